@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "hearth/error.h"
+
+namespace hearth {
+
+enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 2 };
+inline constexpr DeviceType kCPU = DeviceType::CPU;
+inline constexpr DeviceType kCUDA = DeviceType::CUDA;
+inline constexpr DeviceType kMeta = DeviceType::Meta;
+inline constexpr int kDeviceTypes = 3;
+
+using DeviceIndex = int8_t;
+
+/// Where a tensor lives: "cpu", "cuda:1", "meta"; index -1 means the current one.
+struct Device {
+  DeviceType type_ = DeviceType::CPU;
+  DeviceIndex index_ = -1;
+
+  constexpr Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}
+  /// Parses "cpu", "cuda", "cuda:0", "meta"; anything else is an error.
+  HEARTH_API Device(const std::string& text);
+  Device(const char* text) : Device(std::string(text)) {}
+
+  constexpr DeviceType type() const { return type_; }
+  constexpr DeviceIndex index() const { return index_; }
+  constexpr bool has_index() const { return index_ != -1; }
+  void set_index(DeviceIndex index) { index_ = index; }
+  constexpr bool is_cpu() const { return type_ == DeviceType::CPU; }
+  constexpr bool is_cuda() const { return type_ == DeviceType::CUDA; }
+  constexpr bool is_meta() const { return type_ == DeviceType::Meta; }
+  HEARTH_API std::string str() const;
+  friend constexpr bool operator==(Device a, Device b) {
+    return a.type_ == b.type_ && a.index_ == b.index_;
+  }
+};
+
+inline std::string to_string(Device device) { return device.str(); }
+/// "CPU", "CUDA" or "Meta".
+HEARTH_API const char* name_of(DeviceType type);
+inline std::string to_string(DeviceType type) { return name_of(type); }
+
+enum class Layout : int8_t { Strided = 0 };
+inline constexpr Layout kStrided = Layout::Strided;
+
+enum class MemoryFormat : int8_t { Contiguous = 0, Preserve = 1, ChannelsLast = 2, ChannelsLast3d = 3 };
+inline constexpr int kMaxDims = 16;
+
+}  // namespace hearth

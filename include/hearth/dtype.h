@@ -1,0 +1,139 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "hearth/error.h"
+#include "hearth/half.h"
+
+namespace hearth {
+
+/// The element types, with PyTorch's numbers (the gaps are its types that Hearth does not have).
+enum class ScalarType : int8_t {
+  Byte = 0,
+  Char = 1,
+  Short = 2,
+  Int = 3,
+  Long = 4,
+  Half = 5,
+  Float = 6,
+  Double = 7,
+  ComplexFloat = 9,
+  ComplexDouble = 10,
+  Bool = 11,
+  BFloat16 = 15,
+  Undefined = 16,
+};
+using Dtype = ScalarType;
+inline constexpr int kScalarTypeSlots = 17;
+
+inline constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = kByte;
+inline constexpr ScalarType kChar = ScalarType::Char, kInt8 = kChar;
+inline constexpr ScalarType kShort = ScalarType::Short, kInt16 = kShort;
+inline constexpr ScalarType kInt = ScalarType::Int, kInt32 = kInt;
+inline constexpr ScalarType kLong = ScalarType::Long, kInt64 = kLong;
+inline constexpr ScalarType kHalf = ScalarType::Half, kFloat16 = kHalf;
+inline constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = kFloat;
+inline constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = kDouble;
+inline constexpr ScalarType kComplexFloat = ScalarType::ComplexFloat, kComplex64 = kComplexFloat;
+inline constexpr ScalarType kComplexDouble = ScalarType::ComplexDouble, kComplex128 = kComplexDouble;
+inline constexpr ScalarType kBool = ScalarType::Bool;
+inline constexpr ScalarType kBFloat16 = ScalarType::BFloat16;
+
+/// HEARTH_DTYPES(X) calls X(C++ type, Name) for every element type.
+#define HEARTH_DTYPES(X)             \
+  X(uint8_t, Byte)                   \
+  X(int8_t, Char)                    \
+  X(int16_t, Short)                  \
+  X(int32_t, Int)                    \
+  X(int64_t, Long)                   \
+  X(::hearth::Half, Half)            \
+  X(float, Float)                    \
+  X(double, Double)                  \
+  X(::hearth::complex<float>, ComplexFloat)   \
+  X(::hearth::complex<double>, ComplexDouble) \
+  X(bool, Bool)                      \
+  X(::hearth::BFloat16, BFloat16)
+
+namespace detail {
+template <class T>
+struct DtypeOf;
+#define HEARTH_DTYPE_OF(type, Name) \
+  template <>                       \
+  struct DtypeOf<type> {            \
+    static constexpr ScalarType value = ScalarType::Name; \
+  };
+HEARTH_DTYPES(HEARTH_DTYPE_OF)
+#undef HEARTH_DTYPE_OF
+template <>
+struct DtypeOf<long long> {
+  static constexpr ScalarType value = ScalarType::Long;
+};
+}  // namespace detail
+
+/// The ScalarType of a C++ type: dtype_of<float> is kFloat.
+template <class T>
+inline constexpr ScalarType dtype_of = detail::DtypeOf<T>::value;
+
+/// Bytes of one element.
+constexpr size_t element_size(ScalarType type) {
+  switch (type) {
+#define HEARTH_SIZE(cpp_type, Name) \
+  case ScalarType::Name: return sizeof(cpp_type);
+    HEARTH_DTYPES(HEARTH_SIZE)
+#undef HEARTH_SIZE
+    default: return 0;
+  }
+}
+inline size_t elementSize(ScalarType type) { return element_size(type); }
+
+constexpr bool is_complex(ScalarType type) { return type == kComplexFloat || type == kComplexDouble; }
+constexpr bool is_floating_point(ScalarType type) {
+  return type == kFloat || type == kDouble || type == kHalf || type == kBFloat16;
+}
+constexpr bool is_reduced_float(ScalarType type) { return type == kHalf || type == kBFloat16; }
+constexpr bool is_integral(ScalarType type, bool include_bool) {
+  return (type >= kByte && type <= kLong) || (include_bool && type == kBool);
+}
+constexpr bool is_differentiable(ScalarType type) { return is_floating_point(type) || is_complex(type); }
+
+/// float32 for complex64, float64 for complex128, the type itself for all others.
+constexpr ScalarType to_real(ScalarType type) {
+  return type == kComplexFloat ? kFloat : type == kComplexDouble ? kDouble : type;
+}
+
+/// "Float", "Long", …, as C++ PyTorch prints a ScalarType.
+HEARTH_API const char* name_of(ScalarType type);
+/// "float32", "int64", …, as Python prints a dtype after "torch.".
+HEARTH_API const char* python_name_of(ScalarType type);
+inline std::string to_string(ScalarType type) { return name_of(type); }
+inline const char* toString(ScalarType type) { return name_of(type); }
+
+/// The type in which an operation on both is done (PyTorch's table).
+HEARTH_API ScalarType promote_types(ScalarType a, ScalarType b);
+inline ScalarType promoteTypes(ScalarType a, ScalarType b) { return promote_types(a, b); }
+/// Whether a result of type `from` may be written into a tensor of type `to` (float into int may not).
+HEARTH_API bool can_cast(ScalarType from, ScalarType to);
+
+/// The type for floating-point factories without a dtype; float32 at start.
+HEARTH_API ScalarType get_default_dtype();
+HEARTH_API void set_default_dtype(ScalarType type);
+
+/// What Tensor::dtype() returns: a ScalarType that prints as the C++ type ("float").
+class TypeMeta {
+ public:
+  constexpr TypeMeta() = default;
+  constexpr TypeMeta(ScalarType type) : type_(type) {}
+  constexpr operator ScalarType() const { return type_; }
+  constexpr ScalarType toScalarType() const { return type_; }
+  constexpr size_t itemsize() const { return element_size(type_); }
+  HEARTH_API const char* name() const;
+  friend constexpr bool operator==(TypeMeta a, TypeMeta b) { return a.type_ == b.type_; }
+  friend constexpr bool operator==(TypeMeta a, ScalarType b) { return a.type_ == b; }
+
+ private:
+  ScalarType type_ = ScalarType::Undefined;
+};
+
+}  // namespace hearth

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "hearth/export.h"
+
+namespace hearth {
+
+/// The root of everything Hearth throws; the subclasses carry PyTorch's names.
+class HEARTH_API Error : public std::exception {
+ public:
+  explicit Error(std::string message);
+  ~Error() override;
+  const char* what() const noexcept override { return message_.c_str(); }
+  const char* what_without_backtrace() const noexcept { return message_.c_str(); }
+  const std::string& msg() const noexcept { return message_; }
+
+  /// Appends a line of context ("while computing net.fc1"), for those who rethrow.
+  void add_context(std::string_view line);
+
+ private:
+  std::string message_;
+};
+
+#define HEARTH_ERROR_TYPE(Name, Base)    \
+  class HEARTH_API Name : public Base {  \
+   public:                               \
+    explicit Name(std::string message);  \
+    ~Name() override;                    \
+  }
+
+HEARTH_ERROR_TYPE(IndexError, Error);
+HEARTH_ERROR_TYPE(ValueError, Error);
+HEARTH_ERROR_TYPE(TypeError, Error);
+HEARTH_ERROR_TYPE(NotImplementedError, Error);
+HEARTH_ERROR_TYPE(LinAlgError, Error);
+HEARTH_ERROR_TYPE(OutOfMemoryError, Error);
+HEARTH_ERROR_TYPE(DistError, Error);
+#undef HEARTH_ERROR_TYPE
+
+/// Reports a condition that does not stop the program: "[W] message" on stderr unless a handler is set.
+HEARTH_API void warn(const std::string& message);
+using WarningHandler = void (*)(const std::string& message);
+/// Sets this thread's handler (null restores the default) and returns the former one.
+HEARTH_API WarningHandler set_warning_handler(WarningHandler handler);
+
+namespace detail {
+
+HEARTH_API void append(std::string& out, std::string_view text);
+HEARTH_API void append(std::string& out, double value);
+HEARTH_API void append(std::string& out, long long value);
+HEARTH_API void append(std::string& out, unsigned long long value);
+
+template <class T>
+void append_any(std::string& out, const T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    append(out, std::string_view(value ? "true" : "false"));
+  } else if constexpr (std::is_same_v<T, char>) {
+    append(out, std::string_view(&value, 1));
+  } else if constexpr (std::is_floating_point_v<T>) {
+    append(out, static_cast<double>(value));
+  } else if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
+    append(out, static_cast<long long>(value));
+  } else if constexpr (std::is_integral_v<T>) {
+    append(out, static_cast<unsigned long long>(value));
+  } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+    append(out, std::string_view(value));
+  } else {
+    append(out, std::string_view(to_string(value)));  // found by argument-dependent lookup
+  }
+}
+
+template <class... Parts>
+std::string str(const Parts&... parts) {
+  std::string out;
+  (append_any(out, parts), ...);
+  return out;
+}
+
+template <class E, class... Parts>
+[[noreturn, gnu::cold, gnu::noinline]] void fail(const Parts&... parts) {
+  throw E(str(parts...));
+}
+
+}  // namespace detail
+}  // namespace hearth
+
+/// HEARTH_CHECK(condition, parts...) throws hearth::Error with the parts joined.
+#define HEARTH_CHECK(condition, ...) HEARTH_CHECK_AS(::hearth::Error, condition, __VA_ARGS__)
+#define HEARTH_CHECK_AS(ErrorType, condition, ...)                       \
+  do {                                                                   \
+    if (!(condition)) [[unlikely]]                                       \
+      ::hearth::detail::fail<ErrorType>(__VA_ARGS__);                    \
+  } while (false)

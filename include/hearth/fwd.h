@@ -1,0 +1,22 @@
+#pragma once
+
+/// Forward declarations of the names that cross headers.
+namespace hearth {
+
+class Tensor;
+class Scalar;
+class Storage;
+class Generator;
+class TensorOptions;
+struct Device;
+template <class T>
+class ArrayRef;
+
+namespace autograd {
+class Node;
+}
+namespace indexing {
+struct TensorIndex;
+}
+
+}  // namespace hearth

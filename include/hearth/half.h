@@ -1,0 +1,101 @@
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+namespace hearth {
+
+namespace detail {
+
+constexpr uint16_t float_to_bfloat16(float value) {
+  uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0x7fc0;
+  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
+constexpr float bfloat16_to_float(uint16_t bits) {
+  return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16);
+}
+
+constexpr float half_to_float(uint16_t half) {
+  const uint32_t sign = (half & 0x8000u) << 16;
+  const uint32_t rest = half & 0x7fffu;
+  if (rest >= 0x7c00u) return std::bit_cast<float>(sign | 0x7f800000u | (rest & 0x3ffu) << 13);
+  if (rest >= 0x0400u) return std::bit_cast<float>(sign | ((rest << 13) + 0x38000000u));
+  // A subnormal is rest * 2^-24, exact in float.
+  const float magnitude = static_cast<float>(rest) * 0x1p-24f;
+  return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(magnitude));
+}
+
+constexpr uint16_t float_to_half(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  const uint32_t sign = (bits >> 16) & 0x8000u;
+  const uint32_t rest = bits & 0x7fffffffu;
+  if (rest > 0x7f800000u) return static_cast<uint16_t>(sign | 0x7e00u);
+  if (rest >= 0x477ff000u) return static_cast<uint16_t>(sign | 0x7c00u);  // rounds past 65504
+  if (rest < 0x38800000u) {
+    // Adding 0.5 makes the float unit round to multiples of 2^-24, the subnormal step.
+    const float shifted = std::bit_cast<float>(rest) + 0.5f;
+    return static_cast<uint16_t>(sign | (std::bit_cast<uint32_t>(shifted) - 0x3f000000u));
+  }
+  const uint32_t rounded = rest + 0xfffu + ((rest >> 13) & 1u) - 0x38000000u;
+  return static_cast<uint16_t>(sign | rounded >> 13);
+}
+
+}  // namespace detail
+
+/// IEEE binary16: storage with conversions; arithmetic happens in float.
+struct alignas(2) Half {
+  uint16_t x = 0;
+  constexpr Half() = default;
+  constexpr Half(float value) : x(detail::float_to_half(value)) {}
+  constexpr operator float() const { return detail::half_to_float(x); }
+  static constexpr Half from_bits(uint16_t bits) {
+    Half result;
+    result.x = bits;
+    return result;
+  }
+};
+
+/// The upper half of a float: storage with conversions; arithmetic happens in float.
+struct alignas(2) BFloat16 {
+  uint16_t x = 0;
+  constexpr BFloat16() = default;
+  constexpr BFloat16(float value) : x(detail::float_to_bfloat16(value)) {}
+  constexpr operator float() const { return detail::bfloat16_to_float(x); }
+  static constexpr BFloat16 from_bits(uint16_t bits) {
+    BFloat16 result;
+    result.x = bits;
+    return result;
+  }
+};
+
+/// A complex number with the layout of T[2].
+template <class T>
+struct alignas(2 * sizeof(T)) complex {
+  using value_type = T;
+  T real_ = 0, imag_ = 0;
+  constexpr complex() = default;
+  constexpr complex(T real, T imag = 0) : real_(real), imag_(imag) {}
+  template <class U>
+  constexpr explicit complex(complex<U> other)
+      : real_(static_cast<T>(other.real_)), imag_(static_cast<T>(other.imag_)) {}
+  constexpr T real() const { return real_; }
+  constexpr T imag() const { return imag_; }
+  friend constexpr complex operator+(complex a, complex b) {
+    return {a.real_ + b.real_, a.imag_ + b.imag_};
+  }
+  friend constexpr complex operator-(complex a, complex b) {
+    return {a.real_ - b.real_, a.imag_ - b.imag_};
+  }
+  friend constexpr complex operator*(complex a, complex b) {
+    return {a.real_ * b.real_ - a.imag_ * b.imag_, a.real_ * b.imag_ + a.imag_ * b.real_};
+  }
+  constexpr complex operator-() const { return {-real_, -imag_}; }
+  constexpr complex& operator+=(complex b) { return *this = *this + b; }
+  friend constexpr bool operator==(complex a, complex b) {
+    return a.real_ == b.real_ && a.imag_ == b.imag_;
+  }
+};
+
+}  // namespace hearth

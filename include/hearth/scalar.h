@@ -1,0 +1,91 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "hearth/dtype.h"
+
+namespace hearth {
+
+/// A number that remembers whether it was a bool, an integer, a floating-point or a complex one.
+class Scalar {
+ public:
+  constexpr Scalar() : integer_(0), kind_(Kind::kInteger) {}
+  template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
+  constexpr Scalar(T value) : integer_(0), kind_(kind_of<T>()) {
+    if constexpr (std::is_floating_point_v<T>)
+      real_ = static_cast<double>(value);
+    else
+      integer_ = static_cast<int64_t>(value);
+  }
+  constexpr Scalar(Half value) : real_(float(value)), kind_(Kind::kReal) {}
+  constexpr Scalar(BFloat16 value) : real_(float(value)), kind_(Kind::kReal) {}
+  template <class T>
+  constexpr Scalar(complex<T> value) : complex_(value), kind_(Kind::kComplex) {}
+
+  constexpr bool isBoolean() const { return kind_ == Kind::kBool; }
+  constexpr bool isIntegral(bool include_bool) const {
+    return kind_ == Kind::kInteger || (include_bool && kind_ == Kind::kBool);
+  }
+  constexpr bool isFloatingPoint() const { return kind_ == Kind::kReal; }
+  constexpr bool isComplex() const { return kind_ == Kind::kComplex; }
+  /// kBool, kLong, kDouble or kComplexDouble.
+  constexpr ScalarType type() const {
+    return kind_ == Kind::kBool ? kBool : kind_ == Kind::kInteger ? kLong
+         : kind_ == Kind::kReal ? kDouble : kComplexDouble;
+  }
+
+  /// The value as T; "value cannot be converted to type … without overflow" when it does not fit.
+  template <class T>
+  T to() const {
+    if constexpr (std::is_same_v<T, bool>) {
+      return kind_ == Kind::kComplex ? complex_.real_ != 0 || complex_.imag_ != 0
+           : kind_ == Kind::kReal ? real_ != 0 : integer_ != 0;
+    } else if constexpr (std::is_integral_v<T>) {
+      return static_cast<T>(to_integer(dtype_of<T>));
+    } else if constexpr (std::is_same_v<T, complex<float>> || std::is_same_v<T, complex<double>>) {
+      return T(to_complex());
+    } else {
+      return static_cast<T>(static_cast<float_of<T>>(to_real(dtype_of<T>)));
+    }
+  }
+  double toDouble() const { return to<double>(); }
+  float toFloat() const { return to<float>(); }
+  int64_t toLong() const { return to<int64_t>(); }
+  int32_t toInt() const { return to<int32_t>(); }
+  int16_t toShort() const { return to<int16_t>(); }
+  int8_t toChar() const { return to<int8_t>(); }
+  uint8_t toByte() const { return to<uint8_t>(); }
+  bool toBool() const { return to<bool>(); }
+  Half toHalf() const { return to<Half>(); }
+  BFloat16 toBFloat16() const { return to<BFloat16>(); }
+  complex<double> toComplexDouble() const { return to<complex<double>>(); }
+
+  HEARTH_API Scalar operator-() const;
+  HEARTH_API bool equal(const Scalar& other) const;
+
+ private:
+  enum class Kind : int8_t { kBool, kInteger, kReal, kComplex };
+  template <class T>
+  static constexpr Kind kind_of() {
+    return std::is_same_v<T, bool> ? Kind::kBool : std::is_integral_v<T> ? Kind::kInteger : Kind::kReal;
+  }
+  template <class T>
+  using float_of = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  HEARTH_API int64_t to_integer(ScalarType type) const;
+  HEARTH_API double to_real(ScalarType type) const;
+  HEARTH_API complex<double> to_complex() const;
+
+  union {
+    int64_t integer_;
+    double real_;
+    complex<double> complex_;
+  };
+  Kind kind_;
+};
+
+/// As C++ streams print the value: "2", "0.5", "true".
+HEARTH_API std::string to_string(const Scalar& value);
+
+}  // namespace hearth

@@ -1,0 +1,50 @@
+#pragma once
+
+#include "functors/hd.h"
+
+namespace hearth::fn {
+
+#define HEARTH_COMPARISON(Name, op_name, op)                                                   \
+  struct Name {                                                                                \
+    static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
+    template <class V>                                                                         \
+    HEARTH_FN auto value(V a, V b) const {                                                     \
+      return a op b;                                                                           \
+    }                                                                                          \
+  };
+HEARTH_COMPARISON(Eq, "eq", ==)
+HEARTH_COMPARISON(Ne, "ne", !=)
+HEARTH_COMPARISON(Lt, "lt", <)
+HEARTH_COMPARISON(Le, "le", <=)
+HEARTH_COMPARISON(Gt, "gt", >)
+HEARTH_COMPARISON(Ge, "ge", >=)
+#undef HEARTH_COMPARISON
+
+#define HEARTH_LOGICAL(Name, op_name, ...)                                                     \
+  struct Name {                                                                                \
+    static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
+    template <class V>                                                                         \
+    HEARTH_FN auto value(V a, V b) const {                                                     \
+      return __VA_ARGS__;                                                                      \
+    }                                                                                          \
+  };
+HEARTH_LOGICAL(LogicalAnd, "logical_and", (a != 0) & (b != 0))
+HEARTH_LOGICAL(LogicalOr, "logical_or", (a != 0) | (b != 0))
+#undef HEARTH_LOGICAL
+
+#define HEARTH_TEST(Name, op_name, ...)                                                        \
+  struct Name {                                                                                \
+    static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
+    template <class V>                                                                         \
+    HEARTH_FN auto value(V x) const {                                                          \
+      return __VA_ARGS__;                                                                      \
+    }                                                                                          \
+  };
+HEARTH_TEST(LogicalNot, "logical_not", x == 0)
+HEARTH_TEST(IsNan, "isnan", isnan(x))
+HEARTH_TEST(IsInf, "isinf", isinf(x))
+#undef HEARTH_TEST
+
+using Compare = List<Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalNot, IsNan, IsInf>;
+
+}  // namespace hearth::fn

@@ -1,0 +1,102 @@
+#pragma once
+
+// The one header functors include: no standard library, so that the same text compiles into every
+// per-target SIMD unit, into CUDA kernels and with V = TensorValue.
+
+#if defined(__CUDACC__)
+#define HEARTH_FN __host__ __device__ __forceinline__ constexpr
+#else
+#define HEARTH_FN [[gnu::always_inline]] inline constexpr
+#endif
+
+namespace hearth {
+
+using DtypeSet = unsigned;  // bit i: the ScalarType with number i
+
+namespace dtypes {
+inline constexpr DtypeSet kIntegers = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4;
+inline constexpr DtypeSet kBool = 1u << 11;
+inline constexpr DtypeSet kHalfs = 1u << 5 | 1u << 15;
+inline constexpr DtypeSet kFloatAndDouble = 1u << 6 | 1u << 7;
+inline constexpr DtypeSet kFloating = kHalfs | kFloatAndDouble;
+inline constexpr DtypeSet kComplex = 1u << 9 | 1u << 10;
+inline constexpr DtypeSet kReal = kIntegers | kFloating;
+inline constexpr DtypeSet kRealAndBool = kReal | kBool;
+inline constexpr DtypeSet kNumbers = kReal | kComplex;
+inline constexpr DtypeSet kAll = kNumbers | kBool;
+}  // namespace dtypes
+
+/// What autocast does with the op's floating inputs.
+enum class Amp : unsigned char {
+  kKeep,     // runs in whatever dtype comes in
+  kLower,    // matmul, convolution: casts to the autocast dtype
+  kFloat32,  // softmax, norms, losses: casts to float32
+  kWidest,   // several inputs: casts to the widest of them
+};
+
+/// How the dtype of the result, and of the computation, follows from the inputs.
+enum class Promote : unsigned char {
+  kNone,     // infer says
+  kCommon,   // PyTorch's promotion over all inputs
+  kFloat,    // as kCommon, then integers become the default float
+  kToBool,   // computed as kCommon, the result is bool
+};
+
+/// What an op does beyond computing its outputs from its inputs.
+enum class Effect : unsigned char {
+  kPure,
+  kView,           // output 0 is a view of input 0; no launch
+  kRandom,         // draws from a generator
+  kDynamicShape,   // the output's shape depends on data: launch allocates and waits for the device
+};
+
+/// Sets of an op's inputs and outputs: bit i is input i, bit 16 + i output i.
+using SlotSet = unsigned;
+HEARTH_FN SlotSet in_slot(int i) { return 1u << i; }
+HEARTH_FN SlotSet out_slot(int i) { return 1u << (16 + i); }
+
+/// All facts about an op that others ask for: errors, profiler, grad_fn names, autocast, tests.
+struct OpInfo {
+  const char* name = "";
+  const char* node = "";        // grad_fn is <node>Backward0; empty: the name, capitalised
+  DtypeSet dtypes = dtypes::kAll;
+  Promote promote = Promote::kNone;
+  Amp amp = Amp::kKeep;
+  Effect effect = Effect::kPure;
+  SlotSet saves = 0;            // of kernel ops; a pointwise functor's are found by running its grad
+  SlotSet mutates = 0;          // inputs written to besides the outputs
+  unsigned char outputs = 1;
+  unsigned char non_differentiable = 0;  // bit i: output i never requires grad
+  bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)
+};
+
+// What a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a Probe) with an implicit
+// constructor from any arithmetic type, the operators + - * / and comparisons, masks combined with
+// & | !, select(mask, a, b), the member constant kIntegral, and these functions, found by
+// argument-dependent lookup. Every V implements the whole list.
+#define HEARTH_VALUE_UNARY(X) \
+  X(abs) X(sqrt) X(rsqrt) X(exp) X(expm1) X(log) X(log1p) X(tanh) X(erf) X(erfc) X(sin) X(cos) \
+  X(floor) X(ceil) X(round) X(trunc)
+#define HEARTH_VALUE_BINARY(X) X(minimum) X(maximum) X(pow) X(atan2) X(fmod)
+#define HEARTH_VALUE_TESTS(X) X(isnan) X(isinf)
+
+/// A factor such as add's alpha, kept both ways so that integers stay exact.
+struct Factor {
+  double real = 1;
+  long long integer = 1;
+  template <class V>
+  HEARTH_FN V as(V) const {
+    if constexpr (V::kIntegral)
+      return V(integer);
+    else
+      return V(real);
+  }
+};
+
+/// A compile-time list of functor types; its order is the numbering of a kernel table.
+template <class... F>
+struct List {
+  static constexpr int size = sizeof...(F);
+};
+
+}  // namespace hearth

@@ -1,0 +1,145 @@
+#pragma once
+
+#include "functors/hd.h"
+
+namespace hearth::fn {
+
+namespace detail {
+
+template <class... L>
+struct ConcatOf;
+template <class... A>
+struct ConcatOf<List<A...>> {
+  using type = List<A...>;
+};
+template <class... A, class... B, class... Rest>
+struct ConcatOf<List<A...>, List<B...>, Rest...> {
+  using type = typename ConcatOf<List<A..., B...>, Rest...>::type;
+};
+
+template <class A, class B>
+inline constexpr bool kSame = false;
+template <class A>
+inline constexpr bool kSame<A, A> = true;
+
+template <class F, class L>
+struct IndexOf;
+template <class F, class... A>
+struct IndexOf<F, List<A...>> {
+  static constexpr int find() {
+    int i = 0;
+    const bool found = ((kSame<F, A> ? true : (++i, false)) || ...);
+    return found ? i : -1;
+  }
+};
+
+/// Stands for a value in a formula and records which arguments the result was computed from.
+struct Probe {
+  static constexpr bool kIntegral = false;
+  SlotSet used = 0;
+  HEARTH_FN Probe(double) {}
+  HEARTH_FN Probe(SlotSet slots, int) : used(slots) {}
+  HEARTH_FN friend Probe join(Probe a, Probe b) { return Probe(a.used | b.used, 0); }
+
+#define HEARTH_PROBE_OPERATOR(op) \
+  HEARTH_FN friend Probe operator op(Probe a, Probe b) { return join(a, b); }
+  HEARTH_PROBE_OPERATOR(+)
+  HEARTH_PROBE_OPERATOR(-)
+  HEARTH_PROBE_OPERATOR(*)
+  HEARTH_PROBE_OPERATOR(/)
+  HEARTH_PROBE_OPERATOR(<)
+  HEARTH_PROBE_OPERATOR(<=)
+  HEARTH_PROBE_OPERATOR(>)
+  HEARTH_PROBE_OPERATOR(>=)
+  HEARTH_PROBE_OPERATOR(==)
+  HEARTH_PROBE_OPERATOR(!=)
+  HEARTH_PROBE_OPERATOR(&)
+  HEARTH_PROBE_OPERATOR(|)
+#undef HEARTH_PROBE_OPERATOR
+  HEARTH_FN friend Probe operator-(Probe a) { return a; }
+  HEARTH_FN friend Probe operator!(Probe a) { return a; }
+  HEARTH_FN friend Probe select(Probe c, Probe a, Probe b) { return join(c, join(a, b)); }
+#define HEARTH_PROBE_UNARY(name) \
+  HEARTH_FN friend Probe name(Probe a) { return a; }
+  HEARTH_VALUE_UNARY(HEARTH_PROBE_UNARY)
+  HEARTH_VALUE_TESTS(HEARTH_PROBE_UNARY)
+#undef HEARTH_PROBE_UNARY
+#define HEARTH_PROBE_BINARY(name) \
+  HEARTH_FN friend Probe name(Probe a, Probe b) { return join(a, b); }
+  HEARTH_VALUE_BINARY(HEARTH_PROBE_BINARY)
+#undef HEARTH_PROBE_BINARY
+};
+
+}  // namespace detail
+
+template <class... L>
+using Concat = typename detail::ConcatOf<L...>::type;
+
+/// The number of F in the list L; -1 if it is missing there.
+template <class F, class L>
+inline constexpr int index_of = detail::IndexOf<F, L>::find();
+
+/// How many inputs F::value takes.
+template <class F>
+inline constexpr int arity = [] {
+  using P = detail::Probe;
+  if constexpr (requires(F f, P p) { f.value(p); })
+    return 1;
+  else if constexpr (requires(F f, P p) { f.value(p, p); })
+    return 2;
+  else
+    return 3;
+}();
+
+/// Calls formula `which` (0 the value, 1… the gradient with respect to input a, b, c) of f.
+template <int which, class F, class... V>
+HEARTH_FN auto evaluate(const F& f, V... v) {
+  if constexpr (which == 0)
+    return f.value(v...);
+  else if constexpr (which == 1 && arity<F> == 1)
+    return f.grad(v...);
+  else if constexpr (which == 1)
+    return f.grad_a(v...);
+  else if constexpr (which == 2)
+    return f.grad_b(v...);
+  else
+    return f.grad_c(v...);
+}
+
+/// How many operands formula `which` of F takes: the inputs, and the incoming gradient before them.
+template <class F, int which>
+inline constexpr int operands = which == 0 ? arity<F> : F::info.grad_of_output ? 2 : arity<F> + 1;
+
+/// Whether F has formula `which`.
+template <class F, int which>
+inline constexpr bool has_formula = [] {
+  using P = detail::Probe;
+  if constexpr (which == 0) return true;
+  else if constexpr (which > arity<F>) return false;
+  else if constexpr (arity<F> == 1)
+    return requires(F f, P p) { f.grad(p, p); };
+  else if constexpr (arity<F> == 2)
+    return which == 1 ? requires(F f, P p) { f.grad_a(p, p, p); } : requires(F f, P p) { f.grad_b(p, p, p); };
+  else
+    return which == 1   ? requires(F f, P p) { f.grad_a(p, p, p, p); }
+           : which == 2 ? requires(F f, P p) { f.grad_b(p, p, p, p); }
+                        : requires(F f, P p) { f.grad_c(p, p, p, p); };
+}();
+
+/// Which inputs (bit i) gradient `which` of F really reads: nothing else has to be saved for it. Found by
+/// running the formula on Probes; for grad_of_output, bit 0 is the output.
+template <class F, int which>
+inline constexpr SlotSet reads = [] {
+  using P = detail::Probe;
+  if constexpr (!has_formula<F, which>) {
+    return 0u;
+  } else {
+    const F f{};
+    const P g(0), a(in_slot(0), 0), b(in_slot(1), 0), c(in_slot(2), 0);
+    if constexpr (operands<F, which> == 2) return evaluate<which>(f, g, a).used;
+    else if constexpr (operands<F, which> == 3) return evaluate<which>(f, g, a, b).used;
+    else return evaluate<which>(f, g, a, b, c).used;
+  }
+}();
+
+}  // namespace hearth::fn

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "hearth/device.h"
+
+namespace hearth {
+
+class Backend;
+class Mt19937;
+
+/// What only data can tell, found by a kernel. The op layer turns it into PyTorch's sentence.
+enum class Fault : int32_t {
+  kNone = 0,
+  kIndexOutOfRange,   // values: index, dimension, size
+  kNegativeIndex,     // values: index, dimension, size (where only non-negative ones are allowed)
+  kBadLabel,          // values: label, number of classes
+  kBadProbability,    // values: none
+};
+
+/// One per stream; the first fault stays until it is read. Lives where kernels can write.
+struct FaultSlot {
+  int32_t fault = 0;
+  int64_t values[3] = {};
+
+  /// For host kernels; device kernels do the same with atomicCAS.
+  void report(Fault what, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
+    int32_t none = 0;
+    if (std::atomic_ref<int32_t>(fault).compare_exchange_strong(none, -1)) {
+      values[0] = a;
+      values[1] = b;
+      values[2] = c;
+      std::atomic_ref<int32_t>(fault).store(static_cast<int32_t>(what), std::memory_order_release);
+    }
+  }
+};
+
+using StreamHandle = void*;  // the backend's own stream object; null on the CPU
+
+/// Where a kernel runs: device, stream, fault slot, scratch memory.
+class Ctx {
+ public:
+  Ctx(Backend& backend, Device device, StreamHandle stream, FaultSlot* faults)
+      : backend_(backend), device_(device), stream_(stream), faults_(faults) {}
+  Ctx(const Ctx&) = delete;
+  Ctx& operator=(const Ctx&) = delete;
+  ~Ctx();
+
+  Backend& backend() const { return backend_; }
+  Device device() const { return device_; }
+  StreamHandle stream() const { return stream_; }
+  FaultSlot* faults() const { return faults_; }
+
+  /// Uninitialised memory for this launch, 64-byte aligned (256 on devices), freed in stream order when
+  /// the Ctx ends. Throws OutOfMemoryError, so kernels take it before they start (device kernels: on
+  /// the host side of the launch).
+  void* scratch(size_t bytes);
+
+ private:
+  struct Scratch;
+  Backend& backend_;
+  Device device_;
+  StreamHandle stream_;
+  FaultSlot* faults_;
+  Scratch* scratch_ = nullptr;
+};
+
+/// Where a random kernel gets its numbers: the generator's own state on the CPU, a (seed, offset) pair
+/// of the counter-based Philox on devices.
+struct RandomSource {
+  Mt19937* mt = nullptr;
+  uint64_t seed = 0;
+  uint64_t offset = 0;
+};
+
+}  // namespace hearth

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <cstddef>
+#include <new>
+
+#include "kernels/ctx.h"
+
+namespace hearth {
+
+/// Every kernel of the seam, one line each: X(Name) stands for `struct NameParams`, defined in
+/// kernels/<family>.h, and for the functions `void run(const NameParams&, Ctx&)` that each backend
+/// defines in its namespace (hearth::cpu, hearth::cuda). The simulator runs the CPU's.
+#define HEARTH_KERNELS(X) \
+  X(Pointwise)            \
+  X(Reduce)               \
+  X(MinMaxDim)            \
+  X(Matmul)               \
+  X(Cat)                  \
+  X(Gather)               \
+  X(ScatterAdd)           \
+  X(Index)                \
+  X(IndexPut)             \
+  X(BatchNorm)            \
+  X(BatchNormBackward)    \
+  X(Random)               \
+  X(Dropout)              \
+  X(NonzeroCount)         \
+  X(NonzeroFill)          \
+  X(Range)
+
+#define HEARTH_DECLARE_KERNEL(Name) struct Name##Params;
+HEARTH_KERNELS(HEARTH_DECLARE_KERNEL)
+#undef HEARTH_DECLARE_KERNEL
+
+enum class KernelId : int {
+#define HEARTH_KERNEL_ID(Name) Name,
+  HEARTH_KERNELS(HEARTH_KERNEL_ID)
+#undef HEARTH_KERNEL_ID
+      kCount
+};
+inline constexpr int kKernelCount = static_cast<int>(KernelId::kCount);
+
+template <class P>
+struct KernelIdOf;
+#define HEARTH_KERNEL_ID_OF(Name)                                 \
+  template <>                                                     \
+  struct KernelIdOf<Name##Params> {                               \
+    static constexpr KernelId value = KernelId::Name;             \
+    static constexpr const char* name = #Name;                    \
+  };
+HEARTH_KERNELS(HEARTH_KERNEL_ID_OF)
+#undef HEARTH_KERNEL_ID_OF
+
+/// A kernel with its parameters' type erased.
+using KernelFn = void (*)(const void* params, Ctx& ctx);
+
+/// A backend's kernels, by KernelId; null where it has none.
+struct KernelTable {
+  KernelFn kernels[kKernelCount] = {};
+};
+
+/// How a backend that runs kernels later copies their parameters.
+struct ParamsType {
+  KernelId id;
+  const char* name;
+  size_t size;
+  size_t align;
+  void (*copy)(void* to, const void* from);
+  void (*destroy)(void* params);
+};
+
+template <class P>
+inline constexpr ParamsType params_type{
+    KernelIdOf<P>::value, KernelIdOf<P>::name, sizeof(P), alignof(P),
+    [](void* to, const void* from) { new (to) P(*static_cast<const P*>(from)); },
+    [](void* params) { static_cast<P*>(params)->~P(); }};
+
+/// Runs a kernel on the Ctx's backend and stream; "Gather has no CUDA kernel in this build" if it has none.
+void launch(Ctx& ctx, const ParamsType& type, const void* params);
+template <class P>
+void launch(Ctx& ctx, const P& params) {
+  launch(ctx, params_type<P>, &params);
+}
+
+}  // namespace hearth

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "hearth/device.h"
+#include "hearth/dtype.h"
+
+namespace hearth {
+
+/// What a kernel sees of a tensor: an address as kernels use it, a dtype, sizes and strides (in
+/// elements). It owns nothing; the launch keeps the memory alive through stream order.
+struct View {
+  void* data = nullptr;
+  ScalarType dtype = ScalarType::Undefined;
+  int8_t dim = 0;
+  int64_t numel = 0;
+  int64_t sizes[kMaxDims];
+  int64_t strides[kMaxDims];
+
+  View() = default;
+  View(const View& other) { *this = other; }
+  View& operator=(const View& other) {
+    data = other.data;
+    dtype = other.dtype;
+    dim = other.dim;
+    numel = other.numel;
+    std::memcpy(sizes, other.sizes, sizeof(int64_t) * size_t(dim));
+    std::memcpy(strides, other.strides, sizeof(int64_t) * size_t(dim));
+    return *this;
+  }
+
+  bool defined() const { return dtype != ScalarType::Undefined; }
+  template <class T>
+  T* as() const {
+    return static_cast<T*>(data);
+  }
+  bool contiguous() const {
+    int64_t expected = 1;
+    for (int d = dim - 1; d >= 0; --d) {
+      if (sizes[d] != 1 && strides[d] != expected) return false;
+      expected *= sizes[d];
+    }
+    return true;
+  }
+};
+
+/// The most elements wide operands of one pointwise kernel.
+inline constexpr int kMaxPointwiseInputs = 3;
+
+}  // namespace hearth
