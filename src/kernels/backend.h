@@ -1,0 +1,103 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "kernels/ctx.h"
+#include "kernels/table.h"
+
+namespace hearth {
+
+using EventHandle = void*;
+
+/// What cuda::get_device_properties reports.
+struct DeviceProperties {
+  std::string name;
+  size_t total_memory = 0;
+  int multi_processor_count = 0;
+  int major = 0;
+  int minor = 0;
+  int max_threads_per_block = 0;
+  int warp_size = 32;
+};
+
+enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
+
+/// One kind of device: memory, streams, events, copies and kernels. The CPU, the simulated GPUs and the
+/// CUDA plugin implement it; nothing above knows which one it talks to. Everything that takes a stream
+/// is asynchronous; `device` is an index within the backend.
+class Backend {
+ public:
+  virtual ~Backend() = default;
+
+  virtual const char* name() const = 0;  // "CPU", "CUDA"
+  virtual const KernelTable& kernels() const = 0;
+  virtual int device_count() const = 0;
+  virtual DeviceProperties properties(int device) const = 0;
+
+  /// Memory straight from the device, at least 512-byte aligned; null when it has no more.
+  virtual void* allocate(int device, size_t bytes) = 0;
+  virtual void free(int device, void* data) = 0;
+  virtual void memory_info(int device, size_t& free_bytes, size_t& total_bytes) = 0;
+  /// Page-locked host memory; null when there is no more.
+  virtual void* allocate_pinned(size_t bytes) = 0;
+  virtual void free_pinned(void* data) = 0;
+
+  /// The address kernels use for a tensor's data: the simulator keeps data() itself inaccessible, so that
+  /// a host program that dereferences a device pointer stops at once.
+  virtual void* kernel_address(int device, void* data) const { return (void)device, data; }
+
+  /// Stream 0 of each device is the default one and always exists: default_stream(device).
+  virtual StreamHandle default_stream(int device) = 0;
+  virtual StreamHandle create_stream(int device, int priority) = 0;
+  virtual bool query(int device, StreamHandle stream) = 0;
+  /// Waits until the stream has run dry. Faults are read by the caller afterwards.
+  virtual void synchronize(int device, StreamHandle stream) = 0;
+  virtual void synchronize_device(int device) = 0;
+  /// The slot in which kernels of this stream leave their faults.
+  virtual FaultSlot* fault_slot(int device, StreamHandle stream) = 0;
+
+  virtual EventHandle create_event(int device, bool timing) = 0;
+  virtual void destroy_event(EventHandle event) = 0;
+  virtual void record(EventHandle event, int device, StreamHandle stream) = 0;
+  virtual void wait(int device, StreamHandle stream, EventHandle event) = 0;
+  virtual bool query(EventHandle event) = 0;
+  virtual void synchronize(EventHandle event) = 0;
+  virtual float elapsed_ms(EventHandle start, EventHandle end) = 0;
+
+  /// Copies bytes in stream order. From or to pageable host memory it returns when the host side is done
+  /// with; pinned host memory must stay alive until the stream has passed (its allocator sees to it).
+  /// Addresses are Storage addresses, not kernel addresses. Between two devices: device is the source's.
+  virtual void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
+                    StreamHandle stream) = 0;
+  virtual void copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                         StreamHandle from_stream) = 0;
+  virtual void set_zero(void* data, size_t bytes, int device, StreamHandle stream) = 0;
+
+  /// Runs kernels()[type.id] on the stream. The default calls it at once, which is right for backends whose
+  /// kernels enqueue themselves; the simulator copies the parameters into its stream.
+  virtual void launch(const ParamsType& type, const void* params, Ctx& ctx) {
+    kernels().kernels[static_cast<int>(type.id)](params, ctx);
+  }
+  /// Memory for one launch; see Ctx::scratch.
+  virtual void* allocate_scratch(size_t bytes, Ctx& ctx) = 0;
+  virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
+};
+
+/// The CPU's backend; always there.
+Backend& cpu_backend();
+
+/// The backend that serves DeviceType::CUDA: the simulator under HEARTH_SIM_GPUS, else the plugin, loaded at the
+/// first question. Null when there is neither; why_no_cuda() then says in a sentence what is missing.
+Backend* cuda_backend();
+const std::string& why_no_cuda();
+
+/// The backend of a device that exists, or an Error that explains.
+Backend& backend_of(Device device);
+
+/// The plugin's entry point ("hearth_cuda_backend"): refuses a core built from other seam headers.
+inline constexpr char kPluginSymbol[] = "hearth_cuda_backend";
+using PluginEntry = Backend* (*)(uint64_t seam_hash, std::string* why_not);
+
+}  // namespace hearth
