@@ -59,6 +59,7 @@ HEARTH_FN SlotSet out_slot(int i) { return 1u << (16 + i); }
 struct OpInfo {
   const char* name = "";
   const char* node = "";        // grad_fn is <node>Backward0; empty: the name, capitalised
+  const char* arguments = "";   // of the tensor inputs, for errors; empty: self, other, …
   DtypeSet dtypes = dtypes::kAll;
   Promote promote = Promote::kNone;
   Amp amp = Amp::kKeep;
@@ -67,6 +68,8 @@ struct OpInfo {
   SlotSet mutates = 0;          // inputs written to besides the outputs
   unsigned char outputs = 1;
   unsigned char non_differentiable = 0;  // bit i: output i never requires grad
+  bool runs_inplace = false;    // launch copes with output 0 being input 0 (pointwise ops always do)
+  bool mixes_devices = false;   // inputs may live on different devices (copies)
   bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)
 };
 
