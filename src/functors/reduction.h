@@ -26,22 +26,31 @@ struct State {
 //   finish(s)       the result.
 // V is as in hd.h (complex only where dtypes has it). Any and all are Max and Min computed in bool.
 
-/// The sum of the elements; 0 of none.
-struct Sum {
-  static constexpr ReductionInfo info{
-      .name = "sum", .dtypes = dtypes::kFloatAndDouble | dtypes::kLong | dtypes::kComplex};
-  static constexpr Start start[] = {Start::kZero};
+/// A reduction whose state is one value, and whose step is Derived::join(a, b).
+template <class Derived>
+struct Fold {
   template <class V>
   HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
-    return {{s.part[0] + x}};
+    return {{Derived::join(s.part[0], x)}};
   }
   template <class V>
   HEARTH_FN State<V, 1> merge(State<V, 1> s, State<V, 1> t) const {
-    return {{s.part[0] + t.part[0]}};
+    return {{Derived::join(s.part[0], t.part[0])}};
   }
   template <class V>
   HEARTH_FN V finish(State<V, 1> s) const {
     return s.part[0];
+  }
+};
+
+/// The sum of the elements; 0 of none.
+struct Sum : Fold<Sum> {
+  static constexpr ReductionInfo info{
+      .name = "sum", .dtypes = dtypes::kFloatAndDouble | dtypes::kLong | dtypes::kComplex};
+  static constexpr Start start[] = {Start::kZero};
+  template <class V>
+  HEARTH_FN static V join(V a, V b) {
+    return a + b;
   }
 };
 
@@ -49,81 +58,53 @@ struct Sum {
 struct Mean : Sum {
   static constexpr ReductionInfo info{.name = "mean",
                                       .dtypes = dtypes::kFloatAndDouble | dtypes::kComplex};
-  double count = 1;
+  double count;
+  constexpr explicit Mean(double count_ = 1) : count(count_) {}
   template <class V>
   HEARTH_FN V finish(State<V, 1> s) const {
-    return s.part[0] / V(count);
+    return s.part[0] / count;
   }
 };
 
 /// The product of the elements; 1 of none.
-struct Prod {
+struct Prod : Fold<Prod> {
   static constexpr ReductionInfo info{
       .name = "prod", .dtypes = dtypes::kFloatAndDouble | dtypes::kLong | dtypes::kComplex};
   static constexpr Start start[] = {Start::kOne};
   template <class V>
-  HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
-    return {{s.part[0] * x}};
-  }
-  template <class V>
-  HEARTH_FN State<V, 1> merge(State<V, 1> s, State<V, 1> t) const {
-    return {{s.part[0] * t.part[0]}};
-  }
-  template <class V>
-  HEARTH_FN V finish(State<V, 1> s) const {
-    return s.part[0];
+  HEARTH_FN static V join(V a, V b) {
+    return a * b;
   }
 };
 
 /// The largest element, NaN if there is one; in bool: whether any is true.
-struct Max {
+struct Max : Fold<Max> {
   static constexpr ReductionInfo info{
       .name = "amax", .dtypes = dtypes::kFloatAndDouble | dtypes::kLong | dtypes::kBool};
   static constexpr Start start[] = {Start::kLowest};
   template <class V>
-  HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
-    return {{maximum(s.part[0], x)}};
-  }
-  template <class V>
-  HEARTH_FN State<V, 1> merge(State<V, 1> s, State<V, 1> t) const {
-    return {{maximum(s.part[0], t.part[0])}};
-  }
-  template <class V>
-  HEARTH_FN V finish(State<V, 1> s) const {
-    return s.part[0];
+  HEARTH_FN static V join(V a, V b) {
+    return maximum(a, b);
   }
 };
 
 /// The smallest element, NaN if there is one; in bool: whether all are true.
-struct Min {
+struct Min : Fold<Min> {
   static constexpr ReductionInfo info{
       .name = "amin", .dtypes = dtypes::kFloatAndDouble | dtypes::kLong | dtypes::kBool};
   static constexpr Start start[] = {Start::kHighest};
   template <class V>
-  HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
-    return {{minimum(s.part[0], x)}};
-  }
-  template <class V>
-  HEARTH_FN State<V, 1> merge(State<V, 1> s, State<V, 1> t) const {
-    return {{minimum(s.part[0], t.part[0])}};
-  }
-  template <class V>
-  HEARTH_FN V finish(State<V, 1> s) const {
-    return s.part[0];
+  HEARTH_FN static V join(V a, V b) {
+    return minimum(a, b);
   }
 };
 
 /// The square root of the sum of squares.
-struct Norm2 {
+struct Norm2 : Sum {
   static constexpr ReductionInfo info{.name = "norm"};
-  static constexpr Start start[] = {Start::kZero};
   template <class V>
   HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
     return {{s.part[0] + x * x}};
-  }
-  template <class V>
-  HEARTH_FN State<V, 1> merge(State<V, 1> s, State<V, 1> t) const {
-    return {{s.part[0] + t.part[0]}};
   }
   template <class V>
   HEARTH_FN V finish(State<V, 1> s) const {
