@@ -7,11 +7,13 @@
 
 namespace hearth::cpu {
 
-/// The loops of reduction F over elements of type T.
-template <class F, class T, class Isa>
+/// The loops of reduction F over elements of type `Element`.
+template <class F, class Element, class Isa>
 struct ReduceLoopsOf {
-  using One = typename LanesOf<T, Isa>::One;
-  using Full = typename LanesOf<T, Isa>::Full;
+  using T = typename LanesOf<Element, Isa>::Stored;
+  using Number = typename LanesOf<Element, Isa>::Number;
+  using One = typename LanesOf<Element, Isa>::One;
+  using Full = typename LanesOf<Element, Isa>::Full;
   static constexpr int kParts = fn::parts<F>;
   static_assert(kParts <= kMaxParts);
   static constexpr int64_t kTile = kTileBytes / int64_t(sizeof(T));
@@ -38,7 +40,7 @@ struct ReduceLoopsOf {
 
   static void start(int64_t width, TileStates& states) {
     for (int p = 0; p < kParts; ++p) {
-      const Full value(fn::start_value<typename Full::Element>(F::start[p]));
+      const Full value(fn::start_value<Number>(F::start[p]));
       for (int64_t j = 0; j < width; j += kFull) value.store(at(states, j) + p * kTile);
     }
   }
@@ -81,7 +83,7 @@ struct ReduceLoopsOf {
     State<Full> s[kVectors];
     for (int v = 0; v < kVectors; ++v)
       for (int p = 0; p < kParts; ++p)
-        s[v].part[p] = Full(fn::start_value<typename Full::Element>(F::start[p]));
+        s[v].part[p] = Full(fn::start_value<Number>(F::start[p]));
     for (; n >= kDeal; n -= kDeal, x += kDeal)
       for (int v = 0; v < kVectors; ++v) s[v] = f.combine(s[v], Full::load(x + v * kFull));
     for (int v = 0; v < kVectors; ++v) store(s[v], lanes + v * kFull, kDeal);
@@ -123,10 +125,9 @@ struct ReduceLoopsOf {
 /// Enters the loops of every reduction in F that can be computed in T.
 template <class Isa, class T, class... F>
 constexpr void add_loops(ReduceTable& table, List<F...>) {
-  using Stored = typename LanesOf<T, Isa>::Stored;
   const auto add = [&table]<class G>(const G*, int i) {
     if constexpr (G::info.dtypes >> int(dtype_of<T>) & 1)
-      table.loops[i][int(dtype_of<T>)] = &ReduceLoopsOf<G, Stored, Isa>::loops;
+      table.loops[i][int(dtype_of<T>)] = &ReduceLoopsOf<G, T, Isa>::loops;
   };
   int i = 0;
   (add(static_cast<const F*>(nullptr), i++), ...);
