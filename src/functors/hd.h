@@ -16,6 +16,7 @@ using DtypeSet = unsigned;  // bit i: the ScalarType with number i
 namespace dtypes {
 inline constexpr DtypeSet kIntegers = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4;
 inline constexpr DtypeSet kBool = 1u << 11;
+inline constexpr DtypeSet kLong = 1u << 4;
 inline constexpr DtypeSet kHalfs = 1u << 5 | 1u << 15;
 inline constexpr DtypeSet kFloatAndDouble = 1u << 6 | 1u << 7;
 inline constexpr DtypeSet kFloating = kHalfs | kFloatAndDouble;
