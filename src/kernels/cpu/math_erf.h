@@ -54,8 +54,11 @@ HEARTH_SIMD V erfc_large(V a) {
   const V t_lo = lost * t * (1 / C::kPole);
   const V q = mul_add(V(2), t, V(-1)) + 2 * t_lo;
   const V series = polynomial(q, C::kQ);
+  Twofold<V> factor = exact_product(series, t);
+  factor.lo = mul_add(series, t_lo, factor.lo);
   const Twofold<V> square = exact_product(a, a);
-  return times_exp(mul_add(series, t, series * t_lo), -square.hi, -square.lo);
+  const ExpParts<V> e = clamped_exp_parts(-square.hi, -square.lo);
+  return scale(factor.hi + mul_add(factor.hi, e.p, factor.lo), e.n);
 }
 
 template <class V>

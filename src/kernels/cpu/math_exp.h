@@ -44,19 +44,25 @@ HEARTH_SIMD ExpParts<V> exp_parts(V x, V lo) {
   return {mul_add(r * r, polynomial(r, C::kP), r), n.bits - BitsOf<V>(Rounded<V>::kZero)};
 }
 
-/// factor * e^(x + lo) for factor about 1 or less and |lo| small against 1.
+/// The same for any x: results beyond the range become infinite and zero in scale().
 template <class V>
-HEARTH_SIMD V times_exp(V factor, V x, V lo) {
+HEARTH_SIMD ExpParts<V> clamped_exp_parts(V x, V lo) {
   using C = ExpConstants<typename V::Lane>;
   x = select(x > V(C::kMax), V(C::kMax), x);
   x = select(x < V(C::kMin), V(C::kMin), x);
-  const ExpParts<V> e = exp_parts(x, lo);
-  return scale(mul_add(factor, e.p, factor), e.n);
+  return exp_parts(x, lo);
+}
+
+/// e^(x + lo), |lo| small against 1.
+template <class V>
+HEARTH_SIMD V exp_of_sum(V x, V lo) {
+  const ExpParts<V> e = clamped_exp_parts(x, lo);
+  return scale(1 + e.p, e.n);
 }
 
 template <class V>
 HEARTH_SIMD V exp(V x) {
-  return times_exp(V(1), x, V(0));
+  return exp_of_sum(x, V(0));
 }
 
 template <class V>

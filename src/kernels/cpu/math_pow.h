@@ -54,7 +54,7 @@ HEARTH_SIMD V pow_of_magnitude(V a, V b) {
   const V lo = mul_add(b, log_a.lo, p.lo);
   // Past the ends of exp's range the low part may have overflowed.
   const V bound = 1000;
-  return times_exp(V(1), p.hi, select(abs(p.hi) < bound, lo, V(0)));
+  return exp_of_sum(p.hi, select(abs(p.hi) < bound, lo, V(0)));
 }
 
 /// Whether b is an odd whole number.
