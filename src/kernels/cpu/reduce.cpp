@@ -88,7 +88,8 @@ void Reduction::choose_tiles() {
   const int64_t most = kTileBytes / size_;
   const bool rows_inside = kept.inner_in() == 0 || (reduced.inner_in() != 0 && reduced.inner_in() < kept.inner_in());
   by_rows_ = kept.dim == 0 || (rows_inside && (reduced.inner_size() >= kShortRow || kept.numel < kShortRow));
-  split_runs_ = !by_rows_ && kept.inner_in() == 1 && kept.inner_size() >= kNarrow;
+  const bool dense = reduced.inner_in() == kept.inner_size() && reduced.inner_size() >= kNarrow;
+  split_runs_ = !by_rows_ && kept.inner_in() == 1 && (kept.inner_size() >= kNarrow || dense);
   if (by_rows_) {
     tile_width_ = std::clamp<int64_t>(kTaskElements / std::max<int64_t>(reduced.numel, 1), 1, most);
     leaf_ = kBufferBytes / size_;
