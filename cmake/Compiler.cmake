@@ -7,8 +7,8 @@ if(PROJECT_IS_TOP_LEVEL)
   # One folder for libraries and programs: the core looks for its plugin beside itself.
   set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
-  set(CMAKE_CXX_EXTENSIONS OFF)
 endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
 
 # With a base folder, and without it in the hash, several checkouts share one cache.
 find_program(HEARTH_CCACHE ccache)
