@@ -54,7 +54,8 @@ def umbrella_weight():
 def main():
     headers = sorted(INCLUDE.rglob("*.h"))
     compat = sorted((ROOT / "compat").rglob("*.h"))
-    problems = [line for header in headers for line in heavy_includes(header)]
+    texts = headers + sorted(INCLUDE.rglob("*.inc"))
+    problems = [line for text in texts for line in heavy_includes(text)]
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for found in pool.map(compile_alone, headers):
             problems += found
