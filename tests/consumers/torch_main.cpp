@@ -1,5 +1,5 @@
-#include <torch/torch.h>
 #include <hearth/device.h>
+#include <torch/torch.h>
 
 #include <cstdio>
 
