@@ -115,13 +115,14 @@ def violations_of(file):
 
 
 def main():
-    files = [f for folder in FOLDERS for f in sorted((ROOT / folder).rglob("*")) if f.suffix in SUFFIXES]
+    files = [file for folder in FOLDERS for file in sorted((ROOT / folder).rglob("*"))
+             if file.suffix in SUFFIXES]
     count = 0
     for file in files:
         for number, name, why in violations_of(file):
             count += 1
             print(f"{file.relative_to(ROOT)}:{number}: {name}: {why}")
-    print(f"check_layers: {count} violations in {len(files)} files" if count else "check_layers: ok")
+    print(f"check_layers: {f'{count} violations' if count else 'ok'}, {len(files)} files")
     return 1 if count else 0
 
 
