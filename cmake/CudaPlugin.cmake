@@ -3,10 +3,12 @@
 file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      src/kernels/cuda/*.cu src/kernels/cuda/*.cpp)
 
-# hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or says in <missing> what is not there.
+# hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or says in <missing>
+# what is not there.
 macro(hearth_find_cuda missing)
   set(${missing} "")
-  find_program(HEARTH_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  find_program(HEARTH_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME
+               PATHS /usr/local/cuda PATH_SUFFIXES bin)
   mark_as_advanced(HEARTH_NVCC)
   if(NOT HEARTH_NVCC)
     set(${missing} "nvcc was not found")
@@ -32,7 +34,8 @@ endmacro()
 function(hearth_add_cuda_plugin)
   hearth_pass_seam_hash(src/kernels/cuda/plugin.cpp)
   add_library(hearth_cuda MODULE ${plugin_sources})
-  set_target_properties(hearth_cuda PROPERTIES CUDA_STANDARD 20 CXX_STANDARD 20)
+  set_target_properties(hearth_cuda PROPERTIES
+    CUDA_STANDARD 20 CXX_STANDARD 20 INSTALL_RPATH "$ORIGIN;${CUDAToolkit_LIBRARY_DIR}")
   hearth_hide_symbols(hearth_cuda)
   target_include_directories(hearth_cuda PRIVATE src)
   target_include_directories(hearth_cuda SYSTEM PRIVATE ${HEARTH_CUDNN_INCLUDE_DIR})

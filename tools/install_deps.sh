@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the build needs on Debian or Ubuntu: says what is missing, and nothing when all is there.
+# Installs what the build needs on Debian or Ubuntu; says what, and nothing when all is there.
 set -euo pipefail
 
 packages=(
@@ -26,9 +26,12 @@ done
 as_root=()
 if [[ $EUID -ne 0 ]]; then
   as_root=(sudo)
+  if ! command -v sudo >/dev/null; then
+    echo "install_deps: as root, please: apt-get install ${missing[*]}" >&2
+    exit 1
+  fi
 fi
 echo "install_deps: installing ${missing[*]}"
-export DEBIAN_FRONTEND=noninteractive
 "${as_root[@]}" apt-get update -q
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
   apt-get install -q --yes --no-install-recommends "${missing[@]}"

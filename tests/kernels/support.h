@@ -75,6 +75,12 @@ class Buffer {
   std::vector<unsigned char> bytes_;
 };
 
+inline int64_t product(const std::vector<int64_t>& sizes) {
+  int64_t result = 1;
+  for (int64_t size : sizes) result *= size;
+  return result;
+}
+
 /// The element of a view at a position of its row-major order.
 template <class T>
 T& at(const View& view, int64_t position) {
