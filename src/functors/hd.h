@@ -16,6 +16,7 @@ using DtypeSet = unsigned;  // bit i: the ScalarType with number i
 namespace dtypes {
 inline constexpr DtypeSet kIntegers = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4;
 inline constexpr DtypeSet kBool = 1u << 11;
+inline constexpr DtypeSet kLong = 1u << 4;
 inline constexpr DtypeSet kHalfs = 1u << 5 | 1u << 15;
 inline constexpr DtypeSet kFloatAndDouble = 1u << 6 | 1u << 7;
 inline constexpr DtypeSet kFloating = kHalfs | kFloatAndDouble;
@@ -25,6 +26,10 @@ inline constexpr DtypeSet kRealAndBool = kReal | kBool;
 inline constexpr DtypeSet kNumbers = kReal | kComplex;
 inline constexpr DtypeSet kAll = kNumbers | kBool;
 }  // namespace dtypes
+
+// g++ 12 takes these scoped names for shadows of the ScalarTypes.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
 
 /// What autocast does with the op's floating inputs.
 enum class Amp : unsigned char {
@@ -41,6 +46,8 @@ enum class Promote : unsigned char {
   kFloat,    // as kCommon, then integers become the default float
   kToBool,   // computed as kCommon, the result is bool
 };
+
+#pragma GCC diagnostic pop
 
 /// What an op does beyond computing its outputs from its inputs.
 enum class Effect : unsigned char {
@@ -59,6 +66,7 @@ HEARTH_FN SlotSet out_slot(int i) { return 1u << (16 + i); }
 struct OpInfo {
   const char* name = "";
   const char* node = "";        // grad_fn is <node>Backward0; empty: the name, capitalised
+  const char* arguments = "";   // of the tensor inputs, for errors; empty: self, other, …
   DtypeSet dtypes = dtypes::kAll;
   Promote promote = Promote::kNone;
   Amp amp = Amp::kKeep;
@@ -67,6 +75,8 @@ struct OpInfo {
   SlotSet mutates = 0;          // inputs written to besides the outputs
   unsigned char outputs = 1;
   unsigned char non_differentiable = 0;  // bit i: output i never requires grad
+  bool runs_inplace = false;    // launch copes with output 0 being input 0 (pointwise ops always do)
+  bool mixes_devices = false;   // inputs may live on different devices (copies)
   bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)
 };
 

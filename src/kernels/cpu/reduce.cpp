@@ -1,0 +1,155 @@
+#include "kernels/reduce.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/reduce_grid.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int64_t kNarrow = 64;  // below, several rows are taken as one
+constexpr int64_t kFold = 32;    // so many at most
+
+/// One reduction. A chunk of the grid is halved until a leaf is left, and states are merged on the way back,
+/// so that rounding errors grow with the logarithm of the size.
+class Reduction {
+ public:
+  Reduction(const ReduceParams& params, const ReduceLoops& loops)
+      : params_(params),
+        loops_(loops),
+        grid_(params.in, params.out, params.compute),
+        size_(int64_t(element_size(params.compute))) {}
+
+  void run(Ctx& ctx) const;
+
+ private:
+  void reduce(OutputTile tile, int64_t begin, int64_t end, TileStates& states) const;
+  void reduce_leaf(OutputTile tile, int64_t begin, int64_t end, TileStates& states) const;
+  void combine_rows(const char* data, int64_t stride, int64_t rows, int64_t width,
+                    TileStates& states) const;
+  void finish(OutputTile tile, const TileStates& states) const;
+
+  /// States between tasks: dense, part after part.
+  int64_t slot_bytes() const { return grid_.tile_width() * loops_.parts * size_; }
+  void save(OutputTile tile, const TileStates& states, char* slot) const;
+  void load(OutputTile tile, const char* slot, TileStates& states) const;
+  void merge_slots(OutputTile tile, const char* slots, int64_t count, TileStates& states) const;
+
+  const ReduceParams& params_;
+  const ReduceLoops& loops_;
+  const ReduceGrid grid_;
+  const int64_t size_;  // bytes of an element
+};
+
+void Reduction::run(Ctx& ctx) const {
+  if (grid_.chunks() == 1) {
+    grid_.for_tasks([this](int64_t, OutputTile tile, int64_t first, int64_t last) {
+      TileStates states;
+      reduce(tile, first, last, states);
+      finish(tile, states);
+    });
+    return;
+  }
+  char* slots = static_cast<char*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks() * slot_bytes())));
+  grid_.for_tasks([this, slots](int64_t task, OutputTile tile, int64_t first, int64_t last) {
+    TileStates states;
+    reduce(tile, first, last, states);
+    save(tile, states, slots + task * slot_bytes());
+  });
+  for (int64_t t = 0; t < grid_.tiles(); ++t) {
+    TileStates states;
+    merge_slots(grid_.tile(t), slots + t * grid_.chunks() * slot_bytes(), grid_.chunks(), states);
+    finish(grid_.tile(t), states);
+  }
+}
+
+/// The states of a tile over positions begin … end - 1 of the reduced dimensions.
+void Reduction::reduce(OutputTile tile, int64_t begin, int64_t end, TileStates& states) const {
+  if (end - begin <= grid_.leaf()) return reduce_leaf(tile, begin, end, states);
+  int64_t half = grid_.leaf();
+  while (half * 2 < end - begin) half *= 2;
+  TileStates other;
+  reduce(tile, begin, begin + half, states);
+  reduce(tile, begin + half, end, other);
+  loops_.merge(params_.parameters, other, 0, tile.width, states);
+}
+
+void Reduction::reduce_leaf(OutputTile tile, int64_t begin, int64_t end, TileStates& states) const {
+  loops_.start(tile.width, states);
+  if (grid_.by_rows()) {
+    grid_.for_rows(tile, [&](int64_t j, const char* row) {
+      grid_.along_row(row, begin, end, [&](const char* data, int64_t n) {
+        loops_.block(params_.parameters, data, n, j, states);
+      });
+    });
+  } else {
+    grid_.across_columns(tile, begin, end, [&](const char* data, int64_t stride, int64_t rows) {
+      combine_rows(data, stride, rows, tile.width, states);
+    });
+  }
+}
+
+/// Rows that are narrow and follow each other closely are taken many at a time, as one wide row.
+void Reduction::combine_rows(const char* data, int64_t stride, int64_t rows, int64_t width,
+                             TileStates& states) const {
+  const int64_t fold = std::min(kFold, kTileBytes / size_ / width);
+  if (stride == width && width < kNarrow && rows >= 4 * fold) {
+    TileStates wide;
+    loops_.start(fold * width, wide);
+    loops_.rows(params_.parameters, data, fold * width, rows / fold, fold * width, wide);
+    for (int64_t i = 0; i < fold; ++i) loops_.merge(params_.parameters, wide, i * width, width, states);
+    data += rows / fold * fold * width * size_;
+    rows %= fold;
+  }
+  loops_.rows(params_.parameters, data, stride, rows, width, states);
+}
+
+void Reduction::finish(OutputTile tile, const TileStates& states) const {
+  alignas(64) char results[kTileBytes];
+  loops_.finish(params_.parameters, states, tile.width, results);
+  store_tile(grid_.kept(), tile, results, params_.compute, params_.out);
+}
+
+void Reduction::save(OutputTile tile, const TileStates& states, char* slot) const {
+  for (int p = 0; p < loops_.parts; ++p)
+    std::memcpy(slot + p * tile.width * size_, states.bytes[p], size_t(tile.width * size_));
+}
+
+void Reduction::load(OutputTile tile, const char* slot, TileStates& states) const {
+  for (int p = 0; p < loops_.parts; ++p)
+    std::memcpy(states.bytes[p], slot + p * tile.width * size_, size_t(tile.width * size_));
+}
+
+void Reduction::merge_slots(OutputTile tile, const char* slots, int64_t count,
+                            TileStates& states) const {
+  if (count == 1) return load(tile, slots, states);
+  const int64_t half = count / 2;
+  TileStates other;
+  merge_slots(tile, slots, half, states);
+  merge_slots(tile, slots + half * slot_bytes(), count - half, other);
+  loops_.merge(params_.parameters, other, 0, tile.width, states);
+}
+
+}  // namespace
+
+const ReduceTable& reduce_table() {
+#if defined(HEARTH_CPU_AVX512)
+  static const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+                             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
+  if (avx512) return reduce_table_avx512;
+#endif
+#if defined(HEARTH_CPU_AVX2)
+  return reduce_table_avx2;
+#else
+  return reduce_table_generic;
+#endif
+}
+
+void run(const ReduceParams& params, Ctx& ctx) {
+  const ReduceLoops& loops = *reduce_table().loops[params.functor][int(params.compute)];
+  Reduction(params, loops).run(ctx);
+}
+
+}  // namespace hearth::cpu
