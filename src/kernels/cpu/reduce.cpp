@@ -136,9 +136,8 @@ void Reduction::merge_slots(OutputTile tile, const char* slots, int64_t count,
 }  // namespace
 
 const ReduceTable& reduce_table() {
-  [[maybe_unused]] const IsaLevel level = isa_level();
 #if defined(HEARTH_CPU_AVX512)
-  if (level == IsaLevel::kAvx512) return reduce_table_avx512;
+  if (isa_level() == IsaLevel::kAvx512) return reduce_table_avx512;
 #endif
 #if defined(HEARTH_CPU_AVX2)
   return reduce_table_avx2;
