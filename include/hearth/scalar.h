@@ -24,15 +24,15 @@ class Scalar {
   template <class T>
   constexpr Scalar(complex<T> value) : complex_(value), kind_(Kind::kComplex) {}
 
-  constexpr bool isBoolean() const { return kind_ == Kind::kBool; }
+  constexpr bool isBoolean() const { return kind_ == Kind::kBoolean; }
   constexpr bool isIntegral(bool include_bool) const {
-    return kind_ == Kind::kInteger || (include_bool && kind_ == Kind::kBool);
+    return kind_ == Kind::kInteger || (include_bool && kind_ == Kind::kBoolean);
   }
   constexpr bool isFloatingPoint() const { return kind_ == Kind::kReal; }
   constexpr bool isComplex() const { return kind_ == Kind::kComplex; }
   /// kBool, kLong, kDouble or kComplexDouble.
   constexpr ScalarType type() const {
-    return kind_ == Kind::kBool ? kBool : kind_ == Kind::kInteger ? kLong
+    return kind_ == Kind::kBoolean ? kBool : kind_ == Kind::kInteger ? kLong
          : kind_ == Kind::kReal ? kDouble : kComplexDouble;
   }
 
@@ -66,10 +66,10 @@ class Scalar {
   HEARTH_API bool equal(const Scalar& other) const;
 
  private:
-  enum class Kind : int8_t { kBool, kInteger, kReal, kComplex };
+  enum class Kind : int8_t { kBoolean, kInteger, kReal, kComplex };
   template <class T>
   static constexpr Kind kind_of() {
-    return std::is_same_v<T, bool> ? Kind::kBool : std::is_integral_v<T> ? Kind::kInteger : Kind::kReal;
+    return std::is_same_v<T, bool> ? Kind::kBoolean : std::is_integral_v<T> ? Kind::kInteger : Kind::kReal;
   }
   template <class T>
   using float_of = std::conditional_t<std::is_same_v<T, double>, double, float>;

@@ -10,6 +10,7 @@
 
 #include "hearth/device.h"
 #include "hearth/error.h"
+#include "hearth/fwd.h"
 
 namespace hearth {
 

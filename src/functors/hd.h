@@ -16,6 +16,7 @@ using DtypeSet = unsigned;  // bit i: the ScalarType with number i
 namespace dtypes {
 inline constexpr DtypeSet kIntegers = 1u << 0 | 1u << 1 | 1u << 2 | 1u << 3 | 1u << 4;
 inline constexpr DtypeSet kBool = 1u << 11;
+inline constexpr DtypeSet kLong = 1u << 4;
 inline constexpr DtypeSet kHalfs = 1u << 5 | 1u << 15;
 inline constexpr DtypeSet kFloatAndDouble = 1u << 6 | 1u << 7;
 inline constexpr DtypeSet kFloating = kHalfs | kFloatAndDouble;
@@ -59,6 +60,7 @@ HEARTH_FN SlotSet out_slot(int i) { return 1u << (16 + i); }
 struct OpInfo {
   const char* name = "";
   const char* node = "";        // grad_fn is <node>Backward0; empty: the name, capitalised
+  const char* arguments = "";   // of the tensor inputs, for errors; empty: self, other, …
   DtypeSet dtypes = dtypes::kAll;
   Promote promote = Promote::kNone;
   Amp amp = Amp::kKeep;
@@ -67,6 +69,8 @@ struct OpInfo {
   SlotSet mutates = 0;          // inputs written to besides the outputs
   unsigned char outputs = 1;
   unsigned char non_differentiable = 0;  // bit i: output i never requires grad
+  bool runs_inplace = false;    // launch copes with output 0 being input 0 (pointwise ops always do)
+  bool mixes_devices = false;   // inputs may live on different devices (copies)
   bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)
 };
 

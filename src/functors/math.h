@@ -142,6 +142,40 @@ struct Cos {
   }
 };
 
+/// The angle of the point (b, a).
+struct Atan2 {
+  static constexpr OpInfo info{.name = "atan2", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    return atan2(a, b);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V a, V b) const {
+    return g * (b / (a * a + b * b));
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V a, V b) const {
+    return g * (-a / (a * a + b * b));
+  }
+};
+
+/// The remainder of a / b with the sign of a.
+struct Fmod {
+  static constexpr OpInfo info{.name = "fmod", .dtypes = dtypes::kReal, .promote = Promote::kCommon};
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    return fmod(a, b);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V, V) const {
+    return g;
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V a, V b) const {
+    return -g * trunc(a / b);
+  }
+};
+
 /// Rounding functions are flat: their gradient is zero.
 #define HEARTH_ROUNDING(Name, function)                                               \
   struct Name {                                                                       \
@@ -162,6 +196,6 @@ HEARTH_ROUNDING(Round, round)
 HEARTH_ROUNDING(Trunc, trunc)
 #undef HEARTH_ROUNDING
 
-using Math = List<Exp, Expm1, Log, Log1p, Sqrt, Rsqrt, Tanh, Erf, Erfc, Sin, Cos, Floor, Ceil, Round, Trunc>;
+using Math = List<Exp, Expm1, Log, Log1p, Sqrt, Rsqrt, Tanh, Erf, Erfc, Sin, Cos, Atan2, Fmod, Floor, Ceil, Round, Trunc>;
 
 }  // namespace hearth::fn

@@ -37,9 +37,10 @@ struct IndexOf<F, List<A...>> {
 struct Probe {
   static constexpr bool kIntegral = false;
   SlotSet used = 0;
+  bool untouched_gradient = false;
   HEARTH_FN Probe(double) {}
-  HEARTH_FN Probe(SlotSet slots, int) : used(slots) {}
-  HEARTH_FN friend Probe join(Probe a, Probe b) { return Probe(a.used | b.used, 0); }
+  HEARTH_FN Probe(SlotSet slots, bool gradient) : used(slots), untouched_gradient(gradient) {}
+  HEARTH_FN friend Probe join(Probe a, Probe b) { return Probe(a.used | b.used, false); }
 
 #define HEARTH_PROBE_OPERATOR(op) \
   HEARTH_FN friend Probe operator op(Probe a, Probe b) { return join(a, b); }
@@ -56,11 +57,11 @@ struct Probe {
   HEARTH_PROBE_OPERATOR(&)
   HEARTH_PROBE_OPERATOR(|)
 #undef HEARTH_PROBE_OPERATOR
-  HEARTH_FN friend Probe operator-(Probe a) { return a; }
-  HEARTH_FN friend Probe operator!(Probe a) { return a; }
+  HEARTH_FN friend Probe operator-(Probe a) { return join(a, a); }
+  HEARTH_FN friend Probe operator!(Probe a) { return join(a, a); }
   HEARTH_FN friend Probe select(Probe c, Probe a, Probe b) { return join(c, join(a, b)); }
 #define HEARTH_PROBE_UNARY(name) \
-  HEARTH_FN friend Probe name(Probe a) { return a; }
+  HEARTH_FN friend Probe name(Probe a) { return join(a, a); }
   HEARTH_VALUE_UNARY(HEARTH_PROBE_UNARY)
   HEARTH_VALUE_TESTS(HEARTH_PROBE_UNARY)
 #undef HEARTH_PROBE_UNARY
@@ -126,20 +127,32 @@ inline constexpr bool has_formula = [] {
                         : requires(F f, P p) { f.grad_c(p, p, p, p); };
 }();
 
-/// Which inputs (bit i) gradient `which` of F really reads: nothing else has to be saved for it. Found by
-/// running the formula on Probes; for grad_of_output, bit 0 is the output.
+namespace detail {
+/// Gradient `which` of F, run on Probes.
 template <class F, int which>
-inline constexpr SlotSet reads = [] {
-  using P = detail::Probe;
+inline constexpr Probe probed = [] {
   if constexpr (!has_formula<F, which>) {
-    return 0u;
+    return Probe(0, false);
   } else {
     const F f{};
-    const P g(0), a(in_slot(0), 0), b(in_slot(1), 0), c(in_slot(2), 0);
-    if constexpr (operands<F, which> == 2) return evaluate<which>(f, g, a).used;
-    else if constexpr (operands<F, which> == 3) return evaluate<which>(f, g, a, b).used;
-    else return evaluate<which>(f, g, a, b, c).used;
+    const Probe g(0, true), a(in_slot(0), false), b(in_slot(1), false), c(in_slot(2), false);
+    if constexpr (operands<F, which> == 2)
+      return evaluate<which>(f, g, a);
+    else if constexpr (operands<F, which> == 3)
+      return evaluate<which>(f, g, a, b);
+    else
+      return evaluate<which>(f, g, a, b, c);
   }
 }();
+}  // namespace detail
+
+/// Which inputs (bit i) gradient `which` of F really reads: nothing else has to be saved for it. For
+/// grad_of_output, bit 0 is the output.
+template <class F, int which>
+inline constexpr SlotSet reads = detail::probed<F, which>.used;
+
+/// Whether gradient `which` of F is the incoming gradient itself.
+template <class F, int which>
+inline constexpr bool passes_through = detail::probed<F, which>.untouched_gradient;
 
 }  // namespace hearth::fn

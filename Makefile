@@ -1,0 +1,49 @@
+# Thin: everything is in CMakePresets.json and tools/.
+.DEFAULT_GOAL := help
+.PHONY: help test sanitize check bench install format clean deps
+
+PREFIX ?= /usr/local
+
+help:  ## say what there is
+	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
+
+deps:
+	@tools/install_deps.sh
+
+test: deps  ## build with optimisation and run every test
+	cmake --preset release
+	cmake --build --preset release
+	ctest --preset release
+
+sanitize: deps  ## run the tests under the address, undefined-behaviour and thread sanitizers
+	cmake --preset asan
+	cmake --build --preset asan
+	ctest --preset asan
+	cmake --preset tsan
+	cmake --build --preset tsan
+	ctest --preset tsan
+
+check: deps  ## check format, layers, headers, kernel objects and exported symbols
+	tools/check_format.sh
+	tools/check_layers.py
+	tools/check_headers.py
+	cmake --preset release
+	cmake --build --preset release --target hearth
+	tools/check_kernel_objects.sh build/release
+	tools/check_symbols.sh build/release/libhearth.so
+
+bench: deps  ## build and run the benchmarks
+	cmake --preset release
+	cmake --build --preset release --target bench
+	for program in build/release/bench_*; do $$program || exit 1; done
+
+install: deps  ## install under PREFIX (default /usr/local)
+	cmake --preset dist
+	cmake --build --preset dist
+	cmake --install build/dist --prefix $(PREFIX)
+
+format:  ## let clang-format rewrite the sources
+	tools/check_format.sh --fix
+
+clean:  ## remove everything that was built
+	rm -rf build

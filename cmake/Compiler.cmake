@@ -1,0 +1,45 @@
+# Build type, compiler cache, warnings, sanitizers, visibility.
+
+if(PROJECT_IS_TOP_LEVEL)
+  if(NOT CMAKE_BUILD_TYPE)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
+  endif()
+  # One folder for libraries and programs: the core looks for its plugin beside itself.
+  set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+  set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
+endif()
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+# With a base folder, and without it in the hash, several checkouts share one cache.
+find_program(HEARTH_CCACHE ccache)
+mark_as_advanced(HEARTH_CCACHE)
+if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_CURRENT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+      ${HEARTH_CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
+endif()
+
+add_library(hearth_warnings INTERFACE)
+target_compile_options(hearth_warnings INTERFACE
+  $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow>
+  $<$<AND:$<BOOL:${HEARTH_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
+
+if(HEARTH_SANITIZE STREQUAL "address")
+  set(sanitizer_flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+elseif(HEARTH_SANITIZE STREQUAL "thread")
+  set(sanitizer_flags -fsanitize=thread)
+  # GNU's OpenMP is invisible to the thread sanitizer.
+  add_compile_definitions(HEARTH_THREADS_STD=1)
+elseif(HEARTH_SANITIZE)
+  message(FATAL_ERROR "HEARTH_SANITIZE is '${HEARTH_SANITIZE}', not empty, 'address' or 'thread'")
+endif()
+if(HEARTH_SANITIZE)
+  add_compile_options(${sanitizer_flags})
+  add_link_options(${sanitizer_flags})
+endif()
+
+function(hearth_hide_symbols target)
+  set_target_properties(${target} PROPERTIES
+    CXX_VISIBILITY_PRESET hidden CUDA_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+endfunction()

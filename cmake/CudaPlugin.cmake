@@ -1,0 +1,56 @@
+# libhearth_cuda.so: everything that knows CUDA. The core loads it at run time and never links it.
+
+file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
+     src/kernels/cuda/*.cu src/kernels/cuda/*.cpp)
+
+# hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or says in <missing> what is not there.
+macro(hearth_find_cuda missing)
+  set(${missing} "")
+  find_program(HEARTH_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  mark_as_advanced(HEARTH_NVCC)
+  if(NOT HEARTH_NVCC)
+    set(${missing} "nvcc was not found")
+  else()
+    set(CMAKE_CUDA_COMPILER ${HEARTH_NVCC} CACHE FILEPATH "")
+    set(CMAKE_CUDA_ARCHITECTURES ${HEARTH_CUDA_ARCHS})
+    enable_language(CUDA)
+    find_package(CUDAToolkit REQUIRED)
+    find_path(HEARTH_CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+    find_library(HEARTH_CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
+    mark_as_advanced(HEARTH_CUDNN_INCLUDE_DIR HEARTH_CUDNN_LIBRARY)
+    if(NOT HEARTH_CUDNN_LIBRARY OR NOT HEARTH_CUDNN_INCLUDE_DIR)
+      set(${missing} "cuDNN was not found")
+    endif()
+    # CMake 3.25 does not know that nvcc takes -std=c++20.
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)
+      set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+      set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+    endif()
+  endif()
+endmacro()
+
+function(hearth_add_cuda_plugin)
+  hearth_pass_seam_hash(src/kernels/cuda/plugin.cpp)
+  add_library(hearth_cuda MODULE ${plugin_sources})
+  set_target_properties(hearth_cuda PROPERTIES
+    CUDA_STANDARD 20 CXX_STANDARD 20 INSTALL_RPATH "$ORIGIN;${CUDAToolkit_LIBRARY_DIR}")
+  hearth_hide_symbols(hearth_cuda)
+  target_include_directories(hearth_cuda PRIVATE src)
+  target_include_directories(hearth_cuda SYSTEM PRIVATE ${HEARTH_CUDNN_INCLUDE_DIR})
+  target_compile_options(hearth_cuda PRIVATE
+    $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--threads=2>)
+  target_link_libraries(hearth_cuda PRIVATE
+    hearth hearth_warnings CUDA::cudart CUDA::cublasLt ${HEARTH_CUDNN_LIBRARY})
+  target_link_options(hearth_cuda PRIVATE LINKER:-z,defs)
+endfunction()
+
+if(plugin_sources AND NOT HEARTH_CUDA STREQUAL "OFF")
+  hearth_find_cuda(cuda_missing)
+  if(NOT cuda_missing)
+    hearth_add_cuda_plugin()
+  elseif(HEARTH_CUDA STREQUAL "ON")
+    message(FATAL_ERROR "HEARTH_CUDA is ON, but ${cuda_missing}")
+  else()
+    message(STATUS "No CUDA plugin: ${cuda_missing}")
+  endif()
+endif()

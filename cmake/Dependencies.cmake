@@ -1,0 +1,18 @@
+# The libraries behind the core; none of them appears in a public header (docs/dependencies.md).
+
+find_package(Threads REQUIRED)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+
+# By path: oneDNN's own CMake file asks for OpenCL, and Debian keeps OpenBLAS behind its alternatives.
+find_path(HEARTH_DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
+find_library(HEARTH_DNNL_LIBRARY dnnl REQUIRED)
+find_path(HEARTH_OPENBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas REQUIRED)
+find_library(HEARTH_OPENBLAS_LIBRARY openblas REQUIRED)
+mark_as_advanced(HEARTH_DNNL_INCLUDE_DIR HEARTH_DNNL_LIBRARY HEARTH_OPENBLAS_INCLUDE_DIR
+                 HEARTH_OPENBLAS_LIBRARY)
+
+add_library(hearth_dependencies INTERFACE)
+target_include_directories(hearth_dependencies SYSTEM INTERFACE
+  ${HEARTH_DNNL_INCLUDE_DIR} ${HEARTH_OPENBLAS_INCLUDE_DIR})
+target_link_libraries(hearth_dependencies INTERFACE Threads::Threads OpenMP::OpenMP_CXX
+  ${HEARTH_DNNL_LIBRARY} ${HEARTH_OPENBLAS_LIBRARY} ${CMAKE_DL_LIBS})

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <utility>
+
+namespace hearth {
+
+/// Base of objects that count their own references.
+struct RefCounted {
+  RefCounted() = default;
+  RefCounted(const RefCounted&) = delete;
+  RefCounted& operator=(const RefCounted&) = delete;
+  void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
+  /// Whether this was the last reference: the caller deletes the object.
+  bool drop() const {
+    // A sole owner needs no atomic read-modify-write.
+    if (refs_.load(std::memory_order_acquire) == 1) return true;
+    return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  }
+  uint32_t use_count() const { return refs_.load(std::memory_order_acquire); }
+
+ protected:
+  ~RefCounted() = default;
+
+ private:
+  mutable std::atomic<uint32_t> refs_{1};
+};
+
+/// Shared ownership of a RefCounted object; T::destroy(T*) is called for the last owner.
+template <class T>
+class IntrusivePtr {
+ public:
+  using element_type = T;
+  IntrusivePtr() = default;
+  IntrusivePtr(std::nullptr_t) {}
+  /// Takes over one reference.
+  static IntrusivePtr adopt(T* object) {
+    IntrusivePtr result;
+    result.object_ = object;
+    return result;
+  }
+  static IntrusivePtr share(T* object) {
+    if (object) object->retain();
+    return adopt(object);
+  }
+  IntrusivePtr(const IntrusivePtr& other) : object_(other.object_) {
+    if (object_) object_->retain();
+  }
+  IntrusivePtr(IntrusivePtr&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  template <class U>
+  IntrusivePtr(const IntrusivePtr<U>& other) : object_(other.get()) {
+    if (object_) object_->retain();
+  }
+  template <class U>
+  IntrusivePtr(IntrusivePtr<U>&& other) noexcept : object_(other.detach()) {}
+  IntrusivePtr& operator=(IntrusivePtr other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~IntrusivePtr() {
+    if (object_ && object_->drop()) T::destroy(object_);
+  }
+  T* get() const { return object_; }
+  T* operator->() const { return object_; }
+  T& operator*() const { return *object_; }
+  explicit operator bool() const { return object_ != nullptr; }
+  T* detach() { return std::exchange(object_, nullptr); }
+  void reset() { *this = IntrusivePtr(); }
+  friend bool operator==(const IntrusivePtr& a, const IntrusivePtr& b) { return a.object_ == b.object_; }
+  friend bool operator==(const IntrusivePtr& a, std::nullptr_t) { return !a.object_; }
+
+ private:
+  T* object_ = nullptr;
+};
+
+}  // namespace hearth

@@ -1,0 +1,120 @@
+#pragma once
+
+#include <optional>
+
+#include "hearth/device.h"
+#include "hearth/dtype.h"
+
+namespace hearth {
+
+/// dtype, device, requires_grad, pinned memory and memory format for a new tensor; unset parts take defaults.
+class TensorOptions {
+ public:
+  constexpr TensorOptions() = default;
+  constexpr TensorOptions(ScalarType type) { set_dtype(type); }
+  constexpr TensorOptions(TypeMeta type) { set_dtype(type); }
+  constexpr TensorOptions(Device where) { set_device(where); }
+  constexpr TensorOptions(DeviceType where) { set_device(Device(where)); }
+  TensorOptions(const char* where) { set_device(Device(where)); }
+  TensorOptions(const std::string& where) { set_device(Device(where)); }
+  constexpr TensorOptions(Layout) {}
+  constexpr TensorOptions(MemoryFormat format) : format_(format), has_format_(true) {}
+
+  [[nodiscard]] constexpr TensorOptions dtype(std::optional<ScalarType> type) const {
+    TensorOptions r = *this;
+    r.has_dtype_ = type.has_value();
+    if (type) r.dtype_ = *type;
+    return r;
+  }
+  [[nodiscard]] constexpr TensorOptions dtype(ScalarType type) const { return dtype(std::optional(type)); }
+  [[nodiscard]] constexpr TensorOptions dtype(TypeMeta type) const { return dtype(type.toScalarType()); }
+  template <class T>
+  [[nodiscard]] constexpr TensorOptions dtype() const {
+    return dtype(dtype_of<T>);
+  }
+  [[nodiscard]] TensorOptions device(std::optional<Device> where) const {
+    TensorOptions r = *this;
+    r.has_device_ = where.has_value();
+    if (where) r.device_ = *where;
+    return r;
+  }
+  [[nodiscard]] TensorOptions device(Device where) const { return device(std::optional<Device>(where)); }
+  [[nodiscard]] TensorOptions device(DeviceType type, DeviceIndex index = -1) const {
+    return device(Device(type, index));
+  }
+  /// Implies CUDA.
+  [[nodiscard]] TensorOptions device_index(int index) const {
+    return device(Device(DeviceType::CUDA, static_cast<DeviceIndex>(index)));
+  }
+  [[nodiscard]] constexpr TensorOptions layout(Layout) const { return *this; }
+  [[nodiscard]] constexpr TensorOptions requires_grad(std::optional<bool> value) const {
+    TensorOptions r = *this;
+    r.requires_grad_ = value.value_or(false);
+    r.has_requires_grad_ = value.has_value();
+    return r;
+  }
+  [[nodiscard]] constexpr TensorOptions pinned_memory(std::optional<bool> value) const {
+    TensorOptions r = *this;
+    r.pinned_ = value.value_or(false);
+    return r;
+  }
+  [[nodiscard]] constexpr TensorOptions memory_format(std::optional<MemoryFormat> value) const {
+    TensorOptions r = *this;
+    r.has_format_ = value.has_value();
+    if (value) r.format_ = *value;
+    return r;
+  }
+
+  ScalarType dtype_or_default() const { return has_dtype_ ? dtype_ : get_default_dtype(); }
+  TypeMeta dtype() const { return dtype_or_default(); }
+  constexpr Device device() const { return device_; }
+  constexpr Layout layout() const { return Layout::Strided; }
+  constexpr bool requires_grad() const { return requires_grad_; }
+  constexpr bool pinned_memory() const { return pinned_; }
+  constexpr bool has_dtype() const { return has_dtype_; }
+  constexpr bool has_device() const { return has_device_; }
+  constexpr bool has_requires_grad() const { return has_requires_grad_; }
+  constexpr bool has_memory_format() const { return has_format_; }
+  constexpr int32_t device_index() const { return device_.index(); }
+  constexpr std::optional<ScalarType> dtype_opt() const {
+    return has_dtype_ ? std::optional(dtype_) : std::nullopt;
+  }
+  constexpr std::optional<Device> device_opt() const {
+    return has_device_ ? std::optional(device_) : std::nullopt;
+  }
+  constexpr std::optional<MemoryFormat> memory_format_opt() const {
+    return has_format_ ? std::optional(format_) : std::nullopt;
+  }
+  /// These options, overridden by what `other` sets.
+  [[nodiscard]] HEARTH_API TensorOptions merge_in(const TensorOptions& other) const;
+
+ private:
+  constexpr void set_dtype(ScalarType type) {
+    dtype_ = type;
+    has_dtype_ = true;
+  }
+  constexpr void set_device(Device where) {
+    device_ = where;
+    has_device_ = true;
+  }
+  ScalarType dtype_ = ScalarType::Float;
+  Device device_{DeviceType::CPU};
+  MemoryFormat format_ = MemoryFormat::Contiguous;
+  bool requires_grad_ = false, pinned_ = false;
+  bool has_dtype_ = false, has_device_ = false, has_requires_grad_ = false, has_format_ = false;
+};
+
+inline TensorOptions dtype(ScalarType type) { return TensorOptions().dtype(type); }
+inline TensorOptions dtype(TypeMeta type) { return TensorOptions().dtype(type); }
+template <class T>
+TensorOptions dtype() {
+  return TensorOptions().dtype<T>();
+}
+inline TensorOptions device(Device where) { return TensorOptions().device(where); }
+inline TensorOptions device(DeviceType where) { return TensorOptions().device(where); }
+inline TensorOptions device_index(int index) { return TensorOptions().device_index(index); }
+inline TensorOptions layout(Layout value) { return TensorOptions().layout(value); }
+inline TensorOptions requires_grad(bool value = true) { return TensorOptions().requires_grad(value); }
+inline TensorOptions memory_format(MemoryFormat value) { return TensorOptions().memory_format(value); }
+
+}  // namespace hearth

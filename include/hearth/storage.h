@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "hearth/device.h"
+#include "hearth/export.h"
+
+namespace hearth {
+
+struct StorageImpl;
+
+/// A shared handle on the memory behind one or more tensors.
+class HEARTH_API Storage {
+ public:
+  Storage() = default;
+  explicit Storage(StorageImpl* owned) : impl_(owned) {}
+  Storage(const Storage& other);
+  Storage(Storage&& other) noexcept : impl_(other.impl_) { other.impl_ = nullptr; }
+  Storage& operator=(Storage other) noexcept {
+    auto* mine = impl_;
+    impl_ = other.impl_;
+    other.impl_ = mine;
+    return *this;
+  }
+  ~Storage();
+
+  explicit operator bool() const { return impl_ != nullptr; }
+  const void* data() const;
+  void* mutable_data() const;
+  size_t nbytes() const;
+  Device device() const;
+  size_t use_count() const;
+  bool is_alias_of(const Storage& other) const { return impl_ == other.impl_; }
+  StorageImpl* unsafeGetStorageImpl() const { return impl_; }
+
+ private:
+  StorageImpl* impl_ = nullptr;
+};
+
+}  // namespace hearth

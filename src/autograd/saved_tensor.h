@@ -1,0 +1,27 @@
+#pragma once
+
+#include "core/op.h"
+#include "hearth/autograd.h"
+
+namespace hearth::autograd {
+
+/// A tensor kept for backward, with the version it had.
+class SavedTensor {
+ public:
+  SavedTensor() = default;
+  /// `own_output`: the tensor is an output of the node that saves it, so it is kept without its history.
+  SavedTensor(const Tensor& tensor, bool own_output);
+
+  /// The tensor as it was when saved; throws if it was modified in place since. `node` is the saving node.
+  Tensor unpack(Node* node) const;
+  bool defined() const { return tensor_.defined(); }
+  void reset() { tensor_.reset(); }
+
+ private:
+  Tensor tensor_;
+  uint32_t version_ = 0;
+  uint32_t output_nr_ = 0;
+  bool own_output_ = false;
+};
+
+}  // namespace hearth::autograd

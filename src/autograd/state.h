@@ -1,0 +1,94 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "core/op.h"
+#include "hearth/autograd.h"
+
+namespace hearth::autograd {
+
+class AccumulateGrad;
+
+/// One step from a base to a view: the op and its arguments. Steps share their beginnings.
+struct ViewStep : RefCounted {
+  ViewStep(const OpRecord& op, const void* op_args, IntrusivePtr<ViewStep> before)
+      : args(op, op_args), previous(std::move(before)) {}
+  static void destroy(ViewStep* step) noexcept { delete step; }
+  OpArgs args;
+  IntrusivePtr<ViewStep> previous;
+};
+
+/// How a view came to be; decides what an in-place write to it may do.
+enum class ViewOrigin : int8_t {
+  kDefault,
+  kMultipleOutputs,  // one of several views from one op
+  kNoGrad,           // made under no_grad, its base requires grad
+  kInference,        // made in inference mode
+  kCustomFunction,
+};
+
+/// A view's root and the steps that lead from there to it.
+struct ViewInfo {
+  Tensor base;
+  IntrusivePtr<ViewStep> last_step;
+  ViewOrigin origin = ViewOrigin::kDefault;
+  uint32_t version = 0;  // of the storage when grad_fn was last made
+};
+
+/// A hook on a tensor's gradient and the number the user knows it by.
+struct TensorHook {
+  unsigned id;
+  std::shared_ptr<detail::GradHook> hook;
+};
+struct TensorHooks {
+  std::mutex mutex;
+  std::vector<TensorHook> hooks;  // a removed one has a null hook
+};
+
+/// Autograd's part of a tensor.
+struct TensorState final : AutogradState {
+  ~TensorState() override;
+  Tensor grad;
+  NodePtr grad_fn;
+  uint32_t output_nr = 0;
+  bool retains_grad = false;
+  std::unique_ptr<ViewInfo> view;
+  std::shared_ptr<TensorHooks> hooks;
+  std::string name;
+  std::mutex mutex;
+  AccumulateGrad* accumulator = nullptr;  // weak: it owns the tensor and clears this when it goes
+};
+
+/// The state of a tensor, made if there is none.
+TensorState& state_of(TensorImpl& impl);
+inline TensorState* state_if_any(const TensorImpl& impl) { return static_cast<TensorState*>(impl.autograd.get()); }
+inline ViewInfo* view_info(const TensorImpl& impl) {
+  return impl.has(kIsView) && impl.autograd ? state_if_any(impl)->view.get() : nullptr;
+}
+
+/// The node that produced the tensor; null for leaves. A view whose base was written to gets a new one here.
+const NodePtr& grad_fn_of(const Tensor& tensor);
+/// Where gradients of the tensor go: its grad_fn, the accumulator of a leaf, or nowhere.
+Edge gradient_edge(const Tensor& tensor);
+inline bool requires_grad(const TensorImpl& impl) { return impl.has(kRequiresGrad | kHasGradFn); }
+
+/// Makes `tensor` output `nr` of `node`.
+void set_history(const Tensor& tensor, NodePtr node, uint32_t nr);
+/// After an in-place op: `tensor` becomes the output of `node`; for a view, its base's history is rewritten.
+void rebase_history(const Tensor& tensor, NodePtr node);
+/// Remembers that `view` was made from `base` by op(args).
+void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args, ViewOrigin origin);
+/// Throws PyTorch's errors if `tensor` may not be written to now.
+void check_inplace(const Tensor& tensor, bool will_require_grad);
+
+/// Runs the view steps on another tensor of the base's geometry.
+Tensor replay_views(const ViewStep* last, const Tensor& base);
+
+}  // namespace hearth::autograd
+
+namespace hearth {
+/// The op boundary, for replays (see ops/call.h).
+Tensor call_erased(const OpRecord& op, const void* args, Inputs inputs);
+}  // namespace hearth

@@ -1,0 +1,80 @@
+#include "hearth/error.h"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "hearth/shape.h"
+
+namespace hearth {
+
+Error::Error(std::string message) : message_(std::move(message)) {}
+Error::~Error() = default;
+
+void Error::add_context(std::string_view line) {
+  message_ += '\n';
+  message_ += line;
+}
+
+#define HEARTH_ERROR_BODY(Name, Base)                                 \
+  Name::Name(std::string message) : Base(std::move(message)) {}       \
+  Name::~Name() = default;
+HEARTH_ERROR_BODY(IndexError, Error)
+HEARTH_ERROR_BODY(ValueError, Error)
+HEARTH_ERROR_BODY(TypeError, Error)
+HEARTH_ERROR_BODY(NotImplementedError, Error)
+HEARTH_ERROR_BODY(LinAlgError, Error)
+HEARTH_ERROR_BODY(OutOfMemoryError, Error)
+HEARTH_ERROR_BODY(DistError, Error)
+#undef HEARTH_ERROR_BODY
+
+namespace {
+thread_local WarningHandler warning_handler = nullptr;
+}
+
+void warn(const std::string& message) {
+  if (warning_handler)
+    warning_handler(message);
+  else
+    std::fprintf(stderr, "[W] %s\n", message.c_str());
+}
+
+WarningHandler set_warning_handler(WarningHandler handler) {
+  return std::exchange(warning_handler, handler);
+}
+
+namespace detail {
+
+void append(std::string& out, std::string_view text) { out += text; }
+
+void append(std::string& out, double value) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof buffer, "%g", value);
+  out += buffer;
+}
+
+namespace {
+template <class T>
+void append_integer(std::string& out, T value) {
+  char buffer[24];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  out.append(buffer, end);
+}
+}  // namespace
+
+void append(std::string& out, long long value) { append_integer(out, value); }
+void append(std::string& out, unsigned long long value) { append_integer(out, value); }
+
+}  // namespace detail
+
+std::string to_string(IntArrayRef values) {
+  std::string out = "[";
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i) out += ", ";
+    detail::append(out, static_cast<long long>(values[i]));
+  }
+  return out += ']';
+}
+
+}  // namespace hearth

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/ctx.h"
+
+namespace hearth {
+
+inline constexpr int kMaxGpus = 16;
+
+/// Modes that take every op off the plain path.
+enum ModeFlag : uint32_t {
+  kInferenceMode = 1u << 0,
+  kAnomalyMode = 1u << 1,
+  kAutocast = 1u << 2,
+  kRecording = 1u << 3,  // profiler or tracer listens
+};
+
+/// A composed op or a module that is being computed, innermost first.
+struct Scope {
+  const char* name;
+  const Scope* outer;
+};
+
+/// Everything thread-local that changes what an op does, in one struct: engine threads, checkpointing and
+/// loader workers take a snapshot and restore it.
+struct Modes {
+  uint32_t flags = 0;
+  bool grad_enabled = true;
+  bool anomaly_check_nan = true;
+  int8_t cuda_device = 0;
+  int8_t autocast_dtype[2] = {15, 5};            // ScalarType for CPU (bfloat16) and CUDA (half)
+  StreamHandle streams[kMaxGpus] = {};           // null: the device's default stream
+  const Scope* scope = nullptr;
+};
+
+/// This thread's modes.
+inline constinit thread_local Modes modes;
+
+/// Restores all modes when it ends.
+class ModesGuard {
+ public:
+  ModesGuard() : saved_(modes) {}
+  explicit ModesGuard(const Modes& use) : saved_(modes) { modes = use; }
+  ~ModesGuard() { modes = saved_; }
+  ModesGuard(const ModesGuard&) = delete;
+  ModesGuard& operator=(const ModesGuard&) = delete;
+
+ private:
+  Modes saved_;
+};
+
+}  // namespace hearth

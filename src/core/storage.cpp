@@ -1,0 +1,88 @@
+#include "hearth/storage.h"
+
+#include <cstring>
+
+#include "core/cpu_allocator.h"
+#include "core/device_allocator.h"
+#include "core/pinned_allocator.h"
+#include "core/storage_impl.h"
+#include "core/streams.h"
+#include "kernels/backend.h"
+
+namespace hearth {
+
+void* StorageImpl::operator new(size_t bytes) { return cpu_allocate(bytes); }
+void StorageImpl::operator delete(void* memory, size_t bytes) noexcept { cpu_free(memory, bytes); }
+
+namespace {
+
+void* allocate(size_t nbytes, Device device, bool pinned, StreamHandle stream) {
+  if (nbytes == 0) return nullptr;
+  if (device.is_cuda()) return device_allocate(device, nbytes, stream);
+  return pinned ? pinned_allocate(nbytes) : cpu_allocate(nbytes);
+}
+
+void release(StorageImpl& storage) noexcept {
+  if (!storage.data || storage.borrowed) return;
+  if (storage.deleter)
+    storage.deleter(storage.data);
+  else if (storage.device.is_cuda())
+    device_free(storage.device, storage.data, storage.stream);
+  else if (storage.pinned)
+    pinned_free(storage.data);
+  else
+    cpu_free(storage.data, storage.nbytes);
+}
+
+}  // namespace
+
+void StorageImpl::destroy(StorageImpl* storage) noexcept {
+  release(*storage);
+  delete storage;
+}
+
+StoragePtr new_storage(size_t nbytes, Device device, bool pinned) {
+  auto storage = StoragePtr::adopt(new StorageImpl);
+  storage->device = device;
+  if (device.is_cuda()) storage->stream = current_stream(device);
+  if (device.is_meta()) {
+    storage->nbytes = nbytes;
+    return storage;
+  }
+  storage->data = allocate(nbytes, device, pinned, storage->stream);
+  storage->nbytes = nbytes;
+  storage->pinned = pinned;
+  return storage;
+}
+
+void grow_storage(StorageImpl& storage, size_t nbytes) {
+  HEARTH_CHECK(!storage.deleter && !storage.borrowed, "Trying to resize storage that is not resizable");
+  StorageImpl grown;
+  grown.device = storage.device;
+  grown.stream = storage.device.is_cuda() ? current_stream(storage.device) : nullptr;
+  grown.data = allocate(nbytes, storage.device, storage.pinned, grown.stream);
+  if (storage.data && storage.device.is_cuda())
+    backend_of(storage.device)
+        .copy(grown.data, storage.data, storage.nbytes, CopyKind::kDeviceToDevice, storage.device.index(),
+              grown.stream);
+  else if (storage.data)
+    std::memcpy(grown.data, storage.data, storage.nbytes);
+  release(storage);
+  storage.data = grown.data;
+  storage.nbytes = nbytes;
+  storage.stream = grown.stream;
+}
+
+Storage::Storage(const Storage& other) : impl_(other.impl_) {
+  if (impl_) impl_->retain();
+}
+Storage::~Storage() {
+  if (impl_ && impl_->drop()) StorageImpl::destroy(impl_);
+}
+const void* Storage::data() const { return impl_ ? impl_->data : nullptr; }
+void* Storage::mutable_data() const { return impl_ ? impl_->data : nullptr; }
+size_t Storage::nbytes() const { return impl_ ? impl_->nbytes : 0; }
+Device Storage::device() const { return impl_ ? impl_->device : Device(DeviceType::CPU); }
+size_t Storage::use_count() const { return impl_ ? impl_->use_count() : 0; }
+
+}  // namespace hearth

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+
+#include "core/storage_impl.h"
+#include "hearth/tensor.h"
+#include "kernels/view.h"
+
+namespace hearth {
+
+/// Autograd's part of a tensor, made only when there is something to say; the autograd layer derives from it.
+struct AutogradState {
+  virtual ~AutogradState() = default;
+};
+
+/// Counts in-place writes; shared by a tensor, its views and its detached aliases.
+struct VersionCounter : RefCounted {
+  std::atomic<uint32_t> value{0};
+  static void destroy(VersionCounter* counter) noexcept { delete counter; }
+};
+
+enum TensorFlag : uint32_t {
+  kRequiresGrad = 1u << 0,   // a leaf that wants a gradient
+  kHasGradFn = 1u << 1,      // the result of recorded history (or a view whose base has one)
+  kIsView = 1u << 2,
+  kInference = 1u << 3,
+  kWrappedNumber = 1u << 4,  // a C++ number among tensors: does not decide the dtype
+  kContiguous = 1u << 5,
+  kDense = 1u << 6,          // some permutation of its dimensions is contiguous
+};
+/// Flags that take an op off the plain path.
+inline constexpr uint32_t kNeedsAttention = kRequiresGrad | kHasGradFn | kInference;
+
+/// What a Tensor points to.
+struct TensorImpl : RefCounted {
+  static constexpr int kInlineDims = 5;
+
+  StoragePtr storage;
+  int64_t offset = 0;  // in elements
+  int64_t numel = 0;
+  ScalarType dtype = ScalarType::Undefined;
+  Device device{DeviceType::CPU};
+  int8_t dim = 0;
+  uint32_t flags = 0;
+  int64_t* heap_dims = nullptr;  // beyond kInlineDims: 2 * dim numbers
+  int64_t inline_dims[2 * kInlineDims];
+  std::unique_ptr<AutogradState> autograd;
+
+  TensorImpl() = default;
+  ~TensorImpl();
+  static void destroy(TensorImpl* impl) noexcept { delete impl; }
+  static void* operator new(size_t bytes);
+  static void operator delete(void* memory, size_t bytes) noexcept;
+
+  int64_t* sizes_data() { return heap_dims ? heap_dims : inline_dims; }
+  const int64_t* sizes_data() const { return heap_dims ? heap_dims : inline_dims; }
+  const int64_t* strides_data() const { return sizes_data() + dim; }
+  int64_t* strides_data() { return sizes_data() + dim; }
+  IntArrayRef sizes() const { return {sizes_data(), static_cast<size_t>(dim)}; }
+  IntArrayRef strides() const { return {strides_data(), static_cast<size_t>(dim)}; }
+
+  bool has(uint32_t flag) const { return (flags & flag) != 0; }
+  bool contiguous() const { return has(kContiguous); }
+  /// The address of element 0 as the host knows it.
+  void* data() const {
+    return storage && storage->data ? static_cast<char*>(storage->data) + offset * int64_t(element_size(dtype))
+                                    : nullptr;
+  }
+
+  /// Sets sizes and contiguous strides; checks sign and overflow.
+  void set_sizes(IntArrayRef sizes);
+  /// Sets both; checks sign and overflow, not that the storage is large enough.
+  void set_geometry(IntArrayRef sizes, IntArrayRef strides);
+
+  uint32_t version() const;
+  void bump_version();
+  /// Makes this tensor count together with `other`.
+  void share_version(TensorImpl& other);
+
+ private:
+  void resize_dims(size_t count);
+  void refresh_flags();
+  VersionCounter& shared_version();
+  std::atomic<VersionCounter*> version_counter_{nullptr};  // null: own_version_ counts
+  uint32_t own_version_ = 0;
+};
+
+/// The parts of a tensor that say where and what, of undefined tensors too.
+inline TensorImpl& impl_of(const Tensor& tensor) { return *tensor.unsafeGetTensorImpl(); }
+
+/// A tensor without memory yet.
+inline Tensor new_tensor(ScalarType dtype, Device device) {
+  auto* impl = new TensorImpl;
+  impl->dtype = dtype;
+  impl->device = device;
+  return Tensor(impl);
+}
+
+/// A tensor with uninitialised contiguous memory (none on meta).
+Tensor allocate_tensor(IntArrayRef sizes, ScalarType dtype, Device device, bool pinned = false);
+/// The same with given strides (non-negative).
+Tensor allocate_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device, bool pinned = false);
+/// A second handle on the same memory with its own geometry and no history; versions are shared if asked.
+Tensor shallow_alias(const Tensor& tensor, bool share_version);
+/// Gives `tensor` new sizes, allocating if its memory is too small (what out= does).
+void resize_tensor(const Tensor& tensor, IntArrayRef sizes);
+
+/// What kernels see of a tensor.
+View view_of(const TensorImpl& impl);
+/// The address of element 0 as kernels know it.
+void* kernel_address(const TensorImpl& impl);
+
+/// The number of bytes a tensor of these sizes and strides spans; throws when it overflows.
+size_t span_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t itemsize);
+/// "Storage size calculation overflowed with sizes=[...]" for products beyond int64.
+int64_t checked_numel(IntArrayRef sizes);
+Dims contiguous_strides(IntArrayRef sizes);
+Dims channels_last_strides(IntArrayRef sizes);
+
+/// dim in [0, ndim), from one in [-ndim, ndim); PyTorch's IndexError otherwise.
+int64_t wrap_dim(int64_t dim, int64_t ndim, bool wrap_scalar = true);
+
+}  // namespace hearth

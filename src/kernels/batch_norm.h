@@ -1,0 +1,54 @@
+#pragma once
+
+#include "kernels/table.h"
+#include "kernels/view.h"
+
+namespace hearth {
+
+/// out = (in - mean) / sqrt(var + eps) * weight + bias per channel (dimension 1 of `in`, which has at least
+/// two). Training takes mean and biased variance over all other dimensions, leaves them in save_mean and
+/// save_invstd (1 / sqrt(var + eps)) and updates the running ones: running = (1 - momentum) * running +
+/// momentum * new, with the unbiased variance. Evaluation takes the running ones and writes to none.
+/// Per-channel views have one dimension of C elements. Floating dtypes: `out` has that of `in`, the
+/// per-channel views have that of `in` or float32.
+struct BatchNormParams {
+  View in;
+  View out;
+  View weight;        // may be undefined: 1
+  View bias;          // may be undefined: 0
+  View running_mean;  // both may be undefined when training
+  View running_var;
+  View save_mean;     // may be undefined
+  View save_invstd;   // may be undefined
+  bool training = true;
+  double momentum = 0.1;
+  double eps = 1e-5;
+};
+
+/// The gradients of batch norm with respect to in, weight and bias. Training reads save_mean and
+/// save_invstd, evaluation the running ones; undefined outputs are not computed.
+struct BatchNormBackwardParams {
+  View grad_out;
+  View in;
+  View weight;        // may be undefined: 1
+  View running_mean;  // evaluation only
+  View running_var;   // evaluation only
+  View save_mean;     // training only
+  View save_invstd;   // training only
+  View grad_in;       // may be undefined
+  View grad_weight;   // may be undefined
+  View grad_bias;     // may be undefined
+  bool training = true;
+  double eps = 1e-5;
+};
+
+namespace cpu {
+void run(const BatchNormParams& params, Ctx& ctx);
+void run(const BatchNormBackwardParams& params, Ctx& ctx);
+}  // namespace cpu
+namespace cuda {
+void run(const BatchNormParams& params, Ctx& ctx);
+void run(const BatchNormBackwardParams& params, Ctx& ctx);
+}  // namespace cuda
+
+}  // namespace hearth

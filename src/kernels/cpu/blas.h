@@ -1,0 +1,13 @@
+#pragma once
+
+#include "kernels/cpu/matmul_gemm.h"
+
+namespace hearth::cpu::blas {
+
+/// Whether the BLAS's 32-bit integers can express the product.
+bool can_express(const Gemm& gemm);
+
+/// The product on the calling thread; float, double and both complex types.
+void multiply(const Gemm& gemm);
+
+}  // namespace hearth::cpu::blas

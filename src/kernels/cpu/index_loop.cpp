@@ -1,0 +1,248 @@
+#include "kernels/cpu/index_loop.h"
+
+#include <algorithm>
+#include <atomic>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int kTable = 0, kList = 1, kIndex = 2;  // operand numbers; the indices follow
+constexpr int64_t kLineElements = 16;             // neighbours that had better be written by one thread
+
+using Loop = StridedLoop<kMaxDims + kIndex>;
+
+int64_t load_index(const void* data, ScalarType dtype, int64_t offset) {
+  return dtype == kInt ? static_cast<const int32_t*>(data)[offset] : static_cast<const int64_t*>(data)[offset];
+}
+
+bool in_range(int64_t index, int64_t size, bool allow_negative) {
+  return index < size && index >= (allow_negative ? -size : 0);
+}
+
+/// A part of a job: some of the positions, and of these only those in a range of the table.
+class Part {
+ public:
+  explicit Part(const IndexJob& job);
+
+  const Loop& loop() const { return loop_; }
+  /// The same with the coordinate d in [begin, end) only.
+  Part narrow(int d, int64_t begin, int64_t end) const;
+  /// The same with table offsets in [begin, end) only.
+  Part within(int64_t begin, int64_t end) const;
+  /// How many different table offsets there can be, runs not counted.
+  int64_t table_span() const;
+
+  void run(MoveBlock move, FaultSlot* faults) const;
+
+ private:
+  bool indexed(int d) const;
+  IndexRun split(Loop& positions, Loop& runs) const;
+  void look_up(const Loop& positions, const int64_t* offsets, int64_t count, IndexBlock& block,
+               FaultSlot* faults) const;
+
+  const IndexJob& job_;
+  size_t element_size_;
+  Loop loop_;
+  int64_t first_[kMaxDims + kIndex] = {};  // every operand's offset of coordinate 0
+  bool limited_ = false;
+  int64_t table_begin_ = 0, table_end_ = 0;
+};
+
+Part::Part(const IndexJob& job) : job_(job), element_size_(element_size(job.list.dtype)) {
+  loop_.dim = job.list.dim;
+  std::copy_n(job.list.sizes, job.list.dim, loop_.sizes);
+  loop_.add(job.kept.strides);
+  loop_.add(job.list.strides);
+  for (const IndexedDim& dim : job.indices) loop_.add(dim.index.strides);
+  loop_.merge();
+}
+
+Part Part::narrow(int d, int64_t begin, int64_t end) const {
+  Part part = *this;
+  part.loop_.sizes[d] = end - begin;
+  for (int o = 0; o < loop_.operands; ++o) part.first_[o] += begin * loop_.strides[o][d];
+  return part;
+}
+
+Part Part::within(int64_t begin, int64_t end) const {
+  Part part = *this;
+  part.limited_ = true;
+  part.table_begin_ = begin;
+  part.table_end_ = end;
+  return part;
+}
+
+int64_t Part::table_span() const {
+  int64_t last = 0;
+  for (int d = 0; d < loop_.dim; ++d)
+    if (indexed(d)) last += (loop_.sizes[d] - 1) * loop_.strides[kTable][d];
+  for (const IndexedDim& dim : job_.indices) last += (dim.size - 1) * dim.stride;
+  return last + 1;
+}
+
+/// Whether any of the indices varies along d.
+bool Part::indexed(int d) const {
+  for (int o = kIndex; o < loop_.operands; ++o)
+    if (loop_.strides[o][d] != 0) return true;
+  return false;
+}
+
+/// Sorts the dimensions: those along which indices vary, those that share the indices, and the run: the last
+/// dimension if it is one of the latter.
+IndexRun Part::split(Loop& positions, Loop& runs) const {
+  const int last = loop_.dim - 1;
+  const bool has_run = last >= 0 && !indexed(last);
+  positions.operands = loop_.operands;
+  runs.operands = kIndex;
+  for (int d = 0; d < (has_run ? last : loop_.dim); ++d) {
+    if (indexed(d))
+      positions.push_dim_of(loop_, d);
+    else
+      runs.push_dim_of(loop_, d);
+  }
+  if (!has_run) return {1, 1, 1};
+  return {loop_.sizes[last], loop_.strides[kTable][last], loop_.strides[kList][last]};
+}
+
+/// Appends `count` positions along the innermost dimension of `positions` to the block.
+void Part::look_up(const Loop& positions, const int64_t* offsets, int64_t count, IndexBlock& block,
+                   FaultSlot* faults) const {
+  int64_t* const table = block.table + block.count;
+  int64_t* const list = block.list + block.count;
+  bool good[IndexBlock::kCapacity];
+  bool all_good = true;
+  for (int64_t i = 0; i < count; ++i) {
+    table[i] = first_[kTable] + offsets[kTable] + i * positions.inner_stride(kTable);
+    list[i] = first_[kList] + offsets[kList] + i * positions.inner_stride(kList);
+    good[i] = true;
+  }
+  for (size_t k = 0; k < job_.indices.size(); ++k) {
+    const IndexedDim& dim = job_.indices[k];
+    const int o = kIndex + static_cast<int>(k);
+    const int64_t start = first_[o] + offsets[o], stride = positions.inner_stride(o);
+    for (int64_t i = 0; i < count; ++i) {
+      int64_t index = load_index(dim.index.data, dim.index.dtype, start + i * stride);
+      if (!in_range(index, dim.size, job_.allow_negative)) [[unlikely]] {
+        faults->report(Fault::kIndexOutOfRange, index, dim.dim, dim.size);
+        all_good = good[i] = false;
+        continue;
+      }
+      table[i] += (index < 0 ? index + dim.size : index) * dim.stride;
+    }
+  }
+  if (all_good && !limited_) {
+    block.count += count;
+    return;
+  }
+  int64_t used = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t table_offset = table[i], list_offset = list[i];
+    table[used] = table_offset;
+    list[used] = list_offset;
+    used += good[i] && (!limited_ || (table_offset >= table_begin_ && table_offset < table_end_));
+  }
+  block.count += used;
+}
+
+void Part::run(MoveBlock move, FaultSlot* faults) const {
+  Loop positions, runs;
+  const IndexRun run = split(positions, runs);
+  const int64_t position_count = positions.numel(), run_count = runs.numel();
+  char* const table = static_cast<char*>(job_.kept.data);
+  char* const list = job_.list.as<char>();
+  const auto bytes = static_cast<int64_t>(element_size_);
+  for (int64_t begin = 0; begin < position_count; begin += IndexBlock::kCapacity) {
+    IndexBlock block;
+    const int64_t end = std::min(position_count, begin + IndexBlock::kCapacity);
+    positions.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
+      look_up(positions, offsets, count, block, faults);
+    });
+    runs.walk(0, run_count, [&](const int64_t* offsets, int64_t count) {
+      for (int64_t i = 0; i < count; ++i)
+        move(table + (offsets[kTable] + i * runs.inner_stride(kTable)) * bytes,
+             list + (offsets[kList] + i * runs.inner_stride(kList)) * bytes, block, run);
+    });
+  }
+}
+
+/// A dimension to divide among threads, in units of neighbours that stay together.
+struct Division {
+  int dim = -1;
+  int64_t unit = 1;
+  int64_t units = 0;
+};
+
+/// The outermost dimension with many units, else the one with most, of those where `operand` moves on.
+Division divide(const Loop& loop, int operand) {
+  constexpr int64_t kMany = 64;
+  Division best;
+  for (int d = 0; d < loop.dim && best.units < kMany; ++d) {
+    if (loop.strides[operand][d] == 0) continue;
+    const int64_t unit = loop.strides[operand][d] == 1 ? kLineElements : 1;
+    const int64_t units = (loop.sizes[d] + unit - 1) / unit;
+    if (units > best.units) best = {d, unit, units};
+  }
+  return best;
+}
+
+void run_divided(const Part& whole, const Division& division, MoveBlock move, int64_t numel,
+                 FaultSlot* faults) {
+  const int64_t size = whole.loop().sizes[division.dim];
+  const int64_t grain = std::max<int64_t>(1, division.units * kMoveGrain / numel);
+  parallel_for(0, division.units, grain, [&](int64_t begin, int64_t end) {
+    whole.narrow(division.dim, begin * division.unit, std::min(size, end * division.unit)).run(move, faults);
+  });
+}
+
+bool check_indices(const IndexJob& job, FaultSlot* faults) {
+  std::atomic<bool> good{true};
+  for (const IndexedDim& dim : job.indices) {
+    View index = dim.index;
+    for (int d = 0; d < index.dim; ++d)
+      if (index.strides[d] == 0) index.sizes[d] = 1;
+    const StridedLoop<1> loop{&index};
+    const auto check_run = [&](const int64_t* offsets, int64_t count) {
+      for (int64_t i = 0; i < count; ++i) {
+        const int64_t value = load_index(index.data, index.dtype, offsets[0] + i * loop.inner_stride(0));
+        if (in_range(value, dim.size, job.allow_negative)) continue;
+        faults->report(Fault::kIndexOutOfRange, value, dim.dim, dim.size);
+        good = false;
+      }
+    };
+    parallel_for(0, loop.numel(), kMoveGrain,
+                 [&](int64_t begin, int64_t end) { loop.walk(begin, end, check_run); });
+  }
+  return good;
+}
+
+}  // namespace
+
+void read_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
+  const int64_t numel = job.list.numel;
+  if (numel == 0) return;
+  const Part whole(job);
+  const Division division = divide(whole.loop(), kList);
+  if (numel < kMoveGrain || division.units < 2) return whole.run(move, ctx.faults());
+  run_divided(whole, division, move, numel, ctx.faults());
+}
+
+void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
+  constexpr int64_t kEnough = 8;
+  const int64_t numel = job.list.numel;
+  if (numel == 0 || !check_indices(job, ctx.faults())) return;
+  const Part whole(job);
+  if (numel < kMoveGrain) return whole.run(move, ctx.faults());
+  // Where the table itself moves on, different coordinates never meet in one place.
+  const Division division = divide(whole.loop(), kTable);
+  if (division.units >= kEnough) return run_divided(whole, division, move, numel, ctx.faults());
+  const int64_t span = whole.table_span();
+  const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(double(span) * kMoveGrain / double(numel)));
+  parallel_for(0, span, grain,
+               [&](int64_t begin, int64_t end) { whole.within(begin, end).run(move, ctx.faults()); });
+}
+
+}  // namespace hearth::cpu

@@ -1,0 +1,84 @@
+#include <type_traits>
+
+#include "kernels/cpu/index_loop.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+/// Calls action(table element, list element) for every element of the block's runs.
+template <class T, class Action>
+void move_block(void* table, void* list, const IndexBlock& block, const IndexRun& run, const Action& action) {
+  T* const table_start = static_cast<T*>(table);
+  T* const list_start = static_cast<T*>(list);
+  if (run.count == 1) {
+    for (int64_t i = 0; i < block.count; ++i) action(table_start[block.table[i]], list_start[block.list[i]]);
+    return;
+  }
+  const bool dense = run.table_stride == 1 && run.list_stride == 1;
+  for (int64_t i = 0; i < block.count; ++i) {
+    T* const t = table_start + block.table[i];
+    T* const l = list_start + block.list[i];
+    if (dense) {
+      for (int64_t j = 0; j < run.count; ++j) action(t[j], l[j]);
+    } else {
+      for (int64_t j = 0; j < run.count; ++j) action(t[j * run.table_stride], l[j * run.list_stride]);
+    }
+  }
+}
+
+struct CopyFromTable {
+  template <class T>
+  void operator()(const T& table, T& list) const {
+    list = table;
+  }
+};
+
+struct CopyToTable {
+  template <class T>
+  void operator()(T& table, const T& list) const {
+    table = list;
+  }
+};
+
+struct AddToTable {
+  template <class T>
+  void operator()(T& table, const T& list) const {
+    if constexpr (std::is_same_v<T, bool>) {
+      table = table || list;
+    } else if constexpr (std::is_integral_v<T>) {
+      using Unsigned = std::make_unsigned_t<T>;  // because signed overflow is undefined
+      table = static_cast<T>(static_cast<Unsigned>(static_cast<Unsigned>(table) + static_cast<Unsigned>(list)));
+    } else if constexpr (std::is_convertible_v<T, float> && sizeof(T) == 2) {
+      table = T(float(table) + float(list));
+    } else {
+      table += list;
+    }
+  }
+};
+
+template <class T, class Action>
+constexpr MoveBlock move_with = [](void* table, void* list, const IndexBlock& block, const IndexRun& run) {
+  move_block<T>(table, list, block, run, Action{});
+};
+
+template <class Action>
+MoveBlock copy_function(size_t element_size) {
+  MoveBlock result = nullptr;
+  with_element_type(element_size, [&](auto element) { result = move_with<decltype(element), Action>; });
+  return result;
+}
+
+}  // namespace
+
+MoveBlock copy_from_table(size_t element_size) { return copy_function<CopyFromTable>(element_size); }
+MoveBlock copy_to_table(size_t element_size) { return copy_function<CopyToTable>(element_size); }
+
+MoveBlock add_to_table(ScalarType dtype) {
+  MoveBlock result = nullptr;
+  with_dtype(dtype, [&](auto element) { result = move_with<decltype(element), AddToTable>; });
+  return result;
+}
+
+}  // namespace hearth::cpu

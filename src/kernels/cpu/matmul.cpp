@@ -1,0 +1,285 @@
+#include "kernels/matmul.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/parallel_for.h"
+#include "core/threads.h"
+#include "kernels/cpu/blas.h"
+#include "kernels/cpu/matmul_loops.h"
+#include "kernels/cpu/onednn.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+// Multiplications below which each way is the fastest (measured by bench/matmul.cpp).
+constexpr double kLoopWork = 64;
+constexpr double kBlasWork = 10000;
+constexpr double kThreadWork = 1 << 19;  // worth a thread of its own
+constexpr int64_t kBlockRows = 64;       // what one thread computes, so that results do not depend on their number
+
+/// out = alpha * a @ b + beta * out for batches of matrices; all views are 3-D.
+struct Product {
+  View a, b, out;
+  double alpha, beta;
+
+  int64_t batch() const { return out.sizes[0]; }
+  int64_t m() const { return out.sizes[1]; }
+  int64_t n() const { return out.sizes[2]; }
+  int64_t k() const { return a.sizes[2]; }
+  double work() const { return double(m()) * double(n()) * double(k()); }
+};
+
+View as_batch(View view) {
+  if (view.dim == 3) return view;
+  for (int d = 2; d > 0; --d) {
+    view.sizes[d] = view.sizes[d - 1];
+    view.strides[d] = view.strides[d - 1];
+  }
+  view.dim = 3;
+  view.sizes[0] = 1;
+  view.strides[0] = 0;
+  return view;
+}
+
+View transposed(View view) {
+  std::swap(view.sizes[1], view.sizes[2]);
+  std::swap(view.strides[1], view.strides[2]);
+  return view;
+}
+
+bool same_memory(const View& a, const View& b) {
+  return a.data == b.data && std::equal(a.strides, a.strides + a.dim, b.strides);
+}
+
+/// A contiguous view of this dtype and these sizes in scratch memory; a batch of stride 0 becomes one matrix.
+View scratch_like(const View& view, ScalarType dtype, Ctx& ctx) {
+  View result = view;
+  result.dtype = dtype;
+  if (view.strides[0] == 0 && view.sizes[0] > 1) {
+    result.sizes[0] = 1;
+    result.numel /= view.sizes[0];
+  }
+  result.strides[2] = 1;
+  result.strides[1] = view.sizes[2];
+  result.strides[0] = view.sizes[1] * view.sizes[2];
+  result.data = ctx.scratch(size_t(result.numel) * element_size(dtype));
+  return result;
+}
+
+/// Gives one matrix the view's batch size again.
+View broadcast(View one, int64_t batch) {
+  if (one.sizes[0] == batch) return one;
+  one.numel *= batch;
+  one.sizes[0] = batch;
+  one.strides[0] = 0;
+  return one;
+}
+
+View first_of_broadcast(View view) {
+  if (view.strides[0] != 0 || view.sizes[0] <= 1) return view;
+  view.numel /= view.sizes[0];
+  view.sizes[0] = 1;
+  return view;
+}
+
+/// Whether BLAS can read a matrix of the batch as it lies, plain or transposed.
+bool as_operand(const View& view, GemmOperand& operand) {
+  const int64_t rows = view.sizes[1], columns = view.sizes[2];
+  const int64_t row = view.strides[1], column = view.strides[2];
+  operand.data = view.data;
+  if ((column == 1 || columns == 1) && (rows == 1 || row >= columns)) {
+    operand.transposed = false;
+    operand.ld = rows == 1 ? columns : row;
+    return true;
+  }
+  operand.transposed = true;
+  operand.ld = columns == 1 ? rows : column;
+  return (row == 1 || rows == 1) && (columns == 1 || column >= rows);
+}
+
+/// The view itself if BLAS can read it, else a contiguous copy.
+View readable(const View& view, GemmOperand& operand, Ctx& ctx) {
+  if (as_operand(view, operand)) return view;
+  const View copy = scratch_like(view, view.dtype, ctx);
+  copy_strided(first_of_broadcast(view), copy);
+  as_operand(copy, operand);
+  return broadcast(copy, view.sizes[0]);
+}
+
+const void* element_at(const GemmOperand& operand, int64_t row, int64_t column, ScalarType dtype) {
+  const int64_t offset = operand.transposed ? column * operand.ld + row : row * operand.ld + column;
+  return static_cast<const char*>(operand.data) + offset * static_cast<int64_t>(element_size(dtype));
+}
+
+/// BLAS on blocks of rows, or of columns if there are more of them, in parallel.
+void multiply_blocks(const Gemm& whole) {
+  const bool by_rows = whole.m >= whole.n;
+  const int64_t size = by_rows ? whole.m : whole.n;
+  const int64_t blocks = (size + kBlockRows - 1) / kBlockRows;
+  const double block_work = whole.work() / double(blocks);
+  const int64_t grain = static_cast<int64_t>(kThreadWork / block_work) + 1;
+  parallel_for(0, blocks, grain, [&](int64_t begin, int64_t end) {
+    const int64_t first = begin * kBlockRows, count = std::min(size, end * kBlockRows) - first;
+    const int64_t row = by_rows ? first : 0, column = by_rows ? 0 : first;
+    Gemm part = whole;
+    (by_rows ? part.m : part.n) = count;
+    part.a.data = element_at(whole.a, row, 0, whole.dtype);
+    part.b.data = element_at(whole.b, 0, column, whole.dtype);
+    const GemmOperand out{whole.out, whole.ld_out, false};
+    part.out = const_cast<void*>(element_at(out, row, column, whole.dtype));
+    blas::multiply(part);
+  });
+}
+
+void multiply_one(const Gemm& gemm) {
+  if (gemm.dtype != kFloat) return multiply_blocks(gemm);
+  const bool dot = gemm.m == 1 && gemm.n == 1;
+  const bool small = gemm.work() <= kBlasWork && gemm.m > 1 && gemm.n > 1;
+  if ((dot || small) && blas::can_express(gemm))
+    blas::multiply(gemm);
+  else
+    onednn::multiply(gemm);
+}
+
+/// The libraries' product of every matrix of the batch; out's rows are contiguous.
+void multiply_batch(const Product& p, const Gemm& first) {
+  const auto bytes = static_cast<int64_t>(element_size(p.out.dtype));
+  const auto multiply_range = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      Gemm gemm = first;
+      gemm.a.data = static_cast<const char*>(first.a.data) + i * p.a.strides[0] * bytes;
+      gemm.b.data = static_cast<const char*>(first.b.data) + i * p.b.strides[0] * bytes;
+      gemm.out = static_cast<char*>(first.out) + i * p.out.strides[0] * bytes;
+      multiply_one(gemm);
+    }
+  };
+  if (p.batch() == 1 || p.batch() < get_num_threads()) return multiply_range(0, p.batch());
+  parallel_for(0, p.batch(), static_cast<int64_t>(kThreadWork / p.work()) + 1, multiply_range);
+}
+
+/// The product by BLAS or oneDNN, which want contiguous rows (or columns) of everything.
+void multiply_by_library(const Product& product, Ctx& ctx) {
+  Product p = product;
+  Gemm gemm{.dtype = p.out.dtype, .alpha = p.alpha, .beta = p.beta};
+  GemmOperand out;
+  bool in_place = as_operand(p.out, out);
+  if (in_place && out.transposed) {  // out^T = b^T @ a^T
+    p = {transposed(product.b), transposed(product.a), transposed(product.out), p.alpha, p.beta};
+    in_place = as_operand(p.out, out);
+  }
+  if (!in_place) {
+    p.out = scratch_like(p.out, p.out.dtype, ctx);
+    if (p.beta != 0) copy_strided(product.out, p.out);
+    as_operand(p.out, out);
+  }
+  p.a = readable(p.a, gemm.a, ctx);
+  p.b = readable(p.b, gemm.b, ctx);
+  gemm.m = p.m();
+  gemm.n = p.n();
+  gemm.k = p.k();
+  gemm.out = p.out.data;
+  gemm.ld_out = out.ld;
+  if (gemm.dtype == kFloat || blas::can_express(gemm))
+    multiply_batch(p, gemm);
+  else
+    multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
+  if (!in_place) copy_strided(p.out, product.out);
+}
+
+/// Our loops, with b's rows made contiguous where that pays.
+void multiply_by_loops(const Product& p, Ctx& ctx) {
+  View b = p.b;
+  if (b.strides[2] != 1 && p.m() > 1 && p.work() > kBlasWork) {
+    b = scratch_like(p.b, p.b.dtype, ctx);
+    copy_strided(first_of_broadcast(p.b), b);
+    b = broadcast(b, p.batch());
+  }
+  multiply_loops(p.a, b, p.out, p.alpha, p.beta);
+}
+
+template <class T>
+void to_float(const View& from, const View& to) {
+  const StridedLoop<2> loop{&to, &from};
+  const int64_t to_stride = loop.inner_stride(0), from_stride = loop.inner_stride(1);
+  parallel_for(0, to.numel, kMoveGrain, [&](int64_t begin, int64_t end) {
+    loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
+      float* const write = to.as<float>() + offsets[0];
+      const T* const read = from.as<T>() + offsets[1];
+      for (int64_t i = 0; i < count; ++i) write[i * to_stride] = float(read[i * from_stride]);
+    });
+  });
+}
+
+/// out = alpha * product + beta * out, rounded once.
+template <class T>
+void round_into(const View& product, const View& out, double alpha, double beta) {
+  const StridedLoop<2> loop{&out, &product};
+  const int64_t out_stride = loop.inner_stride(0), product_stride = loop.inner_stride(1);
+  const float by = static_cast<float>(alpha), keep = static_cast<float>(beta);
+  parallel_for(0, out.numel, kMoveGrain, [&](int64_t begin, int64_t end) {
+    loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
+      T* const write = out.as<T>() + offsets[0];
+      const float* const read = product.as<float>() + offsets[1];
+      for (int64_t i = 0; i < count; ++i) {
+        const float value = by * read[i * product_stride];
+        T& place = write[i * out_stride];
+        place = T(keep == 0 ? value : value + keep * float(place));
+      }
+    });
+  });
+}
+
+/// Half types: oneDNN where the processor can, else float32 copies.
+template <class T>
+void multiply_halfs(const Product& p, Ctx& ctx) {
+  const bool direct = onednn::has_matmul(p.out.dtype);
+  if (direct && p.alpha == 1 && p.beta == 0 && onednn::matmul(p.a, p.b, p.out)) return;
+  const View sums = scratch_like(p.out, kFloat, ctx);
+  if (!direct || !onednn::matmul(p.a, p.b, sums)) {
+    const auto copy_of = [&](const View& view) {
+      const View copy = scratch_like(view, kFloat, ctx);
+      to_float<T>(first_of_broadcast(view), copy);
+      return broadcast(copy, view.sizes[0]);
+    };
+    multiply_by_library({copy_of(p.a), copy_of(p.b), sums, 1, 0}, ctx);
+  }
+  round_into<T>(sums, p.out, p.alpha, p.beta);
+}
+
+void multiply(const Product& p, Ctx& ctx) {
+  const ScalarType dtype = p.out.dtype;
+  if (p.work() <= kLoopWork || is_integral(dtype, true)) return multiply_by_loops(p, ctx);
+  if (dtype == kHalf) return multiply_halfs<Half>(p, ctx);
+  if (dtype == kBFloat16) return multiply_halfs<BFloat16>(p, ctx);
+  multiply_by_library(p, ctx);
+}
+
+/// A batch of matrices times one matrix is one tall matrix times it.
+void join_batch(Product& p) {
+  const auto joins = [](const View& view) { return view.strides[0] == view.sizes[1] * view.strides[1]; };
+  if (p.batch() <= 1 || p.b.strides[0] != 0 || !joins(p.a) || !joins(p.out)) return;
+  const auto join = [](View& view) {
+    view.sizes[1] *= view.sizes[0];
+    view.sizes[0] = 1;
+  };
+  join(p.a);
+  join(p.out);
+  p.b = first_of_broadcast(p.b);
+}
+
+}  // namespace
+
+void run(const MatmulParams& params, Ctx& ctx) {
+  if (params.out.numel == 0) return;
+  const bool keeps = params.c.defined() && params.beta != 0;
+  if (keeps && !same_memory(params.c, params.out)) copy_strided(params.c, params.out);
+  Product p{as_batch(params.a), as_batch(params.b), as_batch(params.out), params.alpha,
+            keeps ? params.beta : 0};
+  join_batch(p);
+  multiply(p, ctx);
+}
+
+}  // namespace hearth::cpu

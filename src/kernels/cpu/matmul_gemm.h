@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hearth/dtype.h"
+
+namespace hearth::cpu {
+
+/// A row-major matrix, or the transpose of one, whose rows start `ld` elements apart.
+struct GemmOperand {
+  const void* data = nullptr;
+  int64_t ld = 0;
+  bool transposed = false;
+};
+
+/// out[m, n] = alpha * a[m, k] @ b[k, n] + beta * out, as BLAS wants to be told; out is row-major.
+struct Gemm {
+  ScalarType dtype = ScalarType::Undefined;
+  int64_t m = 0, n = 0, k = 0;
+  GemmOperand a, b;
+  double alpha = 1, beta = 0;
+  void* out = nullptr;
+  int64_t ld_out = 0;
+
+  /// Multiplications; a double because the product may not fit an integer.
+  double work() const { return double(m) * double(n) * double(k); }
+};
+
+}  // namespace hearth::cpu

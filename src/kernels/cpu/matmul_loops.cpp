@@ -1,0 +1,116 @@
+#include "kernels/cpu/matmul_loops.h"
+
+#include <algorithm>
+#include <type_traits>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+/// In what T's products are added up. Unsigned, because it wraps: the low bits are those of T's own sum.
+template <class T>
+auto accumulator_of() {
+  if constexpr (std::is_same_v<T, bool>)
+    return uint8_t{};
+  else if constexpr (std::is_integral_v<T>)
+    return std::conditional_t<sizeof(T) == 8, uint64_t, uint32_t>{};
+  else if constexpr (sizeof(T) == 2)
+    return float{};
+  else
+    return T{};
+}
+template <class T>
+using Accumulator = decltype(accumulator_of<T>());
+
+/// A factor such as alpha, as T is multiplied by it.
+template <class T>
+Accumulator<T> factor(double value) {
+  using A = Accumulator<T>;
+  if constexpr (std::is_same_v<T, bool>)
+    return value != 0;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<A>(static_cast<int64_t>(value));
+  else if constexpr (requires { T{}.real_; })
+    return A(static_cast<decltype(A{}.real_)>(value));
+  else
+    return static_cast<A>(value);
+}
+
+template <class T, class A>
+A add_product(A sum, A x, A y) {
+  if constexpr (std::is_same_v<T, bool>)
+    return static_cast<A>(sum | (x & y));
+  else
+    return sum + x * y;
+}
+
+constexpr int64_t kTileRows = 4, kTileColumns = 64;
+
+/// The product's tile of `rows` by `columns` elements whose corners in a, b and out are given.
+template <class T>
+struct Tile {
+  using A = Accumulator<T>;
+  const T* a;
+  const T* b;
+  T* out;
+  int64_t rows, columns, k;
+  int64_t a_row, a_column, b_row, b_column, out_row, out_column;
+
+  void add_up(A (&sums)[kTileRows][kTileColumns]) const {
+    for (int64_t r = 0; r < rows; ++r) std::fill_n(sums[r], columns, A(0));
+    for (int64_t p = 0; p < k; ++p) {
+      const T* const row = b + p * b_row;
+      for (int64_t r = 0; r < rows; ++r) {
+        const A x = static_cast<A>(a[r * a_row + p * a_column]);
+        if (b_column == 1)
+          for (int64_t j = 0; j < columns; ++j) sums[r][j] = add_product<T>(sums[r][j], x, A(row[j]));
+        else
+          for (int64_t j = 0; j < columns; ++j)
+            sums[r][j] = add_product<T>(sums[r][j], x, A(row[j * b_column]));
+      }
+    }
+  }
+
+  void run(double alpha, double beta) const {
+    A sums[kTileRows][kTileColumns];
+    add_up(sums);
+    const A by = factor<T>(alpha), keep = factor<T>(beta);
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t j = 0; j < columns; ++j) {
+        T& place = out[r * out_row + j * out_column];
+        const A product = add_product<T>(A(0), by, sums[r][j]);
+        place = T(beta == 0 ? product : add_product<T>(product, keep, A(place)));
+      }
+  }
+};
+
+}  // namespace
+
+void multiply_loops(const View& a, const View& b, const View& out, double alpha, double beta) {
+  const int64_t m = out.sizes[1], n = out.sizes[2], k = a.sizes[2];
+  const int64_t row_tiles = (m + kTileRows - 1) / kTileRows;
+  const auto tile_work = static_cast<int64_t>(std::min(1e18, double(kTileRows) * double(n) * double(k + 1)));
+  const int64_t grain = kMoveGrain / std::max<int64_t>(1, tile_work) + 1;
+  with_dtype(out.dtype, [&](auto element) {
+    using T = decltype(element);
+    parallel_for(0, out.sizes[0] * row_tiles, grain, [&](int64_t begin, int64_t end) {
+      for (int64_t t = begin; t < end; ++t) {
+        const int64_t batch = t / row_tiles, i = t % row_tiles * kTileRows;
+        for (int64_t j = 0; j < n; j += kTileColumns) {
+          const Tile<T> tile{a.as<T>() + batch * a.strides[0] + i * a.strides[1],
+                             b.as<T>() + batch * b.strides[0] + j * b.strides[2],
+                             out.as<T>() + batch * out.strides[0] + i * out.strides[1] + j * out.strides[2],
+                             std::min(kTileRows, m - i), std::min(kTileColumns, n - j), k,
+                             a.strides[1], a.strides[2], b.strides[1], b.strides[2],
+                             out.strides[1], out.strides[2]};
+          tile.run(alpha, beta);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace hearth::cpu

@@ -1,0 +1,83 @@
+#include "kernels/cpu/onednn.h"
+
+#include <oneapi/dnnl/dnnl.hpp>
+
+#include "core/threads.h"
+
+namespace hearth::cpu::onednn {
+
+namespace {
+
+using DataType = dnnl::memory::data_type;
+
+dnnl::engine& engine() {
+  static dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+DataType data_type(ScalarType dtype) {
+  switch (dtype) {
+    case kFloat: return DataType::f32;
+    case kHalf: return DataType::f16;
+    case kBFloat16: return DataType::bf16;
+    default: return DataType::undef;
+  }
+}
+
+dnnl::memory::desc descriptor(const View& view) {
+  const auto list = [&](const int64_t* values) { return dnnl::memory::dims(values, values + view.dim); };
+  return {list(view.sizes), data_type(view.dtype), list(view.strides)};
+}
+
+dnnl::memory memory(const View& view) { return {descriptor(view), engine(), view.data}; }
+
+dnnl::matmul::primitive_desc matmul_descriptor(const dnnl::memory::desc& a, const dnnl::memory::desc& b,
+                                               const dnnl::memory::desc& out) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), a, b, out};
+#else
+  return {dnnl::matmul::desc(a, b, out), engine()};
+#endif
+}
+
+bool can_multiply(DataType type) {
+  const dnnl::memory::desc square({16, 16}, type, dnnl::memory::dims{16, 1});
+  try {
+    matmul_descriptor(square, square, square);
+    return true;
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+void multiply(const Gemm& g) {
+  const LibraryThreadsGuard guard;
+  const auto letter = [](const GemmOperand& operand) { return operand.transposed ? 'T' : 'N'; };
+  dnnl_sgemm(letter(g.a), letter(g.b), g.m, g.n, g.k, static_cast<float>(g.alpha),
+             static_cast<const float*>(g.a.data), g.a.ld, static_cast<const float*>(g.b.data), g.b.ld,
+             static_cast<float>(g.beta), static_cast<float*>(g.out), g.ld_out);
+}
+
+bool has_matmul(ScalarType dtype) {
+  static const bool bfloat16 = can_multiply(DataType::bf16);
+  static const bool half = can_multiply(DataType::f16);
+  return dtype == kFloat || (dtype == kBFloat16 && bfloat16) || (dtype == kHalf && half);
+}
+
+bool matmul(const View& a, const View& b, const View& out) {
+  const LibraryThreadsGuard guard;
+  try {
+    const dnnl::matmul multiply_them(matmul_descriptor(descriptor(a), descriptor(b), descriptor(out)));
+    dnnl::stream stream(engine());
+    multiply_them.execute(
+        stream, {{DNNL_ARG_SRC, memory(a)}, {DNNL_ARG_WEIGHTS, memory(b)}, {DNNL_ARG_DST, memory(out)}});
+    stream.wait();
+    return true;
+  } catch (const dnnl::error&) {
+    return false;
+  }
+}
+
+}  // namespace hearth::cpu::onednn

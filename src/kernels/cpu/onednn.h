@@ -1,0 +1,19 @@
+#pragma once
+
+#include "kernels/cpu/matmul_gemm.h"
+#include "kernels/view.h"
+
+/// What Hearth uses of oneDNN, 2.6 to 3.x.
+namespace hearth::cpu::onednn {
+
+/// The float32 product, on all threads.
+void multiply(const Gemm& gemm);
+
+/// Whether this processor multiplies matrices of this dtype directly.
+bool has_matmul(ScalarType dtype);
+
+/// out = a @ b for batches of matrices (3-D), accumulated in float32: half types in, the same or float32
+/// out. False, with nothing done, where oneDNN cannot.
+bool matmul(const View& a, const View& b, const View& out);
+
+}  // namespace hearth::cpu::onednn

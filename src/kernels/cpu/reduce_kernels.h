@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+
+#include "functors/reduction.h"
+#include "hearth/dtype.h"
+
+namespace hearth::cpu {
+
+/// Bytes of one part of the states of a tile of outputs, and with it the most outputs of one tile.
+inline constexpr int64_t kTileBytes = 4096;
+/// The most parts of a reduction's state.
+inline constexpr int kMaxParts = 4;
+
+/// States of up to kTileBytes / size outputs: part p of output j at [p * kTileBytes / size + j].
+struct alignas(64) TileStates {
+  unsigned char bytes[kMaxParts][kTileBytes];
+};
+
+/// The inner loops of one reduction in one type, whose elements they take contiguous and in that type.
+/// States of outputs beyond `width`, up to a whole vector, may be overwritten with anything.
+struct ReduceLoops {
+  int parts;
+  /// states = start.
+  void (*start)(int64_t width, TileStates& states);
+  /// Combines n elements into the state of output j.
+  void (*block)(const void* functor, const void* data, int64_t n, int64_t j, TileStates& states);
+  /// Combines each of `rows` rows, `stride` elements apart, into the states of `width` outputs.
+  void (*rows)(const void* functor, const void* data, int64_t stride, int64_t rows, int64_t width,
+               TileStates& states);
+  /// Merges the states of outputs first … first + width - 1 of `from` into those of 0 … width - 1.
+  void (*merge)(const void* functor, const TileStates& from, int64_t first, int64_t width,
+                TileStates& states);
+  /// Writes `width` results, and up to a vector of anything behind them.
+  void (*finish)(const void* functor, const TileStates& states, int64_t width, void* out);
+};
+
+/// The loops of every reduction in every type it can be computed in; null where it cannot.
+struct ReduceTable {
+  const ReduceLoops* loops[fn::Reductions::size][kScalarTypeSlots] = {};
+};
+
+extern const ReduceTable reduce_table_avx2;
+extern const ReduceTable reduce_table_avx512;
+extern const ReduceTable reduce_table_generic;
+
+}  // namespace hearth::cpu

@@ -1,0 +1,147 @@
+#pragma once
+
+// The inner loops of reductions for one target; only reduce_<target>.cpp include this.
+
+#include "kernels/cpu/lanes.h"
+#include "kernels/cpu/reduce_kernels.h"
+
+namespace hearth::cpu {
+
+/// The loops of reduction F over elements of type T.
+template <class F, class T, class Isa>
+struct ReduceLoopsOf {
+  using One = typename LanesOf<T, Isa>::One;
+  using Full = typename LanesOf<T, Isa>::Full;
+  static constexpr int kParts = fn::parts<F>;
+  static_assert(kParts <= kMaxParts);
+  static constexpr int64_t kTile = kTileBytes / int64_t(sizeof(T));
+  static constexpr int64_t kFull = Full::kCount;
+  // Elements are dealt to this many lanes on every target, so that all add in the same order.
+  static constexpr int64_t kDeal = 256 / int64_t(sizeof(T));
+  template <class V>
+  using State = fn::State<V, kParts>;
+
+  template <class V>
+  HEARTH_FN static State<V> load(const T* states, int64_t pitch) {
+    State<V> s;
+    for (int p = 0; p < kParts; ++p) s.part[p] = V::load(states + p * pitch);
+    return s;
+  }
+  template <class V>
+  HEARTH_FN static void store(State<V> s, T* states, int64_t pitch) {
+    for (int p = 0; p < kParts; ++p) s.part[p].store(states + p * pitch);
+  }
+  HEARTH_FN static T* at(TileStates& states, int64_t j) { return reinterpret_cast<T*>(states.bytes) + j; }
+  HEARTH_FN static const T* at(const TileStates& states, int64_t j) {
+    return reinterpret_cast<const T*>(states.bytes) + j;
+  }
+
+  static void start(int64_t width, TileStates& states) {
+    for (int p = 0; p < kParts; ++p) {
+      const Full value(fn::start_value<typename Full::Element>(F::start[p]));
+      for (int64_t j = 0; j < width; j += kFull) value.store(at(states, j) + p * kTile);
+    }
+  }
+
+  /// into = merge(into, from), for one vector of states each.
+  template <class V>
+  HEARTH_FN static void merge_at(const F& f, T* into, const T* from, int64_t pitch) {
+    store(f.merge(load<V>(into, pitch), load<V>(from, pitch)), into, pitch);
+  }
+
+  static void merge(const void* functor, const TileStates& from, int64_t first, int64_t width,
+                    TileStates& states) {
+    const F& f = *static_cast<const F*>(functor);
+    for (int64_t j = 0; j < width; j += kFull)
+      merge_at<Full>(f, at(states, j), at(from, first + j), kTile);
+  }
+
+  static void finish(const void* functor, const TileStates& states, int64_t width, void* out) {
+    const F& f = *static_cast<const F*>(functor);
+    for (int64_t j = 0; j < width; j += kFull)
+      f.finish(load<Full>(at(states, j), kTile)).store(static_cast<T*>(out) + j);
+  }
+
+  static void block(const void* functor, const void* data, int64_t n, int64_t j, TileStates& states) {
+    const F& f = *static_cast<const F*>(functor);
+    const T* x = static_cast<const T*>(data);
+    alignas(64) T lanes[kParts][kDeal];
+    deal(f, x, n, &lanes[0][0]);
+    for (int64_t half = kDeal / 2; half >= kFull; half /= 2)
+      for (int64_t l = 0; l < half; l += kFull) merge_at<Full>(f, lanes[0] + l, lanes[0] + l + half, kDeal);
+    for (int64_t half = kFull / 2; half >= 1; half /= 2)
+      for (int64_t l = 0; l < half; ++l) merge_at<One>(f, lanes[0] + l, lanes[0] + l + half, kDeal);
+    T* state = at(states, j);
+    store(f.merge(load<One>(state, kTile), load<One>(lanes[0], kDeal)), state, kTile);
+  }
+
+  /// Element i goes into lane i % kDeal.
+  HEARTH_FN static void deal(const F& f, const T* x, int64_t n, T* lanes) {
+    constexpr int kVectors = int(kDeal / kFull);
+    State<Full> s[kVectors];
+    for (int v = 0; v < kVectors; ++v)
+      for (int p = 0; p < kParts; ++p)
+        s[v].part[p] = Full(fn::start_value<typename Full::Element>(F::start[p]));
+    for (; n >= kDeal; n -= kDeal, x += kDeal)
+      for (int v = 0; v < kVectors; ++v) s[v] = f.combine(s[v], Full::load(x + v * kFull));
+    for (int v = 0; v < kVectors; ++v) store(s[v], lanes + v * kFull, kDeal);
+    int64_t l = 0;
+    for (; l + kFull <= n; l += kFull) combine_at<Full>(f, lanes + l, kDeal, x + l);
+    for (; l < n; ++l) combine_at<One>(f, lanes + l, kDeal, x + l);
+  }
+  template <class V>
+  HEARTH_FN static void combine_at(const F& f, T* state, int64_t pitch, const T* x) {
+    store(f.combine(load<V>(state, pitch), V::load(x)), state, pitch);
+  }
+
+  static void rows(const void* functor, const void* data, int64_t stride, int64_t count, int64_t width,
+                   TileStates& states) {
+    const F& f = *static_cast<const F*>(functor);
+    const T* x = static_cast<const T*>(data);
+    constexpr int kAtOnce = 4;
+    for (; count >= kAtOnce; count -= kAtOnce, x += kAtOnce * stride)
+      some_rows<kAtOnce>(f, x, stride, width, at(states, 0));
+    for (; count > 0; --count, x += stride) some_rows<1>(f, x, stride, width, at(states, 0));
+  }
+
+  template <int count>
+  HEARTH_FN static void some_rows(const F& f, const T* x, int64_t stride, int64_t width, T* states) {
+    int64_t j = 0;
+    for (; j + kFull <= width; j += kFull) one_column<Full, count>(f, x + j, stride, states + j);
+    for (; j < width; ++j) one_column<One, count>(f, x + j, stride, states + j);
+  }
+  template <class V, int count>
+  HEARTH_FN static void one_column(const F& f, const T* x, int64_t stride, T* states) {
+    State<V> s = load<V>(states, kTile);
+    for (int r = 0; r < count; ++r) s = f.combine(s, V::load(x + r * stride));
+    store(s, states, kTile);
+  }
+
+  static constexpr ReduceLoops loops{kParts, start, block, rows, merge, finish};
+};
+
+/// Enters the loops of every reduction in F that can be computed in T.
+template <class Isa, class T, class... F>
+constexpr void add_loops(ReduceTable& table, List<F...>) {
+  using Stored = typename LanesOf<T, Isa>::Stored;
+  const auto add = [&table]<class G>(const G*, int i) {
+    if constexpr (G::info.dtypes >> int(dtype_of<T>) & 1)
+      table.loops[i][int(dtype_of<T>)] = &ReduceLoopsOf<G, Stored, Isa>::loops;
+  };
+  int i = 0;
+  (add(static_cast<const F*>(nullptr), i++), ...);
+}
+
+template <class Isa>
+consteval ReduceTable make_reduce_table() {
+  ReduceTable table;
+  add_loops<Isa, float>(table, fn::Reductions{});
+  add_loops<Isa, double>(table, fn::Reductions{});
+  add_loops<Isa, int64_t>(table, fn::Reductions{});
+  add_loops<Isa, bool>(table, fn::Reductions{});
+  add_loops<Isa, complex<float>>(table, fn::Reductions{});
+  add_loops<Isa, complex<double>>(table, fn::Reductions{});
+  return table;
+}
+
+}  // namespace hearth::cpu

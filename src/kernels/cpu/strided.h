@@ -1,0 +1,147 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+
+#include "kernels/view.h"
+
+namespace hearth::cpu {
+
+/// How much data movement is worth another thread, in elements.
+inline constexpr int64_t kMoveGrain = 32768;
+
+/// A loop over one shape by at most N operands, each with its own strides (in elements).
+template <int N>
+struct StridedLoop {
+  int dim = 0;
+  int operands = 0;
+  int64_t sizes[kMaxDims];
+  int64_t strides[N][kMaxDims];
+
+  StridedLoop() = default;
+  /// The loop over the first view's sizes, its dimensions merged as far as all of the views allow.
+  explicit StridedLoop(std::initializer_list<const View*> views) {
+    const View& first = **views.begin();
+    dim = first.dim;
+    std::copy_n(first.sizes, dim, sizes);
+    for (const View* view : views) add(view->strides);
+    merge();
+  }
+
+  void add(const int64_t* operand_strides) {
+    std::copy_n(operand_strides, dim, strides[operands++]);
+  }
+
+  int64_t numel() const {
+    int64_t product = 1;
+    for (int d = 0; d < dim; ++d) product *= sizes[d];
+    return product;
+  }
+
+  /// Appends dimension d of another loop, of as many operands as this one has.
+  void push_dim_of(const StridedLoop& other, int d) {
+    sizes[dim] = other.sizes[d];
+    for (int o = 0; o < operands; ++o) strides[o][dim] = other.strides[o][d];
+    ++dim;
+  }
+
+  /// Drops dimensions of size 1 and makes one of two neighbours that every operand walks as one.
+  void merge() {
+    const int old_dim = dim;
+    dim = 0;
+    for (int d = 0; d < old_dim; ++d) {
+      if (sizes[d] == 1) continue;
+      if (dim > 0 && walks_as_one(dim - 1, d)) {
+        const int64_t outer = sizes[dim - 1];
+        --dim;
+        push_dim_of(*this, d);
+        sizes[dim - 1] *= outer;
+      } else {
+        push_dim_of(*this, d);
+      }
+    }
+  }
+
+  /// Calls f(offsets, count) for each run along the last dimension that lies in positions [begin, end)
+  /// of the row-major order; offsets holds every operand's offset at the start of the run.
+  template <class F>
+  void walk(int64_t begin, int64_t end, const F& f) const {
+    if (begin >= end) return;
+    int64_t at[kMaxDims], offsets[N];
+    start(begin, at, offsets);
+    const int64_t inner = dim > 0 ? sizes[dim - 1] : 1;
+    int64_t first = dim > 0 ? at[dim - 1] : 0;
+    while (true) {
+      const int64_t count = std::min(inner - first, end - begin);
+      f(static_cast<const int64_t*>(offsets), count);
+      begin += count;
+      if (begin >= end) return;
+      for (int o = 0; o < operands; ++o) offsets[o] -= first * strides[o][dim - 1];
+      first = 0;
+      next_row(at, offsets);
+    }
+  }
+
+  /// An operand's stride along the last dimension.
+  int64_t inner_stride(int operand) const { return dim > 0 ? strides[operand][dim - 1] : 1; }
+
+ private:
+  bool walks_as_one(int outer, int inner) const {
+    for (int o = 0; o < operands; ++o)
+      if (strides[o][outer] != strides[o][inner] * sizes[inner]) return false;
+    return true;
+  }
+
+  void start(int64_t position, int64_t* at, int64_t* offsets) const {
+    std::fill_n(offsets, operands, int64_t{0});
+    for (int d = dim - 1; d >= 0; --d) {
+      at[d] = d > 0 ? position % sizes[d] : position;
+      position /= sizes[d];
+      for (int o = 0; o < operands; ++o) offsets[o] += at[d] * strides[o][d];
+    }
+  }
+
+  void next_row(int64_t* at, int64_t* offsets) const {
+    for (int d = dim - 2; d >= 0; --d) {
+      const bool carry = ++at[d] == sizes[d];
+      const int64_t steps = carry ? 1 - sizes[d] : 1;
+      if (carry) at[d] = 0;
+      for (int o = 0; o < operands; ++o) offsets[o] += steps * strides[o][d];
+      if (!carry) return;
+    }
+  }
+};
+
+/// Calls f(Bytes<n>) with n = 1, 2, 4, 8 or 16, an element's size: for moving values without looking at them.
+template <int n>
+struct Bytes {
+  unsigned char bytes[n];
+};
+template <class F>
+void with_element_type(size_t size, const F& f) {
+  switch (size) {
+    case 1: return f(Bytes<1>{});
+    case 2: return f(Bytes<2>{});
+    case 4: return f(Bytes<4>{});
+    case 8: return f(Bytes<8>{});
+    case 16: return f(Bytes<16>{});
+  }
+}
+
+/// Calls f(T{}) with the C++ type of a dtype.
+template <class F>
+void with_dtype(ScalarType dtype, const F& f) {
+  switch (dtype) {
+#define HEARTH_CASE(type, Name) \
+  case ScalarType::Name: return f(type{});
+    HEARTH_DTYPES(HEARTH_CASE)
+#undef HEARTH_CASE
+    default: return;
+  }
+}
+
+/// to = from; both have the same sizes and dtype and do not overlap.
+void copy_strided(const View& from, const View& to);
+
+}  // namespace hearth::cpu

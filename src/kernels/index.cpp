@@ -1,0 +1,62 @@
+#include "kernels/index.h"
+
+#include <algorithm>
+
+namespace hearth {
+
+namespace {
+
+/// Where the indices' dimensions go among the result's.
+struct IndexPlace {
+  int first = -1;  // the first and the last indexed dimension
+  int last = -1;
+  int count = 0;
+
+  explicit IndexPlace(const std::vector<View>& indices) {
+    for (int d = 0; d < static_cast<int>(indices.size()); ++d) {
+      if (!indices[size_t(d)].defined()) continue;
+      if (first < 0) first = d;
+      last = d;
+      ++count;
+    }
+  }
+  int position() const { return last - first + 1 == count ? first : 0; }
+};
+
+void push_dim(View& view, int64_t size, int64_t stride) {
+  view.sizes[view.dim] = size;
+  view.strides[view.dim] = stride;
+  ++view.dim;
+  view.numel *= size;
+}
+
+}  // namespace
+
+IndexLayout index_layout(const View& self, const std::vector<View>& indices) {
+  const auto indexed = [&](int d) { return size_t(d) < indices.size() && indices[size_t(d)].defined(); };
+  const IndexPlace place(indices);
+  const View& shape = indices[size_t(place.first)];
+
+  IndexLayout layout;
+  View& kept = layout.kept;
+  kept.data = self.data;
+  kept.dtype = self.dtype;
+  kept.numel = 1;
+  for (int d = 0; d <= self.dim; ++d) {
+    if (d == place.position())
+      for (int i = 0; i < shape.dim; ++i) push_dim(kept, shape.sizes[i], 0);
+    if (d < self.dim && !indexed(d)) push_dim(kept, self.sizes[d], self.strides[d]);
+  }
+  for (int d = place.first; d <= place.last; ++d) {
+    if (!indexed(d)) continue;
+    View index = kept;
+    index.data = indices[size_t(d)].data;
+    index.dtype = indices[size_t(d)].dtype;
+    std::fill_n(index.strides, index.dim, int64_t{0});
+    std::copy_n(indices[size_t(d)].strides, shape.dim, index.strides + place.position());
+    layout.indices.push_back({index, self.sizes[d], self.strides[d], d});
+  }
+  return layout;
+}
+
+}  // namespace hearth

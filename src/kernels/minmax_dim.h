@@ -1,0 +1,27 @@
+#pragma once
+
+#include "kernels/table.h"
+#include "kernels/view.h"
+
+namespace hearth {
+
+/// The largest (or smallest) element along dimension `dim` and its index there. `values` (dtype of `in`)
+/// and `indices` (int64) have the sizes of `in` but 1 at `dim`; either may be undefined (argmax needs no
+/// values). Of equal elements the first counts; the first NaN beats everything. in.sizes[dim] > 0 unless
+/// the outputs are empty. Real dtypes and bool; dim is 0 for a 0-d tensor.
+struct MinMaxDimParams {
+  View in;
+  View values;
+  View indices;
+  int dim = 0;
+  bool largest = true;
+};
+
+namespace cpu {
+void run(const MinMaxDimParams& params, Ctx& ctx);
+}
+namespace cuda {
+void run(const MinMaxDimParams& params, Ctx& ctx);
+}
+
+}  // namespace hearth

@@ -1,0 +1,30 @@
+#pragma once
+
+#include "kernels/table.h"
+#include "kernels/view.h"
+
+namespace hearth {
+
+/// count (one int64) = how many elements of in are not zero; NaN is not zero.
+struct NonzeroCountParams {
+  View in;
+  View count;
+};
+
+/// out ([count, in.dim] int64) = the coordinates of in's elements that are not zero, in row-major order.
+/// At most out.sizes[0] rows are written.
+struct NonzeroFillParams {
+  View in;
+  View out;
+};
+
+namespace cpu {
+void run(const NonzeroCountParams& params, Ctx& ctx);
+void run(const NonzeroFillParams& params, Ctx& ctx);
+}  // namespace cpu
+namespace cuda {
+void run(const NonzeroCountParams& params, Ctx& ctx);
+void run(const NonzeroFillParams& params, Ctx& ctx);
+}  // namespace cuda
+
+}  // namespace hearth

@@ -1,0 +1,106 @@
+#pragma once
+
+#include "core/op.h"
+#include "functors/all.h"
+#include "kernels/pointwise.h"
+#include "ops/call.h"
+#include "ops/promote.h"
+#include "ops/tensor_value.h"
+
+namespace hearth {
+
+/// infer and launch of every pointwise op and of the gradients of pointwise ops.
+void infer_pointwise(const OpRecord& op, const void* args, Infer& c);
+void launch_pointwise(const OpRecord& op, const void* args, Launch& c);
+
+/// The loop over out and inputs: dimensions sorted by stride and merged.
+PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs, ScalarType compute);
+
+namespace detail {
+
+/// A gradient formula of a functor, as an op of its own: its operands are g and what the formula reads.
+template <class F>
+inline constexpr OpInfo formula_info{.name = F::info.name, .dtypes = dtypes::kFloating | dtypes::kComplex,
+                                     .promote = Promote::kCommon};
+
+template <class F, int which>
+inline constexpr OpRecord formula_record{&formula_info<F>, sizeof(F), &copy_args<F>, &destroy_args<F>,
+                                         &infer_pointwise, &launch_pointwise, nullptr, nullptr, 0,
+                                         fn::index_of<F, fn::All>, which};
+
+template <class F, int which, class V, class... Rest>
+V evaluate_operands(const F& f, const V* v, Rest... rest) {
+  if constexpr (sizeof...(Rest) == fn::operands<F, which>)
+    return fn::evaluate<which>(f, rest...);
+  else
+    return evaluate_operands<F, which, V>(f, v, rest..., v[sizeof...(Rest)]);
+}
+
+/// The gradient of input `which - 1`: on kernels, or as tensor code when a graph of it is wanted.
+template <class F, int which>
+Tensor pointwise_gradient(const F& f, Grad& c) {
+  constexpr int count = fn::operands<F, which>;
+  const Tensor& g = c.grad();
+  if constexpr (fn::passes_through<F, which>) {
+    return g;
+  } else {
+    Tensor operand[count];
+    for (int i = 0; i < count; ++i) {
+      const bool read = i > 0 && (fn::reads<F, which> >> (i - 1) & 1u);
+      operand[i] = !read ? g : F::info.grad_of_output ? c.out() : c.in(i - 1);
+    }
+    if (!modes.grad_enabled) {
+      const Tensor* pointers[count];
+      for (int i = 0; i < count; ++i) pointers[i] = &operand[i];
+      OpCall call{formula_record<F, which>, &f, {pointers, count}};
+      run(call);
+      return call.outputs[0];
+    }
+    const bool half = is_reduced_float(g.scalar_type());
+    TensorValue values[count];
+    for (int i = 0; i < count; ++i) values[i] = TensorValue(half ? operand[i].to(kFloat) : operand[i]);
+    const Tensor result = evaluate_operands<F, which, TensorValue>(f, values).tensor;
+    return half ? result.to(g.scalar_type()) : result;
+  }
+}
+
+template <class F>
+void grad_pointwise(const OpRecord&, const void* args, Grad& c) {
+  const F& f = *static_cast<const F*>(args);
+  if constexpr (fn::has_formula<F, 1>)
+    if (c.needs(0)) c.set(0, pointwise_gradient<F, 1>(f, c));
+  if constexpr (fn::has_formula<F, 2>)
+    if (c.needs(1)) c.set(1, pointwise_gradient<F, 2>(f, c));
+  if constexpr (fn::has_formula<F, 3>)
+    if (c.needs(2)) c.set(2, pointwise_gradient<F, 3>(f, c));
+}
+
+template <class F>
+SlotSet saves_pointwise(const OpRecord&, const void*, SlotSet needs) {
+  if (F::info.grad_of_output) return out_slot(0);
+  return (needs & 1u ? fn::reads<F, 1> : 0u) | (needs & 2u ? fn::reads<F, 2> : 0u) |
+         (needs & 4u ? fn::reads<F, 3> : 0u);
+}
+
+template <class F>
+inline constexpr SlotSet differentiable_inputs = (fn::has_formula<F, 1> ? 1u : 0u) |
+                                                 (fn::has_formula<F, 2> ? 2u : 0u) |
+                                                 (fn::has_formula<F, 3> ? 4u : 0u);
+
+}  // namespace detail
+
+template <class F>
+inline constexpr OpRecord pointwise_record{
+    &F::info, sizeof(F), &detail::copy_args<F>, &detail::destroy_args<F>, &infer_pointwise, &launch_pointwise,
+    detail::differentiable_inputs<F> ? &detail::grad_pointwise<F> : nullptr, &detail::saves_pointwise<F>,
+    detail::differentiable_inputs<F>, fn::index_of<F, fn::All>, 0};
+
+/// pointwise(functor, inputs...): an invocation of the functor's op.
+template <class F, class... T>
+auto pointwise(F f, const T&... inputs) {
+  static_assert(fn::index_of<F, fn::All> >= 0, "the functor is missing in the List at the end of its header");
+  static_assert(sizeof(F) <= kFunctorBytes && sizeof...(T) == fn::arity<F>);
+  return Invocation<pointwise_record<F>, F, sizeof...(T)>(f, inputs...);
+}
+
+}  // namespace hearth

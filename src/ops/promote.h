@@ -1,0 +1,22 @@
+#pragma once
+
+#include "core/op.h"
+
+namespace hearth {
+
+/// PyTorch's promotion over tensors: dimensioned ones decide before 0-d ones, those before C++ numbers.
+ScalarType result_type_of(Inputs inputs);
+
+/// The dtype an op computes in, by its Promote rule; ScalarType::Undefined for Promote::kNone.
+ScalarType compute_type(const OpInfo& info, Inputs inputs);
+
+/// "\"gelu\" not implemented for 'Long'" if the op does not know the dtype.
+void check_dtype(const OpInfo& info, ScalarType dtype);
+
+/// A 0-d CPU tensor that stands for a C++ number among tensors.
+Tensor wrapped_number(const Scalar& value);
+
+/// The sizes both broadcast to; PyTorch's error if they do not.
+Dims broadcast_sizes(IntArrayRef a, IntArrayRef b);
+
+}  // namespace hearth

@@ -1,0 +1,6 @@
+#include <hearth/device.h>
+#include <torch/torch.h>
+
+#include <cstdio>
+
+int main() { std::printf("%s\n", hearth::Device("cuda:1").str().c_str()); }

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Checks the public headers: each compiles alone, includes nothing heavy, and the umbrella stays light."""
+
+import os
+import re
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+INCLUDE = ROOT / "include"
+UMBRELLA = INCLUDE / "hearth" / "hearth.h"
+MAX_HEADERS, MAX_LINES = 100, 10_000
+
+FORBIDDEN = set("iostream sstream algorithm map regex filesystem thread future random ranges format chrono".split())
+ALLOWED_IN = {"chrono": re.compile(r"hearth/data(/.*|\.h)")}
+STANDARD = re.compile(r"[a-z0-9_]+")
+
+COMPILER = os.environ.get("CXX", "g++")
+FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", f"-I{INCLUDE}"]
+
+
+def includes_of(header):
+    return re.findall(r"^\s*#\s*include\s*<([^>]+)>", header.read_text(), re.MULTILINE)
+
+
+def heavy_includes(header):
+    name = header.relative_to(INCLUDE).as_posix()
+    for included in includes_of(header):
+        if included in ALLOWED_IN and ALLOWED_IN[included].fullmatch(name):
+            continue
+        if included in FORBIDDEN:
+            yield f"{name}: includes <{included}>, which public headers may not"
+        elif not STANDARD.fullmatch(included):
+            yield f"{name}: includes <{included}>, which is not the standard library's"
+
+
+def compile_alone(header, extra_flags=()):
+    """The compiler's complaints about a file that includes nothing but this header."""
+    run = subprocess.run([COMPILER, *FLAGS, *extra_flags, "-fsyntax-only", "-x", "c++", "-"],
+                         input=f'#include "{header}"\n', capture_output=True, text=True)
+    return [] if run.returncode == 0 else [f"{header.relative_to(ROOT)} does not compile alone:\n{run.stderr}"]
+
+
+def umbrella_weight():
+    """How many project headers the umbrella pulls in, and their lines."""
+    run = subprocess.run([COMPILER, *FLAGS, "-M", str(UMBRELLA)], capture_output=True, text=True, check=True)
+    prefix = str(ROOT) + "/"
+    headers = {word for word in run.stdout.split() if word.startswith(prefix)}
+    return len(headers), sum(len(Path(header).read_text().splitlines()) for header in headers)
+
+
+def main():
+    headers = sorted(INCLUDE.rglob("*.h"))
+    compat = sorted((ROOT / "compat").rglob("*.h"))
+    texts = headers + sorted(INCLUDE.rglob("*.inc"))
+    problems = [line for text in texts for line in heavy_includes(text)]
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for found in pool.map(compile_alone, headers):
+            problems += found
+        for found in pool.map(lambda header: compile_alone(header, [f"-I{ROOT / 'compat'}"]), compat):
+            problems += found
+    summary = f"{len(headers) + len(compat)} headers"
+    if UMBRELLA.is_file() and not problems:
+        count, lines = umbrella_weight()
+        summary += f"; hearth.h pulls in {count} of them, {lines} lines"
+        if count > MAX_HEADERS or lines > MAX_LINES:
+            problems.append(f"hearth.h exceeds its budget of {MAX_HEADERS} headers and {MAX_LINES} lines")
+    print("\n".join(problems + [f"check_headers: {'FAILED' if problems else 'ok'}, {summary}"]))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

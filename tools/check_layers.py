@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Checks that every file includes only what its layer may (the table is in ARCHITECTURE.md)."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Where a layer's files lie: the first pattern that matches a path decides.
+LAYERS = [
+    ("base", r"include/hearth/(fwd|error|export|dtype|half|device|shape|scalar)\.h"),
+    ("nn", r"(include/hearth|src)/(nn|optim|amp|vision)(/.*|\.h)"),
+    ("data", r"(include/hearth|src)/(data|parallel|io|log)(/.*|\.h)"),
+    ("functors", r"src/functors/.*"),
+    ("kernel bodies", r"src/kernels/(cpu|cuda|sim)/.*"),
+    ("kernels", r"src/kernels/.*"),
+    ("autograd", r"src/autograd/.*|include/hearth/autograd(/.*|\.h)"),
+    ("ops", r"src/ops/.*"),
+    ("declarations", r"include/hearth/ops/.*"),
+    ("umbrella", r"include/hearth/hearth\.h"),
+    ("core", r"src/core/.*|include/hearth/[^/]*\.h"),
+    ("compat", r"compat/.*"),
+    ("programs", r"(apps|examples|python)/.*"),
+]
+
+# Stands for everything under include/.
+PUBLIC = "the public headers"
+# What each layer may include, besides itself.
+MAY_INCLUDE = {
+    "base": set(),
+    "functors": set(),
+    "core": {"base", "kernels", "declarations"},
+    "declarations": {"base", "core"},
+    "kernels": {"base", "functors", "core"},
+    "kernel bodies": {"base", "functors", "core", "kernels"},
+    "autograd": {"base", "core", "kernels"},
+    "ops": {"base", "functors", "core", "kernels", "autograd", "declarations", "umbrella"},
+    "nn": {PUBLIC},
+    "data": {PUBLIC, "core"},
+    "umbrella": {PUBLIC},
+    "compat": {PUBLIC},
+    "programs": {PUBLIC},
+}
+
+# Kernels take Views: no layer below autograd's may see these, although they are the core's.
+NOT_FOR_KERNELS = re.compile(r"include/hearth/(tensor|autograd|indexing)\.h")
+
+# Vendors' headers, and the only places that may include them.
+VENDORS = [
+    (r"(oneapi/dnnl/)?dnnl.*|cblas\.h|lapack.*|hwy/.*", r"src/kernels/cpu/.*"),
+    (r"(cuda|cublas|cudnn|curand|cusolver|cusparse|nccl|nvrtc|cub/|thrust/|cooperative_groups).*",
+     r"src/kernels/cuda/.*"),
+    (r"omp\.h", r"src/core/(parallel_for|threads)\.cpp"),
+]
+FUNCTOR_STANDARD_HEADERS = {"cmath"}
+OPENMP_PRAGMA_FILES = re.compile(r"src/core/parallel_for\.(h|cpp)")
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^">]+)[">]')
+SUFFIXES = {".h", ".cpp", ".cu", ".cuh", ".inc"}
+FOLDERS = ["include", "src", "compat", "apps", "examples", "python"]
+
+
+def layer_of(path):
+    return next((name for name, pattern in LAYERS if re.fullmatch(pattern, path)), None)
+
+
+def resolve(name, includer):
+    """The project file that an include means, or None for a library's header."""
+    for folder in (includer.parent, ROOT / "include", ROOT / "src", ROOT / "compat"):
+        candidate = folder / name
+        if candidate.is_file():
+            return candidate.resolve().relative_to(ROOT).as_posix()
+    return None
+
+
+def why_not_vendor(path, name):
+    for headers, places in VENDORS:
+        if re.fullmatch(headers, name) and not re.fullmatch(places, path):
+            return f"only {places} may include it"
+    if layer_of(path) == "functors" and name not in FUNCTOR_STANDARD_HEADERS:
+        return "functors compile for every target, without the standard library"
+    return None
+
+
+def why_not_project(path, target):
+    layer, other = layer_of(path), layer_of(target)
+    if layer in ("kernels", "kernel bodies") and NOT_FOR_KERNELS.fullmatch(target):
+        return "kernels see Views, never a Tensor or autograd"
+    if layer == "kernel bodies" and other == layer:
+        ours, theirs = path.split("/")[2], target.split("/")[2]
+        if "cuda" in (ours, theirs) and ours != theirs:
+            return "the CUDA plugin and the core share only the seam"
+        return None
+    if other == layer or other in MAY_INCLUDE[layer]:
+        return None
+    if PUBLIC in MAY_INCLUDE[layer] and target.startswith("include/"):
+        return None
+    return f"{layer} may include {', '.join(sorted(MAY_INCLUDE[layer])) or 'nothing'}, not {other}"
+
+
+def violations_of(file):
+    path = file.relative_to(ROOT).as_posix()
+    if layer_of(path) is None:
+        yield 1, "(itself)", "it lies in no layer; name one in tools/check_layers.py"
+        return
+    for number, line in enumerate(file.read_text().splitlines(), 1):
+        if re.match(r"\s*#\s*pragma\s+omp\b", line) and not OPENMP_PRAGMA_FILES.fullmatch(path):
+            yield number, "#pragma omp", "OpenMP appears only in core/parallel_for"
+        if match := INCLUDE.match(line):
+            target = resolve(match[2], file)
+            why = why_not_project(path, target) if target else why_not_vendor(path, match[2])
+            if why:
+                yield number, match[2], why
+
+
+def main():
+    files = [f for folder in FOLDERS for f in sorted((ROOT / folder).rglob("*")) if f.suffix in SUFFIXES]
+    count = 0
+    for file in files:
+        for number, name, why in violations_of(file):
+            count += 1
+            print(f"{file.relative_to(ROOT)}:{number}: {name}: {why}")
+    print(f"check_layers: {count} violations in {len(files)} files" if count else "check_layers: ok")
+    return 1 if count else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

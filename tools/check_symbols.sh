@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# check_symbols.sh <libhearth.so>: the core loads no CUDA and exports only Hearth's own symbols.
+set -euo pipefail
+library=$1
+
+cuda=$(ldd "$library" | grep -E 'libcu|libnv|libnccl' || true)
+if [[ -n $cuda ]]; then
+  echo "check_symbols: $library links CUDA:"$'\n'"$cuda" >&2
+  exit 1
+fi
+
+# A symbol is Hearth's if the outermost name it is about lies in namespace hearth.
+ours='^_Z(T[IVSTC]|T[hv][n0-9_]+_|GV|Z)*N[rVKRO]*6hearth'
+foreign=$(nm --dynamic --defined-only --format=posix "$library" | cut -d' ' -f1 | grep -Ev "$ours" | c++filt || true)
+if [[ -n $foreign ]]; then
+  echo "check_symbols: $library exports what is not Hearth's:"$'\n'"$foreign" >&2
+  exit 1
+fi
+echo "check_symbols: ok, $(nm --dynamic --defined-only "$library" | wc -l) symbols," \
+     "$(($(stat --dereference --format=%s "$library") / 1024)) KiB"
