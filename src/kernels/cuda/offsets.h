@@ -5,23 +5,33 @@
 
 #include "hearth/device.h"
 #include "kernels/cuda/lane.h"
+#include "kernels/cuda/loop.h"
 
 namespace hearth::cuda {
 
-/// Divides numbers below 2^31 by one that is known at the launch, with a multiplication instead of a division.
+/// n / divisor; not inlined, because its code is long and it runs for huge tensors alone.
+__device__ __noinline__ inline int64_t divide_large(int64_t n, int64_t divisor) { return n / divisor; }
+
+/// Divides by a number that is known at the launch; with a multiplication where both are below 2^31.
 struct FastDivisor {
-  uint32_t divisor = 1, magic = 1, shift = 0;
+  int64_t divisor = 1;
+  uint32_t magic = 1, shift = 0;
 
   FastDivisor() = default;
-  /// divisor: 1 to 2^31 - 1.
-  explicit FastDivisor(uint32_t d) : divisor(d) {
-    while (shift < 31 && (uint32_t{1} << shift) < d) ++shift;
-    const uint64_t rest = (uint64_t{1} << shift) - d;
-    magic = static_cast<uint32_t>((rest << 32) / d + 1);
+  explicit FastDivisor(int64_t d) : divisor(d) {
+    if (d > INT32_MAX) return;
+    while ((int64_t{1} << shift) < d) ++shift;
+    magic = static_cast<uint32_t>(((((uint64_t{1} << shift) - uint64_t(d)) << 32) / uint64_t(d)) + 1);
   }
-  /// n / divisor; the remainder goes to `rest`.
-  __device__ __forceinline__ uint32_t divide(uint32_t n, uint32_t& rest) const {
-    const uint32_t quotient = (__umulhi(n, magic) + n) >> shift;
+  /// n / divisor for n >= 0; the remainder goes to `rest`.
+  __device__ __forceinline__ int64_t divide(int64_t n, int64_t& rest) const {
+    if ((n | divisor) >> 31 == 0) [[likely]] {
+      const uint32_t small = static_cast<uint32_t>(n);
+      const uint32_t quotient = (__umulhi(small, magic) + small) >> shift;
+      rest = small - quotient * static_cast<uint32_t>(divisor);
+      return quotient;
+    }
+    const int64_t quotient = divide_large(n, divisor);
     rest = n - quotient * divisor;
     return quotient;
   }
@@ -34,26 +44,28 @@ struct Offsets {
   FastDivisor sizes[kMaxDims];
   int64_t byte_strides[kMaxDims][kOperands];
 
-  void set_sizes(int count, const int64_t* values) {
-    dim = count;
-    for (int d = 0; d < dim; ++d) sizes[d] = FastDivisor(static_cast<uint32_t>(values[d]));
-  }
-  /// Sets an operand's strides, given in elements of `bytes` each.
-  void set_strides(int operand, const int64_t* strides, size_t bytes) {
-    for (int d = 0; d < dim; ++d) byte_strides[d][operand] = strides[d] * static_cast<int64_t>(bytes);
+  Offsets() = default;
+  explicit Offsets(const Loop& loop) : dim(loop.dim) {
+    for (int d = 0; d < dim; ++d) {
+      sizes[d] = FastDivisor(loop.sizes[d]);
+      for (int k = 0; k < loop.operands; ++k) byte_strides[d][k] = loop.byte_strides[d][k];
+    }
   }
 
-  /// The offsets of element `index` in the first n operands.
+  /// The offsets of element `index` in n operands from number `first`.
   template <int n>
-  __device__ __forceinline__ void find(uint32_t index, int64_t (&offsets)[n]) const {
+  __device__ __forceinline__ void find(int64_t index, int64_t (&offsets)[n], int first = 0) const {
 #pragma unroll
     for (int k = 0; k < n; ++k) offsets[k] = 0;
-    for (int d = dim - 1; d >= 0; --d) {
-      uint32_t coordinate;
+    for (int d = dim - 1; d > 0; --d) {
+      int64_t coordinate;
       index = sizes[d].divide(index, coordinate);
 #pragma unroll
-      for (int k = 0; k < n; ++k) offsets[k] += coordinate * byte_strides[d][k];
+      for (int k = 0; k < n; ++k) offsets[k] += coordinate * byte_strides[d][first + k];
     }
+    if (dim == 0) return;
+#pragma unroll
+    for (int k = 0; k < n; ++k) offsets[k] += index * byte_strides[0][first + k];
   }
 };
 

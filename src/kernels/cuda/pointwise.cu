@@ -84,40 +84,19 @@ void launch_contiguous(const void* kernel, const PointwiseParams& params, const 
 
 void launch_strided(const void* kernel, const PointwiseParams& params, const Stream& stream) {
   StridedArgs args;
-  args.numel = static_cast<uint32_t>(params.numel);
+  args.numel = params.numel;
   args.compute = params.compute;
   args.out_dtype = params.out.dtype;
   args.out = static_cast<char*>(params.out.data);
-  args.offsets.set_sizes(params.dim, params.sizes);
-  args.offsets.set_strides(0, params.out.strides, element_size(params.out.dtype));
+  Loop loop(params.dim, params.sizes);
+  loop.add(params.out.strides, element_size(params.out.dtype));
   for (int k = 0; k < params.inputs; ++k) {
     const Operand& in = params.in[k];
     args.in[k] = input_of(in, params.compute);
-    args.offsets.set_strides(k + 1, in.strides, in.is_number ? 0 : element_size(in.dtype));
+    loop.add(in.strides, in.is_number ? 0 : element_size(in.dtype));
   }
+  args.offsets = Offsets<kMaxOperands + 1>(loop);
   launch_kernel(kernel, params.numel, params, args, stream);
-}
-
-/// Halves a loop along its longest dimension until its elements can be numbered with 31 bits.
-void launch_in_parts(const void* kernel, const PointwiseParams& params, const Stream& stream) {
-  if (params.numel <= INT32_MAX) return launch_strided(kernel, params, stream);
-  const auto longest = std::max_element(params.sizes, params.sizes + params.dim) - params.sizes;
-  const int64_t half = params.sizes[longest] / 2;
-  PointwiseParams part = params;
-  part.sizes[longest] = half;
-  part.numel = params.numel / params.sizes[longest] * half;
-  launch_in_parts(kernel, part, stream);
-
-  const auto advance = [&](Operand& operand) {
-    if (!operand.is_number)
-      operand.data = static_cast<char*>(operand.data) +
-                     half * operand.strides[longest] * static_cast<int64_t>(element_size(operand.dtype));
-  };
-  advance(part.out);
-  std::for_each(part.in, part.in + part.inputs, advance);
-  part.sizes[longest] = params.sizes[longest] - half;
-  part.numel = params.numel - part.numel;
-  launch_in_parts(kernel, part, stream);
 }
 
 }  // namespace
@@ -131,7 +110,7 @@ void run(const PointwiseParams& params, Ctx& ctx) {
                name_of(params.compute), "'");
   const ScalarType result = row.returns_bool ? kBool : params.compute;
   if (is_contiguous(params, result)) return launch_contiguous(kernels.contiguous[slot], params, stream_of(ctx));
-  launch_in_parts(kernels.strided[slot], params, stream_of(ctx));
+  launch_strided(kernels.strided[slot], params, stream_of(ctx));
 }
 
 }  // namespace hearth::cuda

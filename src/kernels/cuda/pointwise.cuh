@@ -79,8 +79,8 @@ template <class F, int which, class C>
 __global__ void __launch_bounds__(kBlock)
     strided_kernel(const __grid_constant__ F f, const __grid_constant__ StridedArgs args) {
   constexpr int n = fn::operands<F, which>;
-  const uint32_t step = gridDim.x * kBlock;
-  for (uint32_t i = blockIdx.x * kBlock + threadIdx.x; i < args.numel; i += step) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
     int64_t offsets[n + 1];
     args.offsets.find(i, offsets);
     C values[n];

@@ -26,7 +26,7 @@ struct ContiguousArgs {
 
 /// Operands of any dtypes and strides.
 struct StridedArgs {
-  uint32_t numel;
+  int64_t numel;
   ScalarType compute, out_dtype;
   char* out;
   KernelInput in[kMaxOperands];
