@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <cstring>
 
 namespace hearth::cuda {
 
@@ -101,6 +102,15 @@ PointwiseParams copy_params(const View& to, const View& from) {
     params.in[0].strides[d] = loop.byte_strides[d][1] / static_cast<int64_t>(element_size(from.dtype));
   }
   return params;
+}
+
+Operand number_operand(double value) {
+  Operand operand;
+  operand.dtype = kDouble;
+  operand.is_number = true;
+  std::fill_n(operand.strides, kMaxDims, 0);
+  std::memcpy(operand.number, &value, sizeof(value));
+  return operand;
 }
 
 }  // namespace hearth::cuda

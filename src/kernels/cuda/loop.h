@@ -38,4 +38,7 @@ Loop part_of(const Loop& loop, const bool* keep, bool inverse);
 /// to = from, converted if the dtypes differ; both have `to`'s sizes.
 PointwiseParams copy_params(const View& to, const View& from);
 
+/// A number among the operands.
+Operand number_operand(double value);
+
 }  // namespace hearth::cuda

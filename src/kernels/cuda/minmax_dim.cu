@@ -11,7 +11,7 @@ namespace {
 /// The largest or smallest element and where it is first found; the first NaN beats everything.
 template <class T>
 struct MinMaxOp {
-  static constexpr int kInputs = 1, kOutputs = 2;
+  static constexpr int kInputs = 1, kOutputs = 2, kChains = 1;
   using C = Register<T>;
   struct State {
     C value;
@@ -30,16 +30,16 @@ struct MinMaxOp {
     if (a_nan || a.value == b.value) return a.index < b.index;
     return largest ? a.value > b.value : a.value < b.value;
   }
-  __device__ void add(State& state, const int64_t (&offsets)[1], int64_t r) const {
+  __device__ void add(State& state, const int64_t (&offsets)[1], int64_t r, int64_t) const {
     const State element{to_register(*reinterpret_cast<const T*>(in + offsets[0])), r};
     if (beats(element, state)) state = element;
   }
   __device__ State merge(const State& a, const State& b) const { return beats(a, b) ? a : b; }
-  __device__ void store(int64_t, const int64_t (&offsets)[2], const State& state) const {
+  __device__ void store(int64_t, const int64_t (&offsets)[3], const State& state) const {
     if (values != nullptr)
-      *reinterpret_cast<T*>(reinterpret_cast<char*>(values) + offsets[0]) = to_element<T>(state.value);
+      *reinterpret_cast<T*>(reinterpret_cast<char*>(values) + offsets[1]) = to_element<T>(state.value);
     if (indices != nullptr)
-      *reinterpret_cast<int64_t*>(reinterpret_cast<char*>(indices) + offsets[1]) = state.index;
+      *reinterpret_cast<int64_t*>(reinterpret_cast<char*>(indices) + offsets[2]) = state.index;
   }
 };
 

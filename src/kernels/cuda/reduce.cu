@@ -12,13 +12,17 @@ namespace {
 /// Marks inputs of whatever dtype.
 struct AnyElement {};
 
+template <class C, int parts>
+struct ReduceState {
+  C part[parts];
+};
+
 /// A reduction functor over elements of type T, computed in C.
 template <class F, class C, class T>
 struct ReduceOp {
-  static constexpr int kInputs = 1, kOutputs = 1, kParts = fn::parts<F>;
-  struct State {
-    C part[kParts];
-  };
+  static constexpr bool kAny = std::is_same_v<T, AnyElement>;
+  static constexpr int kInputs = 1, kOutputs = 1, kChains = kAny ? 1 : 4, kParts = fn::parts<F>;
+  using State = ReduceState<C, kParts>;
   F f;
   const char* in;
   char* out;
@@ -42,9 +46,9 @@ struct ReduceOp {
     return {{fn::start_value<C>(std::integral_constant<fn::Start, F::start[p]>::value)...}};
   }
   __device__ State start() const { return start(std::make_integer_sequence<int, kParts>{}); }
-  __device__ void add(State& state, const int64_t (&offsets)[1], int64_t) const {
+  __device__ void add(State& state, const int64_t (&offsets)[1], int64_t, int64_t) const {
     C value;
-    if constexpr (std::is_same_v<T, AnyElement>)
+    if constexpr (kAny)
       value = load_as<C>(in + offsets[0], in_dtype);
     else
       value = to_register(*reinterpret_cast<const T*>(in + offsets[0]));
@@ -53,8 +57,8 @@ struct ReduceOp {
   __device__ State merge(const State& a, const State& b) const {
     return plain(f.merge(lanes(a), lanes(b)));
   }
-  __device__ void store(int64_t, const int64_t (&offsets)[1], const State& state) const {
-    store_as<C>(out + offsets[0], out_dtype, f.finish(lanes(state)).v);
+  __device__ void store(int64_t, const int64_t (&offsets)[2], const State& state) const {
+    store_as<C>(out + offsets[1], out_dtype, f.finish(lanes(state)).v);
   }
 };
 
@@ -76,25 +80,25 @@ ReduceLoops loops_of(const ReduceParams& params) {
 }
 
 template <class F, class C, class T>
-void run_typed(const ReduceParams& params, Ctx& ctx) {
-  ReduceOp<F, C, T> op{F{}, static_cast<const char*>(params.in.data), static_cast<char*>(params.out.data),
-                       params.in.dtype, params.out.dtype};
-  std::memcpy(static_cast<void*>(&op.f), params.parameters, sizeof(F));
-  const ReduceLoops loops = loops_of(params);
-  launch_reduction(op, loops.kept, loops.reduced, ctx);
+ReduceOp<F, C, T> reduce_op(const ReduceParams& params) {
+  ReduceOp<F, C, T> op{F{}, params.in.as<const char>(), params.out.as<char>(), params.in.dtype, params.out.dtype};
+  if constexpr (!std::is_empty_v<F>) std::memcpy(static_cast<void*>(&op.f), params.parameters, sizeof(F));
+  return op;
 }
 
-/// Elements that are computed in C without a conversion have kernels of their own.
+template <class F, class C, class T>
+void run_typed(const ReduceParams& params, Ctx& ctx) {
+  const ReduceLoops loops = loops_of(params);
+  launch_reduction(reduce_op<F, C, T>(params), reduce_op<F, C, AnyElement>(params), loops.kept, loops.reduced, ctx);
+}
+
+/// What networks sum up most has kernels that need not ask for the dtype.
 template <class F, class C>
 void run_computed(const ReduceParams& params, Ctx& ctx) {
-  switch (params.in.dtype) {
-#define HEARTH_REDUCE_FROM(T, Name)                                                       \
-  case ScalarType::Name:                                                                  \
-    if constexpr (std::is_same_v<Register<T>, C>) return run_typed<F, C, T>(params, ctx); \
-    break;
-    HEARTH_DTYPES(HEARTH_REDUCE_FROM)
-#undef HEARTH_REDUCE_FROM
-    default: break;
+  if constexpr (std::is_same_v<C, float>) {
+    if (params.in.dtype == kFloat) return run_typed<F, C, float>(params, ctx);
+    if (params.in.dtype == kHalf) return run_typed<F, C, Half>(params, ctx);
+    if (params.in.dtype == kBFloat16) return run_typed<F, C, BFloat16>(params, ctx);
   }
   run_typed<F, C, AnyElement>(params, ctx);
 }

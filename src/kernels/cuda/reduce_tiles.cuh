@@ -7,10 +7,11 @@
 //
 // An Op is a trivially copyable class with
 //   State, start()                       the state of no elements (trivially copyable)
-//   add(state, offsets, r)               one more element: byte offsets in the inputs, number in the reduction
+//   add(state, offsets, r, k)            element r of output k, with its byte offsets in the inputs
 //   merge(a, b)                          both states in one
-//   store(k, offsets, state)             writes output number k; byte offsets in the outputs
+//   store(k, offsets, state)             writes output k, given its byte offsets in the inputs and outputs
 //   kInputs, kOutputs                    how many strided operands there are of each kind
+//   kChains                              independent states per thread, which keep more loads in flight (1 or 4)
 
 #include "kernels/cuda/offsets.h"
 #include "kernels/cuda/reduce_plan.h"
@@ -53,12 +54,13 @@ __device__ __forceinline__ typename Op::State merge_parts(const Op& op, typename
   return state;
 }
 
-/// The state of elements first, first + step, … below end; four chains keep more loads in flight.
+/// The state of elements first, first + step, … below end.
 template <class Op>
 __device__ __forceinline__ typename Op::State accumulate(const Op& op, const ReduceArgs<Op>& args,
-                                                         const int64_t (&base)[Op::kInputs], int64_t first,
-                                                         int64_t end, int64_t step) {
-  constexpr int kChains = 4;
+                                                         int64_t k, int64_t first, int64_t end, int64_t step) {
+  constexpr int kChains = Op::kChains;
+  int64_t base[Op::kInputs];
+  args.kept.find(k, base);
   typename Op::State chains[kChains];
 #pragma unroll
   for (int c = 0; c < kChains; ++c) chains[c] = op.start();
@@ -70,18 +72,21 @@ __device__ __forceinline__ typename Op::State accumulate(const Op& op, const Red
       int64_t offsets[Op::kInputs];
       args.reduced.find(mine, offsets);
 #pragma unroll
-      for (int k = 0; k < Op::kInputs; ++k) offsets[k] += base[k];
-      op.add(chains[c], offsets, mine);
+      for (int i = 0; i < Op::kInputs; ++i) offsets[i] += base[i];
+      op.add(chains[c], offsets, mine, k);
     }
   }
-  return op.merge(op.merge(chains[0], chains[1]), op.merge(chains[2], chains[3]));
+  if constexpr (kChains == 1)
+    return chains[0];
+  else
+    return op.merge(op.merge(chains[0], chains[1]), op.merge(chains[2], chains[3]));
 }
 
 template <class Op>
 __device__ __forceinline__ void store_output(const Op& op, const ReduceArgs<Op>& args, int64_t k,
                                              const typename Op::State& state) {
-  int64_t offsets[Op::kOutputs];
-  args.kept.find(k, offsets, Op::kInputs);
+  int64_t offsets[Op::kInputs + Op::kOutputs];
+  args.kept.find(k, offsets);
   op.store(k, offsets, state);
 }
 
@@ -96,11 +101,8 @@ __global__ void __launch_bounds__(kBlock)
   for (int64_t tile = blockIdx.x; tile * per_tile < plan.outputs; tile += gridDim.x) {
     const int64_t k = tile * per_tile + seat.output;
     typename Op::State state = op.start();
-    if (k < plan.outputs) {
-      int64_t base[Op::kInputs];
-      args.kept.find(k, base);
-      state = accumulate(op, args, base, begin + seat.part, end, int64_t{1} << plan.log_parts);
-    }
+    if (k < plan.outputs)
+      state = accumulate(op, args, k, begin + seat.part, end, int64_t{1} << plan.log_parts);
     state = merge_parts(op, state, seat, plan.log_parts);
     if (seat.part != 0 || k >= plan.outputs) continue;
     if (args.partial != nullptr)
@@ -130,9 +132,10 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 /// Runs op over all outputs. `kept` walks the outputs (inputs' strides, then outputs'), `reduced` the
-/// elements of one output (inputs' strides).
-template <class Op>
-void launch_reduction(const Op& op, const Loop& kept, const Loop& reduced, Ctx& ctx) {
+/// elements of one output (inputs' strides). merge_op has the same State and is not asked to add, so that
+/// one merge_kernel can serve several Ops.
+template <class Op, class MergeOp>
+void launch_reduction(const Op& op, const MergeOp& merge_op, const Loop& kept, const Loop& reduced, Ctx& ctx) {
   if (kept.numel() == 0) return;
   ReduceArgs<Op> args;
   args.plan = plan_tiles(kept, reduced);
@@ -143,10 +146,15 @@ void launch_reduction(const Op& op, const Loop& kept, const Loop& reduced, Ctx& 
   if (plan.splits > 1)
     args.partial = ctx.scratch(sizeof(typename Op::State) * static_cast<size_t>(plan.splits * plan.outputs));
   const cudaStream_t stream = stream_of(ctx).stream;
-  reduce_kernel<Op><<<dim3(tiles_of(plan), plan.splits), kBlock, 0, stream>>>(op, args);
+  reduce_kernel<Op><<<dim3(tiles_of(plan), static_cast<unsigned>(plan.splits)), kBlock, 0, stream>>>(op, args);
   if (plan.splits == 1) return;
-  args.plan = plan_merge(plan);
-  merge_kernel<Op><<<tiles_of(args.plan), kBlock, 0, stream>>>(op, args);
+  const TilePlan merge = plan_merge(plan);
+  merge_kernel<MergeOp><<<tiles_of(merge), kBlock, 0, stream>>>(
+      merge_op, ReduceArgs<MergeOp>{merge, args.kept, args.reduced, args.partial});
+}
+template <class Op>
+void launch_reduction(const Op& op, const Loop& kept, const Loop& reduced, Ctx& ctx) {
+  launch_reduction(op, op, kept, reduced, ctx);
 }
 
 }  // namespace hearth::cuda
