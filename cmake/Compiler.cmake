@@ -20,13 +20,22 @@ if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
 endif()
 
+# Only with the compiler that CI uses: others warn of other things.
+set(werror OFF)
+if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND
+   CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
+  set(werror ON)
+endif()
+option(HEARTH_WERROR "Treat warnings as errors" ${werror})
+
 add_library(hearth_warnings INTERFACE)
 target_compile_options(hearth_warnings INTERFACE
   $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow>
   $<$<AND:$<BOOL:${HEARTH_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>)
 
 if(HEARTH_SANITIZE STREQUAL "address")
-  set(sanitizer_flags -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  set(sanitizer_flags
+      -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 elseif(HEARTH_SANITIZE STREQUAL "thread")
   set(sanitizer_flags -fsanitize=thread)
   # GNU's OpenMP is invisible to the thread sanitizer.
@@ -35,6 +44,7 @@ elseif(HEARTH_SANITIZE)
   message(FATAL_ERROR "HEARTH_SANITIZE is '${HEARTH_SANITIZE}', not empty, 'address' or 'thread'")
 endif()
 if(HEARTH_SANITIZE)
+  add_compile_definitions(_GLIBCXX_ASSERTIONS)
   add_compile_options(${sanitizer_flags})
   add_link_options(${sanitizer_flags})
 endif()

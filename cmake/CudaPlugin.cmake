@@ -3,10 +3,12 @@
 file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      src/kernels/cuda/*.cu src/kernels/cuda/*.cpp)
 
-# hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or says in <missing> what is not there.
+# hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or says in <missing>
+# what is not there.
 macro(hearth_find_cuda missing)
   set(${missing} "")
-  find_program(HEARTH_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME PATHS /usr/local/cuda PATH_SUFFIXES bin)
+  find_program(HEARTH_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME
+               PATHS /usr/local/cuda PATH_SUFFIXES bin)
   mark_as_advanced(HEARTH_NVCC)
   if(NOT HEARTH_NVCC)
     set(${missing} "nvcc was not found")

@@ -3,7 +3,7 @@
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 
-# By path: oneDNN's own CMake file asks for OpenCL, and Debian keeps OpenBLAS behind its alternatives.
+# By path: oneDNN's CMake file asks for OpenCL, and Debian keeps OpenBLAS behind its alternatives.
 find_path(HEARTH_DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
 find_library(HEARTH_DNNL_LIBRARY dnnl REQUIRED)
 find_path(HEARTH_OPENBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas REQUIRED)

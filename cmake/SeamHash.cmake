@@ -1,4 +1,4 @@
-# A hash of the headers that core and plugin must agree on; the core refuses a plugin with another one.
+# A hash of the headers that core and plugin must agree on; another hash, and the plugin is refused.
 
 file(GLOB seam_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      src/functors/*.h src/kernels/*.h)
@@ -14,7 +14,8 @@ endforeach()
 string(SHA256 seam_hash "${seam_text}")
 string(SUBSTRING ${seam_hash} 0 16 seam_hash)
 
-# hearth_pass_seam_hash(<source>): defines HEARTH_SEAM_HASH for this file only, so that little is rebuilt.
+# hearth_pass_seam_hash(<source>): defines HEARTH_SEAM_HASH for this file only, to rebuild little.
 function(hearth_pass_seam_hash source)
-  set_property(SOURCE ${source} APPEND PROPERTY COMPILE_DEFINITIONS HEARTH_SEAM_HASH=0x${seam_hash}ULL)
+  set_property(SOURCE ${source} APPEND PROPERTY
+               COMPILE_DEFINITIONS HEARTH_SEAM_HASH=0x${seam_hash}ULL)
 endfunction()

@@ -1,7 +1,7 @@
-# One translation unit per SIMD target, told by the file's name: *_avx2.cpp, *_avx512.cpp, *_generic.cpp.
+# One translation unit per SIMD target, told by its name: *_avx2.cpp, *_avx512.cpp, *_generic.cpp.
 
-# hearth_select_simd_targets(<sources> <definitions>): drops from the list <sources> the units of other
-# processors, sets the flags of the rest, and names in <definitions> the targets that were kept.
+# hearth_select_simd_targets(<sources> <definitions>): drops from the list <sources> the units of
+# other processors, sets the flags of the rest, and names the targets kept in <definitions>.
 function(hearth_select_simd_targets sources definitions)
   set(kept ${${sources}})
   set(defined)

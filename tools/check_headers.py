@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the public headers: each compiles alone, includes nothing heavy, and the umbrella stays light."""
+"""Checks that each public header compiles alone and is light, and so is the umbrella."""
 
 import os
 import re
@@ -13,12 +13,14 @@ INCLUDE = ROOT / "include"
 UMBRELLA = INCLUDE / "hearth" / "hearth.h"
 MAX_HEADERS, MAX_LINES = 100, 10_000
 
-FORBIDDEN = set("iostream sstream algorithm map regex filesystem thread future random ranges format chrono".split())
+FORBIDDEN = set("iostream sstream algorithm map regex filesystem thread future random ranges "
+                "format chrono".split())
 ALLOWED_IN = {"chrono": re.compile(r"hearth/data(/.*|\.h)")}
 STANDARD = re.compile(r"[a-z0-9_]+")
 
 COMPILER = os.environ.get("CXX", "g++")
-FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", f"-I{INCLUDE}"]
+FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror",
+         f"-I{INCLUDE}", f"-I{ROOT / 'compat'}"]
 
 
 def includes_of(header):
@@ -36,16 +38,19 @@ def heavy_includes(header):
             yield f"{name}: includes <{included}>, which is not the standard library's"
 
 
-def compile_alone(header, extra_flags=()):
+def compile_alone(header):
     """The compiler's complaints about a file that includes nothing but this header."""
-    run = subprocess.run([COMPILER, *FLAGS, *extra_flags, "-fsyntax-only", "-x", "c++", "-"],
+    run = subprocess.run([COMPILER, *FLAGS, "-fsyntax-only", "-x", "c++", "-"],
                          input=f'#include "{header}"\n', capture_output=True, text=True)
-    return [] if run.returncode == 0 else [f"{header.relative_to(ROOT)} does not compile alone:\n{run.stderr}"]
+    if run.returncode == 0:
+        return []
+    return [f"{header.relative_to(ROOT)} does not compile alone:\n{run.stderr}"]
 
 
 def umbrella_weight():
     """How many project headers the umbrella pulls in, and their lines."""
-    run = subprocess.run([COMPILER, *FLAGS, "-M", str(UMBRELLA)], capture_output=True, text=True, check=True)
+    run = subprocess.run([COMPILER, *FLAGS, "-M", str(UMBRELLA)],
+                         capture_output=True, text=True, check=True)
     prefix = str(ROOT) + "/"
     headers = {word for word in run.stdout.split() if word.startswith(prefix)}
     return len(headers), sum(len(Path(header).read_text().splitlines()) for header in headers)
@@ -59,14 +64,14 @@ def main():
     with ThreadPoolExecutor(os.cpu_count()) as pool:
         for found in pool.map(compile_alone, headers):
             problems += found
-        for found in pool.map(lambda header: compile_alone(header, [f"-I{ROOT / 'compat'}"]), compat):
+        for found in pool.map(compile_alone, compat):
             problems += found
     summary = f"{len(headers) + len(compat)} headers"
     if UMBRELLA.is_file() and not problems:
         count, lines = umbrella_weight()
         summary += f"; hearth.h pulls in {count} of them, {lines} lines"
         if count > MAX_HEADERS or lines > MAX_LINES:
-            problems.append(f"hearth.h exceeds its budget of {MAX_HEADERS} headers and {MAX_LINES} lines")
+            problems.append(f"hearth.h may pull in {MAX_HEADERS} headers and {MAX_LINES} lines")
     print("\n".join(problems + [f"check_headers: {'FAILED' if problems else 'ok'}, {summary}"]))
     return 1 if problems else 0
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check_kernel_objects.sh <build folder>: in the objects made for one SIMD target, every weak symbol must
-# carry the target's name. The linker keeps one of several equal weak symbols, so an untagged one may bring
-# AVX-512 code into the path of a processor that has none.
+# check_kernel_objects.sh <build folder>: in the objects made for one SIMD target, every weak symbol
+# must carry the target's name. The linker keeps one of several equal weak symbols, so an untagged
+# one may bring AVX-512 code into the path of a processor that has none.
 set -euo pipefail
 build=$1
 failed=0

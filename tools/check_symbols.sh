@@ -11,10 +11,11 @@ fi
 
 # A symbol is Hearth's if the outermost name it is about lies in namespace hearth.
 ours='^_Z(T[IVSTC]|T[hv][n0-9_]+_|GV|Z)*N[rVKRO]*6hearth'
-foreign=$(nm --dynamic --defined-only --format=posix "$library" | cut -d' ' -f1 | grep -Ev "$ours" | c++filt || true)
+exported=$(nm --dynamic --defined-only --format=posix "$library" | cut -d' ' -f1)
+foreign=$(grep -Ev "$ours" <<<"$exported" | c++filt || true)
 if [[ -n $foreign ]]; then
   echo "check_symbols: $library exports what is not Hearth's:"$'\n'"$foreign" >&2
   exit 1
 fi
-echo "check_symbols: ok, $(nm --dynamic --defined-only "$library" | wc -l) symbols," \
+echo "check_symbols: ok, $(wc -l <<<"$exported") symbols," \
      "$(($(stat --dereference --format=%s "$library") / 1024)) KiB"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the build needs on Debian or Ubuntu: says what is missing, and nothing when all is there.
+# Installs what the build needs on Debian or Ubuntu; says what, and nothing when all is there.
 set -euo pipefail
 
 packages=(

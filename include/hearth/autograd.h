@@ -68,6 +68,7 @@ struct InputMetadata {
   Device device{DeviceType::CPU};
 };
 
+struct NodeAccess;
 struct NodeState;  // hooks and anomaly information, made when first used
 
 /// One recorded operation. apply() turns gradients of its outputs into gradients of its inputs.
@@ -109,6 +110,7 @@ class HEARTH_API Node : public RefCounted {
   SmallVector<InputMetadata, 1> inputs_;
   uint64_t sequence_nr_;
   std::unique_ptr<NodeState> state_;
+  void* stream_ = nullptr;  // the device stream the forward ran on; backward runs there too
 
  protected:
   std::mutex mutex_;

@@ -12,12 +12,17 @@ struct RefCounted {
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
   void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
-  /// Whether this was the last reference: the caller deletes the object.
-  bool drop() const {
-    // A sole owner needs no atomic read-modify-write.
-    if (refs_.load(std::memory_order_acquire) == 1) return true;
-    return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1;
+  /// For those who hold it weakly: one more reference, unless the last one is already gone.
+  bool retain_if_alive() const {
+    uint32_t count = refs_.load(std::memory_order_relaxed);
+    while (count != 0)
+      if (refs_.compare_exchange_weak(count, count + 1, std::memory_order_acq_rel)) return true;
+    return false;
   }
+  /// Whether this was the last reference: the caller deletes the object.
+  bool drop() const { return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
+  /// The same for objects that nobody holds weakly: a sole owner needs no atomic read-modify-write.
+  bool drop_unshared() const { return refs_.load(std::memory_order_acquire) == 1 || drop(); }
   uint32_t use_count() const { return refs_.load(std::memory_order_acquire); }
 
  protected:

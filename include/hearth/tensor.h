@@ -118,7 +118,7 @@ class HEARTH_API Tensor {
   bool is_pinned() const;
   bool is_inference() const;
   bool has_storage() const { return defined() && !is_meta(); }
-  const Storage& storage() const;
+  Storage storage() const;
   bool is_alias_of(const Tensor& other) const { return storage().is_alias_of(other.storage()); }
   std::string toString() const;
   void print() const;

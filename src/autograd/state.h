@@ -10,6 +10,7 @@
 namespace hearth::autograd {
 
 class AccumulateGrad;
+struct RetainedGrad;
 
 /// One step from a base to a view: the op and its arguments. Steps share their beginnings.
 struct ViewStep : RefCounted {
@@ -53,11 +54,12 @@ struct TensorState final : AutogradState {
   Tensor grad;
   NodePtr grad_fn;
   uint32_t output_nr = 0;
-  bool retains_grad = false;
   std::unique_ptr<ViewInfo> view;
   std::shared_ptr<TensorHooks> hooks;
+  const Node* hooks_on = nullptr;  // the grad_fn they were registered with
   std::string name;
   std::mutex mutex;
+  std::shared_ptr<RetainedGrad> retained;
   AccumulateGrad* accumulator = nullptr;  // weak: it owns the tensor and clears this when it goes
 };
 
@@ -73,6 +75,12 @@ const NodePtr& grad_fn_of(const Tensor& tensor);
 /// Where gradients of the tensor go: its grad_fn, the accumulator of a leaf, or nowhere.
 Edge gradient_edge(const Tensor& tensor);
 inline bool requires_grad(const TensorImpl& impl) { return impl.has(kRequiresGrad | kHasGradFn); }
+
+/// Whether nobody else can see the tensor or its memory: it may be written to or kept.
+inline bool is_unshared(const Tensor& tensor) {
+  const TensorImpl& impl = impl_of(tensor);
+  return impl.use_count() == 1 && impl.storage && impl.storage->use_count() == 1 && !impl.has(kIsView);
+}
 
 /// Makes `tensor` output `nr` of `node`.
 void set_history(const Tensor& tensor, NodePtr node, uint32_t nr);

@@ -73,6 +73,8 @@ class Infer {
     ScalarType dtype = ScalarType::Undefined;
     bool defined = true;
     bool has_strides = false;    // else contiguous
+    bool has_device = false;     // else that of the inputs
+    Device device{DeviceType::CPU};
     int64_t offset = 0;          // of a view, in elements
     Dims sizes, strides;
   };

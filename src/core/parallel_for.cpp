@@ -21,7 +21,8 @@ class Region {
   Region(int64_t begin, int64_t end, int64_t chunks, RangeBody body, const void* f)
       : begin_(begin), count_(end - begin), chunks_(chunks), body_(body), f_(f) {}
 
-  /// Runs chunks index, index + stride, …: a system that grants fewer threads still does all of them.
+  /// Runs chunks index, index + stride, …: a system that grants fewer threads still does all of
+  /// them.
   void run(int64_t index, int64_t stride) noexcept {
     const SerialScope serial;
     for (; index < chunks_; index += stride) run_chunk(index);
@@ -69,7 +70,8 @@ void run_parallel(int64_t begin, int64_t end, int64_t chunks, RangeBody body, co
   Region region(begin, end, chunks, body, f);
   {
     std::vector<std::jthread> threads;
-    for (int64_t i = 1; i < chunks; ++i) threads.emplace_back([&region, i, chunks] { region.run(i, chunks); });
+    for (int64_t i = 1; i < chunks; ++i)
+      threads.emplace_back([&region, i, chunks] { region.run(i, chunks); });
     region.run(0, chunks);
   }
   region.rethrow();
@@ -81,7 +83,7 @@ int default_num_threads() { return omp_get_max_threads(); }
 
 void run_parallel(int64_t begin, int64_t end, int64_t chunks, RangeBody body, const void* f) {
   Region region(begin, end, chunks, body, f);
-#pragma omp parallel num_threads(static_cast<int>(chunks))
+#pragma omp parallel num_threads(static_cast <int>(chunks))
   region.run(omp_get_thread_num(), omp_get_num_threads());
   region.rethrow();
 }

@@ -18,9 +18,10 @@ int default_num_threads();
 
 }  // namespace detail
 
-/// Calls f(b, e) on chunks that cover [begin, end), in parallel if there is more than `grain` to do. Where
-/// the chunks' limits lie depends on the number of threads, so results must not depend on them. Inside
-/// another parallel loop it runs serially. The first exception is rethrown after the join.
+/// Calls f(b, e) on chunks that cover [begin, end), in parallel if there is more than `grain` to
+/// do. Where the chunks' limits lie depends on the number of threads, so results must not depend on
+/// them. Inside another parallel loop it runs serially. The first exception is rethrown after the
+/// join.
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
   const int64_t count = end - begin;
@@ -36,8 +37,8 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
       [](const void* body, int64_t b, int64_t e) { (*static_cast<const F*>(body))(b, e); }, &f);
 }
 
-/// Calls f(i) for each block 0 <= i < count, in parallel. For work whose limits must not depend on the
-/// number of threads, such as partial sums.
+/// Calls f(i) for each block 0 <= i < count, in parallel. For work whose limits must not depend on
+/// the number of threads, such as partial sums.
 template <class F>
 void parallel_blocks(int64_t count, const F& f) {
   parallel_for(0, count, 1, [&f](int64_t begin, int64_t end) {

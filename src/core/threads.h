@@ -4,8 +4,8 @@
 
 namespace hearth {
 
-/// While one lives, its thread computes alone: get_num_threads() is 1. For threads that are one of many,
-/// because GNU's OpenMP would give each of them a pool of its own.
+/// While one lives, its thread computes alone: get_num_threads() is 1. For threads that are one of
+/// many, because GNU's OpenMP would give each of them a pool of its own.
 struct SerialScope {
   SerialScope() noexcept;
   ~SerialScope();
@@ -13,8 +13,8 @@ struct SerialScope {
   SerialScope& operator=(const SerialScope&) = delete;
 };
 
-/// Put around calls into oneDNN and BLAS: they compute with get_num_threads() threads, and the caller's
-/// OpenMP setting is back afterwards. An OpenBLAS with threads of its own is held to one.
+/// Put around calls into oneDNN and BLAS: they compute with get_num_threads() threads, and the
+/// caller's OpenMP setting is back afterwards. An OpenBLAS with threads of its own is held to one.
 struct LibraryThreadsGuard {
   LibraryThreadsGuard();
   ~LibraryThreadsGuard();

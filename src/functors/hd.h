@@ -27,6 +27,10 @@ inline constexpr DtypeSet kNumbers = kReal | kComplex;
 inline constexpr DtypeSet kAll = kNumbers | kBool;
 }  // namespace dtypes
 
+// g++ 12 takes these scoped names for shadows of the ScalarTypes.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wshadow"
+
 /// What autocast does with the op's floating inputs.
 enum class Amp : unsigned char {
   kKeep,     // runs in whatever dtype comes in
@@ -42,6 +46,8 @@ enum class Promote : unsigned char {
   kFloat,    // as kCommon, then integers become the default float
   kToBool,   // computed as kCommon, the result is bool
 };
+
+#pragma GCC diagnostic pop
 
 /// What an op does beyond computing its outputs from its inputs.
 enum class Effect : unsigned char {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh <consumer> <source folder> <build folder>: installs the build into a folder of its own, builds the
-# consumer project against it, runs its programs and compares what they print.
+# run.sh <consumer> <source folder> <build folder>: installs the build into a folder of its own,
+# builds the consumer project against it, runs its programs and compares what they print.
 set -euo pipefail
 consumer=$1
 source=$2

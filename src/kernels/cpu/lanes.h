@@ -32,7 +32,6 @@ struct RawVector {
 /// N values of type T side by side.
 template <class T, int N, class Isa>
 struct Lanes {
-  using Element = T;
   static constexpr bool kIntegral = T(0.5) == T(0);
   static constexpr int kCount = N;
   using Raw = typename detail::RawVector<T, N>::type;
@@ -75,7 +74,6 @@ struct Lanes {
 /// A complex number as a vector of one lane.
 template <class T, class Isa>
 struct ComplexLane {
-  using Element = T;
   static constexpr bool kIntegral = false;
   static constexpr int kCount = 1;
 
@@ -103,19 +101,24 @@ struct ComplexLane {
   HEARTH_FN friend ComplexLane operator/(ComplexLane a, T b) { return {a.re / b, a.im / b}; }
 };
 
-/// How elements of type T are stored, one of them as a value, and as many as fill a register.
+/// How elements of type T are stored, one of them as a value, as many as fill a register, and the numbers
+/// that values can be made of.
 template <class T, class Isa>
 struct LanesOf {
   using Stored = T;
+  using Number = T;
   using One = Lanes<T, 1, Isa>;
   using Full = Lanes<T, Isa::kBytes / int(sizeof(T)), Isa>;
 };
 /// Bools are computed as bytes of 0 and 1.
 template <class Isa>
-struct LanesOf<bool, Isa> : LanesOf<uint8_t, Isa> {};
+struct LanesOf<bool, Isa> : LanesOf<uint8_t, Isa> {
+  using Number = bool;
+};
 template <class T, class Isa>
 struct LanesOf<complex<T>, Isa> {
   using Stored = complex<T>;
+  using Number = T;
   using One = ComplexLane<T, Isa>;
   using Full = One;
 };

@@ -163,7 +163,10 @@ void multiply_batch(const Product& p, const Gemm& first) {
 /// The product by BLAS or oneDNN, which want contiguous rows (or columns) of everything.
 void multiply_by_library(const Product& product, Ctx& ctx) {
   Product p = product;
-  Gemm gemm{.dtype = p.out.dtype, .alpha = p.alpha, .beta = p.beta};
+  Gemm gemm;
+  gemm.dtype = p.out.dtype;
+  gemm.alpha = p.alpha;
+  gemm.beta = p.beta;
   GemmOperand out;
   bool in_place = as_operand(p.out, out);
   if (in_place && out.transposed) {  // out^T = b^T @ a^T

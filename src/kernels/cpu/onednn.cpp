@@ -24,9 +24,15 @@ DataType data_type(ScalarType dtype) {
   }
 }
 
+/// oneDNN broadcasts batches of size 1, not of stride 0.
 dnnl::memory::desc descriptor(const View& view) {
-  const auto list = [&](const int64_t* values) { return dnnl::memory::dims(values, values + view.dim); };
-  return {list(view.sizes), data_type(view.dtype), list(view.strides)};
+  dnnl::memory::dims sizes(view.sizes, view.sizes + view.dim);
+  dnnl::memory::dims strides(view.strides, view.strides + view.dim);
+  if (strides[0] == 0) {
+    sizes[0] = 1;
+    strides[0] = sizes[1] * sizes[2];
+  }
+  return {sizes, data_type(view.dtype), strides};
 }
 
 dnnl::memory memory(const View& view) { return {descriptor(view), engine(), view.data}; }

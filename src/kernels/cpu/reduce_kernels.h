@@ -15,6 +15,7 @@ inline constexpr int kMaxParts = 4;
 /// States of up to kTileBytes / size outputs: part p of output j at [p * kTileBytes / size + j].
 struct alignas(64) TileStates {
   unsigned char bytes[kMaxParts][kTileBytes];
+  unsigned char padding[64];  // a merge may read a whole vector behind the last state
 };
 
 /// The inner loops of one reduction in one type, whose elements they take contiguous and in that type.
@@ -43,5 +44,8 @@ struct ReduceTable {
 extern const ReduceTable reduce_table_avx2;
 extern const ReduceTable reduce_table_avx512;
 extern const ReduceTable reduce_table_generic;
+
+/// The table for this processor.
+const ReduceTable& reduce_table();
 
 }  // namespace hearth::cpu

@@ -5,13 +5,18 @@
 #include "kernels/cpu/lanes.h"
 #include "kernels/cpu/reduce_kernels.h"
 
+// Put before loops of constant length: arrays of vectors stay in registers only when every index is known.
+#define HEARTH_UNROLL _Pragma("GCC unroll 64")
+
 namespace hearth::cpu {
 
-/// The loops of reduction F over elements of type T.
-template <class F, class T, class Isa>
+/// The loops of reduction F over elements of type `Element`.
+template <class F, class Element, class Isa>
 struct ReduceLoopsOf {
-  using One = typename LanesOf<T, Isa>::One;
-  using Full = typename LanesOf<T, Isa>::Full;
+  using T = typename LanesOf<Element, Isa>::Stored;
+  using Number = typename LanesOf<Element, Isa>::Number;
+  using One = typename LanesOf<Element, Isa>::One;
+  using Full = typename LanesOf<Element, Isa>::Full;
   static constexpr int kParts = fn::parts<F>;
   static_assert(kParts <= kMaxParts);
   static constexpr int64_t kTile = kTileBytes / int64_t(sizeof(T));
@@ -24,11 +29,13 @@ struct ReduceLoopsOf {
   template <class V>
   HEARTH_FN static State<V> load(const T* states, int64_t pitch) {
     State<V> s;
+    HEARTH_UNROLL
     for (int p = 0; p < kParts; ++p) s.part[p] = V::load(states + p * pitch);
     return s;
   }
   template <class V>
   HEARTH_FN static void store(State<V> s, T* states, int64_t pitch) {
+    HEARTH_UNROLL
     for (int p = 0; p < kParts; ++p) s.part[p].store(states + p * pitch);
   }
   HEARTH_FN static T* at(TileStates& states, int64_t j) { return reinterpret_cast<T*>(states.bytes) + j; }
@@ -38,7 +45,7 @@ struct ReduceLoopsOf {
 
   static void start(int64_t width, TileStates& states) {
     for (int p = 0; p < kParts; ++p) {
-      const Full value(fn::start_value<typename Full::Element>(F::start[p]));
+      const Full value(fn::start_value<Number>(F::start[p]));
       for (int64_t j = 0; j < width; j += kFull) value.store(at(states, j) + p * kTile);
     }
   }
@@ -65,33 +72,47 @@ struct ReduceLoopsOf {
   static void block(const void* functor, const void* data, int64_t n, int64_t j, TileStates& states) {
     const F& f = *static_cast<const F*>(functor);
     const T* x = static_cast<const T*>(data);
-    alignas(64) T lanes[kParts][kDeal];
-    deal(f, x, n, &lanes[0][0]);
-    for (int64_t half = kDeal / 2; half >= kFull; half /= 2)
-      for (int64_t l = 0; l < half; l += kFull) merge_at<Full>(f, lanes[0] + l, lanes[0] + l + half, kDeal);
-    for (int64_t half = kFull / 2; half >= 1; half /= 2)
-      for (int64_t l = 0; l < half; ++l) merge_at<One>(f, lanes[0] + l, lanes[0] + l + half, kDeal);
-    T* state = at(states, j);
-    store(f.merge(load<One>(state, kTile), load<One>(lanes[0], kDeal)), state, kTile);
-  }
-
-  /// Element i goes into lane i % kDeal.
-  HEARTH_FN static void deal(const F& f, const T* x, int64_t n, T* lanes) {
     constexpr int kVectors = int(kDeal / kFull);
     State<Full> s[kVectors];
+    HEARTH_UNROLL
     for (int v = 0; v < kVectors; ++v)
-      for (int p = 0; p < kParts; ++p)
-        s[v].part[p] = Full(fn::start_value<typename Full::Element>(F::start[p]));
+      HEARTH_UNROLL
+    for (int p = 0; p < kParts; ++p) s[v].part[p] = Full(fn::start_value<Number>(F::start[p]));
     for (; n >= kDeal; n -= kDeal, x += kDeal)
+      HEARTH_UNROLL
       for (int v = 0; v < kVectors; ++v) s[v] = f.combine(s[v], Full::load(x + v * kFull));
-    for (int v = 0; v < kVectors; ++v) store(s[v], lanes + v * kFull, kDeal);
-    int64_t l = 0;
-    for (; l + kFull <= n; l += kFull) combine_at<Full>(f, lanes + l, kDeal, x + l);
-    for (; l < n; ++l) combine_at<One>(f, lanes + l, kDeal, x + l);
+    HEARTH_UNROLL
+    for (int v = 0; v < kVectors; ++v, n -= kFull, x += kFull) {
+      if (n >= kFull)
+        s[v] = f.combine(s[v], Full::load(x));
+      else if (n > 0)
+        s[v] = combine_first(f, s[v], x, n);
+    }
+    HEARTH_UNROLL
+    for (int half = kVectors / 2; half >= 1; half /= 2)
+      HEARTH_UNROLL
+      for (int v = 0; v < half; ++v) s[v] = f.merge(s[v], s[v + half]);
+    T* state = at(states, j);
+    store(f.merge(load<One>(state, kTile), merge_lanes(f, s[0])), state, kTile);
   }
-  template <class V>
-  HEARTH_FN static void combine_at(const F& f, T* state, int64_t pitch, const T* x) {
-    store(f.combine(load<V>(state, pitch), V::load(x)), state, pitch);
+
+  /// Combines n elements, fewer than a vector, into the first n lanes.
+  HEARTH_FN static State<Full> combine_first(const F& f, State<Full> s, const T* x, int64_t n) {
+    alignas(64) T lanes[kParts][kFull];
+    store(s, lanes[0], kFull);
+    for (int64_t l = 0; l < n; ++l)
+      store(f.combine(load<One>(lanes[0] + l, kFull), One::load(x + l)), lanes[0] + l, kFull);
+    return load<Full>(lanes[0], kFull);
+  }
+
+  HEARTH_FN static State<One> merge_lanes(const F& f, State<Full> s) {
+    alignas(64) T lanes[kParts][kFull];
+    store(s, lanes[0], kFull);
+    HEARTH_UNROLL
+    for (int64_t half = kFull / 2; half >= 1; half /= 2)
+      HEARTH_UNROLL
+      for (int64_t l = 0; l < half; ++l) merge_at<One>(f, lanes[0] + l, lanes[0] + l + half, kFull);
+    return load<One>(lanes[0], kFull);
   }
 
   static void rows(const void* functor, const void* data, int64_t stride, int64_t count, int64_t width,
@@ -113,6 +134,7 @@ struct ReduceLoopsOf {
   template <class V, int count>
   HEARTH_FN static void one_column(const F& f, const T* x, int64_t stride, T* states) {
     State<V> s = load<V>(states, kTile);
+    HEARTH_UNROLL
     for (int r = 0; r < count; ++r) s = f.combine(s, V::load(x + r * stride));
     store(s, states, kTile);
   }
@@ -123,10 +145,9 @@ struct ReduceLoopsOf {
 /// Enters the loops of every reduction in F that can be computed in T.
 template <class Isa, class T, class... F>
 constexpr void add_loops(ReduceTable& table, List<F...>) {
-  using Stored = typename LanesOf<T, Isa>::Stored;
   const auto add = [&table]<class G>(const G*, int i) {
     if constexpr (G::info.dtypes >> int(dtype_of<T>) & 1)
-      table.loops[i][int(dtype_of<T>)] = &ReduceLoopsOf<G, Stored, Isa>::loops;
+      table.loops[i][int(dtype_of<T>)] = &ReduceLoopsOf<G, T, Isa>::loops;
   };
   int i = 0;
   (add(static_cast<const F*>(nullptr), i++), ...);

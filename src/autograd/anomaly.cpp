@@ -1,0 +1,65 @@
+#include "autograd/anomaly.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <execinfo.h>
+
+#include <cstdlib>
+
+#include "autograd/node.h"
+
+namespace hearth::autograd {
+
+namespace {
+
+std::string describe_frame(void* address) {
+  Dl_info info;
+  if (!dladdr(address, &info) || !info.dli_sname) return detail::str("  at ", info.dli_fname ? info.dli_fname : "?");
+  int status = 0;
+  char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
+  std::string text = detail::str("  at ", readable ? readable : info.dli_sname);
+  std::free(readable);
+  return text;
+}
+
+}  // namespace
+
+void remember_forward(Node& node, const Scope* scope) {
+  std::string trace;
+  for (; scope; scope = scope->outer) trace += detail::str("  in ", scope->name, "\n");
+  void* frames[32];
+  const int count = backtrace(frames, 32);
+  for (int i = 1; i < count; ++i) trace += describe_frame(frames[i]) + '\n';
+  NodeState& state = NodeAccess::state(node);
+  state.forward_trace = std::move(trace);
+  if (Node* maker = current_node()) state.made_by = NodePtr::share(maker);
+}
+
+void explain_failure(Node& node, const std::string& error) {
+  const NodeState* state = NodeAccess::state_if_any(node);
+  if (!state || state->forward_trace.empty()) {
+    warn(detail::str("Error detected in ", node.name(),
+                     ". No forward pass information available. Enable detect anomaly during forward pass for more "
+                     "information. (", error, ")"));
+    return;
+  }
+  warn(detail::str("Error detected in ", node.name(), ". Traceback of forward call that caused the error:\n",
+                   state->forward_trace));
+  for (NodePtr maker = state->made_by; maker;) {
+    const NodeState* outer = NodeAccess::state_if_any(*maker);
+    warn(detail::str("Previous calculation was induced by ", maker->name(),
+                     ". Traceback of forward call that induced the previous calculation:\n",
+                     outer ? outer->forward_trace : std::string("  (not recorded)\n")));
+    maker = outer ? outer->made_by : NodePtr();
+  }
+}
+
+void check_no_nan(Node& node, const variable_list& grads) {
+  const AutoGradMode off(false);
+  for (size_t i = 0; i < grads.size(); ++i)
+    if (grads[i].defined() && is_differentiable(grads[i].scalar_type()))
+      HEARTH_CHECK(!grads[i].isnan().any().item<bool>(), "Function '", node.name(), "' returned nan values in its ",
+                   i, "th output.");
+}
+
+}  // namespace hearth::autograd

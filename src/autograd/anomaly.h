@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/modes.h"
+#include "hearth/autograd.h"
+
+namespace hearth::autograd {
+
+/// Notes on the node which scopes it was recorded in and the call stack.
+void remember_forward(Node& node, const Scope* scope);
+/// Warns with what remember_forward noted: "… Traceback of forward call that caused the error: …".
+void explain_failure(Node& node, const std::string& error);
+/// "Function 'X' returned nan values in its 0th output." if one of the gradients has a NaN.
+void check_no_nan(Node& node, const variable_list& grads);
+/// The backward node this thread is running, innermost.
+Node* current_node();
+
+}  // namespace hearth::autograd

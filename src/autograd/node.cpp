@@ -1,0 +1,173 @@
+#include "autograd/node.h"
+
+#include <atomic>
+
+#include "autograd/anomaly.h"
+#include "core/cpu_allocator.h"
+#include "core/modes.h"
+
+namespace hearth::autograd {
+
+namespace {
+
+uint64_t next_sequence_nr() {
+  // Per thread, as in PyTorch: later ops of a thread run earlier in backward.
+  thread_local uint64_t counter = 0;
+  return counter++;
+}
+
+}  // namespace
+
+Node::Node() : sequence_nr_(next_sequence_nr()) {}
+Node::~Node() = default;
+
+void Node::destroy(Node* node) noexcept {
+  // A long chain would destroy itself recursively; the outermost call takes them one by one.
+  thread_local std::vector<Node*>* waiting = nullptr;
+  if (waiting) {
+    waiting->push_back(node);
+    return;
+  }
+  std::vector<Node*> queue;
+  waiting = &queue;
+  delete node;
+  while (!queue.empty()) {
+    Node* next = queue.back();
+    queue.pop_back();
+    delete next;
+  }
+  waiting = nullptr;
+}
+
+uint32_t Node::add_input_metadata(const Tensor& output) {
+  InputMetadata& metadata = inputs_.emplace_back();
+  if (output.defined()) {
+    metadata.sizes = output.sizes();
+    metadata.dtype = output.scalar_type();
+    metadata.device = output.device();
+    if (output.is_cuda()) stream_ = modes.streams[output.get_device()];
+  }
+  return static_cast<uint32_t>(inputs_.size() - 1);
+}
+
+void Node::add_pre_hook(PreHook hook) { NodeAccess::state(*this).pre_hooks.push_back(std::move(hook)); }
+void Node::add_post_hook(PostHook hook) { NodeAccess::state(*this).post_hooks.push_back(std::move(hook)); }
+
+variable_list Node::operator()(variable_list&& grads) {
+  if (!state_) [[likely]] return apply(std::move(grads));
+  NodeAccess::run_tensor_hooks(*this, grads);
+  for (const PreHook& hook : state_->pre_hooks) grads = hook(grads);
+  if (state_->post_hooks.empty()) return apply(std::move(grads));
+  const variable_list inputs = grads;
+  variable_list outputs = apply(std::move(grads));
+  for (const PostHook& hook : state_->post_hooks) outputs = hook(outputs, inputs);
+  return outputs;
+}
+
+NodeState& NodeAccess::state(Node& node) {
+  const std::lock_guard lock(node.mutex_);
+  if (!node.state_) node.state_ = std::make_unique<NodeState>();
+  return *node.state_;
+}
+
+void run_hooks(TensorHooks& hooks, Tensor& grad) {
+  std::vector<std::shared_ptr<detail::GradHook>> snapshot;
+  {
+    const std::lock_guard lock(hooks.mutex);
+    for (const TensorHook& h : hooks.hooks)
+      if (h.hook) snapshot.push_back(h.hook);
+  }
+  for (const auto& hook : snapshot) {
+    Tensor replaced = (*hook)(grad);
+    if (!replaced.defined()) continue;
+    HEARTH_CHECK(!grad.defined() || replaced.sizes().equals(grad.sizes()), "hook has changed the size of value");
+    grad = std::move(replaced);
+  }
+}
+
+void NodeAccess::run_tensor_hooks(Node& node, variable_list& grads) {
+  NodeState* state = node.state_.get();
+  if (!state) return;
+  for (const NodeState::OfTensor& entry : state->tensor_hooks)
+    if (entry.input_nr < grads.size() && grads[entry.input_nr].defined()) run_hooks(*entry.hooks, grads[entry.input_nr]);
+  for (const NodeState::Retained& entry : state->retained) {
+    if (entry.input_nr >= grads.size() || !grads[entry.input_nr].defined()) continue;
+    const std::lock_guard lock(entry.grad->mutex);
+    if (!entry.grad->owner) continue;
+    Tensor& kept = entry.grad->owner->grad;
+    const Tensor& grad = grads[entry.input_nr];
+    kept = kept.defined() ? kept.add(grad) : grad.clone();
+  }
+}
+
+AccumulateGrad::AccumulateGrad(const Tensor& leaf) : variable_(leaf) {
+  NodeAccess::set_sequence_nr(*this, UINT64_MAX);  // frees its gradient as early as possible
+  add_input_metadata(leaf);
+}
+
+AccumulateGrad::~AccumulateGrad() {
+  TensorState* state = state_if_any(impl_of(variable_));
+  if (!state) return;
+  const std::lock_guard lock(state->mutex);
+  if (state->accumulator == this) state->accumulator = nullptr;
+}
+
+void AccumulateGrad::add_post_accumulate_hook(PostAccumulate hook) {
+  const std::lock_guard lock(mutex_);
+  after_.push_back(std::move(hook));
+}
+
+variable_list AccumulateGrad::apply(variable_list&& grads) {
+  if (grads.empty() || !grads[0].defined()) return {};
+  Tensor grad = std::move(grads[0]);
+  if (TensorState* state = state_if_any(impl_of(variable_)); state && state->hooks) run_hooks(*state->hooks, grad);
+  const std::lock_guard lock(mutex_);
+  accumulate(std::move(grad));
+  for (const PostAccumulate& hook : after_) hook(variable_);
+  return {};
+}
+
+void AccumulateGrad::accumulate(Tensor grad) {
+  Tensor& sum = state_of(impl_of(variable_)).grad;
+  if (!sum.defined()) {
+    const bool same_layout = grad.strides().equals(variable_.strides());
+    if (!modes.grad_enabled && is_unshared(grad) && same_layout)
+      sum = grad.detach();
+    else if (modes.grad_enabled)
+      sum = grad.clone();
+    else
+      sum = grad.clone(variable_.is_contiguous() ? MemoryFormat::Contiguous : MemoryFormat::Preserve);
+  } else if (!modes.grad_enabled) {
+    sum.add_(grad);
+  } else {
+    sum = sum.add(grad);
+  }
+}
+
+CopySlices::CopySlices(const Tensor& base, IntrusivePtr<ViewStep> view, NodePtr fn)
+    : sizes_(base.sizes()), strides_(base.strides()), view_(std::move(view)), fn_(std::move(fn)) {
+  add_input_metadata(base);
+  add_next_edge(gradient_edge(base));
+  const edge_list& edges = fn_->next_edges();
+  for (size_t i = 1; i < edges.size(); ++i) add_next_edge(edges[i]);
+}
+
+variable_list CopySlices::apply(variable_list&& grads) {
+  variable_list results(num_outputs());
+  if (!grads[0].defined()) return results;
+  // The base's gradient, with the written part replaced by what flows through fn.
+  Tensor base_grad = empty_strided(sizes_, strides_, TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
+  base_grad.copy_(grads[0]);
+  const Tensor part = replay_views(view_.get(), base_grad);
+  variable_list through = (*fn_)({part.clone()});
+  if (!through.empty() && through[0].defined())
+    part.copy_(through[0]);
+  else
+    part.zero_();
+  results[0] = std::move(base_grad);
+  for (size_t i = 1; i < results.size() && i < through.size(); ++i)
+    if (should_compute_output(i)) results[i] = std::move(through[i]);
+  return results;
+}
+
+}  // namespace hearth::autograd

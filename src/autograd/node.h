@@ -1,0 +1,84 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "autograd/state.h"
+
+namespace hearth::autograd {
+
+/// A tensor that wants its gradient kept though it is no leaf. The tensor's state clears `owner` when it goes.
+struct RetainedGrad {
+  std::mutex mutex;
+  TensorState* owner = nullptr;
+};
+
+/// What few nodes have: hooks, and where their forward was called.
+struct NodeState {
+  std::vector<Node::PreHook> pre_hooks;
+  std::vector<Node::PostHook> post_hooks;
+  struct OfTensor {
+    uint32_t input_nr;
+    std::shared_ptr<TensorHooks> hooks;
+  };
+  std::vector<OfTensor> tensor_hooks;
+  struct Retained {
+    uint32_t input_nr;
+    std::shared_ptr<RetainedGrad> grad;
+  };
+  std::vector<Retained> retained;
+  std::string forward_trace;
+  NodePtr made_by;  // the backward node during which this one was recorded
+};
+
+/// The engine's door to a node's insides.
+struct NodeAccess {
+  static NodeState& state(Node& node);
+  static NodeState* state_if_any(const Node& node) { return node.state_.get(); }
+  static edge_list& edges(Node& node) { return node.next_edges_; }
+  static StreamHandle stream(const Node& node) { return node.stream_; }
+  static void set_sequence_nr(Node& node, uint64_t number) { node.sequence_nr_ = number; }
+  /// Runs the hooks of tensors (and keeps retained gradients) on the gradients that reached the node.
+  static void run_tensor_hooks(Node& node, variable_list& grads);
+};
+
+/// Runs one tensor's hooks on its gradient.
+void run_hooks(TensorHooks& hooks, Tensor& grad);
+
+/// Adds gradients to a leaf. There is one per leaf; the leaf holds it weakly.
+class AccumulateGrad final : public Node {
+ public:
+  explicit AccumulateGrad(const Tensor& leaf);
+  ~AccumulateGrad() override;
+  std::string name() const override { return "AccumulateGrad"; }
+  const Tensor& variable() const { return variable_; }
+  using PostAccumulate = std::function<void(const Tensor& leaf)>;
+  void add_post_accumulate_hook(PostAccumulate hook);
+
+ protected:
+  variable_list apply(variable_list&& grads) override;
+
+ private:
+  void accumulate(Tensor grad);
+  Tensor variable_;
+  std::vector<PostAccumulate> after_;
+};
+
+/// The history of a base one of whose views was written to: the gradient of the written part goes through `fn`,
+/// the rest passes.
+class CopySlices final : public Node {
+ public:
+  CopySlices(const Tensor& base, IntrusivePtr<ViewStep> view, NodePtr fn);
+  std::string name() const override { return "CopySlices"; }
+  void release_variables() override { fn_->release_variables(); }
+
+ protected:
+  variable_list apply(variable_list&& grads) override;
+
+ private:
+  Dims sizes_, strides_;
+  IntrusivePtr<ViewStep> view_;
+  NodePtr fn_;
+};
+
+}  // namespace hearth::autograd

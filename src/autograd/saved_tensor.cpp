@@ -1,0 +1,40 @@
+#include "autograd/saved_tensor.h"
+
+#include "autograd/state.h"
+#include "core/modes.h"
+
+namespace hearth::autograd {
+
+SavedTensor::SavedTensor(const Tensor& tensor, bool own_output) : own_output_(own_output) {
+  if (!tensor.defined()) return;
+  TensorImpl& impl = impl_of(tensor);
+  HEARTH_CHECK(!impl.has(kInference) || modes.flags & kInferenceMode,
+               "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
+               "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
+               "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+  version_ = impl.version();
+  // The node must not own its own output, which owns the node.
+  tensor_ = own_output ? shallow_alias(tensor, true) : tensor;
+}
+
+Tensor SavedTensor::unpack(Node* node) const {
+  if (!tensor_.defined()) return {};
+  const TensorImpl& impl = impl_of(tensor_);
+  if (impl.version() != version_) {
+    const NodePtr& fn = own_output_ ? NodePtr() : grad_fn_of(tensor_);
+    const std::string made_by = own_output_ ? node->name() : fn ? fn->name() : std::string();
+    detail::fail<Error>(
+        "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.",
+        impl.device.is_cuda() ? "cuda." : "", name_of(impl.dtype), "Tensor ", tensor_.sizes(), "]",
+        made_by.empty() ? std::string() : detail::str(", which is output ", output_nr_, " of ", made_by, ","),
+        " is at version ", impl.version(), "; expected version ", version_,
+        " instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
+        "torch.autograd.set_detect_anomaly(True) (DetectAnomalyGuard).");
+  }
+  if (!own_output_) return tensor_;
+  Tensor result = shallow_alias(tensor_, true);
+  set_history(result, NodePtr::share(node), output_nr_);
+  return result;
+}
+
+}  // namespace hearth::autograd

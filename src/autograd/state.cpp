@@ -1,0 +1,160 @@
+#include "autograd/state.h"
+
+#include "autograd/node.h"
+#include "core/modes.h"
+
+namespace hearth::autograd {
+
+TensorState::~TensorState() {
+  if (!retained) return;
+  const std::lock_guard lock(retained->mutex);
+  retained->owner = nullptr;
+}
+
+TensorState& state_of(TensorImpl& impl) {
+  if (!impl.autograd) impl.autograd = std::make_unique<TensorState>();
+  return static_cast<TensorState&>(*impl.autograd);
+}
+
+namespace {
+
+/// A view of a base that was written to through another alias: its history is made again from the base's.
+void refresh_view(const Tensor& tensor, TensorState& state) {
+  ViewInfo& view = *state.view;
+  const uint32_t now = impl_of(tensor).version();
+  if (view.version == now || !requires_grad(impl_of(view.base))) return;
+  HEARTH_CHECK(view.origin != ViewOrigin::kInference || state.grad_fn,
+               "A view was created in inference mode and its base or another view of its base has been modified "
+               "inplace. This view is not differentiable now.");
+  const AutoGradMode on(true);
+  const Tensor again = replay_views(view.last_step.get(), view.base);
+  const TensorState* made = state_if_any(impl_of(again));
+  state.grad_fn = made ? made->grad_fn : NodePtr();
+  state.output_nr = made ? made->output_nr : 0;
+  view.version = now;
+  if (state.grad_fn) impl_of(tensor).flags |= kHasGradFn;
+}
+
+}  // namespace
+
+const NodePtr& grad_fn_of(const Tensor& tensor) {
+  static const NodePtr none;
+  const TensorImpl& impl = impl_of(tensor);
+  TensorState* state = state_if_any(impl);
+  if (!state) return none;
+  if (state->view) {
+    const std::lock_guard lock(state->mutex);
+    refresh_view(tensor, *state);
+  }
+  return state->grad_fn;
+}
+
+Edge gradient_edge(const Tensor& tensor) {
+  TensorImpl& impl = impl_of(tensor);
+  if (const NodePtr& fn = grad_fn_of(tensor)) return {fn, state_if_any(impl)->output_nr};
+  if (!impl.has(kRequiresGrad)) return {};
+  TensorState& state = state_of(impl);
+  const std::lock_guard lock(state.mutex);
+  // Another thread may be dropping the last reference to the accumulator right now; it then waits for this lock to
+  // clear the pointer, so the count is raised only if it was not yet zero.
+  if (state.accumulator && state.accumulator->retain_if_alive())
+    return {NodePtr::adopt(state.accumulator), 0};
+  auto* accumulator = new AccumulateGrad(tensor);
+  state.accumulator = accumulator;
+  return {NodePtr::adopt(accumulator), 0};
+}
+
+void set_history(const Tensor& tensor, NodePtr node, uint32_t nr) {
+  TensorImpl& impl = impl_of(tensor);
+  TensorState& state = state_of(impl);
+  state.grad_fn = std::move(node);
+  state.output_nr = nr;
+  if (state.view) state.view->version = impl.version();
+  impl.flags = (impl.flags & ~uint32_t(kRequiresGrad)) | kHasGradFn;
+}
+
+void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args, ViewOrigin origin) {
+  TensorImpl& impl = impl_of(view);
+  TensorImpl& source = impl_of(base);
+  impl.share_version(source);
+  impl.flags |= kIsView;
+  TensorState& state = state_of(impl);
+  state.view = std::make_unique<ViewInfo>();
+  const ViewInfo* outer = view_info(source);
+  state.view->base = outer ? outer->base : base;
+  state.view->last_step = IntrusivePtr<ViewStep>::adopt(
+      new ViewStep(op, args, outer ? outer->last_step : IntrusivePtr<ViewStep>()));
+  state.view->origin = outer && outer->origin != ViewOrigin::kDefault ? outer->origin : origin;
+  state.view->version = impl.version();
+}
+
+Tensor replay_views(const ViewStep* last, const Tensor& base) {
+  SmallVector<const ViewStep*, 8> steps;
+  for (const ViewStep* step = last; step; step = step->previous.get()) steps.push_back(step);
+  Tensor tensor = base;
+  for (size_t i = steps.size(); i-- > 0;) {
+    const Tensor* input = &tensor;
+    tensor = call_erased(steps[i]->args.op(), steps[i]->args.data(), {&input, 1});
+  }
+  return tensor;
+}
+
+void rebase_history(const Tensor& tensor, NodePtr node) {
+  TensorImpl& impl = impl_of(tensor);
+  TensorState& state = state_of(impl);
+  if (!state.view) return set_history(tensor, std::move(node), 0);
+  const Tensor base = state.view->base;
+  const uint32_t version = impl.version();
+  auto slices = NodePtr::adopt(new CopySlices(base, state.view->last_step, std::move(node)));
+  set_history(base, std::move(slices), 0);
+  // Its own history is made again from the base's when it is asked for.
+  state.view->version = version - 1;
+  state.grad_fn.reset();
+  impl.flags = (impl.flags & ~uint32_t(kRequiresGrad)) | kHasGradFn;
+}
+
+namespace {
+
+[[noreturn]] void refuse_view(const ViewInfo& view, const NodePtr& fn) {
+  const std::string what = fn ? detail::str("Output ", 0, " of ", fn->name(), " is a view and is being modified inplace. ")
+                              : std::string("A view was created in no_grad mode and is being modified inplace with grad mode enabled. ");
+  switch (view.origin) {
+    case ViewOrigin::kMultipleOutputs:
+      detail::fail<Error>(what, "This view is the output of a function that returns multiple views. Such functions do "
+                                "not allow the output views to be modified inplace. You should replace the inplace "
+                                "operation by an out-of-place one.");
+    case ViewOrigin::kNoGrad:
+      detail::fail<Error>("A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
+                          "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+                          "your code by moving both the view and the inplace either both inside the no_grad block (if "
+                          "you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
+                          "tracked).");
+    case ViewOrigin::kInference:
+      detail::fail<Error>("A view was created in inference mode and is being modified inplace in normal mode. Given "
+                          "that this use case is ambiguous and error-prone, it is forbidden.");
+    default:
+      detail::fail<Error>(what, "This view was created inside a custom Function (or because an input was returned "
+                                "as-is) and the autograd logic to handle view+inplace would override the custom "
+                                "backward associated with the custom Function, leading to incorrect gradients. This "
+                                "behavior is forbidden. You can fix this by cloning the output of the custom Function.");
+  }
+}
+
+}  // namespace
+
+void check_inplace(const Tensor& tensor, bool will_require_grad) {
+  const TensorImpl& impl = impl_of(tensor);
+  HEARTH_CHECK(!impl.has(kInference) || (modes.flags & kInferenceMode),
+               "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+               "normal tensor before doing inplace update.");
+  if (!modes.grad_enabled) return;
+  if (const ViewInfo* view = view_info(impl)) {
+    const bool matters = will_require_grad || requires_grad(impl) || requires_grad(impl_of(view->base));
+    if (matters && view->origin != ViewOrigin::kDefault) refuse_view(*view, grad_fn_of(tensor));
+    HEARTH_CHECK(!impl_of(view->base).has(kRequiresGrad),
+                 "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+  }
+  HEARTH_CHECK(!impl.has(kRequiresGrad), "a leaf Variable that requires grad is being used in an in-place operation.");
+}
+
+}  // namespace hearth::autograd

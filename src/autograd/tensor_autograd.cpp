@@ -1,0 +1,165 @@
+// Autograd's methods of Tensor.
+#include "autograd/node.h"
+#include "autograd/state.h"
+#include "core/modes.h"
+
+namespace hearth {
+
+using autograd::state_if_any;
+using autograd::state_of;
+
+namespace {
+
+/// Makes the tensor a leaf that shares memory with nobody's history.
+Tensor detached_alias(const Tensor& tensor, bool share_version) {
+  HEARTH_CHECK(tensor.defined(), "cannot detach an undefined tensor");
+  return shallow_alias(tensor, share_version);
+}
+
+}  // namespace
+
+bool Tensor::requires_grad() const { return defined() && autograd::requires_grad(impl_of(*this)); }
+
+bool Tensor::is_leaf() const { return !impl_of(*this).has(kHasGradFn); }
+
+const Tensor& Tensor::requires_grad_(bool value) const {
+  TensorImpl& impl = impl_of(*this);
+  HEARTH_CHECK(!impl.has(kInference) || !value || modes.flags & kInferenceMode,
+               "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+  HEARTH_CHECK(is_leaf() || value,
+               "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+               "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
+  HEARTH_CHECK(!value || is_differentiable(impl.dtype),
+               "Only Tensors of floating point and complex dtype can require gradients (this one is ",
+               name_of(impl.dtype), ")");
+  if (is_leaf()) impl.flags = value ? impl.flags | kRequiresGrad : impl.flags & ~uint32_t(kRequiresGrad);
+  return *this;
+}
+
+int64_t Tensor::output_nr() const {
+  autograd::grad_fn_of(*this);
+  const autograd::TensorState* state = state_if_any(impl_of(*this));
+  return state ? state->output_nr : 0;
+}
+
+const Tensor& Tensor::grad() const {
+  static const Tensor none;
+  const autograd::TensorState* state = state_if_any(impl_of(*this));
+  if (!is_leaf() && !(state && state->retained) && !(state && state->grad.defined()))
+    warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
+         "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
+         "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
+         "you access the leaf Tensor instead.");
+  return state ? state->grad : none;
+}
+
+Tensor& Tensor::mutable_grad() const { return state_of(impl_of(*this)).grad; }
+
+const autograd::NodePtr& Tensor::grad_fn() const { return autograd::grad_fn_of(*this); }
+
+void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
+                      std::optional<ArrayRef<Tensor>> inputs) const {
+  HEARTH_CHECK(defined(), "backward() on an undefined tensor");
+  HEARTH_CHECK(requires_grad(), "element 0 of tensors does not require grad and does not have a grad_fn");
+  autograd::variable_list gradients;
+  if (gradient.defined()) gradients.push_back(gradient);
+  autograd::backward({*this}, gradients, retain_graph, create_graph,
+                     inputs ? inputs->vec() : autograd::variable_list());
+}
+
+unsigned Tensor::add_hook(std::unique_ptr<detail::GradHook> hook) const {
+  HEARTH_CHECK(requires_grad(), "cannot register a hook on a variable that doesn't require gradient");
+  const autograd::NodePtr fn = grad_fn();
+  autograd::TensorState& state = state_of(impl_of(*this));
+  if (!state.hooks || state.hooks_on != fn.get()) {
+    state.hooks_on = fn.get();
+    state.hooks = std::make_shared<autograd::TensorHooks>();
+    if (fn) autograd::NodeAccess::state(*fn).tensor_hooks.push_back({state.output_nr, state.hooks});
+  }
+  const std::lock_guard lock(state.hooks->mutex);
+  const unsigned id = static_cast<unsigned>(state.hooks->hooks.size());
+  state.hooks->hooks.push_back({id, std::shared_ptr<detail::GradHook>(std::move(hook))});
+  return id;
+}
+
+void Tensor::remove_hook(unsigned index) const {
+  const autograd::TensorState* state = state_if_any(impl_of(*this));
+  const size_t count = state && state->hooks ? state->hooks->hooks.size() : 0;
+  HEARTH_CHECK(index < count, "Invalid index, no hook at position ", index);
+  const std::lock_guard lock(state->hooks->mutex);
+  state->hooks->hooks[index].hook.reset();
+}
+
+void Tensor::retain_grad() const {
+  HEARTH_CHECK(requires_grad(), "can't retain_grad on Tensor that has requires_grad=False");
+  const autograd::NodePtr fn = grad_fn();
+  if (!fn) return;  // a leaf keeps it anyway
+  autograd::TensorState& state = state_of(impl_of(*this));
+  if (state.retained) return;
+  state.retained = std::make_shared<autograd::RetainedGrad>();
+  state.retained->owner = &state;
+  autograd::NodeAccess::state(*fn).retained.push_back({state.output_nr, state.retained});
+}
+
+bool Tensor::retains_grad() const {
+  const autograd::TensorState* state = state_if_any(impl_of(*this));
+  return !is_leaf() && state && state->retained;
+}
+
+Tensor Tensor::variable_data() const { return detached_alias(*this, false); }
+Tensor Tensor::tensor_data() const { return detached_alias(*this, false); }
+
+Tensor Tensor::detach() const {
+  // A view of all elements without history; writes through it count.
+  return detached_alias(*this, true);
+}
+
+const Tensor& Tensor::detach_() const {
+  TensorImpl& impl = impl_of(*this);
+  HEARTH_CHECK(!is_view(),
+               "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
+               "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+               "detach_() cannot be called on these gradients.");
+  if (autograd::TensorState* state = state_if_any(impl)) {
+    state->grad_fn.reset();
+    state->output_nr = 0;
+  }
+  impl.flags &= ~uint32_t(kRequiresGrad | kHasGradFn);
+  return *this;
+}
+
+void Tensor::set_data(const Tensor& source) const {
+  TensorImpl& impl = impl_of(*this);
+  const TensorImpl& from = impl_of(source);
+  HEARTH_CHECK(is_differentiable(from.dtype) || !requires_grad(),
+               "data set to a tensor that requires gradients must be floating point or complex dtype");
+  impl.dtype = from.dtype;
+  impl.device = from.device;
+  impl.storage = from.storage;
+  impl.offset = from.offset;
+  impl.set_geometry(from.sizes(), from.strides());
+  // The accumulator remembers the former looks.
+  if (autograd::TensorState* state = state_if_any(impl)) state->accumulator = nullptr;
+}
+
+int64_t Tensor::_version() const {
+  HEARTH_CHECK(!impl_of(*this).has(kInference), "Inference tensors do not track version counter.");
+  return impl_of(*this).version();
+}
+
+bool Tensor::is_inference() const { return impl_of(*this).has(kInference); }
+bool Tensor::is_view() const { return autograd::view_info(impl_of(*this)) != nullptr; }
+
+const Tensor& Tensor::_base() const {
+  const autograd::ViewInfo* view = autograd::view_info(impl_of(*this));
+  HEARTH_CHECK(view, "Can't get base of non-view Variable");
+  return view->base;
+}
+
+const std::string& Tensor::name() const {
+  static const std::string none;
+  const autograd::TensorState* state = state_if_any(impl_of(*this));
+  return state ? state->name : none;
+}
+
+}  // namespace hearth

@@ -1,0 +1,317 @@
+#include "core/cpu_allocator.h"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <mutex>
+#include <new>
+#include <type_traits>
+
+#include "core/memory_counters.h"
+#include "core/page_cache.h"
+#include "core/size_classes.h"
+#include "core/slab_depot.h"
+#include "hearth/error.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define HEARTH_POOLS 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HEARTH_POOLS 0
+#endif
+#endif
+#ifndef HEARTH_POOLS
+#define HEARTH_POOLS 1
+#endif
+
+namespace hearth {
+
+namespace {
+
+using detail::kBlockAlignment;
+using detail::kClassSizes;
+using detail::kLargestSmall;
+using detail::kSizeClasses;
+using detail::PageCache;
+using detail::ThreadCounters;
+
+/// Free blocks of one size that a thread keeps for itself.
+struct Magazine {
+  static constexpr int kMost = 64;
+  static constexpr size_t kMostBytes = 64 * 1024;
+  int count = 0;
+  int capacity = 0;
+  void* blocks[kMost] = {};
+};
+
+/// What a thread keeps for itself; a member of the heap's list of all threads.
+struct ThreadCache {
+  Magazine magazines[kSizeClasses];
+  ThreadCounters counters;
+  ThreadCache* previous = nullptr;
+  ThreadCache* next = nullptr;
+};
+
+/// What all threads share. It is never destroyed: blocks are freed until the last thread has ended.
+struct Heap {
+  PageCache pages;
+  detail::SlabDepot depots[kSizeClasses];
+  std::mutex mutex;  // guards what follows
+  ThreadCache* threads = nullptr;
+  MemoryStats stats;
+};
+constinit Heap heap;
+static_assert(std::is_trivially_destructible_v<Heap>);
+
+// Threads start without a cache and end without one; both of these are forever empty and full at
+// once.
+constinit ThreadCache no_cache_yet;
+constinit ThreadCache no_cache_any_more;
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* cache = &no_cache_yet;
+
+bool has_cache() { return cache != &no_cache_yet && cache != &no_cache_any_more; }
+
+/// Returns the last `count` blocks of a magazine to the depot.
+void flush(Magazine& magazine, int size_class, int count) noexcept {
+  magazine.count -= count;
+  heap.depots[size_class].give(magazine.blocks + magazine.count, count, kClassSizes[size_class],
+                               heap.pages);
+}
+
+void flush_all(ThreadCache& thread) noexcept {
+  for (int c = 0; c < kSizeClasses; ++c) flush(thread.magazines[c], c, thread.magazines[c].count);
+}
+
+/// What a request really gets.
+size_t block_bytes(size_t bytes) {
+  return bytes <= kLargestSmall ? kClassSizes[detail::size_class_of(bytes)]
+                                : PageCache::rounded(bytes);
+}
+
+/// Tells the process all that this thread has counted.
+void publish_counts(ThreadCounters& counters = cache->counters) noexcept {
+  const std::lock_guard lock(heap.mutex);
+  counters.move_to(heap.stats);
+}
+
+/// Counts an event for the process.
+template <class Event>
+void count_for_process(const Event& event) noexcept {
+  ThreadCounters local;
+  ThreadCounters& counters = has_cache() ? cache->counters : local;
+  event(counters);
+  publish_counts(counters);
+}
+
+/// Counts an event of a block: small ones on this thread only, until its magazine is empty or full.
+template <class Event>
+[[gnu::always_inline]] inline void count(const Event& event, size_t bytes) noexcept {
+  if (bytes <= kLargestSmall && has_cache()) [[likely]]
+    event(cache->counters);
+  else
+    count_for_process(event);
+}
+
+std::string megabytes(int64_t bytes) { return detail::str((bytes + (1 << 19)) >> 20, " MiB"); }
+
+[[noreturn, gnu::cold]] void out_of_memory(size_t bytes) {
+  {
+    const std::lock_guard lock(heap.mutex);
+    ++heap.stats.num_ooms;
+  }
+  const MemoryStats stats = cpu_memory_stats();
+  const size_t limit = heap.pages.memory_limit();
+  detail::fail<OutOfMemoryError>(
+      "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
+      " bytes. Error code 12 (Cannot allocate memory). Tensors hold ",
+      megabytes(stats.allocated_bytes.current), " (at most ", megabytes(stats.allocated_bytes.peak),
+      " so far), caches ", megabytes(stats.cached_bytes()),
+      limit == kNoMemoryLimit ? "" : ", and the limit is " + megabytes(static_cast<int64_t>(limit)),
+      ". A smaller batch, no_grad() around evaluation, or dropping tensors that are no longer "
+      "needed"
+      " takes less.");
+}
+
+/// Calls take, and once more with the caches emptied if it returns null.
+template <class Take>
+void* take_or_throw(size_t bytes, const Take& take) {
+  if (bytes > PageCache::kLargest) out_of_memory(bytes);
+  if (void* data = take()) return data;
+  {
+    const std::lock_guard lock(heap.mutex);
+    ++heap.stats.num_alloc_retries;
+  }
+  cpu_empty_cache();
+  if (void* data = take()) return data;
+  out_of_memory(bytes);
+}
+
+#if HEARTH_POOLS
+
+/// Calls f on every lock in the one order in which they are taken together.
+template <class F>
+void for_each_lock(const F& f) {
+  f(heap.mutex);
+  for (auto& depot : heap.depots) f(depot.mutex());
+  f(heap.pages.mutex());
+}
+
+/// A child process must not inherit a lock that another thread held.
+void guard_fork() {
+  constexpr auto lock_all = [] { for_each_lock([](std::mutex& mutex) { mutex.lock(); }); };
+  constexpr auto unlock_all = [] { for_each_lock([](std::mutex& mutex) { mutex.unlock(); }); };
+  pthread_atfork(lock_all, unlock_all, unlock_all);
+}
+
+/// Its destructor empties the thread's cache when the thread ends.
+struct CacheCloser {
+  ~CacheCloser() {
+    ThreadCache* closing = cache;
+    cache = &no_cache_any_more;
+    flush_all(*closing);
+    {
+      const std::lock_guard lock(heap.mutex);
+      closing->counters.move_to(heap.stats);
+      (closing->previous ? closing->previous->next : heap.threads) = closing->next;
+      if (closing->next) closing->next->previous = closing->previous;
+    }
+    delete closing;
+  }
+};
+
+void open_cache() noexcept {
+  [[maybe_unused]] static const bool guarded = (guard_fork(), true);
+  ThreadCache* opened = new (std::nothrow) ThreadCache;
+  if (!opened) return;
+  for (int c = 0; c < kSizeClasses; ++c)
+    opened->magazines[c].capacity = static_cast<int>(
+        std::clamp<size_t>(Magazine::kMostBytes / kClassSizes[c], 4, Magazine::kMost));
+  {
+    const std::lock_guard lock(heap.mutex);
+    opened->next = heap.threads;
+    if (heap.threads) heap.threads->previous = opened;
+    heap.threads = opened;
+  }
+  cache = opened;
+  thread_local CacheCloser closer;
+  (void)closer;
+}
+
+/// A block for a thread whose magazine is empty, which is half filled on the way.
+void* refill(int size_class) {
+  if (cache == &no_cache_yet) open_cache();
+  publish_counts();
+  Magazine& magazine = cache->magazines[size_class];
+  const size_t size = kClassSizes[size_class];
+  return take_or_throw(size, [&]() -> void* {
+    void* block = nullptr;
+    detail::SlabDepot& depot = heap.depots[size_class];
+    if (magazine.capacity == 0) return depot.take(&block, 1, size, heap.pages) ? block : nullptr;
+    magazine.count = depot.take(magazine.blocks, magazine.capacity / 2, size, heap.pages);
+    return magazine.count > 0 ? magazine.blocks[--magazine.count] : nullptr;
+  });
+}
+
+/// Takes a block back from a thread whose magazine is full.
+void drain(void* block, int size_class) noexcept {
+  if (cache == &no_cache_yet) open_cache();
+  publish_counts();
+  Magazine& magazine = cache->magazines[size_class];
+  if (magazine.capacity == 0) {
+    heap.depots[size_class].give(&block, 1, kClassSizes[size_class], heap.pages);
+    return;
+  }
+  if (magazine.count == magazine.capacity) flush(magazine, size_class, magazine.capacity / 2);
+  magazine.blocks[magazine.count++] = block;
+}
+
+[[gnu::always_inline]] inline void* take(size_t bytes) {
+  if (bytes > kLargestSmall) [[unlikely]]
+    return take_or_throw(bytes, [bytes] { return heap.pages.take(bytes); });
+  const int size_class = detail::size_class_of(bytes);
+  Magazine& magazine = cache->magazines[size_class];
+  if (magazine.count == 0) [[unlikely]]
+    return refill(size_class);
+  return magazine.blocks[--magazine.count];
+}
+
+[[gnu::always_inline]] inline void give(void* data, size_t bytes) noexcept {
+  if (bytes > kLargestSmall) [[unlikely]]
+    return heap.pages.give(data, bytes);
+  const int size_class = detail::size_class_of(bytes);
+  Magazine& magazine = cache->magazines[size_class];
+  if (magazine.count == magazine.capacity) [[unlikely]]
+    return drain(data, size_class);
+  magazine.blocks[magazine.count++] = data;
+}
+
+#else
+
+void* take(size_t bytes) {
+  return take_or_throw(bytes, [bytes]() -> void* {
+    if (!heap.pages.reserve(block_bytes(bytes))) return nullptr;
+    void* data = nullptr;
+    if (posix_memalign(&data, kBlockAlignment, bytes) == 0) return data;
+    heap.pages.unreserve(block_bytes(bytes));
+    return nullptr;
+  });
+}
+
+void give(void* data, size_t bytes) noexcept {
+  std::free(data);
+  heap.pages.unreserve(block_bytes(bytes));
+}
+
+#endif
+
+}  // namespace
+
+void* cpu_allocate(size_t bytes) {
+  if (bytes == 0) return nullptr;
+  void* data = take(bytes);
+  count([size = block_bytes(bytes)](ThreadCounters& counters) { counters.allocated(size); }, bytes);
+  return data;
+}
+
+void cpu_free(void* data, size_t bytes) noexcept {
+  if (!data) return;
+  give(data, bytes);
+  count([size = block_bytes(bytes)](ThreadCounters& counters) { counters.freed(size); }, bytes);
+}
+
+void* object_allocate(size_t bytes) { return take(bytes); }
+
+void object_free(void* object, size_t bytes) noexcept {
+  if (object) give(object, bytes);
+}
+
+void cpu_empty_cache() {
+  if (has_cache()) flush_all(*cache);
+  heap.pages.trim(0);
+}
+
+void set_cpu_cache_limit(size_t bytes) { heap.pages.set_cache_limit(bytes); }
+void set_cpu_memory_limit(size_t bytes) { heap.pages.set_memory_limit(bytes); }
+
+MemoryStats cpu_memory_stats() {
+  const std::lock_guard lock(heap.mutex);
+  MemoryStats stats = heap.stats;
+  for (const ThreadCache* thread = heap.threads; thread; thread = thread->next)
+    thread->counters.add_to(stats);
+  heap.pages.add_to(stats);
+  stats.cache_hits = stats.allocation.allocated - stats.segment.allocated;
+  return stats;
+}
+
+void cpu_reset_peak_stats() {
+  const std::lock_guard lock(heap.mutex);
+  MemoryStats& stats = heap.stats;
+  for (ThreadCache* thread = heap.threads; thread; thread = thread->next)
+    thread->counters.reset_peak();
+  stats.allocation.peak = stats.allocation.current;
+  stats.allocated_bytes.peak = stats.allocated_bytes.current;
+  heap.pages.reset_peak();
+}
+
+}  // namespace hearth

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <cstdint>
+
+namespace hearth {
+
+/// One quantity over time, as torch.cuda.memory_stats reports it.
+struct MemoryStat {
+  int64_t current = 0;
+  int64_t peak = 0;
+  int64_t allocated = 0;  // everything that was ever added
+  int64_t freed = 0;      // everything that was ever taken away
+};
+
+/// The statistics of one memory allocator.
+struct MemoryStats {
+  MemoryStat allocation;       // number of blocks in use
+  MemoryStat allocated_bytes;  // bytes of the blocks in use, rounded up as they are handed out
+  MemoryStat segment;          // number of regions got from the system
+  MemoryStat reserved_bytes;   // bytes of those, in use or cached
+  int64_t cache_hits = 0;      // allocations for which the system was not asked
+  int64_t num_alloc_retries = 0;
+  int64_t num_ooms = 0;
+
+  int64_t cached_bytes() const { return reserved_bytes.current - allocated_bytes.current; }
+};
+
+}  // namespace hearth

@@ -1,0 +1,96 @@
+#include "core/slab_depot.h"
+
+#include <cstdint>
+
+#include "core/size_classes.h"
+
+namespace hearth::detail {
+
+struct SlabDepot::FreeBlock {
+  FreeBlock* next;
+};
+
+struct SlabDepot::Slab {
+  Slab* previous;
+  Slab* next;
+  FreeBlock* free;     // blocks that came back
+  size_t first_fresh;  // where the part begins that was never handed out
+  size_t in_use;
+
+  static Slab* of(void* block) {
+    return reinterpret_cast<Slab*>(reinterpret_cast<uintptr_t>(block) &
+                                   ~(PageCache::kSlabBytes - 1));
+  }
+
+  bool exhausted(size_t block_bytes) const {
+    return !free && first_fresh + block_bytes > PageCache::kSlabBytes;
+  }
+
+  void* pop(size_t block_bytes) {
+    ++in_use;
+    if (FreeBlock* block = free) {
+      free = block->next;
+      return block;
+    }
+    void* block = reinterpret_cast<char*>(this) + first_fresh;
+    first_fresh += block_bytes;
+    return block;
+  }
+
+  void push(void* data) {
+    FreeBlock* block = static_cast<FreeBlock*>(data);
+    block->next = free;
+    free = block;
+    --in_use;
+  }
+};
+
+void SlabDepot::add_slab(void* data) noexcept {
+  static_assert(sizeof(Slab) <= kBlockAlignment);
+  Slab* slab = static_cast<Slab*>(data);
+  *slab = Slab{};
+  slab->first_fresh = kBlockAlignment;
+  link(slab);
+}
+
+void SlabDepot::link(Slab* slab) noexcept {
+  slab->previous = nullptr;
+  slab->next = available_;
+  if (available_) available_->previous = slab;
+  available_ = slab;
+}
+
+void SlabDepot::unlink(Slab* slab) noexcept {
+  (slab->previous ? slab->previous->next : available_) = slab->next;
+  if (slab->next) slab->next->previous = slab->previous;
+}
+
+int SlabDepot::take(void** blocks, int count, size_t block_bytes, PageCache& pages) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (int i = 0; i < count; ++i) {
+    if (!available_) {
+      void* data = pages.take(PageCache::kSlabBytes);
+      if (!data) return i;
+      add_slab(data);
+    }
+    blocks[i] = available_->pop(block_bytes);
+    if (available_->exhausted(block_bytes)) unlink(available_);
+  }
+  return count;
+}
+
+void SlabDepot::give(void* const* blocks, int count, size_t block_bytes,
+                     PageCache& pages) noexcept {
+  const std::lock_guard lock(mutex_);
+  for (int i = 0; i < count; ++i) {
+    Slab* slab = Slab::of(blocks[i]);
+    const bool was_exhausted = slab->exhausted(block_bytes);
+    slab->push(blocks[i]);
+    if (was_exhausted) link(slab);
+    if (slab->in_use > 0) continue;
+    unlink(slab);
+    pages.give(slab, PageCache::kSlabBytes);
+  }
+}
+
+}  // namespace hearth::detail

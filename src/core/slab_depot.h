@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstddef>
+#include <mutex>
+
+#include "core/page_cache.h"
+
+namespace hearth::detail {
+
+/// The free blocks of one small size, shared by all threads. They are cut from slabs, which go back
+/// to the page cache when their last block returns.
+class SlabDepot {
+ public:
+  /// Puts up to `count` blocks into `blocks` and says how many; fewer only if there is no more
+  /// memory.
+  int take(void** blocks, int count, size_t block_bytes, PageCache& pages) noexcept;
+  void give(void* const* blocks, int count, size_t block_bytes, PageCache& pages) noexcept;
+  std::mutex& mutex() { return mutex_; }  // for fork
+
+ private:
+  struct FreeBlock;
+  struct Slab;  // lives at the start of its pages
+  void add_slab(void* data) noexcept;
+  void link(Slab* slab) noexcept;
+  void unlink(Slab* slab) noexcept;
+
+  std::mutex mutex_;
+  Slab* available_ = nullptr;  // the slabs with a block left
+};
+
+}  // namespace hearth::detail

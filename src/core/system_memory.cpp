@@ -1,0 +1,70 @@
+#include "core/system_memory.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace hearth {
+
+namespace {
+
+constexpr size_t kUnlimited = SIZE_MAX;
+
+/// The text of a small file of the kernel's, null-terminated; empty if it cannot be read.
+struct SmallFile {
+  char text[4096] = {};
+  explicit SmallFile(const char* path) {
+    std::FILE* file = std::fopen(path, "re");
+    if (!file) return;
+    text[std::fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    std::fclose(file);
+  }
+
+  /// The number after `key` at the start of a line, or `otherwise`.
+  size_t number_after(const char* key, size_t otherwise) const {
+    const size_t length = std::strlen(key);
+    for (const char* line = text; line; line = std::strchr(line, '\n')) {
+      if (*line == '\n') ++line;
+      if (std::strncmp(line, key, length) == 0) return parse(line + length, otherwise);
+    }
+    return otherwise;
+  }
+
+ private:
+  static size_t parse(const char* digits, size_t otherwise) {
+    char* end = nullptr;
+    const unsigned long long number = std::strtoull(digits, &end, 10);
+    return end == digits ? otherwise : static_cast<size_t>(number);
+  }
+};
+
+size_t meminfo(const char* key, size_t otherwise) {
+  const size_t kilobytes = SmallFile("/proc/meminfo").number_after(key, kUnlimited);
+  return kilobytes == kUnlimited ? otherwise : kilobytes * 1024;
+}
+
+/// "max" there means no limit, and so does a missing file.
+size_t group_limit() { return SmallFile("/sys/fs/cgroup/memory.max").number_after("", kUnlimited); }
+
+size_t group_available() {
+  const size_t limit = group_limit();
+  if (limit == kUnlimited) return kUnlimited;
+  const size_t used = SmallFile("/sys/fs/cgroup/memory.current").number_after("", 0);
+  // File pages that are not in use count as used, but the kernel drops them first.
+  const size_t droppable =
+      SmallFile("/sys/fs/cgroup/memory.stat").number_after("inactive_file ", 0);
+  const size_t held = used - std::min(used, droppable);
+  return limit - std::min(limit, held);
+}
+
+}  // namespace
+
+size_t system_memory_total() { return std::min(meminfo("MemTotal:", kUnlimited), group_limit()); }
+
+size_t system_memory_available() {
+  return std::min(meminfo("MemAvailable:", kUnlimited), group_available());
+}
+
+}  // namespace hearth

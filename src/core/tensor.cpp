@@ -1,0 +1,92 @@
+#include "hearth/tensor.h"
+
+#include "core/pinned_allocator.h"
+#include "core/tensor_impl.h"
+
+namespace hearth {
+
+detail::GradHook::~GradHook() = default;
+
+Tensor::Tensor(const Tensor& other) noexcept : impl_(other.impl_) {
+  if (impl_) impl_->retain();
+}
+void Tensor::release() noexcept {
+  if (impl_->drop_unshared()) TensorImpl::destroy(impl_);
+  impl_ = nullptr;
+}
+void Tensor::reset() { *this = Tensor(); }
+size_t Tensor::use_count() const { return impl_ ? impl_->use_count() : 0; }
+
+namespace {
+
+const TensorImpl& defined_impl(const TensorImpl* impl) {
+  HEARTH_CHECK(impl, "Expected a proper Tensor but got None (or an undefined Tensor in C++)");
+  return *impl;
+}
+
+}  // namespace
+
+int64_t Tensor::dim() const { return defined_impl(impl_).dim; }
+IntArrayRef Tensor::sizes() const { return defined_impl(impl_).sizes(); }
+IntArrayRef Tensor::strides() const { return defined_impl(impl_).strides(); }
+int64_t Tensor::size(int64_t d) const { return sizes()[size_t(wrap_dim(d, dim(), false))]; }
+int64_t Tensor::stride(int64_t d) const { return strides()[size_t(wrap_dim(d, dim(), false))]; }
+int64_t Tensor::numel() const { return defined_impl(impl_).numel; }
+int64_t Tensor::storage_offset() const { return defined_impl(impl_).offset; }
+ScalarType Tensor::scalar_type() const { return impl_ ? impl_->dtype : ScalarType::Undefined; }
+Device Tensor::device() const { return defined_impl(impl_).device; }
+int64_t Tensor::get_device() const { return device().index(); }
+TensorOptions Tensor::options() const { return TensorOptions(scalar_type()).device(device()); }
+
+bool Tensor::is_contiguous(MemoryFormat format) const {
+  const TensorImpl& impl = defined_impl(impl_);
+  if (format == MemoryFormat::Contiguous) return impl.contiguous();
+  const int dims = format == MemoryFormat::ChannelsLast ? 4 : format == MemoryFormat::ChannelsLast3d ? 5 : -1;
+  if (impl.dim != dims) return false;
+  const Dims wanted = channels_last_strides(impl.sizes());
+  for (size_t d = 0; d < size_t(impl.dim); ++d)
+    if (impl.sizes_data()[d] != 1 && impl.strides_data()[d] != wanted[d]) return false;
+  return true;
+}
+
+bool Tensor::is_non_overlapping_and_dense() const { return defined_impl(impl_).has(kDense); }
+
+MemoryFormat Tensor::suggest_memory_format() const {
+  const TensorImpl& impl = defined_impl(impl_);
+  if (impl.contiguous()) return MemoryFormat::Contiguous;
+  if (is_contiguous(MemoryFormat::ChannelsLast)) return MemoryFormat::ChannelsLast;
+  if (is_contiguous(MemoryFormat::ChannelsLast3d)) return MemoryFormat::ChannelsLast3d;
+  return MemoryFormat::Contiguous;
+}
+
+bool Tensor::is_pinned() const {
+  const TensorImpl& impl = defined_impl(impl_);
+  return impl.device.is_cpu() && impl.storage && impl.storage->data && is_pinned_memory(impl.storage->data);
+}
+
+Storage Tensor::storage() const { return Storage(StoragePtr(defined_impl(impl_).storage).detach()); }
+
+void* Tensor::data_ptr() const {
+  const TensorImpl& impl = defined_impl(impl_);
+  HEARTH_CHECK(!impl.device.is_meta(), "Cannot access data pointer of Tensor that doesn't have storage (it is on the "
+               "meta device)");
+  return impl.data();
+}
+
+void Tensor::check_type(ScalarType expected) const {
+  HEARTH_CHECK(scalar_type() == expected, "expected scalar type ", name_of(expected), " but found ",
+               name_of(scalar_type()));
+}
+
+void Tensor::check_accessor(ScalarType expected, int64_t dims) const {
+  HEARTH_CHECK(dim() == dims, "TensorAccessor expected ", dims, " dims but tensor has ", dim());
+  HEARTH_CHECK(is_cpu(), "accessor() needs a CPU tensor, this one is on ", device());
+  check_type(expected);
+}
+
+std::string Tensor::toString() const {
+  if (!defined()) return "UndefinedType";
+  return detail::str(is_cuda() ? "CUDA" : is_meta() ? "Meta" : "CPU", name_of(scalar_type()), "Type");
+}
+
+}  // namespace hearth

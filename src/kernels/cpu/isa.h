@@ -1,0 +1,17 @@
+#pragma once
+
+namespace hearth::cpu {
+
+/// The instruction sets the SIMD units are compiled for.
+enum class IsaLevel : signed char { kGeneric, kAvx2, kAvx512 };
+
+/// What this processor gets, found once; an Error on x86 processors without AVX2 and FMA.
+IsaLevel isa_level();
+
+/// Whether this processor can run code for `level`.
+bool supports(IsaLevel level);
+
+/// "AVX2", ….
+const char* name_of(IsaLevel level);
+
+}  // namespace hearth::cpu

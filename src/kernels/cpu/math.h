@@ -1,0 +1,10 @@
+#pragma once
+
+// The functions of formulas (HEARTH_VALUE_UNARY and _BINARY) over Vec, each written once for f32 and f64.
+
+#include "kernels/cpu/math_erf.h"
+#include "kernels/cpu/math_exp.h"
+#include "kernels/cpu/math_log.h"
+#include "kernels/cpu/math_pow.h"
+#include "kernels/cpu/math_simple.h"
+#include "kernels/cpu/math_trig.h"

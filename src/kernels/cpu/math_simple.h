@@ -1,0 +1,74 @@
+#pragma once
+
+#include "kernels/cpu/math_bits.h"
+
+namespace hearth::cpu::math {
+
+template <class V>
+HEARTH_SIMD V abs(V x) {
+  if constexpr (V::kIntegral)
+    return select(x < V(0), -x, x);
+  else
+    return V::from_bits(bits_of(x) & BitsOf<V>(~kSignBit<V>));
+}
+
+template <class V>
+HEARTH_SIMD V sqrt(V x) {
+  return {V::IsaTag::sqrt(x.v), Raw{}};
+}
+
+template <class V>
+HEARTH_SIMD V rsqrt(V x) {
+  return V(1) / sqrt(x);
+}
+
+// Integers are whole already; halves round to even.
+#define HEARTH_ROUNDING(name)                \
+  template <class V>                         \
+  HEARTH_SIMD V name(V x) {                    \
+    if constexpr (V::kIntegral)              \
+      return x;                              \
+    else                                     \
+      return {V::IsaTag::name(x.v), Raw{}};  \
+  }
+HEARTH_ROUNDING(floor)
+HEARTH_ROUNDING(ceil)
+HEARTH_ROUNDING(round)
+HEARTH_ROUNDING(trunc)
+#undef HEARTH_ROUNDING
+
+// Not the processor's minimum and maximum: those lose a NaN in one of the operands.
+template <class V>
+HEARTH_SIMD V minimum(V a, V b) {
+  if constexpr (V::kIntegral)
+    return select(a < b, a, b);
+  else
+    return select((a < b) | isnan(a), a, b);
+}
+
+template <class V>
+HEARTH_SIMD V maximum(V a, V b) {
+  if constexpr (V::kIntegral)
+    return select(a > b, a, b);
+  else
+    return select((a > b) | isnan(a), a, b);
+}
+
+/// C's fmod of one lane; an integer by 0 is 0.
+template <class T>
+struct FmodLane {
+  HEARTH_SIMD T operator()(T a, T b) const {
+    if constexpr (LaneTraits<T>::kIntegral)
+      return b == 0 || b == T(-1) ? T(0) : T(a % b);
+    else if constexpr (sizeof(T) == 4)
+      return __builtin_fmodf(a, b);
+    else
+      return __builtin_fmod(a, b);
+  }
+};
+template <class V>
+HEARTH_SIMD V fmod(V a, V b) {
+  return lane_by_lane(FmodLane<typename V::Lane>{}, a, b);
+}
+
+}  // namespace hearth::cpu::math

@@ -1,0 +1,173 @@
+#include "kernels/minmax_dim.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/cpu/reduce_grid.h"
+#include "kernels/reduce.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int64_t kRowBlock = 1024;   // elements that are searched at a time along a row
+constexpr int64_t kColumnBlock = 64;  // and in each column
+
+template <class T>
+bool is_nan(T x) {
+  return x != x;
+}
+
+/// Blocks are reduced by the SIMD loops of Max or Min; only in a block that beats the ones before it is the
+/// place looked for.
+template <class T>
+class MinMaxDim {
+ public:
+  MinMaxDim(const MinMaxDimParams& params, const View& out)
+      : params_(params),
+        loops_(*reduce_table().loops[functor_of(params.largest)][int(dtype_of<T>)]),
+        grid_(params.in, out, dtype_of<T>) {}
+
+  void run(Ctx& ctx) const;
+
+ private:
+  struct Best {
+    T value[kTileBytes / sizeof(T)];
+    int64_t index[kTileBytes / sizeof(T)];
+  };
+
+  static int functor_of(bool largest) {
+    return largest ? fn::index_of<fn::Max, fn::Reductions> : fn::index_of<fn::Min, fn::Reductions>;
+  }
+  bool beats(T a, T b) const {
+    return is_nan(a) ? !is_nan(b) : params_.largest ? a > b : a < b;
+  }
+
+  void search(OutputTile tile, int64_t begin, int64_t end, Best& best) const;
+  void look_along(const char* data, int64_t n, int64_t position, int64_t j, Best& best) const;
+  void look_across(const char* data, int64_t stride, int64_t rows, int64_t width, int64_t position,
+                   Best& best) const;
+  void take(T value, const T* data, int64_t stride, int64_t position, int64_t j, Best& best) const;
+  void store(OutputTile tile, const Best& best) const;
+
+  const MinMaxDimParams& params_;
+  const ReduceLoops& loops_;
+  const ReduceGrid grid_;
+};
+
+template <class T>
+void MinMaxDim<T>::run(Ctx& ctx) const {
+  if (grid_.chunks() == 1) {
+    grid_.for_tasks([this](int64_t, OutputTile tile, int64_t begin, int64_t end) {
+      Best best;
+      search(tile, begin, end, best);
+      store(tile, best);
+    });
+    return;
+  }
+  Best* slots = static_cast<Best*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks()) * sizeof(Best)));
+  grid_.for_tasks([this, slots](int64_t task, OutputTile tile, int64_t begin, int64_t end) {
+    search(tile, begin, end, slots[task]);
+  });
+  for (int64_t t = 0; t < grid_.tiles(); ++t) {
+    Best& best = slots[t * grid_.chunks()];
+    const OutputTile tile = grid_.tile(t);
+    for (int64_t c = 1; c < grid_.chunks(); ++c) {
+      const Best& next = (&best)[c];
+      for (int64_t j = 0; j < tile.width; ++j)
+        if (beats(next.value[j], best.value[j])) {
+          best.value[j] = next.value[j];
+          best.index[j] = next.index[j];
+        }
+    }
+    store(tile, best);
+  }
+}
+
+/// The best of positions begin … end - 1 for every output of a tile.
+template <class T>
+void MinMaxDim<T>::search(OutputTile tile, int64_t begin, int64_t end, Best& best) const {
+  std::fill_n(best.index, tile.width, -1);
+  if (grid_.by_rows()) {
+    grid_.for_rows(tile, [&](int64_t j, const char* row) {
+      for (int64_t b = begin; b < end; b += kRowBlock)
+        grid_.along_row(row, b, std::min(b + kRowBlock, end), [&](const char* data, int64_t n) {
+          look_along(data, n, b, j, best);
+        });
+    });
+    return;
+  }
+  for (int64_t b = begin; b < end; b += kColumnBlock) {
+    int64_t position = b;
+    const int64_t e = std::min(b + kColumnBlock, end);
+    grid_.across_columns(tile, b, e, [&](const char* data, int64_t stride, int64_t rows) {
+      look_across(data, stride, rows, tile.width, position, best);
+      position += rows;
+    });
+  }
+}
+
+template <class T>
+void MinMaxDim<T>::look_along(const char* data, int64_t n, int64_t position, int64_t j,
+                              Best& best) const {
+  TileStates states;
+  loops_.start(1, states);
+  loops_.block(nullptr, data, n, 0, states);
+  T value;
+  std::memcpy(&value, states.bytes, sizeof(T));
+  take(value, reinterpret_cast<const T*>(data), 1, position, j, best);
+}
+
+template <class T>
+void MinMaxDim<T>::look_across(const char* data, int64_t stride, int64_t rows, int64_t width,
+                               int64_t position, Best& best) const {
+  TileStates states;
+  loops_.start(width, states);
+  loops_.rows(nullptr, data, stride, rows, width, states);
+  for (int64_t j = 0; j < width; ++j) {
+    T value;
+    std::memcpy(&value, states.bytes[0] + size_t(j) * sizeof(T), sizeof(T));
+    take(value, reinterpret_cast<const T*>(data) + j, stride, position, j, best);
+  }
+}
+
+/// Notes `value`, the best of a block that starts at `position`, if it is better than what output j has.
+template <class T>
+void MinMaxDim<T>::take(T value, const T* data, int64_t stride, int64_t position, int64_t j,
+                        Best& best) const {
+  if (best.index[j] >= 0 && !beats(value, best.value[j])) return;
+  best.value[j] = value;
+  int64_t i = 0;
+  if (is_nan(value))
+    while (!is_nan(data[i * stride])) ++i;
+  else
+    while (!(data[i * stride] == value)) ++i;
+  best.index[j] = position + i;
+}
+
+template <class T>
+void MinMaxDim<T>::store(OutputTile tile, const Best& best) const {
+  if (params_.values.defined())
+    store_tile(ReducePlan(params_.in, params_.values).kept, tile, best.value, dtype_of<T>, params_.values);
+  if (params_.indices.defined())
+    store_tile(ReducePlan(params_.in, params_.indices).kept, tile, best.index, kLong, params_.indices);
+}
+
+template <class T>
+void run_in(const MinMaxDimParams& params, Ctx& ctx) {
+  const View& out = params.values.defined() ? params.values : params.indices;
+  if (out.defined() && out.numel > 0) MinMaxDim<T>(params, out).run(ctx);
+}
+
+}  // namespace
+
+void run(const MinMaxDimParams& params, Ctx& ctx) {
+  switch (reduce_compute_type(params.in.dtype)) {
+    case kFloat: return run_in<float>(params, ctx);
+    case kDouble: return run_in<double>(params, ctx);
+    case kLong: return run_in<int64_t>(params, ctx);
+    default: return run_in<bool>(params, ctx);
+  }
+}
+
+}  // namespace hearth::cpu

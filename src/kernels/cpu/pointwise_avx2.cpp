@@ -1,0 +1,9 @@
+#include "kernels/cpu/vec_avx2.h"
+#include "kernels/cpu/pointwise_block.h"
+
+namespace hearth::cpu {
+
+extern const PointwiseTable kAvx2Pointwise;
+constinit const PointwiseTable kAvx2Pointwise = TableMaker<Avx2Isa>::make(fn::All{});
+
+}  // namespace hearth::cpu

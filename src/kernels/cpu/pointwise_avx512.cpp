@@ -1,0 +1,9 @@
+#include "kernels/cpu/vec_avx512.h"
+#include "kernels/cpu/pointwise_block.h"
+
+namespace hearth::cpu {
+
+extern const PointwiseTable kAvx512Pointwise;
+constinit const PointwiseTable kAvx512Pointwise = TableMaker<Avx512Isa>::make(fn::All{});
+
+}  // namespace hearth::cpu

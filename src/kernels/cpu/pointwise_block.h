@@ -1,0 +1,190 @@
+#pragma once
+
+// The blocks of a SIMD unit and its table. Included by pointwise_<isa>.cpp only.
+
+#include "kernels/cpu/convert.h"
+#include "kernels/cpu/math.h"
+#include "kernels/cpu/pointwise_table.h"
+#include "kernels/cpu/vec_complex.h"
+
+namespace hearth::cpu {
+
+/// Moves between memory of dtype D and the values of formulas.
+template <ScalarType D, class Isa>
+struct Access {
+  using T = std::conditional_t<D == kBool, uint8_t, Element<D>>;
+  using V = FullVec<T, Isa>;
+  static constexpr int kLanes = V::kLanes;
+
+  HEARTH_SIMD static V load(const void* from, int64_t i) {
+    const T* at = static_cast<const T*>(from) + i;
+    __builtin_prefetch(reinterpret_cast<const char*>(at) + 1024);
+    return V::load(at);
+  }
+  HEARTH_SIMD static V load_first(const void* from, int n) { return V::load_first(from, n); }
+
+  /// What is stored: truth values as bytes 0 and 1.
+  HEARTH_SIMD static auto stored(V x) {
+    if constexpr (D == kBool)
+      return stored(x != V(0));
+    else
+      return x;
+  }
+  HEARTH_SIMD static auto stored(typename V::M test) {
+    using Bytes = Vec<uint8_t, kLanes, Isa>;
+    const Bytes bytes{__builtin_convertvector(test.v, Native<uint8_t, kLanes>), Raw{}};
+    return bytes & Bytes(1);
+  }
+  template <class S>
+  HEARTH_SIMD static void store(S value, void* to, int64_t i) {
+    value.store(static_cast<typename S::Lane*>(to) + i);
+  }
+  template <class S>
+  HEARTH_SIMD static void store_first(S value, void* to, int n) {
+    value.store_first(to, n);
+  }
+};
+
+/// Complex numbers go one by one.
+template <class T, class Isa>
+struct ComplexAccess {
+  using V = ComplexLane<T, Isa>;
+  static constexpr int kLanes = 1;
+  HEARTH_SIMD static V load(const void* from, int64_t i) {
+    const T* at = static_cast<const T*>(from) + 2 * i;
+    return {at[0], at[1]};
+  }
+  HEARTH_SIMD static V load_first(const void*, int) { return 0; }  // there are no parts of one lane
+  HEARTH_SIMD static V stored(V x) { return x; }
+  HEARTH_SIMD static typename V::Mask stored(typename V::Mask x) { return x; }
+  HEARTH_SIMD static void store(V x, void* to, int64_t i) {
+    T* at = static_cast<T*>(to) + 2 * i;
+    at[0] = x.re;
+    at[1] = x.im;
+  }
+  HEARTH_SIMD static void store(typename V::Mask x, void* to, int64_t i) { static_cast<bool*>(to)[i] = x.holds; }
+  template <class S>
+  HEARTH_SIMD static void store_first(S, void*, int) {}
+};
+template <class Isa>
+struct Access<kComplexFloat, Isa> : ComplexAccess<float, Isa> {};
+template <class Isa>
+struct Access<kComplexDouble, Isa> : ComplexAccess<double, Isa> {};
+
+/// The operands of a formula at one place.
+template <class A, int count>
+struct Values {
+  typename A::V x[count];
+
+  HEARTH_SIMD static Values load(const void* const* in, int64_t i) {
+    if constexpr (count == 1)
+      return {{A::load(in[0], i)}};
+    else if constexpr (count == 2)
+      return {{A::load(in[0], i), A::load(in[1], i)}};
+    else if constexpr (count == 3)
+      return {{A::load(in[0], i), A::load(in[1], i), A::load(in[2], i)}};
+    else
+      return {{A::load(in[0], i), A::load(in[1], i), A::load(in[2], i), A::load(in[3], i)}};
+  }
+  HEARTH_SIMD static Values load_first(const void* const* in, int n) {
+    if constexpr (count == 1)
+      return {{A::load_first(in[0], n)}};
+    else if constexpr (count == 2)
+      return {{A::load_first(in[0], n), A::load_first(in[1], n)}};
+    else if constexpr (count == 3)
+      return {{A::load_first(in[0], n), A::load_first(in[1], n), A::load_first(in[2], n)}};
+    else
+      return {{A::load_first(in[0], n), A::load_first(in[1], n), A::load_first(in[2], n),
+               A::load_first(in[3], n)}};
+  }
+  template <int which, class F>
+  HEARTH_SIMD auto evaluate(const F& f) const {
+    if constexpr (count == 1)
+      return A::stored(fn::evaluate<which>(f, x[0]));
+    else if constexpr (count == 2)
+      return A::stored(fn::evaluate<which>(f, x[0], x[1]));
+    else if constexpr (count == 3)
+      return A::stored(fn::evaluate<which>(f, x[0], x[1], x[2]));
+    else
+      return A::stored(fn::evaluate<which>(f, x[0], x[1], x[2], x[3]));
+  }
+};
+
+/// A BlockFn. The last vector overlaps the one before; it is read before anything is written, so that `out`
+/// may be an input.
+template <class F, int which, ScalarType D, class Isa>
+void block(const void* functor, const void* const* in, void* out, int64_t n) {
+  using A = Access<D, Isa>;
+  using X = Values<A, fn::operands<F, which>>;
+  const F& f = *static_cast<const F*>(functor);
+  const int64_t last = n - A::kLanes;
+  const X tail = last < 0 ? X::load_first(in, int(n)) : X::load(in, last);
+  for (int64_t i = 0; i < last; i += A::kLanes)
+    A::store(X::load(in, i).template evaluate<which>(f), out, i);
+  const auto result = tail.template evaluate<which>(f);
+  if (last < 0)
+    A::store_first(result, out, int(n));
+  else
+    A::store(result, out, last);
+}
+
+/// The functors that complex numbers have.
+using ComplexFunctors =
+    List<fn::Copy, fn::Add, fn::Sub, fn::Mul, fn::Div, fn::Neg, fn::Eq, fn::Ne, fn::Where>;
+
+template <class F, int which, ScalarType D>
+constexpr bool has_block() {
+  if (!fn::has_formula<F, which>) return false;
+  if (is_complex(D)) return which == 0 && fn::index_of<F, ComplexFunctors> >= 0;
+  // Only floating-point numbers have gradients.
+  return (F::info.dtypes >> int(D) & 1u) && (which == 0 || is_floating_point(D));
+}
+
+template <class Isa>
+struct TableMaker {
+  template <class F, int which, ScalarType D>
+  static constexpr void add_block(PointwiseTable& table) {
+    if constexpr (has_block<F, which, D>())
+      table.blocks[fn::index_of<F, fn::All>][which][int(D)] = block<F, which, D, Isa>;
+  }
+  template <class F, ScalarType D>
+  static constexpr void add_formulas(PointwiseTable& table) {
+    add_block<F, 0, D>(table);
+    add_block<F, 1, D>(table);
+    add_block<F, 2, D>(table);
+    add_block<F, 3, D>(table);
+  }
+  template <class F>
+  static constexpr void add_functor(PointwiseTable& table) {
+    table.is_test[fn::index_of<F, fn::All>] = F::info.promote == Promote::kToBool;
+    add_formulas<F, kByte>(table);
+    add_formulas<F, kChar>(table);
+    add_formulas<F, kShort>(table);
+    add_formulas<F, kInt>(table);
+    add_formulas<F, kLong>(table);
+    add_formulas<F, kFloat>(table);
+    add_formulas<F, kDouble>(table);
+    add_formulas<F, kComplexFloat>(table);
+    add_formulas<F, kComplexDouble>(table);
+    add_formulas<F, kBool>(table);
+  }
+  template <ScalarType from>
+  static constexpr void add_conversions(PointwiseTable& table) {
+#define HEARTH_ADD_CONVERSION(type, Name)                   \
+  if constexpr (from != ScalarType::Name)                   \
+    table.convert[int(from)][int(ScalarType::Name)] = convert<from, ScalarType::Name, Isa>;
+    HEARTH_DTYPES(HEARTH_ADD_CONVERSION)
+#undef HEARTH_ADD_CONVERSION
+  }
+  template <class... F>
+  static constexpr PointwiseTable make(List<F...>) {
+    PointwiseTable table;
+    (add_functor<F>(table), ...);
+#define HEARTH_ADD_CONVERSIONS(type, Name) add_conversions<ScalarType::Name>(table);
+    HEARTH_DTYPES(HEARTH_ADD_CONVERSIONS)
+#undef HEARTH_ADD_CONVERSIONS
+    return table;
+  }
+};
+
+}  // namespace hearth::cpu

@@ -1,0 +1,9 @@
+#include "kernels/cpu/vec_generic.h"
+#include "kernels/cpu/pointwise_block.h"
+
+namespace hearth::cpu {
+
+extern const PointwiseTable kGenericPointwise;
+constinit const PointwiseTable kGenericPointwise = TableMaker<GenericIsa>::make(fn::All{});
+
+}  // namespace hearth::cpu

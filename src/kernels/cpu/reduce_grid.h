@@ -1,0 +1,138 @@
+#pragma once
+
+#include <cstdint>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/reduce_convert.h"
+#include "kernels/cpu/reduce_kernels.h"
+#include "kernels/cpu/reduce_plan.h"
+
+namespace hearth::cpu {
+
+/// Outputs begin … begin + width - 1, in the row-major order of the kept dimensions.
+struct OutputTile {
+  int64_t begin;
+  int64_t width;
+};
+
+/// How a reduction is cut up: a grid of tiles of outputs times chunks of the reduced positions, which
+/// depends on the shapes alone, and the way to the elements of each piece.
+class ReduceGrid {
+ public:
+  /// Elements are seen in type `compute`; `out` tells which dimensions are kept.
+  ReduceGrid(const View& in, const View& out, ScalarType compute);
+
+  const ReduceDims& kept() const { return plan_.kept; }
+  int64_t count() const { return plan_.reduced.numel; }
+  /// The most reduced positions that may be asked for at a time.
+  int64_t leaf() const { return leaf_; }
+  /// Whether an output's elements lie along a row; else outputs lie side by side.
+  bool by_rows() const { return by_rows_; }
+  int64_t chunks() const { return chunks_; }
+  int64_t tiles() const { return tiles_; }
+  int64_t tile_width() const { return tile_width_; }
+  OutputTile tile(int64_t index) const;
+
+  /// Calls f(task, tile, first, last) for every tile and chunk in parallel; task = tile * chunks() + chunk.
+  template <class F>
+  void for_tasks(const F& f) const;
+  /// By rows: calls f(j, row) for each output j of a tile.
+  template <class F>
+  void for_rows(OutputTile tile, const F& f) const;
+  /// By rows: calls f(data, n) for contiguous pieces of positions begin … end - 1 of a row.
+  template <class F>
+  void along_row(const char* row, int64_t begin, int64_t end, const F& f) const;
+  /// By columns: calls f(data, stride, rows) for pieces of positions begin … end - 1: rows of tile.width
+  /// contiguous elements, `stride` elements apart.
+  template <class F>
+  void across_columns(OutputTile tile, int64_t begin, int64_t end, const F& f) const;
+
+ private:
+  static constexpr int64_t kBufferBytes = 16384;
+  static constexpr int64_t kDirectRun = 256;  // shorter runs are gathered first
+  static constexpr int64_t kGrain = 1 << 15;  // elements that are worth another thread
+
+  void choose_tiles();
+  void choose_chunks();
+  /// The first column of a tile if its columns are contiguous and need no conversion.
+  const char* plain_columns(OutputTile tile) const;
+  void gather_row(OutputTile tile, const char* row, char* to) const;
+
+  const ReducePlan plan_;
+  const int64_t in_size_, size_;  // bytes of an element before and after conversion
+  const char* const in_;
+  const bool direct_;  // elements need no conversion
+  const ConvertFn load_;
+  bool by_rows_;
+  bool split_runs_;  // tiles do not cross the innermost kept dimension's ends
+  int64_t leaf_, tile_width_, tiles_, chunks_, chunk_;
+};
+
+/// Converts the results of a tile, in type `compute`, to elements of `out`, whose strides `kept` has.
+void store_tile(const ReduceDims& kept, OutputTile tile, const void* results, ScalarType compute,
+                const View& out);
+
+template <class F>
+void ReduceGrid::for_tasks(const F& f) const {
+  const int64_t work = chunk_ * tile_width_;
+  parallel_for(0, tiles_ * chunks_, work < kGrain ? kGrain / (work + 1) : 1, [&](int64_t begin, int64_t end) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t first = task % chunks_ * chunk_;
+      const int64_t last = first + chunk_ < count() ? first + chunk_ : count();
+      f(task, tile(task / chunks_), first, last);
+    }
+  });
+}
+
+template <class F>
+void ReduceGrid::for_rows(OutputTile tile, const F& f) const {
+  int64_t j = 0;
+  const int64_t step = plan_.kept.inner_in() * in_size_;
+  plan_.kept.for_runs(tile.begin, tile.begin + tile.width, [&](int64_t offset, int64_t, int64_t n) {
+    const char* row = in_ + offset * in_size_;
+    for (int64_t i = 0; i < n; ++i, row += step) f(j++, row);
+  });
+}
+
+template <class F>
+void ReduceGrid::along_row(const char* row, int64_t begin, int64_t end, const F& f) const {
+  alignas(64) char buffer[kBufferBytes];
+  int64_t filled = 0;
+  const int64_t stride = plan_.reduced.inner_in();
+  plan_.reduced.for_runs(begin, end, [&](int64_t offset, int64_t, int64_t n) {
+    const char* from = row + offset * in_size_;
+    if (direct_ && stride == 1 && (n >= kDirectRun || n == end - begin)) {
+      f(from, n);
+    } else {
+      load_(from, stride, buffer + filled * size_, 1, n);
+      filled += n;
+    }
+  });
+  if (filled > 0) f(buffer, filled);
+}
+
+template <class F>
+void ReduceGrid::across_columns(OutputTile tile, int64_t begin, int64_t end, const F& f) const {
+  const int64_t stride = plan_.reduced.inner_in();
+  if (const char* column = plain_columns(tile)) {
+    plan_.reduced.for_runs(begin, end, [&](int64_t offset, int64_t, int64_t n) {
+      f(column + offset * size_, stride, n);
+    });
+    return;
+  }
+  alignas(64) char buffer[kBufferBytes];
+  const int64_t row_bytes = tile.width * size_;
+  const int64_t most = kBufferBytes / row_bytes;
+  int64_t rows = 0;
+  plan_.reduced.for_runs(begin, end, [&](int64_t offset, int64_t, int64_t n) {
+    for (int64_t r = 0; r < n; ++r) {
+      gather_row(tile, in_ + (offset + r * stride) * in_size_, buffer + rows * row_bytes);
+      if (++rows < most) continue;
+      f(buffer, tile.width, rows);
+      rows = 0;
+    }
+  });
+  if (rows > 0) f(buffer, tile.width, rows);
+}
+
+}  // namespace hearth::cpu

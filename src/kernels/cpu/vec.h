@@ -1,0 +1,175 @@
+#pragma once
+
+// The value type of the SIMD units. Every template carries an Isa tag (a struct of vec_<isa>.h) and nothing
+// here or below uses the standard library's inline functions: the linker keeps one copy of an inline
+// function, and it must not be one compiled for a newer processor.
+
+#include <cstdint>
+#include <type_traits>
+
+#include "functors/hd.h"
+
+/// Marks every function of the SIMD units: none may exist out of line under a name shared between them.
+#define HEARTH_SIMD [[gnu::always_inline]] inline
+
+namespace hearth::cpu {
+
+/// A native vector of N lanes.
+template <class T, int N>
+struct NativeOf {
+  typedef T type __attribute__((vector_size(sizeof(T) * N)));
+};
+template <class T, int N>
+using Native = typename NativeOf<T, N>::type;
+
+/// The facts about a lane type that the templates need.
+template <class T>
+struct LaneTraits;
+template <class T, class I, class U, bool integral>
+struct LaneTraitsBase {
+  using Int = I;
+  using Unsigned = U;
+  static constexpr bool kIntegral = integral;
+};
+template <> struct LaneTraits<float> : LaneTraitsBase<float, int32_t, uint32_t, false> {};
+template <> struct LaneTraits<double> : LaneTraitsBase<double, int64_t, uint64_t, false> {};
+template <> struct LaneTraits<int8_t> : LaneTraitsBase<int8_t, int8_t, uint8_t, true> {};
+template <> struct LaneTraits<uint8_t> : LaneTraitsBase<uint8_t, int8_t, uint8_t, true> {};
+template <> struct LaneTraits<int16_t> : LaneTraitsBase<int16_t, int16_t, uint16_t, true> {};
+template <> struct LaneTraits<int32_t> : LaneTraitsBase<int32_t, int32_t, uint32_t, true> {};
+template <> struct LaneTraits<uint32_t> : LaneTraitsBase<uint32_t, int32_t, uint32_t, true> {};
+template <> struct LaneTraits<int64_t> : LaneTraitsBase<int64_t, int64_t, uint64_t, true> {};
+template <> struct LaneTraits<uint64_t> : LaneTraitsBase<uint64_t, int64_t, uint64_t, true> {};
+
+template <class T, int N, class Isa>
+struct Vec;
+
+namespace math {
+#define HEARTH_DECLARE_UNARY(name) \
+  template <class V>               \
+  HEARTH_SIMD V name(V x);
+HEARTH_VALUE_UNARY(HEARTH_DECLARE_UNARY)
+#undef HEARTH_DECLARE_UNARY
+#define HEARTH_DECLARE_BINARY(name) \
+  template <class V>                \
+  HEARTH_SIMD V name(V a, V b);
+HEARTH_VALUE_BINARY(HEARTH_DECLARE_BINARY)
+#undef HEARTH_DECLARE_BINARY
+}  // namespace math
+
+/// Marks the constructor from a native vector, so that numbers convert and vectors do not.
+struct Raw {};
+
+/// The result of a comparison: all bits of a lane are set where it holds.
+template <class T, int N, class Isa>
+struct Mask {
+  using Int = typename LaneTraits<T>::Int;
+  using Value = Vec<T, N, Isa>;
+  Native<Int, N> v;
+
+  HEARTH_SIMD friend Mask operator&(Mask a, Mask b) { return {a.v & b.v}; }
+  HEARTH_SIMD friend Mask operator|(Mask a, Mask b) { return {a.v | b.v}; }
+  HEARTH_SIMD friend Mask operator!(Mask a) { return {~a.v}; }
+  HEARTH_SIMD friend bool any(Mask a) { return Isa::any(a.v); }
+  HEARTH_SIMD friend Value select(Mask m, Value a, Value b) { return {m.v ? a.v : b.v, Raw{}}; }
+};
+
+/// N lanes of T.
+template <class T, int N, class Isa>
+struct Vec {
+  using Lane = T;
+  using IsaTag = Isa;
+  using Int = Vec<typename LaneTraits<T>::Int, N, Isa>;
+  using Unsigned = Vec<typename LaneTraits<T>::Unsigned, N, Isa>;
+  using NativeUnsigned = Native<typename LaneTraits<T>::Unsigned, N>;
+  using M = Mask<T, N, Isa>;
+  static constexpr int kLanes = N;
+  static constexpr bool kIntegral = LaneTraits<T>::kIntegral;
+
+  Native<T, N> v;
+
+  Vec() = default;
+  HEARTH_SIMD Vec(Native<T, N> native, Raw) : v(native) {}
+  /// All lanes s. Subtracting zero keeps -0.
+  template <class S>
+    requires(std::is_arithmetic_v<S>)
+  HEARTH_SIMD Vec(S s) : v(static_cast<T>(s) - Native<T, N>{}) {}
+
+// Integers wrap, so their sums are those of unsigned lanes.
+#define HEARTH_VEC_ARITHMETIC(op)                                               \
+  HEARTH_SIMD friend Vec operator op(Vec a, Vec b) {                              \
+    if constexpr (kIntegral)                                                    \
+      return {(Native<T, N>)((NativeUnsigned)a.v op(NativeUnsigned) b.v), Raw{}}; \
+    else                                                                        \
+      return {a.v op b.v, Raw{}};                                               \
+  }
+  HEARTH_VEC_ARITHMETIC(+)
+  HEARTH_VEC_ARITHMETIC(-)
+  HEARTH_VEC_ARITHMETIC(*)
+#undef HEARTH_VEC_ARITHMETIC
+  HEARTH_SIMD friend Vec operator/(Vec a, Vec b) { return {a.v / b.v, Raw{}}; }
+  HEARTH_SIMD friend Vec operator-(Vec a) {
+    if constexpr (kIntegral)
+      return Vec(0) - a;
+    else
+      return {-a.v, Raw{}};
+  }
+  HEARTH_SIMD friend Vec operator&(Vec a, Vec b) { return {a.v & b.v, Raw{}}; }
+  HEARTH_SIMD friend Vec operator|(Vec a, Vec b) { return {a.v | b.v, Raw{}}; }
+  HEARTH_SIMD friend Vec operator^(Vec a, Vec b) { return {a.v ^ b.v, Raw{}}; }
+  HEARTH_SIMD friend Vec operator~(Vec a) { return {~a.v, Raw{}}; }
+  HEARTH_SIMD friend Vec operator<<(Vec a, int bits) { return {a.v << bits, Raw{}}; }
+  HEARTH_SIMD friend Vec operator>>(Vec a, int bits) { return {a.v >> bits, Raw{}}; }
+
+#define HEARTH_VEC_COMPARISON(op) \
+  HEARTH_SIMD friend M operator op(Vec a, Vec b) { return {a.v op b.v}; }
+  HEARTH_VEC_COMPARISON(==)
+  HEARTH_VEC_COMPARISON(!=)
+  HEARTH_VEC_COMPARISON(<)
+  HEARTH_VEC_COMPARISON(<=)
+  HEARTH_VEC_COMPARISON(>)
+  HEARTH_VEC_COMPARISON(>=)
+#undef HEARTH_VEC_COMPARISON
+
+#define HEARTH_VEC_UNARY(name) \
+  HEARTH_SIMD friend Vec name(Vec x) { return math::name(x); }
+  HEARTH_VALUE_UNARY(HEARTH_VEC_UNARY)
+#undef HEARTH_VEC_UNARY
+#define HEARTH_VEC_BINARY(name) \
+  HEARTH_SIMD friend Vec name(Vec a, Vec b) { return math::name(a, b); }
+  HEARTH_VALUE_BINARY(HEARTH_VEC_BINARY)
+#undef HEARTH_VEC_BINARY
+  HEARTH_SIMD friend M isnan(Vec x) { return x != x; }
+  HEARTH_SIMD friend M isinf(Vec x) {
+    if constexpr (kIntegral)
+      return x != x;
+    else
+      return abs(x) == Vec(__builtin_inf());
+  }
+
+  /// a * b + c, rounded once.
+  HEARTH_SIMD friend Vec mul_add(Vec a, Vec b, Vec c) {
+    return {Isa::mul_add(a.v, b.v, c.v), Raw{}};
+  }
+  /// The bits of the lanes, and lanes of these bits.
+  HEARTH_SIMD friend Unsigned bits_of(Vec x) { return {(typename Vec::NativeUnsigned)x.v, Raw{}}; }
+  HEARTH_SIMD static Vec from_bits(Unsigned bits) { return {(Native<T, N>)bits.v, Raw{}}; }
+
+  HEARTH_SIMD static Vec load(const void* from) {
+    Vec x;
+    __builtin_memcpy(&x.v, from, sizeof x.v);
+    return x;
+  }
+  HEARTH_SIMD void store(void* to) const { __builtin_memcpy(to, &v, sizeof v); }
+  /// The first n < N lanes; the others are zero.
+  HEARTH_SIMD static Vec load_first(const void* from, int n) {
+    return {Isa::template load_first<T, N>(from, n), Raw{}};
+  }
+  HEARTH_SIMD void store_first(void* to, int n) const { Isa::template store_first<T, N>(to, v, n); }
+};
+
+/// As many lanes as a register of the Isa has.
+template <class T, class Isa>
+using FullVec = Vec<T, Isa::kBytes / int(sizeof(T)), Isa>;
+
+}  // namespace hearth::cpu

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include "kernels/cpu/vec_generic.h"
+
+namespace hearth::cpu {
+
+/// x86-64-v3: 32-byte vectors.
+struct Avx2Isa : PortableIsa<Avx2Isa> {
+  static constexpr int kBytes = 32;
+  using F32 = Native<float, 8>;
+  using F64 = Native<double, 4>;
+
+  template <class V>
+  HEARTH_SIMD static bool any(V mask) {
+    return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
+  }
+  HEARTH_SIMD static F32 sqrt(F32 x) { return (F32)_mm256_sqrt_ps((__m256)x); }
+  HEARTH_SIMD static F64 sqrt(F64 x) { return (F64)_mm256_sqrt_pd((__m256d)x); }
+#define HEARTH_ROUND(name, mode)                                                                        \
+  HEARTH_SIMD static F32 name(F32 x) { return (F32)_mm256_round_ps((__m256)x, mode | _MM_FROUND_NO_EXC); } \
+  HEARTH_SIMD static F64 name(F64 x) { return (F64)_mm256_round_pd((__m256d)x, mode | _MM_FROUND_NO_EXC); }
+  HEARTH_ROUND(floor, _MM_FROUND_TO_NEG_INF)
+  HEARTH_ROUND(ceil, _MM_FROUND_TO_POS_INF)
+  HEARTH_ROUND(trunc, _MM_FROUND_TO_ZERO)
+  HEARTH_ROUND(round, _MM_FROUND_TO_NEAREST_INT)
+#undef HEARTH_ROUND
+  HEARTH_SIMD static F32 mul_add(F32 a, F32 b, F32 c) {
+    return (F32)_mm256_fmadd_ps((__m256)a, (__m256)b, (__m256)c);
+  }
+  HEARTH_SIMD static F64 mul_add(F64 a, F64 b, F64 c) {
+    return (F64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
+  }
+
+  /// Lanes below n, for the masked moves, which exist for 4 and 8 bytes.
+  template <class T, int N>
+  HEARTH_SIMD static __m256i first(int n) {
+    using I = typename LaneTraits<T>::Int;
+    Native<I, N> lane;
+    for (int i = 0; i < N; ++i) lane[i] = I(i);
+    return (__m256i)(lane < I(n) - Native<I, N>{});
+  }
+  template <class T, int N>
+  HEARTH_SIMD static Native<T, N> load_first(const void* from, int n) {
+    if constexpr (sizeof(T) == 4)
+      return (Native<T, N>)_mm256_maskload_epi32(static_cast<const int*>(from), first<T, N>(n));
+    else if constexpr (sizeof(T) == 8)
+      return (Native<T, N>)_mm256_maskload_epi64(static_cast<const long long*>(from), first<T, N>(n));
+    else
+      return PortableIsa::load_first<T, N>(from, n);
+  }
+  template <class T, int N>
+  HEARTH_SIMD static void store_first(void* to, Native<T, N> x, int n) {
+    if constexpr (sizeof(T) == 4)
+      _mm256_maskstore_epi32(static_cast<int*>(to), first<T, N>(n), (__m256i)x);
+    else if constexpr (sizeof(T) == 8)
+      _mm256_maskstore_epi64(static_cast<long long*>(to), first<T, N>(n), (__m256i)x);
+    else
+      PortableIsa::store_first<T, N>(to, x, n);
+  }
+};
+
+}  // namespace hearth::cpu

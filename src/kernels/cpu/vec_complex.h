@@ -1,0 +1,47 @@
+#pragma once
+
+#include "kernels/cpu/vec.h"
+
+namespace hearth::cpu {
+
+/// One complex number as the value of a formula: arithmetic, equality and select.
+template <class T, class Isa>
+struct ComplexLane {
+  struct Mask {
+    bool holds;
+    HEARTH_SIMD friend ComplexLane select(Mask m, ComplexLane a, ComplexLane b) { return m.holds ? a : b; }
+  };
+  static constexpr bool kIntegral = false;
+
+  T re, im;
+
+  HEARTH_SIMD ComplexLane(T real, T imag) : re(real), im(imag) {}
+  template <class S>
+    requires(std::is_arithmetic_v<S>)
+  HEARTH_SIMD ComplexLane(S real) : re(static_cast<T>(real)), im(0) {}
+
+  HEARTH_SIMD friend ComplexLane operator+(ComplexLane a, ComplexLane b) { return {a.re + b.re, a.im + b.im}; }
+  HEARTH_SIMD friend ComplexLane operator-(ComplexLane a, ComplexLane b) { return {a.re - b.re, a.im - b.im}; }
+  HEARTH_SIMD friend ComplexLane operator-(ComplexLane a) { return {-a.re, -a.im}; }
+  HEARTH_SIMD friend ComplexLane operator*(ComplexLane a, ComplexLane b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+  /// Smith's way: divided by the larger part of b first, nothing overflows that need not.
+  HEARTH_SIMD friend ComplexLane operator/(ComplexLane a, ComplexLane b) {
+    const bool real_larger = magnitude(b.re) >= magnitude(b.im);
+    const T larger = real_larger ? b.re : b.im;
+    const T smaller = real_larger ? b.im : b.re;
+    if (larger == 0) return {a.re / magnitude(b.re), a.im / magnitude(b.re)};
+    const T ratio = smaller / larger;
+    const T scale = 1 / (larger + smaller * ratio);
+    if (real_larger) return {(a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale};
+    return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
+  }
+  HEARTH_SIMD friend Mask operator==(ComplexLane a, ComplexLane b) { return {a.re == b.re && a.im == b.im}; }
+  HEARTH_SIMD friend Mask operator!=(ComplexLane a, ComplexLane b) { return {!(a.re == b.re && a.im == b.im)}; }
+
+ private:
+  HEARTH_SIMD static T magnitude(T x) { return x < 0 ? -x : x; }
+};
+
+}  // namespace hearth::cpu

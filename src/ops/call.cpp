@@ -1,0 +1,168 @@
+#include "ops/call.h"
+
+#include "core/faults.h"
+#include "core/streams.h"
+#include "kernels/backend.h"
+#include "ops/binding.h"
+#include "ops/history.h"
+#include "ops/promote.h"
+
+namespace hearth {
+
+namespace {
+
+std::vector<const OpRecord*>& registry() {
+  static std::vector<const OpRecord*> ops;
+  return ops;
+}
+
+const char* argument_name(const OpInfo& info, int index) {
+  static thread_local std::string name;
+  const std::string_view list = *info.arguments ? info.arguments : "self,other,tensor2,tensor3";
+  size_t start = 0;
+  for (int i = 0; i < index && start != std::string_view::npos; ++i) {
+    start = list.find(',', start);
+    if (start != std::string_view::npos) ++start;
+  }
+  if (start == std::string_view::npos) return "tensors";
+  name = list.substr(start, list.find(',', start) - start);
+  return name.c_str();
+}
+
+[[noreturn, gnu::cold]] void mixed_devices(const OpInfo& info, Device a, Device b, int argument) {
+  const Device host = a.is_cpu() ? a : b, other = a.is_cpu() ? b : a;
+  detail::fail<Error>("Expected all tensors to be on the same device, but found at least two devices, ", other.str(),
+                      " and ", host.str(), "! (when checking argument for argument ",
+                      argument_name(info, argument), " in method ", info.name, "; move it with .to(\"", a.str(),
+                      "\"))");
+}
+
+/// The device an op runs on: that of its inputs. A number on the CPU goes along with any device of a pointwise op.
+Device device_of(const OpCall& c) {
+  Device device(DeviceType::CPU);
+  int decided_by = -1;
+  bool weak = true;  // so far only numbers on the CPU
+  const int outputs = c.binding == Binding::kNew ? 0 : 1;
+  for (int i = 0; i < c.inputs.count + outputs; ++i) {
+    const Tensor& tensor = i < c.inputs.count ? c.inputs[i] : c.outputs[0];
+    if (!tensor.defined()) continue;
+    const TensorImpl& impl = impl_of(tensor);
+    const bool number = c.op.functor >= 0 && impl.dim == 0 && impl.device.is_cpu() && i < c.inputs.count;
+    if (decided_by < 0 || (weak && !number)) {
+      device = impl.device;
+      decided_by = i;
+      weak = number;
+    } else if (!number && !(impl.device == device)) {
+      mixed_devices(*c.op.info, device, impl.device, i);
+    }
+  }
+  return device;
+}
+
+void check_defined(const OpCall& c) {
+  if (c.op.functor < 0) return;
+  for (int i = 0; i < c.inputs.count; ++i)
+    HEARTH_CHECK(c.inputs[i].defined(), "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument ",
+                 i, " of ", c.op.info->name);
+}
+
+void make_view(OpCall& c, const Infer& inferred) {
+  const Infer::Output& out = inferred.out();
+  TensorImpl& source = impl_of(c.inputs[0]);
+  Tensor view = new_tensor(out.dtype == ScalarType::Undefined ? source.dtype : out.dtype, source.device);
+  TensorImpl& impl = impl_of(view);
+  if (out.has_strides)
+    impl.set_geometry(out.sizes, out.strides);
+  else
+    impl.set_sizes(out.sizes);
+  impl.storage = source.storage;
+  impl.offset = out.offset;
+  impl.flags |= source.flags & kInference;
+  link_view(view, c);
+  c.outputs[0] = std::move(view);
+}
+
+void allocate_outputs(OpCall& c, const Infer& inferred, Device device) {
+  for (int i = 0; i < c.op.info->outputs; ++i) {
+    const Infer::Output& out = inferred.out(i);
+    if (!out.defined) continue;
+    const Device where = out.has_device ? out.device : device;
+    if (c.op.info->effect == Effect::kDynamicShape)
+      c.outputs[i] = new_tensor(out.dtype, where);
+    else if (out.has_strides)
+      c.outputs[i] = allocate_strided(out.sizes, out.strides, out.dtype, where);
+    else
+      c.outputs[i] = allocate_tensor(out.sizes, out.dtype, where);
+  }
+}
+
+void launch_on(const OpCall& c, const Tensor* outputs, Device device, ScalarType compute) {
+  if (device.is_meta()) return;
+  if (device.is_cpu()) {
+    thread_local FaultSlot faults;
+    Ctx ctx(cpu_backend(), device, nullptr, &faults);
+    Launch launch(c.inputs, outputs, ctx, compute);
+    c.op.launch(c.op, c.args, launch);
+    if (faults.fault != 0) [[unlikely]] throw_fault(faults);
+    return;
+  }
+  Backend& backend = backend_of(device);
+  const StreamHandle stream = current_stream(device);
+  Ctx ctx(backend, device, stream, backend.fault_slot(device.index(), stream));
+  Launch launch(c.inputs, outputs, ctx, compute);
+  c.op.launch(c.op, c.args, launch);
+}
+
+}  // namespace
+
+bool register_op(const OpRecord& op) {
+  registry().push_back(&op);
+  return true;
+}
+
+const std::vector<const OpRecord*>& all_ops() { return registry(); }
+
+void compute(OpCall& c) {
+  const OpInfo& info = *c.op.info;
+  check_defined(c);
+  const Device device = info.mixes_devices ? impl_of(c.inputs[0]).device : device_of(c);
+  Infer inferred(c.inputs);
+  inferred.compute = compute_type(info, c.inputs);
+  if (info.promote != Promote::kNone) check_dtype(info, inferred.compute);
+  else if (inferred.has(0)) check_dtype(info, inferred.in(0).dtype);
+  c.op.infer(c.op, c.args, inferred);
+  if (info.effect == Effect::kView) return make_view(c, inferred);
+  if (c.binding == Binding::kNew) {
+    allocate_outputs(c, inferred, device);
+    launch_on(c, c.outputs, device, inferred.compute);
+  } else {
+    BoundOutput bound(c, inferred);
+    launch_on(c, bound.tensors(), device, inferred.compute);
+    bound.finish();
+  }
+  for (int i = 0; info.mutates >> i; ++i)
+    if (info.mutates >> i & 1u && c.inputs[i].defined()) impl_of(c.inputs[i]).bump_version();
+}
+
+void run(OpCall& c) {
+  uint32_t attention = modes.flags;
+  for (int i = 0; i < c.inputs.count; ++i)
+    if (c.inputs[i].defined()) attention |= impl_of(c.inputs[i]).flags & kNeedsAttention;
+  if (c.binding != Binding::kNew && c.outputs[0].defined())
+    attention |= impl_of(c.outputs[0]).flags & (kNeedsAttention | kIsView);
+  if (attention == 0) [[likely]]
+    compute(c);
+  else
+    compute_with_history(c);
+}
+
+Tensor call_erased(const OpRecord& op, const void* args, Inputs inputs) {
+  OpCall c{op, args, inputs};
+  run(c);
+  return std::move(c.outputs[0]);
+}
+
+Composite::Composite(const char* name) : scope_{name, modes.scope} { modes.scope = &scope_; }
+Composite::~Composite() { modes.scope = scope_.outer; }
+
+}  // namespace hearth

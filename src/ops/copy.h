@@ -1,0 +1,21 @@
+#pragma once
+
+#include "core/op.h"
+#include "kernels/pointwise.h"
+
+namespace hearth {
+
+/// Launches to = from, converted and broadcast; both on the Ctx's device (a CPU number counts as anywhere).
+void launch_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from);
+/// The same on views, for kernels' own scratch.
+void launch_copy(Ctx& ctx, const View& to, const View& from);
+/// Launches to = value everywhere.
+void launch_fill(Ctx& ctx, const View& to, double value);
+
+/// The strides of a copy of a tensor in `format`.
+Dims strides_for(const TensorImpl& source, MemoryFormat format);
+
+/// self on another device, contiguous; asynchronous from or to pinned memory if asked.
+Tensor transfer(const Tensor& self, Device device, bool non_blocking);
+
+}  // namespace hearth

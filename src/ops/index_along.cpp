@@ -1,0 +1,108 @@
+// Operators that address one dimension by an index tensor, and nonzero.
+#include "hearth/autograd.h"
+#include "kernels/gather.h"
+#include "kernels/nonzero.h"
+#include "ops/copy.h"
+#include "ops/define.h"
+
+namespace hearth {
+
+namespace {
+
+struct DimArgs {
+  int64_t dim;
+};
+
+int64_t at_least_one(int64_t size) { return size == 0 ? 1 : size; }
+
+void check_index(const char* op, const TensorImpl& index) {
+  HEARTH_CHECK(index.dtype == kLong || index.dtype == kInt, op, "(): Expected dtype int32/int64 for index");
+}
+
+/// index may be smaller than `other` everywhere but along dim.
+void check_fits(const char* op, const TensorImpl& index, const TensorImpl& other, int64_t dim, const char* role) {
+  HEARTH_CHECK(at_least_one(index.dim) == at_least_one(other.dim), "Index tensor must have the same number of dimensions as ",
+               role, " tensor (", op, ": index ", index.sizes(), ", ", role, " ", other.sizes(), ")");
+  for (int d = 0; d < index.dim; ++d)
+    HEARTH_CHECK(d == dim || index.sizes()[size_t(d)] <= other.sizes()[size_t(d)], "Size does not match at dimension ", d,
+                 " expected index ", index.sizes(), " to be no larger than ", role, " ", other.sizes(),
+                 " apart from dimension ", dim);
+}
+
+struct Gather {
+  using Args = DimArgs;
+  static constexpr OpInfo info{.name = "gather", .arguments = "self,index", .saves = in_slot(1)};
+  static void infer(const Args& args, Infer& c) {
+    check_index("gather", c.in(1));
+    if (c.in(1).numel > 0) check_fits("gather", c.in(1), c.in(0), args.dim, "input");
+    c.set(0, c.in(1).sizes(), c.in(0).dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    const GatherParams params{c.in(0), c.in(1), c.out(), int(args.dim)};
+    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c) {
+    if (c.needs(0)) c.set(0, zeros(c.in_sizes(0), c.grad().options()).scatter_add(args.dim, c.in(1), c.grad()));
+  }
+};
+
+struct ScatterAdd {
+  using Args = DimArgs;
+  static constexpr OpInfo info{
+      .name = "scatter_add", .arguments = "self,index,src", .saves = in_slot(1), .runs_inplace = true};
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl &self = c.in(0), &index = c.in(1), &src = c.in(2);
+    HEARTH_CHECK(index.dtype == kLong || index.numel == 0, "scatter_add(): Expected dtype int64 for index");
+    HEARTH_CHECK(self.dtype == src.dtype, "scatter(): Expected self.dtype to be equal to src.dtype");
+    if (index.numel > 0) {
+      check_fits("scatter_add", index, self, args.dim, "self");
+      check_fits("scatter_add", index, src, -1, "src");
+    }
+    c.set(0, self.sizes(), self.dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    if (c.out_impl().data() != c.in_impl(0).data()) launch_copy(c.ctx, c.out_impl(), c.in_impl(0));
+    const ScatterAddParams params{c.out(), c.in(1), c.in(2), int(args.dim)};
+    if (params.index.numel > 0) hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c) {
+    if (c.needs(0)) c.set(0, c.grad());
+    if (!c.needs(2)) return;
+    const Tensor index = c.in(1);
+    const Tensor picked = c.grad().gather(args.dim, index);
+    if (index.sizes().equals(c.in_sizes(2))) return c.set(2, picked);
+    // src may be larger than the index; the rest of it was not used.
+    Tensor full = zeros(c.in_sizes(2), picked.options());
+    Tensor window = full;
+    for (int64_t d = 0; d < index.dim(); ++d) window = window.narrow(d, 0, index.size(d));
+    window.copy_(picked);
+    c.set(2, full);
+  }
+};
+
+struct Nonzero {
+  struct Args {};
+  static constexpr OpInfo info{.name = "nonzero", .effect = Effect::kDynamicShape, .non_differentiable = 1};
+  static void infer(const Args&, Infer& c) { c.set(0, Dims{c.in(0).numel, c.in(0).dim}, kLong); }
+  static void launch(const Args&, Launch& c) {
+    const View in = c.in(0);
+    int64_t rows = 0;
+    if (in.numel > 0) {
+      const Tensor count = allocate_tensor({}, kLong, c.ctx.device());
+      hearth::launch(c.ctx, NonzeroCountParams{in, view_of(impl_of(count))});
+      rows = count.item<int64_t>();
+    }
+    const View out = c.allocate(0, {rows, in.dim});
+    if (out.numel > 0) hearth::launch(c.ctx, NonzeroFillParams{in, out});
+  }
+};
+
+}  // namespace
+
+HEARTH_DEFINE_OUT(gather, (int64_t dim, const Tensor& index, bool),
+                  invoke<Gather>({wrap_dim(dim, self.dim())}, self, index))
+HEARTH_DEFINE_POINTWISE(scatter_add, (int64_t dim, const Tensor& index, const Tensor& src),
+                        invoke<ScatterAdd>({wrap_dim(dim, self.dim())}, self, index, src))
+HEARTH_DEFINE_OUT(nonzero, (), invoke<Nonzero>({}, self))
+
+}  // namespace hearth

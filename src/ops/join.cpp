@@ -1,0 +1,155 @@
+// Joining tensors and taking them apart.
+#include "hearth/autograd.h"
+#include "kernels/cat.h"
+#include "ops/define.h"
+#include "ops/promote.h"
+
+namespace hearth {
+
+namespace {
+
+/// An empty 1-d tensor may stand among tensors of any shape, by an old custom.
+bool is_skipped(const TensorImpl& impl) { return impl.dim == 1 && impl.numel == 0; }
+
+struct Cat {
+  struct Args {
+    int64_t dim;
+    std::vector<int64_t> widths;  // of the inputs along dim: backward needs them all
+  };
+  static constexpr OpInfo info{.name = "cat", .arguments = "tensors", .amp = Amp::kWidest};
+  static const TensorImpl* shape_giver(const Infer& c) {
+    for (int i = 0; i < c.inputs(); ++i)
+      if (!is_skipped(c.in(i))) return &c.in(i);
+    return &c.in(0);
+  }
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& first = *shape_giver(c);
+    HEARTH_CHECK(first.dim > 0, "zero-dimensional tensor (at position 0) cannot be concatenated");
+    Dims sizes(first.sizes());
+    sizes[size_t(args.dim)] = 0;
+    for (int i = 0; i < c.inputs(); ++i) {
+      const TensorImpl& in = c.in(i);
+      if (is_skipped(in)) continue;
+      HEARTH_CHECK(in.dim > 0, "zero-dimensional tensor (at position ", i, ") cannot be concatenated");
+      HEARTH_CHECK(in.dim == first.dim, "Tensors must have same number of dimensions: got ", int(first.dim), " and ",
+                   int(in.dim));
+      for (size_t d = 0; d < sizes.size(); ++d)
+        HEARTH_CHECK(int64_t(d) == args.dim || in.sizes()[d] == sizes[d],
+                     "Sizes of tensors must match except in dimension ", args.dim, ". Expected size ", sizes[d],
+                     " but got size ", in.sizes()[d], " for tensor number ", i, " in the list.");
+      sizes[size_t(args.dim)] += in.sizes()[size_t(args.dim)];
+    }
+    c.set(0, sizes, first.dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    CatParams params;
+    params.out = c.out();
+    params.dim = int(args.dim);
+    for (int i = 0; i < c.inputs(); ++i)
+      if (!is_skipped(c.in_impl(i)) && c.in_impl(i).numel > 0) params.in.push_back(c.in(i));
+    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c) {
+    int64_t start = 0;
+    for (int i = 0; i < c.inputs(); ++i) {
+      if (c.needs(i))
+        c.set(i, args.widths[size_t(i)] == 0 ? zeros(c.in_sizes(i), c.grad().options())
+                                             : c.grad().narrow(args.dim, start, args.widths[size_t(i)]));
+      start += args.widths[size_t(i)];
+    }
+  }
+};
+
+/// The inputs in one dtype, and what cat needs to know of them.
+struct CatCall {
+  CatCall(TensorList tensors, int64_t dim) {
+    HEARTH_CHECK_AS(ValueError, !tensors.empty(), "torch.cat(): expected a non-empty list of Tensors");
+    std::vector<const Tensor*> pointers;
+    int64_t ndim = -1;
+    for (size_t i = 0; i < tensors.size(); ++i) {
+      HEARTH_CHECK(tensors[i].defined(), "cat(): tensor number ", i, " in the list is undefined");
+      pointers.push_back(&tensors[i]);
+      if (ndim < 0 && !is_skipped(impl_of(tensors[i]))) ndim = tensors[i].dim();
+    }
+    args.dim = wrap_dim(dim, ndim < 0 ? 1 : ndim);
+    const ScalarType dtype = result_type_of({pointers.data(), int(pointers.size())});
+    for (const Tensor& t : tensors) {
+      inputs.push_back(t.scalar_type() == dtype ? t : t.to(dtype));
+      args.widths.push_back(is_skipped(impl_of(t)) || t.dim() <= args.dim ? 0 : t.size(args.dim));
+    }
+  }
+  ListInvocation<Cat> invocation() const { return {args, inputs}; }
+  Cat::Args args;
+  std::vector<Tensor> inputs;
+};
+
+Tensor stack_of(TensorList tensors, int64_t dim) {
+  HEARTH_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
+  dim = wrap_dim(dim, tensors[0].dim() + 1);
+  std::vector<Tensor> raised;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    HEARTH_CHECK(tensors[i].sizes().equals(tensors[0].sizes()), "stack expects each tensor to be equal size, but got ",
+                 tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
+    raised.push_back(tensors[i].unsqueeze(dim));
+  }
+  return cat(raised, dim);
+}
+
+std::vector<Tensor> split_by(const Tensor& self, IntArrayRef sizes, int64_t dim) {
+  HEARTH_CHECK(self.dim() > 0, "split expects at least a 1-dimensional tensor");
+  int64_t start = 0;
+  std::vector<Tensor> pieces;
+  for (int64_t size : sizes) {
+    HEARTH_CHECK(size >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
+                 sizes);
+    HEARTH_CHECK(start + size <= self.size(dim), "split_with_sizes expects split_sizes to sum exactly to ",
+                 self.size(dim), " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
+    pieces.push_back(self.narrow(dim, start, size));
+    start += size;
+  }
+  HEARTH_CHECK(start == self.size(dim), "split_with_sizes expects split_sizes to sum exactly to ", self.size(dim),
+               " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
+  return pieces;
+}
+
+std::vector<Tensor> split_evenly(const Tensor& self, int64_t width, int64_t dim) {
+  HEARTH_CHECK(self.dim() > 0, "split expects at least a 1-dimensional tensor");
+  const int64_t size = self.size(dim);
+  HEARTH_CHECK(width >= 0, "split expects split_size be non-negative, but got split_size=", width);
+  HEARTH_CHECK(width > 0 || size == 0, "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
+  std::vector<int64_t> sizes;
+  for (int64_t left = size; left > 0; left -= width) sizes.push_back(std::min(width, left));
+  if (sizes.empty()) sizes.push_back(0);
+  return split_by(self, sizes, dim);
+}
+
+std::vector<Tensor> chunks_of(const Tensor& self, int64_t chunks, int64_t dim) {
+  HEARTH_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
+  HEARTH_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
+  const int64_t size = self.size(dim);
+  const int64_t width = (size + chunks - 1) / chunks;
+  if (width == 0) return split_by(self, std::vector<int64_t>(size_t(chunks), 0), dim);
+  return split_evenly(self, width, dim);
+}
+
+std::vector<Tensor> slices_of(const Tensor& self, int64_t dim) {
+  dim = wrap_dim(dim, self.dim());
+  HEARTH_CHECK(self.dim() > 0, "unbind expects at least a 1-dimensional tensor");
+  std::vector<Tensor> slices;
+  for (int64_t i = 0; i < self.size(dim); ++i) slices.push_back(self.select(dim, i));
+  return slices;
+}
+
+}  // namespace
+
+Tensor cat(TensorList tensors, int64_t dim) { return CatCall(tensors, dim).invocation().call(); }
+Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) { return CatCall(tensors, dim).invocation().out(out); }
+Tensor concat(TensorList tensors, int64_t dim) { return cat(tensors, dim); }
+Tensor stack(TensorList tensors, int64_t dim) { return stack_of(tensors, dim); }
+
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (int64_t split_size, int64_t dim), split_evenly(self, split_size, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (IntArrayRef split_sizes, int64_t dim), split_by(self, split_sizes, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, chunk, (int64_t chunks, int64_t dim), chunks_of(self, chunks, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, unbind, (int64_t dim), slices_of(self, dim))
+
+}  // namespace hearth

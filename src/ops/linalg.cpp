@@ -1,0 +1,184 @@
+#include "hearth/autograd.h"
+#include "kernels/matmul.h"
+#include "ops/define.h"
+#include "ops/promote.h"
+
+namespace hearth {
+
+namespace {
+
+struct NoArgs {};
+
+/// Each operand is read for the other's gradient only.
+SlotSet factors_read(SlotSet needs, int a, int b) {
+  return (needs & in_slot(a) ? in_slot(b) : 0u) | (needs & in_slot(b) ? in_slot(a) : 0u);
+}
+
+void check_same_dtype(const TensorImpl& a, const TensorImpl& b) {
+  HEARTH_CHECK(a.dtype == b.dtype, "expected m1 and m2 to have the same dtype, but got: ", TypeMeta(a.dtype).name(),
+               " != ", TypeMeta(b.dtype).name());
+}
+
+/// a @ b for matrices.
+struct Mm {
+  using Args = NoArgs;
+  static constexpr OpInfo info{.name = "mm", .arguments = "self,mat2", .amp = Amp::kLower};
+  static void infer(const Args&, Infer& c) {
+    const TensorImpl &a = c.in(0), &b = c.in(1);
+    HEARTH_CHECK(a.dim == 2, "self must be a matrix");
+    HEARTH_CHECK(b.dim == 2, "mat2 must be a matrix");
+    HEARTH_CHECK(a.sizes()[1] == b.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (", a.sizes()[0], "x",
+                 a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
+    check_same_dtype(a, b);
+    c.set(0, Dims{a.sizes()[0], b.sizes()[1]}, a.dtype);
+  }
+  static void launch(const Args&, Launch& c) {
+    MatmulParams params;
+    params.a = c.in(0);
+    params.b = c.in(1);
+    params.out = c.out();
+    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+  }
+  static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 0, 1); }
+  static void grad(const Args&, Grad& c) {
+    if (c.needs(0)) c.set(0, c.grad().mm(c.in(1).t()));
+    if (c.needs(1)) c.set(1, c.in(0).t().mm(c.grad()));
+  }
+};
+
+/// a @ b for batches of matrices.
+struct Bmm {
+  using Args = NoArgs;
+  static constexpr OpInfo info{.name = "bmm", .arguments = "self,mat2", .amp = Amp::kLower};
+  static void infer(const Args&, Infer& c) {
+    const TensorImpl &a = c.in(0), &b = c.in(1);
+    HEARTH_CHECK(a.dim == 3, "batch1 must be a 3D tensor");
+    HEARTH_CHECK(b.dim == 3, "batch2 must be a 3D tensor");
+    HEARTH_CHECK(a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1],
+                 "Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0], ", ", a.sizes()[2],
+                 "] but got: [", b.sizes()[0], ", ", b.sizes()[1], "].");
+    check_same_dtype(a, b);
+    c.set(0, Dims{a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a.dtype);
+  }
+  static void launch(const Args&, Launch& c) { Mm::launch({}, c); }
+  static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 0, 1); }
+  static void grad(const Args&, Grad& c) {
+    if (c.needs(0)) c.set(0, c.grad().bmm(c.in(1).transpose(1, 2)));
+    if (c.needs(1)) c.set(1, c.in(0).transpose(1, 2).bmm(c.grad()));
+  }
+};
+
+/// beta * c + alpha * (a @ b).
+struct Addmm {
+  struct Args {
+    double beta, alpha;
+  };
+  static constexpr OpInfo info{.name = "addmm", .arguments = "self,mat1,mat2", .amp = Amp::kLower};
+  static void infer(const Args&, Infer& c) {
+    const TensorImpl &bias = c.in(0), &a = c.in(1), &b = c.in(2);
+    HEARTH_CHECK(a.dim == 2, "mat1 must be a matrix, got ", int(a.dim), "-D tensor");
+    HEARTH_CHECK(b.dim == 2, "mat2 must be a matrix, got ", int(b.dim), "-D tensor");
+    HEARTH_CHECK(a.sizes()[1] == b.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (", a.sizes()[0], "x",
+                 a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
+    check_same_dtype(a, b);
+    HEARTH_CHECK(bias.dtype == a.dtype, "self and mat2 must have the same dtype, but got ", name_of(bias.dtype), " and ",
+                 name_of(a.dtype));
+    const Dims sizes{a.sizes()[0], b.sizes()[1]};
+    HEARTH_CHECK(bias.dim <= 2, "expand(", name_of(bias.dtype), "Tensor{", bias.sizes(), "}, size=", sizes,
+                 "): the number of sizes provided (2) must be greater or equal to the number of dimensions in the tensor (",
+                 int(bias.dim), ")");
+    for (int d = 1; d <= bias.dim; ++d) {
+      const int64_t mine = bias.sizes()[size_t(bias.dim - d)], wanted = sizes[size_t(2 - d)];
+      HEARTH_CHECK(mine == 1 || mine == wanted, "The expanded size of the tensor (", wanted,
+                   ") must match the existing size (", mine, ") at non-singleton dimension ", 2 - d,
+                   ".  Target sizes: ", sizes, ".  Tensor sizes: ", bias.sizes());
+    }
+    c.set(0, sizes, a.dtype);
+  }
+  /// A view of the bias at the result's sizes.
+  static View broadcast(const View& bias, const View& out) {
+    View seen = out;
+    seen.data = bias.data;
+    for (int d = 0; d < out.dim; ++d) {
+      const int from = d - (out.dim - bias.dim);
+      seen.strides[d] = from < 0 || bias.sizes[from] == 1 ? 0 : bias.strides[from];
+    }
+    return seen;
+  }
+  static void launch(const Args& args, Launch& c) {
+    MatmulParams params;
+    params.a = c.in(1);
+    params.b = c.in(2);
+    params.out = c.out();
+    params.c = broadcast(c.in(0), params.out);
+    params.alpha = args.alpha;
+    params.beta = args.beta;
+    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+  }
+  static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 1, 2); }
+  static void grad(const Args& args, Grad& c) {
+    const auto scaled = [](const Tensor& t, double factor) { return factor == 1 ? t : t.mul(factor); };
+    if (c.needs(0)) c.set(0, scaled(c.grad(), args.beta));
+    if (c.needs(1)) c.set(1, scaled(c.grad().mm(c.in(2).t()), args.alpha));
+    if (c.needs(2)) c.set(2, scaled(c.in(1).t().mm(c.grad()), args.alpha));
+  }
+};
+
+/// The batch dimensions of a, b broadcast, and both folded to 3-D.
+Tensor batched_matmul(const Tensor& a, const Tensor& b) {
+  const size_t a_batch = size_t(a.dim() - 2), b_batch = size_t(b.dim() - 2);
+  const Dims batch = broadcast_sizes(a.sizes().slice(0, a_batch), b.sizes().slice(0, b_batch));
+  const auto folded = [&](const Tensor& t) {
+    Dims full = batch;
+    full.push_back(t.size(-2));
+    full.push_back(t.size(-1));
+    int64_t count = 1;
+    for (int64_t size : batch) count *= size;
+    return t.expand(full).reshape({count, t.size(-2), t.size(-1)});
+  };
+  Dims sizes = batch;
+  sizes.push_back(a.size(-2));
+  sizes.push_back(b.size(-1));
+  return folded(a).bmm(folded(b)).view(sizes);
+}
+
+Tensor matmul_of(const Tensor& a, const Tensor& b) {
+  const Composite scope("matmul");
+  HEARTH_CHECK(a.dim() > 0 && b.dim() > 0, "both arguments to matmul need to be at least 1D, but they are ", a.dim(),
+               "D and ", b.dim(), "D");
+  if (a.dim() == 1 && b.dim() == 1) {
+    HEARTH_CHECK(a.size(0) == b.size(0), "inconsistent tensor size, expected tensor [", a.size(0), "] and src [",
+                 b.size(0), "] to have the same number of elements, but got ", a.size(0), " and ", b.size(0),
+                 " elements respectively");
+    return a.unsqueeze(0).mm(b.unsqueeze(1)).view({});
+  }
+  if (a.dim() == 1) return matmul_of(a.unsqueeze(0), b).squeeze(-2);
+  if (b.dim() == 1) return matmul_of(a, b.unsqueeze(1)).squeeze(-1);
+  if (a.dim() == 2 && b.dim() == 2) return a.mm(b);
+  if (b.dim() == 2) {
+    // Rows of all batches against one matrix: one product.
+    Dims sizes(a.sizes());
+    sizes[sizes.size() - 1] = b.size(1);
+    if (a.size(-1) == b.size(0)) return a.reshape({-1, a.size(-1)}).mm(b).view(sizes);
+  }
+  return batched_matmul(a, b);
+}
+
+}  // namespace
+
+HEARTH_DEFINE_OUT(mm, (const Tensor& mat2), invoke<Mm>({}, self, mat2))
+HEARTH_DEFINE_OUT(bmm, (const Tensor& mat2), invoke<Bmm>({}, self, mat2))
+HEARTH_DEFINE_POINTWISE(addmm, (const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha),
+                        invoke<Addmm>({beta.toDouble(), alpha.toDouble()}, self, mat1, mat2))
+
+HEARTH_DEFINE_METHOD(Tensor, matmul, (const Tensor& other), matmul_of(self, other))
+Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
+  HEARTH_CHECK(!modes.grad_enabled || !(self.requires_grad() || other.requires_grad()),
+               "matmul(): functions with out=... arguments don't support automatic differentiation, but one of the "
+               "arguments requires grad.");
+  const Tensor result = matmul_of(self, other);
+  if (!out.sizes().equals(result.sizes())) resize_tensor(out, result.sizes());
+  return out.copy_(result);
+}
+
+}  // namespace hearth

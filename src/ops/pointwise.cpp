@@ -1,0 +1,148 @@
+#include "ops/pointwise.h"
+
+#include <cstring>
+
+namespace hearth {
+
+namespace {
+
+/// Whether dimension a lies further in than b, by the first operand that can tell (PyTorch's rule).
+bool is_inner(size_t a, size_t b, const Dims* strides, int operands, IntArrayRef sizes) {
+  for (int i = 0; i < operands; ++i) {
+    const int64_t x = strides[i][a], y = strides[i][b];
+    if (x == 0 || y == 0 || x == y) continue;
+    return x < y;
+  }
+  return a > b && sizes[a] != 1;
+}
+
+/// Dimensions from the outermost to the innermost in memory.
+Dims memory_order(IntArrayRef sizes, const Dims* strides, int operands) {
+  Dims order = Dims::uninitialized(sizes.size());
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    size_t k = d;
+    for (; k > 0 && is_inner(size_t(order[k - 1]), d, strides, operands, sizes); --k) order[k] = order[k - 1];
+    order[k] = int64_t(d);
+  }
+  return order;
+}
+
+/// Strides of a tensor seen at broadcast sizes: 0 where it repeats.
+Dims broadcast_strides(const TensorImpl& impl, IntArrayRef sizes) {
+  Dims strides(sizes.size(), 0);
+  const size_t shift = sizes.size() - size_t(impl.dim);
+  for (size_t d = 0; d < size_t(impl.dim); ++d)
+    if (impl.sizes_data()[d] != 1 || sizes[d + shift] == 1) strides[d + shift] = impl.strides_data()[d];
+  return strides;
+}
+
+bool all_alike_and_contiguous(const Infer& c) {
+  for (int i = 0; i < c.inputs(); ++i)
+    if (!c.in(i).contiguous() || !c.in(i).sizes().equals(c.in(0).sizes())) return false;
+  return true;
+}
+
+/// The output keeps the inputs' order of dimensions in memory, as channels_last must stay channels_last.
+void preserve_order(Infer& c) {
+  Infer::Output& out = c.out();
+  bool permuted = false;
+  for (int i = 0; i < c.inputs(); ++i) permuted |= !c.in(i).contiguous();
+  if (!permuted || out.sizes.size() < 2) return;
+  Dims strides[kMaxOperands];
+  for (int i = 0; i < c.inputs(); ++i) strides[i] = broadcast_strides(c.in(i), out.sizes);
+  const Dims order = memory_order(out.sizes, strides, c.inputs());
+  out.strides = Dims::uninitialized(out.sizes.size());
+  out.has_strides = true;
+  int64_t step = 1;
+  for (size_t k = order.size(); k-- > 0;) {
+    out.strides[size_t(order[k])] = step;
+    step *= std::max<int64_t>(out.sizes[size_t(order[k])], 1);
+  }
+}
+
+void set_number(Operand& operand, const TensorImpl& impl) {
+  operand.is_number = true;
+  std::memcpy(operand.number, impl.data(), element_size(impl.dtype));
+}
+
+void set_operand(Operand& operand, const TensorImpl& impl) {
+  operand.dtype = impl.dtype;
+  operand.is_number = false;
+  // A number on the host is read now: it may be gone, or written to, when a device gets to it.
+  if (impl.numel == 1 && impl.device.is_cpu() && impl.storage)
+    set_number(operand, impl);
+  else
+    operand.data = kernel_address(impl);
+}
+
+bool simple_loop(const TensorImpl& out, const TensorImpl* const* in, int inputs) {
+  if (!out.contiguous()) return false;
+  for (int i = 0; i < inputs; ++i)
+    if (in[i]->numel != 1 && !(in[i]->contiguous() && in[i]->sizes().equals(out.sizes()))) return false;
+  return true;
+}
+
+}  // namespace
+
+PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs, ScalarType compute) {
+  PointwiseParams p;
+  p.inputs = static_cast<int8_t>(inputs);
+  p.compute = compute;
+  p.numel = out.numel;
+  p.out.dtype = out.dtype;
+  p.out.data = kernel_address(out);
+  for (int i = 0; i < inputs; ++i) set_operand(p.in[i], *in[i]);
+  if (simple_loop(out, in, inputs)) {
+    p.dim = 1;
+    p.sizes[0] = out.numel;
+    p.out.strides[0] = 1;
+    for (int i = 0; i < inputs; ++i) p.in[i].strides[0] = in[i]->numel == 1 ? 0 : 1;
+    return p;
+  }
+  Dims strides[kMaxOperands + 1];
+  strides[0] = Dims(out.strides());
+  for (int i = 0; i < inputs; ++i) strides[i + 1] = broadcast_strides(*in[i], out.sizes());
+  const Dims order = memory_order(out.sizes(), strides, inputs + 1);
+  const auto stride_of = [&](int operand) -> int64_t* {
+    return operand == 0 ? p.out.strides : p.in[operand - 1].strides;
+  };
+  int dim = 0;
+  for (int64_t d : order) {
+    const int64_t size = out.sizes_data()[d];
+    if (size == 1) continue;
+    bool merges = dim > 0;
+    for (int i = 0; i <= inputs && merges; ++i) merges = stride_of(i)[dim - 1] == strides[i][size_t(d)] * size;
+    if (!merges) ++dim;
+    p.sizes[dim - 1] = merges ? p.sizes[dim - 1] * size : size;
+    for (int i = 0; i <= inputs; ++i) stride_of(i)[dim - 1] = strides[i][size_t(d)];
+  }
+  if (dim == 0) {
+    dim = 1;
+    p.sizes[0] = 1;
+    for (int i = 0; i <= inputs; ++i) stride_of(i)[0] = 0;
+  }
+  p.dim = static_cast<int8_t>(dim);
+  return p;
+}
+
+void infer_pointwise(const OpRecord& op, const void*, Infer& c) {
+  Infer::Output& out = c.out();
+  out.dtype = op.info->promote == Promote::kToBool ? kBool : c.compute;
+  out.sizes = c.in(0).sizes();
+  if (all_alike_and_contiguous(c)) return;
+  for (int i = 1; i < c.inputs(); ++i) out.sizes = broadcast_sizes(out.sizes, c.in(i).sizes());
+  preserve_order(c);
+}
+
+void launch_pointwise(const OpRecord& op, const void* args, Launch& c) {
+  if (c.out_impl().numel == 0) return;
+  const TensorImpl* in[kMaxOperands];
+  for (int i = 0; i < c.inputs(); ++i) in[i] = &c.in_impl(i);
+  PointwiseParams p = pointwise_params(c.out_impl(), in, c.inputs(), c.compute);
+  p.functor = static_cast<int16_t>(op.functor);
+  p.formula = static_cast<Formula>(op.formula);
+  std::memcpy(p.parameters, args, op.args_size);
+  launch(c.ctx, p);
+}
+
+}  // namespace hearth

@@ -1,0 +1,56 @@
+#include "ops/view_shape.h"
+
+namespace hearth {
+
+Dims infer_sizes(IntArrayRef wanted, int64_t numel) {
+  Dims sizes(wanted);
+  int64_t known = 1;
+  int unknown = -1;
+  bool overflow = false;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == -1) {
+      HEARTH_CHECK(unknown < 0, "only one dimension can be inferred");
+      unknown = int(d);
+      continue;
+    }
+    HEARTH_CHECK(sizes[d] >= 0, "invalid shape dimension ", sizes[d], " at index ", d, " of shape ", wanted);
+    overflow |= __builtin_mul_overflow(known, sizes[d], &known);
+  }
+  const bool fits = !overflow && (unknown < 0 ? known == numel : known > 0 && numel % known == 0);
+  if (!fits && unknown >= 0 && known == 0 && numel == 0)
+    detail::fail<Error>("cannot reshape tensor of 0 elements into shape ", wanted,
+                        " because the unspecified dimension size -1 can be any value and is ambiguous");
+  HEARTH_CHECK(fits, "shape '", wanted, "' is invalid for input of size ", numel);
+  if (unknown >= 0) sizes[size_t(unknown)] = numel / known;
+  return sizes;
+}
+
+std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef wanted) {
+  Dims result = Dims::uninitialized(wanted.size());
+  int64_t numel = 1;
+  for (int64_t size : sizes) numel *= size;
+  if (numel == 0) return sizes.equals(wanted) ? Dims(strides) : contiguous_strides(wanted);
+  // From the innermost dimension outwards: runs of old dimensions that lie densely must be cut up exactly.
+  size_t next = wanted.size();
+  int64_t run = 1, run_stride = sizes.empty() ? 1 : strides.back();
+  int64_t covered = 1;
+  for (size_t d = sizes.size(); d-- > 0;) {
+    run *= sizes[d];
+    const bool ends = d == 0 || (sizes[d - 1] != 1 && strides[d - 1] != run * run_stride);
+    if (!ends) continue;
+    while (next > 0 && (covered < run || wanted[next - 1] == 1)) {
+      --next;
+      result[next] = covered * run_stride;
+      covered *= wanted[next];
+    }
+    if (covered != run) return std::nullopt;
+    if (d > 0) {
+      run_stride = strides[d - 1];
+      run = covered = 1;
+    }
+  }
+  while (next > 0 && wanted[next - 1] == 1) result[--next] = covered * run_stride;
+  return next == 0 ? std::optional(result) : std::nullopt;
+}
+
+}  // namespace hearth

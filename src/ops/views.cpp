@@ -1,0 +1,381 @@
+// Operators whose result is another window on the same memory.
+#include <algorithm>
+
+#include "hearth/autograd.h"
+#include "ops/copy.h"
+#include "ops/define.h"
+#include "ops/view_shape.h"
+
+namespace hearth {
+
+namespace {
+
+struct NoArgs {};
+struct DimArgs {
+  int64_t dim;
+};
+
+void set_view(Infer& c, const Dims& sizes, const Dims& strides, int64_t offset) {
+  Infer::Output& out = c.out();
+  out.sizes = sizes;
+  out.strides = strides;
+  out.has_strides = true;
+  out.offset = offset;
+}
+
+constexpr OpInfo view_info(const char* name, const char* node = "") {
+  return {.name = name, .node = node, .effect = Effect::kView};
+}
+
+/// Zeros of a view's base, with a gradient written where the view looks: the derivative of windows.
+template <class ViewOp>
+struct IntoZeros {
+  struct Args {
+    typename ViewOp::Args view;
+    Dims sizes;
+  };
+  static constexpr OpInfo info{.name = ViewOp::kBackwardName};
+  static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    const View out = c.out();
+    launch_fill(c.ctx, out, 0);
+    View window = out;
+    ViewOp::narrow(args.view, window);
+    launch_copy(c.ctx, window, c.in(0));
+  }
+  static void grad(const Args& args, Grad& c) { c.set(0, invoke<ViewOp>(args.view, c.grad()).call()); }
+};
+
+/// The same memory described by a View, for infer.
+View described(const TensorImpl& impl) {
+  View view;
+  view.dtype = impl.dtype;
+  view.dim = impl.dim;
+  view.numel = impl.numel;
+  std::copy_n(impl.sizes_data(), impl.dim, view.sizes);
+  std::copy_n(impl.strides_data(), impl.dim, view.strides);
+  return view;
+}
+
+/// A view op that narrows a View: geometry and offset in one place, for infer and for the derivative.
+template <class Op>
+void infer_window(const typename Op::Args& args, Infer& c) {
+  View view = described(c.in(0));
+  const int64_t moved = Op::narrow(args, view);
+  set_view(c, Dims(IntArrayRef(view.sizes, size_t(view.dim))), Dims(IntArrayRef(view.strides, size_t(view.dim))),
+           c.in(0).offset + moved);
+}
+
+/// Moves the window's first element; returns by how many elements.
+int64_t advance(View& view, int64_t elements) {
+  if (view.data) view.data = view.as<char>() + elements * int64_t(element_size(view.dtype));
+  return elements;
+}
+
+void recount(View& view) {
+  view.numel = 1;
+  for (int d = 0; d < view.dim; ++d) view.numel *= view.sizes[d];
+}
+
+struct Select {
+  struct Args {
+    int64_t dim, index;
+  };
+  static constexpr OpInfo info = view_info("select");
+  static constexpr const char* kBackwardName = "select_backward";
+  static int64_t narrow(const Args& args, View& view) {
+    const int64_t moved = advance(view, args.index * view.strides[args.dim]);
+    for (int d = int(args.dim) + 1; d < view.dim; ++d) {
+      view.sizes[d - 1] = view.sizes[d];
+      view.strides[d - 1] = view.strides[d];
+    }
+    --view.dim;
+    recount(view);
+    return moved;
+  }
+  static void infer(const Args& args, Infer& c) { infer_window<Select>(args, c); }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<IntoZeros<Select>>({args, Dims(c.in_sizes(0))}, c.grad()).call());
+  }
+};
+
+struct Slice {
+  struct Args {
+    int64_t dim, start, length, step;
+  };
+  static constexpr OpInfo info = view_info("slice");
+  static constexpr const char* kBackwardName = "slice_backward";
+  static int64_t narrow(const Args& args, View& view) {
+    const int64_t moved = args.length > 0 ? advance(view, args.start * view.strides[args.dim]) : 0;
+    view.sizes[args.dim] = args.length;
+    view.strides[args.dim] *= args.step;
+    recount(view);
+    return moved;
+  }
+  static void infer(const Args& args, Infer& c) { infer_window<Slice>(args, c); }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<IntoZeros<Slice>>({args, Dims(c.in_sizes(0))}, c.grad()).call());
+  }
+};
+
+struct Permute {
+  struct Args {
+    Dims dims;
+  };
+  static constexpr OpInfo info = view_info("permute");
+  static void infer(const Args& args, Infer& c) {
+    Dims sizes = Dims::uninitialized(args.dims.size()), strides = sizes;
+    for (size_t d = 0; d < args.dims.size(); ++d) {
+      sizes[d] = c.in(0).sizes()[size_t(args.dims[d])];
+      strides[d] = c.in(0).strides()[size_t(args.dims[d])];
+    }
+    set_view(c, sizes, strides, c.in(0).offset);
+  }
+  static void grad(const Args& args, Grad& c) {
+    Dims inverse = Dims::uninitialized(args.dims.size());
+    for (size_t d = 0; d < args.dims.size(); ++d) inverse[size_t(args.dims[d])] = int64_t(d);
+    c.set(0, c.grad().permute(inverse));
+  }
+};
+
+/// Exchanges two dimensions; `t` differs by name only.
+template <const OpInfo& facts>
+struct Exchange {
+  struct Args {
+    int64_t dim0, dim1;
+  };
+  static constexpr OpInfo info = facts;
+  static void infer(const Args& args, Infer& c) {
+    Dims sizes(c.in(0).sizes()), strides(c.in(0).strides());
+    if (!sizes.empty()) {
+      std::swap(sizes[size_t(args.dim0)], sizes[size_t(args.dim1)]);
+      std::swap(strides[size_t(args.dim0)], strides[size_t(args.dim1)]);
+    }
+    set_view(c, sizes, strides, c.in(0).offset);
+  }
+  static void grad(const Args& args, Grad& c) { c.set(0, invoke<Exchange>(args, c.grad()).call()); }
+};
+constexpr OpInfo kTranspose = view_info("transpose");
+constexpr OpInfo kT = view_info("t", "T");
+
+struct Expand {
+  struct Args {
+    Dims sizes;
+  };
+  static constexpr OpInfo info = view_info("expand");
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& in = c.in(0);
+    HEARTH_CHECK(args.sizes.size() >= size_t(in.dim), "expand(", name_of(in.dtype), "Tensor{", in.sizes(), "}, size=",
+                 args.sizes, "): the number of sizes provided (", args.sizes.size(),
+                 ") must be greater or equal to the number of dimensions in the tensor (", int(in.dim), ")");
+    Dims sizes = args.sizes, strides(args.sizes.size(), 0);
+    const size_t shift = sizes.size() - size_t(in.dim);
+    for (size_t d = 0; d < sizes.size(); ++d) {
+      const bool fresh = d < shift;
+      HEARTH_CHECK(!fresh || sizes[d] >= 0, "The expanded size of the tensor (", sizes[d],
+                   ") isn't allowed in a leading, non-existing dimension ", d);
+      if (fresh) continue;
+      const int64_t size = in.sizes()[d - shift];
+      if (sizes[d] == -1) sizes[d] = size;
+      HEARTH_CHECK(size == 1 || size == sizes[d], "The expanded size of the tensor (", sizes[d],
+                   ") must match the existing size (", size, ") at non-singleton dimension ", d, ".  Target sizes: ",
+                   args.sizes, ".  Tensor sizes: ", in.sizes());
+      strides[d] = size == sizes[d] ? in.strides()[d - shift] : 0;
+    }
+    set_view(c, sizes, strides, in.offset);
+  }
+  static void grad(const Args&, Grad& c) { c.set(0, c.grad().sum_to_size(c.in_sizes(0))); }
+};
+
+/// New sizes over the same elements; `_unsafe_view`-like uses differ by name only.
+struct Reshaped {
+  struct Args {
+    Dims sizes;
+  };
+  static constexpr OpInfo info = view_info("view");
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& in = c.in(0);
+    const std::optional<Dims> strides = view_strides(in.sizes(), in.strides(), args.sizes);
+    HEARTH_CHECK(strides, "view size is not compatible with input tensor's size and stride (at least one dimension spans "
+                 "across two contiguous subspaces). Use .reshape(...) instead. (sizes ", in.sizes(), ", strides ",
+                 in.strides(), ", wanted ", args.sizes, ")");
+    set_view(c, args.sizes, *strides, in.offset);
+  }
+  static void grad(const Args&, Grad& c) { c.set(0, c.grad().reshape(c.in_sizes(0))); }
+};
+
+struct Unsqueeze {
+  using Args = DimArgs;
+  static constexpr OpInfo info = view_info("unsqueeze");
+  static void infer(const Args& args, Infer& c) {
+    Dims sizes(c.in(0).sizes()), strides(c.in(0).strides());
+    const size_t d = size_t(args.dim);
+    const int64_t stride = d < sizes.size() ? sizes[d] * strides[d] : 1;
+    sizes.insert(d, 1);
+    strides.insert(d, stride);
+    set_view(c, sizes, strides, c.in(0).offset);
+  }
+  static void grad(const Args& args, Grad& c) { c.set(0, c.grad().squeeze(args.dim)); }
+};
+
+struct Squeeze {
+  struct Args {
+    int64_t dim;  // -1: all
+  };
+  static constexpr OpInfo info = view_info("squeeze");
+  static void infer(const Args& args, Infer& c) {
+    Dims sizes, strides;
+    for (size_t d = 0; d < size_t(c.in(0).dim); ++d) {
+      const bool named = args.dim == -1 || args.dim == int64_t(d);
+      if (named && c.in(0).sizes()[d] == 1) continue;
+      sizes.push_back(c.in(0).sizes()[d]);
+      strides.push_back(c.in(0).strides()[d]);
+    }
+    set_view(c, sizes, strides, c.in(0).offset);
+  }
+  static void grad(const Args&, Grad& c) { c.set(0, c.grad().reshape(c.in_sizes(0))); }
+};
+
+struct Alias {
+  using Args = NoArgs;
+  static constexpr OpInfo info = view_info("alias");
+  static void infer(const Args&, Infer& c) {
+    set_view(c, Dims(c.in(0).sizes()), Dims(c.in(0).strides()), c.in(0).offset);
+  }
+  static void grad(const Args&, Grad& c) { c.set(0, c.grad()); }
+};
+
+struct AsStrided {
+  struct Args {
+    Dims sizes, strides;
+    int64_t offset;
+  };
+  static constexpr OpInfo info = view_info("as_strided");
+  static void infer(const Args& args, Infer& c) { set_view(c, args.sizes, args.strides, args.offset); }
+  /// Each element of the window adds to the element of the input it shows, found through its position in memory.
+  static void grad(const Args& args, Grad& c) {
+    const IntArrayRef sizes = c.in_sizes(0);
+    const Tensor flat = zeros({checked_numel(sizes)}, c.grad().options());
+    const Tensor positions = arange(flat.numel(), TensorOptions(kLong).device(c.grad().device()));
+    const Tensor shown = positions.as_strided(args.sizes, args.strides, args.offset).reshape({-1});
+    c.set(0, flat.scatter_add(0, shown, c.grad().reshape({-1})).reshape(sizes));
+  }
+};
+
+Tensor select_checked(const Tensor& self, int64_t dim, int64_t index) {
+  HEARTH_CHECK_AS(IndexError, self.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.size(dim);
+  HEARTH_CHECK_AS(IndexError, index >= -size && index < size, "select(): index ", index,
+                  " out of range for tensor of size ", self.sizes(), " at dimension ", dim);
+  return invoke<Select>({dim, index < 0 ? index + size : index}, self).call();
+}
+
+Tensor slice_checked(const Tensor& self, int64_t dim, std::optional<int64_t> first, std::optional<int64_t> last,
+                     int64_t step) {
+  HEARTH_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
+  HEARTH_CHECK(step > 0, "slice step must be positive");
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.size(dim);
+  const auto clamp = [size](int64_t at, int64_t low) {
+    return std::clamp(at < 0 ? at + size : at, low, std::max(size, low));
+  };
+  const int64_t start = clamp(first.value_or(0), 0);
+  const int64_t stop = clamp(last.value_or(size), start);
+  const int64_t length = (stop - start) / step + ((stop - start) % step != 0);
+  return invoke<Slice>({dim, start, length, step}, self).call();
+}
+
+Tensor narrow_checked(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  HEARTH_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
+  HEARTH_CHECK(length >= 0, "narrow(): length must be non-negative.");
+  const int64_t size = self.size(dim);
+  HEARTH_CHECK_AS(IndexError, start >= -size && start <= size, "start out of range (expected to be in range of [", -size,
+                  ", ", size, "], but got ", start, ")");
+  if (start < 0) start += size;
+  HEARTH_CHECK(start <= size - length, "start (", start, ") + length (", length, ") exceeds dimension size (", size, ").");
+  return slice_checked(self, dim, start, start + length, 1);
+}
+
+Tensor permute_checked(const Tensor& self, IntArrayRef dims) {
+  HEARTH_CHECK(dims.size() == size_t(self.dim()), "permute(sparse_coo): number of dimensions in the tensor input does "
+               "not match the length of the desired ordering of dimensions i.e. input.dim() = ", self.dim(),
+               " is not equal to len(dims) = ", dims.size());
+  Dims order = Dims::uninitialized(dims.size());
+  uint32_t seen = 0;
+  for (size_t d = 0; d < dims.size(); ++d) {
+    order[d] = wrap_dim(dims[d], self.dim());
+    HEARTH_CHECK(!(seen >> order[d] & 1u), "permute(): duplicate dims are not allowed.");
+    seen |= 1u << order[d];
+  }
+  return invoke<Permute>({order}, self).call();
+}
+
+Tensor t_checked(const Tensor& self) {
+  HEARTH_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D");
+  return invoke<Exchange<kT>>({0, self.dim() == 2 ? 1 : 0}, self).call();
+}
+
+Tensor reshape_checked(const Tensor& self, IntArrayRef size) {
+  const Dims sizes = infer_sizes(size, self.numel());
+  const bool viewable = view_strides(self.sizes(), self.strides(), sizes).has_value();
+  return invoke<Reshaped>({sizes}, viewable ? self : self.clone(MemoryFormat::Contiguous)).call();
+}
+
+Tensor as_strided_checked(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> offset) {
+  HEARTH_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape");
+  const int64_t start = offset.value_or(self.storage_offset());
+  HEARTH_CHECK(start >= 0, "Tensor: invalid storage offset ", start);
+  for (int64_t s : stride)
+    HEARTH_CHECK(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
+  const size_t needed = checked_numel(size) == 0 ? 0 : span_bytes(size, stride, start, self.itemsize());
+  const size_t held = self.storage().nbytes();
+  HEARTH_CHECK(needed <= held, "setStorage: sizes ", size, ", strides ", stride, ", storage offset ", start,
+               ", and itemsize ", self.itemsize(), " requiring a storage size of ", needed,
+               " are out of bounds for storage of size ", held);
+  return invoke<AsStrided>({Dims(size), Dims(stride), start}, self).call();
+}
+
+Tensor flatten_checked(const Tensor& self, int64_t start, int64_t end) {
+  start = wrap_dim(start, self.dim());
+  end = wrap_dim(end, self.dim());
+  HEARTH_CHECK(start <= end, "flatten() has invalid args: start_dim cannot come after end_dim");
+  if (self.dim() == 0) return self.reshape({1});
+  if (start == end) return self;
+  Dims sizes;
+  int64_t merged = 1;
+  for (int64_t d = 0; d < self.dim(); ++d) {
+    if (d < start || d > end) sizes.push_back(self.size(d));
+    if (d >= start && d <= end) merged *= self.size(d);
+    if (d == end) sizes.push_back(merged);
+  }
+  return self.reshape(sizes);
+}
+
+}  // namespace
+
+HEARTH_DEFINE_METHOD(Tensor, select, (int64_t dim, int64_t index), select_checked(self, dim, index))
+HEARTH_DEFINE_METHOD(Tensor, slice,
+                     (int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step),
+                     slice_checked(self, dim, start, end, step))
+HEARTH_DEFINE_METHOD(Tensor, narrow, (int64_t dim, int64_t start, int64_t length),
+                     narrow_checked(self, dim, start, length))
+HEARTH_DEFINE_METHOD(Tensor, permute, (IntArrayRef dims), permute_checked(self, dims))
+HEARTH_DEFINE_METHOD(Tensor, transpose, (int64_t dim0, int64_t dim1),
+                     invoke<Exchange<kTranspose>>({wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, t, (), t_checked(self))
+HEARTH_DEFINE_METHOD(Tensor, expand, (IntArrayRef size, bool), invoke<Expand>({Dims(size)}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, expand_as, (const Tensor& other), self.expand(other.sizes()))
+HEARTH_DEFINE_METHOD(Tensor, view, (IntArrayRef size), invoke<Reshaped>({infer_sizes(size, self.numel())}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, view_as, (const Tensor& other), self.view(other.sizes()))
+HEARTH_DEFINE_METHOD(Tensor, reshape, (IntArrayRef size), reshape_checked(self, size))
+HEARTH_DEFINE_METHOD(Tensor, reshape_as, (const Tensor& other), self.reshape(other.sizes()))
+HEARTH_DEFINE_METHOD(Tensor, as_strided, (IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset),
+                     as_strided_checked(self, size, stride, storage_offset))
+HEARTH_DEFINE_METHOD(Tensor, unsqueeze, (int64_t dim), invoke<Unsqueeze>({wrap_dim(dim, self.dim() + 1)}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, squeeze, (), invoke<Squeeze>({-1}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, squeeze, (int64_t dim), invoke<Squeeze>({wrap_dim(dim, self.dim())}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, flatten, (int64_t start_dim, int64_t end_dim), flatten_checked(self, start_dim, end_dim))
+HEARTH_DEFINE_METHOD(Tensor, alias, (), invoke<Alias>({}, self).call())
+
+}  // namespace hearth
