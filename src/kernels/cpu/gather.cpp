@@ -8,30 +8,31 @@ namespace hearth::cpu {
 
 namespace {
 
-/// A 0-d view as one element of a 1-d one.
-View at_least_1d(View view) {
-  if (view.dim > 0) return view;
+/// Makes a 0-d view one element of a 1-d one.
+void make_at_least_1d(View& view) {
+  if (view.dim > 0) return;
   view.dim = 1;
   view.sizes[0] = view.strides[0] = 1;
-  return view;
 }
 
-View with_sizes_of(const View& shape, View view) {
-  std::copy_n(shape.sizes, shape.dim, view.sizes);
-  view.numel = shape.numel;
-  return view;
+void set_sizes(View& view, const View& like) {
+  std::copy_n(like.sizes, like.dim, view.sizes);
+  view.numel = like.numel;
 }
 
 /// Gather and scatter are indexing: the index stands for one dimension of the table, the position's own
 /// coordinates for all others.
 template <class Run>
 void with_job(const View& table, const View& index, const View& list, int dim, const Run& run) {
-  const View positions = at_least_1d(index);
-  const View whole = at_least_1d(table);
-  View kept = with_sizes_of(positions, whole);
+  View kept = table, places = list;
+  IndexedDim indexed{index, 0, 0, dim};
+  for (View* view : {&kept, &places, &indexed.index}) make_at_least_1d(*view);
+  indexed.size = kept.sizes[dim];
+  indexed.stride = kept.strides[dim];
   kept.strides[dim] = 0;
-  const IndexedDim indexed{positions, whole.sizes[dim], whole.strides[dim], dim};
-  run(IndexJob{kept, {&indexed, 1}, with_sizes_of(positions, at_least_1d(list)), false});
+  set_sizes(kept, indexed.index);
+  set_sizes(places, indexed.index);
+  run(IndexJob{kept, {&indexed, 1}, places, false});
 }
 
 }  // namespace

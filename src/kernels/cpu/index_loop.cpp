@@ -15,13 +15,73 @@ constexpr int64_t kLineElements = 16;             // neighbours that had better 
 
 using Loop = StridedLoop<kMaxDims + kIndex>;
 
-int64_t load_index(const void* data, ScalarType dtype, int64_t offset) {
-  return dtype == kInt ? static_cast<const int32_t*>(data)[offset] : static_cast<const int64_t*>(data)[offset];
+/// Where in the table's dimension an index points; anything not below size if it is out of range.
+uint64_t resolve(int64_t index, int64_t size, bool allow_negative) {
+  return static_cast<uint64_t>(index + (allow_negative && index < 0 ? size : 0));
 }
 
-bool in_range(int64_t index, int64_t size, bool allow_negative) {
-  return index < size && index >= (allow_negative ? -size : 0);
-}
+/// The offsets first, first + step, first + 2 * step, …
+struct Steps {
+  int64_t first, step;
+  int64_t operator()(int64_t i) const { return first + i * step; }
+};
+
+/// Some indices of one IndexedDim, `stride` elements apart.
+struct IndexRow {
+  const IndexedDim& dim;
+  int64_t start, stride, count;
+  bool allow_negative;
+
+  bool all_good() const {
+    bool good = true;
+    for_each([&good, size = dim.size, negative = allow_negative](int64_t, int64_t index) {
+      good &= resolve(index, size, negative) < static_cast<uint64_t>(size);
+    });
+    return good;
+  }
+
+  /// offsets[i] = base(i) + what index i adds to it; false if any was out of range. Works on copies, because
+  /// to the compiler the offsets may lie over everything else; unsigned, because a bad index may be anything.
+  template <class Base>
+  bool place(int64_t* offsets, const Base& base) const {
+    bool good = true;
+    for_each([&good, offsets, base, size = dim.size, step = static_cast<uint64_t>(dim.stride),
+              negative = allow_negative](int64_t i, int64_t index) {
+      const uint64_t at = resolve(index, size, negative);
+      good &= at < static_cast<uint64_t>(size);
+      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(base(i)) + at * step);
+    });
+    return good;
+  }
+
+  /// Reports every index out of range and calls mark(i).
+  template <class Mark>
+  void report(FaultSlot* faults, const Mark& mark) const {
+    for_each([&](int64_t i, int64_t index) {
+      if (resolve(index, dim.size, allow_negative) < static_cast<uint64_t>(dim.size)) return;
+      faults->report(Fault::kIndexOutOfRange, index, dim.dim, dim.size);
+      mark(i);
+    });
+  }
+
+ private:
+  template <class F>
+  void for_each(const F& f) const {
+    if (dim.index.dtype == kInt)
+      for_each_of(dim.index.as<int32_t>() + start, f);
+    else
+      for_each_of(dim.index.as<int64_t>() + start, f);
+  }
+
+  template <class I, class F>
+  void for_each_of(const I* data, F f) const {
+    const int64_t end = count, step = stride;
+    if (step == 1)
+      for (int64_t i = 0; i < end; ++i) f(i, int64_t{data[i]});
+    else
+      for (int64_t i = 0; i < end; ++i) f(i, int64_t{data[i * step]});
+  }
+};
 
 /// A part of a job: some of the positions, and of these only those in a range of the table.
 class Part {
@@ -40,6 +100,9 @@ class Part {
 
  private:
   bool indexed(int d) const;
+  bool in_limits(int64_t table_offset) const {
+    return !limited_ || (table_offset >= table_begin_ && table_offset < table_end_);
+  }
   IndexRun split(Loop& positions, Loop& runs) const;
   void look_up(const Loop& positions, const int64_t* offsets, int64_t count, IndexBlock& block,
                FaultSlot* faults) const;
@@ -111,41 +174,30 @@ IndexRun Part::split(Loop& positions, Loop& runs) const {
 /// Appends `count` positions along the innermost dimension of `positions` to the block.
 void Part::look_up(const Loop& positions, const int64_t* offsets, int64_t count, IndexBlock& block,
                    FaultSlot* faults) const {
+  const auto steps = [&](int o) { return Steps{first_[o] + offsets[o], positions.inner_stride(o)}; };
   int64_t* const table = block.table + block.count;
   int64_t* const list = block.list + block.count;
-  bool good[IndexBlock::kCapacity];
-  bool all_good = true;
-  for (int64_t i = 0; i < count; ++i) {
-    table[i] = first_[kTable] + offsets[kTable] + i * positions.inner_stride(kTable);
-    list[i] = first_[kList] + offsets[kList] + i * positions.inner_stride(kList);
-    good[i] = true;
-  }
+  const Steps table_steps = steps(kTable), list_steps = steps(kList);
+  for (int64_t i = 0; i < count; ++i) list[i] = list_steps(i);
+
+  bool is_bad[IndexBlock::kCapacity];
+  bool any_bad = false;
   for (size_t k = 0; k < job_.indices.size(); ++k) {
-    const IndexedDim& dim = job_.indices[k];
-    const int o = kIndex + static_cast<int>(k);
-    const int64_t start = first_[o] + offsets[o], stride = positions.inner_stride(o);
-    for (int64_t i = 0; i < count; ++i) {
-      int64_t index = load_index(dim.index.data, dim.index.dtype, start + i * stride);
-      if (!in_range(index, dim.size, job_.allow_negative)) [[unlikely]] {
-        faults->report(Fault::kIndexOutOfRange, index, dim.dim, dim.size);
-        all_good = good[i] = false;
-        continue;
-      }
-      table[i] += (index < 0 ? index + dim.size : index) * dim.stride;
-    }
+    const Steps index = steps(kIndex + static_cast<int>(k));
+    const IndexRow row{job_.indices[k], index.first, index.step, count, job_.allow_negative};
+    const bool good = k == 0 ? row.place(table, table_steps)
+                             : row.place(table, [table](int64_t i) { return table[i]; });
+    if (good) [[likely]] continue;
+    if (!any_bad) std::fill_n(is_bad, count, false);
+    any_bad = true;
+    row.report(faults, [&](int64_t i) { is_bad[i] = true; });
   }
-  if (all_good && !limited_) {
+  if (any_bad)
+    block.keep(count, [&](int64_t i) { return !is_bad[i] && in_limits(table[i]); });
+  else if (limited_)
+    block.keep(count, [&](int64_t i) { return in_limits(table[i]); });
+  else
     block.count += count;
-    return;
-  }
-  int64_t used = 0;
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t table_offset = table[i], list_offset = list[i];
-    table[used] = table_offset;
-    list[used] = list_offset;
-    used += good[i] && (!limited_ || (table_offset >= table_begin_ && table_offset < table_end_));
-  }
-  block.count += used;
 }
 
 void Part::run(MoveBlock move, FaultSlot* faults) const {
@@ -206,12 +258,8 @@ bool check_indices(const IndexJob& job, FaultSlot* faults) {
       if (index.strides[d] == 0) index.sizes[d] = 1;
     const StridedLoop<1> loop{&index};
     const auto check_run = [&](const int64_t* offsets, int64_t count) {
-      for (int64_t i = 0; i < count; ++i) {
-        const int64_t value = load_index(index.data, index.dtype, offsets[0] + i * loop.inner_stride(0));
-        if (in_range(value, dim.size, job.allow_negative)) continue;
-        faults->report(Fault::kIndexOutOfRange, value, dim.dim, dim.size);
-        good = false;
-      }
+      const IndexRow row{dim, offsets[0], loop.inner_stride(0), count, job.allow_negative};
+      if (!row.all_good()) row.report(faults, [&](int64_t) { good = false; });
     };
     parallel_for(0, loop.numel(), kMoveGrain,
                  [&](int64_t begin, int64_t end) { loop.walk(begin, end, check_run); });
@@ -241,8 +289,10 @@ void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
   if (division.units >= kEnough) return run_divided(whole, division, move, numel, ctx.faults());
   const int64_t span = whole.table_span();
   const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(double(span) * kMoveGrain / double(numel)));
-  parallel_for(0, span, grain,
-               [&](int64_t begin, int64_t end) { whole.within(begin, end).run(move, ctx.faults()); });
+  parallel_for(0, span, grain, [&](int64_t begin, int64_t end) {
+    const bool all = begin == 0 && end == span;
+    (all ? whole : whole.within(begin, end)).run(move, ctx.faults());
+  });
 }
 
 }  // namespace hearth::cpu

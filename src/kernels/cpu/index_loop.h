@@ -21,6 +21,18 @@ struct IndexBlock {
   int64_t count = 0;
   int64_t table[kCapacity];
   int64_t list[kCapacity];
+
+  /// Appends those of the next `candidates` entries, already in place, for which wanted(i) is true.
+  template <class F>
+  void keep(int64_t candidates, const F& wanted) {
+    const int64_t first = count;
+    for (int64_t i = 0; i < candidates; ++i) {
+      const bool is_wanted = wanted(i);
+      table[count] = table[first + i];
+      list[count] = list[first + i];
+      count += is_wanted;
+    }
+  }
 };
 
 /// A run of elements at every position of a block.

@@ -12,18 +12,21 @@ template <class T, class Action>
 void move_block(void* table, void* list, const IndexBlock& block, const IndexRun& run, const Action& action) {
   T* const table_start = static_cast<T*>(table);
   T* const list_start = static_cast<T*>(list);
-  if (run.count == 1) {
-    for (int64_t i = 0; i < block.count; ++i) action(table_start[block.table[i]], list_start[block.list[i]]);
+  // Copies, because to the compiler the elements may lie over block and run.
+  const int64_t positions = block.count;
+  const auto [count, table_stride, list_stride] = run;
+  if (count == 1) {
+    for (int64_t i = 0; i < positions; ++i) action(table_start[block.table[i]], list_start[block.list[i]]);
     return;
   }
-  const bool dense = run.table_stride == 1 && run.list_stride == 1;
-  for (int64_t i = 0; i < block.count; ++i) {
+  const bool dense = table_stride == 1 && list_stride == 1;
+  for (int64_t i = 0; i < positions; ++i) {
     T* const t = table_start + block.table[i];
     T* const l = list_start + block.list[i];
     if (dense) {
-      for (int64_t j = 0; j < run.count; ++j) action(t[j], l[j]);
+      for (int64_t j = 0; j < count; ++j) action(t[j], l[j]);
     } else {
-      for (int64_t j = 0; j < run.count; ++j) action(t[j * run.table_stride], l[j * run.list_stride]);
+      for (int64_t j = 0; j < count; ++j) action(t[j * table_stride], l[j * list_stride]);
     }
   }
 }

@@ -32,16 +32,16 @@ struct Product {
   double work() const { return double(m()) * double(n()) * double(k()); }
 };
 
-View as_batch(View view) {
-  if (view.dim == 3) return view;
-  for (int d = 2; d > 0; --d) {
-    view.sizes[d] = view.sizes[d - 1];
-    view.strides[d] = view.strides[d - 1];
-  }
-  view.dim = 3;
-  view.sizes[0] = 1;
-  view.strides[0] = 0;
-  return view;
+/// A matrix as a batch of one.
+View as_batch(const View& view) {
+  View result = view;
+  if (view.dim == 3) return result;
+  result.dim = 3;
+  result.sizes[0] = 1;
+  result.strides[0] = 0;
+  std::copy_n(view.sizes, 2, result.sizes + 1);
+  std::copy_n(view.strides, 2, result.strides + 1);
+  return result;
 }
 
 View transposed(View view) {
@@ -194,13 +194,11 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
 
 /// Our loops, with b's rows made contiguous where that pays.
 void multiply_by_loops(const Product& p, Ctx& ctx) {
-  View b = p.b;
-  if (b.strides[2] != 1 && p.m() > 1 && p.work() > kBlasWork) {
-    b = scratch_like(p.b, p.b.dtype, ctx);
-    copy_strided(first_of_broadcast(p.b), b);
-    b = broadcast(b, p.batch());
-  }
-  multiply_loops(p.a, b, p.out, p.alpha, p.beta);
+  if (p.b.strides[2] == 1 || p.m() == 1 || p.work() <= kBlasWork)
+    return multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
+  const View rows = scratch_like(p.b, p.b.dtype, ctx);
+  copy_strided(first_of_broadcast(p.b), rows);
+  multiply_loops(p.a, broadcast(rows, p.batch()), p.out, p.alpha, p.beta);
 }
 
 template <class T>
