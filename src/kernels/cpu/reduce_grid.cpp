@@ -38,6 +38,9 @@ void ReduceGrid::choose_tiles() {
   split_runs_ = !by_rows_ && kept.inner_in() == 1 && (kept.inner_size() >= kNarrow || dense);
   const int64_t run = at_least_1(split_runs_ ? kept.inner_size() : kept.numel);
   tile_width_ = std::min(run, kTileBytes / size_);
+  // Gathered columns should go through the buffer at once if they are short.
+  if (!direct_ || kept.inner_in() != 1)
+    tile_width_ = std::min(tile_width_, std::max(kNarrow, kBufferBytes / size_ / at_least_1(count())));
   if (by_rows_) tile_width_ = std::clamp<int64_t>(kTaskElements / at_least_1(count()), 1, tile_width_);
   tiles_ = pieces(run, tile_width_) * (kept.numel / run);
   leaf_ = by_rows_ ? kBufferBytes / size_
