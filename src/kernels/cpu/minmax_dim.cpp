@@ -15,6 +15,9 @@ namespace {
 
 constexpr int64_t kRowBlock = 1024;  // elements that are searched at a time along a row
 
+constexpr fn::Max kLargest;
+constexpr fn::Min kSmallest;
+
 const MinMaxTable& minmax_dim_table() {
 #if defined(HEARTH_CPU_AVX512)
   if (isa_level() == IsaLevel::kAvx512) return minmax_dim_table_avx512;
@@ -31,8 +34,8 @@ bool is_nan(T x) {
   return x != x;
 }
 
-/// Blocks of rows are reduced by the SIMD loops of Max or Min, and only in a block that beats the ones before
-/// it is the place looked for; side by side, columns keep their places from row to row.
+/// Blocks of rows are reduced by the SIMD loops of Max or Min, and only in a block that beats the
+/// ones before it is the place looked for; side by side, columns keep their places from row to row.
 template <class T>
 class MinMaxDim {
  public:
@@ -53,9 +56,7 @@ class MinMaxDim {
   static int functor_of(bool largest) {
     return largest ? fn::index_of<fn::Max, fn::Reductions> : fn::index_of<fn::Min, fn::Reductions>;
   }
-  bool beats(T a, T b) const {
-    return is_nan(a) ? !is_nan(b) : params_.largest ? a > b : a < b;
-  }
+  bool beats(T a, T b) const { return is_nan(a) ? !is_nan(b) : params_.largest ? a > b : a < b; }
 
   void search(OutputTile tile, int64_t begin, int64_t end, Best& best) const;
   void look_along(const char* data, int64_t n, int64_t position, int64_t j, Best& best) const;
@@ -82,7 +83,8 @@ void MinMaxDim<T>::run(Ctx& ctx) const {
     });
     return;
   }
-  Best* slots = static_cast<Best*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks()) * sizeof(Best)));
+  Best* slots =
+      static_cast<Best*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks()) * sizeof(Best)));
   grid_.for_tasks([this, slots](int64_t task, OutputTile tile, int64_t begin, int64_t end) {
     search(tile, begin, end, slots[task]);
   });
@@ -108,9 +110,8 @@ void MinMaxDim<T>::search(OutputTile tile, int64_t begin, int64_t end, Best& bes
   if (grid_.by_rows()) {
     grid_.for_rows(tile, [&](int64_t j, const char* row) {
       for (int64_t b = begin; b < end; b += kRowBlock)
-        grid_.along_row(row, b, std::min(b + kRowBlock, end), [&](const char* data, int64_t n) {
-          look_along(data, n, b, j, best);
-        });
+        grid_.along_row(row, b, std::min(b + kRowBlock, end),
+                        [&](const char* data, int64_t n) { look_along(data, n, b, j, best); });
     });
     return;
   }
@@ -129,7 +130,8 @@ void MinMaxDim<T>::look_along(const char* data, int64_t n, int64_t position, int
                               Best& best) const {
   TileStates states;
   row_loops_.start(1, states);
-  row_loops_.block(nullptr, data, n, 0, states);
+  const void* functor = params_.largest ? static_cast<const void*>(&kLargest) : &kSmallest;
+  row_loops_.block(functor, data, n, 0, states);
   T value;
   std::memcpy(&value, states.bytes, sizeof(T));
   if (!improves(value, j, best)) return;
@@ -146,7 +148,8 @@ void MinMaxDim<T>::look_along(const char* data, int64_t n, int64_t position, int
 template <class T>
 void MinMaxDim<T>::look_across(const char* data, int64_t stride, int64_t rows, int64_t width,
                                int64_t position, Best& best) const {
-  using Place = std::conditional_t<sizeof(T) == 1, int8_t, std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
+  using Place = std::conditional_t<sizeof(T) == 1, int8_t,
+                                   std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
   alignas(64) T values[kTileBytes / sizeof(T)];
   alignas(64) Place places[kTileBytes / sizeof(T)];
   column_loop_(data, stride, rows, width, values, places);
@@ -160,9 +163,11 @@ void MinMaxDim<T>::look_across(const char* data, int64_t stride, int64_t rows, i
 template <class T>
 void MinMaxDim<T>::store(OutputTile tile, const Best& best) const {
   if (params_.values.defined())
-    store_tile(ReducePlan(params_.in, params_.values).kept, tile, best.value, dtype_of<T>, params_.values);
+    store_tile(ReducePlan(params_.in, params_.values).kept, tile, best.value, dtype_of<T>,
+               params_.values);
   if (params_.indices.defined())
-    store_tile(ReducePlan(params_.in, params_.indices).kept, tile, best.index, kLong, params_.indices);
+    store_tile(ReducePlan(params_.in, params_.indices).kept, tile, best.index, kLong,
+               params_.indices);
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 #pragma once
 
-// The inner loops of max and min along a dimension for one target; only minmax_dim_<target>.cpp include this.
+// The inner loops of max and min along a dimension for one target; only minmax_dim_<target>.cpp
+// include this.
 
 #include "kernels/cpu/math_simple.h"
 #include "kernels/cpu/minmax_dim_kernels.h"
@@ -23,7 +24,8 @@ struct MinMaxRows {
 
   /// Takes rows first … first + count - 1 of one vector of columns into account.
   template <int n, int count>
-  HEARTH_SIMD static void column(const T* x, int64_t stride, int64_t first, T* values, Int* places) {
+  HEARTH_SIMD static void column(const T* x, int64_t stride, int64_t first, T* values,
+                                 Int* places) {
     using V = Vec<T, n, Isa>;
     using I = Vec<Int, n, Isa>;
     V value = V::load(values);
@@ -39,8 +41,8 @@ struct MinMaxRows {
   }
 
   template <int count>
-  HEARTH_SIMD static void some_rows(const T* x, int64_t stride, int64_t first, int64_t width, T* values,
-                                    Int* places) {
+  HEARTH_SIMD static void some_rows(const T* x, int64_t stride, int64_t first, int64_t width,
+                                    T* values, Int* places) {
     constexpr int kFull = FullVec<T, Isa>::kLanes;
     int64_t j = 0;
     for (; j + kFull <= width; j += kFull)

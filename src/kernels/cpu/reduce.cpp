@@ -13,8 +13,8 @@ namespace {
 constexpr int64_t kNarrow = 64;  // below, several rows are taken as one
 constexpr int64_t kFold = 32;    // so many at most
 
-/// One reduction. A chunk of the grid is halved until a leaf is left, and states are merged on the way back,
-/// so that rounding errors grow with the logarithm of the size.
+/// One reduction. A chunk of the grid is halved until a leaf is left, and states are merged on the
+/// way back, so that rounding errors grow with the logarithm of the size.
 class Reduction {
  public:
   Reduction(const ReduceParams& params, const ReduceLoops& loops)
@@ -53,7 +53,8 @@ void Reduction::run(Ctx& ctx) const {
     });
     return;
   }
-  char* slots = static_cast<char*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks() * slot_bytes())));
+  char* slots =
+      static_cast<char*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks() * slot_bytes())));
   grid_.for_tasks([this, slots](int64_t task, OutputTile tile, int64_t first, int64_t last) {
     TileStates states;
     reduce(tile, first, last, states);
@@ -100,7 +101,8 @@ void Reduction::combine_rows(const char* data, int64_t stride, int64_t rows, int
     TileStates wide;
     loops_.start(fold * width, wide);
     loops_.rows(params_.parameters, data, fold * width, rows / fold, fold * width, wide);
-    for (int64_t i = 0; i < fold; ++i) loops_.merge(params_.parameters, wide, i * width, width, states);
+    for (int64_t i = 0; i < fold; ++i)
+      loops_.merge(params_.parameters, wide, i * width, width, states);
     data += rows / fold * fold * width * size_;
     rows %= fold;
   }

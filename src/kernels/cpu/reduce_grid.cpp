@@ -8,8 +8,8 @@ namespace {
 
 constexpr int64_t kTaskElements = 1 << 17;  // a chunk gets at least as many
 constexpr int64_t kTasks = 128;             // enough for every processor
-constexpr int64_t kShortRow = 16;           // below, outputs side by side are faster than along a row
-constexpr int64_t kNarrow = 64;             // below, columns of one run are few
+constexpr int64_t kShortRow = 16;  // below, outputs side by side are faster than along a row
+constexpr int64_t kNarrow = 64;    // below, columns of one run are few
 
 int64_t pieces(int64_t count, int64_t size) { return (count + size - 1) / size; }
 int64_t at_least_1(int64_t x) { return std::max<int64_t>(x, 1); }
@@ -40,8 +40,10 @@ void ReduceGrid::choose_tiles() {
   tile_width_ = std::min(run, kTileBytes / size_);
   // Gathered columns should go through the buffer at once if they are short.
   if (!direct_ || kept.inner_in() != 1)
-    tile_width_ = std::min(tile_width_, std::max(kNarrow, kBufferBytes / size_ / at_least_1(count())));
-  if (by_rows_) tile_width_ = std::clamp<int64_t>(kTaskElements / at_least_1(count()), 1, tile_width_);
+    tile_width_ =
+        std::min(tile_width_, std::max(kNarrow, kBufferBytes / size_ / at_least_1(count())));
+  if (by_rows_)
+    tile_width_ = std::clamp<int64_t>(kTaskElements / at_least_1(count()), 1, tile_width_);
   tiles_ = pieces(run, tile_width_) * (kept.numel / run);
   leaf_ = by_rows_ ? kBufferBytes / size_
                    : std::max<int64_t>(kNarrow, 4 * kBufferBytes / (tile_width_ * size_));
