@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel_for.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/reduce_convert.h"
 #include "kernels/ctx.h"
 
@@ -22,16 +22,7 @@ int64_t grain(int64_t elements) {
   return std::max<int64_t>(kGrain / std::max<int64_t>(elements, 1), 1);
 }
 
-const BatchNormTable& batch_norm_table() {
-#if defined(HEARTH_CPU_AVX512)
-  if (isa_level() == IsaLevel::kAvx512) return batch_norm_table_avx512;
-#endif
-#if defined(HEARTH_CPU_AVX2)
-  return batch_norm_table_avx2;
-#else
-  return batch_norm_table_generic;
-#endif
-}
+const BatchNormTable& batch_norm_table() { return HEARTH_ISA_TABLE(batch_norm_table); }
 
 /// Elements as the loops take them: where they are, or converted into a buffer.
 class Source {

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/minmax_dim_kernels.h"
 #include "kernels/cpu/reduce_grid.h"
 #include "kernels/reduce.h"
@@ -18,16 +18,7 @@ constexpr int64_t kRowBlock = 1024;  // elements that are searched at a time alo
 constexpr fn::Max kLargest;
 constexpr fn::Min kSmallest;
 
-const MinMaxTable& minmax_dim_table() {
-#if defined(HEARTH_CPU_AVX512)
-  if (isa_level() == IsaLevel::kAvx512) return minmax_dim_table_avx512;
-#endif
-#if defined(HEARTH_CPU_AVX2)
-  return minmax_dim_table_avx2;
-#else
-  return minmax_dim_table_generic;
-#endif
-}
+const MinMaxTable& minmax_dim_table() { return HEARTH_ISA_TABLE(minmax_dim_table); }
 
 template <class T>
 bool is_nan(T x) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/reduce_grid.h"
 
 namespace hearth::cpu {
@@ -80,6 +80,7 @@ void Reduction::reduce(OutputTile tile, int64_t begin, int64_t end, TileStates& 
 
 void Reduction::reduce_leaf(OutputTile tile, int64_t begin, int64_t end, TileStates& states) const {
   loops_.start(tile.width, states);
+  if (begin == end) return;
   if (grid_.by_rows()) {
     grid_.for_rows(tile, [&](int64_t j, const char* row) {
       grid_.along_row(row, begin, end, [&](const char* data, int64_t n) {
@@ -135,22 +136,32 @@ void Reduction::merge_slots(OutputTile tile, const char* slots, int64_t count,
   loops_.merge(params_.parameters, other, 0, tile.width, states);
 }
 
+/// All of a tensor that one block holds, computed as Reduction would, without its preparations.
+void reduce_block(const ReduceParams& params, const ReduceLoops& loops) {
+  TileStates states;
+  alignas(64) char result[64];
+  loops.start(1, states);
+  loops.block(params.parameters, params.in.data, params.in.numel, 0, states);
+  loops.finish(params.parameters, states, 1, result);
+  StridedConvert(params.compute, params.out.dtype)(result, 1, params.out.data, 1, 1);
+}
+
+bool is_one_block(const ReduceParams& params) {
+  const int64_t bytes = params.in.numel * int64_t(element_size(params.compute));
+  return params.out.numel == 1 && bytes > 0 && bytes <= kBlockBytes &&
+         params.in.dtype == params.compute && params.in.contiguous();
+}
+
 }  // namespace
 
-const ReduceTable& reduce_table() {
-#if defined(HEARTH_CPU_AVX512)
-  if (isa_level() == IsaLevel::kAvx512) return reduce_table_avx512;
-#endif
-#if defined(HEARTH_CPU_AVX2)
-  return reduce_table_avx2;
-#else
-  return reduce_table_generic;
-#endif
-}
+const ReduceTable& reduce_table() { return HEARTH_ISA_TABLE(reduce_table); }
 
 void run(const ReduceParams& params, Ctx& ctx) {
   const ReduceLoops& loops = *reduce_table().loops[params.functor][int(params.compute)];
-  Reduction(params, loops).run(ctx);
+  if (is_one_block(params))
+    reduce_block(params, loops);
+  else
+    Reduction(params, loops).run(ctx);
 }
 
 }  // namespace hearth::cpu

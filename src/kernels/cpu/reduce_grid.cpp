@@ -11,7 +11,10 @@ constexpr int64_t kTasks = 128;             // enough for every processor
 constexpr int64_t kShortRow = 16;  // below, outputs side by side are faster than along a row
 constexpr int64_t kNarrow = 64;    // below, columns of one run are few
 
-int64_t pieces(int64_t count, int64_t size) { return (count + size - 1) / size; }
+/// Without a division where there is one piece: small tensors notice.
+int64_t pieces(int64_t count, int64_t size) {
+  return count <= size ? count > 0 : (count + size - 1) / size;
+}
 int64_t at_least_1(int64_t x) { return std::max<int64_t>(x, 1); }
 
 }  // namespace
@@ -50,6 +53,11 @@ void ReduceGrid::choose_tiles() {
 }
 
 void ReduceGrid::choose_chunks() {
+  if (count() * tile_width_ <= kTaskElements) {
+    chunks_ = 1;
+    chunk_ = at_least_1(count());
+    return;
+  }
   const int64_t by_work = pieces(count() * tile_width_, kTaskElements);
   const int64_t wanted = std::clamp<int64_t>(by_work, 1, at_least_1(kTasks / at_least_1(tiles_)));
   chunk_ = at_least_1(pieces(pieces(count(), wanted), leaf_) * leaf_);

@@ -15,6 +15,9 @@ struct OutputTile {
   int64_t width;
 };
 
+/// Bytes of the elements of a row that are reduced in one go.
+inline constexpr int64_t kBlockBytes = 16384;
+
 /// How a reduction is cut up: a grid of tiles of outputs times chunks of the reduced positions,
 /// which depends on the shapes alone, and the way to the elements of each piece.
 class ReduceGrid {
@@ -49,7 +52,7 @@ class ReduceGrid {
   void across_columns(OutputTile tile, int64_t begin, int64_t end, const F& f) const;
 
  private:
-  static constexpr int64_t kBufferBytes = 16384;
+  static constexpr int64_t kBufferBytes = kBlockBytes;
   static constexpr int64_t kDirectRun = 256;  // shorter runs are gathered first
   static constexpr int64_t kGrain = 1 << 15;  // elements that are worth another thread
 
