@@ -57,7 +57,6 @@ struct Job {
   ScalarType computed;      // the dtype the block writes
   bool is_test = false;
   int64_t lane_size;
-  int64_t tile_elements;        // so many that a tile of lanes fits its buffer
   bool constant[kMaxOperands];  // whether operand k has one value everywhere
 
   Job(const PointwiseTable& t, const PointwiseParams& p)
@@ -70,10 +69,11 @@ struct Job {
       block = t.blocks[p.functor][static_cast<int>(p.formula)][static_cast<int>(lanes)];
     }
     lane_size = static_cast<int64_t>(element_size(lanes));
-    tile_elements = std::min(kTileElements, kTileBytes / lane_size);
     for (int k = 0; k < p.inputs; ++k) constant[k] = is_constant(p, p.in[k]);
   }
 
+  /// As many as a buffer holds.
+  int64_t tile_elements() const { return std::min(kTileElements, kTileBytes / lane_size); }
   /// Whether operand k is rounded to the half type first in which the formula is computed. Numbers are not,
   /// as in PyTorch, except in comparisons, where x == 0.1 must hold for the half nearest to 0.1.
   bool rounds(int k) const {
@@ -133,7 +133,7 @@ void run_plain_part(const Job& job, int64_t begin, int64_t end) {
     steps[k] = job.lane_size;
     in[k] = static_cast<const char*>(p.in[k].address()) + begin * job.lane_size;
     if (!job.constant[k] || (p.numel == 1 && job.has_lanes(k))) continue;
-    block_elements = std::min(end - begin, job.tile_elements);
+    block_elements = std::min(end - begin, job.tile_elements());
     job.fill_constant(k, constants[k], block_elements);
     in[k] = reinterpret_cast<const char*>(constants[k]);
     steps[k] = 0;
@@ -224,7 +224,7 @@ class TileRunner {
 };
 
 void run_tiles(const Job& job) {
-  const Tiling tiling(job.params, job.tile_elements);
+  const Tiling tiling(job.params, job.tile_elements());
   const auto part = [&](int64_t begin, int64_t end) {
     TileRunner runner(job, tiling);
     for (int64_t tile = begin; tile < end; ++tile) runner.run(tile);
@@ -235,6 +235,24 @@ void run_tiles(const Job& job) {
     parallel_for(0, tiling.count, std::max<int64_t>(kGrain / (tiling.rows * tiling.cols), 1), part);
 }
 
+/// Few elements, contiguous and all of one dtype: the shortest way to the block. False if they are not.
+bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
+  if (p.numel > kGrain || p.dim > 1) return false;
+  const auto usable = [&](const Operand& operand, ScalarType dtype) {
+    return operand.dtype == dtype && !operand.is_number && (p.dim == 0 || operand.strides[0] == 1);
+  };
+  const void* in[kMaxOperands];
+  for (int k = 0; k < p.inputs; ++k) {
+    if (!usable(p.in[k], p.compute)) return false;
+    in[k] = p.in[k].data;
+  }
+  const bool is_test = p.formula == Formula::kValue && table.is_test[p.functor];
+  const BlockFn block = table.blocks[p.functor][static_cast<int>(p.formula)][static_cast<int>(p.compute)];
+  if (!block || !usable(p.out, is_test ? kBool : p.compute)) return false;
+  block(p.parameters, in, p.out.data, p.numel);
+  return true;
+}
+
 }  // namespace
 
 bool pointwise_supported(int functor, Formula formula, ScalarType compute) {
@@ -243,7 +261,7 @@ bool pointwise_supported(int functor, Formula formula, ScalarType compute) {
 }
 
 void run_with(const PointwiseTable& table, const PointwiseParams& params) {
-  if (params.numel == 0) return;
+  if (params.numel == 0 || run_small(table, params)) return;
   const Job job(table, params);
   if (is_plain(job))
     run_plain(job);
