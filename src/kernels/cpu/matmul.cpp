@@ -55,15 +55,19 @@ bool same_memory(const View& a, const View& b) {
   return a.data == b.data && std::equal(a.strides, a.strides + a.dim, b.strides);
 }
 
+/// One matrix in place of a batch that repeats it.
+View first_of_broadcast(View view) {
+  if (view.strides[0] != 0 || view.sizes[0] <= 1) return view;
+  view.numel /= view.sizes[0];
+  view.sizes[0] = 1;
+  return view;
+}
+
 /// A contiguous view of this dtype and these sizes in scratch memory; a batch of stride 0 becomes
 /// one matrix.
 View scratch_like(const View& view, ScalarType dtype, Ctx& ctx) {
-  View result = view;
+  View result = first_of_broadcast(view);
   result.dtype = dtype;
-  if (view.strides[0] == 0 && view.sizes[0] > 1) {
-    result.sizes[0] = 1;
-    result.numel /= view.sizes[0];
-  }
   result.strides[2] = 1;
   result.strides[1] = view.sizes[2];
   result.strides[0] = view.sizes[1] * view.sizes[2];
@@ -71,20 +75,13 @@ View scratch_like(const View& view, ScalarType dtype, Ctx& ctx) {
   return result;
 }
 
-/// Gives one matrix the view's batch size again.
+/// One matrix as a batch that repeats it.
 View broadcast(View one, int64_t batch) {
   if (one.sizes[0] == batch) return one;
   one.numel *= batch;
   one.sizes[0] = batch;
   one.strides[0] = 0;
   return one;
-}
-
-View first_of_broadcast(View view) {
-  if (view.strides[0] != 0 || view.sizes[0] <= 1) return view;
-  view.numel /= view.sizes[0];
-  view.sizes[0] = 1;
-  return view;
 }
 
 /// Whether BLAS can read a matrix of the batch as it lies, plain or transposed.
