@@ -4,7 +4,7 @@
 
 #include "autograd/anomaly.h"
 #include "core/modes.h"
-#include "core/streams.h"
+#include "core/order_streams.h"
 
 namespace hearth::autograd {
 

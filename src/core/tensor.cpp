@@ -61,7 +61,7 @@ MemoryFormat Tensor::suggest_memory_format() const {
 
 bool Tensor::is_pinned() const {
   const TensorImpl& impl = defined_impl(impl_);
-  return impl.device.is_cpu() && impl.storage && impl.storage->data && is_pinned_memory(impl.storage->data);
+  return impl.device.is_cpu() && impl.storage && impl.storage->data && hearth::is_pinned(impl.storage->data);
 }
 
 Storage Tensor::storage() const { return Storage(StoragePtr(defined_impl(impl_).storage).detach()); }

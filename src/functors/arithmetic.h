@@ -6,7 +6,7 @@ namespace hearth::fn {
 
 /// The identity: copies and casts.
 struct Copy {
-  static constexpr OpInfo info{.name = "copy", .promote = Promote::kCommon};
+  static constexpr OpInfo info{.name = "copy"};
   template <class V>
   HEARTH_FN V value(V x) const {
     return x;
@@ -19,7 +19,7 @@ struct Copy {
 
 /// a + alpha * b.
 struct Add {
-  static constexpr OpInfo info{.name = "add", .promote = Promote::kCommon, .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "add", .amp = Amp::kWidest};
   Factor alpha;
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -38,7 +38,7 @@ struct Add {
 /// a - alpha * b.
 struct Sub {
   static constexpr OpInfo info{
-      .name = "sub", .dtypes = dtypes::kNumbers, .promote = Promote::kCommon, .amp = Amp::kWidest};
+      .name = "sub", .dtypes = dtypes::kNumbers, .amp = Amp::kWidest};
   Factor alpha;
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -56,7 +56,7 @@ struct Sub {
 
 /// a * b.
 struct Mul {
-  static constexpr OpInfo info{.name = "mul", .promote = Promote::kCommon, .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "mul", .amp = Amp::kWidest};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a * b;
@@ -93,7 +93,7 @@ struct Div {
 
 /// -x.
 struct Neg {
-  static constexpr OpInfo info{.name = "neg", .dtypes = dtypes::kNumbers, .promote = Promote::kCommon};
+  static constexpr OpInfo info{.name = "neg", .dtypes = dtypes::kNumbers};
   template <class V>
   HEARTH_FN V value(V x) const {
     return -x;
@@ -106,7 +106,7 @@ struct Neg {
 
 /// |x|; its gradient at 0 is 0.
 struct Abs {
-  static constexpr OpInfo info{.name = "abs", .dtypes = dtypes::kReal, .promote = Promote::kCommon};
+  static constexpr OpInfo info{.name = "abs", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V x) const {
     return abs(x);
@@ -119,7 +119,7 @@ struct Abs {
 
 /// condition ? a : b.
 struct Where {
-  static constexpr OpInfo info{.name = "where", .promote = Promote::kCommon, .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "where", .amp = Amp::kWidest};
   template <class V>
   HEARTH_FN V value(V c, V a, V b) const {
     return select(c != 0, a, b);
@@ -137,7 +137,7 @@ struct Where {
 /// The larger one, NaN if either is; ties share the gradient.
 struct Maximum {
   static constexpr OpInfo info{
-      .name = "maximum", .dtypes = dtypes::kRealAndBool, .promote = Promote::kCommon, .amp = Amp::kWidest};
+      .name = "maximum", .dtypes = dtypes::kRealAndBool, .amp = Amp::kWidest};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return maximum(a, b);
@@ -155,7 +155,7 @@ struct Maximum {
 /// The smaller one, NaN if either is; ties share the gradient.
 struct Minimum {
   static constexpr OpInfo info{
-      .name = "minimum", .dtypes = dtypes::kRealAndBool, .promote = Promote::kCommon, .amp = Amp::kWidest};
+      .name = "minimum", .dtypes = dtypes::kRealAndBool, .amp = Amp::kWidest};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return minimum(a, b);
@@ -173,7 +173,7 @@ struct Minimum {
 /// a to the power b.
 struct Pow {
   static constexpr OpInfo info{
-      .name = "pow", .dtypes = dtypes::kReal, .promote = Promote::kCommon, .amp = Amp::kFloat32};
+      .name = "pow", .dtypes = dtypes::kReal, .amp = Amp::kFloat32};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return pow(a, b);

@@ -39,9 +39,8 @@ enum class Amp : unsigned char {
   kWidest,   // several inputs: casts to the widest of them
 };
 
-/// How the dtype of the result, and of the computation, follows from the inputs.
+/// How the dtype of a pointwise op's computation and result follows from its inputs.
 enum class Promote : unsigned char {
-  kNone,     // infer says
   kCommon,   // PyTorch's promotion over all inputs
   kFloat,    // as kCommon, then integers become the default float
   kToBool,   // computed as kCommon, the result is bool
@@ -68,7 +67,7 @@ struct OpInfo {
   const char* node = "";        // grad_fn is <node>Backward0; empty: the name, capitalised
   const char* arguments = "";   // of the tensor inputs, for errors; empty: self, other, …
   DtypeSet dtypes = dtypes::kAll;
-  Promote promote = Promote::kNone;
+  Promote promote = Promote::kCommon;
   Amp amp = Amp::kKeep;
   Effect effect = Effect::kPure;
   SlotSet saves = 0;            // of kernel ops; a pointwise functor's are found by running its grad

@@ -161,7 +161,7 @@ struct Atan2 {
 
 /// The remainder of a / b with the sign of a.
 struct Fmod {
-  static constexpr OpInfo info{.name = "fmod", .dtypes = dtypes::kReal, .promote = Promote::kCommon};
+  static constexpr OpInfo info{.name = "fmod", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return fmod(a, b);
@@ -180,7 +180,7 @@ struct Fmod {
 #define HEARTH_ROUNDING(Name, function)                                               \
   struct Name {                                                                       \
     static constexpr OpInfo info{                                                     \
-        .name = #function, .dtypes = dtypes::kReal, .promote = Promote::kCommon};     \
+        .name = #function, .dtypes = dtypes::kReal};     \
     template <class V>                                                                \
     HEARTH_FN V value(V x) const {                                                    \
       return function(x);                                                             \

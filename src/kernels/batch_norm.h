@@ -12,14 +12,14 @@ namespace hearth {
 /// Per-channel views have one dimension of C elements. Floating dtypes: `out` has that of `in`, the
 /// per-channel views have that of `in` or float32.
 struct BatchNormParams {
-  View in;
-  View out;
-  View weight;        // may be undefined: 1
-  View bias;          // may be undefined: 0
-  View running_mean;  // both may be undefined when training
-  View running_var;
-  View save_mean;     // may be undefined
-  View save_invstd;   // may be undefined
+  View in{};
+  View out{};
+  View weight{};        // may be undefined: 1
+  View bias{};          // may be undefined: 0
+  View running_mean{};  // both may be undefined when training
+  View running_var{};
+  View save_mean{};     // may be undefined
+  View save_invstd{};   // may be undefined
   bool training = true;
   double momentum = 0.1;
   double eps = 1e-5;
@@ -28,16 +28,16 @@ struct BatchNormParams {
 /// The gradients of batch norm with respect to in, weight and bias. Training reads save_mean and
 /// save_invstd, evaluation the running ones; undefined outputs are not computed.
 struct BatchNormBackwardParams {
-  View grad_out;
-  View in;
-  View weight;        // may be undefined: 1
-  View running_mean;  // evaluation only
-  View running_var;   // evaluation only
-  View save_mean;     // training only
-  View save_invstd;   // training only
-  View grad_in;       // may be undefined
-  View grad_weight;   // may be undefined
-  View grad_bias;     // may be undefined
+  View grad_out{};
+  View in{};
+  View weight{};        // may be undefined: 1
+  View running_mean{};  // evaluation only
+  View running_var{};   // evaluation only
+  View save_mean{};     // training only
+  View save_invstd{};   // training only
+  View grad_in{};       // may be undefined
+  View grad_weight{};   // may be undefined
+  View grad_bias{};     // may be undefined
   bool training = true;
   double eps = 1e-5;
 };

@@ -10,9 +10,9 @@ namespace hearth {
 /// values). Of equal elements the first counts; the first NaN beats everything. in.sizes[dim] > 0 unless
 /// the outputs are empty. Real dtypes and bool; dim is 0 for a 0-d tensor.
 struct MinMaxDimParams {
-  View in;
-  View values;
-  View indices;
+  View in{};
+  View values{};
+  View indices{};
   int dim = 0;
   bool largest = true;
 };

@@ -127,9 +127,9 @@ void compute(OpCall& c) {
   check_defined(c);
   const Device device = info.mixes_devices ? impl_of(c.inputs[0]).device : device_of(c);
   Infer inferred(c.inputs);
-  inferred.compute = compute_type(info, c.inputs);
-  if (info.promote != Promote::kNone) check_dtype(info, inferred.compute);
-  else if (inferred.has(0)) check_dtype(info, inferred.in(0).dtype);
+  const bool pointwise = c.op.functor >= 0;
+  if (pointwise) inferred.compute = compute_type(info, c.inputs);
+  if (pointwise || inferred.has(0)) check_dtype(info, pointwise ? inferred.compute : inferred.in(0).dtype);
   c.op.infer(c.op, c.args, inferred);
   if (info.effect == Effect::kView) return make_view(c, inferred);
   if (c.binding == Binding::kNew) {

@@ -152,7 +152,7 @@ void copy_to_gpu(const TensorImpl& to, const TensorImpl& from, size_t bytes, boo
   Backend& backend = backend_of(to.device);
   const StreamHandle stream = current_stream(to.device);
   backend.copy(to.data(), from.data(), bytes, CopyKind::kHostToDevice, to.device.index(), stream);
-  if (!is_pinned_memory(from.data())) return;
+  if (!is_pinned(from.data())) return;
   if (non_blocking)
     pinned_record(from.data(), to.device, stream);
   else
@@ -163,7 +163,7 @@ void copy_to_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bo
   Backend& backend = backend_of(from.device);
   const StreamHandle stream = current_stream(from.device);
   backend.copy(to.data(), from.data(), bytes, CopyKind::kDeviceToHost, from.device.index(), stream);
-  if (non_blocking && is_pinned_memory(to.data())) {
+  if (non_blocking && is_pinned(to.data())) {
     pinned_record(to.data(), from.device, stream);
     return;
   }

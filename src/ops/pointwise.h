@@ -20,8 +20,7 @@ namespace detail {
 
 /// A gradient formula of a functor, as an op of its own: its operands are g and what the formula reads.
 template <class F>
-inline constexpr OpInfo formula_info{.name = F::info.name, .dtypes = dtypes::kFloating | dtypes::kComplex,
-                                     .promote = Promote::kCommon};
+inline constexpr OpInfo formula_info{.name = F::info.name, .dtypes = dtypes::kFloating | dtypes::kComplex};
 
 template <class F, int which>
 inline constexpr OpRecord formula_record{&formula_info<F>, sizeof(F), &copy_args<F>, &destroy_args<F>,

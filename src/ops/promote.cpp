@@ -46,7 +46,6 @@ ScalarType result_type_of(Inputs inputs) {
 }
 
 ScalarType compute_type(const OpInfo& info, Inputs inputs) {
-  if (info.promote == Promote::kNone) return ScalarType::Undefined;
   ScalarType type = ScalarType::Undefined;
   bool same = true;
   for (int i = 0; i < inputs.count && same; ++i) {

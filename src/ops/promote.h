@@ -7,7 +7,7 @@ namespace hearth {
 /// PyTorch's promotion over tensors: dimensioned ones decide before 0-d ones, those before C++ numbers.
 ScalarType result_type_of(Inputs inputs);
 
-/// The dtype an op computes in, by its Promote rule; ScalarType::Undefined for Promote::kNone.
+/// The dtype a pointwise op computes in, by its Promote rule.
 ScalarType compute_type(const OpInfo& info, Inputs inputs);
 
 /// "\"gelu\" not implemented for 'Long'" if the op does not know the dtype.

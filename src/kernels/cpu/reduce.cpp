@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/cpu/isa.h"
 #include "kernels/cpu/reduce_grid.h"
 
 namespace hearth::cpu {
@@ -136,9 +137,7 @@ void Reduction::merge_slots(OutputTile tile, const char* slots, int64_t count,
 
 const ReduceTable& reduce_table() {
 #if defined(HEARTH_CPU_AVX512)
-  static const bool avx512 = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-                             __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (avx512) return reduce_table_avx512;
+  if (isa_level() == IsaLevel::kAvx512) return reduce_table_avx512;
 #endif
 #if defined(HEARTH_CPU_AVX2)
   return reduce_table_avx2;

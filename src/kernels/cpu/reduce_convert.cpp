@@ -1,86 +1,57 @@
 #include "kernels/cpu/reduce_convert.h"
 
-#include <type_traits>
+#include <algorithm>
+#include <cstring>
 
 namespace hearth::cpu {
 
 namespace {
 
-template <class T>
-inline constexpr bool kIsComplex = false;
-template <class T>
-inline constexpr bool kIsComplex<complex<T>> = true;
+struct Bytes16 {
+  uint64_t parts[2];
+};
 
-template <class To, class From>
-To convert(From x) {
-  if constexpr (std::is_same_v<From, Half> || std::is_same_v<From, BFloat16>)
-    return convert<To>(float(x));
-  else if constexpr (std::is_same_v<To, bool>)
-    return !(x == From(0));
-  else if constexpr (kIsComplex<From> && kIsComplex<To>)
-    return To(x);
-  else if constexpr (kIsComplex<From>)
-    return convert<To>(x.real());
-  else if constexpr (kIsComplex<To>)
-    return To(static_cast<typename To::value_type>(x));
-  else if constexpr (std::is_same_v<To, Half> || std::is_same_v<To, BFloat16>)
-    return To(static_cast<float>(x));
-  else
-    return static_cast<To>(x);
+template <class T>
+void copy_elements(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t n) {
+  const T* x = static_cast<const T*>(from);
+  T* y = static_cast<T*>(to);
+  for (int64_t i = 0; i < n; ++i) y[i * to_stride] = x[i * from_stride];
 }
 
-template <class To, class From>
-void convert_all(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t n) {
-  const From* x = static_cast<const From*>(from);
-  To* y = static_cast<To*>(to);
+void copy(int64_t size, const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t n) {
   if (from_stride == 1 && to_stride == 1) {
-    for (int64_t i = 0; i < n; ++i) y[i] = convert<To>(x[i]);
-  } else {
-    for (int64_t i = 0; i < n; ++i) y[i * to_stride] = convert<To>(x[i * from_stride]);
+    std::memcpy(to, from, size_t(n * size));
+    return;
   }
-}
-
-template <class To>
-ConvertFn convert_into(ScalarType from) {
-  switch (from) {
-#define HEARTH_CONVERT(type, Name) \
-  case ScalarType::Name: return convert_all<To, type>;
-    HEARTH_DTYPES(HEARTH_CONVERT)
-#undef HEARTH_CONVERT
-    default: return nullptr;
-  }
-}
-
-template <class From>
-ConvertFn convert_out_of(ScalarType to) {
-  switch (to) {
-#define HEARTH_CONVERT(type, Name) \
-  case ScalarType::Name: return convert_all<type, From>;
-    HEARTH_DTYPES(HEARTH_CONVERT)
-#undef HEARTH_CONVERT
-    default: return nullptr;
+  switch (size) {
+    case 1: return copy_elements<uint8_t>(from, from_stride, to, to_stride, n);
+    case 2: return copy_elements<uint16_t>(from, from_stride, to, to_stride, n);
+    case 4: return copy_elements<uint32_t>(from, from_stride, to, to_stride, n);
+    case 8: return copy_elements<uint64_t>(from, from_stride, to, to_stride, n);
+    default: return copy_elements<Bytes16>(from, from_stride, to, to_stride, n);
   }
 }
 
 }  // namespace
 
-#define HEARTH_COMPUTE_TYPES(X, ...) \
-  switch (compute) {                 \
-    case kFloat: return X<float>(__VA_ARGS__);                    \
-    case kDouble: return X<double>(__VA_ARGS__);                  \
-    case kLong: return X<int64_t>(__VA_ARGS__);                   \
-    case kBool: return X<bool>(__VA_ARGS__);                      \
-    case kComplexFloat: return X<complex<float>>(__VA_ARGS__);    \
-    case kComplexDouble: return X<complex<double>>(__VA_ARGS__);  \
-    default: return nullptr;         \
+StridedConvert::StridedConvert(ScalarType from, ScalarType to)
+    : convert_(from == to ? nullptr : pointwise_table().convert[int(from)][int(to)]),
+      from_size_(int64_t(element_size(from))),
+      to_size_(int64_t(element_size(to))) {}
+
+void StridedConvert::operator()(const void* from, int64_t from_stride, void* to, int64_t to_stride,
+                                int64_t n) const {
+  if (!convert_) return copy(from_size_, from, from_stride, to, to_stride, n);
+  if (from_stride == 1 && to_stride == 1) return convert_(from, to, n);
+  constexpr int64_t kBlock = 128;
+  alignas(64) char before[kBlock * 16], after[kBlock * 16];
+  for (int64_t done = 0; done < n; done += kBlock) {
+    const int64_t count = std::min(kBlock, n - done);
+    copy(from_size_, static_cast<const char*>(from) + done * from_stride * from_size_, from_stride, before,
+         1, count);
+    convert_(before, after, count);
+    copy(to_size_, after, 1, static_cast<char*>(to) + done * to_stride * to_size_, to_stride, count);
   }
-
-ConvertFn convert_to_compute(ScalarType from, ScalarType compute) {
-  HEARTH_COMPUTE_TYPES(convert_into, from)
-}
-
-ConvertFn convert_from_compute(ScalarType compute, ScalarType to) {
-  HEARTH_COMPUTE_TYPES(convert_out_of, to)
 }
 
 }  // namespace hearth::cpu

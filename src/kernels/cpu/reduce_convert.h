@@ -2,17 +2,19 @@
 
 #include <cstdint>
 
-#include "hearth/dtype.h"
+#include "kernels/cpu/pointwise_table.h"
 
 namespace hearth::cpu {
 
-/// Converts n elements, `from_stride` apart, into n elements `to_stride` apart.
-using ConvertFn = void (*)(const void* from, int64_t from_stride, void* to, int64_t to_stride,
-                           int64_t n);
+/// Converts elements between two dtypes and strides (in elements), any number at a time.
+class StridedConvert {
+ public:
+  StridedConvert(ScalarType from, ScalarType to);
+  void operator()(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t n) const;
 
-/// The conversion into a type that reductions are computed in (as reduce_compute_type), and back. Bools are
-/// bytes of 0 and 1; complex numbers lose their imaginary part.
-ConvertFn convert_to_compute(ScalarType from, ScalarType compute);
-ConvertFn convert_from_compute(ScalarType compute, ScalarType to);
+ private:
+  const ConvertFn convert_;  // null between equal types
+  const int64_t from_size_, to_size_;
+};
 
 }  // namespace hearth::cpu

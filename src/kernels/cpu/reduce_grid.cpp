@@ -22,7 +22,7 @@ ReduceGrid::ReduceGrid(const View& in, const View& out, ScalarType compute)
       size_(int64_t(element_size(compute))),
       in_(in.as<const char>()),
       direct_(in.dtype == compute),
-      load_(convert_to_compute(in.dtype, compute)) {
+      load_(in.dtype, compute) {
   choose_tiles();
   choose_chunks();
 }
@@ -77,7 +77,7 @@ void ReduceGrid::gather_row(OutputTile tile, const char* row, char* to) const {
 
 void store_tile(const ReduceDims& kept, OutputTile tile, const void* results, ScalarType compute,
                 const View& out) {
-  const ConvertFn convert = convert_from_compute(compute, out.dtype);
+  const StridedConvert convert(compute, out.dtype);
   const int64_t size = int64_t(element_size(compute)), out_size = int64_t(element_size(out.dtype));
   const char* from = static_cast<const char*>(results);
   kept.for_runs(tile.begin, tile.begin + tile.width, [&](int64_t, int64_t offset, int64_t n) {

@@ -62,7 +62,7 @@ class ReduceGrid {
   const int64_t in_size_, size_;  // bytes of an element before and after conversion
   const char* const in_;
   const bool direct_;  // elements need no conversion
-  const ConvertFn load_;
+  const StridedConvert load_;
   bool by_rows_;
   bool split_runs_;  // tiles do not cross the innermost kept dimension's ends
   int64_t leaf_, tile_width_, tiles_, chunks_, chunk_;

@@ -2,13 +2,38 @@
 
 // The inner loops of reductions for one target; only reduce_<target>.cpp include this.
 
-#include "kernels/cpu/lanes.h"
+#include "kernels/cpu/math_simple.h"
 #include "kernels/cpu/reduce_kernels.h"
+#include "kernels/cpu/vec_complex.h"
 
 // Put before loops of constant length: arrays of vectors stay in registers only when every index is known.
 #define HEARTH_UNROLL _Pragma("GCC unroll 64")
 
 namespace hearth::cpu {
+
+/// How elements of type T are stored, one of them as a value, as many as fill a register, and the numbers
+/// that values can be made of.
+template <class T, class Isa>
+struct LanesOf {
+  using Stored = T;
+  using Number = T;
+  using One = Vec<T, 1, Isa>;
+  using Full = FullVec<T, Isa>;
+  static constexpr int64_t kFull = Full::kLanes;
+};
+/// Bools are computed as bytes of 0 and 1.
+template <class Isa>
+struct LanesOf<bool, Isa> : LanesOf<uint8_t, Isa> {
+  using Number = bool;
+};
+template <class T, class Isa>
+struct LanesOf<complex<T>, Isa> {
+  using Stored = complex<T>;
+  using Number = T;
+  using One = ComplexLane<T, Isa>;
+  using Full = One;
+  static constexpr int64_t kFull = 1;
+};
 
 /// The loops of reduction F over elements of type `Element`.
 template <class F, class Element, class Isa>
@@ -20,26 +45,26 @@ struct ReduceLoopsOf {
   static constexpr int kParts = fn::parts<F>;
   static_assert(kParts <= kMaxParts);
   static constexpr int64_t kTile = kTileBytes / int64_t(sizeof(T));
-  static constexpr int64_t kFull = Full::kCount;
+  static constexpr int64_t kFull = LanesOf<Element, Isa>::kFull;
   // Elements are dealt to this many lanes on every target, so that all add in the same order.
   static constexpr int64_t kDeal = 256 / int64_t(sizeof(T));
   template <class V>
   using State = fn::State<V, kParts>;
 
   template <class V>
-  HEARTH_FN static State<V> load(const T* states, int64_t pitch) {
+  HEARTH_SIMD static State<V> load(const T* states, int64_t pitch) {
     State<V> s;
     HEARTH_UNROLL
     for (int p = 0; p < kParts; ++p) s.part[p] = V::load(states + p * pitch);
     return s;
   }
   template <class V>
-  HEARTH_FN static void store(State<V> s, T* states, int64_t pitch) {
+  HEARTH_SIMD static void store(State<V> s, T* states, int64_t pitch) {
     HEARTH_UNROLL
     for (int p = 0; p < kParts; ++p) s.part[p].store(states + p * pitch);
   }
-  HEARTH_FN static T* at(TileStates& states, int64_t j) { return reinterpret_cast<T*>(states.bytes) + j; }
-  HEARTH_FN static const T* at(const TileStates& states, int64_t j) {
+  HEARTH_SIMD static T* at(TileStates& states, int64_t j) { return reinterpret_cast<T*>(states.bytes) + j; }
+  HEARTH_SIMD static const T* at(const TileStates& states, int64_t j) {
     return reinterpret_cast<const T*>(states.bytes) + j;
   }
 
@@ -52,7 +77,7 @@ struct ReduceLoopsOf {
 
   /// into = merge(into, from), for one vector of states each.
   template <class V>
-  HEARTH_FN static void merge_at(const F& f, T* into, const T* from, int64_t pitch) {
+  HEARTH_SIMD static void merge_at(const F& f, T* into, const T* from, int64_t pitch) {
     store(f.merge(load<V>(into, pitch), load<V>(from, pitch)), into, pitch);
   }
 
@@ -97,7 +122,7 @@ struct ReduceLoopsOf {
   }
 
   /// Combines n elements, fewer than a vector, into the first n lanes.
-  HEARTH_FN static State<Full> combine_first(const F& f, State<Full> s, const T* x, int64_t n) {
+  HEARTH_SIMD static State<Full> combine_first(const F& f, State<Full> s, const T* x, int64_t n) {
     alignas(64) T lanes[kParts][kFull];
     store(s, lanes[0], kFull);
     for (int64_t l = 0; l < n; ++l)
@@ -105,7 +130,7 @@ struct ReduceLoopsOf {
     return load<Full>(lanes[0], kFull);
   }
 
-  HEARTH_FN static State<One> merge_lanes(const F& f, State<Full> s) {
+  HEARTH_SIMD static State<One> merge_lanes(const F& f, State<Full> s) {
     alignas(64) T lanes[kParts][kFull];
     store(s, lanes[0], kFull);
     HEARTH_UNROLL
@@ -126,13 +151,13 @@ struct ReduceLoopsOf {
   }
 
   template <int count>
-  HEARTH_FN static void some_rows(const F& f, const T* x, int64_t stride, int64_t width, T* states) {
+  HEARTH_SIMD static void some_rows(const F& f, const T* x, int64_t stride, int64_t width, T* states) {
     int64_t j = 0;
     for (; j + kFull <= width; j += kFull) one_column<Full, count>(f, x + j, stride, states + j);
     for (; j < width; ++j) one_column<One, count>(f, x + j, stride, states + j);
   }
   template <class V, int count>
-  HEARTH_FN static void one_column(const F& f, const T* x, int64_t stride, T* states) {
+  HEARTH_SIMD static void one_column(const F& f, const T* x, int64_t stride, T* states) {
     State<V> s = load<V>(states, kTile);
     HEARTH_UNROLL
     for (int r = 0; r < count; ++r) s = f.combine(s, V::load(x + r * stride));

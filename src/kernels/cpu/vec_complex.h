@@ -15,10 +15,21 @@ struct ComplexLane {
 
   T re, im;
 
+  ComplexLane() = default;
   HEARTH_SIMD ComplexLane(T real, T imag) : re(real), im(imag) {}
   template <class S>
     requires(std::is_arithmetic_v<S>)
   HEARTH_SIMD ComplexLane(S real) : re(static_cast<T>(real)), im(0) {}
+
+  HEARTH_SIMD static ComplexLane load(const void* from) {
+    T parts[2];
+    __builtin_memcpy(parts, from, sizeof parts);
+    return {parts[0], parts[1]};
+  }
+  HEARTH_SIMD void store(void* to) const {
+    const T parts[2] = {re, im};
+    __builtin_memcpy(to, parts, sizeof parts);
+  }
 
   HEARTH_SIMD friend ComplexLane operator+(ComplexLane a, ComplexLane b) { return {a.re + b.re, a.im + b.im}; }
   HEARTH_SIMD friend ComplexLane operator-(ComplexLane a, ComplexLane b) { return {a.re - b.re, a.im - b.im}; }

@@ -1,0 +1,147 @@
+#include "core/mt19937.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+namespace hearth {
+
+namespace {
+
+constexpr int kMiddle = 397;  // how far ahead the word lies that is mixed in
+typedef uint32_t Words4 __attribute__((vector_size(16)));
+
+/// The recurrence and the output function, for one word or four at a time.
+template <class W>
+W twisted(W current, W following, W middle) {
+  const W mixed = (current & 0x80000000u) | (following & 0x7fffffffu);
+  return middle ^ (mixed >> 1) ^ (-(mixed & 1u) & 0x9908b0dfu);
+}
+
+template <class W>
+W tempered(W word) {
+  word ^= word >> 11;
+  word ^= (word << 7) & 0x9d2c5680u;
+  word ^= (word << 15) & 0xefc60000u;
+  return word ^ (word >> 18);
+}
+
+Words4 load(const uint32_t* from) {
+  Words4 words;
+  std::memcpy(&words, from, sizeof(words));
+  return words;
+}
+
+void store(uint32_t* to, Words4 words) { std::memcpy(to, &words, sizeof(words)); }
+
+/// Twists words [begin, end), whose middle word lies `distance` away.
+void twist(uint32_t* state, int begin, int end, int distance) {
+  int i = begin;
+  for (; i + 4 <= end; i += 4)
+    store(state + i, twisted(load(state + i), load(state + i + 1), load(state + i + distance)));
+  for (; i < end; ++i) state[i] = twisted(state[i], state[i + 1], state[i + distance]);
+}
+
+/// PyTorch's layout of a generator's state.
+struct LegacyState {
+  uint64_t seed;
+  int32_t left;  // words until the next refill, and that one
+  int32_t seeded;
+  uint64_t next;
+  uint64_t words[624];
+  double normal_x;
+  double normal_y;  // the kept normal number
+  double normal_rho;
+  int32_t normal_is_valid;
+  int32_t padding;
+  float next_float_normal;
+  int32_t next_float_normal_is_valid;
+};
+static_assert(sizeof(LegacyState) == Mt19937::kStateBytes);
+
+}  // namespace
+
+void Mt19937::reseed(uint64_t seed) {
+  seed_ = seed;
+  state_[0] = static_cast<uint32_t>(seed);
+  for (uint32_t i = 1; i < kWords; ++i)
+    state_[i] = 1812433253u * (state_[i - 1] ^ (state_[i - 1] >> 30)) + i;
+  next_ = kWords;
+  next_normal_.reset();
+}
+
+void Mt19937::refill() {
+  uint32_t* state = state_.data();
+  twist(state, 0, kWords - kMiddle, kMiddle);
+  twist(state, kWords - kMiddle, kWords - 1, kMiddle - kWords);
+  state[kWords - 1] = twisted(state[kWords - 1], state[0], state[kMiddle - 1]);
+  for (int i = 0; i < kWords; i += 4) store(output_.data() + i, tempered(load(state + i)));
+  next_ = 0;
+}
+
+void Mt19937::fill(uint32_t* to, int64_t count) {
+  while (count > 0) {
+    if (next_ == kWords) refill();
+    const int64_t taken = std::min<int64_t>(count, kWords - next_);
+    std::memcpy(to, output_.data() + next_, static_cast<size_t>(taken) * sizeof(uint32_t));
+    next_ += static_cast<int>(taken);
+    to += taken;
+    count -= taken;
+  }
+}
+
+void Mt19937::fill(uint64_t* to, int64_t count) {
+  fill(reinterpret_cast<uint32_t*>(to), 2 * count);
+  for (int64_t i = 0; i < count; ++i) {
+    uint32_t words[2];
+    std::memcpy(words, to + i, sizeof(words));
+    to[i] = uint64_t{words[0]} << 32 | words[1];
+  }
+}
+
+double Mt19937::uniform() {
+  return static_cast<double>(random64() & ((uint64_t{1} << 53) - 1)) * 0x1p-53;
+}
+
+double Mt19937::normal() {
+  if (next_normal_) {
+    const double kept = *next_normal_;
+    next_normal_.reset();
+    return kept;
+  }
+  const double angle = 2 * std::numbers::pi * uniform();
+  const double radius = std::sqrt(-2 * std::log1p(-uniform()));
+  next_normal_ = radius * std::sin(angle);
+  return radius * std::cos(angle);
+}
+
+Mt19937::StateBytes Mt19937::state() const {
+  LegacyState legacy{};
+  legacy.seed = seed_;
+  legacy.seeded = 1;
+  legacy.left = kWords + 1 - next_;
+  legacy.next = static_cast<uint64_t>(next_);
+  std::copy(state_.begin(), state_.end(), legacy.words);
+  legacy.normal_y = next_normal_.value_or(0);
+  legacy.normal_is_valid = next_normal_.has_value();
+  StateBytes bytes;
+  std::memcpy(bytes.data(), &legacy, sizeof(legacy));
+  return bytes;
+}
+
+bool Mt19937::set_state(const StateBytes& bytes) {
+  LegacyState legacy;
+  std::memcpy(&legacy, bytes.data(), sizeof(legacy));
+  const bool valid = legacy.seeded == 1 && legacy.left >= 1 && legacy.left <= kWords;
+  if (!valid) return false;
+  seed_ = legacy.seed;
+  std::copy(std::begin(legacy.words), std::end(legacy.words), state_.begin());
+  next_ = kWords + 1 - legacy.left;
+  for (int i = 0; i < kWords; i += 4) store(output_.data() + i, tempered(load(&state_[size_t(i)])));
+  next_normal_.reset();
+  if (legacy.normal_is_valid) next_normal_ = legacy.normal_y;
+  return true;
+}
+
+}  // namespace hearth

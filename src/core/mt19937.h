@@ -1,0 +1,58 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace hearth {
+
+/// The Mersenne twister behind the CPU's generators. For the same seed it gives the numbers of PyTorch's.
+class Mt19937 {
+ public:
+  static constexpr uint64_t kDefaultSeed = 67280421310721;
+  /// Bytes of PyTorch's get_rng_state.
+  static constexpr size_t kStateBytes = 5056;
+  using StateBytes = std::array<unsigned char, kStateBytes>;
+
+  explicit Mt19937(uint64_t seed = kDefaultSeed) { reseed(seed); }
+
+  /// Starts anew from the lower 32 bits of the seed.
+  void reseed(uint64_t seed);
+  uint64_t seed() const { return seed_; }
+
+  uint32_t random() {
+    if (next_ == kWords) refill();
+    return output_[next_++];
+  }
+  /// Two draws, the higher word first.
+  uint64_t random64() {
+    const uint64_t high = random();
+    return high << 32 | random();
+  }
+  /// The same numbers as `count` calls of random() or random64().
+  void fill(uint32_t* to, int64_t count);
+  void fill(uint64_t* to, int64_t count);
+
+  /// A number from [0, 1) with 53 random bits.
+  double uniform();
+  /// A number from the standard normal distribution. They are made in pairs, one is kept for the next call.
+  double normal();
+
+  /// The state in PyTorch's layout, with which its generators can go on.
+  StateBytes state() const;
+  /// Goes on from a state; false, and nothing is changed, if the bytes are not one.
+  bool set_state(const StateBytes& bytes);
+
+ private:
+  static constexpr int kWords = 624;
+  void refill();
+
+  uint64_t seed_;
+  int next_;
+  std::array<uint32_t, kWords> state_;
+  std::array<uint32_t, kWords> output_;  // the state's words as they are handed out
+  std::optional<double> next_normal_;
+};
+
+}  // namespace hearth

@@ -1,0 +1,11 @@
+#include "kernels/cpu/random_vectors.h"
+
+namespace hearth::cpu {
+
+namespace {
+struct Generic {};
+}  // namespace
+
+constexpr RandomLoops random_loops_generic = make_random_loops<Generic>();
+
+}  // namespace hearth::cpu

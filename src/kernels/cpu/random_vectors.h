@@ -1,0 +1,119 @@
+#pragma once
+
+// The loops of RandomLoops. Results are PyTorch's to the bit where products are fused with the sums that
+// follow them; the statements' order decides which, so it matters here.
+
+#include "functors/hd.h"
+#include "kernels/cpu/random_loops.h"
+
+namespace hearth::cpu {
+
+template <class Isa>
+struct RandomVectors {
+  static constexpr int kLanes = 8;
+  typedef float Floats __attribute__((vector_size(4 * kLanes)));
+  typedef int32_t Ints __attribute__((vector_size(4 * kLanes)));
+
+  template <class Bits, class A>
+  static void uniform(const Bits* bits, int64_t count, A from, A span, A high, A* to) {
+    constexpr int digits = sizeof(A) == 4 ? 24 : 53;
+    constexpr Bits range = Bits{1} << digits;
+    constexpr A scale = A(1) / static_cast<A>(range);
+    for (int64_t i = 0; i < count; ++i) {
+      // The signed type converts faster, and the bits fit.
+      using Signed = decltype(signed_of(Bits{}));
+      const A unit = static_cast<A>(static_cast<Signed>(bits[i] & (range - 1))) * scale;
+      const A value = unit * span + from;
+      to[i] = value >= high ? from : value;
+    }
+  }
+
+  /// Box and Muller's formula on 8 pairs (data[i], data[8 + i]) at a time.
+  static void normal(float* data, int64_t blocks, float mean, float deviation) {
+    for (; blocks > 0; --blocks, data += 2 * kLanes) {
+      const Floats radius = root(-2.0f * log(1.0f - load(data)));
+      const Angle angle = sine_and_cosine(6.28318530717958647692f * load(data + kLanes));
+      store(data, (radius * angle.cosine) * deviation + mean);
+      store(data + kLanes, (radius * angle.sine) * deviation + mean);
+    }
+  }
+
+ private:
+  struct Angle {
+    Floats sine, cosine;
+  };
+
+  static int32_t signed_of(uint32_t);
+  static int64_t signed_of(uint64_t);
+
+  HEARTH_FN static Floats load(const float* from) {
+    Floats value;
+    __builtin_memcpy(&value, from, sizeof(value));
+    return value;
+  }
+  HEARTH_FN static void store(float* to, Floats value) { __builtin_memcpy(to, &value, sizeof(value)); }
+  HEARTH_FN static Floats as_floats(Ints bits) { return reinterpret_cast<Floats>(bits); }
+  HEARTH_FN static Ints as_ints(Floats value) { return reinterpret_cast<Ints>(value); }
+  HEARTH_FN static Floats to_floats(Ints value) { return __builtin_convertvector(value, Floats); }
+
+  HEARTH_FN static Floats root(Floats x) {
+    for (int i = 0; i < kLanes; ++i) x[i] = __builtin_sqrtf(x[i]);
+    return x;
+  }
+
+  /// Cephes' logf, for normal x > 0.
+  HEARTH_FN static Floats log(Floats x) {
+    Floats exponent = to_floats((as_ints(x) >> 23) - 126);
+    x = as_floats((as_ints(x) & 0x007fffff) | 0x3f000000);  // in [0.5, 1)
+    const Ints small = x < 0.707106781186547524f;
+    exponent -= as_floats(as_ints(Floats{} + 1.0f) & small);
+    x = (x - 1.0f) + as_floats(as_ints(x) & small);
+
+    const Floats square = x * x;
+    Floats sum = 7.0376836292e-2f * x + -1.1514610310e-1f;
+    sum = sum * x + 1.1676998740e-1f;
+    sum = sum * x + -1.2420140846e-1f;
+    sum = sum * x + 1.4249322787e-1f;
+    sum = sum * x + -1.6668057665e-1f;
+    sum = sum * x + 2.0000714765e-1f;
+    sum = sum * x + -2.4999993993e-1f;
+    sum = sum * x + 3.3333331174e-1f;
+    sum = sum * x;
+    sum = sum * square + exponent * -2.12194440e-4f;
+    sum = sum - square * 0.5f;
+    return (x + sum) + exponent * 0.693359375f;
+  }
+
+  /// Cephes' sinf and cosf, for 0 <= x < 8192.
+  HEARTH_FN static Angle sine_and_cosine(Floats x) {
+    const Ints octant = (__builtin_convertvector(x * 1.27323954473516f, Ints) + 1) & ~1;
+    const Floats quarters = to_floats(octant);
+    x = quarters * -0.78515625f + x;
+    x = quarters * -2.4187564849853515625e-4f + x;
+    x = quarters * -3.77489497744594108e-8f + x;
+
+    const Floats square = x * x;
+    Floats cosine = 2.443315711809948e-5f * square + -1.388731625493765e-3f;
+    cosine = cosine * square + 4.166664568298827e-2f;
+    cosine = cosine * square;
+    cosine = (cosine * square - square * 0.5f) + 1.0f;
+    Floats sine = -1.9515295891e-4f * square + 8.3321608736e-3f;
+    sine = sine * square + -1.6666654611e-1f;
+    sine = sine * square;
+    sine = sine * x + x;
+
+    const Ints direct = (octant & 2) == 0;  // else sine and cosine change places
+    const Ints sine_sign = (octant & 4) << 29;
+    const Ints cosine_sign = (~(octant - 2) & 4) << 29;
+    return {as_floats(as_ints(direct ? sine : cosine) ^ sine_sign),
+            as_floats(as_ints(direct ? cosine : sine) ^ cosine_sign)};
+  }
+};
+
+template <class Isa>
+constexpr RandomLoops make_random_loops() {
+  using V = RandomVectors<Isa>;
+  return {&V::template uniform<uint32_t, float>, &V::template uniform<uint64_t, double>, &V::normal};
+}
+
+}  // namespace hearth::cpu

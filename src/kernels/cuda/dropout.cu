@@ -1,0 +1,76 @@
+#include "kernels/dropout.h"
+
+#include "kernels/cuda/convert.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/offsets.h"
+#include "kernels/cuda/stream.h"
+#include "kernels/draws.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+struct DropoutArgs {
+  uint64_t seed, offset;
+  int64_t numel;
+  const char* in;
+  char* out;
+  bool* mask;
+  double scale;         // 1 / (1 - p), or 0
+  Offsets<3> offsets;   // in, out, mask
+};
+
+/// A thread makes one block of Philox, which serves four elements.
+template <class T>
+__global__ void __launch_bounds__(kBlock) dropout_kernel(const __grid_constant__ BernoulliDraw<Bits32> draw,
+                                                         const __grid_constant__ DropoutArgs args) {
+  using C = Register<T>;
+  constexpr int kLanes = kPhiloxLanes<Bits32>;
+  const C scale = static_cast<C>(args.scale);
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t b = int64_t{blockIdx.x} * kBlock + threadIdx.x; b * kLanes < args.numel; b += step) {
+    const PhiloxBlock block = philox(args.seed, static_cast<uint64_t>(b), args.offset);
+#pragma unroll
+    for (int lane = 0; lane < kLanes; ++lane) {
+      const int64_t i = b * kLanes + lane;
+      if (i >= args.numel) break;
+      int64_t where[3];
+      args.offsets.find(i, where);
+      const bool kept = draw(philox_lane<Bits32>(block, lane));
+      const C value = to_register(*reinterpret_cast<const T*>(args.in + where[0]));
+      *reinterpret_cast<T*>(args.out + where[1]) = to_element<T>(value * (kept ? C(1) : C(0)) * scale);
+      args.mask[where[2]] = kept;
+    }
+  }
+}
+
+}  // namespace
+
+void run(const DropoutParams& params, Ctx& ctx) {
+  if (params.in.numel == 0) return;
+  Loop loop(params.in.dim, params.in.sizes);
+  loop.add(params.in);
+  loop.add(params.out);
+  loop.add(params.mask);
+  loop.merge();
+  const DropoutArgs args{params.source.seed,
+                         params.source.offset,
+                         params.in.numel,
+                         params.in.as<const char>(),
+                         params.out.as<char>(),
+                         params.mask.as<bool>(),
+                         params.p == 1 ? 0 : 1 / (1 - params.p),
+                         Offsets<3>(loop)};
+  const BernoulliDraw<Bits32> draw(1 - params.p);
+  const Stream& stream = stream_of(ctx);
+  const unsigned grid = grid_for(args.numel, stream);
+  switch (params.in.dtype) {
+    case kFloat: dropout_kernel<float><<<grid, kBlock, 0, stream.stream>>>(draw, args); break;
+    case kDouble: dropout_kernel<double><<<grid, kBlock, 0, stream.stream>>>(draw, args); break;
+    case kHalf: dropout_kernel<Half><<<grid, kBlock, 0, stream.stream>>>(draw, args); break;
+    case kBFloat16: dropout_kernel<BFloat16><<<grid, kBlock, 0, stream.stream>>>(draw, args); break;
+    default: detail::fail<Error>("\"dropout\" not implemented for '", name_of(params.in.dtype), "'");
+  }
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,64 @@
+#pragma once
+
+// Moving and adding single elements of any dtype.
+
+#include "kernels/cuda/convert.h"
+
+namespace hearth::cuda {
+
+/// Calls f with a value of the unsigned type that has `bytes` bytes: kernels that only move elements need no more.
+template <class F>
+void with_bits(size_t bytes, F f) {
+  switch (bytes) {
+    case 1: return f(uint8_t{});
+    case 2: return f(uint16_t{});
+    case 4: return f(uint32_t{});
+    case 8: return f(uint64_t{});
+    default: return f(uint4{});
+  }
+}
+
+/// An int64 or int32 index.
+__device__ __forceinline__ int64_t load_index(const char* from, ScalarType dtype) {
+  return dtype == ScalarType::Int ? *reinterpret_cast<const int32_t*>(from)
+                                  : *reinterpret_cast<const int64_t*>(from);
+}
+
+/// *to += value, atomically, for types that have no such instruction: exchanges the 32-bit word around it.
+template <class T>
+__device__ __forceinline__ void add_within_word(T* to, T value) {
+  const auto address = reinterpret_cast<uintptr_t>(to);
+  auto* word = reinterpret_cast<unsigned*>(address & ~uintptr_t{3});
+  const unsigned shift = static_cast<unsigned>(address & 3) * 8;
+  constexpr unsigned kMask = sizeof(T) == 1 ? 0xffu : 0xffffu;
+  for (unsigned old = *word;;) {
+    const unsigned sum = (old >> shift) + static_cast<unsigned>(value);
+    const unsigned wanted = (old & ~(kMask << shift)) | (sum & kMask) << shift;
+    const unsigned seen = atomicCAS(word, old, wanted);
+    if (seen == old) return;
+    old = seen;
+  }
+}
+
+/// *to += value, atomically; bool adds as "or", integers wrap.
+template <class T>
+__device__ __forceinline__ void atomic_add(T* to, T value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (value) *to = true;  // all writers write the same
+  } else if constexpr (kIsComplex<T>) {
+    atomicAdd(&to->real_, value.real_);
+    atomicAdd(&to->imag_, value.imag_);
+  } else if constexpr (std::is_same_v<T, Half>) {
+    atomicAdd(reinterpret_cast<__half*>(to), __ushort_as_half(value.x));
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    atomicAdd(reinterpret_cast<__nv_bfloat16*>(to), __ushort_as_bfloat16(value.x));
+  } else if constexpr (std::is_same_v<T, int64_t>) {
+    atomicAdd(reinterpret_cast<unsigned long long*>(to), static_cast<unsigned long long>(value));
+  } else if constexpr (sizeof(T) < 4) {
+    add_within_word(to, value);
+  } else {
+    atomicAdd(to, value);
+  }
+}
+
+}  // namespace hearth::cuda

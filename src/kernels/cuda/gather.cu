@@ -1,0 +1,105 @@
+#include "kernels/gather.h"
+
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/faults.cuh"
+#include "kernels/cuda/offsets.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+/// A loop over the index: where it is read, where `plain` is (which has a value for every index), and where
+/// `indexed` starts (whose coordinate along the dimension comes from the index).
+struct GatherArgs {
+  int64_t numel;
+  const char* index;
+  char* plain;
+  char* indexed;
+  ScalarType index_dtype;
+  int dim;
+  int64_t size, byte_stride;  // of `indexed` along dim
+  Offsets<3> offsets;         // index, plain, indexed
+  FaultSlot* faults;
+};
+
+GatherArgs gather_args(const View& index, const View& plain, const View& indexed, int dim, const Ctx& ctx) {
+  GatherArgs args;
+  args.numel = index.numel;
+  args.index = index.as<const char>();
+  args.plain = plain.as<char>();
+  args.indexed = indexed.as<char>();
+  args.index_dtype = index.dtype;
+  args.dim = dim;
+  args.size = indexed.dim == 0 ? 1 : indexed.sizes[dim];
+  args.byte_stride = indexed.dim == 0 ? 0 : indexed.strides[dim] * int64_t(element_size(indexed.dtype));
+  Loop loop(index.dim, index.sizes);
+  loop.add(index);
+  loop.add(plain.dim == index.dim ? plain.strides : index.strides, element_size(plain.dtype));
+  View fixed = indexed;  // along dim the index decides
+  if (fixed.dim > 0) fixed.strides[dim] = 0;
+  loop.add(fixed.dim == index.dim ? fixed.strides : index.strides,
+           fixed.dim == index.dim ? element_size(indexed.dtype) : 0);
+  loop.merge();
+  args.offsets = Offsets<3>(loop);
+  args.faults = ctx.faults();
+  return args;
+}
+
+/// Calls work(plain, indexed) for every position of the index.
+template <class F>
+__device__ __forceinline__ void for_each_index(const GatherArgs& args, F work) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
+    int64_t offsets[3];
+    args.offsets.find(i, offsets);
+    const int64_t index = load_index(args.index + offsets[0], args.index_dtype);
+    if (index < 0 || index >= args.size)
+      report(args.faults, Fault::kIndexOutOfRange, index, args.dim, args.size);
+    else
+      work(args.plain + offsets[1], args.indexed + offsets[2] + index * args.byte_stride);
+  }
+}
+
+template <class Bits>
+__global__ void __launch_bounds__(kBlock) gather_kernel(const __grid_constant__ GatherArgs args) {
+  for_each_index(args, [](char* out, const char* in) {
+    *reinterpret_cast<Bits*>(out) = *reinterpret_cast<const Bits*>(in);
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(kBlock) scatter_add_kernel(const __grid_constant__ GatherArgs args) {
+  for_each_index(args, [](const char* src, char* out) {
+    atomic_add(reinterpret_cast<T*>(out), *reinterpret_cast<const T*>(src));
+  });
+}
+
+}  // namespace
+
+void run(const GatherParams& params, Ctx& ctx) {
+  if (params.index.numel == 0) return;
+  const GatherArgs args = gather_args(params.index, params.out, params.in, params.dim, ctx);
+  const Stream& stream = stream_of(ctx);
+  with_bits(element_size(params.in.dtype), [&](auto bits) {
+    gather_kernel<decltype(bits)><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args);
+  });
+}
+
+void run(const ScatterAddParams& params, Ctx& ctx) {
+  if (params.index.numel == 0) return;
+  const GatherArgs args = gather_args(params.index, params.src, params.out, params.dim, ctx);
+  const Stream& stream = stream_of(ctx);
+  switch (params.out.dtype) {
+#define HEARTH_SCATTER(T, Name)                                                                     \
+  case ScalarType::Name:                                                                            \
+    scatter_add_kernel<T><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args);        \
+    break;
+    HEARTH_DTYPES(HEARTH_SCATTER)
+#undef HEARTH_SCATTER
+    default: break;
+  }
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,139 @@
+#include "kernels/cuda/matmul.h"
+
+#include <utility>
+
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/loop.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+View transposed(View view) {
+  std::swap(view.sizes[view.dim - 2], view.sizes[view.dim - 1]);
+  std::swap(view.strides[view.dim - 2], view.strides[view.dim - 1]);
+  return view;
+}
+
+/// Whether rows are contiguous and do not overlap, so that the matrix has a leading dimension.
+bool has_rows(const View& view) {
+  const int rows = view.dim - 2, columns = view.dim - 1;
+  if (view.sizes[columns] > 1 && view.strides[columns] != 1) return false;
+  return view.sizes[rows] == 1 || view.strides[rows] >= view.sizes[columns];
+}
+
+/// A contiguous view of the same sizes in scratch memory.
+View scratch_like(const View& view, Ctx& ctx) {
+  View copy = view;
+  int64_t stride = 1;
+  for (int d = copy.dim - 1; d >= 0; --d) {
+    copy.strides[d] = stride;
+    stride *= copy.sizes[d];
+  }
+  copy.data = ctx.scratch(static_cast<size_t>(copy.numel) * element_size(copy.dtype));
+  return copy;
+}
+
+/// A row-major matrix, which in column-major terms is the transpose.
+Matrix row_major(const View& view) {
+  Matrix matrix;
+  matrix.data = view.data;
+  const int64_t row = view.strides[view.dim - 2], columns = view.sizes[view.dim - 1];
+  matrix.leading = view.sizes[view.dim - 2] == 1 ? columns : row;
+  matrix.batch_stride = view.dim == 3 ? view.strides[0] : 0;
+  return matrix;
+}
+
+/// An input as cublasLt can read it; copied if it has no unit stride.
+Matrix input_matrix(const View& view, Ctx& ctx) {
+  if (has_rows(view)) return row_major(view);
+  if (const View flipped = transposed(view); has_rows(flipped)) {
+    Matrix matrix = row_major(flipped);
+    matrix.transposed = true;
+    return matrix;
+  }
+  const View copy = scratch_like(view, ctx);
+  run(copy_params(copy, view), ctx);
+  return row_major(copy);
+}
+
+/// Whether c is one row, repeated, of contiguous values.
+bool is_bias(const View& c) {
+  if (c.dim != 2) return false;
+  return (c.sizes[0] == 1 || c.strides[0] == 0) && (c.sizes[1] == 1 || c.strides[1] == 1);
+}
+
+/// out = beta * c, or zero without c: what is left of a product over nothing.
+void scale_into(const View& out, const MatmulParams& params, bool add_c, Ctx& ctx) {
+  PointwiseParams scale = copy_params(out, add_c ? params.c : out);
+  scale.functor = static_cast<int16_t>(fn::index_of<fn::Mul, fn::All>);
+  scale.inputs = 2;
+  scale.in[1] = number_operand(add_c ? params.beta : 0.0);
+  if (!add_c) {  // 0 * out would keep NaN
+    scale.functor = static_cast<int16_t>(fn::index_of<fn::Copy, fn::All>);
+    scale.inputs = 1;
+    scale.in[0] = scale.in[1];
+  }
+  run(scale, ctx);
+}
+
+/// Fills in the third term: a bias, a matrix, or one copied to where the result goes.
+void set_third_term(Gemm& gemm, const MatmulParams& params, const View& out, Ctx& ctx) {
+  gemm.c = gemm.out;
+  if (!params.c.defined() || params.beta == 0) return;
+  if (params.beta == 1 && out.dim == 2 && is_bias(params.c) && !is_complex(out.dtype)) {
+    gemm.bias = params.c.data;
+    return;
+  }
+  gemm.beta = params.beta;
+  if (has_rows(params.c) && params.c.dim == out.dim)
+    gemm.c = row_major(params.c);
+  else
+    run(copy_params(out, params.c), ctx);
+}
+
+/// The product for an output with contiguous rows.
+void run_row_major(const MatmulParams& params, Ctx& ctx) {
+  const View& out = params.out;
+  Gemm gemm;
+  gemm.dtype = out.dtype;
+  gemm.rows = out.sizes[out.dim - 1];  // out's transpose, column-major, is b's transpose times a's
+  gemm.columns = out.sizes[out.dim - 2];
+  gemm.inner = params.a.sizes[params.a.dim - 1];
+  gemm.batch = out.dim == 3 ? out.sizes[0] : 1;
+  gemm.a = input_matrix(params.b, ctx);
+  gemm.b = input_matrix(params.a, ctx);
+  gemm.out = row_major(out);
+  gemm.alpha = params.alpha;
+  set_third_term(gemm, params, out, ctx);
+  float_matmul(gemm, ctx);
+}
+
+/// The product for an output of any strides.
+void run_float(const MatmulParams& params, Ctx& ctx) {
+  if (has_rows(params.out)) return run_row_major(params, ctx);
+  MatmulParams other = params;
+  if (const View flipped = transposed(params.out); has_rows(flipped)) {
+    other.a = transposed(params.b);
+    other.b = transposed(params.a);
+    other.out = flipped;
+    if (params.c.defined()) other.c = transposed(params.c);
+    return run_row_major(other, ctx);
+  }
+  other.out = scratch_like(params.out, ctx);
+  run_row_major(other, ctx);
+  run(copy_params(params.out, other.out), ctx);
+}
+
+}  // namespace
+
+void run(const MatmulParams& params, Ctx& ctx) {
+  const View& out = params.out;
+  if (out.numel == 0) return;
+  const bool add_c = params.c.defined() && params.beta != 0;
+  if (params.a.sizes[params.a.dim - 1] == 0) return scale_into(out, params, add_c, ctx);
+  if (is_integral(out.dtype, true)) return integer_matmul(params, add_c, ctx);
+  run_float(params, ctx);
+}
+
+}  // namespace hearth::cuda

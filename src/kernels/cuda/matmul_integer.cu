@@ -1,0 +1,96 @@
+#include <algorithm>
+
+#include "kernels/cuda/convert.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/matmul.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+constexpr int kSide = 16;  // of the square tiles; kSide^2 threads
+
+struct MatrixArgs {
+  const char* data;
+  int64_t batch, row, column;  // strides in elements
+};
+
+struct IntegerArgs {
+  MatrixArgs a, b, c, out;
+  int64_t batch, m, n, k;
+  int64_t alpha, beta;  // beta is 0 without c
+};
+
+template <class T>
+__device__ __forceinline__ T* element(const MatrixArgs& matrix, int64_t batch, int64_t row, int64_t column) {
+  T* data = reinterpret_cast<T*>(const_cast<char*>(matrix.data));
+  return data + batch * matrix.batch + row * matrix.row + column * matrix.column;
+}
+
+/// One tile of one product. Sums wrap around, so uint64 arithmetic gives the low bits of every type.
+template <class T>
+__global__ void integer_matmul_kernel(const __grid_constant__ IntegerArgs args) {
+  __shared__ uint64_t a_tile[kSide][kSide], b_tile[kSide][kSide];
+  const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
+  const int64_t across = (args.n + kSide - 1) / kSide;  // tiles in a row of tiles
+  const int64_t row = blockIdx.x / across * kSide + y, column = blockIdx.x % across * kSide + x;
+  for (int64_t batch = blockIdx.y; batch < args.batch; batch += gridDim.y) {
+    uint64_t sum = 0;
+    for (int64_t start = 0; start < args.k; start += kSide) {
+      const bool has_a = row < args.m && start + x < args.k, has_b = start + y < args.k && column < args.n;
+      a_tile[y][x] = has_a ? static_cast<uint64_t>(*element<const T>(args.a, batch, row, start + x)) : 0;
+      b_tile[y][x] = has_b ? static_cast<uint64_t>(*element<const T>(args.b, batch, start + y, column)) : 0;
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < kSide; ++i) sum += a_tile[y][i] * b_tile[i][x];
+      __syncthreads();
+    }
+    if (row >= args.m || column >= args.n) continue;
+    sum *= static_cast<uint64_t>(args.alpha);
+    if (args.beta != 0)
+      sum += static_cast<uint64_t>(args.beta) * static_cast<uint64_t>(*element<const T>(args.c, batch, row, column));
+    *element<T>(args.out, batch, row, column) = static_cast<T>(sum);
+  }
+}
+
+MatrixArgs matrix_args(const View& view) {
+  const bool batched = view.dim == 3;
+  return {view.as<const char>(), batched ? view.strides[0] : 0, view.strides[view.dim - 2],
+          view.strides[view.dim - 1]};
+}
+
+template <class T>
+void launch_integer(const IntegerArgs& args, cudaStream_t stream) {
+  constexpr int64_t kMostInY = 65535;
+  const int64_t tiles = ((args.m + kSide - 1) / kSide) * ((args.n + kSide - 1) / kSide);
+  const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(std::min(args.batch, kMostInY)));
+  integer_matmul_kernel<T><<<grid, dim3(kSide, kSide), 0, stream>>>(args);
+}
+
+}  // namespace
+
+void integer_matmul(const MatmulParams& params, bool add_c, Ctx& ctx) {
+  const View& out = params.out;
+  IntegerArgs args{};
+  args.a = matrix_args(params.a);
+  args.b = matrix_args(params.b);
+  args.out = matrix_args(out);
+  if (add_c) args.c = matrix_args(params.c);
+  args.m = out.sizes[out.dim - 2];
+  args.n = out.sizes[out.dim - 1];
+  args.k = params.a.sizes[params.a.dim - 1];
+  args.alpha = static_cast<int64_t>(params.alpha);
+  args.beta = add_c ? static_cast<int64_t>(params.beta) : 0;
+  args.batch = out.dim == 3 ? out.sizes[0] : 1;
+  switch (out.dtype) {
+    case kByte: return launch_integer<uint8_t>(args, stream_of(ctx).stream);
+    case kChar: return launch_integer<int8_t>(args, stream_of(ctx).stream);
+    case kShort: return launch_integer<int16_t>(args, stream_of(ctx).stream);
+    case kInt: return launch_integer<int32_t>(args, stream_of(ctx).stream);
+    case kLong: return launch_integer<int64_t>(args, stream_of(ctx).stream);
+    default: detail::fail<Error>("\"matmul\" not implemented for '", name_of(out.dtype), "'");
+  }
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "hearth/device.h"
+#include "kernels/cuda/lane.h"
+#include "kernels/cuda/loop.h"
+
+namespace hearth::cuda {
+
+/// n / divisor; not inlined, because its code is long and it runs for huge tensors alone.
+__device__ __noinline__ inline int64_t divide_large(int64_t n, int64_t divisor) { return n / divisor; }
+
+/// Divides by a number that is known at the launch; with a multiplication where both are below 2^31.
+struct FastDivisor {
+  int64_t divisor = 1;
+  uint32_t magic = 1, shift = 0;
+
+  FastDivisor() = default;
+  explicit FastDivisor(int64_t d) : divisor(d) {
+    if (d > INT32_MAX) return;
+    while ((int64_t{1} << shift) < d) ++shift;
+    magic = static_cast<uint32_t>(((((uint64_t{1} << shift) - uint64_t(d)) << 32) / uint64_t(d)) + 1);
+  }
+  /// n / divisor for n >= 0; the remainder goes to `rest`.
+  __device__ __forceinline__ int64_t divide(int64_t n, int64_t& rest) const {
+    if ((n | divisor) >> 31 == 0) [[likely]] {
+      const uint32_t small = static_cast<uint32_t>(n);
+      const uint32_t quotient = (__umulhi(small, magic) + small) >> shift;
+      rest = small - quotient * static_cast<uint32_t>(divisor);
+      return quotient;
+    }
+    const int64_t quotient = divide_large(n, divisor);
+    rest = n - quotient * divisor;
+    return quotient;
+  }
+};
+
+/// Turns an element's number into its byte offset in each of kOperands strided operands.
+template <int kOperands>
+struct Offsets {
+  int dim = 0;
+  FastDivisor sizes[kMaxDims];
+  int64_t byte_strides[kMaxDims][kOperands];
+
+  Offsets() = default;
+  explicit Offsets(const Loop& loop) : dim(loop.dim) {
+    for (int d = 0; d < dim; ++d) {
+      sizes[d] = FastDivisor(loop.sizes[d]);
+      for (int k = 0; k < loop.operands; ++k) byte_strides[d][k] = loop.byte_strides[d][k];
+    }
+  }
+
+  /// The offsets of element `index` in n operands from number `first`.
+  template <int n>
+  __device__ __forceinline__ void find(int64_t index, int64_t (&offsets)[n], int first = 0) const {
+#pragma unroll
+    for (int k = 0; k < n; ++k) offsets[k] = 0;
+    for (int d = dim - 1; d > 0; --d) {
+      int64_t coordinate;
+      index = sizes[d].divide(index, coordinate);
+#pragma unroll
+      for (int k = 0; k < n; ++k) offsets[k] += coordinate * byte_strides[d][first + k];
+    }
+    if (dim == 0) return;
+#pragma unroll
+    for (int k = 0; k < n; ++k) offsets[k] += index * byte_strides[0][first + k];
+  }
+};
+
+}  // namespace hearth::cuda

@@ -1,0 +1,116 @@
+#include "kernels/cuda/pointwise.h"
+
+#include <algorithm>
+
+#include "kernels/cuda/convert.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+#define HEARTH_COUNT_FAMILY(Family) +fn::Family::size
+static_assert(HEARTH_POINTWISE_FAMILIES(HEARTH_COUNT_FAMILY) == fn::All::size,
+              "HEARTH_POINTWISE_FAMILIES must list what fn::All is made of");
+#undef HEARTH_COUNT_FAMILY
+
+/// The row of a functor, by its number in fn::All.
+const FunctorRow& row_of(int functor) {
+#define HEARTH_FIND_ROW(Family)                                       \
+  if (functor < fn::Family::size) return rows_of_##Family()[functor]; \
+  functor -= fn::Family::size;
+  HEARTH_POINTWISE_FAMILIES(HEARTH_FIND_ROW)
+#undef HEARTH_FIND_ROW
+  detail::fail<Error>("this build has no CUDA kernel for a pointwise function");
+}
+
+/// Whether an operand is one aligned block of `dtype`, in the order of the shape.
+bool is_block(const Operand& operand, const PointwiseParams& params, ScalarType dtype) {
+  if (operand.dtype != dtype || reinterpret_cast<uintptr_t>(operand.data) % kWideBytes != 0) return false;
+  int64_t expected = 1;
+  for (int d = params.dim - 1; d >= 0; --d) {
+    if (params.sizes[d] != 1 && operand.strides[d] != expected) return false;
+    expected *= params.sizes[d];
+  }
+  return true;
+}
+
+/// Whether the contiguous kernel can run; a formula whose results are bool has an output of bool there.
+bool is_contiguous(const PointwiseParams& params, ScalarType result) {
+  return is_block(params.out, params, result) &&
+         std::all_of(params.in, params.in + params.inputs, [&](const Operand& in) {
+           return in.is_number || is_block(in, params, params.compute);
+         });
+}
+
+KernelInput input_of(const Operand& operand, ScalarType compute) {
+  KernelInput input{};
+  input.dtype = operand.dtype;
+  if (!operand.is_number) {
+    input.data = static_cast<const char*>(operand.data);
+    return input;
+  }
+  switch (compute) {
+#define HEARTH_NUMBER(T, Name)                                                  \
+  case ScalarType::Name: {                                                      \
+    const auto number = load_as<Register<T>>(operand.number, operand.dtype);    \
+    std::memcpy(input.number, &number, sizeof(number));                         \
+    break;                                                                      \
+  }
+    HEARTH_DTYPES(HEARTH_NUMBER)
+#undef HEARTH_NUMBER
+    default: break;
+  }
+  return input;
+}
+
+/// Launches kernel(functor, args).
+template <class Args>
+void launch_kernel(const void* kernel, int64_t work, const PointwiseParams& params, const Args& args,
+                   const Stream& stream) {
+  void* arguments[] = {const_cast<unsigned char*>(params.parameters), const_cast<Args*>(&args)};
+  HEARTH_CUDA(cudaLaunchKernel(kernel, dim3(grid_for(work, stream)), dim3(kBlock), arguments, 0, stream.stream));
+}
+
+void launch_contiguous(const void* kernel, const PointwiseParams& params, const Stream& stream) {
+  ContiguousArgs args{};
+  args.numel = params.numel;
+  args.out = params.out.data;
+  for (int k = 0; k < params.inputs; ++k) args.in[k] = input_of(params.in[k], params.compute);
+  const int64_t wide = kWideBytes / static_cast<int64_t>(element_size(params.compute));
+  launch_kernel(kernel, params.numel / wide + wide, params, args, stream);
+}
+
+void launch_strided(const void* kernel, const PointwiseParams& params, const Stream& stream) {
+  StridedArgs args;
+  args.numel = params.numel;
+  args.compute = params.compute;
+  args.out_dtype = params.out.dtype;
+  args.out = static_cast<char*>(params.out.data);
+  Loop loop(params.dim, params.sizes);
+  loop.add(params.out.strides, element_size(params.out.dtype));
+  for (int k = 0; k < params.inputs; ++k) {
+    const Operand& in = params.in[k];
+    args.in[k] = input_of(in, params.compute);
+    loop.add(in.strides, in.is_number ? 0 : element_size(in.dtype));
+  }
+  args.offsets = Offsets<kMaxOperands + 1>(loop);
+  launch_kernel(kernel, params.numel, params, args, stream);
+}
+
+}  // namespace
+
+void run(const PointwiseParams& params, Ctx& ctx) {
+  if (params.numel == 0) return;
+  const FunctorRow& row = row_of(params.functor);
+  const FormulaKernels& kernels = row.formulas[static_cast<int>(params.formula)];
+  const int slot = static_cast<int>(params.compute);
+  HEARTH_CHECK(kernels.strided[slot] != nullptr, "\"", row.name, "\" not implemented for '",
+               name_of(params.compute), "'");
+  const ScalarType result = row.returns_bool ? kBool : params.compute;
+  if (is_contiguous(params, result)) return launch_contiguous(kernels.contiguous[slot], params, stream_of(ctx));
+  launch_strided(kernels.strided[slot], params, stream_of(ctx));
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,56 @@
+#pragma once
+
+#include "kernels/cuda/offsets.h"
+#include "kernels/pointwise.h"
+
+namespace hearth::cuda {
+
+inline constexpr int64_t kWideBytes = 16;  // loaded and stored at once
+
+// The launch of a pointwise kernel does not know its functor or types: nine tenths of the host's compile time
+// would go into it. The arguments are the same for all kernels.
+
+/// An operand of a kernel: an address, or where that is null a number in the type that is computed with.
+struct KernelInput {
+  const char* data;
+  ScalarType dtype;
+  alignas(16) unsigned char number[16];
+};
+
+/// All operands are contiguous, aligned and of the computed dtype.
+struct ContiguousArgs {
+  int64_t numel;
+  void* out;
+  KernelInput in[kMaxOperands];
+};
+
+/// Operands of any dtypes and strides.
+struct StridedArgs {
+  int64_t numel;
+  ScalarType compute, out_dtype;
+  char* out;
+  KernelInput in[kMaxOperands];
+  Offsets<kMaxOperands + 1> offsets;  // the output's first
+};
+
+/// The kernels of one formula by computed dtype; null where it is not defined.
+struct FormulaKernels {
+  const void* contiguous[kScalarTypeSlots];  // (F, ContiguousArgs)
+  const void* strided[kScalarTypeSlots];     // (F, StridedArgs)
+};
+
+/// A functor's kernels.
+struct FunctorRow {
+  const char* name;
+  bool returns_bool;  // of the value; gradients never do
+  FormulaKernels formulas[kFormulas];
+};
+
+/// The lists of functors that make up fn::All, in its order: X(Family), each compiled by a file of its own.
+#define HEARTH_POINTWISE_FAMILIES(X) X(Activation) X(Arithmetic) X(Compare) X(Math)
+
+#define HEARTH_DECLARE_ROWS(Family) const FunctorRow* rows_of_##Family();
+HEARTH_POINTWISE_FAMILIES(HEARTH_DECLARE_ROWS)
+#undef HEARTH_DECLARE_ROWS
+
+}  // namespace hearth::cuda

@@ -1,0 +1,3 @@
+#include "kernels/cuda/pointwise.cuh"
+
+HEARTH_POINTWISE_FAMILY(Activation)

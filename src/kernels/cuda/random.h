@@ -1,0 +1,10 @@
+#pragma once
+
+#include "kernels/random.h"
+
+namespace hearth::cuda {
+
+/// RandomParams::Kind::kRandPerm.
+void random_permutation(const RandomParams& params, Ctx& ctx);
+
+}  // namespace hearth::cuda

@@ -1,0 +1,55 @@
+#include <cub/device/device_radix_sort.cuh>
+
+#include "core/philox.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/random.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+/// The positions and their random keys.
+__global__ void __launch_bounds__(kBlock)
+    keys_kernel(uint64_t seed, uint64_t offset, int64_t numel, uint64_t* keys, int64_t* positions) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step) {
+    keys[i] = philox_bits<unsigned long long>(seed, offset, static_cast<uint64_t>(i));
+    positions[i] = i;
+  }
+}
+
+__global__ void __launch_bounds__(kBlock)
+    spread_kernel(const int64_t* from, int64_t numel, int64_t* to, int64_t stride) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step) to[i * stride] = from[i];
+}
+
+template <class T>
+T* scratch(int64_t count, Ctx& ctx) {
+  return static_cast<T*>(ctx.scratch(sizeof(T) * static_cast<size_t>(count)));
+}
+
+}  // namespace
+
+/// Sorts the positions by random keys; the sort is stable, so equal keys keep their order as on the CPU.
+void random_permutation(const RandomParams& params, Ctx& ctx) {
+  const Stream& stream = stream_of(ctx);
+  const int64_t numel = params.out.numel, stride = params.out.dim > 0 ? params.out.strides[0] : 1;
+  auto* keys = scratch<uint64_t>(2 * numel, ctx);
+  auto* positions = scratch<int64_t>(numel, ctx);
+  auto* sorted = stride == 1 ? params.out.as<int64_t>() : scratch<int64_t>(numel, ctx);
+  const unsigned grid = grid_for(numel, stream);
+  keys_kernel<<<grid, kBlock, 0, stream.stream>>>(params.source.seed, params.source.offset, numel, keys, positions);
+  size_t bytes = 0;
+  const auto sort = [&](void* temporary) {
+    HEARTH_CUDA(cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, keys + numel, positions, sorted, numel, 0,
+                                                64, stream.stream));
+  };
+  sort(nullptr);  // only says how much memory it needs
+  sort(ctx.scratch(bytes));
+  if (stride != 1)
+    spread_kernel<<<grid, kBlock, 0, stream.stream>>>(sorted, numel, params.out.as<int64_t>(), stride);
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,160 @@
+#pragma once
+
+// The one driver of everything that combines many elements into one: sums, extremes, batch statistics.
+// Blocks work on tiles of outputs; the threads of an output combine their parts as a tree, and large
+// reductions are split among blocks whose states a second kernel merges. The order depends on shapes and
+// strides alone, so results are the same in every run.
+//
+// An Op is a trivially copyable class with
+//   State, start()                       the state of no elements (trivially copyable)
+//   add(state, offsets, r, k)            element r of output k, with its byte offsets in the inputs
+//   merge(a, b)                          both states in one
+//   store(k, offsets, state)             writes output k, given its byte offsets in the inputs and outputs
+//   kInputs, kOutputs                    how many strided operands there are of each kind
+//   kChains                              independent states per thread, which keep more loads in flight (1 or 4)
+
+#include "kernels/cuda/offsets.h"
+#include "kernels/cuda/reduce_plan.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+template <class Op>
+struct ReduceArgs {
+  TilePlan plan;
+  Offsets<Op::kInputs + Op::kOutputs> kept;  // over the outputs
+  Offsets<Op::kInputs> reduced;              // over the elements of one output
+  void* partial;                             // states by split and output; null without splits
+};
+
+/// Which output of a tile a thread works on, and which part of it.
+struct Seat {
+  int output, part;
+  __device__ __forceinline__ explicit Seat(const TilePlan& plan) {
+    const int t = static_cast<int>(threadIdx.x);
+    output = plan.parts_adjacent ? t >> plan.log_parts : t & ((kBlock >> plan.log_parts) - 1);
+    part = plan.parts_adjacent ? t & ((1 << plan.log_parts) - 1) : t >> (8 - plan.log_parts);
+  }
+};
+static_assert(kBlock == 1 << 8);
+
+/// Merges the states of an output's threads; the result is right for part 0.
+template <class Op>
+__device__ __forceinline__ typename Op::State merge_parts(const Op& op, typename Op::State state, Seat seat,
+                                                          int log_parts) {
+  using State = typename Op::State;
+  __shared__ alignas(16) unsigned char bytes[kBlock * sizeof(State)];
+  auto* states = reinterpret_cast<State*>(bytes) + (seat.output << log_parts);
+  states[seat.part] = state;
+  for (int half = 1 << log_parts >> 1; half > 0; half >>= 1) {
+    __syncthreads();
+    if (seat.part < half) states[seat.part] = state = op.merge(state, states[seat.part + half]);
+  }
+  __syncthreads();  // the next tile writes again
+  return state;
+}
+
+/// The state of elements first, first + step, … below end.
+template <class Op>
+__device__ __forceinline__ typename Op::State accumulate(const Op& op, const ReduceArgs<Op>& args,
+                                                         int64_t k, int64_t first, int64_t end, int64_t step) {
+  constexpr int kChains = Op::kChains;
+  int64_t base[Op::kInputs];
+  args.kept.find(k, base);
+  typename Op::State chains[kChains];
+#pragma unroll
+  for (int c = 0; c < kChains; ++c) chains[c] = op.start();
+  for (int64_t r = first; r < end; r += kChains * step) {
+#pragma unroll
+    for (int c = 0; c < kChains; ++c) {
+      const int64_t mine = r + c * step;
+      if (mine >= end) break;
+      int64_t offsets[Op::kInputs];
+      args.reduced.find(mine, offsets);
+#pragma unroll
+      for (int i = 0; i < Op::kInputs; ++i) offsets[i] += base[i];
+      op.add(chains[c], offsets, mine, k);
+    }
+  }
+  if constexpr (kChains == 1)
+    return chains[0];
+  else
+    return op.merge(op.merge(chains[0], chains[1]), op.merge(chains[2], chains[3]));
+}
+
+template <class Op>
+__device__ __forceinline__ void store_output(const Op& op, const ReduceArgs<Op>& args, int64_t k,
+                                             const typename Op::State& state) {
+  int64_t offsets[Op::kInputs + Op::kOutputs];
+  args.kept.find(k, offsets);
+  op.store(k, offsets, state);
+}
+
+/// Reduces the inputs; gridDim.y is the number of splits.
+template <class Op>
+__global__ void __launch_bounds__(kBlock)
+    reduce_kernel(const __grid_constant__ Op op, const __grid_constant__ ReduceArgs<Op> args) {
+  const TilePlan& plan = args.plan;
+  const Seat seat(plan);
+  const int64_t per_tile = kBlock >> plan.log_parts, split = blockIdx.y;
+  const int64_t begin = split * plan.split_length, end = min(begin + plan.split_length, plan.reduced);
+  for (int64_t tile = blockIdx.x; tile * per_tile < plan.outputs; tile += gridDim.x) {
+    const int64_t k = tile * per_tile + seat.output;
+    typename Op::State state = op.start();
+    if (k < plan.outputs)
+      state = accumulate(op, args, k, begin + seat.part, end, int64_t{1} << plan.log_parts);
+    state = merge_parts(op, state, seat, plan.log_parts);
+    if (seat.part != 0 || k >= plan.outputs) continue;
+    if (args.partial != nullptr)
+      static_cast<typename Op::State*>(args.partial)[split * plan.outputs + k] = state;
+    else
+      store_output(op, args, k, state);
+  }
+}
+
+/// Merges the states that the splits left behind.
+template <class Op>
+__global__ void __launch_bounds__(kBlock)
+    merge_kernel(const __grid_constant__ Op op, const __grid_constant__ ReduceArgs<Op> args) {
+  const TilePlan& plan = args.plan;
+  const Seat seat(plan);
+  const int64_t per_tile = kBlock >> plan.log_parts;
+  const auto* partial = static_cast<const typename Op::State*>(args.partial);
+  for (int64_t tile = blockIdx.x; tile * per_tile < plan.outputs; tile += gridDim.x) {
+    const int64_t k = tile * per_tile + seat.output;
+    typename Op::State state = op.start();
+    if (k < plan.outputs)
+      for (int64_t split = seat.part; split < plan.splits; split += int64_t{1} << plan.log_parts)
+        state = op.merge(state, partial[split * plan.outputs + k]);
+    state = merge_parts(op, state, seat, plan.log_parts);
+    if (seat.part == 0 && k < plan.outputs) store_output(op, args, k, state);
+  }
+}
+
+/// Runs op over all outputs. `kept` walks the outputs (inputs' strides, then outputs'), `reduced` the
+/// elements of one output (inputs' strides). merge_op has the same State and is not asked to add, so that
+/// one merge_kernel can serve several Ops.
+template <class Op, class MergeOp>
+void launch_reduction(const Op& op, const MergeOp& merge_op, const Loop& kept, const Loop& reduced, Ctx& ctx) {
+  if (kept.numel() == 0) return;
+  ReduceArgs<Op> args;
+  args.plan = plan_tiles(kept, reduced);
+  args.kept = Offsets<Op::kInputs + Op::kOutputs>(kept);
+  args.reduced = Offsets<Op::kInputs>(reduced);
+  args.partial = nullptr;
+  const TilePlan plan = args.plan;
+  if (plan.splits > 1)
+    args.partial = ctx.scratch(sizeof(typename Op::State) * static_cast<size_t>(plan.splits * plan.outputs));
+  const cudaStream_t stream = stream_of(ctx).stream;
+  reduce_kernel<Op><<<dim3(tiles_of(plan), static_cast<unsigned>(plan.splits)), kBlock, 0, stream>>>(op, args);
+  if (plan.splits == 1) return;
+  const TilePlan merge = plan_merge(plan);
+  merge_kernel<MergeOp><<<tiles_of(merge), kBlock, 0, stream>>>(
+      merge_op, ReduceArgs<MergeOp>{merge, args.kept, args.reduced, args.partial});
+}
+template <class Op>
+void launch_reduction(const Op& op, const Loop& kept, const Loop& reduced, Ctx& ctx) {
+  launch_reduction(op, op, kept, reduced, ctx);
+}
+
+}  // namespace hearth::cuda

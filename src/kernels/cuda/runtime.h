@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "kernels/backend.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+/// This build's kernels.
+const KernelTable& kernel_table();
+
+/// The devices that the CUDA runtime sees.
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(int device_count);
+  ~CudaBackend() override = default;
+
+  const char* name() const override { return "CUDA"; }
+  const KernelTable& kernels() const override { return kernel_table(); }
+  int device_count() const override { return static_cast<int>(devices_.size()); }
+  DeviceProperties properties(int device) const override;
+
+  void* allocate(int device, size_t bytes) override;
+  void free(int device, void* data) override;
+  void memory_info(int device, size_t& free_bytes, size_t& total_bytes) override;
+  void* allocate_pinned(size_t bytes) override;
+  void free_pinned(void* data) override;
+
+  StreamHandle default_stream(int device) override;
+  StreamHandle create_stream(int device, int priority) override;
+  bool query(int device, StreamHandle stream) override;
+  void synchronize(int device, StreamHandle stream) override;
+  void synchronize_device(int device) override;
+  FaultSlot* fault_slot(int device, StreamHandle stream) override;
+
+  EventHandle create_event(int device, bool timing) override;
+  void destroy_event(EventHandle event) override;
+  void record(EventHandle event, int device, StreamHandle stream) override;
+  void wait(int device, StreamHandle stream, EventHandle event) override;
+  bool query(EventHandle event) override;
+  void synchronize(EventHandle event) override;
+  float elapsed_ms(EventHandle start, EventHandle end) override;
+
+  void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device, StreamHandle stream) override;
+  void copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                 StreamHandle from_stream) override;
+  void set_zero(void* data, size_t bytes, int device, StreamHandle stream) override;
+
+  void launch(const ParamsType& type, const void* params, Ctx& ctx) override;
+  void* allocate_scratch(size_t bytes, Ctx& ctx) override;
+  void free_scratch(void* data, size_t bytes, Ctx& ctx) override;
+
+ private:
+  /// A device and its streams, which live as long as the process.
+  struct DeviceState {
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Stream>> streams;  // the default one first
+    int multi_processors = 1;
+  };
+  /// Wraps a stream and gives it a fault slot; the device is current and its mutex held.
+  Stream* add_stream(int device, cudaStream_t stream);
+  void prepare(int device);
+
+  std::vector<DeviceState> devices_;
+};
+
+}  // namespace hearth::cuda

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/ctx.h"
+
+namespace hearth::cuda {
+
+/// What a StreamHandle points to.
+struct Stream {
+  cudaStream_t stream = nullptr;
+  int device = 0;
+  int multi_processors = 1;
+  FaultSlot* faults = nullptr;  // mapped, page-locked: host and kernels use the same address
+};
+
+inline const Stream& stream_of(const Ctx& ctx) { return *static_cast<const Stream*>(ctx.stream()); }
+
+/// Makes a device current, and the former one again at the end of the scope.
+class DeviceGuard {
+ public:
+  explicit DeviceGuard(int device);
+  DeviceGuard(const DeviceGuard&) = delete;
+  DeviceGuard& operator=(const DeviceGuard&) = delete;
+  ~DeviceGuard();
+
+ private:
+  int former_ = -1;  // -1: nothing to restore
+};
+
+inline constexpr int kBlock = 256;
+
+/// Blocks of kBlock threads for a grid-stride loop over `work` items: enough to fill the device several times.
+inline unsigned grid_for(int64_t work, const Stream& stream) {
+  constexpr int64_t kBlocksPerProcessor = 32;
+  return static_cast<unsigned>(
+      std::clamp((work + kBlock - 1) / kBlock, int64_t{1}, stream.multi_processors * kBlocksPerProcessor));
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,37 @@
+#include "kernels/table.h"
+
+#include "kernels/cuda/runtime.h"
+
+namespace hearth::cuda {
+
+// Weak: a kernel that this build does not have is a null address, and so a null entry of the table.
+#define HEARTH_WEAK_KERNEL(Name) [[gnu::weak]] void run(const Name##Params& params, Ctx& ctx);
+HEARTH_KERNELS(HEARTH_WEAK_KERNEL)
+#undef HEARTH_WEAK_KERNEL
+
+namespace {
+
+/// The table's entry for P's kernel, or null.
+template <class P>
+KernelFn entry() {
+  void (*const kernel)(const P&, Ctx&) = &run;
+  if (kernel == nullptr) return nullptr;
+  return [](const void* params, Ctx& ctx) { run(*static_cast<const P*>(params), ctx); };
+}
+
+KernelTable make_table() {
+  KernelTable table;
+#define HEARTH_TABLE_ENTRY(Name) table.kernels[static_cast<int>(KernelId::Name)] = entry<Name##Params>();
+  HEARTH_KERNELS(HEARTH_TABLE_ENTRY)
+#undef HEARTH_TABLE_ENTRY
+  return table;
+}
+
+}  // namespace
+
+const KernelTable& kernel_table() {
+  static const KernelTable table = make_table();
+  return table;
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,140 @@
+#pragma once
+
+// What becomes of random bits, for the CPU and for CUDA kernels. A draw is a small struct with the type of
+// bits it wants (32 or 64 of them, or a PhiloxBlock) and `T operator()(Bits)`.
+
+#include <math.h>
+
+#include "core/philox.h"
+#include "hearth/dtype.h"
+
+namespace hearth {
+
+using Bits32 = uint32_t;
+using Bits64 = uint64_t;
+
+/// The type in which numbers of type T are computed, and the bits a uniform one is made of.
+template <class T>
+struct DrawTypes {
+  using Compute = float;
+  using Bits = Bits32;
+};
+template <>
+struct DrawTypes<double> {
+  using Compute = double;
+  using Bits = Bits64;
+};
+
+/// The lower bits as a number from [0, 1).
+HEARTH_FN float unit(Bits32 bits) { return static_cast<float>(bits & 0xffffffu) * 0x1p-24f; }
+HEARTH_FN double unit(Bits64 bits) {
+  return static_cast<double>(bits & ((Bits64{1} << 53) - 1)) * 0x1p-53;
+}
+
+/// x * y + z, rounded once.
+template <class A>
+HEARTH_FN A fused(A x, A y, A z) {
+  if constexpr (sizeof(A) == 4)
+    return ::fmaf(x, y, z);
+  else
+    return ::fma(x, y, z);
+}
+
+/// Uniform in [low, high).
+template <class T>
+struct UniformDraw {
+  using Compute = typename DrawTypes<T>::Compute;
+  using Bits = typename DrawTypes<T>::Bits;
+  Compute from, span;
+  T low, high;
+
+  UniformDraw(double a, double b)
+      : from(static_cast<Compute>(a)),
+        span(static_cast<Compute>(b) - from),
+        low(static_cast<T>(from)),
+        high(static_cast<T>(static_cast<Compute>(b))) {}
+  HEARTH_FN T operator()(Bits bits) const {
+    const T value = static_cast<T>(fused(unit(bits), span, from));
+    return value >= high ? low : value;  // rounding may reach the end
+  }
+};
+
+/// 1 with probability p: the bits' number from [0, 1) is below p. Compared as integers, which is exact.
+template <class BitsType>
+struct BernoulliDraw {
+  using Bits = BitsType;
+  static constexpr Bits64 kRange = Bits64{1} << (sizeof(Bits) == 8 ? 53 : 32);
+  Bits64 threshold;
+
+  explicit BernoulliDraw(double p)
+      : threshold(static_cast<Bits64>(::ceil(p * static_cast<double>(kRange)))) {}
+  HEARTH_FN bool operator()(Bits bits) const { return (bits & (kRange - 1)) < threshold; }
+};
+
+/// from … from + range - 1; all 64-bit integers for range 0.
+template <class T, class BitsType>
+struct IntegerDraw {
+  using Bits = BitsType;
+  /// From this range on, 64 bits are drawn.
+  static constexpr Bits64 kWideRange = Bits64{1} << 28;
+  Bits64 from, range;
+
+  HEARTH_FN T operator()(Bits bits) const {
+    return static_cast<T>(static_cast<int64_t>(range == 0 ? bits : bits % range + from));
+  }
+};
+
+/// How many integers from 0 on a dtype's random_() draws from; 0 stands for 2^64.
+template <class T>
+constexpr Bits64 full_range() {
+  constexpr ScalarType type = dtype_of<T>;
+  if constexpr (type == kBool) return 2;
+  else if constexpr (type == kByte) return 1 << 8;
+  else if constexpr (type == kHalf) return (1 << 11) + 1;
+  else if constexpr (type == kBFloat16) return (1 << 8) + 1;
+  else if constexpr (type == kFloat) return (1 << 24) + 1;
+  else if constexpr (type == kDouble) return (Bits64{1} << 53) + 1;
+  else return Bits64{1} << (8 * sizeof(T) - 1);
+}
+
+/// Exponential with a rate.
+template <class T>
+struct ExponentialDraw {
+  using Bits = Bits64;
+  double scale;
+  explicit ExponentialDraw(double rate) : scale(-1 / rate) {}
+  HEARTH_FN T operator()(Bits bits) const {
+    using Compute = typename DrawTypes<T>::Compute;
+    return static_cast<T>(static_cast<Compute>(scale * ::log1p(-unit(bits))));
+  }
+};
+
+/// Normal, from a stream of Philox: half a Box-Muller pair, of 32 bits each or, for double, 53.
+template <class T>
+struct NormalDraw {
+  using Compute = typename DrawTypes<T>::Compute;
+  using Bits = Bits64;
+  Compute mean, deviation;
+  NormalDraw(double a, double b) : mean(static_cast<Compute>(a)), deviation(static_cast<Compute>(b)) {}
+
+  HEARTH_FN T operator()(Bits bits) const {
+    const float u = (static_cast<float>(static_cast<Bits32>(bits >> 32)) + 0.5f) * 0x1p-32f;
+    const float v = static_cast<float>(static_cast<Bits32>(bits)) * 0x1p-32f;
+    return static_cast<T>(::sqrtf(-2 * ::logf(u)) * ::cosf(6.2831853f * v) * deviation + mean);
+  }
+};
+template <>
+struct NormalDraw<double> {
+  using Bits = PhiloxBlock;
+  double mean, deviation;
+  NormalDraw(double a, double b) : mean(a), deviation(b) {}
+
+  template <class Block>
+  HEARTH_FN double operator()(const Block& block) const {
+    const double u = 1 - unit(philox_lane<Bits64>(block, 0));
+    const double v = unit(philox_lane<Bits64>(block, 1));
+    return ::sqrt(-2 * ::log(u)) * ::cos(6.283185307179586 * v) * deviation + mean;
+  }
+};
+
+}  // namespace hearth

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "kernels/table.h"
+#include "kernels/view.h"
+
+namespace hearth {
+
+/// mask = true with probability 1 - p; out = in * mask / (1 - p), as PyTorch rounds it. Same sizes; drawn as
+/// RandomParams' kBernoulli draws, from source.mt in the order in which `mask` lies in memory.
+struct DropoutParams {
+  View in, out;  // floating, one dtype
+  View mask;     // bool
+  double p = 0.5;
+  RandomSource source;
+};
+
+namespace cpu {
+void run(const DropoutParams& params, Ctx& ctx);
+}
+namespace cuda {
+void run(const DropoutParams& params, Ctx& ctx);
+}
+
+}  // namespace hearth

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/table.h"
+#include "kernels/view.h"
+
+namespace hearth {
+
+/// out = random numbers. From source.mt they are PyTorch's, drawn one after the other in the order in which
+/// the elements of `out` lie in memory; else element i, in row-major order, is a function of seed, offset
+/// and i alone, and the generator's offset has to move by four (kernels/draws.h).
+struct RandomParams {
+  enum class Kind : int8_t {
+    kUniform,          // [a, b)
+    kNormal,           // mean a, standard deviation b
+    kRandomInt,        // from … to - 1; all 64-bit integers if the difference is 0 (modulo 2^64)
+    kRandom,           // 0 … the largest value of the dtype, or its last exact integer
+    kBernoulli,        // 1 with probability a, else 0
+    kBernoulliTensor,  // the same with an element's own probability; kBadProbability outside [0, 1]
+    kRandPerm,         // the numbers 0 … numel - 1 in random order, int64
+    kExponential,      // rate a
+  };
+  Kind kind = Kind::kUniform;
+  View out;
+  View probabilities;  // float32 or float64, expanded to out's sizes
+  double a = 0, b = 1;
+  int64_t from = 0, to = 0;
+  RandomSource source;
+};
+
+namespace cpu {
+void run(const RandomParams& params, Ctx& ctx);
+}
+namespace cuda {
+void run(const RandomParams& params, Ctx& ctx);
+}
+
+}  // namespace hearth

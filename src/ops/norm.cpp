@@ -1,0 +1,194 @@
+#include "kernels/batch_norm.h"
+
+#include "hearth/autograd.h"
+#include "ops/define.h"
+
+namespace hearth {
+
+namespace {
+
+struct BatchNormArgs {
+  bool training;
+  double momentum, eps;
+};
+
+ScalarType statistics_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
+
+/// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight, running_mean,
+/// running_var, save_mean, save_invstd.
+struct BatchNormBackward {
+  struct Args {
+    bool training;
+    double eps;
+  };
+  static constexpr OpInfo info{.name = "native_batch_norm_backward",
+                               .arguments = "grad_out,input,weight,running_mean,running_var,save_mean,save_invstd",
+                               .dtypes = dtypes::kFloating,
+                               .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) |
+                                        in_slot(6),
+                               .outputs = 3};
+  static void infer(const Args&, Infer& c) {
+    const TensorImpl& in = c.in(1);
+    c.set(0, in.sizes(), in.dtype);
+    const ScalarType type = c.has(2) ? c.in(2).dtype : statistics_type(in.dtype);
+    c.set(1, Dims{in.sizes()[1]}, type);
+    c.set(2, Dims{in.sizes()[1]}, type);
+  }
+  static void launch(const Args& args, Launch& c) {
+    BatchNormBackwardParams params;
+    params.grad_out = c.in(0);
+    params.in = c.in(1);
+    params.weight = c.in(2);
+    params.running_mean = c.in(3);
+    params.running_var = c.in(4);
+    params.save_mean = c.in(5);
+    params.save_invstd = c.in(6);
+    params.grad_in = c.out(0);
+    params.grad_weight = c.out(1);
+    params.grad_bias = c.out(2);
+    params.training = args.training;
+    params.eps = args.eps;
+    hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c);
+};
+
+Tensor per_channel(const Tensor& t, const Tensor& like) {
+  Dims sizes(size_t(like.dim()), 1);
+  sizes[1] = t.numel();
+  return t.reshape(sizes).to(like.scalar_type());
+}
+
+/// The backward pass in terms of ordinary ops, so that it has a graph of its own.
+struct Formula {
+  Tensor grad_in, grad_weight, grad_bias;
+};
+Formula backward_formula(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
+                         const Tensor& var, double eps, bool training) {
+  Dims others;
+  double count = 1;
+  for (int64_t d = 0; d < x.dim(); ++d) {
+    if (d == 1) continue;
+    others.push_back(d);
+    count *= double(x.size(d));
+  }
+  const OptionalIntArrayRef dims{IntArrayRef(others)};
+  const Tensor center = training ? x.mean(dims, true) : per_channel(mean, x);
+  const Tensor centred = x.sub(center);
+  const Tensor variance = training ? centred.mul(centred).mean(dims, true) : per_channel(var, x);
+  const Tensor invstd = variance.add(eps).rsqrt();
+  const Tensor normal = centred.mul(invstd);
+  Formula result;
+  result.grad_bias = g.sum(dims);
+  result.grad_weight = g.mul(normal).sum(dims);
+  const Tensor scaled = weight.defined() ? g.mul(per_channel(weight, x)) : g;
+  result.grad_in = !training ? scaled.mul(invstd)
+                             : scaled.sub(scaled.mean(dims, true))
+                                   .sub(normal.mul(scaled.mul(normal).sum(dims, true).div(count)))
+                                   .mul(invstd);
+  return result;
+}
+
+/// Differentiates the formula above: vector-Jacobian products through a graph made here. The inputs enter as
+/// aliases, so that a gradient stops there even where one input was computed from another.
+void BatchNormBackward::grad(const Args& args, Grad& c) {
+  const bool create_graph = modes.grad_enabled;
+  const AutoGradMode on(true);
+  Tensor in[3];
+  for (int i = 0; i < 3; ++i)
+    if (c.in(i).defined()) in[i] = c.in(i).alias();
+  const Formula f = backward_formula(in[0], in[1], in[2], c.in(3), c.in(4), args.eps, args.training);
+  const Tensor results[] = {f.grad_in, f.grad_weight, f.grad_bias};
+  autograd::variable_list outputs, gradients, inputs;
+  for (int i = 0; i < 3; ++i)
+    if (c.grad(i).defined() && results[i].requires_grad()) {
+      outputs.push_back(results[i]);
+      gradients.push_back(c.grad(i).to(results[i].scalar_type()));
+    }
+  for (int i = 0; i < 3; ++i)
+    if (c.needs(i)) inputs.push_back(in[i]);
+  const auto grads = autograd::grad(outputs, inputs, gradients, create_graph, create_graph, true);
+  for (int i = 0, k = 0; i < 3; ++i)
+    if (c.needs(i)) c.set(i, grads[size_t(k++)]);
+}
+
+/// Inputs: input, weight, bias, running_mean, running_var; outputs: result, save_mean, save_invstd.
+struct BatchNorm {
+  using Args = BatchNormArgs;
+  static constexpr OpInfo info{.name = "native_batch_norm",
+                               .node = "NativeBatchNorm",
+                               .arguments = "input,weight,bias,running_mean,running_var",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kKeep,
+                               .saves = in_slot(0) | in_slot(1) | in_slot(3) | in_slot(4) | out_slot(1) | out_slot(2),
+                               .mutates = in_slot(3) | in_slot(4),
+                               .outputs = 3,
+                               .non_differentiable = 0b110};
+  static void check_channel(const Infer& c, int i, const char* name) {
+    if (!c.has(i)) return;
+    const int64_t channels = c.in(0).sizes()[1];
+    HEARTH_CHECK(c.in(i).numel == channels && c.in(i).dim == 1, name, " should contain ", channels, " elements not ",
+                 c.in(i).numel);
+    HEARTH_CHECK(c.in(i).dtype == c.in(0).dtype || c.in(i).dtype == kFloat, "batch_norm: ", name, " has dtype ",
+                 name_of(c.in(i).dtype), ", expected ", name_of(c.in(0).dtype), " or Float");
+  }
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& in = c.in(0);
+    HEARTH_CHECK(in.dim >= 2, "batch_norm: expected an input of at least 2 dimensions, got sizes ", in.sizes());
+    check_channel(c, 1, "weight");
+    check_channel(c, 2, "bias");
+    check_channel(c, 3, "running_mean");
+    check_channel(c, 4, "running_var");
+    HEARTH_CHECK(args.training || (c.has(3) && c.has(4)), "Expected running_mean and running_var to be defined when training=False");
+    HEARTH_CHECK(!args.training || in.numel == 0 || in.numel > in.sizes()[1],
+                 "Expected more than 1 value per channel when training, got input size ", in.sizes());
+    c.set(0, in.sizes(), in.dtype);
+    if (in.has(kDense)) {
+      c.out(0).strides = in.strides();
+      c.out(0).has_strides = true;
+    }
+    c.set(1, Dims{args.training ? in.sizes()[1] : 0}, statistics_type(in.dtype));
+    c.set(2, Dims{args.training ? in.sizes()[1] : 0}, statistics_type(in.dtype));
+  }
+  static SlotSet saves(const Args& args, SlotSet) {
+    return in_slot(0) | in_slot(1) | (args.training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4));
+  }
+  static void launch(const Args& args, Launch& c) {
+    BatchNormParams params;
+    params.in = c.in(0);
+    params.out = c.out(0);
+    params.weight = c.in(1);
+    params.bias = c.in(2);
+    params.running_mean = c.in(3);
+    params.running_var = c.in(4);
+    if (args.training) {
+      params.save_mean = c.out(1);
+      params.save_invstd = c.out(2);
+    }
+    params.training = args.training;
+    params.momentum = args.momentum;
+    params.eps = args.eps;
+    if (params.in.numel > 0) hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c) {
+    const auto [grad_in, grad_weight, grad_bias] =
+        invoke<BatchNormBackward>({args.training, args.eps}, c.grad().contiguous(), c.in(0), c.in(1), c.in(3), c.in(4),
+                                  c.out(1), c.out(2))
+            .triple();
+    if (c.needs(0)) c.set(0, grad_in);
+    if (c.needs(1)) c.set(1, grad_weight);
+    if (c.needs(2)) c.set(2, grad_bias);
+  }
+};
+
+}  // namespace
+
+Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
+                  const Tensor& running_var, bool training, double momentum, double eps, bool) {
+  HEARTH_CHECK(input.defined(), "batch_norm: the input is undefined");
+  const auto [result, mean, invstd] =
+      invoke<BatchNorm>({training, momentum, eps}, input, weight, bias, running_mean, running_var).triple();
+  return result;
+}
+
+}  // namespace hearth
