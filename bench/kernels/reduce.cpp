@@ -2,11 +2,15 @@
 
 #include "kernels/reduce.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <string>
 #include <vector>
 
 #include "kernels/backend.h"
+#include "kernels/batch_norm.h"
+#include "kernels/minmax_dim.h"
 
 namespace hearth {
 namespace {
@@ -25,13 +29,13 @@ View view_of(void* data, ScalarType dtype, const std::vector<int64_t>& sizes) {
   return v;
 }
 
-/// Prints the best of a second's runs.
+/// Prints the best of half a second's runs.
 template <class Params>
 void time(const char* name, const Params& params, double bytes) {
   using Clock = std::chrono::steady_clock;
   const auto start = Clock::now();
   double best = 1e9;
-  for (double spent = 0; spent < 1;) {
+  for (double spent = 0; spent < 0.5;) {
     const auto before = Clock::now();
     Ctx ctx(cpu_backend(), Device(kCPU), nullptr, nullptr);
     cpu::run(params, ctx);
@@ -76,7 +80,71 @@ void time_reductions() {
   time_reduce<float>("sum f32 4", fn::Sum{}, {4}, {true});
 }
 
+/// Owns a tensor of ones.
+template <class T>
+struct Ones {
+  explicit Ones(const std::vector<int64_t>& sizes) : view(view_of(nullptr, dtype_of<T>, sizes)), data(size_t(view.numel), T(1.f)) {
+    view.data = data.data();
+  }
+  View view;
+  std::vector<T> data;
+};
+
+void time_minmax(const char* name, std::vector<int64_t> sizes, int dim) {
+  Ones<float> in(sizes);
+  for (size_t i = 0; i < in.data.size(); ++i) in.data[i] = float(i * 2654435761u % 1000003);
+  sizes[size_t(dim)] = 1;
+  Ones<float> values(sizes);
+  Ones<int64_t> indices(sizes);
+  time(name, MinMaxDimParams{in.view, values.view, indices.view, dim, true}, double(in.view.numel) * 4);
+}
+
+template <class T>
+void time_batch_norm(const char* name, const std::vector<int64_t>& sizes, bool channels_last) {
+  Ones<T> in(sizes), out(sizes), grad(sizes);
+  Ones<float> weight({sizes[1]}), bias({sizes[1]}), mean({sizes[1]}), invstd({sizes[1]});
+  if (channels_last)
+    for (View* v : {&in.view, &out.view, &grad.view}) {
+      v->strides[1] = 1;
+      v->strides[3] = sizes[1];
+      v->strides[2] = sizes[1] * sizes[3];
+    }
+  const double bytes = double(in.view.numel) * sizeof(T);
+  BatchNormParams forward;
+  forward.in = in.view;
+  forward.out = out.view;
+  forward.weight = weight.view;
+  forward.bias = bias.view;
+  time((std::string("batch_norm training ") + name).c_str(), forward, 3 * bytes);
+  forward.training = false;
+  forward.running_mean = mean.view;
+  forward.running_var = invstd.view;
+  time((std::string("batch_norm evaluation ") + name).c_str(), forward, 2 * bytes);
+  BatchNormBackwardParams backward;
+  backward.grad_out = grad.view;
+  backward.in = in.view;
+  backward.weight = weight.view;
+  backward.save_mean = mean.view;
+  backward.save_invstd = invstd.view;
+  backward.grad_in = out.view;
+  time((std::string("batch_norm backward ") + name).c_str(), backward, 5 * bytes);
+}
+
+void time_others() {
+  time_minmax("max(dim) f32 16M", {1 << 24}, 0);
+  time_minmax("max(dim) f32 4096x4096 rows", {4096, 4096}, 1);
+  time_minmax("max(dim) f32 4096x4096 columns", {4096, 4096}, 0);
+  time_minmax("max(dim) f32 1048576x10 rows", {1 << 20, 10}, 1);
+  time_batch_norm<float>("f32 64x64x56x56", {64, 64, 56, 56}, false);
+  time_batch_norm<float>("f32 64x64x56x56 channels last", {64, 64, 56, 56}, true);
+  time_batch_norm<float>("f32 64x512x7x7", {64, 512, 7, 7}, false);
+  time_batch_norm<BFloat16>("bf16 64x64x56x56", {64, 64, 56, 56}, false);
+}
+
 }  // namespace
 }  // namespace hearth
 
-int main() { hearth::time_reductions(); }
+int main() {
+  hearth::time_reductions();
+  hearth::time_others();
+}

@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "core/memory_stats.h"
+#include "hearth/memory_stats.h"
 
 namespace hearth {
 

@@ -4,7 +4,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "core/memory_stats.h"
+#include "hearth/memory_stats.h"
 
 namespace hearth::detail {
 

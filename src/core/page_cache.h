@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <mutex>
 
-#include "core/memory_stats.h"
+#include "hearth/memory_stats.h"
 
 namespace hearth::detail {
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "hearth/cuda.h"
 #include "kernels/ctx.h"
 #include "kernels/table.h"
 
@@ -11,17 +12,7 @@ namespace hearth {
 
 using EventHandle = void*;
 
-/// What cuda::get_device_properties reports.
-struct DeviceProperties {
-  std::string name;
-  size_t total_memory = 0;
-  int multi_processor_count = 0;
-  int major = 0;
-  int minor = 0;
-  int max_threads_per_block = 0;
-  int warp_size = 32;
-};
-
+using cuda::DeviceProperties;
 enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 /// One kind of device: memory, streams, events, copies and kernels. The CPU, the simulated GPUs and the
@@ -38,7 +29,8 @@ class Backend {
 
   /// Memory straight from the device, at least 512-byte aligned; null when it has no more.
   virtual void* allocate(int device, size_t bytes) = 0;
-  virtual void free(int device, void* data) = 0;
+  /// Gives back what allocate(device, bytes) gave, once everything on the device has run.
+  virtual void free(int device, void* data, size_t bytes) = 0;
   virtual void memory_info(int device, size_t& free_bytes, size_t& total_bytes) = 0;
   /// Page-locked host memory; null when there is no more.
   virtual void* allocate_pinned(size_t bytes) = 0;
@@ -52,7 +44,7 @@ class Backend {
   virtual StreamHandle default_stream(int device) = 0;
   virtual StreamHandle create_stream(int device, int priority) = 0;
   virtual bool query(int device, StreamHandle stream) = 0;
-  /// Waits until the stream has run dry. Faults are read by the caller afterwards.
+  /// Waits until the stream has run dry. Faults are read by the caller afterwards (core/streams.h).
   virtual void synchronize(int device, StreamHandle stream) = 0;
   virtual void synchronize_device(int device) = 0;
   /// The slot in which kernels of this stream leave their faults.
@@ -96,7 +88,8 @@ const std::string& why_no_cuda();
 /// The backend of a device that exists, or an Error that explains.
 Backend& backend_of(Device device);
 
-/// The plugin's entry point ("hearth_cuda_backend"): refuses a core built from other seam headers.
+/// The plugin's entry point ("hearth_cuda_backend"): refuses a core built from other seam headers, or says
+/// in `why_not` what is missing, and then returns null.
 inline constexpr char kPluginSymbol[] = "hearth_cuda_backend";
 using PluginEntry = Backend* (*)(uint64_t seam_hash, std::string* why_not);
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/support.h"
+#include "tests/kernels/support.h"
 
 namespace hearth {
 namespace {

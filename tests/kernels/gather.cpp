@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/threads.h"
-#include "kernels/support.h"
+#include "tests/kernels/support.h"
 
 namespace hearth {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/threads.h"
-#include "kernels/support.h"
+#include "tests/kernels/support.h"
 
 namespace hearth {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "core/threads.h"
 #include "kernels/cpu/onednn.h"
-#include "kernels/support.h"
+#include "tests/kernels/support.h"
 
 namespace hearth {
 namespace {

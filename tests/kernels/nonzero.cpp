@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/support.h"
+#include "tests/kernels/support.h"
 
 namespace hearth {
 namespace {

@@ -5,13 +5,16 @@
 namespace hearth::cpu {
 
 bool supports(IsaLevel level) {
-#if defined(__x86_64__)
+#if defined(HEARTH_CPU_AVX2)
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+#if defined(HEARTH_CPU_AVX512)
   const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
                       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
                       __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  return level == IsaLevel::kAvx2 ? avx2 : level == IsaLevel::kAvx512 ? avx512 : false;
+  if (level == IsaLevel::kAvx512) return avx512;
+#endif
+  return level == IsaLevel::kAvx2 && avx2;
 #else
   return level == IsaLevel::kGeneric;
 #endif

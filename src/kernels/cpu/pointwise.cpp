@@ -7,15 +7,14 @@
 
 namespace hearth::cpu {
 
-#if defined(__x86_64__)
-extern const PointwiseTable kAvx2Pointwise, kAvx512Pointwise;
-#else
-extern const PointwiseTable kGenericPointwise;
-#endif
+extern const PointwiseTable kAvx2Pointwise, kAvx512Pointwise, kGenericPointwise;
 
 const PointwiseTable* pointwise_table(IsaLevel level) {
-#if defined(__x86_64__)
-  return level == IsaLevel::kAvx512 ? &kAvx512Pointwise : level == IsaLevel::kAvx2 ? &kAvx2Pointwise : nullptr;
+#if defined(HEARTH_CPU_AVX512)
+  if (level == IsaLevel::kAvx512) return &kAvx512Pointwise;
+#endif
+#if defined(HEARTH_CPU_AVX2)
+  return level == IsaLevel::kAvx2 ? &kAvx2Pointwise : nullptr;
 #else
   return level == IsaLevel::kGeneric ? &kGenericPointwise : nullptr;
 #endif

@@ -1,7 +1,7 @@
 #include "kernels/random.h"
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
@@ -107,7 +107,7 @@ void normal_one_by_one(const RandomParams& params) {
   loop.walk(0, loop.numel(), [&](const int64_t* at, int64_t count) {
     for (int64_t i = 0; i < count; ++i)
       out[at[0] + i * loop.inner_stride(0)] =
-          static_cast<T>(params.source.mt->normal() * params.b + params.a);
+          static_cast<T>(fused(params.source.mt->normal(), params.b, params.a));
   });
 }
 
@@ -161,8 +161,7 @@ template <class T>
 void normal_through_float(const RandomParams& params) {
   T* out = params.out.as<T>();
   const int64_t numel = params.out.numel;
-  const float mean = static_cast<T>(static_cast<float>(params.a));
-  const float deviation = static_cast<T>(static_cast<float>(params.b));
+  const float mean = static_cast<float>(params.a), deviation = static_cast<float>(params.b);
   for (int64_t done = 0; done < numel; done += kNormalBlock) {
     float block[kNormalBlock];
     draw_units(*params.source.mt, block, kNormalBlock);

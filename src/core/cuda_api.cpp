@@ -1,0 +1,161 @@
+#include "core/device_allocator.h"
+#include "core/device_context.h"
+#include "core/faults.h"
+#include "core/streams.h"
+#include "hearth/cuda.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+/// The device of that index (-1: the current one), which must exist.
+Device cuda_device(int index) {
+  return {DeviceType::CUDA, static_cast<DeviceIndex>(cuda_index(index))};
+}
+
+/// Queries do not fail where there is no device: nothing is allocated there.
+MemoryStats stats_or_nothing(int device) {
+  return is_available() ? memory_stats(device) : MemoryStats();
+}
+
+}  // namespace
+
+bool is_available() { return device_count() > 0; }
+std::string why_not() { return why_no_cuda(); }
+
+int device_count() {
+  Backend* const backend = cuda_backend();
+  return backend ? backend->device_count() : 0;
+}
+
+int current_device() { return cuda_index(-1); }
+void set_device(Device device) { current_cuda_device() = static_cast<int8_t>(cuda_index(device)); }
+void set_device(int index) { set_device(cuda_device(index)); }
+std::string get_device_name(int device) { return get_device_properties(device).name; }
+
+DeviceProperties get_device_properties(int device) {
+  return require_cuda().properties(cuda_index(device));
+}
+
+void synchronize(int device) { synchronize_device(cuda_index(device)); }
+
+size_t memory_allocated(int device) {
+  return static_cast<size_t>(stats_or_nothing(device).allocated_bytes.current);
+}
+size_t max_memory_allocated(int device) {
+  return static_cast<size_t>(stats_or_nothing(device).allocated_bytes.peak);
+}
+size_t memory_reserved(int device) {
+  return static_cast<size_t>(stats_or_nothing(device).reserved_bytes.current);
+}
+size_t max_memory_reserved(int device) {
+  return static_cast<size_t>(stats_or_nothing(device).reserved_bytes.peak);
+}
+
+MemoryStats memory_stats(int device) { return device_allocator(cuda_device(device)).stats(); }
+void reset_peak_memory_stats(int device) { device_allocator(cuda_device(device)).reset_peak(); }
+
+void empty_cache() {
+  for (int i = 0; i < device_count(); ++i) device_allocator(cuda_device(i)).empty_cache();
+}
+
+std::pair<size_t, size_t> mem_get_info(int device) {
+  std::pair<size_t, size_t> info;
+  require_cuda().memory_info(cuda_index(device), info.first, info.second);
+  return info;
+}
+
+Stream::Stream(Device device, int priority)
+    : device_(cuda_device(cuda_index(device))),
+      handle_(stream_from_pool(device_.index(), priority)) {}
+
+void Stream::synchronize() const { synchronize_stream(device_.index(), handle_); }
+bool Stream::query() const { return require_cuda().query(device_.index(), handle_); }
+void Stream::wait_event(const Event& event) const { event.wait(*this); }
+void Stream::wait_stream(const Stream& other) const { wait_event(other.record_event()); }
+
+Event Stream::record_event() const {
+  Event event;
+  event.record(*this);
+  return event;
+}
+
+Stream current_stream(int device) {
+  const Device on = cuda_device(device);
+  return {on, hearth::current_stream(on)};
+}
+
+Stream default_stream(int device) {
+  const Device on = cuda_device(device);
+  return {on, require_cuda().default_stream(on.index())};
+}
+
+void set_stream(const Stream& stream) { set_current_stream(stream.device(), stream.handle()); }
+
+Event::Event(Event&& other) noexcept
+    : timing_(other.timing_), handle_(other.handle_), recorded_(other.recorded_) {
+  other.handle_ = nullptr;
+  other.recorded_.reset();
+}
+
+Event& Event::operator=(Event&& other) noexcept {
+  std::swap(timing_, other.timing_);
+  std::swap(handle_, other.handle_);
+  std::swap(recorded_, other.recorded_);
+  return *this;
+}
+
+Event::~Event() {
+  if (handle_) require_cuda().destroy_event(handle_);
+}
+
+void Event::record() { record(current_stream()); }
+
+void Event::record(const Stream& stream) {
+  Backend& backend = require_cuda();
+  if (!handle_) {
+    handle_ = backend.create_event(stream.device_index(), timing_);
+  } else {
+    HEARTH_CHECK(recorded_->device() == stream.device(), "Event device ",
+                 recorded_->device_index(), " does not match recording stream's device ",
+                 stream.device_index(), ".");
+  }
+  backend.record(handle_, stream.device_index(), stream.handle());
+  recorded_ = stream;
+}
+
+void Event::wait() const { wait(current_stream()); }
+
+void Event::wait(const Stream& stream) const {
+  if (recorded_) require_cuda().wait(stream.device_index(), stream.handle(), handle_);
+}
+
+void Event::synchronize() const {
+  if (!recorded_) return;
+  Backend& backend = require_cuda();
+  backend.synchronize(handle_);
+  check_fault(*backend.fault_slot(recorded_->device_index(), recorded_->handle()));
+}
+
+bool Event::query() const { return !recorded_ || require_cuda().query(handle_); }
+
+float Event::elapsed_time(const Event& end) const {
+  HEARTH_CHECK(timing_ && end.timing_,
+               "Both events must be created with argument 'enable_timing=True'.");
+  HEARTH_CHECK(recorded_ && end.recorded_,
+               "Both events must be recorded before calculating elapsed time.");
+  HEARTH_CHECK(query() && end.query(),
+               "Both events must be completed before calculating elapsed time.");
+  return require_cuda().elapsed_ms(handle_, end.handle_);
+}
+
+DeviceGuard::DeviceGuard(Device device) : former_(current_device()) { set_device(device); }
+DeviceGuard::~DeviceGuard() { current_cuda_device() = static_cast<int8_t>(former_); }
+
+StreamGuard::StreamGuard(const Stream& stream)
+    : device_(stream.device()), former_(current_stream(stream.device_index())) {
+  set_stream(stream);
+}
+StreamGuard::~StreamGuard() { set_stream(former_); }
+
+}  // namespace hearth::cuda

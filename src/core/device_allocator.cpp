@@ -1,0 +1,274 @@
+#include "core/device_allocator.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+#include <tuple>
+#include <vector>
+
+#include "core/device_context.h"
+
+namespace hearth {
+
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kMinBlock = 512;             // block sizes are multiples of it
+constexpr size_t kSmallRequest = kMiB;        // up to here requests come from small segments
+constexpr size_t kSmallSegment = 2 * kMiB;
+constexpr size_t kLargeSegment = 20 * kMiB;   // shared by requests below kOwnSegment
+constexpr size_t kOwnSegment = 10 * kMiB;
+constexpr size_t kSegmentRounding = 2 * kMiB;
+constexpr size_t kLargestRequest = SIZE_MAX / 4;  // so that rounding cannot overflow
+
+size_t round_up(size_t bytes, size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
+
+size_t segment_size(size_t size) {
+  if (size <= kSmallRequest) return kSmallSegment;
+  return size < kOwnSegment ? kLargeSegment : round_up(size, kSegmentRounding);
+}
+
+}  // namespace
+
+struct DeviceAllocator::Block {
+  std::byte* data;
+  size_t size;
+  StreamHandle stream;
+  bool small;                 // which pool its segment belongs to
+  bool in_use = false;        // handed out, or freed with events pending
+  int pending_events = 0;
+  Block* previous = nullptr;  // neighbours in the segment
+  Block* next = nullptr;
+  std::vector<StreamHandle> uses = {};  // other streams that were recorded
+
+  bool is_whole_segment() const { return !previous && !next; }
+};
+
+bool DeviceAllocator::Less::operator()(const Block* a, const Block* b) const {
+  return std::tie(a->stream, a->size, a->data) < std::tie(b->stream, b->size, b->data);
+}
+
+DeviceAllocator::DeviceAllocator(Backend& backend, int device)
+    : backend_(backend), device_(device), events_(std::make_unique<EventQueue<Block>>(backend)) {}
+
+DeviceAllocator::~DeviceAllocator() { empty_cache(); }
+
+DeviceAllocator::Pool& DeviceAllocator::pool_of(const Block& block) {
+  return block.small ? small_ : large_;
+}
+
+void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream) {
+  if (bytes == 0) return nullptr;
+  const std::lock_guard lock(mutex_);
+  if (bytes > kLargestRequest) throw_out_of_memory(bytes);
+  const size_t size = round_up(bytes, kMinBlock);
+  collect_freed();
+  Block* block = take_cached(size, stream);
+  if (block) ++stats_.cache_hits;
+  if (!block) block = new_segment(size, stream);
+  if (!block) block = take_after_release(size, stream);
+  if (!block) throw_out_of_memory(bytes);
+  split(block, size);
+  block->in_use = true;
+  in_use_[block->data] = block;
+  const auto amount = static_cast<int64_t>(block->size);
+  stats_.allocation.increase(1);
+  stats_.allocated_bytes.increase(amount);
+  stats_.active_bytes.increase(amount);
+  return block->data;
+}
+
+void DeviceAllocator::free(void* data, StreamHandle stream) {
+  if (!data) return;
+  const std::lock_guard lock(mutex_);
+  const auto found = in_use_.find(data);
+  HEARTH_CHECK(found != in_use_.end(), "invalid device pointer: not allocated on cuda:", device_);
+  Block* const block = found->second;
+  in_use_.erase(found);
+  stats_.allocation.decrease(1);
+  stats_.allocated_bytes.decrease(static_cast<int64_t>(block->size));
+  if (stream != block->stream) block->uses.push_back(stream);
+  if (block->uses.empty()) {
+    give_back(block);
+    return;
+  }
+  std::ranges::sort(block->uses, std::less<>());
+  const auto repeated = std::ranges::unique(block->uses);
+  block->uses.erase(repeated.begin(), repeated.end());
+  for (StreamHandle use : block->uses) events_->add(block, device_, use);
+  block->uses.clear();
+}
+
+void DeviceAllocator::record_stream(void* data, StreamHandle stream) {
+  const std::lock_guard lock(mutex_);
+  const auto found = in_use_.find(data);
+  if (found == in_use_.end() || found->second->stream == stream) return;
+  auto& uses = found->second->uses;
+  if (std::ranges::find(uses, stream) == uses.end()) uses.push_back(stream);
+}
+
+DeviceAllocator::Block* DeviceAllocator::take_cached(size_t size, StreamHandle stream) {
+  Block key{nullptr, size, stream, size <= kSmallRequest};
+  Pool& pool = pool_of(key);
+  const auto found = pool.lower_bound(&key);
+  if (found == pool.end() || (*found)->stream != stream) return nullptr;
+  Block* const block = *found;
+  pool.erase(found);
+  return block;
+}
+
+DeviceAllocator::Block* DeviceAllocator::new_segment(size_t size, StreamHandle stream) {
+  const size_t bytes = segment_size(size);
+  auto* const data = static_cast<std::byte*>(backend_.allocate(device_, bytes));
+  if (!data) return nullptr;
+  stats_.segment.increase(1);
+  stats_.reserved_bytes.increase(static_cast<int64_t>(bytes));
+  return new Block{data, bytes, stream, size <= kSmallRequest};
+}
+
+/// The device has no more: what was freed while streams used it may do, else unused segments make room.
+DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamHandle stream) {
+  ++stats_.num_alloc_retries;
+  drain_freed();
+  if (Block* const block = take_cached(size, stream)) return block;
+  release_segments(small_);
+  release_segments(large_);
+  return new_segment(size, stream);
+}
+
+/// Cuts what the request does not need off the block's end, if that is worth a block.
+void DeviceAllocator::split(Block* block, size_t size) {
+  const size_t rest = block->size - size;
+  if (block->small ? rest < kMinBlock : rest <= kSmallRequest) return;
+  auto* const tail = new Block{block->data + size, rest, block->stream, block->small};
+  tail->previous = block;
+  tail->next = block->next;
+  if (tail->next) tail->next->previous = tail;
+  block->next = tail;
+  block->size = size;
+  pool_of(*tail).insert(tail);
+}
+
+void DeviceAllocator::give_back(Block* block) {
+  stats_.active_bytes.decrease(static_cast<int64_t>(block->size));
+  block->in_use = false;
+  absorb(block, block->previous);
+  absorb(block, block->next);
+  pool_of(*block).insert(block);
+}
+
+/// Joins a free neighbour, if there is one, to the block.
+void DeviceAllocator::absorb(Block* block, Block* neighbour) {
+  if (!neighbour || neighbour->in_use) return;
+  pool_of(*neighbour).erase(neighbour);
+  block->size += neighbour->size;
+  if (neighbour == block->previous) {
+    block->data = neighbour->data;
+    block->previous = neighbour->previous;
+    if (block->previous) block->previous->next = block;
+  } else {
+    block->next = neighbour->next;
+    if (block->next) block->next->previous = block;
+  }
+  delete neighbour;
+}
+
+void DeviceAllocator::release_segments(Pool& pool) {
+  for (auto entry = pool.begin(); entry != pool.end();) {
+    Block* const block = *entry;
+    if (!block->is_whole_segment()) {
+      ++entry;
+      continue;
+    }
+    entry = pool.erase(entry);
+    backend_.free(device_, block->data, block->size);
+    stats_.segment.decrease(1);
+    stats_.reserved_bytes.decrease(static_cast<int64_t>(block->size));
+    delete block;
+  }
+}
+
+void DeviceAllocator::collect_freed() {
+  events_->collect([this](Block* block) { give_back(block); });
+}
+
+void DeviceAllocator::drain_freed() {
+  events_->drain([this](Block* block) { give_back(block); });
+}
+
+void DeviceAllocator::empty_cache() {
+  const std::lock_guard lock(mutex_);
+  drain_freed();
+  release_segments(small_);
+  release_segments(large_);
+}
+
+MemoryStats DeviceAllocator::stats() {
+  const std::lock_guard lock(mutex_);
+  return stats_;
+}
+
+void DeviceAllocator::reset_peak() {
+  const std::lock_guard lock(mutex_);
+  for (MemoryStat* stat : {&stats_.allocation, &stats_.allocated_bytes, &stats_.active_bytes,
+                           &stats_.segment, &stats_.reserved_bytes})
+    stat->reset_peak();
+}
+
+void DeviceAllocator::throw_out_of_memory(size_t bytes) {
+  ++stats_.num_ooms;
+  size_t free_bytes = 0, total_bytes = 0, largest = 0;
+  backend_.memory_info(device_, free_bytes, total_bytes);
+  for (const Pool* pool : {&small_, &large_})
+    for (const Block* block : *pool) largest = std::max(largest, block->size);
+  const auto cached = static_cast<size_t>(stats_.cached_bytes());
+  std::string message = detail::str(
+      "CUDA out of memory. Tried to allocate ", format_bytes(bytes), ". GPU ", device_,
+      " has a total capacity of ", format_bytes(total_bytes), " of which ",
+      format_bytes(free_bytes), " is free. Of the allocated memory ",
+      format_bytes(static_cast<size_t>(stats_.allocated_bytes.current)),
+      " is allocated by Hearth, and ", format_bytes(cached),
+      " is reserved by Hearth but unallocated. The largest unallocated block has ",
+      format_bytes(largest), ".");
+  if (cached + free_bytes >= bytes)
+    message += " Memory is fragmented: enough is free in all, but not in one piece. Allocate large "
+               "tensors first, or release others and call cuda::empty_cache().";
+  throw OutOfMemoryError(std::move(message));
+}
+
+DeviceAllocator& device_allocator(Device device) {
+  using Allocators = std::vector<std::unique_ptr<DeviceAllocator>>;
+  // Never destroyed, because static objects may own tensors.
+  static const Allocators& allocators = *[] {
+    auto* const made = new Allocators;
+    for (int i = 0; i < require_cuda().device_count(); ++i)
+      made->push_back(std::make_unique<DeviceAllocator>(require_cuda(), i));
+    return made;
+  }();
+  return *allocators[static_cast<size_t>(cuda_index(device))];
+}
+
+void* device_allocate(Device device, size_t bytes, StreamHandle stream) {
+  return device_allocator(device).allocate(bytes, stream);
+}
+
+void device_free(Device device, void* data, StreamHandle stream) {
+  device_allocator(device).free(data, stream);
+}
+
+void device_record_stream(void* data, Device device, StreamHandle stream) {
+  device_allocator(device).record_stream(data, stream);
+}
+
+std::string format_bytes(size_t bytes) {
+  static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB"};
+  if (bytes <= 1024) return detail::str(bytes, " bytes");
+  size_t unit = 0;
+  double amount = static_cast<double>(bytes) / 1024;
+  for (; amount > 1024 && unit < 2; ++unit) amount /= 1024;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %s", amount, kUnits[unit]);
+  return text;
+}
+
+}  // namespace hearth

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "kernels/backend.h"
+
+namespace hearth {
+
+/// The backend of CUDA devices, or an Error that says what is missing.
+Backend& require_cuda();
+
+/// The index of a CUDA device that exists (-1 stands for the current one), or an Error.
+int cuda_index(int index);
+/// The same for a Device, which must be of the CUDA kind.
+int cuda_index(Device device);
+
+}  // namespace hearth

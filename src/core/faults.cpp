@@ -1,0 +1,28 @@
+#include "core/faults.h"
+
+#include "hearth/error.h"
+
+namespace hearth {
+
+using detail::fail;
+
+void throw_fault(FaultSlot& slot) {
+  const auto fault = static_cast<Fault>(slot.fault);
+  const int64_t a = slot.values[0], b = slot.values[1], c = slot.values[2];
+  std::atomic_ref<int32_t>(slot.fault).store(0, std::memory_order_release);
+  switch (fault) {
+    case Fault::kIndexOutOfRange:
+      fail<IndexError>("index ", a, " is out of bounds for dimension ", b, " with size ", c);
+    case Fault::kNegativeIndex:
+      fail<IndexError>("index out of range: index ", a, " of dimension ", b, " with size ", c,
+                       " must not be negative");
+    case Fault::kBadLabel:
+      fail<IndexError>("Target ", a, " is out of bounds: there are ", b, " classes.");
+    case Fault::kBadProbability:
+      fail<Error>("probability tensor contains either `inf`, `nan` or element < 0");
+    case Fault::kNone: break;
+  }
+  fail<Error>("a kernel left the unknown fault ", static_cast<int>(fault));
+}
+
+}  // namespace hearth

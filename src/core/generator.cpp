@@ -1,0 +1,133 @@
+#include "hearth/generator.h"
+
+#include <cstring>
+#include <random>
+
+#include "core/generator_impl.h"
+#include "core/modes.h"
+#include "core/streams.h"
+#include "core/tensor_impl.h"
+
+namespace hearth {
+
+namespace {
+
+/// Philox numbers one launch uses up at most, as CUDA generators count them.
+constexpr uint64_t kOffsetStep = 4;
+
+std::shared_ptr<GeneratorImpl> new_impl(Device device) { return std::make_shared<GeneratorImpl>(device); }
+
+GeneratorImpl& checked(GeneratorImpl* impl) {
+  HEARTH_CHECK(impl, "the generator is undefined; make one with make_generator()");
+  return *impl;
+}
+
+void reseed(GeneratorImpl& impl, uint64_t seed) {
+  const std::lock_guard lock(impl.mutex);
+  impl.mt.reseed(seed);
+  impl.philox_seed = seed;
+  impl.philox_offset = 0;
+}
+
+}  // namespace
+
+Device Generator::device() const { return checked(impl()).device; }
+void Generator::set_current_seed(uint64_t seed) { reseed(checked(impl()), seed); }
+
+uint64_t Generator::current_seed() const {
+  GeneratorImpl& g = checked(impl());
+  const std::lock_guard lock(g.mutex);
+  return g.device.is_cpu() ? g.mt.seed() : g.philox_seed;
+}
+
+uint64_t Generator::seed() {
+  std::random_device entropy;
+  const uint64_t value = uint64_t(entropy()) << 32 | entropy();
+  set_current_seed(value);
+  return value;
+}
+
+Generator Generator::clone() const {
+  GeneratorImpl& g = checked(impl());
+  const std::lock_guard lock(g.mutex);
+  auto copy = new_impl(g.device);
+  copy->mt = g.mt;
+  copy->philox_seed = g.philox_seed;
+  copy->philox_offset = g.philox_offset;
+  return Generator(std::move(copy));
+}
+
+Tensor Generator::get_state() const {
+  GeneratorImpl& g = checked(impl());
+  const std::lock_guard lock(g.mutex);
+  if (g.device.is_cpu()) {
+    const auto bytes = g.mt.state();
+    Tensor state = allocate_tensor({int64_t(bytes.size())}, kByte, Device(DeviceType::CPU));
+    std::memcpy(state.data_ptr(), bytes.data(), bytes.size());
+    return state;
+  }
+  const uint64_t words[] = {g.philox_seed, g.philox_offset};
+  Tensor state = allocate_tensor({int64_t(sizeof words)}, kByte, Device(DeviceType::CPU));
+  std::memcpy(state.data_ptr(), words, sizeof words);
+  return state;
+}
+
+void Generator::set_state(const Tensor& state) {
+  GeneratorImpl& g = checked(impl());
+  HEARTH_CHECK_AS(TypeError, state.defined() && state.is_cpu() && state.scalar_type() == kByte && state.is_contiguous(),
+                  "expected a torch.ByteTensor, but got ", state.toString());
+  const std::lock_guard lock(g.mutex);
+  const size_t size = size_t(state.numel());
+  if (g.device.is_cpu()) {
+    Mt19937::StateBytes bytes;
+    HEARTH_CHECK(size == bytes.size(), "RNG state is wrong size (", size, " bytes, expected ", bytes.size(), ")");
+    std::memcpy(bytes.data(), state.data_ptr(), size);
+    HEARTH_CHECK(g.mt.set_state(bytes), "Invalid mt19937 state");
+    return;
+  }
+  uint64_t words[2];
+  HEARTH_CHECK(size == sizeof words, "RNG state is wrong size (", size, " bytes, expected ", sizeof words, ")");
+  std::memcpy(words, state.data_ptr(), size);
+  g.philox_seed = words[0];
+  g.philox_offset = words[1];
+}
+
+Generator make_generator(Device device) { return Generator(new_impl(device)); }
+
+const Generator& default_generator(Device device) {
+  static const Generator cpu = make_generator(Device(DeviceType::CPU));
+  static const std::array<Generator, kMaxGpus>& gpus = *[] {
+    auto* all = new std::array<Generator, kMaxGpus>;
+    for (int i = 0; i < kMaxGpus; ++i) (*all)[size_t(i)] = make_generator(Device(DeviceType::CUDA, DeviceIndex(i)));
+    return all;
+  }();
+  if (!device.is_cuda()) return cpu;
+  const int index = device.has_index() ? device.index() : current_cuda_device();
+  HEARTH_CHECK(index >= 0 && index < kMaxGpus, "no generator for device ", device);
+  return gpus[size_t(index)];
+}
+
+void manual_seed(uint64_t seed) {
+  reseed(*default_generator().impl(), seed);
+  for (int i = 0; i < kMaxGpus; ++i) reseed(*default_generator(Device(DeviceType::CUDA, DeviceIndex(i))).impl(), seed);
+}
+
+GeneratorImpl& generator_for(const Generator& generator, Device device) {
+  if (!generator.defined()) return *default_generator(device).impl();
+  GeneratorImpl& impl = *generator.impl();
+  HEARTH_CHECK(impl.device.type() == device.type(), "Expected a '", device.is_cuda() ? "cuda" : "cpu",
+               "' device type for generator but found '", impl.device.is_cuda() ? "cuda" : "cpu", "'");
+  return impl;
+}
+
+Draw::Draw(const Generator& generator, Device device) : impl_(generator_for(generator, device)), lock_(impl_.mutex) {
+  if (device.is_cpu()) {
+    source_.mt = &impl_.mt;
+    return;
+  }
+  source_.seed = impl_.philox_seed;
+  source_.offset = impl_.philox_offset;
+  impl_.philox_offset += kOffsetStep;
+}
+
+}  // namespace hearth

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <mutex>
+
+#include "core/mt19937.h"
+#include "hearth/generator.h"
+#include "kernels/ctx.h"
+
+namespace hearth {
+
+/// A generator's state: the twister on the CPU, seed and offset of Philox on devices.
+struct GeneratorImpl {
+  explicit GeneratorImpl(Device where) : device(where) {}
+  Device device;
+  std::mutex mutex;
+  Mt19937 mt;
+  uint64_t philox_seed = Mt19937::kDefaultSeed;
+  uint64_t philox_offset = 0;
+};
+
+/// The given generator, or the device's default one; throws if it belongs to another kind of device.
+GeneratorImpl& generator_for(const Generator& generator, Device device);
+
+/// What a random kernel draws from, while the generator is locked. On devices the offset moves on.
+class Draw {
+ public:
+  Draw(const Generator& generator, Device device);
+  const RandomSource& source() const { return source_; }
+
+ private:
+  GeneratorImpl& impl_;
+  std::lock_guard<std::mutex> lock_;
+  RandomSource source_;
+};
+
+}  // namespace hearth

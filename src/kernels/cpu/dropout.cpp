@@ -1,0 +1,53 @@
+#include "kernels/dropout.h"
+
+#include "kernels/cpu/random_bits.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+/// 1 / (1 - p), rounded as PyTorch rounds it; nothing is kept where it would be infinite.
+template <class T>
+T dropout_scale(double p) {
+  using Compute = typename DrawTypes<T>::Compute;
+  return p == 1 ? T(0) : static_cast<T>(1 / static_cast<Compute>(1 - p));
+}
+
+template <class T, class Bits>
+void dropout(const DropoutParams& params) {
+  using Compute = typename DrawTypes<T>::Compute;
+  const auto loop = draw_loop<3>(params.source, {&params.mask, &params.in, &params.out});
+  const BernoulliDraw<Bits> keep(1 - params.p);
+  const Compute scale = dropout_scale<T>(params.p);
+  const int64_t mask_stride = loop.inner_stride(0);
+  const int64_t in_stride = loop.inner_stride(1);
+  const int64_t out_stride = loop.inner_stride(2);
+  for_each_draw<Bits>(loop, params.source, [&](const Bits* bits, const int64_t* at, int64_t count) {
+    bool* mask = params.mask.as<bool>() + at[0];
+    const T* in = params.in.as<T>() + at[1];
+    T* out = params.out.as<T>() + at[2];
+    for (int64_t i = 0; i < count; ++i) {
+      const bool kept = keep(bits[i]);
+      mask[i * mask_stride] = kept;
+      // Multiplied even by zero: that keeps signs, and NaN and infinities show.
+      out[i * out_stride] =
+          static_cast<T>(static_cast<Compute>(in[i * in_stride]) * (kept ? scale : Compute(0)));
+    }
+  });
+}
+
+}  // namespace
+
+void run(const DropoutParams& params, Ctx&) {
+  with_dtype(params.in.dtype, [&](auto type) {
+    using T = decltype(type);
+    if constexpr (is_floating_point(dtype_of<T>)) {
+      if (params.source.mt)
+        dropout<T, Bits64>(params);
+      else
+        dropout<T, Bits32>(params);
+    }
+  });
+}
+
+}  // namespace hearth::cpu

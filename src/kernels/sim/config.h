@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace hearth::sim {
+
+/// What is simulated.
+struct Config {
+  int devices = 0;
+  size_t memory = size_t{8} << 30;  // bytes per device
+  bool lazy = false;                // work runs only when a synchronisation demands it
+};
+
+inline constexpr int kMaxDevices = 16;
+
+/// Reads HEARTH_SIM_GPUS, HEARTH_SIM_GPU_MEMORY and HEARTH_SIM_LAZY; no devices if the first is unset or
+/// empty, an Error if one of them makes no sense.
+Config config_from_environment();
+
+/// "8GiB", "512 MiB", "64KiB" or a number of bytes; an Error names `variable` otherwise.
+size_t parse_bytes(std::string_view variable, std::string_view text);
+
+}  // namespace hearth::sim

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+
+namespace hearth::sim {
+
+/// The memory of one simulated device. What users see are addresses that nobody can access, so that a
+/// host program that dereferences a device pointer stops at once; kernels use an alias of them.
+class Memory {
+ public:
+  explicit Memory(size_t bytes);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  /// Null when no free range is long enough.
+  void* allocate(size_t bytes);
+  void free(void* data, size_t bytes);
+
+  size_t total_bytes() const { return bytes_; }
+  size_t free_bytes();
+
+  /// The accessible address of a user's address; other addresses stay as they are.
+  void* alias(const void* data) const {
+    auto* const address = static_cast<std::byte*>(const_cast<void*>(data));
+    return address >= base_ && address <= base_ + bytes_ ? address + bytes_ : address;
+  }
+
+ private:
+  size_t bytes_;
+  std::byte* base_;  // bytes_ inaccessible ones, then their alias
+  std::mutex mutex_;
+  std::map<size_t, size_t> free_;  // offset and length of the free ranges, never adjacent
+};
+
+}  // namespace hearth::sim

@@ -1,0 +1,246 @@
+#include "kernels/sim/sim_backend.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+#include "core/cpu_allocator.h"
+#include "hearth/error.h"
+
+namespace hearth::sim {
+
+namespace {
+
+constexpr std::align_val_t kPinnedAlignment{4096};
+
+Stream& as_stream(StreamHandle handle) { return *static_cast<Stream*>(handle); }
+Event& as_event(EventHandle handle) { return *static_cast<Event*>(handle); }
+
+/// A kernel's parameters for as long as its launch waits in the stream.
+class ParamsCopy {
+ public:
+  ParamsCopy(const ParamsType& type, const void* params)
+      : type_(type), data_(::operator new(type.size, std::align_val_t(type.align))) {
+    try {
+      type_.copy(data_, params);
+    } catch (...) {
+      release();
+      throw;
+    }
+  }
+  ~ParamsCopy() {
+    type_.destroy(data_);
+    release();
+  }
+  ParamsCopy(const ParamsCopy&) = delete;
+  ParamsCopy& operator=(const ParamsCopy&) = delete;
+  const void* get() const { return data_; }
+
+ private:
+  void release() { ::operator delete(data_, type_.size, std::align_val_t(type_.align)); }
+  const ParamsType& type_;
+  void* data_;
+};
+
+}  // namespace
+
+SimBackend::SimBackend(const Config& config) : config_(config) {
+  for (int i = 0; i < config.devices; ++i)
+    devices_.push_back(std::make_unique<DeviceState>(config));
+}
+
+SimBackend::~SimBackend() { stop(); }
+
+void SimBackend::stop() {
+  // Two passes, because a stream's thread may be waiting for another stream.
+  for (int i = 0; i < device_count(); ++i)
+    for (Stream* stream : streams_of(i)) stream->request_stop();
+  for (int i = 0; i < device_count(); ++i)
+    for (Stream* stream : streams_of(i)) stream->join();
+}
+
+DeviceProperties SimBackend::properties(int device) const {
+  DeviceProperties result;
+  result.name = "Simulated GPU " + std::to_string(device);
+  result.total_memory = state(device).memory.total_bytes();
+  result.multi_processor_count = 1;
+  result.max_threads_per_block = 1024;
+  return result;
+}
+
+void* SimBackend::allocate(int device, size_t bytes) {
+  return state(device).memory.allocate(bytes);
+}
+
+void SimBackend::free(int device, void* data, size_t bytes) {
+  wait_until_idle(device);
+  state(device).memory.free(data, bytes);
+}
+
+void SimBackend::memory_info(int device, size_t& free_bytes, size_t& total_bytes) {
+  Memory& memory = state(device).memory;
+  free_bytes = memory.free_bytes();
+  total_bytes = memory.total_bytes();
+}
+
+void* SimBackend::allocate_pinned(size_t bytes) {
+  auto* const data = static_cast<std::byte*>(::operator new(bytes, kPinnedAlignment, std::nothrow));
+  if (!data) return nullptr;
+  const std::lock_guard lock(pinned_mutex_);
+  pinned_[data] = bytes;
+  return data;
+}
+
+void SimBackend::free_pinned(void* data) {
+  {
+    const std::lock_guard lock(pinned_mutex_);
+    pinned_.erase(static_cast<std::byte*>(data));
+  }
+  ::operator delete(data, kPinnedAlignment);
+}
+
+bool SimBackend::is_pinned(const void* data) {
+  const auto* const address = static_cast<const std::byte*>(data);
+  const std::lock_guard lock(pinned_mutex_);
+  auto range = pinned_.upper_bound(address);
+  if (range == pinned_.begin()) return false;
+  --range;
+  return address < range->first + range->second;
+}
+
+void* SimBackend::kernel_address(int device, void* data) const {
+  return state(device).memory.alias(data);
+}
+
+StreamHandle SimBackend::default_stream(int device) { return &state(device).default_stream; }
+
+StreamHandle SimBackend::create_stream(int device, int) {
+  DeviceState& owner = state(device);
+  const std::lock_guard lock(owner.mutex);
+  return owner.other_streams.emplace_back(std::make_unique<Stream>(config_.lazy)).get();
+}
+
+std::vector<Stream*> SimBackend::streams_of(int device) {
+  DeviceState& owner = state(device);
+  std::vector<Stream*> streams{&owner.default_stream};
+  const std::lock_guard lock(owner.mutex);
+  for (const auto& stream : owner.other_streams) streams.push_back(stream.get());
+  return streams;
+}
+
+bool SimBackend::query(int, StreamHandle stream) {
+  return as_stream(stream).passed(as_stream(stream).last_position());
+}
+
+void SimBackend::synchronize(int, StreamHandle stream) {
+  as_stream(stream).wait_for(as_stream(stream).last_position());
+  as_stream(stream).rethrow();
+}
+
+void SimBackend::wait_until_idle(int device) {
+  for (Stream* stream : streams_of(device)) stream->wait_for(stream->last_position());
+}
+
+void SimBackend::synchronize_device(int device) {
+  wait_until_idle(device);
+  for (Stream* stream : streams_of(device)) stream->rethrow();
+}
+
+FaultSlot* SimBackend::fault_slot(int, StreamHandle stream) { return &as_stream(stream).faults(); }
+
+EventHandle SimBackend::create_event(int, bool timing) { return new Event{timing, nullptr}; }
+void SimBackend::destroy_event(EventHandle event) { delete &as_event(event); }
+
+void SimBackend::record(EventHandle event, int, StreamHandle stream) {
+  as_event(event).record(as_stream(stream));
+}
+
+void SimBackend::wait(int, StreamHandle stream, EventHandle event) {
+  as_event(event).make_wait(as_stream(stream));
+}
+
+bool SimBackend::query(EventHandle event) {
+  const auto& mark = as_event(event).mark;
+  return !mark || mark->stream->passed(mark->position);
+}
+
+void SimBackend::synchronize(EventHandle event) {
+  if (const auto& mark = as_event(event).mark) mark->stream->wait_for(mark->position);
+}
+
+float SimBackend::elapsed_ms(EventHandle start, EventHandle end) {
+  HEARTH_CHECK(as_event(start).timing && as_event(end).timing,
+               "Both events must be created with argument 'enable_timing=True'.");
+  HEARTH_CHECK(as_event(start).mark && as_event(end).mark,
+               "Both events must be recorded before calculating elapsed time.");
+  const std::chrono::duration<float, std::milli> time =
+      as_event(end).mark->time - as_event(start).mark->time;
+  return time.count();
+}
+
+void SimBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
+                      StreamHandle stream) {
+  if (bytes == 0) return;
+  Stream& queue = as_stream(stream);
+  const Memory& memory = state(device).memory;
+  if (kind == CopyKind::kHostToDevice && !is_pinned(from)) {
+    const auto* const first = static_cast<const std::byte*>(from);
+    queue.submit([host = std::vector<std::byte>(first, first + bytes), target = memory.alias(to)] {
+      std::memcpy(target, host.data(), host.size());
+    });
+    return;
+  }
+  const uint64_t position =
+      queue.submit([target = memory.alias(to), source = memory.alias(from), bytes] {
+        std::memmove(target, source, bytes);
+      });
+  if (kind == CopyKind::kDeviceToHost && !is_pinned(to)) {
+    queue.wait_for(position);
+    queue.rethrow();
+  }
+}
+
+void SimBackend::copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                           StreamHandle from_stream) {
+  if (bytes == 0) return;
+  as_stream(from_stream)
+      .submit([target = kernel_address(to_device, to),
+               source = state(from_device).memory.alias(from), bytes] { std::memmove(target, source, bytes); });
+}
+
+void SimBackend::set_zero(void* data, size_t bytes, int device, StreamHandle stream) {
+  if (bytes == 0) return;
+  as_stream(stream).submit(
+      [target = kernel_address(device, data), bytes] { std::memset(target, 0, bytes); });
+}
+
+void SimBackend::launch(const ParamsType& type, const void* params, Ctx& ctx) {
+  Stream& stream = as_stream(ctx.stream());
+  const KernelFn kernel = kernels().kernels[static_cast<int>(type.id)];
+  stream.submit([this, kernel, &stream, device = ctx.device(),
+                 copy = std::make_shared<ParamsCopy>(type, params)] {
+    Ctx inner(*this, device, &stream, &stream.faults());
+    kernel(copy->get(), inner);
+  });
+}
+
+void* SimBackend::allocate_scratch(size_t bytes, Ctx&) { return cpu_allocate(bytes); }
+
+void SimBackend::free_scratch(void* data, size_t bytes, Ctx& ctx) {
+  Stream& stream = as_stream(ctx.stream());
+  if (stream.is_running_caller())
+    cpu_free(data, bytes);
+  else
+    stream.submit([data, bytes] { cpu_free(data, bytes); });
+}
+
+Backend* backend_from_environment() {
+  const Config config = config_from_environment();
+  if (config.devices == 0) return nullptr;
+  // Never destroyed, because static objects may own tensors; its threads end before they are.
+  static SimBackend* const backend = new SimBackend(config);
+  std::atexit([] { backend->stop(); });
+  return backend;
+}
+
+}  // namespace hearth::sim

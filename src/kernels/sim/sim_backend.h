@@ -1,0 +1,85 @@
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "kernels/backend.h"
+#include "kernels/sim/config.h"
+#include "kernels/sim/memory.h"
+#include "kernels/sim/stream.h"
+
+namespace hearth::sim {
+
+/// GPUs in host memory: the CPU's kernels behind memory and streams of their own.
+class SimBackend final : public Backend {
+ public:
+  explicit SimBackend(const Config& config);
+  ~SimBackend() override;
+
+  const char* name() const override { return "CUDA"; }
+  const KernelTable& kernels() const override { return cpu_backend().kernels(); }
+  int device_count() const override { return static_cast<int>(devices_.size()); }
+  DeviceProperties properties(int device) const override;
+
+  void* allocate(int device, size_t bytes) override;
+  void free(int device, void* data, size_t bytes) override;
+  void memory_info(int device, size_t& free_bytes, size_t& total_bytes) override;
+  void* allocate_pinned(size_t bytes) override;
+  void free_pinned(void* data) override;
+  void* kernel_address(int device, void* data) const override;
+
+  StreamHandle default_stream(int device) override;
+  StreamHandle create_stream(int device, int priority) override;
+  bool query(int device, StreamHandle stream) override;
+  void synchronize(int device, StreamHandle stream) override;
+  void synchronize_device(int device) override;
+  FaultSlot* fault_slot(int device, StreamHandle stream) override;
+
+  EventHandle create_event(int device, bool timing) override;
+  void destroy_event(EventHandle event) override;
+  void record(EventHandle event, int device, StreamHandle stream) override;
+  void wait(int device, StreamHandle stream, EventHandle event) override;
+  bool query(EventHandle event) override;
+  void synchronize(EventHandle event) override;
+  float elapsed_ms(EventHandle start, EventHandle end) override;
+
+  void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
+            StreamHandle stream) override;
+  void copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                 StreamHandle from_stream) override;
+  void set_zero(void* data, size_t bytes, int device, StreamHandle stream) override;
+
+  void launch(const ParamsType& type, const void* params, Ctx& ctx) override;
+  void* allocate_scratch(size_t bytes, Ctx& ctx) override;
+  void free_scratch(void* data, size_t bytes, Ctx& ctx) override;
+
+  /// Ends all streams without running the work they still have; for the end of the process.
+  void stop();
+
+ private:
+  struct DeviceState {
+    explicit DeviceState(const Config& config)
+        : memory(config.memory), default_stream(config.lazy) {}
+    Memory memory;
+    Stream default_stream;
+    std::mutex mutex;
+    std::vector<std::unique_ptr<Stream>> other_streams;
+  };
+
+  DeviceState& state(int device) const { return *devices_[static_cast<size_t>(device)]; }
+  std::vector<Stream*> streams_of(int device);
+  void wait_until_idle(int device);
+  bool is_pinned(const void* data);
+
+  Config config_;
+  std::vector<std::unique_ptr<DeviceState>> devices_;
+  std::mutex pinned_mutex_;
+  std::map<const std::byte*, size_t> pinned_;  // the ranges of page-locked memory
+};
+
+/// The simulator that HEARTH_SIM_GPUS asks for, or null; lives until the process ends.
+Backend* backend_from_environment();
+
+}  // namespace hearth::sim

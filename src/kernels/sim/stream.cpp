@@ -1,0 +1,130 @@
+#include "kernels/sim/stream.h"
+
+#include <pthread.h>
+
+#include <atomic>
+
+#include "core/threads.h"
+#include "hearth/error.h"
+
+namespace hearth::sim {
+
+namespace {
+
+thread_local const Stream* running_stream = nullptr;
+
+/// A forked child inherits the streams, but not their threads.
+std::atomic<bool> is_forked_child{false};
+
+void check_not_forked() {
+  HEARTH_CHECK(!is_forked_child.load(std::memory_order_relaxed),
+               "Cannot re-initialize CUDA in forked subprocess: start the process anew instead");
+}
+
+}  // namespace
+
+Stream::Stream(bool lazy) : demanded_(lazy ? 0 : UINT64_MAX) {
+  [[maybe_unused]] static const int once =
+      pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
+}
+
+Stream::~Stream() {
+  request_stop();
+  join();
+}
+
+uint64_t Stream::submit(std::function<void()> work) {
+  check_not_forked();
+  const std::lock_guard lock(mutex_);
+  if (stopping_) return completed_;
+  if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
+  queue_.push_back(std::move(work));
+  work_ready_.notify_one();
+  return ++submitted_;
+}
+
+void Stream::demand(uint64_t position) {
+  if (position <= demanded_) return;
+  demanded_ = position;
+  work_ready_.notify_one();
+}
+
+void Stream::wait_for(uint64_t position) {
+  check_not_forked();
+  std::unique_lock lock(mutex_);
+  demand(position);
+  work_done_.wait(lock, [&] { return completed_ >= position || stopping_; });
+}
+
+bool Stream::passed(uint64_t position) {
+  const std::lock_guard lock(mutex_);
+  demand(position);
+  return completed_ >= position || stopping_;
+}
+
+uint64_t Stream::last_position() {
+  const std::lock_guard lock(mutex_);
+  return submitted_;
+}
+
+void Stream::rethrow() {
+  std::exception_ptr error;
+  {
+    const std::lock_guard lock(mutex_);
+    error.swap(error_);
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+void Stream::request_stop() {
+  if (is_forked_child) return;
+  const std::lock_guard lock(mutex_);
+  stopping_ = true;
+  work_ready_.notify_one();
+  work_done_.notify_all();
+}
+
+void Stream::join() {
+  if (!is_forked_child && thread_.joinable()) thread_.join();
+}
+
+bool Stream::is_running_caller() const { return running_stream == this; }
+
+void Stream::run() {
+  running_stream = this;
+  const SerialScope serial;  // streams are many; each computes with one thread
+  std::unique_lock lock(mutex_);
+  while (true) {
+    work_ready_.wait(
+        lock, [&] { return stopping_ || (!queue_.empty() && completed_ < demanded_); });
+    if (stopping_) return;
+    auto work = std::move(queue_.front());
+    queue_.pop_front();
+    lock.unlock();
+    std::exception_ptr error;
+    try {
+      work();
+    } catch (...) {
+      error = std::current_exception();
+    }
+    work = nullptr;  // what it holds is gone before anybody learns that it has run
+    lock.lock();
+    if (error && !error_) error_ = error;
+    ++completed_;
+    work_done_.notify_all();
+  }
+}
+
+void Event::record(Stream& on) {
+  auto next = std::make_shared<Mark>();
+  next->stream = &on;
+  next->position = on.submit([next] { next->time = std::chrono::steady_clock::now(); });
+  mark = std::move(next);
+}
+
+void Event::make_wait(Stream& waiter) const {
+  if (!mark || mark->stream == &waiter) return;
+  waiter.submit([awaited = mark] { awaited->stream->wait_for(awaited->position); });
+}
+
+}  // namespace hearth::sim

@@ -1,0 +1,77 @@
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+
+#include "kernels/ctx.h"
+
+namespace hearth::sim {
+
+/// A queue of work that a thread of its own runs in order. Work has a position: 1, 2, 3, … An eager
+/// stream runs what it has; a lazy one only up to the position that somebody has waited for.
+class Stream {
+ public:
+  explicit Stream(bool lazy);
+  ~Stream();
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  /// Returns the work's position.
+  uint64_t submit(std::function<void()> work);
+  /// Waits until all work up to the position has run.
+  void wait_for(uint64_t position);
+  /// Whether it has; asking is enough to make a lazy stream run it.
+  bool passed(uint64_t position);
+  uint64_t last_position();
+
+  /// Throws the first exception that work has left since the last call.
+  void rethrow();
+  /// Drops all work after the current one and lets waiters go; submit() does nothing from now on.
+  void request_stop();
+  void join();
+
+  FaultSlot& faults() { return faults_; }
+  /// Whether the calling thread is this stream's.
+  bool is_running_caller() const;
+
+ private:
+  void run();
+  void demand(uint64_t position);
+
+  std::mutex mutex_;
+  std::condition_variable work_ready_;
+  std::condition_variable work_done_;
+  std::deque<std::function<void()>> queue_;
+  uint64_t submitted_ = 0;
+  uint64_t completed_ = 0;
+  uint64_t demanded_;
+  bool stopping_ = false;
+  std::exception_ptr error_;
+  FaultSlot faults_;
+  std::thread thread_;  // started by the first work
+};
+
+/// A place in a stream, and when it was passed.
+struct Mark {
+  Stream* stream = nullptr;
+  uint64_t position = 0;
+  std::chrono::steady_clock::time_point time;
+};
+
+/// Names the mark of its last recording; waiting for an event that was never recorded is nothing.
+struct Event {
+  bool timing = false;
+  std::shared_ptr<Mark> mark;
+
+  void record(Stream& on);
+  void make_wait(Stream& waiter) const;
+};
+
+}  // namespace hearth::sim

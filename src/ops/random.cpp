@@ -1,0 +1,232 @@
+#include "kernels/random.h"
+
+#include "core/generator_impl.h"
+#include "hearth/autograd.h"
+#include "kernels/dropout.h"
+#include "kernels/range.h"
+#include "ops/create.h"
+#include "ops/define.h"
+#include "ops/fill_range.h"
+
+namespace hearth {
+
+namespace {
+
+/// Overwrites self with random numbers; the fillers differ by name and parameters only.
+template <const OpInfo& facts>
+struct Fill {
+  struct Args {
+    RandomParams params;  // without views and source
+    Generator generator;
+  };
+  static constexpr OpInfo info = facts;
+  static void infer(const Args&, Infer& c) {
+    c.set(0, c.in(0).sizes(), c.in(0).dtype);
+    if (c.has(1)) broadcast_probabilities(c);
+  }
+  static void broadcast_probabilities(const Infer& c) {
+    const TensorImpl& p = c.in(1);
+    HEARTH_CHECK(is_floating_point(p.dtype), "expected a floating-point tensor of probabilities, got ", name_of(p.dtype));
+    HEARTH_CHECK(p.sizes().equals(c.in(0).sizes()), "the probabilities' sizes ", p.sizes(),
+                 " do not match those of the tensor, ", c.in(0).sizes());
+  }
+  static void launch(const Args& args, Launch& c) {
+    RandomParams params = args.params;
+    params.out = c.out();
+    params.probabilities = c.in(1);
+    if (params.out.numel == 0) return;
+    const Draw draw(args.generator, c.ctx.device());
+    params.source = draw.source();
+    hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args&, Grad& c) { c.set(0, zeros_like(c.grad())); }
+};
+
+constexpr OpInfo filler(const char* name, const char* node, DtypeSet types) {
+  return {.name = name, .node = node, .dtypes = types, .effect = Effect::kRandom, .runs_inplace = true};
+}
+constexpr OpInfo kUniform = filler("uniform_", "Uniform", dtypes::kFloating);
+constexpr OpInfo kNormal = filler("normal_", "Normal", dtypes::kFloating);
+constexpr OpInfo kRandomInt = filler("random_", "Random", dtypes::kRealAndBool);
+constexpr OpInfo kBernoulli = filler("bernoulli_", "Bernoulli", dtypes::kRealAndBool);
+constexpr OpInfo kRandperm = filler("randperm", "Randperm", dtypes::kIntegers);
+
+template <const OpInfo& facts>
+auto fill(const Tensor& self, RandomParams::Kind kind, const Generator& generator, double a = 0, double b = 1) {
+  RandomParams params;
+  params.kind = kind;
+  params.a = a;
+  params.b = b;
+  return invoke<Fill<facts>>({params, generator}, self);
+}
+
+auto fill_integers(const Tensor& self, int64_t from, int64_t to, const Generator& generator) {
+  HEARTH_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", to);
+  RandomParams params;
+  params.kind = RandomParams::Kind::kRandomInt;
+  params.from = from;
+  params.to = to;
+  return invoke<Fill<kRandomInt>>({params, generator}, self);
+}
+
+auto fill_uniform(const Tensor& self, double from, double to, const Generator& generator) {
+  HEARTH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+  return fill<kUniform>(self, RandomParams::Kind::kUniform, generator, from, to);
+}
+
+auto fill_normal(const Tensor& self, double mean, double std, const Generator& generator) {
+  HEARTH_CHECK(std >= 0, "normal expects std >= 0.0, but found std ", std);
+  return fill<kNormal>(self, RandomParams::Kind::kNormal, generator, mean, std);
+}
+
+auto fill_bernoulli(const Tensor& self, double p, const Generator& generator) {
+  HEARTH_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
+  return fill<kBernoulli>(self, RandomParams::Kind::kBernoulli, generator, p);
+}
+
+auto fill_bernoulli(const Tensor& self, const Tensor& p, const Generator& generator) {
+  RandomParams params;
+  params.kind = RandomParams::Kind::kBernoulliTensor;
+  return Invocation<record_of<Fill<kBernoulli>>, Fill<kBernoulli>::Args, 2>({params, generator}, self, p);
+}
+
+/// Dropout while training: outputs the result and the mask.
+struct Dropout {
+  struct Args {
+    double p;
+  };
+  static constexpr OpInfo info{.name = "native_dropout",
+                               .dtypes = dtypes::kFloating,
+                               .effect = Effect::kRandom,
+                               .saves = out_slot(1),
+                               .outputs = 2,
+                               .non_differentiable = 0b10};
+  static void infer(const Args&, Infer& c) {
+    const TensorImpl& in = c.in(0);
+    for (int i = 0; i < 2; ++i) {
+      c.set(i, in.sizes(), i == 0 ? in.dtype : kBool);
+      if (!in.has(kDense)) continue;
+      c.out(i).strides = in.strides();
+      c.out(i).has_strides = true;
+    }
+  }
+  static void launch(const Args& args, Launch& c) {
+    DropoutParams params;
+    params.in = c.in(0);
+    params.out = c.out(0);
+    params.mask = c.out(1);
+    params.p = args.p;
+    if (params.in.numel == 0) return;
+    const Draw draw({}, c.ctx.device());
+    params.source = draw.source();
+    hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c) {
+    const double scale = args.p == 1 ? 0 : 1 / (1 - args.p);
+    c.set(0, c.grad().mul(c.out(1)).mul(scale));
+  }
+};
+
+Tensor dropped(const Tensor& input, double p) {
+  HEARTH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+  return std::get<0>(invoke<Dropout>({p}, input).pair());
+}
+
+/// self filled in by the range kernel.
+struct FillRange {
+  struct Args {
+    RangeParams params;  // without the view
+  };
+  static constexpr OpInfo info{.name = "arange", .dtypes = dtypes::kReal, .runs_inplace = true};
+  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    RangeParams params = args.params;
+    params.out = c.out();
+    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+  }
+};
+
+/// A new tensor, filled by `fill`, that asks for its gradient only afterwards.
+template <class FillFn>
+Tensor filled(IntArrayRef size, const TensorOptions& options, FillFn fill) {
+  Tensor tensor = empty(size, options.requires_grad(false));
+  fill(tensor);
+  if (options.requires_grad()) tensor.requires_grad_();
+  return tensor;
+}
+
+}  // namespace
+
+void fill_arange(const Tensor& self, const Scalar& start, const Scalar& step) {
+  RangeParams params;
+  params.start = start.toDouble();
+  params.step = step.toDouble();
+  if (is_integral(self.scalar_type(), false)) {
+    params.istart = start.toLong();
+    params.istep = step.toLong();
+  }
+  invoke<FillRange>({params}, self).inplace(self);
+}
+
+void fill_linspace(const Tensor& self, const Scalar& start, const Scalar& end) {
+  RangeParams params;
+  params.kind = RangeParams::Kind::kLinspace;
+  params.start = start.toDouble();
+  params.end = end.toDouble();
+  params.step = self.numel() > 1 ? (params.end - params.start) / double(self.numel() - 1) : 0;
+  invoke<FillRange>({params}, self).inplace(self);
+}
+
+HEARTH_DEFINE_INPLACE(uniform_, (double from, double to, const Generator& generator),
+                      fill_uniform(self, from, to, generator))
+HEARTH_DEFINE_INPLACE(normal_, (double mean, double std, const Generator& generator),
+                      fill_normal(self, mean, std, generator))
+HEARTH_DEFINE_INPLACE(random_, (const Generator& generator),
+                      fill<kRandomInt>(self, RandomParams::Kind::kRandom, generator))
+HEARTH_DEFINE_INPLACE(random_, (int64_t from, int64_t to, const Generator& generator),
+                      fill_integers(self, from, to, generator))
+HEARTH_DEFINE_INPLACE(bernoulli_, (double p, const Generator& generator), fill_bernoulli(self, p, generator))
+HEARTH_DEFINE_INPLACE(bernoulli_, (const Tensor& p, const Generator& generator),
+                      fill_bernoulli(self, p.expand(self.sizes()), generator))
+
+Tensor rand(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
+  return filled(size, options, [&](const Tensor& t) { t.uniform_(0, 1, generator); });
+}
+Tensor rand(IntArrayRef size, const TensorOptions& options) { return rand(size, Generator(), options); }
+Tensor randn(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
+  return filled(size, options, [&](const Tensor& t) { t.normal_(0, 1, generator); });
+}
+Tensor randn(IntArrayRef size, const TensorOptions& options) { return randn(size, Generator(), options); }
+Tensor rand_like(const Tensor& self, const TensorOptions& options) {
+  return rand(self.sizes(), like_options(self, options));
+}
+Tensor randn_like(const Tensor& self, const TensorOptions& options) {
+  return randn(self.sizes(), like_options(self, options));
+}
+Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options) {
+  const TensorOptions typed = options.has_dtype() ? options : options.dtype(kLong);
+  return filled(size, typed, [&](const Tensor& t) { t.random_(low, high); });
+}
+Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) { return randint(0, high, size, options); }
+Tensor randperm(int64_t n, const TensorOptions& options) {
+  HEARTH_CHECK(n >= 0, "n must be non-negative, got", n);
+  const TensorOptions typed = options.has_dtype() ? options : options.dtype(kLong);
+  const Tensor order = filled({n}, typed.dtype(kLong), [&](const Tensor& t) {
+    fill<kRandperm>(t, RandomParams::Kind::kRandPerm, {}).inplace(t);
+  });
+  return order.to(typed.dtype_or_default());
+}
+
+Tensor dropout(const Tensor& input, double p, bool train) {
+  HEARTH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+  return train && p > 0 && input.numel() > 0 ? dropped(input, p) : input;
+}
+Tensor& dropout_(Tensor& self, double p, bool train) {
+  if (!train || p == 0) return self;
+  // One draw as for dropout; the mask carries the gradient.
+  const Tensor scale = dropped(ones_like(self), p);
+  return self.mul_(scale);
+}
+Tensor& Tensor::dropout_(double p, bool train) const { return hearth::dropout_(const_cast<Tensor&>(*this), p, train); }
+
+}  // namespace hearth

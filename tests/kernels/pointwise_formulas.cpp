@@ -1,0 +1,222 @@
+#include <gtest/gtest.h>
+
+#include <type_traits>
+
+#include "tests/kernels/pointwise_support.h"
+
+namespace hearth::test {
+namespace {
+
+/// A number computed by the standard library: real ones in the next wider type, integers wrapped to T.
+template <class T>
+struct Reference {
+  static constexpr bool kIntegral = std::is_integral_v<T>;
+  using Wide = std::conditional_t<kIntegral, T, std::conditional_t<sizeof(T) == 4, double, long double>>;
+  using R = Reference;
+  Wide v;
+
+  template <class S>
+    requires std::is_arithmetic_v<S>
+  Reference(S value) : v(static_cast<Wide>(value)) {}
+
+  static R wrapped(uint64_t bits) { return R(static_cast<T>(bits)); }
+#define HEARTH_REFERENCE_OPERATOR(op)                                                            \
+  friend R operator op(R a, R b) {                                                               \
+    if constexpr (kIntegral)                                                                     \
+      return wrapped(static_cast<uint64_t>(a.v) op static_cast<uint64_t>(b.v));                  \
+    else                                                                                         \
+      return R(a.v op b.v);                                                                      \
+  }
+  HEARTH_REFERENCE_OPERATOR(+)
+  HEARTH_REFERENCE_OPERATOR(-)
+  HEARTH_REFERENCE_OPERATOR(*)
+#undef HEARTH_REFERENCE_OPERATOR
+  friend R operator/(R a, R b) { return R(a.v / b.v); }
+  friend R operator-(R a) { return kIntegral ? R(0) - a : R(-a.v); }
+
+  struct Truth {
+    bool v;
+    friend Truth operator&(Truth a, Truth b) { return {a.v && b.v}; }
+    friend Truth operator|(Truth a, Truth b) { return {a.v || b.v}; }
+    friend R select(Truth c, R a, R b) { return c.v ? a : b; }
+  };
+#define HEARTH_REFERENCE_COMPARISON(op) \
+  friend Truth operator op(R a, R b) { return {a.v op b.v}; }
+  HEARTH_REFERENCE_COMPARISON(==)
+  HEARTH_REFERENCE_COMPARISON(!=)
+  HEARTH_REFERENCE_COMPARISON(<)
+  HEARTH_REFERENCE_COMPARISON(<=)
+  HEARTH_REFERENCE_COMPARISON(>)
+  HEARTH_REFERENCE_COMPARISON(>=)
+#undef HEARTH_REFERENCE_COMPARISON
+
+#define HEARTH_REFERENCE_UNARY(name) \
+  friend R name(R x) { return R(std::name(x.v)); }
+  HEARTH_REFERENCE_UNARY(sqrt)
+  HEARTH_REFERENCE_UNARY(exp)
+  HEARTH_REFERENCE_UNARY(expm1)
+  HEARTH_REFERENCE_UNARY(log)
+  HEARTH_REFERENCE_UNARY(log1p)
+  HEARTH_REFERENCE_UNARY(tanh)
+  HEARTH_REFERENCE_UNARY(erf)
+  HEARTH_REFERENCE_UNARY(erfc)
+  HEARTH_REFERENCE_UNARY(sin)
+  HEARTH_REFERENCE_UNARY(cos)
+#undef HEARTH_REFERENCE_UNARY
+  friend R floor(R x) { return kIntegral ? x : R(std::floor(x.v)); }
+  friend R ceil(R x) { return kIntegral ? x : R(std::ceil(x.v)); }
+  friend R trunc(R x) { return kIntegral ? x : R(std::trunc(x.v)); }
+  friend R round(R x) { return kIntegral ? x : R(std::nearbyint(x.v)); }
+  friend R rsqrt(R x) { return R(1 / std::sqrt(x.v)); }
+  friend R abs(R x) { return x.v < 0 ? -x : kIntegral ? x : R(std::fabs(x.v)); }
+  friend Truth isnan(R x) { return {x.v != x.v}; }
+  friend Truth isinf(R x) { return {!kIntegral && std::isinf(static_cast<double>(x.v))}; }
+  friend R minimum(R a, R b) { return isnan(a).v || a.v < b.v ? a : b; }
+  friend R maximum(R a, R b) { return isnan(a).v || a.v > b.v ? a : b; }
+  friend R pow(R a, R b) {
+    if constexpr (kIntegral) {
+      if (b.v < 0) return a.v == 1 ? R(1) : a.v == T(-1) ? R(b.v % 2 ? -1 : 1) : R(0);
+      if (b.v == 0) return R(1);
+      const R root = pow(a, R(b.v / 2));
+      return b.v % 2 ? root * root * a : root * root;
+    } else {
+      return R(std::pow(a.v, b.v));
+    }
+  }
+};
+
+/// Inputs of one type: random ones of moderate size, for values also extreme ones (in gradients products of these
+/// overflow in T and not in the wider reference).
+template <class T>
+std::vector<T> inputs(unsigned seed, bool extremes) {
+  std::mt19937_64 generator(seed);
+  std::vector<T> result;
+  if constexpr (std::is_same_v<T, bool>) {
+    for (int i = 0; i < 100; ++i) result.push_back(generator() % 2);
+  } else if constexpr (std::is_integral_v<T>) {
+    using L = std::numeric_limits<T>;
+    result = {0, 1, T(-1), 2, T(-2), L::max(), L::min(), T(L::max() - 1)};
+    for (int i = 0; i < 100; ++i) result.push_back(i % 2 ? T(generator()) : T(int(generator() % 21) - 10));
+  } else {
+    std::uniform_real_distribution<T> uniform(-5, 5);
+    if (extremes) result = special_values<T>();
+    result.insert(result.end(), {0, 1, -1, 2});
+    while (result.size() < 200) result.push_back(uniform(generator));
+  }
+  std::shuffle(result.begin(), result.end(), generator);
+  result.resize(100);
+  return result;
+}
+
+template <class T>
+using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
+
+/// Whether `got` is `exact` but for a few roundings.
+template <class T>
+bool close(T got, long double exact) {
+  if constexpr (std::is_integral_v<T>) {
+    return got == static_cast<T>(exact);
+  } else {
+    if (std::isnan(exact) || std::isnan(got)) return std::isnan(exact) == std::isnan(got);
+    const double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-13;
+    const auto rounded = static_cast<T>(exact);
+    return got == rounded || std::abs(got - exact) <= tolerance * (std::abs(exact) + 1e-3L) ||
+           (std::isinf(got) && std::abs(exact) > std::numeric_limits<T>::max() * 0.9L);
+  }
+}
+
+/// A functor with parameters other than the default ones where it has any.
+template <class F>
+F sample() {
+  F f{};
+  if constexpr (requires { f.alpha.real; }) f.alpha = {3, 3};
+  return f;
+}
+
+/// Compares one formula over T on one table with the reference.
+template <class F, int which, class T>
+void check_formula(const cpu::PointwiseTable& table) {
+  constexpr int count = fn::operands<F, which>;
+  const F f = sample<F>();
+  std::vector<std::vector<Stored<T>>> in;
+  for (unsigned k = 0; k < unsigned(count); ++k) {
+    const auto values = inputs<T>(k + 1, which == 0);
+    in.emplace_back(values.begin(), values.end());
+  }
+  using R = Reference<Stored<T>>;
+  const size_t n = in[0].size();
+  constexpr bool is_test = which == 0 && F::info.promote == Promote::kToBool;
+  using Out = std::conditional_t<is_test, uint8_t, Stored<T>>;
+  std::vector<Out> out(n);
+  std::vector<Operand> operands;
+  for (auto& values : in) operands.push_back(operand(values.data(), dtype_of<T>, {1}));
+  const auto p = params(f, Formula(which), dtype_of<T>, {int64_t(n)},
+                        operand(out.data(), is_test ? kBool : dtype_of<T>, {1}), operands);
+  cpu::run_with(table, p);
+  for (size_t i = 0; i < n; ++i) {
+    const auto exact = [&] {
+      if constexpr (count == 1) return fn::evaluate<which>(f, R(in[0][i]));
+      else if constexpr (count == 2) return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]));
+      else if constexpr (count == 3) return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]), R(in[2][i]));
+      else return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]), R(in[2][i]), R(in[3][i]));
+    }().v;
+    const bool same = is_test || std::is_same_v<T, bool> ? out[i] == Out(exact != 0) : close(out[i], exact);
+    ASSERT_TRUE(same) << F::info.name << " formula " << which << " dtype " << int(dtype_of<T>) << ": "
+                      << double(out[i]) << " instead of " << double(exact) << " at " << double(in[0][i]) << ", "
+                      << double(in[count > 1 ? 1 : 0][i]) << ", " << double(in[count - 1][i]);
+  }
+}
+
+template <class F, int which, class T>
+void check_if_there() {
+  constexpr bool there = fn::has_formula<F, which> && (F::info.dtypes >> int(dtype_of<T>) & 1u) &&
+                         (which == 0 || std::is_floating_point_v<T>);
+  EXPECT_EQ(cpu::pointwise_supported(fn::index_of<F, fn::All>, Formula(which), dtype_of<T>), there) << F::info.name;
+  if constexpr (there)
+    for (const cpu::PointwiseTable* table : tables()) check_formula<F, which, T>(*table);
+}
+
+template <class F, class T>
+void check_formulas() {
+  check_if_there<F, 0, T>();
+  check_if_there<F, 1, T>();
+  check_if_there<F, 2, T>();
+  check_if_there<F, 3, T>();
+}
+
+template <class T, class... F>
+void check_all(List<F...>) {
+  (check_formulas<F, T>(), ...);
+}
+
+TEST(PointwiseFormulas, Float) { check_all<float>(fn::All{}); }
+TEST(PointwiseFormulas, Double) { check_all<double>(fn::All{}); }
+TEST(PointwiseFormulas, Byte) { check_all<uint8_t>(fn::All{}); }
+TEST(PointwiseFormulas, Char) { check_all<int8_t>(fn::All{}); }
+TEST(PointwiseFormulas, Short) { check_all<int16_t>(fn::All{}); }
+TEST(PointwiseFormulas, Int) { check_all<int32_t>(fn::All{}); }
+TEST(PointwiseFormulas, Long) { check_all<int64_t>(fn::All{}); }
+TEST(PointwiseFormulas, Bool) { check_all<bool>(fn::All{}); }
+
+TEST(PointwiseFormulas, Complex) {
+  using C = complex<float>;
+  const std::vector<C> a{{1, 2}, {0, 0}, {-3, 0.5f}, {1e30f, 1e30f}}, b{{3, -1}, {0, 1}, {2, 2}, {1e30f, 1e30f}};
+  for (const cpu::PointwiseTable* table : tables()) {
+    const auto binary = [&](const auto& functor) { return apply<C>(*table, functor, Formula::kValue, {a, b}); };
+    EXPECT_EQ(binary(fn::Add{{2, 2}})[0], C(7, 0));
+    EXPECT_EQ(binary(fn::Sub{})[2], C(-5, -1.5f));
+    EXPECT_EQ(binary(fn::Mul{})[0], C(5, 5));
+    EXPECT_EQ(binary(fn::Div{})[2], C(-0.625f, 0.875f));
+    EXPECT_EQ(binary(fn::Div{})[3], C(1, 0));
+    EXPECT_EQ(apply<C>(*table, fn::Neg{}, Formula::kValue, {a})[2], C(3, -0.5f));
+    EXPECT_EQ(apply<C>(*table, fn::Where{}, Formula::kValue, {{C(1), C(0), C(0), C(0, 1)}, a, b})[1], b[1]);
+    bool equal[4];
+    const auto flat = [](const std::vector<C>& v) { return operand(const_cast<C*>(v.data()), kComplexFloat, {1}); };
+    cpu::run_with(*table, params(fn::Eq{}, Formula::kValue, kComplexFloat, {4}, operand(equal, kBool, {1}), {flat(a), flat(b)}));
+    EXPECT_FALSE(equal[0] || equal[1] || equal[2]);
+    EXPECT_TRUE(equal[3]);
+  }
+}
+
+}  // namespace
+}  // namespace hearth::test
