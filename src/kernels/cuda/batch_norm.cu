@@ -97,7 +97,7 @@ __global__ void __launch_bounds__(kBlock)
 template <class T>
 void run_typed(const BatchNormParams& params, Ctx& ctx) {
   using C = Register<T>;
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const int64_t channels = params.in.sizes[1];
   auto* maps = channel_scratch<ChannelMap<C>>(channels, 1, ctx);
   const ChannelArgs<C> args{ChannelView(params.weight),       ChannelView(params.bias),

@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(kBlock) grad_in_kernel(const __grid_constant__
 template <class T>
 void run_typed(const BatchNormBackwardParams& params, Ctx& ctx) {
   using C = Register<T>;
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const int64_t channels = params.in.sizes[1];
   const ChannelView mean(params.training ? params.save_mean : params.running_mean);
   const ChannelView spread(params.training ? params.save_invstd : params.running_var);

@@ -62,7 +62,7 @@ void run(const DropoutParams& params, Ctx& ctx) {
                          params.p == 1 ? 0 : 1 / (1 - params.p),
                          Offsets<3>(loop)};
   const BernoulliDraw<Bits32> draw(1 - params.p);
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(args.numel, stream);
   switch (params.in.dtype) {
     case kFloat: dropout_kernel<float><<<grid, kBlock, 0, stream.stream>>>(draw, args); break;

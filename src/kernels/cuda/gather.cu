@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kBlock) scatter_add_kernel(const __grid_consta
 void run(const GatherParams& params, Ctx& ctx) {
   if (params.index.numel == 0) return;
   const GatherArgs args = gather_args(params.index, params.out, params.in, params.dim, ctx);
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   with_bits(element_size(params.in.dtype), [&](auto bits) {
     gather_kernel<decltype(bits)><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args);
   });
@@ -90,7 +90,7 @@ void run(const GatherParams& params, Ctx& ctx) {
 void run(const ScatterAddParams& params, Ctx& ctx) {
   if (params.index.numel == 0) return;
   const GatherArgs args = gather_args(params.index, params.src, params.out, params.dim, ctx);
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   switch (params.out.dtype) {
 #define HEARTH_SCATTER(T, Name)                                                                     \
   case ScalarType::Name:                                                                            \

@@ -188,7 +188,7 @@ cublasLtMatmulAlgo_t choose(const Gemm& gemm, cublasLtHandle_t handle, const Des
 }  // namespace
 
 void float_matmul(const Gemm& gemm, Ctx& ctx) {
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const Types types = types_of(gemm.dtype);
   Library& library = Library::get();
   const cublasLtHandle_t handle = library.handle(stream.device);

@@ -68,12 +68,12 @@ KernelInput input_of(const Operand& operand, ScalarType compute) {
 /// Launches kernel(functor, args).
 template <class Args>
 void launch_kernel(const void* kernel, int64_t work, const PointwiseParams& params, const Args& args,
-                   const Stream& stream) {
+                   const NativeStream& stream) {
   void* arguments[] = {const_cast<unsigned char*>(params.parameters), const_cast<Args*>(&args)};
   HEARTH_CUDA(cudaLaunchKernel(kernel, dim3(grid_for(work, stream)), dim3(kBlock), arguments, 0, stream.stream));
 }
 
-void launch_contiguous(const void* kernel, const PointwiseParams& params, const Stream& stream) {
+void launch_contiguous(const void* kernel, const PointwiseParams& params, const NativeStream& stream) {
   ContiguousArgs args{};
   args.numel = params.numel;
   args.out = params.out.data;
@@ -82,7 +82,7 @@ void launch_contiguous(const void* kernel, const PointwiseParams& params, const 
   launch_kernel(kernel, params.numel / wide + wide, params, args, stream);
 }
 
-void launch_strided(const void* kernel, const PointwiseParams& params, const Stream& stream) {
+void launch_strided(const void* kernel, const PointwiseParams& params, const NativeStream& stream) {
   StridedArgs args;
   args.numel = params.numel;
   args.compute = params.compute;

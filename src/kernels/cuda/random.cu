@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kBlock) bernoulli_kernel(const __grid_constant
 
 template <class T, class Draw>
 void draw(const RandomParams& params, const Draw& draw, Ctx& ctx) {
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   draw_kernel<T><<<grid_for(params.out.numel, stream), kBlock, 0, stream.stream>>>(draw, random_args(params, ctx));
 }
 
@@ -90,7 +90,7 @@ void draw_between(const RandomParams& params, Ctx& ctx) {
 
 template <class T>
 void draw_bernoulli(const RandomParams& params, Ctx& ctx) {
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(params.out.numel, stream);
   const RandomArgs args = random_args(params, ctx);
   if (params.probabilities.dtype == kDouble)

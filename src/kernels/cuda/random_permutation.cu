@@ -34,7 +34,7 @@ T* scratch(int64_t count, Ctx& ctx) {
 
 /// Sorts the positions by random keys; the sort is stable, so equal keys keep their order as on the CPU.
 void random_permutation(const RandomParams& params, Ctx& ctx) {
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const int64_t numel = params.out.numel, stride = params.out.dim > 0 ? params.out.strides[0] : 1;
   auto* keys = scratch<uint64_t>(2 * numel, ctx);
   auto* positions = scratch<int64_t>(numel, ctx);

@@ -48,7 +48,7 @@ void run(const RangeParams& params, Ctx& ctx) {
   const double end = out.numel > 1 ? params.end : params.start;
   const RangeArgs args{out.as<char>(), out.dtype,    out.numel,   params.start,    step, end,
                        params.istart,  params.istep, params.kind, Offsets<1>(loop)};
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   range_kernel<<<grid_for(out.numel, stream), kBlock, 0, stream.stream>>>(args);
 }
 

@@ -8,7 +8,7 @@ namespace hearth::cuda {
 
 namespace {
 
-cudaStream_t native(StreamHandle stream) { return static_cast<const Stream*>(stream)->stream; }
+cudaStream_t native(StreamHandle stream) { return static_cast<const NativeStream*>(stream)->stream; }
 cudaEvent_t native_event(EventHandle event) { return static_cast<cudaEvent_t>(event); }
 
 /// False for cudaErrorNotReady; other errors throw.
@@ -43,7 +43,7 @@ int attribute(int device, cudaDeviceAttr which) {
 
 }  // namespace
 
-DeviceGuard::DeviceGuard(int device) {
+CurrentDevice::CurrentDevice(int device) {
   int current = -1;
   HEARTH_CUDA(cudaGetDevice(&current));
   if (current == device) return;
@@ -51,7 +51,7 @@ DeviceGuard::DeviceGuard(int device) {
   former_ = current;
 }
 
-DeviceGuard::~DeviceGuard() {
+CurrentDevice::~CurrentDevice() {
   if (former_ >= 0) cudaSetDevice(former_);  // it was current before; a destructor has nobody to tell
 }
 
@@ -75,18 +75,18 @@ DeviceProperties CudaBackend::properties(int device) const {
 }
 
 void* CudaBackend::allocate(int device, size_t bytes) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   void* data = nullptr;
   return out_of_memory(cudaMalloc(&data, bytes), "cudaMalloc") ? nullptr : data;
 }
 
-void CudaBackend::free(int device, void* data) {
-  const DeviceGuard guard(device);
+void CudaBackend::free(int device, void* data, size_t) {
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaFree(data));
 }
 
 void CudaBackend::memory_info(int device, size_t& free_bytes, size_t& total_bytes) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
 }
 
@@ -107,12 +107,12 @@ void CudaBackend::prepare(int device) {
   add_stream(device, nullptr);
 }
 
-Stream* CudaBackend::add_stream(int device, cudaStream_t stream) {
+NativeStream* CudaBackend::add_stream(int device, cudaStream_t stream) {
   DeviceState& state = devices_[static_cast<size_t>(device)];
   void* slot = nullptr;
   HEARTH_CUDA(cudaHostAlloc(&slot, sizeof(FaultSlot), cudaHostAllocPortable | cudaHostAllocMapped));
-  state.streams.push_back(std::make_unique<Stream>(
-      Stream{stream, device, state.multi_processors, new (slot) FaultSlot}));
+  state.streams.push_back(std::make_unique<NativeStream>(
+      NativeStream{stream, device, state.multi_processors, new (slot) FaultSlot}));
   return state.streams.back().get();
 }
 
@@ -120,7 +120,7 @@ StreamHandle CudaBackend::default_stream(int device) {
   DeviceState& state = devices_[static_cast<size_t>(device)];
   const std::lock_guard lock(state.mutex);
   if (state.streams.empty()) {
-    const DeviceGuard guard(device);
+    const CurrentDevice guard(device);
     prepare(device);
   }
   return state.streams.front().get();
@@ -128,7 +128,7 @@ StreamHandle CudaBackend::default_stream(int device) {
 
 StreamHandle CudaBackend::create_stream(int device, int priority) {
   default_stream(device);
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   cudaStream_t stream = nullptr;
   HEARTH_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
   const std::lock_guard lock(devices_[static_cast<size_t>(device)].mutex);
@@ -136,26 +136,26 @@ StreamHandle CudaBackend::create_stream(int device, int priority) {
 }
 
 bool CudaBackend::query(int device, StreamHandle stream) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   return ready(cudaStreamQuery(native(stream)), "cudaStreamQuery");
 }
 
 void CudaBackend::synchronize(int device, StreamHandle stream) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaStreamSynchronize(native(stream)));
 }
 
 void CudaBackend::synchronize_device(int device) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaDeviceSynchronize());
 }
 
 FaultSlot* CudaBackend::fault_slot(int, StreamHandle stream) {
-  return static_cast<const Stream*>(stream)->faults;
+  return static_cast<const NativeStream*>(stream)->faults;
 }
 
 EventHandle CudaBackend::create_event(int device, bool timing) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   cudaEvent_t event = nullptr;
   HEARTH_CUDA(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming));
   return event;
@@ -164,12 +164,12 @@ EventHandle CudaBackend::create_event(int device, bool timing) {
 void CudaBackend::destroy_event(EventHandle event) { HEARTH_CUDA(cudaEventDestroy(native_event(event))); }
 
 void CudaBackend::record(EventHandle event, int device, StreamHandle stream) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaEventRecord(native_event(event), native(stream)));
 }
 
 void CudaBackend::wait(int device, StreamHandle stream, EventHandle event) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaStreamWaitEvent(native(stream), native_event(event), 0));
 }
 
@@ -188,7 +188,7 @@ float CudaBackend::elapsed_ms(EventHandle start, EventHandle end) {
 void CudaBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
                        StreamHandle stream) {
   if (bytes == 0) return;
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaMemcpyAsync(to, from, bytes, native_kind(kind), native(stream)));
   if (kind == CopyKind::kDeviceToDevice) return;
   const void* host = kind == CopyKind::kHostToDevice ? from : to;
@@ -198,31 +198,31 @@ void CudaBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, 
 void CudaBackend::copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
                             StreamHandle from_stream) {
   if (bytes == 0) return;
-  const DeviceGuard guard(from_device);
+  const CurrentDevice guard(from_device);
   HEARTH_CUDA(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, native(from_stream)));
 }
 
 void CudaBackend::set_zero(void* data, size_t bytes, int device, StreamHandle stream) {
   if (bytes == 0) return;
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaMemsetAsync(data, 0, bytes, native(stream)));
 }
 
 void CudaBackend::launch(const ParamsType& type, const void* params, Ctx& ctx) {
-  const DeviceGuard guard(stream_of(ctx).device);
+  const CurrentDevice guard(stream_of(ctx).device);
   kernels().kernels[static_cast<int>(type.id)](params, ctx);
   check_launch(type.name);
 }
 
 void* CudaBackend::allocate_scratch(size_t bytes, Ctx& ctx) {
-  const DeviceGuard guard(stream_of(ctx).device);
+  const CurrentDevice guard(stream_of(ctx).device);
   void* data = nullptr;
   const cudaError_t error = cudaMallocAsync(&data, bytes, stream_of(ctx).stream);
   return out_of_memory(error, "cudaMallocAsync") ? nullptr : data;
 }
 
 void CudaBackend::free_scratch(void* data, size_t, Ctx& ctx) {
-  const DeviceGuard guard(stream_of(ctx).device);
+  const CurrentDevice guard(stream_of(ctx).device);
   HEARTH_CUDA(cudaFreeAsync(data, stream_of(ctx).stream));
 }
 
