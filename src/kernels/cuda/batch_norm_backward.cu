@@ -69,6 +69,7 @@ struct GradInArgs {
   const char *grad_out, *in;
   char* grad_in;
   const GradientMap<C>* maps;
+  bool training;
   Offsets<4> offsets;  // grad_out, in, grad_in, channel
 };
 
@@ -80,9 +81,12 @@ __global__ void __launch_bounds__(kBlock) grad_in_kernel(const __grid_constant__
     args.offsets.find(i, offsets);
     const auto map = args.maps[offsets[3]];
     const auto grad = to_register(*reinterpret_cast<const T*>(args.grad_out + offsets[0]));
-    const auto value = to_register(*reinterpret_cast<const T*>(args.in + offsets[1]));
-    *reinterpret_cast<T*>(args.grad_in + offsets[2]) =
-        to_element<T>(grad * map.by_grad + (value - map.mean) * map.by_in + map.constant);
+    auto result = grad * map.by_grad;
+    if (args.training) {  // else the input does not matter, infinite or not
+      const auto value = to_register(*reinterpret_cast<const T*>(args.in + offsets[1]));
+      result += (value - map.mean) * map.by_in + map.constant;
+    }
+    *reinterpret_cast<T*>(args.grad_in + offsets[2]) = to_element<T>(result);
   }
 }
 
@@ -118,6 +122,7 @@ void run_typed(const BatchNormBackwardParams& params, Ctx& ctx) {
                            params.in.as<const char>(),
                            params.grad_in.as<char>(),
                            args.maps,
+                           params.training,
                            Offsets<4>(elements_with_channel(whole))};
   grad_in_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(last);
 }

@@ -4,7 +4,7 @@
 
 namespace hearth::cuda {
 
-/// For integer dtypes; c is read only if add_c.
+/// For integers and bool; c is read only if add_c.
 void integer_matmul(const MatmulParams& params, bool add_c, Ctx& ctx);
 
 /// How cublasLt sees a matrix: column-major with a leading dimension, perhaps transposed.

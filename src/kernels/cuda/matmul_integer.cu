@@ -89,6 +89,7 @@ void integer_matmul(const MatmulParams& params, bool add_c, Ctx& ctx) {
     case kShort: return launch_integer<int16_t>(args, stream_of(ctx).stream);
     case kInt: return launch_integer<int32_t>(args, stream_of(ctx).stream);
     case kLong: return launch_integer<int64_t>(args, stream_of(ctx).stream);
+    case kBool: return launch_integer<bool>(args, stream_of(ctx).stream);  // whether any a and b are true
     default: detail::fail<Error>("\"matmul\" not implemented for '", name_of(out.dtype), "'");
   }
 }
