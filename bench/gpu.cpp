@@ -1,5 +1,5 @@
-// Operators on the first GPU, in microseconds a call; tools/gpu_peer.py times the same in PyTorch, and
-// tools/gpu_check.sh prints both.
+// Operators on the first GPU, in microseconds a call; tools/gpu_peer.py times the same in PyTorch,
+// and tools/gpu_check.sh prints both.
 
 #include <algorithm>
 #include <cstdio>
@@ -56,7 +56,8 @@ void pointwise(ScalarType dtype, const std::string& suffix) {
 
 void products(ScalarType dtype, const std::string& suffix) {
   const TensorOptions options = TensorOptions(kCUDA).dtype(dtype);
-  const Tensor a = randn({4096, 4096}, options), b = randn({4096, 4096}, options), bias = randn({4096}, options);
+  const Tensor a = randn({4096, 4096}, options), b = randn({4096, 4096}, options),
+               bias = randn({4096}, options);
   const Tensor batch = randn({64, 512, 512}, options);
   report("matmul 4096" + suffix, [&] { matmul(a, b); });
   report("matmul 4096 transposed" + suffix, [&] { matmul(a, b.t()); });

@@ -21,8 +21,9 @@ struct ChannelArgs {
   }
 };
 
-/// Mean and squared deviation by Welford's method; the outputs are the channels' statistics and maps. The
-/// mean is taken relative to the channel's first element, so that a large one costs no digits.
+/// Mean and squared deviation by Welford's method; the outputs are the channels' statistics and
+/// maps. The mean is taken relative to the channel's first element, so that a large one costs no
+/// digits.
 template <class T>
 struct StatisticsOp {
   static constexpr int kInputs = 1, kOutputs = 0, kChains = 4;
@@ -50,7 +51,8 @@ struct StatisticsOp {
     if (b.count == 0) return a;
     if (a.count == 0) return b;
     const C count = a.count + b.count, delta = b.mean - a.mean, share = b.count / count;
-    return {a.mean + delta * share, a.deviation + b.deviation + delta * delta * a.count * share, count};
+    return {a.mean + delta * share, a.deviation + b.deviation + delta * delta * a.count * share,
+            count};
   }
   __device__ void store(int64_t channel, const int64_t (&)[1], const State& state) const {
     const C mean = state.mean + first_of(channel), variance = state.deviation / state.count;
@@ -96,7 +98,8 @@ __global__ void __launch_bounds__(kBlock)
     args.offsets.find(i, offsets);
     const auto map = args.maps[offsets[2]];
     const auto value = to_register(*reinterpret_cast<const T*>(args.in + offsets[0]));
-    *reinterpret_cast<T*>(args.out + offsets[1]) = to_element<T>((value - map.mean) * map.scale + map.shift);
+    *reinterpret_cast<T*>(args.out + offsets[1]) =
+        to_element<T>((value - map.mean) * map.scale + map.shift);
   }
 }
 
@@ -106,10 +109,14 @@ void run_typed(const BatchNormParams& params, Ctx& ctx) {
   const NativeStream& stream = stream_of(ctx);
   const int64_t channels = params.in.sizes[1];
   auto* maps = channel_scratch<ChannelMap<C>>(channels, 1, ctx);
-  const ChannelArgs<C> args{ChannelView(params.weight),       ChannelView(params.bias),
-                            ChannelView(params.running_mean), ChannelView(params.running_var),
-                            ChannelView(params.save_mean),    ChannelView(params.save_invstd),
-                            maps,                             static_cast<C>(params.momentum),
+  const ChannelArgs<C> args{ChannelView(params.weight),
+                            ChannelView(params.bias),
+                            ChannelView(params.running_mean),
+                            ChannelView(params.running_var),
+                            ChannelView(params.save_mean),
+                            ChannelView(params.save_invstd),
+                            maps,
+                            static_cast<C>(params.momentum),
                             static_cast<C>(params.eps)};
   Loop whole(params.in.dim, params.in.sizes);
   whole.add(params.in);
@@ -123,7 +130,8 @@ void run_typed(const BatchNormParams& params, Ctx& ctx) {
     running_map_kernel<C><<<grid, kBlock, 0, stream.stream>>>(args, channels);
   }
   whole.add(params.out);
-  const NormalizeArgs<C> normalize{params.in.numel, params.in.as<const char>(), params.out.as<char>(), maps,
+  const NormalizeArgs<C> normalize{params.in.numel, params.in.as<const char>(),
+                                   params.out.as<char>(), maps,
                                    Offsets<3>(elements_with_channel(whole))};
   normalize_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(normalize);
 }

@@ -119,10 +119,8 @@ void run(const IndexPutParams& params, Ctx& ctx) {
       index_put_kernel<decltype(bits)><<<grid, kBlock, 0, stream.stream>>>(args);
     });
   switch (params.values.dtype) {
-#define HEARTH_INDEX_ADD(T, Name)                                       \
-  case ScalarType::Name:                                                \
-    index_add_kernel<T><<<grid, kBlock, 0, stream.stream>>>(args);      \
-    break;
+#define HEARTH_INDEX_ADD(T, Name) \
+  case ScalarType::Name: index_add_kernel<T><<<grid, kBlock, 0, stream.stream>>>(args); break;
     HEARTH_DTYPES(HEARTH_INDEX_ADD)
 #undef HEARTH_INDEX_ADD
     default: break;

@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(kBlock) range_kernel(const __grid_constant__ R
     if (integral)
       store_as<int64_t>(to, args.dtype, args.istart + i * args.istep);
     else if (args.kind == RangeParams::Kind::kLinspace && i >= args.numel / 2)
-      store_as<double>(to, args.dtype, args.end - static_cast<double>(args.numel - i - 1) * args.step);
+      store_as<double>(to, args.dtype,
+                       args.end - static_cast<double>(args.numel - i - 1) * args.step);
     else
       store_as<double>(to, args.dtype, args.start + static_cast<double>(i) * args.step);
   }

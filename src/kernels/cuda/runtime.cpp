@@ -8,7 +8,9 @@ namespace hearth::cuda {
 
 namespace {
 
-cudaStream_t native(StreamHandle stream) { return static_cast<const NativeStream*>(stream)->stream; }
+cudaStream_t native(StreamHandle stream) {
+  return static_cast<const NativeStream*>(stream)->stream;
+}
 cudaEvent_t native_event(EventHandle event) { return static_cast<cudaEvent_t>(event); }
 
 /// False for cudaErrorNotReady; other errors throw.
@@ -52,12 +54,14 @@ CurrentDevice::CurrentDevice(int device) {
 }
 
 CurrentDevice::~CurrentDevice() {
-  if (former_ >= 0) cudaSetDevice(former_);  // it was current before; a destructor has nobody to tell
+  if (former_ >= 0)
+    cudaSetDevice(former_);  // it was current before; a destructor has nobody to tell
 }
 
 CudaBackend::CudaBackend(int device_count) : devices_(static_cast<size_t>(device_count)) {
   for (int device = 0; device < device_count; ++device)
-    devices_[static_cast<size_t>(device)].multi_processors = attribute(device, cudaDevAttrMultiProcessorCount);
+    devices_[static_cast<size_t>(device)].multi_processors =
+        attribute(device, cudaDevAttrMultiProcessorCount);
 }
 
 DeviceProperties CudaBackend::properties(int device) const {
@@ -99,7 +103,8 @@ void* CudaBackend::allocate_pinned(size_t bytes) {
 void CudaBackend::free_pinned(void* data) { HEARTH_CUDA(cudaFreeHost(data)); }
 
 void CudaBackend::prepare(int device) {
-  // Scratch comes from the device's pool, which by default gives everything back at each synchronisation.
+  // Scratch comes from the device's pool, which by default gives everything back at each
+  // synchronisation.
   uint64_t kept_bytes = uint64_t{256} << 20;
   cudaMemPool_t pool = nullptr;
   HEARTH_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
@@ -161,7 +166,9 @@ EventHandle CudaBackend::create_event(int device, bool timing) {
   return event;
 }
 
-void CudaBackend::destroy_event(EventHandle event) { HEARTH_CUDA(cudaEventDestroy(native_event(event))); }
+void CudaBackend::destroy_event(EventHandle event) {
+  HEARTH_CUDA(cudaEventDestroy(native_event(event)));
+}
 
 void CudaBackend::record(EventHandle event, int device, StreamHandle stream) {
   const CurrentDevice guard(device);
@@ -177,7 +184,9 @@ bool CudaBackend::query(EventHandle event) {
   return ready(cudaEventQuery(native_event(event)), "cudaEventQuery");
 }
 
-void CudaBackend::synchronize(EventHandle event) { HEARTH_CUDA(cudaEventSynchronize(native_event(event))); }
+void CudaBackend::synchronize(EventHandle event) {
+  HEARTH_CUDA(cudaEventSynchronize(native_event(event)));
+}
 
 float CudaBackend::elapsed_ms(EventHandle start, EventHandle end) {
   float milliseconds = 0;
@@ -195,8 +204,8 @@ void CudaBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, 
   if (!is_page_locked(host)) HEARTH_CUDA(cudaStreamSynchronize(native(stream)));
 }
 
-void CudaBackend::copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
-                            StreamHandle from_stream) {
+void CudaBackend::copy_peer(void* to, int to_device, const void* from, int from_device,
+                            size_t bytes, StreamHandle from_stream) {
   if (bytes == 0) return;
   const CurrentDevice guard(from_device);
   HEARTH_CUDA(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, native(from_stream)));

@@ -44,7 +44,8 @@ class CudaBackend final : public Backend {
   void synchronize(EventHandle event) override;
   float elapsed_ms(EventHandle start, EventHandle end) override;
 
-  void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device, StreamHandle stream) override;
+  void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
+            StreamHandle stream) override;
   void copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
                  StreamHandle from_stream) override;
   void set_zero(void* data, size_t bytes, int device, StreamHandle stream) override;

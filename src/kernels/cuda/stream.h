@@ -17,7 +17,9 @@ struct NativeStream {
   FaultSlot* faults = nullptr;  // mapped, page-locked: host and kernels use the same address
 };
 
-inline const NativeStream& stream_of(const Ctx& ctx) { return *static_cast<const NativeStream*>(ctx.stream()); }
+inline const NativeStream& stream_of(const Ctx& ctx) {
+  return *static_cast<const NativeStream*>(ctx.stream());
+}
 
 /// Makes a device current, and the former one again at the end of the scope.
 class CurrentDevice {
@@ -33,11 +35,12 @@ class CurrentDevice {
 
 inline constexpr int kBlock = 256;
 
-/// Blocks of kBlock threads for a grid-stride loop over `work` items: enough to fill the device several times.
+/// Blocks of kBlock threads for a grid-stride loop over `work` items: enough to fill the device
+/// several times.
 inline unsigned grid_for(int64_t work, const NativeStream& stream) {
   constexpr int64_t kBlocksPerProcessor = 32;
-  return static_cast<unsigned>(
-      std::clamp((work + kBlock - 1) / kBlock, int64_t{1}, stream.multi_processors * kBlocksPerProcessor));
+  return static_cast<unsigned>(std::clamp((work + kBlock - 1) / kBlock, int64_t{1},
+                                          stream.multi_processors * kBlocksPerProcessor));
 }
 
 }  // namespace hearth::cuda
