@@ -1,0 +1,270 @@
+// What every operator must pass, derived from its row.
+#include "tests/support/op_table.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <set>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "ops/call.h"
+
+namespace hearth::testing {
+namespace {
+
+constexpr Form kForms[] = {Form::kContiguous, Form::kTransposed, Form::kSliced, Form::kExpanded};
+
+std::string describe(const Row& row, size_t number, ScalarType dtype, Device device, Form form) {
+  return detail::str(row.name, " case ", number, " ", name_of(dtype), " on ", device, " form ", int(form));
+}
+
+Arrays arrays_of(const Tensors& tensors) {
+  Arrays arrays;
+  for (const Tensor& t : tensors) arrays.push_back(t.defined() ? to_array(t) : Array());
+  return arrays;
+}
+
+class OpTable : public ::testing::TestWithParam<Row> {};
+
+/// Calls f(case number, dtype, device, form) for everything a row asks for.
+template <class F>
+void for_each_variant(const Row& row, F f) {
+  for (const Device device : devices())
+    for (const ScalarType dtype : dtypes_in(row.dtypes))
+      for (const Form form : kForms)
+        for (size_t i = 0; i < row.cases.size(); ++i) f(i, dtype, device, form);
+}
+
+TEST_P(OpTable, AgreesWithItsReference) {
+  const Row& row = GetParam();
+  if (!row.reference) GTEST_SKIP() << "has tests of its own";
+  for_each_variant(row, [&](size_t i, ScalarType dtype, Device device, Form form) {
+    const Tensors in = make_inputs(row.cases[i], dtype, device, form, 1);
+    const Arrays before = arrays_of(in);
+    const Tensors out = row.call(in);
+    const Arrays wanted = row.reference(before);
+    const std::string what = describe(row, i, dtype, device, form);
+    ASSERT_EQ(out.size(), wanted.size()) << what;
+    for (size_t k = 0; k < out.size(); ++k) expect_close(out[k], wanted[k], row.slack, what);
+    const Arrays after = arrays_of(in);
+    for (size_t k = 0; k < in.size(); ++k) EXPECT_EQ(before[k].values, after[k].values) << what << " changed input " << k;
+  });
+}
+
+TEST_P(OpTable, MetaPredictsSizesAndDtypes) {
+  const Row& row = GetParam();
+  if (!row.reference) GTEST_SKIP() << "has tests of its own";
+  for (size_t i = 0; i < row.cases.size(); ++i) {
+    const Tensors in = make_inputs(row.cases[i], dtypes_in(row.dtypes)[0], Device("cpu"), Form::kTransposed, 1);
+    Tensors meta;
+    for (const Tensor& t : in)
+      meta.push_back(t.defined() ? empty_strided(t.sizes(), t.strides(), t.options().device(kMeta)) : Tensor());
+    const Tensors out = row.call(in);
+    Tensors predicted;
+    try {
+      predicted = row.call(meta);
+    } catch (const NotImplementedError&) {
+      continue;  // shapes that depend on data
+    }
+    for (size_t k = 0; k < out.size(); ++k) {
+      EXPECT_TRUE(predicted[k].is_meta());
+      EXPECT_EQ(predicted[k].sizes().vec(), out[k].sizes().vec()) << row.name;
+      EXPECT_EQ(predicted[k].strides().vec(), out[k].strides().vec()) << row.name;
+      EXPECT_EQ(predicted[k].scalar_type(), out[k].scalar_type()) << row.name;
+    }
+  }
+}
+
+/// A number from a differentiable result: fixed weights make every element count differently.
+Tensor weighted(const Tensors& out) {
+  Tensor total;
+  double weight = 0.7;
+  for (const Tensor& t : out) {
+    if (!t.defined() || !t.is_floating_point() || !t.requires_grad()) continue;
+    Tensor weights = empty(t.sizes(), kDouble);
+    for (int64_t i = 0; i < weights.numel(); ++i) {
+      weight = weight * 1.37 - 0.81;
+      if (std::fabs(weight) > 2) weight *= 0.31;
+      weights.data_ptr<double>()[i] = weight;
+    }
+    const Tensor part = t.mul(weights.to(t.device(), kDouble)).sum();
+    total = total.defined() ? total + part : part;
+  }
+  return total;
+}
+
+std::vector<size_t> differentiable_inputs(const Case& inputs, const Tensors& tensors) {
+  std::vector<size_t> which;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].defined() && tensors[i].is_floating_point() && !inputs[i].constant) which.push_back(i);
+  return which;
+}
+
+/// Compares gradients of `scalar` with central differences over every element of the wanted inputs.
+void expect_gradients(const std::function<Tensor(const Tensors&)>& scalar, const Tensors& in,
+                      const std::vector<size_t>& wanted, const std::string& what, double tolerance) {
+  Tensors leaves;
+  for (const Tensor& t : in) leaves.push_back(t.defined() ? t.detach().clone() : t);
+  autograd::variable_list inputs;
+  for (size_t i : wanted) inputs.push_back(leaves[i].requires_grad_());
+  const Tensor value = scalar(leaves);
+  if (!value.defined() || !value.requires_grad()) return;
+  const auto grads = autograd::grad({value}, inputs, {}, {}, false, true);
+  const NoGradGuard off;
+  constexpr double kStep = 1e-5;
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const Array analytic = grads[k].defined() ? to_array(grads[k]) : Array{{}, std::vector<double>(size_t(inputs[k].numel()), 0.0)};
+    const Tensor flat = inputs[k].detach().view({-1});
+    for (int64_t e = 0; e < flat.numel(); ++e) {
+      const auto at = [&](double delta) {
+        flat.select(0, e).add_(delta);
+        double result;
+        {
+          const AutoGradMode on(true);
+          Tensors fresh;
+          for (size_t i = 0; i < leaves.size(); ++i)
+            fresh.push_back(leaves[i].defined() ? leaves[i].detach().requires_grad_(leaves[i].requires_grad()) : leaves[i]);
+          result = scalar(fresh).item<double>();
+        }
+        flat.select(0, e).add_(-delta);
+        return result;
+      };
+      const double numeric = (at(kStep) - at(-kStep)) / (2 * kStep);
+      EXPECT_NEAR(analytic.values[size_t(e)], numeric, tolerance * (1 + std::fabs(numeric)))
+          << what << ": gradient of input " << wanted[k] << ", element " << e;
+    }
+  }
+}
+
+TEST_P(OpTable, GradientsAreThoseOfFiniteDifferences) {
+  const Row& row = GetParam();
+  if (row.orders < 1) GTEST_SKIP() << "has no derivative";
+  for (const Device device : devices())
+    for (size_t i = 0; i < row.cases.size(); ++i) {
+      const Tensors in = make_inputs(row.cases[i], kDouble, device, Form::kContiguous, 5);
+      const auto wanted = differentiable_inputs(row.cases[i], in);
+      if (wanted.empty()) continue;
+      expect_gradients([&](const Tensors& t) { return weighted(row.call(t)); }, in, wanted,
+                       describe(row, i, kDouble, device, Form::kContiguous), 2e-7);
+    }
+}
+
+TEST_P(OpTable, SecondDerivativesAreThoseOfFiniteDifferences) {
+  const Row& row = GetParam();
+  if (row.orders < 2) GTEST_SKIP() << "has no second derivative";
+  for (const Device device : devices())
+    for (size_t i = 0; i < row.cases.size(); ++i) {
+      const Tensors in = make_inputs(row.cases[i], kDouble, device, Form::kContiguous, 5);
+      const auto wanted = differentiable_inputs(row.cases[i], in);
+      if (wanted.empty()) continue;
+      const auto first_order = [&](const Tensors& t) {
+        autograd::variable_list inputs;
+        for (size_t k : wanted) inputs.push_back(t[k]);
+        return weighted(autograd::grad({weighted(row.call(t))}, inputs, {}, {}, true, true));
+      };
+      expect_gradients(first_order, in, wanted, describe(row, i, kDouble, device, Form::kContiguous) + " second order", 1e-6);
+    }
+}
+
+TEST_P(OpTable, FormsAgree) {
+  const Row& row = GetParam();
+  const NoGradGuard off;
+  for (const Device device : devices())
+    for (size_t i = 0; i < row.cases.size(); ++i) {
+      const ScalarType dtype = dtypes_in(row.dtypes)[0];
+      const Tensors in = make_inputs(row.cases[i], dtype, device, Form::kSliced, 3);
+      const Tensors wanted = row.call(in);
+      if (row.out) {
+        Tensor out = empty({0}, wanted[0].options());
+        row.out(out, in);
+        expect_close(out, to_array(wanted[0]), 0, row.name + " out=");
+        // Memory around a strided result stays as it was.
+        Tensor frame = full({wanted[0].numel() + 2, 3}, 1, wanted[0].options());
+        Tensor middle = frame.slice(0, 1, 1 + wanted[0].numel()).select(1, 1).reshape({-1});
+        if (wanted[0].dim() == 1 && wanted[0].numel() > 0) {
+          Tensor column = frame.slice(0, 1, 1 + wanted[0].numel()).select(1, 1);
+          row.out(column, in);
+          expect_close(column, to_array(wanted[0]), 0, row.name + " strided out=");
+          EXPECT_TRUE(frame.select(1, 0).eq(1).all().item<bool>() && frame.select(1, 2).eq(1).all().item<bool>());
+        }
+      }
+      const bool same_shape = wanted[0].sizes().equals(in[0].sizes()) && wanted[0].scalar_type() == in[0].scalar_type();
+      if (row.inplace && same_shape) {
+        Tensors copies = in;
+        copies[0] = in[0].clone();
+        row.inplace(copies[0], copies);
+        expect_close(copies[0], to_array(wanted[0]), 0, row.name + " in place");
+      }
+    }
+}
+
+/// First and second order are finite wherever the value's reference is, in every floating dtype.
+TEST_P(OpTable, SpecialValues) {
+  const Row& row = GetParam();
+  if (!row.special_values) GTEST_SKIP() << "not elementwise, or its reference does not say";
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double specials[] = {0.0, -0.0, kInf, -kInf, std::nan(""), 1, -1, 20, -20, 100, -100, 1e4, -1e4};
+  constexpr int64_t kCount = std::size(specials);
+  for (const Device device : devices())
+    for (const ScalarType dtype : dtypes_in(row.dtypes & dtypes::kFloating)) {
+      Tensor values = empty({kCount}, kDouble);
+      std::memcpy(values.data_ptr(), specials, sizeof specials);
+      const Tensor x = values.to(dtype).to(device, dtype);
+      Tensors in{x};
+      const Array wanted = row.reference(arrays_of(in))[0];
+      expect_close(row.call(in)[0], wanted, row.slack, row.name + " special values in " + name_of(dtype));
+      if (row.orders < 1) continue;
+      const Tensor leaf = x.detach().requires_grad_();
+      const Tensor first = autograd::grad({row.call({leaf})[0].sum()}, {leaf}, {}, {}, row.orders > 1)[0];
+      const Array gradient = to_array(first);
+      const Array second = row.orders > 1 && first.requires_grad()
+                               ? to_array(autograd::grad({first.sum()}, {leaf}, {}, {}, false, true)[0])
+                               : Array{gradient.sizes, std::vector<double>(kCount, 0)};
+      for (size_t e = 5; e < kCount; ++e) {
+        if (!std::isfinite(wanted.values[e]) || (dtype == kHalf && std::fabs(wanted.values[e]) > 6e4)) continue;
+        EXPECT_FALSE(std::isnan(gradient.values[e])) << row.name << "' at " << specials[e] << " " << name_of(dtype);
+        EXPECT_FALSE(std::isnan(second.values[e])) << row.name << "'' at " << specials[e] << " " << name_of(dtype);
+      }
+    }
+}
+
+TEST_P(OpTable, RefusesOtherDtypes) {
+  const Row& row = GetParam();
+  // An op may take more than its row tries (copies, views); what it does not take must be said, not crash.
+  for (const ScalarType dtype : dtypes_in(dtypes::kAll & ~row.dtypes)) {
+    const Tensors in = make_inputs(row.cases[0], dtype, Device("cpu"), Form::kContiguous, 1);
+    try {
+      row.call(in);
+    } catch (const Error& error) {
+      EXPECT_FALSE(std::string(error.what()).empty());
+    }
+  }
+}
+
+TEST_P(OpTable, RefusesWhatItCannotDo) {
+  for (const Refusal& refusal : GetParam().refusals) {
+    try {
+      refusal.call();
+      ADD_FAILURE() << GetParam().name << " should have said: " << refusal.says;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(refusal.says), std::string::npos)
+          << GetParam().name << " said: " << error.what() << "\nexpected: " << refusal.says;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, OpTable, ::testing::ValuesIn(rows()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(OpCoverage, EveryOpHasARow) {
+  std::set<std::string> covered;
+  for (const Row& row : rows()) covered.insert(row.covers.begin(), row.covers.end());
+  for (const OpRecord* op : all_ops())
+    EXPECT_TRUE(covered.count(op->info->name)) << "no row in tests/ops covers the op \"" << op->info->name << "\"";
+}
+
+}  // namespace
+}  // namespace hearth::testing
