@@ -131,9 +131,13 @@ void convert(const void* from, void* to, int64_t n) {
   using To = Element<to_dtype>;
   const From* __restrict source = static_cast<const From*>(from);
   To* __restrict result = static_cast<To*>(to);
+  int64_t i = 0;
+  if constexpr (requires { Isa::kHalfLanes; } && std::is_same_v<From, HalfBits> && std::is_same_v<To, float>)
+    for (; i + Isa::kHalfLanes <= n; i += Isa::kHalfLanes) Isa::widen_halves(source + i, result + i);
+  if constexpr (requires { Isa::kHalfLanes; } && std::is_same_v<From, float> && std::is_same_v<To, HalfBits>)
+    for (; i + Isa::kHalfLanes <= n; i += Isa::kHalfLanes) Isa::narrow_to_halves(source + i, result + i);
   // A fixed inner count lets compilers vectorise without a study of what it costs.
   constexpr int kStep = 32;
-  int64_t i = 0;
   for (; i + kStep <= n; i += kStep)
     for (int k = 0; k < kStep; ++k) result[i + k] = Cast<Isa>::template of<To>(source[i + k]);
   for (; i < n; ++i) result[i] = Cast<Isa>::template of<To>(source[i]);

@@ -1,3 +1,5 @@
+#if defined(__x86_64__)
+
 #include "kernels/cpu/vec_avx512.h"
 #include "kernels/cpu/pointwise_block.h"
 
@@ -7,3 +9,5 @@ extern const PointwiseTable kAvx512Pointwise;
 constinit const PointwiseTable kAvx512Pointwise = TableMaker<Avx512Isa>::make(fn::All{});
 
 }  // namespace hearth::cpu
+
+#endif

@@ -32,7 +32,7 @@ struct Access {
   }
   HEARTH_SIMD static auto stored(typename V::M test) {
     using Bytes = Vec<uint8_t, kLanes, Isa>;
-    const Bytes bytes{__builtin_convertvector(test.v, Native<uint8_t, kLanes>), Raw{}};
+    const Bytes bytes{Isa::template narrow<Native<uint8_t, kLanes>>(test.v), Raw{}};
     return bytes & Bytes(1);
   }
   template <class S>

@@ -1,3 +1,5 @@
+#if !defined(__x86_64__)
+
 #include "kernels/cpu/vec_generic.h"
 #include "kernels/cpu/pointwise_block.h"
 
@@ -7,3 +9,5 @@ extern const PointwiseTable kGenericPointwise;
 constinit const PointwiseTable kGenericPointwise = TableMaker<GenericIsa>::make(fn::All{});
 
 }  // namespace hearth::cpu
+
+#endif

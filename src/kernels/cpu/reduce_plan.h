@@ -22,8 +22,8 @@ struct ReduceDims {
   int64_t inner_in() const { return dim > 0 ? in[dim - 1] : 1; }
   int64_t inner_out() const { return dim > 0 ? out[dim - 1] : 1; }
 
-  /// Calls f(in offset, out offset, count) for the runs along the innermost dimension that make up the
-  /// positions begin … end - 1, counted in row-major order.
+  /// Calls f(in offset, out offset, count) for the runs along the innermost dimension that make up
+  /// the positions begin … end - 1, counted in row-major order.
   template <class F>
   void for_runs(int64_t begin, int64_t end, const F& f) const;
 };

@@ -33,6 +33,36 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
     return (F64)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c);
   }
 
+  template <class Bytes, class V>
+  HEARTH_SIMD static Bytes narrow(V mask) {
+    if constexpr (sizeof mask[0] == 1) {
+      return (Bytes)mask;
+    } else {
+      const __m128i low = _mm256_castsi256_si128((__m256i)mask);
+      const __m128i high = _mm256_extracti128_si256((__m256i)mask, 1);
+      __m128i packed;
+      if constexpr (sizeof mask[0] == 8)
+        packed = _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(low), _mm_castsi128_ps(high), 0x88));
+      else
+        packed = sizeof mask[0] == 4 ? _mm_packs_epi32(low, high) : _mm_packs_epi16(low, high);
+      if constexpr (sizeof mask[0] == 8) packed = _mm_packs_epi32(packed, packed);
+      if constexpr (sizeof mask[0] >= 4) packed = _mm_packs_epi16(packed, packed);
+      Bytes result;
+      __builtin_memcpy(&result, &packed, sizeof result);
+      return result;
+    }
+  }
+
+  /// Conversions of eight halves.
+  static constexpr int kHalfLanes = 8;
+  HEARTH_SIMD static void widen_halves(const void* from, void* to) {
+    _mm256_storeu_ps(static_cast<float*>(to), _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(from))));
+  }
+  HEARTH_SIMD static void narrow_to_halves(const void* from, void* to) {
+    _mm_storeu_si128(static_cast<__m128i*>(to),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(static_cast<const float*>(from)), _MM_FROUND_TO_NEAREST_INT));
+  }
+
   /// Lanes below n, for the masked moves, which exist for 4 and 8 bytes.
   template <class T, int N>
   HEARTH_SIMD static __m256i first(int n) {

@@ -42,6 +42,16 @@ struct Avx512Isa : PortableIsa<Avx512Isa> {
     return (F64)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c);
   }
 
+  /// Conversions of sixteen halves.
+  static constexpr int kHalfLanes = 16;
+  HEARTH_SIMD static void widen_halves(const void* from, void* to) {
+    _mm512_storeu_ps(to, _mm512_cvtph_ps(_mm256_loadu_si256(static_cast<const __m256i*>(from))));
+  }
+  HEARTH_SIMD static void narrow_to_halves(const void* from, void* to) {
+    _mm256_storeu_si256(static_cast<__m256i*>(to),
+                        _mm512_cvtps_ph(_mm512_loadu_ps(from), _MM_FROUND_TO_NEAREST_INT));
+  }
+
   template <class T, int N>
   HEARTH_SIMD static Native<T, N> load_first(const void* from, int n) {
     if constexpr (N == kBytes / int(sizeof(T))) {

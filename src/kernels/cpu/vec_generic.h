@@ -37,6 +37,12 @@ struct PortableIsa {
     return a;
   }
 
+  /// The lanes of a mask as bytes 0 and 255.
+  template <class Bytes, class V>
+  HEARTH_SIMD static Bytes narrow(V mask) {
+    return __builtin_convertvector(mask, Bytes);
+  }
+
   template <class T, int N>
   HEARTH_SIMD static Native<T, N> load_first(const void* from, int n) {
     Native<T, N> x{};
