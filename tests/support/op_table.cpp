@@ -74,7 +74,8 @@ double as_stored(double value, ScalarType dtype) {
     case kShort: return whole ? int16_t(int64_t(value)) : value;
     case kInt: return whole ? int32_t(int64_t(value)) : value;
     case kHalf: return std::fabs(value) >= 65520 ? std::copysign(INFINITY, value) : value;
-    case kFloat: return double(float(value));
+    case kFloat:
+    case kBFloat16: return double(float(value));  // both have float32's range
     default: return value;
   }
 }
