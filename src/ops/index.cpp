@@ -1,6 +1,9 @@
 // Indexing by tensors: the kernel ops, and what becomes of masks.
 #include "ops/index.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "hearth/autograd.h"
 #include "kernels/index.h"
 #include "ops/copy.h"
@@ -124,6 +127,10 @@ void Selection::put(const Tensor& self, const Tensor& values, bool accumulate) c
 }
 
 void check_mask(const Tensor& self, const Tensor& mask, size_t first_dim) {
+  if (mask.scalar_type() == kByte)
+    warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
+        "instead.");
   for (size_t d = 0; d < size_t(mask.dim()); ++d)
     HEARTH_CHECK_AS(IndexError, mask.sizes()[d] == self.sizes()[first_dim + d],
                     "The shape of the mask ", mask.sizes(), " at index ", d,
@@ -173,10 +180,6 @@ Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
       add(d, index);
       continue;
     }
-    if (index.scalar_type() == kByte)
-      warn(
-          "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
-          "instead.");
     check_mask(self, index, d);
     const Tensor places = index.nonzero();
     for (int64_t k = 0; k < index.dim(); ++k) add(d + size_t(k), places.select(1, k));
@@ -203,6 +206,16 @@ Tensor fitting(Tensor values, const Tensor& self, const Dims& sizes) {
   return values;
 }
 
+/// self = number, of any dtype, where the mask says so. Unlike coordinates this needs no waiting
+/// for a device.
+void put_where(const Tensor& self, const Tensor& mask, size_t first_dim, const Tensor& number) {
+  check_index(self, mask);
+  check_mask(self, mask, first_dim);
+  Tensor chosen = mask.to(self.device(), kBool);
+  while (chosen.dim() + int64_t(first_dim) < self.dim()) chosen = chosen.unsqueeze(-1);
+  self.copy_(where(chosen, number.reshape({}).to(self.device(), self.scalar_type()), self));
+}
+
 }  // namespace
 
 Tensor index_by(const Tensor& self, const std::vector<Tensor>& indices) {
@@ -211,14 +224,14 @@ Tensor index_by(const Tensor& self, const std::vector<Tensor>& indices) {
 
 void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,
                   bool accumulate) {
+  // The last index is always defined.
+  const bool alone =
+      std::none_of(indices.begin(), indices.end() - 1, std::mem_fn(&Tensor::defined));
+  if (alone && is_mask(indices.back()) && values.numel() == 1 && !accumulate)
+    return put_where(self, indices.back(), indices.size() - 1, values);
   const Selection selection = selection_of(self, indices);
-  Tensor fitted =
-      fitting(values, self, indexed_sizes(self.sizes(), selection.dims, selection.shape()));
-  // One number may have any dtype where a mask says which elements become it.
-  bool masked = false;
-  for (const Tensor& index : indices) masked = masked || (index.defined() && is_mask(index));
-  if (masked && !accumulate && fitted.numel() == 1) fitted = fitted.to(self.scalar_type());
-  selection.put(self, fitted, accumulate);
+  const Dims sizes = indexed_sizes(self.sizes(), selection.dims, selection.shape());
+  selection.put(self, fitting(values, self, sizes), accumulate);
 }
 
 }  // namespace hearth

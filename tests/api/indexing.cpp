@@ -175,6 +175,22 @@ TEST(Indexing, GradientsOfPut) {
   EXPECT_EQ(to_string(v.grad()), "tensor([100.,   1.])");
 }
 
+TEST(Indexing, PutANumberWhereAMaskSaysSo) {
+  const Tensor t = zeros({2, 2, 3}), mask = tensor({true, false});
+  t.index_put_({Slice(), mask}, tensor({5.}));
+  t.index_put_({1, 1, tensor({false, true, true}, kByte)}, 6);
+  EXPECT_EQ(to_string(t[1]), "tensor([[5., 5., 5.],\n        [0., 6., 6.]])");
+  const Tensor c = zeros({2}, kComplexFloat);
+  c.index_put_({mask}, 2);
+  EXPECT_EQ(to_string(c), "tensor([2.+0.j, 0.+0.j])");
+  const Tensor x = ones({2}, requires_grad()), v = tensor(3., requires_grad());
+  Tensor y = x * 2;
+  y.index_put_({mask}, v);
+  (y * tensor({10., 100.})).sum().backward();
+  EXPECT_EQ(to_string(x.grad()), "tensor([  0., 200.])");
+  EXPECT_EQ(to_string(v.grad()), "tensor(10.)");
+}
+
 TEST(Indexing, GradientsOfAccumulateThroughAView) {
   const Tensor x = ones({2, 2}, requires_grad()), v = tensor({3.}, requires_grad());
   const Tensor w = tensor({{1., 10.}, {100., 1000.}});
