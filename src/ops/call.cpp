@@ -103,7 +103,7 @@ void launch_on(const OpCall& c, const Tensor* outputs, Device device, ScalarType
     Ctx ctx(cpu_backend(), device, nullptr, &faults);
     Launch launch(c.inputs, outputs, ctx, compute);
     c.op.launch(c.op, c.args, launch);
-    if (faults.fault != 0) [[unlikely]] throw_fault(faults);
+    check_fault(faults);
     return;
   }
   Backend& backend = backend_of(device);
