@@ -47,7 +47,8 @@ void time(const char* name, const Params& params, double bytes) {
 }
 
 template <class T, class F>
-void time_reduce(const char* name, const F& functor, std::vector<int64_t> sizes, std::vector<bool> reduce) {
+void time_reduce(const char* name, const F& functor, std::vector<int64_t> sizes,
+                 std::vector<bool> reduce) {
   std::vector<int64_t> out_sizes = sizes;
   for (size_t d = 0; d < sizes.size(); ++d)
     if (reduce[d]) out_sizes[d] = 1;
@@ -72,8 +73,10 @@ void time_reductions() {
   time_reduce<float>("sum f32 262144x64 columns", fn::Sum{}, {262144, 64}, {true, false});
   time_reduce<float>("sum f32 1048576x10 rows", fn::Sum{}, {1 << 20, 10}, {false, true});
   time_reduce<float>("sum f32 1048576x10 columns", fn::Sum{}, {1 << 20, 10}, {true, false});
-  time_reduce<float>("sum f32 64x256x28x28 all but channels", fn::Sum{}, {64, 256, 784}, {true, false, true});
-  time_reduce<float>("sum f32 64x256x7x7 all but channels", fn::Sum{}, {64, 256, 49}, {true, false, true});
+  time_reduce<float>("sum f32 64x256x28x28 all but channels", fn::Sum{}, {64, 256, 784},
+                     {true, false, true});
+  time_reduce<float>("sum f32 64x256x7x7 all but channels", fn::Sum{}, {64, 256, 49},
+                     {true, false, true});
   time_reduce<float>("sum f32 64x1000x3 middle", fn::Sum{}, {64, 1000, 3}, {false, true, false});
   time_reduce<float>("sum f32 64x1000x3 outsides", fn::Sum{}, {64, 1000, 3}, {true, false, true});
   time_reduce<float>("sum f32 1000", fn::Sum{}, {1000}, {true});
@@ -83,7 +86,8 @@ void time_reductions() {
 /// Owns a tensor of ones.
 template <class T>
 struct Ones {
-  explicit Ones(const std::vector<int64_t>& sizes) : view(view_of(nullptr, dtype_of<T>, sizes)), data(size_t(view.numel), T(1.f)) {
+  explicit Ones(const std::vector<int64_t>& sizes)
+      : view(view_of(nullptr, dtype_of<T>, sizes)), data(size_t(view.numel), T(1.f)) {
     view.data = data.data();
   }
   View view;
@@ -96,7 +100,8 @@ void time_minmax(const char* name, std::vector<int64_t> sizes, int dim) {
   sizes[size_t(dim)] = 1;
   Ones<float> values(sizes);
   Ones<int64_t> indices(sizes);
-  time(name, MinMaxDimParams{in.view, values.view, indices.view, dim, true}, double(in.view.numel) * 4);
+  time(name, MinMaxDimParams{in.view, values.view, indices.view, dim, true},
+       double(in.view.numel) * 4);
 }
 
 template <class T>

@@ -7,7 +7,8 @@
 
 namespace hearth {
 
-/// The Mersenne twister behind the CPU's generators. For the same seed it gives the numbers of PyTorch's.
+/// The Mersenne twister behind the CPU's generators. For the same seed it gives the numbers of
+/// PyTorch's.
 class Mt19937 {
  public:
   static constexpr uint64_t kDefaultSeed = 67280421310721;
@@ -36,7 +37,8 @@ class Mt19937 {
 
   /// A number from [0, 1) with 53 random bits.
   double uniform();
-  /// A number from the standard normal distribution. They are made in pairs, one is kept for the next call.
+  /// A number from the standard normal distribution. They are made in pairs, one is kept for the
+  /// next call.
   double normal();
 
   /// The state in PyTorch's layout, with which its generators can go on.

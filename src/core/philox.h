@@ -11,15 +11,9 @@ struct PhiloxBlock {
   unsigned words[4];
 };
 
-/// Philox 4x32-10 (Salmon et al., 2011): the counter-based generator of devices, with the counter split as
-/// CUDA's curandStatePhilox4_32_10 does it: `offset` counts words and moves in steps of four.
-HEARTH_FN PhiloxBlock philox(unsigned long long seed, unsigned long long subsequence,
-                             unsigned long long offset) {
-  const unsigned long long step = offset / 4;
-  PhiloxBlock c{{static_cast<unsigned>(step), static_cast<unsigned>(step >> 32),
-                 static_cast<unsigned>(subsequence), static_cast<unsigned>(subsequence >> 32)}};
-  unsigned key0 = static_cast<unsigned>(seed);
-  unsigned key1 = static_cast<unsigned>(seed >> 32);
+/// Philox 4x32-10 (Salmon et al., 2011): scrambles a counter.
+HEARTH_FN PhiloxBlock philox_rounds(PhiloxBlock counter, unsigned key0, unsigned key1) {
+  PhiloxBlock c = counter;
   for (int round = 0; round < 10; ++round) {
     const unsigned long long a = 0xD2511F53ull * c.words[0];
     const unsigned long long b = 0xCD9E8D57ull * c.words[2];
@@ -29,6 +23,17 @@ HEARTH_FN PhiloxBlock philox(unsigned long long seed, unsigned long long subsequ
     key1 += 0xBB67AE85u;
   }
   return c;
+}
+
+/// The four words that curandStatePhilox4_32_10, initialised with these numbers, gives first. The
+/// offset counts words and has to be a multiple of four.
+HEARTH_FN PhiloxBlock philox(unsigned long long seed, unsigned long long subsequence,
+                             unsigned long long offset) {
+  const unsigned long long step = offset / 4;
+  const PhiloxBlock counter{{static_cast<unsigned>(step), static_cast<unsigned>(step >> 32),
+                             static_cast<unsigned>(subsequence),
+                             static_cast<unsigned>(subsequence >> 32)}};
+  return philox_rounds(counter, static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
 }
 
 /// How many random numbers of type Bits (32-bit words, 64-bit words or whole blocks) a block holds.
@@ -46,8 +51,8 @@ HEARTH_FN Bits philox_lane(const PhiloxBlock& block, int lane) {
     return block;
 }
 
-/// Element i of the stream (seed, offset): a random function draws all its elements at one offset, and the
-/// generator's offset then moves by four.
+/// Element i of the stream (seed, offset): a random function draws all its elements at one offset,
+/// and the generator's offset then moves by four.
 template <class Bits>
 HEARTH_FN Bits philox_bits(unsigned long long seed, unsigned long long offset,
                            unsigned long long i) {

@@ -5,12 +5,12 @@
 
 namespace hearth {
 
-/// out = (in - mean) / sqrt(var + eps) * weight + bias per channel (dimension 1 of `in`, which has at least
-/// two). Training takes mean and biased variance over all other dimensions, leaves them in save_mean and
-/// save_invstd (1 / sqrt(var + eps)) and updates the running ones: running = (1 - momentum) * running +
-/// momentum * new, with the unbiased variance. Evaluation takes the running ones and writes to none.
-/// Per-channel views have one dimension of C elements. Floating dtypes: `out` has that of `in`, the
-/// per-channel views have that of `in` or float32.
+/// out = (in - mean) / sqrt(var + eps) * weight + bias per channel (dimension 1 of `in`, which has
+/// at least two). Training takes mean and biased variance over all other dimensions, leaves them in
+/// save_mean and save_invstd (1 / sqrt(var + eps)) and updates the running ones: running = (1 -
+/// momentum) * running + momentum * new, with the unbiased variance. Evaluation takes the running
+/// ones and writes to none. Per-channel views have one dimension of C elements. Floating dtypes:
+/// `out` has that of `in`, the per-channel views have that of `in` or float32.
 struct BatchNormParams {
   View in{};
   View out{};
@@ -18,8 +18,8 @@ struct BatchNormParams {
   View bias{};          // may be undefined: 0
   View running_mean{};  // both may be undefined when training
   View running_var{};
-  View save_mean{};     // may be undefined
-  View save_invstd{};   // may be undefined
+  View save_mean{};    // may be undefined
+  View save_invstd{};  // may be undefined
   bool training = true;
   double momentum = 0.1;
   double eps = 1e-5;

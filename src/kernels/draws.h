@@ -1,7 +1,7 @@
 #pragma once
 
-// What becomes of random bits, for the CPU and for CUDA kernels. A draw is a small struct with the type of
-// bits it wants (32 or 64 of them, or a PhiloxBlock) and `T operator()(Bits)`.
+// What becomes of random bits, for the CPU and for CUDA kernels. A draw is a small struct with the
+// type of bits it wants (32 or 64 of them, or a PhiloxBlock) and `T operator()(Bits)`.
 
 #include <math.h>
 
@@ -59,7 +59,8 @@ struct UniformDraw {
   }
 };
 
-/// 1 with probability p: the bits' number from [0, 1) is below p. Compared as integers, which is exact.
+/// 1 with probability p: the bits' number from [0, 1) is below p. Compared as integers, which is
+/// exact.
 template <class BitsType>
 struct BernoulliDraw {
   using Bits = BitsType;
@@ -88,13 +89,20 @@ struct IntegerDraw {
 template <class T>
 constexpr Bits64 full_range() {
   constexpr ScalarType type = dtype_of<T>;
-  if constexpr (type == kBool) return 2;
-  else if constexpr (type == kByte) return 1 << 8;
-  else if constexpr (type == kHalf) return (1 << 11) + 1;
-  else if constexpr (type == kBFloat16) return (1 << 8) + 1;
-  else if constexpr (type == kFloat) return (1 << 24) + 1;
-  else if constexpr (type == kDouble) return (Bits64{1} << 53) + 1;
-  else return Bits64{1} << (8 * sizeof(T) - 1);
+  if constexpr (type == kBool)
+    return 2;
+  else if constexpr (type == kByte)
+    return 1 << 8;
+  else if constexpr (type == kHalf)
+    return (1 << 11) + 1;
+  else if constexpr (type == kBFloat16)
+    return (1 << 8) + 1;
+  else if constexpr (type == kFloat)
+    return (1 << 24) + 1;
+  else if constexpr (type == kDouble)
+    return (Bits64{1} << 53) + 1;
+  else
+    return Bits64{1} << (8 * sizeof(T) - 1);
 }
 
 /// Exponential with a rate.
@@ -115,7 +123,8 @@ struct NormalDraw {
   using Compute = typename DrawTypes<T>::Compute;
   using Bits = Bits64;
   Compute mean, deviation;
-  NormalDraw(double a, double b) : mean(static_cast<Compute>(a)), deviation(static_cast<Compute>(b)) {}
+  NormalDraw(double a, double b)
+      : mean(static_cast<Compute>(a)), deviation(static_cast<Compute>(b)) {}
 
   HEARTH_FN T operator()(Bits bits) const {
     const float u = (static_cast<float>(static_cast<Bits32>(bits >> 32)) + 0.5f) * 0x1p-32f;

@@ -5,8 +5,9 @@
 
 namespace hearth {
 
-/// mask = true with probability 1 - p; out = in * mask / (1 - p), as PyTorch rounds it. Same sizes; drawn as
-/// RandomParams' kBernoulli draws, from source.mt in the order in which `mask` lies in memory.
+/// mask = true with probability 1 - p; out = in * mask / (1 - p), as PyTorch rounds it. Same sizes;
+/// drawn as RandomParams' kBernoulli draws, from source.mt in the order in which `mask` lies in
+/// memory.
 struct DropoutParams {
   View in, out;  // floating, one dtype
   View mask;     // bool

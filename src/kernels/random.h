@@ -7,9 +7,9 @@
 
 namespace hearth {
 
-/// out = random numbers. From source.mt they are PyTorch's, drawn one after the other in the order in which
-/// the elements of `out` lie in memory; else element i, in row-major order, is a function of seed, offset
-/// and i alone, and the generator's offset has to move by four (kernels/draws.h).
+/// out = random numbers. From source.mt they are PyTorch's, drawn one after the other in the order
+/// in which the elements of `out` lie in memory; else element i, in row-major order, is a function
+/// of seed, offset and i alone, and the generator's offset has to move by four (kernels/draws.h).
 struct RandomParams {
   enum class Kind : int8_t {
     kUniform,          // [a, b)

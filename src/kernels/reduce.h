@@ -14,14 +14,14 @@ namespace hearth {
 /// Bytes of the largest reduction functor (its parameters travel by value).
 inline constexpr int kReductionBytes = 16;
 
-/// out = the elements of `in` reduced over some of its dimensions. `out` has as many dimensions as `in`;
-/// dimension d is reduced where out.sizes[d] is 1 and kept where it is in.sizes[d]; the stride of `out`
-/// does not matter where its size is 1. Any strides of `in` (0 included); `out` has no overlaps.
-/// Elements are converted to `compute` before they are reduced, the result from it to out.dtype. No
-/// elements give the functor's start value, finished.
+/// out = the elements of `in` reduced over some of its dimensions. `out` has as many dimensions as
+/// `in`; dimension d is reduced where out.sizes[d] is 1 and kept where it is in.sizes[d]; the
+/// stride of `out` does not matter where its size is 1. Any strides of `in` (0 included); `out` has
+/// no overlaps. Elements are converted to `compute` before they are reduced, the result from it to
+/// out.dtype. No elements give the functor's start value, finished.
 struct ReduceParams {
-  int16_t functor = 0;                           // index in fn::Reductions
-  ScalarType compute = ScalarType::Undefined;    // see reduce_compute_type
+  int16_t functor = 0;                         // index in fn::Reductions
+  ScalarType compute = ScalarType::Undefined;  // see reduce_compute_type
   View in;
   View out;
   alignas(8) unsigned char parameters[kReductionBytes] = {};

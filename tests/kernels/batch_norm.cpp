@@ -26,13 +26,13 @@ const std::vector<Case> kCases = {
     {{300, 5}, {}},
     {{40, 600}, {}},
     {{4, 3, 5, 7}, {}},
-    {{4, 3, 5, 7}, {105, 1, 21, 3}},     // channels last
+    {{4, 3, 5, 7}, {105, 1, 21, 3}},       // channels last
     {{3, 80, 9, 11}, {7920, 1, 880, 80}},  // channels last
     {{2, 5, 130}, {}},
     {{1, 2, 3, 50, 40}, {}},
-    {{2, 3, 4, 5}, {1, 2, 30, 6}},       // no order of its own
-    {{6, 4, 10}, {80, 10, 1}},           // sliced
-    {{3, 4, 10}, {0, 10, 1}},            // expanded
+    {{2, 3, 4, 5}, {1, 2, 30, 6}},  // no order of its own
+    {{6, 4, 10}, {80, 10, 1}},      // sliced
+    {{3, 4, 10}, {0, 10, 1}},       // expanded
     {{70, 2, 2000}, {}},
 };
 
@@ -78,11 +78,14 @@ Doubles values_of(const Guarded<T>& x) {
 }
 
 template <class T>
-constexpr double tolerance = std::is_same_v<T, double> ? 1e-12 : std::is_same_v<T, float> ? 2e-6
-                           : std::is_same_v<T, Half> ? 2e-3 : 1.6e-2;
+constexpr double tolerance = std::is_same_v<T, double>  ? 1e-12
+                             : std::is_same_v<T, float> ? 2e-6
+                             : std::is_same_v<T, Half>  ? 2e-3
+                                                        : 1.6e-2;
 
 template <class T>
-void expect_near(const Guarded<T>& got, const Doubles& expected, const char* what, double scale = 1) {
+void expect_near(const Guarded<T>& got, const Doubles& expected, const char* what,
+                 double scale = 1) {
   for (int64_t i = 0; i < got.numel(); ++i) {
     const double e = expected[size_t(i)];
     ASSERT_NEAR(double(got[i]), e, tolerance<T> * (scale + std::fabs(e))) << what << ' ' << i;
@@ -93,10 +96,17 @@ void expect_near(const Guarded<T>& got, const Doubles& expected, const char* wha
 /// The per-channel tensors of one case, in type P.
 template <class P>
 struct Channels {
-  Guarded<P> weight, bias, running_mean, running_var, save_mean, save_invstd, grad_weight, grad_bias;
+  Guarded<P> weight, bias, running_mean, running_var, save_mean, save_invstd, grad_weight,
+      grad_bias;
   explicit Channels(int64_t n)
-      : weight({n}), bias({n}), running_mean({n}, {2}), running_var({n}), save_mean({n}), save_invstd({n}),
-        grad_weight({n}), grad_bias({n}, {3}) {
+      : weight({n}),
+        bias({n}),
+        running_mean({n}, {2}),
+        running_var({n}),
+        save_mean({n}),
+        save_invstd({n}),
+        grad_weight({n}),
+        grad_bias({n}, {3}) {
     fill(weight, 7);
     fill(bias, 8);
     fill(running_mean, 9);
@@ -112,9 +122,9 @@ void check_forward(const Case& c, bool training) {
   const int64_t n = ref.channels;
   Channels<P> p(n);
   const Doubles old_mean = values_of(p.running_mean), old_var = values_of(p.running_var);
-  run_on_cpu(BatchNormParams{in.view(), out.view(), p.weight.view(), p.bias.view(), p.running_mean.view(),
-                             p.running_var.view(), p.save_mean.view(), p.save_invstd.view(), training, 0.3,
-                             1e-3});
+  run_on_cpu(BatchNormParams{in.view(), out.view(), p.weight.view(), p.bias.view(),
+                             p.running_mean.view(), p.running_var.view(), p.save_mean.view(),
+                             p.save_invstd.view(), training, 0.3, 1e-3});
   const Doubles& mean = training ? ref.mean : old_mean;
   const Doubles& var = training ? ref.var : old_var;
   Doubles expected, invstd, new_mean = old_mean, new_var = old_var;
@@ -147,15 +157,17 @@ void check_backward(const Case& c, bool training) {
   Channels<P> p(ref.channels);
   Doubles mean = training ? ref.mean : values_of(p.running_mean), invstd;
   for (size_t k = 0; k < size_t(ref.channels); ++k) {
-    invstd.push_back(1 / std::sqrt((training ? ref.var[k] : double(p.running_var[int64_t(k)])) + 1e-3));
+    invstd.push_back(1 /
+                     std::sqrt((training ? ref.var[k] : double(p.running_var[int64_t(k)])) + 1e-3));
     p.save_mean[int64_t(k)] = P(float(mean[k]));
     p.save_invstd[int64_t(k)] = P(float(invstd[k]));
     mean[k] = training ? double(p.save_mean[int64_t(k)]) : mean[k];
     invstd[k] = training ? double(p.save_invstd[int64_t(k)]) : invstd[k];
   }
-  run_on_cpu(BatchNormBackwardParams{grad_out.view(), in.view(), p.weight.view(), p.running_mean.view(),
-                                     p.running_var.view(), p.save_mean.view(), p.save_invstd.view(),
-                                     grad_in.view(), p.grad_weight.view(), p.grad_bias.view(), training, 1e-3});
+  run_on_cpu(BatchNormBackwardParams{grad_out.view(), in.view(), p.weight.view(),
+                                     p.running_mean.view(), p.running_var.view(),
+                                     p.save_mean.view(), p.save_invstd.view(), grad_in.view(),
+                                     p.grad_weight.view(), p.grad_bias.view(), training, 1e-3});
   const auto g = [&](int64_t i) { return double(grad_out[i]); };
   const auto normalised = [&](int64_t i) {
     const size_t k = size_t(ref.channel(i));
@@ -166,8 +178,10 @@ void check_backward(const Case& c, bool training) {
   Doubles expected;
   for (int64_t i = 0; i < in.numel(); ++i) {
     const size_t k = size_t(ref.channel(i));
-    const double through_stats = (grad_bias[k] + normalised(i) * grad_weight[k]) / double(ref.count);
-    expected.push_back(double(p.weight[int64_t(k)]) * invstd[k] * (g(i) - (training ? through_stats : 0)));
+    const double through_stats =
+        (grad_bias[k] + normalised(i) * grad_weight[k]) / double(ref.count);
+    expected.push_back(double(p.weight[int64_t(k)]) * invstd[k] *
+                       (g(i) - (training ? through_stats : 0)));
   }
   expect_near(grad_in, expected, "grad_in", 10);
   expect_near(p.grad_bias, grad_bias, "grad_bias", 10);
@@ -178,7 +192,8 @@ template <class T, class P>
 void check() {
   for (const Case& c : kCases)
     for (const bool training : {true, false}) {
-      SCOPED_TRACE(testing::Message() << "case " << &c - kCases.data() << ", training " << training);
+      SCOPED_TRACE(testing::Message()
+                   << "case " << &c - kCases.data() << ", training " << training);
       check_forward<T, P>(c, training);
       check_backward<T, P>(c, training);
       if (testing::Test::HasFatalFailure()) return;
@@ -204,8 +219,8 @@ TEST(BatchNorm, ChannelsLastStaysChannelsLast) {
 TEST(BatchNorm, OptionalTensorsMayBeMissing) {
   Guarded<float> in({8, 2, 9}), out({8, 2, 9}), grad_in({8, 2, 9}), mean({2}), invstd({2});
   fill(in, 1);
-  run_on_cpu(BatchNormParams{.in = in.view(), .out = out.view(), .save_mean = mean.view(),
-                             .save_invstd = invstd.view()});
+  run_on_cpu(BatchNormParams{
+      .in = in.view(), .out = out.view(), .save_mean = mean.view(), .save_invstd = invstd.view()});
   const Reference ref(in);
   for (int64_t i = 0; i < in.numel(); ++i) {
     const size_t k = size_t(ref.channel(i));
@@ -213,8 +228,11 @@ TEST(BatchNorm, OptionalTensorsMayBeMissing) {
   }
   // The gradient of a sum of normalised numbers is zero.
   for (int64_t i = 0; i < out.numel(); ++i) out[i] = 1;
-  run_on_cpu(BatchNormBackwardParams{.grad_out = out.view(), .in = in.view(), .save_mean = mean.view(),
-                                     .save_invstd = invstd.view(), .grad_in = grad_in.view()});
+  run_on_cpu(BatchNormBackwardParams{.grad_out = out.view(),
+                                     .in = in.view(),
+                                     .save_mean = mean.view(),
+                                     .save_invstd = invstd.view(),
+                                     .grad_in = grad_in.view()});
   for (int64_t i = 0; i < in.numel(); ++i) EXPECT_NEAR(grad_in[i], 0, 1e-6);
 }
 
@@ -222,10 +240,11 @@ TEST(BatchNorm, ALargeMeanCostsNoDigits) {
   Guarded<float> in({64, 2, 100}), out({64, 2, 100}), mean({2}), invstd({2});
   std::mt19937 random(1);
   for (int64_t i = 0; i < in.numel(); ++i) in[i] = 10000 + float(random() % 1000) / 256;
-  run_on_cpu(BatchNormParams{.in = in.view(), .out = out.view(), .save_mean = mean.view(),
-                             .save_invstd = invstd.view()});
+  run_on_cpu(BatchNormParams{
+      .in = in.view(), .out = out.view(), .save_mean = mean.view(), .save_invstd = invstd.view()});
   const Reference ref(in);
-  for (int64_t c = 0; c < 2; ++c) EXPECT_NEAR(invstd[c] * std::sqrt(ref.var[size_t(c)] + 1e-5), 1, 1e-6);
+  for (int64_t c = 0; c < 2; ++c)
+    EXPECT_NEAR(invstd[c] * std::sqrt(ref.var[size_t(c)] + 1e-5), 1, 1e-6);
 }
 
 TEST(BatchNorm, InfiniteInputsStayOutOfEvaluationGradients) {
@@ -235,20 +254,29 @@ TEST(BatchNorm, InfiniteInputsStayOutOfEvaluationGradients) {
   mean[0] = 0;
   var[0] = 1;
   grad_out[0] = grad_out[1] = 3;
-  run_on_cpu(BatchNormBackwardParams{.grad_out = grad_out.view(), .in = in.view(), .running_mean = mean.view(),
-                                     .running_var = var.view(), .grad_in = grad_in.view(),
-                                     .training = false, .eps = 0});
+  run_on_cpu(BatchNormBackwardParams{.grad_out = grad_out.view(),
+                                     .in = in.view(),
+                                     .running_mean = mean.view(),
+                                     .running_var = var.view(),
+                                     .grad_in = grad_in.view(),
+                                     .training = false,
+                                     .eps = 0});
   EXPECT_EQ(grad_in[0], 3);
   EXPECT_EQ(grad_in[1], 3);
 }
 
 TEST(BatchNorm, AnEmptyBatchHasZeroGradients) {
-  Guarded<float> in({0, 3, 4}), out({0, 3, 4}), mean({3}), invstd({3}), grad_weight({3}), grad_bias({3});
+  Guarded<float> in({0, 3, 4}), out({0, 3, 4}), mean({3}), invstd({3}), grad_weight({3}),
+      grad_bias({3});
   run_on_cpu(BatchNormParams{.in = in.view(), .out = out.view()});
   for (int64_t c = 0; c < 3; ++c) mean[c] = invstd[c] = 1;
-  run_on_cpu(BatchNormBackwardParams{.grad_out = out.view(), .in = in.view(), .save_mean = mean.view(),
-                                     .save_invstd = invstd.view(), .grad_in = in.view(),
-                                     .grad_weight = grad_weight.view(), .grad_bias = grad_bias.view()});
+  run_on_cpu(BatchNormBackwardParams{.grad_out = out.view(),
+                                     .in = in.view(),
+                                     .save_mean = mean.view(),
+                                     .save_invstd = invstd.view(),
+                                     .grad_in = in.view(),
+                                     .grad_weight = grad_weight.view(),
+                                     .grad_bias = grad_bias.view()});
   for (int64_t c = 0; c < 3; ++c) {
     EXPECT_EQ(grad_weight[c], 0);
     EXPECT_EQ(grad_bias[c], 0);

@@ -28,7 +28,7 @@ class Guarded {
     }
     const size_t span = view_.numel > 0 ? size_t(last + 1) : 0;
     bytes_.assign(span * sizeof(T) + 2 * kGuard, kFill);
-    view_.data = bytes_.data() + kGuard;
+    view_.data = span > 0 ? bytes_.data() + kGuard : nullptr;  // as an empty tensor's
   }
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;

@@ -21,15 +21,24 @@ struct Case {
 };
 
 const std::vector<Case> kCases = {
-    {{1}, {}, 0},           {{9}, {}, 0},
-    {{300001}, {}, 0},      {{5000}, {3}, 0},
-    {{70}, {0}, 0},         {{33, 65}, {}, 0},
-    {{33, 65}, {}, 1},      {{33, 65}, {1, 33}, 0},
-    {{33, 65}, {1, 33}, 1}, {{1000, 10}, {}, 1},
-    {{1000, 10}, {}, 0},    {{4, 2000}, {}, 1},
-    {{4, 200, 3}, {}, 1},   {{4, 200, 3}, {600, 1, 200}, 1},
-    {{3, 4, 5}, {0, 1, 4}, 2}, {{3, 1, 5}, {}, 1},
-    {{2, 3, 0}, {}, 1},     {{700, 1500}, {}, 0},
+    {{1}, {}, 0},
+    {{9}, {}, 0},
+    {{300001}, {}, 0},
+    {{5000}, {3}, 0},
+    {{70}, {0}, 0},
+    {{33, 65}, {}, 0},
+    {{33, 65}, {}, 1},
+    {{33, 65}, {1, 33}, 0},
+    {{33, 65}, {1, 33}, 1},
+    {{1000, 10}, {}, 1},
+    {{1000, 10}, {}, 0},
+    {{4, 2000}, {}, 1},
+    {{4, 200, 3}, {}, 1},
+    {{4, 200, 3}, {600, 1, 200}, 1},
+    {{3, 4, 5}, {0, 1, 4}, 2},
+    {{3, 1, 5}, {}, 1},
+    {{2, 3, 0}, {}, 1},
+    {{700, 1500}, {}, 0},
 };
 
 template <class T>
@@ -67,7 +76,8 @@ void expect_best(const Case& c, const Guarded<T>& in, bool largest) {
     }
     ASSERT_EQ(indices[o], best) << "output " << o << " of case " << &c - kCases.data();
     const double got = number(values[o]);
-    ASSERT_TRUE(std::isnan(value) ? std::isnan(got) : got == value) << got << " instead of " << value;
+    ASSERT_TRUE(std::isnan(value) ? std::isnan(got) : got == value)
+        << got << " instead of " << value;
   }
   ASSERT_TRUE(values.intact());
   ASSERT_TRUE(indices.intact());

@@ -84,12 +84,14 @@ double as_double(T value) {
     return double(value);
 }
 
-/// Small integers, so that every type holds them and the sums exactly; `spread` numbers around zero.
+/// Small integers, so that every type holds them and the sums exactly; `spread` numbers around
+/// zero.
 template <class T>
 void fill(Guarded<T>& x, int spread) {
   std::mt19937 random(1);
   for (int64_t i = 0; i < x.numel(); ++i) {
-    const int value = int(random() % unsigned(spread)) - (std::is_signed_v<T> || sizeof(T) > 1 ? spread / 2 : 0);
+    const int value =
+        int(random() % unsigned(spread)) - (std::is_signed_v<T> || sizeof(T) > 1 ? spread / 2 : 0);
     if constexpr (std::is_same_v<T, complex<float>> || std::is_same_v<T, complex<double>>)
       x[i] = T(typename T::value_type(value), typename T::value_type(random() % 5));
     else
@@ -112,7 +114,8 @@ void check(const F& functor, double start, Step step, int spread = 7) {
     run_on_cpu(reduce_params(functor, in.view(), out.view()));
     for (int64_t i = 0; i < out.numel(); ++i)
       ASSERT_EQ(as_double(out[i]), as_double(Out(expected[size_t(i)])))
-          << F::info.name << " of " << name_of(dtype_of<In>) << ", case " << number << ", output " << i;
+          << F::info.name << " of " << name_of(dtype_of<In>) << ", case " << number << ", output "
+          << i;
     ASSERT_TRUE(out.intact());
     ++number;
   }
@@ -256,8 +259,8 @@ TEST(Reduce, WritesAnyStrides) {
 /// Sums of numbers of one sign keep all but a few of float's 24 bits, whatever the shape.
 TEST(Reduce, SumsAreAccurate) {
   for (const Case& c : {Case{{1 << 21}, {}, {true}}, Case{{1 << 19, 4}, {}, {true, false}},
-                        Case{{1 << 12, 512}, {}, {true, false}}, Case{{4, 1 << 19}, {}, {false, true}},
-                        Case{{1 << 20}, {2}, {true}}}) {
+                        Case{{1 << 12, 512}, {}, {true, false}},
+                        Case{{4, 1 << 19}, {}, {false, true}}, Case{{1 << 20}, {2}, {true}}}) {
     Guarded<float> in(c.sizes, c.strides), out(reduced_sizes(c));
     std::mt19937 random(2);
     std::vector<double> expected(size_t(out.numel()), 0);

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "hearth/autograd.h"
+#include "hearth/operators.h"
 #include "ops/call.h"
 
 namespace hearth::testing {
@@ -90,7 +91,7 @@ Tensor weighted(const Tensors& out) {
       weights.data_ptr<double>()[i] = weight;
     }
     const Tensor part = t.mul(weights.to(t.device(), kDouble)).sum();
-    total = total.defined() ? total + part : part;
+    total = total.defined() ? total.add(part) : part;
   }
   return total;
 }
@@ -256,7 +257,7 @@ TEST_P(OpTable, RefusesWhatItCannotDo) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, OpTable, ::testing::ValuesIn(rows()),
-                         [](const auto& info) { return info.param.name; });
+                         [](const auto& test) { return test.param.name; });
 
 TEST(OpCoverage, EveryOpHasARow) {
   std::set<std::string> covered;

@@ -41,14 +41,15 @@ void update_running(const View& running, const double* values, double factor, do
   write_channels(now, running, channels);
 }
 
-/// Mean and variance of every channel from one pass over x. Sums are taken of the distances to the channel's
-/// first element, so that a large mean costs no digits of the variance.
+/// Mean and variance of every channel from one pass over x. Sums are taken of the distances to the
+/// channel's first element, so that a large mean costs no digits of the variance.
 void measure(const BatchNormLayout& layout, const BatchNormSweep& sweep, const BatchNormData& x,
              double* mean, double* var, Ctx& ctx) {
   const int64_t channels = layout.channels();
   const double n = double(layout.count());
   double* const shift = per_channel(channels, ctx);
-  StridedConvert(x.dtype, kDouble)(x.data, layout.channels_last() ? 1 : layout.plane(), shift, 1, channels);
+  StridedConvert(x.dtype, kDouble)(x.data, layout.channels_last() ? 1 : layout.plane(), shift, 1,
+                                   channels);
   sweep.accumulate(x, {}, shift, mean, var);
   for (int64_t c = 0; c < channels; ++c) {
     const double distance = mean[c] / n;
@@ -65,8 +66,10 @@ void run(const BatchNormParams& params, Ctx& ctx) {
   const BatchNormSweep sweep(layout, ctx);
   const int64_t channels = layout.channels();
   const BatchNormData x = layout.read(params.in, ctx), y = layout.prepare_write(params.out, ctx);
-  double* const mean = read_channels(params.training ? View() : params.running_mean, channels, 0, ctx);
-  double* const var = read_channels(params.training ? View() : params.running_var, channels, 0, ctx);
+  double* const mean =
+      read_channels(params.training ? View() : params.running_mean, channels, 0, ctx);
+  double* const var =
+      read_channels(params.training ? View() : params.running_var, channels, 0, ctx);
   const double* const weight = read_channels(params.weight, channels, 1, ctx);
   if (params.training) {
     const double n = double(layout.count());
@@ -94,8 +97,10 @@ void run(const BatchNormBackwardParams& params, Ctx& ctx) {
   const int64_t channels = layout.channels();
   const bool training = params.training;
   const BatchNormData x = layout.read(params.in, ctx), g = layout.read(params.grad_out, ctx);
-  const double* const mean = read_channels(training ? params.save_mean : params.running_mean, channels, 0, ctx);
-  double* const invstd = read_channels(training ? params.save_invstd : params.running_var, channels, 1, ctx);
+  const double* const mean =
+      read_channels(training ? params.save_mean : params.running_mean, channels, 0, ctx);
+  double* const invstd =
+      read_channels(training ? params.save_invstd : params.running_var, channels, 1, ctx);
   const double* const weight = read_channels(params.weight, channels, 1, ctx);
   if (!training)
     for (int64_t c = 0; c < channels; ++c) invstd[c] = 1 / std::sqrt(invstd[c] + params.eps);

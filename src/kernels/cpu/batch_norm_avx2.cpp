@@ -1,5 +1,5 @@
-#include "kernels/cpu/vec_avx2.h"
 #include "kernels/cpu/batch_norm_loops.h"
+#include "kernels/cpu/vec_avx2.h"
 
 namespace hearth::cpu {
 

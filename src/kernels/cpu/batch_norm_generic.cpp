@@ -1,5 +1,5 @@
-#include "kernels/cpu/vec_generic.h"
 #include "kernels/cpu/batch_norm_loops.h"
+#include "kernels/cpu/vec_generic.h"
 
 namespace hearth::cpu {
 

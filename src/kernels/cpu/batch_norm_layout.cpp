@@ -76,7 +76,8 @@ BatchNormData BatchNormLayout::prepare_write(const View& view, Ctx& ctx) const {
 
 void BatchNormLayout::write_back(const BatchNormData& from, const View& view) const {
   if (from.data == view.data) return;
-  const int64_t from_size = int64_t(element_size(compute_)), size = int64_t(element_size(view.dtype));
+  const int64_t from_size = int64_t(element_size(compute_)),
+                size = int64_t(element_size(view.dtype));
   const StridedConvert convert(compute_, view.dtype);
   for_runs(view, [&](int64_t position, int64_t offset, int64_t stride, int64_t n) {
     convert(from.data + position * from_size, 1, view.as<char>() + offset * size, stride, n);

@@ -18,8 +18,9 @@ struct BatchNormData {
   bool defined() const { return data != nullptr; }
 };
 
-/// The order in which batch norm goes through its tensors: planes of S elements of one channel (N, C, S), or
-/// rows of one element of every channel (N * S, C). Tensors in another order are copied to scratch memory.
+/// The order in which batch norm goes through its tensors: planes of S elements of one channel (N,
+/// C, S), or rows of one element of every channel (N * S, C). Tensors in another order are copied
+/// to scratch memory.
 class BatchNormLayout {
  public:
   explicit BatchNormLayout(const View& in);
@@ -36,7 +37,8 @@ class BatchNormLayout {
 
   /// The view's elements in this order: where they are, or copied and converted to compute().
   BatchNormData read(const View& view, Ctx& ctx) const;
-  /// Memory for the view's elements in this order: its own, or scratch that write_back then copies from.
+  /// Memory for the view's elements in this order: its own, or scratch that write_back then copies
+  /// from.
   BatchNormData prepare_write(const View& view, Ctx& ctx) const;
   void write_back(const BatchNormData& from, const View& view) const;
 

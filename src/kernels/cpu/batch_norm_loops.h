@@ -24,7 +24,7 @@ struct BatchNormLoopsOf {
 
   template <bool per_column, bool with_g, int n, int rows>
   HEARTH_SIMD static void add_column(const T* x, const T* g, int64_t stride, int64_t j,
-                                   const double* shift, double* sums, double* dots) {
+                                     const double* shift, double* sums, double* dots) {
     using Wide = Vec<double, n, Isa>;
     const Wide k = channel<per_column, Wide>(shift, j);
     Wide sum = Wide::load(sums + j), dot = Wide::load(dots + j);
@@ -41,11 +41,12 @@ struct BatchNormLoopsOf {
 
   template <bool per_column, bool with_g, int rows>
   HEARTH_SIMD static void add_rows(const T* x, const T* g, int64_t stride, int64_t width,
-                                 const double* shift, double* sums, double* dots) {
+                                   const double* shift, double* sums, double* dots) {
     int64_t j = 0;
     for (; j + kDoubles <= width; j += kDoubles)
       add_column<per_column, with_g, kDoubles, rows>(x, g, stride, j, shift, sums, dots);
-    for (; j < width; ++j) add_column<per_column, with_g, 1, rows>(x, g, stride, j, shift, sums, dots);
+    for (; j < width; ++j)
+      add_column<per_column, with_g, 1, rows>(x, g, stride, j, shift, sums, dots);
   }
 
   template <bool per_column, bool with_g>
@@ -56,11 +57,11 @@ struct BatchNormLoopsOf {
     constexpr int kAtOnce = 4;
     int64_t r = 0;
     for (; r + kAtOnce <= rows; r += kAtOnce)
-      add_rows<per_column, with_g, kAtOnce>(x + r * stride, with_g ? g + r * stride : g, stride, width,
-                                            shift, sums, dots);
+      add_rows<per_column, with_g, kAtOnce>(x + r * stride, with_g ? g + r * stride : g, stride,
+                                            width, shift, sums, dots);
     for (; r < rows; ++r)
-      add_rows<per_column, with_g, 1>(x + r * stride, with_g ? g + r * stride : g, stride, width, shift,
-                                      sums, dots);
+      add_rows<per_column, with_g, 1>(x + r * stride, with_g ? g + r * stride : g, stride, width,
+                                      shift, sums, dots);
   }
 
   template <class V>
@@ -69,7 +70,9 @@ struct BatchNormLoopsOf {
   };
   template <bool per_column, bool with_g, class V>
   HEARTH_SIMD static Line<V> line_at(const BatchNormLine& line, int64_t j) {
-    const auto values = [j](const void* of) { return channel<per_column, V>(static_cast<const T*>(of), j); };
+    const auto values = [j](const void* of) {
+      return channel<per_column, V>(static_cast<const T*>(of), j);
+    };
     return {values(line.center), values(line.slope), values(line.offset),
             with_g ? values(line.gain) : V(0)};
   }
@@ -81,8 +84,8 @@ struct BatchNormLoopsOf {
   }
 
   template <bool per_column, bool with_g>
-  static void apply(const void* x_data, const void* g_data, void* y_data, int64_t stride, int64_t rows,
-                    int64_t width, const BatchNormLine& line) {
+  static void apply(const void* x_data, const void* g_data, void* y_data, int64_t stride,
+                    int64_t rows, int64_t width, const BatchNormLine& line) {
     using Full = Vec<T, kFull, Isa>;
     using One = Vec<T, 1, Isa>;
     // The compiler cannot know that y is not among the coefficients.
@@ -102,7 +105,8 @@ struct BatchNormLoopsOf {
   }
 
   static constexpr BatchNormLoops loops{
-      {{accumulate<false, false>, accumulate<false, true>}, {accumulate<true, false>, accumulate<true, true>}},
+      {{accumulate<false, false>, accumulate<false, true>},
+       {accumulate<true, false>, accumulate<true, true>}},
       {{apply<false, false>, apply<false, true>}, {apply<true, false>, apply<true, true>}}};
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel_for.h"
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/reduce_convert.h"
 #include "kernels/ctx.h"
 
@@ -11,25 +11,18 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kLanes = 64;          // partial sums of a plane
-constexpr int64_t kBlock = 1024;        // elements that are converted at a time
-constexpr int64_t kChunk = 1 << 16;     // elements of a chunk, whose sums are added up afterwards
+constexpr int64_t kLanes = 64;       // partial sums of a plane
+constexpr int64_t kBlock = 1024;     // elements that are converted at a time
+constexpr int64_t kChunk = 1 << 16;  // elements of a chunk, whose sums are added up afterwards
 constexpr int64_t kMostChunks = 64;
-constexpr int64_t kWide = 256;          // rows are folded up to this width
-constexpr int64_t kGrain = 1 << 15;     // elements that are worth another thread
+constexpr int64_t kWide = 256;       // rows are folded up to this width
+constexpr int64_t kGrain = 1 << 15;  // elements that are worth another thread
 
-int64_t grain(int64_t elements) { return std::max<int64_t>(kGrain / std::max<int64_t>(elements, 1), 1); }
-
-const BatchNormTable& batch_norm_table() {
-#if defined(HEARTH_CPU_AVX512)
-  if (isa_level() == IsaLevel::kAvx512) return batch_norm_table_avx512;
-#endif
-#if defined(HEARTH_CPU_AVX2)
-  return batch_norm_table_avx2;
-#else
-  return batch_norm_table_generic;
-#endif
+int64_t grain(int64_t elements) {
+  return std::max<int64_t>(kGrain / std::max<int64_t>(elements, 1), 1);
 }
+
+const BatchNormTable& batch_norm_table() { return HEARTH_ISA_TABLE(batch_norm_table); }
 
 /// Elements as the loops take them: where they are, or converted into a buffer.
 class Source {
@@ -56,7 +49,8 @@ class Source {
   alignas(64) char buffer_[kBlock * sizeof(float)];
 };
 
-/// Calls f(first, offset in the row, rows, width) for pieces of `rows` dense rows of at most `most` elements.
+/// Calls f(first, offset in the row, rows, width) for pieces of `rows` dense rows of at most `most`
+/// elements.
 template <class F>
 void for_pieces(int64_t first, int64_t rows, int64_t width, int64_t most, const F& f) {
   const int64_t rows_at_once = std::max<int64_t>(most / std::max<int64_t>(width, 1), 1);
@@ -100,7 +94,8 @@ void* BatchNormSweep::repeated(const double* values, ScalarType type, int64_t ti
 void BatchNormSweep::accumulate_planes(const BatchNormData& x, const BatchNormData& g,
                                        const double* shift, double* sums, double* dots) const {
   const int64_t channels = layout_.channels(), plane = layout_.plane(), batch = layout_.batch();
-  const int64_t part = std::clamp<int64_t>(kChunk / std::max<int64_t>(plane, 1), 1, std::max<int64_t>(batch, 1));
+  const int64_t part =
+      std::clamp<int64_t>(kChunk / std::max<int64_t>(plane, 1), 1, std::max<int64_t>(batch, 1));
   const int64_t chunks = (batch + part - 1) / part;
   double* const partial = partial_sums(chunks, channels);
   parallel_for(0, chunks * channels, grain(part * plane), [&](int64_t begin, int64_t end) {
@@ -139,17 +134,20 @@ BatchNormSweep::Rows BatchNormSweep::rows() const {
 void BatchNormSweep::accumulate_rows(const BatchNormData& x, const BatchNormData& g,
                                      const double* shift, double* sums, double* dots) const {
   const auto [fold, width, count, rest] = rows();
-  const int64_t part = std::max({kChunk / width, (count + kMostChunks - 1) / kMostChunks, int64_t(16)});
+  const int64_t part =
+      std::max({kChunk / width, (count + kMostChunks - 1) / kMostChunks, int64_t(16)});
   const int64_t chunks = std::max<int64_t>((count + part - 1) / part, 1);
   double* const partial = partial_sums(chunks, width);
   const double* const shifts = static_cast<const double*>(repeated(shift, kDouble, fold));
   std::fill_n(partial, chunks * 2 * width, 0.0);
-  parallel_for(0, chunks, grain(part * width), [&, width = width, count = count](int64_t begin, int64_t end) {
-    for (int64_t chunk = begin; chunk < end; ++chunk) {
-      double* const to = partial + chunk * 2 * width;
-      add(true, x, g, chunk * part * width, std::min(part, count - chunk * part), width, shifts, to, to + width);
-    }
-  });
+  parallel_for(0, chunks, grain(part * width),
+               [&, width = width, count = count](int64_t begin, int64_t end) {
+                 for (int64_t chunk = begin; chunk < end; ++chunk) {
+                   double* const to = partial + chunk * 2 * width;
+                   add(true, x, g, chunk * part * width, std::min(part, count - chunk * part),
+                       width, shifts, to, to + width);
+                 }
+               });
   add(true, x, g, count * width, 1, rest, shifts, partial, partial + width);
   const int64_t channels = layout_.channels();
   std::fill_n(sums, channels, 0.0);
@@ -161,15 +159,16 @@ void BatchNormSweep::accumulate_rows(const BatchNormData& x, const BatchNormData
     }
 }
 
-void BatchNormSweep::add(bool per_column, const BatchNormData& x, const BatchNormData& g, int64_t first,
-                         int64_t rows, int64_t width, const double* shift, double* sums,
-                         double* dots) const {
+void BatchNormSweep::add(bool per_column, const BatchNormData& x, const BatchNormData& g,
+                         int64_t first, int64_t rows, int64_t width, const double* shift,
+                         double* sums, double* dots) const {
   const auto loop = loops_.accumulate[per_column][g.defined()];
   Source xs(x, layout_.compute()), gs(g, layout_.compute());
   if (xs.direct() && gs.direct())
     return loop(xs.get(first, 0), gs.get(first, 0), width, rows, width, shift, sums, dots);
   for_pieces(first, rows, width, kBlock, [&](int64_t at, int64_t j, int64_t r, int64_t w) {
-    loop(xs.get(at, r * w), gs.get(at, r * w), w, r, w, per_column ? shift + j : shift, sums + j, dots + j);
+    loop(xs.get(at, r * w), gs.get(at, r * w), w, r, w, per_column ? shift + j : shift, sums + j,
+         dots + j);
   });
 }
 
@@ -194,7 +193,8 @@ void BatchNormSweep::apply(const BatchNormData& x, const BatchNormData& g, const
     for (int64_t p = begin; p < end; ++p) {
       const int64_t at = p % channels * size;
       compute(false, x, g, y, p * plane, 1, plane,
-              {moved(line.center, at), moved(line.slope, at), moved(line.offset, at), moved(line.gain, at)});
+              {moved(line.center, at), moved(line.slope, at), moved(line.offset, at),
+               moved(line.gain, at)});
     }
   });
 }
@@ -207,7 +207,8 @@ void BatchNormSweep::compute(bool per_column, const BatchNormData& x, const Batc
   const int64_t y_size = int64_t(element_size(y.dtype));
   Source xs(x, type), gs(g, type);
   if (xs.direct() && gs.direct() && y.dtype == type)
-    return loop(xs.get(first, 0), gs.get(first, 0), y.data + first * y_size, width, rows, width, line);
+    return loop(xs.get(first, 0), gs.get(first, 0), y.data + first * y_size, width, rows, width,
+                line);
   const StridedConvert store(type, y.dtype);
   const int64_t size = int64_t(element_size(type));
   alignas(64) char result[kBlock * sizeof(double)];

@@ -9,16 +9,18 @@ class BatchNormSweep {
  public:
   BatchNormSweep(const BatchNormLayout& layout, Ctx& ctx);
 
-  /// For every channel: sums = sum of g, dots = sum of g * (x - shift); without g, x - shift takes its place.
+  /// For every channel: sums = sum of g, dots = sum of g * (x - shift); without g, x - shift takes
+  /// its place.
   void accumulate(const BatchNormData& x, const BatchNormData& g, const double* shift, double* sums,
                   double* dots) const;
   /// y = (x - center) * slope + offset + g * gain, for coefficients per channel.
-  void apply(const BatchNormData& x, const BatchNormData& g, const BatchNormData& y, const double* center,
-             const double* slope, const double* offset, const double* gain) const;
+  void apply(const BatchNormData& x, const BatchNormData& g, const BatchNormData& y,
+             const double* center, const double* slope, const double* offset,
+             const double* gain) const;
 
  private:
-  // Rows of few channels are taken several at a time as one row of `width` columns: `count` of them, then one
-  // of `rest` columns.
+  // Rows of few channels are taken several at a time as one row of `width` columns: `count` of
+  // them, then one of `rest` columns.
   struct Rows {
     int64_t fold, width, count, rest;
   };
@@ -31,13 +33,14 @@ class BatchNormSweep {
 
   void accumulate_planes(const BatchNormData& x, const BatchNormData& g, const double* shift,
                          double* sums, double* dots) const;
-  void accumulate_rows(const BatchNormData& x, const BatchNormData& g, const double* shift, double* sums,
-                       double* dots) const;
+  void accumulate_rows(const BatchNormData& x, const BatchNormData& g, const double* shift,
+                       double* sums, double* dots) const;
   /// The loops on `rows` rows from element `first`, converted in blocks if they have to be.
-  void add(bool per_column, const BatchNormData& x, const BatchNormData& g, int64_t first, int64_t rows,
-           int64_t width, const double* shift, double* sums, double* dots) const;
-  void compute(bool per_column, const BatchNormData& x, const BatchNormData& g, const BatchNormData& y,
-               int64_t first, int64_t rows, int64_t width, const BatchNormLine& line) const;
+  void add(bool per_column, const BatchNormData& x, const BatchNormData& g, int64_t first,
+           int64_t rows, int64_t width, const double* shift, double* sums, double* dots) const;
+  void compute(bool per_column, const BatchNormData& x, const BatchNormData& g,
+               const BatchNormData& y, int64_t first, int64_t rows, int64_t width,
+               const BatchNormLine& line) const;
 
   const BatchNormLayout& layout_;
   Ctx& ctx_;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
+#include "kernels/cpu/isa_table.h"
+#include "kernels/cpu/minmax_dim_kernels.h"
 #include "kernels/cpu/reduce_grid.h"
 #include "kernels/reduce.h"
 
@@ -10,22 +13,27 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kRowBlock = 1024;   // elements that are searched at a time along a row
-constexpr int64_t kColumnBlock = 64;  // and in each column
+constexpr int64_t kRowBlock = 1024;  // elements that are searched at a time along a row
+
+constexpr fn::Max kLargest;
+constexpr fn::Min kSmallest;
+
+const MinMaxTable& minmax_dim_table() { return HEARTH_ISA_TABLE(minmax_dim_table); }
 
 template <class T>
 bool is_nan(T x) {
   return x != x;
 }
 
-/// Blocks are reduced by the SIMD loops of Max or Min; only in a block that beats the ones before it is the
-/// place looked for.
+/// Blocks of rows are reduced by the SIMD loops of Max or Min, and only in a block that beats the
+/// ones before it is the place looked for; side by side, columns keep their places from row to row.
 template <class T>
 class MinMaxDim {
  public:
   MinMaxDim(const MinMaxDimParams& params, const View& out)
       : params_(params),
-        loops_(*reduce_table().loops[functor_of(params.largest)][int(dtype_of<T>)]),
+        row_loops_(*reduce_table().loops[functor_of(params.largest)][int(dtype_of<T>)]),
+        column_loop_(minmax_dim_table().rows[int(dtype_of<T>)][params.largest]),
         grid_(params.in, out, dtype_of<T>) {}
 
   void run(Ctx& ctx) const;
@@ -39,19 +47,20 @@ class MinMaxDim {
   static int functor_of(bool largest) {
     return largest ? fn::index_of<fn::Max, fn::Reductions> : fn::index_of<fn::Min, fn::Reductions>;
   }
-  bool beats(T a, T b) const {
-    return is_nan(a) ? !is_nan(b) : params_.largest ? a > b : a < b;
-  }
+  bool beats(T a, T b) const { return is_nan(a) ? !is_nan(b) : params_.largest ? a > b : a < b; }
 
   void search(OutputTile tile, int64_t begin, int64_t end, Best& best) const;
   void look_along(const char* data, int64_t n, int64_t position, int64_t j, Best& best) const;
   void look_across(const char* data, int64_t stride, int64_t rows, int64_t width, int64_t position,
                    Best& best) const;
-  void take(T value, const T* data, int64_t stride, int64_t position, int64_t j, Best& best) const;
+  bool improves(T value, int64_t j, const Best& best) const {
+    return best.index[j] < 0 || beats(value, best.value[j]);
+  }
   void store(OutputTile tile, const Best& best) const;
 
   const MinMaxDimParams& params_;
-  const ReduceLoops& loops_;
+  const ReduceLoops& row_loops_;
+  const MinMaxRowsFn column_loop_;
   const ReduceGrid grid_;
 };
 
@@ -65,7 +74,8 @@ void MinMaxDim<T>::run(Ctx& ctx) const {
     });
     return;
   }
-  Best* slots = static_cast<Best*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks()) * sizeof(Best)));
+  Best* slots =
+      static_cast<Best*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks()) * sizeof(Best)));
   grid_.for_tasks([this, slots](int64_t task, OutputTile tile, int64_t begin, int64_t end) {
     search(tile, begin, end, slots[task]);
   });
@@ -91,15 +101,14 @@ void MinMaxDim<T>::search(OutputTile tile, int64_t begin, int64_t end, Best& bes
   if (grid_.by_rows()) {
     grid_.for_rows(tile, [&](int64_t j, const char* row) {
       for (int64_t b = begin; b < end; b += kRowBlock)
-        grid_.along_row(row, b, std::min(b + kRowBlock, end), [&](const char* data, int64_t n) {
-          look_along(data, n, b, j, best);
-        });
+        grid_.along_row(row, b, std::min(b + kRowBlock, end),
+                        [&](const char* data, int64_t n) { look_along(data, n, b, j, best); });
     });
     return;
   }
-  for (int64_t b = begin; b < end; b += kColumnBlock) {
+  for (int64_t b = begin; b < end; b += kMinMaxRows) {
     int64_t position = b;
-    const int64_t e = std::min(b + kColumnBlock, end);
+    const int64_t e = std::min(b + kMinMaxRows, end);
     grid_.across_columns(tile, b, e, [&](const char* data, int64_t stride, int64_t rows) {
       look_across(data, stride, rows, tile.width, position, best);
       position += rows;
@@ -111,46 +120,45 @@ template <class T>
 void MinMaxDim<T>::look_along(const char* data, int64_t n, int64_t position, int64_t j,
                               Best& best) const {
   TileStates states;
-  loops_.start(1, states);
-  loops_.block(nullptr, data, n, 0, states);
+  row_loops_.start(1, states);
+  const void* functor = params_.largest ? static_cast<const void*>(&kLargest) : &kSmallest;
+  row_loops_.block(functor, data, n, 0, states);
   T value;
   std::memcpy(&value, states.bytes, sizeof(T));
-  take(value, reinterpret_cast<const T*>(data), 1, position, j, best);
+  if (!improves(value, j, best)) return;
+  const T* x = reinterpret_cast<const T*>(data);
+  int64_t i = 0;
+  if (is_nan(value))
+    while (!is_nan(x[i])) ++i;
+  else
+    while (!(x[i] == value)) ++i;
+  best.value[j] = value;
+  best.index[j] = position + i;
 }
 
 template <class T>
 void MinMaxDim<T>::look_across(const char* data, int64_t stride, int64_t rows, int64_t width,
                                int64_t position, Best& best) const {
-  TileStates states;
-  loops_.start(width, states);
-  loops_.rows(nullptr, data, stride, rows, width, states);
-  for (int64_t j = 0; j < width; ++j) {
-    T value;
-    std::memcpy(&value, states.bytes[0] + size_t(j) * sizeof(T), sizeof(T));
-    take(value, reinterpret_cast<const T*>(data) + j, stride, position, j, best);
-  }
-}
-
-/// Notes `value`, the best of a block that starts at `position`, if it is better than what output j has.
-template <class T>
-void MinMaxDim<T>::take(T value, const T* data, int64_t stride, int64_t position, int64_t j,
-                        Best& best) const {
-  if (best.index[j] >= 0 && !beats(value, best.value[j])) return;
-  best.value[j] = value;
-  int64_t i = 0;
-  if (is_nan(value))
-    while (!is_nan(data[i * stride])) ++i;
-  else
-    while (!(data[i * stride] == value)) ++i;
-  best.index[j] = position + i;
+  using Place = std::conditional_t<sizeof(T) == 1, int8_t,
+                                   std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
+  alignas(64) T values[kTileBytes / sizeof(T)];
+  alignas(64) Place places[kTileBytes / sizeof(T)];
+  column_loop_(data, stride, rows, width, values, places);
+  for (int64_t j = 0; j < width; ++j)
+    if (improves(values[j], j, best)) {
+      best.value[j] = values[j];
+      best.index[j] = position + places[j];
+    }
 }
 
 template <class T>
 void MinMaxDim<T>::store(OutputTile tile, const Best& best) const {
   if (params_.values.defined())
-    store_tile(ReducePlan(params_.in, params_.values).kept, tile, best.value, dtype_of<T>, params_.values);
+    store_tile(ReducePlan(params_.in, params_.values).kept, tile, best.value, dtype_of<T>,
+               params_.values);
   if (params_.indices.defined())
-    store_tile(ReducePlan(params_.in, params_.indices).kept, tile, best.index, kLong, params_.indices);
+    store_tile(ReducePlan(params_.in, params_.indices).kept, tile, best.index, kLong,
+               params_.indices);
 }
 
 template <class T>

@@ -10,11 +10,12 @@ namespace hearth::cpu {
 extern const PointwiseTable kAvx2Pointwise, kAvx512Pointwise, kGenericPointwise;
 
 const PointwiseTable* pointwise_table(IsaLevel level) {
+#if defined(__x86_64__)
+  if (level == IsaLevel::kAvx2) return &kAvx2Pointwise;
 #if defined(HEARTH_CPU_AVX512)
   if (level == IsaLevel::kAvx512) return &kAvx512Pointwise;
 #endif
-#if defined(HEARTH_CPU_AVX2)
-  return level == IsaLevel::kAvx2 ? &kAvx2Pointwise : nullptr;
+  return nullptr;
 #else
   return level == IsaLevel::kGeneric ? &kGenericPointwise : nullptr;
 #endif
@@ -29,36 +30,6 @@ namespace {
 
 /// Elements a thread should at least have.
 constexpr int64_t kGrain = 32768;
-
-/// What follows from the parameters alone.
-struct Job {
-  const PointwiseTable& table;
-  const PointwiseParams& params;
-  BlockFn block;        // null for a copy
-  ScalarType lanes;     // the dtype the block reads
-  ScalarType computed;  // the dtype the block writes
-
-  Job(const PointwiseTable& t, const PointwiseParams& p)
-      : table(t), params(p), block(nullptr), lanes(p.in[0].dtype), computed(lanes) {
-    const bool is_copy = p.functor == fn::index_of<fn::Copy, fn::All> && p.formula == Formula::kValue;
-    if (is_copy) return;
-    lanes = lane_dtype(p.compute);
-    computed = is_test() ? kBool : lanes;
-    block = t.blocks[p.functor][static_cast<int>(p.formula)][static_cast<int>(lanes)];
-  }
-  bool is_test() const { return params.formula == Formula::kValue && table.is_test[params.functor]; }
-
-  /// Computes n elements from dense memory of the right dtypes to such memory.
-  void compute(const void* const* in, void* out, int64_t n) const {
-    if (block)
-      block(params.parameters, in, out, n);
-    else if (out != in[0])
-      std::memcpy(out, in[0], static_cast<size_t>(n) * element_size(lanes));
-  }
-  void convert(ScalarType from, ScalarType to, const void* source, void* result, int64_t n) const {
-    table.convert[static_cast<int>(from)][static_cast<int>(to)](source, result, n);
-  }
-};
 
 bool is_contiguous(const PointwiseParams& params, const Operand& operand) {
   if (operand.is_number) return params.numel == 1;
@@ -77,47 +48,126 @@ bool is_constant(const PointwiseParams& params, const Operand& operand) {
   return true;
 }
 
+/// What follows from the parameters alone.
+struct Job {
+  const PointwiseTable& table;
+  const PointwiseParams& params;
+  BlockFn block = nullptr;  // null for a copy
+  ScalarType lanes;         // the dtype the block reads
+  ScalarType computed;      // the dtype the block writes
+  bool is_test = false;
+  int64_t lane_size;
+  bool constant[kMaxOperands];  // whether operand k has one value everywhere
+
+  Job(const PointwiseTable& t, const PointwiseParams& p)
+      : table(t), params(p), lanes(p.in[0].dtype), computed(lanes) {
+    const bool is_value = p.formula == Formula::kValue;
+    if (!(is_value && p.functor == fn::index_of<fn::Copy, fn::All>)) {
+      lanes = lane_dtype(p.compute);
+      is_test = is_value && t.is_test[p.functor];
+      computed = is_test ? kBool : lanes;
+      block = t.blocks[p.functor][static_cast<int>(p.formula)][static_cast<int>(lanes)];
+    }
+    lane_size = static_cast<int64_t>(element_size(lanes));
+    for (int k = 0; k < p.inputs; ++k) constant[k] = is_constant(p, p.in[k]);
+  }
+
+  /// As many as a buffer holds.
+  int64_t tile_elements() const { return std::min(kTileElements, kTileBytes / lane_size); }
+  /// Whether operand k is rounded to the half type first in which the formula is computed. Numbers
+  /// are not, as in PyTorch, except in comparisons, where x == 0.1 must hold for the half nearest
+  /// to 0.1.
+  bool rounds(int k) const {
+    return block && is_reduced_float(params.compute) && params.in[k].dtype != params.compute &&
+           (!constant[k] || is_test);
+  }
+  /// Whether blocks can read operand k's memory.
+  bool has_lanes(int k) const { return params.in[k].dtype == lanes && !rounds(k); }
+
+  /// Computes n elements from dense memory of the right dtypes to such memory.
+  void compute(const void* const* in, void* out, int64_t n) const {
+    if (block)
+      block(params.parameters, in, out, n);
+    else if (out != in[0])
+      std::memcpy(out, in[0], static_cast<size_t>(n * lane_size));
+  }
+  void convert(ScalarType from, ScalarType to, const void* source, void* result, int64_t n) const {
+    table.convert[static_cast<int>(from)][static_cast<int>(to)](source, result, n);
+  }
+  /// Converts n elements of operand k to lanes, which it has not; at most a tile's elements.
+  void to_lanes(int k, const void* from, void* to, int64_t n) const {
+    if (!rounds(k)) return convert(params.in[k].dtype, lanes, from, to, n);
+    uint16_t halves[kTileElements];
+    convert(params.in[k].dtype, params.compute, from, halves, n);
+    convert(params.compute, lanes, halves, to, n);
+  }
+  /// Fills a buffer with n lanes of the constant operand k.
+  void fill_constant(int k, void* buffer, int64_t n) const {
+    alignas(16) unsigned char lane[16];
+    const void* value = params.in[k].address();
+    if (!has_lanes(k)) {
+      to_lanes(k, value, lane, 1);
+      value = lane;
+    }
+    fill(buffer, value, lane_size, n);
+  }
+};
+
+/// Whether blocks can read and write the operands where they are, but for constants.
 bool is_plain(const Job& job) {
   const PointwiseParams& p = job.params;
   if (p.out.dtype != job.computed || !is_contiguous(p, p.out)) return false;
   for (int k = 0; k < p.inputs; ++k)
-    if (p.in[k].dtype != job.lanes || !is_contiguous(p, p.in[k])) return false;
+    if (!job.constant[k] && !(job.has_lanes(k) && is_contiguous(p, p.in[k]))) return false;
   return true;
 }
 
-/// Contiguous operands of the right dtypes: blocks read and write them where they are.
-void run_plain(const Job& job) {
+/// Runs blocks over [begin, end) of plain operands.
+void run_plain_part(const Job& job, int64_t begin, int64_t end) {
   const PointwiseParams& p = job.params;
-  const auto in_size = static_cast<int64_t>(element_size(job.lanes));
   const auto out_size = static_cast<int64_t>(element_size(job.computed));
-  const auto part = [&](int64_t begin, int64_t end) {
-    const void* in[kMaxOperands];
-    for (int k = 0; k < p.inputs; ++k)
-      in[k] = static_cast<const char*>(p.in[k].address()) + begin * in_size;
-    job.compute(in, static_cast<char*>(p.out.data) + begin * out_size, end - begin);
-  };
-  if (p.numel <= kGrain)
-    part(0, p.numel);
-  else
-    parallel_for(0, p.numel, kGrain, part);
+  alignas(64) unsigned char constants[kMaxOperands][kTileBytes];
+  const char* in[kMaxOperands];
+  int64_t steps[kMaxOperands];
+  int64_t block_elements = end - begin;
+  for (int k = 0; k < p.inputs; ++k) {
+    steps[k] = job.lane_size;
+    in[k] = static_cast<const char*>(p.in[k].address()) + begin * job.lane_size;
+    if (!job.constant[k] || (p.numel == 1 && job.has_lanes(k))) continue;
+    block_elements = std::min(end - begin, job.tile_elements());
+    job.fill_constant(k, constants[k], block_elements);
+    in[k] = reinterpret_cast<const char*>(constants[k]);
+    steps[k] = 0;
+  }
+  for (int64_t i = 0; i < end - begin; i += block_elements) {
+    const void* at[kMaxOperands];
+    for (int k = 0; k < p.inputs; ++k) at[k] = in[k] + i * steps[k];
+    job.compute(at, static_cast<char*>(p.out.data) + (begin + i) * out_size,
+                std::min(block_elements, end - begin - i));
+  }
 }
+
+void run_plain(const Job& job) {
+  if (job.params.numel <= kGrain) return run_plain_part(job, 0, job.params.numel);
+  parallel_for(0, job.params.numel, kGrain,
+               [&](int64_t begin, int64_t end) { run_plain_part(job, begin, end); });
+}
+
+int64_t size_of(ScalarType type) { return static_cast<int64_t>(element_size(type)); }
 
 /// Evaluates tiles of any operands with buffers of its own: one per thread.
 class TileRunner {
  public:
   TileRunner(const Job& job, const Tiling& tiling) : job_(job), tiling_(tiling) {
-    const PointwiseParams& p = job.params;
-    for (int k = 0; k < p.inputs; ++k) {
-      constant_[k] = is_constant(p, p.in[k]);
-      if (constant_[k]) fill_constant(k);
-    }
+    for (int k = 0; k < job.params.inputs; ++k)
+      if (job.constant[k]) job.fill_constant(k, lanes_[k], tiling.rows * tiling.cols);
   }
 
   void run(int64_t index) {
     const PointwiseParams& p = job_.params;
     const Tile tile(tiling_, index);
     const void* in[kMaxOperands];
-    for (int k = 0; k < p.inputs; ++k) in[k] = constant_[k] ? lanes_[k] : fetch(k, tile);
+    for (int k = 0; k < p.inputs; ++k) in[k] = job_.constant[k] ? lanes_[k] : fetch(k, tile);
     const TileView out(p.out, tiling_, tile);
     const bool dense = out.dense(tile, size_of(p.out.dtype));
     if (dense && p.out.dtype == job_.computed) {
@@ -133,53 +183,20 @@ class TileRunner {
   }
 
  private:
-  static int64_t size_of(ScalarType type) { return static_cast<int64_t>(element_size(type)); }
-
-  /// Whether operand k is rounded to the half type first in which the formula is computed. Numbers are not,
-  /// as in PyTorch, except in comparisons, where x == 0.1 must hold for the half nearest to 0.1.
-  bool rounds(int k) const {
-    const ScalarType compute = job_.params.compute;
-    return job_.block && is_reduced_float(compute) && job_.params.in[k].dtype != compute &&
-           (!constant_[k] || job_.is_test());
-  }
-
-  /// Converts n elements of operand k to the dtype of the lanes.
-  void to_lanes(int k, const void* from, void* to, int64_t n) {
-    const ScalarType dtype = job_.params.in[k].dtype;
-    if (dtype == job_.lanes) {
-      if (!rounds(k)) {
-        std::memcpy(to, from, static_cast<size_t>(n) * element_size(dtype));
-        return;
-      }
-    }
-    if (rounds(k)) {
-      job_.convert(dtype, job_.params.compute, from, halves_, n);
-      job_.convert(job_.params.compute, job_.lanes, halves_, to, n);
-    } else {
-      job_.convert(dtype, job_.lanes, from, to, n);
-    }
-  }
-
-  void fill_constant(int k) {
-    alignas(16) unsigned char element[16];
-    to_lanes(k, job_.params.in[k].address(), element, 1);
-    fill(lanes_[k], element, size_of(job_.lanes), tiling_.rows * tiling_.cols);
-  }
-
   /// Operand k's elements of a tile, dense and in the dtype of the lanes.
   const void* fetch(int k, const Tile& tile) {
     const Operand& operand = job_.params.in[k];
     const TileView view(operand, tiling_, tile);
     const int64_t size = size_of(operand.dtype);
-    const bool right_dtype = operand.dtype == job_.lanes && !rounds(k);
+    const bool has_lanes = job_.has_lanes(k);
     const void* source = view.data;
     if (!view.dense(tile, size)) {
-      void* buffer = right_dtype ? static_cast<void*>(lanes_[k]) : raw_;
+      void* buffer = has_lanes ? static_cast<void*>(lanes_[k]) : raw_;
       gather(tile, view, size, buffer);
       source = buffer;
     }
-    if (right_dtype) return source;
-    to_lanes(k, source, lanes_[k], tile.elements());
+    if (has_lanes) return source;
+    job_.to_lanes(k, source, lanes_[k], tile.elements());
     return lanes_[k];
   }
 
@@ -188,9 +205,10 @@ class TileRunner {
     const ScalarType dtype = job_.params.out.dtype, compute = job_.params.compute;
     const int64_t n = tile.elements();
     ScalarType from = job_.computed;
-    if (job_.block && !job_.is_test() && is_reduced_float(compute) && dtype != compute) {
-      job_.convert(from, compute, result, halves_, n);
-      result = halves_;
+    uint16_t halves[kTileElements];
+    if (job_.block && !job_.is_test && is_reduced_float(compute) && dtype != compute) {
+      job_.convert(from, compute, result, halves, n);
+      result = halves;
       from = compute;
     }
     if (from != dtype) {
@@ -203,16 +221,13 @@ class TileRunner {
 
   const Job& job_;
   const Tiling& tiling_;
-  bool constant_[kMaxOperands];
   alignas(64) unsigned char lanes_[kMaxOperands][kTileBytes];
   alignas(64) unsigned char result_[kTileBytes];
   alignas(64) unsigned char raw_[kTileElements * 16];
-  alignas(64) unsigned char halves_[kTileElements * 2];
 };
 
 void run_tiles(const Job& job) {
-  const auto lane_size = static_cast<int64_t>(element_size(job.lanes));
-  const Tiling tiling(job.params, std::min(kTileElements, kTileBytes / lane_size));
+  const Tiling tiling(job.params, job.tile_elements());
   const auto part = [&](int64_t begin, int64_t end) {
     TileRunner runner(job, tiling);
     for (int64_t tile = begin; tile < end; ++tile) runner.run(tile);
@@ -223,15 +238,36 @@ void run_tiles(const Job& job) {
     parallel_for(0, tiling.count, std::max<int64_t>(kGrain / (tiling.rows * tiling.cols), 1), part);
 }
 
+/// Few elements, contiguous and all of one dtype: the shortest way to the block. False if they are
+/// not.
+bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
+  if (p.numel > kGrain || p.dim > 1) return false;
+  const auto usable = [&](const Operand& operand, ScalarType dtype) {
+    return operand.dtype == dtype && !operand.is_number && (p.dim == 0 || operand.strides[0] == 1);
+  };
+  const void* in[kMaxOperands];
+  for (int k = 0; k < p.inputs; ++k) {
+    if (!usable(p.in[k], p.compute)) return false;
+    in[k] = p.in[k].data;
+  }
+  const bool is_test = p.formula == Formula::kValue && table.is_test[p.functor];
+  const BlockFn block =
+      table.blocks[p.functor][static_cast<int>(p.formula)][static_cast<int>(p.compute)];
+  if (!block || !usable(p.out, is_test ? kBool : p.compute)) return false;
+  block(p.parameters, in, p.out.data, p.numel);
+  return true;
+}
+
 }  // namespace
 
 bool pointwise_supported(int functor, Formula formula, ScalarType compute) {
   const PointwiseTable& table = pointwise_table();
-  return table.blocks[functor][static_cast<int>(formula)][static_cast<int>(lane_dtype(compute))] != nullptr;
+  return table.blocks[functor][static_cast<int>(formula)][static_cast<int>(lane_dtype(compute))] !=
+         nullptr;
 }
 
 void run_with(const PointwiseTable& table, const PointwiseParams& params) {
-  if (params.numel == 0) return;
+  if (params.numel == 0 || run_small(table, params)) return;
   const Job job(table, params);
   if (is_plain(job))
     run_plain(job);

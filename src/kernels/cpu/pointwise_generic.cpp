@@ -1,5 +1,7 @@
-#include "kernels/cpu/vec_generic.h"
+#if !defined(__x86_64__)
+
 #include "kernels/cpu/pointwise_block.h"
+#include "kernels/cpu/vec_generic.h"
 
 namespace hearth::cpu {
 
@@ -7,3 +9,5 @@ extern const PointwiseTable kGenericPointwise;
 constinit const PointwiseTable kGenericPointwise = TableMaker<GenericIsa>::make(fn::All{});
 
 }  // namespace hearth::cpu
+
+#endif

@@ -139,8 +139,8 @@ void normal_blocks(double* data, int64_t blocks, double mean, double deviation) 
   }
 }
 
-/// float and double: all uniform numbers first, then in place; the last 16 are drawn again if they are not
-/// a whole block.
+/// float and double: all uniform numbers first, then in place; the last 16 are drawn again if they
+/// are not a whole block.
 template <class T>
 void normal_in_place(const RandomParams& params) {
   T* out = params.out.as<T>();

@@ -4,8 +4,8 @@
 
 #include "core/mt19937.h"
 #include "core/parallel_for.h"
-#include "kernels/ctx.h"
 #include "kernels/cpu/strided.h"
+#include "kernels/ctx.h"
 #include "kernels/draws.h"
 
 namespace hearth::cpu {
@@ -49,8 +49,9 @@ void philox_fill(const RandomSource& source, int64_t position, Bits* to, int64_t
   }
 }
 
-/// Calls f(bits, offsets, count) for chunks of the elements of `loop`, which cover all of them, with the
-/// bits that each is made of: from the Mersenne twister one after the other, else in parallel.
+/// Calls f(bits, offsets, count) for chunks of the elements of `loop`, which cover all of them,
+/// with the bits that each is made of: from the Mersenne twister one after the other, else in
+/// parallel.
 template <class Bits, int N, class F>
 void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const F& f) {
   const auto draw_range = [&](int64_t begin, int64_t end) {

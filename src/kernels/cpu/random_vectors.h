@@ -1,7 +1,7 @@
 #pragma once
 
-// The loops of RandomLoops. Results are PyTorch's to the bit where products are fused with the sums that
-// follow them; the statements' order decides which, so it matters here.
+// The loops of RandomLoops. Results are PyTorch's to the bit where products are fused with the sums
+// that follow them; the statements' order decides which, so it matters here.
 
 #include "functors/hd.h"
 #include "kernels/cpu/random_loops.h"
@@ -51,7 +51,9 @@ struct RandomVectors {
     __builtin_memcpy(&value, from, sizeof(value));
     return value;
   }
-  HEARTH_FN static void store(float* to, Floats value) { __builtin_memcpy(to, &value, sizeof(value)); }
+  HEARTH_FN static void store(float* to, Floats value) {
+    __builtin_memcpy(to, &value, sizeof(value));
+  }
   HEARTH_FN static Floats as_floats(Ints bits) { return reinterpret_cast<Floats>(bits); }
   HEARTH_FN static Ints as_ints(Floats value) { return reinterpret_cast<Ints>(value); }
   HEARTH_FN static Floats to_floats(Ints value) { return __builtin_convertvector(value, Floats); }
@@ -113,7 +115,8 @@ struct RandomVectors {
 template <class Isa>
 constexpr RandomLoops make_random_loops() {
   using V = RandomVectors<Isa>;
-  return {&V::template uniform<uint32_t, float>, &V::template uniform<uint64_t, double>, &V::normal};
+  return {&V::template uniform<uint32_t, float>, &V::template uniform<uint64_t, double>,
+          &V::normal};
 }
 
 }  // namespace hearth::cpu

@@ -34,24 +34,23 @@ void arange(const RangeParams& params) {
     });
   } else {
     const double start = params.start, step = params.step;
-    fill<T>(params.out, [=](int64_t i) {
-      return static_cast<T>(fused(step, static_cast<double>(i), start));
-    });
+    fill<T>(params.out,
+            [=](int64_t i) { return static_cast<T>(fused(step, static_cast<double>(i), start)); });
   }
 }
 
 /// Float and the half types are computed in float, all others in double.
 template <class T>
 void linspace(const RangeParams& params) {
-  using Compute = std::conditional_t<is_integral(dtype_of<T>, true), double, typename DrawTypes<T>::Compute>;
+  using Compute =
+      std::conditional_t<is_integral(dtype_of<T>, true), double, typename DrawTypes<T>::Compute>;
   const int64_t last = params.out.numel - 1;
   const Compute start = static_cast<T>(static_cast<Compute>(params.start));
   const Compute end = static_cast<T>(static_cast<Compute>(params.end));
   const Compute step = (end - start) / static_cast<Compute>(last);
   fill<T>(params.out, [=](int64_t i) {
     if (last == 0) return static_cast<T>(start);
-    if (i < (last + 1) / 2)
-      return static_cast<T>(fused(step, static_cast<Compute>(i), start));
+    if (i < (last + 1) / 2) return static_cast<T>(fused(step, static_cast<Compute>(i), start));
     return static_cast<T>(fused(-step, static_cast<Compute>(last - i), end));
   });
 }

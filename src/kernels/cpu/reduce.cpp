@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/cpu/isa.h"
+#include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/reduce_grid.h"
 
 namespace hearth::cpu {
@@ -13,8 +13,8 @@ namespace {
 constexpr int64_t kNarrow = 64;  // below, several rows are taken as one
 constexpr int64_t kFold = 32;    // so many at most
 
-/// One reduction. A chunk of the grid is halved until a leaf is left, and states are merged on the way back,
-/// so that rounding errors grow with the logarithm of the size.
+/// One reduction. A chunk of the grid is halved until a leaf is left, and states are merged on the
+/// way back, so that rounding errors grow with the logarithm of the size.
 class Reduction {
  public:
   Reduction(const ReduceParams& params, const ReduceLoops& loops)
@@ -53,7 +53,8 @@ void Reduction::run(Ctx& ctx) const {
     });
     return;
   }
-  char* slots = static_cast<char*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks() * slot_bytes())));
+  char* slots =
+      static_cast<char*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks() * slot_bytes())));
   grid_.for_tasks([this, slots](int64_t task, OutputTile tile, int64_t first, int64_t last) {
     TileStates states;
     reduce(tile, first, last, states);
@@ -79,6 +80,7 @@ void Reduction::reduce(OutputTile tile, int64_t begin, int64_t end, TileStates& 
 
 void Reduction::reduce_leaf(OutputTile tile, int64_t begin, int64_t end, TileStates& states) const {
   loops_.start(tile.width, states);
+  if (begin == end) return;
   if (grid_.by_rows()) {
     grid_.for_rows(tile, [&](int64_t j, const char* row) {
       grid_.along_row(row, begin, end, [&](const char* data, int64_t n) {
@@ -100,7 +102,8 @@ void Reduction::combine_rows(const char* data, int64_t stride, int64_t rows, int
     TileStates wide;
     loops_.start(fold * width, wide);
     loops_.rows(params_.parameters, data, fold * width, rows / fold, fold * width, wide);
-    for (int64_t i = 0; i < fold; ++i) loops_.merge(params_.parameters, wide, i * width, width, states);
+    for (int64_t i = 0; i < fold; ++i)
+      loops_.merge(params_.parameters, wide, i * width, width, states);
     data += rows / fold * fold * width * size_;
     rows %= fold;
   }
@@ -133,22 +136,32 @@ void Reduction::merge_slots(OutputTile tile, const char* slots, int64_t count,
   loops_.merge(params_.parameters, other, 0, tile.width, states);
 }
 
+/// All of a tensor that one block holds, computed as Reduction would, without its preparations.
+void reduce_block(const ReduceParams& params, const ReduceLoops& loops) {
+  TileStates states;
+  alignas(64) char result[64];
+  loops.start(1, states);
+  loops.block(params.parameters, params.in.data, params.in.numel, 0, states);
+  loops.finish(params.parameters, states, 1, result);
+  StridedConvert(params.compute, params.out.dtype)(result, 1, params.out.data, 1, 1);
+}
+
+bool is_one_block(const ReduceParams& params) {
+  const int64_t bytes = params.in.numel * int64_t(element_size(params.compute));
+  return params.out.numel == 1 && bytes > 0 && bytes <= kBlockBytes &&
+         params.in.dtype == params.compute && params.in.contiguous();
+}
+
 }  // namespace
 
-const ReduceTable& reduce_table() {
-#if defined(HEARTH_CPU_AVX512)
-  if (isa_level() == IsaLevel::kAvx512) return reduce_table_avx512;
-#endif
-#if defined(HEARTH_CPU_AVX2)
-  return reduce_table_avx2;
-#else
-  return reduce_table_generic;
-#endif
-}
+const ReduceTable& reduce_table() { return HEARTH_ISA_TABLE(reduce_table); }
 
 void run(const ReduceParams& params, Ctx& ctx) {
   const ReduceLoops& loops = *reduce_table().loops[params.functor][int(params.compute)];
-  Reduction(params, loops).run(ctx);
+  if (is_one_block(params))
+    reduce_block(params, loops);
+  else
+    Reduction(params, loops).run(ctx);
 }
 
 }  // namespace hearth::cpu

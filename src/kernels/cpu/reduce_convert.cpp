@@ -18,7 +18,8 @@ void copy_elements(const void* from, int64_t from_stride, void* to, int64_t to_s
   for (int64_t i = 0; i < n; ++i) y[i * to_stride] = x[i * from_stride];
 }
 
-void copy(int64_t size, const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t n) {
+void copy(int64_t size, const void* from, int64_t from_stride, void* to, int64_t to_stride,
+          int64_t n) {
   if (from_stride == 1 && to_stride == 1) {
     std::memcpy(to, from, size_t(n * size));
     return;
@@ -47,10 +48,11 @@ void StridedConvert::operator()(const void* from, int64_t from_stride, void* to,
   alignas(64) char before[kBlock * 16], after[kBlock * 16];
   for (int64_t done = 0; done < n; done += kBlock) {
     const int64_t count = std::min(kBlock, n - done);
-    copy(from_size_, static_cast<const char*>(from) + done * from_stride * from_size_, from_stride, before,
-         1, count);
+    copy(from_size_, static_cast<const char*>(from) + done * from_stride * from_size_, from_stride,
+         before, 1, count);
     convert_(before, after, count);
-    copy(to_size_, after, 1, static_cast<char*>(to) + done * to_stride * to_size_, to_stride, count);
+    copy(to_size_, after, 1, static_cast<char*>(to) + done * to_stride * to_size_, to_stride,
+         count);
   }
 }
 

@@ -10,7 +10,8 @@ namespace hearth::cpu {
 class StridedConvert {
  public:
   StridedConvert(ScalarType from, ScalarType to);
-  void operator()(const void* from, int64_t from_stride, void* to, int64_t to_stride, int64_t n) const;
+  void operator()(const void* from, int64_t from_stride, void* to, int64_t to_stride,
+                  int64_t n) const;
 
  private:
   const ConvertFn convert_;  // null between equal types

@@ -8,10 +8,13 @@ namespace {
 
 constexpr int64_t kTaskElements = 1 << 17;  // a chunk gets at least as many
 constexpr int64_t kTasks = 128;             // enough for every processor
-constexpr int64_t kShortRow = 16;           // below, outputs side by side are faster than along a row
-constexpr int64_t kNarrow = 64;             // below, columns of one run are few
+constexpr int64_t kShortRow = 16;  // below, outputs side by side are faster than along a row
+constexpr int64_t kNarrow = 64;    // below, columns of one run are few
 
-int64_t pieces(int64_t count, int64_t size) { return (count + size - 1) / size; }
+/// Without a division where there is one piece: small tensors notice.
+int64_t pieces(int64_t count, int64_t size) {
+  return count <= size ? count > 0 : (count + size - 1) / size;
+}
 int64_t at_least_1(int64_t x) { return std::max<int64_t>(x, 1); }
 
 }  // namespace
@@ -38,13 +41,23 @@ void ReduceGrid::choose_tiles() {
   split_runs_ = !by_rows_ && kept.inner_in() == 1 && (kept.inner_size() >= kNarrow || dense);
   const int64_t run = at_least_1(split_runs_ ? kept.inner_size() : kept.numel);
   tile_width_ = std::min(run, kTileBytes / size_);
-  if (by_rows_) tile_width_ = std::clamp<int64_t>(kTaskElements / at_least_1(count()), 1, tile_width_);
+  // Gathered columns should go through the buffer at once if they are short.
+  if (!direct_ || kept.inner_in() != 1)
+    tile_width_ =
+        std::min(tile_width_, std::max(kNarrow, kBufferBytes / size_ / at_least_1(count())));
+  if (by_rows_)
+    tile_width_ = std::clamp<int64_t>(kTaskElements / at_least_1(count()), 1, tile_width_);
   tiles_ = pieces(run, tile_width_) * (kept.numel / run);
   leaf_ = by_rows_ ? kBufferBytes / size_
                    : std::max<int64_t>(kNarrow, 4 * kBufferBytes / (tile_width_ * size_));
 }
 
 void ReduceGrid::choose_chunks() {
+  if (count() * tile_width_ <= kTaskElements) {
+    chunks_ = 1;
+    chunk_ = at_least_1(count());
+    return;
+  }
   const int64_t by_work = pieces(count() * tile_width_, kTaskElements);
   const int64_t wanted = std::clamp<int64_t>(by_work, 1, at_least_1(kTasks / at_least_1(tiles_)));
   chunk_ = at_least_1(pieces(pieces(count(), wanted), leaf_) * leaf_);

@@ -15,8 +15,11 @@ struct OutputTile {
   int64_t width;
 };
 
-/// How a reduction is cut up: a grid of tiles of outputs times chunks of the reduced positions, which
-/// depends on the shapes alone, and the way to the elements of each piece.
+/// Bytes of the elements of a row that are reduced in one go.
+inline constexpr int64_t kBlockBytes = 16384;
+
+/// How a reduction is cut up: a grid of tiles of outputs times chunks of the reduced positions,
+/// which depends on the shapes alone, and the way to the elements of each piece.
 class ReduceGrid {
  public:
   /// Elements are seen in type `compute`; `out` tells which dimensions are kept.
@@ -33,7 +36,8 @@ class ReduceGrid {
   int64_t tile_width() const { return tile_width_; }
   OutputTile tile(int64_t index) const;
 
-  /// Calls f(task, tile, first, last) for every tile and chunk in parallel; task = tile * chunks() + chunk.
+  /// Calls f(task, tile, first, last) for every tile and chunk in parallel; task = tile * chunks()
+  /// + chunk.
   template <class F>
   void for_tasks(const F& f) const;
   /// By rows: calls f(j, row) for each output j of a tile.
@@ -42,13 +46,13 @@ class ReduceGrid {
   /// By rows: calls f(data, n) for contiguous pieces of positions begin … end - 1 of a row.
   template <class F>
   void along_row(const char* row, int64_t begin, int64_t end, const F& f) const;
-  /// By columns: calls f(data, stride, rows) for pieces of positions begin … end - 1: rows of tile.width
-  /// contiguous elements, `stride` elements apart.
+  /// By columns: calls f(data, stride, rows) for pieces of positions begin … end - 1: rows of
+  /// tile.width contiguous elements, `stride` elements apart.
   template <class F>
   void across_columns(OutputTile tile, int64_t begin, int64_t end, const F& f) const;
 
  private:
-  static constexpr int64_t kBufferBytes = 16384;
+  static constexpr int64_t kBufferBytes = kBlockBytes;
   static constexpr int64_t kDirectRun = 256;  // shorter runs are gathered first
   static constexpr int64_t kGrain = 1 << 15;  // elements that are worth another thread
 
@@ -68,20 +72,22 @@ class ReduceGrid {
   int64_t leaf_, tile_width_, tiles_, chunks_, chunk_;
 };
 
-/// Converts the results of a tile, in type `compute`, to elements of `out`, whose strides `kept` has.
+/// Converts the results of a tile, in type `compute`, to elements of `out`, whose strides `kept`
+/// has.
 void store_tile(const ReduceDims& kept, OutputTile tile, const void* results, ScalarType compute,
                 const View& out);
 
 template <class F>
 void ReduceGrid::for_tasks(const F& f) const {
   const int64_t work = chunk_ * tile_width_;
-  parallel_for(0, tiles_ * chunks_, work < kGrain ? kGrain / (work + 1) : 1, [&](int64_t begin, int64_t end) {
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t first = task % chunks_ * chunk_;
-      const int64_t last = first + chunk_ < count() ? first + chunk_ : count();
-      f(task, tile(task / chunks_), first, last);
-    }
-  });
+  parallel_for(0, tiles_ * chunks_, work < kGrain ? kGrain / (work + 1) : 1,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t task = begin; task < end; ++task) {
+                   const int64_t first = task % chunks_ * chunk_;
+                   const int64_t last = first + chunk_ < count() ? first + chunk_ : count();
+                   f(task, tile(task / chunks_), first, last);
+                 }
+               });
 }
 
 template <class F>

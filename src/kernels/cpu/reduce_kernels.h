@@ -18,8 +18,8 @@ struct alignas(64) TileStates {
   unsigned char padding[64];  // a merge may read a whole vector behind the last state
 };
 
-/// The inner loops of one reduction in one type, whose elements they take contiguous and in that type.
-/// States of outputs beyond `width`, up to a whole vector, may be overwritten with anything.
+/// The inner loops of one reduction in one type, whose elements they take contiguous and in that
+/// type. States of outputs beyond `width`, up to a whole vector, may be overwritten with anything.
 struct ReduceLoops {
   int parts;
   /// states = start.

@@ -6,13 +6,14 @@
 #include "kernels/cpu/reduce_kernels.h"
 #include "kernels/cpu/vec_complex.h"
 
-// Put before loops of constant length: arrays of vectors stay in registers only when every index is known.
+// Put before loops of constant length: arrays of vectors stay in registers only when every index is
+// known.
 #define HEARTH_UNROLL _Pragma("GCC unroll 64")
 
 namespace hearth::cpu {
 
-/// How elements of type T are stored, one of them as a value, as many as fill a register, and the numbers
-/// that values can be made of.
+/// How elements of type T are stored, one of them as a value, as many as fill a register, and the
+/// numbers that values can be made of.
 template <class T, class Isa>
 struct LanesOf {
   using Stored = T;
@@ -63,7 +64,9 @@ struct ReduceLoopsOf {
     HEARTH_UNROLL
     for (int p = 0; p < kParts; ++p) s.part[p].store(states + p * pitch);
   }
-  HEARTH_SIMD static T* at(TileStates& states, int64_t j) { return reinterpret_cast<T*>(states.bytes) + j; }
+  HEARTH_SIMD static T* at(TileStates& states, int64_t j) {
+    return reinterpret_cast<T*>(states.bytes) + j;
+  }
   HEARTH_SIMD static const T* at(const TileStates& states, int64_t j) {
     return reinterpret_cast<const T*>(states.bytes) + j;
   }
@@ -94,18 +97,17 @@ struct ReduceLoopsOf {
       f.finish(load<Full>(at(states, j), kTile)).store(static_cast<T*>(out) + j);
   }
 
-  static void block(const void* functor, const void* data, int64_t n, int64_t j, TileStates& states) {
+  static void block(const void* functor, const void* data, int64_t n, int64_t j,
+                    TileStates& states) {
     const F& f = *static_cast<const F*>(functor);
     const T* x = static_cast<const T*>(data);
     constexpr int kVectors = int(kDeal / kFull);
     State<Full> s[kVectors];
     HEARTH_UNROLL
-    for (int v = 0; v < kVectors; ++v)
-      HEARTH_UNROLL
+    for (int v = 0; v < kVectors; ++v) HEARTH_UNROLL
     for (int p = 0; p < kParts; ++p) s[v].part[p] = Full(fn::start_value<Number>(F::start[p]));
-    for (; n >= kDeal; n -= kDeal, x += kDeal)
-      HEARTH_UNROLL
-      for (int v = 0; v < kVectors; ++v) s[v] = f.combine(s[v], Full::load(x + v * kFull));
+    for (; n >= kDeal; n -= kDeal, x += kDeal) HEARTH_UNROLL
+    for (int v = 0; v < kVectors; ++v) s[v] = f.combine(s[v], Full::load(x + v * kFull));
     HEARTH_UNROLL
     for (int v = 0; v < kVectors; ++v, n -= kFull, x += kFull) {
       if (n >= kFull)
@@ -114,9 +116,8 @@ struct ReduceLoopsOf {
         s[v] = combine_first(f, s[v], x, n);
     }
     HEARTH_UNROLL
-    for (int half = kVectors / 2; half >= 1; half /= 2)
-      HEARTH_UNROLL
-      for (int v = 0; v < half; ++v) s[v] = f.merge(s[v], s[v + half]);
+    for (int half = kVectors / 2; half >= 1; half /= 2) HEARTH_UNROLL
+    for (int v = 0; v < half; ++v) s[v] = f.merge(s[v], s[v + half]);
     T* state = at(states, j);
     store(f.merge(load<One>(state, kTile), merge_lanes(f, s[0])), state, kTile);
   }
@@ -134,14 +135,13 @@ struct ReduceLoopsOf {
     alignas(64) T lanes[kParts][kFull];
     store(s, lanes[0], kFull);
     HEARTH_UNROLL
-    for (int64_t half = kFull / 2; half >= 1; half /= 2)
-      HEARTH_UNROLL
-      for (int64_t l = 0; l < half; ++l) merge_at<One>(f, lanes[0] + l, lanes[0] + l + half, kFull);
+    for (int64_t half = kFull / 2; half >= 1; half /= 2) HEARTH_UNROLL
+    for (int64_t l = 0; l < half; ++l) merge_at<One>(f, lanes[0] + l, lanes[0] + l + half, kFull);
     return load<One>(lanes[0], kFull);
   }
 
-  static void rows(const void* functor, const void* data, int64_t stride, int64_t count, int64_t width,
-                   TileStates& states) {
+  static void rows(const void* functor, const void* data, int64_t stride, int64_t count,
+                   int64_t width, TileStates& states) {
     const F& f = *static_cast<const F*>(functor);
     const T* x = static_cast<const T*>(data);
     constexpr int kAtOnce = 4;
@@ -151,7 +151,8 @@ struct ReduceLoopsOf {
   }
 
   template <int count>
-  HEARTH_SIMD static void some_rows(const F& f, const T* x, int64_t stride, int64_t width, T* states) {
+  HEARTH_SIMD static void some_rows(const F& f, const T* x, int64_t stride, int64_t width,
+                                    T* states) {
     int64_t j = 0;
     for (; j + kFull <= width; j += kFull) one_column<Full, count>(f, x + j, stride, states + j);
     for (; j < width; ++j) one_column<One, count>(f, x + j, stride, states + j);

@@ -22,8 +22,8 @@ struct ReduceDims {
   int64_t inner_in() const { return dim > 0 ? in[dim - 1] : 1; }
   int64_t inner_out() const { return dim > 0 ? out[dim - 1] : 1; }
 
-  /// Calls f(in offset, out offset, count) for the runs along the innermost dimension that make up the
-  /// positions begin … end - 1, counted in row-major order.
+  /// Calls f(in offset, out offset, count) for the runs along the innermost dimension that make up
+  /// the positions begin … end - 1, counted in row-major order.
   template <class F>
   void for_runs(int64_t begin, int64_t end, const F& f) const;
 };
@@ -37,6 +37,7 @@ struct ReducePlan {
 
 template <class F>
 void ReduceDims::for_runs(int64_t begin, int64_t end, const F& f) const {
+  if (begin >= end) return;  // a size may be 0
   int64_t index[kMaxDims];
   int64_t in_offset = 0, out_offset = 0;
   int64_t rest = begin;
@@ -47,7 +48,7 @@ void ReduceDims::for_runs(int64_t begin, int64_t end, const F& f) const {
     out_offset += index[d] * out[d];
   }
   if (dim <= 1) {
-    if (begin < end) f(in_offset, out_offset, end - begin);
+    f(in_offset, out_offset, end - begin);
     return;
   }
   const int inner = dim - 1;

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hearth/dtype.h"
+
+namespace hearth::cpu {
+
+/// The most rows of one call: their numbers fit into a byte.
+inline constexpr int64_t kMinMaxRows = 64;
+
+/// For each of `width` columns the best element of `rows` rows, `stride` elements apart, and its
+/// row as an integer as wide as the elements.
+using MinMaxRowsFn = void (*)(const void* data, int64_t stride, int64_t rows, int64_t width,
+                              void* values, void* places);
+
+/// By dtype (float, double, int64, bool) and by whether the largest is wanted.
+struct MinMaxTable {
+  MinMaxRowsFn rows[kScalarTypeSlots][2] = {};
+};
+
+extern const MinMaxTable minmax_dim_table_avx2;
+extern const MinMaxTable minmax_dim_table_avx512;
+extern const MinMaxTable minmax_dim_table_generic;
+
+}  // namespace hearth::cpu

@@ -1,0 +1,112 @@
+#include "kernels/dropout.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/mt19937.h"
+#include "support.h"
+
+namespace hearth {
+namespace {
+
+using testing::Buffer;
+using testing::KernelContext;
+
+template <class T>
+struct Result {
+  std::vector<T> out;
+  std::vector<bool> mask;
+};
+
+template <class T>
+Result<T> dropout(const std::vector<T>& values, double p, Mt19937* mt) {
+  Buffer<T> in(values), out(values.size());
+  Buffer<bool> mask(values.size());
+  const std::vector<int64_t> sizes{static_cast<int64_t>(values.size())};
+  DropoutParams params;
+  params.in = in.view(sizes);
+  params.out = out.view(sizes);
+  params.mask = mask.view(sizes);
+  params.p = p;
+  params.source = {.mt = mt, .seed = 42, .offset = 0};
+  KernelContext context;
+  cpu::run(params, context.ctx);
+  EXPECT_TRUE(out.guards_intact() && mask.guards_intact());
+  return {out.values(), mask.values()};
+}
+
+template <class T>
+std::vector<T> one_to(int last) {
+  std::vector<T> values;
+  for (int i = 1; i <= last; ++i) values.push_back(T(static_cast<float>(i)));
+  return values;
+}
+
+// F.dropout(torch.arange(1., 9), 0.3) after torch.manual_seed(42).
+TEST(Dropout, IsPyTorchs) {
+  Mt19937 mt(42);
+  EXPECT_EQ(dropout(one_to<float>(8), 0.3, &mt).out,
+            (std::vector<float>{1.4285714626312256f, 2.857142925262451f, 4.285714149475098f,
+                                5.714285850524902f, 7.142857551574707f, 8.571428298950195f, 0, 0}));
+  Mt19937 again(42);
+  const auto halves = dropout(one_to<Half>(8), 0.3, &again).out;
+  EXPECT_EQ(float(halves[2]), 4.28515625f);
+  EXPECT_EQ(float(halves[6]), 0.0f);
+}
+
+template <class T>
+void expect_dropout(Mt19937* mt, double tolerance) {
+  auto values = one_to<T>(1000);
+  for (int doubled = 0; doubled < 4; ++doubled) {
+    const auto again = values;
+    values.insert(values.end(), again.begin(), again.end());
+  }
+  for (const double p : {0.0, 0.1, 0.5, 0.9, 1.0}) {
+    const auto [out, mask] = dropout(values, p, mt);
+    double kept = 0;
+    for (size_t i = 0; i < values.size(); ++i) {
+      kept += mask[i];
+      const double expected = mask[i] ? double(values[i]) / (1 - p) : 0;
+      ASSERT_NEAR(double(out[i]), expected, tolerance * expected);
+    }
+    EXPECT_NEAR(kept / double(values.size()), 1 - p,
+                5 * std::sqrt(p * (1 - p) / double(values.size())));
+  }
+}
+
+TEST(Dropout, KeepsAndScales) {
+  Mt19937 mt(1);
+  for (Mt19937* source : {&mt, static_cast<Mt19937*>(nullptr)}) {
+    expect_dropout<float>(source, 2e-7);
+    expect_dropout<double>(source, 4e-16);
+    expect_dropout<Half>(source, 1e-3);
+    expect_dropout<BFloat16>(source, 8e-3);
+  }
+}
+
+TEST(Dropout, WhatIsNotFiniteShows) {
+  const float inf = std::numeric_limits<float>::infinity();
+  const auto out = dropout<float>({inf, std::nanf(""), -1.0f}, 1, nullptr).out;
+  EXPECT_TRUE(std::isnan(out[0]) && std::isnan(out[1]));
+  EXPECT_TRUE(out[2] == 0 && std::signbit(out[2]));
+}
+
+TEST(Dropout, EveryViewHasItsOwnStrides) {
+  Buffer<float> in(std::vector<float>(12, 1.0f)), out(24, -1.0f);
+  Buffer<bool> mask(12);
+  DropoutParams params;
+  params.in = in.view({3, 4}, {1, 3});
+  params.out = out.view({3, 4}, {8, 2});
+  params.mask = mask.view({3, 4});
+  KernelContext context;
+  cpu::run(params, context.ctx);
+  for (int64_t i = 0; i < 12; ++i)
+    EXPECT_EQ(testing::at<float>(params.out, i), testing::at<bool>(params.mask, i) ? 2.0f : 0.0f);
+  for (size_t i = 1; i < 24; i += 2) EXPECT_EQ(out[i], -1.0f);
+}
+
+}  // namespace
+}  // namespace hearth
