@@ -131,6 +131,8 @@ void compute(OpCall& c) {
   if (pointwise) inferred.compute = compute_type(info, c.inputs);
   if (pointwise || inferred.has(0)) check_dtype(info, pointwise ? inferred.compute : inferred.in(0).dtype);
   c.op.infer(c.op, c.args, inferred);
+  HEARTH_CHECK_AS(NotImplementedError, info.effect != Effect::kDynamicShape || !device.is_meta(), info.name,
+                  "(): the result's shape depends on data, which meta tensors do not have");
   if (info.effect == Effect::kView) return make_view(c, inferred);
   if (c.binding == Binding::kNew) {
     allocate_outputs(c, inferred, device);
