@@ -59,6 +59,12 @@ Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_
 }  // namespace
 
 GraphTask* GraphTask::current() { return current_task; }
+
+bool GraphTask::wants(const Node& node) const {
+  const auto found = tasks_.find(const_cast<Node*>(&node));
+  return !restricted_ || (found != tasks_.end() && (found->second.needed || !found->second.captures.empty()));
+}
+
 Node* current_node() { return running_node; }
 
 GraphTask::Pending& GraphTask::pending(const NodePtr& node) {

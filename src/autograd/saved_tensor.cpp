@@ -5,7 +5,8 @@
 
 namespace hearth::autograd {
 
-SavedTensor::SavedTensor(const Tensor& tensor, bool own_output) : own_output_(own_output) {
+SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_nr)
+    : output_nr_(output_nr), own_output_(own_output) {
   if (!tensor.defined()) return;
   TensorImpl& impl = impl_of(tensor);
   HEARTH_CHECK(!impl.has(kInference) || modes.flags & kInferenceMode,
@@ -35,6 +36,15 @@ Tensor SavedTensor::unpack(Node* node) const {
   Tensor result = shallow_alias(tensor_, true);
   set_history(result, NodePtr::share(node), output_nr_);
   return result;
+}
+
+void fail_released(const Node& node) {
+  detail::fail<Error>(
+      "Trying to backward through the graph a second time (or directly access saved tensors after they have already "
+      "been freed). Saved intermediate values of the graph are freed when you call .backward() or autograd.grad(). "
+      "Specify retain_graph=True if you need to backward through the graph a second time or if you need to access "
+      "saved tensors after calling backward. (in ",
+      node.name(), ")");
 }
 
 }  // namespace hearth::autograd

@@ -9,8 +9,8 @@ namespace hearth::autograd {
 class SavedTensor {
  public:
   SavedTensor() = default;
-  /// `own_output`: the tensor is an output of the node that saves it, so it is kept without its history.
-  SavedTensor(const Tensor& tensor, bool own_output);
+  /// `own_output`: the tensor is output `output_nr` of the node that saves it, so it is kept without its history.
+  SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_nr = 0);
 
   /// The tensor as it was when saved; throws if it was modified in place since. `node` is the saving node.
   Tensor unpack(Node* node) const;
@@ -23,5 +23,8 @@ class SavedTensor {
   uint32_t output_nr_ = 0;
   bool own_output_ = false;
 };
+
+/// Throws: backward has freed what `node` saved.
+[[noreturn]] void fail_released(const Node& node);
 
 }  // namespace hearth::autograd
