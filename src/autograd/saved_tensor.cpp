@@ -1,9 +1,19 @@
 #include "autograd/saved_tensor.h"
 
+#include <any>
+
+#include "autograd/saved_hooks.h"
 #include "autograd/state.h"
 #include "core/modes.h"
 
 namespace hearth::autograd {
+
+struct SavedTensor::Packed {
+  SavedHooks hooks;
+  std::any value;
+  Edge history;  // of the tensor, unless it is the node's own output
+};
+void SavedTensor::DeletePacked::operator()(Packed* packed) const { delete packed; }
 
 SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_nr)
     : output_nr_(output_nr), own_output_(own_output) {
@@ -13,12 +23,41 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
                "Inference tensors cannot be saved for backward. Please do not use Tensors created in inference mode "
                "in computation tracked by autograd. To work around this, you can make a clone to get a normal tensor "
                "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
+  if (current_saved_hooks()) [[unlikely]] {
+    pack(tensor);
+    return;
+  }
   version_ = impl.version();
   // The node must not own its own output, which owns the node.
   tensor_ = own_output ? shallow_alias(tensor, true) : tensor;
 }
 
+void SavedTensor::pack(const Tensor& tensor) {
+  packed_.reset(new Packed{current_saved_hooks(), {}, own_output_ ? Edge() : gradient_edge(tensor)});
+  const AutoGradMode off(false);
+  const uint32_t version = impl_of(tensor).version();
+  packed_->value = packed_->hooks->pack(tensor.detach());
+  HEARTH_CHECK(impl_of(tensor).version() == version,
+               "A saved tensor pack hook is modifying its input in place. Tensors provided as input to pack hook can "
+               "not be modified by in-place operations as this can lead to unexpected side-effects. Please open an "
+               "issue if you need to perform in-place operations on the input to a pack hook.");
+}
+
+Tensor SavedTensor::unpack_with_hooks(Node* node) const {
+  Tensor result;
+  {
+    const AutoGradMode off(false);
+    result = shallow_alias(packed_->hooks->unpack(packed_->value), false);
+  }
+  if (own_output_)
+    set_history(result, NodePtr::share(node), output_nr_);
+  else if (packed_->history.is_valid())
+    set_history(result, packed_->history.function, packed_->history.input_nr);
+  return result;
+}
+
 Tensor SavedTensor::unpack(Node* node) const {
+  if (packed_) return unpack_with_hooks(node);
   if (!tensor_.defined()) return {};
   const TensorImpl& impl = impl_of(tensor_);
   if (impl.version() != version_) {
