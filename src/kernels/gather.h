@@ -5,10 +5,10 @@
 
 namespace hearth {
 
-/// out[p] = in[p with its coordinate dim replaced by index[p]] for every position p of index. The index is
-/// int64 or int32 with as many dimensions as in and out's sizes; in the other dimensions it may be smaller
-/// than in. A 0-d view counts as one element of a 1-d one. An index outside [0, in.sizes[dim]) is a
-/// kIndexOutOfRange fault (index, dim, size).
+/// out[p] = in[p with its coordinate dim replaced by index[p]] for every position p of index. The
+/// index is int64 or int32 with as many dimensions as in and out's sizes; in the other dimensions
+/// it may be smaller than in. A 0-d view counts as one element of a 1-d one. An index outside [0,
+/// in.sizes[dim]) is a kIndexOutOfRange fault (index, dim, size).
 struct GatherParams {
   View in, index, out;
   int dim = 0;
@@ -16,8 +16,8 @@ struct GatherParams {
 
 /// out[p with its coordinate dim replaced by index[p]] += src[p] for every position p of index; out
 /// already holds what is added to. The index is as in GatherParams and at most src's size in every
-/// dimension. bool adds as "or", integers wrap. Every element of out is summed in row-major order of p. After a
-/// fault out is as it was (on devices: unspecified).
+/// dimension. bool adds as "or", integers wrap. Every element of out is summed in row-major order
+/// of p. After a fault out is as it was (on devices: unspecified).
 struct ScatterAddParams {
   View out, index, src;
   int dim = 0;

@@ -33,7 +33,9 @@ void push_dim(View& view, int64_t size, int64_t stride) {
 }  // namespace
 
 IndexLayout index_layout(const View& self, const std::vector<View>& indices) {
-  const auto indexed = [&](int d) { return size_t(d) < indices.size() && indices[size_t(d)].defined(); };
+  const auto indexed = [&](int d) {
+    return size_t(d) < indices.size() && indices[size_t(d)].defined();
+  };
   const IndexPlace place(indices);
   const View& shape = indices[size_t(place.first)];
 

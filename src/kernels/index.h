@@ -16,18 +16,20 @@ struct IndexedDim {
 };
 
 /// A tensor indexed by tensors, laid over the result's positions p:
-///   address(p) = kept.data + sum over d of p[d] * kept.strides[d] + sum over i of indices[i](p) * stride_i.
-/// `kept` has the result's sizes: the tensor's own strides in dimensions that were not indexed, stride 0 in
-/// those that came from the indices.
+///   address(p) = kept.data + sum over d of p[d] * kept.strides[d] + sum over i of indices[i](p) *
+///   stride_i.
+/// `kept` has the result's sizes: the tensor's own strides in dimensions that were not indexed,
+/// stride 0 in those that came from the indices.
 struct IndexLayout {
   View kept;
   std::vector<IndexedDim> indices;
 };
 
-/// The layout of self[indices]. indices[d] belongs to dimension d: an undefined View (and a missing one at
-/// the end) keeps it whole, the defined ones (at least one) share one shape, already broadcast. As in
-/// PyTorch that shape takes the place of the indexed dimensions if they are neighbours, else it comes first.
-/// The result must have at most kMaxDims dimensions (the caller checks).
+/// The layout of self[indices]. indices[d] belongs to dimension d: an undefined View (and a missing
+/// one at the end) keeps it whole, the defined ones (at least one) share one shape, already
+/// broadcast. As in PyTorch that shape takes the place of the indexed dimensions if they are
+/// neighbours, else it comes first. The result must have at most kMaxDims dimensions (the caller
+/// checks).
 IndexLayout index_layout(const View& self, const std::vector<View>& indices);
 
 /// out[p] = from(p). An index out of range is a kIndexOutOfRange fault (index, dim, size).
@@ -36,9 +38,9 @@ struct IndexParams {
   View out;  // of the result's sizes, from.kept's dtype
 };
 
-/// to(p) = values[p], or to(p) += values[p] if accumulate (bool adds as "or", integers wrap). Where several
-/// positions name one element, they act in row-major order. After a fault the tensor is as it was (on
-/// devices: unspecified).
+/// to(p) = values[p], or to(p) += values[p] if accumulate (bool adds as "or", integers wrap). Where
+/// several positions name one element, they act in row-major order. After a fault the tensor is as
+/// it was (on devices: unspecified).
 struct IndexPutParams {
   IndexLayout to;
   View values;  // of the result's sizes (stride 0 where broadcast), to.kept's dtype

@@ -11,8 +11,8 @@ struct NonzeroCountParams {
   View count;
 };
 
-/// out ([count, in.dim] int64) = the coordinates of in's elements that are not zero, in row-major order.
-/// At most out.sizes[0] rows are written.
+/// out ([count, in.dim] int64) = the coordinates of in's elements that are not zero, in row-major
+/// order. At most out.sizes[0] rows are written.
 struct NonzeroFillParams {
   View in;
   View out;

@@ -22,19 +22,22 @@ void expect_concatenated(const CatParams& params) {
     std::vector<int64_t> place = testing::coordinates(params.out, i);
     int64_t& along = place[size_t(params.dim)];
     size_t input = 0;
-    while (along >= params.in[input].sizes[params.dim]) along -= params.in[input++].sizes[params.dim];
+    while (along >= params.in[input].sizes[params.dim])
+      along -= params.in[input++].sizes[params.dim];
     ASSERT_EQ(at<T>(params.out, i), at<T>(params.in[input], std::span(place))) << i;
   }
 }
 
 template <class T>
-void check(const std::vector<std::vector<int64_t>>& sizes, const std::vector<int64_t>& out_sizes, int dim) {
+void check(const std::vector<std::vector<int64_t>>& sizes, const std::vector<int64_t>& out_sizes,
+           int dim) {
   std::vector<std::unique_ptr<Buffer<T>>> buffers;
   Buffer<T> out(size_t(testing::product(out_sizes)));
   CatParams params{{}, out.view(out_sizes), dim};
   for (const auto& s : sizes) {
     const auto seed = static_cast<uint32_t>(buffers.size() + 1);
-    buffers.push_back(std::make_unique<Buffer<T>>(small_numbers<T>(size_t(testing::product(s)), seed)));
+    buffers.push_back(
+        std::make_unique<Buffer<T>>(small_numbers<T>(size_t(testing::product(s)), seed)));
     params.in.push_back(buffers.back()->view(s));
   }
   KernelContext context;

@@ -40,8 +40,10 @@ void expect_gathered(const GatherParams& p) {
 }
 
 template <class T, class I>
-void check_gather(const std::vector<int64_t>& in_sizes, const std::vector<int64_t>& sizes, int dim) {
-  Buffer<T> in(small_numbers<T>(size_t(testing::product(in_sizes)))), out(size_t(testing::product(sizes)));
+void check_gather(const std::vector<int64_t>& in_sizes, const std::vector<int64_t>& sizes,
+                  int dim) {
+  Buffer<T> in(small_numbers<T>(size_t(testing::product(in_sizes)))),
+      out(size_t(testing::product(sizes)));
   Buffer<I> index(indices<I>(out.size(), in_sizes[size_t(dim)]));
   const GatherParams params{in.view(in_sizes), index.view(sizes), out.view(sizes), dim};
   KernelContext context;
@@ -53,8 +55,8 @@ void check_gather(const std::vector<int64_t>& in_sizes, const std::vector<int64_
 
 template <class T>
 class GatherTest : public ::testing::Test {};
-using Types = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float, double,
-                               complex<float>, complex<double>, bool>;
+using Types = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float,
+                               double, complex<float>, complex<double>, bool>;
 TYPED_TEST_SUITE(GatherTest, Types);
 
 TYPED_TEST(GatherTest, TakesFromEveryDimension) {
@@ -119,7 +121,8 @@ TEST(Gather, FromAnEmptyDimensionEveryIndexIsOutOfRange) {
 
 /// One element at a time, in row-major order.
 template <class T>
-std::vector<T> scattered(const std::vector<T>& start, const View& out, const View& index, const View& src, int dim) {
+std::vector<T> scattered(const std::vector<T>& start, const View& out, const View& index,
+                         const View& src, int dim) {
   std::vector<T> result = start;
   for (int64_t i = 0; i < index.numel; ++i) {
     const auto place = testing::coordinates(index, i);
@@ -139,9 +142,11 @@ void check_scatter(const std::vector<int64_t>& sizes, const std::vector<int64_t>
                    const std::vector<int64_t>& src_sizes, int dim) {
   Buffer<T> out(small_numbers<T>(size_t(testing::product(sizes)), 1));
   Buffer<T> src(small_numbers<T>(size_t(testing::product(src_sizes)), 2));
-  Buffer<int64_t> index(indices<int64_t>(size_t(testing::product(index_sizes)), sizes[size_t(dim)]));
+  Buffer<int64_t> index(
+      indices<int64_t>(size_t(testing::product(index_sizes)), sizes[size_t(dim)]));
   const ScatterAddParams params{out.view(sizes), index.view(index_sizes), src.view(src_sizes), dim};
-  const std::vector<T> expected = scattered(out.values(), params.out, params.index, params.src, dim);
+  const std::vector<T> expected =
+      scattered(out.values(), params.out, params.index, params.src, dim);
   KernelContext context;
   cpu::run(params, context.ctx);
   EXPECT_EQ(out.values(), expected);
@@ -174,7 +179,8 @@ TEST(ScatterAdd, AfterAFaultNothingHasChanged) {
     Buffer<float> out(6, 1), src(6, 1);
     Buffer<int64_t> index({0, 1, 2, 0, bad, 1});
     KernelContext context;
-    cpu::run(ScatterAddParams{out.view({2, 3}), index.view({2, 3}), src.view({2, 3}), 1}, context.ctx);
+    cpu::run(ScatterAddParams{out.view({2, 3}), index.view({2, 3}), src.view({2, 3}), 1},
+             context.ctx);
     EXPECT_TRUE(context.has_index_fault(bad, 1, 3));
     EXPECT_EQ(out.values(), std::vector<float>(6, 1));
     EXPECT_TRUE(out.guards_intact());

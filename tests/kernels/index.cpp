@@ -56,7 +56,8 @@ struct Case {
   Sizes result_sizes() const {
     Sizes result;
     for (size_t d = 0; d < self_sizes.size(); ++d)
-      if (std::find(dims.begin(), dims.end(), int(d)) == dims.end()) result.push_back(self_sizes[d]);
+      if (std::find(dims.begin(), dims.end(), int(d)) == dims.end())
+        result.push_back(self_sizes[d]);
     result.insert(result.begin() + std::ptrdiff_t(shape_position()), shape.begin(), shape.end());
     return result;
   }
@@ -88,7 +89,8 @@ void check_index(const Sizes& sizes, const std::vector<int>& dims, const Sizes& 
   Case<T> c(sizes, dims, shape);
   Buffer<T> out(size_t(testing::product(c.result_sizes())));
   const IndexParams params{index_layout(c.self_view, c.indices), out.view(c.result_sizes())};
-  ASSERT_EQ(Sizes(params.from.kept.sizes, params.from.kept.sizes + params.from.kept.dim), c.result_sizes());
+  ASSERT_EQ(Sizes(params.from.kept.sizes, params.from.kept.sizes + params.from.kept.dim),
+            c.result_sizes());
   ASSERT_EQ(params.from.kept.numel, params.out.numel);
   KernelContext context;
   cpu::run(params, context.ctx);
@@ -110,12 +112,13 @@ T sum_of(T a, T b) {
 
 /// Puts (or adds) values, laid out by value_strides, one by one in row-major order.
 template <class T>
-void check_put(const Sizes& sizes, const std::vector<int>& dims, const Sizes& shape, bool accumulate,
-               bool broadcast_values = false) {
+void check_put(const Sizes& sizes, const std::vector<int>& dims, const Sizes& shape,
+               bool accumulate, bool broadcast_values = false) {
   Case<T> c(sizes, dims, shape);
   const Sizes result_sizes = c.result_sizes();
   Buffer<T> values(small_numbers<T>(size_t(testing::product(result_sizes)), 9));
-  const View list = broadcast_values ? values.view(result_sizes, Sizes(result_sizes.size(), 0)) : values.view(result_sizes);
+  const View list = broadcast_values ? values.view(result_sizes, Sizes(result_sizes.size(), 0))
+                                     : values.view(result_sizes);
   std::vector<T> expected = c.self.values();
   for (int64_t i = 0; i < list.numel; ++i) {
     const Sizes place = c.self_place(testing::coordinates(list, i));
@@ -131,21 +134,24 @@ void check_put(const Sizes& sizes, const std::vector<int>& dims, const Sizes& sh
 
 template <class T>
 class IndexTest : public ::testing::Test {};
-using Types = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float, double,
-                               complex<float>, complex<double>, bool>;
+using Types = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float,
+                               double, complex<float>, complex<double>, bool>;
 TYPED_TEST_SUITE(IndexTest, Types);
 
-const std::vector<std::vector<int>> kIndexedDims = {{0}, {1}, {3}, {0, 1}, {1, 2}, {0, 2}, {1, 3}, {0, 1, 2, 3}};
+const std::vector<std::vector<int>> kIndexedDims = {{0},    {1},    {3},    {0, 1},
+                                                    {1, 2}, {0, 2}, {1, 3}, {0, 1, 2, 3}};
 
 TYPED_TEST(IndexTest, ReadsWhereverTheIndicesStand) {
   for (const auto& dims : kIndexedDims)
-    for (const Sizes& shape : {Sizes{}, Sizes{7}, Sizes{2, 3}}) check_index<TypeParam>({3, 4, 5, 6}, dims, shape);
+    for (const Sizes& shape : {Sizes{}, Sizes{7}, Sizes{2, 3}})
+      check_index<TypeParam>({3, 4, 5, 6}, dims, shape);
 }
 
 TYPED_TEST(IndexTest, WritesWhereverTheIndicesStand) {
   for (const auto& dims : kIndexedDims)
     for (bool accumulate : {false, true})
-      for (bool broadcast : {false, true}) check_put<TypeParam>({3, 4, 5, 6}, dims, {2, 3}, accumulate, broadcast);
+      for (bool broadcast : {false, true})
+        check_put<TypeParam>({3, 4, 5, 6}, dims, {2, 3}, accumulate, broadcast);
 }
 
 TEST(Index, ResultsHavePyTorchsShapes) {
@@ -167,7 +173,8 @@ TEST(Index, IndicesMayBroadcastAgainstEachOther) {
   const std::vector<View> indices = {rows.view({2, 3}, {1, 0}), columns.view({2, 3}, {0, 1})};
   KernelContext context;
   cpu::run(IndexParams{index_layout(self.view({4, 5}), indices), out.view({2, 3})}, context.ctx);
-  EXPECT_EQ(out.values(), (std::vector<float>{self[15], self[19], self[17], self[15], self[19], self[17]}));
+  EXPECT_EQ(out.values(),
+            (std::vector<float>{self[15], self[19], self[17], self[15], self[19], self[17]}));
 }
 
 TEST(Index, TakesInt32IndicesAndTransposedTensors) {
@@ -176,7 +183,8 @@ TEST(Index, TakesInt32IndicesAndTransposedTensors) {
   const View transposed = testing::transposed(self.view({4, 5}), 0, 1);
   KernelContext context;
   cpu::run(IndexParams{index_layout(transposed, {rows.view({2})}), out.view({2, 4})}, context.ctx);
-  EXPECT_EQ(out.values(), (std::vector<float>{self[3], self[8], self[13], self[18], self[4], self[9], self[14], self[19]}));
+  EXPECT_EQ(out.values(), (std::vector<float>{self[3], self[8], self[13], self[18], self[4],
+                                              self[9], self[14], self[19]}));
 }
 
 TEST(Index, PutsInRowMajorOrderOnAnyNumberOfThreads) {
@@ -222,7 +230,8 @@ TEST(Index, IntoAnEmptyDimensionEveryIndexIsOutOfRange) {
   Buffer<float> self(0), out(1);
   Buffer<int64_t> index({0});
   KernelContext context;
-  cpu::run(IndexParams{index_layout(self.view({0}), {index.view({1})}), out.view({1})}, context.ctx);
+  cpu::run(IndexParams{index_layout(self.view({0}), {index.view({1})}), out.view({1})},
+           context.ctx);
   EXPECT_TRUE(context.has_index_fault(0, 0, 0));
 }
 

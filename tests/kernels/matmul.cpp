@@ -24,8 +24,8 @@ using testing::KernelContext;
 using testing::small_numbers;
 
 enum class Layout { kPlain, kTransposed, kSpread, kBroadcastRows, kBroadcastBatch };
-constexpr Layout kLayouts[] = {Layout::kPlain, Layout::kTransposed, Layout::kSpread, Layout::kBroadcastRows,
-                               Layout::kBroadcastBatch};
+constexpr Layout kLayouts[] = {Layout::kPlain, Layout::kTransposed, Layout::kSpread,
+                               Layout::kBroadcastRows, Layout::kBroadcastBatch};
 
 std::vector<int64_t> strides_of(Layout layout, int64_t rows, int64_t columns) {
   switch (layout) {
@@ -84,7 +84,8 @@ std::vector<T> naive(const MatmulParams& p) {
     const std::vector<int64_t> place = testing::coordinates(p.out, i);
     W sum(0);
     for (int64_t q = 0; q < p.a.sizes[2]; ++q)
-      sum = sum + widen(at<T>(p.a, {place[0], place[1], q})) * widen(at<T>(p.b, {place[0], q, place[2]}));
+      sum = sum +
+            widen(at<T>(p.a, {place[0], place[1], q})) * widen(at<T>(p.b, {place[0], q, place[2]}));
     result.push_back(expected_element<T>(p, place, sum));
   }
   return result;
@@ -93,14 +94,15 @@ std::vector<T> naive(const MatmulParams& p) {
 template <class T>
 ::testing::AssertionResult equal(const View& out, const std::vector<T>& expected) {
   for (size_t i = 0; i < expected.size(); ++i)
-    if (!(at<T>(out, int64_t(i)) == expected[i])) return ::testing::AssertionFailure() << "element " << i;
+    if (!(at<T>(out, int64_t(i)) == expected[i]))
+      return ::testing::AssertionFailure() << "element " << i;
   return ::testing::AssertionSuccess();
 }
 
 template <class T>
 class MatmulTest : public ::testing::Test {};
-using AllTypes = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float, double,
-                                  complex<float>, complex<double>, bool>;
+using AllTypes = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float,
+                                  double, complex<float>, complex<double>, bool>;
 TYPED_TEST_SUITE(MatmulTest, AllTypes);
 
 template <class T>
@@ -133,7 +135,8 @@ TYPED_TEST(MatmulTest, MultipliesVectors) {
 }
 
 TYPED_TEST(MatmulTest, AddsABroadcastAddend) {
-  for (const auto& c_strides : std::vector<std::vector<int64_t>>{{0, 0, 0}, {0, 0, 1}, {0, 1, 0}, {99, 11, 1}}) {
+  for (const auto& c_strides :
+       std::vector<std::vector<int64_t>>{{0, 0, 0}, {0, 0, 1}, {0, 1, 0}, {99, 11, 1}}) {
     for (int64_t k : {0, 1, 13, 50}) {
       Matrices<TypeParam> a(Layout::kPlain, 2, 9, k, 1), b(Layout::kPlain, 2, k, 11, 2);
       Matrices<TypeParam> out(Layout::kSpread, 2, 9, 11, 3);
@@ -167,7 +170,8 @@ TYPED_TEST(MatmulTest, WithoutTermsTheSumIsZero) {
 
 TYPED_TEST(MatmulTest, EmptyResultsAreLeftAlone) {
   for (const auto& [m, n] : {std::pair{0, 4}, std::pair{4, 0}, std::pair{0, 0}}) {
-    Matrices<TypeParam> a(Layout::kPlain, 1, m, 5, 1), b(Layout::kPlain, 1, 5, n, 2), out(Layout::kPlain, 1, m, n, 3);
+    Matrices<TypeParam> a(Layout::kPlain, 1, m, 5, 1), b(Layout::kPlain, 1, 5, n, 2),
+        out(Layout::kPlain, 1, m, n, 3);
     KernelContext context;
     cpu::run(MatmulParams{a.view, b.view, View(), out.view}, context.ctx);
     EXPECT_TRUE(out.buffer.guards_intact());
@@ -181,8 +185,9 @@ TYPED_TEST_SUITE(FloatMatmulTest, FloatTypes);
 
 TYPED_TEST(FloatMatmulTest, WithBetaZeroNaNInTheAddendDoesNotMatter) {
   const TypeParam nan(std::numeric_limits<float>::quiet_NaN());
-  for (const auto& [m, n, k] : {std::tuple{2, 2, 2}, std::tuple{1, 50, 20}, std::tuple{50, 1, 20},
-                                std::tuple{1, 1, 99}, std::tuple{10, 10, 10}, std::tuple{40, 40, 40}}) {
+  for (const auto& [m, n, k] :
+       {std::tuple{2, 2, 2}, std::tuple{1, 50, 20}, std::tuple{50, 1, 20}, std::tuple{1, 1, 99},
+        std::tuple{10, 10, 10}, std::tuple{40, 40, 40}}) {
     Matrices<TypeParam> a(Layout::kPlain, 1, m, k, 1), b(Layout::kPlain, 1, k, n, 2);
     Buffer<TypeParam> c(size_t(m * n), nan), out(size_t(m * n), nan);
     MatmulParams params{a.view, b.view, View(), out.view({1, m, n})};
@@ -226,14 +231,16 @@ double error_of_random_product(int64_t m, int64_t n, int64_t k) {
   for (int64_t i = 0; i < m; i += 7)
     for (int64_t j = 0; j < n; j += 5) {
       long double sum = 0;
-      for (int64_t p = 0; p < k; ++p) sum += static_cast<long double>(a[size_t(i * k + p)]) * b[size_t(p * n + j)];
+      for (int64_t p = 0; p < k; ++p)
+        sum += static_cast<long double>(a[size_t(i * k + p)]) * b[size_t(p * n + j)];
       worst = std::max(worst, std::fabs(double(sum - out[size_t(i * n + j)])));
     }
   return worst / (double(std::numeric_limits<T>::epsilon()) * double(k));
 }
 
 TEST(Matmul, LargeProductsAreAccurate) {
-  for (const auto& [m, n, k] : {std::tuple{300, 70, 200}, std::tuple{70, 300, 200}, std::tuple{1, 2000, 300}}) {
+  for (const auto& [m, n, k] :
+       {std::tuple{300, 70, 200}, std::tuple{70, 300, 200}, std::tuple{1, 2000, 300}}) {
     EXPECT_LT(error_of_random_product<float>(m, n, k), 2);
     EXPECT_LT(error_of_random_product<double>(m, n, k), 2);
   }
@@ -248,7 +255,8 @@ TEST(Matmul, ThreadsDoNotChangeResultsOfOwnKernels) {
     set_num_threads(i == 0 ? 1 : 3);
     Buffer<double> out(300 * 150);
     KernelContext context;
-    cpu::run(MatmulParams{a.view({300, 200}), b.view({200, 150}), View(), out.view({300, 150})}, context.ctx);
+    cpu::run(MatmulParams{a.view({300, 200}), b.view({200, 150}), View(), out.view({300, 150})},
+             context.ctx);
     results[i] = out.values();
   }
   set_num_threads(threads);
@@ -258,11 +266,15 @@ TEST(Matmul, ThreadsDoNotChangeResultsOfOwnKernels) {
 TEST(OneDnn, MatmulPrimitiveTakesStridesAndBroadcastBatches) {
   for (Layout la : {Layout::kPlain, Layout::kTransposed, Layout::kBroadcastBatch})
     for (Layout lb : {Layout::kPlain, Layout::kTransposed, Layout::kBroadcastBatch}) {
-      if (la == lb && la == Layout::kBroadcastBatch) continue;  // then nothing says how large the batch is
+      if (la == lb && la == Layout::kBroadcastBatch)
+        continue;  // then nothing says how large the batch is
       Matrices<float> a(la, 3, 20, 30, 1), b(lb, 3, 30, 10, 2), out(Layout::kPlain, 3, 20, 10, 3);
-      const std::vector<float> expected = naive<float>({a.view, b.view, View(), out.view});
-      ASSERT_TRUE(cpu::onednn::matmul(a.view, b.view, out.view)) << int(la) << int(lb);
-      EXPECT_TRUE(equal(out.view, expected)) << int(la) << int(lb);
+      for (double beta : {0, 3}) {
+        const std::vector<float> expected =
+            naive<float>({a.view, b.view, out.view, out.view, 1, beta});
+        ASSERT_TRUE(cpu::onednn::matmul(a.view, b.view, out.view, beta)) << int(la) << int(lb);
+        EXPECT_TRUE(equal(out.view, expected)) << int(la) << int(lb);
+      }
     }
 }
 

@@ -19,8 +19,8 @@ struct KernelContext {
 
   bool has_fault() const { return faults.fault != 0; }
   bool has_index_fault(int64_t index, int64_t dim, int64_t size) const {
-    return faults.fault == static_cast<int32_t>(Fault::kIndexOutOfRange) && faults.values[0] == index &&
-           faults.values[1] == dim && faults.values[2] == size;
+    return faults.fault == static_cast<int32_t>(Fault::kIndexOutOfRange) &&
+           faults.values[0] == index && faults.values[1] == dim && faults.values[2] == size;
   }
 };
 
@@ -28,7 +28,8 @@ struct KernelContext {
 template <class T>
 class Buffer {
  public:
-  explicit Buffer(const std::vector<T>& values) : size_(values.size()), bytes_(bytes() + 2 * kGuard, kMark) {
+  explicit Buffer(const std::vector<T>& values)
+      : size_(values.size()), bytes_(bytes() + 2 * kGuard, kMark) {
     for (size_t i = 0; i < size_; ++i) data()[i] = values[i];
   }
   Buffer(std::initializer_list<T> values) : Buffer(std::vector<T>(values)) {}
@@ -46,7 +47,8 @@ class Buffer {
     return true;
   }
 
-  View view(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides, int64_t offset = 0) {
+  View view(const std::vector<int64_t>& sizes, const std::vector<int64_t>& strides,
+            int64_t offset = 0) {
     View result;
     result.data = data() + offset;
     result.dtype = dtype_of<T>;

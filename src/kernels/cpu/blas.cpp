@@ -43,18 +43,19 @@ struct Gemv {
 // CBLAS takes real numbers by value and complex ones by address.
 #define HEARTH_BY_VALUE(number) number
 #define HEARTH_BY_ADDRESS(number) &number
-#define HEARTH_BLAS_FAMILY(T, letter, PASS)                                                             \
-  void gemm(const Gemm& g, T alpha, T beta) {                                                           \
-    cblas_##letter##gemm(CblasRowMajor, transpose(g.a.transposed), transpose(g.b.transposed),           \
-                         narrow(g.m), narrow(g.n), narrow(g.k), PASS(alpha),                            \
-                         static_cast<const T*>(g.a.data), narrow(g.a.ld),                               \
-                         static_cast<const T*>(g.b.data), narrow(g.b.ld), PASS(beta),                   \
-                         static_cast<T*>(g.out), narrow(g.ld_out));                                     \
-  }                                                                                                     \
-  void gemv(const Gemv& v, T* y, T alpha, T beta) {                                                     \
-    cblas_##letter##gemv(CblasRowMajor, transpose(v.transposed), narrow(v.rows), narrow(v.columns),     \
-                         PASS(alpha), static_cast<const T*>(v.matrix), narrow(v.ld),                    \
-                         static_cast<const T*>(v.x), narrow(v.x_step), PASS(beta), y, narrow(v.y_step)); \
+#define HEARTH_BLAS_FAMILY(T, letter, PASS)                                                      \
+  void gemm(const Gemm& g, T alpha, T beta) {                                                    \
+    cblas_##letter##gemm(CblasRowMajor, transpose(g.a.transposed), transpose(g.b.transposed),    \
+                         narrow(g.m), narrow(g.n), narrow(g.k), PASS(alpha),                     \
+                         static_cast<const T*>(g.a.data), narrow(g.a.ld),                        \
+                         static_cast<const T*>(g.b.data), narrow(g.b.ld), PASS(beta),            \
+                         static_cast<T*>(g.out), narrow(g.ld_out));                              \
+  }                                                                                              \
+  void gemv(const Gemv& v, T* y, T alpha, T beta) {                                              \
+    cblas_##letter##gemv(CblasRowMajor, transpose(v.transposed), narrow(v.rows),                 \
+                         narrow(v.columns), PASS(alpha), static_cast<const T*>(v.matrix),        \
+                         narrow(v.ld), static_cast<const T*>(v.x), narrow(v.x_step), PASS(beta), \
+                         y, narrow(v.y_step));                                                   \
   }
 HEARTH_BLAS_FAMILY(float, s, HEARTH_BY_VALUE)
 HEARTH_BLAS_FAMILY(double, d, HEARTH_BY_VALUE)

@@ -1,5 +1,7 @@
 #include "kernels/cat.h"
 
+#include <algorithm>
+
 #include "core/parallel_for.h"
 #include "kernels/cpu/strided.h"
 
@@ -8,7 +10,7 @@ namespace hearth::cpu {
 namespace {
 
 /// Copies inputs [begin, end) to their places; their first one starts at `start` along dim.
-void copy_inputs(const CatParams& params, size_t begin, size_t end, int64_t start) {
+void copy_inputs(const CatParams& params, size_t begin, size_t end, int64_t start, Ctx& ctx) {
   const int64_t stride = params.out.strides[params.dim];
   const auto element = static_cast<int64_t>(element_size(params.out.dtype));
   for (size_t i = begin; i < end; ++i) {
@@ -16,22 +18,23 @@ void copy_inputs(const CatParams& params, size_t begin, size_t end, int64_t star
     View place = in;
     place.data = params.out.as<char>() + start * stride * element;
     std::copy_n(params.out.strides, in.dim, place.strides);
-    copy_strided(in, place);
+    copy(in, place, ctx);
     start += in.sizes[params.dim];
   }
 }
 
 }  // namespace
 
-void run(const CatParams& params, Ctx&) {
+void run(const CatParams& params, Ctx& ctx) {
   const auto inputs = static_cast<int64_t>(params.in.size());
   const bool many_small = inputs > 0 && params.out.numel / inputs < kMoveGrain;
-  if (!many_small) return copy_inputs(params, 0, params.in.size(), 0);
-  const int64_t grain = std::max<int64_t>(1, kMoveGrain * inputs / std::max<int64_t>(1, params.out.numel));
+  if (!many_small) return copy_inputs(params, 0, params.in.size(), 0, ctx);
+  const int64_t grain =
+      std::max<int64_t>(1, kMoveGrain * inputs / std::max<int64_t>(1, params.out.numel));
   parallel_for(0, inputs, grain, [&](int64_t begin, int64_t end) {
     int64_t start = 0;
     for (int64_t i = 0; i < begin; ++i) start += params.in[size_t(i)].sizes[params.dim];
-    copy_inputs(params, size_t(begin), size_t(end), start);
+    copy_inputs(params, size_t(begin), size_t(end), start, ctx);
   });
 }
 

@@ -20,8 +20,8 @@ void set_sizes(View& view, const View& like) {
   view.numel = like.numel;
 }
 
-/// Gather and scatter are indexing: the index stands for one dimension of the table, the position's own
-/// coordinates for all others.
+/// Gather and scatter are indexing: the index stands for one dimension of the table, the position's
+/// own coordinates for all others.
 template <class Run>
 void with_job(const View& table, const View& index, const View& list, int dim, const Run& run) {
   View kept = table, places = list;
@@ -44,9 +44,8 @@ void run(const GatherParams& params, Ctx& ctx) {
 }
 
 void run(const ScatterAddParams& params, Ctx& ctx) {
-  with_job(params.out, params.index, params.src, params.dim, [&](const IndexJob& job) {
-    write_indexed(job, add_to_table(params.out.dtype), ctx);
-  });
+  with_job(params.out, params.index, params.src, params.dim,
+           [&](const IndexJob& job) { write_indexed(job, add_to_table(params.out.dtype), ctx); });
 }
 
 }  // namespace hearth::cpu

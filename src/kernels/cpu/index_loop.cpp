@@ -11,7 +11,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int kTable = 0, kList = 1, kIndex = 2;  // operand numbers; the indices follow
-constexpr int64_t kLineElements = 16;             // neighbours that had better be written by one thread
+constexpr int64_t kLineElements = 16;  // neighbours that had better be written by one thread
 
 using Loop = StridedLoop<kMaxDims + kIndex>;
 
@@ -40,8 +40,9 @@ struct IndexRow {
     return good;
   }
 
-  /// offsets[i] = base(i) + what index i adds to it; false if any was out of range. Works on copies, because
-  /// to the compiler the offsets may lie over everything else; unsigned, because a bad index may be anything.
+  /// offsets[i] = base(i) + what index i adds to it; false if any was out of range. Works on
+  /// copies, because to the compiler the offsets may lie over everything else; unsigned, because a
+  /// bad index may be anything.
   template <class Base>
   bool place(int64_t* offsets, const Base& base) const {
     bool good = true;
@@ -154,8 +155,8 @@ bool Part::indexed(int d) const {
   return false;
 }
 
-/// Sorts the dimensions: those along which indices vary, those that share the indices, and the run: the last
-/// dimension if it is one of the latter.
+/// Sorts the dimensions: those along which indices vary, those that share the indices, and the run:
+/// the last dimension if it is one of the latter.
 IndexRun Part::split(Loop& positions, Loop& runs) const {
   const int last = loop_.dim - 1;
   const bool has_run = last >= 0 && !indexed(last);
@@ -174,7 +175,9 @@ IndexRun Part::split(Loop& positions, Loop& runs) const {
 /// Appends `count` positions along the innermost dimension of `positions` to the block.
 void Part::look_up(const Loop& positions, const int64_t* offsets, int64_t count, IndexBlock& block,
                    FaultSlot* faults) const {
-  const auto steps = [&](int o) { return Steps{first_[o] + offsets[o], positions.inner_stride(o)}; };
+  const auto steps = [&](int o) {
+    return Steps{first_[o] + offsets[o], positions.inner_stride(o)};
+  };
   int64_t* const table = block.table + block.count;
   int64_t* const list = block.list + block.count;
   const Steps table_steps = steps(kTable), list_steps = steps(kList);
@@ -187,7 +190,8 @@ void Part::look_up(const Loop& positions, const int64_t* offsets, int64_t count,
     const IndexRow row{job_.indices[k], index.first, index.step, count, job_.allow_negative};
     const bool good = k == 0 ? row.place(table, table_steps)
                              : row.place(table, [table](int64_t i) { return table[i]; });
-    if (good) [[likely]] continue;
+    if (good) [[likely]]
+      continue;
     if (!any_bad) std::fill_n(is_bad, count, false);
     any_bad = true;
     row.report(faults, [&](int64_t i) { is_bad[i] = true; });
@@ -228,7 +232,8 @@ struct Division {
   int64_t units = 0;
 };
 
-/// The outermost dimension with many units, else the one with most, of those where `operand` moves on.
+/// The outermost dimension with many units, else the one with most, of those where `operand` moves
+/// on.
 Division divide(const Loop& loop, int operand) {
   constexpr int64_t kMany = 64;
   Division best;
@@ -246,7 +251,8 @@ void run_divided(const Part& whole, const Division& division, MoveBlock move, in
   const int64_t size = whole.loop().sizes[division.dim];
   const int64_t grain = std::max<int64_t>(1, division.units * kMoveGrain / numel);
   parallel_for(0, division.units, grain, [&](int64_t begin, int64_t end) {
-    whole.narrow(division.dim, begin * division.unit, std::min(size, end * division.unit)).run(move, faults);
+    whole.narrow(division.dim, begin * division.unit, std::min(size, end * division.unit))
+        .run(move, faults);
   });
 }
 
@@ -288,7 +294,8 @@ void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
   const Division division = divide(whole.loop(), kTable);
   if (division.units >= kEnough) return run_divided(whole, division, move, numel, ctx.faults());
   const int64_t span = whole.table_span();
-  const int64_t grain = std::max<int64_t>(1, static_cast<int64_t>(double(span) * kMoveGrain / double(numel)));
+  const int64_t grain =
+      std::max<int64_t>(1, static_cast<int64_t>(double(span) * kMoveGrain / double(numel)));
   parallel_for(0, span, grain, [&](int64_t begin, int64_t end) {
     const bool all = begin == 0 && end == span;
     (all ? whole : whole.within(begin, end)).run(move, ctx.faults());

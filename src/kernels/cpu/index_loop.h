@@ -6,8 +6,8 @@
 
 namespace hearth::cpu {
 
-/// What index, index_put, gather and scatter_add have in common: a table (the indexed tensor), laid over the
-/// positions of a list (the result, or the values) as IndexLayout says.
+/// What index, index_put, gather and scatter_add have in common: a table (the indexed tensor), laid
+/// over the positions of a list (the result, or the values) as IndexLayout says.
 struct IndexJob {
   const View& kept;
   std::span<const IndexedDim> indices;
@@ -15,7 +15,8 @@ struct IndexJob {
   bool allow_negative;
 };
 
-/// Positions whose indices were looked up: where each lies in the table and in the list, in elements.
+/// Positions whose indices were looked up: where each lies in the table and in the list, in
+/// elements.
 struct IndexBlock {
   static constexpr int64_t kCapacity = 512;
   int64_t count = 0;
@@ -45,11 +46,12 @@ struct IndexRun {
 /// Moves a run between table and list at every position of the block.
 using MoveBlock = void (*)(void* table, void* list, const IndexBlock& block, const IndexRun& run);
 
-/// Moves every element of the list out of the table; reports indices out of range and leaves them out.
+/// Moves every element of the list out of the table; reports indices out of range and leaves them
+/// out.
 void read_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx);
 
-/// Moves every element of the list into the table. Two that meet in one place do so in row-major order, on
-/// any number of threads. Does nothing but report if an index is out of range.
+/// Moves every element of the list into the table. Two that meet in one place do so in row-major
+/// order, on any number of threads. Does nothing but report if an index is out of range.
 void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx);
 
 /// The MoveBlock that copies elements of so many bytes out of the table, or into it.

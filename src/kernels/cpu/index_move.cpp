@@ -9,14 +9,16 @@ namespace {
 
 /// Calls action(table element, list element) for every element of the block's runs.
 template <class T, class Action>
-void move_block(void* table, void* list, const IndexBlock& block, const IndexRun& run, const Action& action) {
+void move_block(void* table, void* list, const IndexBlock& block, const IndexRun& run,
+                const Action& action) {
   T* const table_start = static_cast<T*>(table);
   T* const list_start = static_cast<T*>(list);
   // Copies, because to the compiler the elements may lie over block and run.
   const int64_t positions = block.count;
   const auto [count, table_stride, list_stride] = run;
   if (count == 1) {
-    for (int64_t i = 0; i < positions; ++i) action(table_start[block.table[i]], list_start[block.list[i]]);
+    for (int64_t i = 0; i < positions; ++i)
+      action(table_start[block.table[i]], list_start[block.list[i]]);
     return;
   }
   const bool dense = table_stride == 1 && list_stride == 1;
@@ -52,7 +54,8 @@ struct AddToTable {
       table = table || list;
     } else if constexpr (std::is_integral_v<T>) {
       using Unsigned = std::make_unsigned_t<T>;  // because signed overflow is undefined
-      table = static_cast<T>(static_cast<Unsigned>(static_cast<Unsigned>(table) + static_cast<Unsigned>(list)));
+      table = static_cast<T>(
+          static_cast<Unsigned>(static_cast<Unsigned>(table) + static_cast<Unsigned>(list)));
     } else if constexpr (std::is_convertible_v<T, float> && sizeof(T) == 2) {
       table = T(float(table) + float(list));
     } else {
@@ -62,20 +65,24 @@ struct AddToTable {
 };
 
 template <class T, class Action>
-constexpr MoveBlock move_with = [](void* table, void* list, const IndexBlock& block, const IndexRun& run) {
-  move_block<T>(table, list, block, run, Action{});
-};
+constexpr MoveBlock move_with =
+    [](void* table, void* list, const IndexBlock& block, const IndexRun& run) {
+      move_block<T>(table, list, block, run, Action{});
+    };
 
 template <class Action>
 MoveBlock copy_function(size_t element_size) {
   MoveBlock result = nullptr;
-  with_element_type(element_size, [&](auto element) { result = move_with<decltype(element), Action>; });
+  with_element_type(element_size,
+                    [&](auto element) { result = move_with<decltype(element), Action>; });
   return result;
 }
 
 }  // namespace
 
-MoveBlock copy_from_table(size_t element_size) { return copy_function<CopyFromTable>(element_size); }
+MoveBlock copy_from_table(size_t element_size) {
+  return copy_function<CopyFromTable>(element_size);
+}
 MoveBlock copy_to_table(size_t element_size) { return copy_function<CopyToTable>(element_size); }
 
 MoveBlock add_to_table(ScalarType dtype) {

@@ -18,7 +18,8 @@ namespace {
 constexpr double kLoopWork = 64;
 constexpr double kBlasWork = 10000;
 constexpr double kThreadWork = 1 << 19;  // worth a thread of its own
-constexpr int64_t kBlockRows = 64;       // what one thread computes, so that results do not depend on their number
+constexpr int64_t kBlockRows =
+    64;  // what one thread computes, so that results do not depend on their number
 
 /// out = alpha * a @ b + beta * out for batches of matrices; all views are 3-D.
 struct Product {
@@ -54,14 +55,19 @@ bool same_memory(const View& a, const View& b) {
   return a.data == b.data && std::equal(a.strides, a.strides + a.dim, b.strides);
 }
 
-/// A contiguous view of this dtype and these sizes in scratch memory; a batch of stride 0 becomes one matrix.
+/// One matrix in place of a batch that repeats it.
+View first_of_broadcast(View view) {
+  if (view.strides[0] != 0 || view.sizes[0] <= 1) return view;
+  view.numel /= view.sizes[0];
+  view.sizes[0] = 1;
+  return view;
+}
+
+/// A contiguous view of this dtype and these sizes in scratch memory; a batch of stride 0 becomes
+/// one matrix.
 View scratch_like(const View& view, ScalarType dtype, Ctx& ctx) {
-  View result = view;
+  View result = first_of_broadcast(view);
   result.dtype = dtype;
-  if (view.strides[0] == 0 && view.sizes[0] > 1) {
-    result.sizes[0] = 1;
-    result.numel /= view.sizes[0];
-  }
   result.strides[2] = 1;
   result.strides[1] = view.sizes[2];
   result.strides[0] = view.sizes[1] * view.sizes[2];
@@ -69,20 +75,13 @@ View scratch_like(const View& view, ScalarType dtype, Ctx& ctx) {
   return result;
 }
 
-/// Gives one matrix the view's batch size again.
+/// One matrix as a batch that repeats it.
 View broadcast(View one, int64_t batch) {
   if (one.sizes[0] == batch) return one;
   one.numel *= batch;
   one.sizes[0] = batch;
   one.strides[0] = 0;
   return one;
-}
-
-View first_of_broadcast(View view) {
-  if (view.strides[0] != 0 || view.sizes[0] <= 1) return view;
-  view.numel /= view.sizes[0];
-  view.sizes[0] = 1;
-  return view;
 }
 
 /// Whether BLAS can read a matrix of the batch as it lies, plain or transposed.
@@ -103,15 +102,16 @@ bool as_operand(const View& view, GemmOperand& operand) {
 /// The view itself if BLAS can read it, else a contiguous copy.
 View readable(const View& view, GemmOperand& operand, Ctx& ctx) {
   if (as_operand(view, operand)) return view;
-  const View copy = scratch_like(view, view.dtype, ctx);
-  copy_strided(first_of_broadcast(view), copy);
-  as_operand(copy, operand);
-  return broadcast(copy, view.sizes[0]);
+  const View packed = scratch_like(view, view.dtype, ctx);
+  copy(first_of_broadcast(view), packed, ctx);
+  as_operand(packed, operand);
+  return broadcast(packed, view.sizes[0]);
 }
 
 const void* element_at(const GemmOperand& operand, int64_t row, int64_t column, ScalarType dtype) {
   const int64_t offset = operand.transposed ? column * operand.ld + row : row * operand.ld + column;
-  return static_cast<const char*>(operand.data) + offset * static_cast<int64_t>(element_size(dtype));
+  return static_cast<const char*>(operand.data) +
+         offset * static_cast<int64_t>(element_size(dtype));
 }
 
 /// BLAS on blocks of rows, or of columns if there are more of them, in parallel.
@@ -175,7 +175,7 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
   }
   if (!in_place) {
     p.out = scratch_like(p.out, p.out.dtype, ctx);
-    if (p.beta != 0) copy_strided(product.out, p.out);
+    if (p.beta != 0) copy(product.out, p.out, ctx);
     as_operand(p.out, out);
   }
   p.a = readable(p.a, gemm.a, ctx);
@@ -189,7 +189,7 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
     multiply_batch(p, gemm);
   else
     multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
-  if (!in_place) copy_strided(p.out, product.out);
+  if (!in_place) copy(p.out, product.out, ctx);
 }
 
 /// Our loops, with b's rows made contiguous where that pays.
@@ -197,70 +197,36 @@ void multiply_by_loops(const Product& p, Ctx& ctx) {
   if (p.b.strides[2] == 1 || p.m() == 1 || p.work() <= kBlasWork)
     return multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
   const View rows = scratch_like(p.b, p.b.dtype, ctx);
-  copy_strided(first_of_broadcast(p.b), rows);
+  copy(first_of_broadcast(p.b), rows, ctx);
   multiply_loops(p.a, broadcast(rows, p.batch()), p.out, p.alpha, p.beta);
 }
 
-template <class T>
-void to_float(const View& from, const View& to) {
-  const StridedLoop<2> loop{&to, &from};
-  const int64_t to_stride = loop.inner_stride(0), from_stride = loop.inner_stride(1);
-  parallel_for(0, to.numel, kMoveGrain, [&](int64_t begin, int64_t end) {
-    loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
-      float* const write = to.as<float>() + offsets[0];
-      const T* const read = from.as<T>() + offsets[1];
-      for (int64_t i = 0; i < count; ++i) write[i * to_stride] = float(read[i * from_stride]);
-    });
-  });
-}
-
-/// out = alpha * product + beta * out, rounded once.
-template <class T>
-void round_into(const View& product, const View& out, double alpha, double beta) {
-  const StridedLoop<2> loop{&out, &product};
-  const int64_t out_stride = loop.inner_stride(0), product_stride = loop.inner_stride(1);
-  const float by = static_cast<float>(alpha), keep = static_cast<float>(beta);
-  parallel_for(0, out.numel, kMoveGrain, [&](int64_t begin, int64_t end) {
-    loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
-      T* const write = out.as<T>() + offsets[0];
-      const float* const read = product.as<float>() + offsets[1];
-      for (int64_t i = 0; i < count; ++i) {
-        const float value = by * read[i * product_stride];
-        T& place = write[i * out_stride];
-        place = T(keep == 0 ? value : value + keep * float(place));
-      }
-    });
-  });
-}
-
 /// Half types: oneDNN where the processor can, else float32 copies.
-template <class T>
 void multiply_halfs(const Product& p, Ctx& ctx) {
-  const bool direct = onednn::has_matmul(p.out.dtype);
-  if (direct && p.alpha == 1 && p.beta == 0 && onednn::matmul(p.a, p.b, p.out)) return;
-  const View sums = scratch_like(p.out, kFloat, ctx);
-  if (!direct || !onednn::matmul(p.a, p.b, sums)) {
-    const auto copy_of = [&](const View& view) {
-      const View copy = scratch_like(view, kFloat, ctx);
-      to_float<T>(first_of_broadcast(view), copy);
-      return broadcast(copy, view.sizes[0]);
-    };
-    multiply_by_library({copy_of(p.a), copy_of(p.b), sums, 1, 0}, ctx);
-  }
-  round_into<T>(sums, p.out, p.alpha, p.beta);
+  if (p.alpha == 1 && onednn::has_matmul(p.out.dtype) && onednn::matmul(p.a, p.b, p.out, p.beta))
+    return;
+  const auto in_float = [&](const View& view) {
+    const View result = scratch_like(view, kFloat, ctx);
+    copy(first_of_broadcast(view), result, ctx);
+    return broadcast(result, view.sizes[0]);
+  };
+  const View sums = p.beta == 0 ? scratch_like(p.out, kFloat, ctx) : in_float(p.out);
+  multiply_by_library({in_float(p.a), in_float(p.b), sums, p.alpha, p.beta}, ctx);
+  copy(sums, p.out, ctx);
 }
 
 void multiply(const Product& p, Ctx& ctx) {
   const ScalarType dtype = p.out.dtype;
   if (p.work() <= kLoopWork || is_integral(dtype, true)) return multiply_by_loops(p, ctx);
-  if (dtype == kHalf) return multiply_halfs<Half>(p, ctx);
-  if (dtype == kBFloat16) return multiply_halfs<BFloat16>(p, ctx);
+  if (is_reduced_float(dtype)) return multiply_halfs(p, ctx);
   multiply_by_library(p, ctx);
 }
 
 /// A batch of matrices times one matrix is one tall matrix times it.
 void join_batch(Product& p) {
-  const auto joins = [](const View& view) { return view.strides[0] == view.sizes[1] * view.strides[1]; };
+  const auto joins = [](const View& view) {
+    return view.strides[0] == view.sizes[1] * view.strides[1];
+  };
   if (p.batch() <= 1 || p.b.strides[0] != 0 || !joins(p.a) || !joins(p.out)) return;
   const auto join = [](View& view) {
     view.sizes[1] *= view.sizes[0];
@@ -276,7 +242,7 @@ void join_batch(Product& p) {
 void run(const MatmulParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
   const bool keeps = params.c.defined() && params.beta != 0;
-  if (keeps && !same_memory(params.c, params.out)) copy_strided(params.c, params.out);
+  if (keeps && !same_memory(params.c, params.out)) copy(params.c, params.out, ctx);
   Product p{as_batch(params.a), as_batch(params.b), as_batch(params.out), params.alpha,
             keeps ? params.beta : 0};
   join_batch(p);

@@ -10,7 +10,8 @@ namespace hearth::cpu {
 
 namespace {
 
-/// In what T's products are added up. Unsigned, because it wraps: the low bits are those of T's own sum.
+/// In what T's products are added up. Unsigned, because it wraps: the low bits are those of T's own
+/// sum.
 template <class T>
 auto accumulator_of() {
   if constexpr (std::is_same_v<T, bool>)
@@ -66,7 +67,8 @@ struct Tile {
       for (int64_t r = 0; r < rows; ++r) {
         const A x = static_cast<A>(a[r * a_row + p * a_column]);
         if (b_column == 1)
-          for (int64_t j = 0; j < columns; ++j) sums[r][j] = add_product<T>(sums[r][j], x, A(row[j]));
+          for (int64_t j = 0; j < columns; ++j)
+            sums[r][j] = add_product<T>(sums[r][j], x, A(row[j]));
         else
           for (int64_t j = 0; j < columns; ++j)
             sums[r][j] = add_product<T>(sums[r][j], x, A(row[j * b_column]));
@@ -92,7 +94,8 @@ struct Tile {
 void multiply_loops(const View& a, const View& b, const View& out, double alpha, double beta) {
   const int64_t m = out.sizes[1], n = out.sizes[2], k = a.sizes[2];
   const int64_t row_tiles = (m + kTileRows - 1) / kTileRows;
-  const auto tile_work = static_cast<int64_t>(std::min(1e18, double(kTileRows) * double(n) * double(k + 1)));
+  const auto tile_work =
+      static_cast<int64_t>(std::min(1e18, double(kTileRows) * double(n) * double(k + 1)));
   const int64_t grain = kMoveGrain / std::max<int64_t>(1, tile_work) + 1;
   with_dtype(out.dtype, [&](auto element) {
     using T = decltype(element);
@@ -100,12 +103,19 @@ void multiply_loops(const View& a, const View& b, const View& out, double alpha,
       for (int64_t t = begin; t < end; ++t) {
         const int64_t batch = t / row_tiles, i = t % row_tiles * kTileRows;
         for (int64_t j = 0; j < n; j += kTileColumns) {
-          const Tile<T> tile{a.as<T>() + batch * a.strides[0] + i * a.strides[1],
-                             b.as<T>() + batch * b.strides[0] + j * b.strides[2],
-                             out.as<T>() + batch * out.strides[0] + i * out.strides[1] + j * out.strides[2],
-                             std::min(kTileRows, m - i), std::min(kTileColumns, n - j), k,
-                             a.strides[1], a.strides[2], b.strides[1], b.strides[2],
-                             out.strides[1], out.strides[2]};
+          const Tile<T> tile{
+              a.as<T>() + batch * a.strides[0] + i * a.strides[1],
+              b.as<T>() + batch * b.strides[0] + j * b.strides[2],
+              out.as<T>() + batch * out.strides[0] + i * out.strides[1] + j * out.strides[2],
+              std::min(kTileRows, m - i),
+              std::min(kTileColumns, n - j),
+              k,
+              a.strides[1],
+              a.strides[2],
+              b.strides[1],
+              b.strides[2],
+              out.strides[1],
+              out.strides[2]};
           tile.run(alpha, beta);
         }
       }

@@ -24,7 +24,8 @@ bool is_nonzero(T value) {
 
 /// Calls f(position) for the non-zero elements among positions [begin, end) of the row-major order.
 template <class T, class F>
-void for_each_nonzero(const View& in, const StridedLoop<1>& loop, int64_t begin, int64_t end, const F& f) {
+void for_each_nonzero(const View& in, const StridedLoop<1>& loop, int64_t begin, int64_t end,
+                      const F& f) {
   const T* const data = in.as<T>();
   const int64_t stride = loop.inner_stride(0);
   int64_t position = begin;

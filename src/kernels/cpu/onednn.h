@@ -12,8 +12,8 @@ void multiply(const Gemm& gemm);
 /// Whether this processor multiplies matrices of this dtype directly.
 bool has_matmul(ScalarType dtype);
 
-/// out = a @ b for batches of matrices (3-D), accumulated in float32: half types in, the same or float32
-/// out. False, with nothing done, where oneDNN cannot.
-bool matmul(const View& a, const View& b, const View& out);
+/// out = a @ b + beta * out for batches of matrices (3-D) of float32 or a half type, added up in
+/// float32. False, with nothing done, where oneDNN cannot.
+bool matmul(const View& a, const View& b, const View& out, double beta);
 
 }  // namespace hearth::cpu::onednn

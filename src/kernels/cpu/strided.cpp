@@ -1,29 +1,34 @@
 #include "kernels/cpu/strided.h"
 
-#include <cstring>
-
-#include "core/parallel_for.h"
+#include "kernels/pointwise.h"
 
 namespace hearth::cpu {
 
-void copy_strided(const View& from, const View& to) {
+namespace {
+
+Operand as_operand(const View& view, const StridedLoop<2>& loop, int operand) {
+  Operand result;
+  result.data = view.data;
+  result.dtype = view.dtype;
+  std::copy_n(loop.strides[operand], loop.dim, result.strides);
+  return result;
+}
+
+}  // namespace
+
+void copy(const View& from, const View& to, Ctx& ctx) {
   if (to.numel == 0) return;
   const StridedLoop<2> loop{&to, &from};
-  const int64_t to_stride = loop.inner_stride(0), from_stride = loop.inner_stride(1);
-  with_element_type(element_size(to.dtype), [&](auto element) {
-    using T = decltype(element);
-    const auto copy_run = [&](const int64_t* offsets, int64_t count) {
-      T* write = to.as<T>() + offsets[0];
-      const T* read = from.as<T>() + offsets[1];
-      if (to_stride == 1 && from_stride == 1) {
-        std::memcpy(write, read, size_t(count) * sizeof(T));
-      } else {
-        for (int64_t i = 0; i < count; ++i) write[i * to_stride] = read[i * from_stride];
-      }
-    };
-    parallel_for(0, to.numel, kMoveGrain,
-                 [&](int64_t begin, int64_t end) { loop.walk(begin, end, copy_run); });
-  });
+  PointwiseParams params;
+  params.functor = static_cast<int16_t>(fn::index_of<fn::Copy, fn::All>);
+  params.inputs = 1;
+  params.compute = to.dtype;
+  params.dim = static_cast<int8_t>(loop.dim);
+  params.numel = to.numel;
+  std::copy_n(loop.sizes, loop.dim, params.sizes);
+  params.out = as_operand(to, loop, 0);
+  params.in[0] = as_operand(from, loop, 1);
+  run(params, ctx);
 }
 
 }  // namespace hearth::cpu

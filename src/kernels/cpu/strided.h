@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "kernels/ctx.h"
 #include "kernels/view.h"
 
 namespace hearth::cpu {
@@ -63,8 +64,8 @@ struct StridedLoop {
     }
   }
 
-  /// Calls f(offsets, count) for each run along the last dimension that lies in positions [begin, end)
-  /// of the row-major order; offsets holds every operand's offset at the start of the run.
+  /// Calls f(offsets, count) for each run along the last dimension that lies in positions [begin,
+  /// end) of the row-major order; offsets holds every operand's offset at the start of the run.
   template <class F>
   void walk(int64_t begin, int64_t end, const F& f) const {
     if (begin >= end) return;
@@ -113,7 +114,8 @@ struct StridedLoop {
   }
 };
 
-/// Calls f(Bytes<n>) with n = 1, 2, 4, 8 or 16, an element's size: for moving values without looking at them.
+/// Calls f(Bytes<n>) with n = 1, 2, 4, 8 or 16, an element's size: for moving values without
+/// looking at them.
 template <int n>
 struct Bytes {
   unsigned char bytes[n];
@@ -141,7 +143,7 @@ void with_dtype(ScalarType dtype, const F& f) {
   }
 }
 
-/// to = from; both have the same sizes and dtype and do not overlap.
-void copy_strided(const View& from, const View& to);
+/// to = from, converted to its dtype; both have the same sizes and do not overlap.
+void copy(const View& from, const View& to, Ctx& ctx);
 
 }  // namespace hearth::cpu

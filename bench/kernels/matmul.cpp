@@ -1,5 +1,5 @@
-// GFLOP/s of square float32 and float64 products: Hearth's kernel and, beside it, the libraries it chooses
-// from.
+// GFLOP/s of square float32 and float64 products: Hearth's kernel and, beside it, the libraries it
+// chooses from.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -56,7 +56,8 @@ void measure(int64_t n) {
     std::printf("  %s %8.1f", what, flops * double(repeats) / time * 1e-9);
   };
   const MatmulParams params{square(a, n), square(b, n), View(), square(out, n)};
-  const cpu::Gemm gemm{dtype_of<T>, n, n, n, {a.data(), n, false}, {b.data(), n, false}, 1, 0, out.data(), n};
+  const cpu::Gemm gemm{dtype_of<T>,          n, n, n,          {a.data(), n, false},
+                       {b.data(), n, false}, 1, 0, out.data(), n};
 
   std::printf("%-7s %5ld", name_of(dtype_of<T>), long(n));
   report("hearth", [&] {
