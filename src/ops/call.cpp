@@ -1,5 +1,6 @@
 #include "ops/call.h"
 
+#include "autograd/state.h"
 #include "core/faults.h"
 #include "core/streams.h"
 #include "kernels/backend.h"
@@ -146,10 +147,16 @@ void compute(OpCall& c) {
     if (info.mutates >> i & 1u && c.inputs[i].defined()) impl_of(c.inputs[i]).bump_version();
 }
 
+/// The flags that take an op off the plain path; a view has those of its base, which may have got them later.
+inline uint32_t attention_of(const TensorImpl& impl) {
+  if (impl.flags & kIsView && autograd::requires_grad(impl)) return kHasGradFn;
+  return impl.flags & kNeedsAttention;
+}
+
 void run(OpCall& c) {
   uint32_t attention = modes.flags;
   for (int i = 0; i < c.inputs.count; ++i)
-    if (c.inputs[i].defined()) attention |= impl_of(c.inputs[i]).flags & kNeedsAttention;
+    if (c.inputs[i].defined()) attention |= attention_of(impl_of(c.inputs[i]));
   if (c.binding != Binding::kNew && c.outputs[0].defined())
     attention |= impl_of(c.outputs[0]).flags & (kNeedsAttention | kIsView);
   if (attention == 0) [[likely]]
