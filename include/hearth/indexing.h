@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hearth/export.h"
 #include "hearth/fwd.h"
@@ -10,8 +12,8 @@
 
 namespace hearth::indexing {
 
-inline constexpr int64_t INDEX_MIN = INT64_MIN + 1;
-inline constexpr int64_t INDEX_MAX = INT64_MAX;
+inline constexpr int64_t INDEX_MIN = -(int64_t{1} << 62);
+inline constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);
 
 struct EllipsisIndexType {};
 inline constexpr EllipsisIndexType Ellipsis{};
@@ -28,7 +30,9 @@ struct Slice {
  private:
   int64_t start_, stop_, step_;
 };
+/// "1:2:3".
 HEARTH_API std::string to_string(const Slice& slice);
+HEARTH_API std::ostream& operator<<(std::ostream& stream, const Slice& slice);
 
 /// One position of t.index({...}): None, "...", a bool, an integer, a Slice or a Tensor.
 struct TensorIndex {
@@ -63,6 +67,9 @@ struct TensorIndex {
   Tensor tensor_;
 };
 HEARTH_API std::string to_string(const TensorIndex& index);
-HEARTH_API std::string to_string(ArrayRef<TensorIndex> indices);
+/// "(None, ..., 0, true, 1:2:3)".
+HEARTH_API std::string to_string(const std::vector<TensorIndex>& indices);
+HEARTH_API std::ostream& operator<<(std::ostream& stream, const TensorIndex& index);
+HEARTH_API std::ostream& operator<<(std::ostream& stream, const std::vector<TensorIndex>& indices);
 
 }  // namespace hearth::indexing

@@ -140,13 +140,15 @@ class ListInvocation {
     run(c);
     return std::move(c.outputs[0]);
   }
-  Tensor& out(Tensor& target) const {
-    OpCall c{record_of<Op>, &args_, {inputs_.data(), int(inputs_.size())}, Binding::kOut, {target}};
-    run(c);
-    return target;
-  }
+  Tensor& inplace(const Tensor& self) const { return bind(Binding::kInplace, self); }
+  Tensor& out(Tensor& target) const { return bind(Binding::kOut, target); }
 
  private:
+  Tensor& bind(Binding binding, const Tensor& target) const {
+    OpCall c{record_of<Op>, &args_, {inputs_.data(), int(inputs_.size())}, binding, {target}};
+    run(c);
+    return const_cast<Tensor&>(target);
+  }
   typename Op::Args args_;
   std::vector<const Tensor*> inputs_;
 };

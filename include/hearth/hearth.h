@@ -1,0 +1,21 @@
+#pragma once
+
+// All of Hearth.
+#include "hearth/accessor.h"
+#include "hearth/autograd.h"
+#include "hearth/cuda.h"
+#include "hearth/device.h"
+#include "hearth/dtype.h"
+#include "hearth/error.h"
+#include "hearth/generator.h"
+#include "hearth/half.h"
+#include "hearth/indexing.h"
+#include "hearth/memory_stats.h"
+#include "hearth/operators.h"
+#include "hearth/options.h"
+#include "hearth/scalar.h"
+#include "hearth/shape.h"
+#include "hearth/storage.h"
+#include "hearth/tensor.h"
+#include "hearth/tensor_literal.h"
+#include "hearth/threads.h"

@@ -1,0 +1,207 @@
+// Indexing by tensors: the kernel ops, and what becomes of masks.
+#include "ops/index.h"
+
+#include "hearth/autograd.h"
+#include "kernels/index.h"
+#include "ops/copy.h"
+#include "ops/define.h"
+#include "ops/promote.h"
+
+namespace hearth {
+
+namespace {
+
+constexpr size_t kMaxIndices = 14;  // a SlotSet holds 16 inputs, two are self and the values
+
+/// The sizes of self[indices], where indices of one shape stand in the dimensions `dims`.
+Dims indexed_sizes(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
+  const int64_t first = dims[0], last = dims[dims.size() - 1];
+  const int64_t place = last - first + 1 == int64_t(dims.size()) ? first : 0;
+  Dims sizes;
+  size_t next = 0;
+  for (int64_t d = 0; d < int64_t(self.size()); ++d) {
+    if (d == place)
+      for (int64_t size : shape) sizes.push_back(size);
+    if (next < dims.size() && dims[next] == d)
+      ++next;
+    else
+      sizes.push_back(self[size_t(d)]);
+  }
+  return sizes;
+}
+
+/// `self` indexed by the op's inputs from `first` on.
+IndexLayout layout_of(const View& self, const Dims& dims, const Launch& c, int first) {
+  std::vector<View> indices(size_t(self.dim));
+  for (size_t i = 0; i < dims.size(); ++i) indices[size_t(dims[i])] = c.in(first + int(i));
+  return index_layout(self, indices);
+}
+
+SlotSet index_slots(const Dims& dims, int first) { return ((SlotSet{1} << dims.size()) - 1) << first; }
+
+std::vector<Tensor> saved_indices(const Dims& dims, const Grad& c, int first) {
+  std::vector<Tensor> indices;
+  for (size_t i = 0; i < dims.size(); ++i) indices.push_back(c.in(first + int(i)));
+  return indices;
+}
+
+/// Tensors of int64 or int32 and of one shape, each for the dimension of the same number in `dims`.
+struct Selection {
+  Dims dims;
+  std::vector<Tensor> indices;
+
+  IntArrayRef shape() const { return indices[0].sizes(); }
+  Tensor of(const Tensor& self) const;
+  void put(const Tensor& self, const Tensor& values, bool accumulate) const;
+};
+
+struct Index {
+  struct Args {
+    Dims dims;
+  };
+  static constexpr OpInfo info{.name = "index", .arguments = "self,indices"};
+  static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 1); }
+  static void infer(const Args& args, Infer& c) {
+    c.set(0, indexed_sizes(c.in(0).sizes(), args.dims, c.in(1).sizes()), c.in(0).dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    const View out = c.out();
+    if (out.numel > 0) hearth::launch(c.ctx, IndexParams{layout_of(c.in(0), args.dims, c, 1), out});
+  }
+  static void grad(const Args& args, Grad& c) {
+    if (!c.needs(0)) return;
+    const Tensor gradient = zeros(c.in_sizes(0), c.grad().options());
+    Selection{args.dims, saved_indices(args.dims, c, 1)}.put(gradient, c.grad(), true);
+    c.set(0, gradient);
+  }
+};
+
+struct IndexPut {
+  struct Args {
+    Dims dims;
+    bool accumulate;
+  };
+  static constexpr OpInfo info{.name = "index_put", .arguments = "self,values,indices", .runs_inplace = true};
+  static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 2); }
+  static void infer(const Args&, Infer& c) {
+    HEARTH_CHECK(c.in(0).dtype == c.in(1).dtype, "Index put requires the source and destination dtypes match, got ",
+                 c.in(0).dtype, " for the destination and ", c.in(1).dtype, " for the source.");
+    c.set(0, c.in(0).sizes(), c.in(0).dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    if (c.out_impl().data() != c.in_impl(0).data()) launch_copy(c.ctx, c.out_impl(), c.in_impl(0));
+    const View values = c.in(1);
+    if (values.numel > 0)
+      hearth::launch(c.ctx, IndexPutParams{layout_of(c.out(), args.dims, c, 2), values, args.accumulate});
+  }
+  static void grad(const Args& args, Grad& c) {
+    const Selection selection{args.dims, saved_indices(args.dims, c, 2)};
+    if (c.needs(1)) c.set(1, selection.of(c.grad()));
+    if (!c.needs(0)) return;
+    if (args.accumulate) return c.set(0, c.grad());
+    const Tensor rest = c.grad().clone();
+    selection.put(rest, zeros({}, rest.options()), false);
+    c.set(0, rest);
+  }
+};
+
+Tensor Selection::of(const Tensor& self) const {
+  std::vector<Tensor> inputs{self};
+  inputs.insert(inputs.end(), indices.begin(), indices.end());
+  return ListInvocation<Index>({dims}, inputs).call();
+}
+
+void Selection::put(const Tensor& self, const Tensor& values, bool accumulate) const {
+  const Dims sizes = indexed_sizes(self.sizes(), dims, shape());
+  std::vector<Tensor> inputs{self, values.sizes().equals(sizes) ? values : values.expand(sizes)};
+  inputs.insert(inputs.end(), indices.begin(), indices.end());
+  ListInvocation<IndexPut>({dims, accumulate}, inputs).inplace(self);
+}
+
+void check_mask(const Tensor& self, const Tensor& mask, size_t first_dim) {
+  for (size_t d = 0; d < size_t(mask.dim()); ++d)
+    HEARTH_CHECK_AS(IndexError, mask.sizes()[d] == self.sizes()[first_dim + d], "The shape of the mask ", mask.sizes(),
+                    " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(), " at index ",
+                    first_dim + d);
+}
+
+void check_index(const Tensor& self, const Tensor& index) {
+  HEARTH_CHECK_AS(IndexError, is_mask(index) || index.scalar_type() == kLong || index.scalar_type() == kInt,
+                  "tensors used as indices must be long, int, byte or bool tensors");
+  HEARTH_CHECK(index.is_cpu() || index.device() == self.device(), "indices should be either on cpu or on the same "
+               "device as the indexed tensor (", self.device(), ")");
+}
+
+/// Gives all indices the shape they broadcast to.
+void broadcast(std::vector<Tensor>& indices) {
+  Dims shape;
+  try {
+    for (const Tensor& index : indices) shape = broadcast_sizes(shape, index.sizes());
+  } catch (const Error&) {
+    std::string shapes;
+    for (const Tensor& index : indices) shapes += (shapes.empty() ? "" : ", ") + to_string(index.sizes());
+    detail::fail<IndexError>("shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes);
+  }
+  for (Tensor& index : indices)
+    if (!index.sizes().equals(shape)) index = index.expand(shape);
+}
+
+Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
+  Selection selection;
+  const auto add = [&](size_t dim, const Tensor& index) {
+    selection.dims.push_back(int64_t(dim));
+    selection.indices.push_back(index.device() == self.device() ? index : index.to(self.device(), index.scalar_type()));
+  };
+  for (const Tensor& index : indices)
+    if (index.defined()) check_index(self, index);
+  for (size_t d = 0; d < indices.size(); ++d) {
+    const Tensor& index = indices[d];
+    if (!index.defined()) continue;
+    if (!is_mask(index)) {
+      add(d, index);
+      continue;
+    }
+    if (index.scalar_type() == kByte)
+      warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
+    check_mask(self, index, d);
+    const Tensor places = index.nonzero();
+    for (int64_t k = 0; k < index.dim(); ++k) add(d + size_t(k), places.select(1, k));
+  }
+  HEARTH_CHECK(selection.indices.size() <= kMaxIndices, "indexing by more than ", kMaxIndices,
+               " tensors is not supported (got ", selection.indices.size(), ")");
+  broadcast(selection.indices);
+  for (int64_t d : selection.dims)
+    HEARTH_CHECK_AS(IndexError, self.size(d) > 0 || selection.indices[0].numel() == 0,
+                    "index is out of bounds for dimension with size 0");
+  return selection;
+}
+
+/// The values as index_put takes them: on self's device, without leading dimensions of size 1.
+Tensor fitting(Tensor values, const Tensor& self, const Dims& sizes) {
+  while (values.dim() > int64_t(sizes.size()) && values.size(0) == 1) values = values.squeeze(0);
+  if (values.dim() == 0 && values.device() != self.device()) values = values.to(self.device(), values.scalar_type());
+  bool fits = values.dim() <= int64_t(sizes.size());
+  for (int64_t d = 1; fits && d <= values.dim(); ++d)
+    fits = values.size(-d) == 1 || values.size(-d) == sizes[sizes.size() - size_t(d)];
+  HEARTH_CHECK(fits, "shape mismatch: value tensor of shape ", values.sizes(),
+               " cannot be broadcast to indexing result of shape ", sizes);
+  return values;
+}
+
+}  // namespace
+
+Tensor index_by(const Tensor& self, const std::vector<Tensor>& indices) {
+  return selection_of(self, indices).of(self);
+}
+
+void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values, bool accumulate) {
+  const Selection selection = selection_of(self, indices);
+  Tensor fitted = fitting(values, self, indexed_sizes(self.sizes(), selection.dims, selection.shape()));
+  // One number may have any dtype where a mask says which elements become it.
+  bool masked = false;
+  for (const Tensor& index : indices) masked = masked || (index.defined() && is_mask(index));
+  if (masked && !accumulate && fitted.numel() == 1) fitted = fitted.to(self.scalar_type());
+  selection.put(self, fitted, accumulate);
+}
+
+}  // namespace hearth

@@ -1,0 +1,239 @@
+#include "hearth/indexing.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+
+namespace {
+
+using namespace hearth;
+using namespace hearth::indexing;
+
+template <class E, class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const E& e) {
+    return e.what();
+  }
+  return "no such error";
+}
+
+std::vector<std::string> split(const std::string& text, const std::string& separator) {
+  std::vector<std::string> parts;
+  size_t start = 0;
+  for (size_t end; (end = text.find(separator, start)) != std::string::npos; start = end + separator.size())
+    parts.push_back(text.substr(start, end - start));
+  parts.push_back(text.substr(start));
+  return parts;
+}
+
+std::vector<int64_t> numbers(const std::string& text, const std::string& separator) {
+  std::vector<int64_t> values;
+  if (text == "-") return values;
+  for (const std::string& part : split(text, separator)) values.push_back(std::stoll(part));
+  return values;
+}
+
+Tensor floats(const std::vector<int64_t>& values, const std::vector<int64_t>& sizes) {
+  return tensor(values, kFloat).view(sizes);
+}
+
+TensorIndex index_named(const std::string& name) {
+  if (name == "N") return None;
+  if (name == "E") return "...";
+  if (name[0] == 'b') return name == "bT";
+  if (name[0] == 'i') return static_cast<int64_t>(std::stoll(name.substr(1)));
+  const std::vector<std::string> parts = split(name.substr(1), ":");
+  if (name[0] == 's') {
+    std::optional<int64_t> bounds[3];
+    for (size_t i = 0; i < 3; ++i)
+      if (!parts[i].empty()) bounds[i] = std::stoll(parts[i]);
+    return Slice(bounds[0], bounds[1], bounds[2]);
+  }
+  const ScalarType type = name[0] == 'm' ? kBool : name[0] == 'u' ? kInt : kLong;
+  return tensor(numbers(parts[1], ","), type).view(numbers(parts[0], "x"));
+}
+
+Tensor counting(const std::vector<int64_t>& sizes) {
+  int64_t count = 1;
+  for (int64_t size : sizes) count *= size;
+  return arange(count, kFloat).view(sizes);
+}
+
+/// One line of tests/data/index_cases.txt; tests/oracle/index_cases.py says what is in it.
+void check_case(const std::string& line) {
+  SCOPED_TRACE(line);
+  const std::vector<std::string> fields = split(line, " | ");
+  const Tensor source = counting(numbers(fields[0], "x")).requires_grad_();
+  std::vector<TensorIndex> indices;
+  for (const std::string& name : split(fields[1], " ")) indices.push_back(index_named(name));
+  if (fields[2] == "error") {
+    EXPECT_EQ(error_of<IndexError>([&] { source.index(indices); }), fields[3]);
+    return;
+  }
+  const Tensor result = source.index(indices);
+  EXPECT_EQ(to_string(result.detach()), to_string(floats(numbers(fields[3], ","), numbers(fields[2], "x"))));
+  (result * (counting(result.sizes().vec()) + 1)).sum().backward();
+  EXPECT_EQ(to_string(source.grad()), to_string(floats(numbers(fields[4], ","), source.sizes().vec())));
+  const Tensor target = source.detach().clone();
+  target.index_put_(indices, -(counting(numbers(fields[5], "x")) + 1));
+  EXPECT_EQ(to_string(target), to_string(floats(numbers(fields[6], ","), source.sizes().vec())));
+}
+
+TEST(Indexing, AsPyTorchDoes) {
+  const char* other = std::getenv("HEARTH_INDEX_CASES");
+  std::ifstream file(other ? other : HEARTH_TEST_DATA "/index_cases.txt");
+  int cases = 0;
+  for (std::string line; std::getline(file, line); ++cases) check_case(line);
+  EXPECT_GT(cases, 100);
+}
+
+TEST(Indexing, Text) {
+  EXPECT_EQ(to_string(Slice(1, 2, 3)), "1:2:3");
+  EXPECT_EQ(to_string(Slice()), "0:4611686018427387903:1");
+  EXPECT_EQ(to_string(Slice(None, None, -1)), "4611686018427387903:-4611686018427387904:-1");
+  std::ostringstream stream;
+  stream << std::vector<TensorIndex>{None, "...", Ellipsis, 0, true, Slice(1, None, 2), tensor({1, 2})} << TensorIndex(false);
+  EXPECT_EQ(stream.str(), "(None, ..., ..., 0, true, 1:4611686018427387903:2, tensor([1, 2]))false");
+}
+
+TEST(Indexing, Brackets) {
+  const Tensor t = arange(12).view({3, 4});
+  EXPECT_EQ(to_string(t[1]), "tensor([4, 5, 6, 7])");
+  EXPECT_EQ(t[-1][2].item<int64_t>(), 10);
+  EXPECT_EQ(t[Scalar(2)][tensor(1)].item<int64_t>(), 9);
+  EXPECT_EQ(error_of<IndexError>([&] { t[3]; }), "select(): index 3 out of range for tensor of size [3, 4] at dimension 0");
+  EXPECT_EQ(error_of<IndexError>([&] { t[Scalar(1.5)]; }), "Can only index tensors with integral scalars");
+  EXPECT_EQ(error_of<IndexError>([&] { t[Tensor()]; }), "Can only index with tensors that are defined");
+  EXPECT_EQ(error_of<IndexError>([&] { t[tensor({1})]; }), "Can only index with tensors that are scalars (zero-dim)");
+}
+
+TEST(Indexing, AssignmentToATemporaryWritesThrough) {
+  const Tensor t = zeros({2, 3});
+  t[0][1] = 5;
+  t[1] = tensor({1., 2., 3.});
+  t[0][0] = tensor(-1.);
+  t[0][2] = t[1][2];
+  EXPECT_EQ(to_string(t), "tensor([[-1.,  5.,  3.],\n        [ 1.,  2.,  3.]])");
+  Tensor named = t[0];
+  named = ones({1});  // a variable is only made to refer to something else
+  EXPECT_EQ(t[0][0].item<float>(), -1);
+}
+
+TEST(Indexing, ViewsShareMemory) {
+  const Tensor t = arange(12).view({3, 4});
+  const Tensor all = t.index({"..."});
+  EXPECT_FALSE(all.is_same(t));
+  EXPECT_TRUE(all.is_alias_of(t));
+  EXPECT_TRUE(t.index({Slice(), 1}).is_alias_of(t));
+  EXPECT_TRUE(t.index({tensor(1)}).is_alias_of(t));
+  EXPECT_FALSE(t.index({tensor({1})}).is_alias_of(t));
+}
+
+TEST(Indexing, PutNumbersAndAccumulate) {
+  const Tensor t = zeros({2, 3});
+  t.index_put_({0, Slice(1)}, 4);
+  t.index_put_({tensor({1, 1}), tensor({0, 0})}, tensor({1., 2.}), true);
+  t.index_put_({"...", 0}, ones({2}), true);
+  EXPECT_EQ(to_string(t), "tensor([[1., 4., 4.],\n        [4., 0., 0.]])");
+  t.index_put_({t > 3}, 7.5);
+  EXPECT_EQ(to_string(t), "tensor([[1.0000, 7.5000, 7.5000],\n        [7.5000, 0.0000, 0.0000]])");
+  const Tensor whole = arange(3);
+  whole.index_put_({whole > 0}, tensor(7.9));  // one number may have another dtype
+  EXPECT_EQ(to_string(whole), "tensor([0, 7, 7])");
+  whole.index_put_({whole == 7}, whole.index({Slice(0, 1)}));
+  EXPECT_EQ(to_string(whole), "tensor([0, 0, 0])");
+}
+
+TEST(Indexing, GradientsOfPut) {
+  const Tensor x = ones({4}, requires_grad()), v = tensor({5., 6.}, requires_grad());
+  const Tensor w = tensor({1., 10., 100., 1000.});
+  Tensor y = x * 1;
+  y.index_put_({tensor({2, 0})}, v);
+  EXPECT_EQ(y.grad_fn()->name(), "IndexPutBackward0");
+  (y * w).sum().backward();
+  EXPECT_EQ(to_string(x.grad()), "tensor([   0.,   10.,    0., 1000.])");
+  EXPECT_EQ(to_string(v.grad()), "tensor([100.,   1.])");
+}
+
+TEST(Indexing, GradientsOfAccumulateThroughAView) {
+  const Tensor x = ones({2, 2}, requires_grad()), v = tensor({3.}, requires_grad());
+  const Tensor w = tensor({{1., 10.}, {100., 1000.}});
+  Tensor y = x * 1;
+  y.index_put_({1, tensor({0, 1, 1})}, v, true);
+  EXPECT_EQ(to_string(y.detach()), "tensor([[1., 1.],\n        [4., 7.]])");
+  (y * w).sum().backward();
+  EXPECT_EQ(to_string(x.grad()), "tensor([[   1.,   10.],\n        [ 100., 1000.]])");
+  EXPECT_EQ(to_string(v.grad()), "tensor([2100.])");
+}
+
+TEST(Indexing, SecondDerivative) {
+  const Tensor x = tensor({1., 2., 3.}, requires_grad());
+  const Tensor picked = x.index({tensor({0, 2, 2})});
+  EXPECT_EQ(picked.grad_fn()->name(), "IndexBackward0");
+  const Tensor y = (picked * picked * picked).sum();
+  const Tensor g = autograd::grad({y}, {x}, {}, {}, true)[0];
+  EXPECT_EQ(to_string(g.detach()), "tensor([ 3.,  0., 54.])");
+  EXPECT_EQ(to_string(autograd::grad({g.sum()}, {x})[0]), "tensor([ 6.,  0., 36.])");
+}
+
+TEST(Indexing, ChangedIndicesAreNoticed) {
+  const Tensor x = ones({3}, requires_grad()), index = tensor({0, 1});
+  const Tensor y = x.index({index}).sum();
+  index.add_(1);
+  EXPECT_NE(error_of<Error>([&] { y.backward(); }).find("modified by an inplace operation"), std::string::npos);
+}
+
+int warnings = 0;
+TEST(Indexing, ByteMasksWarn) {
+  const WarningHandler former = set_warning_handler([](const std::string& text) {
+    warnings += text.find("indexing with dtype torch.uint8 is now deprecated") != std::string::npos;
+  });
+  const Tensor t = arange(3), mask = tensor({1, 0, 1}, kByte);
+  EXPECT_EQ(to_string(t.index({mask})), "tensor([0, 2])");
+  t.index_put_({mask}, 9);
+  set_warning_handler(former);
+  EXPECT_EQ(to_string(t), "tensor([9, 1, 9])");
+  EXPECT_EQ(warnings, 2);
+}
+
+TEST(Indexing, ErrorsOfIndex) {
+  const Tensor t = arange(12).view({3, 4});
+  EXPECT_EQ(error_of<IndexError>([&] { t.index({None, 0, 7}); }), "index 7 is out of bounds for dimension 2 with size 4");
+  EXPECT_EQ(error_of<IndexError>([&] { t.index({tensor({5})}); }), "index 5 is out of bounds for dimension 0 with size 3");
+  EXPECT_EQ(error_of<IndexError>([&] { t.index({tensor({0.5})}); }),
+            "tensors used as indices must be long, int, byte or bool tensors");
+  EXPECT_EQ(error_of<IndexError>([&] { zeros({0, 3}).index({tensor({0})}); }),
+            "index is out of bounds for dimension with size 0");
+  EXPECT_NE(error_of<IndexError>([&] { tensor(1).index({0}); }).find("invalid index of a 0-dim tensor"), std::string::npos);
+  EXPECT_EQ(error_of<Error>([&] { t.index(std::vector<TensorIndex>()); }),
+            "Passing an empty index list to Tensor::index() is not valid syntax");
+  EXPECT_EQ(error_of<ValueError>([&] { t.index({Slice(None, None, -1)}); }), "step must be greater than zero");
+  EXPECT_EQ(error_of<ValueError>([&] { t.index({Slice(None, None, 0)}); }), "slice step cannot be zero");
+  EXPECT_EQ(error_of<ValueError>([&] { t.index({".."}); }), "Expected \"...\" to represent an ellipsis index, but got \"..\"");
+}
+
+TEST(Indexing, ErrorsOfPut) {
+  const Tensor t = arange(12).view({3, 4});
+  EXPECT_EQ(error_of<Error>([&] { t.index_put_({tensor({0})}, tensor({0.5})); }),
+            "Index put requires the source and destination dtypes match, got Long for the destination and Float for the "
+            "source.");
+  EXPECT_EQ(error_of<Error>([&] { t.index_put_({tensor({0, 1})}, tensor({1, 2, 3})); }),
+            "shape mismatch: value tensor of shape [3] cannot be broadcast to indexing result of shape [2, 4]");
+  EXPECT_EQ(error_of<Error>([&] { t.index_put_({0}, tensor({1, 2, 3})); }),
+            "The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 0.  Target "
+            "sizes: [4].  Tensor sizes: [3]");
+  const Tensor leaf = ones({3}, requires_grad());
+  EXPECT_NE(error_of<Error>([&] { leaf.index_put_({tensor({0})}, 1); }).find("leaf Variable that requires grad"),
+            std::string::npos);
+}
+
+}  // namespace

@@ -1,0 +1,136 @@
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "hearth/tensor.h"
+
+namespace {
+
+using namespace hearth;
+
+struct Case {
+  std::string description;  // the line after "case"
+  std::string expected;
+};
+
+std::vector<Case> read_cases(const std::string& path) {
+  std::ifstream file(path);
+  std::vector<Case> cases;
+  std::string line;
+  while (std::getline(file, line)) {
+    Case one;
+    one.description = line;
+    while (std::getline(file, line) && line != "end") one.expected += line + '\n';
+    if (!one.expected.empty()) one.expected.pop_back();
+    cases.push_back(one);
+  }
+  return cases;
+}
+
+ScalarType type_named(const std::string& name) {
+#define HEARTH_NAMED(type, Name) \
+  if (name == python_name_of(ScalarType::Name)) return ScalarType::Name;
+  HEARTH_DTYPES(HEARTH_NAMED)
+#undef HEARTH_NAMED
+  return ScalarType::Undefined;
+}
+
+std::vector<int64_t> sizes_in(const std::string& text) {
+  std::vector<int64_t> sizes;
+  std::istringstream stream(text);
+  for (std::string part; text != "-" && std::getline(stream, part, 'x');) sizes.push_back(std::stoll(part));
+  return sizes;
+}
+
+template <class T>
+T number_in(std::istream& stream) {
+  std::string text;
+  stream >> text;
+  if constexpr (is_complex(dtype_of<T>)) {
+    const double real = std::strtod(text.c_str(), nullptr);
+    stream >> text;
+    using Part = typename T::value_type;
+    return T(Part(real), Part(std::strtod(text.c_str(), nullptr)));
+  } else if constexpr (is_floating_point(dtype_of<T>)) {
+    return static_cast<T>(std::strtod(text.c_str(), nullptr));
+  } else {
+    return static_cast<T>(std::strtoll(text.c_str(), nullptr, 10));
+  }
+}
+
+template <class T>
+void fill_in_turn(const Tensor& tensor, std::istream& stream) {
+  std::vector<T> values;
+  while (stream >> std::ws && !stream.eof()) values.push_back(number_in<T>(stream));
+  for (int64_t i = 0; i < tensor.numel(); ++i) tensor.data_ptr<T>()[i] = values[size_t(i) % values.size()];
+}
+
+Tensor tensor_of(const Case& one) {
+  std::istringstream stream(one.description);
+  std::string word, dtype, sizes;
+  bool requires_grad = false;
+  stream >> word >> dtype >> sizes >> requires_grad;
+  Tensor tensor = empty(sizes_in(sizes), type_named(dtype));
+  switch (tensor.scalar_type()) {
+#define HEARTH_FILL(type, Name) \
+  case ScalarType::Name: fill_in_turn<type>(tensor, stream); break;
+    HEARTH_DTYPES(HEARTH_FILL)
+#undef HEARTH_FILL
+    default: ADD_FAILURE() << one.description;
+  }
+  if (requires_grad) tensor.requires_grad_();
+  return tensor;
+}
+
+TEST(Print, AsPyTorchDoes) {
+  const char* other = std::getenv("HEARTH_PRINT_CASES");
+  const std::vector<Case> cases = read_cases(other ? other : HEARTH_TEST_DATA "/print_cases.txt");
+  ASSERT_GT(cases.size(), 100u);
+  for (const Case& one : cases) EXPECT_EQ(to_string(tensor_of(one)), one.expected) << one.description;
+}
+
+TEST(Print, Undefined) { EXPECT_EQ(to_string(Tensor()), "[ Tensor (undefined) ]"); }
+
+TEST(Print, Stream) {
+  std::ostringstream stream;
+  stream << arange(3) << '!';
+  EXPECT_EQ(stream.str(), "tensor([0, 1, 2])!");
+}
+
+TEST(Print, ViewsShowTheirOwnElements) {
+  const Tensor t = arange(6).view({2, 3});
+  EXPECT_EQ(to_string(t.t()), "tensor([[0, 3],\n        [1, 4],\n        [2, 5]])");
+  EXPECT_EQ(to_string(t.select(1, 2)), "tensor([2, 5])");
+  EXPECT_EQ(to_string(ones({1}).expand({3})), "tensor([1., 1., 1.])");
+}
+
+TEST(Print, History) {
+  const Tensor a = ones({2}, requires_grad());
+  EXPECT_EQ(to_string(a), "tensor([1., 1.], requires_grad=True)");
+  EXPECT_EQ(to_string(a + a), "tensor([2., 2.], grad_fn=<AddBackward0>)");
+  EXPECT_EQ(to_string((a + a).detach()), "tensor([2., 2.])");
+  EXPECT_EQ(to_string((a * 2).sum()), "tensor(4., grad_fn=<SumBackward0>)");
+}
+
+TEST(Print, Meta) {
+  const TensorOptions meta = device(kMeta);
+  EXPECT_EQ(to_string(empty({2, 3}, meta)), "tensor(..., device='meta', size=(2, 3))");
+  EXPECT_EQ(to_string(empty({2}, meta.dtype(kLong))), "tensor(..., device='meta', size=(2,), dtype=torch.int64)");
+  EXPECT_EQ(to_string(empty({}, meta)), "tensor(..., device='meta', size=())");
+}
+
+TEST(Print, DefaultDtypeIsNotNamed) {
+  set_default_dtype(kDouble);
+  const std::string as_double = to_string(ones({2}, kDouble)), as_float = to_string(ones({2}, kFloat));
+  set_default_dtype(kFloat);
+  EXPECT_EQ(as_double, "tensor([1., 1.])");
+  EXPECT_EQ(as_float, "tensor([1., 1.], dtype=torch.float32)");
+}
+
+}  // namespace

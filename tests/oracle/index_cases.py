@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Writes tests/data/index_cases.txt: index expressions, and what PyTorch makes of them.
+
+A case is one line of fields separated by " | ": the sizes of the indexed tensor (which holds 0, 1,
+2, ...), the indices, the sizes of the result, its elements, the gradient of sum(result * (1, 2,
+...)), the sizes of a value (it holds -1, -2, ...) and the tensor's elements once the value is
+assigned. Instead of the last five there may be "error" and PyTorch's text. Indices read: N (None),
+E (...), i3, bT, s1:5:2 (parts may be absent), t2x3:0,1,... (int64), u... (int32), m3:0,1,1 (mask).
+"""
+
+import random
+import sys
+from pathlib import Path
+
+import torch
+
+
+def joined(values, separator):
+    return separator.join(str(int(v)) for v in values) or "-"
+
+
+def tensor_index(kind, values):
+    name = f"{kind}{joined(values.shape, 'x')}:{joined(values.reshape(-1).tolist(), ',')}"
+    return name, values
+
+
+def slice_index(size, rng):
+    parts = [rng.choice([None, rng.randint(-size - 2, size + 2)]) for _ in range(2)] + [rng.choice([None, 1, 2, 3])]
+    return "s" + ":".join("" if p is None else str(p) for p in parts), slice(*parts)
+
+
+def index_for(sizes, shape, rng):
+    """An index for the first of `sizes`, and how many dimensions it takes."""
+    size = sizes[0]
+    kind = rng.choice("iisssttttumm")
+    if kind == "i":
+        value = rng.randint(-size - (rng.random() < 0.03), size - (rng.random() > 0.03))
+        return (f"i{value}", value), 1
+    if kind == "s":
+        return slice_index(size, rng), 1
+    if kind == "m":
+        dims = rng.randint(1, min(2, len(sizes)))
+        extra = rng.random() < 0.03
+        mask = torch.tensor([rng.random() < 0.5 for _ in range(sizes[0] * (sizes[1] if dims == 2 else 1))])
+        if extra and dims == 1:
+            mask = torch.cat([mask, mask])
+        return tensor_index("m", mask.reshape(sizes[:dims] if not extra or dims == 2 else (-1,))), dims
+    own = rng.choice([shape, shape, shape[1:], (1,) * len(shape), ()])
+    if rng.random() < 0.03:
+        own = (5,)
+    count = 1
+    for n in own:
+        count *= n
+    values = torch.tensor([rng.randint(-size, size - 1) for _ in range(count)], dtype=torch.int64).reshape(own)
+    return tensor_index(kind, values.int() if kind == "u" else values), 1
+
+
+def expression(sizes, rng):
+    shape = rng.choice([(2,), (3,), (2, 2), (1, 3), (0,)])
+    names, values, dim, ellipsis = [], [], 0, False
+    while dim < len(sizes) and rng.random() < 0.85:
+        if rng.random() < 0.12:
+            pick = rng.choice([("N", None), ("bT", True), ("bF", False), ("N", None)])
+        elif not ellipsis and rng.random() < 0.1:
+            ellipsis = True
+            dim += rng.randint(0, len(sizes) - dim)
+            pick = ("E", ...)
+        else:
+            pick, used = index_for(sizes[dim:], shape, rng)
+            dim += used
+        names.append(pick[0])
+        values.append(pick[1])
+    if rng.random() < 0.03:
+        names += ["i0"] * (len(sizes) + 1)
+        values += [0] * (len(sizes) + 1)
+    # The place of "..." may leave dimensions over: then an index meets another size, which is an error.
+    return (names, tuple(values)) if names else expression(sizes, rng)
+
+
+def value_for(result, rng):
+    sizes = [rng.choice([n, n, 1]) for n in result.shape[rng.randint(0, result.dim()):]]
+    count = 1
+    for n in sizes:
+        count *= n
+    return -torch.arange(1, count + 1, dtype=torch.float).reshape(sizes)
+
+
+def case(rng):
+    sizes = [rng.randint(1, 4) for _ in range(rng.randint(1, 4))]
+    names, index = expression(sizes, rng)
+    head = f"{joined(sizes, 'x')} | {' '.join(names)}"
+    count = 1
+    for n in sizes:
+        count *= n
+    source = torch.arange(count, dtype=torch.float).reshape(sizes).requires_grad_()
+    try:
+        result = source[index]
+    except IndexError as error:
+        text = str(error).splitlines()[0]
+        # PyTorch numbers the dimensions of index tensors after moving them to the front.
+        return None if "out of bounds" in text and any(n[0] in "tu" for n in names) else f"{head} | error | {text}"
+    weights = torch.arange(1, result.numel() + 1, dtype=torch.float).reshape(result.shape)
+    (result * weights).sum().backward()
+    target, value = source.detach().clone(), value_for(result, rng)
+    target[index] = value
+    fields = [head, joined(result.shape, "x"), joined(result.reshape(-1).tolist(), ","),
+              joined(source.grad.reshape(-1).tolist(), ","), joined(value.shape, "x"),
+              joined(target.reshape(-1).tolist(), ",")]
+    return " | ".join(fields)
+
+
+def main():
+    rng = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 300
+    output = Path(sys.argv[3]) if len(sys.argv) > 3 else Path(__file__).resolve().parent.parent / "data" / "index_cases.txt"
+    cases = [case(rng) for _ in range(count)]
+    output.write_text("".join(f"{line}\n" for line in cases if line))
+
+
+if __name__ == "__main__":
+    main()
