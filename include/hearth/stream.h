@@ -13,8 +13,6 @@ namespace hearth {
 
 /// "float", "long int": the C++ type.
 inline std::string to_string(TypeMeta type) { return type.name(); }
-/// "TensorOptions(dtype=float (default), device=cpu (default), …)".
-HEARTH_API std::string to_string(const TensorOptions& options);
 
 #define HEARTH_STREAM(Type)                                                                  \
   template <class Traits>                                                                    \

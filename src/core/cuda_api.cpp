@@ -3,6 +3,7 @@
 #include "core/faults.h"
 #include "core/streams.h"
 #include "hearth/cuda.h"
+#include "hearth/generator.h"
 
 namespace hearth::cuda {
 
@@ -38,6 +39,14 @@ DeviceProperties get_device_properties(int device) {
 }
 
 void synchronize(int device) { synchronize_device(cuda_index(device)); }
+
+void manual_seed(uint64_t seed) {
+  if (is_available()) default_generator(cuda_device(-1)).set_current_seed(seed);
+}
+void manual_seed_all(uint64_t seed) {
+  for (int i = 0; i < device_count(); ++i) default_generator(cuda_device(i)).set_current_seed(seed);
+}
+bool cudnn_is_available() { return is_available(); }
 
 size_t memory_allocated(int device) {
   return static_cast<size_t>(stats_or_nothing(device).allocated_bytes.current);
