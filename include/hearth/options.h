@@ -2,6 +2,8 @@
 
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 #include "hearth/device.h"
 #include "hearth/dtype.h"
@@ -39,7 +41,11 @@ class TensorOptions {
     if (where) r.device_ = *where;
     return r;
   }
-  [[nodiscard]] TensorOptions device(Device where) const { return device(std::optional<Device>(where)); }
+  template <class T>
+    requires std::is_convertible_v<T, Device>
+  [[nodiscard]] TensorOptions device(T&& where) const {
+    return device(std::optional<Device>(std::forward<T>(where)));
+  }
   [[nodiscard]] TensorOptions device(DeviceType type, DeviceIndex index = -1) const {
     return device(Device(type, index));
   }

@@ -19,6 +19,11 @@ MemoryStats stats_or_nothing(int device) {
   return is_available() ? memory_stats(device) : MemoryStats();
 }
 
+void reseed(Device device, uint64_t seed) {
+  Generator generator = default_generator(device);
+  generator.set_current_seed(seed);
+}
+
 }  // namespace
 
 bool is_available() { return device_count() > 0; }
@@ -41,10 +46,10 @@ DeviceProperties get_device_properties(int device) {
 void synchronize(int device) { synchronize_device(cuda_index(device)); }
 
 void manual_seed(uint64_t seed) {
-  if (is_available()) default_generator(cuda_device(-1)).set_current_seed(seed);
+  if (is_available()) reseed(cuda_device(-1), seed);
 }
 void manual_seed_all(uint64_t seed) {
-  for (int i = 0; i < device_count(); ++i) default_generator(cuda_device(i)).set_current_seed(seed);
+  for (int i = 0; i < device_count(); ++i) reseed(cuda_device(i), seed);
 }
 bool cudnn_is_available() { return is_available(); }
 

@@ -45,7 +45,7 @@ namespace c10 {
 template <class... Parts>
 std::string str(const Parts&... parts) {
   std::ostringstream out;
-  (out << ... << parts);
+  ((out << parts), ...);
   return out.str();
 }
 
