@@ -2,7 +2,8 @@
 
 file(GLOB seam_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      src/functors/*.h src/kernels/*.h)
-list(APPEND seam_headers include/hearth/dtype.h include/hearth/half.h include/hearth/device.h)
+list(APPEND seam_headers include/hearth/dtype.h include/hearth/half.h include/hearth/device.h
+     include/hearth/cuda.h)
 list(SORT seam_headers)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${seam_headers})
 

@@ -42,17 +42,21 @@ template <class T, class F>
 void compare(const char* name, Arrays& arrays, const F& functor, int inputs) {
   const cpu::PointwiseTable& table = cpu::pointwise_table();
   std::printf("%-12s", name);
-  for (const int64_t n : {int64_t{4}, int64_t{16}, int64_t{64}, int64_t{4096}, kLarge / int64_t(sizeof(T) > 4 ? 2 : 1)}) {
-    const std::vector<Operand> all{operand(arrays.a.data(), dtype_of<T>, {1}), operand(arrays.b.data(), dtype_of<T>, {1})};
-    const auto p = params(functor, Formula::kValue, dtype_of<T>, {n}, operand(arrays.out.data(), dtype_of<T>, {1}),
-                          {all.begin(), all.begin() + inputs});
+  for (const int64_t n : {int64_t{4}, int64_t{16}, int64_t{64}, int64_t{4096},
+                          kLarge / int64_t(sizeof(T) > 4 ? 2 : 1)}) {
+    const std::vector<Operand> all{operand(arrays.a.data(), dtype_of<T>, {1}),
+                                   operand(arrays.b.data(), dtype_of<T>, {1})};
+    const auto p =
+        params(functor, Formula::kValue, dtype_of<T>, {n},
+               operand(arrays.out.data(), dtype_of<T>, {1}), {all.begin(), all.begin() + inputs});
     const double t = seconds([&] { cpu::run_with(table, p); });
     if (n <= 64)
       std::printf(" %7.1f ns", t * 1e9);
     else if (n == 4096)
       std::printf(" %6.3f ns/element", t * 1e9 / double(n));
     else
-      std::printf(" %6.3f ns/element %5.1f GB/s", t * 1e9 / double(n), double(n * int64_t(sizeof(T)) * (inputs + 1)) / t * 1e-9);
+      std::printf(" %6.3f ns/element %5.1f GB/s", t * 1e9 / double(n),
+                  double(n * int64_t(sizeof(T)) * (inputs + 1)) / t * 1e-9);
   }
   std::printf("\n");
 }
@@ -68,7 +72,8 @@ void layouts(Arrays& arrays) {
   float* out = arrays.out.data();
   const int64_t n = 4096;
   const auto dense = operand(out, kFloat, {n, 1});
-  time("copy, transposed 4096 x 4096", params(fn::Copy{}, Formula::kValue, kFloat, {n, n}, dense, {operand(a, kFloat, {1, n})}));
+  time("copy, transposed 4096 x 4096",
+       params(fn::Copy{}, Formula::kValue, kFloat, {n, n}, dense, {operand(a, kFloat, {1, n})}));
   time("add, one transposed", params(fn::Add{}, Formula::kValue, kFloat, {n, n}, dense,
                                      {operand(a, kFloat, {1, n}), operand(b, kFloat, {n, 1})}));
   time("add, row broadcast", params(fn::Add{}, Formula::kValue, kFloat, {n, n}, dense,
@@ -77,20 +82,26 @@ void layouts(Arrays& arrays) {
                                        {operand(a, kFloat, {n, 1}), operand(b, kFloat, {1, 0})}));
   time("add, number", params(fn::Add{}, Formula::kValue, kFloat, {n * n}, operand(out, kFloat, {1}),
                              {operand(a, kFloat, {1}), number(1.0f)}));
-  time("add, number, 4 elements", params(fn::Add{}, Formula::kValue, kFloat, {4}, operand(out, kFloat, {1}),
-                                         {operand(a, kFloat, {1}), number(1.0f)}));
-  time("add, 4 elements, one strided", params(fn::Add{}, Formula::kValue, kFloat, {4}, operand(out, kFloat, {1}),
-                                              {operand(a, kFloat, {3}), operand(b, kFloat, {1})}));
-  time("add, number, 1000 elements", params(fn::Add{}, Formula::kValue, kFloat, {1000}, operand(out, kFloat, {1}),
-                                            {operand(a, kFloat, {1}), number(1.0f)}));
-  time("add, stride 2, 4096 elements", params(fn::Add{}, Formula::kValue, kFloat, {n}, operand(out, kFloat, {1}),
-                                              {operand(a, kFloat, {2}), operand(b, kFloat, {1})}));
-  time("add, all strided, 4096 elements", params(fn::Add{}, Formula::kValue, kFloat, {n}, operand(out, kFloat, {2}),
-                                                 {operand(a, kFloat, {2}), operand(b, kFloat, {2})}));
-  time("copy, rows of 3 of 4", params(fn::Copy{}, Formula::kValue, kFloat, {n, 3}, operand(out, kFloat, {3, 1}),
-                                      {operand(a, kFloat, {4, 1})}));
+  time("add, number, 4 elements",
+       params(fn::Add{}, Formula::kValue, kFloat, {4}, operand(out, kFloat, {1}),
+              {operand(a, kFloat, {1}), number(1.0f)}));
+  time("add, 4 elements, one strided",
+       params(fn::Add{}, Formula::kValue, kFloat, {4}, operand(out, kFloat, {1}),
+              {operand(a, kFloat, {3}), operand(b, kFloat, {1})}));
+  time("add, number, 1000 elements",
+       params(fn::Add{}, Formula::kValue, kFloat, {1000}, operand(out, kFloat, {1}),
+              {operand(a, kFloat, {1}), number(1.0f)}));
+  time("add, stride 2, 4096 elements",
+       params(fn::Add{}, Formula::kValue, kFloat, {n}, operand(out, kFloat, {1}),
+              {operand(a, kFloat, {2}), operand(b, kFloat, {1})}));
+  time("add, all strided, 4096 elements",
+       params(fn::Add{}, Formula::kValue, kFloat, {n}, operand(out, kFloat, {2}),
+              {operand(a, kFloat, {2}), operand(b, kFloat, {2})}));
+  time("copy, rows of 3 of 4", params(fn::Copy{}, Formula::kValue, kFloat, {n, 3},
+                                      operand(out, kFloat, {3, 1}), {operand(a, kFloat, {4, 1})}));
   const auto cast = [&](const char* name, ScalarType from, ScalarType to) {
-    time(name, params(fn::Copy{}, Formula::kValue, to, {n}, operand(out, to, {1}), {operand(a, from, {1})}));
+    time(name, params(fn::Copy{}, Formula::kValue, to, {n}, operand(out, to, {1}),
+                      {operand(a, from, {1})}));
   };
   cast("cast float -> half, 4096", kFloat, kHalf);
   cast("cast half -> float, 4096", kHalf, kFloat);
@@ -109,7 +120,8 @@ void layouts(Arrays& arrays) {
 int main() {
   Arrays arrays;
   std::printf("%s\n", cpu::name_of(cpu::isa_level()));
-  const double copy = seconds([&] { std::memcpy(arrays.out.data(), arrays.a.data(), size_t(kLarge) * 4); });
+  const double copy =
+      seconds([&] { std::memcpy(arrays.out.data(), arrays.a.data(), size_t(kLarge) * 4); });
   std::printf("memcpy %28.3f ns per float %.1f GB/s (read + write)\n", copy * 1e9 / double(kLarge),
               double(kLarge) * 8e-9 / copy);
   std::printf("%-12s %10s %10s %10s %17s %17s\n", "", "4", "16", "64", "4096", "16M (f64: 8M)");

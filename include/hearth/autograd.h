@@ -77,6 +77,9 @@ class HEARTH_API Node : public RefCounted {
   Node();
   virtual ~Node();
   static void destroy(Node* node) noexcept;
+  // Nodes come from a pool of small blocks.
+  static void* operator new(size_t bytes);
+  static void operator delete(void* memory, size_t bytes) noexcept;
 
   /// Hooks, apply, hooks.
   variable_list operator()(variable_list&& grads);

@@ -21,6 +21,9 @@ uint64_t next_sequence_nr() {
 Node::Node() : sequence_nr_(next_sequence_nr()) {}
 Node::~Node() = default;
 
+void* Node::operator new(size_t bytes) { return object_allocate(bytes); }
+void Node::operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
+
 void Node::destroy(Node* node) noexcept {
   // A long chain would destroy itself recursively; the outermost call takes them one by one.
   thread_local std::vector<Node*>* waiting = nullptr;
@@ -42,10 +45,11 @@ void Node::destroy(Node* node) noexcept {
 uint32_t Node::add_input_metadata(const Tensor& output) {
   InputMetadata& metadata = inputs_.emplace_back();
   if (output.defined()) {
-    metadata.sizes = output.sizes();
-    metadata.dtype = output.scalar_type();
-    metadata.device = output.device();
-    if (output.is_cuda()) stream_ = modes.streams[output.get_device()];
+    const TensorImpl& impl = impl_of(output);
+    metadata.sizes = impl.sizes();
+    metadata.dtype = impl.dtype;
+    metadata.device = impl.device;
+    if (impl.device.is_cuda()) stream_ = modes.streams[impl.device.index()];
   }
   return static_cast<uint32_t>(inputs_.size() - 1);
 }

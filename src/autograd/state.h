@@ -4,6 +4,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/cpu_allocator.h"
 #include "core/op.h"
 #include "hearth/autograd.h"
 
@@ -17,6 +18,8 @@ struct ViewStep : RefCounted {
   ViewStep(const OpRecord& op, const void* op_args, IntrusivePtr<ViewStep> before)
       : args(op, op_args), previous(std::move(before)) {}
   static void destroy(ViewStep* step) noexcept { delete step; }
+  static void* operator new(size_t bytes) { return object_allocate(bytes); }
+  static void operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
   OpArgs args;
   IntrusivePtr<ViewStep> previous;
 };

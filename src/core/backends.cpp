@@ -4,7 +4,7 @@
 
 #include "core/plugin.h"
 #include "kernels/backend.h"
-#include "kernels/sim/sim_backend.h"
+#include "kernels/sim.h"
 
 namespace hearth {
 
@@ -18,7 +18,8 @@ struct CudaChoice {
 
 CudaChoice choose_cuda() {
   const char* const wanted = std::getenv("HEARTH_CUDA");
-  if (wanted && std::string_view(wanted) == "0") return {nullptr, "HEARTH_CUDA=0 switches CUDA off."};
+  if (wanted && std::string_view(wanted) == "0")
+    return {nullptr, "HEARTH_CUDA=0 switches CUDA off."};
   CudaChoice choice;
   choice.backend = sim::backend_from_environment();
   if (!choice.backend) choice.backend = load_cuda_plugin(choice.why_not);

@@ -29,10 +29,7 @@ void reseed(Device device, uint64_t seed) {
 bool is_available() { return device_count() > 0; }
 std::string why_not() { return why_no_cuda(); }
 
-int device_count() {
-  Backend* const backend = cuda_backend();
-  return backend ? backend->device_count() : 0;
-}
+int device_count() { return cuda_device_count(); }
 
 int current_device() { return cuda_index(-1); }
 void set_device(Device device) { current_cuda_device() = static_cast<int8_t>(cuda_index(device)); }
@@ -130,9 +127,8 @@ void Event::record(const Stream& stream) {
   if (!handle_) {
     handle_ = backend.create_event(stream.device_index(), timing_);
   } else {
-    HEARTH_CHECK(recorded_->device() == stream.device(), "Event device ",
-                 recorded_->device_index(), " does not match recording stream's device ",
-                 stream.device_index(), ".");
+    HEARTH_CHECK(recorded_->device() == stream.device(), "Event device ", recorded_->device_index(),
+                 " does not match recording stream's device ", stream.device_index(), ".");
   }
   backend.record(handle_, stream.device_index(), stream.handle());
   recorded_ = stream;

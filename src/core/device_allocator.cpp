@@ -13,15 +13,17 @@ namespace hearth {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
-constexpr size_t kMinBlock = 512;             // block sizes are multiples of it
-constexpr size_t kSmallRequest = kMiB;        // up to here requests come from small segments
+constexpr size_t kMinBlock = 512;       // block sizes are multiples of it
+constexpr size_t kSmallRequest = kMiB;  // up to here requests come from small segments
 constexpr size_t kSmallSegment = 2 * kMiB;
-constexpr size_t kLargeSegment = 20 * kMiB;   // shared by requests below kOwnSegment
+constexpr size_t kLargeSegment = 20 * kMiB;  // shared by requests below kOwnSegment
 constexpr size_t kOwnSegment = 10 * kMiB;
 constexpr size_t kSegmentRounding = 2 * kMiB;
 constexpr size_t kLargestRequest = SIZE_MAX / 4;  // so that rounding cannot overflow
 
-size_t round_up(size_t bytes, size_t multiple) { return (bytes + multiple - 1) / multiple * multiple; }
+size_t round_up(size_t bytes, size_t multiple) {
+  return (bytes + multiple - 1) / multiple * multiple;
+}
 
 size_t segment_size(size_t size) {
   if (size <= kSmallRequest) return kSmallSegment;
@@ -34,8 +36,8 @@ struct DeviceAllocator::Block {
   std::byte* data;
   size_t size;
   StreamHandle stream;
-  bool small;                 // which pool its segment belongs to
-  bool in_use = false;        // handed out, or freed with events pending
+  bool small;           // which pool its segment belongs to
+  bool in_use = false;  // handed out, or freed with events pending
   int pending_events = 0;
   Block* previous = nullptr;  // neighbours in the segment
   Block* next = nullptr;
@@ -126,7 +128,8 @@ DeviceAllocator::Block* DeviceAllocator::new_segment(size_t size, StreamHandle s
   return new Block{data, bytes, stream, size <= kSmallRequest};
 }
 
-/// The device has no more: what was freed while streams used it may do, else unused segments make room.
+/// The device has no more: what was freed while streams used it may do, else unused segments make
+/// room.
 DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamHandle stream) {
   ++stats_.num_alloc_retries;
   drain_freed();
@@ -222,17 +225,18 @@ void DeviceAllocator::throw_out_of_memory(size_t bytes) {
   for (const Pool* pool : {&small_, &large_})
     for (const Block* block : *pool) largest = std::max(largest, block->size);
   const auto cached = static_cast<size_t>(stats_.cached_bytes());
-  std::string message = detail::str(
-      "CUDA out of memory. Tried to allocate ", format_bytes(bytes), ". GPU ", device_,
-      " has a total capacity of ", format_bytes(total_bytes), " of which ",
-      format_bytes(free_bytes), " is free. Of the allocated memory ",
-      format_bytes(static_cast<size_t>(stats_.allocated_bytes.current)),
-      " is allocated by Hearth, and ", format_bytes(cached),
-      " is reserved by Hearth but unallocated. The largest unallocated block has ",
-      format_bytes(largest), ".");
+  std::string message =
+      detail::str("CUDA out of memory. Tried to allocate ", format_bytes(bytes), ". GPU ", device_,
+                  " has a total capacity of ", format_bytes(total_bytes), " of which ",
+                  format_bytes(free_bytes), " is free. Of the allocated memory ",
+                  format_bytes(static_cast<size_t>(stats_.allocated_bytes.current)),
+                  " is allocated by Hearth, and ", format_bytes(cached),
+                  " is reserved by Hearth but unallocated. The largest unallocated block has ",
+                  format_bytes(largest), ".");
   if (cached + free_bytes >= bytes)
-    message += " Memory is fragmented: enough is free in all, but not in one piece. Allocate large "
-               "tensors first, or release others and call cuda::empty_cache().";
+    message +=
+        " Memory is fragmented: enough is free in all, but not in one piece. Allocate large "
+        "tensors first, or release others and call cuda::empty_cache().";
   throw OutOfMemoryError(std::move(message));
 }
 
@@ -241,7 +245,7 @@ DeviceAllocator& device_allocator(Device device) {
   // Never destroyed, because static objects may own tensors.
   static const Allocators& allocators = *[] {
     auto* const made = new Allocators;
-    for (int i = 0; i < require_cuda().device_count(); ++i)
+    for (int i = 0; i < cuda_device_count(); ++i)
       made->push_back(std::make_unique<DeviceAllocator>(require_cuda(), i));
     return made;
   }();

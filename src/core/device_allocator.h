@@ -12,8 +12,8 @@
 
 namespace hearth {
 
-/// Memory of one device, got from it in segments and kept for reuse. A block that was freed serves the same
-/// stream again at once, because work on a stream runs in order.
+/// Memory of one device, got from it in segments and kept for reuse. A block that was freed serves
+/// the same stream again at once, because work on a stream runs in order.
 class DeviceAllocator {
  public:
   DeviceAllocator(Backend& backend, int device);
@@ -21,12 +21,13 @@ class DeviceAllocator {
   DeviceAllocator(const DeviceAllocator&) = delete;
   DeviceAllocator& operator=(const DeviceAllocator&) = delete;
 
-  /// At least 512-byte aligned, null for 0 bytes; OutOfMemoryError when neither cache nor device has it.
+  /// At least 512-byte aligned, null for 0 bytes; OutOfMemoryError when neither cache nor device
+  /// has it.
   void* allocate(size_t bytes, StreamHandle stream);
   /// `stream` is one that may still use the memory; it counts as recorded.
   void free(void* data, StreamHandle stream);
-  /// Keeps the memory, once freed, until the work that is then in `stream` has run. Memory of others is
-  /// ignored.
+  /// Keeps the memory, once freed, until the work that is then in `stream` has run. Memory of
+  /// others is ignored.
   void record_stream(void* data, StreamHandle stream);
   /// Gives segments that nobody uses back to the device.
   void empty_cache();
@@ -62,7 +63,8 @@ class DeviceAllocator {
   MemoryStats stats_;
 };
 
-/// The process's allocator of a device that exists; `device` is a CUDA device, index -1 the current one.
+/// The process's allocator of a device that exists; `device` is a CUDA device, index -1 the current
+/// one.
 DeviceAllocator& device_allocator(Device device);
 
 void* device_allocate(Device device, size_t bytes, StreamHandle stream);

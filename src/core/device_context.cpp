@@ -1,6 +1,8 @@
 #include "core/device_context.h"
 
-#include "core/streams.h"
+#include <algorithm>
+
+#include "core/modes.h"
 #include "hearth/error.h"
 
 namespace hearth {
@@ -11,9 +13,15 @@ Backend& require_cuda() {
   return *backend;
 }
 
+int cuda_device_count() {
+  Backend* const backend = cuda_backend();
+  return backend ? std::min(backend->device_count(), kMaxGpus) : 0;
+}
+
 int cuda_index(int index) {
-  const int count = require_cuda().device_count();
-  if (index == -1) index = current_cuda_device();
+  require_cuda();
+  const int count = cuda_device_count();
+  if (index == -1) index = modes.cuda_device;
   HEARTH_CHECK(index >= 0 && index < count, "CUDA error: invalid device ordinal (cuda:", index,
                " was asked for, but ", count == 1 ? "there is only " : "the last device is ",
                "cuda:", count - 1, ")");

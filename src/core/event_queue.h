@@ -9,8 +9,8 @@
 
 namespace hearth {
 
-/// Memory blocks that were freed while streams might still use them. A block waits for one event per
-/// stream; `Block::pending_events` counts them. Not locked.
+/// Memory blocks that were freed while streams might still use them. A block waits for one event
+/// per stream; `Block::pending_events` counts them. Not locked.
 template <class Block>
 class EventQueue {
  public:

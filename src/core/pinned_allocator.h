@@ -7,8 +7,9 @@
 
 namespace hearth {
 
-/// Page-locked host memory, from and to which copies are asynchronous, kept for reuse. 64-byte aligned; null
-/// for 0 bytes; an Error without a CUDA device, OutOfMemoryError when there is no more.
+/// Page-locked host memory, from and to which copies are asynchronous, kept for reuse. 64-byte
+/// aligned; null for 0 bytes; an Error without a CUDA device, OutOfMemoryError when there is no
+/// more.
 void* pinned_allocate(size_t bytes);
 /// The memory is used again when the streams recorded for it have passed this moment.
 void pinned_free(void* data);

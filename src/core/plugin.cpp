@@ -10,7 +10,7 @@
 #include "hearth/error.h"
 
 #ifndef HEARTH_SEAM_HASH
-#define HEARTH_SEAM_HASH 0
+#define HEARTH_SEAM_HASH 0  // a build without CMake
 #endif
 
 namespace hearth {
@@ -52,7 +52,8 @@ std::string explain(const Place& place, std::string_view message) {
   if (file == place.path)
     return detail::str("Hearth's CUDA plugin ", place.description, " was not found.");
   if (file.starts_with("libcuda.so"))
-    return detail::str("Found no NVIDIA driver on your system: ", file, " is missing. Please check "
+    return detail::str("Found no NVIDIA driver on your system: ", file,
+                       " is missing. Please check "
                        "that you have an NVIDIA GPU and installed a driver.");
   if (!file.empty())
     return detail::str("Hearth's CUDA plugin ", place.path, " needs the library ", file,

@@ -11,8 +11,8 @@
 
 namespace hearth {
 
-void* StorageImpl::operator new(size_t bytes) { return cpu_allocate(bytes); }
-void StorageImpl::operator delete(void* memory, size_t bytes) noexcept { cpu_free(memory, bytes); }
+void* StorageImpl::operator new(size_t bytes) { return object_allocate(bytes); }
+void StorageImpl::operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
 
 namespace {
 

@@ -6,20 +6,14 @@
 
 #include "core/device_context.h"
 #include "core/faults.h"
+#include "core/modes.h"
 
 namespace hearth {
 
 namespace {
 
-constexpr int kMaxDevices = 128;  // what DeviceIndex can name
 constexpr size_t kPoolSize = 32;
 constexpr int kPriorities = 2;  // normal and high
-
-struct CurrentDevices {
-  int8_t device = 0;
-  StreamHandle streams[kMaxDevices] = {};  // null: the default stream
-};
-constinit thread_local CurrentDevices current;
 
 /// The streams of a device and priority that were made so far.
 struct Pool {
@@ -29,7 +23,7 @@ struct Pool {
 
 struct Pools {
   std::mutex mutex;
-  std::array<std::array<Pool, kPriorities>, kMaxDevices> pools;
+  std::array<std::array<Pool, kPriorities>, kMaxGpus> pools;
 };
 
 Pools& pools() {
@@ -48,17 +42,17 @@ std::vector<StreamHandle> streams_of(int device) {
 
 }  // namespace
 
-int8_t& current_cuda_device() { return current.device; }
+int8_t& current_cuda_device() { return modes.cuda_device; }
 
 StreamHandle current_stream(Device device) {
   if (!device.is_cuda()) return nullptr;
   const int index = cuda_index(device);
-  const StreamHandle stream = current.streams[index];
+  const StreamHandle stream = modes.streams[index];
   return stream ? stream : require_cuda().default_stream(index);
 }
 
 void set_current_stream(Device device, StreamHandle stream) {
-  current.streams[cuda_index(device)] = stream;
+  modes.streams[cuda_index(device)] = stream;
 }
 
 StreamHandle stream_from_pool(int device, int priority) {

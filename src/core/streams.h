@@ -12,8 +12,8 @@ StreamHandle current_stream(Device device);
 /// Null stands for the default stream.
 void set_current_stream(Device device, StreamHandle stream);
 
-/// A stream from the device's pool, whose streams are handed out in turn. Streams live until the process
-/// ends.
+/// A stream from the device's pool, whose streams are handed out in turn. Streams live until the
+/// process ends.
 StreamHandle stream_from_pool(int device, int priority);
 
 /// Waits until the stream, or everything on the device, has run, and throws what kernels found.

@@ -7,8 +7,10 @@
 
 namespace hearth {
 
-void* TensorImpl::operator new(size_t bytes) { return cpu_allocate(bytes); }
-void TensorImpl::operator delete(void* memory, size_t bytes) noexcept { cpu_free(memory, bytes); }
+void* TensorImpl::operator new(size_t bytes) { return object_allocate(bytes); }
+void TensorImpl::operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
+void* AutogradState::operator new(size_t bytes) { return object_allocate(bytes); }
+void AutogradState::operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
 
 TensorImpl::~TensorImpl() {
   delete[] heap_dims;

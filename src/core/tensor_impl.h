@@ -13,6 +13,8 @@ namespace hearth {
 /// Autograd's part of a tensor, made only when there is something to say; the autograd layer derives from it.
 struct AutogradState {
   virtual ~AutogradState() = default;
+  static void* operator new(size_t bytes);
+  static void operator delete(void* memory, size_t bytes) noexcept;
 };
 
 /// Counts in-place writes; shared by a tensor, its views and its detached aliases.

@@ -15,9 +15,9 @@ using EventHandle = void*;
 using cuda::DeviceProperties;
 enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
-/// One kind of device: memory, streams, events, copies and kernels. The CPU, the simulated GPUs and the
-/// CUDA plugin implement it; nothing above knows which one it talks to. Everything that takes a stream
-/// is asynchronous; `device` is an index within the backend.
+/// One kind of device: memory, streams, events, copies and kernels. The CPU, the simulated GPUs and
+/// the CUDA plugin implement it; nothing above knows which one it talks to. Everything that takes a
+/// stream is asynchronous; `device` is an index within the backend.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -36,8 +36,8 @@ class Backend {
   virtual void* allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void* data) = 0;
 
-  /// The address kernels use for a tensor's data: the simulator keeps data() itself inaccessible, so that
-  /// a host program that dereferences a device pointer stops at once.
+  /// The address kernels use for a tensor's data: the simulator keeps data() itself inaccessible,
+  /// so that a host program that dereferences a device pointer stops at once.
   virtual void* kernel_address(int device, void* data) const { return (void)device, data; }
 
   /// Stream 0 of each device is the default one and always exists: default_stream(device).
@@ -58,17 +58,19 @@ class Backend {
   virtual void synchronize(EventHandle event) = 0;
   virtual float elapsed_ms(EventHandle start, EventHandle end) = 0;
 
-  /// Copies bytes in stream order. From or to pageable host memory it returns when the host side is done
-  /// with; pinned host memory must stay alive until the stream has passed (its allocator sees to it).
-  /// Addresses are Storage addresses, not kernel addresses. Between two devices: device is the source's.
+  /// Copies bytes in stream order. From or to pageable host memory it returns when the host side is
+  /// done with; pinned host memory must stay alive until the stream has passed (its allocator sees
+  /// to it). Addresses are Storage addresses, not kernel addresses. Between two devices: device is
+  /// the source's.
   virtual void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
                     StreamHandle stream) = 0;
   virtual void copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
                          StreamHandle from_stream) = 0;
   virtual void set_zero(void* data, size_t bytes, int device, StreamHandle stream) = 0;
 
-  /// Runs kernels()[type.id] on the stream. The default calls it at once, which is right for backends whose
-  /// kernels enqueue themselves; the simulator copies the parameters into its stream.
+  /// Runs kernels()[type.id] on the stream. The default calls it at once, which is right for
+  /// backends whose kernels enqueue themselves; the simulator copies the parameters into its
+  /// stream.
   virtual void launch(const ParamsType& type, const void* params, Ctx& ctx) {
     kernels().kernels[static_cast<int>(type.id)](params, ctx);
   }
@@ -80,16 +82,17 @@ class Backend {
 /// The CPU's backend; always there.
 Backend& cpu_backend();
 
-/// The backend that serves DeviceType::CUDA: the simulator under HEARTH_SIM_GPUS, else the plugin, loaded at the
-/// first question. Null when there is neither; why_no_cuda() then says in a sentence what is missing.
+/// The backend that serves DeviceType::CUDA: the simulator under HEARTH_SIM_GPUS, else the plugin,
+/// loaded at the first question. Null when there is neither; why_no_cuda() then says in a sentence
+/// what is missing.
 Backend* cuda_backend();
 const std::string& why_no_cuda();
 
 /// The backend of a device that exists, or an Error that explains.
 Backend& backend_of(Device device);
 
-/// The plugin's entry point ("hearth_cuda_backend"): refuses a core built from other seam headers, or says
-/// in `why_not` what is missing, and then returns null.
+/// The plugin's entry point ("hearth_cuda_backend"): refuses a core built from other seam headers,
+/// or says in `why_not` what is missing, and then returns null.
 inline constexpr char kPluginSymbol[] = "hearth_cuda_backend";
 using PluginEntry = Backend* (*)(uint64_t seam_hash, std::string* why_not);
 

@@ -14,10 +14,10 @@ class Mt19937;
 /// What only data can tell, found by a kernel. The op layer turns it into PyTorch's sentence.
 enum class Fault : int32_t {
   kNone = 0,
-  kIndexOutOfRange,   // values: index, dimension, size
-  kNegativeIndex,     // values: index, dimension, size (where only non-negative ones are allowed)
-  kBadLabel,          // values: label, number of classes
-  kBadProbability,    // values: none
+  kIndexOutOfRange,  // values: index, dimension, size
+  kNegativeIndex,    // values: index, dimension, size (where only non-negative ones are allowed)
+  kBadLabel,         // values: label, number of classes
+  kBadProbability,   // values: none
 };
 
 /// One per stream; the first fault stays until it is read. Lives where kernels can write.
@@ -53,9 +53,9 @@ class Ctx {
   StreamHandle stream() const { return stream_; }
   FaultSlot* faults() const { return faults_; }
 
-  /// Uninitialised memory for this launch, 64-byte aligned (256 on devices), freed in stream order when
-  /// the Ctx ends. Throws OutOfMemoryError, so kernels take it before they start (device kernels: on
-  /// the host side of the launch).
+  /// Uninitialised memory for this launch, 64-byte aligned (256 on devices), freed in stream order
+  /// when the Ctx ends. Throws OutOfMemoryError, so kernels take it before they start (device
+  /// kernels: on the host side of the launch).
   void* scratch(size_t bytes);
 
  private:
@@ -67,8 +67,8 @@ class Ctx {
   Scratch* scratch_ = nullptr;
 };
 
-/// Where a random kernel gets its numbers: the generator's own state on the CPU, a (seed, offset) pair
-/// of the counter-based Philox on devices.
+/// Where a random kernel gets its numbers: the generator's own state on the CPU, a (seed, offset)
+/// pair of the counter-based Philox on devices.
 struct RandomSource {
   Mt19937* mt = nullptr;
   uint64_t seed = 0;

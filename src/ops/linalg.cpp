@@ -22,7 +22,7 @@ void check_same_dtype(const TensorImpl& a, const TensorImpl& b) {
 /// a @ b for matrices.
 struct Mm {
   using Args = NoArgs;
-  static constexpr OpInfo info{.name = "mm", .arguments = "self,mat2", .amp = Amp::kLower};
+  static constexpr OpInfo info{.name = "mm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &a = c.in(0), &b = c.in(1);
     HEARTH_CHECK(a.dim == 2, "self must be a matrix");
@@ -49,7 +49,7 @@ struct Mm {
 /// a @ b for batches of matrices.
 struct Bmm {
   using Args = NoArgs;
-  static constexpr OpInfo info{.name = "bmm", .arguments = "self,mat2", .amp = Amp::kLower};
+  static constexpr OpInfo info{.name = "bmm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &a = c.in(0), &b = c.in(1);
     HEARTH_CHECK(a.dim == 3, "batch1 must be a 3D tensor");
@@ -73,7 +73,7 @@ struct Addmm {
   struct Args {
     double beta, alpha;
   };
-  static constexpr OpInfo info{.name = "addmm", .arguments = "self,mat1,mat2", .amp = Amp::kLower};
+  static constexpr OpInfo info{.name = "addmm", .arguments = "self,mat1,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &bias = c.in(0), &a = c.in(1), &b = c.in(2);
     HEARTH_CHECK(a.dim == 2, "mat1 must be a matrix, got ", int(a.dim), "-D tensor");

@@ -103,7 +103,9 @@ struct TruthOp {
   static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool};
   static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
   static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim)));
+    ReduceParams params = reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim));
+    params.compute = kBool;
+    hearth::launch(c.ctx, params);
   }
 };
 constexpr const char* kAll = "all";
@@ -121,9 +123,7 @@ struct ExtremeOp {
     SumOp::infer(args, c);
   }
   static void launch(const Args& args, Launch& c) {
-    ReduceParams params =
-        reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim));
-    hearth::launch(c.ctx, params);
+    hearth::launch(c.ctx, reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim)));
   }
   static void grad(const Args&, Grad& c) {
     const Tensor in = c.in(0), value = c.out();
@@ -210,6 +210,9 @@ Tensor sum_to(const Tensor& self, IntArrayRef size) {
   return shift > 0 ? summed.view(size) : summed;
 }
 
+/// Truth is a bool, but for bytes a byte: those were PyTorch's bools once.
+ScalarType truth_dtype(const Tensor& self) { return self.scalar_type() == kByte ? kByte : kBool; }
+
 ReduceArgs everything(const Tensor& self, ScalarType dtype) { return {dim_mask(self, {}), false, dtype}; }
 
 }  // namespace
@@ -221,8 +224,8 @@ HEARTH_DEFINE_METHOD(Tensor, mean, (std::optional<ScalarType> dtype), mean_of(se
 HEARTH_DEFINE_METHOD(Tensor, mean, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
                      mean_of(self, dim, keepdim, dtype))
 HEARTH_DEFINE_METHOD(Tensor, sum_to_size, (IntArrayRef size), sum_to(self, size))
-HEARTH_DEFINE_METHOD(Tensor, all, (), (invoke<TruthOp<fn::Min, kAll>>(everything(self, kBool), self)).call())
-HEARTH_DEFINE_METHOD(Tensor, any, (), (invoke<TruthOp<fn::Max, kAny>>(everything(self, kBool), self)).call())
+HEARTH_DEFINE_METHOD(Tensor, all, (), (invoke<TruthOp<fn::Min, kAll>>(everything(self, truth_dtype(self)), self)).call())
+HEARTH_DEFINE_METHOD(Tensor, any, (), (invoke<TruthOp<fn::Max, kAny>>(everything(self, truth_dtype(self)), self)).call())
 HEARTH_DEFINE_METHOD(Tensor, max, (),
                      (invoke<ExtremeOp<fn::Max, kMax>>(everything(self, self.scalar_type()), self)).call())
 HEARTH_DEFINE_METHOD(Tensor, min, (),

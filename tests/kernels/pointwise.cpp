@@ -25,11 +25,11 @@ double to_double(complex<T> x) {
 /// The real value of element i of an array of any dtype.
 double read(const std::vector<unsigned char>& data, ScalarType dtype, int64_t i) {
   switch (dtype) {
-#define HEARTH_READ(type, Name)                                             \
-  case ScalarType::Name: {                                                  \
-    type x;                                                                 \
-    std::memcpy(&x, data.data() + size_t(i) * sizeof x, sizeof x);          \
-    return to_double(x);                                                    \
+#define HEARTH_READ(type, Name)                                    \
+  case ScalarType::Name: {                                         \
+    type x;                                                        \
+    std::memcpy(&x, data.data() + size_t(i) * sizeof x, sizeof x); \
+    return to_double(x);                                           \
   }
     HEARTH_DTYPES(HEARTH_READ)
 #undef HEARTH_READ
@@ -39,11 +39,11 @@ double read(const std::vector<unsigned char>& data, ScalarType dtype, int64_t i)
 
 void write(std::vector<unsigned char>& data, ScalarType dtype, int64_t i, int value) {
   switch (dtype) {
-#define HEARTH_WRITE(type, Name)                                            \
-  case ScalarType::Name: {                                                  \
-    const type x = static_cast<type>(static_cast<float>(value));            \
-    std::memcpy(data.data() + size_t(i) * sizeof x, &x, sizeof x);          \
-    break;                                                                  \
+#define HEARTH_WRITE(type, Name)                                   \
+  case ScalarType::Name: {                                         \
+    const type x = static_cast<type>(static_cast<float>(value));   \
+    std::memcpy(data.data() + size_t(i) * sizeof x, &x, sizeof x); \
+    break;                                                         \
   }
     HEARTH_DTYPES(HEARTH_WRITE)
 #undef HEARTH_WRITE
@@ -58,15 +58,20 @@ struct Array {
   std::vector<int64_t> strides;
   std::vector<unsigned char> bytes;
 
-  Array(ScalarType type, const std::vector<int64_t>& sizes, const std::vector<int64_t>& steps, unsigned seed)
+  Array(ScalarType type, const std::vector<int64_t>& sizes, const std::vector<int64_t>& steps,
+        unsigned seed)
       : dtype(type), strides(steps) {
     int64_t reach = 1;
-    for (size_t d = 0; d < sizes.size(); ++d) reach += std::max<int64_t>(sizes[d] - 1, 0) * steps[d];
+    for (size_t d = 0; d < sizes.size(); ++d)
+      reach += std::max<int64_t>(sizes[d] - 1, 0) * steps[d];
     bytes.resize(size_t(reach + 2 * kGuard) * element_size(dtype));
     std::mt19937 generator(seed);
-    for (int64_t i = 0; i < reach + 2 * kGuard; ++i) write(bytes, dtype, i, int(generator() % (dtype == kBool ? 2 : 11)));
+    for (int64_t i = 0; i < reach + 2 * kGuard; ++i)
+      write(bytes, dtype, i, int(generator() % (dtype == kBool ? 2 : 11)));
   }
-  Operand operand() { return test::operand(bytes.data() + size_t(kGuard) * element_size(dtype), dtype, strides); }
+  Operand operand() {
+    return test::operand(bytes.data() + size_t(kGuard) * element_size(dtype), dtype, strides);
+  }
   int64_t position(const std::vector<int64_t>& index) const {
     return std::inner_product(index.begin(), index.end(), strides.begin(), kGuard);
   }
@@ -81,10 +86,11 @@ bool advance(std::vector<int64_t>& index, const std::vector<int64_t>& sizes) {
   return false;
 }
 
-/// out = f(a, b) on every table, compared element by element with `reference`; nothing else may change.
+/// out = f(a, b) on every table, compared element by element with `reference`; nothing else may
+/// change.
 template <class F, class R>
-void check(const F& functor, const R& reference, ScalarType compute, const std::vector<int64_t>& sizes, Array& out,
-           Array& a, Array& b) {
+void check(const F& functor, const R& reference, ScalarType compute,
+           const std::vector<int64_t>& sizes, Array& out, Array& a, Array& b) {
   const auto before = out.bytes;
   for (const cpu::PointwiseTable* table : tables()) {
     out.bytes = before;
@@ -94,14 +100,15 @@ void check(const F& functor, const R& reference, ScalarType compute, const std::
     auto expected = before;
     std::vector<int64_t> index(sizes.size());
     do {
-      const double value = reference(read(a.bytes, a.dtype, a.position(index)), read(b.bytes, b.dtype, b.position(index)));
+      const double value = reference(read(a.bytes, a.dtype, a.position(index)),
+                                     read(b.bytes, b.dtype, b.position(index)));
       write(expected, out.dtype, out.position(index), int(value));
     } while (advance(index, sizes));
-    ASSERT_TRUE(expected == out.bytes) << F::info.name << " " << int(a.dtype) << " " << int(b.dtype) << " -> "
-                                       << int(out.dtype) << " in " << int(compute) << ", sizes "
-                                       << testing::PrintToString(sizes) << ", strides "
-                                       << testing::PrintToString(out.strides) << testing::PrintToString(a.strides)
-                                       << testing::PrintToString(b.strides);
+    ASSERT_TRUE(expected == out.bytes)
+        << F::info.name << " " << int(a.dtype) << " " << int(b.dtype) << " -> " << int(out.dtype)
+        << " in " << int(compute) << ", sizes " << testing::PrintToString(sizes) << ", strides "
+        << testing::PrintToString(out.strides) << testing::PrintToString(a.strides)
+        << testing::PrintToString(b.strides);
   }
 }
 
@@ -110,7 +117,8 @@ const auto first = [](double a, double) { return a; };
 const auto less = [](double a, double b) { return double(a < b); };
 
 /// Dense strides of the dimensions in some order, stretched by `step`.
-std::vector<int64_t> dense(const std::vector<int64_t>& sizes, const std::vector<size_t>& order, int64_t step = 1) {
+std::vector<int64_t> dense(const std::vector<int64_t>& sizes, const std::vector<size_t>& order,
+                           int64_t step = 1) {
   std::vector<int64_t> strides(sizes.size());
   for (size_t i = order.size(); i-- > 0;) {
     strides[order[i]] = step;
@@ -131,7 +139,8 @@ TEST(Pointwise, EveryLengthWithoutTouchingTheRest) {
       if (n > 0)
         check(fn::Copy{}, first, dtype, {n}, out, a, b);
       else
-        cpu::run_with(cpu::pointwise_table(), params(fn::Copy{}, Formula::kValue, dtype, {0}, out.operand(), {a.operand()}));
+        cpu::run_with(cpu::pointwise_table(), params(fn::Copy{}, Formula::kValue, dtype, {0},
+                                                     out.operand(), {a.operand()}));
       if (n > 0 && dtype != kBool) check(fn::Add{}, sum, dtype, {n}, out, a, b);
     }
 }
@@ -145,7 +154,8 @@ TEST(Pointwise, EveryPairOfDtypes) {
   for (const ScalarType from : kDtypes)
     for (const ScalarType to : kDtypes) {
       if (to == kBool && from != kBool) continue;  // see ConvertsToBool
-      Array out(to, {2000}, {1}, 1), a(from, {2000}, {1}, 2), strided(from, {2000}, {3}, 4), b(to, {2000}, {2}, 3);
+      Array out(to, {2000}, {1}, 1), a(from, {2000}, {1}, 2), strided(from, {2000}, {3}, 4),
+          b(to, {2000}, {2}, 3);
       check(fn::Copy{}, first, from, {2000}, out, a, b);
       check(fn::Copy{}, first, from, {2000}, out, strided, b);
       if (to == kBool || is_complex(from) || is_complex(to)) continue;
@@ -159,7 +169,8 @@ TEST(Pointwise, EveryPairOfDtypes) {
 }
 
 TEST(Pointwise, Layouts) {
-  const std::vector<std::vector<int64_t>> shapes{{7, 5}, {3, 1000}, {1000, 3}, {100, 70}, {2, 3, 4}, {5, 40, 33}, {2, 3, 2, 50}};
+  const std::vector<std::vector<int64_t>> shapes{{7, 5},    {3, 1000},   {1000, 3},    {100, 70},
+                                                 {2, 3, 4}, {5, 40, 33}, {2, 3, 2, 50}};
   std::mt19937 generator(5);
   for (const auto& sizes : shapes) {
     std::vector<size_t> order(sizes.size());
@@ -190,7 +201,8 @@ TEST(Pointwise, LargeTransposed) {
 TEST(Pointwise, Numbers) {
   Array a(kFloat, {100000}, {1}, 1), out(kFloat, {100000}, {1}, 2);
   for (const cpu::PointwiseTable* table : tables()) {
-    cpu::run_with(*table, params(fn::Add{{2, 2}}, Formula::kValue, kFloat, {100000}, out.operand(), {a.operand(), number(3.0)}));
+    cpu::run_with(*table, params(fn::Add{{2, 2}}, Formula::kValue, kFloat, {100000}, out.operand(),
+                                 {a.operand(), number(3.0)}));
     for (int64_t i = 0; i < 100000; ++i)
       ASSERT_EQ(read(out.bytes, kFloat, 64 + i), read(a.bytes, kFloat, 64 + i) + 6) << i;
   }
@@ -204,7 +216,8 @@ TEST(Pointwise, InPlace) {
         const Array before = a;
         for (const cpu::PointwiseTable* table : tables()) {
           a.bytes = before.bytes;
-          cpu::run_with(*table, params(fn::Add{}, Formula::kValue, dtype, {n}, a.operand(), {a.operand(), b.operand()}));
+          cpu::run_with(*table, params(fn::Add{}, Formula::kValue, dtype, {n}, a.operand(),
+                                       {a.operand(), b.operand()}));
           for (int64_t i = 0; i < n; ++i)
             ASSERT_EQ(read(a.bytes, dtype, 64 + i * stride),
                       read(before.bytes, dtype, 64 + i * stride) + read(b.bytes, kFloat, 64 + i));
@@ -222,7 +235,8 @@ std::vector<To> converted(const std::vector<From>& values) {
   return out;
 }
 
-/// PyTorch's results on x86: through int32 (uint8: int64), which hold the lowest number for what does not fit.
+/// PyTorch's results on x86: through int32 (uint8: int64), which hold the lowest number for what
+/// does not fit.
 TEST(Pointwise, FloatsThatIntegersCannotHold) {
   const float inf = HUGE_VALF;
   std::vector<float> x{300, -1, 3e9f, 1e20f, inf, -inf, NAN, 2.9f, -2.9f, 256.5f, -129};
@@ -230,19 +244,24 @@ TEST(Pointwise, FloatsThatIntegersCannotHold) {
   const int32_t low = INT32_MIN;
   const int64_t lowest = INT64_MIN;
   const auto head = [](auto values) { return decltype(values)(values.begin() + 99, values.end()); };
-  EXPECT_EQ(head(converted<uint8_t>(x)), (std::vector<uint8_t>{44, 255, 0, 0, 0, 0, 0, 2, 254, 0, 127}));
-  EXPECT_EQ(head(converted<int8_t>(x)), (std::vector<int8_t>{44, -1, 0, 0, 0, 0, 0, 2, -2, 0, 127}));
-  EXPECT_EQ(head(converted<int16_t>(x)), (std::vector<int16_t>{300, -1, 0, 0, 0, 0, 0, 2, -2, 256, -129}));
-  EXPECT_EQ(head(converted<int32_t>(x)), (std::vector<int32_t>{300, -1, low, low, low, low, low, 2, -2, 256, -129}));
-  EXPECT_EQ(head(converted<int64_t>(x)),
-            (std::vector<int64_t>{300, -1, 3000000000, lowest, lowest, lowest, lowest, 2, -2, 256, -129}));
+  EXPECT_EQ(head(converted<uint8_t>(x)),
+            (std::vector<uint8_t>{44, 255, 0, 0, 0, 0, 0, 2, 254, 0, 127}));
+  EXPECT_EQ(head(converted<int8_t>(x)),
+            (std::vector<int8_t>{44, -1, 0, 0, 0, 0, 0, 2, -2, 0, 127}));
+  EXPECT_EQ(head(converted<int16_t>(x)),
+            (std::vector<int16_t>{300, -1, 0, 0, 0, 0, 0, 2, -2, 256, -129}));
+  EXPECT_EQ(head(converted<int32_t>(x)),
+            (std::vector<int32_t>{300, -1, low, low, low, low, low, 2, -2, 256, -129}));
+  EXPECT_EQ(head(converted<int64_t>(x)), (std::vector<int64_t>{300, -1, 3000000000, lowest, lowest,
+                                                               lowest, lowest, 2, -2, 256, -129}));
 }
 
 TEST(Pointwise, ConvertsToBool) {
   bool out[5];
   const double x[5] = {0, -0.0, 0.5, NAN, -3};
-  cpu::run_with(cpu::pointwise_table(), params(fn::Copy{}, Formula::kValue, kDouble, {5}, operand(out, kBool, {1}),
-                                               {operand(const_cast<double*>(x), kDouble, {1})}));
+  cpu::run_with(cpu::pointwise_table(),
+                params(fn::Copy{}, Formula::kValue, kDouble, {5}, operand(out, kBool, {1}),
+                       {operand(const_cast<double*>(x), kDouble, {1})}));
   EXPECT_FALSE(out[0] || out[1]);
   EXPECT_TRUE(out[2] && out[3] && out[4]);
 }
@@ -257,9 +276,12 @@ TEST(Pointwise, HalfConversions) {
     bfloats.push_back(BFloat16::from_bits(uint16_t(bits)));
     for (const int32_t off : {-1, 0, 1})
       for (const float base : {float(halves.back()), float(bfloats.back())})
-        floats.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(base) + (bits % 2 ? 0x1000u : 0x8000u) + uint32_t(off)));
+        floats.push_back(std::bit_cast<float>(std::bit_cast<uint32_t>(base) +
+                                              (bits % 2 ? 0x1000u : 0x8000u) + uint32_t(off)));
   }
-  const auto same = [](float a, float b) { return a == b ? std::signbit(a) == std::signbit(b) : a != a && b != b; };
+  const auto same = [](float a, float b) {
+    return a == b ? std::signbit(a) == std::signbit(b) : a != a && b != b;
+  };
   const auto wide_halves = converted<float>(halves);
   const auto wide_bfloats = converted<float>(bfloats);
   for (size_t i = 0; i < halves.size(); ++i)
@@ -267,7 +289,8 @@ TEST(Pointwise, HalfConversions) {
   const auto as_half = converted<Half>(floats);
   const auto as_bfloat = converted<BFloat16>(floats);
   for (size_t i = 0; i < floats.size(); ++i)
-    ASSERT_TRUE(same(as_half[i], Half(floats[i])) && same(as_bfloat[i], BFloat16(floats[i]))) << floats[i];
+    ASSERT_TRUE(same(as_half[i], Half(floats[i])) && same(as_bfloat[i], BFloat16(floats[i])))
+        << floats[i];
 }
 
 TEST(Pointwise, HalvesAreRoundedOnce) {
@@ -276,8 +299,9 @@ TEST(Pointwise, HalvesAreRoundedOnce) {
   EXPECT_EQ(product[1].x, Half(float(a[1]) * 1000.0f).x);
   // A number is compared as the half nearest to it.
   bool equal[2];
-  cpu::run_with(cpu::pointwise_table(), params(fn::Eq{}, Formula::kValue, kHalf, {2}, operand(equal, kBool, {1}),
-                                               {operand(const_cast<Half*>(a.data()), kHalf, {1}), number(0.1)}));
+  cpu::run_with(cpu::pointwise_table(),
+                params(fn::Eq{}, Formula::kValue, kHalf, {2}, operand(equal, kBool, {1}),
+                       {operand(const_cast<Half*>(a.data()), kHalf, {1}), number(0.1)}));
   EXPECT_FALSE(equal[0]);
   EXPECT_TRUE(equal[1]);
 }
@@ -285,12 +309,14 @@ TEST(Pointwise, HalvesAreRoundedOnce) {
 TEST(Pointwise, BoolsAreOrAndAnd) {
   bool a[4] = {false, false, true, true}, b[4] = {false, true, false, true}, out[4];
   const std::vector<Operand> in{operand(a, kBool, {1}), operand(b, kBool, {1})};
-  cpu::run_with(cpu::pointwise_table(), params(fn::Add{}, Formula::kValue, kBool, {4}, operand(out, kBool, {1}), in));
+  cpu::run_with(cpu::pointwise_table(),
+                params(fn::Add{}, Formula::kValue, kBool, {4}, operand(out, kBool, {1}), in));
   EXPECT_TRUE(!out[0] && out[1] && out[2] && out[3]);
   unsigned char byte;
   std::memcpy(&byte, &out[3], 1);
   EXPECT_EQ(byte, 1);
-  cpu::run_with(cpu::pointwise_table(), params(fn::Mul{}, Formula::kValue, kBool, {4}, operand(out, kBool, {1}), in));
+  cpu::run_with(cpu::pointwise_table(),
+                params(fn::Mul{}, Formula::kValue, kBool, {4}, operand(out, kBool, {1}), in));
   EXPECT_TRUE(!out[0] && !out[1] && !out[2] && out[3]);
 }
 

@@ -7,25 +7,26 @@
 namespace hearth::test {
 namespace {
 
-/// A number computed by the standard library: real ones in the next wider type, integers wrapped to T.
+/// A number computed by the standard library: real ones in the next wider type, integers wrapped to
+/// T.
 template <class T>
 struct Reference {
   static constexpr bool kIntegral = std::is_integral_v<T>;
-  using Wide = std::conditional_t<kIntegral, T, std::conditional_t<sizeof(T) == 4, double, long double>>;
+  using Wide =
+      std::conditional_t<kIntegral, T, std::conditional_t<sizeof(T) == 4, double, long double>>;
   using R = Reference;
   Wide v;
 
   template <class S>
-    requires std::is_arithmetic_v<S>
-  Reference(S value) : v(static_cast<Wide>(value)) {}
+  requires std::is_arithmetic_v<S> Reference(S value) : v(static_cast<Wide>(value)) {}
 
   static R wrapped(uint64_t bits) { return R(static_cast<T>(bits)); }
-#define HEARTH_REFERENCE_OPERATOR(op)                                                            \
-  friend R operator op(R a, R b) {                                                               \
-    if constexpr (kIntegral)                                                                     \
-      return wrapped(static_cast<uint64_t>(a.v) op static_cast<uint64_t>(b.v));                  \
-    else                                                                                         \
-      return R(a.v op b.v);                                                                      \
+#define HEARTH_REFERENCE_OPERATOR(op)                                           \
+  friend R operator op(R a, R b) {                                              \
+    if constexpr (kIntegral)                                                    \
+      return wrapped(static_cast<uint64_t>(a.v) op static_cast<uint64_t>(b.v)); \
+    else                                                                        \
+      return R(a.v op b.v);                                                     \
   }
   HEARTH_REFERENCE_OPERATOR(+)
   HEARTH_REFERENCE_OPERATOR(-)
@@ -73,6 +74,13 @@ struct Reference {
   friend Truth isinf(R x) { return {!kIntegral && std::isinf(static_cast<double>(x.v))}; }
   friend R minimum(R a, R b) { return isnan(a).v || a.v < b.v ? a : b; }
   friend R maximum(R a, R b) { return isnan(a).v || a.v > b.v ? a : b; }
+  friend R atan2(R a, R b) { return R(std::atan2(a.v, b.v)); }
+  friend R fmod(R a, R b) {
+    if constexpr (kIntegral)
+      return R(b.v == 0 || b.v == T(-1) ? 0 : a.v % b.v);
+    else
+      return R(std::fmod(a.v, b.v));
+  }
   friend R pow(R a, R b) {
     if constexpr (kIntegral) {
       if (b.v < 0) return a.v == 1 ? R(1) : a.v == T(-1) ? R(b.v % 2 ? -1 : 1) : R(0);
@@ -85,8 +93,8 @@ struct Reference {
   }
 };
 
-/// Inputs of one type: random ones of moderate size, for values also extreme ones (in gradients products of these
-/// overflow in T and not in the wider reference).
+/// Inputs of one type: random ones of moderate size, for values also extreme ones (in gradients
+/// products of these overflow in T and not in the wider reference).
 template <class T>
 std::vector<T> inputs(unsigned seed, bool extremes) {
   std::mt19937_64 generator(seed);
@@ -96,7 +104,8 @@ std::vector<T> inputs(unsigned seed, bool extremes) {
   } else if constexpr (std::is_integral_v<T>) {
     using L = std::numeric_limits<T>;
     result = {0, 1, T(-1), 2, T(-2), L::max(), L::min(), T(L::max() - 1)};
-    for (int i = 0; i < 100; ++i) result.push_back(i % 2 ? T(generator()) : T(int(generator() % 21) - 10));
+    for (int i = 0; i < 100; ++i)
+      result.push_back(i % 2 ? T(generator()) : T(int(generator() % 21) - 10));
   } else {
     std::uniform_real_distribution<T> uniform(-5, 5);
     if (extremes) result = special_values<T>();
@@ -154,16 +163,24 @@ void check_formula(const cpu::PointwiseTable& table) {
                         operand(out.data(), is_test ? kBool : dtype_of<T>, {1}), operands);
   cpu::run_with(table, p);
   for (size_t i = 0; i < n; ++i) {
-    const auto exact = [&] {
-      if constexpr (count == 1) return fn::evaluate<which>(f, R(in[0][i]));
-      else if constexpr (count == 2) return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]));
-      else if constexpr (count == 3) return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]), R(in[2][i]));
-      else return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]), R(in[2][i]), R(in[3][i]));
-    }().v;
-    const bool same = is_test || std::is_same_v<T, bool> ? out[i] == Out(exact != 0) : close(out[i], exact);
-    ASSERT_TRUE(same) << F::info.name << " formula " << which << " dtype " << int(dtype_of<T>) << ": "
-                      << double(out[i]) << " instead of " << double(exact) << " at " << double(in[0][i]) << ", "
-                      << double(in[count > 1 ? 1 : 0][i]) << ", " << double(in[count - 1][i]);
+    const auto exact =
+        [&] {
+          if constexpr (count == 1)
+            return fn::evaluate<which>(f, R(in[0][i]));
+          else if constexpr (count == 2)
+            return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]));
+          else if constexpr (count == 3)
+            return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]), R(in[2][i]));
+          else
+            return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]), R(in[2][i]), R(in[3][i]));
+        }()
+            .v;
+    const bool same =
+        is_test || std::is_same_v<T, bool> ? out[i] == Out(exact != 0) : close(out[i], exact);
+    ASSERT_TRUE(same) << F::info.name << " formula " << which << " dtype " << int(dtype_of<T>)
+                      << ": " << double(out[i]) << " instead of " << double(exact) << " at "
+                      << double(in[0][i]) << ", " << double(in[count > 1 ? 1 : 0][i]) << ", "
+                      << double(in[count - 1][i]);
   }
 }
 
@@ -171,7 +188,8 @@ template <class F, int which, class T>
 void check_if_there() {
   constexpr bool there = fn::has_formula<F, which> && (F::info.dtypes >> int(dtype_of<T>) & 1u) &&
                          (which == 0 || std::is_floating_point_v<T>);
-  EXPECT_EQ(cpu::pointwise_supported(fn::index_of<F, fn::All>, Formula(which), dtype_of<T>), there) << F::info.name;
+  EXPECT_EQ(cpu::pointwise_supported(fn::index_of<F, fn::All>, Formula(which), dtype_of<T>), there)
+      << F::info.name;
   if constexpr (there)
     for (const cpu::PointwiseTable* table : tables()) check_formula<F, which, T>(*table);
 }
@@ -200,19 +218,27 @@ TEST(PointwiseFormulas, Bool) { check_all<bool>(fn::All{}); }
 
 TEST(PointwiseFormulas, Complex) {
   using C = complex<float>;
-  const std::vector<C> a{{1, 2}, {0, 0}, {-3, 0.5f}, {1e30f, 1e30f}}, b{{3, -1}, {0, 1}, {2, 2}, {1e30f, 1e30f}};
+  const std::vector<C> a{{1, 2}, {0, 0}, {-3, 0.5f}, {1e30f, 1e30f}},
+      b{{3, -1}, {0, 1}, {2, 2}, {1e30f, 1e30f}};
   for (const cpu::PointwiseTable* table : tables()) {
-    const auto binary = [&](const auto& functor) { return apply<C>(*table, functor, Formula::kValue, {a, b}); };
+    const auto binary = [&](const auto& functor) {
+      return apply<C>(*table, functor, Formula::kValue, {a, b});
+    };
     EXPECT_EQ(binary(fn::Add{{2, 2}})[0], C(7, 0));
     EXPECT_EQ(binary(fn::Sub{})[2], C(-5, -1.5f));
     EXPECT_EQ(binary(fn::Mul{})[0], C(5, 5));
     EXPECT_EQ(binary(fn::Div{})[2], C(-0.625f, 0.875f));
     EXPECT_EQ(binary(fn::Div{})[3], C(1, 0));
     EXPECT_EQ(apply<C>(*table, fn::Neg{}, Formula::kValue, {a})[2], C(3, -0.5f));
-    EXPECT_EQ(apply<C>(*table, fn::Where{}, Formula::kValue, {{C(1), C(0), C(0), C(0, 1)}, a, b})[1], b[1]);
+    EXPECT_EQ(
+        apply<C>(*table, fn::Where{}, Formula::kValue, {{C(1), C(0), C(0), C(0, 1)}, a, b})[1],
+        b[1]);
     bool equal[4];
-    const auto flat = [](const std::vector<C>& v) { return operand(const_cast<C*>(v.data()), kComplexFloat, {1}); };
-    cpu::run_with(*table, params(fn::Eq{}, Formula::kValue, kComplexFloat, {4}, operand(equal, kBool, {1}), {flat(a), flat(b)}));
+    const auto flat = [](const std::vector<C>& v) {
+      return operand(const_cast<C*>(v.data()), kComplexFloat, {1});
+    };
+    cpu::run_with(*table, params(fn::Eq{}, Formula::kValue, kComplexFloat, {4},
+                                 operand(equal, kBool, {1}), {flat(a), flat(b)}));
     EXPECT_FALSE(equal[0] || equal[1] || equal[2]);
     EXPECT_TRUE(equal[3]);
   }

@@ -11,7 +11,8 @@ namespace {
 
 /// How the worst result of one function over one range compares with its limit.
 template <class T, class F, class Reference>
-void expect_accurate(const F& functor, const Reference& reference, double low, double high, double limit) {
+void expect_accurate(const F& functor, const Reference& reference, double low, double high,
+                     double limit) {
   std::vector<T> x = special_values<T>();
   const auto random = random_values<T>(sizeof(T) == 4 ? 100000 : 40000, low, high, 7);
   x.insert(x.end(), random.begin(), random.end());
@@ -23,12 +24,12 @@ void expect_accurate(const F& functor, const Reference& reference, double low, d
       const double error = ulps(got[i], reference(static_cast<long double>(x[i])));
       if (error > worst) worst = error, at = x[i], value = got[i];
     }
-    EXPECT_LE(worst, limit) << F::info.name << (sizeof(T) == 4 ? " f32(" : " f64(") << std::hexfloat << at
-                            << ") = " << value << ", exactly "
+    EXPECT_LE(worst, limit) << F::info.name << (sizeof(T) == 4 ? " f32(" : " f64(") << std::hexfloat
+                            << at << ") = " << value << ", exactly "
                             << static_cast<double>(reference(static_cast<long double>(at)));
     if (std::getenv("HEARTH_ULPS"))
-      std::printf("%-8s %s [%g, %g] %.2f ULP at %.9g\n", F::info.name, sizeof(T) == 4 ? "f32" : "f64", low, high,
-                  worst, static_cast<double>(at));
+      std::printf("%-8s %s [%g, %g] %.2f ULP at %.9g\n", F::info.name,
+                  sizeof(T) == 4 ? "f32" : "f64", low, high, worst, static_cast<double>(at));
   }
 }
 
@@ -39,9 +40,9 @@ void expect_accurate(const Reference& reference, double low, double high, double
   expect_accurate<double>(F{}, reference, low, high, 4);
 }
 
-#define HEARTH_ULP_TEST(Name, limit_f32, function, ...)                               \
-  TEST(PointwiseUlps, Name) {                                                         \
-    for (const auto& [low, high] : std::vector<std::pair<double, double>>{__VA_ARGS__}) \
+#define HEARTH_ULP_TEST(Name, limit_f32, function, ...)                                        \
+  TEST(PointwiseUlps, Name) {                                                                  \
+    for (const auto& [low, high] : std::vector<std::pair<double, double>>{__VA_ARGS__})        \
       expect_accurate<fn::Name>([](long double x) { return function; }, low, high, limit_f32); \
   }
 HEARTH_ULP_TEST(Exp, 1.1, std::exp(x), {-1, 1}, {-104, 89}, {-746, 710})
@@ -61,7 +62,9 @@ HEARTH_ULP_TEST(Trunc, 0, std::trunc(x), {-10, 10})
 #undef HEARTH_ULP_TEST
 
 TEST(PointwiseUlps, Rsqrt) {
-  const auto reference = [](long double x) { return x == 0 ? std::copysign(HUGE_VALL, x) : 1 / std::sqrt(x); };
+  const auto reference = [](long double x) {
+    return x == 0 ? std::copysign(HUGE_VALL, x) : 1 / std::sqrt(x);
+  };
   expect_accurate<fn::Rsqrt>(reference, 0, 100);
 }
 
@@ -96,7 +99,8 @@ void expect_accurate_pow(double limit) {
   const std::vector<T> special = special_values<T>();
   for (const T x : special)
     for (const T y : special) a.push_back(x), b.push_back(y);
-  for (const auto& [base, exponent] : {std::pair{3.0, 20.0}, {1.001, 3000.0}, {1e6, 5.0}, {1.0, 1000.0}}) {
+  for (const auto& [base, exponent] :
+       {std::pair{3.0, 20.0}, {1.001, 3000.0}, {1e6, 5.0}, {1.0, 1000.0}}) {
     const auto bases = random_values<T>(20000, base * 0.9, base * 1.1, 1);
     const auto exponents = random_values<T>(20000, -exponent, exponent, 2);
     a.insert(a.end(), bases.begin(), bases.end());
@@ -107,11 +111,13 @@ void expect_accurate_pow(double limit) {
     double worst = 0;
     size_t at = 0;
     for (size_t i = 0; i < a.size(); ++i) {
-      const double error = ulps(got[i], std::pow(static_cast<long double>(a[i]), static_cast<long double>(b[i])));
+      const double error =
+          ulps(got[i], std::pow(static_cast<long double>(a[i]), static_cast<long double>(b[i])));
       if (error > worst) worst = error, at = i;
     }
     EXPECT_LE(worst, limit) << "pow(" << a[at] << ", " << b[at] << ") = " << got[at];
-    if (std::getenv("HEARTH_ULPS")) std::printf("pow %.2f ULP at %g, %g\n", worst, double(a[at]), double(b[at]));
+    if (std::getenv("HEARTH_ULPS"))
+      std::printf("pow %.2f ULP at %g, %g\n", worst, double(a[at]), double(b[at]));
   }
 }
 

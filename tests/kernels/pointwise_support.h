@@ -37,8 +37,9 @@ Operand number(T value) {
 }
 
 template <class F>
-PointwiseParams params(const F& functor, Formula formula, ScalarType compute, const std::vector<int64_t>& sizes,
-                       const Operand& out, const std::vector<Operand>& in) {
+PointwiseParams params(const F& functor, Formula formula, ScalarType compute,
+                       const std::vector<int64_t>& sizes, const Operand& out,
+                       const std::vector<Operand>& in) {
   static_assert(sizeof(F) <= kFunctorBytes);
   PointwiseParams p;
   p.functor = fn::index_of<F, fn::All>;
@@ -61,15 +62,19 @@ std::vector<R> apply(const cpu::PointwiseTable& table, const F& functor, Formula
   const auto n = static_cast<int64_t>(in[0].size());
   std::vector<R> out(in[0].size());
   std::vector<Operand> operands;
-  for (const auto& values : in) operands.push_back(operand(const_cast<T*>(values.data()), dtype_of<T>, {1}));
-  cpu::run_with(table, params(functor, formula, dtype_of<T>, {n}, operand(out.data(), dtype_of<R>, {1}), operands));
+  for (const auto& values : in)
+    operands.push_back(operand(const_cast<T*>(values.data()), dtype_of<T>, {1}));
+  cpu::run_with(table, params(functor, formula, dtype_of<T>, {n},
+                              operand(out.data(), dtype_of<R>, {1}), operands));
   return out;
 }
 
-/// How far `got` is from the exact value, in units in the last place of T. Zero if both are NaN or equal.
+/// How far `got` is from the exact value, in units in the last place of T. Zero if both are NaN or
+/// equal.
 template <class T>
 double ulps(T got, long double exact) {
-  if (std::isnan(got) || std::isnan(exact)) return std::isnan(got) == std::isnan(exact) ? 0 : HUGE_VAL;
+  if (std::isnan(got) || std::isnan(exact))
+    return std::isnan(got) == std::isnan(exact) ? 0 : HUGE_VAL;
   const T rounded = static_cast<T>(exact);
   if (got == rounded) return std::signbit(got) == std::signbit(rounded) ? 0 : HUGE_VAL;
   if (std::isinf(got) || std::isinf(rounded)) {
@@ -81,7 +86,8 @@ double ulps(T got, long double exact) {
   const T step = magnitude < std::numeric_limits<T>::min()
                      ? std::numeric_limits<T>::denorm_min()
                      : std::nextafter(magnitude, std::numeric_limits<T>::infinity()) - magnitude;
-  if (std::isinf(step)) return static_cast<double>(std::abs(got - exact) / std::ldexp(1.0L, std::ilogb(magnitude)));
+  if (std::isinf(step))
+    return static_cast<double>(std::abs(got - exact) / std::ldexp(1.0L, std::ilogb(magnitude)));
   return static_cast<double>(std::abs(static_cast<long double>(got) - exact) / step);
 }
 
@@ -89,9 +95,10 @@ double ulps(T got, long double exact) {
 template <class T>
 std::vector<T> special_values() {
   using L = std::numeric_limits<T>;
-  std::vector<T> result{0, T(0.5), 1, T(1.5), 2, T(2.5), 3, 7, T(0.1), T(1e-10), T(1e10), T(88.7), T(709.7)};
-  for (const T v : {L::min(), L::denorm_min(), T(L::min() / 2), L::max(), L::infinity(), L::epsilon(),
-                    T(1 + L::epsilon()), T(1 - L::epsilon())})
+  std::vector<T> result{0, T(0.5), 1,        T(1.5),  2,       T(2.5),  3,
+                        7, T(0.1), T(1e-10), T(1e10), T(88.7), T(709.7)};
+  for (const T v : {L::min(), L::denorm_min(), T(L::min() / 2), L::max(), L::infinity(),
+                    L::epsilon(), T(1 + L::epsilon()), T(1 - L::epsilon())})
     result.push_back(v);
   for (size_t i = 0, n = result.size(); i < n; ++i) result.push_back(-result[i]);
   result.push_back(L::quiet_NaN());

@@ -91,7 +91,7 @@ Tensor weighted(const Tensors& out) {
       weights.data_ptr<double>()[i] = weight;
     }
     const Tensor part = t.mul(weights.to(t.device(), kDouble)).sum();
-    total = total.defined() ? total + part : part;
+    total = total.defined() ? total.add(part) : part;
   }
   return total;
 }

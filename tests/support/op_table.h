@@ -25,6 +25,7 @@ enum class Draw {
   kNormal,    // real numbers around 0, none of them close to 0
   kPositive,  // 0.2 … 2
   kDistinct,  // all different, so that a maximum is unique
+  kSmall,     // whole numbers from -2 to 2: zeros and ties
   kIndex,     // integers below `below`, int64
   kBool,      // truth values, dtype bool
 };
@@ -40,6 +41,16 @@ struct Input {
 };
 using Case = std::vector<Input>;
 
+/// An output's dtype for inputs of one dtype.
+enum class Result {
+  kSame,   // the inputs'
+  kFloat,  // float32 for integers and bools
+  kLong,   // int64
+  kBool,
+  kSum,    // int64 for integers and bools
+};
+ScalarType result_dtype(Result result, ScalarType input);
+
 /// A call that must fail, and what its error must say.
 struct Refusal {
   std::function<void()> call;
@@ -54,9 +65,13 @@ struct Row {
   std::function<Tensors(const Tensors&)> call;
   std::function<Arrays(const Arrays&)> reference;
   DtypeSet dtypes = dtypes::kFloating;
+  std::vector<Result> results{Result::kSame};  // per output; the last stands for all that follow
   double slack = 1;          // times the usual tolerance
   int orders = 2;            // of derivatives
-  bool special_values = false;   // the reference also holds for ±0, ±inf and NaN
+  bool special_values = false;       // the reference also holds for ±0, ±inf and NaN
+  bool promotes = false;             // its inputs may have different dtypes
+  bool keeps_memory_format = false;  // channels_last in, channels_last out
+  bool mixes_devices = false;        // its inputs may be on different devices
   std::function<void(Tensor&, const Tensors&)> out;      // the out= form
   std::function<void(Tensor&, const Tensors&)> inplace;  // the in-place form on input 0
   std::vector<Refusal> refusals;
@@ -73,6 +88,19 @@ struct Register {
 Row unary_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(double), Draw draw = Draw::kNormal);
 Row binary_row(std::string name, std::function<Tensor(const Tensor&, const Tensor&)> op,
                double (*reference)(double, double), Draw draw = Draw::kNormal);
+
+/// The position of an element in a row-major array, and what it is the position of.
+using Position = std::vector<int64_t>;
+Position position_of(int64_t linear, const std::vector<int64_t>& sizes);
+int64_t linear_of(const Position& position, const std::vector<int64_t>& sizes);
+int64_t count_of(const std::vector<int64_t>& sizes);
+/// An array of these sizes whose elements are f(position).
+Array build(std::vector<int64_t> sizes, const std::function<double(const Position&)>& f);
+/// The element of an array.
+double at(const Array& array, const Position& position);
+
+/// A refusal that differs between devices only by when it comes: at once, or at the next synchronisation.
+Refusal refusal_on(Device device, std::function<void(Device)> call, std::string says);
 
 /// The elements of a tensor, wherever it is.
 Array to_array(const Tensor& tensor);

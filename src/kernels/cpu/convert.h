@@ -1,7 +1,7 @@
 #pragma once
 
-// Conversions of contiguous elements between all dtypes, for the SIMD units: plain loops that compilers
-// vectorise. Nothing here uses the inline functions of half.h; see vec.h for why.
+// Conversions of contiguous elements between all dtypes, for the SIMD units: plain loops that
+// compilers vectorise. Nothing here uses the inline functions of half.h; see vec.h for why.
 
 #include <type_traits>
 
@@ -29,18 +29,54 @@ inline constexpr bool is_complex_pair<ComplexPair<T>> = true;
 
 template <ScalarType D>
 struct ElementOf;
-template <> struct ElementOf<kByte> { using type = uint8_t; };
-template <> struct ElementOf<kChar> { using type = int8_t; };
-template <> struct ElementOf<kShort> { using type = int16_t; };
-template <> struct ElementOf<kInt> { using type = int32_t; };
-template <> struct ElementOf<kLong> { using type = int64_t; };
-template <> struct ElementOf<kHalf> { using type = HalfBits; };
-template <> struct ElementOf<kFloat> { using type = float; };
-template <> struct ElementOf<kDouble> { using type = double; };
-template <> struct ElementOf<kComplexFloat> { using type = ComplexPair<float>; };
-template <> struct ElementOf<kComplexDouble> { using type = ComplexPair<double>; };
-template <> struct ElementOf<kBool> { using type = bool; };
-template <> struct ElementOf<kBFloat16> { using type = BFloat16Bits; };
+template <>
+struct ElementOf<kByte> {
+  using type = uint8_t;
+};
+template <>
+struct ElementOf<kChar> {
+  using type = int8_t;
+};
+template <>
+struct ElementOf<kShort> {
+  using type = int16_t;
+};
+template <>
+struct ElementOf<kInt> {
+  using type = int32_t;
+};
+template <>
+struct ElementOf<kLong> {
+  using type = int64_t;
+};
+template <>
+struct ElementOf<kHalf> {
+  using type = HalfBits;
+};
+template <>
+struct ElementOf<kFloat> {
+  using type = float;
+};
+template <>
+struct ElementOf<kDouble> {
+  using type = double;
+};
+template <>
+struct ElementOf<kComplexFloat> {
+  using type = ComplexPair<float>;
+};
+template <>
+struct ElementOf<kComplexDouble> {
+  using type = ComplexPair<double>;
+};
+template <>
+struct ElementOf<kBool> {
+  using type = bool;
+};
+template <>
+struct ElementOf<kBFloat16> {
+  using type = BFloat16Bits;
+};
 template <ScalarType D>
 using Element = typename ElementOf<D>::type;
 
@@ -81,13 +117,15 @@ struct Cast {
   template <class I, class F>
   HEARTH_SIMD static I whole(F x) {
     constexpr F limit = sizeof(I) == 4 ? F(0x1p31) : F(0x1p63);
-    constexpr I lowest = static_cast<I>(static_cast<std::make_unsigned_t<I>>(1) << (8 * sizeof(I) - 1));
+    constexpr I lowest =
+        static_cast<I>(static_cast<std::make_unsigned_t<I>>(1) << (8 * sizeof(I) - 1));
     return x >= -limit && x < limit ? static_cast<I>(x) : lowest;
   }
 
   template <class To, class From>
   HEARTH_SIMD static To of(From x) {
-    constexpr bool half_source = std::is_same_v<From, HalfBits> || std::is_same_v<From, BFloat16Bits>;
+    constexpr bool half_source =
+        std::is_same_v<From, HalfBits> || std::is_same_v<From, BFloat16Bits>;
     constexpr bool half_result = std::is_same_v<To, HalfBits> || std::is_same_v<To, BFloat16Bits>;
     if constexpr (std::is_same_v<To, From>)
       return x;
@@ -118,7 +156,9 @@ struct Cast {
     else if constexpr (std::is_same_v<To, bool>)
       return x != 0;
     else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
-      return static_cast<To>(whole<std::conditional_t<sizeof(To) == 8 || std::is_unsigned_v<To>, int64_t, int32_t>>(x));
+      return static_cast<To>(
+          whole<std::conditional_t<sizeof(To) == 8 || std::is_unsigned_v<To>, int64_t, int32_t>>(
+              x));
     else
       return static_cast<To>(x);
   }
@@ -132,10 +172,14 @@ void convert(const void* from, void* to, int64_t n) {
   const From* __restrict source = static_cast<const From*>(from);
   To* __restrict result = static_cast<To*>(to);
   int64_t i = 0;
-  if constexpr (requires { Isa::kHalfLanes; } && std::is_same_v<From, HalfBits> && std::is_same_v<To, float>)
-    for (; i + Isa::kHalfLanes <= n; i += Isa::kHalfLanes) Isa::widen_halves(source + i, result + i);
-  if constexpr (requires { Isa::kHalfLanes; } && std::is_same_v<From, float> && std::is_same_v<To, HalfBits>)
-    for (; i + Isa::kHalfLanes <= n; i += Isa::kHalfLanes) Isa::narrow_to_halves(source + i, result + i);
+  if constexpr (requires { Isa::kHalfLanes; } && std::is_same_v<From, HalfBits> &&
+                std::is_same_v<To, float>)
+    for (; i + Isa::kHalfLanes <= n; i += Isa::kHalfLanes)
+      Isa::widen_halves(source + i, result + i);
+  if constexpr (requires { Isa::kHalfLanes; } && std::is_same_v<From, float> &&
+                std::is_same_v<To, HalfBits>)
+    for (; i + Isa::kHalfLanes <= n; i += Isa::kHalfLanes)
+      Isa::narrow_to_halves(source + i, result + i);
   // A fixed inner count lets compilers vectorise without a study of what it costs.
   constexpr int kStep = 32;
   for (; i + kStep <= n; i += kStep)

@@ -5,16 +5,17 @@
 namespace hearth::cpu {
 
 bool supports(IsaLevel level) {
-#if defined(HEARTH_CPU_AVX2)
+#if defined(__x86_64__)
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
                     __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+  if (level == IsaLevel::kAvx2) return avx2;
 #if defined(HEARTH_CPU_AVX512)
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-                      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
-  if (level == IsaLevel::kAvx512) return avx512;
+  if (level == IsaLevel::kAvx512)
+    return avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+           __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
 #endif
-  return level == IsaLevel::kAvx2 && avx2;
+  return false;
 #else
   return level == IsaLevel::kGeneric;
 #endif

@@ -8,7 +8,7 @@ enum class IsaLevel : signed char { kGeneric, kAvx2, kAvx512 };
 /// What this processor gets, found once; an Error on x86 processors without AVX2 and FMA.
 IsaLevel isa_level();
 
-/// Whether this build has code for `level` and this processor can run it.
+/// Whether this build has code for `level` that this processor can run.
 bool supports(IsaLevel level);
 
 /// "AVX2", ….

@@ -33,8 +33,9 @@ template <class V>
 inline constexpr typename FormatOf<V>::Bits kSignBit =
     typename FormatOf<V>::Bits{1} << (8 * sizeof(typename V::Lane) - 1);
 template <class V>
-inline constexpr typename FormatOf<V>::Bits kMantissaMask =
-    (typename FormatOf<V>::Bits{1} << FormatOf<V>::kMantissa) - 1;
+inline constexpr typename FormatOf<V>::Bits kMantissaMask = (typename FormatOf<V>::Bits{1}
+                                                             << FormatOf<V>::kMantissa) -
+                                                            1;
 
 template <class V>
 inline constexpr double kInf = __builtin_inf();

@@ -4,27 +4,29 @@
 
 namespace hearth::cpu::math {
 
-/// Constants of exp: e^r = 1 + r + r² P(r) for |r| <= log(2) / 2; log(2) in two parts, the first short enough
-/// for exact products with exponents.
+/// Constants of exp: e^r = 1 + r + r² P(r) for |r| <= log(2) / 2; log(2) in two parts, the first
+/// short enough for exact products with exponents.
 template <class T>
 struct ExpConstants;
 template <>
 struct ExpConstants<float> {
-  static constexpr float kLog2E = 1.442695022e+00f, kLn2Hi = 6.931457520e-01f, kLn2Lo = 1.428606765e-06f;
+  static constexpr float kLog2E = 1.442695022e+00f, kLn2Hi = 6.931457520e-01f,
+                         kLn2Lo = 1.428606765e-06f;
   // Beyond these the result is infinite, zero, and -1 for expm1.
   static constexpr float kMax = 89, kMin = -104, kMinusOne = -18;
-  static constexpr float kP[] = {5.000000000e-01f, 1.666657627e-01f, 4.166655242e-02f, 8.363232948e-03f,
-                                 1.392625039e-03f};
+  static constexpr float kP[] = {5.000000000e-01f, 1.666657627e-01f, 4.166655242e-02f,
+                                 8.363232948e-03f, 1.392625039e-03f};
 };
 template <>
 struct ExpConstants<double> {
   static constexpr double kLog2E = 1.44269504088896339e+00, kLn2Hi = 6.93147180559890330e-01,
                           kLn2Lo = 5.49792301870837116e-14;
   static constexpr double kMax = 710, kMin = -746, kMinusOne = -38;
-  static constexpr double kP[] = {5.00000000000000000e-01, 1.66666666666666713e-01, 4.16666666666666713e-02,
-                                  8.33333333332608381e-03, 1.38888888888837113e-03, 1.98412698750022792e-04,
-                                  2.48015873256774607e-05, 2.75572551700008879e-06, 2.75572734787185824e-07,
-                                  2.51053127296221029e-08, 2.09147553258932021e-09};
+  static constexpr double kP[] = {
+      5.00000000000000000e-01, 1.66666666666666713e-01, 4.16666666666666713e-02,
+      8.33333333332608381e-03, 1.38888888888837113e-03, 1.98412698750022792e-04,
+      2.48015873256774607e-05, 2.75572551700008879e-06, 2.75572734787185824e-07,
+      2.51053127296221029e-08, 2.09147553258932021e-09};
 };
 
 /// e^x = 2^n (1 + p).
@@ -83,16 +85,17 @@ struct TanhConstants;
 template <>
 struct TanhConstants<float> {
   static constexpr float kOne = 10;
-  static constexpr float kP[] = {-3.333333135e-01f, 1.333291531e-01f, -5.387394875e-02f, 2.111095935e-02f,
-                                 -6.269119680e-03f};
+  static constexpr float kP[] = {-3.333333135e-01f, 1.333291531e-01f, -5.387394875e-02f,
+                                 2.111095935e-02f, -6.269119680e-03f};
 };
 template <>
 struct TanhConstants<double> {
   static constexpr double kOne = 20;
-  static constexpr double kP[] = {-3.33333333333333259e-01, 1.33333333333301968e-01, -5.39682539647576218e-02,
-                                  2.18694883837809301e-02,  -8.86323211354147350e-03, 3.59208316634345749e-03,
-                                  -1.45546480280074500e-03, 5.88054154841872903e-04, -2.32251040679385095e-04,
-                                  8.15473780652536473e-05,  -1.83359621100394203e-05};
+  static constexpr double kP[] = {
+      -3.33333333333333259e-01, 1.33333333333301968e-01,  -5.39682539647576218e-02,
+      2.18694883837809301e-02,  -8.86323211354147350e-03, 3.59208316634345749e-03,
+      -1.45546480280074500e-03, 5.88054154841872903e-04,  -2.32251040679385095e-04,
+      8.15473780652536473e-05,  -1.83359621100394203e-05};
 };
 
 template <class V>

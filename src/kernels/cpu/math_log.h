@@ -9,15 +9,18 @@ template <class T>
 struct LogConstants;
 template <>
 struct LogConstants<float> {
-  static constexpr float kSqrtHalf = 0.707106781f, kLn2Hi = 6.931457520e-01f, kLn2Lo = 1.428606765e-06f;
-  static constexpr float kG[] = {6.666666865e-01f, 4.000012279e-01f, 2.855077982e-01f, 2.333161384e-01f};
+  static constexpr float kSqrtHalf = 0.707106781f, kLn2Hi = 6.931457520e-01f,
+                         kLn2Lo = 1.428606765e-06f;
+  static constexpr float kG[] = {6.666666865e-01f, 4.000012279e-01f, 2.855077982e-01f,
+                                 2.333161384e-01f};
 };
 template <>
 struct LogConstants<double> {
   static constexpr double kSqrtHalf = 0.70710678118654752, kLn2Hi = 6.93147180559890330e-01,
                           kLn2Lo = 5.49792301870837116e-14;
-  static constexpr double kG[] = {6.66666666666666963e-01, 3.99999999998988887e-01, 2.85714286262538364e-01,
-                                  2.22222110893794955e-01, 1.81828924325368707e-01, 1.53316117220550080e-01,
+  static constexpr double kG[] = {6.66666666666666963e-01, 3.99999999998988887e-01,
+                                  2.85714286262538364e-01, 2.22222110893794955e-01,
+                                  1.81828924325368707e-01, 1.53316117220550080e-01,
                                   1.46178071534173254e-01};
 };
 
@@ -32,7 +35,8 @@ template <class V>
 HEARTH_SIMD LogParts<V> log_parts(V x) {
   using F = FormatOf<V>;
   using B = BitsOf<V>;
-  constexpr auto root = __builtin_bit_cast(typename F::Bits, LogConstants<typename V::Lane>::kSqrtHalf);
+  constexpr auto root =
+      __builtin_bit_cast(typename F::Bits, LogConstants<typename V::Lane>::kSqrtHalf);
   constexpr auto bias = static_cast<typename F::Bits>(F::kBias) << F::kMantissa;
   constexpr typename V::Lane shift = F::kMantissa + 1;
   constexpr typename V::Lane two_to_mantissa = 1 / F::kEpsilon;
@@ -42,7 +46,8 @@ HEARTH_SIMD LogParts<V> log_parts(V x) {
   // Or-ing a small integer into the bits of 2^mantissa adds it: a conversion for every Isa.
   const V biased = V::from_bits((exponent >> F::kMantissa) | bits_of(V(two_to_mantissa)));
   const V e = biased - V(two_to_mantissa + F::kBias);
-  return {V::from_bits((exponent & B(kMantissaMask<V>)) + B(root)), select(denormal, e - V(shift), e)};
+  return {V::from_bits((exponent & B(kMantissaMask<V>)) + B(root)),
+          select(denormal, e - V(shift), e)};
 }
 
 /// log((1 + f) 2^e) + c for a small correction c.
@@ -57,7 +62,8 @@ HEARTH_SIMD V log_of_parts(V f, V e, V c) {
   return mul_add(e, V(C::kLn2Hi), f - (half_square - low));
 }
 
-/// The result for arguments that are not positive and finite: log(0), log(inf), log(NaN or negative).
+/// The result for arguments that are not positive and finite: log(0), log(inf), log(NaN or
+/// negative).
 template <class V>
 HEARTH_SIMD V log_special(V x, V result) {
   result = select(x == V(kInf<V>), x, result);

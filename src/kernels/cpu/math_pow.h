@@ -11,13 +11,16 @@ struct PowConstants;
 template <>
 struct PowConstants<float> {
   static constexpr float kTwoThirdsHi = 6.666666269e-01f, kTwoThirdsLo = 3.973643103e-08f;
-  static constexpr float kQ[] = {4.000000060e-01f, 2.857153118e-01f, 2.220472991e-01f, 1.912132949e-01f};
+  static constexpr float kQ[] = {4.000000060e-01f, 2.857153118e-01f, 2.220472991e-01f,
+                                 1.912132949e-01f};
 };
 template <>
 struct PowConstants<double> {
-  static constexpr double kTwoThirdsHi = 6.66666666666666630e-01, kTwoThirdsLo = 3.70074341541718826e-17;
-  static constexpr double kQ[] = {4.00000000000000022e-01, 2.85714285714293692e-01, 2.22222222216527654e-01,
-                                  1.81818183360998475e-01, 1.53845948870071803e-01, 1.33348087988123393e-01,
+  static constexpr double kTwoThirdsHi = 6.66666666666666630e-01,
+                          kTwoThirdsLo = 3.70074341541718826e-17;
+  static constexpr double kQ[] = {4.00000000000000022e-01, 2.85714285714293692e-01,
+                                  2.22222222216527654e-01, 1.81818183360998475e-01,
+                                  1.53845948870071803e-01, 1.33348087988123393e-01,
                                   1.17061264645633975e-01, 1.17243270608467468e-01};
 };
 
@@ -77,7 +80,8 @@ HEARTH_SIMD V pow_special(V a, V b, V result) {
   const auto finite_negative = (a < V(0)) & (a > -infinity) & (abs(b) < infinity);
   result = select(finite_negative & (trunc(b) != b), V(kNan<V>), result);
   result = select(isnan(a) | isnan(b), a + b, result);
-  return select((b == V(0)) | (a == V(1)) | ((magnitude == V(1)) & (abs(b) == infinity)), V(1), result);
+  return select((b == V(0)) | (a == V(1)) | ((magnitude == V(1)) & (abs(b) == infinity)), V(1),
+                result);
 }
 
 /// a^b of integers, wrapping; for a negative b 0 unless a is 1 or -1.

@@ -23,13 +23,13 @@ HEARTH_SIMD V rsqrt(V x) {
 }
 
 // Integers are whole already; halves round to even.
-#define HEARTH_ROUNDING(name)                \
-  template <class V>                         \
-  HEARTH_SIMD V name(V x) {                    \
-    if constexpr (V::kIntegral)              \
-      return x;                              \
-    else                                     \
-      return {V::IsaTag::name(x.v), Raw{}};  \
+#define HEARTH_ROUNDING(name)               \
+  template <class V>                        \
+  HEARTH_SIMD V name(V x) {                 \
+    if constexpr (V::kIntegral)             \
+      return x;                             \
+    else                                    \
+      return {V::IsaTag::name(x.v), Raw{}}; \
   }
 HEARTH_ROUNDING(floor)
 HEARTH_ROUNDING(ceil)

@@ -4,27 +4,31 @@
 
 namespace hearth::cpu::math {
 
-/// Constants of sin and cos for |r| <= pi/4, z = r²: sin r = r + r z S(z), cos r = 1 - z/2 + z² C(z);
-/// pi/2 in three parts, which reduce arguments up to kMax.
+/// Constants of sin and cos for |r| <= pi/4, z = r²: sin r = r + r z S(z), cos r = 1 - z/2 + z²
+/// C(z); pi/2 in three parts, which reduce arguments up to kMax.
 template <class T>
 struct TrigConstants;
 template <>
 struct TrigConstants<float> {
   static constexpr float kMax = 1e5f, kTwoOverPi = 6.366197467e-01f;
   static constexpr float kHalfPi[] = {1.570796251e+00f, 7.549789416e-08f, 5.390302953e-15f};
-  static constexpr float kS[] = {-1.666666716e-01f, 8.333331905e-03f, -1.984008268e-04f, 2.724931392e-06f};
-  static constexpr float kC[] = {4.166666791e-02f, -1.388888806e-03f, 2.480059629e-05f, -2.730044741e-07f};
+  static constexpr float kS[] = {-1.666666716e-01f, 8.333331905e-03f, -1.984008268e-04f,
+                                 2.724931392e-06f};
+  static constexpr float kC[] = {4.166666791e-02f, -1.388888806e-03f, 2.480059629e-05f,
+                                 -2.730044741e-07f};
 };
 template <>
 struct TrigConstants<double> {
   static constexpr double kMax = 1e9, kTwoOverPi = 6.36619772367581382e-01;
   static constexpr double kHalfPi[] = {1.57079632679489656e+00, 6.12323399573676480e-17,
                                        1.08285667392191403e-32};
-  static constexpr double kS[] = {-1.66666666666666657e-01, 8.33333333333333148e-03, -1.98412698412650166e-04,
-                                  2.75573192193019189e-06,  -2.50521062195218949e-08, 1.60585295722678766e-10,
+  static constexpr double kS[] = {-1.66666666666666657e-01, 8.33333333333333148e-03,
+                                  -1.98412698412650166e-04, 2.75573192193019189e-06,
+                                  -2.50521062195218949e-08, 1.60585295722678766e-10,
                                   -7.58657658817107251e-13};
-  static constexpr double kC[] = {4.16666666666666644e-02, -1.38888888888888873e-03, 2.48015873015846182e-05,
-                                  -2.75573192213821143e-07, 2.08767557838940379e-09, -1.14704597496756069e-11,
+  static constexpr double kC[] = {4.16666666666666644e-02, -1.38888888888888873e-03,
+                                  2.48015873015846182e-05, -2.75573192213821143e-07,
+                                  2.08767557838940379e-09, -1.14704597496756069e-11,
                                   4.74580488976067427e-14};
 };
 

@@ -10,11 +10,12 @@ namespace hearth::cpu {
 extern const PointwiseTable kAvx2Pointwise, kAvx512Pointwise, kGenericPointwise;
 
 const PointwiseTable* pointwise_table(IsaLevel level) {
+#if defined(__x86_64__)
+  if (level == IsaLevel::kAvx2) return &kAvx2Pointwise;
 #if defined(HEARTH_CPU_AVX512)
   if (level == IsaLevel::kAvx512) return &kAvx512Pointwise;
 #endif
-#if defined(HEARTH_CPU_AVX2)
-  return level == IsaLevel::kAvx2 ? &kAvx2Pointwise : nullptr;
+  return nullptr;
 #else
   return level == IsaLevel::kGeneric ? &kGenericPointwise : nullptr;
 #endif
@@ -73,8 +74,9 @@ struct Job {
 
   /// As many as a buffer holds.
   int64_t tile_elements() const { return std::min(kTileElements, kTileBytes / lane_size); }
-  /// Whether operand k is rounded to the half type first in which the formula is computed. Numbers are not,
-  /// as in PyTorch, except in comparisons, where x == 0.1 must hold for the half nearest to 0.1.
+  /// Whether operand k is rounded to the half type first in which the formula is computed. Numbers
+  /// are not, as in PyTorch, except in comparisons, where x == 0.1 must hold for the half nearest
+  /// to 0.1.
   bool rounds(int k) const {
     return block && is_reduced_float(params.compute) && params.in[k].dtype != params.compute &&
            (!constant[k] || is_test);
@@ -140,13 +142,15 @@ void run_plain_part(const Job& job, int64_t begin, int64_t end) {
   for (int64_t i = 0; i < end - begin; i += block_elements) {
     const void* at[kMaxOperands];
     for (int k = 0; k < p.inputs; ++k) at[k] = in[k] + i * steps[k];
-    job.compute(at, static_cast<char*>(p.out.data) + (begin + i) * out_size, std::min(block_elements, end - begin - i));
+    job.compute(at, static_cast<char*>(p.out.data) + (begin + i) * out_size,
+                std::min(block_elements, end - begin - i));
   }
 }
 
 void run_plain(const Job& job) {
   if (job.params.numel <= kGrain) return run_plain_part(job, 0, job.params.numel);
-  parallel_for(0, job.params.numel, kGrain, [&](int64_t begin, int64_t end) { run_plain_part(job, begin, end); });
+  parallel_for(0, job.params.numel, kGrain,
+               [&](int64_t begin, int64_t end) { run_plain_part(job, begin, end); });
 }
 
 int64_t size_of(ScalarType type) { return static_cast<int64_t>(element_size(type)); }
@@ -234,7 +238,8 @@ void run_tiles(const Job& job) {
     parallel_for(0, tiling.count, std::max<int64_t>(kGrain / (tiling.rows * tiling.cols), 1), part);
 }
 
-/// Few elements, contiguous and all of one dtype: the shortest way to the block. False if they are not.
+/// Few elements, contiguous and all of one dtype: the shortest way to the block. False if they are
+/// not.
 bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
   if (p.numel > kGrain || p.dim > 1) return false;
   const auto usable = [&](const Operand& operand, ScalarType dtype) {
@@ -246,7 +251,8 @@ bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
     in[k] = p.in[k].data;
   }
   const bool is_test = p.formula == Formula::kValue && table.is_test[p.functor];
-  const BlockFn block = table.blocks[p.functor][static_cast<int>(p.formula)][static_cast<int>(p.compute)];
+  const BlockFn block =
+      table.blocks[p.functor][static_cast<int>(p.formula)][static_cast<int>(p.compute)];
   if (!block || !usable(p.out, is_test ? kBool : p.compute)) return false;
   block(p.parameters, in, p.out.data, p.numel);
   return true;
@@ -256,7 +262,8 @@ bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
 
 bool pointwise_supported(int functor, Formula formula, ScalarType compute) {
   const PointwiseTable& table = pointwise_table();
-  return table.blocks[functor][static_cast<int>(formula)][static_cast<int>(lane_dtype(compute))] != nullptr;
+  return table.blocks[functor][static_cast<int>(formula)][static_cast<int>(lane_dtype(compute))] !=
+         nullptr;
 }
 
 void run_with(const PointwiseTable& table, const PointwiseParams& params) {

@@ -1,7 +1,7 @@
 #if defined(__x86_64__)
 
-#include "kernels/cpu/vec_avx512.h"
 #include "kernels/cpu/pointwise_block.h"
+#include "kernels/cpu/vec_avx512.h"
 
 namespace hearth::cpu {
 

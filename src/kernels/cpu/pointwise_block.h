@@ -2,6 +2,7 @@
 
 // The blocks of a SIMD unit and its table. Included by pointwise_<isa>.cpp only.
 
+#include "functors/all.h"
 #include "kernels/cpu/convert.h"
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/pointwise_table.h"
@@ -62,7 +63,9 @@ struct ComplexAccess {
     at[0] = x.re;
     at[1] = x.im;
   }
-  HEARTH_SIMD static void store(typename V::Mask x, void* to, int64_t i) { static_cast<bool*>(to)[i] = x.holds; }
+  HEARTH_SIMD static void store(typename V::Mask x, void* to, int64_t i) {
+    static_cast<bool*>(to)[i] = x.holds;
+  }
   template <class S>
   HEARTH_SIMD static void store_first(S, void*, int) {}
 };
@@ -110,15 +113,19 @@ struct Values {
   }
 };
 
-/// A BlockFn. The last vector overlaps the one before; it is read before anything is written, so that `out`
-/// may be an input.
+/// A BlockFn. The last vector overlaps the one before; it is read before anything is written, so
+/// that `out` may be an input.
 template <class F, int which, ScalarType D, class Isa>
 void block(const void* functor, const void* const* in, void* out, int64_t n) {
   using A = Access<D, Isa>;
-  using X = Values<A, fn::operands<F, which>>;
+  using X
+  = Values<A, fn::operands<F, which>>;
   const F& f = *static_cast<const F*>(functor);
   const int64_t last = n - A::kLanes;
-  const X tail = last < 0 ? X::load_first(in, int(n)) : X::load(in, last);
+  const X
+  tail = last < 0 ? X
+  ::load_first(in, int(n)) : X
+  ::load(in, last);
   for (int64_t i = 0; i < last; i += A::kLanes)
     A::store(X::load(in, i).template evaluate<which>(f), out, i);
   const auto result = tail.template evaluate<which>(f);
@@ -170,8 +177,8 @@ struct TableMaker {
   }
   template <ScalarType from>
   static constexpr void add_conversions(PointwiseTable& table) {
-#define HEARTH_ADD_CONVERSION(type, Name)                   \
-  if constexpr (from != ScalarType::Name)                   \
+#define HEARTH_ADD_CONVERSION(type, Name) \
+  if constexpr (from != ScalarType::Name) \
     table.convert[int(from)][int(ScalarType::Name)] = convert<from, ScalarType::Name, Isa>;
     HEARTH_DTYPES(HEARTH_ADD_CONVERSION)
 #undef HEARTH_ADD_CONVERSION

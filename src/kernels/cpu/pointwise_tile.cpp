@@ -13,7 +13,8 @@ constexpr int64_t kSquare = 32;
 /// Rows shorter than this share a tile.
 constexpr int64_t kShortRow = kTileElements / 4;
 
-/// A dimension in which an operand is dense in memory although the last one is not; -1 if there is none.
+/// A dimension in which an operand is dense in memory although the last one is not; -1 if there is
+/// none.
 int transposed_dim(const PointwiseParams& params) {
   const int last = params.dim - 1;
   const auto dense_elsewhere = [&](const Operand& operand) {
@@ -27,10 +28,12 @@ int transposed_dim(const PointwiseParams& params) {
   return last >= 0 ? dense_elsewhere(params.out) : -1;
 }
 
-/// Copies rows x cols elements between a dense buffer and strided memory, in the order the latter likes.
+/// Copies rows x cols elements between a dense buffer and strided memory, in the order the latter
+/// likes.
 template <class T, bool to_dense>
 void copy_strided(const Tile& tile, std::conditional_t<to_dense, const char*, char*> strided,
-                  int64_t row_stride, int64_t col_stride, std::conditional_t<to_dense, T*, const T*> dense) {
+                  int64_t row_stride, int64_t col_stride,
+                  std::conditional_t<to_dense, T*, const T*> dense) {
   const auto move = [&](int64_t row, int64_t col) {
     auto* at = strided + row * row_stride + col * col_stride;
     if constexpr (to_dense)
@@ -65,7 +68,8 @@ void with_size(int64_t size, const F& f) {
 
 }  // namespace
 
-Tiling::Tiling(const PointwiseParams& params, int64_t max_elements) : dims(std::max<int>(params.dim, 1)) {
+Tiling::Tiling(const PointwiseParams& params, int64_t max_elements)
+    : dims(std::max<int>(params.dim, 1)) {
   sizes[0] = 1;
   std::copy_n(params.sizes, params.dim, sizes);
   const int64_t length = sizes[dims - 1];
@@ -77,7 +81,9 @@ Tiling::Tiling(const PointwiseParams& params, int64_t max_elements) : dims(std::
   } else if (length < kShortRow && dims > 1) {
     row_dim = dims - 2;
   }
-  if (row_dim >= 0) rows = std::min(sizes[row_dim], transposed >= 0 && length >= kSquare ? kSquare : max_elements / cols);
+  if (row_dim >= 0)
+    rows = std::min(sizes[row_dim],
+                    transposed >= 0 && length >= kSquare ? kSquare : max_elements / cols);
   rows = std::max<int64_t>(std::min(rows, max_elements / cols), 1);
   count = 1;
   for (int d = 0; d < dims; ++d) {
@@ -113,8 +119,8 @@ TileView::TileView(const Operand& operand, const Tiling& tiling, const Tile& til
 void gather(const Tile& tile, const TileView& from, int64_t size, void* to) {
   if (from.col_stride == size && tile.cols > 4) {
     for (int64_t row = 0; row < tile.rows; ++row)
-      std::memcpy(static_cast<char*>(to) + row * tile.cols * size, from.data + row * from.row_stride,
-                  static_cast<size_t>(tile.cols * size));
+      std::memcpy(static_cast<char*>(to) + row * tile.cols * size,
+                  from.data + row * from.row_stride, static_cast<size_t>(tile.cols * size));
     return;
   }
   with_size(size, [&](auto* type) {
@@ -126,13 +132,15 @@ void gather(const Tile& tile, const TileView& from, int64_t size, void* to) {
 void scatter(const Tile& tile, const void* from, int64_t size, const TileView& to) {
   if (to.col_stride == size && tile.cols > 4) {
     for (int64_t row = 0; row < tile.rows; ++row)
-      std::memcpy(to.data + row * to.row_stride, static_cast<const char*>(from) + row * tile.cols * size,
+      std::memcpy(to.data + row * to.row_stride,
+                  static_cast<const char*>(from) + row * tile.cols * size,
                   static_cast<size_t>(tile.cols * size));
     return;
   }
   with_size(size, [&](auto* type) {
     using T = std::remove_pointer_t<decltype(type)>;
-    copy_strided<T, false>(tile, to.data, to.row_stride, to.col_stride, static_cast<const T*>(from));
+    copy_strided<T, false>(tile, to.data, to.row_stride, to.col_stride,
+                           static_cast<const T*>(from));
   });
 }
 

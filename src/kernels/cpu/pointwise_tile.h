@@ -4,12 +4,13 @@
 
 namespace hearth::cpu {
 
-/// The most elements of a tile, and the bytes a tile's elements may take in the dtype of the computation.
+/// The most elements of a tile, and the bytes a tile's elements may take in the dtype of the
+/// computation.
 inline constexpr int64_t kTileElements = 1024;
 inline constexpr int64_t kTileBytes = 4096;
 
-/// How the shape of a pointwise kernel is cut into tiles of rows x cols elements: pieces of the last dimension,
-/// or rectangles of it and one other dimension where that is better for memory.
+/// How the shape of a pointwise kernel is cut into tiles of rows x cols elements: pieces of the
+/// last dimension, or rectangles of it and one other dimension where that is better for memory.
 struct Tiling {
   int dims = 0;  // at least 1
   int64_t sizes[kMaxDims];

@@ -37,6 +37,7 @@ struct ReducePlan {
 
 template <class F>
 void ReduceDims::for_runs(int64_t begin, int64_t end, const F& f) const {
+  if (begin >= end) return;  // a size may be 0
   int64_t index[kMaxDims];
   int64_t in_offset = 0, out_offset = 0;
   int64_t rest = begin;
@@ -47,7 +48,7 @@ void ReduceDims::for_runs(int64_t begin, int64_t end, const F& f) const {
     out_offset += index[d] * out[d];
   }
   if (dim <= 1) {
-    if (begin < end) f(in_offset, out_offset, end - begin);
+    f(in_offset, out_offset, end - begin);
     return;
   }
   const int inner = dim - 1;

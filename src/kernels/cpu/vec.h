@@ -1,15 +1,16 @@
 #pragma once
 
-// The value type of the SIMD units. Every template carries an Isa tag (a struct of vec_<isa>.h) and nothing
-// here or below uses the standard library's inline functions: the linker keeps one copy of an inline
-// function, and it must not be one compiled for a newer processor.
+// The value type of the SIMD units. Every template carries an Isa tag (a struct of vec_<isa>.h) and
+// nothing here or below uses the standard library's inline functions: the linker keeps one copy of
+// an inline function, and it must not be one compiled for a newer processor.
 
 #include <cstdint>
 #include <type_traits>
 
 #include "functors/hd.h"
 
-/// Marks every function of the SIMD units: none may exist out of line under a name shared between them.
+/// Marks every function of the SIMD units: none may exist out of line under a name shared between
+/// them.
 #define HEARTH_SIMD [[gnu::always_inline]] inline
 
 namespace hearth::cpu {
@@ -31,15 +32,24 @@ struct LaneTraitsBase {
   using Unsigned = U;
   static constexpr bool kIntegral = integral;
 };
-template <> struct LaneTraits<float> : LaneTraitsBase<float, int32_t, uint32_t, false> {};
-template <> struct LaneTraits<double> : LaneTraitsBase<double, int64_t, uint64_t, false> {};
-template <> struct LaneTraits<int8_t> : LaneTraitsBase<int8_t, int8_t, uint8_t, true> {};
-template <> struct LaneTraits<uint8_t> : LaneTraitsBase<uint8_t, int8_t, uint8_t, true> {};
-template <> struct LaneTraits<int16_t> : LaneTraitsBase<int16_t, int16_t, uint16_t, true> {};
-template <> struct LaneTraits<int32_t> : LaneTraitsBase<int32_t, int32_t, uint32_t, true> {};
-template <> struct LaneTraits<uint32_t> : LaneTraitsBase<uint32_t, int32_t, uint32_t, true> {};
-template <> struct LaneTraits<int64_t> : LaneTraitsBase<int64_t, int64_t, uint64_t, true> {};
-template <> struct LaneTraits<uint64_t> : LaneTraitsBase<uint64_t, int64_t, uint64_t, true> {};
+template <>
+struct LaneTraits<float> : LaneTraitsBase<float, int32_t, uint32_t, false> {};
+template <>
+struct LaneTraits<double> : LaneTraitsBase<double, int64_t, uint64_t, false> {};
+template <>
+struct LaneTraits<int8_t> : LaneTraitsBase<int8_t, int8_t, uint8_t, true> {};
+template <>
+struct LaneTraits<uint8_t> : LaneTraitsBase<uint8_t, int8_t, uint8_t, true> {};
+template <>
+struct LaneTraits<int16_t> : LaneTraitsBase<int16_t, int16_t, uint16_t, true> {};
+template <>
+struct LaneTraits<int32_t> : LaneTraitsBase<int32_t, int32_t, uint32_t, true> {};
+template <>
+struct LaneTraits<uint32_t> : LaneTraitsBase<uint32_t, int32_t, uint32_t, true> {};
+template <>
+struct LaneTraits<int64_t> : LaneTraitsBase<int64_t, int64_t, uint64_t, true> {};
+template <>
+struct LaneTraits<uint64_t> : LaneTraitsBase<uint64_t, int64_t, uint64_t, true> {};
 
 template <class T, int N, class Isa>
 struct Vec;
@@ -92,16 +102,15 @@ struct Vec {
   HEARTH_SIMD Vec(Native<T, N> native, Raw) : v(native) {}
   /// All lanes s. Subtracting zero keeps -0.
   template <class S>
-    requires(std::is_arithmetic_v<S>)
-  HEARTH_SIMD Vec(S s) : v(static_cast<T>(s) - Native<T, N>{}) {}
+  requires(std::is_arithmetic_v<S>) HEARTH_SIMD Vec(S s) : v(static_cast<T>(s) - Native<T, N>{}) {}
 
 // Integers wrap, so their sums are those of unsigned lanes.
-#define HEARTH_VEC_ARITHMETIC(op)                                               \
+#define HEARTH_VEC_ARITHMETIC(op)                                                 \
   HEARTH_SIMD friend Vec operator op(Vec a, Vec b) {                              \
-    if constexpr (kIntegral)                                                    \
+    if constexpr (kIntegral)                                                      \
       return {(Native<T, N>)((NativeUnsigned)a.v op(NativeUnsigned) b.v), Raw{}}; \
-    else                                                                        \
-      return {a.v op b.v, Raw{}};                                               \
+    else                                                                          \
+      return {a.v op b.v, Raw{}};                                                 \
   }
   HEARTH_VEC_ARITHMETIC(+)
   HEARTH_VEC_ARITHMETIC(-)

@@ -18,9 +18,13 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
   }
   HEARTH_SIMD static F32 sqrt(F32 x) { return (F32)_mm256_sqrt_ps((__m256)x); }
   HEARTH_SIMD static F64 sqrt(F64 x) { return (F64)_mm256_sqrt_pd((__m256d)x); }
-#define HEARTH_ROUND(name, mode)                                                                        \
-  HEARTH_SIMD static F32 name(F32 x) { return (F32)_mm256_round_ps((__m256)x, mode | _MM_FROUND_NO_EXC); } \
-  HEARTH_SIMD static F64 name(F64 x) { return (F64)_mm256_round_pd((__m256d)x, mode | _MM_FROUND_NO_EXC); }
+#define HEARTH_ROUND(name, mode)                                       \
+  HEARTH_SIMD static F32 name(F32 x) {                                 \
+    return (F32)_mm256_round_ps((__m256)x, mode | _MM_FROUND_NO_EXC);  \
+  }                                                                    \
+  HEARTH_SIMD static F64 name(F64 x) {                                 \
+    return (F64)_mm256_round_pd((__m256d)x, mode | _MM_FROUND_NO_EXC); \
+  }
   HEARTH_ROUND(floor, _MM_FROUND_TO_NEG_INF)
   HEARTH_ROUND(ceil, _MM_FROUND_TO_POS_INF)
   HEARTH_ROUND(trunc, _MM_FROUND_TO_ZERO)
@@ -42,7 +46,8 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
       const __m128i high = _mm256_extracti128_si256((__m256i)mask, 1);
       __m128i packed;
       if constexpr (sizeof mask[0] == 8)
-        packed = _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(low), _mm_castsi128_ps(high), 0x88));
+        packed =
+            _mm_castps_si128(_mm_shuffle_ps(_mm_castsi128_ps(low), _mm_castsi128_ps(high), 0x88));
       else
         packed = sizeof mask[0] == 4 ? _mm_packs_epi32(low, high) : _mm_packs_epi16(low, high);
       if constexpr (sizeof mask[0] == 8) packed = _mm_packs_epi32(packed, packed);
@@ -56,11 +61,13 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
   /// Conversions of eight halves.
   static constexpr int kHalfLanes = 8;
   HEARTH_SIMD static void widen_halves(const void* from, void* to) {
-    _mm256_storeu_ps(static_cast<float*>(to), _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(from))));
+    _mm256_storeu_ps(static_cast<float*>(to),
+                     _mm256_cvtph_ps(_mm_loadu_si128(static_cast<const __m128i*>(from))));
   }
   HEARTH_SIMD static void narrow_to_halves(const void* from, void* to) {
     _mm_storeu_si128(static_cast<__m128i*>(to),
-                     _mm256_cvtps_ph(_mm256_loadu_ps(static_cast<const float*>(from)), _MM_FROUND_TO_NEAREST_INT));
+                     _mm256_cvtps_ph(_mm256_loadu_ps(static_cast<const float*>(from)),
+                                     _MM_FROUND_TO_NEAREST_INT));
   }
 
   /// Lanes below n, for the masked moves, which exist for 4 and 8 bytes.
@@ -76,7 +83,8 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
     if constexpr (sizeof(T) == 4)
       return (Native<T, N>)_mm256_maskload_epi32(static_cast<const int*>(from), first<T, N>(n));
     else if constexpr (sizeof(T) == 8)
-      return (Native<T, N>)_mm256_maskload_epi64(static_cast<const long long*>(from), first<T, N>(n));
+      return (Native<T, N>)_mm256_maskload_epi64(static_cast<const long long*>(from),
+                                                 first<T, N>(n));
     else
       return PortableIsa::load_first<T, N>(from, n);
   }

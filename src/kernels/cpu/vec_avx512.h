@@ -23,12 +23,12 @@ struct Avx512Isa : PortableIsa<Avx512Isa> {
   }
   HEARTH_SIMD static F32 sqrt(F32 x) { return (F32)_mm512_sqrt_ps((__m512)x); }
   HEARTH_SIMD static F64 sqrt(F64 x) { return (F64)_mm512_sqrt_pd((__m512d)x); }
-#define HEARTH_ROUND(name, mode)                                                                   \
-  HEARTH_SIMD static F32 name(F32 x) {                                                               \
-    return (F32)_mm512_roundscale_ps((__m512)x, mode | _MM_FROUND_NO_EXC);                         \
-  }                                                                                                \
-  HEARTH_SIMD static F64 name(F64 x) {                                                               \
-    return (F64)_mm512_roundscale_pd((__m512d)x, mode | _MM_FROUND_NO_EXC);                        \
+#define HEARTH_ROUND(name, mode)                                            \
+  HEARTH_SIMD static F32 name(F32 x) {                                      \
+    return (F32)_mm512_roundscale_ps((__m512)x, mode | _MM_FROUND_NO_EXC);  \
+  }                                                                         \
+  HEARTH_SIMD static F64 name(F64 x) {                                      \
+    return (F64)_mm512_roundscale_pd((__m512d)x, mode | _MM_FROUND_NO_EXC); \
   }
   HEARTH_ROUND(floor, _MM_FROUND_TO_NEG_INF)
   HEARTH_ROUND(ceil, _MM_FROUND_TO_POS_INF)
@@ -56,10 +56,14 @@ struct Avx512Isa : PortableIsa<Avx512Isa> {
   HEARTH_SIMD static Native<T, N> load_first(const void* from, int n) {
     if constexpr (N == kBytes / int(sizeof(T))) {
       const uint64_t first = (uint64_t{1} << n) - 1;
-      if constexpr (sizeof(T) == 1) return (Native<T, N>)_mm512_maskz_loadu_epi8(__mmask64(first), from);
-      if constexpr (sizeof(T) == 2) return (Native<T, N>)_mm512_maskz_loadu_epi16(__mmask32(first), from);
-      if constexpr (sizeof(T) == 4) return (Native<T, N>)_mm512_maskz_loadu_epi32(__mmask16(first), from);
-      if constexpr (sizeof(T) == 8) return (Native<T, N>)_mm512_maskz_loadu_epi64(__mmask8(first), from);
+      if constexpr (sizeof(T) == 1)
+        return (Native<T, N>)_mm512_maskz_loadu_epi8(__mmask64(first), from);
+      if constexpr (sizeof(T) == 2)
+        return (Native<T, N>)_mm512_maskz_loadu_epi16(__mmask32(first), from);
+      if constexpr (sizeof(T) == 4)
+        return (Native<T, N>)_mm512_maskz_loadu_epi32(__mmask16(first), from);
+      if constexpr (sizeof(T) == 8)
+        return (Native<T, N>)_mm512_maskz_loadu_epi64(__mmask8(first), from);
     } else {
       return PortableIsa::load_first<T, N>(from, n);
     }

@@ -9,7 +9,9 @@ template <class T, class Isa>
 struct ComplexLane {
   struct Mask {
     bool holds;
-    HEARTH_SIMD friend ComplexLane select(Mask m, ComplexLane a, ComplexLane b) { return m.holds ? a : b; }
+    HEARTH_SIMD friend ComplexLane select(Mask m, ComplexLane a, ComplexLane b) {
+      return m.holds ? a : b;
+    }
   };
   static constexpr bool kIntegral = false;
 
@@ -18,8 +20,8 @@ struct ComplexLane {
   ComplexLane() = default;
   HEARTH_SIMD ComplexLane(T real, T imag) : re(real), im(imag) {}
   template <class S>
-    requires(std::is_arithmetic_v<S>)
-  HEARTH_SIMD ComplexLane(S real) : re(static_cast<T>(real)), im(0) {}
+  requires(std::is_arithmetic_v<S>) HEARTH_SIMD ComplexLane(S real)
+      : re(static_cast<T>(real)), im(0) {}
 
   HEARTH_SIMD static ComplexLane load(const void* from) {
     T parts[2];
@@ -31,8 +33,12 @@ struct ComplexLane {
     __builtin_memcpy(to, parts, sizeof parts);
   }
 
-  HEARTH_SIMD friend ComplexLane operator+(ComplexLane a, ComplexLane b) { return {a.re + b.re, a.im + b.im}; }
-  HEARTH_SIMD friend ComplexLane operator-(ComplexLane a, ComplexLane b) { return {a.re - b.re, a.im - b.im}; }
+  HEARTH_SIMD friend ComplexLane operator+(ComplexLane a, ComplexLane b) {
+    return {a.re + b.re, a.im + b.im};
+  }
+  HEARTH_SIMD friend ComplexLane operator-(ComplexLane a, ComplexLane b) {
+    return {a.re - b.re, a.im - b.im};
+  }
   HEARTH_SIMD friend ComplexLane operator-(ComplexLane a) { return {-a.re, -a.im}; }
   HEARTH_SIMD friend ComplexLane operator*(ComplexLane a, ComplexLane b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
@@ -48,8 +54,12 @@ struct ComplexLane {
     if (real_larger) return {(a.re + a.im * ratio) * scale, (a.im - a.re * ratio) * scale};
     return {(a.re * ratio + a.im) * scale, (a.im * ratio - a.re) * scale};
   }
-  HEARTH_SIMD friend Mask operator==(ComplexLane a, ComplexLane b) { return {a.re == b.re && a.im == b.im}; }
-  HEARTH_SIMD friend Mask operator!=(ComplexLane a, ComplexLane b) { return {!(a.re == b.re && a.im == b.im)}; }
+  HEARTH_SIMD friend Mask operator==(ComplexLane a, ComplexLane b) {
+    return {a.re == b.re && a.im == b.im};
+  }
+  HEARTH_SIMD friend Mask operator!=(ComplexLane a, ComplexLane b) {
+    return {!(a.re == b.re && a.im == b.im)};
+  }
 
  private:
   HEARTH_SIMD static T magnitude(T x) { return x < 0 ? -x : x; }

@@ -15,12 +15,12 @@ struct PortableIsa {
     return result;
   }
 
-#define HEARTH_LANEWISE(name, function_f32, function_f64)                                  \
-  template <class V>                                                                       \
-  HEARTH_SIMD static V name(V x) {                                                           \
-    for (unsigned i = 0; i < sizeof x / sizeof x[0]; ++i)                                  \
-      x[i] = sizeof x[0] == 4 ? function_f32(float(x[i])) : function_f64(double(x[i]));    \
-    return x;                                                                              \
+#define HEARTH_LANEWISE(name, function_f32, function_f64)                               \
+  template <class V>                                                                    \
+  HEARTH_SIMD static V name(V x) {                                                      \
+    for (unsigned i = 0; i < sizeof x / sizeof x[0]; ++i)                               \
+      x[i] = sizeof x[0] == 4 ? function_f32(float(x[i])) : function_f64(double(x[i])); \
+    return x;                                                                           \
   }
   HEARTH_LANEWISE(sqrt, __builtin_sqrtf, __builtin_sqrt)
   HEARTH_LANEWISE(floor, __builtin_floorf, __builtin_floor)

@@ -21,7 +21,9 @@ struct ChannelArgs {
   }
 };
 
-/// Mean and squared deviation by Welford's method; the outputs are the channels' statistics and maps.
+/// Mean and squared deviation by Welford's method; the outputs are the channels' statistics and
+/// maps. The mean is taken relative to the channel's first element, so that a large one costs no
+/// digits.
 template <class T>
 struct StatisticsOp {
   static constexpr int kInputs = 1, kOutputs = 0, kChains = 4;
@@ -30,11 +32,16 @@ struct StatisticsOp {
     C mean, deviation, count;
   };
   const char* in;
+  int64_t channel_stride;  // in bytes
   ChannelArgs<C> channels;
 
+  __device__ C first_of(int64_t channel) const {
+    return to_register(*reinterpret_cast<const T*>(in + channel * channel_stride));
+  }
+
   __device__ State start() const { return {0, 0, 0}; }
-  __device__ void add(State& state, const int64_t (&offsets)[1], int64_t, int64_t) const {
-    const C value = to_register(*reinterpret_cast<const T*>(in + offsets[0]));
+  __device__ void add(State& state, const int64_t (&offsets)[1], int64_t, int64_t channel) const {
+    const C value = to_register(*reinterpret_cast<const T*>(in + offsets[0])) - first_of(channel);
     state.count += 1;
     const C delta = value - state.mean;
     state.mean += delta / state.count;
@@ -44,21 +51,22 @@ struct StatisticsOp {
     if (b.count == 0) return a;
     if (a.count == 0) return b;
     const C count = a.count + b.count, delta = b.mean - a.mean, share = b.count / count;
-    return {a.mean + delta * share, a.deviation + b.deviation + delta * delta * a.count * share, count};
+    return {a.mean + delta * share, a.deviation + b.deviation + delta * delta * a.count * share,
+            count};
   }
   __device__ void store(int64_t channel, const int64_t (&)[1], const State& state) const {
-    const C variance = state.deviation / state.count;
+    const C mean = state.mean + first_of(channel), variance = state.deviation / state.count;
     const C invstd = 1 / sqrt(variance + channels.eps);
-    channels.save_mean.store(channel, state.mean);
+    channels.save_mean.store(channel, mean);
     channels.save_invstd.store(channel, invstd);
     const C momentum = channels.momentum, unbiased = state.deviation / (state.count - 1);
     if (channels.running_mean.data != nullptr)
       channels.running_mean.store(
-          channel, (1 - momentum) * channels.running_mean.load(channel, C(0)) + momentum * state.mean);
+          channel, (1 - momentum) * channels.running_mean.load(channel, C(0)) + momentum * mean);
     if (channels.running_var.data != nullptr)
       channels.running_var.store(
           channel, (1 - momentum) * channels.running_var.load(channel, C(0)) + momentum * unbiased);
-    channels.set_map(channel, state.mean, invstd);
+    channels.set_map(channel, mean, invstd);
   }
 };
 
@@ -90,32 +98,40 @@ __global__ void __launch_bounds__(kBlock)
     args.offsets.find(i, offsets);
     const auto map = args.maps[offsets[2]];
     const auto value = to_register(*reinterpret_cast<const T*>(args.in + offsets[0]));
-    *reinterpret_cast<T*>(args.out + offsets[1]) = to_element<T>((value - map.mean) * map.scale + map.shift);
+    *reinterpret_cast<T*>(args.out + offsets[1]) =
+        to_element<T>((value - map.mean) * map.scale + map.shift);
   }
 }
 
 template <class T>
 void run_typed(const BatchNormParams& params, Ctx& ctx) {
   using C = Register<T>;
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const int64_t channels = params.in.sizes[1];
   auto* maps = channel_scratch<ChannelMap<C>>(channels, 1, ctx);
-  const ChannelArgs<C> args{ChannelView(params.weight),       ChannelView(params.bias),
-                            ChannelView(params.running_mean), ChannelView(params.running_var),
-                            ChannelView(params.save_mean),    ChannelView(params.save_invstd),
-                            maps,                             static_cast<C>(params.momentum),
+  const ChannelArgs<C> args{ChannelView(params.weight),
+                            ChannelView(params.bias),
+                            ChannelView(params.running_mean),
+                            ChannelView(params.running_var),
+                            ChannelView(params.save_mean),
+                            ChannelView(params.save_invstd),
+                            maps,
+                            static_cast<C>(params.momentum),
                             static_cast<C>(params.eps)};
   Loop whole(params.in.dim, params.in.sizes);
   whole.add(params.in);
   if (params.training) {
     const ChannelLoops loops = channel_loops(whole);
-    launch_reduction(StatisticsOp<T>{params.in.as<const char>(), args}, loops.kept, loops.reduced, ctx);
+    const StatisticsOp<T> op{params.in.as<const char>(),
+                             params.in.strides[1] * static_cast<int64_t>(sizeof(T)), args};
+    launch_reduction(op, loops.kept, loops.reduced, ctx);
   } else {
     const auto grid = static_cast<unsigned>((channels + kBlock - 1) / kBlock);
     running_map_kernel<C><<<grid, kBlock, 0, stream.stream>>>(args, channels);
   }
   whole.add(params.out);
-  const NormalizeArgs<C> normalize{params.in.numel, params.in.as<const char>(), params.out.as<char>(), maps,
+  const NormalizeArgs<C> normalize{params.in.numel, params.in.as<const char>(),
+                                   params.out.as<char>(), maps,
                                    Offsets<3>(elements_with_channel(whole))};
   normalize_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(normalize);
 }

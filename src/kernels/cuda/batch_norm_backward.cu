@@ -4,7 +4,8 @@ namespace hearth::cuda {
 
 namespace {
 
-/// What the last pass needs of a channel: grad_in = grad_out * by_grad + (in - mean) * by_in + constant.
+/// What the last pass needs of a channel: grad_in = grad_out * by_grad + (in - mean) * by_in +
+/// constant.
 template <class C>
 struct GradientMap {
   C mean, by_grad, by_in, constant;
@@ -12,7 +13,8 @@ struct GradientMap {
 
 template <class C>
 struct GradientArgs {
-  ChannelView weight, mean, spread, grad_weight, grad_bias;  // spread: 1 / sqrt(var + eps), or the variance
+  ChannelView weight, mean, spread, grad_weight,
+      grad_bias;  // spread: 1 / sqrt(var + eps), or the variance
   bool training;
   C eps, count;
   GradientMap<C>* maps;
@@ -39,7 +41,8 @@ struct GradientSumsOp {
   __device__ void add(State& state, const int64_t (&offsets)[2], int64_t, int64_t channel) const {
     const C grad = to_register(*reinterpret_cast<const T*>(grad_out + offsets[0]));
     state.grad += grad;
-    state.product += grad * (to_register(*reinterpret_cast<const T*>(in + offsets[1])) - means[channel]);
+    state.product +=
+        grad * (to_register(*reinterpret_cast<const T*>(in + offsets[1])) - means[channel]);
   }
   __device__ State merge(const State& a, const State& b) const {
     return {a.grad + b.grad, a.product + b.product};
@@ -58,7 +61,8 @@ struct GradientSumsOp {
 };
 
 template <class C>
-__global__ void __launch_bounds__(kBlock) means_kernel(ChannelView from, C* means, int64_t channels) {
+__global__ void __launch_bounds__(kBlock)
+    means_kernel(ChannelView from, C* means, int64_t channels) {
   const int64_t channel = int64_t{blockIdx.x} * kBlock + threadIdx.x;
   if (channel < channels) means[channel] = from.load(channel, C(0));
 }
@@ -69,33 +73,39 @@ struct GradInArgs {
   const char *grad_out, *in;
   char* grad_in;
   const GradientMap<C>* maps;
+  bool training;
   Offsets<4> offsets;  // grad_out, in, grad_in, channel
 };
 
 template <class T>
-__global__ void __launch_bounds__(kBlock) grad_in_kernel(const __grid_constant__ GradInArgs<Register<T>> args) {
+__global__ void __launch_bounds__(kBlock)
+    grad_in_kernel(const __grid_constant__ GradInArgs<Register<T>> args) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
     int64_t offsets[4];
     args.offsets.find(i, offsets);
     const auto map = args.maps[offsets[3]];
     const auto grad = to_register(*reinterpret_cast<const T*>(args.grad_out + offsets[0]));
-    const auto value = to_register(*reinterpret_cast<const T*>(args.in + offsets[1]));
-    *reinterpret_cast<T*>(args.grad_in + offsets[2]) =
-        to_element<T>(grad * map.by_grad + (value - map.mean) * map.by_in + map.constant);
+    auto result = grad * map.by_grad;
+    if (args.training) {  // else the input does not matter, infinite or not
+      const auto value = to_register(*reinterpret_cast<const T*>(args.in + offsets[1]));
+      result += (value - map.mean) * map.by_in + map.constant;
+    }
+    *reinterpret_cast<T*>(args.grad_in + offsets[2]) = to_element<T>(result);
   }
 }
 
 template <class T>
 void run_typed(const BatchNormBackwardParams& params, Ctx& ctx) {
   using C = Register<T>;
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const int64_t channels = params.in.sizes[1];
   const ChannelView mean(params.training ? params.save_mean : params.running_mean);
   const ChannelView spread(params.training ? params.save_invstd : params.running_var);
   C* means = channel_scratch<C>(channels, 1, ctx);
-  means_kernel<C><<<static_cast<unsigned>((channels + kBlock - 1) / kBlock), kBlock, 0, stream.stream>>>(
-      mean, means, channels);
+  means_kernel<C>
+      <<<static_cast<unsigned>((channels + kBlock - 1) / kBlock), kBlock, 0, stream.stream>>>(
+          mean, means, channels);
   const GradientArgs<C> args{ChannelView(params.weight),
                              mean,
                              spread,
@@ -109,7 +119,8 @@ void run_typed(const BatchNormBackwardParams& params, Ctx& ctx) {
   whole.add(params.grad_out);
   whole.add(params.in);
   const ChannelLoops loops = channel_loops(whole);
-  const GradientSumsOp<T> sums{params.grad_out.as<const char>(), params.in.as<const char>(), means, args};
+  const GradientSumsOp<T> sums{params.grad_out.as<const char>(), params.in.as<const char>(), means,
+                               args};
   launch_reduction(sums, loops.kept, loops.reduced, ctx);
   if (!params.grad_in.defined() || params.in.numel == 0) return;
   whole.add(params.grad_in);
@@ -118,6 +129,7 @@ void run_typed(const BatchNormBackwardParams& params, Ctx& ctx) {
                            params.in.as<const char>(),
                            params.grad_in.as<char>(),
                            args.maps,
+                           params.training,
                            Offsets<4>(elements_with_channel(whole))};
   grad_in_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(last);
 }

@@ -18,7 +18,9 @@ using Register =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
 HEARTH_LANE float to_register(Half value) { return __half2float(__ushort_as_half(value.x)); }
-HEARTH_LANE float to_register(BFloat16 value) { return __bfloat162float(__ushort_as_bfloat16(value.x)); }
+HEARTH_LANE float to_register(BFloat16 value) {
+  return __bfloat162float(__ushort_as_bfloat16(value.x));
+}
 template <class T>
 HEARTH_LANE T to_register(T value) {
   return value;
@@ -49,7 +51,8 @@ HEARTH_LANE To convert(From value) {
   else if constexpr (kIsComplex<From>)
     return convert<To>(value.real_);
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4)
-    return static_cast<To>(static_cast<int64_t>(value));  // out of range is undefined without the detour
+    return static_cast<To>(
+        static_cast<int64_t>(value));  // out of range is undefined without the detour
   else
     return static_cast<To>(value);
 }

@@ -16,14 +16,15 @@ struct DropoutArgs {
   const char* in;
   char* out;
   bool* mask;
-  double scale;         // 1 / (1 - p), or 0
-  Offsets<3> offsets;   // in, out, mask
+  double scale;        // 1 / (1 - p), or 0
+  Offsets<3> offsets;  // in, out, mask
 };
 
 /// A thread makes one block of Philox, which serves four elements.
 template <class T>
-__global__ void __launch_bounds__(kBlock) dropout_kernel(const __grid_constant__ BernoulliDraw<Bits32> draw,
-                                                         const __grid_constant__ DropoutArgs args) {
+__global__ void __launch_bounds__(kBlock)
+    dropout_kernel(const __grid_constant__ BernoulliDraw<Bits32> draw,
+                   const __grid_constant__ DropoutArgs args) {
   using C = Register<T>;
   constexpr int kLanes = kPhiloxLanes<Bits32>;
   const C scale = static_cast<C>(args.scale);
@@ -38,7 +39,8 @@ __global__ void __launch_bounds__(kBlock) dropout_kernel(const __grid_constant__
       args.offsets.find(i, where);
       const bool kept = draw(philox_lane<Bits32>(block, lane));
       const C value = to_register(*reinterpret_cast<const T*>(args.in + where[0]));
-      *reinterpret_cast<T*>(args.out + where[1]) = to_element<T>(value * (kept ? C(1) : C(0)) * scale);
+      *reinterpret_cast<T*>(args.out + where[1]) =
+          to_element<T>(value * (kept ? C(1) : C(0)) * scale);
       args.mask[where[2]] = kept;
     }
   }
@@ -62,14 +64,15 @@ void run(const DropoutParams& params, Ctx& ctx) {
                          params.p == 1 ? 0 : 1 / (1 - params.p),
                          Offsets<3>(loop)};
   const BernoulliDraw<Bits32> draw(1 - params.p);
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(args.numel, stream);
   switch (params.in.dtype) {
     case kFloat: dropout_kernel<float><<<grid, kBlock, 0, stream.stream>>>(draw, args); break;
     case kDouble: dropout_kernel<double><<<grid, kBlock, 0, stream.stream>>>(draw, args); break;
     case kHalf: dropout_kernel<Half><<<grid, kBlock, 0, stream.stream>>>(draw, args); break;
     case kBFloat16: dropout_kernel<BFloat16><<<grid, kBlock, 0, stream.stream>>>(draw, args); break;
-    default: detail::fail<Error>("\"dropout\" not implemented for '", name_of(params.in.dtype), "'");
+    default:
+      detail::fail<Error>("\"dropout\" not implemented for '", name_of(params.in.dtype), "'");
   }
 }
 

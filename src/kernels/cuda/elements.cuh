@@ -6,7 +6,8 @@
 
 namespace hearth::cuda {
 
-/// Calls f with a value of the unsigned type that has `bytes` bytes: kernels that only move elements need no more.
+/// Calls f with a value of the unsigned type that has `bytes` bytes: kernels that only move
+/// elements need no more.
 template <class F>
 void with_bits(size_t bytes, F f) {
   switch (bytes) {
@@ -24,7 +25,8 @@ __device__ __forceinline__ int64_t load_index(const char* from, ScalarType dtype
                                   : *reinterpret_cast<const int64_t*>(from);
 }
 
-/// *to += value, atomically, for types that have no such instruction: exchanges the 32-bit word around it.
+/// *to += value, atomically, for types that have no such instruction: exchanges the 32-bit word
+/// around it.
 template <class T>
 __device__ __forceinline__ void add_within_word(T* to, T value) {
   const auto address = reinterpret_cast<uintptr_t>(to);

@@ -4,7 +4,8 @@ namespace hearth::cuda {
 
 void fail_cuda(cudaError_t error, const char* call) {
   cudaGetLastError();  // else the next, innocent call would report it again
-  detail::fail<Error>("CUDA error: ", cudaGetErrorString(error), " (", cudaGetErrorName(error), " in ", call,
+  detail::fail<Error>("CUDA error: ", cudaGetErrorString(error), " (", cudaGetErrorName(error),
+                      " in ", call,
                       "). Kernels run asynchronously: the cause may be an earlier one.");
 }
 

@@ -18,8 +18,8 @@ void check_launch(const char* kernel);
 }  // namespace hearth::cuda
 
 /// Calls a function of the CUDA runtime and throws unless it succeeds.
-#define HEARTH_CUDA(call)                                                       \
-  do {                                                                          \
-    if (const cudaError_t hearth_error = (call); hearth_error != cudaSuccess)   \
-      ::hearth::cuda::fail_cuda(hearth_error, #call);                           \
+#define HEARTH_CUDA(call)                                                     \
+  do {                                                                        \
+    if (const cudaError_t hearth_error = (call); hearth_error != cudaSuccess) \
+      ::hearth::cuda::fail_cuda(hearth_error, #call);                         \
   } while (false)

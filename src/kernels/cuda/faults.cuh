@@ -4,8 +4,10 @@
 
 namespace hearth::cuda {
 
-/// Leaves a fault in the stream's slot unless there is one already. The host reads it after a synchronisation.
-__device__ inline void report(FaultSlot* slot, Fault what, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
+/// Leaves a fault in the stream's slot unless there is one already. The host reads it after a
+/// synchronisation.
+__device__ inline void report(FaultSlot* slot, Fault what, int64_t a = 0, int64_t b = 0,
+                              int64_t c = 0) {
   if (atomicCAS(&slot->fault, 0, -1) != 0) return;
   volatile FaultSlot* out = slot;
   out->values[0] = a;

@@ -10,8 +10,8 @@ namespace hearth::cuda {
 
 namespace {
 
-/// A loop over the index: where it is read, where `plain` is (which has a value for every index), and where
-/// `indexed` starts (whose coordinate along the dimension comes from the index).
+/// A loop over the index: where it is read, where `plain` is (which has a value for every index),
+/// and where `indexed` starts (whose coordinate along the dimension comes from the index).
 struct GatherArgs {
   int64_t numel;
   const char* index;
@@ -24,7 +24,8 @@ struct GatherArgs {
   FaultSlot* faults;
 };
 
-GatherArgs gather_args(const View& index, const View& plain, const View& indexed, int dim, const Ctx& ctx) {
+GatherArgs gather_args(const View& index, const View& plain, const View& indexed, int dim,
+                       const Ctx& ctx) {
   GatherArgs args;
   args.numel = index.numel;
   args.index = index.as<const char>();
@@ -33,7 +34,8 @@ GatherArgs gather_args(const View& index, const View& plain, const View& indexed
   args.index_dtype = index.dtype;
   args.dim = dim;
   args.size = indexed.dim == 0 ? 1 : indexed.sizes[dim];
-  args.byte_stride = indexed.dim == 0 ? 0 : indexed.strides[dim] * int64_t(element_size(indexed.dtype));
+  args.byte_stride =
+      indexed.dim == 0 ? 0 : indexed.strides[dim] * int64_t(element_size(indexed.dtype));
   Loop loop(index.dim, index.sizes);
   loop.add(index);
   loop.add(plain.dim == index.dim ? plain.strides : index.strides, element_size(plain.dtype));
@@ -70,7 +72,8 @@ __global__ void __launch_bounds__(kBlock) gather_kernel(const __grid_constant__ 
 }
 
 template <class T>
-__global__ void __launch_bounds__(kBlock) scatter_add_kernel(const __grid_constant__ GatherArgs args) {
+__global__ void __launch_bounds__(kBlock)
+    scatter_add_kernel(const __grid_constant__ GatherArgs args) {
   for_each_index(args, [](const char* src, char* out) {
     atomic_add(reinterpret_cast<T*>(out), *reinterpret_cast<const T*>(src));
   });
@@ -81,7 +84,7 @@ __global__ void __launch_bounds__(kBlock) scatter_add_kernel(const __grid_consta
 void run(const GatherParams& params, Ctx& ctx) {
   if (params.index.numel == 0) return;
   const GatherArgs args = gather_args(params.index, params.out, params.in, params.dim, ctx);
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   with_bits(element_size(params.in.dtype), [&](auto bits) {
     gather_kernel<decltype(bits)><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args);
   });
@@ -90,11 +93,11 @@ void run(const GatherParams& params, Ctx& ctx) {
 void run(const ScatterAddParams& params, Ctx& ctx) {
   if (params.index.numel == 0) return;
   const GatherArgs args = gather_args(params.index, params.src, params.out, params.dim, ctx);
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   switch (params.out.dtype) {
-#define HEARTH_SCATTER(T, Name)                                                                     \
-  case ScalarType::Name:                                                                            \
-    scatter_add_kernel<T><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args);        \
+#define HEARTH_SCATTER(T, Name)                                                              \
+  case ScalarType::Name:                                                                     \
+    scatter_add_kernel<T><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args); \
     break;
     HEARTH_DTYPES(HEARTH_SCATTER)
 #undef HEARTH_SCATTER

@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(kBlock) index_add_kernel(const __grid_constant
 void run(const IndexParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
   const IndexArgs args = index_args(params.from, params.out, ctx);
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   with_bits(element_size(params.out.dtype), [&](auto bits) {
     index_kernel<decltype(bits)><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args);
   });
@@ -112,17 +112,15 @@ void run(const IndexParams& params, Ctx& ctx) {
 void run(const IndexPutParams& params, Ctx& ctx) {
   if (params.values.numel == 0) return;
   const IndexArgs args = index_args(params.to, params.values, ctx);
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(args.numel, stream);
   if (!params.accumulate)
     return with_bits(element_size(params.values.dtype), [&](auto bits) {
       index_put_kernel<decltype(bits)><<<grid, kBlock, 0, stream.stream>>>(args);
     });
   switch (params.values.dtype) {
-#define HEARTH_INDEX_ADD(T, Name)                                       \
-  case ScalarType::Name:                                                \
-    index_add_kernel<T><<<grid, kBlock, 0, stream.stream>>>(args);      \
-    break;
+#define HEARTH_INDEX_ADD(T, Name) \
+  case ScalarType::Name: index_add_kernel<T><<<grid, kBlock, 0, stream.stream>>>(args); break;
     HEARTH_DTYPES(HEARTH_INDEX_ADD)
 #undef HEARTH_INDEX_ADD
     default: break;

@@ -1,6 +1,7 @@
 #pragma once
 
-// V for CUDA kernels: one thread's value with the operations that functors/hd.h promises to formulas.
+// V for CUDA kernels: one thread's value with the operations that functors/hd.h promises to
+// formulas.
 
 #include <cmath>
 #include <cstdint>
@@ -93,18 +94,15 @@ struct Lane {
 
   Lane() = default;
   template <class A>
-    requires(std::is_arithmetic_v<A>)
-  HEARTH_LANE Lane(A value) : v(static_cast<T>(value)) {}
-  HEARTH_LANE Lane(T value)
-    requires(kIsComplex<T>)
-      : v(value) {}
+  requires(std::is_arithmetic_v<A>) HEARTH_LANE Lane(A value) : v(static_cast<T>(value)) {}
+  HEARTH_LANE Lane(T value) requires(kIsComplex<T>) : v(value) {}
 
-#define HEARTH_LANE_OPERATOR(op)                                          \
-  HEARTH_LANE friend Lane operator op(Lane a, Lane b) {                   \
-    if constexpr (kIntegral)                                              \
-      return Lane(static_cast<T>(Wrapping<T>(a.v) op Wrapping<T>(b.v)));  \
-    else                                                                  \
-      return Lane(a.v op b.v);                                            \
+#define HEARTH_LANE_OPERATOR(op)                                         \
+  HEARTH_LANE friend Lane operator op(Lane a, Lane b) {                  \
+    if constexpr (kIntegral)                                             \
+      return Lane(static_cast<T>(Wrapping<T>(a.v) op Wrapping<T>(b.v))); \
+    else                                                                 \
+      return Lane(a.v op b.v);                                           \
   }
   HEARTH_LANE_OPERATOR(+)
   HEARTH_LANE_OPERATOR(-)

@@ -15,13 +15,15 @@ void copy_dim(Loop& loop, int to, const Loop& from_loop, int from) {
 
 void swap_dims(Loop& loop, int a, int b) {
   std::swap(loop.sizes[a], loop.sizes[b]);
-  std::swap_ranges(loop.byte_strides[a], loop.byte_strides[a] + loop.operands, loop.byte_strides[b]);
+  std::swap_ranges(loop.byte_strides[a], loop.byte_strides[a] + loop.operands,
+                   loop.byte_strides[b]);
 }
 
 /// Whether dimension `outer` steps over exactly all of dimension `inner` in every operand.
 bool lie_together(const Loop& loop, int outer, int inner) {
   for (int k = 0; k < loop.operands; ++k)
-    if (loop.byte_strides[outer][k] != loop.byte_strides[inner][k] * loop.sizes[inner]) return false;
+    if (loop.byte_strides[outer][k] != loop.byte_strides[inner][k] * loop.sizes[inner])
+      return false;
   return true;
 }
 
@@ -43,12 +45,14 @@ int64_t Loop::numel() const {
 }
 
 void Loop::add(const int64_t* strides, size_t bytes) {
-  for (int d = 0; d < dim; ++d) byte_strides[d][operands] = strides[d] * static_cast<int64_t>(bytes);
+  for (int d = 0; d < dim; ++d)
+    byte_strides[d][operands] = strides[d] * static_cast<int64_t>(bytes);
   ++operands;
 }
 
 void Loop::sort() {
-  const auto comes_later = [this](int a, int b) {  // by the first operand in which the strides differ
+  const auto comes_later = [this](int a,
+                                  int b) {  // by the first operand in which the strides differ
     for (int k = 0; k < operands; ++k) {
       const int64_t left = std::abs(byte_strides[a][k]), right = std::abs(byte_strides[b][k]);
       if (left != right) return left < right;
@@ -99,7 +103,8 @@ PointwiseParams copy_params(const View& to, const View& from) {
   for (int d = 0; d < loop.dim; ++d) {
     params.sizes[d] = loop.sizes[d];
     params.out.strides[d] = loop.byte_strides[d][0] / static_cast<int64_t>(element_size(to.dtype));
-    params.in[0].strides[d] = loop.byte_strides[d][1] / static_cast<int64_t>(element_size(from.dtype));
+    params.in[0].strides[d] =
+        loop.byte_strides[d][1] / static_cast<int64_t>(element_size(from.dtype));
   }
   return params;
 }

@@ -8,9 +8,11 @@
 
 namespace hearth::cuda {
 
-/// A loop over one shape with several strided operands, as a kernel walks it: the last dimension is fastest.
+/// A loop over one shape with several strided operands, as a kernel walks it: the last dimension is
+/// fastest.
 struct Loop {
-  static constexpr int kMaxLoopOperands = kMaxDims + 2;  // indexing reads as many index tensors as there are dimensions
+  static constexpr int kMaxLoopOperands =
+      kMaxDims + 2;  // indexing reads as many index tensors as there are dimensions
 
   int dim = 0;
   int operands = 0;
@@ -25,8 +27,8 @@ struct Loop {
   void add(const int64_t* strides, size_t bytes);
   void add(const View& view) { add(view.strides, element_size(view.dtype)); }
 
-  /// Orders dimensions by the first operand's strides and merges what lies together in all operands. For
-  /// loops whose order does not matter.
+  /// Orders dimensions by the first operand's strides and merges what lies together in all
+  /// operands. For loops whose order does not matter.
   void sort();
   /// Drops dimensions of size 1 and merges neighbours that lie together; keeps the order.
   void merge();

@@ -4,7 +4,7 @@
 
 namespace hearth::cuda {
 
-/// For integer dtypes; c is read only if add_c.
+/// For integers and bool; c is read only if add_c.
 void integer_matmul(const MatmulParams& params, bool add_c, Ctx& ctx);
 
 /// How cublasLt sees a matrix: column-major with a leading dimension, perhaps transposed.
@@ -15,7 +15,8 @@ struct Matrix {
   int64_t batch_stride = 0;
 };
 
-/// out = beta * c + alpha * a @ b in cublasLt's column-major terms: out is [rows, columns], not transposed.
+/// out = beta * c + alpha * a @ b in cublasLt's column-major terms: out is [rows, columns], not
+/// transposed.
 struct Gemm {
   ScalarType dtype = ScalarType::Undefined;
   int64_t rows = 0, columns = 0, inner = 0, batch = 1;

@@ -72,7 +72,8 @@ using Preference = Owned<cublasLtMatmulPreference_t, cublasLtMatmulPreferenceDes
 
 template <class T>
 void set(const Description& description, cublasLtMatmulDescAttributes_t attribute, T value) {
-  HEARTH_CUBLAS(cublasLtMatmulDescSetAttribute(description.get(), attribute, &value, sizeof(value)));
+  HEARTH_CUBLAS(
+      cublasLtMatmulDescSetAttribute(description.get(), attribute, &value, sizeof(value)));
 }
 template <class T>
 void set(const Layout& layout, cublasLtMatrixLayoutAttribute_t attribute, T value) {
@@ -80,12 +81,15 @@ void set(const Layout& layout, cublasLtMatrixLayoutAttribute_t attribute, T valu
 }
 template <class T>
 void set(const Preference& preference, cublasLtMatmulPreferenceAttributes_t attribute, T value) {
-  HEARTH_CUBLAS(cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof(value)));
+  HEARTH_CUBLAS(
+      cublasLtMatmulPreferenceSetAttribute(preference.get(), attribute, &value, sizeof(value)));
 }
 
 void describe(Description& description, const Gemm& gemm, const Types& types) {
   HEARTH_CUBLAS(cublasLtMatmulDescCreate(description.out(), types.compute, types.scale));
-  const auto operation = [](const Matrix& matrix) { return matrix.transposed ? CUBLAS_OP_T : CUBLAS_OP_N; };
+  const auto operation = [](const Matrix& matrix) {
+    return matrix.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+  };
   set(description, CUBLASLT_MATMUL_DESC_TRANSA, operation(gemm.a));
   set(description, CUBLASLT_MATMUL_DESC_TRANSB, operation(gemm.b));
   if (gemm.bias == nullptr) return;
@@ -114,8 +118,14 @@ uint32_t alignment_of(const void* data) {
 using Key = std::array<int64_t, 22>;
 
 Key key_of(const Gemm& gemm, int device) {
-  Key key{device, static_cast<int64_t>(gemm.dtype), gemm.rows, gemm.columns, gemm.inner, gemm.batch,
-          gemm.bias == nullptr ? 0 : int64_t{alignment_of(gemm.bias)}, gemm.beta != 0};
+  Key key{device,
+          static_cast<int64_t>(gemm.dtype),
+          gemm.rows,
+          gemm.columns,
+          gemm.inner,
+          gemm.batch,
+          gemm.bias == nullptr ? 0 : int64_t{alignment_of(gemm.bias)},
+          gemm.beta != 0};
   size_t i = 8;
   for (const Matrix* matrix : {&gemm.a, &gemm.b, &gemm.c, &gemm.out}) {
     key[i++] = matrix->leading * 2 + matrix->transposed;
@@ -125,7 +135,8 @@ Key key_of(const Gemm& gemm, int device) {
   return key;
 }
 
-/// cublasLt's handles, one per device, and the algorithms that it chose; both live as long as the process.
+/// cublasLt's handles, one per device, and the algorithms that it chose; both live as long as the
+/// process.
 class Library {
  public:
   static Library& get() {
@@ -164,8 +175,8 @@ struct Layouts {
   Layout a, b, c, out;
 };
 
-cublasLtMatmulAlgo_t choose(const Gemm& gemm, cublasLtHandle_t handle, const Description& description,
-                            const Layouts& layouts) {
+cublasLtMatmulAlgo_t choose(const Gemm& gemm, cublasLtHandle_t handle,
+                            const Description& description, const Layouts& layouts) {
   Preference preference;
   HEARTH_CUBLAS(cublasLtMatmulPreferenceCreate(preference.out()));
   set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
@@ -177,18 +188,18 @@ cublasLtMatmulAlgo_t choose(const Gemm& gemm, cublasLtHandle_t handle, const Des
       gemm.bias == nullptr ? out_alignment : std::min(out_alignment, alignment_of(gemm.bias)));
   cublasLtMatmulHeuristicResult_t best{};
   int found = 0;
-  HEARTH_CUBLAS(cublasLtMatmulAlgoGetHeuristic(handle, description.get(), layouts.a.get(), layouts.b.get(),
-                                               layouts.c.get(), layouts.out.get(), preference.get(), 1, &best,
-                                               &found));
-  HEARTH_CHECK(found > 0, "cuBLAS has no algorithm for a matrix product of ", gemm.rows, " x ", gemm.inner,
-               " by ", gemm.inner, " x ", gemm.columns);
+  HEARTH_CUBLAS(cublasLtMatmulAlgoGetHeuristic(handle, description.get(), layouts.a.get(),
+                                               layouts.b.get(), layouts.c.get(), layouts.out.get(),
+                                               preference.get(), 1, &best, &found));
+  HEARTH_CHECK(found > 0, "cuBLAS has no algorithm for a matrix product of ", gemm.rows, " x ",
+               gemm.inner, " by ", gemm.inner, " x ", gemm.columns);
   return best.algo;
 }
 
 }  // namespace
 
 void float_matmul(const Gemm& gemm, Ctx& ctx) {
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const Types types = types_of(gemm.dtype);
   Library& library = Library::get();
   const cublasLtHandle_t handle = library.handle(stream.device);
@@ -208,10 +219,10 @@ void float_matmul(const Gemm& gemm, Ctx& ctx) {
   }
   const Factor16 alpha(gemm.alpha, types.scale), beta(gemm.beta, types.scale);
   void* workspace = ctx.scratch(kWorkspaceBytes);
-  HEARTH_CUBLAS(cublasLtMatmul(handle, description.get(), alpha.bytes, gemm.a.data, layouts.a.get(), gemm.b.data,
-                               layouts.b.get(), beta.bytes, gemm.c.data, layouts.c.get(),
-                               const_cast<void*>(gemm.out.data), layouts.out.get(), &algorithm, workspace,
-                               kWorkspaceBytes, stream.stream));
+  HEARTH_CUBLAS(cublasLtMatmul(handle, description.get(), alpha.bytes, gemm.a.data, layouts.a.get(),
+                               gemm.b.data, layouts.b.get(), beta.bytes, gemm.c.data,
+                               layouts.c.get(), const_cast<void*>(gemm.out.data), layouts.out.get(),
+                               &algorithm, workspace, kWorkspaceBytes, stream.stream));
 }
 
 }  // namespace hearth::cuda

@@ -23,12 +23,14 @@ struct IntegerArgs {
 };
 
 template <class T>
-__device__ __forceinline__ T* element(const MatrixArgs& matrix, int64_t batch, int64_t row, int64_t column) {
+__device__ __forceinline__ T* element(const MatrixArgs& matrix, int64_t batch, int64_t row,
+                                      int64_t column) {
   T* data = reinterpret_cast<T*>(const_cast<char*>(matrix.data));
   return data + batch * matrix.batch + row * matrix.row + column * matrix.column;
 }
 
-/// One tile of one product. Sums wrap around, so uint64 arithmetic gives the low bits of every type.
+/// One tile of one product. Sums wrap around, so uint64 arithmetic gives the low bits of every
+/// type.
 template <class T>
 __global__ void integer_matmul_kernel(const __grid_constant__ IntegerArgs args) {
   __shared__ uint64_t a_tile[kSide][kSide], b_tile[kSide][kSide];
@@ -38,9 +40,12 @@ __global__ void integer_matmul_kernel(const __grid_constant__ IntegerArgs args) 
   for (int64_t batch = blockIdx.y; batch < args.batch; batch += gridDim.y) {
     uint64_t sum = 0;
     for (int64_t start = 0; start < args.k; start += kSide) {
-      const bool has_a = row < args.m && start + x < args.k, has_b = start + y < args.k && column < args.n;
-      a_tile[y][x] = has_a ? static_cast<uint64_t>(*element<const T>(args.a, batch, row, start + x)) : 0;
-      b_tile[y][x] = has_b ? static_cast<uint64_t>(*element<const T>(args.b, batch, start + y, column)) : 0;
+      const bool has_a = row < args.m && start + x < args.k,
+                 has_b = start + y < args.k && column < args.n;
+      a_tile[y][x] =
+          has_a ? static_cast<uint64_t>(*element<const T>(args.a, batch, row, start + x)) : 0;
+      b_tile[y][x] =
+          has_b ? static_cast<uint64_t>(*element<const T>(args.b, batch, start + y, column)) : 0;
       __syncthreads();
 #pragma unroll
       for (int i = 0; i < kSide; ++i) sum += a_tile[y][i] * b_tile[i][x];
@@ -49,7 +54,8 @@ __global__ void integer_matmul_kernel(const __grid_constant__ IntegerArgs args) 
     if (row >= args.m || column >= args.n) continue;
     sum *= static_cast<uint64_t>(args.alpha);
     if (args.beta != 0)
-      sum += static_cast<uint64_t>(args.beta) * static_cast<uint64_t>(*element<const T>(args.c, batch, row, column));
+      sum += static_cast<uint64_t>(args.beta) *
+             static_cast<uint64_t>(*element<const T>(args.c, batch, row, column));
     *element<T>(args.out, batch, row, column) = static_cast<T>(sum);
   }
 }
@@ -64,7 +70,8 @@ template <class T>
 void launch_integer(const IntegerArgs& args, cudaStream_t stream) {
   constexpr int64_t kMostInY = 65535;
   const int64_t tiles = ((args.m + kSide - 1) / kSide) * ((args.n + kSide - 1) / kSide);
-  const dim3 grid(static_cast<unsigned>(tiles), static_cast<unsigned>(std::min(args.batch, kMostInY)));
+  const dim3 grid(static_cast<unsigned>(tiles),
+                  static_cast<unsigned>(std::min(args.batch, kMostInY)));
   integer_matmul_kernel<T><<<grid, dim3(kSide, kSide), 0, stream>>>(args);
 }
 
@@ -89,6 +96,8 @@ void integer_matmul(const MatmulParams& params, bool add_c, Ctx& ctx) {
     case kShort: return launch_integer<int16_t>(args, stream_of(ctx).stream);
     case kInt: return launch_integer<int32_t>(args, stream_of(ctx).stream);
     case kLong: return launch_integer<int64_t>(args, stream_of(ctx).stream);
+    case kBool:
+      return launch_integer<bool>(args, stream_of(ctx).stream);  // whether any a and b are true
     default: detail::fail<Error>("\"matmul\" not implemented for '", name_of(out.dtype), "'");
   }
 }

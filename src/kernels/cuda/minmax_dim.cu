@@ -37,7 +37,8 @@ struct MinMaxOp {
   __device__ State merge(const State& a, const State& b) const { return beats(a, b) ? a : b; }
   __device__ void store(int64_t, const int64_t (&offsets)[3], const State& state) const {
     if (values != nullptr)
-      *reinterpret_cast<T*>(reinterpret_cast<char*>(values) + offsets[1]) = to_element<T>(state.value);
+      *reinterpret_cast<T*>(reinterpret_cast<char*>(values) + offsets[1]) =
+          to_element<T>(state.value);
     if (indices != nullptr)
       *reinterpret_cast<int64_t*>(reinterpret_cast<char*>(indices) + offsets[2]) = state.index;
   }
@@ -56,7 +57,8 @@ template <class T>
 void run_typed(const MinMaxDimParams& params, const Loop& kept, const Loop& reduced, Ctx& ctx) {
   const MinMaxOp<T> op{static_cast<const char*>(params.in.data),
                        params.values.defined() ? params.values.as<T>() : nullptr,
-                       params.indices.defined() ? params.indices.as<int64_t>() : nullptr, params.largest};
+                       params.indices.defined() ? params.indices.as<int64_t>() : nullptr,
+                       params.largest};
   launch_reduction(op, kept, reduced, ctx);
 }
 
@@ -73,8 +75,8 @@ void run(const MinMaxDimParams& params, Ctx& ctx) {
   kept.sort();
   reduced.operands = 1;
   switch (params.in.dtype) {
-#define HEARTH_MINMAX(T, Name)                                                                \
-  case ScalarType::Name:                                                                      \
+#define HEARTH_MINMAX(T, Name)                                                                    \
+  case ScalarType::Name:                                                                          \
     if constexpr (!is_complex(ScalarType::Name)) return run_typed<T>(params, kept, reduced, ctx); \
     break;
     HEARTH_DTYPES(HEARTH_MINMAX)

@@ -88,9 +88,9 @@ struct Rows {
   }
 };
 
-__global__ void __launch_bounds__(kBlock) fill_kernel(const __grid_constant__ Elements in,
-                                                      const int64_t* before_tile,
-                                                      const __grid_constant__ Rows rows) {
+__global__ void __launch_bounds__(kBlock)
+    fill_kernel(const __grid_constant__ Elements in, const int64_t* before_tile,
+                const __grid_constant__ Rows rows) {
   __shared__ typename BlockScan::TempStorage shared;
   int64_t before = before_tile[blockIdx.x];
   for (int round = 0; round < kRounds; ++round) {
@@ -111,7 +111,8 @@ void run(const NonzeroCountParams& params, Ctx& ctx) {
   HEARTH_CUDA(cudaMemsetAsync(params.count.data, 0, sizeof(int64_t), stream));
   if (params.in.numel == 0) return;
   const Elements in(params.in);
-  count_kernel<<<static_cast<unsigned>(in.tiles()), kBlock, 0, stream>>>(in, nullptr, params.count.as<int64_t>());
+  count_kernel<<<static_cast<unsigned>(in.tiles()), kBlock, 0, stream>>>(
+      in, nullptr, params.count.as<int64_t>());
 }
 
 void run(const NonzeroFillParams& params, Ctx& ctx) {

@@ -10,18 +10,22 @@
 namespace hearth::cuda {
 
 /// n / divisor; not inlined, because its code is long and it runs for huge tensors alone.
-__device__ __noinline__ inline int64_t divide_large(int64_t n, int64_t divisor) { return n / divisor; }
+__device__ __noinline__ inline int64_t divide_large(int64_t n, int64_t divisor) {
+  return n / divisor;
+}
 
-/// Divides by a number that is known at the launch; with a multiplication where both are below 2^31.
+/// Divides by a number that is known at the launch; with a multiplication where both are below
+/// 2^31.
 struct FastDivisor {
   int64_t divisor = 1;
   uint32_t magic = 1, shift = 0;
 
   FastDivisor() = default;
   explicit FastDivisor(int64_t d) : divisor(d) {
-    if (d > INT32_MAX) return;
+    if (d == 0 || d > INT32_MAX) return;  // nothing is divided in an empty loop
     while ((int64_t{1} << shift) < d) ++shift;
-    magic = static_cast<uint32_t>(((((uint64_t{1} << shift) - uint64_t(d)) << 32) / uint64_t(d)) + 1);
+    magic =
+        static_cast<uint32_t>(((((uint64_t{1} << shift) - uint64_t(d)) << 32) / uint64_t(d)) + 1);
   }
   /// n / divisor for n >= 0; the remainder goes to `rest`.
   __device__ __forceinline__ int64_t divide(int64_t n, int64_t& rest) const {

@@ -12,17 +12,20 @@ namespace hearth::cuda {
 
 namespace {
 
-/// Why no device can be used, in a sentence.
+/// Why no device can be used, in PyTorch's sentences where it has them.
 std::string explain(cudaError_t error) {
+  if (error == cudaErrorNoDevice || error == cudaSuccess) return "No CUDA GPUs are available";
   int driver = 0;
-  if (error == cudaErrorNoDevice || error == cudaSuccess) return "the NVIDIA driver reports no GPU";
-  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0) return "no NVIDIA driver is installed";
-  std::string reason = cudaGetErrorString(error);
+  if (cudaDriverGetVersion(&driver) != cudaSuccess || driver == 0)
+    return "Found no NVIDIA driver on your system. Please check that you have an NVIDIA GPU and "
+           "installed a driver.";
   if (error == cudaErrorInsufficientDriver)
-    reason = detail::str("the NVIDIA driver supports CUDA ", driver / 1000, ".", driver % 1000 / 10,
-                         ", this build of Hearth needs CUDA ", CUDART_VERSION / 1000, ".",
-                         CUDART_VERSION % 1000 / 10);
-  return detail::str(reason, " (", cudaGetErrorName(error), ")");
+    return detail::str("The NVIDIA driver on your system is too old: it supports CUDA ",
+                       driver / 1000, ".", driver % 1000 / 10, ", this build of Hearth needs CUDA ",
+                       CUDART_VERSION / 1000, ".", CUDART_VERSION % 1000 / 10,
+                       ". Please update your driver.");
+  return detail::str("CUDA could not be initialized: ", cudaGetErrorString(error), " (",
+                     cudaGetErrorName(error), ").");
 }
 
 }  // namespace
@@ -30,11 +33,11 @@ std::string explain(cudaError_t error) {
 }  // namespace hearth::cuda
 
 /// The plugin's entry point: the CUDA backend, or null and the reason.
-extern "C" [[gnu::visibility("default")]] hearth::Backend* hearth_cuda_backend(uint64_t seam_hash,
-                                                                               std::string* why_not) {
+extern "C" [[gnu::visibility("default")]] hearth::Backend* hearth_cuda_backend(
+    uint64_t seam_hash, std::string* why_not) {
   using namespace hearth;
   if (seam_hash != uint64_t{HEARTH_SEAM_HASH}) {
-    *why_not = "the CUDA plugin was built for another version of Hearth";
+    *why_not = "Hearth's CUDA plugin was built for another version of Hearth.";
     return nullptr;
   }
   int count = 0;
@@ -45,7 +48,8 @@ extern "C" [[gnu::visibility("default")]] hearth::Backend* hearth_cuda_backend(u
     return nullptr;
   }
   try {
-    static cuda::CudaBackend* backend = new cuda::CudaBackend(count);  // streams outlive static objects
+    static cuda::CudaBackend* backend =
+        new cuda::CudaBackend(count);  // streams outlive static objects
     return backend;
   } catch (const Error& failure) {
     *why_not = failure.msg();

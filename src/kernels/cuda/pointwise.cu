@@ -27,7 +27,8 @@ const FunctorRow& row_of(int functor) {
 
 /// Whether an operand is one aligned block of `dtype`, in the order of the shape.
 bool is_block(const Operand& operand, const PointwiseParams& params, ScalarType dtype) {
-  if (operand.dtype != dtype || reinterpret_cast<uintptr_t>(operand.data) % kWideBytes != 0) return false;
+  if (operand.dtype != dtype || reinterpret_cast<uintptr_t>(operand.data) % kWideBytes != 0)
+    return false;
   int64_t expected = 1;
   for (int d = params.dim - 1; d >= 0; --d) {
     if (params.sizes[d] != 1 && operand.strides[d] != expected) return false;
@@ -36,7 +37,8 @@ bool is_block(const Operand& operand, const PointwiseParams& params, ScalarType 
   return true;
 }
 
-/// Whether the contiguous kernel can run; a formula whose results are bool has an output of bool there.
+/// Whether the contiguous kernel can run; a formula whose results are bool has an output of bool
+/// there.
 bool is_contiguous(const PointwiseParams& params, ScalarType result) {
   return is_block(params.out, params, result) &&
          std::all_of(params.in, params.in + params.inputs, [&](const Operand& in) {
@@ -52,11 +54,11 @@ KernelInput input_of(const Operand& operand, ScalarType compute) {
     return input;
   }
   switch (compute) {
-#define HEARTH_NUMBER(T, Name)                                                  \
-  case ScalarType::Name: {                                                      \
-    const auto number = load_as<Register<T>>(operand.number, operand.dtype);    \
-    std::memcpy(input.number, &number, sizeof(number));                         \
-    break;                                                                      \
+#define HEARTH_NUMBER(T, Name)                                               \
+  case ScalarType::Name: {                                                   \
+    const auto number = load_as<Register<T>>(operand.number, operand.dtype); \
+    std::memcpy(input.number, &number, sizeof(number));                      \
+    break;                                                                   \
   }
     HEARTH_DTYPES(HEARTH_NUMBER)
 #undef HEARTH_NUMBER
@@ -67,13 +69,15 @@ KernelInput input_of(const Operand& operand, ScalarType compute) {
 
 /// Launches kernel(functor, args).
 template <class Args>
-void launch_kernel(const void* kernel, int64_t work, const PointwiseParams& params, const Args& args,
-                   const Stream& stream) {
+void launch_kernel(const void* kernel, int64_t work, const PointwiseParams& params,
+                   const Args& args, const NativeStream& stream) {
   void* arguments[] = {const_cast<unsigned char*>(params.parameters), const_cast<Args*>(&args)};
-  HEARTH_CUDA(cudaLaunchKernel(kernel, dim3(grid_for(work, stream)), dim3(kBlock), arguments, 0, stream.stream));
+  HEARTH_CUDA(cudaLaunchKernel(kernel, dim3(grid_for(work, stream)), dim3(kBlock), arguments, 0,
+                               stream.stream));
 }
 
-void launch_contiguous(const void* kernel, const PointwiseParams& params, const Stream& stream) {
+void launch_contiguous(const void* kernel, const PointwiseParams& params,
+                       const NativeStream& stream) {
   ContiguousArgs args{};
   args.numel = params.numel;
   args.out = params.out.data;
@@ -82,7 +86,7 @@ void launch_contiguous(const void* kernel, const PointwiseParams& params, const 
   launch_kernel(kernel, params.numel / wide + wide, params, args, stream);
 }
 
-void launch_strided(const void* kernel, const PointwiseParams& params, const Stream& stream) {
+void launch_strided(const void* kernel, const PointwiseParams& params, const NativeStream& stream) {
   StridedArgs args;
   args.numel = params.numel;
   args.compute = params.compute;
@@ -109,7 +113,8 @@ void run(const PointwiseParams& params, Ctx& ctx) {
   HEARTH_CHECK(kernels.strided[slot] != nullptr, "\"", row.name, "\" not implemented for '",
                name_of(params.compute), "'");
   const ScalarType result = row.returns_bool ? kBool : params.compute;
-  if (is_contiguous(params, result)) return launch_contiguous(kernels.contiguous[slot], params, stream_of(ctx));
+  if (is_contiguous(params, result))
+    return launch_contiguous(kernels.contiguous[slot], params, stream_of(ctx));
   launch_strided(kernels.strided[slot], params, stream_of(ctx));
 }
 

@@ -19,7 +19,8 @@ HEARTH_LANE bool value_of(Mask mask) { return mask.v; }
 
 /// Formula `which` of f over values in registers.
 template <int which, class F, class C, int n, int... k>
-__device__ __forceinline__ auto apply(const F& f, const C (&values)[n], std::integer_sequence<int, k...>) {
+__device__ __forceinline__ auto apply(const F& f, const C (&values)[n],
+                                      std::integer_sequence<int, k...>) {
   return value_of(fn::evaluate<which>(f, Lane<C>(values[k])...));
 }
 
@@ -29,20 +30,23 @@ __device__ __forceinline__ C number_of(const KernelInput& in) {
 }
 
 template <class T, int kWide>
-__device__ __forceinline__ void load_wide(const KernelInput& in, int64_t start, Register<T> (&values)[kWide]) {
+__device__ __forceinline__ void load_wide(const KernelInput& in, int64_t start,
+                                          Register<T> (&values)[kWide]) {
   if (in.data == nullptr) {
 #pragma unroll
     for (int e = 0; e < kWide; ++e) values[e] = number_of<Register<T>>(in);
     return;
   }
-  const auto pack = *reinterpret_cast<const Pack<T, kWide>*>(reinterpret_cast<const T*>(in.data) + start);
+  const auto pack =
+      *reinterpret_cast<const Pack<T, kWide>*>(reinterpret_cast<const T*>(in.data) + start);
 #pragma unroll
   for (int e = 0; e < kWide; ++e) values[e] = to_register(pack.v[e]);
 }
 
 /// kWide elements from `start`.
 template <class F, int which, class T, int kWide>
-__device__ __forceinline__ void contiguous_step(const F& f, const ContiguousArgs& args, int64_t start) {
+__device__ __forceinline__ void contiguous_step(const F& f, const ContiguousArgs& args,
+                                                int64_t start) {
   constexpr int n = fn::operands<F, which>;
   using C = Register<T>;
   using Sequence = std::make_integer_sequence<int, n>;
@@ -67,9 +71,11 @@ template <class F, int which, class T>
 __global__ void __launch_bounds__(kBlock)
     contiguous_kernel(const __grid_constant__ F f, const __grid_constant__ ContiguousArgs args) {
   constexpr int kWide = kWideBytes / sizeof(T);
-  const int64_t first = int64_t{blockIdx.x} * kBlock + threadIdx.x, step = int64_t{gridDim.x} * kBlock;
+  const int64_t first = int64_t{blockIdx.x} * kBlock + threadIdx.x,
+                step = int64_t{gridDim.x} * kBlock;
   const int64_t packs = args.numel / kWide;
-  for (int64_t i = first; i < packs; i += step) contiguous_step<F, which, T, kWide>(f, args, i * kWide);
+  for (int64_t i = first; i < packs; i += step)
+    contiguous_step<F, which, T, kWide>(f, args, i * kWide);
   const int64_t rest = packs * kWide + first;
   if (rest < args.numel) contiguous_step<F, which, T, 1>(f, args, rest);
 }
@@ -87,8 +93,9 @@ __global__ void __launch_bounds__(kBlock)
 #pragma unroll
     for (int k = 0; k < n; ++k) {
       const KernelInput& in = args.in[k];
-      values[k] = in.data == nullptr ? number_of<C>(in)
-                                     : round_to(load_as<C>(in.data + offsets[k + 1], in.dtype), args.compute);
+      values[k] = in.data == nullptr
+                      ? number_of<C>(in)
+                      : round_to(load_as<C>(in.data + offsets[k + 1], in.dtype), args.compute);
     }
     const auto result = apply<which>(f, values, std::make_integer_sequence<int, n>{});
     store_as(args.out + offsets[0], args.out_dtype, round_to(result, args.compute));
@@ -98,17 +105,17 @@ __global__ void __launch_bounds__(kBlock)
 /// The dtypes in which formula `which` of F is computed.
 template <class F, int which>
 inline constexpr DtypeSet kFormulaDtypes =
-    which == 0 ? F::info.dtypes : F::info.dtypes & dtypes::kFloating;
+    which == 0 ? F::info.dtypes : F::info.dtypes& dtypes::kFloating;
 
 template <class F, int which>
 FormulaKernels kernels_of() {
   FormulaKernels kernels{};
   if constexpr (fn::has_formula<F, which>) {
-#define HEARTH_FORMULA(T, Name)                                                                           \
-  if constexpr (constexpr int slot = static_cast<int>(ScalarType::Name);                                  \
-                (kFormulaDtypes<F, which> >> slot & 1) != 0) {                                            \
-    kernels.contiguous[slot] = reinterpret_cast<const void*>(&contiguous_kernel<F, which, T>);            \
-    kernels.strided[slot] = reinterpret_cast<const void*>(&strided_kernel<F, which, Register<T>>);        \
+#define HEARTH_FORMULA(T, Name)                                                                    \
+  if constexpr (constexpr int slot = static_cast<int>(ScalarType::Name);                           \
+                (kFormulaDtypes < F, which >>> slot & 1) != 0) {                                   \
+    kernels.contiguous[slot] = reinterpret_cast<const void*>(&contiguous_kernel<F, which, T>);     \
+    kernels.strided[slot] = reinterpret_cast<const void*>(&strided_kernel<F, which, Register<T>>); \
   }
     HEARTH_DTYPES(HEARTH_FORMULA)
 #undef HEARTH_FORMULA
@@ -120,7 +127,9 @@ template <class F>
 FunctorRow row_of() {
   static_assert(sizeof(F) <= kFunctorBytes && std::is_trivially_copyable_v<F>);
   constexpr bool returns_bool = F::info.promote == Promote::kToBool;
-  return {F::info.name, returns_bool, {kernels_of<F, 0>(), kernels_of<F, 1>(), kernels_of<F, 2>(), kernels_of<F, 3>()}};
+  return {F::info.name,
+          returns_bool,
+          {kernels_of<F, 0>(), kernels_of<F, 1>(), kernels_of<F, 2>(), kernels_of<F, 3>()}};
 }
 
 /// The rows of a list of functors.
@@ -133,7 +142,7 @@ const FunctorRow* rows_of(List<F...>) {
 }  // namespace hearth::cuda
 
 /// Defines the rows of the functors in fn::Family; one source file each.
-#define HEARTH_POINTWISE_FAMILY(Family)                                    \
-  const ::hearth::cuda::FunctorRow* ::hearth::cuda::rows_of_##Family() {   \
-    return rows_of(::hearth::fn::Family{});                                \
+#define HEARTH_POINTWISE_FAMILY(Family)                                  \
+  const ::hearth::cuda::FunctorRow* ::hearth::cuda::rows_of_##Family() { \
+    return rows_of(::hearth::fn::Family{});                              \
   }

@@ -7,10 +7,11 @@ namespace hearth::cuda {
 
 inline constexpr int64_t kWideBytes = 16;  // loaded and stored at once
 
-// The launch of a pointwise kernel does not know its functor or types: nine tenths of the host's compile time
-// would go into it. The arguments are the same for all kernels.
+// The launch of a pointwise kernel does not know its functor or types: nine tenths of the host's
+// compile time would go into it. The arguments are the same for all kernels.
 
-/// An operand of a kernel: an address, or where that is null a number in the type that is computed with.
+/// An operand of a kernel: an address, or where that is null a number in the type that is computed
+/// with.
 struct KernelInput {
   const char* data;
   ScalarType dtype;
@@ -46,8 +47,13 @@ struct FunctorRow {
   FormulaKernels formulas[kFormulas];
 };
 
-/// The lists of functors that make up fn::All, in its order: X(Family), each compiled by a file of its own.
-#define HEARTH_POINTWISE_FAMILIES(X) X(Activation) X(Arithmetic) X(Compare) X(Math)
+/// The lists of functors that make up fn::All, in its order: X(Family), each compiled by a file of
+/// its own.
+#define HEARTH_POINTWISE_FAMILIES(X) \
+  X(Activation)                      \
+  X(Arithmetic)                      \
+  X(Compare)                         \
+  X(Math)
 
 #define HEARTH_DECLARE_ROWS(Family) const FunctorRow* rows_of_##Family();
 HEARTH_POINTWISE_FAMILIES(HEARTH_DECLARE_ROWS)

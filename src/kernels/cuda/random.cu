@@ -28,8 +28,9 @@ RandomArgs random_args(const RandomParams& params, const Ctx& ctx) {
   loop.add(params.out);
   loop.add(probabilities);
   loop.merge();
-  return {params.source.seed,           params.source.offset, params.out.numel, params.out.as<char>(),
-          probabilities.as<const char>(), Offsets<2>(loop),     ctx.faults()};
+  return {params.source.seed,    params.source.offset,           params.out.numel,
+          params.out.as<char>(), probabilities.as<const char>(), Offsets<2>(loop),
+          ctx.faults()};
 }
 
 /// Calls work(element number, bits); a thread makes a block of Philox and uses all of it.
@@ -41,7 +42,8 @@ __device__ __forceinline__ void for_each_bits(const RandomArgs& args, F work) {
     const PhiloxBlock block = philox(args.seed, static_cast<uint64_t>(b), args.offset);
 #pragma unroll
     for (int lane = 0; lane < kLanes; ++lane)
-      if (const int64_t i = b * kLanes + lane; i < args.numel) work(i, philox_lane<Bits>(block, lane));
+      if (const int64_t i = b * kLanes + lane; i < args.numel)
+        work(i, philox_lane<Bits>(block, lane));
   }
 }
 
@@ -57,7 +59,8 @@ __global__ void __launch_bounds__(kBlock)
 
 /// P is the type of the probabilities, in which the numbers are drawn and compared.
 template <class T, class P>
-__global__ void __launch_bounds__(kBlock) bernoulli_kernel(const __grid_constant__ RandomArgs args) {
+__global__ void __launch_bounds__(kBlock)
+    bernoulli_kernel(const __grid_constant__ RandomArgs args) {
   using Bits = typename DrawTypes<P>::Bits;
   for_each_bits<Bits>(args, [&](int64_t i, Bits bits) {
     int64_t where[2];
@@ -70,8 +73,9 @@ __global__ void __launch_bounds__(kBlock) bernoulli_kernel(const __grid_constant
 
 template <class T, class Draw>
 void draw(const RandomParams& params, const Draw& draw, Ctx& ctx) {
-  const Stream& stream = stream_of(ctx);
-  draw_kernel<T><<<grid_for(params.out.numel, stream), kBlock, 0, stream.stream>>>(draw, random_args(params, ctx));
+  const NativeStream& stream = stream_of(ctx);
+  draw_kernel<T><<<grid_for(params.out.numel, stream), kBlock, 0, stream.stream>>>(
+      draw, random_args(params, ctx));
 }
 
 template <class T>
@@ -84,13 +88,15 @@ void draw_integers(const RandomParams& params, uint64_t from, uint64_t range, bo
 
 template <class T>
 void draw_between(const RandomParams& params, Ctx& ctx) {
-  const uint64_t from = static_cast<uint64_t>(params.from), range = static_cast<uint64_t>(params.to) - from;
-  draw_integers<T>(params, from, range, range == 0 || range >= IntegerDraw<T, Bits64>::kWideRange, ctx);
+  const uint64_t from = static_cast<uint64_t>(params.from),
+                 range = static_cast<uint64_t>(params.to) - from;
+  draw_integers<T>(params, from, range, range == 0 || range >= IntegerDraw<T, Bits64>::kWideRange,
+                   ctx);
 }
 
 template <class T>
 void draw_bernoulli(const RandomParams& params, Ctx& ctx) {
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(params.out.numel, stream);
   const RandomArgs args = random_args(params, ctx);
   if (params.probabilities.dtype == kDouble)
@@ -105,19 +111,24 @@ void run_typed(const RandomParams& params, Ctx& ctx) {
     case RandomParams::Kind::kRandomInt: return draw_between<T>(params, ctx);
     case RandomParams::Kind::kRandom:
       return draw_integers<T>(params, 0, full_range<T>(), sizeof(T) == 8, ctx);
-    case RandomParams::Kind::kBernoulli: return draw<T>(params, BernoulliDraw<Bits32>(params.a), ctx);
+    case RandomParams::Kind::kBernoulli:
+      return draw<T>(params, BernoulliDraw<Bits32>(params.a), ctx);
     case RandomParams::Kind::kBernoulliTensor: return draw_bernoulli<T>(params, ctx);
     default: break;
   }
   if constexpr (is_floating_point(dtype_of<T>)) {
     switch (params.kind) {
-      case RandomParams::Kind::kUniform: return draw<T>(params, UniformDraw<T>(params.a, params.b), ctx);
-      case RandomParams::Kind::kNormal: return draw<T>(params, NormalDraw<T>(params.a, params.b), ctx);
-      case RandomParams::Kind::kExponential: return draw<T>(params, ExponentialDraw<T>(params.a), ctx);
+      case RandomParams::Kind::kUniform:
+        return draw<T>(params, UniformDraw<T>(params.a, params.b), ctx);
+      case RandomParams::Kind::kNormal:
+        return draw<T>(params, NormalDraw<T>(params.a, params.b), ctx);
+      case RandomParams::Kind::kExponential:
+        return draw<T>(params, ExponentialDraw<T>(params.a), ctx);
       default: break;
     }
   }
-  detail::fail<Error>("this random function is not implemented for '", name_of(params.out.dtype), "'");
+  detail::fail<Error>("this random function is not implemented for '", name_of(params.out.dtype),
+                      "'");
 }
 
 }  // namespace
@@ -126,9 +137,9 @@ void run(const RandomParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
   if (params.kind == RandomParams::Kind::kRandPerm) return random_permutation(params, ctx);
   switch (params.out.dtype) {
-#define HEARTH_RANDOM(T, Name)                                       \
-  case ScalarType::Name:                                             \
-    if constexpr (!kIsComplex<T>) return run_typed<T>(params, ctx);  \
+#define HEARTH_RANDOM(T, Name)                                      \
+  case ScalarType::Name:                                            \
+    if constexpr (!kIsComplex<T>) return run_typed<T>(params, ctx); \
     break;
     HEARTH_DTYPES(HEARTH_RANDOM)
 #undef HEARTH_RANDOM

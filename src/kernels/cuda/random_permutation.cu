@@ -22,7 +22,8 @@ __global__ void __launch_bounds__(kBlock)
 __global__ void __launch_bounds__(kBlock)
     spread_kernel(const int64_t* from, int64_t numel, int64_t* to, int64_t stride) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
-  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step) to[i * stride] = from[i];
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step)
+    to[i * stride] = from[i];
 }
 
 template <class T>
@@ -32,24 +33,27 @@ T* scratch(int64_t count, Ctx& ctx) {
 
 }  // namespace
 
-/// Sorts the positions by random keys; the sort is stable, so equal keys keep their order as on the CPU.
+/// Sorts the positions by random keys; the sort is stable, so equal keys keep their order as on the
+/// CPU.
 void random_permutation(const RandomParams& params, Ctx& ctx) {
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   const int64_t numel = params.out.numel, stride = params.out.dim > 0 ? params.out.strides[0] : 1;
   auto* keys = scratch<uint64_t>(2 * numel, ctx);
   auto* positions = scratch<int64_t>(numel, ctx);
   auto* sorted = stride == 1 ? params.out.as<int64_t>() : scratch<int64_t>(numel, ctx);
   const unsigned grid = grid_for(numel, stream);
-  keys_kernel<<<grid, kBlock, 0, stream.stream>>>(params.source.seed, params.source.offset, numel, keys, positions);
+  keys_kernel<<<grid, kBlock, 0, stream.stream>>>(params.source.seed, params.source.offset, numel,
+                                                  keys, positions);
   size_t bytes = 0;
   const auto sort = [&](void* temporary) {
-    HEARTH_CUDA(cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, keys + numel, positions, sorted, numel, 0,
-                                                64, stream.stream));
+    HEARTH_CUDA(cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, keys + numel, positions,
+                                                sorted, numel, 0, 64, stream.stream));
   };
   sort(nullptr);  // only says how much memory it needs
   sort(ctx.scratch(bytes));
   if (stride != 1)
-    spread_kernel<<<grid, kBlock, 0, stream.stream>>>(sorted, numel, params.out.as<int64_t>(), stride);
+    spread_kernel<<<grid, kBlock, 0, stream.stream>>>(sorted, numel, params.out.as<int64_t>(),
+                                                      stride);
 }
 
 }  // namespace hearth::cuda

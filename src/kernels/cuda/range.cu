@@ -28,7 +28,8 @@ __global__ void __launch_bounds__(kBlock) range_kernel(const __grid_constant__ R
     if (integral)
       store_as<int64_t>(to, args.dtype, args.istart + i * args.istep);
     else if (args.kind == RangeParams::Kind::kLinspace && i >= args.numel / 2)
-      store_as<double>(to, args.dtype, args.end - static_cast<double>(args.numel - i - 1) * args.step);
+      store_as<double>(to, args.dtype,
+                       args.end - static_cast<double>(args.numel - i - 1) * args.step);
     else
       store_as<double>(to, args.dtype, args.start + static_cast<double>(i) * args.step);
   }
@@ -48,7 +49,7 @@ void run(const RangeParams& params, Ctx& ctx) {
   const double end = out.numel > 1 ? params.end : params.start;
   const RangeArgs args{out.as<char>(), out.dtype,    out.numel,   params.start,    step, end,
                        params.istart,  params.istep, params.kind, Offsets<1>(loop)};
-  const Stream& stream = stream_of(ctx);
+  const NativeStream& stream = stream_of(ctx);
   range_kernel<<<grid_for(out.numel, stream), kBlock, 0, stream.stream>>>(args);
 }
 

@@ -81,15 +81,18 @@ ReduceLoops loops_of(const ReduceParams& params) {
 
 template <class F, class C, class T>
 ReduceOp<F, C, T> reduce_op(const ReduceParams& params) {
-  ReduceOp<F, C, T> op{F{}, params.in.as<const char>(), params.out.as<char>(), params.in.dtype, params.out.dtype};
-  if constexpr (!std::is_empty_v<F>) std::memcpy(static_cast<void*>(&op.f), params.parameters, sizeof(F));
+  ReduceOp<F, C, T> op{F{}, params.in.as<const char>(), params.out.as<char>(), params.in.dtype,
+                       params.out.dtype};
+  if constexpr (!std::is_empty_v<F>)
+    std::memcpy(static_cast<void*>(&op.f), params.parameters, sizeof(F));
   return op;
 }
 
 template <class F, class C, class T>
 void run_typed(const ReduceParams& params, Ctx& ctx) {
   const ReduceLoops loops = loops_of(params);
-  launch_reduction(reduce_op<F, C, T>(params), reduce_op<F, C, AnyElement>(params), loops.kept, loops.reduced, ctx);
+  launch_reduction(reduce_op<F, C, T>(params), reduce_op<F, C, AnyElement>(params), loops.kept,
+                   loops.reduced, ctx);
 }
 
 /// What networks sum up most has kernels that need not ask for the dtype.
@@ -106,10 +109,10 @@ void run_computed(const ReduceParams& params, Ctx& ctx) {
 template <class F>
 void run_functor(const ReduceParams& params, Ctx& ctx) {
   switch (params.compute) {
-#define HEARTH_REDUCE_IN(T, Name)                                                     \
-  case ScalarType::Name:                                                              \
-    if constexpr ((F::info.dtypes >> static_cast<int>(ScalarType::Name) & 1) != 0)    \
-      return run_computed<F, T>(params, ctx);                                         \
+#define HEARTH_REDUCE_IN(T, Name)                                                  \
+  case ScalarType::Name:                                                           \
+    if constexpr ((F::info.dtypes >> static_cast<int>(ScalarType::Name) & 1) != 0) \
+      return run_computed<F, T>(params, ctx);                                      \
     break;
     HEARTH_DTYPES(HEARTH_REDUCE_IN)
 #undef HEARTH_REDUCE_IN
@@ -128,6 +131,8 @@ FunctorFn functor_fn(int number, List<F...>) {
 
 }  // namespace
 
-void run(const ReduceParams& params, Ctx& ctx) { functor_fn(params.functor, fn::Reductions{})(params, ctx); }
+void run(const ReduceParams& params, Ctx& ctx) {
+  functor_fn(params.functor, fn::Reductions{})(params, ctx);
+}
 
 }  // namespace hearth::cuda

@@ -10,15 +10,18 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int64_t kEnoughBlocks = 1024;   // a device is full; a constant, for the same sums on every device
-constexpr int64_t kShortestChain = 16;    // elements per thread below which another block does not pay
+constexpr int64_t kEnoughBlocks =
+    1024;  // a device is full; a constant, for the same sums on every device
+constexpr int64_t kShortestChain =
+    16;  // elements per thread below which another block does not pay
 
 int floor_log2(int64_t value) { return std::bit_width(static_cast<uint64_t>(value)) - 1; }
 
 /// The first input's smallest stride.
 int64_t smallest_stride(const Loop& loop) {
   int64_t smallest = INT64_MAX;
-  for (int d = 0; d < loop.dim; ++d) smallest = std::min(smallest, std::abs(loop.byte_strides[d][0]));
+  for (int d = 0; d < loop.dim; ++d)
+    smallest = std::min(smallest, std::abs(loop.byte_strides[d][0]));
   return smallest;
 }
 
@@ -57,7 +60,8 @@ TilePlan plan_merge(const TilePlan& plan) {
 
 unsigned tiles_of(const TilePlan& plan) {
   const int64_t per_tile = kBlock >> plan.log_parts;
-  return static_cast<unsigned>(std::min<int64_t>((plan.outputs + per_tile - 1) / per_tile, INT32_MAX));
+  return static_cast<unsigned>(
+      std::min<int64_t>((plan.outputs + per_tile - 1) / per_tile, INT32_MAX));
 }
 
 }  // namespace hearth::cuda

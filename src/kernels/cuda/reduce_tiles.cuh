@@ -1,17 +1,18 @@
 #pragma once
 
-// The one driver of everything that combines many elements into one: sums, extremes, batch statistics.
-// Blocks work on tiles of outputs; the threads of an output combine their parts as a tree, and large
-// reductions are split among blocks whose states a second kernel merges. The order depends on shapes and
-// strides alone, so results are the same in every run.
+// The one driver of everything that combines many elements into one: sums, extremes, batch
+// statistics. Blocks work on tiles of outputs; the threads of an output combine their parts as a
+// tree, and large reductions are split among blocks whose states a second kernel merges. The order
+// depends on shapes and strides alone, so results are the same in every run.
 //
 // An Op is a trivially copyable class with
 //   State, start()                       the state of no elements (trivially copyable)
 //   add(state, offsets, r, k)            element r of output k, with its byte offsets in the inputs
 //   merge(a, b)                          both states in one
-//   store(k, offsets, state)             writes output k, given its byte offsets in the inputs and outputs
-//   kInputs, kOutputs                    how many strided operands there are of each kind
-//   kChains                              independent states per thread, which keep more loads in flight (1 or 4)
+//   store(k, offsets, state)             writes output k, given its byte offsets in the inputs and
+//   outputs kInputs, kOutputs                    how many strided operands there are of each kind
+//   kChains                              independent states per thread, which keep more loads in
+//   flight (1 or 4)
 
 #include "kernels/cuda/offsets.h"
 #include "kernels/cuda/reduce_plan.h"
@@ -40,8 +41,8 @@ static_assert(kBlock == 1 << 8);
 
 /// Merges the states of an output's threads; the result is right for part 0.
 template <class Op>
-__device__ __forceinline__ typename Op::State merge_parts(const Op& op, typename Op::State state, Seat seat,
-                                                          int log_parts) {
+__device__ __forceinline__ typename Op::State merge_parts(const Op& op, typename Op::State state,
+                                                          Seat seat, int log_parts) {
   using State = typename Op::State;
   __shared__ alignas(16) unsigned char bytes[kBlock * sizeof(State)];
   auto* states = reinterpret_cast<State*>(bytes) + (seat.output << log_parts);
@@ -57,7 +58,8 @@ __device__ __forceinline__ typename Op::State merge_parts(const Op& op, typename
 /// The state of elements first, first + step, … below end.
 template <class Op>
 __device__ __forceinline__ typename Op::State accumulate(const Op& op, const ReduceArgs<Op>& args,
-                                                         int64_t k, int64_t first, int64_t end, int64_t step) {
+                                                         int64_t k, int64_t first, int64_t end,
+                                                         int64_t step) {
   constexpr int kChains = Op::kChains;
   int64_t base[Op::kInputs];
   args.kept.find(k, base);
@@ -97,7 +99,8 @@ __global__ void __launch_bounds__(kBlock)
   const TilePlan& plan = args.plan;
   const Seat seat(plan);
   const int64_t per_tile = kBlock >> plan.log_parts, split = blockIdx.y;
-  const int64_t begin = split * plan.split_length, end = min(begin + plan.split_length, plan.reduced);
+  const int64_t begin = split * plan.split_length,
+                end = min(begin + plan.split_length, plan.reduced);
   for (int64_t tile = blockIdx.x; tile * per_tile < plan.outputs; tile += gridDim.x) {
     const int64_t k = tile * per_tile + seat.output;
     typename Op::State state = op.start();
@@ -131,11 +134,12 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-/// Runs op over all outputs. `kept` walks the outputs (inputs' strides, then outputs'), `reduced` the
-/// elements of one output (inputs' strides). merge_op has the same State and is not asked to add, so that
-/// one merge_kernel can serve several Ops.
+/// Runs op over all outputs. `kept` walks the outputs (inputs' strides, then outputs'), `reduced`
+/// the elements of one output (inputs' strides). merge_op has the same State and is not asked to
+/// add, so that one merge_kernel can serve several Ops.
 template <class Op, class MergeOp>
-void launch_reduction(const Op& op, const MergeOp& merge_op, const Loop& kept, const Loop& reduced, Ctx& ctx) {
+void launch_reduction(const Op& op, const MergeOp& merge_op, const Loop& kept, const Loop& reduced,
+                      Ctx& ctx) {
   if (kept.numel() == 0) return;
   ReduceArgs<Op> args;
   args.plan = plan_tiles(kept, reduced);
@@ -144,9 +148,11 @@ void launch_reduction(const Op& op, const MergeOp& merge_op, const Loop& kept, c
   args.partial = nullptr;
   const TilePlan plan = args.plan;
   if (plan.splits > 1)
-    args.partial = ctx.scratch(sizeof(typename Op::State) * static_cast<size_t>(plan.splits * plan.outputs));
+    args.partial =
+        ctx.scratch(sizeof(typename Op::State) * static_cast<size_t>(plan.splits * plan.outputs));
   const cudaStream_t stream = stream_of(ctx).stream;
-  reduce_kernel<Op><<<dim3(tiles_of(plan), static_cast<unsigned>(plan.splits)), kBlock, 0, stream>>>(op, args);
+  reduce_kernel<Op>
+      <<<dim3(tiles_of(plan), static_cast<unsigned>(plan.splits)), kBlock, 0, stream>>>(op, args);
   if (plan.splits == 1) return;
   const TilePlan merge = plan_merge(plan);
   merge_kernel<MergeOp><<<tiles_of(merge), kBlock, 0, stream>>>(

@@ -8,7 +8,9 @@ namespace hearth::cuda {
 
 namespace {
 
-cudaStream_t native(StreamHandle stream) { return static_cast<const Stream*>(stream)->stream; }
+cudaStream_t native(StreamHandle stream) {
+  return static_cast<const NativeStream*>(stream)->stream;
+}
 cudaEvent_t native_event(EventHandle event) { return static_cast<cudaEvent_t>(event); }
 
 /// False for cudaErrorNotReady; other errors throw.
@@ -43,7 +45,7 @@ int attribute(int device, cudaDeviceAttr which) {
 
 }  // namespace
 
-DeviceGuard::DeviceGuard(int device) {
+CurrentDevice::CurrentDevice(int device) {
   int current = -1;
   HEARTH_CUDA(cudaGetDevice(&current));
   if (current == device) return;
@@ -51,13 +53,15 @@ DeviceGuard::DeviceGuard(int device) {
   former_ = current;
 }
 
-DeviceGuard::~DeviceGuard() {
-  if (former_ >= 0) cudaSetDevice(former_);  // it was current before; a destructor has nobody to tell
+CurrentDevice::~CurrentDevice() {
+  if (former_ >= 0)
+    cudaSetDevice(former_);  // it was current before; a destructor has nobody to tell
 }
 
 CudaBackend::CudaBackend(int device_count) : devices_(static_cast<size_t>(device_count)) {
   for (int device = 0; device < device_count; ++device)
-    devices_[static_cast<size_t>(device)].multi_processors = attribute(device, cudaDevAttrMultiProcessorCount);
+    devices_[static_cast<size_t>(device)].multi_processors =
+        attribute(device, cudaDevAttrMultiProcessorCount);
 }
 
 DeviceProperties CudaBackend::properties(int device) const {
@@ -75,18 +79,18 @@ DeviceProperties CudaBackend::properties(int device) const {
 }
 
 void* CudaBackend::allocate(int device, size_t bytes) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   void* data = nullptr;
   return out_of_memory(cudaMalloc(&data, bytes), "cudaMalloc") ? nullptr : data;
 }
 
-void CudaBackend::free(int device, void* data) {
-  const DeviceGuard guard(device);
+void CudaBackend::free(int device, void* data, size_t) {
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaFree(data));
 }
 
 void CudaBackend::memory_info(int device, size_t& free_bytes, size_t& total_bytes) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaMemGetInfo(&free_bytes, &total_bytes));
 }
 
@@ -99,7 +103,8 @@ void* CudaBackend::allocate_pinned(size_t bytes) {
 void CudaBackend::free_pinned(void* data) { HEARTH_CUDA(cudaFreeHost(data)); }
 
 void CudaBackend::prepare(int device) {
-  // Scratch comes from the device's pool, which by default gives everything back at each synchronisation.
+  // Scratch comes from the device's pool, which by default gives everything back at each
+  // synchronisation.
   uint64_t kept_bytes = uint64_t{256} << 20;
   cudaMemPool_t pool = nullptr;
   HEARTH_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
@@ -107,12 +112,12 @@ void CudaBackend::prepare(int device) {
   add_stream(device, nullptr);
 }
 
-Stream* CudaBackend::add_stream(int device, cudaStream_t stream) {
+NativeStream* CudaBackend::add_stream(int device, cudaStream_t stream) {
   DeviceState& state = devices_[static_cast<size_t>(device)];
   void* slot = nullptr;
   HEARTH_CUDA(cudaHostAlloc(&slot, sizeof(FaultSlot), cudaHostAllocPortable | cudaHostAllocMapped));
-  state.streams.push_back(std::make_unique<Stream>(
-      Stream{stream, device, state.multi_processors, new (slot) FaultSlot}));
+  state.streams.push_back(std::make_unique<NativeStream>(
+      NativeStream{stream, device, state.multi_processors, new (slot) FaultSlot}));
   return state.streams.back().get();
 }
 
@@ -120,7 +125,7 @@ StreamHandle CudaBackend::default_stream(int device) {
   DeviceState& state = devices_[static_cast<size_t>(device)];
   const std::lock_guard lock(state.mutex);
   if (state.streams.empty()) {
-    const DeviceGuard guard(device);
+    const CurrentDevice guard(device);
     prepare(device);
   }
   return state.streams.front().get();
@@ -128,7 +133,7 @@ StreamHandle CudaBackend::default_stream(int device) {
 
 StreamHandle CudaBackend::create_stream(int device, int priority) {
   default_stream(device);
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   cudaStream_t stream = nullptr;
   HEARTH_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority));
   const std::lock_guard lock(devices_[static_cast<size_t>(device)].mutex);
@@ -136,40 +141,42 @@ StreamHandle CudaBackend::create_stream(int device, int priority) {
 }
 
 bool CudaBackend::query(int device, StreamHandle stream) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   return ready(cudaStreamQuery(native(stream)), "cudaStreamQuery");
 }
 
 void CudaBackend::synchronize(int device, StreamHandle stream) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaStreamSynchronize(native(stream)));
 }
 
 void CudaBackend::synchronize_device(int device) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaDeviceSynchronize());
 }
 
 FaultSlot* CudaBackend::fault_slot(int, StreamHandle stream) {
-  return static_cast<const Stream*>(stream)->faults;
+  return static_cast<const NativeStream*>(stream)->faults;
 }
 
 EventHandle CudaBackend::create_event(int device, bool timing) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   cudaEvent_t event = nullptr;
   HEARTH_CUDA(cudaEventCreateWithFlags(&event, timing ? cudaEventDefault : cudaEventDisableTiming));
   return event;
 }
 
-void CudaBackend::destroy_event(EventHandle event) { HEARTH_CUDA(cudaEventDestroy(native_event(event))); }
+void CudaBackend::destroy_event(EventHandle event) {
+  HEARTH_CUDA(cudaEventDestroy(native_event(event)));
+}
 
 void CudaBackend::record(EventHandle event, int device, StreamHandle stream) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaEventRecord(native_event(event), native(stream)));
 }
 
 void CudaBackend::wait(int device, StreamHandle stream, EventHandle event) {
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaStreamWaitEvent(native(stream), native_event(event), 0));
 }
 
@@ -177,7 +184,9 @@ bool CudaBackend::query(EventHandle event) {
   return ready(cudaEventQuery(native_event(event)), "cudaEventQuery");
 }
 
-void CudaBackend::synchronize(EventHandle event) { HEARTH_CUDA(cudaEventSynchronize(native_event(event))); }
+void CudaBackend::synchronize(EventHandle event) {
+  HEARTH_CUDA(cudaEventSynchronize(native_event(event)));
+}
 
 float CudaBackend::elapsed_ms(EventHandle start, EventHandle end) {
   float milliseconds = 0;
@@ -188,41 +197,41 @@ float CudaBackend::elapsed_ms(EventHandle start, EventHandle end) {
 void CudaBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
                        StreamHandle stream) {
   if (bytes == 0) return;
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaMemcpyAsync(to, from, bytes, native_kind(kind), native(stream)));
   if (kind == CopyKind::kDeviceToDevice) return;
   const void* host = kind == CopyKind::kHostToDevice ? from : to;
   if (!is_page_locked(host)) HEARTH_CUDA(cudaStreamSynchronize(native(stream)));
 }
 
-void CudaBackend::copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
-                            StreamHandle from_stream) {
+void CudaBackend::copy_peer(void* to, int to_device, const void* from, int from_device,
+                            size_t bytes, StreamHandle from_stream) {
   if (bytes == 0) return;
-  const DeviceGuard guard(from_device);
+  const CurrentDevice guard(from_device);
   HEARTH_CUDA(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, native(from_stream)));
 }
 
 void CudaBackend::set_zero(void* data, size_t bytes, int device, StreamHandle stream) {
   if (bytes == 0) return;
-  const DeviceGuard guard(device);
+  const CurrentDevice guard(device);
   HEARTH_CUDA(cudaMemsetAsync(data, 0, bytes, native(stream)));
 }
 
 void CudaBackend::launch(const ParamsType& type, const void* params, Ctx& ctx) {
-  const DeviceGuard guard(stream_of(ctx).device);
+  const CurrentDevice guard(stream_of(ctx).device);
   kernels().kernels[static_cast<int>(type.id)](params, ctx);
   check_launch(type.name);
 }
 
 void* CudaBackend::allocate_scratch(size_t bytes, Ctx& ctx) {
-  const DeviceGuard guard(stream_of(ctx).device);
+  const CurrentDevice guard(stream_of(ctx).device);
   void* data = nullptr;
   const cudaError_t error = cudaMallocAsync(&data, bytes, stream_of(ctx).stream);
   return out_of_memory(error, "cudaMallocAsync") ? nullptr : data;
 }
 
 void CudaBackend::free_scratch(void* data, size_t, Ctx& ctx) {
-  const DeviceGuard guard(stream_of(ctx).device);
+  const CurrentDevice guard(stream_of(ctx).device);
   HEARTH_CUDA(cudaFreeAsync(data, stream_of(ctx).stream));
 }
 

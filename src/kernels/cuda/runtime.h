@@ -24,7 +24,7 @@ class CudaBackend final : public Backend {
   DeviceProperties properties(int device) const override;
 
   void* allocate(int device, size_t bytes) override;
-  void free(int device, void* data) override;
+  void free(int device, void* data, size_t bytes) override;
   void memory_info(int device, size_t& free_bytes, size_t& total_bytes) override;
   void* allocate_pinned(size_t bytes) override;
   void free_pinned(void* data) override;
@@ -44,7 +44,8 @@ class CudaBackend final : public Backend {
   void synchronize(EventHandle event) override;
   float elapsed_ms(EventHandle start, EventHandle end) override;
 
-  void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device, StreamHandle stream) override;
+  void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
+            StreamHandle stream) override;
   void copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
                  StreamHandle from_stream) override;
   void set_zero(void* data, size_t bytes, int device, StreamHandle stream) override;
@@ -57,11 +58,11 @@ class CudaBackend final : public Backend {
   /// A device and its streams, which live as long as the process.
   struct DeviceState {
     std::mutex mutex;
-    std::vector<std::unique_ptr<Stream>> streams;  // the default one first
+    std::vector<std::unique_ptr<NativeStream>> streams;  // the default one first
     int multi_processors = 1;
   };
   /// Wraps a stream and gives it a fault slot; the device is current and its mutex held.
-  Stream* add_stream(int device, cudaStream_t stream);
+  NativeStream* add_stream(int device, cudaStream_t stream);
   void prepare(int device);
 
   std::vector<DeviceState> devices_;

@@ -10,22 +10,24 @@
 namespace hearth::cuda {
 
 /// What a StreamHandle points to.
-struct Stream {
+struct NativeStream {
   cudaStream_t stream = nullptr;
   int device = 0;
   int multi_processors = 1;
   FaultSlot* faults = nullptr;  // mapped, page-locked: host and kernels use the same address
 };
 
-inline const Stream& stream_of(const Ctx& ctx) { return *static_cast<const Stream*>(ctx.stream()); }
+inline const NativeStream& stream_of(const Ctx& ctx) {
+  return *static_cast<const NativeStream*>(ctx.stream());
+}
 
 /// Makes a device current, and the former one again at the end of the scope.
-class DeviceGuard {
+class CurrentDevice {
  public:
-  explicit DeviceGuard(int device);
-  DeviceGuard(const DeviceGuard&) = delete;
-  DeviceGuard& operator=(const DeviceGuard&) = delete;
-  ~DeviceGuard();
+  explicit CurrentDevice(int device);
+  CurrentDevice(const CurrentDevice&) = delete;
+  CurrentDevice& operator=(const CurrentDevice&) = delete;
+  ~CurrentDevice();
 
  private:
   int former_ = -1;  // -1: nothing to restore
@@ -33,11 +35,12 @@ class DeviceGuard {
 
 inline constexpr int kBlock = 256;
 
-/// Blocks of kBlock threads for a grid-stride loop over `work` items: enough to fill the device several times.
-inline unsigned grid_for(int64_t work, const Stream& stream) {
+/// Blocks of kBlock threads for a grid-stride loop over `work` items: enough to fill the device
+/// several times.
+inline unsigned grid_for(int64_t work, const NativeStream& stream) {
   constexpr int64_t kBlocksPerProcessor = 32;
-  return static_cast<unsigned>(
-      std::clamp((work + kBlock - 1) / kBlock, int64_t{1}, stream.multi_processors * kBlocksPerProcessor));
+  return static_cast<unsigned>(std::clamp((work + kBlock - 1) / kBlock, int64_t{1},
+                                          stream.multi_processors * kBlocksPerProcessor));
 }
 
 }  // namespace hearth::cuda

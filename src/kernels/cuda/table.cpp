@@ -21,7 +21,8 @@ KernelFn entry() {
 
 KernelTable make_table() {
   KernelTable table;
-#define HEARTH_TABLE_ENTRY(Name) table.kernels[static_cast<int>(KernelId::Name)] = entry<Name##Params>();
+#define HEARTH_TABLE_ENTRY(Name) \
+  table.kernels[static_cast<int>(KernelId::Name)] = entry<Name##Params>();
   HEARTH_KERNELS(HEARTH_TABLE_ENTRY)
 #undef HEARTH_TABLE_ENTRY
   return table;

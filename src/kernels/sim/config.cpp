@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 
+#include "core/modes.h"
 #include "hearth/error.h"
 
 namespace hearth::sim {
@@ -29,8 +30,8 @@ int parse_devices(std::string_view text) {
   int devices = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), devices);
   const bool good = error == std::errc() && end == text.data() + text.size() && devices >= 1 &&
-                    devices <= kMaxDevices;
-  HEARTH_CHECK(good, "HEARTH_SIM_GPUS must be a number from 1 to ", kMaxDevices, " (or unset), not '",
+                    devices <= kMaxGpus;
+  HEARTH_CHECK(good, "HEARTH_SIM_GPUS must be a number from 1 to ", kMaxGpus, " (or unset), not '",
                text, "'");
   return devices;
 }

@@ -6,8 +6,8 @@
 
 namespace hearth::sim {
 
-/// The memory of one simulated device. What users see are addresses that nobody can access, so that a
-/// host program that dereferences a device pointer stops at once; kernels use an alias of them.
+/// The memory of one simulated device. What users see are addresses that nobody can access, so that
+/// a host program that dereferences a device pointer stops at once; kernels use an alias of them.
 class Memory {
  public:
   explicit Memory(size_t bytes);

@@ -6,6 +6,7 @@
 
 #include "core/cpu_allocator.h"
 #include "hearth/error.h"
+#include "kernels/sim.h"
 
 namespace hearth::sim {
 
@@ -190,10 +191,8 @@ void SimBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, i
     });
     return;
   }
-  const uint64_t position =
-      queue.submit([target = memory.alias(to), source = memory.alias(from), bytes] {
-        std::memmove(target, source, bytes);
-      });
+  const uint64_t position = queue.submit([target = memory.alias(to), source = memory.alias(from),
+                                          bytes] { std::memmove(target, source, bytes); });
   if (kind == CopyKind::kDeviceToHost && !is_pinned(to)) {
     queue.wait_for(position);
     queue.rethrow();
@@ -205,7 +204,8 @@ void SimBackend::copy_peer(void* to, int to_device, const void* from, int from_d
   if (bytes == 0) return;
   as_stream(from_stream)
       .submit([target = kernel_address(to_device, to),
-               source = state(from_device).memory.alias(from), bytes] { std::memmove(target, source, bytes); });
+               source = state(from_device).memory.alias(from),
+               bytes] { std::memmove(target, source, bytes); });
 }
 
 void SimBackend::set_zero(void* data, size_t bytes, int device, StreamHandle stream) {

@@ -79,7 +79,4 @@ class SimBackend final : public Backend {
   std::map<const std::byte*, size_t> pinned_;  // the ranges of page-locked memory
 };
 
-/// The simulator that HEARTH_SIM_GPUS asks for, or null; lives until the process ends.
-Backend* backend_from_environment();
-
 }  // namespace hearth::sim

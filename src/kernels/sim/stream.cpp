@@ -95,8 +95,8 @@ void Stream::run() {
   const SerialScope serial;  // streams are many; each computes with one thread
   std::unique_lock lock(mutex_);
   while (true) {
-    work_ready_.wait(
-        lock, [&] { return stopping_ || (!queue_.empty() && completed_ < demanded_); });
+    work_ready_.wait(lock,
+                     [&] { return stopping_ || (!queue_.empty() && completed_ < demanded_); });
     if (stopping_) return;
     auto work = std::move(queue_.front());
     queue_.pop_front();

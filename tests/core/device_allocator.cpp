@@ -1,0 +1,201 @@
+#include "core/device_allocator.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <future>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "hearth/error.h"
+#include "kernels/sim/sim_backend.h"
+
+namespace hearth {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+/// An allocator over a simulated GPU of 100 MiB that runs work only on demand.
+class DeviceAllocatorTest : public testing::Test {
+ protected:
+  void* take(size_t bytes) { return allocator.allocate(bytes, stream); }
+  void free(void* data) { allocator.free(data, stream); }
+  int64_t reserved() { return allocator.stats().reserved_bytes.current; }
+  int64_t allocated() { return allocator.stats().allocated_bytes.current; }
+
+  sim::SimBackend backend{{1, 100 * kMiB, true}};
+  StreamHandle stream = backend.default_stream(0);
+  StreamHandle other = backend.create_stream(0, 0);
+  DeviceAllocator allocator{backend, 0};
+};
+
+TEST_F(DeviceAllocatorTest, RoundsTo512AndKeepsBlocksApart) {
+  EXPECT_EQ(take(0), nullptr);
+  std::vector<void*> blocks;
+  for (size_t bytes : {1, 512, 513}) {
+    blocks.push_back(take(bytes));
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(blocks.back()) % 512, 0U);
+  }
+  EXPECT_EQ(allocated(), 512 + 512 + 1024);
+  EXPECT_EQ(reserved(), int64_t(2 * kMiB)) << "small blocks share a segment";
+  EXPECT_EQ(static_cast<char*>(blocks[2]) - static_cast<char*>(blocks[0]), 1024);
+  for (void* block : blocks) free(block);
+  EXPECT_EQ(allocated(), 0);
+}
+
+TEST_F(DeviceAllocatorTest, SegmentsHavePyTorchsSizes) {
+  void* const small = take(kMiB);
+  EXPECT_EQ(reserved(), int64_t(2 * kMiB));
+  void* const large = take(kMiB + 1);
+  EXPECT_EQ(reserved(), int64_t(22 * kMiB));
+  void* const own = take(10 * kMiB + 1);
+  EXPECT_EQ(reserved(), int64_t(22 * kMiB)) << "it fits into the shared segment";
+  void* const another = take(10 * kMiB + 1);
+  EXPECT_EQ(reserved(), int64_t(34 * kMiB)) << "12 MiB of its own";
+  for (void* block : {small, large, own, another}) free(block);
+  allocator.empty_cache();
+  EXPECT_EQ(reserved(), 0);
+}
+
+TEST_F(DeviceAllocatorTest, ABlockServesItsStreamAgainAtOnce) {
+  void* const first = take(1000);
+  free(first);
+  EXPECT_NE(allocator.allocate(1000, other), first);
+  EXPECT_EQ(take(1000), first);
+  EXPECT_EQ(allocator.stats().cache_hits, 1);
+}
+
+TEST_F(DeviceAllocatorTest, TakesTheBestFitAndJoinsNeighbours) {
+  std::vector<char*> blocks;
+  for (int i = 0; i < 8; ++i) blocks.push_back(static_cast<char*>(take(3 * kMiB / 2)));
+  free(blocks[1]);
+  free(blocks[4]);
+  free(blocks[5]);
+  EXPECT_EQ(take(3 * kMiB / 2), blocks[1]) << "the smaller hole";
+  free(blocks[3]);
+  EXPECT_EQ(take(9 * kMiB / 2), blocks[3]) << "three neighbours are one block";
+  EXPECT_EQ(reserved(), int64_t(20 * kMiB));
+}
+
+TEST_F(DeviceAllocatorTest, ARecordedStreamKeepsTheBlock) {
+  void* const block = take(1000);
+  static_cast<sim::Stream*>(other)->submit([] {});
+  allocator.record_stream(block, other);
+  allocator.record_stream(block, other);
+  allocator.record_stream(this, other);  // not ours
+  free(block);
+  auto stats = allocator.stats();
+  EXPECT_EQ(stats.allocated_bytes.current, 0);
+  EXPECT_EQ(stats.active_bytes.current, 1024);
+  backend.synchronize(0, stream);
+  backend.synchronize(0, other);
+  EXPECT_EQ(take(1000), block);
+  free(block);
+  EXPECT_EQ(allocator.stats().active_bytes.current, 0);
+}
+
+TEST_F(DeviceAllocatorTest, ABlockInUseElsewhereIsNotReused) {
+  std::promise<void> gate;
+  void* const block = take(1000);
+  static_cast<sim::Stream*>(other)->submit([open = gate.get_future().share()] { open.wait(); });
+  allocator.free(block, other);  // freed by whoever used it there
+  void* const next = take(1000);
+  EXPECT_NE(next, block);
+  gate.set_value();
+  backend.synchronize(0, other);
+  EXPECT_EQ(take(1000), block);
+}
+
+TEST_F(DeviceAllocatorTest, EmptiesTheCacheBeforeItGivesUp) {
+  allocator.free(allocator.allocate(60 * kMiB, other), other);
+  void* const block = take(60 * kMiB);
+  EXPECT_NE(block, nullptr);
+  EXPECT_EQ(allocator.stats().num_alloc_retries, 1);
+  EXPECT_EQ(reserved(), int64_t(60 * kMiB));
+  allocator.record_stream(block, other);
+  free(block);
+  EXPECT_EQ(take(60 * kMiB), block) << "what a stream still used is waited for";
+}
+
+std::string failure(DeviceAllocator& allocator, size_t bytes, StreamHandle stream) {
+  try {
+    allocator.allocate(bytes, stream);
+  } catch (const OutOfMemoryError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST_F(DeviceAllocatorTest, OutOfMemoryExplainsItselfAndLeavesAllUsable) {
+  void* const block = take(60 * kMiB);
+  EXPECT_EQ(failure(allocator, 70 * kMiB, stream),
+            "CUDA out of memory. Tried to allocate 70.00 MiB. GPU 0 has a total capacity of "
+            "100.00 MiB of which 40.00 MiB is free. Of the allocated memory 60.00 MiB is allocated "
+            "by Hearth, and 0 bytes is reserved by Hearth but unallocated. The largest unallocated "
+            "block has 0 bytes.");
+  EXPECT_EQ(allocator.stats().num_ooms, 1);
+  void* const rest = take(40 * kMiB);
+  EXPECT_NE(rest, nullptr);
+  free(block);
+  free(rest);
+  free(take(100 * kMiB));
+  EXPECT_THROW(take(SIZE_MAX), OutOfMemoryError);
+  EXPECT_THROW(take(SIZE_MAX / 2), OutOfMemoryError);
+}
+
+TEST_F(DeviceAllocatorTest, OutOfMemoryNamesFragmentation) {
+  std::vector<void*> blocks;
+  for (int i = 0; i < 10; ++i) blocks.push_back(take(10 * kMiB));
+  for (size_t i = 0; i < 10; i += 2) free(blocks[i]);
+  const std::string text = failure(allocator, 20 * kMiB, stream);
+  EXPECT_NE(text.find("of which 50.00 MiB is free"), std::string::npos) << text;
+  EXPECT_NE(text.find("Memory is fragmented"), std::string::npos) << text;
+}
+
+TEST_F(DeviceAllocatorTest, CountsEverything) {
+  void* const a = take(kMiB);
+  void* const b = take(512);
+  free(a);
+  auto stats = allocator.stats();
+  EXPECT_EQ(stats.allocation.current, 1);
+  EXPECT_EQ(stats.allocation.allocated, 2);
+  EXPECT_EQ(stats.allocation.freed, 1);
+  EXPECT_EQ(stats.allocated_bytes.current, 512);
+  EXPECT_EQ(stats.allocated_bytes.peak, int64_t(kMiB + 512));
+  EXPECT_EQ(stats.allocated_bytes.freed, int64_t(kMiB));
+  EXPECT_EQ(stats.cached_bytes(), int64_t(2 * kMiB - 512));
+  allocator.reset_peak();
+  EXPECT_EQ(allocator.stats().allocated_bytes.peak, 512);
+  free(b);
+  EXPECT_THROW(free(b), Error);
+}
+
+TEST_F(DeviceAllocatorTest, ServesManyThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&, on = t % 2 ? stream : other] {
+      std::vector<void*> blocks;
+      for (size_t i = 0; i < 300; ++i) {
+        blocks.push_back(allocator.allocate(i * 97 % 5000 + 1, on));
+        if (i % 3 == 0) allocator.record_stream(blocks.back(), stream);
+        if (i % 2 == 0) allocator.free(blocks[i / 2], on);
+      }
+      for (size_t i = 150; i < 300; ++i) allocator.free(blocks[i], on);
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(allocated(), 0);
+  allocator.empty_cache();
+  EXPECT_EQ(reserved(), 0);
+}
+
+TEST(FormatBytes, AsPyTorch) {
+  EXPECT_EQ(format_bytes(0), "0 bytes");
+  EXPECT_EQ(format_bytes(1024), "1024 bytes");
+  EXPECT_EQ(format_bytes(1536), "1.50 KiB");
+  EXPECT_EQ(format_bytes(20 * kMiB), "20.00 MiB");
+  EXPECT_EQ(format_bytes(size_t{8} << 30), "8.00 GiB");
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,91 @@
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "core/plugin.h"
+
+namespace hearth {
+namespace {
+
+/// A system library that certainly is no plugin.
+constexpr const char* kOtherLibrary = "libm.so.6";
+
+/// Loads the plugin at a path and returns why that failed.
+std::string why_not(const std::string& path) {
+  setenv("HEARTH_CUDA_PLUGIN", path.c_str(), 1);
+  std::string reason;
+  EXPECT_EQ(load_cuda_plugin(reason), nullptr);
+  unsetenv("HEARTH_CUDA_PLUGIN");
+  return reason;
+}
+
+std::string contents_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class PluginLoading : public testing::Test {
+ protected:
+  void SetUp() override { write("this is no library"); }
+  ~PluginLoading() override { std::filesystem::remove(path); }
+  void write(const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
+
+  /// Makes `path` a library that needs `library` instead of the dynamic linker; false if this
+  /// system's libm offers no way.
+  bool write_library_that_needs(std::string library) {
+    void* const handle = dlopen(kOtherLibrary, RTLD_NOW);
+    link_map* map = nullptr;
+    if (!handle || dlinfo(handle, RTLD_DI_LINKMAP, &map) != 0) return false;
+    std::string bytes = contents_of(map->l_name);
+    dlclose(handle);
+    const std::string needed("ld-linux-x86-64.so.2");
+    const auto at = bytes.find(needed);
+    if (at == std::string::npos) return false;
+    library.resize(needed.size());
+    write(bytes.replace(at, needed.size(), library));
+    return true;
+  }
+
+  const std::string path = testing::TempDir() + "hearth_plugin_" + std::to_string(getpid()) + ".so";
+};
+
+TEST_F(PluginLoading, SaysThatThePluginIsMissing) {
+  EXPECT_EQ(why_not("/nowhere/libhearth_cuda.so"),
+            "Hearth's CUDA plugin /nowhere/libhearth_cuda.so, which HEARTH_CUDA_PLUGIN names, was "
+            "not found.");
+}
+
+TEST_F(PluginLoading, SaysThatALibraryIsMissing) {
+  if (!write_library_that_needs("libnone.so.9")) GTEST_SKIP() << "needs glibc's libm on x86-64";
+  EXPECT_EQ(why_not(path),
+            "Hearth's CUDA plugin " + path + " needs the library libnone.so.9, which is missing.");
+}
+
+TEST_F(PluginLoading, SaysThatTheDriverIsMissing) {
+  if (dlopen("libcuda.so.1", RTLD_LAZY)) GTEST_SKIP() << "there is a driver";
+  if (!write_library_that_needs("libcuda.so.1")) GTEST_SKIP() << "needs glibc's libm on x86-64";
+  const std::string reason = why_not(path);
+  EXPECT_TRUE(reason.starts_with("Found no NVIDIA driver on your system: libcuda.so.1 is missing."))
+      << reason;
+}
+
+TEST_F(PluginLoading, SaysThatALibraryIsNoPlugin) {
+  EXPECT_EQ(why_not(kOtherLibrary),
+            "libm.so.6 is not a CUDA plugin of Hearth: it has no hearth_cuda_backend");
+}
+
+TEST_F(PluginLoading, PassesOnWhatTheLoaderSays) {
+  const std::string reason = why_not(path);
+  EXPECT_TRUE(reason.starts_with("Hearth's CUDA plugin " + path + " could not be loaded: "))
+      << reason;
+}
+
+}  // namespace
+}  // namespace hearth

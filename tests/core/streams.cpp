@@ -1,0 +1,180 @@
+#include "core/streams.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "core/device_context.h"
+#include "core/pinned_allocator.h"
+#include "hearth/cuda.h"
+#include "hearth/error.h"
+
+namespace hearth {
+namespace {
+
+/// What needs two devices; runs where HEARTH_SIM_GPUS or the hardware has them.
+class CudaApi : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs, simulated or real";
+  }
+};
+
+template <class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CudaMissing, IsSaidInASentence) {
+  if (cuda::is_available()) GTEST_SKIP() << "there is a GPU";
+  EXPECT_EQ(cuda::device_count(), 0);
+  EXPECT_NE(cuda::why_not(), "");
+  EXPECT_EQ(message_of([] { cuda::synchronize(); }),
+            "No CUDA GPUs are available: " + cuda::why_not());
+  EXPECT_THROW(backend_of(Device("cuda:0")), Error);
+  EXPECT_THROW(pinned_allocate(1), Error);
+  EXPECT_EQ(cuda::memory_allocated(), 0U);
+  cuda::empty_cache();
+  EXPECT_FALSE(is_pinned(&kPluginSymbol));
+}
+
+TEST_F(CudaApi, AnswersAboutDevices) {
+  EXPECT_TRUE(cuda::is_available());
+  EXPECT_EQ(cuda::why_not(), "");
+  EXPECT_NE(cuda::get_device_name(1), "");
+  const auto [free_bytes, total_bytes] = cuda::mem_get_info(0);
+  EXPECT_GT(free_bytes, 0U);
+  EXPECT_EQ(total_bytes, cuda::get_device_properties(0).total_memory);
+}
+
+TEST_F(CudaApi, RefusesDevicesThatDoNotExist) {
+  const int count = cuda::device_count();
+  const std::string text = message_of([&] { cuda::set_device(count); });
+  EXPECT_TRUE(text.starts_with("CUDA error: invalid device ordinal")) << text;
+  EXPECT_THROW(cuda::synchronize(300), Error);
+  EXPECT_THROW(cuda::set_device(Device("cpu")), Error);
+  EXPECT_THROW(backend_of(Device("meta")), Error);
+  EXPECT_EQ(cuda::current_device(), 0);
+}
+
+TEST_F(CudaApi, GuardsRestoreDeviceAndStream) {
+  const cuda::Stream before = cuda::current_stream(1);
+  EXPECT_EQ(before, cuda::default_stream(1));
+  {
+    const cuda::Stream stream(Device("cuda:1"));
+    const cuda::StreamGuard guard(stream);
+    EXPECT_EQ(cuda::current_device(), 1);
+    EXPECT_EQ(cuda::current_stream(), stream);
+    EXPECT_EQ(current_stream(Device("cuda:0")), cuda::default_stream(0).handle());
+    std::thread([] { EXPECT_EQ(cuda::current_stream(1), cuda::default_stream(1)); }).join();
+    const cuda::DeviceGuard inner(0);
+    EXPECT_EQ(cuda::current_device(), 0);
+    const cuda::OptionalDeviceGuard none{std::optional<Device>()}, second{Device("cuda:1")};
+    EXPECT_EQ(cuda::current_device(), 1);
+  }
+  EXPECT_EQ(cuda::current_device(), 0);
+  EXPECT_EQ(cuda::current_stream(1), before);
+}
+
+TEST_F(CudaApi, ThePoolHasThirtyTwoStreams) {
+  const cuda::Stream first;
+  EXPECT_EQ(first.device(), Device("cuda:0"));
+  int equal = 0;
+  for (int i = 0; i < 64; ++i) equal += cuda::Stream() == first;
+  EXPECT_EQ(equal, 2);
+}
+
+TEST_F(CudaApi, EventsOrderStreams) {
+  Backend& backend = backend_of(Device("cuda:0"));
+  const cuda::Stream first, second;
+  auto* const host = static_cast<int*>(pinned_allocate(8));
+  host[0] = 42;
+  void* const data = backend.allocate(0, 4096);
+  backend.copy(data, host, 4, CopyKind::kHostToDevice, 0, first.handle());
+  second.wait_stream(first);
+  backend.copy(host + 1, data, 4, CopyKind::kDeviceToHost, 0, second.handle());
+  second.synchronize();
+  EXPECT_EQ(host[1], 42);
+  EXPECT_TRUE(second.query());
+  backend.free(0, data, 4096);
+  pinned_free(host);
+}
+
+TEST_F(CudaApi, EventsTakeTheTime) {
+  cuda::Event start(true), end(true);
+  EXPECT_TRUE(start.query()) << "never recorded";
+  start.wait();
+  start.synchronize();
+  EXPECT_EQ(message_of([&] { start.elapsed_time(end); }),
+            "Both events must be recorded before calculating elapsed time.");
+  start.record();
+  end.record();
+  end.synchronize();
+  EXPECT_GE(start.elapsed_time(end), 0.0F);
+  EXPECT_EQ(message_of([&] { start.elapsed_time(cuda::Event()); }),
+            "Both events must be created with argument 'enable_timing=True'.");
+  EXPECT_EQ(message_of([&] { start.record(cuda::default_stream(1)); }),
+            "Event device 0 does not match recording stream's device 1.");
+  cuda::Event moved = std::move(start);
+  EXPECT_TRUE(moved.query());
+}
+
+TEST_F(CudaApi, FaultsComeOutAtSynchronisation) {
+  const cuda::Stream stream;
+  FaultSlot* const slot = backend_of(Device("cuda:0")).fault_slot(0, stream.handle());
+  const auto report = [&] { slot->report(Fault::kIndexOutOfRange, 7, 1, 3); };
+  const std::string text = "index 7 is out of bounds for dimension 1 with size 3";
+  report();
+  EXPECT_EQ(message_of([&] { stream.synchronize(); }), text);
+  report();
+  EXPECT_EQ(message_of([&] { cuda::synchronize(); }), text);
+  report();
+  EXPECT_EQ(message_of([&] { stream.record_event().synchronize(); }), text);
+  EXPECT_NO_THROW(cuda::synchronize());
+}
+
+TEST_F(CudaApi, PinnedMemoryWaitsForTheStreamsThatUseIt) {
+  Backend& backend = backend_of(Device("cuda:0"));
+  const cuda::Stream stream;
+  auto* const block = static_cast<char*>(pinned_allocate(3 << 20));
+  EXPECT_TRUE(is_pinned(block + 1000));
+  int local = 0;
+  EXPECT_FALSE(is_pinned(&local));
+  void* const data = backend.allocate(0, 4 << 20);
+  std::memset(block, 5, 3 << 20);
+  backend.copy(data, block, 3 << 20, CopyKind::kHostToDevice, 0, stream.handle());
+  pinned_record(block + 8, stream.device(), stream.handle());
+  pinned_free(block);
+  EXPECT_EQ(pinned_memory_stats().active_bytes.current, 4 << 20);
+  EXPECT_FALSE(is_pinned(block));
+  stream.synchronize();
+  cuda::synchronize();
+  void* const again = pinned_allocate(3 << 20);
+  EXPECT_EQ(again, block);
+  pinned_free(again);
+  EXPECT_THROW(pinned_allocate(SIZE_MAX / 2), OutOfMemoryError);
+  backend.free(0, data, 4 << 20);
+  pinned_empty_cache();
+  EXPECT_EQ(pinned_memory_stats().reserved_bytes.current, 0);
+}
+
+TEST_F(CudaApi, MemoryStatistics) {
+  const Device device("cuda:1");
+  const size_t before = cuda::memory_allocated(1);
+  const StreamHandle stream = current_stream(device);
+  void* const data = backend_of(device).allocate(1, 4096);
+  EXPECT_EQ(cuda::memory_allocated(1), before) << "only the caching allocator's blocks count";
+  backend_of(device).free(1, data, 4096);
+  EXPECT_EQ(cuda::memory_stats(1).allocated_bytes.current, static_cast<int64_t>(before));
+  EXPECT_NE(stream, nullptr);
+}
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,144 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+double dot(const Array& a, const Array& b, Position i, Position j) {
+  double total = 0;
+  const int64_t inner = a.sizes.back();
+  for (int64_t k = 0; k < inner; ++k) {
+    i.back() = k;
+    j[j.size() - 2] = k;
+    total += at(a, i) * at(b, j);
+  }
+  return total;
+}
+
+/// The product of matrices, or of batches of them, whose batch dimensions broadcast.
+Array product(Array a, Array b) {
+  const size_t count = std::max(a.sizes.size(), b.sizes.size());
+  for (Array* x : {&a, &b})
+    while (x->sizes.size() < count) x->sizes.insert(x->sizes.begin(), 1);
+  std::vector<int64_t> sizes = a.sizes;
+  for (size_t d = 0; d + 2 < count; ++d)
+    if (sizes[d] == 1) sizes[d] = b.sizes[d];
+  sizes.back() = b.sizes.back();
+  return build(sizes, [&](const Position& position) {
+    Position i = position, j = position;
+    for (size_t d = 0; d + 2 < count; ++d) {
+      if (a.sizes[d] == 1) i[d] = 0;
+      if (b.sizes[d] == 1) j[d] = 0;
+    }
+    return dot(a, b, i, j);
+  });
+}
+
+/// matmul's rules: a vector on the left is a row, one on the right a column; both go away again.
+Array matmul_reference(Array a, Array b) {
+  const bool row = a.sizes.size() == 1, column = b.sizes.size() == 1;
+  if (row) a.sizes.insert(a.sizes.begin(), 1);
+  if (column) b.sizes.push_back(1);
+  Array out = product(a, b);
+  if (row) out.sizes.erase(out.sizes.end() - 2);
+  if (column) out.sizes.pop_back();
+  return out;
+}
+
+Row product_row(std::string name, std::vector<std::string> covers, Tensor (*op)(const Tensor&, const Tensor&),
+                Tensor& (*out)(Tensor&, const Tensor&, const Tensor&)) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = std::move(covers);
+  row.dtypes = dtypes::kReal;
+  row.slack = 8;
+  row.call = [op](const Tensors& in) { return Tensors{op(in[0], in[1])}; };
+  row.reference = [](const Arrays& in) { return Arrays{matmul_reference(in[0], in[1])}; };
+  row.out = [out](Tensor& target, const Tensors& in) { out(target, in[0], in[1]); };
+  return row;
+}
+
+Row mm_row() {
+  Row row = product_row("mm", {"mm"}, &hearth::mm, &hearth::mm_out);
+  row.cases = {{{{3, 4}}, {{4, 2}}}, {{{5, 5}}, {{5, 5}}}, {{{1, 7}}, {{7, 1}}}, {{{2, 0}}, {{0, 3}}}, {{{0, 2}}, {{2, 3}}}};
+  row.refusals = {
+      {[] { ones({2, 3}).mm(ones({2, 3})); }, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
+      {[] { ones({3}).mm(ones({3, 2})); }, "self must be a matrix"},
+      {[] { ones({2, 3}).mm(ones({3})); }, "mat2 must be a matrix"},
+      {[] { ones({2, 3}).mm(ones({3, 2}, kDouble)); },
+       "expected m1 and m2 to have the same dtype, but got: float != double"},
+      {[] { ones({2, 2}, kBool).mm(ones({2, 2}, kBool)); }, "not implemented for 'Bool'"}};
+  return row;
+}
+
+Row bmm_row() {
+  Row row = product_row("bmm", {"bmm"}, &hearth::bmm, &hearth::bmm_out);
+  row.cases = {{{{2, 3, 4}}, {{2, 4, 2}}}, {{{3, 1, 5}}, {{3, 5, 2}}}, {{{0, 2, 3}}, {{0, 3, 2}}}, {{{2, 2, 0}}, {{2, 0, 3}}}};
+  row.refusals = {{[] { ones({2, 3, 4}).bmm(ones({3, 4, 2})); },
+                   "Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [3, 4]."},
+                  {[] { ones({3, 4}).bmm(ones({3, 4, 2})); }, "batch1 must be a 3D tensor"}};
+  return row;
+}
+
+Row matmul_row() {
+  Row row = product_row("matmul", {"mm", "bmm"}, &hearth::matmul, &hearth::matmul_out);
+  row.cases = {{{{3}}, {{3}}},             {{{3}}, {{3, 2}}},          {{{2, 3}}, {{3}}},          {{{2, 3}}, {{3, 4}}},
+               {{{2, 4, 3}}, {{3, 2}}},    {{{2, 4, 3}}, {{3}}},       {{{3}}, {{2, 3, 4}}},       {{{2, 1, 2, 3}}, {{4, 3, 2}}},
+               {{{2, 3}}, {{2, 3, 2}}},    {{{0, 3}}, {{3, 2}}},       {{{2, 0, 3}}, {{3, 2}}},    {{{2, 3, 1}}, {{1, 1, 2}}}};
+  row.refusals = {
+      {[] { ones({}).matmul(ones({3})); }, "both arguments to matmul need to be at least 1D, but they are 0D and 1D"},
+      {[] { ones({2}).matmul(ones({3})); }, "inconsistent tensor size, expected tensor [2] and src [3] to have the same number"},
+      {[] { ones({2, 3}).matmul(ones({2, 3})); }, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
+      {[] { ones({2, 2, 3}).matmul(ones({3, 3, 2})); }, "must match"}};
+  return row;
+}
+
+/// beta * in[0], broadcast, + alpha * product.
+Row addmm_row(std::string name, double beta, double alpha) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = {"addmm"};
+  row.cases = {{{{3, 2}}, {{3, 4}}, {{4, 2}}}, {{{2}}, {{3, 4}}, {{4, 2}}}, {{{3, 1}}, {{3, 4}}, {{4, 2}}},
+               {{{}}, {{1, 3}}, {{3, 1}}},     {{{2, 2}}, {{2, 0}}, {{0, 2}}}};
+  row.dtypes = dtypes::kReal;
+  row.slack = 8;
+  const Scalar b = int64_t(beta), a = int64_t(alpha);
+  row.call = [=](const Tensors& in) { return Tensors{addmm(in[0], in[1], in[2], b, a)}; };
+  row.reference = [=](const Arrays& in) {
+    return Arrays{map({in[0], product(in[1], in[2])}, [=](const double* x) { return beta * x[0] + alpha * x[1]; })};
+  };
+  row.out = [=](Tensor& out, const Tensors& in) { addmm_out(out, in[0], in[1], in[2], b, a); };
+  row.inplace = [=](Tensor& self, const Tensors& in) { self.addmm_(in[1], in[2], b, a); };
+  row.refusals = {
+      {[] { ones({2}).addmm(ones({2, 3}), ones({2, 3})); }, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
+      {[] { ones({3}).addmm(ones({2, 3}), ones({3, 2})); },
+       "The expanded size of the tensor (2) must match the existing size (3) at non-singleton dimension 1"},
+      {[] { ones({2}, kDouble).addmm(ones({2, 3}), ones({3, 2})); }, "must have the same dtype"}};
+  return row;
+}
+
+const Register registered[] = {
+    Register(mm_row()),
+    Register(bmm_row()),
+    Register(matmul_row()),
+    Register(addmm_row("addmm", 1, 1)),
+    Register(addmm_row("addmm_scaled", 2, 3)),
+    Register(addmm_row("addmm_without_self", 0, 1)),
+};
+
+TEST(Linalg, ABetaOfZeroDoesNotReadSelf) {
+  const Tensor bias = full({2, 2}, NAN);
+  EXPECT_TRUE(bias.addmm(ones({2, 3}), ones({3, 2}), 0).equal(full({2, 2}, 3.0)));
+}
+
+TEST(Linalg, ComplexProduct) {
+  const Tensor a = full({1, 2}, Scalar(complex<double>(1, 1)), kComplexDouble);
+  const Tensor b = full({2, 1}, Scalar(complex<double>(0, 1)), kComplexDouble);
+  EXPECT_EQ(a.mm(b).item<complex<double>>(), complex<double>(-2, 2));
+}
+
+}  // namespace
+}  // namespace hearth::testing
