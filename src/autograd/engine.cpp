@@ -3,6 +3,7 @@
 #include <thread>
 
 #include "autograd/anomaly.h"
+#include "autograd/saved_hooks.h"
 #include "core/modes.h"
 #include "core/order_streams.h"
 
@@ -59,6 +60,12 @@ Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_
 }  // namespace
 
 GraphTask* GraphTask::current() { return current_task; }
+
+bool GraphTask::wants(const Node& node) const {
+  const auto found = tasks_.find(const_cast<Node*>(&node));
+  return !restricted_ || (found != tasks_.end() && (found->second.needed || !found->second.captures.empty()));
+}
+
 Node* current_node() { return running_node; }
 
 GraphTask::Pending& GraphTask::pending(const NodePtr& node) {
@@ -133,8 +140,10 @@ variable_list GraphTask::run() {
     variable_list results;
     std::exception_ptr failure;
     const Modes snapshot = modes;
+    const SavedHooks hooks = current_saved_hooks();
     std::thread fresh([&] {
       const ModesGuard guard(snapshot);
+      current_saved_hooks() = hooks;
       try {
         results = run();
       } catch (...) {
@@ -189,7 +198,7 @@ void GraphTask::run_node(Pending& task) {
   Node& node = *task.node;
   if (!task.captures.empty()) {
     // Captured gradients are those that hooks on the tensor have seen.
-    if (!task.needed) NodeAccess::run_tensor_hooks(node, task.gradients);
+    if (!task.needed) NodeAccess::run_capture_hooks(node, task.gradients);
     capture(task);
   }
   if (restricted_ && !task.needed) return distribute(task, variable_list(node.num_outputs()));

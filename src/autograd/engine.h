@@ -22,6 +22,8 @@ class GraphTask {
   variable_list run();
   void queue_callback(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
   static GraphTask* current();
+  /// Whether anything behind this node is asked for.
+  bool wants(const Node& node) const;
 
  private:
   struct Pending {

@@ -7,6 +7,7 @@
 #include "core/cpu_allocator.h"
 #include "core/op.h"
 #include "hearth/autograd.h"
+#include "hearth/autograd_hooks.h"
 
 namespace hearth::autograd {
 
@@ -51,6 +52,13 @@ struct TensorHooks {
   std::vector<TensorHook> hooks;  // a removed one has a null hook
 };
 
+/// What follows when a leaf's gradient was added to; null where a hook was removed.
+struct PostAccumulateHooks {
+  void run(const Tensor& leaf);
+  std::mutex mutex;
+  std::vector<PostAccumulateHook> hooks;
+};
+
 /// Autograd's part of a tensor.
 struct TensorState final : AutogradState {
   ~TensorState() override;
@@ -59,6 +67,7 @@ struct TensorState final : AutogradState {
   uint32_t output_nr = 0;
   std::unique_ptr<ViewInfo> view;
   std::shared_ptr<TensorHooks> hooks;
+  std::shared_ptr<PostAccumulateHooks> after_accumulate;
   const Node* hooks_on = nullptr;  // the grad_fn they were registered with
   std::string name;
   std::mutex mutex;
@@ -75,8 +84,6 @@ inline ViewInfo* view_info(const TensorImpl& impl) {
 
 /// The node that produced the tensor; null for leaves. A view whose base was written to gets a new one here.
 const NodePtr& grad_fn_of(const Tensor& tensor);
-/// Where gradients of the tensor go: its grad_fn, the accumulator of a leaf, or nowhere.
-Edge gradient_edge(const Tensor& tensor);
 inline bool requires_grad(const TensorImpl& impl) { return impl.has(kRequiresGrad | kHasGradFn); }
 
 /// Whether nobody else can see the tensor or its memory: it may be written to or kept.

@@ -85,7 +85,7 @@ void save(OpNode& node, const OpCall& c, SlotSet saves, const Tensor& overwritte
     node.save(in_slot(i), is_output ? overwritten : c.inputs[i], false);
   }
   for (int i = 0; i < c.op.info->outputs; ++i)
-    if ((saves & out_slot(i)) && c.outputs[i].defined()) node.save(out_slot(i), c.outputs[i], true);
+    if ((saves & out_slot(i)) && c.outputs[i].defined()) node.save(out_slot(i), c.outputs[i], true, uint32_t(i));
 }
 
 void set_outputs(const OpCall& c, const autograd::NodePtr& node) {
