@@ -16,6 +16,7 @@
 #include "hearth/scalar.h"
 #include "hearth/shape.h"
 #include "hearth/storage.h"
+#include "hearth/stream.h"
 #include "hearth/tensor.h"
 #include "hearth/tensor_literal.h"
 #include "hearth/threads.h"

@@ -1,11 +1,9 @@
 #include "autograd/anomaly.h"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <execinfo.h>
 
-#include <cstdlib>
-
+#include "autograd/demangle.h"
 #include "autograd/node.h"
 
 namespace hearth::autograd {
@@ -15,11 +13,7 @@ namespace {
 std::string describe_frame(void* address) {
   Dl_info info;
   if (!dladdr(address, &info) || !info.dli_sname) return detail::str("  at ", info.dli_fname ? info.dli_fname : "?");
-  int status = 0;
-  char* readable = abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, &status);
-  std::string text = detail::str("  at ", readable ? readable : info.dli_sname);
-  std::free(readable);
-  return text;
+  return "  at " + demangle(info.dli_sname);
 }
 
 }  // namespace

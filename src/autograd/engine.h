@@ -22,6 +22,8 @@ class GraphTask {
   variable_list run();
   void queue_callback(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
   static GraphTask* current();
+  /// Whether anything behind this node is asked for.
+  bool wants(const Node& node) const;
 
  private:
   struct Pending {
@@ -44,7 +46,7 @@ class GraphTask {
   void run_node(Pending& task);
   void capture(Pending& task);
   void distribute(Pending& from, variable_list&& gradients);
-  void deliver(Pending& to, uint32_t input_nr, Tensor gradient, const Node* from);
+  void deliver(Pending& to, uint32_t input_nr, Tensor gradient);
 
   bool keep_graph_, create_graph_;
   bool restricted_ = false;

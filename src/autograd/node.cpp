@@ -104,6 +104,11 @@ void NodeAccess::run_tensor_hooks(Node& node, variable_list& grads) {
   }
 }
 
+void NodeAccess::run_capture_hooks(Node& node, variable_list& grads) {
+  run_tensor_hooks(node, grads);
+  if (auto* leaf = dynamic_cast<AccumulateGrad*>(&node); leaf && grads[0].defined()) leaf->run_leaf_hooks(grads[0]);
+}
+
 AccumulateGrad::AccumulateGrad(const Tensor& leaf) : variable_(leaf) {
   NodeAccess::set_sequence_nr(*this, UINT64_MAX);  // frees its gradient as early as possible
   add_input_metadata(leaf);
@@ -116,18 +121,29 @@ AccumulateGrad::~AccumulateGrad() {
   if (state->accumulator == this) state->accumulator = nullptr;
 }
 
-void AccumulateGrad::add_post_accumulate_hook(PostAccumulate hook) {
-  const std::lock_guard lock(mutex_);
-  after_.push_back(std::move(hook));
+namespace {
+
+/// One of the leaf's lists of hooks, which another thread may be making right now.
+template <class Hooks>
+std::shared_ptr<Hooks> hooks_of(const Tensor& leaf, std::shared_ptr<Hooks> TensorState::*list) {
+  TensorState* state = state_if_any(impl_of(leaf));
+  if (!state) return nullptr;
+  const std::lock_guard lock(state->mutex);
+  return state->*list;
+}
+
+}  // namespace
+
+void AccumulateGrad::run_leaf_hooks(Tensor& grad) {
+  if (const auto hooks = hooks_of(variable_, &TensorState::hooks)) run_hooks(*hooks, grad);
 }
 
 variable_list AccumulateGrad::apply(variable_list&& grads) {
   if (grads.empty() || !grads[0].defined()) return {};
-  Tensor grad = std::move(grads[0]);
-  if (TensorState* state = state_if_any(impl_of(variable_)); state && state->hooks) run_hooks(*state->hooks, grad);
+  run_leaf_hooks(grads[0]);
   const std::lock_guard lock(mutex_);
-  accumulate(std::move(grad));
-  for (const PostAccumulate& hook : after_) hook(variable_);
+  accumulate(std::move(grads[0]));
+  if (const auto after = hooks_of(variable_, &TensorState::after_accumulate)) after->run(variable_);
   return {};
 }
 

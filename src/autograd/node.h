@@ -40,6 +40,8 @@ struct NodeAccess {
   static void set_sequence_nr(Node& node, uint64_t number) { node.sequence_nr_ = number; }
   /// Runs the hooks of tensors (and keeps retained gradients) on the gradients that reached the node.
   static void run_tensor_hooks(Node& node, variable_list& grads);
+  /// The same for gradients that are captured and go no further; those of leaves too.
+  static void run_capture_hooks(Node& node, variable_list& grads);
 };
 
 /// Runs one tensor's hooks on its gradient.
@@ -52,8 +54,8 @@ class AccumulateGrad final : public Node {
   ~AccumulateGrad() override;
   std::string name() const override { return "AccumulateGrad"; }
   const Tensor& variable() const { return variable_; }
-  using PostAccumulate = std::function<void(const Tensor& leaf)>;
-  void add_post_accumulate_hook(PostAccumulate hook);
+  /// Runs the hooks registered on the leaf.
+  void run_leaf_hooks(Tensor& grad);
 
  protected:
   variable_list apply(variable_list&& grads) override;
@@ -61,7 +63,6 @@ class AccumulateGrad final : public Node {
  private:
   void accumulate(Tensor grad);
   Tensor variable_;
-  std::vector<PostAccumulate> after_;
 };
 
 /// The history of a base one of whose views was written to: the gradient of the written part goes through `fn`,

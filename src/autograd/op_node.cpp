@@ -38,7 +38,9 @@ class NodeGrad final : public Grad {
 
 OpNode::OpNode(const OpRecord& op, const void* args, int inputs) : args_(op, args), inputs_count_(inputs) {}
 
-void OpNode::save(SlotSet slot, const Tensor& tensor, bool own_output) { saved_.emplace_back(slot, tensor, own_output); }
+void OpNode::save(SlotSet slot, const Tensor& tensor, bool own_output, uint32_t output_nr) {
+  saved_.emplace_back(slot, tensor, own_output, output_nr);
+}
 
 std::string OpNode::name() const {
   const OpInfo& info = *op().info;
@@ -68,12 +70,7 @@ void OpNode::release_variables() {
 
 Tensor OpNode::saved(SlotSet slot) {
   const std::lock_guard lock(mutex_);
-  HEARTH_CHECK(!released_,
-               "Trying to backward through the graph a second time (or directly access saved tensors after they have "
-               "already been freed). Saved intermediate values of the graph are freed when you call .backward() or "
-               "autograd.grad(). Specify retain_graph=True if you need to backward through the graph a second time or "
-               "if you need to access saved tensors after calling backward. (in ",
-               name(), ")");
+  if (released_) fail_released(*this);
   for (const Slot& s : saved_)
     if (s.slot == slot) return s.tensor.unpack(this);
   return {};

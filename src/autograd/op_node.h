@@ -12,7 +12,7 @@ namespace hearth::autograd {
 class OpNode final : public Node {
  public:
   OpNode(const OpRecord& op, const void* args, int inputs);
-  void save(SlotSet slot, const Tensor& tensor, bool own_output);
+  void save(SlotSet slot, const Tensor& tensor, bool own_output, uint32_t output_nr = 0);
   std::string name() const override;
   void release_variables() override;
   /// The saved tensor of a slot; throws if backward has freed it.
@@ -25,7 +25,8 @@ class OpNode final : public Node {
 
  private:
   struct Slot {
-    Slot(SlotSet which, const Tensor& value, bool own_output) : slot(which), tensor(value, own_output) {}
+    Slot(SlotSet which, const Tensor& value, bool own_output, uint32_t output_nr)
+        : slot(which), tensor(value, own_output, output_nr) {}
     SlotSet slot;
     SavedTensor tensor;
   };

@@ -7,6 +7,7 @@
 #include "core/cpu_allocator.h"
 #include "core/op.h"
 #include "hearth/autograd.h"
+#include "hearth/autograd_hooks.h"
 
 namespace hearth::autograd {
 
@@ -17,7 +18,7 @@ struct RetainedGrad;
 struct ViewStep : RefCounted {
   ViewStep(const OpRecord& op, const void* op_args, IntrusivePtr<ViewStep> before)
       : args(op, op_args), previous(std::move(before)) {}
-  static void destroy(ViewStep* step) noexcept { delete step; }
+  static void destroy(ViewStep* step) noexcept;
   static void* operator new(size_t bytes) { return object_allocate(bytes); }
   static void operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
   OpArgs args;
@@ -51,6 +52,13 @@ struct TensorHooks {
   std::vector<TensorHook> hooks;  // a removed one has a null hook
 };
 
+/// What follows when a leaf's gradient was added to; null where a hook was removed.
+struct PostAccumulateHooks {
+  void run(const Tensor& leaf);
+  std::mutex mutex;
+  std::vector<PostAccumulateHook> hooks;
+};
+
 /// Autograd's part of a tensor.
 struct TensorState final : AutogradState {
   ~TensorState() override;
@@ -59,6 +67,7 @@ struct TensorState final : AutogradState {
   uint32_t output_nr = 0;
   std::unique_ptr<ViewInfo> view;
   std::shared_ptr<TensorHooks> hooks;
+  std::shared_ptr<PostAccumulateHooks> after_accumulate;
   const Node* hooks_on = nullptr;  // the grad_fn they were registered with
   std::string name;
   std::mutex mutex;
@@ -75,9 +84,12 @@ inline ViewInfo* view_info(const TensorImpl& impl) {
 
 /// The node that produced the tensor; null for leaves. A view whose base was written to gets a new one here.
 const NodePtr& grad_fn_of(const Tensor& tensor);
-/// Where gradients of the tensor go: its grad_fn, the accumulator of a leaf, or nowhere.
-Edge gradient_edge(const Tensor& tensor);
-inline bool requires_grad(const TensorImpl& impl) { return impl.has(kRequiresGrad | kHasGradFn); }
+/// A view does so too once its base does.
+inline bool requires_grad(const TensorImpl& impl) {
+  if (impl.has(kRequiresGrad | kHasGradFn)) return true;
+  const ViewInfo* view = view_info(impl);
+  return view && impl_of(view->base).has(kRequiresGrad | kHasGradFn);
+}
 
 /// Whether nobody else can see the tensor or its memory: it may be written to or kept.
 inline bool is_unshared(const Tensor& tensor) {

@@ -85,7 +85,7 @@ void save(OpNode& node, const OpCall& c, SlotSet saves, const Tensor& overwritte
     node.save(in_slot(i), is_output ? overwritten : c.inputs[i], false);
   }
   for (int i = 0; i < c.op.info->outputs; ++i)
-    if ((saves & out_slot(i)) && c.outputs[i].defined()) node.save(out_slot(i), c.outputs[i], true);
+    if ((saves & out_slot(i)) && c.outputs[i].defined()) node.save(out_slot(i), c.outputs[i], true, uint32_t(i));
 }
 
 void set_outputs(const OpCall& c, const autograd::NodePtr& node) {
@@ -111,10 +111,9 @@ void check_has_derivative(const OpCall& c) {
 void link_view(const Tensor& view, const OpCall& c) {
   const Tensor& base = c.inputs[0];
   if (modes.flags & kInferenceMode && base.is_inference()) return;
-  const bool unrecorded = !modes.grad_enabled && autograd::requires_grad(impl_of(base));
   autograd::record_view(view, base, c.op, c.args,
                         modes.flags & kInferenceMode ? autograd::ViewOrigin::kInference
-                        : unrecorded                 ? autograd::ViewOrigin::kNoGrad
+                        : !modes.grad_enabled        ? autograd::ViewOrigin::kNoGrad
                                                      : autograd::ViewOrigin::kDefault);
 }
 

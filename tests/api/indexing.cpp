@@ -258,13 +258,13 @@ TEST(Indexing, OnAGpu) {
 
 int warnings = 0;
 TEST(Indexing, ByteMasksWarn) {
-  const WarningHandler former = set_warning_handler([](const std::string& text) {
+  const WarningSink former = set_warning_sink([](const std::string& text) {
     warnings += text.find("indexing with dtype torch.uint8 is now deprecated") != std::string::npos;
   });
   const Tensor t = arange(3), mask = tensor({1, 0, 1}, kByte);
   EXPECT_EQ(to_string(t.index({mask})), "tensor([0, 2])");
   t.index_put_({mask}, 9);
-  set_warning_handler(former);
+  set_warning_sink(former);
   EXPECT_EQ(to_string(t), "tensor([9, 1, 9])");
   EXPECT_EQ(warnings, 2);
 }
