@@ -178,7 +178,7 @@ TEST(Indexing, GradientsOfPut) {
 TEST(Indexing, PutANumberWhereAMaskSaysSo) {
   const Tensor t = zeros({2, 2, 3}), mask = tensor({true, false});
   t.index_put_({Slice(), mask}, tensor({5.}));
-  t.index_put_({1, 1, tensor({false, true, true}, kByte)}, 6);
+  t.index_put_({1, 1, tensor({false, true, true})}, 6);
   EXPECT_EQ(to_string(t[1]), "tensor([[5., 5., 5.],\n        [0., 6., 6.]])");
   const Tensor c = zeros({2}, kComplexFloat);
   c.index_put_({mask}, 2);
