@@ -34,15 +34,16 @@ Row contiguous_row() {
 
 Row to_row() {
   Row row = identity_row("to_double", {"_to_copy"}, [](const Tensor& x) { return x.to(kDouble, false, true); });
-  row.dtypes = dtypes::kReal;
-  row.results = {};
+  row.results = {Result::kDouble};
   return row;
 }
 
 Row transfer_row() {
-  return identity_row("to_another_device_and_back", {"_transfer"}, [](const Tensor& x) {
+  Row row = identity_row("to_another_device_and_back", {"_transfer"}, [](const Tensor& x) {
     return x.to(other_device(x), x.scalar_type()).to(x.device(), x.scalar_type());
   });
+  row.cases = {{{{3, 5}}}, {{{2, 3, 4, 2}}}, {{{}}}};
+  return row;
 }
 
 /// Writes the second input over the first.

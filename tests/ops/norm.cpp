@@ -78,6 +78,7 @@ Row batch_norm_row(std::string name, bool training) {
     if (in[3].values.empty()) out.resize(1);
     return out;
   };
+  row.results = {Result::kSame, Result::kStatistics};
   row.keeps_memory_format = true;
   row.slack = 20;  // differences of nearly equal numbers
   return row;
@@ -118,6 +119,15 @@ TEST(BatchNorm, TrainingMovesTheRunningStatisticsAndTheirVersion) {
     batch_norm(x, {}, {}, mean, var, false, 0.5, 1e-5);
     EXPECT_EQ(mean._version(), version + 1);
   }
+}
+
+TEST(BatchNorm, EvaluationLeavesWhatBackwardNeedsAlone) {
+  const Tensor x = arange(8, kFloat).reshape({4, 2}).requires_grad_(), mean = zeros({2}), var = ones({2});
+  const Tensor first = batch_norm(x, {}, {}, mean, var, false, 0.5, 0);
+  const Tensor second = batch_norm(x, {}, {}, mean, var, false, 0.5, 0);
+  first.sum().backward();
+  second.sum().backward();
+  EXPECT_TRUE(x.grad().equal(full({4, 2}, 2.0)));
 }
 
 }  // namespace
