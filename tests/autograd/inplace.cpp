@@ -189,6 +189,14 @@ TEST(Views, ShareTheVersion) {
   EXPECT_EQ(view._version(), 2);
 }
 
+TEST(Versions, OfNewTensorsAreZero) {
+  const Tensor x = vec({1, 2});
+  for (const Tensor& t : {zeros({2}), ones({2}), full({2}, 3), arange(3), linspace(0, 1, 3), eye(2), rand({2}), randn({2}),
+                          randint(5, {2}), randperm(4), zeros_like(x), rand_like(x), x.clone(), x.to(kDouble),
+                          cat({x, x}), stack({x, x}), x * 2})
+    EXPECT_EQ(t._version(), 0);
+}
+
 TEST(Views, DetachInPlaceIsRefused) {
   const Tensor x = leaf({1, 2}), y = x * 1;
   EXPECT_THROWS_WITH(y[0].detach_(), "Can't detach views in-place. Use detach() instead.");
