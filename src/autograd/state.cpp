@@ -178,10 +178,7 @@ void check_inplace(const Tensor& tensor, bool will_require_grad) {
   if (!modes.grad_enabled) return;
   if (const ViewInfo* view = view_info(impl)) {
     const bool matters = will_require_grad || requires_grad(impl) || requires_grad(impl_of(view->base));
-    if (matters && view->origin != ViewOrigin::kDefault) {
-      grad_fn_of(tensor);
-      refuse_view(*state_if_any(impl), "is being");
-    }
+    if (matters && view->origin != ViewOrigin::kDefault) refuse_view(*state_if_any(impl), "is being");
     HEARTH_CHECK(!impl_of(view->base).has(kRequiresGrad),
                  "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   }
