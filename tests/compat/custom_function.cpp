@@ -73,7 +73,8 @@ TEST(CustomFunction, LocalStructsAndSeveralOutputs) {
       return {grads[0], grads[0] * 2};
     }
   };
-  const auto a = torch::ones({2}, torch::requires_grad()), b = torch::ones({2}, torch::requires_grad());
+  const auto a = torch::ones({2}, torch::requires_grad()),
+             b = torch::ones({2}, torch::requires_grad());
   const auto out = Both::apply(a, b);
   ASSERT_EQ(out.size(), 2U);
   out[0].sum().backward();
