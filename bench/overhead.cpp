@@ -6,8 +6,8 @@
 #include <vector>
 
 // What one call costs beyond its arithmetic: tensors so small that nothing else remains. Written
-// against LibTorch's interface, so that peer/overhead.sh can compile the same file against LibTorch.
-// Prints "name best median" in nanoseconds.
+// against LibTorch's interface, so that peer/overhead.sh can compile the same file against
+// LibTorch. Prints "name best median" in nanoseconds.
 
 namespace {
 
@@ -53,12 +53,15 @@ void tensors_without_history() {
 }
 
 void tensors_with_history() {
-  const auto a = torch::rand({4}, torch::requires_grad()), b = torch::rand({4}, torch::requires_grad());
+  const auto a = torch::rand({4}, torch::requires_grad()),
+             b = torch::rand({4}, torch::requires_grad());
   const auto seed = torch::ones({4});
   report("add_grad", [&] { keep(a + b); });
-  report("chain_forward", [&] { keep(chain_of_ten(a)); }, kCalls / 10);
+  report(
+      "chain_forward", [&] { keep(chain_of_ten(a)); }, kCalls / 10);
   const auto chain = chain_of_ten(a);
-  report("chain_backward", [&] { chain.backward(seed, /*retain_graph=*/true); }, kCalls / 20);
+  report(
+      "chain_backward", [&] { chain.backward(seed, /*retain_graph=*/true); }, kCalls / 20);
 }
 
 }  // namespace

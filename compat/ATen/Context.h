@@ -10,7 +10,9 @@ namespace at {
 /// What at::globalContext() answers.
 struct Context {
   bool hasCUDA() const { return hearth::cuda::is_available(); }
-  const Generator& defaultGenerator(Device device) const { return hearth::default_generator(device); }
+  const Generator& defaultGenerator(Device device) const {
+    return hearth::default_generator(device);
+  }
 };
 inline const Context& globalContext() {
   static const Context context;

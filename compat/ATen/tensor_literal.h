@@ -13,7 +13,9 @@ namespace at {
 // floating-point numbers the default dtype. Templates, so that a program using both namespaces gets
 // this one, as in LibTorch.
 template <class T>
-concept Element = requires { hearth::detail::DtypeOf<T>::value; };
+concept Element = requires {
+  hearth::detail::DtypeOf<T>::value;
+};
 
 template <Element T>
 Tensor tensor(T value, const TensorOptions& options = {}) {

@@ -31,8 +31,8 @@ void warn_once() { TORCH_WARN_ONCE("once ", 1); }
 TEST(Errors, ChecksStreamTheirMessage) {
   const std::vector<int64_t> sizes = {2, 3};
   const auto said = what_of<c10::Error>([&] {
-    TORCH_CHECK(sizes.empty(), "sizes: ", sizes, " or ", torch::IntArrayRef({2, 2}), " at ", 1e-5, ' ', true,
-                " on ", torch::Device("cuda:1"), " as ", torch::kFloat);
+    TORCH_CHECK(sizes.empty(), "sizes: ", sizes, " or ", torch::IntArrayRef({2, 2}), " at ", 1e-5,
+                ' ', true, " on ", torch::Device("cuda:1"), " as ", torch::kFloat);
   });
   EXPECT_EQ(said, "sizes: 2 3 or [2, 2] at 1e-05 1 on cuda:1 as Float");
   EXPECT_NO_THROW(TORCH_CHECK(!sizes.empty()));
@@ -40,7 +40,8 @@ TEST(Errors, ChecksStreamTheirMessage) {
 
 TEST(Errors, ChecksWithoutAMessage) {
   const auto said = what_of<c10::Error>([] { TORCH_CHECK(1 == 2); });
-  EXPECT_TRUE(starts_with(said, "Expected 1 == 2 to be true, but got false.  (Could this error message"));
+  EXPECT_TRUE(
+      starts_with(said, "Expected 1 == 2 to be true, but got false.  (Could this error message"));
 }
 
 TEST(Errors, Asserts) {
@@ -55,21 +56,25 @@ TEST(Errors, Kinds) {
   EXPECT_EQ(what_of<c10::IndexError>([] { TORCH_CHECK_INDEX(false, "i", 1); }), "i1");
   EXPECT_EQ(what_of<c10::ValueError>([] { TORCH_CHECK_VALUE(false, "v"); }), "v");
   EXPECT_EQ(what_of<c10::TypeError>([] { TORCH_CHECK_TYPE(false, "t"); }), "t");
-  EXPECT_EQ(what_of<c10::NotImplementedError>([] { TORCH_CHECK_NOT_IMPLEMENTED(false, "n"); }), "n");
+  EXPECT_EQ(what_of<c10::NotImplementedError>([] { TORCH_CHECK_NOT_IMPLEMENTED(false, "n"); }),
+            "n");
   EXPECT_THROW(torch::ones({2, 3}) + torch::ones({4}), std::exception);
 }
 
 TEST(Errors, TextsOfTensorOps) {
   const auto sizes = what_of<c10::Error>([] { torch::ones({2, 3}) + torch::ones({4}); });
-  EXPECT_TRUE(starts_with(sizes, "The size of tensor a (3) must match the size of tensor b (4)")) << sizes;
+  EXPECT_TRUE(starts_with(sizes, "The size of tensor a (3) must match the size of tensor b (4)"))
+      << sizes;
   const auto mm = what_of<c10::Error>([] { torch::mm(torch::ones({2, 3}), torch::ones({2, 3})); });
   EXPECT_TRUE(starts_with(mm, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)")) << mm;
-  const auto grad = what_of<c10::Error>([] { torch::ones({2}, torch::requires_grad()).mul(2).backward(); });
+  const auto grad =
+      what_of<c10::Error>([] { torch::ones({2}, torch::requires_grad()).mul(2).backward(); });
   EXPECT_TRUE(starts_with(grad, "grad can be implicitly created only for scalar outputs")) << grad;
   const auto item = what_of<c10::Error>([] { torch::ones({2}).item<float>(); });
   EXPECT_TRUE(starts_with(item, "a Tensor with 2 elements cannot be converted to Scalar")) << item;
   const auto leaf = what_of<c10::Error>([] { torch::ones({2}, torch::requires_grad()).add_(1); });
-  EXPECT_TRUE(starts_with(leaf, "a leaf Variable that requires grad is being used in an in-place operation"))
+  EXPECT_TRUE(starts_with(
+      leaf, "a leaf Variable that requires grad is being used in an in-place operation"))
       << leaf;
 }
 

@@ -27,7 +27,8 @@ TEST(Indexing, SettersFromTheTutorial) {
   t.index_put_({Ellipsis, 0}, -1);
   t[2][1] = 7;
   t[0] = torch::tensor({1.0, 2.0, 3.0});
-  EXPECT_TRUE(torch::equal(t, torch::tensor({{1.0, 2.0, 3.0}, {-1.0, 5.0, 1.0}, {-1.0, 7.0, 1.0}})));
+  EXPECT_TRUE(
+      torch::equal(t, torch::tensor({{1.0, 2.0, 3.0}, {-1.0, 5.0, 1.0}, {-1.0, 7.0, 1.0}})));
   t.index_put_({torch::tensor({0, 0})}, torch::ones({2, 3}), /*accumulate=*/true);
   EXPECT_EQ(t[0][2].item<float>(), 5);
 }

@@ -1,6 +1,6 @@
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
-#include <ATen/ATen.h>
 
 // LibTorch programs open these namespaces, both at once, and specialise what they find there.
 using namespace torch;
@@ -32,13 +32,13 @@ static_assert(torch::Trait<int>::value == 1 && torch::Trait<float>::value == 0);
 static_assert(torch::kF32 == at::kFloat && torch::kInt64 == c10::kLong);
 
 TEST(Names, BothNamespacesAtOnce) {
-  Tensor a = ones({2, 2});
+  Tensor a = torch::ones({2, 2});
   Device device = kCPU;
   EXPECT_TRUE(a.device().type() == kCPU && device.is_cpu());
   const NoGradGuard guard;
   EXPECT_FALSE(GradMode::is_enabled());
-  EXPECT_EQ(cuda::device_count() > 0, cuda::is_available());
-  EXPECT_EQ(a.index({indexing::Slice(0, 1)}).sizes(), IntArrayRef({1, 2}));
+  EXPECT_EQ(torch::cuda::device_count() > 0, torch::cuda::is_available());
+  EXPECT_EQ(a.index({torch::indexing::Slice(0, 1)}).sizes(), IntArrayRef({1, 2}));
   EXPECT_EQ(tensor(1).dtype(), kInt);
   EXPECT_EQ(AddedByTheProgram{a}.value.numel(), 4);
 }

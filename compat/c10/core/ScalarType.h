@@ -24,13 +24,13 @@ inline bool canCast(ScalarType from, ScalarType to) { return hearth::can_cast(fr
 
 }  // namespace c10
 
-#define HEARTH_SCALAR_TYPE_NAMES       \
-  using c10::canCast;                  \
-  using c10::CppTypeToScalarType;      \
-  using c10::isComplexType;            \
-  using c10::isFloatingType;           \
-  using c10::isIntegralType;           \
-  using c10::scalarTypeToTypeMeta;     \
+#define HEARTH_SCALAR_TYPE_NAMES   \
+  using c10::canCast;              \
+  using c10::CppTypeToScalarType;  \
+  using c10::isComplexType;        \
+  using c10::isFloatingType;       \
+  using c10::isIntegralType;       \
+  using c10::scalarTypeToTypeMeta; \
   using c10::typeMetaToScalarType;
 namespace at {
 HEARTH_SCALAR_TYPE_NAMES

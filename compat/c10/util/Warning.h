@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "c10/namespaces.h"
+#include "c10/util/StringUtil.h"
 #include "hearth/error.h"
 
 namespace c10 {
@@ -99,9 +100,7 @@ struct WarnAlways {
 
 }  // namespace WarningUtils
 
-inline void warn(const Warning& warning) {
-  WarningUtils::get_warning_handler()->process(warning);
-}
+inline void warn(const Warning& warning) { WarningUtils::get_warning_handler()->process(warning); }
 
 }  // namespace c10
 
@@ -116,14 +115,14 @@ using c10::WarningHandler;
 namespace WarningUtils = c10::WarningUtils;
 }  // namespace torch
 
-#define HEARTH_WARN_AS(Type, ...) \
-  ::c10::warn(::c10::Warning(::c10::Type(), {__func__, __FILE__, __LINE__}, ::c10::str(__VA_ARGS__), false))
+#define HEARTH_WARN_AS(Type, ...)                                           \
+  ::c10::warn(::c10::Warning(::c10::Type(), {__func__, __FILE__, __LINE__}, \
+                             ::c10::str(__VA_ARGS__), false))
 #define TORCH_WARN(...) HEARTH_WARN_AS(UserWarning, __VA_ARGS__)
 #define TORCH_WARN_DEPRECATION(...) HEARTH_WARN_AS(DeprecationWarning, __VA_ARGS__)
 /// Warns when first reached.
-#define TORCH_WARN_ONCE(...)                                                  \
-  do {                                                                        \
-    static ::std::atomic<bool> warned = false;                                \
-    if (!warned.exchange(true) || ::c10::WarningUtils::get_warnAlways())      \
-      TORCH_WARN(__VA_ARGS__);                                                \
+#define TORCH_WARN_ONCE(...)                                                                      \
+  do {                                                                                            \
+    static ::std::atomic<bool> warned = false;                                                    \
+    if (!warned.exchange(true) || ::c10::WarningUtils::get_warnAlways()) TORCH_WARN(__VA_ARGS__); \
   } while (false)
