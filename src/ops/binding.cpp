@@ -43,6 +43,21 @@ bool partially_overlap(const TensorImpl& a, const TensorImpl& b) {
   return a_begin < end(b) && b_begin < end(a);
 }
 
+namespace {
+
+void check_writable(const Tensor& target, ScalarType dtype) {
+  HEARTH_CHECK(can_cast(dtype, target.scalar_type()), "result type ", name_of(dtype),
+               " can't be cast to the desired output type ", name_of(target.scalar_type()));
+  check_no_internal_overlap(target);
+}
+
+}  // namespace
+
+void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
+  check_writable(out, dtype);
+  resize_out(out, sizes);
+}
+
 BoundOutput::BoundOutput(OpCall& call, const Infer& inferred) : call_(call) {
   for (int i = 0; i < call.op.info->outputs; ++i) {
     const Infer::Output& wanted = inferred.out(i);
@@ -51,9 +66,7 @@ BoundOutput::BoundOutput(OpCall& call, const Infer& inferred) : call_(call) {
       if (wanted.defined) tensors_[i] = allocate_tensor(wanted.sizes, wanted.dtype, impl_of(call.outputs[0]).device);
       continue;
     }
-    HEARTH_CHECK(can_cast(wanted.dtype, target.scalar_type()), "result type ", name_of(wanted.dtype),
-                 " can't be cast to the desired output type ", name_of(target.scalar_type()));
-    check_no_internal_overlap(target);
+    check_writable(target, wanted.dtype);
     const bool dynamic = call.op.info->effect == Effect::kDynamicShape;
     if (call.binding == Binding::kInplace)
       check_inplace_shape(target, wanted.sizes);

@@ -20,6 +20,8 @@ class BoundOutput {
   bool direct_ = true;
 };
 
+/// Makes an out= tensor ready to take a result: checks dtype and overlap, resizes with a warning.
+void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype);
 /// Throws if writing to `tensor` would write some memory twice (an expanded tensor).
 void check_no_internal_overlap(const Tensor& tensor);
 /// Whether two tensors share memory without being the same view of it.

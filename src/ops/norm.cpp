@@ -25,6 +25,7 @@ struct BatchNormBackward {
                                .dtypes = dtypes::kFloating,
                                .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) |
                                         in_slot(6),
+                               .optional = in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
                                .outputs = 3};
   static void infer(const Args&, Infer& c) {
     const TensorImpl& in = c.in(1);
@@ -124,6 +125,7 @@ struct BatchNorm {
                                .saves = in_slot(0) | in_slot(1) |
                                         (training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4)),
                                .mutates = training ? in_slot(3) | in_slot(4) : 0u,
+                               .optional = in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4),
                                .outputs = 3,
                                .non_differentiable = 0b110};
   static void check_channel(const Infer& c, int i, const char* name) {
