@@ -51,6 +51,12 @@ void check_writable(const Tensor& target, ScalarType dtype) {
   check_no_internal_overlap(target);
 }
 
+bool shares_memory_with_input(const OpCall& call) {
+  for (int i = 0; i < call.inputs.count; ++i)
+    if (call.inputs[i].defined() && impl_of(call.inputs[i]).storage == impl_of(call.outputs[0]).storage) return true;
+  return false;
+}
+
 }  // namespace
 
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
@@ -59,6 +65,8 @@ void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
 }
 
 BoundOutput::BoundOutput(OpCall& call, const Infer& inferred) : call_(call) {
+  resizes_late_ = call.op.info->effect == Effect::kDynamicShape ||
+                  (!call.outputs[0].sizes().equals(inferred.out().sizes) && shares_memory_with_input(call));
   for (int i = 0; i < call.op.info->outputs; ++i) {
     const Infer::Output& wanted = inferred.out(i);
     const Tensor& target = call.outputs[i];
@@ -67,10 +75,9 @@ BoundOutput::BoundOutput(OpCall& call, const Infer& inferred) : call_(call) {
       continue;
     }
     check_writable(target, wanted.dtype);
-    const bool dynamic = call.op.info->effect == Effect::kDynamicShape;
     if (call.binding == Binding::kInplace)
       check_inplace_shape(target, wanted.sizes);
-    else if (!dynamic)
+    else if (!resizes_late_)
       resize_out(target, wanted.sizes);
   }
   direct_ = writes_directly(inferred.out());
@@ -93,7 +100,7 @@ bool BoundOutput::writes_directly(const Infer::Output& wanted) const {
   const OpInfo& info = *call_.op.info;
   const TensorImpl& target = impl_of(call_.outputs[0]);
   const bool pointwise = call_.op.functor >= 0;
-  if (info.effect == Effect::kDynamicShape) return false;
+  if (resizes_late_) return false;
   if (!pointwise && (target.dtype != wanted.dtype || info.outputs > 1)) return false;
   for (int i = 0; i < call_.inputs.count; ++i) {
     if (!call_.inputs[i].defined()) continue;
@@ -120,7 +127,7 @@ void BoundOutput::finish() {
       continue;
     }
     if (!direct_) {
-      if (call_.op.info->effect == Effect::kDynamicShape) resize_out(target, Dims(tensors_[i].sizes()));
+      if (resizes_late_) resize_out(target, Dims(tensors_[i].sizes()));
       target.detach().copy_(tensors_[i]);
     } else {
       impl_of(target).bump_version();

@@ -18,6 +18,7 @@ class BoundOutput {
   OpCall& call_;
   Tensor tensors_[kMaxOutputs];
   bool direct_ = true;
+  bool resizes_late_ = false;  // the output's shape is not known yet, or resizing would pull an input's memory away
 };
 
 /// Makes an out= tensor ready to take a result: checks dtype and overlap, resizes with a warning.
