@@ -105,7 +105,7 @@ struct MeanOp {
 template <class Functor, const char* const& op_name>
 struct TruthOp {
   using Args = ReduceArgs;
-  static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool};
+  static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool, .non_differentiable = 1};
   static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
   static void launch(const Args& args, Launch& c) {
     ReduceParams params = reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim));

@@ -218,6 +218,8 @@ TEST(Reduce, TruthOfBytesIsAByte) {
   EXPECT_EQ(zeros({3}, kByte).any().item<int64_t>(), 0);
 }
 
+TEST(Reduce, TruthHasNoHistory) { EXPECT_FALSE(ones({3}).requires_grad_().all().requires_grad()); }
+
 TEST(Reduce, NaNWinsOverEveryNumber) {
   Tensor x = arange(6, kFloat).reshape({2, 3});
   x.select(0, 1).select(0, 1).fill_(std::numeric_limits<double>::quiet_NaN());
