@@ -1,6 +1,7 @@
 #include "kernels/batch_norm.h"
 
 #include "hearth/autograd.h"
+#include "ops/copy.h"
 #include "ops/define.h"
 
 namespace hearth {
@@ -48,7 +49,9 @@ struct BatchNormBackward {
     params.grad_bias = c.out(2);
     params.training = args.training;
     params.eps = args.eps;
-    hearth::launch(c.ctx, params);
+    if (params.in.numel > 0) return hearth::launch(c.ctx, params);
+    launch_fill(c.ctx, params.grad_weight, 0);
+    launch_fill(c.ctx, params.grad_bias, 0);
   }
   static void grad(const Args& args, Grad& c);
 };

@@ -146,7 +146,10 @@ def disagreement(case):
     for i, (entry, theirs) in enumerate(zip(case["outputs"], outputs)):
         if problem := difference(tensor(entry), theirs.detach(), f"output {i}"):
             return problem
-    for i, (entry, theirs) in enumerate(zip(case["grads"], gradients(outputs, leaves))):
+    wanted = gradients(outputs, leaves)
+    if len(wanted) != len(case["grads"]):
+        return f"{len(case['grads'])} gradients, PyTorch has {len(wanted)}"
+    for i, (entry, theirs) in enumerate(zip(case["grads"], wanted)):
         if problem := difference(tensor(entry), theirs, f"gradient {i}"):
             return problem
     return None
