@@ -72,6 +72,7 @@ struct OpInfo {
   Effect effect = Effect::kPure;
   SlotSet saves = 0;            // of kernel ops; a pointwise functor's are found by running its grad
   SlotSet mutates = 0;          // inputs written to besides the outputs
+  SlotSet optional = 0;         // inputs that may be undefined
   unsigned char outputs = 1;
   unsigned char non_differentiable = 0;  // bit i: output i never requires grad
   bool runs_inplace = false;    // launch copes with output 0 being input 0 (pointwise ops always do)

@@ -43,7 +43,30 @@ bool partially_overlap(const TensorImpl& a, const TensorImpl& b) {
   return a_begin < end(b) && b_begin < end(a);
 }
 
+namespace {
+
+void check_writable(const Tensor& target, ScalarType dtype) {
+  HEARTH_CHECK(can_cast(dtype, target.scalar_type()), "result type ", name_of(dtype),
+               " can't be cast to the desired output type ", name_of(target.scalar_type()));
+  check_no_internal_overlap(target);
+}
+
+bool shares_memory_with_input(const OpCall& call) {
+  for (int i = 0; i < call.inputs.count; ++i)
+    if (call.inputs[i].defined() && impl_of(call.inputs[i]).storage == impl_of(call.outputs[0]).storage) return true;
+  return false;
+}
+
+}  // namespace
+
+void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
+  check_writable(out, dtype);
+  resize_out(out, sizes);
+}
+
 BoundOutput::BoundOutput(OpCall& call, const Infer& inferred) : call_(call) {
+  resizes_late_ = call.op.info->effect == Effect::kDynamicShape ||
+                  (!call.outputs[0].sizes().equals(inferred.out().sizes) && shares_memory_with_input(call));
   for (int i = 0; i < call.op.info->outputs; ++i) {
     const Infer::Output& wanted = inferred.out(i);
     const Tensor& target = call.outputs[i];
@@ -51,13 +74,10 @@ BoundOutput::BoundOutput(OpCall& call, const Infer& inferred) : call_(call) {
       if (wanted.defined) tensors_[i] = allocate_tensor(wanted.sizes, wanted.dtype, impl_of(call.outputs[0]).device);
       continue;
     }
-    HEARTH_CHECK(can_cast(wanted.dtype, target.scalar_type()), "result type ", name_of(wanted.dtype),
-                 " can't be cast to the desired output type ", name_of(target.scalar_type()));
-    check_no_internal_overlap(target);
-    const bool dynamic = call.op.info->effect == Effect::kDynamicShape;
+    check_writable(target, wanted.dtype);
     if (call.binding == Binding::kInplace)
       check_inplace_shape(target, wanted.sizes);
-    else if (!dynamic)
+    else if (!resizes_late_)
       resize_out(target, wanted.sizes);
   }
   direct_ = writes_directly(inferred.out());
@@ -80,7 +100,7 @@ bool BoundOutput::writes_directly(const Infer::Output& wanted) const {
   const OpInfo& info = *call_.op.info;
   const TensorImpl& target = impl_of(call_.outputs[0]);
   const bool pointwise = call_.op.functor >= 0;
-  if (info.effect == Effect::kDynamicShape) return false;
+  if (resizes_late_) return false;
   if (!pointwise && (target.dtype != wanted.dtype || info.outputs > 1)) return false;
   for (int i = 0; i < call_.inputs.count; ++i) {
     if (!call_.inputs[i].defined()) continue;
@@ -107,7 +127,7 @@ void BoundOutput::finish() {
       continue;
     }
     if (!direct_) {
-      if (call_.op.info->effect == Effect::kDynamicShape) resize_out(target, Dims(tensors_[i].sizes()));
+      if (resizes_late_) resize_out(target, Dims(tensors_[i].sizes()));
       target.detach().copy_(tensors_[i]);
     } else {
       impl_of(target).bump_version();

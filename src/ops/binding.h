@@ -18,8 +18,11 @@ class BoundOutput {
   OpCall& call_;
   Tensor tensors_[kMaxOutputs];
   bool direct_ = true;
+  bool resizes_late_ = false;  // the output's shape is not known yet, or resizing would pull an input's memory away
 };
 
+/// Makes an out= tensor ready to take a result: checks dtype and overlap, resizes with a warning.
+void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype);
 /// Throws if writing to `tensor` would write some memory twice (an expanded tensor).
 void check_no_internal_overlap(const Tensor& tensor);
 /// Whether two tensors share memory without being the same view of it.

@@ -61,9 +61,8 @@ Device device_of(const OpCall& c) {
 }
 
 void check_defined(const OpCall& c) {
-  if (c.op.functor < 0) return;
   for (int i = 0; i < c.inputs.count; ++i)
-    HEARTH_CHECK(c.inputs[i].defined(), "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument ",
+    HEARTH_CHECK(c.inputs[i].defined() || (c.op.info->optional & in_slot(i)), "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument ",
                  i, " of ", c.op.info->name);
 }
 

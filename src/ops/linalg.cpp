@@ -1,5 +1,6 @@
 #include "hearth/autograd.h"
 #include "kernels/matmul.h"
+#include "ops/binding.h"
 #include "ops/define.h"
 #include "ops/promote.h"
 
@@ -177,7 +178,9 @@ Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
                "matmul(): functions with out=... arguments don't support automatic differentiation, but one of the "
                "arguments requires grad.");
   const Tensor result = matmul_of(self, other);
-  if (!out.sizes().equals(result.sizes())) resize_tensor(out, result.sizes());
+  HEARTH_CHECK(out.device() == result.device(), "Expected all tensors to be on the same device, but found at least two "
+               "devices, ", out.device(), " and ", result.device(), "! (argument out of matmul)");
+  prepare_out(out, Dims(result.sizes()), result.scalar_type());
   return out.copy_(result);
 }
 

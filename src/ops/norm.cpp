@@ -1,6 +1,7 @@
 #include "kernels/batch_norm.h"
 
 #include "hearth/autograd.h"
+#include "ops/copy.h"
 #include "ops/define.h"
 
 namespace hearth {
@@ -25,6 +26,7 @@ struct BatchNormBackward {
                                .dtypes = dtypes::kFloating,
                                .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) |
                                         in_slot(6),
+                               .optional = in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
                                .outputs = 3};
   static void infer(const Args&, Infer& c) {
     const TensorImpl& in = c.in(1);
@@ -47,7 +49,9 @@ struct BatchNormBackward {
     params.grad_bias = c.out(2);
     params.training = args.training;
     params.eps = args.eps;
-    hearth::launch(c.ctx, params);
+    if (params.in.numel > 0) return hearth::launch(c.ctx, params);
+    launch_fill(c.ctx, params.grad_weight, 0);
+    launch_fill(c.ctx, params.grad_bias, 0);
   }
   static void grad(const Args& args, Grad& c);
 };
@@ -124,6 +128,7 @@ struct BatchNorm {
                                .saves = in_slot(0) | in_slot(1) |
                                         (training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4)),
                                .mutates = training ? in_slot(3) | in_slot(4) : 0u,
+                               .optional = in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4),
                                .outputs = 3,
                                .non_differentiable = 0b110};
   static void check_channel(const Infer& c, int i, const char* name) {

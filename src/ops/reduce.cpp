@@ -12,7 +12,7 @@ namespace {
 struct ReduceArgs {
   uint32_t dims;
   bool keepdim;
-  ScalarType dtype;  // of the result
+  ScalarType dtype;  // of the result; Undefined: as the input's decides
 };
 
 uint32_t dim_mask(const Tensor& self, OptionalIntArrayRef dims) {
@@ -64,12 +64,15 @@ struct SumOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{.name = "sum", .amp = Amp::kFloat32};
   static void infer(const Args& args, Infer& c) {
-    c.set(0, reduced_sizes(c.in(0).sizes(), args.dims, args.keepdim), args.dtype);
+    const ScalarType in = c.in(0).dtype;
+    const ScalarType usual = is_integral(in, true) ? kLong : in;
+    c.set(0, reduced_sizes(c.in(0).sizes(), args.dims, args.keepdim),
+          args.dtype == ScalarType::Undefined ? usual : args.dtype);
   }
   static void launch(const Args& args, Launch& c) {
     const View out = keep_dims(c.out(), c.in(0), args.dims, args.keepdim);
     // In bool a sum is whether any element is true.
-    hearth::launch(c.ctx, args.dtype == kBool ? reduce_params(fn::Max{}, c.in(0), out) : reduce_params(fn::Sum{}, c.in(0), out));
+    hearth::launch(c.ctx, out.dtype == kBool ? reduce_params(fn::Max{}, c.in(0), out) : reduce_params(fn::Sum{}, c.in(0), out));
   }
   static void grad(const Args& args, Grad& c) {
     c.set(0, spread(c.grad(), c.in_sizes(0), args.dims));
@@ -102,7 +105,7 @@ struct MeanOp {
 template <class Functor, const char* const& op_name>
 struct TruthOp {
   using Args = ReduceArgs;
-  static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool};
+  static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool, .non_differentiable = 1};
   static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
   static void launch(const Args& args, Launch& c) {
     ReduceParams params = reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim));
@@ -180,13 +183,8 @@ struct MinMaxDimOp {
   }
 };
 
-ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> wanted) {
-  if (wanted) return *wanted;
-  return is_integral(self.scalar_type(), true) ? kLong : self.scalar_type();
-}
-
 auto sum_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
-  return invoke<SumOp>({dim_mask(self, dim), keepdim, sum_dtype(self, dtype)}, self);
+  return invoke<SumOp>({dim_mask(self, dim), keepdim, dtype.value_or(ScalarType::Undefined)}, self);
 }
 
 Tensor mean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {

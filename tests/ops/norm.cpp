@@ -121,6 +121,13 @@ TEST(BatchNorm, TrainingMovesTheRunningStatisticsAndTheirVersion) {
   }
 }
 
+TEST(BatchNorm, NothingHasNoGradientToSpeakOf) {
+  const Tensor x = ones({0, 2}).requires_grad_(), weight = ones({2}).requires_grad_();
+  batch_norm(x, weight, {}, {}, {}, true, 0.1, 1e-5).sum().backward();
+  EXPECT_EQ(x.grad().numel(), 0);
+  EXPECT_TRUE(weight.grad().equal(zeros({2})));
+}
+
 TEST(BatchNorm, EvaluationLeavesWhatBackwardNeedsAlone) {
   const Tensor x = arange(8, kFloat).reshape({4, 2}).requires_grad_(), mean = zeros({2}), var = ones({2});
   const Tensor first = batch_norm(x, {}, {}, mean, var, false, 0.5, 0);

@@ -173,6 +173,7 @@ Row sum_to_size_row() {
     return Arrays{out};
   };
   row.slack = 4;
+  row.mixes_devices = true;  // only the second input's sizes are read
   row.refusals = {{[] { ones({2, 3}).sum_to_size({2}); }, "size {[2]} is not expandable to size {[2, 3]}."}};
   return row;
 }
@@ -216,6 +217,8 @@ TEST(Reduce, TruthOfBytesIsAByte) {
   EXPECT_EQ(full({3}, 2, kByte).any().item<int64_t>(), 1);
   EXPECT_EQ(zeros({3}, kByte).any().item<int64_t>(), 0);
 }
+
+TEST(Reduce, TruthHasNoHistory) { EXPECT_FALSE(ones({3}).requires_grad_().all().requires_grad()); }
 
 TEST(Reduce, NaNWinsOverEveryNumber) {
   Tensor x = arange(6, kFloat).reshape({2, 3});

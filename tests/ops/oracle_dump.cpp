@@ -1,0 +1,89 @@
+// Writes what every row computes to $HEARTH_ORACLE_FILE, for tests/oracle/compare.py.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "hearth/autograd.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+/// One tensor as JSON: dtype, sizes, values; null if undefined. Non-finite numbers are as Python reads them.
+void write(std::ostream& file, const Tensor& tensor) {
+  if (!tensor.defined()) {
+    file << "null";
+    return;
+  }
+  const Array array = to_array(tensor);
+  file << "{\"dtype\": \"" << python_name_of(tensor.scalar_type()) << "\", \"sizes\": [";
+  for (size_t d = 0; d < array.sizes.size(); ++d) file << (d ? ", " : "") << array.sizes[d];
+  file << "], \"values\": [";
+  for (size_t i = 0; i < array.values.size(); ++i) {
+    const double v = array.values[i];
+    file << (i ? ", " : "");
+    if (v != v)
+      file << "NaN";
+    else if (v - v != 0)
+      file << (v > 0 ? "Infinity" : "-Infinity");
+    else
+      file << v;
+  }
+  file << "]}";
+}
+
+void write(std::ostream& file, const char* name, const Tensors& tensors) {
+  file << ", \"" << name << "\": [";
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    if (i) file << ", ";
+    write(file, tensors[i]);
+  }
+  file << "]";
+}
+
+/// The gradients of the sum over outputs and elements i of (i % 5 - 1.5) * out[i].
+Tensors gradients(const Tensors& out, const Tensors& leaves) {
+  Tensor total;
+  for (const Tensor& t : out) {
+    if (!t.defined() || !t.requires_grad()) continue;
+    const Tensor weights = arange(t.numel(), kDouble).fmod(5).sub(1.5).reshape(t.sizes());
+    const Tensor part = t.to(kDouble).mul(weights).sum();
+    total = total.defined() ? total.add(part) : part;
+  }
+  Tensors wanted;
+  for (const Tensor& t : leaves)
+    if (t.defined() && t.requires_grad()) wanted.push_back(t);
+  if (!total.defined()) return {};
+  return autograd::grad({total}, wanted, {}, {}, false, true);
+}
+
+void dump(std::ostream& file, const Row& row, const Case& inputs, ScalarType dtype) {
+  const Tensors in = make_inputs(inputs, dtype, Device("cpu"), Form::kTransposed, 9);
+  Tensors leaves;
+  for (size_t i = 0; i < in.size(); ++i) {
+    leaves.push_back(in[i].defined() ? in[i].detach() : in[i]);
+    if (in[i].defined() && in[i].is_floating_point() && !inputs[i].constant) leaves[i].requires_grad_();
+  }
+  const Tensors out = row.call(leaves);
+  file << "{\"row\": \"" << row.name << "\"";
+  write(file, "inputs", in);
+  write(file, "outputs", out);
+  write(file, "grads", gradients(out, leaves));
+  file << "}\n";
+}
+
+TEST(Oracle, Dump) {
+  const char* path = std::getenv("HEARTH_ORACLE_FILE");
+  if (!path) GTEST_SKIP() << "HEARTH_ORACLE_FILE is not set";
+  std::ofstream file(path);
+  file.precision(17);
+  for (const Row& row : rows())
+    for (const ScalarType dtype : dtypes_in(row.dtypes))
+      for (const Case& inputs : row.cases)
+        if (row.reference) dump(file, row, inputs, dtype);
+  EXPECT_TRUE(file.good());
+}
+
+}  // namespace
+}  // namespace hearth::testing
