@@ -2,7 +2,6 @@
 
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -28,7 +27,8 @@ class HEARTH_API AutogradContext {
   AutogradContext(const AutogradContext&) = delete;
   AutogradContext& operator=(const AutogradContext&) = delete;
 
-  /// Anything but inputs and outputs, which belong into save_for_backward.
+  /// Anything but inputs and outputs, which belong into save_for_backward. No lock is held while
+  /// backward runs, so a backward that changes this must take one if threads share the graph.
   std::unordered_map<std::string, IValue> saved_data;
 
   /// Keeps inputs and outputs; undefined ones are allowed. Call it once, from forward.
@@ -92,7 +92,6 @@ class HEARTH_API CustomNode : public Node {
   std::vector<bool> is_tensor_;
   variable_list inputs_;  // of the running forward only
   std::vector<InputMetadata> output_info_;
-  std::recursive_mutex running_;  // backward may change the context
   bool recorded_ = false;
   bool released_ = false;
 };

@@ -180,7 +180,6 @@ void CustomNode::save() {
 }
 
 variable_list CustomNode::apply(variable_list&& grads) {
-  const std::lock_guard lock(running_);
   for (size_t i = 0; i < grads.size(); ++i)
     if (!grads[i].defined() && context_.materialize_grads_) grads[i] = zeros_of(output_info_[i]);
   return checked(call_backward(&context_, std::move(grads)));
