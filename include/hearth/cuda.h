@@ -39,6 +39,13 @@ HEARTH_API DeviceProperties get_device_properties(int device = -1);
 /// Waits for everything on the device (-1: the current one) and throws what kernels found wrong.
 HEARTH_API void synchronize(int device = -1);
 
+/// Seeds the current device's default generator; does nothing without a device.
+HEARTH_API void manual_seed(uint64_t seed);
+/// Seeds the default generators of all devices.
+HEARTH_API void manual_seed_all(uint64_t seed);
+/// The same as is_available(): the CUDA backend is always built with cuDNN.
+HEARTH_API bool cudnn_is_available();
+
 HEARTH_API size_t memory_allocated(int device = -1);
 HEARTH_API size_t max_memory_allocated(int device = -1);
 HEARTH_API size_t memory_reserved(int device = -1);

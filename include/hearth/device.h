@@ -42,12 +42,14 @@ struct Device {
 inline std::string to_string(Device device) { return device.str(); }
 /// "CPU", "CUDA" or "Meta".
 HEARTH_API const char* name_of(DeviceType type);
-inline std::string to_string(DeviceType type) { return name_of(type); }
+inline std::string to_string(DeviceType type) { return Device(type).str(); }
 
 enum class Layout : int8_t { Strided = 0 };
 inline constexpr Layout kStrided = Layout::Strided;
 
 enum class MemoryFormat : int8_t { Contiguous = 0, Preserve = 1, ChannelsLast = 2, ChannelsLast3d = 3 };
+inline std::string to_string(Layout) { return "Strided"; }
+HEARTH_API std::string to_string(MemoryFormat format);
 inline constexpr int kMaxDims = 16;
 
 }  // namespace hearth

@@ -128,6 +128,14 @@ class TypeMeta {
   constexpr operator ScalarType() const { return type_; }
   constexpr ScalarType toScalarType() const { return type_; }
   constexpr size_t itemsize() const { return element_size(type_); }
+  template <class T>
+  static constexpr TypeMeta Make() {
+    return dtype_of<T>;
+  }
+  template <class T>
+  constexpr bool Match() const {
+    return type_ == dtype_of<T>;
+  }
   HEARTH_API const char* name() const;
   friend constexpr bool operator==(TypeMeta a, TypeMeta b) { return a.type_ == b.type_; }
   friend constexpr bool operator==(TypeMeta a, ScalarType b) { return a.type_ == b; }

@@ -41,13 +41,19 @@ HEARTH_ERROR_TYPE(NotImplementedError, Error);
 HEARTH_ERROR_TYPE(LinAlgError, Error);
 HEARTH_ERROR_TYPE(OutOfMemoryError, Error);
 HEARTH_ERROR_TYPE(DistError, Error);
+HEARTH_ERROR_TYPE(DistBackendError, DistError);
+HEARTH_ERROR_TYPE(DistStoreError, DistError);
+HEARTH_ERROR_TYPE(DistNetworkError, DistError);
+HEARTH_ERROR_TYPE(DistQueueEmptyError, DistStoreError);
 #undef HEARTH_ERROR_TYPE
 
-/// Reports a condition that does not stop the program: "[W] message" on stderr unless a handler is set.
+/// Reports a condition that does not stop the program: "[W] message" on stderr unless a sink is set.
 HEARTH_API void warn(const std::string& message);
-using WarningHandler = void (*)(const std::string& message);
-/// Sets this thread's handler (null restores the default) and returns the former one.
-HEARTH_API WarningHandler set_warning_handler(WarningHandler handler);
+/// What warn does when no sink is set.
+HEARTH_API void print_warning(const std::string& message);
+using WarningSink = void (*)(const std::string& message);
+/// Sets where this thread's warnings go (null restores the default) and returns the former sink.
+HEARTH_API WarningSink set_warning_sink(WarningSink sink);
 
 namespace detail {
 

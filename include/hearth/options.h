@@ -1,6 +1,9 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
 
 #include "hearth/device.h"
 #include "hearth/dtype.h"
@@ -17,7 +20,7 @@ class TensorOptions {
   constexpr TensorOptions(DeviceType where) { set_device(Device(where)); }
   TensorOptions(const char* where) { set_device(Device(where)); }
   TensorOptions(const std::string& where) { set_device(Device(where)); }
-  constexpr TensorOptions(Layout) {}
+  constexpr TensorOptions(Layout) : has_layout_(true) {}
   constexpr TensorOptions(MemoryFormat format) : format_(format), has_format_(true) {}
 
   [[nodiscard]] constexpr TensorOptions dtype(std::optional<ScalarType> type) const {
@@ -38,7 +41,11 @@ class TensorOptions {
     if (where) r.device_ = *where;
     return r;
   }
-  [[nodiscard]] TensorOptions device(Device where) const { return device(std::optional<Device>(where)); }
+  template <class T>
+    requires std::is_convertible_v<T, Device>
+  [[nodiscard]] TensorOptions device(T&& where) const {
+    return device(std::optional<Device>(std::forward<T>(where)));
+  }
   [[nodiscard]] TensorOptions device(DeviceType type, DeviceIndex index = -1) const {
     return device(Device(type, index));
   }
@@ -46,7 +53,11 @@ class TensorOptions {
   [[nodiscard]] TensorOptions device_index(int index) const {
     return device(Device(DeviceType::CUDA, static_cast<DeviceIndex>(index)));
   }
-  [[nodiscard]] constexpr TensorOptions layout(Layout) const { return *this; }
+  [[nodiscard]] constexpr TensorOptions layout(std::optional<Layout> value) const {
+    TensorOptions r = *this;
+    r.has_layout_ = value.has_value();
+    return r;
+  }
   [[nodiscard]] constexpr TensorOptions requires_grad(std::optional<bool> value) const {
     TensorOptions r = *this;
     r.requires_grad_ = value.value_or(false);
@@ -56,6 +67,7 @@ class TensorOptions {
   [[nodiscard]] constexpr TensorOptions pinned_memory(std::optional<bool> value) const {
     TensorOptions r = *this;
     r.pinned_ = value.value_or(false);
+    r.has_pinned_ = value.has_value();
     return r;
   }
   [[nodiscard]] constexpr TensorOptions memory_format(std::optional<MemoryFormat> value) const {
@@ -74,6 +86,8 @@ class TensorOptions {
   constexpr bool has_dtype() const { return has_dtype_; }
   constexpr bool has_device() const { return has_device_; }
   constexpr bool has_requires_grad() const { return has_requires_grad_; }
+  constexpr bool has_layout() const { return has_layout_; }
+  constexpr bool has_pinned_memory() const { return has_pinned_; }
   constexpr bool has_memory_format() const { return has_format_; }
   constexpr int32_t device_index() const { return device_.index(); }
   constexpr std::optional<ScalarType> dtype_opt() const {
@@ -102,7 +116,11 @@ class TensorOptions {
   MemoryFormat format_ = MemoryFormat::Contiguous;
   bool requires_grad_ = false, pinned_ = false;
   bool has_dtype_ = false, has_device_ = false, has_requires_grad_ = false, has_format_ = false;
+  bool has_layout_ = false, has_pinned_ = false;
 };
+
+/// "TensorOptions(dtype=float (default), device=cpu (default), …)".
+HEARTH_API std::string to_string(const TensorOptions& options);
 
 inline TensorOptions dtype(ScalarType type) { return TensorOptions().dtype(type); }
 inline TensorOptions dtype(TypeMeta type) { return TensorOptions().dtype(type); }
@@ -115,6 +133,7 @@ inline TensorOptions device(DeviceType where) { return TensorOptions().device(wh
 inline TensorOptions device_index(int index) { return TensorOptions().device_index(index); }
 inline TensorOptions layout(Layout value) { return TensorOptions().layout(value); }
 inline TensorOptions requires_grad(bool value = true) { return TensorOptions().requires_grad(value); }
+inline TensorOptions pinned_memory(bool value = true) { return TensorOptions().pinned_memory(value); }
 inline TensorOptions memory_format(MemoryFormat value) { return TensorOptions().memory_format(value); }
 
 }  // namespace hearth

@@ -3,6 +3,7 @@
 #include "core/faults.h"
 #include "core/streams.h"
 #include "hearth/cuda.h"
+#include "hearth/generator.h"
 
 namespace hearth::cuda {
 
@@ -16,6 +17,11 @@ Device cuda_device(int index) {
 /// Queries do not fail where there is no device: nothing is allocated there.
 MemoryStats stats_or_nothing(int device) {
   return is_available() ? memory_stats(device) : MemoryStats();
+}
+
+void reseed(Device device, uint64_t seed) {
+  Generator generator = default_generator(device);
+  generator.set_current_seed(seed);
 }
 
 }  // namespace
@@ -35,6 +41,14 @@ DeviceProperties get_device_properties(int device) {
 }
 
 void synchronize(int device) { synchronize_device(cuda_index(device)); }
+
+void manual_seed(uint64_t seed) {
+  if (is_available()) reseed(cuda_device(-1), seed);
+}
+void manual_seed_all(uint64_t seed) {
+  for (int i = 0; i < device_count(); ++i) reseed(cuda_device(i), seed);
+}
+bool cudnn_is_available() { return is_available(); }
 
 size_t memory_allocated(int device) {
   return static_cast<size_t>(stats_or_nothing(device).allocated_bytes.current);

@@ -63,4 +63,9 @@ const char* name_of(DeviceType type) {
   return type == DeviceType::CPU ? "CPU" : type == DeviceType::CUDA ? "CUDA" : "Meta";
 }
 
+std::string to_string(MemoryFormat format) {
+  constexpr std::array<const char*, 4> kNames = {"Contiguous", "Preserve", "ChannelsLast", "ChannelsLast3d"};
+  return kNames[static_cast<size_t>(format)];
+}
+
 }  // namespace hearth

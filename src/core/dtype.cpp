@@ -16,9 +16,9 @@ Names names_of(ScalarType type) {
   switch (type) {
     case kByte: return {"Byte", "uint8", "unsigned char"};
     case kChar: return {"Char", "int8", "signed char"};
-    case kShort: return {"Short", "int16", "short"};
+    case kShort: return {"Short", "int16", "short int"};
     case kInt: return {"Int", "int32", "int"};
-    case kLong: return {"Long", "int64", "long"};
+    case kLong: return {"Long", "int64", "long int"};
     case kHalf: return {"Half", "float16", "c10::Half"};
     case kFloat: return {"Float", "float32", "float"};
     case kDouble: return {"Double", "float64", "double"};
@@ -74,8 +74,20 @@ TensorOptions TensorOptions::merge_in(const TensorOptions& other) const {
   if (other.has_device_) merged.set_device(other.device_);
   if (other.has_format_) merged = merged.memory_format(other.format_);
   if (other.has_requires_grad_) merged = merged.requires_grad(other.requires_grad_);
-  merged.pinned_ |= other.pinned_;
+  if (other.has_pinned_) merged = merged.pinned_memory(other.pinned_);
+  merged.has_layout_ |= other.has_layout_;
   return merged;
+}
+
+std::string to_string(const TensorOptions& options) {
+  const auto mark = [](bool is_set) { return is_set ? "" : " (default)"; };
+  const auto format = options.memory_format_opt();
+  return detail::str("TensorOptions(dtype=", options.dtype().name(), mark(options.has_dtype()),
+                     ", device=", options.device(), mark(options.has_device()),
+                     ", layout=", options.layout(), mark(options.has_layout()),
+                     ", requires_grad=", options.requires_grad(), mark(options.has_requires_grad()),
+                     ", pinned_memory=", options.pinned_memory(), mark(options.has_pinned_memory()),
+                     ", memory_format=", format ? to_string(*format) : "(nullopt)", ")");
 }
 
 }  // namespace hearth

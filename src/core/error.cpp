@@ -27,22 +27,28 @@ HEARTH_ERROR_BODY(NotImplementedError, Error)
 HEARTH_ERROR_BODY(LinAlgError, Error)
 HEARTH_ERROR_BODY(OutOfMemoryError, Error)
 HEARTH_ERROR_BODY(DistError, Error)
+HEARTH_ERROR_BODY(DistBackendError, DistError)
+HEARTH_ERROR_BODY(DistStoreError, DistError)
+HEARTH_ERROR_BODY(DistNetworkError, DistError)
+HEARTH_ERROR_BODY(DistQueueEmptyError, DistStoreError)
 #undef HEARTH_ERROR_BODY
 
 namespace {
-thread_local WarningHandler warning_handler = nullptr;
+thread_local WarningSink warning_sink = nullptr;
+}
+
+void print_warning(const std::string& message) {
+  std::fprintf(stderr, "[W] %s\n", message.c_str());
 }
 
 void warn(const std::string& message) {
-  if (warning_handler)
-    warning_handler(message);
+  if (warning_sink)
+    warning_sink(message);
   else
-    std::fprintf(stderr, "[W] %s\n", message.c_str());
+    print_warning(message);
 }
 
-WarningHandler set_warning_handler(WarningHandler handler) {
-  return std::exchange(warning_handler, handler);
-}
+WarningSink set_warning_sink(WarningSink sink) { return std::exchange(warning_sink, sink); }
 
 namespace detail {
 

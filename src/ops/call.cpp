@@ -104,7 +104,7 @@ void launch_on(const OpCall& c, const Tensor* outputs, Device device, ScalarType
     Ctx ctx(cpu_backend(), device, nullptr, &faults);
     Launch launch(c.inputs, outputs, ctx, compute);
     c.op.launch(c.op, c.args, launch);
-    if (faults.fault != 0) [[unlikely]] throw_fault(faults);
+    check_fault(faults);
     return;
   }
   Backend& backend = backend_of(device);
@@ -132,6 +132,8 @@ void compute(OpCall& c) {
   if (pointwise) inferred.compute = compute_type(info, c.inputs);
   if (pointwise || inferred.has(0)) check_dtype(info, pointwise ? inferred.compute : inferred.in(0).dtype);
   c.op.infer(c.op, c.args, inferred);
+  HEARTH_CHECK_AS(NotImplementedError, info.effect != Effect::kDynamicShape || !device.is_meta(), info.name,
+                  "(): the result's shape depends on data, which meta tensors do not have");
   if (info.effect == Effect::kView) return make_view(c, inferred);
   if (c.binding == Binding::kNew) {
     allocate_outputs(c, inferred, device);

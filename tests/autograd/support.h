@@ -61,10 +61,10 @@ std::string message_of(Call&& call) {
 class Warnings {
  public:
   Warnings()
-      : former_(set_warning_handler([](const std::string& text) { said().push_back(text); })) {
+      : former_(set_warning_sink([](const std::string& text) { said().push_back(text); })) {
     said().clear();
   }
-  ~Warnings() { set_warning_handler(former_); }
+  ~Warnings() { set_warning_sink(former_); }
   Warnings(const Warnings&) = delete;
   Warnings& operator=(const Warnings&) = delete;
   static std::vector<std::string>& said() {
@@ -78,7 +78,7 @@ class Warnings {
   }
 
  private:
-  WarningHandler former_;
+  WarningSink former_;
 };
 
 /// d f(x) / d x by central differences, for f that returns one number.

@@ -1,5 +1,9 @@
-#include <hearth/device.h>
+#include <hearth/hearth.h>
 
 #include <cstdio>
 
-int main() { std::printf("%s\n", hearth::Device("cuda:1").str().c_str()); }
+int main() {
+  const hearth::Tensor x = hearth::ones({3}, hearth::requires_grad());
+  (x + 2 * x).sum().backward();
+  std::printf("%s\n", hearth::to_string(x.grad()).c_str());
+}

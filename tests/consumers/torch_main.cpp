@@ -1,6 +1,7 @@
-#include <hearth/device.h>
 #include <torch/torch.h>
 
-#include <cstdio>
-
-int main() { std::printf("%s\n", hearth::Device("cuda:1").str().c_str()); }
+int main() {
+  torch::Tensor x = torch::ones({3}, torch::requires_grad());
+  (x + 2 * x).sum().backward();
+  std::cout << x.grad() << std::endl;
+}

@@ -1,0 +1,15 @@
+#pragma once
+
+#include "ATen/Context.h"
+#include "ATen/TensorIndexing.h"
+#include "ATen/TensorOperators.h"
+#include "ATen/core/Tensor.h"
+#include "ATen/std_headers.h"
+#include "ATen/tensor_literal.h"
+#include "c10/core/InferenceMode.h"
+#include "c10/core/ScalarType.h"
+#include "c10/core/Storage.h"
+#include "c10/core/TensorOptions.h"
+#include "c10/util/Exception.h"
+#include "c10/util/Optional.h"
+#include "c10/util/irange.h"

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <vector>
+
+#include "c10/namespaces.h"
+#include "hearth/tensor_literal.h"
+
+namespace at {
+
+// at::tensor keeps the elements' C++ type, where torch::tensor gives integers int64 and
+// floating-point numbers the default dtype. Templates, so that a program using both namespaces gets
+// this one, as in LibTorch.
+template <class T>
+concept Element = requires {
+  hearth::detail::DtypeOf<T>::value;
+};
+
+template <Element T>
+Tensor tensor(T value, const TensorOptions& options = {}) {
+  return hearth::detail::tensor_of(value, options, hearth::detail::LiteralDtype::kAsInCpp);
+}
+template <Element T>
+Tensor tensor(ArrayRef<T> values, const TensorOptions& options = {}) {
+  return hearth::detail::tensor_of(values, options, hearth::detail::LiteralDtype::kAsInCpp);
+}
+template <Element T>
+Tensor tensor(std::initializer_list<T> values, const TensorOptions& options = {}) {
+  return tensor(ArrayRef<T>(values), options);
+}
+template <Element T>
+Tensor tensor(const std::vector<T>& values, const TensorOptions& options = {}) {
+  return tensor(ArrayRef<T>(values), options);
+}
+
+}  // namespace at

@@ -1,0 +1,27 @@
+#pragma once
+
+// LibTorch's namespaces over Hearth's. Inner namespaces are aliases, so that a name reached through
+// torch, at and c10 at once is still one name; the outer ones stay open for programs to add to.
+namespace hearth {
+namespace autograd {}
+namespace cuda {}
+namespace indexing {}
+}  // namespace hearth
+
+namespace c10 {
+using namespace hearth;
+namespace cuda = hearth::cuda;
+}  // namespace c10
+
+namespace at {
+using namespace hearth;
+namespace cuda = hearth::cuda;
+namespace indexing = hearth::indexing;
+}  // namespace at
+
+namespace torch {
+using namespace hearth;
+namespace autograd = hearth::autograd;
+namespace cuda = hearth::cuda;
+namespace indexing = hearth::indexing;
+}  // namespace torch

@@ -1,0 +1,59 @@
+#pragma once
+
+#include <map>
+#include <ostream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "c10/namespaces.h"
+#include "hearth/stream.h"
+
+// Programs print standard containers because LibTorch's headers let them; the operators are found
+// for those only in their own namespace.
+namespace std {
+
+template <class First, class Second>
+ostream& operator<<(ostream& out, const pair<First, Second>& value);
+
+#define HEARTH_STREAM_CONTAINER(container)                                 \
+  template <class... Types>                                                \
+  ostream& operator<<(ostream& out, const container<Types...>& elements) { \
+    for (auto it = elements.begin(); it != elements.end(); ++it) {         \
+      if (it != elements.begin()) out << ' ';                              \
+      out << *it;                                                          \
+    }                                                                      \
+    return out;                                                            \
+  }
+HEARTH_STREAM_CONTAINER(vector)
+HEARTH_STREAM_CONTAINER(map)
+HEARTH_STREAM_CONTAINER(set)
+#undef HEARTH_STREAM_CONTAINER
+
+template <class First, class Second>
+ostream& operator<<(ostream& out, const pair<First, Second>& value) {
+  return out << '(' << value.first << ", " << value.second << ')';
+}
+
+}  // namespace std
+
+namespace c10 {
+
+/// The arguments as a stream prints them, joined.
+template <class... Parts>
+std::string str(const Parts&... parts) {
+  std::ostringstream out;
+  ((out << parts), ...);
+  return out.str();
+}
+
+}  // namespace c10
+
+namespace at {
+using c10::str;
+}
+namespace torch {
+using c10::str;
+}

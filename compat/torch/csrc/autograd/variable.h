@@ -1,0 +1,5 @@
+#pragma once
+
+#include "c10/namespaces.h"
+#include "hearth/autograd.h"
+#include "hearth/autograd_hooks.h"

@@ -1,0 +1,14 @@
+#pragma once
+
+#include "ATen/Parallel.h"
+#include "torch/csrc/autograd/grad_mode.h"
+#include "torch/types.h"
+
+namespace torch {
+
+/// Whether both are undefined or both defined and equal.
+inline bool equal_if_defined(const Tensor& a, const Tensor& b) {
+  return a.defined() == b.defined() && (!a.defined() || equal(a, b));
+}
+
+}  // namespace torch

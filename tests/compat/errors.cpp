@@ -1,0 +1,104 @@
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+namespace {
+
+/// What the error that `run` throws says; it must be an E.
+template <class E, class F>
+std::string what_of(F run) {
+  try {
+    run();
+  } catch (const E& error) {
+    return error.what_without_backtrace();
+  }
+  return "nothing thrown";
+}
+
+bool starts_with(const std::string& text, const std::string& start) {
+  return text.compare(0, start.size(), start) == 0;
+}
+
+/// Collects warnings.
+struct Collector : c10::WarningHandler {
+  void process(const c10::Warning& warning) override { texts.push_back(warning.msg()); }
+  std::vector<std::string> texts;
+};
+
+void warn_once() { TORCH_WARN_ONCE("once ", 1); }
+
+}  // namespace
+
+TEST(Errors, ChecksStreamTheirMessage) {
+  const std::vector<int64_t> sizes = {2, 3};
+  const auto said = what_of<c10::Error>([&] {
+    TORCH_CHECK(sizes.empty(), "sizes: ", sizes, " or ", torch::IntArrayRef({2, 2}), " at ", 1e-5,
+                ' ', true, " on ", torch::Device("cuda:1"), " as ", torch::kFloat);
+  });
+  EXPECT_EQ(said, "sizes: 2 3 or [2, 2] at 1e-05 1 on cuda:1 as Float");
+  EXPECT_NO_THROW(TORCH_CHECK(!sizes.empty()));
+}
+
+TEST(Errors, ChecksWithoutAMessage) {
+  const auto said = what_of<c10::Error>([] { TORCH_CHECK(1 == 2); });
+  EXPECT_TRUE(
+      starts_with(said, "Expected 1 == 2 to be true, but got false.  (Could this error message"));
+}
+
+TEST(Errors, Asserts) {
+  const auto said = what_of<c10::Error>([] { TORCH_INTERNAL_ASSERT(1 == 2, "more ", 3); });
+  EXPECT_TRUE(starts_with(said, "1 == 2 INTERNAL ASSERT FAILED at \"")) << said;
+  EXPECT_NE(said.find("more 3"), std::string::npos);
+  EXPECT_THROW(AT_ASSERT(false), c10::Error);
+  EXPECT_EQ(what_of<c10::Error>([] { AT_ERROR("a", 2); }), "a2");
+}
+
+TEST(Errors, Kinds) {
+  EXPECT_EQ(what_of<c10::IndexError>([] { TORCH_CHECK_INDEX(false, "i", 1); }), "i1");
+  EXPECT_EQ(what_of<c10::ValueError>([] { TORCH_CHECK_VALUE(false, "v"); }), "v");
+  EXPECT_EQ(what_of<c10::TypeError>([] { TORCH_CHECK_TYPE(false, "t"); }), "t");
+  EXPECT_EQ(what_of<c10::NotImplementedError>([] { TORCH_CHECK_NOT_IMPLEMENTED(false, "n"); }),
+            "n");
+  EXPECT_THROW(torch::ones({2, 3}) + torch::ones({4}), std::exception);
+}
+
+TEST(Errors, TextsOfTensorOps) {
+  const auto sizes = what_of<c10::Error>([] { torch::ones({2, 3}) + torch::ones({4}); });
+  EXPECT_TRUE(starts_with(sizes, "The size of tensor a (3) must match the size of tensor b (4)"))
+      << sizes;
+  const auto mm = what_of<c10::Error>([] { torch::mm(torch::ones({2, 3}), torch::ones({2, 3})); });
+  EXPECT_TRUE(starts_with(mm, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)")) << mm;
+  const auto grad =
+      what_of<c10::Error>([] { torch::ones({2}, torch::requires_grad()).mul(2).backward(); });
+  EXPECT_TRUE(starts_with(grad, "grad can be implicitly created only for scalar outputs")) << grad;
+  const auto item = what_of<c10::Error>([] { torch::ones({2}).item<float>(); });
+  EXPECT_TRUE(starts_with(item, "a Tensor with 2 elements cannot be converted to Scalar")) << item;
+  const auto leaf = what_of<c10::Error>([] { torch::ones({2}, torch::requires_grad()).add_(1); });
+  EXPECT_TRUE(starts_with(
+      leaf, "a leaf Variable that requires grad is being used in an in-place operation"))
+      << leaf;
+}
+
+TEST(Errors, WarningsReachTheThreadsHandler) {
+  Collector collector;
+  {
+    c10::WarningUtils::WarningHandlerGuard guard(&collector);
+    TORCH_WARN("number ", 3);
+    for (int i = 0; i < 3; ++i) warn_once();
+    {
+      c10::WarningUtils::WarnAlways always(true);
+      warn_once();
+      warn_once();
+    }
+    warn_once();
+  }
+  EXPECT_EQ(collector.texts, (std::vector<std::string>{"number 3", "once 1", "once 1", "once 1"}));
+}
+
+TEST(Errors, LibraryWarningsReachTheHandlerToo) {
+  Collector collector;
+  const c10::WarningUtils::WarningHandlerGuard guard(&collector);
+  const auto y = torch::ones({2}, torch::requires_grad()) * 2;
+  EXPECT_FALSE(y.grad().defined());
+  ASSERT_EQ(collector.texts.size(), 1U);
+  EXPECT_NE(collector.texts[0].find("is not a leaf"), std::string::npos);
+}

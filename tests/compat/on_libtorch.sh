@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# on_libtorch.sh <torch folder> [file...]: compiles these tests (by default all) against a real
+# LibTorch, whose folder has include/ and lib/, and runs them: what they expect must be its behaviour.
+set -euo pipefail
+torch=$1
+shift
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+[[ $# -gt 0 ]] || set -- "$here"/*.cpp
+
+flags=(-std=c++20 -O0 -I "$torch/include" -I "$torch/include/torch/csrc/api/include")
+echo '#include <torch/torch.h>' >"$work/all.h"
+g++ "${flags[@]}" -x c++-header "$work/all.h" -o "$work/all.h.gch"
+objects=()
+for file in "$@"; do
+  object=$work/$(basename "$file").o
+  g++ "${flags[@]}" -include "$work/all.h" -c "$file" -o "$object"
+  objects+=("$object")
+done
+g++ "${objects[@]}" -o "$work/tests" -L "$torch/lib" -Wl,-rpath,"$torch/lib" -Wl,--no-as-needed \
+  -ltorch -ltorch_cpu -lc10 -lgtest -lgtest_main -lpthread
+"$work/tests" --gtest_brief=1
