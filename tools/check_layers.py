@@ -16,7 +16,7 @@ LAYERS = [
     ("functors", r"src/functors/.*"),
     ("kernel bodies", r"src/kernels/(cpu|cuda|sim)/.*"),
     ("kernels", r"src/kernels/.*"),
-    ("autograd", r"src/autograd/.*|include/hearth/autograd(/.*|\.h)"),
+    ("autograd", r"src/autograd/.*|include/hearth/(autograd/.*|(autograd|autograd_hooks|custom_function)\.h)"),
     ("ops", r"src/ops/.*"),
     ("declarations", r"include/hearth/ops/.*"),
     ("umbrella", r"include/hearth/hearth\.h"),

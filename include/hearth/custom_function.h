@@ -2,7 +2,6 @@
 
 #include <initializer_list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -28,7 +27,8 @@ class HEARTH_API AutogradContext {
   AutogradContext(const AutogradContext&) = delete;
   AutogradContext& operator=(const AutogradContext&) = delete;
 
-  /// Anything but inputs and outputs, which belong into save_for_backward.
+  /// Anything but inputs and outputs, which belong into save_for_backward. No lock is held while
+  /// backward runs, so a backward that changes this must take one if threads share the graph.
   std::unordered_map<std::string, IValue> saved_data;
 
   /// Keeps inputs and outputs; undefined ones are allowed. Call it once, from forward.
@@ -40,7 +40,8 @@ class HEARTH_API AutogradContext {
   void mark_non_differentiable(const variable_list& outputs);
   /// Whether undefined gradients reach backward as zeros; they do unless set to false.
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
-  /// Whether the backward pass wants the gradient of this tensor argument (or of any in the ranges).
+  /// Whether the backward pass wants the gradient of this tensor argument (or of any in the
+  /// ranges).
   bool needs_input_grad(size_t output_edge_index) const;
   bool needs_input_grad(std::initializer_list<IndexRange> ranges) const;
 
@@ -91,7 +92,6 @@ class HEARTH_API CustomNode : public Node {
   std::vector<bool> is_tensor_;
   variable_list inputs_;  // of the running forward only
   std::vector<InputMetadata> output_info_;
-  std::recursive_mutex running_;  // backward may change the context
   bool recorded_ = false;
   bool released_ = false;
 };
@@ -105,27 +105,31 @@ class CppNode final : public CustomNode {
   }
 };
 
-/// Base of custom functions: `struct F : Function<F>` has static `forward(AutogradContext*, args…)`, which
-/// returns a tensor or a list of them, and `backward(AutogradContext*, variable_list)`, which returns one
-/// gradient per argument. `F::apply(args…)` calls and records it.
+/// Base of custom functions: `struct F : Function<F>` has static `forward(AutogradContext*,
+/// args…)`, which returns a tensor or a list of them, and `backward(AutogradContext*,
+/// variable_list)`, which returns one gradient per argument. `F::apply(args…)` calls and records
+/// it.
 template <class T>
 struct Function {
   template <class X = T, class... Args>
   static auto apply(Args&&... args) {
     using Result = std::decay_t<decltype(X::forward(nullptr, std::forward<Args>(args)...))>;
-    const auto node = IntrusivePtr<CppNode<X>>::adopt(new CppNode<X>);
+    const auto node = IntrusivePtr < CppNode < X
+    >> ::adopt(new CppNode<X>);
     (node->add_argument(args), ...);
     node->connect();
     const auto forward = [&] {
       const AutoGradMode off(false);
-      return X::forward(&node->context(), std::forward<Args>(args)...);
+      return X
+      ::forward(&node->context(), std::forward<Args>(args)...);
     };
     if constexpr (std::is_base_of_v<Tensor, Result>) {
       variable_list outputs{forward()};
       node->finish(outputs);
       return std::move(outputs[0]);
     } else {
-      static_assert(std::is_same_v<Result, variable_list>, "forward must return a Tensor or a vector of tensors");
+      static_assert(std::is_same_v<Result, variable_list>,
+                    "forward must return a Tensor or a vector of tensors");
       variable_list outputs = forward();
       node->finish(outputs);
       return outputs;

@@ -51,8 +51,8 @@ class HEARTH_API IValue {
   const char* tagKind() const;
 
  private:
-  using Value = std::variant<std::monostate, Tensor, bool, int64_t, double, std::string, std::vector<int64_t>,
-                             std::vector<double>, std::vector<Tensor>>;
+  using Value = std::variant<std::monostate, Tensor, bool, int64_t, double, std::string,
+                             std::vector<int64_t>, std::vector<double>, std::vector<Tensor>>;
   template <class T>
   bool holds() const {
     return std::holds_alternative<T>(value_);

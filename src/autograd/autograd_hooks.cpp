@@ -12,13 +12,16 @@ SavedHooks& current_saved_hooks() {
 }
 
 SavedTensorHooks::SavedTensorHooks(Pack pack, Unpack unpack) : previous_(current_saved_hooks()) {
-  current_saved_hooks() = std::make_shared<const Functions>(Functions{std::move(pack), std::move(unpack)});
+  current_saved_hooks() =
+      std::make_shared<const Functions>(Functions{std::move(pack), std::move(unpack)});
 }
 SavedTensorHooks::~SavedTensorHooks() { current_saved_hooks() = previous_; }
 
 unsigned register_post_accumulate_grad_hook(const Tensor& leaf, PostAccumulateHook hook) {
-  HEARTH_CHECK(leaf.requires_grad(), "cannot register a hook on a tensor that doesn't require gradient");
-  HEARTH_CHECK(leaf.is_leaf(), "post accumulate grad hooks cannot be registered on non-leaf tensors");
+  HEARTH_CHECK(leaf.requires_grad(),
+               "cannot register a hook on a tensor that doesn't require gradient");
+  HEARTH_CHECK(leaf.is_leaf(),
+               "post accumulate grad hooks cannot be registered on non-leaf tensors");
   TensorState& state = state_of(impl_of(leaf));
   const std::lock_guard lock(state.mutex);
   if (!state.after_accumulate) state.after_accumulate = std::make_shared<PostAccumulateHooks>();

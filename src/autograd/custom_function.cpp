@@ -20,7 +20,9 @@ AutogradContext::~AutogradContext() = default;
 
 void AutogradContext::save_for_backward(variable_list to_save) { to_save_ = std::move(to_save); }
 void AutogradContext::mark_dirty(const variable_list& inputs) { dirty_ = inputs; }
-void AutogradContext::mark_non_differentiable(const variable_list& outputs) { non_differentiable_ = outputs; }
+void AutogradContext::mark_non_differentiable(const variable_list& outputs) {
+  non_differentiable_ = outputs;
+}
 
 variable_list AutogradContext::get_saved_variables() const {
   const std::lock_guard lock(node_->mutex_);
@@ -84,18 +86,20 @@ void CustomNode::add_argument(const TensorList& tensors) {
 }
 
 void CustomNode::connect() {
-  recorded_ = GradMode::is_enabled() && std::any_of(inputs_.begin(), inputs_.end(),
-                                                    [](const Tensor& input) { return input.requires_grad(); });
+  recorded_ = GradMode::is_enabled() &&
+              std::any_of(inputs_.begin(), inputs_.end(),
+                          [](const Tensor& input) { return input.requires_grad(); });
   if (!recorded_) return;
-  for (const Tensor& input : inputs_) add_next_edge(input.defined() ? gradient_edge(input) : Edge());
+  for (const Tensor& input : inputs_)
+    add_next_edge(input.defined() ? gradient_edge(input) : Edge());
   if (AnomalyMode::is_enabled()) remember_forward(*this, modes.scope);
 }
 
 void CustomNode::finish(variable_list& outputs) {
   for (const Tensor& input : context_.dirty_) impl_of(input).bump_version();
   for (Tensor& output : outputs) finish_output(output, outputs.size() == 1);
-  const auto differentiable = std::count_if(outputs.begin(), outputs.end(),
-                                            [](const Tensor& output) { return output.requires_grad(); });
+  const auto differentiable = std::count_if(
+      outputs.begin(), outputs.end(), [](const Tensor& output) { return output.requires_grad(); });
   for (const Tensor& output : outputs)
     if (differentiable > 1 && output.defined()) set_origin(output, ViewOrigin::kMultipleOutputs);
   if (recorded_) save();
@@ -108,7 +112,8 @@ void CustomNode::finish(variable_list& outputs) {
 void CustomNode::finish_output(Tensor& output, bool only_output) {
   const bool is_input = output.defined() && contains(inputs_, output);
   const bool is_dirty = output.defined() && contains(context_.dirty_, output);
-  const bool differentiable = recorded_ && output.defined() && is_differentiable(output.scalar_type()) &&
+  const bool differentiable = recorded_ && output.defined() &&
+                              is_differentiable(output.scalar_type()) &&
                               !contains(context_.non_differentiable_, output);
   const uint32_t number = recorded_ ? add_input_metadata(differentiable ? output : Tensor()) : 0;
   InputMetadata& info = output_info_.emplace_back();
@@ -118,8 +123,10 @@ void CustomNode::finish_output(Tensor& output, bool only_output) {
     cut_history(output, is_input, is_dirty);
   } else if (is_dirty) {
     if (!is_input)
-      warn("Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, there is no need to "
-           "pass it to mark_dirty().");
+      warn(
+          "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, "
+          "there is no need to "
+          "pass it to mark_dirty().");
     rebase_input(output, number, only_output);
   } else {
     // An input returned as it is needs a history of its own.
@@ -145,10 +152,14 @@ void CustomNode::rebase_input(const Tensor& input, uint32_t number, bool only_ou
   HEARTH_CHECK(!(input.is_leaf() && input.requires_grad()),
                "a leaf Variable that requires grad has been used in an in-place operation.");
   HEARTH_CHECK(only_output || !input.is_view(),
-               "If your Function modifies inplace an input that is a view of another Tensor, your Function cannot "
-               "return more than one Tensor. This is not supported by the current autograd engine. You should either "
-               "make sure the input is not a view (using .clone() for example) or make your Function only return one "
-               "Tensor (potentially splitting it into two Functions: one doing the inplace that returns a single "
+               "If your Function modifies inplace an input that is a view of another Tensor, your "
+               "Function cannot "
+               "return more than one Tensor. This is not supported by the current autograd engine. "
+               "You should either "
+               "make sure the input is not a view (using .clone() for example) or make your "
+               "Function only return one "
+               "Tensor (potentially splitting it into two Functions: one doing the inplace that "
+               "returns a single "
                "Tensor and a second one that does the other operations).");
   TensorState& state = state_of(impl_of(input));
   state.grad.reset();
@@ -169,7 +180,6 @@ void CustomNode::save() {
 }
 
 variable_list CustomNode::apply(variable_list&& grads) {
-  const std::lock_guard lock(running_);
   for (size_t i = 0; i < grads.size(); ++i)
     if (!grads[i].defined() && context_.materialize_grads_) grads[i] = zeros_of(output_info_[i]);
   return checked(call_backward(&context_, std::move(grads)));
@@ -181,7 +191,8 @@ variable_list CustomNode::checked(variable_list results) const {
   const size_t expected = is_tensor_.size(), got = results.size();
   while (results.size() > expected && !results.back().defined()) results.pop_back();
   HEARTH_CHECK(results.size() == expected, "function ", name(),
-               " returned an incorrect number of gradients (expected ", expected, ", got ", got, ")");
+               " returned an incorrect number of gradients (expected ", expected, ", got ", got,
+               ")");
   variable_list gradients;
   for (size_t i = 0; i < expected; ++i) {
     if (is_tensor_[i])

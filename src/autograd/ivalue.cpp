@@ -4,8 +4,8 @@ namespace hearth {
 
 namespace {
 
-constexpr const char* kKinds[] = {"None", "Tensor", "Bool", "Int", "Double", "String", "IntList", "DoubleList",
-                                  "TensorList"};
+constexpr const char* kKinds[] = {"None",   "Tensor",  "Bool",       "Int",       "Double",
+                                  "String", "IntList", "DoubleList", "TensorList"};
 
 }  // namespace
 

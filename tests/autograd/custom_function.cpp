@@ -75,7 +75,8 @@ TEST(CustomFunction, MayBeLocalAndTakeLists) {
   };
   const Tensor a = leaf({1}), b = leaf({2}), c = leaf({3}), d = leaf({4});
   const std::vector<Tensor> list{a, b};
-  const variable_list out = Sum::apply(TensorList(list), variable_list{c}, std::optional<Tensor>(d), std::string("hello"));
+  const variable_list out = Sum::apply(TensorList(list), variable_list{c}, std::optional<Tensor>(d),
+                                       std::string("hello"));
   (out[0] + out[1] * 5).backward();
   expect_values(a.grad(), {1});
   expect_values(b.grad(), {1});
@@ -140,7 +141,8 @@ TEST(CustomFunction, DirtyInputs) {
   (y * y).sum().backward();
   expect_values(y, {3, 5});
   expect_values(x.grad(), {120, 200});
-  EXPECT_THROWS_WITH(AddOneInPlace::apply(x), "a leaf Variable that requires grad has been used in an in-place operation.");
+  EXPECT_THROWS_WITH(AddOneInPlace::apply(x),
+                     "a leaf Variable that requires grad has been used in an in-place operation.");
 }
 
 TEST(CustomFunction, DirtyViews) {
@@ -161,7 +163,9 @@ TEST(CustomFunction, InputsReturnedAsTheyAre) {
   const Tensor y = Same::apply(x);
   EXPECT_FALSE(y.is_same(x));
   EXPECT_EQ(y.data_ptr(), x.data_ptr());
-  EXPECT_THROWS_WITH(y.add_(1), "This view was created inside a custom Function (or because an input was returned as-is)");
+  EXPECT_THROWS_WITH(
+      y.add_(1),
+      "This view was created inside a custom Function (or because an input was returned as-is)");
   y.backward();
   expect_values(x.grad(), {7});
 }
@@ -176,7 +180,8 @@ TEST(CustomFunction, SavedOutputsMakeNoCycle) {
     static variable_list backward(AutogradContext* ctx, variable_list grads) {
       const variable_list saved = ctx->get_saved_variables();
       EXPECT_FALSE(saved[0].defined());
-      EXPECT_EQ(saved[1].grad_fn()->name().find("CppNode<"), std::string("hearth::autograd::").size());
+      EXPECT_EQ(saved[1].grad_fn()->name().find("CppNode<"),
+                std::string("hearth::autograd::").size());
       return {grads[0] * saved[1]};
     }
   };
@@ -185,13 +190,17 @@ TEST(CustomFunction, SavedOutputsMakeNoCycle) {
   expect_values(autograd::grad({g}, {x})[0], {1});
   const Tensor y = Exp::apply(x);
   y.mul_(2);
-  EXPECT_THROWS_WITH(y.backward(), "has been modified by an inplace operation: [torch.DoubleTensor [1]], which is output 0 "
-                                   "of hearth::autograd::CppNode<");
+  EXPECT_THROWS_WITH(
+      y.backward(),
+      "has been modified by an inplace operation: [torch.DoubleTensor [1]], which is output 0 "
+      "of hearth::autograd::CppNode<");
 }
 
 TEST(CustomFunction, NeedsInputGrad) {
   struct Asks : Function<Asks> {
-    static Tensor forward(AutogradContext*, const Tensor& a, const Tensor& b, const Tensor& c) { return a + b + c; }
+    static Tensor forward(AutogradContext*, const Tensor& a, const Tensor& b, const Tensor& c) {
+      return a + b + c;
+    }
     static variable_list backward(AutogradContext* ctx, variable_list grads) {
       EXPECT_TRUE(ctx->needs_input_grad(0));
       EXPECT_FALSE(ctx->needs_input_grad(1));  // a constant
@@ -212,15 +221,21 @@ TEST(CustomFunction, WrongNumbersOfGradients) {
   };
   struct Extra : Function<Extra> {
     static Tensor forward(AutogradContext*, const Tensor& a, double) { return a * 2; }
-    static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0], grads[0]}; }
+    static variable_list backward(AutogradContext*, variable_list grads) {
+      return {grads[0], grads[0]};
+    }
   };
   struct Padded : Function<Padded> {
     static Tensor forward(AutogradContext*, const Tensor& a) { return a * 2; }
-    static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0], Tensor(), Tensor()}; }
+    static variable_list backward(AutogradContext*, variable_list grads) {
+      return {grads[0], Tensor(), Tensor()};
+    }
   };
   const Tensor x = leaf({1});
-  EXPECT_THROWS_WITH(Few::apply(x, x).backward(), "returned an incorrect number of gradients (expected 2, got 1)");
-  EXPECT_THROWS_WITH(Extra::apply(x, 1.0).backward(), "returned a gradient different that is defined at position 2");
+  EXPECT_THROWS_WITH(Few::apply(x, x).backward(),
+                     "returned an incorrect number of gradients (expected 2, got 1)");
+  EXPECT_THROWS_WITH(Extra::apply(x, 1.0).backward(),
+                     "returned a gradient different that is defined at position 2");
   Padded::apply(x).backward();
   expect_values(x.grad(), {1});
 }

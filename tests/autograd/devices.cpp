@@ -23,7 +23,8 @@ TEST_F(Devices, GradientsFlowBackThroughTo) {
 }
 
 TEST_F(Devices, LeavesOnBothDevices) {
-  const Tensor a = vec({1, 2}).to(first_).requires_grad_(), b = vec({3, 4}).to(second_).requires_grad_();
+  const Tensor a = vec({1, 2}).to(first_).requires_grad_(),
+               b = vec({3, 4}).to(second_).requires_grad_();
   (a.to(second_) * b).sum().backward();
   EXPECT_EQ(a.grad().device(), first_);
   EXPECT_EQ(b.grad().device(), second_);
@@ -33,7 +34,8 @@ TEST_F(Devices, LeavesOnBothDevices) {
 }
 
 TEST_F(Devices, ACpuNumberAmongDeviceTensors) {
-  const Tensor number = scalar_tensor(3.0).requires_grad_(), x = vec({1, 2}).to(first_).requires_grad_();
+  const Tensor number = scalar_tensor(3.0).requires_grad_(),
+               x = vec({1, 2}).to(first_).requires_grad_();
   (x * number).sum().backward();
   EXPECT_TRUE(number.grad().is_cpu());
   EXPECT_EQ(number.grad().dim(), 0);
@@ -45,8 +47,9 @@ TEST_F(Devices, ModifiedTensorsAreNamed) {
   const Tensor x = ones({2, 2}).to(first_).requires_grad_();
   const Tensor y = x.exp();
   y.add_(1);
-  EXPECT_THROWS_WITH(y.sum().backward(), "[torch.cuda.FloatTensor [2, 2]], which is output 0 of ExpBackward0, is at "
-                                         "version 1; expected version 0 instead.");
+  EXPECT_THROWS_WITH(y.sum().backward(),
+                     "[torch.cuda.FloatTensor [2, 2]], which is output 0 of ExpBackward0, is at "
+                     "version 1; expected version 0 instead.");
 }
 
 TEST_F(Devices, BackwardRunsOnTheForwardsStreams) {

@@ -96,7 +96,9 @@ TEST(Engine, CallbacksRunAtTheEnd) {
       ctx->saved_data["numbers"] = numbers;
       return x * 1;
     }
-    static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0], Tensor()}; }
+    static variable_list backward(AutogradContext*, variable_list grads) {
+      return {grads[0], Tensor()};
+    }
   };
   const Tensor x = leaf({1});
   std::vector<std::string> order;
@@ -110,7 +112,8 @@ TEST(Engine, CallbacksRunAtTheEnd) {
   });
   y.backward();
   EXPECT_EQ(order, (std::vector<std::string>{"hook", "all done", "queued by a callback"}));
-  EXPECT_THROWS_WITH(autograd::queue_callback([] {}), "Final callbacks can only be installed during backward pass.");
+  EXPECT_THROWS_WITH(autograd::queue_callback([] {}),
+                     "Final callbacks can only be installed during backward pass.");
 }
 
 template <class Work>

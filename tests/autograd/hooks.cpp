@@ -127,7 +127,8 @@ TEST(RetainGrad, OutlivedByTheGraph) {
   }
   z.backward();
   expect_values(x.grad(), {6});
-  EXPECT_THROWS_WITH(vec({1}).retain_grad(), "can't retain_grad on Tensor that has requires_grad=False");
+  EXPECT_THROWS_WITH(vec({1}).retain_grad(),
+                     "can't retain_grad on Tensor that has requires_grad=False");
 }
 
 TEST(PostAccumulate, RunsAfterTheGradientWasAdded) {

@@ -5,7 +5,8 @@ namespace hearth::testing {
 namespace {
 
 constexpr const char* kModified =
-    "one of the variables needed for gradient computation has been modified by an inplace operation: ";
+    "one of the variables needed for gradient computation has been modified by an inplace "
+    "operation: ";
 
 TEST(Inplace, RecordsHistory) {
   const Tensor x = leaf({1, 2});
@@ -27,8 +28,11 @@ TEST(Inplace, OnAConstantMakesItDepend) {
 
 TEST(Inplace, LeavesAreRefused) {
   const Tensor x = leaf({1, 2});
-  EXPECT_THROWS_WITH(x.add_(1), "a leaf Variable that requires grad is being used in an in-place operation.");
-  EXPECT_THROWS_WITH(x[0].add_(1), "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+  EXPECT_THROWS_WITH(x.add_(1),
+                     "a leaf Variable that requires grad is being used in an in-place operation.");
+  EXPECT_THROWS_WITH(
+      x[0].add_(1),
+      "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   const NoGradGuard off;
   x.add_(1);
   expect_values(x, {2, 3});
@@ -39,25 +43,29 @@ TEST(Inplace, OfASavedOutputIsAnError) {
   const Tensor y = (x * 2).exp();
   y.add_(1);
   EXPECT_THROWS_WITH(y.sum().backward(),
-                     std::string(kModified) + "[torch.FloatTensor [3, 3]], which is output 0 of ExpBackward0, is at "
-                                              "version 1; expected version 0 instead. Hint: enable anomaly detection "
-                                              "to find the operation that failed to compute its gradient");
+                     std::string(kModified) +
+                         "[torch.FloatTensor [3, 3]], which is output 0 of ExpBackward0, is at "
+                         "version 1; expected version 0 instead. Hint: enable anomaly detection "
+                         "to find the operation that failed to compute its gradient");
 }
 
 TEST(Inplace, OfASavedIntermediateIsAnError) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2, z = (y * y).sum();
   y.add_(1);
-  EXPECT_THROWS_WITH(z.backward(), std::string(kModified) +
-                                       "[torch.FloatTensor [2]], which is output 0 of AddBackward0, is at version 1; "
-                                       "expected version 0 instead.");
+  EXPECT_THROWS_WITH(
+      z.backward(),
+      std::string(kModified) +
+          "[torch.FloatTensor [2]], which is output 0 of AddBackward0, is at version 1; "
+          "expected version 0 instead.");
 }
 
 TEST(Inplace, OfASavedConstantIsAnError) {
   const Tensor x = leaf({1, 2}, kDouble), w = vec({1, 2}, kDouble), z = (x * w).sum();
   w.add_(1);
-  EXPECT_THROWS_WITH(z.backward(), std::string(kModified) +
-                                       "[torch.DoubleTensor [2]] is at version 1; expected version 0 instead.");
+  EXPECT_THROWS_WITH(z.backward(),
+                     std::string(kModified) +
+                         "[torch.DoubleTensor [2]] is at version 1; expected version 0 instead.");
 }
 
 TEST(Inplace, ThroughDetachCounts) {
@@ -83,7 +91,8 @@ TEST(Inplace, UnderNoGradCounts) {
     const NoGradGuard off;
     x.add_(1);
   }
-  EXPECT_THROWS_WITH(y.sum().backward(), "[torch.FloatTensor [2]] is at version 1; expected version 0 instead.");
+  EXPECT_THROWS_WITH(y.sum().backward(),
+                     "[torch.FloatTensor [2]] is at version 1; expected version 0 instead.");
 }
 
 TEST(Views, WriteRewritesTheBasesHistory) {
@@ -191,9 +200,10 @@ TEST(Views, ShareTheVersion) {
 
 TEST(Versions, OfNewTensorsAreZero) {
   const Tensor x = vec({1, 2});
-  for (const Tensor& t : {zeros({2}), ones({2}), full({2}, 3), arange(3), linspace(0, 1, 3), eye(2), rand({2}), randn({2}),
-                          randint(5, {2}), randperm(4), zeros_like(x), rand_like(x), x.clone(), x.to(kDouble),
-                          cat({x, x}), stack({x, x}), x * 2})
+  for (const Tensor& t :
+       {zeros({2}), ones({2}), full({2}, 3), arange(3), linspace(0, 1, 3), eye(2), rand({2}),
+        randn({2}), randint(5, {2}), randperm(4), zeros_like(x), rand_like(x), x.clone(),
+        x.to(kDouble), cat({x, x}), stack({x, x}), x * 2})
     EXPECT_EQ(t._version(), 0);
 }
 

@@ -16,7 +16,8 @@ using autograd::variable_list;
 
 /// A one-dimensional CPU tensor of these values.
 inline Tensor vec(std::vector<double> values, ScalarType type = kFloat) {
-  return from_blob(values.data(), {int64_t(values.size())}, TensorOptions(kDouble)).to(type, false, true);
+  return from_blob(values.data(), {int64_t(values.size())}, TensorOptions(kDouble))
+      .to(type, false, true);
 }
 /// The same as a leaf that wants a gradient.
 inline Tensor leaf(const std::vector<double>& values, ScalarType type = kFloat) {
@@ -30,11 +31,13 @@ inline std::vector<double> values_of(const Tensor& tensor) {
   return {data, data + host.numel()};
 }
 
-inline void expect_values(const Tensor& tensor, const std::vector<double>& wanted, double tolerance = 1e-5) {
+inline void expect_values(const Tensor& tensor, const std::vector<double>& wanted,
+                          double tolerance = 1e-5) {
   ASSERT_TRUE(tensor.defined());
   const std::vector<double> got = values_of(tensor);
   ASSERT_EQ(got.size(), wanted.size());
-  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], tolerance) << "element " << i;
+  for (size_t i = 0; i < got.size(); ++i)
+    EXPECT_NEAR(got[i], wanted[i], tolerance) << "element " << i;
 }
 
 /// What `call` throws; empty if nothing.
@@ -48,16 +51,19 @@ std::string message_of(Call&& call) {
   return {};
 }
 
-#define EXPECT_THROWS_WITH(statement, text)                                                     \
-  do {                                                                                          \
-    const std::string message = ::hearth::testing::message_of([&] { statement; });              \
-    EXPECT_NE(message.find(text), std::string::npos) << "it says: \"" << message << '"';        \
+#define EXPECT_THROWS_WITH(statement, text)                                              \
+  do {                                                                                   \
+    const std::string message = ::hearth::testing::message_of([&] { statement; });       \
+    EXPECT_NE(message.find(text), std::string::npos) << "it says: \"" << message << '"'; \
   } while (false)
 
 /// Collects this thread's warnings while it lives.
 class Warnings {
  public:
-  Warnings() : former_(set_warning_sink([](const std::string& text) { said().push_back(text); })) { said().clear(); }
+  Warnings()
+      : former_(set_warning_sink([](const std::string& text) { said().push_back(text); })) {
+    said().clear();
+  }
   ~Warnings() { set_warning_sink(former_); }
   Warnings(const Warnings&) = delete;
   Warnings& operator=(const Warnings&) = delete;
