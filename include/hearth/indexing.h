@@ -43,8 +43,7 @@ struct TensorIndex {
   TensorIndex(int64_t value) : kind_(Kind::kInteger), integer_(value) {}
   TensorIndex(int value) : TensorIndex(static_cast<int64_t>(value)) {}
   template <class T>
-    requires std::is_same_v<T, bool>
-  TensorIndex(T value) : kind_(Kind::kBoolean), integer_(value) {}
+  requires std::is_same_v<T, bool> TensorIndex(T value) : kind_(Kind::kBoolean), integer_(value) {}
   TensorIndex(Slice slice) : kind_(Kind::kSlice), slice_(slice) {}
   TensorIndex(Tensor tensor) : kind_(Kind::kTensor), tensor_(std::move(tensor)) {}
 

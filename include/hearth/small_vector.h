@@ -31,7 +31,9 @@ class SmallVector {
   template <class... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) grow();
-    return *new (data_ + size_++) T(std::forward<Args>(args)...);
+    T* added = new (data_ + size_) T(std::forward<Args>(args)...);
+    ++size_;  // only now: the constructor may throw
+    return *added;
   }
   void push_back(T value) { emplace_back(std::move(value)); }
   void clear() {

@@ -11,17 +11,20 @@ namespace hearth {
 
 namespace detail {
 
-/// An argument such as 3, {1, 2}, {{1.5, 2}, {3, 4}} or a vector. It refers to the caller's elements, so it lives no
-/// longer than the call it is an argument of.
+/// An argument such as 3, {1, 2}, {{1.5, 2}, {3, 4}} or a vector. It refers to the caller's
+/// elements, so it lives no longer than the call it is an argument of.
 class HEARTH_API TensorLiteral {
  public:
   /// {}: no elements.
   TensorLiteral() : sizes_{0}, dtype_(get_default_dtype()), kind_(Kind::kList) {}
   TensorLiteral(std::initializer_list<TensorLiteral> parts);
-#define HEARTH_LITERAL(type, Name)                                                                    \
-  TensorLiteral(type value) : dtype_(ScalarType::Name), kind_(Kind::kNumber), number_(value) {}       \
-  TensorLiteral(ArrayRef<type> values)                                                                \
-      : sizes_{int64_t(values.size())}, dtype_(ScalarType::Name), kind_(Kind::kArray), data_(values.data()) {}
+#define HEARTH_LITERAL(type, Name)                                                              \
+  TensorLiteral(type value) : dtype_(ScalarType::Name), kind_(Kind::kNumber), number_(value) {} \
+  TensorLiteral(ArrayRef<type> values)                                                          \
+      : sizes_{int64_t(values.size())},                                                         \
+        dtype_(ScalarType::Name),                                                               \
+        kind_(Kind::kArray),                                                                    \
+        data_(values.data()) {}
   HEARTH_DTYPES(HEARTH_LITERAL)
 #undef HEARTH_LITERAL
   template <class T, class A>
@@ -49,7 +52,8 @@ enum class LiteralDtype : int8_t {
   kAsInPython,  // integers become int64, floating-point numbers the default dtype
   kAsInCpp,     // that of the C++ type
 };
-HEARTH_API Tensor tensor_of(const TensorLiteral& values, const TensorOptions& options, LiteralDtype rule);
+HEARTH_API Tensor tensor_of(const TensorLiteral& values, const TensorOptions& options,
+                            LiteralDtype rule);
 
 }  // namespace detail
 

@@ -4,8 +4,11 @@
 
 #include "autograd/anomaly.h"
 #include "autograd/saved_hooks.h"
+#include "core/device_allocator.h"
 #include "core/modes.h"
 #include "core/order_streams.h"
+#include "core/tensor_impl.h"
+#include "kernels/backend.h"
 
 namespace hearth::autograd {
 
@@ -57,6 +60,15 @@ Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_
   return grad;
 }
 
+/// What was made on one stream will be read on the other.
+void hand_over(const Tensor& tensor, StreamHandle from, StreamHandle to) {
+  if (from == to || !impl_of(tensor).storage) return;
+  const Device device = tensor.device();
+  order_streams(device, from, to);
+  if (!to) to = backend_of(device).default_stream(device.index());
+  device_record_stream(impl_of(tensor).storage->data, device, to);
+}
+
 }  // namespace
 
 GraphTask* GraphTask::current() { return current_task; }
@@ -80,7 +92,7 @@ GraphTask::Pending& GraphTask::pending(const NodePtr& node) {
 void GraphTask::add_root(const Edge& edge, Tensor gradient) {
   Pending& task = pending(edge.function);
   roots_.push_back(&task);
-  deliver(task, edge.input_nr, std::move(gradient), nullptr);
+  deliver(task, edge.input_nr, std::move(gradient));
 }
 
 void GraphTask::restrict_to(const SmallVector<Edge, 2>& inputs, bool accumulate) {
@@ -184,7 +196,7 @@ void GraphTask::run_ready() {
     const Device device = node.num_inputs() ? node.input_metadata(0).device : Device(DeviceType::CPU);
     run_node(*next);
     // What follows on the caller's stream sees the results.
-    if (device.is_cuda() && node.num_outputs() == 0)
+    if (device.is_cuda() && (node.num_outputs() == 0 || !next->captures.empty()))
       order_streams(device, NodeAccess::stream(node), callers.streams[device.index()]);
   }
 }
@@ -233,16 +245,19 @@ void GraphTask::distribute(Pending& from, variable_list&& gradients) {
     Pending& to = tasks_.at(edge.function.get());
     if (i < gradients.size() && gradients[i].defined()) {
       Tensor grad = conform(std::move(gradients[i]), edge.function->input_metadata(edge.input_nr), node, i);
-      deliver(to, edge.input_nr, std::move(grad), &node);
+      deliver(to, edge.input_nr, std::move(grad));
     }
     if (--to.dependencies == 0) ready_.push(&to);
   }
 }
 
-void GraphTask::deliver(Pending& to, uint32_t input_nr, Tensor gradient, const Node* from) {
+void GraphTask::deliver(Pending& to, uint32_t input_nr, Tensor gradient) {
+  const ModesGuard guard;
   if (gradient.is_cuda()) {
-    const StreamHandle made_on = from ? NodeAccess::stream(*from) : modes.streams[gradient.get_device()];
-    order_streams(gradient.device(), made_on, NodeAccess::stream(*to.node));
+    StreamHandle& stream = modes.streams[gradient.get_device()];
+    const StreamHandle consumer = NodeAccess::stream(*to.node);
+    hand_over(gradient, stream, consumer);
+    stream = consumer;  // which waits for all that is summed
   }
   Tensor& sum = to.gradients[input_nr];
   if (!sum.defined()) {

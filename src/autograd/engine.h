@@ -46,7 +46,7 @@ class GraphTask {
   void run_node(Pending& task);
   void capture(Pending& task);
   void distribute(Pending& from, variable_list&& gradients);
-  void deliver(Pending& to, uint32_t input_nr, Tensor gradient, const Node* from);
+  void deliver(Pending& to, uint32_t input_nr, Tensor gradient);
 
   bool keep_graph_, create_graph_;
   bool restricted_ = false;

@@ -62,11 +62,12 @@ Tensor SavedTensor::unpack(Node* node) const {
   const TensorImpl& impl = impl_of(tensor_);
   if (impl.version() != version_) {
     const NodePtr& fn = own_output_ ? NodePtr() : grad_fn_of(tensor_);
+    const uint32_t number = own_output_ ? output_nr_ : uint32_t(tensor_.output_nr());
     const std::string made_by = own_output_ ? node->name() : fn ? fn->name() : std::string();
     detail::fail<Error>(
         "one of the variables needed for gradient computation has been modified by an inplace operation: [torch.",
         impl.device.is_cuda() ? "cuda." : "", name_of(impl.dtype), "Tensor ", tensor_.sizes(), "]",
-        made_by.empty() ? std::string() : detail::str(", which is output ", output_nr_, " of ", made_by, ","),
+        made_by.empty() ? std::string() : detail::str(", which is output ", number, " of ", made_by, ","),
         " is at version ", impl.version(), "; expected version ", version_,
         " instead. Hint: enable anomaly detection to find the operation that failed to compute its gradient, with "
         "torch.autograd.set_detect_anomaly(True) (DetectAnomalyGuard).");

@@ -16,23 +16,68 @@ TensorState& state_of(TensorImpl& impl) {
   return static_cast<TensorState&>(*impl.autograd);
 }
 
+void ViewStep::destroy(ViewStep* step) noexcept {
+  // One by one: a long chain would destroy itself recursively.
+  IntrusivePtr<ViewStep> previous;
+  do {
+    previous = std::move(step->previous);
+    delete step;
+    step = previous && previous->use_count() == 1 ? previous.detach() : nullptr;
+  } while (step);
+}
+
 namespace {
+
+std::string how_created(const TensorState& view, const char* what_happened) {
+  const NodePtr& fn = view.grad_fn;
+  const std::string output = fn ? detail::str("Output ", view.output_nr, " of ", fn->name(), " is a view") : std::string();
+  const ViewOrigin origin = view.view->origin;
+  if (fn && origin != ViewOrigin::kInference && origin != ViewOrigin::kNoGrad)
+    return detail::str(output, " and ", what_happened, " modified inplace.");
+  const bool inference = origin == ViewOrigin::kInference;
+  return detail::str(fn ? output + " of a view which was created in " : std::string("A view was created in "),
+                     inference ? "inference mode and " : "no_grad mode and ", what_happened, " modified inplace ",
+                     inference ? "in normal mode." : "with grad mode enabled.");
+}
+
+const char* what_to_do(ViewOrigin origin) {
+  switch (origin) {
+    case ViewOrigin::kMultipleOutputs:
+      return " This view is the output of a function that returns multiple views. Such functions do not allow the "
+             "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.";
+    case ViewOrigin::kNoGrad:
+      return " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+             "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
+             "to be tracked) or both outside (if you want the inplace to be tracked).";
+    case ViewOrigin::kInference:
+      return " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
+             "moving both the view and the inplace either both inside the inference_mode block (if you don't want the "
+             "inplace to be tracked) or both outside (if you want the inplace to be tracked).";
+    default:
+      return " This view was created inside a custom Function (or because an input was returned as-is) and the "
+             "autograd logic to handle view+inplace would override the custom backward associated with the custom "
+             "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
+             "output of the custom Function.";
+  }
+}
+
+/// The view has no history of its own that an in-place write could extend.
+[[noreturn]] void refuse_view(const TensorState& view, const char* what_happened) {
+  detail::fail<Error>(how_created(view, what_happened), what_to_do(view.view->origin));
+}
 
 /// A view of a base that was written to through another alias: its history is made again from the base's.
 void refresh_view(const Tensor& tensor, TensorState& state) {
   ViewInfo& view = *state.view;
   const uint32_t now = impl_of(tensor).version();
   if (view.version == now || !requires_grad(impl_of(view.base))) return;
-  HEARTH_CHECK(view.origin != ViewOrigin::kInference || state.grad_fn,
-               "A view was created in inference mode and its base or another view of its base has been modified "
-               "inplace. This view is not differentiable now.");
+  if (view.origin != ViewOrigin::kDefault) refuse_view(state, "its base or another view of its base has been");
   const AutoGradMode on(true);
   const Tensor again = replay_views(view.last_step.get(), view.base);
   const TensorState* made = state_if_any(impl_of(again));
   state.grad_fn = made ? made->grad_fn : NodePtr();
   state.output_nr = made ? made->output_nr : 0;
   view.version = now;
-  if (state.grad_fn) impl_of(tensor).flags |= kHasGradFn;
 }
 
 }  // namespace
@@ -52,7 +97,7 @@ const NodePtr& grad_fn_of(const Tensor& tensor) {
 Edge gradient_edge(const Tensor& tensor) {
   TensorImpl& impl = impl_of(tensor);
   if (const NodePtr& fn = grad_fn_of(tensor)) return {fn, state_if_any(impl)->output_nr};
-  if (!impl.has(kRequiresGrad)) return {};
+  if (!requires_grad(impl)) return {};
   TensorState& state = state_of(impl);
   const std::lock_guard lock(state.mutex);
   // Another thread may be dropping the last reference to the accumulator right now; it then waits for this lock to
@@ -64,9 +109,21 @@ Edge gradient_edge(const Tensor& tensor) {
   return {NodePtr::adopt(accumulator), 0};
 }
 
+namespace {
+
+/// The gradient that a tensor keeps is that of its newest value.
+void move_retained(TensorState& state, Node& to, uint32_t nr) {
+  if (NodeState* old = state.grad_fn ? NodeAccess::state_if_any(*state.grad_fn) : nullptr)
+    std::erase_if(old->retained, [&](const NodeState::Retained& entry) { return entry.grad == state.retained; });
+  NodeAccess::state(to).retained.push_back({nr, state.retained});
+}
+
+}  // namespace
+
 void set_history(const Tensor& tensor, NodePtr node, uint32_t nr) {
   TensorImpl& impl = impl_of(tensor);
   TensorState& state = state_of(impl);
+  if (state.retained) [[unlikely]] move_retained(state, *node, nr);
   state.grad_fn = std::move(node);
   state.output_nr = nr;
   if (state.view) state.view->version = impl.version();
@@ -84,7 +141,7 @@ void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, con
   state.view->base = outer ? outer->base : base;
   state.view->last_step = IntrusivePtr<ViewStep>::adopt(
       new ViewStep(op, args, outer ? outer->last_step : IntrusivePtr<ViewStep>()));
-  state.view->origin = outer && outer->origin != ViewOrigin::kDefault ? outer->origin : origin;
+  state.view->origin = outer && origin == ViewOrigin::kDefault ? outer->origin : origin;
   state.view->version = impl.version();
 }
 
@@ -113,35 +170,6 @@ void rebase_history(const Tensor& tensor, NodePtr node) {
   impl.flags = (impl.flags & ~uint32_t(kRequiresGrad)) | kHasGradFn;
 }
 
-namespace {
-
-[[noreturn]] void refuse_view(const ViewInfo& view, const NodePtr& fn) {
-  const std::string what = fn ? detail::str("Output ", 0, " of ", fn->name(), " is a view and is being modified inplace. ")
-                              : std::string("A view was created in no_grad mode and is being modified inplace with grad mode enabled. ");
-  switch (view.origin) {
-    case ViewOrigin::kMultipleOutputs:
-      detail::fail<Error>(what, "This view is the output of a function that returns multiple views. Such functions do "
-                                "not allow the output views to be modified inplace. You should replace the inplace "
-                                "operation by an out-of-place one.");
-    case ViewOrigin::kNoGrad:
-      detail::fail<Error>("A view was created in no_grad mode and is being modified inplace with grad mode enabled. "
-                          "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
-                          "your code by moving both the view and the inplace either both inside the no_grad block (if "
-                          "you don't want the inplace to be tracked) or both outside (if you want the inplace to be "
-                          "tracked).");
-    case ViewOrigin::kInference:
-      detail::fail<Error>("A view was created in inference mode and is being modified inplace in normal mode. Given "
-                          "that this use case is ambiguous and error-prone, it is forbidden.");
-    default:
-      detail::fail<Error>(what, "This view was created inside a custom Function (or because an input was returned "
-                                "as-is) and the autograd logic to handle view+inplace would override the custom "
-                                "backward associated with the custom Function, leading to incorrect gradients. This "
-                                "behavior is forbidden. You can fix this by cloning the output of the custom Function.");
-  }
-}
-
-}  // namespace
-
 void check_inplace(const Tensor& tensor, bool will_require_grad) {
   const TensorImpl& impl = impl_of(tensor);
   HEARTH_CHECK(!impl.has(kInference) || (modes.flags & kInferenceMode),
@@ -150,7 +178,7 @@ void check_inplace(const Tensor& tensor, bool will_require_grad) {
   if (!modes.grad_enabled) return;
   if (const ViewInfo* view = view_info(impl)) {
     const bool matters = will_require_grad || requires_grad(impl) || requires_grad(impl_of(view->base));
-    if (matters && view->origin != ViewOrigin::kDefault) refuse_view(*view, grad_fn_of(tensor));
+    if (matters && view->origin != ViewOrigin::kDefault) refuse_view(*state_if_any(impl), "is being");
     HEARTH_CHECK(!impl_of(view->base).has(kRequiresGrad),
                  "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   }

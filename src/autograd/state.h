@@ -18,7 +18,7 @@ struct RetainedGrad;
 struct ViewStep : RefCounted {
   ViewStep(const OpRecord& op, const void* op_args, IntrusivePtr<ViewStep> before)
       : args(op, op_args), previous(std::move(before)) {}
-  static void destroy(ViewStep* step) noexcept { delete step; }
+  static void destroy(ViewStep* step) noexcept;
   static void* operator new(size_t bytes) { return object_allocate(bytes); }
   static void operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
   OpArgs args;
@@ -84,7 +84,12 @@ inline ViewInfo* view_info(const TensorImpl& impl) {
 
 /// The node that produced the tensor; null for leaves. A view whose base was written to gets a new one here.
 const NodePtr& grad_fn_of(const Tensor& tensor);
-inline bool requires_grad(const TensorImpl& impl) { return impl.has(kRequiresGrad | kHasGradFn); }
+/// A view does so too once its base does.
+inline bool requires_grad(const TensorImpl& impl) {
+  if (impl.has(kRequiresGrad | kHasGradFn)) return true;
+  const ViewInfo* view = view_info(impl);
+  return view && impl_of(view->base).has(kRequiresGrad | kHasGradFn);
+}
 
 /// Whether nobody else can see the tensor or its memory: it may be written to or kept.
 inline bool is_unshared(const Tensor& tensor) {

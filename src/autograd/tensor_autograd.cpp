@@ -20,7 +20,10 @@ Tensor detached_alias(const Tensor& tensor, bool share_version) {
 
 bool Tensor::requires_grad() const { return defined() && autograd::requires_grad(impl_of(*this)); }
 
-bool Tensor::is_leaf() const { return !impl_of(*this).has(kHasGradFn); }
+bool Tensor::is_leaf() const {
+  const TensorImpl& impl = impl_of(*this);
+  return !impl.has(kHasGradFn) && (!impl.has(kIsView) || !autograd::grad_fn_of(*this));
+}
 
 const Tensor& Tensor::requires_grad_(bool value) const {
   TensorImpl& impl = impl_of(*this);
@@ -32,6 +35,7 @@ const Tensor& Tensor::requires_grad_(bool value) const {
   HEARTH_CHECK(!value || is_differentiable(impl.dtype),
                "Only Tensors of floating point and complex dtype can require gradients (this one is ",
                name_of(impl.dtype), ")");
+  if (value) state_of(impl);  // now, while no other thread looks
   if (is_leaf()) impl.flags = value ? impl.flags | kRequiresGrad : impl.flags & ~uint32_t(kRequiresGrad);
   return *this;
 }

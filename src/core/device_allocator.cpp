@@ -53,7 +53,10 @@ bool DeviceAllocator::Less::operator()(const Block* a, const Block* b) const {
 DeviceAllocator::DeviceAllocator(Backend& backend, int device)
     : backend_(backend), device_(device), events_(std::make_unique<EventQueue<Block>>(backend)) {}
 
-DeviceAllocator::~DeviceAllocator() { empty_cache(); }
+DeviceAllocator::~DeviceAllocator() {
+  for (const auto& [data, block] : in_use_) give_back(block);
+  empty_cache();
+}
 
 DeviceAllocator::Pool& DeviceAllocator::pool_of(const Block& block) {
   return block.small ? small_ : large_;

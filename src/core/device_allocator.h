@@ -17,6 +17,7 @@ namespace hearth {
 class DeviceAllocator {
  public:
   DeviceAllocator(Backend& backend, int device);
+  /// Gives everything back to the device, blocks still in use as well.
   ~DeviceAllocator();
   DeviceAllocator(const DeviceAllocator&) = delete;
   DeviceAllocator& operator=(const DeviceAllocator&) = delete;

@@ -142,7 +142,8 @@ ElementTexts complex_texts(ElementTexts real, const ElementTexts& imag) {
   return real;
 }
 
-std::string bracketed(const ElementTexts& elements, IntArrayRef sizes, bool summarized, size_t indent) {
+std::string bracketed(const ElementTexts& elements, IntArrayRef sizes, bool summarized,
+                      size_t indent) {
   return Brackets(elements, sizes, summarized).block(0, indent);
 }
 

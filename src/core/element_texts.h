@@ -14,7 +14,8 @@ struct ElementTexts {
   size_t width = 1;                // what lines are broken by
 };
 
-/// All alike, as the finite nonzero ones need it: "2." if all are whole, else "0.5000" or "5.0000e-01".
+/// All alike, as the finite nonzero ones need it: "2." if all are whole, else "0.5000" or
+/// "5.0000e-01".
 ElementTexts texts_of(const std::vector<double>& values);
 ElementTexts texts_of(const std::vector<int64_t>& values);
 ElementTexts texts_of(const std::vector<bool>& values);
@@ -26,8 +27,9 @@ inline constexpr int64_t kSummaryThreshold = 1000;
 inline constexpr int64_t kEdgeItems = 3;
 inline constexpr size_t kLineWidth = 80;
 
-/// Nested brackets around the elements of a tensor. `sizes` are the tensor's own; if `summarized`, the texts
-/// are those of the edges only, and "..." stands for what is left out.
-std::string bracketed(const ElementTexts& elements, IntArrayRef sizes, bool summarized, size_t indent);
+/// Nested brackets around the elements of a tensor. `sizes` are the tensor's own; if `summarized`,
+/// the texts are those of the edges only, and "..." stands for what is left out.
+std::string bracketed(const ElementTexts& elements, IntArrayRef sizes, bool summarized,
+                      size_t indent);
 
 }  // namespace hearth

@@ -124,6 +124,12 @@ void TensorImpl::bump_version() {
     ++own_version_;
 }
 
+void TensorImpl::reset_version() {
+  own_version_ = 0;
+  if (VersionCounter* counter = version_counter_.load(std::memory_order_acquire))
+    counter->value.store(0, std::memory_order_relaxed);
+}
+
 VersionCounter& TensorImpl::shared_version() {
   VersionCounter* counter = version_counter_.load(std::memory_order_acquire);
   if (counter) return *counter;

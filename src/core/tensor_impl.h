@@ -78,6 +78,8 @@ struct TensorImpl : RefCounted {
 
   uint32_t version() const;
   void bump_version();
+  /// Starts to count again: filling a new tensor is no modification.
+  void reset_version();
   /// Makes this tensor count together with `other`.
   void share_version(TensorImpl& other);
 

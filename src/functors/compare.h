@@ -4,20 +4,20 @@
 
 namespace hearth::fn {
 
-#define HEARTH_COMPARISON(Name, op_name, op)                                                   \
+#define HEARTH_COMPARISON(Name, op_name, op, types)                                            \
   struct Name {                                                                                \
-    static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
+    static constexpr OpInfo info{.name = op_name, .dtypes = types, .promote = Promote::kToBool}; \
     template <class V>                                                                         \
     HEARTH_FN auto value(V a, V b) const {                                                     \
       return a op b;                                                                           \
     }                                                                                          \
   };
-HEARTH_COMPARISON(Eq, "eq", ==)
-HEARTH_COMPARISON(Ne, "ne", !=)
-HEARTH_COMPARISON(Lt, "lt", <)
-HEARTH_COMPARISON(Le, "le", <=)
-HEARTH_COMPARISON(Gt, "gt", >)
-HEARTH_COMPARISON(Ge, "ge", >=)
+HEARTH_COMPARISON(Eq, "eq", ==, dtypes::kAll)
+HEARTH_COMPARISON(Ne, "ne", !=, dtypes::kAll)
+HEARTH_COMPARISON(Lt, "lt", <, dtypes::kRealAndBool)
+HEARTH_COMPARISON(Le, "le", <=, dtypes::kRealAndBool)
+HEARTH_COMPARISON(Gt, "gt", >, dtypes::kRealAndBool)
+HEARTH_COMPARISON(Ge, "ge", >=, dtypes::kRealAndBool)
 #undef HEARTH_COMPARISON
 
 #define HEARTH_LOGICAL(Name, op_name, ...)                                                     \

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "hearth/device.h"
+#include "hearth/export.h"
 
 namespace hearth {
 
@@ -40,7 +41,7 @@ struct FaultSlot {
 using StreamHandle = void*;  // the backend's own stream object; null on the CPU
 
 /// Where a kernel runs: device, stream, fault slot, scratch memory.
-class Ctx {
+class HEARTH_API Ctx {
  public:
   Ctx(Backend& backend, Device device, StreamHandle stream, FaultSlot* faults)
       : backend_(backend), device_(device), stream_(stream), faults_(faults) {}

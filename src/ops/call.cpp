@@ -1,5 +1,6 @@
 #include "ops/call.h"
 
+#include "autograd/state.h"
 #include "core/faults.h"
 #include "core/streams.h"
 #include "kernels/backend.h"
@@ -103,7 +104,7 @@ void launch_on(const OpCall& c, const Tensor* outputs, Device device, ScalarType
     Ctx ctx(cpu_backend(), device, nullptr, &faults);
     Launch launch(c.inputs, outputs, ctx, compute);
     c.op.launch(c.op, c.args, launch);
-    if (faults.fault != 0) [[unlikely]] throw_fault(faults);
+    check_fault(faults);
     return;
   }
   Backend& backend = backend_of(device);
@@ -131,6 +132,8 @@ void compute(OpCall& c) {
   if (pointwise) inferred.compute = compute_type(info, c.inputs);
   if (pointwise || inferred.has(0)) check_dtype(info, pointwise ? inferred.compute : inferred.in(0).dtype);
   c.op.infer(c.op, c.args, inferred);
+  HEARTH_CHECK_AS(NotImplementedError, info.effect != Effect::kDynamicShape || !device.is_meta(), info.name,
+                  "(): the result's shape depends on data, which meta tensors do not have");
   if (info.effect == Effect::kView) return make_view(c, inferred);
   if (c.binding == Binding::kNew) {
     allocate_outputs(c, inferred, device);
@@ -144,10 +147,16 @@ void compute(OpCall& c) {
     if (info.mutates >> i & 1u && c.inputs[i].defined()) impl_of(c.inputs[i]).bump_version();
 }
 
+/// The flags that take an op off the plain path; a view has those of its base, which may have got them later.
+inline uint32_t attention_of(const TensorImpl& impl) {
+  if (impl.flags & kIsView && autograd::requires_grad(impl)) return kHasGradFn;
+  return impl.flags & kNeedsAttention;
+}
+
 void run(OpCall& c) {
   uint32_t attention = modes.flags;
   for (int i = 0; i < c.inputs.count; ++i)
-    if (c.inputs[i].defined()) attention |= impl_of(c.inputs[i]).flags & kNeedsAttention;
+    if (c.inputs[i].defined()) attention |= attention_of(impl_of(c.inputs[i]));
   if (c.binding != Binding::kNew && c.outputs[0].defined())
     attention |= impl_of(c.outputs[0]).flags & (kNeedsAttention | kIsView);
   if (attention == 0) [[likely]]

@@ -169,7 +169,7 @@ void copy_to_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bo
   }
   backend.synchronize(from.device.index(), stream);
   FaultSlot* faults = backend.fault_slot(from.device.index(), stream);
-  if (faults->fault != 0) throw_fault(*faults);
+  check_fault(*faults);
 }
 
 void Transfer::launch(const Args& args, Launch& c) {

@@ -24,13 +24,14 @@ TensorOptions like_options(const Tensor& self, const TensorOptions& options) {
   return self.options().merge_in(options);
 }
 
-namespace {
-
-Tensor finish(Tensor tensor, const TensorOptions& options) {
+Tensor finish_new(Tensor tensor, const TensorOptions& options) {
   if (modes.flags & kInferenceMode) impl_of(tensor).flags |= kInference;
+  impl_of(tensor).reset_version();
   if (options.requires_grad()) tensor.requires_grad_();
   return tensor;
 }
+
+namespace {
 
 /// The options without what must wait until the values are there.
 TensorOptions bare(const TensorOptions& options) { return options.requires_grad(false); }
@@ -51,18 +52,18 @@ Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<Memor
   HEARTH_CHECK(!options.pinned_memory() || device.is_cpu(), "Only dense CPU tensors can be pinned");
   const MemoryFormat wanted = format.value_or(options.memory_format_opt().value_or(MemoryFormat::Contiguous));
   if (wanted == MemoryFormat::Contiguous || wanted == MemoryFormat::Preserve)
-    return finish(allocate_tensor(size, options.dtype_or_default(), device, options.pinned_memory()), options);
+    return finish_new(allocate_tensor(size, options.dtype_or_default(), device, options.pinned_memory()), options);
   TensorImpl geometry;
   geometry.set_sizes(size);
-  return finish(allocate_strided(size, strides_for(geometry, wanted), options.dtype_or_default(), device,
-                                 options.pinned_memory()),
-                options);
+  return finish_new(allocate_strided(size, strides_for(geometry, wanted), options.dtype_or_default(), device,
+                                     options.pinned_memory()),
+                    options);
 }
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
-  return finish(allocate_strided(size, stride, options.dtype_or_default(), resolve_device(options.device()),
-                                 options.pinned_memory()),
-                options);
+  return finish_new(allocate_strided(size, stride, options.dtype_or_default(), resolve_device(options.device()),
+                                     options.pinned_memory()),
+                    options);
 }
 
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
@@ -71,8 +72,7 @@ Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options)
     const AutoGradMode off(false);
     tensor.fill_(value);
   }
-  if (options.requires_grad()) tensor.requires_grad_();
-  return tensor;
+  return finish_new(std::move(tensor), options);
 }
 
 Tensor zeros(IntArrayRef size, const TensorOptions& options) {
@@ -95,8 +95,7 @@ Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o
     const AutoGradMode off(false);
     tensor.fill_(value);
   }
-  if (options.requires_grad()) tensor.requires_grad_();
-  return tensor;
+  return finish_new(std::move(tensor), options);
 }
 Tensor zeros_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
   return full_like(self, 0, options, format);
@@ -128,14 +127,14 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
   }
   Tensor tensor = empty({count}, bare(options).dtype(dtype));
   fill_arange(tensor, start, step);
-  return finish(std::move(tensor), options);
+  return finish_new(std::move(tensor), options);
 }
 
 Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
   HEARTH_CHECK(steps >= 0, "number of steps must be non-negative");
   Tensor tensor = empty({steps}, bare(options));
   fill_linspace(tensor, start, end);
-  return finish(std::move(tensor), options);
+  return finish_new(std::move(tensor), options);
 }
 
 Tensor eye(int64_t n, const TensorOptions& options) { return eye(n, n, options); }
@@ -144,7 +143,7 @@ Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
   Tensor tensor = zeros({n, m}, bare(options));
   const int64_t diagonal = std::min(n, m);
   if (diagonal > 0) tensor.as_strided({diagonal}, {m + 1}).fill_(1);
-  return finish(std::move(tensor), options);
+  return finish_new(std::move(tensor), options);
 }
 
 namespace {
@@ -164,7 +163,7 @@ Tensor wrap_memory(void* data, IntArrayRef size, IntArrayRef stride, std::functi
   storage->deleter = std::move(deleter);
   HEARTH_CHECK(data || impl.numel == 0, "from_blob: the pointer is null but the tensor has ", impl.numel, " elements");
   impl.storage = std::move(storage);
-  return finish(std::move(tensor), options);
+  return finish_new(std::move(tensor), options);
 }
 
 }  // namespace

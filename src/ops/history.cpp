@@ -111,10 +111,9 @@ void check_has_derivative(const OpCall& c) {
 void link_view(const Tensor& view, const OpCall& c) {
   const Tensor& base = c.inputs[0];
   if (modes.flags & kInferenceMode && base.is_inference()) return;
-  const bool unrecorded = !modes.grad_enabled && autograd::requires_grad(impl_of(base));
   autograd::record_view(view, base, c.op, c.args,
                         modes.flags & kInferenceMode ? autograd::ViewOrigin::kInference
-                        : unrecorded                 ? autograd::ViewOrigin::kNoGrad
+                        : !modes.grad_enabled        ? autograd::ViewOrigin::kNoGrad
                                                      : autograd::ViewOrigin::kDefault);
 }
 

@@ -1,6 +1,9 @@
 // Indexing by tensors: the kernel ops, and what becomes of masks.
 #include "ops/index.h"
 
+#include <algorithm>
+#include <functional>
+
 #include "hearth/autograd.h"
 #include "kernels/index.h"
 #include "ops/copy.h"
@@ -37,7 +40,9 @@ IndexLayout layout_of(const View& self, const Dims& dims, const Launch& c, int f
   return index_layout(self, indices);
 }
 
-SlotSet index_slots(const Dims& dims, int first) { return ((SlotSet{1} << dims.size()) - 1) << first; }
+SlotSet index_slots(const Dims& dims, int first) {
+  return ((SlotSet{1} << dims.size()) - 1) << first;
+}
 
 std::vector<Tensor> saved_indices(const Dims& dims, const Grad& c, int first) {
   std::vector<Tensor> indices;
@@ -81,18 +86,21 @@ struct IndexPut {
     Dims dims;
     bool accumulate;
   };
-  static constexpr OpInfo info{.name = "index_put", .arguments = "self,values,indices", .runs_inplace = true};
+  static constexpr OpInfo info{
+      .name = "index_put", .arguments = "self,values,indices", .runs_inplace = true};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 2); }
   static void infer(const Args&, Infer& c) {
-    HEARTH_CHECK(c.in(0).dtype == c.in(1).dtype, "Index put requires the source and destination dtypes match, got ",
-                 c.in(0).dtype, " for the destination and ", c.in(1).dtype, " for the source.");
+    HEARTH_CHECK(c.in(0).dtype == c.in(1).dtype,
+                 "Index put requires the source and destination dtypes match, got ", c.in(0).dtype,
+                 " for the destination and ", c.in(1).dtype, " for the source.");
     c.set(0, c.in(0).sizes(), c.in(0).dtype);
   }
   static void launch(const Args& args, Launch& c) {
     if (c.out_impl().data() != c.in_impl(0).data()) launch_copy(c.ctx, c.out_impl(), c.in_impl(0));
     const View values = c.in(1);
     if (values.numel > 0)
-      hearth::launch(c.ctx, IndexPutParams{layout_of(c.out(), args.dims, c, 2), values, args.accumulate});
+      hearth::launch(c.ctx,
+                     IndexPutParams{layout_of(c.out(), args.dims, c, 2), values, args.accumulate});
   }
   static void grad(const Args& args, Grad& c) {
     const Selection selection{args.dims, saved_indices(args.dims, c, 2)};
@@ -119,17 +127,25 @@ void Selection::put(const Tensor& self, const Tensor& values, bool accumulate) c
 }
 
 void check_mask(const Tensor& self, const Tensor& mask, size_t first_dim) {
+  if (mask.scalar_type() == kByte)
+    warn(
+        "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool "
+        "instead.");
   for (size_t d = 0; d < size_t(mask.dim()); ++d)
-    HEARTH_CHECK_AS(IndexError, mask.sizes()[d] == self.sizes()[first_dim + d], "The shape of the mask ", mask.sizes(),
-                    " at index ", d, " does not match the shape of the indexed tensor ", self.sizes(), " at index ",
+    HEARTH_CHECK_AS(IndexError, mask.sizes()[d] == self.sizes()[first_dim + d],
+                    "The shape of the mask ", mask.sizes(), " at index ", d,
+                    " does not match the shape of the indexed tensor ", self.sizes(), " at index ",
                     first_dim + d);
 }
 
 void check_index(const Tensor& self, const Tensor& index) {
-  HEARTH_CHECK_AS(IndexError, is_mask(index) || index.scalar_type() == kLong || index.scalar_type() == kInt,
+  HEARTH_CHECK_AS(IndexError,
+                  is_mask(index) || index.scalar_type() == kLong || index.scalar_type() == kInt,
                   "tensors used as indices must be long, int, byte or bool tensors");
-  HEARTH_CHECK(index.is_cpu() || index.device() == self.device(), "indices should be either on cpu or on the same "
-               "device as the indexed tensor (", self.device(), ")");
+  HEARTH_CHECK(index.is_cpu() || index.device() == self.device(),
+               "indices should be either on cpu or on the same "
+               "device as the indexed tensor (",
+               self.device(), ")");
 }
 
 /// Gives all indices the shape they broadcast to.
@@ -139,8 +155,10 @@ void broadcast(std::vector<Tensor>& indices) {
     for (const Tensor& index : indices) shape = broadcast_sizes(shape, index.sizes());
   } catch (const Error&) {
     std::string shapes;
-    for (const Tensor& index : indices) shapes += (shapes.empty() ? "" : ", ") + to_string(index.sizes());
-    detail::fail<IndexError>("shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes);
+    for (const Tensor& index : indices)
+      shapes += (shapes.empty() ? "" : ", ") + to_string(index.sizes());
+    detail::fail<IndexError>(
+        "shape mismatch: indexing tensors could not be broadcast together with shapes ", shapes);
   }
   for (Tensor& index : indices)
     if (!index.sizes().equals(shape)) index = index.expand(shape);
@@ -150,7 +168,8 @@ Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
   Selection selection;
   const auto add = [&](size_t dim, const Tensor& index) {
     selection.dims.push_back(int64_t(dim));
-    selection.indices.push_back(index.device() == self.device() ? index : index.to(self.device(), index.scalar_type()));
+    selection.indices.push_back(
+        index.device() == self.device() ? index : index.to(self.device(), index.scalar_type()));
   };
   for (const Tensor& index : indices)
     if (index.defined()) check_index(self, index);
@@ -161,8 +180,6 @@ Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
       add(d, index);
       continue;
     }
-    if (index.scalar_type() == kByte)
-      warn("indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead.");
     check_mask(self, index, d);
     const Tensor places = index.nonzero();
     for (int64_t k = 0; k < index.dim(); ++k) add(d + size_t(k), places.select(1, k));
@@ -179,7 +196,8 @@ Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
 /// The values as index_put takes them: on self's device, without leading dimensions of size 1.
 Tensor fitting(Tensor values, const Tensor& self, const Dims& sizes) {
   while (values.dim() > int64_t(sizes.size()) && values.size(0) == 1) values = values.squeeze(0);
-  if (values.dim() == 0 && values.device() != self.device()) values = values.to(self.device(), values.scalar_type());
+  if (values.dim() == 0 && values.device() != self.device())
+    values = values.to(self.device(), values.scalar_type());
   bool fits = values.dim() <= int64_t(sizes.size());
   for (int64_t d = 1; fits && d <= values.dim(); ++d)
     fits = values.size(-d) == 1 || values.size(-d) == sizes[sizes.size() - size_t(d)];
@@ -188,20 +206,32 @@ Tensor fitting(Tensor values, const Tensor& self, const Dims& sizes) {
   return values;
 }
 
+/// self = number, of any dtype, where the mask says so. Unlike coordinates this needs no waiting
+/// for a device.
+void put_where(const Tensor& self, const Tensor& mask, size_t first_dim, const Tensor& number) {
+  check_index(self, mask);
+  check_mask(self, mask, first_dim);
+  Tensor chosen = mask.to(self.device(), kBool);
+  while (chosen.dim() + int64_t(first_dim) < self.dim()) chosen = chosen.unsqueeze(-1);
+  self.copy_(where(chosen, number.reshape({}).to(self.device(), self.scalar_type()), self));
+}
+
 }  // namespace
 
 Tensor index_by(const Tensor& self, const std::vector<Tensor>& indices) {
   return selection_of(self, indices).of(self);
 }
 
-void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values, bool accumulate) {
+void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,
+                  bool accumulate) {
+  // The last index is always defined.
+  const bool alone =
+      std::none_of(indices.begin(), indices.end() - 1, std::mem_fn(&Tensor::defined));
+  if (alone && is_mask(indices.back()) && values.numel() == 1 && !accumulate)
+    return put_where(self, indices.back(), indices.size() - 1, values);
   const Selection selection = selection_of(self, indices);
-  Tensor fitted = fitting(values, self, indexed_sizes(self.sizes(), selection.dims, selection.shape()));
-  // One number may have any dtype where a mask says which elements become it.
-  bool masked = false;
-  for (const Tensor& index : indices) masked = masked || (index.defined() && is_mask(index));
-  if (masked && !accumulate && fitted.numel() == 1) fitted = fitted.to(self.scalar_type());
-  selection.put(self, fitted, accumulate);
+  const Dims sizes = indexed_sizes(self.sizes(), selection.dims, selection.shape());
+  selection.put(self, fitting(values, self, sizes), accumulate);
 }
 
 }  // namespace hearth

@@ -6,12 +6,17 @@
 
 namespace hearth {
 
-/// Whether an index tensor says which elements to take (bool, and uint8 by an old custom) instead of where they are.
-inline bool is_mask(const Tensor& index) { return index.scalar_type() == kBool || index.scalar_type() == kByte; }
+/// Whether an index tensor says which elements to take (bool, and uint8 by an old custom) instead
+/// of where they are.
+inline bool is_mask(const Tensor& index) {
+  return index.scalar_type() == kBool || index.scalar_type() == kByte;
+}
 
-/// self[indices]: indices[d] belongs to dimension d, a mask to as many as it has; undefined ones keep theirs whole.
+/// self[indices]: indices[d] belongs to dimension d, a mask to as many as it has; undefined ones
+/// keep theirs whole.
 Tensor index_by(const Tensor& self, const std::vector<Tensor>& indices);
 /// self[indices] = values, or += values.
-void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values, bool accumulate);
+void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,
+                  bool accumulate);
 
 }  // namespace hearth

@@ -22,7 +22,9 @@ TensorIndex::TensorIndex(const char* text) : kind_(Kind::kEllipsis) {
                   "Expected \"...\" to represent an ellipsis index, but got \"", text, "\"");
 }
 
-std::string to_string(const Slice& slice) { return detail::str(slice.start(), ":", slice.stop(), ":", slice.step()); }
+std::string to_string(const Slice& slice) {
+  return detail::str(slice.start(), ":", slice.stop(), ":", slice.step());
+}
 
 std::string to_string(const TensorIndex& index) {
   switch (index.kind()) {
@@ -42,8 +44,12 @@ std::string to_string(const std::vector<TensorIndex>& indices) {
   return "(" + text + ")";
 }
 
-std::ostream& operator<<(std::ostream& stream, const Slice& slice) { return stream << to_string(slice); }
-std::ostream& operator<<(std::ostream& stream, const TensorIndex& index) { return stream << to_string(index); }
+std::ostream& operator<<(std::ostream& stream, const Slice& slice) {
+  return stream << to_string(slice);
+}
+std::ostream& operator<<(std::ostream& stream, const TensorIndex& index) {
+  return stream << to_string(index);
+}
 std::ostream& operator<<(std::ostream& stream, const std::vector<TensorIndex>& indices) {
   return stream << to_string(indices);
 }
@@ -68,9 +74,11 @@ class Indexed {
     int64_t named = 0;
     for (const TensorIndex& index : list) named += dims_of(index);
     HEARTH_CHECK_AS(IndexError, self.dim() > 0 || !(alone_ && list[0].is_integer()),
-                    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or `tensor.item<T>()` in C++ to "
+                    "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                    "`tensor.item<T>()` in C++ to "
                     "convert a 0-dim tensor to a number");
-    HEARTH_CHECK_AS(IndexError, named <= self.dim(), "too many indices for tensor of dimension ", self.dim());
+    HEARTH_CHECK_AS(IndexError, named <= self.dim(), "too many indices for tensor of dimension ",
+                    self.dim());
     const int64_t unnamed = self.dim() - named;
     for (size_t i = 0; i < list.size(); ++i) apply(list[i], int64_t(i), unnamed);
   }
@@ -91,8 +99,8 @@ class Indexed {
   }
   void select(int64_t index, int64_t position) {
     const int64_t size = view_.size(dim_);
-    HEARTH_CHECK_AS(IndexError, index < size && index >= -size, "index ", index, " is out of bounds for dimension ",
-                    position, " with size ", size);
+    HEARTH_CHECK_AS(IndexError, index < size && index >= -size, "index ", index,
+                    " is out of bounds for dimension ", position, " with size ", size);
     view_ = view_.select(dim_, index);
   }
   void slice(const indexing::Slice& slice) {
@@ -137,12 +145,14 @@ Tensor get(const Tensor& self, ArrayRef<TensorIndex> list) {
 /// target = value, broadcast; leading dimensions of size 1 do not count.
 void assign(const Tensor& target, Tensor value) {
   while (value.dim() > target.dim() && value.size(0) == 1) value = value.squeeze(0);
-  if (value.dim() > 0 && !value.sizes().equals(target.sizes())) value = value.expand(target.sizes());
+  if (value.dim() > 0 && !value.sizes().equals(target.sizes()))
+    value = value.expand(target.sizes());
   target.copy_(value);
 }
 
 void put(const Tensor& self, ArrayRef<TensorIndex> list, const Tensor& value, bool accumulate) {
-  HEARTH_CHECK(!list.empty(), "Passing an empty index list to Tensor::index_put_() is not valid syntax");
+  HEARTH_CHECK(!list.empty(),
+               "Passing an empty index list to Tensor::index_put_() is not valid syntax");
   const Indexed indexed(self, list);
   if (!indexed.indices().empty())
     index_put_by(indexed.view(), indexed.indices(), value, accumulate);
@@ -156,12 +166,14 @@ void put(const Tensor& self, ArrayRef<TensorIndex> list, const Tensor& value, bo
 
 Tensor Tensor::operator[](int64_t index) const { return select(0, index); }
 Tensor Tensor::operator[](const Scalar& index) const {
-  HEARTH_CHECK_AS(IndexError, index.isIntegral(false), "Can only index tensors with integral scalars");
+  HEARTH_CHECK_AS(IndexError, index.isIntegral(false),
+                  "Can only index tensors with integral scalars");
   return select(0, index.toLong());
 }
 Tensor Tensor::operator[](const Tensor& index) const {
   HEARTH_CHECK_AS(IndexError, index.defined(), "Can only index with tensors that are defined");
-  HEARTH_CHECK_AS(IndexError, index.dim() == 0, "Can only index with tensors that are scalars (zero-dim)");
+  HEARTH_CHECK_AS(IndexError, index.dim() == 0,
+                  "Can only index with tensors that are scalars (zero-dim)");
   return (*this)[index.item()];
 }
 
@@ -170,11 +182,13 @@ Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const {
   return get(*this, {indices.begin(), indices.size()});
 }
 
-Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values, bool accumulate) const {
+Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
+                           bool accumulate) const {
   put(*this, indices, values, accumulate);
   return const_cast<Tensor&>(*this);
 }
-Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Tensor& values, bool accumulate) const {
+Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Tensor& values,
+                           bool accumulate) const {
   return index_put_(ArrayRef<TensorIndex>(indices.begin(), indices.size()), values, accumulate);
 }
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Scalar& value) const {

@@ -8,7 +8,6 @@ namespace hearth {
 namespace {
 
 struct BatchNormArgs {
-  bool training;
   double momentum, eps;
 };
 
@@ -112,7 +111,9 @@ void BatchNormBackward::grad(const Args& args, Grad& c) {
     if (c.needs(i)) c.set(i, grads[size_t(k++)]);
 }
 
-/// Inputs: input, weight, bias, running_mean, running_var; outputs: result, save_mean, save_invstd.
+/// Inputs: input, weight, bias, running_mean, running_var; outputs: result, save_mean, save_invstd. Only training
+/// writes to the running statistics.
+template <bool training>
 struct BatchNorm {
   using Args = BatchNormArgs;
   static constexpr OpInfo info{.name = "native_batch_norm",
@@ -120,8 +121,9 @@ struct BatchNorm {
                                .arguments = "input,weight,bias,running_mean,running_var",
                                .dtypes = dtypes::kFloating,
                                .amp = Amp::kKeep,
-                               .saves = in_slot(0) | in_slot(1) | in_slot(3) | in_slot(4) | out_slot(1) | out_slot(2),
-                               .mutates = in_slot(3) | in_slot(4),
+                               .saves = in_slot(0) | in_slot(1) |
+                                        (training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4)),
+                               .mutates = training ? in_slot(3) | in_slot(4) : 0u,
                                .outputs = 3,
                                .non_differentiable = 0b110};
   static void check_channel(const Infer& c, int i, const char* name) {
@@ -132,26 +134,23 @@ struct BatchNorm {
     HEARTH_CHECK(c.in(i).dtype == c.in(0).dtype || c.in(i).dtype == kFloat, "batch_norm: ", name, " has dtype ",
                  name_of(c.in(i).dtype), ", expected ", name_of(c.in(0).dtype), " or Float");
   }
-  static void infer(const Args& args, Infer& c) {
+  static void infer(const Args&, Infer& c) {
     const TensorImpl& in = c.in(0);
     HEARTH_CHECK(in.dim >= 2, "batch_norm: expected an input of at least 2 dimensions, got sizes ", in.sizes());
     check_channel(c, 1, "weight");
     check_channel(c, 2, "bias");
     check_channel(c, 3, "running_mean");
     check_channel(c, 4, "running_var");
-    HEARTH_CHECK(args.training || (c.has(3) && c.has(4)), "Expected running_mean and running_var to be defined when training=False");
-    HEARTH_CHECK(!args.training || in.numel == 0 || in.numel > in.sizes()[1],
+    HEARTH_CHECK(training || (c.has(3) && c.has(4)), "Expected running_mean and running_var to be defined when training=False");
+    HEARTH_CHECK(!training || in.numel == 0 || in.numel > in.sizes()[1],
                  "Expected more than 1 value per channel when training, got input size ", in.sizes());
     c.set(0, in.sizes(), in.dtype);
     if (in.has(kDense)) {
       c.out(0).strides = in.strides();
       c.out(0).has_strides = true;
     }
-    c.set(1, Dims{args.training ? in.sizes()[1] : 0}, statistics_type(in.dtype));
-    c.set(2, Dims{args.training ? in.sizes()[1] : 0}, statistics_type(in.dtype));
-  }
-  static SlotSet saves(const Args& args, SlotSet) {
-    return in_slot(0) | in_slot(1) | (args.training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4));
+    c.set(1, Dims{training ? in.sizes()[1] : 0}, statistics_type(in.dtype));
+    c.set(2, Dims{training ? in.sizes()[1] : 0}, statistics_type(in.dtype));
   }
   static void launch(const Args& args, Launch& c) {
     BatchNormParams params;
@@ -161,18 +160,18 @@ struct BatchNorm {
     params.bias = c.in(2);
     params.running_mean = c.in(3);
     params.running_var = c.in(4);
-    if (args.training) {
+    if (training) {
       params.save_mean = c.out(1);
       params.save_invstd = c.out(2);
     }
-    params.training = args.training;
+    params.training = training;
     params.momentum = args.momentum;
     params.eps = args.eps;
     if (params.in.numel > 0) hearth::launch(c.ctx, params);
   }
   static void grad(const Args& args, Grad& c) {
     const auto [grad_in, grad_weight, grad_bias] =
-        invoke<BatchNormBackward>({args.training, args.eps}, c.grad().contiguous(), c.in(0), c.in(1), c.in(3), c.in(4),
+        invoke<BatchNormBackward>({training, args.eps}, c.grad().contiguous(), c.in(0), c.in(1), c.in(3), c.in(4),
                                   c.out(1), c.out(2))
             .triple();
     if (c.needs(0)) c.set(0, grad_in);
@@ -186,9 +185,9 @@ struct BatchNorm {
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
                   const Tensor& running_var, bool training, double momentum, double eps, bool) {
   HEARTH_CHECK(input.defined(), "batch_norm: the input is undefined");
-  const auto [result, mean, invstd] =
-      invoke<BatchNorm>({training, momentum, eps}, input, weight, bias, running_mean, running_var).triple();
-  return result;
+  const BatchNormArgs args{momentum, eps};
+  return training ? invoke<BatchNorm<true>>(args, input, weight, bias, running_mean, running_var).call()
+                  : invoke<BatchNorm<false>>(args, input, weight, bias, running_mean, running_var).call();
 }
 
 }  // namespace hearth

@@ -16,7 +16,8 @@ Tensor edges_of(Tensor tensor) {
   for (int64_t d = 0; d < tensor.dim(); ++d) {
     const int64_t size = tensor.size(d);
     if (size > 2 * kEdgeItems)
-      tensor = cat({tensor.narrow(d, 0, kEdgeItems), tensor.narrow(d, size - kEdgeItems, kEdgeItems)}, d);
+      tensor = cat(
+          {tensor.narrow(d, 0, kEdgeItems), tensor.narrow(d, size - kEdgeItems, kEdgeItems)}, d);
   }
   return tensor;
 }
@@ -53,7 +54,8 @@ std::string contents(const Tensor& tensor) {
   const Tensor shown = (summarized ? edges_of(tensor) : tensor).cpu().contiguous();
   switch (tensor.scalar_type()) {
 #define HEARTH_TEXTS(type, Name) \
-  case ScalarType::Name: return bracketed(read_texts<type>(shown), tensor.sizes(), summarized, kPrefix.size());
+  case ScalarType::Name:         \
+    return bracketed(read_texts<type>(shown), tensor.sizes(), summarized, kPrefix.size());
     HEARTH_DTYPES(HEARTH_TEXTS)
 #undef HEARTH_TEXTS
     default: return "";
@@ -81,7 +83,8 @@ std::vector<std::string> suffixes_of(const Tensor& tensor) {
   if (!tensor.is_cpu()) suffixes.push_back("device='" + tensor.device().str() + "'");
   if (tensor.is_meta() || (tensor.numel() == 0 && tensor.dim() != 1))
     suffixes.push_back("size=" + python_tuple(tensor.sizes()));
-  if (!dtype_is_evident(tensor)) suffixes.push_back(detail::str("dtype=torch.", python_name_of(tensor.scalar_type())));
+  if (!dtype_is_evident(tensor))
+    suffixes.push_back(detail::str("dtype=torch.", python_name_of(tensor.scalar_type())));
   if (tensor.grad_fn())
     suffixes.push_back("grad_fn=<" + tensor.grad_fn()->name() + ">");
   else if (tensor.requires_grad())
@@ -115,7 +118,9 @@ std::string to_string(const Tensor& tensor) {
   return with_suffixes(std::string(kPrefix) + contents(tensor.detach()), suffixes);
 }
 
-std::ostream& operator<<(std::ostream& stream, const Tensor& tensor) { return stream << to_string(tensor); }
+std::ostream& operator<<(std::ostream& stream, const Tensor& tensor) {
+  return stream << to_string(tensor);
+}
 
 void Tensor::print() const { std::cout << to_string(*this) << '\n'; }
 

@@ -151,8 +151,7 @@ template <class FillFn>
 Tensor filled(IntArrayRef size, const TensorOptions& options, FillFn fill) {
   Tensor tensor = empty(size, options.requires_grad(false));
   fill(tensor);
-  if (options.requires_grad()) tensor.requires_grad_();
-  return tensor;
+  return finish_new(std::move(tensor), options);
 }
 
 }  // namespace

@@ -67,7 +67,9 @@ struct SumOp {
     c.set(0, reduced_sizes(c.in(0).sizes(), args.dims, args.keepdim), args.dtype);
   }
   static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, reduce_params(fn::Sum{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim)));
+    const View out = keep_dims(c.out(), c.in(0), args.dims, args.keepdim);
+    // In bool a sum is whether any element is true.
+    hearth::launch(c.ctx, args.dtype == kBool ? reduce_params(fn::Max{}, c.in(0), out) : reduce_params(fn::Sum{}, c.in(0), out));
   }
   static void grad(const Args& args, Grad& c) {
     c.set(0, spread(c.grad(), c.in_sizes(0), args.dims));
@@ -206,7 +208,7 @@ Tensor sum_to(const Tensor& self, IntArrayRef size) {
     if (d < shift || (size[size_t(d - shift)] == 1 && self.size(d) != 1)) reduced.push_back(d);
   }
   const Tensor summed =
-      reduced.empty() ? self : self.sum(OptionalIntArrayRef(IntArrayRef(reduced)), true, self.scalar_type());
+      reduced.empty() ? self : self.sum(OptionalIntArrayRef(IntArrayRef(reduced)), true);
   return shift > 0 ? summed.view(size) : summed;
 }
 

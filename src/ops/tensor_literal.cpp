@@ -44,10 +44,13 @@ TensorLiteral::TensorLiteral(std::initializer_list<TensorLiteral> parts)
     : dtype_(parts.begin()->dtype_), kind_(Kind::kList), parts_(parts) {
   const TensorLiteral& first = *parts.begin();
   for (const TensorLiteral& part : parts) {
-    HEARTH_CHECK(part.sizes_ == first.sizes_, "Expected all sub-lists to have sizes: ", spaced(first.sizes_), " (e.g. ",
-                 first.str(), "), but got sub-list ", part.str(), " with sizes: ", spaced(part.sizes_));
-    HEARTH_CHECK(part.dtype_ == first.dtype_, "Expected all elements of the tensor to have the same scalar type: ",
-                 first.dtype_, ", but got element of scalar type: ", part.dtype_);
+    HEARTH_CHECK(part.sizes_ == first.sizes_,
+                 "Expected all sub-lists to have sizes: ", spaced(first.sizes_), " (e.g. ",
+                 first.str(), "), but got sub-list ", part.str(),
+                 " with sizes: ", spaced(part.sizes_));
+    HEARTH_CHECK(part.dtype_ == first.dtype_,
+                 "Expected all elements of the tensor to have the same scalar type: ", first.dtype_,
+                 ", but got element of scalar type: ", part.dtype_);
   }
   sizes_ = first.sizes_;
   sizes_.insert(0, int64_t(parts.size()));
@@ -58,7 +61,8 @@ std::string TensorLiteral::str() const {
   std::string text = "{";
   for (int64_t i = 0; i < sizes_[0]; ++i) {
     if (i > 0) text += ", ";
-    text += kind_ == Kind::kArray ? number_text(number_at(data_, dtype_, i)) : parts_.begin()[i].str();
+    text +=
+        kind_ == Kind::kArray ? number_text(number_at(data_, dtype_, i)) : parts_.begin()[i].str();
   }
   return text + "}";
 }
@@ -89,7 +93,8 @@ Tensor tensor_of(const TensorLiteral& values, const TensorOptions& options, Lite
     if (type == kFloat || type == kDouble) type = get_default_dtype();
   }
   type = options.dtype_opt().value_or(type);
-  HEARTH_CHECK(!is_complex(values.dtype()) || is_complex(type), "can not do torch::tensor(complex, dtype=non-complex) "
+  HEARTH_CHECK(!is_complex(values.dtype()) || is_complex(type),
+               "can not do torch::tensor(complex, dtype=non-complex) "
                "because complex can not be casted to real number without loss of information");
   const bool on_host = options.device().is_cpu();
   TensorOptions host = TensorOptions(type).pinned_memory(on_host && options.pinned_memory());

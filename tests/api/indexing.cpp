@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "hearth/autograd.h"
+#include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 
@@ -29,7 +30,8 @@ std::string error_of(F f) {
 std::vector<std::string> split(const std::string& text, const std::string& separator) {
   std::vector<std::string> parts;
   size_t start = 0;
-  for (size_t end; (end = text.find(separator, start)) != std::string::npos; start = end + separator.size())
+  for (size_t end; (end = text.find(separator, start)) != std::string::npos;
+       start = end + separator.size())
     parts.push_back(text.substr(start, end - start));
   parts.push_back(text.substr(start));
   return parts;
@@ -80,9 +82,11 @@ void check_case(const std::string& line) {
     return;
   }
   const Tensor result = source.index(indices);
-  EXPECT_EQ(to_string(result.detach()), to_string(floats(numbers(fields[3], ","), numbers(fields[2], "x"))));
+  EXPECT_EQ(to_string(result.detach()),
+            to_string(floats(numbers(fields[3], ","), numbers(fields[2], "x"))));
   (result * (counting(result.sizes().vec()) + 1)).sum().backward();
-  EXPECT_EQ(to_string(source.grad()), to_string(floats(numbers(fields[4], ","), source.sizes().vec())));
+  EXPECT_EQ(to_string(source.grad()),
+            to_string(floats(numbers(fields[4], ","), source.sizes().vec())));
   const Tensor target = source.detach().clone();
   target.index_put_(indices, -(counting(numbers(fields[5], "x")) + 1));
   EXPECT_EQ(to_string(target), to_string(floats(numbers(fields[6], ","), source.sizes().vec())));
@@ -101,8 +105,11 @@ TEST(Indexing, Text) {
   EXPECT_EQ(to_string(Slice()), "0:4611686018427387903:1");
   EXPECT_EQ(to_string(Slice(None, None, -1)), "4611686018427387903:-4611686018427387904:-1");
   std::ostringstream stream;
-  stream << std::vector<TensorIndex>{None, "...", Ellipsis, 0, true, Slice(1, None, 2), tensor({1, 2})} << TensorIndex(false);
-  EXPECT_EQ(stream.str(), "(None, ..., ..., 0, true, 1:4611686018427387903:2, tensor([1, 2]))false");
+  stream << std::vector<TensorIndex>{None,          "...", Ellipsis, 0, true, Slice(1, None, 2),
+                                     tensor({1, 2})}
+         << TensorIndex(false);
+  EXPECT_EQ(stream.str(),
+            "(None, ..., ..., 0, true, 1:4611686018427387903:2, tensor([1, 2]))false");
 }
 
 TEST(Indexing, Brackets) {
@@ -110,10 +117,14 @@ TEST(Indexing, Brackets) {
   EXPECT_EQ(to_string(t[1]), "tensor([4, 5, 6, 7])");
   EXPECT_EQ(t[-1][2].item<int64_t>(), 10);
   EXPECT_EQ(t[Scalar(2)][tensor(1)].item<int64_t>(), 9);
-  EXPECT_EQ(error_of<IndexError>([&] { t[3]; }), "select(): index 3 out of range for tensor of size [3, 4] at dimension 0");
-  EXPECT_EQ(error_of<IndexError>([&] { t[Scalar(1.5)]; }), "Can only index tensors with integral scalars");
-  EXPECT_EQ(error_of<IndexError>([&] { t[Tensor()]; }), "Can only index with tensors that are defined");
-  EXPECT_EQ(error_of<IndexError>([&] { t[tensor({1})]; }), "Can only index with tensors that are scalars (zero-dim)");
+  EXPECT_EQ(error_of<IndexError>([&] { t[3]; }),
+            "select(): index 3 out of range for tensor of size [3, 4] at dimension 0");
+  EXPECT_EQ(error_of<IndexError>([&] { t[Scalar(1.5)]; }),
+            "Can only index tensors with integral scalars");
+  EXPECT_EQ(error_of<IndexError>([&] { t[Tensor()]; }),
+            "Can only index with tensors that are defined");
+  EXPECT_EQ(error_of<IndexError>([&] { t[tensor({1})]; }),
+            "Can only index with tensors that are scalars (zero-dim)");
 }
 
 TEST(Indexing, AssignmentToATemporaryWritesThrough) {
@@ -164,6 +175,22 @@ TEST(Indexing, GradientsOfPut) {
   EXPECT_EQ(to_string(v.grad()), "tensor([100.,   1.])");
 }
 
+TEST(Indexing, PutANumberWhereAMaskSaysSo) {
+  const Tensor t = zeros({2, 2, 3}), mask = tensor({true, false});
+  t.index_put_({Slice(), mask}, tensor({5.}));
+  t.index_put_({1, 1, tensor({false, true, true})}, 6);
+  EXPECT_EQ(to_string(t[1]), "tensor([[5., 5., 5.],\n        [0., 6., 6.]])");
+  const Tensor c = zeros({2}, kComplexFloat);
+  c.index_put_({mask}, 2);
+  EXPECT_EQ(to_string(c), "tensor([2.+0.j, 0.+0.j])");
+  const Tensor x = ones({2}, requires_grad()), v = tensor(3., requires_grad());
+  Tensor y = x * 2;
+  y.index_put_({mask}, v);
+  (y * tensor({10., 100.})).sum().backward();
+  EXPECT_EQ(to_string(x.grad()), "tensor([  0., 200.])");
+  EXPECT_EQ(to_string(v.grad()), "tensor(10.)");
+}
+
 TEST(Indexing, GradientsOfAccumulateThroughAView) {
   const Tensor x = ones({2, 2}, requires_grad()), v = tensor({3.}, requires_grad());
   const Tensor w = tensor({{1., 10.}, {100., 1000.}});
@@ -189,7 +216,44 @@ TEST(Indexing, ChangedIndicesAreNoticed) {
   const Tensor x = ones({3}, requires_grad()), index = tensor({0, 1});
   const Tensor y = x.index({index}).sum();
   index.add_(1);
-  EXPECT_NE(error_of<Error>([&] { y.backward(); }).find("modified by an inplace operation"), std::string::npos);
+  EXPECT_NE(error_of<Error>([&] { y.backward(); }).find("modified by an inplace operation"),
+            std::string::npos);
+}
+
+TEST(Indexing, SourcesMayBeTheTargetItself) {
+  const Tensor t = tensor({1, 2, 0});
+  t.index_put_({t}, t);
+  EXPECT_EQ(to_string(t), "tensor([0, 1, 2])");
+  t.index_put_({tensor({0, 1})}, t.slice(0, 1));
+  EXPECT_EQ(to_string(t), "tensor([1, 2, 2])");
+}
+
+TEST(Indexing, InferenceMode) {
+  const InferenceMode guard;
+  const Tensor t = arange(4);
+  t.index_put_({tensor({1, 2})}, t.index({Slice(2)}));
+  EXPECT_EQ(to_string(t), "tensor([0, 2, 3, 3])");
+}
+
+TEST(Indexing, ShapesOnMeta) {
+  const Tensor t = empty({2, 3, 4}, device(kMeta));
+  EXPECT_EQ(t.index({tensor({1, 0, 1}), "...", tensor({{2}, {3}})}).sizes(),
+            IntArrayRef({2, 3, 3}));
+  EXPECT_EQ(t.index({1, None, Slice(1)}).sizes(), IntArrayRef({1, 2, 4}));
+}
+
+TEST(Indexing, OnAGpu) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_not();
+  const Tensor t = arange(6, device(kCUDA)).view({2, 3});
+  EXPECT_EQ(to_string(t.index({1, tensor({2, 0})})), "tensor([5, 3], device='cuda:0')");
+  EXPECT_EQ(to_string(t.index({t > 3})), "tensor([4, 5], device='cuda:0')");
+  EXPECT_EQ(to_string(t.index({tensor({false, true})})), "tensor([[3, 4, 5]], device='cuda:0')");
+  t.index_put_({Slice(), tensor({0, 0}, device(kCUDA))}, tensor({1}, device(kCUDA)), true);
+  t.index_put_({t == 5}, -1);
+  t[0][1] = tensor(7);
+  EXPECT_EQ(to_string(t.cpu()), "tensor([[ 2,  7,  2],\n        [-1,  4, -1]])");
+  EXPECT_EQ(error_of<IndexError>([&] { t.index({tensor({5})}).cpu(); }),
+            "index 5 is out of bounds for dimension 0 with size 2");
 }
 
 int warnings = 0;
@@ -207,32 +271,52 @@ TEST(Indexing, ByteMasksWarn) {
 
 TEST(Indexing, ErrorsOfIndex) {
   const Tensor t = arange(12).view({3, 4});
-  EXPECT_EQ(error_of<IndexError>([&] { t.index({None, 0, 7}); }), "index 7 is out of bounds for dimension 2 with size 4");
-  EXPECT_EQ(error_of<IndexError>([&] { t.index({tensor({5})}); }), "index 5 is out of bounds for dimension 0 with size 3");
+  EXPECT_EQ(error_of<IndexError>([&] {
+              t.index({None, 0, 7});
+            }),
+            "index 7 is out of bounds for dimension 2 with size 4");
+  EXPECT_EQ(error_of<IndexError>([&] { t.index({tensor({5})}); }),
+            "index 5 is out of bounds for dimension 0 with size 3");
   EXPECT_EQ(error_of<IndexError>([&] { t.index({tensor({0.5})}); }),
             "tensors used as indices must be long, int, byte or bool tensors");
-  EXPECT_EQ(error_of<IndexError>([&] { zeros({0, 3}).index({tensor({0})}); }),
+  EXPECT_EQ(error_of<IndexError>([&] {
+              zeros({0, 3}).index({tensor({0})});
+            }),
             "index is out of bounds for dimension with size 0");
-  EXPECT_NE(error_of<IndexError>([&] { tensor(1).index({0}); }).find("invalid index of a 0-dim tensor"), std::string::npos);
+  EXPECT_NE(
+      error_of<IndexError>([&] { tensor(1).index({0}); }).find("invalid index of a 0-dim tensor"),
+      std::string::npos);
   EXPECT_EQ(error_of<Error>([&] { t.index(std::vector<TensorIndex>()); }),
             "Passing an empty index list to Tensor::index() is not valid syntax");
-  EXPECT_EQ(error_of<ValueError>([&] { t.index({Slice(None, None, -1)}); }), "step must be greater than zero");
-  EXPECT_EQ(error_of<ValueError>([&] { t.index({Slice(None, None, 0)}); }), "slice step cannot be zero");
-  EXPECT_EQ(error_of<ValueError>([&] { t.index({".."}); }), "Expected \"...\" to represent an ellipsis index, but got \"..\"");
+  EXPECT_EQ(error_of<ValueError>([&] { t.index({Slice(None, None, -1)}); }),
+            "step must be greater than zero");
+  EXPECT_EQ(error_of<ValueError>([&] { t.index({Slice(None, None, 0)}); }),
+            "slice step cannot be zero");
+  EXPECT_EQ(error_of<ValueError>([&] { t.index({".."}); }),
+            "Expected \"...\" to represent an ellipsis index, but got \"..\"");
 }
 
 TEST(Indexing, ErrorsOfPut) {
   const Tensor t = arange(12).view({3, 4});
   EXPECT_EQ(error_of<Error>([&] { t.index_put_({tensor({0})}, tensor({0.5})); }),
-            "Index put requires the source and destination dtypes match, got Long for the destination and Float for the "
+            "Index put requires the source and destination dtypes match, got Long for the "
+            "destination and Float for the "
             "source.");
-  EXPECT_EQ(error_of<Error>([&] { t.index_put_({tensor({0, 1})}, tensor({1, 2, 3})); }),
-            "shape mismatch: value tensor of shape [3] cannot be broadcast to indexing result of shape [2, 4]");
-  EXPECT_EQ(error_of<Error>([&] { t.index_put_({0}, tensor({1, 2, 3})); }),
-            "The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 0.  Target "
+  EXPECT_EQ(error_of<Error>([&] {
+              t.index_put_({tensor({0, 1})}, tensor({1, 2, 3}));
+            }),
+            "shape mismatch: value tensor of shape [3] cannot be broadcast to indexing result of "
+            "shape [2, 4]");
+  EXPECT_EQ(error_of<Error>([&] {
+              t.index_put_({0}, tensor({1, 2, 3}));
+            }),
+            "The expanded size of the tensor (4) must match the existing size (3) at non-singleton "
+            "dimension 0.  Target "
             "sizes: [4].  Tensor sizes: [3]");
   const Tensor leaf = ones({3}, requires_grad());
-  EXPECT_NE(error_of<Error>([&] { leaf.index_put_({tensor({0})}, 1); }).find("leaf Variable that requires grad"),
+  EXPECT_NE(error_of<Error>([&] {
+              leaf.index_put_({tensor({0})}, 1);
+            }).find("leaf Variable that requires grad"),
             std::string::npos);
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hearth/autograd.h"
+#include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor.h"
 
@@ -44,7 +45,8 @@ ScalarType type_named(const std::string& name) {
 std::vector<int64_t> sizes_in(const std::string& text) {
   std::vector<int64_t> sizes;
   std::istringstream stream(text);
-  for (std::string part; text != "-" && std::getline(stream, part, 'x');) sizes.push_back(std::stoll(part));
+  for (std::string part; text != "-" && std::getline(stream, part, 'x');)
+    sizes.push_back(std::stoll(part));
   return sizes;
 }
 
@@ -68,7 +70,8 @@ template <class T>
 void fill_in_turn(const Tensor& tensor, std::istream& stream) {
   std::vector<T> values;
   while (stream >> std::ws && !stream.eof()) values.push_back(number_in<T>(stream));
-  for (int64_t i = 0; i < tensor.numel(); ++i) tensor.data_ptr<T>()[i] = values[size_t(i) % values.size()];
+  for (int64_t i = 0; i < tensor.numel(); ++i)
+    tensor.data_ptr<T>()[i] = values[size_t(i) % values.size()];
 }
 
 Tensor tensor_of(const Case& one) {
@@ -92,7 +95,8 @@ TEST(Print, AsPyTorchDoes) {
   const char* other = std::getenv("HEARTH_PRINT_CASES");
   const std::vector<Case> cases = read_cases(other ? other : HEARTH_TEST_DATA "/print_cases.txt");
   ASSERT_GT(cases.size(), 100u);
-  for (const Case& one : cases) EXPECT_EQ(to_string(tensor_of(one)), one.expected) << one.description;
+  for (const Case& one : cases)
+    EXPECT_EQ(to_string(tensor_of(one)), one.expected) << one.description;
 }
 
 TEST(Print, Undefined) { EXPECT_EQ(to_string(Tensor()), "[ Tensor (undefined) ]"); }
@@ -121,13 +125,28 @@ TEST(Print, History) {
 TEST(Print, Meta) {
   const TensorOptions meta = device(kMeta);
   EXPECT_EQ(to_string(empty({2, 3}, meta)), "tensor(..., device='meta', size=(2, 3))");
-  EXPECT_EQ(to_string(empty({2}, meta.dtype(kLong))), "tensor(..., device='meta', size=(2,), dtype=torch.int64)");
+  EXPECT_EQ(to_string(empty({2}, meta.dtype(kLong))),
+            "tensor(..., device='meta', size=(2,), dtype=torch.int64)");
   EXPECT_EQ(to_string(empty({}, meta)), "tensor(..., device='meta', size=())");
+}
+
+TEST(Print, Gpu) {
+  if (!cuda::is_available()) GTEST_SKIP() << cuda::why_not();
+  EXPECT_EQ(to_string(ones({2}, device(kCUDA).requires_grad(true))),
+            "tensor([1., 1.], device='cuda:0', requires_grad=True)");
+  const std::string large = to_string(arange(2000, device(kCUDA)));
+  EXPECT_EQ(large, "tensor([   0,    1,    2,  ..., 1997, 1998, 1999], device='cuda:0')");
+}
+
+TEST(Print, InferenceMode) {
+  const InferenceMode guard;
+  EXPECT_EQ(to_string(ones({2})), "tensor([1., 1.])");
 }
 
 TEST(Print, DefaultDtypeIsNotNamed) {
   set_default_dtype(kDouble);
-  const std::string as_double = to_string(ones({2}, kDouble)), as_float = to_string(ones({2}, kFloat));
+  const std::string as_double = to_string(ones({2}, kDouble)),
+                    as_float = to_string(ones({2}, kFloat));
   set_default_dtype(kFloat);
   EXPECT_EQ(as_double, "tensor([1., 1.])");
   EXPECT_EQ(as_float, "tensor([1., 1.], dtype=torch.float32)");

@@ -54,7 +54,8 @@ TEST(TensorLiteral, Values) {
   EXPECT_EQ(text(tensor(3)), "tensor(3)");
   EXPECT_EQ(text(tensor(0.5)), "tensor(0.5000)");
   EXPECT_EQ(text(tensor({1, 2})), "tensor([1, 2])");
-  EXPECT_EQ(text(tensor({{1.5, 2.5}, {3., 4.}})), "tensor([[1.5000, 2.5000],\n        [3.0000, 4.0000]])");
+  EXPECT_EQ(text(tensor({{1.5, 2.5}, {3., 4.}})),
+            "tensor([[1.5000, 2.5000],\n        [3.0000, 4.0000]])");
   EXPECT_EQ(text(tensor({true, false})), "tensor([ True, False])");
   EXPECT_EQ(text(tensor({complex<float>(1, -2)})), "tensor([1.-2.j])");
   EXPECT_EQ(text(tensor({{1}, {2}})), "tensor([[1],\n        [2]])");
@@ -93,17 +94,31 @@ TEST(TensorLiteral, Options) {
 }
 
 TEST(TensorLiteral, Errors) {
-  EXPECT_EQ(error_of([] { tensor({{{2, 3, 4}}, {{5, 6}}}); }),
-            "Expected all sub-lists to have sizes: 1 3 (e.g. {{2, 3, 4}}), but got sub-list {{5, 6}} with sizes: 1 2");
-  EXPECT_EQ(error_of([] { tensor({{{2.5, 3.}}, {{5., 6.}, {7., 8.}}}); }),
-            "Expected all sub-lists to have sizes: 1 2 (e.g. {{2.5, 3}}), but got sub-list {{5, 6}, {7, 8}} with "
+  EXPECT_EQ(error_of([] {
+              tensor({{{2, 3, 4}}, {{5, 6}}});
+            }),
+            "Expected all sub-lists to have sizes: 1 3 (e.g. {{2, 3, 4}}), but got sub-list {{5, "
+            "6}} with sizes: 1 2");
+  EXPECT_EQ(error_of([] {
+              tensor({{{2.5, 3.}}, {{5., 6.}, {7., 8.}}});
+            }),
+            "Expected all sub-lists to have sizes: 1 2 (e.g. {{2.5, 3}}), but got sub-list {{5, "
+            "6}, {7, 8}} with "
             "sizes: 2 2");
-  EXPECT_EQ(error_of([] { tensor({{true, false}, {true}}); }),
-            "Expected all sub-lists to have sizes: 2 (e.g. {1, 0}), but got sub-list {1} with sizes: 1");
-  EXPECT_EQ(error_of([] { tensor({{1, 2}, {3, 2}, {1.5f, 2.f}}); }),
-            "Expected all elements of the tensor to have the same scalar type: Int, but got element of scalar type: "
+  EXPECT_EQ(
+      error_of([] {
+        tensor({{true, false}, {true}});
+      }),
+      "Expected all sub-lists to have sizes: 2 (e.g. {1, 0}), but got sub-list {1} with sizes: 1");
+  EXPECT_EQ(error_of([] {
+              tensor({{1, 2}, {3, 2}, {1.5f, 2.f}});
+            }),
+            "Expected all elements of the tensor to have the same scalar type: Int, but got "
+            "element of scalar type: "
             "Float");
-  EXPECT_NE(error_of([] { tensor({complex<float>(1, 2)}, kFloat); }).find("complex can not be casted to real"),
+  EXPECT_NE(error_of([] {
+              tensor({complex<float>(1, 2)}, kFloat);
+            }).find("complex can not be casted to real"),
             std::string::npos);
 }
 

@@ -205,6 +205,8 @@ TEST(Reduce, SumInAnotherDtype) {
   EXPECT_EQ(x.sum(kLong).scalar_type(), kLong);
   EXPECT_EQ(ones({70000}, kHalf).sum(kFloat).item<float>(), 70000);
   EXPECT_EQ(ones({3}, kLong).mean(kDouble).item<double>(), 1);
+  EXPECT_TRUE(arange(-1, 2).sum(kBool).item<bool>());
+  EXPECT_EQ(ones({2, 3}, kInt).sum_to_size({3}).scalar_type(), kLong);
 }
 
 TEST(Reduce, AnEmptyListOfDimensionsMeansAll) { EXPECT_EQ(ones({2, 3}).sum(IntArrayRef{}).item<float>(), 6); }

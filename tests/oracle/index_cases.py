@@ -10,6 +10,7 @@ E (...), i3, bT, s1:5:2 (parts may be absent), t2x3:0,1,... (int64), u... (int32
 
 import random
 import sys
+from math import prod as product
 from pathlib import Path
 
 import torch
@@ -25,7 +26,8 @@ def tensor_index(kind, values):
 
 
 def slice_index(size, rng):
-    parts = [rng.choice([None, rng.randint(-size - 2, size + 2)]) for _ in range(2)] + [rng.choice([None, 1, 2, 3])]
+    parts = [rng.choice([None, rng.randint(-size - 2, size + 2)]) for _ in range(2)]
+    parts.append(rng.choice([None, 1, 2, 3]))
     return "s" + ":".join("" if p is None else str(p) for p in parts), slice(*parts)
 
 
@@ -40,18 +42,15 @@ def index_for(sizes, shape, rng):
         return slice_index(size, rng), 1
     if kind == "m":
         dims = rng.randint(1, min(2, len(sizes)))
-        extra = rng.random() < 0.03
-        mask = torch.tensor([rng.random() < 0.5 for _ in range(sizes[0] * (sizes[1] if dims == 2 else 1))])
-        if extra and dims == 1:
-            mask = torch.cat([mask, mask])
-        return tensor_index("m", mask.reshape(sizes[:dims] if not extra or dims == 2 else (-1,))), dims
+        draws = torch.tensor([rng.random() for _ in range(product(sizes[:dims]))])
+        mask = (draws < 0.5).reshape(sizes[:dims])
+        misfit = dims == 1 and rng.random() < 0.03
+        return tensor_index("m", torch.cat([mask, mask]) if misfit else mask), dims
     own = rng.choice([shape, shape, shape[1:], (1,) * len(shape), ()])
     if rng.random() < 0.03:
         own = (5,)
-    count = 1
-    for n in own:
-        count *= n
-    values = torch.tensor([rng.randint(-size, size - 1) for _ in range(count)], dtype=torch.int64).reshape(own)
+    numbers = [rng.randint(-size, size - 1) for _ in range(product(own))]
+    values = torch.tensor(numbers, dtype=torch.int64).reshape(own)
     return tensor_index(kind, values.int() if kind == "u" else values), 1
 
 
@@ -73,32 +72,27 @@ def expression(sizes, rng):
     if rng.random() < 0.03:
         names += ["i0"] * (len(sizes) + 1)
         values += [0] * (len(sizes) + 1)
-    # The place of "..." may leave dimensions over: then an index meets another size, which is an error.
+    # After "..." an index may meet a dimension of another size than it was made for: an error.
     return (names, tuple(values)) if names else expression(sizes, rng)
 
 
 def value_for(result, rng):
     sizes = [rng.choice([n, n, 1]) for n in result.shape[rng.randint(0, result.dim()):]]
-    count = 1
-    for n in sizes:
-        count *= n
-    return -torch.arange(1, count + 1, dtype=torch.float).reshape(sizes)
+    return -torch.arange(1, product(sizes) + 1, dtype=torch.float).reshape(sizes)
 
 
 def case(rng):
     sizes = [rng.randint(1, 4) for _ in range(rng.randint(1, 4))]
     names, index = expression(sizes, rng)
     head = f"{joined(sizes, 'x')} | {' '.join(names)}"
-    count = 1
-    for n in sizes:
-        count *= n
-    source = torch.arange(count, dtype=torch.float).reshape(sizes).requires_grad_()
+    source = torch.arange(product(sizes), dtype=torch.float).reshape(sizes).requires_grad_()
     try:
         result = source[index]
     except IndexError as error:
         text = str(error).splitlines()[0]
         # PyTorch numbers the dimensions of index tensors after moving them to the front.
-        return None if "out of bounds" in text and any(n[0] in "tu" for n in names) else f"{head} | error | {text}"
+        moved = "out of bounds" in text and any(name[0] in "tu" for name in names)
+        return None if moved else f"{head} | error | {text}"
     weights = torch.arange(1, result.numel() + 1, dtype=torch.float).reshape(result.shape)
     (result * weights).sum().backward()
     target, value = source.detach().clone(), value_for(result, rng)
@@ -112,7 +106,8 @@ def case(rng):
 def main():
     rng = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 300
-    output = Path(sys.argv[3]) if len(sys.argv) > 3 else Path(__file__).resolve().parent.parent / "data" / "index_cases.txt"
+    default = Path(__file__).resolve().parent.parent / "data" / "index_cases.txt"
+    output = Path(sys.argv[3]) if len(sys.argv) > 3 else default
     cases = [case(rng) for _ in range(count)]
     output.write_text("".join(f"{line}\n" for line in cases if line))
 

@@ -6,6 +6,7 @@ a line "end". Sizes read "2x3" ("-" for none); the values (floats in hexadecimal
 two) are repeated in turn until the tensor is full.
 """
 
+import math
 import random
 import re
 import sys
@@ -17,17 +18,23 @@ FLOATS = [torch.float32, torch.float64, torch.float16, torch.bfloat16]
 INTEGERS = [torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8]
 COMPLEX = [torch.complex64, torch.complex128]
 SPECIAL = [0.0, -0.0, float("inf"), float("-inf"), float("nan")]
-SIZES = [(), (1,), (3,), (7,), (23,), (2, 3), (3, 1), (1, 19), (2, 2, 3), (2, 1, 2, 2), (1, 1, 1, 1, 2)]
-LARGE = [(1001,), (40, 30), (7, 150), (4, 8, 40), (2, 3, 7, 30), (1200, 1), (1, 1100), (5, 1, 300)]
+SIZES = [(), (1,), (3,), (7,), (23,), (2, 3), (3, 1), (1, 19), (2, 2, 3), (2, 1, 2, 2),
+         (1, 1, 1, 1, 2)]
+LARGE = [(1001,), (40, 30), (7, 150), (4, 8, 40), (2, 3, 7, 30), (1200, 1), (1, 1100),
+         (5, 1, 300)]
 EMPTY = [(0,), (0, 3), (2, 0, 1)]
 
 
 def numbers(count, rng):
-    """Reals of one kind: whole, of one size, of very different sizes, with special ones among them."""
+    """Reals of one kind: whole, of one size, of very different sizes; some special ones."""
     kind = rng.randrange(7)
-    draw = [lambda: rng.uniform(-1, 1), lambda: rng.gauss(0, 100), lambda: float(rng.randint(-20, 20)),
-            lambda: float(rng.randint(0, 10**rng.randint(1, 9))), lambda: rng.gauss(0, 10) * 10.0**rng.randint(-8, 8),
-            lambda: rng.uniform(1, 2) * 1e-5, lambda: rng.choice([0.5, 1.0, 2.5])][kind]
+    draw = [lambda: rng.uniform(-1, 1),
+            lambda: rng.gauss(0, 100),
+            lambda: float(rng.randint(-20, 20)),
+            lambda: float(rng.randint(0, 10**rng.randint(1, 9))),
+            lambda: rng.gauss(0, 10) * 10.0**rng.randint(-8, 8),
+            lambda: rng.uniform(1, 2) * 1e-5,
+            lambda: rng.choice([0.5, 1.0, 2.5])][kind]
     values = [draw() for _ in range(count)]
     if rng.random() < 0.35:
         for _ in range(rng.randint(1, 3)):
@@ -54,10 +61,9 @@ def written(value):
 
 
 def case(dtype, size, rng):
-    total = 1
-    for n in size:
-        total *= n
-    base = torch.tensor(elements(dtype, max(1, min(total, 24 + rng.randrange(9))), rng), dtype=dtype)
+    total = math.prod(size)
+    count = max(1, min(total, 24 + rng.randrange(9)))
+    base = torch.tensor(elements(dtype, count, rng), dtype=dtype)
     repeats = -(-total // base.numel())
     tensor = base.repeat(repeats)[:total].reshape(size)
     needs_grad = dtype in FLOATS + COMPLEX and rng.random() < 0.25
@@ -73,7 +79,8 @@ def main():
     dtypes = FLOATS + INTEGERS + COMPLEX + [torch.bool]
     cases = [case(rng.choice(FLOATS), size, rng) for size in SIZES for _ in range(6)]
     cases += [case(dtype, rng.choice(SIZES), rng) for dtype in dtypes for _ in range(6)]
-    cases += [case(rng.choice([*FLOATS, *COMPLEX, torch.int64, torch.bool]), size, rng) for size in LARGE for _ in range(2)]
+    common = [*FLOATS, *COMPLEX, torch.int64, torch.bool]
+    cases += [case(rng.choice(common), size, rng) for size in LARGE for _ in range(2)]
     cases += [case(dtype, rng.choice(EMPTY), rng) for dtype in dtypes]
     default = Path(__file__).resolve().parent.parent / "data" / "print_cases.txt"
     output = Path(sys.argv[2]) if len(sys.argv) > 2 else default

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
@@ -179,9 +180,25 @@ ScalarType result_dtype(Result result, ScalarType input) {
     case Result::kFloat: return is_integral(input, true) ? kFloat : input;
     case Result::kLong: return kLong;
     case Result::kBool: return kBool;
+    case Result::kDouble: return kDouble;
+    case Result::kStatistics: return is_reduced_float(input) ? kFloat : input;
     case Result::kSum: return is_integral(input, true) ? kLong : input;
     default: return input;
   }
+}
+
+ScalarType result_dtype(const Row& row, size_t k, ScalarType input) {
+  return result_dtype(row.results[std::min(k, row.results.size() - 1)], input);
+}
+
+std::string describe(const Row& row, size_t number, ScalarType dtype, Device device, Form form) {
+  return detail::str(row.name, " case ", number, " ", name_of(dtype), " on ", device, " form ", int(form));
+}
+
+Arrays arrays_of(const Tensors& tensors) {
+  Arrays arrays;
+  for (const Tensor& t : tensors) arrays.push_back(t.defined() ? to_array(t) : Array());
+  return arrays;
 }
 
 Position position_of(int64_t linear, const std::vector<int64_t>& sizes) {

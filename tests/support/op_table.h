@@ -47,9 +47,14 @@ enum class Result {
   kFloat,  // float32 for integers and bools
   kLong,   // int64
   kBool,
+  kDouble,
+  kStatistics,  // float32 for half types
   kSum,    // int64 for integers and bools
 };
 ScalarType result_dtype(Result result, ScalarType input);
+
+/// How a tensor lies in memory.
+enum class Form { kContiguous, kTransposed, kSliced, kExpanded };
 
 /// A call that must fail, and what its error must say.
 struct Refusal {
@@ -102,12 +107,18 @@ double at(const Array& array, const Position& position);
 /// A refusal that differs between devices only by when it comes: at once, or at the next synchronisation.
 Refusal refusal_on(Device device, std::function<void(Device)> call, std::string says);
 
+/// The dtype of a row's output k for inputs of one dtype.
+ScalarType result_dtype(const Row& row, size_t k, ScalarType input);
+
+/// "add case 2 Half on cpu form 1", for messages.
+std::string describe(const Row& row, size_t number, ScalarType dtype, Device device, Form form);
+Arrays arrays_of(const Tensors& tensors);
+
 /// The elements of a tensor, wherever it is.
 Array to_array(const Tensor& tensor);
 /// Applies f over broadcast arrays.
 Array map(const Arrays& in, const std::function<double(const double*)>& f);
 
-enum class Form { kContiguous, kTransposed, kSliced, kExpanded };
 /// An input of a case, drawn from `seed`.
 Tensor make_input(const Input& input, ScalarType dtype, Device device, Form form, uint32_t seed);
 Tensors make_inputs(const Case& inputs, ScalarType dtype, Device device, Form form, uint32_t seed);

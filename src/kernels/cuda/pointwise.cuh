@@ -102,18 +102,20 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-/// The dtypes in which formula `which` of F is computed.
+/// Whether formula `which` of F is computed in a dtype.
 template <class F, int which>
-inline constexpr DtypeSet kFormulaDtypes =
-    which == 0 ? F::info.dtypes : F::info.dtypes& dtypes::kFloating;
+constexpr bool is_computed_in(ScalarType dtype) {
+  const DtypeSet set = which == 0 ? F::info.dtypes : F::info.dtypes & dtypes::kFloating;
+  return (set >> static_cast<int>(dtype) & 1) != 0;
+}
 
 template <class F, int which>
 FormulaKernels kernels_of() {
   FormulaKernels kernels{};
   if constexpr (fn::has_formula<F, which>) {
 #define HEARTH_FORMULA(T, Name)                                                                    \
-  if constexpr (constexpr int slot = static_cast<int>(ScalarType::Name);                           \
-                (kFormulaDtypes < F, which >>> slot & 1) != 0) {                                   \
+  if constexpr (is_computed_in<F, which>(ScalarType::Name)) {                                      \
+    constexpr int slot = static_cast<int>(ScalarType::Name);                                       \
     kernels.contiguous[slot] = reinterpret_cast<const void*>(&contiguous_kernel<F, which, T>);     \
     kernels.strided[slot] = reinterpret_cast<const void*>(&strided_kernel<F, which, Register<T>>); \
   }

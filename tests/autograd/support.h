@@ -1,0 +1,99 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "hearth/autograd.h"
+#include "hearth/cuda.h"
+#include "hearth/operators.h"
+#include "hearth/tensor.h"
+
+namespace hearth::testing {
+
+using autograd::variable_list;
+
+/// A one-dimensional CPU tensor of these values.
+inline Tensor vec(std::vector<double> values, ScalarType type = kFloat) {
+  return from_blob(values.data(), {int64_t(values.size())}, TensorOptions(kDouble)).to(type, false, true);
+}
+/// The same as a leaf that wants a gradient.
+inline Tensor leaf(const std::vector<double>& values, ScalarType type = kFloat) {
+  return vec(values, type).requires_grad_();
+}
+
+inline std::vector<double> values_of(const Tensor& tensor) {
+  const AutoGradMode off(false);
+  const Tensor host = tensor.to(Device(DeviceType::CPU), kDouble).contiguous();
+  const double* data = host.data_ptr<double>();
+  return {data, data + host.numel()};
+}
+
+inline void expect_values(const Tensor& tensor, const std::vector<double>& wanted, double tolerance = 1e-5) {
+  ASSERT_TRUE(tensor.defined());
+  const std::vector<double> got = values_of(tensor);
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], wanted[i], tolerance) << "element " << i;
+}
+
+/// What `call` throws; empty if nothing.
+template <class Call>
+std::string message_of(Call&& call) {
+  try {
+    call();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
+#define EXPECT_THROWS_WITH(statement, text)                                                     \
+  do {                                                                                          \
+    const std::string message = ::hearth::testing::message_of([&] { statement; });              \
+    EXPECT_NE(message.find(text), std::string::npos) << "it says: \"" << message << '"';        \
+  } while (false)
+
+/// Collects this thread's warnings while it lives.
+class Warnings {
+ public:
+  Warnings() : former_(set_warning_handler([](const std::string& text) { said().push_back(text); })) { said().clear(); }
+  ~Warnings() { set_warning_handler(former_); }
+  Warnings(const Warnings&) = delete;
+  Warnings& operator=(const Warnings&) = delete;
+  static std::vector<std::string>& said() {
+    thread_local std::vector<std::string> texts;
+    return texts;
+  }
+  static bool contains(const std::string& text) {
+    for (const std::string& warning : said())
+      if (warning.find(text) != std::string::npos) return true;
+    return false;
+  }
+
+ private:
+  WarningHandler former_;
+};
+
+/// d f(x) / d x by central differences, for f that returns one number.
+template <class F>
+std::vector<double> numeric_gradient(const F& f, const Tensor& x, double step = 1e-5) {
+  const AutoGradMode off(false);
+  const Tensor probe = x.detach().clone();
+  double* elements = probe.data_ptr<double>();
+  std::vector<double> gradient;
+  for (int64_t i = 0; i < probe.numel(); ++i) {
+    const double middle = elements[i];
+    elements[i] = middle + step;
+    const double above = f(probe).template item<double>();
+    elements[i] = middle - step;
+    const double below = f(probe).template item<double>();
+    elements[i] = middle;
+    gradient.push_back((above - below) / (2 * step));
+  }
+  return gradient;
+}
+
+inline int sim_gpus() { return cuda::device_count(); }
+
+}  // namespace hearth::testing

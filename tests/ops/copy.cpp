@@ -1,0 +1,122 @@
+#include <gtest/gtest.h>
+
+#include "hearth/cuda.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+/// The device the other way round, or the same one where there is no other.
+Device other_device(const Tensor& x) {
+  if (x.is_meta() || !cuda::is_available()) return x.device();
+  return x.is_cpu() ? Device(DeviceType::CUDA, 0) : Device(DeviceType::CPU);
+}
+
+Row identity_row(std::string name, std::vector<std::string> covers, std::function<Tensor(const Tensor&)> op) {
+  Row row = unary_row(std::move(name), nullptr, [](double x) { return x; });
+  row.covers = std::move(covers);
+  row.call = [op = std::move(op)](const Tensors& in) { return Tensors{op(in[0])}; };
+  row.dtypes = dtypes::kRealAndBool;
+  return row;
+}
+
+Row clone_row() {
+  Row row = identity_row("clone", {"clone"}, [](const Tensor& x) { return x.clone(); });
+  row.refusals = {{[] { ones({2, 3}).clone(MemoryFormat::ChannelsLast); }, "required rank 4 tensor to use channels_last format"}};
+  return row;
+}
+
+Row contiguous_row() {
+  Row row = identity_row("contiguous", {"clone"}, [](const Tensor& x) { return x.contiguous(); });
+  row.keeps_memory_format = false;
+  return row;
+}
+
+Row to_row() {
+  Row row = identity_row("to_double", {"_to_copy"}, [](const Tensor& x) { return x.to(kDouble, false, true); });
+  row.results = {Result::kDouble};
+  return row;
+}
+
+Row transfer_row() {
+  Row row = identity_row("to_another_device_and_back", {"_transfer"}, [](const Tensor& x) {
+    return x.to(other_device(x), x.scalar_type()).to(x.device(), x.scalar_type());
+  });
+  row.cases = {{{{3, 5}}}, {{{2, 3, 4, 2}}}, {{{}}}};
+  return row;
+}
+
+/// Writes the second input over the first.
+Row copy_row() {
+  Row row;
+  row.name = "copy_";
+  row.covers = {"copy_"};
+  row.cases = {{{{3, 5}}, {{3, 5}}}, {{{2, 3, 4}}, {{3, 1}}}, {{{4}}, {{}}}, {{{0, 2}}, {{2}}}, {{{}}, {{}}}};
+  row.dtypes = dtypes::kRealAndBool;
+  row.call = [](const Tensors& in) {
+    Tensor copy = in[0].clone();
+    copy.copy_(in[1]);
+    return Tensors{copy};
+  };
+  row.reference = [](const Arrays& in) { return Arrays{map(in, [](const double* x) { return x[1]; })}; };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.copy_(in[1]); };
+  row.mixes_devices = true;
+  row.refusals = {{[] { ones({2}).copy_(ones({3})); }, "must match the size of tensor b (3) at non-singleton dimension 0"},
+                  {[] { ones({2}).copy_(ones({3, 2})); }, "output with shape [2] doesn't match the broadcast shape [3, 2]"},
+                  {[] { ones({1}).expand({3}).copy_(ones({3})); }, "more than one element of the written-to tensor"},
+                  {[] { ones({2}).copy_(empty({2}, TensorOptions(kMeta))); }, "Cannot copy out of meta tensor; no data!"},
+                  {[] { ones({2}).copy_(Tensor()); }, "undefined"}};
+  return row;
+}
+
+Row fill_row() {
+  Row row;
+  row.name = "fill_";
+  row.covers = {"fill_"};
+  row.cases = {{{{3, 5}}, {{}}}, {{{}}, {{}}}, {{{0}}, {{}}}};
+  row.dtypes = dtypes::kRealAndBool;
+  row.call = [](const Tensors& in) {
+    Tensor copy = in[0].clone();
+    copy.fill_(in[1]);
+    return Tensors{copy};
+  };
+  row.reference = [](const Arrays& in) { return Arrays{map(in, [](const double* x) { return x[1]; })}; };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.fill_(in[1]); };
+  row.refusals = {{[] { ones({2}).fill_(ones({2})); },
+                   "fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions."},
+                  {[] { ones({1}).expand({3}).zero_(); }, "more than one element of the written-to tensor"}};
+  return row;
+}
+
+Row zero_row() {
+  Row row = unary_row("zero_", nullptr, [](double) { return 0.0; });
+  row.covers = {"fill_"};
+  row.dtypes = dtypes::kRealAndBool;
+  row.call = [](const Tensors& in) {
+    Tensor copy = in[0].clone();
+    copy.zero_();
+    return Tensors{copy};
+  };
+  row.inplace = [](Tensor& self, const Tensors&) { self.zero_(); };
+  return row;
+}
+
+const Register registered[] = {Register(clone_row()), Register(contiguous_row()), Register(to_row()), Register(transfer_row()),
+                               Register(copy_row()),  Register(fill_row()),       Register(zero_row())};
+
+TEST(Copy, ConversionsBetweenAllDtypesKeepSmallNumbers) {
+  for (const ScalarType from : dtypes_in(dtypes::kAll))
+    for (const ScalarType to : dtypes_in(dtypes::kAll)) {
+      const Tensor x = ones({3}, from);
+      EXPECT_TRUE(x.to(to).equal(ones({3}, to))) << name_of(from) << " to " << name_of(to);
+      EXPECT_TRUE(zeros({3}, to).copy_(x).equal(ones({3}, to))) << name_of(from) << " into " << name_of(to);
+    }
+}
+
+TEST(Copy, FloatsLoseTheirFractionOnTheWayToIntegers) {
+  EXPECT_EQ(full({1}, -1.75).to(kInt).item<int64_t>(), -1);
+  EXPECT_EQ(full({1}, 0.5).to(kBool).item<bool>(), true);
+}
+
+}  // namespace
+}  // namespace hearth::testing

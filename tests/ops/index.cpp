@@ -1,0 +1,125 @@
+#include "hearth/indexing.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+Input places(std::vector<int64_t> sizes, int64_t below) {
+  return {std::move(sizes), Draw::kIndex, below};
+}
+
+/// x[i]: the index's dimensions take the place of the first one.
+Row index_row() {
+  Row row;
+  row.name = "index";
+  row.covers = {"index"};
+  row.dtypes = dtypes::kRealAndBool;
+  row.cases = {{{{5}}, places({3}, 5)},
+               {{{4, 3}}, places({2, 5}, 4)},
+               {{{3, 2, 2}}, places({4}, 3)},
+               {{{3, 2}}, places({0}, 3)},
+               {{{3, 0}}, places({2}, 3)}};
+  row.call = [](const Tensors& in) { return Tensors{in[0].index({in[1]})}; };
+  row.reference = [](const Arrays& in) {
+    std::vector<int64_t> sizes = in[1].sizes;
+    sizes.insert(sizes.end(), in[0].sizes.begin() + 1, in[0].sizes.end());
+    const auto split = static_cast<int64_t>(in[1].sizes.size());
+    return Arrays{build(sizes, [&](const Position& p) {
+      Position from(p.begin() + split, p.end());
+      from.insert(from.begin(), int64_t(at(in[1], Position(p.begin(), p.begin() + split))));
+      return at(in[0], from);
+    })};
+  };
+  row.refusals = {{[] { ones({2}).index({zeros({1})}); },
+                   "tensors used as indices must be long, int, byte or bool tensors"},
+                  {[] { ones({2}).index({full({1}, 2)}); },
+                   "index 2 is out of bounds for dimension 0 with size 2"}};
+  return row;
+}
+
+/// x[i, :, j]: indices that are no neighbours come first, broadcast together.
+Row index_apart_row() {
+  Row row;
+  row.name = "index_apart";
+  row.covers = {"index"};
+  row.dtypes = dtypes::kRealAndBool;
+  row.cases = {{{{3, 2, 4}}, places({5}, 3), places({5}, 4)},
+               {{{3, 2, 4}}, places({2, 1}, 3), places({3}, 4)}};
+  row.call = [](const Tensors& in) {
+    return Tensors{in[0].index({in[1], indexing::Slice(), in[2]})};
+  };
+  row.reference = [](const Arrays& in) {
+    const bool two = in[1].sizes.size() == 2;
+    const std::vector<int64_t> sizes =
+        two ? std::vector<int64_t>{2, 3, 2} : std::vector<int64_t>{5, 2};
+    return Arrays{build(sizes, [&](const Position& p) {
+      const double i = in[1].values[size_t(p[0])], j = in[2].values[size_t(p[two])];
+      return at(in[0], {int64_t(i), p.back(), int64_t(j)});
+    })};
+  };
+  return row;
+}
+
+/// x[i] = v or += v for a matrix x, an index i of one dimension and broadcast values.
+Row put_row(std::string name, bool accumulate) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = {"index_put"};
+  row.call = [accumulate](const Tensors& in) {
+    const Tensor target = in[0].clone();
+    return Tensors{target.index_put_({in[1]}, in[2], accumulate)};
+  };
+  row.reference = [accumulate](const Arrays& in) {
+    Array target = in[0];
+    const int64_t columns = target.sizes[1];
+    for (size_t i = 0; i < in[1].values.size(); ++i)
+      for (int64_t j = 0; j < columns; ++j) {
+        const bool whole_row = in[2].sizes.back() == columns;
+        const int64_t row_of_value = in[2].sizes.size() == 2 && in[2].sizes[0] > 1 ? int64_t(i) : 0;
+        const double value =
+            in[2].values[size_t(row_of_value * in[2].sizes.back() + (whole_row ? j : 0))];
+        double& to = target.values[size_t(int64_t(in[1].values[i]) * columns + j)];
+        to = accumulate ? to + value : value;
+      }
+    return Arrays{target};
+  };
+  return row;
+}
+
+Row index_put_row() {
+  Row row = put_row("index_put", false);
+  row.dtypes = dtypes::kRealAndBool;
+  // One place at a time: which of several values for one place wins has no derivative.
+  row.cases = {{{{4, 3}}, places({1}, 4), {{1, 3}}},
+               {{{4, 3}}, places({1}, 4), {{3}}},
+               {{{4, 3}}, places({1}, 4), {{1}}}};
+  row.refusals = {{[] {
+                     ones({2, 3}).index_put_({zeros({1}, kLong)}, ones({1}, kDouble));
+                   },
+                   "Index put requires the source and destination dtypes match, got Float for the "
+                   "destination and Double for the source."},
+                  {[] {
+                     ones({2, 3}).index_put_({zeros({1}, kLong)}, ones({2}));
+                   },
+                   "shape mismatch: value tensor of shape [2] cannot be broadcast to indexing "
+                   "result of shape [1, 3]"}};
+  return row;
+}
+
+Row index_put_accumulate_row() {
+  Row row = put_row("index_put_accumulate", true);
+  row.dtypes = dtypes::kFloating | dtypes::kLong;
+  row.slack = 4;  // the order of additions is the kernel's
+  row.cases = {{{{4, 3}}, places({6}, 4), {{6, 3}}},
+               {{{4, 3}}, places({5}, 4), {{3}}},
+               {{{4, 3}}, places({0}, 4), {{1, 3}}}};
+  return row;
+}
+
+const Register index_case{index_row()};
+const Register index_apart_case{index_apart_row()};
+const Register index_put_case{index_put_row()};
+const Register index_put_accumulate_case{index_put_accumulate_row()};
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,171 @@
+// The in-place and out= forms, memory formats and what calls must refuse, derived from the rows.
+#include <gtest/gtest.h>
+
+#include "hearth/autograd.h"
+#include "hearth/cuda.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+/// Memory with a margin of ones on all sides of a window.
+struct Framed {
+  Tensor frame, window;
+  explicit Framed(const Tensor& like) {
+    std::vector<int64_t> sizes = like.sizes().vec();
+    for (int64_t& size : sizes) size += 2;
+    frame = ones(sizes, like.options());
+    window = frame;
+    for (int64_t d = 0; d < like.dim(); ++d) window = window.slice(d, 1, 1 + like.size(d));
+  }
+  /// Whether only the window was written to.
+  bool intact() const {
+    window.fill_(1);
+    return frame.eq(1).all().item<bool>();
+  }
+};
+
+class OpForms : public ::testing::TestWithParam<Row> {
+ protected:
+  /// Calls f(inputs, what) for every case, dtype and device.
+  template <class F>
+  void for_each_case(F f) const {
+    const Row& row = GetParam();
+    const NoGradGuard off;
+    for (const Device device : devices())
+      for (const ScalarType dtype : dtypes_in(row.dtypes))
+        for (size_t i = 0; i < row.cases.size(); ++i)
+          f(make_inputs(row.cases[i], dtype, device, Form::kSliced, 3), describe(row, i, dtype, device, Form::kSliced));
+  }
+};
+
+TEST_P(OpForms, OutWritesTheResultAndNothingElse) {
+  const Row& row = GetParam();
+  if (!row.out) GTEST_SKIP() << "has no such form";
+  for_each_case([&](const Tensors& in, const std::string& what) {
+    const Tensor wanted = row.call(in)[0];
+    Tensor fresh = empty({0}, wanted.options());
+    row.out(fresh, in);
+    expect_close(fresh, to_array(wanted), 0, what + " out=");
+    Framed framed(wanted);
+    row.out(framed.window, in);
+    expect_close(framed.window, to_array(wanted), 0, what + " strided out=");
+    EXPECT_TRUE(framed.intact()) << what;
+    if (is_floating_point(wanted.scalar_type())) {
+      Tensor wider = empty({0}, wanted.options().dtype(kDouble));
+      row.out(wider, in);
+      expect_close(wider.to(wanted.scalar_type()), to_array(wanted), 4, what + " out= in double");
+      Tensor integers = empty({0}, wanted.options().dtype(kLong));
+      EXPECT_THROW(row.out(integers, in), Error) << what;
+    }
+  });
+}
+
+TEST_P(OpForms, OutMayBeAnInput) {
+  const Row& row = GetParam();
+  if (!row.out) GTEST_SKIP() << "has no such form";
+  for_each_case([&](const Tensors& in, const std::string& what) {
+    const Tensor wanted = row.call(in)[0];
+    for (size_t k = 0; k < in.size(); ++k) {
+      if (!in[k].defined() || !in[k].sizes().equals(wanted.sizes()) || in[k].scalar_type() != wanted.scalar_type()) continue;
+      Tensors copies = in;
+      copies[k] = in[k].clone();
+      row.out(copies[k], copies);
+      expect_close(copies[k], to_array(wanted), 0, what + " out= an input");
+    }
+  });
+}
+
+TEST_P(OpForms, OutIsResizedWithAWarning) {
+  const Row& row = GetParam();
+  if (!row.out) GTEST_SKIP() << "has no such form";
+  static thread_local int warnings;
+  warnings = 0;
+  const WarningHandler before = set_warning_handler([](const std::string&) { ++warnings; });
+  const Tensors in = make_inputs(row.cases[0], dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
+  const Tensor wanted = row.call(in)[0];
+  Tensor out = ones({1, 7, 1, 3}, wanted.options());
+  row.out(out, in);
+  set_warning_handler(before);
+  EXPECT_EQ(warnings, 1);
+  expect_close(out, to_array(wanted), 0, row.name + " resized out=");
+}
+
+TEST_P(OpForms, InplaceWritesTheResultAndNothingElse) {
+  const Row& row = GetParam();
+  if (!row.inplace) GTEST_SKIP() << "has no such form";
+  for_each_case([&](const Tensors& in, const std::string& what) {
+    const Tensor wanted = row.call(in)[0];
+    if (!wanted.sizes().equals(in[0].sizes()) || wanted.scalar_type() != in[0].scalar_type()) return;
+    Framed framed(wanted);
+    framed.window.copy_(in[0]);
+    Tensors copies = in;
+    copies[0] = framed.window;
+    const int64_t version = framed.window._version();
+    row.inplace(framed.window, copies);
+    EXPECT_GT(framed.window._version(), version) << what;
+    expect_close(framed.window, to_array(wanted), 0, what + " in place");
+    EXPECT_TRUE(framed.intact()) << what;
+  });
+}
+
+TEST_P(OpForms, ChannelsLastStays) {
+  const Row& row = GetParam();
+  if (!row.keeps_memory_format) GTEST_SKIP() << "does not keep the memory format";
+  int tried = 0;
+  for (const Device device : devices())
+    for (const Case& inputs : row.cases) {
+      Tensors in = make_inputs(inputs, dtypes_in(row.dtypes).back(), device, Form::kContiguous, 3);
+      if (in[0].dim() != 4) continue;
+      const Tensor wanted = row.call(in)[0];
+      for (Tensor& t : in)
+        if (t.defined() && t.dim() == 4) t = t.contiguous(MemoryFormat::ChannelsLast);
+      const Tensor out = row.call(in)[0];
+      EXPECT_TRUE(out.is_contiguous(MemoryFormat::ChannelsLast)) << row.name;
+      expect_close(out, to_array(wanted), row.reference ? 1e3 : 0, row.name + " in channels_last");
+      ++tried;
+    }
+  EXPECT_GT(tried, 0) << row.name << " has no case of four dimensions";
+}
+
+TEST_P(OpForms, InputsOnDifferentDevicesAreRefused) {
+  const Row& row = GetParam();
+  if (row.mixes_devices || devices().size() < 2) GTEST_SKIP() << "may, or there is one device only";
+  const Device gpu = devices()[1];
+  for (const Case& inputs : row.cases) {
+    const Tensors in = make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
+    for (size_t k = 0; k < in.size(); ++k) {
+      Tensors mixed = in;
+      bool others = false;
+      for (size_t i = 0; i < in.size(); ++i) others |= i != k && in[i].defined() && in[i].dim() > 0;
+      if (!others || !in[k].defined() || in[k].dim() == 0) continue;
+      mixed[k] = in[k].to(gpu, in[k].scalar_type());
+      try {
+        row.call(mixed);
+        ADD_FAILURE() << row.name << " took inputs on two devices";
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("Expected all tensors to be on the same device"), std::string::npos) << error.what();
+      }
+    }
+  }
+}
+
+TEST_P(OpForms, UndefinedInputsAreRefused) {
+  const Row& row = GetParam();
+  const Case& inputs = row.cases[0];
+  const Tensors in = make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
+  for (size_t k = 0; k < in.size(); ++k) {
+    Tensors fewer = in;
+    fewer[k] = Tensor();
+    try {
+      row.call(fewer);  // an optional input may be absent
+    } catch (const Error& error) {
+      EXPECT_FALSE(std::string(error.what()).empty());
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, OpForms, ::testing::ValuesIn(rows()), [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace hearth::testing
