@@ -57,8 +57,8 @@ std::string message_of(Call&& call) {
 /// Collects this thread's warnings while it lives.
 class Warnings {
  public:
-  Warnings() : former_(set_warning_handler([](const std::string& text) { said().push_back(text); })) { said().clear(); }
-  ~Warnings() { set_warning_handler(former_); }
+  Warnings() : former_(set_warning_sink([](const std::string& text) { said().push_back(text); })) { said().clear(); }
+  ~Warnings() { set_warning_sink(former_); }
   Warnings(const Warnings&) = delete;
   Warnings& operator=(const Warnings&) = delete;
   static std::vector<std::string>& said() {
@@ -72,7 +72,7 @@ class Warnings {
   }
 
  private:
-  WarningHandler former_;
+  WarningSink former_;
 };
 
 /// d f(x) / d x by central differences, for f that returns one number.

@@ -81,12 +81,12 @@ TEST_P(OpForms, OutIsResizedWithAWarning) {
   if (!row.out) GTEST_SKIP() << "has no such form";
   static thread_local int warnings;
   warnings = 0;
-  const WarningHandler before = set_warning_handler([](const std::string&) { ++warnings; });
+  const WarningSink before = set_warning_sink([](const std::string&) { ++warnings; });
   const Tensors in = make_inputs(row.cases[0], dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
   const Tensor wanted = row.call(in)[0];
   Tensor out = ones({1, 7, 1, 3}, wanted.options());
   row.out(out, in);
-  set_warning_handler(before);
+  set_warning_sink(before);
   EXPECT_EQ(warnings, 1);
   expect_close(out, to_array(wanted), 0, row.name + " resized out=");
 }
