@@ -8,7 +8,7 @@ using torch::autograd::variable_list;
 TEST(Autograd, TheTutorialsFirstSteps) {
   const auto x = torch::ones({2, 2}, torch::requires_grad());
   const auto y = x + 2;
-  EXPECT_EQ(y.grad_fn()->name(), "AddBackward0");
+  EXPECT_EQ(y.grad_fn()->name().rfind("AddBackward", 0), 0U);
   const auto out = (y * y * 3).mean();
   EXPECT_EQ(out.grad_fn()->name(), "MeanBackward0");
   out.backward();

@@ -66,7 +66,7 @@ TEST(Errors, TextsOfTensorOps) {
   EXPECT_TRUE(starts_with(sizes, "The size of tensor a (3) must match the size of tensor b (4)"))
       << sizes;
   const auto mm = what_of<c10::Error>([] { torch::mm(torch::ones({2, 3}), torch::ones({2, 3})); });
-  EXPECT_TRUE(starts_with(mm, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)")) << mm;
+  EXPECT_NE(mm.find("mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"), std::string::npos);
   const auto grad =
       what_of<c10::Error>([] { torch::ones({2}, torch::requires_grad()).mul(2).backward(); });
   EXPECT_TRUE(starts_with(grad, "grad can be implicitly created only for scalar outputs")) << grad;
