@@ -113,12 +113,12 @@ TEST(Fuzz, EveryCallHasAResultOrAnError) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
-  const WarningHandler before = set_warning_handler([](const std::string&) {});
+  const WarningSink before = set_warning_sink([](const std::string&) {});
   Fuzzer fuzzer(20240531);
   do {
     for (const Row& row : rows()) fuzzer.call(row);
   } while (elapsed() < seconds_to_run());
-  set_warning_handler(before);
+  set_warning_sink(before);
   std::cout << "fuzz: " << fuzzer.calls << " calls, " << fuzzer.results << " with a result\n";
   EXPECT_GT(fuzzer.results, fuzzer.calls / 10);
 }
