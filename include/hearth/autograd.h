@@ -23,7 +23,9 @@ struct HEARTH_API GradMode {
 /// Switches recording on or off while it lives.
 class HEARTH_API AutoGradMode {
  public:
-  explicit AutoGradMode(bool enabled) : previous_(GradMode::is_enabled()) { GradMode::set_enabled(enabled); }
+  explicit AutoGradMode(bool enabled) : previous_(GradMode::is_enabled()) {
+    GradMode::set_enabled(enabled);
+  }
   ~AutoGradMode() { GradMode::set_enabled(previous_); }
   AutoGradMode(const AutoGradMode&) = delete;
   AutoGradMode& operator=(const AutoGradMode&) = delete;
@@ -91,7 +93,9 @@ class HEARTH_API Node : public RefCounted {
   const Edge& next_edge(size_t i) const { return next_edges_[i]; }
   size_t num_outputs() const { return next_edges_.size(); }
   void add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
-  bool should_compute_output(size_t i) const { return i < next_edges_.size() && next_edges_[i].is_valid(); }
+  bool should_compute_output(size_t i) const {
+    return i < next_edges_.size() && next_edges_[i].is_valid();
+  }
 
   size_t num_inputs() const { return inputs_.size(); }
   const InputMetadata& input_metadata(size_t i) const { return inputs_[i]; }
@@ -100,7 +104,8 @@ class HEARTH_API Node : public RefCounted {
   uint64_t sequence_nr() const { return sequence_nr_; }
 
   using PreHook = std::function<variable_list(const variable_list& grads)>;
-  using PostHook = std::function<variable_list(const variable_list& outputs, const variable_list& inputs)>;
+  using PostHook =
+      std::function<variable_list(const variable_list& outputs, const variable_list& inputs)>;
   void add_pre_hook(PreHook hook);
   void add_post_hook(PostHook hook);
 
@@ -121,8 +126,9 @@ class HEARTH_API Node : public RefCounted {
 
 /// Gradients of `outputs` with respect to `inputs`, returned instead of accumulated.
 HEARTH_API variable_list grad(const variable_list& outputs, const variable_list& inputs,
-                              const variable_list& grad_outputs = {}, std::optional<bool> retain_graph = {},
-                              bool create_graph = false, bool allow_unused = false);
+                              const variable_list& grad_outputs = {},
+                              std::optional<bool> retain_graph = {}, bool create_graph = false,
+                              bool allow_unused = false);
 /// Accumulates gradients of `tensors` into the graph's leaves.
 HEARTH_API void backward(const variable_list& tensors, const variable_list& grad_tensors = {},
                          std::optional<bool> retain_graph = {}, bool create_graph = false,
@@ -130,7 +136,8 @@ HEARTH_API void backward(const variable_list& tensors, const variable_list& grad
 /// From inside a backward function: runs `callback` when the whole backward pass has ended.
 HEARTH_API void queue_callback(std::function<void()> callback);
 
-/// Remembers where each op was called and checks gradients for NaN, so that a failing backward names its forward.
+/// Remembers where each op was called and checks gradients for NaN, so that a failing backward
+/// names its forward.
 class HEARTH_API DetectAnomalyGuard {
  public:
   explicit DetectAnomalyGuard(bool check_nan = true);

@@ -47,7 +47,12 @@ inline std::string to_string(DeviceType type) { return Device(type).str(); }
 enum class Layout : int8_t { Strided = 0 };
 inline constexpr Layout kStrided = Layout::Strided;
 
-enum class MemoryFormat : int8_t { Contiguous = 0, Preserve = 1, ChannelsLast = 2, ChannelsLast3d = 3 };
+enum class MemoryFormat : int8_t {
+  Contiguous = 0,
+  Preserve = 1,
+  ChannelsLast = 2,
+  ChannelsLast3d = 3
+};
 inline std::string to_string(Layout) { return "Strided"; }
 HEARTH_API std::string to_string(MemoryFormat format);
 inline constexpr int kMaxDims = 16;

@@ -37,31 +37,32 @@ inline constexpr ScalarType kHalf = ScalarType::Half, kFloat16 = kHalf;
 inline constexpr ScalarType kFloat = ScalarType::Float, kFloat32 = kFloat;
 inline constexpr ScalarType kDouble = ScalarType::Double, kFloat64 = kDouble;
 inline constexpr ScalarType kComplexFloat = ScalarType::ComplexFloat, kComplex64 = kComplexFloat;
-inline constexpr ScalarType kComplexDouble = ScalarType::ComplexDouble, kComplex128 = kComplexDouble;
+inline constexpr ScalarType kComplexDouble = ScalarType::ComplexDouble,
+                            kComplex128 = kComplexDouble;
 inline constexpr ScalarType kBool = ScalarType::Bool;
 inline constexpr ScalarType kBFloat16 = ScalarType::BFloat16;
 
 /// HEARTH_DTYPES(X) calls X(C++ type, Name) for every element type.
-#define HEARTH_DTYPES(X)             \
-  X(uint8_t, Byte)                   \
-  X(int8_t, Char)                    \
-  X(int16_t, Short)                  \
-  X(int32_t, Int)                    \
-  X(int64_t, Long)                   \
-  X(::hearth::Half, Half)            \
-  X(float, Float)                    \
-  X(double, Double)                  \
+#define HEARTH_DTYPES(X)                      \
+  X(uint8_t, Byte)                            \
+  X(int8_t, Char)                             \
+  X(int16_t, Short)                           \
+  X(int32_t, Int)                             \
+  X(int64_t, Long)                            \
+  X(::hearth::Half, Half)                     \
+  X(float, Float)                             \
+  X(double, Double)                           \
   X(::hearth::complex<float>, ComplexFloat)   \
   X(::hearth::complex<double>, ComplexDouble) \
-  X(bool, Bool)                      \
+  X(bool, Bool)                               \
   X(::hearth::BFloat16, BFloat16)
 
 namespace detail {
 template <class T>
 struct DtypeOf;
-#define HEARTH_DTYPE_OF(type, Name) \
-  template <>                       \
-  struct DtypeOf<type> {            \
+#define HEARTH_DTYPE_OF(type, Name)                       \
+  template <>                                             \
+  struct DtypeOf<type> {                                  \
     static constexpr ScalarType value = ScalarType::Name; \
   };
 HEARTH_DTYPES(HEARTH_DTYPE_OF)
@@ -88,7 +89,9 @@ constexpr size_t element_size(ScalarType type) {
 }
 inline size_t elementSize(ScalarType type) { return element_size(type); }
 
-constexpr bool is_complex(ScalarType type) { return type == kComplexFloat || type == kComplexDouble; }
+constexpr bool is_complex(ScalarType type) {
+  return type == kComplexFloat || type == kComplexDouble;
+}
 constexpr bool is_floating_point(ScalarType type) {
   return type == kFloat || type == kDouble || type == kHalf || type == kBFloat16;
 }
@@ -96,7 +99,9 @@ constexpr bool is_reduced_float(ScalarType type) { return type == kHalf || type 
 constexpr bool is_integral(ScalarType type, bool include_bool) {
   return (type >= kByte && type <= kLong) || (include_bool && type == kBool);
 }
-constexpr bool is_differentiable(ScalarType type) { return is_floating_point(type) || is_complex(type); }
+constexpr bool is_differentiable(ScalarType type) {
+  return is_floating_point(type) || is_complex(type);
+}
 
 /// float32 for complex64, float64 for complex128, the type itself for all others.
 constexpr ScalarType to_real(ScalarType type) {
@@ -113,7 +118,8 @@ inline const char* toString(ScalarType type) { return name_of(type); }
 /// The type in which an operation on both is done (PyTorch's table).
 HEARTH_API ScalarType promote_types(ScalarType a, ScalarType b);
 inline ScalarType promoteTypes(ScalarType a, ScalarType b) { return promote_types(a, b); }
-/// Whether a result of type `from` may be written into a tensor of type `to` (float into int may not).
+/// Whether a result of type `from` may be written into a tensor of type `to` (float into int may
+/// not).
 HEARTH_API bool can_cast(ScalarType from, ScalarType to);
 
 /// The type for floating-point factories without a dtype; float32 at start.

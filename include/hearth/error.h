@@ -27,11 +27,11 @@ class HEARTH_API Error : public std::exception {
   std::string message_;
 };
 
-#define HEARTH_ERROR_TYPE(Name, Base)    \
-  class HEARTH_API Name : public Base {  \
-   public:                               \
-    explicit Name(std::string message);  \
-    ~Name() override;                    \
+#define HEARTH_ERROR_TYPE(Name, Base)   \
+  class HEARTH_API Name : public Base { \
+   public:                              \
+    explicit Name(std::string message); \
+    ~Name() override;                   \
   }
 
 HEARTH_ERROR_TYPE(IndexError, Error);
@@ -47,7 +47,8 @@ HEARTH_ERROR_TYPE(DistNetworkError, DistError);
 HEARTH_ERROR_TYPE(DistQueueEmptyError, DistStoreError);
 #undef HEARTH_ERROR_TYPE
 
-/// Reports a condition that does not stop the program: "[W] message" on stderr unless a sink is set.
+/// Reports a condition that does not stop the program: "[W] message" on stderr unless a sink is
+/// set.
 HEARTH_API void warn(const std::string& message);
 /// What warn does when no sink is set.
 HEARTH_API void print_warning(const std::string& message);
@@ -98,8 +99,8 @@ template <class E, class... Parts>
 
 /// HEARTH_CHECK(condition, parts...) throws hearth::Error with the parts joined.
 #define HEARTH_CHECK(condition, ...) HEARTH_CHECK_AS(::hearth::Error, condition, __VA_ARGS__)
-#define HEARTH_CHECK_AS(ErrorType, condition, ...)                       \
-  do {                                                                   \
-    if (!(condition)) [[unlikely]]                                       \
-      ::hearth::detail::fail<ErrorType>(__VA_ARGS__);                    \
+#define HEARTH_CHECK_AS(ErrorType, condition, ...)    \
+  do {                                                \
+    if (!(condition)) [[unlikely]]                    \
+      ::hearth::detail::fail<ErrorType>(__VA_ARGS__); \
   } while (false)

@@ -72,7 +72,9 @@ class IntrusivePtr {
   explicit operator bool() const { return object_ != nullptr; }
   T* detach() { return std::exchange(object_, nullptr); }
   void reset() { *this = IntrusivePtr(); }
-  friend bool operator==(const IntrusivePtr& a, const IntrusivePtr& b) { return a.object_ == b.object_; }
+  friend bool operator==(const IntrusivePtr& a, const IntrusivePtr& b) {
+    return a.object_ == b.object_;
+  }
   friend bool operator==(const IntrusivePtr& a, std::nullptr_t) { return !a.object_; }
 
  private:

@@ -5,8 +5,8 @@
 namespace hearth {
 
 // a op b, where one side may be a number.
-#define HEARTH_OPERATOR(op, function)                                                          \
-  inline Tensor operator op(const Tensor& a, const Tensor& b) { return function(a, b); }       \
+#define HEARTH_OPERATOR(op, function)                                                    \
+  inline Tensor operator op(const Tensor& a, const Tensor& b) { return function(a, b); } \
   inline Tensor operator op(const Tensor& a, const Scalar& b) { return function(a, b); }
 HEARTH_OPERATOR(+, add)
 HEARTH_OPERATOR(-, sub)

@@ -10,7 +10,8 @@
 
 namespace hearth {
 
-/// dtype, device, requires_grad, pinned memory and memory format for a new tensor; unset parts take defaults.
+/// dtype, device, requires_grad, pinned memory and memory format for a new tensor; unset parts take
+/// defaults.
 class TensorOptions {
  public:
   constexpr TensorOptions() = default;
@@ -29,8 +30,12 @@ class TensorOptions {
     if (type) r.dtype_ = *type;
     return r;
   }
-  [[nodiscard]] constexpr TensorOptions dtype(ScalarType type) const { return dtype(std::optional(type)); }
-  [[nodiscard]] constexpr TensorOptions dtype(TypeMeta type) const { return dtype(type.toScalarType()); }
+  [[nodiscard]] constexpr TensorOptions dtype(ScalarType type) const {
+    return dtype(std::optional(type));
+  }
+  [[nodiscard]] constexpr TensorOptions dtype(TypeMeta type) const {
+    return dtype(type.toScalarType());
+  }
   template <class T>
   [[nodiscard]] constexpr TensorOptions dtype() const {
     return dtype(dtype_of<T>);
@@ -42,7 +47,7 @@ class TensorOptions {
     return r;
   }
   template <class T>
-    requires std::is_convertible_v<T, Device>
+  requires std::is_convertible_v<T, Device>
   [[nodiscard]] TensorOptions device(T&& where) const {
     return device(std::optional<Device>(std::forward<T>(where)));
   }
@@ -132,8 +137,14 @@ inline TensorOptions device(Device where) { return TensorOptions().device(where)
 inline TensorOptions device(DeviceType where) { return TensorOptions().device(where); }
 inline TensorOptions device_index(int index) { return TensorOptions().device_index(index); }
 inline TensorOptions layout(Layout value) { return TensorOptions().layout(value); }
-inline TensorOptions requires_grad(bool value = true) { return TensorOptions().requires_grad(value); }
-inline TensorOptions pinned_memory(bool value = true) { return TensorOptions().pinned_memory(value); }
-inline TensorOptions memory_format(MemoryFormat value) { return TensorOptions().memory_format(value); }
+inline TensorOptions requires_grad(bool value = true) {
+  return TensorOptions().requires_grad(value);
+}
+inline TensorOptions pinned_memory(bool value = true) {
+  return TensorOptions().pinned_memory(value);
+}
+inline TensorOptions memory_format(MemoryFormat value) {
+  return TensorOptions().memory_format(value);
+}
 
 }  // namespace hearth

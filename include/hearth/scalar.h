@@ -32,8 +32,10 @@ class Scalar {
   constexpr bool isComplex() const { return kind_ == Kind::kComplex; }
   /// kBool, kLong, kDouble or kComplexDouble.
   constexpr ScalarType type() const {
-    return kind_ == Kind::kBoolean ? kBool : kind_ == Kind::kInteger ? kLong
-         : kind_ == Kind::kReal ? kDouble : kComplexDouble;
+    return kind_ == Kind::kBoolean   ? kBool
+           : kind_ == Kind::kInteger ? kLong
+           : kind_ == Kind::kReal    ? kDouble
+                                     : kComplexDouble;
   }
 
   /// The value as T; "value cannot be converted to type … without overflow" when it does not fit.
@@ -41,7 +43,8 @@ class Scalar {
   T to() const {
     if constexpr (std::is_same_v<T, bool>) {
       return kind_ == Kind::kComplex ? complex_.real_ != 0 || complex_.imag_ != 0
-           : kind_ == Kind::kReal ? real_ != 0 : integer_ != 0;
+             : kind_ == Kind::kReal  ? real_ != 0
+                                     : integer_ != 0;
     } else if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(to_integer(dtype_of<T>));
     } else if constexpr (std::is_same_v<T, complex<float>> || std::is_same_v<T, complex<double>>) {
@@ -69,7 +72,9 @@ class Scalar {
   enum class Kind : int8_t { kBoolean, kInteger, kReal, kComplex };
   template <class T>
   static constexpr Kind kind_of() {
-    return std::is_same_v<T, bool> ? Kind::kBoolean : std::is_integral_v<T> ? Kind::kInteger : Kind::kReal;
+    return std::is_same_v<T, bool> ? Kind::kBoolean
+           : std::is_integral_v<T> ? Kind::kInteger
+                                   : Kind::kReal;
   }
   template <class T>
   using float_of = std::conditional_t<std::is_same_v<T, double>, double, float>;

@@ -35,7 +35,8 @@ class ArrayRef {
   constexpr ArrayRef(const T (&values)[N]) : data_(values), size_(N) {}
 #pragma GCC diagnostic push
 #if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Winit-list-lifetime"  // as with every view, the list outlives the call
+#pragma GCC diagnostic ignored \
+    "-Winit-list-lifetime"  // as with every view, the list outlives the call
 #endif
   constexpr ArrayRef(const std::initializer_list<T>& values)
       : data_(values.begin() == values.end() ? nullptr : values.begin()), size_(values.size()) {}
@@ -50,7 +51,8 @@ class ArrayRef {
   constexpr const T& front() const { return data_[0]; }
   constexpr const T& back() const { return data_[size_ - 1]; }
   const T& at(size_t i) const {
-    HEARTH_CHECK_AS(IndexError, i < size_, "ArrayRef: invalid index Index = ", i, "; Length = ", size_);
+    HEARTH_CHECK_AS(IndexError, i < size_, "ArrayRef: invalid index Index = ", i,
+                    "; Length = ", size_);
     return data_[i];
   }
   constexpr ArrayRef slice(size_t start, size_t count) const { return {data_ + start, count}; }

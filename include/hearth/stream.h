@@ -8,16 +8,18 @@
 #include "hearth/scalar.h"
 #include "hearth/shape.h"
 
-// The small types on a std::ostream. Templates over the stream, so that this header needs no <ostream>.
+// The small types on a std::ostream. Templates over the stream, so that this header needs no
+// <ostream>.
 namespace hearth {
 
 /// "float", "long int": the C++ type.
 inline std::string to_string(TypeMeta type) { return type.name(); }
 
-#define HEARTH_STREAM(Type)                                                                  \
-  template <class Traits>                                                                    \
-  std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, Type value) { \
-    return out << to_string(value);                                                          \
+#define HEARTH_STREAM(Type)                                                           \
+  template <class Traits>                                                             \
+  std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, \
+                                               Type value) {                          \
+    return out << to_string(value);                                                   \
   }
 HEARTH_STREAM(ScalarType)
 HEARTH_STREAM(TypeMeta)
@@ -31,7 +33,8 @@ HEARTH_STREAM(const TensorOptions&)
 
 /// "[2, 3]".
 template <class Traits, class T>
-std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, ArrayRef<T> values) {
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             ArrayRef<T> values) {
   out << '[';
   for (size_t i = 0; i < values.size(); ++i) {
     if (i) out << ", ";
@@ -42,7 +45,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
 
 /// "(1,2)".
 template <class Traits, class T>
-std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, complex<T> value) {
+std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
+                                             complex<T> value) {
   return out << '(' << value.real() << ',' << value.imag() << ')';
 }
 

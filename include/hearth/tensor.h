@@ -1,8 +1,8 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <functional>
+#include <initializer_list>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -43,8 +43,8 @@ struct HEARTH_API GradHook {
 
 using TensorPair = std::tuple<Tensor, Tensor>;
 
-/// An n-dimensional array: a handle, shared when copied. `const` protects the handle, not the elements, so
-/// in-place methods are const.
+/// An n-dimensional array: a handle, shared when copied. `const` protects the handle, not the
+/// elements, so in-place methods are const.
 class HEARTH_API Tensor {
  public:
   Tensor() noexcept : impl_(nullptr) {}
@@ -163,10 +163,12 @@ class HEARTH_API Tensor {
   const Tensor& grad() const;
   Tensor& mutable_grad() const;
   const autograd::NodePtr& grad_fn() const;
-  /// Accumulates d(this)/d(leaf) into every leaf (or only `inputs`); `gradient` may be left out for a scalar.
-  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = {}, bool create_graph = false,
-                std::optional<ArrayRef<Tensor>> inputs = {}) const;
-  /// Calls hook(grad) when this tensor's gradient is known; it may return another one. Returns an index for remove_hook.
+  /// Accumulates d(this)/d(leaf) into every leaf (or only `inputs`); `gradient` may be left out for
+  /// a scalar.
+  void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = {},
+                bool create_graph = false, std::optional<ArrayRef<Tensor>> inputs = {}) const;
+  /// Calls hook(grad) when this tensor's gradient is known; it may return another one. Returns an
+  /// index for remove_hook.
   template <class Hook>
   unsigned register_hook(Hook&& hook) const;
   void remove_hook(unsigned index) const;
@@ -204,8 +206,10 @@ class HEARTH_API Tensor {
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& values,
                      bool accumulate = false) const;
-  Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& values, bool accumulate = false) const;
-  Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Scalar& value) const;
+  Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& values,
+                     bool accumulate = false) const;
+  Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices,
+                     const Scalar& value) const;
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value) const;
 
   // ---- operators

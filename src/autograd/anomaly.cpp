@@ -12,7 +12,8 @@ namespace {
 
 std::string describe_frame(void* address) {
   Dl_info info;
-  if (!dladdr(address, &info) || !info.dli_sname) return detail::str("  at ", info.dli_fname ? info.dli_fname : "?");
+  if (!dladdr(address, &info) || !info.dli_sname)
+    return detail::str("  at ", info.dli_fname ? info.dli_fname : "?");
   return "  at " + demangle(info.dli_sname);
 }
 
@@ -33,12 +34,14 @@ void explain_failure(Node& node, const std::string& error) {
   const NodeState* state = NodeAccess::state_if_any(node);
   if (!state || state->forward_trace.empty()) {
     warn(detail::str("Error detected in ", node.name(),
-                     ". No forward pass information available. Enable detect anomaly during forward pass for more "
-                     "information. (", error, ")"));
+                     ". No forward pass information available. Enable detect anomaly during "
+                     "forward pass for more "
+                     "information. (",
+                     error, ")"));
     return;
   }
-  warn(detail::str("Error detected in ", node.name(), ". Traceback of forward call that caused the error:\n",
-                   state->forward_trace));
+  warn(detail::str("Error detected in ", node.name(),
+                   ". Traceback of forward call that caused the error:\n", state->forward_trace));
   for (NodePtr maker = state->made_by; maker;) {
     const NodeState* outer = NodeAccess::state_if_any(*maker);
     warn(detail::str("Previous calculation was induced by ", maker->name(),
@@ -52,8 +55,8 @@ void check_no_nan(Node& node, const variable_list& grads) {
   const AutoGradMode off(false);
   for (size_t i = 0; i < grads.size(); ++i)
     if (grads[i].defined() && is_differentiable(grads[i].scalar_type()))
-      HEARTH_CHECK(!grads[i].isnan().any().item<bool>(), "Function '", node.name(), "' returned nan values in its ",
-                   i, "th output.");
+      HEARTH_CHECK(!grads[i].isnan().any().item<bool>(), "Function '", node.name(),
+                   "' returned nan values in its ", i, "th output.");
 }
 
 }  // namespace hearth::autograd

@@ -38,12 +38,14 @@ namespace {
 /// The gradient to start from: the given one, checked, or one for a scalar.
 Tensor root_gradient(const Tensor& root, const Tensor& given, size_t index) {
   if (given.defined()) {
-    HEARTH_CHECK(given.sizes().equals(root.sizes()), "Mismatch in shape: grad_output[", index, "] has a shape of ",
-                 given.sizes(), " and output[", index, "] has a shape of ", root.sizes(), ".");
-    HEARTH_CHECK(given.is_complex() == root.is_complex(), "For complex Tensors, both grad_output and output are "
-                 "required to have the same dtype. Mismatch in dtype: grad_output[", index, "] has a dtype of ",
-                 name_of(given.scalar_type()), " and output[", index, "] has a dtype of ",
-                 name_of(root.scalar_type()), ".");
+    HEARTH_CHECK(given.sizes().equals(root.sizes()), "Mismatch in shape: grad_output[", index,
+                 "] has a shape of ", given.sizes(), " and output[", index, "] has a shape of ",
+                 root.sizes(), ".");
+    HEARTH_CHECK(given.is_complex() == root.is_complex(),
+                 "For complex Tensors, both grad_output and output are "
+                 "required to have the same dtype. Mismatch in dtype: grad_output[",
+                 index, "] has a dtype of ", name_of(given.scalar_type()), " and output[", index,
+                 "] has a dtype of ", name_of(root.scalar_type()), ".");
     return given.scalar_type() == root.scalar_type() ? given : given.to(root.scalar_type());
   }
   HEARTH_CHECK(root.numel() == 1, "grad can be implicitly created only for scalar outputs");
@@ -54,35 +56,42 @@ Tensor root_gradient(const Tensor& root, const Tensor& given, size_t index) {
 }
 
 void add_roots(GraphTask& task, const variable_list& roots, const variable_list& gradients) {
-  HEARTH_CHECK(gradients.empty() || gradients.size() == roots.size(), "got ", roots.size(), " tensors and ",
-               gradients.size(), " gradients");
+  HEARTH_CHECK(gradients.empty() || gradients.size() == roots.size(), "got ", roots.size(),
+               " tensors and ", gradients.size(), " gradients");
   for (size_t i = 0; i < roots.size(); ++i) {
     HEARTH_CHECK(roots[i].defined(), "element ", i, " of tensors is undefined");
     const Edge edge = gradient_edge(roots[i]);
-    HEARTH_CHECK(edge.is_valid(), "element ", i, " of tensors does not require grad and does not have a grad_fn");
+    HEARTH_CHECK(edge.is_valid(), "element ", i,
+                 " of tensors does not require grad and does not have a grad_fn");
     task.add_root(edge, root_gradient(roots[i], gradients.empty() ? Tensor() : gradients[i], i));
   }
 }
 
 void collect_edges(SmallVector<Edge, 2>& edges, const variable_list& inputs) {
   for (size_t i = 0; i < inputs.size(); ++i) {
-    HEARTH_CHECK(inputs[i].defined() && requires_grad(impl_of(inputs[i])), "One of the differentiated Tensors does "
-                 "not require grad (element ", i, " of the input tensors does not require grad)");
+    HEARTH_CHECK(inputs[i].defined() && requires_grad(impl_of(inputs[i])),
+                 "One of the differentiated Tensors does "
+                 "not require grad (element ",
+                 i, " of the input tensors does not require grad)");
     edges.push_back(gradient_edge(inputs[i]));
   }
 }
 
 }  // namespace
 
-void backward(const variable_list& tensors, const variable_list& grad_tensors, std::optional<bool> retain_graph,
-              bool create_graph, const variable_list& inputs) {
+void backward(const variable_list& tensors, const variable_list& grad_tensors,
+              std::optional<bool> retain_graph, bool create_graph, const variable_list& inputs) {
   if (tensors.empty()) return;
   GraphTask task(retain_graph.value_or(create_graph), create_graph);
   if (create_graph)
-    warn("Using backward() with create_graph=True will create a reference cycle between the parameter and its "
-         "gradient which can cause a memory leak. We recommend using autograd.grad when creating the graph to avoid "
-         "this. If you have to use this function, make sure to reset the .grad fields of your parameters to None "
-         "after use to break the cycle and avoid the leak.");
+    warn(
+        "Using backward() with create_graph=True will create a reference cycle between the "
+        "parameter and its "
+        "gradient which can cause a memory leak. We recommend using autograd.grad when creating "
+        "the graph to avoid "
+        "this. If you have to use this function, make sure to reset the .grad fields of your "
+        "parameters to None "
+        "after use to break the cycle and avoid the leak.");
   add_roots(task, tensors, grad_tensors);
   if (!inputs.empty()) {
     SmallVector<Edge, 2> edges;
@@ -93,8 +102,9 @@ void backward(const variable_list& tensors, const variable_list& grad_tensors, s
   task.run();
 }
 
-variable_list grad(const variable_list& outputs, const variable_list& inputs, const variable_list& grad_outputs,
-                   std::optional<bool> retain_graph, bool create_graph, bool allow_unused) {
+variable_list grad(const variable_list& outputs, const variable_list& inputs,
+                   const variable_list& grad_outputs, std::optional<bool> retain_graph,
+                   bool create_graph, bool allow_unused) {
   HEARTH_CHECK(!inputs.empty(), "grad requires non-empty inputs.");
   GraphTask task(retain_graph.value_or(create_graph), create_graph);
   SmallVector<Edge, 2> edges;
@@ -104,7 +114,8 @@ variable_list grad(const variable_list& outputs, const variable_list& inputs, co
   variable_list results = task.run();
   for (const Tensor& result : results)
     HEARTH_CHECK(result.defined() || allow_unused,
-                 "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True "
+                 "One of the differentiated Tensors appears to not have been used in the graph. "
+                 "Set allow_unused=True "
                  "if this is the desired behavior.");
   return results;
 }

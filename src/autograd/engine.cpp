@@ -49,12 +49,13 @@ Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_
                  " but expected shape compatible with ", wanted.sizes);
     grad = grad.sum_to_size(wanted.sizes);
   }
-  HEARTH_CHECK(is_differentiable(grad.scalar_type()), "Function ", from.name(), " returned a gradient of dtype ",
-               name_of(grad.scalar_type()), " at index ", index);
+  HEARTH_CHECK(is_differentiable(grad.scalar_type()), "Function ", from.name(),
+               " returned a gradient of dtype ", name_of(grad.scalar_type()), " at index ", index);
   if (grad.scalar_type() != wanted.dtype) grad = grad.to(wanted.dtype);
   if (!(grad.device() == wanted.device)) {
-    HEARTH_CHECK(grad.dim() == 0, "Function ", from.name(), " returned an invalid gradient at index ", index,
-                 " - expected device ", wanted.device, " but got ", grad.device());
+    HEARTH_CHECK(grad.dim() == 0, "Function ", from.name(),
+                 " returned an invalid gradient at index ", index, " - expected device ",
+                 wanted.device, " but got ", grad.device());
     grad = grad.to(wanted.device, wanted.dtype);
   }
   return grad;
@@ -75,7 +76,8 @@ GraphTask* GraphTask::current() { return current_task; }
 
 bool GraphTask::wants(const Node& node) const {
   const auto found = tasks_.find(const_cast<Node*>(&node));
-  return !restricted_ || (found != tasks_.end() && (found->second.needed || !found->second.captures.empty()));
+  return !restricted_ ||
+         (found != tasks_.end() && (found->second.needed || !found->second.captures.empty()));
 }
 
 Node* current_node() { return running_node; }
@@ -193,7 +195,8 @@ void GraphTask::run_ready() {
     Pending* next = ready_.top();
     ready_.pop();
     const Node& node = *next->node;
-    const Device device = node.num_inputs() ? node.input_metadata(0).device : Device(DeviceType::CPU);
+    const Device device =
+        node.num_inputs() ? node.input_metadata(0).device : Device(DeviceType::CPU);
     run_node(*next);
     // What follows on the caller's stream sees the results.
     if (device.is_cuda() && (node.num_outputs() == 0 || !next->captures.empty()))
@@ -236,15 +239,16 @@ void GraphTask::run_node(Pending& task) {
 
 void GraphTask::distribute(Pending& from, variable_list&& gradients) {
   const Node& node = *from.node;
-  HEARTH_CHECK(gradients.size() <= node.num_outputs() || node.num_outputs() == 0, "Function ", node.name(),
-               " returned an incorrect number of gradients (expected ", node.num_outputs(), ", got ",
-               gradients.size(), ")");
+  HEARTH_CHECK(gradients.size() <= node.num_outputs() || node.num_outputs() == 0, "Function ",
+               node.name(), " returned an incorrect number of gradients (expected ",
+               node.num_outputs(), ", got ", gradients.size(), ")");
   for (size_t i = 0; i < node.num_outputs(); ++i) {
     const Edge& edge = node.next_edge(i);
     if (!edge.is_valid()) continue;
     Pending& to = tasks_.at(edge.function.get());
     if (i < gradients.size() && gradients[i].defined()) {
-      Tensor grad = conform(std::move(gradients[i]), edge.function->input_metadata(edge.input_nr), node, i);
+      Tensor grad =
+          conform(std::move(gradients[i]), edge.function->input_metadata(edge.input_nr), node, i);
       deliver(to, edge.input_nr, std::move(grad));
     }
     if (--to.dependencies == 0) ready_.push(&to);

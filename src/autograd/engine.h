@@ -9,14 +9,16 @@
 
 namespace hearth::autograd {
 
-/// One backward pass: what depends on what, the gradients gathered so far, and where results go. It runs on
-/// the thread that asked for it; device work is asynchronous anyway (docs/adr/0002).
+/// One backward pass: what depends on what, the gradients gathered so far, and where results go. It
+/// runs on the thread that asked for it; device work is asynchronous anyway (docs/adr/0002).
 class GraphTask {
  public:
-  GraphTask(bool keep_graph, bool create_graph) : keep_graph_(keep_graph), create_graph_(create_graph) {}
+  GraphTask(bool keep_graph, bool create_graph)
+      : keep_graph_(keep_graph), create_graph_(create_graph) {}
 
   void add_root(const Edge& edge, Tensor gradient);
-  /// Only gradients of these edges are wanted. With `accumulate`, they are added to the leaves; else captured.
+  /// Only gradients of these edges are wanted. With `accumulate`, they are added to the leaves;
+  /// else captured.
   void restrict_to(const SmallVector<Edge, 2>& inputs, bool accumulate);
   /// Runs everything; returns the captured gradients, in restrict_to's order.
   variable_list run();

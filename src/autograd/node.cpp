@@ -54,11 +54,16 @@ uint32_t Node::add_input_metadata(const Tensor& output) {
   return static_cast<uint32_t>(inputs_.size() - 1);
 }
 
-void Node::add_pre_hook(PreHook hook) { NodeAccess::state(*this).pre_hooks.push_back(std::move(hook)); }
-void Node::add_post_hook(PostHook hook) { NodeAccess::state(*this).post_hooks.push_back(std::move(hook)); }
+void Node::add_pre_hook(PreHook hook) {
+  NodeAccess::state(*this).pre_hooks.push_back(std::move(hook));
+}
+void Node::add_post_hook(PostHook hook) {
+  NodeAccess::state(*this).post_hooks.push_back(std::move(hook));
+}
 
 variable_list Node::operator()(variable_list&& grads) {
-  if (!state_) [[likely]] return apply(std::move(grads));
+  if (!state_) [[likely]]
+    return apply(std::move(grads));
   NodeAccess::run_tensor_hooks(*this, grads);
   for (const PreHook& hook : state_->pre_hooks) grads = hook(grads);
   if (state_->post_hooks.empty()) return apply(std::move(grads));
@@ -84,7 +89,8 @@ void run_hooks(TensorHooks& hooks, Tensor& grad) {
   for (const auto& hook : snapshot) {
     Tensor replaced = (*hook)(grad);
     if (!replaced.defined()) continue;
-    HEARTH_CHECK(!grad.defined() || replaced.sizes().equals(grad.sizes()), "hook has changed the size of value");
+    HEARTH_CHECK(!grad.defined() || replaced.sizes().equals(grad.sizes()),
+                 "hook has changed the size of value");
     grad = std::move(replaced);
   }
 }
@@ -93,7 +99,8 @@ void NodeAccess::run_tensor_hooks(Node& node, variable_list& grads) {
   NodeState* state = node.state_.get();
   if (!state) return;
   for (const NodeState::OfTensor& entry : state->tensor_hooks)
-    if (entry.input_nr < grads.size() && grads[entry.input_nr].defined()) run_hooks(*entry.hooks, grads[entry.input_nr]);
+    if (entry.input_nr < grads.size() && grads[entry.input_nr].defined())
+      run_hooks(*entry.hooks, grads[entry.input_nr]);
   for (const NodeState::Retained& entry : state->retained) {
     if (entry.input_nr >= grads.size() || !grads[entry.input_nr].defined()) continue;
     const std::lock_guard lock(entry.grad->mutex);
@@ -106,7 +113,8 @@ void NodeAccess::run_tensor_hooks(Node& node, variable_list& grads) {
 
 void NodeAccess::run_capture_hooks(Node& node, variable_list& grads) {
   run_tensor_hooks(node, grads);
-  if (auto* leaf = dynamic_cast<AccumulateGrad*>(&node); leaf && grads[0].defined()) leaf->run_leaf_hooks(grads[0]);
+  if (auto* leaf = dynamic_cast<AccumulateGrad*>(&node); leaf && grads[0].defined())
+    leaf->run_leaf_hooks(grads[0]);
 }
 
 AccumulateGrad::AccumulateGrad(const Tensor& leaf) : variable_(leaf) {
@@ -156,7 +164,8 @@ void AccumulateGrad::accumulate(Tensor grad) {
     else if (modes.grad_enabled)
       sum = grad.clone();
     else
-      sum = grad.clone(variable_.is_contiguous() ? MemoryFormat::Contiguous : MemoryFormat::Preserve);
+      sum =
+          grad.clone(variable_.is_contiguous() ? MemoryFormat::Contiguous : MemoryFormat::Preserve);
   } else if (!modes.grad_enabled) {
     sum.add_(grad);
   } else {
@@ -176,7 +185,8 @@ variable_list CopySlices::apply(variable_list&& grads) {
   variable_list results(num_outputs());
   if (!grads[0].defined()) return results;
   // The base's gradient, with the written part replaced by what flows through fn.
-  Tensor base_grad = empty_strided(sizes_, strides_, TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
+  Tensor base_grad = empty_strided(sizes_, strides_,
+                                   TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
   base_grad.copy_(grads[0]);
   const Tensor part = replay_views(view_.get(), base_grad);
   variable_list through = (*fn_)({part.clone()});

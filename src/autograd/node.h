@@ -7,7 +7,8 @@
 
 namespace hearth::autograd {
 
-/// A tensor that wants its gradient kept though it is no leaf. The tensor's state clears `owner` when it goes.
+/// A tensor that wants its gradient kept though it is no leaf. The tensor's state clears `owner`
+/// when it goes.
 struct RetainedGrad {
   std::mutex mutex;
   TensorState* owner = nullptr;
@@ -38,7 +39,8 @@ struct NodeAccess {
   static edge_list& edges(Node& node) { return node.next_edges_; }
   static StreamHandle stream(const Node& node) { return node.stream_; }
   static void set_sequence_nr(Node& node, uint64_t number) { node.sequence_nr_ = number; }
-  /// Runs the hooks of tensors (and keeps retained gradients) on the gradients that reached the node.
+  /// Runs the hooks of tensors (and keeps retained gradients) on the gradients that reached the
+  /// node.
   static void run_tensor_hooks(Node& node, variable_list& grads);
   /// The same for gradients that are captured and go no further; those of leaves too.
   static void run_capture_hooks(Node& node, variable_list& grads);
@@ -65,8 +67,8 @@ class AccumulateGrad final : public Node {
   Tensor variable_;
 };
 
-/// The history of a base one of whose views was written to: the gradient of the written part goes through `fn`,
-/// the rest passes.
+/// The history of a base one of whose views was written to: the gradient of the written part goes
+/// through `fn`, the rest passes.
 class CopySlices final : public Node {
  public:
   CopySlices(const Tensor& base, IntrusivePtr<ViewStep> view, NodePtr fn);

@@ -36,7 +36,8 @@ class NodeGrad final : public Grad {
 
 }  // namespace
 
-OpNode::OpNode(const OpRecord& op, const void* args, int inputs) : args_(op, args), inputs_count_(inputs) {}
+OpNode::OpNode(const OpRecord& op, const void* args, int inputs)
+    : args_(op, args), inputs_count_(inputs) {}
 
 void OpNode::save(SlotSet slot, const Tensor& tensor, bool own_output, uint32_t output_nr) {
   saved_.emplace_back(slot, tensor, own_output, output_nr);

@@ -7,8 +7,8 @@
 
 namespace hearth::autograd {
 
-/// The history of one op call: the op's record, its arguments and what was saved. There is no closure, so
-/// checkpointing, offloading and release have something to hold.
+/// The history of one op call: the op's record, its arguments and what was saved. There is no
+/// closure, so checkpointing, offloading and release have something to hold.
 class OpNode final : public Node {
  public:
   OpNode(const OpRecord& op, const void* args, int inputs);

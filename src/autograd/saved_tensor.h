@@ -11,10 +11,12 @@ namespace hearth::autograd {
 class SavedTensor {
  public:
   SavedTensor() = default;
-  /// `own_output`: the tensor is output `output_nr` of the node that saves it, so it is kept without its history.
+  /// `own_output`: the tensor is output `output_nr` of the node that saves it, so it is kept
+  /// without its history.
   SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_nr = 0);
 
-  /// The tensor as it was when saved; throws if it was modified in place since. `node` is the saving node.
+  /// The tensor as it was when saved; throws if it was modified in place since. `node` is the
+  /// saving node.
   Tensor unpack(Node* node) const;
   bool defined() const { return tensor_.defined() || packed_; }
 

@@ -30,33 +30,44 @@ namespace {
 
 std::string how_created(const TensorState& view, const char* what_happened) {
   const NodePtr& fn = view.grad_fn;
-  const std::string output = fn ? detail::str("Output ", view.output_nr, " of ", fn->name(), " is a view") : std::string();
+  const std::string output =
+      fn ? detail::str("Output ", view.output_nr, " of ", fn->name(), " is a view") : std::string();
   const ViewOrigin origin = view.view->origin;
   if (fn && origin != ViewOrigin::kInference && origin != ViewOrigin::kNoGrad)
     return detail::str(output, " and ", what_happened, " modified inplace.");
   const bool inference = origin == ViewOrigin::kInference;
-  return detail::str(fn ? output + " of a view which was created in " : std::string("A view was created in "),
-                     inference ? "inference mode and " : "no_grad mode and ", what_happened, " modified inplace ",
-                     inference ? "in normal mode." : "with grad mode enabled.");
+  return detail::str(
+      fn ? output + " of a view which was created in " : std::string("A view was created in "),
+      inference ? "inference mode and " : "no_grad mode and ", what_happened, " modified inplace ",
+      inference ? "in normal mode." : "with grad mode enabled.");
 }
 
 const char* what_to_do(ViewOrigin origin) {
   switch (origin) {
     case ViewOrigin::kMultipleOutputs:
-      return " This view is the output of a function that returns multiple views. Such functions do not allow the "
-             "output views to be modified inplace. You should replace the inplace operation by an out-of-place one.";
+      return " This view is the output of a function that returns multiple views. Such functions "
+             "do not allow the "
+             "output views to be modified inplace. You should replace the inplace operation by an "
+             "out-of-place one.";
     case ViewOrigin::kNoGrad:
-      return " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-             "moving both the view and the inplace either both inside the no_grad block (if you don't want the inplace "
+      return " Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+             "clarify your code by "
+             "moving both the view and the inplace either both inside the no_grad block (if you "
+             "don't want the inplace "
              "to be tracked) or both outside (if you want the inplace to be tracked).";
     case ViewOrigin::kInference:
-      return " Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify your code by "
-             "moving both the view and the inplace either both inside the inference_mode block (if you don't want the "
+      return " Given that this use case is ambiguous and error-prone, it is forbidden. You can "
+             "clarify your code by "
+             "moving both the view and the inplace either both inside the inference_mode block (if "
+             "you don't want the "
              "inplace to be tracked) or both outside (if you want the inplace to be tracked).";
     default:
-      return " This view was created inside a custom Function (or because an input was returned as-is) and the "
-             "autograd logic to handle view+inplace would override the custom backward associated with the custom "
-             "Function, leading to incorrect gradients. This behavior is forbidden. You can fix this by cloning the "
+      return " This view was created inside a custom Function (or because an input was returned "
+             "as-is) and the "
+             "autograd logic to handle view+inplace would override the custom backward associated "
+             "with the custom "
+             "Function, leading to incorrect gradients. This behavior is forbidden. You can fix "
+             "this by cloning the "
              "output of the custom Function.";
   }
 }
@@ -66,12 +77,14 @@ const char* what_to_do(ViewOrigin origin) {
   detail::fail<Error>(how_created(view, what_happened), what_to_do(view.view->origin));
 }
 
-/// A view of a base that was written to through another alias: its history is made again from the base's.
+/// A view of a base that was written to through another alias: its history is made again from the
+/// base's.
 void refresh_view(const Tensor& tensor, TensorState& state) {
   ViewInfo& view = *state.view;
   const uint32_t now = impl_of(tensor).version();
   if (view.version == now || !requires_grad(impl_of(view.base))) return;
-  if (view.origin != ViewOrigin::kDefault) refuse_view(state, "its base or another view of its base has been");
+  if (view.origin != ViewOrigin::kDefault)
+    refuse_view(state, "its base or another view of its base has been");
   const AutoGradMode on(true);
   const Tensor again = replay_views(view.last_step.get(), view.base);
   const TensorState* made = state_if_any(impl_of(again));
@@ -100,8 +113,8 @@ Edge gradient_edge(const Tensor& tensor) {
   if (!requires_grad(impl)) return {};
   TensorState& state = state_of(impl);
   const std::lock_guard lock(state.mutex);
-  // Another thread may be dropping the last reference to the accumulator right now; it then waits for this lock to
-  // clear the pointer, so the count is raised only if it was not yet zero.
+  // Another thread may be dropping the last reference to the accumulator right now; it then waits
+  // for this lock to clear the pointer, so the count is raised only if it was not yet zero.
   if (state.accumulator && state.accumulator->retain_if_alive())
     return {NodePtr::adopt(state.accumulator), 0};
   auto* accumulator = new AccumulateGrad(tensor);
@@ -114,7 +127,8 @@ namespace {
 /// The gradient that a tensor keeps is that of its newest value.
 void move_retained(TensorState& state, Node& to, uint32_t nr) {
   if (NodeState* old = state.grad_fn ? NodeAccess::state_if_any(*state.grad_fn) : nullptr)
-    std::erase_if(old->retained, [&](const NodeState::Retained& entry) { return entry.grad == state.retained; });
+    std::erase_if(old->retained,
+                  [&](const NodeState::Retained& entry) { return entry.grad == state.retained; });
   NodeAccess::state(to).retained.push_back({nr, state.retained});
 }
 
@@ -123,14 +137,16 @@ void move_retained(TensorState& state, Node& to, uint32_t nr) {
 void set_history(const Tensor& tensor, NodePtr node, uint32_t nr) {
   TensorImpl& impl = impl_of(tensor);
   TensorState& state = state_of(impl);
-  if (state.retained) [[unlikely]] move_retained(state, *node, nr);
+  if (state.retained) [[unlikely]]
+    move_retained(state, *node, nr);
   state.grad_fn = std::move(node);
   state.output_nr = nr;
   if (state.view) state.view->version = impl.version();
   impl.flags = (impl.flags & ~uint32_t(kRequiresGrad)) | kHasGradFn;
 }
 
-void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args, ViewOrigin origin) {
+void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args,
+                 ViewOrigin origin) {
   TensorImpl& impl = impl_of(view);
   TensorImpl& source = impl_of(base);
   impl.share_version(source);
@@ -173,16 +189,21 @@ void rebase_history(const Tensor& tensor, NodePtr node) {
 void check_inplace(const Tensor& tensor, bool will_require_grad) {
   const TensorImpl& impl = impl_of(tensor);
   HEARTH_CHECK(!impl.has(kInference) || (modes.flags & kInferenceMode),
-               "Inplace update to inference tensor outside InferenceMode is not allowed.You can make a clone to get a "
+               "Inplace update to inference tensor outside InferenceMode is not allowed.You can "
+               "make a clone to get a "
                "normal tensor before doing inplace update.");
   if (!modes.grad_enabled) return;
   if (const ViewInfo* view = view_info(impl)) {
-    const bool matters = will_require_grad || requires_grad(impl) || requires_grad(impl_of(view->base));
-    if (matters && view->origin != ViewOrigin::kDefault) refuse_view(*state_if_any(impl), "is being");
-    HEARTH_CHECK(!impl_of(view->base).has(kRequiresGrad),
-                 "a view of a leaf Variable that requires grad is being used in an in-place operation.");
+    const bool matters =
+        will_require_grad || requires_grad(impl) || requires_grad(impl_of(view->base));
+    if (matters && view->origin != ViewOrigin::kDefault)
+      refuse_view(*state_if_any(impl), "is being");
+    HEARTH_CHECK(
+        !impl_of(view->base).has(kRequiresGrad),
+        "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   }
-  HEARTH_CHECK(!impl.has(kRequiresGrad), "a leaf Variable that requires grad is being used in an in-place operation.");
+  HEARTH_CHECK(!impl.has(kRequiresGrad),
+               "a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
 }  // namespace hearth::autograd

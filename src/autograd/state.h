@@ -77,12 +77,15 @@ struct TensorState final : AutogradState {
 
 /// The state of a tensor, made if there is none.
 TensorState& state_of(TensorImpl& impl);
-inline TensorState* state_if_any(const TensorImpl& impl) { return static_cast<TensorState*>(impl.autograd.get()); }
+inline TensorState* state_if_any(const TensorImpl& impl) {
+  return static_cast<TensorState*>(impl.autograd.get());
+}
 inline ViewInfo* view_info(const TensorImpl& impl) {
   return impl.has(kIsView) && impl.autograd ? state_if_any(impl)->view.get() : nullptr;
 }
 
-/// The node that produced the tensor; null for leaves. A view whose base was written to gets a new one here.
+/// The node that produced the tensor; null for leaves. A view whose base was written to gets a new
+/// one here.
 const NodePtr& grad_fn_of(const Tensor& tensor);
 /// A view does so too once its base does.
 inline bool requires_grad(const TensorImpl& impl) {
@@ -94,15 +97,18 @@ inline bool requires_grad(const TensorImpl& impl) {
 /// Whether nobody else can see the tensor or its memory: it may be written to or kept.
 inline bool is_unshared(const Tensor& tensor) {
   const TensorImpl& impl = impl_of(tensor);
-  return impl.use_count() == 1 && impl.storage && impl.storage->use_count() == 1 && !impl.has(kIsView);
+  return impl.use_count() == 1 && impl.storage && impl.storage->use_count() == 1 &&
+         !impl.has(kIsView);
 }
 
 /// Makes `tensor` output `nr` of `node`.
 void set_history(const Tensor& tensor, NodePtr node, uint32_t nr);
-/// After an in-place op: `tensor` becomes the output of `node`; for a view, its base's history is rewritten.
+/// After an in-place op: `tensor` becomes the output of `node`; for a view, its base's history is
+/// rewritten.
 void rebase_history(const Tensor& tensor, NodePtr node);
 /// Remembers that `view` was made from `base` by op(args).
-void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args, ViewOrigin origin);
+void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args,
+                 ViewOrigin origin);
 /// Throws PyTorch's errors if `tensor` may not be written to now.
 void check_inplace(const Tensor& tensor, bool will_require_grad);
 

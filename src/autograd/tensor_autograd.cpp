@@ -27,16 +27,20 @@ bool Tensor::is_leaf() const {
 
 const Tensor& Tensor::requires_grad_(bool value) const {
   TensorImpl& impl = impl_of(*this);
-  HEARTH_CHECK(!impl.has(kInference) || !value || modes.flags & kInferenceMode,
-               "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
+  HEARTH_CHECK(
+      !impl.has(kInference) || !value || modes.flags & kInferenceMode,
+      "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
   HEARTH_CHECK(is_leaf() || value,
-               "you can only change requires_grad flags of leaf variables. If you want to use a computed variable in a "
+               "you can only change requires_grad flags of leaf variables. If you want to use a "
+               "computed variable in a "
                "subgraph that doesn't require differentiation use var_no_grad = var.detach().");
-  HEARTH_CHECK(!value || is_differentiable(impl.dtype),
-               "Only Tensors of floating point and complex dtype can require gradients (this one is ",
-               name_of(impl.dtype), ")");
+  HEARTH_CHECK(
+      !value || is_differentiable(impl.dtype),
+      "Only Tensors of floating point and complex dtype can require gradients (this one is ",
+      name_of(impl.dtype), ")");
   if (value) state_of(impl);  // now, while no other thread looks
-  if (is_leaf()) impl.flags = value ? impl.flags | kRequiresGrad : impl.flags & ~uint32_t(kRequiresGrad);
+  if (is_leaf())
+    impl.flags = value ? impl.flags | kRequiresGrad : impl.flags & ~uint32_t(kRequiresGrad);
   return *this;
 }
 
@@ -50,10 +54,14 @@ const Tensor& Tensor::grad() const {
   static const Tensor none;
   const autograd::TensorState* state = state_if_any(impl_of(*this));
   if (!is_leaf() && !(state && state->retained) && !(state && state->grad.defined()))
-    warn("The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad attribute won't be "
-         "populated during autograd.backward(). If you indeed want the .grad field to be populated for a non-leaf "
-         "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by mistake, make sure "
-         "you access the leaf Tensor instead.");
+    warn(
+        "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+        "attribute won't be "
+        "populated during autograd.backward(). If you indeed want the .grad field to be populated "
+        "for a non-leaf "
+        "Tensor, use .retain_grad() on the non-leaf Tensor. If you access the non-leaf Tensor by "
+        "mistake, make sure "
+        "you access the leaf Tensor instead.");
   return state ? state->grad : none;
 }
 
@@ -64,7 +72,8 @@ const autograd::NodePtr& Tensor::grad_fn() const { return autograd::grad_fn_of(*
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<ArrayRef<Tensor>> inputs) const {
   HEARTH_CHECK(defined(), "backward() on an undefined tensor");
-  HEARTH_CHECK(requires_grad(), "element 0 of tensors does not require grad and does not have a grad_fn");
+  HEARTH_CHECK(requires_grad(),
+               "element 0 of tensors does not require grad and does not have a grad_fn");
   autograd::variable_list gradients;
   if (gradient.defined()) gradients.push_back(gradient);
   autograd::backward({*this}, gradients, retain_graph, create_graph,
@@ -72,7 +81,8 @@ void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, 
 }
 
 unsigned Tensor::add_hook(std::unique_ptr<detail::GradHook> hook) const {
-  HEARTH_CHECK(requires_grad(), "cannot register a hook on a variable that doesn't require gradient");
+  HEARTH_CHECK(requires_grad(),
+               "cannot register a hook on a variable that doesn't require gradient");
   const autograd::NodePtr fn = grad_fn();
   autograd::TensorState& state = state_of(impl_of(*this));
   if (!state.hooks || state.hooks_on != fn.get()) {
@@ -121,8 +131,10 @@ Tensor Tensor::detach() const {
 const Tensor& Tensor::detach_() const {
   TensorImpl& impl = impl_of(*this);
   HEARTH_CHECK(!is_view(),
-               "Can't detach views in-place. Use detach() instead. If you are using DistributedDataParallel (DDP) for "
-               "training, and gradient_as_bucket_view is set as True, gradients are views of DDP buckets, and hence "
+               "Can't detach views in-place. Use detach() instead. If you are using "
+               "DistributedDataParallel (DDP) for "
+               "training, and gradient_as_bucket_view is set as True, gradients are views of DDP "
+               "buckets, and hence "
                "detach_() cannot be called on these gradients.");
   if (autograd::TensorState* state = state_if_any(impl)) {
     state->grad_fn.reset();
@@ -135,8 +147,9 @@ const Tensor& Tensor::detach_() const {
 void Tensor::set_data(const Tensor& source) const {
   TensorImpl& impl = impl_of(*this);
   const TensorImpl& from = impl_of(source);
-  HEARTH_CHECK(is_differentiable(from.dtype) || !requires_grad(),
-               "data set to a tensor that requires gradients must be floating point or complex dtype");
+  HEARTH_CHECK(
+      is_differentiable(from.dtype) || !requires_grad(),
+      "data set to a tensor that requires gradients must be floating point or complex dtype");
   impl.dtype = from.dtype;
   impl.device = from.device;
   impl.storage = from.storage;

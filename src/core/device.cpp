@@ -7,8 +7,8 @@ namespace hearth {
 namespace {
 
 constexpr std::array<const char*, 20> kKnownTypes = {
-    "cpu", "cuda", "ipu",  "xpu", "mkldnn", "opengl", "opencl", "ideep", "hip", "ve",
-    "fpga", "maia", "xla", "lazy", "vulkan", "mps", "meta", "hpu", "mtia", "privateuseone"};
+    "cpu",  "cuda", "ipu", "xpu",  "mkldnn", "opengl", "opencl", "ideep", "hip",  "ve",
+    "fpga", "maia", "xla", "lazy", "vulkan", "mps",    "meta",   "hpu",   "mtia", "privateuseone"};
 
 DeviceType parse_type(std::string_view type, const std::string& text) {
   if (type == "cpu") return DeviceType::CPU;
@@ -16,8 +16,8 @@ DeviceType parse_type(std::string_view type, const std::string& text) {
   if (type == "meta") return DeviceType::Meta;
   std::string list;
   for (const char* known : kKnownTypes) {
-    HEARTH_CHECK(type != known, "Device type ", type, " is not supported by Hearth (cpu, cuda and meta are): '",
-                 text, "'");
+    HEARTH_CHECK(type != known, "Device type ", type,
+                 " is not supported by Hearth (cpu, cuda and meta are): '", text, "'");
     list += list.empty() ? "" : ", ";
     list += known;
   }
@@ -40,9 +40,9 @@ int parse_index(std::string_view digits) {
 Device::Device(const std::string& text) {
   HEARTH_CHECK(!text.empty(), "Device string must not be empty");
   size_t colon = 0;
-  while (colon < text.size() && (std::string_view("_").find(text[colon]) != std::string_view::npos ||
-                                 (text[colon] >= 'a' && text[colon] <= 'z') ||
-                                 (text[colon] >= 'A' && text[colon] <= 'Z')))
+  while (colon < text.size() &&
+         (std::string_view("_").find(text[colon]) != std::string_view::npos ||
+          (text[colon] >= 'a' && text[colon] <= 'z') || (text[colon] >= 'A' && text[colon] <= 'Z')))
     ++colon;
   const bool well_formed = colon > 0 && (colon == text.size() || text[colon] == ':');
   HEARTH_CHECK(well_formed, "Invalid device string: '", text, "'");
@@ -64,7 +64,8 @@ const char* name_of(DeviceType type) {
 }
 
 std::string to_string(MemoryFormat format) {
-  constexpr std::array<const char*, 4> kNames = {"Contiguous", "Preserve", "ChannelsLast", "ChannelsLast3d"};
+  constexpr std::array<const char*, 4> kNames = {"Contiguous", "Preserve", "ChannelsLast",
+                                                 "ChannelsLast3d"};
   return kNames[static_cast<size_t>(format)];
 }
 

@@ -17,8 +17,8 @@ void Error::add_context(std::string_view line) {
   message_ += line;
 }
 
-#define HEARTH_ERROR_BODY(Name, Base)                                 \
-  Name::Name(std::string message) : Base(std::move(message)) {}       \
+#define HEARTH_ERROR_BODY(Name, Base)                           \
+  Name::Name(std::string message) : Base(std::move(message)) {} \
   Name::~Name() = default;
 HEARTH_ERROR_BODY(IndexError, Error)
 HEARTH_ERROR_BODY(ValueError, Error)

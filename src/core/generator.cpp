@@ -15,7 +15,9 @@ namespace {
 /// Philox numbers one launch uses up at most, as CUDA generators count them.
 constexpr uint64_t kOffsetStep = 4;
 
-std::shared_ptr<GeneratorImpl> new_impl(Device device) { return std::make_shared<GeneratorImpl>(device); }
+std::shared_ptr<GeneratorImpl> new_impl(Device device) {
+  return std::make_shared<GeneratorImpl>(device);
+}
 
 GeneratorImpl& checked(GeneratorImpl* impl) {
   HEARTH_CHECK(impl, "the generator is undefined; make one with make_generator()");
@@ -74,19 +76,23 @@ Tensor Generator::get_state() const {
 
 void Generator::set_state(const Tensor& state) {
   GeneratorImpl& g = checked(impl());
-  HEARTH_CHECK_AS(TypeError, state.defined() && state.is_cpu() && state.scalar_type() == kByte && state.is_contiguous(),
-                  "expected a torch.ByteTensor, but got ", state.toString());
+  HEARTH_CHECK_AS(
+      TypeError,
+      state.defined() && state.is_cpu() && state.scalar_type() == kByte && state.is_contiguous(),
+      "expected a torch.ByteTensor, but got ", state.toString());
   const std::lock_guard lock(g.mutex);
   const size_t size = size_t(state.numel());
   if (g.device.is_cpu()) {
     Mt19937::StateBytes bytes;
-    HEARTH_CHECK(size == bytes.size(), "RNG state is wrong size (", size, " bytes, expected ", bytes.size(), ")");
+    HEARTH_CHECK(size == bytes.size(), "RNG state is wrong size (", size, " bytes, expected ",
+                 bytes.size(), ")");
     std::memcpy(bytes.data(), state.data_ptr(), size);
     HEARTH_CHECK(g.mt.set_state(bytes), "Invalid mt19937 state");
     return;
   }
   uint64_t words[2];
-  HEARTH_CHECK(size == sizeof words, "RNG state is wrong size (", size, " bytes, expected ", sizeof words, ")");
+  HEARTH_CHECK(size == sizeof words, "RNG state is wrong size (", size, " bytes, expected ",
+               sizeof words, ")");
   std::memcpy(words, state.data_ptr(), size);
   g.philox_seed = words[0];
   g.philox_offset = words[1];
@@ -98,7 +104,8 @@ const Generator& default_generator(Device device) {
   static const Generator cpu = make_generator(Device(DeviceType::CPU));
   static const std::array<Generator, kMaxGpus>& gpus = *[] {
     auto* all = new std::array<Generator, kMaxGpus>;
-    for (int i = 0; i < kMaxGpus; ++i) (*all)[size_t(i)] = make_generator(Device(DeviceType::CUDA, DeviceIndex(i)));
+    for (int i = 0; i < kMaxGpus; ++i)
+      (*all)[size_t(i)] = make_generator(Device(DeviceType::CUDA, DeviceIndex(i)));
     return all;
   }();
   if (!device.is_cuda()) return cpu;
@@ -109,18 +116,21 @@ const Generator& default_generator(Device device) {
 
 void manual_seed(uint64_t seed) {
   reseed(*default_generator().impl(), seed);
-  for (int i = 0; i < kMaxGpus; ++i) reseed(*default_generator(Device(DeviceType::CUDA, DeviceIndex(i))).impl(), seed);
+  for (int i = 0; i < kMaxGpus; ++i)
+    reseed(*default_generator(Device(DeviceType::CUDA, DeviceIndex(i))).impl(), seed);
 }
 
 GeneratorImpl& generator_for(const Generator& generator, Device device) {
   if (!generator.defined()) return *default_generator(device).impl();
   GeneratorImpl& impl = *generator.impl();
-  HEARTH_CHECK(impl.device.type() == device.type(), "Expected a '", device.is_cuda() ? "cuda" : "cpu",
-               "' device type for generator but found '", impl.device.is_cuda() ? "cuda" : "cpu", "'");
+  HEARTH_CHECK(impl.device.type() == device.type(), "Expected a '",
+               device.is_cuda() ? "cuda" : "cpu", "' device type for generator but found '",
+               impl.device.is_cuda() ? "cuda" : "cpu", "'");
   return impl;
 }
 
-Draw::Draw(const Generator& generator, Device device) : impl_(generator_for(generator, device)), lock_(impl_.mutex) {
+Draw::Draw(const Generator& generator, Device device)
+    : impl_(generator_for(generator, device)), lock_(impl_.mutex) {
   if (device.is_cpu()) {
     source_.mt = &impl_.mt;
     return;

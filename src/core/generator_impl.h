@@ -18,7 +18,8 @@ struct GeneratorImpl {
   uint64_t philox_offset = 0;
 };
 
-/// The given generator, or the device's default one; throws if it belongs to another kind of device.
+/// The given generator, or the device's default one; throws if it belongs to another kind of
+/// device.
 GeneratorImpl& generator_for(const Generator& generator, Device device);
 
 /// What a random kernel draws from, while the generator is locked. On devices the offset moves on.

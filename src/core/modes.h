@@ -22,15 +22,15 @@ struct Scope {
   const Scope* outer;
 };
 
-/// Everything thread-local that changes what an op does, in one struct: engine threads, checkpointing and
-/// loader workers take a snapshot and restore it.
+/// Everything thread-local that changes what an op does, in one struct: engine threads,
+/// checkpointing and loader workers take a snapshot and restore it.
 struct Modes {
   uint32_t flags = 0;
   bool grad_enabled = true;
   bool anomaly_check_nan = true;
   int8_t cuda_device = 0;
-  int8_t autocast_dtype[2] = {15, 5};            // ScalarType for CPU (bfloat16) and CUDA (half)
-  StreamHandle streams[kMaxGpus] = {};           // null: the device's default stream
+  int8_t autocast_dtype[2] = {15, 5};   // ScalarType for CPU (bfloat16) and CUDA (half)
+  StreamHandle streams[kMaxGpus] = {};  // null: the device's default stream
   const Scope* scope = nullptr;
 };
 

@@ -14,7 +14,8 @@ class Infer;
 class Launch;
 class Grad;
 
-/// Everything the machinery knows about one op, its argument struct's type erased. One constant per op.
+/// Everything the machinery knows about one op, its argument struct's type erased. One constant per
+/// op.
 struct OpRecord {
   const OpInfo* info;
   size_t args_size;
@@ -72,10 +73,10 @@ class Infer {
   struct Output {
     ScalarType dtype = ScalarType::Undefined;
     bool defined = true;
-    bool has_strides = false;    // else contiguous
-    bool has_device = false;     // else that of the inputs
+    bool has_strides = false;  // else contiguous
+    bool has_device = false;   // else that of the inputs
     Device device{DeviceType::CPU};
-    int64_t offset = 0;          // of a view, in elements
+    int64_t offset = 0;  // of a view, in elements
     Dims sizes, strides;
   };
   explicit Infer(Inputs inputs) : inputs_(inputs) {}
@@ -107,7 +108,9 @@ class Launch {
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
   /// The view of input i; an undefined one for an absent input.
   View in(int i) const { return has(i) ? view_of(impl_of(inputs_[i])) : View(); }
-  View out(int i = 0) const { return outputs_[i].defined() ? view_of(impl_of(outputs_[i])) : View(); }
+  View out(int i = 0) const {
+    return outputs_[i].defined() ? view_of(impl_of(outputs_[i])) : View();
+  }
   const TensorImpl& in_impl(int i) const { return impl_of(inputs_[i]); }
   const TensorImpl& out_impl(int i = 0) const { return impl_of(outputs_[i]); }
   /// Gives a data-dependent output its memory.
@@ -124,7 +127,8 @@ class Launch {
   const Tensor* outputs_;
 };
 
-/// What `grad` reads and sets. Its code is plain code over tensors: with create_graph it records itself.
+/// What `grad` reads and sets. Its code is plain code over tensors: with create_graph it records
+/// itself.
 class Grad {
  public:
   virtual ~Grad() = default;

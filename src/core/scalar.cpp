@@ -9,7 +9,8 @@ namespace hearth {
 namespace {
 
 [[noreturn]] void overflow(ScalarType type) {
-  detail::fail<Error>("value cannot be converted to type ", TypeMeta(type).name(), " without overflow");
+  detail::fail<Error>("value cannot be converted to type ", TypeMeta(type).name(),
+                      " without overflow");
 }
 
 }  // namespace
@@ -22,7 +23,9 @@ int64_t Scalar::to_integer(ScalarType type) const {
     if (!(real >= -0x1p63 && real < 0x1p63)) overflow(type);
     value = static_cast<int64_t>(real);
   }
-  const auto fits = [&](auto limits) { return value >= int64_t(limits.min()) && value <= int64_t(limits.max()); };
+  const auto fits = [&](auto limits) {
+    return value >= int64_t(limits.min()) && value <= int64_t(limits.max());
+  };
   bool ok = true;
   switch (type) {
     // Negative numbers may wrap into an unsigned type, as in PyTorch.
@@ -40,7 +43,9 @@ double Scalar::to_real(ScalarType type) const {
   if (kind_ == Kind::kBoolean || kind_ == Kind::kInteger) return static_cast<double>(integer_);
   if (kind_ == Kind::kComplex && complex_.imag_ != 0) overflow(type);
   const double value = kind_ == Kind::kReal ? real_ : complex_.real_;
-  const double limit = type == kHalf ? 65504.0 : type == kFloat || type == kBFloat16 ? double(FLT_MAX) : DBL_MAX;
+  const double limit = type == kHalf                         ? 65504.0
+                       : type == kFloat || type == kBFloat16 ? double(FLT_MAX)
+                                                             : DBL_MAX;
   if (std::isfinite(value) && std::fabs(value) > limit) overflow(type);
   return value;
 }

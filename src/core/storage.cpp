@@ -12,7 +12,9 @@
 namespace hearth {
 
 void* StorageImpl::operator new(size_t bytes) { return object_allocate(bytes); }
-void StorageImpl::operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
+void StorageImpl::operator delete(void* memory, size_t bytes) noexcept {
+  object_free(memory, bytes);
+}
 
 namespace {
 
@@ -56,15 +58,16 @@ StoragePtr new_storage(size_t nbytes, Device device, bool pinned) {
 }
 
 void grow_storage(StorageImpl& storage, size_t nbytes) {
-  HEARTH_CHECK(!storage.deleter && !storage.borrowed, "Trying to resize storage that is not resizable");
+  HEARTH_CHECK(!storage.deleter && !storage.borrowed,
+               "Trying to resize storage that is not resizable");
   StorageImpl grown;
   grown.device = storage.device;
   grown.stream = storage.device.is_cuda() ? current_stream(storage.device) : nullptr;
   grown.data = allocate(nbytes, storage.device, storage.pinned, grown.stream);
   if (storage.data && storage.device.is_cuda())
     backend_of(storage.device)
-        .copy(grown.data, storage.data, storage.nbytes, CopyKind::kDeviceToDevice, storage.device.index(),
-              grown.stream);
+        .copy(grown.data, storage.data, storage.nbytes, CopyKind::kDeviceToDevice,
+              storage.device.index(), grown.stream);
   else if (storage.data)
     std::memcpy(grown.data, storage.data, storage.nbytes);
   release(storage);

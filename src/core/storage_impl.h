@@ -15,9 +15,9 @@ struct StorageImpl : RefCounted {
   size_t nbytes = 0;
   Device device{DeviceType::CPU};
   bool pinned = false;
-  StreamHandle stream = nullptr;        // the stream it was allocated on
-  std::function<void(void*)> deleter;   // set for memory that is not ours (from_blob)
-  bool borrowed = false;                // not ours and nothing to call
+  StreamHandle stream = nullptr;       // the stream it was allocated on
+  std::function<void(void*)> deleter;  // set for memory that is not ours (from_blob)
+  bool borrowed = false;               // not ours and nothing to call
 
   static void destroy(StorageImpl* storage) noexcept;
   static void* operator new(size_t bytes);

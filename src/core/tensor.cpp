@@ -41,7 +41,9 @@ TensorOptions Tensor::options() const { return TensorOptions(scalar_type()).devi
 bool Tensor::is_contiguous(MemoryFormat format) const {
   const TensorImpl& impl = defined_impl(impl_);
   if (format == MemoryFormat::Contiguous) return impl.contiguous();
-  const int dims = format == MemoryFormat::ChannelsLast ? 4 : format == MemoryFormat::ChannelsLast3d ? 5 : -1;
+  const int dims = format == MemoryFormat::ChannelsLast     ? 4
+                   : format == MemoryFormat::ChannelsLast3d ? 5
+                                                            : -1;
   if (impl.dim != dims) return false;
   const Dims wanted = channels_last_strides(impl.sizes());
   for (size_t d = 0; d < size_t(impl.dim); ++d)
@@ -61,14 +63,18 @@ MemoryFormat Tensor::suggest_memory_format() const {
 
 bool Tensor::is_pinned() const {
   const TensorImpl& impl = defined_impl(impl_);
-  return impl.device.is_cpu() && impl.storage && impl.storage->data && hearth::is_pinned(impl.storage->data);
+  return impl.device.is_cpu() && impl.storage && impl.storage->data &&
+         hearth::is_pinned(impl.storage->data);
 }
 
-Storage Tensor::storage() const { return Storage(StoragePtr(defined_impl(impl_).storage).detach()); }
+Storage Tensor::storage() const {
+  return Storage(StoragePtr(defined_impl(impl_).storage).detach());
+}
 
 void* Tensor::data_ptr() const {
   const TensorImpl& impl = defined_impl(impl_);
-  HEARTH_CHECK(!impl.device.is_meta(), "Cannot access data pointer of Tensor that doesn't have storage (it is on the "
+  HEARTH_CHECK(!impl.device.is_meta(),
+               "Cannot access data pointer of Tensor that doesn't have storage (it is on the "
                "meta device)");
   return impl.data();
 }
@@ -86,7 +92,10 @@ void Tensor::check_accessor(ScalarType expected, int64_t dims) const {
 
 std::string Tensor::toString() const {
   if (!defined()) return "UndefinedType";
-  return detail::str(is_cuda() ? "CUDA" : is_meta() ? "Meta" : "CPU", name_of(scalar_type()), "Type");
+  return detail::str(is_cuda()   ? "CUDA"
+                     : is_meta() ? "Meta"
+                                 : "CPU",
+                     name_of(scalar_type()), "Type");
 }
 
 }  // namespace hearth

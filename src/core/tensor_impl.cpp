@@ -8,13 +8,18 @@
 namespace hearth {
 
 void* TensorImpl::operator new(size_t bytes) { return object_allocate(bytes); }
-void TensorImpl::operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
+void TensorImpl::operator delete(void* memory, size_t bytes) noexcept {
+  object_free(memory, bytes);
+}
 void* AutogradState::operator new(size_t bytes) { return object_allocate(bytes); }
-void AutogradState::operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
+void AutogradState::operator delete(void* memory, size_t bytes) noexcept {
+  object_free(memory, bytes);
+}
 
 TensorImpl::~TensorImpl() {
   delete[] heap_dims;
-  if (VersionCounter* counter = version_counter_.load(std::memory_order_relaxed); counter && counter->drop())
+  if (VersionCounter* counter = version_counter_.load(std::memory_order_relaxed);
+      counter && counter->drop())
     VersionCounter::destroy(counter);
 }
 
@@ -136,7 +141,8 @@ VersionCounter& TensorImpl::shared_version() {
   auto* fresh = new VersionCounter;
   fresh->value.store(own_version_, std::memory_order_relaxed);
   // Two threads may take views of one tensor at the same time.
-  if (version_counter_.compare_exchange_strong(counter, fresh, std::memory_order_acq_rel)) return *fresh;
+  if (version_counter_.compare_exchange_strong(counter, fresh, std::memory_order_acq_rel))
+    return *fresh;
   delete fresh;
   return *counter;
 }
@@ -183,7 +189,8 @@ size_t span_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t
   int64_t bytes = 0;
   overflow |= __builtin_add_overflow(last, int64_t(1), &last);
   overflow |= __builtin_mul_overflow(last, int64_t(itemsize), &bytes);
-  HEARTH_CHECK(!overflow, "Storage size calculation overflowed with sizes=", sizes, " and strides=", strides);
+  HEARTH_CHECK(!overflow, "Storage size calculation overflowed with sizes=", sizes,
+               " and strides=", strides);
   return static_cast<size_t>(bytes);
 }
 
@@ -198,12 +205,15 @@ Tensor allocate_tensor(IntArrayRef sizes, ScalarType dtype, Device device, bool 
   return result;
 }
 
-Tensor allocate_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device, bool pinned) {
+Tensor allocate_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device,
+                        bool pinned) {
   Tensor result = new_tensor(dtype, device);
   TensorImpl& impl = impl_of(result);
   impl.set_geometry(sizes, strides);
   for (int64_t stride : strides)
-    HEARTH_CHECK(stride >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
+    HEARTH_CHECK(
+        stride >= 0,
+        "as_strided: Negative strides are not supported at the moment, got strides: ", strides);
   impl.storage = new_storage(span_bytes(sizes, strides, 0, element_size(dtype)), device, pinned);
   return result;
 }
@@ -224,14 +234,17 @@ void resize_tensor(const Tensor& tensor, IntArrayRef sizes) {
   TensorImpl& impl = impl_of(tensor);
   impl.set_sizes(sizes);
   if (impl.device.is_meta()) return;
-  const size_t needed = span_bytes(impl.sizes(), impl.strides(), impl.offset, element_size(impl.dtype));
+  const size_t needed =
+      span_bytes(impl.sizes(), impl.strides(), impl.offset, element_size(impl.dtype));
   if (!impl.storage) impl.storage = new_storage(needed, impl.device);
   if (impl.storage->nbytes < needed) grow_storage(*impl.storage, needed);
 }
 
 void* kernel_address(const TensorImpl& impl) {
   void* data = impl.data();
-  return impl.device.is_cuda() && data ? backend_of(impl.device).kernel_address(impl.device.index(), data) : data;
+  return impl.device.is_cuda() && data
+             ? backend_of(impl.device).kernel_address(impl.device.index(), data)
+             : data;
 }
 
 View view_of(const TensorImpl& impl) {
@@ -249,11 +262,13 @@ View view_of(const TensorImpl& impl) {
 
 int64_t wrap_dim(int64_t dim, int64_t ndim, bool wrap_scalar) {
   if (ndim == 0) {
-    HEARTH_CHECK_AS(IndexError, wrap_scalar, "Dimension specified as ", dim, " but tensor has no dimensions");
+    HEARTH_CHECK_AS(IndexError, wrap_scalar, "Dimension specified as ", dim,
+                    " but tensor has no dimensions");
     ndim = 1;
   }
-  HEARTH_CHECK_AS(IndexError, dim >= -ndim && dim < ndim, "Dimension out of range (expected to be in range of [",
-                  -ndim, ", ", ndim - 1, "], but got ", dim, ")");
+  HEARTH_CHECK_AS(IndexError, dim >= -ndim && dim < ndim,
+                  "Dimension out of range (expected to be in range of [", -ndim, ", ", ndim - 1,
+                  "], but got ", dim, ")");
   return dim < 0 ? dim + ndim : dim;
 }
 

@@ -10,7 +10,8 @@
 
 namespace hearth {
 
-/// Autograd's part of a tensor, made only when there is something to say; the autograd layer derives from it.
+/// Autograd's part of a tensor, made only when there is something to say; the autograd layer
+/// derives from it.
 struct AutogradState {
   virtual ~AutogradState() = default;
   static void* operator new(size_t bytes);
@@ -24,13 +25,13 @@ struct VersionCounter : RefCounted {
 };
 
 enum TensorFlag : uint32_t {
-  kRequiresGrad = 1u << 0,   // a leaf that wants a gradient
-  kHasGradFn = 1u << 1,      // the result of recorded history (or a view whose base has one)
+  kRequiresGrad = 1u << 0,  // a leaf that wants a gradient
+  kHasGradFn = 1u << 1,     // the result of recorded history (or a view whose base has one)
   kIsView = 1u << 2,
   kInference = 1u << 3,
   kWrappedNumber = 1u << 4,  // a C++ number among tensors: does not decide the dtype
   kContiguous = 1u << 5,
-  kDense = 1u << 6,          // some permutation of its dimensions is contiguous
+  kDense = 1u << 6,  // some permutation of its dimensions is contiguous
 };
 /// Flags that take an op off the plain path.
 inline constexpr uint32_t kNeedsAttention = kRequiresGrad | kHasGradFn | kInference;
@@ -67,8 +68,9 @@ struct TensorImpl : RefCounted {
   bool contiguous() const { return has(kContiguous); }
   /// The address of element 0 as the host knows it.
   void* data() const {
-    return storage && storage->data ? static_cast<char*>(storage->data) + offset * int64_t(element_size(dtype))
-                                    : nullptr;
+    return storage && storage->data
+               ? static_cast<char*>(storage->data) + offset * int64_t(element_size(dtype))
+               : nullptr;
   }
 
   /// Sets sizes and contiguous strides; checks sign and overflow.
@@ -105,8 +107,10 @@ inline Tensor new_tensor(ScalarType dtype, Device device) {
 /// A tensor with uninitialised contiguous memory (none on meta).
 Tensor allocate_tensor(IntArrayRef sizes, ScalarType dtype, Device device, bool pinned = false);
 /// The same with given strides (non-negative).
-Tensor allocate_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device, bool pinned = false);
-/// A second handle on the same memory with its own geometry and no history; versions are shared if asked.
+Tensor allocate_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device,
+                        bool pinned = false);
+/// A second handle on the same memory with its own geometry and no history; versions are shared if
+/// asked.
 Tensor shallow_alias(const Tensor& tensor, bool share_version);
 /// Gives `tensor` new sizes, allocating if its memory is too small (what out= does).
 void resize_tensor(const Tensor& tensor, IntArrayRef sizes);

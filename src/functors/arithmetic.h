@@ -37,8 +37,7 @@ struct Add {
 
 /// a - alpha * b.
 struct Sub {
-  static constexpr OpInfo info{
-      .name = "sub", .dtypes = dtypes::kNumbers, .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "sub", .dtypes = dtypes::kNumbers, .amp = Amp::kWidest};
   Factor alpha;
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -172,8 +171,7 @@ struct Minimum {
 
 /// a to the power b.
 struct Pow {
-  static constexpr OpInfo info{
-      .name = "pow", .dtypes = dtypes::kReal, .amp = Amp::kFloat32};
+  static constexpr OpInfo info{.name = "pow", .dtypes = dtypes::kReal, .amp = Amp::kFloat32};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return pow(a, b);
@@ -185,7 +183,8 @@ struct Pow {
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
     const auto safe = select(a > 0, a, 1);
-    return select((a == 0) & (b >= 0), 0, g * (pow(a, b) * select(a > 0, log(safe), select(a == 0, -1e38, log(a)))));
+    return select((a == 0) & (b >= 0), 0,
+                  g * (pow(a, b) * select(a > 0, log(safe), select(a == 0, -1e38, log(a)))));
   }
 };
 

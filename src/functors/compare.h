@@ -4,13 +4,13 @@
 
 namespace hearth::fn {
 
-#define HEARTH_COMPARISON(Name, op_name, op, types)                                            \
-  struct Name {                                                                                \
+#define HEARTH_COMPARISON(Name, op_name, op, types)                                              \
+  struct Name {                                                                                  \
     static constexpr OpInfo info{.name = op_name, .dtypes = types, .promote = Promote::kToBool}; \
-    template <class V>                                                                         \
-    HEARTH_FN auto value(V a, V b) const {                                                     \
-      return a op b;                                                                           \
-    }                                                                                          \
+    template <class V>                                                                           \
+    HEARTH_FN auto value(V a, V b) const {                                                       \
+      return a op b;                                                                             \
+    }                                                                                            \
   };
 HEARTH_COMPARISON(Eq, "eq", ==, dtypes::kAll)
 HEARTH_COMPARISON(Ne, "ne", !=, dtypes::kAll)
@@ -20,25 +20,27 @@ HEARTH_COMPARISON(Gt, "gt", >, dtypes::kRealAndBool)
 HEARTH_COMPARISON(Ge, "ge", >=, dtypes::kRealAndBool)
 #undef HEARTH_COMPARISON
 
-#define HEARTH_LOGICAL(Name, op_name, ...)                                                     \
-  struct Name {                                                                                \
-    static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
-    template <class V>                                                                         \
-    HEARTH_FN auto value(V a, V b) const {                                                     \
-      return __VA_ARGS__;                                                                      \
-    }                                                                                          \
+#define HEARTH_LOGICAL(Name, op_name, ...)                                             \
+  struct Name {                                                                        \
+    static constexpr OpInfo info{                                                      \
+        .name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
+    template <class V>                                                                 \
+    HEARTH_FN auto value(V a, V b) const {                                             \
+      return __VA_ARGS__;                                                              \
+    }                                                                                  \
   };
 HEARTH_LOGICAL(LogicalAnd, "logical_and", (a != 0) & (b != 0))
 HEARTH_LOGICAL(LogicalOr, "logical_or", (a != 0) | (b != 0))
 #undef HEARTH_LOGICAL
 
-#define HEARTH_TEST(Name, op_name, ...)                                                        \
-  struct Name {                                                                                \
-    static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
-    template <class V>                                                                         \
-    HEARTH_FN auto value(V x) const {                                                          \
-      return __VA_ARGS__;                                                                      \
-    }                                                                                          \
+#define HEARTH_TEST(Name, op_name, ...)                                                \
+  struct Name {                                                                        \
+    static constexpr OpInfo info{                                                      \
+        .name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
+    template <class V>                                                                 \
+    HEARTH_FN auto value(V x) const {                                                  \
+      return __VA_ARGS__;                                                              \
+    }                                                                                  \
   };
 HEARTH_TEST(LogicalNot, "logical_not", x == 0)
 HEARTH_TEST(IsNan, "isnan", isnan(x))

@@ -41,9 +41,9 @@ enum class Amp : unsigned char {
 
 /// How the dtype of a pointwise op's computation and result follows from its inputs.
 enum class Promote : unsigned char {
-  kCommon,   // PyTorch's promotion over all inputs
-  kFloat,    // as kCommon, then integers become the default float
-  kToBool,   // computed as kCommon, the result is bool
+  kCommon,  // PyTorch's promotion over all inputs
+  kFloat,   // as kCommon, then integers become the default float
+  kToBool,  // computed as kCommon, the result is bool
 };
 
 #pragma GCC diagnostic pop
@@ -51,9 +51,9 @@ enum class Promote : unsigned char {
 /// What an op does beyond computing its outputs from its inputs.
 enum class Effect : unsigned char {
   kPure,
-  kView,           // output 0 is a view of input 0; no launch
-  kRandom,         // draws from a generator
-  kDynamicShape,   // the output's shape depends on data: launch allocates and waits for the device
+  kView,          // output 0 is a view of input 0; no launch
+  kRandom,        // draws from a generator
+  kDynamicShape,  // the output's shape depends on data: launch allocates and waits for the device
 };
 
 /// Sets of an op's inputs and outputs: bit i is input i, bit 16 + i output i.
@@ -64,31 +64,52 @@ HEARTH_FN SlotSet out_slot(int i) { return 1u << (16 + i); }
 /// All facts about an op that others ask for: errors, profiler, grad_fn names, autocast, tests.
 struct OpInfo {
   const char* name = "";
-  const char* node = "";        // grad_fn is <node>Backward0; empty: the name, capitalised
-  const char* arguments = "";   // of the tensor inputs, for errors; empty: self, other, …
+  const char* node = "";       // grad_fn is <node>Backward0; empty: the name, capitalised
+  const char* arguments = "";  // of the tensor inputs, for errors; empty: self, other, …
   DtypeSet dtypes = dtypes::kAll;
   Promote promote = Promote::kCommon;
   Amp amp = Amp::kKeep;
   Effect effect = Effect::kPure;
-  SlotSet saves = 0;            // of kernel ops; a pointwise functor's are found by running its grad
-  SlotSet mutates = 0;          // inputs written to besides the outputs
-  SlotSet optional = 0;         // inputs that may be undefined
+  SlotSet saves = 0;     // of kernel ops; a pointwise functor's are found by running its grad
+  SlotSet mutates = 0;   // inputs written to besides the outputs
+  SlotSet optional = 0;  // inputs that may be undefined
   unsigned char outputs = 1;
   unsigned char non_differentiable = 0;  // bit i: output i never requires grad
-  bool runs_inplace = false;    // launch copes with output 0 being input 0 (pointwise ops always do)
-  bool mixes_devices = false;   // inputs may live on different devices (copies)
+  bool runs_inplace = false;   // launch copes with output 0 being input 0 (pointwise ops always do)
+  bool mixes_devices = false;  // inputs may live on different devices (copies)
   bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)
 };
 
-// What a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a Probe) with an implicit
-// constructor from any arithmetic type, the operators + - * / and comparisons, masks combined with
-// & | !, select(mask, a, b), the member constant kIntegral, and these functions, found by
-// argument-dependent lookup. Every V implements the whole list.
+// What a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a Probe) with an
+// implicit constructor from any arithmetic type, the operators + - * / and comparisons, masks
+// combined with & | !, select(mask, a, b), the member constant kIntegral, and these functions,
+// found by argument-dependent lookup. Every V implements the whole list.
 #define HEARTH_VALUE_UNARY(X) \
-  X(abs) X(sqrt) X(rsqrt) X(exp) X(expm1) X(log) X(log1p) X(tanh) X(erf) X(erfc) X(sin) X(cos) \
-  X(floor) X(ceil) X(round) X(trunc)
-#define HEARTH_VALUE_BINARY(X) X(minimum) X(maximum) X(pow) X(atan2) X(fmod)
-#define HEARTH_VALUE_TESTS(X) X(isnan) X(isinf)
+  X(abs)                      \
+  X(sqrt)                     \
+  X(rsqrt)                    \
+  X(exp)                      \
+  X(expm1)                    \
+  X(log)                      \
+  X(log1p)                    \
+  X(tanh)                     \
+  X(erf)                      \
+  X(erfc)                     \
+  X(sin)                      \
+  X(cos)                      \
+  X(floor)                    \
+  X(ceil)                     \
+  X(round)                    \
+  X(trunc)
+#define HEARTH_VALUE_BINARY(X) \
+  X(minimum)                   \
+  X(maximum)                   \
+  X(pow)                       \
+  X(atan2)                     \
+  X(fmod)
+#define HEARTH_VALUE_TESTS(X) \
+  X(isnan)                    \
+  X(isinf)
 
 /// A factor such as add's alpha, kept both ways so that integers stay exact.
 struct Factor {

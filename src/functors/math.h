@@ -5,8 +5,10 @@
 namespace hearth::fn {
 
 struct Exp {
-  static constexpr OpInfo info{
-      .name = "exp", .dtypes = dtypes::kFloating, .promote = Promote::kFloat, .grad_of_output = true};
+  static constexpr OpInfo info{.name = "exp",
+                               .dtypes = dtypes::kFloating,
+                               .promote = Promote::kFloat,
+                               .grad_of_output = true};
   template <class V>
   HEARTH_FN V value(V x) const {
     return exp(x);
@@ -18,8 +20,10 @@ struct Exp {
 };
 
 struct Expm1 {
-  static constexpr OpInfo info{
-      .name = "expm1", .dtypes = dtypes::kFloating, .promote = Promote::kFloat, .grad_of_output = true};
+  static constexpr OpInfo info{.name = "expm1",
+                               .dtypes = dtypes::kFloating,
+                               .promote = Promote::kFloat,
+                               .grad_of_output = true};
   template <class V>
   HEARTH_FN V value(V x) const {
     return expm1(x);
@@ -31,7 +35,8 @@ struct Expm1 {
 };
 
 struct Log {
-  static constexpr OpInfo info{.name = "log", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr OpInfo info{
+      .name = "log", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
   template <class V>
   HEARTH_FN V value(V x) const {
     return log(x);
@@ -43,7 +48,8 @@ struct Log {
 };
 
 struct Log1p {
-  static constexpr OpInfo info{.name = "log1p", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr OpInfo info{
+      .name = "log1p", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
   template <class V>
   HEARTH_FN V value(V x) const {
     return log1p(x);
@@ -55,8 +61,10 @@ struct Log1p {
 };
 
 struct Sqrt {
-  static constexpr OpInfo info{
-      .name = "sqrt", .dtypes = dtypes::kFloating, .promote = Promote::kFloat, .grad_of_output = true};
+  static constexpr OpInfo info{.name = "sqrt",
+                               .dtypes = dtypes::kFloating,
+                               .promote = Promote::kFloat,
+                               .grad_of_output = true};
   template <class V>
   HEARTH_FN V value(V x) const {
     return sqrt(x);
@@ -68,8 +76,10 @@ struct Sqrt {
 };
 
 struct Rsqrt {
-  static constexpr OpInfo info{
-      .name = "rsqrt", .dtypes = dtypes::kFloating, .promote = Promote::kFloat, .grad_of_output = true};
+  static constexpr OpInfo info{.name = "rsqrt",
+                               .dtypes = dtypes::kFloating,
+                               .promote = Promote::kFloat,
+                               .grad_of_output = true};
   template <class V>
   HEARTH_FN V value(V x) const {
     return rsqrt(x);
@@ -81,8 +91,10 @@ struct Rsqrt {
 };
 
 struct Tanh {
-  static constexpr OpInfo info{
-      .name = "tanh", .dtypes = dtypes::kFloating, .promote = Promote::kFloat, .grad_of_output = true};
+  static constexpr OpInfo info{.name = "tanh",
+                               .dtypes = dtypes::kFloating,
+                               .promote = Promote::kFloat,
+                               .grad_of_output = true};
   template <class V>
   HEARTH_FN V value(V x) const {
     return tanh(x);
@@ -94,7 +106,8 @@ struct Tanh {
 };
 
 struct Erf {
-  static constexpr OpInfo info{.name = "erf", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr OpInfo info{
+      .name = "erf", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
   static constexpr double kTwoInvSqrtPi = 1.12837916709551257390;
   template <class V>
   HEARTH_FN V value(V x) const {
@@ -107,7 +120,8 @@ struct Erf {
 };
 
 struct Erfc {
-  static constexpr OpInfo info{.name = "erfc", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr OpInfo info{
+      .name = "erfc", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
   template <class V>
   HEARTH_FN V value(V x) const {
     return erfc(x);
@@ -119,7 +133,8 @@ struct Erfc {
 };
 
 struct Sin {
-  static constexpr OpInfo info{.name = "sin", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr OpInfo info{
+      .name = "sin", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
   template <class V>
   HEARTH_FN V value(V x) const {
     return sin(x);
@@ -131,7 +146,8 @@ struct Sin {
 };
 
 struct Cos {
-  static constexpr OpInfo info{.name = "cos", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr OpInfo info{
+      .name = "cos", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
   template <class V>
   HEARTH_FN V value(V x) const {
     return cos(x);
@@ -144,7 +160,8 @@ struct Cos {
 
 /// The angle of the point (b, a).
 struct Atan2 {
-  static constexpr OpInfo info{.name = "atan2", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr OpInfo info{
+      .name = "atan2", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return atan2(a, b);
@@ -177,18 +194,17 @@ struct Fmod {
 };
 
 /// Rounding functions are flat: their gradient is zero.
-#define HEARTH_ROUNDING(Name, function)                                               \
-  struct Name {                                                                       \
-    static constexpr OpInfo info{                                                     \
-        .name = #function, .dtypes = dtypes::kReal};     \
-    template <class V>                                                                \
-    HEARTH_FN V value(V x) const {                                                    \
-      return function(x);                                                             \
-    }                                                                                 \
-    template <class V>                                                                \
-    HEARTH_FN V grad(V g, V) const {                                                  \
-      return 0 * g;                                                                   \
-    }                                                                                 \
+#define HEARTH_ROUNDING(Name, function)                                       \
+  struct Name {                                                               \
+    static constexpr OpInfo info{.name = #function, .dtypes = dtypes::kReal}; \
+    template <class V>                                                        \
+    HEARTH_FN V value(V x) const {                                            \
+      return function(x);                                                     \
+    }                                                                         \
+    template <class V>                                                        \
+    HEARTH_FN V grad(V g, V) const {                                          \
+      return 0 * g;                                                           \
+    }                                                                         \
   };
 HEARTH_ROUNDING(Floor, floor)
 HEARTH_ROUNDING(Ceil, ceil)
@@ -196,6 +212,7 @@ HEARTH_ROUNDING(Round, round)
 HEARTH_ROUNDING(Trunc, trunc)
 #undef HEARTH_ROUNDING
 
-using Math = List<Exp, Expm1, Log, Log1p, Sqrt, Rsqrt, Tanh, Erf, Erfc, Sin, Cos, Atan2, Fmod, Floor, Ceil, Round, Trunc>;
+using Math = List<Exp, Expm1, Log, Log1p, Sqrt, Rsqrt, Tanh, Erf, Erfc, Sin, Cos, Atan2, Fmod,
+                  Floor, Ceil, Round, Trunc>;
 
 }  // namespace hearth::fn

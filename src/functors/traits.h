@@ -109,20 +109,25 @@ HEARTH_FN auto evaluate(const F& f, V... v) {
 
 /// How many operands formula `which` of F takes: the inputs, and the incoming gradient before them.
 template <class F, int which>
-inline constexpr int operands = which == 0 ? arity<F> : F::info.grad_of_output ? 2 : arity<F> + 1;
+inline constexpr int operands = which == 0               ? arity<F>
+                                : F::info.grad_of_output ? 2
+                                                         : arity<F> + 1;
 
 /// Whether F has formula `which`.
 template <class F, int which>
 inline constexpr bool has_formula = [] {
   using P = detail::Probe;
-  if constexpr (which == 0) return true;
-  else if constexpr (which > arity<F>) return false;
+  if constexpr (which == 0)
+    return true;
+  else if constexpr (which > arity<F>)
+    return false;
   else if constexpr (arity<F> == 1)
     return requires(F f, P p) { f.grad(p, p); };
   else if constexpr (arity<F> == 2)
     return which == 1 ? requires(F f, P p) { f.grad_a(p, p, p); } : requires(F f, P p) { f.grad_b(p, p, p); };
-  else
-    return which == 1   ? requires(F f, P p) { f.grad_a(p, p, p, p); }
+  else return which == 1 ? requires(F f, P p) {
+    f.grad_a(p, p, p, p);
+  }
            : which == 2 ? requires(F f, P p) { f.grad_b(p, p, p, p); }
                         : requires(F f, P p) { f.grad_c(p, p, p, p); };
 }();
@@ -146,8 +151,8 @@ inline constexpr Probe probed = [] {
 }();
 }  // namespace detail
 
-/// Which inputs (bit i) gradient `which` of F really reads: nothing else has to be saved for it. For
-/// grad_of_output, bit 0 is the output.
+/// Which inputs (bit i) gradient `which` of F really reads: nothing else has to be saved for it.
+/// For grad_of_output, bit 0 is the output.
 template <class F, int which>
 inline constexpr SlotSet reads = detail::probed<F, which>.used;
 

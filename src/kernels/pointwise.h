@@ -28,9 +28,9 @@ struct Operand {
   const void* address() const { return is_number ? number : data; }
 };
 
-/// out = functor.formula(in...) over one shape, whose dimensions were sorted and merged: the last is the
-/// fastest in memory. Operands of other dtypes are converted to `compute` on the way in and from the
-/// formula's result on the way out.
+/// out = functor.formula(in...) over one shape, whose dimensions were sorted and merged: the last
+/// is the fastest in memory. Operands of other dtypes are converted to `compute` on the way in and
+/// from the formula's result on the way out.
 struct PointwiseParams {
   int16_t functor = 0;  // index in fn::All
   Formula formula = Formula::kValue;

@@ -42,11 +42,11 @@ inline constexpr int kKernelCount = static_cast<int>(KernelId::kCount);
 
 template <class P>
 struct KernelIdOf;
-#define HEARTH_KERNEL_ID_OF(Name)                                 \
-  template <>                                                     \
-  struct KernelIdOf<Name##Params> {                               \
-    static constexpr KernelId value = KernelId::Name;             \
-    static constexpr const char* name = #Name;                    \
+#define HEARTH_KERNEL_ID_OF(Name)                     \
+  template <>                                         \
+  struct KernelIdOf<Name##Params> {                   \
+    static constexpr KernelId value = KernelId::Name; \
+    static constexpr const char* name = #Name;        \
   };
 HEARTH_KERNELS(HEARTH_KERNEL_ID_OF)
 #undef HEARTH_KERNEL_ID_OF
@@ -71,11 +71,15 @@ struct ParamsType {
 
 template <class P>
 inline constexpr ParamsType params_type{
-    KernelIdOf<P>::value, KernelIdOf<P>::name, sizeof(P), alignof(P),
+    KernelIdOf<P>::value,
+    KernelIdOf<P>::name,
+    sizeof(P),
+    alignof(P),
     [](void* to, const void* from) { new (to) P(*static_cast<const P*>(from)); },
     [](void* params) { static_cast<P*>(params)->~P(); }};
 
-/// Runs a kernel on the Ctx's backend and stream; "Gather has no CUDA kernel in this build" if it has none.
+/// Runs a kernel on the Ctx's backend and stream; "Gather has no CUDA kernel in this build" if it
+/// has none.
 void launch(Ctx& ctx, const ParamsType& type, const void* params);
 template <class P>
 void launch(Ctx& ctx, const P& params) {

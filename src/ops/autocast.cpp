@@ -5,7 +5,8 @@ namespace hearth {
 namespace {
 
 bool is_eligible(const Tensor& t) {
-  return t.defined() && t.is_floating_point() && t.scalar_type() != kDouble && !impl_of(t).has(kWrappedNumber);
+  return t.defined() && t.is_floating_point() && t.scalar_type() != kDouble &&
+         !impl_of(t).has(kWrappedNumber);
 }
 
 ScalarType target_type(const OpCall& c) {
@@ -17,7 +18,8 @@ ScalarType target_type(const OpCall& c) {
     if (!t.defined()) continue;
     on_gpu |= t.is_cuda();
     if (is_eligible(t))
-      widest = widest == ScalarType::Undefined ? t.scalar_type() : promote_types(widest, t.scalar_type());
+      widest = widest == ScalarType::Undefined ? t.scalar_type()
+                                               : promote_types(widest, t.scalar_type());
   }
   return c.op.info->amp == Amp::kLower ? ScalarType(modes.autocast_dtype[on_gpu]) : widest;
 }

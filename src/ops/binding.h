@@ -4,9 +4,9 @@
 
 namespace hearth {
 
-/// Binds the output of an in-place or out= call to the caller's tensor: directly where the kernel can write
-/// there, else through a temporary that finish() copies. Checks shape, dtype and overlap first, so that a
-/// refused call changes nothing.
+/// Binds the output of an in-place or out= call to the caller's tensor: directly where the kernel
+/// can write there, else through a temporary that finish() copies. Checks shape, dtype and overlap
+/// first, so that a refused call changes nothing.
 class BoundOutput {
  public:
   BoundOutput(OpCall& call, const Infer& inferred);
@@ -18,7 +18,8 @@ class BoundOutput {
   OpCall& call_;
   Tensor tensors_[kMaxOutputs];
   bool direct_ = true;
-  bool resizes_late_ = false;  // the output's shape is not known yet, or resizing would pull an input's memory away
+  bool resizes_late_ =
+      false;  // the output's shape is not known yet, or resizing would pull an input's memory away
 };
 
 /// Makes an out= tensor ready to take a result: checks dtype and overlap, resizes with a warning.

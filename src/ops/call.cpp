@@ -32,13 +32,15 @@ const char* argument_name(const OpInfo& info, int index) {
 
 [[noreturn, gnu::cold]] void mixed_devices(const OpInfo& info, Device a, Device b, int argument) {
   const Device host = a.is_cpu() ? a : b, other = a.is_cpu() ? b : a;
-  detail::fail<Error>("Expected all tensors to be on the same device, but found at least two devices, ", other.str(),
-                      " and ", host.str(), "! (when checking argument for argument ",
-                      argument_name(info, argument), " in method ", info.name, "; move it with .to(\"", a.str(),
-                      "\"))");
+  detail::fail<Error>(
+      "Expected all tensors to be on the same device, but found at least two devices, ",
+      other.str(), " and ", host.str(), "! (when checking argument for argument ",
+      argument_name(info, argument), " in method ", info.name, "; move it with .to(\"", a.str(),
+      "\"))");
 }
 
-/// The device an op runs on: that of its inputs. A number on the CPU goes along with any device of a pointwise op.
+/// The device an op runs on: that of its inputs. A number on the CPU goes along with any device of
+/// a pointwise op.
 Device device_of(const OpCall& c) {
   Device device(DeviceType::CPU);
   int decided_by = -1;
@@ -48,7 +50,8 @@ Device device_of(const OpCall& c) {
     const Tensor& tensor = i < c.inputs.count ? c.inputs[i] : c.outputs[0];
     if (!tensor.defined()) continue;
     const TensorImpl& impl = impl_of(tensor);
-    const bool number = c.op.functor >= 0 && impl.dim == 0 && impl.device.is_cpu() && i < c.inputs.count;
+    const bool number =
+        c.op.functor >= 0 && impl.dim == 0 && impl.device.is_cpu() && i < c.inputs.count;
     if (decided_by < 0 || (weak && !number)) {
       device = impl.device;
       decided_by = i;
@@ -62,14 +65,17 @@ Device device_of(const OpCall& c) {
 
 void check_defined(const OpCall& c) {
   for (int i = 0; i < c.inputs.count; ++i)
-    HEARTH_CHECK(c.inputs[i].defined() || (c.op.info->optional & in_slot(i)), "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument ",
-                 i, " of ", c.op.info->name);
+    HEARTH_CHECK(
+        c.inputs[i].defined() || (c.op.info->optional & in_slot(i)),
+        "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument ", i,
+        " of ", c.op.info->name);
 }
 
 void make_view(OpCall& c, const Infer& inferred) {
   const Infer::Output& out = inferred.out();
   TensorImpl& source = impl_of(c.inputs[0]);
-  Tensor view = new_tensor(out.dtype == ScalarType::Undefined ? source.dtype : out.dtype, source.device);
+  Tensor view =
+      new_tensor(out.dtype == ScalarType::Undefined ? source.dtype : out.dtype, source.device);
   TensorImpl& impl = impl_of(view);
   if (out.has_strides)
     impl.set_geometry(out.sizes, out.strides);
@@ -129,9 +135,11 @@ void compute(OpCall& c) {
   Infer inferred(c.inputs);
   const bool pointwise = c.op.functor >= 0;
   if (pointwise) inferred.compute = compute_type(info, c.inputs);
-  if (pointwise || inferred.has(0)) check_dtype(info, pointwise ? inferred.compute : inferred.in(0).dtype);
+  if (pointwise || inferred.has(0))
+    check_dtype(info, pointwise ? inferred.compute : inferred.in(0).dtype);
   c.op.infer(c.op, c.args, inferred);
-  HEARTH_CHECK_AS(NotImplementedError, info.effect != Effect::kDynamicShape || !device.is_meta(), info.name,
+  HEARTH_CHECK_AS(NotImplementedError, info.effect != Effect::kDynamicShape || !device.is_meta(),
+                  info.name,
                   "(): the result's shape depends on data, which meta tensors do not have");
   if (info.effect == Effect::kView) return make_view(c, inferred);
   if (c.binding == Binding::kNew) {
@@ -146,7 +154,8 @@ void compute(OpCall& c) {
     if (info.mutates >> i & 1u && c.inputs[i].defined()) impl_of(c.inputs[i]).bump_version();
 }
 
-/// The flags that take an op off the plain path; a view has those of its base, which may have got them later.
+/// The flags that take an op off the plain path; a view has those of its base, which may have got
+/// them later.
 inline uint32_t attention_of(const TensorImpl& impl) {
   if (impl.flags & kIsView && autograd::requires_grad(impl)) return kHasGradFn;
   return impl.flags & kNeedsAttention;

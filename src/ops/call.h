@@ -21,8 +21,8 @@ struct OpCall {
   Tensor outputs[kMaxOutputs] = {};
 };
 
-/// The boundary: every op passes here. Device and dtype checks, promotion, autocast, allocation, version
-/// counts, view links, history and anomaly mode happen behind it and nowhere else.
+/// The boundary: every op passes here. Device and dtype checks, promotion, autocast, allocation,
+/// version counts, view links, history and anomaly mode happen behind it and nowhere else.
 void run(OpCall& call);
 
 /// Every op's record, for coverage tests and documentation.
@@ -37,7 +37,8 @@ void infer_op(const OpRecord&, const void* args, Infer& c) {
 }
 template <class Op>
 void launch_op(const OpRecord&, const void* args, Launch& c) {
-  if constexpr (Op::info.effect != Effect::kView) Op::launch(*static_cast<const typename Op::Args*>(args), c);
+  if constexpr (Op::info.effect != Effect::kView)
+    Op::launch(*static_cast<const typename Op::Args*>(args), c);
 }
 template <class Op>
 void grad_op(const OpRecord&, const void* args, Grad& c) {
@@ -68,7 +69,8 @@ constexpr auto grad_of() -> decltype(OpRecord::grad) {
 
 }  // namespace detail
 
-/// The record of a kernel op: a struct with Args, info, infer, launch and, if it has a derivative, grad.
+/// The record of a kernel op: a struct with Args, info, infer, launch and, if it has a derivative,
+/// grad.
 template <class Op>
 inline constexpr OpRecord record_of{&Op::info,
                                     sizeof(typename Op::Args),
@@ -153,7 +155,8 @@ class ListInvocation {
   std::vector<const Tensor*> inputs_;
 };
 
-/// Marks a composed op while its parts run, so that errors, the profiler and autocast see it by name.
+/// Marks a composed op while its parts run, so that errors, the profiler and autocast see it by
+/// name.
 class Composite {
  public:
   explicit Composite(const char* name);

@@ -4,9 +4,10 @@
 
 namespace hearth {
 
-#define HEARTH_DEFINE_COMPARISON(name, Functor)                                                 \
-  HEARTH_DEFINE_OUT(name, (const Tensor& other), pointwise(fn::Functor{}, self, other))         \
-  HEARTH_DEFINE_OUT(name, (const Scalar& other), pointwise(fn::Functor{}, self, wrapped_number(other)))
+#define HEARTH_DEFINE_COMPARISON(name, Functor)                                         \
+  HEARTH_DEFINE_OUT(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
+  HEARTH_DEFINE_OUT(name, (const Scalar& other),                                        \
+                    pointwise(fn::Functor{}, self, wrapped_number(other)))
 HEARTH_DEFINE_COMPARISON(eq, Eq)
 HEARTH_DEFINE_COMPARISON(ne, Ne)
 HEARTH_DEFINE_COMPARISON(lt, Lt)
@@ -24,8 +25,10 @@ HEARTH_DEFINE_METHOD(Tensor, isinf, (), pointwise(fn::IsInf{}, self).call())
 namespace {
 
 void check_comparable(const Tensor& a, const Tensor& b, const char* name) {
-  HEARTH_CHECK(a.device() == b.device(), "Expected all tensors to be on the same device, but found at least two devices, ",
-               a.device(), " and ", b.device(), "! (when checking argument for argument other in method ", name, ")");
+  HEARTH_CHECK(a.device() == b.device(),
+               "Expected all tensors to be on the same device, but found at least two devices, ",
+               a.device(), " and ", b.device(),
+               "! (when checking argument for argument other in method ", name, ")");
 }
 
 bool tensors_equal(const Tensor& a, const Tensor& b) {
@@ -38,8 +41,10 @@ bool tensors_equal(const Tensor& a, const Tensor& b) {
 /// |a - b| <= atol + rtol * |b|, equal infinities included.
 bool close(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
   check_comparable(a, b, "allclose");
-  HEARTH_CHECK(a.scalar_type() == b.scalar_type(), name_of(a.scalar_type()), " did not match ", name_of(b.scalar_type()));
-  HEARTH_CHECK(rtol >= 0 && atol >= 0, "rtol and atol must not be negative, got ", rtol, " and ", atol);
+  HEARTH_CHECK(a.scalar_type() == b.scalar_type(), name_of(a.scalar_type()), " did not match ",
+               name_of(b.scalar_type()));
+  HEARTH_CHECK(rtol >= 0 && atol >= 0, "rtol and atol must not be negative, got ", rtol, " and ",
+               atol);
   const AutoGradMode off(false);
   const ScalarType type = a.is_floating_point() ? a.scalar_type() : kDouble;
   const Tensor x = a.to(type), y = b.to(type);
@@ -53,7 +58,8 @@ bool close(const Tensor& a, const Tensor& b, double rtol, double atol, bool equa
 }  // namespace
 
 HEARTH_DEFINE_METHOD(bool, equal, (const Tensor& other), tensors_equal(self, other))
-HEARTH_DEFINE_METHOD(bool, allclose, (const Tensor& other, double rtol, double atol, bool equal_nan),
+HEARTH_DEFINE_METHOD(bool, allclose,
+                     (const Tensor& other, double rtol, double atol, bool equal_nan),
                      close(self, other, rtol, atol, equal_nan))
 
 }  // namespace hearth

@@ -73,7 +73,8 @@ Dims strides_for(const TensorImpl& source, MemoryFormat format) {
   Dims order = Dims::uninitialized(size_t(source.dim));
   for (size_t d = 0; d < order.size(); ++d) {
     size_t k = d;
-    for (; k > 0 && source.strides()[size_t(order[k - 1])] < source.strides()[d]; --k) order[k] = order[k - 1];
+    for (; k > 0 && source.strides()[size_t(order[k - 1])] < source.strides()[d]; --k)
+      order[k] = order[k - 1];
     order[k] = int64_t(d);
   }
   Dims strides = Dims::uninitialized(order.size());
@@ -131,7 +132,9 @@ struct Transfer {
     c.out().has_device = true;
   }
   static void launch(const Args& args, Launch& c);
-  static void grad(const Args& args, Grad& c) { c.set(0, transfer(c.grad(), c.in_device(0), args.non_blocking)); }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, transfer(c.grad(), c.in_device(0), args.non_blocking));
+  }
 };
 
 void copy_between_gpus(const TensorImpl& to, const TensorImpl& from, size_t bytes) {
@@ -194,8 +197,10 @@ struct CopyInto {
   static void infer(const Args&, Infer& c) {
     const TensorImpl &self = c.in(0), &src = c.in(1);
     const bool number = src.dim == 0 && src.device.is_cpu();
-    HEARTH_CHECK(number || src.device == self.device, "Expected all tensors to be on the same device, but found at "
-                 "least two devices, ", self.device, " and ", src.device, "! (argument src of ", facts.name, ")");
+    HEARTH_CHECK(number || src.device == self.device,
+                 "Expected all tensors to be on the same device, but found at "
+                 "least two devices, ",
+                 self.device, " and ", src.device, "! (argument src of ", facts.name, ")");
     const Dims sizes = broadcast_sizes(self.sizes(), src.sizes());
     HEARTH_CHECK(sizes == Dims(self.sizes()), "output with shape ", self.sizes(),
                  " doesn't match the broadcast shape ", sizes);
@@ -207,8 +212,16 @@ struct CopyInto {
     if (c.needs(1)) c.set(1, c.grad().sum_to_size(c.in_sizes(1)));
   }
 };
-constexpr OpInfo kCopy{.name = "copy_", .node = "Copy", .arguments = "self,src", .runs_inplace = true, .mixes_devices = true};
-constexpr OpInfo kFill{.name = "fill_", .node = "Fill", .arguments = "self,value", .runs_inplace = true, .mixes_devices = true};
+constexpr OpInfo kCopy{.name = "copy_",
+                       .node = "Copy",
+                       .arguments = "self,src",
+                       .runs_inplace = true,
+                       .mixes_devices = true};
+constexpr OpInfo kFill{.name = "fill_",
+                       .node = "Fill",
+                       .arguments = "self,value",
+                       .runs_inplace = true,
+                       .mixes_devices = true};
 
 Tensor copy_in_format(const Tensor& self, std::optional<MemoryFormat> format) {
   return invoke<Clone>({format.value_or(MemoryFormat::Preserve)}, self).call();
@@ -216,21 +229,25 @@ Tensor copy_in_format(const Tensor& self, std::optional<MemoryFormat> format) {
 
 Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
   Tensor& target = const_cast<Tensor&>(self);
-  HEARTH_CHECK(self.defined() && src.defined(), "copy_: expected proper tensors, got an undefined one");
+  HEARTH_CHECK(self.defined() && src.defined(),
+               "copy_: expected proper tensors, got an undefined one");
   if (self.is_same(src)) return target;
   const bool number = src.dim() == 0 && src.is_cpu();
-  if (number || self.device() == src.device()) return invoke<CopyInto<kCopy>>({}, self, src).inplace(self);
+  if (number || self.device() == src.device())
+    return invoke<CopyInto<kCopy>>({}, self, src).inplace(self);
   HEARTH_CHECK(!src.is_meta(), "Cannot copy out of meta tensor; no data!");
   if (self.is_meta()) {
     broadcast_sizes(self.sizes(), src.sizes());
     return target;
   }
   const bool recorded = modes.grad_enabled && (self.requires_grad() || src.requires_grad());
-  if (!recorded && self.is_contiguous() && self.scalar_type() == src.scalar_type() && self.sizes().equals(src.sizes())) {
+  if (!recorded && self.is_contiguous() && self.scalar_type() == src.scalar_type() &&
+      self.sizes().equals(src.sizes())) {
     const Tensor packed = src.contiguous();
     return invoke<Transfer>({self.device(), non_blocking}, packed).out(target);
   }
-  return invoke<CopyInto<kCopy>>({}, self, transfer(src, self.device(), non_blocking)).inplace(self);
+  return invoke<CopyInto<kCopy>>({}, self, transfer(src, self.device(), non_blocking))
+      .inplace(self);
 }
 
 Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blocking, bool copy,
@@ -243,55 +260,74 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
   // Convert where fewer bytes travel.
   const bool convert_first = element_size(dtype) < self.itemsize();
   Tensor moved = transfer(convert_first ? self.to(dtype) : self, device, non_blocking);
-  const bool dense_permuted = !format && self.is_non_overlapping_and_dense() && !self.is_contiguous();
+  const bool dense_permuted =
+      !format && self.is_non_overlapping_and_dense() && !self.is_contiguous();
   if (dense_permuted) {
-    Tensor shaped = empty_strided(self.sizes(), self.strides(), TensorOptions(dtype).device(device));
+    Tensor shaped =
+        empty_strided(self.sizes(), self.strides(), TensorOptions(dtype).device(device));
     return shaped.copy_(moved);
   }
   if (moved.scalar_type() != dtype) moved = moved.to(dtype);
-  return format ? moved.contiguous(wanted == MemoryFormat::Preserve ? MemoryFormat::Contiguous : wanted) : moved;
+  return format ? moved.contiguous(wanted == MemoryFormat::Preserve ? MemoryFormat::Contiguous
+                                                                    : wanted)
+                : moved;
 }
 
 }  // namespace
 
 Tensor transfer(const Tensor& self, Device device, bool non_blocking) {
-  HEARTH_CHECK(!self.is_meta() || device.is_meta(), "Cannot copy out of meta tensor; no data! Please use "
-               "torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from meta to a different "
+  HEARTH_CHECK(!self.is_meta() || device.is_meta(),
+               "Cannot copy out of meta tensor; no data! Please use "
+               "torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from "
+               "meta to a different "
                "device.");
   return invoke<Transfer>({device, non_blocking}, self.contiguous()).call();
 }
 
-HEARTH_DEFINE_METHOD(Tensor, clone, (std::optional<MemoryFormat> format), copy_in_format(self, format))
+HEARTH_DEFINE_METHOD(Tensor, clone, (std::optional<MemoryFormat> format),
+                     copy_in_format(self, format))
 HEARTH_DEFINE_METHOD(Tensor, contiguous, (MemoryFormat format),
                      self.is_contiguous(format) ? self : self.clone(format))
 
-Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) { return copy_from(self, src, non_blocking); }
-Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const { return copy_from(*this, src, non_blocking); }
-HEARTH_DEFINE_INPLACE(fill_, (const Scalar& value), invoke<CopyInto<kFill>>({}, self, wrapped_number(value)))
+Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
+  return copy_from(self, src, non_blocking);
+}
+Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
+  return copy_from(*this, src, non_blocking);
+}
+HEARTH_DEFINE_INPLACE(fill_, (const Scalar& value),
+                      invoke<CopyInto<kFill>>({}, self, wrapped_number(value)))
 HEARTH_DEFINE_INPLACE(zero_, (), invoke<CopyInto<kFill>>({}, self, wrapped_number(0)))
 
 namespace {
 
 const Tensor& zero_dim(const Tensor& value) {
-  HEARTH_CHECK(value.dim() == 0, "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
+  HEARTH_CHECK(value.dim() == 0,
+               "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
                " dimensions.");
   return value;
 }
 
 }  // namespace
 
-HEARTH_DEFINE_INPLACE(fill_, (const Tensor& value), invoke<CopyInto<kFill>>({}, self, zero_dim(value)))
+HEARTH_DEFINE_INPLACE(fill_, (const Tensor& value),
+                      invoke<CopyInto<kFill>>({}, self, zero_dim(value)))
 
-Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
-  HEARTH_CHECK(!options.has_requires_grad() || !options.requires_grad(),
-               "to(options) expects unset requires_grad flag, but got options.requires_grad set as true");
-  return move_to(*this, options.device_opt().value_or(device()), options.dtype_opt().value_or(scalar_type()),
-                 non_blocking, copy, format ? format : options.memory_format_opt());
+Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  HEARTH_CHECK(
+      !options.has_requires_grad() || !options.requires_grad(),
+      "to(options) expects unset requires_grad flag, but got options.requires_grad set as true");
+  return move_to(*this, options.device_opt().value_or(device()),
+                 options.dtype_opt().value_or(scalar_type()), non_blocking, copy,
+                 format ? format : options.memory_format_opt());
 }
-Tensor Tensor::to(Device where, ScalarType type, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
+Tensor Tensor::to(Device where, ScalarType type, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
   return move_to(*this, where, type, non_blocking, copy, format);
 }
-Tensor Tensor::to(ScalarType type, bool non_blocking, bool copy, std::optional<MemoryFormat> format) const {
+Tensor Tensor::to(ScalarType type, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
   return move_to(*this, device(), type, non_blocking, copy, format);
 }
 Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy) const {
@@ -303,8 +339,8 @@ Tensor Tensor::cuda() const { return to(Device(DeviceType::CUDA), scalar_type())
 Tensor Tensor::pin_memory() const {
   HEARTH_CHECK(is_cpu(), "cannot pin '", toString(), "' only dense CPU tensors can be pinned");
   if (is_pinned()) return *this;
-  Tensor pinned = allocate_strided(sizes(), strides_for(impl_of(*this), MemoryFormat::Preserve), scalar_type(),
-                                   device(), true);
+  Tensor pinned = allocate_strided(sizes(), strides_for(impl_of(*this), MemoryFormat::Preserve),
+                                   scalar_type(), device(), true);
   return pinned.copy_(*this);
 }
 

@@ -5,7 +5,8 @@
 
 namespace hearth {
 
-/// Launches to = from, converted and broadcast; both on the Ctx's device (a CPU number counts as anywhere).
+/// Launches to = from, converted and broadcast; both on the Ctx's device (a CPU number counts as
+/// anywhere).
 void launch_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from);
 /// The same on views, for kernels' own scratch.
 void launch_copy(Ctx& ctx, const View& to, const View& from);

@@ -15,7 +15,8 @@ namespace hearth {
 Device resolve_device(Device device) {
   if (device.is_cpu()) return Device(DeviceType::CPU);
   if (!device.is_cuda()) return Device(device.type());
-  const Device resolved(DeviceType::CUDA, device.has_index() ? device.index() : current_cuda_device());
+  const Device resolved(DeviceType::CUDA,
+                        device.has_index() ? device.index() : current_cuda_device());
   backend_of(resolved);
   return resolved;
 }
@@ -46,23 +47,27 @@ ScalarType number_dtype(const TensorOptions& options, const Scalar& value) {
 }  // namespace
 
 Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> format) {
-  HEARTH_CHECK(!(format && options.has_memory_format()), "Cannot set memory_format both in TensorOptions and explicit "
+  HEARTH_CHECK(!(format && options.has_memory_format()),
+               "Cannot set memory_format both in TensorOptions and explicit "
                "argument; please delete the redundant setter.");
   const Device device = resolve_device(options.device());
   HEARTH_CHECK(!options.pinned_memory() || device.is_cpu(), "Only dense CPU tensors can be pinned");
-  const MemoryFormat wanted = format.value_or(options.memory_format_opt().value_or(MemoryFormat::Contiguous));
+  const MemoryFormat wanted =
+      format.value_or(options.memory_format_opt().value_or(MemoryFormat::Contiguous));
   if (wanted == MemoryFormat::Contiguous || wanted == MemoryFormat::Preserve)
-    return finish_new(allocate_tensor(size, options.dtype_or_default(), device, options.pinned_memory()), options);
+    return finish_new(
+        allocate_tensor(size, options.dtype_or_default(), device, options.pinned_memory()),
+        options);
   TensorImpl geometry;
   geometry.set_sizes(size);
-  return finish_new(allocate_strided(size, strides_for(geometry, wanted), options.dtype_or_default(), device,
-                                     options.pinned_memory()),
+  return finish_new(allocate_strided(size, strides_for(geometry, wanted),
+                                     options.dtype_or_default(), device, options.pinned_memory()),
                     options);
 }
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
-  return finish_new(allocate_strided(size, stride, options.dtype_or_default(), resolve_device(options.device()),
-                                     options.pinned_memory()),
+  return finish_new(allocate_strided(size, stride, options.dtype_or_default(),
+                                     resolve_device(options.device()), options.pinned_memory()),
                     options);
 }
 
@@ -85,11 +90,15 @@ Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
   return full({}, value, options.dtype(options.dtype_or_default()));
 }
 
-Tensor empty_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
-  const MemoryFormat wanted = format.value_or(options.memory_format_opt().value_or(MemoryFormat::Preserve));
-  return empty_strided(self.sizes(), strides_for(impl_of(self), wanted), like_options(self, options));
+Tensor empty_like(const Tensor& self, const TensorOptions& options,
+                  std::optional<MemoryFormat> format) {
+  const MemoryFormat wanted =
+      format.value_or(options.memory_format_opt().value_or(MemoryFormat::Preserve));
+  return empty_strided(self.sizes(), strides_for(impl_of(self), wanted),
+                       like_options(self, options));
 }
-Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options, std::optional<MemoryFormat> format) {
+Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
+                 std::optional<MemoryFormat> format) {
   Tensor tensor = empty_like(self, bare(options), format);
   {
     const AutoGradMode off(false);
@@ -97,20 +106,27 @@ Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& o
   }
   return finish_new(std::move(tensor), options);
 }
-Tensor zeros_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+Tensor zeros_like(const Tensor& self, const TensorOptions& options,
+                  std::optional<MemoryFormat> format) {
   return full_like(self, 0, options, format);
 }
-Tensor ones_like(const Tensor& self, const TensorOptions& options, std::optional<MemoryFormat> format) {
+Tensor ones_like(const Tensor& self, const TensorOptions& options,
+                 std::optional<MemoryFormat> format) {
   return full_like(self, 1, options, format);
 }
 
-Tensor arange(const Scalar& end, const TensorOptions& options) { return arange(0, end, 1, options); }
+Tensor arange(const Scalar& end, const TensorOptions& options) {
+  return arange(0, end, 1, options);
+}
 Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options) {
   return arange(start, end, 1, options);
 }
-Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const TensorOptions& options) {
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
+              const TensorOptions& options) {
   const bool integral = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
-  const ScalarType dtype = options.has_dtype() ? options.dtype_or_default() : integral ? kLong : get_default_dtype();
+  const ScalarType dtype = options.has_dtype() ? options.dtype_or_default()
+                           : integral          ? kLong
+                                               : get_default_dtype();
   HEARTH_CHECK(step.toDouble() != 0, "step must be nonzero");
   const double low = start.toDouble(), high = end.toDouble(), by = step.toDouble();
   HEARTH_CHECK(std::isfinite(low) && std::isfinite(high), "unsupported range: ", low, " -> ", high);
@@ -130,7 +146,8 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step, const 
   return finish_new(std::move(tensor), options);
 }
 
-Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const TensorOptions& options) {
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
+                const TensorOptions& options) {
   HEARTH_CHECK(steps >= 0, "number of steps must be non-negative");
   Tensor tensor = empty({steps}, bare(options));
   fill_linspace(tensor, start, end);
@@ -139,7 +156,8 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps, const Ten
 
 Tensor eye(int64_t n, const TensorOptions& options) { return eye(n, n, options); }
 Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
-  HEARTH_CHECK(n >= 0 && m >= 0, n < 0 ? "n" : "m", " must be greater or equal to 0, got ", n < 0 ? n : m);
+  HEARTH_CHECK(n >= 0 && m >= 0, n < 0 ? "n" : "m", " must be greater or equal to 0, got ",
+               n < 0 ? n : m);
   Tensor tensor = zeros({n, m}, bare(options));
   const int64_t diagonal = std::min(n, m);
   if (diagonal > 0) tensor.as_strided({diagonal}, {m + 1}).fill_(1);
@@ -148,20 +166,22 @@ Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
 
 namespace {
 
-Tensor wrap_memory(void* data, IntArrayRef size, IntArrayRef stride, std::function<void(void*)> deleter,
-                   const TensorOptions& options) {
+Tensor wrap_memory(void* data, IntArrayRef size, IntArrayRef stride,
+                   std::function<void(void*)> deleter, const TensorOptions& options) {
   const Device device = resolve_device(options.device());
   Tensor tensor = new_tensor(options.dtype_or_default(), device);
   TensorImpl& impl = impl_of(tensor);
   impl.set_geometry(size, stride);
-  for (int64_t s : stride) HEARTH_CHECK(s >= 0, "from_blob: negative strides are not supported, got ", stride);
+  for (int64_t s : stride)
+    HEARTH_CHECK(s >= 0, "from_blob: negative strides are not supported, got ", stride);
   auto storage = StoragePtr::adopt(new StorageImpl);
   storage->data = data;
   storage->nbytes = span_bytes(size, stride, 0, element_size(impl.dtype));
   storage->device = device;
   storage->borrowed = !deleter;
   storage->deleter = std::move(deleter);
-  HEARTH_CHECK(data || impl.numel == 0, "from_blob: the pointer is null but the tensor has ", impl.numel, " elements");
+  HEARTH_CHECK(data || impl.numel == 0, "from_blob: the pointer is null but the tensor has ",
+               impl.numel, " elements");
   impl.storage = std::move(storage);
   return finish_new(std::move(tensor), options);
 }
@@ -174,7 +194,8 @@ Tensor from_blob(void* data, IntArrayRef size, const TensorOptions& options) {
 Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
   return wrap_memory(data, size, stride, {}, options);
 }
-Tensor from_blob(void* data, IntArrayRef size, std::function<void(void*)> deleter, const TensorOptions& options) {
+Tensor from_blob(void* data, IntArrayRef size, std::function<void(void*)> deleter,
+                 const TensorOptions& options) {
   return wrap_memory(data, size, contiguous_strides(size), std::move(deleter), options);
 }
 

@@ -10,7 +10,8 @@ Device resolve_device(Device device);
 /// The options for a `*_like` function: those of `self`, overridden.
 TensorOptions like_options(const Tensor& self, const TensorOptions& options);
 
-/// A new tensor with its values: unmodified so far, an inference tensor under inference mode, a leaf if asked.
+/// A new tensor with its values: unmodified so far, an inference tensor under inference mode, a
+/// leaf if asked.
 Tensor finish_new(Tensor tensor, const TensorOptions& options);
 
 }  // namespace hearth

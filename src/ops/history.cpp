@@ -20,7 +20,8 @@ SlotSet wanted_gradients(const OpCall& c) {
     if (!c.inputs[i].defined()) continue;
     const TensorImpl& impl = impl_of(c.inputs[i]);
     // Lists may have more inputs than bits; one bit then stands for all.
-    if (autograd::requires_grad(impl) && is_differentiable(impl.dtype)) needs |= i < 32 ? 1u << i : 1u << 31;
+    if (autograd::requires_grad(impl) && is_differentiable(impl.dtype))
+      needs |= i < 32 ? 1u << i : 1u << 31;
   }
   return needs & c.op.differentiable;
 }
@@ -35,25 +36,32 @@ bool any_output_differentiable(const OpCall& c) {
 
 /// Whether the op's outputs can have a gradient at all, known before they exist.
 bool may_record(const OpCall& c) {
-  return c.op.info->promote != Promote::kToBool && c.op.info->non_differentiable != (1 << c.op.info->outputs) - 1;
+  return c.op.info->promote != Promote::kToBool &&
+         c.op.info->non_differentiable != (1 << c.op.info->outputs) - 1;
 }
 
 void check_binding(const OpCall& c, bool records) {
   if (c.binding == Binding::kInplace) {
     autograd::check_inplace(c.outputs[0], records);
   } else if (c.binding == Binding::kOut && modes.grad_enabled) {
-    const bool out_requires = c.outputs[0].defined() && autograd::requires_grad(impl_of(c.outputs[0]));
+    const bool out_requires =
+        c.outputs[0].defined() && autograd::requires_grad(impl_of(c.outputs[0]));
     HEARTH_CHECK(!records && !out_requires, c.op.info->name,
-                 "(): functions with out=... arguments don't support automatic differentiation, but one of the "
+                 "(): functions with out=... arguments don't support automatic differentiation, "
+                 "but one of the "
                  "arguments requires grad.");
   }
   for (int i = 0; c.op.info->mutates >> i; ++i)
-    if (c.op.info->mutates >> i & 1u && c.inputs[i].defined()) autograd::check_inplace(c.inputs[i], false);
+    if (c.op.info->mutates >> i & 1u && c.inputs[i].defined())
+      autograd::check_inplace(c.inputs[i], false);
 }
 
-/// Under inference mode new tensors are inference tensors; elsewhere those may not be written to or saved.
+/// Under inference mode new tensors are inference tensors; elsewhere those may not be written to or
+/// saved.
 void mark_inference(const OpCall& c) {
-  if (!(modes.flags & kInferenceMode) || c.binding != Binding::kNew || c.op.info->effect == Effect::kView) return;
+  if (!(modes.flags & kInferenceMode) || c.binding != Binding::kNew ||
+      c.op.info->effect == Effect::kView)
+    return;
   for (int i = 0; i < c.op.info->outputs; ++i)
     if (c.outputs[i].defined()) impl_of(c.outputs[i]).flags |= kInference;
 }
@@ -85,7 +93,8 @@ void save(OpNode& node, const OpCall& c, SlotSet saves, const Tensor& overwritte
     node.save(in_slot(i), is_output ? overwritten : c.inputs[i], false);
   }
   for (int i = 0; i < c.op.info->outputs; ++i)
-    if ((saves & out_slot(i)) && c.outputs[i].defined()) node.save(out_slot(i), c.outputs[i], true, uint32_t(i));
+    if ((saves & out_slot(i)) && c.outputs[i].defined())
+      node.save(out_slot(i), c.outputs[i], true, uint32_t(i));
 }
 
 void set_outputs(const OpCall& c, const autograd::NodePtr& node) {
@@ -93,7 +102,8 @@ void set_outputs(const OpCall& c, const autograd::NodePtr& node) {
     const Tensor& output = c.outputs[i];
     const bool differentiable = output.defined() && !(c.op.info->non_differentiable >> i & 1) &&
                                 is_differentiable(output.scalar_type());
-    const uint32_t number = output.defined() ? node->add_input_metadata(output) : node->add_input_metadata({});
+    const uint32_t number =
+        output.defined() ? node->add_input_metadata(output) : node->add_input_metadata({});
     if (!differentiable) continue;
     if (c.binding == Binding::kInplace && i == 0)
       autograd::rebase_history(output, node);
@@ -103,7 +113,8 @@ void set_outputs(const OpCall& c, const autograd::NodePtr& node) {
 }
 
 void check_has_derivative(const OpCall& c) {
-  HEARTH_CHECK_AS(NotImplementedError, c.op.grad, "derivative for ", c.op.info->name, " is not implemented");
+  HEARTH_CHECK_AS(NotImplementedError, c.op.grad, "derivative for ", c.op.info->name,
+                  " is not implemented");
 }
 
 }  // namespace

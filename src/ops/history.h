@@ -7,7 +7,8 @@ namespace hearth {
 /// The plain path: checks, allocation, launch (call.cpp).
 void compute(OpCall& call);
 
-/// The path of every call that has something to observe: autocast, inference mode, recording, anomaly mode.
+/// The path of every call that has something to observe: autocast, inference mode, recording,
+/// anomaly mode.
 void compute_with_history(OpCall& call);
 
 /// Tells autograd that `view` was made by this call.

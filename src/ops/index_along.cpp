@@ -16,17 +16,20 @@ struct DimArgs {
 int64_t at_least_one(int64_t size) { return size == 0 ? 1 : size; }
 
 void check_index(const char* op, const TensorImpl& index) {
-  HEARTH_CHECK(index.dtype == kLong || index.dtype == kInt, op, "(): Expected dtype int32/int64 for index");
+  HEARTH_CHECK(index.dtype == kLong || index.dtype == kInt, op,
+               "(): Expected dtype int32/int64 for index");
 }
 
 /// index may be smaller than `other` everywhere but along dim.
-void check_fits(const char* op, const TensorImpl& index, const TensorImpl& other, int64_t dim, const char* role) {
-  HEARTH_CHECK(at_least_one(index.dim) == at_least_one(other.dim), "Index tensor must have the same number of dimensions as ",
-               role, " tensor (", op, ": index ", index.sizes(), ", ", role, " ", other.sizes(), ")");
+void check_fits(const char* op, const TensorImpl& index, const TensorImpl& other, int64_t dim,
+                const char* role) {
+  HEARTH_CHECK(at_least_one(index.dim) == at_least_one(other.dim),
+               "Index tensor must have the same number of dimensions as ", role, " tensor (", op,
+               ": index ", index.sizes(), ", ", role, " ", other.sizes(), ")");
   for (int d = 0; d < index.dim; ++d)
-    HEARTH_CHECK(d == dim || index.sizes()[size_t(d)] <= other.sizes()[size_t(d)], "Size does not match at dimension ", d,
-                 " expected index ", index.sizes(), " to be no larger than ", role, " ", other.sizes(),
-                 " apart from dimension ", dim);
+    HEARTH_CHECK(d == dim || index.sizes()[size_t(d)] <= other.sizes()[size_t(d)],
+                 "Size does not match at dimension ", d, " expected index ", index.sizes(),
+                 " to be no larger than ", role, " ", other.sizes(), " apart from dimension ", dim);
 }
 
 struct Gather {
@@ -42,18 +45,23 @@ struct Gather {
     if (params.out.numel > 0) hearth::launch(c.ctx, params);
   }
   static void grad(const Args& args, Grad& c) {
-    if (c.needs(0)) c.set(0, zeros(c.in_sizes(0), c.grad().options()).scatter_add(args.dim, c.in(1), c.grad()));
+    if (c.needs(0))
+      c.set(0, zeros(c.in_sizes(0), c.grad().options()).scatter_add(args.dim, c.in(1), c.grad()));
   }
 };
 
 struct ScatterAdd {
   using Args = DimArgs;
-  static constexpr OpInfo info{
-      .name = "scatter_add", .arguments = "self,index,src", .saves = in_slot(1), .runs_inplace = true};
+  static constexpr OpInfo info{.name = "scatter_add",
+                               .arguments = "self,index,src",
+                               .saves = in_slot(1),
+                               .runs_inplace = true};
   static void infer(const Args& args, Infer& c) {
     const TensorImpl &self = c.in(0), &index = c.in(1), &src = c.in(2);
-    HEARTH_CHECK(index.dtype == kLong || index.numel == 0, "scatter_add(): Expected dtype int64 for index");
-    HEARTH_CHECK(self.dtype == src.dtype, "scatter(): Expected self.dtype to be equal to src.dtype");
+    HEARTH_CHECK(index.dtype == kLong || index.numel == 0,
+                 "scatter_add(): Expected dtype int64 for index");
+    HEARTH_CHECK(self.dtype == src.dtype,
+                 "scatter(): Expected self.dtype to be equal to src.dtype");
     if (index.numel > 0) {
       check_fits("scatter_add", index, self, args.dim, "self");
       check_fits("scatter_add", index, src, -1, "src");
@@ -82,7 +90,8 @@ struct ScatterAdd {
 
 struct Nonzero {
   struct Args {};
-  static constexpr OpInfo info{.name = "nonzero", .effect = Effect::kDynamicShape, .non_differentiable = 1};
+  static constexpr OpInfo info{
+      .name = "nonzero", .effect = Effect::kDynamicShape, .non_differentiable = 1};
   static void infer(const Args&, Infer& c) { c.set(0, Dims{c.in(0).numel, c.in(0).dim}, kLong); }
   static void launch(const Args&, Launch& c) {
     const View in = c.in(0);

@@ -30,13 +30,15 @@ struct Cat {
     for (int i = 0; i < c.inputs(); ++i) {
       const TensorImpl& in = c.in(i);
       if (is_skipped(in)) continue;
-      HEARTH_CHECK(in.dim > 0, "zero-dimensional tensor (at position ", i, ") cannot be concatenated");
-      HEARTH_CHECK(in.dim == first.dim, "Tensors must have same number of dimensions: got ", int(first.dim), " and ",
-                   int(in.dim));
+      HEARTH_CHECK(in.dim > 0, "zero-dimensional tensor (at position ", i,
+                   ") cannot be concatenated");
+      HEARTH_CHECK(in.dim == first.dim, "Tensors must have same number of dimensions: got ",
+                   int(first.dim), " and ", int(in.dim));
       for (size_t d = 0; d < sizes.size(); ++d)
         HEARTH_CHECK(int64_t(d) == args.dim || in.sizes()[d] == sizes[d],
-                     "Sizes of tensors must match except in dimension ", args.dim, ". Expected size ", sizes[d],
-                     " but got size ", in.sizes()[d], " for tensor number ", i, " in the list.");
+                     "Sizes of tensors must match except in dimension ", args.dim,
+                     ". Expected size ", sizes[d], " but got size ", in.sizes()[d],
+                     " for tensor number ", i, " in the list.");
       sizes[size_t(args.dim)] += in.sizes()[size_t(args.dim)];
     }
     c.set(0, sizes, first.dtype);
@@ -53,8 +55,9 @@ struct Cat {
     int64_t start = 0;
     for (int i = 0; i < c.inputs(); ++i) {
       if (c.needs(i))
-        c.set(i, args.widths[size_t(i)] == 0 ? zeros(c.in_sizes(i), c.grad().options())
-                                             : c.grad().narrow(args.dim, start, args.widths[size_t(i)]));
+        c.set(i, args.widths[size_t(i)] == 0
+                     ? zeros(c.in_sizes(i), c.grad().options())
+                     : c.grad().narrow(args.dim, start, args.widths[size_t(i)]));
       start += args.widths[size_t(i)];
     }
   }
@@ -63,7 +66,8 @@ struct Cat {
 /// The inputs in one dtype, and what cat needs to know of them.
 struct CatCall {
   CatCall(TensorList tensors, int64_t dim) {
-    HEARTH_CHECK_AS(ValueError, !tensors.empty(), "torch.cat(): expected a non-empty list of Tensors");
+    HEARTH_CHECK_AS(ValueError, !tensors.empty(),
+                    "torch.cat(): expected a non-empty list of Tensors");
     std::vector<const Tensor*> pointers;
     int64_t ndim = -1;
     for (size_t i = 0; i < tensors.size(); ++i) {
@@ -88,8 +92,9 @@ Tensor stack_of(TensorList tensors, int64_t dim) {
   dim = wrap_dim(dim, tensors[0].dim() + 1);
   std::vector<Tensor> raised;
   for (size_t i = 0; i < tensors.size(); ++i) {
-    HEARTH_CHECK(tensors[i].sizes().equals(tensors[0].sizes()), "stack expects each tensor to be equal size, but got ",
-                 tensors[0].sizes(), " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
+    HEARTH_CHECK(tensors[i].sizes().equals(tensors[0].sizes()),
+                 "stack expects each tensor to be equal size, but got ", tensors[0].sizes(),
+                 " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
     raised.push_back(tensors[i].unsqueeze(dim));
   }
   return cat(raised, dim);
@@ -100,15 +105,19 @@ std::vector<Tensor> split_by(const Tensor& self, IntArrayRef sizes, int64_t dim)
   int64_t start = 0;
   std::vector<Tensor> pieces;
   for (int64_t size : sizes) {
-    HEARTH_CHECK(size >= 0, "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
-                 sizes);
-    HEARTH_CHECK(start + size <= self.size(dim), "split_with_sizes expects split_sizes to sum exactly to ",
-                 self.size(dim), " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
+    HEARTH_CHECK(
+        size >= 0,
+        "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
+        sizes);
+    HEARTH_CHECK(start + size <= self.size(dim),
+                 "split_with_sizes expects split_sizes to sum exactly to ", self.size(dim),
+                 " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
     pieces.push_back(self.narrow(dim, start, size));
     start += size;
   }
-  HEARTH_CHECK(start == self.size(dim), "split_with_sizes expects split_sizes to sum exactly to ", self.size(dim),
-               " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
+  HEARTH_CHECK(start == self.size(dim), "split_with_sizes expects split_sizes to sum exactly to ",
+               self.size(dim), " (input tensor's size at dimension ", dim,
+               "), but got split_sizes=", sizes);
   return pieces;
 }
 
@@ -116,7 +125,8 @@ std::vector<Tensor> split_evenly(const Tensor& self, int64_t width, int64_t dim)
   HEARTH_CHECK(self.dim() > 0, "split expects at least a 1-dimensional tensor");
   const int64_t size = self.size(dim);
   HEARTH_CHECK(width >= 0, "split expects split_size be non-negative, but got split_size=", width);
-  HEARTH_CHECK(width > 0 || size == 0, "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
+  HEARTH_CHECK(width > 0 || size == 0,
+               "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
   std::vector<int64_t> sizes;
   for (int64_t left = size; left > 0; left -= width) sizes.push_back(std::min(width, left));
   if (sizes.empty()) sizes.push_back(0);
@@ -143,13 +153,18 @@ std::vector<Tensor> slices_of(const Tensor& self, int64_t dim) {
 }  // namespace
 
 Tensor cat(TensorList tensors, int64_t dim) { return CatCall(tensors, dim).invocation().call(); }
-Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) { return CatCall(tensors, dim).invocation().out(out); }
+Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
+  return CatCall(tensors, dim).invocation().out(out);
+}
 Tensor concat(TensorList tensors, int64_t dim) { return cat(tensors, dim); }
 Tensor stack(TensorList tensors, int64_t dim) { return stack_of(tensors, dim); }
 
-HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (int64_t split_size, int64_t dim), split_evenly(self, split_size, dim))
-HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (IntArrayRef split_sizes, int64_t dim), split_by(self, split_sizes, dim))
-HEARTH_DEFINE_METHOD(std::vector<Tensor>, chunk, (int64_t chunks, int64_t dim), chunks_of(self, chunks, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (int64_t split_size, int64_t dim),
+                     split_evenly(self, split_size, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (IntArrayRef split_sizes, int64_t dim),
+                     split_by(self, split_sizes, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, chunk, (int64_t chunks, int64_t dim),
+                     chunks_of(self, chunks, dim))
 HEARTH_DEFINE_METHOD(std::vector<Tensor>, unbind, (int64_t dim), slices_of(self, dim))
 
 }  // namespace hearth

@@ -16,20 +16,22 @@ SlotSet factors_read(SlotSet needs, int a, int b) {
 }
 
 void check_same_dtype(const TensorImpl& a, const TensorImpl& b) {
-  HEARTH_CHECK(a.dtype == b.dtype, "expected m1 and m2 to have the same dtype, but got: ", TypeMeta(a.dtype).name(),
+  HEARTH_CHECK(a.dtype == b.dtype,
+               "expected m1 and m2 to have the same dtype, but got: ", TypeMeta(a.dtype).name(),
                " != ", TypeMeta(b.dtype).name());
 }
 
 /// a @ b for matrices.
 struct Mm {
   using Args = NoArgs;
-  static constexpr OpInfo info{.name = "mm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
+  static constexpr OpInfo info{
+      .name = "mm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &a = c.in(0), &b = c.in(1);
     HEARTH_CHECK(a.dim == 2, "self must be a matrix");
     HEARTH_CHECK(b.dim == 2, "mat2 must be a matrix");
-    HEARTH_CHECK(a.sizes()[1] == b.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (", a.sizes()[0], "x",
-                 a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
+    HEARTH_CHECK(a.sizes()[1] == b.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (",
+                 a.sizes()[0], "x", a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
     check_same_dtype(a, b);
     c.set(0, Dims{a.sizes()[0], b.sizes()[1]}, a.dtype);
   }
@@ -50,14 +52,15 @@ struct Mm {
 /// a @ b for batches of matrices.
 struct Bmm {
   using Args = NoArgs;
-  static constexpr OpInfo info{.name = "bmm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
+  static constexpr OpInfo info{
+      .name = "bmm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &a = c.in(0), &b = c.in(1);
     HEARTH_CHECK(a.dim == 3, "batch1 must be a 3D tensor");
     HEARTH_CHECK(b.dim == 3, "batch2 must be a 3D tensor");
     HEARTH_CHECK(a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1],
-                 "Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0], ", ", a.sizes()[2],
-                 "] but got: [", b.sizes()[0], ", ", b.sizes()[1], "].");
+                 "Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0],
+                 ", ", a.sizes()[2], "] but got: [", b.sizes()[0], ", ", b.sizes()[1], "].");
     check_same_dtype(a, b);
     c.set(0, Dims{a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a.dtype);
   }
@@ -74,19 +77,24 @@ struct Addmm {
   struct Args {
     double beta, alpha;
   };
-  static constexpr OpInfo info{.name = "addmm", .arguments = "self,mat1,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
+  static constexpr OpInfo info{.name = "addmm",
+                               .arguments = "self,mat1,mat2",
+                               .dtypes = dtypes::kNumbers,
+                               .amp = Amp::kLower};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &bias = c.in(0), &a = c.in(1), &b = c.in(2);
     HEARTH_CHECK(a.dim == 2, "mat1 must be a matrix, got ", int(a.dim), "-D tensor");
     HEARTH_CHECK(b.dim == 2, "mat2 must be a matrix, got ", int(b.dim), "-D tensor");
-    HEARTH_CHECK(a.sizes()[1] == b.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (", a.sizes()[0], "x",
-                 a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
+    HEARTH_CHECK(a.sizes()[1] == b.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (",
+                 a.sizes()[0], "x", a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
     check_same_dtype(a, b);
-    HEARTH_CHECK(bias.dtype == a.dtype, "self and mat2 must have the same dtype, but got ", name_of(bias.dtype), " and ",
-                 name_of(a.dtype));
+    HEARTH_CHECK(bias.dtype == a.dtype, "self and mat2 must have the same dtype, but got ",
+                 name_of(bias.dtype), " and ", name_of(a.dtype));
     const Dims sizes{a.sizes()[0], b.sizes()[1]};
-    HEARTH_CHECK(bias.dim <= 2, "expand(", name_of(bias.dtype), "Tensor{", bias.sizes(), "}, size=", sizes,
-                 "): the number of sizes provided (2) must be greater or equal to the number of dimensions in the tensor (",
+    HEARTH_CHECK(bias.dim <= 2, "expand(", name_of(bias.dtype), "Tensor{", bias.sizes(),
+                 "}, size=", sizes,
+                 "): the number of sizes provided (2) must be greater or equal to the number of "
+                 "dimensions in the tensor (",
                  int(bias.dim), ")");
     for (int d = 1; d <= bias.dim; ++d) {
       const int64_t mine = bias.sizes()[size_t(bias.dim - d)], wanted = sizes[size_t(2 - d)];
@@ -118,7 +126,9 @@ struct Addmm {
   }
   static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 1, 2); }
   static void grad(const Args& args, Grad& c) {
-    const auto scaled = [](const Tensor& t, double factor) { return factor == 1 ? t : t.mul(factor); };
+    const auto scaled = [](const Tensor& t, double factor) {
+      return factor == 1 ? t : t.mul(factor);
+    };
     if (c.needs(0)) c.set(0, scaled(c.grad(), args.beta));
     if (c.needs(1)) c.set(1, scaled(c.grad().mm(c.in(2).t()), args.alpha));
     if (c.needs(2)) c.set(2, scaled(c.in(1).t().mm(c.grad()), args.alpha));
@@ -145,12 +155,13 @@ Tensor batched_matmul(const Tensor& a, const Tensor& b) {
 
 Tensor matmul_of(const Tensor& a, const Tensor& b) {
   const Composite scope("matmul");
-  HEARTH_CHECK(a.dim() > 0 && b.dim() > 0, "both arguments to matmul need to be at least 1D, but they are ", a.dim(),
-               "D and ", b.dim(), "D");
+  HEARTH_CHECK(a.dim() > 0 && b.dim() > 0,
+               "both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ",
+               b.dim(), "D");
   if (a.dim() == 1 && b.dim() == 1) {
-    HEARTH_CHECK(a.size(0) == b.size(0), "inconsistent tensor size, expected tensor [", a.size(0), "] and src [",
-                 b.size(0), "] to have the same number of elements, but got ", a.size(0), " and ", b.size(0),
-                 " elements respectively");
+    HEARTH_CHECK(a.size(0) == b.size(0), "inconsistent tensor size, expected tensor [", a.size(0),
+                 "] and src [", b.size(0), "] to have the same number of elements, but got ",
+                 a.size(0), " and ", b.size(0), " elements respectively");
     return a.unsqueeze(0).mm(b.unsqueeze(1)).view({});
   }
   if (a.dim() == 1) return matmul_of(a.unsqueeze(0), b).squeeze(-2);
@@ -169,17 +180,22 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
 
 HEARTH_DEFINE_OUT(mm, (const Tensor& mat2), invoke<Mm>({}, self, mat2))
 HEARTH_DEFINE_OUT(bmm, (const Tensor& mat2), invoke<Bmm>({}, self, mat2))
-HEARTH_DEFINE_POINTWISE(addmm, (const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha),
+HEARTH_DEFINE_POINTWISE(addmm,
+                        (const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
+                         const Scalar& alpha),
                         invoke<Addmm>({beta.toDouble(), alpha.toDouble()}, self, mat1, mat2))
 
 HEARTH_DEFINE_METHOD(Tensor, matmul, (const Tensor& other), matmul_of(self, other))
 Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
   HEARTH_CHECK(!modes.grad_enabled || !(self.requires_grad() || other.requires_grad()),
-               "matmul(): functions with out=... arguments don't support automatic differentiation, but one of the "
+               "matmul(): functions with out=... arguments don't support automatic "
+               "differentiation, but one of the "
                "arguments requires grad.");
   const Tensor result = matmul_of(self, other);
-  HEARTH_CHECK(out.device() == result.device(), "Expected all tensors to be on the same device, but found at least two "
-               "devices, ", out.device(), " and ", result.device(), "! (argument out of matmul)");
+  HEARTH_CHECK(out.device() == result.device(),
+               "Expected all tensors to be on the same device, but found at least two "
+               "devices, ",
+               out.device(), " and ", result.device(), "! (argument out of matmul)");
   prepare_out(out, Dims(result.sizes()), result.scalar_type());
   return out.copy_(result);
 }

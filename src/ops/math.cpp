@@ -20,6 +20,7 @@ HEARTH_DEFINE_POINTWISE(round, (), pointwise(fn::Round{}, self))
 HEARTH_DEFINE_POINTWISE(trunc, (), pointwise(fn::Trunc{}, self))
 HEARTH_DEFINE_POINTWISE(atan2, (const Tensor& other), pointwise(fn::Atan2{}, self, other))
 HEARTH_DEFINE_POINTWISE(fmod, (const Tensor& other), pointwise(fn::Fmod{}, self, other))
-HEARTH_DEFINE_POINTWISE(fmod, (const Scalar& other), pointwise(fn::Fmod{}, self, wrapped_number(other)))
+HEARTH_DEFINE_POINTWISE(fmod, (const Scalar& other),
+                        pointwise(fn::Fmod{}, self, wrapped_number(other)))
 
 }  // namespace hearth

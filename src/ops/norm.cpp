@@ -14,20 +14,21 @@ struct BatchNormArgs {
 
 ScalarType statistics_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
 
-/// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight, running_mean,
-/// running_var, save_mean, save_invstd.
+/// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight,
+/// running_mean, running_var, save_mean, save_invstd.
 struct BatchNormBackward {
   struct Args {
     bool training;
     double eps;
   };
-  static constexpr OpInfo info{.name = "native_batch_norm_backward",
-                               .arguments = "grad_out,input,weight,running_mean,running_var,save_mean,save_invstd",
-                               .dtypes = dtypes::kFloating,
-                               .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) |
-                                        in_slot(6),
-                               .optional = in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
-                               .outputs = 3};
+  static constexpr OpInfo info{
+      .name = "native_batch_norm_backward",
+      .arguments = "grad_out,input,weight,running_mean,running_var,save_mean,save_invstd",
+      .dtypes = dtypes::kFloating,
+      .saves =
+          in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
+      .optional = in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
+      .outputs = 3};
   static void infer(const Args&, Infer& c) {
     const TensorImpl& in = c.in(1);
     c.set(0, in.sizes(), in.dtype);
@@ -92,15 +93,16 @@ Formula backward_formula(const Tensor& g, const Tensor& x, const Tensor& weight,
   return result;
 }
 
-/// Differentiates the formula above: vector-Jacobian products through a graph made here. The inputs enter as
-/// aliases, so that a gradient stops there even where one input was computed from another.
+/// Differentiates the formula above: vector-Jacobian products through a graph made here. The inputs
+/// enter as aliases, so that a gradient stops there even where one input was computed from another.
 void BatchNormBackward::grad(const Args& args, Grad& c) {
   const bool create_graph = modes.grad_enabled;
   const AutoGradMode on(true);
   Tensor in[3];
   for (int i = 0; i < 3; ++i)
     if (c.in(i).defined()) in[i] = c.in(i).alias();
-  const Formula f = backward_formula(in[0], in[1], in[2], c.in(3), c.in(4), args.eps, args.training);
+  const Formula f =
+      backward_formula(in[0], in[1], in[2], c.in(3), c.in(4), args.eps, args.training);
   const Tensor results[] = {f.grad_in, f.grad_weight, f.grad_bias};
   autograd::variable_list outputs, gradients, inputs;
   for (int i = 0; i < 3; ++i)
@@ -115,40 +117,45 @@ void BatchNormBackward::grad(const Args& args, Grad& c) {
     if (c.needs(i)) c.set(i, grads[size_t(k++)]);
 }
 
-/// Inputs: input, weight, bias, running_mean, running_var; outputs: result, save_mean, save_invstd. Only training
-/// writes to the running statistics.
+/// Inputs: input, weight, bias, running_mean, running_var; outputs: result, save_mean, save_invstd.
+/// Only training writes to the running statistics.
 template <bool training>
 struct BatchNorm {
   using Args = BatchNormArgs;
-  static constexpr OpInfo info{.name = "native_batch_norm",
-                               .node = "NativeBatchNorm",
-                               .arguments = "input,weight,bias,running_mean,running_var",
-                               .dtypes = dtypes::kFloating,
-                               .amp = Amp::kKeep,
-                               .saves = in_slot(0) | in_slot(1) |
-                                        (training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4)),
-                               .mutates = training ? in_slot(3) | in_slot(4) : 0u,
-                               .optional = in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4),
-                               .outputs = 3,
-                               .non_differentiable = 0b110};
+  static constexpr OpInfo info{
+      .name = "native_batch_norm",
+      .node = "NativeBatchNorm",
+      .arguments = "input,weight,bias,running_mean,running_var",
+      .dtypes = dtypes::kFloating,
+      .amp = Amp::kKeep,
+      .saves = in_slot(0) | in_slot(1) |
+               (training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4)),
+      .mutates = training ? in_slot(3) | in_slot(4) : 0u,
+      .optional = in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4),
+      .outputs = 3,
+      .non_differentiable = 0b110};
   static void check_channel(const Infer& c, int i, const char* name) {
     if (!c.has(i)) return;
     const int64_t channels = c.in(0).sizes()[1];
-    HEARTH_CHECK(c.in(i).numel == channels && c.in(i).dim == 1, name, " should contain ", channels, " elements not ",
-                 c.in(i).numel);
-    HEARTH_CHECK(c.in(i).dtype == c.in(0).dtype || c.in(i).dtype == kFloat, "batch_norm: ", name, " has dtype ",
-                 name_of(c.in(i).dtype), ", expected ", name_of(c.in(0).dtype), " or Float");
+    HEARTH_CHECK(c.in(i).numel == channels && c.in(i).dim == 1, name, " should contain ", channels,
+                 " elements not ", c.in(i).numel);
+    HEARTH_CHECK(c.in(i).dtype == c.in(0).dtype || c.in(i).dtype == kFloat, "batch_norm: ", name,
+                 " has dtype ", name_of(c.in(i).dtype), ", expected ", name_of(c.in(0).dtype),
+                 " or Float");
   }
   static void infer(const Args&, Infer& c) {
     const TensorImpl& in = c.in(0);
-    HEARTH_CHECK(in.dim >= 2, "batch_norm: expected an input of at least 2 dimensions, got sizes ", in.sizes());
+    HEARTH_CHECK(in.dim >= 2, "batch_norm: expected an input of at least 2 dimensions, got sizes ",
+                 in.sizes());
     check_channel(c, 1, "weight");
     check_channel(c, 2, "bias");
     check_channel(c, 3, "running_mean");
     check_channel(c, 4, "running_var");
-    HEARTH_CHECK(training || (c.has(3) && c.has(4)), "Expected running_mean and running_var to be defined when training=False");
+    HEARTH_CHECK(training || (c.has(3) && c.has(4)),
+                 "Expected running_mean and running_var to be defined when training=False");
     HEARTH_CHECK(!training || in.numel == 0 || in.numel > in.sizes()[1],
-                 "Expected more than 1 value per channel when training, got input size ", in.sizes());
+                 "Expected more than 1 value per channel when training, got input size ",
+                 in.sizes());
     c.set(0, in.sizes(), in.dtype);
     if (in.has(kDense)) {
       c.out(0).strides = in.strides();
@@ -176,8 +183,8 @@ struct BatchNorm {
   }
   static void grad(const Args& args, Grad& c) {
     const auto [grad_in, grad_weight, grad_bias] =
-        invoke<BatchNormBackward>({training, args.eps}, c.grad().contiguous(), c.in(0), c.in(1), c.in(3), c.in(4),
-                                  c.out(1), c.out(2))
+        invoke<BatchNormBackward>({training, args.eps}, c.grad().contiguous(), c.in(0), c.in(1),
+                                  c.in(3), c.in(4), c.out(1), c.out(2))
             .triple();
     if (c.needs(0)) c.set(0, grad_in);
     if (c.needs(1)) c.set(1, grad_weight);
@@ -187,12 +194,15 @@ struct BatchNorm {
 
 }  // namespace
 
-Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias, const Tensor& running_mean,
-                  const Tensor& running_var, bool training, double momentum, double eps, bool) {
+Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                  const Tensor& running_mean, const Tensor& running_var, bool training,
+                  double momentum, double eps, bool) {
   HEARTH_CHECK(input.defined(), "batch_norm: the input is undefined");
   const BatchNormArgs args{momentum, eps};
-  return training ? invoke<BatchNorm<true>>(args, input, weight, bias, running_mean, running_var).call()
-                  : invoke<BatchNorm<false>>(args, input, weight, bias, running_mean, running_var).call();
+  return training
+             ? invoke<BatchNorm<true>>(args, input, weight, bias, running_mean, running_var).call()
+             : invoke<BatchNorm<false>>(args, input, weight, bias, running_mean, running_var)
+                   .call();
 }
 
 }  // namespace hearth

@@ -21,7 +21,8 @@ Dims memory_order(IntArrayRef sizes, const Dims* strides, int operands) {
   Dims order = Dims::uninitialized(sizes.size());
   for (size_t d = 0; d < sizes.size(); ++d) {
     size_t k = d;
-    for (; k > 0 && is_inner(size_t(order[k - 1]), d, strides, operands, sizes); --k) order[k] = order[k - 1];
+    for (; k > 0 && is_inner(size_t(order[k - 1]), d, strides, operands, sizes); --k)
+      order[k] = order[k - 1];
     order[k] = int64_t(d);
   }
   return order;
@@ -32,7 +33,8 @@ Dims broadcast_strides(const TensorImpl& impl, IntArrayRef sizes) {
   Dims strides(sizes.size(), 0);
   const size_t shift = sizes.size() - size_t(impl.dim);
   for (size_t d = 0; d < size_t(impl.dim); ++d)
-    if (impl.sizes_data()[d] != 1 || sizes[d + shift] == 1) strides[d + shift] = impl.strides_data()[d];
+    if (impl.sizes_data()[d] != 1 || sizes[d + shift] == 1)
+      strides[d + shift] = impl.strides_data()[d];
   return strides;
 }
 
@@ -42,7 +44,8 @@ bool all_alike_and_contiguous(const Infer& c) {
   return true;
 }
 
-/// The output keeps the inputs' order of dimensions in memory, as channels_last must stay channels_last.
+/// The output keeps the inputs' order of dimensions in memory, as channels_last must stay
+/// channels_last.
 void preserve_order(Infer& c) {
   Infer::Output& out = c.out();
   bool permuted = false;
@@ -78,13 +81,15 @@ void set_operand(Operand& operand, const TensorImpl& impl) {
 bool simple_loop(const TensorImpl& out, const TensorImpl* const* in, int inputs) {
   if (!out.contiguous()) return false;
   for (int i = 0; i < inputs; ++i)
-    if (in[i]->numel != 1 && !(in[i]->contiguous() && in[i]->sizes().equals(out.sizes()))) return false;
+    if (in[i]->numel != 1 && !(in[i]->contiguous() && in[i]->sizes().equals(out.sizes())))
+      return false;
   return true;
 }
 
 }  // namespace
 
-PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs, ScalarType compute) {
+PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs,
+                                 ScalarType compute) {
   PointwiseParams p;
   p.inputs = static_cast<int8_t>(inputs);
   p.compute = compute;
@@ -111,7 +116,8 @@ PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const*
     const int64_t size = out.sizes_data()[d];
     if (size == 1) continue;
     bool merges = dim > 0;
-    for (int i = 0; i <= inputs && merges; ++i) merges = stride_of(i)[dim - 1] == strides[i][size_t(d)] * size;
+    for (int i = 0; i <= inputs && merges; ++i)
+      merges = stride_of(i)[dim - 1] == strides[i][size_t(d)] * size;
     if (!merges) ++dim;
     p.sizes[dim - 1] = merges ? p.sizes[dim - 1] * size : size;
     for (int i = 0; i <= inputs; ++i) stride_of(i)[dim - 1] = strides[i][size_t(d)];

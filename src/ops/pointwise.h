@@ -14,18 +14,29 @@ void infer_pointwise(const OpRecord& op, const void* args, Infer& c);
 void launch_pointwise(const OpRecord& op, const void* args, Launch& c);
 
 /// The loop over out and inputs: dimensions sorted by stride and merged.
-PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs, ScalarType compute);
+PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs,
+                                 ScalarType compute);
 
 namespace detail {
 
-/// A gradient formula of a functor, as an op of its own: its operands are g and what the formula reads.
+/// A gradient formula of a functor, as an op of its own: its operands are g and what the formula
+/// reads.
 template <class F>
-inline constexpr OpInfo formula_info{.name = F::info.name, .dtypes = dtypes::kFloating | dtypes::kComplex};
+inline constexpr OpInfo formula_info{.name = F::info.name,
+                                     .dtypes = dtypes::kFloating | dtypes::kComplex};
 
 template <class F, int which>
-inline constexpr OpRecord formula_record{&formula_info<F>, sizeof(F), &copy_args<F>, &destroy_args<F>,
-                                         &infer_pointwise, &launch_pointwise, nullptr, nullptr, 0,
-                                         fn::index_of<F, fn::All>, which};
+inline constexpr OpRecord formula_record{&formula_info<F>,
+                                         sizeof(F),
+                                         &copy_args<F>,
+                                         &destroy_args<F>,
+                                         &infer_pointwise,
+                                         &launch_pointwise,
+                                         nullptr,
+                                         nullptr,
+                                         0,
+                                         fn::index_of<F, fn::All>,
+                                         which};
 
 template <class F, int which, class V, class... Rest>
 V evaluate_operands(const F& f, const V* v, Rest... rest) {
@@ -57,7 +68,8 @@ Tensor pointwise_gradient(const F& f, Grad& c) {
     }
     const bool half = is_reduced_float(g.scalar_type());
     TensorValue values[count];
-    for (int i = 0; i < count; ++i) values[i] = TensorValue(half ? operand[i].to(kFloat) : operand[i]);
+    for (int i = 0; i < count; ++i)
+      values[i] = TensorValue(half ? operand[i].to(kFloat) : operand[i]);
     const Tensor result = evaluate_operands<F, which, TensorValue>(f, values).tensor;
     return half ? result.to(g.scalar_type()) : result;
   }
@@ -90,14 +102,23 @@ inline constexpr SlotSet differentiable_inputs = (fn::has_formula<F, 1> ? 1u : 0
 
 template <class F>
 inline constexpr OpRecord pointwise_record{
-    &F::info, sizeof(F), &detail::copy_args<F>, &detail::destroy_args<F>, &infer_pointwise, &launch_pointwise,
-    detail::differentiable_inputs<F> ? &detail::grad_pointwise<F> : nullptr, &detail::saves_pointwise<F>,
-    detail::differentiable_inputs<F>, fn::index_of<F, fn::All>, 0};
+    &F::info,
+    sizeof(F),
+    &detail::copy_args<F>,
+    &detail::destroy_args<F>,
+    &infer_pointwise,
+    &launch_pointwise,
+    detail::differentiable_inputs<F> ? &detail::grad_pointwise<F> : nullptr,
+    &detail::saves_pointwise<F>,
+    detail::differentiable_inputs<F>,
+    fn::index_of<F, fn::All>,
+    0};
 
 /// pointwise(functor, inputs...): an invocation of the functor's op.
 template <class F, class... T>
 auto pointwise(F f, const T&... inputs) {
-  static_assert(fn::index_of<F, fn::All> >= 0, "the functor is missing in the List at the end of its header");
+  static_assert(fn::index_of<F, fn::All> >= 0,
+                "the functor is missing in the List at the end of its header");
   static_assert(sizeof(F) <= kFunctorBytes && sizeof...(T) == fn::arity<F>);
   return Invocation<pointwise_record<F>, F, sizeof...(T)>(f, inputs...);
 }

@@ -19,7 +19,8 @@ ScalarType combine(ScalarType higher, ScalarType lower) {
     if (!is_complex(lower)) return higher;
     return higher == kDouble ? kComplexDouble : kComplexFloat;
   }
-  if (higher == kBool || is_floating_point(lower) || is_complex(lower)) return promote_known(higher, lower);
+  if (higher == kBool || is_floating_point(lower) || is_complex(lower))
+    return promote_known(higher, lower);
   return higher != ScalarType::Undefined ? higher : lower;
 }
 
@@ -31,7 +32,8 @@ ScalarType number_type(ScalarType dtype) {
 }  // namespace
 
 ScalarType result_type_of(Inputs inputs) {
-  ScalarType dimensioned = ScalarType::Undefined, zero_dim = ScalarType::Undefined, number = ScalarType::Undefined;
+  ScalarType dimensioned = ScalarType::Undefined, zero_dim = ScalarType::Undefined,
+             number = ScalarType::Undefined;
   for (int i = 0; i < inputs.count; ++i) {
     if (!inputs[i].defined()) continue;
     const TensorImpl& impl = impl_of(inputs[i]);
@@ -59,8 +61,10 @@ ScalarType compute_type(const OpInfo& info, Inputs inputs) {
 }
 
 void check_dtype(const OpInfo& info, ScalarType dtype) {
-  if (info.dtypes >> unsigned(dtype) & 1u) [[likely]] return;
-  detail::fail<NotImplementedError>("\"", info.name, "\" not implemented for '", name_of(dtype), "'");
+  if (info.dtypes >> unsigned(dtype) & 1u) [[likely]]
+    return;
+  detail::fail<NotImplementedError>("\"", info.name, "\" not implemented for '", name_of(dtype),
+                                    "'");
 }
 
 Tensor wrapped_number(const Scalar& value) {
@@ -84,8 +88,9 @@ Dims broadcast_sizes(IntArrayRef a, IntArrayRef b) {
     const int64_t x = k <= a.size() ? a[a.size() - k] : 1;
     const int64_t y = k <= b.size() ? b[b.size() - k] : 1;
     const size_t d = sizes.size() - k;
-    HEARTH_CHECK(x == y || x == 1 || y == 1, "The size of tensor a (", x, ") must match the size of tensor b (", y,
-                 ") at non-singleton dimension ", d, " (sizes ", a, " and ", b, ")");
+    HEARTH_CHECK(x == y || x == 1 || y == 1, "The size of tensor a (", x,
+                 ") must match the size of tensor b (", y, ") at non-singleton dimension ", d,
+                 " (sizes ", a, " and ", b, ")");
     sizes[d] = x == 1 ? y : x;
   }
   return sizes;

@@ -4,7 +4,8 @@
 
 namespace hearth {
 
-/// PyTorch's promotion over tensors: dimensioned ones decide before 0-d ones, those before C++ numbers.
+/// PyTorch's promotion over tensors: dimensioned ones decide before 0-d ones, those before C++
+/// numbers.
 ScalarType result_type_of(Inputs inputs);
 
 /// The dtype a pointwise op computes in, by its Promote rule.

@@ -26,7 +26,8 @@ struct Fill {
   }
   static void broadcast_probabilities(const Infer& c) {
     const TensorImpl& p = c.in(1);
-    HEARTH_CHECK(is_floating_point(p.dtype), "expected a floating-point tensor of probabilities, got ", name_of(p.dtype));
+    HEARTH_CHECK(is_floating_point(p.dtype),
+                 "expected a floating-point tensor of probabilities, got ", name_of(p.dtype));
     HEARTH_CHECK(p.sizes().equals(c.in(0).sizes()), "the probabilities' sizes ", p.sizes(),
                  " do not match those of the tensor, ", c.in(0).sizes());
   }
@@ -43,7 +44,8 @@ struct Fill {
 };
 
 constexpr OpInfo filler(const char* name, const char* node, DtypeSet types) {
-  return {.name = name, .node = node, .dtypes = types, .effect = Effect::kRandom, .runs_inplace = true};
+  return {
+      .name = name, .node = node, .dtypes = types, .effect = Effect::kRandom, .runs_inplace = true};
 }
 constexpr OpInfo kUniform = filler("uniform_", "Uniform", dtypes::kFloating);
 constexpr OpInfo kNormal = filler("normal_", "Normal", dtypes::kFloating);
@@ -52,7 +54,8 @@ constexpr OpInfo kBernoulli = filler("bernoulli_", "Bernoulli", dtypes::kRealAnd
 constexpr OpInfo kRandperm = filler("randperm", "Randperm", dtypes::kIntegers);
 
 template <const OpInfo& facts>
-auto fill(const Tensor& self, RandomParams::Kind kind, const Generator& generator, double a = 0, double b = 1) {
+auto fill(const Tensor& self, RandomParams::Kind kind, const Generator& generator, double a = 0,
+          double b = 1) {
   RandomParams params;
   params.kind = kind;
   params.a = a;
@@ -61,7 +64,8 @@ auto fill(const Tensor& self, RandomParams::Kind kind, const Generator& generato
 }
 
 auto fill_integers(const Tensor& self, int64_t from, int64_t to, const Generator& generator) {
-  HEARTH_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from, " >= to=", to);
+  HEARTH_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from,
+               " >= to=", to);
   RandomParams params;
   params.kind = RandomParams::Kind::kRandomInt;
   params.from = from;
@@ -70,7 +74,8 @@ auto fill_integers(const Tensor& self, int64_t from, int64_t to, const Generator
 }
 
 auto fill_uniform(const Tensor& self, double from, double to, const Generator& generator) {
-  HEARTH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from, " > to=", to);
+  HEARTH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
+               " > to=", to);
   return fill<kUniform>(self, RandomParams::Kind::kUniform, generator, from, to);
 }
 
@@ -87,7 +92,8 @@ auto fill_bernoulli(const Tensor& self, double p, const Generator& generator) {
 auto fill_bernoulli(const Tensor& self, const Tensor& p, const Generator& generator) {
   RandomParams params;
   params.kind = RandomParams::Kind::kBernoulliTensor;
-  return Invocation<record_of<Fill<kBernoulli>>, Fill<kBernoulli>::Args, 2>({params, generator}, self, p);
+  return Invocation<record_of<Fill<kBernoulli>>, Fill<kBernoulli>::Args, 2>({params, generator},
+                                                                            self, p);
 }
 
 /// Dropout while training: outputs the result and the mask.
@@ -184,18 +190,23 @@ HEARTH_DEFINE_INPLACE(random_, (const Generator& generator),
                       fill<kRandomInt>(self, RandomParams::Kind::kRandom, generator))
 HEARTH_DEFINE_INPLACE(random_, (int64_t from, int64_t to, const Generator& generator),
                       fill_integers(self, from, to, generator))
-HEARTH_DEFINE_INPLACE(bernoulli_, (double p, const Generator& generator), fill_bernoulli(self, p, generator))
+HEARTH_DEFINE_INPLACE(bernoulli_, (double p, const Generator& generator),
+                      fill_bernoulli(self, p, generator))
 HEARTH_DEFINE_INPLACE(bernoulli_, (const Tensor& p, const Generator& generator),
                       fill_bernoulli(self, p.expand(self.sizes()), generator))
 
 Tensor rand(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
   return filled(size, options, [&](const Tensor& t) { t.uniform_(0, 1, generator); });
 }
-Tensor rand(IntArrayRef size, const TensorOptions& options) { return rand(size, Generator(), options); }
+Tensor rand(IntArrayRef size, const TensorOptions& options) {
+  return rand(size, Generator(), options);
+}
 Tensor randn(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
   return filled(size, options, [&](const Tensor& t) { t.normal_(0, 1, generator); });
 }
-Tensor randn(IntArrayRef size, const TensorOptions& options) { return randn(size, Generator(), options); }
+Tensor randn(IntArrayRef size, const TensorOptions& options) {
+  return randn(size, Generator(), options);
+}
 Tensor rand_like(const Tensor& self, const TensorOptions& options) {
   return rand(self.sizes(), like_options(self, options));
 }
@@ -206,7 +217,9 @@ Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions&
   const TensorOptions typed = options.has_dtype() ? options : options.dtype(kLong);
   return filled(size, typed, [&](const Tensor& t) { t.random_(low, high); });
 }
-Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) { return randint(0, high, size, options); }
+Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
+  return randint(0, high, size, options);
+}
 Tensor randperm(int64_t n, const TensorOptions& options) {
   HEARTH_CHECK(n >= 0, "n must be non-negative, got", n);
   const TensorOptions typed = options.has_dtype() ? options : options.dtype(kLong);
@@ -226,6 +239,8 @@ Tensor& dropout_(Tensor& self, double p, bool train) {
   const Tensor scale = dropped(ones_like(self), p);
   return self.mul_(scale);
 }
-Tensor& Tensor::dropout_(double p, bool train) const { return hearth::dropout_(const_cast<Tensor&>(*this), p, train); }
+Tensor& Tensor::dropout_(double p, bool train) const {
+  return hearth::dropout_(const_cast<Tensor&>(*this), p, train);
+}
 
 }  // namespace hearth

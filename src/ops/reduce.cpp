@@ -22,7 +22,8 @@ uint32_t dim_mask(const Tensor& self, OptionalIntArrayRef dims) {
   uint32_t mask = 0;
   for (int64_t d : *dims) {
     const int64_t wrapped = wrap_dim(d, ndim);
-    HEARTH_CHECK(!(mask >> wrapped & 1u), "dim ", wrapped, " appears multiple times in the list of dims");
+    HEARTH_CHECK(!(mask >> wrapped & 1u), "dim ", wrapped,
+                 " appears multiple times in the list of dims");
     mask |= 1u << wrapped;
   }
   return mask;
@@ -72,7 +73,8 @@ struct SumOp {
   static void launch(const Args& args, Launch& c) {
     const View out = keep_dims(c.out(), c.in(0), args.dims, args.keepdim);
     // In bool a sum is whether any element is true.
-    hearth::launch(c.ctx, out.dtype == kBool ? reduce_params(fn::Max{}, c.in(0), out) : reduce_params(fn::Sum{}, c.in(0), out));
+    hearth::launch(c.ctx, out.dtype == kBool ? reduce_params(fn::Max{}, c.in(0), out)
+                                             : reduce_params(fn::Sum{}, c.in(0), out));
   }
   static void grad(const Args& args, Grad& c) {
     c.set(0, spread(c.grad(), c.in_sizes(0), args.dims));
@@ -105,10 +107,12 @@ struct MeanOp {
 template <class Functor, const char* const& op_name>
 struct TruthOp {
   using Args = ReduceArgs;
-  static constexpr OpInfo info{.name = op_name, .dtypes = dtypes::kRealAndBool, .non_differentiable = 1};
+  static constexpr OpInfo info{
+      .name = op_name, .dtypes = dtypes::kRealAndBool, .non_differentiable = 1};
   static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
   static void launch(const Args& args, Launch& c) {
-    ReduceParams params = reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim));
+    ReduceParams params =
+        reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim));
     params.compute = kBool;
     hearth::launch(c.ctx, params);
   }
@@ -123,12 +127,14 @@ struct ExtremeOp {
   static constexpr OpInfo info{
       .name = op_name, .dtypes = dtypes::kRealAndBool, .saves = in_slot(0) | out_slot(0)};
   static void infer(const Args& args, Infer& c) {
-    HEARTH_CHECK(c.in(0).numel > 0, op_name, "(): Expected reduction dim to be specified for input.numel() == 0. "
+    HEARTH_CHECK(c.in(0).numel > 0, op_name,
+                 "(): Expected reduction dim to be specified for input.numel() == 0. "
                  "Specify the reduction dim with the 'dim' argument.");
     SumOp::infer(args, c);
   }
   static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim)));
+    hearth::launch(c.ctx, reduce_params(Functor{}, c.in(0),
+                                        keep_dims(c.out(), c.in(0), args.dims, args.keepdim)));
   }
   static void grad(const Args&, Grad& c) {
     const Tensor in = c.in(0), value = c.out();
@@ -157,8 +163,9 @@ struct MinMaxDimOp {
   static uint32_t mask(const Args& args, int dims) { return dims == 0 ? 0 : 1u << args.dim; }
   static void infer(const Args& args, Infer& c) {
     const TensorImpl& in = c.in(0);
-    HEARTH_CHECK_AS(IndexError, in.dim == 0 || in.sizes()[size_t(args.dim)] > 0, largest ? "max" : "min",
-                    "(): Expected reduction dim ", args.dim, " to have non-zero size.");
+    HEARTH_CHECK_AS(IndexError, in.dim == 0 || in.sizes()[size_t(args.dim)] > 0,
+                    largest ? "max" : "min", "(): Expected reduction dim ", args.dim,
+                    " to have non-zero size.");
     const Dims sizes = reduced_sizes(in.sizes(), mask(args, in.dim), args.keepdim);
     c.set(0, sizes, in.dtype);
     c.set(1, sizes, kLong);
@@ -183,14 +190,18 @@ struct MinMaxDimOp {
   }
 };
 
-auto sum_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+auto sum_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+            std::optional<ScalarType> dtype) {
   return invoke<SumOp>({dim_mask(self, dim), keepdim, dtype.value_or(ScalarType::Undefined)}, self);
 }
 
-Tensor mean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype) {
+Tensor mean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+               std::optional<ScalarType> dtype) {
   const ScalarType type = dtype.value_or(self.scalar_type());
-  HEARTH_CHECK(is_differentiable(type), "mean(): could not infer output dtype. Input dtype must be either a floating "
-               "point or complex dtype. Got: ", name_of(type));
+  HEARTH_CHECK(is_differentiable(type),
+               "mean(): could not infer output dtype. Input dtype must be either a floating "
+               "point or complex dtype. Got: ",
+               name_of(type));
   const Tensor input = self.scalar_type() == type ? self : self.to(type);
   return invoke<MeanOp>({dim_mask(self, dim), keepdim, type}, input).call();
 }
@@ -201,7 +212,8 @@ Tensor sum_to(const Tensor& self, IntArrayRef size) {
   const int64_t shift = self.dim() - int64_t(size.size());
   HEARTH_CHECK(shift >= 0, "size {", size, "} is not expandable to size {", self.sizes(), "}.");
   for (int64_t d = 0; d < self.dim(); ++d) {
-    const bool fits = d < shift || size[size_t(d - shift)] == 1 || size[size_t(d - shift)] == self.size(d);
+    const bool fits =
+        d < shift || size[size_t(d - shift)] == 1 || size[size_t(d - shift)] == self.size(d);
     HEARTH_CHECK(fits, "size {", size, "} is not expandable to size {", self.sizes(), "}.");
     if (d < shift || (size[size_t(d - shift)] == 1 && self.size(d) != 1)) reduced.push_back(d);
   }
@@ -213,23 +225,34 @@ Tensor sum_to(const Tensor& self, IntArrayRef size) {
 /// Truth is a bool, but for bytes a byte: those were PyTorch's bools once.
 ScalarType truth_dtype(const Tensor& self) { return self.scalar_type() == kByte ? kByte : kBool; }
 
-ReduceArgs everything(const Tensor& self, ScalarType dtype) { return {dim_mask(self, {}), false, dtype}; }
+ReduceArgs everything(const Tensor& self, ScalarType dtype) {
+  return {dim_mask(self, {}), false, dtype};
+}
 
 }  // namespace
 
-HEARTH_DEFINE_METHOD(Tensor, sum, (std::optional<ScalarType> dtype), sum_of(self, {}, false, dtype).call())
+HEARTH_DEFINE_METHOD(Tensor, sum, (std::optional<ScalarType> dtype),
+                     sum_of(self, {}, false, dtype).call())
 HEARTH_DEFINE_OUT(sum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
                   sum_of(self, dim, keepdim, dtype))
-HEARTH_DEFINE_METHOD(Tensor, mean, (std::optional<ScalarType> dtype), mean_of(self, {}, false, dtype))
-HEARTH_DEFINE_METHOD(Tensor, mean, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
+HEARTH_DEFINE_METHOD(Tensor, mean, (std::optional<ScalarType> dtype),
+                     mean_of(self, {}, false, dtype))
+HEARTH_DEFINE_METHOD(Tensor, mean,
+                     (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
                      mean_of(self, dim, keepdim, dtype))
 HEARTH_DEFINE_METHOD(Tensor, sum_to_size, (IntArrayRef size), sum_to(self, size))
-HEARTH_DEFINE_METHOD(Tensor, all, (), (invoke<TruthOp<fn::Min, kAll>>(everything(self, truth_dtype(self)), self)).call())
-HEARTH_DEFINE_METHOD(Tensor, any, (), (invoke<TruthOp<fn::Max, kAny>>(everything(self, truth_dtype(self)), self)).call())
-HEARTH_DEFINE_METHOD(Tensor, max, (),
-                     (invoke<ExtremeOp<fn::Max, kMax>>(everything(self, self.scalar_type()), self)).call())
-HEARTH_DEFINE_METHOD(Tensor, min, (),
-                     (invoke<ExtremeOp<fn::Min, kMin>>(everything(self, self.scalar_type()), self)).call())
+HEARTH_DEFINE_METHOD(
+    Tensor, all, (),
+    (invoke<TruthOp<fn::Min, kAll>>(everything(self, truth_dtype(self)), self)).call())
+HEARTH_DEFINE_METHOD(
+    Tensor, any, (),
+    (invoke<TruthOp<fn::Max, kAny>>(everything(self, truth_dtype(self)), self)).call())
+HEARTH_DEFINE_METHOD(
+    Tensor, max, (),
+    (invoke<ExtremeOp<fn::Max, kMax>>(everything(self, self.scalar_type()), self)).call())
+HEARTH_DEFINE_METHOD(
+    Tensor, min, (),
+    (invoke<ExtremeOp<fn::Min, kMin>>(everything(self, self.scalar_type()), self)).call())
 HEARTH_DEFINE_METHOD(TensorPair, max, (int64_t dim, bool keepdim),
                      invoke<MinMaxDimOp<true>>({wrap_dim(dim, self.dim()), keepdim}, self).pair())
 HEARTH_DEFINE_METHOD(TensorPair, min, (int64_t dim, bool keepdim),

@@ -16,9 +16,9 @@ struct TensorValue {
   template <class T, std::enable_if_t<std::is_arithmetic_v<T>, int> = 0>
   TensorValue(T number) : tensor(wrapped_number(Scalar(number))) {}
 
-#define HEARTH_VALUE_OPERATOR(op, function)                               \
+#define HEARTH_VALUE_OPERATOR(op, function)                                    \
   friend TensorValue operator op(const TensorValue& a, const TensorValue& b) { \
-    return TensorValue(hearth::function(a.tensor, b.tensor));             \
+    return TensorValue(hearth::function(a.tensor, b.tensor));                  \
   }
   HEARTH_VALUE_OPERATOR(*, mul)
   HEARTH_VALUE_OPERATOR(/, div)
@@ -38,7 +38,9 @@ struct TensorValue {
     return TensorValue(hearth::sub(a.tensor, b.tensor));
   }
   friend TensorValue operator-(const TensorValue& a) { return TensorValue(hearth::neg(a.tensor)); }
-  friend TensorValue operator!(const TensorValue& a) { return TensorValue(hearth::logical_not(a.tensor)); }
+  friend TensorValue operator!(const TensorValue& a) {
+    return TensorValue(hearth::logical_not(a.tensor));
+  }
   friend TensorValue select(const TensorValue& c, const TensorValue& a, const TensorValue& b) {
     return TensorValue(hearth::where(c.tensor, a.tensor, b.tensor));
   }

@@ -13,13 +13,15 @@ Dims infer_sizes(IntArrayRef wanted, int64_t numel) {
       unknown = int(d);
       continue;
     }
-    HEARTH_CHECK(sizes[d] >= 0, "invalid shape dimension ", sizes[d], " at index ", d, " of shape ", wanted);
+    HEARTH_CHECK(sizes[d] >= 0, "invalid shape dimension ", sizes[d], " at index ", d, " of shape ",
+                 wanted);
     overflow |= __builtin_mul_overflow(known, sizes[d], &known);
   }
   const bool fits = !overflow && (unknown < 0 ? known == numel : known > 0 && numel % known == 0);
   if (!fits && unknown >= 0 && known == 0 && numel == 0)
-    detail::fail<Error>("cannot reshape tensor of 0 elements into shape ", wanted,
-                        " because the unspecified dimension size -1 can be any value and is ambiguous");
+    detail::fail<Error>(
+        "cannot reshape tensor of 0 elements into shape ", wanted,
+        " because the unspecified dimension size -1 can be any value and is ambiguous");
   HEARTH_CHECK(fits, "shape '", wanted, "' is invalid for input of size ", numel);
   if (unknown >= 0) sizes[size_t(unknown)] = numel / known;
   return sizes;
@@ -30,7 +32,8 @@ std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArra
   int64_t numel = 1;
   for (int64_t size : sizes) numel *= size;
   if (numel == 0) return sizes.equals(wanted) ? Dims(strides) : contiguous_strides(wanted);
-  // From the innermost dimension outwards: runs of old dimensions that lie densely must be cut up exactly.
+  // From the innermost dimension outwards: runs of old dimensions that lie densely must be cut up
+  // exactly.
   size_t next = wanted.size();
   int64_t run = 1, run_stride = sizes.empty() ? 1 : strides.back();
   int64_t covered = 1;

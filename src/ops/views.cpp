@@ -43,7 +43,9 @@ struct IntoZeros {
     ViewOp::narrow(args.view, window);
     launch_copy(c.ctx, window, c.in(0));
   }
-  static void grad(const Args& args, Grad& c) { c.set(0, invoke<ViewOp>(args.view, c.grad()).call()); }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<ViewOp>(args.view, c.grad()).call());
+  }
 };
 
 /// The same memory described by a View, for infer.
@@ -57,13 +59,14 @@ View described(const TensorImpl& impl) {
   return view;
 }
 
-/// A view op that narrows a View: geometry and offset in one place, for infer and for the derivative.
+/// A view op that narrows a View: geometry and offset in one place, for infer and for the
+/// derivative.
 template <class Op>
 void infer_window(const typename Op::Args& args, Infer& c) {
   View view = described(c.in(0));
   const int64_t moved = Op::narrow(args, view);
-  set_view(c, Dims(IntArrayRef(view.sizes, size_t(view.dim))), Dims(IntArrayRef(view.strides, size_t(view.dim))),
-           c.in(0).offset + moved);
+  set_view(c, Dims(IntArrayRef(view.sizes, size_t(view.dim))),
+           Dims(IntArrayRef(view.strides, size_t(view.dim))), c.in(0).offset + moved);
 }
 
 /// Moves the window's first element; returns by how many elements.
@@ -165,9 +168,10 @@ struct Expand {
   static constexpr OpInfo info = view_info("expand");
   static void infer(const Args& args, Infer& c) {
     const TensorImpl& in = c.in(0);
-    HEARTH_CHECK(args.sizes.size() >= size_t(in.dim), "expand(", name_of(in.dtype), "Tensor{", in.sizes(), "}, size=",
-                 args.sizes, "): the number of sizes provided (", args.sizes.size(),
-                 ") must be greater or equal to the number of dimensions in the tensor (", int(in.dim), ")");
+    HEARTH_CHECK(
+        args.sizes.size() >= size_t(in.dim), "expand(", name_of(in.dtype), "Tensor{", in.sizes(),
+        "}, size=", args.sizes, "): the number of sizes provided (", args.sizes.size(),
+        ") must be greater or equal to the number of dimensions in the tensor (", int(in.dim), ")");
     Dims sizes = args.sizes, strides(args.sizes.size(), 0);
     const size_t shift = sizes.size() - size_t(in.dim);
     for (size_t d = 0; d < sizes.size(); ++d) {
@@ -178,8 +182,8 @@ struct Expand {
       const int64_t size = in.sizes()[d - shift];
       if (sizes[d] == -1) sizes[d] = size;
       HEARTH_CHECK(size == 1 || size == sizes[d], "The expanded size of the tensor (", sizes[d],
-                   ") must match the existing size (", size, ") at non-singleton dimension ", d, ".  Target sizes: ",
-                   args.sizes, ".  Tensor sizes: ", in.sizes());
+                   ") must match the existing size (", size, ") at non-singleton dimension ", d,
+                   ".  Target sizes: ", args.sizes, ".  Tensor sizes: ", in.sizes());
       strides[d] = size == sizes[d] ? in.strides()[d - shift] : 0;
     }
     set_view(c, sizes, strides, in.offset);
@@ -196,9 +200,11 @@ struct Reshaped {
   static void infer(const Args& args, Infer& c) {
     const TensorImpl& in = c.in(0);
     const std::optional<Dims> strides = view_strides(in.sizes(), in.strides(), args.sizes);
-    HEARTH_CHECK(strides, "view size is not compatible with input tensor's size and stride (at least one dimension spans "
-                 "across two contiguous subspaces). Use .reshape(...) instead. (sizes ", in.sizes(), ", strides ",
-                 in.strides(), ", wanted ", args.sizes, ")");
+    HEARTH_CHECK(strides,
+                 "view size is not compatible with input tensor's size and stride (at least one "
+                 "dimension spans "
+                 "across two contiguous subspaces). Use .reshape(...) instead. (sizes ",
+                 in.sizes(), ", strides ", in.strides(), ", wanted ", args.sizes, ")");
     set_view(c, args.sizes, *strides, in.offset);
   }
   static void grad(const Args&, Grad& c) { c.set(0, c.grad().reshape(c.in_sizes(0))); }
@@ -251,8 +257,11 @@ struct AsStrided {
     int64_t offset;
   };
   static constexpr OpInfo info = view_info("as_strided");
-  static void infer(const Args& args, Infer& c) { set_view(c, args.sizes, args.strides, args.offset); }
-  /// Each element of the window adds to the element of the input it shows, found through its position in memory.
+  static void infer(const Args& args, Infer& c) {
+    set_view(c, args.sizes, args.strides, args.offset);
+  }
+  /// Each element of the window adds to the element of the input it shows, found through its
+  /// position in memory.
   static void grad(const Args& args, Grad& c) {
     const IntArrayRef sizes = c.in_sizes(0);
     const Tensor flat = zeros({checked_numel(sizes)}, c.grad().options());
@@ -271,8 +280,8 @@ Tensor select_checked(const Tensor& self, int64_t dim, int64_t index) {
   return invoke<Select>({dim, index < 0 ? index + size : index}, self).call();
 }
 
-Tensor slice_checked(const Tensor& self, int64_t dim, std::optional<int64_t> first, std::optional<int64_t> last,
-                     int64_t step) {
+Tensor slice_checked(const Tensor& self, int64_t dim, std::optional<int64_t> first,
+                     std::optional<int64_t> last, int64_t step) {
   HEARTH_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   HEARTH_CHECK(step > 0, "slice step must be positive");
   dim = wrap_dim(dim, self.dim());
@@ -290,17 +299,20 @@ Tensor narrow_checked(const Tensor& self, int64_t dim, int64_t start, int64_t le
   HEARTH_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
   HEARTH_CHECK(length >= 0, "narrow(): length must be non-negative.");
   const int64_t size = self.size(dim);
-  HEARTH_CHECK_AS(IndexError, start >= -size && start <= size, "start out of range (expected to be in range of [", -size,
-                  ", ", size, "], but got ", start, ")");
+  HEARTH_CHECK_AS(IndexError, start >= -size && start <= size,
+                  "start out of range (expected to be in range of [", -size, ", ", size,
+                  "], but got ", start, ")");
   if (start < 0) start += size;
-  HEARTH_CHECK(start <= size - length, "start (", start, ") + length (", length, ") exceeds dimension size (", size, ").");
+  HEARTH_CHECK(start <= size - length, "start (", start, ") + length (", length,
+               ") exceeds dimension size (", size, ").");
   return slice_checked(self, dim, start, start + length, 1);
 }
 
 Tensor permute_checked(const Tensor& self, IntArrayRef dims) {
-  HEARTH_CHECK(dims.size() == size_t(self.dim()), "permute(sparse_coo): number of dimensions in the tensor input does "
-               "not match the length of the desired ordering of dimensions i.e. input.dim() = ", self.dim(),
-               " is not equal to len(dims) = ", dims.size());
+  HEARTH_CHECK(dims.size() == size_t(self.dim()),
+               "permute(sparse_coo): number of dimensions in the tensor input does "
+               "not match the length of the desired ordering of dimensions i.e. input.dim() = ",
+               self.dim(), " is not equal to len(dims) = ", dims.size());
   Dims order = Dims::uninitialized(dims.size());
   uint32_t seen = 0;
   for (size_t d = 0; d < dims.size(); ++d) {
@@ -312,7 +324,8 @@ Tensor permute_checked(const Tensor& self, IntArrayRef dims) {
 }
 
 Tensor t_checked(const Tensor& self) {
-  HEARTH_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ", self.dim(), "D");
+  HEARTH_CHECK(self.dim() <= 2, "t() expects a tensor with <= 2 dimensions, but self is ",
+               self.dim(), "D");
   return invoke<Exchange<kT>>({0, self.dim() == 2 ? 1 : 0}, self).call();
 }
 
@@ -322,17 +335,22 @@ Tensor reshape_checked(const Tensor& self, IntArrayRef size) {
   return invoke<Reshaped>({sizes}, viewable ? self : self.clone(MemoryFormat::Contiguous)).call();
 }
 
-Tensor as_strided_checked(const Tensor& self, IntArrayRef size, IntArrayRef stride, std::optional<int64_t> offset) {
+Tensor as_strided_checked(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                          std::optional<int64_t> offset) {
   HEARTH_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape");
   const int64_t start = offset.value_or(self.storage_offset());
   HEARTH_CHECK(start >= 0, "Tensor: invalid storage offset ", start);
   for (int64_t s : stride)
-    HEARTH_CHECK(s >= 0, "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
-  const size_t needed = checked_numel(size) == 0 ? 0 : span_bytes(size, stride, start, self.itemsize());
+    HEARTH_CHECK(
+        s >= 0,
+        "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
+  const size_t needed =
+      checked_numel(size) == 0 ? 0 : span_bytes(size, stride, start, self.itemsize());
   const size_t held = self.storage().nbytes();
-  HEARTH_CHECK(needed <= held, "setStorage: sizes ", size, ", strides ", stride, ", storage offset ", start,
-               ", and itemsize ", self.itemsize(), " requiring a storage size of ", needed,
-               " are out of bounds for storage of size ", held);
+  HEARTH_CHECK(needed <= held, "setStorage: sizes ", size, ", strides ", stride,
+               ", storage offset ", start, ", and itemsize ", self.itemsize(),
+               " requiring a storage size of ", needed, " are out of bounds for storage of size ",
+               held);
   return invoke<AsStrided>({Dims(size), Dims(stride), start}, self).call();
 }
 
@@ -356,26 +374,35 @@ Tensor flatten_checked(const Tensor& self, int64_t start, int64_t end) {
 
 HEARTH_DEFINE_METHOD(Tensor, select, (int64_t dim, int64_t index), select_checked(self, dim, index))
 HEARTH_DEFINE_METHOD(Tensor, slice,
-                     (int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end, int64_t step),
+                     (int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+                      int64_t step),
                      slice_checked(self, dim, start, end, step))
 HEARTH_DEFINE_METHOD(Tensor, narrow, (int64_t dim, int64_t start, int64_t length),
                      narrow_checked(self, dim, start, length))
 HEARTH_DEFINE_METHOD(Tensor, permute, (IntArrayRef dims), permute_checked(self, dims))
-HEARTH_DEFINE_METHOD(Tensor, transpose, (int64_t dim0, int64_t dim1),
-                     invoke<Exchange<kTranspose>>({wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())}, self).call())
+HEARTH_DEFINE_METHOD(
+    Tensor, transpose, (int64_t dim0, int64_t dim1),
+    invoke<Exchange<kTranspose>>({wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())}, self)
+        .call())
 HEARTH_DEFINE_METHOD(Tensor, t, (), t_checked(self))
-HEARTH_DEFINE_METHOD(Tensor, expand, (IntArrayRef size, bool), invoke<Expand>({Dims(size)}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, expand, (IntArrayRef size, bool),
+                     invoke<Expand>({Dims(size)}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, expand_as, (const Tensor& other), self.expand(other.sizes()))
-HEARTH_DEFINE_METHOD(Tensor, view, (IntArrayRef size), invoke<Reshaped>({infer_sizes(size, self.numel())}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, view, (IntArrayRef size),
+                     invoke<Reshaped>({infer_sizes(size, self.numel())}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, view_as, (const Tensor& other), self.view(other.sizes()))
 HEARTH_DEFINE_METHOD(Tensor, reshape, (IntArrayRef size), reshape_checked(self, size))
 HEARTH_DEFINE_METHOD(Tensor, reshape_as, (const Tensor& other), self.reshape(other.sizes()))
-HEARTH_DEFINE_METHOD(Tensor, as_strided, (IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset),
+HEARTH_DEFINE_METHOD(Tensor, as_strided,
+                     (IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset),
                      as_strided_checked(self, size, stride, storage_offset))
-HEARTH_DEFINE_METHOD(Tensor, unsqueeze, (int64_t dim), invoke<Unsqueeze>({wrap_dim(dim, self.dim() + 1)}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, unsqueeze, (int64_t dim),
+                     invoke<Unsqueeze>({wrap_dim(dim, self.dim() + 1)}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, squeeze, (), invoke<Squeeze>({-1}, self).call())
-HEARTH_DEFINE_METHOD(Tensor, squeeze, (int64_t dim), invoke<Squeeze>({wrap_dim(dim, self.dim())}, self).call())
-HEARTH_DEFINE_METHOD(Tensor, flatten, (int64_t start_dim, int64_t end_dim), flatten_checked(self, start_dim, end_dim))
+HEARTH_DEFINE_METHOD(Tensor, squeeze, (int64_t dim),
+                     invoke<Squeeze>({wrap_dim(dim, self.dim())}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, flatten, (int64_t start_dim, int64_t end_dim),
+                     flatten_checked(self, start_dim, end_dim))
 HEARTH_DEFINE_METHOD(Tensor, alias, (), invoke<Alias>({}, self).call())
 
 }  // namespace hearth

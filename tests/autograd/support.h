@@ -60,8 +60,7 @@ std::string message_of(Call&& call) {
 /// Collects this thread's warnings while it lives.
 class Warnings {
  public:
-  Warnings()
-      : former_(set_warning_sink([](const std::string& text) { said().push_back(text); })) {
+  Warnings() : former_(set_warning_sink([](const std::string& text) { said().push_back(text); })) {
     said().clear();
   }
   ~Warnings() { set_warning_sink(former_); }

@@ -26,7 +26,8 @@ TEST(Philox, KnownAnswers) {
 }
 
 TEST(Philox, CounterIsSplitAsInCurand) {
-  const PhiloxBlock block = philox(0x299f31d0a4093822, 0x0370734413198a2e, 0x2468acf048d159e4ull * 4);
+  const PhiloxBlock block =
+      philox(0x299f31d0a4093822, 0x0370734413198a2e, 0x2468acf048d159e4ull * 4);
   const PhiloxBlock expected =
       philox_rounds({{0x48d159e4, 0x2468acf0, 0x13198a2e, 0x03707344}}, 0xa4093822, 0x299f31d0);
   EXPECT_TRUE(block.words[0] == expected.words[0] && block.words[3] == expected.words[3]);

@@ -9,16 +9,27 @@ namespace hearth::testing {
 namespace {
 
 Row add_row() {
-  Row row = binary_row("add", [](const Tensor& a, const Tensor& b) { return a.add(b); }, [](double a, double b) { return a + b; });
+  Row row = binary_row(
+      "add", [](const Tensor& a, const Tensor& b) { return a.add(b); },
+      [](double a, double b) { return a + b; });
   row.dtypes = dtypes::kRealAndBool;
   row.out = [](Tensor& out, const Tensors& in) { add_out(out, in[0], in[1]); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.add_(in[1]); };
   row.refusals = {
-      {[] { ones({2, 3}).add(ones({2, 4})); },
+      {[] {
+         ones({2, 3}).add(ones({2, 4}));
+       },
        "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 1"},
-      {[] { ones({2}).expand({3, 2}).add_(1); }, "more than one element of the written-to tensor refers to a single memory"},
-      {[] { ones({2}).add_(ones({3, 2})); }, "output with shape [2] doesn't match the broadcast shape [3, 2]"},
-      {[] { ones({2}, kLong).add_(1.5); }, "result type Float can't be cast to the desired output type Long"},
+      {[] {
+         ones({2}).expand({3, 2}).add_(1);
+       },
+       "more than one element of the written-to tensor refers to a single memory"},
+      {[] {
+         ones({2}).add_(ones({3, 2}));
+       },
+       "output with shape [2] doesn't match the broadcast shape [3, 2]"},
+      {[] { ones({2}, kLong).add_(1.5); },
+       "result type Float can't be cast to the desired output type Long"},
       {[] { ones({2}, kLong).add(ones({2}, kLong), 0.5); },
        "For integral input tensors, argument alpha must not be a floating point number."},
       {[] { ones({2}).add(ones({2}), true); }, "Boolean alpha only supported for Boolean results."},
@@ -27,13 +38,15 @@ Row add_row() {
          const Tensor memory = ones({5});
          memory.slice(0, 0, 4).add_(memory.slice(0, 1, 5));
        },
-       "some elements of the input tensor and the written-to tensor refer to a single memory location"}};
+       "some elements of the input tensor and the written-to tensor refer to a single memory "
+       "location"}};
   return row;
 }
 
 Row add_alpha_row() {
-  Row row = binary_row("add_alpha", [](const Tensor& a, const Tensor& b) { return a.add(b, 3); },
-                       [](double a, double b) { return a + 3 * b; });
+  Row row = binary_row(
+      "add_alpha", [](const Tensor& a, const Tensor& b) { return a.add(b, 3); },
+      [](double a, double b) { return a + 3 * b; });
   row.covers = {"add"};
   row.dtypes = dtypes::kRealAndBool;
   row.out = [](Tensor& out, const Tensors& in) { add_out(out, in[0], in[1], 3); };
@@ -42,8 +55,9 @@ Row add_alpha_row() {
 }
 
 Row sub_row() {
-  Row row = binary_row("sub", [](const Tensor& a, const Tensor& b) { return a.sub(b, 2); },
-                       [](double a, double b) { return a - 2 * b; });
+  Row row = binary_row(
+      "sub", [](const Tensor& a, const Tensor& b) { return a.sub(b, 2); },
+      [](double a, double b) { return a - 2 * b; });
   row.dtypes = dtypes::kReal;
   row.out = [](Tensor& out, const Tensors& in) { sub_out(out, in[0], in[1], 2); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.sub_(in[1], 2); };
@@ -53,7 +67,9 @@ Row sub_row() {
 }
 
 Row mul_row() {
-  Row row = binary_row("mul", [](const Tensor& a, const Tensor& b) { return a.mul(b); }, [](double a, double b) { return a * b; });
+  Row row = binary_row(
+      "mul", [](const Tensor& a, const Tensor& b) { return a.mul(b); },
+      [](double a, double b) { return a * b; });
   row.dtypes = dtypes::kRealAndBool;
   row.out = [](Tensor& out, const Tensors& in) { mul_out(out, in[0], in[1]); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.mul_(in[1]); };
@@ -61,18 +77,22 @@ Row mul_row() {
 }
 
 Row div_row() {
-  Row row = binary_row("div", [](const Tensor& a, const Tensor& b) { return a.div(b); }, [](double a, double b) { return a / b; });
+  Row row = binary_row(
+      "div", [](const Tensor& a, const Tensor& b) { return a.div(b); },
+      [](double a, double b) { return a / b; });
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kFloat};
   row.out = [](Tensor& out, const Tensors& in) { div_out(out, in[0], in[1]); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.div_(in[1]); };
-  row.refusals = {{[] { ones({2}, kLong).div_(2); }, "result type Float can't be cast to the desired output type Long"}};
+  row.refusals = {{[] { ones({2}, kLong).div_(2); },
+                   "result type Float can't be cast to the desired output type Long"}};
   return row;
 }
 
 Row pow_row() {
-  Row row = binary_row("pow", [](const Tensor& a, const Tensor& b) { return a.pow(b); },
-                       [](double a, double b) { return std::pow(a, b); }, Draw::kPositive);
+  Row row = binary_row(
+      "pow", [](const Tensor& a, const Tensor& b) { return a.pow(b); },
+      [](double a, double b) { return std::pow(a, b); }, Draw::kPositive);
   row.dtypes = dtypes::kReal;
   row.slack = 4;
   row.out = [](Tensor& out, const Tensors& in) { pow_out(out, in[0], in[1]); };
@@ -81,7 +101,8 @@ Row pow_row() {
 }
 
 /// Ops of a tensor and a C++ number, which changes the dtype only by its kind.
-Row number_row(std::string name, std::string covers, Tensor (*op)(const Tensor&), double (*reference)(double)) {
+Row number_row(std::string name, std::string covers, Tensor (*op)(const Tensor&),
+               double (*reference)(double)) {
   Row row = unary_row(std::move(name), op, reference);
   row.covers = {std::move(covers)};
   row.dtypes = dtypes::kReal;
@@ -92,7 +113,8 @@ Row neg_row() {
   Row row = number_row("neg", "neg", &hearth::neg, [](double x) { return -x; });
   row.out = [](Tensor& out, const Tensors& in) { neg_out(out, in[0]); };
   row.inplace = [](Tensor& self, const Tensors&) { self.neg_(); };
-  row.refusals = {{[] { ones({2}, kBool).neg(); }, "Negation, the `-` operator, on a bool tensor is not supported."}};
+  row.refusals = {{[] { ones({2}, kBool).neg(); },
+                   "Negation, the `-` operator, on a bool tensor is not supported."}};
   return row;
 }
 
@@ -103,10 +125,15 @@ Row abs_row() {
   return row;
 }
 
-double larger(double a, double b) { return std::isnan(a) || std::isnan(b) ? std::nan("") : a > b ? a : b; }
-double smaller(double a, double b) { return std::isnan(a) || std::isnan(b) ? std::nan("") : a < b ? a : b; }
+double larger(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? std::nan("") : a > b ? a : b;
+}
+double smaller(double a, double b) {
+  return std::isnan(a) || std::isnan(b) ? std::nan("") : a < b ? a : b;
+}
 
-Row extreme_row(std::string name, Tensor (*op)(const Tensor&, const Tensor&), Tensor& (*out)(Tensor&, const Tensor&, const Tensor&),
+Row extreme_row(std::string name, Tensor (*op)(const Tensor&, const Tensor&),
+                Tensor& (*out)(Tensor&, const Tensor&, const Tensor&),
                 double (*reference)(double, double)) {
   Row row = binary_row(std::move(name), op, reference);
   row.dtypes = dtypes::kRealAndBool;
@@ -129,7 +156,8 @@ Row where_row() {
     return Arrays{map(in, [](const double* x) { return x[0] != 0 ? x[1] : x[2]; })};
   };
   row.keeps_memory_format = true;
-  row.refusals = {{[] { where(ones({2}), ones({2}), ones({2})); }, "where expected condition to be a boolean tensor"}};
+  row.refusals = {{[] { where(ones({2}), ones({2}), ones({2})); },
+                   "where expected condition to be a boolean tensor"}};
   return row;
 }
 
@@ -145,11 +173,20 @@ const Register registered[] = {
     Register(where_row()),
     Register(extreme_row("maximum", &hearth::maximum, &hearth::maximum_out, larger)),
     Register(extreme_row("minimum", &hearth::minimum, &hearth::minimum_out, smaller)),
-    Register(number_row("add_number", "add", [](const Tensor& x) { return x.add(3, 2); }, [](double x) { return x + 6; })),
-    Register(number_row("sub_number", "sub", [](const Tensor& x) { return x.sub(3, 2); }, [](double x) { return x - 6; })),
-    Register(number_row("mul_number", "mul", [](const Tensor& x) { return x.mul(3); }, [](double x) { return x * 3; })),
-    Register(number_row("square", "pow", [](const Tensor& x) { return x.pow(2); }, [](double x) { return x * x; })),
-    Register(number_row("cube", "pow", [](const Tensor& x) { return x.pow(3); }, [](double x) { return x * x * x; })),
+    Register(number_row(
+        "add_number", "add", [](const Tensor& x) { return x.add(3, 2); },
+        [](double x) { return x + 6; })),
+    Register(number_row(
+        "sub_number", "sub", [](const Tensor& x) { return x.sub(3, 2); },
+        [](double x) { return x - 6; })),
+    Register(number_row(
+        "mul_number", "mul", [](const Tensor& x) { return x.mul(3); },
+        [](double x) { return x * 3; })),
+    Register(number_row(
+        "square", "pow", [](const Tensor& x) { return x.pow(2); }, [](double x) { return x * x; })),
+    Register(number_row(
+        "cube", "pow", [](const Tensor& x) { return x.pow(3); },
+        [](double x) { return x * x * x; })),
 };
 
 TEST(Arithmetic, NumbersChangeTheDtypeByTheirKindOnly) {

@@ -15,19 +15,25 @@ Row truth_row(Row row) {
 }
 
 Row comparison_row(std::string name, Tensor (*op)(const Tensor&, const Tensor&),
-                   Tensor& (*out)(Tensor&, const Tensor&, const Tensor&), double (*reference)(double, double)) {
+                   Tensor& (*out)(Tensor&, const Tensor&, const Tensor&),
+                   double (*reference)(double, double)) {
   Row row = truth_row(binary_row(std::move(name), op, reference, Draw::kSmall));
   row.out = [out](Tensor& target, const Tensors& in) { out(target, in[0], in[1]); };
   row.refusals = {{[op] { op(ones({3}), ones({4})); },
-                   "The size of tensor a (3) must match the size of tensor b (4) at non-singleton dimension 0"}};
+                   "The size of tensor a (3) must match the size of tensor b (4) at non-singleton "
+                   "dimension 0"}};
   return row;
 }
 
-Row number_row(std::string name, Tensor (*op)(const Tensor&, const Scalar&), double (*reference)(double, double)) {
+Row number_row(std::string name, Tensor (*op)(const Tensor&, const Scalar&),
+               double (*reference)(double, double)) {
   Row row = truth_row({});
   row.name = name + "_number";
   row.covers = {std::move(name)};
-  row.cases = {{{{3, 5}, Draw::kSmall}}, {{{}, Draw::kSmall}}, {{{0}, Draw::kSmall}}, {{{2, 1, 17}, Draw::kSmall}}};
+  row.cases = {{{{3, 5}, Draw::kSmall}},
+               {{{}, Draw::kSmall}},
+               {{{0}, Draw::kSmall}},
+               {{{2, 1, 17}, Draw::kSmall}}};
   row.call = [op](const Tensors& in) { return Tensors{op(in[0], 1)}; };
   row.reference = [reference](const Arrays& in) {
     return Arrays{map(in, [reference](const double* x) { return reference(x[0], 1); })};
@@ -39,10 +45,11 @@ Row test_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(
   return truth_row(unary_row(std::move(name), op, reference, Draw::kSmall));
 }
 
-#define COMPARISON(name, op)                                                                    \
-  Register(comparison_row(#name, &hearth::name, &hearth::name##_out,                            \
-                          [](double a, double b) -> double { return a op b; })),                \
-      Register(number_row(#name, &hearth::name, [](double a, double b) -> double { return a op b; }))
+#define COMPARISON(name, op)                                                     \
+  Register(comparison_row(#name, &hearth::name, &hearth::name##_out,             \
+                          [](double a, double b) -> double { return a op b; })), \
+      Register(                                                                  \
+          number_row(#name, &hearth::name, [](double a, double b) -> double { return a op b; }))
 
 const Register registered[] = {
     COMPARISON(eq, ==),
@@ -55,7 +62,8 @@ const Register registered[] = {
                             [](double a, double b) -> double { return a != 0 && b != 0; })),
     Register(comparison_row("logical_or", &hearth::logical_or, &hearth::logical_or_out,
                             [](double a, double b) -> double { return a != 0 || b != 0; })),
-    Register(test_row("logical_not", &hearth::logical_not, [](double x) -> double { return x == 0; })),
+    Register(
+        test_row("logical_not", &hearth::logical_not, [](double x) -> double { return x == 0; })),
     Register(test_row("isnan", &hearth::isnan, [](double x) -> double { return std::isnan(x); })),
     Register(test_row("isinf", &hearth::isinf, [](double x) -> double { return std::isinf(x); })),
 };

@@ -12,7 +12,8 @@ Device other_device(const Tensor& x) {
   return x.is_cpu() ? Device(DeviceType::CUDA, 0) : Device(DeviceType::CPU);
 }
 
-Row identity_row(std::string name, std::vector<std::string> covers, std::function<Tensor(const Tensor&)> op) {
+Row identity_row(std::string name, std::vector<std::string> covers,
+                 std::function<Tensor(const Tensor&)> op) {
   Row row = unary_row(std::move(name), nullptr, [](double x) { return x; });
   row.covers = std::move(covers);
   row.call = [op = std::move(op)](const Tensors& in) { return Tensors{op(in[0])}; };
@@ -22,7 +23,10 @@ Row identity_row(std::string name, std::vector<std::string> covers, std::functio
 
 Row clone_row() {
   Row row = identity_row("clone", {"clone"}, [](const Tensor& x) { return x.clone(); });
-  row.refusals = {{[] { ones({2, 3}).clone(MemoryFormat::ChannelsLast); }, "required rank 4 tensor to use channels_last format"}};
+  row.refusals = {{[] {
+                     ones({2, 3}).clone(MemoryFormat::ChannelsLast);
+                   },
+                   "required rank 4 tensor to use channels_last format"}};
   return row;
 }
 
@@ -33,7 +37,8 @@ Row contiguous_row() {
 }
 
 Row to_row() {
-  Row row = identity_row("to_double", {"_to_copy"}, [](const Tensor& x) { return x.to(kDouble, false, true); });
+  Row row = identity_row("to_double", {"_to_copy"},
+                         [](const Tensor& x) { return x.to(kDouble, false, true); });
   row.results = {Result::kDouble};
   return row;
 }
@@ -51,20 +56,32 @@ Row copy_row() {
   Row row;
   row.name = "copy_";
   row.covers = {"copy_"};
-  row.cases = {{{{3, 5}}, {{3, 5}}}, {{{2, 3, 4}}, {{3, 1}}}, {{{4}}, {{}}}, {{{0, 2}}, {{2}}}, {{{}}, {{}}}};
+  row.cases = {{{{3, 5}}, {{3, 5}}},
+               {{{2, 3, 4}}, {{3, 1}}},
+               {{{4}}, {{}}},
+               {{{0, 2}}, {{2}}},
+               {{{}}, {{}}}};
   row.dtypes = dtypes::kRealAndBool;
   row.call = [](const Tensors& in) {
     Tensor copy = in[0].clone();
     copy.copy_(in[1]);
     return Tensors{copy};
   };
-  row.reference = [](const Arrays& in) { return Arrays{map(in, [](const double* x) { return x[1]; })}; };
+  row.reference = [](const Arrays& in) {
+    return Arrays{map(in, [](const double* x) { return x[1]; })};
+  };
   row.inplace = [](Tensor& self, const Tensors& in) { self.copy_(in[1]); };
   row.mixes_devices = true;
-  row.refusals = {{[] { ones({2}).copy_(ones({3})); }, "must match the size of tensor b (3) at non-singleton dimension 0"},
-                  {[] { ones({2}).copy_(ones({3, 2})); }, "output with shape [2] doesn't match the broadcast shape [3, 2]"},
-                  {[] { ones({1}).expand({3}).copy_(ones({3})); }, "more than one element of the written-to tensor"},
-                  {[] { ones({2}).copy_(empty({2}, TensorOptions(kMeta))); }, "Cannot copy out of meta tensor; no data!"},
+  row.refusals = {{[] { ones({2}).copy_(ones({3})); },
+                   "must match the size of tensor b (3) at non-singleton dimension 0"},
+                  {[] {
+                     ones({2}).copy_(ones({3, 2}));
+                   },
+                   "output with shape [2] doesn't match the broadcast shape [3, 2]"},
+                  {[] { ones({1}).expand({3}).copy_(ones({3})); },
+                   "more than one element of the written-to tensor"},
+                  {[] { ones({2}).copy_(empty({2}, TensorOptions(kMeta))); },
+                   "Cannot copy out of meta tensor; no data!"},
                   {[] { ones({2}).copy_(Tensor()); }, "undefined"}};
   return row;
 }
@@ -80,11 +97,14 @@ Row fill_row() {
     copy.fill_(in[1]);
     return Tensors{copy};
   };
-  row.reference = [](const Arrays& in) { return Arrays{map(in, [](const double* x) { return x[1]; })}; };
+  row.reference = [](const Arrays& in) {
+    return Arrays{map(in, [](const double* x) { return x[1]; })};
+  };
   row.inplace = [](Tensor& self, const Tensors& in) { self.fill_(in[1]); };
-  row.refusals = {{[] { ones({2}).fill_(ones({2})); },
-                   "fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions."},
-                  {[] { ones({1}).expand({3}).zero_(); }, "more than one element of the written-to tensor"}};
+  row.refusals = {
+      {[] { ones({2}).fill_(ones({2})); },
+       "fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions."},
+      {[] { ones({1}).expand({3}).zero_(); }, "more than one element of the written-to tensor"}};
   return row;
 }
 
@@ -101,15 +121,18 @@ Row zero_row() {
   return row;
 }
 
-const Register registered[] = {Register(clone_row()), Register(contiguous_row()), Register(to_row()), Register(transfer_row()),
-                               Register(copy_row()),  Register(fill_row()),       Register(zero_row())};
+const Register registered[] = {Register(clone_row()), Register(contiguous_row()),
+                               Register(to_row()),    Register(transfer_row()),
+                               Register(copy_row()),  Register(fill_row()),
+                               Register(zero_row())};
 
 TEST(Copy, ConversionsBetweenAllDtypesKeepSmallNumbers) {
   for (const ScalarType from : dtypes_in(dtypes::kAll))
     for (const ScalarType to : dtypes_in(dtypes::kAll)) {
       const Tensor x = ones({3}, from);
       EXPECT_TRUE(x.to(to).equal(ones({3}, to))) << name_of(from) << " to " << name_of(to);
-      EXPECT_TRUE(zeros({3}, to).copy_(x).equal(ones({3}, to))) << name_of(from) << " into " << name_of(to);
+      EXPECT_TRUE(zeros({3}, to).copy_(x).equal(ones({3}, to)))
+          << name_of(from) << " into " << name_of(to);
     }
 }
 

@@ -78,14 +78,17 @@ class Fuzzer {
   void use(const Row& row, Tensors& in) {
     const uint32_t form = below(6);
     if (form == 0 && row.out) {
-      Tensor out = one_in(2) || !in[0].defined() ? empty({below(3)}, TensorOptions(any_dtype()).device(any_device())) : in[0];
+      Tensor out = one_in(2) || !in[0].defined()
+                       ? empty({below(3)}, TensorOptions(any_dtype()).device(any_device()))
+                       : in[0];
       row.out(out, in);
     } else if (form == 1 && row.inplace && in[0].defined()) {
       Tensor self = in[0];
       row.inplace(self, in);
     } else {
       const Tensors out = row.call(in);
-      if (one_in(2) && !out.empty() && out[0].defined() && out[0].requires_grad()) out[0].sum().backward();
+      if (one_in(2) && !out.empty() && out[0].defined() && out[0].requires_grad())
+        out[0].sum().backward();
     }
   }
 

@@ -13,6 +13,7 @@ Row index_row() {
   Row row;
   row.name = "index";
   row.covers = {"index"};
+  row.mixes_devices = true;  // indices may stay on the host
   row.dtypes = dtypes::kRealAndBool;
   row.cases = {{{{5}}, places({3}, 5)},
                {{{4, 3}}, places({2, 5}, 4)},
@@ -42,6 +43,7 @@ Row index_apart_row() {
   Row row;
   row.name = "index_apart";
   row.covers = {"index"};
+  row.mixes_devices = true;  // indices may stay on the host
   row.dtypes = dtypes::kRealAndBool;
   row.cases = {{{{3, 2, 4}}, places({5}, 3), places({5}, 4)},
                {{{3, 2, 4}}, places({2, 1}, 3), places({3}, 4)}};
@@ -65,6 +67,7 @@ Row put_row(std::string name, bool accumulate) {
   Row row;
   row.name = std::move(name);
   row.covers = {"index_put"};
+  row.mixes_devices = true;  // indices may stay on the host
   row.call = [accumulate](const Tensors& in) {
     const Tensor target = in[0].clone();
     return Tensors{target.index_put_({in[1]}, in[2], accumulate)};

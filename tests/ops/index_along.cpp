@@ -6,13 +6,17 @@
 namespace hearth::testing {
 namespace {
 
-Input indices(std::vector<int64_t> sizes, int64_t below) { return {std::move(sizes), Draw::kIndex, below}; }
+Input indices(std::vector<int64_t> sizes, int64_t below) {
+  return {std::move(sizes), Draw::kIndex, below};
+}
 
 Row gather_row() {
   Row row;
   row.name = "gather";
   row.covers = {"gather"};
-  row.cases = {{{{3, 5}}, indices({3, 4}, 5)}, {{{4, 2, 3}}, indices({2, 7, 3}, 2)}, {{{2, 3}}, indices({0, 2}, 3)},
+  row.cases = {{{{3, 5}}, indices({3, 4}, 5)},
+               {{{4, 2, 3}}, indices({2, 7, 3}, 2)},
+               {{{2, 3}}, indices({0, 2}, 3)},
                {{{2, 3}}, indices({1, 1}, 3)}};
   row.dtypes = dtypes::kRealAndBool;
   row.call = [](const Tensors& in) { return Tensors{in[0].gather(1, in[1])}; };
@@ -24,19 +28,32 @@ Row gather_row() {
     })};
   };
   row.out = [](Tensor& out, const Tensors& in) { gather_out(out, in[0], 1, in[1]); };
-  row.refusals = {{[] { ones({2, 3}).gather(2, zeros({2, 3}, kLong)); }, "Dimension out of range"},
-                  {[] { ones({2, 3}).gather(1, zeros({2, 3})); }, "gather(): Expected dtype int32/int64 for index"},
-                  {[] { ones({2, 3}).gather(1, zeros({2}, kLong)); },
+  row.refusals = {{[] {
+                     ones({2, 3}).gather(2, zeros({2, 3}, kLong));
+                   },
+                   "Dimension out of range"},
+                  {[] {
+                     ones({2, 3}).gather(1, zeros({2, 3}));
+                   },
+                   "gather(): Expected dtype int32/int64 for index"},
+                  {[] {
+                     ones({2, 3}).gather(1, zeros({2}, kLong));
+                   },
                    "Index tensor must have the same number of dimensions as input tensor"},
-                  {[] { ones({2, 3}).gather(1, zeros({3, 1}, kLong)); }, "Size does not match at dimension 0"}};
+                  {[] {
+                     ones({2, 3}).gather(1, zeros({3, 1}, kLong));
+                   },
+                   "Size does not match at dimension 0"}};
   for (const Device device : devices()) {
     const auto with_index = [](double value) {
       return [value](Device where) {
         ones({2, 3}).to(where, kFloat).gather(1, full({2, 1}, value, kLong).to(where, kLong));
       };
     };
-    row.refusals.push_back(refusal_on(device, with_index(3), "index 3 is out of bounds for dimension 1 with size 3"));
-    row.refusals.push_back(refusal_on(device, with_index(-1), "index -1 is out of bounds for dimension 1 with size 3"));
+    row.refusals.push_back(
+        refusal_on(device, with_index(3), "index 3 is out of bounds for dimension 1 with size 3"));
+    row.refusals.push_back(refusal_on(device, with_index(-1),
+                                      "index -1 is out of bounds for dimension 1 with size 3"));
   }
   return row;
 }
@@ -45,7 +62,9 @@ Row scatter_add_row() {
   Row row;
   row.name = "scatter_add";
   row.covers = {"scatter_add"};
-  row.cases = {{{{3, 5}}, indices({3, 4}, 5), {{3, 4}}}, {{{4, 2}}, indices({2, 7}, 2), {{3, 8}}}, {{{2, 3}}, indices({0, 2}, 3), {{1, 2}}}};
+  row.cases = {{{{3, 5}}, indices({3, 4}, 5), {{3, 4}}},
+               {{{4, 2}}, indices({2, 7}, 2), {{3, 8}}},
+               {{{2, 3}}, indices({0, 2}, 3), {{1, 2}}}};
   row.dtypes = dtypes::kRealAndBool;
   row.slack = 4;
   row.call = [](const Tensors& in) { return Tensors{in[0].scatter_add(1, in[1], in[2])}; };
@@ -61,15 +80,19 @@ Row scatter_add_row() {
   };
   row.out = [](Tensor& out, const Tensors& in) { scatter_add_out(out, in[0], 1, in[1], in[2]); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.scatter_add_(1, in[1], in[2]); };
-  row.refusals = {{[] { ones({2}).scatter_add(0, zeros({2}, kInt), ones({2})); }, "scatter_add(): Expected dtype int64 for index"},
+  row.refusals = {{[] { ones({2}).scatter_add(0, zeros({2}, kInt), ones({2})); },
+                   "scatter_add(): Expected dtype int64 for index"},
                   {[] { ones({2}).scatter_add(0, zeros({2}, kLong), ones({2}, kDouble)); },
                    "scatter(): Expected self.dtype to be equal to src.dtype"},
-                  {[] { ones({2}).scatter_add(0, zeros({3}, kLong), ones({2})); }, "Size does not match at dimension 0"}};
+                  {[] { ones({2}).scatter_add(0, zeros({3}, kLong), ones({2})); },
+                   "Size does not match at dimension 0"}};
   for (const Device device : devices())
     row.refusals.push_back(refusal_on(
         device,
         [](Device where) {
-          ones({2}).to(where, kFloat).scatter_add(0, full({2}, 5, kLong).to(where, kLong), ones({2}).to(where, kFloat));
+          ones({2})
+              .to(where, kFloat)
+              .scatter_add(0, full({2}, 5, kLong).to(where, kLong), ones({2}).to(where, kFloat));
         },
         "index 5 is out of bounds for dimension 0 with size 2"));
   return row;
@@ -79,7 +102,11 @@ Row nonzero_row() {
   Row row;
   row.name = "nonzero";
   row.covers = {"nonzero"};
-  row.cases = {{{{4, 5}, Draw::kSmall}}, {{{}, Draw::kSmall}}, {{{0, 3}}}, {{{2, 3, 4}, Draw::kSmall}}, {{{6}, Draw::kBool}}};
+  row.cases = {{{{4, 5}, Draw::kSmall}},
+               {{{}, Draw::kSmall}},
+               {{{0, 3}}},
+               {{{2, 3, 4}, Draw::kSmall}},
+               {{{6}, Draw::kBool}}};
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kLong};
   row.orders = 0;
@@ -97,7 +124,8 @@ Row nonzero_row() {
   return row;
 }
 
-const Register registered[] = {Register(gather_row()), Register(scatter_add_row()), Register(nonzero_row())};
+const Register registered[] = {Register(gather_row()), Register(scatter_add_row()),
+                               Register(nonzero_row())};
 
 TEST(IndexAlong, ComplexTensors) {
   const Tensor x = full({3}, Scalar(complex<double>(1, 2)), kComplexDouble);

@@ -41,23 +41,41 @@ Row joining_row(std::string name, std::vector<Case> cases) {
 }
 
 Row cat_row() {
-  Row row = joining_row("cat", {{{{2, 3}}, {{4, 3}}}, {{{2, 3}}, {{0}}, {{1, 3}}}, {{{0}}, {{0}}}, {{{5}}}, {{{2, 3, 2}}, {{0, 3, 2}}}});
+  Row row = joining_row("cat", {{{{2, 3}}, {{4, 3}}},
+                                {{{2, 3}}, {{0}}, {{1, 3}}},
+                                {{{0}}, {{0}}},
+                                {{{5}}},
+                                {{{2, 3, 2}}, {{0, 3, 2}}}});
   row.call = [](const Tensors& in) { return Tensors{cat(in)}; };
   row.reference = [](const Arrays& in) { return Arrays{joined(in, 0)}; };
   row.out = [](Tensor& out, const Tensors& in) { cat_out(out, in); };
-  row.refusals = {
-      {[] { cat(Tensors{}); }, "torch.cat(): expected a non-empty list of Tensors"},
-      {[] { cat(Tensors{ones({2, 3}), ones({2, 4})}); },
-       "Sizes of tensors must match except in dimension 0. Expected size 3 but got size 4 for tensor number 1 in the list."},
-      {[] { cat(Tensors{ones({2, 3}), ones({2})}); }, "Tensors must have same number of dimensions: got 2 and 1"},
-      {[] { cat(Tensors{ones({}), ones({})}); }, "zero-dimensional tensor (at position 0) cannot be concatenated"},
-      {[] { cat(Tensors{ones({2})}, 1); }, "Dimension out of range (expected to be in range of [-1, 0], but got 1)"},
-      {[] { cat(Tensors{ones({2}), Tensor()}); }, "is undefined"}};
+  row.refusals = {{[] { cat(Tensors{}); }, "torch.cat(): expected a non-empty list of Tensors"},
+                  {[] {
+                     cat(Tensors{ones({2, 3}), ones({2, 4})});
+                   },
+                   "Sizes of tensors must match except in dimension 0. Expected size 3 but got "
+                   "size 4 for tensor number 1 in the list."},
+                  {[] {
+                     cat(Tensors{ones({2, 3}), ones({2})});
+                   },
+                   "Tensors must have same number of dimensions: got 2 and 1"},
+                  {[] {
+                     cat(Tensors{ones({}), ones({})});
+                   },
+                   "zero-dimensional tensor (at position 0) cannot be concatenated"},
+                  {[] { cat(Tensors{ones({2})}, 1); },
+                   "Dimension out of range (expected to be in range of [-1, 0], but got 1)"},
+                  {[] {
+                     cat(Tensors{ones({2}), Tensor()});
+                   },
+                   "is undefined"}};
   return row;
 }
 
 Row cat_last_row() {
-  Row row = joining_row("cat_last", {{{{2, 3}}, {{2, 1}}, {{2, 4}}}, {{{0}}, {{2, 2, 3}}, {{2, 2, 1}}}, {{{2, 0}}, {{2, 2}}}});
+  Row row = joining_row(
+      "cat_last",
+      {{{{2, 3}}, {{2, 1}}, {{2, 4}}}, {{{0}}, {{2, 2, 3}}, {{2, 2, 1}}}, {{{2, 0}}, {{2, 2}}}});
   row.call = [](const Tensors& in) { return Tensors{cat(in, -1)}; };
   row.reference = [](const Arrays& in) { return Arrays{joined(in, -1)}; };
   return row;
@@ -75,9 +93,12 @@ Row stack_row() {
       return at(from, p);
     })};
   };
-  row.refusals = {{[] { stack(Tensors{}); }, "stack expects a non-empty TensorList"},
-                  {[] { stack(Tensors{ones({2}), ones({3})}); },
-                   "stack expects each tensor to be equal size, but got [2] at entry 0 and [3] at entry 1"}};
+  row.refusals = {
+      {[] { stack(Tensors{}); }, "stack expects a non-empty TensorList"},
+      {[] {
+         stack(Tensors{ones({2}), ones({3})});
+       },
+       "stack expects each tensor to be equal size, but got [2] at entry 0 and [3] at entry 1"}};
   return row;
 }
 
@@ -97,35 +118,51 @@ Arrays pieces(const Array& in, size_t dim, const std::vector<int64_t>& widths) {
   return out;
 }
 
-Row splitting_row(std::string name, std::function<Tensors(const Tensor&)> op, std::vector<int64_t> widths) {
+Row splitting_row(std::string name, std::function<Tensors(const Tensor&)> op,
+                  std::vector<int64_t> widths) {
   Row row;
   row.name = std::move(name);
   row.covers = {"slice"};
   row.cases = {{{{5}}}, {{{5, 2}}}, {{{5, 0}}}};
   row.dtypes = dtypes::kRealAndBool;
   row.call = [op = std::move(op)](const Tensors& in) { return op(in[0]); };
-  row.reference = [widths = std::move(widths)](const Arrays& in) { return pieces(in[0], 0, widths); };
+  row.reference = [widths = std::move(widths)](const Arrays& in) {
+    return pieces(in[0], 0, widths);
+  };
   return row;
 }
 
 Row split_row() {
   Row row = splitting_row("split", [](const Tensor& x) { return x.split(2); }, {2, 2, 1});
   row.refusals = {{[] { ones({}).split(1); }, "split expects at least a 1-dimensional tensor"},
-                  {[] { ones({3}).split(-1); }, "split expects split_size be non-negative, but got split_size=-1"},
-                  {[] { ones({3}).split(0); }, "split_size can only be 0 if dimension size is 0, but got dimension size of 3"}};
+                  {[] { ones({3}).split(-1); },
+                   "split expects split_size be non-negative, but got split_size=-1"},
+                  {[] { ones({3}).split(0); },
+                   "split_size can only be 0 if dimension size is 0, but got dimension size of 3"}};
   return row;
 }
 
 Row split_sizes_row() {
-  Row row = splitting_row("split_sizes", [](const Tensor& x) { return x.split(IntArrayRef{1, 0, 4}, 0); }, {1, 0, 4});
-  row.refusals = {{[] { ones({3}).split(IntArrayRef{1, 1}, 0); }, "split_with_sizes expects split_sizes to sum exactly to 3"},
-                  {[] { ones({3}).split(IntArrayRef{4, -1}, 0); }, "split_with_sizes expects split_sizes"}};
+  Row row = splitting_row("split_sizes",
+                          [](const Tensor& x) {
+                            return x.split(IntArrayRef{1, 0, 4}, 0);
+                          },
+                          {1, 0, 4});
+  row.refusals = {{[] {
+                     ones({3}).split(IntArrayRef{1, 1}, 0);
+                   },
+                   "split_with_sizes expects split_sizes to sum exactly to 3"},
+                  {[] {
+                     ones({3}).split(IntArrayRef{4, -1}, 0);
+                   },
+                   "split_with_sizes expects split_sizes"}};
   return row;
 }
 
 Row chunk_row() {
   Row row = splitting_row("chunk", [](const Tensor& x) { return x.chunk(4); }, {2, 2, 1});
-  row.refusals = {{[] { ones({3}).chunk(0); }, "chunk expects `chunks` to be greater than 0, got: 0"}};
+  row.refusals = {
+      {[] { ones({3}).chunk(0); }, "chunk expects `chunks` to be greater than 0, got: 0"}};
   return row;
 }
 
@@ -144,8 +181,9 @@ Row unbind_row() {
   return row;
 }
 
-const Register registered[] = {Register(cat_row()),   Register(cat_last_row()),    Register(stack_row()),
-                               Register(split_row()), Register(split_sizes_row()), Register(chunk_row()),
+const Register registered[] = {Register(cat_row()),         Register(cat_last_row()),
+                               Register(stack_row()),       Register(split_row()),
+                               Register(split_sizes_row()), Register(chunk_row()),
                                Register(unbind_row())};
 
 TEST(Join, CatPromotesAndChunksOfNothingAreEmpty) {

@@ -48,7 +48,8 @@ Array matmul_reference(Array a, Array b) {
   return out;
 }
 
-Row product_row(std::string name, std::vector<std::string> covers, Tensor (*op)(const Tensor&, const Tensor&),
+Row product_row(std::string name, std::vector<std::string> covers,
+                Tensor (*op)(const Tensor&, const Tensor&),
                 Tensor& (*out)(Tensor&, const Tensor&, const Tensor&)) {
   Row row;
   row.name = std::move(name);
@@ -63,36 +64,73 @@ Row product_row(std::string name, std::vector<std::string> covers, Tensor (*op)(
 
 Row mm_row() {
   Row row = product_row("mm", {"mm"}, &hearth::mm, &hearth::mm_out);
-  row.cases = {{{{3, 4}}, {{4, 2}}}, {{{5, 5}}, {{5, 5}}}, {{{1, 7}}, {{7, 1}}}, {{{2, 0}}, {{0, 3}}}, {{{0, 2}}, {{2, 3}}}};
-  row.refusals = {
-      {[] { ones({2, 3}).mm(ones({2, 3})); }, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
-      {[] { ones({3}).mm(ones({3, 2})); }, "self must be a matrix"},
-      {[] { ones({2, 3}).mm(ones({3})); }, "mat2 must be a matrix"},
-      {[] { ones({2, 3}).mm(ones({3, 2}, kDouble)); },
-       "expected m1 and m2 to have the same dtype, but got: float != double"},
-      {[] { ones({2, 2}, kBool).mm(ones({2, 2}, kBool)); }, "not implemented for 'Bool'"}};
+  row.cases = {{{{3, 4}}, {{4, 2}}},
+               {{{5, 5}}, {{5, 5}}},
+               {{{1, 7}}, {{7, 1}}},
+               {{{2, 0}}, {{0, 3}}},
+               {{{0, 2}}, {{2, 3}}}};
+  row.refusals = {{[] {
+                     ones({2, 3}).mm(ones({2, 3}));
+                   },
+                   "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
+                  {[] {
+                     ones({3}).mm(ones({3, 2}));
+                   },
+                   "self must be a matrix"},
+                  {[] {
+                     ones({2, 3}).mm(ones({3}));
+                   },
+                   "mat2 must be a matrix"},
+                  {[] {
+                     ones({2, 3}).mm(ones({3, 2}, kDouble));
+                   },
+                   "expected m1 and m2 to have the same dtype, but got: float != double"},
+                  {[] {
+                     ones({2, 2}, kBool).mm(ones({2, 2}, kBool));
+                   },
+                   "not implemented for 'Bool'"}};
   return row;
 }
 
 Row bmm_row() {
   Row row = product_row("bmm", {"bmm"}, &hearth::bmm, &hearth::bmm_out);
-  row.cases = {{{{2, 3, 4}}, {{2, 4, 2}}}, {{{3, 1, 5}}, {{3, 5, 2}}}, {{{0, 2, 3}}, {{0, 3, 2}}}, {{{2, 2, 0}}, {{2, 0, 3}}}};
-  row.refusals = {{[] { ones({2, 3, 4}).bmm(ones({3, 4, 2})); },
-                   "Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [3, 4]."},
-                  {[] { ones({3, 4}).bmm(ones({3, 4, 2})); }, "batch1 must be a 3D tensor"}};
+  row.cases = {{{{2, 3, 4}}, {{2, 4, 2}}},
+               {{{3, 1, 5}}, {{3, 5, 2}}},
+               {{{0, 2, 3}}, {{0, 3, 2}}},
+               {{{2, 2, 0}}, {{2, 0, 3}}}};
+  row.refusals = {
+      {[] {
+         ones({2, 3, 4}).bmm(ones({3, 4, 2}));
+       },
+       "Expected size for first two dimensions of batch2 tensor to be: [2, 4] but got: [3, 4]."},
+      {[] {
+         ones({3, 4}).bmm(ones({3, 4, 2}));
+       },
+       "batch1 must be a 3D tensor"}};
   return row;
 }
 
 Row matmul_row() {
   Row row = product_row("matmul", {"mm", "bmm"}, &hearth::matmul, &hearth::matmul_out);
-  row.cases = {{{{3}}, {{3}}},             {{{3}}, {{3, 2}}},          {{{2, 3}}, {{3}}},          {{{2, 3}}, {{3, 4}}},
-               {{{2, 4, 3}}, {{3, 2}}},    {{{2, 4, 3}}, {{3}}},       {{{3}}, {{2, 3, 4}}},       {{{2, 1, 2, 3}}, {{4, 3, 2}}},
-               {{{2, 3}}, {{2, 3, 2}}},    {{{0, 3}}, {{3, 2}}},       {{{2, 0, 3}}, {{3, 2}}},    {{{2, 3, 1}}, {{1, 1, 2}}}};
+  row.cases = {{{{3}}, {{3}}},          {{{3}}, {{3, 2}}},
+               {{{2, 3}}, {{3}}},       {{{2, 3}}, {{3, 4}}},
+               {{{2, 4, 3}}, {{3, 2}}}, {{{2, 4, 3}}, {{3}}},
+               {{{3}}, {{2, 3, 4}}},    {{{2, 1, 2, 3}}, {{4, 3, 2}}},
+               {{{2, 3}}, {{2, 3, 2}}}, {{{0, 3}}, {{3, 2}}},
+               {{{2, 0, 3}}, {{3, 2}}}, {{{2, 3, 1}}, {{1, 1, 2}}}};
   row.refusals = {
-      {[] { ones({}).matmul(ones({3})); }, "both arguments to matmul need to be at least 1D, but they are 0D and 1D"},
-      {[] { ones({2}).matmul(ones({3})); }, "inconsistent tensor size, expected tensor [2] and src [3] to have the same number"},
-      {[] { ones({2, 3}).matmul(ones({2, 3})); }, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
-      {[] { ones({2, 2, 3}).matmul(ones({3, 3, 2})); }, "must match"}};
+      {[] { ones({}).matmul(ones({3})); },
+       "both arguments to matmul need to be at least 1D, but they are 0D and 1D"},
+      {[] { ones({2}).matmul(ones({3})); },
+       "inconsistent tensor size, expected tensor [2] and src [3] to have the same number"},
+      {[] {
+         ones({2, 3}).matmul(ones({2, 3}));
+       },
+       "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
+      {[] {
+         ones({2, 2, 3}).matmul(ones({3, 3, 2}));
+       },
+       "must match"}};
   return row;
 }
 
@@ -101,22 +139,34 @@ Row addmm_row(std::string name, double beta, double alpha) {
   Row row;
   row.name = std::move(name);
   row.covers = {"addmm"};
-  row.cases = {{{{3, 2}}, {{3, 4}}, {{4, 2}}}, {{{2}}, {{3, 4}}, {{4, 2}}}, {{{3, 1}}, {{3, 4}}, {{4, 2}}},
-               {{{}}, {{1, 3}}, {{3, 1}}},     {{{2, 2}}, {{2, 0}}, {{0, 2}}}};
+  row.cases = {{{{3, 2}}, {{3, 4}}, {{4, 2}}},
+               {{{2}}, {{3, 4}}, {{4, 2}}},
+               {{{3, 1}}, {{3, 4}}, {{4, 2}}},
+               {{{}}, {{1, 3}}, {{3, 1}}},
+               {{{2, 2}}, {{2, 0}}, {{0, 2}}}};
   row.dtypes = dtypes::kReal;
   row.slack = 8;
   const Scalar b = int64_t(beta), a = int64_t(alpha);
   row.call = [=](const Tensors& in) { return Tensors{addmm(in[0], in[1], in[2], b, a)}; };
   row.reference = [=](const Arrays& in) {
-    return Arrays{map({in[0], product(in[1], in[2])}, [=](const double* x) { return beta * x[0] + alpha * x[1]; })};
+    return Arrays{map({in[0], product(in[1], in[2])},
+                      [=](const double* x) { return beta * x[0] + alpha * x[1]; })};
   };
   row.out = [=](Tensor& out, const Tensors& in) { addmm_out(out, in[0], in[1], in[2], b, a); };
   row.inplace = [=](Tensor& self, const Tensors& in) { self.addmm_(in[1], in[2], b, a); };
-  row.refusals = {
-      {[] { ones({2}).addmm(ones({2, 3}), ones({2, 3})); }, "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
-      {[] { ones({3}).addmm(ones({2, 3}), ones({3, 2})); },
-       "The expanded size of the tensor (2) must match the existing size (3) at non-singleton dimension 1"},
-      {[] { ones({2}, kDouble).addmm(ones({2, 3}), ones({3, 2})); }, "must have the same dtype"}};
+  row.refusals = {{[] {
+                     ones({2}).addmm(ones({2, 3}), ones({2, 3}));
+                   },
+                   "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
+                  {[] {
+                     ones({3}).addmm(ones({2, 3}), ones({3, 2}));
+                   },
+                   "The expanded size of the tensor (2) must match the existing size (3) at "
+                   "non-singleton dimension 1"},
+                  {[] {
+                     ones({2}, kDouble).addmm(ones({2, 3}), ones({3, 2}));
+                   },
+                   "must have the same dtype"}};
   return row;
 }
 

@@ -9,8 +9,8 @@ using Unary = Tensor (*)(const Tensor&);
 using UnaryOut = Tensor& (*)(Tensor&, const Tensor&);
 using UnaryInplace = Tensor& (*)(Tensor&);
 
-Row math_row(std::string name, Unary op, UnaryOut out, UnaryInplace inplace, double (*reference)(double),
-             Draw draw = Draw::kNormal) {
+Row math_row(std::string name, Unary op, UnaryOut out, UnaryInplace inplace,
+             double (*reference)(double), Draw draw = Draw::kNormal) {
   Row row = unary_row(std::move(name), op, reference, draw);
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kFloat};
@@ -26,7 +26,8 @@ Row math_row(std::string name, Unary op, UnaryOut out, UnaryInplace inplace, dou
 }
 
 /// Rounding keeps integers as they are.
-Row rounding_row(std::string name, Unary op, UnaryOut out, UnaryInplace inplace, double (*reference)(double)) {
+Row rounding_row(std::string name, Unary op, UnaryOut out, UnaryInplace inplace,
+                 double (*reference)(double)) {
   Row row = math_row(std::move(name), op, out, inplace, reference);
   row.dtypes = dtypes::kReal;
   row.results = {Result::kSame};
@@ -34,15 +35,18 @@ Row rounding_row(std::string name, Unary op, UnaryOut out, UnaryInplace inplace,
   return row;
 }
 
-#define MATH_ROW(name, draw, ...) \
-  Register(math_row(#name, &hearth::name, &hearth::name##_out, &hearth::name##_, [](double x) -> double { return __VA_ARGS__; }, draw))
-#define ROUNDING_ROW(name, function)                                                           \
-  Register(rounding_row(#name, &hearth::name, &hearth::name##_out, &hearth::name##_,           \
+#define MATH_ROW(name, draw, ...)                                  \
+  Register(math_row(                                               \
+      #name, &hearth::name, &hearth::name##_out, &hearth::name##_, \
+      [](double x) -> double { return __VA_ARGS__; }, draw))
+#define ROUNDING_ROW(name, function)                                                 \
+  Register(rounding_row(#name, &hearth::name, &hearth::name##_out, &hearth::name##_, \
                         [](double x) -> double { return function(x); }))
 
 Row atan2_row() {
-  Row row = binary_row("atan2", [](const Tensor& a, const Tensor& b) { return a.atan2(b); },
-                       [](double a, double b) { return std::atan2(a, b); });
+  Row row = binary_row(
+      "atan2", [](const Tensor& a, const Tensor& b) { return a.atan2(b); },
+      [](double a, double b) { return std::atan2(a, b); });
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kFloat};
   row.out = [](Tensor& out, const Tensors& in) { atan2_out(out, in[0], in[1]); };
@@ -51,8 +55,9 @@ Row atan2_row() {
 }
 
 Row fmod_row() {
-  Row row = binary_row("fmod", [](const Tensor& a, const Tensor& b) { return a.fmod(b); },
-                       [](double a, double b) { return std::fmod(a, b); });
+  Row row = binary_row(
+      "fmod", [](const Tensor& a, const Tensor& b) { return a.fmod(b); },
+      [](double a, double b) { return std::fmod(a, b); });
   row.dtypes = dtypes::kReal;
   row.out = [](Tensor& out, const Tensors& in) { fmod_out(out, in[0], in[1]); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.fmod_(in[1]); };
@@ -60,7 +65,9 @@ Row fmod_row() {
 }
 
 Row fmod_number_row() {
-  Row row = unary_row("fmod_number", [](const Tensor& x) { return x.fmod(3); }, [](double x) { return std::fmod(x, 3); });
+  Row row = unary_row(
+      "fmod_number", [](const Tensor& x) { return x.fmod(3); },
+      [](double x) { return std::fmod(x, 3); });
   row.covers = {"fmod"};
   row.dtypes = dtypes::kReal;
   return row;

@@ -18,7 +18,8 @@ template <class F>
 std::vector<double> channel_means(const Array& x, F f) {
   std::vector<double> means(size_t(channels_of(x)), 0.0);
   const double count = double(x.values.size()) / double(channels_of(x));
-  for (int64_t i = 0; i < int64_t(x.values.size()); ++i) means[size_t(channel_at(x, i))] += f(i) / count;
+  for (int64_t i = 0; i < int64_t(x.values.size()); ++i)
+    means[size_t(channel_at(x, i))] += f(i) / count;
   return means;
 }
 
@@ -34,7 +35,9 @@ Arrays batch_norm_reference(const Arrays& in, bool training) {
   std::vector<double> mean = in[3].values, var = in[4].values;
   if (training) {
     mean = channel_means(x, [&](int64_t i) { return x.values[size_t(i)]; });
-    var = channel_means(x, [&](int64_t i) { return std::pow(x.values[size_t(i)] - mean[size_t(channel_at(x, i))], 2); });
+    var = channel_means(x, [&](int64_t i) {
+      return std::pow(x.values[size_t(i)] - mean[size_t(channel_at(x, i))], 2);
+    });
     const double count = double(x.values.size()) / double(channels_of(x));
     for (size_t c = 0; c < running_mean.values.size(); ++c) {
       running_mean.values[c] += kMomentum * (mean[c] - running_mean.values[c]);
@@ -43,7 +46,9 @@ Arrays batch_norm_reference(const Arrays& in, bool training) {
   }
   for (int64_t i = 0; i < int64_t(x.values.size()); ++i) {
     const size_t c = size_t(channel_at(x, i));
-    result.values[size_t(i)] = (x.values[size_t(i)] - mean[c]) / std::sqrt(var[c] + kEps) * or_else(in[1], c, 1) + or_else(in[2], c, 0);
+    result.values[size_t(i)] =
+        (x.values[size_t(i)] - mean[c]) / std::sqrt(var[c] + kEps) * or_else(in[1], c, 1) +
+        or_else(in[2], c, 0);
   }
   return {result, running_mean, running_var};
 }
@@ -63,13 +68,15 @@ Row batch_norm_row(std::string name, bool training) {
   Row row;
   row.name = std::move(name);
   row.covers = {"native_batch_norm", "native_batch_norm_backward"};
-  row.cases = {batch_norm_case({4, 3}, true, true), batch_norm_case({2, 3, 5}, false, true), batch_norm_case({2, 2, 3, 2}, true, true)};
+  row.cases = {batch_norm_case({4, 3}, true, true), batch_norm_case({2, 3, 5}, false, true),
+               batch_norm_case({2, 2, 3, 2}, true, true)};
   if (training) {
     row.cases.push_back(batch_norm_case({3, 2, 2}, true, false));
     row.cases.push_back(batch_norm_case({5, 2}, false, false));
   }
   row.call = [training](const Tensors& in) {
-    const Tensor mean = in[3].defined() ? in[3].detach().clone() : in[3], var = in[4].defined() ? in[4].detach().clone() : in[4];
+    const Tensor mean = in[3].defined() ? in[3].detach().clone() : in[3],
+                 var = in[4].defined() ? in[4].detach().clone() : in[4];
     const Tensor out = batch_norm(in[0], in[1], in[2], mean, var, training, kMomentum, kEps);
     return mean.defined() ? Tensors{out, mean, var} : Tensors{out};
   };
@@ -87,20 +94,33 @@ Row batch_norm_row(std::string name, bool training) {
 Row training_row() {
   Row row = batch_norm_row("batch_norm_training", true);
   row.refusals = {
-      {[] { batch_norm(ones({1, 3}), {}, {}, {}, {}, true, 0.1, 1e-5); },
+      {[] {
+         batch_norm(ones({1, 3}), {}, {}, {}, {}, true, 0.1, 1e-5);
+       },
        "Expected more than 1 value per channel when training, got input size [1, 3]"},
-      {[] { batch_norm(ones({2, 3}), ones({4}), {}, {}, {}, true, 0.1, 1e-5); }, "weight should contain 3 elements not 4"},
-      {[] { batch_norm(ones({2, 3}), {}, {}, ones({2}), ones({3}), true, 0.1, 1e-5); },
+      {[] {
+         batch_norm(ones({2, 3}), ones({4}), {}, {}, {}, true, 0.1, 1e-5);
+       },
+       "weight should contain 3 elements not 4"},
+      {[] {
+         batch_norm(ones({2, 3}), {}, {}, ones({2}), ones({3}), true, 0.1, 1e-5);
+       },
        "running_mean should contain 3 elements not 2"},
-      {[] { batch_norm(ones({3}), {}, {}, {}, {}, true, 0.1, 1e-5); }, "expected an input of at least 2 dimensions"},
+      {[] { batch_norm(ones({3}), {}, {}, {}, {}, true, 0.1, 1e-5); },
+       "expected an input of at least 2 dimensions"},
       {[] { batch_norm(Tensor(), {}, {}, {}, {}, true, 0.1, 1e-5); }, "the input is undefined"},
-      {[] { batch_norm(ones({2, 3}, kLong), {}, {}, {}, {}, true, 0.1, 1e-5); }, "not implemented for 'Long'"}};
+      {[] {
+         batch_norm(ones({2, 3}, kLong), {}, {}, {}, {}, true, 0.1, 1e-5);
+       },
+       "not implemented for 'Long'"}};
   return row;
 }
 
 Row evaluation_row() {
   Row row = batch_norm_row("batch_norm_evaluation", false);
-  row.refusals = {{[] { batch_norm(ones({2, 3}), {}, {}, {}, {}, false, 0.1, 1e-5); },
+  row.refusals = {{[] {
+                     batch_norm(ones({2, 3}), {}, {}, {}, {}, false, 0.1, 1e-5);
+                   },
                    "Expected running_mean and running_var to be defined when training=False"}};
   return row;
 }
@@ -129,7 +149,8 @@ TEST(BatchNorm, NothingHasNoGradientToSpeakOf) {
 }
 
 TEST(BatchNorm, EvaluationLeavesWhatBackwardNeedsAlone) {
-  const Tensor x = arange(8, kFloat).reshape({4, 2}).requires_grad_(), mean = zeros({2}), var = ones({2});
+  const Tensor x = arange(8, kFloat).reshape({4, 2}).requires_grad_(), mean = zeros({2}),
+               var = ones({2});
   const Tensor first = batch_norm(x, {}, {}, mean, var, false, 0.5, 0);
   const Tensor second = batch_norm(x, {}, {}, mean, var, false, 0.5, 0);
   first.sum().backward();

@@ -8,7 +8,8 @@
 namespace hearth::testing {
 namespace {
 
-/// 0 bool, 1 integers, 2 floating point: a 0-d tensor counts among dimensioned ones only if its kind is higher.
+/// 0 bool, 1 integers, 2 floating point: a 0-d tensor counts among dimensioned ones only if its
+/// kind is higher.
 int kind_of(ScalarType type) { return type == kBool ? 0 : is_integral(type, false) ? 1 : 2; }
 
 ScalarType promoted(ScalarType a, bool a_has_dims, ScalarType b, bool b_has_dims) {
@@ -31,8 +32,10 @@ TEST_P(OpDtypes, MixedDtypesPromote) {
         for (const Case& inputs : row.cases) {
           const Tensors in{make_input(inputs[0], a, device, Form::kContiguous, 1),
                            make_input(inputs[1], b, device, Form::kContiguous, 2)};
-          const ScalarType wanted = result_dtype(row, 0, promoted(a, in[0].dim() > 0, b, in[1].dim() > 0));
-          const std::string what = detail::str(row.name, " of ", name_of(a), in[0].sizes(), " and ", name_of(b), in[1].sizes());
+          const ScalarType wanted =
+              result_dtype(row, 0, promoted(a, in[0].dim() > 0, b, in[1].dim() > 0));
+          const std::string what = detail::str(row.name, " of ", name_of(a), in[0].sizes(), " and ",
+                                               name_of(b), in[1].sizes());
           const Tensor out = row.call(in)[0];
           EXPECT_EQ(out.scalar_type(), wanted) << what;
           expect_close(out, row.reference(arrays_of(in))[0], row.slack, what);
@@ -50,7 +53,8 @@ ScalarType autocast_dtype(Amp amp, const Tensors& in, Device device) {
   ScalarType widest = ScalarType::Undefined;
   for (const Tensor& t : in)
     if (t.defined() && t.is_floating_point())
-      widest = widest == ScalarType::Undefined ? t.scalar_type() : promote_types(widest, t.scalar_type());
+      widest = widest == ScalarType::Undefined ? t.scalar_type()
+                                               : promote_types(widest, t.scalar_type());
   switch (amp) {
     case Amp::kLower: return device.is_cuda() ? kHalf : kBFloat16;
     case Amp::kFloat32: return kFloat;
@@ -70,12 +74,15 @@ TEST_P(OpDtypes, AutocastChoosesTheDtype) {
       modes.flags |= kAutocast;
       const Tensors out = row.call(in);
       modes.flags &= ~uint32_t(kAutocast);
-      const ScalarType computed = dtype == kDouble ? kDouble : autocast_dtype(info->amp, in, device);
-      EXPECT_EQ(out[0].scalar_type(), result_dtype(row, 0, computed)) << row.name << " of " << name_of(dtype);
+      const ScalarType computed =
+          dtype == kDouble ? kDouble : autocast_dtype(info->amp, in, device);
+      EXPECT_EQ(out[0].scalar_type(), result_dtype(row, 0, computed))
+          << row.name << " of " << name_of(dtype);
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, OpDtypes, ::testing::ValuesIn(rows()), [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rows, OpDtypes, ::testing::ValuesIn(rows()),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace hearth::testing

@@ -35,7 +35,8 @@ class OpForms : public ::testing::TestWithParam<Row> {
     for (const Device device : devices())
       for (const ScalarType dtype : dtypes_in(row.dtypes))
         for (size_t i = 0; i < row.cases.size(); ++i)
-          f(make_inputs(row.cases[i], dtype, device, Form::kSliced, 3), describe(row, i, dtype, device, Form::kSliced));
+          f(make_inputs(row.cases[i], dtype, device, Form::kSliced, 3),
+            describe(row, i, dtype, device, Form::kSliced));
   }
 };
 
@@ -67,7 +68,9 @@ TEST_P(OpForms, OutMayBeAnInput) {
   for_each_case([&](const Tensors& in, const std::string& what) {
     const Tensor wanted = row.call(in)[0];
     for (size_t k = 0; k < in.size(); ++k) {
-      if (!in[k].defined() || !in[k].sizes().equals(wanted.sizes()) || in[k].scalar_type() != wanted.scalar_type()) continue;
+      if (!in[k].defined() || !in[k].sizes().equals(wanted.sizes()) ||
+          in[k].scalar_type() != wanted.scalar_type())
+        continue;
       Tensors copies = in;
       copies[k] = in[k].clone();
       row.out(copies[k], copies);
@@ -82,7 +85,8 @@ TEST_P(OpForms, OutIsResizedWithAWarning) {
   static thread_local int warnings;
   warnings = 0;
   const WarningSink before = set_warning_sink([](const std::string&) { ++warnings; });
-  const Tensors in = make_inputs(row.cases[0], dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
+  const Tensors in =
+      make_inputs(row.cases[0], dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
   const Tensor wanted = row.call(in)[0];
   Tensor out = ones({1, 7, 1, 3}, wanted.options());
   row.out(out, in);
@@ -96,7 +100,8 @@ TEST_P(OpForms, InplaceWritesTheResultAndNothingElse) {
   if (!row.inplace) GTEST_SKIP() << "has no such form";
   for_each_case([&](const Tensors& in, const std::string& what) {
     const Tensor wanted = row.call(in)[0];
-    if (!wanted.sizes().equals(in[0].sizes()) || wanted.scalar_type() != in[0].scalar_type()) return;
+    if (!wanted.sizes().equals(in[0].sizes()) || wanted.scalar_type() != in[0].scalar_type())
+      return;
     Framed framed(wanted);
     framed.window.copy_(in[0]);
     Tensors copies = in;
@@ -134,7 +139,8 @@ TEST_P(OpForms, InputsOnDifferentDevicesAreRefused) {
   if (row.mixes_devices || devices().size() < 2) GTEST_SKIP() << "may, or there is one device only";
   const Device gpu = devices()[1];
   for (const Case& inputs : row.cases) {
-    const Tensors in = make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
+    const Tensors in =
+        make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
     for (size_t k = 0; k < in.size(); ++k) {
       Tensors mixed = in;
       bool others = false;
@@ -145,7 +151,9 @@ TEST_P(OpForms, InputsOnDifferentDevicesAreRefused) {
         row.call(mixed);
         ADD_FAILURE() << row.name << " took inputs on two devices";
       } catch (const Error& error) {
-        EXPECT_NE(std::string(error.what()).find("Expected all tensors to be on the same device"), std::string::npos) << error.what();
+        EXPECT_NE(std::string(error.what()).find("Expected all tensors to be on the same device"),
+                  std::string::npos)
+            << error.what();
       }
     }
   }
@@ -154,7 +162,8 @@ TEST_P(OpForms, InputsOnDifferentDevicesAreRefused) {
 TEST_P(OpForms, UndefinedInputsAreRefused) {
   const Row& row = GetParam();
   const Case& inputs = row.cases[0];
-  const Tensors in = make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
+  const Tensors in =
+      make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
   for (size_t k = 0; k < in.size(); ++k) {
     Tensors fewer = in;
     fewer[k] = Tensor();
@@ -166,7 +175,8 @@ TEST_P(OpForms, UndefinedInputsAreRefused) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Rows, OpForms, ::testing::ValuesIn(rows()), [](const auto& test) { return test.param.name; });
+INSTANTIATE_TEST_SUITE_P(Rows, OpForms, ::testing::ValuesIn(rows()),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace hearth::testing

@@ -42,23 +42,27 @@ TEST_P(OpTable, AgreesWithItsReference) {
       expect_close(out[k], wanted[k], row.slack, what);
       EXPECT_EQ(out[k].device(), device) << what;
       // What numbers and 0-d tensors do to the dtype is checked by OpDtypes.
-      const bool mixed = row.cases[i][0].draw == Draw::kIndex || row.cases[i][0].draw == Draw::kBool;
+      const bool mixed =
+          row.cases[i][0].draw == Draw::kIndex || row.cases[i][0].draw == Draw::kBool;
       if (!mixed) {
         EXPECT_EQ(out[k].scalar_type(), result_dtype(row, k, dtype)) << what;
       }
     }
     const Arrays after = arrays_of(in);
-    for (size_t k = 0; k < in.size(); ++k) EXPECT_EQ(before[k].values, after[k].values) << what << " changed input " << k;
+    for (size_t k = 0; k < in.size(); ++k)
+      EXPECT_EQ(before[k].values, after[k].values) << what << " changed input " << k;
   });
 }
 
 TEST_P(OpTable, MetaPredictsSizesAndDtypes) {
   const Row& row = GetParam();
   for (size_t i = 0; i < row.cases.size(); ++i) {
-    const Tensors in = make_inputs(row.cases[i], dtypes_in(row.dtypes)[0], Device("cpu"), Form::kTransposed, 1);
+    const Tensors in =
+        make_inputs(row.cases[i], dtypes_in(row.dtypes)[0], Device("cpu"), Form::kTransposed, 1);
     Tensors meta;
     for (const Tensor& t : in)
-      meta.push_back(t.defined() ? empty_strided(t.sizes(), t.strides(), t.options().device(kMeta)) : Tensor());
+      meta.push_back(t.defined() ? empty_strided(t.sizes(), t.strides(), t.options().device(kMeta))
+                                 : Tensor());
     const Tensors out = row.call(in);
     Tensors predicted;
     try {
@@ -75,8 +79,8 @@ TEST_P(OpTable, MetaPredictsSizesAndDtypes) {
   }
 }
 
-/// A number from a differentiable result: fixed weights make every element count differently. Squared, even a
-/// linear op has a gradient that depends on its inputs.
+/// A number from a differentiable result: fixed weights make every element count differently.
+/// Squared, even a linear op has a gradient that depends on its inputs.
 Tensor weighted(const Tensors& out, bool squared = false) {
   Tensor total;
   double weight = 0.7;
@@ -97,13 +101,15 @@ Tensor weighted(const Tensors& out, bool squared = false) {
 std::vector<size_t> differentiable_inputs(const Case& inputs, const Tensors& tensors) {
   std::vector<size_t> which;
   for (size_t i = 0; i < tensors.size(); ++i)
-    if (tensors[i].defined() && tensors[i].is_floating_point() && !inputs[i].constant) which.push_back(i);
+    if (tensors[i].defined() && tensors[i].is_floating_point() && !inputs[i].constant)
+      which.push_back(i);
   return which;
 }
 
 /// Compares gradients of `scalar` with central differences over every element of the wanted inputs.
 void expect_gradients(const std::function<Tensor(const Tensors&)>& scalar, const Tensors& in,
-                      const std::vector<size_t>& wanted, const std::string& what, double tolerance) {
+                      const std::vector<size_t>& wanted, const std::string& what,
+                      double tolerance) {
   Tensors leaves;
   for (const Tensor& t : in) leaves.push_back(t.defined() ? t.detach().clone() : t);
   autograd::variable_list inputs;
@@ -114,7 +120,9 @@ void expect_gradients(const std::function<Tensor(const Tensors&)>& scalar, const
   const NoGradGuard off;
   constexpr double kStep = 1e-5;
   for (size_t k = 0; k < inputs.size(); ++k) {
-    const Array analytic = grads[k].defined() ? to_array(grads[k]) : Array{{}, std::vector<double>(size_t(inputs[k].numel()), 0.0)};
+    const Array analytic = grads[k].defined()
+                               ? to_array(grads[k])
+                               : Array{{}, std::vector<double>(size_t(inputs[k].numel()), 0.0)};
     const Tensor flat = inputs[k].detach().view({-1});
     for (int64_t e = 0; e < flat.numel(); ++e) {
       const auto at = [&](double delta) {
@@ -124,7 +132,9 @@ void expect_gradients(const std::function<Tensor(const Tensors&)>& scalar, const
           const AutoGradMode on(true);
           Tensors fresh;
           for (size_t i = 0; i < leaves.size(); ++i)
-            fresh.push_back(leaves[i].defined() ? leaves[i].detach().requires_grad_(leaves[i].requires_grad()) : leaves[i]);
+            fresh.push_back(leaves[i].defined()
+                                ? leaves[i].detach().requires_grad_(leaves[i].requires_grad())
+                                : leaves[i]);
           result = scalar(fresh).item<double>();
         }
         flat.select(0, e).add_(-delta);
@@ -163,7 +173,9 @@ TEST_P(OpTable, SecondDerivativesAreThoseOfFiniteDifferences) {
         for (size_t k : wanted) inputs.push_back(t[k]);
         return weighted(autograd::grad({weighted(row.call(t), true)}, inputs, {}, {}, true, true));
       };
-      expect_gradients(first_order, in, wanted, describe(row, i, kDouble, device, Form::kContiguous) + " second order", 1e-6);
+      expect_gradients(first_order, in, wanted,
+                       describe(row, i, kDouble, device, Form::kContiguous) + " second order",
+                       1e-6);
     }
 }
 
@@ -172,7 +184,8 @@ TEST_P(OpTable, SpecialValues) {
   const Row& row = GetParam();
   if (!row.special_values) GTEST_SKIP() << "not elementwise, or its reference does not say";
   constexpr double kInf = std::numeric_limits<double>::infinity();
-  const double specials[] = {0.0, -0.0, kInf, -kInf, std::nan(""), 1, -1, 20, -20, 100, -100, 1e4, -1e4};
+  const double specials[] = {0.0, -0.0, kInf, -kInf, std::nan(""), 1,   -1,
+                             20,  -20,  100,  -100,  1e4,          -1e4};
   constexpr int64_t kCount = std::size(specials);
   for (const Device device : devices())
     for (const ScalarType dtype : dtypes_in(row.dtypes & dtypes::kFloating)) {
@@ -181,25 +194,33 @@ TEST_P(OpTable, SpecialValues) {
       const Tensor x = values.to(dtype).to(device, dtype);
       Tensors in{x};
       const Array wanted = row.reference(arrays_of(in))[0];
-      expect_close(row.call(in)[0], wanted, row.slack, row.name + " special values in " + name_of(dtype));
+      expect_close(row.call(in)[0], wanted, row.slack,
+                   row.name + " special values in " + name_of(dtype));
       if (row.orders < 1) continue;
       const Tensor leaf = x.detach().requires_grad_();
-      const Tensor first = autograd::grad({row.call({leaf})[0].sum()}, {leaf}, {}, {}, row.orders > 1)[0];
+      const Tensor first =
+          autograd::grad({row.call({leaf})[0].sum()}, {leaf}, {}, {}, row.orders > 1)[0];
       const Array gradient = to_array(first);
-      const Array second = row.orders > 1 && first.requires_grad()
-                               ? to_array(autograd::grad({first.sum()}, {leaf}, {}, {}, false, true)[0])
-                               : Array{gradient.sizes, std::vector<double>(kCount, 0)};
+      const Array second =
+          row.orders > 1 && first.requires_grad()
+              ? to_array(autograd::grad({first.sum()}, {leaf}, {}, {}, false, true)[0])
+              : Array{gradient.sizes, std::vector<double>(kCount, 0)};
       for (size_t e = 5; e < kCount; ++e) {
-        if (!std::isfinite(wanted.values[e]) || (dtype == kHalf && std::fabs(wanted.values[e]) > 6e4)) continue;
-        EXPECT_FALSE(std::isnan(gradient.values[e])) << row.name << "' at " << specials[e] << " " << name_of(dtype);
-        EXPECT_FALSE(std::isnan(second.values[e])) << row.name << "'' at " << specials[e] << " " << name_of(dtype);
+        if (!std::isfinite(wanted.values[e]) ||
+            (dtype == kHalf && std::fabs(wanted.values[e]) > 6e4))
+          continue;
+        EXPECT_FALSE(std::isnan(gradient.values[e]))
+            << row.name << "' at " << specials[e] << " " << name_of(dtype);
+        EXPECT_FALSE(std::isnan(second.values[e]))
+            << row.name << "'' at " << specials[e] << " " << name_of(dtype);
       }
     }
 }
 
 TEST_P(OpTable, RefusesOtherDtypes) {
   const Row& row = GetParam();
-  // An op may take more than its row tries (copies, views); what it does not take must be said, not crash.
+  // An op may take more than its row tries (copies, views); what it does not take must be said, not
+  // crash.
   for (const ScalarType dtype : dtypes_in(dtypes::kAll & ~row.dtypes)) {
     const Tensors in = make_inputs(row.cases[0], dtype, Device("cpu"), Form::kContiguous, 1);
     try {
@@ -229,7 +250,8 @@ TEST(OpCoverage, EveryOpHasARow) {
   std::set<std::string> covered;
   for (const Row& row : rows()) covered.insert(row.covers.begin(), row.covers.end());
   for (const OpRecord* op : all_ops())
-    EXPECT_TRUE(covered.count(op->info->name)) << "no row in tests/ops covers the op \"" << op->info->name << "\"";
+    EXPECT_TRUE(covered.count(op->info->name))
+        << "no row in tests/ops covers the op \"" << op->info->name << "\"";
 }
 
 }  // namespace

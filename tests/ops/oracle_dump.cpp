@@ -10,7 +10,8 @@
 namespace hearth::testing {
 namespace {
 
-/// One tensor as JSON: dtype, sizes, values; null if undefined. Non-finite numbers are as Python reads them.
+/// One tensor as JSON: dtype, sizes, values; null if undefined. Non-finite numbers are as Python
+/// reads them.
 void write(std::ostream& file, const Tensor& tensor) {
   if (!tensor.defined()) {
     file << "null";
@@ -63,7 +64,8 @@ void dump(std::ostream& file, const Row& row, const Case& inputs, ScalarType dty
   Tensors leaves;
   for (size_t i = 0; i < in.size(); ++i) {
     leaves.push_back(in[i].defined() ? in[i].detach() : in[i]);
-    if (in[i].defined() && in[i].is_floating_point() && !inputs[i].constant) leaves[i].requires_grad_();
+    if (in[i].defined() && in[i].is_floating_point() && !inputs[i].constant)
+      leaves[i].requires_grad_();
   }
   const Tensors out = row.call(leaves);
   file << "{\"row\": \"" << row.name << "\"";

@@ -9,7 +9,8 @@
 namespace hearth::testing {
 namespace {
 
-/// A filler's values cannot be predicted, but everything else can; seeded, it is a function of its input.
+/// A filler's values cannot be predicted, but everything else can; seeded, it is a function of its
+/// input.
 Row filler_row(std::string name, DtypeSet types, std::function<void(const Tensor&)> fill) {
   Row row;
   row.name = name;
@@ -31,28 +32,35 @@ Row filler_row(std::string name, DtypeSet types, std::function<void(const Tensor
 
 Row uniform_row() {
   Row row = filler_row("uniform_", dtypes::kFloating, [](const Tensor& x) { x.uniform_(-1, 3); });
-  row.refusals = {{[] { ones({2}).uniform_(2, 1); }, "uniform_ expects to return a [from, to) range, but found from=2 > to=1"},
-                  {[] { ones({2}, kLong).uniform_(); }, "not implemented for 'Long'"},
-                  {[] { ones({1}).expand({3}).uniform_(); }, "more than one element of the written-to tensor"}};
+  row.refusals = {
+      {[] { ones({2}).uniform_(2, 1); },
+       "uniform_ expects to return a [from, to) range, but found from=2 > to=1"},
+      {[] { ones({2}, kLong).uniform_(); }, "not implemented for 'Long'"},
+      {[] { ones({1}).expand({3}).uniform_(); }, "more than one element of the written-to tensor"}};
   return row;
 }
 
 Row normal_row() {
   Row row = filler_row("normal_", dtypes::kFloating, [](const Tensor& x) { x.normal_(1, 2); });
-  row.refusals = {{[] { ones({2}).normal_(0, -1); }, "normal expects std >= 0.0, but found std -1"}};
+  row.refusals = {
+      {[] { ones({2}).normal_(0, -1); }, "normal expects std >= 0.0, but found std -1"}};
   return row;
 }
 
 Row random_row() {
   Row row = filler_row("random_", dtypes::kRealAndBool, [](const Tensor& x) { x.random_(0, 2); });
-  row.refusals = {{[] { ones({2}).random_(3, 3); }, "random_ expects 'from' to be less than 'to', but got from=3 >= to=3"}};
+  row.refusals = {{[] { ones({2}).random_(3, 3); },
+                   "random_ expects 'from' to be less than 'to', but got from=3 >= to=3"}};
   return row;
 }
 
 Row bernoulli_row() {
-  Row row = filler_row("bernoulli_", dtypes::kRealAndBool, [](const Tensor& x) { x.bernoulli_(0.3); });
-  row.refusals = {{[] { ones({2}).bernoulli_(1.5); }, "bernoulli_ expects p to be in [0, 1], but got p=1.5"},
-                  {[] { ones({2}).bernoulli_(ones({2}, kLong)); }, "expected a floating-point tensor of probabilities"}};
+  Row row =
+      filler_row("bernoulli_", dtypes::kRealAndBool, [](const Tensor& x) { x.bernoulli_(0.3); });
+  row.refusals = {
+      {[] { ones({2}).bernoulli_(1.5); }, "bernoulli_ expects p to be in [0, 1], but got p=1.5"},
+      {[] { ones({2}).bernoulli_(ones({2}, kLong)); },
+       "expected a floating-point tensor of probabilities"}};
   return row;
 }
 
@@ -68,7 +76,8 @@ Row dropout_row() {
   };
   row.cases.push_back({{{2, 3, 2, 2}}});
   row.keeps_memory_format = true;
-  row.refusals = {{[] { dropout(ones({2}), 1.5, true); }, "dropout probability has to be between 0 and 1, but got 1.5"}};
+  row.refusals = {{[] { dropout(ones({2}), 1.5, true); },
+                   "dropout probability has to be between 0 and 1, but got 1.5"}};
   return row;
 }
 
@@ -79,13 +88,16 @@ Row arange_row() {
   row.cases = {{{{7}}}, {{{0}}}, {{{3}}}};
   row.dtypes = dtypes::kReal;
   row.orders = 0;
-  row.call = [](const Tensors& in) { return Tensors{arange(2, 2 + 3 * in[0].size(0), 3, in[0].options())}; };
+  row.call = [](const Tensors& in) {
+    return Tensors{arange(2, 2 + 3 * in[0].size(0), 3, in[0].options())};
+  };
   row.reference = [](const Arrays& in) {
     return Arrays{build(in[0].sizes, [](const Position& p) { return double(2 + 3 * p[0]); })};
   };
-  row.refusals = {{[] { arange(0, 3, 0.0); }, "step must be nonzero"},
-                  {[] { arange(0, 3, -1); }, "upper bound and lower bound inconsistent with step sign"},
-                  {[] { arange(0, INFINITY, 1); }, "unsupported range: 0 -> inf"}};
+  row.refusals = {
+      {[] { arange(0, 3, 0.0); }, "step must be nonzero"},
+      {[] { arange(0, 3, -1); }, "upper bound and lower bound inconsistent with step sign"},
+      {[] { arange(0, INFINITY, 1); }, "unsupported range: 0 -> inf"}};
   return row;
 }
 
@@ -94,7 +106,9 @@ Row linspace_row() {
   row.name = "linspace";
   row.dtypes = dtypes::kFloating;
   row.cases = {{{{7}}}, {{{1}}}, {{{0}}}};
-  row.call = [](const Tensors& in) { return Tensors{linspace(-1, 2, in[0].size(0), in[0].options())}; };
+  row.call = [](const Tensors& in) {
+    return Tensors{linspace(-1, 2, in[0].size(0), in[0].options())};
+  };
   row.reference = [](const Arrays& in) {
     return Arrays{build(in[0].sizes, [&](const Position& p) {
       return in[0].sizes[0] == 1 ? -1 : -1 + 3 * double(p[0]) / double(in[0].sizes[0] - 1);
@@ -118,8 +132,9 @@ Row randperm_row() {
   return row;
 }
 
-const Register registered[] = {Register(uniform_row()), Register(normal_row()),   Register(random_row()),
-                               Register(bernoulli_row()), Register(dropout_row()), Register(arange_row()),
+const Register registered[] = {Register(uniform_row()),  Register(normal_row()),
+                               Register(random_row()),   Register(bernoulli_row()),
+                               Register(dropout_row()),  Register(arange_row()),
                                Register(linspace_row()), Register(randperm_row())};
 
 class RandomTest : public ::testing::TestWithParam<Device> {
@@ -176,7 +191,11 @@ TEST_P(RandomTest, BernoulliFollowsItsProbabilities) {
 
 TEST_P(RandomTest, APermutationHasEveryNumberOnce) {
   const Tensor order = randperm(1000, TensorOptions(kLong).device(GetParam()));
-  EXPECT_TRUE(zeros({1000}, order.options()).scatter_add(0, order, ones({1000}, order.options())).eq(1).all().item<bool>());
+  EXPECT_TRUE(zeros({1000}, order.options())
+                  .scatter_add(0, order, ones({1000}, order.options()))
+                  .eq(1)
+                  .all()
+                  .item<bool>());
   EXPECT_FALSE(order.equal(arange(1000, order.options())));
 }
 
@@ -195,8 +214,9 @@ TEST_P(RandomTest, DropoutZeroesAndScales) {
   EXPECT_EQ(dropout(x, 1, true).sum().item<float>(), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, RandomTest, ::testing::ValuesIn(devices()),
-                         [](const auto& test) { return std::string(test.param.is_cpu() ? "cpu" : "cuda"); });
+INSTANTIATE_TEST_SUITE_P(Devices, RandomTest, ::testing::ValuesIn(devices()), [](const auto& test) {
+  return std::string(test.param.is_cpu() ? "cpu" : "cuda");
+});
 
 }  // namespace
 }  // namespace hearth::testing

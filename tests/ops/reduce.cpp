@@ -23,7 +23,8 @@ bool is_reduced(const Over& over, size_t d, size_t count) {
 }
 
 /// Folds the elements of each group; f sees a group's values in order.
-Array fold(const Array& in, const Over& over, const std::function<double(const std::vector<double>&)>& f) {
+Array fold(const Array& in, const Over& over,
+           const std::function<double(const std::vector<double>&)>& f) {
   const size_t count = in.sizes.size();
   std::vector<int64_t> kept, squeezed;
   for (size_t d = 0; d < count; ++d) {
@@ -49,8 +50,12 @@ double sum_of(const std::vector<double>& values) {
   return total;
 }
 double mean_of(const std::vector<double>& values) { return sum_of(values) / double(values.size()); }
-double largest(const std::vector<double>& values) { return *std::max_element(values.begin(), values.end()); }
-double smallest(const std::vector<double>& values) { return *std::min_element(values.begin(), values.end()); }
+double largest(const std::vector<double>& values) {
+  return *std::max_element(values.begin(), values.end());
+}
+double smallest(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
 double all_of(const std::vector<double>& values) {
   return std::all_of(values.begin(), values.end(), [](double v) { return v != 0; });
 }
@@ -58,14 +63,17 @@ double any_of(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double v) { return v != 0; });
 }
 
-Row reduction_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op, Over over,
-                  double (*reference)(const std::vector<double>&), Draw draw = Draw::kNormal) {
+Row reduction_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
+                  Over over, double (*reference)(const std::vector<double>&),
+                  Draw draw = Draw::kNormal) {
   Row row;
   row.name = std::move(name);
   row.covers = {std::move(covers)};
   row.cases = {{{{4, 5}, draw}}, {{{2, 3, 4}, draw}}, {{{17, 3, 2, 5}, draw}}, {{{2, 1}, draw}}};
   row.call = [op = std::move(op)](const Tensors& in) { return Tensors{op(in[0])}; };
-  row.reference = [over, reference](const Arrays& in) { return Arrays{fold(in[0], over, reference)}; };
+  row.reference = [over, reference](const Arrays& in) {
+    return Arrays{fold(in[0], over, reference)};
+  };
   row.slack = 4;
   return row;
 }
@@ -90,16 +98,22 @@ Row sum_dim_row() {
   row.cases.push_back({{{3, 0, 2}}});
   row.cases.push_back({{{0, 3}}});
   row.out = [](Tensor& out, const Tensors& in) { sum_out(out, in[0], IntArrayRef{1}); };
-  row.refusals = {
-      {[] { ones({2, 3}).sum(IntArrayRef{2}); }, "Dimension out of range (expected to be in range of [-2, 1], but got 2)"},
-      {[] { ones({2, 3}).sum(IntArrayRef{1, -1}); }, "dim 1 appears multiple times in the list of dims"}};
+  row.refusals = {{[] {
+                     ones({2, 3}).sum(IntArrayRef{2});
+                   },
+                   "Dimension out of range (expected to be in range of [-2, 1], but got 2)"},
+                  {[] {
+                     ones({2, 3}).sum(IntArrayRef{1, -1});
+                   },
+                   "dim 1 appears multiple times in the list of dims"}};
   return row;
 }
 
 Row mean_row(std::string name, std::function<Tensor(const Tensor&)> op, Over over) {
   Row row = reduction_row(std::move(name), "mean", std::move(op), over, mean_of);
   row.refusals = {{[] { ones({2}, kLong).mean(); },
-                   "mean(): could not infer output dtype. Input dtype must be either a floating point or complex dtype. "
+                   "mean(): could not infer output dtype. Input dtype must be either a floating "
+                   "point or complex dtype. "
                    "Got: Long"}};
   return row;
 }
@@ -111,21 +125,30 @@ Row mean_all_row() {
   return row;
 }
 
-Row truth_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(const std::vector<double>&)) {
+Row truth_row(std::string name, Tensor (*op)(const Tensor&),
+              double (*reference)(const std::vector<double>&)) {
   Row row = reduction_row(name, name, op, {}, reference, Draw::kSmall);
-  row.cases = {{{{4, 5}, Draw::kSmall}}, {{{3, 67}}}, {{{}, Draw::kSmall}}, {{{0, 2}}}, {{{2, 2}, Draw::kBool}}};
+  row.cases = {{{{4, 5}, Draw::kSmall}},
+               {{{3, 67}}},
+               {{{}, Draw::kSmall}},
+               {{{0, 2}}},
+               {{{2, 2}, Draw::kBool}}};
   row.dtypes = dtypes::kRealAndBool & ~(1u << unsigned(kByte));  // a Byte stays a Byte
   row.results = {Result::kBool};
   row.orders = 0;
   return row;
 }
 
-Row extreme_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(const std::vector<double>&)) {
+Row extreme_row(std::string name, Tensor (*op)(const Tensor&),
+                double (*reference)(const std::vector<double>&)) {
   Row row = reduction_row(name, name, op, {}, reference, Draw::kDistinct);
   row.dtypes = dtypes::kRealAndBool;
   row.cases.push_back({{{}, Draw::kDistinct}});
-  row.refusals = {{[op] { op(ones({0, 3})); },
-                   name + "(): Expected reduction dim to be specified for input.numel() == 0. Specify the reduction dim with "
+  row.refusals = {{[op] {
+                     op(ones({0, 3}));
+                   },
+                   name + "(): Expected reduction dim to be specified for input.numel() == 0. "
+                          "Specify the reduction dim with "
                           "the 'dim' argument."}};
   return row;
 }
@@ -137,7 +160,10 @@ Row extreme_dim_row(std::string name, std::string covers, Pick op, int64_t dim, 
   Row row;
   row.name = std::move(name);
   row.covers = {std::move(covers)};
-  row.cases = {{{{4, 5}, Draw::kDistinct}}, {{{2, 3, 4}, Draw::kDistinct}}, {{{2, 1}, Draw::kDistinct}}, {{{0, 3}, Draw::kDistinct}}};
+  row.cases = {{{{4, 5}, Draw::kDistinct}},
+               {{{2, 3, 4}, Draw::kDistinct}},
+               {{{2, 1}, Draw::kDistinct}},
+               {{{0, 3}, Draw::kDistinct}}};
   row.dtypes = dtypes::kReal;
   row.results = {Result::kSame, Result::kLong};
   row.call = [=](const Tensors& in) {
@@ -146,12 +172,19 @@ Row extreme_dim_row(std::string name, std::string covers, Pick op, int64_t dim, 
   };
   row.reference = [=](const Arrays& in) {
     const Over over{{dim}, keepdim};
-    return Arrays{fold(in[0], over, reference), fold(in[0], over, [&](const std::vector<double>& group) {
-                    return double(std::find(group.begin(), group.end(), reference(group)) - group.begin());
-                  })};
+    return Arrays{
+        fold(in[0], over, reference), fold(in[0], over, [&](const std::vector<double>& group) {
+          return double(std::find(group.begin(), group.end(), reference(group)) - group.begin());
+        })};
   };
-  row.refusals = {{[op] { op(ones({3, 0}), 1, false); }, "(): Expected reduction dim 1 to have non-zero size."},
-                  {[op] { op(ones({3, 2}), 2, false); }, "Dimension out of range (expected to be in range of [-2, 1], but got 2)"}};
+  row.refusals = {{[op] {
+                     op(ones({3, 0}), 1, false);
+                   },
+                   "(): Expected reduction dim 1 to have non-zero size."},
+                  {[op] {
+                     op(ones({3, 2}), 2, false);
+                   },
+                   "Dimension out of range (expected to be in range of [-2, 1], but got 2)"}};
   return row;
 }
 
@@ -174,7 +207,10 @@ Row sum_to_size_row() {
   };
   row.slack = 4;
   row.mixes_devices = true;  // only the second input's sizes are read
-  row.refusals = {{[] { ones({2, 3}).sum_to_size({2}); }, "size {[2]} is not expandable to size {[2, 3]}."}};
+  row.refusals = {{[] {
+                     ones({2, 3}).sum_to_size({2});
+                   },
+                   "size {[2]} is not expandable to size {[2, 3]}."}};
   return row;
 }
 
@@ -184,16 +220,27 @@ const Pick min_of = [](const Tensor& x, int64_t dim, bool keepdim) { return x.mi
 const Register registered[] = {
     Register(sum_all_row()),
     Register(sum_dim_row()),
-    Register(sum_row("sum_keepdim", [](const Tensor& x) { return x.sum(IntArrayRef{-1}, true); }, {{-1}, true})),
-    Register(sum_row("sum_dims", [](const Tensor& x) { return x.sum(IntArrayRef{0, -1}); }, {{0, -1}})),
+    Register(sum_row("sum_keepdim", [](const Tensor& x) { return x.sum(IntArrayRef{-1}, true); },
+                     {{-1}, true})),
+    Register(sum_row("sum_dims",
+                     [](const Tensor& x) {
+                       return x.sum(IntArrayRef{0, -1});
+                     },
+                     {{0, -1}})),
     Register(sum_to_size_row()),
     Register(mean_all_row()),
     Register(mean_row("mean_dim", [](const Tensor& x) { return x.mean(IntArrayRef{0}); }, {{0}})),
-    Register(mean_row("mean_dims_keepdim", [](const Tensor& x) { return x.mean(IntArrayRef{-1, 0}, true); }, {{-1, 0}, true})),
+    Register(mean_row("mean_dims_keepdim",
+                      [](const Tensor& x) {
+                        return x.mean(IntArrayRef{-1, 0}, true);
+                      },
+                      {{-1, 0}, true})),
     Register(truth_row("all", &hearth::all, all_of)),
     Register(truth_row("any", &hearth::any, any_of)),
-    Register(extreme_row("max", [](const Tensor& x) { return x.max(); }, largest)),
-    Register(extreme_row("min", [](const Tensor& x) { return x.min(); }, smallest)),
+    Register(extreme_row(
+        "max", [](const Tensor& x) { return x.max(); }, largest)),
+    Register(extreme_row(
+        "min", [](const Tensor& x) { return x.min(); }, smallest)),
     Register(extreme_dim_row("max_dim", "max_dim", max_of, 1, false, largest)),
     Register(extreme_dim_row("max_dim_keepdim", "max_dim", max_of, -1, true, largest)),
     Register(extreme_dim_row("min_dim", "min_dim", min_of, 1, false, smallest)),
@@ -210,7 +257,9 @@ TEST(Reduce, SumInAnotherDtype) {
   EXPECT_EQ(ones({2, 3}, kInt).sum_to_size({3}).scalar_type(), kLong);
 }
 
-TEST(Reduce, AnEmptyListOfDimensionsMeansAll) { EXPECT_EQ(ones({2, 3}).sum(IntArrayRef{}).item<float>(), 6); }
+TEST(Reduce, AnEmptyListOfDimensionsMeansAll) {
+  EXPECT_EQ(ones({2, 3}).sum(IntArrayRef{}).item<float>(), 6);
+}
 
 TEST(Reduce, TruthOfBytesIsAByte) {
   EXPECT_EQ(ones({3}, kByte).all().scalar_type(), kByte);

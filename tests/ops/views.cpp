@@ -13,7 +13,8 @@ struct Window {
   Origin origin;
 };
 
-Row view_row(std::string name, std::vector<std::string> covers, std::vector<Case> cases, std::function<Tensor(const Tensor&)> op,
+Row view_row(std::string name, std::vector<std::string> covers, std::vector<Case> cases,
+             std::function<Tensor(const Tensor&)> op,
              std::function<Window(const std::vector<int64_t>&)> window) {
   Row row;
   row.name = std::move(name);
@@ -42,61 +43,83 @@ Row reshaping_row(std::string name, std::vector<std::string> covers, std::vector
 const std::vector<Case> kUsual = {{{{3, 5}}}, {{{2, 3, 4}}}, {{{1, 2, 3, 2}}}, {{{2, 0}}}};
 
 Row select_row() {
-  Row row = view_row("select", {"select", "select_backward"}, {{{{3, 5}}}, {{{2, 3, 4}}}, {{{0, 2}}}},
-                     [](const Tensor& x) { return x.select(1, -1); }, [](std::vector<int64_t> sizes) {
-                       const int64_t last = sizes[1] - 1;
-                       sizes.erase(sizes.begin() + 1);
-                       return Window{sizes, [last](Position p) {
-                                       p.insert(p.begin() + 1, last);
-                                       return p;
-                                     }};
-                     });
-  row.refusals = {{[] { ones({2, 3}).select(1, 3); }, "select(): index 3 out of range for tensor of size [2, 3] at dimension 1"},
+  Row row = view_row(
+      "select", {"select", "select_backward"}, {{{{3, 5}}}, {{{2, 3, 4}}}, {{{0, 2}}}},
+      [](const Tensor& x) { return x.select(1, -1); },
+      [](std::vector<int64_t> sizes) {
+        const int64_t last = sizes[1] - 1;
+        sizes.erase(sizes.begin() + 1);
+        return Window{sizes, [last](Position p) {
+                        p.insert(p.begin() + 1, last);
+                        return p;
+                      }};
+      });
+  row.refusals = {{[] {
+                     ones({2, 3}).select(1, 3);
+                   },
+                   "select(): index 3 out of range for tensor of size [2, 3] at dimension 1"},
                   {[] { ones({}).select(0, 0); }, "select() cannot be applied to a 0-dim tensor."},
-                  {[] { ones({2}).select(1, 0); }, "Dimension out of range (expected to be in range of [-1, 0], but got 1)"}};
+                  {[] { ones({2}).select(1, 0); },
+                   "Dimension out of range (expected to be in range of [-1, 0], but got 1)"}};
   return row;
 }
 
 Row slice_row() {
-  Row row = view_row("slice", {"slice", "slice_backward"}, {{{{3, 7}}}, {{{2, 5, 2}}}, {{{2, 1}}}, {{{3, 0}}}},
-                     [](const Tensor& x) { return x.slice(1, 1, {}, 2); }, [](std::vector<int64_t> sizes) {
-                       sizes[1] = sizes[1] / 2;
-                       return Window{sizes, [](Position p) {
-                                       p[1] = 1 + 2 * p[1];
-                                       return p;
-                                     }};
-                     });
+  Row row = view_row(
+      "slice", {"slice", "slice_backward"}, {{{{3, 7}}}, {{{2, 5, 2}}}, {{{2, 1}}}, {{{3, 0}}}},
+      [](const Tensor& x) { return x.slice(1, 1, {}, 2); },
+      [](std::vector<int64_t> sizes) {
+        sizes[1] = sizes[1] / 2;
+        return Window{sizes, [](Position p) {
+                        p[1] = 1 + 2 * p[1];
+                        return p;
+                      }};
+      });
   row.refusals = {{[] { ones({2}).slice(0, 0, 1, 0); }, "slice step must be positive"},
                   {[] { ones({}).slice(0); }, "slice() cannot be applied to a 0-dim tensor."}};
   return row;
 }
 
 Row narrow_row() {
-  Row row = view_row("narrow", {"slice"}, {{{{3, 7}}}, {{{2, 4, 2}}}}, [](const Tensor& x) { return x.narrow(-2, 1, 1); },
-                     [](std::vector<int64_t> sizes) {
-                       const size_t dim = sizes.size() - 2;
-                       sizes[dim] = 1;
-                       return Window{sizes, [dim](Position p) {
-                                       p[dim] += 1;
-                                       return p;
-                                     }};
-                     });
-  row.refusals = {{[] { ones({3}).narrow(0, 1, 3); }, "start (1) + length (3) exceeds dimension size (3)."},
-                  {[] { ones({3}).narrow(0, 4, 0); }, "start out of range (expected to be in range of [-3, 3], but got 4)"},
-                  {[] { ones({3}).narrow(0, 0, -1); }, "narrow(): length must be non-negative."},
-                  {[] { ones({}).narrow(0, 0, 1); }, "narrow() cannot be applied to a 0-dim tensor."}};
+  Row row = view_row(
+      "narrow", {"slice"}, {{{{3, 7}}}, {{{2, 4, 2}}}},
+      [](const Tensor& x) { return x.narrow(-2, 1, 1); },
+      [](std::vector<int64_t> sizes) {
+        const size_t dim = sizes.size() - 2;
+        sizes[dim] = 1;
+        return Window{sizes, [dim](Position p) {
+                        p[dim] += 1;
+                        return p;
+                      }};
+      });
+  row.refusals = {
+      {[] { ones({3}).narrow(0, 1, 3); }, "start (1) + length (3) exceeds dimension size (3)."},
+      {[] { ones({3}).narrow(0, 4, 0); },
+       "start out of range (expected to be in range of [-3, 3], but got 4)"},
+      {[] { ones({3}).narrow(0, 0, -1); }, "narrow(): length must be non-negative."},
+      {[] { ones({}).narrow(0, 0, 1); }, "narrow() cannot be applied to a 0-dim tensor."}};
   return row;
 }
 
 Row permute_row() {
-  Row row = view_row("permute", {"permute"}, {{{{2, 3, 4}}}, {{{3, 1, 2}}}, {{{2, 0, 3}}}},
-                     [](const Tensor& x) { return x.permute({2, 0, -2}); }, [](const std::vector<int64_t>& sizes) {
-                       return Window{{sizes[2], sizes[0], sizes[1]}, [](const Position& p) {
-                                       return Position{p[1], p[2], p[0]};
-                                     }};
-                     });
-  row.refusals = {{[] { ones({2, 3}).permute({0, 0}); }, "permute(): duplicate dims are not allowed."},
-                  {[] { ones({2, 3}).permute({0}); }, "is not equal to len(dims) = 1"}};
+  Row row = view_row(
+      "permute", {"permute"}, {{{{2, 3, 4}}}, {{{3, 1, 2}}}, {{{2, 0, 3}}}},
+      [](const Tensor& x) {
+        return x.permute({2, 0, -2});
+      },
+      [](const std::vector<int64_t>& sizes) {
+        return Window{{sizes[2], sizes[0], sizes[1]}, [](const Position& p) {
+                        return Position{p[1], p[2], p[0]};
+                      }};
+      });
+  row.refusals = {{[] {
+                     ones({2, 3}).permute({0, 0});
+                   },
+                   "permute(): duplicate dims are not allowed."},
+                  {[] {
+                     ones({2, 3}).permute({0});
+                   },
+                   "is not equal to len(dims) = 1"}};
   return row;
 }
 
@@ -109,117 +132,190 @@ Window swapped(std::vector<int64_t> sizes, size_t a, size_t b) {
 }
 
 Row transpose_row() {
-  Row row = view_row("transpose", {"transpose"}, kUsual, [](const Tensor& x) { return x.transpose(0, -1); },
-                     [](const std::vector<int64_t>& sizes) { return swapped(sizes, 0, sizes.size() - 1); });
-  row.refusals = {{[] { ones({2, 3}).transpose(0, 2); }, "Dimension out of range (expected to be in range of [-2, 1], but got 2)"}};
+  Row row = view_row(
+      "transpose", {"transpose"}, kUsual, [](const Tensor& x) { return x.transpose(0, -1); },
+      [](const std::vector<int64_t>& sizes) { return swapped(sizes, 0, sizes.size() - 1); });
+  row.refusals = {{[] {
+                     ones({2, 3}).transpose(0, 2);
+                   },
+                   "Dimension out of range (expected to be in range of [-2, 1], but got 2)"}};
   return row;
 }
 
 Row t_row() {
-  Row row = view_row("t", {"t"}, {{{{3, 5}}}, {{{4}}}, {{{}}}}, [](const Tensor& x) { return x.t(); },
-                     [](const std::vector<int64_t>& sizes) {
-                       return sizes.size() == 2 ? swapped(sizes, 0, 1) : Window{sizes, [](const Position& p) { return p; }};
-                     });
-  row.refusals = {{[] { ones({2, 3, 4}).t(); }, "t() expects a tensor with <= 2 dimensions, but self is 3D"}};
+  Row row = view_row(
+      "t", {"t"}, {{{{3, 5}}}, {{{4}}}, {{{}}}}, [](const Tensor& x) { return x.t(); },
+      [](const std::vector<int64_t>& sizes) {
+        return sizes.size() == 2 ? swapped(sizes, 0, 1)
+                                 : Window{sizes, [](const Position& p) { return p; }};
+      });
+  row.refusals = {{[] {
+                     ones({2, 3, 4}).t();
+                   },
+                   "t() expects a tensor with <= 2 dimensions, but self is 3D"}};
   return row;
 }
 
 Row expand_row() {
-  Row row = view_row("expand", {"expand"}, {{{{3, 1}}}, {{{1, 1}}}, {{{0, 1}}}}, [](const Tensor& x) { return x.expand({2, -1, 4}); },
-                     [](const std::vector<int64_t>& sizes) {
-                       return Window{{2, sizes[0], 4}, [](const Position& p) { return Position{p[1], 0}; }};
-                     });
-  row.refusals = {
-      {[] { ones({3}).expand({4}); },
-       "The expanded size of the tensor (4) must match the existing size (3) at non-singleton dimension 0.  Target sizes: "
-       "[4].  Tensor sizes: [3]"},
-      {[] { ones({2, 3}).expand({3}); },
-       "the number of sizes provided (1) must be greater or equal to the number of dimensions in the tensor (2)"},
-      {[] { ones({3}).expand({-1, 3}); }, "isn't allowed in a leading, non-existing dimension 0"}};
+  Row row = view_row(
+      "expand", {"expand"}, {{{{3, 1}}}, {{{1, 1}}}, {{{0, 1}}}},
+      [](const Tensor& x) {
+        return x.expand({2, -1, 4});
+      },
+      [](const std::vector<int64_t>& sizes) {
+        return Window{{2, sizes[0], 4}, [](const Position& p) { return Position{p[1], 0}; }};
+      });
+  row.refusals = {{[] { ones({3}).expand({4}); },
+                   "The expanded size of the tensor (4) must match the existing size (3) at "
+                   "non-singleton dimension 0.  Target sizes: "
+                   "[4].  Tensor sizes: [3]"},
+                  {[] {
+                     ones({2, 3}).expand({3});
+                   },
+                   "the number of sizes provided (1) must be greater or equal to the number of "
+                   "dimensions in the tensor (2)"},
+                  {[] {
+                     ones({3}).expand({-1, 3});
+                   },
+                   "isn't allowed in a leading, non-existing dimension 0"}};
   return row;
 }
 
 Row view_op_row() {
-  Row row = reshaping_row("view", {"view"}, {{{{4, 3}}}, {{{2, 3, 2}}}, {{{6, 1}}}},
-                          [](const Tensor& x) { return x.contiguous().view({2, -1}); },
-                          [](const std::vector<int64_t>& sizes) { return std::vector<int64_t>{2, count_of(sizes) / 2}; });
-  row.refusals = {{[] { ones({4}).view({3, -1}); }, "shape '[3, -1]' is invalid for input of size 4"},
-                  {[] { ones({4}).view({-1, -1}); }, "only one dimension can be inferred"},
-                  {[] { ones({4}).view({-2, -2}); }, "invalid shape dimension -2"},
-                  {[] { ones({0}).view({-1, 0}); }, "because the unspecified dimension size -1 can be any value and is ambiguous"},
-                  {[] { ones({2, 3}).t().view({6}); }, "view size is not compatible with input tensor's size and stride"},
-                  {[] { ones({4}).view({int64_t(1) << 40, int64_t(1) << 40}); }, "is invalid for input of size 4"}};
+  Row row = reshaping_row(
+      "view", {"view"}, {{{{4, 3}}}, {{{2, 3, 2}}}, {{{6, 1}}}},
+      [](const Tensor& x) {
+        return x.contiguous().view({2, -1});
+      },
+      [](const std::vector<int64_t>& sizes) {
+        return std::vector<int64_t>{2, count_of(sizes) / 2};
+      });
+  row.refusals = {{[] {
+                     ones({4}).view({3, -1});
+                   },
+                   "shape '[3, -1]' is invalid for input of size 4"},
+                  {[] {
+                     ones({4}).view({-1, -1});
+                   },
+                   "only one dimension can be inferred"},
+                  {[] {
+                     ones({4}).view({-2, -2});
+                   },
+                   "invalid shape dimension -2"},
+                  {[] {
+                     ones({0}).view({-1, 0});
+                   },
+                   "because the unspecified dimension size -1 can be any value and is ambiguous"},
+                  {[] {
+                     ones({2, 3}).t().view({6});
+                   },
+                   "view size is not compatible with input tensor's size and stride"},
+                  {[] {
+                     ones({4}).view({int64_t(1) << 40, int64_t(1) << 40});
+                   },
+                   "is invalid for input of size 4"}};
   return row;
 }
 
 Row reshape_row() {
-  return reshaping_row("reshape", {"view", "clone"}, {{{{4, 3}}}, {{{2, 3, 2}}}, {{{2, 1, 5}}}},
-                       [](const Tensor& x) { return x.reshape({-1, 2}); },
-                       [](const std::vector<int64_t>& sizes) { return std::vector<int64_t>{count_of(sizes) / 2, 2}; });
+  return reshaping_row(
+      "reshape", {"view", "clone"}, {{{{4, 3}}}, {{{2, 3, 2}}}, {{{2, 1, 5}}}},
+      [](const Tensor& x) {
+        return x.reshape({-1, 2});
+      },
+      [](const std::vector<int64_t>& sizes) {
+        return std::vector<int64_t>{count_of(sizes) / 2, 2};
+      });
 }
 
 Row flatten_row() {
-  Row row = reshaping_row("flatten", {"view"}, {{{{2, 3, 4}}}, {{{3, 2}}}, {{{2, 3, 0}}}}, [](const Tensor& x) { return x.flatten(1); },
-                          [](const std::vector<int64_t>& sizes) {
-                            return std::vector<int64_t>{sizes[0], count_of({sizes.begin() + 1, sizes.end()})};
-                          });
-  row.refusals = {{[] { ones({2, 3}).flatten(1, 0); }, "flatten() has invalid args: start_dim cannot come after end_dim"}};
+  Row row = reshaping_row(
+      "flatten", {"view"}, {{{{2, 3, 4}}}, {{{3, 2}}}, {{{2, 3, 0}}}},
+      [](const Tensor& x) { return x.flatten(1); },
+      [](const std::vector<int64_t>& sizes) {
+        return std::vector<int64_t>{sizes[0], count_of({sizes.begin() + 1, sizes.end()})};
+      });
+  row.refusals = {{[] {
+                     ones({2, 3}).flatten(1, 0);
+                   },
+                   "flatten() has invalid args: start_dim cannot come after end_dim"}};
   return row;
 }
 
 Row unsqueeze_row() {
-  Row row = reshaping_row("unsqueeze", {"unsqueeze"}, {{{{3, 5}}}, {{{4}}}, {{{2, 0}}}},
-                          [](const Tensor& x) { return x.unsqueeze(-2); }, [](std::vector<int64_t> sizes) {
-                            sizes.insert(sizes.end() - 1, 1);
-                            return sizes;
-                          });
-  row.refusals = {{[] { ones({2}).unsqueeze(2); }, "Dimension out of range (expected to be in range of [-2, 1], but got 2)"}};
+  Row row = reshaping_row(
+      "unsqueeze", {"unsqueeze"}, {{{{3, 5}}}, {{{4}}}, {{{2, 0}}}},
+      [](const Tensor& x) { return x.unsqueeze(-2); },
+      [](std::vector<int64_t> sizes) {
+        sizes.insert(sizes.end() - 1, 1);
+        return sizes;
+      });
+  row.refusals = {{[] { ones({2}).unsqueeze(2); },
+                   "Dimension out of range (expected to be in range of [-2, 1], but got 2)"}};
   return row;
 }
 
 Row squeeze_row() {
-  return reshaping_row("squeeze", {"squeeze"}, {{{{1, 3, 1}}}, {{{2, 3}}}, {{{1}}}, {{{1, 0}}}},
-                       [](const Tensor& x) { return x.squeeze(); }, [](std::vector<int64_t> sizes) {
-                         std::erase(sizes, 1);
-                         return sizes;
-                       });
+  return reshaping_row(
+      "squeeze", {"squeeze"}, {{{{1, 3, 1}}}, {{{2, 3}}}, {{{1}}}, {{{1, 0}}}},
+      [](const Tensor& x) { return x.squeeze(); },
+      [](std::vector<int64_t> sizes) {
+        std::erase(sizes, 1);
+        return sizes;
+      });
 }
 
 Row squeeze_dim_row() {
-  Row row = reshaping_row("squeeze_dim", {"squeeze"}, {{{{1, 3, 1}}}, {{{2, 3}}}, {{{1}}}, {{{}}}},
-                          [](const Tensor& x) { return x.squeeze(-1); }, [](std::vector<int64_t> sizes) {
-                            if (!sizes.empty() && sizes.back() == 1) sizes.pop_back();
-                            return sizes;
-                          });
-  row.refusals = {{[] { ones({2}).squeeze(1); }, "Dimension out of range (expected to be in range of [-1, 0], but got 1)"}};
+  Row row = reshaping_row(
+      "squeeze_dim", {"squeeze"}, {{{{1, 3, 1}}}, {{{2, 3}}}, {{{1}}}, {{{}}}},
+      [](const Tensor& x) { return x.squeeze(-1); },
+      [](std::vector<int64_t> sizes) {
+        if (!sizes.empty() && sizes.back() == 1) sizes.pop_back();
+        return sizes;
+      });
+  row.refusals = {{[] { ones({2}).squeeze(1); },
+                   "Dimension out of range (expected to be in range of [-1, 0], but got 1)"}};
   return row;
 }
 
 Row alias_row() {
-  return reshaping_row("alias", {"alias"}, {{{{3, 5}}}, {{{}}}, {{{0}}}}, [](const Tensor& x) { return x.alias(); },
-                       [](const std::vector<int64_t>& sizes) { return sizes; });
+  return reshaping_row(
+      "alias", {"alias"}, {{{{3, 5}}}, {{{}}}, {{{0}}}}, [](const Tensor& x) { return x.alias(); },
+      [](const std::vector<int64_t>& sizes) { return sizes; });
 }
 
 /// Overlapping pairs: [0, 1], [1, 2], …
 Row as_strided_row() {
-  Row row = view_row("as_strided", {"as_strided"}, {{{{5}}}, {{{2, 4}}}},
-                     [](const Tensor& x) { return x.contiguous().as_strided({3, 2}, {1, 1}, 1); },
-                     [](const std::vector<int64_t>& sizes) {
-                       return Window{{3, 2}, [sizes](const Position& p) { return position_of(1 + p[0] + p[1], sizes); }};
-                     });
-  row.refusals = {{[] { ones({4}).as_strided({5}, {1}); }, "are out of bounds for storage of size 16"},
-                  {[] { ones({4}).as_strided({2}, {1, 1}); }, "mismatch in length of strides and shape"},
-                  {[] { ones({4}).as_strided({2}, {-1}); }, "Negative strides are not supported"},
-                  {[] { ones({4}).as_strided({2}, {1}, -1); }, "invalid storage offset -1"},
-                  {[] { ones({4}).as_strided({2, 2}, {int64_t(1) << 62, 1}); }, ""}};
+  Row row = view_row(
+      "as_strided", {"as_strided"}, {{{{5}}}, {{{2, 4}}}},
+      [](const Tensor& x) {
+        return x.contiguous().as_strided({3, 2}, {1, 1}, 1);
+      },
+      [](const std::vector<int64_t>& sizes) {
+        return Window{{3, 2},
+                      [sizes](const Position& p) { return position_of(1 + p[0] + p[1], sizes); }};
+      });
+  row.refusals = {
+      {[] { ones({4}).as_strided({5}, {1}); }, "are out of bounds for storage of size 16"},
+      {[] {
+         ones({4}).as_strided({2}, {1, 1});
+       },
+       "mismatch in length of strides and shape"},
+      {[] { ones({4}).as_strided({2}, {-1}); }, "Negative strides are not supported"},
+      {[] { ones({4}).as_strided({2}, {1}, -1); }, "invalid storage offset -1"},
+      {[] {
+         ones({4}).as_strided({2, 2}, {int64_t(1) << 62, 1});
+       },
+       ""}};
   return row;
 }
 
 const Register registered[] = {
-    Register(select_row()),  Register(slice_row()),       Register(narrow_row()),  Register(permute_row()),
-    Register(transpose_row()), Register(t_row()),         Register(expand_row()),  Register(view_op_row()),
-    Register(reshape_row()), Register(flatten_row()),     Register(unsqueeze_row()), Register(squeeze_row()),
-    Register(squeeze_dim_row()), Register(alias_row()),   Register(as_strided_row()),
+    Register(select_row()),      Register(slice_row()),     Register(narrow_row()),
+    Register(permute_row()),     Register(transpose_row()), Register(t_row()),
+    Register(expand_row()),      Register(view_op_row()),   Register(reshape_row()),
+    Register(flatten_row()),     Register(unsqueeze_row()), Register(squeeze_row()),
+    Register(squeeze_dim_row()), Register(alias_row()),     Register(as_strided_row()),
 };
 
 TEST(Views, ShareMemoryAndVersion) {
@@ -233,7 +329,8 @@ TEST(Views, ShareMemoryAndVersion) {
 
 TEST(Views, ComplexElementsAreSeenToo) {
   const Tensor x = full({2, 3}, Scalar(complex<double>(1, 2)), kComplexDouble);
-  EXPECT_EQ(x.permute({1, 0}).slice(0, 1).select(0, 0).sum().item<complex<double>>(), complex<double>(2, 4));
+  EXPECT_EQ(x.permute({1, 0}).slice(0, 1).select(0, 0).sum().item<complex<double>>(),
+            complex<double>(2, 4));
 }
 
 TEST(Views, ReshapeOfAnEmptyTensorToItself) {

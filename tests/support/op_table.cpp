@@ -145,7 +145,8 @@ Tensor make_input(const Input& input, ScalarType dtype, Device device, Form form
 
 Tensors make_inputs(const Case& inputs, ScalarType dtype, Device device, Form form, uint32_t seed) {
   Tensors tensors;
-  for (const Input& input : inputs) tensors.push_back(make_input(input, dtype, device, form, seed++));
+  for (const Input& input : inputs)
+    tensors.push_back(make_input(input, dtype, device, form, seed++));
   return tensors;
 }
 
@@ -171,7 +172,8 @@ void expect_close(const Tensor& got, const Array& wanted, double slack, const st
     const double a = values.values[i], b = as_stored(wanted.values[i], got.scalar_type());
     if (std::isnan(a) && std::isnan(b)) continue;
     if (a == b) continue;
-    EXPECT_LE(std::fabs(a - b), relative * (std::fabs(b) + 0.1)) << what << ", element " << i << ": " << a << " for " << b;
+    EXPECT_LE(std::fabs(a - b), relative * (std::fabs(b) + 0.1))
+        << what << ", element " << i << ": " << a << " for " << b;
   }
 }
 
@@ -192,7 +194,8 @@ ScalarType result_dtype(const Row& row, size_t k, ScalarType input) {
 }
 
 std::string describe(const Row& row, size_t number, ScalarType dtype, Device device, Form form) {
-  return detail::str(row.name, " case ", number, " ", name_of(dtype), " on ", device, " form ", int(form));
+  return detail::str(row.name, " case ", number, " ", name_of(dtype), " on ", device, " form ",
+                     int(form));
 }
 
 Arrays arrays_of(const Tensors& tensors) {
@@ -241,11 +244,13 @@ Refusal refusal_on(Device device, std::function<void(Device)> call, std::string 
           std::move(says)};
 }
 
-Row unary_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(double), Draw draw) {
+Row unary_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(double),
+              Draw draw) {
   Row row;
   row.name = name;
   row.covers = {name};
-  row.cases = {{{{3, 5}, draw}}, {{{2, 3, 4, 2}, draw}}, {{{}, draw}}, {{{0, 3}, draw}}, {{{67}, draw}}};
+  row.cases = {
+      {{{3, 5}, draw}}, {{{2, 3, 4, 2}, draw}}, {{{}, draw}}, {{{0, 3}, draw}}, {{{67}, draw}}};
   row.call = [op](const Tensors& in) { return Tensors{op(in[0])}; };
   row.reference = [reference](const Arrays& in) {
     return Arrays{map(in, [reference](const double* x) { return reference(x[0]); })};
@@ -260,8 +265,12 @@ Row binary_row(std::string name, std::function<Tensor(const Tensor&, const Tenso
   Row row;
   row.name = name;
   row.covers = {name};
-  row.cases = {{{{3, 5}, draw}, {{3, 5}, draw}}, {{{3, 1, 4}, draw}, {{2, 1}, draw}}, {{{5}, draw}, {{}, draw}},
-               {{{}, draw}, {{}, draw}},         {{{0, 4}, draw}, {{1, 4}, draw}},    {{{4, 19}, draw}, {{19}, draw}},
+  row.cases = {{{{3, 5}, draw}, {{3, 5}, draw}},
+               {{{3, 1, 4}, draw}, {{2, 1}, draw}},
+               {{{5}, draw}, {{}, draw}},
+               {{{}, draw}, {{}, draw}},
+               {{{0, 4}, draw}, {{1, 4}, draw}},
+               {{{4, 19}, draw}, {{19}, draw}},
                {{{2, 3, 2, 2}, draw}, {{2, 3, 2, 2}, draw}}};
   row.promotes = true;
   row.keeps_memory_format = true;

@@ -35,9 +35,9 @@ struct Input {
   std::vector<int64_t> sizes;
   Draw draw = Draw::kNormal;
   int64_t below = 0;
-  bool absent = false;       // an undefined tensor
-  bool float_only = false;   // keeps float32 where the case is half
-  bool constant = false;     // has no gradient though it is real
+  bool absent = false;      // an undefined tensor
+  bool float_only = false;  // keeps float32 where the case is half
+  bool constant = false;    // has no gradient though it is real
 };
 using Case = std::vector<Input>;
 
@@ -49,7 +49,7 @@ enum class Result {
   kBool,
   kDouble,
   kStatistics,  // float32 for half types
-  kSum,    // int64 for integers and bools
+  kSum,         // int64 for integers and bools
 };
 ScalarType result_dtype(Result result, ScalarType input);
 
@@ -71,12 +71,12 @@ struct Row {
   std::function<Arrays(const Arrays&)> reference;
   DtypeSet dtypes = dtypes::kFloating;
   std::vector<Result> results{Result::kSame};  // per output; the last stands for all that follow
-  double slack = 1;          // times the usual tolerance
-  int orders = 2;            // of derivatives
-  bool special_values = false;       // the reference also holds for ±0, ±inf and NaN
-  bool promotes = false;             // its inputs may have different dtypes
-  bool keeps_memory_format = false;  // channels_last in, channels_last out
-  bool mixes_devices = false;        // its inputs may be on different devices
+  double slack = 1;                            // times the usual tolerance
+  int orders = 2;                              // of derivatives
+  bool special_values = false;                 // the reference also holds for ±0, ±inf and NaN
+  bool promotes = false;                       // its inputs may have different dtypes
+  bool keeps_memory_format = false;            // channels_last in, channels_last out
+  bool mixes_devices = false;                  // its inputs may be on different devices
   std::function<void(Tensor&, const Tensors&)> out;      // the out= form
   std::function<void(Tensor&, const Tensors&)> inplace;  // the in-place form on input 0
   std::vector<Refusal> refusals;
@@ -90,7 +90,8 @@ struct Register {
 };
 
 /// A row for an elementwise op of one or two inputs, its reference a function of doubles.
-Row unary_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(double), Draw draw = Draw::kNormal);
+Row unary_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(double),
+              Draw draw = Draw::kNormal);
 Row binary_row(std::string name, std::function<Tensor(const Tensor&, const Tensor&)> op,
                double (*reference)(double, double), Draw draw = Draw::kNormal);
 
@@ -104,7 +105,8 @@ Array build(std::vector<int64_t> sizes, const std::function<double(const Positio
 /// The element of an array.
 double at(const Array& array, const Position& position);
 
-/// A refusal that differs between devices only by when it comes: at once, or at the next synchronisation.
+/// A refusal that differs between devices only by when it comes: at once, or at the next
+/// synchronisation.
 Refusal refusal_on(Device device, std::function<void(Device)> call, std::string says);
 
 /// The dtype of a row's output k for inputs of one dtype.
@@ -127,7 +129,8 @@ Tensors make_inputs(const Case& inputs, ScalarType dtype, Device device, Form fo
 std::vector<Device> devices();
 std::vector<ScalarType> dtypes_in(DtypeSet set);
 
-/// Fails the current test unless the tensor has the reference's sizes and values, within what its dtype allows.
+/// Fails the current test unless the tensor has the reference's sizes and values, within what its
+/// dtype allows.
 void expect_close(const Tensor& got, const Array& wanted, double slack, const std::string& what);
 
 }  // namespace hearth::testing
