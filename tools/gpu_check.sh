@@ -20,12 +20,12 @@ unpack() {
     echo "gpu_check: .bundle is empty; run tools/gpu_bundle.sh where there is a network" >&2
     exit 1
   }
-  mkdir -p "$deps/root" "$deps/lib" "$deps/include"
-  for package in .bundle/*.deb; do dpkg -x "$package" "$deps/root"; done
+  mkdir -p "$deps/unpacked" "$deps/lib" "$deps/include"
+  for package in .bundle/*.deb; do dpkg -x "$package" "$deps/unpacked"; done
   # Debian's alternatives would make these links.
-  local triplet=$deps/root/usr/lib/x86_64-linux-gnu
+  local triplet=$deps/unpacked/usr/lib/x86_64-linux-gnu
   find "$triplet" -name '*.so*' ! -type d -exec ln -sf -t "$deps/lib" {} +
-  ln -sf -t "$deps/include" "$deps"/root/usr/include/x86_64-linux-gnu/openblas-openmp/*.h
+  ln -sf -t "$deps/include" "$deps"/unpacked/usr/include/x86_64-linux-gnu/openblas-openmp/*.h
   touch "$deps/done"
 }
 
@@ -34,7 +34,7 @@ build_all() {
   local capability
   capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)
   cmake --preset release -B "$build" \
-    -DCMAKE_PREFIX_PATH="$deps;$deps/root/usr" \
+    -DCMAKE_PREFIX_PATH="$deps;$deps/unpacked/usr" \
     -DCMAKE_LIBRARY_PATH="$deps/lib" -DCMAKE_INCLUDE_PATH="$deps/include" \
     -DHEARTH_CUDA=ON -DHEARTH_CUDA_ARCHS="${capability/./}-real" -DHEARTH_WERROR=OFF
   cmake --build "$build" -j "$jobs" --target all bench_gpu
