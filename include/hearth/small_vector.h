@@ -36,8 +36,9 @@ class SmallVector {
     return *added;
   }
   void push_back(T value) { emplace_back(std::move(value)); }
+  void pop_back() { data_[--size_].~T(); }
   void clear() {
-    while (size_ > 0) data_[--size_].~T();
+    while (size_ > 0) pop_back();
   }
 
  private:

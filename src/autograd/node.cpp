@@ -26,12 +26,13 @@ void Node::operator delete(void* memory, size_t bytes) noexcept { object_free(me
 
 void Node::destroy(Node* node) noexcept {
   // A long chain would destroy itself recursively; the outermost call takes them one by one.
-  thread_local std::vector<Node*>* waiting = nullptr;
+  using Queue = SmallVector<Node*, 16>;
+  thread_local Queue* waiting = nullptr;
   if (waiting) {
     waiting->push_back(node);
     return;
   }
-  std::vector<Node*> queue;
+  Queue queue;
   waiting = &queue;
   delete node;
   while (!queue.empty()) {

@@ -6,6 +6,7 @@
 
 #include "core/cpu_allocator.h"
 #include "core/op.h"
+#include "core/spin_lock.h"
 #include "hearth/autograd.h"
 #include "hearth/autograd_hooks.h"
 
@@ -70,7 +71,7 @@ struct TensorState final : AutogradState {
   std::shared_ptr<PostAccumulateHooks> after_accumulate;
   const Node* hooks_on = nullptr;  // the grad_fn they were registered with
   std::string name;
-  std::mutex mutex;
+  SpinLock mutex;
   std::shared_ptr<RetainedGrad> retained;
   AccumulateGrad* accumulator = nullptr;  // weak: it owns the tensor and clears this when it goes
 };
