@@ -36,6 +36,11 @@ class SmallVector {
     return *added;
   }
   void push_back(T value) { emplace_back(std::move(value)); }
+  /// Appends default values or drops the last elements.
+  void resize(size_t size) {
+    while (size_ > size) pop_back();
+    while (size_ < size) emplace_back();
+  }
   void pop_back() { data_[--size_].~T(); }
   void clear() {
     while (size_ > 0) pop_back();
@@ -43,7 +48,7 @@ class SmallVector {
 
  private:
   T* inline_data() { return reinterpret_cast<T*>(inline_); }
-  void grow() {
+  [[gnu::noinline]] void grow() {
     T* larger = static_cast<T*>(::operator new(2 * capacity_ * sizeof(T)));
     for (size_t i = 0; i < size_; ++i) {
       new (larger + i) T(std::move(data_[i]));

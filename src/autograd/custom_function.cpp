@@ -33,11 +33,7 @@ variable_list AutogradContext::get_saved_variables() const {
   return result;
 }
 
-bool AutogradContext::needs_input_grad(size_t index) const {
-  if (!node_->should_compute_output(index)) return false;
-  const GraphTask* task = GraphTask::current();
-  return !task || task->wants(*node_->next_edge(index).function);
-}
+bool AutogradContext::needs_input_grad(size_t index) const { return wants_gradient(*node_, index); }
 
 bool AutogradContext::needs_input_grad(std::initializer_list<IndexRange> ranges) const {
   for (const auto& [first, last] : ranges)

@@ -76,8 +76,15 @@ GraphTask* GraphTask::current() { return current_task; }
 
 bool GraphTask::wants(const Node& node) const {
   const auto found = tasks_.find(const_cast<Node*>(&node));
-  return !restricted_ ||
-         (found != tasks_.end() && (found->second.needed || !found->second.captures.empty()));
+  // A node that is not part of the pass is asked for by one that is: it runs the node on its own.
+  return !restricted_ || found == tasks_.end() || found->second.needed ||
+         !found->second.captures.empty();
+}
+
+bool wants_gradient(const Node& node, size_t i) {
+  if (!node.should_compute_output(i)) return false;
+  const GraphTask* task = GraphTask::current();
+  return !task || task->wants(*node.next_edge(i).function);
 }
 
 Node* current_node() { return running_node; }

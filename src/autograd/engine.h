@@ -59,4 +59,7 @@ class GraphTask {
   std::vector<std::function<void()>> callbacks_;
 };
 
+/// Whether the running pass, or anyone if there is none, asks `node` for the gradient of input i.
+bool wants_gradient(const Node& node, size_t i);
+
 }  // namespace hearth::autograd

@@ -2,6 +2,8 @@
 
 #include <cctype>
 
+#include "autograd/engine.h"
+
 namespace hearth::autograd {
 
 namespace {
@@ -15,18 +17,30 @@ class NodeGrad final : public Grad {
     static const Tensor none;
     return size_t(i) < grads_.size() ? grads_[size_t(i)] : none;
   }
-  Tensor in(int i) const override { return node_.saved(in_slot(i)); }
-  Tensor out(int i) const override { return node_.saved(out_slot(i)); }
+  Tensor in(int i) const override { return node_.saved_input(i); }
+  Tensor out(int i) const override { return node_.saved_output(i); }
   int inputs() const override { return node_.op_inputs(); }
-  bool needs(int i) const override { return node_.should_compute_output(size_t(i)); }
-  IntArrayRef in_sizes(int i) const override { return metadata(i).sizes; }
-  ScalarType in_dtype(int i) const override { return metadata(i).dtype; }
-  Device in_device(int i) const override { return metadata(i).device; }
+  bool needs(int i) const override { return wants_gradient(node_, size_t(i)); }
+  IntArrayRef in_sizes(int i) const override {
+    return keeps_shape(i) ? in_shape(i).sizes() : IntArrayRef(metadata(i).sizes);
+  }
+  ScalarType in_dtype(int i) const override {
+    return keeps_shape(i) ? in_shape(i).dtype : metadata(i).dtype;
+  }
+  Device in_device(int i) const override {
+    return keeps_shape(i) ? in_shape(i).device : metadata(i).device;
+  }
+  const TensorImpl& in_shape(int i) const override {
+    HEARTH_CHECK(keeps_shape(i), node_.name(), " does not keep the shape of input ", i);
+    return impl_of(node_.kept_shape(i));
+  }
   void set(int i, Tensor gradient) override { results_[size_t(i)] = std::move(gradient); }
 
  private:
+  bool keeps_shape(int i) const { return node_.kept_shape(i).defined(); }
   const InputMetadata& metadata(int i) const {
     const Edge& edge = node_.next_edge(size_t(i));
+    HEARTH_CHECK(edge.is_valid(), node_.name(), " does not keep the shape of input ", i);
     return edge.function->input_metadata(edge.input_nr);
   }
   OpNode& node_;
@@ -39,8 +53,21 @@ class NodeGrad final : public Grad {
 OpNode::OpNode(const OpRecord& op, const void* args, int inputs)
     : args_(op, args), inputs_count_(inputs) {}
 
-void OpNode::save(SlotSet slot, const Tensor& tensor, bool own_output, uint32_t output_nr) {
-  saved_.emplace_back(slot, tensor, own_output, output_nr);
+void OpNode::save_input(int i, const Tensor& tensor) { saved_.emplace_back(i, tensor); }
+void OpNode::save_output(int i, const Tensor& tensor) { saved_.emplace_back(~i, tensor); }
+
+void OpNode::keep_shape(int i, const Tensor& tensor) {
+  const TensorImpl& from = impl_of(tensor);
+  Tensor shape = new_tensor(from.dtype, from.device);
+  impl_of(shape).set_geometry(from.sizes(), from.strides());
+  shapes_.push_back({i, std::move(shape)});
+}
+
+const Tensor& OpNode::kept_shape(int i) const {
+  static const Tensor none;
+  for (const Shape& shape : shapes_)
+    if (shape.input == i) return shape.tensor;
+  return none;
 }
 
 std::string OpNode::name() const {
@@ -69,11 +96,11 @@ void OpNode::release_variables() {
   saved_.clear();
 }
 
-Tensor OpNode::saved(SlotSet slot) {
+Tensor OpNode::saved(int place) {
   const std::lock_guard lock(mutex_);
   if (released_) fail_released(*this);
   for (const Slot& s : saved_)
-    if (s.slot == slot) return s.tensor.unpack(this);
+    if (s.place == place) return s.tensor.unpack(this);
   return {};
 }
 

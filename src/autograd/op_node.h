@@ -12,11 +12,17 @@ namespace hearth::autograd {
 class OpNode final : public Node {
  public:
   OpNode(const OpRecord& op, const void* args, int inputs);
-  void save(SlotSet slot, const Tensor& tensor, bool own_output, uint32_t output_nr = 0);
+  void save_input(int i, const Tensor& tensor);
+  void save_output(int i, const Tensor& tensor);
+  /// Keeps the metadata of input i.
+  void keep_shape(int i, const Tensor& tensor);
   std::string name() const override;
   void release_variables() override;
-  /// The saved tensor of a slot; throws if backward has freed it.
-  Tensor saved(SlotSet slot);
+  /// A saved input or output; throws if backward has freed it.
+  Tensor saved_input(int i) { return saved(i); }
+  Tensor saved_output(int i) { return saved(~i); }
+  /// The shape kept of input i; undefined if none was.
+  const Tensor& kept_shape(int i) const;
   int op_inputs() const { return inputs_count_; }
   const OpRecord& op() const { return args_.op(); }
 
@@ -25,13 +31,19 @@ class OpNode final : public Node {
 
  private:
   struct Slot {
-    Slot(SlotSet which, const Tensor& value, bool own_output, uint32_t output_nr)
-        : slot(which), tensor(value, own_output, output_nr) {}
-    SlotSet slot;
+    Slot(int which, const Tensor& value)
+        : place(which), tensor(value, which < 0, which < 0 ? uint32_t(~which) : 0) {}
+    int place;  // i: input i; ~i: output i
     SavedTensor tensor;
   };
+  struct Shape {
+    int input;
+    Tensor tensor;  // without memory
+  };
+  Tensor saved(int place);
   OpArgs args_;
   SmallVector<Slot, 2> saved_;
+  std::vector<Shape> shapes_;
   int inputs_count_;
   bool released_ = false;
 };

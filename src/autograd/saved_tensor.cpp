@@ -11,7 +11,6 @@ namespace hearth::autograd {
 struct SavedTensor::Packed {
   SavedHooks hooks;
   std::any value;
-  Edge history;  // of the tensor, unless it is the node's own output
 };
 void SavedTensor::DeletePacked::operator()(Packed* packed) const { delete packed; }
 
@@ -26,18 +25,19 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
       "in computation tracked by autograd. To work around this, you can make a clone to get a "
       "normal tensor "
       "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
-  if (current_saved_hooks()) [[unlikely]] {
+  const bool is_leaf = impl.has(kRequiresGrad) && !own_output;
+  const bool hooked = current_saved_hooks() != nullptr;
+  if (!own_output && requires_grad(impl) && (hooked || !is_leaf)) history_ = gradient_edge(tensor);
+  if (hooked) [[unlikely]] {
     pack(tensor);
     return;
   }
   version_ = impl.version();
-  // The node must not own its own output, which owns the node.
-  tensor_ = own_output ? shallow_alias(tensor, true) : tensor;
+  tensor_ = is_leaf ? tensor : shallow_alias(tensor, true);
 }
 
 void SavedTensor::pack(const Tensor& tensor) {
-  packed_.reset(
-      new Packed{current_saved_hooks(), {}, own_output_ ? Edge() : gradient_edge(tensor)});
+  packed_.reset(new Packed{current_saved_hooks(), {}});
   const AutoGradMode off(false);
   const uint32_t version = impl_of(tensor).version();
   packed_->value = packed_->hooks->pack(tensor.detach());
@@ -49,42 +49,39 @@ void SavedTensor::pack(const Tensor& tensor) {
                "issue if you need to perform in-place operations on the input to a pack hook.");
 }
 
-Tensor SavedTensor::unpack_with_hooks(Node* node) const {
-  Tensor result;
-  {
-    const AutoGradMode off(false);
-    result = shallow_alias(packed_->hooks->unpack(packed_->value), false);
-  }
+Tensor SavedTensor::with_history(Tensor value, Node* node) const {
   if (own_output_)
-    set_history(result, NodePtr::share(node), output_nr_);
-  else if (packed_->history.is_valid())
-    set_history(result, packed_->history.function, packed_->history.input_nr);
-  return result;
+    set_history(value, NodePtr::share(node), output_nr_);
+  else if (history_.is_valid())
+    set_history(value, history_.function, history_.input_nr);
+  return value;
 }
 
 Tensor SavedTensor::unpack(Node* node) const {
-  if (packed_) return unpack_with_hooks(node);
-  if (!tensor_.defined()) return {};
-  const TensorImpl& impl = impl_of(tensor_);
-  if (impl.version() != version_) {
-    const NodePtr& fn = own_output_ ? NodePtr() : grad_fn_of(tensor_);
-    const uint32_t number = own_output_ ? output_nr_ : uint32_t(tensor_.output_nr());
-    const std::string made_by = own_output_ ? node->name() : fn ? fn->name() : std::string();
-    detail::fail<Error>(
-        "one of the variables needed for gradient computation has been modified by an inplace "
-        "operation: [torch.",
-        impl.device.is_cuda() ? "cuda." : "", name_of(impl.dtype), "Tensor ", tensor_.sizes(), "]",
-        made_by.empty() ? std::string()
-                        : detail::str(", which is output ", number, " of ", made_by, ","),
-        " is at version ", impl.version(), "; expected version ", version_,
-        " instead. Hint: enable anomaly detection to find the operation that failed to compute its "
-        "gradient, with "
-        "torch.autograd.set_detect_anomaly(True) (DetectAnomalyGuard).");
+  if (packed_) {
+    const AutoGradMode off(false);
+    return with_history(shallow_alias(packed_->hooks->unpack(packed_->value), false), node);
   }
-  if (!own_output_) return tensor_;
-  Tensor result = shallow_alias(tensor_, true);
-  set_history(result, NodePtr::share(node), output_nr_);
-  return result;
+  if (!tensor_.defined()) return {};
+  check_version(node);
+  if (!own_output_ && !history_.is_valid()) return tensor_;
+  return with_history(shallow_alias(tensor_, true), node);
+}
+
+void SavedTensor::check_version(Node* node) const {
+  const TensorImpl& impl = impl_of(tensor_);
+  if (impl.version() == version_) return;
+  const Node* maker = own_output_ ? node : history_.function.get();
+  const uint32_t number = own_output_ ? output_nr_ : history_.input_nr;
+  detail::fail<Error>(
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: [torch.",
+      impl.device.is_cuda() ? "cuda." : "", name_of(impl.dtype), "Tensor ", tensor_.sizes(), "]",
+      maker ? detail::str(", which is output ", number, " of ", maker->name(), ",") : std::string(),
+      " is at version ", impl.version(), "; expected version ", version_,
+      " instead. Hint: enable anomaly detection to find the operation that failed to compute its "
+      "gradient, with "
+      "torch.autograd.set_detect_anomaly(True) (DetectAnomalyGuard).");
 }
 
 void fail_released(const Node& node) {

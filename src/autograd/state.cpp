@@ -146,7 +146,7 @@ void set_history(const Tensor& tensor, NodePtr node, uint32_t nr) {
 }
 
 void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args,
-                 ViewOrigin origin) {
+                 int output_nr, ViewOrigin origin) {
   TensorImpl& impl = impl_of(view);
   TensorImpl& source = impl_of(base);
   impl.share_version(source);
@@ -156,7 +156,7 @@ void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, con
   const ViewInfo* outer = view_info(source);
   state.view->base = outer ? outer->base : base;
   state.view->last_step = IntrusivePtr<ViewStep>::adopt(
-      new ViewStep(op, args, outer ? outer->last_step : IntrusivePtr<ViewStep>()));
+      new ViewStep(op, args, output_nr, outer ? outer->last_step : IntrusivePtr<ViewStep>()));
   state.view->origin = outer && origin == ViewOrigin::kDefault ? outer->origin : origin;
   state.view->version = impl.version();
 }
@@ -167,7 +167,8 @@ Tensor replay_views(const ViewStep* last, const Tensor& base) {
   Tensor tensor = base;
   for (size_t i = steps.size(); i-- > 0;) {
     const Tensor* input = &tensor;
-    tensor = call_erased(steps[i]->args.op(), steps[i]->args.data(), {&input, 1});
+    tensor = call_erased(steps[i]->args.op(), steps[i]->args.data(), {&input, 1},
+                         size_t(steps[i]->output_nr));
   }
   return tensor;
 }

@@ -15,14 +15,16 @@ namespace hearth::autograd {
 class AccumulateGrad;
 struct RetainedGrad;
 
-/// One step from a base to a view: the op and its arguments. Steps share their beginnings.
+/// One step from a base to a view: the op, its arguments and which of its outputs. Steps share
+/// their beginnings.
 struct ViewStep : RefCounted {
-  ViewStep(const OpRecord& op, const void* op_args, IntrusivePtr<ViewStep> before)
-      : args(op, op_args), previous(std::move(before)) {}
+  ViewStep(const OpRecord& op, const void* op_args, int output, IntrusivePtr<ViewStep> before)
+      : args(op, op_args), output_nr(output), previous(std::move(before)) {}
   static void destroy(ViewStep* step) noexcept;
   static void* operator new(size_t bytes) { return object_allocate(bytes); }
   static void operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
   OpArgs args;
+  int output_nr;
   IntrusivePtr<ViewStep> previous;
 };
 
@@ -107,9 +109,9 @@ void set_history(const Tensor& tensor, NodePtr node, uint32_t nr);
 /// After an in-place op: `tensor` becomes the output of `node`; for a view, its base's history is
 /// rewritten.
 void rebase_history(const Tensor& tensor, NodePtr node);
-/// Remembers that `view` was made from `base` by op(args).
+/// Remembers that `view` is output `output_nr` of op(base, args).
 void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args,
-                 ViewOrigin origin);
+                 int output_nr, ViewOrigin origin);
 /// Throws PyTorch's errors if `tensor` may not be written to now.
 void check_inplace(const Tensor& tensor, bool will_require_grad);
 
@@ -120,5 +122,5 @@ Tensor replay_views(const ViewStep* last, const Tensor& base);
 
 namespace hearth {
 /// The op boundary, for replays (see ops/call.h).
-Tensor call_erased(const OpRecord& op, const void* args, Inputs inputs);
+Tensor call_erased(const OpRecord& op, const void* args, Inputs inputs, size_t output_nr);
 }  // namespace hearth

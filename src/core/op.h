@@ -6,6 +6,7 @@
 
 #include "core/tensor_impl.h"
 #include "functors/hd.h"
+#include "hearth/small_vector.h"
 #include "hearth/tensor.h"
 
 namespace hearth {
@@ -29,6 +30,8 @@ struct OpRecord {
   void (*grad)(const OpRecord& op, const void* args, Grad& c);
   /// What backward will read, given which inputs need a gradient (bit i).
   SlotSet (*saves)(const OpRecord& op, const void* args, SlotSet needs);
+  /// Which inputs this call writes to besides its outputs; null: none.
+  SlotSet (*mutates)(const OpRecord& op, const void* args) = nullptr;
   /// Which inputs have a derivative at all (bit i).
   SlotSet differentiable = ~SlotSet(0);
   /// A pointwise functor's number in fn::All, else -1, and which of its formulas this is.
@@ -58,7 +61,12 @@ class OpArgs {
   alignas(16) unsigned char inline_[48];
 };
 
-inline constexpr int kMaxOutputs = 4;
+using Outputs = SmallVector<Tensor, 4>;
+
+/// Whether output i of an op can require grad.
+inline bool output_differentiable(const OpInfo& info, size_t i) {
+  return !(info.non_differentiable & out_slot(int(i)));
+}
 
 /// The inputs of one op call: undefined tensors are absent optionals.
 struct Inputs {
@@ -73,10 +81,11 @@ class Infer {
   struct Output {
     ScalarType dtype = ScalarType::Undefined;
     bool defined = true;
+    bool late = false;         // launch allocates it: only the backend or the data know its size
     bool has_strides = false;  // else contiguous
     bool has_device = false;   // else that of the inputs
     Device device{DeviceType::CPU};
-    int64_t offset = 0;  // of a view, in elements
+    int64_t offset = 0;  // of a view: from the input's first element
     Dims sizes, strides;
   };
   explicit Infer(Inputs inputs) : inputs_(inputs) {}
@@ -84,47 +93,72 @@ class Infer {
   int inputs() const { return inputs_.count; }
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
   const TensorImpl& in(int i) const { return impl_of(inputs_[i]); }
-  Output& out(int i = 0) { return outputs_[i]; }
-  const Output& out(int i = 0) const { return outputs_[i]; }
+  /// Output i; asking for one makes it and those before it exist.
+  Output& out(int i = 0) {
+    if (size_t(i) >= outputs_.size()) outputs_.resize(size_t(i) + 1);
+    return outputs_[size_t(i)];
+  }
+  const Output& out(int i) const { return outputs_[size_t(i)]; }
+  size_t outputs() const { return outputs_.size(); }
   /// Contiguous output i.
   void set(int i, IntArrayRef sizes, ScalarType dtype) {
-    outputs_[i].sizes = sizes;
-    outputs_[i].dtype = dtype;
+    out(i).sizes = sizes;
+    out(i).dtype = dtype;
   }
+  /// Output i with sizes, dtype and (if it has no gaps) memory layout of a tensor.
+  void like(int i, const TensorImpl& tensor) {
+    set(i, tensor.sizes(), tensor.dtype);
+    if (!tensor.has(kDense)) return;
+    out(i).strides = tensor.strides();
+    out(i).has_strides = true;
+  }
+  /// Output i is not there (an optional one).
+  void set_none(int i) { out(i).defined = false; }
   /// The dtype a pointwise op computes in; decided before infer runs.
   ScalarType compute = ScalarType::Undefined;
 
  private:
   Inputs inputs_;
-  Output outputs_[kMaxOutputs];
+  SmallVector<Output, 1> outputs_;
 };
 
 /// What `launch` reads: views of inputs and outputs, and where to run.
 class Launch {
  public:
-  Launch(Inputs inputs, const Tensor* outputs, Ctx& where, ScalarType compute_dtype)
+  Launch(Inputs inputs, const Outputs& outputs, Ctx& where, ScalarType compute_dtype)
       : ctx(where), compute(compute_dtype), inputs_(inputs), outputs_(outputs) {}
   int inputs() const { return inputs_.count; }
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
   /// The view of input i; an undefined one for an absent input.
   View in(int i) const { return has(i) ? view_of(impl_of(inputs_[i])) : View(); }
   View out(int i = 0) const {
-    return outputs_[i].defined() ? view_of(impl_of(outputs_[i])) : View();
+    const Tensor& tensor = outputs_[size_t(i)];
+    return tensor.defined() ? view_of(impl_of(tensor)) : View();
   }
+  int outputs() const { return int(outputs_.size()); }
   const TensorImpl& in_impl(int i) const { return impl_of(inputs_[i]); }
-  const TensorImpl& out_impl(int i = 0) const { return impl_of(outputs_[i]); }
-  /// Gives a data-dependent output its memory.
+  const TensorImpl& out_impl(int i = 0) const { return impl_of(outputs_[size_t(i)]); }
+  /// Gives a late output its memory.
   View allocate(int i, IntArrayRef sizes) const {
-    resize_tensor(outputs_[i], sizes);
+    resize_tensor(outputs_[size_t(i)], sizes);
     return out(i);
+  }
+  /// Waits for the device and reads the first element of a tensor that a kernel of this launch
+  /// wrote.
+  template <class T>
+  T read_back(const Tensor& from) const {
+    T value;
+    copy_to_host(impl_of(from), &value, sizeof value);
+    return value;
   }
 
   Ctx& ctx;
   ScalarType compute;
 
  private:
+  void copy_to_host(const TensorImpl& from, void* to, size_t bytes) const;
   Inputs inputs_;
-  const Tensor* outputs_;
+  const Outputs& outputs_;
 };
 
 /// What `grad` reads and sets. Its code is plain code over tensors: with create_graph it records
@@ -140,10 +174,12 @@ class Grad {
   /// How many inputs the op had, and whether the gradient of input i is wanted.
   virtual int inputs() const = 0;
   virtual bool needs(int i) const = 0;
-  /// Metadata of an input that needs a gradient.
+  /// Metadata of an input that needs a gradient or that info.shapes names.
   virtual IntArrayRef in_sizes(int i) const = 0;
   virtual ScalarType in_dtype(int i) const = 0;
   virtual Device in_device(int i) const = 0;
+  /// All metadata of an input that info.shapes names: a tensor without memory.
+  virtual const TensorImpl& in_shape(int i) const = 0;
   virtual void set(int i, Tensor gradient) = 0;
 };
 

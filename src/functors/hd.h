@@ -51,15 +51,16 @@ enum class Promote : unsigned char {
 /// What an op does beyond computing its outputs from its inputs.
 enum class Effect : unsigned char {
   kPure,
-  kView,          // output 0 is a view of input 0; no launch
+  kView,          // the outputs are views of input 0; no launch
   kRandom,        // draws from a generator
-  kDynamicShape,  // the output's shape depends on data: launch allocates and waits for the device
+  kDynamicShape,  // an output's shape depends on data: launch waits for the device
 };
 
-/// Sets of an op's inputs and outputs: bit i is input i, bit 16 + i output i.
-using SlotSet = unsigned;
-HEARTH_FN SlotSet in_slot(int i) { return 1u << i; }
-HEARTH_FN SlotSet out_slot(int i) { return 1u << (16 + i); }
+/// Sets of an op's inputs and outputs: bits 0 to 47 are inputs, 48 to 63 outputs. The last bit of
+/// each stands for the rest of a longer list.
+using SlotSet = unsigned long long;
+HEARTH_FN SlotSet in_slot(int i) { return SlotSet(1) << (i < 47 ? i : 47); }
+HEARTH_FN SlotSet out_slot(int i) { return SlotSet(1) << (i < 15 ? 48 + i : 63); }
 
 /// All facts about an op that others ask for: errors, profiler, grad_fn names, autocast, tests.
 struct OpInfo {
@@ -70,11 +71,12 @@ struct OpInfo {
   Promote promote = Promote::kCommon;
   Amp amp = Amp::kKeep;
   Effect effect = Effect::kPure;
-  SlotSet saves = 0;     // of kernel ops; a pointwise functor's are found by running its grad
-  SlotSet mutates = 0;   // inputs written to besides the outputs
-  SlotSet optional = 0;  // inputs that may be undefined
-  unsigned char outputs = 1;
-  unsigned char non_differentiable = 0;  // bit i: output i never requires grad
+  SlotSet saves = 0;          // of kernel ops; a pointwise functor's are found by running its grad
+  SlotSet shapes = 0;         // inputs whose sizes backward reads though they may need no gradient
+  SlotSet mutates = 0;        // inputs written to besides the outputs
+  SlotSet optional = 0;       // inputs that may be undefined
+  unsigned char outputs = 1;  // 0: as many as infer sets
+  SlotSet non_differentiable = 0;  // outputs that never require grad
   bool runs_inplace = false;   // launch copes with output 0 being input 0 (pointwise ops always do)
   bool mixes_devices = false;  // inputs may live on different devices (copies)
   bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)

@@ -59,12 +59,25 @@ void check_writable(const Tensor& target, ScalarType dtype) {
   check_no_internal_overlap(target);
 }
 
-bool shares_memory_with_input(const OpCall& call) {
+bool shares_memory_with_input(const OpCall& call, const Tensor& output) {
   for (int i = 0; i < call.inputs.count; ++i)
-    if (call.inputs[i].defined() &&
-        impl_of(call.inputs[i]).storage == impl_of(call.outputs[0]).storage)
+    if (call.inputs[i].defined() && impl_of(call.inputs[i]).storage == impl_of(output).storage)
       return true;
   return false;
+}
+
+constexpr char kOverlap[] =
+    "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
+    "single memory location. Please clone() the tensor before performing the operation.";
+
+void check_outputs_apart(const Outputs& outputs) {
+  for (size_t i = 0; i < outputs.size(); ++i)
+    for (size_t k = 0; k < i; ++k) {
+      if (!outputs[i].defined() || !outputs[k].defined()) continue;
+      const TensorImpl &a = impl_of(outputs[i]), &b = impl_of(outputs[k]);
+      const bool same = a.storage && a.storage == b.storage && a.numel > 0 && same_geometry(a, b);
+      HEARTH_CHECK(!same && !partially_overlap(a, b), kOverlap);
+    }
 }
 
 }  // namespace
@@ -74,77 +87,75 @@ void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
   resize_out(out, sizes);
 }
 
-BoundOutput::BoundOutput(OpCall& call, const Infer& inferred) : call_(call) {
-  resizes_late_ =
-      call.op.info->effect == Effect::kDynamicShape ||
-      (!call.outputs[0].sizes().equals(inferred.out().sizes) && shares_memory_with_input(call));
-  for (int i = 0; i < call.op.info->outputs; ++i) {
-    const Infer::Output& wanted = inferred.out(i);
-    const Tensor& target = call.outputs[i];
-    if (!target.defined()) {  // an output the caller did not bind: a scratch result
-      if (wanted.defined)
-        tensors_[i] = allocate_tensor(wanted.sizes, wanted.dtype, impl_of(call.outputs[0]).device);
-      continue;
-    }
-    check_writable(target, wanted.dtype);
-    if (call.binding == Binding::kInplace)
-      check_inplace_shape(target, wanted.sizes);
-    else if (!resizes_late_)
-      resize_out(target, wanted.sizes);
-  }
-  direct_ = writes_directly(inferred.out());
-  if (direct_) {
-    for (int i = 0; i < call.op.info->outputs; ++i)
-      if (call.outputs[i].defined()) tensors_[i] = call.outputs[i];
-    return;
-  }
-  for (int i = 0; i < call.op.info->outputs; ++i) {
-    if (!call.outputs[i].defined()) continue;
-    const Infer::Output& wanted = inferred.out(i);
-    const Device device = impl_of(call.outputs[i]).device;
-    tensors_[i] = call.op.info->effect == Effect::kDynamicShape
-                      ? new_tensor(wanted.dtype, device)
-                      : allocate_tensor(wanted.sizes, wanted.dtype, device);
-  }
+BoundOutputs::BoundOutputs(OpCall& call, const Infer& inferred) : call_(call) {
+  const size_t count = call.outputs.size();
+  tensors_.resize(count);
+  how_.resize(count);
+  for (size_t i = 0; i < count; ++i)
+    if (call.outputs[i].defined()) check(call.outputs[i], inferred.out(int(i)));
+  if (count > 1) check_outputs_apart(call.outputs);
+  for (size_t i = 0; i < count; ++i)
+    if (call.outputs[i].defined()) decide(i, inferred.out(int(i)));
+  for (size_t i = 0; i < count; ++i) bind(i, inferred.out(int(i)));
 }
 
-bool BoundOutput::writes_directly(const Infer::Output& wanted) const {
+void BoundOutputs::check(const Tensor& target, const Infer::Output& wanted) const {
+  check_writable(target, wanted.dtype);
+  if (call_.binding == Binding::kInplace) check_inplace_shape(target, wanted.sizes);
+}
+
+/// Throws if the kernel may not write there; nothing has been changed yet.
+void BoundOutputs::decide(size_t i, const Infer::Output& wanted) {
+  const Tensor& target = call_.outputs[i];
+  const bool resizes = wanted.late || !target.sizes().equals(wanted.sizes);
+  if (wanted.late || (resizes && shares_memory_with_input(call_, target)))
+    how_[i] = How::kResizeLate;
+  else
+    how_[i] = writes_directly(i, wanted) ? How::kDirect : How::kCopy;
+}
+
+void BoundOutputs::bind(size_t i, const Infer::Output& wanted) {
+  const Tensor& target = call_.outputs[i];
+  const Device device = impl_of(call_.outputs[0]).device;
+  if (target.defined() && how_[i] != How::kResizeLate) resize_out(target, wanted.sizes);
+  if (target.defined() && how_[i] == How::kDirect)
+    tensors_[i] = target;
+  else if (wanted.late)
+    tensors_[i] = new_tensor(wanted.dtype, device);
+  else if (wanted.defined)
+    tensors_[i] = allocate_tensor(wanted.sizes, wanted.dtype, device);
+}
+
+bool BoundOutputs::writes_directly(size_t i, const Infer::Output& wanted) const {
   const OpInfo& info = *call_.op.info;
-  const TensorImpl& target = impl_of(call_.outputs[0]);
+  const TensorImpl& target = impl_of(call_.outputs[i]);
   const bool pointwise = call_.op.functor >= 0;
-  if (resizes_late_) return false;
-  if (!pointwise && (target.dtype != wanted.dtype || info.outputs > 1)) return false;
-  for (int i = 0; i < call_.inputs.count; ++i) {
-    if (!call_.inputs[i].defined()) continue;
-    const TensorImpl& in = impl_of(call_.inputs[i]);
+  if (!pointwise && target.dtype != wanted.dtype) return false;
+  for (int k = 0; k < call_.inputs.count; ++k) {
+    if (!call_.inputs[k].defined()) continue;
+    const TensorImpl& in = impl_of(call_.inputs[k]);
     const bool same = in.storage && in.storage == target.storage && same_geometry(in, target);
     if (partially_overlap(in, target)) {
       const bool certain = in.has(kDense) && target.has(kDense);
-      HEARTH_CHECK(
-          !pointwise || !certain,
-          "unsupported operation: some elements of the input tensor and the written-to tensor "
-          "refer to a "
-          "single memory location. Please clone() the tensor before performing the operation.");
+      HEARTH_CHECK(!pointwise || !certain, kOverlap);
       return false;
     }
-    if (same && !pointwise && !(info.runs_inplace && i == 0)) return false;
+    if (same && !pointwise && !(info.runs_inplace && k == 0 && i == 0)) return false;
   }
   return true;
 }
 
-void BoundOutput::finish() {
+void BoundOutputs::finish() {
   const AutoGradMode off(false);
-  for (int i = 0; i < call_.op.info->outputs; ++i) {
+  for (size_t i = 0; i < call_.outputs.size(); ++i) {
     const Tensor& target = call_.outputs[i];
     if (!target.defined()) {
       call_.outputs[i] = tensors_[i];
-      continue;
-    }
-    if (!direct_) {
-      if (resizes_late_) resize_out(target, Dims(tensors_[i].sizes()));
-      target.detach().copy_(tensors_[i]);
-    } else {
+    } else if (how_[i] == How::kDirect) {
       impl_of(target).bump_version();
+    } else {
+      if (how_[i] == How::kResizeLate) resize_out(target, Dims(tensors_[i].sizes()));
+      target.detach().copy_(tensors_[i]);
     }
   }
 }

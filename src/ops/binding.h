@@ -4,22 +4,28 @@
 
 namespace hearth {
 
-/// Binds the output of an in-place or out= call to the caller's tensor: directly where the kernel
-/// can write there, else through a temporary that finish() copies. Checks shape, dtype and overlap
-/// first, so that a refused call changes nothing.
-class BoundOutput {
+/// Binds the outputs of an in-place or out= call to the caller's tensors: directly where the kernel
+/// can write there, else through a temporary that finish() copies. All checks of shape, dtype and
+/// overlap come first, so that a refused call changes nothing.
+class BoundOutputs {
  public:
-  BoundOutput(OpCall& call, const Infer& inferred);
-  const Tensor* tensors() const { return tensors_; }
+  BoundOutputs(OpCall& call, const Infer& inferred);
+  const Outputs& tensors() const { return tensors_; }
   void finish();
 
  private:
-  bool writes_directly(const Infer::Output& wanted) const;
+  enum class How : uint8_t {
+    kDirect,
+    kCopy,
+    kResizeLate,  // the shape is not known yet, or resizing would pull an input's memory away
+  };
+  void check(const Tensor& target, const Infer::Output& wanted) const;
+  void decide(size_t i, const Infer::Output& wanted);
+  void bind(size_t i, const Infer::Output& wanted);
+  bool writes_directly(size_t i, const Infer::Output& wanted) const;
   OpCall& call_;
-  Tensor tensors_[kMaxOutputs];
-  bool direct_ = true;
-  bool resizes_late_ =
-      false;  // the output's shape is not known yet, or resizing would pull an input's memory away
+  Outputs tensors_;
+  SmallVector<How, 4> how_;
 };
 
 /// Makes an out= tensor ready to take a result: checks dtype and overlap, resizes with a warning.

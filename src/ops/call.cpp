@@ -1,5 +1,7 @@
 #include "ops/call.h"
 
+#include <algorithm>
+
 #include "autograd/state.h"
 #include "core/faults.h"
 #include "core/streams.h"
@@ -39,15 +41,14 @@ const char* argument_name(const OpInfo& info, int index) {
       "\"))");
 }
 
-/// The device an op runs on: that of its inputs. A number on the CPU goes along with any device of
-/// a pointwise op.
+/// The device an op runs on: that of its inputs and of given outputs. A number on the CPU goes
+/// along with any device of a pointwise op.
 Device device_of(const OpCall& c) {
   Device device(DeviceType::CPU);
   int decided_by = -1;
   bool weak = true;  // so far only numbers on the CPU
-  const int outputs = c.binding == Binding::kNew ? 0 : 1;
-  for (int i = 0; i < c.inputs.count + outputs; ++i) {
-    const Tensor& tensor = i < c.inputs.count ? c.inputs[i] : c.outputs[0];
+  for (int i = 0; i < c.inputs.count + int(c.outputs.size()); ++i) {
+    const Tensor& tensor = i < c.inputs.count ? c.inputs[i] : c.outputs[size_t(i - c.inputs.count)];
     if (!tensor.defined()) continue;
     const TensorImpl& impl = impl_of(tensor);
     const bool number =
@@ -71,9 +72,18 @@ void check_defined(const OpCall& c) {
         " of ", c.op.info->name);
 }
 
-void make_view(OpCall& c, const Infer& inferred) {
-  const Infer::Output& out = inferred.out();
-  TensorImpl& source = impl_of(c.inputs[0]);
+void check_inside(const TensorImpl& view) {
+  if (view.numel == 0 || !view.storage) return;
+  const size_t needed =
+      span_bytes(view.sizes(), view.strides(), view.offset, element_size(view.dtype));
+  HEARTH_CHECK(needed <= view.storage->nbytes, "setStorage: sizes ", view.sizes(), ", strides ",
+               view.strides(), ", storage offset ", view.offset, ", and itemsize ",
+               element_size(view.dtype), " requiring a storage size of ", needed,
+               " are out of bounds for storage of size ", view.storage->nbytes);
+}
+
+Tensor make_view(const OpCall& c, const Infer::Output& out) {
+  const TensorImpl& source = impl_of(c.inputs[0]);
   Tensor view =
       new_tensor(out.dtype == ScalarType::Undefined ? source.dtype : out.dtype, source.device);
   TensorImpl& impl = impl_of(view);
@@ -82,18 +92,28 @@ void make_view(OpCall& c, const Infer& inferred) {
   else
     impl.set_sizes(out.sizes);
   impl.storage = source.storage;
-  impl.offset = out.offset;
+  impl.offset = out.offset + (impl.dtype == source.dtype
+                                  ? source.offset
+                                  : source.offset * int64_t(element_size(source.dtype)) /
+                                        int64_t(element_size(impl.dtype)));
   impl.flags |= source.flags & kInference;
-  link_view(view, c);
-  c.outputs[0] = std::move(view);
+  check_inside(impl);
+  return view;
+}
+
+void make_views(OpCall& c, const Infer& inferred) {
+  for (size_t i = 0; i < c.outputs.size(); ++i) {
+    c.outputs[i] = make_view(c, inferred.out(int(i)));
+    link_view(c.outputs[i], c, int(i));
+  }
 }
 
 void allocate_outputs(OpCall& c, const Infer& inferred, Device device) {
-  for (int i = 0; i < c.op.info->outputs; ++i) {
-    const Infer::Output& out = inferred.out(i);
+  for (size_t i = 0; i < c.outputs.size(); ++i) {
+    const Infer::Output& out = inferred.out(int(i));
     if (!out.defined) continue;
     const Device where = out.has_device ? out.device : device;
-    if (c.op.info->effect == Effect::kDynamicShape)
+    if (out.late)
       c.outputs[i] = new_tensor(out.dtype, where);
     else if (out.has_strides)
       c.outputs[i] = allocate_strided(out.sizes, out.strides, out.dtype, where);
@@ -102,10 +122,10 @@ void allocate_outputs(OpCall& c, const Infer& inferred, Device device) {
   }
 }
 
-void launch_on(const OpCall& c, const Tensor* outputs, Device device, ScalarType compute) {
+void launch_on(const OpCall& c, const Outputs& outputs, Device device, ScalarType compute) {
   if (device.is_meta()) return;
   if (device.is_cpu()) {
-    thread_local FaultSlot faults;
+    FaultSlot faults;
     Ctx ctx(cpu_backend(), device, nullptr, &faults);
     Launch launch(c.inputs, outputs, ctx, compute);
     c.op.launch(c.op, c.args, launch);
@@ -121,6 +141,12 @@ void launch_on(const OpCall& c, const Tensor* outputs, Device device, ScalarType
 
 }  // namespace
 
+void Launch::copy_to_host(const TensorImpl& from, void* to, size_t bytes) const {
+  Backend& backend = ctx.backend();
+  backend.copy(to, from.data(), bytes, CopyKind::kDeviceToHost, ctx.device().index(), ctx.stream());
+  if (ctx.device().is_cuda()) synchronize_stream(ctx.device().index(), ctx.stream());
+}
+
 bool register_op(const OpRecord& op) {
   registry().push_back(&op);
   return true;
@@ -131,27 +157,28 @@ const std::vector<const OpRecord*>& all_ops() { return registry(); }
 void compute(OpCall& c) {
   const OpInfo& info = *c.op.info;
   check_defined(c);
-  const Device device = info.mixes_devices ? impl_of(c.inputs[0]).device : device_of(c);
+  Device device = info.mixes_devices ? impl_of(c.inputs[0]).device : device_of(c);
   Infer inferred(c.inputs);
   const bool pointwise = c.op.functor >= 0;
   if (pointwise) inferred.compute = compute_type(info, c.inputs);
   if (pointwise || inferred.has(0))
     check_dtype(info, pointwise ? inferred.compute : inferred.in(0).dtype);
   c.op.infer(c.op, c.args, inferred);
+  c.outputs.resize(std::max(size_t(info.outputs), inferred.outputs()));
+  if (c.inputs.count == 0 && inferred.out().has_device) device = inferred.out().device;
   HEARTH_CHECK_AS(NotImplementedError, info.effect != Effect::kDynamicShape || !device.is_meta(),
                   info.name,
                   "(): the result's shape depends on data, which meta tensors do not have");
-  if (info.effect == Effect::kView) return make_view(c, inferred);
+  if (info.effect == Effect::kView) return make_views(c, inferred);
   if (c.binding == Binding::kNew) {
     allocate_outputs(c, inferred, device);
     launch_on(c, c.outputs, device, inferred.compute);
   } else {
-    BoundOutput bound(c, inferred);
+    BoundOutputs bound(c, inferred);
     launch_on(c, bound.tensors(), device, inferred.compute);
     bound.finish();
   }
-  for (int i = 0; info.mutates >> i; ++i)
-    if (info.mutates >> i & 1u && c.inputs[i].defined()) impl_of(c.inputs[i]).bump_version();
+  for_each_mutated(c, [](const Tensor& input) { impl_of(input).bump_version(); });
 }
 
 /// The flags that take an op off the plain path; a view has those of its base, which may have got
@@ -165,18 +192,18 @@ void run(OpCall& c) {
   uint32_t attention = modes.flags;
   for (int i = 0; i < c.inputs.count; ++i)
     if (c.inputs[i].defined()) attention |= attention_of(impl_of(c.inputs[i]));
-  if (c.binding != Binding::kNew && c.outputs[0].defined())
-    attention |= impl_of(c.outputs[0]).flags & (kNeedsAttention | kIsView);
+  for (const Tensor& output : c.outputs)
+    if (output.defined()) attention |= impl_of(output).flags & (kNeedsAttention | kIsView);
   if (attention == 0) [[likely]]
     compute(c);
   else
     compute_with_history(c);
 }
 
-Tensor call_erased(const OpRecord& op, const void* args, Inputs inputs) {
+Tensor call_erased(const OpRecord& op, const void* args, Inputs inputs, size_t output_nr) {
   OpCall c{op, args, inputs};
   run(c);
-  return std::move(c.outputs[0]);
+  return std::move(c.outputs[output_nr]);
 }
 
 Composite::Composite(const char* name) : scope_{name, modes.scope} { modes.scope = &scope_; }

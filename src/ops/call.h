@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iterator>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -18,7 +19,7 @@ struct OpCall {
   const void* args;
   Inputs inputs;
   Binding binding = Binding::kNew;
-  Tensor outputs[kMaxOutputs] = {};
+  Outputs outputs = {};  // given ones of in-place and out= forms, then all
 };
 
 /// The boundary: every op passes here. Device and dtype checks, promotion, autocast, allocation,
@@ -51,6 +52,13 @@ SlotSet saves_op(const OpRecord&, const void* args, SlotSet needs) {
   else
     return Op::info.saves;
 }
+template <class Op>
+SlotSet mutates_op(const OpRecord&, const void* args) {
+  if constexpr (requires(const typename Op::Args& a) { Op::mutates(a); })
+    return Op::mutates(*static_cast<const typename Op::Args*>(args));
+  else
+    return Op::info.mutates;
+}
 template <class Args>
 void copy_args(void* to, const void* from) {
   new (to) Args(*static_cast<const Args*>(from));
@@ -79,7 +87,8 @@ inline constexpr OpRecord record_of{&Op::info,
                                     &detail::infer_op<Op>,
                                     &detail::launch_op<Op>,
                                     detail::grad_of<Op>(),
-                                    &detail::saves_op<Op>};
+                                    &detail::saves_op<Op>,
+                                    &detail::mutates_op<Op>};
 
 /// Registers an op when the program starts, because its Invocation exists somewhere.
 template <const OpRecord& op>
@@ -87,73 +96,92 @@ struct Registration {
   static inline const bool done = register_op(op);
 };
 
-/// An op with its arguments and inputs, waiting to be told where its outputs go.
-template <const OpRecord& op, class Args, int N>
-class Invocation {
+/// N addresses of tensors.
+template <size_t N>
+class PointerArray {
  public:
-  template <class... T>
-  explicit Invocation(Args args, const T&... inputs) : args_(std::move(args)), inputs_{&inputs...} {
-    (void)Registration<op>::done;
-  }
-
-  Tensor call() const { return std::move(run_new().outputs[0]); }
-  TensorPair pair() const {
-    OpCall c = run_new();
-    return {std::move(c.outputs[0]), std::move(c.outputs[1])};
-  }
-  std::tuple<Tensor, Tensor, Tensor> triple() const {
-    OpCall c = run_new();
-    return {std::move(c.outputs[0]), std::move(c.outputs[1]), std::move(c.outputs[2])};
-  }
-  Tensor& inplace(const Tensor& self) const { return bind(Binding::kInplace, self); }
-  Tensor& out(Tensor& target) const { return bind(Binding::kOut, target); }
+  void push_back(const Tensor* tensor) { tensors_[count_++] = tensor; }
+  const Tensor* const* begin() const { return tensors_; }
+  size_t size() const { return N; }
 
  private:
-  OpCall run_new() const {
-    OpCall c{op, &args_, {inputs_, N}};
-    run(c);
-    return c;
-  }
-  Tensor& bind(Binding binding, const Tensor& target) const {
-    OpCall c{op, &args_, {inputs_, N}, binding, {target}};
-    run(c);
-    return const_cast<Tensor&>(target);
-  }
-  Args args_;
-  const Tensor* inputs_[N > 0 ? N : 1];
+  const Tensor* tensors_[N > 0 ? N : 1];
+  size_t count_ = 0;
 };
 
-/// invoke<Op>(args, inputs...): see Invocation.
-template <class Op, class... T>
-auto invoke(typename Op::Args args, const T&... inputs) {
-  return Invocation<record_of<Op>, typename Op::Args, sizeof...(T)>(std::move(args), inputs...);
-}
-
-/// The same for ops on a list of tensors.
-template <class Op>
-class ListInvocation {
+/// An op with its arguments and inputs, waiting to be told where its outputs go. It points to the
+/// inputs, so it is used where it is made.
+template <const OpRecord& op, class Args, class Pointers>
+class [[nodiscard]] Invocation {
  public:
-  ListInvocation(typename Op::Args args, TensorList tensors) : args_(std::move(args)) {
-    (void)Registration<record_of<Op>>::done;
-    for (const Tensor& t : tensors) inputs_.push_back(&t);
+  template <class... T>
+  explicit Invocation(Args args, const T&... inputs) : args_(std::move(args)) {
+    (void)Registration<op>::done;
+    (add(inputs), ...);
   }
+
   Tensor call() const {
-    OpCall c{record_of<Op>, &args_, {inputs_.data(), int(inputs_.size())}};
+    OpCall c = prepare(Binding::kNew);
     run(c);
     return std::move(c.outputs[0]);
   }
-  Tensor& inplace(const Tensor& self) const { return bind(Binding::kInplace, self); }
-  Tensor& out(Tensor& target) const { return bind(Binding::kOut, target); }
+  TensorPair pair() const {
+    OpCall c = prepare(Binding::kNew);
+    run(c);
+    return {std::move(c.outputs[0]), std::move(c.outputs[1])};
+  }
+  std::tuple<Tensor, Tensor, Tensor> triple() const {
+    OpCall c = prepare(Binding::kNew);
+    run(c);
+    return {std::move(c.outputs[0]), std::move(c.outputs[1]), std::move(c.outputs[2])};
+  }
+  std::vector<Tensor> all() const {
+    OpCall c = prepare(Binding::kNew);
+    run(c);
+    return {std::make_move_iterator(c.outputs.begin()), std::make_move_iterator(c.outputs.end())};
+  }
+  Tensor& inplace(const Tensor& self) const {
+    bind(Binding::kInplace, self);
+    return const_cast<Tensor&>(self);
+  }
+  Tensor& out(Tensor& target) const {
+    bind(Binding::kOut, target);
+    return target;
+  }
+  std::tuple<Tensor&, Tensor&> out(Tensor& first, Tensor& second) const {
+    bind(Binding::kOut, first, second);
+    return {first, second};
+  }
 
  private:
-  Tensor& bind(Binding binding, const Tensor& target) const {
-    OpCall c{record_of<Op>, &args_, {inputs_.data(), int(inputs_.size())}, binding, {target}};
-    run(c);
-    return const_cast<Tensor&>(target);
+  void add(const Tensor& input) { inputs_.push_back(&input); }
+  void add(TensorList list) {
+    for (const Tensor& tensor : list) inputs_.push_back(&tensor);
   }
-  typename Op::Args args_;
-  std::vector<const Tensor*> inputs_;
+  OpCall prepare(Binding binding) const {
+    return OpCall{op, &args_, {inputs_.begin(), int(inputs_.size())}, binding};
+  }
+  template <class... T>
+  void bind(Binding binding, const T&... targets) const {
+    OpCall c = prepare(binding);
+    (c.outputs.push_back(targets), ...);
+    run(c);
+  }
+  Args args_;
+  Pointers inputs_;
 };
+
+/// Where an Invocation keeps its inputs: an array, unless some of them are lists.
+template <class... T>
+using InputPointers = std::conditional_t<(std::is_same_v<T, Tensor> && ...),
+                                         PointerArray<sizeof...(T)>, SmallVector<const Tensor*, 8>>;
+
+/// invoke<Op>(args, inputs...): see Invocation. An input is a tensor or a TensorList.
+template <class Op, class... T>
+auto invoke(typename Op::Args args, const T&... inputs) {
+  return Invocation<record_of<Op>, typename Op::Args, InputPointers<T...>>(std::move(args),
+                                                                           inputs...);
+}
 
 /// Marks a composed op while its parts run, so that errors, the profiler and autocast see it by
 /// name.

@@ -12,48 +12,49 @@ namespace {
 
 using autograd::OpNode;
 
-/// Bit i: input i wants a gradient.
+/// The inputs that want a gradient.
 SlotSet wanted_gradients(const OpCall& c) {
   if (!modes.grad_enabled) return 0;
   SlotSet needs = 0;
   for (int i = 0; i < c.inputs.count; ++i) {
     if (!c.inputs[i].defined()) continue;
     const TensorImpl& impl = impl_of(c.inputs[i]);
-    // Lists may have more inputs than bits; one bit then stands for all.
-    if (autograd::requires_grad(impl) && is_differentiable(impl.dtype))
-      needs |= i < 32 ? 1u << i : 1u << 31;
+    if (autograd::requires_grad(impl) && is_differentiable(impl.dtype)) needs |= in_slot(i);
   }
   return needs & c.op.differentiable;
 }
 
+bool is_differentiable_output(const OpCall& c, size_t i) {
+  return c.outputs[i].defined() && output_differentiable(*c.op.info, i) &&
+         is_differentiable(c.outputs[i].scalar_type());
+}
+
 bool any_output_differentiable(const OpCall& c) {
-  for (int i = 0; i < c.op.info->outputs; ++i)
-    if (c.outputs[i].defined() && !(c.op.info->non_differentiable >> i & 1) &&
-        is_differentiable(c.outputs[i].scalar_type()))
-      return true;
+  for (size_t i = 0; i < c.outputs.size(); ++i)
+    if (is_differentiable_output(c, i)) return true;
   return false;
 }
 
 /// Whether the op's outputs can have a gradient at all, known before they exist.
-bool may_record(const OpCall& c) {
-  return c.op.info->promote != Promote::kToBool &&
-         c.op.info->non_differentiable != (1 << c.op.info->outputs) - 1;
+bool may_record(const OpInfo& info) {
+  if (info.promote == Promote::kToBool) return false;
+  for (size_t i = 0; i < info.outputs; ++i)
+    if (output_differentiable(info, i)) return true;
+  return info.outputs == 0;
 }
 
 void check_binding(const OpCall& c, bool records) {
-  if (c.binding == Binding::kInplace) {
-    autograd::check_inplace(c.outputs[0], records);
-  } else if (c.binding == Binding::kOut && modes.grad_enabled) {
-    const bool out_requires =
-        c.outputs[0].defined() && autograd::requires_grad(impl_of(c.outputs[0]));
-    HEARTH_CHECK(!records && !out_requires, c.op.info->name,
+  if (c.binding == Binding::kInplace) autograd::check_inplace(c.outputs[0], records);
+  if (c.binding == Binding::kOut && modes.grad_enabled) {
+    bool differentiates = records;
+    for (const Tensor& out : c.outputs)
+      differentiates |= out.defined() && autograd::requires_grad(impl_of(out));
+    HEARTH_CHECK(!differentiates, c.op.info->name,
                  "(): functions with out=... arguments don't support automatic differentiation, "
                  "but one of the "
                  "arguments requires grad.");
   }
-  for (int i = 0; c.op.info->mutates >> i; ++i)
-    if (c.op.info->mutates >> i & 1u && c.inputs[i].defined())
-      autograd::check_inplace(c.inputs[i], false);
+  for_each_mutated(c, [](const Tensor& input) { autograd::check_inplace(input, false); });
 }
 
 /// Under inference mode new tensors are inference tensors; elsewhere those may not be written to or
@@ -62,49 +63,48 @@ void mark_inference(const OpCall& c) {
   if (!(modes.flags & kInferenceMode) || c.binding != Binding::kNew ||
       c.op.info->effect == Effect::kView)
     return;
-  for (int i = 0; i < c.op.info->outputs; ++i)
-    if (c.outputs[i].defined()) impl_of(c.outputs[i]).flags |= kInference;
+  for (const Tensor& output : c.outputs)
+    if (output.defined()) impl_of(output).flags |= kInference;
 }
 
-/// The input as it is before an in-place op overwrites it, if backward will read it.
-Tensor keep_overwritten(const OpCall& c, SlotSet saves) {
-  for (int i = 0; c.binding == Binding::kInplace && i < c.inputs.count; ++i) {
-    if (!(saves & in_slot(i)) || !c.inputs[i].is_same(c.outputs[0])) continue;
-    const AutoGradMode off(false);
-    return c.inputs[i].clone();
-  }
-  return {};
-}
+using NodePtr = IntrusivePtr<OpNode>;
 
-autograd::NodePtr make_node(const OpCall& c) {
-  auto* node = new OpNode(c.op, c.args, c.inputs.count);
+NodePtr make_node(const OpCall& c) {
+  auto node = NodePtr::adopt(new OpNode(c.op, c.args, c.inputs.count));
   for (int i = 0; i < c.inputs.count; ++i) {
-    const bool wanted = c.op.differentiable >> (i < 32 ? i : 31) & 1u && c.inputs[i].defined() &&
+    const bool wanted = (c.op.differentiable & in_slot(i)) && c.inputs[i].defined() &&
                         is_differentiable(c.inputs[i].scalar_type());
     node->add_next_edge(wanted ? autograd::gradient_edge(c.inputs[i]) : autograd::Edge());
   }
-  return autograd::NodePtr::adopt(node);
+  return node;
 }
 
-void save(OpNode& node, const OpCall& c, SlotSet saves, const Tensor& overwritten) {
+/// Saves what backward reads of the inputs: before the op runs, since in place it overwrites them
+/// and counts their versions on.
+void save_inputs(OpNode& node, const OpCall& c, SlotSet saves) {
+  Tensor before;  // the value that an in-place op overwrites
   for (int i = 0; i < c.inputs.count; ++i) {
-    if (!(saves & in_slot(i)) || !c.inputs[i].defined()) continue;
-    const bool is_output = c.binding == Binding::kInplace && c.inputs[i].is_same(c.outputs[0]);
-    node.save(in_slot(i), is_output ? overwritten : c.inputs[i], false);
+    const Tensor& input = c.inputs[i];
+    if (!input.defined()) continue;
+    if (c.op.info->shapes & in_slot(i)) node.keep_shape(i, input);
+    if (!(saves & in_slot(i))) continue;
+    const bool overwritten = c.binding == Binding::kInplace && input.is_same(c.outputs[0]);
+    if (overwritten && !before.defined()) before = input.clone();
+    node.save_input(i, overwritten ? before : input);
   }
-  for (int i = 0; i < c.op.info->outputs; ++i)
-    if ((saves & out_slot(i)) && c.outputs[i].defined())
-      node.save(out_slot(i), c.outputs[i], true, uint32_t(i));
 }
 
-void set_outputs(const OpCall& c, const autograd::NodePtr& node) {
-  for (int i = 0; i < c.op.info->outputs; ++i) {
+void save_outputs(OpNode& node, const OpCall& c, SlotSet saves) {
+  for (size_t i = 0; i < c.outputs.size(); ++i)
+    if ((saves & out_slot(int(i))) && c.outputs[i].defined())
+      node.save_output(int(i), c.outputs[i]);
+}
+
+void set_outputs(const OpCall& c, const NodePtr& node) {
+  for (size_t i = 0; i < c.outputs.size(); ++i) {
     const Tensor& output = c.outputs[i];
-    const bool differentiable = output.defined() && !(c.op.info->non_differentiable >> i & 1) &&
-                                is_differentiable(output.scalar_type());
-    const uint32_t number =
-        output.defined() ? node->add_input_metadata(output) : node->add_input_metadata({});
-    if (!differentiable) continue;
+    const uint32_t number = node->add_input_metadata(output);
+    if (!is_differentiable_output(c, i)) continue;
     if (c.binding == Binding::kInplace && i == 0)
       autograd::rebase_history(output, node);
     else
@@ -119,40 +119,51 @@ void check_has_derivative(const OpCall& c) {
 
 }  // namespace
 
-void link_view(const Tensor& view, const OpCall& c) {
+void link_view(const Tensor& view, const OpCall& c, int output_nr) {
+  using autograd::ViewOrigin;
   const Tensor& base = c.inputs[0];
   if (modes.flags & kInferenceMode && base.is_inference()) return;
-  autograd::record_view(view, base, c.op, c.args,
-                        modes.flags & kInferenceMode ? autograd::ViewOrigin::kInference
-                        : !modes.grad_enabled        ? autograd::ViewOrigin::kNoGrad
-                                                     : autograd::ViewOrigin::kDefault);
+  const ViewOrigin origin = modes.flags & kInferenceMode ? ViewOrigin::kInference
+                            : !modes.grad_enabled        ? ViewOrigin::kNoGrad
+                            : c.op.info->outputs != 1    ? ViewOrigin::kMultipleOutputs
+                                                         : ViewOrigin::kDefault;
+  autograd::record_view(view, base, c.op, c.args, output_nr, origin);
 }
 
-void compute_with_history(OpCall& c) {
-  if (modes.flags & kAutocast && c.op.info->amp != Amp::kKeep) {
-    AutocastInputs cast(c);
-    OpCall again{c.op, c.args, cast.inputs(), c.binding, {}};
-    for (int i = 0; i < kMaxOutputs; ++i) again.outputs[i] = c.outputs[i];
-    {
-      const ModesGuard guard;
-      modes.flags &= ~uint32_t(kAutocast);
-      run(again);
-    }
-    for (int i = 0; i < kMaxOutputs; ++i) c.outputs[i] = again.outputs[i];
-    return;
+namespace {
+
+/// The call again, with its inputs cast by autocast's policy.
+void compute_cast(OpCall& c) {
+  AutocastInputs cast(c);
+  OpCall again{c.op, c.args, cast.inputs(), c.binding, {}};
+  for (const Tensor& output : c.outputs) again.outputs.push_back(output);
+  {
+    const ModesGuard guard;
+    modes.flags &= ~uint32_t(kAutocast);
+    run(again);
   }
-  const SlotSet needs = may_record(c) ? wanted_gradients(c) : 0;
+  c.outputs.clear();
+  for (Tensor& output : again.outputs) c.outputs.push_back(std::move(output));
+}
+
+}  // namespace
+
+void compute_with_history(OpCall& c) {
+  if (modes.flags & kAutocast && c.op.info->amp != Amp::kKeep) return compute_cast(c);
+  const SlotSet needs = may_record(*c.op.info) ? wanted_gradients(c) : 0;
   check_binding(c, needs != 0);
-  if (needs != 0) check_has_derivative(c);
-  const SlotSet saves = needs ? c.op.saves(c.op, c.args, needs) : 0;
-  const Tensor overwritten = keep_overwritten(c, saves);
-  // The edges are taken before the op runs: in place, the input's history is about to change.
-  autograd::NodePtr node = needs ? make_node(c) : autograd::NodePtr();
+  if (needs == 0) {
+    compute(c);
+    return mark_inference(c);
+  }
+  check_has_derivative(c);
+  const SlotSet saves = c.op.saves(c.op, c.args, needs);
+  const NodePtr node = make_node(c);
+  save_inputs(*node, c, saves);
   compute(c);
-  mark_inference(c);
-  if (!node || !any_output_differentiable(c)) return;
+  if (!any_output_differentiable(c)) return;
   if (modes.flags & kAnomalyMode) autograd::remember_forward(*node, modes.scope);
-  save(static_cast<OpNode&>(*node), c, saves, overwritten);
+  save_outputs(*node, c, saves);
   set_outputs(c, node);
 }
 

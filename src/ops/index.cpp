@@ -14,8 +14,6 @@ namespace hearth {
 
 namespace {
 
-constexpr size_t kMaxIndices = 14;  // a SlotSet holds 16 inputs, two are self and the values
-
 /// The sizes of self[indices], where indices of one shape stand in the dimensions `dims`.
 Dims indexed_sizes(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
   const int64_t first = dims[0], last = dims[dims.size() - 1];
@@ -114,16 +112,13 @@ struct IndexPut {
 };
 
 Tensor Selection::of(const Tensor& self) const {
-  std::vector<Tensor> inputs{self};
-  inputs.insert(inputs.end(), indices.begin(), indices.end());
-  return ListInvocation<Index>({dims}, inputs).call();
+  return invoke<Index>({dims}, self, indices).call();
 }
 
 void Selection::put(const Tensor& self, const Tensor& values, bool accumulate) const {
   const Dims sizes = indexed_sizes(self.sizes(), dims, shape());
-  std::vector<Tensor> inputs{self, values.sizes().equals(sizes) ? values : values.expand(sizes)};
-  inputs.insert(inputs.end(), indices.begin(), indices.end());
-  ListInvocation<IndexPut>({dims, accumulate}, inputs).inplace(self);
+  const Tensor spread = values.sizes().equals(sizes) ? values : values.expand(sizes);
+  invoke<IndexPut>({dims, accumulate}, self, spread, indices).inplace(self);
 }
 
 void check_mask(const Tensor& self, const Tensor& mask, size_t first_dim) {
@@ -184,8 +179,6 @@ Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
     const Tensor places = index.nonzero();
     for (int64_t k = 0; k < index.dim(); ++k) add(d + size_t(k), places.select(1, k));
   }
-  HEARTH_CHECK(selection.indices.size() <= kMaxIndices, "indexing by more than ", kMaxIndices,
-               " tensors is not supported (got ", selection.indices.size(), ")");
   broadcast(selection.indices);
   for (int64_t d : selection.dims)
     HEARTH_CHECK_AS(IndexError, self.size(d) > 0 || selection.indices[0].numel() == 0,

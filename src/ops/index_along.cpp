@@ -91,15 +91,18 @@ struct ScatterAdd {
 struct Nonzero {
   struct Args {};
   static constexpr OpInfo info{
-      .name = "nonzero", .effect = Effect::kDynamicShape, .non_differentiable = 1};
-  static void infer(const Args&, Infer& c) { c.set(0, Dims{c.in(0).numel, c.in(0).dim}, kLong); }
+      .name = "nonzero", .effect = Effect::kDynamicShape, .non_differentiable = out_slot(0)};
+  static void infer(const Args&, Infer& c) {
+    c.set(0, Dims{c.in(0).numel, c.in(0).dim}, kLong);
+    c.out().late = true;
+  }
   static void launch(const Args&, Launch& c) {
     const View in = c.in(0);
     int64_t rows = 0;
     if (in.numel > 0) {
       const Tensor count = allocate_tensor({}, kLong, c.ctx.device());
       hearth::launch(c.ctx, NonzeroCountParams{in, view_of(impl_of(count))});
-      rows = count.item<int64_t>();
+      rows = c.read_back<int64_t>(count);
     }
     const View out = c.allocate(0, {rows, in.dim});
     if (out.numel > 0) hearth::launch(c.ctx, NonzeroFillParams{in, out});

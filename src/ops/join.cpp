@@ -82,7 +82,7 @@ struct CatCall {
       args.widths.push_back(is_skipped(impl_of(t)) || t.dim() <= args.dim ? 0 : t.size(args.dim));
     }
   }
-  ListInvocation<Cat> invocation() const { return {args, inputs}; }
+  auto invocation() const { return invoke<Cat>(args, inputs); }
   Cat::Args args;
   std::vector<Tensor> inputs;
 };
@@ -100,56 +100,6 @@ Tensor stack_of(TensorList tensors, int64_t dim) {
   return cat(raised, dim);
 }
 
-std::vector<Tensor> split_by(const Tensor& self, IntArrayRef sizes, int64_t dim) {
-  HEARTH_CHECK(self.dim() > 0, "split expects at least a 1-dimensional tensor");
-  int64_t start = 0;
-  std::vector<Tensor> pieces;
-  for (int64_t size : sizes) {
-    HEARTH_CHECK(
-        size >= 0,
-        "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
-        sizes);
-    HEARTH_CHECK(start + size <= self.size(dim),
-                 "split_with_sizes expects split_sizes to sum exactly to ", self.size(dim),
-                 " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
-    pieces.push_back(self.narrow(dim, start, size));
-    start += size;
-  }
-  HEARTH_CHECK(start == self.size(dim), "split_with_sizes expects split_sizes to sum exactly to ",
-               self.size(dim), " (input tensor's size at dimension ", dim,
-               "), but got split_sizes=", sizes);
-  return pieces;
-}
-
-std::vector<Tensor> split_evenly(const Tensor& self, int64_t width, int64_t dim) {
-  HEARTH_CHECK(self.dim() > 0, "split expects at least a 1-dimensional tensor");
-  const int64_t size = self.size(dim);
-  HEARTH_CHECK(width >= 0, "split expects split_size be non-negative, but got split_size=", width);
-  HEARTH_CHECK(width > 0 || size == 0,
-               "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
-  std::vector<int64_t> sizes;
-  for (int64_t left = size; left > 0; left -= width) sizes.push_back(std::min(width, left));
-  if (sizes.empty()) sizes.push_back(0);
-  return split_by(self, sizes, dim);
-}
-
-std::vector<Tensor> chunks_of(const Tensor& self, int64_t chunks, int64_t dim) {
-  HEARTH_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
-  HEARTH_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
-  const int64_t size = self.size(dim);
-  const int64_t width = (size + chunks - 1) / chunks;
-  if (width == 0) return split_by(self, std::vector<int64_t>(size_t(chunks), 0), dim);
-  return split_evenly(self, width, dim);
-}
-
-std::vector<Tensor> slices_of(const Tensor& self, int64_t dim) {
-  dim = wrap_dim(dim, self.dim());
-  HEARTH_CHECK(self.dim() > 0, "unbind expects at least a 1-dimensional tensor");
-  std::vector<Tensor> slices;
-  for (int64_t i = 0; i < self.size(dim); ++i) slices.push_back(self.select(dim, i));
-  return slices;
-}
-
 }  // namespace
 
 Tensor cat(TensorList tensors, int64_t dim) { return CatCall(tensors, dim).invocation().call(); }
@@ -158,13 +108,5 @@ Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
 }
 Tensor concat(TensorList tensors, int64_t dim) { return cat(tensors, dim); }
 Tensor stack(TensorList tensors, int64_t dim) { return stack_of(tensors, dim); }
-
-HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (int64_t split_size, int64_t dim),
-                     split_evenly(self, split_size, dim))
-HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (IntArrayRef split_sizes, int64_t dim),
-                     split_by(self, split_sizes, dim))
-HEARTH_DEFINE_METHOD(std::vector<Tensor>, chunk, (int64_t chunks, int64_t dim),
-                     chunks_of(self, chunks, dim))
-HEARTH_DEFINE_METHOD(std::vector<Tensor>, unbind, (int64_t dim), slices_of(self, dim))
 
 }  // namespace hearth

@@ -8,10 +8,6 @@ namespace hearth {
 
 namespace {
 
-struct BatchNormArgs {
-  double momentum, eps;
-};
-
 ScalarType statistics_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
 
 /// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight,
@@ -20,6 +16,7 @@ struct BatchNormBackward {
   struct Args {
     bool training;
     double eps;
+    bool grad_in, grad_weight, grad_bias;  // which are wanted
   };
   static constexpr OpInfo info{
       .name = "native_batch_norm_backward",
@@ -29,12 +26,14 @@ struct BatchNormBackward {
           in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
       .optional = in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
       .outputs = 3};
-  static void infer(const Args&, Infer& c) {
+  static void infer(const Args& args, Infer& c) {
     const TensorImpl& in = c.in(1);
-    c.set(0, in.sizes(), in.dtype);
     const ScalarType type = c.has(2) ? c.in(2).dtype : statistics_type(in.dtype);
-    c.set(1, Dims{in.sizes()[1]}, type);
-    c.set(2, Dims{in.sizes()[1]}, type);
+    c.like(0, in);
+    for (int i = 1; i < 3; ++i) c.set(i, Dims{in.sizes()[1]}, type);
+    c.out(0).defined = args.grad_in;
+    c.out(1).defined = args.grad_weight;
+    c.out(2).defined = args.grad_bias;
   }
   static void launch(const Args& args, Launch& c) {
     BatchNormBackwardParams params;
@@ -51,8 +50,8 @@ struct BatchNormBackward {
     params.training = args.training;
     params.eps = args.eps;
     if (params.in.numel > 0) return hearth::launch(c.ctx, params);
-    launch_fill(c.ctx, params.grad_weight, 0);
-    launch_fill(c.ctx, params.grad_bias, 0);
+    if (args.grad_weight) launch_fill(c.ctx, params.grad_weight, 0);
+    if (args.grad_bias) launch_fill(c.ctx, params.grad_bias, 0);
   }
   static void grad(const Args& args, Grad& c);
 };
@@ -119,21 +118,24 @@ void BatchNormBackward::grad(const Args& args, Grad& c) {
 
 /// Inputs: input, weight, bias, running_mean, running_var; outputs: result, save_mean, save_invstd.
 /// Only training writes to the running statistics.
-template <bool training>
 struct BatchNorm {
-  using Args = BatchNormArgs;
-  static constexpr OpInfo info{
-      .name = "native_batch_norm",
-      .node = "NativeBatchNorm",
-      .arguments = "input,weight,bias,running_mean,running_var",
-      .dtypes = dtypes::kFloating,
-      .amp = Amp::kKeep,
-      .saves = in_slot(0) | in_slot(1) |
-               (training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4)),
-      .mutates = training ? in_slot(3) | in_slot(4) : 0u,
-      .optional = in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4),
-      .outputs = 3,
-      .non_differentiable = 0b110};
+  struct Args {
+    bool training;
+    double momentum, eps;
+  };
+  static constexpr OpInfo info{.name = "native_batch_norm",
+                               .node = "NativeBatchNorm",
+                               .arguments = "input,weight,bias,running_mean,running_var",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kKeep,
+                               .optional = in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4),
+                               .outputs = 3,
+                               .non_differentiable = out_slot(1) | out_slot(2)};
+  static SlotSet saves(const Args& args, SlotSet) {
+    return in_slot(0) | in_slot(1) |
+           (args.training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4));
+  }
+  static SlotSet mutates(const Args& args) { return args.training ? in_slot(3) | in_slot(4) : 0; }
   static void check_channel(const Infer& c, int i, const char* name) {
     if (!c.has(i)) return;
     const int64_t channels = c.in(0).sizes()[1];
@@ -143,7 +145,7 @@ struct BatchNorm {
                  " has dtype ", name_of(c.in(i).dtype), ", expected ", name_of(c.in(0).dtype),
                  " or Float");
   }
-  static void infer(const Args&, Infer& c) {
+  static void infer(const Args& args, Infer& c) {
     const TensorImpl& in = c.in(0);
     HEARTH_CHECK(in.dim >= 2, "batch_norm: expected an input of at least 2 dimensions, got sizes ",
                  in.sizes());
@@ -151,18 +153,14 @@ struct BatchNorm {
     check_channel(c, 2, "bias");
     check_channel(c, 3, "running_mean");
     check_channel(c, 4, "running_var");
-    HEARTH_CHECK(training || (c.has(3) && c.has(4)),
+    HEARTH_CHECK(args.training || (c.has(3) && c.has(4)),
                  "Expected running_mean and running_var to be defined when training=False");
-    HEARTH_CHECK(!training || in.numel == 0 || in.numel > in.sizes()[1],
+    HEARTH_CHECK(!args.training || in.numel == 0 || in.numel > in.sizes()[1],
                  "Expected more than 1 value per channel when training, got input size ",
                  in.sizes());
-    c.set(0, in.sizes(), in.dtype);
-    if (in.has(kDense)) {
-      c.out(0).strides = in.strides();
-      c.out(0).has_strides = true;
-    }
-    c.set(1, Dims{training ? in.sizes()[1] : 0}, statistics_type(in.dtype));
-    c.set(2, Dims{training ? in.sizes()[1] : 0}, statistics_type(in.dtype));
+    c.like(0, in);
+    for (int i = 1; i < 3; ++i)
+      c.set(i, Dims{args.training ? in.sizes()[1] : 0}, statistics_type(in.dtype));
   }
   static void launch(const Args& args, Launch& c) {
     BatchNormParams params;
@@ -172,23 +170,24 @@ struct BatchNorm {
     params.bias = c.in(2);
     params.running_mean = c.in(3);
     params.running_var = c.in(4);
-    if (training) {
+    if (args.training) {
       params.save_mean = c.out(1);
       params.save_invstd = c.out(2);
     }
-    params.training = training;
+    params.training = args.training;
     params.momentum = args.momentum;
     params.eps = args.eps;
     if (params.in.numel > 0) hearth::launch(c.ctx, params);
   }
   static void grad(const Args& args, Grad& c) {
+    const bool in = c.needs(0), weight = c.needs(1), bias = c.needs(2);
     const auto [grad_in, grad_weight, grad_bias] =
-        invoke<BatchNormBackward>({training, args.eps}, c.grad().contiguous(), c.in(0), c.in(1),
-                                  c.in(3), c.in(4), c.out(1), c.out(2))
+        invoke<BatchNormBackward>({args.training, args.eps, in, weight, bias}, c.grad(), c.in(0),
+                                  c.in(1), c.in(3), c.in(4), c.out(1), c.out(2))
             .triple();
-    if (c.needs(0)) c.set(0, grad_in);
-    if (c.needs(1)) c.set(1, grad_weight);
-    if (c.needs(2)) c.set(2, grad_bias);
+    if (in) c.set(0, grad_in);
+    if (weight) c.set(1, grad_weight);
+    if (bias) c.set(2, grad_bias);
   }
 };
 
@@ -198,11 +197,9 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps, bool) {
   HEARTH_CHECK(input.defined(), "batch_norm: the input is undefined");
-  const BatchNormArgs args{momentum, eps};
-  return training
-             ? invoke<BatchNorm<true>>(args, input, weight, bias, running_mean, running_var).call()
-             : invoke<BatchNorm<false>>(args, input, weight, bias, running_mean, running_var)
-                   .call();
+  return invoke<BatchNorm>({training, momentum, eps}, input, weight, bias, running_mean,
+                           running_var)
+      .call();
 }
 
 }  // namespace hearth

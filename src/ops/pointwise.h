@@ -26,17 +26,10 @@ inline constexpr OpInfo formula_info{.name = F::info.name,
                                      .dtypes = dtypes::kFloating | dtypes::kComplex};
 
 template <class F, int which>
-inline constexpr OpRecord formula_record{&formula_info<F>,
-                                         sizeof(F),
-                                         &copy_args<F>,
-                                         &destroy_args<F>,
-                                         &infer_pointwise,
-                                         &launch_pointwise,
-                                         nullptr,
-                                         nullptr,
-                                         0,
-                                         fn::index_of<F, fn::All>,
-                                         which};
+inline constexpr OpRecord formula_record{
+    &formula_info<F>,         sizeof(F), &copy_args<F>, &destroy_args<F>, &infer_pointwise,
+    &launch_pointwise,        nullptr,   nullptr,       nullptr,          0,
+    fn::index_of<F, fn::All>, which};
 
 template <class F, int which, class V, class... Rest>
 V evaluate_operands(const F& f, const V* v, Rest... rest) {
@@ -110,6 +103,7 @@ inline constexpr OpRecord pointwise_record{
     &launch_pointwise,
     detail::differentiable_inputs<F> ? &detail::grad_pointwise<F> : nullptr,
     &detail::saves_pointwise<F>,
+    nullptr,
     detail::differentiable_inputs<F>,
     fn::index_of<F, fn::All>,
     0};
@@ -120,7 +114,7 @@ auto pointwise(F f, const T&... inputs) {
   static_assert(fn::index_of<F, fn::All> >= 0,
                 "the functor is missing in the List at the end of its header");
   static_assert(sizeof(F) <= kFunctorBytes && sizeof...(T) == fn::arity<F>);
-  return Invocation<pointwise_record<F>, F, sizeof...(T)>(f, inputs...);
+  return Invocation<pointwise_record<F>, F, InputPointers<T...>>(f, inputs...);
 }
 
 }  // namespace hearth

@@ -92,8 +92,7 @@ auto fill_bernoulli(const Tensor& self, double p, const Generator& generator) {
 auto fill_bernoulli(const Tensor& self, const Tensor& p, const Generator& generator) {
   RandomParams params;
   params.kind = RandomParams::Kind::kBernoulliTensor;
-  return Invocation<record_of<Fill<kBernoulli>>, Fill<kBernoulli>::Args, 2>({params, generator},
-                                                                            self, p);
+  return invoke<Fill<kBernoulli>>({params, generator}, self, p);
 }
 
 /// Dropout while training: outputs the result and the mask.
@@ -106,15 +105,10 @@ struct Dropout {
                                .effect = Effect::kRandom,
                                .saves = out_slot(1),
                                .outputs = 2,
-                               .non_differentiable = 0b10};
+                               .non_differentiable = out_slot(1)};
   static void infer(const Args&, Infer& c) {
-    const TensorImpl& in = c.in(0);
-    for (int i = 0; i < 2; ++i) {
-      c.set(i, in.sizes(), i == 0 ? in.dtype : kBool);
-      if (!in.has(kDense)) continue;
-      c.out(i).strides = in.strides();
-      c.out(i).has_strides = true;
-    }
+    for (int i = 0; i < 2; ++i) c.like(i, c.in(0));
+    c.out(1).dtype = kBool;
   }
   static void launch(const Args& args, Launch& c) {
     DropoutParams params;

@@ -108,7 +108,7 @@ template <class Functor, const char* const& op_name>
 struct TruthOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
-      .name = op_name, .dtypes = dtypes::kRealAndBool, .non_differentiable = 1};
+      .name = op_name, .dtypes = dtypes::kRealAndBool, .non_differentiable = out_slot(0)};
   static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
   static void launch(const Args& args, Launch& c) {
     ReduceParams params =
@@ -159,7 +159,7 @@ struct MinMaxDimOp {
                                .dtypes = dtypes::kRealAndBool,
                                .saves = out_slot(1),
                                .outputs = 2,
-                               .non_differentiable = 0b10};
+                               .non_differentiable = out_slot(1)};
   static uint32_t mask(const Args& args, int dims) { return dims == 0 ? 0 : 1u << args.dim; }
   static void infer(const Args& args, Infer& c) {
     const TensorImpl& in = c.in(0);

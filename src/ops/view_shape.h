@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "core/tensor_impl.h"
+#include "core/op.h"
 
 namespace hearth {
 
@@ -11,5 +11,19 @@ Dims infer_sizes(IntArrayRef wanted, int64_t numel);
 
 /// The strides that show the same elements at other sizes, if there are any.
 std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef wanted);
+
+constexpr OpInfo view_info(const char* name, const char* node = "") {
+  return {.name = name, .node = node, .effect = Effect::kView};
+}
+
+/// Output i of a view op; `offset` counts elements from the input's first one, so that the view can
+/// be replayed on another base.
+inline void set_view(Infer& c, const Dims& sizes, const Dims& strides, int64_t offset, int i = 0) {
+  Infer::Output& out = c.out(i);
+  out.sizes = sizes;
+  out.strides = strides;
+  out.has_strides = true;
+  out.offset = offset;
+}
 
 }  // namespace hearth

@@ -15,112 +15,6 @@ struct DimArgs {
   int64_t dim;
 };
 
-void set_view(Infer& c, const Dims& sizes, const Dims& strides, int64_t offset) {
-  Infer::Output& out = c.out();
-  out.sizes = sizes;
-  out.strides = strides;
-  out.has_strides = true;
-  out.offset = offset;
-}
-
-constexpr OpInfo view_info(const char* name, const char* node = "") {
-  return {.name = name, .node = node, .effect = Effect::kView};
-}
-
-/// Zeros of a view's base, with a gradient written where the view looks: the derivative of windows.
-template <class ViewOp>
-struct IntoZeros {
-  struct Args {
-    typename ViewOp::Args view;
-    Dims sizes;
-  };
-  static constexpr OpInfo info{.name = ViewOp::kBackwardName};
-  static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    const View out = c.out();
-    launch_fill(c.ctx, out, 0);
-    View window = out;
-    ViewOp::narrow(args.view, window);
-    launch_copy(c.ctx, window, c.in(0));
-  }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<ViewOp>(args.view, c.grad()).call());
-  }
-};
-
-/// The same memory described by a View, for infer.
-View described(const TensorImpl& impl) {
-  View view;
-  view.dtype = impl.dtype;
-  view.dim = impl.dim;
-  view.numel = impl.numel;
-  std::copy_n(impl.sizes_data(), impl.dim, view.sizes);
-  std::copy_n(impl.strides_data(), impl.dim, view.strides);
-  return view;
-}
-
-/// A view op that narrows a View: geometry and offset in one place, for infer and for the
-/// derivative.
-template <class Op>
-void infer_window(const typename Op::Args& args, Infer& c) {
-  View view = described(c.in(0));
-  const int64_t moved = Op::narrow(args, view);
-  set_view(c, Dims(IntArrayRef(view.sizes, size_t(view.dim))),
-           Dims(IntArrayRef(view.strides, size_t(view.dim))), c.in(0).offset + moved);
-}
-
-/// Moves the window's first element; returns by how many elements.
-int64_t advance(View& view, int64_t elements) {
-  if (view.data) view.data = view.as<char>() + elements * int64_t(element_size(view.dtype));
-  return elements;
-}
-
-void recount(View& view) {
-  view.numel = 1;
-  for (int d = 0; d < view.dim; ++d) view.numel *= view.sizes[d];
-}
-
-struct Select {
-  struct Args {
-    int64_t dim, index;
-  };
-  static constexpr OpInfo info = view_info("select");
-  static constexpr const char* kBackwardName = "select_backward";
-  static int64_t narrow(const Args& args, View& view) {
-    const int64_t moved = advance(view, args.index * view.strides[args.dim]);
-    for (int d = int(args.dim) + 1; d < view.dim; ++d) {
-      view.sizes[d - 1] = view.sizes[d];
-      view.strides[d - 1] = view.strides[d];
-    }
-    --view.dim;
-    recount(view);
-    return moved;
-  }
-  static void infer(const Args& args, Infer& c) { infer_window<Select>(args, c); }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<IntoZeros<Select>>({args, Dims(c.in_sizes(0))}, c.grad()).call());
-  }
-};
-
-struct Slice {
-  struct Args {
-    int64_t dim, start, length, step;
-  };
-  static constexpr OpInfo info = view_info("slice");
-  static constexpr const char* kBackwardName = "slice_backward";
-  static int64_t narrow(const Args& args, View& view) {
-    const int64_t moved = args.length > 0 ? advance(view, args.start * view.strides[args.dim]) : 0;
-    view.sizes[args.dim] = args.length;
-    view.strides[args.dim] *= args.step;
-    recount(view);
-    return moved;
-  }
-  static void infer(const Args& args, Infer& c) { infer_window<Slice>(args, c); }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<IntoZeros<Slice>>({args, Dims(c.in_sizes(0))}, c.grad()).call());
-  }
-};
-
 struct Permute {
   struct Args {
     Dims dims;
@@ -132,7 +26,7 @@ struct Permute {
       sizes[d] = c.in(0).sizes()[size_t(args.dims[d])];
       strides[d] = c.in(0).strides()[size_t(args.dims[d])];
     }
-    set_view(c, sizes, strides, c.in(0).offset);
+    set_view(c, sizes, strides, 0);
   }
   static void grad(const Args& args, Grad& c) {
     Dims inverse = Dims::uninitialized(args.dims.size());
@@ -154,7 +48,7 @@ struct Exchange {
       std::swap(sizes[size_t(args.dim0)], sizes[size_t(args.dim1)]);
       std::swap(strides[size_t(args.dim0)], strides[size_t(args.dim1)]);
     }
-    set_view(c, sizes, strides, c.in(0).offset);
+    set_view(c, sizes, strides, 0);
   }
   static void grad(const Args& args, Grad& c) { c.set(0, invoke<Exchange>(args, c.grad()).call()); }
 };
@@ -186,7 +80,7 @@ struct Expand {
                    ".  Target sizes: ", args.sizes, ".  Tensor sizes: ", in.sizes());
       strides[d] = size == sizes[d] ? in.strides()[d - shift] : 0;
     }
-    set_view(c, sizes, strides, in.offset);
+    set_view(c, sizes, strides, 0);
   }
   static void grad(const Args&, Grad& c) { c.set(0, c.grad().sum_to_size(c.in_sizes(0))); }
 };
@@ -205,7 +99,7 @@ struct Reshaped {
                  "dimension spans "
                  "across two contiguous subspaces). Use .reshape(...) instead. (sizes ",
                  in.sizes(), ", strides ", in.strides(), ", wanted ", args.sizes, ")");
-    set_view(c, args.sizes, *strides, in.offset);
+    set_view(c, args.sizes, *strides, 0);
   }
   static void grad(const Args&, Grad& c) { c.set(0, c.grad().reshape(c.in_sizes(0))); }
 };
@@ -219,7 +113,7 @@ struct Unsqueeze {
     const int64_t stride = d < sizes.size() ? sizes[d] * strides[d] : 1;
     sizes.insert(d, 1);
     strides.insert(d, stride);
-    set_view(c, sizes, strides, c.in(0).offset);
+    set_view(c, sizes, strides, 0);
   }
   static void grad(const Args& args, Grad& c) { c.set(0, c.grad().squeeze(args.dim)); }
 };
@@ -237,7 +131,7 @@ struct Squeeze {
       sizes.push_back(c.in(0).sizes()[d]);
       strides.push_back(c.in(0).strides()[d]);
     }
-    set_view(c, sizes, strides, c.in(0).offset);
+    set_view(c, sizes, strides, 0);
   }
   static void grad(const Args&, Grad& c) { c.set(0, c.grad().reshape(c.in_sizes(0))); }
 };
@@ -246,67 +140,10 @@ struct Alias {
   using Args = NoArgs;
   static constexpr OpInfo info = view_info("alias");
   static void infer(const Args&, Infer& c) {
-    set_view(c, Dims(c.in(0).sizes()), Dims(c.in(0).strides()), c.in(0).offset);
+    set_view(c, Dims(c.in(0).sizes()), Dims(c.in(0).strides()), 0);
   }
   static void grad(const Args&, Grad& c) { c.set(0, c.grad()); }
 };
-
-struct AsStrided {
-  struct Args {
-    Dims sizes, strides;
-    int64_t offset;
-  };
-  static constexpr OpInfo info = view_info("as_strided");
-  static void infer(const Args& args, Infer& c) {
-    set_view(c, args.sizes, args.strides, args.offset);
-  }
-  /// Each element of the window adds to the element of the input it shows, found through its
-  /// position in memory.
-  static void grad(const Args& args, Grad& c) {
-    const IntArrayRef sizes = c.in_sizes(0);
-    const Tensor flat = zeros({checked_numel(sizes)}, c.grad().options());
-    const Tensor positions = arange(flat.numel(), TensorOptions(kLong).device(c.grad().device()));
-    const Tensor shown = positions.as_strided(args.sizes, args.strides, args.offset).reshape({-1});
-    c.set(0, flat.scatter_add(0, shown, c.grad().reshape({-1})).reshape(sizes));
-  }
-};
-
-Tensor select_checked(const Tensor& self, int64_t dim, int64_t index) {
-  HEARTH_CHECK_AS(IndexError, self.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
-  dim = wrap_dim(dim, self.dim());
-  const int64_t size = self.size(dim);
-  HEARTH_CHECK_AS(IndexError, index >= -size && index < size, "select(): index ", index,
-                  " out of range for tensor of size ", self.sizes(), " at dimension ", dim);
-  return invoke<Select>({dim, index < 0 ? index + size : index}, self).call();
-}
-
-Tensor slice_checked(const Tensor& self, int64_t dim, std::optional<int64_t> first,
-                     std::optional<int64_t> last, int64_t step) {
-  HEARTH_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
-  HEARTH_CHECK(step > 0, "slice step must be positive");
-  dim = wrap_dim(dim, self.dim());
-  const int64_t size = self.size(dim);
-  const auto clamp = [size](int64_t at, int64_t low) {
-    return std::clamp(at < 0 ? at + size : at, low, std::max(size, low));
-  };
-  const int64_t start = clamp(first.value_or(0), 0);
-  const int64_t stop = clamp(last.value_or(size), start);
-  const int64_t length = (stop - start) / step + ((stop - start) % step != 0);
-  return invoke<Slice>({dim, start, length, step}, self).call();
-}
-
-Tensor narrow_checked(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
-  HEARTH_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
-  HEARTH_CHECK(length >= 0, "narrow(): length must be non-negative.");
-  const int64_t size = self.size(dim);
-  HEARTH_CHECK_AS(IndexError, start >= -size && start <= size,
-                  "start out of range (expected to be in range of [", -size, ", ", size,
-                  "], but got ", start, ")");
-  if (start < 0) start += size;
-  HEARTH_CHECK(start <= size - length, "start (", start, ") + length (", length,
-               ") exceeds dimension size (", size, ").");
-  return slice_checked(self, dim, start, start + length, 1);
-}
 
 Tensor permute_checked(const Tensor& self, IntArrayRef dims) {
   HEARTH_CHECK(dims.size() == size_t(self.dim()),
@@ -335,25 +172,6 @@ Tensor reshape_checked(const Tensor& self, IntArrayRef size) {
   return invoke<Reshaped>({sizes}, viewable ? self : self.clone(MemoryFormat::Contiguous)).call();
 }
 
-Tensor as_strided_checked(const Tensor& self, IntArrayRef size, IntArrayRef stride,
-                          std::optional<int64_t> offset) {
-  HEARTH_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape");
-  const int64_t start = offset.value_or(self.storage_offset());
-  HEARTH_CHECK(start >= 0, "Tensor: invalid storage offset ", start);
-  for (int64_t s : stride)
-    HEARTH_CHECK(
-        s >= 0,
-        "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
-  const size_t needed =
-      checked_numel(size) == 0 ? 0 : span_bytes(size, stride, start, self.itemsize());
-  const size_t held = self.storage().nbytes();
-  HEARTH_CHECK(needed <= held, "setStorage: sizes ", size, ", strides ", stride,
-               ", storage offset ", start, ", and itemsize ", self.itemsize(),
-               " requiring a storage size of ", needed, " are out of bounds for storage of size ",
-               held);
-  return invoke<AsStrided>({Dims(size), Dims(stride), start}, self).call();
-}
-
 Tensor flatten_checked(const Tensor& self, int64_t start, int64_t end) {
   start = wrap_dim(start, self.dim());
   end = wrap_dim(end, self.dim());
@@ -372,13 +190,6 @@ Tensor flatten_checked(const Tensor& self, int64_t start, int64_t end) {
 
 }  // namespace
 
-HEARTH_DEFINE_METHOD(Tensor, select, (int64_t dim, int64_t index), select_checked(self, dim, index))
-HEARTH_DEFINE_METHOD(Tensor, slice,
-                     (int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
-                      int64_t step),
-                     slice_checked(self, dim, start, end, step))
-HEARTH_DEFINE_METHOD(Tensor, narrow, (int64_t dim, int64_t start, int64_t length),
-                     narrow_checked(self, dim, start, length))
 HEARTH_DEFINE_METHOD(Tensor, permute, (IntArrayRef dims), permute_checked(self, dims))
 HEARTH_DEFINE_METHOD(
     Tensor, transpose, (int64_t dim0, int64_t dim1),
@@ -393,9 +204,6 @@ HEARTH_DEFINE_METHOD(Tensor, view, (IntArrayRef size),
 HEARTH_DEFINE_METHOD(Tensor, view_as, (const Tensor& other), self.view(other.sizes()))
 HEARTH_DEFINE_METHOD(Tensor, reshape, (IntArrayRef size), reshape_checked(self, size))
 HEARTH_DEFINE_METHOD(Tensor, reshape_as, (const Tensor& other), self.reshape(other.sizes()))
-HEARTH_DEFINE_METHOD(Tensor, as_strided,
-                     (IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset),
-                     as_strided_checked(self, size, stride, storage_offset))
 HEARTH_DEFINE_METHOD(Tensor, unsqueeze, (int64_t dim),
                      invoke<Unsqueeze>({wrap_dim(dim, self.dim() + 1)}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, squeeze, (), invoke<Squeeze>({-1}, self).call())

@@ -56,7 +56,7 @@ TEST(Inplace, OfASavedIntermediateIsAnError) {
   EXPECT_THROWS_WITH(
       z.backward(),
       std::string(kModified) +
-          "[torch.FloatTensor [2]], which is output 0 of AddBackward0, is at version 1; "
+          "[torch.FloatTensor [2]], which is output 0 of MulBackward0, is at version 1; "
           "expected version 0 instead.");
 }
 

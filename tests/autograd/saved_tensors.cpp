@@ -137,5 +137,91 @@ TEST(SavedTensors, OfACustomFunctionGoToo) {
   expect_values(x.grad(), {1, 2});
 }
 
+constexpr const char* kOverwritten = "has been modified by an inplace operation";
+
+TEST(SavedTensors, KeepTheVersionFromBeforeTheOp) {
+  const Tensor w = leaf({3, 4});
+  const Tensor x = w * 1;
+  x.mul_(x.detach());
+  EXPECT_THROWS_WITH(x.sum().backward(), kOverwritten);
+  const Tensor y = w * 1;
+  y.mul_(y.view({2}));
+  EXPECT_THROWS_WITH(y.sum().backward(), kOverwritten);
+  const Tensor base = w * 1, first = base.select(0, 0), second = base.select(0, 1);
+  first.mul_(second);
+  EXPECT_THROWS_WITH(base.sum().backward(), kOverwritten);
+}
+
+TEST(SavedTensors, AnOverwrittenValueKeepsItsHistory) {
+  const Tensor w = leaf({3}), y = leaf({5});
+  const Tensor x = w * 2;
+  x.mul_(y);  // d/dy = 2w, d2/dy dw = 2
+  const auto by_y = autograd::grad({x.sum()}, {y}, {}, true, true);
+  expect_values(by_y[0], {6});
+  expect_values(autograd::grad({by_y[0].sum()}, {w})[0], {2});
+}
+
+TEST(SavedTensors, DoNotSeeADetachedTensor) {
+  const Tensor w = leaf({1});
+  const Tensor x = w * 2;
+  const Tensor y = x * x * x;  // 8 w^3
+  x.detach_();
+  const auto first = autograd::grad({y.sum()}, {w}, {}, true, true);
+  expect_values(first[0], {24});
+  expect_values(autograd::grad({first[0].sum()}, {w})[0], {48});
+}
+
+/// Whether what `use` makes of a tensor is freed with it, without a backward pass.
+bool is_freed(const std::function<void(const Tensor&)>& use) {
+  static float values[2];
+  bool freed = false;
+  use(from_blob(values, {2}, [&freed](void*) { freed = true; }));
+  return freed;
+}
+
+TEST(SavedTensors, MakeNoCycles) {
+  const Tensor w = leaf({2});
+  EXPECT_TRUE(is_freed([&](const Tensor& c) {
+    const Tensor v1 = c.select(0, 0), v2 = c.select(0, 1);
+    v1.mul_(w[0]);
+    v1.mul_(v2);
+  }));
+  EXPECT_TRUE(is_freed([&](const Tensor& c) {
+    const Tensor y = c * w;
+    c.add_(y);
+  }));
+}
+
+TEST(SavedTensors, ViewsAreReplayedFromTheirInput) {
+  const Tensor w = leaf({2, 3}), x = arange(5, kFloat);
+  const Tensor base = x.slice(0, 2, 4).detach();
+  base.mul_(w);
+  base.as_strided({1}, {1}, 3).mul_(2);  // the storage's element 3 is the base's element 1
+  base.sum().backward();
+  expect_values(w.grad(), {2, 6});
+  const Tensor m = leaf({1, 2, 3, 4}).detach().reshape({2, 2}).requires_grad_();
+  m.t().as_strided({2}, {1}, 0).sum().backward();
+  expect_values(m.grad().reshape({-1}), {1, 1, 0, 0});
+}
+
+TEST(SavedTensors, AnOutputOfSeveralViewsIsNotWrittenTo) {
+  const Tensor w = leaf({1, 2, 3, 4});
+  const Tensor x = w * 2;
+  EXPECT_THROWS_WITH(x.split(2)[0].mul_(2),
+                     "Output 0 of SplitBackward0 is a view and is being modified inplace. This "
+                     "view is the output of a function that returns multiple views.");
+  EXPECT_THROWS_WITH(x.unbind()[3].zero_(), "Output 3 of UnbindBackward0 is a view");
+  const auto halves = x.split(2);
+  (halves[1] * halves[1]).sum().backward();
+  expect_values(w.grad(), {0, 0, 24, 32});
+}
+
+TEST(SavedTensors, ListsMayBeLong) {
+  std::vector<Tensor> pieces;
+  for (int i = 0; i < 70; ++i) pieces.push_back(leaf({float(i)}));
+  cat(pieces).mul(arange(70, kFloat)).sum().backward();
+  for (int i = 0; i < 70; ++i) expect_values(pieces[size_t(i)].grad(), {float(i)});
+}
+
 }  // namespace
 }  // namespace hearth::testing

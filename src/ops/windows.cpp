@@ -1,0 +1,328 @@
+// Views of a part of a tensor's memory, alone and in groups.
+#include <algorithm>
+
+#include "hearth/autograd.h"
+#include "ops/copy.h"
+#include "ops/define.h"
+#include "ops/view_shape.h"
+
+namespace hearth {
+
+namespace {
+
+/// Zeros of a view's base, with a gradient written where the view looks: the derivative of windows.
+template <class ViewOp>
+struct IntoZeros {
+  struct Args {
+    typename ViewOp::Args view;
+    Dims sizes;
+  };
+  static constexpr OpInfo info{.name = ViewOp::kBackwardName};
+  static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    const View out = c.out();
+    launch_fill(c.ctx, out, 0);
+    View window = out;
+    ViewOp::narrow(args.view, window);
+    launch_copy(c.ctx, window, c.in(0));
+  }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<ViewOp>(args.view, c.grad()).call());
+  }
+};
+
+/// The same memory described by a View, for infer.
+View described(const TensorImpl& impl) {
+  View view;
+  view.dtype = impl.dtype;
+  view.dim = impl.dim;
+  view.numel = impl.numel;
+  std::copy_n(impl.sizes_data(), impl.dim, view.sizes);
+  std::copy_n(impl.strides_data(), impl.dim, view.strides);
+  return view;
+}
+
+/// A view op that narrows a View: geometry and offset in one place, for infer and for the
+/// derivative.
+template <class Op>
+void infer_window(const typename Op::Args& args, Infer& c, int output = 0) {
+  View view = described(c.in(0));
+  const int64_t moved = Op::narrow(args, view);
+  set_view(c, Dims(IntArrayRef(view.sizes, size_t(view.dim))),
+           Dims(IntArrayRef(view.strides, size_t(view.dim))), moved, output);
+}
+
+/// The gradient of one of several views.
+Tensor gradient_or_zeros(const Grad& c, int i, const Dims& sizes) {
+  if (c.grad(i).defined()) return c.grad(i);
+  return zeros(sizes, TensorOptions(c.in_dtype(0)).device(c.in_device(0)));
+}
+
+/// Moves the window's first element; returns by how many elements.
+int64_t advance(View& view, int64_t elements) {
+  if (view.data) view.data = view.as<char>() + elements * int64_t(element_size(view.dtype));
+  return elements;
+}
+
+void recount(View& view) {
+  view.numel = 1;
+  for (int d = 0; d < view.dim; ++d) view.numel *= view.sizes[d];
+}
+
+struct Select {
+  struct Args {
+    int64_t dim, index;
+  };
+  static constexpr OpInfo info = view_info("select");
+  static constexpr const char* kBackwardName = "select_backward";
+  static int64_t narrow(const Args& args, View& view) {
+    const int64_t moved = advance(view, args.index * view.strides[args.dim]);
+    for (int d = int(args.dim) + 1; d < view.dim; ++d) {
+      view.sizes[d - 1] = view.sizes[d];
+      view.strides[d - 1] = view.strides[d];
+    }
+    --view.dim;
+    recount(view);
+    return moved;
+  }
+  static void infer(const Args& args, Infer& c) { infer_window<Select>(args, c); }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<IntoZeros<Select>>({args, Dims(c.in_sizes(0))}, c.grad()).call());
+  }
+};
+
+struct Slice {
+  struct Args {
+    int64_t dim, start, length, step;
+  };
+  static constexpr OpInfo info = view_info("slice");
+  static constexpr const char* kBackwardName = "slice_backward";
+  static int64_t narrow(const Args& args, View& view) {
+    const int64_t moved = args.length > 0 ? advance(view, args.start * view.strides[args.dim]) : 0;
+    view.sizes[args.dim] = args.length;
+    view.strides[args.dim] *= args.step;
+    recount(view);
+    return moved;
+  }
+  static void infer(const Args& args, Infer& c) { infer_window<Slice>(args, c); }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<IntoZeros<Slice>>({args, Dims(c.in_sizes(0))}, c.grad()).call());
+  }
+};
+
+/// The elements that a tensor of this geometry spans in memory.
+int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
+  int64_t span = 1;
+  for (size_t d = 0; d < sizes.size(); ++d) {
+    if (sizes[d] == 0) return 0;
+    span += (sizes[d] - 1) * strides[d];
+  }
+  return span;
+}
+
+/// How often an input that may show elements more than once shows each element of its memory.
+Tensor times_shown(const TensorImpl& in, const Tensor& memory, int64_t first) {
+  const Tensor places = arange(memory.numel(), TensorOptions(kLong).device(memory.device()))
+                            .as_strided(in.sizes(), in.strides(), -first)
+                            .reshape({-1});
+  const Tensor counts = zeros(memory.sizes(), memory.options());
+  return counts.scatter_add(0, places, ones(places.sizes(), memory.options()))
+      .maximum(ones({}, memory.options()));
+}
+
+struct AsStrided {
+  struct Args {
+    Dims sizes, strides;
+    int64_t offset;  // from the input's first element, so that the step replays on another base
+  };
+  static constexpr OpInfo info{.name = "as_strided", .effect = Effect::kView, .shapes = in_slot(0)};
+  static void infer(const Args& args, Infer& c) {
+    set_view(c, args.sizes, args.strides, args.offset);
+  }
+  /// Each element of the window adds to its place in memory; the input shows those it has.
+  static void grad(const Args& args, Grad& c) {
+    const TensorImpl& in = c.in_shape(0);
+    const int64_t first = std::min<int64_t>(args.offset, 0);
+    const int64_t end = std::max(span_of(in.sizes(), in.strides()),
+                                 args.offset + span_of(args.sizes, args.strides));
+    const Tensor places = arange(end - first, TensorOptions(kLong).device(c.grad().device()))
+                              .as_strided(args.sizes, args.strides, args.offset - first)
+                              .reshape({-1});
+    Tensor memory =
+        zeros({end - first}, c.grad().options()).scatter_add(0, places, c.grad().reshape({-1}));
+    if (!in.has(kDense)) memory = memory.div(times_shown(in, memory, first));
+    c.set(0, memory.as_strided(in.sizes(), in.strides(), -first));
+  }
+};
+
+Tensor select_checked(const Tensor& self, int64_t dim, int64_t index) {
+  HEARTH_CHECK_AS(IndexError, self.dim() > 0, "select() cannot be applied to a 0-dim tensor.");
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.size(dim);
+  HEARTH_CHECK_AS(IndexError, index >= -size && index < size, "select(): index ", index,
+                  " out of range for tensor of size ", self.sizes(), " at dimension ", dim);
+  return invoke<Select>({dim, index < 0 ? index + size : index}, self).call();
+}
+
+Tensor slice_checked(const Tensor& self, int64_t dim, std::optional<int64_t> first,
+                     std::optional<int64_t> last, int64_t step) {
+  HEARTH_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
+  HEARTH_CHECK(step > 0, "slice step must be positive");
+  dim = wrap_dim(dim, self.dim());
+  const int64_t size = self.size(dim);
+  const auto clamp = [size](int64_t at, int64_t low) {
+    return std::clamp(at < 0 ? at + size : at, low, std::max(size, low));
+  };
+  const int64_t start = clamp(first.value_or(0), 0);
+  const int64_t stop = clamp(last.value_or(size), start);
+  const int64_t length = (stop - start) / step + ((stop - start) % step != 0);
+  return invoke<Slice>({dim, start, length, step}, self).call();
+}
+
+Tensor narrow_checked(const Tensor& self, int64_t dim, int64_t start, int64_t length) {
+  HEARTH_CHECK(self.dim() > 0, "narrow() cannot be applied to a 0-dim tensor.");
+  HEARTH_CHECK(length >= 0, "narrow(): length must be non-negative.");
+  const int64_t size = self.size(dim);
+  HEARTH_CHECK_AS(IndexError, start >= -size && start <= size,
+                  "start out of range (expected to be in range of [", -size, ", ", size,
+                  "], but got ", start, ")");
+  if (start < 0) start += size;
+  HEARTH_CHECK(start <= size - length, "start (", start, ") + length (", length,
+               ") exceeds dimension size (", size, ").");
+  return slice_checked(self, dim, start, start + length, 1);
+}
+
+Tensor as_strided_checked(const Tensor& self, IntArrayRef size, IntArrayRef stride,
+                          std::optional<int64_t> offset) {
+  HEARTH_CHECK(size.size() == stride.size(), "mismatch in length of strides and shape");
+  const int64_t start = offset.value_or(self.storage_offset());
+  HEARTH_CHECK(start >= 0, "Tensor: invalid storage offset ", start);
+  for (int64_t s : stride)
+    HEARTH_CHECK(
+        s >= 0,
+        "as_strided: Negative strides are not supported at the moment, got strides: ", stride);
+  return invoke<AsStrided>({Dims(size), Dims(stride), start - self.storage_offset()}, self).call();
+}
+
+/// Consecutive windows along a dimension.
+template <const OpInfo& facts>
+struct Split {
+  struct Args {
+    int64_t dim;
+    std::vector<int64_t> lengths;
+  };
+  static constexpr OpInfo info = facts;
+  static void infer(const Args& args, Infer& c) {
+    int64_t start = 0;
+    for (size_t i = 0; i < args.lengths.size(); ++i) {
+      infer_window<Slice>({args.dim, start, args.lengths[i], 1}, c, int(i));
+      start += args.lengths[i];
+    }
+  }
+  static void grad(const Args& args, Grad& c) {
+    std::vector<Tensor> pieces;
+    for (size_t i = 0; i < args.lengths.size(); ++i) {
+      Dims sizes(c.in_sizes(0));
+      sizes[size_t(args.dim)] = args.lengths[i];
+      pieces.push_back(gradient_or_zeros(c, int(i), sizes));
+    }
+    c.set(0, cat(pieces, args.dim));
+  }
+};
+constexpr OpInfo kSplit = {.name = "split", .effect = Effect::kView, .outputs = 0};
+constexpr OpInfo kSplitWithSizes = {
+    .name = "split_with_sizes", .effect = Effect::kView, .outputs = 0};
+
+/// All selects along a dimension.
+struct Unbind {
+  struct Args {
+    int64_t dim;
+  };
+  static constexpr OpInfo info{.name = "unbind", .effect = Effect::kView, .outputs = 0};
+  static void infer(const Args& args, Infer& c) {
+    const int64_t count = c.in(0).sizes()[size_t(args.dim)];
+    for (int64_t i = 0; i < count; ++i) infer_window<Select>({args.dim, i}, c, int(i));
+  }
+  static void grad(const Args& args, Grad& c) {
+    const IntArrayRef in = c.in_sizes(0);
+    Dims sizes;
+    for (size_t d = 0; d < in.size(); ++d)
+      if (int64_t(d) != args.dim) sizes.push_back(in[d]);
+    std::vector<Tensor> slices;
+    for (int64_t i = 0; i < in[size_t(args.dim)]; ++i)
+      slices.push_back(gradient_or_zeros(c, int(i), sizes));
+    c.set(0, stack(slices, args.dim));
+  }
+};
+
+constexpr char kSplitSum[] = "split_with_sizes expects split_sizes to sum exactly to ";
+
+std::vector<Tensor> split_by(const Tensor& self, IntArrayRef sizes, int64_t dim) {
+  HEARTH_CHECK(self.dim() > 0, "split expects at least a 1-dimensional tensor");
+  dim = wrap_dim(dim, self.dim());
+  int64_t start = 0;
+  for (int64_t size : sizes) {
+    HEARTH_CHECK(
+        size >= 0,
+        "split_with_sizes expects split_sizes have only non-negative entries, but got split_sizes=",
+        sizes);
+    HEARTH_CHECK(start <= self.size(dim) - size, kSplitSum, self.size(dim),
+                 " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
+    start += size;
+  }
+  HEARTH_CHECK(start == self.size(dim), kSplitSum, self.size(dim),
+               " (input tensor's size at dimension ", dim, "), but got split_sizes=", sizes);
+  if (sizes.empty()) return {};
+  return invoke<Split<kSplitWithSizes>>({dim, sizes.vec()}, self).all();
+}
+
+std::vector<Tensor> split_evenly(const Tensor& self, int64_t width, int64_t dim) {
+  HEARTH_CHECK(self.dim() > 0, "split expects at least a 1-dimensional tensor");
+  const int64_t size = self.size(dim);
+  HEARTH_CHECK(width >= 0, "split expects split_size be non-negative, but got split_size=", width);
+  HEARTH_CHECK(width > 0 || size == 0,
+               "split_size can only be 0 if dimension size is 0, but got dimension size of ", size);
+  dim = wrap_dim(dim, self.dim());
+  std::vector<int64_t> sizes;
+  for (int64_t left = size; left > 0; left -= width) sizes.push_back(std::min(width, left));
+  if (sizes.empty()) sizes.push_back(0);
+  return invoke<Split<kSplit>>({dim, std::move(sizes)}, self).all();
+}
+
+std::vector<Tensor> chunks_of(const Tensor& self, int64_t chunks, int64_t dim) {
+  HEARTH_CHECK(self.dim() > 0, "chunk expects at least a 1-dimensional tensor");
+  HEARTH_CHECK(chunks > 0, "chunk expects `chunks` to be greater than 0, got: ", chunks);
+  const int64_t size = self.size(dim);
+  const int64_t width = (size + chunks - 1) / chunks;
+  if (width == 0) return split_by(self, std::vector<int64_t>(size_t(chunks), 0), dim);
+  return split_evenly(self, width, dim);
+}
+
+std::vector<Tensor> slices_of(const Tensor& self, int64_t dim) {
+  dim = wrap_dim(dim, self.dim());
+  HEARTH_CHECK(self.dim() > 0, "unbind expects at least a 1-dimensional tensor");
+  if (self.size(dim) == 0) return {};
+  return invoke<Unbind>({dim}, self).all();
+}
+
+}  // namespace
+
+HEARTH_DEFINE_METHOD(Tensor, select, (int64_t dim, int64_t index), select_checked(self, dim, index))
+HEARTH_DEFINE_METHOD(Tensor, slice,
+                     (int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
+                      int64_t step),
+                     slice_checked(self, dim, start, end, step))
+HEARTH_DEFINE_METHOD(Tensor, narrow, (int64_t dim, int64_t start, int64_t length),
+                     narrow_checked(self, dim, start, length))
+HEARTH_DEFINE_METHOD(Tensor, as_strided,
+                     (IntArrayRef size, IntArrayRef stride, std::optional<int64_t> storage_offset),
+                     as_strided_checked(self, size, stride, storage_offset))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (int64_t split_size, int64_t dim),
+                     split_evenly(self, split_size, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (IntArrayRef split_sizes, int64_t dim),
+                     split_by(self, split_sizes, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, chunk, (int64_t chunks, int64_t dim),
+                     chunks_of(self, chunks, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, unbind, (int64_t dim), slices_of(self, dim))
+
+}  // namespace hearth
