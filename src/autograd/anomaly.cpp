@@ -19,8 +19,9 @@ std::string describe_frame(void* address) {
 
 }  // namespace
 
-void remember_forward(Node& node, const Scope* scope) {
+void remember_forward(Node& node, const Scope* scope, const std::string& arguments) {
   std::string trace;
+  if (!arguments.empty()) trace += detail::str("  with ", arguments, "\n");
   for (; scope; scope = scope->outer) trace += detail::str("  in ", scope->name, "\n");
   void* frames[32];
   const int count = backtrace(frames, 32);

@@ -13,7 +13,7 @@ enum ModeFlag : uint32_t {
   kInferenceMode = 1u << 0,
   kAnomalyMode = 1u << 1,
   kAutocast = 1u << 2,
-  kRecording = 1u << 3,  // profiler or tracer listens
+  kObserved = 1u << 3,  // profiler, tracer or exporter looks on
 };
 
 /// A composed op or a module that is being computed, innermost first.
@@ -21,6 +21,8 @@ struct Scope {
   const char* name;
   const Scope* outer;
 };
+
+class Observer;
 
 /// Everything thread-local that changes what an op does, in one struct: engine threads,
 /// checkpointing and loader workers take a snapshot and restore it.
@@ -32,6 +34,7 @@ struct Modes {
   int8_t autocast_dtype[2] = {15, 5};   // ScalarType for CPU (bfloat16) and CUDA (half)
   StreamHandle streams[kMaxGpus] = {};  // null: the device's default stream
   const Scope* scope = nullptr;
+  Observer* observer = nullptr;
 };
 
 /// This thread's modes.

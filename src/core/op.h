@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "core/arguments.h"
 #include "core/tensor_impl.h"
 #include "functors/hd.h"
 #include "hearth/small_vector.h"
@@ -22,14 +23,15 @@ struct OpRecord {
   size_t args_size;
   void (*copy_args)(void* to, const void* from);
   void (*destroy_args)(void* args);
-  /// Pure: from the inputs' metadata to the outputs'.
+  Arguments (*arguments)(const void* args);
+  /// Pure: from the inputs' metadata to the outputs'; null for composed ops.
   void (*infer)(const OpRecord& op, const void* args, Infer& c);
-  /// Computes; null for views.
+  /// Computes; null for composed ops.
   void (*launch)(const OpRecord& op, const void* args, Launch& c);
   /// The derivative; null: recording one is an error.
-  void (*grad)(const OpRecord& op, const void* args, Grad& c);
+  void (*grad)(const OpRecord& op, const void* args, Grad& c) = nullptr;
   /// What backward will read, given which inputs need a gradient (bit i).
-  SlotSet (*saves)(const OpRecord& op, const void* args, SlotSet needs);
+  SlotSet (*saves)(const OpRecord& op, const void* args, SlotSet needs) = nullptr;
   /// Which inputs this call writes to besides its outputs; null: none.
   SlotSet (*mutates)(const OpRecord& op, const void* args) = nullptr;
   /// Which inputs have a derivative at all (bit i).

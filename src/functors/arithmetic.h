@@ -21,6 +21,7 @@ struct Copy {
 struct Add {
   static constexpr OpInfo info{.name = "add", .amp = Amp::kWidest};
   Factor alpha;
+  HEARTH_FIELDS(alpha)
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a + alpha.as(a) * b;
@@ -39,6 +40,7 @@ struct Add {
 struct Sub {
   static constexpr OpInfo info{.name = "sub", .dtypes = dtypes::kNumbers, .amp = Amp::kWidest};
   Factor alpha;
+  HEARTH_FIELDS(alpha)
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a - alpha.as(a) * b;

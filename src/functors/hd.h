@@ -126,6 +126,22 @@ struct Factor {
   }
 };
 
+template <class F, class T, class... Rest>
+constexpr void visit_fields(F& visit, const char* names, const T& first, const Rest&... rest) {
+  int length = 0;
+  while (names[length] != 0 && names[length] != ',') ++length;
+  visit(names, length, first);
+  if constexpr (sizeof...(Rest) > 0) visit_fields(visit, names + length + 2, rest...);
+}
+
+/// Names the members of an op's arguments (or of a functor), for those who print or export a call:
+/// fields(f) calls f(name, length, value) for each.
+#define HEARTH_FIELDS(...)                                    \
+  template <class F>                                          \
+  constexpr void fields(F& visit) const {                     \
+    ::hearth::visit_fields(visit, #__VA_ARGS__, __VA_ARGS__); \
+  }
+
 /// A compile-time list of functor types; its order is the numbering of a kernel table.
 template <class... F>
 struct List {

@@ -4,8 +4,10 @@
 
 #include "autograd/state.h"
 #include "core/faults.h"
+#include "core/observer.h"
 #include "core/streams.h"
 #include "kernels/backend.h"
+#include "ops/autocast.h"
 #include "ops/binding.h"
 #include "ops/history.h"
 #include "ops/promote.h"
@@ -206,7 +208,30 @@ Tensor call_erased(const OpRecord& op, const void* args, Inputs inputs, size_t o
   return std::move(c.outputs[output_nr]);
 }
 
-Composite::Composite(const char* name) : scope_{name, modes.scope} { modes.scope = &scope_; }
-Composite::~Composite() { modes.scope = scope_.outer; }
+struct ComposedCall::Watched {
+  std::optional<AutocastInputs> cast;
+  std::optional<Observation> observation;
+};
+
+ComposedCall::ComposedCall(const OpRecord& op, const void* args, Inputs inputs)
+    : scope_{op.info->name, modes.scope}, inputs_(inputs) {
+  modes.scope = &scope_;
+  if (!(modes.flags & (kAutocast | kObserved))) [[likely]]
+    return;
+  watched_ = std::make_unique<Watched>();
+  if (modes.flags & kObserved)
+    watched_->observation.emplace(ObservedCall{op, args, inputs, outputs_});
+  if (modes.flags & kAutocast && op.info->amp != Amp::kKeep) {
+    inputs_ = watched_->cast.emplace(OpCall{op, args, inputs}).inputs();
+    modes.flags &= ~uint32_t(kAutocast);
+  }
+}
+
+ComposedCall::~ComposedCall() = default;
+
+Tensor ComposedCall::done(Tensor result) {
+  outputs_.push_back(result);
+  return result;
+}
 
 }  // namespace hearth

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <iterator>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -80,15 +81,26 @@ constexpr auto grad_of() -> decltype(OpRecord::grad) {
 /// The record of a kernel op: a struct with Args, info, infer, launch and, if it has a derivative,
 /// grad.
 template <class Op>
-inline constexpr OpRecord record_of{&Op::info,
-                                    sizeof(typename Op::Args),
-                                    &detail::copy_args<typename Op::Args>,
-                                    &detail::destroy_args<typename Op::Args>,
-                                    &detail::infer_op<Op>,
-                                    &detail::launch_op<Op>,
-                                    detail::grad_of<Op>(),
-                                    &detail::saves_op<Op>,
-                                    &detail::mutates_op<Op>};
+inline constexpr OpRecord record_of{.info = &Op::info,
+                                    .args_size = sizeof(typename Op::Args),
+                                    .copy_args = &detail::copy_args<typename Op::Args>,
+                                    .destroy_args = &detail::destroy_args<typename Op::Args>,
+                                    .arguments = &arguments_of<typename Op::Args>,
+                                    .infer = &detail::infer_op<Op>,
+                                    .launch = &detail::launch_op<Op>,
+                                    .grad = detail::grad_of<Op>(),
+                                    .saves = &detail::saves_op<Op>,
+                                    .mutates = &detail::mutates_op<Op>};
+
+/// The record of a composed op: a struct with Args, info and compute(args, inputs...).
+template <class Op>
+inline constexpr OpRecord composed_record{.info = &Op::info,
+                                          .args_size = sizeof(typename Op::Args),
+                                          .copy_args = &detail::copy_args<typename Op::Args>,
+                                          .destroy_args = &detail::destroy_args<typename Op::Args>,
+                                          .arguments = &arguments_of<typename Op::Args>,
+                                          .infer = nullptr,
+                                          .launch = nullptr};
 
 /// Registers an op when the program starts, because its Invocation exists somewhere.
 template <const OpRecord& op>
@@ -183,17 +195,42 @@ auto invoke(typename Op::Args args, const T&... inputs) {
                                                                            inputs...);
 }
 
-/// Marks a composed op while its parts run, so that errors, the profiler and autocast see it by
-/// name.
-class Composite {
+/// A composed op while its parts run: errors, profiler and exporter see it by name, and autocast
+/// casts its inputs by its own policy and leaves the parts alone.
+class ComposedCall {
  public:
-  explicit Composite(const char* name);
-  ~Composite();
-  Composite(const Composite&) = delete;
-  Composite& operator=(const Composite&) = delete;
+  ComposedCall(const OpRecord& op, const void* args, Inputs inputs);
+  ~ComposedCall();
+  ComposedCall(const ComposedCall&) = delete;
+  ComposedCall& operator=(const ComposedCall&) = delete;
+
+  const Tensor& operator[](size_t i) const { return inputs_[int(i)]; }
+  Tensor done(Tensor result);
+  template <class... T>
+  std::tuple<T...> done(std::tuple<T...> results) {
+    std::apply([this](const T&... each) { (outputs_.push_back(each), ...); }, results);
+    return results;
+  }
 
  private:
+  struct Watched;  // what only an observed or autocast call has
+  ModesGuard modes_;
   Scope scope_;
+  Inputs inputs_;
+  Outputs outputs_;
+  std::unique_ptr<Watched> watched_;
 };
+
+/// compose<Op>(args, inputs...) computes Op::compute(args, inputs...), plain code over other ops.
+template <class Op, class... T>
+auto compose(const typename Op::Args& args, const T&... inputs) {
+  (void)Registration<composed_record<Op>>::done;
+  const Tensor* const pointers[] = {&inputs...};
+  ComposedCall call(composed_record<Op>, &args, {pointers, sizeof...(T)});
+  return [&]<size_t... i>(std::index_sequence<i...>) {
+    return call.done(Op::compute(args, call[i]...));
+  }
+  (std::index_sequence_for<T...>());
+}
 
 }  // namespace hearth

@@ -100,6 +100,7 @@ void infer_copy(Infer& c, ScalarType dtype, MemoryFormat format) {
 struct Clone {
   struct Args {
     MemoryFormat format;
+    HEARTH_FIELDS(format)
   };
   static constexpr OpInfo info{.name = "clone"};
   static void infer(const Args& args, Infer& c) { infer_copy(c, c.in(0).dtype, args.format); }
@@ -112,6 +113,7 @@ struct ToCopy {
   struct Args {
     ScalarType dtype;
     MemoryFormat format;
+    HEARTH_FIELDS(dtype, format)
   };
   static constexpr OpInfo info{.name = "_to_copy", .node = "ToCopy"};
   static void infer(const Args& args, Infer& c) { infer_copy(c, args.dtype, args.format); }
@@ -124,6 +126,7 @@ struct Transfer {
   struct Args {
     Device device;
     bool non_blocking;
+    HEARTH_FIELDS(device, non_blocking)
   };
   static constexpr OpInfo info{.name = "_transfer", .node = "ToCopy", .mixes_devices = true};
   static void infer(const Args& args, Infer& c) {

@@ -3,6 +3,7 @@
 #include "autograd/anomaly.h"
 #include "autograd/op_node.h"
 #include "autograd/state.h"
+#include "core/observer.h"
 #include "hearth/autograd.h"
 #include "ops/autocast.h"
 
@@ -149,6 +150,8 @@ void compute_cast(OpCall& c) {
 }  // namespace
 
 void compute_with_history(OpCall& c) {
+  std::optional<Observation> observation;
+  if (modes.flags & kObserved) observation.emplace(ObservedCall{c.op, c.args, c.inputs, c.outputs});
   if (modes.flags & kAutocast && c.op.info->amp != Amp::kKeep) return compute_cast(c);
   const SlotSet needs = may_record(*c.op.info) ? wanted_gradients(c) : 0;
   check_binding(c, needs != 0);
@@ -162,7 +165,8 @@ void compute_with_history(OpCall& c) {
   save_inputs(*node, c, saves);
   compute(c);
   if (!any_output_differentiable(c)) return;
-  if (modes.flags & kAnomalyMode) autograd::remember_forward(*node, modes.scope);
+  if (modes.flags & kAnomalyMode)
+    autograd::remember_forward(*node, modes.scope, to_string(c.op.arguments(c.args)));
   save_outputs(*node, c, saves);
   set_outputs(c, node);
 }

@@ -61,6 +61,7 @@ struct Selection {
 struct Index {
   struct Args {
     Dims dims;
+    HEARTH_FIELDS(dims)
   };
   static constexpr OpInfo info{.name = "index", .arguments = "self,indices"};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 1); }
@@ -83,6 +84,7 @@ struct IndexPut {
   struct Args {
     Dims dims;
     bool accumulate;
+    HEARTH_FIELDS(dims, accumulate)
   };
   static constexpr OpInfo info{
       .name = "index_put", .arguments = "self,values,indices", .runs_inplace = true};

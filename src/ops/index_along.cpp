@@ -11,6 +11,7 @@ namespace {
 
 struct DimArgs {
   int64_t dim;
+  HEARTH_FIELDS(dim)
 };
 
 int64_t at_least_one(int64_t size) { return size == 0 ? 1 : size; }

@@ -15,6 +15,7 @@ struct Cat {
   struct Args {
     int64_t dim;
     std::vector<int64_t> widths;  // of the inputs along dim: backward needs them all
+    HEARTH_FIELDS(dim, widths)
   };
   static constexpr OpInfo info{.name = "cat", .arguments = "tensors", .amp = Amp::kWidest};
   static const TensorImpl* shape_giver(const Infer& c) {

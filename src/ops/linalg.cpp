@@ -76,6 +76,7 @@ struct Bmm {
 struct Addmm {
   struct Args {
     double beta, alpha;
+    HEARTH_FIELDS(beta, alpha)
   };
   static constexpr OpInfo info{.name = "addmm",
                                .arguments = "self,mat1,mat2",
@@ -154,7 +155,6 @@ Tensor batched_matmul(const Tensor& a, const Tensor& b) {
 }
 
 Tensor matmul_of(const Tensor& a, const Tensor& b) {
-  const Composite scope("matmul");
   HEARTH_CHECK(a.dim() > 0 && b.dim() > 0,
                "both arguments to matmul need to be at least 1D, but they are ", a.dim(), "D and ",
                b.dim(), "D");
@@ -176,6 +176,12 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
   return batched_matmul(a, b);
 }
 
+struct Matmul {
+  using Args = NoArgs;
+  static constexpr OpInfo info{.name = "matmul"};
+  static Tensor compute(const Args&, const Tensor& a, const Tensor& b) { return matmul_of(a, b); }
+};
+
 }  // namespace
 
 HEARTH_DEFINE_OUT(mm, (const Tensor& mat2), invoke<Mm>({}, self, mat2))
@@ -185,13 +191,13 @@ HEARTH_DEFINE_POINTWISE(addmm,
                          const Scalar& alpha),
                         invoke<Addmm>({beta.toDouble(), alpha.toDouble()}, self, mat1, mat2))
 
-HEARTH_DEFINE_METHOD(Tensor, matmul, (const Tensor& other), matmul_of(self, other))
+HEARTH_DEFINE_METHOD(Tensor, matmul, (const Tensor& other), compose<Matmul>({}, self, other))
 Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
   HEARTH_CHECK(!modes.grad_enabled || !(self.requires_grad() || other.requires_grad()),
                "matmul(): functions with out=... arguments don't support automatic "
                "differentiation, but one of the "
                "arguments requires grad.");
-  const Tensor result = matmul_of(self, other);
+  const Tensor result = compose<Matmul>({}, self, other);
   HEARTH_CHECK(out.device() == result.device(),
                "Expected all tensors to be on the same device, but found at least two "
                "devices, ",

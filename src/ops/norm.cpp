@@ -17,6 +17,7 @@ struct BatchNormBackward {
     bool training;
     double eps;
     bool grad_in, grad_weight, grad_bias;  // which are wanted
+    HEARTH_FIELDS(training, eps, grad_in, grad_weight, grad_bias)
   };
   static constexpr OpInfo info{
       .name = "native_batch_norm_backward",
@@ -122,6 +123,7 @@ struct BatchNorm {
   struct Args {
     bool training;
     double momentum, eps;
+    HEARTH_FIELDS(training, momentum, eps)
   };
   static constexpr OpInfo info{.name = "native_batch_norm",
                                .node = "NativeBatchNorm",

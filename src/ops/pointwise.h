@@ -19,17 +19,36 @@ PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const*
 
 namespace detail {
 
+/// "gelu_backward".
+template <class F>
+struct FormulaName {
+  char text[48] = {};
+  constexpr FormulaName() {
+    char* end = text;
+    for (const char* part : {F::info.name, "_backward"})
+      while (*part) *end++ = *part++;
+  }
+};
+template <class F>
+inline constexpr FormulaName<F> formula_name;
+
 /// A gradient formula of a functor, as an op of its own: its operands are g and what the formula
 /// reads.
 template <class F>
-inline constexpr OpInfo formula_info{.name = F::info.name,
+inline constexpr OpInfo formula_info{.name = formula_name<F>.text,
                                      .dtypes = dtypes::kFloating | dtypes::kComplex};
 
 template <class F, int which>
-inline constexpr OpRecord formula_record{
-    &formula_info<F>,         sizeof(F), &copy_args<F>, &destroy_args<F>, &infer_pointwise,
-    &launch_pointwise,        nullptr,   nullptr,       nullptr,          0,
-    fn::index_of<F, fn::All>, which};
+inline constexpr OpRecord formula_record{.info = &formula_info<F>,
+                                         .args_size = sizeof(F),
+                                         .copy_args = &copy_args<F>,
+                                         .destroy_args = &destroy_args<F>,
+                                         .arguments = &arguments_of<F>,
+                                         .infer = &infer_pointwise,
+                                         .launch = &launch_pointwise,
+                                         .differentiable = 0,
+                                         .functor = fn::index_of<F, fn::All>,
+                                         .formula = which};
 
 template <class F, int which, class V, class... Rest>
 V evaluate_operands(const F& f, const V* v, Rest... rest) {
@@ -95,18 +114,17 @@ inline constexpr SlotSet differentiable_inputs = (fn::has_formula<F, 1> ? 1u : 0
 
 template <class F>
 inline constexpr OpRecord pointwise_record{
-    &F::info,
-    sizeof(F),
-    &detail::copy_args<F>,
-    &detail::destroy_args<F>,
-    &infer_pointwise,
-    &launch_pointwise,
-    detail::differentiable_inputs<F> ? &detail::grad_pointwise<F> : nullptr,
-    &detail::saves_pointwise<F>,
-    nullptr,
-    detail::differentiable_inputs<F>,
-    fn::index_of<F, fn::All>,
-    0};
+    .info = &F::info,
+    .args_size = sizeof(F),
+    .copy_args = &detail::copy_args<F>,
+    .destroy_args = &detail::destroy_args<F>,
+    .arguments = &arguments_of<F>,
+    .infer = &infer_pointwise,
+    .launch = &launch_pointwise,
+    .grad = detail::differentiable_inputs<F> ? &detail::grad_pointwise<F> : nullptr,
+    .saves = &detail::saves_pointwise<F>,
+    .differentiable = detail::differentiable_inputs<F>,
+    .functor = fn::index_of<F, fn::All>};
 
 /// pointwise(functor, inputs...): an invocation of the functor's op.
 template <class F, class... T>

@@ -18,6 +18,7 @@ struct Fill {
   struct Args {
     RandomParams params;  // without views and source
     Generator generator;
+    HEARTH_FIELDS(params.kind, params.a, params.b, params.from, params.to)
   };
   static constexpr OpInfo info = facts;
   static void infer(const Args&, Infer& c) {
@@ -99,6 +100,7 @@ auto fill_bernoulli(const Tensor& self, const Tensor& p, const Generator& genera
 struct Dropout {
   struct Args {
     double p;
+    HEARTH_FIELDS(p)
   };
   static constexpr OpInfo info{.name = "native_dropout",
                                .dtypes = dtypes::kFloating,
@@ -136,6 +138,7 @@ Tensor dropped(const Tensor& input, double p) {
 struct FillRange {
   struct Args {
     RangeParams params;  // without the view
+    HEARTH_FIELDS(params.kind, params.start, params.step, params.end)
   };
   static constexpr OpInfo info{.name = "arange", .dtypes = dtypes::kReal, .runs_inplace = true};
   static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }

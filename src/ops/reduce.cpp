@@ -10,9 +10,10 @@ namespace {
 
 /// Which dimensions are reduced (bit d), and whether they stay with size 1.
 struct ReduceArgs {
-  uint32_t dims;
+  DimSet dim;
   bool keepdim;
   ScalarType dtype;  // of the result; Undefined: as the input's decides
+  HEARTH_FIELDS(dim, keepdim, dtype)
 };
 
 uint32_t dim_mask(const Tensor& self, OptionalIntArrayRef dims) {
@@ -67,17 +68,17 @@ struct SumOp {
   static void infer(const Args& args, Infer& c) {
     const ScalarType in = c.in(0).dtype;
     const ScalarType usual = is_integral(in, true) ? kLong : in;
-    c.set(0, reduced_sizes(c.in(0).sizes(), args.dims, args.keepdim),
+    c.set(0, reduced_sizes(c.in(0).sizes(), args.dim.bits, args.keepdim),
           args.dtype == ScalarType::Undefined ? usual : args.dtype);
   }
   static void launch(const Args& args, Launch& c) {
-    const View out = keep_dims(c.out(), c.in(0), args.dims, args.keepdim);
+    const View out = keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim);
     // In bool a sum is whether any element is true.
     hearth::launch(c.ctx, out.dtype == kBool ? reduce_params(fn::Max{}, c.in(0), out)
                                              : reduce_params(fn::Sum{}, c.in(0), out));
   }
   static void grad(const Args& args, Grad& c) {
-    c.set(0, spread(c.grad(), c.in_sizes(0), args.dims));
+    c.set(0, spread(c.grad(), c.in_sizes(0), args.dim.bits));
   }
 };
 
@@ -93,13 +94,13 @@ struct MeanOp {
   }
   static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
   static void launch(const Args& args, Launch& c) {
-    const double elements = count(c.in_impl(0).sizes(), args.dims);
+    const double elements = count(c.in_impl(0).sizes(), args.dim.bits);
     hearth::launch(c.ctx, reduce_params(fn::Mean(elements), c.in(0),
-                                        keep_dims(c.out(), c.in(0), args.dims, args.keepdim)));
+                                        keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim)));
   }
   static void grad(const Args& args, Grad& c) {
     const IntArrayRef sizes = c.in_sizes(0);
-    c.set(0, spread(c.grad(), sizes, args.dims).div(count(sizes, args.dims)));
+    c.set(0, spread(c.grad(), sizes, args.dim.bits).div(count(sizes, args.dim.bits)));
   }
 };
 
@@ -112,7 +113,7 @@ struct TruthOp {
   static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
   static void launch(const Args& args, Launch& c) {
     ReduceParams params =
-        reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dims, args.keepdim));
+        reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim));
     params.compute = kBool;
     hearth::launch(c.ctx, params);
   }
@@ -134,7 +135,7 @@ struct ExtremeOp {
   }
   static void launch(const Args& args, Launch& c) {
     hearth::launch(c.ctx, reduce_params(Functor{}, c.in(0),
-                                        keep_dims(c.out(), c.in(0), args.dims, args.keepdim)));
+                                        keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim)));
   }
   static void grad(const Args&, Grad& c) {
     const Tensor in = c.in(0), value = c.out();
@@ -149,6 +150,7 @@ constexpr const char* kMin = "min";
 struct MinMaxArgs {
   int64_t dim;
   bool keepdim;
+  HEARTH_FIELDS(dim, keepdim)
 };
 
 template <bool largest>

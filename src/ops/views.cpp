@@ -13,11 +13,13 @@ namespace {
 struct NoArgs {};
 struct DimArgs {
   int64_t dim;
+  HEARTH_FIELDS(dim)
 };
 
 struct Permute {
   struct Args {
     Dims dims;
+    HEARTH_FIELDS(dims)
   };
   static constexpr OpInfo info = view_info("permute");
   static void infer(const Args& args, Infer& c) {
@@ -40,6 +42,7 @@ template <const OpInfo& facts>
 struct Exchange {
   struct Args {
     int64_t dim0, dim1;
+    HEARTH_FIELDS(dim0, dim1)
   };
   static constexpr OpInfo info = facts;
   static void infer(const Args& args, Infer& c) {
@@ -58,6 +61,7 @@ constexpr OpInfo kT = view_info("t", "T");
 struct Expand {
   struct Args {
     Dims sizes;
+    HEARTH_FIELDS(sizes)
   };
   static constexpr OpInfo info = view_info("expand");
   static void infer(const Args& args, Infer& c) {
@@ -89,6 +93,7 @@ struct Expand {
 struct Reshaped {
   struct Args {
     Dims sizes;
+    HEARTH_FIELDS(sizes)
   };
   static constexpr OpInfo info = view_info("view");
   static void infer(const Args& args, Infer& c) {
@@ -121,6 +126,7 @@ struct Unsqueeze {
 struct Squeeze {
   struct Args {
     int64_t dim;  // -1: all
+    HEARTH_FIELDS(dim)
   };
   static constexpr OpInfo info = view_info("squeeze");
   static void infer(const Args& args, Infer& c) {

@@ -16,6 +16,7 @@ struct IntoZeros {
   struct Args {
     typename ViewOp::Args view;
     Dims sizes;
+    HEARTH_FIELDS(view, sizes)
   };
   static constexpr OpInfo info{.name = ViewOp::kBackwardName};
   static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
@@ -72,6 +73,7 @@ void recount(View& view) {
 struct Select {
   struct Args {
     int64_t dim, index;
+    HEARTH_FIELDS(dim, index)
   };
   static constexpr OpInfo info = view_info("select");
   static constexpr const char* kBackwardName = "select_backward";
@@ -94,6 +96,7 @@ struct Select {
 struct Slice {
   struct Args {
     int64_t dim, start, length, step;
+    HEARTH_FIELDS(dim, start, length, step)
   };
   static constexpr OpInfo info = view_info("slice");
   static constexpr const char* kBackwardName = "slice_backward";
@@ -134,6 +137,7 @@ struct AsStrided {
   struct Args {
     Dims sizes, strides;
     int64_t offset;  // from the input's first element, so that the step replays on another base
+    HEARTH_FIELDS(sizes, strides, offset)
   };
   static constexpr OpInfo info{.name = "as_strided", .effect = Effect::kView, .shapes = in_slot(0)};
   static void infer(const Args& args, Infer& c) {
@@ -210,6 +214,7 @@ struct Split {
   struct Args {
     int64_t dim;
     std::vector<int64_t> lengths;
+    HEARTH_FIELDS(dim, lengths)
   };
   static constexpr OpInfo info = facts;
   static void infer(const Args& args, Infer& c) {
@@ -237,6 +242,7 @@ constexpr OpInfo kSplitWithSizes = {
 struct Unbind {
   struct Args {
     int64_t dim;
+    HEARTH_FIELDS(dim)
   };
   static constexpr OpInfo info{.name = "unbind", .effect = Effect::kView, .outputs = 0};
   static void infer(const Args& args, Infer& c) {

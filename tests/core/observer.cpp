@@ -1,0 +1,66 @@
+// Looking on: what an exporter or a profiler learns of each call.
+#include "core/observer.h"
+
+#include <gtest/gtest.h>
+
+#include "hearth/hearth.h"
+#include "ops/call.h"
+
+namespace hearth::testing {
+namespace {
+
+struct Notes final : Observer {
+  void begin(const ObservedCall& call) override {
+    lines.push_back(std::string(depth++ * 2, ' ') + call.op.info->name + "(" +
+                    to_string(call.arguments()) + ")");
+  }
+  void end(const ObservedCall& call) override {
+    --depth;
+    results += int(call.outputs.size());
+  }
+  std::vector<std::string> lines;
+  size_t depth = 0;
+  int results = 0;
+};
+
+TEST(Observer, SeesOpsAndWhatTheyAreComposedOf) {
+  const Tensor a = ones({2, 3, 4}), b = ones({4, 5});
+  Notes notes;
+  {
+    const ObserverGuard guard(notes);
+    a.matmul(b).sum({0, 2}, true);
+    a.add(a, 2);
+  }
+  a.mul(a);
+  const std::vector<std::string> expected{
+      "matmul()",
+      "  view(sizes=[6, 4])",
+      "  mm()",
+      "  view(sizes=[2, 3, 5])",
+      "sum(dim=[0, 2], keepdim=True, dtype=None)",
+      "add(alpha=2)",
+  };
+  EXPECT_EQ(notes.lines, expected);
+  EXPECT_EQ(notes.results, 6);
+  EXPECT_EQ(notes.depth, 0u);
+}
+
+TEST(Observer, HearsOfTheEndOfAFailedCall) {
+  const Tensor a = ones({2, 3});
+  Notes notes;
+  const ObserverGuard guard(notes);
+  EXPECT_THROW(a.mm(a), Error);
+  EXPECT_THROW(a.matmul(a), Error);
+  EXPECT_EQ(notes.depth, 0u);
+}
+
+TEST(Records, HaveDistinctNames) {
+  std::vector<std::string> names;
+  for (const OpRecord* op : all_ops()) names.push_back(op->info->name);
+  std::sort(names.begin(), names.end());
+  const auto twice = std::adjacent_find(names.begin(), names.end());
+  EXPECT_TRUE(twice == names.end()) << *twice;
+}
+
+}  // namespace
+}  // namespace hearth::testing
