@@ -1,7 +1,8 @@
 #pragma once
 
 #include "core/op.h"
-#include "functors/all.h"
+#include "functors/families.h"
+#include "functors/traits.h"
 #include "kernels/pointwise.h"
 #include "ops/call.h"
 #include "ops/promote.h"
@@ -35,7 +36,7 @@ inline constexpr OpRecord formula_record{&formula_info<F>,
                                          nullptr,
                                          nullptr,
                                          0,
-                                         fn::index_of<F, fn::All>,
+                                         fn::number_of<F>,
                                          which};
 
 template <class F, int which, class V, class... Rest>
@@ -111,13 +112,13 @@ inline constexpr OpRecord pointwise_record{
     detail::differentiable_inputs<F> ? &detail::grad_pointwise<F> : nullptr,
     &detail::saves_pointwise<F>,
     detail::differentiable_inputs<F>,
-    fn::index_of<F, fn::All>,
+    fn::number_of<F>,
     0};
 
 /// pointwise(functor, inputs...): an invocation of the functor's op.
 template <class F, class... T>
 auto pointwise(F f, const T&... inputs) {
-  static_assert(fn::index_of<F, fn::All> >= 0,
+  static_assert(fn::number_of<F> >= 0,
                 "the functor is missing in the List at the end of its header");
   static_assert(sizeof(F) <= kFunctorBytes && sizeof...(T) == fn::arity<F>);
   return Invocation<pointwise_record<F>, F, sizeof...(T)>(f, inputs...);
