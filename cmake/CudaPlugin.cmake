@@ -2,6 +2,7 @@
 
 file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      src/kernels/cuda/*.cu src/kernels/cuda/*.cpp)
+hearth_add_family_units(plugin_sources src/kernels/cuda/pointwise_@family@.cu.in)
 
 # hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or says in <missing>
 # what is not there.

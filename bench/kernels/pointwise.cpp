@@ -6,6 +6,10 @@
 #include <functional>
 #include <memory>
 
+#include "functors/activation.h"
+#include "functors/arithmetic.h"
+#include "functors/compare.h"
+#include "functors/math.h"
 #include "tests/kernels/pointwise_support.h"
 
 namespace {

@@ -36,7 +36,8 @@ struct OpRecord {
   SlotSet (*mutates)(const OpRecord& op, const void* args) = nullptr;
   /// Which inputs have a derivative at all (bit i).
   SlotSet differentiable = ~SlotSet(0);
-  /// A pointwise functor's number in fn::All, else -1, and which of its formulas this is.
+  /// A pointwise functor's number (functors/families.h), else -1, and which of its formulas this
+  /// is.
   int functor = -1;
   int formula = 0;
 };

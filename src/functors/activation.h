@@ -1,6 +1,6 @@
 #pragma once
 
-#include "functors/hd.h"
+#include "functors/families.h"
 
 namespace hearth::fn {
 
@@ -24,5 +24,6 @@ struct Gelu {
 };
 
 using Activation = List<Gelu>;
+HEARTH_NUMBER_FAMILY(Activation)
 
 }  // namespace hearth::fn

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "functors/hd.h"
+#include "functors/families.h"
 
 namespace hearth::fn {
 
@@ -191,5 +191,6 @@ struct Pow {
 };
 
 using Arithmetic = List<Copy, Add, Sub, Mul, Div, Neg, Abs, Where, Maximum, Minimum, Pow>;
+HEARTH_NUMBER_FAMILY(Arithmetic)
 
 }  // namespace hearth::fn

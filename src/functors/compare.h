@@ -1,6 +1,6 @@
 #pragma once
 
-#include "functors/hd.h"
+#include "functors/families.h"
 
 namespace hearth::fn {
 
@@ -48,5 +48,6 @@ HEARTH_TEST(IsInf, "isinf", isinf(x))
 #undef HEARTH_TEST
 
 using Compare = List<Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalNot, IsNan, IsInf>;
+HEARTH_NUMBER_FAMILY(Compare)
 
 }  // namespace hearth::fn

@@ -148,4 +148,32 @@ struct List {
   static constexpr int size = sizeof...(F);
 };
 
+namespace fn {
+
+namespace detail {
+
+template <class A, class B>
+inline constexpr bool kSame = false;
+template <class A>
+inline constexpr bool kSame<A, A> = true;
+
+template <class F, class L>
+struct IndexOf;
+template <class F, class... A>
+struct IndexOf<F, List<A...>> {
+  static constexpr int find() {
+    int i = 0;
+    const bool found = ((kSame<F, A> ? true : (++i, false)) || ...);
+    return found ? i : -1;
+  }
+};
+
+}  // namespace detail
+
+/// The place of F in the list L; -1 if it is missing there.
+template <class F, class L>
+inline constexpr int index_of = detail::IndexOf<F, L>::find();
+
+}  // namespace fn
+
 }  // namespace hearth

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "functors/hd.h"
+#include "functors/families.h"
 
 namespace hearth::fn {
 
@@ -214,5 +214,6 @@ HEARTH_ROUNDING(Trunc, trunc)
 
 using Math = List<Exp, Expm1, Log, Log1p, Sqrt, Rsqrt, Tanh, Erf, Erfc, Sin, Cos, Atan2, Fmod,
                   Floor, Ceil, Round, Trunc>;
+HEARTH_NUMBER_FAMILY(Math)
 
 }  // namespace hearth::fn

@@ -6,33 +6,6 @@ namespace hearth::fn {
 
 namespace detail {
 
-template <class... L>
-struct ConcatOf;
-template <class... A>
-struct ConcatOf<List<A...>> {
-  using type = List<A...>;
-};
-template <class... A, class... B, class... Rest>
-struct ConcatOf<List<A...>, List<B...>, Rest...> {
-  using type = typename ConcatOf<List<A..., B...>, Rest...>::type;
-};
-
-template <class A, class B>
-inline constexpr bool kSame = false;
-template <class A>
-inline constexpr bool kSame<A, A> = true;
-
-template <class F, class L>
-struct IndexOf;
-template <class F, class... A>
-struct IndexOf<F, List<A...>> {
-  static constexpr int find() {
-    int i = 0;
-    const bool found = ((kSame<F, A> ? true : (++i, false)) || ...);
-    return found ? i : -1;
-  }
-};
-
 /// Stands for a value in a formula and records which arguments the result was computed from.
 struct Probe {
   static constexpr bool kIntegral = false;
@@ -72,13 +45,6 @@ struct Probe {
 };
 
 }  // namespace detail
-
-template <class... L>
-using Concat = typename detail::ConcatOf<L...>::type;
-
-/// The number of F in the list L; -1 if it is missing there.
-template <class F, class L>
-inline constexpr int index_of = detail::IndexOf<F, L>::find();
 
 /// How many inputs F::value takes.
 template <class F>

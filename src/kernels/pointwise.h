@@ -2,7 +2,6 @@
 
 #include <cstdint>
 
-#include "functors/all.h"
 #include "kernels/table.h"
 #include "kernels/view.h"
 
@@ -32,7 +31,7 @@ struct Operand {
 /// is the fastest in memory. Operands of other dtypes are converted to `compute` on the way in and
 /// from the formula's result on the way out.
 struct PointwiseParams {
-  int16_t functor = 0;  // index in fn::All
+  int16_t functor = 0;  // its number (functors/families.h)
   Formula formula = Formula::kValue;
   int8_t inputs = 0;
   ScalarType compute = ScalarType::Undefined;

@@ -1,3 +1,4 @@
+#include "functors/activation.h"
 #include "ops/define.h"
 #include "ops/pointwise.h"
 

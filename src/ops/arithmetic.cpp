@@ -1,3 +1,4 @@
+#include "functors/arithmetic.h"
 #include "hearth/tensor.h"
 #include "ops/define.h"
 #include "ops/pointwise.h"

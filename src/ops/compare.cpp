@@ -1,3 +1,4 @@
+#include "functors/compare.h"
 #include "hearth/autograd.h"
 #include "ops/define.h"
 #include "ops/pointwise.h"

@@ -5,6 +5,7 @@
 #include "core/faults.h"
 #include "core/pinned_allocator.h"
 #include "core/streams.h"
+#include "functors/arithmetic.h"
 #include "hearth/autograd.h"
 #include "kernels/backend.h"
 #include "ops/create.h"
@@ -16,7 +17,7 @@ namespace hearth {
 namespace {
 
 PointwiseParams as_copy(PointwiseParams params) {
-  params.functor = static_cast<int16_t>(fn::index_of<fn::Copy, fn::All>);
+  params.functor = fn::number_of<fn::Copy>;
   return params;
 }
 

@@ -1,3 +1,4 @@
+#include "functors/math.h"
 #include "ops/define.h"
 #include "ops/pointwise.h"
 

@@ -1,7 +1,8 @@
 #pragma once
 
 #include "core/op.h"
-#include "functors/all.h"
+#include "functors/families.h"
+#include "functors/traits.h"
 #include "kernels/pointwise.h"
 #include "ops/call.h"
 #include "ops/promote.h"
@@ -47,7 +48,7 @@ inline constexpr OpRecord formula_record{.info = &formula_info<F>,
                                          .infer = &infer_pointwise,
                                          .launch = &launch_pointwise,
                                          .differentiable = 0,
-                                         .functor = fn::index_of<F, fn::All>,
+                                         .functor = fn::number_of<F>,
                                          .formula = which};
 
 template <class F, int which, class V, class... Rest>
@@ -124,12 +125,12 @@ inline constexpr OpRecord pointwise_record{
     .grad = detail::differentiable_inputs<F> ? &detail::grad_pointwise<F> : nullptr,
     .saves = &detail::saves_pointwise<F>,
     .differentiable = detail::differentiable_inputs<F>,
-    .functor = fn::index_of<F, fn::All>};
+    .functor = fn::number_of<F>};
 
 /// pointwise(functor, inputs...): an invocation of the functor's op.
 template <class F, class... T>
 auto pointwise(F f, const T&... inputs) {
-  static_assert(fn::index_of<F, fn::All> >= 0,
+  static_assert(fn::number_of<F> >= 0,
                 "the functor is missing in the List at the end of its header");
   static_assert(sizeof(F) <= kFunctorBytes && sizeof...(T) == fn::arity<F>);
   return Invocation<pointwise_record<F>, F, InputPointers<T...>>(f, inputs...);

@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "functors/arithmetic.h"
+#include "functors/compare.h"
+#include "functors/math.h"
 #include "tests/kernels/pointwise_support.h"
 
 namespace hearth::test {
@@ -322,7 +325,7 @@ TEST(Pointwise, BoolsAreOrAndAnd) {
 
 TEST(Pointwise, Supported) {
   const auto supported = [](auto functor, Formula formula, ScalarType dtype) {
-    return cpu::pointwise_supported(fn::index_of<decltype(functor), fn::All>, formula, dtype);
+    return cpu::pointwise_supported(fn::number_of<decltype(functor)>, formula, dtype);
   };
   EXPECT_TRUE(supported(fn::Exp{}, Formula::kValue, kHalf));
   EXPECT_FALSE(supported(fn::Exp{}, Formula::kValue, kInt));

@@ -4,6 +4,9 @@
 #include <cstdlib>
 #include <string>
 
+#include "functors/activation.h"
+#include "functors/arithmetic.h"
+#include "functors/math.h"
 #include "tests/kernels/pointwise_support.h"
 
 namespace hearth::test {

@@ -6,6 +6,7 @@
 #include <random>
 #include <vector>
 
+#include "functors/traits.h"
 #include "kernels/cpu/pointwise_table.h"
 
 namespace hearth::test {
@@ -42,7 +43,7 @@ PointwiseParams params(const F& functor, Formula formula, ScalarType compute,
                        const std::vector<Operand>& in) {
   static_assert(sizeof(F) <= kFunctorBytes);
   PointwiseParams p;
-  p.functor = fn::index_of<F, fn::All>;
+  p.functor = fn::number_of<F>;
   p.formula = formula;
   p.compute = compute;
   p.inputs = static_cast<int8_t>(in.size());

@@ -5,6 +5,10 @@ namespace hearth::cpu {
 /// The instruction sets the SIMD units are compiled for.
 enum class IsaLevel : signed char { kGeneric, kAvx2, kAvx512 };
 
+/// A level as a type, to choose among overloads.
+template <IsaLevel>
+struct AtLevel {};
+
 /// What this processor gets, found once; an Error on x86 processors without AVX2 and FMA.
 IsaLevel isa_level();
 

@@ -2,22 +2,33 @@
 #include <cstring>
 
 #include "core/parallel_for.h"
+#include "functors/arithmetic.h"
 #include "kernels/cpu/pointwise_table.h"
 #include "kernels/cpu/pointwise_tile.h"
 
 namespace hearth::cpu {
 
-extern const PointwiseTable kAvx2Pointwise, kAvx512Pointwise, kGenericPointwise;
+namespace {
+
+template <IsaLevel level>
+const PointwiseTable* table_at() {
+#define HEARTH_BLOCKS_OF(Family) blocks_of_##Family(AtLevel<level>{}),
+  static const PointwiseTable table{{HEARTH_FUNCTOR_FAMILIES(HEARTH_BLOCKS_OF)},
+                                    conversions(AtLevel<level>{})};
+#undef HEARTH_BLOCKS_OF
+  return &table;
+}
+
+}  // namespace
 
 const PointwiseTable* pointwise_table(IsaLevel level) {
-#if defined(__x86_64__)
-  if (level == IsaLevel::kAvx2) return &kAvx2Pointwise;
 #if defined(HEARTH_CPU_AVX512)
-  if (level == IsaLevel::kAvx512) return &kAvx512Pointwise;
+  if (level == IsaLevel::kAvx512) return table_at<IsaLevel::kAvx512>();
 #endif
-  return nullptr;
+#if defined(HEARTH_CPU_AVX2)
+  return level == IsaLevel::kAvx2 ? table_at<IsaLevel::kAvx2>() : nullptr;
 #else
-  return level == IsaLevel::kGeneric ? &kGenericPointwise : nullptr;
+  return level == IsaLevel::kGeneric ? table_at<IsaLevel::kGeneric>() : nullptr;
 #endif
 }
 
@@ -62,11 +73,12 @@ struct Job {
   Job(const PointwiseTable& t, const PointwiseParams& p)
       : table(t), params(p), lanes(p.in[0].dtype), computed(lanes) {
     const bool is_value = p.formula == Formula::kValue;
-    if (!(is_value && p.functor == fn::index_of<fn::Copy, fn::All>)) {
+    if (!(is_value && p.functor == fn::number_of<fn::Copy>)) {
+      const FunctorBlocks& functor = t.functor(p.functor);
       lanes = lane_dtype(p.compute);
-      is_test = is_value && t.is_test[p.functor];
+      is_test = is_value && functor.is_test;
       computed = is_test ? kBool : lanes;
-      block = t.blocks[p.functor][static_cast<int>(p.formula)][static_cast<int>(lanes)];
+      block = functor.block(p.formula, lanes);
     }
     lane_size = static_cast<int64_t>(element_size(lanes));
     for (int k = 0; k < p.inputs; ++k) constant[k] = is_constant(p, p.in[k]);
@@ -92,7 +104,7 @@ struct Job {
       std::memcpy(out, in[0], static_cast<size_t>(n * lane_size));
   }
   void convert(ScalarType from, ScalarType to, const void* source, void* result, int64_t n) const {
-    table.convert[static_cast<int>(from)][static_cast<int>(to)](source, result, n);
+    table.convert(from, to)(source, result, n);
   }
   /// Converts n elements of operand k to lanes, which it has not; at most a tile's elements.
   void to_lanes(int k, const void* from, void* to, int64_t n) const {
@@ -250,9 +262,9 @@ bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
     if (!usable(p.in[k], p.compute)) return false;
     in[k] = p.in[k].data;
   }
-  const bool is_test = p.formula == Formula::kValue && table.is_test[p.functor];
-  const BlockFn block =
-      table.blocks[p.functor][static_cast<int>(p.formula)][static_cast<int>(p.compute)];
+  const FunctorBlocks& functor = table.functor(p.functor);
+  const bool is_test = p.formula == Formula::kValue && functor.is_test;
+  const BlockFn block = functor.block(p.formula, p.compute);
   if (!block || !usable(p.out, is_test ? kBool : p.compute)) return false;
   block(p.parameters, in, p.out.data, p.numel);
   return true;
@@ -261,9 +273,7 @@ bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
 }  // namespace
 
 bool pointwise_supported(int functor, Formula formula, ScalarType compute) {
-  const PointwiseTable& table = pointwise_table();
-  return table.blocks[functor][static_cast<int>(formula)][static_cast<int>(lane_dtype(compute))] !=
-         nullptr;
+  return pointwise_table().functor(functor).block(formula, lane_dtype(compute)) != nullptr;
 }
 
 void run_with(const PointwiseTable& table, const PointwiseParams& params) {

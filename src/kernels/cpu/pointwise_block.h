@@ -1,8 +1,8 @@
 #pragma once
 
-// The blocks of a SIMD unit and its table. Included by pointwise_<isa>.cpp only.
+// The blocks of a family of functors, for the units that pointwise_@family@_@target@.cpp.in makes.
 
-#include "functors/all.h"
+#include "functors/traits.h"
 #include "kernels/cpu/convert.h"
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/pointwise_table.h"
@@ -135,63 +135,55 @@ void block(const void* functor, const void* const* in, void* out, int64_t n) {
     A::store(result, out, last);
 }
 
-/// The functors that complex numbers have.
-using ComplexFunctors =
-    List<fn::Copy, fn::Add, fn::Sub, fn::Mul, fn::Div, fn::Neg, fn::Eq, fn::Ne, fn::Where>;
-
+/// Whether formula `which` of F is computed in D. Only floating-point numbers have gradients.
 template <class F, int which, ScalarType D>
 constexpr bool has_block() {
-  if (!fn::has_formula<F, which>) return false;
-  if (is_complex(D)) return which == 0 && fn::index_of<F, ComplexFunctors> >= 0;
-  // Only floating-point numbers have gradients.
-  return (F::info.dtypes >> int(D) & 1u) && (which == 0 || is_floating_point(D));
+  return fn::has_formula<F, which> && (F::info.dtypes >> int(D) & 1u) &&
+         (which == 0 || is_floating_point(D));
 }
 
-template <class Isa>
-struct TableMaker {
-  template <class F, int which, ScalarType D>
-  static constexpr void add_block(PointwiseTable& table) {
-    if constexpr (has_block<F, which, D>())
-      table.blocks[fn::index_of<F, fn::All>][which][int(D)] = block<F, which, D, Isa>;
+template <class F, class Isa>
+struct BlockMaker {
+  template <int which, ScalarType D>
+  static constexpr void add(FunctorBlocks& functor) {
+    if constexpr (has_block<F, which, D>()) functor.blocks[which][int(D)] = block<F, which, D, Isa>;
   }
-  template <class F, ScalarType D>
-  static constexpr void add_formulas(PointwiseTable& table) {
-    add_block<F, 0, D>(table);
-    add_block<F, 1, D>(table);
-    add_block<F, 2, D>(table);
-    add_block<F, 3, D>(table);
+  template <ScalarType D>
+  static constexpr void add_formulas(FunctorBlocks& functor) {
+    add<0, D>(functor);
+    add<1, D>(functor);
+    add<2, D>(functor);
+    add<3, D>(functor);
   }
-  template <class F>
-  static constexpr void add_functor(PointwiseTable& table) {
-    table.is_test[fn::index_of<F, fn::All>] = F::info.promote == Promote::kToBool;
-    add_formulas<F, kByte>(table);
-    add_formulas<F, kChar>(table);
-    add_formulas<F, kShort>(table);
-    add_formulas<F, kInt>(table);
-    add_formulas<F, kLong>(table);
-    add_formulas<F, kFloat>(table);
-    add_formulas<F, kDouble>(table);
-    add_formulas<F, kComplexFloat>(table);
-    add_formulas<F, kComplexDouble>(table);
-    add_formulas<F, kBool>(table);
-  }
-  template <ScalarType from>
-  static constexpr void add_conversions(PointwiseTable& table) {
-#define HEARTH_ADD_CONVERSION(type, Name) \
-  if constexpr (from != ScalarType::Name) \
-    table.convert[int(from)][int(ScalarType::Name)] = convert<from, ScalarType::Name, Isa>;
-    HEARTH_DTYPES(HEARTH_ADD_CONVERSION)
-#undef HEARTH_ADD_CONVERSION
-  }
-  template <class... F>
-  static constexpr PointwiseTable make(List<F...>) {
-    PointwiseTable table;
-    (add_functor<F>(table), ...);
-#define HEARTH_ADD_CONVERSIONS(type, Name) add_conversions<ScalarType::Name>(table);
-    HEARTH_DTYPES(HEARTH_ADD_CONVERSIONS)
-#undef HEARTH_ADD_CONVERSIONS
-    return table;
+  static constexpr FunctorBlocks make() {
+    FunctorBlocks functor;
+    functor.is_test = F::info.promote == Promote::kToBool;
+    add_formulas<kByte>(functor);
+    add_formulas<kChar>(functor);
+    add_formulas<kShort>(functor);
+    add_formulas<kInt>(functor);
+    add_formulas<kLong>(functor);
+    add_formulas<kFloat>(functor);
+    add_formulas<kDouble>(functor);
+    add_formulas<kComplexFloat>(functor);
+    add_formulas<kComplexDouble>(functor);
+    add_formulas<kBool>(functor);
+    return functor;
   }
 };
 
+template <class Family, class Isa>
+struct FamilyBlocks;
+template <class... F, class Isa>
+struct FamilyBlocks<List<F...>, Isa> {
+  static constexpr FunctorBlocks functors[] = {BlockMaker<F, Isa>::make()...};
+};
+
 }  // namespace hearth::cpu
+
+/// Defines the blocks of the functors in fn::Family for a target; one unit each.
+#define HEARTH_POINTWISE_FAMILY(Family, Target)                          \
+  const ::hearth::cpu::FunctorBlocks* ::hearth::cpu::blocks_of_##Family( \
+      AtLevel<IsaLevel::k##Target>) {                                    \
+    return FamilyBlocks<fn::Family, Target##Isa>::functors;              \
+  }

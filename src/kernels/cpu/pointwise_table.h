@@ -1,5 +1,6 @@
 #pragma once
 
+#include "functors/families.h"
 #include "kernels/cpu/isa.h"
 #include "kernels/pointwise.h"
 
@@ -10,13 +11,47 @@ using BlockFn = void (*)(const void* functor, const void* const* in, void* out, 
 /// Converts n contiguous elements; the ranges do not overlap.
 using ConvertFn = void (*)(const void* from, void* to, int64_t n);
 
-/// What a SIMD unit offers. Half types have no blocks: they are converted to float and back.
-struct PointwiseTable {
-  BlockFn blocks[fn::All::size][kFormulas][kScalarTypeSlots] = {};
-  /// Whether the formula's value is a bool, stored as one byte.
-  bool is_test[fn::All::size] = {};
+/// The blocks of one functor by computed dtype; null where a formula is not defined. Half types
+/// have none: they are converted to float and back.
+struct FunctorBlocks {
+  BlockFn blocks[kFormulas][kScalarTypeSlots] = {};
+  /// Whether the functor's value is a bool, stored as one byte.
+  bool is_test = false;
+
+  BlockFn block(Formula formula, ScalarType lanes) const {
+    return blocks[static_cast<int>(formula)][static_cast<int>(lanes)];
+  }
+};
+
+/// The conversions between all dtypes; null from a dtype to itself.
+struct ConvertTable {
   ConvertFn convert[kScalarTypeSlots][kScalarTypeSlots] = {};  // [from][to]
 };
+
+/// What the SIMD units of one target offer.
+struct PointwiseTable {
+  const FunctorBlocks* families[fn::kFamilyCount];
+  const ConvertTable* conversions;
+
+  const FunctorBlocks& functor(int number) const {
+    return families[fn::family_of(number)][fn::place_of(number)];
+  }
+  ConvertFn convert(ScalarType from, ScalarType to) const {
+    return conversions->convert[static_cast<int>(from)][static_cast<int>(to)];
+  }
+};
+
+// Each of these is defined in a unit of its own: the blocks of a family's functors, in the order of
+// its List, in what the build makes of pointwise_@family@_@target@.cpp.in.
+#define HEARTH_DECLARE_UNITS(function, Result)  \
+  Result function(AtLevel<IsaLevel::kGeneric>); \
+  Result function(AtLevel<IsaLevel::kAvx2>);    \
+  Result function(AtLevel<IsaLevel::kAvx512>);
+#define HEARTH_DECLARE_BLOCKS(Family) HEARTH_DECLARE_UNITS(blocks_of_##Family, const FunctorBlocks*)
+HEARTH_FUNCTOR_FAMILIES(HEARTH_DECLARE_BLOCKS)
+HEARTH_DECLARE_UNITS(conversions, const ConvertTable*)
+#undef HEARTH_DECLARE_BLOCKS
+#undef HEARTH_DECLARE_UNITS
 
 /// The table for a processor; null if this build has none for it.
 const PointwiseTable* pointwise_table(IsaLevel level);

@@ -36,7 +36,7 @@ void copy(int64_t size, const void* from, int64_t from_stride, void* to, int64_t
 }  // namespace
 
 StridedConvert::StridedConvert(ScalarType from, ScalarType to)
-    : convert_(from == to ? nullptr : pointwise_table().convert[int(from)][int(to)]),
+    : convert_(from == to ? nullptr : pointwise_table().convert(from, to)),
       from_size_(int64_t(element_size(from))),
       to_size_(int64_t(element_size(to))) {}
 

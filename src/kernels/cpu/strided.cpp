@@ -1,5 +1,6 @@
 #include "kernels/cpu/strided.h"
 
+#include "functors/arithmetic.h"
 #include "kernels/pointwise.h"
 
 namespace hearth::cpu {
@@ -20,7 +21,7 @@ void copy(const View& from, const View& to, Ctx& ctx) {
   if (to.numel == 0) return;
   const StridedLoop<2> loop{&to, &from};
   PointwiseParams params;
-  params.functor = static_cast<int16_t>(fn::index_of<fn::Copy, fn::All>);
+  params.functor = fn::number_of<fn::Copy>;
   params.inputs = 1;
   params.compute = to.dtype;
   params.dim = static_cast<int8_t>(loop.dim);

@@ -4,6 +4,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "functors/arithmetic.h"
+
 namespace hearth::cuda {
 
 namespace {
@@ -93,7 +95,7 @@ PointwiseParams copy_params(const View& to, const View& from) {
   loop.add(from);
   loop.sort();
   PointwiseParams params;
-  params.functor = static_cast<int16_t>(fn::index_of<fn::Copy, fn::All>);
+  params.functor = fn::number_of<fn::Copy>;
   params.inputs = 1;
   params.compute = from.dtype;
   params.dim = static_cast<int8_t>(loop.dim);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "functors/arithmetic.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/loop.h"
 
@@ -66,11 +67,11 @@ bool is_bias(const View& c) {
 /// out = beta * c, or zero without c: what is left of a product over nothing.
 void scale_into(const View& out, const MatmulParams& params, bool add_c, Ctx& ctx) {
   PointwiseParams scale = copy_params(out, add_c ? params.c : out);
-  scale.functor = static_cast<int16_t>(fn::index_of<fn::Mul, fn::All>);
+  scale.functor = fn::number_of<fn::Mul>;
   scale.inputs = 2;
   scale.in[1] = number_operand(add_c ? params.beta : 0.0);
   if (!add_c) {  // 0 * out would keep NaN
-    scale.functor = static_cast<int16_t>(fn::index_of<fn::Copy, fn::All>);
+    scale.functor = fn::number_of<fn::Copy>;
     scale.inputs = 1;
     scale.in[0] = scale.in[1];
   }

@@ -10,19 +10,12 @@ namespace hearth::cuda {
 
 namespace {
 
-#define HEARTH_COUNT_FAMILY(Family) +fn::Family::size
-static_assert(HEARTH_POINTWISE_FAMILIES(HEARTH_COUNT_FAMILY) == fn::All::size,
-              "HEARTH_POINTWISE_FAMILIES must list what fn::All is made of");
-#undef HEARTH_COUNT_FAMILY
-
-/// The row of a functor, by its number in fn::All.
+/// The row of a functor, by its number.
 const FunctorRow& row_of(int functor) {
-#define HEARTH_FIND_ROW(Family)                                       \
-  if (functor < fn::Family::size) return rows_of_##Family()[functor]; \
-  functor -= fn::Family::size;
-  HEARTH_POINTWISE_FAMILIES(HEARTH_FIND_ROW)
-#undef HEARTH_FIND_ROW
-  detail::fail<Error>("this build has no CUDA kernel for a pointwise function");
+#define HEARTH_ROWS_OF(Family) rows_of_##Family(),
+  static const FunctorRow* const families[] = {HEARTH_FUNCTOR_FAMILIES(HEARTH_ROWS_OF)};
+#undef HEARTH_ROWS_OF
+  return families[fn::family_of(functor)][fn::place_of(functor)];
 }
 
 /// Whether an operand is one aligned block of `dtype`, in the order of the shape.

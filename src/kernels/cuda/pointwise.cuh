@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "functors/traits.h"
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/pointwise.h"
 #include "kernels/cuda/stream.h"
@@ -143,7 +144,7 @@ const FunctorRow* rows_of(List<F...>) {
 
 }  // namespace hearth::cuda
 
-/// Defines the rows of the functors in fn::Family; one source file each.
+/// Defines the rows of the functors in fn::Family; one unit each.
 #define HEARTH_POINTWISE_FAMILY(Family)                                  \
   const ::hearth::cuda::FunctorRow* ::hearth::cuda::rows_of_##Family() { \
     return rows_of(::hearth::fn::Family{});                              \

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "functors/families.h"
 #include "kernels/cuda/offsets.h"
 #include "kernels/pointwise.h"
 
@@ -47,16 +48,10 @@ struct FunctorRow {
   FormulaKernels formulas[kFormulas];
 };
 
-/// The lists of functors that make up fn::All, in its order: X(Family), each compiled by a file of
-/// its own.
-#define HEARTH_POINTWISE_FAMILIES(X) \
-  X(Activation)                      \
-  X(Arithmetic)                      \
-  X(Compare)                         \
-  X(Math)
-
+// The functors of each family, in the order of its List; defined in what the build makes of
+// pointwise_@family@.cu.in.
 #define HEARTH_DECLARE_ROWS(Family) const FunctorRow* rows_of_##Family();
-HEARTH_POINTWISE_FAMILIES(HEARTH_DECLARE_ROWS)
+HEARTH_FUNCTOR_FAMILIES(HEARTH_DECLARE_ROWS)
 #undef HEARTH_DECLARE_ROWS
 
 }  // namespace hearth::cuda

@@ -1,3 +1,8 @@
+#pragma once
+
+// Compares every formula of a family of functors with the standard library, for the units that
+// pointwise_formulas_@family@.cpp.in makes.
+
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -5,7 +10,6 @@
 #include "tests/kernels/pointwise_support.h"
 
 namespace hearth::test {
-namespace {
 
 /// A number computed by the standard library: real ones in the next wider type, integers wrapped to
 /// T.
@@ -188,7 +192,7 @@ template <class F, int which, class T>
 void check_if_there() {
   constexpr bool there = fn::has_formula<F, which> && (F::info.dtypes >> int(dtype_of<T>) & 1u) &&
                          (which == 0 || std::is_floating_point_v<T>);
-  EXPECT_EQ(cpu::pointwise_supported(fn::index_of<F, fn::All>, Formula(which), dtype_of<T>), there)
+  EXPECT_EQ(cpu::pointwise_supported(fn::number_of<F>, Formula(which), dtype_of<T>), there)
       << F::info.name;
   if constexpr (there)
     for (const cpu::PointwiseTable* table : tables()) check_formula<F, which, T>(*table);
@@ -207,42 +211,16 @@ void check_all(List<F...>) {
   (check_formulas<F, T>(), ...);
 }
 
-TEST(PointwiseFormulas, Float) { check_all<float>(fn::All{}); }
-TEST(PointwiseFormulas, Double) { check_all<double>(fn::All{}); }
-TEST(PointwiseFormulas, Byte) { check_all<uint8_t>(fn::All{}); }
-TEST(PointwiseFormulas, Char) { check_all<int8_t>(fn::All{}); }
-TEST(PointwiseFormulas, Short) { check_all<int16_t>(fn::All{}); }
-TEST(PointwiseFormulas, Int) { check_all<int32_t>(fn::All{}); }
-TEST(PointwiseFormulas, Long) { check_all<int64_t>(fn::All{}); }
-TEST(PointwiseFormulas, Bool) { check_all<bool>(fn::All{}); }
-
-TEST(PointwiseFormulas, Complex) {
-  using C = complex<float>;
-  const std::vector<C> a{{1, 2}, {0, 0}, {-3, 0.5f}, {1e30f, 1e30f}},
-      b{{3, -1}, {0, 1}, {2, 2}, {1e30f, 1e30f}};
-  for (const cpu::PointwiseTable* table : tables()) {
-    const auto binary = [&](const auto& functor) {
-      return apply<C>(*table, functor, Formula::kValue, {a, b});
-    };
-    EXPECT_EQ(binary(fn::Add{{2, 2}})[0], C(7, 0));
-    EXPECT_EQ(binary(fn::Sub{})[2], C(-5, -1.5f));
-    EXPECT_EQ(binary(fn::Mul{})[0], C(5, 5));
-    EXPECT_EQ(binary(fn::Div{})[2], C(-0.625f, 0.875f));
-    EXPECT_EQ(binary(fn::Div{})[3], C(1, 0));
-    EXPECT_EQ(apply<C>(*table, fn::Neg{}, Formula::kValue, {a})[2], C(3, -0.5f));
-    EXPECT_EQ(
-        apply<C>(*table, fn::Where{}, Formula::kValue, {{C(1), C(0), C(0), C(0, 1)}, a, b})[1],
-        b[1]);
-    bool equal[4];
-    const auto flat = [](const std::vector<C>& v) {
-      return operand(const_cast<C*>(v.data()), kComplexFloat, {1});
-    };
-    cpu::run_with(*table, params(fn::Eq{}, Formula::kValue, kComplexFloat, {4},
-                                 operand(equal, kBool, {1}), {flat(a), flat(b)}));
-    EXPECT_FALSE(equal[0] || equal[1] || equal[2]);
-    EXPECT_TRUE(equal[3]);
-  }
-}
-
-}  // namespace
 }  // namespace hearth::test
+
+#define HEARTH_TEST_FORMULAS(Family)                                  \
+  namespace hearth::test {                                            \
+  TEST(Family##Formulas, Float) { check_all<float>(fn::Family{}); }   \
+  TEST(Family##Formulas, Double) { check_all<double>(fn::Family{}); } \
+  TEST(Family##Formulas, Byte) { check_all<uint8_t>(fn::Family{}); }  \
+  TEST(Family##Formulas, Char) { check_all<int8_t>(fn::Family{}); }   \
+  TEST(Family##Formulas, Short) { check_all<int16_t>(fn::Family{}); } \
+  TEST(Family##Formulas, Int) { check_all<int32_t>(fn::Family{}); }   \
+  TEST(Family##Formulas, Long) { check_all<int64_t>(fn::Family{}); }  \
+  TEST(Family##Formulas, Bool) { check_all<bool>(fn::Family{}); }     \
+  }  // namespace hearth::test

@@ -1,3 +1,0 @@
-#include "kernels/cuda/pointwise.cuh"
-
-HEARTH_POINTWISE_FAMILY(Math)
