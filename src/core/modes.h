@@ -12,8 +12,10 @@ inline constexpr int kMaxGpus = 16;
 enum ModeFlag : uint32_t {
   kInferenceMode = 1u << 0,
   kAnomalyMode = 1u << 1,
-  kAutocast = 1u << 2,
+  kAutocastCpu = 1u << 2,
   kRecording = 1u << 3,  // profiler or tracer listens
+  kAutocastCuda = 1u << 4,
+  kAutocast = kAutocastCpu | kAutocastCuda,
 };
 
 /// A composed op or a module that is being computed, innermost first.
@@ -28,6 +30,7 @@ struct Modes {
   uint32_t flags = 0;
   bool grad_enabled = true;
   bool anomaly_check_nan = true;
+  bool autocast_cache = true;
   int8_t cuda_device = 0;
   int8_t autocast_dtype[2] = {15, 5};   // ScalarType for CPU (bfloat16) and CUDA (half)
   StreamHandle streams[kMaxGpus] = {};  // null: the device's default stream

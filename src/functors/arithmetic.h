@@ -19,7 +19,7 @@ struct Copy {
 
 /// a + alpha * b.
 struct Add {
-  static constexpr OpInfo info{.name = "add", .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "add"};
   Factor alpha;
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -37,7 +37,7 @@ struct Add {
 
 /// a - alpha * b.
 struct Sub {
-  static constexpr OpInfo info{.name = "sub", .dtypes = dtypes::kNumbers, .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "sub", .dtypes = dtypes::kNumbers};
   Factor alpha;
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -55,7 +55,7 @@ struct Sub {
 
 /// a * b.
 struct Mul {
-  static constexpr OpInfo info{.name = "mul", .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "mul"};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a * b;
@@ -72,10 +72,8 @@ struct Mul {
 
 /// a / b, true division: integers become the default float.
 struct Div {
-  static constexpr OpInfo info{.name = "div",
-                               .dtypes = dtypes::kFloating | dtypes::kComplex,
-                               .promote = Promote::kFloat,
-                               .amp = Amp::kWidest};
+  static constexpr OpInfo info{
+      .name = "div", .dtypes = dtypes::kFloating | dtypes::kComplex, .promote = Promote::kFloat};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a / b;
@@ -118,7 +116,7 @@ struct Abs {
 
 /// condition ? a : b.
 struct Where {
-  static constexpr OpInfo info{.name = "where", .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "where"};
   template <class V>
   HEARTH_FN V value(V c, V a, V b) const {
     return select(c != 0, a, b);
@@ -135,8 +133,7 @@ struct Where {
 
 /// The larger one, NaN if either is; ties share the gradient.
 struct Maximum {
-  static constexpr OpInfo info{
-      .name = "maximum", .dtypes = dtypes::kRealAndBool, .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "maximum", .dtypes = dtypes::kRealAndBool};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return maximum(a, b);
@@ -153,8 +150,7 @@ struct Maximum {
 
 /// The smaller one, NaN if either is; ties share the gradient.
 struct Minimum {
-  static constexpr OpInfo info{
-      .name = "minimum", .dtypes = dtypes::kRealAndBool, .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "minimum", .dtypes = dtypes::kRealAndBool};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return minimum(a, b);
@@ -171,7 +167,8 @@ struct Minimum {
 
 /// a to the power b.
 struct Pow {
-  static constexpr OpInfo info{.name = "pow", .dtypes = dtypes::kReal, .amp = Amp::kFloat32};
+  static constexpr OpInfo info{
+      .name = "pow", .dtypes = dtypes::kReal, .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return pow(a, b);

@@ -129,18 +129,7 @@ void link_view(const Tensor& view, const OpCall& c) {
 }
 
 void compute_with_history(OpCall& c) {
-  if (modes.flags & kAutocast && c.op.info->amp != Amp::kKeep) {
-    AutocastInputs cast(c);
-    OpCall again{c.op, c.args, cast.inputs(), c.binding, {}};
-    for (int i = 0; i < kMaxOutputs; ++i) again.outputs[i] = c.outputs[i];
-    {
-      const ModesGuard guard;
-      modes.flags &= ~uint32_t(kAutocast);
-      run(again);
-    }
-    for (int i = 0; i < kMaxOutputs; ++i) c.outputs[i] = again.outputs[i];
-    return;
-  }
+  if (modes.flags & kAutocast && run_autocast(c)) return;
   const SlotSet needs = may_record(c) ? wanted_gradients(c) : 0;
   check_binding(c, needs != 0);
   if (needs != 0) check_has_derivative(c);

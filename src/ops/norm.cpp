@@ -127,7 +127,6 @@ struct BatchNorm {
       .node = "NativeBatchNorm",
       .arguments = "input,weight,bias,running_mean,running_var",
       .dtypes = dtypes::kFloating,
-      .amp = Amp::kKeep,
       .saves = in_slot(0) | in_slot(1) |
                (training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4)),
       .mutates = training ? in_slot(3) | in_slot(4) : 0u,
