@@ -3,6 +3,7 @@
 // LibTorch's namespaces over Hearth's. Inner namespaces are aliases, so that a name reached through
 // torch, at and c10 at once is still one name; the outer ones stay open for programs to add to.
 namespace hearth {
+namespace autocast {}
 namespace autograd {}
 namespace cuda {}
 namespace indexing {}
@@ -15,12 +16,14 @@ namespace cuda = hearth::cuda;
 
 namespace at {
 using namespace hearth;
+namespace autocast = hearth::autocast;
 namespace cuda = hearth::cuda;
 namespace indexing = hearth::indexing;
 }  // namespace at
 
 namespace torch {
 using namespace hearth;
+namespace autocast = hearth::autocast;
 namespace autograd = hearth::autograd;
 namespace cuda = hearth::cuda;
 namespace indexing = hearth::indexing;

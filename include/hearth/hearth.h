@@ -2,6 +2,7 @@
 
 // All of Hearth.
 #include "hearth/accessor.h"
+#include "hearth/autocast.h"
 #include "hearth/autograd.h"
 #include "hearth/autograd_hooks.h"
 #include "hearth/cuda.h"

@@ -12,8 +12,10 @@ inline constexpr int kMaxGpus = 16;
 enum ModeFlag : uint32_t {
   kInferenceMode = 1u << 0,
   kAnomalyMode = 1u << 1,
-  kAutocast = 1u << 2,
-  kObserved = 1u << 3,  // profiler, tracer or exporter looks on
+  kAutocastCpu = 1u << 2,
+  kAutocastCuda = 1u << 3,
+  kAutocast = kAutocastCpu | kAutocastCuda,
+  kObserved = 1u << 4,  // profiler, tracer or exporter looks on
 };
 
 /// A composed op or a module that is being computed, innermost first.
@@ -30,6 +32,7 @@ struct Modes {
   uint32_t flags = 0;
   bool grad_enabled = true;
   bool anomaly_check_nan = true;
+  bool autocast_cache = true;
   int8_t cuda_device = 0;
   int8_t autocast_dtype[2] = {15, 5};   // ScalarType for CPU (bfloat16) and CUDA (half)
   StreamHandle streams[kMaxGpus] = {};  // null: the device's default stream

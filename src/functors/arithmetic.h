@@ -19,7 +19,7 @@ struct Copy {
 
 /// a + alpha * b.
 struct Add {
-  static constexpr OpInfo info{.name = "add", .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "add"};
   Factor alpha;
   HEARTH_FIELDS(alpha)
   template <class V>
@@ -38,7 +38,7 @@ struct Add {
 
 /// a - alpha * b.
 struct Sub {
-  static constexpr OpInfo info{.name = "sub", .dtypes = dtypes::kNumbers, .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "sub", .dtypes = dtypes::kNumbers};
   Factor alpha;
   HEARTH_FIELDS(alpha)
   template <class V>
@@ -57,7 +57,7 @@ struct Sub {
 
 /// a * b.
 struct Mul {
-  static constexpr OpInfo info{.name = "mul", .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "mul"};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a * b;
@@ -74,10 +74,8 @@ struct Mul {
 
 /// a / b, true division: integers become the default float.
 struct Div {
-  static constexpr OpInfo info{.name = "div",
-                               .dtypes = dtypes::kFloating | dtypes::kComplex,
-                               .promote = Promote::kFloat,
-                               .amp = Amp::kWidest};
+  static constexpr OpInfo info{
+      .name = "div", .dtypes = dtypes::kFloating | dtypes::kComplex, .promote = Promote::kFloat};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a / b;
@@ -120,7 +118,7 @@ struct Abs {
 
 /// condition ? a : b.
 struct Where {
-  static constexpr OpInfo info{.name = "where", .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "where"};
   template <class V>
   HEARTH_FN V value(V c, V a, V b) const {
     return select(c != 0, a, b);
@@ -137,8 +135,7 @@ struct Where {
 
 /// The larger one, NaN if either is; ties share the gradient.
 struct Maximum {
-  static constexpr OpInfo info{
-      .name = "maximum", .dtypes = dtypes::kRealAndBool, .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "maximum", .dtypes = dtypes::kRealAndBool};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return maximum(a, b);
@@ -155,8 +152,7 @@ struct Maximum {
 
 /// The smaller one, NaN if either is; ties share the gradient.
 struct Minimum {
-  static constexpr OpInfo info{
-      .name = "minimum", .dtypes = dtypes::kRealAndBool, .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "minimum", .dtypes = dtypes::kRealAndBool};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return minimum(a, b);
@@ -173,7 +169,8 @@ struct Minimum {
 
 /// a to the power b.
 struct Pow {
-  static constexpr OpInfo info{.name = "pow", .dtypes = dtypes::kReal, .amp = Amp::kFloat32};
+  static constexpr OpInfo info{
+      .name = "pow", .dtypes = dtypes::kReal, .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return pow(a, b);

@@ -31,12 +31,12 @@ inline constexpr DtypeSet kAll = kNumbers | kBool;
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 
-/// What autocast does with the op's floating inputs.
+/// What autocast does with the op's floating inputs (PyTorch's op lists say which ops get what).
 enum class Amp : unsigned char {
   kKeep,     // runs in whatever dtype comes in
   kLower,    // matmul, convolution: casts to the autocast dtype
   kFloat32,  // softmax, norms, losses: casts to float32
-  kWidest,   // several inputs: casts to the widest of them
+  kWidest,   // several inputs of one dtype: casts to the widest of them
 };
 
 /// How the dtype of a pointwise op's computation and result follows from its inputs.
@@ -69,7 +69,8 @@ struct OpInfo {
   const char* arguments = "";  // of the tensor inputs, for errors; empty: self, other, …
   DtypeSet dtypes = dtypes::kAll;
   Promote promote = Promote::kCommon;
-  Amp amp = Amp::kKeep;
+  Amp amp = Amp::kKeep;  // on CUDA
+  Amp amp_cpu = amp;     // PyTorch's lists differ
   Effect effect = Effect::kPure;
   SlotSet saves = 0;          // of kernel ops; a pointwise functor's are found by running its grad
   SlotSet shapes = 0;         // inputs whose sizes backward reads though they may need no gradient

@@ -8,6 +8,8 @@ struct Exp {
   static constexpr OpInfo info{.name = "exp",
                                .dtypes = dtypes::kFloating,
                                .promote = Promote::kFloat,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep,
                                .grad_of_output = true};
   template <class V>
   HEARTH_FN V value(V x) const {
@@ -23,6 +25,8 @@ struct Expm1 {
   static constexpr OpInfo info{.name = "expm1",
                                .dtypes = dtypes::kFloating,
                                .promote = Promote::kFloat,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep,
                                .grad_of_output = true};
   template <class V>
   HEARTH_FN V value(V x) const {
@@ -35,8 +39,11 @@ struct Expm1 {
 };
 
 struct Log {
-  static constexpr OpInfo info{
-      .name = "log", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr OpInfo info{.name = "log",
+                               .dtypes = dtypes::kFloating,
+                               .promote = Promote::kFloat,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep};
   template <class V>
   HEARTH_FN V value(V x) const {
     return log(x);
@@ -48,8 +55,11 @@ struct Log {
 };
 
 struct Log1p {
-  static constexpr OpInfo info{
-      .name = "log1p", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr OpInfo info{.name = "log1p",
+                               .dtypes = dtypes::kFloating,
+                               .promote = Promote::kFloat,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep};
   template <class V>
   HEARTH_FN V value(V x) const {
     return log1p(x);
@@ -79,6 +89,8 @@ struct Rsqrt {
   static constexpr OpInfo info{.name = "rsqrt",
                                .dtypes = dtypes::kFloating,
                                .promote = Promote::kFloat,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep,
                                .grad_of_output = true};
   template <class V>
   HEARTH_FN V value(V x) const {
@@ -160,8 +172,11 @@ struct Cos {
 
 /// The angle of the point (b, a).
 struct Atan2 {
-  static constexpr OpInfo info{
-      .name = "atan2", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
+  static constexpr OpInfo info{.name = "atan2",
+                               .dtypes = dtypes::kFloating,
+                               .promote = Promote::kFloat,
+                               .amp = Amp::kWidest,
+                               .amp_cpu = Amp::kKeep};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return atan2(a, b);

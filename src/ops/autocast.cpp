@@ -1,37 +1,75 @@
 #include "ops/autocast.h"
 
+#include "hearth/autocast.h"
+
 namespace hearth {
 
 namespace {
 
-bool is_eligible(const Tensor& t) {
-  return t.defined() && t.is_floating_point() && t.scalar_type() != kDouble &&
-         !impl_of(t).has(kWrappedNumber);
+/// Tensors elsewhere, numbers (they are double) and integers stay as they are.
+bool is_eligible(const Tensor& t, DeviceType device) {
+  return t.defined() && t.device().type() == device && t.is_floating_point() &&
+         t.scalar_type() != kDouble;
 }
 
-ScalarType target_type(const OpCall& c) {
-  if (c.op.info->amp == Amp::kFloat32) return kFloat;
-  bool on_gpu = false;
+bool has_input_on(Inputs inputs, DeviceType device) {
+  for (int i = 0; i < inputs.count; ++i)
+    if (inputs[i].defined() && inputs[i].device().type() == device) return true;
+  return false;
+}
+
+ScalarType widest_type(Inputs inputs, DeviceType device) {
   ScalarType widest = ScalarType::Undefined;
-  for (int i = 0; i < c.inputs.count; ++i) {
-    const Tensor& t = c.inputs[i];
-    if (!t.defined()) continue;
-    on_gpu |= t.is_cuda();
-    if (is_eligible(t))
-      widest = widest == ScalarType::Undefined ? t.scalar_type()
-                                               : promote_types(widest, t.scalar_type());
+  for (int i = 0; i < inputs.count; ++i) {
+    const Tensor& t = inputs[i];
+    if (!is_eligible(t, device)) continue;
+    widest =
+        widest == ScalarType::Undefined ? t.scalar_type() : promote_types(widest, t.scalar_type());
   }
-  return c.op.info->amp == Amp::kLower ? ScalarType(modes.autocast_dtype[on_gpu]) : widest;
+  return widest;
+}
+
+ScalarType target_type(Inputs inputs, Amp policy, DeviceType device) {
+  if (policy == Amp::kFloat32) return kFloat;
+  return policy == Amp::kLower ? autocast::get_autocast_dtype(device) : widest_type(inputs, device);
 }
 
 }  // namespace
 
-AutocastInputs::AutocastInputs(const OpCall& c) {
-  const ScalarType target = target_type(c);
-  cast_.reserve(size_t(c.inputs.count));
-  for (int i = 0; i < c.inputs.count; ++i)
-    cast_.push_back(is_eligible(c.inputs[i]) ? c.inputs[i].to(target) : c.inputs[i]);
-  for (const Tensor& t : cast_) pointers_.push_back(&t);
+AutocastInputs::AutocastInputs(Inputs inputs, Amp policy, DeviceType device) : device_(device) {
+  const ScalarType target = target_type(inputs, policy, device);
+  casts_.reserve(size_t(inputs.count));  // so that pointers into it stay valid
+  inputs_.reserve(size_t(inputs.count));
+  for (int i = 0; i < inputs.count; ++i) {
+    const Tensor& t = inputs[i];
+    const bool cast = is_eligible(t, device) && t.scalar_type() != target;
+    if (cast) casts_.push_back(autocast::cached_cast(t, target));
+    inputs_.push_back(cast ? &casts_.back() : &t);
+  }
+}
+
+std::optional<AutocastInputs> autocast_inputs(const OpInfo& info, Inputs inputs) {
+  for (const DeviceType device : {DeviceType::CUDA, DeviceType::CPU}) {
+    const Amp policy = device == DeviceType::CPU ? info.amp_cpu : info.amp;
+    if (policy != Amp::kKeep && autocast::is_autocast_enabled(device) &&
+        has_input_on(inputs, device))
+      return AutocastInputs(inputs, policy, device);
+  }
+  return std::nullopt;
+}
+
+bool run_autocast(OpCall& c) {
+  if (c.binding != Binding::kNew) return false;
+  const std::optional<AutocastInputs> cast = autocast_inputs(*c.op.info, c.inputs);
+  if (!cast) return false;
+  OpCall again{c.op, c.args, cast->inputs()};
+  {
+    const ModesGuard guard;
+    autocast::set_autocast_enabled(cast->device(), false);
+    run(again);
+  }
+  for (Tensor& output : again.outputs) c.outputs.push_back(std::move(output));
+  return true;
 }
 
 }  // namespace hearth

@@ -1,20 +1,47 @@
 #pragma once
 
-#include <vector>
+#include <optional>
 
 #include "ops/call.h"
 
 namespace hearth {
 
-/// The inputs of a call, cast as the op's Amp policy and the thread's autocast dtype say.
+/// Inputs cast as the op's policy says.
 class AutocastInputs {
  public:
-  explicit AutocastInputs(const OpCall& call);
-  Inputs inputs() const { return {pointers_.data(), int(pointers_.size())}; }
+  AutocastInputs(Inputs inputs, Amp policy, DeviceType device);
+  Inputs inputs() const { return {inputs_.data(), int(inputs_.size())}; }
+  /// Autocast is done with this kind of device; inputs on the other may still have to be cast.
+  DeviceType device() const { return device_; }
 
  private:
-  std::vector<Tensor> cast_;
-  std::vector<const Tensor*> pointers_;
+  DeviceType device_;
+  std::vector<Tensor> casts_;
+  std::vector<const Tensor*> inputs_;
 };
 
+/// Nothing if autocast has nothing to do.
+std::optional<AutocastInputs> autocast_inputs(const OpInfo& info, Inputs inputs);
+/// Runs the call on cast inputs; false if autocast has nothing to do.
+bool run_autocast(OpCall& call);
+
+/// Keeps autocast out of the parts of a composed op's out= form.
+class NoAutocast {
+ public:
+  NoAutocast() : saved_(modes.flags & kAutocast) { modes.flags &= ~uint32_t(kAutocast); }
+  ~NoAutocast() { modes.flags |= saved_; }
+  NoAutocast(const NoAutocast&) = delete;
+  NoAutocast& operator=(const NoAutocast&) = delete;
+
+ private:
+  uint32_t saved_;
+};
+
+namespace autocast {
+
+/// tensor.to(dtype); kept for the rest of the region if the tensor is a weight and dtype the
+/// autocast dtype of its device.
+Tensor cached_cast(const Tensor& tensor, ScalarType dtype);
+
+}  // namespace autocast
 }  // namespace hearth

@@ -6,6 +6,7 @@
 #include "core/faults.h"
 #include "core/observer.h"
 #include "core/streams.h"
+#include "hearth/autocast.h"
 #include "kernels/backend.h"
 #include "ops/autocast.h"
 #include "ops/binding.h"
@@ -219,12 +220,12 @@ ComposedCall::ComposedCall(const OpRecord& op, const void* args, Inputs inputs)
   if (!(modes.flags & (kAutocast | kObserved))) [[likely]]
     return;
   watched_ = std::make_unique<Watched>();
-  if (modes.flags & kObserved)
-    watched_->observation.emplace(ObservedCall{op, args, inputs, outputs_});
-  if (modes.flags & kAutocast && op.info->amp != Amp::kKeep) {
-    inputs_ = watched_->cast.emplace(OpCall{op, args, inputs}).inputs();
-    modes.flags &= ~uint32_t(kAutocast);
+  if (modes.flags & kAutocast && (watched_->cast = autocast_inputs(*op.info, inputs))) {
+    inputs_ = watched_->cast->inputs();
+    autocast::set_autocast_enabled(watched_->cast->device(), false);
   }
+  if (modes.flags & kObserved)
+    watched_->observation.emplace(ObservedCall{op, args, inputs_, outputs_});
 }
 
 ComposedCall::~ComposedCall() = default;

@@ -131,28 +131,10 @@ void link_view(const Tensor& view, const OpCall& c, int output_nr) {
   autograd::record_view(view, base, c.op, c.args, output_nr, origin);
 }
 
-namespace {
-
-/// The call again, with its inputs cast by autocast's policy.
-void compute_cast(OpCall& c) {
-  AutocastInputs cast(c);
-  OpCall again{c.op, c.args, cast.inputs(), c.binding, {}};
-  for (const Tensor& output : c.outputs) again.outputs.push_back(output);
-  {
-    const ModesGuard guard;
-    modes.flags &= ~uint32_t(kAutocast);
-    run(again);
-  }
-  c.outputs.clear();
-  for (Tensor& output : again.outputs) c.outputs.push_back(std::move(output));
-}
-
-}  // namespace
-
 void compute_with_history(OpCall& c) {
+  if (modes.flags & kAutocast && run_autocast(c)) return;
   std::optional<Observation> observation;
   if (modes.flags & kObserved) observation.emplace(ObservedCall{c.op, c.args, c.inputs, c.outputs});
-  if (modes.flags & kAutocast && c.op.info->amp != Amp::kKeep) return compute_cast(c);
   const SlotSet needs = may_record(*c.op.info) ? wanted_gradients(c) : 0;
   check_binding(c, needs != 0);
   if (needs == 0) {

@@ -86,8 +86,11 @@ struct IndexPut {
     bool accumulate;
     HEARTH_FIELDS(dims, accumulate)
   };
-  static constexpr OpInfo info{
-      .name = "index_put", .arguments = "self,values,indices", .runs_inplace = true};
+  static constexpr OpInfo info{.name = "index_put",
+                               .arguments = "self,values,indices",
+                               .amp = Amp::kWidest,
+                               .amp_cpu = Amp::kKeep,
+                               .runs_inplace = true};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 2); }
   static void infer(const Args&, Infer& c) {
     HEARTH_CHECK(c.in(0).dtype == c.in(1).dtype,

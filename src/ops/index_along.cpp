@@ -55,6 +55,8 @@ struct ScatterAdd {
   using Args = DimArgs;
   static constexpr OpInfo info{.name = "scatter_add",
                                .arguments = "self,index,src",
+                               .amp = Amp::kWidest,
+                               .amp_cpu = Amp::kKeep,
                                .saves = in_slot(1),
                                .runs_inplace = true};
   static void infer(const Args& args, Infer& c) {

@@ -17,7 +17,7 @@ struct Cat {
     std::vector<int64_t> widths;  // of the inputs along dim: backward needs them all
     HEARTH_FIELDS(dim, widths)
   };
-  static constexpr OpInfo info{.name = "cat", .arguments = "tensors", .amp = Amp::kWidest};
+  static constexpr OpInfo info{.name = "cat", .arguments = "tensors", .amp_cpu = Amp::kWidest};
   static const TensorImpl* shape_giver(const Infer& c) {
     for (int i = 0; i < c.inputs(); ++i)
       if (!is_skipped(c.in(i))) return &c.in(i);

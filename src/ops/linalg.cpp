@@ -1,5 +1,6 @@
 #include "hearth/autograd.h"
 #include "kernels/matmul.h"
+#include "ops/autocast.h"
 #include "ops/binding.h"
 #include "ops/define.h"
 #include "ops/promote.h"
@@ -197,6 +198,7 @@ Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
                "matmul(): functions with out=... arguments don't support automatic "
                "differentiation, but one of the "
                "arguments requires grad.");
+  const NoAutocast no_autocast;
   const Tensor result = compose<Matmul>({}, self, other);
   HEARTH_CHECK(out.device() == result.device(),
                "Expected all tensors to be on the same device, but found at least two "

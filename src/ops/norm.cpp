@@ -129,7 +129,6 @@ struct BatchNorm {
                                .node = "NativeBatchNorm",
                                .arguments = "input,weight,bias,running_mean,running_var",
                                .dtypes = dtypes::kFloating,
-                               .amp = Amp::kKeep,
                                .optional = in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4),
                                .outputs = 3,
                                .non_differentiable = out_slot(1) | out_slot(2)};

@@ -64,7 +64,7 @@ Tensor spread(const Tensor& grad, IntArrayRef sizes, uint32_t mask) {
 
 struct SumOp {
   using Args = ReduceArgs;
-  static constexpr OpInfo info{.name = "sum", .amp = Amp::kFloat32};
+  static constexpr OpInfo info{.name = "sum", .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
   static void infer(const Args& args, Infer& c) {
     const ScalarType in = c.in(0).dtype;
     const ScalarType usual = is_integral(in, true) ? kLong : in;
@@ -84,8 +84,7 @@ struct SumOp {
 
 struct MeanOp {
   using Args = ReduceArgs;
-  static constexpr OpInfo info{
-      .name = "mean", .dtypes = dtypes::kFloating | dtypes::kComplex, .amp = Amp::kKeep};
+  static constexpr OpInfo info{.name = "mean", .dtypes = dtypes::kFloating | dtypes::kComplex};
   static double count(IntArrayRef sizes, uint32_t mask) {
     double product = 1;
     for (size_t d = 0; d < sizes.size(); ++d)

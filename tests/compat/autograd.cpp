@@ -1,3 +1,4 @@
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -115,4 +116,20 @@ TEST(Autograd, AGradientStep) {
     w.mutable_grad().zero_();
   }
   EXPECT_NEAR(w[1].item<float>(), -2, 1e-3);
+}
+
+TEST(Autograd, AutocastThroughItsFunctions) {
+  const auto w = torch::ones({2, 2}, torch::requires_grad());
+  const auto x = torch::ones({2, 2});
+  EXPECT_FALSE(at::autocast::is_autocast_enabled(at::kCPU));
+  EXPECT_EQ(at::autocast::get_autocast_dtype(at::kCPU), at::kBFloat16);
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  at::autocast::increment_nesting();
+  const auto product = torch::mm(x, w);
+  EXPECT_EQ(product.scalar_type(), torch::kBFloat16);
+  EXPECT_EQ(torch::exp(x).scalar_type(), torch::kFloat);
+  if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  at::autocast::set_autocast_enabled(at::kCPU, false);
+  product.sum().backward();
+  EXPECT_TRUE(torch::equal(w.grad(), torch::full({2, 2}, 2.0)));
 }

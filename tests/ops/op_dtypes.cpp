@@ -1,8 +1,6 @@
-// Promotion and autocast, derived from the rows.
+// Promotion, derived from the rows.
 #include <gtest/gtest.h>
 
-#include "core/modes.h"
-#include "ops/call.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
@@ -40,45 +38,6 @@ TEST_P(OpDtypes, MixedDtypesPromote) {
           EXPECT_EQ(out.scalar_type(), wanted) << what;
           expect_close(out, row.reference(arrays_of(in))[0], row.slack, what);
         }
-}
-
-const OpInfo* info_of(const std::string& name) {
-  for (const OpRecord* op : all_ops())
-    if (op->info->name == name) return op->info;
-  return nullptr;
-}
-
-/// The dtype an op is computed in under autocast if its floating inputs have these dtypes.
-ScalarType autocast_dtype(Amp amp, const Tensors& in, Device device) {
-  ScalarType widest = ScalarType::Undefined;
-  for (const Tensor& t : in)
-    if (t.defined() && t.is_floating_point())
-      widest = widest == ScalarType::Undefined ? t.scalar_type()
-                                               : promote_types(widest, t.scalar_type());
-  switch (amp) {
-    case Amp::kLower: return device.is_cuda() ? kHalf : kBFloat16;
-    case Amp::kFloat32: return kFloat;
-    default: return widest;
-  }
-}
-
-TEST_P(OpDtypes, AutocastChoosesTheDtype) {
-  const Row& row = GetParam();
-  const OpInfo* info = info_of(row.name);
-  if (!info) GTEST_SKIP() << "not an op of its own";
-  const ModesGuard guard;
-  for (const Device device : devices())
-    for (const ScalarType dtype : {kFloat, kBFloat16, kHalf, kDouble}) {
-      if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
-      const Tensors in = make_inputs(row.cases[0], dtype, device, Form::kContiguous, 1);
-      modes.flags |= kAutocast;
-      const Tensors out = row.call(in);
-      modes.flags &= ~uint32_t(kAutocast);
-      const ScalarType computed =
-          dtype == kDouble ? kDouble : autocast_dtype(info->amp, in, device);
-      EXPECT_EQ(out[0].scalar_type(), result_dtype(row, 0, computed))
-          << row.name << " of " << name_of(dtype);
-    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Rows, OpDtypes, ::testing::ValuesIn(rows()),

@@ -1,9 +1,11 @@
-// Writes what every row computes to $HEARTH_ORACLE_FILE, for tests/oracle/compare.py.
+// Writes what every row computes to $HEARTH_ORACLE_FILE, for tests/oracle/compare.py; with
+// HEARTH_ORACLE_AUTOCAST=1 under autocast and, besides, with inputs of different dtypes.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <fstream>
 
+#include "hearth/autocast.h"
 #include "hearth/autograd.h"
 #include "tests/support/op_table.h"
 
@@ -59,20 +61,42 @@ Tensors gradients(const Tensors& out, const Tensors& leaves) {
   return autograd::grad({total}, wanted, {}, {}, false, true);
 }
 
-void dump(std::ostream& file, const Row& row, const Case& inputs, ScalarType dtype) {
-  const Tensors in = make_inputs(inputs, dtype, Device("cpu"), Form::kTransposed, 9);
+/// What the row computes, or that it is an error.
+void write_results(std::ostream& file, const Row& row, const Tensors& leaves) {
+  Tensors out, grads;
+  try {
+    out = row.call(leaves);
+    grads = gradients(out, leaves);
+  } catch (const Error&) {
+    file << ", \"fails\": true";
+    return;
+  }
+  write(file, "outputs", out);
+  write(file, "grads", grads);
+}
+
+void dump(std::ostream& file, const Row& row, const Case& inputs, const Tensors& in) {
   Tensors leaves;
   for (size_t i = 0; i < in.size(); ++i) {
     leaves.push_back(in[i].defined() ? in[i].detach() : in[i]);
     if (in[i].defined() && in[i].is_floating_point() && !inputs[i].constant)
       leaves[i].requires_grad_();
   }
-  const Tensors out = row.call(leaves);
   file << "{\"row\": \"" << row.name << "\"";
   write(file, "inputs", in);
-  write(file, "outputs", out);
-  write(file, "grads", gradients(out, leaves));
+  write_results(file, row, leaves);
   file << "}\n";
+}
+
+/// The same inputs with the first of them in another dtype. PyTorch does not look at dtypes where
+/// there is nothing to compute.
+void dump_mixed(std::ostream& file, const Row& row, const Case& inputs, const Tensors& in) {
+  if (in.size() < 2 || !in[0].is_floating_point() || in[0].numel() == 0) return;
+  for (const ScalarType dtype : {kFloat, kBFloat16, kHalf}) {
+    Tensors mixed = in;
+    mixed[0] = in[0].to(dtype);
+    if (in[0].scalar_type() != dtype) dump(file, row, inputs, mixed);
+  }
 }
 
 TEST(Oracle, Dump) {
@@ -80,10 +104,16 @@ TEST(Oracle, Dump) {
   if (!path) GTEST_SKIP() << "HEARTH_ORACLE_FILE is not set";
   std::ofstream file(path);
   file.precision(17);
+  const bool autocast = std::getenv("HEARTH_ORACLE_AUTOCAST") != nullptr;
+  const AutocastMode region(kCPU, {}, autocast);
   for (const Row& row : rows())
     for (const ScalarType dtype : dtypes_in(row.dtypes))
-      for (const Case& inputs : row.cases)
-        if (row.reference) dump(file, row, inputs, dtype);
+      for (const Case& inputs : row.cases) {
+        if (!row.reference) continue;
+        const Tensors in = make_inputs(inputs, dtype, Device("cpu"), Form::kTransposed, 9);
+        dump(file, row, inputs, in);
+        if (autocast) dump_mixed(file, row, inputs, in);
+      }
   EXPECT_TRUE(file.good());
 }
 

@@ -1,0 +1,227 @@
+// What autocast does to each op, held against PyTorch's lists.
+#include "hearth/autocast.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "hearth/operators.h"
+#include "hearth/stream.h"
+#include "ops/call.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+// From "Autocast Op Reference" in PyTorch's documentation of torch.amp and, for what it leaves out,
+// from the lists in ATen's autocast_mode.{h,cpp} (2.15), by PyTorch's names. Ops that Hearth does
+// not have yet stand here too. What is in no list runs in what comes in.
+constexpr const char* kCudaLower =
+    "matmul addbmm addmm addmv addr baddbmm bmm chain_matmul multi_dot conv1d conv2d conv3d "
+    "conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc convolution gru_cell linear "
+    "lstm_cell mm mv prelu rnn_tanh_cell rnn_relu_cell einsum linalg_vecdot linalg_multi_dot "
+    "scaled_dot_product_attention";
+constexpr const char* kCudaFloat32 =
+    "acos asin binary_cross_entropy_with_logits cosh cosine_embedding_loss cdist "
+    "cosine_similarity cross_entropy cumprod cumsum dist erfinv exp expm1 group_norm "
+    "hinge_embedding_loss huber_loss kl_div l1_loss layer_norm native_layer_norm log log10 "
+    "log_softmax log1p log2 logsumexp margin_ranking_loss mse_loss multilabel_margin_loss "
+    "multi_margin_loss nll_loss nll_loss2d norm normalize pdist poisson_nll_loss pow prod "
+    "reciprocal rms_norm rsqrt sinh smooth_l1_loss soft_margin_loss softmax softmin softplus sum "
+    "renorm tan triplet_margin_loss frobenius_norm nuclear_norm linalg_vector_norm "
+    "linalg_matrix_norm upsample_nearest1d upsample_nearest2d upsample_nearest3d "
+    "upsample_linear1d upsample_bilinear2d upsample_trilinear3d upsample_bicubic2d";
+constexpr const char* kCudaWidest =
+    "addcdiv addcmul atan2 bilinear cross dot vdot grid_sample grid_sampler index_put scatter_add "
+    "tensordot";
+constexpr const char* kCpuLower =
+    "conv1d conv2d conv3d bmm mm linalg_vecdot baddbmm addmm addbmm linear matmul conv_tbc "
+    "conv_transpose1d conv_transpose2d conv_transpose3d prelu scaled_dot_product_attention";
+constexpr const char* kCpuFloat32 =
+    "avg_pool3d binary_cross_entropy grid_sample grid_sampler polar prod quantile nanquantile stft "
+    "cdist trace view_as_complex cholesky cholesky_inverse cholesky_solve inverse lu_solve orgqr "
+    "ormqr pinverse max_pool3d max_unpool2d max_unpool3d adaptive_avg_pool3d reflection_pad1d "
+    "reflection_pad2d replication_pad1d replication_pad2d replication_pad3d mse_loss "
+    "cosine_embedding_loss nll_loss nll_loss2d hinge_embedding_loss poisson_nll_loss "
+    "smooth_l1_loss cross_entropy cross_entropy_loss l1_loss huber_loss margin_ranking_loss "
+    "soft_margin_loss triplet_margin_loss multi_margin_loss ctc_loss kl_div "
+    "multilabel_margin_loss binary_cross_entropy_with_logits linalg_cond linalg_matrix_rank "
+    "linalg_solve linalg_cholesky linalg_svdvals linalg_eigvals linalg_eigvalsh linalg_inv "
+    "linalg_householder_product linalg_tensorinv linalg_tensorsolve fake_quantize_per_tensor_"
+    "affine geqrf qr svd triangular_solve fractional_max_pool2d fractional_max_pool3d "
+    "adaptive_max_pool3d linalg_qr linalg_cholesky_ex linalg_svd linalg_eig linalg_eigh "
+    "linalg_lstsq linalg_inv_ex";
+constexpr const char* kCpuWidest = "cat stack index_copy";
+
+using Policies = std::map<std::string, Amp>;
+
+Policies listed(const char* lower, const char* float32, const char* widest) {
+  Policies policies;
+  const auto add = [&](const char* names, Amp policy) {
+    std::istringstream words(names);
+    for (std::string name; words >> name;) policies[name] = policy;
+  };
+  add(lower, Amp::kLower);
+  add(float32, Amp::kFloat32);
+  add(widest, Amp::kWidest);
+  return policies;
+}
+
+Amp pytorchs_policy(const std::string& name, DeviceType device) {
+  static const Policies cuda = listed(kCudaLower, kCudaFloat32, kCudaWidest);
+  static const Policies cpu = listed(kCpuLower, kCpuFloat32, kCpuWidest);
+  const Policies& policies = device == kCUDA ? cuda : cpu;
+  const auto found = policies.find(name);
+  return found == policies.end() ? Amp::kKeep : found->second;
+}
+
+TEST(Autocast, PoliciesArePyTorchs) {
+  for (const OpRecord* op : all_ops()) {
+    const OpInfo& info = *op->info;
+    EXPECT_EQ(info.amp, pytorchs_policy(info.name, kCUDA)) << info.name << " on CUDA";
+    EXPECT_EQ(info.amp_cpu, pytorchs_policy(info.name, kCPU)) << info.name << " on the CPU";
+  }
+}
+
+/// What PyTorch does in a row: the policy of the function it calls, or of the one that calls.
+Amp policy_of(const Row& row, DeviceType device) {
+  if (row.name == "sum_to_size") return pytorchs_policy("sum", device);
+  if (row.name.starts_with("index_put")) return Amp::kKeep;  // the rows write in place
+  const Amp policy = pytorchs_policy(row.name, device);
+  return policy != Amp::kKeep || row.covers.empty() ? policy
+                                                    : pytorchs_policy(row.covers[0], device);
+}
+
+ScalarType computed_dtype(Amp policy, ScalarType dtype, ScalarType autocast_dtype) {
+  if (dtype == kDouble) return kDouble;
+  switch (policy) {
+    case Amp::kLower: return autocast_dtype;
+    case Amp::kFloat32: return kFloat;
+    default: return dtype;  // the widest of equal ones, too
+  }
+}
+
+class OpAutocast : public ::testing::TestWithParam<Row> {};
+
+TEST_P(OpAutocast, ChoosesTheDtype) {
+  const Row& row = GetParam();
+  for (const Device device : devices())
+    for (const ScalarType lower : {kHalf, kBFloat16})
+      for (const ScalarType dtype : {kFloat, kBFloat16, kHalf, kDouble}) {
+        if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
+        const Tensors in = make_inputs(row.cases[0], dtype, device, Form::kContiguous, 1);
+        const AutocastMode autocast(device.type(), lower);
+        const ScalarType computed = computed_dtype(policy_of(row, device.type()), dtype, lower);
+        EXPECT_EQ(row.call(in)[0].scalar_type(), result_dtype(row, 0, computed))
+            << row.name << " of " << name_of(dtype) << " on " << device;
+      }
+}
+
+TEST_P(OpAutocast, LeavesOutAndInplaceFormsAlone) {
+  const Row& row = GetParam();
+  if (!row.reference || (!row.out && !row.inplace)) GTEST_SKIP() << "has no such forms";
+  for (const Device device : devices())
+    for (const ScalarType dtype : {kFloat, kHalf}) {
+      if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
+      const Tensors in = make_inputs(row.cases[0], dtype, device, Form::kContiguous, 1);
+      const Tensor wanted = row.call(in)[0];
+      const AutocastMode autocast(device.type());
+      if (row.out) {
+        Tensor out = empty({0}, wanted.options());
+        row.out(out, in);
+        expect_close(out, to_array(wanted), 0, row.name + " out=");
+      }
+      if (!row.inplace || !wanted.sizes().equals(in[0].sizes())) continue;
+      Tensors copies = in;
+      copies[0] = in[0].clone();
+      row.inplace(copies[0], copies);
+      expect_close(copies[0].to(wanted.scalar_type()), to_array(wanted), 0, row.name + "_");
+    }
+}
+
+TEST_P(OpAutocast, ConcernsOneKindOfDevice) {
+  const Row& row = GetParam();
+  for (const Device device : devices()) {
+    const DeviceType other = device.is_cpu() ? kCUDA : kCPU;
+    const ModesGuard guard;
+    autocast::set_autocast_enabled(other, true);
+    for (const ScalarType dtype : {kFloat, kHalf}) {
+      if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
+      const Tensors in = make_inputs(row.cases[0], dtype, device, Form::kContiguous, 1);
+      EXPECT_EQ(row.call(in)[0].scalar_type(), result_dtype(row, 0, dtype))
+          << row.name << " of " << name_of(dtype) << " on " << device;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, OpAutocast, ::testing::ValuesIn(rows()),
+                         [](const auto& test) { return test.param.name; });
+
+Tensor some(IntArrayRef sizes, ScalarType dtype, Device device) {
+  return ones(sizes, TensorOptions(dtype).device(device));
+}
+
+TEST(Autocast, PromotionAnswersWhereNoListDoes) {
+  for (const Device device : devices()) {
+    const AutocastMode autocast(device.type());
+    const Tensor half = some({2, 2}, kHalf, device), number = some({}, kFloat, device),
+                 full = some({2, 2}, kFloat, device);
+    // A 0-d tensor does not decide the dtype.
+    for (const Tensor& result :
+         {half + number, half - number, half * number, half / number, half.maximum(number),
+          half.minimum(number), where(half.gt(0), half, number), half + 1.5})
+      EXPECT_EQ(result.scalar_type(), kHalf) << device;
+    EXPECT_EQ((half + full).scalar_type(), kFloat) << device;
+  }
+}
+
+TEST(Autocast, TheWidestTypeOnCuda) {
+  for (const Device device : devices()) {
+    const AutocastMode autocast(device.type());
+    const Tensor half = some({2, 2}, kHalf, device), number = some({}, kFloat, device),
+                 full = some({2, 2}, kFloat, device);
+    const Tensor index = zeros({2, 2}, TensorOptions(kLong).device(device));
+    // PyTorch does not except 0-d tensors there.
+    EXPECT_EQ(half.atan2(number).scalar_type(), device.is_cuda() ? kFloat : kHalf) << device;
+    if (device.is_cuda()) {
+      EXPECT_EQ(half.scatter_add(0, index, full).scalar_type(), kFloat) << device;
+      EXPECT_EQ(full.scatter_add(0, index, half).scalar_type(), kFloat) << device;
+    } else {
+      EXPECT_THROW(half.scatter_add(0, index, full), Error);
+    }
+    EXPECT_EQ(cat({half, full}).scalar_type(), kFloat) << device;
+    EXPECT_EQ(stack({half, half}).scalar_type(), kHalf) << device;
+  }
+}
+
+TEST(Autocast, WhatIsNotEligibleStaysAsItIs) {
+  for (const Device device : devices()) {
+    const AutocastMode autocast(device.type());
+    const Tensor full = some({2, 2}, kFloat, device), wide = some({2, 2}, kDouble, device),
+                 half = some({2, 2}, kHalf, device), whole = some({2, 2}, kLong, device);
+    EXPECT_THROW(full.mm(wide), Error) << device;
+    EXPECT_EQ(whole.mm(whole).scalar_type(), kLong) << device;
+    EXPECT_EQ(whole.sum().scalar_type(), kLong) << device;
+    EXPECT_EQ(wide.pow(half).scalar_type(), kDouble) << device;
+    EXPECT_EQ(half.sum(kHalf).scalar_type(), kHalf) << device;
+    EXPECT_EQ(half.sum(kDouble).scalar_type(), kDouble) << device;
+    // On CUDA a number goes along with what the tensor is cast to.
+    EXPECT_EQ(half.pow(2).scalar_type(), device.is_cuda() ? kFloat : kHalf) << device;
+    EXPECT_EQ(some({2, 2}, kFloat, kMeta).mm(some({2, 2}, kFloat, kMeta)).scalar_type(), kFloat);
+  }
+}
+
+TEST(Autocast, SumsOfHalfsDoNotOverflowOnCuda) {
+  for (const Device device : devices()) {
+    if (!device.is_cuda()) continue;
+    const Tensor large = some({4}, kHalf, device) * 60000;
+    EXPECT_TRUE(std::isinf(large.sum().item<double>()));
+    const AutocastMode autocast(kCUDA);
+    EXPECT_NEAR(large.sum().item<double>(), 4 * 60000.0, 200);
+  }
+}
+
+}  // namespace
+}  // namespace hearth::testing
