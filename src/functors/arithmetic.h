@@ -118,7 +118,8 @@ struct Abs {
 
 /// condition ? a : b.
 struct Where {
-  static constexpr OpInfo info{.name = "where", .amp = Amp::kWidest};
+  static constexpr OpInfo info{
+      .name = "where", .arguments = "condition,self,other", .amp = Amp::kWidest};
   template <class V>
   HEARTH_FN V value(V c, V a, V b) const {
     return select(c != 0, a, b);
