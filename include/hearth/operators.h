@@ -21,7 +21,7 @@ HEARTH_OPERATOR(>=, ge)
 #undef HEARTH_OPERATOR
 inline Tensor operator+(const Scalar& a, const Tensor& b) { return add(b, a); }
 inline Tensor operator*(const Scalar& a, const Tensor& b) { return mul(b, a); }
-inline Tensor operator-(const Scalar& a, const Tensor& b) { return add(neg(b), a); }
+inline Tensor operator-(const Scalar& a, const Tensor& b) { return rsub(b, a); }
 inline Tensor operator/(const Scalar& a, const Tensor& b) {
   return div(full({}, a, b.options()), b);
 }

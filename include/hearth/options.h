@@ -19,7 +19,14 @@ class TensorOptions {
   constexpr TensorOptions(TypeMeta type) { set_dtype(type); }
   constexpr TensorOptions(Device where) { set_device(where); }
   constexpr TensorOptions(DeviceType where) { set_device(Device(where)); }
-  TensorOptions(const char* where) { set_device(Device(where)); }
+  /// A template, so that the number 0 is not taken for a null pointer.
+  template <class T>
+  requires std::is_same_v<T, const char*> || std::is_same_v<T, char*> TensorOptions(T where) {
+    set_device(Device(where));
+  }
+  template <class T>
+  requires std::is_null_pointer_v<T> TensorOptions(T)
+  = delete;
   TensorOptions(const std::string& where) { set_device(Device(where)); }
   constexpr TensorOptions(Layout) : has_layout_(true) {}
   constexpr TensorOptions(MemoryFormat format) : format_(format), has_format_(true) {}

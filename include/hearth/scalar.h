@@ -48,7 +48,7 @@ class Scalar {
     } else if constexpr (std::is_integral_v<T>) {
       return static_cast<T>(to_integer(dtype_of<T>));
     } else if constexpr (std::is_same_v<T, complex<float>> || std::is_same_v<T, complex<double>>) {
-      return T(to_complex());
+      return T(to_complex(dtype_of<T>));
     } else {
       return static_cast<T>(static_cast<float_of<T>>(to_real(dtype_of<T>)));
     }
@@ -65,6 +65,10 @@ class Scalar {
   BFloat16 toBFloat16() const { return to<BFloat16>(); }
   complex<double> toComplexDouble() const { return to<complex<double>>(); }
 
+  /// The number that a tensor of this dtype holds after it was stored there; the error of to<T>()
+  /// when it does not fit.
+  HEARTH_API Scalar stored_as(ScalarType type) const;
+
   HEARTH_API Scalar operator-() const;
   HEARTH_API bool equal(const Scalar& other) const;
 
@@ -80,7 +84,7 @@ class Scalar {
   using float_of = std::conditional_t<std::is_same_v<T, double>, double, float>;
   HEARTH_API int64_t to_integer(ScalarType type) const;
   HEARTH_API double to_real(ScalarType type) const;
-  HEARTH_API complex<double> to_complex() const;
+  HEARTH_API complex<double> to_complex(ScalarType type) const;
 
   union {
     int64_t integer_;

@@ -7,6 +7,7 @@
 #include "core/modes.h"
 #include "core/streams.h"
 #include "core/tensor_impl.h"
+#include "kernels/backend.h"
 
 namespace hearth {
 
@@ -98,14 +99,19 @@ void Generator::set_state(const Tensor& state) {
   g.philox_offset = words[1];
 }
 
-Generator make_generator(Device device) { return Generator(new_impl(device)); }
+Generator make_generator(Device device) {
+  HEARTH_CHECK(!device.is_meta(), "META device type not an accelerator.");
+  if (device.is_cuda() && !device.has_index()) device.set_index(current_cuda_device());
+  if (device.is_cuda()) backend_of(device);  // throws if there is no such device
+  return Generator(new_impl(device));
+}
 
 const Generator& default_generator(Device device) {
-  static const Generator cpu = make_generator(Device(DeviceType::CPU));
+  static const Generator cpu(new_impl(Device(DeviceType::CPU)));
   static const std::array<Generator, kMaxGpus>& gpus = *[] {
     auto* all = new std::array<Generator, kMaxGpus>;
     for (int i = 0; i < kMaxGpus; ++i)
-      (*all)[size_t(i)] = make_generator(Device(DeviceType::CUDA, DeviceIndex(i)));
+      (*all)[size_t(i)] = Generator(new_impl(Device(DeviceType::CUDA, DeviceIndex(i))));
     return all;
   }();
   if (!device.is_cuda()) return cpu;
@@ -123,9 +129,8 @@ void manual_seed(uint64_t seed) {
 GeneratorImpl& generator_for(const Generator& generator, Device device) {
   if (!generator.defined()) return *default_generator(device).impl();
   GeneratorImpl& impl = *generator.impl();
-  HEARTH_CHECK(impl.device.type() == device.type(), "Expected a '",
-               device.is_cuda() ? "cuda" : "cpu", "' device type for generator but found '",
-               impl.device.is_cuda() ? "cuda" : "cpu", "'");
+  HEARTH_CHECK(impl.device.type() == device.type(), "Expected a '", device.type(),
+               "' device type for generator but found '", impl.device.type(), "'");
   return impl;
 }
 

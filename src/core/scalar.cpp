@@ -8,9 +8,59 @@ namespace hearth {
 
 namespace {
 
+const char* c_name_of(ScalarType type) {
+  switch (type) {
+    case kByte: return "uint8_t";
+    case kChar: return "int8_t";
+    case kShort: return "int16_t";
+    case kLong: return "int64_t";
+    default: return TypeMeta(type).name();
+  }
+}
+
 [[noreturn]] void overflow(ScalarType type) {
-  detail::fail<Error>("value cannot be converted to type ", TypeMeta(type).name(),
-                      " without overflow");
+  detail::fail<Error>("value cannot be converted to type ", c_name_of(type), " without overflow");
+}
+
+/// The largest finite number of a floating dtype.
+double largest(ScalarType type) {
+  switch (type) {
+    case kHalf: return 65504;
+    case kBFloat16: return 0x1.fep127;
+    case kFloat: return FLT_MAX;
+    default: return DBL_MAX;
+  }
+}
+
+/// Infinities and NaN are in every floating dtype.
+double checked_real(double value, ScalarType type) {
+  if (std::isfinite(value) && std::fabs(value) > largest(type)) overflow(type);
+  return value;
+}
+
+bool fits_integer(int64_t value, ScalarType type) {
+  const auto fits = [&](auto limits) {
+    return value >= int64_t(limits.min()) && value <= int64_t(limits.max());
+  };
+  switch (type) {
+    // Negative integers may wrap into an unsigned type, as in PyTorch.
+    case kByte: return value >= -255 && value <= 255;
+    case kChar: return fits(std::numeric_limits<int8_t>());
+    case kShort: return fits(std::numeric_limits<int16_t>());
+    case kInt: return fits(std::numeric_limits<int32_t>());
+    default: return true;
+  }
+}
+
+/// The bound of fractions from below; from above, 255.5 fits uint8 as 255.
+double lowest_integer(ScalarType type) {
+  switch (type) {
+    case kByte: return 0;
+    case kChar: return -0x1p7;
+    case kShort: return -0x1p15;
+    case kInt: return -0x1p31;
+    default: return -0x1p63;
+  }
 }
 
 }  // namespace
@@ -22,37 +72,40 @@ int64_t Scalar::to_integer(ScalarType type) const {
     if (kind_ == Kind::kComplex && complex_.imag_ != 0) overflow(type);
     if (!(real >= -0x1p63 && real < 0x1p63)) overflow(type);
     value = static_cast<int64_t>(real);
+    if (real < lowest_integer(type)) overflow(type);
   }
-  const auto fits = [&](auto limits) {
-    return value >= int64_t(limits.min()) && value <= int64_t(limits.max());
-  };
-  bool ok = true;
-  switch (type) {
-    // Negative numbers may wrap into an unsigned type, as in PyTorch.
-    case kByte: ok = value >= -255 && value <= 255; break;
-    case kChar: ok = fits(std::numeric_limits<int8_t>()); break;
-    case kShort: ok = fits(std::numeric_limits<int16_t>()); break;
-    case kInt: ok = fits(std::numeric_limits<int32_t>()); break;
-    default: break;
-  }
-  if (!ok) overflow(type);
+  if (!fits_integer(value, type)) overflow(type);
   return value;
 }
 
 double Scalar::to_real(ScalarType type) const {
-  if (kind_ == Kind::kBoolean || kind_ == Kind::kInteger) return static_cast<double>(integer_);
+  if (kind_ == Kind::kBoolean || kind_ == Kind::kInteger)
+    return checked_real(static_cast<double>(integer_), type);
   if (kind_ == Kind::kComplex && complex_.imag_ != 0) overflow(type);
-  const double value = kind_ == Kind::kReal ? real_ : complex_.real_;
-  const double limit = type == kHalf                         ? 65504.0
-                       : type == kFloat || type == kBFloat16 ? double(FLT_MAX)
-                                                             : DBL_MAX;
-  if (std::isfinite(value) && std::fabs(value) > limit) overflow(type);
+  return checked_real(kind_ == Kind::kReal ? real_ : complex_.real_, type);
+}
+
+complex<double> Scalar::to_complex(ScalarType type) const {
+  const complex<double> value = kind_ == Kind::kComplex ? complex_
+                                : kind_ == Kind::kReal  ? real_
+                                                        : static_cast<double>(integer_);
+  if (type == kComplexFloat) {
+    const auto fits = [](double part) {
+      return !std::isfinite(part) || std::fabs(part) <= FLT_MAX;
+    };
+    if (!fits(value.real_) || !fits(value.imag_)) overflow(type);
+  }
   return value;
 }
 
-complex<double> Scalar::to_complex() const {
-  if (kind_ == Kind::kComplex) return complex_;
-  return kind_ == Kind::kReal ? real_ : static_cast<double>(integer_);
+Scalar Scalar::stored_as(ScalarType type) const {
+  switch (type) {
+#define HEARTH_STORE(cpp_type, Name) \
+  case ScalarType::Name: return to<cpp_type>();
+    HEARTH_DTYPES(HEARTH_STORE)
+#undef HEARTH_STORE
+    default: return *this;
+  }
 }
 
 Scalar Scalar::operator-() const {
@@ -68,7 +121,7 @@ Scalar Scalar::operator-() const {
 bool Scalar::equal(const Scalar& other) const {
   if (isBoolean() != other.isBoolean()) return false;
   if (isIntegral(true) && other.isIntegral(true)) return integer_ == other.integer_;
-  return to_complex() == other.to_complex();
+  return toComplexDouble() == other.toComplexDouble();
 }
 
 std::string to_string(const Scalar& value) {

@@ -52,6 +52,16 @@ int64_t checked_numel(IntArrayRef sizes) {
   return product;
 }
 
+namespace {
+
+/// From a dimension's contiguous stride to that of the next outer one.
+inline void next_stride(int64_t& stride, int64_t size) {
+  const bool overflow = size > 1 && __builtin_mul_overflow(stride, size, &stride);
+  HEARTH_CHECK(!overflow, "Stride calculation overflowed");
+}
+
+}  // namespace
+
 void TensorImpl::set_sizes(IntArrayRef sizes) {
   const int64_t count = checked_numel(sizes);
   resize_dims(sizes.size());
@@ -62,7 +72,7 @@ void TensorImpl::set_sizes(IntArrayRef sizes) {
   for (int d = dim - 1; d >= 0; --d) {
     size[d] = sizes[size_t(d)];
     stride[d] = step;
-    step *= size[d] > 1 ? size[d] : 1;
+    if (d > 0) next_stride(step, size[d]);
   }
   flags |= kContiguous | kDense;
 }
@@ -159,7 +169,7 @@ Dims contiguous_strides(IntArrayRef sizes) {
   int64_t step = 1;
   for (size_t d = sizes.size(); d-- > 0;) {
     strides[d] = step;
-    step *= sizes[d] > 1 ? sizes[d] : 1;
+    if (d > 0) next_stride(step, sizes[d]);
   }
   return strides;
 }
@@ -169,7 +179,7 @@ Dims channels_last_strides(IntArrayRef sizes) {
   int64_t step = 1;
   const auto set = [&](size_t d) {
     strides[d] = step;
-    step *= sizes[d] > 1 ? sizes[d] : 1;
+    if (d > 0) next_stride(step, sizes[d]);
   };
   set(1);
   for (size_t d = sizes.size(); d-- > 2;) set(d);

@@ -118,7 +118,7 @@ struct Abs {
 
 /// condition ? a : b.
 struct Where {
-  static constexpr OpInfo info{.name = "where"};
+  static constexpr OpInfo info{.name = "where", .arguments = "condition,self,other"};
   template <class V>
   HEARTH_FN V value(V c, V a, V b) const {
     return select(c != 0, a, b);

@@ -80,6 +80,7 @@ struct OpInfo {
   SlotSet non_differentiable = 0;  // outputs that never require grad
   bool runs_inplace = false;   // launch copes with output 0 being input 0 (pointwise ops always do)
   bool mixes_devices = false;  // inputs may live on different devices (copies)
+  bool fills = false;  // in place: one number for all elements, so that they may share memory
   bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)
 };
 

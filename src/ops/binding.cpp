@@ -53,10 +53,9 @@ bool partially_overlap(const TensorImpl& a, const TensorImpl& b) {
 
 namespace {
 
-void check_writable(const Tensor& target, ScalarType dtype) {
+void check_castable(const Tensor& target, ScalarType dtype) {
   HEARTH_CHECK(can_cast(dtype, target.scalar_type()), "result type ", name_of(dtype),
                " can't be cast to the desired output type ", name_of(target.scalar_type()));
-  check_no_internal_overlap(target);
 }
 
 bool shares_memory_with_input(const OpCall& call, const Tensor& output) {
@@ -83,7 +82,8 @@ void check_outputs_apart(const Outputs& outputs) {
 }  // namespace
 
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
-  check_writable(out, dtype);
+  check_castable(out, dtype);
+  check_no_internal_overlap(out);
   resize_out(out, sizes);
 }
 
@@ -100,7 +100,8 @@ BoundOutputs::BoundOutputs(OpCall& call, const Infer& inferred) : call_(call) {
 }
 
 void BoundOutputs::check(const Tensor& target, const Infer::Output& wanted) const {
-  check_writable(target, wanted.dtype);
+  check_castable(target, wanted.dtype);
+  if (!call_.op.info->fills) check_no_internal_overlap(target);
   if (call_.binding == Binding::kInplace) check_inplace_shape(target, wanted.sizes);
 }
 

@@ -22,8 +22,10 @@ std::vector<const OpRecord*>& registry() {
   return ops;
 }
 
-const char* argument_name(const OpInfo& info, int index) {
+/// The name of a call's tensor: the inputs come first, then the outputs.
+const char* argument_name(const OpInfo& info, int index, int inputs) {
   static thread_local std::string name;
+  if (index >= inputs) return "out";
   const std::string_view list = *info.arguments ? info.arguments : "self,other,tensor2,tensor3";
   size_t start = 0;
   for (int i = 0; i < index && start != std::string_view::npos; ++i) {
@@ -35,13 +37,14 @@ const char* argument_name(const OpInfo& info, int index) {
   return name.c_str();
 }
 
-[[noreturn, gnu::cold]] void mixed_devices(const OpInfo& info, Device a, Device b, int argument) {
+[[noreturn, gnu::cold]] void mixed_devices(const OpCall& c, Device a, Device b, int argument) {
+  const OpInfo& info = *c.op.info;
   const Device host = a.is_cpu() ? a : b, other = a.is_cpu() ? b : a;
   detail::fail<Error>(
       "Expected all tensors to be on the same device, but found at least two devices, ",
       other.str(), " and ", host.str(), "! (when checking argument for argument ",
-      argument_name(info, argument), " in method ", info.name, "; move it with .to(\"", a.str(),
-      "\"))");
+      argument_name(info, argument, c.inputs.count), " in method ", info.name,
+      "; move it with .to(\"", a.str(), "\"))");
 }
 
 /// The device an op runs on: that of its inputs and of given outputs. A number on the CPU goes
@@ -61,7 +64,7 @@ Device device_of(const OpCall& c) {
       decided_by = i;
       weak = number;
     } else if (!number && !(impl.device == device)) {
-      mixed_devices(*c.op.info, device, impl.device, i);
+      mixed_devices(c, device, impl.device, i);
     }
   }
   return device;

@@ -8,6 +8,7 @@
 #include "functors/arithmetic.h"
 #include "hearth/autograd.h"
 #include "kernels/backend.h"
+#include "ops/binding.h"
 #include "ops/create.h"
 #include "ops/define.h"
 #include "ops/pointwise.h"
@@ -47,15 +48,25 @@ void launch_copy(Ctx& ctx, const View& to, const View& from) {
   launch(ctx, params);
 }
 
-void launch_fill(Ctx& ctx, const View& to, double value) {
+namespace {
+
+/// Every element of `to` becomes that number. Elements that share memory are written once.
+void launch_fill(Ctx& ctx, View to, const TensorImpl& number) {
   if (to.numel == 0) return;
+  for (int d = 0; d < to.dim; ++d)
+    if (to.strides[d] == 0) to.sizes[d] = 1;
   TensorImpl target;
   describe(target, to);
-  const Tensor number = wrapped_number(value);
-  const TensorImpl* in[] = {&impl_of(number)};
+  const TensorImpl* in[] = {&number};
   PointwiseParams params = as_copy(pointwise_params(target, in, 1, to.dtype));
   params.out.data = to.data;
   launch(ctx, params);
+}
+
+}  // namespace
+
+void launch_fill(Ctx& ctx, const View& to, double value) {
+  launch_fill(ctx, to, impl_of(wrapped_number(value)));
 }
 
 Dims strides_for(const TensorImpl& source, MemoryFormat format) {
@@ -193,7 +204,7 @@ void Transfer::launch(const Args& args, Launch& c) {
     std::memcpy(to.data(), from.data(), bytes);
 }
 
-/// self = src, on one device; fill_ and zero_ differ from copy_ by name only.
+/// self = src, on one device. fill_ and zero_ write one number, into expanded tensors too.
 template <const OpInfo& facts>
 struct CopyInto {
   struct Args {};
@@ -210,7 +221,12 @@ struct CopyInto {
                  " doesn't match the broadcast shape ", sizes);
     c.set(0, self.sizes(), self.dtype);
   }
-  static void launch(const Args&, Launch& c) { launch_copy(c.ctx, c.out_impl(), c.in_impl(1)); }
+  static void launch(const Args&, Launch& c) {
+    if (info.fills)
+      launch_fill(c.ctx, c.out(), c.in_impl(1));
+    else
+      launch_copy(c.ctx, c.out_impl(), c.in_impl(1));
+  }
   static void grad(const Args&, Grad& c) {
     if (c.needs(0)) c.set(0, zeros_like(c.grad()));
     if (c.needs(1)) c.set(1, c.grad().sum_to_size(c.in_sizes(1)));
@@ -225,7 +241,8 @@ constexpr OpInfo kFill{.name = "fill_",
                        .node = "Fill",
                        .arguments = "self,value",
                        .runs_inplace = true,
-                       .mixes_devices = true};
+                       .mixes_devices = true,
+                       .fills = true};
 
 Tensor copy_in_format(const Tensor& self, std::optional<MemoryFormat> format) {
   return invoke<Clone>({format.value_or(MemoryFormat::Preserve)}, self).call();
@@ -299,23 +316,31 @@ Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
 Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
   return copy_from(*this, src, non_blocking);
 }
-HEARTH_DEFINE_INPLACE(fill_, (const Scalar& value),
-                      invoke<CopyInto<kFill>>({}, self, wrapped_number(value)))
-HEARTH_DEFINE_INPLACE(zero_, (), invoke<CopyInto<kFill>>({}, self, wrapped_number(0)))
 
 namespace {
 
-const Tensor& zero_dim(const Tensor& value) {
+/// A number that fits self's dtype; a tensor without data takes any.
+Tensor fill_value(const Tensor& self, const Scalar& value) {
+  return wrapped_number(self.is_meta() ? value : value.stored_as(self.scalar_type()));
+}
+
+/// A tensor is taken as copy_ takes it: without a check of its value, from any device, and not into
+/// expanded tensors.
+Tensor fill_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
                " dimensions.");
-  return value;
+  check_no_internal_overlap(self);
+  return value.is_cpu() ? value : value.to(self.device(), value.scalar_type());
 }
 
 }  // namespace
 
+HEARTH_DEFINE_INPLACE(fill_, (const Scalar& value),
+                      invoke<CopyInto<kFill>>({}, self, fill_value(self, value)))
 HEARTH_DEFINE_INPLACE(fill_, (const Tensor& value),
-                      invoke<CopyInto<kFill>>({}, self, zero_dim(value)))
+                      invoke<CopyInto<kFill>>({}, self, fill_value(self, value)))
+HEARTH_DEFINE_INPLACE(zero_, (), invoke<CopyInto<kFill>>({}, self, wrapped_number(0)))
 
 Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> format) const {

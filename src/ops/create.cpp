@@ -87,7 +87,15 @@ Tensor ones(IntArrayRef size, const TensorOptions& options) {
   return full(size, 1, options.dtype(options.dtype_or_default()));
 }
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
-  return full({}, value, options.dtype(options.dtype_or_default()));
+  // PyTorch checks the value for all dtypes but the half ones: there, too large is infinite.
+  const ScalarType dtype = options.dtype_or_default();
+  const bool rounds = is_reduced_float(dtype) && !value.isComplex();
+  const float rounded = rounds ? float(value.toDouble()) : 0;
+  return full({},
+              !rounds          ? value
+              : dtype == kHalf ? Scalar(Half(rounded))
+                               : Scalar(BFloat16(rounded)),
+              options.dtype(dtype));
 }
 
 Tensor empty_like(const Tensor& self, const TensorOptions& options,
@@ -127,14 +135,19 @@ Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
   const ScalarType dtype = options.has_dtype() ? options.dtype_or_default()
                            : integral          ? kLong
                                                : get_default_dtype();
-  HEARTH_CHECK(step.toDouble() != 0, "step must be nonzero");
   const double low = start.toDouble(), high = end.toDouble(), by = step.toDouble();
+  HEARTH_CHECK(std::isfinite(by), "step must be finite but got ", by);
+  HEARTH_CHECK(by != 0, "step must be nonzero");
   HEARTH_CHECK(std::isfinite(low) && std::isfinite(high), "unsupported range: ", low, " -> ", high);
   HEARTH_CHECK((by > 0) == (high >= low) || high == low,
                "upper bound and lower bound inconsistent with step sign");
   int64_t count = 0;
   if (integral) {
-    const int64_t span = end.toLong() - start.toLong(), width = step.toLong();
+    const int64_t width = step.toLong();
+    int64_t span;
+    HEARTH_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &span) &&
+                     !(width == -1 && span == INT64_MIN),
+                 "invalid size, possible overflow?");
     count = span / width + (span % width != 0);
   } else {
     const double exact = std::ceil((high - low) / by);

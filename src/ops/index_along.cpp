@@ -1,4 +1,6 @@
 // Operators that address one dimension by an index tensor, and nonzero.
+#include <algorithm>
+
 #include "hearth/autograd.h"
 #include "kernels/gather.h"
 #include "kernels/nonzero.h"
@@ -17,20 +19,23 @@ struct DimArgs {
 int64_t at_least_one(int64_t size) { return size == 0 ? 1 : size; }
 
 void check_index(const char* op, const TensorImpl& index) {
-  HEARTH_CHECK(index.dtype == kLong || index.dtype == kInt, op,
+  HEARTH_CHECK(index.dtype == kLong || index.dtype == kInt || index.numel == 0, op,
                "(): Expected dtype int32/int64 for index");
 }
 
-/// index may be smaller than `other` everywhere but along dim.
-void check_fits(const char* op, const TensorImpl& index, const TensorImpl& other, int64_t dim,
-                const char* role) {
+void check_same_dims(const char* op, const TensorImpl& index, const TensorImpl& other,
+                     const char* role) {
   HEARTH_CHECK(at_least_one(index.dim) == at_least_one(other.dim),
                "Index tensor must have the same number of dimensions as ", role, " tensor (", op,
                ": index ", index.sizes(), ", ", role, " ", other.sizes(), ")");
-  for (int d = 0; d < index.dim; ++d)
-    HEARTH_CHECK(d == dim || index.sizes()[size_t(d)] <= other.sizes()[size_t(d)],
-                 "Size does not match at dimension ", d, " expected index ", index.sizes(),
-                 " to be no larger than ", role, " ", other.sizes(), " apart from dimension ", dim);
+}
+
+/// The first dimension but `dim` in which index is larger than `other`, or -1.
+int misfit(const TensorImpl& index, const TensorImpl& other, int64_t dim) {
+  const int shared = std::min(index.dim, other.dim);
+  for (int d = 0; d < shared; ++d)
+    if (d != dim && index.sizes()[size_t(d)] > other.sizes()[size_t(d)]) return d;
+  return -1;
 }
 
 struct Gather {
@@ -38,8 +43,14 @@ struct Gather {
   static constexpr OpInfo info{.name = "gather", .arguments = "self,index", .saves = in_slot(1)};
   static void infer(const Args& args, Infer& c) {
     check_index("gather", c.in(1));
-    if (c.in(1).numel > 0) check_fits("gather", c.in(1), c.in(0), args.dim, "input");
+    if (c.in(1).numel > 0) check_fits(args, c.in(0), c.in(1));
     c.set(0, c.in(1).sizes(), c.in(0).dtype);
+  }
+  static void check_fits(const Args& args, const TensorImpl& self, const TensorImpl& index) {
+    check_same_dims("gather", index, self, "input");
+    const int d = misfit(index, self, args.dim);
+    HEARTH_CHECK(d < 0, "Size does not match at dimension ", d, " expected index ", index.sizes(),
+                 " to be no larger than self ", self.sizes(), " apart from dimension ", args.dim);
   }
   static void launch(const Args& args, Launch& c) {
     const GatherParams params{c.in(0), c.in(1), c.out(), int(args.dim)};
@@ -61,13 +72,16 @@ struct ScatterAdd {
                                .runs_inplace = true};
   static void infer(const Args& args, Infer& c) {
     const TensorImpl &self = c.in(0), &index = c.in(1), &src = c.in(2);
-    HEARTH_CHECK(index.dtype == kLong || index.numel == 0,
-                 "scatter_add(): Expected dtype int64 for index");
+    check_index("scatter", index);
     HEARTH_CHECK(self.dtype == src.dtype,
                  "scatter(): Expected self.dtype to be equal to src.dtype");
     if (index.numel > 0) {
-      check_fits("scatter_add", index, self, args.dim, "self");
-      check_fits("scatter_add", index, src, -1, "src");
+      check_same_dims("scatter_add", index, self, "self");
+      check_same_dims("scatter_add", index, src, "src");
+      HEARTH_CHECK(misfit(index, self, args.dim) < 0 && misfit(index, src, -1) < 0,
+                   "Expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
+                   " apart from dimension ", args.dim, " and to be no larger size than src ",
+                   src.sizes());
     }
     c.set(0, self.sizes(), self.dtype);
   }

@@ -40,7 +40,9 @@ struct Cat {
                      "Sizes of tensors must match except in dimension ", args.dim,
                      ". Expected size ", sizes[d], " but got size ", in.sizes()[d],
                      " for tensor number ", i, " in the list.");
-      sizes[size_t(args.dim)] += in.sizes()[size_t(args.dim)];
+      int64_t& sum = sizes[size_t(args.dim)];
+      HEARTH_CHECK(!__builtin_add_overflow(sum, in.sizes()[size_t(args.dim)], &sum),
+                   "cat(): the sizes of dimension ", args.dim, " add up to more than fits int64");
     }
     c.set(0, sizes, first.dtype);
   }

@@ -4,6 +4,7 @@
 #include "ops/binding.h"
 #include "ops/define.h"
 #include "ops/promote.h"
+#include "ops/view_shape.h"
 
 namespace hearth {
 
@@ -22,6 +23,14 @@ void check_same_dtype(const TensorImpl& a, const TensorImpl& b) {
                " != ", TypeMeta(b.dtype).name());
 }
 
+/// PyTorch calls the first factor "self", in addmm too.
+void check_matrices(const char* op, const TensorImpl& a, const TensorImpl& b) {
+  HEARTH_CHECK(a.dim == 2, op, ": self must be a matrix, got ", int(a.dim), "-D tensor");
+  HEARTH_CHECK(b.dim == 2, op, ": mat2 must be a matrix, got ", int(b.dim), "-D tensor");
+  HEARTH_CHECK(a.sizes()[1] == b.sizes()[0], op, ": mat1 and mat2 shapes cannot be multiplied (",
+               a.sizes()[0], "x", a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
+}
+
 /// a @ b for matrices.
 struct Mm {
   using Args = NoArgs;
@@ -29,10 +38,7 @@ struct Mm {
       .name = "mm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &a = c.in(0), &b = c.in(1);
-    HEARTH_CHECK(a.dim == 2, "self must be a matrix");
-    HEARTH_CHECK(b.dim == 2, "mat2 must be a matrix");
-    HEARTH_CHECK(a.sizes()[1] == b.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (",
-                 a.sizes()[0], "x", a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
+    check_matrices(info.name, a, b);
     check_same_dtype(a, b);
     c.set(0, Dims{a.sizes()[0], b.sizes()[1]}, a.dtype);
   }
@@ -62,7 +68,8 @@ struct Bmm {
     HEARTH_CHECK(a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1],
                  "Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0],
                  ", ", a.sizes()[2], "] but got: [", b.sizes()[0], ", ", b.sizes()[1], "].");
-    check_same_dtype(a, b);
+    HEARTH_CHECK(a.dtype == b.dtype, "expected scalar type ", name_of(a.dtype), " but found ",
+                 name_of(b.dtype));
     c.set(0, Dims{a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a.dtype);
   }
   static void launch(const Args&, Launch& c) { Mm::launch({}, c); }
@@ -85,16 +92,12 @@ struct Addmm {
                                .amp = Amp::kLower};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &bias = c.in(0), &a = c.in(1), &b = c.in(2);
-    HEARTH_CHECK(a.dim == 2, "mat1 must be a matrix, got ", int(a.dim), "-D tensor");
-    HEARTH_CHECK(b.dim == 2, "mat2 must be a matrix, got ", int(b.dim), "-D tensor");
-    HEARTH_CHECK(a.sizes()[1] == b.sizes()[0], "mat1 and mat2 shapes cannot be multiplied (",
-                 a.sizes()[0], "x", a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
+    check_matrices(info.name, a, b);
+    HEARTH_CHECK(bias.dtype == b.dtype, "self and mat2 must have the same dtype, but got ",
+                 name_of(bias.dtype), " and ", name_of(b.dtype));
     check_same_dtype(a, b);
-    HEARTH_CHECK(bias.dtype == a.dtype, "self and mat2 must have the same dtype, but got ",
-                 name_of(bias.dtype), " and ", name_of(a.dtype));
     const Dims sizes{a.sizes()[0], b.sizes()[1]};
-    HEARTH_CHECK(bias.dim <= 2, "expand(", name_of(bias.dtype), "Tensor{", bias.sizes(),
-                 "}, size=", sizes,
+    HEARTH_CHECK(bias.dim <= 2, "expand(", type_text(bias), "{", bias.sizes(), "}, size=", sizes,
                  "): the number of sizes provided (2) must be greater or equal to the number of "
                  "dimensions in the tensor (",
                  int(bias.dim), ")");
@@ -166,6 +169,9 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
     return a.unsqueeze(0).mm(b.unsqueeze(1)).view({});
   }
   if (a.dim() == 1) return matmul_of(a.unsqueeze(0), b).squeeze(-2);
+  HEARTH_CHECK(!(a.dim() == 2 && b.dim() == 1) || a.size(1) == b.size(0),
+               "size mismatch, got input (", a.size(0), "), mat (", a.size(0), "x", a.size(-1),
+               "), vec (", b.size(0), ")");
   if (b.dim() == 1) return matmul_of(a, b.unsqueeze(1)).squeeze(-1);
   if (a.dim() == 2 && b.dim() == 2) return a.mm(b);
   if (b.dim() == 2) {
@@ -185,12 +191,21 @@ struct Matmul {
 
 }  // namespace
 
+namespace {
+
+/// beta and alpha must fit the dtype that is computed in.
+double factor_of(const Scalar& factor, const Tensor& self) {
+  const ScalarType type = self.scalar_type();
+  return factor.stored_as(is_reduced_float(type) ? kFloat : type).toDouble();
+}
+
+}  // namespace
+
 HEARTH_DEFINE_OUT(mm, (const Tensor& mat2), invoke<Mm>({}, self, mat2))
 HEARTH_DEFINE_OUT(bmm, (const Tensor& mat2), invoke<Bmm>({}, self, mat2))
-HEARTH_DEFINE_POINTWISE(addmm,
-                        (const Tensor& mat1, const Tensor& mat2, const Scalar& beta,
-                         const Scalar& alpha),
-                        invoke<Addmm>({beta.toDouble(), alpha.toDouble()}, self, mat1, mat2))
+HEARTH_DEFINE_POINTWISE(
+    addmm, (const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha),
+    invoke<Addmm>({factor_of(beta, self), factor_of(alpha, self)}, self, mat1, mat2))
 
 HEARTH_DEFINE_METHOD(Tensor, matmul, (const Tensor& other), compose<Matmul>({}, self, other))
 Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {

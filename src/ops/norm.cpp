@@ -140,8 +140,10 @@ struct BatchNorm {
   static void check_channel(const Infer& c, int i, const char* name) {
     if (!c.has(i)) return;
     const int64_t channels = c.in(0).sizes()[1];
-    HEARTH_CHECK(c.in(i).numel == channels && c.in(i).dim == 1, name, " should contain ", channels,
-                 " elements not ", c.in(i).numel);
+    HEARTH_CHECK(c.in(i).numel == channels, name, " should contain ", channels, " elements not ",
+                 c.in(i).numel);
+    HEARTH_CHECK(c.in(i).dim == 1, "TensorAccessor expected 1 dims but tensor has ",
+                 int(c.in(i).dim), " (", name, ")");
     HEARTH_CHECK(c.in(i).dtype == c.in(0).dtype || c.in(i).dtype == kFloat, "batch_norm: ", name,
                  " has dtype ", name_of(c.in(i).dtype), ", expected ", name_of(c.in(0).dtype),
                  " or Float");
@@ -192,14 +194,25 @@ struct BatchNorm {
   }
 };
 
+void check_no_gradient(const Tensor& statistic, const char* name) {
+  HEARTH_CHECK(!modes.grad_enabled || !statistic.defined() || !statistic.requires_grad(),
+               "The function 'native_batch_norm' is not differentiable with respect to argument '",
+               name, "'. This input cannot have requires_grad True.");
+}
+
+/// Weight and bias may come in any shape with an element per channel.
+Tensor one_row(const Tensor& t) { return t.defined() && t.dim() != 1 ? t.reshape({t.numel()}) : t; }
+
 }  // namespace
 
 Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps, bool) {
   HEARTH_CHECK(input.defined(), "batch_norm: the input is undefined");
-  return invoke<BatchNorm>({training, momentum, eps}, input, weight, bias, running_mean,
-                           running_var)
+  check_no_gradient(running_mean, "running_mean");
+  check_no_gradient(running_var, "running_var");
+  return invoke<BatchNorm>({training, momentum, eps}, input, one_row(weight), one_row(bias),
+                           running_mean, running_var)
       .call();
 }
 

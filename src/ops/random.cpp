@@ -7,6 +7,7 @@
 #include "ops/create.h"
 #include "ops/define.h"
 #include "ops/fill_range.h"
+#include "ops/random_range.h"
 
 namespace hearth {
 
@@ -67,6 +68,7 @@ auto fill(const Tensor& self, RandomParams::Kind kind, const Generator& generato
 auto fill_integers(const Tensor& self, int64_t from, int64_t to, const Generator& generator) {
   HEARTH_CHECK(from < to, "random_ expects 'from' to be less than 'to', but got from=", from,
                " >= to=", to);
+  if (!self.is_meta()) fit_random_range(self.scalar_type(), from, to);
   RandomParams params;
   params.kind = RandomParams::Kind::kRandomInt;
   params.from = from;
@@ -75,8 +77,7 @@ auto fill_integers(const Tensor& self, int64_t from, int64_t to, const Generator
 }
 
 auto fill_uniform(const Tensor& self, double from, double to, const Generator& generator) {
-  HEARTH_CHECK(from <= to, "uniform_ expects to return a [from, to) range, but found from=", from,
-               " > to=", to);
+  check_uniform_range(self.scalar_type(), from, to);
   return fill<kUniform>(self, RandomParams::Kind::kUniform, generator, from, to);
 }
 
@@ -173,8 +174,8 @@ void fill_arange(const Tensor& self, const Scalar& start, const Scalar& step) {
 void fill_linspace(const Tensor& self, const Scalar& start, const Scalar& end) {
   RangeParams params;
   params.kind = RangeParams::Kind::kLinspace;
-  params.start = start.toDouble();
-  params.end = end.toDouble();
+  params.start = start.stored_as(self.scalar_type()).toDouble();
+  params.end = end.stored_as(self.scalar_type()).toDouble();
   params.step = self.numel() > 1 ? (params.end - params.start) / double(self.numel() - 1) : 0;
   invoke<FillRange>({params}, self).inplace(self);
 }
@@ -218,8 +219,8 @@ Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
   return randint(0, high, size, options);
 }
 Tensor randperm(int64_t n, const TensorOptions& options) {
-  HEARTH_CHECK(n >= 0, "n must be non-negative, got", n);
   const TensorOptions typed = options.has_dtype() ? options : options.dtype(kLong);
+  check_permutation_fits(n, typed.dtype_or_default());
   const Tensor order = filled({n}, typed.dtype(kLong), [&](const Tensor& t) {
     fill<kRandperm>(t, RandomParams::Kind::kRandPerm, {}).inplace(t);
   });

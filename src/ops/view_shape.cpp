@@ -1,5 +1,7 @@
 #include "ops/view_shape.h"
 
+#include <algorithm>
+
 namespace hearth {
 
 Dims infer_sizes(IntArrayRef wanted, int64_t numel) {
@@ -29,9 +31,8 @@ Dims infer_sizes(IntArrayRef wanted, int64_t numel) {
 
 std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef wanted) {
   Dims result = Dims::uninitialized(wanted.size());
-  int64_t numel = 1;
-  for (int64_t size : sizes) numel *= size;
-  if (numel == 0) return sizes.equals(wanted) ? Dims(strides) : contiguous_strides(wanted);
+  if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end())
+    return sizes.equals(wanted) ? Dims(strides) : contiguous_strides(wanted);
   // From the innermost dimension outwards: runs of old dimensions that lie densely must be cut up
   // exactly.
   size_t next = wanted.size();
@@ -54,6 +55,12 @@ std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArra
   }
   while (next > 0 && wanted[next - 1] == 1) result[--next] = covered * run_stride;
   return next == 0 ? std::optional(result) : std::nullopt;
+}
+
+std::string type_text(const TensorImpl& impl) {
+  const char* name = name_of(impl.dtype);
+  if (impl.device.is_meta()) return detail::str("Meta", name, "Type");
+  return detail::str(impl.device.is_cuda() ? "torch.cuda." : "torch.", name, "Tensor");
 }
 
 }  // namespace hearth

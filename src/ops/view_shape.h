@@ -26,4 +26,7 @@ inline void set_view(Infer& c, const Dims& sizes, const Dims& strides, int64_t o
   out.offset = offset;
 }
 
+/// As PyTorch names a tensor in the errors of expand: "torch.FloatTensor", "torch.cuda.HalfTensor".
+std::string type_text(const TensorImpl& impl);
+
 }  // namespace hearth

@@ -66,10 +66,10 @@ struct Expand {
   static constexpr OpInfo info = view_info("expand");
   static void infer(const Args& args, Infer& c) {
     const TensorImpl& in = c.in(0);
-    HEARTH_CHECK(
-        args.sizes.size() >= size_t(in.dim), "expand(", name_of(in.dtype), "Tensor{", in.sizes(),
-        "}, size=", args.sizes, "): the number of sizes provided (", args.sizes.size(),
-        ") must be greater or equal to the number of dimensions in the tensor (", int(in.dim), ")");
+    HEARTH_CHECK(args.sizes.size() >= size_t(in.dim), "expand(", type_text(in), "{", in.sizes(),
+                 "}, size=", args.sizes, "): the number of sizes provided (", args.sizes.size(),
+                 ") must be greater or equal to the number of dimensions in the tensor (",
+                 int(in.dim), ")");
     Dims sizes = args.sizes, strides(args.sizes.size(), 0);
     const size_t shift = sizes.size() - size_t(in.dim);
     for (size_t d = 0; d < sizes.size(); ++d) {
@@ -188,7 +188,9 @@ Tensor flatten_checked(const Tensor& self, int64_t start, int64_t end) {
   int64_t merged = 1;
   for (int64_t d = 0; d < self.dim(); ++d) {
     if (d < start || d > end) sizes.push_back(self.size(d));
-    if (d >= start && d <= end) merged *= self.size(d);
+    if (d >= start && d <= end)
+      HEARTH_CHECK(!__builtin_mul_overflow(merged, self.size(d), &merged),
+                   "numel: integer multiplication overflow");
     if (d == end) sizes.push_back(merged);
   }
   return self.reshape(sizes);

@@ -104,7 +104,8 @@ Row fill_row() {
   row.refusals = {
       {[] { ones({2}).fill_(ones({2})); },
        "fill_ only supports 0-dimension value tensor but got tensor with 1 dimensions."},
-      {[] { ones({1}).expand({3}).zero_(); }, "more than one element of the written-to tensor"}};
+      {[] { ones({1}).expand({3}).fill_(ones({})); },
+       "more than one element of the written-to tensor"}};
   return row;
 }
 

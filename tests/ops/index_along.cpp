@@ -43,7 +43,8 @@ Row gather_row() {
                   {[] {
                      ones({2, 3}).gather(1, zeros({3, 1}, kLong));
                    },
-                   "Size does not match at dimension 0"}};
+                   "Size does not match at dimension 0 expected index [3, 1] to be no larger than "
+                   "self [2, 3] apart from dimension 1"}};
   for (const Device device : devices()) {
     const auto with_index = [](double value) {
       return [value](Device where) {
@@ -80,12 +81,13 @@ Row scatter_add_row() {
   };
   row.out = [](Tensor& out, const Tensors& in) { scatter_add_out(out, in[0], 1, in[1], in[2]); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.scatter_add_(1, in[1], in[2]); };
-  row.refusals = {{[] { ones({2}).scatter_add(0, zeros({2}, kInt), ones({2})); },
-                   "scatter_add(): Expected dtype int64 for index"},
+  row.refusals = {{[] { ones({2}).scatter_add(0, zeros({2}, kShort), ones({2})); },
+                   "scatter(): Expected dtype int32/int64 for index"},
                   {[] { ones({2}).scatter_add(0, zeros({2}, kLong), ones({2}, kDouble)); },
                    "scatter(): Expected self.dtype to be equal to src.dtype"},
                   {[] { ones({2}).scatter_add(0, zeros({3}, kLong), ones({2})); },
-                   "Size does not match at dimension 0"}};
+                   "Expected index [3] to be no larger than self [2] apart from dimension 0 and to "
+                   "be no larger size than src [2]"}};
   for (const Device device : devices())
     row.refusals.push_back(refusal_on(
         device,
@@ -122,6 +124,18 @@ Row nonzero_row() {
   };
   row.out = [](Tensor& out, const Tensors& in) { nonzero_out(out, in[0]); };
   return row;
+}
+
+TEST(IndexAlong, IndicesMayBeInt32) {
+  for (const Device device : devices()) {
+    const Tensor index = arange(3, TensorOptions(kInt).device(device));
+    const Tensor x = ones({4}, TensorOptions(device).requires_grad(true));
+    const Tensor sums = x.scatter_add(0, index, x);
+    EXPECT_EQ(sums.sum().item<float>(), 7);
+    sums.sum().backward();
+    EXPECT_EQ(x.grad()[0].item<float>(), 2);
+    EXPECT_EQ(x.grad()[3].item<float>(), 1);
+  }
 }
 
 const Register registered[] = {Register(gather_row()), Register(scatter_add_row()),

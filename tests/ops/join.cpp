@@ -118,11 +118,11 @@ Arrays pieces(const Array& in, size_t dim, const std::vector<int64_t>& widths) {
   return out;
 }
 
-Row splitting_row(std::string name, std::function<Tensors(const Tensor&)> op,
+Row splitting_row(std::string name, std::string covers, std::function<Tensors(const Tensor&)> op,
                   std::vector<int64_t> widths) {
   Row row;
   row.name = std::move(name);
-  row.covers = {"slice"};
+  row.covers = {std::move(covers)};
   row.cases = {{{{5}}}, {{{5, 2}}}, {{{5, 0}}}};
   row.dtypes = dtypes::kRealAndBool;
   row.call = [op = std::move(op)](const Tensors& in) { return op(in[0]); };
@@ -133,7 +133,7 @@ Row splitting_row(std::string name, std::function<Tensors(const Tensor&)> op,
 }
 
 Row split_row() {
-  Row row = splitting_row("split", [](const Tensor& x) { return x.split(2); }, {2, 2, 1});
+  Row row = splitting_row("split", "split", [](const Tensor& x) { return x.split(2); }, {2, 2, 1});
   row.refusals = {{[] { ones({}).split(1); }, "split expects at least a 1-dimensional tensor"},
                   {[] { ones({3}).split(-1); },
                    "split expects split_size be non-negative, but got split_size=-1"},
@@ -143,7 +143,7 @@ Row split_row() {
 }
 
 Row split_sizes_row() {
-  Row row = splitting_row("split_sizes",
+  Row row = splitting_row("split_sizes", "split_with_sizes",
                           [](const Tensor& x) {
                             return x.split(IntArrayRef{1, 0, 4}, 0);
                           },
@@ -160,7 +160,7 @@ Row split_sizes_row() {
 }
 
 Row chunk_row() {
-  Row row = splitting_row("chunk", [](const Tensor& x) { return x.chunk(4); }, {2, 2, 1});
+  Row row = splitting_row("chunk", "split", [](const Tensor& x) { return x.chunk(4); }, {2, 2, 1});
   row.refusals = {
       {[] { ones({3}).chunk(0); }, "chunk expects `chunks` to be greater than 0, got: 0"}};
   return row;
@@ -169,7 +169,7 @@ Row chunk_row() {
 Row unbind_row() {
   Row row;
   row.name = "unbind";
-  row.covers = {"select"};
+  row.covers = {"unbind"};
   row.cases = {{{{3, 2}}}, {{{2}}}, {{{2, 0}}}};
   row.dtypes = dtypes::kRealAndBool;
   row.call = [](const Tensors& in) { return in[0].unbind(); };

@@ -72,15 +72,15 @@ Row mm_row() {
   row.refusals = {{[] {
                      ones({2, 3}).mm(ones({2, 3}));
                    },
-                   "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
+                   "mm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
                   {[] {
                      ones({3}).mm(ones({3, 2}));
                    },
-                   "self must be a matrix"},
+                   "mm: self must be a matrix, got 1-D tensor"},
                   {[] {
                      ones({2, 3}).mm(ones({3}));
                    },
-                   "mat2 must be a matrix"},
+                   "mm: mat2 must be a matrix, got 1-D tensor"},
                   {[] {
                      ones({2, 3}).mm(ones({3, 2}, kDouble));
                    },
@@ -106,7 +106,11 @@ Row bmm_row() {
       {[] {
          ones({3, 4}).bmm(ones({3, 4, 2}));
        },
-       "batch1 must be a 3D tensor"}};
+       "batch1 must be a 3D tensor"},
+      {[] {
+         ones({2, 3, 4}).bmm(ones({2, 4, 2}, kDouble));
+       },
+       "expected scalar type Float but found Double"}};
   return row;
 }
 
@@ -123,6 +127,10 @@ Row matmul_row() {
        "both arguments to matmul need to be at least 1D, but they are 0D and 1D"},
       {[] { ones({2}).matmul(ones({3})); },
        "inconsistent tensor size, expected tensor [2] and src [3] to have the same number"},
+      {[] {
+         ones({2, 3}).matmul(ones({4}));
+       },
+       "size mismatch, got input (2), mat (2x3), vec (4)"},
       {[] {
          ones({2, 3}).matmul(ones({2, 3}));
        },
@@ -157,7 +165,7 @@ Row addmm_row(std::string name, double beta, double alpha) {
   row.refusals = {{[] {
                      ones({2}).addmm(ones({2, 3}), ones({2, 3}));
                    },
-                   "mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
+                   "addmm: mat1 and mat2 shapes cannot be multiplied (2x3 and 2x3)"},
                   {[] {
                      ones({3}).addmm(ones({2, 3}), ones({3, 2}));
                    },

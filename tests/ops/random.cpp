@@ -128,7 +128,8 @@ Row randperm_row() {
     return Tensors{randperm(in[0].size(0), in[0].options())};
   };
   row.reference = nullptr;
-  row.refusals = {{[] { randperm(-1); }, "n must be non-negative, got-1"}};
+  row.refusals = {
+      {[] { randperm(-1); }, "Trying to create tensor with negative dimension -1: [-1]"}};
   return row;
 }
 
