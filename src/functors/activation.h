@@ -23,7 +23,21 @@ struct Gelu {
   }
 };
 
-using Activation = List<Gelu>;
+/// softsign(x) = x / (1 + |x|).
+struct Softsign {
+  static constexpr OpInfo info{.name = "softsign", .dtypes = dtypes::kFloating};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return x / (1 + abs(x));
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    const V d = 1 + abs(x);
+    return g / (d * d);
+  }
+};
+
+using Activation = List<Gelu, Softsign>;
 HEARTH_NUMBER_FAMILY(Activation)
 
 }  // namespace hearth::fn

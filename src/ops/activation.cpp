@@ -5,5 +5,6 @@
 namespace hearth {
 
 HEARTH_DEFINE_POINTWISE(gelu, (), pointwise(fn::Gelu{}, self))
+HEARTH_DEFINE_POINTWISE(softsign, (), pointwise(fn::Softsign{}, self))
 
 }  // namespace hearth

@@ -20,5 +20,15 @@ Row gelu_row() {
 
 const Register gelu_registered{gelu_row()};
 
+Row softsign_row() {
+  Row row =
+      unary_row("softsign", &hearth::softsign, [](double x) { return x / (1 + std::abs(x)); });
+  row.out = [](Tensor& out, const Tensors& in) { softsign_out(out, in[0]); };
+  row.inplace = [](Tensor& self, const Tensors&) { self.softsign_(); };
+  return row;
+}
+
+const Register softsign_registered{softsign_row()};
+
 }  // namespace
 }  // namespace hearth::testing
