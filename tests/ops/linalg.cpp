@@ -115,7 +115,7 @@ Row bmm_row() {
 }
 
 Row matmul_row() {
-  Row row = product_row("matmul", {"mm", "bmm"}, &hearth::matmul, &hearth::matmul_out);
+  Row row = product_row("matmul", {"matmul", "mm", "bmm"}, &hearth::matmul, &hearth::matmul_out);
   row.cases = {{{{3}}, {{3}}},          {{{3}}, {{3, 2}}},
                {{{2, 3}}, {{3}}},       {{{2, 3}}, {{3, 4}}},
                {{{2, 4, 3}}, {{3, 2}}}, {{{2, 4, 3}}, {{3}}},
