@@ -37,7 +37,29 @@ struct Softsign {
   }
 };
 
-using Activation = List<Gelu, Softsign>;
+/// a * sigmoid(b): the formula of glu, whose operands are the halves of one tensor.
+struct Gate {
+  static constexpr OpInfo info{.name = "glu", .dtypes = dtypes::kFloating};
+  template <class V>
+  HEARTH_FN static V sigmoid(V b) {
+    return 1 / (1 + exp(-b));
+  }
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    return a * sigmoid(b);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V, V b) const {
+    return g * sigmoid(b);
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V a, V b) const {
+    const V gate = sigmoid(b);
+    return g * a * gate * (1 - gate);
+  }
+};
+
+using Activation = List<Gelu, Softsign, Gate>;
 HEARTH_NUMBER_FAMILY(Activation)
 
 }  // namespace hearth::fn

@@ -24,6 +24,8 @@ namespace hearth {
   X(BatchNormBackward)    \
   X(Random)               \
   X(Dropout)              \
+  X(Glu)                  \
+  X(GluBackward)          \
   X(NonzeroCount)         \
   X(NonzeroFill)          \
   X(Range)

@@ -7,7 +7,9 @@ namespace hearth::cpu {
 
 namespace {
 
-Operand as_operand(const View& view, const StridedLoop<2>& loop, int operand) {
+constexpr int kViews = kMaxOperands + 1;
+
+Operand as_operand(const View& view, const StridedLoop<kViews>& loop, int operand) {
   Operand result;
   result.data = view.data;
   result.dtype = view.dtype;
@@ -17,19 +19,32 @@ Operand as_operand(const View& view, const StridedLoop<2>& loop, int operand) {
 
 }  // namespace
 
-void copy(const View& from, const View& to, Ctx& ctx) {
-  if (to.numel == 0) return;
-  const StridedLoop<2> loop{&to, &from};
+void compute(int functor, Formula formula, const View& out,
+             std::initializer_list<const View*> inputs, Ctx& ctx) {
+  if (out.numel == 0) return;
+  StridedLoop<kViews> loop;
+  loop.dim = out.dim;
+  std::copy_n(out.sizes, out.dim, loop.sizes);
+  loop.add(out.strides);
+  for (const View* input : inputs) loop.add(input->strides);
+  loop.merge();
   PointwiseParams params;
-  params.functor = fn::number_of<fn::Copy>;
-  params.inputs = 1;
-  params.compute = to.dtype;
+  params.functor = static_cast<int16_t>(functor);
+  params.formula = formula;
+  params.compute = out.dtype;
   params.dim = static_cast<int8_t>(loop.dim);
-  params.numel = to.numel;
+  params.numel = out.numel;
   std::copy_n(loop.sizes, loop.dim, params.sizes);
-  params.out = as_operand(to, loop, 0);
-  params.in[0] = as_operand(from, loop, 1);
+  params.out = as_operand(out, loop, 0);
+  for (const View* input : inputs) {
+    params.in[params.inputs] = as_operand(*input, loop, params.inputs + 1);
+    ++params.inputs;
+  }
   run(params, ctx);
+}
+
+void copy(const View& from, const View& to, Ctx& ctx) {
+  compute<fn::Copy>(Formula::kValue, to, {&from}, ctx);
 }
 
 }  // namespace hearth::cpu

@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <initializer_list>
+#include <type_traits>
 
+#include "functors/families.h"
 #include "kernels/ctx.h"
+#include "kernels/pointwise.h"
 #include "kernels/view.h"
 
 namespace hearth::cpu {
@@ -141,6 +144,17 @@ void with_dtype(ScalarType dtype, const F& f) {
 #undef HEARTH_CASE
     default: return;
   }
+}
+
+/// out = functor.formula(inputs...), by the SIMD loops; all of out's sizes. The functor has no
+/// parameters.
+void compute(int functor, Formula formula, const View& out,
+             std::initializer_list<const View*> inputs, Ctx& ctx);
+template <class F>
+void compute(Formula formula, const View& out, std::initializer_list<const View*> inputs,
+             Ctx& ctx) {
+  static_assert(fn::number_of<F> >= 0 && std::is_empty_v<F>);
+  compute(fn::number_of<F>, formula, out, inputs, ctx);
 }
 
 /// to = from, converted to its dtype; both have the same sizes and do not overlap.

@@ -1,0 +1,39 @@
+#pragma once
+
+#include "kernels/table.h"
+#include "kernels/view.h"
+
+namespace hearth {
+
+/// out = a * sigmoid(b), where a and b are the first and the second half of `in` along dim.
+/// Floating dtypes, the same for both.
+struct GluParams {
+  View in, out;
+  int dim = 0;
+};
+
+/// The gradient of glu with respect to `in`, all of whose elements are written.
+struct GluBackwardParams {
+  View grad_out, in, grad_in;
+  int dim = 0;
+};
+
+/// Half `which` of a view along dim.
+inline View half_of(View view, int dim, int which) {
+  view.sizes[dim] /= 2;
+  view.numel /= 2;
+  view.data = view.as<char>() +
+              which * view.sizes[dim] * view.strides[dim] * int64_t(element_size(view.dtype));
+  return view;
+}
+
+namespace cpu {
+void run(const GluParams& params, Ctx& ctx);
+void run(const GluBackwardParams& params, Ctx& ctx);
+}  // namespace cpu
+namespace cuda {
+void run(const GluParams& params, Ctx& ctx);
+void run(const GluBackwardParams& params, Ctx& ctx);
+}  // namespace cuda
+
+}  // namespace hearth
