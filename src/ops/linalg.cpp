@@ -185,7 +185,7 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
 
 struct Matmul {
   using Args = NoArgs;
-  static constexpr OpInfo info{.name = "matmul"};
+  static constexpr OpInfo info{.name = "matmul", .amp = Amp::kLower};
   static Tensor compute(const Args&, const Tensor& a, const Tensor& b) { return matmul_of(a, b); }
 };
 
