@@ -6,6 +6,10 @@
 
 namespace hearth {
 
+namespace autograd {
+struct SavedHooks;
+}
+
 inline constexpr int kMaxGpus = 16;
 
 /// Modes that take every op off the plain path.
@@ -32,6 +36,9 @@ struct Modes {
   int8_t autocast_dtype[2] = {15, 5};   // ScalarType for CPU (bfloat16) and CUDA (half)
   StreamHandle streams[kMaxGpus] = {};  // null: the device's default stream
   const Scope* scope = nullptr;
+  /// The innermost SavedTensorHooks guard's, which keeps them alive: a thread that may outlive the
+  /// guard must not take them over.
+  autograd::SavedHooks* saved_hooks = nullptr;
 };
 
 /// This thread's modes.
