@@ -1,11 +1,15 @@
 #pragma once
 
 #include "ATen/Context.h"
+#include "ATen/Dispatch.h"
+#include "ATen/Parallel.h"
 #include "ATen/TensorIndexing.h"
 #include "ATen/TensorOperators.h"
 #include "ATen/core/Tensor.h"
+#include "ATen/ops/from_blob.h"
 #include "ATen/std_headers.h"
 #include "ATen/tensor_literal.h"
+#include "c10/core/DeviceGuard.h"
 #include "c10/core/InferenceMode.h"
 #include "c10/core/ScalarType.h"
 #include "c10/core/Storage.h"

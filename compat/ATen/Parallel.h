@@ -1,3 +1,4 @@
 #pragma once
 
 #include "ATen/Context.h"
+#include "hearth/parallel_for.h"

@@ -8,27 +8,54 @@
 namespace hearth {
 
 /// a[i][j] over a tensor's memory, without checks; see Tensor::accessor.
-template <class T, size_t N>
+template <class T, size_t N, class Index = int64_t>
 class TensorAccessor {
  public:
-  TensorAccessor(T* data, const int64_t* sizes, const int64_t* strides)
+  TensorAccessor(T* data, const Index* sizes, const Index* strides)
       : data_(data), sizes_(sizes), strides_(strides) {}
-  decltype(auto) operator[](int64_t i) const {
+  decltype(auto) operator[](Index i) const {
     if constexpr (N == 1)
       return (data_[i * strides_[0]]);
     else
-      return TensorAccessor<T, N - 1>(data_ + i * strides_[0], sizes_ + 1, strides_ + 1);
+      return TensorAccessor<T, N - 1, Index>(data_ + i * strides_[0], sizes_ + 1, strides_ + 1);
   }
-  IntArrayRef sizes() const { return {sizes_, N}; }
-  IntArrayRef strides() const { return {strides_, N}; }
-  int64_t size(size_t dim) const { return sizes_[dim]; }
-  int64_t stride(size_t dim) const { return strides_[dim]; }
+  ArrayRef<Index> sizes() const { return {sizes_, N}; }
+  ArrayRef<Index> strides() const { return {strides_, N}; }
+  Index size(size_t dim) const { return sizes_[dim]; }
+  Index stride(size_t dim) const { return strides_[dim]; }
   T* data() const { return data_; }
 
  private:
   T* data_;
-  const int64_t* sizes_;
-  const int64_t* strides_;
+  const Index* sizes_;
+  const Index* strides_;
 };
+
+/// The same with sizes and strides of its own, so that it can be passed on by value.
+template <class T, size_t N, class Index>
+class PackedTensorAccessor {
+ public:
+  PackedTensorAccessor(T* data, const int64_t* sizes, const int64_t* strides) : data_(data) {
+    for (size_t d = 0; d < N; ++d) {
+      sizes_[d] = static_cast<Index>(sizes[d]);
+      strides_[d] = static_cast<Index>(strides[d]);
+    }
+  }
+  decltype(auto) operator[](Index i) const {
+    return TensorAccessor<T, N, Index>(data_, sizes_, strides_)[i];
+  }
+  Index size(size_t dim) const { return sizes_[dim]; }
+  Index stride(size_t dim) const { return strides_[dim]; }
+  T* data() const { return data_; }
+
+ private:
+  T* data_;
+  Index sizes_[N];
+  Index strides_[N];
+};
+template <class T, size_t N>
+using PackedTensorAccessor32 = PackedTensorAccessor<T, N, int32_t>;
+template <class T, size_t N>
+using PackedTensorAccessor64 = PackedTensorAccessor<T, N, int64_t>;
 
 }  // namespace hearth

@@ -2,11 +2,12 @@
 
 #include <any>
 #include <functional>
-#include <memory>
 
 #include "hearth/autograd.h"
 
 namespace hearth::autograd {
+
+struct SavedHooks;  // a pair of pack and unpack
 
 /// While one lives, tensors that this thread saves for backward go through `pack`, and what it
 /// returned through `unpack` when backward needs them: to keep them on another device, compressed
@@ -21,10 +22,9 @@ class HEARTH_API SavedTensorHooks {
   SavedTensorHooks(const SavedTensorHooks&) = delete;
   SavedTensorHooks& operator=(const SavedTensorHooks&) = delete;
 
-  struct Functions;
-
  private:
-  std::shared_ptr<const Functions> previous_;
+  IntrusivePtr<SavedHooks> hooks_;
+  SavedHooks* previous_;
 };
 
 using PostAccumulateHook = std::function<void(const Tensor& leaf)>;

@@ -64,8 +64,8 @@ class HEARTH_API Stream {
  public:
   /// A stream from the device's pool of 32, which is handed out in turn; lower priority runs first.
   explicit Stream(Device device = Device(DeviceType::CUDA), int priority = 0);
-  /// The backend's own stream `handle` of `device`.
-  Stream(Device device, void* handle) : device_(device), handle_(handle) {}
+  /// The backend's own stream `handle` of `device`; null is the default stream.
+  Stream(Device device, void* handle);
 
   void synchronize() const;
   /// Whether all work has run.

@@ -15,6 +15,9 @@ class ArrayRef;
 namespace autograd {
 class Node;
 }
+namespace cuda {
+class Stream;
+}
 namespace indexing {
 struct TensorIndex;
 }

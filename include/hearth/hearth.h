@@ -17,6 +17,7 @@
 #include "hearth/memory_stats.h"
 #include "hearth/operators.h"
 #include "hearth/options.h"
+#include "hearth/parallel_for.h"
 #include "hearth/scalar.h"
 #include "hearth/shape.h"
 #include "hearth/storage.h"

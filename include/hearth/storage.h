@@ -10,6 +10,21 @@ namespace hearth {
 
 struct StorageImpl;
 
+/// An address and the device it belongs to.
+class DataPtr {
+ public:
+  DataPtr() = default;
+  DataPtr(void* data, Device device) : data_(data), device_(device) {}
+  void* get() const { return data_; }
+  void* mutable_get() const { return data_; }
+  Device device() const { return device_; }
+  explicit operator bool() const { return data_ != nullptr; }
+
+ private:
+  void* data_ = nullptr;
+  Device device_{DeviceType::CPU};
+};
+
 /// A shared handle on the memory behind one or more tensors.
 class HEARTH_API Storage {
  public:
@@ -28,6 +43,7 @@ class HEARTH_API Storage {
   explicit operator bool() const { return impl_ != nullptr; }
   const void* data() const;
   void* mutable_data() const;
+  DataPtr data_ptr() const { return {mutable_data(), device()}; }
   size_t nbytes() const;
   Device device() const;
   size_t use_count() const;

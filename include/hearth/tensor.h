@@ -60,9 +60,8 @@ class HEARTH_API Tensor {
     return *this = std::move(copy);
   }
   Tensor& operator=(Tensor&& other) & noexcept {
-    TensorImpl* mine = impl_;
-    impl_ = other.impl_;
-    other.impl_ = mine;
+    Tensor taken(std::move(other));  // which leaves `other` undefined
+    std::swap(impl_, taken.impl_);
     return *this;
   }
   /// Assignment to a temporary writes through: t[i][j] = x.
@@ -153,6 +152,17 @@ class HEARTH_API Tensor {
     check_accessor(dtype_of<T>, static_cast<int64_t>(N));
     return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
   }
+  /// The same with sizes and strides by value.
+  template <class T, size_t N>
+  PackedTensorAccessor32<T, N> packed_accessor32() const {
+    check_packed_accessor(dtype_of<T>, static_cast<int64_t>(N), true);
+    return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
+  }
+  template <class T, size_t N>
+  PackedTensorAccessor64<T, N> packed_accessor64() const {
+    check_packed_accessor(dtype_of<T>, static_cast<int64_t>(N), false);
+    return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
+  }
 
   // ---- autograd
   bool requires_grad() const;
@@ -197,6 +207,9 @@ class HEARTH_API Tensor {
   Tensor cpu() const;
   Tensor cuda() const;
   Tensor pin_memory() const;
+  /// Says that the tensor is used on this stream too: its memory, once freed, is reused only after
+  /// the work that the stream then has.
+  void record_stream(const cuda::Stream& stream) const;
 
   // ---- indexing
   Tensor operator[](int64_t index) const;
@@ -231,6 +244,7 @@ class HEARTH_API Tensor {
   void release() noexcept;
   void check_type(ScalarType expected) const;
   void check_accessor(ScalarType expected, int64_t dims) const;
+  void check_packed_accessor(ScalarType expected, int64_t dims, bool index32) const;
   unsigned add_hook(std::unique_ptr<detail::GradHook> hook) const;
 
   TensorImpl* impl_;
@@ -255,6 +269,10 @@ unsigned Tensor::register_hook(Hook&& hook) const {
   };
   return add_hook(std::make_unique<Holder>(std::forward<Hook>(hook)));
 }
+
+inline bool is_floating_point(const Tensor& tensor) { return tensor.is_floating_point(); }
+inline bool is_complex(const Tensor& tensor) { return tensor.is_complex(); }
+inline bool is_signed(const Tensor& tensor) { return tensor.is_signed(); }
 
 /// Prints values as Python's PyTorch does.
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const Tensor& tensor);

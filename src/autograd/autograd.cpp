@@ -1,5 +1,7 @@
 #include "hearth/autograd.h"
 
+#include <atomic>
+
 #include "autograd/engine.h"
 #include "core/modes.h"
 
@@ -46,7 +48,9 @@ Tensor root_gradient(const Tensor& root, const Tensor& given, size_t index) {
                  "required to have the same dtype. Mismatch in dtype: grad_output[",
                  index, "] has a dtype of ", name_of(given.scalar_type()), " and output[", index,
                  "] has a dtype of ", name_of(root.scalar_type()), ".");
-    return given.scalar_type() == root.scalar_type() ? given : given.to(root.scalar_type());
+    HEARTH_CHECK(given.device() == root.device() || given.dim() == 0, "invalid gradient at index ",
+                 index, " - expected device ", root.device(), " but got ", given.device());
+    return given.to(root.device(), root.scalar_type());
   }
   HEARTH_CHECK(root.numel() == 1, "grad can be implicitly created only for scalar outputs");
   HEARTH_CHECK(!root.is_complex(), "grad can be computed only for real scalar outputs but got ",
@@ -83,7 +87,8 @@ void backward(const variable_list& tensors, const variable_list& grad_tensors,
               std::optional<bool> retain_graph, bool create_graph, const variable_list& inputs) {
   if (tensors.empty()) return;
   GraphTask task(retain_graph.value_or(create_graph), create_graph);
-  if (create_graph)
+  static std::atomic<bool> warned = false;
+  if (create_graph && !warned.exchange(true))
     warn(
         "Using backward() with create_graph=True will create a reference cycle between the "
         "parameter and its "

@@ -3,19 +3,16 @@
 #include "autograd/node.h"
 #include "autograd/saved_hooks.h"
 #include "autograd/state.h"
+#include "core/modes.h"
 
 namespace hearth::autograd {
 
-SavedHooks& current_saved_hooks() {
-  thread_local SavedHooks current;
-  return current;
+SavedTensorHooks::SavedTensorHooks(Pack pack, Unpack unpack)
+    : hooks_(IntrusivePtr<SavedHooks>::adopt(new SavedHooks(std::move(pack), std::move(unpack)))),
+      previous_(modes.saved_hooks) {
+  modes.saved_hooks = hooks_.get();
 }
-
-SavedTensorHooks::SavedTensorHooks(Pack pack, Unpack unpack) : previous_(current_saved_hooks()) {
-  current_saved_hooks() =
-      std::make_shared<const Functions>(Functions{std::move(pack), std::move(unpack)});
-}
-SavedTensorHooks::~SavedTensorHooks() { current_saved_hooks() = previous_; }
+SavedTensorHooks::~SavedTensorHooks() { modes.saved_hooks = previous_; }
 
 unsigned register_post_accumulate_grad_hook(const Tensor& leaf, PostAccumulateHook hook) {
   HEARTH_CHECK(leaf.requires_grad(),
@@ -31,11 +28,16 @@ unsigned register_post_accumulate_grad_hook(const Tensor& leaf, PostAccumulateHo
 }
 
 void remove_post_accumulate_grad_hook(const Tensor& leaf, unsigned index) {
-  const TensorState* state = state_if_any(impl_of(leaf));
-  const size_t count = state && state->after_accumulate ? state->after_accumulate->hooks.size() : 0;
-  HEARTH_CHECK(index < count, "Invalid index, no hook at position ", index);
-  const std::lock_guard lock(state->after_accumulate->mutex);
-  state->after_accumulate->hooks[index] = nullptr;
+  TensorState* state = leaf.defined() ? state_if_any(impl_of(leaf)) : nullptr;
+  std::shared_ptr<PostAccumulateHooks> list;
+  if (state) {
+    const std::lock_guard lock(state->mutex);
+    list = state->after_accumulate;
+  }
+  HEARTH_CHECK(list, "Invalid index, no hook at position ", index);
+  const std::lock_guard lock(list->mutex);
+  HEARTH_CHECK(index < list->hooks.size(), "Invalid index, no hook at position ", index);
+  list->hooks[index] = nullptr;
 }
 
 void PostAccumulateHooks::run(const Tensor& leaf) {
@@ -49,12 +51,15 @@ void PostAccumulateHooks::run(const Tensor& leaf) {
 }
 
 Tensor make_variable(const Tensor& data, bool requires_grad) {
+  if (!data.defined()) return {};
   Tensor result = shallow_alias(data, false);
   if (requires_grad) result.requires_grad_();
   return result;
 }
 
 Tensor make_variable(const Tensor& data, const Edge& edge) {
+  if (!data.defined()) return {};
+  if (edge.is_valid()) check_input_number(edge);
   Tensor result = shallow_alias(data, false);
   if (edge.is_valid()) set_history(result, edge.function, edge.input_nr);
   return result;

@@ -33,7 +33,10 @@ variable_list AutogradContext::get_saved_variables() const {
   return result;
 }
 
-bool AutogradContext::needs_input_grad(size_t index) const { return wants_gradient(*node_, index); }
+bool AutogradContext::needs_input_grad(size_t index) const {
+  HEARTH_CHECK(index < node_->num_outputs(), "Index out of range");
+  return wants_gradient(*node_, index);
+}
 
 bool AutogradContext::needs_input_grad(std::initializer_list<IndexRange> ranges) const {
   for (const auto& [first, last] : ranges)
@@ -92,7 +95,14 @@ void CustomNode::connect() {
 }
 
 void CustomNode::finish(variable_list& outputs) {
-  for (const Tensor& input : context_.dirty_) impl_of(input).bump_version();
+  for (const Tensor& input : context_.dirty_) {
+    if (!input.defined()) continue;
+    HEARTH_CHECK(
+        contains(outputs, input),
+        "Some elements marked as dirty during the forward method were not returned as "
+        "output. The inputs that are modified inplace must all be outputs of the Function.");
+    impl_of(input).bump_version();
+  }
   for (Tensor& output : outputs) finish_output(output, outputs.size() == 1);
   const auto differentiable = std::count_if(
       outputs.begin(), outputs.end(), [](const Tensor& output) { return output.requires_grad(); });
@@ -159,7 +169,10 @@ void CustomNode::rebase_input(const Tensor& input, uint32_t number, bool only_ou
                "Tensor and a second one that does the other operations).");
   TensorState& state = state_of(impl_of(input));
   state.grad.reset();
-  state.hooks.reset();
+  {
+    const std::lock_guard lock(state.mutex);
+    state.hooks.reset();
+  }
   if (input.is_view())
     rebase_history(input, NodePtr::share(this));
   else

@@ -3,7 +3,6 @@
 #include <thread>
 
 #include "autograd/anomaly.h"
-#include "autograd/saved_hooks.h"
 #include "core/device_allocator.h"
 #include "core/modes.h"
 #include "core/order_streams.h"
@@ -134,6 +133,7 @@ void GraphTask::discover() {
       }
       const Edge& edge = top.task->node->next_edge(top.next_edge++);
       if (!edge.is_valid()) continue;
+      check_input_number(edge);
       Pending& child = pending(edge.function);
       ++child.dependencies;
       if (seen.emplace(edge.function.get(), true).second) stack.push_back({&child, 0});
@@ -161,10 +161,8 @@ variable_list GraphTask::run() {
     variable_list results;
     std::exception_ptr failure;
     const Modes snapshot = modes;
-    const SavedHooks hooks = current_saved_hooks();
     std::thread fresh([&] {
       const ModesGuard guard(snapshot);
-      current_saved_hooks() = hooks;
       try {
         results = run();
       } catch (...) {
@@ -234,7 +232,7 @@ void GraphTask::run_node(Pending& task) {
   const Restore<Node*> running(running_node, &node);
   variable_list results;
   try {
-    results = node(std::move(task.gradients));
+    results = NodeAccess::call(node, std::move(task.gradients));
     if (modes.flags & kAnomalyMode && modes.anomaly_check_nan) check_no_nan(node, results);
   } catch (const std::exception& error) {
     if (modes.flags & kAnomalyMode) explain_failure(node, error.what());

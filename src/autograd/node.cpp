@@ -1,5 +1,6 @@
 #include "autograd/node.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "autograd/anomaly.h"
@@ -63,15 +64,75 @@ void Node::add_post_hook(PostHook hook) {
 }
 
 variable_list Node::operator()(variable_list&& grads) {
-  if (!state_) [[likely]]
-    return apply(std::move(grads));
-  NodeAccess::run_tensor_hooks(*this, grads);
-  for (const PreHook& hook : state_->pre_hooks) grads = hook(grads);
-  if (state_->post_hooks.empty()) return apply(std::move(grads));
+  NodeAccess::check_gradients(*this, grads);
+  grads.resize(std::max(grads.size(), num_inputs()));  // those left out are undefined
+  return NodeAccess::call(*this, std::move(grads));
+}
+
+namespace {
+
+/// What hook number `hook` made of a gradient must look as the gradient did.
+void check_replaced(size_t hook, const Tensor& grad, IntArrayRef sizes, ScalarType dtype,
+                    Device device) {
+  const bool same_type = grad.scalar_type() == dtype && grad.device().type() == device.type();
+  HEARTH_CHECK(same_type, "hook '", hook, "' has changed the type of value (was ",
+               name_of(device.type()), name_of(dtype), "Type got ", grad.toString(), ")");
+  HEARTH_CHECK(grad.device() == device, "hook '", hook, "' has changed the location of value");
+  HEARTH_CHECK(grad.sizes().equals(sizes), "hook '", hook, "' has changed the size of value");
+}
+
+void run_pre_hook(const Node& node, size_t number, const Node::PreHook& hook,
+                  variable_list& grads) {
+  variable_list replaced = hook(grads);
+  HEARTH_CHECK(replaced.size() == grads.size(), "hook '", number,
+               "' has returned an incorrect number of values (got ", replaced.size(),
+               ", but expected ", grads.size(), ")");
+  for (size_t i = 0; i < replaced.size() && i < node.num_inputs(); ++i) {
+    const InputMetadata& wanted = node.input_metadata(i);
+    if (replaced[i].defined() && wanted.dtype != ScalarType::Undefined)
+      check_replaced(number, replaced[i], wanted.sizes, wanted.dtype, wanted.device);
+  }
+  grads = std::move(replaced);
+}
+
+}  // namespace
+
+variable_list NodeAccess::call(Node& node, variable_list&& grads) {
+  const NodeState* state = node.state_.get();
+  if (!state) [[likely]]
+    return node.apply(std::move(grads));
+  run_tensor_hooks(node, grads);
+  for (size_t i = 0; i < state->pre_hooks.size(); ++i)
+    run_pre_hook(node, i, state->pre_hooks[i], grads);
+  if (state->post_hooks.empty()) return node.apply(std::move(grads));
   const variable_list inputs = grads;
-  variable_list outputs = apply(std::move(grads));
-  for (const PostHook& hook : state_->post_hooks) outputs = hook(outputs, inputs);
+  variable_list outputs = node.apply(std::move(grads));
+  for (const Node::PostHook& hook : state->post_hooks) outputs = hook(outputs, inputs);
   return outputs;
+}
+
+void NodeAccess::check_gradients(const Node& node, const variable_list& grads) {
+  if (node.num_inputs() == 0) return;  // made by hand, for tensors of any looks
+  HEARTH_CHECK(grads.size() <= node.num_inputs(), "Function ", node.name(),
+               " got an incorrect number of gradients (expected ", node.num_inputs(), ", got ",
+               grads.size(), ")");
+  for (size_t i = 0; i < grads.size(); ++i) {
+    const InputMetadata& wanted = node.input_metadata(i);
+    if (!grads[i].defined() || wanted.dtype == ScalarType::Undefined) continue;
+    const auto check = [&](bool fits, const auto& got, const auto& expected, const char* what) {
+      HEARTH_CHECK(fits, "Function ", node.name(), " got an invalid gradient at index ", i,
+                   " - got ", got, " but expected ", what, expected);
+    };
+    check(grads[i].sizes().equals(wanted.sizes), grads[i].sizes(), wanted.sizes, "shape ");
+    check(grads[i].scalar_type() == wanted.dtype, grads[i].scalar_type(), wanted.dtype, "dtype ");
+    check(grads[i].device() == wanted.device, grads[i].device(), wanted.device, "device ");
+  }
+}
+
+void check_input_number(const Edge& edge) {
+  HEARTH_CHECK(edge.input_nr < edge.function->num_inputs(), "Function ", edge.function->name(),
+               " takes ", edge.function->num_inputs(),
+               " gradients, so an edge cannot lead to number ", edge.input_nr);
 }
 
 NodeState& NodeAccess::state(Node& node) {
@@ -81,17 +142,17 @@ NodeState& NodeAccess::state(Node& node) {
 }
 
 void run_hooks(TensorHooks& hooks, Tensor& grad) {
-  std::vector<std::shared_ptr<detail::GradHook>> snapshot;
+  std::vector<TensorHook> snapshot;
   {
     const std::lock_guard lock(hooks.mutex);
-    for (const TensorHook& h : hooks.hooks)
-      if (h.hook) snapshot.push_back(h.hook);
+    snapshot = hooks.hooks;
   }
-  for (const auto& hook : snapshot) {
+  for (const auto& [id, hook] : snapshot) {
+    if (!hook) continue;
     Tensor replaced = (*hook)(grad);
     if (!replaced.defined()) continue;
-    HEARTH_CHECK(!grad.defined() || replaced.sizes().equals(grad.sizes()),
-                 "hook has changed the size of value");
+    if (grad.defined())
+      check_replaced(id, replaced, grad.sizes(), grad.scalar_type(), grad.device());
     grad = std::move(replaced);
   }
 }
@@ -190,7 +251,7 @@ variable_list CopySlices::apply(variable_list&& grads) {
                                    TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
   base_grad.copy_(grads[0]);
   const Tensor part = replay_views(view_.get(), base_grad);
-  variable_list through = (*fn_)({part.clone()});
+  variable_list through = NodeAccess::call(*fn_, {part.clone()});
   if (!through.empty() && through[0].defined())
     part.copy_(through[0]);
   else

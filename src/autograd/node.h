@@ -39,12 +39,19 @@ struct NodeAccess {
   static edge_list& edges(Node& node) { return node.next_edges_; }
   static StreamHandle stream(const Node& node) { return node.stream_; }
   static void set_sequence_nr(Node& node, uint64_t number) { node.sequence_nr_ = number; }
+  /// The node's work on gradients of the right looks, as the engine delivers them.
+  static variable_list call(Node& node, variable_list&& grads);
+  /// Throws unless the gradients look like the node's outputs; undefined ones do.
+  static void check_gradients(const Node& node, const variable_list& grads);
   /// Runs the hooks of tensors (and keeps retained gradients) on the gradients that reached the
   /// node.
   static void run_tensor_hooks(Node& node, variable_list& grads);
   /// The same for gradients that are captured and go no further; those of leaves too.
   static void run_capture_hooks(Node& node, variable_list& grads);
 };
+
+/// Throws unless the edge names an input that its node has.
+void check_input_number(const Edge& edge);
 
 /// Runs one tensor's hooks on its gradient.
 void run_hooks(TensorHooks& hooks, Tensor& grad);

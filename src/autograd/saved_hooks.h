@@ -1,18 +1,16 @@
 #pragma once
 
-#include <memory>
-
 #include "hearth/autograd_hooks.h"
 
 namespace hearth::autograd {
 
-struct SavedTensorHooks::Functions {
-  Pack pack;
-  Unpack unpack;
+/// What one SavedTensorHooks guard brought; the tensors packed with it share it.
+struct SavedHooks : RefCounted {
+  SavedHooks(SavedTensorHooks::Pack p, SavedTensorHooks::Unpack u)
+      : pack(std::move(p)), unpack(std::move(u)) {}
+  static void destroy(SavedHooks* hooks) noexcept { delete hooks; }
+  const SavedTensorHooks::Pack pack;
+  const SavedTensorHooks::Unpack unpack;
 };
-
-using SavedHooks = std::shared_ptr<const SavedTensorHooks::Functions>;
-/// This thread's innermost hooks; null if there are none.
-SavedHooks& current_saved_hooks();
 
 }  // namespace hearth::autograd

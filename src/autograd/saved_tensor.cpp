@@ -9,7 +9,7 @@
 namespace hearth::autograd {
 
 struct SavedTensor::Packed {
-  SavedHooks hooks;
+  IntrusivePtr<SavedHooks> hooks;
   std::any value;
 };
 void SavedTensor::DeletePacked::operator()(Packed* packed) const { delete packed; }
@@ -26,7 +26,7 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
       "normal tensor "
       "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   const bool is_leaf = impl.has(kRequiresGrad) && !own_output;
-  const bool hooked = current_saved_hooks() != nullptr;
+  const bool hooked = modes.saved_hooks != nullptr;
   if (!own_output && requires_grad(impl) && (hooked || !is_leaf)) history_ = gradient_edge(tensor);
   if (hooked) [[unlikely]] {
     pack(tensor);
@@ -37,7 +37,7 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
 }
 
 void SavedTensor::pack(const Tensor& tensor) {
-  packed_.reset(new Packed{current_saved_hooks(), {}});
+  packed_.reset(new Packed{IntrusivePtr<SavedHooks>::share(modes.saved_hooks), {}});
   const AutoGradMode off(false);
   const uint32_t version = impl_of(tensor).version();
   packed_->value = packed_->hooks->pack(tensor.detach());
@@ -60,7 +60,11 @@ Tensor SavedTensor::with_history(Tensor value, Node* node) const {
 Tensor SavedTensor::unpack(Node* node) const {
   if (packed_) {
     const AutoGradMode off(false);
-    return with_history(shallow_alias(packed_->hooks->unpack(packed_->value), false), node);
+    const Tensor value = packed_->hooks->unpack(packed_->value);
+    HEARTH_CHECK_AS(TypeError, value.defined(),
+                    "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+                    "type NoneType");
+    return with_history(shallow_alias(value, false), node);
   }
   if (!tensor_.defined()) return {};
   check_version(node);

@@ -108,6 +108,7 @@ const NodePtr& grad_fn_of(const Tensor& tensor) {
 }
 
 Edge gradient_edge(const Tensor& tensor) {
+  HEARTH_CHECK(tensor.defined(), "cannot call get_autograd_meta() on undefined tensor");
   TensorImpl& impl = impl_of(tensor);
   if (const NodePtr& fn = grad_fn_of(tensor)) return {fn, state_if_any(impl)->output_nr};
   if (!requires_grad(impl)) return {};

@@ -10,10 +10,10 @@ using autograd::state_of;
 
 namespace {
 
-/// Makes the tensor a leaf that shares memory with nobody's history.
-Tensor detached_alias(const Tensor& tensor, bool share_version) {
-  HEARTH_CHECK(tensor.defined(), "cannot detach an undefined tensor");
-  return shallow_alias(tensor, share_version);
+/// The tensor's parts, or an error that names the question an undefined tensor cannot answer.
+TensorImpl& defined_impl(const Tensor& tensor, const char* question = "get_autograd_meta") {
+  HEARTH_CHECK(tensor.defined(), "cannot call ", question, "() on undefined tensor");
+  return impl_of(tensor);
 }
 
 }  // namespace
@@ -21,12 +21,12 @@ Tensor detached_alias(const Tensor& tensor, bool share_version) {
 bool Tensor::requires_grad() const { return defined() && autograd::requires_grad(impl_of(*this)); }
 
 bool Tensor::is_leaf() const {
-  const TensorImpl& impl = impl_of(*this);
+  const TensorImpl& impl = defined_impl(*this);
   return !impl.has(kHasGradFn) && (!impl.has(kIsView) || !autograd::grad_fn_of(*this));
 }
 
 const Tensor& Tensor::requires_grad_(bool value) const {
-  TensorImpl& impl = impl_of(*this);
+  TensorImpl& impl = defined_impl(*this);
   HEARTH_CHECK(
       !impl.has(kInference) || !value || modes.flags & kInferenceMode,
       "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
@@ -45,14 +45,14 @@ const Tensor& Tensor::requires_grad_(bool value) const {
 }
 
 int64_t Tensor::output_nr() const {
-  autograd::grad_fn_of(*this);
-  const autograd::TensorState* state = state_if_any(impl_of(*this));
+  const autograd::TensorState* state = state_if_any(defined_impl(*this));
+  autograd::grad_fn_of(*this);  // which makes a view's history anew if need be
   return state ? state->output_nr : 0;
 }
 
 const Tensor& Tensor::grad() const {
   static const Tensor none;
-  const autograd::TensorState* state = state_if_any(impl_of(*this));
+  const autograd::TensorState* state = state_if_any(defined_impl(*this));
   if (!is_leaf() && !(state && state->retained) && !(state && state->grad.defined()))
     warn(
         "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
@@ -65,13 +65,17 @@ const Tensor& Tensor::grad() const {
   return state ? state->grad : none;
 }
 
-Tensor& Tensor::mutable_grad() const { return state_of(impl_of(*this)).grad; }
+Tensor& Tensor::mutable_grad() const { return state_of(defined_impl(*this)).grad; }
 
-const autograd::NodePtr& Tensor::grad_fn() const { return autograd::grad_fn_of(*this); }
+const autograd::NodePtr& Tensor::grad_fn() const {
+  defined_impl(*this);
+  return autograd::grad_fn_of(*this);
+}
 
 void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, bool create_graph,
                       std::optional<ArrayRef<Tensor>> inputs) const {
-  HEARTH_CHECK(defined(), "backward() on an undefined tensor");
+  defined_impl(*this);
+  HEARTH_CHECK(!inputs || !inputs->empty(), "'inputs' argument to backward cannot be empty");
   HEARTH_CHECK(requires_grad(),
                "element 0 of tensors does not require grad and does not have a grad_fn");
   autograd::variable_list gradients;
@@ -80,28 +84,44 @@ void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, 
                      inputs ? inputs->vec() : autograd::variable_list());
 }
 
-unsigned Tensor::add_hook(std::unique_ptr<detail::GradHook> hook) const {
-  HEARTH_CHECK(requires_grad(),
-               "cannot register a hook on a variable that doesn't require gradient");
-  const autograd::NodePtr fn = grad_fn();
-  autograd::TensorState& state = state_of(impl_of(*this));
+namespace {
+
+/// The list for hooks on a tensor's present value, which backward may be reading on other threads.
+autograd::TensorHooks& hooks_for(autograd::TensorState& state, const autograd::NodePtr& fn) {
+  const std::lock_guard lock(state.mutex);
   if (!state.hooks || state.hooks_on != fn.get()) {
     state.hooks_on = fn.get();
     state.hooks = std::make_shared<autograd::TensorHooks>();
     if (fn) autograd::NodeAccess::state(*fn).tensor_hooks.push_back({state.output_nr, state.hooks});
   }
-  const std::lock_guard lock(state.hooks->mutex);
-  const unsigned id = static_cast<unsigned>(state.hooks->hooks.size());
-  state.hooks->hooks.push_back({id, std::shared_ptr<detail::GradHook>(std::move(hook))});
+  return *state.hooks;
+}
+
+std::shared_ptr<autograd::TensorHooks> hooks_of(autograd::TensorState& state) {
+  const std::lock_guard lock(state.mutex);
+  return state.hooks;
+}
+
+}  // namespace
+
+unsigned Tensor::add_hook(std::unique_ptr<detail::GradHook> hook) const {
+  HEARTH_CHECK(requires_grad(),
+               "cannot register a hook on a variable that doesn't require gradient");
+  const autograd::NodePtr fn = grad_fn();
+  autograd::TensorHooks& list = hooks_for(state_of(impl_of(*this)), fn);
+  const std::lock_guard lock(list.mutex);
+  const unsigned id = static_cast<unsigned>(list.hooks.size());
+  list.hooks.push_back({id, std::shared_ptr<detail::GradHook>(std::move(hook))});
   return id;
 }
 
 void Tensor::remove_hook(unsigned index) const {
-  const autograd::TensorState* state = state_if_any(impl_of(*this));
-  const size_t count = state && state->hooks ? state->hooks->hooks.size() : 0;
-  HEARTH_CHECK(index < count, "Invalid index, no hook at position ", index);
-  const std::lock_guard lock(state->hooks->mutex);
-  state->hooks->hooks[index].hook.reset();
+  autograd::TensorState* state = state_if_any(defined_impl(*this, "materialize_autograd_meta"));
+  const auto list = state ? hooks_of(*state) : nullptr;
+  HEARTH_CHECK(list, "Invalid index, no hook at position ", index);
+  const std::lock_guard lock(list->mutex);
+  HEARTH_CHECK(index < list->hooks.size(), "Invalid index, no hook at position ", index);
+  list->hooks[index].hook.reset();
 }
 
 void Tensor::retain_grad() const {
@@ -116,20 +136,27 @@ void Tensor::retain_grad() const {
 }
 
 bool Tensor::retains_grad() const {
-  const autograd::TensorState* state = state_if_any(impl_of(*this));
+  const autograd::TensorState* state = state_if_any(defined_impl(*this));
   return !is_leaf() && state && state->retained;
 }
 
-Tensor Tensor::variable_data() const { return detached_alias(*this, false); }
-Tensor Tensor::tensor_data() const { return detached_alias(*this, false); }
+Tensor Tensor::variable_data() const {
+  defined_impl(*this, "variable_data");
+  return shallow_alias(*this, false);
+}
+Tensor Tensor::tensor_data() const {
+  defined_impl(*this, "tensor_data");
+  return shallow_alias(*this, false);
+}
 
 Tensor Tensor::detach() const {
+  HEARTH_CHECK(defined(), "Expected a proper Tensor but got None (or an undefined Tensor in C++)");
   // A view of all elements without history; writes through it count.
-  return detached_alias(*this, true);
+  return shallow_alias(*this, true);
 }
 
 const Tensor& Tensor::detach_() const {
-  TensorImpl& impl = impl_of(*this);
+  TensorImpl& impl = defined_impl(*this);
   HEARTH_CHECK(!is_view(),
                "Can't detach views in-place. Use detach() instead. If you are using "
                "DistributedDataParallel (DDP) for "
@@ -145,6 +172,9 @@ const Tensor& Tensor::detach_() const {
 }
 
 void Tensor::set_data(const Tensor& source) const {
+  HEARTH_CHECK(defined() && source.defined(),
+               "Attempted to call `variable.set_data(tensor)`, but `variable` and `tensor` have "
+               "incompatible tensor type.");
   TensorImpl& impl = impl_of(*this);
   const TensorImpl& from = impl_of(source);
   HEARTH_CHECK(
@@ -160,22 +190,23 @@ void Tensor::set_data(const Tensor& source) const {
 }
 
 int64_t Tensor::_version() const {
+  if (!defined()) return 0;
   HEARTH_CHECK(!impl_of(*this).has(kInference), "Inference tensors do not track version counter.");
   return impl_of(*this).version();
 }
 
-bool Tensor::is_inference() const { return impl_of(*this).has(kInference); }
-bool Tensor::is_view() const { return autograd::view_info(impl_of(*this)) != nullptr; }
+bool Tensor::is_inference() const { return defined() && impl_of(*this).has(kInference); }
+bool Tensor::is_view() const { return autograd::view_info(defined_impl(*this)) != nullptr; }
 
 const Tensor& Tensor::_base() const {
-  const autograd::ViewInfo* view = autograd::view_info(impl_of(*this));
+  const autograd::ViewInfo* view = autograd::view_info(defined_impl(*this));
   HEARTH_CHECK(view, "Can't get base of non-view Variable");
   return view->base;
 }
 
 const std::string& Tensor::name() const {
   static const std::string none;
-  const autograd::TensorState* state = state_if_any(impl_of(*this));
+  const autograd::TensorState* state = state_if_any(defined_impl(*this, "variable_data"));
   return state ? state->name : none;
 }
 

@@ -1,3 +1,4 @@
+#include <atomic>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -26,15 +27,22 @@ CudaChoice choose_cuda() {
   return choice;
 }
 
+std::atomic<Backend*> in_use = nullptr;
+
 /// Chosen at the first question, for good.
 const CudaChoice& cuda_choice() {
-  static const CudaChoice& choice = *new CudaChoice(choose_cuda());
+  static const CudaChoice& choice = *[] {
+    auto* const made = new CudaChoice(choose_cuda());
+    in_use.store(made->backend, std::memory_order_release);
+    return made;
+  }();
   return choice;
 }
 
 }  // namespace
 
 Backend* cuda_backend() { return cuda_choice().backend; }
+Backend* cuda_backend_in_use() { return in_use.load(std::memory_order_acquire); }
 const std::string& why_no_cuda() { return cuda_choice().why_not; }
 
 }  // namespace hearth

@@ -80,6 +80,10 @@ Stream::Stream(Device device, int priority)
     : device_(cuda_device(cuda_index(device))),
       handle_(stream_from_pool(device_.index(), priority)) {}
 
+Stream::Stream(Device device, void* handle)
+    : device_(cuda_device(cuda_index(device))),
+      handle_(handle ? handle : require_cuda().default_stream(device_.index())) {}
+
 void Stream::synchronize() const { synchronize_stream(device_.index(), handle_); }
 bool Stream::query() const { return require_cuda().query(device_.index(), handle_); }
 void Stream::wait_event(const Event& event) const { event.wait(*this); }

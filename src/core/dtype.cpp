@@ -39,7 +39,10 @@ const char* python_name_of(ScalarType type) { return names_of(type).python; }
 const char* TypeMeta::name() const { return names_of(type_).type; }
 
 ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
-void set_default_dtype(ScalarType type) { default_dtype.store(type, std::memory_order_relaxed); }
+void set_default_dtype(ScalarType type) {
+  HEARTH_CHECK(element_size(type) > 0, "ScalarType ", int(type), " is no dtype of elements");
+  default_dtype.store(type, std::memory_order_relaxed);
+}
 
 ScalarType promote_types(ScalarType a, ScalarType b) {
   if (a == b) return a;

@@ -6,6 +6,10 @@
 
 namespace hearth {
 
+namespace autograd {
+struct SavedHooks;
+}
+
 inline constexpr int kMaxGpus = 16;
 
 /// Modes that take every op off the plain path.
@@ -38,6 +42,9 @@ struct Modes {
   StreamHandle streams[kMaxGpus] = {};  // null: the device's default stream
   const Scope* scope = nullptr;
   Observer* observer = nullptr;
+  /// The innermost SavedTensorHooks guard's, which keeps them alive: a thread that may outlive the
+  /// guard must not take them over.
+  autograd::SavedHooks* saved_hooks = nullptr;
 };
 
 /// This thread's modes.

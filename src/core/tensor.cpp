@@ -1,7 +1,11 @@
 #include "hearth/tensor.h"
 
+#include <limits>
+
+#include "core/device_allocator.h"
 #include "core/pinned_allocator.h"
 #include "core/tensor_impl.h"
+#include "hearth/cuda.h"
 
 namespace hearth {
 
@@ -67,6 +71,17 @@ bool Tensor::is_pinned() const {
          hearth::is_pinned(impl.storage->data);
 }
 
+void Tensor::record_stream(const cuda::Stream& stream) const {
+  const TensorImpl& impl = defined_impl(impl_);
+  HEARTH_CHECK_AS(NotImplementedError, impl.device.is_cuda(),
+                  "Could not run 'aten::record_stream' with arguments from the '",
+                  name_of(impl.device.type()),
+                  "' backend: only memory of a GPU is used by streams");
+  HEARTH_CHECK(stream.device() == impl.device, "record_stream: the tensor is on ", impl.device,
+               ", but the stream on ", stream.device());
+  if (impl.storage) device_record_stream(impl.storage->data, impl.device, stream.handle());
+}
+
 Storage Tensor::storage() const {
   return Storage(StoragePtr(defined_impl(impl_).storage).detach());
 }
@@ -88,6 +103,13 @@ void Tensor::check_accessor(ScalarType expected, int64_t dims) const {
   HEARTH_CHECK(dim() == dims, "TensorAccessor expected ", dims, " dims but tensor has ", dim());
   HEARTH_CHECK(is_cpu(), "accessor() needs a CPU tensor, this one is on ", device());
   check_type(expected);
+}
+
+void Tensor::check_packed_accessor(ScalarType expected, int64_t dims, bool index32) const {
+  check_accessor(expected, dims);
+  HEARTH_CHECK(!index32 || numel() <= std::numeric_limits<int32_t>::max(),
+               "numel needs to be smaller than int32_t max; otherwise, please use "
+               "packed_accessor64");
 }
 
 std::string Tensor::toString() const {

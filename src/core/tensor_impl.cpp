@@ -241,13 +241,20 @@ Tensor shallow_alias(const Tensor& tensor, bool share_version) {
 }
 
 void resize_tensor(const Tensor& tensor, IntArrayRef sizes) {
+  checked_numel(sizes);
+  resize_tensor(tensor, sizes, contiguous_strides(sizes));
+}
+
+void resize_tensor(const Tensor& tensor, IntArrayRef sizes, IntArrayRef strides) {
   TensorImpl& impl = impl_of(tensor);
-  impl.set_sizes(sizes);
-  if (impl.device.is_meta()) return;
-  const size_t needed =
-      span_bytes(impl.sizes(), impl.strides(), impl.offset, element_size(impl.dtype));
-  if (!impl.storage) impl.storage = new_storage(needed, impl.device);
-  if (impl.storage->nbytes < needed) grow_storage(*impl.storage, needed);
+  checked_numel(sizes);
+  // The memory first: if there is none, nothing has changed.
+  const size_t needed = span_bytes(sizes, strides, impl.offset, element_size(impl.dtype));
+  if (!impl.device.is_meta()) {
+    if (!impl.storage) impl.storage = new_storage(needed, impl.device);
+    if (impl.storage->nbytes < needed) grow_storage(*impl.storage, needed);
+  }
+  impl.set_geometry(sizes, strides);
 }
 
 void* kernel_address(const TensorImpl& impl) {

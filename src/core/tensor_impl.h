@@ -114,6 +114,7 @@ Tensor allocate_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype
 Tensor shallow_alias(const Tensor& tensor, bool share_version);
 /// Gives `tensor` new sizes, allocating if its memory is too small (what out= does).
 void resize_tensor(const Tensor& tensor, IntArrayRef sizes);
+void resize_tensor(const Tensor& tensor, IntArrayRef sizes, IntArrayRef strides);
 
 /// What kernels see of a tensor.
 View view_of(const TensorImpl& impl);

@@ -20,6 +20,13 @@ enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 /// stream is asynchronous; `device` is an index within the backend.
 class Backend {
  public:
+  /// Who can reach an address: the host, and the device of this index (kNoDevice: none).
+  struct Reach {
+    static constexpr int kNoDevice = -1;
+    bool host = true;
+    int device = kNoDevice;
+  };
+
   virtual ~Backend() = default;
 
   virtual const char* name() const = 0;  // "CPU", "CUDA"
@@ -35,6 +42,9 @@ class Backend {
   /// Page-locked host memory; null when there is no more.
   virtual void* allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void* data) = 0;
+
+  /// Whose memory an address is, for those who bring their own.
+  virtual Reach reach_of(const void* data) { return (void)data, Reach(); }
 
   /// The address kernels use for a tensor's data: the simulator keeps data() itself inaccessible,
   /// so that a host program that dereferences a device pointer stops at once.
@@ -86,6 +96,8 @@ Backend& cpu_backend();
 /// loaded at the first question. Null when there is neither; why_no_cuda() then says in a sentence
 /// what is missing.
 Backend* cuda_backend();
+/// The same, but null as long as nobody has asked for it.
+Backend* cuda_backend_in_use();
 const std::string& why_no_cuda();
 
 /// The backend of a device that exists, or an Error that explains.

@@ -274,6 +274,7 @@ Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
 Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blocking, bool copy,
                std::optional<MemoryFormat> format) {
   device = resolve_device(device);
+  dtype = resolve_dtype(dtype);
   const bool reformat = format && *format != MemoryFormat::Preserve && !self.is_contiguous(*format);
   if (self.device() == device && self.scalar_type() == dtype && !copy && !reformat) return self;
   const MemoryFormat wanted = format.value_or(MemoryFormat::Preserve);

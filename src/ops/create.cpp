@@ -21,6 +21,11 @@ Device resolve_device(Device device) {
   return resolved;
 }
 
+ScalarType resolve_dtype(ScalarType dtype) {
+  HEARTH_CHECK(element_size(dtype) > 0, "ScalarType ", int(dtype), " is no dtype of elements");
+  return dtype;
+}
+
 TensorOptions like_options(const Tensor& self, const TensorOptions& options) {
   return self.options().merge_in(options);
 }
@@ -37,8 +42,12 @@ namespace {
 /// The options without what must wait until the values are there.
 TensorOptions bare(const TensorOptions& options) { return options.requires_grad(false); }
 
+ScalarType dtype_from(const TensorOptions& options) {
+  return resolve_dtype(options.dtype_or_default());
+}
+
 ScalarType number_dtype(const TensorOptions& options, const Scalar& value) {
-  if (options.has_dtype()) return options.dtype_or_default();
+  if (options.has_dtype()) return dtype_from(options);
   if (value.isFloatingPoint()) return get_default_dtype();
   if (value.isComplex()) return get_default_dtype() == kDouble ? kComplexDouble : kComplexFloat;
   return value.type();
@@ -55,18 +64,17 @@ Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<Memor
   const MemoryFormat wanted =
       format.value_or(options.memory_format_opt().value_or(MemoryFormat::Contiguous));
   if (wanted == MemoryFormat::Contiguous || wanted == MemoryFormat::Preserve)
-    return finish_new(
-        allocate_tensor(size, options.dtype_or_default(), device, options.pinned_memory()),
-        options);
+    return finish_new(allocate_tensor(size, dtype_from(options), device, options.pinned_memory()),
+                      options);
   TensorImpl geometry;
   geometry.set_sizes(size);
-  return finish_new(allocate_strided(size, strides_for(geometry, wanted),
-                                     options.dtype_or_default(), device, options.pinned_memory()),
+  return finish_new(allocate_strided(size, strides_for(geometry, wanted), dtype_from(options),
+                                     device, options.pinned_memory()),
                     options);
 }
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
-  return finish_new(allocate_strided(size, stride, options.dtype_or_default(),
+  return finish_new(allocate_strided(size, stride, dtype_from(options),
                                      resolve_device(options.device()), options.pinned_memory()),
                     options);
 }
@@ -81,14 +89,14 @@ Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options)
 }
 
 Tensor zeros(IntArrayRef size, const TensorOptions& options) {
-  return full(size, 0, options.dtype(options.dtype_or_default()));
+  return full(size, 0, options.dtype(dtype_from(options)));
 }
 Tensor ones(IntArrayRef size, const TensorOptions& options) {
-  return full(size, 1, options.dtype(options.dtype_or_default()));
+  return full(size, 1, options.dtype(dtype_from(options)));
 }
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
   // PyTorch checks the value for all dtypes but the half ones: there, too large is infinite.
-  const ScalarType dtype = options.dtype_or_default();
+  const ScalarType dtype = dtype_from(options);
   const bool rounds = is_reduced_float(dtype) && !value.isComplex();
   const float rounded = rounds ? float(value.toDouble()) : 0;
   return full({},
@@ -132,7 +140,7 @@ Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& optio
 Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
               const TensorOptions& options) {
   const bool integral = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
-  const ScalarType dtype = options.has_dtype() ? options.dtype_or_default()
+  const ScalarType dtype = options.has_dtype() ? dtype_from(options)
                            : integral          ? kLong
                                                : get_default_dtype();
   const double low = start.toDouble(), high = end.toDouble(), by = step.toDouble();
@@ -179,22 +187,42 @@ Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
 
 namespace {
 
+/// Throws unless `data` is memory of the device.
+void check_owner(const void* data, Device device) {
+  Backend* const gpus = device.is_cuda() ? &backend_of(device) : cuda_backend_in_use();
+  if (!gpus || !data || device.is_meta()) return;
+  const Backend::Reach reach = gpus->reach_of(data);
+  const Device owner(DeviceType::CUDA, static_cast<DeviceIndex>(reach.device));
+  if (device.is_cpu()) {
+    HEARTH_CHECK(reach.host, "from_blob: the pointer is to memory of ", owner,
+                 ", but the options say ", device);
+    return;
+  }
+  HEARTH_CHECK(reach.device != Backend::Reach::kNoDevice,
+               "The specified pointer resides on host memory and is not registered with any CUDA "
+               "device.");
+  HEARTH_CHECK(reach.host || owner == device, "specified device ", device,
+               " does not match device of data ", owner);
+}
+
 Tensor wrap_memory(void* data, IntArrayRef size, IntArrayRef stride,
                    std::function<void(void*)> deleter, const TensorOptions& options) {
   const Device device = resolve_device(options.device());
-  Tensor tensor = new_tensor(options.dtype_or_default(), device);
+  Tensor tensor = new_tensor(dtype_from(options), device);
   TensorImpl& impl = impl_of(tensor);
   impl.set_geometry(size, stride);
   for (int64_t s : stride)
     HEARTH_CHECK(s >= 0, "from_blob: negative strides are not supported, got ", stride);
+  HEARTH_CHECK(data || impl.numel == 0, "from_blob: the pointer is null but the tensor has ",
+               impl.numel, " elements");
+  check_owner(data, device);
+  const size_t nbytes = span_bytes(size, stride, 0, element_size(impl.dtype));
   auto storage = StoragePtr::adopt(new StorageImpl);
   storage->data = data;
-  storage->nbytes = span_bytes(size, stride, 0, element_size(impl.dtype));
+  storage->nbytes = nbytes;
   storage->device = device;
   storage->borrowed = !deleter;
   storage->deleter = std::move(deleter);
-  HEARTH_CHECK(data || impl.numel == 0, "from_blob: the pointer is null but the tensor has ",
-               impl.numel, " elements");
   impl.storage = std::move(storage);
   return finish_new(std::move(tensor), options);
 }
@@ -210,6 +238,34 @@ Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride, const TensorO
 Tensor from_blob(void* data, IntArrayRef size, std::function<void(void*)> deleter,
                  const TensorOptions& options) {
   return wrap_memory(data, size, contiguous_strides(size), std::move(deleter), options);
+}
+Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
+                 std::function<void(void*)> deleter, const TensorOptions& options) {
+  return wrap_memory(data, size, stride, std::move(deleter), options);
+}
+
+namespace {
+
+Tensor& resize(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
+  HEARTH_CHECK(!self.requires_grad(), "cannot resize variables that require grad");
+  HEARTH_CHECK(format != MemoryFormat::Preserve, "Unsupported memory formatPreserve");
+  if (format) {
+    TensorImpl geometry;
+    geometry.set_sizes(size);
+    resize_tensor(self, size, strides_for(geometry, *format));
+  } else if (!self.sizes().equals(size)) {
+    resize_tensor(self, size);
+  }
+  return const_cast<Tensor&>(self);
+}
+
+}  // namespace
+
+Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
+  return resize(self, size, format);
+}
+Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
+  return resize(*this, size, format);
 }
 
 }  // namespace hearth

@@ -7,6 +7,9 @@ namespace hearth {
 /// The device with its index filled in; throws if there is no such device.
 Device resolve_device(Device device);
 
+/// The dtype, if it is one that elements can have.
+ScalarType resolve_dtype(ScalarType dtype);
+
 /// The options for a `*_like` function: those of `self`, overridden.
 TensorOptions like_options(const Tensor& self, const TensorOptions& options);
 

@@ -18,8 +18,9 @@ Slice::Slice(std::optional<int64_t> start, std::optional<int64_t> stop, std::opt
 }
 
 TensorIndex::TensorIndex(const char* text) : kind_(Kind::kEllipsis) {
-  HEARTH_CHECK_AS(ValueError, std::strcmp(text, "...") == 0,
-                  "Expected \"...\" to represent an ellipsis index, but got \"", text, "\"");
+  HEARTH_CHECK_AS(ValueError, text && std::strcmp(text, "...") == 0,
+                  "Expected \"...\" to represent an ellipsis index, but got \"",
+                  text ? text : "nullptr", "\"");
 }
 
 std::string to_string(const Slice& slice) {

@@ -10,6 +10,20 @@ namespace {
 
 ScalarType statistics_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
 
+/// Throws unless input i is there for nothing or has one element per channel, in a dtype that goes
+/// with the input's.
+void check_channel(const Infer& c, int i, const TensorImpl& in, const char* name) {
+  if (!c.has(i)) return;
+  const int64_t channels = in.sizes()[1];
+  HEARTH_CHECK(c.in(i).numel == channels, name, " should contain ", channels, " elements not ",
+               c.in(i).numel);
+  HEARTH_CHECK(c.in(i).dim == 1, "TensorAccessor expected 1 dims but tensor has ", int(c.in(i).dim),
+               " (", name, ")");
+  HEARTH_CHECK(c.in(i).dtype == in.dtype || c.in(i).dtype == kFloat, "batch_norm: ", name,
+               " has dtype ", name_of(c.in(i).dtype), ", expected ", name_of(in.dtype),
+               " or Float");
+}
+
 /// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight,
 /// running_mean, running_var, save_mean, save_invstd.
 struct BatchNormBackward {
@@ -27,7 +41,23 @@ struct BatchNormBackward {
           in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
       .optional = in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
       .outputs = 3};
+  static void check(const Args& args, const Infer& c) {
+    const TensorImpl &grad = c.in(0), &in = c.in(1);
+    HEARTH_CHECK(in.dim >= 2 && grad.sizes().equals(in.sizes()) && grad.dtype == in.dtype,
+                 info.name, ": expected a gradient like the input, ", in.sizes(), " of ",
+                 name_of(in.dtype), ", got ", grad.sizes(), " of ", name_of(grad.dtype));
+    constexpr const char* kNames[] = {"weight", "running_mean", "running_var", "save_mean",
+                                      "save_invstd"};
+    for (int i = 2; i < 7; ++i) {
+      const bool saved = i >= 5;
+      if (saved && !args.training) continue;
+      check_channel(c, i, in, kNames[i - 2]);
+      HEARTH_CHECK(!saved || (c.has(i) && c.in(i).dtype == statistics_type(in.dtype)), info.name,
+                   ": ", kNames[i - 2], " is not what the forward pass saved");
+    }
+  }
   static void infer(const Args& args, Infer& c) {
+    check(args, c);
     const TensorImpl& in = c.in(1);
     const ScalarType type = c.has(2) ? c.in(2).dtype : statistics_type(in.dtype);
     c.like(0, in);
@@ -137,25 +167,14 @@ struct BatchNorm {
            (args.training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4));
   }
   static SlotSet mutates(const Args& args) { return args.training ? in_slot(3) | in_slot(4) : 0; }
-  static void check_channel(const Infer& c, int i, const char* name) {
-    if (!c.has(i)) return;
-    const int64_t channels = c.in(0).sizes()[1];
-    HEARTH_CHECK(c.in(i).numel == channels, name, " should contain ", channels, " elements not ",
-                 c.in(i).numel);
-    HEARTH_CHECK(c.in(i).dim == 1, "TensorAccessor expected 1 dims but tensor has ",
-                 int(c.in(i).dim), " (", name, ")");
-    HEARTH_CHECK(c.in(i).dtype == c.in(0).dtype || c.in(i).dtype == kFloat, "batch_norm: ", name,
-                 " has dtype ", name_of(c.in(i).dtype), ", expected ", name_of(c.in(0).dtype),
-                 " or Float");
-  }
   static void infer(const Args& args, Infer& c) {
     const TensorImpl& in = c.in(0);
     HEARTH_CHECK(in.dim >= 2, "batch_norm: expected an input of at least 2 dimensions, got sizes ",
                  in.sizes());
-    check_channel(c, 1, "weight");
-    check_channel(c, 2, "bias");
-    check_channel(c, 3, "running_mean");
-    check_channel(c, 4, "running_var");
+    check_channel(c, 1, in, "weight");
+    check_channel(c, 2, in, "bias");
+    check_channel(c, 3, in, "running_mean");
+    check_channel(c, 4, in, "running_var");
     HEARTH_CHECK(args.training || (c.has(3) && c.has(4)),
                  "Expected running_mean and running_var to be defined when training=False");
     HEARTH_CHECK(!args.training || in.numel == 0 || in.numel > in.sizes()[1],

@@ -2,6 +2,7 @@
 
 #include "kernels/minmax_dim.h"
 #include "ops/copy.h"
+#include "ops/create.h"
 #include "ops/define.h"
 
 namespace hearth {
@@ -193,7 +194,8 @@ struct MinMaxDimOp {
 
 auto sum_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
             std::optional<ScalarType> dtype) {
-  return invoke<SumOp>({dim_mask(self, dim), keepdim, dtype.value_or(ScalarType::Undefined)}, self);
+  const ScalarType type = dtype ? resolve_dtype(*dtype) : ScalarType::Undefined;
+  return invoke<SumOp>({dim_mask(self, dim), keepdim, type}, self);
 }
 
 Tensor mean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,

@@ -327,6 +327,8 @@ HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (int64_t split_size, int64_t di
                      split_evenly(self, split_size, dim))
 HEARTH_DEFINE_METHOD(std::vector<Tensor>, split, (IntArrayRef split_sizes, int64_t dim),
                      split_by(self, split_sizes, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, split_with_sizes, (IntArrayRef split_sizes, int64_t dim),
+                     split_by(self, split_sizes, dim))
 HEARTH_DEFINE_METHOD(std::vector<Tensor>, chunk, (int64_t chunks, int64_t dim),
                      chunks_of(self, chunks, dim))
 HEARTH_DEFINE_METHOD(std::vector<Tensor>, unbind, (int64_t dim), slices_of(self, dim))

@@ -159,13 +159,23 @@ TEST(Backward, Refusals) {
       "one of the arguments requires grad.");
 }
 
-TEST(Backward, CreateGraphWarns) {
-  const Warnings warnings;
+TEST(Backward, CreateGraphWarnsOnce) {
   const Tensor x = leaf({2});
+  (x * x).sum().backward({}, {}, true);  // or another test before this one
+  const Warnings warnings;
   (x * x).sum().backward({}, {}, true);
-  EXPECT_TRUE(Warnings::contains("Using backward() with create_graph=True"));
+  EXPECT_FALSE(Warnings::contains("Using backward() with create_graph=True"));
   EXPECT_TRUE(x.grad().requires_grad());
   x.mutable_grad().reset();
+}
+
+TEST(Backward, NoInputsAreNotAllInputs) {
+  const Tensor x = leaf({2});
+  EXPECT_THROWS_WITH(x.sum().backward({}, {}, false, std::vector<Tensor>{}),
+                     "'inputs' argument to backward cannot be empty");
+  EXPECT_FALSE(x.grad().defined());
+  autograd::backward({x.sum()}, {}, {}, false, {});  // here they are
+  EXPECT_TRUE(x.grad().defined());
 }
 
 TEST(Backward, GradOfANonLeafWarns) {

@@ -240,5 +240,31 @@ TEST(CustomFunction, WrongNumbersOfGradients) {
   expect_values(x.grad(), {1});
 }
 
+TEST(CustomFunction, WhatIsDirtyMustBeReturned) {
+  struct Forgetful : Function<Forgetful> {
+    static Tensor forward(AutogradContext* ctx, const Tensor& a) {
+      ctx->mark_dirty({a});
+      return a * 2;
+    }
+    static variable_list backward(AutogradContext*, variable_list grads) { return grads; }
+  };
+  const char* const text =
+      "Some elements marked as dirty during the forward method were not returned as output.";
+  EXPECT_THROWS_WITH(Forgetful::apply(leaf({1}) * 1), text);
+  EXPECT_THROWS_WITH(Forgetful::apply(ones({1})), text);
+}
+
+TEST(CustomFunction, AsksForInputsItHas) {
+  struct Curious : Function<Curious> {
+    static Tensor forward(AutogradContext*, const Tensor& a) { return a * 2; }
+    static variable_list backward(AutogradContext* ctx, variable_list grads) {
+      EXPECT_TRUE(ctx->needs_input_grad(0));
+      ctx->needs_input_grad(99);
+      return grads;
+    }
+  };
+  EXPECT_THROWS_WITH(Curious::apply(leaf({1})).backward(), "Index out of range");
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -1,8 +1,10 @@
 // What nodes keep: hooks on it, and when it goes.
 #include <cmath>
+#include <thread>
 
 #include "tests/autograd/support.h"
 
+#include "core/modes.h"
 #include "hearth/autograd_hooks.h"
 #include "hearth/custom_function.h"
 
@@ -78,6 +80,38 @@ TEST(SavedTensorHooks, MayNotModify) {
       },
       [](const std::any& value) { return std::any_cast<Tensor>(value); });
   EXPECT_THROWS_WITH(x.exp(), "A saved tensor pack hook is modifying its input in place.");
+}
+
+TEST(SavedTensorHooks, MustUnpackATensor) {
+  const auto backward_with = [](const Tensor& unpacked, const auto& op) {
+    const Tensor x = leaf({1, 2, 3, 4, 5, 6}).detach().view({3, 2}).requires_grad_();
+    const SavedTensorHooks hooks([](const Tensor& t) -> std::any { return t; },
+                                 [=](const std::any&) { return unpacked; });
+    op(x).sum().backward();
+  };
+  const auto square = [](const Tensor& x) { return x * x; };
+  EXPECT_THROWS_WITH(backward_with({}, square),
+                     "Output of saved tensor unpack_hook expected to be a Tensor but got");
+  EXPECT_THROWS_WITH(backward_with(ones({7}), square), "must match the size of tensor b");
+  backward_with(ones({3, 2}, kDouble), square);  // as in PyTorch, the op decides
+  const auto normed = [](const Tensor& x) {
+    return batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5, false);
+  };
+  EXPECT_THROWS_WITH(backward_with(ones({7}), normed), "expected a gradient like the input");
+  EXPECT_THROWS_WITH(backward_with(ones({3, 2}), normed), "save_mean should contain 2 elements");
+}
+
+TEST(SavedTensorHooks, ArePartOfTheModes) {
+  Counter counter;
+  const Tensor x = leaf({1});
+  const SavedTensorHooks hooks(counter.pack(), counter.unpack());
+  const Modes snapshot = modes;
+  std::thread([&] {
+    x.exp();
+    const ModesGuard guard(snapshot);
+    x.exp();
+  }).join();
+  EXPECT_EQ(counter.packed, 1);
 }
 
 /// A tensor whose memory tells when it goes.

@@ -10,6 +10,7 @@
 #include "core/pinned_allocator.h"
 #include "hearth/cuda.h"
 #include "hearth/error.h"
+#include "hearth/tensor.h"
 
 namespace hearth {
 namespace {
@@ -174,6 +175,48 @@ TEST_F(CudaApi, MemoryStatistics) {
   backend_of(device).free(1, data, 4096);
   EXPECT_EQ(cuda::memory_stats(1).allocated_bytes.current, static_cast<int64_t>(before));
   EXPECT_NE(stream, nullptr);
+}
+
+TEST_F(CudaApi, NoHandleIsTheDefaultStream) {
+  const Device device("cuda:1");
+  const cuda::Stream stream(device, nullptr);
+  EXPECT_EQ(stream, cuda::default_stream(1));
+  stream.synchronize();
+  EXPECT_TRUE(stream.query());
+  EXPECT_EQ(message_of([] { cuda::Stream(Device("cpu"), nullptr); }),
+            "Expected a cuda device, but got: cpu");
+  EXPECT_NE(message_of([] { cuda::Stream(Device("cuda:9"), nullptr); }), "no error");
+}
+
+/// Without record_stream this fails where streams are lazy (HEARTH_SIM_LAZY=1): the memory serves
+/// `later` before the copy has been made.
+TEST_F(CudaApi, MemoryWaitsForRecordedStreams) {
+  const cuda::Stream side(Device("cuda:0"));
+  Tensor tensor = full({1000}, 1, kCUDA);
+  cuda::default_stream().synchronize();
+  Tensor copy;
+  {
+    const cuda::StreamGuard guard(side);
+    copy = tensor.add(0);
+  }
+  tensor.record_stream(side);
+  tensor.reset();
+  const Tensor later = full({1000}, 2, kCUDA);
+  cuda::default_stream().synchronize();
+  side.synchronize();
+  EXPECT_EQ(copy.sum().item<float>(), 1000);
+  EXPECT_EQ(later.sum().item<float>(), 2000);
+}
+
+TEST_F(CudaApi, StreamsAreRecordedForTheirDevice) {
+  const cuda::Stream side(Device("cuda:1"));
+  EXPECT_EQ(message_of([&] { ones({2}, Device("cuda:0")).record_stream(side); }),
+            "record_stream: the tensor is on cuda:0, but the stream on cuda:1");
+  EXPECT_NE(message_of([&] {
+              ones({2}).record_stream(side);
+            }).find("Could not run 'aten::record_stream' with arguments from the 'CPU' backend"),
+            std::string::npos);
+  EXPECT_NE(message_of([&] { Tensor().record_stream(side); }), "no error");
 }
 
 }  // namespace

@@ -13,6 +13,19 @@ template <class T>
 struct CppTypeToScalarType {
   static constexpr ScalarType value = hearth::dtype_of<T>;
 };
+namespace impl {
+template <ScalarType type>
+struct ScalarTypeToCPPType;
+#define HEARTH_CPP_TYPE(cpp_type, Name)          \
+  template <>                                    \
+  struct ScalarTypeToCPPType<ScalarType::Name> { \
+    using type = cpp_type;                       \
+  };
+HEARTH_DTYPES(HEARTH_CPP_TYPE)
+#undef HEARTH_CPP_TYPE
+template <ScalarType type>
+using ScalarTypeToCPPTypeT = typename ScalarTypeToCPPType<type>::type;
+}  // namespace impl
 inline ScalarType typeMetaToScalarType(hearth::TypeMeta type) { return type.toScalarType(); }
 inline hearth::TypeMeta scalarTypeToTypeMeta(ScalarType type) { return type; }
 inline bool isFloatingType(ScalarType type) { return hearth::is_floating_point(type); }

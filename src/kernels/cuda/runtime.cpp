@@ -102,6 +102,17 @@ void* CudaBackend::allocate_pinned(size_t bytes) {
 
 void CudaBackend::free_pinned(void* data) { HEARTH_CUDA(cudaFreeHost(data)); }
 
+Backend::Reach CudaBackend::reach_of(const void* data) {
+  cudaPointerAttributes attributes{};
+  HEARTH_CUDA(cudaPointerGetAttributes(&attributes, data));
+  switch (attributes.type) {
+    case cudaMemoryTypeDevice: return {false, attributes.device};
+    case cudaMemoryTypeHost:
+    case cudaMemoryTypeManaged: return {true, attributes.device};
+    default: return {};
+  }
+}
+
 void CudaBackend::prepare(int device) {
   // Scratch comes from the device's pool, which by default gives everything back at each
   // synchronisation.

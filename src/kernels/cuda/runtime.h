@@ -28,6 +28,7 @@ class CudaBackend final : public Backend {
   void memory_info(int device, size_t& free_bytes, size_t& total_bytes) override;
   void* allocate_pinned(size_t bytes) override;
   void free_pinned(void* data) override;
+  Reach reach_of(const void* data) override;
 
   StreamHandle default_stream(int device) override;
   StreamHandle create_stream(int device, int priority) override;

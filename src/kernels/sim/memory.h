@@ -22,6 +22,12 @@ class Memory {
   size_t total_bytes() const { return bytes_; }
   size_t free_bytes();
 
+  /// Whether a user's address lies here.
+  bool contains(const void* data) const {
+    const auto* const address = static_cast<const std::byte*>(data);
+    return address >= base_ && address < base_ + bytes_;
+  }
+
   /// The accessible address of a user's address; other addresses stay as they are.
   void* alias(const void* data) const {
     auto* const address = static_cast<std::byte*>(const_cast<void*>(data));

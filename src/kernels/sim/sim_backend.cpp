@@ -109,6 +109,12 @@ bool SimBackend::is_pinned(const void* data) {
   return address < range->first + range->second;
 }
 
+Backend::Reach SimBackend::reach_of(const void* data) {
+  for (int i = 0; i < device_count(); ++i)
+    if (state(i).memory.contains(data)) return {false, i};
+  return {true, is_pinned(data) ? 0 : Reach::kNoDevice};
+}
+
 void* SimBackend::kernel_address(int device, void* data) const {
   return state(device).memory.alias(data);
 }

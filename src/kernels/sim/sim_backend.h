@@ -28,6 +28,7 @@ class SimBackend final : public Backend {
   void memory_info(int device, size_t& free_bytes, size_t& total_bytes) override;
   void* allocate_pinned(size_t bytes) override;
   void free_pinned(void* data) override;
+  Reach reach_of(const void* data) override;
   void* kernel_address(int device, void* data) const override;
 
   StreamHandle default_stream(int device) override;

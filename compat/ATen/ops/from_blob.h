@@ -1,0 +1,53 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include "c10/namespaces.h"
+#include "c10/util/Exception.h"
+#include "hearth/tensor.h"
+
+namespace at {
+
+/// Collects what from_blob needs: for_blob(data, sizes).strides(s).options(o).make_tensor().
+class TensorMaker {
+ public:
+  TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
+  TensorMaker& strides(std::optional<IntArrayRef> value) {
+    strides_ = value ? std::optional<hearth::Dims>(*value) : std::nullopt;
+    return *this;
+  }
+  TensorMaker& deleter(std::function<void(void*)> value) {
+    deleter_ = std::move(value);
+    return *this;
+  }
+  TensorMaker& options(TensorOptions value) {
+    options_ = value;
+    return *this;
+  }
+  TensorMaker& target_device(std::optional<Device> value) {
+    if (value) options_ = options_.device(*value);
+    return *this;
+  }
+  Tensor make_tensor() {
+    if (!strides_) return from_blob(data_, sizes_, std::move(deleter_), options_);
+    return from_blob(data_, sizes_, *strides_, std::move(deleter_), options_);
+  }
+
+ private:
+  void* data_;
+  hearth::Dims sizes_;
+  std::optional<hearth::Dims> strides_;
+  std::function<void(void*)> deleter_;
+  TensorOptions options_;
+};
+
+inline TensorMaker for_blob(void* data, IntArrayRef sizes) { return {data, sizes}; }
+
+}  // namespace at
+
+namespace torch {
+using at::for_blob;
+using at::TensorMaker;
+}  // namespace torch

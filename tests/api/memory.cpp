@@ -1,0 +1,167 @@
+// Handles, dtypes and memory as a user meets them.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hearth/hearth.h"
+
+namespace hearth {
+namespace {
+
+template <class F>
+std::string message_of(const F& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+#define EXPECT_SAYS(statement, text)                                            \
+  do {                                                                          \
+    const std::string message = message_of([&] { statement; });                 \
+    EXPECT_NE(message.find(text), std::string::npos) << "it says: " << message; \
+  } while (false)
+
+TEST(Handles, MovedFromOnesAreEmpty) {
+  Tensor p = ones({2}), q = zeros({3});
+  const Tensor old = p;
+  p = std::move(q);
+  EXPECT_FALSE(q.defined());  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(old.use_count(), 1U);
+  EXPECT_EQ(p.size(0), 3);
+  Tensor& same = p;
+  p = std::move(same);
+  EXPECT_EQ(p.size(0), 3);
+
+  Storage a = ones({2}).storage(), b = zeros({3}).storage();
+  a = std::move(b);
+  EXPECT_FALSE(b);  // NOLINT(bugprone-use-after-move)
+  EXPECT_EQ(a.use_count(), 1U);
+}
+
+TEST(Dtypes, MustBeThoseOfElements) {
+  const auto unknown = ScalarType(77);
+  const Tensor t = ones({2});
+  EXPECT_SAYS(t.to(ScalarType::Undefined), "ScalarType 16 is no dtype of elements");
+  EXPECT_SAYS(t.to(unknown), "ScalarType 77 is no dtype of elements");
+  EXPECT_SAYS(t.to(kCPU, unknown), "is no dtype");
+  EXPECT_SAYS(t.to(TensorOptions(unknown)), "is no dtype");
+  EXPECT_SAYS(t.sum(unknown), "is no dtype");
+  EXPECT_SAYS(t.sum(0, false, ScalarType::Undefined), "is no dtype");
+  EXPECT_SAYS(t.mean(unknown), "mean(): could not infer output dtype");
+  for (const ScalarType type : {unknown, ScalarType::Undefined, ScalarType(-3)}) {
+    float data[2] = {};
+    EXPECT_SAYS(empty({2}, type), "is no dtype");
+    EXPECT_SAYS(empty_strided({2}, {1}, type), "is no dtype");
+    EXPECT_SAYS(zeros({2}, type), "is no dtype");
+    EXPECT_SAYS(full({2}, 1, type), "is no dtype");
+    EXPECT_SAYS(ones_like(t, type), "is no dtype");
+    EXPECT_SAYS(arange(3, type), "is no dtype");
+    EXPECT_SAYS(linspace(0, 1, 3, type), "is no dtype");
+    EXPECT_SAYS(rand({2}, type), "is no dtype");
+    EXPECT_SAYS(randperm(3, type), "is no dtype");
+    EXPECT_SAYS(tensor({1, 2}, type), "is no dtype");
+    EXPECT_SAYS(from_blob(data, {2}, type), "is no dtype");
+    EXPECT_SAYS(set_default_dtype(type), "is no dtype");
+  }
+}
+
+TEST(FromBlob, ChecksTheSpanBeforeItTakesTheMemory) {
+  float data[4] = {1, 2, 3, 4};
+  EXPECT_SAYS(from_blob(data, {2, 2}, {INT64_MAX, INT64_MAX}),
+              "Storage size calculation overflowed with sizes=[2, 2] and strides=");
+  EXPECT_SAYS(from_blob(data, {2, 2}, {-1, 1}), "negative strides");
+  EXPECT_SAYS(from_blob(nullptr, {2}), "the pointer is null");
+  EXPECT_EQ(data[3], 4);
+}
+
+TEST(FromBlob, TakesStridesAndADeleter) {
+  float data[4] = {1, 2, 3, 4};
+  int freed = 0;
+  Tensor t = from_blob(
+      data, {2, 2}, {1, 2}, [&](void* p) { freed += p == data; }, kFloat);
+  EXPECT_EQ(t[0][1].item<float>(), 3);
+  t.reset();
+  EXPECT_EQ(freed, 1);
+}
+
+TEST(FromBlob, TheMemoryIsTheDevices) {
+  if (cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
+  float data[2] = {1, 2};
+  const Device first("cuda:0"), second("cuda:1");
+  const Tensor on_first = ones({2}, first);
+  EXPECT_SAYS(from_blob(data, {2}, first),
+              "The specified pointer resides on host memory and is not registered with any CUDA");
+  EXPECT_SAYS(from_blob(on_first.data_ptr(), {2}, second),
+              "specified device cuda:1 does not match device of data cuda:0");
+  EXPECT_SAYS(from_blob(on_first.data_ptr(), {2}),
+              "the pointer is to memory of cuda:0, but the options say cpu");
+  const Tensor alias = from_blob(on_first.data_ptr(), {2}, first);
+  EXPECT_EQ(alias.sum().item<float>(), 2);
+  const Tensor pinned = ones({2}).pin_memory();
+  EXPECT_EQ(from_blob(pinned.data_ptr(), {2}, first).sum().item<float>(), 2);
+  EXPECT_EQ(from_blob(pinned.data_ptr(), {2}).sum().item<float>(), 2);
+}
+
+TEST(Resize, GivesMoreMemoryWhereItIsNeeded) {
+  Tensor t = arange(6, kFloat).view({2, 3});
+  const void* data = t.data_ptr();
+  EXPECT_EQ(t.resize_({2, 2}).sizes(), IntArrayRef({2, 2}));
+  EXPECT_EQ(t.data_ptr(), data);
+  EXPECT_EQ(t[1][1].item<float>(), 3);
+  t.resize_({4, 100});
+  EXPECT_EQ(t.stride(0), 100);
+  EXPECT_EQ(t.flatten()[5].item<float>(), 5);  // what was there stays
+  t.resize_({1, 2, 3, 4}, MemoryFormat::ChannelsLast);
+  EXPECT_TRUE(t.is_contiguous(MemoryFormat::ChannelsLast));
+  resize_(t, {0});
+  EXPECT_EQ(t.numel(), 0);
+}
+
+TEST(Resize, LeavesTheTensorAsItWasWhenItFails) {
+  float data[2] = {1, 2};
+  const Tensor t = from_blob(data, {2});
+  EXPECT_SAYS(t.resize_({9}), "Trying to resize storage that is not resizable");
+  EXPECT_EQ(t.numel(), 2);
+  EXPECT_SAYS(t.resize_({-1}), "negative dimension");
+  EXPECT_SAYS(ones({2}, requires_grad()).resize_({3}), "cannot resize variables that require grad");
+  EXPECT_SAYS(ones({2}).resize_({3}, MemoryFormat::Preserve), "Unsupported memory format");
+}
+
+TEST(Accessors, PackedOnesOwnTheirSizes) {
+  const Tensor t = arange(6, kFloat).view({2, 3});
+  const PackedTensorAccessor32<float, 2> small = t.packed_accessor32<float, 2>();
+  const auto large = t.t().packed_accessor64<float, 2>();
+  EXPECT_EQ(small[1][2], 5);
+  EXPECT_EQ(large[2][1], 5);
+  EXPECT_EQ(small.size(1), 3);
+  small[0][0] = 7;
+  EXPECT_EQ(t[0][0].item<float>(), 7);
+  EXPECT_SAYS((t.packed_accessor32<double, 2>()), "expected scalar type Double but found Float");
+  EXPECT_SAYS((t.packed_accessor32<float, 3>()), "expected 3 dims but tensor has 2");
+}
+
+TEST(Names, OfTensorsAndStorages) {
+  const Tensor t = arange(6, kFloat);
+  EXPECT_EQ(t.storage().data_ptr().get(), t.data_ptr());
+  EXPECT_TRUE(t.storage().data_ptr());
+  EXPECT_TRUE(is_floating_point(t));
+  EXPECT_FALSE(is_complex(t));
+  EXPECT_TRUE(is_signed(t));
+  const std::vector<Tensor> parts = t.split_with_sizes({1, 5});
+  EXPECT_EQ(parts[1].size(0), 5);
+  EXPECT_EQ(split_with_sizes(t, {2, 4})[0].size(0), 2);
+}
+
+TEST(Indices, AreNotNull) {
+  const char* const nothing = nullptr;
+  EXPECT_SAYS(indexing::TensorIndex{nothing}, "to represent an ellipsis index");
+}
+
+}  // namespace
+}  // namespace hearth
