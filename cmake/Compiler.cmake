@@ -1,7 +1,7 @@
 # Build type, compiler cache, warnings, sanitizers, visibility.
 
 if(PROJECT_IS_TOP_LEVEL)
-  if(NOT CMAKE_BUILD_TYPE)
+  if(NOT CMAKE_BUILD_TYPE AND NOT HEARTH_SANITIZE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
   endif()
   # One folder for libraries and programs: the core looks for its plugin beside itself.

@@ -1,0 +1,118 @@
+// docs/ops.md: every operator with the dtypes, devices, forms and derivatives that the op table
+// tests. Written by `tools/ops_table.sh`; the test fails when it is out of date.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "ops/call.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+/// What the rows of one op have in common.
+struct Entry {
+  DtypeSet dtypes = 0;
+  int orders = 0;
+  bool out = false, inplace = false;
+};
+
+std::map<std::string, Entry> entries() {
+  std::map<std::string, Entry> result;
+  for (const Row& row : rows())
+    for (const std::string& op : row.covers) {
+      Entry& entry = result[op];
+      entry.dtypes |= row.dtypes;
+      entry.orders = std::max(entry.orders, row.orders);
+      entry.out |= bool(row.out);
+      entry.inplace |= bool(row.inplace);
+    }
+  return result;
+}
+
+std::string dtype_list(DtypeSet set) {
+  const std::pair<DtypeSet, const char*> groups[] = {{dtypes::kFloatAndDouble, "f32 f64"},
+                                                     {dtypes::kHalfs, "f16 bf16"},
+                                                     {dtypes::kIntegers, "ints"},
+                                                     {dtypes::kLong, "i64"},
+                                                     {dtypes::kBool, "bool"},
+                                                     {dtypes::kComplex, "complex"}};
+  std::string text;
+  for (const auto& [group, name] : groups) {
+    if ((set & group) != group) continue;
+    text += (text.empty() ? "" : ", ") + std::string(name);
+    set &= ~group;
+  }
+  return text;
+}
+
+const char* policy(Amp amp) {
+  switch (amp) {
+    case Amp::kLower: return "lower";
+    case Amp::kFloat32: return "f32";
+    case Amp::kWidest: return "widest";
+    default: return "";
+  }
+}
+
+std::string autocast(const OpInfo& info) {
+  const std::string cuda = policy(info.amp), cpu = policy(info.amp_cpu);
+  if (cuda == cpu) return cuda;
+  return (cuda.empty() ? "keep" : cuda) + " / " + (cpu.empty() ? "keep" : cpu);
+}
+
+bool is_internal(const std::string& name) {
+  return name[0] == '_' || name.find("_backward") != std::string::npos;
+}
+
+void write_line(std::ostream& text, const OpRecord& op, const Entry& entry) {
+  const OpInfo& info = *op.info;
+  const bool composed = !op.infer;
+  const bool differentiable = composed || op.grad;
+  text << "| " << info.name << " | " << dtype_list(entry.dtypes & info.dtypes) << " | "
+       << (differentiable ? std::min(entry.orders, 2) : 0) << " | "
+       << (info.effect == Effect::kView ? "view"
+           : composed                   ? "composed"
+                                        : "kernel")
+       << (entry.inplace ? ", in-place" : "") << (entry.out ? ", out=" : "") << " | "
+       << autocast(info) << " | "
+       << (info.effect == Effect::kDynamicShape ? "CPU, CUDA" : "CPU, CUDA, meta") << " |\n";
+}
+
+std::string table() {
+  const auto known = entries();
+  std::map<std::string, const OpRecord*> ops;
+  for (const OpRecord* op : all_ops())
+    if (!is_internal(op->info->name)) ops[op->info->name] = op;
+  std::ostringstream text;
+  text << "# Operators\n\nWritten by `tools/ops_table.sh` from the op records and the rows that "
+          "test "
+          "them: dtypes on the CPU and on\nsimulated GPUs, orders of derivatives, forms, what "
+          "autocast does (CUDA / CPU where they differ). CUDA kernels\ncompile; where they were "
+          "run is said in `gpu.md`. "
+       << ops.size()
+       << " operators; many more functions are built from them.\n\n"
+          "| operator | dtypes | derivatives | form | autocast | devices |\n"
+          "|---|---|---|---|---|---|\n";
+  for (const auto& [name, op] : ops)
+    if (const auto entry = known.find(name); entry != known.end())
+      write_line(text, *op, entry->second);
+  return text.str();
+}
+
+TEST(OpsTable, IsUpToDate) {
+  const std::string path = HEARTH_TEST_DATA "/../../docs/ops.md";
+  if (std::getenv("HEARTH_WRITE_OPS_TABLE")) {
+    std::ofstream(path) << table();
+    return;
+  }
+  std::ifstream file(path);
+  const std::string there((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_TRUE(there == table()) << "docs/ops.md is out of date: run tools/ops_table.sh";
+}
+
+}  // namespace
+}  // namespace hearth::testing
