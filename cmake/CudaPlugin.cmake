@@ -26,8 +26,27 @@ macro(hearth_find_cuda missing)
   endif()
 endmacro()
 
+# cuDNN, for convolutions; without it they say that it is missing.
+function(hearth_find_cudnn)
+  find_path(HEARTH_CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
+  find_library(HEARTH_CUDNN_LIBRARY cudnn HINTS ${CUDAToolkit_LIBRARY_DIR})
+  mark_as_advanced(HEARTH_CUDNN_INCLUDE_DIR HEARTH_CUDNN_LIBRARY)
+  if(HEARTH_CUDNN_INCLUDE_DIR AND HEARTH_CUDNN_LIBRARY)
+    list(FILTER plugin_sources EXCLUDE REGEX "_without_cudnn\\.cpp$")
+    add_library(hearth_cudnn INTERFACE)
+    target_include_directories(hearth_cudnn SYSTEM INTERFACE ${HEARTH_CUDNN_INCLUDE_DIR})
+    target_link_libraries(hearth_cudnn INTERFACE ${HEARTH_CUDNN_LIBRARY})
+  else()
+    message(STATUS "The CUDA plugin has no convolutions: cuDNN was not found")
+    list(FILTER plugin_sources EXCLUDE REGEX "_cudnn\\.cpp$")
+    list(APPEND plugin_sources src/kernels/cuda/conv_without_cudnn.cpp)
+  endif()
+  set(plugin_sources ${plugin_sources} PARENT_SCOPE)
+endfunction()
+
 function(hearth_add_cuda_plugin)
   hearth_pass_seam_hash(src/kernels/cuda/plugin.cpp)
+  hearth_find_cudnn()
   add_library(hearth_cuda MODULE ${plugin_sources})
   set_target_properties(hearth_cuda PROPERTIES
     CUDA_STANDARD 20 CXX_STANDARD 20 INSTALL_RPATH "$ORIGIN;${CUDAToolkit_LIBRARY_DIR}")
@@ -36,7 +55,7 @@ function(hearth_add_cuda_plugin)
   target_compile_options(hearth_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--threads=2>)
   target_link_libraries(hearth_cuda PRIVATE
-    hearth hearth_warnings CUDA::cudart CUDA::cublasLt)
+    hearth hearth_warnings CUDA::cudart CUDA::cublasLt $<TARGET_NAME_IF_EXISTS:hearth_cudnn>)
   target_link_options(hearth_cuda PRIVATE LINKER:-z,defs)
 endfunction()
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "c10/namespaces.h"
+#include "hearth/context.h"
 #include "hearth/cuda.h"
 #include "hearth/generator.h"
 #include "hearth/threads.h"
@@ -8,14 +9,14 @@
 namespace at {
 
 /// What at::globalContext() answers.
-struct Context {
+struct Context : hearth::Context {
   bool hasCUDA() const { return hearth::cuda::is_available(); }
   const Generator& defaultGenerator(Device device) const {
     return hearth::default_generator(device);
   }
 };
-inline const Context& globalContext() {
-  static const Context context;
+inline Context& globalContext() {
+  static Context context;
   return context;
 }
 inline bool hasCUDA() { return globalContext().hasCUDA(); }

@@ -20,6 +20,7 @@
 #include "hearth/generator.h"
 #include "hearth/intrusive.h"
 #include "hearth/options.h"
+#include "hearth/padding_name.h"
 #include "hearth/scalar.h"
 #include "hearth/shape.h"
 #include "hearth/storage.h"

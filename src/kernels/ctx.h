@@ -38,13 +38,23 @@ struct FaultSlot {
   }
 };
 
+/// Which algorithms a device's libraries may choose (hearth/context.h), as bits.
+enum Numerics : uint32_t {
+  kDeterministicCuDNN = 1u << 0,
+  kBenchmarkCuDNN = 1u << 1,
+  kAllowTF32CuDNN = 1u << 2,
+};
+/// What the process has chosen.
+HEARTH_API uint32_t current_numerics();
+
 using StreamHandle = void*;  // the backend's own stream object; null on the CPU
 
-/// Where a kernel runs: device, stream, fault slot, scratch memory.
+/// Where a kernel runs: device, stream, fault slot, scratch memory; and how it may compute.
 class HEARTH_API Ctx {
  public:
-  Ctx(Backend& backend, Device device, StreamHandle stream, FaultSlot* faults)
-      : backend_(backend), device_(device), stream_(stream), faults_(faults) {}
+  Ctx(Backend& backend, Device device, StreamHandle stream, FaultSlot* faults,
+      uint32_t numerics = current_numerics())
+      : backend_(backend), device_(device), stream_(stream), faults_(faults), numerics_(numerics) {}
   Ctx(const Ctx&) = delete;
   Ctx& operator=(const Ctx&) = delete;
   ~Ctx();
@@ -53,6 +63,9 @@ class HEARTH_API Ctx {
   Device device() const { return device_; }
   StreamHandle stream() const { return stream_; }
   FaultSlot* faults() const { return faults_; }
+  /// Whether this choice was made when the kernel was launched.
+  bool allows(Numerics choice) const { return (numerics_ & choice) != 0; }
+  uint32_t numerics() const { return numerics_; }
 
   /// Uninitialised memory for this launch, 64-byte aligned (256 on devices), freed in stream order
   /// when the Ctx ends. Throws OutOfMemoryError, so kernels take it before they start (device
@@ -65,6 +78,7 @@ class HEARTH_API Ctx {
   Device device_;
   StreamHandle stream_;
   FaultSlot* faults_;
+  uint32_t numerics_;
   Scratch* scratch_ = nullptr;
 };
 

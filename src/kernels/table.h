@@ -20,6 +20,9 @@ namespace hearth {
   X(ScatterAdd)           \
   X(Index)                \
   X(IndexPut)             \
+  X(Conv)                 \
+  X(Pool)                 \
+  X(PoolBackward)         \
   X(BatchNorm)            \
   X(BatchNormBackward)    \
   X(Random)               \

@@ -43,6 +43,14 @@ def written(method):
     return call
 
 
+def conv(name, **arguments):
+    return lambda x, weight, bias: getattr(torch, name)(x, weight, bias, **arguments)
+
+
+def pool(name, *arguments, **named):
+    return lambda x: getattr(torch.nn.functional, name)(x, *arguments, **named)
+
+
 # Where the row's name is not that of the function, or the row has arguments of its own.
 CALLS = {
     "gelu": torch.nn.functional.gelu,
@@ -100,6 +108,33 @@ CALLS = {
     "zero_": written("zero_"),
     "batch_norm_training": batch_norm(True),
     "batch_norm_evaluation": batch_norm(False),
+    "conv1d": conv("conv1d", padding=1),
+    "conv2d_general": conv("conv2d", stride=(2, 1), padding=(1, 2), dilation=(1, 2)),
+    "conv2d_grouped": conv("conv2d", padding=(1, 0), groups=2),
+    "conv2d_same": conv("conv2d", padding="same", dilation=(1, 3)),
+    "conv3d": conv("conv3d", stride=(1, 2, 1), padding=(0, 1, 1), dilation=(1, 1, 2)),
+    "conv_transpose1d": conv("conv_transpose1d", stride=2, padding=1, output_padding=1),
+    "conv_transpose2d": conv("conv_transpose2d", stride=(2, 1), padding=(1, 0), output_padding=(1, 0)),
+    "conv_transpose2d_general": conv(
+        "conv_transpose2d", stride=(2, 3), padding=(1, 2), output_padding=(2, 1), groups=2, dilation=(3, 1)
+    ),
+    "conv_transpose3d": conv("conv_transpose3d", stride=(1, 2, 1), padding=(0, 1, 0), output_padding=(0, 1, 0)),
+    "convolution": lambda x, w, b: torch.convolution(x, w, b, (1, 1), (0, 1), (1, 1), False, (0, 0), 1),
+    "max_pool2d_with_indices": pool("max_pool2d", 2, return_indices=True),
+    "max_pool2d": pool("max_pool2d", 3, 2, 1, (1, 2), True),
+    "max_pool1d": pool("max_pool1d", 3, 2, 1),
+    "max_pool1d_with_indices": pool("max_pool1d", 2, return_indices=True),
+    "avg_pool2d": pool("avg_pool2d", (2, 3), (2, 1)),
+    "avg_pool2d_divisor": pool("avg_pool2d", 3, 2, 1, True, True, 5),
+    "avg_pool2d_without_padding": pool("avg_pool2d", 3, 2, 1, True, False),
+    "avg_pool1d": pool("avg_pool1d", 3, 2),
+    "adaptive_avg_pool2d": pool("adaptive_avg_pool2d", (3, 2)),
+    "adaptive_avg_pool2d_to_one": pool("adaptive_avg_pool2d", 1),
+    "adaptive_avg_pool1d": pool("adaptive_avg_pool1d", 3),
+    "adaptive_max_pool2d": pool("adaptive_max_pool2d", (3, 2), return_indices=True),
+    "adaptive_max_pool1d": pool("adaptive_max_pool1d", 3, return_indices=True),
+    "pixel_shuffle": lambda x: torch.pixel_shuffle(x, 2),
+    "pixel_unshuffle": lambda x: torch.pixel_unshuffle(x, 2),
     "arange": lambda x: torch.arange(2, 2 + 3 * len(x), 3, dtype=x.dtype),
     "linspace": lambda x: torch.linspace(-1, 2, len(x), dtype=x.dtype),
 }

@@ -1,28 +1,11 @@
 #include "kernels/cpu/onednn.h"
 
-#include <oneapi/dnnl/dnnl.hpp>
-
 #include "core/threads.h"
+#include "kernels/cpu/onednn_engine.h"
 
 namespace hearth::cpu::onednn {
 
 namespace {
-
-using DataType = dnnl::memory::data_type;
-
-dnnl::engine& engine() {
-  static dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
-  return cpu;
-}
-
-DataType data_type(ScalarType dtype) {
-  switch (dtype) {
-    case kFloat: return DataType::f32;
-    case kHalf: return DataType::f16;
-    case kBFloat16: return DataType::bf16;
-    default: return DataType::undef;
-  }
-}
 
 /// oneDNN broadcasts batches of size 1, not of stride 0.
 dnnl::memory::desc descriptor(const View& view) {

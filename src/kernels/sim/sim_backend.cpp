@@ -223,9 +223,9 @@ void SimBackend::set_zero(void* data, size_t bytes, int device, StreamHandle str
 void SimBackend::launch(const ParamsType& type, const void* params, Ctx& ctx) {
   Stream& stream = as_stream(ctx.stream());
   const KernelFn kernel = kernels().kernels[static_cast<int>(type.id)];
-  stream.submit([this, kernel, &stream, device = ctx.device(),
+  stream.submit([this, kernel, &stream, device = ctx.device(), numerics = ctx.numerics(),
                  copy = std::make_shared<ParamsCopy>(type, params)] {
-    Ctx inner(*this, device, &stream, &stream.faults());
+    Ctx inner(*this, device, &stream, &stream.faults(), numerics);
     kernel(copy->get(), inner);
   });
 }

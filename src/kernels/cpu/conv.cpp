@@ -1,0 +1,98 @@
+#include "kernels/conv.h"
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/conv_columns.h"
+#include "kernels/cpu/onednn.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+/// Contiguous in channels_last order.
+bool channels_last(const View& view) {
+  if (view.dim < 4 || view.strides[1] != 1) return false;
+  int64_t expected = view.sizes[1];
+  for (int d = view.dim - 1; d >= 2; --d) {
+    if (view.sizes[d] != 1 && view.strides[d] != expected) return false;
+    expected *= view.sizes[d];
+  }
+  return view.sizes[0] == 1 || view.strides[0] == expected;
+}
+
+View contiguous_scratch(const View& like, ScalarType dtype, Ctx& ctx) {
+  View result = like;
+  result.dtype = dtype;
+  int64_t stride = 1;
+  for (int d = result.dim - 1; d >= 0; --d) {
+    result.strides[d] = stride;
+    stride *= result.sizes[d];
+  }
+  result.data = ctx.scratch(size_t(result.numel) * element_size(dtype));
+  return result;
+}
+
+/// The convolution with all tensors in `dtype` and an order that `orders` allows; what does not fit
+/// is copied.
+template <class Allowed>
+ConvParams fitted(const ConvParams& params, ScalarType dtype, const Allowed& allowed, Ctx& ctx) {
+  ConvParams result = params;
+  for (View* view : {&result.in, &result.weight, &result.out, &result.bias}) {
+    if (!view->defined() || (view->dtype == dtype && allowed(*view))) continue;
+    const View given = *view;
+    *view = contiguous_scratch(given, dtype, ctx);
+    if (view != &result.computed()) copy(given, *view, ctx);
+  }
+  return result;
+}
+
+void finish(const ConvParams& params, const ConvParams& computed, Ctx& ctx) {
+  const View &from = computed.computed(), &to = params.computed();
+  if (from.data != to.data) copy(from, to, ctx);
+}
+
+/// Adds one number per channel to a contiguous or channels_last tensor.
+void add_bias(const View& to, const View& bias) {
+  const int64_t channels = to.sizes[1], plane = to.numel / to.sizes[0] / channels;
+  const bool apart = !to.contiguous();  // a channel's elements
+  const int64_t step = apart ? channels : 1;
+  parallel_for(
+      0, to.sizes[0], kMoveGrain / (channels * plane) + 1, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin * channels; i < end * channels; ++i) {
+          const int64_t channel = i % channels;
+          const float value = bias.as<float>()[channel];
+          float* const x =
+              to.as<float>() + i / channels * channels * plane + channel * (apart ? 1 : plane);
+          for (int64_t k = 0; k < plane; ++k) x[k * step] += value;
+        }
+      });
+}
+
+/// By oneDNN, in float32 or in bfloat16 if the processor computes with it.
+bool run_by_library(const ConvParams& params, ScalarType dtype, Ctx& ctx) {
+  if (!onednn::suits_conv(params)) return false;
+  const bool adds_bias = params.bias.defined() && params.part == ConvPart::kIn;
+  if (dtype == kBFloat16 && (adds_bias || !onednn::has_matmul(kBFloat16))) return false;
+  const auto allowed = [](const View& view) { return view.contiguous() || channels_last(view); };
+  const ConvParams fit = fitted(params, dtype, allowed, ctx);
+  if (!onednn::conv(fit, ctx)) return false;
+  if (adds_bias) add_bias(fit.in, fit.bias);
+  finish(params, fit, ctx);
+  return true;
+}
+
+}  // namespace
+
+void run(const ConvParams& params, Ctx& ctx) {
+  const ScalarType dtype = params.in.dtype;
+  if (params.computed().numel == 0) return;
+  if (dtype == kBFloat16 && run_by_library(params, kBFloat16, ctx)) return;
+  if (dtype != kDouble && run_by_library(params, kFloat, ctx)) return;
+  const ScalarType compute = dtype == kDouble ? kDouble : kFloat;
+  const ConvParams fit = fitted(
+      params, compute, [](const View& view) { return view.contiguous(); }, ctx);
+  conv_by_columns(fit, ctx);
+  finish(params, fit, ctx);
+}
+
+}  // namespace hearth::cpu

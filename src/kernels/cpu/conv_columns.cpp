@@ -1,0 +1,242 @@
+#include "kernels/cpu/conv_columns.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/blas.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int64_t kBlockBytes = 1 << 20;  // of columns: they stay in the cache
+constexpr int64_t kPartialSums = 8;       // of a weight's gradient; fixed, so that sums are too
+
+/// A convolution in three dimensions, the missing ones of size 1 at the front.
+struct Shape {
+  int64_t images, groups, in_channels, out_channels;  // channels of one group
+  int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
+
+  explicit Shape(const ConvParams& p)
+      : images(p.in.sizes[0]),
+        groups(p.groups),
+        in_channels(p.weight.sizes[1]),
+        out_channels(p.weight.sizes[0] / p.groups) {
+    const int missing = 3 - p.spatial();
+    for (int d = 0; d < 3; ++d) {
+      const int from = d - missing;
+      const bool real = from >= 0;
+      in[d] = real ? p.in.sizes[from + 2] : 1;
+      out[d] = real ? p.out.sizes[from + 2] : 1;
+      kernel[d] = real ? p.weight.sizes[from + 2] : 1;
+      stride[d] = real ? p.stride[from] : 1;
+      padding[d] = real ? p.padding[from] : 0;
+      dilation[d] = real ? p.dilation[from] : 1;
+    }
+  }
+  static int64_t product(const int64_t (&values)[3]) { return values[0] * values[1] * values[2]; }
+  int64_t in_plane() const { return product(in); }
+  int64_t out_plane() const { return product(out); }
+  int64_t taps() const { return in_channels * product(kernel); }  // rows of the columns
+  int64_t out_rows() const { return out[0] * out[1]; }
+  /// Whether the image itself is its columns.
+  bool is_pointwise() const {
+    bool pointwise = true;
+    for (int d = 0; d < 3; ++d) pointwise &= kernel[d] == 1 && stride[d] == 1 && padding[d] == 0;
+    return pointwise;
+  }
+  /// Where output positions of tap k are inside the input: [first, end) along dimension d.
+  int64_t first(int d, int64_t k) const {
+    const int64_t missing = padding[d] - k * dilation[d];
+    return missing <= 0 ? 0 : std::min(out[d], (missing + stride[d] - 1) / stride[d]);
+  }
+  int64_t end(int d, int64_t k) const {
+    const int64_t room = in[d] - 1 + padding[d] - k * dilation[d];
+    return room < 0 ? 0 : std::min(out[d], room / stride[d] + 1);
+  }
+  int64_t position(int d, int64_t i, int64_t k) const {
+    return i * stride[d] - padding[d] + k * dilation[d];
+  }
+};
+
+template <class T>
+class Columns {
+ public:
+  Columns(const ConvParams& params, Ctx& ctx)
+      : p_(params), s_(params), ctx_(ctx), pointwise_(s_.is_pointwise()) {
+    const int64_t row_bytes = s_.taps() * s_.out[2] * int64_t(sizeof(T));
+    block_rows_ = std::clamp<int64_t>(kBlockBytes / row_bytes, 1, s_.out_rows());
+    blocks_ = (s_.out_rows() + block_rows_ - 1) / block_rows_;
+  }
+
+  void compute_out() const {
+    run_tasks(s_.images * s_.groups * blocks_, get_num_threads(), [this](int64_t task, T* columns) {
+      const Rows rows = rows_of(task % blocks_);
+      const int64_t image = task / blocks_ / s_.groups, group = task / blocks_ % s_.groups;
+      T* const out = out_at(image, group) + rows.begin * s_.out[2];
+      fill_bias(out, group * s_.out_channels, s_.out_channels, s_.out_plane(), rows.positions);
+      multiply({weight_at(group), s_.taps(), false}, gather(in_at(image, group), rows, columns),
+               {s_.out_channels, s_.taps()}, rows.positions, out, s_.out_plane());
+    });
+  }
+
+  void compute_in() const {
+    run_tasks(s_.images * s_.groups, get_num_threads(), [this](int64_t task, T* columns) {
+      const int64_t image = task / s_.groups, group = task % s_.groups;
+      T* const in = in_at(image, group);
+      fill_bias(in, group * s_.in_channels, s_.in_channels, s_.in_plane(), s_.in_plane());
+      for (int64_t b = 0; b < blocks_; ++b) {
+        const Rows rows = rows_of(b);
+        const GemmOperand weight{weight_at(group), s_.taps(), true};
+        const GemmOperand out{out_at(image, group) + rows.begin * s_.out[2], s_.out_plane(), false};
+        const Extent extent{s_.taps(), s_.out_channels};
+        if (pointwise_) {
+          multiply(weight, out, extent, rows.positions, in + rows.begin * s_.out[2], s_.in_plane());
+          continue;
+        }
+        multiply(weight, out, extent, rows.positions, columns, rows.positions, 0);
+        for_each_run(rows, [&](int64_t at, int64_t row, int64_t n, int64_t step) {
+          for (int64_t i = 0; i < n; ++i) in[at + i * step] += columns[row + i];
+        });
+      }
+    });
+  }
+
+  void compute_weight() const {
+    const int64_t size = s_.out_channels * s_.taps();
+    const int64_t tasks = s_.images * blocks_, sums = std::min(tasks, kPartialSums);
+    T* const partial = scratch(sums * size);
+    T* const columns = scratch(pointwise_ ? 0 : sums * columns_size());
+    for (int64_t group = 0; group < s_.groups; ++group) {
+      parallel_blocks(sums, [&](int64_t k) {
+        T* const sum = partial + k * size;
+        std::fill_n(sum, size, T(0));
+        for (int64_t task = tasks * k / sums; task < tasks * (k + 1) / sums; ++task) {
+          const Rows rows = rows_of(task % blocks_);
+          const int64_t image = task / blocks_;
+          GemmOperand windows =
+              gather(in_at(image, group), rows, columns + (pointwise_ ? 0 : k * columns_size()));
+          windows.transposed = true;
+          multiply({out_at(image, group) + rows.begin * s_.out[2], s_.out_plane(), false}, windows,
+                   {s_.out_channels, rows.positions}, s_.taps(), sum, s_.taps());
+        }
+      });
+      T* const weight = weight_at(group);
+      std::copy_n(partial, size, weight);
+      for (int64_t k = 1; k < sums; ++k)
+        for (int64_t i = 0; i < size; ++i) weight[i] += partial[k * size + i];
+    }
+  }
+
+ private:
+  /// A block of output rows.
+  struct Rows {
+    int64_t begin, end, positions;
+  };
+  /// A product's rows, and what it sums over.
+  struct Extent {
+    int64_t m, k;
+  };
+
+  Rows rows_of(int64_t block) const {
+    const int64_t begin = block * block_rows_, end = std::min(begin + block_rows_, s_.out_rows());
+    return {begin, end, (end - begin) * s_.out[2]};
+  }
+  T* in_at(int64_t image, int64_t group) const {
+    return p_.in.as<T>() + (image * s_.groups + group) * s_.in_channels * s_.in_plane();
+  }
+  T* out_at(int64_t image, int64_t group) const {
+    return p_.out.as<T>() + (image * s_.groups + group) * s_.out_channels * s_.out_plane();
+  }
+  T* weight_at(int64_t group) const {
+    return p_.weight.as<T>() + group * s_.out_channels * s_.taps();
+  }
+  int64_t columns_size() const { return s_.taps() * block_rows_ * s_.out[2]; }
+  T* scratch(int64_t count) const {
+    return static_cast<T*>(ctx_.scratch(size_t(count) * sizeof(T)));
+  }
+
+  /// Calls f(task, columns) for each task, in parallel; every worker has columns of its own.
+  template <class F>
+  void run_tasks(int64_t tasks, int64_t threads, const F& f) const {
+    const int64_t workers = std::min(tasks, threads), size = pointwise_ ? 0 : columns_size();
+    T* const columns = scratch(workers * size);
+    parallel_blocks(workers, [&](int64_t w) {
+      for (int64_t task = tasks * w / workers; task < tasks * (w + 1) / workers; ++task)
+        f(task, columns + w * size);
+    });
+  }
+
+  void fill_bias(T* to, int64_t first, int64_t channels, int64_t plane, int64_t count) const {
+    for (int64_t c = 0; c < channels; ++c) {
+      const T value = p_.bias.defined() ? p_.bias.as<T>()[(first + c) * p_.bias.strides[0]] : T(0);
+      std::fill_n(to + c * plane, count, value);
+    }
+  }
+
+  /// out = beta * out + a @ b.
+  void multiply(const GemmOperand& a, const GemmOperand& b, Extent extent, int64_t n, T* out,
+                int64_t ld, double beta = 1) const {
+    blas::multiply({dtype_of<T>, extent.m, n, extent.k, a, b, 1, beta, out, ld});
+  }
+
+  /// Calls f(offset in the image, offset in the columns, count, step) for every run of a block's
+  /// columns that lies inside the input.
+  template <class F>
+  void for_each_run(Rows rows, const F& f) const {
+    int64_t tap = 0;
+    for (int64_t c = 0; c < s_.in_channels; ++c)
+      for (int64_t kd = 0; kd < s_.kernel[0]; ++kd)
+        for (int64_t kh = 0; kh < s_.kernel[1]; ++kh)
+          for (int64_t kw = 0; kw < s_.kernel[2]; ++kw, ++tap) {
+            const int64_t first = s_.first(2, kw), end = s_.end(2, kw);
+            if (first >= end) continue;
+            for (int64_t r = rows.begin; r < rows.end; ++r) {
+              const int64_t d = s_.position(0, r / s_.out[1], kd);
+              const int64_t h = s_.position(1, r % s_.out[1], kh);
+              if (d < 0 || d >= s_.in[0] || h < 0 || h >= s_.in[1]) continue;
+              const int64_t row = tap * rows.positions + (r - rows.begin) * s_.out[2];
+              f(((c * s_.in[0] + d) * s_.in[1] + h) * s_.in[2] + s_.position(2, first, kw),
+                row + first, end - first, s_.stride[2]);
+            }
+          }
+  }
+
+  /// The windows of a block as a matrix [taps, positions].
+  GemmOperand gather(const T* image, Rows rows, T* columns) const {
+    if (pointwise_) return {image + rows.begin * s_.out[2], s_.in_plane(), false};
+    std::fill_n(columns, s_.taps() * rows.positions, T(0));
+    for_each_run(rows, [&](int64_t at, int64_t row, int64_t n, int64_t step) {
+      if (step == 1)
+        std::memcpy(columns + row, image + at, size_t(n) * sizeof(T));
+      else
+        for (int64_t i = 0; i < n; ++i) columns[row + i] = image[at + i * step];
+    });
+    return {columns, rows.positions, false};
+  }
+
+  const ConvParams& p_;
+  const Shape s_;
+  Ctx& ctx_;
+  const bool pointwise_;
+  int64_t block_rows_, blocks_;
+};
+
+template <class T>
+void run_in(const ConvParams& params, Ctx& ctx) {
+  const Columns<T> columns(params, ctx);
+  switch (params.part) {
+    case ConvPart::kOut: return columns.compute_out();
+    case ConvPart::kIn: return columns.compute_in();
+    case ConvPart::kWeight: return columns.compute_weight();
+  }
+}
+
+}  // namespace
+
+void conv_by_columns(const ConvParams& params, Ctx& ctx) {
+  params.in.dtype == kDouble ? run_in<double>(params, ctx) : run_in<float>(params, ctx);
+}
+
+}  // namespace hearth::cpu

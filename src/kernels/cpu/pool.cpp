@@ -1,0 +1,233 @@
+#include "kernels/pool.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+/// Images as [outer, rows, columns, inner]: the planes of contiguous memory, or all channels side
+/// by side in channels_last order.
+struct Layout {
+  int64_t outer, inner;
+  bool channels_last;
+
+  explicit Layout(const View& view) : outer(view.sizes[0] * view.sizes[1]), inner(1) {
+    channels_last = !view.contiguous() && is(view, true);
+    if (!channels_last) return;
+    outer = view.sizes[0];
+    inner = view.sizes[1];
+  }
+  static bool is(const View& view, bool channels_last) {
+    static constexpr int kOrders[][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
+    int64_t expected = 1;
+    for (int i = 3; i >= 0; --i) {
+      const int d = kOrders[channels_last][i];
+      if (view.sizes[d] != 1 && view.strides[d] != expected) return false;
+      expected *= view.sizes[d];
+    }
+    return true;
+  }
+  /// The view if it lies so in this dtype, else scratch memory that does.
+  View fitted(const View& view, ScalarType dtype, Ctx& ctx) const {
+    if (!view.defined() || (view.dtype == dtype && is(view, channels_last))) return view;
+    View result = view;
+    result.dtype = dtype;
+    const int64_t c = view.sizes[1], h = view.sizes[2], w = view.sizes[3];
+    const int64_t strides[2][4] = {{c * h * w, h * w, w, 1}, {c * h * w, 1, w * c, c}};
+    std::copy_n(strides[channels_last], 4, result.strides);
+    result.data = ctx.scratch(size_t(view.numel) * element_size(dtype));
+    return result;
+  }
+};
+
+/// Calls f(first output, count, first input column, step) so that every output of a row meets the
+/// positions of its window from left to right.
+template <class F>
+void for_each_tap(const PoolWindow& w, const F& f) {
+  if (w.adaptive) {
+    for (int64_t i = 0; i < w.out; ++i)
+      for (int64_t at = w.first(i); at < w.last(i); ++at) f(i, int64_t(1), at, int64_t(1));
+    return;
+  }
+  for (int64_t k = 0; k < w.kernel; ++k) {
+    const int64_t shift = k * w.dilation - w.padding, room = w.in - 1 - shift;
+    const int64_t begin = shift >= 0 ? 0 : (-shift + w.stride - 1) / w.stride;
+    const int64_t end = room < 0 ? 0 : std::min(w.out, room / w.stride + 1);
+    if (begin < end) f(begin, end - begin, begin * w.stride + shift, w.stride);
+  }
+}
+
+/// Calls f(output, input, i) with the offsets of every element of a run and its number there.
+template <bool flat, class F>
+void for_each_element(int64_t inner, int64_t j, int64_t n, int64_t at, int64_t step, const F& f) {
+  if constexpr (flat) {
+    for (int64_t i = 0; i < n; ++i) f(j + i, at + i * step, i);
+  } else {
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t c = 0; c < inner; ++c) f((j + i) * inner + c, (at + i * step) * inner + c, i);
+  }
+}
+
+/// The loops over one layout of one dtype; `flat`: inner is 1.
+template <class T, bool flat>
+class PoolLoops {
+ public:
+  PoolLoops(const PoolShape& shape, int64_t inner) : s_(shape), inner_(flat ? 1 : inner) {}
+
+  /// The largest elements of one row of windows, and their places.
+  void max_row(const T* in, int64_t row, T* out, int64_t* places) const {
+    const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                          : std::numeric_limits<T>::lowest();
+    const int64_t top = s_.rows.first(row) * s_.columns.in;
+    std::fill_n(out, s_.columns.out * inner_, lowest);
+    for (int64_t j = 0; j < s_.columns.out; ++j)
+      std::fill_n(places + j * inner_, inner_, top + s_.columns.first(j));
+    for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); h += s_.rows.dilation) {
+      const int64_t line = h * s_.columns.in;
+      for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
+        for_each_element<flat>(inner_, j, n, line + at, step,
+                               [&](int64_t to, int64_t from, int64_t i) {
+                                 const T x = in[from];
+                                 const bool better = (x > out[to]) | (x != x);
+                                 out[to] = better ? x : out[to];
+                                 places[to] = better ? line + at + i * step : places[to];
+                               });
+      });
+    }
+  }
+
+  void average_row(const T* in, int64_t row, T* out) const {
+    std::fill_n(out, s_.columns.out * inner_, T(0));
+    for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); ++h)
+      for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
+        for_each_element<flat>(inner_, j, n, h * s_.columns.in + at, step,
+                               [&](int64_t to, int64_t from, int64_t) { out[to] += in[from]; });
+      });
+    for (int64_t j = 0; j < s_.columns.out; ++j) {
+      const T divisor = T(s_.divisor_at(row, j));
+      for (int64_t c = 0; c < inner_; ++c) out[j * inner_ + c] /= divisor;
+    }
+  }
+
+  /// Adds the gradients of one row of averages to an image.
+  void spread_row(const T* grad_out, int64_t row, T* grad_in) const {
+    for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); ++h)
+      for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
+        for_each_element<flat>(inner_, j, n, h * s_.columns.in + at, step,
+                               [&](int64_t from, int64_t to, int64_t i) {
+                                 grad_in[to] += grad_out[from] / T(s_.divisor_at(row, j + i));
+                               });
+      });
+  }
+
+  /// Adds the gradients of an image's maxima to their places.
+  void scatter(const T* grad_out, const int64_t* places, T* grad_in) const {
+    const int64_t count = s_.rows.out * s_.columns.out;
+    for (int64_t p = 0; p < count; ++p)
+      for (int64_t c = 0; c < inner_; ++c)
+        grad_in[places[p * inner_ + c] * inner_ + c] += grad_out[p * inner_ + c];
+  }
+
+ private:
+  const PoolShape s_;
+  const int64_t inner_;
+};
+
+template <class T, bool flat>
+void run_loops(const PoolParams& p, const Layout& layout) {
+  const PoolLoops<T, flat> loops(p.shape, layout.inner);
+  const int64_t rows = p.shape.rows.out, width = p.shape.columns.out * layout.inner;
+  const int64_t plane = p.shape.rows.in * p.shape.columns.in * layout.inner;
+  const int64_t work = std::max<int64_t>(plane / rows, 1);
+  parallel_for(0, layout.outer * rows, kMoveGrain / work + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const T* const in = p.in.as<T>() + i / rows * plane;
+      T* const out = p.out.as<T>() + i * width;
+      if (is_max(p.shape.kind))
+        loops.max_row(in, i % rows, out, p.indices.as<int64_t>() + i * width);
+      else
+        loops.average_row(in, i % rows, out);
+    }
+  });
+}
+
+template <class T, bool flat>
+void run_loops(const PoolBackwardParams& p, const Layout& layout) {
+  const PoolLoops<T, flat> loops(p.shape, layout.inner);
+  const int64_t rows = p.shape.rows.out, width = p.shape.columns.out * layout.inner;
+  const int64_t plane = p.shape.rows.in * p.shape.columns.in * layout.inner;
+  parallel_for(0, layout.outer, kMoveGrain / plane + 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      T* const grad_in = p.grad_in.as<T>() + i * plane;
+      const T* const grad_out = p.grad_out.as<T>() + i * rows * width;
+      std::fill_n(grad_in, plane, T(0));
+      if (is_max(p.shape.kind))
+        loops.scatter(grad_out, p.indices.as<int64_t>() + i * rows * width, grad_in);
+      else
+        for (int64_t row = 0; row < rows; ++row)
+          loops.spread_row(grad_out + row * width, row, grad_in);
+    }
+  });
+}
+
+template <class T, class Params>
+void run_as(const Params& params, const Layout& layout) {
+  layout.inner == 1 ? run_loops<T, true>(params, layout) : run_loops<T, false>(params, layout);
+}
+
+/// Calls f with a value of the dtype's type; averages of other integers than int64 do not exist.
+template <class F>
+void with_type(ScalarType dtype, const F& f) {
+  switch (dtype) {
+    case kByte: return f(uint8_t{});
+    case kChar: return f(int8_t{});
+    case kShort: return f(int16_t{});
+    case kInt: return f(int32_t{});
+    case kLong: return f(int64_t{});
+    case kDouble: return f(double{});
+    default: return f(float{});
+  }
+}
+
+ScalarType compute_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
+
+void copy_unless_same(const View& from, const View& to, Ctx& ctx) {
+  if (from.data != to.data) copy(from, to, ctx);
+}
+
+}  // namespace
+
+void run(const PoolParams& params, Ctx& ctx) {
+  if (params.out.numel == 0) return;
+  const ScalarType dtype = compute_type(params.in.dtype);
+  const Layout layout(params.in);
+  PoolParams p = params;
+  p.in = layout.fitted(params.in, dtype, ctx);
+  p.out = layout.fitted(params.out, dtype, ctx);
+  p.indices = layout.fitted(params.indices, kLong, ctx);
+  copy_unless_same(params.in, p.in, ctx);
+  with_type(dtype, [&]<class T>(T) { run_as<T>(p, layout); });
+  copy_unless_same(p.out, params.out, ctx);
+  if (p.indices.defined()) copy_unless_same(p.indices, params.indices, ctx);
+}
+
+void run(const PoolBackwardParams& params, Ctx& ctx) {
+  if (params.grad_in.numel == 0) return;
+  const ScalarType dtype = compute_type(params.grad_in.dtype);
+  const Layout layout(params.grad_in);
+  PoolBackwardParams p = params;
+  p.grad_out = layout.fitted(params.grad_out, dtype, ctx);
+  p.grad_in = layout.fitted(params.grad_in, dtype, ctx);
+  p.indices = layout.fitted(params.indices, kLong, ctx);
+  copy_unless_same(params.grad_out, p.grad_out, ctx);
+  if (p.indices.defined()) copy_unless_same(params.indices, p.indices, ctx);
+  with_type(dtype, [&]<class T>(T) { run_as<T>(p, layout); });
+  copy_unless_same(p.grad_in, params.grad_in, ctx);
+}
+
+}  // namespace hearth::cpu

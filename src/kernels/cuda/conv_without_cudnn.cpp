@@ -1,0 +1,12 @@
+// Stands in for conv_cudnn.cpp where the plugin was built without cuDNN.
+#include "hearth/error.h"
+#include "kernels/conv.h"
+
+namespace hearth::cuda {
+
+void run(const ConvParams&, Ctx&) {
+  detail::fail<NotImplementedError>(
+      "convolutions on CUDA need cuDNN, which was not found when Hearth's CUDA plugin was built");
+}
+
+}  // namespace hearth::cuda

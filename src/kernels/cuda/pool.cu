@@ -1,0 +1,158 @@
+#include "kernels/pool.h"
+
+#include <type_traits>
+
+#include "kernels/cuda/convert.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/offsets.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+/// A 4-D view with T's elements.
+template <class T>
+struct Image {
+  T* data;
+  int64_t strides[4];
+
+  explicit Image(const View& view) : data(view.as<T>()) {
+    for (int d = 0; d < view.dim; ++d) strides[d] = view.strides[d];
+  }
+  __device__ __forceinline__ T& at(int64_t n, int64_t c, int64_t i, int64_t j) const {
+    return data[n * strides[0] + c * strides[1] + i * strides[2] + j * strides[3]];
+  }
+};
+
+/// The coordinates of an element, from its number in row-major order.
+struct Places {
+  int64_t numel;
+  FastDivisor channels, rows, columns;
+
+  explicit Places(const View& view)
+      : numel(view.numel), channels(view.sizes[1]), rows(view.sizes[2]), columns(view.sizes[3]) {}
+  __device__ __forceinline__ void find(int64_t number, int64_t (&place)[4]) const {
+    number = columns.divide(number, place[3]);
+    number = rows.divide(number, place[2]);
+    place[0] = channels.divide(number, place[1]);
+  }
+};
+
+/// Calls work(n, c, i, j) for every element.
+template <class F>
+__device__ __forceinline__ void for_each_place(const Places& places, F work) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t e = int64_t{blockIdx.x} * kBlock + threadIdx.x; e < places.numel; e += step) {
+    int64_t at[4];
+    places.find(e, at);
+    work(at[0], at[1], at[2], at[3]);
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    max_kernel(Image<const T> in, Image<T> out, Image<int64_t> indices, PoolShape shape,
+               Places places) {
+  for_each_place(places, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
+    int64_t best_h = shape.rows.first(i), best_w = shape.columns.first(j);
+    auto best = to_register(in.at(n, c, best_h, best_w));
+    for (int64_t h = best_h; h < shape.rows.last(i); h += shape.rows.dilation)
+      for (int64_t w = shape.columns.first(j); w < shape.columns.last(j);
+           w += shape.columns.dilation) {
+        const auto x = to_register(in.at(n, c, h, w));
+        if (!(x > best) && x == x) continue;
+        best = x;
+        best_h = h;
+        best_w = w;
+      }
+    out.at(n, c, i, j) = to_element<T>(best);
+    indices.at(n, c, i, j) = best_h * shape.columns.in + best_w;
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    average_kernel(Image<const T> in, Image<T> out, PoolShape shape, Places places) {
+  for_each_place(places, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
+    Register<T> sum = 0;
+    for (int64_t h = shape.rows.first(i); h < shape.rows.last(i); ++h)
+      for (int64_t w = shape.columns.first(j); w < shape.columns.last(j); ++w)
+        sum += to_register(in.at(n, c, h, w));
+    out.at(n, c, i, j) = to_element<T>(sum / static_cast<Register<T>>(shape.divisor_at(i, j)));
+  });
+}
+
+/// Every input element collects from the outputs that may have seen it: no atomics, so the result
+/// is the same every time.
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    backward_kernel(Image<const T> grad_out, Image<T> grad_in, Image<const int64_t> indices,
+                    PoolShape shape, Places places) {
+  for_each_place(places, [&](int64_t n, int64_t c, int64_t h, int64_t w) {
+    Register<T> sum = 0;
+    const int64_t here = h * shape.columns.in + w;
+    for (int64_t i = shape.rows.first_seeing(h); i < shape.rows.last_seeing(h); ++i)
+      for (int64_t j = shape.columns.first_seeing(w); j < shape.columns.last_seeing(w); ++j) {
+        const Register<T> g = to_register(grad_out.at(n, c, i, j));
+        if (!is_max(shape.kind))
+          sum += g / static_cast<Register<T>>(shape.divisor_at(i, j));
+        else if (indices.at(n, c, i, j) == here)
+          sum += g;
+      }
+    grad_in.at(n, c, h, w) = to_element<T>(sum);
+  });
+}
+
+template <class T>
+void run_as(const PoolParams& p, const NativeStream& stream) {
+  const Places places(p.out);
+  const unsigned grid = grid_for(places.numel, stream);
+  if (is_max(p.shape.kind))
+    max_kernel<T><<<grid, kBlock, 0, stream.stream>>>(Image<const T>(p.in), Image<T>(p.out),
+                                                      Image<int64_t>(p.indices), p.shape, places);
+  else if constexpr (!std::is_integral_v<T> || sizeof(T) == 8)
+    average_kernel<T><<<grid, kBlock, 0, stream.stream>>>(Image<const T>(p.in), Image<T>(p.out),
+                                                          p.shape, places);
+}
+
+template <class T>
+void run_backward_as(const PoolBackwardParams& p, const NativeStream& stream) {
+  const Places places(p.grad_in);
+  backward_kernel<T><<<grid_for(places.numel, stream), kBlock, 0, stream.stream>>>(
+      Image<const T>(p.grad_out), Image<T>(p.grad_in), Image<const int64_t>(p.indices), p.shape,
+      places);
+}
+
+}  // namespace
+
+void run(const PoolParams& params, Ctx& ctx) {
+  if (params.out.numel == 0) return;
+  const NativeStream& stream = stream_of(ctx);
+  switch (params.in.dtype) {
+    case kByte: run_as<uint8_t>(params, stream); break;
+    case kChar: run_as<int8_t>(params, stream); break;
+    case kShort: run_as<int16_t>(params, stream); break;
+    case kInt: run_as<int32_t>(params, stream); break;
+    case kLong: run_as<int64_t>(params, stream); break;
+    case kHalf: run_as<Half>(params, stream); break;
+    case kBFloat16: run_as<BFloat16>(params, stream); break;
+    case kFloat: run_as<float>(params, stream); break;
+    default: run_as<double>(params, stream); break;
+  }
+  check_launch("pool");
+}
+
+void run(const PoolBackwardParams& params, Ctx& ctx) {
+  if (params.grad_in.numel == 0) return;
+  const NativeStream& stream = stream_of(ctx);
+  switch (params.grad_in.dtype) {
+    case kHalf: run_backward_as<Half>(params, stream); break;
+    case kBFloat16: run_backward_as<BFloat16>(params, stream); break;
+    case kFloat: run_backward_as<float>(params, stream); break;
+    default: run_backward_as<double>(params, stream); break;
+  }
+  check_launch("pool backward");
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,293 @@
+#include "kernels/conv.h"
+
+#include <algorithm>
+
+#include "functors/arithmetic.h"
+#include "functors/reduction.h"
+#include "hearth/autograd.h"
+#include "kernels/reduce.h"
+#include "ops/conv_shape.h"
+#include "ops/copy.h"
+#include "ops/define.h"
+
+namespace hearth {
+
+namespace {
+
+ConvParams conv_params(const ConvArgs& args, ConvPart part) {
+  ConvParams params;
+  params.part = part;
+  params.groups = args.groups;
+  for (size_t d = 0; d < args.stride.size(); ++d) {
+    params.stride[d] = args.stride[d];
+    params.padding[d] = args.padding[d];
+    params.dilation[d] = args.dilation[d];
+  }
+  return params;
+}
+
+/// Computes one tensor of a convolution; over nothing it is zero, or the bias.
+void launch_conv(const ConvParams& params, Ctx& ctx) {
+  const View& target = params.computed();
+  if (target.numel == 0) return;
+  if (params.in.numel > 0 && params.weight.numel > 0 && params.out.numel > 0)
+    return hearth::launch(ctx, params);
+  if (!params.bias.defined()) return launch_fill(ctx, target, 0);
+  View spread = target;
+  spread.data = params.bias.data;
+  std::fill_n(spread.strides, spread.dim, 0);
+  spread.strides[1] = params.bias.strides[0];
+  launch_copy(ctx, target, spread);
+}
+
+void launch_bias_gradient(const View& grad_out, const View& grad_bias, Ctx& ctx) {
+  View out = grad_out;
+  out.data = grad_bias.data;
+  out.numel = grad_bias.numel;
+  for (int d = 0; d < out.dim; ++d) {
+    if (d != 1) out.sizes[d] = 1;
+    out.strides[d] = d == 1 ? grad_bias.strides[0] : 0;
+  }
+  if (grad_bias.numel > 0) hearth::launch(ctx, reduce_params(fn::Sum{}, grad_out, out));
+}
+
+/// An output in channels_last if one of the tensors it is made from is.
+void set_output(Infer& c, int i, const Dims& sizes, ScalarType dtype) {
+  c.set(i, sizes, dtype);
+  bool channels_last = false;
+  for (int k = 0; k < 3; ++k) channels_last |= c.has(k) && is_channels_last(c.in(k));
+  if (!channels_last) return;
+  c.out(i).strides = channels_last_strides(sizes);
+  c.out(i).has_strides = true;
+}
+
+/// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight; input and
+/// weight need not be there if nothing that is wanted reads them.
+struct ConvolutionBackward {
+  struct Args {
+    ConvArgs conv;
+    Dims input_sizes, weight_sizes;
+    bool grad_in, grad_weight, grad_bias;  // which are wanted
+    HEARTH_FIELDS(conv, input_sizes, weight_sizes, grad_in, grad_weight, grad_bias)
+  };
+  static constexpr OpInfo info{.name = "convolution_backward",
+                               .arguments = "grad_output,input,weight",
+                               .dtypes = dtypes::kFloating,
+                               .optional = in_slot(1) | in_slot(2),
+                               .outputs = 3};
+  static void infer(const Args& args, Infer& c) {
+    const ScalarType dtype = c.in(0).dtype;
+    set_output(c, 0, args.input_sizes, dtype);
+    set_output(c, 1, args.weight_sizes, dtype);
+    c.set(2, Dims{c.in(0).sizes()[1]}, dtype);
+    c.out(0).defined = args.grad_in;
+    c.out(1).defined = args.grad_weight;
+    c.out(2).defined = args.grad_bias;
+  }
+  static void launch(const Args& args, Launch& c) {
+    const bool transposed = args.conv.transposed;
+    if (args.grad_in) {
+      ConvParams params = conv_params(args.conv, transposed ? ConvPart::kOut : ConvPart::kIn);
+      params.in = transposed ? c.in(0) : c.out(0);
+      params.out = transposed ? c.out(0) : c.in(0);
+      params.weight = c.in(2);
+      launch_conv(params, c.ctx);
+    }
+    if (args.grad_weight) {
+      ConvParams params = conv_params(args.conv, ConvPart::kWeight);
+      params.in = c.in(transposed ? 0 : 1);
+      params.out = c.in(transposed ? 1 : 0);
+      params.weight = c.out(1);
+      launch_conv(params, c.ctx);
+    }
+    if (args.grad_bias) launch_bias_gradient(c.in(0), c.out(2), c.ctx);
+  }
+  static SlotSet saves(const Args& args, SlotSet needs) {
+    SlotSet read = 0;
+    if (needs & (in_slot(1) | in_slot(2))) read |= in_slot(0);
+    if ((needs & in_slot(0)) && args.grad_in) read |= in_slot(2);
+    if ((needs & in_slot(0)) && args.grad_weight) read |= in_slot(1);
+    return read;
+  }
+  static void grad(const Args& args, Grad& c);
+};
+
+/// Inputs: input, weight, bias.
+struct Convolution {
+  using Args = ConvArgs;
+  static constexpr OpInfo info{.name = "convolution",
+                               .arguments = "input,weight,bias",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kLower,
+                               .amp_cpu = Amp::kKeep,
+                               .shapes = in_slot(0) | in_slot(1),
+                               .optional = in_slot(2)};
+  static void infer(const Args& args, Infer& c) {
+    check_conv(args, c.in(0), c.in(1), c.has(2) ? &c.in(2) : nullptr);
+    set_output(c, 0, conv_sizes(args, c.in(0).sizes(), c.in(1).sizes()), c.in(0).dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    ConvParams params = conv_params(args, args.transposed ? ConvPart::kIn : ConvPart::kOut);
+    params.in = args.transposed ? c.out() : c.in(0);
+    params.out = args.transposed ? c.in(0) : c.out();
+    params.weight = c.in(1);
+    params.bias = c.in(2);
+    launch_conv(params, c.ctx);
+  }
+  static SlotSet saves(const Args&, SlotSet needs) {
+    return (needs & in_slot(0) ? in_slot(1) : 0u) | (needs & in_slot(1) ? in_slot(0) : 0u);
+  }
+  static void grad(const Args& args, Grad& c) {
+    const bool in = c.needs(0), weight = c.needs(1), bias = c.needs(2);
+    const auto [grad_in, grad_weight, grad_bias] =
+        invoke<ConvolutionBackward>(
+            {args, c.in_shape(0).sizes(), c.in_shape(1).sizes(), in, weight, bias}, c.grad(),
+            c.in(0), c.in(1))
+            .triple();
+    if (in) c.set(0, grad_in);
+    if (weight) c.set(1, grad_weight);
+    if (bias) c.set(2, grad_bias);
+  }
+};
+
+/// The backward pass is bilinear in grad_out, input and weight, each product a convolution again.
+void ConvolutionBackward::grad(const Args& args, Grad& c) {
+  const auto convolved = [&](const Tensor& input, const Tensor& weight) {
+    return invoke<Convolution>(args.conv, input, weight, Tensor()).call();
+  };
+  const auto backward = [&](bool in, const Tensor& input, const Tensor& weight) {
+    Args other = args;
+    other.grad_in = in;
+    other.grad_weight = !in;
+    other.grad_bias = false;
+    auto grads = invoke<ConvolutionBackward>(other, c.in(0), input, weight).triple();
+    return in ? std::get<0>(grads) : std::get<1>(grads);
+  };
+  const Tensor &in = c.grad(0), &weight = c.grad(1), &bias = c.grad(2);
+  if (c.needs(0)) {
+    Tensor sum;
+    const auto add = [&sum](const Tensor& t) { sum = sum.defined() ? sum.add(t) : t; };
+    if (in.defined()) add(convolved(in, c.in(2)));
+    if (weight.defined()) add(convolved(c.in(1), weight));
+    if (bias.defined()) {
+      Dims sizes(c.in_sizes(0).size(), 1);
+      sizes[1] = bias.numel();
+      add(bias.reshape(sizes).expand(c.in_sizes(0)));
+    }
+    if (sum.defined()) c.set(0, sum);
+  }
+  if (c.needs(1) && weight.defined()) c.set(1, backward(true, {}, weight));
+  if (c.needs(2) && in.defined()) c.set(2, backward(false, in, {}));
+}
+
+Tensor convolve(const ConvArgs& args, const Tensor& input, const Tensor& weight,
+                const Tensor& bias) {
+  check_conv_types(input, weight, bias);
+  return invoke<Convolution>(args, input, weight, bias).call();
+}
+
+/// Makes the input a batch of one, if it is none, and the result no batch again.
+template <class F>
+Tensor with_batch(const char* op, size_t spatial, const Tensor& input, F convolution) {
+  const size_t dim = size_t(input.dim());
+  HEARTH_CHECK(dim == spatial + 1 || dim == spatial + 2, "Expected ", spatial + 1,
+               "D (unbatched) or ", spatial + 2, "D (batched) input to ", op,
+               ", but got input of size: ", input.sizes());
+  return dim == spatial + 2 ? convolution(input) : convolution(input.unsqueeze(0)).squeeze(0);
+}
+
+struct ConvNames {
+  static constexpr const char* kPlain[] = {"", "conv1d", "conv2d", "conv3d"};
+  static constexpr const char* kTransposed[] = {"", "conv_transpose1d", "conv_transpose2d",
+                                                "conv_transpose3d"};
+};
+
+constexpr OpInfo composed_info(const char* name) {
+  return {.name = name, .amp = Amp::kLower, .optional = in_slot(2)};
+}
+
+/// conv1d, conv2d and conv3d, or their transposes.
+template <int spatial, bool transposed>
+struct ConvOp {
+  using Args = ConvArgs;
+  static constexpr OpInfo info =
+      composed_info(transposed ? ConvNames::kTransposed[spatial] : ConvNames::kPlain[spatial]);
+  static Tensor compute(const Args& args, const Tensor& input, const Tensor& weight,
+                        const Tensor& bias) {
+    return with_batch(info.name, spatial, input, [&](const Tensor& batch) {
+      return convolve(fitted(args, weight), batch, weight, bias);
+    });
+  }
+};
+
+/// The same with its padding by name: what cannot be the same on both sides is put after the input.
+template <int spatial>
+struct PaddedConvOp {
+  struct Args {
+    ConvArgs conv;
+    std::string padding;
+    HEARTH_FIELDS(conv, padding)
+  };
+  static constexpr OpInfo info = composed_info(ConvNames::kPlain[spatial]);
+  static Tensor compute(const Args& args, const Tensor& input, const Tensor& weight,
+                        const Tensor& bias) {
+    HEARTH_CHECK(args.padding == "same" || args.padding == "valid", "Invalid padding string: '",
+                 args.padding, "'");
+    return with_batch(info.name, spatial, input, [&](const Tensor& batch) {
+      ConvArgs conv = fitted(args.conv, weight);
+      if (args.padding == "valid" || weight.dim() != batch.dim())
+        return convolve(conv, batch, weight, bias);
+      for (const int64_t step : conv.stride)
+        HEARTH_CHECK(step == 1, "padding='same' is not supported for strided convolutions");
+      Tensor padded = batch;
+      for (size_t d = 0; d < conv.padding.size(); ++d) {
+        const int64_t total = conv.dilation[d] * (weight.size(int64_t(d) + 2) - 1);
+        conv.padding[d] = std::max<int64_t>(total / 2, 0);
+        if (total <= 0 || total % 2 == 0) continue;
+        Dims sizes(padded.sizes());
+        sizes[d + 2] = 1;
+        padded = cat({padded, zeros(sizes, padded.options())}, int64_t(d) + 2);
+      }
+      return convolve(conv, padded, weight, bias);
+    });
+  }
+};
+
+Tensor or_undefined(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
+
+}  // namespace
+
+#define HEARTH_CONV(d)                                                                            \
+  Tensor conv##d##d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, \
+                    IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,                \
+                    int64_t groups) {                                                             \
+    return compose<ConvOp<d, false>>({stride, padding, dilation, IntArrayRef(0), false, groups},  \
+                                     input, weight, or_undefined(bias));                          \
+  }                                                                                               \
+  Tensor conv##d##d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, \
+                    IntArrayRef stride, PaddingName padding, IntArrayRef dilation,                \
+                    int64_t groups) {                                                             \
+    const ConvArgs args{stride, IntArrayRef(0), dilation, IntArrayRef(0), false, groups};         \
+    return compose<PaddedConvOp<d>>({args, std::string(padding.name())}, input, weight,           \
+                                    or_undefined(bias));                                          \
+  }                                                                                               \
+  Tensor conv_transpose##d##d(const Tensor& input, const Tensor& weight,                          \
+                              const std::optional<Tensor>& bias, IntArrayRef stride,              \
+                              IntArrayRef padding, IntArrayRef output_padding, int64_t groups,    \
+                              IntArrayRef dilation) {                                             \
+    return compose<ConvOp<d, true>>({stride, padding, dilation, output_padding, true, groups},    \
+                                    input, weight, or_undefined(bias));                           \
+  }
+HEARTH_CONV(1)
+HEARTH_CONV(2)
+HEARTH_CONV(3)
+#undef HEARTH_CONV
+
+Tensor convolution(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias,
+                   IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
+                   IntArrayRef output_padding, int64_t groups) {
+  return convolve(fitted({stride, padding, dilation, output_padding, transposed, groups}, weight),
+                  input, weight, or_undefined(bias));
+}
+
+}  // namespace hearth

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "core/arguments.h"
+#include "core/tensor_impl.h"
+
+namespace hearth {
+
+/// What a convolution takes besides tensors; the lists have an element per spatial dimension.
+struct ConvArgs {
+  Dims stride, padding, dilation, output_padding;
+  bool transposed;
+  int64_t groups;
+  HEARTH_FIELDS(stride, padding, dilation, output_padding, transposed, groups)
+};
+
+/// The arguments with single numbers repeated for every spatial dimension that weight has.
+ConvArgs fitted(const ConvArgs& args, const Tensor& weight);
+
+/// Refuses what PyTorch refuses, in its words. bias may be null.
+void check_conv(const ConvArgs& args, const TensorImpl& input, const TensorImpl& weight,
+                const TensorImpl* bias);
+/// The same for dtypes; undefined bias: none.
+void check_conv_types(const Tensor& input, const Tensor& weight, const Tensor& bias);
+
+/// The result's sizes.
+Dims conv_sizes(const ConvArgs& args, IntArrayRef input, IntArrayRef weight);
+
+/// Whether a tensor of four or five dimensions lies in channels_last order and not in the usual
+/// one.
+bool is_channels_last(const TensorImpl& tensor);
+
+}  // namespace hearth

@@ -1,0 +1,356 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hearth/autograd.h"
+#include "hearth/context.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+/// The numbers of a convolution, one of each per spatial dimension.
+struct Numbers {
+  std::vector<int64_t> stride, padding, dilation, output_padding;
+  int64_t groups = 1;
+  bool transposed = false;
+};
+
+/// The next position within `sizes`; false after the last.
+bool advance(Position& position, const std::vector<int64_t>& sizes) {
+  for (size_t d = sizes.size(); d-- > 0;) {
+    if (++position[d] < sizes[d]) return true;
+    position[d] = 0;
+  }
+  return false;
+}
+
+/// Calls f(input position, weight position, output position) for every product of the sum, n
+/// images.
+template <class F>
+void for_each_product(const Numbers& g, const std::vector<int64_t>& in,
+                      const std::vector<int64_t>& weight, const std::vector<int64_t>& out, F f) {
+  if (count_of(weight) == 0 || count_of(out) == 0 || count_of(in) == 0) return;
+  Position o(out.size(), 0);
+  do {
+    Position k(weight.size(), 0);
+    do {
+      const int64_t group = o[1] / (out[1] / g.groups);
+      if (k[0] != o[1]) continue;
+      Position i{o[0], group * weight[1] + k[1]};
+      bool inside = true;
+      for (size_t d = 0; d + 2 < in.size(); ++d) {
+        i.push_back(o[d + 2] * g.stride[d] - g.padding[d] + k[d + 2] * g.dilation[d]);
+        inside &= i[d + 2] >= 0 && i[d + 2] < in[d + 2];
+      }
+      if (inside) f(i, k, o);
+    } while (advance(k, weight));
+  } while (advance(o, out));
+}
+
+/// in = [input, weight, bias or nothing], all batched.
+Array conv_reference(const Numbers& g, const Arrays& in) {
+  const Array &x = in[0], &w = in[1];
+  Array out;
+  out.sizes = {x.sizes[0], g.transposed ? w.sizes[1] * g.groups : w.sizes[0]};
+  for (size_t d = 0; d + 2 < x.sizes.size(); ++d) {
+    const int64_t reach = g.dilation[d] * (w.sizes[d + 2] - 1);
+    out.sizes.push_back(g.transposed
+                            ? (x.sizes[d + 2] - 1) * g.stride[d] - 2 * g.padding[d] + reach +
+                                  g.output_padding[d] + 1
+                            : (x.sizes[d + 2] + 2 * g.padding[d] - reach - 1) / g.stride[d] + 1);
+  }
+  out = build(out.sizes, [&](const Position& p) {
+    return in[2].values.empty() ? 0 : in[2].values[size_t(p[1])];
+  });
+  const Array& small = g.transposed ? out : x;  // what windows slide over
+  const Array& slid = g.transposed ? x : out;
+  for_each_product(g, small.sizes, w.sizes, slid.sizes,
+                   [&](const Position& i, const Position& k, const Position& o) {
+                     const Position& from = g.transposed ? o : i;
+                     const Position& to = g.transposed ? i : o;
+                     out.values[size_t(linear_of(to, out.sizes))] += at(x, from) * at(w, k);
+                   });
+  return out;
+}
+
+const Input kAbsent{{}, Draw::kNormal, 0, true};
+
+Case conv_case(std::vector<int64_t> input, std::vector<int64_t> weight, int64_t bias = 0) {
+  Case inputs{{std::move(input)}, {std::move(weight)}, kAbsent};
+  if (bias) inputs[2] = {{bias}};
+  return inputs;
+}
+
+Row conv_row(std::string name, const Numbers& numbers, std::vector<Case> cases,
+             std::function<Tensor(const Tensors&, const Numbers&)> call) {
+  Row row;
+  row.covers = {
+      name.substr(0, name.find("d_") == std::string::npos ? name.size() : name.find("d_") + 1),
+      "convolution", "convolution_backward"};
+  row.name = std::move(name);
+  row.cases = std::move(cases);
+  row.slack = 16;
+  row.call = [=](const Tensors& in) { return Tensors{call(in, numbers)}; };
+  row.reference = [=](const Arrays& in) {
+    const size_t dim = in[1].sizes.size();
+    Arrays batched = in;
+    const bool single = in[0].sizes.size() < dim;
+    if (single) batched[0].sizes.insert(batched[0].sizes.begin(), 1);
+    Array out = conv_reference(numbers, batched);
+    if (single) out.sizes.erase(out.sizes.begin());
+    return Arrays{out};
+  };
+  return row;
+}
+
+Tensor call_conv1d(const Tensors& in, const Numbers& n) {
+  return conv1d(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.groups);
+}
+Tensor call_conv2d(const Tensors& in, const Numbers& n) {
+  return conv2d(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.groups);
+}
+Tensor call_conv3d(const Tensors& in, const Numbers& n) {
+  return conv3d(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.groups);
+}
+Tensor call_transpose1d(const Tensors& in, const Numbers& n) {
+  return conv_transpose1d(in[0], in[1], in[2], n.stride, n.padding, n.output_padding, n.groups,
+                          n.dilation);
+}
+Tensor call_transpose2d(const Tensors& in, const Numbers& n) {
+  return conv_transpose2d(in[0], in[1], in[2], n.stride, n.padding, n.output_padding, n.groups,
+                          n.dilation);
+}
+Tensor call_transpose3d(const Tensors& in, const Numbers& n) {
+  return conv_transpose3d(in[0], in[1], in[2], n.stride, n.padding, n.output_padding, n.groups,
+                          n.dilation);
+}
+Tensor call_same(const Tensors& in, const Numbers& n) {
+  return conv2d(in[0], in[1], in[2], n.stride, "same", n.dilation, n.groups);
+}
+Tensor call_convolution(const Tensors& in, const Numbers& n) {
+  return convolution(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.transposed,
+                     n.output_padding, n.groups);
+}
+
+Row conv2d_row() {
+  Row row =
+      conv_row("conv2d", {{1, 1}, {0, 0}, {1, 1}, {0, 0}},
+               {conv_case({2, 2, 4, 5}, {3, 2, 2, 3}, 3), conv_case({1, 4, 3}, {2, 1, 3, 2}),
+                conv_case({0, 2, 3, 3}, {2, 2, 3, 3}, 2), conv_case({2, 3, 3, 2}, {2, 3, 1, 1}, 2)},
+               call_conv2d);
+  row.keeps_memory_format = true;
+  const auto conv = [](std::vector<int64_t> input, std::vector<int64_t> weight, int64_t groups = 1,
+                       const Tensor& bias = {}) {
+    return [=] { conv2d(ones(input), ones(weight), bias, 1, {0, 0}, 1, groups); };
+  };
+  row.refusals = {
+      {conv({1, 4, 5, 5}, {2, 3, 3, 3}),
+       "Given groups=1, weight of size [2, 3, 3, 3], expected input[1, 4, 5, 5] to have 3 "
+       "channels, but got 4 channels instead"},
+      {conv({1, 3, 2, 2}, {2, 3, 3, 3}),
+       "Calculated padded input size per channel: (2 x 2). Kernel size: (3 x 3). Kernel size can't "
+       "be greater than actual input size"},
+      {conv({3, 3}, {2, 3, 3, 3}),
+       "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: [3, 3]"},
+      {conv({1, 4, 5, 5}, {3, 2, 3, 3}, 2),
+       "Given groups=2, expected weight to be divisible by 2 at dimension 0, but got weight of "
+       "size [[3, 2, 3, 3]] instead"},
+      {conv({1, 4, 5, 5}, {1, 2, 3, 3}, 2),
+       "Given groups=2, expected weight to be at least 2 at dimension 0, but got weight of size "
+       "[1, 2, 3, 3] instead"},
+      {conv({1, 3, 5, 5}, {2, 3, 3, 3}, 0), "non-positive groups is not supported"},
+      {conv({1, 3, 5, 5}, {2, 3, 3, 3}, 1, ones({3})),
+       "Given weight of size [2, 3, 3, 3], expected bias to be 1-dimensional with 2 elements, but "
+       "got bias of size [3] instead"},
+      {conv({1, 3, 5, 5}, {2, 3, 0, 3}),
+       "kernel size should be greater than zero, but got kernel_height: 0 kernel_width: 3"},
+      {[] {
+         conv2d(ones({1, 3, 5, 5}), ones({2, 3, 3, 3}), {}, 0);
+       },
+       "non-positive stride is not supported"},
+      {[] {
+         conv2d(ones({1, 3, 5, 5}), ones({2, 3, 3, 3}), {}, 1, -1);
+       },
+       "negative padding is not supported"},
+      {[] {
+         conv2d(ones({1, 3, 5, 5}), ones({2, 3, 3, 3}), {}, 1, 1, 0);
+       },
+       "dilation should be greater than zero, but got [0, 0]"},
+      {[] {
+         conv2d(ones({1, 3, 5, 5}), ones({2, 3, 3, 3}), {}, {1, 1, 1});
+       },
+       "expected stride to be a single integer value or a list of 2 values to match the "
+       "convolution dimensions, but got stride=[1, 1, 1]"},
+      {[] {
+         conv2d(ones({1, 3, 5, 5}), ones({2, 3, 3, 3}), {}, 1, "foo");
+       },
+       "Invalid padding string: 'foo'"},
+      {[] {
+         conv2d(ones({1, 3, 5, 5}), ones({2, 3, 3, 3}), {}, 2, "same");
+       },
+       "padding='same' is not supported for strided convolutions"},
+      {[] {
+         conv2d(ones({1, 3, 5, 5}), ones({2, 3, 3, 3}, kDouble));
+       },
+       "expected scalar type Float but found Double"},
+      {[] {
+         conv2d(ones({1, 3, 5, 5}), ones({2, 3, 3, 3}), ones({2}, kDouble));
+       },
+       "Input type (float) and bias type (double) should be the same"}};
+  return row;
+}
+
+Row conv2d_same_row() {
+  // Kernels of 3 and 2 with dilations of 1 and 3: one row on each side, one column more after.
+  Row row = conv_row("conv2d_same", {{1, 1}, {1, 1}, {1, 3}, {}},
+                     {conv_case({1, 2, 3, 4}, {2, 2, 3, 2}, 2)}, call_same);
+  row.reference = [](const Arrays& in) {
+    Arrays padded = in;
+    const Array& x = in[0];
+    padded[0] = build({x.sizes[0], x.sizes[1], x.sizes[2], x.sizes[3] + 1},
+                      [&](const Position& p) { return p[3] == x.sizes[3] ? 0 : at(x, p); });
+    return Arrays{conv_reference({{1, 1}, {1, 1}, {1, 3}, {}}, padded)};
+  };
+  return row;
+}
+
+Row transpose2d_row() {
+  Row row = conv_row("conv_transpose2d", {{2, 1}, {1, 0}, {1, 1}, {1, 0}, 1, true},
+                     {conv_case({2, 2, 3, 2}, {2, 3, 3, 2}, 3), conv_case({2, 3, 2}, {2, 1, 2, 2}),
+                      conv_case({0, 2, 3, 2}, {2, 1, 3, 2}, 1)},
+                     call_transpose2d);
+  row.keeps_memory_format = true;
+  row.refusals = {
+      {[] {
+         conv_transpose2d(ones({1, 4, 5, 5}), ones({3, 2, 3, 3}));
+       },
+       "Given transposed=1, weight of size [3, 2, 3, 3], expected input[1, 4, 5, 5] to have 3 "
+       "channels, but got 4 channels instead"},
+      {[] {
+         conv_transpose2d(ones({1, 3, 5, 5}), ones({3, 2, 3, 3}), {}, 1, 0, 1);
+       },
+       "output padding must be smaller than either stride or dilation, but got "
+       "output_padding_height: 1 output_padding_width: 1 stride_height: 1 stride_width: 1 "
+       "dilation_height: 1 dilation_width: 1"},
+      {[] {
+         conv_transpose2d(ones({1, 3, 1, 1}), ones({3, 2, 1, 1}), {}, 1, 1);
+       },
+       "Given input size per channel: (1 x 1). Calculated output size per channel: (-1 x -1). "
+       "Output size is too small"},
+      {[] {
+         conv_transpose2d(ones({1, 3, 5, 5}), ones({3, 2, 3, 3}), ones({3}));
+       },
+       "Given transposed=1, weight of size [3, 2, 3, 3], expected bias to be 1-dimensional with 2 "
+       "elements, but got bias of size [3] instead"}};
+  return row;
+}
+
+const Register registered[] = {
+    Register(conv2d_row()),
+    Register(conv_row(
+        "conv2d_general", {{2, 1}, {1, 2}, {1, 2}, {0, 0}},
+        {conv_case({2, 2, 4, 3}, {2, 2, 2, 3}, 2), conv_case({1, 1, 1, 3}, {1, 1, 3, 1}, 1)},
+        call_conv2d)),
+    Register(
+        conv_row("conv2d_grouped", {{1, 1}, {1, 0}, {1, 1}, {0, 0}, 2},
+                 {conv_case({2, 4, 3, 2}, {4, 2, 2, 2}, 4), conv_case({2, 3, 3}, {2, 1, 3, 2})},
+                 call_conv2d)),
+    Register(conv2d_same_row()),
+    Register(conv_row("conv1d", {{1}, {1}, {1}, {0}},
+                      {conv_case({2, 3, 5}, {2, 3, 3}, 2), conv_case({2, 4}, {3, 2, 2})},
+                      call_conv1d)),
+    Register(conv_row("conv3d", {{1, 2, 1}, {0, 1, 1}, {1, 1, 2}, {0, 0, 0}},
+                      {conv_case({1, 2, 2, 3, 4}, {2, 2, 2, 2, 2}, 2)}, call_conv3d)),
+    Register(transpose2d_row()),
+    Register(conv_row("conv_transpose2d_general", {{2, 3}, {1, 2}, {3, 1}, {2, 1}, 2, true},
+                      {conv_case({1, 4, 2, 3}, {4, 1, 2, 2}, 2)}, call_transpose2d)),
+    Register(conv_row("conv_transpose1d", {{2}, {1}, {1}, {1}, 1, true},
+                      {conv_case({2, 2, 3}, {2, 3, 3}, 3), conv_case({2, 3}, {2, 1, 2})},
+                      call_transpose1d)),
+    Register(conv_row("conv_transpose3d", {{1, 2, 1}, {0, 1, 0}, {1, 1, 1}, {0, 1, 0}, 1, true},
+                      {conv_case({1, 2, 2, 2, 2}, {2, 1, 2, 2, 2}, 1)}, call_transpose3d)),
+    Register(conv_row("convolution", {{1, 1}, {0, 1}, {1, 1}, {0, 0}},
+                      {conv_case({2, 2, 3, 3}, {2, 2, 2, 2}, 2)}, call_convolution)),
+};
+
+/// Result and gradients in float32, in shapes that the libraries take, against float64.
+void expect_same_as_double(const Numbers& n, std::vector<int64_t> input,
+                           std::vector<int64_t> weight, int64_t channels, bool channels_last,
+                           ScalarType dtype, double tolerance, Device device) {
+  Case inputs = conv_case(std::move(input), std::move(weight), channels);
+  Tensors wide = make_inputs(inputs, kDouble, device, Form::kContiguous, 7), narrow;
+  for (Tensor& t : wide) t = t.to(dtype).to(kDouble);
+  for (const Tensor& t : wide) narrow.push_back(t.to(dtype));
+  if (channels_last) narrow[0] = narrow[0].contiguous(MemoryFormat::ChannelsLast);
+  Tensors results[2];
+  for (int i = 0; i < 2; ++i) {
+    Tensors leaves;
+    for (const Tensor& t : i ? narrow : wide) leaves.push_back(t.detach().requires_grad_());
+    const Tensor out = call_convolution(leaves, n);
+    results[i] = autograd::grad({out}, leaves, {out.detach().mul(0.01)});
+    results[i].push_back(out.detach());
+    EXPECT_EQ(out.is_contiguous(MemoryFormat::ChannelsLast), i && channels_last);
+  }
+  for (size_t k = 0; k < results[0].size(); ++k) {
+    const Tensor& wanted = results[0][k];
+    const double scale = wanted.abs().max().item<double>();
+    const double error = results[1][k].to(kDouble).sub(wanted).abs().max().item<double>();
+    EXPECT_LT(error, tolerance * scale)
+        << "result " << k << " of " << name_of(dtype) << " on " << device;
+  }
+}
+
+TEST(Convolution, LargeOnesInFloatAreThoseInDouble) {
+  const struct {
+    Numbers numbers;
+    std::vector<int64_t> input, weight;
+    int64_t channels;
+  } shapes[] = {
+      {{{1, 1}, {1, 1}, {1, 1}, {0, 0}}, {4, 16, 14, 14}, {32, 16, 3, 3}, 32},
+      {{{2, 2}, {3, 3}, {1, 1}, {0, 0}}, {2, 3, 40, 40}, {16, 3, 7, 7}, 16},
+      {{{1, 1}, {0, 0}, {1, 1}, {0, 0}}, {16, 1, 20, 20}, {6, 1, 5, 5}, 6},
+      {{{1, 1}, {0, 0}, {1, 1}, {0, 0}}, {4, 32, 8, 8}, {48, 32, 1, 1}, 48},
+      {{{1, 1}, {1, 1}, {1, 1}, {0, 0}, 16}, {4, 16, 20, 20}, {16, 1, 3, 3}, 16},
+      {{{2, 1}, {1, 2}, {1, 2}, {0, 0}, 2}, {4, 16, 16, 16}, {16, 8, 3, 3}, 16},
+      {{{2, 2}, {1, 1}, {1, 1}, {1, 1}, 1, true}, {2, 16, 12, 12}, {16, 12, 3, 3}, 12},
+  };
+  for (const Device device : devices())
+    for (const auto& shape : shapes)
+      for (const bool channels_last : {false, true}) {
+        if (channels_last && shape.input[1] == 1) continue;
+        for (const ScalarType dtype : {kFloat, kBFloat16, kHalf})
+          expect_same_as_double(shape.numbers, shape.input, shape.weight, shape.channels,
+                                channels_last, dtype, dtype == kFloat ? 1e-5 : 2e-2, device);
+      }
+}
+
+TEST(Convolution, OnlyWantedGradientsAreComputed) {
+  const Tensor x = ones({1, 1, 3, 3}), w = ones({1, 1, 2, 2}).requires_grad_();
+  conv2d(x, w).sum().backward();
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_TRUE(w.grad().equal(full({1, 1, 2, 2}, 4.0)));
+}
+
+TEST(Convolution, AnEmptyBatchHasZeroGradientsOfWeights) {
+  const Tensor w = ones({2, 3, 2, 2}).requires_grad_(), b = ones({2}).requires_grad_();
+  conv2d(ones({0, 3, 4, 4}), w, b).sum().backward();
+  EXPECT_TRUE(w.grad().equal(zeros({2, 3, 2, 2})));
+  EXPECT_TRUE(b.grad().equal(zeros({2})));
+}
+
+TEST(Context, RemembersChoices) {
+  Context& context = globalContext();
+  EXPECT_FALSE(context.deterministicCuDNN());
+  EXPECT_FALSE(context.benchmarkCuDNN());
+  EXPECT_TRUE(context.allowTF32CuDNN());
+  context.setDeterministicCuDNN(true);
+  context.setAllowTF32CuDNN(false);
+  EXPECT_TRUE(context.deterministicCuDNN());
+  EXPECT_FALSE(context.allowTF32CuDNN());
+  context.setDeterministicCuDNN(false);
+  context.setAllowTF32CuDNN(true);
+}
+
+}  // namespace
+}  // namespace hearth::testing

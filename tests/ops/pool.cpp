@@ -1,0 +1,388 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "hearth/autograd.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+/// The windows of one dimension.
+struct Windows {
+  int64_t out, kernel, stride, padding = 0, dilation = 1;
+  bool adaptive = false;
+
+  int64_t begin(int64_t i, int64_t size) const {
+    return adaptive ? int64_t(std::floor(double(i * size) / double(out))) : i * stride - padding;
+  }
+  int64_t end(int64_t i, int64_t size) const {
+    return adaptive ? int64_t(std::ceil(double((i + 1) * size) / double(out)))
+                    : begin(i, size) + (kernel - 1) * dilation + 1;
+  }
+};
+
+/// Calls f(value, place in the plane) for every element of the window that output p sees.
+template <class F>
+void for_each_seen(const Array& x, const Windows& rows, const Windows& columns, const Position& p,
+                   F f) {
+  const size_t dim = x.sizes.size();
+  const int64_t height = x.sizes[dim - 2], width = x.sizes[dim - 1];
+  Position at_input = p;
+  for (int64_t h = rows.begin(p[dim - 2], height); h < rows.end(p[dim - 2], height);
+       h += rows.dilation)
+    for (int64_t w = columns.begin(p[dim - 1], width); w < columns.end(p[dim - 1], width);
+         w += columns.dilation) {
+      if (h < 0 || h >= height || w < 0 || w >= width) continue;
+      at_input[dim - 2] = h;
+      at_input[dim - 1] = w;
+      f(at(x, at_input), h * width + w);
+    }
+}
+
+std::vector<int64_t> pooled_sizes(const Array& x, const Windows& rows, const Windows& columns) {
+  std::vector<int64_t> sizes = x.sizes;
+  sizes[sizes.size() - 2] = rows.out;
+  sizes[sizes.size() - 1] = columns.out;
+  return sizes;
+}
+
+/// Maxima and their places.
+Arrays max_reference(const Array& x, const Windows& rows, const Windows& columns) {
+  const auto pick = [&](bool place) {
+    return build(pooled_sizes(x, rows, columns), [&](const Position& p) {
+      double best = -std::numeric_limits<double>::infinity(), where = 0;
+      for_each_seen(x, rows, columns, p, [&](double value, int64_t at_place) {
+        if (value > best) where = double(at_place);
+        best = std::fmax(best, value);
+      });
+      return place ? where : best;
+    });
+  };
+  return {pick(false), pick(true)};
+}
+
+/// Sums divided by the number of elements, or by `divisor` unless it is 0.
+Array average_reference(const Array& x, const Windows& rows, const Windows& columns,
+                        double divisor) {
+  return build(pooled_sizes(x, rows, columns), [&](const Position& p) {
+    double sum = 0, count = 0;
+    for_each_seen(x, rows, columns, p, [&](double value, int64_t) {
+      sum += value;
+      ++count;
+    });
+    return sum / (divisor == 0 ? count : divisor);
+  });
+}
+
+Input distinct(std::vector<int64_t> sizes) { return {std::move(sizes), Draw::kDistinct}; }
+
+Row max_row(std::string name, std::vector<std::string> covers, std::vector<Case> cases,
+            std::function<TensorPair(const Tensor&)> op, Windows rows, Windows columns) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = std::move(covers);
+  row.cases = std::move(cases);
+  row.call = [=](const Tensors& in) {
+    const auto [values, indices] = op(in[0]);
+    return Tensors{values, indices};
+  };
+  row.reference = [=](const Arrays& in) { return max_reference(in[0], rows, columns); };
+  row.results = {Result::kSame, Result::kLong};
+  return row;
+}
+
+Row average_row(std::string name, std::vector<std::string> covers, std::vector<Case> cases,
+                std::function<Tensor(const Tensor&)> op, Windows rows, Windows columns,
+                double divisor = 0) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = std::move(covers);
+  row.cases = std::move(cases);
+  row.slack = 4;
+  row.call = [=](const Tensors& in) { return Tensors{op(in[0])}; };
+  row.reference = [=](const Arrays& in) {
+    return Arrays{average_reference(in[0], rows, columns, divisor)};
+  };
+  return row;
+}
+
+/// A row for one dimension: the reference sees planes of one row.
+Row flat(Row row) {
+  const auto reference = row.reference;
+  row.reference = [reference](const Arrays& in) {
+    Arrays planes = in;
+    planes[0].sizes.insert(planes[0].sizes.end() - 1, 1);
+    Arrays out = reference(planes);
+    for (Array& array : out) array.sizes.erase(array.sizes.end() - 2);
+    return out;
+  };
+  return row;
+}
+
+Row max_pool2d_row() {
+  Row row = max_row(
+      "max_pool2d_with_indices", {"max_pool2d_with_indices", "max_pool2d_with_indices_backward"},
+      {{distinct({2, 3, 4, 5})}, {distinct({2, 4, 5})}, {distinct({0, 2, 4, 5})}},
+      [](const Tensor& x) { return max_pool2d_with_indices(x, 2); }, {2, 2, 2}, {2, 2, 2});
+  row.dtypes = dtypes::kReal;
+  row.keeps_memory_format = true;
+  return row;
+}
+
+Row max_pool2d_values_row() {
+  Row row = average_row("max_pool2d", {"max_pool2d"}, {{distinct({2, 2, 5, 5})}},
+                        [](const Tensor& x) {
+                          return max_pool2d(x, 3, 2, 1, {1, 2}, true);
+                        },
+                        {}, {});
+  row.reference = [](const Arrays& in) {
+    return Arrays{max_reference(in[0], {3, 3, 2, 1}, {2, 3, 2, 1, 2})[0]};
+  };
+  row.keeps_memory_format = true;
+  const auto pool = [](int64_t kernel, int64_t stride, int64_t padding = 0, int64_t dilation = 1) {
+    return [=] { max_pool2d(ones({1, 3, 5, 5}), kernel, stride, padding, dilation); };
+  };
+  row.refusals = {
+      {pool(2, 0), "stride should not be zero"},
+      {pool(0, 1), "kernel size should be greater than zero"},
+      {pool(2, -1), "stride should be greater than zero, but got dH: -1 dW: -1"},
+      {pool(2, 2, 2),
+       "pad should be at most half of effective kernel size, but got pad=2, kernel_size=2 and "
+       "dilation=1"},
+      {pool(2, 2, -1), "pad must be non-negative, but got pad: -1"},
+      {pool(2, 2, 0, 0), "dilation should be greater than zero, but got dilationH: 0 dilationW: 0"},
+      {pool(6, 6),
+       "Given input size: (3x5x5). Calculated output size: (3x0x0). Output size is too small"},
+      {[] {
+         max_pool2d(ones({5, 5}), 2);
+       },
+       "non-empty 3D or 4D (batch mode) tensor expected for input"},
+      {[] {
+         max_pool2d(ones({1, 0, 5, 5}), 2);
+       },
+       "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, but "
+       "got:[1, 0, 5, 5]"},
+      {[] {
+         max_pool2d(ones({1, 3, 5, 5}), {2, 2, 2});
+       },
+       "max_pool2d: kernel_size must either be a single int, or a tuple of two ints"},
+      {[] {
+         max_pool2d(ones({1, 3, 5, 5}, kBool), 2);
+       },
+       "not implemented for 'Bool'"}};
+  return row;
+}
+
+Row avg_pool2d_row() {
+  const Windows rows{2, 2, 2}, columns{3, 3, 1};
+  Row row = average_row(
+      "avg_pool2d", {"avg_pool2d", "avg_pool2d_backward"},
+      {{{{2, 3, 4, 5}}}, {{{2, 5, 5}}}, {{{0, 2, 4, 5}}}},
+      [](const Tensor& x) {
+        return avg_pool2d(x, {2, 3}, {2, 1});
+      },
+      rows, columns);
+  row.out = [](Tensor& out, const Tensors& in) { avg_pool2d_out(out, in[0], {2, 3}, {2, 1}); };
+  row.keeps_memory_format = true;
+  row.refusals = {
+      {[] {
+         avg_pool2d(ones({1, 3, 5, 5}), 6);
+       },
+       "Given input size: (3x5x5). Calculated output size: (3x0x0). Output size is too small"},
+      {[] {
+         avg_pool2d(ones({1, 3, 5, 5}), 2, {}, 0, false, true, 0);
+       },
+       "divisor must be not zero"},
+      {[] {
+         avg_pool2d(ones({1, 3, 5, 5}, kInt), 2);
+       },
+       "not implemented for 'Int'"}};
+  return row;
+}
+
+Row adaptive_max_row() {
+  Row row = max_row("adaptive_max_pool2d", {"adaptive_max_pool2d", "adaptive_max_pool2d_backward"},
+                    {{distinct({2, 3, 4, 5})}, {distinct({2, 2, 7})}},
+                    [](const Tensor& x) {
+                      return adaptive_max_pool2d(x, {3, 2});
+                    },
+                    {3, 0, 0, 0, 1, true}, {2, 0, 0, 0, 1, true});
+  row.keeps_memory_format = true;
+  row.refusals = {{[] {
+                     adaptive_max_pool2d(ones({5, 5}), {2, 2});
+                   },
+                   "adaptive_max_pool2d(): Expected 3D or 4D tensor, but got: [5, 5]"}};
+  return row;
+}
+
+Row adaptive_average_row() {
+  Row row =
+      average_row("adaptive_avg_pool2d",
+                  {"adaptive_avg_pool2d", "_adaptive_avg_pool2d", "_adaptive_avg_pool2d_backward"},
+                  {{{{2, 3, 4, 5}}}, {{{2, 2, 7}}}, {{{0, 2, 4, 5}}}},
+                  [](const Tensor& x) {
+                    return adaptive_avg_pool2d(x, {3, 2});
+                  },
+                  {3, 0, 0, 0, 1, true}, {2, 0, 0, 0, 1, true});
+  row.keeps_memory_format = true;
+  row.refusals = {
+      {[] {
+         adaptive_avg_pool2d(ones({5, 5}), {2, 2});
+       },
+       "adaptive_avg_pool2d(): Expected 3D or 4D tensor, but got [5, 5]"},
+      {[] {
+         adaptive_avg_pool2d(ones({1, 3, 5, 5}), {2});
+       },
+       "adaptive_avg_pool2d: output_size must be 2"},
+      {[] {
+         adaptive_avg_pool2d(ones({1, 3, 5, 5}), {-1, 2});
+       },
+       "elements of output_size must be greater than or equal to 0 but received {-1, 2}"},
+      {[] {
+         adaptive_avg_pool2d(ones({1, 3, 0, 5}), {2, 2});
+       },
+       "adaptive_avg_pool2d(): Expected input to have non-zero size for non-batch dimensions, but "
+       "input has sizes [1, 3, 0, 5] with dimension 2 being empty"}};
+  return row;
+}
+
+Row pixel_row(std::string name, Tensor (*op)(const Tensor&, int64_t), std::vector<Case> cases,
+              bool up) {
+  Row row;
+  row.covers = {name};
+  row.name = std::move(name);
+  row.cases = std::move(cases);
+  row.dtypes = dtypes::kRealAndBool;
+  row.call = [op](const Tensors& in) { return Tensors{op(in[0], 2)}; };
+  row.reference = [up](const Arrays& in) {
+    const Array& x = in[0];
+    std::vector<int64_t> sizes = x.sizes;
+    const size_t c = sizes.size() - 3, h = c + 1, w = c + 2;
+    sizes[c] = up ? sizes[c] / 4 : sizes[c] * 4;
+    for (const size_t d : {h, w}) sizes[d] = up ? sizes[d] * 2 : sizes[d] / 2;
+    return Arrays{build(sizes, [&](Position p) {
+      if (up) {
+        p[c] = p[c] * 4 + p[h] % 2 * 2 + p[w] % 2;
+        p[h] /= 2;
+        p[w] /= 2;
+      } else {
+        p[h] = p[h] * 2 + p[c] % 4 / 2;
+        p[w] = p[w] * 2 + p[c] % 2;
+        p[c] /= 4;
+      }
+      return at(x, p);
+    })};
+  };
+  return row;
+}
+
+Row pixel_shuffle_row() {
+  Row row =
+      pixel_row("pixel_shuffle", &hearth::pixel_shuffle, {{{{2, 8, 2, 3}}}, {{{4, 1, 2}}}}, true);
+  row.refusals = {{[] {
+                     pixel_shuffle(ones({1, 3, 2, 2}), 2);
+                   },
+                   "pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
+                   "square of upscale_factor, but input.size(-3)=3 is not divisible by 4"},
+                  {[] {
+                     pixel_shuffle(ones({2, 2}), 2);
+                   },
+                   "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
+                   "2 dimension(s)"}};
+  return row;
+}
+
+const Windows kWhole{1, 1, 1};
+
+Row max_pool1d_row() {
+  Row row =
+      flat(average_row("max_pool1d", {"max_pool1d"}, {{distinct({2, 3, 7})}, {distinct({3, 7})}},
+                       [](const Tensor& x) { return max_pool1d(x, 3, 2, 1); }, {}, {}));
+  row.reference = [](const Arrays& in) {
+    Array planes = in[0];
+    planes.sizes.insert(planes.sizes.end() - 1, 1);
+    Array out = max_reference(planes, kWhole, {4, 3, 2, 1})[0];
+    out.sizes.erase(out.sizes.end() - 2);
+    return Arrays{out};
+  };
+  row.refusals = {{[] { max_pool1d(ones({5}), 2); },
+                   "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch "
+                   "size for input, but got:[5]"},
+                  {[] {
+                     max_pool1d(ones({1, 3, 5}), 7);
+                   },
+                   "max_pool1d() Invalid computed output size: 0"},
+                  {[] {
+                     max_pool1d(ones({1, 3, 5}), {2, 2});
+                   },
+                   "max_pool1d() kernel_size must be an int, list of ints or tuple of ints of size "
+                   "1 but got size 2"}};
+  return row;
+}
+
+const Register registered[] = {
+    Register(max_pool2d_row()),
+    Register(max_pool2d_values_row()),
+    Register(max_pool1d_row()),
+    Register(flat(
+        max_row("max_pool1d_with_indices", {"max_pool1d_with_indices"}, {{distinct({2, 3, 7})}},
+                [](const Tensor& x) { return max_pool1d_with_indices(x, 2); }, kWhole, {3, 2, 2}))),
+    Register(avg_pool2d_row()),
+    Register(average_row(
+        "avg_pool2d_divisor", {"avg_pool2d"}, {{{{2, 1, 4, 5}}}},
+        [](const Tensor& x) { return avg_pool2d(x, 3, 2, 1, true, true, 5); }, {3, 3, 2, 1},
+        {3, 3, 2, 1}, 5)),
+    Register(average_row("avg_pool2d_without_padding", {"avg_pool2d"}, {{{{2, 1, 4, 5}}}},
+                         [](const Tensor& x) { return avg_pool2d(x, 3, 2, 1, true, false); },
+                         {3, 3, 2, 1}, {3, 3, 2, 1})),
+    Register(
+        flat(average_row("avg_pool1d", {"avg_pool1d"}, {{{{2, 3, 7}}}, {{{3, 7}}}},
+                         [](const Tensor& x) { return avg_pool1d(x, 3, 2); }, kWhole, {3, 3, 2}))),
+    Register(adaptive_average_row()),
+    Register(average_row("adaptive_avg_pool2d_to_one", {"adaptive_avg_pool2d"},
+                         {{{{2, 3, 4, 5}}}, {{{2, 2, 7}}}},
+                         [](const Tensor& x) {
+                           return adaptive_avg_pool2d(x, {1, 1});
+                         },
+                         {1, 0, 0, 0, 1, true}, {1, 0, 0, 0, 1, true})),
+    Register(flat(average_row("adaptive_avg_pool1d", {"adaptive_avg_pool1d"}, {{{{2, 3, 7}}}},
+                              [](const Tensor& x) { return adaptive_avg_pool1d(x, 3); }, kWhole,
+                              {3, 0, 0, 0, 1, true}))),
+    Register(adaptive_max_row()),
+    Register(flat(max_row("adaptive_max_pool1d", {"adaptive_max_pool1d"}, {{distinct({2, 3, 7})}},
+                          [](const Tensor& x) { return adaptive_max_pool1d(x, 3); }, kWhole,
+                          {3, 0, 0, 0, 1, true}))),
+    Register(pixel_shuffle_row()),
+    Register(pixel_row("pixel_unshuffle", &hearth::pixel_unshuffle,
+                       {{{{2, 2, 4, 6}}}, {{{1, 2, 4}}}}, false)),
+};
+
+TEST(Pool, IntegersAndTheEdges) {
+  for (const Device device : devices()) {
+    const Tensor x = arange(12, kInt).reshape({1, 3, 4}).to(device, kInt);
+    EXPECT_EQ(max_pool2d(x, 2).sum().item<int64_t>(), 5 + 7);
+    EXPECT_EQ(avg_pool2d(x.to(kLong), {3, 2}).sum().item<int64_t>(), 4 + 6);
+    // The last window begins in the padding and does not count.
+    EXPECT_EQ(max_pool2d(x, 2, 2, 1, 1, true).sizes().vec(), (std::vector<int64_t>{1, 2, 3}));
+    EXPECT_EQ(avg_pool2d(x.to(kFloat), 2, 2, 1).select(-1, 0).select(-1, 0).item<float>(), 0);
+  }
+}
+
+TEST(Pool, ANanIsTheMaximum) {
+  for (const Device device : devices()) {
+    Tensor x = arange(4, kFloat);
+    x.select(0, 1).fill_(NAN);
+    x.select(0, 2).fill_(NAN);
+    const auto [value, index] = max_pool2d_with_indices(x.reshape({1, 2, 2}).to(device, kFloat), 2);
+    EXPECT_TRUE(std::isnan(value.item<float>()));
+    const int64_t place = index.item<int64_t>();
+    EXPECT_TRUE(place == 1 || place == 2);
+    const Tensor low = full({1, 2, 2}, -INFINITY).to(device, kFloat);
+    EXPECT_EQ(std::get<1>(max_pool2d_with_indices(low, 2)).item<int64_t>(), 0);
+  }
+}
+
+}  // namespace
+}  // namespace hearth::testing
