@@ -1,9 +1,67 @@
 #include "functors/activation.h"
+
 #include "ops/define.h"
 #include "ops/pointwise.h"
 
 namespace hearth {
 
-HEARTH_DEFINE_POINTWISE(gelu, (), pointwise(fn::Gelu{}, self))
+namespace {
+
+bool is_tanh(std::string_view approximate) {
+  HEARTH_CHECK(approximate == "none" || approximate == "tanh",
+               "approximate argument must be either none or tanh.");
+  return approximate == "tanh";
+}
+
+const Tensor& not_bool(const Tensor& self, const char* says) {
+  HEARTH_CHECK_AS(NotImplementedError, self.scalar_type() != kBool, says);
+  return self;
+}
+
+/// Selu's parameters: the fixed point of mean 0 and variance 1.
+constexpr fn::Elu kSelu{1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1};
+
+fn::Elu celu_of(const Scalar& alpha) {
+  HEARTH_CHECK(alpha.toDouble() != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
+  return {alpha.toDouble(), 1, 1 / alpha.toDouble()};
+}
+
+fn::Hardtanh hardtanh_of(const Tensor& self, const Scalar& min, const Scalar& max) {
+  not_bool(self, "Bool inputs not supported for hardtanh");
+  HEARTH_CHECK(self.scalar_type() != kByte || (min.toDouble() >= 0 && max.toDouble() >= 0),
+               "cannot do hardtanh on an unsigned type with negative limits");
+  return {factor_of(min), factor_of(max)};
+}
+
+}  // namespace
+
+HEARTH_DEFINE_POINTWISE(gelu, (std::string_view approximate),
+                        pick(is_tanh(approximate), pointwise(fn::GeluTanh{}, self),
+                             pointwise(fn::Gelu{}, self)))
+HEARTH_DEFINE_POINTWISE(sigmoid, (), pointwise(fn::Sigmoid{}, self))
+HEARTH_DEFINE_POINTWISE(relu, (),
+                        pointwise(fn::Relu{},
+                                  not_bool(self, "Boolean inputs not supported for relu")))
+HEARTH_DEFINE_POINTWISE(relu6, (),
+                        pointwise(fn::Hardtanh{{0, 0}, {6, 6}},
+                                  not_bool(self, "Bool inputs not supported for hardtanh")))
+HEARTH_DEFINE_POINTWISE(silu, (), pointwise(fn::Silu{}, self))
+HEARTH_DEFINE_POINTWISE(
+    elu, (const Scalar& alpha, const Scalar& scale, const Scalar& input_scale),
+    pointwise(fn::Elu{alpha.toDouble(), scale.toDouble(), input_scale.toDouble()}, self))
+HEARTH_DEFINE_POINTWISE(selu, (), pointwise(kSelu, self))
+HEARTH_DEFINE_POINTWISE(celu, (const Scalar& alpha), pointwise(celu_of(alpha), self))
+HEARTH_DEFINE_POINTWISE(leaky_relu, (const Scalar& negative_slope),
+                        pointwise(fn::LeakyRelu{negative_slope.toDouble()}, self))
+HEARTH_DEFINE_OUT(softplus, (const Scalar& beta, const Scalar& threshold),
+                  pointwise(fn::Softplus{beta.toDouble(), threshold.toDouble()}, self))
+HEARTH_DEFINE_OUT(log_sigmoid, (), pointwise(fn::LogSigmoid{}, self))
+HEARTH_DEFINE_POINTWISE(hardsigmoid, (), pointwise(fn::Hardsigmoid{}, self))
+HEARTH_DEFINE_POINTWISE(hardswish, (), pointwise(fn::Hardswish{}, self))
+HEARTH_DEFINE_POINTWISE(hardtanh, (const Scalar& min_val, const Scalar& max_val),
+                        pointwise(hardtanh_of(self, min_val, max_val), self))
+HEARTH_DEFINE_POINTWISE(mish, (), pointwise(fn::Mish{}, self))
+HEARTH_DEFINE_POINTWISE(threshold, (const Scalar& threshold, const Scalar& value),
+                        pointwise(fn::Threshold{factor_of(threshold), factor_of(value)}, self))
 
 }  // namespace hearth
