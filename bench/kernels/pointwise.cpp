@@ -10,6 +10,7 @@
 #include "functors/arithmetic.h"
 #include "functors/compare.h"
 #include "functors/math.h"
+#include "functors/trig.h"
 #include "tests/kernels/pointwise_support.h"
 
 namespace {

@@ -5,31 +5,24 @@
 namespace hearth {
 
 // a op b, where one side may be a number.
-#define HEARTH_OPERATOR(op, function)                                                    \
+#define HEARTH_OPERATOR(op, function, reversed)                                          \
   inline Tensor operator op(const Tensor& a, const Tensor& b) { return function(a, b); } \
-  inline Tensor operator op(const Tensor& a, const Scalar& b) { return function(a, b); }
-HEARTH_OPERATOR(+, add)
-HEARTH_OPERATOR(-, sub)
-HEARTH_OPERATOR(*, mul)
-HEARTH_OPERATOR(/, div)
-HEARTH_OPERATOR(==, eq)
-HEARTH_OPERATOR(!=, ne)
-HEARTH_OPERATOR(<, lt)
-HEARTH_OPERATOR(<=, le)
-HEARTH_OPERATOR(>, gt)
-HEARTH_OPERATOR(>=, ge)
+  inline Tensor operator op(const Tensor& a, const Scalar& b) { return function(a, b); } \
+  inline Tensor operator op(const Scalar& a, const Tensor& b) { return reversed; }
+HEARTH_OPERATOR(+, add, add(b, a))
+HEARTH_OPERATOR(-, sub, rsub(b, a))
+HEARTH_OPERATOR(*, mul, mul(b, a))
+HEARTH_OPERATOR(/, div, reciprocal(b).mul(a))
+HEARTH_OPERATOR(%, remainder, remainder(a, b))
+HEARTH_OPERATOR(&, bitwise_and, bitwise_and(b, a))
+HEARTH_OPERATOR(|, bitwise_or, bitwise_or(b, a))
+HEARTH_OPERATOR(^, bitwise_xor, bitwise_xor(b, a))
+HEARTH_OPERATOR(==, eq, eq(b, a))
+HEARTH_OPERATOR(!=, ne, ne(b, a))
+HEARTH_OPERATOR(<, lt, gt(b, a))
+HEARTH_OPERATOR(<=, le, ge(b, a))
+HEARTH_OPERATOR(>, gt, lt(b, a))
+HEARTH_OPERATOR(>=, ge, le(b, a))
 #undef HEARTH_OPERATOR
-inline Tensor operator+(const Scalar& a, const Tensor& b) { return add(b, a); }
-inline Tensor operator*(const Scalar& a, const Tensor& b) { return mul(b, a); }
-inline Tensor operator-(const Scalar& a, const Tensor& b) { return rsub(b, a); }
-inline Tensor operator/(const Scalar& a, const Tensor& b) {
-  return div(full({}, a, b.options()), b);
-}
-inline Tensor operator==(const Scalar& a, const Tensor& b) { return eq(b, a); }
-inline Tensor operator!=(const Scalar& a, const Tensor& b) { return ne(b, a); }
-inline Tensor operator<(const Scalar& a, const Tensor& b) { return gt(b, a); }
-inline Tensor operator<=(const Scalar& a, const Tensor& b) { return ge(b, a); }
-inline Tensor operator>(const Scalar& a, const Tensor& b) { return lt(b, a); }
-inline Tensor operator>=(const Scalar& a, const Tensor& b) { return le(b, a); }
 
 }  // namespace hearth

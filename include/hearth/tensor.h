@@ -237,6 +237,12 @@ class HEARTH_API Tensor {
   Tensor& operator*=(const Scalar& other);
   Tensor& operator/=(const Tensor& other);
   Tensor& operator/=(const Scalar& other);
+  Tensor& operator&=(const Tensor& other);
+  Tensor& operator|=(const Tensor& other);
+  Tensor& operator^=(const Tensor& other);
+  /// *this where the condition holds, elsewhere other.
+  Tensor where(const Tensor& condition, const Tensor& other) const;
+  Tensor where(const Tensor& condition, const Scalar& other) const;
 
   // ---- every operator that has a method form
 #include "hearth/ops/as_methods.inc"

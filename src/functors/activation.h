@@ -23,6 +23,206 @@ struct Gelu {
   }
 };
 
+/// x * (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x³), which is x * sigmoid(2u).
+struct GeluTanh {
+  static constexpr OpInfo info{.name = "gelu", .dtypes = dtypes::kFloating};
+  static constexpr double kTwoSqrt2OverPi = 1.59576912160573071176;
+  static constexpr double kCube = 0.044715;
+  template <class V>
+  HEARTH_FN static V cdf(V x) {
+    return sigmoid(kTwoSqrt2OverPi * x * (1 + kCube * (x * x)));
+  }
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return x * cdf(x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    const V s = cdf(x);
+    return g * (s + x * s * (1 - s) * (kTwoSqrt2OverPi * (1 + 3 * kCube * (x * x))));
+  }
+};
+
+/// 1 / (1 + exp(-x)).
+struct Sigmoid {
+  static constexpr OpInfo info{.name = "sigmoid",
+                               .dtypes = dtypes::kFloating,
+                               .promote = Promote::kFloat,
+                               .grad_of_output = true};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return sigmoid(x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V y) const {
+    return g * (y * (1 - y));
+  }
+};
+
+/// x where it is positive, else 0.
+struct Relu {
+  static constexpr OpInfo info{.name = "relu", .dtypes = dtypes::kReal, .grad_of_output = true};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return maximum(x, V(0));
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V y) const {
+    return select(y <= 0, 0, g);
+  }
+};
+
+/// x * sigmoid(x).
+struct Silu {
+  static constexpr OpInfo info{.name = "silu", .dtypes = dtypes::kFloating};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return x * sigmoid(x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    const V s = sigmoid(x);
+    return g * (s * (1 + x * (1 - s)));
+  }
+};
+
+/// scale * x where x > 0, else scale * alpha * (exp(input_scale * x) - 1).
+struct Elu {
+  static constexpr OpInfo info{.name = "elu", .dtypes = dtypes::kFloating};
+  double alpha = 1, scale = 1, input_scale = 1;
+  HEARTH_FIELDS(alpha, scale, input_scale)
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return select(x <= 0, alpha * scale * expm1(input_scale * x), scale * x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    const V slope = alpha * scale * input_scale * exp(input_scale * minimum(x, V(0)));
+    return select(x <= 0, g * slope, scale * g);
+  }
+};
+
+/// x where it is positive, else negative_slope * x.
+struct LeakyRelu {
+  static constexpr OpInfo info{.name = "leaky_relu", .dtypes = dtypes::kFloating};
+  double negative_slope = 0.01;
+  HEARTH_FIELDS(negative_slope)
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return select(x > 0, x, negative_slope * x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return select(x > 0, g, negative_slope * g);
+  }
+};
+
+/// log(1 + exp(beta x)) / beta, and x where beta x is above the threshold.
+struct Softplus {
+  static constexpr OpInfo info{
+      .name = "softplus", .dtypes = dtypes::kFloating, .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
+  double beta = 1, threshold = 20;
+  HEARTH_FIELDS(beta, threshold)
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return select(beta * x > threshold, x, log1p(exp(beta * x)) / beta);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return select(beta * x > threshold, g, g * sigmoid(beta * x));
+  }
+};
+
+/// log(sigmoid(x)).
+struct LogSigmoid {
+  static constexpr OpInfo info{.name = "log_sigmoid", .dtypes = dtypes::kFloating};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return minimum(x, V(0)) - log1p(exp(-abs(x)));
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return g * sigmoid(-x);
+  }
+};
+
+/// min(max(x + 3, 0), 6) / 6.
+struct Hardsigmoid {
+  static constexpr OpInfo info{.name = "hardsigmoid", .dtypes = dtypes::kFloating};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return minimum(maximum(x + 3, V(0)), V(6)) / 6;
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return select((x > -3) & (x < 3), g / 6, 0);
+  }
+};
+
+/// x * hardsigmoid(x).
+struct Hardswish {
+  static constexpr OpInfo info{.name = "hardswish", .dtypes = dtypes::kFloating};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return x * minimum(maximum(x + 3, V(0)), V(6)) / 6;
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return select(x <= -3, 0, select(x < 3, g * (x / 3 + 0.5), g));
+  }
+};
+
+/// x, but at least min_val and at most max_val.
+struct Hardtanh {
+  static constexpr OpInfo info{.name = "hardtanh", .dtypes = dtypes::kReal};
+  Factor min_val, max_val;
+  HEARTH_FIELDS(min_val, max_val)
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return minimum(maximum(x, min_val.as(x)), max_val.as(x));
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return select((x <= min_val.as(x)) | (x >= max_val.as(x)), 0, g);
+  }
+};
+
+/// x * tanh(log(1 + exp(x))).
+struct Mish {
+  static constexpr OpInfo info{.name = "mish", .dtypes = dtypes::kFloating};
+  /// tanh(log(1 + e)) = n / (n + 2) with n = e (e + 2); above 20 it is 1.
+  template <class V>
+  HEARTH_FN static V gate(V x) {
+    const V e = exp(minimum(x, V(20)));
+    const V n = e * (e + 2);
+    return n / (n + 2);
+  }
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return x * gate(x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    const V t = gate(x);
+    return g * (t + x * sigmoid(x) * (1 - t * t));
+  }
+};
+
+/// x where it is above the threshold, else a value.
+struct Threshold {
+  static constexpr OpInfo info{.name = "threshold", .dtypes = dtypes::kReal};
+  Factor threshold, replacement;
+  HEARTH_FIELDS(threshold, replacement)
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return select(x <= threshold.as(x), replacement.as(x), x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return select(x <= threshold.as(x), 0, g);
+  }
+};
+
 /// softsign(x) = x / (1 + |x|).
 struct Softsign {
   static constexpr OpInfo info{.name = "softsign", .dtypes = dtypes::kFloating};
@@ -41,10 +241,6 @@ struct Softsign {
 struct Gate {
   static constexpr OpInfo info{.name = "glu", .dtypes = dtypes::kFloating};
   template <class V>
-  HEARTH_FN static V sigmoid(V b) {
-    return 1 / (1 + exp(-b));
-  }
-  template <class V>
   HEARTH_FN V value(V a, V b) const {
     return a * sigmoid(b);
   }
@@ -59,7 +255,8 @@ struct Gate {
   }
 };
 
-using Activation = List<Gelu, Softsign, Gate>;
+using Activation = List<Gelu, GeluTanh, Sigmoid, Relu, Silu, Elu, LeakyRelu, Softplus, LogSigmoid,
+                        Hardsigmoid, Hardswish, Hardtanh, Mish, Threshold, Softsign, Gate>;
 HEARTH_NUMBER_FAMILY(Activation)
 
 }  // namespace hearth::fn

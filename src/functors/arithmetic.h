@@ -72,24 +72,6 @@ struct Mul {
   }
 };
 
-/// a / b, true division: integers become the default float.
-struct Div {
-  static constexpr OpInfo info{
-      .name = "div", .dtypes = dtypes::kFloating | dtypes::kComplex, .promote = Promote::kFloat};
-  template <class V>
-  HEARTH_FN V value(V a, V b) const {
-    return a / b;
-  }
-  template <class V>
-  HEARTH_FN V grad_a(V g, V, V b) const {
-    return g / b;
-  }
-  template <class V>
-  HEARTH_FN V grad_b(V g, V a, V b) const {
-    return -g * ((a / b) / b);
-  }
-};
-
 /// -x.
 struct Neg {
   static constexpr OpInfo info{.name = "neg", .dtypes = dtypes::kNumbers};
@@ -133,40 +115,6 @@ struct Where {
   }
 };
 
-/// The larger one, NaN if either is; ties share the gradient.
-struct Maximum {
-  static constexpr OpInfo info{.name = "maximum", .dtypes = dtypes::kRealAndBool};
-  template <class V>
-  HEARTH_FN V value(V a, V b) const {
-    return maximum(a, b);
-  }
-  template <class V>
-  HEARTH_FN V grad_a(V g, V a, V b) const {
-    return select(a > b, g, select(a == b, g / 2, 0));
-  }
-  template <class V>
-  HEARTH_FN V grad_b(V g, V a, V b) const {
-    return select(b > a, g, select(a == b, g / 2, 0));
-  }
-};
-
-/// The smaller one, NaN if either is; ties share the gradient.
-struct Minimum {
-  static constexpr OpInfo info{.name = "minimum", .dtypes = dtypes::kRealAndBool};
-  template <class V>
-  HEARTH_FN V value(V a, V b) const {
-    return minimum(a, b);
-  }
-  template <class V>
-  HEARTH_FN V grad_a(V g, V a, V b) const {
-    return select(a < b, g, select(a == b, g / 2, 0));
-  }
-  template <class V>
-  HEARTH_FN V grad_b(V g, V a, V b) const {
-    return select(b < a, g, select(a == b, g / 2, 0));
-  }
-};
-
 /// a to the power b.
 struct Pow {
   static constexpr OpInfo info{
@@ -187,7 +135,135 @@ struct Pow {
   }
 };
 
-using Arithmetic = List<Copy, Add, Sub, Mul, Div, Neg, Abs, Where, Maximum, Minimum, Pow>;
+/// x²: pow of a number for exponent.
+struct Square {
+  static constexpr OpInfo info{
+      .name = "pow", .dtypes = dtypes::kNumbers, .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return x * x;
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return g * (2 * x);
+  }
+};
+
+/// x³: pow of a number for exponent.
+struct Cube {
+  static constexpr OpInfo info{
+      .name = "pow", .dtypes = dtypes::kNumbers, .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return x * x * x;
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return g * (3 * (x * x));
+  }
+};
+
+/// -1, 0 or 1; of NaN 0.
+struct Sign {
+  static constexpr OpInfo info{.name = "sign", .dtypes = dtypes::kRealAndBool};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return select(x > 0, 1, select(x < 0, V(-1), V(0)));
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V) const {
+    return 0 * g;
+  }
+};
+
+/// a + weight * (b - a), from whichever end is nearer.
+struct Lerp {
+  static constexpr OpInfo info{
+      .name = "lerp", .arguments = "self,end,weight", .dtypes = dtypes::kFloating};
+  template <class V>
+  HEARTH_FN V value(V a, V b, V weight) const {
+    return select(abs(weight) < 0.5, a + weight * (b - a), b - (b - a) * (1 - weight));
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V, V, V weight) const {
+    return g * (1 - weight);
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V, V, V weight) const {
+    return g * weight;
+  }
+  template <class V>
+  HEARTH_FN V grad_c(V g, V a, V b, V) const {
+    return g * (b - a);
+  }
+};
+
+/// x + factor * a * b.
+struct Addcmul {
+  static constexpr OpInfo info{.name = "addcmul",
+                               .arguments = "self,tensor1,tensor2",
+                               .dtypes = dtypes::kNumbers,
+                               .amp = Amp::kWidest,
+                               .amp_cpu = Amp::kKeep};
+  Factor factor;
+  HEARTH_FIELDS(factor)
+  template <class V>
+  HEARTH_FN V value(V x, V a, V b) const {
+    return x + factor.as(x) * a * b;
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V, V, V) const {
+    return g;
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V, V, V b) const {
+    return g * (b * factor.as(g));
+  }
+  template <class V>
+  HEARTH_FN V grad_c(V g, V, V a, V) const {
+    return g * (a * factor.as(g));
+  }
+};
+
+/// x + factor * a / b.
+struct Addcdiv {
+  static constexpr OpInfo info{.name = "addcdiv",
+                               .arguments = "self,tensor1,tensor2",
+                               .dtypes = dtypes::kFloating | dtypes::kComplex,
+                               .amp = Amp::kWidest,
+                               .amp_cpu = Amp::kKeep};
+  double factor = 1;
+  HEARTH_FIELDS(factor)
+  template <class V>
+  HEARTH_FN V value(V x, V a, V b) const {
+    return x + factor * a / b;
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V, V, V) const {
+    return g;
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V, V, V b) const {
+    return g * (factor / b);
+  }
+  template <class V>
+  HEARTH_FN V grad_c(V g, V, V a, V b) const {
+    return -g * (factor * a / (b * b));
+  }
+};
+
+/// 0 where a < 0, 1 where a > 0, b where a is 0.
+struct Heaviside {
+  static constexpr OpInfo info{
+      .name = "heaviside", .arguments = "self,values", .dtypes = dtypes::kRealAndBool};
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    return select(a == 0, b, select(a > 0, V(1), V(0)));
+  }
+};
+
+using Arithmetic = List<Copy, Add, Sub, Mul, Neg, Abs, Where, Pow, Square, Cube, Sign, Lerp,
+                        Addcmul, Addcdiv, Heaviside>;
 HEARTH_NUMBER_FAMILY(Arithmetic)
 
 }  // namespace hearth::fn

@@ -20,19 +20,6 @@ HEARTH_COMPARISON(Gt, "gt", >, dtypes::kRealAndBool)
 HEARTH_COMPARISON(Ge, "ge", >=, dtypes::kRealAndBool)
 #undef HEARTH_COMPARISON
 
-#define HEARTH_LOGICAL(Name, op_name, ...)                                             \
-  struct Name {                                                                        \
-    static constexpr OpInfo info{                                                      \
-        .name = op_name, .dtypes = dtypes::kRealAndBool, .promote = Promote::kToBool}; \
-    template <class V>                                                                 \
-    HEARTH_FN auto value(V a, V b) const {                                             \
-      return __VA_ARGS__;                                                              \
-    }                                                                                  \
-  };
-HEARTH_LOGICAL(LogicalAnd, "logical_and", (a != 0) & (b != 0))
-HEARTH_LOGICAL(LogicalOr, "logical_or", (a != 0) | (b != 0))
-#undef HEARTH_LOGICAL
-
 #define HEARTH_TEST(Name, op_name, ...)                                                \
   struct Name {                                                                        \
     static constexpr OpInfo info{                                                      \
@@ -42,12 +29,15 @@ HEARTH_LOGICAL(LogicalOr, "logical_or", (a != 0) | (b != 0))
       return __VA_ARGS__;                                                              \
     }                                                                                  \
   };
-HEARTH_TEST(LogicalNot, "logical_not", x == 0)
 HEARTH_TEST(IsNan, "isnan", isnan(x))
 HEARTH_TEST(IsInf, "isinf", isinf(x))
+HEARTH_TEST(IsFinite, "isfinite", !(isnan(x) | isinf(x)))
+HEARTH_TEST(IsPosInf, "isposinf", isinf(x) & (x > 0))
+HEARTH_TEST(IsNegInf, "isneginf", isinf(x) & (x < 0))
+HEARTH_TEST(SignBit, "signbit", signbit(x))
 #undef HEARTH_TEST
 
-using Compare = List<Eq, Ne, Lt, Le, Gt, Ge, LogicalAnd, LogicalOr, LogicalNot, IsNan, IsInf>;
+using Compare = List<Eq, Ne, Lt, Le, Gt, Ge, IsNan, IsInf, IsFinite, IsPosInf, IsNegInf, SignBit>;
 HEARTH_NUMBER_FAMILY(Compare)
 
 }  // namespace hearth::fn

@@ -8,8 +8,12 @@
 #define HEARTH_FUNCTOR_FAMILIES(X) \
   X(Activation)                    \
   X(Arithmetic)                    \
+  X(Bounds)                        \
   X(Compare)                       \
-  X(Math)
+  X(Division)                      \
+  X(Logic)                         \
+  X(Math)                          \
+  X(Trig)
 
 namespace hearth::fn {
 

@@ -93,9 +93,15 @@ struct OpInfo {
   X(sqrt)                     \
   X(rsqrt)                    \
   X(exp)                      \
+  X(exp2)                     \
   X(expm1)                    \
   X(log)                      \
+  X(log2)                     \
+  X(log10)                    \
   X(log1p)                    \
+  X(sigmoid)                  \
+  X(sinh)                     \
+  X(cosh)                     \
   X(tanh)                     \
   X(erf)                      \
   X(erfc)                     \
@@ -113,7 +119,8 @@ struct OpInfo {
   X(fmod)
 #define HEARTH_VALUE_TESTS(X) \
   X(isnan)                    \
-  X(isinf)
+  X(isinf)                    \
+  X(signbit)
 
 /// A factor such as add's alpha, kept both ways so that integers stay exact.
 struct Factor {

@@ -1,210 +1,69 @@
 #pragma once
 
-#include "functors/families.h"
+#include "functors/unary.h"
 
 namespace hearth::fn {
 
-struct Exp {
-  static constexpr OpInfo info{.name = "exp",
-                               .dtypes = dtypes::kFloating,
-                               .promote = Promote::kFloat,
-                               .amp = Amp::kFloat32,
-                               .amp_cpu = Amp::kKeep,
-                               .grad_of_output = true};
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return exp(x);
-  }
-  template <class V>
-  HEARTH_FN V grad(V g, V y) const {
-    return g * y;
-  }
-};
+inline constexpr double kLn2 = 0.69314718055994530942, kLn10 = 2.30258509299404568402,
+                        kTwoInvSqrtPi = 1.12837916709551257390;
 
-struct Expm1 {
-  static constexpr OpInfo info{.name = "expm1",
-                               .dtypes = dtypes::kFloating,
-                               .promote = Promote::kFloat,
-                               .amp = Amp::kFloat32,
-                               .amp_cpu = Amp::kKeep,
-                               .grad_of_output = true};
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return expm1(x);
-  }
-  template <class V>
-  HEARTH_FN V grad(V g, V y) const {
-    return g * (y + 1);
-  }
-};
+HEARTH_FLOAT_FUNCTION(Exp, "exp", kFloat32, true, exp(x), (g * x))
+HEARTH_FLOAT_FUNCTION(Exp2, "exp2", kKeep, true, exp2(x), (g * (x * kLn2)))
+HEARTH_FLOAT_FUNCTION(Expm1, "expm1", kFloat32, true, expm1(x), (g * (x + 1)))
+HEARTH_FLOAT_FUNCTION(Log, "log", kFloat32, false, log(x), g / x)
+HEARTH_FLOAT_FUNCTION(Log2, "log2", kFloat32, false, log2(x), g / (x * kLn2))
+HEARTH_FLOAT_FUNCTION(Log10, "log10", kFloat32, false, log10(x), g / (x * kLn10))
+HEARTH_FLOAT_FUNCTION(Log1p, "log1p", kFloat32, false, log1p(x), g / (x + 1))
+HEARTH_FLOAT_FUNCTION(Sqrt, "sqrt", kKeep, true, sqrt(x), g / (2 * x))
+HEARTH_FLOAT_FUNCTION(Rsqrt, "rsqrt", kFloat32, true, rsqrt(x), (-0.5 * g * x * x * x))
+HEARTH_FLOAT_FUNCTION(Erf, "erf", kKeep, false, erf(x), (g * (kTwoInvSqrtPi * exp(-(x * x)))))
+HEARTH_FLOAT_FUNCTION(Erfc, "erfc", kKeep, false, erfc(x), (g * (-kTwoInvSqrtPi * exp(-(x * x)))))
 
-struct Log {
-  static constexpr OpInfo info{.name = "log",
-                               .dtypes = dtypes::kFloating,
-                               .promote = Promote::kFloat,
-                               .amp = Amp::kFloat32,
-                               .amp_cpu = Amp::kKeep};
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return log(x);
-  }
-  template <class V>
-  HEARTH_FN V grad(V g, V x) const {
-    return g / x;
-  }
-};
+namespace detail {
 
-struct Log1p {
-  static constexpr OpInfo info{.name = "log1p",
-                               .dtypes = dtypes::kFloating,
-                               .promote = Promote::kFloat,
-                               .amp = Amp::kFloat32,
-                               .amp_cpu = Amp::kKeep};
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return log1p(x);
+/// Where erf is a, 0 <= a: an approximation and two steps of Halley's method, which see the
+/// distance from 1 above 1/2.
+template <class V>
+HEARTH_FN V erfinv_of_magnitude(V a) {
+  const double c = 0.147, two_over_pi = 0.63661977236758134308;
+  const V l = log1p(-a * a);
+  const V t = two_over_pi / c + 0.5 * l;
+  V y = sqrt(-l / c / (sqrt(t * t - l / c) + t));
+  for (int step = 0; step < 2; ++step) {
+    const V excess = select(a > 0.5, (1 - a) - erfc(y), erf(y) - a);
+    const V u = excess * exp(y * y) / kTwoInvSqrtPi;
+    y = y - u / (1 + y * u);
   }
-  template <class V>
-  HEARTH_FN V grad(V g, V x) const {
-    return g / (x + 1);
-  }
-};
+  return select(a == 1, 1 / (1 - a), y);
+}
 
-struct Sqrt {
-  static constexpr OpInfo info{.name = "sqrt",
-                               .dtypes = dtypes::kFloating,
-                               .promote = Promote::kFloat,
-                               .grad_of_output = true};
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return sqrt(x);
-  }
-  template <class V>
-  HEARTH_FN V grad(V g, V y) const {
-    return g / (2 * y);
-  }
-};
+template <class V>
+HEARTH_FN V erfinv(V x) {
+  const V magnitude = erfinv_of_magnitude(abs(x));
+  return select(x == 0, x, select(x < 0, -magnitude, magnitude));
+}
 
-struct Rsqrt {
-  static constexpr OpInfo info{.name = "rsqrt",
-                               .dtypes = dtypes::kFloating,
-                               .promote = Promote::kFloat,
-                               .amp = Amp::kFloat32,
-                               .amp_cpu = Amp::kKeep,
-                               .grad_of_output = true};
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return rsqrt(x);
-  }
-  template <class V>
-  HEARTH_FN V grad(V g, V y) const {
-    return -0.5 * g * y * y * y;
-  }
-};
+}  // namespace detail
 
-struct Tanh {
-  static constexpr OpInfo info{.name = "tanh",
-                               .dtypes = dtypes::kFloating,
-                               .promote = Promote::kFloat,
-                               .grad_of_output = true};
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return tanh(x);
-  }
-  template <class V>
-  HEARTH_FN V grad(V g, V y) const {
-    return g * (1 - y * y);
-  }
-};
+HEARTH_FLOAT_FUNCTION(Erfinv, "erfinv", kFloat32, true, detail::erfinv(x),
+                      (g * (exp(x * x) / kTwoInvSqrtPi)))
 
-struct Erf {
+/// a * log(b); 0 where a is 0 and b no NaN.
+struct Xlogy {
   static constexpr OpInfo info{
-      .name = "erf", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
-  static constexpr double kTwoInvSqrtPi = 1.12837916709551257390;
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return erf(x);
-  }
-  template <class V>
-  HEARTH_FN V grad(V g, V x) const {
-    return g * (kTwoInvSqrtPi * exp(-(x * x)));
-  }
-};
-
-struct Erfc {
-  static constexpr OpInfo info{
-      .name = "erfc", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return erfc(x);
-  }
-  template <class V>
-  HEARTH_FN V grad(V g, V x) const {
-    return g * (-Erf::kTwoInvSqrtPi * exp(-(x * x)));
-  }
-};
-
-struct Sin {
-  static constexpr OpInfo info{
-      .name = "sin", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return sin(x);
-  }
-  template <class V>
-  HEARTH_FN V grad(V g, V x) const {
-    return g * cos(x);
-  }
-};
-
-struct Cos {
-  static constexpr OpInfo info{
-      .name = "cos", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
-  template <class V>
-  HEARTH_FN V value(V x) const {
-    return cos(x);
-  }
-  template <class V>
-  HEARTH_FN V grad(V g, V x) const {
-    return -(g * sin(x));
-  }
-};
-
-/// The angle of the point (b, a).
-struct Atan2 {
-  static constexpr OpInfo info{.name = "atan2",
-                               .dtypes = dtypes::kFloating,
-                               .promote = Promote::kFloat,
-                               .amp = Amp::kWidest,
-                               .amp_cpu = Amp::kKeep};
+      .name = "xlogy", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
-    return atan2(a, b);
+    return select((a == 0) & !isnan(b), 0, a * log(b));
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return g * (b / (a * a + b * b));
+    const auto none = (a == 0) & (b <= 0);
+    return select(none, 0, g * log(select(none, 1, b)));
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return g * (-a / (a * a + b * b));
-  }
-};
-
-/// The remainder of a / b with the sign of a.
-struct Fmod {
-  static constexpr OpInfo info{.name = "fmod", .dtypes = dtypes::kReal};
-  template <class V>
-  HEARTH_FN V value(V a, V b) const {
-    return fmod(a, b);
-  }
-  template <class V>
-  HEARTH_FN V grad_a(V g, V, V) const {
-    return g;
-  }
-  template <class V>
-  HEARTH_FN V grad_b(V g, V a, V b) const {
-    return -g * trunc(a / b);
+    return g * (a / b);
   }
 };
 
@@ -227,8 +86,54 @@ HEARTH_ROUNDING(Round, round)
 HEARTH_ROUNDING(Trunc, trunc)
 #undef HEARTH_ROUNDING
 
-using Math = List<Exp, Expm1, Log, Log1p, Sqrt, Rsqrt, Tanh, Erf, Erfc, Sin, Cos, Atan2, Fmod,
-                  Floor, Ceil, Round, Trunc>;
+/// round(x * up / down) * down / up: to decimals, powers of ten one of which is 1.
+struct RoundDecimals {
+  static constexpr OpInfo info{.name = "round", .dtypes = dtypes::kFloating};
+  double up = 1, down = 1;
+  HEARTH_FIELDS(up, down)
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return round(x * up / down) * down / up;
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V) const {
+    return 0 * g;
+  }
+};
+
+/// x - trunc(x).
+struct Frac {
+  static constexpr OpInfo info{.name = "frac", .dtypes = dtypes::kFloating};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return x - trunc(x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V) const {
+    return g;
+  }
+};
+
+/// x, with numbers in place of NaN and infinities.
+struct NanToNum {
+  static constexpr OpInfo info{.name = "nan_to_num", .dtypes = dtypes::kRealAndBool};
+  double nan = 0, posinf = 0, neginf = 0;
+  HEARTH_FIELDS(nan, posinf, neginf)
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    if constexpr (V::kIntegral)
+      return x;
+    else
+      return select(isnan(x), nan, select(isinf(x), select(x > 0, V(posinf), V(neginf)), x));
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return select(isnan(x) | isinf(x), 0, g);
+  }
+};
+
+using Math = List<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Erf, Erfc, Erfinv, Xlogy,
+                  Floor, Ceil, Round, RoundDecimals, Trunc, Frac, NanToNum>;
 HEARTH_NUMBER_FAMILY(Math)
 
 }  // namespace hearth::fn

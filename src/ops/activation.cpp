@@ -1,7 +1,5 @@
 #include "functors/activation.h"
 
-#include "hearth/operators.h"
-#include "kernels/glu.h"
 #include "ops/define.h"
 #include "ops/pointwise.h"
 
@@ -9,60 +7,62 @@ namespace hearth {
 
 namespace {
 
-struct GluArgs {
-  int64_t dim;
-  HEARTH_FIELDS(dim)
-};
+bool is_tanh(std::string_view approximate) {
+  HEARTH_CHECK(approximate == "none" || approximate == "tanh",
+               "approximate argument must be either none or tanh.");
+  return approximate == "tanh";
+}
 
-/// Inputs: grad_out and glu's own.
-struct GluBackward {
-  using Args = GluArgs;
-  static constexpr OpInfo info{.name = "glu_backward",
-                               .arguments = "grad_out,self",
-                               .dtypes = dtypes::kFloating,
-                               .saves = in_slot(0) | in_slot(1)};
-  static void infer(const Args&, Infer& c) { c.like(0, c.in(1)); }
-  static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, GluBackwardParams{c.in(0), c.in(1), c.out(), int(args.dim)});
-  }
-  static void grad(const Args& args, Grad& c) {
-    const auto halves = c.in(1).chunk(2, args.dim), upstream = c.grad().chunk(2, args.dim);
-    const Tensor g = c.in(0), a = halves[0], gate = 1 / (1 + (-halves[1]).exp());
-    const Tensor &by_a = upstream[0], by_b = upstream[1], slope = gate * (1 - gate);
-    if (c.needs(0)) c.set(0, by_a * gate + by_b * a * slope);
-    if (c.needs(1))
-      c.set(1, cat({by_b * g * slope, (by_a + by_b * a * (1 - 2 * gate)) * g * slope}, args.dim));
-  }
-};
+const Tensor& not_bool(const Tensor& self, const char* says) {
+  HEARTH_CHECK_AS(NotImplementedError, self.scalar_type() != kBool, says);
+  return self;
+}
 
-struct Glu {
-  using Args = GluArgs;
-  static constexpr OpInfo info{.name = "glu", .dtypes = dtypes::kFloating, .saves = in_slot(0)};
-  static void infer(const Args& args, Infer& c) {
-    Dims sizes(c.in(0).sizes());
-    int64_t& size = sizes[size_t(args.dim)];
-    HEARTH_CHECK(size % 2 == 0, "Halving dimension must be even, but dimension ", args.dim,
-                 " is size ", size);
-    size /= 2;
-    c.set(0, sizes, c.in(0).dtype);
-  }
-  static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, GluParams{c.in(0), c.out(), int(args.dim)});
-  }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<GluBackward>(args, c.grad(), c.in(0)).call());
-  }
-};
+/// Selu's parameters: the fixed point of mean 0 and variance 1.
+constexpr fn::Elu kSelu{1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1};
 
-auto glu_along(const Tensor& self, int64_t dim) {
-  HEARTH_CHECK(self.dim() > 0, "glu does not support 0-dimensional tensors");
-  return invoke<Glu>({wrap_dim(dim, self.dim())}, self);
+fn::Elu celu_of(const Scalar& alpha) {
+  HEARTH_CHECK(alpha.toDouble() != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
+  return {alpha.toDouble(), 1, 1 / alpha.toDouble()};
+}
+
+fn::Hardtanh hardtanh_of(const Tensor& self, const Scalar& min, const Scalar& max) {
+  not_bool(self, "Bool inputs not supported for hardtanh");
+  HEARTH_CHECK(self.scalar_type() != kByte || (min.toDouble() >= 0 && max.toDouble() >= 0),
+               "cannot do hardtanh on an unsigned type with negative limits");
+  return {factor_of(min), factor_of(max)};
 }
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(gelu, (), pointwise(fn::Gelu{}, self))
+HEARTH_DEFINE_POINTWISE(gelu, (std::string_view approximate),
+                        pick(is_tanh(approximate), pointwise(fn::GeluTanh{}, self),
+                             pointwise(fn::Gelu{}, self)))
+HEARTH_DEFINE_POINTWISE(sigmoid, (), pointwise(fn::Sigmoid{}, self))
+HEARTH_DEFINE_POINTWISE(relu, (),
+                        pointwise(fn::Relu{},
+                                  not_bool(self, "Boolean inputs not supported for relu")))
+HEARTH_DEFINE_POINTWISE(relu6, (),
+                        pointwise(fn::Hardtanh{{0, 0}, {6, 6}},
+                                  not_bool(self, "Bool inputs not supported for hardtanh")))
+HEARTH_DEFINE_POINTWISE(silu, (), pointwise(fn::Silu{}, self))
+HEARTH_DEFINE_POINTWISE(
+    elu, (const Scalar& alpha, const Scalar& scale, const Scalar& input_scale),
+    pointwise(fn::Elu{alpha.toDouble(), scale.toDouble(), input_scale.toDouble()}, self))
+HEARTH_DEFINE_POINTWISE(selu, (), pointwise(kSelu, self))
+HEARTH_DEFINE_POINTWISE(celu, (const Scalar& alpha), pointwise(celu_of(alpha), self))
+HEARTH_DEFINE_POINTWISE(leaky_relu, (const Scalar& negative_slope),
+                        pointwise(fn::LeakyRelu{negative_slope.toDouble()}, self))
+HEARTH_DEFINE_OUT(softplus, (const Scalar& beta, const Scalar& threshold),
+                  pointwise(fn::Softplus{beta.toDouble(), threshold.toDouble()}, self))
+HEARTH_DEFINE_OUT(log_sigmoid, (), pointwise(fn::LogSigmoid{}, self))
+HEARTH_DEFINE_POINTWISE(hardsigmoid, (), pointwise(fn::Hardsigmoid{}, self))
+HEARTH_DEFINE_POINTWISE(hardswish, (), pointwise(fn::Hardswish{}, self))
+HEARTH_DEFINE_POINTWISE(hardtanh, (const Scalar& min_val, const Scalar& max_val),
+                        pointwise(hardtanh_of(self, min_val, max_val), self))
+HEARTH_DEFINE_POINTWISE(mish, (), pointwise(fn::Mish{}, self))
+HEARTH_DEFINE_POINTWISE(threshold, (const Scalar& threshold, const Scalar& value),
+                        pointwise(fn::Threshold{factor_of(threshold), factor_of(value)}, self))
 HEARTH_DEFINE_POINTWISE(softsign, (), pointwise(fn::Softsign{}, self))
-HEARTH_DEFINE_OUT(glu, (int64_t dim), glu_along(self, dim))
 
 }  // namespace hearth

@@ -45,34 +45,50 @@ const Tensor& not_bool(const Tensor& self) {
   return self;
 }
 
+const Tensor& signed_value(const Tensor& self) {
+  HEARTH_CHECK_AS(NotImplementedError, self.scalar_type() != kBool,
+                  "The `+` operator, on a bool tensor is not supported.");
+  return self;
+}
+
 }  // namespace
+
+#define HEARTH_DEFINE_SUB(name)                                                           \
+  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other, const Scalar& alpha),               \
+                          pointwise(fn::Sub{alpha_of(alpha, self, other)},                \
+                                    not_bool(self, other.scalar_type() == kBool), other)) \
+  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other, const Scalar& alpha),               \
+                          pointwise(fn::Sub{alpha_of(alpha, self, self)},                 \
+                                    not_bool(self, other.isBoolean()), wrapped_number(other)))
+#define HEARTH_DEFINE_MUL(name)                                                           \
+  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Mul{}, self, other)) \
+  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                    \
+                          pointwise(fn::Mul{}, self, wrapped_number(other)))
 
 HEARTH_DEFINE_POINTWISE(add, (const Tensor& other, const Scalar& alpha),
                         pointwise(fn::Add{alpha_of(alpha, self, other)}, self, other))
 HEARTH_DEFINE_POINTWISE(add, (const Scalar& other, const Scalar& alpha),
                         pointwise(fn::Add{alpha_of(alpha, self, self)}, self,
                                   wrapped_number(other)))
-HEARTH_DEFINE_POINTWISE(sub, (const Tensor& other, const Scalar& alpha),
-                        pointwise(fn::Sub{alpha_of(alpha, self, other)},
-                                  not_bool(self, other.scalar_type() == kBool), other))
-HEARTH_DEFINE_POINTWISE(sub, (const Scalar& other, const Scalar& alpha),
-                        pointwise(fn::Sub{alpha_of(alpha, self, self)},
-                                  not_bool(self, other.isBoolean()), wrapped_number(other)))
-Tensor rsub(const Tensor& self, const Scalar& other, const Scalar& alpha) {
-  return pointwise(fn::Sub{alpha_of(alpha, self, self)}, wrapped_number(other),
-                   not_bool(self, other.isBoolean()))
-      .call();
-}
-HEARTH_DEFINE_POINTWISE(mul, (const Tensor& other), pointwise(fn::Mul{}, self, other))
-HEARTH_DEFINE_POINTWISE(mul, (const Scalar& other),
-                        pointwise(fn::Mul{}, self, wrapped_number(other)))
-HEARTH_DEFINE_POINTWISE(div, (const Tensor& other), pointwise(fn::Div{}, self, other))
-HEARTH_DEFINE_POINTWISE(div, (const Scalar& other),
-                        pointwise(fn::Div{}, self, wrapped_number(other)))
+HEARTH_DEFINE_SUB(sub)
+HEARTH_DEFINE_SUB(subtract)
+HEARTH_DEFINE_OUT(rsub, (const Tensor& other, const Scalar& alpha),
+                  pointwise(fn::Sub{alpha_of(alpha, self, other)},
+                            not_bool(other, self.scalar_type() == kBool), self))
+HEARTH_DEFINE_OUT(rsub, (const Scalar& other, const Scalar& alpha),
+                  pointwise(fn::Sub{alpha_of(alpha, self, self)}, wrapped_number(other),
+                            not_bool(self, other.isBoolean())))
+HEARTH_DEFINE_MUL(mul)
+HEARTH_DEFINE_MUL(multiply)
+#undef HEARTH_DEFINE_SUB
+#undef HEARTH_DEFINE_MUL
 HEARTH_DEFINE_POINTWISE(neg, (), pointwise(fn::Neg{}, not_bool(self)))
+HEARTH_DEFINE_POINTWISE(negative, (), pointwise(fn::Neg{}, not_bool(self)))
 HEARTH_DEFINE_POINTWISE(abs, (), pointwise(fn::Abs{}, self))
-HEARTH_DEFINE_OUT(maximum, (const Tensor& other), pointwise(fn::Maximum{}, self, other))
-HEARTH_DEFINE_OUT(minimum, (const Tensor& other), pointwise(fn::Minimum{}, self, other))
+HEARTH_DEFINE_POINTWISE(absolute, (), pointwise(fn::Abs{}, self))
+HEARTH_DEFINE_POINTWISE(sign, (), pointwise(fn::Sign{}, self))
+HEARTH_DEFINE_POINTWISE(sgn, (), pointwise(fn::Sign{}, self))
+HEARTH_DEFINE_METHOD(Tensor, positive, (), signed_value(self))
 HEARTH_DEFINE_POINTWISE(pow, (const Tensor& exponent), pointwise(fn::Pow{}, self, exponent))
 
 namespace {
@@ -84,6 +100,13 @@ Tensor exponent_of(const Tensor& self, const Scalar& exponent) {
   const ScalarType type = result_type(self, exponent);
   if (is_integral(type, true) || is_reduced_float(type)) (void)exponent.stored_as(type);
   return wrapped_number(exponent);
+}
+
+/// Whether the power is that small number and has self's dtype.
+bool is_power(const Tensor& self, const Scalar& exponent, int power) {
+  if (exponent.isComplex() || exponent.toDouble() != power) return false;
+  const ScalarType type = self.scalar_type();
+  return type != kBool && (!is_integral(type, false) || exponent.isIntegral(false));
 }
 
 Tensor boolean(const Tensor& condition) {
@@ -110,10 +133,24 @@ Tensor branch(const Scalar& value, ScalarType result) {
 }  // namespace
 
 HEARTH_DEFINE_POINTWISE(pow, (const Scalar& exponent),
-                        pointwise(fn::Pow{}, self, exponent_of(self, exponent)))
+                        pick(is_power(self, exponent, 2), pointwise(fn::Square{}, self),
+                             pick(is_power(self, exponent, 3), pointwise(fn::Cube{}, self),
+                                  pointwise(fn::Pow{}, self, exponent_of(self, exponent)))))
+HEARTH_DEFINE_POINTWISE(square, (),
+                        pick(is_power(self, 2, 2), pointwise(fn::Square{}, self),
+                             pointwise(fn::Pow{}, self, exponent_of(self, 2))))
+Tensor pow(const Scalar& self, const Tensor& exponent) {
+  return pow(wrapped_number(self), exponent);
+}
+Tensor& pow_out(Tensor& out, const Scalar& self, const Tensor& exponent) {
+  return pow_out(out, wrapped_number(self), exponent);
+}
 
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
   return pointwise(fn::Where{}, boolean(condition), self, other).call();
+}
+Tensor& where_out(Tensor& out, const Tensor& condition, const Tensor& self, const Tensor& other) {
+  return pointwise(fn::Where{}, boolean(condition), self, other).out(out);
 }
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   return where(condition, branch(self, result_type(other, self)), other);
@@ -125,6 +162,15 @@ Tensor where(const Tensor& condition, const Scalar& self, const Scalar& other) {
   const ScalarType type = result_type(wrapped_number(self), other);
   return where(condition, branch(self, type), branch(other, type));
 }
+std::vector<Tensor> where(const Tensor& condition) {
+  return (condition.dim() == 0 ? condition.unsqueeze(0) : condition).nonzero().unbind(1);
+}
+Tensor Tensor::where(const Tensor& condition, const Tensor& other) const {
+  return hearth::where(condition, *this, other);
+}
+Tensor Tensor::where(const Tensor& condition, const Scalar& other) const {
+  return hearth::where(condition, *this, other);
+}
 
 ScalarType result_type(const Tensor& a, const Tensor& b) {
   const Tensor* both[] = {&a, &b};
@@ -134,12 +180,55 @@ ScalarType result_type(const Tensor& a, const Scalar& b) {
   return result_type(a, wrapped_number(b));
 }
 
-Tensor Tensor::operator-() const { return neg(); }
-Tensor Tensor::operator~() const {
-  HEARTH_CHECK(scalar_type() == kBool, "operator ~ needs a bool tensor, got ",
-               name_of(scalar_type()));
-  return logical_not();
+namespace {
+
+const Tensor& lerp_start(const Tensor& self, const Tensor& end, const Tensor& weight) {
+  const auto check = [&](const Tensor& other, const char* name) {
+    HEARTH_CHECK(self.dtype() == other.dtype(), "expected dtype ", self.dtype().name(), " for `",
+                 name, "` but got dtype ", other.dtype().name());
+  };
+  check(end, "end");
+  if (weight.dim() > 0) check(weight, "weight");
+  check_dtype(fn::Lerp::info, self.scalar_type());
+  return self;
 }
+
+const Tensor& divided(const Tensor& tensor1, const Tensor& tensor2) {
+  HEARTH_CHECK(
+      !is_integral(tensor1.scalar_type(), true) || !is_integral(tensor2.scalar_type(), true),
+      "Integer division with addcdiv is no longer supported, and in a future  release "
+      "addcdiv will perform a true division of tensor1 and tensor2. The historic addcdiv "
+      "behavior can be implemented as (input + value * torch.trunc(tensor1 / "
+      "tensor2)).to(input.dtype) for integer inputs and as (input + value * tensor1 / "
+      "tensor2) for float inputs. The future addcdiv behavior is just the latter "
+      "implementation: (input + value * tensor1 / tensor2), for all dtypes.");
+  return tensor1;
+}
+
+const Tensor& of_dtype(const Tensor& values, const Tensor& self) {
+  HEARTH_CHECK(self.dtype() == values.dtype(),
+               "heaviside is not yet implemented for tensors with different dtypes.");
+  return values;
+}
+
+}  // namespace
+
+HEARTH_DEFINE_POINTWISE(lerp, (const Tensor& end, const Tensor& weight),
+                        pointwise(fn::Lerp{}, lerp_start(self, end, weight), end, weight))
+HEARTH_DEFINE_POINTWISE(lerp, (const Tensor& end, const Scalar& weight),
+                        pointwise(fn::Lerp{}, lerp_start(self, end, self), end,
+                                  wrapped_number(weight)))
+HEARTH_DEFINE_POINTWISE(addcmul,
+                        (const Tensor& tensor1, const Tensor& tensor2, const Scalar& value),
+                        pointwise(fn::Addcmul{factor_of(value)}, self, tensor1, tensor2))
+HEARTH_DEFINE_POINTWISE(addcdiv,
+                        (const Tensor& tensor1, const Tensor& tensor2, const Scalar& value),
+                        pointwise(fn::Addcdiv{value.toDouble()}, self, divided(tensor1, tensor2),
+                                  tensor2))
+HEARTH_DEFINE_POINTWISE(heaviside, (const Tensor& values),
+                        pointwise(fn::Heaviside{}, self, of_dtype(values, self)))
+
+Tensor Tensor::operator-() const { return neg(); }
 #define HEARTH_COMPOUND(op, method)                                          \
   Tensor& Tensor::operator op(const Tensor& other) { return method(other); } \
   Tensor& Tensor::operator op(const Scalar& other) { return method(other); }

@@ -5,23 +5,29 @@
 
 namespace hearth {
 
-#define HEARTH_DEFINE_COMPARISON(name, Functor)                                         \
-  HEARTH_DEFINE_OUT(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
-  HEARTH_DEFINE_OUT(name, (const Scalar& other),                                        \
-                    pointwise(fn::Functor{}, self, wrapped_number(other)))
+#define HEARTH_DEFINE_COMPARISON(name, Functor)                                               \
+  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
+  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                        \
+                          pointwise(fn::Functor{}, self, wrapped_number(other)))
 HEARTH_DEFINE_COMPARISON(eq, Eq)
 HEARTH_DEFINE_COMPARISON(ne, Ne)
+HEARTH_DEFINE_COMPARISON(not_equal, Ne)
 HEARTH_DEFINE_COMPARISON(lt, Lt)
+HEARTH_DEFINE_COMPARISON(less, Lt)
 HEARTH_DEFINE_COMPARISON(le, Le)
+HEARTH_DEFINE_COMPARISON(less_equal, Le)
 HEARTH_DEFINE_COMPARISON(gt, Gt)
+HEARTH_DEFINE_COMPARISON(greater, Gt)
 HEARTH_DEFINE_COMPARISON(ge, Ge)
+HEARTH_DEFINE_COMPARISON(greater_equal, Ge)
 #undef HEARTH_DEFINE_COMPARISON
 
-HEARTH_DEFINE_OUT(logical_and, (const Tensor& other), pointwise(fn::LogicalAnd{}, self, other))
-HEARTH_DEFINE_OUT(logical_or, (const Tensor& other), pointwise(fn::LogicalOr{}, self, other))
-HEARTH_DEFINE_OUT(logical_not, (), pointwise(fn::LogicalNot{}, self))
 HEARTH_DEFINE_METHOD(Tensor, isnan, (), pointwise(fn::IsNan{}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, isinf, (), pointwise(fn::IsInf{}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, isfinite, (), pointwise(fn::IsFinite{}, self).call())
+HEARTH_DEFINE_OUT(isposinf, (), pointwise(fn::IsPosInf{}, self))
+HEARTH_DEFINE_OUT(isneginf, (), pointwise(fn::IsNegInf{}, self))
+HEARTH_DEFINE_OUT(signbit, (), pointwise(fn::SignBit{}, self))
 
 namespace {
 

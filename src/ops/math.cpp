@@ -1,43 +1,58 @@
 #include "functors/math.h"
-#include "hearth/autograd.h"
+
+#include <cmath>
+
 #include "ops/define.h"
 #include "ops/pointwise.h"
 
 namespace hearth {
 
 HEARTH_DEFINE_POINTWISE(exp, (), pointwise(fn::Exp{}, self))
+HEARTH_DEFINE_POINTWISE(exp2, (), pointwise(fn::Exp2{}, self))
 HEARTH_DEFINE_POINTWISE(expm1, (), pointwise(fn::Expm1{}, self))
 HEARTH_DEFINE_POINTWISE(log, (), pointwise(fn::Log{}, self))
+HEARTH_DEFINE_POINTWISE(log2, (), pointwise(fn::Log2{}, self))
+HEARTH_DEFINE_POINTWISE(log10, (), pointwise(fn::Log10{}, self))
 HEARTH_DEFINE_POINTWISE(log1p, (), pointwise(fn::Log1p{}, self))
 HEARTH_DEFINE_POINTWISE(sqrt, (), pointwise(fn::Sqrt{}, self))
 HEARTH_DEFINE_POINTWISE(rsqrt, (), pointwise(fn::Rsqrt{}, self))
-HEARTH_DEFINE_POINTWISE(tanh, (), pointwise(fn::Tanh{}, self))
 HEARTH_DEFINE_POINTWISE(erf, (), pointwise(fn::Erf{}, self))
 HEARTH_DEFINE_POINTWISE(erfc, (), pointwise(fn::Erfc{}, self))
-HEARTH_DEFINE_POINTWISE(sin, (), pointwise(fn::Sin{}, self))
-HEARTH_DEFINE_POINTWISE(cos, (), pointwise(fn::Cos{}, self))
+HEARTH_DEFINE_POINTWISE(erfinv, (), pointwise(fn::Erfinv{}, self))
+HEARTH_DEFINE_POINTWISE(xlogy, (const Tensor& other), pointwise(fn::Xlogy{}, self, other))
+HEARTH_DEFINE_POINTWISE(xlogy, (const Scalar& other),
+                        pointwise(fn::Xlogy{}, self, wrapped_number(other)))
+Tensor xlogy(const Scalar& self, const Tensor& other) { return xlogy(wrapped_number(self), other); }
 HEARTH_DEFINE_POINTWISE(floor, (), pointwise(fn::Floor{}, self))
 HEARTH_DEFINE_POINTWISE(ceil, (), pointwise(fn::Ceil{}, self))
 HEARTH_DEFINE_POINTWISE(round, (), pointwise(fn::Round{}, self))
 HEARTH_DEFINE_POINTWISE(trunc, (), pointwise(fn::Trunc{}, self))
-HEARTH_DEFINE_POINTWISE(atan2, (const Tensor& other), pointwise(fn::Atan2{}, self, other))
+HEARTH_DEFINE_POINTWISE(fix, (), pointwise(fn::Trunc{}, self))
+HEARTH_DEFINE_POINTWISE(frac, (), pointwise(fn::Frac{}, self))
 
 namespace {
 
-/// Integers have no remainder by 0. As in PyTorch only the CPU looks: elsewhere it is 0.
-const Tensor& checked_divisor(const Tensor& self, const Tensor& other) {
-  if (!self.defined() || !other.defined() || !self.is_cpu() || !other.is_cpu()) return other;
-  if (!is_integral(result_type(self, other), true) || self.numel() == 0) return other;
-  const AutoGradMode off(false);
-  HEARTH_CHECK(other.ne(0).all().item<bool>(), "ZeroDivisionError");
-  return other;
+fn::RoundDecimals to_decimals(int64_t decimals) {
+  return {decimals > 0 ? std::pow(10, decimals) : 1, decimals < 0 ? std::pow(10, -decimals) : 1};
+}
+
+double largest(ScalarType type) {
+  switch (type) {
+    case kHalf: return 65504;
+    case kBFloat16: return 0x1.fep127;
+    case kDouble: return __DBL_MAX__;
+    default: return __FLT_MAX__;
+  }
 }
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(fmod, (const Tensor& other),
-                        pointwise(fn::Fmod{}, self, checked_divisor(self, other)))
-HEARTH_DEFINE_POINTWISE(fmod, (const Scalar& other),
-                        pointwise(fn::Fmod{}, self, checked_divisor(self, wrapped_number(other))))
+HEARTH_DEFINE_POINTWISE(round, (int64_t decimals), pointwise(to_decimals(decimals), self))
+HEARTH_DEFINE_POINTWISE(
+    nan_to_num,
+    (std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf),
+    pointwise(fn::NanToNum{nan.value_or(0), posinf.value_or(largest(self.scalar_type())),
+                           neginf.value_or(-largest(self.scalar_type()))},
+              self))
 
 }  // namespace hearth

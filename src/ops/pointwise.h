@@ -136,4 +136,27 @@ auto pointwise(F f, const T&... inputs) {
   return Invocation<pointwise_record<F>, F, InputPointers<T...>>(f, inputs...);
 }
 
+/// One of two invocations; see pick.
+template <class A, class B>
+struct Either {
+  bool first;
+  A a;
+  B b;
+  Tensor call() const { return first ? a.call() : b.call(); }
+  Tensor& inplace(const Tensor& self) const { return first ? a.inplace(self) : b.inplace(self); }
+  Tensor& out(Tensor& target) const { return first ? a.out(target) : b.out(target); }
+};
+
+/// The first invocation if the condition holds, else the second: ops of several functors.
+template <class A, class B>
+Either<A, B> pick(bool condition, A a, B b) {
+  return {condition, std::move(a), std::move(b)};
+}
+
+/// A number as a functor's parameter; integers see its whole part.
+inline Factor factor_of(const Scalar& value) {
+  return {value.toDouble(),
+          value.isIntegral(true) ? value.toLong() : static_cast<int64_t>(value.toDouble())};
+}
+
 }  // namespace hearth

@@ -2,6 +2,7 @@
 
 #include "functors/arithmetic.h"
 #include "functors/compare.h"
+#include "functors/division.h"
 #include "tests/kernels/pointwise_support.h"
 
 namespace hearth::test {

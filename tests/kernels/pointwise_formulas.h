@@ -43,6 +43,7 @@ struct Reference {
     bool v;
     friend Truth operator&(Truth a, Truth b) { return {a.v && b.v}; }
     friend Truth operator|(Truth a, Truth b) { return {a.v || b.v}; }
+    friend Truth operator!(Truth a) { return {!a.v}; }
     friend R select(Truth c, R a, R b) { return c.v ? a : b; }
   };
 #define HEARTH_REFERENCE_COMPARISON(op) \
@@ -59,9 +60,14 @@ struct Reference {
   friend R name(R x) { return R(std::name(x.v)); }
   HEARTH_REFERENCE_UNARY(sqrt)
   HEARTH_REFERENCE_UNARY(exp)
+  HEARTH_REFERENCE_UNARY(exp2)
   HEARTH_REFERENCE_UNARY(expm1)
   HEARTH_REFERENCE_UNARY(log)
+  HEARTH_REFERENCE_UNARY(log2)
+  HEARTH_REFERENCE_UNARY(log10)
   HEARTH_REFERENCE_UNARY(log1p)
+  HEARTH_REFERENCE_UNARY(sinh)
+  HEARTH_REFERENCE_UNARY(cosh)
   HEARTH_REFERENCE_UNARY(tanh)
   HEARTH_REFERENCE_UNARY(erf)
   HEARTH_REFERENCE_UNARY(erfc)
@@ -76,12 +82,34 @@ struct Reference {
   friend R abs(R x) { return x.v < 0 ? -x : kIntegral ? x : R(std::fabs(x.v)); }
   friend Truth isnan(R x) { return {x.v != x.v}; }
   friend Truth isinf(R x) { return {!kIntegral && std::isinf(static_cast<double>(x.v))}; }
+  friend Truth signbit(R x) {
+    return {kIntegral ? x.v < 0 : std::signbit(static_cast<double>(x.v))};
+  }
+  friend R sigmoid(R x) { return R(1 / (1 + std::exp(-x.v))); }
+#define HEARTH_REFERENCE_BITS(op) \
+  friend R operator op(R a, R b) { return R(static_cast<T>(a.v op b.v)); }
+  HEARTH_REFERENCE_BITS(&)
+  HEARTH_REFERENCE_BITS(|)
+  HEARTH_REFERENCE_BITS(^)
+#undef HEARTH_REFERENCE_BITS
+  friend R operator~(R a) { return R(static_cast<T>(~a.v)); }
+  friend R quotient(R a, R b) {
+    if (b.v == 0) return R(0);
+    return b.v < 0 && b.v == T(-1) ? R(0) - a : R(static_cast<T>(a.v / b.v));
+  }
+  friend R shift_left(R a, R b) {
+    return b.v < 0 || b.v >= int(8 * sizeof(T)) ? R(0) : wrapped(static_cast<uint64_t>(a.v) << b.v);
+  }
+  friend R shift_right(R a, R b) {
+    if (b.v < 0 || b.v >= int(8 * sizeof(T))) return R(a.v < 0 ? -1 : 0);
+    return R(static_cast<T>(a.v >> b.v));
+  }
   friend R minimum(R a, R b) { return isnan(a).v || a.v < b.v ? a : b; }
   friend R maximum(R a, R b) { return isnan(a).v || a.v > b.v ? a : b; }
   friend R atan2(R a, R b) { return R(std::atan2(a.v, b.v)); }
   friend R fmod(R a, R b) {
     if constexpr (kIntegral)
-      return R(b.v == 0 || b.v == T(-1) ? 0 : a.v % b.v);
+      return R(b.v == 0 || (b.v < 0 && b.v == T(-1)) ? 0 : a.v % b.v);
     else
       return R(std::fmod(a.v, b.v));
   }

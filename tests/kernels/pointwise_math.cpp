@@ -7,6 +7,7 @@
 #include "functors/activation.h"
 #include "functors/arithmetic.h"
 #include "functors/math.h"
+#include "functors/trig.h"
 #include "tests/kernels/pointwise_support.h"
 
 namespace hearth::test {

@@ -4,6 +4,8 @@
 
 namespace hearth::cpu::math {
 
+inline constexpr double kLn2 = 0.69314718055994530942;
+
 /// Constants of exp: e^r = 1 + r + r² P(r) for |r| <= log(2) / 2; log(2) in two parts, the first
 /// short enough for exact products with exponents.
 template <class T>
@@ -68,6 +70,23 @@ HEARTH_SIMD V exp(V x) {
 }
 
 template <class V>
+HEARTH_SIMD V exp2(V x) {
+  constexpr auto bound = typename V::Lane(sizeof(typename V::Lane) == 4 ? 152 : 1077);
+  V y = select(x > V(bound), V(bound), x);
+  y = select(y < V(-bound), V(-bound), y);
+  const Rounded<V> n = round_product(y, V(1));
+  const Twofold<V> r = exact_product(y - n.value, V(kLn2));
+  const ExpParts<V> e =
+      exp_parts(r.hi, mul_add(y - n.value, V(kLn2 - typename V::Lane(kLn2)), r.lo));
+  return scale(1 + e.p, e.n + n.bits - BitsOf<V>(Rounded<V>::kZero));
+}
+
+template <class V>
+HEARTH_SIMD V sigmoid(V x) {
+  return 1 / (1 + exp(-x));
+}
+
+template <class V>
 HEARTH_SIMD V expm1(V x) {
   using C = ExpConstants<typename V::Lane>;
   V y = select(x > V(C::kMax), V(C::kMax), x);
@@ -77,6 +96,30 @@ HEARTH_SIMD V expm1(V x) {
   const V half = power_of_two<V>(e.n - BitsOf<V>(1));
   const V result = 2 * mul_add(half, e.p, half - 0.5);
   return select(abs(x) < V(FormatOf<V>::kEpsilon / 2), x, result);
+}
+
+/// e^a / 2 for a large positive a, infinite only where the result is.
+template <class V>
+HEARTH_SIMD V half_exp(V a) {
+  const V root = exp(0.5 * a);
+  return 0.5 * root * root;
+}
+
+/// Above this e^-x is nothing against e^x.
+inline constexpr double kHyperbolicLarge = 40;
+
+template <class V>
+HEARTH_SIMD V sinh(V x) {
+  const V a = abs(x);
+  const V e = expm1(a);
+  return with_sign(select(a < V(kHyperbolicLarge), 0.5 * (e + e / (e + 1)), half_exp(a)), x);
+}
+
+template <class V>
+HEARTH_SIMD V cosh(V x) {
+  const V a = abs(x);
+  const V e = exp(a);
+  return select(a < V(kHyperbolicLarge), 0.5 * e + 0.5 / e, half_exp(a));
 }
 
 /// Constants of tanh: tanh(x) = x + x z P(z), z = x² <= kSmall².

@@ -82,6 +82,17 @@ HEARTH_SIMD V log(V x) {
 }
 
 template <class V>
+HEARTH_SIMD V log2(V x) {
+  const LogParts<V> parts = log_parts(x);
+  const V result =
+      mul_add(log_of_parts(parts.m - 1, V(0), V(0)), V(1.44269504088896340736), parts.e);
+  const auto plain = (x > V(0)) & (x < V(kInf<V>));
+  if (any(!plain)) [[unlikely]]
+    return log_special(x, result);
+  return result;
+}
+
+template <class V>
 HEARTH_SIMD V log1p(V x) {
   const V u = 1 + x;
   const LogParts<V> parts = log_parts(u);

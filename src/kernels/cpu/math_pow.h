@@ -49,6 +49,19 @@ HEARTH_SIMD Twofold<V> precise_log(V x) {
   return exact_sum(sum.hi, sum.lo + mul_add(parts.e, V(L::kLn2Lo), log_m.lo));
 }
 
+template <class V>
+HEARTH_SIMD V log10(V x) {
+  constexpr double inverse =
+      0.43429448190325182765;  // 1 / log(10), and what rounding it to T loses
+  constexpr auto hi = typename V::Lane(inverse);
+  constexpr double lo = sizeof(typename V::Lane) == 4 ? inverse - hi : 1.09831965021676510e-17;
+  const Twofold<V> p = product(precise_log(x), Twofold<V>{V(hi), V(lo)});
+  const auto plain = (x > V(0)) & (x < V(kInf<V>));
+  if (any(!plain)) [[unlikely]]
+    return log_special(x, p.hi + p.lo);
+  return p.hi + p.lo;
+}
+
 /// |a|^b for a finite and not 0 and b finite.
 template <class V>
 HEARTH_SIMD V pow_of_magnitude(V a, V b) {

@@ -59,7 +59,7 @@ template <class T>
 struct FmodLane {
   HEARTH_SIMD T operator()(T a, T b) const {
     if constexpr (LaneTraits<T>::kIntegral)
-      return b == 0 || b == T(-1) ? T(0) : T(a % b);
+      return b == 0 || (b == T(-1) && T(-1) < T(0)) ? T(0) : T(a % b);
     else if constexpr (sizeof(T) == 4)
       return __builtin_fmodf(a, b);
     else
@@ -69,6 +69,19 @@ struct FmodLane {
 template <class V>
 HEARTH_SIMD V fmod(V a, V b) {
   return lane_by_lane(FmodLane<typename V::Lane>{}, a, b);
+}
+
+/// The quotient of two integers; by 0 it is 0, and the least one by -1 wraps.
+template <class T>
+struct QuotientLane {
+  HEARTH_SIMD T operator()(T a, T b) const {
+    using U = typename LaneTraits<T>::Unsigned;
+    return b == 0 ? T(0) : b == T(-1) && T(-1) < T(0) ? T(U(0) - U(a)) : T(a / b);
+  }
+};
+template <class V>
+HEARTH_SIMD V quotient(V a, V b) {
+  return lane_by_lane(QuotientLane<typename V::Lane>{}, a, b);
 }
 
 }  // namespace hearth::cpu::math

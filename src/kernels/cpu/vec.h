@@ -65,6 +65,8 @@ HEARTH_VALUE_UNARY(HEARTH_DECLARE_UNARY)
   HEARTH_SIMD V name(V a, V b);
 HEARTH_VALUE_BINARY(HEARTH_DECLARE_BINARY)
 #undef HEARTH_DECLARE_BINARY
+template <class V>
+HEARTH_SIMD V quotient(V a, V b);
 }  // namespace math
 
 /// Marks the constructor from a native vector, so that numbers convert and vectors do not.
@@ -94,6 +96,7 @@ struct Vec {
   using NativeUnsigned = Native<typename LaneTraits<T>::Unsigned, N>;
   using M = Mask<T, N, Isa>;
   static constexpr int kLanes = N;
+  static constexpr int kBits = 8 * int(sizeof(T));
   static constexpr bool kIntegral = LaneTraits<T>::kIntegral;
 
   Native<T, N> v;
@@ -154,6 +157,28 @@ struct Vec {
       return x != x;
     else
       return abs(x) == Vec(__builtin_inf());
+  }
+  HEARTH_SIMD friend M signbit(Vec x) {
+    if constexpr (kIntegral)
+      return x < Vec(0);
+    else
+      return {
+          ((Native<typename LaneTraits<T>::Int, N>)x.v < Native<typename LaneTraits<T>::Int, N>{})};
+  }
+
+  /// The quotient of integers, rounded towards zero.
+  HEARTH_SIMD friend Vec quotient(Vec a, Vec b) { return math::quotient(a, b); }
+  /// Shifts of integers by b bits; by too many, or by fewer than none, every bit goes.
+  HEARTH_SIMD friend Vec shift_left(Vec a, Vec b) {
+    const auto all = (b < Vec(0)) | (b >= Vec(kBits));
+    const Vec bits = select(all, Vec(0), b);
+    return select(all, Vec(0),
+                  Vec((Native<T, N>)((NativeUnsigned)a.v << (NativeUnsigned)bits.v), Raw{}));
+  }
+  HEARTH_SIMD friend Vec shift_right(Vec a, Vec b) {
+    const auto all = (b < Vec(0)) | (b >= Vec(kBits));
+    const Vec shifted{a.v >> select(all, Vec(kBits - 1), b).v, Raw{}};
+    return std::is_unsigned_v<T> ? select(all, Vec(0), shifted) : shifted;
   }
 
   /// a * b + c, rounded once.

@@ -132,15 +132,45 @@ struct Lane {
   HEARTH_LANE_FLOATING(sqrt)
   HEARTH_LANE_FLOATING(rsqrt)
   HEARTH_LANE_FLOATING(exp)
+  HEARTH_LANE_FLOATING(exp2)
   HEARTH_LANE_FLOATING(expm1)
   HEARTH_LANE_FLOATING(log)
+  HEARTH_LANE_FLOATING(log2)
+  HEARTH_LANE_FLOATING(log10)
   HEARTH_LANE_FLOATING(log1p)
+  HEARTH_LANE_FLOATING(sinh)
+  HEARTH_LANE_FLOATING(cosh)
   HEARTH_LANE_FLOATING(tanh)
   HEARTH_LANE_FLOATING(erf)
   HEARTH_LANE_FLOATING(erfc)
   HEARTH_LANE_FLOATING(sin)
   HEARTH_LANE_FLOATING(cos)
 #undef HEARTH_LANE_FLOATING
+  HEARTH_LANE friend Lane sigmoid(Lane a) { return Lane(1 / (1 + ::exp(-a.v))); }
+
+// Bits of integers and bools; shifts by too many bits, or by fewer than none, lose them all.
+#define HEARTH_LANE_BITS(op) \
+  HEARTH_LANE friend Lane operator op(Lane a, Lane b) { return Lane(static_cast<T>(a.v op b.v)); }
+  HEARTH_LANE_BITS(&)
+  HEARTH_LANE_BITS(|)
+  HEARTH_LANE_BITS(^)
+#undef HEARTH_LANE_BITS
+  HEARTH_LANE friend Lane operator~(Lane a) { return Lane(static_cast<T>(~a.v)); }
+  /// The quotient of integers, rounded towards zero.
+  HEARTH_LANE friend Lane quotient(Lane a, Lane b) {
+    if (b.v == T(-1) && is_negative(b.v)) return -a;
+    return Lane(divide(a.v, b.v));
+  }
+  HEARTH_LANE friend bool loses_all(Lane bits) {
+    return is_negative(bits.v) || bits.v >= T(8 * sizeof(T));
+  }
+  HEARTH_LANE friend Lane shift_left(Lane a, Lane b) {
+    return loses_all(b) ? Lane(0) : Lane(static_cast<T>(Wrapping<T>(a.v) << b.v));
+  }
+  HEARTH_LANE friend Lane shift_right(Lane a, Lane b) {
+    if (loses_all(b)) return is_negative(a.v) ? Lane(-1) : Lane(0);
+    return Lane(static_cast<T>(a.v >> b.v));
+  }
 
 // Integers have nothing to round, and are neither NaN nor infinite.
 #define HEARTH_LANE_ROUNDING(name, function) \
@@ -161,6 +191,12 @@ struct Lane {
       return Mask(::isinf(a.v));
     else
       return Mask(false);
+  }
+  HEARTH_LANE friend Mask signbit(Lane a) {
+    if constexpr (kFloating)
+      return Mask(::signbit(a.v));
+    else
+      return Mask(is_negative(a.v));
   }
   HEARTH_LANE friend Lane abs(Lane a) {
     if constexpr (kFloating)

@@ -1,0 +1,107 @@
+#pragma once
+
+#include "functors/unary.h"
+
+namespace hearth::fn {
+
+inline constexpr double kRadian = 0.01745329251994329577, kDegree = 57.29577951308232087680;
+
+namespace detail {
+
+/// The odd function whose value is `positive` for |x|.
+template <class V>
+HEARTH_FN V odd(V x, V positive) {
+  return select(x == 0, x, select(x < 0, -positive, positive));
+}
+
+/// Above this x² + 1 and x² - 1 are x², whose square root is x.
+inline constexpr double kLarge = 268435456, kLn2 = 0.69314718055994530942;
+
+template <class V>
+HEARTH_FN V asinh(V x) {
+  const V a = abs(x);
+  const V square = a * a;
+  return odd(x, select(a > kLarge, log(a) + kLn2, log1p(a + square / (1 + sqrt(square + 1)))));
+}
+
+template <class V>
+HEARTH_FN V acosh(V x) {
+  const V t = x - 1;
+  return select(x > kLarge, log(x) + kLn2, log1p(t + sqrt(t) * sqrt(t + 2)));
+}
+
+template <class V>
+HEARTH_FN V atanh(V x) {
+  const V a = abs(x);
+  return odd(x, 0.5 * log1p(2 * a / (1 - a)));
+}
+
+}  // namespace detail
+
+HEARTH_FLOAT_FUNCTION(Sin, "sin", kKeep, false, sin(x), (g * cos(x)))
+HEARTH_FLOAT_FUNCTION(Cos, "cos", kKeep, false, cos(x), -(g* sin(x)))
+HEARTH_FLOAT_FUNCTION(Tan, "tan", kFloat32, true, sin(x) / cos(x), (g * (1 + x * x)))
+HEARTH_FLOAT_FUNCTION(Asin, "asin", kFloat32, false, atan2(x, sqrt((1 - x) * (1 + x))),
+                      (g * rsqrt(1 - x * x)))
+HEARTH_FLOAT_FUNCTION(Acos, "acos", kFloat32, false, atan2(sqrt((1 - x) * (1 + x)), x),
+                      (-g * rsqrt(1 - x * x)))
+HEARTH_FLOAT_FUNCTION(Atan, "atan", kKeep, false, atan2(x, V(1)), g / (x * x + 1))
+HEARTH_FLOAT_FUNCTION(Sinh, "sinh", kFloat32, false, sinh(x), (g * cosh(x)))
+HEARTH_FLOAT_FUNCTION(Cosh, "cosh", kFloat32, false, cosh(x), (g * sinh(x)))
+HEARTH_FLOAT_FUNCTION(Tanh, "tanh", kKeep, true, tanh(x), (g * (1 - x * x)))
+HEARTH_FLOAT_FUNCTION(Asinh, "asinh", kKeep, false, detail::asinh(x), (g * rsqrt(x * x + 1)))
+HEARTH_FLOAT_FUNCTION(Acosh, "acosh", kKeep, false, detail::acosh(x), (g * rsqrt(x * x - 1)))
+HEARTH_FLOAT_FUNCTION(Atanh, "atanh", kKeep, false, detail::atanh(x), g / (1 - x * x))
+HEARTH_FLOAT_FUNCTION(Deg2Rad, "deg2rad", kKeep, false, kRadian* x, kRadian* g)
+HEARTH_FLOAT_FUNCTION(Rad2Deg, "rad2deg", kKeep, false, x* kDegree, g* kDegree)
+
+/// The angle of the point (b, a).
+struct Atan2 {
+  static constexpr OpInfo info{.name = "atan2",
+                               .dtypes = dtypes::kFloating,
+                               .promote = Promote::kFloat,
+                               .amp = Amp::kWidest,
+                               .amp_cpu = Amp::kKeep};
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    return atan2(a, b);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V a, V b) const {
+    return g * (b / (a * a + b * b));
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V a, V b) const {
+    return g * (-a / (a * a + b * b));
+  }
+};
+
+/// sqrt(a² + b²) without overflow on the way.
+struct Hypot {
+  static constexpr OpInfo info{.name = "hypot", .dtypes = dtypes::kFloating};
+  template <class V>
+  HEARTH_FN static V length(V a, V b) {
+    const V x = maximum(abs(a), abs(b)), y = minimum(abs(a), abs(b));
+    const V ratio = select(y == 0, 0, y / x);
+    const V result = x * sqrt(1 + ratio * ratio);
+    return select(isinf(a), abs(a), select(isinf(b), abs(b), result));
+  }
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    return length(a, b);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V a, V b) const {
+    return g * (a / sqrt(a * a + b * b));
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V a, V b) const {
+    return g * (b / sqrt(a * a + b * b));
+  }
+};
+
+using Trig = List<Sin, Cos, Tan, Asin, Acos, Atan, Sinh, Cosh, Tanh, Asinh, Acosh, Atanh, Atan2,
+                  Hypot, Deg2Rad, Rad2Deg>;
+HEARTH_NUMBER_FAMILY(Trig)
+
+}  // namespace hearth::fn

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "functors/families.h"
+
+/// A functor of one floating-point number; integers become the default float. `policy` is what
+/// autocast does on CUDA. The derivative is in g and x, which is the output if `of_output`.
+#define HEARTH_FLOAT_FUNCTION(Name, op_name, policy, of_output, formula, derivative) \
+  struct Name {                                                                      \
+    static constexpr OpInfo info{.name = op_name,                                    \
+                                 .dtypes = dtypes::kFloating,                        \
+                                 .promote = Promote::kFloat,                         \
+                                 .amp = Amp::policy,                                 \
+                                 .amp_cpu = Amp::kKeep,                              \
+                                 .grad_of_output = of_output};                       \
+    template <class V>                                                               \
+    HEARTH_FN V value(V x) const {                                                   \
+      return formula;                                                                \
+    }                                                                                \
+    template <class V>                                                               \
+    HEARTH_FN V grad(V g, [[maybe_unused]] V x) const {                              \
+      return derivative;                                                             \
+    }                                                                                \
+  };

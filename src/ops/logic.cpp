@@ -1,0 +1,35 @@
+#include "functors/logic.h"
+
+#include "ops/define.h"
+#include "ops/pointwise.h"
+
+namespace hearth {
+
+HEARTH_DEFINE_POINTWISE(logical_and, (const Tensor& other),
+                        pointwise(fn::LogicalAnd{}, self, other))
+HEARTH_DEFINE_POINTWISE(logical_or, (const Tensor& other), pointwise(fn::LogicalOr{}, self, other))
+HEARTH_DEFINE_POINTWISE(logical_xor, (const Tensor& other),
+                        pointwise(fn::LogicalXor{}, self, other))
+HEARTH_DEFINE_POINTWISE(logical_not, (), pointwise(fn::LogicalNot{}, self))
+
+#define HEARTH_DEFINE_BITWISE(name, Functor)                                                  \
+  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
+  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                        \
+                          pointwise(fn::Functor{}, self, wrapped_number(other)))              \
+  Tensor name(const Scalar& self, const Tensor& other) { return name(wrapped_number(self), other); }
+HEARTH_DEFINE_BITWISE(bitwise_and, BitwiseAnd)
+HEARTH_DEFINE_BITWISE(bitwise_or, BitwiseOr)
+HEARTH_DEFINE_BITWISE(bitwise_xor, BitwiseXor)
+HEARTH_DEFINE_BITWISE(bitwise_left_shift, LeftShift)
+HEARTH_DEFINE_BITWISE(bitwise_right_shift, RightShift)
+#undef HEARTH_DEFINE_BITWISE
+HEARTH_DEFINE_POINTWISE(bitwise_not, (),
+                        pick(self.scalar_type() == kBool, pointwise(fn::LogicalNot{}, self),
+                             pointwise(fn::BitwiseNot{}, self)))
+
+Tensor Tensor::operator~() const { return bitwise_not(); }
+Tensor& Tensor::operator&=(const Tensor& other) { return bitwise_and_(other); }
+Tensor& Tensor::operator|=(const Tensor& other) { return bitwise_or_(other); }
+Tensor& Tensor::operator^=(const Tensor& other) { return bitwise_xor_(other); }
+
+}  // namespace hearth
