@@ -133,6 +133,23 @@ struct Where {
   }
 };
 
+/// mask ? value : x.
+struct MaskedFill {
+  static constexpr OpInfo info{.name = "masked_fill", .arguments = "self,mask,value"};
+  template <class V>
+  HEARTH_FN V value(V x, V mask, V filling) const {
+    return select(mask != 0, filling, x);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V, V mask, V) const {
+    return select(mask != 0, 0, g);
+  }
+  template <class V>
+  HEARTH_FN V grad_c(V g, V, V mask, V) const {
+    return select(mask != 0, g, 0);
+  }
+};
+
 /// The larger one, NaN if either is; ties share the gradient.
 struct Maximum {
   static constexpr OpInfo info{.name = "maximum", .dtypes = dtypes::kRealAndBool};
@@ -187,7 +204,8 @@ struct Pow {
   }
 };
 
-using Arithmetic = List<Copy, Add, Sub, Mul, Div, Neg, Abs, Where, Maximum, Minimum, Pow>;
+using Arithmetic =
+    List<Copy, Add, Sub, Mul, Div, Neg, Abs, Where, MaskedFill, Maximum, Minimum, Pow>;
 HEARTH_NUMBER_FAMILY(Arithmetic)
 
 }  // namespace hearth::fn
