@@ -115,6 +115,23 @@ struct Where {
   }
 };
 
+/// mask ? value : x.
+struct MaskedFill {
+  static constexpr OpInfo info{.name = "masked_fill", .arguments = "self,mask,value"};
+  template <class V>
+  HEARTH_FN V value(V x, V mask, V filling) const {
+    return select(mask != 0, filling, x);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V, V mask, V) const {
+    return select(mask != 0, 0, g);
+  }
+  template <class V>
+  HEARTH_FN V grad_c(V g, V, V mask, V) const {
+    return select(mask != 0, g, 0);
+  }
+};
+
 /// a to the power b.
 struct Pow {
   static constexpr OpInfo info{
@@ -262,7 +279,7 @@ struct Heaviside {
   }
 };
 
-using Arithmetic = List<Copy, Add, Sub, Mul, Neg, Abs, Where, Pow, Square, Cube, Sign, Lerp,
+using Arithmetic = List<Copy, Add, Sub, Mul, Neg, Abs, Where, MaskedFill, Pow, Square, Cube, Sign, Lerp,
                         Addcmul, Addcdiv, Heaviside>;
 HEARTH_NUMBER_FAMILY(Arithmetic)
 

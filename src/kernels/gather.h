@@ -14,22 +14,27 @@ struct GatherParams {
   int dim = 0;
 };
 
-/// out[p with its coordinate dim replaced by index[p]] += src[p] for every position p of index; out
-/// already holds what is added to. The index is as in GatherParams and at most src's size in every
-/// dimension. bool adds as "or", integers wrap. Every element of out is summed in row-major order
-/// of p. After a fault out is as it was (on devices: unspecified).
-struct ScatterAddParams {
+/// What becomes of an element that a value is scattered to.
+enum class Combine : int8_t { kAdd, kReplace, kMultiply };
+
+/// out[p with its coordinate dim replaced by index[p]] += src[p] (or as `combine` says) for every
+/// position p of index; out already holds what is added to. The index is as in GatherParams and at
+/// most src's size in every dimension. bool adds as "or" and multiplies as "and", integers wrap.
+/// Every element of out is combined in row-major order of p (on devices: in any). After a fault out
+/// is as it was (on devices: unspecified).
+struct ScatterParams {
   View out, index, src;
   int dim = 0;
+  Combine combine = Combine::kAdd;
 };
 
 namespace cpu {
 void run(const GatherParams& params, Ctx& ctx);
-void run(const ScatterAddParams& params, Ctx& ctx);
+void run(const ScatterParams& params, Ctx& ctx);
 }  // namespace cpu
 namespace cuda {
 void run(const GatherParams& params, Ctx& ctx);
-void run(const ScatterAddParams& params, Ctx& ctx);
+void run(const ScatterParams& params, Ctx& ctx);
 }  // namespace cuda
 
 }  // namespace hearth

@@ -17,7 +17,8 @@ namespace hearth {
   X(Matmul)               \
   X(Cat)                  \
   X(Gather)               \
-  X(ScatterAdd)           \
+  X(Scatter)              \
+  X(Triangle)             \
   X(Index)                \
   X(IndexPut)             \
   X(Conv)                 \

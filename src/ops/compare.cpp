@@ -46,26 +46,28 @@ bool tensors_equal(const Tensor& a, const Tensor& b) {
 }
 
 /// |a - b| <= atol + rtol * |b|, equal infinities included.
-bool close(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
-  check_comparable(a, b, "allclose");
+Tensor close(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
+  check_comparable(a, b, "isclose");
   HEARTH_CHECK(a.scalar_type() == b.scalar_type(), name_of(a.scalar_type()), " did not match ",
                name_of(b.scalar_type()));
-  HEARTH_CHECK(rtol >= 0 && atol >= 0, "rtol and atol must not be negative, got ", rtol, " and ",
-               atol);
+  HEARTH_CHECK(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);
+  HEARTH_CHECK(atol >= 0, "atol must be greater than or equal to zero, but got ", atol);
   const AutoGradMode off(false);
   const ScalarType type = a.is_floating_point() ? a.scalar_type() : kDouble;
   const Tensor x = a.to(type), y = b.to(type);
   Tensor ok = x.eq(y);
   if (equal_nan) ok = ok.logical_or(x.isnan().logical_and(y.isnan()));
   const Tensor allowed = y.abs().mul(rtol).add(atol);
-  const Tensor near = x.sub(y).abs().le(allowed).logical_and(y.isinf().logical_not());
-  return ok.logical_or(near).all().item<bool>();
+  return ok.logical_or(x.sub(y).abs().le(allowed).logical_and(y.isinf().logical_not()));
 }
 
 }  // namespace
 
 HEARTH_DEFINE_METHOD(bool, equal, (const Tensor& other), tensors_equal(self, other))
 HEARTH_DEFINE_METHOD(bool, allclose,
+                     (const Tensor& other, double rtol, double atol, bool equal_nan),
+                     close(self, other, rtol, atol, equal_nan).all().item<bool>())
+HEARTH_DEFINE_METHOD(Tensor, isclose,
                      (const Tensor& other, double rtol, double atol, bool equal_nan),
                      close(self, other, rtol, atol, equal_nan))
 

@@ -48,7 +48,20 @@ void launch_copy(Ctx& ctx, const View& to, const View& from) {
   launch(ctx, params);
 }
 
-namespace {
+void launch_add(Ctx& ctx, const View& to, const View& from) {
+  if (to.numel == 0) return;
+  TensorImpl target, source;
+  describe(target, to);
+  describe(source, from);
+  const TensorImpl* in[] = {&target, &source};
+  PointwiseParams params = pointwise_params(target, in, 2, to.dtype);
+  const fn::Add add{};
+  params.functor = fn::number_of<fn::Add>;
+  std::memcpy(params.parameters, &add, sizeof add);
+  params.out.data = params.in[0].data = to.data;
+  params.in[1].data = from.data;
+  launch(ctx, params);
+}
 
 /// Every element of `to` becomes that number. Elements that share memory are written once.
 void launch_fill(Ctx& ctx, View to, const TensorImpl& number) {
@@ -62,8 +75,6 @@ void launch_fill(Ctx& ctx, View to, const TensorImpl& number) {
   params.out.data = to.data;
   launch(ctx, params);
 }
-
-}  // namespace
 
 void launch_fill(Ctx& ctx, const View& to, double value) {
   launch_fill(ctx, to, impl_of(wrapped_number(value)));

@@ -10,8 +10,11 @@ namespace hearth {
 void launch_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from);
 /// The same on views, for kernels' own scratch.
 void launch_copy(Ctx& ctx, const View& to, const View& from);
+/// Launches to += from on views of one shape and dtype.
+void launch_add(Ctx& ctx, const View& to, const View& from);
 /// Launches to = value everywhere.
 void launch_fill(Ctx& ctx, const View& to, double value);
+void launch_fill(Ctx& ctx, View to, const TensorImpl& number);
 
 /// The strides of a copy of a tensor in `format`.
 Dims strides_for(const TensorImpl& source, MemoryFormat format);

@@ -1,4 +1,6 @@
 // Operators that address one dimension by an index tensor, and nonzero.
+#include "ops/index_along.h"
+
 #include <algorithm>
 
 #include "hearth/autograd.h"
@@ -10,11 +12,6 @@
 namespace hearth {
 
 namespace {
-
-struct DimArgs {
-  int64_t dim;
-  HEARTH_FIELDS(dim)
-};
 
 int64_t at_least_one(int64_t size) { return size == 0 ? 1 : size; }
 
@@ -62,6 +59,37 @@ struct Gather {
   }
 };
 
+}  // namespace
+
+void infer_scatter(const DimArgs& args, Infer& c) {
+  const TensorImpl &self = c.in(0), &index = c.in(1), &src = c.in(2);
+  check_index("scatter", index);
+  HEARTH_CHECK(self.dtype == src.dtype, "scatter(): Expected self.dtype to be equal to src.dtype");
+  if (index.numel > 0) {
+    check_same_dims("scatter_add", index, self, "self");
+    check_same_dims("scatter_add", index, src, "src");
+    HEARTH_CHECK(misfit(index, self, args.dim) < 0 && misfit(index, src, -1) < 0, "Expected index ",
+                 index.sizes(), " to be no larger than self ", self.sizes(),
+                 " apart from dimension ", args.dim, " and to be no larger size than src ",
+                 src.sizes());
+  }
+  c.set(0, self.sizes(), self.dtype);
+}
+
+Tensor gradient_of_source(const DimArgs& args, const Grad& c) {
+  const Tensor index = c.in(1);
+  const Tensor picked = c.grad().gather(args.dim, index);
+  if (index.sizes().equals(c.in_sizes(2))) return picked;
+  // src may be larger than the index; the rest of it was not used.
+  Tensor full = zeros(c.in_sizes(2), picked.options());
+  Tensor window = full;
+  for (int64_t d = 0; d < index.dim(); ++d) window = window.narrow(d, 0, index.size(d));
+  window.copy_(picked);
+  return full;
+}
+
+namespace {
+
 struct ScatterAdd {
   using Args = DimArgs;
   static constexpr OpInfo info{.name = "scatter_add",
@@ -70,38 +98,15 @@ struct ScatterAdd {
                                .amp_cpu = Amp::kKeep,
                                .saves = in_slot(1),
                                .runs_inplace = true};
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl &self = c.in(0), &index = c.in(1), &src = c.in(2);
-    check_index("scatter", index);
-    HEARTH_CHECK(self.dtype == src.dtype,
-                 "scatter(): Expected self.dtype to be equal to src.dtype");
-    if (index.numel > 0) {
-      check_same_dims("scatter_add", index, self, "self");
-      check_same_dims("scatter_add", index, src, "src");
-      HEARTH_CHECK(misfit(index, self, args.dim) < 0 && misfit(index, src, -1) < 0,
-                   "Expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
-                   " apart from dimension ", args.dim, " and to be no larger size than src ",
-                   src.sizes());
-    }
-    c.set(0, self.sizes(), self.dtype);
-  }
+  static void infer(const Args& args, Infer& c) { infer_scatter(args, c); }
   static void launch(const Args& args, Launch& c) {
     if (c.out_impl().data() != c.in_impl(0).data()) launch_copy(c.ctx, c.out_impl(), c.in_impl(0));
-    const ScatterAddParams params{c.out(), c.in(1), c.in(2), int(args.dim)};
+    const ScatterParams params{c.out(), c.in(1), c.in(2), int(args.dim)};
     if (params.index.numel > 0) hearth::launch(c.ctx, params);
   }
   static void grad(const Args& args, Grad& c) {
     if (c.needs(0)) c.set(0, c.grad());
-    if (!c.needs(2)) return;
-    const Tensor index = c.in(1);
-    const Tensor picked = c.grad().gather(args.dim, index);
-    if (index.sizes().equals(c.in_sizes(2))) return c.set(2, picked);
-    // src may be larger than the index; the rest of it was not used.
-    Tensor full = zeros(c.in_sizes(2), picked.options());
-    Tensor window = full;
-    for (int64_t d = 0; d < index.dim(); ++d) window = window.narrow(d, 0, index.size(d));
-    window.copy_(picked);
-    c.set(2, full);
+    if (c.needs(2)) c.set(2, gradient_of_source(args, c));
   }
 };
 
@@ -133,5 +138,6 @@ HEARTH_DEFINE_OUT(gather, (int64_t dim, const Tensor& index, bool),
 HEARTH_DEFINE_POINTWISE(scatter_add, (int64_t dim, const Tensor& index, const Tensor& src),
                         invoke<ScatterAdd>({wrap_dim(dim, self.dim())}, self, index, src))
 HEARTH_DEFINE_OUT(nonzero, (), invoke<Nonzero>({}, self))
+HEARTH_DEFINE_METHOD(Tensor, argwhere, (), self.nonzero())
 
 }  // namespace hearth

@@ -1,8 +1,6 @@
 #include "hearth/autograd.h"
 #include "kernels/matmul.h"
-#include "ops/autocast.h"
-#include "ops/binding.h"
-#include "ops/define.h"
+#include "ops/composed_out.h"
 #include "ops/promote.h"
 #include "ops/view_shape.h"
 
@@ -56,6 +54,14 @@ struct Mm {
   }
 };
 
+void check_batches(const TensorImpl& a, const TensorImpl& b) {
+  HEARTH_CHECK(a.dim == 3, "batch1 must be a 3D tensor");
+  HEARTH_CHECK(b.dim == 3, "batch2 must be a 3D tensor");
+  HEARTH_CHECK(a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1],
+               "Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0],
+               ", ", a.sizes()[2], "] but got: [", b.sizes()[0], ", ", b.sizes()[1], "].");
+}
+
 /// a @ b for batches of matrices.
 struct Bmm {
   using Args = NoArgs;
@@ -63,11 +69,7 @@ struct Bmm {
       .name = "bmm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &a = c.in(0), &b = c.in(1);
-    HEARTH_CHECK(a.dim == 3, "batch1 must be a 3D tensor");
-    HEARTH_CHECK(b.dim == 3, "batch2 must be a 3D tensor");
-    HEARTH_CHECK(a.sizes()[0] == b.sizes()[0] && a.sizes()[2] == b.sizes()[1],
-                 "Expected size for first two dimensions of batch2 tensor to be: [", a.sizes()[0],
-                 ", ", a.sizes()[2], "] but got: [", b.sizes()[0], ", ", b.sizes()[1], "].");
+    check_batches(a, b);
     HEARTH_CHECK(a.dtype == b.dtype, "expected scalar type ", name_of(a.dtype), " but found ",
                  name_of(b.dtype));
     c.set(0, Dims{a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a.dtype);
@@ -79,6 +81,23 @@ struct Bmm {
     if (c.needs(1)) c.set(1, c.in(0).transpose(1, 2).bmm(c.grad()));
   }
 };
+
+Tensor scaled(const Tensor& t, double factor) { return factor == 1 ? t : t.mul(factor); }
+
+/// What is added to a product must expand to its sizes.
+void check_bias(const TensorImpl& bias, const Dims& sizes) {
+  const int dims = int(sizes.size());
+  HEARTH_CHECK(bias.dim <= dims, "expand(", type_text(bias), "{", bias.sizes(), "}, size=", sizes,
+               "): the number of sizes provided (", dims,
+               ") must be greater or equal to the number of dimensions in the tensor (",
+               int(bias.dim), ")");
+  for (int d = 1; d <= bias.dim; ++d) {
+    const int64_t mine = bias.sizes()[size_t(bias.dim - d)], wanted = sizes[size_t(dims - d)];
+    HEARTH_CHECK(mine == 1 || mine == wanted, "The expanded size of the tensor (", wanted,
+                 ") must match the existing size (", mine, ") at non-singleton dimension ",
+                 dims - d, ".  Target sizes: ", sizes, ".  Tensor sizes: ", bias.sizes());
+  }
+}
 
 /// beta * c + alpha * (a @ b).
 struct Addmm {
@@ -97,16 +116,7 @@ struct Addmm {
                  name_of(bias.dtype), " and ", name_of(b.dtype));
     check_same_dtype(a, b);
     const Dims sizes{a.sizes()[0], b.sizes()[1]};
-    HEARTH_CHECK(bias.dim <= 2, "expand(", type_text(bias), "{", bias.sizes(), "}, size=", sizes,
-                 "): the number of sizes provided (2) must be greater or equal to the number of "
-                 "dimensions in the tensor (",
-                 int(bias.dim), ")");
-    for (int d = 1; d <= bias.dim; ++d) {
-      const int64_t mine = bias.sizes()[size_t(bias.dim - d)], wanted = sizes[size_t(2 - d)];
-      HEARTH_CHECK(mine == 1 || mine == wanted, "The expanded size of the tensor (", wanted,
-                   ") must match the existing size (", mine, ") at non-singleton dimension ", 2 - d,
-                   ".  Target sizes: ", sizes, ".  Tensor sizes: ", bias.sizes());
-    }
+    check_bias(bias, sizes);
     c.set(0, sizes, a.dtype);
   }
   /// A view of the bias at the result's sizes.
@@ -131,12 +141,37 @@ struct Addmm {
   }
   static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 1, 2); }
   static void grad(const Args& args, Grad& c) {
-    const auto scaled = [](const Tensor& t, double factor) {
-      return factor == 1 ? t : t.mul(factor);
-    };
     if (c.needs(0)) c.set(0, scaled(c.grad(), args.beta));
     if (c.needs(1)) c.set(1, scaled(c.grad().mm(c.in(2).t()), args.alpha));
     if (c.needs(2)) c.set(2, scaled(c.in(1).t().mm(c.grad()), args.alpha));
+  }
+};
+
+/// beta * c + alpha * (a @ b) for batches of matrices.
+struct Baddbmm {
+  using Args = Addmm::Args;
+  static constexpr OpInfo info{.name = "baddbmm",
+                               .arguments = "self,batch1,batch2",
+                               .dtypes = dtypes::kNumbers,
+                               .amp = Amp::kLower};
+  static void infer(const Args&, Infer& c) {
+    const TensorImpl &bias = c.in(0), &a = c.in(1), &b = c.in(2);
+    check_batches(a, b);
+    HEARTH_CHECK(a.dtype == b.dtype, "expected scalar type ", name_of(a.dtype), " but found ",
+                 name_of(b.dtype));
+    HEARTH_CHECK(bias.dtype == a.dtype, "Input dtypes must be the same, got: input ",
+                 TypeMeta(bias.dtype).name(), ", batch1: ", TypeMeta(a.dtype).name(),
+                 ", batch2: ", TypeMeta(b.dtype).name());
+    const Dims sizes{a.sizes()[0], a.sizes()[1], b.sizes()[2]};
+    check_bias(bias, sizes);
+    c.set(0, sizes, a.dtype);
+  }
+  static void launch(const Args& args, Launch& c) { Addmm::launch(args, c); }
+  static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 1, 2); }
+  static void grad(const Args& args, Grad& c) {
+    if (c.needs(0)) c.set(0, scaled(c.grad(), args.beta));
+    if (c.needs(1)) c.set(1, scaled(c.grad().bmm(c.in(2).transpose(1, 2)), args.alpha));
+    if (c.needs(2)) c.set(2, scaled(c.in(1).transpose(1, 2).bmm(c.grad()), args.alpha));
   }
 };
 
@@ -207,20 +242,10 @@ HEARTH_DEFINE_POINTWISE(
     addmm, (const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha),
     invoke<Addmm>({factor_of(beta, self), factor_of(alpha, self)}, self, mat1, mat2))
 
-HEARTH_DEFINE_METHOD(Tensor, matmul, (const Tensor& other), compose<Matmul>({}, self, other))
-Tensor& matmul_out(Tensor& out, const Tensor& self, const Tensor& other) {
-  HEARTH_CHECK(!modes.grad_enabled || !(self.requires_grad() || other.requires_grad()),
-               "matmul(): functions with out=... arguments don't support automatic "
-               "differentiation, but one of the "
-               "arguments requires grad.");
-  const NoAutocast no_autocast;
-  const Tensor result = compose<Matmul>({}, self, other);
-  HEARTH_CHECK(out.device() == result.device(),
-               "Expected all tensors to be on the same device, but found at least two "
-               "devices, ",
-               out.device(), " and ", result.device(), "! (argument out of matmul)");
-  prepare_out(out, Dims(result.sizes()), result.scalar_type());
-  return out.copy_(result);
-}
+HEARTH_DEFINE_POINTWISE(
+    baddbmm, (const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha),
+    invoke<Baddbmm>({factor_of(beta, self), factor_of(alpha, self)}, self, batch1, batch2))
+
+HEARTH_DEFINE_COMPOSED_OUT(matmul, (const Tensor& other), compose<Matmul>({}, self, other))
 
 }  // namespace hearth

@@ -53,6 +53,7 @@ constexpr OpInfo kUniform = filler("uniform_", "Uniform", dtypes::kFloating);
 constexpr OpInfo kNormal = filler("normal_", "Normal", dtypes::kFloating);
 constexpr OpInfo kRandomInt = filler("random_", "Random", dtypes::kRealAndBool);
 constexpr OpInfo kBernoulli = filler("bernoulli_", "Bernoulli", dtypes::kRealAndBool);
+constexpr OpInfo kExponential = filler("exponential_", "Exponential", dtypes::kAll);
 constexpr OpInfo kRandperm = filler("randperm", "Randperm", dtypes::kIntegers);
 
 template <const OpInfo& facts>
@@ -86,6 +87,15 @@ auto fill_normal(const Tensor& self, double mean, double std, const Generator& g
   return fill<kNormal>(self, RandomParams::Kind::kNormal, generator, mean, std);
 }
 
+auto fill_exponential(const Tensor& self, double rate, const Generator& generator) {
+  HEARTH_CHECK(self.is_floating_point(),
+               "Exponential distribution is a continuous probability distribution. dtype must be a "
+               "floating point but you specified ",
+               name_of(self.scalar_type()));
+  HEARTH_CHECK(rate > 0, "exponential_ expects lambda > 0.0, but found lambda=", rate);
+  return fill<kExponential>(self, RandomParams::Kind::kExponential, generator, rate);
+}
+
 auto fill_bernoulli(const Tensor& self, double p, const Generator& generator) {
   HEARTH_CHECK(p >= 0 && p <= 1, "bernoulli_ expects p to be in [0, 1], but got p=", p);
   return fill<kBernoulli>(self, RandomParams::Kind::kBernoulli, generator, p);
@@ -95,6 +105,11 @@ auto fill_bernoulli(const Tensor& self, const Tensor& p, const Generator& genera
   RandomParams params;
   params.kind = RandomParams::Kind::kBernoulliTensor;
   return invoke<Fill<kBernoulli>>({params, generator}, self, p);
+}
+
+/// In a dtype that the kernels read.
+Tensor probabilities(const Tensor& p) {
+  return is_reduced_float(p.scalar_type()) ? p.to(kFloat) : p;
 }
 
 /// Dropout while training: outputs the result and the mask.
@@ -188,10 +203,12 @@ HEARTH_DEFINE_INPLACE(random_, (const Generator& generator),
                       fill<kRandomInt>(self, RandomParams::Kind::kRandom, generator))
 HEARTH_DEFINE_INPLACE(random_, (int64_t from, int64_t to, const Generator& generator),
                       fill_integers(self, from, to, generator))
+HEARTH_DEFINE_INPLACE(exponential_, (double lambd, const Generator& generator),
+                      fill_exponential(self, lambd, generator))
 HEARTH_DEFINE_INPLACE(bernoulli_, (double p, const Generator& generator),
                       fill_bernoulli(self, p, generator))
 HEARTH_DEFINE_INPLACE(bernoulli_, (const Tensor& p, const Generator& generator),
-                      fill_bernoulli(self, p.expand(self.sizes()), generator))
+                      fill_bernoulli(self, probabilities(p).expand(self.sizes()), generator))
 
 Tensor rand(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
   return filled(size, options, [&](const Tensor& t) { t.uniform_(0, 1, generator); });
@@ -217,6 +234,12 @@ Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions&
 }
 Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
   return randint(0, high, size, options);
+}
+Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options) {
+  return randint(low, high, self.sizes(), like_options(self, options));
+}
+Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options) {
+  return randint_like(self, 0, high, options);
 }
 Tensor randperm(int64_t n, const TensorOptions& options) {
   const TensorOptions typed = options.has_dtype() ? options : options.dtype(kLong);

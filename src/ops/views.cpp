@@ -125,15 +125,14 @@ struct Unsqueeze {
 
 struct Squeeze {
   struct Args {
-    int64_t dim;  // -1: all
+    DimSet dim;
     HEARTH_FIELDS(dim)
   };
   static constexpr OpInfo info = view_info("squeeze");
   static void infer(const Args& args, Infer& c) {
     Dims sizes, strides;
     for (size_t d = 0; d < size_t(c.in(0).dim); ++d) {
-      const bool named = args.dim == -1 || args.dim == int64_t(d);
-      if (named && c.in(0).sizes()[d] == 1) continue;
+      if (args.dim.bits >> d & 1u && c.in(0).sizes()[d] == 1) continue;
       sizes.push_back(c.in(0).sizes()[d]);
       strides.push_back(c.in(0).strides()[d]);
     }
@@ -150,6 +149,60 @@ struct Alias {
   }
   static void grad(const Args&, Grad& c) { c.set(0, c.grad()); }
 };
+
+/// The memory in another dtype: the last dimension and the others' strides change with its size.
+struct ViewDtype {
+  struct Args {
+    ScalarType dtype;
+    HEARTH_FIELDS(dtype)
+  };
+  static constexpr OpInfo info{
+      .name = "view_dtype", .effect = Effect::kView, .non_differentiable = out_slot(0)};
+  static void infer(const Args& args, Infer& c) {
+    const int64_t from = int64_t(element_size(c.in(0).dtype)),
+                  to = int64_t(element_size(args.dtype));
+    Dims sizes(c.in(0).sizes()), strides(c.in(0).strides());
+    for (size_t d = 0; from != to && d < sizes.size(); ++d) {
+      const bool last = d + 1 == sizes.size();
+      int64_t& value = last ? sizes[d] : strides[d];
+      value = value * from / to;
+    }
+    set_view(c, sizes, strides, 0);
+    c.out().dtype = args.dtype;
+  }
+};
+
+Tensor view_as_dtype(const Tensor& self, ScalarType dtype) {
+  const int64_t from = self.element_size(), to = int64_t(element_size(dtype));
+  const std::string what = detail::str(" to view ", name_of(self.scalar_type()), " as ",
+                                       name_of(dtype), " (different element sizes)");
+  if (from != to) {
+    HEARTH_CHECK(self.dim() > 0, "self.dim() cannot be 0", what);
+    HEARTH_CHECK(self.stride(-1) == 1, "self.stride(-1) must be 1", what, ", but got ",
+                 self.stride(-1));
+  }
+  if (from < to) {
+    const int64_t ratio = to / from;
+    HEARTH_CHECK(self.size(-1) % ratio == 0, "self.size(-1) must be divisible by ", ratio, what,
+                 ", but got ", self.size(-1));
+    HEARTH_CHECK(self.storage_offset() % ratio == 0, "self.storage_offset() must be divisible by ",
+                 ratio, what, ", but got ", self.storage_offset());
+    for (int64_t d = 0; d + 1 < self.dim(); ++d)
+      HEARTH_CHECK(self.stride(d) % ratio == 0, "self.stride(", d, ") must be divisible by ", ratio,
+                   what, ", but got ", self.stride(d));
+  }
+  return invoke<ViewDtype>({dtype}, self).call();
+}
+
+DimSet dim_set(const Tensor& self, IntArrayRef dims) {
+  DimSet set;
+  for (int64_t dim : dims) {
+    const int64_t d = wrap_dim(dim, self.dim());
+    HEARTH_CHECK(!(set.bits >> d & 1u), "dim ", d, " appears multiple times in the list of dims");
+    set.bits |= 1u << d;
+  }
+  return set;
+}
 
 Tensor permute_checked(const Tensor& self, IntArrayRef dims) {
   HEARTH_CHECK(dims.size() == size_t(self.dim()),
@@ -214,9 +267,12 @@ HEARTH_DEFINE_METHOD(Tensor, reshape, (IntArrayRef size), reshape_checked(self, 
 HEARTH_DEFINE_METHOD(Tensor, reshape_as, (const Tensor& other), self.reshape(other.sizes()))
 HEARTH_DEFINE_METHOD(Tensor, unsqueeze, (int64_t dim),
                      invoke<Unsqueeze>({wrap_dim(dim, self.dim() + 1)}, self).call())
-HEARTH_DEFINE_METHOD(Tensor, squeeze, (), invoke<Squeeze>({-1}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, squeeze, (), invoke<Squeeze>({DimSet{~0u}}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, squeeze, (int64_t dim),
-                     invoke<Squeeze>({wrap_dim(dim, self.dim())}, self).call())
+                     invoke<Squeeze>({DimSet{1u << wrap_dim(dim, self.dim())}}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, squeeze, (IntArrayRef dim),
+                     invoke<Squeeze>({dim_set(self, dim)}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, view, (ScalarType dtype), view_as_dtype(self, dtype))
 HEARTH_DEFINE_METHOD(Tensor, flatten, (int64_t start_dim, int64_t end_dim),
                      flatten_checked(self, start_dim, end_dim))
 HEARTH_DEFINE_METHOD(Tensor, alias, (), invoke<Alias>({}, self).call())

@@ -2,72 +2,16 @@
 #include <algorithm>
 
 #include "hearth/autograd.h"
-#include "ops/copy.h"
-#include "ops/define.h"
-#include "ops/view_shape.h"
+#include "ops/window.h"
 
 namespace hearth {
 
 namespace {
 
-/// Zeros of a view's base, with a gradient written where the view looks: the derivative of windows.
-template <class ViewOp>
-struct IntoZeros {
-  struct Args {
-    typename ViewOp::Args view;
-    Dims sizes;
-    HEARTH_FIELDS(view, sizes)
-  };
-  static constexpr OpInfo info{.name = ViewOp::kBackwardName};
-  static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    const View out = c.out();
-    launch_fill(c.ctx, out, 0);
-    View window = out;
-    ViewOp::narrow(args.view, window);
-    launch_copy(c.ctx, window, c.in(0));
-  }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<ViewOp>(args.view, c.grad()).call());
-  }
-};
-
-/// The same memory described by a View, for infer.
-View described(const TensorImpl& impl) {
-  View view;
-  view.dtype = impl.dtype;
-  view.dim = impl.dim;
-  view.numel = impl.numel;
-  std::copy_n(impl.sizes_data(), impl.dim, view.sizes);
-  std::copy_n(impl.strides_data(), impl.dim, view.strides);
-  return view;
-}
-
-/// A view op that narrows a View: geometry and offset in one place, for infer and for the
-/// derivative.
-template <class Op>
-void infer_window(const typename Op::Args& args, Infer& c, int output = 0) {
-  View view = described(c.in(0));
-  const int64_t moved = Op::narrow(args, view);
-  set_view(c, Dims(IntArrayRef(view.sizes, size_t(view.dim))),
-           Dims(IntArrayRef(view.strides, size_t(view.dim))), moved, output);
-}
-
 /// The gradient of one of several views.
 Tensor gradient_or_zeros(const Grad& c, int i, const Dims& sizes) {
   if (c.grad(i).defined()) return c.grad(i);
   return zeros(sizes, TensorOptions(c.in_dtype(0)).device(c.in_device(0)));
-}
-
-/// Moves the window's first element; returns by how many elements.
-int64_t advance(View& view, int64_t elements) {
-  if (view.data) view.data = view.as<char>() + elements * int64_t(element_size(view.dtype));
-  return elements;
-}
-
-void recount(View& view) {
-  view.numel = 1;
-  for (int d = 0; d < view.dim; ++d) view.numel *= view.sizes[d];
 }
 
 struct Select {
@@ -79,11 +23,7 @@ struct Select {
   static constexpr const char* kBackwardName = "select_backward";
   static int64_t narrow(const Args& args, View& view) {
     const int64_t moved = advance(view, args.index * view.strides[args.dim]);
-    for (int d = int(args.dim) + 1; d < view.dim; ++d) {
-      view.sizes[d - 1] = view.sizes[d];
-      view.strides[d - 1] = view.strides[d];
-    }
-    --view.dim;
+    remove_dim(view, int(args.dim));
     recount(view);
     return moved;
   }

@@ -144,7 +144,7 @@ void check_scatter(const std::vector<int64_t>& sizes, const std::vector<int64_t>
   Buffer<T> src(small_numbers<T>(size_t(testing::product(src_sizes)), 2));
   Buffer<int64_t> index(
       indices<int64_t>(size_t(testing::product(index_sizes)), sizes[size_t(dim)]));
-  const ScatterAddParams params{out.view(sizes), index.view(index_sizes), src.view(src_sizes), dim};
+  const ScatterParams params{out.view(sizes), index.view(index_sizes), src.view(src_sizes), dim};
   const std::vector<T> expected =
       scattered(out.values(), params.out, params.index, params.src, dim);
   KernelContext context;
@@ -179,8 +179,7 @@ TEST(ScatterAdd, AfterAFaultNothingHasChanged) {
     Buffer<float> out(6, 1), src(6, 1);
     Buffer<int64_t> index({0, 1, 2, 0, bad, 1});
     KernelContext context;
-    cpu::run(ScatterAddParams{out.view({2, 3}), index.view({2, 3}), src.view({2, 3}), 1},
-             context.ctx);
+    cpu::run(ScatterParams{out.view({2, 3}), index.view({2, 3}), src.view({2, 3}), 1}, context.ctx);
     EXPECT_TRUE(context.has_index_fault(bad, 1, 3));
     EXPECT_EQ(out.values(), std::vector<float>(6, 1));
     EXPECT_TRUE(out.guards_intact());

@@ -4,6 +4,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/cuda.h"
+#include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
@@ -61,6 +62,17 @@ Row bernoulli_row() {
       {[] { ones({2}).bernoulli_(1.5); }, "bernoulli_ expects p to be in [0, 1], but got p=1.5"},
       {[] { ones({2}).bernoulli_(ones({2}, kLong)); },
        "expected a floating-point tensor of probabilities"}};
+  return row;
+}
+
+Row exponential_row() {
+  Row row =
+      filler_row("exponential_", dtypes::kFloating, [](const Tensor& x) { x.exponential_(2); });
+  row.refusals = {
+      {[] { ones({2}).exponential_(0); }, "exponential_ expects lambda > 0.0, but found lambda=0"},
+      {[] { ones({2}, kLong).exponential_(); },
+       "Exponential distribution is a continuous probability distribution. dtype must "
+       "be a floating point but you specified Long"}};
   return row;
 }
 
@@ -133,10 +145,10 @@ Row randperm_row() {
   return row;
 }
 
-const Register registered[] = {Register(uniform_row()),  Register(normal_row()),
-                               Register(random_row()),   Register(bernoulli_row()),
-                               Register(dropout_row()),  Register(arange_row()),
-                               Register(linspace_row()), Register(randperm_row())};
+const Register registered[] = {
+    Register(uniform_row()),   Register(normal_row()),      Register(random_row()),
+    Register(bernoulli_row()), Register(exponential_row()), Register(dropout_row()),
+    Register(arange_row()),    Register(linspace_row()),    Register(randperm_row())};
 
 class RandomTest : public ::testing::TestWithParam<Device> {
  protected:
@@ -213,6 +225,48 @@ TEST_P(RandomTest, DropoutZeroesAndScales) {
   EXPECT_TRUE(y.eq(0).logical_or(y.sub(4.0 / 3).abs().lt(1e-6)).all().item<bool>());
   EXPECT_TRUE(dropout(x, 0.25, false).is_same(x));
   EXPECT_EQ(dropout(x, 1, true).sum().item<float>(), 0);
+}
+
+TEST_P(RandomTest, NormalWithParametersOfTheirOwn) {
+  const TensorOptions here(GetParam());
+  const Tensor mean = full({kCount}, 3.0, here), deviation = full({kCount}, 2.0, here);
+  manual_seed(5);
+  for (const Tensor& x : {normal(mean, 2), normal(3, deviation), normal(mean, deviation),
+                          normal(3, 2, {kCount}, {}, here)}) {
+    EXPECT_NEAR(mean_of(x), 3, 0.05);
+    EXPECT_NEAR(variance_of(x), 4, 0.12);
+  }
+  EXPECT_THROW(normal(2, full({2}, -1.0, here)), Error);
+  EXPECT_NEAR(mean_of(full({kCount}, 0.3, here).bernoulli()), 0.3, 0.01);
+  EXPECT_NEAR(mean_of(full({kCount}, 0.25, here.dtype(kHalf)).bernoulli()), 0.25, 0.01);
+  EXPECT_EQ(randint_like(mean, 3, 5).max().item<float>(), 4);
+}
+
+TEST_P(RandomTest, MultinomialFollowsItsWeights) {
+  manual_seed(5);
+  Tensor weights = ones({2, 3}, TensorOptions(GetParam()));
+  weights.select(0, 0).select(0, 1).fill_(2);
+  weights.select(0, 1).select(0, 0).fill_(0);
+  const Tensor drawn = weights.multinomial(kCount, true);
+  EXPECT_NEAR(mean_of(drawn.select(0, 0).eq(1)), 0.5, 0.01);
+  EXPECT_EQ(drawn.select(0, 1).eq(0).sum().item<int64_t>(), 0);
+  const Tensor apart = ones({3}, TensorOptions(GetParam())).multinomial(3);
+  EXPECT_EQ(apart.sum().item<int64_t>(), 3);
+  EXPECT_THROW(weights.multinomial(4), Error);
+  EXPECT_THROW(weights.neg().multinomial(1), Error);
+  EXPECT_THROW(zeros({2}, TensorOptions(GetParam())).multinomial(1, true), Error);
+}
+
+/// What PyTorch draws after manual_seed(1).
+TEST(Random, PyTorchsStream) {
+  manual_seed(1);
+  EXPECT_TRUE(ones({4}).exponential_(2).allclose(
+      tensor({0.031498268246650696, 0.12715879082679749, 0.1334514021873474, 0.0974598303437233})
+          .to(kFloat)));
+  const Tensor weights = tensor({0.1, 0.2, 0.7, 0.3}).to(kFloat);
+  manual_seed(1);
+  EXPECT_TRUE(weights.multinomial(3).equal(tensor({2, 0, 3})));
+  EXPECT_TRUE(weights.multinomial(1).equal(tensor({1})));
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, RandomTest, ::testing::ValuesIn(devices()), [](const auto& test) {

@@ -35,6 +35,14 @@ void with_job(const View& table, const View& index, const View& list, int dim, c
   run(IndexJob{kept, {&indexed, 1}, places, false});
 }
 
+MoveBlock combination(const ScatterParams& params) {
+  switch (params.combine) {
+    case Combine::kReplace: return copy_to_table(element_size(params.out.dtype));
+    case Combine::kMultiply: return multiply_table(params.out.dtype);
+    default: return add_to_table(params.out.dtype);
+  }
+}
+
 }  // namespace
 
 void run(const GatherParams& params, Ctx& ctx) {
@@ -43,9 +51,9 @@ void run(const GatherParams& params, Ctx& ctx) {
   });
 }
 
-void run(const ScatterAddParams& params, Ctx& ctx) {
+void run(const ScatterParams& params, Ctx& ctx) {
   with_job(params.out, params.index, params.src, params.dim,
-           [&](const IndexJob& job) { write_indexed(job, add_to_table(params.out.dtype), ctx); });
+           [&](const IndexJob& job) { write_indexed(job, combination(params), ctx); });
 }
 
 }  // namespace hearth::cpu

@@ -59,5 +59,7 @@ MoveBlock copy_from_table(size_t element_size);
 MoveBlock copy_to_table(size_t element_size);
 /// The MoveBlock that adds to the table.
 MoveBlock add_to_table(ScalarType dtype);
+/// The MoveBlock that multiplies what is in the table.
+MoveBlock multiply_table(ScalarType dtype);
 
 }  // namespace hearth::cpu

@@ -1,3 +1,4 @@
+#include <cstdint>
 #include <type_traits>
 
 #include "kernels/cpu/index_loop.h"
@@ -47,19 +48,35 @@ struct CopyToTable {
   }
 };
 
-struct AddToTable {
+struct Sum {
+  template <class T>
+  static T of(T a, T b) {
+    return a + b;
+  }
+  static bool of(bool a, bool b) { return a || b; }
+};
+
+struct Product {
+  template <class T>
+  static T of(T a, T b) {
+    return a * b;
+  }
+  static bool of(bool a, bool b) { return a && b; }
+};
+
+/// Combines what is in the table with what is in the list.
+template <class Operation>
+struct IntoTable {
   template <class T>
   void operator()(T& table, const T& list) const {
-    if constexpr (std::is_same_v<T, bool>) {
-      table = table || list;
-    } else if constexpr (std::is_integral_v<T>) {
-      using Unsigned = std::make_unsigned_t<T>;  // because signed overflow is undefined
-      table = static_cast<T>(
-          static_cast<Unsigned>(static_cast<Unsigned>(table) + static_cast<Unsigned>(list)));
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      using Unsigned = uint64_t;  // because signed overflow is undefined
+      table =
+          static_cast<T>(Operation::of(static_cast<Unsigned>(table), static_cast<Unsigned>(list)));
     } else if constexpr (std::is_convertible_v<T, float> && sizeof(T) == 2) {
-      table = T(float(table) + float(list));
+      table = T(Operation::of(float(table), float(list)));
     } else {
-      table += list;
+      table = Operation::of(table, list);
     }
   }
 };
@@ -78,6 +95,14 @@ MoveBlock copy_function(size_t element_size) {
   return result;
 }
 
+template <class Operation>
+MoveBlock combining_function(ScalarType dtype) {
+  MoveBlock result = nullptr;
+  with_dtype(dtype,
+             [&](auto element) { result = move_with<decltype(element), IntoTable<Operation>>; });
+  return result;
+}
+
 }  // namespace
 
 MoveBlock copy_from_table(size_t element_size) {
@@ -85,10 +110,7 @@ MoveBlock copy_from_table(size_t element_size) {
 }
 MoveBlock copy_to_table(size_t element_size) { return copy_function<CopyToTable>(element_size); }
 
-MoveBlock add_to_table(ScalarType dtype) {
-  MoveBlock result = nullptr;
-  with_dtype(dtype, [&](auto element) { result = move_with<decltype(element), AddToTable>; });
-  return result;
-}
+MoveBlock add_to_table(ScalarType dtype) { return combining_function<Sum>(dtype); }
+MoveBlock multiply_table(ScalarType dtype) { return combining_function<Product>(dtype); }
 
 }  // namespace hearth::cpu

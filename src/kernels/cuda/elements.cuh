@@ -63,4 +63,32 @@ __device__ __forceinline__ void atomic_add(T* to, T value) {
   }
 }
 
+/// *to *= value, atomically; bool multiplies as "and", integers wrap. Exchanges the 32- or 64-bit
+/// word around the element.
+template <class T>
+__device__ __forceinline__ void atomic_multiply(T* to, T value) {
+  using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
+  const auto address = reinterpret_cast<uintptr_t>(to);
+  auto* word = reinterpret_cast<Word*>(address & ~uintptr_t{sizeof(Word) - 1});
+  const unsigned place = static_cast<unsigned>(address & (sizeof(Word) - 1));
+  for (Word old = *word;;) {
+    Word wanted = old;
+    T element;
+    char* const inside = reinterpret_cast<char*>(&wanted) + place;
+    memcpy(&element, inside, sizeof(T));
+    if constexpr (std::is_same_v<T, bool>)
+      element = element && value;
+    else if constexpr (std::is_integral_v<T>)
+      element = static_cast<T>(static_cast<uint64_t>(element) * static_cast<uint64_t>(value));
+    else if constexpr (sizeof(T) == 2)
+      element = static_cast<T>(static_cast<float>(element) * static_cast<float>(value));
+    else
+      element *= value;
+    memcpy(inside, &element, sizeof(T));
+    const Word seen = atomicCAS(word, old, wanted);
+    if (seen == old) return;
+    old = seen;
+  }
+}
+
 }  // namespace hearth::cuda

@@ -79,6 +79,40 @@ __global__ void __launch_bounds__(kBlock)
   });
 }
 
+template <class Bits>
+__global__ void __launch_bounds__(kBlock) scatter_kernel(const __grid_constant__ GatherArgs args) {
+  for_each_index(args, [](const char* src, char* out) {
+    *reinterpret_cast<Bits*>(out) = *reinterpret_cast<const Bits*>(src);
+  });
+}
+
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    scatter_multiply_kernel(const __grid_constant__ GatherArgs args) {
+  for_each_index(args, [](const char* src, char* out) {
+    atomic_multiply(reinterpret_cast<T*>(out), *reinterpret_cast<const T*>(src));
+  });
+}
+
+/// The kernel that adds or multiplies in a dtype.
+using ScatterKernel = void (*)(GatherArgs);
+template <class T>
+ScatterKernel combining_kernel(Combine combine) {
+  if (combine == Combine::kAdd) return scatter_add_kernel<T>;
+  if constexpr (!kIsComplex<T>) return scatter_multiply_kernel<T>;
+  detail::fail<Error>("scatter(): multiplying is not implemented for complex tensors on CUDA");
+}
+
+ScatterKernel combining_kernel(const ScatterParams& params) {
+  switch (params.out.dtype) {
+#define HEARTH_SCATTER(T, Name) \
+  case ScalarType::Name: return combining_kernel<T>(params.combine);
+    HEARTH_DTYPES(HEARTH_SCATTER)
+#undef HEARTH_SCATTER
+    default: detail::fail<Error>("scatter() is not implemented for this dtype");
+  }
+}
+
 }  // namespace
 
 void run(const GatherParams& params, Ctx& ctx) {
@@ -90,19 +124,16 @@ void run(const GatherParams& params, Ctx& ctx) {
   });
 }
 
-void run(const ScatterAddParams& params, Ctx& ctx) {
+void run(const ScatterParams& params, Ctx& ctx) {
   if (params.index.numel == 0) return;
   const GatherArgs args = gather_args(params.index, params.src, params.out, params.dim, ctx);
   const NativeStream& stream = stream_of(ctx);
-  switch (params.out.dtype) {
-#define HEARTH_SCATTER(T, Name)                                                              \
-  case ScalarType::Name:                                                                     \
-    scatter_add_kernel<T><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args); \
-    break;
-    HEARTH_DTYPES(HEARTH_SCATTER)
-#undef HEARTH_SCATTER
-    default: break;
-  }
+  const unsigned grid = grid_for(args.numel, stream);
+  if (params.combine == Combine::kReplace)
+    return with_bits(element_size(params.out.dtype), [&](auto bits) {
+      scatter_kernel<decltype(bits)><<<grid, kBlock, 0, stream.stream>>>(args);
+    });
+  combining_kernel(params)<<<grid, kBlock, 0, stream.stream>>>(args);
 }
 
 }  // namespace hearth::cuda

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "kernels/table.h"
+#include "kernels/view.h"
+
+namespace hearth {
+
+/// out[..., i, j] = in[..., i, j] on one side of a diagonal (j - i <= diagonal, or >= if upper),
+/// else 0. Both have the same sizes (2 dimensions or more) and dtype; out may be in.
+struct TriangleParams {
+  View in, out;
+  int64_t diagonal = 0;
+  bool upper = false;
+};
+
+namespace cpu {
+void run(const TriangleParams& params, Ctx& ctx);
+}
+namespace cuda {
+void run(const TriangleParams& params, Ctx& ctx);
+}
+
+}  // namespace hearth

@@ -1,0 +1,160 @@
+// Views of diagonals and of overlapping windows, and what is made of them.
+#include "hearth/autograd.h"
+#include "ops/composed_out.h"
+#include "ops/window.h"
+
+namespace hearth {
+
+namespace {
+
+struct Diagonal {
+  struct Args {
+    int64_t offset, dim1, dim2;
+    HEARTH_FIELDS(offset, dim1, dim2)
+  };
+  static constexpr OpInfo info = view_info("diagonal");
+  static constexpr const char* kBackwardName = "diagonal_backward";
+  static int64_t narrow(const Args& args, View& view) {
+    const int row = int(args.dim1), column = int(args.dim2);
+    const int64_t below = std::max<int64_t>(-args.offset, 0),
+                  right = std::max<int64_t>(args.offset, 0);
+    const int64_t length =
+        std::max<int64_t>(0, std::min(view.sizes[row] - below, view.sizes[column] - right));
+    const int64_t step = view.strides[row] + view.strides[column];
+    const int64_t moved =
+        length == 0 ? 0 : advance(view, below * view.strides[row] + right * view.strides[column]);
+    remove_dim(view, std::max(row, column));
+    remove_dim(view, std::min(row, column));
+    view.sizes[view.dim] = length;
+    view.strides[view.dim++] = step;
+    recount(view);
+    return moved;
+  }
+  static void infer(const Args& args, Infer& c) { infer_window<Diagonal>(args, c); }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<IntoZeros<Diagonal>>({args, Dims(c.in_sizes(0))}, c.grad()).call());
+  }
+};
+
+Diagonal::Args diagonal_args(int64_t offset, int64_t dim1, int64_t dim2, int64_t ndim) {
+  const Diagonal::Args args{offset, wrap_dim(dim1, ndim), wrap_dim(dim2, ndim)};
+  HEARTH_CHECK(args.dim1 != args.dim2, "diagonal dimensions cannot be identical ", dim1, ", ",
+               dim2);
+  return args;
+}
+
+Tensor embedded(const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
+  HEARTH_CHECK_AS(IndexError, self.dim() > 0,
+                  "Dimension out of range (expected to be in range of [-1, 0], but got -2)");
+  const Diagonal::Args args = diagonal_args(offset, dim1, dim2, self.dim() + 1);
+  const int64_t length = self.size(-1) + std::abs(offset);
+  Dims sizes(self.sizes().slice(0, size_t(self.dim()) - 1));
+  sizes.insert(size_t(std::min(args.dim1, args.dim2)), length);
+  sizes.insert(size_t(std::max(args.dim1, args.dim2)), length);
+  return invoke<IntoZeros<Diagonal>>({args, sizes}, self).call();
+}
+
+Tensor diag_of(const Tensor& self, int64_t offset) {
+  HEARTH_CHECK(self.dim() == 1 || self.dim() == 2, "diag(): Supports 1D or 2D tensors. Got ",
+               self.dim(), "D");
+  return self.dim() == 1 ? self.diag_embed(offset)
+                         : self.diagonal(offset).clone(MemoryFormat::Contiguous);
+}
+
+/// Windows along a dimension; their elements become the last dimension.
+struct Unfold {
+  struct Args {
+    int64_t dim, size, step;
+    HEARTH_FIELDS(dim, size, step)
+  };
+  static constexpr OpInfo info = view_info("unfold");
+  static int64_t narrow(const Args& args, View& view) {
+    int64_t stride = 1;
+    if (view.dim > 0) {
+      stride = view.strides[args.dim];
+      view.sizes[args.dim] = (view.sizes[args.dim] - args.size) / args.step + 1;
+      view.strides[args.dim] *= args.step;
+    }
+    view.sizes[view.dim] = args.size;
+    view.strides[view.dim++] = stride;
+    recount(view);
+    return 0;
+  }
+  static void infer(const Args& args, Infer& c) { infer_window<Unfold>(args, c); }
+  static void grad(const Args& args, Grad& c);
+};
+
+/// The windows' gradients, added where windows overlap: one element of every window at a time.
+struct UnfoldBackward {
+  struct Args {
+    Unfold::Args view;
+    Dims sizes;
+    HEARTH_FIELDS(view, sizes)
+  };
+  static constexpr OpInfo info{.name = "unfold_backward"};
+  static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    const View out = c.out(), in = c.in(0);
+    launch_fill(c.ctx, out, 0);
+    View windows = out;
+    Unfold::narrow(args.view, windows);
+    const int last = windows.dim - 1;
+    for (int64_t k = 0; k < args.view.size; ++k) {
+      View to = narrowed(windows, last, k, 1), from = narrowed(in, last, k, 1);
+      launch_add(c.ctx, to, from);
+    }
+  }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<Unfold>(args.view, c.grad()).call());
+  }
+};
+
+void Unfold::grad(const Args& args, Grad& c) {
+  c.set(0, invoke<UnfoldBackward>({args, Dims(c.in_sizes(0))}, c.grad()).call());
+}
+
+Tensor unfolded(const Tensor& self, int64_t dim, int64_t size, int64_t step) {
+  dim = wrap_dim(dim, self.dim());
+  const int64_t length = self.dim() == 0 ? 1 : self.size(dim);
+  HEARTH_CHECK(size >= 0, "size is ", size, " but must be >= 0");
+  HEARTH_CHECK(size <= length, "maximum size for tensor at dimension ", dim, " is ", length,
+               " but size is ", size);
+  HEARTH_CHECK(step > 0, "step is ", step, " but must be > 0");
+  return invoke<Unfold>({dim, size, step}, self).call();
+}
+
+/// A copy of self in which the part that `part` shows is src.
+template <class Part>
+Tensor with_part(const Tensor& self, const Tensor& src, const Part& part) {
+  const Tensor copy = self.clone();
+  const Tensor slice = part(copy);
+  HEARTH_CHECK(slice.sizes().equals(src.sizes()),
+               "expected src to have a size equal to the slice of self. src size = ", src.sizes(),
+               ", slice size = ", slice.sizes());
+  slice.copy_(src);
+  return copy;
+}
+
+}  // namespace
+
+HEARTH_DEFINE_METHOD(Tensor, diagonal, (int64_t offset, int64_t dim1, int64_t dim2),
+                     invoke<Diagonal>(diagonal_args(offset, dim1, dim2, self.dim()), self).call())
+HEARTH_DEFINE_METHOD(Tensor, diag_embed, (int64_t offset, int64_t dim1, int64_t dim2),
+                     embedded(self, offset, dim1, dim2))
+HEARTH_DEFINE_METHOD(Tensor, diagflat, (int64_t offset), self.reshape({-1}).diag_embed(offset))
+HEARTH_DEFINE_COMPOSED_OUT(diag, (int64_t diagonal), diag_of(self, diagonal))
+HEARTH_DEFINE_METHOD(Tensor, unfold, (int64_t dimension, int64_t size, int64_t step),
+                     unfolded(self, dimension, size, step))
+HEARTH_DEFINE_METHOD(Tensor, select_scatter, (const Tensor& src, int64_t dim, int64_t index),
+                     with_part(self, src, [=](const Tensor& t) { return t.select(dim, index); }))
+HEARTH_DEFINE_METHOD(Tensor, slice_scatter,
+                     (const Tensor& src, int64_t dim, std::optional<int64_t> start,
+                      std::optional<int64_t> end, int64_t step),
+                     with_part(self, src,
+                               [=](const Tensor& t) { return t.slice(dim, start, end, step); }))
+HEARTH_DEFINE_METHOD(Tensor, diagonal_scatter,
+                     (const Tensor& src, int64_t offset, int64_t dim1, int64_t dim2),
+                     with_part(self, src,
+                               [=](const Tensor& t) { return t.diagonal(offset, dim1, dim2); }))
+
+}  // namespace hearth

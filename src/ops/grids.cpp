@@ -1,0 +1,77 @@
+// New tensors like others, and grids of coordinates.
+#include <algorithm>
+
+#include "hearth/autograd.h"
+#include "ops/create.h"
+#include "ops/define.h"
+
+namespace hearth {
+
+namespace {
+
+std::vector<Tensor> grids(TensorList tensors, std::string_view indexing) {
+  HEARTH_CHECK(!tensors.empty(), "meshgrid expects a non-empty TensorList");
+  for (const Tensor& t : tensors) {
+    HEARTH_CHECK(t.scalar_type() == tensors[0].scalar_type(),
+                 "meshgrid expects all tensors to have the same dtype");
+    HEARTH_CHECK(t.device() == tensors[0].device(),
+                 "meshgrid expects all tensors to have the same device");
+    HEARTH_CHECK(t.dim() <= 1,
+                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got: ", t);
+  }
+  HEARTH_CHECK(
+      indexing == "ij" || indexing == "xy",
+      "torch.meshgrid: indexing must be one of \"xy\" or \"ij\", but received: ", indexing);
+  std::vector<Tensor> vectors = tensors.vec();
+  const bool swap = indexing == "xy" && vectors.size() >= 2;
+  if (swap) std::swap(vectors[0], vectors[1]);
+  Dims sizes;
+  for (const Tensor& t : vectors) sizes.push_back(t.numel());
+  for (size_t i = 0; i < vectors.size(); ++i) {
+    Dims alone(sizes.size(), 1);
+    alone[i] = sizes[i];
+    vectors[i] = vectors[i].view(alone).expand(sizes);
+    if (swap) vectors[i] = vectors[i].transpose(0, 1);
+  }
+  if (swap) std::swap(vectors[0], vectors[1]);
+  return vectors;
+}
+
+}  // namespace
+
+std::vector<Tensor> meshgrid(TensorList tensors, std::string_view indexing) {
+  return grids(tensors, indexing);
+}
+
+Tensor cartesian_prod(TensorList tensors) {
+  for (const Tensor& t : tensors)
+    HEARTH_CHECK(t.dim() == 1, "Expect a 1D vector, but got shape ", t.sizes());
+  if (tensors.size() == 1) return tensors[0];
+  std::vector<Tensor> columns = meshgrid(tensors);
+  for (Tensor& t : columns) t = t.reshape({-1});
+  return stack(columns, 1);
+}
+
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
+                const TensorOptions& options) {
+  HEARTH_CHECK(steps >= 0, "number of steps must be non-negative");
+  const TensorOptions wide = options.dtype(kDouble).requires_grad(false);
+  const Tensor exponents = linspace(start, end, steps, wide);
+  const Tensor values = full({steps}, base, wide).pow(exponents);
+  return finish_new(values.to(options.dtype_or_default()), options);
+}
+
+HEARTH_DEFINE_METHOD(Tensor, new_empty, (IntArrayRef size, const TensorOptions& options),
+                     empty(size, like_options(self, options)))
+HEARTH_DEFINE_METHOD(Tensor, new_empty_strided,
+                     (IntArrayRef size, IntArrayRef stride, const TensorOptions& options),
+                     empty_strided(size, stride, like_options(self, options)))
+HEARTH_DEFINE_METHOD(Tensor, new_zeros, (IntArrayRef size, const TensorOptions& options),
+                     zeros(size, like_options(self, options)))
+HEARTH_DEFINE_METHOD(Tensor, new_ones, (IntArrayRef size, const TensorOptions& options),
+                     ones(size, like_options(self, options)))
+HEARTH_DEFINE_METHOD(Tensor, new_full,
+                     (IntArrayRef size, const Scalar& fill_value, const TensorOptions& options),
+                     full(size, fill_value, like_options(self, options)))
+
+}  // namespace hearth

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/op.h"
+
+namespace hearth {
+
+struct DimArgs {
+  int64_t dim;
+  HEARTH_FIELDS(dim)
+};
+
+/// scatter and scatter_add: inputs self, index and src, the result like self.
+void infer_scatter(const DimArgs& args, Infer& c);
+
+/// The gradient of their src, where input 1 (index) is saved.
+Tensor gradient_of_source(const DimArgs& args, const Grad& c);
+
+}  // namespace hearth

@@ -1,0 +1,115 @@
+// Operators that a mask steers, and those that take elements by their number.
+#include "functors/arithmetic.h"
+#include "hearth/autograd.h"
+#include "ops/composed_out.h"
+#include "ops/index.h"
+#include "ops/pointwise.h"
+
+namespace hearth {
+
+namespace {
+
+Tensor checked_mask(const Tensor& mask) {
+  HEARTH_CHECK(mask.scalar_type() == kBool,
+               "masked_fill_ only supports boolean masks, but got mask with dtype ",
+               TypeMeta(mask.scalar_type()).name());
+  return mask;
+}
+
+Tensor filling(const Tensor& self, const Scalar& value) {
+  return wrapped_number(value.stored_as(self.scalar_type()));
+}
+Tensor filling(const Tensor& self, const Tensor& value) {
+  HEARTH_CHECK(value.dim() == 0,
+               "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
+               value.dim(), " dimension(s).");
+  return value.to(self.scalar_type());
+}
+
+auto masked_fill_of(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  return pointwise(fn::MaskedFill{}, self, mask, value);
+}
+
+Tensor masked_select_of(const Tensor& self, const Tensor& mask) {
+  HEARTH_CHECK(mask.scalar_type() == kBool, "masked_select: expected BoolTensor for mask");
+  HEARTH_CHECK(mask.device() == self.device(),
+               "expected self and mask to be on the same device, but got mask on ", mask.device(),
+               " and self on ", self.device());
+  const Dims sizes = broadcast_sizes(self.sizes(), mask.sizes());
+  return index_by(self.expand(sizes).reshape({-1}), {mask.expand(sizes).reshape({-1})});
+}
+
+/// Writes the first elements of source where mask is true.
+Tensor& scatter_masked(Tensor& self, const Tensor& mask, const Tensor& source) {
+  HEARTH_CHECK(mask.scalar_type() == kBool,
+               "masked_scatter_ only supports boolean masks, but got mask with dtype ",
+               name_of(mask.scalar_type()));
+  HEARTH_CHECK(self.scalar_type() == source.scalar_type(),
+               "masked_scatter: expected self and source to have same dtypes but got",
+               name_of(self.scalar_type()), " and ", name_of(source.scalar_type()));
+  const Tensor chosen = mask.expand(self.sizes());
+  const int64_t count = chosen.sum().item<int64_t>();
+  HEARTH_CHECK(source.numel() >= count, "Number of elements of source < number of ones in mask");
+  if (count > 0) {
+    if (self.dim() == 0)
+      self.copy_(source.reshape({-1}).select(0, 0));
+    else
+      index_put_by(self, {chosen}, source.reshape({-1}).narrow(0, 0, count), false);
+  }
+  return self;
+}
+
+Tensor masked_scatter_of(const Tensor& self, const Tensor& mask, const Tensor& source) {
+  Tensor result =
+      self.expand(broadcast_sizes(self.sizes(), mask.sizes())).clone(MemoryFormat::Contiguous);
+  return scatter_masked(result, mask, source);
+}
+
+Tensor take_of(const Tensor& self, const Tensor& index) {
+  HEARTH_CHECK(index.scalar_type() == kLong, "take(): Expected a long tensor for index, but got ",
+               name_of(index.scalar_type()));
+  HEARTH_CHECK_AS(IndexError, self.numel() > 0 || index.numel() == 0,
+                  "take(): tried to take from an empty tensor");
+  return index_by(self.reshape({-1}), {index});
+}
+
+Tensor take_along(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
+  HEARTH_CHECK(indices.scalar_type() == kLong,
+               "torch.take_along_dim(): dtype of indices should be Long but got ",
+               name_of(indices.scalar_type()));
+  if (!dim) return self.reshape({-1}).gather(0, indices.reshape({-1}));
+  HEARTH_CHECK(self.dim() == indices.dim(),
+               "torch.take_along_dim(): input and indices should have the same number of "
+               "dimensions, but got ",
+               self.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");
+  const int64_t d = wrap_dim(*dim, self.dim());
+  Dims mine(self.sizes()), its(indices.sizes());
+  if (self.dim() > 0) mine[size_t(d)] = its[size_t(d)] = 1;
+  Dims table = broadcast_sizes(mine, its), places = table;
+  if (self.dim() > 0) {
+    table[size_t(d)] = self.size(d);
+    places[size_t(d)] = indices.size(d);
+  }
+  return self.expand(table).gather(d, indices.expand(places));
+}
+
+}  // namespace
+
+HEARTH_DEFINE_POINTWISE(masked_fill, (const Tensor& mask, const Scalar& value),
+                        masked_fill_of(self, checked_mask(mask), filling(self, value)))
+HEARTH_DEFINE_POINTWISE(masked_fill, (const Tensor& mask, const Tensor& value),
+                        masked_fill_of(self, checked_mask(mask), filling(self, value)))
+HEARTH_DEFINE_COMPOSED_OUT(masked_select, (const Tensor& mask), masked_select_of(self, mask))
+HEARTH_DEFINE_METHOD(Tensor, masked_scatter, (const Tensor& mask, const Tensor& source),
+                     masked_scatter_of(self, mask, source))
+Tensor& masked_scatter_(Tensor& self, const Tensor& mask, const Tensor& source) {
+  return scatter_masked(self, mask, source);
+}
+Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& source) const {
+  return scatter_masked(const_cast<Tensor&>(*this), mask, source);
+}
+HEARTH_DEFINE_COMPOSED_OUT(take, (const Tensor& index), take_of(self, index))
+HEARTH_DEFINE_COMPOSED_OUT(take_along_dim, (const Tensor& indices, std::optional<int64_t> dim),
+                           take_along(self, indices, dim))
+
+}  // namespace hearth

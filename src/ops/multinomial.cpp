@@ -1,0 +1,133 @@
+// Random numbers with parameters per element, and draws from weighted categories.
+#include <algorithm>
+#include <numeric>
+
+#include "hearth/autograd.h"
+#include "ops/create.h"
+#include "ops/define.h"
+#include "ops/promote.h"
+
+namespace hearth {
+
+namespace {
+
+void check_weights(const Tensor& self, int64_t samples, bool replacement) {
+  HEARTH_CHECK(self.is_floating_point(),
+               "multinomial only supports floating-point dtypes for input, got: ",
+               name_of(self.scalar_type()));
+  HEARTH_CHECK(samples > 0, "cannot sample n_sample <= 0 samples");
+  HEARTH_CHECK(self.dim() == 1 || self.dim() == 2, "prob_dist must be 1 or 2 dim");
+  HEARTH_CHECK(replacement || samples <= self.size(-1),
+               "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
+  if (self.is_meta() || self.numel() == 0) return;
+  const bool negative = self.lt(0).any().item<bool>();
+  const bool infinite = self.isnan().logical_or(self.isinf()).any().item<bool>();
+  HEARTH_CHECK(replacement || !(negative || infinite),
+               "probability tensor contains either `inf`, `nan` or element < 0");
+  HEARTH_CHECK(!negative, "invalid multinomial distribution (encountering probability entry < 0)");
+  HEARTH_CHECK(
+      !infinite,
+      "invalid multinomial distribution (encountering probability entry = infinity or NaN)");
+  HEARTH_CHECK(self.ne(0).to(kLong).sum(-1).gt(0).all().item<bool>(),
+               "invalid multinomial distribution (sum of probabilities <= 0)");
+}
+
+/// Calls f(row of weights as T, row of results) for each row, on the host.
+template <class T, class F>
+Tensor by_rows(const Tensor& weights, ScalarType type, int64_t samples, const F& f) {
+  const Tensor host = weights.cpu().to(type).contiguous();
+  const int64_t count = host.size(-1), rows = host.numel() / std::max<int64_t>(count, 1);
+  const Tensor result = empty({rows, samples}, kLong);
+  for (int64_t row = 0; row < rows; ++row)
+    f(host.data_ptr<T>() + row * count, count, result.data_ptr<int64_t>() + row * samples, row);
+  return result.to(weights.device(), kLong);
+}
+
+/// Where in the cumulative distribution each uniform number lies.
+template <class T>
+Tensor with_replacement(const Tensor& weights, ScalarType type, int64_t samples,
+                        const Generator& generator) {
+  const int64_t rows = weights.dim() == 2 ? weights.size(0) : 1;
+  const Tensor uniform =
+      empty({rows, samples}, weights.options().dtype(kDouble)).uniform_(0, 1, generator).cpu();
+  std::vector<T> cumulative;
+  const auto draw = [&](const T* row, int64_t count, int64_t* out, int64_t number) {
+    cumulative.resize(size_t(count));
+    std::partial_sum(row, row + count, cumulative.begin());
+    const T total = cumulative.back();
+    for (T& value : cumulative) value /= total;
+    cumulative.back() = 1;
+    const double* numbers = uniform.data_ptr<double>() + number * samples;
+    for (int64_t i = 0; i < samples; ++i)
+      out[i] =
+          std::lower_bound(cumulative.begin(), cumulative.end(), numbers[i]) - cumulative.begin();
+  };
+  return by_rows<T>(weights, type, samples, draw);
+}
+
+/// The largest of weight / (an exponential number): each wins in proportion to its weight.
+Tensor without_replacement(const Tensor& weights, int64_t samples, const Generator& generator) {
+  const Tensor race = weights.div(empty_like(weights).exponential_(1, generator));
+  if (samples == 1) return std::get<1>(race.max(-1, true));
+  std::vector<int64_t> order;
+  const auto pick = [&](const double* row, int64_t count, int64_t* out, int64_t) {
+    order.resize(size_t(count));
+    std::iota(order.begin(), order.end(), int64_t{0});
+    std::partial_sort(
+        order.begin(), order.begin() + samples, order.end(),
+        [row](int64_t a, int64_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); });
+    std::copy_n(order.begin(), samples, out);
+  };
+  return by_rows<double>(race, kDouble, samples, pick);
+}
+
+Tensor drawn(const Tensor& self, int64_t samples, bool replacement, const Generator& generator) {
+  check_weights(self, samples, replacement);
+  Dims sizes(self.sizes());
+  sizes[sizes.size() - 1] = samples;
+  if (self.is_meta() || self.numel() == 0) return empty(sizes, self.options().dtype(kLong));
+  const NoGradGuard off;
+  const Tensor result = !replacement || samples == 1 ? without_replacement(self, samples, generator)
+                        : self.scalar_type() == kDouble
+                            ? with_replacement<double>(self, kDouble, samples, generator)
+                            : with_replacement<float>(self, kFloat, samples, generator);
+  return result.view(sizes);
+}
+
+void check_deviation(const Tensor& std) {
+  HEARTH_CHECK(std.is_meta() || std.numel() == 0 || std.min().item().toDouble() >= 0,
+               "normal expects all elements of std >= 0.0");
+}
+
+}  // namespace
+
+HEARTH_DEFINE_METHOD(Tensor, multinomial,
+                     (int64_t num_samples, bool replacement, const Generator& generator),
+                     drawn(self, num_samples, replacement, generator))
+HEARTH_DEFINE_METHOD(Tensor, bernoulli, (const Generator& generator),
+                     empty_like(self).bernoulli_(self, generator))
+HEARTH_DEFINE_METHOD(Tensor, bernoulli, (double p, const Generator& generator),
+                     empty_like(self).bernoulli_(p, generator))
+
+Tensor normal(const Tensor& mean, double std, const Generator& generator) {
+  return empty_like(mean, {}, MemoryFormat::Contiguous).normal_(0, std, generator).add_(mean);
+}
+Tensor normal(double mean, const Tensor& std, const Generator& generator) {
+  check_deviation(std);
+  return empty_like(std, {}, MemoryFormat::Contiguous)
+      .normal_(0, 1, generator)
+      .mul_(std)
+      .add_(mean);
+}
+Tensor normal(const Tensor& mean, const Tensor& std, const Generator& generator) {
+  check_deviation(std);
+  const Tensor numbers = empty(broadcast_sizes(mean.sizes(), std.sizes()), mean.options());
+  return numbers.normal_(0, 1, generator).mul_(std).add_(mean);
+}
+Tensor normal(double mean, double std, IntArrayRef size, const Generator& generator,
+              const TensorOptions& options) {
+  return finish_new(empty(size, options.requires_grad(false)).normal_(mean, std, generator),
+                    options);
+}
+
+}  // namespace hearth

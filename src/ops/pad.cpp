@@ -1,0 +1,169 @@
+// Margins around a tensor.
+#include <algorithm>
+
+#include "hearth/autograd.h"
+#include "ops/promote.h"
+#include "ops/window.h"
+
+namespace hearth {
+
+namespace {
+
+/// One value around; negative margins cut off.
+struct ConstantPad {
+  struct Args {
+    std::vector<int64_t> pad;
+    Scalar value;
+    HEARTH_FIELDS(pad, value)
+  };
+  static constexpr OpInfo info{.name = "constant_pad_nd"};
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& in = c.in(0);
+    const size_t dims = size_t(in.dim), pairs = args.pad.size() / 2;
+    HEARTH_CHECK(args.pad.size() % 2 == 0, "Length of pad must be even but instead it equals ",
+                 args.pad.size());
+    HEARTH_CHECK(dims >= pairs,
+                 "Length of pad should be no more than twice the number of dimensions of the "
+                 "input. Pad length is ",
+                 args.pad.size(), " while the input has ", dims, " dimensions.");
+    Dims sizes(in.sizes());
+    for (size_t i = 0; i < pairs; ++i) {
+      const size_t d = dims - 1 - i;
+      const int64_t kept = sizes[d] + std::min<int64_t>(args.pad[2 * i], 0) +
+                           std::min<int64_t>(args.pad[2 * i + 1], 0);
+      HEARTH_CHECK(kept >= 0, "narrow(): length must be non-negative.");
+      sizes[d] += args.pad[2 * i] + args.pad[2 * i + 1];
+    }
+    c.set(0, sizes, in.dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    View out = c.out(), in = c.in(0);
+    if (out.numel == 0) return;
+    launch_fill(c.ctx, out, impl_of(wrapped_number(args.value)));
+    for (size_t i = 0; i < args.pad.size() / 2; ++i) {
+      const int d = out.dim - 1 - int(i);
+      const int64_t before = args.pad[2 * i], after = args.pad[2 * i + 1];
+      const auto cut = [](int64_t margin) { return std::max<int64_t>(-margin, 0); };
+      in = narrowed(in, d, cut(before), in.sizes[d] - cut(before) - cut(after));
+      out = narrowed(out, d, std::max<int64_t>(before, 0), in.sizes[d]);
+    }
+    launch_copy(c.ctx, out, in);
+  }
+  static void grad(const Args& args, Grad& c) {
+    std::vector<int64_t> back;
+    for (int64_t margin : args.pad) back.push_back(-margin);
+    c.set(0, invoke<ConstantPad>({back, 0}, c.grad()).call());
+  }
+};
+
+/// Where the elements of a dimension with its margins come from.
+enum class Edge { kReflect, kReplicate, kCircular };
+
+Tensor places(Edge edge, int64_t size, int64_t before, int64_t after, Device device) {
+  const Tensor at = arange(-before, size + after, TensorOptions(kLong).device(device));
+  const Tensor last = scalar_tensor(size - 1, TensorOptions(kLong).device(device));
+  switch (edge) {
+    case Edge::kReplicate: return at.maximum(zeros_like(last)).minimum(last);
+    case Edge::kReflect: return last.sub(last.sub(at.abs()).abs());
+    default: return at.add(size).fmod(size);
+  }
+}
+
+struct EdgeArgs {
+  std::vector<int64_t> pad;
+  HEARTH_FIELDS(pad)
+};
+
+Tensor with_edges(const Tensor& self, const std::vector<int64_t>& pad, Edge edge) {
+  Tensor result = self;
+  for (size_t i = 0; i < pad.size() / 2; ++i) {
+    const int64_t d = -1 - int64_t(i);
+    if (pad[2 * i] != 0 || pad[2 * i + 1] != 0)
+      result = result.index_select(
+          d, places(edge, self.size(d), pad[2 * i], pad[2 * i + 1], self.device()));
+  }
+  return result.is_same(self) ? self.clone() : result;
+}
+
+/// reflection_pad and replication_pad: names of their own, because autocast knows them.
+template <const OpInfo& facts, Edge edge>
+struct EdgePad {
+  using Args = EdgeArgs;
+  static constexpr OpInfo info = facts;
+  static Tensor compute(const Args& args, const Tensor& self) {
+    return with_edges(self, args.pad, edge);
+  }
+};
+constexpr OpInfo edge_info(const char* name) {
+  return {.name = name, .amp = Amp::kKeep, .amp_cpu = Amp::kFloat32};
+}
+constexpr OpInfo kReflect1d = edge_info("reflection_pad1d"),
+                 kReflect2d = edge_info("reflection_pad2d"), kReflect3d{.name = "reflection_pad3d"},
+                 kReplicate1d = edge_info("replication_pad1d"),
+                 kReplicate2d = edge_info("replication_pad2d"),
+                 kReplicate3d = edge_info("replication_pad3d");
+
+void check_edges(const Tensor& self, IntArrayRef pad, Edge edge) {
+  const int64_t pairs = int64_t(pad.size()) / 2;
+  for (int64_t d = self.dim() - pairs - 1; d < self.dim(); ++d)
+    HEARTH_CHECK(self.size(d) > 0, "Expected ", pairs + 1, "D or ", pairs + 2,
+                 "D (batch mode) tensor with possibly 0 batch size and other non-zero dimensions "
+                 "for input, but got: ",
+                 self.sizes());
+  for (int64_t i = 0; i < pairs; ++i) {
+    const int64_t before = pad[size_t(2 * i)], after = pad[size_t(2 * i + 1)];
+    const int64_t dim = self.dim() - 1 - i, size = self.size(dim);
+    HEARTH_CHECK(edge != Edge::kReflect || (before < size && after < size), "Argument #", 4 + 2 * i,
+                 ": Padding size should be less than the corresponding input dimension, but got: "
+                 "padding (",
+                 before, ", ", after, ") at dimension ", dim, " of input ", self.sizes());
+    HEARTH_CHECK(edge != Edge::kCircular || (before <= size && after <= size),
+                 "Padding value causes wrapping around more than once.");
+    HEARTH_CHECK(edge != Edge::kCircular || size + before + after >= 0,
+                 "Negative padding value is resulting in an empty dimension");
+    HEARTH_CHECK(edge == Edge::kCircular || size + before + after >= 1, "input (W: ", size,
+                 ") is too small. Calculated output W: ", size + before + after);
+  }
+}
+
+Tensor pad_edges(const Tensor& self, IntArrayRef pad, Edge edge) {
+  const size_t pairs = pad.size() / 2;
+  HEARTH_CHECK_AS(NotImplementedError,
+                  pairs >= 1 && pairs <= 3 &&
+                      (size_t(self.dim()) == pairs + 1 || size_t(self.dim()) == pairs + 2),
+                  "Padding size ", pad.size(), " is not supported for ", self.dim(),
+                  "D input tensor.");
+  check_edges(self, pad, edge);
+  const EdgeArgs args{pad.vec()};
+  if (edge == Edge::kCircular) return with_edges(self, args.pad, edge);
+  if (edge == Edge::kReflect)
+    return pairs == 1   ? compose<EdgePad<kReflect1d, Edge::kReflect>>(args, self)
+           : pairs == 2 ? compose<EdgePad<kReflect2d, Edge::kReflect>>(args, self)
+                        : compose<EdgePad<kReflect3d, Edge::kReflect>>(args, self);
+  return pairs == 1   ? compose<EdgePad<kReplicate1d, Edge::kReplicate>>(args, self)
+         : pairs == 2 ? compose<EdgePad<kReplicate2d, Edge::kReplicate>>(args, self)
+                      : compose<EdgePad<kReplicate3d, Edge::kReplicate>>(args, self);
+}
+
+}  // namespace
+
+HEARTH_DEFINE_METHOD(
+    Tensor, constant_pad_nd, (IntArrayRef padding, const Scalar& value),
+    invoke<ConstantPad>({padding.vec(), value.stored_as(self.scalar_type())}, self).call())
+
+Tensor pad(const Tensor& self, IntArrayRef padding, std::string_view mode,
+           std::optional<double> value) {
+  HEARTH_CHECK(padding.size() % 2 == 0, "Padding length must be divisible by 2");
+  HEARTH_CHECK(int64_t(padding.size()) <= 2 * self.dim(),
+               "Padding length should be less than or equal to two times the input dimension but "
+               "got padding length ",
+               padding.size(), " and input of dimension ", self.dim());
+  if (mode == "constant") return self.constant_pad_nd(padding, value.value_or(0));
+  HEARTH_CHECK(!value || *value == 0, "Padding mode \"", mode, "\" doesn't take in value argument");
+  if (mode == "reflect") return pad_edges(self, padding, Edge::kReflect);
+  if (mode == "replicate") return pad_edges(self, padding, Edge::kReplicate);
+  HEARTH_CHECK_AS(NotImplementedError, mode == "circular", "Unrecognised padding mode ", mode);
+  return pad_edges(self, padding, Edge::kCircular);
+}
+
+}  // namespace hearth

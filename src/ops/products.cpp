@@ -1,0 +1,310 @@
+// Products of vectors, matrices and tensors that are made of matrix products.
+#include <algorithm>
+
+#include "hearth/autograd.h"
+#include "ops/composed_out.h"
+#include "ops/promote.h"
+
+namespace hearth {
+
+namespace {
+
+struct NoArgs {};
+struct Scales {
+  Scalar beta, alpha;
+  HEARTH_FIELDS(beta, alpha)
+};
+
+constexpr OpInfo product_info(const char* name, Amp cuda, Amp cpu) {
+  return {.name = name, .amp = cuda, .amp_cpu = cpu};
+}
+
+void refuse_bool(const Tensor& t, const char* kernel) {
+  HEARTH_CHECK_AS(NotImplementedError, t.scalar_type() != kBool, "\"", kernel,
+                  "\" not implemented for 'Bool'");
+}
+
+/// Autocast has had its say; the parts keep what they get.
+struct Addmv {
+  using Args = Scales;
+  static constexpr OpInfo info = product_info("addmv", Amp::kLower, Amp::kKeep);
+  static void check(const Tensor& self, const Tensor& mat, const Tensor& vec) {
+    HEARTH_CHECK(mat.dim() == 2 && vec.dim() == 1 && self.dim() <= 1,
+                 "vector + matrix @ vector expected, got ", self.dim(), ", ", mat.dim(), ", ",
+                 vec.dim());
+    HEARTH_CHECK(mat.size(1) == vec.size(0) && (self.numel() == mat.size(0) || self.numel() == 1),
+                 "size mismatch, got input (", self.dim() ? self.size(0) : 1, "), mat (",
+                 mat.size(0), "x", mat.size(1), "), vec (", vec.size(0), ")");
+    HEARTH_CHECK(self.scalar_type() == mat.scalar_type() && mat.scalar_type() == vec.scalar_type(),
+                 "addmv input tensors must have the same dtype, but got ",
+                 name_of(self.scalar_type()), ", ", name_of(mat.scalar_type()), ", and ",
+                 name_of(vec.scalar_type()));
+    refuse_bool(mat, "addmv_impl_cpu");
+  }
+  static Tensor compute(const Args& args, const Tensor& self, const Tensor& mat,
+                        const Tensor& vec) {
+    check(self, mat, vec);
+    const NoAutocast plain;
+    const Tensor column = self.dim() == 1 ? self.unsqueeze(1) : self;
+    return column.addmm(mat, vec.unsqueeze(1), args.beta, args.alpha).squeeze(1);
+  }
+};
+
+struct Mv {
+  using Args = NoArgs;
+  static constexpr OpInfo info = product_info("mv", Amp::kLower, Amp::kKeep);
+  static Tensor compute(const Args&, const Tensor& mat, const Tensor& vec) {
+    const int64_t rows = mat.dim() == 2 ? mat.size(0) : vec.numel();
+    Addmv::check(empty({rows}, vec.options().device(kMeta)), mat, vec);
+    const NoAutocast plain;
+    return mat.mm(vec.unsqueeze(1)).squeeze(1);
+  }
+};
+
+template <const OpInfo& facts>
+struct Dot {
+  using Args = NoArgs;
+  static constexpr OpInfo info = facts;
+  static Tensor compute(const Args&, const Tensor& a, const Tensor& b) {
+    HEARTH_CHECK(a.dim() == 1 && b.dim() == 1, "1D tensors expected, but got ", a.dim(), "D and ",
+                 b.dim(), "D tensors");
+    HEARTH_CHECK(a.scalar_type() == b.scalar_type(),
+                 "dot : expected both vectors to have same dtype, but found ",
+                 name_of(a.scalar_type()), " and ", name_of(b.scalar_type()));
+    HEARTH_CHECK(a.size(0) == b.size(0), "inconsistent tensor size, expected tensor [", a.size(0),
+                 "] and src [", b.size(0), "] to have the same number of elements, but got ",
+                 a.size(0), " and ", b.size(0), " elements respectively");
+    refuse_bool(a, info.name);
+    HEARTH_CHECK_AS(NotImplementedError, info.name[0] == 'd' || !a.is_complex(),
+                    "\"vdot\" not implemented for '", name_of(a.scalar_type()), "'");
+    const NoAutocast plain;
+    return a.unsqueeze(0).mm(b.unsqueeze(1)).view({});
+  }
+};
+constexpr OpInfo kDot = product_info("dot", Amp::kWidest, Amp::kKeep);
+constexpr OpInfo kVdot = product_info("vdot", Amp::kWidest, Amp::kKeep);
+
+void check_vector(const char* op, const Tensor& t, const char* role) {
+  HEARTH_CHECK(t.dim() == 1, op, ": Expected 1-D argument ", role, ", but got ", t.dim(), "-D");
+}
+
+Tensor outer_of(const Tensor& a, const Tensor& b) {
+  check_vector("outer", a, "self");
+  check_vector("outer", b, "vec2");
+  return a.unsqueeze(1).mul(b);
+}
+
+struct Addr {
+  using Args = Scales;
+  static constexpr OpInfo info = product_info("addr", Amp::kLower, Amp::kKeep);
+  static void check_factor(const Scalar& factor, const char* name, ScalarType type) {
+    HEARTH_CHECK(!is_integral(type, true) || factor.isIntegral(true),
+                 "For integral input tensors, argument ", name,
+                 " must not be a floating point number.");
+  }
+  static Tensor compute(const Args& args, const Tensor& self, const Tensor& a, const Tensor& b) {
+    check_vector("addr", a, "vec1");
+    check_vector("addr", b, "vec2");
+    const NoAutocast plain;
+    const Tensor product = a.unsqueeze(1).mul(b);
+    const ScalarType type = result_type(self, product);
+    check_factor(args.beta, "beta", type);
+    check_factor(args.alpha, "alpha", type);
+    const Tensor start = self.expand(product.sizes());
+    const auto scaled = [](const Tensor& t, const Scalar& factor) {
+      return factor.toDouble() == 1 ? t : t.mul(factor);
+    };
+    if (args.beta.toDouble() == 0) return scaled(product, args.alpha).to(type);
+    return scaled(start, args.beta).add(scaled(product, args.alpha));
+  }
+};
+
+struct Addbmm {
+  using Args = Scales;
+  static constexpr OpInfo info = product_info("addbmm", Amp::kLower, Amp::kLower);
+  static Tensor compute(const Args& args, const Tensor& self, const Tensor& a, const Tensor& b) {
+    HEARTH_CHECK(a.dim() == 3, "batch1 must be a 3D tensor");
+    HEARTH_CHECK(b.dim() == 3, "batch2 must be a 3D tensor");
+    HEARTH_CHECK(a.size(0) == b.size(0), "batch1 and batch2 must have same number of batches, got ",
+                 a.size(0), " and ", b.size(0));
+    HEARTH_CHECK(a.size(2) == b.size(1), "Incompatible matrix sizes for bmm (", a.size(1), "x",
+                 a.size(2), " and ", b.size(1), "x", b.size(2), ")");
+    // The sum over batches is part of the product's own sum.
+    const int64_t inner = a.size(0) * a.size(2);
+    return self.addmm(a.transpose(0, 1).reshape({a.size(1), inner}), b.reshape({inner, b.size(2)}),
+                      args.beta, args.alpha);
+  }
+};
+
+struct Linear {
+  using Args = NoArgs;
+  static constexpr OpInfo info = product_info("linear", Amp::kLower, Amp::kLower);
+  static Tensor compute(const Args&, const Tensor& input, const Tensor& weight,
+                        const Tensor& bias) {
+    HEARTH_CHECK(input.dim() > 0 && weight.dim() > 0,
+                 "both arguments to linear need to be at least 1D, but they are ", input.dim(),
+                 "D and ", weight.dim(), "D");
+    if (!bias.defined()) return input.matmul(weight.t());
+    HEARTH_CHECK(weight.dim() != 1, "addmm: mat2 must be a matrix, got 1-D tensor");
+    if (input.dim() == 2) return bias.addmm(input, weight.t());
+    if (bias.dim() > 1) return input.matmul(weight.t()).add(bias);
+    Dims sizes(input.sizes());
+    int64_t rows = 1;
+    for (size_t d = 0; d + 1 < sizes.size(); ++d) rows *= sizes[d];
+    sizes[sizes.size() - 1] = weight.size(0);
+    return bias.addmm(input.reshape({rows, input.size(-1)}), weight.t()).view(sizes);
+  }
+};
+
+struct Bilinear {
+  using Args = NoArgs;
+  static constexpr OpInfo info = product_info("bilinear", Amp::kWidest, Amp::kKeep);
+  static void check(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias) {
+    HEARTH_CHECK(a.dim() == b.dim(), "bilinear(): input dimensions do not match: got ", a.dim(),
+                 " and ", b.dim());
+    HEARTH_CHECK(weight.dim() == 3 && a.dim() > 0, "bilinear(): weight must be 3D, got ",
+                 weight.dim(), "D");
+    for (int64_t d = 0; d + 1 < a.dim(); ++d)
+      HEARTH_CHECK(a.size(d) == b.size(d),
+                   "bilinear(): input batch dimensions do not match at dim ", d, ": got ",
+                   a.size(d), " and ", b.size(d));
+    HEARTH_CHECK(a.size(-1) == weight.size(1),
+                 "bilinear(): input1 size does not match weight size: got ", a.size(-1),
+                 " but expected ", weight.size(1));
+    HEARTH_CHECK(b.size(-1) == weight.size(2),
+                 "bilinear(): input2 size does not match weight size: got ", b.size(-1),
+                 " but expected ", weight.size(2));
+    HEARTH_CHECK(!bias.defined() || bias.size(0) == weight.size(0),
+                 "bilinear(): bias size does not match weight size: got ",
+                 bias.defined() ? bias.size(0) : 0, " but expected ", weight.size(0));
+  }
+  static Tensor compute(const Args&, const Tensor& a, const Tensor& b, const Tensor& weight,
+                        const Tensor& bias) {
+    check(a, b, weight, bias);
+    const NoAutocast plain;
+    Dims sizes(a.sizes());
+    const int64_t rows = b.size(-1) == 0 ? 0 : b.numel() / b.size(-1);
+    const int64_t outs = weight.size(0), left = weight.size(1), right = weight.size(2);
+    sizes[sizes.size() - 1] = outs;
+    const Tensor by_left = weight.permute({1, 0, 2}).reshape({left, outs * right});
+    const Tensor halfway = a.reshape({rows, left}).mm(by_left).view({rows, outs, right});
+    const Tensor result = halfway.bmm(b.reshape({rows, right, 1})).view(sizes);
+    return bias.defined() ? result.add(bias) : result;
+  }
+};
+
+Tensor inner_of(const Tensor& a, const Tensor& b) {
+  HEARTH_CHECK(a.scalar_type() == b.scalar_type(), "both inputs should have same dtype");
+  if (a.dim() == 0 || b.dim() == 0) return a.mul(b);
+  HEARTH_CHECK(a.size(-1) == b.size(-1),
+               "inner() the last dimension must match on both input tensors but got shapes ",
+               a.sizes(), " and ", b.sizes());
+  return tensordot(a, b, {-1}, {-1});
+}
+
+struct Trace {
+  using Args = NoArgs;
+  static constexpr OpInfo info = product_info("trace", Amp::kKeep, Amp::kFloat32);
+  static Tensor compute(const Args&, const Tensor& self) {
+    HEARTH_CHECK(self.dim() == 2, "trace: expected a matrix, but got tensor with dim ", self.dim());
+    refuse_bool(self, info.name);
+    const NoAutocast plain;
+    return self.diagonal().sum();
+  }
+};
+
+Tensor kron_of(const Tensor& a, const Tensor& b) {
+  const size_t dims = size_t(std::max(a.dim(), b.dim()));
+  Dims left, right, sizes;
+  for (size_t d = 0; d < dims; ++d) {
+    const auto size = [&](const Tensor& t) {
+      const int64_t mine = int64_t(d) - int64_t(dims) + t.dim();
+      return mine < 0 ? 1 : t.size(mine);
+    };
+    for (int64_t one : {size(a), int64_t(1)}) left.push_back(one);
+    for (int64_t one : {int64_t(1), size(b)}) right.push_back(one);
+    sizes.push_back(size(a) * size(b));
+  }
+  return a.reshape(left).mul(b.reshape(right)).reshape(sizes);
+}
+
+Tensor power_of(const Tensor& self, int64_t n) {
+  HEARTH_CHECK(self.dim() >= 2,
+               "linalg.matrix_power: The input tensor A must have at least 2 dimensions.");
+  HEARTH_CHECK(self.size(-1) == self.size(-2),
+               "linalg.matrix_power: A must be batches of square matrices, but they are ",
+               self.size(-2), " by ", self.size(-1), " matrices");
+  HEARTH_CHECK_AS(NotImplementedError, n >= 0,
+                  "linalg.matrix_power: negative powers need an inverse, which is not implemented");
+  if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
+  Tensor square = self, result;
+  for (; n > 0; n /= 2) {
+    if (n % 2) result = result.defined() ? result.matmul(square) : square;
+    if (n > 1) square = square.matmul(square);
+  }
+  return result.is_same(self) ? self.clone() : result;
+}
+
+Tensor cross_along(const Tensor& a, const Tensor& b, int64_t dim) {
+  HEARTH_CHECK(a.dim() == b.dim(), "linalg.cross: inputs must have the same number of dimensions.");
+  HEARTH_CHECK(a.size(dim) == 3 && b.size(dim) == 3, "linalg.cross: inputs dimension ", dim,
+               " must have length 3. Got ", a.size(dim), " and ", b.size(dim));
+  HEARTH_CHECK(a.scalar_type() == b.scalar_type(), "expected scalar type ",
+               name_of(a.scalar_type()), " but found ", name_of(b.scalar_type()));
+  const auto turn = [dim](const Tensor& t, int64_t by) { return t.roll({-by}, {dim}); };
+  return turn(a, 1).mul(turn(b, 2)).sub(turn(a, 2).mul(turn(b, 1)));
+}
+
+struct Cross {
+  struct Args {
+    std::optional<int64_t> dim;
+    HEARTH_FIELDS(dim)
+  };
+  static constexpr OpInfo info = product_info("cross", Amp::kWidest, Amp::kKeep);
+  static Tensor compute(const Args& args, const Tensor& a, const Tensor& b) {
+    if (args.dim) return cross_along(a, b, *args.dim);
+    const Dims sizes = broadcast_sizes(a.sizes(), b.sizes());
+    const auto* three = std::find(sizes.begin(), sizes.end(), 3);
+    HEARTH_CHECK(three != sizes.end(), "no dimension of size 3 in input");
+    return cross_along(a, b, three - sizes.begin());
+  }
+};
+
+}  // namespace
+
+HEARTH_DEFINE_COMPOSED_OUT(mv, (const Tensor& vec), compose<Mv>({}, self, vec))
+HEARTH_DEFINE_COMPOSED(addmv,
+                       (const Tensor& mat, const Tensor& vec, const Scalar& beta,
+                        const Scalar& alpha),
+                       compose<Addmv>({beta, alpha}, self, mat, vec))
+HEARTH_DEFINE_COMPOSED_OUT(dot, (const Tensor& tensor), compose<Dot<kDot>>({}, self, tensor))
+HEARTH_DEFINE_COMPOSED_OUT(vdot, (const Tensor& other), compose<Dot<kVdot>>({}, self, other))
+HEARTH_DEFINE_COMPOSED_OUT(inner, (const Tensor& other), inner_of(self, other))
+HEARTH_DEFINE_COMPOSED_OUT(outer, (const Tensor& vec2), outer_of(self, vec2))
+HEARTH_DEFINE_COMPOSED_OUT(ger, (const Tensor& vec2), outer_of(self, vec2))
+HEARTH_DEFINE_COMPOSED(addr,
+                       (const Tensor& vec1, const Tensor& vec2, const Scalar& beta,
+                        const Scalar& alpha),
+                       compose<Addr>({beta, alpha}, self, vec1, vec2))
+HEARTH_DEFINE_COMPOSED(addbmm,
+                       (const Tensor& batch1, const Tensor& batch2, const Scalar& beta,
+                        const Scalar& alpha),
+                       compose<Addbmm>({beta, alpha}, self, batch1, batch2))
+HEARTH_DEFINE_COMPOSED_OUT(kron, (const Tensor& other), kron_of(self, other))
+HEARTH_DEFINE_METHOD(Tensor, trace, (), compose<Trace>({}, self))
+HEARTH_DEFINE_METHOD(Tensor, matrix_power, (int64_t n), power_of(self, n))
+HEARTH_DEFINE_COMPOSED_OUT(cross, (const Tensor& other, std::optional<int64_t> dim),
+                           compose<Cross>({dim}, self, other))
+
+Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
+  return cross_along(self, other, dim);
+}
+Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  return compose<Linear>({}, input, weight, bias);
+}
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                const Tensor& bias) {
+  return compose<Bilinear>({}, input1, input2, weight, bias);
+}
+
+}  // namespace hearth

@@ -1,0 +1,159 @@
+// Copies of a tensor with its elements in another order, or with zeros on one side of a diagonal.
+#include <algorithm>
+
+#include "hearth/autograd.h"
+#include "kernels/triangle.h"
+#include "ops/window.h"
+
+namespace hearth {
+
+namespace {
+
+struct Flip {
+  struct Args {
+    DimSet dims;
+    HEARTH_FIELDS(dims)
+  };
+  static constexpr OpInfo info{.name = "flip"};
+  static void infer(const Args&, Infer& c) { c.like(0, c.in(0)); }
+  static void launch(const Args& args, Launch& c) {
+    View in = c.in(0);
+    if (in.numel == 0) return;
+    for (int d = 0; d < in.dim; ++d) {
+      if (!(args.dims.bits >> d & 1u)) continue;
+      advance(in, (in.sizes[d] - 1) * in.strides[d]);
+      in.strides[d] = -in.strides[d];
+    }
+    launch_copy(c.ctx, c.out(), in);
+  }
+  static void grad(const Args& args, Grad& c) { c.set(0, invoke<Flip>(args, c.grad()).call()); }
+};
+
+DimSet flipped_dims(const Tensor& self, IntArrayRef dims) {
+  DimSet set;
+  for (int64_t dim : dims) {
+    const int64_t d = wrap_dim(dim, self.dim());
+    HEARTH_CHECK(!(set.bits >> d & 1u), "dim ", d, " appears multiple times in the list of dims");
+    set.bits |= 1u << d;
+  }
+  return set;
+}
+
+struct Roll {
+  struct Args {
+    Dims shifts;  // per dimension, from 0 to its size
+    HEARTH_FIELDS(shifts)
+  };
+  static constexpr OpInfo info{.name = "roll"};
+  static void infer(const Args&, Infer& c) { c.like(0, c.in(0)); }
+  static void launch(const Args& args, Launch& c) {
+    if (c.out_impl().numel > 0) copy_pieces(c.ctx, args.shifts, c.out(), c.in(0), 0);
+  }
+  /// Both parts of dimension d change places.
+  static void copy_pieces(Ctx& ctx, const Dims& shifts, const View& out, const View& in, int d) {
+    while (d < out.dim && shifts[size_t(d)] == 0) ++d;
+    if (d == out.dim) return launch_copy(ctx, out, in);
+    const int64_t shift = shifts[size_t(d)], rest = out.sizes[d] - shift;
+    copy_pieces(ctx, shifts, narrowed(out, d, shift, rest), narrowed(in, d, 0, rest), d + 1);
+    copy_pieces(ctx, shifts, narrowed(out, d, 0, shift), narrowed(in, d, rest, shift), d + 1);
+  }
+  static void grad(const Args& args, Grad& c) {
+    Dims back = args.shifts;
+    for (size_t d = 0; d < back.size(); ++d)
+      if (back[d] != 0) back[d] = c.in_sizes(0)[d] - back[d];
+    c.set(0, invoke<Roll>({back}, c.grad()).call());
+  }
+};
+
+Tensor rolled(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
+  HEARTH_CHECK(!shifts.empty(), "`shifts` required");
+  if (dims.empty() && shifts.size() == 1)
+    return rolled(self.reshape({-1}), shifts, {0}).view(self.sizes());
+  HEARTH_CHECK(shifts.size() == dims.size(),
+               "shifts and dimensions must align. shifts: ", shifts.size(), ", dims:", dims.size());
+  HEARTH_CHECK_AS(IndexError, self.dim() > 0, "Dimension specified as ", dims[0],
+                  " but tensor has no dimensions");
+  Dims total(size_t(self.dim()), 0);
+  for (size_t i = 0; i < dims.size(); ++i) {
+    const size_t d = size_t(wrap_dim(dims[i], self.dim()));
+    const int64_t size = self.size(int64_t(d));
+    if (size > 0) total[d] = (total[d] + shifts[i] % size + size) % size;
+  }
+  return invoke<Roll>({total}, self).call();
+}
+
+Tensor turned(const Tensor& self, int64_t k, IntArrayRef dims) {
+  HEARTH_CHECK(dims.size() == 2, "expected total rotation dims == 2, but got dims = ", dims.size());
+  HEARTH_CHECK(self.dim() >= 2, "expected total dims >= 2, but got total dims = ", self.dim());
+  HEARTH_CHECK(dims[0] != dims[1] && std::abs(dims[0] - dims[1]) != self.dim(),
+               "expected rotation dims to be different, but got dim0 = ", dims[0],
+               " and dim1 = ", dims[1]);
+  switch ((k % 4 + 4) % 4) {
+    case 1: return self.flip({dims[1]}).transpose(dims[0], dims[1]);
+    case 2: return self.flip(dims);
+    case 3: return self.flip({dims[0]}).transpose(dims[0], dims[1]);
+    default: return self.clone(MemoryFormat::Contiguous);
+  }
+}
+
+Tensor flip_dim(const Tensor& self, const char* name, int64_t dim) {
+  HEARTH_CHECK(self.dim() > dim, "Input must be >= ", dim + 1, "-d. (", name, ")");
+  return self.flip({dim});
+}
+
+/// tril and triu.
+template <const OpInfo& facts>
+struct Triangle {
+  struct Args {
+    int64_t diagonal;
+    HEARTH_FIELDS(diagonal)
+  };
+  static constexpr OpInfo info = facts;
+  static constexpr bool kUpper = facts.name[2] == 'u';
+  static void infer(const Args&, Infer& c) {
+    HEARTH_CHECK(c.in(0).dim >= 2, facts.name, ": input tensor must have at least 2 dimensions");
+    c.set(0, c.in(0).sizes(), c.in(0).dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    TriangleParams params{c.in(0), c.out(), args.diagonal, kUpper};
+    if (params.out.numel == 0) return;
+    const int last = params.out.dim - 1;
+    params.diagonal =
+        std::clamp(args.diagonal, -params.out.sizes[last - 1], params.out.sizes[last]);
+    hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c) { c.set(0, invoke<Triangle>(args, c.grad()).call()); }
+};
+constexpr OpInfo kTril{.name = "tril", .runs_inplace = true};
+constexpr OpInfo kTriu{.name = "triu", .runs_inplace = true};
+
+/// The coordinates of a triangle's elements, row by row.
+Tensor triangle_indices(int64_t rows, int64_t columns, int64_t offset, const TensorOptions& options,
+                        bool upper) {
+  HEARTH_CHECK(rows >= 0, "row must be non-negative, got", rows);
+  HEARTH_CHECK(columns >= 0, "col must be non-negative, got", columns);
+  const Tensor all = ones({rows, columns}, options.dtype(kBool).requires_grad(false));
+  const Tensor places = (upper ? all.triu(offset) : all.tril(offset)).nonzero();
+  return places.t().contiguous().to(options.dtype_opt().value_or(kLong));
+}
+
+}  // namespace
+
+HEARTH_DEFINE_METHOD(Tensor, flip, (IntArrayRef dims),
+                     invoke<Flip>({flipped_dims(self, dims)}, self).call())
+HEARTH_DEFINE_METHOD(Tensor, fliplr, (), flip_dim(self, "fliplr", 1))
+HEARTH_DEFINE_METHOD(Tensor, flipud, (), flip_dim(self, "flipud", 0))
+HEARTH_DEFINE_METHOD(Tensor, roll, (IntArrayRef shifts, IntArrayRef dims),
+                     rolled(self, shifts, dims))
+HEARTH_DEFINE_METHOD(Tensor, rot90, (int64_t k, IntArrayRef dims), turned(self, k, dims))
+HEARTH_DEFINE_POINTWISE(tril, (int64_t diagonal), invoke<Triangle<kTril>>({diagonal}, self))
+HEARTH_DEFINE_POINTWISE(triu, (int64_t diagonal), invoke<Triangle<kTriu>>({diagonal}, self))
+
+Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
+  return triangle_indices(row, col, offset, options, false);
+}
+Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
+  return triangle_indices(row, col, offset, options, true);
+}
+
+}  // namespace hearth

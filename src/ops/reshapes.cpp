@@ -1,0 +1,277 @@
+// Shape operators that are made of others.
+#include <algorithm>
+
+#include "hearth/autograd.h"
+#include "ops/define.h"
+#include "ops/promote.h"
+#include "ops/view_shape.h"
+
+namespace hearth {
+
+namespace {
+
+Tensor moved(const Tensor& self, IntArrayRef source, IntArrayRef destination) {
+  HEARTH_CHECK(source.size() == destination.size(),
+               "movedim: Invalid source or destination dims: source (", source,
+               " dims) should contain the same number of dims as destination (", destination,
+               " dims)");
+  Dims order(size_t(self.dim()), -1);
+  uint32_t taken = 0;
+  for (size_t i = 0; i < source.size(); ++i) {
+    const int64_t from = wrap_dim(source[i], self.dim()), to = wrap_dim(destination[i], self.dim());
+    HEARTH_CHECK(!(taken >> from & 1u), "movedim: repeated dim in `source` (", source, ")");
+    if (self.dim() == 0) continue;
+    HEARTH_CHECK(order[size_t(to)] < 0, "movedim: repeated dim in `destination` (", destination,
+                 ")");
+    order[size_t(to)] = from;
+    taken |= 1u << from;
+  }
+  int64_t next = 0;
+  for (int64_t& place : order) {
+    if (place >= 0) continue;
+    while (taken >> next & 1u) ++next;
+    place = next++;
+  }
+  return self.permute(order);
+}
+
+Tensor unflattened(const Tensor& self, int64_t dim, IntArrayRef sizes) {
+  dim = wrap_dim(dim, self.dim());
+  HEARTH_CHECK(!sizes.empty(), "unflatten: sizes must be non-empty");
+  Dims inferred;
+  try {
+    inferred = infer_sizes(sizes, self.size(dim));
+  } catch (const Error& error) {
+    HEARTH_CHECK(std::string_view(error.what()).find("is invalid for input of size") ==
+                     std::string_view::npos,
+                 "unflatten: Provided sizes ", sizes, " don't multiply up to the size of dim ", dim,
+                 " (", self.size(dim), ") in the input tensor");
+    detail::fail<Error>("unflatten got an unexpected error:\n", error.what());
+  }
+  Dims all(self.sizes());
+  all.erase(size_t(dim));
+  for (size_t i = 0; i < inferred.size(); ++i) all.insert(size_t(dim) + i, inferred[i]);
+  return self.view(all);
+}
+
+Tensor matrices_transposed(const Tensor& self) {
+  HEARTH_CHECK(self.dim() >= 2,
+               "tensor.mT is only supported on matrices or batches of matrices. Got ", self.dim(),
+               "-D tensor.");
+  return self.transpose(-2, -1);
+}
+
+Tensor reversed_dims(const Tensor& self) {
+  Dims order;
+  for (int64_t d = self.dim(); d-- > 0;) order.push_back(d);
+  return self.permute(order);
+}
+
+/// A dimension of size 1 before each that repeats, expanded.
+Tensor repeated(const Tensor& self, IntArrayRef repeats) {
+  HEARTH_CHECK(repeats.size() >= size_t(self.dim()),
+               "Number of dimensions of repeat dims can not be smaller than number of dimensions "
+               "of tensor");
+  const size_t fresh = repeats.size() - size_t(self.dim());
+  Dims target, source, spread;
+  for (size_t d = 0; d < repeats.size(); ++d) {
+    const int64_t size = d < fresh ? 1 : self.sizes()[d - fresh];
+    target.push_back(size * repeats[d]);
+    if (repeats[d] != 1) {
+      source.push_back(1);
+      spread.push_back(repeats[d]);
+    }
+    source.push_back(size);
+    spread.push_back(size);
+  }
+  for (int64_t size : target)
+    HEARTH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", target);
+  for (int64_t& size : spread) size = std::max<int64_t>(size, 0);
+  return self.reshape(source).expand(spread).clone(MemoryFormat::Contiguous).view(target);
+}
+
+Tensor tiled(const Tensor& self, IntArrayRef dims) {
+  Dims repeats(dims);
+  while (repeats.size() < size_t(self.dim())) repeats.insert(0, 1);
+  return self.repeat(repeats);
+}
+
+void check_output_size(std::optional<int64_t> wanted, int64_t size) {
+  HEARTH_CHECK(!wanted || *wanted == size, "repeat_interleave: Invalid output_size, expected ",
+               size, " but got ", *wanted);
+}
+
+Tensor interleaved(const Tensor& self, int64_t repeats, std::optional<int64_t> dim,
+                   std::optional<int64_t> output_size) {
+  const Tensor input = dim ? self : self.reshape({-1});
+  const int64_t d = wrap_dim(dim.value_or(0), input.dim());
+  HEARTH_CHECK(repeats >= 0, "Repeats must be non-negative");
+  if (input.dim() == 0) return interleaved(input.unsqueeze(0), repeats, 0, output_size);
+  check_output_size(output_size, repeats * input.size(d));
+  Dims sizes(input.sizes()), target = sizes;
+  sizes.insert(size_t(d) + 1, repeats);
+  target[size_t(d)] *= repeats;
+  return input.unsqueeze(d + 1).expand(sizes).clone(MemoryFormat::Contiguous).view(target);
+}
+
+Tensor interleaved_by(const Tensor& self, const Tensor& repeats, std::optional<int64_t> dim,
+                      std::optional<int64_t> output_size) {
+  const Tensor input = dim ? self : self.reshape({-1});
+  const int64_t d = wrap_dim(dim.value_or(0), input.dim());
+  const int64_t size = input.dim() == 0 ? 1 : input.size(d);
+  Tensor counts = repeats;
+  if (repeats.dim() == 0 || (repeats.dim() == 1 && repeats.size(0) == 1))
+    counts = repeats.reshape({1}).expand({size});
+  HEARTH_CHECK(counts.dim() == 1, "repeats must be 0-dim or 1-dim tensor");
+  HEARTH_CHECK(counts.size(0) == size,
+               "repeats must have the same size as input along dim, but got repeats.size(0) = ",
+               counts.size(0), " and input.size(", d, ") = ", size);
+  return input.index_select(d, repeat_interleave(counts, output_size));
+}
+
+void check_not_empty(const char* name, TensorList tensors) {
+  HEARTH_CHECK(!tensors.empty(), name, " expects a non-empty TensorList");
+}
+
+/// The tensors, each with at least so many dimensions.
+template <class Raise>
+std::vector<Tensor> raised(TensorList tensors, int64_t dims, const Raise& raise) {
+  std::vector<Tensor> result;
+  for (const Tensor& t : tensors) {
+    result.push_back(t.dim() == 0 ? t.reshape({1}) : t);
+    while (result.back().dim() < dims) result.back() = raise(result.back());
+  }
+  return result;
+}
+
+std::vector<Tensor> split_sections(const Tensor& self, int64_t sections, int64_t dim) {
+  HEARTH_CHECK(self.dim() > 0,
+               "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
+               self.dim(), " dims");
+  HEARTH_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
+  const int64_t size = self.size(dim);
+  std::vector<Tensor> pieces;
+  for (int64_t i = 0, start = 0; i < sections; ++i) {
+    const int64_t length = size / sections + (i < size % sections);
+    pieces.push_back(self.slice(dim, start, start + length));
+    start += length;
+  }
+  return pieces;
+}
+
+std::vector<Tensor> split_at(const Tensor& self, IntArrayRef places, int64_t dim) {
+  HEARTH_CHECK(self.dim() > 0,
+               "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
+               self.dim(), " dims");
+  std::vector<Tensor> pieces;
+  int64_t start = 0;
+  for (int64_t end : places) {
+    pieces.push_back(self.slice(dim, start, end));
+    start = end;
+  }
+  pieces.push_back(self.slice(dim, start, self.size(dim)));
+  return pieces;
+}
+
+/// The dimension that hsplit, vsplit and dsplit divide.
+int64_t split_dim(const Tensor& self, const char* name, int64_t least, int64_t dim,
+                  int64_t sections) {
+  HEARTH_CHECK(self.dim() >= least, "torch.", name, " requires a tensor with at least ", least,
+               " dimension, but got a tensor with ", self.dim(), " dimensions!");
+  dim = std::min(dim, self.dim() - 1);
+  HEARTH_CHECK(sections == 0 || self.size(dim) % sections == 0, "torch.", name,
+               " attempted to split along dimension ", dim, ", but the size of the dimension ",
+               self.size(dim), " is not divisible by the split_size ", sections, "!");
+  return dim;
+}
+
+}  // namespace
+
+#define HEARTH_DEFINE_SPLIT(name, least, dim)                                       \
+  HEARTH_DEFINE_METHOD(                                                             \
+      std::vector<Tensor>, name, (int64_t sections),                                \
+      split_sections(self, sections, split_dim(self, #name, least, dim, sections))) \
+  HEARTH_DEFINE_METHOD(std::vector<Tensor>, name, (IntArrayRef indices),            \
+                       split_at(self, indices, split_dim(self, #name, least, dim, 0)))
+HEARTH_DEFINE_SPLIT(hsplit, 1, 1)
+HEARTH_DEFINE_SPLIT(vsplit, 2, 0)
+HEARTH_DEFINE_SPLIT(dsplit, 3, 2)
+#undef HEARTH_DEFINE_SPLIT
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, tensor_split, (int64_t sections, int64_t dim),
+                     split_sections(self, sections, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, tensor_split, (IntArrayRef indices, int64_t dim),
+                     split_at(self, indices, dim))
+
+HEARTH_DEFINE_METHOD(Tensor, swapaxes, (int64_t axis0, int64_t axis1), self.transpose(axis0, axis1))
+HEARTH_DEFINE_METHOD(Tensor, swapdims, (int64_t dim0, int64_t dim1), self.transpose(dim0, dim1))
+HEARTH_DEFINE_METHOD(Tensor, movedim, (IntArrayRef source, IntArrayRef destination),
+                     moved(self, source, destination))
+HEARTH_DEFINE_METHOD(Tensor, movedim, (int64_t source, int64_t destination),
+                     moved(self, source, destination))
+HEARTH_DEFINE_METHOD(Tensor, moveaxis, (IntArrayRef source, IntArrayRef destination),
+                     moved(self, source, destination))
+HEARTH_DEFINE_METHOD(Tensor, moveaxis, (int64_t source, int64_t destination),
+                     moved(self, source, destination))
+HEARTH_DEFINE_METHOD(Tensor, mT, (), matrices_transposed(self))
+HEARTH_DEFINE_METHOD(Tensor, numpy_T, (), reversed_dims(self))
+HEARTH_DEFINE_METHOD(Tensor, unflatten, (int64_t dim, IntArrayRef sizes),
+                     unflattened(self, dim, sizes))
+HEARTH_DEFINE_METHOD(Tensor, ravel, (), self.contiguous().view({-1}))
+HEARTH_DEFINE_METHOD(Tensor, broadcast_to, (IntArrayRef size), self.expand(size))
+HEARTH_DEFINE_METHOD(Tensor, repeat, (IntArrayRef repeats), repeated(self, repeats))
+HEARTH_DEFINE_METHOD(Tensor, tile, (IntArrayRef dims), tiled(self, dims))
+HEARTH_DEFINE_METHOD(Tensor, repeat_interleave,
+                     (int64_t repeats, std::optional<int64_t> dim,
+                      std::optional<int64_t> output_size),
+                     interleaved(self, repeats, dim, output_size))
+HEARTH_DEFINE_METHOD(Tensor, repeat_interleave,
+                     (const Tensor& repeats, std::optional<int64_t> dim,
+                      std::optional<int64_t> output_size),
+                     interleaved_by(self, repeats, dim, output_size))
+
+Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_size) {
+  HEARTH_CHECK(repeats.dim() == 1, "repeat_interleave only accept 1D vector as repeat");
+  HEARTH_CHECK_AS(
+      NotImplementedError, repeats.scalar_type() == kLong || repeats.scalar_type() == kInt,
+      "\"repeat_interleave_cpu\" not implemented for '", name_of(repeats.scalar_type()), "'");
+  const Tensor counts = repeats.cpu().to(kLong).contiguous();
+  std::vector<int64_t> places;
+  for (int64_t i = 0; i < counts.numel(); ++i) {
+    const int64_t count = counts.data_ptr<int64_t>()[i];
+    HEARTH_CHECK(count >= 0, "repeats can not be negative");
+    places.insert(places.end(), size_t(count), i);
+  }
+  check_output_size(output_size, int64_t(places.size()));
+  const Tensor index = from_blob(places.data(), {int64_t(places.size())}, kLong);
+  return index.to(repeats.device(), repeats.scalar_type(), false, true);
+}
+
+std::vector<Tensor> broadcast_tensors(TensorList tensors) {
+  Dims sizes;
+  for (const Tensor& t : tensors) sizes = broadcast_sizes(sizes, t.sizes());
+  std::vector<Tensor> result;
+  for (const Tensor& t : tensors) result.push_back(t.expand(sizes));
+  return result;
+}
+
+Tensor hstack(TensorList tensors) {
+  check_not_empty("hstack", tensors);
+  const auto all = raised(tensors, 1, [](const Tensor& t) { return t; });
+  return cat(all, all[0].dim() == 1 ? 0 : 1);
+}
+Tensor vstack(TensorList tensors) {
+  check_not_empty("vstack", tensors);
+  return cat(raised(tensors, 2, [](const Tensor& t) { return t.unsqueeze(0); }), 0);
+}
+Tensor dstack(TensorList tensors) {
+  check_not_empty("dstack", tensors);
+  const auto raise = [](const Tensor& t) { return t.unsqueeze(t.dim() == 1 ? 0 : -1); };
+  return cat(raised(tensors, 3, raise), 2);
+}
+Tensor column_stack(TensorList tensors) {
+  check_not_empty("column_stack", tensors);
+  const auto columns = raised(tensors, 2, [](const Tensor& t) { return t.unsqueeze(1); });
+  return cat(columns, 1);
+}
+
+}  // namespace hearth

@@ -1,0 +1,304 @@
+// Operators that write to, or read from, the places along one dimension that an index names.
+#include "kernels/gather.h"
+
+#include "hearth/autograd.h"
+#include "kernels/index.h"
+#include "ops/copy.h"
+#include "ops/define.h"
+#include "ops/index_along.h"
+
+namespace hearth {
+
+namespace {
+
+/// A copy of input 0 in the output, unless they are the same.
+void start_from_self(Launch& c) {
+  if (c.out_impl().data() != c.in_impl(0).data()) launch_copy(c.ctx, c.out_impl(), c.in_impl(0));
+}
+
+/// self with elements of src where index says.
+template <const OpInfo& facts, Combine combine>
+struct ScatterOp {
+  using Args = DimArgs;
+  static constexpr OpInfo info = facts;
+  static void infer(const Args& args, Infer& c) { infer_scatter(args, c); }
+  static void launch(const Args& args, Launch& c) {
+    start_from_self(c);
+    if (c.in(1).numel > 0)
+      hearth::launch(c.ctx, ScatterParams{c.out(), c.in(1), c.in(2), int(args.dim), combine});
+  }
+};
+
+constexpr OpInfo scatter_info(const char* name, SlotSet saved) {
+  return {.name = name, .arguments = "self,index,src", .saves = saved, .runs_inplace = true};
+}
+constexpr OpInfo kScatter = scatter_info("scatter", in_slot(1));
+constexpr OpInfo kScatterReduce = scatter_info("scatter_reduce", 0);
+
+struct Scatter : ScatterOp<kScatter, Combine::kReplace> {
+  static void grad(const Args& args, Grad& c) {
+    if (c.needs(0)) c.set(0, c.grad().scatter(args.dim, c.in(1), 0));
+    if (c.needs(2)) c.set(2, gradient_of_source(args, c));
+  }
+};
+using ScatterAddInPlaceOf = ScatterOp<kScatterReduce, Combine::kAdd>;
+using ScatterMultiply = ScatterOp<kScatterReduce, Combine::kMultiply>;
+
+/// One index for whole slices: the index tensor laid over the sizes of what it selects.
+View over_slices(const View& index, View places, int64_t dim) {
+  const int64_t stride = index.dim == 0 ? 0 : index.strides[0];
+  places.data = index.data;
+  places.dtype = index.dtype;
+  for (int d = 0; d < places.dim; ++d) places.strides[d] = 0;
+  if (places.dim > 0) places.strides[dim] = stride;
+  return places;
+}
+
+struct IndexSelect {
+  using Args = DimArgs;
+  static constexpr OpInfo info{
+      .name = "index_select", .arguments = "self,index", .saves = in_slot(1)};
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl &self = c.in(0), &index = c.in(1);
+    HEARTH_CHECK_AS(IndexError, index.dim <= 1, "index_select(): Index is supposed to be a vector");
+    HEARTH_CHECK(index.dtype == kLong || index.dtype == kInt,
+                 "index_select(): Expected dtype int32 or int64 for index");
+    HEARTH_CHECK(self.dim > 0 || index.numel == 1,
+                 "index_select(): Index to scalar can have only 1 value, got ", index.numel,
+                 " value(s)");
+    Dims sizes(self.sizes());
+    if (self.dim > 0) sizes[size_t(args.dim)] = index.numel;
+    c.set(0, sizes, self.dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    const View out = c.out();
+    if (out.numel > 0)
+      hearth::launch(
+          c.ctx, GatherParams{c.in(0), over_slices(c.in(1), out, args.dim), out, int(args.dim)});
+  }
+  static void grad(const Args& args, Grad& c) {
+    if (c.needs(0))
+      c.set(0, zeros(c.in_sizes(0), c.grad().options()).index_add(args.dim, c.in(1), c.grad()));
+  }
+};
+
+/// self with the slices of source added, or written, where index says.
+template <const OpInfo& facts, Combine combine>
+struct WriteSlices {
+  using Args = DimArgs;
+  static constexpr OpInfo info = facts;
+  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    start_from_self(c);
+    const View source = c.in(2);
+    if (source.numel > 0 && c.out_impl().numel > 0)
+      hearth::launch(c.ctx, ScatterParams{c.out(), over_slices(c.in(1), source, args.dim), source,
+                                          int(args.dim), combine});
+  }
+  static void grad(const Args& args, Grad& c) {
+    constexpr bool adds = combine == Combine::kAdd;
+    if (c.needs(0)) c.set(0, adds ? c.grad() : c.grad().index_fill(args.dim, c.in(1), 0));
+    if (c.needs(2)) c.set(2, c.grad().index_select(args.dim, c.in(1)).expand(c.in_sizes(2)));
+  }
+};
+constexpr OpInfo kIndexAdd{.name = "index_add",
+                           .arguments = "self,index,source",
+                           .saves = in_slot(1),
+                           .runs_inplace = true};
+constexpr OpInfo kIndexCopy{.name = "index_copy",
+                            .arguments = "self,index,source",
+                            .amp_cpu = Amp::kWidest,
+                            .saves = in_slot(1),
+                            .runs_inplace = true};
+
+bool same_slices(const Tensor& self, const Tensor& source, int64_t dim) {
+  if (self.dim() != source.dim()) return false;
+  for (int64_t d = 0; d < self.dim(); ++d)
+    if (d != dim && self.size(d) != source.size(d)) return false;
+  return true;
+}
+
+auto index_add_of(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  dim = wrap_dim(dim, self.dim());
+  const ScalarType type = index.scalar_type();
+  HEARTH_CHECK(type == kLong || type == kInt,
+               "index_add_(): Expected dtype int32/int64 for index but got: ", name_of(type));
+  HEARTH_CHECK_AS(IndexError, index.dim() <= 1,
+                  "index_add_(): Index is supposed to be a vector, but got dim: ", index.dim(),
+                  " with type: ", name_of(type), " and size: ", index.sizes());
+  HEARTH_CHECK(self.scalar_type() == source.scalar_type(), "index_add_(): self (",
+               name_of(self.scalar_type()), ") and source (", name_of(source.scalar_type()),
+               ") must have the same scalar type");
+  HEARTH_CHECK(same_slices(self, source, dim),
+               "source tensor shape must match self tensor shape, excluding the specified "
+               "dimension. Got self.shape = ",
+               self.sizes(), " source.shape = ", source.sizes());
+  const int64_t slices = source.dim() == 0 ? 1 : source.size(dim);
+  HEARTH_CHECK(index.numel() == slices, "index_add_(): Number of indices (", index.numel(),
+               ") should be equal to source.size(dim): (", slices, "), for dim: ", dim);
+  return invoke<WriteSlices<kIndexAdd, Combine::kAdd>>({dim}, self, index, source);
+}
+
+/// alpha * source, the number checked as add checks it.
+Tensor times(const Tensor& source, const Scalar& alpha) {
+  if (alpha.isIntegral(true) && alpha.toLong() == 1) return source;
+  return source.mul(alpha.stored_as(source.scalar_type()));
+}
+
+void check_index_copy(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  HEARTH_CHECK_AS(IndexError, index.dim() <= 1,
+                  "index_copy_(): Index should have dimension 1 or 0 (got ", index.dim(), ")");
+  HEARTH_CHECK_AS(IndexError, source.dim() > 0 || index.numel() == 1,
+                  "index_copy_(): When source is scalar, index should have one element (got ",
+                  index.numel(), ")");
+  HEARTH_CHECK_AS(IndexError, source.dim() == 0 || self.dim() == 0 || source.dim() == self.dim(),
+                  "index_copy_(): When source and destination are not scalars, their "
+                  "dimensionality must match. Source dimensionality (",
+                  source.dim(), "), destination dimensionality (", self.dim(), ")");
+  HEARTH_CHECK(index.scalar_type() == kLong,
+               "index_copy_(): Expected a long tensor for index, but got ",
+               name_of(index.scalar_type()));
+  const int64_t slices = source.dim() == 0 ? 1 : source.size(dim);
+  HEARTH_CHECK_AS(IndexError, index.numel() == slices, "index_copy_(): Number of indices (",
+                  index.numel(), ") should be equal to source.size(dim) (", slices, ")");
+  HEARTH_CHECK(self.dim() < 2 || source.dim() == 0 || same_slices(self, source, dim),
+               "index_copy_(): Source/destination tensor must have same slice shapes. Destination "
+               "shape: ",
+               self.sizes(), " and source shape: ", source.sizes(), ", dimension ", dim, ".");
+}
+
+/// The source as the kernel takes it: as many dimensions as self.
+Tensor index_copy_source(const Tensor& self, int64_t dim, const Tensor& index,
+                         const Tensor& source) {
+  check_index_copy(self, dim, index, source);
+  if (source.dim() == self.dim()) return source;
+  Dims sizes(self.sizes());
+  if (self.dim() > 0) sizes[size_t(dim)] = 1;
+  return self.dim() == 0 ? source.reshape({}) : source.expand(sizes);
+}
+
+auto index_copy_of(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
+  HEARTH_CHECK(modes.flags & kAutocast || self.scalar_type() == source.scalar_type(),
+               "index_copy_(): self and source expected to have the same dtype, but got (self) ",
+               name_of(self.scalar_type()), " and (source) ", name_of(source.scalar_type()));
+  return invoke<WriteSlices<kIndexCopy, Combine::kReplace>>({dim}, self, index, source);
+}
+
+/// self with one value in the slices that index names; negative indices count from the end.
+struct IndexFill {
+  using Args = DimArgs;
+  static constexpr OpInfo info{.name = "index_fill",
+                               .arguments = "self,index,value",
+                               .saves = in_slot(1),
+                               .runs_inplace = true};
+  static void infer(const Args&, Infer& c) {
+    HEARTH_CHECK_AS(IndexError, c.in(1).dtype == kLong,
+                    "index_fill_(): Expected dtype int64 for index.");
+    HEARTH_CHECK(c.in(1).dim <= 1, "Index has to be a vector/scalar");
+    c.set(0, c.in(0).sizes(), c.in(0).dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    start_from_self(c);
+    View out = c.out(), index = c.in(1), values = out;
+    if (out.numel == 0 || index.numel == 0) return;
+    for (View* view : {&out, &index})
+      if (view->dim == 0) {
+        view->dim = 1;
+        view->sizes[0] = view->strides[0] = 1;
+      }
+    values = out;
+    values.sizes[args.dim] = index.sizes[0];
+    values.numel = out.numel / out.sizes[args.dim] * index.sizes[0];
+    values.data = c.in(2).data;
+    for (int d = 0; d < values.dim; ++d) values.strides[d] = 0;
+    std::vector<View> indices(size_t(args.dim) + 1);
+    indices[size_t(args.dim)] = index;
+    hearth::launch(c.ctx, IndexPutParams{index_layout(out, indices), values, false});
+  }
+  static void grad(const Args& args, Grad& c) {
+    if (c.needs(0)) c.set(0, c.grad().index_fill(args.dim, c.in(1), 0));
+    if (c.needs(2)) c.set(2, c.grad().index_select(args.dim, c.in(1)).sum());
+  }
+};
+
+Tensor filling(const Tensor& self, const Scalar& value) {
+  return full({}, value.stored_as(self.scalar_type()), self.options());
+}
+Tensor filling(const Tensor& self, const Tensor& value) {
+  HEARTH_CHECK(value.dim() == 0,
+               "index_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
+               value.dim(), " dimension(s).");
+  return value.to(self.device(), self.scalar_type());
+}
+
+/// A number at every place of the index.
+Tensor scattered(const Tensor& self, const Tensor& index, const Scalar& value) {
+  return full({}, value.stored_as(self.scalar_type()), self.options()).expand(index.sizes());
+}
+
+Combine combine_of(std::string_view reduce) {
+  HEARTH_CHECK(reduce == "add" || reduce == "multiply",
+               "reduce argument must be either add or multiply.");
+  return reduce == "add" ? Combine::kAdd : Combine::kMultiply;
+}
+
+/// Calls use(the invocation of scatter with that reduction).
+template <class Use>
+decltype(auto) scatter_reduced(const Tensor& self, int64_t dim, const Tensor& index,
+                               const Tensor& src, std::string_view reduce, const Use& use) {
+  const DimArgs args{wrap_dim(dim, self.dim())};
+  if (combine_of(reduce) == Combine::kAdd)
+    return use(invoke<ScatterAddInPlaceOf>(args, self, index, src));
+  return use(invoke<ScatterMultiply>(args, self, index, src));
+}
+
+}  // namespace
+
+HEARTH_DEFINE_POINTWISE(scatter, (int64_t dim, const Tensor& index, const Tensor& src),
+                        invoke<Scatter>({wrap_dim(dim, self.dim())}, self, index, src))
+HEARTH_DEFINE_POINTWISE(scatter, (int64_t dim, const Tensor& index, const Scalar& value),
+                        invoke<Scatter>({wrap_dim(dim, self.dim())}, self, index,
+                                        scattered(self, index, value)))
+
+#define HEARTH_DEFINE_SCATTER_REDUCE(T, source)                                                 \
+  HEARTH_DEFINE_METHOD(Tensor, scatter,                                                         \
+                       (int64_t dim, const Tensor& index, T src, std::string_view reduce),      \
+                       scatter_reduced(self, dim, index, source, reduce,                        \
+                                       [](const auto& call) { return call.call(); }))           \
+  Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, T src, std::string_view reduce)    \
+      const {                                                                                   \
+    const Tensor& self = *this;                                                                 \
+    return scatter_reduced(self, dim, index, source, reduce,                                    \
+                           [&](const auto& call) -> Tensor& { return call.inplace(self); });    \
+  }                                                                                             \
+  Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, T src,                       \
+                   std::string_view reduce) {                                                   \
+    return self.scatter_(dim, index, src, reduce);                                              \
+  }                                                                                             \
+  Tensor& scatter_out(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, T src, \
+                      std::string_view reduce) {                                                \
+    return scatter_reduced(self, dim, index, source, reduce,                                    \
+                           [&](const auto& call) -> Tensor& { return call.out(out); });         \
+  }
+HEARTH_DEFINE_SCATTER_REDUCE(const Tensor&, src)
+HEARTH_DEFINE_SCATTER_REDUCE(const Scalar&, scattered(self, index, src))
+#undef HEARTH_DEFINE_SCATTER_REDUCE
+
+HEARTH_DEFINE_OUT(index_select, (int64_t dim, const Tensor& index),
+                  invoke<IndexSelect>({wrap_dim(dim, self.dim())}, self, index))
+HEARTH_DEFINE_POINTWISE(index_add,
+                        (int64_t dim, const Tensor& index, const Tensor& source,
+                         const Scalar& alpha),
+                        index_add_of(self, dim, index, times(source, alpha)))
+HEARTH_DEFINE_POINTWISE(index_copy, (int64_t dim, const Tensor& index, const Tensor& source),
+                        index_copy_of(self, wrap_dim(dim, self.dim()), index,
+                                      index_copy_source(self, wrap_dim(dim, self.dim()), index,
+                                                        source)))
+HEARTH_DEFINE_POINTWISE(index_fill, (int64_t dim, const Tensor& index, const Scalar& value),
+                        invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
+                                          filling(self, value)))
+HEARTH_DEFINE_POINTWISE(index_fill, (int64_t dim, const Tensor& index, const Tensor& value),
+                        invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
+                                          filling(self, value)))
+
+}  // namespace hearth

@@ -1,0 +1,83 @@
+// Views that show a part of a tensor, each described once for infer and for the derivative.
+#pragma once
+
+#include <algorithm>
+
+#include "ops/copy.h"
+#include "ops/define.h"
+#include "ops/view_shape.h"
+
+namespace hearth {
+
+/// Zeros of a view's base, with a gradient written where the view looks: the derivative of windows.
+template <class ViewOp>
+struct IntoZeros {
+  struct Args {
+    typename ViewOp::Args view;
+    Dims sizes;
+    HEARTH_FIELDS(view, sizes)
+  };
+  static constexpr OpInfo info{.name = ViewOp::kBackwardName};
+  static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    const View out = c.out();
+    launch_fill(c.ctx, out, 0);
+    View window = out;
+    ViewOp::narrow(args.view, window);
+    launch_copy(c.ctx, window, c.in(0));
+  }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<ViewOp>(args.view, c.grad()).call());
+  }
+};
+
+/// The same memory described by a View, for infer.
+inline View described(const TensorImpl& impl) {
+  View view;
+  view.dtype = impl.dtype;
+  view.dim = impl.dim;
+  view.numel = impl.numel;
+  std::copy_n(impl.sizes_data(), impl.dim, view.sizes);
+  std::copy_n(impl.strides_data(), impl.dim, view.strides);
+  return view;
+}
+
+/// A view op that narrows a View: geometry and offset in one place, for infer and for the
+/// derivative.
+template <class Op>
+void infer_window(const typename Op::Args& args, Infer& c, int output = 0) {
+  View view = described(c.in(0));
+  const int64_t moved = Op::narrow(args, view);
+  set_view(c, Dims(IntArrayRef(view.sizes, size_t(view.dim))),
+           Dims(IntArrayRef(view.strides, size_t(view.dim))), moved, output);
+}
+
+/// Moves the window's first element; returns by how many elements.
+inline int64_t advance(View& view, int64_t elements) {
+  if (view.data) view.data = view.as<char>() + elements * int64_t(element_size(view.dtype));
+  return elements;
+}
+
+inline void recount(View& view) {
+  view.numel = 1;
+  for (int d = 0; d < view.dim; ++d) view.numel *= view.sizes[d];
+}
+
+/// Drops a dimension of a View.
+inline void remove_dim(View& view, int dim) {
+  for (int d = dim + 1; d < view.dim; ++d) {
+    view.sizes[d - 1] = view.sizes[d];
+    view.strides[d - 1] = view.strides[d];
+  }
+  --view.dim;
+}
+
+/// The part [start, start + length) of dimension dim.
+inline View narrowed(View view, int64_t dim, int64_t start, int64_t length) {
+  advance(view, start * view.strides[dim]);
+  view.sizes[dim] = length;
+  recount(view);
+  return view;
+}
+
+}  // namespace hearth

@@ -1,0 +1,266 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "hearth/autograd.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+Input indices(std::vector<int64_t> sizes, int64_t below) {
+  return {std::move(sizes), Draw::kIndex, below};
+}
+
+/// Every index in its own column, so that no place is written twice.
+Row scatter_row(std::string name, std::string_view reduce) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = {reduce.empty() ? "scatter" : "scatter_reduce"};
+  row.cases = {{{{4, 3}}, indices({1, 3}, 4), {{2, 3}}}, {{{2, 3}}, indices({0, 3}, 2), {{1, 3}}}};
+  row.dtypes = dtypes::kRealAndBool;
+  row.orders = reduce.empty() ? 2 : 0;
+  row.call = [=](const Tensors& in) {
+    if (!reduce.empty()) return Tensors{in[0].detach().scatter(0, in[1], in[2].detach(), reduce)};
+    return Tensors{in[0].scatter(0, in[1], in[2])};
+  };
+  row.reference = [=](const Arrays& in) {
+    Array out = in[0];
+    for (int64_t i = 0; i < int64_t(in[1].values.size()); ++i) {
+      const Position from = position_of(i, in[1].sizes);
+      double& to =
+          out.values[size_t(linear_of({int64_t(in[1].values[size_t(i)]), from[1]}, out.sizes))];
+      const double value = at(in[2], from);
+      to = reduce == "add" ? to + value : reduce == "multiply" ? to * value : value;
+    }
+    return Arrays{out};
+  };
+  row.out = [=](Tensor& out, const Tensors& in) {
+    if (reduce.empty())
+      scatter_out(out, in[0], 0, in[1], in[2]);
+    else
+      scatter_out(out, in[0], 0, in[1], in[2], reduce);
+  };
+  row.inplace = [=](Tensor& self, const Tensors& in) {
+    if (reduce.empty())
+      self.scatter_(0, in[1], in[2]);
+    else
+      self.scatter_(0, in[1], in[2], reduce);
+  };
+  row.refusals = {
+      {[] { ones({3}).scatter(0, zeros({1}, kLong), ones({1}, kDouble)); },
+       "scatter(): Expected self.dtype to be equal to src.dtype"},
+      {[] { ones({3}).scatter(0, zeros({2}, kLong), ones({1})); },
+       "Expected index [2] to be no larger than self [3] apart from dimension 0 and to be no "
+       "larger size than src [1]"},
+      {[] { ones({3}).scatter(0, zeros({1}, kLong), ones({1}), "mean"); },
+       "reduce argument must be either add or multiply."},
+      {[] { ones({3}, kChar).scatter(0, zeros({1}, kLong), 300); },
+       "value cannot be converted to type int8_t without overflow"}};
+  for (const Device device : devices())
+    row.refusals.push_back(refusal_on(
+        device,
+        [](Device where) {
+          ones({3}).to(where, kFloat).scatter(0, full({1}, 5, kLong).to(where, kLong), 2);
+        },
+        "index 5 is out of bounds for dimension 0 with size 3"));
+  return row;
+}
+
+Row scatter_value_row() {
+  Row row = scatter_row("scatter_value", "");
+  row.cases = {{{{4, 3}}, indices({2, 3}, 4)}, {{{2, 3}}, indices({0, 3}, 2)}};
+  row.call = [](const Tensors& in) { return Tensors{in[0].scatter(0, in[1], 3)}; };
+  row.out = [](Tensor& out, const Tensors& in) { scatter_out(out, in[0], 0, in[1], 3); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.scatter_(0, in[1], 3); };
+  row.reference = [](const Arrays& in) {
+    Array out = in[0];
+    for (int64_t i = 0; i < int64_t(in[1].values.size()); ++i)
+      out.values[size_t(linear_of(
+          {int64_t(in[1].values[size_t(i)]), position_of(i, in[1].sizes)[1]}, out.sizes))] = 3;
+    return Arrays{out};
+  };
+  return row;
+}
+
+Row index_select_row() {
+  Row row;
+  row.name = "index_select";
+  row.covers = {"index_select"};
+  row.cases = {{{{3, 5}}, indices({4}, 5)},
+               {{{2, 3, 4}}, indices({2}, 3)},
+               {{{2, 3}}, indices({}, 3)},
+               {{{0, 3}}, indices({2}, 3)},
+               {{{2, 3}}, indices({0}, 3)}};
+  row.dtypes = dtypes::kRealAndBool;
+  row.call = [](const Tensors& in) { return Tensors{in[0].index_select(1, in[1])}; };
+  row.reference = [](const Arrays& in) {
+    std::vector<int64_t> sizes = in[0].sizes;
+    sizes[1] = int64_t(in[1].values.size());
+    return Arrays{build(sizes, [&](Position p) {
+      p[1] = int64_t(in[1].values[size_t(p[1])]);
+      return at(in[0], p);
+    })};
+  };
+  row.out = [](Tensor& out, const Tensors& in) { index_select_out(out, in[0], 1, in[1]); };
+  row.refusals = {{[] {
+                     ones({3}).index_select(0, zeros({1, 1}, kLong));
+                   },
+                   "index_select(): Index is supposed to be a vector"},
+                  {[] { ones({3}).index_select(0, zeros({1})); },
+                   "index_select(): Expected dtype int32 or int64 for index"},
+                  {[] { ones({}).index_select(0, zeros({2}, kLong)); },
+                   "index_select(): Index to scalar can have only 1 value, got 2 value(s)"}};
+  for (const Device device : devices())
+    row.refusals.push_back(refusal_on(
+        device,
+        [](Device where) {
+          ones({3}).to(where, kFloat).index_select(0, full({1}, -1, kLong).to(where, kLong));
+        },
+        "index -1 is out of bounds for dimension 0 with size 3"));
+  return row;
+}
+
+/// index_add and index_copy along dimension 1; `write` says what becomes of an element.
+Row write_row(std::string name, std::string op, std::vector<Case> cases,
+              std::function<Tensor(const Tensors&)> call,
+              std::function<double(double, double)> write) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = {std::move(op)};
+  row.cases = std::move(cases);
+  row.dtypes = dtypes::kRealAndBool;
+  row.slack = 4;
+  row.call = [call = std::move(call)](const Tensors& in) { return Tensors{call(in)}; };
+  row.reference = [write = std::move(write)](const Arrays& in) {
+    Array out = in[0];
+    for (int64_t i = 0; i < int64_t(in[2].values.size()); ++i) {
+      Position p = position_of(i, in[2].sizes);
+      p[1] = int64_t(in[1].values[size_t(p[1])]);
+      double& to = out.values[size_t(linear_of(p, out.sizes))];
+      to = write(to, in[2].values[size_t(i)]);
+    }
+    return Arrays{out};
+  };
+  return row;
+}
+
+Row index_add_row() {
+  Row row = write_row(
+      "index_add", "index_add",
+      {{{{3, 5}}, indices({4}, 5), {{3, 4}}}, {{{2, 3, 2}}, indices({2}, 3), {{2, 2, 2}}}},
+      [](const Tensors& in) { return in[0].index_add(1, in[1], in[2]); },
+      [](double a, double b) { return a + b; });
+  row.out = [](Tensor& out, const Tensors& in) { index_add_out(out, in[0], 1, in[1], in[2]); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.index_add_(1, in[1], in[2]); };
+  const Tensor one = zeros({1}, kLong);
+  row.refusals = {
+      {[=] { ones({3}).index_add(0, one, ones({2})); },
+       "index_add_(): Number of indices (1) should be equal to source.size(dim): (2), for dim: 0"},
+      {[=] { ones({3}).index_add(0, one, ones({1}, kDouble)); },
+       "index_add_(): self (Float) and source (Double) must have the same scalar type"},
+      {[=] {
+         ones({3}).index_add(0, one.view({1, 1}), ones({1}));
+       },
+       "index_add_(): Index is supposed to be a vector, but got dim: 2 with type: Long and size: "
+       "[1, 1]"},
+      {[=] { ones({3}).index_add(0, one.to(kFloat), ones({1})); },
+       "index_add_(): Expected dtype int32/int64 for index but got: Float"},
+      {[=] {
+         ones({3, 2}).index_add(0, one, ones({1, 3}));
+       },
+       "source tensor shape must match self tensor shape, excluding the specified dimension. Got "
+       "self.shape = [3, 2] source.shape = [1, 3]"}};
+  return row;
+}
+
+Row index_copy_row() {
+  Row row = write_row(
+      "index_copy", "index_copy",
+      {{{{3, 5}}, indices({1}, 5), {{3, 1}}}, {{{2, 3, 2}}, indices({1}, 3), {{2, 1, 2}}}},
+      [](const Tensors& in) { return in[0].index_copy(1, in[1], in[2]); },
+      [](double, double b) { return b; });
+  row.out = [](Tensor& out, const Tensors& in) { index_copy_out(out, in[0], 1, in[1], in[2]); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.index_copy_(1, in[1], in[2]); };
+  const Tensor one = zeros({1}, kLong);
+  row.refusals = {
+      {[=] { ones({3}).index_copy(0, one, ones({2})); },
+       "index_copy_(): Number of indices (1) should be equal to source.size(dim) (2)"},
+      {[=] { ones({3}).index_copy(0, one, ones({1}, kDouble)); },
+       "index_copy_(): self and source expected to have the same dtype, but got (self) Float and "
+       "(source) Double"},
+      {[=] {
+         ones({3}).index_copy(0, one.view({1, 1}), ones({1}));
+       },
+       "index_copy_(): Index should have dimension 1 or 0 (got 2)"},
+      {[=] { ones({3}).index_copy(0, one.to(kInt), ones({1})); },
+       "index_copy_(): Expected a long tensor for index, but got Int"},
+      {[=] {
+         ones({3, 2}).index_copy(0, one, ones({1}));
+       },
+       "index_copy_(): When source and destination are not scalars, their dimensionality must "
+       "match. Source dimensionality (1), destination dimensionality (2)"}};
+  return row;
+}
+
+Row index_fill_row() {
+  Row row;
+  row.name = "index_fill";
+  row.covers = {"index_fill"};
+  row.cases = {
+      {{{3, 5}}, indices({2}, 5)}, {{{2, 3, 2}}, indices({2}, 3)}, {{{2, 3}}, indices({0}, 3)}};
+  row.dtypes = dtypes::kRealAndBool;
+  row.call = [](const Tensors& in) { return Tensors{in[0].index_fill(1, in[1], 3)}; };
+  row.reference = [](const Arrays& in) {
+    return Arrays{build(in[0].sizes, [&](const Position& p) {
+      const auto& list = in[1].values;
+      return std::find(list.begin(), list.end(), double(p[1])) != list.end() ? 3 : at(in[0], p);
+    })};
+  };
+  row.out = [](Tensor& out, const Tensors& in) { index_fill_out(out, in[0], 1, in[1], 3); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.index_fill_(1, in[1], 3); };
+  row.refusals = {{[] {
+                     ones({3}).index_fill(0, zeros({1, 1}, kLong), 1);
+                   },
+                   "Index has to be a vector/scalar"},
+                  {[] { ones({3}).index_fill(0, zeros({1}, kInt), 1); },
+                   "index_fill_(): Expected dtype int64 for index."},
+                  {[] { ones({3}).index_fill(0, zeros({1}, kLong), ones({2})); },
+                   "index_fill_ only supports a 0-dimensional value tensor, but got tensor with 1 "
+                   "dimension(s)."}};
+  return row;
+}
+
+const Register registered[] = {
+    Register(scatter_row("scatter", "")),
+    Register(scatter_row("scatter_add_to", "add")),
+    Register(scatter_row("scatter_multiply", "multiply")),
+    Register(scatter_value_row()),
+    Register(index_select_row()),
+    Register(index_add_row()),
+    Register(index_copy_row()),
+    Register(index_fill_row()),
+};
+
+TEST(Scatter, NumbersTakePartAsVectors) {
+  for (const Device device : devices()) {
+    const Tensor x = full({}, 2.0, TensorOptions(device)),
+                 at = zeros({1}, TensorOptions(kLong).device(device));
+    EXPECT_EQ(x.index_select(0, at).item<float>(), 2) << device;
+    EXPECT_EQ(x.index_fill(0, at, 5).item<float>(), 5) << device;
+    EXPECT_EQ(x.scatter(0, at.view({}), 4).item<float>(), 4) << device;
+  }
+}
+
+TEST(Scatter, FactorsAndNegativePlaces) {
+  const Tensor at = full({1}, 1, kLong);
+  EXPECT_EQ(ones({3}).index_add(0, at, ones({1}), 2.5).select(0, 1).item<float>(), 3.5);
+  EXPECT_EQ(ones({3}).index_fill(0, at.sub(2), 5).select(0, 2).item<float>(), 5);
+  EXPECT_EQ(ones({3}).index_copy(0, at, full({}, 4.0)).select(0, 1).item<float>(), 4);
+  const Tensor value = full({}, 2.0).requires_grad_();
+  zeros({3}).index_fill(0, arange(2), value).sum().backward();
+  EXPECT_EQ(value.grad().item<float>(), 2);
+}
+
+}  // namespace
+}  // namespace hearth::testing
