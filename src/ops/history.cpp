@@ -37,8 +37,9 @@ bool any_output_differentiable(const OpCall& c) {
 }
 
 /// Whether the op's outputs can have a gradient at all, known before they exist.
-bool may_record(const OpInfo& info) {
-  if (info.promote == Promote::kToBool) return false;
+bool may_record(const OpCall& c) {
+  const OpInfo& info = *c.op.info;
+  if (info.promote == Promote::kToBool) return c.binding == Binding::kInplace;
   for (size_t i = 0; i < info.outputs; ++i)
     if (output_differentiable(info, i)) return true;
   return info.outputs == 0;
@@ -135,7 +136,11 @@ void compute_with_history(OpCall& c) {
   if (modes.flags & kAutocast && run_autocast(c)) return;
   std::optional<Observation> observation;
   if (modes.flags & kObserved) observation.emplace(ObservedCall{c.op, c.args, c.inputs, c.outputs});
-  const SlotSet needs = may_record(*c.op.info) ? wanted_gradients(c) : 0;
+  const SlotSet needs = may_record(c) ? wanted_gradients(c) : 0;
+  // In place the old history would stay.
+  if (c.binding == Binding::kInplace && c.op.functor >= 0 && modes.grad_enabled &&
+      autograd::requires_grad(impl_of(c.outputs[0])))
+    check_has_derivative(c);
   check_binding(c, needs != 0);
   if (needs == 0) {
     compute(c);

@@ -100,16 +100,29 @@ void grad_pointwise(const OpRecord&, const void* args, Grad& c) {
 }
 
 template <class F>
+inline constexpr SlotSet differentiable_inputs = (fn::has_formula<F, 1> ? 1u : 0u) |
+                                                 (fn::has_formula<F, 2> ? 2u : 0u) |
+                                                 (fn::has_formula<F, 3> ? 4u : 0u);
+
+/// What a comparison writes in place into a floating-point tensor does not depend on anything.
+inline void grad_of_test(const OpRecord&, const void*, Grad& c) {
+  for (int i = 0; i < c.inputs(); ++i)
+    if (c.needs(i))
+      c.set(i, zeros(c.in_sizes(i), TensorOptions(c.in_dtype(i)).device(c.in_device(i))));
+}
+
+template <class F>
+constexpr auto grad_function() -> decltype(OpRecord::grad) {
+  if (F::info.promote == Promote::kToBool) return &grad_of_test;
+  return differentiable_inputs<F> ? &grad_pointwise<F> : nullptr;
+}
+
+template <class F>
 SlotSet saves_pointwise(const OpRecord&, const void*, SlotSet needs) {
   if (F::info.grad_of_output) return out_slot(0);
   return (needs & 1u ? fn::reads<F, 1> : 0u) | (needs & 2u ? fn::reads<F, 2> : 0u) |
          (needs & 4u ? fn::reads<F, 3> : 0u);
 }
-
-template <class F>
-inline constexpr SlotSet differentiable_inputs = (fn::has_formula<F, 1> ? 1u : 0u) |
-                                                 (fn::has_formula<F, 2> ? 2u : 0u) |
-                                                 (fn::has_formula<F, 3> ? 4u : 0u);
 
 }  // namespace detail
 
@@ -122,9 +135,10 @@ inline constexpr OpRecord pointwise_record{
     .arguments = &arguments_of<F>,
     .infer = &infer_pointwise,
     .launch = &launch_pointwise,
-    .grad = detail::differentiable_inputs<F> ? &detail::grad_pointwise<F> : nullptr,
+    .grad = detail::grad_function<F>(),
     .saves = &detail::saves_pointwise<F>,
-    .differentiable = detail::differentiable_inputs<F>,
+    .differentiable = F::info.promote == Promote::kToBool ? ~SlotSet(0)
+                                                          : detail::differentiable_inputs<F>,
     .functor = fn::number_of<F>};
 
 /// pointwise(functor, inputs...): an invocation of the functor's op.

@@ -1,6 +1,8 @@
+#include <gtest/gtest.h>
+
 #include <cmath>
 
-#include "tests/support/op_table.h"
+#include "tests/ops/pointwise_rows.h"
 
 namespace hearth::testing {
 namespace {
@@ -10,15 +12,100 @@ double gelu_reference(double x) {
   return x * 0.5 * std::erfc(-x * std::sqrt(0.5));
 }
 
-Row gelu_row() {
-  Row row = unary_row("gelu", &hearth::gelu, gelu_reference);
-  row.out = [](Tensor& out, const Tensors& in) { gelu_out(out, in[0]); };
-  row.inplace = [](Tensor& self, const Tensors&) { self.gelu_(); };
-  row.refusals = {{[] { gelu(ones({2}, kLong)); }, "\"gelu\" not implemented for 'Long'"}};
+double gelu_tanh_reference(double x) {
+  return x / (1 + std::exp(-2 * std::sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
+}
+
+double softplus_reference(double x, double beta, double threshold) {
+  return beta * x > threshold ? x : std::log1p(std::exp(beta * x)) / beta;
+}
+
+double between(double x, double lo, double hi) { return x < lo ? lo : x > hi ? hi : x; }
+
+double log_sigmoid_reference(double x) {
+  return (x < 0 ? x : 0) - std::log1p(std::exp(-std::fabs(x)));
+}
+
+double mish_reference(double x) { return x > 50 ? x : x * std::tanh(std::log1p(std::exp(x))); }
+
+double elu_reference(double x, double alpha, double scale, double input_scale) {
+  return x <= 0 ? scale * alpha * std::expm1(input_scale * x) : scale * x;
+}
+
+Row named(Row row, const char* covered) {
+  row.covers = {covered};
   return row;
 }
 
-const Register gelu_registered{gelu_row()};
+Row without_inplace(Row row) {
+  row.inplace = nullptr;
+  return row;
+}
+
+Row refuses(Row row, std::function<void()> call, std::string says) {
+  row.refusals.push_back({std::move(call), std::move(says)});
+  return row;
+}
+
+constexpr double kAlpha = 1.6732632423543772848, kScale = 1.0507009873554804934;
+
+#define OUT_ROW(row_name, function, reference, ...)                                               \
+  [] {                                                                                            \
+    Row row = unary_row(                                                                          \
+        row_name, [](const Tensor& x) { return hearth::function(x __VA_OPT__(, ) __VA_ARGS__); }, \
+        [](double x) -> double { return reference; });                                            \
+    row.covers = {#function};                                                                     \
+    row.slack = 2;                                                                                \
+    row.out = [](Tensor& out, const Tensors& in) {                                                \
+      hearth::function##_out(out, in[0] __VA_OPT__(, ) __VA_ARGS__);                              \
+    };                                                                                            \
+    return row;                                                                                   \
+  }()
+#define ROW(row_name, function, reference, ...) \
+  POINTWISE_ROW(row_name, function, Draw::kNormal, reference __VA_OPT__(, ) __VA_ARGS__)
+
+const Register registered[] = {
+    Register(refuses(
+        ROW("gelu", gelu, gelu_reference(x)), [] { gelu(ones({2}, kLong)); },
+        "\"gelu\" not implemented for 'Long'")),
+    Register(refuses(
+        ROW("gelu_tanh", gelu, gelu_tanh_reference(x), "tanh"), [] { gelu(ones({2}), "erf"); },
+        "approximate argument must be either none or tanh.")),
+    Register(of_all_numbers(ROW("sigmoid", sigmoid, 1 / (1 + std::exp(-x))))),
+    Register(refuses(
+        of_real_numbers(ROW("relu", relu, x <= 0 ? 0 : x)), [] { relu(ones({2}, kBool)); },
+        "Boolean inputs not supported for relu")),
+    Register(named(of_real_numbers(ROW("relu6", relu6, between(x, 0, 6))), "hardtanh")),
+    Register(ROW("silu", silu, x / (1 + std::exp(-x)))),
+    Register(ROW("elu", elu, elu_reference(x, 1, 1, 1))),
+    Register(ROW("elu_scaled", elu, elu_reference(x, 0.5, 2, 1.5), 0.5, 2, 1.5)),
+    Register(
+        without_inplace(named(unary_row(
+                                  "selu", [](const Tensor& x) { return selu(x); },
+                                  [](double x) { return elu_reference(x, kAlpha, kScale, 1); }),
+                              "elu"))),
+    Register(refuses(
+        named(ROW("celu", celu, elu_reference(x, 0.5, 1, 2), 0.5), "elu"),
+        [] { celu(ones({2}), 0); }, "ZeroDivisionError: alpha cannot be 0 for CELU")),
+    Register(ROW("leaky_relu", leaky_relu, x > 0 ? x : 0.2 * x, 0.2)),
+    Register(OUT_ROW("softplus", softplus, softplus_reference(x, 1, 20))),
+    Register(OUT_ROW("softplus_scaled", softplus, softplus_reference(x, 2, 1), 2, 1)),
+    Register(OUT_ROW("log_sigmoid", log_sigmoid, log_sigmoid_reference(x))),
+    Register(ROW("hardsigmoid", hardsigmoid, between(x + 3, 0, 6) / 6)),
+    Register(ROW("hardswish", hardswish, x* between(x + 3, 0, 6) / 6)),
+    Register(refuses(
+        of_real_numbers(ROW("hardtanh", hardtanh, between(x, 0, 1), 0, 1)),
+        [] { hardtanh(ones({2}, kByte)); },
+        "cannot do hardtanh on an unsigned type with negative limits")),
+    Register(ROW("mish", mish, mish_reference(x))),
+    Register(of_real_numbers(ROW("threshold", threshold, x <= 1 ? 20 : x, 1, 20))),
+};
+
+TEST(Activation, TheIdentityAtABoundHasNoGradient) {
+  const Tensor x = ones({1}, kDouble).requires_grad_();
+  hardtanh(x).sum().backward();
+  EXPECT_EQ(x.grad().item<double>(), 0);
+}
 
 Row softsign_row() {
   Row row =

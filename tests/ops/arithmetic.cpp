@@ -3,7 +3,9 @@
 #include <cmath>
 
 #include "hearth/cuda.h"
-#include "tests/support/op_table.h"
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "tests/ops/pointwise_rows.h"
 
 namespace hearth::testing {
 namespace {
@@ -76,19 +78,6 @@ Row mul_row() {
   return row;
 }
 
-Row div_row() {
-  Row row = binary_row(
-      "div", [](const Tensor& a, const Tensor& b) { return a.div(b); },
-      [](double a, double b) { return a / b; });
-  row.dtypes = dtypes::kRealAndBool;
-  row.results = {Result::kFloat};
-  row.out = [](Tensor& out, const Tensors& in) { div_out(out, in[0], in[1]); };
-  row.inplace = [](Tensor& self, const Tensors& in) { self.div_(in[1]); };
-  row.refusals = {{[] { ones({2}, kLong).div_(2); },
-                   "result type Float can't be cast to the desired output type Long"}};
-  return row;
-}
-
 Row pow_row() {
   Row row = binary_row(
       "pow", [](const Tensor& a, const Tensor& b) { return a.pow(b); },
@@ -125,19 +114,97 @@ Row abs_row() {
   return row;
 }
 
-double larger(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? std::nan("") : a > b ? a : b;
-}
-double smaller(double a, double b) {
-  return std::isnan(a) || std::isnan(b) ? std::nan("") : a < b ? a : b;
+Row rsub_row() {
+  Row row = POINTWISE_ROW2(rsub, Draw::kNormal, dtypes::kReal, b - a);
+  row.covers = {"sub"};
+  return row;
 }
 
-Row extreme_row(std::string name, Tensor (*op)(const Tensor&, const Tensor&),
-                Tensor& (*out)(Tensor&, const Tensor&, const Tensor&),
-                double (*reference)(double, double)) {
-  Row row = binary_row(std::move(name), op, reference);
+Row sign_row() {
+  Row row = POINTWISE_ROW("sign", sign, Draw::kNormal, x > 0 ? 1 : x < 0 ? -1 : 0);
   row.dtypes = dtypes::kRealAndBool;
-  row.out = [out](Tensor& target, const Tensors& in) { out(target, in[0], in[1]); };
+  return row;
+}
+
+Row power_of_number_row() {
+  Row row = unary_row(
+      "pow_of_number", [](const Tensor& x) { return pow(2, x); },
+      [](double x) { return std::exp2(x); }, Draw::kPositive);
+  row.covers = {"pow"};
+  row.dtypes = dtypes::kReal;
+  row.slack = 4;
+  row.special_values = false;
+  return row;
+}
+
+Row float_power_row() {
+  Row row = binary_row(
+      "float_power", [](const Tensor& a, const Tensor& b) { return a.float_power(b); },
+      [](double a, double b) { return std::pow(a, b); }, Draw::kPositive);
+  row.covers = {};
+  row.dtypes = dtypes::kReal;
+  row.results = {Result::kDouble};
+  row.refusals = {{[] { ones({2}).float_power_(2); },
+                   "the base given to float_power_ has dtype Float but the operation's result "
+                   "requires dtype Double"}};
+  return row;
+}
+
+Row lerp_row() {
+  Row row = ternary_row(
+      "lerp", [](const Tensors& in) { return in[0].lerp(in[1], in[2]); },
+      [](const double* x) { return x[0] + x[2] * (x[1] - x[0]); });
+  row.out = [](Tensor& out, const Tensors& in) { lerp_out(out, in[0], in[1], in[2]); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.lerp_(in[1], in[2]); };
+  row.refusals = {{[] { ones({2}).lerp(ones({2}, kDouble), 0.5); },
+                   "expected dtype float for `end` but got dtype double"},
+                  {[] { ones({2}).lerp(ones({2}), ones({2}, kDouble)); },
+                   "expected dtype float for `weight` but got dtype double"},
+                  {[] { ones({2}, kLong).lerp(ones({2}, kLong), 0.5); },
+                   "\"lerp\" not implemented for 'Long'"}};
+  return row;
+}
+
+Row lerp_number_row() {
+  Row row = binary_row(
+      "lerp_number", [](const Tensor& a, const Tensor& b) { return a.lerp(b, 0.3); },
+      [](double a, double b) { return a + 0.3 * (b - a); });
+  row.covers = {"lerp"};
+  row.promotes = false;
+  return row;
+}
+
+Row addcmul_row() {
+  Row row = ternary_row(
+      "addcmul", [](const Tensors& in) { return in[0].addcmul(in[1], in[2], 2); },
+      [](const double* x) { return x[0] + 2 * x[1] * x[2]; });
+  row.dtypes = dtypes::kReal;
+  row.out = [](Tensor& out, const Tensors& in) { addcmul_out(out, in[0], in[1], in[2], 2); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.addcmul_(in[1], in[2], 2); };
+  row.refusals = {{[] { addcmul(ones({2}, kBool), ones({2}, kBool), ones({2}, kBool)); },
+                   "\"addcmul\" not implemented for 'Bool'"}};
+  return row;
+}
+
+Row addcdiv_row() {
+  Row row = ternary_row(
+      "addcdiv", [](const Tensors& in) { return in[0].addcdiv(in[1], in[2], 0.5); },
+      [](const double* x) { return x[0] + 0.5 * x[1] / x[2]; });
+  row.out = [](Tensor& out, const Tensors& in) { addcdiv_out(out, in[0], in[1], in[2], 0.5); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.addcdiv_(in[1], in[2], 0.5); };
+  row.refusals = {{[] { ones({2}).addcdiv(ones({2}, kLong), ones({2}, kLong)); },
+                   "Integer division with addcdiv is no longer supported"}};
+  return row;
+}
+
+Row heaviside_row() {
+  Row row = POINTWISE_ROW2(heaviside, Draw::kSmall, dtypes::kRealAndBool, a == 0 ? b : a > 0);
+  row.promotes = false;
+  row.orders = 0;
+  row.refusals = {{[] { ones({2}).heaviside(ones({2}, kLong)); },
+                   "heaviside is not yet implemented for tensors with different dtypes."},
+                  {[] { (ones({2}).requires_grad_() * 2).heaviside_(ones({2})); },
+                   "derivative for heaviside is not implemented"}};
   return row;
 }
 
@@ -166,13 +233,19 @@ const Register registered[] = {
     Register(add_alpha_row()),
     Register(sub_row()),
     Register(mul_row()),
-    Register(div_row()),
     Register(pow_row()),
     Register(neg_row()),
     Register(abs_row()),
     Register(where_row()),
-    Register(extreme_row("maximum", &hearth::maximum, &hearth::maximum_out, larger)),
-    Register(extreme_row("minimum", &hearth::minimum, &hearth::minimum_out, smaller)),
+    Register(rsub_row()),
+    Register(sign_row()),
+    Register(power_of_number_row()),
+    Register(float_power_row()),
+    Register(lerp_row()),
+    Register(lerp_number_row()),
+    Register(addcmul_row()),
+    Register(addcdiv_row()),
+    Register(heaviside_row()),
     Register(number_row(
         "add_number", "add", [](const Tensor& x) { return x.add(3, 2); },
         [](double x) { return x + 6; })),
@@ -196,6 +269,25 @@ TEST(Arithmetic, NumbersChangeTheDtypeByTheirKindOnly) {
   EXPECT_EQ(ones({2}, kBool).add(1).scalar_type(), kLong);
   EXPECT_EQ(ones({2}, kLong).div(2).scalar_type(), kFloat);
   EXPECT_EQ(ones({2}).mul(Scalar(complex<double>(0, 1))).scalar_type(), kComplexFloat);
+}
+
+TEST(Arithmetic, OtherNames) {
+  const Tensor a = tensor({1.5f, -2.f}), b = tensor({0.5f, 4.f});
+  EXPECT_TRUE(subtract(a, b).equal(a.sub(b)) && multiply(a, b).equal(a.mul(b)));
+  EXPECT_TRUE(negative(a).equal(-a) && absolute(a).equal(a.abs()) && sgn(a).equal(a.sign()));
+  EXPECT_TRUE(square(a).equal(a.mul(a)) && positive(a).equal(a));
+  EXPECT_EQ(square(ones({2}, kBool)).scalar_type(), kLong);
+  EXPECT_EQ(ones({2}, kBool).pow(2.0).scalar_type(), kFloat);
+  EXPECT_EQ(float_power(2, ones({2}, kLong)).scalar_type(), kDouble);
+}
+
+TEST(Arithmetic, WhereOfAConditionAlone) {
+  const std::vector<Tensor> found = where(tensor({0.f, 2.f, 3.f}));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_TRUE(found[0].equal(tensor({1, 2}, TensorOptions(kLong))));
+  EXPECT_EQ(where(ones({}, kBool))[0].sizes().vec(), std::vector<int64_t>{1});
+  const Tensor x = ones({2}), yes = ones({2}, kBool);
+  EXPECT_TRUE(x.where(yes, 0).equal(x));
 }
 
 TEST(Arithmetic, ComplexNumbers) {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
@@ -58,15 +60,34 @@ const Register registered[] = {
     COMPARISON(le, <=),
     COMPARISON(gt, >),
     COMPARISON(ge, >=),
-    Register(comparison_row("logical_and", &hearth::logical_and, &hearth::logical_and_out,
-                            [](double a, double b) -> double { return a != 0 && b != 0; })),
-    Register(comparison_row("logical_or", &hearth::logical_or, &hearth::logical_or_out,
-                            [](double a, double b) -> double { return a != 0 || b != 0; })),
-    Register(
-        test_row("logical_not", &hearth::logical_not, [](double x) -> double { return x == 0; })),
     Register(test_row("isnan", &hearth::isnan, [](double x) -> double { return std::isnan(x); })),
     Register(test_row("isinf", &hearth::isinf, [](double x) -> double { return std::isinf(x); })),
+    Register(test_row("isfinite", &hearth::isfinite,
+                      [](double x) -> double { return std::isfinite(x); })),
+    Register(
+        test_row("isposinf", &hearth::isposinf, [](double x) -> double { return x == INFINITY; })),
+    Register(
+        test_row("isneginf", &hearth::isneginf, [](double x) -> double { return x == -INFINITY; })),
+    Register(
+        test_row("signbit", &hearth::signbit, [](double x) -> double { return std::signbit(x); })),
 };
+
+TEST(Compare, OtherNamesAndInPlace) {
+  const Tensor a = tensor({1, 2, 3}, TensorOptions(kLong)), b = full({3}, 2, kLong);
+  EXPECT_TRUE(greater(a, b).equal(a > b) && greater_equal(a, b).equal(a >= b));
+  EXPECT_TRUE(less(a, 2).equal(a < 2) && less_equal(a, 2).equal(a <= 2));
+  EXPECT_TRUE(not_equal(a, b).equal(a != b));
+  EXPECT_TRUE(a.clone().lt_(b).equal(tensor({1, 0, 0}, TensorOptions(kLong))));
+  EXPECT_TRUE(a.to(kFloat).ge_(2).equal(tensor({0.f, 1.f, 1.f})));
+}
+
+TEST(Compare, InPlaceHasAGradientOfZero) {
+  const Tensor x = ones({2}).requires_grad_();
+  Tensor y = x * 2;
+  y.gt_(1);
+  (y * x).sum().backward();
+  EXPECT_TRUE(x.grad().equal(ones({2})));
+}
 
 TEST(Compare, EqualLooksAtSizesAndElements) {
   EXPECT_TRUE(ones({2, 3}).equal(ones({2, 3})));

@@ -1,98 +1,94 @@
-#include <cmath>
+#include <gtest/gtest.h>
 
-#include "tests/support/op_table.h"
+#include "tests/ops/pointwise_rows.h"
 
 namespace hearth::testing {
 namespace {
 
-using Unary = Tensor (*)(const Tensor&);
-using UnaryOut = Tensor& (*)(Tensor&, const Tensor&);
-using UnaryInplace = Tensor& (*)(Tensor&);
+/// By halving: erf grows.
+double erfinv_reference(double x) {
+  if (!(std::fabs(x) < 1)) return std::fabs(x) == 1 ? x * INFINITY : std::nan("");
+  long double low = -6, high = 6;
+  for (int i = 0; i < 100; ++i) {
+    const long double middle = (low + high) / 2;
+    (std::erf(middle) < static_cast<long double>(x) ? low : high) = middle;
+  }
+  return double(low);
+}
 
-Row math_row(std::string name, Unary op, UnaryOut out, UnaryInplace inplace,
-             double (*reference)(double), Draw draw = Draw::kNormal) {
-  Row row = unary_row(std::move(name), op, reference, draw);
+double nan_to_num_reference(double x) {
+  return std::isnan(x) ? 1 : std::isinf(x) ? (x > 0 ? 2 : 3) : x;
+}
+
+#define MATH_ROW(name, draw, reference) \
+  Register(of_all_numbers(POINTWISE_ROW(#name, name, draw, reference)))
+#define ROUNDING_ROW(name, reference) \
+  Register(of_real_numbers(POINTWISE_ROW(#name, name, Draw::kNormal, reference)))
+
+Row nan_to_num_row() {
+  Row row =
+      POINTWISE_ROW("nan_to_num", nan_to_num, Draw::kNormal, nan_to_num_reference(x), 1, 2, 3);
   row.dtypes = dtypes::kRealAndBool;
-  row.results = {Result::kFloat};
-  row.slack = 2;
-  row.out = [out](Tensor& target, const Tensors& in) { out(target, in[0]); };
-  row.inplace = [inplace](Tensor& self, const Tensors&) { inplace(self); };
-  row.refusals = {{[inplace] {
-                     Tensor integers = ones({2}, kLong);
-                     inplace(integers);
-                   },
-                   "result type Float can't be cast to the desired output type Long"}};
-  return row;
-}
-
-/// Rounding keeps integers as they are.
-Row rounding_row(std::string name, Unary op, UnaryOut out, UnaryInplace inplace,
-                 double (*reference)(double)) {
-  Row row = math_row(std::move(name), op, out, inplace, reference);
-  row.dtypes = dtypes::kReal;
-  row.results = {Result::kSame};
-  row.refusals.clear();
-  return row;
-}
-
-#define MATH_ROW(name, draw, ...)                                  \
-  Register(math_row(                                               \
-      #name, &hearth::name, &hearth::name##_out, &hearth::name##_, \
-      [](double x) -> double { return __VA_ARGS__; }, draw))
-#define ROUNDING_ROW(name, function)                                                 \
-  Register(rounding_row(#name, &hearth::name, &hearth::name##_out, &hearth::name##_, \
-                        [](double x) -> double { return function(x); }))
-
-Row atan2_row() {
-  Row row = binary_row(
-      "atan2", [](const Tensor& a, const Tensor& b) { return a.atan2(b); },
-      [](double a, double b) { return std::atan2(a, b); });
-  row.dtypes = dtypes::kRealAndBool;
-  row.results = {Result::kFloat};
-  row.out = [](Tensor& out, const Tensors& in) { atan2_out(out, in[0], in[1]); };
-  row.inplace = [](Tensor& self, const Tensors& in) { self.atan2_(in[1]); };
-  return row;
-}
-
-Row fmod_row() {
-  Row row = binary_row(
-      "fmod", [](const Tensor& a, const Tensor& b) { return a.fmod(b); },
-      [](double a, double b) { return std::fmod(a, b); });
-  row.dtypes = dtypes::kReal;
-  row.out = [](Tensor& out, const Tensors& in) { fmod_out(out, in[0], in[1]); };
-  row.inplace = [](Tensor& self, const Tensors& in) { self.fmod_(in[1]); };
-  return row;
-}
-
-Row fmod_number_row() {
-  Row row = unary_row(
-      "fmod_number", [](const Tensor& x) { return x.fmod(3); },
-      [](double x) { return std::fmod(x, 3); });
-  row.covers = {"fmod"};
-  row.dtypes = dtypes::kReal;
   return row;
 }
 
 const Register registered[] = {
     MATH_ROW(exp, Draw::kNormal, std::exp(x)),
+    MATH_ROW(exp2, Draw::kNormal, std::exp2(x)),
     MATH_ROW(expm1, Draw::kNormal, std::expm1(x)),
     MATH_ROW(log, Draw::kPositive, std::log(x)),
+    MATH_ROW(log2, Draw::kPositive, std::log2(x)),
+    MATH_ROW(log10, Draw::kPositive, std::log10(x)),
     MATH_ROW(log1p, Draw::kPositive, std::log1p(x)),
     MATH_ROW(sqrt, Draw::kPositive, std::sqrt(x)),
     MATH_ROW(rsqrt, Draw::kPositive, 1 / std::sqrt(x)),
-    MATH_ROW(tanh, Draw::kNormal, std::tanh(x)),
     MATH_ROW(erf, Draw::kNormal, std::erf(x)),
     MATH_ROW(erfc, Draw::kNormal, std::erfc(x)),
-    MATH_ROW(sin, Draw::kNormal, std::sin(x)),
-    MATH_ROW(cos, Draw::kNormal, std::cos(x)),
-    ROUNDING_ROW(floor, std::floor),
-    ROUNDING_ROW(ceil, std::ceil),
-    ROUNDING_ROW(round, std::nearbyint),
-    ROUNDING_ROW(trunc, std::trunc),
-    Register(atan2_row()),
-    Register(fmod_row()),
-    Register(fmod_number_row()),
+    MATH_ROW(erfinv, Draw::kUnit, erfinv_reference(x)),
+    ROUNDING_ROW(floor, std::floor(x)),
+    ROUNDING_ROW(ceil, std::ceil(x)),
+    ROUNDING_ROW(round, std::nearbyint(x)),
+    ROUNDING_ROW(trunc, std::trunc(x)),
+    Register(POINTWISE_ROW("round_decimals", round, Draw::kNormal, std::nearbyint(x * 10) / 10, 1)),
+    Register(POINTWISE_ROW("round_tens", round, Draw::kNormal, std::nearbyint(x / 10) * 10, -1)),
+    Register(POINTWISE_ROW("frac", frac, Draw::kNormal, x - std::trunc(x))),
+    Register(nan_to_num_row()),
+    Register(of_all_numbers(with_inplace(
+        POINTWISE_ROW2(xlogy, Draw::kPositive, dtypes::kRealAndBool, a == 0 ? 0 : a * std::log(b)),
+        [](Tensor& self, const Tensor& other) -> Tensor& { return self.xlogy_(other); }))),
 };
+
+TEST(Math, PowersAreExact) {
+  for (const ScalarType type : {kFloat, kDouble}) {
+    const Tensor n = arange(-20, 21, type);
+    EXPECT_TRUE(log2(exp2(n)).equal(n)) << type;
+    const Tensor decades = full({4}, 10., type).pow(arange(4, type)).round();
+    EXPECT_TRUE(log10(decades).equal(arange(4, type))) << type;
+  }
+}
+
+TEST(Math, ErfinvIsTheInverseInTheTails) {
+  for (const double y : {-4.5, -2.5, -1e-8, 1e-20, 0.3, 3.0, 5.0}) {
+    const double x = std::erf(y), found = erfinv(full({}, x, kDouble)).item<double>();
+    EXPECT_NEAR(std::erf(found), x, 2e-16) << y;
+  }
+}
+
+TEST(Math, NanToNumTakesTheLargestNumbers) {
+  const Tensor x = full({1}, INFINITY);
+  EXPECT_EQ(x.to(kHalf).nan_to_num().item<double>(), 65504);
+  EXPECT_EQ(x.nan_to_num().item<float>(), __FLT_MAX__);
+  EXPECT_EQ((-x).to(kDouble).nan_to_num().item<double>(), -__DBL_MAX__);
+  EXPECT_EQ((-x).to(kBFloat16).nan_to_num().item<double>(), -0x1.fep127);
+  EXPECT_EQ(full({1}, NAN).nan_to_num().item<float>(), 0);
+}
+
+TEST(Math, XlogyOfZero) {
+  const Tensor zero = zeros({1});
+  EXPECT_EQ(zero.xlogy(0).item<float>(), 0);
+  EXPECT_TRUE(std::isnan(zero.xlogy(NAN).item<float>()));
+  EXPECT_EQ(xlogy(2, ones({1})).item<float>(), 0);
+}
 
 }  // namespace
 }  // namespace hearth::testing

@@ -12,6 +12,7 @@ import json
 import sys
 
 import torch
+import torch.nn.functional as F
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 AUTOCAST = "--autocast" in sys.argv
@@ -188,6 +189,32 @@ CALLS = {
     "pixel_unshuffle": lambda x: torch.pixel_unshuffle(x, 2),
     "arange": lambda x: torch.arange(2, 2 + 3 * len(x), 3, dtype=x.dtype),
     "linspace": lambda x: torch.linspace(-1, 2, len(x), dtype=x.dtype),
+}
+CALLS |= {
+    "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+    "elu_scaled": lambda x: torch.ops.aten.elu(x, 0.5, 2, 1.5),
+    "celu": lambda x: F.celu(x, 0.5),
+    "leaky_relu": lambda x: F.leaky_relu(x, 0.2),
+    "softplus_scaled": lambda x: F.softplus(x, 2, 1),
+    "log_sigmoid": F.logsigmoid,
+    "hardtanh": lambda x: F.hardtanh(x, 0, 1),
+    "threshold": lambda x: F.threshold(x, 1, 20),
+    "div_trunc": lambda a, b: torch.div(a, b, rounding_mode="trunc"),
+    "div_floor": lambda a, b: torch.div(a, b, rounding_mode="floor"),
+    "remainder_number": lambda x: torch.remainder(x, 3),
+    "round_decimals": lambda x: torch.round(x, decimals=1),
+    "round_tens": lambda x: torch.round(x, decimals=-1),
+    "nan_to_num": lambda x: torch.nan_to_num(x, 1, 2, 3),
+    "clamp_numbers": lambda x: torch.clamp(x, 0, 1),
+    "clamp_above": lambda x: torch.clamp(x, max=1),
+    "pow_of_number": lambda x: torch.pow(2, x),
+    "lerp_number": lambda a, b: torch.lerp(a, b, 0.3),
+    "addcmul": lambda x, a, b: torch.addcmul(x, a, b, value=2),
+    "addcdiv": lambda x, a, b: torch.addcdiv(x, a, b, value=0.5),
+}
+CALLS |= {
+    name: getattr(F, name)
+    for name in ("relu6", "silu", "elu", "selu", "softplus", "hardsigmoid", "hardswish", "mish")
 }
 for _op in ("eq", "ne", "lt", "le", "gt", "ge"):
     CALLS[_op + "_number"] = lambda x, op=_op: getattr(torch, op)(x, 1)

@@ -21,6 +21,8 @@ double draw_value(const Input& input, std::mt19937& random, int64_t index, int64
   std::uniform_real_distribution<double> unit(0, 1);
   switch (input.draw) {
     case Draw::kPositive: return 0.2 + 1.8 * unit(random);
+    case Draw::kUnit: return 1.8 * unit(random) - 0.9;
+    case Draw::kAboveOne: return 1.1 + 1.8 * unit(random);
     case Draw::kDistinct: {
       // A fixed permutation of evenly spaced values.
       const int64_t place = (index * 7919 + 13) % (count > 0 ? count : 1);

@@ -24,6 +24,8 @@ using Arrays = std::vector<Array>;
 enum class Draw {
   kNormal,    // real numbers around 0, none of them close to 0
   kPositive,  // 0.2 … 2
+  kUnit,      // -0.9 … 0.9
+  kAboveOne,  // 1.1 … 2.9
   kDistinct,  // all different, so that a maximum is unique
   kSmall,     // whole numbers from -2 to 2: zeros and ties
   kIndex,     // integers below `below`, int64

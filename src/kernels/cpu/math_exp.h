@@ -83,7 +83,8 @@ HEARTH_SIMD V exp2(V x) {
 
 template <class V>
 HEARTH_SIMD V sigmoid(V x) {
-  return 1 / (1 + exp(-x));
+  const V e = exp(-abs(x));  // not infinite, so that small results stay
+  return select(x < V(0), e, V(1)) / (1 + e);
 }
 
 template <class V>

@@ -74,19 +74,46 @@ HEARTH_SIMD V cos(V x) {
   return shifted_sin<1>(x);
 }
 
-/// The library's atan2 of one lane.
+/// Constants of atan: atan(u) = u + u z A(z), z = u², for |u| <= tan(pi/8); pi/4 in two parts.
 template <class T>
-struct Atan2Lane {
-  HEARTH_SIMD T operator()(T a, T b) const {
-    if constexpr (sizeof(T) == 4)
-      return __builtin_atan2f(a, b);
-    else
-      return __builtin_atan2(a, b);
-  }
+struct AtanConstants;
+template <>
+struct AtanConstants<float> {
+  static constexpr float kQuarterPi[] = {7.853981853e-01f, -2.185569500e-08f};
+  static constexpr float kA[] = {-3.333333176e-01f, 1.999954031e-01f, -1.426394975e-01f,
+                                 1.074366832e-01f, -6.451718869e-02f};
 };
+template <>
+struct AtanConstants<double> {
+  static constexpr double kQuarterPi[] = {7.85398163397448279e-01, 3.06161699786838302e-17};
+  static constexpr double kA[] = {
+      -3.33333333333333315e-01, 1.99999999999998040e-01,  -1.42857142856597785e-01,
+      1.11111111051505881e-01,  -9.09090875325911235e-02, 7.69229636804229649e-02,
+      -6.66642476020052055e-02, 5.87892755447380691e-02,  -5.23044364068694784e-02,
+      4.55154473402216153e-02,  -3.45693150633260907e-02, 1.62843750500433933e-02};
+};
+
 template <class V>
 HEARTH_SIMD V atan2(V a, V b) {
-  return lane_by_lane(Atan2Lane<typename V::Lane>{}, a, b);
+  using C = AtanConstants<typename V::Lane>;
+  const V y = abs(a), x = abs(b);
+  const V larger = maximum(x, y), smaller = minimum(x, y);
+  V t = select(larger == V(0), larger, smaller / larger);
+  t = select(smaller == V(kInf<V>), V(1), t);
+  // The angle is that of u plus a number of eighths of a turn.
+  const auto turned = t > V(0.41421356);
+  const V u = select(turned, (t - 1) / (t + 1), t);
+  const V z = u * u;
+  V angle = mul_add(u * z, polynomial(z, C::kA), u);
+  V eighths = select(turned, V(1), V(0));
+  const auto steep = y > x;
+  angle = select(steep, -angle, angle);
+  eighths = select(steep, 2 - eighths, eighths);
+  const auto left = signbit(b);
+  angle = select(left, -angle, angle);
+  eighths = select(left, 4 - eighths, eighths);
+  return with_sign(
+      mul_add(eighths, V(C::kQuarterPi[0]), mul_add(eighths, V(C::kQuarterPi[1]), angle)), a);
 }
 
 }  // namespace hearth::cpu::math

@@ -146,7 +146,10 @@ struct Lane {
   HEARTH_LANE_FLOATING(sin)
   HEARTH_LANE_FLOATING(cos)
 #undef HEARTH_LANE_FLOATING
-  HEARTH_LANE friend Lane sigmoid(Lane a) { return Lane(1 / (1 + ::exp(-a.v))); }
+  HEARTH_LANE friend Lane sigmoid(Lane a) {
+    const T e = ::exp(-::fabs(a.v));  // not infinite, so that small results stay
+    return Lane((a.v < 0 ? e : T(1)) / (1 + e));
+  }
 
 // Bits of integers and bools; shifts by too many bits, or by fewer than none, lose them all.
 #define HEARTH_LANE_BITS(op) \

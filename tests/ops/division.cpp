@@ -1,0 +1,121 @@
+#include <gtest/gtest.h>
+
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "tests/ops/pointwise_rows.h"
+
+namespace hearth::testing {
+namespace {
+
+double floor_remainder(double a, double b) {
+  const double rest = std::fmod(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+
+Row div_row() {
+  Row row = POINTWISE_ROW2(div, Draw::kNormal, dtypes::kRealAndBool, a / b);
+  row.results = {Result::kFloat};
+  row.inplace = [](Tensor& self, const Tensors& in) { self.div_(in[1]); };
+  row.refusals = {{[] { ones({2}, kLong).div_(2); },
+                   "result type Float can't be cast to the desired output type Long"},
+                  {[] { ones({2}).div(2, "up"); },
+                   "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found "
+                   "'up'"}};
+  return row;
+}
+
+/// Division of integers by zero is an error on the CPU.
+Row rounded_row(std::string name, std::string covers,
+                std::function<Tensor(const Tensor&, const Tensor&)> op,
+                double (*reference)(double, double)) {
+  Row row = binary_row(std::move(name), op, reference);
+  row.covers = {std::move(covers)};
+  row.dtypes = dtypes::kReal;
+  row.refusals = {{[op] { op(ones({2}, kLong), zeros({2}, kLong)); }, "ZeroDivisionError"}};
+  return row;
+}
+
+Row trunc_row() {
+  Row row = rounded_row(
+      "div_trunc", "div", [](const Tensor& a, const Tensor& b) { return a.div(b, "trunc"); },
+      [](double a, double b) { return std::trunc(a / b); });
+  row.out = [](Tensor& out, const Tensors& in) { div_out(out, in[0], in[1], "trunc"); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.div_(in[1], "trunc"); };
+  return row;
+}
+
+Row floor_row() {
+  Row row = rounded_row(
+      "div_floor", "div", [](const Tensor& a, const Tensor& b) { return a.div(b, "floor"); },
+      [](double a, double b) { return std::floor(a / b); });
+  row.out = [](Tensor& out, const Tensors& in) { div_out(out, in[0], in[1], "floor"); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.div_(in[1], "floor"); };
+  return row;
+}
+
+Row floor_divide_row() {
+  Row row = rounded_row(
+      "floor_divide", "floor_divide",
+      [](const Tensor& a, const Tensor& b) { return a.floor_divide(b); },
+      [](double a, double b) { return std::floor(a / b); });
+  row.orders = 0;
+  row.out = [](Tensor& out, const Tensors& in) { floor_divide_out(out, in[0], in[1]); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.floor_divide_(in[1]); };
+  return row;
+}
+
+Row remainder_row() {
+  Row row = rounded_row(
+      "remainder", "remainder", [](const Tensor& a, const Tensor& b) { return a.remainder(b); },
+      floor_remainder);
+  row.out = [](Tensor& out, const Tensors& in) { remainder_out(out, in[0], in[1]); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.remainder_(in[1]); };
+  return row;
+}
+
+Row fmod_row() {
+  Row row = rounded_row(
+      "fmod", "fmod", [](const Tensor& a, const Tensor& b) { return a.fmod(b); },
+      [](double a, double b) { return std::fmod(a, b); });
+  row.out = [](Tensor& out, const Tensors& in) { fmod_out(out, in[0], in[1]); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.fmod_(in[1]); };
+  return row;
+}
+
+const Register registered[] = {
+    Register(div_row()),
+    Register(trunc_row()),
+    Register(floor_row()),
+    Register(floor_divide_row()),
+    Register(remainder_row()),
+    Register(fmod_row()),
+    Register(of_real_numbers(
+        POINTWISE_ROW("remainder_number", remainder, Draw::kNormal, floor_remainder(x, 3), 3))),
+    Register(
+        of_real_numbers(POINTWISE_ROW("fmod_number", fmod, Draw::kNormal, std::fmod(x, 3), 3))),
+    Register(of_all_numbers(POINTWISE_ROW("reciprocal", reciprocal, Draw::kNormal, 1 / x))),
+};
+
+TEST(Division, FloorAtTheEdges) {
+  const auto floor = [](double a, double b) {
+    return full({}, a, kDouble).div(full({}, b, kDouble), "floor").item<double>();
+  };
+  EXPECT_EQ(floor(1.5, 0), INFINITY);
+  EXPECT_EQ(floor(-2, INFINITY), -1);
+  EXPECT_TRUE(std::signbit(floor(0, -INFINITY)));
+  EXPECT_TRUE(std::isnan(floor(INFINITY, 2)));
+  EXPECT_EQ(floor(1, 0.1), 9);  // 0.1 is a little more than a tenth
+  EXPECT_EQ(tensor({-7, 7}, TensorOptions(kLong)).floor_divide(2).select(0, 0).item<int64_t>(), -4);
+}
+
+TEST(Division, NumbersByIntegers) {
+  const Tensor n = tensor({1, 2, -4}, TensorOptions(kLong));
+  EXPECT_TRUE((2.5 / n).equal(tensor({2.5f, 1.25f, -0.625f})));
+  EXPECT_TRUE((3 % n).equal(tensor({0, 1, -1}, TensorOptions(kLong))));
+  EXPECT_TRUE((n % 3).equal(tensor({1, 2, 2}, TensorOptions(kLong))));
+  EXPECT_EQ((3.5 % n).scalar_type(), kFloat);
+  EXPECT_TRUE(true_divide(n, 2).equal(divide(n, 2)));
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,81 @@
+#pragma once
+
+// Rows of pointwise ops.
+
+#include <cmath>
+
+#include "tests/support/op_table.h"
+
+/// The row of hearth::function(x, arguments...) with its out= and in-place forms; `reference` is an
+/// expression in the double x.
+#define POINTWISE_ROW(row_name, function, draw, reference, ...)                                   \
+  [] {                                                                                            \
+    Row row = unary_row(                                                                          \
+        row_name, [](const Tensor& x) { return hearth::function(x __VA_OPT__(, ) __VA_ARGS__); }, \
+        [](double x) -> double { return reference; }, draw);                                      \
+    row.covers = {#function};                                                                     \
+    row.slack = 2;                                                                                \
+    row.out = [](Tensor& out, const Tensors& in) {                                                \
+      hearth::function##_out(out, in[0] __VA_OPT__(, ) __VA_ARGS__);                              \
+    };                                                                                            \
+    row.inplace = [](Tensor& self, const Tensors&) { self.function##_(__VA_ARGS__); };            \
+    return row;                                                                                   \
+  }()
+
+/// The row of hearth::function(a, b); `reference` is an expression in the doubles a and b.
+#define POINTWISE_ROW2(function, draw, types, reference)                                 \
+  [] {                                                                                   \
+    Row row = binary_row(                                                                \
+        #function, [](const Tensor& a, const Tensor& b) { return a.function(b); },       \
+        [](double a, double b) -> double { return reference; }, draw);                   \
+    row.dtypes = types;                                                                  \
+    row.slack = 2;                                                                       \
+    row.out = [](Tensor& out, const Tensors& in) { function##_out(out, in[0], in[1]); }; \
+    return row;                                                                          \
+  }()
+
+namespace hearth::testing {
+
+/// Integers become floats.
+inline Row of_all_numbers(Row row) {
+  row.dtypes = dtypes::kRealAndBool;
+  row.results = {Result::kFloat};
+  const auto inplace = row.inplace;
+  row.refusals = {{[inplace] {
+                     Tensor integers = ones({2}, kLong);
+                     inplace(integers, {integers, integers});
+                   },
+                   "result type Float can't be cast to the desired output type Long"}};
+  return row;
+}
+
+/// Integers stay integers.
+inline Row of_real_numbers(Row row) {
+  row.dtypes = dtypes::kReal;
+  return row;
+}
+
+inline Row with_inplace(Row row, Tensor& (*inplace)(Tensor&, const Tensor&)) {
+  row.inplace = [inplace](Tensor& self, const Tensors& in) { inplace(self, in[1]); };
+  return row;
+}
+
+/// The row of an elementwise op of three tensors.
+inline Row ternary_row(std::string name, std::function<Tensor(const Tensors&)> op,
+                       double (*reference)(const double*), Draw draw = Draw::kNormal) {
+  Row row;
+  row.name = name;
+  row.covers = {name};
+  row.cases = {{{{3, 5}, draw}, {{3, 5}, draw}, {{3, 5}, draw}},
+               {{{3, 1, 4}, draw}, {{2, 1}, draw}, {{4}, draw}},
+               {{{}, draw}, {{}, draw}, {{}, draw}},
+               {{{0, 4}, draw}, {{1, 4}, draw}, {{0, 1}, draw}},
+               {{{2, 3, 2, 2}, draw}, {{2, 3, 2, 2}, draw}, {{2, 3, 2, 2}, draw}}};
+  row.keeps_memory_format = true;
+  row.slack = 2;
+  row.call = [op](const Tensors& in) { return Tensors{op(in)}; };
+  row.reference = [reference](const Arrays& in) { return Arrays{map(in, reference)}; };
+  return row;
+}
+
+}  // namespace hearth::testing
