@@ -205,7 +205,7 @@ struct Pow {
 };
 
 using Arithmetic =
-    List<Copy, Add, Sub, Mul, Div, Neg, Abs, Where, MaskedFill, Maximum, Minimum, Pow>;
+    List<Copy, Add, Sub, Mul, Div, Neg, Abs, Where, Maximum, Minimum, Pow, MaskedFill>;
 HEARTH_NUMBER_FAMILY(Arithmetic)
 
 }  // namespace hearth::fn
