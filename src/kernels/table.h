@@ -18,7 +18,6 @@ namespace hearth {
   X(Cat)                  \
   X(Gather)               \
   X(Scatter)              \
-  X(Triangle)             \
   X(Index)                \
   X(IndexPut)             \
   X(Conv)                 \
@@ -32,7 +31,8 @@ namespace hearth {
   X(GluBackward)          \
   X(NonzeroCount)         \
   X(NonzeroFill)          \
-  X(Range)
+  X(Range)                \
+  X(Triangle)
 
 #define HEARTH_DECLARE_KERNEL(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_KERNEL)

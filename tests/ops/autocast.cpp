@@ -88,6 +88,7 @@ TEST(Autocast, PoliciesArePyTorchs) {
 /// What PyTorch does in a row: the policy of the function it calls, or of the one that calls.
 Amp policy_of(const Row& row, DeviceType device) {
   if (row.name == "sum_to_size") return pytorchs_policy("sum", device);
+  if (row.name == "inner") return device == kCUDA ? Amp::kWidest : Amp::kLower;  // tensordot, mm
   if (row.name.starts_with("index_put")) return Amp::kKeep;  // the rows write in place
   const Amp policy = pytorchs_policy(row.name, device);
   return policy != Amp::kKeep || row.covers.empty() ? policy
