@@ -9,6 +9,7 @@
   X(Activation)                    \
   X(Arithmetic)                    \
   X(Compare)                       \
+  X(Loss)                          \
   X(Math)
 
 namespace hearth::fn {

@@ -22,6 +22,12 @@ namespace hearth {
   X(IndexPut)             \
   X(BatchNorm)            \
   X(BatchNormBackward)    \
+  X(RowNorm)              \
+  X(RowNormBackward)      \
+  X(Softmax)              \
+  X(SoftmaxBackward)      \
+  X(NllLoss)              \
+  X(NllLossBackward)      \
   X(Random)               \
   X(Dropout)              \
   X(NonzeroCount)         \
