@@ -3,6 +3,7 @@
 // LibTorch's namespaces over Hearth's. Inner namespaces are aliases, so that a name reached through
 // torch, at and c10 at once is still one name; the outer ones stay open for programs to add to.
 namespace hearth {
+namespace Reduction {}
 namespace autocast {}
 namespace autograd {}
 namespace cuda {}
@@ -16,6 +17,7 @@ namespace cuda = hearth::cuda;
 
 namespace at {
 using namespace hearth;
+namespace Reduction = hearth::Reduction;
 namespace autocast = hearth::autocast;
 namespace cuda = hearth::cuda;
 namespace indexing = hearth::indexing;
@@ -23,6 +25,7 @@ namespace indexing = hearth::indexing;
 
 namespace torch {
 using namespace hearth;
+namespace Reduction = hearth::Reduction;
 namespace autocast = hearth::autocast;
 namespace autograd = hearth::autograd;
 namespace cuda = hearth::cuda;

@@ -17,7 +17,7 @@ void throw_fault(FaultSlot& slot) {
       fail<IndexError>("index out of range: index ", a, " of dimension ", b, " with size ", c,
                        " must not be negative");
     case Fault::kBadLabel:
-      fail<IndexError>("Target ", a, " is out of bounds: there are ", b, " classes.");
+      fail<IndexError>("Target ", a, " is out of bounds. There are ", b, " classes.");
     case Fault::kBadProbability:
       fail<Error>("probability tensor contains either `inf`, `nan` or element < 0");
     case Fault::kNone: break;

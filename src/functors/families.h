@@ -12,6 +12,7 @@
   X(Compare)                       \
   X(Division)                      \
   X(Logic)                         \
+  X(Loss)                          \
   X(Math)                          \
   X(Trig)
 

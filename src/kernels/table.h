@@ -25,6 +25,12 @@ namespace hearth {
   X(PoolBackward)         \
   X(BatchNorm)            \
   X(BatchNormBackward)    \
+  X(RowNorm)              \
+  X(RowNormBackward)      \
+  X(Softmax)              \
+  X(SoftmaxBackward)      \
+  X(NllLoss)              \
+  X(NllLossBackward)      \
   X(Random)               \
   X(Dropout)              \
   X(Glu)                  \

@@ -3,6 +3,7 @@
 #include "hearth/autograd.h"
 #include "ops/copy.h"
 #include "ops/define.h"
+#include "ops/formula.h"
 
 namespace hearth {
 
@@ -123,28 +124,12 @@ Formula backward_formula(const Tensor& g, const Tensor& x, const Tensor& weight,
   return result;
 }
 
-/// Differentiates the formula above: vector-Jacobian products through a graph made here. The inputs
-/// enter as aliases, so that a gradient stops there even where one input was computed from another.
 void BatchNormBackward::grad(const Args& args, Grad& c) {
-  const bool create_graph = modes.grad_enabled;
-  const AutoGradMode on(true);
-  Tensor in[3];
-  for (int i = 0; i < 3; ++i)
-    if (c.in(i).defined()) in[i] = c.in(i).alias();
-  const Formula f =
-      backward_formula(in[0], in[1], in[2], c.in(3), c.in(4), args.eps, args.training);
-  const Tensor results[] = {f.grad_in, f.grad_weight, f.grad_bias};
-  autograd::variable_list outputs, gradients, inputs;
-  for (int i = 0; i < 3; ++i)
-    if (c.grad(i).defined() && results[i].requires_grad()) {
-      outputs.push_back(results[i]);
-      gradients.push_back(c.grad(i).to(results[i].scalar_type()));
-    }
-  for (int i = 0; i < 3; ++i)
-    if (c.needs(i)) inputs.push_back(in[i]);
-  const auto grads = autograd::grad(outputs, inputs, gradients, create_graph, create_graph, true);
-  for (int i = 0, k = 0; i < 3; ++i)
-    if (c.needs(i)) c.set(i, grads[size_t(k++)]);
+  differentiate_formula(c, 3, [&](const Tensor* in) {
+    const Formula f =
+        backward_formula(in[0], in[1], in[2], c.in(3), c.in(4), args.eps, args.training);
+    return std::vector<Tensor>{f.grad_in, f.grad_weight, f.grad_bias};
+  });
 }
 
 /// Inputs: input, weight, bias, running_mean, running_var; outputs: result, save_mean, save_invstd.
@@ -213,12 +198,6 @@ struct BatchNorm {
   }
 };
 
-void check_no_gradient(const Tensor& statistic, const char* name) {
-  HEARTH_CHECK(!modes.grad_enabled || !statistic.defined() || !statistic.requires_grad(),
-               "The function 'native_batch_norm' is not differentiable with respect to argument '",
-               name, "'. This input cannot have requires_grad True.");
-}
-
 /// Weight and bias may come in any shape with an element per channel.
 Tensor one_row(const Tensor& t) { return t.defined() && t.dim() != 1 ? t.reshape({t.numel()}) : t; }
 
@@ -228,11 +207,55 @@ Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps, bool) {
   HEARTH_CHECK(input.defined(), "batch_norm: the input is undefined");
-  check_no_gradient(running_mean, "running_mean");
-  check_no_gradient(running_var, "running_var");
+  check_no_gradient(running_mean, "native_batch_norm", "running_mean");
+  check_no_gradient(running_var, "native_batch_norm", "running_var");
   return invoke<BatchNorm>({training, momentum, eps}, input, one_row(weight), one_row(bias),
                            running_mean, running_var)
       .call();
+}
+
+namespace {
+
+struct InstanceNorm {
+  struct Args {
+    bool use_input_stats;
+    double momentum, eps;
+    HEARTH_FIELDS(use_input_stats, momentum, eps)
+  };
+  static constexpr OpInfo info{.name = "instance_norm"};
+  /// A channel of a sample is a channel of one sample.
+  static Tensor compute(const Args& args, const Tensor& input, const Tensor& weight,
+                        const Tensor& bias, const Tensor& running_mean, const Tensor& running_var) {
+    const int64_t samples = input.size(0), channels = input.size(1);
+    const auto repeat = [&](const Tensor& t) {
+      return t.defined() ? t.expand({samples, t.numel()}).reshape({-1}) : t;
+    };
+    Dims sizes(input.sizes());
+    sizes[0] = 1;
+    sizes[1] = samples * channels;
+    const Tensor mean = repeat(running_mean), var = repeat(running_var);
+    const Tensor out = batch_norm(input.reshape(sizes), repeat(weight), repeat(bias), mean, var,
+                                  args.use_input_stats, args.momentum, args.eps);
+    const NoGradGuard off;
+    const auto update = [&](const Tensor& running, const Tensor& now) {
+      if (running.defined() && args.use_input_stats)
+        running.alias().copy_(now.view({samples, channels}).mean(0));
+    };
+    update(running_mean, mean);
+    update(running_var, var);
+    return out.view(input.sizes());
+  }
+};
+
+}  // namespace
+
+Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                     const Tensor& running_mean, const Tensor& running_var, bool use_input_stats,
+                     double momentum, double eps, bool) {
+  HEARTH_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
+               "Expected running_mean and running_var to be defined when use_input_stats is false");
+  return compose<InstanceNorm>({use_input_stats, momentum, eps}, input, weight, bias, running_mean,
+                               running_var);
 }
 
 }  // namespace hearth

@@ -147,6 +147,8 @@ struct Dropout {
 
 Tensor dropped(const Tensor& input, double p) {
   HEARTH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+  // As in PyTorch nothing is drawn then, and NaN and infinities show.
+  if (p == 1) return input.mul(zeros({}, input.options()));
   return std::get<0>(invoke<Dropout>({p}, input).pair());
 }
 
@@ -255,7 +257,8 @@ Tensor dropout(const Tensor& input, double p, bool train) {
   return train && p > 0 && input.numel() > 0 ? dropped(input, p) : input;
 }
 Tensor& dropout_(Tensor& self, double p, bool train) {
-  if (!train || p == 0) return self;
+  HEARTH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
+  if (!train || p == 0 || self.numel() == 0) return self;
   // One draw as for dropout; the mask carries the gradient.
   const Tensor scale = dropped(ones_like(self), p);
   return self.mul_(scale);

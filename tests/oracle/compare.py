@@ -35,6 +35,40 @@ def batch_norm(training):
     return call
 
 
+def losses(function, **arguments):
+    def call(*inputs):
+        return [function(*inputs, reduction=r, **arguments) for r in ("none", "mean", "sum")]
+
+    return call
+
+
+def nll_loss(x, target, weight):
+    return losses(F.nll_loss, weight=weight, ignore_index=1)(x, target)
+
+
+def cross_entropy(smoothing):
+    def call(x, target, weight):
+        return F.cross_entropy(x, target, weight, reduction="sum", label_smoothing=smoothing)
+
+    return call
+
+
+def entropy(x, target, weight):
+    return losses(F.binary_cross_entropy, weight=weight)(0.45 * x, 0.45 * target)
+
+
+def logit_entropy(x, target, weight=None, pos_weight=None):
+    return losses(F.binary_cross_entropy_with_logits, weight=weight, pos_weight=pos_weight)(x, target)
+
+
+def cosine_embedding(a, b):
+    return F.cosine_embedding_loss(a, b, torch.ones(len(a)), reduction="none")
+
+
+def hinge_embedding(x):
+    return F.hinge_embedding_loss(x, -torch.ones(len(x), dtype=torch.long), reduction="none")
+
+
 def written(method):
     def call(self, *others):
         copy = self.clone()
@@ -216,6 +250,49 @@ CALLS |= {
     name: getattr(F, name)
     for name in ("relu6", "silu", "elu", "selu", "softplus", "hardsigmoid", "hardswish", "mish")
 }
+CALLS |= {
+    "softmax_last": lambda x: x.softmax(-1),
+    "softmax_first": lambda x: x.softmax(0),
+    "softmax_vector": lambda x: x.softmax(0),
+    "log_softmax_last": lambda x: x.log_softmax(-1),
+    "log_softmax_dim1": lambda x: x.log_softmax(1),
+    "log_softmax_vector": lambda x: x.log_softmax(0),
+    "nll_loss": nll_loss,
+    "cross_entropy": cross_entropy(0),
+    "cross_entropy_smoothed": cross_entropy(0.2),
+    "cross_entropy_probabilities": cross_entropy(0.1),
+    "mse_loss": losses(F.mse_loss),
+    "l1_loss": losses(F.l1_loss),
+    "smooth_l1_loss": losses(F.smooth_l1_loss, beta=0.7),
+    "huber_loss": losses(F.huber_loss, delta=0.6),
+    "binary_cross_entropy": entropy,
+    "binary_cross_entropy_with_logits": logit_entropy,
+    "binary_cross_entropy_with_logits_weighted": logit_entropy,
+    "kl_div": losses(F.kl_div),
+    "kl_div_log_target": losses(F.kl_div, log_target=True),
+    "cosine_embedding_loss": cosine_embedding,
+    "hinge_embedding_loss": hinge_embedding,
+    "margin_ranking_loss": lambda a, b, t: F.margin_ranking_loss(a, b, t, 0.5, reduction="none"),
+    "triplet_margin_loss": lambda a, p, n: F.triplet_margin_loss(a, p, n, swap=True, reduction="none"),
+    "pairwise_distance": F.pairwise_distance,
+    "poisson_nll_loss": lambda x, t: F.poisson_nll_loss(x, t, full=True, reduction="none"),
+    "layer_norm": lambda x, w, b: F.layer_norm(x, (5,), w, b, 1e-3),
+    "group_norm": lambda x, w, b: F.group_norm(x, 3, w, b, 1e-3),
+    "rms_norm": lambda x, w: F.rms_norm(x, (2, 4), w, 1e-3),
+    "instance_norm": lambda x, w, b: F.instance_norm(x, None, None, w, b, True, 0.1, 1e-3),
+    "arange": lambda x: torch.arange(2, 2 + 3 * len(x), 3, dtype=x.dtype),
+    "linspace": lambda x: torch.linspace(-1, 2, len(x), dtype=x.dtype),
+}
+# The inputs that have no gradient though they are real.
+CONSTANT = {
+    "batch_norm_training": (3, 4),
+    "batch_norm_evaluation": (3, 4),
+    "nll_loss": (2,),
+    "cross_entropy": (2,),
+    "cross_entropy_smoothed": (2,),
+    "cross_entropy_probabilities": (2,),
+    "margin_ranking_loss": (2,),
+}
 for _op in ("eq", "ne", "lt", "le", "gt", "ge"):
     CALLS[_op + "_number"] = lambda x, op=_op: getattr(torch, op)(x, 1)
 
@@ -263,7 +340,7 @@ def disagreement(case):
     name = case["row"]
     call = CALLS.get(name) or getattr(torch, name, None) or getattr(torch.Tensor, name)
     leaves = [tensor(entry) for entry in case["inputs"]]
-    constant = {"batch_norm_training": (3, 4), "batch_norm_evaluation": (3, 4)}.get(name, ())
+    constant = CONSTANT.get(name, ())
     for i, leaf in enumerate(leaves):
         if leaf is not None and leaf.is_floating_point() and i not in constant:
             leaf.requires_grad_()

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "hearth/reduction.h"
 #include "hearth/tensor.h"
 
 namespace hearth {

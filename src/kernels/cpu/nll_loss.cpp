@@ -1,0 +1,174 @@
+#include "kernels/nll_loss.h"
+
+#include <algorithm>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int64_t kGrain = 4096;  // targets that are worth another thread
+constexpr int64_t kBlock = 4096;  // targets whose losses are added up together
+
+/// A view seen at the target's sizes: without its dimension of classes.
+View without_classes(const View& view, int class_dim) {
+  View rest = view;
+  rest.dim = int8_t(view.dim - 1);
+  for (int d = class_dim; d < rest.dim; ++d) {
+    rest.sizes[d] = view.sizes[d + 1];
+    rest.strides[d] = view.strides[d + 1];
+  }
+  rest.numel = 1;
+  for (int d = 0; d < rest.dim; ++d) rest.numel *= rest.sizes[d];
+  return rest;
+}
+
+/// A 0-d view seen at other sizes.
+View spread(const View& view, const View& like) {
+  View seen = like;
+  seen.data = view.data;
+  seen.dtype = view.dtype;
+  if (view.dim == 0) std::fill_n(seen.strides, seen.dim, int64_t{0});
+  return seen;
+}
+
+/// What is picked for each target from the scores, and its weight.
+template <class T>
+class Picks {
+ public:
+  Picks(const View& scores, const View& target, const View& weight, int class_dim,
+        int64_t ignore_index, FaultSlot* faults)
+      : target_(target.data),
+        bytes_(target.dtype == kByte),
+        weight_(weight.defined() ? weight.as<const T>() : nullptr),
+        weight_stride_(weight.defined() ? weight.strides[0] : 0),
+        classes_(scores.sizes[class_dim]),
+        class_stride_(scores.strides[class_dim]),
+        ignore_index_(ignore_index),
+        faults_(faults) {}
+
+  /// Calls f(offset of the class, weight) unless the target is to be ignored or is no class.
+  template <class F>
+  void pick(int64_t at, const F& f) const {
+    const int64_t label = bytes_ ? int64_t(static_cast<const uint8_t*>(target_)[at])
+                                 : static_cast<const int64_t*>(target_)[at];
+    if (label == ignore_index_) return;
+    if (label < 0 || label >= classes_) return faults_->report(Fault::kBadLabel, label, classes_);
+    f(label * class_stride_, weight_ ? weight_[label * weight_stride_] : T(1));
+  }
+
+ private:
+  const void* target_;
+  bool bytes_;
+  const T* weight_;
+  int64_t weight_stride_, classes_, class_stride_, ignore_index_;
+  FaultSlot* faults_;
+};
+
+/// Calls f(i, offsets) for every position in [begin, end) of a loop.
+template <int K, class F>
+void for_positions(const StridedLoop<K>& loop, int64_t begin, int64_t end, const F& f) {
+  loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
+    int64_t at[K];
+    for (int64_t i = 0; i < count; ++i) {
+      for (int k = 0; k < K; ++k) at[k] = offsets[k] + i * loop.inner_stride(k);
+      f(static_cast<const int64_t*>(at));
+    }
+  });
+}
+
+template <class T>
+void each_loss(const NllLossParams& params, const View& scores, const Picks<T>& picks) {
+  const StridedLoop<3> loop({&params.target, &scores, &params.out});
+  const T* in = params.in.as<const T>();
+  T* out = params.out.as<T>();
+  parallel_for(0, params.target.numel, kGrain, [&](int64_t begin, int64_t end) {
+    for_positions(loop, begin, end, [&](const int64_t* at) {
+      T loss = T(0);
+      picks.pick(at[0], [&](int64_t offset, T weight) {
+        loss = T(-double(weight) * double(in[at[1] + offset]));
+      });
+      out[at[2]] = loss;
+    });
+  });
+}
+
+template <class T>
+void total_loss(const NllLossParams& params, const View& scores, const Picks<T>& picks, Ctx& ctx) {
+  const StridedLoop<2> loop({&params.target, &scores});
+  const T* in = params.in.as<const T>();
+  const int64_t count = params.target.numel, blocks = (count + kBlock - 1) / kBlock;
+  struct Sums {
+    double loss = 0, weight = 0;
+  };
+  Sums* const sums =
+      static_cast<Sums*>(ctx.scratch(size_t(std::max<int64_t>(blocks, 1)) * sizeof(Sums)));
+  parallel_blocks(blocks, [&](int64_t b) {
+    Sums mine;
+    for_positions(loop, b * kBlock, std::min(count, (b + 1) * kBlock), [&](const int64_t* at) {
+      picks.pick(at[0], [&](int64_t offset, T weight) {
+        mine.loss -= double(weight) * double(in[at[1] + offset]);
+        mine.weight += double(weight);
+      });
+    });
+    sums[b] = mine;
+  });
+  Sums all;
+  for (int64_t b = 0; b < blocks; ++b) {
+    all.loss += sums[b].loss;
+    all.weight += sums[b].weight;
+  }
+  *params.out.as<T>() = T(params.mean ? all.loss / all.weight : all.loss);
+  *params.total_weight.as<T>() = T(all.weight);
+}
+
+template <class T>
+void backward(const NllLossBackwardParams& params, const Picks<T>& picks) {
+  const View scores = without_classes(params.grad_in, params.class_dim);
+  const View grads = spread(params.grad, params.target);
+  const StridedLoop<3> loop({&params.target, &scores, &grads});
+  const T* grad = params.grad.as<const T>();
+  T* out = params.grad_in.as<T>();
+  const double divisor = params.mean ? double(*params.total_weight.as<const T>()) : 1;
+  parallel_for(0, params.target.numel, kGrain, [&](int64_t begin, int64_t end) {
+    for_positions(loop, begin, end, [&](const int64_t* at) {
+      picks.pick(at[0], [&](int64_t offset, T weight) {
+        out[at[1] + offset] = T(-double(weight) * double(grad[at[2]]) / divisor);
+      });
+    });
+  });
+}
+
+template <class F>
+void with_floating(ScalarType dtype, const F& f) {
+  with_dtype(dtype, [&](auto type) {
+    if constexpr (is_floating_point(dtype_of<decltype(type)>)) f(type);
+  });
+}
+
+}  // namespace
+
+void run(const NllLossParams& params, Ctx& ctx) {
+  with_floating(params.in.dtype, [&](auto type) {
+    using T = decltype(type);
+    const View scores = without_classes(params.in, params.class_dim);
+    const Picks<T> picks(params.in, params.target, params.weight, params.class_dim,
+                         params.ignore_index, ctx.faults());
+    if (params.reduce)
+      total_loss<T>(params, scores, picks, ctx);
+    else
+      each_loss<T>(params, scores, picks);
+  });
+}
+
+void run(const NllLossBackwardParams& params, Ctx& ctx) {
+  with_floating(params.grad_in.dtype, [&](auto type) {
+    using T = decltype(type);
+    backward<T>(params, Picks<T>(params.grad_in, params.target, params.weight, params.class_dim,
+                                 params.ignore_index, ctx.faults()));
+  });
+}
+
+}  // namespace hearth::cpu

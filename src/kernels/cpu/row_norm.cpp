@@ -1,0 +1,245 @@
+#include "kernels/row_norm.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/isa_table.h"
+#include "kernels/cpu/reduce_convert.h"
+#include "kernels/cpu/row_norm_kernels.h"
+#include "kernels/ctx.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int64_t kBlock = 1024;     // elements that are converted at a time
+constexpr int64_t kGrain = 1 << 14;  // elements that are worth another thread
+constexpr int64_t kMostParts = 64;   // parts of the rows whose sums are added up afterwards
+
+const RowNormTable& row_norm_table() { return HEARTH_ISA_TABLE(row_norm_table); }
+
+/// Contiguous elements in blocks as the loops take them.
+class Elements {
+ public:
+  Elements(const View& view, ScalarType compute)
+      : data_(view.as<char>()),
+        size_(int64_t(element_size(view.dtype))),
+        direct_(view.dtype == compute),
+        load_(view.dtype, compute),
+        store_(compute, view.dtype) {}
+  bool direct() const { return direct_; }
+  const void* read(int64_t first, int64_t n, void* buffer) const {
+    if (direct_) return data_ + first * size_;
+    load_(data_ + first * size_, 1, buffer, 1, n);
+    return buffer;
+  }
+  void* target(int64_t first, void* buffer) const {
+    return direct_ ? data_ + first * size_ : buffer;
+  }
+  void write_back(int64_t first, int64_t n, const void* buffer) const {
+    if (!direct_) store_(buffer, 1, data_ + first * size_, 1, n);
+  }
+
+ private:
+  char* data_;
+  int64_t size_;
+  bool direct_;
+  StridedConvert load_, store_;
+};
+
+struct Buffer {
+  alignas(64) char bytes[kBlock * sizeof(double)];
+};
+
+/// The elements of a small view as `type`; `count` times `missing` if it is undefined.
+void* read_values(const View& view, int64_t count, ScalarType type, double missing, Ctx& ctx) {
+  const int64_t size = int64_t(element_size(type));
+  char* const values = static_cast<char*>(ctx.scratch(size_t(std::max<int64_t>(count * size, 1))));
+  const StridedConvert convert(view.defined() ? view.dtype : kDouble, type);
+  if (view.defined()) convert(view.data, 1, values, 1, count);
+  for (int64_t i = 0; !view.defined() && i < count; ++i)
+    convert(&missing, 1, values + i * size, 1, 1);
+  return values;
+}
+
+void write_values(const double* values, const View& view) {
+  if (view.defined()) StridedConvert(kDouble, view.dtype)(values, 1, view.data, 1, view.numel);
+}
+
+/// What both passes share: the shape, the loops and the weights in the type of computation.
+struct RowNorm {
+  RowNorm(const RowNormShape& shape_, const View& in, const View& weight, Ctx& ctx)
+      : shape(shape_),
+        compute(in.dtype == kDouble ? kDouble : kFloat),
+        loops(compute == kDouble ? row_norm_table().f64 : row_norm_table().f32),
+        per_element(shape.inner == 1),
+        block(in.dtype == compute ? std::max<int64_t>(shape.length(), 1) : kBlock),
+        weights(values_of(weight, 1, ctx)) {}
+
+  void* values_of(const View& view, double missing, Ctx& ctx) const {
+    return read_values(view, shape.all_channels(), compute, missing, ctx);
+  }
+  const void* at(const void* values, int64_t channel) const {
+    return static_cast<const char*>(values) + channel * int64_t(element_size(compute));
+  }
+  /// Calls f(first element in the row, elements, first channel) for the pieces of a row that have
+  /// one channel, or a channel per element.
+  template <class F>
+  void for_pieces(int64_t row, const F& f) const {
+    const int64_t channel = row % shape.groups * shape.channels;
+    if (per_element) {
+      for (int64_t j = 0; j < shape.channels; j += block)
+        f(j, std::min(block, shape.channels - j), channel + j);
+      return;
+    }
+    for (int64_t c = 0; c < shape.channels; ++c)
+      for (int64_t j = 0; j < shape.inner; j += block)
+        f(c * shape.inner + j, std::min(block, shape.inner - j), channel + c);
+  }
+
+  const RowNormShape shape;
+  const ScalarType compute;
+  const RowNormLoops& loops;
+  const bool per_element;
+  const int64_t block;
+  const void* const weights;
+};
+
+/// The mean of a row and 1 / sqrt(var + eps). Sums are taken of the distances to the first element,
+/// so that a large mean costs no digits of the variance.
+void measure(const RowNorm& norm, const Elements& in, int64_t row, double eps, double& mean,
+             double& rstd) {
+  Buffer buffer;
+  const int64_t length = norm.shape.length(), begin = row * length;
+  const double n = double(length);
+  double shift = 0, sums[2] = {0, 0};
+  if (norm.shape.centered) {
+    const void* first = in.read(begin, 1, buffer.bytes);
+    shift = norm.compute == kDouble ? *static_cast<const double*>(first)
+                                    : double(*static_cast<const float*>(first));
+  }
+  for (int64_t j = 0; j < length; j += norm.block) {
+    const int64_t count = std::min(norm.block, length - j);
+    norm.loops.moments(in.read(begin + j, count, buffer.bytes), count, shift, sums);
+  }
+  const double distance = norm.shape.centered ? sums[0] / n : 0;
+  mean = shift + distance;
+  const double var = sums[1] / n - distance * distance;
+  rstd = 1 / std::sqrt((var < 0 ? 0 : var) + eps);
+}
+
+double* doubles(int64_t count, Ctx& ctx) {
+  return static_cast<double*>(ctx.scratch(size_t(std::max<int64_t>(count, 1)) * sizeof(double)));
+}
+
+/// The backward pass over some rows, which adds to sums by weight and by bias.
+class RowNormBackward {
+ public:
+  RowNormBackward(const RowNormBackwardParams& params, Ctx& ctx)
+      : norm_(params.shape, params.in, params.weight, ctx),
+        grad_(params.grad, norm_.compute),
+        in_(params.in, norm_.compute),
+        grad_in_(params.grad_in.defined() ? params.grad_in : params.in, norm_.compute),
+        one_(read_values({}, 1, norm_.compute, 1, ctx)),
+        mean_(static_cast<double*>(read_values(params.mean, params.shape.rows, kDouble, 0, ctx))),
+        rstd_(static_cast<double*>(read_values(params.rstd, params.shape.rows, kDouble, 0, ctx))),
+        wants_in_(params.grad_in.defined()),
+        wants_sums_(params.grad_weight.defined() || params.grad_bias.defined()) {}
+
+  bool wants_sums() const { return wants_sums_; }
+  void run(int64_t row, double* by_weight, double* by_bias) const {
+    if (wants_in_) differentiate(row);
+    if (wants_sums_) add_sums(row, by_weight, by_bias);
+  }
+
+ private:
+  void differentiate(int64_t row) const {
+    Buffer g, x, result;
+    const int64_t begin = row * norm_.shape.length();
+    const double n = double(norm_.shape.length()), mean = mean_[row], rstd = rstd_[row];
+    double sums[2] = {0, 0};
+    norm_.for_pieces(row, [&](int64_t j, int64_t count, int64_t channel) {
+      norm_.loops.dots[norm_.per_element](grad_.read(begin + j, count, g.bytes),
+                                          in_.read(begin + j, count, x.bytes), count, mean,
+                                          norm_.at(norm_.weights, channel), sums);
+    });
+    const RowNormLoops::Line line{mean, rstd, -rstd * rstd * rstd * sums[1] / n,
+                                  norm_.shape.centered ? -rstd * sums[0] / n : 0};
+    norm_.for_pieces(row, [&](int64_t j, int64_t count, int64_t channel) {
+      norm_.loops.gradient[norm_.per_element](
+          grad_.read(begin + j, count, g.bytes), in_.read(begin + j, count, x.bytes),
+          grad_in_.target(begin + j, result.bytes), count, line, norm_.at(norm_.weights, channel));
+      grad_in_.write_back(begin + j, count, result.bytes);
+    });
+  }
+
+  void add_sums(int64_t row, double* by_weight, double* by_bias) const {
+    Buffer g_buffer, x_buffer;
+    const int64_t begin = row * norm_.shape.length();
+    const double mean = mean_[row], rstd = rstd_[row];
+    norm_.for_pieces(row, [&](int64_t j, int64_t count, int64_t channel) {
+      const void* g = grad_.read(begin + j, count, g_buffer.bytes);
+      const void* x = in_.read(begin + j, count, x_buffer.bytes);
+      if (norm_.per_element)
+        return norm_.loops.columns(g, x, count, mean, rstd, by_weight + channel, by_bias + channel);
+      double sums[2] = {0, 0};
+      norm_.loops.dots[false](g, x, count, mean, one_, sums);
+      by_bias[channel] += sums[0];
+      by_weight[channel] += sums[1] * rstd;
+    });
+  }
+
+  const RowNorm norm_;
+  const Elements grad_, in_, grad_in_;
+  const void* const one_;
+  const double *const mean_, *const rstd_;
+  const bool wants_in_, wants_sums_;
+};
+
+}  // namespace
+
+void run(const RowNormParams& params, Ctx& ctx) {
+  const RowNorm norm(params.shape, params.in, params.weight, ctx);
+  const Elements in(params.in, norm.compute), out(params.out, norm.compute);
+  const void* const bias = norm.values_of(params.bias, 0, ctx);
+  const int64_t rows = params.shape.rows, length = params.shape.length();
+  double *const mean = doubles(rows, ctx), *const rstd = doubles(rows, ctx);
+  const int64_t grain = std::max<int64_t>(kGrain / std::max<int64_t>(length, 1), 1);
+  parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
+    Buffer x, y;
+    for (int64_t r = begin; r < end; ++r) {
+      measure(norm, in, r, params.eps, mean[r], rstd[r]);
+      norm.for_pieces(r, [&](int64_t j, int64_t count, int64_t channel) {
+        const int64_t first = r * length + j;
+        norm.loops.normalize[norm.per_element](
+            in.read(first, count, x.bytes), out.target(first, y.bytes), count, mean[r], rstd[r],
+            norm.at(norm.weights, channel), norm.at(bias, channel));
+        out.write_back(first, count, y.bytes);
+      });
+    }
+  });
+  write_values(mean, params.mean);
+  write_values(rstd, params.rstd);
+}
+
+void run(const RowNormBackwardParams& params, Ctx& ctx) {
+  const RowNormBackward pass(params, ctx);
+  const int64_t rows = params.shape.rows, channels = params.shape.all_channels();
+  const int64_t parts =
+      std::clamp<int64_t>(params.in.numel / kGrain, 1, std::clamp<int64_t>(rows, 1, kMostParts));
+  double* const sums = doubles(pass.wants_sums() ? parts * 2 * channels : 0, ctx);
+  parallel_blocks(parts, [&](int64_t part) {
+    double* const mine = sums + (pass.wants_sums() ? part * 2 * channels : 0);
+    if (pass.wants_sums()) std::fill_n(mine, 2 * channels, 0.0);
+    for (int64_t r = part * rows / parts; r < (part + 1) * rows / parts; ++r)
+      pass.run(r, mine, mine + channels);
+  });
+  if (!pass.wants_sums()) return;
+  for (int64_t part = 1; part < parts; ++part)
+    for (int64_t c = 0; c < 2 * channels; ++c) sums[c] += sums[part * 2 * channels + c];
+  write_values(sums, params.grad_weight);
+  write_values(sums + channels, params.grad_bias);
+}
+
+}  // namespace hearth::cpu

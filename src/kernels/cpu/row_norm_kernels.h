@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+
+namespace hearth::cpu {
+
+/// The loops of row norms over n contiguous elements of one type. The weight w and the bias b are
+/// one value or, per element, n of them.
+struct RowNormLoops {
+  /// With d = x - shift: sums[0] += d, sums[1] += d * d.
+  using Moments = void (*)(const void* x, int64_t n, double shift, double* sums);
+  /// y = (x - mean) * rstd * w + b.
+  using Normalize = void (*)(const void* x, void* y, int64_t n, double mean, double rstd,
+                             const void* w, const void* b);
+  /// sums[0] += g * w, sums[1] += g * w * (x - mean).
+  using Dots = void (*)(const void* g, const void* x, int64_t n, double mean, const void* w,
+                        double* sums);
+  /// d = g * w * gain + (x - mean) * slope + offset.
+  struct Line {
+    double mean, gain, slope, offset;
+  };
+  using Gradient = void (*)(const void* g, const void* x, void* d, int64_t n, const Line& line,
+                            const void* w);
+  /// Per element: by_weight += g * (x - mean) * rstd, by_bias += g.
+  using Columns = void (*)(const void* g, const void* x, int64_t n, double mean, double rstd,
+                           double* by_weight, double* by_bias);
+  Moments moments;
+  Normalize normalize[2];  // [a weight per element]
+  Dots dots[2];
+  Gradient gradient[2];
+  Columns columns;
+};
+
+struct RowNormTable {
+  RowNormLoops f32, f64;
+};
+
+extern const RowNormTable row_norm_table_avx2;
+extern const RowNormTable row_norm_table_avx512;
+extern const RowNormTable row_norm_table_generic;
+
+}  // namespace hearth::cpu

@@ -1,0 +1,183 @@
+#include "kernels/softmax.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/isa_table.h"
+#include "kernels/cpu/reduce_convert.h"
+#include "kernels/cpu/softmax_kernels.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int64_t kBlock = 1024;     // elements that are converted at a time
+constexpr int64_t kColumns = 256;    // lines that are taken side by side
+constexpr int64_t kFewColumns = 8;   // fewer are taken one by one
+constexpr int64_t kGrain = 1 << 13;  // elements that are worth another thread
+
+const SoftmaxTable& softmax_table() { return HEARTH_ISA_TABLE(softmax_table); }
+
+/// The lines along a dimension of K views: one after another, or neighbours side by side.
+template <int K>
+class Lines {
+ public:
+  Lines(std::array<View, K> views, int dim, ScalarType compute) : compute_(compute) {
+    for (int k = 0; k < K; ++k) {
+      View& view = views[size_t(k)];
+      views_[k] = view;
+      along_[k] = view.dim > 0 ? view.strides[dim] : 1;
+      length_ = view.dim > 0 ? view.sizes[dim] : 1;
+      if (view.dim > 0) view.sizes[dim] = 1;
+      if (k == 0) {
+        others_.dim = view.dim;
+        std::copy_n(view.sizes, view.dim, others_.sizes);
+      }
+      others_.add(view.strides);
+    }
+    others_.merge();
+    side_by_side_ = others_.dim > 0 && others_.sizes[others_.dim - 1] >= kFewColumns &&
+                    !std::all_of(along_, along_ + K, [](int64_t s) { return s == 1; });
+    for (int k = 0; k < K; ++k)
+      if (others_.inner_stride(k) != 1) side_by_side_ = false;
+    bool convert = false;
+    for (int k = 0; k < K; ++k) convert |= !direct(k);
+    if (!convert) block_ = std::max<int64_t>(length_, 1);
+  }
+
+  bool side_by_side() const { return side_by_side_; }
+  /// Whether view k can be used where it lies.
+  bool direct(int k) const {
+    return views_[k].dtype == compute_ && (side_by_side_ || along_[k] == 1);
+  }
+
+  /// Calls f(offsets, width) for each line (width 1), or for `width` of them side by side.
+  template <class F>
+  void for_each(const F& f) const {
+    const int64_t grain = std::max<int64_t>(kGrain / std::max<int64_t>(length_, 1), 1);
+    parallel_for(0, others_.numel(), grain, [&](int64_t begin, int64_t end) {
+      others_.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
+        const int64_t step = side_by_side_ ? kColumns : 1;
+        int64_t at[K];
+        for (int64_t i = 0; i < count; i += step) {
+          for (int k = 0; k < K; ++k) at[k] = offsets[k] + i * others_.inner_stride(k);
+          f(static_cast<const int64_t*>(at), std::min(step, count - i));
+        }
+      });
+    });
+  }
+
+  /// Calls f(segment, n) for the pieces of a line, or of lines side by side, in order.
+  template <class F>
+  void for_segments(int64_t width, const F& f) const {
+    if (side_by_side_)
+      for (int64_t i = 0; i < length_; ++i) f(i, width);
+    else
+      for (int64_t i = 0; i < length_; i += block_) f(i, std::min(block_, length_ - i));
+  }
+  /// n elements of view k from a segment on: where they are, or converted into the buffer.
+  const void* read(int k, int64_t offset, int64_t segment, int64_t n, void* buffer) const {
+    const void* from = address(k, offset, segment);
+    if (direct(k)) return from;
+    StridedConvert(views_[k].dtype, compute_)(from, stride(k), buffer, 1, n);
+    return buffer;
+  }
+  void* target(int k, int64_t offset, int64_t segment, void* buffer) const {
+    return direct(k) ? address(k, offset, segment) : buffer;
+  }
+  void write_back(int k, int64_t offset, int64_t segment, int64_t n, const void* buffer) const {
+    if (!direct(k))
+      StridedConvert(compute_, views_[k].dtype)(buffer, 1, address(k, offset, segment), stride(k),
+                                                n);
+  }
+
+ private:
+  int64_t stride(int k) const { return side_by_side_ ? 1 : along_[k]; }
+  void* address(int k, int64_t offset, int64_t segment) const {
+    return static_cast<char*>(views_[k].data) +
+           (offset + segment * along_[k]) * int64_t(element_size(views_[k].dtype));
+  }
+
+  View views_[K];
+  StridedLoop<K> others_;
+  int64_t along_[K];
+  int64_t length_ = 1, block_ = kBlock;
+  ScalarType compute_;
+  bool side_by_side_;
+};
+
+template <class T>
+struct Buffer {
+  alignas(64) T values[kBlock];
+};
+
+template <class T>
+void softmax(const SoftmaxParams& params, const SoftmaxLoops& loops) {
+  const Lines<2> lines({params.in, params.out}, params.dim, dtype_of<T>);
+  const bool side = lines.side_by_side(), stores = !params.log && lines.direct(1);
+  lines.for_each([&](const int64_t* at, int64_t width) {
+    Buffer<T> in, out;
+    alignas(64) T m[kColumns], s[kColumns], unused[kColumns] = {};
+    std::fill_n(m, width, -std::numeric_limits<T>::infinity());
+    std::fill_n(s, width, T(0));
+    lines.for_segments(width, [&](int64_t i, int64_t n) {
+      loops.max[side](lines.read(0, at[0], i, n, in.values), n, m);
+    });
+    lines.for_segments(width, [&](int64_t i, int64_t n) {
+      loops.exp_sum[side](lines.read(0, at[0], i, n, in.values),
+                          stores ? lines.target(1, at[1], i, nullptr) : nullptr, n, m, s);
+    });
+    for (int64_t j = 0; j < width; ++j) s[j] = params.log ? std::log(s[j]) : 1 / s[j];
+    lines.for_segments(width, [&](int64_t i, int64_t n) {
+      void* const y = lines.target(1, at[1], i, out.values);
+      if (params.log) {
+        loops.shift[side](lines.read(0, at[0], i, n, in.values), y, n, m, s);
+      } else {
+        if (!stores) loops.exp_sum[side](lines.read(0, at[0], i, n, in.values), y, n, m, unused);
+        loops.scale[side](y, y, n, s);
+      }
+      lines.write_back(1, at[1], i, n, out.values);
+    });
+  });
+}
+
+template <class T>
+void softmax_backward(const SoftmaxBackwardParams& params, const SoftmaxLoops& loops) {
+  const Lines<3> lines({params.grad, params.out, params.grad_in}, params.dim, dtype_of<T>);
+  const bool side = lines.side_by_side();
+  lines.for_each([&](const int64_t* at, int64_t width) {
+    Buffer<T> g, y, result;
+    alignas(64) T s[kColumns];
+    std::fill_n(s, width, T(0));
+    lines.for_segments(width, [&](int64_t i, int64_t n) {
+      loops.dot[side][params.log](lines.read(0, at[0], i, n, g.values),
+                                  lines.read(1, at[1], i, n, y.values), n, s);
+    });
+    lines.for_segments(width, [&](int64_t i, int64_t n) {
+      loops.gradient[side][params.log](lines.read(0, at[0], i, n, g.values),
+                                       lines.read(1, at[1], i, n, y.values),
+                                       lines.target(2, at[2], i, result.values), n, s);
+      lines.write_back(2, at[2], i, n, result.values);
+    });
+  });
+}
+
+}  // namespace
+
+void run(const SoftmaxParams& params, Ctx&) {
+  if (params.in.numel == 0) return;
+  if (params.in.dtype == kDouble) return softmax<double>(params, softmax_table().f64);
+  softmax<float>(params, softmax_table().f32);
+}
+
+void run(const SoftmaxBackwardParams& params, Ctx&) {
+  if (params.out.numel == 0) return;
+  if (params.out.dtype == kDouble) return softmax_backward<double>(params, softmax_table().f64);
+  softmax_backward<float>(params, softmax_table().f32);
+}
+
+}  // namespace hearth::cpu

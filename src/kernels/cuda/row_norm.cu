@@ -1,0 +1,254 @@
+#include "kernels/row_norm.h"
+
+#include "kernels/cuda/batch_norm.cuh"
+
+namespace hearth::cuda {
+
+namespace {
+
+/// A loop over samples, groups, channels of a group and elements of a channel.
+Loop row_loop(const RowNormShape& shape) {
+  const int64_t sizes[] = {shape.rows / shape.groups, shape.groups, shape.channels, shape.inner};
+  return Loop(4, sizes);
+}
+constexpr bool kRows[] = {true, true, false, false};
+constexpr bool kChannels[] = {false, true, true, false};
+
+/// Adds a contiguous tensor of all elements, of one value per row, and of one per channel.
+void add_elements(Loop& loop, const RowNormShape& shape, ScalarType dtype) {
+  const int64_t strides[] = {shape.groups * shape.length(), shape.length(), shape.inner, 1};
+  loop.add(strides, element_size(dtype));
+}
+void add_rows(Loop& loop, const RowNormShape& shape) {
+  const int64_t strides[] = {shape.groups, 1, 0, 0};
+  loop.add(strides, 1);
+}
+void add_channels(Loop& loop, const RowNormShape& shape) {
+  const int64_t strides[] = {0, shape.channels, 1, 0};
+  loop.add(strides, 1);
+}
+
+template <class C>
+struct RowValues {
+  C mean, rstd;
+};
+
+/// Mean and 1 / sqrt(var + eps) of each row by Welford's method, relative to the row's first
+/// element.
+template <class T>
+struct RowStatisticsOp {
+  static constexpr int kInputs = 1, kOutputs = 0, kChains = 4;
+  using C = Register<T>;
+  struct State {
+    C mean, deviation, count;
+  };
+  const char* in;
+  int64_t length;
+  bool centered;
+  C eps;
+  ChannelView mean, rstd;
+  RowValues<C>* rows;
+
+  __device__ C first_of(int64_t row) const {
+    return centered ? to_register(reinterpret_cast<const T*>(in)[row * length]) : C(0);
+  }
+  __device__ State start() const { return {0, 0, 0}; }
+  __device__ void add(State& state, const int64_t (&offsets)[1], int64_t, int64_t row) const {
+    const C value = to_register(*reinterpret_cast<const T*>(in + offsets[0])) - first_of(row);
+    state.count += 1;
+    const C delta = value - state.mean;
+    if (centered) state.mean += delta / state.count;
+    state.deviation += delta * (value - state.mean);
+  }
+  __device__ State merge(const State& a, const State& b) const {
+    if (b.count == 0) return a;
+    if (a.count == 0) return b;
+    const C count = a.count + b.count, delta = b.mean - a.mean, share = b.count / count;
+    return {a.mean + delta * share, a.deviation + b.deviation + delta * delta * a.count * share,
+            count};
+  }
+  __device__ void store(int64_t row, const int64_t (&)[1], const State& state) const {
+    const RowValues<C> values{state.mean + first_of(row),
+                              1 / sqrt(state.deviation / state.count + eps)};
+    mean.store(row, values.mean);
+    rstd.store(row, values.rstd);
+    rows[row] = values;
+  }
+};
+
+template <int kOperands>
+struct ElementArgs {
+  int64_t numel;
+  Offsets<kOperands> offsets;
+};
+
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    normalize_rows_kernel(const __grid_constant__ ElementArgs<3> args, const T* in, T* out,
+                          const RowValues<Register<T>>* rows,
+                          const __grid_constant__ ChannelView weight,
+                          const __grid_constant__ ChannelView bias) {
+  using C = Register<T>;
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
+    int64_t at[3];  // element, row, channel
+    args.offsets.find(i, at);
+    const RowValues<C> row = rows[at[1]];
+    const C value = (to_register(in[at[0]]) - row.mean) * row.rstd;
+    out[at[0]] = to_element<T>(value * weight.load(at[2], C(1)) + bias.load(at[2], C(0)));
+  }
+}
+
+/// A flat view of a contiguous tensor.
+ChannelView flat(View view) {
+  if (!view.defined()) return {};
+  view.strides[0] = 1;
+  return ChannelView(view);
+}
+
+template <class C>
+C* scratch_for(int64_t count, Ctx& ctx) {
+  return static_cast<C*>(ctx.scratch(sizeof(C) * static_cast<size_t>(count)));
+}
+
+/// The loop of the elementwise passes: element, row, channel.
+Loop element_loop(const RowNormShape& shape) {
+  Loop loop = row_loop(shape);
+  const int64_t strides[] = {shape.groups * shape.length(), shape.length(), shape.inner, 1};
+  loop.add(strides, 1);
+  add_rows(loop, shape);
+  add_channels(loop, shape);
+  loop.merge();
+  return loop;
+}
+
+template <class T>
+void run_typed(const RowNormParams& params, Ctx& ctx) {
+  using C = Register<T>;
+  const RowNormShape& shape = params.shape;
+  auto* rows = scratch_for<RowValues<C>>(shape.rows, ctx);
+  Loop whole = row_loop(shape);
+  add_elements(whole, shape, params.in.dtype);
+  const RowStatisticsOp<T> op{params.in.as<const char>(),
+                              shape.length(),
+                              shape.centered,
+                              static_cast<C>(params.eps),
+                              flat(params.mean),
+                              flat(params.rstd),
+                              rows};
+  launch_reduction(op, part_of(whole, kRows, false), part_of(whole, kRows, true), ctx);
+  const NativeStream& stream = stream_of(ctx);
+  normalize_rows_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(
+      {params.in.numel, Offsets<3>(element_loop(shape))}, params.in.as<const T>(),
+      params.out.as<T>(), rows, flat(params.weight), flat(params.bias));
+}
+
+template <class C>
+__global__ void __launch_bounds__(kBlock)
+    load_rows_kernel(ChannelView mean, ChannelView rstd, RowValues<C>* rows, int64_t count) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < count; i += step)
+    rows[i] = {mean.load(i, C(0)), rstd.load(i, C(1))};
+}
+
+/// Sums of g = grad * weight and of g * (in - mean): over rows for the gradient of the input, over
+/// channels for those of weight and bias (without the weight, but with rstd).
+template <class T>
+struct RowGradientSumsOp {
+  static constexpr int kInputs = 4, kOutputs = 0, kChains = 4;  // grad, in, row, channel
+  using C = Register<T>;
+  struct State {
+    C grad, product;
+  };
+  const char *grad, *in;
+  const RowValues<C>* rows;
+  ChannelView weight;  // null over channels
+  bool over_channels;
+  State* sums;
+  ChannelView grad_weight, grad_bias;
+
+  __device__ State start() const { return {0, 0}; }
+  __device__ void add(State& state, const int64_t (&at)[4], int64_t, int64_t) const {
+    const RowValues<C> row = rows[at[2]];
+    const C g = to_register(*reinterpret_cast<const T*>(grad + at[0])) * weight.load(at[3], C(1));
+    const C centred = to_register(*reinterpret_cast<const T*>(in + at[1])) - row.mean;
+    state.grad += g;
+    state.product += g * (over_channels ? centred * row.rstd : centred);
+  }
+  __device__ State merge(const State& a, const State& b) const {
+    return {a.grad + b.grad, a.product + b.product};
+  }
+  __device__ void store(int64_t k, const int64_t (&)[4], const State& state) const {
+    if (!over_channels) {
+      sums[k] = state;
+      return;
+    }
+    grad_weight.store(k, state.product);
+    grad_bias.store(k, state.grad);
+  }
+};
+
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    row_gradient_kernel(const __grid_constant__ ElementArgs<3> args, const T* grad, const T* in,
+                        T* grad_in, const RowValues<Register<T>>* rows,
+                        const typename RowGradientSumsOp<T>::State* sums,
+                        const __grid_constant__ ChannelView weight, Register<T> length,
+                        bool centered) {
+  using C = Register<T>;
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
+    int64_t at[3];
+    args.offsets.find(i, at);
+    const RowValues<C> row = rows[at[1]];
+    const auto sum = sums[at[1]];
+    const C g = to_register(grad[at[0]]) * weight.load(at[2], C(1));
+    const C normal = (to_register(in[at[0]]) - row.mean) * row.rstd;
+    const C mean = centered ? sum.grad / length : C(0);
+    grad_in[at[0]] =
+        to_element<T>((g - mean - normal * (sum.product * row.rstd / length)) * row.rstd);
+  }
+}
+
+template <class T>
+void run_typed(const RowNormBackwardParams& params, Ctx& ctx) {
+  using C = Register<T>;
+  using Op = RowGradientSumsOp<T>;
+  const RowNormShape& shape = params.shape;
+  const NativeStream& stream = stream_of(ctx);
+  auto* rows = scratch_for<RowValues<C>>(shape.rows, ctx);
+  load_rows_kernel<C><<<grid_for(shape.rows, stream), kBlock, 0, stream.stream>>>(
+      flat(params.mean), flat(params.rstd), rows, shape.rows);
+  Loop whole = row_loop(shape);
+  add_elements(whole, shape, params.in.dtype);
+  add_elements(whole, shape, params.in.dtype);
+  add_rows(whole, shape);
+  add_channels(whole, shape);
+  Op op{params.grad.as<const char>(), params.in.as<const char>(), rows, {}, true, nullptr,
+        flat(params.grad_weight),     flat(params.grad_bias)};
+  if (params.grad_weight.defined() || params.grad_bias.defined())
+    launch_reduction(op, part_of(whole, kChannels, false), part_of(whole, kChannels, true), ctx);
+  if (!params.grad_in.defined()) return;
+  op.over_channels = false;
+  op.weight = flat(params.weight);
+  op.sums = scratch_for<typename Op::State>(shape.rows, ctx);
+  launch_reduction(op, part_of(whole, kRows, false), part_of(whole, kRows, true), ctx);
+  row_gradient_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(
+      {params.in.numel, Offsets<3>(element_loop(shape))}, params.grad.as<const T>(),
+      params.in.as<const T>(), params.grad_in.as<T>(), rows, op.sums, op.weight,
+      static_cast<C>(shape.length()), shape.centered);
+}
+
+}  // namespace
+
+void run(const RowNormParams& params, Ctx& ctx) {
+  if (params.in.numel == 0) return;
+  with_floating(params.in.dtype, [&](auto element) { run_typed<decltype(element)>(params, ctx); });
+}
+
+void run(const RowNormBackwardParams& params, Ctx& ctx) {
+  if (params.in.numel == 0) return;
+  with_floating(params.in.dtype, [&](auto element) { run_typed<decltype(element)>(params, ctx); });
+}
+
+}  // namespace hearth::cuda

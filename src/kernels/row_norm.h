@@ -1,0 +1,47 @@
+#pragma once
+
+#include "kernels/table.h"
+#include "kernels/view.h"
+
+namespace hearth {
+
+/// The rows that layer norm, group norm and rms norm normalise: `rows` of them, each of `channels`
+/// channels of `inner` contiguous elements. Row r has the channels from (r % groups) * channels on
+/// of weight and bias, which have groups * channels elements.
+struct RowNormShape {
+  int64_t rows = 0, groups = 1, channels = 1, inner = 1;
+  bool centered = true;  // else the mean counts as 0
+  int64_t length() const { return channels * inner; }
+  int64_t all_channels() const { return groups * channels; }
+};
+
+/// out = (in - mean) * rstd * weight + bias with the mean of each row and rstd = 1 / sqrt(var +
+/// eps), both of which it leaves in mean and rstd. All views are contiguous; in and out have one
+/// floating dtype, weight and bias that or float32, mean and rstd float32 for half types.
+struct RowNormParams {
+  View in{}, out{};
+  View weight{}, bias{};  // may be undefined: 1 and 0
+  View mean{};            // undefined unless centered
+  View rstd{};
+  RowNormShape shape{};
+  double eps = 1e-5;
+};
+
+/// The gradients of a row norm with respect to in, weight and bias; undefined ones are not
+/// computed.
+struct RowNormBackwardParams {
+  View grad{}, in{}, weight{}, mean{}, rstd{};
+  View grad_in{}, grad_weight{}, grad_bias{};
+  RowNormShape shape{};
+};
+
+namespace cpu {
+void run(const RowNormParams& params, Ctx& ctx);
+void run(const RowNormBackwardParams& params, Ctx& ctx);
+}  // namespace cpu
+namespace cuda {
+void run(const RowNormParams& params, Ctx& ctx);
+void run(const RowNormBackwardParams& params, Ctx& ctx);
+}  // namespace cuda
+
+}  // namespace hearth

@@ -1,0 +1,10 @@
+#pragma once
+
+#include "core/op.h"
+
+namespace hearth {
+
+/// A view for kernels that want contiguous memory: the view itself or a copy in scratch memory.
+View dense(Launch& c, const View& view);
+
+}  // namespace hearth

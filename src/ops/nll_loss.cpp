@@ -1,0 +1,236 @@
+#include "kernels/nll_loss.h"
+
+#include "hearth/operators.h"
+#include "hearth/reduction.h"
+#include "ops/copy.h"
+#include "ops/define.h"
+#include "ops/formula.h"
+#include "ops/losses.h"
+
+namespace hearth {
+
+namespace {
+
+struct NllLossArgs {
+  int64_t reduction, ignore_index;
+  HEARTH_FIELDS(reduction, ignore_index)
+};
+
+int class_dim_of(int64_t dims) { return dims == 1 ? 0 : 1; }
+
+/// The gradient with respect to the scores. Inputs: grad_output, target, weight, total_weight.
+struct NllLossBackward {
+  struct Args {
+    int64_t reduction, ignore_index;
+    Dims sizes;  // of the scores
+    HEARTH_FIELDS(reduction, ignore_index, sizes)
+  };
+  static constexpr OpInfo info{.name = "nll_loss_backward",
+                               .node = "NllLossBackward",
+                               .arguments = "grad_output,target,weight,total_weight",
+                               .dtypes = dtypes::kFloating,
+                               .saves = in_slot(1) | in_slot(2),
+                               .optional = in_slot(2)};
+  static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    NllLossBackwardParams params;
+    params.grad = c.in(0);
+    params.target = c.in(1);
+    params.weight = c.in(2);
+    params.total_weight = c.in(3);
+    params.grad_in = c.out();
+    params.class_dim = class_dim_of(params.grad_in.dim);
+    params.ignore_index = args.ignore_index;
+    params.mean = args.reduction == Reduction::Mean;
+    if (params.grad_in.numel == 0) return;
+    launch_fill(c.ctx, params.grad_in, 0);
+    hearth::launch(c.ctx, params);
+  }
+  /// The loss is linear in the scores: the gradient's gradient is the loss of what comes in.
+  static void grad(const Args& args, Grad& c) {
+    if (c.needs(0))
+      c.set(0, nll_loss_nd(c.grad(), c.in(1), c.in(2), args.reduction, args.ignore_index));
+  }
+};
+
+/// Inputs: the scores, target, weight; outputs: the loss and the sum of the weights.
+struct NllLoss {
+  using Args = NllLossArgs;
+  static constexpr OpInfo info{.name = "nll_loss",
+                               .node = "NllLoss",
+                               .arguments = "self,target,weight",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kFloat32,
+                               .saves = in_slot(1) | in_slot(2) | out_slot(1),
+                               .optional = in_slot(2),
+                               .outputs = 2,
+                               .non_differentiable = out_slot(1)};
+  static void check_weight(const TensorImpl& weight, const TensorImpl& scores, int64_t classes) {
+    HEARTH_CHECK(weight.dim <= 1 && weight.numel == classes,
+                 "weight tensor should be defined either for all ", classes,
+                 " classes or no classes but got weight tensor of shape: ", weight.sizes());
+    HEARTH_CHECK(weight.dtype == scores.dtype, "expected scalar type ", name_of(scores.dtype),
+                 " but found ", name_of(weight.dtype));
+  }
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl &scores = c.in(0), &target = c.in(1);
+    HEARTH_CHECK(target.dtype == kLong || target.dtype == kByte,
+                 "expected target dtype to be Long or Byte, but got ", name_of(target.dtype));
+    if (c.has(2)) check_weight(c.in(2), scores, scores.sizes()[size_t(class_dim_of(scores.dim))]);
+    const bool each = args.reduction == Reduction::None;
+    c.set(0, each ? target.sizes() : IntArrayRef(), scores.dtype);
+    c.set(1, {}, scores.dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    NllLossParams params;
+    params.in = c.in(0);
+    params.target = c.in(1);
+    params.weight = c.in(2);
+    params.out = c.out(0);
+    params.total_weight = c.out(1);
+    params.class_dim = class_dim_of(params.in.dim);
+    params.ignore_index = args.ignore_index;
+    params.reduce = args.reduction != Reduction::None;
+    params.mean = args.reduction == Reduction::Mean;
+    if (!params.reduce) launch_fill(c.ctx, params.total_weight, 0);
+    if (params.reduce || params.target.numel > 0) hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c) {
+    if (c.needs(0))
+      c.set(0, invoke<NllLossBackward>({args.reduction, args.ignore_index, Dims(c.in_sizes(0))},
+                                       c.grad(), c.in(1), c.in(2), c.out(1))
+                   .call());
+  }
+};
+
+/// PyTorch's checks for each number of dimensions; the target is then the scores' shape without
+/// the classes.
+void check_sizes(const Tensor& self, const Tensor& target) {
+  HEARTH_CHECK_AS(ValueError, self.dim() > 0, "Expected 1 or more dimensions (got 0)");
+  if (self.dim() == 1) {
+    HEARTH_CHECK(target.dim() <= 1, "0D or 1D target tensor expected, multi-target not supported");
+    HEARTH_CHECK_AS(
+        ValueError, target.numel() == 1,
+        "For 1D input, 1D target must have size 1, but got target size: ", target.numel());
+    return;
+  }
+  HEARTH_CHECK(self.dim() != 2 || target.dim() == 1,
+               "0D or 1D target tensor expected, multi-target not supported");
+  HEARTH_CHECK_AS(ValueError, target.dim() > 0 && self.size(0) == target.size(0),
+                  "Expected input batch_size (", self.size(0), ") to match target batch_size (",
+                  target.dim() > 0 ? target.size(0) : 1, ").");
+  HEARTH_CHECK(self.dim() != 4 || target.dim() == 3,
+               "only batches of spatial targets supported (3D tensors) but got targets of "
+               "dimension: ",
+               target.dim());
+  Dims wanted(self.sizes());
+  wanted.erase(1);
+  HEARTH_CHECK(self.dim() != 4 || target.sizes().equals(wanted),
+               "size mismatch (got input: ", self.sizes(), " , target: ", target.sizes());
+  HEARTH_CHECK(target.sizes().equals(wanted), "Expected target size ", IntArrayRef(wanted),
+               ", got ", target.sizes());
+}
+
+TensorPair loss_and_weight(const Tensor& self, const Tensor& target, const Tensor& weight,
+                           int64_t reduction, int64_t ignore_index) {
+  check_sizes(self, target);
+  check_no_gradient(weight, "nll_loss_forward", "weight");
+  const bool one = self.dim() == 1 && target.dim() == 1;
+  auto [loss, total] =
+      invoke<NllLoss>({reduction, ignore_index}, self, one ? target.select(0, 0) : target, weight)
+          .pair();
+  if (one && reduction == Reduction::None) loss = loss.unsqueeze(0);
+  return {loss, total};
+}
+
+/// weight, or nothing, along the dimension of classes.
+Tensor times_weight(const Tensor& t, const Tensor& weight, int class_dim) {
+  if (!weight.defined()) return t;
+  Dims sizes(size_t(t.dim()), 1);
+  sizes[size_t(class_dim)] = weight.numel();
+  return t * weight.reshape(sizes);
+}
+
+struct CrossEntropy {
+  struct Args {
+    int64_t reduction, ignore_index;
+    double label_smoothing;
+    HEARTH_FIELDS(reduction, ignore_index, label_smoothing)
+  };
+  static constexpr OpInfo info{.name = "cross_entropy_loss", .amp_cpu = Amp::kFloat32};
+  static Tensor compute(const Args& args, const Tensor& self, const Tensor& target,
+                        const Tensor& weight) {
+    if (self.sizes().equals(target.sizes())) return of_probabilities(args, self, target, weight);
+    const Tensor scores = self.dim() > 0 ? self.log_softmax(class_dim_of(self.dim())) : self;
+    if (args.label_smoothing <= 0)
+      return nll_loss_nd(scores, target, weight, args.reduction, args.ignore_index);
+    HEARTH_CHECK(args.label_smoothing <= 1,
+                 "label_smoothing must be between 0.0 and 1.0. Got: ", args.label_smoothing);
+    return smoothed(args, scores, target, weight);
+  }
+  static Tensor of_probabilities(const Args& args, const Tensor& self, const Tensor& target,
+                                 const Tensor& weight) {
+    HEARTH_CHECK(target.is_floating_point(),
+                 "Expected floating point type for target with class probabilities, got ",
+                 name_of(target.scalar_type()));
+    HEARTH_CHECK(args.ignore_index < 0, "ignore_index is not supported for floating point target");
+    const int dim = class_dim_of(self.dim());
+    const int64_t classes = self.size(dim);
+    HEARTH_CHECK(!weight.defined() || (weight.dim() == 1 && weight.numel() == classes),
+                 "cross_entropy: weight tensor should be defined either for all ", classes,
+                 " classes or no classes but got weight tensor of shape: ", weight.sizes());
+    const double smoothing = args.label_smoothing;
+    const Tensor wanted =
+        smoothing > 0 ? target * (1 - smoothing) + smoothing / double(classes) : target;
+    const Tensor losses = times_weight(self.log_softmax(dim) * wanted, weight, dim);
+    if (args.reduction == Reduction::None) return losses.sum(dim).neg();
+    const Tensor sum = losses.sum().neg();
+    return args.reduction == Reduction::Mean ? sum / (double(self.numel()) / double(classes)) : sum;
+  }
+  /// nll_loss with label_smoothing / classes of the weight on every class.
+  static Tensor smoothed(const Args& args, const Tensor& scores, const Tensor& target,
+                         const Tensor& weight) {
+    const int dim = class_dim_of(scores.dim());
+    const auto [loss, total] =
+        loss_and_weight(scores, target, weight, args.reduction, args.ignore_index);
+    const Tensor all = times_weight(scores, weight, dim).sum(dim).neg();
+    const Tensor smooth = reduced(
+        where(target.reshape(all.sizes()).eq(args.ignore_index), zeros({}, all.options()), all),
+        args.reduction == Reduction::None ? args.reduction : int64_t{Reduction::Sum});
+    const Tensor shared = args.reduction == Reduction::Mean ? smooth / total : smooth;
+    const double share = args.label_smoothing / double(scores.size(dim));
+    return loss * (1 - args.label_smoothing) + shared.reshape(loss.sizes()) * share;
+  }
+};
+
+}  // namespace
+
+Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const Tensor& weight,
+                   int64_t reduction, int64_t ignore_index) {
+  return std::get<0>(loss_and_weight(self, target, weight, reduction, ignore_index));
+}
+Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
+                int64_t ignore_index) {
+  HEARTH_CHECK(self.dim() > 0 && self.dim() <= 2, "input tensor should be 1D or 2D");
+  return nll_loss_nd(self, target, weight, reduction, ignore_index);
+}
+Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
+                  int64_t ignore_index) {
+  HEARTH_CHECK(
+      self.dim() == 4,
+      "only batches of spatial inputs supported (4D tensors), but got input of dimension: ",
+      self.dim());
+  return nll_loss_nd(self, target, weight, reduction, ignore_index);
+}
+Tensor& nll_loss_out(Tensor& out, const Tensor& self, const Tensor& target, const Tensor& weight,
+                     int64_t reduction, int64_t ignore_index) {
+  return write_out("nll_loss", out, {&self, &weight},
+                   [&] { return nll_loss(self, target, weight, reduction, ignore_index); });
+}
+
+Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
+                          int64_t reduction, int64_t ignore_index, double label_smoothing) {
+  return compose<CrossEntropy>({reduction, ignore_index, label_smoothing}, self, target, weight);
+}
+
+}  // namespace hearth

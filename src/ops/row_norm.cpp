@@ -1,0 +1,259 @@
+// layer_norm, group_norm and rms_norm: normalisation of rows of elements.
+#include "kernels/row_norm.h"
+
+#include <cmath>
+#include <limits>
+
+#include "ops/copy.h"
+#include "ops/define.h"
+#include "ops/dense.h"
+#include "ops/formula.h"
+
+namespace hearth {
+
+namespace {
+
+ScalarType statistics_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
+
+/// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight, mean,
+/// rstd.
+struct RowNormBackward {
+  struct Args {
+    RowNormShape shape;
+    double eps;
+    ScalarType bias_dtype;                 // the weight's is known
+    bool grad_in, grad_weight, grad_bias;  // which are wanted
+    HEARTH_FIELDS(shape.rows, shape.groups, shape.channels, shape.inner, shape.centered, eps,
+                  bias_dtype, grad_in, grad_weight, grad_bias)
+  };
+  static constexpr OpInfo info{.name = "row_norm_backward",
+                               .arguments = "grad_out,input,weight,mean,rstd",
+                               .dtypes = dtypes::kFloating,
+                               .saves = in_slot(0) | in_slot(1) | in_slot(2),
+                               .optional = in_slot(2) | in_slot(3),
+                               .outputs = 3};
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& in = c.in(1);
+    c.set(0, in.sizes(), in.dtype);
+    c.set(1, Dims{args.shape.all_channels()}, c.has(2) ? c.in(2).dtype : in.dtype);
+    c.set(2, Dims{args.shape.all_channels()}, args.bias_dtype);
+    c.out(0).defined = args.grad_in;
+    c.out(1).defined = args.grad_weight;
+    c.out(2).defined = args.grad_bias;
+  }
+  static void launch(const Args& args, Launch& c) {
+    RowNormBackwardParams params;
+    params.grad = dense(c, c.in(0));
+    params.in = dense(c, c.in(1));
+    params.weight = dense(c, c.in(2));
+    params.mean = c.in(3);
+    params.rstd = c.in(4);
+    params.grad_in = c.out(0);
+    params.grad_weight = c.out(1);
+    params.grad_bias = c.out(2);
+    params.shape = args.shape;
+    if (params.in.numel > 0) return hearth::launch(c.ctx, params);
+    if (args.grad_weight) launch_fill(c.ctx, params.grad_weight, 0);
+    if (args.grad_bias) launch_fill(c.ctx, params.grad_bias, 0);
+  }
+  static void grad(const Args& args, Grad& c);
+};
+
+/// The backward pass in terms of ordinary ops, so that it has a graph of its own.
+std::vector<Tensor> backward_formula(const RowNormBackward::Args& args, const Tensor& grad,
+                                     const Tensor& input, const Tensor& weight) {
+  const RowNormShape& shape = args.shape;
+  const Dims sizes{shape.rows / shape.groups, shape.groups, shape.channels, shape.inner};
+  const OptionalIntArrayRef row{2, 3}, others{0, 3};
+  const ScalarType type = statistics_type(input.scalar_type());
+  const Tensor x = input.reshape(sizes).to(type), g = grad.reshape(sizes).to(type);
+  const Tensor centred = shape.centered ? x.sub(x.mean(row, true)) : x;
+  const Tensor rstd = centred.mul(centred).mean(row, true).add(args.eps).rsqrt();
+  const Tensor normal = centred.mul(rstd);
+  const Tensor scaled =
+      weight.defined() ? g.mul(weight.to(type).reshape({1, shape.groups, shape.channels, 1})) : g;
+  const Tensor part = scaled.sub(normal.mul(scaled.mul(normal).mean(row, true)));
+  const Tensor grad_in = (shape.centered ? part.sub(scaled.mean(row, true)) : part).mul(rstd);
+  return {grad_in.reshape(input.sizes()), g.mul(normal).sum(others).reshape({-1}),
+          g.sum(others).reshape({-1})};
+}
+
+void RowNormBackward::grad(const Args& args, Grad& c) {
+  differentiate_formula(
+      c, 3, [&](const Tensor* in) { return backward_formula(args, in[0], in[1], in[2]); });
+}
+
+struct RowNormArgs {
+  RowNormShape shape;
+  double eps;
+  Dims statistics;  // the sizes of mean and rstd
+  HEARTH_FIELDS(shape.rows, shape.groups, shape.channels, shape.inner, eps, statistics)
+};
+
+/// Inputs: input, weight, bias; outputs: result, mean, rstd. The norms differ by name and shape.
+template <const OpInfo& facts>
+struct RowNorm {
+  using Args = RowNormArgs;
+  static constexpr OpInfo info = facts;
+  static void check_dtype(const Infer& c, int i) {
+    HEARTH_CHECK(!c.has(i) || c.in(i).dtype == statistics_type(c.in(0).dtype) ||
+                     c.in(i).dtype == c.in(0).dtype,
+                 "mixed dtype (CPU): expect parameter to have scalar type of Float, got ",
+                 name_of(c.in(i).dtype), " with an input of ", name_of(c.in(0).dtype));
+  }
+  static void infer(const Args& args, Infer& c) {
+    check_dtype(c, 1);
+    check_dtype(c, 2);
+    const TensorImpl& in = c.in(0);
+    c.set(0, in.sizes(), in.dtype);
+    for (int i = 1; i < 3; ++i) c.set(i, args.statistics, statistics_type(in.dtype));
+    c.out(1).defined = args.shape.centered;
+  }
+  static void launch(const Args& args, Launch& c) {
+    RowNormParams params;
+    params.in = dense(c, c.in(0));
+    params.out = c.out(0);
+    params.weight = dense(c, c.in(1));
+    params.bias = dense(c, c.in(2));
+    params.mean = c.out(1);
+    params.rstd = c.out(2);
+    params.shape = args.shape;
+    params.eps = args.eps;
+    if (params.in.numel > 0) return hearth::launch(c.ctx, params);
+    if (params.mean.defined()) launch_fill(c.ctx, params.mean, 0);
+    launch_fill(c.ctx, params.rstd, std::numeric_limits<double>::quiet_NaN());
+  }
+  static void grad(const Args& args, Grad& c) {
+    if (!c.grad(0).defined()) return;
+    const bool in = c.needs(0), weight = c.needs(1), bias = c.needs(2);
+    const ScalarType bias_dtype = bias ? c.in_dtype(2) : c.grad().scalar_type();
+    const auto [grad_in, grad_weight, grad_bias] =
+        invoke<RowNormBackward>({args.shape, args.eps, bias_dtype, in, weight, bias}, c.grad(),
+                                c.in(0), c.in(1), c.out(1), c.out(2))
+            .triple();
+    if (in) c.set(0, grad_in);
+    if (weight) c.set(1, grad_weight.reshape(c.in_sizes(1)));
+    if (bias) c.set(2, grad_bias.reshape(c.in_sizes(2)));
+  }
+};
+
+constexpr OpInfo row_norm_info(const char* name, const char* node, Amp amp) {
+  return {.name = name,
+          .node = node,
+          .arguments = "input,weight,bias",
+          .dtypes = dtypes::kFloating,
+          .amp = amp,
+          .amp_cpu = Amp::kKeep,
+          .saves = in_slot(0) | in_slot(1) | out_slot(1) | out_slot(2),
+          .optional = in_slot(1) | in_slot(2),
+          .outputs = 3,
+          .non_differentiable = out_slot(1) | out_slot(2)};
+}
+constexpr OpInfo kLayerNorm = row_norm_info("native_layer_norm", "NativeLayerNorm", Amp::kFloat32);
+constexpr OpInfo kGroupNorm = row_norm_info("native_group_norm", "NativeGroupNorm", Amp::kKeep);
+constexpr OpInfo kRmsNorm = row_norm_info("rms_norm", "FusedRmsNorm", Amp::kFloat32);
+
+/// The arguments of a norm over the last dimensions, which must be `normalized`.
+RowNormArgs trailing_rows(const Tensor& input, IntArrayRef normalized, bool centered, double eps) {
+  HEARTH_CHECK(!normalized.empty(),
+               "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least "
+               "one element, but got normalized_shape = ",
+               normalized);
+  const size_t dims = size_t(input.dim()), count = normalized.size();
+  const bool fits = dims >= count && input.sizes().slice(dims - count, count).equals(normalized);
+  const std::string list = to_string(normalized);
+  HEARTH_CHECK(fits, "Given normalized_shape=", normalized, ", expected input with shape [*",
+               centered ? ", " : "", list.substr(1), ", but got input of size", input.sizes());
+  RowNormArgs args{{}, eps, Dims(dims, 1)};
+  args.shape.centered = centered;
+  for (int64_t size : normalized) args.shape.channels *= size;
+  args.shape.rows = 1;
+  for (size_t d = 0; d < dims - count; ++d)
+    args.shape.rows *= args.statistics[d] = input.size(int64_t(d));
+  return args;
+}
+
+void check_same_shape(const Tensor& t, const char* name, IntArrayRef normalized) {
+  HEARTH_CHECK(!t.defined() || t.sizes().equals(normalized), "Expected ", name,
+               " to be of same shape as normalized_shape, but got ", name, " of shape ", t.sizes(),
+               " and normalized_shape = ", normalized);
+}
+
+struct GroupNorm {
+  struct Args {
+    int64_t num_groups;
+    double eps;
+    HEARTH_FIELDS(num_groups, eps)
+  };
+  static constexpr OpInfo info{.name = "group_norm", .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
+  static Tensor compute(const Args& args, const Tensor& input, const Tensor& weight,
+                        const Tensor& bias) {
+    int64_t inner = 1;
+    for (int64_t d = 2; d < input.dim(); ++d) inner *= input.size(d);
+    return std::get<0>(native_group_norm(input, weight, bias, input.size(0), input.size(1), inner,
+                                         args.num_groups, args.eps));
+  }
+};
+
+void check_per_channel(const Tensor& t, const char* name, const Tensor& input, int64_t channels) {
+  HEARTH_CHECK(!t.defined() || (t.dim() == 1 && t.numel() == channels), "Expected ", name,
+               " to be a vector of size equal to the number of channels in input, but got ", name,
+               " of shape ", t.sizes(), " and input of shape ", input.sizes());
+}
+
+}  // namespace
+
+TensorTriple native_layer_norm(const Tensor& input, IntArrayRef normalized_shape,
+                               const Tensor& weight, const Tensor& bias, double eps) {
+  const RowNormArgs args = trailing_rows(input, normalized_shape, true, eps);
+  check_same_shape(weight, "weight", normalized_shape);
+  check_same_shape(bias, "bias", normalized_shape);
+  return invoke<RowNorm<kLayerNorm>>(args, input, weight, bias).triple();
+}
+
+Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
+                  const Tensor& bias, double eps, bool) {
+  return std::get<0>(native_layer_norm(input, normalized_shape, weight, bias, eps));
+}
+
+TensorTriple native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                               int64_t N, int64_t C, int64_t HxW, int64_t group, double eps) {
+  HEARTH_CHECK(group > 0 && C % group == 0,
+               "Expected number of channels in input to be divisible by num_groups, but got input "
+               "of shape ",
+               input.sizes(), " and num_groups=", group);
+  HEARTH_CHECK(input.numel() == N * C * HxW, "native_group_norm: an input of sizes ", input.sizes(),
+               " does not have ", N, " samples of ", C, " channels of ", HxW, " elements");
+  check_per_channel(weight, "weight", input, C);
+  check_per_channel(bias, "bias", input, C);
+  RowNormArgs args{{}, eps, Dims{N, group}};
+  args.shape.rows = N * group;
+  args.shape.groups = group;
+  args.shape.channels = C / group;
+  args.shape.inner = HxW;
+  return invoke<RowNorm<kGroupNorm>>(args, input, weight, bias).triple();
+}
+
+Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
+                  double eps, bool) {
+  HEARTH_CHECK(num_groups > 0, "Expected num groups to be greater than 0, got ", num_groups);
+  HEARTH_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",
+               input.dim());
+  return compose<GroupNorm>({num_groups, eps}, input, weight, bias);
+}
+
+Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
+                std::optional<double> eps) {
+  const bool wide = input.scalar_type() == kDouble;
+  const double smallest =
+      wide ? std::numeric_limits<double>::epsilon() : double(std::numeric_limits<float>::epsilon());
+  const RowNormArgs args = trailing_rows(input, normalized_shape, false, eps.value_or(smallest));
+  check_same_shape(weight, "weight", normalized_shape);
+  const bool same =
+      !weight.defined() || weight.scalar_type() == statistics_type(input.scalar_type());
+  return std::get<0>(invoke<RowNorm<kRmsNorm>>(
+                         args, input, same ? weight : weight.to(input.scalar_type()), Tensor())
+                         .triple());
+}
+
+}  // namespace hearth

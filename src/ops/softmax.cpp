@@ -1,0 +1,72 @@
+#include "kernels/softmax.h"
+
+#include "ops/define.h"
+
+namespace hearth {
+
+namespace {
+
+struct SoftmaxArgs {
+  int64_t dim;
+  HEARTH_FIELDS(dim)
+};
+
+/// The gradient, from that of the result and the result.
+template <bool log>
+struct SoftmaxBackward {
+  using Args = SoftmaxArgs;
+  static constexpr OpInfo info{.name = log ? "log_softmax_backward" : "softmax_backward",
+                               .node = log ? "LogSoftmaxBackward" : "SoftmaxBackward",
+                               .arguments = "grad_output,output",
+                               .dtypes = dtypes::kFloating,
+                               .saves = in_slot(0) | in_slot(1)};
+  static void infer(const Args&, Infer& c) { c.set(0, c.in(1).sizes(), c.in(1).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    const SoftmaxBackwardParams params{c.in(0), c.in(1), c.out(), int(args.dim), log};
+    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c) {
+    const Tensor g = c.in(0), y = c.in(1), gg = c.grad();
+    const auto summed = [&](const Tensor& t) { return t.sum(args.dim, true); };
+    if constexpr (log) {
+      const Tensor weighted = gg.mul(y.exp());
+      if (c.needs(0)) c.set(0, gg.sub(summed(weighted)));
+      if (c.needs(1)) c.set(1, weighted.mul(summed(g)).neg());
+    } else {
+      if (c.needs(0)) c.set(0, invoke<SoftmaxBackward>(args, gg, y).call());
+      if (c.needs(1)) c.set(1, gg.mul(g.sub(summed(g.mul(y)))).sub(g.mul(summed(gg.mul(y)))));
+    }
+  }
+};
+
+template <bool log>
+struct Softmax {
+  using Args = SoftmaxArgs;
+  static constexpr OpInfo info{.name = log ? "log_softmax" : "softmax",
+                               .node = log ? "LogSoftmax" : "Softmax",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep,
+                               .saves = out_slot(0)};
+  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    const SoftmaxParams params{c.in(0), c.out(), int(args.dim), log};
+    if (params.in.numel > 0) hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<SoftmaxBackward<log>>(args, c.grad(), c.out()).call());
+  }
+};
+
+Tensor converted(const Tensor& self, std::optional<ScalarType> dtype) {
+  return dtype && *dtype != self.scalar_type() ? self.to(*dtype) : self;
+}
+
+}  // namespace
+
+HEARTH_DEFINE_OUT(softmax, (int64_t dim, std::optional<ScalarType> dtype),
+                  invoke<Softmax<false>>({wrap_dim(dim, self.dim())}, converted(self, dtype)))
+HEARTH_DEFINE_OUT(log_softmax, (int64_t dim, std::optional<ScalarType> dtype),
+                  invoke<Softmax<true>>({wrap_dim(dim, self.dim())}, converted(self, dtype)))
+
+}  // namespace hearth

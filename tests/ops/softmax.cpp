@@ -1,0 +1,90 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "hearth/operators.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+/// The reference along dimension `dim` (counted from the end if negative).
+Array softmax_reference(const Array& in, int64_t dim, bool log) {
+  const size_t d = size_t(dim < 0 ? dim + int64_t(in.sizes.size()) : dim);
+  return build(in.sizes, [&](const Position& p) {
+    if (p.empty()) return log ? 0.0 : 1.0;
+    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+    Position q = p;
+    for (q[d] = 0; q[d] < in.sizes[d]; ++q[d]) largest = std::fmax(largest, at(in, q));
+    for (q[d] = 0; q[d] < in.sizes[d]; ++q[d]) sum += std::exp(at(in, q) - largest);
+    const double shifted = at(in, p) - largest;
+    return log ? shifted - std::log(sum) : std::exp(shifted) / sum;
+  });
+}
+
+Row softmax_row(std::string name, bool log, int64_t dim) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = {log ? "log_softmax" : "softmax", log ? "log_softmax_backward" : "softmax_backward"};
+  row.cases = {{{{3, 5}}}, {{{2, 3, 19}}}, {{{7, 2, 3, 2}}}, {{{0, 3}}}, {{{2, 37}}}, {{{4, 0}}}};
+  row.call = [log, dim](const Tensors& in) {
+    return Tensors{log ? in[0].log_softmax(dim) : in[0].softmax(dim)};
+  };
+  row.reference = [log, dim](const Arrays& in) {
+    return Arrays{softmax_reference(in[0], dim, log)};
+  };
+  row.out = [log, dim](Tensor& out, const Tensors& in) {
+    log ? log_softmax_out(out, in[0], dim) : softmax_out(out, in[0], dim);
+  };
+  row.slack = 4;
+  row.refusals = {{[log] {
+                     log ? log_softmax(ones({2, 3}), 2) : softmax(ones({2, 3}), 2);
+                   },
+                   "Dimension out of range (expected to be in range of [-2, 1], but got 2)"},
+                  {[log] { log ? log_softmax(ones({2}, kLong), 0) : softmax(ones({2}, kLong), 0); },
+                   "not implemented for 'Long'"}};
+  return row;
+}
+
+Row with_numbers(Row row) {
+  row.cases = {{{{3}}}, {{{}}}, {{{67}}}, {{{2500}}}};
+  row.orders = 0;
+  return row;
+}
+
+const Register registered[] = {Register(softmax_row("softmax_last", false, -1)),
+                               Register(softmax_row("softmax_first", false, 0)),
+                               Register(softmax_row("log_softmax_last", true, -1)),
+                               Register(softmax_row("log_softmax_dim1", true, 1)),
+                               Register(with_numbers(softmax_row("softmax_vector", false, 0))),
+                               Register(with_numbers(softmax_row("log_softmax_vector", true, 0)))};
+
+TEST(Softmax, ConvertsFirst) {
+  EXPECT_EQ(ones({2, 3}, kLong).softmax(1, kDouble).scalar_type(), kDouble);
+  const Tensor large = full({4}, 3e4, kHalf).requires_grad_();
+  const Tensor out = large.log_softmax(0, kFloat);
+  EXPECT_EQ(out.scalar_type(), kFloat);
+  EXPECT_NEAR(out[0].item<double>(), -std::log(4.0), 1e-6);
+  out.sum().backward();
+  EXPECT_EQ(large.grad().scalar_type(), kHalf);
+}
+
+TEST(Softmax, InfinitiesAndManyColumns) {
+  const double inf = std::numeric_limits<double>::infinity();
+  for (const Device device : devices()) {
+    const Tensor masked = full({2, 300}, -inf).to(device, kFloat);
+    masked.select(0, 0).fill_(1);
+    EXPECT_TRUE(masked.softmax(0).select(0, 0).equal(ones({300}).to(device, kFloat)));
+    EXPECT_TRUE(masked.softmax(1).select(0, 1).isnan().all().item<bool>());
+  }
+  const Tensor x = randn({5, 700, 3}, kDouble);
+  EXPECT_TRUE(x.softmax(1).allclose(x.transpose(1, 2).contiguous().softmax(2).transpose(1, 2)));
+  const Tensor y = randn({9, 700}, kDouble);
+  EXPECT_TRUE(y.log_softmax(0).allclose(y.t().contiguous().log_softmax(1).t()));
+  EXPECT_TRUE(
+      x.to(kHalf).softmax(1).to(kDouble).allclose(x.to(kHalf).to(kDouble).softmax(1), 1e-3, 1e-6));
+}
+
+}  // namespace
+}  // namespace hearth::testing
