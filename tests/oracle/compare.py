@@ -100,6 +100,9 @@ CALLS = {
     "zero_": written("zero_"),
     "batch_norm_training": batch_norm(True),
     "batch_norm_evaluation": batch_norm(False),
+    "softsign": torch.nn.functional.softsign,
+    "glu": lambda x: torch.nn.functional.glu(x, -1),
+    "glu_first": lambda x: torch.nn.functional.glu(x, 0),
     "arange": lambda x: torch.arange(2, 2 + 3 * len(x), 3, dtype=x.dtype),
     "linspace": lambda x: torch.linspace(-1, 2, len(x), dtype=x.dtype),
 }
