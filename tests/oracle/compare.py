@@ -221,6 +221,9 @@ CALLS = {
     "adaptive_max_pool1d": pool("adaptive_max_pool1d", 3, return_indices=True),
     "pixel_shuffle": lambda x: torch.pixel_shuffle(x, 2),
     "pixel_unshuffle": lambda x: torch.pixel_unshuffle(x, 2),
+    "softsign": torch.nn.functional.softsign,
+    "glu": lambda x: torch.nn.functional.glu(x, -1),
+    "glu_first": lambda x: torch.nn.functional.glu(x, 0),
     "arange": lambda x: torch.arange(2, 2 + 3 * len(x), 3, dtype=x.dtype),
     "linspace": lambda x: torch.linspace(-1, 2, len(x), dtype=x.dtype),
 }
