@@ -26,7 +26,10 @@ namespace hearth {
   X(Dropout)              \
   X(NonzeroCount)         \
   X(NonzeroFill)          \
-  X(Range)
+  X(Range)                \
+  X(Scan)                 \
+  X(Order)                \
+  X(Search)
 
 #define HEARTH_DECLARE_KERNEL(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_KERNEL)
