@@ -269,14 +269,15 @@ TEST(Order, LargeSortsAreStableInEveryDtype) {
   for (const ScalarType dtype : dtypes_in(dtypes::kReal)) {
     const Tensor x = arange(200003).mul(7919).fmod(1009).to(dtype);
     const auto [values, indices] = x.sort(0, true);
-    EXPECT_TRUE(values.equal(x.gather(0, indices))) << dtype;
+    EXPECT_TRUE(values.equal(x.gather(0, indices))) << name_of(dtype);
     const Tensor a = values.narrow(0, 0, 200002), b = values.narrow(0, 1, 200002);
     const Tensor in_order = indices.narrow(0, 0, 200002).lt(indices.narrow(0, 1, 200002));
-    EXPECT_TRUE(a.gt(b).logical_or(a.eq(b).logical_and(in_order)).all().item<bool>()) << dtype;
+    EXPECT_TRUE(a.gt(b).logical_or(a.eq(b).logical_and(in_order)).all().item<bool>())
+        << name_of(dtype);
     const auto [top, places] = x.topk(2000);
-    EXPECT_TRUE(top.equal(values.narrow(0, 0, 2000))) << dtype;
-    EXPECT_TRUE(places.equal(indices.narrow(0, 0, 2000))) << dtype;
-    EXPECT_TRUE(std::get<0>(x.kthvalue(200003 - 10)).equal(values[10])) << dtype;
+    EXPECT_TRUE(top.equal(values.narrow(0, 0, 2000))) << name_of(dtype);
+    EXPECT_TRUE(places.equal(indices.narrow(0, 0, 2000))) << name_of(dtype);
+    EXPECT_TRUE(std::get<0>(x.kthvalue(200003 - 10)).equal(values[10])) << name_of(dtype);
   }
 }
 

@@ -190,8 +190,8 @@ const Register registered[] = {
     Register(norm_row("norm_inf", kInf, {{0}})),
     Register(norm_row("norm_minus_inf", -kInf, {{1}, true})),
     Register(count_row("count_nonzero", [](const Tensor& x) { return x.count_nonzero(); }, {})),
-    Register(
-        count_row("count_nonzero_dim", [](const Tensor& x) { return x.count_nonzero(1); }, {{1}})),
+    Register(count_row("count_nonzero_dim",
+                       [](const Tensor& x) { return x.count_nonzero(IntArrayRef{1}); }, {{1}})),
     Register(nansum_row()),
     Register(fold_row(
         "nanmean", "nanmean", [](const Tensor& x) { return x.nanmean(); }, {}, mean_of)),
