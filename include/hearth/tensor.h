@@ -44,6 +44,8 @@ struct HEARTH_API GradHook {
 
 using TensorPair = std::tuple<Tensor, Tensor>;
 using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;
+/// The two outputs of an out= form.
+using TensorRefPair = std::tuple<Tensor&, Tensor&>;
 
 /// An n-dimensional array: a handle, shared when copied. `const` protects the handle, not the
 /// elements, so in-place methods are const.

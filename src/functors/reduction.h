@@ -112,8 +112,132 @@ struct Norm2 : Sum {
   }
 };
 
+/// The sum of what is not NaN.
+struct NanSum : Sum {
+  static constexpr ReductionInfo info{.name = "nansum",
+                                      .dtypes = dtypes::kFloatAndDouble | dtypes::kLong};
+  template <class V>
+  HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
+    return {{s.part[0] + select(isnan(x), V(0), x)}};
+  }
+};
+
+/// How many elements are not zero.
+struct Norm0 : Sum {
+  static constexpr ReductionInfo info{.name = "norm"};
+  template <class V>
+  HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
+    return {{s.part[0] + select(x != V(0), V(1), V(0))}};
+  }
+};
+
+/// The sum of the absolute values.
+struct Norm1 : Sum {
+  static constexpr ReductionInfo info{.name = "norm"};
+  template <class V>
+  HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
+    return {{s.part[0] + abs(x)}};
+  }
+};
+
+/// The p-th root of the sum of the absolute values' p-th powers.
+struct NormP : Sum {
+  static constexpr ReductionInfo info{.name = "norm"};
+  double p;
+  constexpr explicit NormP(double p_ = 2) : p(p_) {}
+  template <class V>
+  HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
+    return {{s.part[0] + pow(abs(x), V(p))}};
+  }
+  template <class V>
+  HEARTH_FN V finish(State<V, 1> s) const {
+    return pow(s.part[0], V(1 / p));
+  }
+};
+
+/// The largest absolute value; 0 of none.
+struct NormMax : Max {
+  static constexpr ReductionInfo info{.name = "norm"};
+  static constexpr Start start[] = {Start::kZero};
+  template <class V>
+  HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
+    return {{maximum(s.part[0], abs(x))}};
+  }
+};
+
+/// The smallest absolute value.
+struct NormMin : Min {
+  static constexpr ReductionInfo info{.name = "norm"};
+  template <class V>
+  HEARTH_FN State<V, 1> combine(State<V, 1> s, V x) const {
+    return {{minimum(s.part[0], abs(x))}};
+  }
+};
+
+/// The sum of the squared distances from the mean, divided by `divisor`. The state is count, mean
+/// and that sum (Welford's method).
+struct Var {
+  static constexpr ReductionInfo info{.name = "var"};
+  static constexpr Start start[] = {Start::kZero, Start::kZero, Start::kZero};
+  double divisor;
+  constexpr explicit Var(double divisor_ = 1) : divisor(divisor_) {}
+  template <class V>
+  HEARTH_FN State<V, 3> combine(State<V, 3> s, V x) const {
+    const V count = s.part[0] + V(1), distance = x - s.part[1];
+    const V mean = s.part[1] + distance / count;
+    return {{count, mean, s.part[2] + distance * (x - mean)}};
+  }
+  template <class V>
+  HEARTH_FN State<V, 3> merge(State<V, 3> s, State<V, 3> t) const {
+    const V count = s.part[0] + t.part[0];
+    const V share = t.part[0] / maximum(count, V(1)), distance = t.part[1] - s.part[1];
+    return {{count, s.part[1] + distance * share,
+             s.part[2] + t.part[2] + distance * distance * s.part[0] * share}};
+  }
+  template <class V>
+  HEARTH_FN V finish(State<V, 3> s) const {
+    return s.part[2] / V(divisor);
+  }
+};
+
+/// The square root of Var.
+struct Std : Var {
+  static constexpr ReductionInfo info{.name = "std"};
+  using Var::Var;
+  template <class V>
+  HEARTH_FN V finish(State<V, 3> s) const {
+    return sqrt(s.part[2] / V(divisor));
+  }
+};
+
+/// log(sum(exp(x))). The state is the largest element and the sum of exp(x - largest).
+struct LogSumExp {
+  static constexpr ReductionInfo info{.name = "logsumexp"};
+  static constexpr Start start[] = {Start::kLowest, Start::kZero};
+  /// exp(-|a - b|); 1 for equal infinities.
+  template <class V>
+  HEARTH_FN static V decay(V a, V b) {
+    return select(a == b, V(1), exp(-abs(a - b)));
+  }
+  template <class V>
+  HEARTH_FN State<V, 2> combine(State<V, 2> s, V x) const {
+    return merge(s, State<V, 2>{{x, V(1)}});
+  }
+  template <class V>
+  HEARTH_FN State<V, 2> merge(State<V, 2> s, State<V, 2> t) const {
+    const V a = s.part[0], b = t.part[0], less = decay(a, b);
+    return {
+        {maximum(a, b), select(b > a, s.part[1] * less + t.part[1], s.part[1] + t.part[1] * less)}};
+  }
+  template <class V>
+  HEARTH_FN V finish(State<V, 2> s) const {
+    return s.part[0] + log(s.part[1]);
+  }
+};
+
 /// Every reduction; its position is its number in the kernel tables.
-using Reductions = List<Sum, Mean, Prod, Max, Min, Norm2>;
+using Reductions = List<Sum, Mean, Prod, Max, Min, NanSum, Norm0, Norm1, Norm2, NormP, NormMax,
+                        NormMin, Var, Std, LogSumExp>;
 
 /// How many values the state of F consists of.
 template <class F>

@@ -38,7 +38,10 @@ namespace hearth {
   X(NonzeroCount)         \
   X(NonzeroFill)          \
   X(Range)                \
-  X(Triangle)
+  X(Triangle)             \
+  X(Scan)                 \
+  X(Order)                \
+  X(Search)
 
 #define HEARTH_DECLARE_KERNEL(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_KERNEL)

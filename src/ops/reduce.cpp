@@ -1,21 +1,12 @@
 #include "kernels/reduce.h"
 
-#include "kernels/minmax_dim.h"
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/define.h"
+#include "ops/reduce.h"
+#include "ops/scan.h"
 
 namespace hearth {
-
-namespace {
-
-/// Which dimensions are reduced (bit d), and whether they stay with size 1.
-struct ReduceArgs {
-  DimSet dim;
-  bool keepdim;
-  ScalarType dtype;  // of the result; Undefined: as the input's decides
-  HEARTH_FIELDS(dim, keepdim, dtype)
-};
 
 uint32_t dim_mask(const Tensor& self, OptionalIntArrayRef dims) {
   const int64_t ndim = self.dim();
@@ -28,10 +19,14 @@ uint32_t dim_mask(const Tensor& self, OptionalIntArrayRef dims) {
                  " appears multiple times in the list of dims");
     mask |= 1u << wrapped;
   }
-  return mask;
+  return ndim == 0 ? 0 : mask;
 }
 
-/// The result's sizes; with keepdim as the kernels want them, 1 where reduced.
+ReduceArgs reduce_args(const Tensor& self, OptionalIntArrayRef dims, bool keepdim,
+                       ScalarType dtype) {
+  return {dim_mask(self, dims), keepdim, dtype};
+}
+
 Dims reduced_sizes(IntArrayRef sizes, uint32_t mask, bool keepdim) {
   Dims result;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -43,7 +38,19 @@ Dims reduced_sizes(IntArrayRef sizes, uint32_t mask, bool keepdim) {
   return result;
 }
 
-/// Gives an output without its reduced dimensions back the input's number of dimensions.
+double reduced_count(IntArrayRef sizes, uint32_t mask) {
+  double product = 1;
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (mask >> d & 1u) product *= double(sizes[d]);
+  return product;
+}
+
+void check_not_empty(const char* op, const TensorImpl& in, uint32_t mask) {
+  for (size_t d = 0; d < in.sizes().size(); ++d)
+    HEARTH_CHECK_AS(IndexError, in.sizes()[d] > 0 || !(mask >> d & 1u), op,
+                    "(): Expected reduction dim ", d, " to have non-zero size.");
+}
+
 View keep_dims(View out, const View& in, uint32_t mask, bool kept) {
   if (kept) return out;
   View full = out;
@@ -58,10 +65,26 @@ View keep_dims(View out, const View& in, uint32_t mask, bool kept) {
   return full;
 }
 
-/// A gradient of the result's shape, seen at the input's.
 Tensor spread(const Tensor& grad, IntArrayRef sizes, uint32_t mask) {
   return grad.reshape(reduced_sizes(sizes, mask, true)).expand(sizes);
 }
+
+Tensor picked_grad(const Tensor& grad, const Tensor& index, IntArrayRef sizes, int64_t dim) {
+  if (sizes.empty()) return grad.reshape(sizes);
+  const bool dropped = index.dim() < int64_t(sizes.size());
+  const auto whole = [&](const Tensor& t) { return dropped ? t.unsqueeze(dim) : t; };
+  return zeros(sizes, grad.options()).scatter_add(dim, whole(index), whole(grad));
+}
+
+Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+  return dtype && *dtype != self.scalar_type() ? self.to(*dtype) : self;
+}
+
+ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+  return dtype.value_or(is_integral(self.scalar_type(), true) ? kLong : self.scalar_type());
+}
+
+namespace {
 
 struct SumOp {
   using Args = ReduceArgs;
@@ -86,21 +109,15 @@ struct SumOp {
 struct MeanOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{.name = "mean", .dtypes = dtypes::kFloating | dtypes::kComplex};
-  static double count(IntArrayRef sizes, uint32_t mask) {
-    double product = 1;
-    for (size_t d = 0; d < sizes.size(); ++d)
-      if (mask >> d & 1u) product *= double(sizes[d]);
-    return product;
-  }
   static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
   static void launch(const Args& args, Launch& c) {
-    const double elements = count(c.in_impl(0).sizes(), args.dim.bits);
+    const double elements = reduced_count(c.in_impl(0).sizes(), args.dim.bits);
     hearth::launch(c.ctx, reduce_params(fn::Mean(elements), c.in(0),
                                         keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim)));
   }
   static void grad(const Args& args, Grad& c) {
     const IntArrayRef sizes = c.in_sizes(0);
-    c.set(0, spread(c.grad(), sizes, args.dim.bits).div(count(sizes, args.dim.bits)));
+    c.set(0, spread(c.grad(), sizes, args.dim.bits).div(reduced_count(sizes, args.dim.bits)));
   }
 };
 
@@ -120,82 +137,73 @@ struct TruthOp {
 };
 constexpr const char* kAll = "all";
 constexpr const char* kAny = "any";
+using AllOp = TruthOp<fn::Min, kAll>;
+using AnyOp = TruthOp<fn::Max, kAny>;
 
-/// The extreme element of all; ties share the gradient.
-template <class Functor, const char* const& op_name>
-struct ExtremeOp {
+/// The product; every derivative is a product of the other elements, so zeros do no harm.
+struct ProdOp {
+  using Args = ReduceArgs;
+  static constexpr OpInfo info{.name = "prod", .amp = Amp::kFloat32, .saves = in_slot(0)};
+  static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
+  static void launch(const Args& args, Launch& c) {
+    const View out = keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim);
+    // In bool a product is whether all elements are true.
+    hearth::launch(c.ctx, out.dtype == kBool ? reduce_params(fn::Min{}, c.in(0), out)
+                                             : reduce_params(fn::Prod{}, c.in(0), out));
+  }
+  static void grad(const Args& args, Grad& c) {
+    const Tensor in = c.in(0);
+    const uint32_t mask = args.dim.bits;
+    const bool one = mask != 0 && (mask & (mask - 1)) == 0;
+    const Tensor line = one ? in : in.reshape({-1});
+    const int64_t dim = one ? __builtin_ctz(mask) : 0;
+    const Tensor others =
+        exclusive_cumprod(line, dim, false).mul(exclusive_cumprod(line, dim, true));
+    c.set(0, spread(c.grad(), in.sizes(), mask).mul(others.reshape(in.sizes())));
+  }
+};
+
+/// The sum of what is not NaN.
+struct NanSumOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
-      .name = op_name, .dtypes = dtypes::kRealAndBool, .saves = in_slot(0) | out_slot(0)};
-  static void infer(const Args& args, Infer& c) {
-    HEARTH_CHECK(c.in(0).numel > 0, op_name,
-                 "(): Expected reduction dim to be specified for input.numel() == 0. "
-                 "Specify the reduction dim with the 'dim' argument.");
-    SumOp::infer(args, c);
-  }
+      .name = "nansum", .dtypes = dtypes::kRealAndBool, .saves = in_slot(0)};
+  static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
   static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, reduce_params(Functor{}, c.in(0),
+    if (c.out().dtype == kBool) return SumOp::launch(args, c);
+    hearth::launch(c.ctx, reduce_params(fn::NanSum{}, c.in(0),
                                         keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim)));
   }
-  static void grad(const Args&, Grad& c) {
-    const Tensor in = c.in(0), value = c.out();
-    const Tensor ties = in.eq(value).logical_or(in.isnan().logical_and(value.isnan()));
-    const Tensor share = c.grad().div(ties.sum());
-    c.set(0, ties.to(share.scalar_type()).mul(share));
-  }
-};
-constexpr const char* kMax = "max";
-constexpr const char* kMin = "min";
-
-struct MinMaxArgs {
-  int64_t dim;
-  bool keepdim;
-  HEARTH_FIELDS(dim, keepdim)
-};
-
-template <bool largest>
-struct MinMaxDimOp {
-  using Args = MinMaxArgs;
-  static constexpr OpInfo info{.name = largest ? "max_dim" : "min_dim",
-                               .node = largest ? "Max" : "Min",
-                               .dtypes = dtypes::kRealAndBool,
-                               .saves = out_slot(1),
-                               .outputs = 2,
-                               .non_differentiable = out_slot(1)};
-  static uint32_t mask(const Args& args, int dims) { return dims == 0 ? 0 : 1u << args.dim; }
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
-    HEARTH_CHECK_AS(IndexError, in.dim == 0 || in.sizes()[size_t(args.dim)] > 0,
-                    largest ? "max" : "min", "(): Expected reduction dim ", args.dim,
-                    " to have non-zero size.");
-    const Dims sizes = reduced_sizes(in.sizes(), mask(args, in.dim), args.keepdim);
-    c.set(0, sizes, in.dtype);
-    c.set(1, sizes, kLong);
-  }
-  static void launch(const Args& args, Launch& c) {
-    MinMaxDimParams params;
-    params.in = c.in(0);
-    const uint32_t dims = mask(args, params.in.dim);
-    params.values = keep_dims(c.out(0), params.in, dims, args.keepdim);
-    params.indices = keep_dims(c.out(1), params.in, dims, args.keepdim);
-    params.dim = int(args.dim);
-    params.largest = largest;
-    if (params.in.numel > 0) hearth::launch(c.ctx, params);
-  }
-  /// Each result's gradient goes where the result came from.
   static void grad(const Args& args, Grad& c) {
-    const IntArrayRef sizes = c.in_sizes(0);
-    if (sizes.empty()) return c.set(0, c.grad());
-    const Dims kept = reduced_sizes(sizes, mask(args, int(sizes.size())), true);
-    const Tensor start = zeros(sizes, c.grad().options());
-    c.set(0, start.scatter_add(args.dim, c.out(1).reshape(kept), c.grad().reshape(kept)));
+    const Tensor spread_grad = spread(c.grad(), c.in_sizes(0), args.dim.bits);
+    c.set(0, spread_grad.mul(c.in(0).isnan().logical_not().to(spread_grad.scalar_type())));
+  }
+};
+
+struct NanMean {
+  using Args = ReduceArgs;
+  static constexpr OpInfo info{.name = "nanmean"};
+  static Tensor compute(const Args& args, const Tensor& self) {
+    const Tensor number = self.isnan().logical_not();
+    const auto over = [&](const Tensor& t) {
+      return invoke<SumOp>({args.dim, args.keepdim, ScalarType::Undefined}, t).call();
+    };
+    return invoke<NanSumOp>(args, self).call().div(over(number));
+  }
+};
+
+struct CountNonzero {
+  using Args = ReduceArgs;
+  static constexpr OpInfo info{.name = "count_nonzero"};
+  static Tensor compute(const Args& args, const Tensor& self) {
+    return invoke<SumOp>(args, self.ne(0)).call();
   }
 };
 
 auto sum_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
             std::optional<ScalarType> dtype) {
   const ScalarType type = dtype ? resolve_dtype(*dtype) : ScalarType::Undefined;
-  return invoke<SumOp>({dim_mask(self, dim), keepdim, type}, self);
+  return invoke<SumOp>(reduce_args(self, dim, keepdim, type), self);
 }
 
 Tensor mean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
@@ -206,7 +214,7 @@ Tensor mean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                "point or complex dtype. Got: ",
                name_of(type));
   const Tensor input = self.scalar_type() == type ? self : self.to(type);
-  return invoke<MeanOp>({dim_mask(self, dim), keepdim, type}, input).call();
+  return invoke<MeanOp>(reduce_args(self, dim, keepdim, type), input).call();
 }
 
 Tensor sum_to(const Tensor& self, IntArrayRef size) {
@@ -225,11 +233,27 @@ Tensor sum_to(const Tensor& self, IntArrayRef size) {
   return shift > 0 ? summed.view(size) : summed;
 }
 
-/// Truth is a bool, but for bytes a byte: those were PyTorch's bools once.
-ScalarType truth_dtype(const Tensor& self) { return self.scalar_type() == kByte ? kByte : kBool; }
+auto prod_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+             std::optional<ScalarType> dtype) {
+  return invoke<ProdOp>(reduce_args(self, dim, keepdim, dtype.value_or(ScalarType::Undefined)),
+                        self);
+}
 
-ReduceArgs everything(const Tensor& self, ScalarType dtype) {
-  return {dim_mask(self, {}), false, dtype};
+Tensor nanmean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+                  std::optional<ScalarType> dtype) {
+  HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()),
+                  "nanmean(): expected input to have floating point or complex dtype but got ",
+                  name_of(self.scalar_type()));
+  const Tensor input = in_dtype(self, dtype);
+  return compose<NanMean>(reduce_args(self, dim, keepdim), input);
+}
+
+/// Truth is a bool, but for bytes a byte: those were PyTorch's bools once. An empty list of
+/// dimensions means none here, not all.
+ReduceArgs truth_args(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
+  ReduceArgs args = reduce_args(self, dim, keepdim, self.scalar_type() == kByte ? kByte : kBool);
+  if (dim && dim->empty()) args.dim.bits = 0;
+  return args;
 }
 
 }  // namespace
@@ -244,23 +268,32 @@ HEARTH_DEFINE_METHOD(Tensor, mean,
                      (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
                      mean_of(self, dim, keepdim, dtype))
 HEARTH_DEFINE_METHOD(Tensor, sum_to_size, (IntArrayRef size), sum_to(self, size))
+HEARTH_DEFINE_OUT(
+    nansum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
+    invoke<NanSumOp>(reduce_args(self, dim, keepdim, dtype.value_or(ScalarType::Undefined)), self))
+HEARTH_DEFINE_METHOD(Tensor, nanmean,
+                     (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
+                     nanmean_of(self, dim, keepdim, dtype))
+HEARTH_DEFINE_METHOD(Tensor, prod, (std::optional<ScalarType> dtype),
+                     prod_of(self, {}, false, dtype).call())
+HEARTH_DEFINE_OUT(prod, (int64_t dim, bool keepdim, std::optional<ScalarType> dtype),
+                  prod_of(self, dim, keepdim, dtype))
 HEARTH_DEFINE_METHOD(
-    Tensor, all, (),
-    (invoke<TruthOp<fn::Min, kAll>>(everything(self, truth_dtype(self)), self)).call())
-HEARTH_DEFINE_METHOD(
-    Tensor, any, (),
-    (invoke<TruthOp<fn::Max, kAny>>(everything(self, truth_dtype(self)), self)).call())
-HEARTH_DEFINE_METHOD(
-    Tensor, max, (),
-    (invoke<ExtremeOp<fn::Max, kMax>>(everything(self, self.scalar_type()), self)).call())
-HEARTH_DEFINE_METHOD(
-    Tensor, min, (),
-    (invoke<ExtremeOp<fn::Min, kMin>>(everything(self, self.scalar_type()), self)).call())
-HEARTH_DEFINE_METHOD(TensorPair, max, (int64_t dim, bool keepdim),
-                     invoke<MinMaxDimOp<true>>({wrap_dim(dim, self.dim()), keepdim}, self).pair())
-HEARTH_DEFINE_METHOD(TensorPair, min, (int64_t dim, bool keepdim),
-                     invoke<MinMaxDimOp<false>>({wrap_dim(dim, self.dim()), keepdim}, self).pair())
-HEARTH_DEFINE_METHOD(Tensor, max, (const Tensor& other), self.maximum(other))
-HEARTH_DEFINE_METHOD(Tensor, min, (const Tensor& other), self.minimum(other))
+    Tensor, count_nonzero, (std::optional<int64_t> dim),
+    compose<CountNonzero>(reduce_args(self, dim ? OptionalIntArrayRef(*dim) : OptionalIntArrayRef(),
+                                      false),
+                          self))
+HEARTH_DEFINE_METHOD(Tensor, count_nonzero, (IntArrayRef dim),
+                     compose<CountNonzero>(reduce_args(self, dim, false), self))
+
+#define HEARTH_DEFINE_TRUTH(name, Op)                                        \
+  HEARTH_DEFINE_OUT(name, (), invoke<Op>(truth_args(self, {}, false), self)) \
+  HEARTH_DEFINE_OUT(name, (int64_t dim, bool keepdim),                       \
+                    invoke<Op>(truth_args(self, dim, keepdim), self))        \
+  HEARTH_DEFINE_OUT(name, (OptionalIntArrayRef dim, bool keepdim),           \
+                    invoke<Op>(truth_args(self, dim, keepdim), self))
+HEARTH_DEFINE_TRUTH(all, AllOp)
+HEARTH_DEFINE_TRUTH(any, AnyOp)
+#undef HEARTH_DEFINE_TRUTH
 
 }  // namespace hearth

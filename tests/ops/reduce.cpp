@@ -4,45 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "tests/support/op_table.h"
+#include "tests/ops/fold.h"
 
 namespace hearth::testing {
 namespace {
-
-/// Which dimensions go away: the reduction's arguments as a reference sees them.
-struct Over {
-  std::vector<int64_t> dims;  // empty: all
-  bool keepdim = false;
-};
-
-bool is_reduced(const Over& over, size_t d, size_t count) {
-  if (over.dims.empty()) return true;
-  for (int64_t dim : over.dims)
-    if (size_t(dim < 0 ? dim + int64_t(count) : dim) == d) return true;
-  return false;
-}
-
-/// Folds the elements of each group; f sees a group's values in order.
-Array fold(const Array& in, const Over& over,
-           const std::function<double(const std::vector<double>&)>& f) {
-  const size_t count = in.sizes.size();
-  std::vector<int64_t> kept, squeezed;
-  for (size_t d = 0; d < count; ++d) {
-    const bool reduced = is_reduced(over, d, count);
-    kept.push_back(reduced ? 1 : in.sizes[d]);
-    if (!reduced) squeezed.push_back(in.sizes[d]);
-  }
-  std::vector<std::vector<double>> groups(size_t(count_of(kept)));
-  for (int64_t i = 0; i < int64_t(in.values.size()); ++i) {
-    Position position = position_of(i, in.sizes);
-    for (size_t d = 0; d < count; ++d)
-      if (kept[d] == 1) position[d] = 0;
-    groups[size_t(linear_of(position, kept))].push_back(in.values[size_t(i)]);
-  }
-  Array out{over.keepdim ? kept : squeezed, {}};
-  for (const auto& group : groups) out.values.push_back(f(group));
-  return out;
-}
 
 double sum_of(const std::vector<double>& values) {
   double total = 0;
@@ -63,23 +28,8 @@ double any_of(const std::vector<double>& values) {
   return std::any_of(values.begin(), values.end(), [](double v) { return v != 0; });
 }
 
-Row reduction_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
-                  Over over, double (*reference)(const std::vector<double>&),
-                  Draw draw = Draw::kNormal) {
-  Row row;
-  row.name = std::move(name);
-  row.covers = {std::move(covers)};
-  row.cases = {{{{4, 5}, draw}}, {{{2, 3, 4}, draw}}, {{{17, 3, 2, 5}, draw}}, {{{2, 1}, draw}}};
-  row.call = [op = std::move(op)](const Tensors& in) { return Tensors{op(in[0])}; };
-  row.reference = [over, reference](const Arrays& in) {
-    return Arrays{fold(in[0], over, reference)};
-  };
-  row.slack = 4;
-  return row;
-}
-
 Row sum_row(std::string name, std::function<Tensor(const Tensor&)> op, Over over) {
-  Row row = reduction_row(std::move(name), "sum", std::move(op), over, sum_of);
+  Row row = fold_row(std::move(name), "sum", std::move(op), over, sum_of);
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kSum};
   return row;
@@ -110,7 +60,7 @@ Row sum_dim_row() {
 }
 
 Row mean_row(std::string name, std::function<Tensor(const Tensor&)> op, Over over) {
-  Row row = reduction_row(std::move(name), "mean", std::move(op), over, mean_of);
+  Row row = fold_row(std::move(name), "mean", std::move(op), over, mean_of);
   row.refusals = {{[] { ones({2}, kLong).mean(); },
                    "mean(): could not infer output dtype. Input dtype must be either a floating "
                    "point or complex dtype. "
@@ -127,7 +77,7 @@ Row mean_all_row() {
 
 Row truth_row(std::string name, Tensor (*op)(const Tensor&),
               double (*reference)(const std::vector<double>&)) {
-  Row row = reduction_row(name, name, op, {}, reference, Draw::kSmall);
+  Row row = fold_row(name, name, op, {}, reference, Draw::kSmall);
   row.cases = {{{{4, 5}, Draw::kSmall}},
                {{{3, 67}}},
                {{{}, Draw::kSmall}},
@@ -141,7 +91,7 @@ Row truth_row(std::string name, Tensor (*op)(const Tensor&),
 
 Row extreme_row(std::string name, Tensor (*op)(const Tensor&),
                 double (*reference)(const std::vector<double>&)) {
-  Row row = reduction_row(name, name, op, {}, reference, Draw::kDistinct);
+  Row row = fold_row(name, name, op, {}, reference, Draw::kDistinct);
   row.dtypes = dtypes::kRealAndBool;
   row.cases.push_back({{{}, Draw::kDistinct}});
   row.refusals = {{[op] {

@@ -2,6 +2,9 @@
 
 // The inner loops of reductions for one target; only reduce_<target>.cpp include this.
 
+#include "kernels/cpu/math_exp.h"
+#include "kernels/cpu/math_log.h"
+#include "kernels/cpu/math_pow.h"
 #include "kernels/cpu/math_simple.h"
 #include "kernels/cpu/reduce_kernels.h"
 #include "kernels/cpu/vec_complex.h"

@@ -12,9 +12,19 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
   using F32 = Native<float, 8>;
   using F64 = Native<double, 4>;
 
+  // For lanes by themselves.
+  using PortableIsa<Avx2Isa>::sqrt;
+  using PortableIsa<Avx2Isa>::floor;
+  using PortableIsa<Avx2Isa>::ceil;
+  using PortableIsa<Avx2Isa>::trunc;
+  using PortableIsa<Avx2Isa>::round;
+  using PortableIsa<Avx2Isa>::mul_add;
   template <class V>
   HEARTH_SIMD static bool any(V mask) {
-    return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
+    if constexpr (sizeof mask < kBytes)
+      return PortableIsa::any(mask);
+    else
+      return !_mm256_testz_si256((__m256i)mask, (__m256i)mask);
   }
   HEARTH_SIMD static F32 sqrt(F32 x) { return (F32)_mm256_sqrt_ps((__m256)x); }
   HEARTH_SIMD static F64 sqrt(F64 x) { return (F64)_mm256_sqrt_pd((__m256d)x); }

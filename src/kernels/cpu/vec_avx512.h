@@ -18,9 +18,19 @@ struct Avx512Isa : PortableIsa<Avx512Isa> {
   using F32 = Native<float, 16>;
   using F64 = Native<double, 8>;
 
+  // For lanes by themselves.
+  using PortableIsa<Avx512Isa>::sqrt;
+  using PortableIsa<Avx512Isa>::floor;
+  using PortableIsa<Avx512Isa>::ceil;
+  using PortableIsa<Avx512Isa>::trunc;
+  using PortableIsa<Avx512Isa>::round;
+  using PortableIsa<Avx512Isa>::mul_add;
   template <class V>
   HEARTH_SIMD static bool any(V mask) {
-    return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
+    if constexpr (sizeof mask < kBytes)
+      return PortableIsa::any(mask);
+    else
+      return _mm512_test_epi32_mask((__m512i)mask, (__m512i)mask) != 0;
   }
   HEARTH_SIMD static F32 sqrt(F32 x) { return (F32)_mm512_sqrt_ps((__m512)x); }
   HEARTH_SIMD static F64 sqrt(F64 x) { return (F64)_mm512_sqrt_pd((__m512d)x); }

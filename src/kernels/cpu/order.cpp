@@ -1,0 +1,189 @@
+#include "kernels/order.h"
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/order_sort.h"
+#include "kernels/cpu/strided.h"
+#include "kernels/order_keys.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+/// Puts the lines along a dimension in order. A line becomes records of key and place in scratch
+/// memory, with room for as many again.
+template <class T, class R>
+class Order {
+ public:
+  explicit Order(const OrderParams& params);
+  void run(Ctx& ctx) const;
+
+ private:
+  using Key = order::KeyOf<T>;
+  struct Line {
+    const T* in;
+    T* values;
+    int64_t* indices;
+  };
+
+  void order_line(Line line, R* records) const;
+  void load(const T* in, R* records) const;
+  const R* pick(const T* in, R* records) const;
+  const R* top(const T* in, R* records) const;
+  const R* nth(R* records, int64_t n, int64_t k) const;
+  const R* median(R* records) const;
+  const R* mode(R* records) const;
+  Key key_at(const T* in, int64_t i) const {
+    const Key key = order::load_key(in + i * in_step_);
+    return params_.descending ? Key(~key) : key;
+  }
+
+  const OrderParams& params_;
+  int64_t n_ = 1, results_ = 1;
+  int64_t in_step_ = 0, value_step_ = 0, index_step_ = 0;
+  StridedLoop<3> lines_;
+};
+
+template <class T, class R>
+Order<T, R>::Order(const OrderParams& params) : params_(params) {
+  View shape = params.in;
+  if (shape.dim > 0) {
+    const int d = params.dim;
+    n_ = shape.sizes[d];
+    results_ = params.values.sizes[d];
+    in_step_ = shape.strides[d];
+    value_step_ = params.values.strides[d];
+    index_step_ = params.indices.strides[d];
+    shape.sizes[d] = 1;
+  }
+  lines_ = StridedLoop<3>{&shape, &params.values, &params.indices};
+}
+
+template <class T, class R>
+void Order<T, R>::run(Ctx& ctx) const {
+  const int64_t count = lines_.numel(), threads = get_num_threads();
+  // Few long lines are sorted one after the other, each by all threads.
+  const int64_t tasks = count * n_ < kMoveGrain || (count < threads && n_ > kSortChunk)
+                            ? 1
+                            : std::min(count, threads);
+  R* scratch = static_cast<R*>(ctx.scratch(size_t(tasks * 2 * n_) * sizeof(R)));
+  parallel_blocks(tasks, [&](int64_t task) {
+    lines_.walk(
+        count * task / tasks, count * (task + 1) / tasks, [&](const int64_t* offsets, int64_t run) {
+          for (int64_t l = 0; l < run; ++l)
+            order_line({params_.in.as<const T>() + offsets[0] + l * lines_.inner_stride(0),
+                        params_.values.as<T>() + offsets[1] + l * lines_.inner_stride(1),
+                        params_.indices.as<int64_t>() + offsets[2] + l * lines_.inner_stride(2)},
+                       scratch + task * 2 * n_);
+        });
+  });
+}
+
+template <class T, class R>
+void Order<T, R>::order_line(Line line, R* records) const {
+  const R* result = pick(line.in, records);
+  parallel_for(0, results_, kMoveGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t from = result[i].place();
+      line.values[i * value_step_] = line.in[from * in_step_];
+      line.indices[i * index_step_] = from;
+    }
+  });
+}
+
+template <class T, class R>
+void Order<T, R>::load(const T* in, R* records) const {
+  parallel_for(0, n_, kMoveGrain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) records[i] = R(key_at(in, i), i);
+  });
+}
+
+/// The records of a line's results, in order.
+template <class T, class R>
+const R* Order<T, R>::pick(const T* in, R* records) const {
+  if (params_.kind == OrderKind::kTopK) return top(in, records);
+  load(in, records);
+  switch (params_.kind) {
+    case OrderKind::kKth: return nth(records, n_, params_.k);
+    case OrderKind::kMedian:
+    case OrderKind::kNanMedian: return median(records);
+    case OrderKind::kMode: return mode(records);
+    default: return sort_records(records, records + n_, n_, int(sizeof(Key)));
+  }
+}
+
+template <class T, class R>
+const R* Order<T, R>::nth(R* records, int64_t n, int64_t k) const {
+  std::nth_element(records, records + k, records + n);
+  return records + k;
+}
+
+/// Keeps what is better than the k-th best so far; whenever 4k have come together, all but the k
+/// best go.
+template <class T, class R>
+const R* Order<T, R>::top(const T* in, R* records) const {
+  const int64_t k = results_;
+  if (k == 0) return records;
+  const int64_t room = std::min(n_, std::max<int64_t>(4 * k, 1024));
+  int64_t count = room, i = room;
+  for (int64_t j = 0; j < room; ++j) records[j] = R(key_at(in, j), j);
+  const auto keep_best = [&] {
+    nth(records, count, k - 1);
+    count = k;
+    return Key(records[k - 1].key());
+  };
+  for (Key worst = keep_best(); i < n_; ++i) {
+    const Key key = key_at(in, i);
+    if (key >= worst) continue;
+    records[count++] = R(key, i);
+    if (count == room) worst = keep_best();
+  }
+  keep_best();
+  std::sort(records, records + k);
+  return records;
+}
+
+template <class T, class R>
+const R* Order<T, R>::median(R* records) const {
+  int64_t n = n_;
+  if constexpr (order::kHasNan<T>) {
+    const auto is_number = [](const R& r) { return Key(r.key()) != order::kNanKey<T>; };
+    R* const first_nan = std::partition(records, records + n_, is_number);
+    n = first_nan - records;
+    if (n < n_ && (n == 0 || params_.kind == OrderKind::kMedian))
+      return std::min_element(first_nan, records + n_);
+  }
+  return nth(records, n, (n - 1) / 2);
+}
+
+template <class T, class R>
+const R* Order<T, R>::mode(R* records) const {
+  const R* sorted = sort_records(records, records + n_, n_, int(sizeof(Key)));
+  const R* best = sorted;
+  int64_t longest = 0;
+  for (int64_t begin = 0, end = 0; begin < n_; begin = end) {
+    while (end < n_ && sorted[end].key() == sorted[begin].key()) ++end;
+    if (end - begin <= longest) continue;
+    longest = end - begin;
+    best = sorted + end - 1;
+  }
+  return best;
+}
+
+template <class T>
+void run_typed(const OrderParams& params, Ctx& ctx) {
+  if constexpr (!requires(T x) { x.real_; }) {
+    const int64_t n = params.in.dim == 0 ? 1 : params.in.sizes[params.dim];
+    if constexpr (sizeof(T) <= 4)
+      if (n <= int64_t{UINT32_MAX}) return Order<T, NarrowRecord>(params).run(ctx);
+    Order<T, WideRecord>(params).run(ctx);
+  }
+}
+
+}  // namespace
+
+void run(const OrderParams& params, Ctx& ctx) {
+  if (params.values.numel == 0) return;
+  with_dtype(params.in.dtype, [&](auto element) { run_typed<decltype(element)>(params, ctx); });
+}
+
+}  // namespace hearth::cpu

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "core/parallel_for.h"
+
+namespace hearth::cpu {
+
+/// Elements of a line that one thread sorts by itself.
+inline constexpr int64_t kSortChunk = 1 << 16;
+
+/// A key of at most 32 bits and a place below 2^32 in one word.
+struct NarrowRecord {
+  uint64_t bits;
+  NarrowRecord() = default;
+  NarrowRecord(uint64_t key, int64_t place) : bits(key << 32 | uint64_t(place)) {}
+  uint64_t key() const { return bits >> 32; }
+  int64_t place() const { return int64_t(bits & 0xffffffffu); }
+  friend bool operator<(NarrowRecord a, NarrowRecord b) { return a.bits < b.bits; }
+};
+
+struct WideRecord {
+  uint64_t number;
+  int64_t where;
+  WideRecord() = default;
+  WideRecord(uint64_t key, int64_t place) : number(key), where(place) {}
+  uint64_t key() const { return number; }
+  int64_t place() const { return where; }
+  friend bool operator<(WideRecord a, WideRecord b) {
+    return a.number < b.number || (a.number == b.number && a.where < b.where);
+  }
+};
+
+/// One pass of a radix sort by the key's bits from `shift`: stable, in chunks of fixed size.
+template <class R>
+class RadixPass {
+ public:
+  static constexpr int kBits = 8, kBuckets = 1 << kBits;
+  static constexpr int64_t kMostChunks = 64;
+
+  RadixPass(const R* from, int64_t n, int shift)
+      : from_(from),
+        n_(n),
+        shift_(shift),
+        chunks_(std::min(kMostChunks, (n + kSortChunk - 1) / kSortChunk)) {}
+
+  /// Counts; false if all keys have the same bits there and nothing needs to move.
+  bool count() {
+    parallel_blocks(chunks_, [&](int64_t c) {
+      std::memset(counts_[c], 0, sizeof counts_[c]);
+      for (int64_t i = begin(c); i < begin(c + 1); ++i) ++counts_[c][bucket(from_[i])];
+    });
+    int64_t position = 0;
+    for (int b = 0; b < kBuckets; ++b) {
+      const int64_t before = position;
+      for (int64_t c = 0; c < chunks_; ++c) position += std::exchange(counts_[c][b], position);
+      if (position - before == n_) return false;
+    }
+    return true;
+  }
+  void move(R* to) {
+    parallel_blocks(chunks_, [&](int64_t c) {
+      for (int64_t i = begin(c); i < begin(c + 1); ++i)
+        to[counts_[c][bucket(from_[i])]++] = from_[i];
+    });
+  }
+
+ private:
+  int64_t begin(int64_t chunk) const { return n_ * chunk / chunks_; }
+  unsigned bucket(const R& record) const {
+    return unsigned(record.key() >> shift_) & (kBuckets - 1);
+  }
+
+  const R* from_;
+  int64_t n_;
+  int shift_;
+  int64_t chunks_;
+  int64_t counts_[kMostChunks][kBuckets];
+};
+
+/// Sorts n records that stand in the order of their places by key; returns where they are then,
+/// which is `records` or `spare`.
+template <class R>
+R* sort_records(R* records, R* spare, int64_t n, int key_bytes) {
+  constexpr int64_t kSmall = 256;
+  if (n <= kSmall) {
+    std::sort(records, records + n);
+    return records;
+  }
+  for (int byte = 0; byte < key_bytes; ++byte) {
+    RadixPass<R> pass(records, n, 8 * byte);
+    if (!pass.count()) continue;
+    pass.move(spare);
+    std::swap(records, spare);
+  }
+  return records;
+}
+
+}  // namespace hearth::cpu

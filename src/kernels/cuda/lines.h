@@ -1,0 +1,27 @@
+#pragma once
+
+#include <algorithm>
+
+#include "kernels/cuda/loop.h"
+#include "kernels/view.h"
+
+namespace hearth::cuda {
+
+/// The view with dimension `dim` moved to the end; a number as one element.
+inline View lines_along(View view, int dim) {
+  if (view.dim == 0) {
+    view.dim = 1;
+    view.sizes[0] = view.strides[0] = 1;
+  }
+  std::rotate(view.sizes + dim, view.sizes + dim + 1, view.sizes + view.dim);
+  std::rotate(view.strides + dim, view.strides + dim + 1, view.strides + view.dim);
+  return view;
+}
+
+inline int64_t last_size(const View& view) { return view.sizes[view.dim - 1]; }
+/// Bytes between neighbours along the last dimension.
+inline int64_t last_step(const View& view) {
+  return view.strides[view.dim - 1] * int64_t(element_size(view.dtype));
+}
+
+}  // namespace hearth::cuda

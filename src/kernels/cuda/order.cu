@@ -1,0 +1,199 @@
+#include "kernels/order.h"
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_segmented_radix_sort.cuh>
+
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/lines.h"
+#include "kernels/cuda/offsets.h"
+#include "kernels/cuda/stream.h"
+#include "kernels/order_keys.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+constexpr int64_t kMostSorted = int64_t{1} << 28;  // elements of one call to CUB
+
+template <class K>
+struct Sorted {
+  K* keys;
+  int64_t* places;
+};
+
+/// The keys of all lines, one after the other, and their places.
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    keys_kernel(const char* in, const __grid_constant__ Offsets<1> offsets, int64_t numel,
+                FastDivisor n, bool descending, Sorted<order::KeyOf<T>> to) {
+  using K = order::KeyOf<T>;
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step) {
+    int64_t at[1], place;
+    offsets.find(i, at);
+    n.divide(i, place);
+    const K key = order::key_of_bits<T>(*reinterpret_cast<const K*>(in + at[0]));
+    to.keys[i] = descending ? K(~key) : key;
+    to.places[i] = place;
+  }
+}
+
+struct PickArgs {
+  int64_t numel, n;  // results, elements of a line
+  FastDivisor results;
+  OrderKind kind;
+  int64_t k;
+  const char* in;
+  char *values, *indices;
+  Offsets<3> lines;  // in, values, indices
+  int64_t step[3];
+};
+
+/// Which of a line's sorted elements is the r-th result.
+template <class T>
+__device__ int64_t rank_of(const PickArgs& args, const order::KeyOf<T>* keys, int64_t r) {
+  switch (args.kind) {
+    case OrderKind::kKth: return args.k;
+    case OrderKind::kMedian:
+    case OrderKind::kNanMedian: {
+      int64_t numbers = args.n;
+      if constexpr (order::kHasNan<T>)
+        if (keys[args.n - 1] == order::kNanKey<T>) {
+          int64_t low = 0, high = args.n - 1;
+          while (low < high) {
+            const int64_t middle = (low + high) / 2;
+            if (keys[middle] == order::kNanKey<T>)
+              high = middle;
+            else
+              low = middle + 1;
+          }
+          numbers = low;
+        }
+      if (numbers < args.n && (numbers == 0 || args.kind == OrderKind::kMedian)) return numbers;
+      return (numbers - 1) / 2;
+    }
+    case OrderKind::kMode: {
+      int64_t best = 0, longest = 0;
+      for (int64_t begin = 0, end = 0; begin < args.n; begin = end) {
+        while (end < args.n && keys[end] == keys[begin]) ++end;
+        if (end - begin <= longest) continue;
+        longest = end - begin;
+        best = end - 1;
+      }
+      return best;
+    }
+    default: return r;
+  }
+}
+
+template <class T>
+__global__ void __launch_bounds__(kBlock)
+    pick_kernel(const __grid_constant__ PickArgs args, Sorted<order::KeyOf<T>> sorted) {
+  using K = order::KeyOf<T>;
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
+    int64_t r, at[3];
+    const int64_t line = args.results.divide(i, r);
+    args.lines.find(line, at);
+    const int64_t rank = rank_of<T>(args, sorted.keys + line * args.n, r);
+    const int64_t place = sorted.places[line * args.n + rank];
+    *reinterpret_cast<K*>(args.values + at[1] + r * args.step[1]) =
+        *reinterpret_cast<const K*>(args.in + at[0] + place * args.step[0]);
+    *reinterpret_cast<int64_t*>(args.indices + at[2] + r * args.step[2]) = place;
+  }
+}
+
+/// Where line i starts.
+struct LineStart {
+  int64_t n;
+  __host__ __device__ int64_t operator()(int64_t line) const { return line * n; }
+};
+
+/// Sorts `lines` lines of n elements each.
+template <class K>
+void sort_lines(Sorted<K> from, Sorted<K> to, int64_t lines, int64_t n, void* temporary,
+                size_t& bytes, cudaStream_t stream) {
+  if (lines == 1) {
+    HEARTH_CUDA(cub::DeviceRadixSort::SortPairs(temporary, bytes, from.keys, to.keys, from.places,
+                                                to.places, n, 0, int(8 * sizeof(K)), stream));
+    return;
+  }
+  const auto starts =
+      thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), LineStart{n});
+  HEARTH_CUDA(cub::DeviceSegmentedRadixSort::SortPairs(
+      temporary, bytes, from.keys, to.keys, from.places, to.places, int(lines * n), int(lines),
+      starts, starts + 1, 0, int(8 * sizeof(K)), stream));
+}
+
+template <class K>
+void sort_all(Sorted<K> from, Sorted<K> to, int64_t lines, int64_t n, Ctx& ctx) {
+  const int64_t batch = std::max<int64_t>(1, std::min(lines, kMostSorted / n));
+  size_t bytes = 0, bytes_of_rest = 0;
+  sort_lines(from, to, batch, n, nullptr, bytes, stream_of(ctx).stream);
+  if (lines % batch != 0)
+    sort_lines(from, to, lines % batch, n, nullptr, bytes_of_rest, stream_of(ctx).stream);
+  bytes = std::max(bytes, bytes_of_rest);
+  void* temporary = ctx.scratch(bytes);
+  for (int64_t l = 0; l < lines; l += batch)
+    sort_lines(Sorted<K>{from.keys + l * n, from.places + l * n},
+               Sorted<K>{to.keys + l * n, to.places + l * n}, std::min(batch, lines - l), n,
+               temporary, bytes, stream_of(ctx).stream);
+}
+
+template <class K>
+Sorted<K> scratch_for(int64_t numel, Ctx& ctx) {
+  return {static_cast<K*>(ctx.scratch(sizeof(K) * size_t(numel))),
+          static_cast<int64_t*>(ctx.scratch(sizeof(int64_t) * size_t(numel)))};
+}
+
+template <class T>
+void run_typed(const OrderParams& params, Ctx& ctx) {
+  using K = order::KeyOf<T>;
+  const View in = lines_along(params.in, params.dim),
+             values = lines_along(params.values, params.dim),
+             indices = lines_along(params.indices, params.dim);
+  const int64_t n = last_size(in), lines = in.numel / n;
+  const NativeStream& stream = stream_of(ctx);
+  const Sorted<K> unsorted = scratch_for<K>(in.numel, ctx), sorted = scratch_for<K>(in.numel, ctx);
+  Loop elements(in.dim, in.sizes);
+  elements.add(in);
+  elements.merge();
+  keys_kernel<T><<<grid_for(in.numel, stream), kBlock, 0, stream.stream>>>(
+      in.as<const char>(), Offsets<1>(elements), in.numel, FastDivisor(n), params.descending,
+      unsorted);
+  sort_all(unsorted, sorted, lines, n, ctx);
+  Loop loop(in.dim - 1, in.sizes);
+  for (const View* view : {&in, &values, &indices}) loop.add(*view);
+  loop.merge();
+  const PickArgs args{values.numel,
+                      n,
+                      FastDivisor(last_size(values)),
+                      params.kind,
+                      params.k,
+                      in.as<const char>(),
+                      values.as<char>(),
+                      indices.as<char>(),
+                      Offsets<3>(loop),
+                      {last_step(in), last_step(values), last_step(indices)}};
+  pick_kernel<T><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args, sorted);
+}
+
+}  // namespace
+
+void run(const OrderParams& params, Ctx& ctx) {
+  if (params.values.numel == 0) return;
+  switch (params.in.dtype) {
+#define HEARTH_ORDER(T, Name)                                \
+  case ScalarType::Name:                                     \
+    if constexpr (!kIsComplex<T>) run_typed<T>(params, ctx); \
+    break;
+    HEARTH_DTYPES(HEARTH_ORDER)
+#undef HEARTH_ORDER
+    default: break;
+  }
+}
+
+}  // namespace hearth::cuda

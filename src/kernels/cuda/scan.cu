@@ -1,0 +1,155 @@
+#include "kernels/scan.h"
+
+#include <cub/block/block_scan.cuh>
+
+#include "kernels/cuda/convert.h"
+#include "kernels/cuda/lines.h"
+#include "kernels/cuda/offsets.h"
+#include "kernels/cuda/stream.h"
+#include "kernels/scan_math.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+constexpr int kItems = 4;  // neighbours that one thread takes
+
+/// The lines of a scan, in the direction in which they are walked; in, factor, out, indices.
+struct ScanArgs {
+  int64_t lines, n;
+  const char *in, *factor;
+  char *out, *indices;  // factor and indices may be null
+  Offsets<4> offsets;   // of the lines
+  int64_t step[4];      // along a line
+};
+
+template <class T, class A, class Op>
+struct Line {
+  const ScanArgs& args;
+  int64_t at[4];
+
+  __device__ Line(const ScanArgs& scan_args, int64_t line) : args(scan_args) {
+    args.offsets.find(line, at);
+  }
+  __device__ typename Op::State element(int64_t i) const {
+    const A x = to_register(*reinterpret_cast<const T*>(args.in + at[0] + i * args.step[0]));
+    A factor{};
+    if (args.factor != nullptr)
+      factor = to_register(*reinterpret_cast<const T*>(args.factor + at[1] + i * args.step[1]));
+    return Op::element(x, factor, i);
+  }
+  __device__ void store(int64_t i, const typename Op::State& state) const {
+    *reinterpret_cast<T*>(args.out + at[2] + i * args.step[2]) = to_element<T>(Op::value(state));
+    if (args.indices != nullptr)
+      *reinterpret_cast<int64_t*>(args.indices + at[3] + i * args.step[3]) = Op::index(state);
+  }
+};
+
+/// One block per line.
+template <class T, class A, class Op>
+__global__ void __launch_bounds__(kBlock) block_kernel(const __grid_constant__ ScanArgs args) {
+  using State = typename Op::State;
+  using BlockScan = cub::BlockScan<State, kBlock>;
+  __shared__ typename BlockScan::TempStorage shared;
+  const auto merge = [](const State& a, const State& b) { return Op::merge(a, b); };
+  for (int64_t l = blockIdx.x; l < args.lines; l += gridDim.x) {
+    const Line<T, A, Op> line(args, l);
+    State before = Op::start();
+    for (int64_t start = 0; start < args.n; start += kBlock * kItems) {
+      const int64_t first = start + int64_t{threadIdx.x} * kItems;
+      State states[kItems], total;
+      for (int k = 0; k < kItems; ++k)
+        states[k] = first + k < args.n ? line.element(first + k) : Op::start();
+      BlockScan(shared).InclusiveScan(states, states, merge, total);
+      for (int k = 0; k < kItems; ++k)
+        if (first + k < args.n) line.store(first + k, Op::merge(before, states[k]));
+      before = Op::merge(before, total);
+      __syncthreads();
+    }
+  }
+}
+
+/// One thread per line, for many lines that lie side by side.
+template <class T, class A, class Op>
+__global__ void __launch_bounds__(kBlock) thread_kernel(const __grid_constant__ ScanArgs args) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t l = int64_t{blockIdx.x} * kBlock + threadIdx.x; l < args.lines; l += step) {
+    const Line<T, A, Op> line(args, l);
+    typename Op::State state = Op::start();
+    for (int64_t i = 0; i < args.n; ++i) {
+      state = Op::merge(state, line.element(i));
+      line.store(i, state);
+    }
+  }
+}
+
+ScanArgs scan_args(const ScanParams& params) {
+  const View& factor = params.factor.defined() ? params.factor : params.in;
+  const View& indices = params.indices.defined() ? params.indices : params.out;
+  const View views[] = {lines_along(params.in, params.dim), lines_along(factor, params.dim),
+                        lines_along(params.out, params.dim), lines_along(indices, params.dim)};
+  ScanArgs args;
+  args.n = last_size(views[0]);
+  Loop loop(views[0].dim - 1, views[0].sizes);
+  char* starts[4];
+  for (int o = 0; o < 4; ++o) {
+    loop.add(views[o]);
+    args.step[o] = last_step(views[o]);
+    starts[o] = views[o].as<char>();
+    if (!params.reverse) continue;
+    starts[o] += (args.n - 1) * args.step[o];
+    args.step[o] = -args.step[o];
+  }
+  loop.merge();
+  args.lines = loop.numel();
+  args.offsets = Offsets<4>(loop);
+  args.in = starts[0];
+  args.factor = params.factor.defined() ? starts[1] : nullptr;
+  args.out = starts[2];
+  args.indices = params.indices.defined() ? starts[3] : nullptr;
+  return args;
+}
+
+template <class T, class Op>
+void launch_scan(const ScanParams& params, Ctx& ctx) {
+  const ScanArgs args = scan_args(params);
+  const NativeStream& stream = stream_of(ctx);
+  const bool side_by_side = args.step[0] != int64_t{sizeof(T)} && args.lines >= 4 * kBlock;
+  if (side_by_side || args.n <= 8)
+    thread_kernel<T, Register<T>, Op>
+        <<<grid_for(args.lines, stream), kBlock, 0, stream.stream>>>(args);
+  else
+    block_kernel<T, Register<T>, Op>
+        <<<grid_for(args.lines * kBlock, stream), kBlock, 0, stream.stream>>>(args);
+}
+
+template <class T>
+void run_typed(const ScanParams& params, Ctx& ctx) {
+  using A = Register<T>;
+  switch (params.kind) {
+    case ScanKind::kSum: return launch_scan<T, scan::Sum<A>>(params, ctx);
+    case ScanKind::kProd: return launch_scan<T, scan::Prod<A>>(params, ctx);
+    case ScanKind::kLinear: return launch_scan<T, scan::Linear<A>>(params, ctx);
+    default: break;
+  }
+  if constexpr (!kIsComplex<T>) {
+    if (params.kind == ScanKind::kMax) return launch_scan<T, scan::Extreme<A, true>>(params, ctx);
+    if (params.kind == ScanKind::kMin) return launch_scan<T, scan::Extreme<A, false>>(params, ctx);
+    if constexpr (!std::is_integral_v<T>) launch_scan<T, scan::LogSumExp<A>>(params, ctx);
+  }
+}
+
+}  // namespace
+
+void run(const ScanParams& params, Ctx& ctx) {
+  if (params.in.numel == 0) return;
+  switch (params.in.dtype) {
+#define HEARTH_SCAN(T, Name) \
+  case ScalarType::Name: return run_typed<T>(params, ctx);
+    HEARTH_DTYPES(HEARTH_SCAN)
+#undef HEARTH_SCAN
+    default: break;
+  }
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,214 @@
+// The largest and smallest elements, and where they are.
+#include "functors/arithmetic.h"
+#include "kernels/minmax_dim.h"
+#include "kernels/reduce.h"
+#include "ops/define.h"
+#include "ops/pointwise.h"
+#include "ops/reduce.h"
+
+namespace hearth {
+
+namespace {
+
+/// The extreme element of all; ties share the gradient.
+template <class Functor, const char* const& op_name>
+struct ExtremeOp {
+  using Args = ReduceArgs;
+  static constexpr OpInfo info{
+      .name = op_name, .dtypes = dtypes::kRealAndBool, .saves = in_slot(0) | out_slot(0)};
+  static void infer(const Args& args, Infer& c) {
+    HEARTH_CHECK(c.in(0).numel > 0, op_name,
+                 "(): Expected reduction dim to be specified for input.numel() == 0. "
+                 "Specify the reduction dim with the 'dim' argument.");
+    c.set(0, reduced_sizes(c.in(0).sizes(), args.dim.bits, args.keepdim), c.in(0).dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    hearth::launch(c.ctx, reduce_params(Functor{}, c.in(0),
+                                        keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim)));
+  }
+  static void grad(const Args&, Grad& c) {
+    const Tensor in = c.in(0), value = c.out();
+    const Tensor ties = in.eq(value).logical_or(in.isnan().logical_and(value.isnan()));
+    const Tensor share = c.grad().div(ties.sum());
+    c.set(0, ties.to(share.scalar_type()).mul(share));
+  }
+};
+constexpr const char* kMax = "max";
+constexpr const char* kMin = "min";
+
+struct MinMaxArgs {
+  int64_t dim;
+  bool keepdim;
+  HEARTH_FIELDS(dim, keepdim)
+};
+
+template <bool largest>
+struct MinMaxDimOp {
+  using Args = MinMaxArgs;
+  static constexpr OpInfo info{.name = largest ? "max_dim" : "min_dim",
+                               .node = largest ? "Max" : "Min",
+                               .dtypes = dtypes::kRealAndBool,
+                               .saves = out_slot(1),
+                               .outputs = 2,
+                               .non_differentiable = out_slot(1)};
+  static uint32_t mask(const Args& args, int dims) { return dims == 0 ? 0 : 1u << args.dim; }
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& in = c.in(0);
+    HEARTH_CHECK_AS(IndexError, in.dim == 0 || in.sizes()[size_t(args.dim)] > 0,
+                    largest ? "max" : "min", "(): Expected reduction dim ", args.dim,
+                    " to have non-zero size.");
+    const Dims sizes = reduced_sizes(in.sizes(), mask(args, in.dim), args.keepdim);
+    c.set(0, sizes, in.dtype);
+    c.set(1, sizes, kLong);
+  }
+  static void launch(const Args& args, Launch& c) {
+    MinMaxDimParams params;
+    params.in = c.in(0);
+    const uint32_t dims = mask(args, params.in.dim);
+    params.values = keep_dims(c.out(0), params.in, dims, args.keepdim);
+    params.indices = keep_dims(c.out(1), params.in, dims, args.keepdim);
+    params.dim = int(args.dim);
+    params.largest = largest;
+    if (params.in.numel > 0) hearth::launch(c.ctx, params);
+  }
+  /// Each result's gradient goes where the result came from.
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, picked_grad(c.grad(), c.out(1), c.in_sizes(0), args.dim));
+  }
+};
+
+/// amax and amin: ties share the gradient.
+template <class Functor, const char* const& op_name>
+struct ExtremesOp {
+  using Args = ReduceArgs;
+  static constexpr OpInfo info{
+      .name = op_name, .dtypes = dtypes::kRealAndBool, .saves = in_slot(0) | out_slot(0)};
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& in = c.in(0);
+    HEARTH_CHECK(in.numel > 0 || args.dim.bits != (1u << in.dim) - 1 || in.dim == 1, op_name,
+                 "(): Expected reduction dim to be specified for input.numel() == 0. "
+                 "Specify the reduction dim with the 'dim' argument.");
+    check_not_empty(op_name, in, args.dim.bits);
+    c.set(0, reduced_sizes(in.sizes(), args.dim.bits, args.keepdim), in.dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    if (c.out().numel == 0) return;
+    hearth::launch(c.ctx, reduce_params(Functor{}, c.in(0),
+                                        keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim)));
+  }
+  static void grad(const Args& args, Grad& c) {
+    const Tensor in = c.in(0);
+    const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
+    const Tensor ties = in.eq(c.out().reshape(kept)).to(in.scalar_type());
+    const Tensor count = ties.sum_to_size(kept);
+    c.set(0, ties.mul(c.grad().reshape(kept).div(count)));
+  }
+};
+constexpr const char* kAmax = "amax";
+constexpr const char* kAmin = "amin";
+using AmaxOp = ExtremesOp<fn::Max, kAmax>;
+using AminOp = ExtremesOp<fn::Min, kAmin>;
+
+struct Aminmax {
+  using Args = ReduceArgs;
+  static constexpr OpInfo info{.name = "aminmax"};
+  static TensorPair compute(const Args& args, const Tensor& self) {
+    return {invoke<AminOp>(args, self).call(), invoke<AmaxOp>(args, self).call()};
+  }
+};
+
+TensorPair aminmax_of(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  const ReduceArgs args =
+      reduce_args(self, dim ? OptionalIntArrayRef(*dim) : OptionalIntArrayRef(), keepdim);
+  if (!dim)
+    HEARTH_CHECK(self.numel() > 0,
+                 "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
+                 "no identity.");
+  else if (self.dim() > 0)
+    HEARTH_CHECK_AS(IndexError, self.size(*dim) > 0, "aminmax: Expected reduction dim ",
+                    wrap_dim(*dim, self.dim()), " to have non-zero size.");
+  return compose<Aminmax>(args, self);
+}
+
+/// Where the extreme element is, along a dimension or (dim -1) among all.
+template <bool largest>
+struct ArgExtreme {
+  using Args = MinMaxArgs;
+  static constexpr const char* kName = largest ? "argmax" : "argmin";
+  static constexpr OpInfo info{
+      .name = kName, .dtypes = dtypes::kReal, .non_differentiable = out_slot(0)};
+  static uint32_t mask(const Args& args, int dims) {
+    return args.dim < 0 || dims == 0 ? (1u << dims) - 1 : 1u << args.dim;
+  }
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& in = c.in(0);
+    HEARTH_CHECK_AS(IndexError, args.dim >= 0 || in.numel > 0, kName,
+                    "(): Expected reduction dim to be specified for input.numel() == 0.");
+    check_not_empty(kName, in, mask(args, in.dim));
+    c.set(0, reduced_sizes(in.sizes(), mask(args, in.dim), args.keepdim), kLong);
+  }
+  static void launch(const Args& args, Launch& c) {
+    MinMaxDimParams params;
+    params.in = c.in(0);
+    if (args.dim < 0) {  // contiguous: see arg_input
+      params.in.dim = 1;
+      params.in.sizes[0] = params.in.numel;
+      params.in.strides[0] = 1;
+    }
+    params.indices = keep_dims(c.out(), params.in, args.dim < 0 ? 1u : mask(args, params.in.dim),
+                               args.keepdim && args.dim >= 0);
+    params.dim = std::max(0, int(args.dim));
+    params.largest = largest;
+    if (params.in.numel > 0) hearth::launch(c.ctx, params);
+  }
+};
+
+Tensor arg_input(const char* op, const Tensor& self, bool all) {
+  HEARTH_CHECK_AS(NotImplementedError, !self.is_complex() && self.scalar_type() != kBool, op,
+                  "(): does not support ", self.is_complex() ? "complex" : "bool", " input");
+  return all ? self.contiguous() : self;
+}
+
+MinMaxArgs arg_args(const Tensor& self, std::optional<int64_t> dim, bool keepdim) {
+  return {dim ? wrap_dim(*dim, self.dim()) : -1, keepdim};
+}
+
+MinMaxArgs minmax_args(const Tensor& self, int64_t dim, bool keepdim) {
+  return {wrap_dim(dim, self.dim()), keepdim};
+}
+
+using MaxOp = ExtremeOp<fn::Max, kMax>;
+using MinOp = ExtremeOp<fn::Min, kMin>;
+
+}  // namespace
+
+HEARTH_DEFINE_OUT(max, (), invoke<MaxOp>(reduce_args(self, {}, false), self))
+HEARTH_DEFINE_OUT(min, (), invoke<MinOp>(reduce_args(self, {}, false), self))
+HEARTH_DEFINE_METHOD(TensorPair, max, (int64_t dim, bool keepdim),
+                     invoke<MinMaxDimOp<true>>(minmax_args(self, dim, keepdim), self).pair())
+HEARTH_DEFINE_METHOD(TensorPair, min, (int64_t dim, bool keepdim),
+                     invoke<MinMaxDimOp<false>>(minmax_args(self, dim, keepdim), self).pair())
+TensorRefPair max_out(Tensor& max, Tensor& max_values, const Tensor& self, int64_t dim,
+                      bool keepdim) {
+  return invoke<MinMaxDimOp<true>>(minmax_args(self, dim, keepdim), self).out(max, max_values);
+}
+TensorRefPair min_out(Tensor& min, Tensor& min_indices, const Tensor& self, int64_t dim,
+                      bool keepdim) {
+  return invoke<MinMaxDimOp<false>>(minmax_args(self, dim, keepdim), self).out(min, min_indices);
+}
+HEARTH_DEFINE_OUT(max, (const Tensor& other), pointwise(fn::Maximum{}, self, other))
+HEARTH_DEFINE_OUT(min, (const Tensor& other), pointwise(fn::Minimum{}, self, other))
+HEARTH_DEFINE_OUT(amax, (IntArrayRef dim, bool keepdim),
+                  invoke<AmaxOp>(reduce_args(self, dim, keepdim), self))
+HEARTH_DEFINE_OUT(amin, (IntArrayRef dim, bool keepdim),
+                  invoke<AminOp>(reduce_args(self, dim, keepdim), self))
+HEARTH_DEFINE_METHOD(TensorPair, aminmax, (std::optional<int64_t> dim, bool keepdim),
+                     aminmax_of(self, dim, keepdim))
+HEARTH_DEFINE_OUT(argmax, (std::optional<int64_t> dim, bool keepdim),
+                  invoke<ArgExtreme<true>>(arg_args(self, dim, keepdim),
+                                           arg_input("argmax", self, !dim)))
+HEARTH_DEFINE_OUT(argmin, (std::optional<int64_t> dim, bool keepdim),
+                  invoke<ArgExtreme<false>>(arg_args(self, dim, keepdim),
+                                            arg_input("argmin", self, !dim)))
+
+}  // namespace hearth

@@ -1,0 +1,179 @@
+// Sorting and what picks elements by their rank.
+#include "kernels/order.h"
+
+#include <limits>
+
+#include "ops/define.h"
+#include "ops/reduce.h"
+
+namespace hearth {
+
+namespace {
+
+struct OrderArgs {
+  int64_t dim;
+  int64_t k = 0;
+  bool descending = false;
+  bool keepdim = true;
+  HEARTH_FIELDS(dim, k, descending, keepdim)
+};
+
+constexpr const char* kNames[] = {"sort",       "topk",          "kthvalue",
+                                  "median_dim", "nanmedian_dim", "mode"};
+constexpr const char* kTexts[] = {"sort", "topk", "kthvalue", "median", "nanmedian", "mode"};
+
+/// Values and indices of the elements along dim, in an order or by their rank there.
+template <OrderKind kind>
+struct OrderOp {
+  using Args = OrderArgs;
+  static constexpr bool kMany = kind == OrderKind::kSort || kind == OrderKind::kTopK;
+  static constexpr bool kBools = kind == OrderKind::kSort || kind == OrderKind::kMode;
+  static constexpr const char* kText = kTexts[int(kind)];
+  static constexpr OpInfo info{.name = kNames[int(kind)],
+                               .dtypes = kBools ? dtypes::kRealAndBool : dtypes::kReal,
+                               .saves = out_slot(1),
+                               .outputs = 2,
+                               .non_differentiable = out_slot(1)};
+  static uint32_t mask(const Args& args, int dims) { return dims == 0 ? 0 : 1u << args.dim; }
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& in = c.in(0);
+    const int64_t n = in.dim == 0 ? 1 : in.sizes()[size_t(args.dim)];
+    Dims sizes(in.sizes());
+    if constexpr (kind == OrderKind::kTopK) {
+      HEARTH_CHECK(args.k >= 0 && args.k <= n, "selected index k out of range");
+      if (in.dim > 0) sizes[size_t(args.dim)] = args.k;
+    }
+    if constexpr (!kMany) {
+      check_not_empty(kText, in, mask(args, in.dim));
+      HEARTH_CHECK(kind != OrderKind::kKth || (args.k >= 0 && args.k < n), kText,
+                   "(): selected number k out of range for dimension ", args.dim);
+      sizes = reduced_sizes(in.sizes(), mask(args, in.dim), args.keepdim);
+    }
+    c.set(0, sizes, in.dtype);
+    c.set(1, sizes, kLong);
+  }
+  static void launch(const Args& args, Launch& c) {
+    OrderParams params;
+    params.in = c.in(0);
+    const uint32_t dims = mask(args, params.in.dim);
+    params.values = keep_dims(c.out(0), params.in, dims, kMany || args.keepdim);
+    params.indices = keep_dims(c.out(1), params.in, dims, kMany || args.keepdim);
+    params.dim = int(args.dim);
+    params.kind = kind;
+    params.descending = args.descending;
+    params.k = args.k;
+    if (params.values.numel > 0) hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, picked_grad(c.grad(), c.out(1), c.in_sizes(0), args.dim));
+  }
+};
+
+using Sort = OrderOp<OrderKind::kSort>;
+using TopK = OrderOp<OrderKind::kTopK>;
+using Kth = OrderOp<OrderKind::kKth>;
+using MedianDim = OrderOp<OrderKind::kMedian>;
+using NanMedianDim = OrderOp<OrderKind::kNanMedian>;
+using Mode = OrderOp<OrderKind::kMode>;
+
+/// The median of all; equal elements share the gradient.
+template <class DimOp>
+struct MedianOfAll {
+  struct Args {};
+  static constexpr OpInfo info{
+      .name = DimOp::kText, .dtypes = dtypes::kReal, .saves = in_slot(0) | out_slot(0)};
+  static void infer(const Args&, Infer& c) { c.set(0, {}, c.in(0).dtype); }
+  static void launch(const Args&, Launch& c) {
+    OrderParams params;
+    params.in = c.in(0);  // 1-d: see median_input
+    View place = c.out();
+    place.dim = 1;
+    place.sizes[0] = place.strides[0] = 1;
+    params.values = params.indices = place;
+    params.indices.dtype = kLong;
+    params.indices.data = c.ctx.scratch(sizeof(int64_t));
+    params.kind = std::is_same_v<DimOp, MedianDim> ? OrderKind::kMedian : OrderKind::kNanMedian;
+    hearth::launch(c.ctx, params);
+  }
+  static void grad(const Args&, Grad& c) {
+    const Tensor in = c.in(0), value = c.out();
+    const Tensor ties = in.eq(value).logical_or(in.isnan().logical_and(value.isnan()));
+    c.set(0, ties.to(c.grad().scalar_type()).mul(c.grad().div(ties.sum())));
+  }
+};
+
+/// The median of nothing is NaN, of integers their lowest number.
+template <class DimOp>
+Tensor median_of(const Tensor& self) {
+  if (self.numel() > 0) return invoke<MedianOfAll<DimOp>>({}, self.reshape({-1})).call();
+  if (self.is_floating_point())
+    return full({}, std::numeric_limits<double>::quiet_NaN(), self.options());
+  const int bits = 8 * int(self.itemsize()) - 1;
+  return full({}, self.scalar_type() == kByte ? 0 : int64_t(-1) << bits, self.options());
+}
+
+const Tensor& ordered(const char* op, const Tensor& self, bool bools = true) {
+  HEARTH_CHECK_AS(TypeError, !self.is_complex(), " ", op,
+                  " does not support complex dtypes on CPU");
+  HEARTH_CHECK_AS(NotImplementedError, bools || self.scalar_type() != kBool, op,
+                  " does not support bool dtypes on CPU");
+  return self;
+}
+
+auto sort_of(const Tensor& self, int64_t dim, bool descending) {
+  return invoke<Sort>({wrap_dim(dim, self.dim()), 0, descending}, ordered("Sort", self));
+}
+auto topk_of(const Tensor& self, int64_t k, int64_t dim, bool largest) {
+  return invoke<TopK>({wrap_dim(dim, self.dim()), k, largest}, ordered("topk", self, false));
+}
+OrderArgs rank_args(const Tensor& self, int64_t dim, bool keepdim, int64_t k = 0) {
+  return {wrap_dim(dim, self.dim()), k, false, keepdim};
+}
+
+}  // namespace
+
+HEARTH_DEFINE_METHOD(TensorPair, sort, (int64_t dim, bool descending),
+                     sort_of(self, dim, descending).pair())
+HEARTH_DEFINE_METHOD(TensorPair, sort, (std::optional<bool>, int64_t dim, bool descending),
+                     sort_of(self, dim, descending).pair())
+TensorRefPair sort_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim,
+                       bool descending) {
+  return sort_of(self, dim, descending).out(values, indices);
+}
+TensorRefPair sort_out(Tensor& values, Tensor& indices, const Tensor& self, std::optional<bool>,
+                       int64_t dim, bool descending) {
+  return sort_of(self, dim, descending).out(values, indices);
+}
+HEARTH_DEFINE_METHOD(Tensor, argsort, (int64_t dim, bool descending),
+                     std::get<1>(sort_of(self, dim, descending).pair()))
+HEARTH_DEFINE_METHOD(Tensor, argsort, (bool, int64_t dim, bool descending),
+                     std::get<1>(sort_of(self, dim, descending).pair()))
+HEARTH_DEFINE_METHOD(Tensor, msort, (), std::get<0>(sort_of(self, 0, false).pair()))
+HEARTH_DEFINE_METHOD(TensorPair, topk, (int64_t k, int64_t dim, bool largest, bool),
+                     topk_of(self, k, dim, largest).pair())
+TensorRefPair topk_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t k, int64_t dim,
+                       bool largest, bool) {
+  return topk_of(self, k, dim, largest).out(values, indices);
+}
+HEARTH_DEFINE_METHOD(TensorPair, kthvalue, (int64_t k, int64_t dim, bool keepdim),
+                     invoke<Kth>(rank_args(self, dim, keepdim, k - 1), self).pair())
+TensorRefPair kthvalue_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t k,
+                           int64_t dim, bool keepdim) {
+  return invoke<Kth>(rank_args(self, dim, keepdim, k - 1), self).out(values, indices);
+}
+HEARTH_DEFINE_METHOD(Tensor, median, (), median_of<MedianDim>(self))
+HEARTH_DEFINE_METHOD(Tensor, nanmedian, (), median_of<NanMedianDim>(self))
+
+#define HEARTH_DEFINE_RANK(name, Op)                                                         \
+  HEARTH_DEFINE_METHOD(TensorPair, name, (int64_t dim, bool keepdim),                        \
+                       invoke<Op>(rank_args(self, dim, keepdim), self).pair())               \
+  TensorRefPair name##_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim, \
+                           bool keepdim) {                                                   \
+    return invoke<Op>(rank_args(self, dim, keepdim), self).out(values, indices);             \
+  }
+HEARTH_DEFINE_RANK(median, MedianDim)
+HEARTH_DEFINE_RANK(nanmedian, NanMedianDim)
+HEARTH_DEFINE_RANK(mode, Mode)
+#undef HEARTH_DEFINE_RANK
+
+}  // namespace hearth

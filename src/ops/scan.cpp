@@ -1,0 +1,187 @@
+#include "ops/scan.h"
+
+#include "kernels/scan.h"
+
+#include "ops/define.h"
+#include "ops/reduce.h"
+
+namespace hearth {
+
+namespace {
+
+struct ScanArgs {
+  int64_t dim;
+  bool reverse = false;
+  HEARTH_FIELDS(dim, reverse)
+};
+
+ScanParams scan_params(ScanKind kind, const ScanArgs& args, Launch& c) {
+  ScanParams params;
+  params.in = c.in(0);
+  params.factor = c.in(1);
+  params.out = c.out();
+  if (c.outputs() > 1) params.indices = c.out(1);
+  params.dim = int(args.dim);
+  params.kind = kind;
+  params.reverse = args.reverse;
+  return params;
+}
+
+/// Each element replaced by its neighbour `by` (1 or -1) places before it, at the end by `fill`.
+Tensor shifted(const Tensor& x, int64_t dim, int64_t by, double fill) {
+  if (x.dim() == 0) return full({}, fill, x.options());
+  const int64_t n = x.size(dim);
+  if (n == 0) return x;
+  Dims sizes(x.sizes());
+  sizes[size_t(dim)] = 1;
+  const Tensor end = full(sizes, fill, x.options());
+  return by > 0 ? cat({end, x.narrow(dim, 0, n - 1)}, dim)
+                : cat({x.narrow(dim, 1, n - 1), end}, dim);
+}
+
+struct CumSum {
+  using Args = ScanArgs;
+  static constexpr OpInfo info{.name = "cumsum",
+                               .dtypes = dtypes::kNumbers,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep,
+                               .runs_inplace = true};
+  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    hearth::launch(c.ctx, scan_params(ScanKind::kSum, args, c));
+  }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, invoke<CumSum>({args.dim, !args.reverse}, c.grad()).call());
+  }
+};
+
+/// out[i] = b[i] + a[i] * out[i - 1]; its derivative runs the other way.
+struct LinearScan {
+  using Args = ScanArgs;
+  static constexpr OpInfo info{.name = "linear_scan",
+                               .arguments = "b,a",
+                               .dtypes = dtypes::kNumbers,
+                               .saves = in_slot(1) | out_slot(0)};
+  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    hearth::launch(c.ctx, scan_params(ScanKind::kLinear, args, c));
+  }
+  static void grad(const Args& args, Grad& c) {
+    const int64_t ahead = args.reverse ? 1 : -1;
+    const Tensor factors = shifted(c.in(1), args.dim, ahead, 0);
+    const Tensor sums = invoke<LinearScan>({args.dim, !args.reverse}, c.grad(), factors).call();
+    if (c.needs(0)) c.set(0, sums);
+    if (c.needs(1)) c.set(1, sums.mul(shifted(c.out(), args.dim, -ahead, 0)));
+  }
+};
+
+/// d out[i] / d x[k] is the product of the others up to i: what stands before k, times a linear
+/// scan from the other end. Zeros do no harm.
+struct CumProd {
+  using Args = ScanArgs;
+  static constexpr OpInfo info{.name = "cumprod",
+                               .dtypes = dtypes::kNumbers,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep,
+                               .saves = in_slot(0),
+                               .runs_inplace = true};
+  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    hearth::launch(c.ctx, scan_params(ScanKind::kProd, args, c));
+  }
+  static void grad(const Args& args, Grad& c) {
+    const Tensor in = c.in(0), factors = shifted(in, args.dim, args.reverse ? 1 : -1, 0);
+    const Tensor sums = invoke<LinearScan>({args.dim, !args.reverse}, c.grad(), factors).call();
+    c.set(0, exclusive_cumprod(in, args.dim, args.reverse).mul(sums));
+  }
+};
+
+/// exp(a - b), 1 where both are equal (infinite ones, too).
+Tensor ratio(const Tensor& a, const Tensor& b) { return where(a.eq(b), 0, a.sub(b)).exp(); }
+
+struct LogCumSumExp {
+  using Args = ScanArgs;
+  static constexpr OpInfo info{.name = "logcumsumexp",
+                               .dtypes = dtypes::kFloating,
+                               .saves = in_slot(0) | out_slot(0),
+                               .runs_inplace = true};
+  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
+  static void launch(const Args& args, Launch& c) {
+    hearth::launch(c.ctx, scan_params(ScanKind::kLogSumExp, args, c));
+  }
+  /// d out[i] / d x[k] = exp(x[k] - out[k]) * exp(out[k] - out[i]), summed from the end.
+  static void grad(const Args& args, Grad& c) {
+    const Tensor in = c.in(0), out = c.out();
+    const Tensor shrink = ratio(out, shifted(out, args.dim, -1, 0));
+    const Tensor sums = invoke<LinearScan>({args.dim, true}, c.grad(), shrink).call();
+    c.set(0, in.sub(out).exp().mul(sums));
+  }
+};
+
+template <bool largest>
+struct CumExtreme {
+  using Args = ScanArgs;
+  static constexpr OpInfo info{.name = largest ? "cummax" : "cummin",
+                               .dtypes = dtypes::kRealAndBool,
+                               .saves = out_slot(1),
+                               .outputs = 2,
+                               .non_differentiable = out_slot(1)};
+  static void infer(const Args&, Infer& c) {
+    c.set(0, c.in(0).sizes(), c.in(0).dtype);
+    c.set(1, c.in(0).sizes(), kLong);
+  }
+  static void launch(const Args& args, Launch& c) {
+    hearth::launch(c.ctx, scan_params(largest ? ScanKind::kMax : ScanKind::kMin, args, c));
+  }
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, picked_grad(c.grad(), c.out(1), c.in_sizes(0), args.dim));
+  }
+};
+
+ScanArgs scan_args(const Tensor& self, int64_t dim) { return {wrap_dim(dim, self.dim())}; }
+
+void check_inplace_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+  HEARTH_CHECK(!dtype || *dtype == self.scalar_type(), "Bad in-place call: input tensor dtype ",
+               TypeMeta(self.scalar_type()).name(), " and output tensor dtype ",
+               TypeMeta(dtype.value_or(kFloat)).name(), " should match");
+}
+
+/// In place the dtype stays, where a new tensor of integers would be int64.
+template <class Op>
+Tensor& scan_inplace(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
+  check_inplace_dtype(self, dtype);
+  return invoke<Op>(scan_args(self, dim), self).inplace(self);
+}
+
+}  // namespace
+
+Tensor exclusive_cumprod(const Tensor& x, int64_t dim, bool reverse) {
+  const Tensor before = shifted(x, dim, reverse ? -1 : 1, 1);
+  return invoke<CumProd>({dim, reverse}, before).call();
+}
+
+#define HEARTH_DEFINE_SCAN(name, Op)                                                          \
+  HEARTH_DEFINE_OUT(name, (int64_t dim, std::optional<ScalarType> dtype),                     \
+                    invoke<Op>(scan_args(self, dim), in_dtype(self, sum_dtype(self, dtype)))) \
+  Tensor& name##_(Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {               \
+    return scan_inplace<Op>(self, dim, dtype);                                                \
+  }                                                                                           \
+  Tensor& Tensor::name##_(int64_t dim, std::optional<ScalarType> dtype) const {               \
+    return scan_inplace<Op>(*this, dim, dtype);                                               \
+  }
+HEARTH_DEFINE_SCAN(cumsum, CumSum)
+HEARTH_DEFINE_SCAN(cumprod, CumProd)
+#undef HEARTH_DEFINE_SCAN
+HEARTH_DEFINE_OUT(logcumsumexp, (int64_t dim), invoke<LogCumSumExp>(scan_args(self, dim), self))
+HEARTH_DEFINE_METHOD(TensorPair, cummax, (int64_t dim),
+                     invoke<CumExtreme<true>>(scan_args(self, dim), self).pair())
+HEARTH_DEFINE_METHOD(TensorPair, cummin, (int64_t dim),
+                     invoke<CumExtreme<false>>(scan_args(self, dim), self).pair())
+TensorRefPair cummax_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim) {
+  return invoke<CumExtreme<true>>(scan_args(self, dim), self).out(values, indices);
+}
+TensorRefPair cummin_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim) {
+  return invoke<CumExtreme<false>>(scan_args(self, dim), self).out(values, indices);
+}
+
+}  // namespace hearth

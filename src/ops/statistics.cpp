@@ -1,0 +1,244 @@
+// Variances, norms and logsumexp.
+#include <cmath>
+#include <limits>
+
+#include "kernels/reduce.h"
+#include "ops/define.h"
+#include "ops/reduce.h"
+
+namespace hearth {
+
+namespace {
+
+template <class Functor>
+void launch_reduction(Functor functor, DimSet dim, bool keepdim, Launch& c) {
+  hearth::launch(c.ctx,
+                 reduce_params(functor, c.in(0), keep_dims(c.out(), c.in(0), dim.bits, keepdim)));
+}
+
+struct VarArgs {
+  DimSet dim;
+  double correction;
+  bool keepdim;
+  HEARTH_FIELDS(dim, correction, keepdim)
+  double divisor(IntArrayRef sizes) const {
+    return std::max(0.0, reduced_count(sizes, dim.bits) - correction);
+  }
+};
+
+/// var, and std as its root.
+template <bool root>
+struct VarOp {
+  using Args = VarArgs;
+  static constexpr OpInfo info{.name = root ? "std" : "var",
+                               .dtypes = dtypes::kFloating,
+                               .saves = root ? in_slot(0) | out_slot(0) : in_slot(0)};
+  static void infer(const Args& args, Infer& c) {
+    c.set(0, reduced_sizes(c.in(0).sizes(), args.dim.bits, args.keepdim), c.in(0).dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    using Functor = std::conditional_t<root, fn::Std, fn::Var>;
+    launch_reduction(Functor(args.divisor(c.in_impl(0).sizes())), args.dim, args.keepdim, c);
+  }
+  static void grad(const Args& args, Grad& c) {
+    const Tensor in = c.in(0);
+    const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
+    Tensor grad = c.grad().reshape(kept);
+    if constexpr (root) {
+      const Tensor out = c.out().reshape(kept), none = out.eq(0);
+      grad = where(none, 0, grad.div(where(none, 1, out).mul(2)));
+    }
+    const Tensor mean = in.sum_to_size(kept).div(reduced_count(in.sizes(), args.dim.bits));
+    c.set(0, in.sub(mean).mul(grad.mul(2 / args.divisor(in.sizes()))));
+  }
+};
+
+template <bool root>
+struct VarMean {
+  using Args = VarArgs;
+  static constexpr OpInfo info{.name = root ? "std_mean" : "var_mean"};
+  static TensorPair compute(const Args& args, const Tensor& self) {
+    const Tensor variance = invoke<VarOp<root>>(args, self).call();
+    const uint32_t all = (1u << self.dim()) - 1;
+    Dims dims;
+    for (int64_t d = 0; d < self.dim(); ++d)
+      if (args.dim.bits >> d & 1u) dims.push_back(d);
+    return {variance, args.dim.bits == all && !args.keepdim
+                          ? self.mean()
+                          : self.mean(OptionalIntArrayRef(IntArrayRef(dims)), args.keepdim)};
+  }
+};
+
+VarArgs var_args(const char* op, const Tensor& self, OptionalIntArrayRef dim, double correction,
+                 bool keepdim) {
+  HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()), op,
+                  " only support floating point and complex dtypes");
+  return {{dim_mask(self, dim)}, correction, keepdim};
+}
+
+double correction_of(const std::optional<Scalar>& correction) {
+  return correction ? correction->toDouble() : 1;
+}
+
+struct LogSumExp {
+  using Args = ReduceArgs;
+  static constexpr OpInfo info{.name = "logsumexp",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep,
+                               .saves = in_slot(0) | out_slot(0)};
+  static void infer(const Args& args, Infer& c) {
+    c.set(0, reduced_sizes(c.in(0).sizes(), args.dim.bits, args.keepdim), c.in(0).dtype);
+  }
+  static void launch(const Args& args, Launch& c) {
+    launch_reduction(fn::LogSumExp{}, args.dim, args.keepdim, c);
+  }
+  static void grad(const Args& args, Grad& c) {
+    const Tensor in = c.in(0);
+    const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
+    c.set(0, in.sub(c.out().reshape(kept)).exp().mul(c.grad().reshape(kept)));
+  }
+};
+
+Tensor floating(const Tensor& self) {
+  return is_integral(self.scalar_type(), true) ? self.to(get_default_dtype()) : self;
+}
+
+struct NormArgs {
+  double ord;
+  DimSet dim;
+  bool keepdim;
+  HEARTH_FIELDS(ord, dim, keepdim)
+};
+
+/// 1, 0 or -1 by the sign, as a constant.
+Tensor sign_of(const Tensor& x) {
+  const Tensor value = x.detach();
+  return value.gt(0).to(x.scalar_type()).sub(value.lt(0).to(x.scalar_type()));
+}
+
+/// |x| over dimensions, by any order.
+struct VectorNorm {
+  using Args = NormArgs;
+  static constexpr OpInfo info{.name = "linalg_vector_norm",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep,
+                               .saves = in_slot(0) | out_slot(0)};
+  static void infer(const Args& args, Infer& c) {
+    const TensorImpl& in = c.in(0);
+    if (args.ord < 0 || std::isinf(args.ord)) check_identity(args, in);
+    c.set(0, reduced_sizes(in.sizes(), args.dim.bits, args.keepdim), in.dtype);
+  }
+  /// Such norms of nothing are not defined.
+  static void check_identity(const Args& args, const TensorImpl& in) {
+    const bool all = args.dim.bits == (1u << in.dim) - 1;
+    HEARTH_CHECK(!all || in.numel > 0, "linalg.vector_norm cannot compute the ", args.ord,
+                 " norm on an empty tensor because the operation does not have an identity");
+    for (size_t d = 0; d < in.sizes().size(); ++d)
+      HEARTH_CHECK(!(args.dim.bits >> d & 1u) || in.sizes()[d] > 0,
+                   "linalg.vector_norm cannot compute the ", args.ord, " norm on the dimension ", d,
+                   "because this dimension is empty and the operation does not have an identity");
+  }
+  static void launch(const Args& args, Launch& c) {
+    const auto with = [&](auto functor) { launch_reduction(functor, args.dim, args.keepdim, c); };
+    if (args.ord == 0) return with(fn::Norm0{});
+    if (args.ord == 1) return with(fn::Norm1{});
+    if (args.ord == 2) return with(fn::Norm2{});
+    if (std::isinf(args.ord)) return args.ord > 0 ? with(fn::NormMax{}) : with(fn::NormMin{});
+    with(fn::NormP(args.ord));
+  }
+  static void grad(const Args& args, Grad& c) {
+    if (args.ord == 0) return;
+    const Tensor in = c.in(0), sign = sign_of(in);
+    const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
+    const Tensor grad = c.grad().reshape(kept), norm = c.out().reshape(kept);
+    if (args.ord == 1) return c.set(0, sign.mul(grad));
+    if (std::isinf(args.ord)) {
+      const Tensor ties = in.abs().eq(norm).to(in.scalar_type());
+      return c.set(0, sign.mul(ties).mul(grad.div(ties.sum_to_size(kept))));
+    }
+    const Tensor safe_norm = where(norm.eq(0), 1, norm);
+    if (args.ord == 2) return c.set(0, in.mul(grad.div(safe_norm)));
+    const Tensor power = where(in.eq(0), 1, in.abs()).pow(args.ord - 1);
+    c.set(0, sign.mul(power).mul(grad.mul(safe_norm.pow(1 - args.ord))));
+  }
+};
+
+/// The input of a norm, checked and in the dtype that is asked for.
+Tensor norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
+  constexpr const char* kWhere = "linalg.vector_norm: ";
+  const ScalarType type = self.scalar_type();
+  HEARTH_CHECK_AS(NotImplementedError, is_differentiable(type), kWhere,
+                  "Expected a floating point or complex tensor as input. Got ", name_of(type));
+  HEARTH_CHECK(!dtype || is_differentiable(*dtype), kWhere,
+               "dtype should be floating point or complex, but got ",
+               name_of(dtype.value_or(type)));
+  HEARTH_CHECK(!dtype || promote_types(type, *dtype) == *dtype, kWhere, "the dtype of the input (",
+               name_of(type), ") should be convertible without narrowing to the specified dtype (",
+               name_of(dtype.value_or(type)), ")");
+  return in_dtype(self, dtype);
+}
+
+NormArgs norm_args(const Tensor& self, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
+                   bool keepdim) {
+  return {p ? p->toDouble() : 2, {dim_mask(self, dim)}, keepdim};
+}
+
+Tensor norm_of(const Tensor& self, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
+               bool keepdim, std::optional<ScalarType> dtype) {
+  return invoke<VectorNorm>(norm_args(self, p, dim, keepdim), norm_input(self, dtype)).call();
+}
+
+}  // namespace
+
+#define HEARTH_DEFINE_VARIANCE(name, root)                                                        \
+  HEARTH_DEFINE_METHOD(                                                                           \
+      Tensor, name, (bool unbiased),                                                              \
+      invoke<VarOp<root>>(var_args("std and var", self, {}, unbiased, false), self).call())       \
+  HEARTH_DEFINE_OUT(                                                                              \
+      name, (OptionalIntArrayRef dim, bool unbiased, bool keepdim),                               \
+      invoke<VarOp<root>>(var_args("std and var", self, dim, unbiased, keepdim), self))           \
+  HEARTH_DEFINE_OUT(                                                                              \
+      name, (OptionalIntArrayRef dim, const ::std::optional<Scalar>& correction, bool keepdim),   \
+      invoke<VarOp<root>>(var_args("std and var", self, dim, correction_of(correction), keepdim), \
+                          self))                                                                  \
+  TensorPair name##_mean(const Tensor& self, bool unbiased) {                                     \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, {}, unbiased, false), self);      \
+  }                                                                                               \
+  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,              \
+                         bool keepdim) {                                                          \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, dim, unbiased, keepdim), self);   \
+  }                                                                                               \
+  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim,                             \
+                         const ::std::optional<Scalar>& correction, bool keepdim) {               \
+    return compose<VarMean<root>>(                                                                \
+        var_args(#name "_mean", self, dim, correction_of(correction), keepdim), self);            \
+  }
+HEARTH_DEFINE_VARIANCE(var, false)
+HEARTH_DEFINE_VARIANCE(std, true)
+#undef HEARTH_DEFINE_VARIANCE
+
+HEARTH_DEFINE_OUT(logsumexp, (IntArrayRef dim, bool keepdim),
+                  invoke<LogSumExp>(reduce_args(self, dim, keepdim), floating(self)))
+
+HEARTH_DEFINE_METHOD(Tensor, norm, (const Scalar& p), norm_of(self, p, {}, false, {}))
+HEARTH_DEFINE_METHOD(Tensor, norm, (const ::std::optional<Scalar>& p, ScalarType dtype),
+                     norm_of(self, p, {}, false, dtype))
+HEARTH_DEFINE_OUT(norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim),
+                  invoke<VectorNorm>(norm_args(self, p, dim, keepdim), norm_input(self, {})))
+HEARTH_DEFINE_METHOD(Tensor, norm,
+                     (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
+                      ScalarType dtype),
+                     norm_of(self, p, dim, keepdim, dtype))
+Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim,
+                          bool keepdim, ::std::optional<ScalarType> dtype) {
+  return norm_of(self, ord, dim, keepdim, dtype);
+}
+Tensor& linalg_vector_norm_out(Tensor& out, const Tensor& self, const Scalar& ord,
+                               OptionalIntArrayRef dim, bool keepdim,
+                               ::std::optional<ScalarType> dtype) {
+  return invoke<VectorNorm>(norm_args(self, ord, dim, keepdim), norm_input(self, dtype)).out(out);
+}
+
+}  // namespace hearth

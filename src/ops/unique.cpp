@@ -1,0 +1,220 @@
+// What sorting makes easy: unique elements, counts, and places in sorted rows.
+#include "kernels/order.h"
+
+#include "hearth/indexing.h"
+#include "ops/define.h"
+
+namespace hearth {
+
+namespace {
+
+struct UniqueArgs {
+  bool inverse, counts;
+  std::optional<int64_t> dim;
+  HEARTH_FIELDS(inverse, counts, dim)
+};
+
+/// Which of n slices begin a group of equal ones; `differs` says so of all but the first.
+Tensor group_starts(const Tensor& differs, int64_t n) {
+  if (n == 0) return differs;
+  return cat({ones({1}, differs.options()), differs});
+}
+
+/// (first slice of each group, group of each slice, sizes of the groups).
+TensorTriple groups_of(const Tensor& starts, const UniqueArgs& args) {
+  const int64_t n = starts.numel();
+  const TensorOptions longs = TensorOptions(kLong).device(starts.device());
+  const Tensor first = starts.nonzero().reshape({-1});
+  const Tensor none = empty({0}, longs);
+  const Tensor end = full({1}, n, longs);
+  Tensor counts = none;
+  if (args.counts && n > 0) counts = cat({first.narrow(0, 1, first.size(0) - 1), end}).sub(first);
+  return {first, args.inverse ? starts.cumsum(0).sub(1) : none, counts};
+}
+
+Tensor take(const Tensor& self, const Tensor& index) { return self.index({index}); }
+
+/// What groups of the sorted slices mean for the unsorted ones.
+Tensor unsorted(const Tensor& group, const Tensor& order, const UniqueArgs& args) {
+  return args.inverse ? zeros_like(group).scatter_add(0, order, group) : group;
+}
+
+struct Unique {
+  using Args = UniqueArgs;
+  static constexpr OpInfo info{.name = "_unique2"};
+  static TensorTriple compute(const Args& args, const Tensor& self) {
+    const auto [sorted, order] = self.detach().reshape({-1}).sort(0);
+    const int64_t n = sorted.numel();
+    const Tensor differs =
+        n == 0 ? sorted.ne(sorted) : sorted.narrow(0, 1, n - 1).ne(sorted.narrow(0, 0, n - 1));
+    const auto [first, group, counts] = groups_of(group_starts(differs, n), args);
+    const Tensor inverse = unsorted(group, order, args);
+    return {take(sorted, first), args.inverse ? inverse.reshape(self.sizes()) : inverse, counts};
+  }
+};
+
+/// Which rows differ from the one before.
+Tensor rows_differ(const Tensor& rows) {
+  const int64_t n = rows.size(0);
+  if (n == 0) return empty({0}, rows.options().dtype(kBool));
+  return rows.narrow(0, 1, n - 1).ne(rows.narrow(0, 0, n - 1)).any(1);
+}
+
+struct UniqueConsecutive {
+  using Args = UniqueArgs;
+  static constexpr OpInfo info{.name = "unique_consecutive"};
+  static TensorTriple compute(const Args& args, const Tensor& tensor) {
+    const Tensor self = tensor.detach();
+    const Tensor slices = args.dim ? self.transpose(0, *args.dim) : self.reshape({-1});
+    const int64_t n = slices.size(0);
+    const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
+    const auto [first, group, counts] = groups_of(group_starts(rows_differ(rows), n), args);
+    const Tensor values = take(slices, first);
+    return {args.dim ? values.transpose(0, *args.dim).contiguous() : values,
+            args.inverse && !args.dim ? group.reshape(self.sizes()) : group, counts};
+  }
+};
+
+/// Rows are sorted by their last column first: each stable sort keeps what the later ones decided.
+struct UniqueDim {
+  using Args = UniqueArgs;
+  static constexpr OpInfo info{.name = "unique_dim"};
+  static TensorTriple compute(const Args& args, const Tensor& tensor) {
+    const Tensor slices = tensor.detach().transpose(0, *args.dim);
+    const int64_t n = slices.size(0);
+    const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
+    Tensor order = arange(n, TensorOptions(kLong).device(tensor.device()));
+    for (int64_t column = rows.size(1) - 1; column >= 0; --column)
+      order = take(order, take(rows.select(1, column), order).argsort(int64_t{0}));
+    const Tensor sorted = take(rows, order);
+    const auto [first, group, counts] = groups_of(group_starts(rows_differ(sorted), n), args);
+    return {take(slices, take(order, first)).transpose(0, *args.dim).contiguous(),
+            unsorted(group, order, args), counts};
+  }
+};
+
+struct Bincount {
+  struct Args {
+    int64_t minlength;
+    HEARTH_FIELDS(minlength)
+  };
+  static constexpr OpInfo info{.name = "bincount"};
+  static Tensor compute(const Args& args, const Tensor& self, const Tensor& weights) {
+    const int64_t largest = self.numel() > 0 ? self.max().item<int64_t>() + 1 : 0;
+    const TensorOptions options =
+        weights.defined() ? weights.options() : self.options().dtype(kLong);
+    const Tensor bins = zeros({std::max(largest, args.minlength)}, options);
+    return bins.scatter_add(0, self.to(kLong),
+                            weights.defined() ? weights : ones_like(self, kLong));
+  }
+};
+
+Tensor bincount_of(const Tensor& self, const Tensor& weights, int64_t minlength) {
+  const ScalarType type = self.scalar_type();
+  HEARTH_CHECK_AS(NotImplementedError, is_integral(type, false),
+                  "\"bincount_cpu\" not implemented for '", name_of(type), "'");
+  HEARTH_CHECK(minlength >= 0, "minlength should be >= 0");
+  HEARTH_CHECK(self.dim() == 1 && (self.numel() == 0 || self.min().item<int64_t>() >= 0),
+               "bincount only supports 1-d non-negative integral inputs.");
+  HEARTH_CHECK(!weights.defined() || weights.sizes().equals(self.sizes()),
+               "weights should be 1-d and have the same length as input");
+  const bool exact = !weights.defined() || weights.scalar_type() == kFloat;
+  return compose<Bincount>({minlength}, self,
+                           exact ? weights.detach() : weights.detach().to(kDouble));
+}
+
+struct SearchSorted {
+  struct Args {
+    bool out_int32, right;
+    HEARTH_FIELDS(out_int32, right)
+  };
+  static constexpr OpInfo info{.name = "searchsorted",
+                               .arguments = "sorted_sequence,self",
+                               .dtypes = dtypes::kReal,
+                               .non_differentiable = out_slot(0)};
+  static void infer(const Args& args, Infer& c) {
+    c.set(0, c.in(1).sizes(), args.out_int32 ? kInt : kLong);
+  }
+  static void launch(const Args& args, Launch& c) {
+    hearth::launch(c.ctx, SearchParams{c.in(0), c.in(1), c.out(), args.right});
+  }
+};
+
+void check_rows(const Tensor& sorted, const Tensor& self) {
+  constexpr const char* kWhere = "torch.searchsorted(): ";
+  HEARTH_CHECK(self.dim() > 0 || sorted.dim() == 1, kWhere,
+               "input value can be a scalar only when boundaries tensor dimension is 1, but we got "
+               "boundaries tensor dim(",
+               sorted.dim(), ") and input value's dim(0) numel(1)");
+  const auto rows = [](const Tensor& t) { return t.sizes().slice(0, size_t(t.dim() - 1)); };
+  HEARTH_CHECK(sorted.dim() == 1 || (sorted.dim() == self.dim() && rows(sorted).equals(rows(self))),
+               kWhere,
+               "boundaries tensor should be 1 dimension or the first N-1 dimensions of "
+               "boundaries tensor and input value tensor must match, but we got boundaries tensor ",
+               sorted.sizes(), " and input value tensor ", self.sizes());
+}
+
+Tensor search(const Tensor& sorted, const Tensor& self, bool out_int32, bool right) {
+  const ScalarType type = promote_types(sorted.scalar_type(), self.scalar_type());
+  return invoke<SearchSorted>({out_int32, right}, sorted.detach().to(type).contiguous(),
+                              self.detach().to(type).contiguous())
+      .call();
+}
+
+bool is_right(bool right, std::optional<std::string_view> side) {
+  HEARTH_CHECK(!side || *side == "left" || *side == "right",
+               "torch.searchsorted(): side can only be 'left' or 'right' but got ",
+               side.value_or(""));
+  HEARTH_CHECK(!side || !right || *side == "right",
+               "torch.searchsorted(): side and right can't be set to opposites, got side of ",
+               side.value_or(""), " while right was True");
+  return right || (side && *side == "right");
+}
+
+Tensor number_like(const Scalar& value, const Tensor& tensor) {
+  const ScalarType type = tensor.scalar_type();
+  return full({}, value,
+              tensor.options().dtype(
+                  is_integral(type, true) && !value.isIntegral(true) ? get_default_dtype() : type));
+}
+
+}  // namespace
+
+TensorTriple _unique2(const Tensor& self, bool, bool return_inverse, bool return_counts) {
+  return compose<Unique>({return_inverse, return_counts, {}}, self);
+}
+TensorTriple unique_dim(const Tensor& self, int64_t dim, bool, bool return_inverse,
+                        bool return_counts) {
+  return compose<UniqueDim>({return_inverse, return_counts, wrap_dim(dim, self.dim())}, self);
+}
+HEARTH_DEFINE_METHOD(TensorTriple, unique_consecutive,
+                     (bool return_inverse, bool return_counts, std::optional<int64_t> dim),
+                     compose<UniqueConsecutive>({return_inverse, return_counts,
+                                                 dim ? std::optional(wrap_dim(*dim, self.dim()))
+                                                     : std::nullopt},
+                                                self))
+
+Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
+                    std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+  check_rows(sorted_sequence, self);
+  const Tensor sorted =
+      sorter && sorter->defined() ? sorted_sequence.gather(-1, *sorter) : sorted_sequence;
+  return search(sorted, self, out_int32, is_right(right, side));
+}
+Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,
+                    std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
+  return searchsorted(sorted_sequence, number_like(self, sorted_sequence), out_int32, right, side,
+                      sorter);
+}
+Tensor bucketize(const Tensor& self, const Tensor& boundaries, bool out_int32, bool right) {
+  HEARTH_CHECK(boundaries.dim() == 1, "boundaries tensor must be 1 dimension, but got dim(",
+               boundaries.dim(), ")");
+  return search(boundaries, self, out_int32, right);
+}
+Tensor bucketize(const Scalar& self, const Tensor& boundaries, bool out_int32, bool right) {
+  return bucketize(number_like(self, boundaries), boundaries, out_int32, right);
+}
+HEARTH_DEFINE_METHOD(Tensor, bincount, (const std::optional<Tensor>& weights, int64_t minlength),
+                     bincount_of(self, weights.value_or(Tensor()), minlength))
+
+}  // namespace hearth

@@ -1,0 +1,150 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "tests/ops/fold.h"
+
+namespace hearth::testing {
+namespace {
+
+double largest(const std::vector<double>& values) {
+  return *std::max_element(values.begin(), values.end());
+}
+double smallest(const std::vector<double>& values) {
+  return *std::min_element(values.begin(), values.end());
+}
+Fold place_of(double (*best)(const std::vector<double>&)) {
+  return [best](const std::vector<double>& values) {
+    return double(std::find(values.begin(), values.end(), best(values)) - values.begin());
+  };
+}
+
+using Amax = Tensor (*)(const Tensor&, IntArrayRef, bool);
+using Argmax = Tensor (*)(const Tensor&, std::optional<int64_t>, bool);
+
+Row extremes_row(std::string name, std::string covers, Amax op, Over over,
+                 double (*reference)(const std::vector<double>&)) {
+  Row row = fold_row(
+      std::move(name), covers,
+      [op, over](const Tensor& x) { return op(x, over.dims, over.keepdim); }, over, reference,
+      Draw::kDistinct);
+  row.dtypes = dtypes::kRealAndBool;
+  row.refusals = {{[op] {
+                     op(ones({0, 3}), {}, false);
+                   },
+                   covers + "(): Expected reduction dim to be specified for input.numel() == 0."},
+                  {[op] {
+                     op(ones({0, 3}), {0}, false);
+                   },
+                   covers + "(): Expected reduction dim 0 to have non-zero size."},
+                  {[op] {
+                     op(ones({2, 3}), {0, -2}, false);
+                   },
+                   "dim 0 appears multiple times"}};
+  return row;
+}
+
+Row arg_row(std::string name, std::string covers, Argmax op, std::optional<int64_t> dim,
+            bool keepdim, double (*reference)(const std::vector<double>&)) {
+  const Over over{dim ? std::vector<int64_t>{*dim} : std::vector<int64_t>{}, keepdim};
+  Row row = fold_row(
+      std::move(name), covers, [=](const Tensor& x) { return op(x, dim, keepdim); }, over,
+      place_of(reference), Draw::kDistinct);
+  row.dtypes = dtypes::kReal;
+  row.results = {Result::kLong};
+  row.orders = 0;
+  row.refusals = {
+      {[op] {
+         op(ones({0, 3}), {}, false);
+       },
+       covers + "(): Expected reduction dim to be specified for input.numel() == 0."},
+      {[op] {
+         op(ones({0, 3}), 0, false);
+       },
+       covers + "(): Expected reduction dim 0 to have non-zero size."},
+      {[op] { op(ones({3}, kBool), {}, false); }, covers + "(): does not support bool input"}};
+  return row;
+}
+
+Row aminmax_row(std::string name, std::optional<int64_t> dim, bool keepdim) {
+  Row row = fold_row(std::move(name), "aminmax", {}, {}, smallest, Draw::kDistinct);
+  row.dtypes = dtypes::kRealAndBool;
+  row.call = [=](const Tensors& in) {
+    const auto [low, high] = in[0].aminmax(dim, keepdim);
+    return Tensors{low, high};
+  };
+  row.reference = [=](const Arrays& in) {
+    const Over over{dim ? std::vector<int64_t>{*dim} : std::vector<int64_t>{}, keepdim};
+    return Arrays{fold(in[0], over, smallest), fold(in[0], over, largest)};
+  };
+  row.refusals = {{[] { ones({0}).aminmax(); },
+                   "aminmax(): cannot compute aminmax over an empty dimension as the operation has "
+                   "no identity."},
+                  {[] {
+                     ones({0, 3}).aminmax(0);
+                   },
+                   "aminmax: Expected reduction dim 0 to have non-zero size."}};
+  return row;
+}
+
+Row amax_with_out() {
+  Row row = extremes_row("amax", "amax", &hearth::amax, {}, largest);
+  row.cases.push_back({{{}, Draw::kDistinct}});
+  row.out = [](Tensor& out, const Tensors& in) { amax_out(out, in[0]); };
+  return row;
+}
+
+Row argmax_with_out() {
+  Row row = arg_row("argmax", "argmax", &hearth::argmax, {}, false, largest);
+  row.cases.push_back({{{}, Draw::kDistinct}});
+  row.out = [](Tensor& out, const Tensors& in) { argmax_out(out, in[0]); };
+  return row;
+}
+
+const Register registered[] = {
+    Register(amax_with_out()),
+    Register(extremes_row("amax_dims", "amax", &hearth::amax, {{0, -1}, true}, largest)),
+    Register(extremes_row("amin", "amin", &hearth::amin, {}, smallest)),
+    Register(extremes_row("amin_dim", "amin", &hearth::amin, {{1}}, smallest)),
+    Register(argmax_with_out()),
+    Register(arg_row("argmax_dim", "argmax", &hearth::argmax, 1, false, largest)),
+    Register(arg_row("argmin", "argmin", &hearth::argmin, {}, true, smallest)),
+    Register(arg_row("argmin_dim", "argmin", &hearth::argmin, -2, true, smallest)),
+    Register(aminmax_row("aminmax", {}, false)),
+    Register(aminmax_row("aminmax_dim", -1, true)),
+};
+
+TEST(Extremes, TiesShareTheGradient) {
+  for (const Device device : devices()) {
+    const Tensor x = arange(4, kFloat).fmod(3).reshape({2, 2}).to(device, kFloat);
+    const Tensor leaf = x.fmod(2).requires_grad_();  // 0 1, 0 0
+    leaf.amin({0, 1}).backward();
+    EXPECT_TRUE(leaf.grad().cpu().equal(leaf.detach().cpu().eq(0).to(kFloat).div(3)));
+  }
+}
+
+TEST(Extremes, NaNIsTheExtreme) {
+  const Tensor x = full({1}, std::nan(""));
+  const Tensor y = cat({ones({2}), x, ones({1}), x});
+  EXPECT_TRUE(std::isnan(y.amax().item<float>()));
+  EXPECT_TRUE(std::isnan(y.amin(0).item<float>()));
+  EXPECT_EQ(y.argmax().item<int64_t>(), 2);
+  EXPECT_EQ(y.argmin(0).item<int64_t>(), 2);
+}
+
+TEST(Extremes, OutForms) {
+  const Tensor x = arange(6, kFloat).reshape({2, 3});
+  Tensor values = empty({0}), indices = empty({0}, kLong);
+  max_out(values, indices, x, 1, true);
+  EXPECT_TRUE(values.equal(full({2, 1}, 2.0).add(arange(0, 6, 3).reshape({2, 1}))));
+  EXPECT_TRUE(indices.equal(full({2, 1}, 2, kLong)));
+  min_out(values, indices, x, 0);
+  EXPECT_TRUE(values.equal(arange(3, kFloat)));
+  EXPECT_EQ(max_out(values, x).item<float>(), 5);
+  EXPECT_TRUE(min_out(values, x, ones({2, 3})).equal(x.minimum(ones({2, 3}))));
+  EXPECT_THROW(max_out(values, values, x, 1), Error);
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,348 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "hearth/indexing.h"
+#include "tests/ops/fold.h"
+
+namespace hearth::testing {
+namespace {
+
+constexpr DtypeSet kNoBytes = dtypes::kReal & ~1u;  // magnitudes have ties
+
+/// The places of a line's elements in order: stable, NaN last.
+std::vector<double> order_of(const std::vector<double>& line, bool descending) {
+  std::vector<double> places(line.size());
+  std::iota(places.begin(), places.end(), 0.0);
+  std::stable_sort(places.begin(), places.end(), [&](double a, double b) {
+    const double x = line[size_t(a)], y = line[size_t(b)];
+    return descending ? x > y : x < y;
+  });
+  return places;
+}
+
+/// A row whose results are some places of a line, and the elements there.
+Row places_row(std::string name, std::string covers, int64_t dim, Lines places,
+               std::function<TensorPair(const Tensor&)> op, Draw draw = Draw::kDistinct) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = {std::move(covers)};
+  row.cases = {{{{4, 5}, draw}}, {{{2, 3, 4}, draw}}, {{{6, 300}, draw}}, {{{2, 3}, draw}}};
+  row.dtypes = dtypes::kRealAndBool;
+  row.results = {Result::kSame, Result::kLong};
+  row.orders = draw == Draw::kDistinct ? 2 : 0;
+  if (row.orders > 0) row.cases.erase(row.cases.begin() + 2);
+  row.call = [op = std::move(op)](const Tensors& in) {
+    const auto [values, indices] = op(in[0]);
+    return Tensors{values, indices};
+  };
+  row.reference = [=](const Arrays& in) {
+    const auto values = [&](const std::vector<double>& line) {
+      std::vector<double> out = places(line);
+      for (double& v : out) v = line[size_t(v)];
+      return out;
+    };
+    return Arrays{along(in[0], dim, values), along(in[0], dim, places)};
+  };
+  return row;
+}
+
+Row sort_row(std::string name, int64_t dim, bool descending, Draw draw) {
+  Row row = places_row(
+      std::move(name), "sort", dim,
+      [=](const std::vector<double>& line) { return order_of(line, descending); },
+      [=](const Tensor& x) { return x.sort(dim, descending); }, draw);
+  row.cases.push_back({{{}, draw}});
+  row.cases.push_back({{{0, 3}, draw}});
+  row.refusals = {
+      {[] { ones({2}).sort(2); },
+       "Dimension out of range (expected to be in range of [-1, 0], but got 2)"},
+      {[] { ones({2}, kComplexFloat).sort(); }, "Sort does not support complex dtypes on CPU"}};
+  return row;
+}
+
+Row topk_row(std::string name, int64_t k, int64_t dim, bool largest, Draw draw) {
+  Row row = places_row(
+      std::move(name), "topk", dim,
+      [=](const std::vector<double>& line) {
+        std::vector<double> places = order_of(line, largest);
+        places.resize(size_t(k));
+        return places;
+      },
+      [=](const Tensor& x) { return x.topk(k, dim, largest); }, draw);
+  row.dtypes = kNoBytes;
+  row.refusals = {{[] { ones({2}).topk(3); }, "selected index k out of range"},
+                  {[] { ones({2}).topk(-1); }, "selected index k out of range"},
+                  {[] { ones({2}, kBool).topk(1); }, "topk does not support bool dtypes on CPU"}};
+  return row;
+}
+
+Row rank_row(std::string name, std::string covers, std::function<size_t(size_t)> rank,
+             std::function<TensorPair(const Tensor&)> op) {
+  Row row = places_row(
+      std::move(name), std::move(covers), 1,
+      [=](const std::vector<double>& line) {
+        return std::vector<double>{order_of(line, false)[rank(line.size())]};
+      },
+      std::move(op));
+  row.dtypes = kNoBytes;
+  return row;
+}
+
+Row kthvalue_row() {
+  Row row = rank_row(
+      "kthvalue", "kthvalue", [](size_t) { return 1; },
+      [](const Tensor& x) { return x.kthvalue(2, 1, true); });
+  row.refusals = {
+      {[] { ones({2}).kthvalue(0); }, "kthvalue(): selected number k out of range for dimension 0"},
+      {[] { ones({2}).kthvalue(3); }, "kthvalue(): selected number k out of range for dimension 0"},
+      {[] {
+         ones({0, 3}).kthvalue(1, 0);
+       },
+       "kthvalue(): Expected reduction dim 0 to have non-zero size."}};
+  return row;
+}
+
+Row mode_row() {
+  Row row = places_row(
+      "mode", "mode", -1,
+      [](const std::vector<double>& line) {
+        const std::vector<double> places = order_of(line, false);
+        size_t best = 0, longest = 0;
+        for (size_t begin = 0, end = 0; begin < line.size(); begin = end) {
+          while (end < line.size() && line[size_t(places[end])] == line[size_t(places[begin])])
+            ++end;
+          if (end - begin <= longest) continue;
+          longest = end - begin;
+          best = end - 1;
+        }
+        return std::vector<double>{places[best]};
+      },
+      [](const Tensor& x) { return x.mode(-1, true); }, Draw::kSmall);
+  return row;
+}
+
+Row median_row(std::string name, Tensor (*op)(const Tensor&)) {
+  Row row = fold_row(
+      name, name, [op](const Tensor& x) { return op(x); }, {},
+      [](const std::vector<double>& values) {
+        return values[size_t(order_of(values, false)[(values.size() - 1) / 2])];
+      },
+      Draw::kDistinct);
+  row.cases.push_back({{{}, Draw::kDistinct}});
+  row.dtypes = dtypes::kReal;
+  return row;
+}
+
+Row searchsorted_row() {
+  Row row;
+  row.name = "searchsorted";
+  row.covers = {"searchsorted"};
+  row.cases = {{{{7}, Draw::kSmall}, {{3, 4}, Draw::kSmall}},
+               {{{1}, Draw::kNormal}, {{5}, Draw::kNormal}},
+               {{{3}, Draw::kNormal}, {{0, 2}, Draw::kNormal}}};
+  row.dtypes = dtypes::kReal;
+  row.results = {Result::kLong};
+  row.orders = 0;
+  row.call = [](const Tensors& in) {
+    return Tensors{searchsorted(std::get<0>(in[0].sort()), in[1])};
+  };
+  row.reference = [](const Arrays& in) {
+    return Arrays{build(in[1].sizes, [&](const Position& p) {
+      const double value = at(in[1], p);
+      return double(std::count_if(in[0].values.begin(), in[0].values.end(),
+                                  [&](double v) { return v < value; }));
+    })};
+  };
+  row.refusals = {
+      {[] {
+         searchsorted(ones({2, 3}), ones({2}));
+       },
+       "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 dimensions "
+       "of boundaries tensor and input value tensor must match, but we got boundaries tensor [2, "
+       "3] and input value tensor [2]"},
+      {[] { searchsorted(ones({2}), ones({2}), false, true, "left"); },
+       "torch.searchsorted(): side and right can't be set to opposites, got side of left while "
+       "right was True"},
+      {[] {
+         bucketize(ones({2}), ones({2, 2}));
+       },
+       "boundaries tensor must be 1 dimension, but got dim(2)"}};
+  return row;
+}
+
+Row unique_row(std::string name, std::function<TensorTriple(const Tensor&)> op, bool sorts) {
+  Row row;
+  row.name = name;
+  row.covers = {std::move(name)};
+  row.cases = {{{{4, 5}, Draw::kSmall}}, {{{9}, Draw::kSmall}}, {{{0}}}, {{{}}}};
+  row.dtypes = dtypes::kRealAndBool;
+  row.results = {Result::kSame, Result::kLong, Result::kLong};
+  row.orders = 0;
+  row.call = [op = std::move(op)](const Tensors& in) {
+    const auto [values, inverse, counts] = op(in[0]);
+    return Tensors{values, inverse, counts};
+  };
+  row.reference = [sorts](const Arrays& in) {
+    std::vector<double> line = in[0].values, values, inverse, counts;
+    if (sorts) std::sort(line.begin(), line.end());
+    for (double v : line) {
+      if (values.empty() || values.back() != v) values.push_back(v), counts.push_back(0);
+      ++counts.back();
+      if (!sorts) inverse.push_back(double(values.size() - 1));
+    }
+    if (sorts)
+      for (double v : in[0].values)
+        inverse.push_back(double(std::find(values.begin(), values.end(), v) - values.begin()));
+    const int64_t n = int64_t(values.size());
+    return Arrays{{{n}, values}, {in[0].sizes, inverse}, {{n}, counts}};
+  };
+  return row;
+}
+
+Row unique_dim_row() {
+  Row row = unique_row(
+      "unique_dim",
+      [](const Tensor& x) {
+        return unique_dim(x.dim() == 0 ? x.reshape({1}) : x, 0, true, true, true);
+      },
+      true);
+  row.cases = {{{{9}, Draw::kSmall}}, {{{0}}}};
+  return row;
+}
+
+Row bincount_row() {
+  Row row;
+  row.name = "bincount";
+  row.covers = {"bincount"};
+  row.cases = {{{{9}, Draw::kIndex, 5}}, {{{0}, Draw::kIndex, 5}}};
+  row.dtypes = dtypes::kLong;
+  row.orders = 0;
+  row.call = [](const Tensors& in) { return Tensors{in[0].bincount({}, 2)}; };
+  row.reference = [](const Arrays& in) {
+    Array out{{2}, {0, 0}};
+    for (double v : in[0].values) {
+      if (v >= double(out.values.size())) out.values.resize(size_t(v) + 1);
+      ++out.values[size_t(v)];
+    }
+    out.sizes[0] = int64_t(out.values.size());
+    return Arrays{out};
+  };
+  row.refusals = {{[] { full({1}, -1, kLong).bincount(); },
+                   "bincount only supports 1-d non-negative integral inputs."},
+                  {[] { ones({1}).bincount(); }, "\"bincount_cpu\" not implemented for 'Float'"},
+                  {[] { ones({1}, kInt).bincount({}, -1); }, "minlength should be >= 0"}};
+  return row;
+}
+
+const Register registered[] = {
+    Register(sort_row("sort", -1, false, Draw::kDistinct)),
+    Register(sort_row("sort_descending", 0, true, Draw::kDistinct)),
+    Register(sort_row("sort_ties", 0, false, Draw::kSmall)),
+    Register(sort_row("sort_ties_descending", -1, true, Draw::kSmall)),
+    Register(topk_row("topk", 2, -1, true, Draw::kDistinct)),
+    Register(topk_row("topk_smallest", 2, 0, false, Draw::kDistinct)),
+    Register(topk_row("topk_ties", 2, -1, true, Draw::kSmall)),
+    Register(kthvalue_row()),
+    Register(rank_row(
+        "median_dim", "median_dim", [](size_t n) { return (n - 1) / 2; },
+        [](const Tensor& x) { return x.median(1, true); })),
+    Register(rank_row(
+        "nanmedian_dim", "nanmedian_dim", [](size_t n) { return (n - 1) / 2; },
+        [](const Tensor& x) { return x.nanmedian(1, true); })),
+    Register(mode_row()),
+    Register(median_row("median", &hearth::median)),
+    Register(median_row("nanmedian", &hearth::nanmedian)),
+    Register(searchsorted_row()),
+    Register(unique_row(
+        "_unique2", [](const Tensor& x) { return _unique2(x, true, true, true); }, true)),
+    Register(unique_row(
+        "unique_consecutive", [](const Tensor& x) { return x.unique_consecutive(true, true); },
+        false)),
+    Register(unique_dim_row()),
+    Register(bincount_row()),
+};
+
+TEST(Order, LargeSortsAreStableInEveryDtype) {
+  for (const ScalarType dtype : dtypes_in(dtypes::kReal)) {
+    const Tensor x = arange(200003).mul(7919).fmod(1009).to(dtype);
+    const auto [values, indices] = x.sort(0, true);
+    EXPECT_TRUE(values.equal(x.gather(0, indices))) << name_of(dtype);
+    const Tensor a = values.narrow(0, 0, 200002), b = values.narrow(0, 1, 200002);
+    const Tensor in_order = indices.narrow(0, 0, 200002).lt(indices.narrow(0, 1, 200002));
+    EXPECT_TRUE(a.gt(b).logical_or(a.eq(b).logical_and(in_order)).all().item<bool>())
+        << name_of(dtype);
+    const auto [top, places] = x.topk(2000);
+    EXPECT_TRUE(top.equal(values.narrow(0, 0, 2000))) << name_of(dtype);
+    EXPECT_TRUE(places.equal(indices.narrow(0, 0, 2000))) << name_of(dtype);
+    EXPECT_TRUE(std::get<0>(x.kthvalue(200003 - 10)).equal(values[10])) << name_of(dtype);
+  }
+}
+
+TEST(Order, NaNIsTheLargestAndZerosAreEqual) {
+  for (const Device device : devices()) {
+    Tensor x = zeros({5}, kDouble);
+    x[1].fill_(std::nan(""));
+    x[2].fill_(-0.0);
+    x[3].fill_(-1);
+    const Tensor there = x.to(device, kDouble);
+    const auto places = [&](bool descending) {
+      return to_array(there.argsort(int64_t{0}, descending)).values;
+    };
+    EXPECT_EQ(places(false), (std::vector<double>{3, 0, 2, 4, 1}));
+    EXPECT_EQ(places(true), (std::vector<double>{1, 0, 2, 4, 3}));
+    EXPECT_EQ(std::get<1>(there.topk(1)).item<int64_t>(), 1);
+    EXPECT_TRUE(std::isnan(there.median().item<double>()));
+    EXPECT_EQ(std::get<1>(there.median(0)).item<int64_t>(), 1);
+    EXPECT_EQ(there.nanmedian().item<double>(), 0);
+    EXPECT_TRUE(std::signbit(std::get<0>(there.sort())[2].item<double>()));
+  }
+}
+
+TEST(Order, MediansOfNothing) {
+  EXPECT_TRUE(std::isnan(ones({0}).median().item<float>()));
+  EXPECT_EQ(ones({0}, kInt).median().item<int64_t>(), -2147483648LL);
+  EXPECT_TRUE(std::isnan(full({3}, std::nan("")).nanmedian().item<float>()));
+  const Tensor x = full({3}, 2.0).requires_grad_();
+  x.median().backward();
+  EXPECT_TRUE(x.grad().equal(full({3}, 1.0 / 3)));
+}
+
+TEST(Order, UniqueSlices) {
+  const Tensor x = arange(6).reshape({3, 2}).fmod(4);  // 0 1, 2 3, 0 1
+  const auto [values, inverse, counts] = unique_dim(x, 0, true, true, true);
+  EXPECT_TRUE(values.equal(arange(4).reshape({2, 2})));
+  EXPECT_TRUE(inverse.equal(arange(3).fmod(2)));
+  EXPECT_EQ(counts[0].item<int64_t>(), 2);
+  EXPECT_EQ(std::get<0>(x.unique_consecutive(false, false, 1)).size(1), 2);
+  EXPECT_EQ(std::get<1>(_unique2(x)).numel(), 0);
+}
+
+TEST(Order, PlacesInSortedRows) {
+  const Tensor rows = arange(4, kFloat).reshape({2, 2}), values = full({2, 1}, 2.0);
+  EXPECT_TRUE(searchsorted(rows, values)
+                  .equal(full({2, 1}, 2, kLong).sub(arange(0, 4, 2).reshape({2, 1}))));
+  EXPECT_EQ(searchsorted(arange(4), 2, true, true).item<int64_t>(), 3);
+  EXPECT_EQ(searchsorted(arange(4), 2, true).scalar_type(), kInt);
+  EXPECT_EQ(bucketize(full({1}, std::nan("")), arange(4)).item<int64_t>(), 4);
+  EXPECT_EQ(bucketize(1.5, arange(4)).item<int64_t>(), 2);
+  const Tensor order = arange(3, -1, -1);
+  EXPECT_EQ(searchsorted(order, 1, false, false, "right", order).item<int64_t>(), 2);
+}
+
+TEST(Order, OutForms) {
+  Tensor values = empty({0}), indices = empty({0}, kLong);
+  const Tensor x = arange(4, kFloat);
+  sort_out(values, indices, x, 0, true);
+  EXPECT_TRUE(indices.equal(arange(3, -1, -1)));
+  topk_out(values, indices, x, 1);
+  EXPECT_EQ(values.item<float>(), 3);
+  kthvalue_out(values, indices, x, 2);
+  EXPECT_EQ(values.item<float>(), 1);
+  EXPECT_TRUE(x.msort().equal(x));
+}
+
+}  // namespace
+}  // namespace hearth::testing
