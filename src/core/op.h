@@ -42,6 +42,9 @@ struct OpRecord {
   int formula = 0;
 };
 
+/// "div.trunc": no other op has it.
+std::string full_name(const OpInfo& info);
+
 /// A copy of an op's arguments, for history and view chains.
 class OpArgs {
  public:

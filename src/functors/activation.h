@@ -25,7 +25,7 @@ struct Gelu {
 
 /// x * (1 + tanh(u)) / 2 with u = sqrt(2 / pi) (x + 0.044715 x³), which is x * sigmoid(2u).
 struct GeluTanh {
-  static constexpr OpInfo info{.name = "gelu", .dtypes = dtypes::kFloating};
+  static constexpr OpInfo info{.name = "gelu", .overload = "tanh", .dtypes = dtypes::kFloating};
   static constexpr double kTwoSqrt2OverPi = 1.59576912160573071176;
   static constexpr double kCube = 0.044715;
   template <class V>

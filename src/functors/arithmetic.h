@@ -154,8 +154,11 @@ struct Pow {
 
 /// x²: pow of a number for exponent.
 struct Square {
-  static constexpr OpInfo info{
-      .name = "pow", .dtypes = dtypes::kNumbers, .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
+  static constexpr OpInfo info{.name = "pow",
+                               .overload = "square",
+                               .dtypes = dtypes::kNumbers,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep};
   template <class V>
   HEARTH_FN V value(V x) const {
     return x * x;
@@ -168,8 +171,11 @@ struct Square {
 
 /// x³: pow of a number for exponent.
 struct Cube {
-  static constexpr OpInfo info{
-      .name = "pow", .dtypes = dtypes::kNumbers, .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
+  static constexpr OpInfo info{.name = "pow",
+                               .overload = "cube",
+                               .dtypes = dtypes::kNumbers,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep};
   template <class V>
   HEARTH_FN V value(V x) const {
     return x * x * x;
@@ -279,8 +285,8 @@ struct Heaviside {
   }
 };
 
-using Arithmetic = List<Copy, Add, Sub, Mul, Neg, Abs, Where, MaskedFill, Pow, Square, Cube, Sign, Lerp,
-                        Addcmul, Addcdiv, Heaviside>;
+using Arithmetic = List<Copy, Add, Sub, Mul, Neg, Abs, Where, MaskedFill, Pow, Square, Cube, Sign,
+                        Lerp, Addcmul, Addcdiv, Heaviside>;
 HEARTH_NUMBER_FAMILY(Arithmetic)
 
 }  // namespace hearth::fn

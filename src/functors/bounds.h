@@ -108,7 +108,7 @@ struct Clamp {
 
 struct ClampNumbers {
   static constexpr OpInfo info{
-      .name = "clamp", .arguments = "self,min,max", .dtypes = dtypes::kReal};
+      .name = "clamp", .overload = "number", .arguments = "self,min,max", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V x, V lo, V hi) const {
     return minimum(maximum(x, lo), hi);

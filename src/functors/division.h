@@ -77,7 +77,7 @@ struct Remainder {
 
 /// a / b rounded towards zero. Integers by 0 are 0.
 struct DivTrunc {
-  static constexpr OpInfo info{.name = "div", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{.name = "div", .overload = "trunc", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     if constexpr (V::kIntegral)
@@ -111,7 +111,7 @@ HEARTH_FN V floored_quotient(V a, V b) {
 }
 
 struct DivFloor {
-  static constexpr OpInfo info{.name = "div", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{.name = "div", .overload = "floor", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return floored_quotient(a, b);

@@ -65,6 +65,7 @@ HEARTH_FN SlotSet out_slot(int i) { return SlotSet(1) << (i < 15 ? 48 + i : 63);
 /// All facts about an op that others ask for: errors, profiler, grad_fn names, autocast, tests.
 struct OpInfo {
   const char* name = "";
+  const char* overload = "";   // tells apart the ops behind one function: div, div.trunc, div.floor
   const char* node = "";       // grad_fn is <node>Backward0; empty: the name, capitalised
   const char* arguments = "";  // of the tensor inputs, for errors; empty: self, other, …
   DtypeSet dtypes = dtypes::kAll;

@@ -147,6 +147,7 @@ struct LogitEntropy {
 /// The same with the positive part weighted by c.
 struct WeightedLogitEntropy {
   static constexpr OpInfo info{.name = "binary_cross_entropy_with_logits",
+                               .overload = "weighted",
                                .node = "BinaryCrossEntropyWithLogits",
                                .dtypes = dtypes::kFloating,
                                .amp = Amp::kFloat32};
@@ -188,8 +189,11 @@ struct Divergence {
 
 /// exp(b) (b - a).
 struct LogDivergence {
-  static constexpr OpInfo info{
-      .name = "kl_div", .node = "KlDiv", .dtypes = dtypes::kFloating, .amp = Amp::kFloat32};
+  static constexpr OpInfo info{.name = "kl_div",
+                               .overload = "log_target",
+                               .node = "KlDiv",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kFloat32};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return exp(b) * (b - a);

@@ -54,11 +54,7 @@ class HEARTH_API Ctx {
  public:
   Ctx(Backend& backend, Device device, StreamHandle stream, FaultSlot* faults,
       uint32_t numerics = current_numerics())
-      : backend_(backend),
-        device_(device),
-        stream_(stream),
-        faults_(faults),
-        numerics_(numerics) {}
+      : backend_(backend), device_(device), stream_(stream), faults_(faults), numerics_(numerics) {}
   Ctx(const Ctx&) = delete;
   Ctx& operator=(const Ctx&) = delete;
   ~Ctx();

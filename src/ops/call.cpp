@@ -160,6 +160,10 @@ bool register_op(const OpRecord& op) {
 
 const std::vector<const OpRecord*>& all_ops() { return registry(); }
 
+std::string full_name(const OpInfo& info) {
+  return *info.overload ? std::string(info.name) + "." + info.overload : info.name;
+}
+
 void compute(OpCall& c) {
   const OpInfo& info = *c.op.info;
   check_defined(c);

@@ -127,19 +127,19 @@ SlotSet saves_pointwise(const OpRecord&, const void*, SlotSet needs) {
 }  // namespace detail
 
 template <class F>
-inline constexpr OpRecord pointwise_record{
-    .info = &F::info,
-    .args_size = sizeof(F),
-    .copy_args = &detail::copy_args<F>,
-    .destroy_args = &detail::destroy_args<F>,
-    .arguments = &arguments_of<F>,
-    .infer = &infer_pointwise,
-    .launch = &launch_pointwise,
-    .grad = detail::grad_function<F>(),
-    .saves = &detail::saves_pointwise<F>,
-    .differentiable = F::info.promote == Promote::kToBool ? ~SlotSet(0)
-                                                          : detail::differentiable_inputs<F>,
-    .functor = fn::number_of<F>};
+inline constexpr OpRecord pointwise_record{.info = &F::info,
+                                           .args_size = sizeof(F),
+                                           .copy_args = &detail::copy_args<F>,
+                                           .destroy_args = &detail::destroy_args<F>,
+                                           .arguments = &arguments_of<F>,
+                                           .infer = &infer_pointwise,
+                                           .launch = &launch_pointwise,
+                                           .grad = detail::grad_function<F>(),
+                                           .saves = &detail::saves_pointwise<F>,
+                                           .differentiable = F::info.promote == Promote::kToBool
+                                                                 ? ~SlotSet(0)
+                                                                 : detail::differentiable_inputs<F>,
+                                           .functor = fn::number_of<F>};
 
 /// pointwise(functor, inputs...): an invocation of the functor's op.
 template <class F, class... T>

@@ -56,7 +56,7 @@ TEST(Observer, HearsOfTheEndOfAFailedCall) {
 
 TEST(Records, HaveDistinctNames) {
   std::vector<std::string> names;
-  for (const OpRecord* op : all_ops()) names.push_back(op->info->name);
+  for (const OpRecord* op : all_ops()) names.push_back(full_name(*op->info));
   std::sort(names.begin(), names.end());
   const auto twice = std::adjacent_find(names.begin(), names.end());
   EXPECT_TRUE(twice == names.end()) << *twice;

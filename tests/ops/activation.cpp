@@ -32,11 +32,6 @@ double elu_reference(double x, double alpha, double scale, double input_scale) {
   return x <= 0 ? scale * alpha * std::expm1(input_scale * x) : scale * x;
 }
 
-Row named(Row row, const char* covered) {
-  row.covers = {covered};
-  return row;
-}
-
 Row without_inplace(Row row) {
   row.inplace = nullptr;
   return row;
@@ -69,23 +64,23 @@ const Register registered[] = {
         ROW("gelu", gelu, gelu_reference(x)), [] { gelu(ones({2}, kLong)); },
         "\"gelu\" not implemented for 'Long'")),
     Register(refuses(
-        ROW("gelu_tanh", gelu, gelu_tanh_reference(x), "tanh"), [] { gelu(ones({2}), "erf"); },
-        "approximate argument must be either none or tanh.")),
+        covering(ROW("gelu_tanh", gelu, gelu_tanh_reference(x), "tanh"), "gelu.tanh"),
+        [] { gelu(ones({2}), "erf"); }, "approximate argument must be either none or tanh.")),
     Register(of_all_numbers(ROW("sigmoid", sigmoid, 1 / (1 + std::exp(-x))))),
     Register(refuses(
         of_real_numbers(ROW("relu", relu, x <= 0 ? 0 : x)), [] { relu(ones({2}, kBool)); },
         "Boolean inputs not supported for relu")),
-    Register(named(of_real_numbers(ROW("relu6", relu6, between(x, 0, 6))), "hardtanh")),
+    Register(covering(of_real_numbers(ROW("relu6", relu6, between(x, 0, 6))), "hardtanh")),
     Register(ROW("silu", silu, x / (1 + std::exp(-x)))),
     Register(ROW("elu", elu, elu_reference(x, 1, 1, 1))),
     Register(ROW("elu_scaled", elu, elu_reference(x, 0.5, 2, 1.5), 0.5, 2, 1.5)),
     Register(
-        without_inplace(named(unary_row(
-                                  "selu", [](const Tensor& x) { return selu(x); },
-                                  [](double x) { return elu_reference(x, kAlpha, kScale, 1); }),
-                              "elu"))),
+        without_inplace(covering(unary_row(
+                                     "selu", [](const Tensor& x) { return selu(x); },
+                                     [](double x) { return elu_reference(x, kAlpha, kScale, 1); }),
+                                 "elu"))),
     Register(refuses(
-        named(ROW("celu", celu, elu_reference(x, 0.5, 1, 2), 0.5), "elu"),
+        covering(ROW("celu", celu, elu_reference(x, 0.5, 1, 2), 0.5), "elu"),
         [] { celu(ones({2}), 0); }, "ZeroDivisionError: alpha cannot be 0 for CELU")),
     Register(ROW("leaky_relu", leaky_relu, x > 0 ? x : 0.2 * x, 0.2)),
     Register(OUT_ROW("softplus", softplus, softplus_reference(x, 1, 20))),

@@ -256,9 +256,10 @@ const Register registered[] = {
         "mul_number", "mul", [](const Tensor& x) { return x.mul(3); },
         [](double x) { return x * 3; })),
     Register(number_row(
-        "square", "pow", [](const Tensor& x) { return x.pow(2); }, [](double x) { return x * x; })),
+        "square", "pow.square", [](const Tensor& x) { return x.pow(2); },
+        [](double x) { return x * x; })),
     Register(number_row(
-        "cube", "pow", [](const Tensor& x) { return x.pow(3); },
+        "cube", "pow.cube", [](const Tensor& x) { return x.pow(3); },
         [](double x) { return x * x * x; })),
 };
 

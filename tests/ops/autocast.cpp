@@ -91,8 +91,9 @@ Amp policy_of(const Row& row, DeviceType device) {
   if (row.name == "inner") return device == kCUDA ? Amp::kWidest : Amp::kLower;  // tensordot, mm
   if (row.name.starts_with("index_put")) return Amp::kKeep;  // the rows write in place
   const Amp policy = pytorchs_policy(row.name, device);
-  return policy != Amp::kKeep || row.covers.empty() ? policy
-                                                    : pytorchs_policy(row.covers[0], device);
+  if (policy != Amp::kKeep || row.covers.empty()) return policy;
+  const std::string& covered = row.covers[0];
+  return pytorchs_policy(covered.substr(0, covered.find('.')), device);
 }
 
 ScalarType computed_dtype(Amp policy, ScalarType dtype, ScalarType autocast_dtype) {

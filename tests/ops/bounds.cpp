@@ -34,10 +34,12 @@ const Register registered[] = {
     Register(POINTWISE_ROW2(fmax, Draw::kNormal, dtypes::kRealAndBool, std::fmax(a, b))),
     Register(POINTWISE_ROW2(fmin, Draw::kNormal, dtypes::kRealAndBool, std::fmin(a, b))),
     Register(clamp_row()),
-    Register(of_real_numbers(
-        POINTWISE_ROW("clamp_numbers", clamp, Draw::kNormal, smaller(larger(x, 0), 1), 0, 1))),
-    Register(of_real_numbers(
-        POINTWISE_ROW("clamp_above", clamp, Draw::kNormal, smaller(x, 1), std::nullopt, 1))),
+    Register(covering(of_real_numbers(POINTWISE_ROW("clamp_numbers", clamp, Draw::kNormal,
+                                                    smaller(larger(x, 0), 1), 0, 1)),
+                      "clamp.number")),
+    Register(covering(of_real_numbers(POINTWISE_ROW("clamp_above", clamp, Draw::kNormal,
+                                                    smaller(x, 1), std::nullopt, 1)),
+                      "clamp.number")),
     Register(with_inplace(
         POINTWISE_ROW2(clamp_min, Draw::kNormal, dtypes::kReal, larger(a, b)),
         [](Tensor& self, const Tensor& min) -> Tensor& { return self.clamp_min_(min); })),

@@ -37,7 +37,7 @@ Row rounded_row(std::string name, std::string covers,
 
 Row trunc_row() {
   Row row = rounded_row(
-      "div_trunc", "div", [](const Tensor& a, const Tensor& b) { return a.div(b, "trunc"); },
+      "div_trunc", "div.trunc", [](const Tensor& a, const Tensor& b) { return a.div(b, "trunc"); },
       [](double a, double b) { return std::trunc(a / b); });
   row.out = [](Tensor& out, const Tensors& in) { div_out(out, in[0], in[1], "trunc"); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.div_(in[1], "trunc"); };
@@ -46,7 +46,7 @@ Row trunc_row() {
 
 Row floor_row() {
   Row row = rounded_row(
-      "div_floor", "div", [](const Tensor& a, const Tensor& b) { return a.div(b, "floor"); },
+      "div_floor", "div.floor", [](const Tensor& a, const Tensor& b) { return a.div(b, "floor"); },
       [](double a, double b) { return std::floor(a / b); });
   row.out = [](Tensor& out, const Tensors& in) { div_out(out, in[0], in[1], "floor"); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.div_(in[1], "floor"); };

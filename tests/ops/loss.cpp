@@ -113,7 +113,7 @@ Row logits_row() {
 
 Row weighted_logits_row() {
   return loss_row(
-      "binary_cross_entropy_with_logits_weighted", "binary_cross_entropy_with_logits",
+      "binary_cross_entropy_with_logits_weighted", "binary_cross_entropy_with_logits.weighted",
       {kScores, kScores, kScores, kChance},
       [](const Tensors& in, int64_t r) {
         return binary_cross_entropy_with_logits(in[0], in[1], in[2], in[3], r);
@@ -125,7 +125,7 @@ Row weighted_logits_row() {
 
 Row kl_row(bool log_target) {
   Row row = loss_row(
-      log_target ? "kl_div_log_target" : "kl_div", "kl_div",
+      log_target ? "kl_div_log_target" : "kl_div", log_target ? "kl_div.log_target" : "kl_div",
       {kScores, log_target ? kScores : kChance},
       [log_target](const Tensors& in, int64_t r) { return kl_div(in[0], in[1], r, log_target); },
       [log_target](const double* x) {

@@ -250,8 +250,8 @@ TEST(OpCoverage, EveryOpHasARow) {
   std::set<std::string> covered;
   for (const Row& row : rows()) covered.insert(row.covers.begin(), row.covers.end());
   for (const OpRecord* op : all_ops())
-    EXPECT_TRUE(covered.count(op->info->name))
-        << "no row in tests/ops covers the op \"" << op->info->name << "\"";
+    EXPECT_TRUE(covered.count(full_name(*op->info)))
+        << "no row in tests/ops covers the op \"" << full_name(*op->info) << "\"";
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ void write_line(std::ostream& text, const OpRecord& op, const Entry& entry) {
   const OpInfo& info = *op.info;
   const bool composed = !op.infer;
   const bool differentiable = composed || op.grad;
-  text << "| " << info.name << " | " << dtype_list(entry.dtypes & info.dtypes) << " | "
+  text << "| " << full_name(info) << " | " << dtype_list(entry.dtypes & info.dtypes) << " | "
        << (differentiable ? std::min(entry.orders, 2) : 0) << " | "
        << (info.effect == Effect::kView ? "view"
            : composed                   ? "composed"
@@ -86,7 +86,7 @@ std::string table() {
   const auto known = entries();
   std::map<std::string, const OpRecord*> ops;
   for (const OpRecord* op : all_ops())
-    if (!is_internal(op->info->name)) ops[op->info->name] = op;
+    if (!is_internal(op->info->name)) ops[full_name(*op->info)] = op;
   std::ostringstream text;
   text << "# Operators\n\nWritten by `tools/ops_table.sh` from the op records and the rows that "
           "test "

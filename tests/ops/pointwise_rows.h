@@ -49,6 +49,12 @@ inline Row of_all_numbers(Row row) {
   return row;
 }
 
+/// The row of another op than the one its function is named after.
+inline Row covering(Row row, std::string op) {
+  row.covers = {std::move(op)};
+  return row;
+}
+
 /// Integers stay integers.
 inline Row of_real_numbers(Row row) {
   row.dtypes = dtypes::kReal;

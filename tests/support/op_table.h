@@ -67,7 +67,7 @@ struct Refusal {
 /// One operator in the table: everything the harness needs to derive its tests.
 struct Row {
   std::string name;
-  std::vector<std::string> covers;  // the OpInfo names it exercises
+  std::vector<std::string> covers;  // the full names of the ops it exercises
   std::vector<Case> cases;
   std::function<Tensors(const Tensors&)> call;
   std::function<Arrays(const Arrays&)> reference;
