@@ -18,8 +18,12 @@ void launch_fill(Ctx& ctx, View to, const TensorImpl& number);
 
 /// The strides of a copy of a tensor in `format`.
 Dims strides_for(const TensorImpl& source, MemoryFormat format);
+/// One output: input 0's sizes in another dtype and format.
+void infer_copy(Infer& c, ScalarType dtype, MemoryFormat format);
 
 /// self on another device, contiguous; asynchronous from or to pinned memory if asked.
 Tensor transfer(const Tensor& self, Device device, bool non_blocking);
+/// to = packed, bytes of one shape and dtype, both contiguous.
+Tensor& transfer_into(Tensor& to, const Tensor& packed, bool non_blocking);
 
 }  // namespace hearth

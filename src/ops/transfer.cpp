@@ -1,0 +1,196 @@
+#include <cstring>
+
+#include "core/faults.h"
+#include "core/pinned_allocator.h"
+#include "core/streams.h"
+#include "hearth/autograd.h"
+#include "kernels/backend.h"
+#include "ops/binding.h"
+#include "ops/copy.h"
+#include "ops/create.h"
+#include "ops/define.h"
+
+namespace hearth {
+
+namespace {
+
+/// A copy on the same device in another dtype.
+struct ToCopy {
+  struct Args {
+    ScalarType dtype;
+    MemoryFormat format;
+    HEARTH_FIELDS(dtype, format)
+  };
+  static constexpr OpInfo info{.name = "_to_copy", .node = "ToCopy"};
+  static void infer(const Args& args, Infer& c) { infer_copy(c, args.dtype, args.format); }
+  static void launch(const Args&, Launch& c) { launch_copy(c.ctx, c.out_impl(), c.in_impl(0)); }
+  static void grad(const Args&, Grad& c) { c.set(0, c.grad().to(c.in_dtype(0))); }
+};
+
+/// Copies a contiguous tensor's bytes to another device.
+struct Transfer {
+  struct Args {
+    Device device;
+    bool non_blocking;
+    HEARTH_FIELDS(device, non_blocking)
+  };
+  static constexpr OpInfo info{.name = "_transfer", .node = "ToCopy", .mixes_devices = true};
+  static void infer(const Args& args, Infer& c) {
+    c.set(0, c.in(0).sizes(), c.in(0).dtype);
+    c.out().device = args.device;
+    c.out().has_device = true;
+  }
+  static void launch(const Args& args, Launch& c);
+  static void grad(const Args& args, Grad& c) {
+    c.set(0, transfer(c.grad(), c.in_device(0), args.non_blocking));
+  }
+};
+
+void copy_between_gpus(const TensorImpl& to, const TensorImpl& from, size_t bytes) {
+  Backend& backend = backend_of(from.device);
+  const StreamHandle source = current_stream(from.device), target = current_stream(to.device);
+  const EventHandle ready = backend.create_event(to.device.index(), false);
+  backend.record(ready, to.device.index(), target);
+  backend.wait(from.device.index(), source, ready);
+  backend.destroy_event(ready);
+  backend.copy_peer(to.data(), to.device.index(), from.data(), from.device.index(), bytes, source);
+  const EventHandle done = backend.create_event(from.device.index(), false);
+  backend.record(done, from.device.index(), source);
+  backend.wait(to.device.index(), target, done);
+  backend.destroy_event(done);
+}
+
+void copy_to_gpu(const TensorImpl& to, const TensorImpl& from, size_t bytes, bool non_blocking) {
+  Backend& backend = backend_of(to.device);
+  const StreamHandle stream = current_stream(to.device);
+  backend.copy(to.data(), from.data(), bytes, CopyKind::kHostToDevice, to.device.index(), stream);
+  if (!is_pinned(from.data())) return;
+  if (non_blocking)
+    pinned_record(from.data(), to.device, stream);
+  else
+    backend.synchronize(to.device.index(), stream);
+}
+
+void copy_to_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bool non_blocking) {
+  Backend& backend = backend_of(from.device);
+  const StreamHandle stream = current_stream(from.device);
+  backend.copy(to.data(), from.data(), bytes, CopyKind::kDeviceToHost, from.device.index(), stream);
+  if (non_blocking && is_pinned(to.data())) {
+    pinned_record(to.data(), from.device, stream);
+    return;
+  }
+  backend.synchronize(from.device.index(), stream);
+  FaultSlot* faults = backend.fault_slot(from.device.index(), stream);
+  check_fault(*faults);
+}
+
+void Transfer::launch(const Args& args, Launch& c) {
+  const TensorImpl &to = c.out_impl(), &from = c.in_impl(0);
+  const size_t bytes = size_t(to.numel) * element_size(to.dtype);
+  if (bytes == 0 || to.device.is_meta()) return;
+  if (from.device.is_cuda() && to.device.is_cuda())
+    copy_between_gpus(to, from, bytes);
+  else if (to.device.is_cuda())
+    copy_to_gpu(to, from, bytes, args.non_blocking);
+  else if (from.device.is_cuda())
+    copy_to_host(to, from, bytes, args.non_blocking);
+  else
+    std::memcpy(to.data(), from.data(), bytes);
+}
+
+Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blocking, bool copy,
+               std::optional<MemoryFormat> format) {
+  device = resolve_device(device);
+  dtype = resolve_dtype(dtype);
+  const bool reformat = format && *format != MemoryFormat::Preserve && !self.is_contiguous(*format);
+  if (self.device() == device && self.scalar_type() == dtype && !copy && !reformat) return self;
+  const MemoryFormat wanted = format.value_or(MemoryFormat::Preserve);
+  if (self.device() == device) return invoke<ToCopy>({dtype, wanted}, self).call();
+  // Convert where fewer bytes travel.
+  const bool convert_first = element_size(dtype) < self.itemsize();
+  Tensor moved = transfer(convert_first ? self.to(dtype) : self, device, non_blocking);
+  const bool dense_permuted =
+      !format && self.is_non_overlapping_and_dense() && !self.is_contiguous();
+  if (dense_permuted) {
+    Tensor shaped =
+        empty_strided(self.sizes(), self.strides(), TensorOptions(dtype).device(device));
+    return shaped.copy_(moved);
+  }
+  if (moved.scalar_type() != dtype) moved = moved.to(dtype);
+  return format ? moved.contiguous(wanted == MemoryFormat::Preserve ? MemoryFormat::Contiguous
+                                                                    : wanted)
+                : moved;
+}
+
+}  // namespace
+
+Tensor transfer(const Tensor& self, Device device, bool non_blocking) {
+  HEARTH_CHECK(!self.is_meta() || device.is_meta(),
+               "Cannot copy out of meta tensor; no data! Please use "
+               "torch.nn.Module.to_empty() instead of torch.nn.Module.to() when moving module from "
+               "meta to a different "
+               "device.");
+  return invoke<Transfer>({device, non_blocking}, self.contiguous()).call();
+}
+
+Tensor& transfer_into(Tensor& to, const Tensor& packed, bool non_blocking) {
+  return invoke<Transfer>({to.device(), non_blocking}, packed).out(to);
+}
+
+Tensor Tensor::to(const TensorOptions& options, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  HEARTH_CHECK(
+      !options.has_requires_grad() || !options.requires_grad(),
+      "to(options) expects unset requires_grad flag, but got options.requires_grad set as true");
+  return move_to(*this, options.device_opt().value_or(device()),
+                 options.dtype_opt().value_or(scalar_type()), non_blocking, copy,
+                 format ? format : options.memory_format_opt());
+}
+Tensor Tensor::to(Device where, ScalarType type, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return move_to(*this, where, type, non_blocking, copy, format);
+}
+Tensor Tensor::to(ScalarType type, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return move_to(*this, device(), type, non_blocking, copy, format);
+}
+Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy) const {
+  return move_to(*this, other.device(), other.scalar_type(), non_blocking, copy, {});
+}
+Tensor Tensor::cpu() const { return to(Device(DeviceType::CPU), scalar_type()); }
+Tensor Tensor::cuda() const { return to(Device(DeviceType::CUDA), scalar_type()); }
+
+Tensor Tensor::pin_memory() const {
+  HEARTH_CHECK(is_cpu(), "cannot pin '", toString(), "' only dense CPU tensors can be pinned");
+  if (is_pinned()) return *this;
+  Tensor pinned = allocate_strided(sizes(), strides_for(impl_of(*this), MemoryFormat::Preserve),
+                                   scalar_type(), device(), true);
+  return pinned.copy_(*this);
+}
+
+namespace {
+
+template <class T>
+Scalar read_number(const void* data) {
+  T value;
+  std::memcpy(&value, data, sizeof value);
+  return value;
+}
+
+}  // namespace
+
+Scalar Tensor::item() const {
+  HEARTH_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
+  HEARTH_CHECK(!is_meta(), "Tensor.item() cannot be called on meta tensors");
+  const AutoGradMode off(false);
+  const Tensor host = is_cpu() ? *this : transfer(*this, Device(DeviceType::CPU), false);
+  switch (scalar_type()) {
+#define HEARTH_READ(type, Name) \
+  case ScalarType::Name: return read_number<type>(host.data_ptr());
+    HEARTH_DTYPES(HEARTH_READ)
+#undef HEARTH_READ
+    default: return 0;
+  }
+}
+
+}  // namespace hearth
