@@ -107,20 +107,22 @@ class Fuzzer {
   const std::vector<Device> devices_;
 };
 
-double seconds_to_run() {
-  const char* wanted = std::getenv("HEARTH_FUZZ_SECONDS");
-  return wanted ? std::atof(wanted) : 2;
+double from_environment(const char* name, double otherwise) {
+  const char* wanted = std::getenv(name);
+  return wanted ? std::atof(wanted) : otherwise;
 }
 
 TEST(Fuzz, EveryCallHasAResultOrAnError) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };
+  const double seconds = from_environment("HEARTH_FUZZ_SECONDS", 2);
+  const auto seed = uint32_t(from_environment("HEARTH_FUZZ_SEED", 20240531));
   const WarningSink before = set_warning_sink([](const std::string&) {});
-  Fuzzer fuzzer(20240531);
+  Fuzzer fuzzer(seed);
   do {
     for (const Row& row : rows()) fuzzer.call(row);
-  } while (elapsed() < seconds_to_run());
+  } while (elapsed() < seconds);
   set_warning_sink(before);
   std::cout << "fuzz: " << fuzzer.calls << " calls, " << fuzzer.results << " with a result\n";
   EXPECT_GT(fuzzer.results, fuzzer.calls / 10);
