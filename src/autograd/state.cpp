@@ -77,6 +77,20 @@ const char* what_to_do(ViewOrigin origin) {
   detail::fail<Error>(how_created(view, what_happened), what_to_do(view.view->origin));
 }
 
+uint32_t reshapes_of(const Tensor& tensor) {
+  const TensorState* state = state_if_any(impl_of(tensor));
+  return state ? state->reshapes : 0;
+}
+
+/// A view's steps start from the geometry that its base had when they were recorded.
+void check_base_geometry(const ViewInfo& view) {
+  HEARTH_CHECK(
+      view.base_reshapes == reshapes_of(view.base),
+      "The base of this view was changed in place by an operator that changes sizes or "
+      "strides (such as transpose_ or squeeze_) after the view was made, so that gradients "
+      "can no longer be followed through the view. Make the view again.");
+}
+
 /// A view of a base that was written to through another alias: its history is made again from the
 /// base's.
 void refresh_view(const Tensor& tensor, TensorState& state) {
@@ -85,6 +99,7 @@ void refresh_view(const Tensor& tensor, TensorState& state) {
   if (view.version == now || !requires_grad(impl_of(view.base))) return;
   if (view.origin != ViewOrigin::kDefault)
     refuse_view(state, "its base or another view of its base has been");
+  check_base_geometry(view);
   const AutoGradMode on(true);
   const Tensor again = replay_views(view.last_step.get(), view.base);
   const TensorState* made = state_if_any(impl_of(again));
@@ -159,7 +174,28 @@ void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, con
   state.view->last_step = IntrusivePtr<ViewStep>::adopt(
       new ViewStep(op, args, output_nr, outer ? outer->last_step : IntrusivePtr<ViewStep>()));
   state.view->origin = outer && origin == ViewOrigin::kDefault ? outer->origin : origin;
+  state.view->base_reshapes = outer ? outer->base_reshapes : reshapes_of(base);
   state.view->version = impl.version();
+}
+
+void become_view(const Tensor& tensor, const Tensor& view) {
+  TensorImpl& impl = impl_of(tensor);
+  const TensorImpl& wanted = impl_of(view);
+  const NodePtr node = grad_fn_of(view);
+  const uint32_t nr = node ? state_if_any(wanted)->output_nr : 0;
+  impl.offset = wanted.offset;
+  impl.set_geometry(wanted.sizes(), wanted.strides());
+  impl.bump_version();
+  TensorState& state = state_of(impl);
+  state.accumulator = nullptr;  // it remembers the former looks
+  if (state.view)
+    state.view->last_step = view_info(wanted)->last_step;
+  else
+    ++state.reshapes;
+  if (node)
+    set_history(tensor, node, nr);
+  else if (state.view)
+    state.view->version = impl.version();
 }
 
 Tensor replay_views(const ViewStep* last, const Tensor& base) {
@@ -178,6 +214,7 @@ void rebase_history(const Tensor& tensor, NodePtr node) {
   TensorImpl& impl = impl_of(tensor);
   TensorState& state = state_of(impl);
   if (!state.view) return set_history(tensor, std::move(node), 0);
+  check_base_geometry(*state.view);
   const Tensor base = state.view->base;
   const uint32_t version = impl.version();
   auto slices = NodePtr::adopt(new CopySlices(base, state.view->last_step, std::move(node)));

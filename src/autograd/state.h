@@ -42,7 +42,8 @@ struct ViewInfo {
   Tensor base;
   IntrusivePtr<ViewStep> last_step;
   ViewOrigin origin = ViewOrigin::kDefault;
-  uint32_t version = 0;  // of the storage when grad_fn was last made
+  uint32_t base_reshapes = 0;  // the base's when the view was made
+  uint32_t version = 0;        // of the storage when grad_fn was last made
 };
 
 /// A hook on a tensor's gradient and the number the user knows it by.
@@ -76,6 +77,7 @@ struct TensorState final : AutogradState {
   SpinLock mutex;
   std::shared_ptr<RetainedGrad> retained;
   AccumulateGrad* accumulator = nullptr;  // weak: it owns the tensor and clears this when it goes
+  uint32_t reshapes = 0;                  // how often t_() and its like changed its geometry
 };
 
 /// The state of a tensor, made if there is none.
@@ -112,6 +114,8 @@ void rebase_history(const Tensor& tensor, NodePtr node);
 /// Remembers that `view` is output `output_nr` of op(base, args).
 void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args,
                  int output_nr, ViewOrigin origin);
+/// In place: `tensor` takes on the geometry and the history of `view`, which was made of it.
+void become_view(const Tensor& tensor, const Tensor& view);
 /// Throws PyTorch's errors if `tensor` may not be written to now.
 void check_inplace(const Tensor& tensor, bool will_require_grad);
 
