@@ -1,0 +1,72 @@
+// t_, transpose_, squeeze_, unsqueeze_ and as_strided_: the tensor itself gets another geometry.
+#include "tests/autograd/support.h"
+
+namespace hearth::testing {
+namespace {
+
+const Tensor kSix = arange(6, TensorOptions(kFloat));
+
+TEST(InplaceViews, ChangeTheTensorNotItsMemory) {
+  const Tensor x = kSix.clone().view({2, 3});
+  const void* data = x.data_ptr();
+  EXPECT_TRUE(x.t_().is_same(x));
+  EXPECT_EQ(x.sizes(), IntArrayRef({3, 2}));
+  EXPECT_EQ(x.strides(), IntArrayRef({1, 3}));
+  EXPECT_EQ(x._version(), 1);
+  x.unsqueeze_(0).transpose_(0, 2);
+  EXPECT_EQ(x.sizes(), IntArrayRef({2, 3, 1}));
+  x.squeeze_().squeeze_(0).as_strided_({2}, {4}, 1);
+  expect_values(x, {1, 5});
+  EXPECT_EQ(x.data_ptr<float>(), static_cast<const float*>(data) + 1);
+  EXPECT_THROWS_WITH(x.unsqueeze_(5),
+                     "Dimension out of range (expected to be in range of [-2, 1], but got 5)");
+}
+
+TEST(InplaceViews, AreRecorded) {
+  const Tensor x = kSix.clone().view({2, 3}).requires_grad_();
+  const Tensor y = x * 2;
+  y.t_();
+  EXPECT_EQ(y.grad_fn()->name(), "TBackward0");
+  (y * kSix.view({3, 2})).sum().backward();
+  expect_values(x.grad(), {0, 4, 8, 2, 6, 10});
+}
+
+TEST(InplaceViews, OfAViewReachItsBase) {
+  const Tensor x = kSix.clone().view({3, 2}).requires_grad_();
+  const Tensor base = x * 1, view = base.slice(0, 1, 3);
+  view.t_();
+  EXPECT_EQ(view.grad_fn()->name(), "TBackward0");
+  view.mul_(kSix.slice(0, 0, 4).view({2, 2}));  // [[2, 4], [3, 5]] * [[0, 1], [2, 3]]
+  expect_values(base, {0, 1, 0, 6, 4, 15});
+  EXPECT_EQ(base.grad_fn()->name(), "CopySlices");
+  base.sum().backward();
+  expect_values(x.grad(), {1, 1, 0, 2, 1, 3});
+}
+
+TEST(InplaceViews, OfALeafAreRefused) {
+  const Tensor x = ones({2, 3}).requires_grad_();
+  EXPECT_THROWS_WITH(x.t_(),
+                     "a leaf Variable that requires grad is being used in an in-place operation.");
+  EXPECT_EQ(x.sizes(), IntArrayRef({2, 3}));
+  {
+    const NoGradGuard off;
+    x.t_();
+  }
+  (x * kSix.view({3, 2})).sum().backward();
+  expect_values(x.grad(), {0, 1, 2, 3, 4, 5});
+}
+
+TEST(InplaceViews, LeaveOlderViewsOfTheBaseWithoutGradient) {
+  const Tensor x = ones({2, 3}).requires_grad_();
+  const Tensor base = x * 1, row = base[0];
+  base.t_();
+  EXPECT_THROWS_WITH(row.mul_(2), "The base of this view was changed in place");
+  base.mul_(2);
+  EXPECT_THROWS_WITH(row.grad_fn(), "Make the view again.");
+  base[0].mul_(3);
+  base.sum().backward();
+  expect_values(x.grad(), {6, 2, 2, 6, 2, 2});
+}
+
+}  // namespace
+}  // namespace hearth::testing
