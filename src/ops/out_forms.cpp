@@ -7,15 +7,15 @@ namespace hearth {
 
 namespace {
 
-/// `out` with new sizes, for a filler.
-Tensor& resized(Tensor& out, IntArrayRef size) {
-  prepare_out(out, Dims(size), out.scalar_type());
-  return out;
-}
-
 TensorOptions like(const Tensor& out) {
   HEARTH_CHECK(out.defined(), "Expected a proper Tensor but got an undefined one for argument out");
   return TensorOptions(out.scalar_type()).device(out.device());
+}
+
+/// `out` with new sizes, for a filler.
+Tensor& resized(Tensor& out, IntArrayRef size) {
+  prepare_out(out, Dims(size), like(out).dtype_or_default());
+  return out;
 }
 
 }  // namespace
