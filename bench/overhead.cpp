@@ -6,7 +6,7 @@
 #include <vector>
 
 // What one call costs beyond its arithmetic: tensors so small that nothing else remains. Written
-// against LibTorch's interface, so that peer/overhead.sh can compile the same file against
+// against LibTorch's interface, so that peer/compare.sh can compile the same file against
 // LibTorch. Prints "name best median" in nanoseconds.
 
 namespace {

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
-# overhead.sh <torch folder> [build folder]: runs bench/overhead.cpp with Hearth (the build's
-# bench_overhead) and with the LibTorch in that folder (with include/ and lib/), in turn, and prints
-# the best times of both in nanoseconds and Hearth's share of LibTorch's.
+# compare.sh <program> <torch folder> [build folder]: runs bench/<program>.cpp (overhead or ops) with
+# Hearth and with the LibTorch in that folder (with include/ and lib/), in turn, and prints the best
+# times of both in the program's unit and Hearth's share of LibTorch's.
 set -euo pipefail
-torch=$1
+program=$1 torch=$2
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build=${2:-$root/build/release}
-runs=5
+build=${3:-$root/build/release}
+runs=${RUNS:-5}
 
-cmake --build "$build" --target bench_overhead >/dev/null
-hearth_program=$(find "$build" -name bench_overhead -type f)
+cmake --build "$build" --target "bench_$program" >/dev/null
+hearth_program=$(find "$build" -name "bench_$program" -type f)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 g++ -std=c++20 -O2 -DNDEBUG -isystem "$torch/include" \
-  -isystem "$torch/include/torch/csrc/api/include" "$root/bench/overhead.cpp" -o "$work/peer" \
+  -isystem "$torch/include/torch/csrc/api/include" "$root/bench/$program.cpp" -o "$work/peer" \
   -L "$torch/lib" -Wl,-rpath,"$torch/lib" -Wl,--no-as-needed -ltorch -ltorch_cpu -lc10
 
 for ((run = 0; run < runs; ++run)); do
@@ -24,7 +24,7 @@ done | awk '
     if (!(key in median) || $4 < median[key]) median[key] = $4
     if (!($2 in seen)) { seen[$2]; names[++count] = $2 } }
   END {
-    printf "%-16s %10s %10s %7s %12s\n", "ns per call", "Hearth", "LibTorch", "ratio", "of medians"
+    printf "%-16s %10s %10s %7s %12s\n", "best times", "Hearth", "LibTorch", "ratio", "of medians"
     for (i = 1; i <= count; ++i) {
       n = names[i]
       printf "%-16s %10.1f %10.1f %7.3f %12.3f\n", n, best["hearth " n], best["peer " n],

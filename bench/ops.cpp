@@ -1,0 +1,109 @@
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+// Operators on tensors far larger than any cache. Written against LibTorch's interface, so that
+// peer/compare.sh can compile the same file against LibTorch. Prints "name best median" in
+// microseconds and, for what only moves memory, the share of copy_'s speed.
+
+namespace {
+
+constexpr int kRounds = 15;
+constexpr int64_t kElements = int64_t{1} << 24;
+
+struct Times {
+  double best, median;
+};
+
+Times measure(const std::function<void()>& call) {
+  call();
+  std::vector<double> rounds;
+  for (int i = 0; i < kRounds; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    call();
+    const auto end = std::chrono::steady_clock::now();
+    rounds.push_back(std::chrono::duration<double, std::micro>(end - start).count());
+  }
+  std::sort(rounds.begin(), rounds.end());
+  return {rounds.front(), rounds[kRounds / 2]};
+}
+
+double copy_speed = 0;  // bytes per microsecond
+
+/// `arrays`: how many arrays of kElements floats the operator reads and writes; 0: it computes.
+void report(const char* name, double arrays, const std::function<void()>& call) {
+  const Times times = measure(call);
+  const double speed = arrays * double(kElements) * sizeof(float) / times.best;
+  if (copy_speed == 0) copy_speed = speed;
+  std::printf("%-16s %10.1f %10.1f", name, times.best, times.median);
+  if (arrays > 0) std::printf("  %3.0f %% of copy_", 100 * speed / copy_speed);
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+void memory_bound(const torch::Tensor& x, const torch::Tensor& y, torch::Tensor& out) {
+  report("copy_", 2, [&] { out.copy_(x); });
+  report("add", 3, [&] { torch::add_out(out, x, y); });
+  report("add_new", 3, [&] { torch::add(x, y); });
+  report("exp", 2, [&] { torch::exp_out(out, x); });
+  report("gelu", 2, [&] { torch::gelu_out(out, x); });
+  report("tanh", 2, [&] { torch::tanh_out(out, x); });
+  report("sigmoid", 2, [&] { torch::sigmoid_out(out, x); });
+  report("where", 3.25, [&] { torch::where(x > 0, x, y); });
+  report("sum", 1, [&] { x.sum(); });
+  report("max", 1, [&] { x.max(); });
+  const auto rows = x.view({4096, 4096});
+  report("sum_rows", 1, [&] { rows.sum(1); });
+  report("sum_columns", 1, [&] { rows.sum(0); });
+  report("var_rows", 1, [&] { rows.var(1); });
+  report("softmax", 2, [&] { rows.softmax(1); });
+  report("cumsum", 2, [&] { rows.cumsum(1); });
+  report("cumsum_columns", 2, [&] { rows.cumsum(0); });
+  report("transpose", 2, [&] { rows.t().contiguous(); });
+  report("cat", 2, [&] { torch::cat({rows.slice(0, 0, 2048), rows.slice(0, 2048)}, 1); });
+}
+
+void order_and_index(const torch::Tensor& x) {
+  const auto part = x.slice(0, 0, kElements / 8);
+  const auto rows = part.view({2048, 1024});
+  const auto index = torch::randint(part.numel(), {part.numel()}, torch::kLong);
+  auto out = torch::zeros({part.numel()});
+  report("sort", 0, [&] { part.sort(); });
+  report("sort_rows", 0, [&] { rows.sort(1); });
+  report("topk_rows", 0, [&] { rows.topk(10, 1); });
+  report("unique", 0, [&] { torch::_unique2(index); });
+  report("gather", 0, [&] { part.gather(0, index); });
+  report("scatter_add", 0, [&] { out.scatter_add_(0, index, part); });
+  report("index_select", 0, [&] { rows.index_select(0, index.slice(0, 0, 2048).remainder(2048)); });
+  report("masked_select", 0, [&] { part.masked_select(part > 0); });
+}
+
+void networks(const torch::Tensor& x) {
+  const auto images = x.slice(0, 0, 64 * 32 * 32 * 32).view({64, 32, 32, 32});
+  const auto weight = torch::randn({64, 32, 3, 3});
+  report("conv2d", 0, [&] { torch::conv2d(images, weight, {}, 1, 1); });
+  report("max_pool2d", 0, [&] { torch::max_pool2d(images, 2); });
+  const auto rows = x.view({-1, 512});
+  const auto scale = torch::ones({512});
+  report("layer_norm", 2, [&] { torch::layer_norm(rows, {512}, scale, scale); });
+  const auto scores = x.view({-1, 1024});
+  const auto labels = torch::randint(1024, {scores.size(0)}, torch::kLong);
+  report("cross_entropy", 1, [&] { torch::cross_entropy_loss(scores, labels); });
+  report("embedding", 1, [&] { torch::embedding(scores, labels); });
+}
+
+}  // namespace
+
+int main() {
+  const torch::NoGradGuard no_grad;
+  torch::manual_seed(0);
+  const auto x = torch::randn({kElements}), y = torch::randn({kElements});
+  auto out = torch::empty({kElements});
+  memory_bound(x, y, out);
+  order_and_index(x);
+  networks(x);
+}
