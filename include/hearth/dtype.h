@@ -26,6 +26,13 @@ enum class ScalarType : int8_t {
   Undefined = 16,
 };
 using Dtype = ScalarType;
+
+/// A ScalarType that must be named: as an argument, {} means an empty list of sizes.
+struct NamedDtype {
+  constexpr NamedDtype(ScalarType dtype) : type(dtype) {}
+  ScalarType type;
+};
+
 inline constexpr int kScalarTypeSlots = 17;
 
 inline constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = kByte;

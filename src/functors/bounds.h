@@ -120,7 +120,7 @@ struct ClampNumbers {
 };
 
 struct ClampMinNumber {
-  static constexpr OpInfo info{.name = "clamp_min", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{.name = "clamp_min", .overload = "number", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V x, V lo) const {
     return maximum(x, lo);
@@ -132,7 +132,7 @@ struct ClampMinNumber {
 };
 
 struct ClampMaxNumber {
-  static constexpr OpInfo info{.name = "clamp_max", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{.name = "clamp_max", .overload = "number", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V x, V hi) const {
     return minimum(x, hi);

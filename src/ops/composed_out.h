@@ -19,10 +19,14 @@ Tensor& copy_to_out(const char* name, Tensor& out, const Tensor& result);
   }
 
 // The same and the in-place forms.
-#define HEARTH_DEFINE_COMPOSED(name, params, ...)                                      \
-  HEARTH_DEFINE_COMPOSED_OUT(name, params, __VA_ARGS__)                                \
-  Tensor& name##_(Tensor& self HEARTH_REST params) { return self.copy_(__VA_ARGS__); } \
-  Tensor& Tensor::name##_(HEARTH_LIST params) const {                                  \
-    const Tensor& self = *this;                                                        \
-    return self.copy_(__VA_ARGS__);                                                    \
+#define HEARTH_DEFINE_COMPOSED(name, params, ...)       \
+  HEARTH_DEFINE_COMPOSED_OUT(name, params, __VA_ARGS__) \
+  Tensor& name##_(Tensor& self HEARTH_REST params) {    \
+    const NoAutocast plain;                             \
+    return self.copy_(__VA_ARGS__);                     \
+  }                                                     \
+  Tensor& Tensor::name##_(HEARTH_LIST params) const {   \
+    const NoAutocast plain;                             \
+    const Tensor& self = *this;                         \
+    return self.copy_(__VA_ARGS__);                     \
   }

@@ -31,7 +31,6 @@ std::vector<Tensor> grids(TensorList tensors, std::string_view indexing) {
     Dims alone(sizes.size(), 1);
     alone[i] = sizes[i];
     vectors[i] = vectors[i].view(alone).expand(sizes);
-    if (swap) vectors[i] = vectors[i].transpose(0, 1);
   }
   if (swap) std::swap(vectors[0], vectors[1]);
   return vectors;

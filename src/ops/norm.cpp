@@ -236,8 +236,8 @@ struct InstanceNorm {
     const Tensor mean = repeat(running_mean), var = repeat(running_var);
     const Tensor out = batch_norm(input.reshape(sizes), repeat(weight), repeat(bias), mean, var,
                                   args.use_input_stats, args.momentum, args.eps);
-    const NoGradGuard off;
     const auto update = [&](const Tensor& running, const Tensor& now) {
+      const NoGradGuard off;
       if (running.defined() && args.use_input_stats)
         running.alias().copy_(now.view({samples, channels}).mean(0));
     };

@@ -102,20 +102,19 @@ Tensor flip_dim(const Tensor& self, const char* name, int64_t dim) {
 }
 
 /// tril and triu.
-template <const OpInfo& facts>
+template <const OpInfo& facts, bool upper>
 struct Triangle {
   struct Args {
     int64_t diagonal;
     HEARTH_FIELDS(diagonal)
   };
   static constexpr OpInfo info = facts;
-  static constexpr bool kUpper = facts.name[2] == 'u';
   static void infer(const Args&, Infer& c) {
     HEARTH_CHECK(c.in(0).dim >= 2, facts.name, ": input tensor must have at least 2 dimensions");
     c.set(0, c.in(0).sizes(), c.in(0).dtype);
   }
   static void launch(const Args& args, Launch& c) {
-    TriangleParams params{c.in(0), c.out(), args.diagonal, kUpper};
+    TriangleParams params{c.in(0), c.out(), args.diagonal, upper};
     if (params.out.numel == 0) return;
     const int last = params.out.dim - 1;
     params.diagonal =
@@ -146,8 +145,8 @@ HEARTH_DEFINE_METHOD(Tensor, flipud, (), flip_dim(self, "flipud", 0))
 HEARTH_DEFINE_METHOD(Tensor, roll, (IntArrayRef shifts, IntArrayRef dims),
                      rolled(self, shifts, dims))
 HEARTH_DEFINE_METHOD(Tensor, rot90, (int64_t k, IntArrayRef dims), turned(self, k, dims))
-HEARTH_DEFINE_POINTWISE(tril, (int64_t diagonal), invoke<Triangle<kTril>>({diagonal}, self))
-HEARTH_DEFINE_POINTWISE(triu, (int64_t diagonal), invoke<Triangle<kTriu>>({diagonal}, self))
+HEARTH_DEFINE_POINTWISE(tril, (int64_t diagonal), invoke<Triangle<kTril, false>>({diagonal}, self))
+HEARTH_DEFINE_POINTWISE(triu, (int64_t diagonal), invoke<Triangle<kTriu, true>>({diagonal}, self))
 
 Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
   return triangle_indices(row, col, offset, options, false);

@@ -118,9 +118,10 @@ Tensor bincount_of(const Tensor& self, const Tensor& weights, int64_t minlength)
                "bincount only supports 1-d non-negative integral inputs.");
   HEARTH_CHECK(!weights.defined() || weights.sizes().equals(self.sizes()),
                "weights should be 1-d and have the same length as input");
-  const bool exact = !weights.defined() || weights.scalar_type() == kFloat;
+  if (!weights.defined()) return compose<Bincount>({minlength}, self, weights);
+  const Tensor values = weights.detach();
   return compose<Bincount>({minlength}, self,
-                           exact ? weights.detach() : weights.detach().to(kDouble));
+                           values.scalar_type() == kFloat ? values : values.to(kDouble));
 }
 
 struct SearchSorted {

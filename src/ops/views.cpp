@@ -272,7 +272,7 @@ HEARTH_DEFINE_METHOD(Tensor, squeeze, (int64_t dim),
                      invoke<Squeeze>({DimSet{1u << wrap_dim(dim, self.dim())}}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, squeeze, (IntArrayRef dim),
                      invoke<Squeeze>({dim_set(self, dim)}, self).call())
-HEARTH_DEFINE_METHOD(Tensor, view, (ScalarType dtype), view_as_dtype(self, dtype))
+HEARTH_DEFINE_METHOD(Tensor, view, (NamedDtype dtype), view_as_dtype(self, dtype.type))
 HEARTH_DEFINE_METHOD(Tensor, flatten, (int64_t start_dim, int64_t end_dim),
                      flatten_checked(self, start_dim, end_dim))
 HEARTH_DEFINE_METHOD(Tensor, alias, (), invoke<Alias>({}, self).call())

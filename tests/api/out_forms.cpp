@@ -8,13 +8,14 @@ namespace {
 
 TEST(OutForms, OfCreationFillAndResize) {
   Tensor out = empty({0}, kInt);
+  const auto emptied = [&out]() -> Tensor& { return out.resize_({0}); };
   EXPECT_TRUE(ones_out(out, {2, 2}).equal(ones({2, 2}, kInt)));
-  EXPECT_TRUE(zeros_out(out, {3}).equal(zeros({3}, kInt)));
-  EXPECT_TRUE(full_out(out, {2}, 7).equal(full({2}, 7, kInt)));
-  EXPECT_TRUE(arange_out(out, 4).equal(tensor({0, 1, 2, 3}, kInt)));
-  EXPECT_TRUE(arange_out(out, 1, 7, 2).equal(tensor({1, 3, 5}, kInt)));
-  EXPECT_TRUE(eye_out(out, 2).equal(tensor({{1, 0}, {0, 1}}, kInt)));
-  EXPECT_EQ(empty_out(out, {5, 1}).sizes(), IntArrayRef({5, 1}));
+  EXPECT_TRUE(zeros_out(emptied(), {3}).equal(zeros({3}, kInt)));
+  EXPECT_TRUE(full_out(emptied(), {2}, 7).equal(full({2}, 7, kInt)));
+  EXPECT_TRUE(arange_out(emptied(), 4).equal(tensor({0, 1, 2, 3}, kInt)));
+  EXPECT_TRUE(arange_out(emptied(), 1, 7, 2).equal(tensor({1, 3, 5}, kInt)));
+  EXPECT_TRUE(eye_out(emptied(), 2).equal(tensor({{1, 0}, {0, 1}}, kInt)));
+  EXPECT_EQ(empty_out(emptied(), {5, 1}).sizes(), IntArrayRef({5, 1}));
   Tensor real = empty({0}, kDouble);
   EXPECT_TRUE(linspace_out(real, 0, 1, 3).equal(tensor({0.0, 0.5, 1.0}, kDouble)));
   EXPECT_EQ(out.scalar_type(), kInt);
@@ -48,12 +49,13 @@ TEST(OutForms, OfRandomFunctionsDrawTheSameNumbers) {
 
 TEST(OutForms, WriteWhatTheFunctionReturns) {
   const Tensor x = arange(6, kFloat).view({2, 3});
-  Tensor out = empty({0});
-  EXPECT_TRUE(mean_out(out, x, 1).equal(tensor({1.0, 4.0}, kFloat)));
-  EXPECT_TRUE(stack_out(out, {x[0], x[1]}).equal(x));
-  EXPECT_TRUE(linear_out(out, x, ones({1, 3})).equal(tensor({{3.0}, {12.0}}, kFloat)));
-  EXPECT_TRUE(
-      adaptive_avg_pool2d_out(out, x.view({1, 1, 2, 3}), {1, 1}).equal(full({1, 1, 1, 1}, 2.5)));
+  Tensor out;
+  const auto fresh = [&out]() -> Tensor& { return out = empty({0}); };
+  EXPECT_TRUE(mean_out(fresh(), x, 1).equal(tensor({1.0, 4.0}, kFloat)));
+  EXPECT_TRUE(stack_out(fresh(), {x[0], x[1]}).equal(x));
+  EXPECT_TRUE(linear_out(fresh(), x, ones({1, 3})).equal(tensor({{3.0}, {12.0}}, kFloat)));
+  EXPECT_TRUE(adaptive_avg_pool2d_out(fresh(), x.view({1, 1, 2, 3}), {1, 1})
+                  .equal(full({1, 1, 1, 1}, 2.5)));
   Tensor places = empty({0}, kLong);
   EXPECT_TRUE(searchsorted_out(places, x[0], x[0]).equal(tensor({0, 1, 2}, kLong)));
 }

@@ -40,6 +40,12 @@ const Register registered[] = {
     Register(covering(of_real_numbers(POINTWISE_ROW("clamp_above", clamp, Draw::kNormal,
                                                     smaller(x, 1), std::nullopt, 1)),
                       "clamp.number")),
+    Register(covering(of_real_numbers(POINTWISE_ROW("clamp_min_number", clamp_min, Draw::kNormal,
+                                                    larger(x, 0), 0)),
+                      "clamp_min.number")),
+    Register(covering(of_real_numbers(POINTWISE_ROW("clamp_max_number", clamp_max, Draw::kNormal,
+                                                    smaller(x, 1), 1)),
+                      "clamp_max.number")),
     Register(with_inplace(
         POINTWISE_ROW2(clamp_min, Draw::kNormal, dtypes::kReal, larger(a, b)),
         [](Tensor& self, const Tensor& min) -> Tensor& { return self.clamp_min_(min); })),

@@ -4,6 +4,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/context.h"
+#include "hearth/stream.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
@@ -125,8 +126,14 @@ Tensor call_transpose3d(const Tensors& in, const Numbers& n) {
   return conv_transpose3d(in[0], in[1], in[2], n.stride, n.padding, n.output_padding, n.groups,
                           n.dilation);
 }
+template <int dims>
 Tensor call_same(const Tensors& in, const Numbers& n) {
-  return conv2d(in[0], in[1], in[2], n.stride, "same", n.dilation, n.groups);
+  constexpr auto call = [](auto... args) {
+    if constexpr (dims == 1) return conv1d(args...);
+    if constexpr (dims == 2) return conv2d(args...);
+    if constexpr (dims == 3) return conv3d(args...);
+  };
+  return call(in[0], in[1], in[2], n.stride, "same", n.dilation, n.groups);
 }
 Tensor call_convolution(const Tensors& in, const Numbers& n) {
   return convolution(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.transposed,
@@ -201,16 +208,25 @@ Row conv2d_row() {
   return row;
 }
 
-Row conv2d_same_row() {
-  // Kernels of 3 and 2 with dilations of 1 and 3: one row on each side, one column more after.
-  Row row = conv_row("conv2d_same", {{1, 1}, {1, 1}, {1, 3}, {}},
-                     {conv_case({1, 2, 3, 4}, {2, 2, 3, 2}, 2)}, call_same);
-  row.reference = [](const Arrays& in) {
+/// Kernels of 3, the last one of 2 with a dilation of 3: one element on each side, one more after
+/// the last dimension.
+Row same_row(const std::string& op, std::function<Tensor(const Tensors&, const Numbers&)> call,
+             size_t dims) {
+  Numbers numbers{Position(dims, 1), Position(dims, 1), Position(dims, 1), {}};
+  numbers.dilation.back() = 3;
+  Position input(dims + 2, 3), weight(dims + 2, 3);
+  input[0] = 1;
+  input[1] = weight[0] = weight[1] = 2;
+  weight.back() = 2;
+  Row row = conv_row(op + "_same", numbers, {conv_case(input, weight, 2)}, std::move(call));
+  row.covers = {op + ".padding"};
+  row.reference = [numbers](const Arrays& in) {
     Arrays padded = in;
     const Array& x = in[0];
-    padded[0] = build({x.sizes[0], x.sizes[1], x.sizes[2], x.sizes[3] + 1},
-                      [&](const Position& p) { return p[3] == x.sizes[3] ? 0 : at(x, p); });
-    return Arrays{conv_reference({{1, 1}, {1, 1}, {1, 3}, {}}, padded)};
+    padded[0].sizes.back() += 1;
+    padded[0] = build(padded[0].sizes,
+                      [&](const Position& p) { return p.back() == x.sizes.back() ? 0 : at(x, p); });
+    return Arrays{conv_reference(numbers, padded)};
   };
   return row;
 }
@@ -256,7 +272,9 @@ const Register registered[] = {
         conv_row("conv2d_grouped", {{1, 1}, {1, 0}, {1, 1}, {0, 0}, 2},
                  {conv_case({2, 4, 3, 2}, {4, 2, 2, 2}, 4), conv_case({2, 3, 3}, {2, 1, 3, 2})},
                  call_conv2d)),
-    Register(conv2d_same_row()),
+    Register(same_row("conv1d", call_same<1>, 1)),
+    Register(same_row("conv2d", call_same<2>, 2)),
+    Register(same_row("conv3d", call_same<3>, 3)),
     Register(conv_row("conv1d", {{1}, {1}, {1}, {0}},
                       {conv_case({2, 3, 5}, {2, 3, 3}, 2), conv_case({2, 4}, {3, 2, 2})},
                       call_conv1d)),

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
+#include "hearth/stream.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {

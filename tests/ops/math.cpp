@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "hearth/stream.h"
 #include "tests/ops/pointwise_rows.h"
 
 namespace hearth::testing {

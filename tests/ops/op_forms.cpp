@@ -74,7 +74,8 @@ TEST_P(OpForms, OutMayBeAnInput) {
       Tensors copies = in;
       copies[k] = in[k].clone();
       row.out(copies[k], copies);
-      expect_close(copies[k], to_array(wanted), 0, what + " out= an input");
+      // Another layout, another order of additions.
+      expect_close(copies[k], to_array(wanted), 4, what + " out= an input");
     }
   });
 }
@@ -108,7 +109,7 @@ TEST_P(OpForms, InplaceWritesTheResultAndNothingElse) {
     copies[0] = framed.window;
     const int64_t version = framed.window._version();
     row.inplace(framed.window, copies);
-    EXPECT_GT(framed.window._version(), version) << what;
+    if (wanted.numel() > 0) EXPECT_GT(framed.window._version(), version) << what;
     // Random numbers may come in another order where memory is not contiguous.
     if (row.reference) expect_close(framed.window, to_array(wanted), 0, what + " in place");
     EXPECT_TRUE(framed.intact()) << what;
@@ -126,6 +127,7 @@ TEST_P(OpForms, ChannelsLastStays) {
       const Tensor wanted = row.call(in)[0];
       for (Tensor& t : in)
         if (t.defined() && t.dim() == 4) t = t.contiguous(MemoryFormat::ChannelsLast);
+      if (in[0].is_contiguous()) continue;  // it is in both formats
       const Tensor out = row.call(in)[0];
       EXPECT_TRUE(out.is_contiguous(MemoryFormat::ChannelsLast)) << row.name;
       if (row.reference) expect_close(out, to_array(wanted), 1e3, row.name + " in channels_last");

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
+#include "hearth/stream.h"
 #include "tests/support/view_rows.h"
 
 namespace hearth::testing {

@@ -134,22 +134,33 @@ Row view_dtype_row() {
   return row;
 }
 
-/// One element of padding on the left and two on the right of the last dimension.
+Sizes joined(Sizes a, const Sizes& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+/// One element of padding on the left and two on the right of the last `dims` dimensions.
 Row pad_row(std::string name, std::vector<std::string> covers, std::string_view mode,
-            std::function<int64_t(int64_t, int64_t)> place) {
+            std::function<int64_t(int64_t, int64_t)> place, size_t dims = 1) {
   Row row;
   row.name = std::move(name);
   row.covers = std::move(covers);
-  row.cases = {{{{2, 4}}}, {{{2, 1, 3}}}};
+  const Sizes sizes(dims, 3);
+  row.cases = {{{joined({2}, sizes)}}, {{joined({2, 1}, sizes)}}};
   row.dtypes = dtypes::kReal;
-  row.call = [mode](const Tensors& in) { return Tensors{pad(in[0], {1, 2}, mode)}; };
-  row.reference = [place](const Arrays& in) {
+  Sizes margins;
+  for (size_t d = 0; d < dims; ++d) margins = joined(margins, {1, 2});
+  row.call = [=](const Tensors& in) { return Tensors{pad(in[0], margins, mode)}; };
+  row.reference = [=](const Arrays& in) {
     Sizes sizes = in[0].sizes;
-    const int64_t size = sizes.back();
-    sizes.back() += 3;
+    for (size_t d = sizes.size() - dims; d < sizes.size(); ++d) sizes[d] += 3;
     return Arrays{build(sizes, [&](Position p) {
-      p.back() = place(p.back() - 1, size);
-      return p.back() < 0 ? 0 : at(in[0], p);
+      bool inside = true;
+      for (size_t d = sizes.size() - dims; d < sizes.size(); ++d) {
+        p[d] = place(p[d] - 1, in[0].sizes[d]);
+        inside &= p[d] >= 0;
+      }
+      return inside ? at(in[0], p) : 0;
     })};
   };
   row.refusals = {{[=] {
@@ -176,6 +187,9 @@ Row pad_row(std::string name, std::vector<std::string> covers, std::string_view 
   return row;
 }
 
+int64_t reflected(int64_t i, int64_t size) { return size - 1 - std::abs(size - 1 - std::abs(i)); }
+int64_t replicated(int64_t i, int64_t size) { return std::clamp<int64_t>(i, 0, size - 1); }
+
 const Register registered[] = {
     Register(repeat_row()),
     Register(repeat_interleave_row()),
@@ -185,11 +199,12 @@ const Register registered[] = {
     Register(view_dtype_row()),
     Register(pad_row("pad_constant", {"constant_pad_nd"}, "constant",
                      [](int64_t i, int64_t size) { return i < size ? i : -1; })),
-    Register(pad_row(
-        "pad_reflect", {"reflection_pad1d"}, "reflect",
-        [](int64_t i, int64_t size) { return size - 1 - std::abs(size - 1 - std::abs(i)); })),
-    Register(pad_row("pad_replicate", {"replication_pad1d"}, "replicate",
-                     [](int64_t i, int64_t size) { return std::clamp<int64_t>(i, 0, size - 1); })),
+    Register(pad_row("pad_reflect", {"reflection_pad1d"}, "reflect", reflected)),
+    Register(pad_row("pad_reflect_2d", {"reflection_pad2d"}, "reflect", reflected, 2)),
+    Register(pad_row("pad_reflect_3d", {"reflection_pad3d"}, "reflect", reflected, 3)),
+    Register(pad_row("pad_replicate", {"replication_pad1d"}, "replicate", replicated)),
+    Register(pad_row("pad_replicate_2d", {"replication_pad2d"}, "replicate", replicated, 2)),
+    Register(pad_row("pad_replicate_3d", {"replication_pad3d"}, "replicate", replicated, 3)),
     Register(pad_row("pad_circular", {"index_select"}, "circular",
                      [](int64_t i, int64_t size) { return (i + size) % size; })),
 };

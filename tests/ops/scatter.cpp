@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/autograd.h"
+#include "hearth/stream.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
