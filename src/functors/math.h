@@ -88,7 +88,8 @@ HEARTH_ROUNDING(Trunc, trunc)
 
 /// round(x * up / down) * down / up: to decimals, powers of ten one of which is 1.
 struct RoundDecimals {
-  static constexpr OpInfo info{.name = "round", .dtypes = dtypes::kFloating};
+  static constexpr OpInfo info{
+      .name = "round", .overload = "decimals", .dtypes = dtypes::kFloating};
   double up = 1, down = 1;
   HEARTH_FIELDS(up, down)
   template <class V>

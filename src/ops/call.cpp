@@ -15,6 +15,13 @@
 
 namespace hearth {
 
+void detail::refuse_device(const char* op, const char* argument, Device device, Device its) {
+  const Device host = device.is_cpu() ? device : its, other = device.is_cpu() ? its : device;
+  fail<Error>("Expected all tensors to be on the same device, but found at least two devices, ",
+              other.str(), " and ", host.str(), "! (when checking argument for argument ", argument,
+              " in method ", op, "; move it with .to(\"", device.str(), "\"))");
+}
+
 namespace {
 
 std::vector<const OpRecord*>& registry() {
@@ -37,16 +44,6 @@ const char* argument_name(const OpInfo& info, int index, int inputs) {
   return name.c_str();
 }
 
-[[noreturn, gnu::cold]] void mixed_devices(const OpCall& c, Device a, Device b, int argument) {
-  const OpInfo& info = *c.op.info;
-  const Device host = a.is_cpu() ? a : b, other = a.is_cpu() ? b : a;
-  detail::fail<Error>(
-      "Expected all tensors to be on the same device, but found at least two devices, ",
-      other.str(), " and ", host.str(), "! (when checking argument for argument ",
-      argument_name(info, argument, c.inputs.count), " in method ", info.name,
-      "; move it with .to(\"", a.str(), "\"))");
-}
-
 /// The device an op runs on: that of its inputs and of given outputs. A number on the CPU goes
 /// along with any device of a pointwise op.
 Device device_of(const OpCall& c) {
@@ -64,7 +61,8 @@ Device device_of(const OpCall& c) {
       decided_by = i;
       weak = number;
     } else if (!number && !(impl.device == device)) {
-      mixed_devices(c, device, impl.device, i);
+      detail::refuse_device(c.op.info->name, argument_name(*c.op.info, i, c.inputs.count), device,
+                            impl.device);
     }
   }
   return device;

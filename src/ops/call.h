@@ -27,6 +27,16 @@ struct OpCall {
 /// version counts, view links, history and anomaly mode happen behind it and nowhere else.
 void run(OpCall& call);
 
+namespace detail {
+[[noreturn, gnu::cold]] void refuse_device(const char* op, const char* argument, Device device,
+                                           Device its);
+}
+/// Throws PyTorch's error if an argument is on another device than those before it.
+inline void check_same_device(const char* op, const char* argument, Device device, Device its) {
+  if (!(device == its)) [[unlikely]]
+    detail::refuse_device(op, argument, device, its);
+}
+
 /// Every op's record, for coverage tests and documentation.
 const std::vector<const OpRecord*>& all_ops();
 bool register_op(const OpRecord& op);

@@ -32,10 +32,7 @@ HEARTH_DEFINE_OUT(signbit, (), pointwise(fn::SignBit{}, self))
 namespace {
 
 void check_comparable(const Tensor& a, const Tensor& b, const char* name) {
-  HEARTH_CHECK(a.device() == b.device(),
-               "Expected all tensors to be on the same device, but found at least two devices, ",
-               a.device(), " and ", b.device(),
-               "! (when checking argument for argument other in method ", name, ")");
+  check_same_device(name, "other", a.device(), b.device());
 }
 
 bool tensors_equal(const Tensor& a, const Tensor& b) {

@@ -5,13 +5,13 @@
 
 namespace hearth {
 
-Tensor& copy_to_out(const char* name, Tensor& out, const Tensor& result) {
-  HEARTH_CHECK(!result.requires_grad() && !(modes.grad_enabled && out.requires_grad()), name,
+Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& compute) {
+  const NoAutocast plain;
+  const Tensor result = compute();
+  HEARTH_CHECK(!result.requires_grad() && !(modes.grad_enabled && out.requires_grad()), op,
                "(): functions with out=... arguments don't support automatic differentiation, but "
                "one of the arguments requires grad.");
-  HEARTH_CHECK(out.device() == result.device(),
-               "Expected all tensors to be on the same device, but found at least two devices, ",
-               out.device(), " and ", result.device(), "! (argument out of ", name, ")");
+  check_same_device(op, "out", result.device(), out.device());
   prepare_out(out, Dims(result.sizes()), result.scalar_type());
   return out.copy_(result);
 }

@@ -1,12 +1,14 @@
 #pragma once
 
+#include <functional>
+
 #include "ops/autocast.h"
 #include "ops/define.h"
 
 namespace hearth {
 
-/// The out= form of a composed op: its result, copied.
-Tensor& copy_to_out(const char* name, Tensor& out, const Tensor& result);
+/// The out= form of a composed op: what `compute` returns, copied. Autocast stays out of it.
+Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& compute);
 
 }  // namespace hearth
 
@@ -14,8 +16,7 @@ Tensor& copy_to_out(const char* name, Tensor& out, const Tensor& result);
 #define HEARTH_DEFINE_COMPOSED_OUT(name, params, ...)                      \
   HEARTH_DEFINE_METHOD(Tensor, name, params, __VA_ARGS__)                  \
   Tensor& name##_out(Tensor& out, const Tensor& self HEARTH_REST params) { \
-    const NoAutocast plain;                                                \
-    return copy_to_out(#name, out, __VA_ARGS__);                           \
+    return write_out(#name, out, [&] { return __VA_ARGS__; });             \
   }
 
 // The same and the in-place forms.

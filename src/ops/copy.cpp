@@ -135,10 +135,7 @@ struct CopyInto {
   static void infer(const Args&, Infer& c) {
     const TensorImpl &self = c.in(0), &src = c.in(1);
     const bool number = src.dim == 0 && src.device.is_cpu();
-    HEARTH_CHECK(number || src.device == self.device,
-                 "Expected all tensors to be on the same device, but found at "
-                 "least two devices, ",
-                 self.device, " and ", src.device, "! (argument src of ", facts.name, ")");
+    if (!number) check_same_device(facts.name, "src", self.device, src.device);
     const Dims sizes = broadcast_sizes(self.sizes(), src.sizes());
     HEARTH_CHECK(sizes == Dims(self.sizes()), "output with shape ", self.sizes(),
                  " doesn't match the broadcast shape ", sizes);

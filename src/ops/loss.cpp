@@ -4,9 +4,8 @@
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
-#include "ops/autocast.h"
 #include "ops/binding.h"
-#include "ops/define.h"
+#include "ops/composed_out.h"
 #include "ops/losses.h"
 #include "ops/pointwise.h"
 
@@ -15,22 +14,6 @@ namespace hearth {
 Tensor reduced(const Tensor& losses, int64_t reduction) {
   if (reduction == Reduction::Mean) return losses.mean();
   return reduction == Reduction::Sum ? losses.sum() : losses;
-}
-
-Tensor& write_out(const char* op, Tensor& out, std::initializer_list<const Tensor*> inputs,
-                  const std::function<Tensor()>& compute) {
-  bool differentiates = out.requires_grad();
-  for (const Tensor* t : inputs) differentiates |= t->defined() && t->requires_grad();
-  HEARTH_CHECK(!modes.grad_enabled || !differentiates, op,
-               "(): functions with out=... arguments don't support automatic differentiation, but "
-               "one of the arguments requires grad.");
-  const NoAutocast no_autocast;
-  const Tensor result = compute();
-  HEARTH_CHECK(out.device() == result.device(),
-               "Expected all tensors to be on the same device, but found at least two devices, ",
-               out.device(), " and ", result.device(), "! (argument out of ", op, ")");
-  prepare_out(out, Dims(result.sizes()), result.scalar_type());
-  return out.copy_(result);
 }
 
 namespace {
@@ -104,22 +87,20 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
 }
 
 Tensor& mse_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction) {
-  return write_out("mse_loss", out, {&self, &target},
-                   [&] { return mse_loss(self, target, reduction); });
+  return write_out("mse_loss", out, [&] { return mse_loss(self, target, reduction); });
 }
 Tensor& smooth_l1_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction,
                            double beta) {
-  return write_out("smooth_l1_loss", out, {&self, &target},
+  return write_out("smooth_l1_loss", out,
                    [&] { return smooth_l1_loss(self, target, reduction, beta); });
 }
 Tensor& huber_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction,
                        double delta) {
-  return write_out("huber_loss", out, {&self, &target},
-                   [&] { return huber_loss(self, target, reduction, delta); });
+  return write_out("huber_loss", out, [&] { return huber_loss(self, target, reduction, delta); });
 }
 Tensor& binary_cross_entropy_out(Tensor& out, const Tensor& self, const Tensor& target,
                                  const Tensor& weight, int64_t reduction) {
-  return write_out("binary_cross_entropy", out, {&self, &target, &weight},
+  return write_out("binary_cross_entropy", out,
                    [&] { return binary_cross_entropy(self, target, weight, reduction); });
 }
 

@@ -70,6 +70,7 @@ Tensor take_of(const Tensor& self, const Tensor& index) {
                name_of(index.scalar_type()));
   HEARTH_CHECK_AS(IndexError, self.numel() > 0 || index.numel() == 0,
                   "take(): tried to take from an empty tensor");
+  check_same_device("take", "index", self.device(), index.device());
   return index_by(self.reshape({-1}), {index});
 }
 

@@ -2,8 +2,8 @@
 
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
+#include "ops/composed_out.h"
 #include "ops/copy.h"
-#include "ops/define.h"
 #include "ops/formula.h"
 #include "ops/losses.h"
 
@@ -224,7 +224,7 @@ Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight
 }
 Tensor& nll_loss_out(Tensor& out, const Tensor& self, const Tensor& target, const Tensor& weight,
                      int64_t reduction, int64_t ignore_index) {
-  return write_out("nll_loss", out, {&self, &weight},
+  return write_out("nll_loss", out,
                    [&] { return nll_loss(self, target, weight, reduction, ignore_index); });
 }
 

@@ -28,14 +28,14 @@ Tensor& full_out(Tensor& out, IntArrayRef size, const Scalar& value) {
 }
 Tensor& arange_out(Tensor& out, const Scalar& end) { return arange_out(out, 0, end); }
 Tensor& arange_out(Tensor& out, const Scalar& start, const Scalar& end, const Scalar& step) {
-  return copy_to_out("arange", out, arange(start, end, step, like(out)));
+  return write_out("arange", out, [&] { return arange(start, end, step, like(out)); });
 }
 Tensor& linspace_out(Tensor& out, const Scalar& start, const Scalar& end, int64_t steps) {
-  return copy_to_out("linspace", out, linspace(start, end, steps, like(out)));
+  return write_out("linspace", out, [&] { return linspace(start, end, steps, like(out)); });
 }
 Tensor& eye_out(Tensor& out, int64_t n) { return eye_out(out, n, n); }
 Tensor& eye_out(Tensor& out, int64_t n, int64_t m) {
-  return copy_to_out("eye", out, eye(n, m, like(out)));
+  return write_out("eye", out, [&] { return eye(n, m, like(out)); });
 }
 
 Tensor& rand_out(Tensor& out, IntArrayRef size, const Generator& generator) {
@@ -51,37 +51,37 @@ Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size) {
   return resized(out, size).random_(low, high);
 }
 Tensor& randperm_out(Tensor& out, int64_t n) {
-  return copy_to_out("randperm", out, randperm(n, like(out)));
+  return write_out("randperm", out, [&] { return randperm(n, like(out)); });
 }
 Tensor& bernoulli_out(Tensor& out, const Tensor& self, const Generator& generator) {
-  return copy_to_out("bernoulli", out, self.bernoulli(generator));
+  return write_out("bernoulli", out, [&] { return self.bernoulli(generator); });
 }
 Tensor& multinomial_out(Tensor& out, const Tensor& self, int64_t num_samples, bool replacement,
                         const Generator& generator) {
-  return copy_to_out("multinomial", out, self.multinomial(num_samples, replacement, generator));
+  return write_out("multinomial", out,
+                   [&] { return self.multinomial(num_samples, replacement, generator); });
 }
 
 Tensor& mean_out(Tensor& out, const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                  std::optional<ScalarType> dtype) {
-  const NoAutocast plain;
-  return copy_to_out("mean", out, self.mean(dim, keepdim, dtype));
+  return write_out("mean", out, [&] { return self.mean(dim, keepdim, dtype); });
 }
 Tensor& stack_out(Tensor& out, TensorList tensors, int64_t dim) {
-  return copy_to_out("stack", out, stack(tensors, dim));
+  return write_out("stack", out, [&] { return stack(tensors, dim); });
 }
 Tensor& searchsorted_out(Tensor& out, const Tensor& sorted_sequence, const Tensor& self,
                          bool out_int32, bool right, std::optional<std::string_view> side,
                          const std::optional<Tensor>& sorter) {
-  return copy_to_out("searchsorted", out,
-                     searchsorted(sorted_sequence, self, out_int32, right, side, sorter));
+  return write_out("searchsorted", out, [&] {
+    return searchsorted(sorted_sequence, self, out_int32, right, side, sorter);
+  });
 }
 Tensor& linear_out(Tensor& out, const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  const NoAutocast plain;
-  return copy_to_out("linear", out, linear(input, weight, bias));
+  return write_out("linear", out, [&] { return linear(input, weight, bias); });
 }
 Tensor& adaptive_avg_pool2d_out(Tensor& out, const Tensor& self, IntArrayRef output_size) {
-  const NoAutocast plain;
-  return copy_to_out("adaptive_avg_pool2d", out, adaptive_avg_pool2d(self, output_size));
+  return write_out("adaptive_avg_pool2d", out,
+                   [&] { return adaptive_avg_pool2d(self, output_size); });
 }
 
 }  // namespace hearth

@@ -181,7 +181,8 @@ Scalar read_number(const void* data) {
 
 Scalar Tensor::item() const {
   HEARTH_CHECK(numel() == 1, "a Tensor with ", numel(), " elements cannot be converted to Scalar");
-  HEARTH_CHECK(!is_meta(), "Tensor.item() cannot be called on meta tensors");
+  HEARTH_CHECK_AS(NotImplementedError, !is_meta(),
+                  "Tensor.item() cannot be called on meta tensors");
   const AutoGradMode off(false);
   const Tensor host = is_cpu() ? *this : transfer(*this, Device(DeviceType::CPU), false);
   switch (scalar_type()) {

@@ -91,6 +91,7 @@ Row part_row(std::string name, std::vector<int64_t> src,
   Row row;
   row.name = std::move(name);
   row.covers = {"select", "slice", "clone"};
+  row.mixes_devices = true;  // src is copied
   row.cases = {{{{3, 4}}, {src}}};
   row.dtypes = dtypes::kRealAndBool;
   row.call = [op](const Tensors& in) { return Tensors{op(in[0], in[1])}; };

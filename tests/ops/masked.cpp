@@ -57,6 +57,7 @@ Row masked_select_row() {
   row.covers = {"index"};
   row.cases = {{{{3, 5}}, mask({3, 5})}, {{{2, 3}}, mask({3})}, {{{}}, mask({})}};
   row.dtypes = dtypes::kRealAndBool;
+  row.mixes_devices = true;  // refused with a text of its own
   row.call = [](const Tensors& in) { return Tensors{in[0].masked_select(in[1])}; };
   row.reference = [](const Arrays& in) {
     const Array chosen = map(in, [](const double* x) { return x[1]; });
@@ -79,6 +80,7 @@ Row masked_scatter_row() {
   row.covers = {"index_put"};
   row.cases = {{{{3, 5}}, mask({3, 5}), {{15}}}, {{{2, 3}}, mask({3}), {{7}}}};
   row.dtypes = dtypes::kRealAndBool;
+  row.mixes_devices = true;  // refused with a text of its own
   row.call = [](const Tensors& in) {
     if (in[0].is_meta()) throw NotImplementedError("depends on data");
     return Tensors{in[0].masked_scatter(in[1], in[2])};

@@ -50,8 +50,12 @@ const Register registered[] = {
     ROUNDING_ROW(ceil, std::ceil(x)),
     ROUNDING_ROW(round, std::nearbyint(x)),
     ROUNDING_ROW(trunc, std::trunc(x)),
-    Register(POINTWISE_ROW("round_decimals", round, Draw::kNormal, std::nearbyint(x * 10) / 10, 1)),
-    Register(POINTWISE_ROW("round_tens", round, Draw::kNormal, std::nearbyint(x / 10) * 10, -1)),
+    Register(covering(
+        POINTWISE_ROW("round_decimals", round, Draw::kNormal, std::nearbyint(x * 10) / 10, 1),
+        "round.decimals")),
+    Register(
+        covering(POINTWISE_ROW("round_tens", round, Draw::kNormal, std::nearbyint(x / 10) * 10, -1),
+                 "round.decimals")),
     Register(POINTWISE_ROW("frac", frac, Draw::kNormal, x - std::trunc(x))),
     Register(nan_to_num_row()),
     Register(of_all_numbers(with_inplace(

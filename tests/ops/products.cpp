@@ -181,7 +181,11 @@ Row addbmm_row() {
 Row linear_row(std::string name, bool with_bias) {
   Row row = product_row(
       std::move(name),
-      {{{{2, 3}}, {{4, 3}}, {{4}}}, {{{2, 2, 3}}, {{4, 3}}, {{4}}}, {{{3}}, {{2, 3}}, {{2}}}},
+      with_bias
+          ? std::vector<Case>{{{{2, 3}}, {{4, 3}}, {{4}}},
+                              {{{2, 2, 3}}, {{4, 3}}, {{4}}},
+                              {{{3}}, {{2, 3}}, {{2}}}}
+          : std::vector<Case>{{{{2, 3}}, {{4, 3}}}, {{{2, 2, 3}}, {{4, 3}}}, {{{3}}, {{2, 3}}}},
       [=](const Tensors& in) { return linear(in[0], in[1], with_bias ? in[2] : Tensor()); },
       [=](const Arrays& in) {
         std::vector<int64_t> sizes = in[0].sizes;

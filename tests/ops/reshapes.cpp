@@ -145,8 +145,8 @@ Row pad_row(std::string name, std::vector<std::string> covers, std::string_view 
   Row row;
   row.name = std::move(name);
   row.covers = std::move(covers);
-  const Sizes sizes(dims, 3);
-  row.cases = {{{joined({2}, sizes)}}, {{joined({2, 1}, sizes)}}};
+  const Sizes padded(dims, 3);
+  row.cases = {{{joined({2}, padded)}}, {{joined({2, 1}, padded)}}};
   row.dtypes = dtypes::kReal;
   Sizes margins;
   for (size_t d = 0; d < dims; ++d) margins = joined(margins, {1, 2});
