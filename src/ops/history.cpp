@@ -125,6 +125,8 @@ void link_view(const Tensor& view, const OpCall& c, int output_nr) {
   using autograd::ViewOrigin;
   const Tensor& base = c.inputs[0];
   if (modes.flags & kInferenceMode && base.is_inference()) return;
+  if (!output_differentiable(*c.op.info, size_t(output_nr)))
+    return impl_of(view).share_version(impl_of(base));
   const ViewOrigin origin = modes.flags & kInferenceMode ? ViewOrigin::kInference
                             : !modes.grad_enabled        ? ViewOrigin::kNoGrad
                             : c.op.info->outputs != 1    ? ViewOrigin::kMultipleOutputs

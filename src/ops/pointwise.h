@@ -117,6 +117,13 @@ constexpr auto grad_function() -> decltype(OpRecord::grad) {
   return differentiable_inputs<F> ? &grad_pointwise<F> : nullptr;
 }
 
+/// The inputs whose gradients are asked for: those with a derivative; where there is none at all,
+/// asking for one is an error, so every input counts.
+template <class F>
+inline constexpr SlotSet recorded_inputs =
+    F::info.promote == Promote::kToBool || !differentiable_inputs<F> ? ~SlotSet(0)
+                                                                     : differentiable_inputs<F>;
+
 template <class F>
 SlotSet saves_pointwise(const OpRecord&, const void*, SlotSet needs) {
   if (F::info.grad_of_output) return out_slot(0);
@@ -136,9 +143,7 @@ inline constexpr OpRecord pointwise_record{.info = &F::info,
                                            .launch = &launch_pointwise,
                                            .grad = detail::grad_function<F>(),
                                            .saves = &detail::saves_pointwise<F>,
-                                           .differentiable = F::info.promote == Promote::kToBool
-                                                                 ? ~SlotSet(0)
-                                                                 : detail::differentiable_inputs<F>,
+                                           .differentiable = detail::recorded_inputs<F>,
                                            .functor = fn::number_of<F>};
 
 /// pointwise(functor, inputs...): an invocation of the functor's op.

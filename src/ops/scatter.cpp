@@ -29,11 +29,15 @@ struct ScatterOp {
   }
 };
 
-constexpr OpInfo scatter_info(const char* name, SlotSet saved) {
-  return {.name = name, .arguments = "self,index,src", .saves = saved, .runs_inplace = true};
+constexpr OpInfo scatter_info(const char* overload, SlotSet saved) {
+  return {.name = "scatter",
+          .overload = overload,
+          .arguments = "self,index,src",
+          .saves = saved,
+          .runs_inplace = true};
 }
-constexpr OpInfo kScatter = scatter_info("scatter", in_slot(1));
-constexpr OpInfo kScatterReduce = scatter_info("scatter_reduce", 0);
+constexpr OpInfo kScatter = scatter_info("", in_slot(1)), kScatterAdding = scatter_info("add", 0),
+                 kScatterMultiplying = scatter_info("multiply", 0);
 
 struct Scatter : ScatterOp<kScatter, Combine::kReplace> {
   static void grad(const Args& args, Grad& c) {
@@ -41,8 +45,8 @@ struct Scatter : ScatterOp<kScatter, Combine::kReplace> {
     if (c.needs(2)) c.set(2, gradient_of_source(args, c));
   }
 };
-using ScatterAddInPlaceOf = ScatterOp<kScatterReduce, Combine::kAdd>;
-using ScatterMultiply = ScatterOp<kScatterReduce, Combine::kMultiply>;
+using ScatterAdding = ScatterOp<kScatterAdding, Combine::kAdd>;
+using ScatterMultiplying = ScatterOp<kScatterMultiplying, Combine::kMultiply>;
 
 /// One index for whole slices: the index tensor laid over the sizes of what it selects.
 View over_slices(const View& index, View places, int64_t dim) {
@@ -248,8 +252,8 @@ decltype(auto) scatter_reduced(const Tensor& self, int64_t dim, const Tensor& in
                                const Tensor& src, std::string_view reduce, const Use& use) {
   const DimArgs args{wrap_dim(dim, self.dim())};
   if (combine_of(reduce) == Combine::kAdd)
-    return use(invoke<ScatterAddInPlaceOf>(args, self, index, src));
-  return use(invoke<ScatterMultiply>(args, self, index, src));
+    return use(invoke<ScatterAdding>(args, self, index, src));
+  return use(invoke<ScatterMultiplying>(args, self, index, src));
 }
 
 }  // namespace

@@ -160,6 +160,58 @@ TEST_P(OpTable, GradientsAreThoseOfFiniteDifferences) {
     }
 }
 
+/// The gradients of a weighted sum whose weights, and so the outputs' gradients, lie in memory in
+/// the reverse order of dimensions.
+std::vector<Array> gradients_of(const Row& row, const Tensors& in,
+                                const std::vector<size_t>& wanted) {
+  Tensors leaves = in;
+  autograd::variable_list inputs;
+  for (size_t k : wanted) inputs.push_back(leaves[k] = in[k].detach().requires_grad_());
+  Tensor total;
+  for (const Tensor& out : row.call(leaves)) {
+    if (!out.defined() || !out.requires_grad()) continue;
+    Tensor weights = arange(out.numel(), out.options()).fmod(7).sub(2.5).reshape(out.sizes());
+    weights = weights.numpy_T().contiguous().numpy_T();
+    const Tensor part = out.mul(weights).sum();
+    total = total.defined() ? total.add(part) : part;
+  }
+  std::vector<Array> result;
+  if (!total.defined()) return result;
+  for (const Tensor& grad : autograd::grad({total}, inputs, {}, {}, false, true))
+    result.push_back(grad.defined() ? to_array(grad) : Array());
+  return result;
+}
+
+/// The same tensors with their dimensions in reverse order in memory, or with gaps.
+Tensors elsewhere(Tensors tensors, bool gaps) {
+  for (Tensor& t : tensors)
+    if (t.defined())
+      t = gaps ? stack({t, t}, -1).select(-1, 0) : t.numpy_T().contiguous().numpy_T();
+  return tensors;
+}
+
+TEST_P(OpTable, GradientsDoNotDependOnTheLayout) {
+  const Row& row = GetParam();
+  if (row.orders < 1 || !row.reference) GTEST_SKIP() << "has no derivative, or a random one";
+  for (const Device device : devices())
+    for (size_t i = 0; i < row.cases.size(); ++i) {
+      const Tensors plain = make_inputs(row.cases[i], kDouble, device, Form::kContiguous, 5);
+      const auto wanted = differentiable_inputs(row.cases[i], plain);
+      if (wanted.empty()) continue;
+      const std::vector<Array> expected = gradients_of(row, plain, wanted);
+      for (const bool gaps : {false, true}) {
+        const std::vector<Array> got = gradients_of(row, elsewhere(plain, gaps), wanted);
+        ASSERT_EQ(got.size(), expected.size());
+        for (size_t k = 0; k < got.size(); ++k)
+          for (size_t e = 0; e < got[k].values.size(); ++e)
+            EXPECT_NEAR(got[k].values[e], expected[k].values[e],
+                        1e-10 * (1 + std::fabs(expected[k].values[e])))
+                << describe(row, i, kDouble, device, Form::kSliced) << ": gradient of input "
+                << wanted[k] << ", element " << e;
+      }
+    }
+}
+
 TEST_P(OpTable, SecondDerivativesAreThoseOfFiniteDifferences) {
   const Row& row = GetParam();
   if (row.orders < 2) GTEST_SKIP() << "has no second derivative";

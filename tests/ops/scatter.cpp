@@ -17,7 +17,7 @@ Input indices(std::vector<int64_t> sizes, int64_t below) {
 Row scatter_row(std::string name, std::string_view reduce) {
   Row row;
   row.name = std::move(name);
-  row.covers = {reduce.empty() ? "scatter" : "scatter_reduce"};
+  row.covers = {reduce.empty() ? "scatter" : "scatter." + std::string(reduce)};
   row.cases = {{{{4, 3}}, indices({1, 3}, 4), {{2, 3}}}, {{{2, 3}}, indices({0, 3}, 2), {{1, 3}}}};
   row.dtypes = dtypes::kRealAndBool;
   row.orders = reduce.empty() ? 2 : 0;

@@ -25,12 +25,13 @@ View without_classes(const View& view, int class_dim) {
   return rest;
 }
 
-/// A 0-d view seen at other sizes.
+/// A view of these sizes, or a 0-d one seen at them.
 View spread(const View& view, const View& like) {
+  if (view.dim > 0) return view;
   View seen = like;
   seen.data = view.data;
   seen.dtype = view.dtype;
-  if (view.dim == 0) std::fill_n(seen.strides, seen.dim, int64_t{0});
+  std::fill_n(seen.strides, seen.dim, int64_t{0});
   return seen;
 }
 
