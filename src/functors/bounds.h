@@ -5,9 +5,7 @@
 namespace hearth::fn {
 
 /// The larger one, NaN if either is; ties share the gradient.
-template <const char* op_name, DtypeSet types>
 struct Larger {
-  static constexpr OpInfo info{.name = op_name, .dtypes = types};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return maximum(a, b);
@@ -23,9 +21,7 @@ struct Larger {
 };
 
 /// The smaller one, NaN if either is; ties share the gradient.
-template <const char* op_name, DtypeSet types>
 struct Smaller {
-  static constexpr OpInfo info{.name = op_name, .dtypes = types};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return minimum(a, b);
@@ -40,12 +36,18 @@ struct Smaller {
   }
 };
 
-inline constexpr char kMaximumName[] = "maximum", kMinimumName[] = "minimum",
-                      kClampMinName[] = "clamp_min", kClampMaxName[] = "clamp_max";
-using Maximum = Larger<kMaximumName, dtypes::kRealAndBool>;
-using Minimum = Smaller<kMinimumName, dtypes::kRealAndBool>;
-using ClampMin = Larger<kClampMinName, dtypes::kReal>;
-using ClampMax = Smaller<kClampMaxName, dtypes::kReal>;
+struct Maximum : Larger {
+  static constexpr OpInfo info{.name = "maximum", .dtypes = dtypes::kRealAndBool};
+};
+struct Minimum : Smaller {
+  static constexpr OpInfo info{.name = "minimum", .dtypes = dtypes::kRealAndBool};
+};
+struct ClampMin : Larger {
+  static constexpr OpInfo info{.name = "clamp_min", .dtypes = dtypes::kReal};
+};
+struct ClampMax : Smaller {
+  static constexpr OpInfo info{.name = "clamp_max", .dtypes = dtypes::kReal};
+};
 
 /// The larger one, of a number and NaN the number.
 struct Fmax {
