@@ -54,6 +54,9 @@ function(hearth_add_cuda_plugin)
   target_include_directories(hearth_cuda PRIVATE src)
   target_compile_options(hearth_cuda PRIVATE
     $<$<COMPILE_LANGUAGE:CUDA>:--expt-relaxed-constexpr;--threads=2>)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+    target_compile_options(hearth_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
+  endif()
   target_link_libraries(hearth_cuda PRIVATE
     hearth hearth_warnings CUDA::cudart CUDA::cublasLt $<TARGET_NAME_IF_EXISTS:hearth_cudnn>)
   target_link_options(hearth_cuda PRIVATE LINKER:-z,defs)

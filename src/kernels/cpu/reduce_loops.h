@@ -75,6 +75,7 @@ struct ReduceLoopsOf {
   }
 
   static void start(int64_t width, TileStates& states) {
+    HEARTH_UNROLL
     for (int p = 0; p < kParts; ++p) {
       const Full value(fn::start_value<Number>(F::start[p]));
       for (int64_t j = 0; j < width; j += kFull) value.store(at(states, j) + p * kTile);
