@@ -369,6 +369,9 @@ EXPLAINED = {
     "std_mean": ("gradient 0", "half types: the gradients of two outputs are rounded before they are added"),
     "log_softmax_vector": ("gradient 0", "half types: PyTorch sums 2,500 gradients in half steps"),
     "conv3d_same": ("gradient 0", "half types: PyTorch pads and adds in float16"),
+    "huber_loss": ("has dtype", "PyTorch gives the input's dtype, not the common one"),
+    "addr": ("must have the same dtype", "Hearth promotes"),
+    "index_copy": ("expected to have the same dtype", "under autocast float64 counts as a widest dtype"),
     "group_norm": ("expected scalar type Float but found", "Hearth takes a float32 bias without a weight"),
 }
 
