@@ -213,7 +213,7 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
     // Rows of all batches against one matrix: one product.
     Dims sizes(a.sizes());
     sizes[sizes.size() - 1] = b.size(1);
-    if (a.size(-1) == b.size(0)) return a.reshape({-1, a.size(-1)}).mm(b).view(sizes);
+    if (a.size(-1) == b.size(0)) return a.flatten(0, -2).mm(b).view(sizes);
   }
   return batched_matmul(a, b);
 }

@@ -191,8 +191,9 @@ struct GroupNorm {
                         const Tensor& bias) {
     int64_t inner = 1;
     for (int64_t d = 2; d < input.dim(); ++d) inner *= input.size(d);
-    return std::get<0>(native_group_norm(input, weight, bias, input.size(0), input.size(1), inner,
-                                         args.num_groups, args.eps));
+    const Tensor out = std::get<0>(native_group_norm(
+        input, weight, bias, input.size(0), input.size(1), inner, args.num_groups, args.eps));
+    return out.contiguous(input.suggest_memory_format());
   }
 };
 
@@ -225,6 +226,7 @@ TensorTriple native_group_norm(const Tensor& input, const Tensor& weight, const 
                input.sizes(), " and num_groups=", group);
   HEARTH_CHECK(input.numel() == N * C * HxW, "native_group_norm: an input of sizes ", input.sizes(),
                " does not have ", N, " samples of ", C, " channels of ", HxW, " elements");
+  HEARTH_CHECK(HxW > 0, "Expected HxW to be greater than 0, got ", HxW);
   check_per_channel(weight, "weight", input, C);
   check_per_channel(bias, "bias", input, C);
   RowNormArgs args{{}, eps, Dims{N, group}};

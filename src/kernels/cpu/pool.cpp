@@ -83,10 +83,12 @@ class PoolLoops {
   void max_row(const T* in, int64_t row, T* out, int64_t* places) const {
     const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                           : std::numeric_limits<T>::lowest();
-    const int64_t top = s_.rows.first(row) * s_.columns.in;
+    // A window may have no element; its place is then the nearest one.
+    const int64_t top = std::min(s_.rows.first(row), s_.rows.in - 1) * s_.columns.in;
     std::fill_n(out, s_.columns.out * inner_, lowest);
     for (int64_t j = 0; j < s_.columns.out; ++j)
-      std::fill_n(places + j * inner_, inner_, top + s_.columns.first(j));
+      std::fill_n(places + j * inner_, inner_,
+                  top + std::min(s_.columns.first(j), s_.columns.in - 1));
     for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); h += s_.rows.dilation) {
       const int64_t line = h * s_.columns.in;
       for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
