@@ -2,6 +2,7 @@
 
 // All of Hearth.
 #include "hearth/accessor.h"
+#include "hearth/arg.h"
 #include "hearth/autocast.h"
 #include "hearth/autograd.h"
 #include "hearth/autograd_hooks.h"
@@ -17,6 +18,7 @@
 #include "hearth/ivalue.h"
 #include "hearth/memory_stats.h"
 #include "hearth/operators.h"
+#include "hearth/optim/optim.h"
 #include "hearth/options.h"
 #include "hearth/padding_name.h"
 #include "hearth/parallel_for.h"
