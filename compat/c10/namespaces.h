@@ -8,6 +8,7 @@ namespace autocast {}
 namespace autograd {}
 namespace cuda {}
 namespace indexing {}
+namespace optim {}
 }  // namespace hearth
 
 namespace c10 {
@@ -30,4 +31,5 @@ namespace autocast = hearth::autocast;
 namespace autograd = hearth::autograd;
 namespace cuda = hearth::cuda;
 namespace indexing = hearth::indexing;
+namespace optim = hearth::optim;
 }  // namespace torch
