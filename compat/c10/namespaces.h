@@ -7,7 +7,9 @@ namespace Reduction {}
 namespace autocast {}
 namespace autograd {}
 namespace cuda {}
+namespace data {}
 namespace indexing {}
+namespace serialize {}
 }  // namespace hearth
 
 namespace c10 {
@@ -29,5 +31,7 @@ namespace Reduction = hearth::Reduction;
 namespace autocast = hearth::autocast;
 namespace autograd = hearth::autograd;
 namespace cuda = hearth::cuda;
+namespace data = hearth::data;
 namespace indexing = hearth::indexing;
+namespace serialize = hearth::serialize;
 }  // namespace torch
