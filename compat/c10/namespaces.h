@@ -7,7 +7,10 @@ namespace Reduction {}
 namespace autocast {}
 namespace autograd {}
 namespace cuda {}
+namespace data {}
 namespace indexing {}
+namespace optim {}
+namespace serialize {}
 }  // namespace hearth
 
 namespace c10 {
@@ -29,5 +32,8 @@ namespace Reduction = hearth::Reduction;
 namespace autocast = hearth::autocast;
 namespace autograd = hearth::autograd;
 namespace cuda = hearth::cuda;
+namespace data = hearth::data;
 namespace indexing = hearth::indexing;
+namespace optim = hearth::optim;
+namespace serialize = hearth::serialize;
 }  // namespace torch
