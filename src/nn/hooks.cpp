@@ -11,8 +11,7 @@ Hooks::Hooks(const Hooks& other)
     : table_(other.table_ ? std::make_shared<HookTable>(*other.table_) : nullptr) {}
 
 Hooks& Hooks::operator=(const Hooks& other) {
-  if (this != &other)
-    table_ = other.table_ ? std::make_shared<HookTable>(*other.table_) : nullptr;
+  if (this != &other) table_ = other.table_ ? std::make_shared<HookTable>(*other.table_) : nullptr;
   return *this;
 }
 

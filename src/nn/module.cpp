@@ -61,8 +61,9 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
   if (tensor.defined())
     tensor.set_requires_grad(requires_grad);
   else if (requires_grad)
-    warn("An undefined tensor cannot require grad. "
-         "Ignoring the `requires_grad=true` function parameter.");
+    warn(
+        "An undefined tensor cannot require grad. "
+        "Ignoring the `requires_grad=true` function parameter.");
   return parameters_.insert(std::move(name), std::move(tensor));
 }
 
@@ -102,10 +103,9 @@ void Module::set_path(std::string path) {
 // ---- copies, modes, conversions
 
 std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
-  hearth::detail::fail<Error>(
-      "clone() has not been implemented for ", name(),
-      ". Subclass hearth::nn::Cloneable<", name(),
-      "> instead of hearth::nn::Module to inherit the ability to clone.");
+  hearth::detail::fail<Error>("clone() has not been implemented for ", name(),
+                              ". Subclass hearth::nn::Cloneable<", name(),
+                              "> instead of hearth::nn::Module to inherit the ability to clone.");
 }
 
 void Module::clone_(Module&, const std::optional<Device>&) {}
@@ -170,9 +170,9 @@ void Module::zero_grad(bool set_to_none) {
 
 namespace {
 [[noreturn]] void fail_without_macro(const char* function) {
-  hearth::detail::fail<Error>(
-      "A module whose forward() has default arguments must override `", function,
-      "`. Please use the `FORWARD_HAS_DEFAULT_ARGS` macro to do so.");
+  hearth::detail::fail<Error>("A module whose forward() has default arguments must override `",
+                              function,
+                              "`. Please use the `FORWARD_HAS_DEFAULT_ARGS` macro to do so.");
 }
 }  // namespace
 

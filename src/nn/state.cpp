@@ -22,10 +22,9 @@ std::string size_text(const Tensor& tensor) {
 }
 
 std::string mismatch_text(const std::string& name, const Tensor& given, const Tensor& own) {
-  return hearth::detail::str("\n\tsize mismatch for ", name,
-                             ": copying a param with shape ", size_text(given),
-                             " from checkpoint, the shape in current model is ", size_text(own),
-                             ".");
+  return hearth::detail::str("\n\tsize mismatch for ", name, ": copying a param with shape ",
+                             size_text(given), " from checkpoint, the shape in current model is ",
+                             size_text(own), ".");
 }
 
 }  // namespace
@@ -54,8 +53,8 @@ IncompatibleKeys Module::load_state_dict(const State& state, bool strict) {
   for (const auto& item : state)
     if (!own.contains(item.key())) keys.unexpected_keys.push_back(item.key());
   if (strict && !keys.unexpected_keys.empty())
-    problems = "\n\tUnexpected key(s) in state_dict: " + quoted(keys.unexpected_keys) + ". " +
-               problems;
+    problems =
+        "\n\tUnexpected key(s) in state_dict: " + quoted(keys.unexpected_keys) + ". " + problems;
   if (strict && !keys.missing_keys.empty())
     problems = "\n\tMissing key(s) in state_dict: " + quoted(keys.missing_keys) + ". " + problems;
   HEARTH_CHECK(problems.empty(), "Error(s) in loading state_dict for ", printed_name(), ":",
@@ -83,8 +82,7 @@ void Module::save(serialize::OutputArchive& archive) const {
 void Module::load(serialize::InputArchive& archive) {
   const NoGradGuard no_grad;
   for (auto& parameter : named_parameters(false)) archive.read(parameter.key(), *parameter);
-  for (auto& buffer : named_buffers(false))
-    archive.read(buffer.key(), *buffer, /*is_buffer=*/true);
+  for (auto& buffer : named_buffers(false)) archive.read(buffer.key(), *buffer, /*is_buffer=*/true);
   for (const auto& child : children_) {
     if (!child.value()->is_serializable()) continue;
     serialize::InputArchive nested;

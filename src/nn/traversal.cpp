@@ -56,11 +56,9 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_modules(
     const std::string& name_prefix, bool include_self) const {
   OrderedDict<std::string, std::shared_ptr<Module>> result;
   if (include_self) result.insert(name_prefix, shared_from_this_checked());
-  apply_to_submodules(
-      [&](const std::string& name, const std::shared_ptr<Module>& part) {
-        result.insert(name, part);
-      },
-      name_prefix);
+  apply_to_submodules([&](const std::string& name,
+                          const std::shared_ptr<Module>& part) { result.insert(name, part); },
+                      name_prefix);
   return result;
 }
 
@@ -86,17 +84,17 @@ void Module::apply(const ConstModuleApplyFunction& function) const {
 
 void Module::apply(const NamedModuleApplyFunction& function, const std::string& name_prefix) {
   function(name_prefix, *this);
-  apply_to_submodules([&](const std::string& name,
-                          const std::shared_ptr<Module>& part) { function(name, *part); },
-                      name_prefix);
+  apply_to_submodules(
+      [&](const std::string& name, const std::shared_ptr<Module>& part) { function(name, *part); },
+      name_prefix);
 }
 
 void Module::apply(const ConstNamedModuleApplyFunction& function,
                    const std::string& name_prefix) const {
   function(name_prefix, *this);
-  apply_to_submodules([&](const std::string& name,
-                          const std::shared_ptr<Module>& part) { function(name, *part); },
-                      name_prefix);
+  apply_to_submodules(
+      [&](const std::string& name, const std::shared_ptr<Module>& part) { function(name, *part); },
+      name_prefix);
 }
 
 void Module::apply(const ModulePointerApplyFunction& function) const {

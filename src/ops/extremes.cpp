@@ -1,5 +1,5 @@
 // The largest and smallest elements, and where they are.
-#include "functors/arithmetic.h"
+#include "functors/bounds.h"
 #include "kernels/minmax_dim.h"
 #include "kernels/reduce.h"
 #include "ops/define.h"

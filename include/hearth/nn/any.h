@@ -25,14 +25,15 @@ template <class A>
 A&& checked_argument(std::vector<AnyValue>& arguments, size_t index) {
   using Value = std::decay_t<A>;
   Value* value = arguments[index].try_get<Value>();
-  HEARTH_CHECK(value, "Expected argument #", index, " to be of type ",
-               demangle(typeid(A).name()), ", but received value of type ",
-               demangle(arguments[index].type_info().name()));
+  HEARTH_CHECK(value, "Expected argument #", index, " to be of type ", demangle(typeid(A).name()),
+               ", but received value of type ", demangle(arguments[index].type_info().name()));
   return static_cast<A&&>(*value);
 }
 
 template <class M>
-concept HasForward = requires { &M::forward; };
+concept HasForward = requires {
+  &M::forward;
+};
 
 }  // namespace detail
 
@@ -62,9 +63,10 @@ struct AnyModuleHolder final : AnyModulePlaceholder {
       detail::check_argument_count(arguments.size(), sizeof...(Args), typeid(M).name());
     }
     return [&]<size_t... I>(std::index_sequence<I...>) {
-      return AnyValue(
-          call_forward(*module, detail::checked_argument<std::remove_cvref_t<Args>>(arguments, I)...));
-    }(std::index_sequence_for<Args...>{});
+      return AnyValue(call_forward(
+          *module, detail::checked_argument<std::remove_cvref_t<Args>>(arguments, I)...));
+    }
+    (std::index_sequence_for<Args...>{});
   }
   std::shared_ptr<Module> ptr() const override { return module; }
   const std::type_info& type() const noexcept override { return typeid(M); }
@@ -225,12 +227,12 @@ class NamedAnyModule {
 
 /// Inside a module whose forward() has default arguments: their places, counted from 0, and values,
 /// so that Sequential and AnyModule know them: `FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(2)})`.
-#define FORWARD_HAS_DEFAULT_ARGS(...)                                                            \
-  bool _forward_has_default_args() override { return true; }                                     \
-  unsigned int _forward_num_required_args() override {                                           \
-    return ::hearth::nn::detail::DefaultArgs{__VA_ARGS__}.front().first;                         \
-  }                                                                                              \
-  std::vector<::hearth::nn::AnyValue> _forward_populate_default_args(                            \
-      std::vector<::hearth::nn::AnyValue>&& arguments) override {                                \
-    return ::hearth::nn::detail::with_defaults(std::move(arguments), {__VA_ARGS__});             \
+#define FORWARD_HAS_DEFAULT_ARGS(...)                                                \
+  bool _forward_has_default_args() override { return true; }                         \
+  unsigned int _forward_num_required_args() override {                               \
+    return ::hearth::nn::detail::DefaultArgs{__VA_ARGS__}.front().first;             \
+  }                                                                                  \
+  std::vector<::hearth::nn::AnyValue> _forward_populate_default_args(                \
+      std::vector<::hearth::nn::AnyValue>&& arguments) override {                    \
+    return ::hearth::nn::detail::with_defaults(std::move(arguments), {__VA_ARGS__}); \
   }

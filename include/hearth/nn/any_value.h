@@ -44,7 +44,9 @@ class AnyValue {
                  ", but its actual type is ", demangle(type_info().name()));
     return *value;
   }
-  const std::type_info& type_info() const noexcept { return content_ ? content_->type() : typeid(void); }
+  const std::type_info& type_info() const noexcept {
+    return content_ ? content_->type() : typeid(void);
+  }
 
  private:
   struct Content {

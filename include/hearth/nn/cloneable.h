@@ -18,10 +18,10 @@ class Cloneable : public Module {
   /// Registers everything anew, with new values.
   virtual void reset() = 0;
 
-  std::shared_ptr<Module> clone(
-      const std::optional<Device>& device = std::nullopt) const override {
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override {
     const auto copy = std::make_shared<Derived>(static_cast<const Derived&>(*this));
-    copy->remake(*this, [&] { copy->reset(); }, device);
+    copy->remake(
+        *this, [&] { copy->reset(); }, device);
     return copy;
   }
 

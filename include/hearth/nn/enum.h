@@ -12,19 +12,54 @@
 // and an object of that type, kReLU.
 
 /// HEARTH_ENUMS(X) calls X(Name) for each of them.
-#define HEARTH_ENUMS(X)                                                                         \
-  X(Linear) X(Conv1D) X(Conv2D) X(Conv3D) X(ConvTranspose1D) X(ConvTranspose2D)                 \
-  X(ConvTranspose3D) X(Sigmoid) X(Tanh) X(ReLU) X(GELU) X(SiLU) X(Mish) X(LeakyReLU) X(FanIn)   \
-  X(FanOut) X(Constant) X(Reflect) X(Replicate) X(Circular) X(Nearest) X(Bilinear) X(Bicubic)   \
-  X(Trilinear) X(Area) X(NearestExact) X(Sum) X(Mean) X(Max) X(None) X(BatchMean) X(Zeros)      \
-  X(Border) X(Reflection) X(RNN_TANH) X(RNN_RELU) X(LSTM) X(GRU) X(Valid) X(Same)
+#define HEARTH_ENUMS(X) \
+  X(Linear)             \
+  X(Conv1D)             \
+  X(Conv2D)             \
+  X(Conv3D)             \
+  X(ConvTranspose1D)    \
+  X(ConvTranspose2D)    \
+  X(ConvTranspose3D)    \
+  X(Sigmoid)            \
+  X(Tanh)               \
+  X(ReLU)               \
+  X(GELU)               \
+  X(SiLU)               \
+  X(Mish)               \
+  X(LeakyReLU)          \
+  X(FanIn)              \
+  X(FanOut)             \
+  X(Constant)           \
+  X(Reflect)            \
+  X(Replicate)          \
+  X(Circular)           \
+  X(Nearest)            \
+  X(Bilinear)           \
+  X(Bicubic)            \
+  X(Trilinear)          \
+  X(Area)               \
+  X(NearestExact)       \
+  X(Sum)                \
+  X(Mean)               \
+  X(Max)                \
+  X(None)               \
+  X(BatchMean)          \
+  X(Zeros)              \
+  X(Border)             \
+  X(Reflection)         \
+  X(RNN_TANH)           \
+  X(RNN_RELU)           \
+  X(LSTM)               \
+  X(GRU)                \
+  X(Valid)              \
+  X(Same)
 
 namespace hearth {
 
 namespace enumtype {
-#define HEARTH_ENUM(Name)                                     \
-  struct k##Name {                                            \
-    static constexpr std::string_view enum_name = "k" #Name;  \
+#define HEARTH_ENUM(Name)                                    \
+  struct k##Name {                                           \
+    static constexpr std::string_view enum_name = "k" #Name; \
   };
 HEARTH_ENUMS(HEARTH_ENUM)
 #undef HEARTH_ENUM

@@ -18,10 +18,9 @@ class HEARTH_API FunctionalImpl : public Cloneable<FunctionalImpl> {
   explicit FunctionalImpl(Function function);
   template <class F, class... Args, std::enable_if_t<(sizeof...(Args) > 0), int> = 0>
   explicit FunctionalImpl(F function, Args&&... args)
-      : FunctionalImpl(Function([function, ... bound = std::decay_t<Args>(std::forward<Args>(args))](
-                                    Tensor input) -> Tensor {
-          return function(std::move(input), bound...);
-        })) {}
+      : FunctionalImpl(Function(
+            [function, ... bound = std::decay_t<Args>(std::forward<Args>(args))](
+                Tensor input) -> Tensor { return function(std::move(input), bound...); })) {}
 
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;

@@ -15,8 +15,8 @@ class Module;
 /// Gets the arguments of forward(), and may replace them by others of the same types.
 using ForwardPreHook = std::function<void(Module& module, std::vector<AnyValue>& arguments)>;
 /// Gets the arguments and the result of forward(), and may replace the result.
-using ForwardHook = std::function<void(Module& module, const std::vector<AnyValue>& arguments,
-                                       AnyValue& result)>;
+using ForwardHook =
+    std::function<void(Module& module, const std::vector<AnyValue>& arguments, AnyValue& result)>;
 
 namespace detail {
 struct HookTable;

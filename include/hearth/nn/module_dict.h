@@ -24,8 +24,7 @@ class HEARTH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   }
   explicit ModuleDictImpl(const Dict& modules) { update(modules); }
 
-  std::shared_ptr<Module> clone(
-      const std::optional<Device>& device = std::nullopt) const override;
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
 
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const {

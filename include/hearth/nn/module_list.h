@@ -50,8 +50,7 @@ class HEARTH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
     (push_back(std::forward<Modules>(modules)), ...);
   }
 
-  std::shared_ptr<Module> clone(
-      const std::optional<Device>& device = std::nullopt) const override;
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
 
   void push_back(std::shared_ptr<Module> module);

@@ -23,8 +23,7 @@ class HEARTH_API ParameterListImpl : public Cloneable<ParameterListImpl> {
     (append(std::forward<Tensors>(parameters)), ...);
   }
 
-  std::shared_ptr<Module> clone(
-      const std::optional<Device>& device = std::nullopt) const override;
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
@@ -64,8 +63,7 @@ class HEARTH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   ParameterDictImpl() = default;
   explicit ParameterDictImpl(const Dict& parameters) { update(parameters); }
 
-  std::shared_ptr<Module> clone(
-      const std::optional<Device>& device = std::nullopt) const override;
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 

@@ -12,8 +12,9 @@ namespace hearth::nn {
 namespace detail {
 /// Whether T is, or derives from, the holder of Contained.
 template <class T, class Contained>
-inline constexpr bool is_holder_of =
-    std::is_base_of_v<ModuleHolder<Contained>, std::decay_t<T>>;
+inline constexpr bool is_holder_of = std::is_base_of_v<ModuleHolder<Contained>, std::decay_t<T>>;
+template <class M, class... Args>
+using ForwardResult = decltype(std::declval<M&>().forward(std::declval<Args>()...));
 }  // namespace detail
 
 /// A module by reference: Linear is the holder of LinearImpl. Copies share the module; calling the
@@ -31,9 +32,9 @@ class ModuleHolder : detail::ModuleHolderTag {
   ModuleHolder(std::nullptr_t) {}
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
   /// Makes a new module from the arguments.
-  template <class Head, class... Tail,
-            class = std::enable_if_t<
-                !(detail::is_holder_of<Head, Contained> && sizeof...(Tail) == 0)>>
+  template <
+      class Head, class... Tail,
+      class = std::enable_if_t<!(detail::is_holder_of<Head, Contained> && sizeof...(Tail) == 0)>>
   explicit ModuleHolder(Head&& head, Tail&&... tail)
       : impl_(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
 
@@ -58,8 +59,7 @@ class ModuleHolder : detail::ModuleHolderTag {
 
   /// forward(args…), with the module's hooks.
   template <class... Args>
-  auto operator()(Args&&... args)
-      -> decltype(std::declval<Contained&>().forward(std::forward<Args>(args)...)) {
+  detail::ForwardResult<Contained, Args...> operator()(Args&&... args) {
     return call_forward(*get(), std::forward<Args>(args)...);
   }
   template <class Arg>
@@ -99,11 +99,11 @@ serialize::InputArchive& operator>>(serialize::InputArchive& archive,
 }  // namespace hearth::nn
 
 /// Declares `Name`, the holder of ImplType.
-#define HEARTH_MODULE_IMPL(Name, ImplType)                     \
-  class Name : public ::hearth::nn::ModuleHolder<ImplType> {   \
-   public:                                                     \
-    using ::hearth::nn::ModuleHolder<ImplType>::ModuleHolder;  \
-    using Impl [[maybe_unused]] = ImplType;                    \
+#define HEARTH_MODULE_IMPL(Name, ImplType)                    \
+  class Name : public ::hearth::nn::ModuleHolder<ImplType> {  \
+   public:                                                    \
+    using ::hearth::nn::ModuleHolder<ImplType>::ModuleHolder; \
+    using Impl [[maybe_unused]] = ImplType;                   \
   }
 /// Declares `Name`, the holder of NameImpl.
 #define HEARTH_MODULE(Name) HEARTH_MODULE_IMPL(Name, Name##Impl)

@@ -29,8 +29,7 @@ class HEARTH_API ModuleCall {
 };
 
 template <class T>
-inline constexpr bool can_be_seen_by_hooks =
-    std::is_copy_constructible_v<std::decay_t<T>> &&
+inline constexpr bool can_be_seen_by_hooks = std::is_copy_constructible_v<std::decay_t<T>>&&
     std::is_same_v<std::decay_t<T>, std::remove_cvref_t<T>>;
 
 template <class M, class Body, class... Args>
@@ -53,8 +52,7 @@ template <class M, class Body, class... Args>
 [[gnu::noinline]] auto run_with_hooks(const ModuleCall& call, M& module, Body&& body,
                                       Args&&... args)
     -> decltype(call_body(module, std::forward<Body>(body), std::forward<Args>(args)...)) {
-  using Result =
-      decltype(call_body(module, std::forward<Body>(body), std::forward<Args>(args)...));
+  using Result = decltype(call_body(module, std::forward<Body>(body), std::forward<Args>(args)...));
   if constexpr ((can_be_seen_by_hooks<Args> && ...) &&
                 (std::is_void_v<Result> || can_be_seen_by_hooks<Result>)) {
     std::vector<AnyValue> values;

@@ -34,8 +34,7 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
   explicit SequentialImpl(OrderedDict<std::string, AnyModule>&& modules);
   explicit SequentialImpl(std::initializer_list<NamedAnyModule> modules);
 
-  std::shared_ptr<Module> clone(
-      const std::optional<Device>& device = std::nullopt) const override;
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
 
   /// The result of the last module, which must be of type Result.
