@@ -7,7 +7,9 @@ namespace Reduction {}
 namespace autocast {}
 namespace autograd {}
 namespace cuda {}
+namespace enumtype {}
 namespace indexing {}
+namespace nn {}
 }  // namespace hearth
 
 namespace c10 {
@@ -29,5 +31,7 @@ namespace Reduction = hearth::Reduction;
 namespace autocast = hearth::autocast;
 namespace autograd = hearth::autograd;
 namespace cuda = hearth::cuda;
+namespace enumtype = hearth::enumtype;
 namespace indexing = hearth::indexing;
+namespace nn = hearth::nn;
 }  // namespace torch

@@ -74,7 +74,7 @@ void ConvNdImpl<D, Derived>::reset() {
   std::vector<int64_t> sizes = options.transposed() ? std::vector<int64_t>{in, out / groups}
                                                     : std::vector<int64_t>{out, in / groups};
   sizes.insert(sizes.end(), options.kernel_size()->begin(), options.kernel_size()->end());
-  weight = this->register_parameter("weight", empty(sizes));
+  weight = this->register_parameter("weight", hearth::empty(sizes));
   const bool has = options.bias();
   bias = this->register_parameter("bias", has ? empty(out) : Tensor(), has);
   reset_parameters();

@@ -4,6 +4,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/nn/init.h"
+#include "hearth/operators.h"
 
 namespace hearth::nn {
 

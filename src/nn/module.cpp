@@ -15,7 +15,7 @@ namespace {
 /// The name of a class, for as long as the program runs.
 const std::string& class_name(const std::type_info& type) {
   static std::mutex mutex;
-  static std::unordered_map<std::type_index, std::string> names;
+  static auto& names = *new std::unordered_map<std::type_index, std::string>;  // never destroyed
   const std::lock_guard lock(mutex);
   std::string& name = names[type];
   if (name.empty()) name = demangle(type.name());

@@ -1,5 +1,6 @@
 #include "hearth/nn/rnn.h"
 
+#include "hearth/operators.h"
 #include "nn/recurrence.h"
 
 namespace hearth::nn {

@@ -202,8 +202,8 @@ struct ConvNames {
                                                 "conv_transpose3d"};
 };
 
-constexpr OpInfo composed_info(const char* name) {
-  return {.name = name, .amp = Amp::kLower, .optional = in_slot(2)};
+constexpr OpInfo composed_info(const char* name, const char* overload = "") {
+  return {.name = name, .overload = overload, .amp = Amp::kLower, .optional = in_slot(2)};
 }
 
 /// conv1d, conv2d and conv3d, or their transposes.
@@ -228,7 +228,7 @@ struct PaddedConvOp {
     std::string padding;
     HEARTH_FIELDS(conv, padding)
   };
-  static constexpr OpInfo info = composed_info(ConvNames::kPlain[spatial]);
+  static constexpr OpInfo info = composed_info(ConvNames::kPlain[spatial], "padding");
   static Tensor compute(const Args& args, const Tensor& input, const Tensor& weight,
                         const Tensor& bias) {
     HEARTH_CHECK(args.padding == "same" || args.padding == "valid", "Invalid padding string: '",
@@ -257,25 +257,25 @@ Tensor or_undefined(const std::optional<Tensor>& t) { return t ? *t : Tensor(); 
 
 }  // namespace
 
-#define HEARTH_CONV(d)                                                                            \
-  Tensor conv##d##d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, \
+#define HEARTH_CONV(n)                                                                            \
+  Tensor conv##n##d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, \
                     IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation,                \
                     int64_t groups) {                                                             \
-    return compose<ConvOp<d, false>>({stride, padding, dilation, IntArrayRef(0), false, groups},  \
+    return compose<ConvOp<n, false>>({stride, padding, dilation, IntArrayRef(0), false, groups},  \
                                      input, weight, or_undefined(bias));                          \
   }                                                                                               \
-  Tensor conv##d##d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, \
+  Tensor conv##n##d(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias, \
                     IntArrayRef stride, PaddingName padding, IntArrayRef dilation,                \
                     int64_t groups) {                                                             \
     const ConvArgs args{stride, IntArrayRef(0), dilation, IntArrayRef(0), false, groups};         \
-    return compose<PaddedConvOp<d>>({args, std::string(padding.name())}, input, weight,           \
+    return compose<PaddedConvOp<n>>({args, std::string(padding.name())}, input, weight,           \
                                     or_undefined(bias));                                          \
   }                                                                                               \
-  Tensor conv_transpose##d##d(const Tensor& input, const Tensor& weight,                          \
+  Tensor conv_transpose##n##d(const Tensor& input, const Tensor& weight,                          \
                               const std::optional<Tensor>& bias, IntArrayRef stride,              \
                               IntArrayRef padding, IntArrayRef output_padding, int64_t groups,    \
                               IntArrayRef dilation) {                                             \
-    return compose<ConvOp<d, true>>({stride, padding, dilation, output_padding, true, groups},    \
+    return compose<ConvOp<n, true>>({stride, padding, dilation, output_padding, true, groups},    \
                                     input, weight, or_undefined(bias));                           \
   }
 HEARTH_CONV(1)

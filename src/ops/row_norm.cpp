@@ -64,7 +64,8 @@ std::vector<Tensor> backward_formula(const RowNormBackward::Args& args, const Te
                                      const Tensor& input, const Tensor& weight) {
   const RowNormShape& shape = args.shape;
   const Dims sizes{shape.rows / shape.groups, shape.groups, shape.channels, shape.inner};
-  const OptionalIntArrayRef row{2, 3}, others{0, 3};
+  constexpr int64_t kRow[] = {2, 3}, kOthers[] = {0, 3};
+  const IntArrayRef row(kRow), others(kOthers);
   const ScalarType type = statistics_type(input.scalar_type());
   const Tensor x = input.reshape(sizes).to(type), g = grad.reshape(sizes).to(type);
   const Tensor centred = shape.centered ? x.sub(x.mean(row, true)) : x;

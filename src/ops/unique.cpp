@@ -32,7 +32,7 @@ TensorTriple groups_of(const Tensor& starts, const UniqueArgs& args) {
   return {first, args.inverse ? starts.cumsum(0).sub(1) : none, counts};
 }
 
-Tensor take(const Tensor& self, const Tensor& index) { return self.index({index}); }
+Tensor at(const Tensor& self, const Tensor& index) { return self.index({index}); }
 
 /// What groups of the sorted slices mean for the unsorted ones.
 Tensor unsorted(const Tensor& group, const Tensor& order, const UniqueArgs& args) {
@@ -49,7 +49,7 @@ struct Unique {
         n == 0 ? sorted.ne(sorted) : sorted.narrow(0, 1, n - 1).ne(sorted.narrow(0, 0, n - 1));
     const auto [first, group, counts] = groups_of(group_starts(differs, n), args);
     const Tensor inverse = unsorted(group, order, args);
-    return {take(sorted, first), args.inverse ? inverse.reshape(self.sizes()) : inverse, counts};
+    return {at(sorted, first), args.inverse ? inverse.reshape(self.sizes()) : inverse, counts};
   }
 };
 
@@ -69,7 +69,7 @@ struct UniqueConsecutive {
     const int64_t n = slices.size(0);
     const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
     const auto [first, group, counts] = groups_of(group_starts(rows_differ(rows), n), args);
-    const Tensor values = take(slices, first);
+    const Tensor values = at(slices, first);
     return {args.dim ? values.transpose(0, *args.dim).contiguous() : values,
             args.inverse && !args.dim ? group.reshape(self.sizes()) : group, counts};
   }
@@ -85,10 +85,10 @@ struct UniqueDim {
     const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
     Tensor order = arange(n, TensorOptions(kLong).device(tensor.device()));
     for (int64_t column = rows.size(1) - 1; column >= 0; --column)
-      order = take(order, take(rows.select(1, column), order).argsort(int64_t{0}));
-    const Tensor sorted = take(rows, order);
+      order = at(order, at(rows.select(1, column), order).argsort(int64_t{0}));
+    const Tensor sorted = at(rows, order);
     const auto [first, group, counts] = groups_of(group_starts(rows_differ(sorted), n), args);
-    return {take(slices, take(order, first)).transpose(0, *args.dim).contiguous(),
+    return {at(slices, at(order, first)).transpose(0, *args.dim).contiguous(),
             unsorted(group, order, args), counts};
   }
 };
@@ -118,9 +118,10 @@ Tensor bincount_of(const Tensor& self, const Tensor& weights, int64_t minlength)
                "bincount only supports 1-d non-negative integral inputs.");
   HEARTH_CHECK(!weights.defined() || weights.sizes().equals(self.sizes()),
                "weights should be 1-d and have the same length as input");
-  const bool exact = !weights.defined() || weights.scalar_type() == kFloat;
+  if (!weights.defined()) return compose<Bincount>({minlength}, self, weights);
+  const Tensor values = weights.detach();
   return compose<Bincount>({minlength}, self,
-                           exact ? weights.detach() : weights.detach().to(kDouble));
+                           values.scalar_type() == kFloat ? values : values.to(kDouble));
 }
 
 struct SearchSorted {
@@ -186,6 +187,11 @@ TensorTriple _unique2(const Tensor& self, bool, bool return_inverse, bool return
 TensorTriple unique_dim(const Tensor& self, int64_t dim, bool, bool return_inverse,
                         bool return_counts) {
   return compose<UniqueDim>({return_inverse, return_counts, wrap_dim(dim, self.dim())}, self);
+}
+TensorTriple unique(const Tensor& self, bool sorted, bool return_inverse, bool return_counts,
+                    std::optional<int64_t> dim) {
+  return dim ? unique_dim(self, *dim, sorted, return_inverse, return_counts)
+             : _unique2(self, sorted, return_inverse, return_counts);
 }
 HEARTH_DEFINE_METHOD(TensorTriple, unique_consecutive,
                      (bool return_inverse, bool return_counts, std::optional<int64_t> dim),

@@ -213,10 +213,5 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
 /// As Python prints modules: one line each, children indented below.
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const Module& module);
 
-HEARTH_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive,
-                                                const std::shared_ptr<Module>& module);
-HEARTH_API serialize::InputArchive& operator>>(serialize::InputArchive& archive,
-                                               const std::shared_ptr<Module>& module);
-
 }  // namespace nn
 }  // namespace hearth

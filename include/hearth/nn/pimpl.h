@@ -58,8 +58,8 @@ class ModuleHolder : detail::ModuleHolderTag {
   }
 
   /// forward(args…), with the module's hooks.
-  template <class... Args>
-  detail::ForwardResult<Contained, Args...> operator()(Args&&... args) {
+  template <class... Args, class M = Contained>
+  detail::ForwardResult<M, Args...> operator()(Args&&... args) {
     return call_forward(*get(), std::forward<Args>(args)...);
   }
   template <class Arg>
@@ -85,17 +85,6 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
                                              const ModuleHolder<Contained>& module) {
   return stream << *module;
 }
-template <class Contained>
-serialize::OutputArchive& operator<<(serialize::OutputArchive& archive,
-                                     const ModuleHolder<Contained>& module) {
-  return archive << std::shared_ptr<Module>(module.ptr());
-}
-template <class Contained>
-serialize::InputArchive& operator>>(serialize::InputArchive& archive,
-                                    const ModuleHolder<Contained>& module) {
-  return archive >> std::shared_ptr<Module>(module.ptr());
-}
-
 }  // namespace hearth::nn
 
 /// Declares `Name`, the holder of ImplType.

@@ -1,0 +1,5 @@
+#pragma once
+
+#include "hearth/nn/arg.h"
+
+#define TORCH_ARG(T, name) HEARTH_ARG(T, name)
