@@ -77,7 +77,8 @@ TEST(Hooks, ReplaceArgumentsAndResult) {
   EXPECT_EQ(seen, std::vector<double>{2});
   net->register_forward_pre_hook(
       [](Module&, std::vector<AnyValue>& arguments) { arguments[0] = AnyValue(1); });
-  EXPECT_ERROR(net->forward(tensor(1.0)), "Attempted to cast AnyValue to hearth::Tensor");
+  EXPECT_ERROR(net->forward(tensor(1.0)),
+               "Expected argument #0 to be of type hearth::Tensor, but received value of type int");
 }
 
 TEST(Hooks, SeeSeveralArgumentsAndTuples) {

@@ -26,5 +26,6 @@ inline ::testing::AssertionResult contains(const std::string& text, const std::s
 
 }  // namespace hearth::testing
 
-#define EXPECT_ERROR(statement, part) \
-  EXPECT_TRUE(::hearth::testing::contains(::hearth::testing::error_of([&] { statement; }), part))
+#define EXPECT_ERROR(statement, part)      \
+  EXPECT_TRUE(::hearth::testing::contains( \
+      ::hearth::testing::error_of([&] { static_cast<void>(statement); }), part))

@@ -21,15 +21,6 @@ HEARTH_API std::vector<AnyValue> with_defaults(std::vector<AnyValue>&& arguments
 HEARTH_API void check_argument_count(size_t given, size_t expected, const char* type);
 HEARTH_API void check_argument_count(size_t given, size_t required, size_t most, const char* type);
 
-template <class A>
-A&& checked_argument(std::vector<AnyValue>& arguments, size_t index) {
-  using Value = std::decay_t<A>;
-  Value* value = arguments[index].try_get<Value>();
-  HEARTH_CHECK(value, "Expected argument #", index, " to be of type ", demangle(typeid(A).name()),
-               ", but received value of type ", demangle(arguments[index].type_info().name()));
-  return static_cast<A&&>(*value);
-}
-
 template <class M>
 concept HasForward = requires {
   &M::forward;

@@ -40,12 +40,14 @@ decltype(auto) call_body(M& module, Body&& body, Args&&... args) {
     return std::forward<Body>(body)(std::forward<Args>(args)...);
 }
 
-/// The argument as the hooks left it, as forward() declared it.
-template <class Arg>
-Arg&& after_hooks(std::vector<AnyValue>& values, size_t index) {
-  using Value = std::decay_t<Arg>;
-  if (!values[index].try_get<Value>()) values[index].get<Value>();  // throws
-  return static_cast<Arg&&>(*values[index].try_get<Value>());
+/// The argument number `index`, which must be of the type that forward() declares.
+template <class A>
+A&& checked_argument(std::vector<AnyValue>& arguments, size_t index) {
+  using Value = std::decay_t<A>;
+  Value* value = arguments[index].try_get<Value>();
+  HEARTH_CHECK(value, "Expected argument #", index, " to be of type ", demangle(typeid(A).name()),
+               ", but received value of type ", demangle(arguments[index].type_info().name()));
+  return static_cast<A&&>(*value);
 }
 
 template <class M, class Body, class... Args>
@@ -62,7 +64,7 @@ template <class M, class Body, class... Args>
     HEARTH_CHECK(values.size() == sizeof...(Args), "A forward pre-hook left ", values.size(),
                  " argument(s) of ", sizeof...(Args));
     const auto invoke = [&]<size_t... I>(std::index_sequence<I...>)->Result {
-      return call_body(module, std::forward<Body>(body), after_hooks<Args>(values, I)...);
+      return call_body(module, std::forward<Body>(body), checked_argument<Args>(values, I)...);
     };
     constexpr auto indices = std::index_sequence_for<Args...>{};
     if constexpr (std::is_void_v<Result>) {
