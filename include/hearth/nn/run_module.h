@@ -50,6 +50,12 @@ A&& checked_argument(std::vector<AnyValue>& arguments, size_t index) {
   return static_cast<A&&>(*value);
 }
 
+/// The same for a body that may move from it: forward hooks see the arguments afterwards.
+template <class A>
+A kept_argument(std::vector<AnyValue>& arguments, size_t index) {
+  return static_cast<A>(checked_argument<std::decay_t<A>&>(arguments, index));
+}
+
 template <class M, class Body, class... Args>
 [[gnu::noinline]] auto run_with_hooks(const ModuleCall& call, M& module, Body&& body,
                                       Args&&... args)
@@ -64,7 +70,7 @@ template <class M, class Body, class... Args>
     HEARTH_CHECK(values.size() == sizeof...(Args), "A forward pre-hook left ", values.size(),
                  " argument(s) of ", sizeof...(Args));
     const auto invoke = [&]<size_t... I>(std::index_sequence<I...>)->Result {
-      return call_body(module, std::forward<Body>(body), checked_argument<Args>(values, I)...);
+      return call_body(module, std::forward<Body>(body), kept_argument<Args>(values, I)...);
     };
     constexpr auto indices = std::index_sequence_for<Args...>{};
     if constexpr (std::is_void_v<Result>) {
