@@ -8,7 +8,9 @@ namespace autocast {}
 namespace autograd {}
 namespace cuda {}
 namespace data {}
+namespace enumtype {}
 namespace indexing {}
+namespace nn {}
 namespace optim {}
 namespace serialize {}
 }  // namespace hearth
@@ -33,7 +35,9 @@ namespace autocast = hearth::autocast;
 namespace autograd = hearth::autograd;
 namespace cuda = hearth::cuda;
 namespace data = hearth::data;
+namespace enumtype = hearth::enumtype;
 namespace indexing = hearth::indexing;
+namespace nn = hearth::nn;
 namespace optim = hearth::optim;
 namespace serialize = hearth::serialize;
 }  // namespace torch
