@@ -3,6 +3,7 @@
 #include "kernels/gather.h"
 #include "ops/copy.h"
 #include "ops/define.h"
+#include "ops/promote.h"
 
 namespace hearth {
 
@@ -93,7 +94,7 @@ struct Embedding {
     const Tensor index = c.in(1);
     // Rows that occur often are added up in more than half precision.
     const ScalarType type = c.grad().scalar_type();
-    Tensor g = c.grad().to(is_reduced_float(type) ? kFloat : type);
+    Tensor g = c.grad().to(wide_type(type));
     const int64_t rows = c.in_sizes(0)[0];
     if (args.scale_grad_by_freq) {
       const Tensor counts = zeros({rows}, g.options())

@@ -4,6 +4,7 @@
 
 #include "kernels/reduce.h"
 #include "ops/define.h"
+#include "ops/promote.h"
 #include "ops/reduce.h"
 
 namespace hearth {
@@ -49,7 +50,7 @@ struct VarOp {
       grad = where(none, 0, grad.div(where(none, 1, out).mul(2)));
     }
     const ScalarType type = in.scalar_type();
-    const Tensor sum = in.to(is_reduced_float(type) ? kFloat : type).sum_to_size(kept);
+    const Tensor sum = in.to(wide_type(type)).sum_to_size(kept);
     const Tensor mean = sum.div(reduced_count(in.sizes(), args.dim.bits)).to(type);
     c.set(0, in.sub(mean).mul(grad.mul(2 / args.divisor(in.sizes()))));
   }

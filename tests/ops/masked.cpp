@@ -2,6 +2,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/stream.h"
+#include "tests/ops/index_rows.h"
 #include "tests/support/op_table.h"
 #include "tests/support/throws.h"
 
@@ -9,9 +10,6 @@ namespace hearth::testing {
 namespace {
 
 Input mask(std::vector<int64_t> sizes) { return {std::move(sizes), Draw::kBool}; }
-Input indices(std::vector<int64_t> sizes, int64_t below) {
-  return {std::move(sizes), Draw::kIndex, below};
-}
 
 Row masked_fill_row() {
   Row row;

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/parallel_for.h"
+#include "kernels/cpu/pointwise_table.h"
 #include "kernels/cpu/strided.h"
 
 namespace hearth::cpu {
@@ -196,8 +197,6 @@ void with_type(ScalarType dtype, const F& f) {
   }
 }
 
-ScalarType compute_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
-
 void copy_unless_same(const View& from, const View& to, Ctx& ctx) {
   if (from.data != to.data) copy(from, to, ctx);
 }
@@ -206,7 +205,7 @@ void copy_unless_same(const View& from, const View& to, Ctx& ctx) {
 
 void run(const PoolParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
-  const ScalarType dtype = compute_type(params.in.dtype);
+  const ScalarType dtype = lane_dtype(params.in.dtype);
   const Layout layout(params.in);
   PoolParams p = params;
   p.in = layout.fitted(params.in, dtype, ctx);
@@ -220,7 +219,7 @@ void run(const PoolParams& params, Ctx& ctx) {
 
 void run(const PoolBackwardParams& params, Ctx& ctx) {
   if (params.grad_in.numel == 0) return;
-  const ScalarType dtype = compute_type(params.grad_in.dtype);
+  const ScalarType dtype = lane_dtype(params.grad_in.dtype);
   const Layout layout(params.grad_in);
   PoolBackwardParams p = params;
   p.grad_out = layout.fitted(params.grad_out, dtype, ctx);
