@@ -1,25 +1,19 @@
 #pragma once
 
-#include "functors/families.h"
+#include "functors/unary.h"
 
 namespace hearth::fn {
 
 /// gelu(x) = x * P(x), P the standard normal distribution function.
 struct Gelu {
   static constexpr OpInfo info{.name = "gelu", .dtypes = dtypes::kFloating};
-  static constexpr double kSqrtHalf = 0.70710678118654752440;
-  static constexpr double kInvSqrt2Pi = 0.39894228040143267794;
-  template <class V>
-  HEARTH_FN static V cdf(V x) {
-    return 0.5 * erfc(-kSqrtHalf * x);
-  }
   template <class V>
   HEARTH_FN V value(V x) const {
-    return x * cdf(x);
+    return gelu(x);
   }
   template <class V>
   HEARTH_FN V grad(V g, V x) const {
-    return g * (cdf(x) + x * (kInvSqrt2Pi * exp(-0.5 * x * x)));
+    return g * (special_ndtr(x) + x * detail::normal_density(x));
   }
 };
 

@@ -106,6 +106,8 @@ struct OpInfo {
   X(tanh)                     \
   X(erf)                      \
   X(erfc)                     \
+  X(special_ndtr)             \
+  X(gelu)                     \
   X(sin)                      \
   X(cos)                      \
   X(floor)                    \

@@ -18,6 +18,8 @@ HEARTH_FLOAT_FUNCTION(Sqrt, "sqrt", kKeep, true, sqrt(x), g / (2 * x))
 HEARTH_FLOAT_FUNCTION(Rsqrt, "rsqrt", kFloat32, true, rsqrt(x), (-0.5 * g * x * x * x))
 HEARTH_FLOAT_FUNCTION(Erf, "erf", kKeep, false, erf(x), (g * (kTwoInvSqrtPi * exp(-(x * x)))))
 HEARTH_FLOAT_FUNCTION(Erfc, "erfc", kKeep, false, erfc(x), (g * (-kTwoInvSqrtPi * exp(-(x * x)))))
+HEARTH_FLOAT_FUNCTION(SpecialNdtr, "special_ndtr", kKeep, false, special_ndtr(x),
+                      g* detail::normal_density(x))
 
 namespace detail {
 
@@ -133,8 +135,8 @@ struct NanToNum {
   }
 };
 
-using Math = List<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Erf, Erfc, Erfinv, Xlogy,
-                  Floor, Ceil, Round, RoundDecimals, Trunc, Frac, NanToNum>;
+using Math = List<Exp, Exp2, Expm1, Log, Log2, Log10, Log1p, Sqrt, Rsqrt, Erf, Erfc, SpecialNdtr,
+                  Erfinv, Xlogy, Floor, Ceil, Round, RoundDecimals, Trunc, Frac, NanToNum>;
 HEARTH_NUMBER_FAMILY(Math)
 
 }  // namespace hearth::fn

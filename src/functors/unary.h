@@ -2,6 +2,17 @@
 
 #include "functors/families.h"
 
+namespace hearth::fn::detail {
+
+/// The density of the standard normal distribution.
+template <class V>
+HEARTH_FN V normal_density(V x) {
+  constexpr double one_over_sqrt_2pi = 0.39894228040143267794;
+  return one_over_sqrt_2pi * exp(-0.5 * x * x);
+}
+
+}  // namespace hearth::fn::detail
+
 /// A functor of one floating-point number; integers become the default float. `policy` is what
 /// autocast does on CUDA. The derivative is in g and x, which is the output if `of_output`.
 #define HEARTH_FLOAT_FUNCTION(Name, op_name, policy, of_output, formula, derivative) \

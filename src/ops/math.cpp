@@ -18,6 +18,10 @@ HEARTH_DEFINE_POINTWISE(sqrt, (), pointwise(fn::Sqrt{}, self))
 HEARTH_DEFINE_POINTWISE(rsqrt, (), pointwise(fn::Rsqrt{}, self))
 HEARTH_DEFINE_POINTWISE(erf, (), pointwise(fn::Erf{}, self))
 HEARTH_DEFINE_POINTWISE(erfc, (), pointwise(fn::Erfc{}, self))
+Tensor special_ndtr(const Tensor& self) { return pointwise(fn::SpecialNdtr{}, self).call(); }
+Tensor& special_ndtr_out(Tensor& out, const Tensor& self) {
+  return pointwise(fn::SpecialNdtr{}, self).out(out);
+}
 HEARTH_DEFINE_POINTWISE(erfinv, (), pointwise(fn::Erfinv{}, self))
 HEARTH_DEFINE_POINTWISE(xlogy, (const Tensor& other), pointwise(fn::Xlogy{}, self, other))
 HEARTH_DEFINE_POINTWISE(xlogy, (const Scalar& other),

@@ -85,6 +85,8 @@ struct Reference {
   friend Truth signbit(R x) {
     return {kIntegral ? x.v < 0 : std::signbit(static_cast<double>(x.v))};
   }
+  friend R special_ndtr(R x) { return R(std::erfc(-x.v * std::sqrt(T(0.5))) / 2); }
+  friend R gelu(R x) { return x * special_ndtr(x); }
   friend R sigmoid(R x) { return R(1 / (1 + std::exp(-x.v))); }
 #define HEARTH_REFERENCE_BITS(op) \
   friend R operator op(R a, R b) { return R(static_cast<T>(a.v op b.v)); }

@@ -21,6 +21,16 @@ double nan_to_num_reference(double x) {
   return std::isnan(x) ? 1 : std::isinf(x) ? (x > 0 ? 2 : 3) : x;
 }
 
+Row ndtr_row() {
+  Row row = unary_row("special_ndtr", special_ndtr,
+                      [](double x) { return std::erfc(-x * std::sqrt(0.5)) / 2; });
+  row.dtypes = dtypes::kRealAndBool;
+  row.results = {Result::kFloat};
+  row.slack = 2;
+  row.out = [](Tensor& out, const Tensors& in) { special_ndtr_out(out, in[0]); };
+  return row;
+}
+
 #define MATH_ROW(name, draw, reference) \
   Register(of_all_numbers(POINTWISE_ROW(#name, name, draw, reference)))
 #define ROUNDING_ROW(name, reference) \
@@ -45,6 +55,7 @@ const Register registered[] = {
     MATH_ROW(rsqrt, Draw::kPositive, 1 / std::sqrt(x)),
     MATH_ROW(erf, Draw::kNormal, std::erf(x)),
     MATH_ROW(erfc, Draw::kNormal, std::erfc(x)),
+    Register(ndtr_row()),
     MATH_ROW(erfinv, Draw::kUnit, erfinv_reference(x)),
     ROUNDING_ROW(floor, std::floor(x)),
     ROUNDING_ROW(ceil, std::ceil(x)),

@@ -356,6 +356,7 @@ CALLS |= {
     "clamp_min_number": lambda x: torch.clamp_min(x, 0),
     "clamp_max_number": lambda x: torch.clamp_max(x, 1),
     "clamp_above": lambda x: torch.clamp(x, max=1),
+    "special_ndtr": torch.special.ndtr,
     "pow_of_number": lambda x: torch.pow(2, x),
     "lerp_number": lambda a, b: torch.lerp(a, b, 0.3),
     "addcmul": lambda x, a, b: torch.addcmul(x, a, b, value=2),

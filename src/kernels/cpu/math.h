@@ -6,6 +6,7 @@
 #include "kernels/cpu/math_erf.h"
 #include "kernels/cpu/math_exp.h"
 #include "kernels/cpu/math_log.h"
+#include "kernels/cpu/math_normal.h"
 #include "kernels/cpu/math_pow.h"
 #include "kernels/cpu/math_simple.h"
 #include "kernels/cpu/math_trig.h"

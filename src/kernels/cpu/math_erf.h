@@ -45,10 +45,11 @@ HEARTH_SIMD V erf_small(V x) {
   return mul_add(x, polynomial(z, ErfConstants<typename V::Lane>::kP), x);
 }
 
-/// erfc(a) for a >= kErfSmall.
+/// erfc(a + rest) for a >= kErfSmall, |rest| within the rounding of a.
 template <class V>
-HEARTH_SIMD V erfc_large(V a) {
+HEARTH_SIMD V erfc_large(V a, V rest) {
   using C = ErfConstants<typename V::Lane>;
+  rest = select(a > V(C::kMax), V(0), rest);
   a = select(a > V(C::kMax), V(C::kMax), a);
   const V sum = a + C::kPole;
   const V t = V(C::kPole) / sum;
@@ -60,19 +61,19 @@ HEARTH_SIMD V erfc_large(V a) {
   Twofold<V> factor = exact_product(series, t);
   factor.lo = mul_add(series, t_lo, factor.lo);
   const Twofold<V> square = exact_product(a, a);
-  const ExpParts<V> e = clamped_exp_parts(-square.hi, -square.lo);
+  const ExpParts<V> e = clamped_exp_parts(-square.hi, -mul_add(2 * a, rest, square.lo));
   return scale(factor.hi + mul_add(factor.hi, e.p, factor.lo), e.n);
 }
 
 template <class V>
 HEARTH_SIMD V erf(V x) {
   const V a = abs(x);
-  return select(a < V(kErfSmall), erf_small(x), with_sign(1 - erfc_large(a), x));
+  return select(a < V(kErfSmall), erf_small(x), with_sign(1 - erfc_large(a, V(0)), x));
 }
 
 template <class V>
 HEARTH_SIMD V erfc(V x) {
-  const V large = erfc_large(abs(x));
+  const V large = erfc_large(abs(x), V(0));
   return select(abs(x) < V(kErfSmall), 1 - erf_small(x), select(x < V(0), 2 - large, large));
 }
 

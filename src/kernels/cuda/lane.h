@@ -146,6 +146,8 @@ struct Lane {
   HEARTH_LANE_FLOATING(sin)
   HEARTH_LANE_FLOATING(cos)
 #undef HEARTH_LANE_FLOATING
+  HEARTH_LANE friend Lane special_ndtr(Lane a) { return Lane(::normcdf(a.v)); }
+  HEARTH_LANE friend Lane gelu(Lane a) { return a * special_ndtr(a); }
   HEARTH_LANE friend Lane sigmoid(Lane a) {
     const T e = ::exp(-::fabs(a.v));  // not infinite, so that small results stay
     return Lane((a.v < 0 ? e : T(1)) / (1 + e));
