@@ -10,12 +10,13 @@ if(PROJECT_IS_TOP_LEVEL)
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# With a base folder, and without it in the hash, several checkouts share one cache.
+# With a base folder, and without it in the hash, several checkouts share one cache. The sloppiness is
+# what ccache asks for where headers are precompiled.
 find_program(HEARTH_CCACHE ccache)
 mark_as_advanced(HEARTH_CCACHE)
 if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_CURRENT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-      ${HEARTH_CCACHE})
+      CCACHE_SLOPPINESS=pch_defines,time_macros ${HEARTH_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
 endif()
