@@ -6,25 +6,26 @@
 
 namespace hearth::optim {
 
+template <bool kDecoupled>
+void BasicAdamOptions<kDecoupled>::fields(Fields& f) {
+  f.field("lr", lr_);
+  f.field("betas", betas_);
+  f.field("eps", eps_);
+  f.field("weight_decay", weight_decay_);
+  f.field("amsgrad", amsgrad_);
+  f.field("maximize", maximize_);
+}
+template struct BasicAdamOptions<false>;
+template struct BasicAdamOptions<true>;
+
+void AdamParamState::fields(Fields& f) {
+  f.field("step", step_);
+  f.field("exp_avg", exp_avg_);
+  f.field("exp_avg_sq", exp_avg_sq_);
+  f.field("max_exp_avg_sq", max_exp_avg_sq_);
+}
+
 namespace {
-
-template <class Options>
-void option_fields(Options& options, Fields& f) {
-  f.field("lr", options.lr());
-  f.field("betas", options.betas());
-  f.field("eps", options.eps());
-  f.field("weight_decay", options.weight_decay());
-  f.field("amsgrad", options.amsgrad());
-  f.field("maximize", options.maximize());
-}
-
-template <class State>
-void state_fields(State& state, Fields& f) {
-  f.field("step", state.step());
-  f.field("exp_avg", state.exp_avg());
-  f.field("exp_avg_sq", state.exp_avg_sq());
-  f.field("max_exp_avg_sq", state.max_exp_avg_sq());
-}
 
 void check_beta(double beta, int index) {
   HEARTH_CHECK_AS(ValueError, 0 <= beta && beta < 1, "Invalid beta parameter at index ", index,
@@ -43,26 +44,21 @@ std::unique_ptr<Options> checked(const Options& options) {
 
 using StepOp = decltype(&_fused_adam_);
 
-template <class Options, class State>
+template <class Options>
 Tensor step_with(StepOp op, Optimizer& optimizer, const Optimizer::LossClosure& closure) {
-  const auto update = [op](const Options& options, const Batch<State>& batch) {
+  const auto update = [op](const Options& options, const Batch<AdamParamState>& batch) {
     std::vector<Tensor> largest;
-    if (options.amsgrad()) largest = batch.tensors(&State::max_exp_avg_sq);
-    const std::vector<Tensor> means = batch.tensors(&State::exp_avg),
-                              squares = batch.tensors(&State::exp_avg_sq);
+    if (options.amsgrad()) largest = batch.tensors(&AdamParamState::max_exp_avg_sq);
+    const std::vector<Tensor> means = batch.tensors(&AdamParamState::exp_avg),
+                              squares = batch.tensors(&AdamParamState::exp_avg_sq);
     op(batch.params, batch.grads, means, squares, largest, count_steps(batch), options.lr(),
        std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(),
        options.eps(), options.amsgrad(), options.maximize(), {}, {});
   };
-  return fused_step<Options, State>(optimizer, closure, update);
+  return fused_step<Options, AdamParamState>(optimizer, closure, update);
 }
 
 }  // namespace
-
-void AdamOptions::fields(Fields& f) { option_fields(*this, f); }
-void AdamParamState::fields(Fields& f) { state_fields(*this, f); }
-void AdamWOptions::fields(Fields& f) { option_fields(*this, f); }
-void AdamWParamState::fields(Fields& f) { state_fields(*this, f); }
 
 Adam::Adam(const std::vector<OptimizerParamGroup>& param_groups, AdamOptions defaults)
     : Optimizer(param_groups, checked(defaults)) {}
@@ -77,14 +73,14 @@ std::unique_ptr<OptimizerParamState> Adam::make_state() const {
   return std::make_unique<AdamParamState>();
 }
 std::unique_ptr<OptimizerParamState> AdamW::make_state() const {
-  return std::make_unique<AdamWParamState>();
+  return std::make_unique<AdamParamState>();
 }
 
 Tensor Adam::step(LossClosure closure) {
-  return step_with<AdamOptions, AdamParamState>(_fused_adam_, *this, closure);
+  return step_with<AdamOptions>(_fused_adam_, *this, closure);
 }
 Tensor AdamW::step(LossClosure closure) {
-  return step_with<AdamWOptions, AdamWParamState>(_fused_adamw_, *this, closure);
+  return step_with<AdamWOptions>(_fused_adamw_, *this, closure);
 }
 
 }  // namespace hearth::optim

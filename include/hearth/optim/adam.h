@@ -6,13 +6,16 @@
 
 namespace hearth::optim {
 
-struct HEARTH_API AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
-  AdamOptions(double lr = 1e-3) : lr_(lr) {}
+/// The settings of Adam and of AdamW, whose weight decay is decoupled from the gradient.
+template <bool kDecoupled>
+struct HEARTH_API BasicAdamOptions
+    : public OptimizerCloneableOptions<BasicAdamOptions<kDecoupled>> {
+  BasicAdamOptions(double lr = 1e-3) : lr_(lr) {}
   HEARTH_ARG(double, lr) = 1e-3;
   using betas_t = std::tuple<double, double>;
   HEARTH_ARG(betas_t, betas) = {0.9, 0.999};
   HEARTH_ARG(double, eps) = 1e-8;
-  HEARTH_ARG(double, weight_decay) = 0;
+  HEARTH_ARG(double, weight_decay) = kDecoupled ? 1e-2 : 0;
   HEARTH_ARG(bool, amsgrad) = false;
   HEARTH_ARG(bool, maximize) = false;
 
@@ -23,6 +26,9 @@ struct HEARTH_API AdamOptions : public OptimizerCloneableOptions<AdamOptions> {
   std::optional<double> get_momentum() const override { return std::get<0>(betas_); }
   void set_momentum(double momentum) override { std::get<0>(betas_) = momentum; }
 };
+extern template struct BasicAdamOptions<false>;
+extern template struct BasicAdamOptions<true>;
+using AdamOptions = BasicAdamOptions<false>;
 
 struct HEARTH_API AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
   HEARTH_ARG(int64_t, step) = 0;
