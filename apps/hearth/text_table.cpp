@@ -1,0 +1,68 @@
+#include "text_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace hearth::app {
+
+namespace {
+
+/// Columns on a terminal: bytes that begin a character.
+size_t width_of(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && (std::isdigit(static_cast<unsigned char>(text[0])) || text[0] == '-');
+}
+
+std::string in_unit(double value, int digits, const char* unit) {
+  return fixed(value, digits) + " " + unit;
+}
+
+}  // namespace
+
+std::string TextTable::text() const {
+  std::vector<size_t> widths(rows_[0].size(), 0);
+  for (const auto& row : rows_)
+    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
+  std::string result;
+  for (size_t r = 0; r < rows_.size(); ++r) {
+    std::string line;
+    for (size_t c = 0; c < rows_[r].size(); ++c) {
+      const std::string& cell = rows_[r][c];
+      const std::string space(widths[c] - width_of(cell), ' ');
+      // A column's head stands over what is below it.
+      const bool right = is_number(r == 0 && rows_.size() > 1 ? rows_[1][c] : cell);
+      line += (c ? "  " : "") + (right ? space + cell : cell + space);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    result += line + "\n";
+  }
+  return result;
+}
+
+std::string fixed(double value, int digits) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string duration_text(double seconds) {
+  const auto digits = [](double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; };
+  if (seconds < 1e-3) return in_unit(seconds * 1e6, digits(seconds * 1e6), "us");
+  if (seconds < 1) return in_unit(seconds * 1e3, digits(seconds * 1e3), "ms");
+  return in_unit(seconds, digits(seconds), "s");
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit) bytes /= 1024;
+  return in_unit(bytes, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+}  // namespace hearth::app
