@@ -170,7 +170,7 @@ TextTable to_table(const std::vector<Measurement>& all) {
   const auto shown = [](const Measurement::Way& way) {
     return way.name + "  " + duration_text(way.seconds);
   };
-  TextTable table({"measurement", "slower", "faster", "ratio", "largest difference"});
+  TextTable table({"measurement", "baseline", "instead", "ratio", "largest difference"});
   for (const Measurement& m : all)
     table.add({m.name, shown(m.slow), m.fast ? shown(*m.fast) : "",
                m.fast ? fixed(m.ratio(), 2) : "", m.difference ? scientific(*m.difference) : ""});
