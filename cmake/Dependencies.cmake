@@ -2,6 +2,8 @@
 
 find_package(Threads REQUIRED)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(ZLIB REQUIRED)
+find_package(nlohmann_json 3.9 REQUIRED)
 
 # By path: oneDNN's CMake file asks for OpenCL, and Debian keeps OpenBLAS behind its alternatives.
 find_path(HEARTH_DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
@@ -15,4 +17,4 @@ add_library(hearth_dependencies INTERFACE)
 target_include_directories(hearth_dependencies SYSTEM INTERFACE
   ${HEARTH_DNNL_INCLUDE_DIR} ${HEARTH_OPENBLAS_INCLUDE_DIR})
 target_link_libraries(hearth_dependencies INTERFACE Threads::Threads OpenMP::OpenMP_CXX
-  ${HEARTH_DNNL_LIBRARY} ${HEARTH_OPENBLAS_LIBRARY} ${CMAKE_DL_LIBS})
+  ZLIB::ZLIB nlohmann_json::nlohmann_json ${HEARTH_DNNL_LIBRARY} ${HEARTH_OPENBLAS_LIBRARY} ${CMAKE_DL_LIBS})

@@ -1,4 +1,4 @@
-# One translation unit per SIMD target, told by its name: *_avx2.cpp, *_avx512.cpp, *_generic.cpp.
+# Per-file flags. One translation unit per SIMD target, told by its name: *_avx2.cpp, *_avx512.cpp, *_generic.cpp.
 
 # hearth_select_simd_targets(<sources> <definitions>): drops from the list <sources> the units of
 # other processors, sets the flags of the rest, and names the targets kept in <definitions>.
@@ -12,7 +12,7 @@ function(hearth_select_simd_targets sources definitions)
     # At -O2, or with the use-after-scope checks, each of these files takes most of a minute.
     list(APPEND unit_flags -O1 -fno-sanitize-address-use-after-scope)
   elseif(HEARTH_SANITIZE STREQUAL "thread")
-    list(APPEND unit_flags -fno-sanitize=thread)
+    list(APPEND unit_flags -O1 -fno-sanitize=thread)
   endif()
 
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
@@ -39,6 +39,8 @@ function(hearth_select_simd_targets sources definitions)
       if(HEARTH_SANITIZE STREQUAL "thread")
         list(APPEND flags -fno-sanitize=thread)
       endif()
+    elseif(HEARTH_SANITIZE AND source MATCHES "^src/ops/")
+      set(flags -O0)  # many files, little time in them
     else()
       continue()
     endif()

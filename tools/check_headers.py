@@ -29,6 +29,9 @@ def includes_of(header):
 
 def heavy_includes(header):
     name = header.relative_to(INCLUDE).as_posix()
+    for quoted in re.findall(r'^\s*#\s*include\s*"([^"]+)"', header.read_text(), re.MULTILINE):
+        if not (INCLUDE / quoted).is_file():
+            yield f'{name}: includes "{quoted}", which is no public header'
     for included in includes_of(header):
         if included in ALLOWED_IN and ALLOWED_IN[included].fullmatch(name):
             continue
@@ -61,10 +64,8 @@ def main():
     compat = sorted((ROOT / "compat").rglob("*.h"))
     texts = headers + sorted(INCLUDE.rglob("*.inc"))
     problems = [line for text in texts for line in heavy_includes(text)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        for found in pool.map(compile_alone, headers):
-            problems += found
-        for found in pool.map(compile_alone, compat):
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for found in pool.map(compile_alone, headers + compat):
             problems += found
     summary = f"{len(headers) + len(compat)} headers"
     if UMBRELLA.is_file() and not problems:

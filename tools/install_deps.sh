@@ -5,6 +5,7 @@ set -euo pipefail
 packages=(
   build-essential cmake ninja-build ccache pkg-config   # build
   libdnnl-dev libopenblas-dev                           # libraries of the core
+  nlohmann-json3-dev zlib1g-dev                         # files: safetensors' JSON, gzip
   libgtest-dev libbenchmark-dev                         # tests and benchmarks
   clang-format python3                                  # checks
 )

@@ -19,15 +19,4 @@ g++ -std=c++20 -O2 -DNDEBUG -isystem "$torch/include" \
 for ((run = 0; run < runs; ++run)); do
   "$hearth_program" | sed 's/^/hearth /'
   "$work/peer" | sed 's/^/peer /'
-done | awk '
-  { key = $1 " " $2; if (!(key in best) || $3 < best[key]) best[key] = $3
-    if (!(key in median) || $4 < median[key]) median[key] = $4
-    if (!($2 in seen)) { seen[$2]; names[++count] = $2 } }
-  END {
-    printf "%-16s %10s %10s %7s %12s\n", "best times", "Hearth", "LibTorch", "ratio", "of medians"
-    for (i = 1; i <= count; ++i) {
-      n = names[i]
-      printf "%-16s %10.1f %10.1f %7.3f %12.3f\n", n, best["hearth " n], best["peer " n],
-             best["hearth " n] / best["peer " n], median["hearth " n] / median["peer " n]
-    }
-  }'
+done | awk -f "$root/bench/peer/ratio.awk" -v unit="best times" -v peer=LibTorch

@@ -7,7 +7,12 @@ namespace Reduction {}
 namespace autocast {}
 namespace autograd {}
 namespace cuda {}
+namespace data {}
+namespace enumtype {}
 namespace indexing {}
+namespace nn {}
+namespace optim {}
+namespace serialize {}
 }  // namespace hearth
 
 namespace c10 {
@@ -29,5 +34,10 @@ namespace Reduction = hearth::Reduction;
 namespace autocast = hearth::autocast;
 namespace autograd = hearth::autograd;
 namespace cuda = hearth::cuda;
+namespace data = hearth::data;
+namespace enumtype = hearth::enumtype;
 namespace indexing = hearth::indexing;
+namespace nn = hearth::nn;
+namespace optim = hearth::optim;
+namespace serialize = hearth::serialize;
 }  // namespace torch

@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 
-#include "autograd/demangle.h"
 #include "autograd/node.h"
+#include "hearth/demangle.h"
 
 namespace hearth::autograd {
 

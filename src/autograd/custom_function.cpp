@@ -4,10 +4,10 @@
 #include <typeinfo>
 
 #include "autograd/anomaly.h"
-#include "autograd/demangle.h"
 #include "autograd/engine.h"
 #include "autograd/saved_tensor.h"
 #include "autograd/state.h"
+#include "hearth/demangle.h"
 
 namespace hearth::autograd {
 

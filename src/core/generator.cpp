@@ -7,11 +7,15 @@
 #include "core/modes.h"
 #include "core/streams.h"
 #include "core/tensor_impl.h"
+#include "hearth/thread_state.h"
 #include "kernels/backend.h"
 
 namespace hearth {
 
 namespace {
+
+/// Stands for the CPU's default generator in this thread.
+thread_local const Generator* own_generator = nullptr;
 
 /// Philox numbers one launch uses up at most, as CUDA generators count them.
 constexpr uint64_t kOffsetStep = 4;
@@ -114,11 +118,19 @@ const Generator& default_generator(Device device) {
       (*all)[size_t(i)] = Generator(new_impl(Device(DeviceType::CUDA, DeviceIndex(i))));
     return all;
   }();
-  if (!device.is_cuda()) return cpu;
+  if (!device.is_cuda()) return own_generator ? *own_generator : cpu;
   const int index = device.has_index() ? device.index() : current_cuda_device();
   HEARTH_CHECK(index >= 0 && index < kMaxGpus, "no generator for device ", device);
   return gpus[size_t(index)];
 }
+
+GeneratorGuard::GeneratorGuard(Generator generator)
+    : generator_(std::move(generator)), former_(own_generator) {
+  HEARTH_CHECK(generator_.device().is_cpu(),
+               "GeneratorGuard needs a CPU generator, but got one of ", generator_.device());
+  own_generator = &generator_;
+}
+GeneratorGuard::~GeneratorGuard() { own_generator = former_; }
 
 void manual_seed(uint64_t seed) {
   reseed(*default_generator().impl(), seed);

@@ -4,83 +4,77 @@
 
 namespace hearth::fn {
 
-/// The larger one, NaN if either is; ties share the gradient.
-struct Larger {
+/// Which of two numbers is meant: the larger or the smaller.
+template <bool largest>
+struct Extreme {
   template <class V>
-  HEARTH_FN V value(V a, V b) const {
-    return maximum(a, b);
+  HEARTH_FN static auto beats(V a, V b) {
+    if constexpr (largest)
+      return a > b;
+    else
+      return a < b;
   }
   template <class V>
-  HEARTH_FN V grad_a(V g, V a, V b) const {
-    return select(a < b, 0, select(a == b, g / 2, g));
-  }
-  template <class V>
-  HEARTH_FN V grad_b(V g, V a, V b) const {
-    return select(b < a, 0, select(a == b, g / 2, g));
-  }
-};
-
-/// The smaller one, NaN if either is; ties share the gradient.
-struct Smaller {
-  template <class V>
-  HEARTH_FN V value(V a, V b) const {
-    return minimum(a, b);
-  }
-  template <class V>
-  HEARTH_FN V grad_a(V g, V a, V b) const {
-    return select(a > b, 0, select(a == b, g / 2, g));
-  }
-  template <class V>
-  HEARTH_FN V grad_b(V g, V a, V b) const {
-    return select(b > a, 0, select(a == b, g / 2, g));
+  HEARTH_FN static V best(V a, V b) {
+    if constexpr (largest)
+      return maximum(a, b);
+    else
+      return minimum(a, b);
   }
 };
 
-struct Maximum : Larger {
+/// The best of two, NaN if either is; ties share the gradient.
+template <bool largest>
+struct BestOfTwo : Extreme<largest> {
+  using Extreme<largest>::beats;
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    return this->best(a, b);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V a, V b) const {
+    return select(beats(b, a), 0, select(a == b, g / 2, g));
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V a, V b) const {
+    return select(beats(a, b), 0, select(a == b, g / 2, g));
+  }
+};
+struct Maximum : BestOfTwo<true> {
   static constexpr OpInfo info{.name = "maximum", .dtypes = dtypes::kRealAndBool};
 };
-struct Minimum : Smaller {
+struct Minimum : BestOfTwo<false> {
   static constexpr OpInfo info{.name = "minimum", .dtypes = dtypes::kRealAndBool};
 };
-struct ClampMin : Larger {
+struct ClampMin : BestOfTwo<true> {
   static constexpr OpInfo info{.name = "clamp_min", .dtypes = dtypes::kReal};
 };
-struct ClampMax : Smaller {
+struct ClampMax : BestOfTwo<false> {
   static constexpr OpInfo info{.name = "clamp_max", .dtypes = dtypes::kReal};
 };
 
-/// The larger one, of a number and NaN the number.
-struct Fmax {
-  static constexpr OpInfo info{.name = "fmax", .dtypes = dtypes::kRealAndBool};
+/// The best of two, of a number and NaN the number.
+template <bool largest>
+struct BestNumber : Extreme<largest> {
+  using Extreme<largest>::beats;
   template <class V>
   HEARTH_FN V value(V a, V b) const {
-    return select(isnan(a), b, select(isnan(b), a, maximum(a, b)));
+    return select(isnan(a), b, select(isnan(b), a, this->best(a, b)));
   }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return select((a > b) | isnan(b), g, select(a == b, g / 2, 0));
+    return select(beats(a, b) | isnan(b), g, select(a == b, g / 2, 0));
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return select((b > a) | (isnan(a) & !isnan(b)), g, select(a == b, g / 2, 0));
+    return select(beats(b, a) | (isnan(a) & !isnan(b)), g, select(a == b, g / 2, 0));
   }
 };
-
-/// The smaller one, of a number and NaN the number.
-struct Fmin {
+struct Fmax : BestNumber<true> {
+  static constexpr OpInfo info{.name = "fmax", .dtypes = dtypes::kRealAndBool};
+};
+struct Fmin : BestNumber<false> {
   static constexpr OpInfo info{.name = "fmin", .dtypes = dtypes::kRealAndBool};
-  template <class V>
-  HEARTH_FN V value(V a, V b) const {
-    return select(isnan(a), b, select(isnan(b), a, minimum(a, b)));
-  }
-  template <class V>
-  HEARTH_FN V grad_a(V g, V a, V b) const {
-    return select((a < b) | isnan(b), g, select(a == b, g / 2, 0));
-  }
-  template <class V>
-  HEARTH_FN V grad_b(V g, V a, V b) const {
-    return select((b < a) | (isnan(a) & !isnan(b)), g, select(a == b, g / 2, 0));
-  }
 };
 
 /// min(max(x, lo), hi); where x is a bound, they share the gradient.
@@ -121,28 +115,22 @@ struct ClampNumbers {
   }
 };
 
-struct ClampMinNumber {
-  static constexpr OpInfo info{.name = "clamp_min", .overload = "number", .dtypes = dtypes::kReal};
+template <bool largest>
+struct BoundByNumber : Extreme<largest> {
   template <class V>
-  HEARTH_FN V value(V x, V lo) const {
-    return maximum(x, lo);
+  HEARTH_FN V value(V x, V bound) const {
+    return this->best(x, bound);
   }
   template <class V>
-  HEARTH_FN V grad_a(V g, V x, V lo) const {
-    return select(x > lo, g, 0);
+  HEARTH_FN V grad_a(V g, V x, V bound) const {
+    return select(this->beats(x, bound), g, 0);
   }
 };
-
-struct ClampMaxNumber {
+struct ClampMinNumber : BoundByNumber<true> {
+  static constexpr OpInfo info{.name = "clamp_min", .overload = "number", .dtypes = dtypes::kReal};
+};
+struct ClampMaxNumber : BoundByNumber<false> {
   static constexpr OpInfo info{.name = "clamp_max", .overload = "number", .dtypes = dtypes::kReal};
-  template <class V>
-  HEARTH_FN V value(V x, V hi) const {
-    return minimum(x, hi);
-  }
-  template <class V>
-  HEARTH_FN V grad_a(V g, V x, V hi) const {
-    return select(x < hi, g, 0);
-  }
 };
 
 using Bounds = List<Maximum, Minimum, Fmax, Fmin, Clamp, ClampMin, ClampMax, ClampNumbers,

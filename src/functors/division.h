@@ -40,16 +40,20 @@ struct Reciprocal {
   }
 };
 
+/// What is left of a: its gradient is a's.
+struct Rest {
+  template <class V>
+  HEARTH_FN V grad_a(V g, V, V) const {
+    return g;
+  }
+};
+
 /// The remainder of a / b with the sign of a.
-struct Fmod {
+struct Fmod : Rest {
   static constexpr OpInfo info{.name = "fmod", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return fmod(a, b);
-  }
-  template <class V>
-  HEARTH_FN V grad_a(V g, V, V) const {
-    return g;
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
@@ -58,16 +62,12 @@ struct Fmod {
 };
 
 /// The remainder of a / b with the sign of b.
-struct Remainder {
+struct Remainder : Rest {
   static constexpr OpInfo info{.name = "remainder", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     const V rest = fmod(a, b);
     return select(((rest < 0) & (b > 0)) | ((rest > 0) & (b < 0)), rest + b, rest);
-  }
-  template <class V>
-  HEARTH_FN V grad_a(V g, V, V) const {
-    return g;
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {

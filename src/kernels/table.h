@@ -41,7 +41,8 @@ namespace hearth {
   X(Triangle)             \
   X(Scan)                 \
   X(Order)                \
-  X(Search)
+  X(Search)               \
+  X(FusedStep)
 
 #define HEARTH_DECLARE_KERNEL(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_KERNEL)

@@ -30,8 +30,7 @@ void resize_out(const Tensor& out, const Dims& wanted) {
 
 }  // namespace
 
-void check_no_internal_overlap(const Tensor& tensor) {
-  const TensorImpl& impl = impl_of(tensor);
+void check_no_internal_overlap(const TensorImpl& impl) {
   for (int d = 0; d < impl.dim; ++d)
     HEARTH_CHECK(impl.sizes_data()[d] <= 1 || impl.strides_data()[d] != 0,
                  "unsupported operation: more than one element of the written-to tensor refers to "
@@ -83,7 +82,7 @@ void check_outputs_apart(const Outputs& outputs) {
 
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
   check_castable(out, dtype);
-  check_no_internal_overlap(out);
+  check_no_internal_overlap(impl_of(out));
   resize_out(out, sizes);
 }
 
@@ -101,7 +100,7 @@ BoundOutputs::BoundOutputs(OpCall& call, const Infer& inferred) : call_(call) {
 
 void BoundOutputs::check(const Tensor& target, const Infer::Output& wanted) const {
   check_castable(target, wanted.dtype);
-  if (!call_.op.info->fills) check_no_internal_overlap(target);
+  if (!call_.op.info->fills) check_no_internal_overlap(impl_of(target));
   if (call_.binding == Binding::kInplace) check_inplace_shape(target, wanted.sizes);
 }
 

@@ -31,7 +31,7 @@ class BoundOutputs {
 /// Makes an out= tensor ready to take a result: checks dtype and overlap, resizes with a warning.
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype);
 /// Throws if writing to `tensor` would write some memory twice (an expanded tensor).
-void check_no_internal_overlap(const Tensor& tensor);
+void check_no_internal_overlap(const TensorImpl& tensor);
 /// Whether two tensors share memory without being the same view of it.
 bool partially_overlap(const TensorImpl& a, const TensorImpl& b);
 

@@ -9,6 +9,7 @@
 #include "ops/conv_shape.h"
 #include "ops/copy.h"
 #include "ops/define.h"
+#include "ops/memory_format.h"
 
 namespace hearth {
 
@@ -53,12 +54,9 @@ void launch_bias_gradient(const View& grad_out, const View& grad_bias, Ctx& ctx)
 
 /// An output in channels_last if one of the tensors it is made from is.
 void set_output(Infer& c, int i, const Dims& sizes, ScalarType dtype) {
-  c.set(i, sizes, dtype);
   bool channels_last = false;
   for (int k = 0; k < 3; ++k) channels_last |= c.has(k) && is_channels_last(c.in(k));
-  if (!channels_last) return;
-  c.out(i).strides = channels_last_strides(sizes);
-  c.out(i).has_strides = true;
+  set_in_format(c, i, sizes, dtype, channels_last);
 }
 
 /// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight; input and

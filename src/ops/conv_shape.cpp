@@ -164,12 +164,4 @@ Dims conv_sizes(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) {
   return sizes;
 }
 
-bool is_channels_last(const TensorImpl& tensor) {
-  if ((tensor.dim != 4 && tensor.dim != 5) || tensor.contiguous()) return false;
-  const Dims wanted = channels_last_strides(tensor.sizes());
-  for (size_t d = 0; d < size_t(tensor.dim); ++d)
-    if (tensor.sizes()[d] != 1 && tensor.strides()[d] != wanted[d]) return false;
-  return true;
-}
-
 }  // namespace hearth

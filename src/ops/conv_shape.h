@@ -25,8 +25,4 @@ void check_conv_types(const Tensor& input, const Tensor& weight, const Tensor& b
 /// The result's sizes.
 Dims conv_sizes(const ConvArgs& args, IntArrayRef input, IntArrayRef weight);
 
-/// Whether a tensor of four or five dimensions lies in channels_last order and not in the usual
-/// one.
-bool is_channels_last(const TensorImpl& tensor);
-
 }  // namespace hearth

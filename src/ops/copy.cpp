@@ -217,7 +217,7 @@ Tensor fill_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),
                " dimensions.");
-  check_no_internal_overlap(self);
+  check_no_internal_overlap(impl_of(self));
   return value.is_cpu() ? value : value.to(self.device(), value.scalar_type());
 }
 

@@ -69,6 +69,7 @@ struct Unfold {
   };
   static constexpr OpInfo info = view_info("unfold");
   static int64_t narrow(const Args& args, View& view) {
+    HEARTH_CHECK(view.dim < kMaxDims, "unfold: tensors have at most ", kMaxDims, " dimensions");
     int64_t stride = 1;
     if (view.dim > 0) {
       stride = view.strides[args.dim];

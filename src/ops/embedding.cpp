@@ -3,6 +3,7 @@
 #include "kernels/gather.h"
 #include "ops/copy.h"
 #include "ops/define.h"
+#include "ops/promote.h"
 
 namespace hearth {
 
@@ -91,14 +92,18 @@ struct Embedding {
   }
   static void grad(const Args& args, Grad& c) {
     const Tensor index = c.in(1);
-    Tensor g = c.grad();
+    // Rows that occur often are added up in more than half precision.
+    const ScalarType type = c.grad().scalar_type();
+    Tensor g = c.grad().to(wide_type(type));
     const int64_t rows = c.in_sizes(0)[0];
     if (args.scale_grad_by_freq) {
       const Tensor counts = zeros({rows}, g.options())
                                 .index_add(0, index.view({-1}), ones({index.numel()}, g.options()));
       g = g.div(counts.index_select(0, index.view({-1})).view(index.sizes()).unsqueeze(-1));
     }
-    c.set(0, invoke<EmbeddingBackward>({rows, args.padding_idx}, g.contiguous(), index).call());
+    const Tensor sums =
+        invoke<EmbeddingBackward>({rows, args.padding_idx}, g.contiguous(), index).call();
+    c.set(0, sums.to(type));
   }
 };
 

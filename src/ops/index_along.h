@@ -1,13 +1,8 @@
 #pragma once
 
-#include "core/op.h"
+#include "ops/plain_args.h"
 
 namespace hearth {
-
-struct DimArgs {
-  int64_t dim;
-  HEARTH_FIELDS(dim)
-};
 
 /// scatter and scatter_add: inputs self, index and src, the result like self.
 void infer_scatter(const DimArgs& args, Infer& c);

@@ -2,6 +2,7 @@
 #include "hearth/autograd.h"
 #include "kernels/cat.h"
 #include "ops/define.h"
+#include "ops/memory_format.h"
 #include "ops/promote.h"
 
 namespace hearth {
@@ -28,11 +29,13 @@ struct Cat {
     HEARTH_CHECK(first.dim > 0, "zero-dimensional tensor (at position 0) cannot be concatenated");
     Dims sizes(first.sizes());
     sizes[size_t(args.dim)] = 0;
+    bool channels_last = is_channels_last(first);
     for (int i = 0; i < c.inputs(); ++i) {
       const TensorImpl& in = c.in(i);
       if (is_skipped(in)) continue;
       HEARTH_CHECK(in.dim > 0, "zero-dimensional tensor (at position ", i,
                    ") cannot be concatenated");
+      channels_last &= is_channels_last(in);
       HEARTH_CHECK(in.dim == first.dim, "Tensors must have same number of dimensions: got ",
                    int(first.dim), " and ", int(in.dim));
       for (size_t d = 0; d < sizes.size(); ++d)
@@ -44,7 +47,7 @@ struct Cat {
       HEARTH_CHECK(!__builtin_add_overflow(sum, in.sizes()[size_t(args.dim)], &sum),
                    "cat(): the sizes of dimension ", args.dim, " add up to more than fits int64");
     }
-    c.set(0, sizes, first.dtype);
+    set_in_format(c, 0, sizes, first.dtype, channels_last);
   }
   static void launch(const Args& args, Launch& c) {
     CatParams params;

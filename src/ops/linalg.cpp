@@ -1,14 +1,13 @@
 #include "hearth/autograd.h"
 #include "kernels/matmul.h"
 #include "ops/composed_out.h"
+#include "ops/plain_args.h"
 #include "ops/promote.h"
 #include "ops/view_shape.h"
 
 namespace hearth {
 
 namespace {
-
-struct NoArgs {};
 
 /// Each operand is read for the other's gradient only.
 SlotSet factors_read(SlotSet needs, int a, int b) {
@@ -213,7 +212,7 @@ Tensor matmul_of(const Tensor& a, const Tensor& b) {
     // Rows of all batches against one matrix: one product.
     Dims sizes(a.sizes());
     sizes[sizes.size() - 1] = b.size(1);
-    if (a.size(-1) == b.size(0)) return a.reshape({-1, a.size(-1)}).mm(b).view(sizes);
+    if (a.size(-1) == b.size(0)) return a.flatten(0, -2).mm(b).view(sizes);
   }
   return batched_matmul(a, b);
 }
@@ -230,8 +229,7 @@ namespace {
 
 /// beta and alpha must fit the dtype that is computed in.
 double factor_of(const Scalar& factor, const Tensor& self) {
-  const ScalarType type = self.scalar_type();
-  return factor.stored_as(is_reduced_float(type) ? kFloat : type).toDouble();
+  return factor.stored_as(wide_type(self.scalar_type())).toDouble();
 }
 
 }  // namespace

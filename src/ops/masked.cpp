@@ -1,4 +1,5 @@
 // Operators that a mask steers, and those that take elements by their number.
+#include "autograd/state.h"
 #include "functors/arithmetic.h"
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"
@@ -47,6 +48,7 @@ Tensor& scatter_masked(Tensor& self, const Tensor& mask, const Tensor& source) {
   HEARTH_CHECK(self.scalar_type() == source.scalar_type(),
                "masked_scatter: expected self and source to have same dtypes but got",
                name_of(self.scalar_type()), " and ", name_of(source.scalar_type()));
+  autograd::check_inplace(self, source.requires_grad());  // whatever the mask says
   const Tensor chosen = mask.expand(self.sizes());
   const int64_t count = chosen.sum().item<int64_t>();
   HEARTH_CHECK(source.numel() >= count, "Number of elements of source < number of ones in mask");

@@ -4,12 +4,11 @@
 #include "ops/copy.h"
 #include "ops/define.h"
 #include "ops/formula.h"
+#include "ops/promote.h"
 
 namespace hearth {
 
 namespace {
-
-ScalarType statistics_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
 
 /// Throws unless input i is there for nothing or has one element per channel, in a dtype that goes
 /// with the input's.
@@ -53,14 +52,14 @@ struct BatchNormBackward {
       const bool saved = i >= 5;
       if (saved && !args.training) continue;
       check_channel(c, i, in, kNames[i - 2]);
-      HEARTH_CHECK(!saved || (c.has(i) && c.in(i).dtype == statistics_type(in.dtype)), info.name,
-                   ": ", kNames[i - 2], " is not what the forward pass saved");
+      HEARTH_CHECK(!saved || (c.has(i) && c.in(i).dtype == wide_type(in.dtype)), info.name, ": ",
+                   kNames[i - 2], " is not what the forward pass saved");
     }
   }
   static void infer(const Args& args, Infer& c) {
     check(args, c);
     const TensorImpl& in = c.in(1);
-    const ScalarType type = c.has(2) ? c.in(2).dtype : statistics_type(in.dtype);
+    const ScalarType type = c.has(2) ? c.in(2).dtype : wide_type(in.dtype);
     c.like(0, in);
     for (int i = 1; i < 3; ++i) c.set(i, Dims{in.sizes()[1]}, type);
     c.out(0).defined = args.grad_in;
@@ -167,7 +166,7 @@ struct BatchNorm {
                  in.sizes());
     c.like(0, in);
     for (int i = 1; i < 3; ++i)
-      c.set(i, Dims{args.training ? in.sizes()[1] : 0}, statistics_type(in.dtype));
+      c.set(i, Dims{args.training ? in.sizes()[1] : 0}, wide_type(in.dtype));
   }
   static void launch(const Args& args, Launch& c) {
     BatchNormParams params;

@@ -102,14 +102,13 @@ struct MedianOfAll {
   }
 };
 
-/// The median of nothing is NaN, of integers their lowest number.
+/// The median of nothing is NaN, converted for integers.
 template <class DimOp>
 Tensor median_of(const Tensor& self) {
   if (self.numel() > 0) return invoke<MedianOfAll<DimOp>>({}, self.reshape({-1})).call();
-  if (self.is_floating_point())
-    return full({}, std::numeric_limits<double>::quiet_NaN(), self.options());
-  const int bits = 8 * int(self.itemsize()) - 1;
-  return full({}, self.scalar_type() == kByte ? 0 : int64_t(-1) << bits, self.options());
+  const Tensor none =
+      full({}, std::numeric_limits<double>::quiet_NaN(), self.options().dtype(kDouble));
+  return none.to(self.scalar_type());
 }
 
 const Tensor& ordered(const char* op, const Tensor& self, bool bools = true) {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "hearth/autograd.h"
+#include "ops/memory_format.h"
 #include "ops/promote.h"
 #include "ops/window.h"
 
@@ -34,7 +35,7 @@ struct ConstantPad {
       HEARTH_CHECK(kept >= 0, "narrow(): length must be non-negative.");
       sizes[d] += args.pad[2 * i] + args.pad[2 * i + 1];
     }
-    c.set(0, sizes, in.dtype);
+    set_in_format(c, 0, sizes, in.dtype, is_channels_last(in));
   }
   static void launch(const Args& args, Launch& c) {
     View out = c.out(), in = c.in(0);
@@ -82,7 +83,7 @@ Tensor with_edges(const Tensor& self, const std::vector<int64_t>& pad, Edge edge
       result = result.index_select(
           d, places(edge, self.size(d), pad[2 * i], pad[2 * i + 1], self.device()));
   }
-  return result.is_same(self) ? self.clone() : result;
+  return result.is_same(self) ? self.clone() : result.contiguous(self.suggest_memory_format());
 }
 
 /// reflection_pad and replication_pad: names of their own, because autocast knows them.

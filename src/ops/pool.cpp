@@ -3,6 +3,7 @@
 #include "hearth/autograd.h"
 #include "ops/conv_shape.h"
 #include "ops/define.h"
+#include "ops/memory_format.h"
 #include "ops/pool_shape.h"
 
 namespace hearth {
@@ -51,13 +52,6 @@ View with_batch(const View& view) {
   return batch;
 }
 
-void set_like(Infer& c, int i, const Dims& sizes, ScalarType dtype, const TensorImpl& input) {
-  c.set(i, sizes, dtype);
-  if (!is_channels_last(input)) return;
-  c.out(i).strides = channels_last_strides(sizes);
-  c.out(i).has_strides = true;
-}
-
 /// The elements of each plane that indices (of max pooling) name.
 Tensor picked(const Tensor& planes, const Tensor& indices) {
   const int64_t dim = planes.dim();
@@ -81,7 +75,7 @@ struct PoolBackward {
                                .saves = is_max(kind) ? in_slot(1) : 0,
                                .optional = in_slot(1)};
   static void infer(const Args& args, Infer& c) {
-    set_like(c, 0, args.input_sizes, c.in(0).dtype, c.in(0));
+    set_in_format(c, 0, args.input_sizes, c.in(0).dtype, is_channels_last(c.in(0)));
   }
   static void launch(const Args& args, Launch& c) {
     PoolBackwardParams params;
@@ -117,8 +111,8 @@ struct Pool {
     Dims sizes(in.sizes());
     sizes[sizes.size() - 2] = shape.rows.out;
     sizes[sizes.size() - 1] = shape.columns.out;
-    set_like(c, 0, sizes, in.dtype, in);
-    if (is_max(kind)) set_like(c, 1, sizes, kLong, in);
+    set_in_format(c, 0, sizes, in.dtype, is_channels_last(in));
+    if (is_max(kind)) set_in_format(c, 1, sizes, kLong, is_channels_last(in));
   }
   static void launch(const Args& args, Launch& c) {
     PoolParams params;

@@ -35,6 +35,10 @@ void check_numbers(const PoolArgs& a) {
                  "pad should be at most half of effective kernel size, but got pad=", a.padding[d],
                  ", kernel_size=", a.kernel[d], " and dilation=", a.dilation[d]);
   }
+  HEARTH_CHECK(
+      a.padding[0] <= a.kernel[0] / 2 && a.padding[1] <= a.kernel[1] / 2,
+      "pad should be smaller than or equal to half of kernel size, but got padW = ", a.padding[1],
+      ", padH = ", a.padding[0], ", kW = ", a.kernel[1], ", kH = ", a.kernel[0]);
 }
 
 void check_dims(IntArrayRef sizes) {

@@ -3,13 +3,13 @@
 
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"
+#include "ops/plain_args.h"
 #include "ops/promote.h"
 
 namespace hearth {
 
 namespace {
 
-struct NoArgs {};
 struct Scales {
   Scalar beta, alpha;
   HEARTH_FIELDS(beta, alpha)

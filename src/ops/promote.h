@@ -8,6 +8,9 @@ namespace hearth {
 /// numbers.
 ScalarType result_type_of(Inputs inputs);
 
+/// What numbers of this dtype are added up in: float32 for half types, else the dtype itself.
+inline ScalarType wide_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
+
 /// The dtype a pointwise op computes in, by its Promote rule.
 ScalarType compute_type(const OpInfo& info, Inputs inputs);
 

@@ -29,16 +29,6 @@ struct Flip {
   static void grad(const Args& args, Grad& c) { c.set(0, invoke<Flip>(args, c.grad()).call()); }
 };
 
-DimSet flipped_dims(const Tensor& self, IntArrayRef dims) {
-  DimSet set;
-  for (int64_t dim : dims) {
-    const int64_t d = wrap_dim(dim, self.dim());
-    HEARTH_CHECK(!(set.bits >> d & 1u), "dim ", d, " appears multiple times in the list of dims");
-    set.bits |= 1u << d;
-  }
-  return set;
-}
-
 struct Roll {
   struct Args {
     Dims shifts;  // per dimension, from 0 to its size
@@ -139,7 +129,7 @@ Tensor triangle_indices(int64_t rows, int64_t columns, int64_t offset, const Ten
 }  // namespace
 
 HEARTH_DEFINE_METHOD(Tensor, flip, (IntArrayRef dims),
-                     invoke<Flip>({flipped_dims(self, dims)}, self).call())
+                     invoke<Flip>({dim_set(self, dims)}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, fliplr, (), flip_dim(self, "fliplr", 1))
 HEARTH_DEFINE_METHOD(Tensor, flipud, (), flip_dim(self, "flipud", 0))
 HEARTH_DEFINE_METHOD(Tensor, roll, (IntArrayRef shifts, IntArrayRef dims),

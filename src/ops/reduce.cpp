@@ -5,6 +5,7 @@
 #include "ops/define.h"
 #include "ops/reduce.h"
 #include "ops/scan.h"
+#include "ops/view_shape.h"
 
 namespace hearth {
 
@@ -12,13 +13,7 @@ uint32_t dim_mask(const Tensor& self, OptionalIntArrayRef dims) {
   const int64_t ndim = self.dim();
   const uint32_t all = (1u << ndim) - 1;
   if (!dims || dims->empty()) return all;
-  uint32_t mask = 0;
-  for (int64_t d : *dims) {
-    const int64_t wrapped = wrap_dim(d, ndim);
-    HEARTH_CHECK(!(mask >> wrapped & 1u), "dim ", wrapped,
-                 " appears multiple times in the list of dims");
-    mask |= 1u << wrapped;
-  }
+  const uint32_t mask = dim_set(self, *dims).bits;
   return ndim == 0 ? 0 : mask;
 }
 

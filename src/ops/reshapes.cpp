@@ -234,16 +234,21 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_si
   HEARTH_CHECK_AS(
       NotImplementedError, repeats.scalar_type() == kLong || repeats.scalar_type() == kInt,
       "\"repeat_interleave_cpu\" not implemented for '", name_of(repeats.scalar_type()), "'");
+  HEARTH_CHECK_AS(NotImplementedError, !repeats.is_meta(),
+                  "repeat_interleave: the result's size depends on data, which meta tensors lack");
   const Tensor counts = repeats.cpu().to(kLong).contiguous();
-  std::vector<int64_t> places;
+  const int64_t* const count = counts.data_ptr<int64_t>();
+  int64_t total = 0;
   for (int64_t i = 0; i < counts.numel(); ++i) {
-    const int64_t count = counts.data_ptr<int64_t>()[i];
-    HEARTH_CHECK(count >= 0, "repeats can not be negative");
-    places.insert(places.end(), size_t(count), i);
+    HEARTH_CHECK(count[i] >= 0, "repeats can not be negative");
+    HEARTH_CHECK(!__builtin_add_overflow(total, count[i], &total),
+                 "repeat_interleave: the repeats add up to more than fits int64");
   }
-  check_output_size(output_size, int64_t(places.size()));
-  const Tensor index = from_blob(places.data(), {int64_t(places.size())}, kLong);
-  return index.to(repeats.device(), repeats.scalar_type(), false, true);
+  check_output_size(output_size, total);
+  const Tensor index = empty({total}, kLong);
+  int64_t* place = index.data_ptr<int64_t>();
+  for (int64_t i = 0; i < counts.numel(); ++i) place = std::fill_n(place, count[i], i);
+  return index.to(repeats.device(), repeats.scalar_type());
 }
 
 std::vector<Tensor> broadcast_tensors(TensorList tensors) {

@@ -8,12 +8,11 @@
 #include "ops/define.h"
 #include "ops/dense.h"
 #include "ops/formula.h"
+#include "ops/promote.h"
 
 namespace hearth {
 
 namespace {
-
-ScalarType statistics_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
 
 /// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight, mean,
 /// rstd.
@@ -66,7 +65,7 @@ std::vector<Tensor> backward_formula(const RowNormBackward::Args& args, const Te
   const Dims sizes{shape.rows / shape.groups, shape.groups, shape.channels, shape.inner};
   constexpr int64_t kRow[] = {2, 3}, kOthers[] = {0, 3};
   const IntArrayRef row(kRow), others(kOthers);
-  const ScalarType type = statistics_type(input.scalar_type());
+  const ScalarType type = wide_type(input.scalar_type());
   const Tensor x = input.reshape(sizes).to(type), g = grad.reshape(sizes).to(type);
   const Tensor centred = shape.centered ? x.sub(x.mean(row, true)) : x;
   const Tensor rstd = centred.mul(centred).mean(row, true).add(args.eps).rsqrt();
@@ -97,17 +96,17 @@ struct RowNorm {
   using Args = RowNormArgs;
   static constexpr OpInfo info = facts;
   static void check_dtype(const Infer& c, int i) {
-    HEARTH_CHECK(!c.has(i) || c.in(i).dtype == statistics_type(c.in(0).dtype) ||
-                     c.in(i).dtype == c.in(0).dtype,
-                 "mixed dtype (CPU): expect parameter to have scalar type of Float, got ",
-                 name_of(c.in(i).dtype), " with an input of ", name_of(c.in(0).dtype));
+    HEARTH_CHECK(
+        !c.has(i) || c.in(i).dtype == wide_type(c.in(0).dtype) || c.in(i).dtype == c.in(0).dtype,
+        "mixed dtype (CPU): expect parameter to have scalar type of Float, got ",
+        name_of(c.in(i).dtype), " with an input of ", name_of(c.in(0).dtype));
   }
   static void infer(const Args& args, Infer& c) {
     check_dtype(c, 1);
     check_dtype(c, 2);
     const TensorImpl& in = c.in(0);
     c.set(0, in.sizes(), in.dtype);
-    for (int i = 1; i < 3; ++i) c.set(i, args.statistics, statistics_type(in.dtype));
+    for (int i = 1; i < 3; ++i) c.set(i, args.statistics, wide_type(in.dtype));
     c.out(1).defined = args.shape.centered;
   }
   static void launch(const Args& args, Launch& c) {
@@ -191,8 +190,9 @@ struct GroupNorm {
                         const Tensor& bias) {
     int64_t inner = 1;
     for (int64_t d = 2; d < input.dim(); ++d) inner *= input.size(d);
-    return std::get<0>(native_group_norm(input, weight, bias, input.size(0), input.size(1), inner,
-                                         args.num_groups, args.eps));
+    const Tensor out = std::get<0>(native_group_norm(
+        input, weight, bias, input.size(0), input.size(1), inner, args.num_groups, args.eps));
+    return out.contiguous(input.suggest_memory_format());
   }
 };
 
@@ -225,6 +225,7 @@ TensorTriple native_group_norm(const Tensor& input, const Tensor& weight, const 
                input.sizes(), " and num_groups=", group);
   HEARTH_CHECK(input.numel() == N * C * HxW, "native_group_norm: an input of sizes ", input.sizes(),
                " does not have ", N, " samples of ", C, " channels of ", HxW, " elements");
+  HEARTH_CHECK(HxW > 0, "Expected HxW to be greater than 0, got ", HxW);
   check_per_channel(weight, "weight", input, C);
   check_per_channel(bias, "bias", input, C);
   RowNormArgs args{{}, eps, Dims{N, group}};
@@ -250,8 +251,7 @@ Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor&
       wide ? std::numeric_limits<double>::epsilon() : double(std::numeric_limits<float>::epsilon());
   const RowNormArgs args = trailing_rows(input, normalized_shape, false, eps.value_or(smallest));
   check_same_shape(weight, "weight", normalized_shape);
-  const bool same =
-      !weight.defined() || weight.scalar_type() == statistics_type(input.scalar_type());
+  const bool same = !weight.defined() || weight.scalar_type() == wide_type(input.scalar_type());
   return std::get<0>(invoke<RowNorm<kRmsNorm>>(
                          args, input, same ? weight : weight.to(input.scalar_type()), Tensor())
                          .triple());

@@ -4,6 +4,7 @@
 
 #include "kernels/reduce.h"
 #include "ops/define.h"
+#include "ops/promote.h"
 #include "ops/reduce.h"
 
 namespace hearth {
@@ -48,7 +49,9 @@ struct VarOp {
       const Tensor out = c.out().reshape(kept), none = out.eq(0);
       grad = where(none, 0, grad.div(where(none, 1, out).mul(2)));
     }
-    const Tensor mean = in.sum_to_size(kept).div(reduced_count(in.sizes(), args.dim.bits));
+    const ScalarType type = in.scalar_type();
+    const Tensor sum = in.to(wide_type(type)).sum_to_size(kept);
+    const Tensor mean = sum.div(reduced_count(in.sizes(), args.dim.bits)).to(type);
     c.set(0, in.sub(mean).mul(grad.mul(2 / args.divisor(in.sizes()))));
   }
 };

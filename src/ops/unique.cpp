@@ -82,6 +82,9 @@ struct UniqueDim {
   static TensorTriple compute(const Args& args, const Tensor& tensor) {
     const Tensor slices = tensor.detach().transpose(0, *args.dim);
     const int64_t n = slices.size(0);
+    HEARTH_CHECK(n == 0 || slices.numel() > 0,
+                 "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
+                 "applied");
     const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
     Tensor order = arange(n, TensorOptions(kLong).device(tensor.device()));
     for (int64_t column = rows.size(1) - 1; column >= 0; --column)
@@ -203,8 +206,17 @@ HEARTH_DEFINE_METHOD(TensorTriple, unique_consecutive,
 Tensor searchsorted(const Tensor& sorted_sequence, const Tensor& self, bool out_int32, bool right,
                     std::optional<std::string_view> side, const std::optional<Tensor>& sorter) {
   check_rows(sorted_sequence, self);
-  const Tensor sorted =
-      sorter && sorter->defined() ? sorted_sequence.gather(-1, *sorter) : sorted_sequence;
+  const bool by_sorter = sorter && sorter->defined();
+  if (by_sorter) {
+    HEARTH_CHECK(sorter->sizes().equals(sorted_sequence.sizes()),
+                 "torch.searchsorted(): boundary and sorter must have the same size, but got "
+                 "boundary tensor ",
+                 sorted_sequence.sizes(), "and got sorter tensor ", sorter->sizes());
+    HEARTH_CHECK(sorter->scalar_type() == kLong,
+                 "torch.searchsorted(): sorter must be a tensor of long dtype but got dtype ",
+                 name_of(sorter->scalar_type()));
+  }
+  const Tensor sorted = by_sorter ? sorted_sequence.gather(-1, *sorter) : sorted_sequence;
   return search(sorted, self, out_int32, is_right(right, side));
 }
 Tensor searchsorted(const Tensor& sorted_sequence, const Scalar& self, bool out_int32, bool right,

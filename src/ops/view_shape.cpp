@@ -29,6 +29,16 @@ Dims infer_sizes(IntArrayRef wanted, int64_t numel) {
   return sizes;
 }
 
+DimSet dim_set(const Tensor& self, IntArrayRef dims) {
+  DimSet set;
+  for (int64_t dim : dims) {
+    const int64_t d = wrap_dim(dim, self.dim());
+    HEARTH_CHECK(!(set.bits >> d & 1u), "dim ", d, " appears multiple times in the list of dims");
+    set.bits |= 1u << d;
+  }
+  return set;
+}
+
 std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef wanted) {
   Dims result = Dims::uninitialized(wanted.size());
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end())

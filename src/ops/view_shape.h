@@ -9,6 +9,9 @@ namespace hearth {
 /// Fills in a -1; "shape '[2, -1]' is invalid for input of size 5" if the sizes do not fit.
 Dims infer_sizes(IntArrayRef wanted, int64_t numel);
 
+/// The dimensions as a set; naming one twice is an error.
+DimSet dim_set(const Tensor& self, IntArrayRef dims);
+
 /// The strides that show the same elements at other sizes, if there are any.
 std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef wanted);
 

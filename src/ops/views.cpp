@@ -4,17 +4,12 @@
 #include "hearth/autograd.h"
 #include "ops/copy.h"
 #include "ops/define.h"
+#include "ops/plain_args.h"
 #include "ops/view_shape.h"
 
 namespace hearth {
 
 namespace {
-
-struct NoArgs {};
-struct DimArgs {
-  int64_t dim;
-  HEARTH_FIELDS(dim)
-};
 
 struct Permute {
   struct Args {
@@ -192,16 +187,6 @@ Tensor view_as_dtype(const Tensor& self, ScalarType dtype) {
                    what, ", but got ", self.stride(d));
   }
   return invoke<ViewDtype>({dtype}, self).call();
-}
-
-DimSet dim_set(const Tensor& self, IntArrayRef dims) {
-  DimSet set;
-  for (int64_t dim : dims) {
-    const int64_t d = wrap_dim(dim, self.dim());
-    HEARTH_CHECK(!(set.bits >> d & 1u), "dim ", d, " appears multiple times in the list of dims");
-    set.bits |= 1u << d;
-  }
-  return set;
 }
 
 Tensor permute_checked(const Tensor& self, IntArrayRef dims) {

@@ -9,6 +9,7 @@
 #include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 
@@ -39,23 +40,6 @@ inline void expect_values(const Tensor& tensor, const std::vector<double>& wante
   for (size_t i = 0; i < got.size(); ++i)
     EXPECT_NEAR(got[i], wanted[i], tolerance) << "element " << i;
 }
-
-/// What `call` throws; empty if nothing.
-template <class Call>
-std::string message_of(Call&& call) {
-  try {
-    call();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return {};
-}
-
-#define EXPECT_THROWS_WITH(statement, text)                                              \
-  do {                                                                                   \
-    const std::string message = ::hearth::testing::message_of([&] { statement; });       \
-    EXPECT_NE(message.find(text), std::string::npos) << "it says: \"" << message << '"'; \
-  } while (false)
 
 /// Collects this thread's warnings while it lives.
 class Warnings {

@@ -177,46 +177,62 @@ F sample() {
   return f;
 }
 
+/// One formula's arguments: `count` rows of numbers of T.
+template <class T>
+using Rows = std::vector<std::vector<Stored<T>>>;
+
+template <class T>
+Rows<T> rows_of_inputs(int count, bool extremes) {
+  Rows<T> rows;
+  for (unsigned k = 0; k < unsigned(count); ++k) {
+    const auto values = inputs<T>(k + 1, extremes);
+    rows.emplace_back(values.begin(), values.end());
+  }
+  return rows;
+}
+
+/// What a table's kernel makes of the rows; of a test in bytes.
+template <class Out, class T>
+std::vector<Out> computed(const cpu::PointwiseTable& table, PointwiseParams p, Rows<T>& rows) {
+  std::vector<Out> out(rows[0].size());
+  p.out.data = out.data();
+  for (size_t k = 0; k < rows.size(); ++k) p.in[k].data = rows[k].data();
+  cpu::run_with(table, p);
+  return out;
+}
+
+template <class T, class Out>
+void expect_close(const char* name, int which, bool as_bool, const Rows<T>& in,
+                  const std::vector<Out>& out, const std::vector<long double>& exact) {
+  for (size_t i = 0; i < out.size(); ++i) {
+    const bool same = as_bool ? out[i] == Out(exact[i] != 0) : close(out[i], exact[i]);
+    ASSERT_TRUE(same) << name << " formula " << which << " dtype " << int(dtype_of<T>) << ": "
+                      << double(out[i]) << " instead of " << double(exact[i]) << " at "
+                      << double(in[0][i]) << ", " << double(in[in.size() > 1 ? 1 : 0][i]) << ", "
+                      << double(in.back()[i]);
+  }
+}
+
 /// Compares one formula over T on one table with the reference.
 template <class F, int which, class T>
 void check_formula(const cpu::PointwiseTable& table) {
   constexpr int count = fn::operands<F, which>;
   const F f = sample<F>();
-  std::vector<std::vector<Stored<T>>> in;
-  for (unsigned k = 0; k < unsigned(count); ++k) {
-    const auto values = inputs<T>(k + 1, which == 0);
-    in.emplace_back(values.begin(), values.end());
-  }
-  using R = Reference<Stored<T>>;
-  const size_t n = in[0].size();
+  Rows<T> in = rows_of_inputs<T>(count, which == 0);
   constexpr bool is_test = which == 0 && F::info.promote == Promote::kToBool;
   using Out = std::conditional_t<is_test, uint8_t, Stored<T>>;
-  std::vector<Out> out(n);
-  std::vector<Operand> operands;
-  for (auto& values : in) operands.push_back(operand(values.data(), dtype_of<T>, {1}));
-  const auto p = params(f, Formula(which), dtype_of<T>, {int64_t(n)},
-                        operand(out.data(), is_test ? kBool : dtype_of<T>, {1}), operands);
-  cpu::run_with(table, p);
-  for (size_t i = 0; i < n; ++i) {
-    const auto exact =
-        [&] {
-          if constexpr (count == 1)
-            return fn::evaluate<which>(f, R(in[0][i]));
-          else if constexpr (count == 2)
-            return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]));
-          else if constexpr (count == 3)
-            return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]), R(in[2][i]));
-          else
-            return fn::evaluate<which>(f, R(in[0][i]), R(in[1][i]), R(in[2][i]), R(in[3][i]));
-        }()
-            .v;
-    const bool same =
-        is_test || std::is_same_v<T, bool> ? out[i] == Out(exact != 0) : close(out[i], exact);
-    ASSERT_TRUE(same) << F::info.name << " formula " << which << " dtype " << int(dtype_of<T>)
-                      << ": " << double(out[i]) << " instead of " << double(exact) << " at "
-                      << double(in[0][i]) << ", " << double(in[count > 1 ? 1 : 0][i]) << ", "
-                      << double(in[count - 1][i]);
-  }
+  const int64_t n = int64_t(in[0].size());
+  const auto p = params(f, Formula(which), dtype_of<T>, {n},
+                        operand(nullptr, is_test ? kBool : dtype_of<T>, {1}),
+                        std::vector<Operand>(size_t(count), operand(nullptr, dtype_of<T>, {1})));
+  const std::vector<Out> out = computed<Out, T>(table, p, in);
+  using R = Reference<Stored<T>>;
+  std::vector<long double> exact;
+  for (size_t i = 0; i < size_t(n); ++i)
+    exact.push_back([&]<size_t... k>(std::index_sequence<k...>) {
+      return fn::evaluate<which>(f, R(in[k][i])...).v;
+    }(std::make_index_sequence<size_t(count)>()));
+  expect_close<T>(F::info.name, which, is_test || std::is_same_v<T, bool>, in, out, exact);
 }
 
 template <class F, int which, class T>

@@ -1,14 +1,11 @@
 #include <gtest/gtest.h>
 
 #include "hearth/cuda.h"
+#include "tests/ops/index_rows.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
 namespace {
-
-Input indices(std::vector<int64_t> sizes, int64_t below) {
-  return {std::move(sizes), Draw::kIndex, below};
-}
 
 Row gather_row() {
   Row row;

@@ -196,5 +196,17 @@ TEST(Join, ComplexTensors) {
   EXPECT_EQ(cat(Tensors{x, ones({1})}).sum().item<complex<double>>(), complex<double>(3, 4));
 }
 
+TEST(Join, ChannelsLastStays) {
+  const auto image = [](int64_t channels) {
+    return ones({2, channels, 3, 3}).contiguous(MemoryFormat::ChannelsLast);
+  };
+  EXPECT_TRUE(cat({image(4), image(2)}, 1).is_contiguous(MemoryFormat::ChannelsLast));
+  EXPECT_TRUE(cat({image(4), ones({2, 4, 3, 3})}, 0).is_contiguous());
+  for (const char* mode : {"constant", "reflect"})
+    EXPECT_TRUE(pad(image(3), {1, 1, 1, 1}, mode).is_contiguous(MemoryFormat::ChannelsLast))
+        << mode;
+  EXPECT_TRUE(group_norm(image(4), 2).is_contiguous(MemoryFormat::ChannelsLast));
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -2,15 +2,14 @@
 
 #include "hearth/autograd.h"
 #include "hearth/stream.h"
+#include "tests/ops/index_rows.h"
 #include "tests/support/op_table.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
 
 Input mask(std::vector<int64_t> sizes) { return {std::move(sizes), Draw::kBool}; }
-Input indices(std::vector<int64_t> sizes, int64_t below) {
-  return {std::move(sizes), Draw::kIndex, below};
-}
 
 Row masked_fill_row() {
   Row row;
@@ -238,6 +237,20 @@ TEST(Embedding, OneHotFindsTheNumberOfClasses) {
 
 TEST(Masked, TakeCountsFromTheEndToo) {
   EXPECT_EQ(arange(6).view({2, 3}).take(full({1}, -1, kLong)).item<int64_t>(), 5);
+}
+
+TEST(Masked, ScatterChecksWhateverTheMaskSays) {
+  const Tensor leaf = ones({2}).requires_grad_();
+  EXPECT_THROWS_WITH(leaf.masked_scatter_(zeros({2}, kBool), ones({2})),
+                     "a leaf Variable that requires grad is being used in an in-place operation.");
+}
+
+TEST(Masked, EmbeddingAddsUpManyRowsOfHalves) {
+  for (const ScalarType type : {kHalf, kBFloat16}) {
+    const Tensor weight = zeros({2, 1}, type).requires_grad_();
+    embedding(weight, zeros({1000}, kLong)).sum().backward();
+    EXPECT_EQ(weight.grad()[0][0].item<double>(), 1000);
+  }
 }
 
 }  // namespace

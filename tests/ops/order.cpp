@@ -5,7 +5,9 @@
 #include <numeric>
 
 #include "hearth/indexing.h"
+#include "hearth/tensor_literal.h"
 #include "tests/ops/fold.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -342,6 +344,18 @@ TEST(Order, OutForms) {
   kthvalue_out(values, indices, x, 2);
   EXPECT_EQ(values.item<float>(), 1);
   EXPECT_TRUE(x.msort().equal(x));
+}
+
+TEST(Order, SortersAndSlicesAreChecked) {
+  const Tensor x = tensor({3.0, 1.0, 2.0}), value = tensor({1.5});
+  const auto by = [&](const Tensor& sorter) {
+    return searchsorted(x, value, false, false, {}, sorter);
+  };
+  EXPECT_EQ(by(tensor({1, 2, 0}, kLong)).item<int64_t>(), 1);
+  EXPECT_THROWS_WITH(by(tensor({1, 2}, kLong)), "boundary and sorter must have the same size");
+  EXPECT_THROWS_WITH(by(tensor({1, 2, 0}, kInt)), "sorter must be a tensor of long dtype");
+  EXPECT_THROWS_WITH(unique_dim(ones({3, 0}), 0), "There are 0 sized dimensions");
+  EXPECT_THROWS_WITH(group_norm(ones({2, 4, 0}), 2), "Expected HxW to be greater than 0, got 0");
 }
 
 }  // namespace

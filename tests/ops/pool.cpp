@@ -4,7 +4,9 @@
 #include <limits>
 
 #include "hearth/autograd.h"
+#include "hearth/stream.h"
 #include "tests/support/op_table.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -382,6 +384,22 @@ TEST(Pool, ANanIsTheMaximum) {
     const Tensor low = full({1, 2, 2}, -INFINITY).to(device, kFloat);
     EXPECT_EQ(std::get<1>(max_pool2d_with_indices(low, 2)).item<int64_t>(), 0);
   }
+}
+
+TEST(Pooling, WindowsWithoutElements) {
+  for (const Device device : devices()) {
+    // The window of dilation 4 begins before the only column and goes on behind it.
+    const Tensor x = ones({1, 2, 3, 3}, TensorOptions(kDouble).device(device)).requires_grad_();
+    const auto [largest, places] = max_pool2d_with_indices(x, 2, 1, 1, 4);
+    EXPECT_TRUE(largest.isneginf().all().item<bool>()) << device;
+    EXPECT_TRUE(places.lt(9).logical_and(places.ge(0)).all().item<bool>()) << device;
+    largest.sum().backward();
+    EXPECT_EQ(x.grad().sizes().vec(), x.sizes().vec());
+  }
+  EXPECT_THROWS_WITH(
+      max_pool2d(ones({1, 1, 3, 3}), 2, 1, 2, 4),
+      "pad should be smaller than or equal to half of kernel size, but got padW = 2, "
+      "padH = 2, kW = 2, kH = 2");
 }
 
 }  // namespace

@@ -397,5 +397,11 @@ TEST(Products, PowersOfMatrices) {
   EXPECT_TRUE(full({2, 3}, NAN).addr(ones({2}), ones({3}), 0).equal(ones({2, 3})));
 }
 
+TEST(Products, OverNothingAreZero) {
+  const Tensor rows = ones({2, 3, 0});
+  EXPECT_TRUE(rows.matmul(ones({0, 4})).equal(zeros({2, 3, 4})));
+  EXPECT_TRUE(linear(rows, ones({4, 0})).equal(zeros({2, 3, 4})));
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hearth/autograd.h"
+#include "hearth/tensor_literal.h"
 #include "tests/support/view_rows.h"
 
 namespace hearth::testing {
@@ -265,6 +266,13 @@ TEST(Grids, MeshesAndProducts) {
   EXPECT_EQ(ones({2}, kLong).new_full({2}, 1.5).sum().item<int64_t>(), 2);
   EXPECT_EQ(x.new_ones({2}, kInt).scalar_type(), kInt);
   EXPECT_TRUE(ones({2}).isclose(ones({2}).add(1e-7)).all().item<bool>());
+}
+
+TEST(Reshapes, RepeatsThatDoNotFitAreErrors) {
+  EXPECT_THROW(repeat_interleave(tensor({INT64_MAX, int64_t{1}})), Error);
+  EXPECT_THROW(repeat_interleave(tensor({int64_t{1} << 58})), Error);
+  EXPECT_THROW(repeat_interleave(ones({2}, TensorOptions(kLong).device(kMeta))),
+               NotImplementedError);
 }
 
 }  // namespace

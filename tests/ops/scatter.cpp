@@ -4,14 +4,11 @@
 
 #include "hearth/autograd.h"
 #include "hearth/stream.h"
+#include "tests/ops/index_rows.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
 namespace {
-
-Input indices(std::vector<int64_t> sizes, int64_t below) {
-  return {std::move(sizes), Draw::kIndex, below};
-}
 
 /// Every index in its own column, so that no place is written twice.
 Row scatter_row(std::string name, std::string_view reduce) {

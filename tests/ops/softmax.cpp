@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "hearth/operators.h"
 #include "tests/support/op_table.h"
@@ -12,14 +13,24 @@ namespace {
 /// The reference along dimension `dim` (counted from the end if negative).
 Array softmax_reference(const Array& in, int64_t dim, bool log) {
   const size_t d = size_t(dim < 0 ? dim + int64_t(in.sizes.size()) : dim);
+  struct Line {
+    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
+  };
+  std::map<int64_t, Line> lines;  // by the number of their first element
+  const auto line_of = [&](Position q) {
+    q[d] = 0;
+    const auto [found, fresh] = lines.try_emplace(linear_of(q, in.sizes));
+    Line& line = found->second;
+    if (!fresh) return line;
+    for (q[d] = 0; q[d] < in.sizes[d]; ++q[d]) line.largest = std::fmax(line.largest, at(in, q));
+    for (q[d] = 0; q[d] < in.sizes[d]; ++q[d]) line.sum += std::exp(at(in, q) - line.largest);
+    return line;
+  };
   return build(in.sizes, [&](const Position& p) {
     if (p.empty()) return log ? 0.0 : 1.0;
-    double largest = -std::numeric_limits<double>::infinity(), sum = 0;
-    Position q = p;
-    for (q[d] = 0; q[d] < in.sizes[d]; ++q[d]) largest = std::fmax(largest, at(in, q));
-    for (q[d] = 0; q[d] < in.sizes[d]; ++q[d]) sum += std::exp(at(in, q) - largest);
-    const double shifted = at(in, p) - largest;
-    return log ? shifted - std::log(sum) : std::exp(shifted) / sum;
+    const Line line = line_of(p);
+    const double shifted = at(in, p) - line.largest;
+    return log ? shifted - std::log(line.sum) : std::exp(shifted) / line.sum;
   });
 }
 

@@ -263,5 +263,12 @@ TEST(Statistics, TruthOverNoDimensionsIsThatOfEachElement) {
   EXPECT_TRUE(all_out(out, ones({3})).item<bool>());
 }
 
+TEST(Statistics, GradientsOfManyHalves) {
+  const Tensor x = arange(70000).remainder(2).add(1).to(kHalf).requires_grad_();
+  x.std().backward();
+  EXPECT_TRUE(x.grad().isfinite().all().item<bool>());
+  EXPECT_NEAR(x.grad()[1].item<double>(), 1.43e-5, 1e-6);  // PyTorch has this value
+}
+
 }  // namespace
 }  // namespace hearth::testing

@@ -35,6 +35,51 @@ def batch_norm(training):
     return call
 
 
+def step_of(lists, step):
+    """A step over lists of parameters, gradients and state; what it made of all but the gradients."""
+    def call(*inputs):
+        count = len(inputs) // lists
+        split = [[x.detach().clone() for x in inputs[i * count:(i + 1) * count]]
+                 for i in range(lists)]
+        with torch.no_grad():
+            step(*split)
+        return split[0] + [x for state in split[2:] for x in state]
+
+    return call
+
+
+def fused_sgd(params, grads, buffers=(), momentum=0, decay=0.1, flip=False, first=False):
+    torch._fused_sgd_(params, grads, buffers, weight_decay=decay, momentum=momentum, lr=0.3,
+                      dampening=0.3 if momentum else 0, nesterov=flip, maximize=flip,
+                      is_first_step=first)
+
+
+def fused_adam(step, maximize):
+    def call(params, grads, means, squares, largest=()):
+        steps = [torch.tensor(3.0) for _ in params]
+        step(params, grads, means, squares, largest, steps, lr=0.3, beta1=0.7, beta2=0.9,
+             weight_decay=0.1, eps=1e-2, amsgrad=len(largest) > 0, maximize=maximize)
+
+    return call
+
+
+def fused_adagrad(params, grads, sums):
+    torch._fused_adagrad_(params, grads, sums, [torch.tensor(3.0) for _ in params], lr=0.3,
+                          lr_decay=0.2, weight_decay=0.1, eps=1e-2, maximize=False)
+
+
+def rmsprop(centered, momentum):
+    def call(params, grads, squares, *state):
+        means = state[0] if centered else []
+        buffers = state[-1] if momentum else []
+        torch.optim._functional.rmsprop(
+            params, grads, squares, means, buffers, [torch.tensor(0.0) for _ in params],
+            foreach=False, lr=0.3, alpha=0.6, eps=1e-2, weight_decay=0.1, momentum=momentum,
+            centered=centered)
+
+    return call
+
+
 def losses(function, **arguments):
     def call(*inputs):
         return [function(*inputs, reduction=r, **arguments) for r in ("none", "mean", "sum")]
@@ -279,6 +324,16 @@ CALLS = {
     "softsign": torch.nn.functional.softsign,
     "glu": lambda x: torch.nn.functional.glu(x, -1),
     "glu_first": lambda x: torch.nn.functional.glu(x, 0),
+    "fused_sgd": step_of(2, fused_sgd),
+    "fused_sgd_nesterov": step_of(3, lambda p, g, b: fused_sgd(p, g, b, 0.8, flip=True)),
+    "fused_sgd_first": step_of(3, lambda p, g, b: fused_sgd(p, g, b, 0.8, 0, first=True)),
+    "fused_adam": step_of(4, fused_adam(torch._fused_adam_, True)),
+    "fused_adamw_amsgrad": step_of(5, fused_adam(torch._fused_adamw_, False)),
+    "fused_adagrad": step_of(3, fused_adagrad),
+    "fused_rmsprop": step_of(3, rmsprop(False, 0)),
+    "fused_rmsprop_momentum": step_of(4, rmsprop(False, 0.7)),
+    "fused_rmsprop_centered": step_of(4, rmsprop(True, 0)),
+    "fused_rmsprop_centered_momentum": step_of(5, rmsprop(True, 0.7)),
     "arange": lambda x: torch.arange(2, 2 + 3 * len(x), 3, dtype=x.dtype),
     "linspace": lambda x: torch.linspace(-1, 2, len(x), dtype=x.dtype),
 }

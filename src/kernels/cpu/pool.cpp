@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/parallel_for.h"
+#include "kernels/cpu/pointwise_table.h"
 #include "kernels/cpu/strided.h"
 
 namespace hearth::cpu {
@@ -83,10 +84,12 @@ class PoolLoops {
   void max_row(const T* in, int64_t row, T* out, int64_t* places) const {
     const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                           : std::numeric_limits<T>::lowest();
-    const int64_t top = s_.rows.first(row) * s_.columns.in;
+    // A window may have no element; its place is then the nearest one.
+    const int64_t top = std::min(s_.rows.first(row), s_.rows.in - 1) * s_.columns.in;
     std::fill_n(out, s_.columns.out * inner_, lowest);
     for (int64_t j = 0; j < s_.columns.out; ++j)
-      std::fill_n(places + j * inner_, inner_, top + s_.columns.first(j));
+      std::fill_n(places + j * inner_, inner_,
+                  top + std::min(s_.columns.first(j), s_.columns.in - 1));
     for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); h += s_.rows.dilation) {
       const int64_t line = h * s_.columns.in;
       for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
@@ -194,8 +197,6 @@ void with_type(ScalarType dtype, const F& f) {
   }
 }
 
-ScalarType compute_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
-
 void copy_unless_same(const View& from, const View& to, Ctx& ctx) {
   if (from.data != to.data) copy(from, to, ctx);
 }
@@ -204,7 +205,7 @@ void copy_unless_same(const View& from, const View& to, Ctx& ctx) {
 
 void run(const PoolParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
-  const ScalarType dtype = compute_type(params.in.dtype);
+  const ScalarType dtype = lane_dtype(params.in.dtype);
   const Layout layout(params.in);
   PoolParams p = params;
   p.in = layout.fitted(params.in, dtype, ctx);
@@ -218,7 +219,7 @@ void run(const PoolParams& params, Ctx& ctx) {
 
 void run(const PoolBackwardParams& params, Ctx& ctx) {
   if (params.grad_in.numel == 0) return;
-  const ScalarType dtype = compute_type(params.grad_in.dtype);
+  const ScalarType dtype = lane_dtype(params.grad_in.dtype);
   const Layout layout(params.grad_in);
   PoolBackwardParams p = params;
   p.grad_out = layout.fitted(params.grad_out, dtype, ctx);

@@ -28,9 +28,7 @@ template <class T>
 struct StatisticsOp {
   static constexpr int kInputs = 1, kOutputs = 0, kChains = 4;
   using C = Register<T>;
-  struct State {
-    C mean, deviation, count;
-  };
+  using State = Moments<C>;
   const char* in;
   int64_t channel_stride;  // in bytes
   ChannelArgs<C> channels;
@@ -41,19 +39,9 @@ struct StatisticsOp {
 
   __device__ State start() const { return {0, 0, 0}; }
   __device__ void add(State& state, const int64_t (&offsets)[1], int64_t, int64_t channel) const {
-    const C value = to_register(*reinterpret_cast<const T*>(in + offsets[0])) - first_of(channel);
-    state.count += 1;
-    const C delta = value - state.mean;
-    state.mean += delta / state.count;
-    state.deviation += delta * (value - state.mean);
+    state.add(to_register(*reinterpret_cast<const T*>(in + offsets[0])) - first_of(channel));
   }
-  __device__ State merge(const State& a, const State& b) const {
-    if (b.count == 0) return a;
-    if (a.count == 0) return b;
-    const C count = a.count + b.count, delta = b.mean - a.mean, share = b.count / count;
-    return {a.mean + delta * share, a.deviation + b.deviation + delta * delta * a.count * share,
-            count};
-  }
+  __device__ State merge(const State& a, const State& b) const { return State::merged(a, b); }
   __device__ void store(int64_t channel, const int64_t (&)[1], const State& state) const {
     const C mean = state.mean + first_of(channel), variance = state.deviation / state.count;
     const C invstd = 1 / sqrt(variance + channels.eps);
@@ -140,7 +128,8 @@ void run_typed(const BatchNormParams& params, Ctx& ctx) {
 
 void run(const BatchNormParams& params, Ctx& ctx) {
   if (params.in.numel == 0) return;
-  with_floating(params.in.dtype, [&](auto element) { run_typed<decltype(element)>(params, ctx); });
+  with_floating("batch_norm", params.in.dtype,
+                [&](auto element) { run_typed<decltype(element)>(params, ctx); });
 }
 
 }  // namespace hearth::cuda

@@ -5,6 +5,8 @@
 #include "kernels/batch_norm.h"
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/error.h"
+#include "kernels/cuda/floating.h"
+#include "kernels/cuda/moments.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
 
 namespace hearth::cuda {
@@ -57,18 +59,6 @@ inline Loop elements_with_channel(Loop whole) {
 template <class C>
 C* channel_scratch(int64_t channels, int count, Ctx& ctx) {
   return static_cast<C*>(ctx.scratch(sizeof(C) * static_cast<size_t>(channels * count)));
-}
-
-/// Runs f<T> for the floating dtypes.
-template <class F>
-void with_floating(ScalarType dtype, F f) {
-  switch (dtype) {
-    case kFloat: return f(float{});
-    case kDouble: return f(double{});
-    case kHalf: return f(Half{});
-    case kBFloat16: return f(BFloat16{});
-    default: detail::fail<Error>("\"batch_norm\" not implemented for '", name_of(dtype), "'");
-  }
 }
 
 }  // namespace hearth::cuda

@@ -138,7 +138,8 @@ void run_typed(const BatchNormBackwardParams& params, Ctx& ctx) {
 
 void run(const BatchNormBackwardParams& params, Ctx& ctx) {
   if (params.in.sizes[1] == 0) return;
-  with_floating(params.in.dtype, [&](auto element) { run_typed<decltype(element)>(params, ctx); });
+  with_floating("batch_norm", params.in.dtype,
+                [&](auto element) { run_typed<decltype(element)>(params, ctx); });
 }
 
 }  // namespace hearth::cuda

@@ -65,22 +65,29 @@ struct EachArgs {
   Offsets<3> offsets;  // target, scores, losses
 };
 
+/// Calls f(offsets, label) for every target; a label below 0 is to be passed over.
+template <class F>
+__device__ void for_each_target(const EachArgs& args, const Picks& picks, const F& f) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
+    int64_t at[3];
+    args.offsets.find(i, at);
+    f(at, picks.label(at[0]));
+  }
+}
+
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     each_loss_kernel(const __grid_constant__ EachArgs args, const __grid_constant__ Picks picks,
                      const char* in, char* out) {
   using C = Register<T>;
-  const int64_t step = int64_t{gridDim.x} * kBlock;
-  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t at[3];
-    args.offsets.find(i, at);
-    const int64_t label = picks.label(at[0]);
+  for_each_target(args, picks, [&](const int64_t(&at)[3], int64_t label) {
     C loss = C(0);
     if (label >= 0)
       loss = -picks.weight_of<T>(label) *
              to_register(*reinterpret_cast<const T*>(in + at[1] + label * picks.class_stride));
     *reinterpret_cast<T*>(out + at[2]) = to_element<T>(loss);
-  }
+  });
 }
 
 template <class T>
@@ -118,16 +125,12 @@ __global__ void __launch_bounds__(kBlock)
     loss_gradient_kernel(const __grid_constant__ EachArgs args, const __grid_constant__ Picks picks,
                          const char* grad, const T* total_weight, char* grad_in) {
   using C = Register<T>;
-  const int64_t step = int64_t{gridDim.x} * kBlock;
-  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t at[3];
-    args.offsets.find(i, at);
-    const int64_t label = picks.label(at[0]);
-    if (label < 0) continue;
+  for_each_target(args, picks, [&](const int64_t(&at)[3], int64_t label) {
+    if (label < 0) return;
     C value = -picks.weight_of<T>(label) * to_register(*reinterpret_cast<const T*>(grad + at[2]));
     if (total_weight != nullptr) value /= to_register(*total_weight);
     *reinterpret_cast<T*>(grad_in + at[1] + label * picks.class_stride) = to_element<T>(value);
-  }
+  });
 }
 
 template <class T>
@@ -168,11 +171,12 @@ void run_typed(const NllLossBackwardParams& params, Ctx& ctx) {
 }  // namespace
 
 void run(const NllLossParams& params, Ctx& ctx) {
-  with_floating(params.in.dtype, [&](auto element) { run_typed<decltype(element)>(params, ctx); });
+  with_floating("nll_loss", params.in.dtype,
+                [&](auto element) { run_typed<decltype(element)>(params, ctx); });
 }
 
 void run(const NllLossBackwardParams& params, Ctx& ctx) {
-  with_floating(params.grad_in.dtype,
+  with_floating("nll_loss", params.grad_in.dtype,
                 [&](auto element) { run_typed<decltype(element)>(params, ctx); });
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/pool.h"
 
+#include <limits>
 #include <type_traits>
 
 #include "kernels/cuda/convert.h"
@@ -55,9 +56,14 @@ __global__ void __launch_bounds__(kBlock)
     max_kernel(Image<const T> in, Image<T> out, Image<int64_t> indices, PoolShape shape,
                Places places) {
   for_each_place(places, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
-    int64_t best_h = shape.rows.first(i), best_w = shape.columns.first(j);
-    auto best = to_register(in.at(n, c, best_h, best_w));
-    for (int64_t h = best_h; h < shape.rows.last(i); h += shape.rows.dilation)
+    // A window may have no element; its place is then the nearest one.
+    int64_t best_h = min(shape.rows.first(i), shape.rows.in - 1);
+    int64_t best_w = min(shape.columns.first(j), shape.columns.in - 1);
+    using Number = Register<T>;
+    Number best = std::numeric_limits<Number>::has_infinity
+                      ? -std::numeric_limits<Number>::infinity()
+                      : std::numeric_limits<Number>::lowest();
+    for (int64_t h = shape.rows.first(i); h < shape.rows.last(i); h += shape.rows.dilation)
       for (int64_t w = shape.columns.first(j); w < shape.columns.last(j);
            w += shape.columns.dilation) {
         const auto x = to_register(in.at(n, c, h, w));

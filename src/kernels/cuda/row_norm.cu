@@ -39,9 +39,7 @@ template <class T>
 struct RowStatisticsOp {
   static constexpr int kInputs = 1, kOutputs = 0, kChains = 4;
   using C = Register<T>;
-  struct State {
-    C mean, deviation, count;
-  };
+  using State = Moments<C>;
   const char* in;
   int64_t length;
   bool centered;
@@ -54,19 +52,9 @@ struct RowStatisticsOp {
   }
   __device__ State start() const { return {0, 0, 0}; }
   __device__ void add(State& state, const int64_t (&offsets)[1], int64_t, int64_t row) const {
-    const C value = to_register(*reinterpret_cast<const T*>(in + offsets[0])) - first_of(row);
-    state.count += 1;
-    const C delta = value - state.mean;
-    if (centered) state.mean += delta / state.count;
-    state.deviation += delta * (value - state.mean);
+    state.add(to_register(*reinterpret_cast<const T*>(in + offsets[0])) - first_of(row), centered);
   }
-  __device__ State merge(const State& a, const State& b) const {
-    if (b.count == 0) return a;
-    if (a.count == 0) return b;
-    const C count = a.count + b.count, delta = b.mean - a.mean, share = b.count / count;
-    return {a.mean + delta * share, a.deviation + b.deviation + delta * delta * a.count * share,
-            count};
-  }
+  __device__ State merge(const State& a, const State& b) const { return State::merged(a, b); }
   __device__ void store(int64_t row, const int64_t (&)[1], const State& state) const {
     const RowValues<C> values{state.mean + first_of(row),
                               1 / sqrt(state.deviation / state.count + eps)};
@@ -243,12 +231,14 @@ void run_typed(const RowNormBackwardParams& params, Ctx& ctx) {
 
 void run(const RowNormParams& params, Ctx& ctx) {
   if (params.in.numel == 0) return;
-  with_floating(params.in.dtype, [&](auto element) { run_typed<decltype(element)>(params, ctx); });
+  with_floating("row_norm", params.in.dtype,
+                [&](auto element) { run_typed<decltype(element)>(params, ctx); });
 }
 
 void run(const RowNormBackwardParams& params, Ctx& ctx) {
   if (params.in.numel == 0) return;
-  with_floating(params.in.dtype, [&](auto element) { run_typed<decltype(element)>(params, ctx); });
+  with_floating("row_norm", params.in.dtype,
+                [&](auto element) { run_typed<decltype(element)>(params, ctx); });
 }
 
 }  // namespace hearth::cuda

@@ -1,5 +1,6 @@
 #include "kernels/scan.h"
 
+#include <cstdlib>
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/cuda/convert.h"
@@ -114,7 +115,8 @@ template <class T, class Op>
 void launch_scan(const ScanParams& params, Ctx& ctx) {
   const ScanArgs args = scan_args(params);
   const NativeStream& stream = stream_of(ctx);
-  const bool side_by_side = args.step[0] != int64_t{sizeof(T)} && args.lines >= 4 * kBlock;
+  const bool side_by_side =
+      std::abs(args.step[0]) != int64_t{sizeof(T)} && args.lines >= 4 * kBlock;
   if (side_by_side || args.n <= 8)
     thread_kernel<T, Register<T>, Op>
         <<<grid_for(args.lines, stream), kBlock, 0, stream.stream>>>(args);

@@ -1,7 +1,7 @@
 #include "kernels/softmax.h"
 
 #include "kernels/cuda/convert.h"
-#include "kernels/cuda/error.h"
+#include "kernels/cuda/floating.h"
 #include "kernels/cuda/reduce_tiles.cuh"
 
 namespace hearth::cuda {
@@ -125,17 +125,6 @@ struct SoftmaxLoops {
   }
 };
 
-template <class F>
-void with_floating(ScalarType dtype, F f) {
-  switch (dtype) {
-    case kFloat: return f(float{});
-    case kDouble: return f(double{});
-    case kHalf: return f(Half{});
-    case kBFloat16: return f(BFloat16{});
-    default: detail::fail<Error>("\"softmax\" not implemented for '", name_of(dtype), "'");
-  }
-}
-
 template <class C>
 C* line_scratch(const Loop& kept, Ctx& ctx) {
   return static_cast<C*>(ctx.scratch(sizeof(C) * static_cast<size_t>(kept.numel())));
@@ -182,12 +171,14 @@ void run_typed(const SoftmaxBackwardParams& params, Ctx& ctx) {
 
 void run(const SoftmaxParams& params, Ctx& ctx) {
   if (params.in.numel == 0) return;
-  with_floating(params.in.dtype, [&](auto element) { run_typed<decltype(element)>(params, ctx); });
+  with_floating("softmax", params.in.dtype,
+                [&](auto element) { run_typed<decltype(element)>(params, ctx); });
 }
 
 void run(const SoftmaxBackwardParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
-  with_floating(params.out.dtype, [&](auto element) { run_typed<decltype(element)>(params, ctx); });
+  with_floating("softmax", params.out.dtype,
+                [&](auto element) { run_typed<decltype(element)>(params, ctx); });
 }
 
 }  // namespace hearth::cuda

@@ -1,10 +1,10 @@
-#include "autograd/demangle.h"
+#include "hearth/demangle.h"
 
 #include <cxxabi.h>
 
 #include <cstdlib>
 
-namespace hearth::autograd {
+namespace hearth {
 
 std::string demangle(const char* symbol) {
   int status = 0;
@@ -14,4 +14,4 @@ std::string demangle(const char* symbol) {
   return text;
 }
 
-}  // namespace hearth::autograd
+}  // namespace hearth

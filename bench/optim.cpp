@@ -1,0 +1,94 @@
+#include "hearth/optim/optim.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hearth/hearth.h"
+
+// One step of each optimizer over the parameters of ResNet-50 and over 200 small tensors:
+// peer/optim.sh compares them with PyTorch's. Prints "name best median" in microseconds; the
+// argument is the number of threads.
+
+namespace {
+
+using hearth::Tensor;
+using Tensors = std::vector<Tensor>;
+using namespace hearth::optim;
+
+void add(Tensors& params, hearth::IntArrayRef sizes) {
+  params.push_back(hearth::randn(sizes).requires_grad_());
+  params.back().mutable_grad() = hearth::randn(sizes);
+}
+
+void add_convolution(Tensors& params, int64_t in, int64_t out, int64_t kernel) {
+  add(params, {out, in, kernel, kernel});
+  add(params, {out});
+  add(params, {out});
+}
+
+/// 161 tensors, 25.6 million elements.
+Tensors resnet50() {
+  Tensors params;
+  add_convolution(params, 3, 64, 7);
+  int64_t in = 64, width = 64;
+  for (const int blocks : {3, 4, 6, 3}) {
+    for (int block = 0; block < blocks; ++block, in = 4 * width) {
+      add_convolution(params, in, width, 1);
+      add_convolution(params, width, width, 3);
+      add_convolution(params, width, 4 * width, 1);
+      if (block == 0) add_convolution(params, in, 4 * width, 1);
+    }
+    width *= 2;
+  }
+  add(params, {1000, 2048});
+  add(params, {1000});
+  return params;
+}
+
+Tensors small_tensors() {
+  Tensors params;
+  for (int i = 0; i < 100; ++i) {
+    add(params, {16, 16});
+    add(params, {16});
+  }
+  return params;
+}
+
+double time_step(Optimizer& optimizer) {
+  const auto start = std::chrono::steady_clock::now();
+  optimizer.step();
+  const auto end = std::chrono::steady_clock::now();
+  return std::chrono::duration<double, std::micro>(end - start).count();
+}
+
+void report(const std::string& name, Optimizer& optimizer, int rounds) {
+  for (int i = 0; i < 3; ++i) time_step(optimizer);
+  std::vector<double> times;
+  for (int i = 0; i < rounds; ++i) times.push_back(time_step(optimizer));
+  std::sort(times.begin(), times.end());
+  std::printf("%-16s %10.1f %10.1f\n", name.c_str(), times.front(), times[times.size() / 2]);
+}
+
+void report_all(const std::string& list, const Tensors& params, int rounds) {
+  const auto run = [&](const char* name, std::unique_ptr<Optimizer> optimizer) {
+    report(list + "_" + name, *optimizer, rounds);
+  };
+  run("sgd", std::make_unique<SGD>(params, SGDOptions(1e-6)));
+  run("momentum", std::make_unique<SGD>(params, SGDOptions(1e-6).momentum(0.9).weight_decay(1e-4)));
+  run("adam", std::make_unique<Adam>(params, AdamOptions(1e-6)));
+  run("adamw", std::make_unique<AdamW>(params, AdamWOptions(1e-6)));
+  run("rmsprop", std::make_unique<RMSprop>(params, RMSpropOptions(1e-6)));
+  run("adagrad", std::make_unique<Adagrad>(params, AdagradOptions(1e-6)));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  hearth::set_num_threads(argc > 1 ? std::stoi(argv[1]) : 1);
+  report_all("resnet50", resnet50(), 15);
+  report_all("small", small_tensors(), 300);
+}

@@ -1,0 +1,5 @@
+#pragma once
+
+#include "hearth/arg.h"
+
+#define TORCH_ARG HEARTH_ARG

@@ -1,0 +1,5 @@
+#pragma once
+
+#include "c10/namespaces.h"
+#include "hearth/data/datasets.h"
+#include "hearth/data/mnist.h"

@@ -1,0 +1,5 @@
+#pragma once
+
+#include "c10/namespaces.h"
+#include "hearth/nn/module.h"
+#include "torch/types.h"

@@ -1,0 +1,6 @@
+#pragma once
+
+#include "hearth/nn.h"
+#include "torch/arg.h"
+#include "torch/nn/pimpl.h"
+#include "torch/types.h"

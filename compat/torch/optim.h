@@ -1,0 +1,5 @@
+#pragma once
+
+#include "hearth/optim/optim.h"
+#include "torch/arg.h"
+#include "torch/types.h"

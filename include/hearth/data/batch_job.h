@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "hearth/data/workers.h"
+#include "hearth/tensor.h"
+
+namespace hearth::data::detail {
+
+/// Moves all tensors in a batch to pinned memory: in examples, lists, pairs, optionals, and
+/// whatever has pin_memory().
+template <class T>
+void pin_tensors(T& value) {
+  if constexpr (std::is_same_v<T, Tensor>) {
+    if (value.defined() && value.is_cpu()) value = value.pin_memory();
+  } else if constexpr (requires { value = value.pin_memory(); }) {
+    value = value.pin_memory();
+  } else if constexpr (requires { pin_tensors(value.begin()->second); }) {
+    for (auto& item : value) pin_tensors(item.second);
+  } else if constexpr (requires { pin_tensors(*value.begin()); }) {
+    for (auto& item : value) pin_tensors(item);
+  } else if constexpr (requires { value.has_value(); }) {
+    if (value) pin_tensors(*value);
+  } else if constexpr (requires { pin_tensors(value.first); }) {
+    pin_tensors(value.first);
+    pin_tensors(value.second);
+  } else if constexpr (requires { pin_tensors(value.data); }) {
+    pin_tensors(value.data);
+    if constexpr (requires { value.target; }) pin_tensors(value.target);
+  }
+}
+
+/// Asks a worker's dataset for a batch.
+template <class Dataset, class Batch, class BatchRequest>
+class BatchJob final : public Job {
+ public:
+  BatchJob(std::shared_ptr<const Epoch> epoch, size_t number,
+           const std::vector<std::unique_ptr<Dataset>>& datasets, BatchRequest&& request, bool pin)
+      : Job(std::move(epoch), number),
+        datasets_(datasets),
+        request_(std::move(request)),
+        pin_(pin) {}
+
+  std::optional<Batch> batch;
+
+ private:
+  static constexpr bool kHasIndices = std::is_convertible_v<const BatchRequest&, ArrayRef<size_t>>;
+
+  void make(size_t worker) override {
+    Dataset& dataset = *datasets_[worker < datasets_.size() ? worker : 0];
+    if constexpr (kHasIndices)
+      batch = dataset.get_batch(request_);
+    else
+      batch = dataset.get_batch(std::move(request_));
+    if (pin_ && batch) pin_tensors(*batch);
+  }
+
+  ArrayRef<size_t> indices() const override {
+    if constexpr (kHasIndices)
+      return request_;
+    else
+      return {};
+  }
+
+  const std::vector<std::unique_ptr<Dataset>>& datasets_;
+  BatchRequest request_;
+  bool pin_;
+};
+
+}  // namespace hearth::data::detail

@@ -1,0 +1,249 @@
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hearth/arg.h"
+#include "hearth/data/datasets.h"
+#include "hearth/data/samplers.h"
+#include "hearth/data/threads.h"
+
+namespace hearth::data::datasets {
+
+/// Reads data that lie in chunks: files, parts of files.
+template <class ExampleType_, class ChunkType_ = std::vector<ExampleType_>>
+class ChunkDataReader {
+ public:
+  using ChunkType = ChunkType_;
+  using BatchType = ChunkType_;
+  using ExampleType = ExampleType_;
+
+  virtual ~ChunkDataReader() = default;
+  /// Called by several threads if there are several preloaders.
+  virtual ChunkType read_chunk(size_t chunk_index) = 0;
+  virtual size_t chunk_count() = 0;
+  virtual void reset() = 0;
+};
+
+struct HEARTH_API ChunkDatasetOptions {
+  ChunkDatasetOptions() = delete;
+  ChunkDatasetOptions(size_t preloader_count, size_t batch_size, size_t cache_size = 2048,
+                      size_t cross_chunk_shuffle_count = 1);
+
+  /// Threads that read chunks.
+  HEARTH_ARG(size_t, preloader_count);
+  HEARTH_ARG(size_t, batch_size);
+  /// How many examples are read ahead before the threads wait.
+  HEARTH_ARG(size_t, cache_size) = 2048;
+  /// How many chunks are shuffled together.
+  HEARTH_ARG(size_t, cross_chunk_shuffle_count) = 1;
+};
+
+namespace detail {
+
+/// The examples that were read and not yet asked for.
+template <class Examples>
+class ChunkBuffer {
+ public:
+  explicit ChunkBuffer(const ChunkDatasetOptions& options) : options_(options) {}
+
+  /// A batch, the last one with fewer examples; nothing after it. Throws what a preloader threw.
+  std::optional<Examples> get() {
+    std::unique_lock lock(mutex_);
+    readable_.wait(
+        lock, [&] { return ended_ || !errors_.empty() || ready_.size() >= options_.batch_size(); });
+    if (!errors_.empty()) {
+      const std::exception_ptr error = errors_.front();
+      errors_.pop_front();
+      throw WorkerException(error, "in a preloader of chunks");
+    }
+    if (ready_.empty()) return std::nullopt;
+    Examples batch;
+    while (!ready_.empty() && batch.size() < options_.batch_size()) {
+      batch.push_back(std::move(ready_.front()));
+      ready_.pop_front();
+    }
+    lock.unlock();
+    writable_.notify_all();
+    return batch;
+  }
+
+  /// Adds a chunk's examples in the sampler's order, when there is room.
+  template <class Sampler>
+  void add(Examples examples, Sampler& sampler) {
+    std::unique_lock lock(mutex_);
+    writable_.wait(lock, [&] { return ended_ || ready_.size() < options_.cache_size(); });
+    if (ended_) return;
+    sampler.reset(examples.size());
+    while (const auto indices = sampler.next(examples.size()))
+      for (const size_t index : *indices) {
+        HEARTH_CHECK_AS(IndexError, index < examples.size(), "Index out of range");
+        ready_.push_back(std::move(examples[index]));
+      }
+    lock.unlock();
+    readable_.notify_all();
+  }
+  void add(std::exception_ptr error) {
+    {
+      const std::lock_guard lock(mutex_);
+      errors_.push_back(std::move(error));
+    }
+    readable_.notify_all();
+  }
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    readable_.notify_all();
+    writable_.notify_all();
+  }
+
+ private:
+  const ChunkDatasetOptions options_;
+  std::mutex mutex_;
+  std::condition_variable readable_, writable_;
+  std::deque<typename Examples::value_type> ready_;
+  std::deque<std::exception_ptr> errors_;
+  bool ended_ = false;
+};
+
+}  // namespace detail
+
+/// A dataset too large for memory: threads read chunks ahead, in the order of one sampler, and
+/// another one shuffles the examples of a chunk.
+template <class ChunkReader, class ChunkSampler = samplers::RandomSampler,
+          class ExampleSampler = samplers::RandomSampler>
+class ChunkDataset final
+    : public StatefulDataset<ChunkDataset<ChunkReader, ChunkSampler, ExampleSampler>,
+                             typename ChunkReader::BatchType, size_t> {
+ public:
+  using UnwrappedBatchType = typename ChunkReader::BatchType;
+  using BatchType = std::optional<UnwrappedBatchType>;
+  using BatchRequestType = size_t;
+  using ChunkSamplerType = ChunkSampler;
+  using ExampleSamplerType = ExampleSampler;
+  using Policy = std::function<void(UnwrappedBatchType&)>;
+
+  ChunkDataset(ChunkReader chunk_reader, ChunkSampler chunk_sampler, ExampleSampler example_sampler,
+               ChunkDatasetOptions options, Policy preprocessing_policy = Policy())
+      : chunk_reader_(std::move(chunk_reader)),
+        chunk_sampler_(std::move(chunk_sampler)),
+        example_sampler_(std::move(example_sampler)),
+        options_(options),
+        preprocessing_policy_(std::move(preprocessing_policy)) {}
+  ~ChunkDataset() override { stop(); }
+
+  BatchType get_batch(size_t batch_size) override {
+    HEARTH_CHECK(buffer_, "Dataset needs to call reset() before calling get_batch().");
+    HEARTH_CHECK(batch_size == options_.batch_size(),
+                 "The requested batch size does not match with the initialized batch size.\n"
+                 " The requested batch size is ",
+                 batch_size, ", while the dataset is created with batch size equal to ",
+                 options_.batch_size());
+    return buffer_->get();
+  }
+  BatchType get_batch() { return get_batch(options_.batch_size()); }
+  std::optional<size_t> size() const override { return std::nullopt; }
+  ChunkSamplerType& chunk_sampler() { return chunk_sampler_; }
+
+  /// Begins a new epoch, or goes on with the one that was loaded.
+  void reset() override {
+    stop();
+    if (!loaded_) {
+      chunk_reader_.reset();
+      chunk_sampler_.reset(chunk_reader_.chunk_count());
+    }
+    loaded_ = false;
+    buffer_ = std::make_unique<Buffer>(options_);
+    seed_ = data::detail::seed_of_epoch(epoch_++);
+    chunks_ = 0;
+    running_ = options_.preloader_count();
+    threads_.start(
+        running_, [this](size_t) { preload(); }, [this] { buffer_->end(); });
+  }
+  /// Which chunks were handed to preloaders.
+  void save(serialize::OutputArchive& archive) const override {
+    const std::lock_guard lock(mutex_);
+    chunk_sampler_.save(archive);
+  }
+  void load(serialize::InputArchive& archive) override {
+    const std::lock_guard lock(mutex_);
+    chunk_sampler_.load(archive);
+    loaded_ = true;
+  }
+
+ private:
+  using Buffer = detail::ChunkBuffer<UnwrappedBatchType>;
+
+  void stop() {
+    if (buffer_) {
+      const std::lock_guard lock(mutex_);
+      stopped_ = true;
+      buffer_->end();
+    }
+    threads_.join();
+    stopped_ = false;
+  }
+
+  /// The next chunks to read together, and their number in this epoch.
+  std::optional<std::pair<std::vector<size_t>, size_t>> next_chunks() {
+    const std::lock_guard lock(mutex_);
+    if (stopped_) return std::nullopt;
+    auto chunks = chunk_sampler_.next(options_.cross_chunk_shuffle_count());
+    if (!chunks) return std::nullopt;
+    return std::pair(std::move(*chunks), chunks_++);
+  }
+
+  void preload() {
+    while (preload_next()) continue;
+    const std::lock_guard lock(mutex_);
+    if (--running_ == 0) buffer_->end();
+  }
+
+  bool preload_next() {
+    bool begun = false;  // a sampler that throws ends the epoch, a reader only loses a chunk
+    try {
+      const auto next = next_chunks();
+      if (!next) return false;
+      begun = true;
+      const data::detail::SeedGuard seed(seed_, next->second);
+      read(next->first);
+    } catch (...) {
+      buffer_->add(std::current_exception());
+    }
+    return begun;
+  }
+
+  void read(const std::vector<size_t>& chunks) {
+    UnwrappedBatchType examples = chunk_reader_.read_chunk(chunks.front());
+    for (size_t i = 1; i < chunks.size(); ++i)
+      for (auto& example : chunk_reader_.read_chunk(chunks[i]))
+        examples.push_back(std::move(example));
+    if (preprocessing_policy_) preprocessing_policy_(examples);
+    if (!examples.empty()) buffer_->add(std::move(examples), example_sampler_);
+  }
+
+  ChunkReader chunk_reader_;
+  ChunkSamplerType chunk_sampler_;
+  ExampleSamplerType example_sampler_;  // the buffer's lock guards it
+  const ChunkDatasetOptions options_;
+  Policy preprocessing_policy_;
+  mutable std::mutex mutex_;  // guards the chunk sampler and the next four
+  bool stopped_ = false, loaded_ = false;
+  size_t chunks_ = 0, running_ = 0;
+  size_t epoch_ = 0;
+  uint64_t seed_ = 0;
+  std::unique_ptr<Buffer> buffer_;
+  data::detail::Threads threads_;
+};
+
+}  // namespace hearth::data::datasets

@@ -1,0 +1,301 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "hearth/data/batch_job.h"
+#include "hearth/data/iterator.h"
+#include "hearth/data/options.h"
+#include "hearth/data/samplers.h"
+#include "hearth/data/workers.h"
+#include "hearth/io/archive.h"
+
+namespace hearth::data {
+
+namespace detail {
+
+/// Where a data loader is: enough to go on in the middle of an epoch.
+struct HEARTH_API LoaderPlace {
+  bool in_epoch = false;
+  size_t epoch = 0;            // how many were begun
+  size_t batches = 0;          // of this epoch, how many the caller has had
+  uint64_t seed = 0;           // this epoch's
+  std::optional<size_t> size;  // the dataset's
+  size_t batch_size = 0;
+
+  void save(serialize::OutputArchive& archive) const;
+  /// Throws if the archive is another dataset's or has other batches.
+  void load(serialize::InputArchive& archive);
+};
+
+}  // namespace detail
+
+/// Goes through a dataset in batches, which worker threads may make ahead.
+template <class Dataset, class Batch, class BatchRequest>
+class DataLoaderBase {
+ public:
+  using BatchType = Batch;
+  using BatchRequestType = BatchRequest;
+
+  virtual ~DataLoaderBase() = default;
+  DataLoaderBase(const DataLoaderBase&) = delete;
+  DataLoaderBase& operator=(const DataLoaderBase&) = delete;
+
+  /// Begins an epoch, or goes on with the one that was loaded.
+  Iterator<Batch> begin() {
+    HEARTH_CHECK(in_flight() == 0 || iterator_.expired(),
+                 "Attempted to get a new DataLoader iterator while another iterator is not yet "
+                 "exhausted");
+    HEARTH_CHECK(!joined_, "the data loader was joined: its workers are gone");
+    if (prefetcher_) prefetcher_->drain();
+    start_epoch();
+    if (prefetcher_) prefetch(options_.max_jobs);
+    Iterator<Batch> iterator([this] { return this->next(); });
+    iterator_ = iterator.alive();
+    return iterator;
+  }
+  Iterator<Batch> end() { return Iterator<Batch>(); }
+
+  /// Ends the workers.
+  void join() {
+    prefetcher_.reset();
+    joined_ = options_.workers > 0;
+  }
+  const FullDataLoaderOptions& options() const noexcept { return options_; }
+
+  /// What load_state_dict needs to go on after the last batch that the caller has had, whatever
+  /// workers have made ahead.
+  serialize::OutputArchive state_dict() const {
+    serialize::OutputArchive archive;
+    save(archive);
+    return archive;
+  }
+  /// The next begin() goes on where the other loader was.
+  void load_state_dict(const serialize::OutputArchive& state) {
+    serialize::InputArchive archive(state);
+    load(archive);
+  }
+  void save(serialize::OutputArchive& archive) const {
+    HEARTH_CHECK(options_.enforce_ordering || !place_.in_epoch,
+                 "a data loader without enforce_ordering cannot save its place in an epoch");
+    place_.save(archive);
+    if (place_.in_epoch && rewinds())
+      archive.write("source", source_);
+    else
+      archive.write("source", source_state());
+  }
+  void load(serialize::InputArchive& archive) {
+    detail::LoaderPlace place = place_;
+    place.load(archive);
+    serialize::InputArchive source;
+    archive.read("source", source);
+    if (prefetcher_) prefetcher_->drain();
+    load_source(source);
+    place_ = place;
+    if (rewinds()) source_ = source_state();
+    resuming_ = place.in_epoch;
+  }
+
+ protected:
+  /// `datasets`: one for each worker, or one that they share.
+  DataLoaderBase(const DataLoaderOptions& options, std::vector<std::unique_ptr<Dataset>> datasets)
+      : options_(options), datasets_(std::move(datasets)) {
+    place_.batch_size = options_.batch_size;
+    place_.size = datasets_.front()->size();
+    if (options_.workers > 0)
+      prefetcher_ =
+          std::make_unique<detail::Prefetcher>(options_.workers, options_.enforce_ordering);
+  }
+
+  /// The next batch's request; nothing when the epoch has ended.
+  virtual std::optional<BatchRequest> get_batch_request() = 0;
+  /// Begins the source's next epoch.
+  virtual void reset() = 0;
+  virtual void save_source(serialize::OutputArchive& archive) const = 0;
+  virtual void load_source(serialize::InputArchive& archive) = 0;
+  /// Whether a source's state is taken when its epoch begins, to be read again up to the caller's
+  /// place. If not, reset() after load_source() goes on with the loaded epoch.
+  virtual bool rewinds() const = 0;
+
+  const FullDataLoaderOptions options_;
+  std::vector<std::unique_ptr<Dataset>> datasets_;
+
+ private:
+  using Job = detail::BatchJob<Dataset, Batch, BatchRequest>;
+
+  size_t in_flight() const { return prefetcher_ ? prefetcher_->in_flight() : 0; }
+
+  serialize::OutputArchive source_state() const {
+    serialize::OutputArchive state;
+    save_source(state);
+    return state;
+  }
+
+  void start_epoch() {
+    if (!resuming_ || !rewinds()) reset();
+    if (resuming_) {
+      for (size_t i = 0; rewinds() && i < place_.batches && get_batch_request(); ++i) continue;
+    } else {
+      if (rewinds()) source_ = source_state();
+      place_.in_epoch = true;
+      place_.batches = 0;
+      place_.seed = detail::seed_of_epoch(place_.epoch++);
+    }
+    resuming_ = false;
+    number_ = place_.batches;
+    epoch_ = std::make_shared<detail::Epoch>(detail::Epoch{place_.seed, ThreadLocalState()});
+  }
+
+  std::unique_ptr<Job> next_job() {
+    auto request = get_batch_request();
+    if (!request) return nullptr;
+    return std::make_unique<Job>(epoch_, number_++, datasets_, std::move(*request),
+                                 options_.pin_memory);
+  }
+
+  void prefetch(size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      auto job = next_job();
+      if (!job) return;
+      prefetcher_->submit(std::move(job));
+    }
+  }
+
+  std::optional<Batch> next() {
+    while (auto job = prefetcher_ ? take() : make_here()) {
+      if (!job->batch) continue;
+      ++place_.batches;
+      return std::move(job->batch);
+    }
+    place_.in_epoch = false;
+    place_.batches = 0;
+    return std::nullopt;
+  }
+
+  std::unique_ptr<Job> take() {
+    std::unique_ptr<detail::Job> taken = prefetcher_->take(options_.timeout);
+    if (!taken) return nullptr;
+    std::unique_ptr<Job> job(static_cast<Job*>(taken.release()));
+    if (job->failed() || job->batch) prefetch(1);
+    if (job->failed()) {
+      ++place_.batches;
+      job->rethrow_from_worker();
+    }
+    return job;
+  }
+
+  std::unique_ptr<Job> make_here() {
+    auto job = next_job();
+    if (!job) return nullptr;
+    job->run(0, 0);
+    if (job->failed()) {
+      ++place_.batches;
+      job->rethrow();
+    }
+    return job->batch ? std::move(job) : nullptr;
+  }
+
+  detail::LoaderPlace place_;
+  serialize::OutputArchive source_;  // as it was when the epoch began
+  bool resuming_ = false, joined_ = false;
+  size_t number_ = 0;  // the next batch's to be made
+  std::shared_ptr<const detail::Epoch> epoch_;
+  std::weak_ptr<const void> iterator_;
+  std::unique_ptr<detail::Prefetcher> prefetcher_;  // last, for its jobs use all of the above
+};
+
+/// A loader whose sampler says which examples make a batch. Each worker has a copy of the dataset.
+template <class Dataset, class Sampler>
+class StatelessDataLoader : public DataLoaderBase<Dataset, typename Dataset::BatchType,
+                                                  typename Sampler::BatchRequestType> {
+ public:
+  using super =
+      DataLoaderBase<Dataset, typename Dataset::BatchType, typename Sampler::BatchRequestType>;
+  using typename super::BatchRequestType;
+
+  StatelessDataLoader(Dataset dataset, Sampler sampler, const DataLoaderOptions& options)
+      : super(options, copies(std::move(dataset), options.workers())),
+        sampler_(std::move(sampler)) {}
+
+ private:
+  static std::vector<std::unique_ptr<Dataset>> copies(Dataset&& dataset, size_t count) {
+    std::vector<std::unique_ptr<Dataset>> all;
+    for (size_t i = 1; i < count; ++i)
+      all.push_back(std::make_unique<Dataset>(std::as_const(dataset)));
+    all.push_back(std::make_unique<Dataset>(std::move(dataset)));
+    return all;
+  }
+
+  std::optional<BatchRequestType> get_batch_request() override {
+    auto request = sampler_.next(this->options_.batch_size);
+    if (!request || (request->size() < this->options_.batch_size && this->options_.drop_last))
+      return std::nullopt;
+    HEARTH_CHECK(request->size() > 0, "the sampler returned an empty batch");
+    return request;
+  }
+  void reset() override { sampler_.reset(std::nullopt); }
+  void save_source(serialize::OutputArchive& archive) const override { sampler_.save(archive); }
+  void load_source(serialize::InputArchive& archive) override { sampler_.load(archive); }
+  bool rewinds() const override { return true; }
+
+  Sampler sampler_;
+};
+
+/// A loader of a dataset that keeps its own place; all workers share it. In the middle of an epoch,
+/// state_dict() is as far as the dataset has been read, ahead of the caller if there are workers.
+template <class Dataset>
+class StatefulDataLoader : public DataLoaderBase<Dataset, typename Dataset::BatchType::value_type,
+                                                 typename Dataset::BatchRequestType> {
+ public:
+  using super = DataLoaderBase<Dataset, typename Dataset::BatchType::value_type,
+                               typename Dataset::BatchRequestType>;
+  using typename super::BatchRequestType;
+
+  StatefulDataLoader(Dataset dataset, const DataLoaderOptions& options)
+      : super(options, single(std::move(dataset))) {}
+
+ private:
+  static std::vector<std::unique_ptr<Dataset>> single(Dataset&& dataset) {
+    std::vector<std::unique_ptr<Dataset>> all;
+    all.push_back(std::make_unique<Dataset>(std::move(dataset)));
+    return all;
+  }
+  Dataset& dataset() const { return *this->datasets_.front(); }
+
+  std::optional<BatchRequestType> get_batch_request() override {
+    return BatchRequestType(this->options_.batch_size);
+  }
+  void reset() override { dataset().reset(); }
+  void save_source(serialize::OutputArchive& archive) const override { dataset().save(archive); }
+  void load_source(serialize::InputArchive& archive) override { dataset().load(archive); }
+  bool rewinds() const override { return false; }
+};
+
+/// A loader of a dataset whose examples a sampler chooses.
+template <class Dataset, class Sampler>
+std::enable_if_t<!Dataset::is_stateful, std::unique_ptr<StatelessDataLoader<Dataset, Sampler>>>
+make_data_loader(Dataset dataset, Sampler sampler, DataLoaderOptions options) {
+  return std::make_unique<StatelessDataLoader<Dataset, Sampler>>(std::move(dataset),
+                                                                 std::move(sampler), options);
+}
+/// The same with a sampler that needs only the dataset's size.
+template <class Sampler = samplers::RandomSampler, class Dataset>
+std::enable_if_t<!Dataset::is_stateful && std::is_constructible_v<Sampler, size_t>,
+                 std::unique_ptr<StatelessDataLoader<Dataset, Sampler>>>
+make_data_loader(Dataset dataset, DataLoaderOptions options = {}) {
+  const std::optional<size_t> size = dataset.size();
+  HEARTH_CHECK(size, "Expected the dataset to be sized in order to construct the Sampler");
+  return make_data_loader(std::move(dataset), Sampler(*size), options);
+}
+/// A loader of a dataset that keeps its own place.
+template <class Dataset, class = std::enable_if_t<Dataset::is_stateful>>
+std::unique_ptr<StatefulDataLoader<Dataset>> make_data_loader(Dataset dataset,
+                                                              DataLoaderOptions options = {}) {
+  return std::make_unique<StatefulDataLoader<Dataset>>(std::move(dataset), options);
+}
+
+}  // namespace hearth::data

@@ -1,0 +1,123 @@
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "hearth/error.h"
+#include "hearth/shape.h"
+#include "hearth/thread_state.h"
+
+namespace hearth::data {
+
+/// One of a data loader's threads.
+struct WorkerInfo {
+  size_t id = 0;
+  size_t num_workers = 0;
+  uint64_t seed = 0;  // another one for each worker and epoch
+};
+/// In a worker of a data loader, which one; elsewhere nothing.
+HEARTH_API std::optional<WorkerInfo> get_worker_info();
+
+/// What an exception in a worker becomes in the thread that iterates.
+struct HEARTH_API WorkerException : Error {
+  WorkerException(std::exception_ptr original, const std::string& where);
+  ~WorkerException() override;
+
+  std::exception_ptr original_exception;
+  std::string message;
+};
+
+namespace detail {
+
+/// Notes which example of its batch a thread works on, for errors.
+class HEARTH_API PositionGuard {
+ public:
+  PositionGuard() = default;
+  /// After an exception, the position stays.
+  ~PositionGuard();
+  PositionGuard(const PositionGuard&) = delete;
+  PositionGuard& operator=(const PositionGuard&) = delete;
+  void set(size_t position) const noexcept;
+
+ private:
+  int exceptions_ = std::uncaught_exceptions();
+};
+
+/// What all batches of an epoch have in common.
+struct Epoch {
+  uint64_t seed = 0;
+  ThreadLocalState modes;
+};
+/// A seed that depends on the default generator's seed and the epoch; draws nothing.
+HEARTH_API uint64_t seed_of_epoch(size_t epoch);
+
+/// While one lives, what its thread draws depends on these numbers only.
+class HEARTH_API SeedGuard {
+ public:
+  SeedGuard(uint64_t seed, size_t number);
+
+ private:
+  GeneratorGuard own_;
+};
+
+/// One batch to make. What is drawn meanwhile depends on its epoch and number only, so that the
+/// number of workers changes nothing.
+class HEARTH_API Job {
+ public:
+  Job(std::shared_ptr<const Epoch> epoch, size_t number);
+  virtual ~Job();
+  Job(const Job&) = delete;
+  Job& operator=(const Job&) = delete;
+
+  /// Makes the batch, or keeps the exception; `worker` is 0 in the caller's own thread.
+  void run(size_t worker, size_t workers) noexcept;
+  size_t number() const { return number_; }
+  bool failed() const { return error_ != nullptr; }
+  /// As a WorkerException.
+  [[noreturn]] void rethrow_from_worker() const;
+  /// As itself; Hearth's errors say which batch it was.
+  [[noreturn]] void rethrow() const;
+
+ protected:
+  virtual void make(size_t worker) = 0;
+  /// The examples' indices, if the request has any.
+  virtual ArrayRef<size_t> indices() const = 0;
+
+ private:
+  std::string where() const;
+
+  std::shared_ptr<const Epoch> epoch_;
+  size_t number_;
+  size_t position_;
+  std::exception_ptr error_;
+};
+
+/// Threads that run jobs ahead of the thread that takes them.
+class HEARTH_API Prefetcher {
+ public:
+  Prefetcher(size_t workers, bool ordered);
+  /// Waits for the jobs that are being run, and drops all others.
+  ~Prefetcher();
+  Prefetcher(const Prefetcher&) = delete;
+  Prefetcher& operator=(const Prefetcher&) = delete;
+
+  void submit(std::unique_ptr<Job> job);
+  /// Waits for the next finished job; null if none was submitted.
+  std::unique_ptr<Job> take(std::optional<std::chrono::milliseconds> timeout);
+  /// How many were submitted and not taken.
+  size_t in_flight() const;
+  /// Drops all jobs, when none is being run any more.
+  void drain();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace detail
+}  // namespace hearth::data

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hearth/io/archive.h"
+
+namespace hearth {
+
+namespace serialize {
+
+template <class T>
+concept Saves = requires(const T& value, OutputArchive& archive) {
+  value.save(archive);
+};
+template <class T>
+concept PointsToSaves = requires(const T& value, OutputArchive& archive) {
+  value->save(archive);
+};
+template <class T>
+concept Loads = requires(T& value, InputArchive& archive) {
+  value.load(archive);
+};
+template <class T>
+concept PointsToLoads = requires(T& value, InputArchive& archive) {
+  value->load(archive);
+};
+
+/// Whatever has save(archive), or points to it: modules, holders, optimizers, samplers.
+template <class T>
+requires Saves<T> || PointsToSaves<T> OutputArchive& operator<<(OutputArchive& archive,
+                                                                const T& value) {
+  if constexpr (Saves<T>)
+    value.save(archive);
+  else
+    value->save(archive);
+  return archive;
+}
+
+/// Whatever has load(archive), or points to it.
+template <class T>
+requires Loads<T> || PointsToLoads<T> InputArchive& operator>>(InputArchive& archive, T& value) {
+  if constexpr (Loads<T>)
+    value.load(archive);
+  else
+    value->load(archive);
+  return archive;
+}
+
+}  // namespace serialize
+
+/// Writes the tensor under "0".
+HEARTH_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive,
+                                                const Tensor& tensor);
+/// Reads the tensor under "0"; where its sizes or dtype are others, the tensor gets new data.
+HEARTH_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, Tensor& tensor);
+
+/// Saves a tensor, module, optimizer or whatever has save(archive) to a file or stream, which
+/// Python's safetensors reads.
+template <class Value, class... SaveToArgs>
+void save(const Value& value, SaveToArgs&&... args) {
+  serialize::OutputArchive archive;
+  archive << value;
+  archive.save_to(std::forward<SaveToArgs>(args)...);
+}
+/// Saves the tensors under "0", "1", …
+template <class... SaveToArgs>
+void save(const std::vector<Tensor>& tensors, SaveToArgs&&... args) {
+  serialize::OutputArchive archive;
+  for (size_t i = 0; i < tensors.size(); ++i) archive.write(detail::str(i), tensors[i]);
+  archive.save_to(std::forward<SaveToArgs>(args)...);
+}
+
+/// Loads what save saved, from a file (and to a device) or a stream.
+template <class Value, class... LoadFromArgs>
+void load(Value& value, LoadFromArgs&&... args) {
+  serialize::InputArchive archive;
+  archive.load_from(std::forward<LoadFromArgs>(args)...);
+  archive >> value;
+}
+/// Appends the tensors.
+template <class... LoadFromArgs>
+void load(std::vector<Tensor>& tensors, LoadFromArgs&&... args) {
+  serialize::InputArchive archive;
+  archive.load_from(std::forward<LoadFromArgs>(args)...);
+  for (size_t i = 0;; ++i) {
+    Tensor tensor;
+    if (!archive.try_read(detail::str(i), tensor)) break;
+    tensors.push_back(std::move(tensor));
+  }
+}
+
+}  // namespace hearth

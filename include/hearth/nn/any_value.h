@@ -1,0 +1,73 @@
+#pragma once
+
+#include <memory>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
+
+#include "hearth/demangle.h"
+#include "hearth/error.h"
+
+namespace hearth::nn {
+
+/// A copyable value of any type.
+class AnyValue {
+ public:
+  AnyValue(AnyValue&&) noexcept = default;
+  AnyValue& operator=(AnyValue&&) noexcept = default;
+  AnyValue(const AnyValue& other) : content_(other.content_ ? other.content_->clone() : nullptr) {}
+  AnyValue& operator=(const AnyValue& other) {
+    content_ = other.content_ ? other.content_->clone() : nullptr;
+    return *this;
+  }
+  ~AnyValue() = default;
+  template <class T, std::enable_if_t<!std::is_same_v<std::decay_t<T>, AnyValue>, int> = 0>
+  explicit AnyValue(T&& value)
+      : content_(std::make_unique<Holder<std::decay_t<T>>>(std::forward<T>(value))) {}
+
+  /// The value if it is exactly a T, else null.
+  template <class T>
+  T* try_get() {
+    static_assert(!std::is_reference_v<T> && !std::is_array_v<T>,
+                  "AnyValue holds decayed types: ask for T or T*, not for T& or T[]");
+    return holds<T>() ? &static_cast<Holder<T>&>(*content_).value : nullptr;
+  }
+  template <class T>
+  const T* try_get() const {
+    return const_cast<AnyValue*>(this)->try_get<T>();
+  }
+  /// The value, which must be exactly a T.
+  template <class T>
+  T get() const {
+    const T* value = try_get<T>();
+    HEARTH_CHECK(value, "Attempted to cast AnyValue to ", demangle(typeid(T).name()),
+                 ", but its actual type is ", demangle(type_info().name()));
+    return *value;
+  }
+  const std::type_info& type_info() const noexcept {
+    return content_ ? content_->type() : typeid(void);
+  }
+
+ private:
+  struct Content {
+    virtual ~Content() = default;
+    virtual const std::type_info& type() const noexcept = 0;
+    virtual std::unique_ptr<Content> clone() const = 0;
+  };
+  template <class T>
+  struct Holder final : Content {
+    template <class U>
+    explicit Holder(U&& init) : value(std::forward<U>(init)) {}
+    const std::type_info& type() const noexcept override { return typeid(T); }
+    std::unique_ptr<Content> clone() const override { return std::make_unique<Holder>(value); }
+    T value;
+  };
+  template <class T>
+  bool holds() const {
+    return content_ && content_->type() == typeid(T);
+  }
+
+  std::unique_ptr<Content> content_;
+};
+
+}  // namespace hearth::nn

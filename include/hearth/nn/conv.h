@@ -1,0 +1,187 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "hearth/arg.h"
+#include "hearth/nn/any.h"
+#include "hearth/nn/cloneable.h"
+#include "hearth/nn/enum.h"
+#include "hearth/nn/expanding_array.h"
+
+namespace hearth::nn {
+
+namespace detail {
+
+using conv_padding_mode_t =
+    std::variant<enumtype::kZeros, enumtype::kReflect, enumtype::kReplicate, enumtype::kCircular>;
+template <size_t D>
+using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtype::kSame>;
+
+/// A padding: numbers, or kSame or kValid, which alone are no ExpandingArray.
+#define HEARTH_CONV_PADDING                                            \
+  HEARTH_ARG(padding_t, padding) = ExpandingArray<D>(0);               \
+                                                                       \
+ public:                                                               \
+  auto padding(std::initializer_list<int64_t> list)->decltype(*this) { \
+    return padding(padding_t(ExpandingArray<D>(list)));                \
+  }
+
+/// What all convolutions are made of.
+template <size_t D>
+struct ConvNdOptions {
+  using padding_t = conv_padding_t<D>;
+  ConvNdOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
+      : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
+  HEARTH_ARG(int64_t, in_channels);
+  HEARTH_ARG(int64_t, out_channels);
+  HEARTH_ARG(ExpandingArray<D>, kernel_size);
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
+  HEARTH_CONV_PADDING
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
+  HEARTH_ARG(bool, transposed) = false;
+  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;
+  HEARTH_ARG(int64_t, groups) = 1;
+  HEARTH_ARG(bool, bias) = true;
+  HEARTH_ARG(conv_padding_mode_t, padding_mode) = kZeros;
+};
+
+}  // namespace detail
+
+template <size_t D>
+struct ConvOptions {
+  using padding_t = detail::conv_padding_t<D>;
+  using padding_mode_t = detail::conv_padding_mode_t;
+  ConvOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
+      : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
+  HEARTH_ARG(int64_t, in_channels);
+  HEARTH_ARG(int64_t, out_channels);
+  HEARTH_ARG(ExpandingArray<D>, kernel_size);
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
+  HEARTH_CONV_PADDING
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
+  HEARTH_ARG(int64_t, groups) = 1;
+  HEARTH_ARG(bool, bias) = true;
+  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;
+};
+using Conv1dOptions = ConvOptions<1>;
+using Conv2dOptions = ConvOptions<2>;
+
+template <size_t D>
+struct ConvTransposeOptions {
+  using padding_mode_t = detail::conv_padding_mode_t;
+  ConvTransposeOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
+      : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
+  HEARTH_ARG(int64_t, in_channels);
+  HEARTH_ARG(int64_t, out_channels);
+  HEARTH_ARG(ExpandingArray<D>, kernel_size);
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
+  HEARTH_ARG(ExpandingArray<D>, padding) = 0;
+  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;
+  HEARTH_ARG(int64_t, groups) = 1;
+  HEARTH_ARG(bool, bias) = true;
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
+  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;
+};
+using ConvTranspose2dOptions = ConvTransposeOptions<2>;
+
+/// Weight, bias, initial values and printing of every convolution.
+template <size_t D, class Derived>
+class HEARTH_API ConvNdImpl : public Cloneable<Derived> {
+ public:
+  explicit ConvNdImpl(detail::ConvNdOptions<D> options_);
+  void reset() override;
+  void reset_parameters();
+  void pretty_print(std::ostream& stream) const override;
+
+  detail::ConvNdOptions<D> options;
+  Tensor weight;
+  Tensor bias;
+
+ protected:
+  /// The cross-correlation of the input, padded as padding_mode says, with the weight.
+  Tensor convolve(const Tensor& input);
+};
+
+/// [N, C, L] or [C, L] with weight [out_channels, C / groups, kernel].
+class HEARTH_API Conv1dImpl : public ConvNdImpl<1, Conv1dImpl> {
+ public:
+  Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
+      : Conv1dImpl(Conv1dOptions(in_channels, out_channels, kernel_size)) {}
+  explicit Conv1dImpl(Conv1dOptions options_);
+  Tensor forward(const Tensor& input);
+};
+HEARTH_MODULE(Conv1d);
+
+/// [N, C, H, W] or [C, H, W] with weight [out_channels, C / groups, kernel…].
+class HEARTH_API Conv2dImpl : public ConvNdImpl<2, Conv2dImpl> {
+ public:
+  Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
+      : Conv2dImpl(Conv2dOptions(in_channels, out_channels, kernel_size)) {}
+  explicit Conv2dImpl(Conv2dOptions options_);
+  Tensor forward(const Tensor& input);
+};
+HEARTH_MODULE(Conv2d);
+
+/// The gradient of a convolution as a module; weight is [in_channels, out_channels / groups,
+/// kernel…]. `output_size` chooses one of the sizes that the stride leaves open.
+class HEARTH_API ConvTranspose2dImpl : public ConvNdImpl<2, ConvTranspose2dImpl> {
+ public:
+  ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
+      : ConvTranspose2dImpl(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
+  explicit ConvTranspose2dImpl(ConvTranspose2dOptions options_);
+  Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<IntArrayRef>())})
+
+ private:
+  Tensor convolve_transposed(const Tensor& input, const std::optional<IntArrayRef>& output_size);
+  std::vector<int64_t> output_padding_for(const Tensor& input, IntArrayRef output_size) const;
+};
+HEARTH_MODULE(ConvTranspose2d);
+
+extern template class ConvNdImpl<1, Conv1dImpl>;
+extern template class ConvNdImpl<2, Conv2dImpl>;
+extern template class ConvNdImpl<2, ConvTranspose2dImpl>;
+
+namespace functional {
+
+template <size_t D>
+struct ConvFuncOptions {
+  using padding_t = nn::detail::conv_padding_t<D>;
+  HEARTH_ARG(Tensor, bias);
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
+  HEARTH_CONV_PADDING
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
+  HEARTH_ARG(int64_t, groups) = 1;
+};
+using Conv1dFuncOptions = ConvFuncOptions<1>;
+using Conv2dFuncOptions = ConvFuncOptions<2>;
+#undef HEARTH_CONV_PADDING
+
+template <size_t D>
+struct ConvTransposeFuncOptions {
+  HEARTH_ARG(Tensor, bias);
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
+  HEARTH_ARG(ExpandingArray<D>, padding) = 0;
+  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;
+  HEARTH_ARG(int64_t, groups) = 1;
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
+};
+using ConvTranspose2dFuncOptions = ConvTransposeFuncOptions<2>;
+
+HEARTH_API Tensor conv1d(const Tensor& input, const Tensor& weight,
+                         const Conv1dFuncOptions& options = {});
+HEARTH_API Tensor conv2d(const Tensor& input, const Tensor& weight,
+                         const Conv2dFuncOptions& options = {});
+HEARTH_API Tensor conv_transpose2d(const Tensor& input, const Tensor& weight,
+                                   const ConvTranspose2dFuncOptions& options = {});
+
+}  // namespace functional
+
+}  // namespace hearth::nn

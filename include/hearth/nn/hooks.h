@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "hearth/export.h"
+#include "hearth/nn/any_value.h"
+
+namespace hearth::nn {
+
+class Module;
+
+/// Gets the arguments of forward(), and may replace them by others of the same types.
+using ForwardPreHook = std::function<void(Module& module, std::vector<AnyValue>& arguments)>;
+/// Gets the arguments and the result of forward(), and may replace the result.
+using ForwardHook =
+    std::function<void(Module& module, const std::vector<AnyValue>& arguments, AnyValue& result)>;
+
+namespace detail {
+struct HookTable;
+
+/// A module's hooks: nothing but a null pointer until there are any. A copy has the same hooks, but
+/// a table of its own.
+class HEARTH_API Hooks {
+ public:
+  Hooks() = default;
+  Hooks(const Hooks& other);
+  Hooks& operator=(const Hooks& other);
+  ~Hooks() = default;
+  explicit operator bool() const { return table_ != nullptr; }
+  HookTable& table();
+  const std::shared_ptr<HookTable>& pointer() const { return table_; }
+
+ private:
+  std::shared_ptr<HookTable> table_;
+};
+}  // namespace detail
+
+/// Takes a hook away again.
+class HEARTH_API RemovableHandle {
+ public:
+  RemovableHandle() = default;
+  RemovableHandle(std::weak_ptr<detail::HookTable> table, uint64_t id)
+      : table_(std::move(table)), id_(id) {}
+  /// Does nothing if the hook or its module is gone.
+  void remove();
+
+ private:
+  std::weak_ptr<detail::HookTable> table_;
+  uint64_t id_ = 0;
+};
+
+}  // namespace hearth::nn

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hearth/nn/cloneable.h"
+#include "hearth/nn/pimpl.h"
+
+namespace hearth::nn {
+
+namespace detail {
+
+/// A module given by value, by holder or by pointer.
+template <class M>
+std::shared_ptr<Module> to_pointer(M&& module) {
+  using Value = std::decay_t<M>;
+  if constexpr (is_holder<Value>)
+    return module.ptr();
+  else if constexpr (std::is_base_of_v<Module, Value>)
+    return std::make_shared<Value>(std::forward<M>(module));
+  else
+    return std::forward<M>(module);
+}
+
+/// The module as a T; `which` is its place in a container.
+template <class T, class Which>
+T& cast_module(const std::shared_ptr<Module>& module, const Which& which) {
+  static_assert(std::is_base_of_v<Module, T>, "Only modules can be asked for");
+  T* cast = module->as<T>();
+  HEARTH_CHECK(cast, "Unable to cast module[", which, "] to ", demangle(typeid(T).name()));
+  return *cast;
+}
+
+}  // namespace detail
+
+/// Modules in a list, all registered, under the names "0", "1", ….
+class HEARTH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
+ public:
+  using Iterator = std::vector<std::shared_ptr<Module>>::iterator;
+  using ConstIterator = std::vector<std::shared_ptr<Module>>::const_iterator;
+
+  ModuleListImpl() = default;
+  template <class... Modules>
+  requires(sizeof...(Modules) > 1 ||
+           !(std::is_same_v<ModuleListImpl, std::decay_t<Modules>> || ...))  //
+      explicit ModuleListImpl(Modules&&... modules) {
+    (push_back(std::forward<Modules>(modules)), ...);
+  }
+
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
+  void reset() override {}
+
+  void push_back(std::shared_ptr<Module> module);
+  template <class M>
+  requires(std::is_base_of_v<Module, std::decay_t<M>> || detail::is_holder<M>)  //
+      void push_back(M&& module) {
+    push_back(detail::to_pointer(std::forward<M>(module)));
+  }
+  template <class Container>
+  void extend(const Container& modules) {
+    for (const auto& module : modules) push_back(module);
+  }
+  /// Puts a module before the one number `index`; those from there on get the next name.
+  void insert(size_t index, std::shared_ptr<Module> module);
+  template <class M>
+  requires(std::is_base_of_v<Module, std::decay_t<M>> || detail::is_holder<M>)  //
+      void insert(size_t index, M&& module) {
+    insert(index, detail::to_pointer(std::forward<M>(module)));
+  }
+
+  Iterator begin() { return modules_.begin(); }
+  ConstIterator begin() const { return modules_.begin(); }
+  Iterator end() { return modules_.end(); }
+  ConstIterator end() const { return modules_.end(); }
+  template <class T>
+  T& at(size_t index) {
+    return detail::cast_module<T>(checked(index), index);
+  }
+  template <class T>
+  const T& at(size_t index) const {
+    return detail::cast_module<T>(checked(index), index);
+  }
+  std::shared_ptr<Module> ptr(size_t index) const { return checked(index); }
+  /// Null if it is no T.
+  template <class T>
+  std::shared_ptr<T> ptr(size_t index) const {
+    return std::dynamic_pointer_cast<T>(checked(index));
+  }
+  std::shared_ptr<Module> operator[](size_t index) const { return checked(index); }
+  size_t size() const noexcept { return modules_.size(); }
+  bool is_empty() const noexcept { return modules_.empty(); }
+
+ private:
+  const std::shared_ptr<Module>& checked(size_t index) const;
+  std::vector<std::shared_ptr<Module>> modules_;
+};
+HEARTH_MODULE(ModuleList);
+
+}  // namespace hearth::nn

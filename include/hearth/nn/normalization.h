@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "hearth/arg.h"
+#include "hearth/nn/cloneable.h"
+#include "hearth/nn/pimpl.h"
+
+namespace hearth::nn {
+
+struct HEARTH_API BatchNormOptions {
+  BatchNormOptions(int64_t num_features) : num_features_(num_features) {}
+  HEARTH_ARG(int64_t, num_features);
+  HEARTH_ARG(double, eps) = 1e-5;
+  /// How far running statistics move to those of a batch; nullopt: to the mean over all batches.
+  HEARTH_ARG(std::optional<double>, momentum) = 0.1;
+  HEARTH_ARG(bool, affine) = true;
+  HEARTH_ARG(bool, track_running_stats) = true;
+};
+using BatchNorm1dOptions = BatchNormOptions;
+using BatchNorm2dOptions = BatchNormOptions;
+struct HEARTH_API LayerNormOptions {
+  LayerNormOptions(std::vector<int64_t> normalized_shape)
+      : normalized_shape_(std::move(normalized_shape)) {}
+  HEARTH_ARG(std::vector<int64_t>, normalized_shape);
+  HEARTH_ARG(double, eps) = 1e-5;
+  HEARTH_ARG(bool, elementwise_affine) = true;
+};
+struct HEARTH_API GroupNormOptions {
+  GroupNormOptions(int64_t num_groups, int64_t num_channels)
+      : num_groups_(num_groups), num_channels_(num_channels) {}
+  HEARTH_ARG(int64_t, num_groups);
+  HEARTH_ARG(int64_t, num_channels);
+  HEARTH_ARG(double, eps) = 1e-5;
+  HEARTH_ARG(bool, affine) = true;
+};
+
+/// What BatchNorm1d and BatchNorm2d share: (input - mean) / sqrt(var + eps) * weight + bias per
+/// channel, with the batch's mean and variance while training, else with the running ones.
+template <size_t D, class Derived>
+class HEARTH_API BatchNormImplBase : public Cloneable<Derived> {
+ public:
+  BatchNormImplBase(const BatchNormOptions& options_);
+  void reset() override;
+  void reset_running_stats();
+  void reset_parameters();
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+
+  BatchNormOptions options;
+  Tensor weight;
+  Tensor bias;
+  Tensor running_mean;
+  Tensor running_var;
+  Tensor num_batches_tracked;
+
+ private:
+  Tensor normalize(const Tensor& input);
+};
+
+/// Of [N, C] or [N, C, L].
+class HEARTH_API BatchNorm1dImpl : public BatchNormImplBase<1, BatchNorm1dImpl> {
+ public:
+  using BatchNormImplBase<1, BatchNorm1dImpl>::BatchNormImplBase;
+};
+HEARTH_MODULE(BatchNorm1d);
+
+/// Of [N, C, H, W].
+class HEARTH_API BatchNorm2dImpl : public BatchNormImplBase<2, BatchNorm2dImpl> {
+ public:
+  using BatchNormImplBase<2, BatchNorm2dImpl>::BatchNormImplBase;
+};
+HEARTH_MODULE(BatchNorm2d);
+
+extern template class BatchNormImplBase<1, BatchNorm1dImpl>;
+extern template class BatchNormImplBase<2, BatchNorm2dImpl>;
+
+/// (input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, normalized_shape.
+class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
+ public:
+  LayerNormImpl(std::vector<int64_t> normalized_shape)
+      : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
+  explicit LayerNormImpl(LayerNormOptions options_);
+  void reset() override;
+  void reset_parameters();
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+
+  LayerNormOptions options;
+  Tensor weight;
+  Tensor bias;
+};
+HEARTH_MODULE(LayerNorm);
+
+/// (input - mean) / sqrt(var + eps) * weight + bias over groups of channels, weight and bias per
+/// channel.
+class HEARTH_API GroupNormImpl : public Cloneable<GroupNormImpl> {
+ public:
+  GroupNormImpl(int64_t num_groups, int64_t num_channels)
+      : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
+  explicit GroupNormImpl(const GroupNormOptions& options_);
+  void reset() override;
+  void reset_parameters();
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+
+  GroupNormOptions options;
+  Tensor weight;
+  Tensor bias;
+};
+HEARTH_MODULE(GroupNorm);
+
+namespace functional {
+
+struct HEARTH_API BatchNormFuncOptions {
+  HEARTH_ARG(Tensor, weight);
+  HEARTH_ARG(Tensor, bias);
+  HEARTH_ARG(bool, training) = false;
+  HEARTH_ARG(double, momentum) = 0.1;
+  HEARTH_ARG(double, eps) = 1e-5;
+};
+struct HEARTH_API LayerNormFuncOptions {
+  LayerNormFuncOptions(std::vector<int64_t> normalized_shape)
+      : normalized_shape_(std::move(normalized_shape)) {}
+  HEARTH_ARG(std::vector<int64_t>, normalized_shape);
+  HEARTH_ARG(Tensor, weight);
+  HEARTH_ARG(Tensor, bias);
+  HEARTH_ARG(double, eps) = 1e-5;
+};
+struct HEARTH_API GroupNormFuncOptions {
+  GroupNormFuncOptions(int64_t num_groups) : num_groups_(num_groups) {}
+  HEARTH_ARG(int64_t, num_groups);
+  HEARTH_ARG(Tensor, weight);
+  HEARTH_ARG(Tensor, bias);
+  HEARTH_ARG(double, eps) = 1e-5;
+};
+
+HEARTH_API Tensor batch_norm(const Tensor& input, const Tensor& running_mean,
+                             const Tensor& running_var, const BatchNormFuncOptions& options = {});
+HEARTH_API Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options);
+HEARTH_API Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options);
+
+}  // namespace functional
+
+}  // namespace hearth::nn

@@ -1,0 +1,99 @@
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "hearth/nn/cloneable.h"
+#include "hearth/nn/pimpl.h"
+
+namespace hearth::nn {
+
+/// Parameters in a list, under the names "0", "1", ….
+class HEARTH_API ParameterListImpl : public Cloneable<ParameterListImpl> {
+ public:
+  using Dict = OrderedDict<std::string, Tensor>;
+  using Iterator = Dict::Iterator;
+  using ConstIterator = Dict::ConstIterator;
+
+  ParameterListImpl() = default;
+  template <class... Tensors>
+  requires(std::is_convertible_v<Tensors, Tensor>&&...)  //
+      explicit ParameterListImpl(Tensors&&... parameters) {
+    (append(std::forward<Tensors>(parameters)), ...);
+  }
+
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override;
+
+  /// Whether it requires grad stays as it is.
+  void append(const Tensor& parameter);
+  void append(const Dict::Item& item) { append(item.value()); }
+  template <class Container>
+  void extend(const Container& parameters) {
+    for (const auto& parameter : parameters) append(parameter);
+  }
+  template <class Container>
+  ParameterListImpl& operator+=(const Container& parameters) {
+    extend(parameters);
+    return *this;
+  }
+
+  Iterator begin() { return parameters_.begin(); }
+  ConstIterator begin() const { return parameters_.begin(); }
+  Iterator end() { return parameters_.end(); }
+  ConstIterator end() const { return parameters_.end(); }
+  Tensor& at(size_t index);
+  const Tensor& at(size_t index) const { return const_cast<ParameterListImpl*>(this)->at(index); }
+  Tensor& operator[](size_t index) { return at(index); }
+  const Tensor& operator[](size_t index) const { return at(index); }
+  size_t size() const noexcept { return parameters_.size(); }
+  bool is_empty() const noexcept { return parameters_.is_empty(); }
+};
+HEARTH_MODULE(ParameterList);
+
+/// Parameters under names.
+class HEARTH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
+ public:
+  using Dict = OrderedDict<std::string, Tensor>;
+  using Iterator = Dict::Iterator;
+  using ConstIterator = Dict::ConstIterator;
+
+  ParameterDictImpl() = default;
+  explicit ParameterDictImpl(const Dict& parameters) { update(parameters); }
+
+  std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
+  void reset() override {}
+  void pretty_print(std::ostream& stream) const override;
+
+  /// Whether it requires grad stays as it is.
+  Tensor& insert(const std::string& key, const Tensor& parameter);
+  Tensor pop(const std::string& key);
+  /// Adds parameters; those under names in use replace what was there.
+  template <class Container>
+  void update(const Container& parameters) {
+    for (const auto& item : parameters) put(item.key(), item.value());
+  }
+  void clear() { parameters_.clear(); }
+
+  std::vector<std::string> keys() const { return parameters_.keys(); }
+  std::vector<Tensor> values() const { return parameters_.values(); }
+  Iterator begin() { return parameters_.begin(); }
+  ConstIterator begin() const { return parameters_.begin(); }
+  Iterator end() { return parameters_.end(); }
+  ConstIterator end() const { return parameters_.end(); }
+  size_t size() const noexcept { return parameters_.size(); }
+  bool empty() const noexcept { return parameters_.is_empty(); }
+  bool contains(const std::string& key) const noexcept { return parameters_.contains(key); }
+  const Tensor& get(const std::string& key) const { return parameters_[key]; }
+  Tensor& get(const std::string& key) { return parameters_[key]; }
+  const Tensor& operator[](const std::string& key) const { return parameters_[key]; }
+  Tensor& operator[](const std::string& key) { return parameters_[key]; }
+
+ private:
+  void put(const std::string& key, const Tensor& parameter);
+};
+HEARTH_MODULE(ParameterDict);
+
+}  // namespace hearth::nn

@@ -1,0 +1,154 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "hearth/arg.h"
+#include "hearth/nn/any.h"
+#include "hearth/nn/cloneable.h"
+#include "hearth/nn/enum.h"
+
+namespace hearth::nn {
+
+/// The options of every recurrent module.
+#define HEARTH_RNN_OPTIONS                                        \
+  HEARTH_ARG(int64_t, input_size);                                \
+  HEARTH_ARG(int64_t, hidden_size);                               \
+  HEARTH_ARG(int64_t, num_layers) = 1;                            \
+  HEARTH_ARG(bool, bias) = true;                                  \
+  /** Input and output are [N, L, …] instead of [L, N, …]. */ \
+  HEARTH_ARG(bool, batch_first) = false;                          \
+  /** Probability of dropout between layers. */                   \
+  HEARTH_ARG(double, dropout) = 0.0;                              \
+  HEARTH_ARG(bool, bidirectional) = false
+
+namespace detail {
+struct HEARTH_API RNNOptionsBase {
+  using rnn_options_base_mode_t =
+      std::variant<enumtype::kLSTM, enumtype::kGRU, enumtype::kRNN_TANH, enumtype::kRNN_RELU>;
+  RNNOptionsBase(rnn_options_base_mode_t mode, int64_t input_size, int64_t hidden_size)
+      : mode_(mode), input_size_(input_size), hidden_size_(hidden_size) {}
+  HEARTH_ARG(rnn_options_base_mode_t, mode);
+  HEARTH_RNN_OPTIONS;
+};
+}  // namespace detail
+
+struct HEARTH_API RNNOptions {
+  using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
+  RNNOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  HEARTH_RNN_OPTIONS;
+  HEARTH_ARG(nonlinearity_t, nonlinearity) = kTanh;
+};
+struct HEARTH_API LSTMOptions {
+  LSTMOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  HEARTH_RNN_OPTIONS;
+};
+struct HEARTH_API GRUOptions {
+  GRUOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  HEARTH_RNN_OPTIONS;
+};
+#undef HEARTH_RNN_OPTIONS
+
+namespace detail {
+
+/// The weights of one layer in one direction.
+struct RNNWeights {
+  Tensor w_ih, w_hh, b_ih, b_hh;
+};
+
+/// Weights, checks and printing of all recurrent modules. The weights are named weight_ih_l0,
+/// weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse, ….
+template <class Derived>
+class HEARTH_API RNNImplBase : public Cloneable<Derived> {
+ public:
+  explicit RNNImplBase(const RNNOptionsBase& options_);
+  void reset() override;
+  void reset_parameters();
+  void pretty_print(std::ostream& stream) const override;
+  /// The weights are where they are: nothing to do.
+  void flatten_parameters() {}
+  std::vector<Tensor> all_weights() const { return this->parameters(/*recurse=*/false); }
+
+  RNNOptionsBase options_base;
+
+ protected:
+  int64_t directions() const { return options_base.bidirectional() ? 2 : 1; }
+  void check_input(const Tensor& input) const;
+  /// hx must be [num_layers * directions, N, hidden_size]; undefined, it becomes zeros.
+  Tensor checked_hidden(const Tensor& input, const Tensor& hx, const std::string& text) const;
+  RNNWeights weights(int64_t layer, int64_t direction) const;
+};
+
+}  // namespace detail
+
+/// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it, for each of the sequence's elements, in
+/// num_layers layers. Returns the outputs of the last layer, [L, N, directions * hidden_size], and
+/// the last state of each, [num_layers * directions, N, hidden_size].
+class HEARTH_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
+ public:
+  RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(RNNOptions(input_size, hidden_size)) {}
+  explicit RNNImpl(const RNNOptions& options_);
+  std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
+
+  RNNOptions options;
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
+
+ private:
+  std::tuple<Tensor, Tensor> compute(const Tensor& input, const Tensor& hx);
+};
+HEARTH_MODULE(RNN);
+
+/// i, f, g, o = W_ih x + b_ih + W_hh h + b_hh; c' = sigmoid(f) c + sigmoid(i) tanh(g);
+/// h' = sigmoid(o) tanh(c'). Returns the outputs and the last (h, c).
+class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
+ public:
+  LSTMImpl(int64_t input_size, int64_t hidden_size)
+      : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
+  explicit LSTMImpl(const LSTMOptions& options_);
+  std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(
+      const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {});
+
+  LSTMOptions options;
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
+
+ private:
+  std::tuple<Tensor, std::tuple<Tensor, Tensor>> compute(
+      const Tensor& input, const std::optional<std::tuple<Tensor, Tensor>>& hx);
+};
+HEARTH_MODULE(LSTM);
+
+/// r, z = sigmoid of W_ih x + b_ih + W_hh h + b_hh; n = tanh(W_in x + b_in + r (W_hn h + b_hn));
+/// h' = (1 - z) n + z h. Returns what RNN returns.
+class HEARTH_API GRUImpl : public detail::RNNImplBase<GRUImpl> {
+ public:
+  GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
+  explicit GRUImpl(const GRUOptions& options_);
+  std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
+
+  GRUOptions options;
+
+ protected:
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
+
+ private:
+  std::tuple<Tensor, Tensor> compute(const Tensor& input, const Tensor& hx);
+};
+HEARTH_MODULE(GRU);
+
+extern template class detail::RNNImplBase<RNNImpl>;
+extern template class detail::RNNImplBase<LSTMImpl>;
+extern template class detail::RNNImplBase<GRUImpl>;
+
+}  // namespace hearth::nn

@@ -1,0 +1,134 @@
+#pragma once
+
+#include <functional>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "hearth/named_scope.h"
+#include "hearth/nn/module.h"
+
+namespace hearth::nn {
+
+namespace detail {
+
+/// One call of a module's forward: its scope, its hooks and its name on errors.
+class HEARTH_API ModuleCall {
+ public:
+  explicit ModuleCall(const Module& module);
+  static bool has_hooks(const Module& module) { return static_cast<bool>(module.hooks_); }
+  void before(std::vector<AnyValue>& arguments) const;
+  void after(const std::vector<AnyValue>& arguments, AnyValue& result) const;
+  /// Says in which module the error came up, unless a module inside this one has.
+  void explain(Error& error) const;
+
+ private:
+  Module& module_;
+  NamedScope scope_;
+};
+
+template <class T>
+inline constexpr bool can_be_seen_by_hooks = std::is_copy_constructible_v<std::decay_t<T>>&&
+    std::is_same_v<std::decay_t<T>, std::remove_cvref_t<T>>;
+
+template <class M, class Body, class... Args>
+decltype(auto) call_body(M& module, Body&& body, Args&&... args) {
+  if constexpr (std::is_member_function_pointer_v<std::decay_t<Body>>)
+    return (module.*body)(std::forward<Args>(args)...);
+  else
+    return std::forward<Body>(body)(std::forward<Args>(args)...);
+}
+
+/// The argument number `index`, which must be of the type that forward() declares.
+template <class A>
+A&& checked_argument(std::vector<AnyValue>& arguments, size_t index) {
+  using Value = std::decay_t<A>;
+  Value* value = arguments[index].try_get<Value>();
+  HEARTH_CHECK(value, "Expected argument #", index, " to be of type ", demangle(typeid(A).name()),
+               ", but received value of type ", demangle(arguments[index].type_info().name()));
+  return static_cast<A&&>(*value);
+}
+
+/// The same for a body that may move from it: forward hooks see the arguments afterwards.
+template <class A>
+A kept_argument(std::vector<AnyValue>& arguments, size_t index) {
+  return static_cast<A>(checked_argument<std::decay_t<A>&>(arguments, index));
+}
+
+template <class M, class Body, class... Args>
+[[gnu::noinline]] auto run_with_hooks(const ModuleCall& call, M& module, Body&& body,
+                                      Args&&... args)
+    -> decltype(call_body(module, std::forward<Body>(body), std::forward<Args>(args)...)) {
+  using Result = decltype(call_body(module, std::forward<Body>(body), std::forward<Args>(args)...));
+  if constexpr ((can_be_seen_by_hooks<Args> && ...) &&
+                (std::is_void_v<Result> || can_be_seen_by_hooks<Result>)) {
+    std::vector<AnyValue> values;
+    values.reserve(sizeof...(Args));
+    (values.emplace_back(AnyValue(std::forward<Args>(args))), ...);
+    call.before(values);
+    HEARTH_CHECK(values.size() == sizeof...(Args), "A forward pre-hook left ", values.size(),
+                 " argument(s) of ", sizeof...(Args));
+    const auto invoke = [&]<size_t... I>(std::index_sequence<I...>)->Result {
+      return call_body(module, std::forward<Body>(body), kept_argument<Args>(values, I)...);
+    };
+    constexpr auto indices = std::index_sequence_for<Args...>{};
+    if constexpr (std::is_void_v<Result>) {
+      invoke(indices);
+      AnyValue nothing{std::tuple<>()};
+      call.after(values, nothing);
+    } else {
+      // What forward() returns by reference stays itself; hooks see a copy.
+      Result output = invoke(indices);
+      AnyValue result{std::as_const(output)};
+      call.after(values, result);
+      if constexpr (std::is_reference_v<Result>)
+        return static_cast<Result>(output);
+      else
+        return result.get<std::decay_t<Result>>();
+    }
+  } else {
+    hearth::detail::fail<Error>("Hooks see only arguments and results that can be copied");
+  }
+}
+
+/// Runs forward(), or its body, as a call of its own.
+template <class M, class Body, class... Args>
+decltype(auto) enter_module(M& module, Body&& body, Args&&... args) {
+  const ModuleCall call(module);
+  try {
+    if (ModuleCall::has_hooks(module)) [[unlikely]]
+      return run_with_hooks(call, module, std::forward<Body>(body), std::forward<Args>(args)...);
+    return call_body(module, std::forward<Body>(body), std::forward<Args>(args)...);
+  } catch (Error& error) {
+    call.explain(error);
+    throw;
+  }
+}
+
+}  // namespace detail
+
+/// What every forward() of the library consists of: enters the module's scope, so that errors name
+/// it, runs its hooks once, and calls `body`, a function or a member of the module, with the
+/// arguments. In a call that came through a holder, Sequential or AnyModule, they have done the
+/// rest.
+template <class M, class Body, class... Args>
+decltype(auto) run_module(M& module, Body&& body, Args&&... args) {
+  if (NamedScope::is_innermost(static_cast<const Module*>(&module)))
+    return detail::call_body(module, std::forward<Body>(body), std::forward<Args>(args)...);
+  return detail::enter_module(module, std::forward<Body>(body), std::forward<Args>(args)...);
+}
+
+/// Calls module.forward(args…) as holders do: with its hooks, in its scope.
+template <class M, class... Args>
+decltype(auto) call_forward(M& module, Args&&... args) {
+  const auto forward = [&module](auto&&... values) -> decltype(auto) {
+    return module.forward(std::forward<decltype(values)>(values)...);
+  };
+  if constexpr (std::is_base_of_v<Module, M>)
+    return detail::enter_module(module, forward, std::forward<Args>(args)...);
+  else
+    return forward(std::forward<Args>(args)...);
+}
+
+}  // namespace hearth::nn

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <initializer_list>
+#include <vector>
+
+#include "hearth/tensor.h"
+
+namespace hearth::nn::utils {
+
+/// Scales the gradients down so that the norm of all of them together is at most max_norm; returns
+/// the norm they had.
+HEARTH_API double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
+                                  double norm_type = 2.0, bool error_if_nonfinite = false);
+inline double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm,
+                              double norm_type = 2.0, bool error_if_nonfinite = false) {
+  return clip_grad_norm_(std::vector<Tensor>(parameters), max_norm, norm_type, error_if_nonfinite);
+}
+inline double clip_grad_norm_(const Tensor& parameter, double max_norm, double norm_type = 2.0,
+                              bool error_if_nonfinite = false) {
+  return clip_grad_norm_(std::vector<Tensor>{parameter}, max_norm, norm_type, error_if_nonfinite);
+}
+
+/// Clamps each element of the gradients to [-clip_value, clip_value].
+HEARTH_API void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value);
+inline void clip_grad_value_(std::initializer_list<Tensor> parameters, double clip_value) {
+  clip_grad_value_(std::vector<Tensor>(parameters), clip_value);
+}
+inline void clip_grad_value_(const Tensor& parameter, double clip_value) {
+  clip_grad_value_(std::vector<Tensor>{parameter}, clip_value);
+}
+
+/// All elements of all parameters in one vector.
+HEARTH_API Tensor parameters_to_vector(const std::vector<Tensor>& parameters);
+/// Makes the parameters views of the vector, one after the other.
+HEARTH_API void vector_to_parameters(const Tensor& vec, const std::vector<Tensor>& parameters);
+
+}  // namespace hearth::nn::utils

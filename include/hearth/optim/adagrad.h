@@ -1,0 +1,42 @@
+#pragma once
+
+#include "hearth/optim/optimizer.h"
+
+namespace hearth::optim {
+
+struct HEARTH_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptions> {
+  AdagradOptions(double lr = 1e-2) : lr_(lr) {}
+  HEARTH_ARG(double, lr) = 1e-2;
+  HEARTH_ARG(double, lr_decay) = 0;
+  HEARTH_ARG(double, weight_decay) = 0;
+  HEARTH_ARG(double, initial_accumulator_value) = 0;
+  HEARTH_ARG(double, eps) = 1e-10;
+  HEARTH_ARG(bool, maximize) = false;
+
+ public:
+  void fields(Fields& f) override;
+  double get_lr() const override { return lr_; }
+  void set_lr(double lr) override { lr_ = lr; }
+};
+
+struct HEARTH_API AdagradParamState : public OptimizerCloneableParamState<AdagradParamState> {
+  HEARTH_ARG(Tensor, sum);
+  HEARTH_ARG(int64_t, step) = 0;
+
+ public:
+  void fields(Fields& f) override;
+};
+
+/// s += g^2; p -= lr / (1 + (step - 1) lr_decay) g / (sqrt(s) + eps).
+class HEARTH_API Adagrad : public Optimizer {
+ public:
+  explicit Adagrad(const std::vector<OptimizerParamGroup>& param_groups,
+                   AdagradOptions defaults = {});
+  explicit Adagrad(std::vector<Tensor> params, AdagradOptions defaults = {});
+  Tensor step(LossClosure closure = nullptr) override;
+
+ protected:
+  std::unique_ptr<OptimizerParamState> make_state() const override;
+};
+
+}  // namespace hearth::optim

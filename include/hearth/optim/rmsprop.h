@@ -1,0 +1,48 @@
+#pragma once
+
+#include "hearth/optim/optimizer.h"
+
+namespace hearth::optim {
+
+struct HEARTH_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
+  RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
+  HEARTH_ARG(double, lr) = 1e-2;
+  HEARTH_ARG(double, alpha) = 0.99;
+  HEARTH_ARG(double, eps) = 1e-8;
+  HEARTH_ARG(double, weight_decay) = 0;
+  HEARTH_ARG(double, momentum) = 0;
+  HEARTH_ARG(bool, centered) = false;
+  HEARTH_ARG(bool, maximize) = false;
+
+ public:
+  void fields(Fields& f) override;
+  double get_lr() const override { return lr_; }
+  void set_lr(double lr) override { lr_ = lr; }
+  std::optional<double> get_momentum() const override { return momentum_; }
+  void set_momentum(double momentum) override { momentum_ = momentum; }
+};
+
+struct HEARTH_API RMSpropParamState : public OptimizerCloneableParamState<RMSpropParamState> {
+  HEARTH_ARG(int64_t, step) = 0;
+  HEARTH_ARG(Tensor, square_avg);
+  HEARTH_ARG(Tensor, momentum_buffer);
+  HEARTH_ARG(Tensor, grad_avg);
+
+ public:
+  void fields(Fields& f) override;
+};
+
+/// s = alpha s + (1 - alpha) g^2; p -= lr g / (sqrt(s) + eps), centered with s - mean(g)^2 for s,
+/// with momentum lr b for b = momentum b + g / (sqrt(s) + eps).
+class HEARTH_API RMSprop : public Optimizer {
+ public:
+  explicit RMSprop(const std::vector<OptimizerParamGroup>& param_groups,
+                   RMSpropOptions defaults = {});
+  explicit RMSprop(std::vector<Tensor> params, RMSpropOptions defaults = {});
+  Tensor step(LossClosure closure = nullptr) override;
+
+ protected:
+  std::unique_ptr<OptimizerParamState> make_state() const override;
+};
+
+}  // namespace hearth::optim

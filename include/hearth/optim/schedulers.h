@@ -1,0 +1,97 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "hearth/optim/lr_scheduler.h"
+
+namespace hearth::optim {
+
+/// lr *= gamma every step_size epochs.
+class HEARTH_API StepLR : public LRScheduler {
+ public:
+  StepLR(Optimizer& optimizer, int64_t step_size, double gamma = 0.1, int64_t last_epoch = -1);
+
+ protected:
+  std::vector<double> get_lrs() override;
+  void fields(Fields& f) override;
+
+ private:
+  int64_t step_size_;
+  double gamma_;
+};
+
+/// lr *= gamma at each milestone, once for each time it is in the list.
+class HEARTH_API MultiStepLR : public LRScheduler {
+ public:
+  MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1,
+              int64_t last_epoch = -1);
+
+ protected:
+  std::vector<double> get_lrs() override;
+  void fields(Fields& f) override;
+
+ private:
+  std::vector<int64_t> milestones_;
+  double gamma_;
+};
+
+/// lr *= gamma every epoch.
+class HEARTH_API ExponentialLR : public LRScheduler {
+ public:
+  ExponentialLR(Optimizer& optimizer, double gamma, int64_t last_epoch = -1);
+
+ protected:
+  std::vector<double> get_lrs() override;
+  void fields(Fields& f) override;
+
+ private:
+  double gamma_;
+};
+
+/// lr = eta_min + (initial lr - eta_min) (1 + cos(pi epoch / T_max)) / 2, computed from the last
+/// lr.
+class HEARTH_API CosineAnnealingLR : public LRScheduler {
+ public:
+  CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0,
+                    int64_t last_epoch = -1);
+
+ protected:
+  std::vector<double> get_lrs() override;
+  void fields(Fields& f) override;
+
+ private:
+  int64_t T_max_;
+  double eta_min_;
+};
+
+/// lr = initial lr times a factor that goes from start_factor to end_factor in total_iters epochs.
+class HEARTH_API LinearLR : public LRScheduler {
+ public:
+  LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
+           int64_t total_iters = 5, int64_t last_epoch = -1);
+
+ protected:
+  std::vector<double> get_lrs() override;
+  void fields(Fields& f) override;
+
+ private:
+  double start_factor_, end_factor_;
+  int64_t total_iters_;
+};
+
+/// lr = initial lr times f(epoch); one function, or one for each group. Functions are not saved.
+class HEARTH_API LambdaLR : public LRScheduler {
+ public:
+  using Factor = std::function<double(int64_t epoch)>;
+  LambdaLR(Optimizer& optimizer, Factor lr_lambda, int64_t last_epoch = -1);
+  LambdaLR(Optimizer& optimizer, std::vector<Factor> lr_lambdas, int64_t last_epoch = -1);
+
+ protected:
+  std::vector<double> get_lrs() override;
+
+ private:
+  std::vector<Factor> lr_lambdas_;
+};
+
+}  // namespace hearth::optim

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "hearth/optim/optimizer.h"
+
+namespace hearth::optim {
+
+struct HEARTH_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
+  SGDOptions(double lr) : lr_(lr) {}
+  HEARTH_ARG(double, lr);
+  HEARTH_ARG(double, momentum) = 0;
+  HEARTH_ARG(double, dampening) = 0;
+  HEARTH_ARG(double, weight_decay) = 0;
+  HEARTH_ARG(bool, nesterov) = false;
+  HEARTH_ARG(bool, maximize) = false;
+
+ public:
+  void fields(Fields& f) override;
+  double get_lr() const override { return lr_; }
+  void set_lr(double lr) override { lr_ = lr; }
+  std::optional<double> get_momentum() const override { return momentum_; }
+  void set_momentum(double momentum) override { momentum_ = momentum; }
+  std::unique_ptr<OptimizerOptions> unset() const override;
+};
+
+struct HEARTH_API SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
+  HEARTH_ARG(Tensor, momentum_buffer);
+
+ public:
+  void fields(Fields& f) override;
+};
+
+/// Stochastic gradient descent: g = grad + weight_decay p; b = momentum b + (1 - dampening) g, at
+/// the first step g; p -= lr b, with Nesterov momentum lr (g + momentum b).
+class HEARTH_API SGD : public Optimizer {
+ public:
+  SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults);
+  SGD(std::vector<Tensor> params, SGDOptions defaults);
+  Tensor step(LossClosure closure = nullptr) override;
+
+ protected:
+  std::unique_ptr<OptimizerParamState> make_state() const override;
+};
+
+}  // namespace hearth::optim

@@ -1,0 +1,107 @@
+#include <algorithm>
+
+#include "hearth/autograd.h"
+#include "hearth/data/workers.h"
+
+namespace hearth::data {
+
+namespace {
+
+constexpr size_t kNoPosition = SIZE_MAX;
+constexpr size_t kMostIndices = 8;
+
+thread_local std::optional<WorkerInfo> this_worker;
+thread_local size_t position_in_batch = kNoPosition;
+
+/// A step of splitmix64: neighbouring numbers become unrelated ones.
+uint64_t mix(uint64_t value) {
+  value += 0x9e3779b97f4a7c15;
+  value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
+  value = (value ^ value >> 27) * 0x94d049bb133111eb;
+  return value ^ value >> 31;
+}
+
+std::string message_of(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& exception) {
+    return hearth::detail::str(" Original message: ", exception.what());
+  } catch (...) {
+    return "";
+  }
+}
+
+}  // namespace
+
+std::optional<WorkerInfo> get_worker_info() { return this_worker; }
+
+WorkerException::WorkerException(std::exception_ptr original, const std::string& where)
+    : Error(hearth::detail::str("Caught exception in DataLoader worker thread.",
+                                message_of(original), " (", where, ")")),
+      original_exception(std::move(original)),
+      message(what()) {}
+WorkerException::~WorkerException() = default;
+
+namespace detail {
+
+void PositionGuard::set(size_t position) const noexcept { position_in_batch = position; }
+PositionGuard::~PositionGuard() {
+  if (std::uncaught_exceptions() == exceptions_) position_in_batch = kNoPosition;
+}
+
+uint64_t seed_of_epoch(size_t epoch) {
+  return mix(default_generator().current_seed() ^ mix(epoch));
+}
+
+namespace {
+
+Generator seeded_generator(uint64_t seed) {
+  Generator generator = make_generator();
+  generator.set_current_seed(seed);
+  return generator;
+}
+
+}  // namespace
+
+SeedGuard::SeedGuard(uint64_t seed, size_t number)
+    : own_(seeded_generator(mix(seed ^ mix(number)))) {}
+
+Job::Job(std::shared_ptr<const Epoch> epoch, size_t number)
+    : epoch_(std::move(epoch)), number_(number), position_(kNoPosition) {}
+Job::~Job() = default;
+
+void Job::run(size_t worker, size_t workers) noexcept {
+  try {
+    const ThreadLocalStateGuard modes(epoch_->modes);
+    const SeedGuard own(epoch_->seed, number_);
+    if (workers > 0) this_worker = {worker, workers, mix(epoch_->seed + worker)};
+    position_in_batch = kNoPosition;
+    make(worker);
+  } catch (...) {
+    error_ = std::current_exception();
+    position_ = position_in_batch;
+  }
+}
+
+std::string Job::where() const {
+  const ArrayRef<size_t> all = indices();
+  std::string text = hearth::detail::str("in batch ", number_);
+  if (position_ < all.size()) return hearth::detail::str(text, ", example ", all[position_]);
+  for (size_t i = 0; i < std::min(all.size(), kMostIndices); ++i)
+    text += hearth::detail::str(i == 0 ? " of examples " : ", ", all[i]);
+  return all.size() > kMostIndices ? text + ", …" : text;
+}
+
+void Job::rethrow_from_worker() const { throw WorkerException(error_, where()); }
+
+void Job::rethrow() const {
+  try {
+    std::rethrow_exception(error_);
+  } catch (Error& error) {
+    error.add_context(hearth::detail::str("while making the data loader's batch (", where(), ")"));
+    throw;
+  }
+}
+
+}  // namespace detail
+}  // namespace hearth::data

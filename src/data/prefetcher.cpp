@@ -1,0 +1,116 @@
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <list>
+#include <mutex>
+
+#include "hearth/data/threads.h"
+#include "hearth/data/workers.h"
+
+namespace hearth::data::detail {
+
+struct Prefetcher::State {
+  struct Slot {
+    std::unique_ptr<Job> job;
+    bool done = false;
+  };
+  using Slots = std::list<Slot>;
+
+  explicit State(bool in_order) : ordered(in_order) {}
+  ~State() {
+    drain();
+    stop();
+    threads.join();
+  }
+
+  void work(size_t worker, size_t workers) {
+    std::unique_lock lock(mutex);
+    for (;;) {
+      job_or_stop.wait(lock, [&] { return stopped || !waiting.empty(); });
+      if (stopped) return;
+      const Slots::iterator slot = waiting.front();
+      waiting.pop_front();
+      lock.unlock();
+      slot->job->run(worker, workers);
+      lock.lock();
+      slot->done = true;
+      finished.notify_all();
+    }
+  }
+
+  /// The job to take now, if it is finished.
+  Slots::iterator next() {
+    if (ordered) return flight.front().done ? flight.begin() : flight.end();
+    return std::find_if(flight.begin(), flight.end(), [](const Slot& slot) { return slot.done; });
+  }
+
+  Slots drain() {
+    std::unique_lock lock(mutex);
+    Slots dropped;
+    for (const Slots::iterator slot : waiting) dropped.splice(dropped.end(), flight, slot);
+    waiting.clear();
+    finished.wait(lock, [&] {
+      return std::all_of(flight.begin(), flight.end(), [](const Slot& slot) { return slot.done; });
+    });
+    dropped.splice(dropped.end(), flight);
+    return dropped;
+  }
+
+  void stop() {
+    {
+      const std::lock_guard lock(mutex);
+      stopped = true;
+    }
+    job_or_stop.notify_all();
+  }
+
+  const bool ordered;
+  std::mutex mutex;
+  std::condition_variable job_or_stop, finished;
+  Slots flight;                         // submitted and not taken
+  std::deque<Slots::iterator> waiting;  // those of them that no worker has begun
+  bool stopped = false;
+  Threads threads;
+};
+
+Prefetcher::Prefetcher(size_t workers, bool ordered) : state_(std::make_unique<State>(ordered)) {
+  State* state = state_.get();
+  state->threads.start(
+      workers, [state, workers](size_t worker) { state->work(worker, workers); },
+      [state] { state->stop(); });
+}
+Prefetcher::~Prefetcher() = default;
+
+void Prefetcher::submit(std::unique_ptr<Job> job) {
+  {
+    const std::lock_guard lock(state_->mutex);
+    state_->flight.push_back({std::move(job), false});
+    state_->waiting.push_back(std::prev(state_->flight.end()));
+  }
+  state_->job_or_stop.notify_one();
+}
+
+std::unique_ptr<Job> Prefetcher::take(std::optional<std::chrono::milliseconds> timeout) {
+  std::unique_lock lock(state_->mutex);
+  if (state_->flight.empty()) return nullptr;
+  auto slot = state_->flight.end();
+  const auto is_ready = [&] { return (slot = state_->next()) != state_->flight.end(); };
+  if (timeout)
+    HEARTH_CHECK(state_->finished.wait_for(lock, *timeout, is_ready),
+                 "Timeout in DataLoader queue while waiting for next batch (timeout was ",
+                 timeout->count(), " ms)");
+  else
+    state_->finished.wait(lock, is_ready);
+  std::unique_ptr<Job> job = std::move(slot->job);
+  state_->flight.erase(slot);
+  return job;
+}
+
+size_t Prefetcher::in_flight() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->flight.size();
+}
+
+void Prefetcher::drain() { state_->drain(); }
+
+}  // namespace hearth::data::detail

@@ -1,0 +1,98 @@
+#include "io/gzip.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace hearth::io {
+
+namespace {
+
+constexpr const char* kMagic = "\x1f\x8b";
+constexpr int kGzipWindow = 15 + 16;     // inflateInit2's way to ask for gzip's header
+constexpr uint64_t kMostPerByte = 1032;  // deflate compresses no better
+constexpr uint64_t kMostAtOnce = 1 << 30;
+
+}  // namespace
+
+struct Content::Inflater {
+  explicit Inflater(const Bytes& from) : bytes(from) {
+    if (inflateInit2(&stream, kGzipWindow) != Z_OK)
+      detail::fail<Error>("cannot read '", bytes.name(), "': zlib has no memory");
+  }
+  ~Inflater() { inflateEnd(&stream); }
+
+  size_t read(void* buffer, size_t size);
+  void feed();
+  [[noreturn]] void fail(const char* what) {
+    bad_bytes(bytes.name(), fed - stream.avail_in, "expected gzipped data, but ", what);
+  }
+
+  const Bytes& bytes;
+  z_stream stream = {};
+  uint64_t fed = 0;
+  bool ended = false;
+};
+
+void Content::Inflater::feed() {
+  const uint64_t count = std::min(bytes.size() - fed, kMostAtOnce);
+  stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data() + fed));
+  stream.avail_in = static_cast<uInt>(count);
+  fed += count;
+}
+
+size_t Content::Inflater::read(void* buffer, size_t size) {
+  stream.next_out = static_cast<Bytef*>(buffer);
+  stream.avail_out = static_cast<uInt>(std::min<uint64_t>(size, kMostAtOnce));
+  const uInt wanted = stream.avail_out;
+  while (stream.avail_out > 0 && !ended) {
+    if (stream.avail_in == 0) feed();
+    if (stream.avail_in == 0) fail("the file ends");
+    const int result = inflate(&stream, Z_NO_FLUSH);
+    if (result == Z_STREAM_END) {
+      ended = stream.avail_in == 0 && fed == bytes.size();
+      if (!ended) inflateReset(&stream);  // another member follows
+    } else if (result != Z_OK) {
+      fail(stream.msg ? stream.msg : "it is damaged");
+    }
+  }
+  return wanted - stream.avail_out;
+}
+
+Content::Content(BytesPtr bytes) : bytes_(std::move(bytes)) {
+  if (bytes_->size() >= 2 && bytes_->text(0, 2) == kMagic)
+    inflater_ = std::make_unique<Inflater>(*bytes_);
+}
+Content::~Content() = default;
+
+uint64_t Content::longest() const {
+  return inflater_ ? bytes_->size() * kMostPerByte : bytes_->size();
+}
+
+size_t Content::read_some(void* buffer, size_t size) {
+  if (inflater_) return inflater_->read(buffer, size);
+  const size_t count = std::min<uint64_t>(size, bytes_->size() - position_);
+  if (count > 0) std::memcpy(buffer, bytes_->data() + position_, count);
+  return count;
+}
+
+void Content::read(void* buffer, size_t size) {
+  auto* next = static_cast<char*>(buffer);
+  while (size > 0) {
+    const size_t count = read_some(next, size);
+    if (count == 0)
+      bad_bytes(name(), position_, "expected ", size, " bytes more",
+                inflater_ ? " of what is compressed" : "", ", but there are none");
+    next += count;
+    size -= count;
+    position_ += count;
+  }
+}
+
+void Content::expect_end() {
+  char more;
+  if (read_some(&more, 1) > 0) bad_bytes(name(), position_, "expected the end, but there is more");
+}
+
+}  // namespace hearth::io

@@ -1,0 +1,79 @@
+#include <algorithm>
+#include <ostream>
+
+#include "hearth/io/file.h"
+#include "io/output_tree.h"
+
+namespace hearth::serialize {
+
+std::vector<const Values::value_type*> in_order(const Values& values) {
+  std::vector<const Values::value_type*> items;
+  for (const auto& item : values) items.push_back(&item);
+  std::sort(items.begin(), items.end(),
+            [](const auto* a, const auto* b) { return a->second.order < b->second.order; });
+  return items;
+}
+
+OutputArchive::OutputArchive() : tree_(std::make_unique<Tree>()) {}
+OutputArchive::~OutputArchive() = default;
+OutputArchive::OutputArchive(OutputArchive&&) noexcept = default;
+OutputArchive& OutputArchive::operator=(OutputArchive&&) noexcept = default;
+
+void OutputArchive::Tree::add(const std::string& path, Value value) {
+  value.order = values.size();
+  const bool is_new = values.emplace(path, std::move(value)).second;
+  HEARTH_CHECK(is_new, "the archive already has a value under '", path, "'");
+}
+
+void OutputArchive::write(const std::string& key, const Tensor& value, bool) {
+  tree_->add(key, {Value::Kind::kValue, value, 0, value.defined() && value.requires_grad(), {}});
+}
+
+void OutputArchive::write(const std::string& key, const IValue& value) {
+  if (value.isTensor()) return write(key, value.toTensor());
+  if (!value.isTensorList()) return tree_->add(key, {Value::Kind::kValue, value, 0, false, {}});
+  OutputArchive list;
+  const std::vector<Tensor> tensors = value.toTensorVector();
+  for (size_t i = 0; i < tensors.size(); ++i) list.write(detail::str(i), tensors[i]);
+  write(key, list);
+}
+
+void OutputArchive::write(const std::string& key, const OutputArchive& nested) {
+  HEARTH_CHECK(&nested != this, "an archive cannot be written into itself");
+  tree_->add(key, {Value::Kind::kSubtree, IValue(), 0, false, {}});
+  for (const auto* item : in_order(nested.tree_->values))
+    tree_->add(key + "." + item->first, item->second);
+}
+
+namespace {
+
+void save(const Values& values, const io::ByteSink& sink) {
+  const FileContent content = to_file(values);
+  io::save_safetensors(content.tensors, sink, {{kJsonKey, content.json}});
+}
+
+}  // namespace
+
+void OutputArchive::save_to(const std::string& filename) const {
+  io::AtomicFile file(filename);
+  save(tree_->values, [&](const void* data, size_t bytes) { file.write(data, bytes); });
+  file.commit();
+}
+
+void OutputArchive::save_to(std::ostream& stream) const {
+  save(tree_->values, [&](const void* data, size_t bytes) {
+    stream.write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+    HEARTH_CHECK(stream, "cannot write the archive: the stream failed");
+  });
+  HEARTH_CHECK(stream.flush(), "cannot write the archive: the stream failed");
+}
+
+void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& write) const {
+  save(tree_->values, [&](const void* data, size_t bytes) {
+    const size_t taken = write(data, bytes);
+    HEARTH_CHECK(taken == bytes, "cannot write the archive: of ", bytes, " bytes, ", taken,
+                 " were taken");
+  });
+}
+
+}  // namespace hearth::serialize

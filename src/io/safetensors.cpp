@@ -1,0 +1,147 @@
+#include "hearth/io/safetensors.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "hearth/autograd.h"
+#include "hearth/io/file.h"
+#include "io/safetensors_header.h"
+
+namespace hearth::io {
+
+struct SafetensorsFile::State {
+  explicit State(BytesPtr from) : bytes(std::move(from)), header(read_header(*bytes)) {
+    for (const TensorEntry& entry : header.tensors) {
+      names.push_back(entry.name);
+      entries.emplace(entry.name, &entry);
+    }
+  }
+
+  const TensorEntry& entry(const std::string& name) const {
+    const auto found = entries.find(name);
+    HEARTH_CHECK(found != entries.end(), "'", bytes->name(), "' has no tensor '", name,
+                 "'; it has ", names.size(), " others");
+    return *found->second;
+  }
+
+  Tensor read(const TensorEntry& entry) const;
+
+  BytesPtr bytes;
+  SafetensorsHeader header;
+  std::vector<std::string> names;
+  std::unordered_map<std::string, const TensorEntry*> entries;
+};
+
+Tensor SafetensorsFile::State::read(const TensorEntry& entry) const {
+  const uint64_t begin = header.data_begin + entry.begin, end = header.data_begin + entry.end;
+  const ScalarType type = entry.dtype->type;
+  if (type == ScalarType::Undefined)
+    bad_bytes(bytes->name(), begin, "tensor '", entry.name, "' has the dtype ", entry.dtype->name,
+              ", which Hearth does not have");
+  // Bytes of a bool that are neither 0 nor 1 must not get into a program.
+  const auto mapped = type == kBool ? nullptr : bytes->writable(begin, end);
+  if (mapped && reinterpret_cast<uintptr_t>(mapped.get()) % element_size(type) == 0)
+    return from_blob(
+        mapped.get(), entry.sizes, [mapped](void*) {}, type);
+  Tensor copy = empty(entry.sizes, type);
+  if (type == kBool)
+    std::transform(bytes->data() + begin, bytes->data() + end, copy.data_ptr<bool>(),
+                   [](std::byte b) { return b != std::byte{0}; });
+  else if (end > begin)
+    std::memcpy(copy.data_ptr(), bytes->data() + begin, end - begin);
+  return copy;
+}
+
+SafetensorsFile::SafetensorsFile(const std::string& path)
+    : state_(std::make_shared<State>(map_file(path))) {}
+SafetensorsFile::SafetensorsFile(const void* data, size_t bytes, std::string name)
+    : state_(std::make_shared<State>(copy_bytes(std::move(name), data, bytes))) {}
+SafetensorsFile::SafetensorsFile(std::istream& stream)
+    : state_(std::make_shared<State>(read_stream(stream))) {}
+
+const std::vector<std::string>& SafetensorsFile::keys() const { return state_->names; }
+bool SafetensorsFile::contains(const std::string& name) const {
+  return state_->entries.count(name) > 0;
+}
+TensorInfo SafetensorsFile::info(const std::string& name) const {
+  const TensorEntry& entry = state_->entry(name);
+  return {entry.dtype->name, entry.sizes, entry.end - entry.begin};
+}
+const Metadata& SafetensorsFile::metadata() const { return state_->header.metadata; }
+
+Tensor SafetensorsFile::get_tensor(const std::string& name, std::optional<Device> device) const {
+  const Tensor tensor = state_->read(state_->entry(name));
+  return device ? tensor.to(TensorOptions(*device).dtype(tensor.scalar_type())) : tensor;
+}
+
+NamedTensors load_safetensors(const std::string& path, std::optional<Device> device) {
+  const SafetensorsFile file(path);
+  NamedTensors tensors;
+  for (const std::string& name : file.keys())
+    tensors.emplace_back(name, file.get_tensor(name, device));
+  return tensors;
+}
+
+namespace {
+
+TensorEntry entry_for(const std::string& name, const Tensor& tensor) {
+  HEARTH_CHECK(name != kMetadataKey, "cannot save a tensor under the name '", name,
+               "', which safetensors files use themselves");
+  HEARTH_CHECK(tensor.defined(), "cannot save the undefined tensor '", name, "'");
+  HEARTH_CHECK(!tensor.is_meta(), "cannot save tensor '", name, "': it is on the meta device");
+  const FileDtype* dtype = file_dtype(tensor.scalar_type());
+  HEARTH_CHECK(dtype, "cannot save tensor '", name, "': safetensors files have no dtype for ",
+               tensor.scalar_type(), "; save its real and imaginary parts");
+  return {name, dtype, tensor.sizes().vec(), 0, tensor.nbytes()};
+}
+
+/// The tensors' places in the file: those with the largest elements first, so that all are aligned.
+std::vector<size_t> lay_out(SafetensorsHeader& header) {
+  std::vector<size_t> order(header.tensors.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return header.tensors[a].dtype->bits > header.tensors[b].dtype->bits;
+  });
+  uint64_t next = 0;
+  for (const size_t i : order) {
+    TensorEntry& entry = header.tensors[i];
+    entry.begin = next;
+    entry.end = next += entry.end;
+  }
+  return order;
+}
+
+}  // namespace
+
+void save_safetensors(const NamedTensors& tensors, const ByteSink& sink, const Metadata& metadata) {
+  SafetensorsHeader header;
+  header.metadata = metadata;
+  std::unordered_set<std::string> names;
+  for (const auto& [key, value] : metadata)
+    HEARTH_CHECK(names.insert(key).second, "cannot save two metadata under the key '", key, "'");
+  names.clear();
+  for (const auto& [name, tensor] : tensors) {
+    HEARTH_CHECK(names.insert(name).second, "cannot save two tensors under the name '", name, "'");
+    header.tensors.push_back(entry_for(name, tensor));
+  }
+  const std::vector<size_t> order = lay_out(header);
+  const std::string begin = header_text(header);
+  sink(begin.data(), begin.size());
+  const NoGradGuard no_history;
+  for (const size_t i : order) {
+    const Tensor plain = tensors[i].second.detach().cpu().contiguous();
+    if (plain.nbytes() > 0) sink(plain.data_ptr(), plain.nbytes());
+  }
+}
+
+void save_safetensors(const NamedTensors& tensors, const std::string& path,
+                      const Metadata& metadata) {
+  AtomicFile file(path);
+  save_safetensors(
+      tensors, [&](const void* data, size_t bytes) { file.write(data, bytes); }, metadata);
+  file.commit();
+}
+
+}  // namespace hearth::io

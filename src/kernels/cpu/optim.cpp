@@ -1,0 +1,122 @@
+#include "kernels/optim.h"
+
+#include <algorithm>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/isa_table.h"
+#include "kernels/cpu/optim_kernels.h"
+#include "kernels/cpu/reduce_convert.h"
+#include "kernels/cpu/strided.h"
+#include "kernels/ctx.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int64_t kGrain = 16384;  // elements that are worth another thread
+constexpr int64_t kTile = 512;     // elements that are converted at a time
+
+using FactorsFn = fn::StepFactors (*)(const void* rule, double step);
+
+template <class... F>
+FactorsFn factors_of(int rule, List<F...>) {
+  static constexpr FactorsFn all[] = {
+      [](const void* f, double step) { return static_cast<const F*>(f)->factors(step); }...};
+  return all[rule];
+}
+
+/// What follows from the parameters alone.
+class FusedStep {
+ public:
+  FusedStep(const FusedStepParams& params, Ctx& ctx)
+      : params_(params),
+        compute_(params.dtype == kDouble ? kDouble : kFloat),
+        step_(HEARTH_ISA_TABLE(optim_table).steps[params.rule][compute_ == kDouble]),
+        factors_(factors_of(params.rule, fn::OptimRules{})),
+        starts_(static_cast<int64_t*>(ctx.scratch((params.tensors.size() + 1) * sizeof(int64_t)))) {
+    starts_[0] = 0;
+    for (size_t i = 0; i < params.tensors.size(); ++i)
+      starts_[i + 1] = starts_[i] + params.tensors[i].numel;
+  }
+
+  int64_t numel() const { return starts_[params_.tensors.size()]; }
+
+  /// Updates elements [begin, end) of all tensors one after the other.
+  void part(int64_t begin, int64_t end) const {
+    int64_t* const last = starts_ + params_.tensors.size();
+    auto i = size_t(std::upper_bound(starts_, last, begin) - starts_ - 1);
+    StepArgs args{
+        params_.parameters, {}, params_.grad_scale ? *params_.grad_scale : 1.0, params_.maximize};
+    for (double step = -1; begin < end; begin = starts_[++i]) {
+      const StepTensor& tensor = params_.tensors[i];
+      const double now = tensor.step_at ? *tensor.step_at : tensor.step;
+      if (now != step) args.factors = factors_(params_.parameters, step = now);
+      update(tensor, args, begin - starts_[i], std::min(end, starts_[i + 1]) - starts_[i]);
+    }
+  }
+
+ private:
+  void update(const StepTensor& tensor, const StepArgs& args, int64_t begin, int64_t end) const {
+    if (tensor.layout >= 0 || params_.dtype != compute_)
+      return update_tiles(tensor, args, begin, end);
+    const int64_t size = int64_t(element_size(compute_));
+    void* data[kStepOperands];
+    for (int k = 0; k < params_.operands; ++k)
+      data[k] = static_cast<char*>(tensor.data[k]) + begin * size;
+    step_(args, data, end - begin);
+  }
+
+  StridedLoop<kStepOperands> loop_over(const StepTensor& tensor) const {
+    StridedLoop<kStepOperands> loop;
+    constexpr int64_t kOne = 1;
+    const StepLayout* const layout =
+        tensor.layout < 0 ? nullptr : &params_.layouts[size_t(tensor.layout)];
+    loop.dim = layout ? layout->dim : 1;
+    std::copy_n(layout ? layout->sizes : &tensor.numel, loop.dim, loop.sizes);
+    for (int k = 0; k < params_.operands; ++k) loop.add(layout ? layout->strides[k] : &kOne);
+    loop.merge();
+    return loop;
+  }
+
+  /// Elements that are of a half type, or do not lie side by side.
+  void update_tiles(const StepTensor& tensor, const StepArgs& args, int64_t begin,
+                    int64_t end) const {
+    const StridedLoop<kStepOperands> loop = loop_over(tensor);
+    const StridedConvert load(params_.dtype, compute_), store(compute_, params_.dtype);
+    const int64_t size = int64_t(element_size(params_.dtype));
+    alignas(64) char lanes[kStepOperands][kTile * sizeof(double)];
+    void* data[kStepOperands];
+    for (int k = 0; k < params_.operands; ++k) data[k] = lanes[k];
+    const auto tile = [&](const int64_t* offsets, int64_t first, int64_t n) {
+      const auto at = [&](int k) {
+        return static_cast<char*>(tensor.data[k]) +
+               (offsets[k] + first * loop.inner_stride(k)) * size;
+      };
+      for (int k = 0; k < params_.operands; ++k) load(at(k), loop.inner_stride(k), data[k], 1, n);
+      step_(args, data, n);
+      for (int k = 0; k < params_.operands; ++k)
+        if (k != 1 || params_.grad_scale) store(data[k], 1, at(k), loop.inner_stride(k), n);
+    };
+    loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
+      for (int64_t done = 0; done < count; done += kTile)
+        tile(offsets, done, std::min(kTile, count - done));
+    });
+  }
+
+  const FusedStepParams& params_;
+  const ScalarType compute_;
+  const StepFn step_;
+  const FactorsFn factors_;
+  int64_t* const starts_;  // of each tensor's elements among all
+};
+
+}  // namespace
+
+void run(const FusedStepParams& params, Ctx& ctx) {
+  if (params.tensors.empty() || (params.found_inf && *params.found_inf == 1)) return;
+  const FusedStep step(params, ctx);
+  parallel_for(0, step.numel(), kGrain,
+               [&step](int64_t begin, int64_t end) { step.part(begin, end); });
+}
+
+}  // namespace hearth::cpu

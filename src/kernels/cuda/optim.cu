@@ -1,0 +1,242 @@
+#include "kernels/optim.h"
+
+#include <algorithm>
+
+#include "kernels/cuda/convert.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/offsets.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+constexpr int kMostTensors = 192;  // of one launch: their table travels with the kernel's arguments
+constexpr int64_t kChunk = 4096;   // elements of a block
+constexpr int kWideBytes = 16;     // loaded and stored at once
+
+/// What is the same for all tensors.
+struct StepCommon {
+  const float* grad_scale;
+  const float* found_inf;
+  bool maximize;
+};
+
+/// A tensor's factors, or where its step is counted.
+struct StepCount {
+  fn::StepFactors factors;
+  const float* step_at;
+};
+
+/// Tensors whose operands all lie alike, without gaps.
+struct StepTable {
+  StepCommon common;
+  int count;
+  int first_chunk[kMostTensors + 1];
+  int64_t numel[kMostTensors];
+  void* data[kStepOperands][kMostTensors];
+  StepCount steps[kMostTensors];
+};
+
+/// One tensor of any strides.
+struct StridedStep {
+  StepCommon common;
+  int64_t numel;
+  char* data[kStepOperands];
+  StepCount step;
+  Offsets<kStepOperands> offsets;
+};
+
+template <class F>
+__device__ __forceinline__ fn::StepFactors shared_factors(const F& rule, const StepCount& step) {
+  if (step.step_at == nullptr) return step.factors;
+  __shared__ fn::StepFactors factors;
+  if (threadIdx.x == 0) factors = rule.factors(double(*step.step_at));
+  __syncthreads();
+  return factors;
+}
+
+/// The new values of one element's operands; the gradient is left as it will be stored.
+template <class F, class C>
+__device__ __forceinline__ void update(const F& rule, const StepCommon& common,
+                                       const fn::StepFactors& factors, C (&x)[F::operands]) {
+  if (common.grad_scale != nullptr) x[1] = static_cast<C>(x[1] / *common.grad_scale);
+  Lane<C> v[F::operands];
+#pragma unroll
+  for (int k = 0; k < F::operands; ++k) v[k] = Lane<C>(k == 1 && common.maximize ? -x[k] : x[k]);
+  if constexpr (F::operands == 2)
+    rule.update(factors, v[0], v[1]);
+  else if constexpr (F::operands == 3)
+    rule.update(factors, v[0], v[1], v[2]);
+  else if constexpr (F::operands == 4)
+    rule.update(factors, v[0], v[1], v[2], v[3]);
+  else
+    rule.update(factors, v[0], v[1], v[2], v[3], v[4]);
+#pragma unroll
+  for (int k = 0; k < F::operands; ++k)
+    if (k != 1) x[k] = v[k].v;
+}
+
+/// kWide elements from `start`.
+template <class F, class T, int kWide>
+__device__ __forceinline__ void dense_step(const F& rule, const StepCommon& common,
+                                           const fn::StepFactors& factors,
+                                           T* const (&data)[F::operands], int64_t start) {
+  Pack<T, kWide> packs[F::operands];
+#pragma unroll
+  for (int k = 0; k < F::operands; ++k)
+    packs[k] = *reinterpret_cast<const Pack<T, kWide>*>(data[k] + start);
+#pragma unroll
+  for (int e = 0; e < kWide; ++e) {
+    Register<T> x[F::operands];
+#pragma unroll
+    for (int k = 0; k < F::operands; ++k) x[k] = to_register(packs[k].v[e]);
+    update(rule, common, factors, x);
+#pragma unroll
+    for (int k = 0; k < F::operands; ++k) packs[k].v[e] = to_element<T>(x[k]);
+  }
+#pragma unroll
+  for (int k = 0; k < F::operands; ++k)
+    if (k != 1 || common.grad_scale != nullptr)
+      *reinterpret_cast<Pack<T, kWide>*>(data[k] + start) = packs[k];
+}
+
+/// A block per chunk of a tensor.
+template <class F, class T>
+__global__ void __launch_bounds__(kBlock)
+    dense_kernel(const __grid_constant__ F rule, const __grid_constant__ StepTable table) {
+  if (table.common.found_inf != nullptr && *table.common.found_inf == 1) return;
+  int tensor = 0;
+  for (int beyond = table.count; beyond - tensor > 1;) {
+    const int middle = (tensor + beyond) / 2;
+    (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : beyond) = middle;
+  }
+  const fn::StepFactors factors = shared_factors(rule, table.steps[tensor]);
+  T* data[F::operands];
+  uintptr_t addresses = 0;
+#pragma unroll
+  for (int k = 0; k < F::operands; ++k) {
+    data[k] = static_cast<T*>(table.data[k][tensor]);
+    addresses |= reinterpret_cast<uintptr_t>(data[k]);
+  }
+  constexpr int kWide = kWideBytes / sizeof(T);
+  const int64_t begin = (int64_t{blockIdx.x} - table.first_chunk[tensor]) * kChunk;
+  const int64_t rest = table.numel[tensor] - begin, n = rest < kChunk ? rest : kChunk;
+  const int64_t wide = addresses % kWideBytes == 0 ? n / kWide : 0;
+  for (int64_t i = threadIdx.x; i < wide; i += kBlock)
+    dense_step<F, T, kWide>(rule, table.common, factors, data, begin + i * kWide);
+  for (int64_t i = wide * kWide + threadIdx.x; i < n; i += kBlock)
+    dense_step<F, T, 1>(rule, table.common, factors, data, begin + i);
+}
+
+template <class F, class T>
+__global__ void __launch_bounds__(kBlock)
+    strided_kernel(const __grid_constant__ F rule, const __grid_constant__ StridedStep args) {
+  if (args.common.found_inf != nullptr && *args.common.found_inf == 1) return;
+  const fn::StepFactors factors = shared_factors(rule, args.step);
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
+    int64_t offsets[F::operands];
+    args.offsets.find(i, offsets);
+    T* data[F::operands];
+#pragma unroll
+    for (int k = 0; k < F::operands; ++k) data[k] = reinterpret_cast<T*>(args.data[k] + offsets[k]);
+    dense_step<F, T, 1>(rule, args.common, factors, data, 0);
+  }
+}
+
+/// Launches the kernels of one rule and dtype.
+template <class F, class T>
+class StepLauncher {
+ public:
+  StepLauncher(const FusedStepParams& params, const NativeStream& stream)
+      : params_(params), stream_(stream) {
+    std::memcpy(&rule_, params.parameters, sizeof rule_);
+    table_.common = common();
+    table_.count = table_.first_chunk[0] = 0;
+  }
+
+  void run() {
+    for (const StepTensor& tensor : params_.tensors) {
+      if (tensor.numel == 0) continue;
+      if (tensor.layout >= 0)
+        launch_strided(tensor);
+      else
+        add(tensor);
+    }
+    launch_table();
+  }
+
+ private:
+  StepCommon common() const { return {params_.grad_scale, params_.found_inf, params_.maximize}; }
+  StepCount count_of(const StepTensor& tensor) const {
+    return {rule_.factors(tensor.step), tensor.step_at};
+  }
+
+  void add(const StepTensor& tensor) {
+    const int64_t chunks = (tensor.numel + kChunk - 1) / kChunk;
+    if (table_.count == kMostTensors || table_.first_chunk[table_.count] + chunks > INT32_MAX)
+      launch_table();
+    const int i = table_.count++;
+    table_.numel[i] = tensor.numel;
+    for (int k = 0; k < F::operands; ++k) table_.data[k][i] = tensor.data[k];
+    table_.steps[i] = count_of(tensor);
+    table_.first_chunk[i + 1] = table_.first_chunk[i] + static_cast<int>(chunks);
+  }
+
+  void launch_table() {
+    const int blocks = table_.first_chunk[table_.count];
+    if (blocks == 0) return;
+    dense_kernel<F, T><<<static_cast<unsigned>(blocks), kBlock, 0, stream_.stream>>>(rule_, table_);
+    table_.count = 0;
+  }
+
+  void launch_strided(const StepTensor& tensor) {
+    const StepLayout& layout = params_.layouts[static_cast<size_t>(tensor.layout)];
+    Loop loop(layout.dim, layout.sizes);
+    StridedStep args;
+    for (int k = 0; k < F::operands; ++k) {
+      loop.add(layout.strides[k], sizeof(T));
+      args.data[k] = static_cast<char*>(tensor.data[k]);
+    }
+    loop.merge();
+    args.common = common();
+    args.numel = tensor.numel;
+    args.step = count_of(tensor);
+    args.offsets = Offsets<kStepOperands>(loop);
+    strided_kernel<F, T>
+        <<<grid_for(tensor.numel, stream_), kBlock, 0, stream_.stream>>>(rule_, args);
+  }
+
+  const FusedStepParams& params_;
+  const NativeStream& stream_;
+  F rule_;
+  StepTable table_;
+};
+
+template <class F>
+void run_rule(const FusedStepParams& params, const NativeStream& stream) {
+  switch (params.dtype) {
+    case kFloat: return StepLauncher<F, float>(params, stream).run();
+    case kDouble: return StepLauncher<F, double>(params, stream).run();
+    case kHalf: return StepLauncher<F, Half>(params, stream).run();
+    case kBFloat16: return StepLauncher<F, BFloat16>(params, stream).run();
+    default: detail::fail<Error>("a step is not implemented for '", name_of(params.dtype), "'");
+  }
+}
+
+using RunFn = void (*)(const FusedStepParams& params, const NativeStream& stream);
+
+template <class... F>
+RunFn runner_of(int rule, List<F...>) {
+  static constexpr RunFn all[] = {&run_rule<F>...};
+  return all[rule];
+}
+
+}  // namespace
+
+void run(const FusedStepParams& params, Ctx& ctx) {
+  runner_of(params.rule, fn::OptimRules{})(params, stream_of(ctx));
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,44 @@
+#include "hearth/autograd.h"
+#include "hearth/nn/module.h"
+
+namespace hearth::nn {
+
+namespace {
+
+using Tensors = OrderedDict<std::string, Tensor>;
+
+void check_same_number(size_t copied, size_t own, const char* what, const char* function) {
+  HEARTH_CHECK(copied == own, "The cloned module does not have the same number of ", what,
+               " as the original module after calling reset(). Are you sure you called ", function,
+               "() inside reset() and not the constructor?");
+}
+
+void copy_tensors(const Tensors& from, Tensors& to, const std::optional<Device>& device) {
+  for (const auto& item : from) {
+    if (!item->defined()) continue;
+    const bool moves = device && item->device() != *device;
+    const Tensor& target = to[item.key()];
+    target.set_data(moves ? item->detach().to(*device) : item->detach().clone());
+    if (item->is_leaf()) target.set_requires_grad(item->requires_grad());
+  }
+}
+
+}  // namespace
+
+void Module::remake(const Module& from, const std::function<void()>& reset,
+                    const std::optional<Device>& device) {
+  const NoGradGuard no_grad;
+  parameters_.clear();
+  buffers_.clear();
+  children_.clear();
+  reset();
+  check_same_number(parameters_.size(), from.parameters_.size(), "parameters",
+                    "register_parameter");
+  check_same_number(buffers_.size(), from.buffers_.size(), "buffers", "register_buffer");
+  check_same_number(children_.size(), from.children_.size(), "child modules", "register_module");
+  copy_tensors(from.parameters_, parameters_, device);
+  copy_tensors(from.buffers_, buffers_, device);
+  for (const auto& child : from.children_) children_[child.key()]->clone_(*child.value(), device);
+}
+
+}  // namespace hearth::nn

@@ -1,0 +1,235 @@
+#include "hearth/nn/conv.h"
+
+#include <cmath>
+#include <ostream>
+
+#include "hearth/nn/init.h"
+
+namespace hearth::nn {
+
+using hearth::detail::str;
+
+namespace {
+
+/// One convolution, in as many dimensions as the options say.
+template <size_t D>
+Tensor convolution_of(const Tensor& input, const Tensor& weight, const Tensor& bias,
+                      const ExpandingArray<D>& stride, const detail::conv_padding_t<D>& padding,
+                      const ExpandingArray<D>& dilation, int64_t groups) {
+  const auto with = [&](auto pad) {
+    const std::optional<Tensor> b = bias.defined() ? std::optional(bias) : std::nullopt;
+    if constexpr (D == 1)
+      return hearth::conv1d(input, weight, b, stride, pad, dilation, groups);
+    else
+      return hearth::conv2d(input, weight, b, stride, pad, dilation, groups);
+  };
+  if (const auto* sizes = std::get_if<ExpandingArray<D>>(&padding))
+    return with(IntArrayRef(*sizes));
+  const bool same = std::holds_alternative<enumtype::kSame>(padding);
+  return with(PaddingName(same ? "same" : "valid"));
+}
+
+}  // namespace
+
+namespace functional {
+
+Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFuncOptions& options) {
+  return convolution_of<1>(input, weight, options.bias(), options.stride(), options.padding(),
+                           options.dilation(), options.groups());
+}
+
+Tensor conv2d(const Tensor& input, const Tensor& weight, const Conv2dFuncOptions& options) {
+  return convolution_of<2>(input, weight, options.bias(), options.stride(), options.padding(),
+                           options.dilation(), options.groups());
+}
+
+Tensor conv_transpose2d(const Tensor& input, const Tensor& weight,
+                        const ConvTranspose2dFuncOptions& options) {
+  const Tensor& bias = options.bias();
+  return hearth::conv_transpose2d(
+      input, weight, bias.defined() ? std::optional(bias) : std::nullopt, options.stride(),
+      options.padding(), options.output_padding(), options.groups(), options.dilation());
+}
+
+}  // namespace functional
+
+// ---- what all have
+
+template <size_t D, class Derived>
+ConvNdImpl<D, Derived>::ConvNdImpl(detail::ConvNdOptions<D> options_)
+    : options(std::move(options_)) {
+  ConvNdImpl::reset();
+}
+
+template <size_t D, class Derived>
+void ConvNdImpl<D, Derived>::reset() {
+  const int64_t in = options.in_channels(), out = options.out_channels(), groups = options.groups();
+  HEARTH_CHECK(in > 0 && groups > 0 && out > 0,
+               "in_channels, groups and out_channels must be a positive integer.");
+  HEARTH_CHECK(in % groups == 0, "in_channels must be divisible by groups");
+  HEARTH_CHECK(out % groups == 0, "out_channels must be divisible by groups");
+  if (std::holds_alternative<enumtype::kSame>(options.padding()))
+    for (const int64_t stride : *options.stride())
+      HEARTH_CHECK(stride == 1, "padding='same' is not supported for strided convolutions");
+  std::vector<int64_t> sizes = options.transposed() ? std::vector<int64_t>{in, out / groups}
+                                                    : std::vector<int64_t>{out, in / groups};
+  sizes.insert(sizes.end(), options.kernel_size()->begin(), options.kernel_size()->end());
+  weight = this->register_parameter("weight", hearth::empty(sizes));
+  const bool has = options.bias();
+  bias = this->register_parameter("bias", has ? empty(out) : Tensor(), has);
+  reset_parameters();
+}
+
+template <size_t D, class Derived>
+void ConvNdImpl<D, Derived>::reset_parameters() {
+  init::kaiming_uniform_(weight, std::sqrt(5.0));
+  if (!bias.defined()) return;
+  const auto [fan_in, fan_out] = init::_calculate_fan_in_and_fan_out(weight);
+  const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
+  init::uniform_(bias, -bound, bound);
+}
+
+namespace {
+template <size_t D>
+std::string padding_text(const detail::conv_padding_t<D>& padding) {
+  if (std::holds_alternative<enumtype::kValid>(padding)) return ", padding='valid'";
+  if (std::holds_alternative<enumtype::kSame>(padding)) return ", padding='same'";
+  const auto& sizes = std::get<ExpandingArray<D>>(padding);
+  return *sizes == *ExpandingArray<D>(0) ? "" : str(", padding=", sizes);
+}
+}  // namespace
+
+template <size_t D, class Derived>
+void ConvNdImpl<D, Derived>::pretty_print(std::ostream& stream) const {
+  stream << str("Conv", options.transposed() ? "Transpose" : "", D, "d(", options.in_channels(),
+                ", ", options.out_channels(), ", kernel_size=", options.kernel_size(),
+                ", stride=", options.stride(), padding_text<D>(options.padding()));
+  if (*options.dilation() != *ExpandingArray<D>(1))
+    stream << str(", dilation=", options.dilation());
+  if (*options.output_padding() != *ExpandingArray<D>(0))
+    stream << str(", output_padding=", options.output_padding());
+  if (options.groups() != 1) stream << ", groups=" << options.groups();
+  if (!options.bias()) stream << ", bias=false";
+  if (!std::holds_alternative<enumtype::kZeros>(options.padding_mode()))
+    stream << ", padding_mode=" << enumtype::get_enum_name(options.padding_mode());
+  stream << ')';
+}
+
+namespace {
+
+/// Left and right padding of each dimension, the last first, as pad() takes them.
+template <size_t D>
+std::vector<int64_t> pad_arguments(const detail::ConvNdOptions<D>& options) {
+  std::vector<int64_t> result;
+  for (size_t i = D; i-- > 0;) {
+    int64_t left = 0, right = 0;
+    if (const auto* sizes = std::get_if<ExpandingArray<D>>(&options.padding())) {
+      left = right = (**sizes)[i];
+    } else if (std::holds_alternative<enumtype::kSame>(options.padding())) {
+      const int64_t total = (*options.dilation())[i] * ((*options.kernel_size())[i] - 1);
+      left = total / 2;
+      right = total - left;
+    }
+    result.insert(result.end(), {left, right});
+  }
+  return result;
+}
+
+const char* mode_name(const detail::conv_padding_mode_t& mode) {
+  if (std::holds_alternative<enumtype::kReflect>(mode)) return "reflect";
+  if (std::holds_alternative<enumtype::kReplicate>(mode)) return "replicate";
+  return "circular";
+}
+
+}  // namespace
+
+template <size_t D, class Derived>
+Tensor ConvNdImpl<D, Derived>::convolve(const Tensor& input) {
+  if (std::holds_alternative<enumtype::kZeros>(options.padding_mode()))
+    return convolution_of<D>(input, weight, bias, options.stride(), options.padding(),
+                             options.dilation(), options.groups());
+  const Tensor padded = pad(input, pad_arguments<D>(options), mode_name(options.padding_mode()));
+  return convolution_of<D>(padded, weight, bias, options.stride(), ExpandingArray<D>(0),
+                           options.dilation(), options.groups());
+}
+
+// ---- Conv1d, Conv2d
+
+namespace {
+/// The members that the options of both kinds have.
+template <size_t D, class Options>
+detail::ConvNdOptions<D> common(const Options& o) {
+  return detail::ConvNdOptions<D>(o.in_channels(), o.out_channels(), o.kernel_size())
+      .stride(o.stride())
+      .padding(typename detail::ConvNdOptions<D>::padding_t(o.padding()))
+      .dilation(o.dilation())
+      .groups(o.groups())
+      .bias(o.bias())
+      .padding_mode(o.padding_mode());
+}
+}  // namespace
+
+Conv1dImpl::Conv1dImpl(Conv1dOptions options_) : ConvNdImpl(common<1>(options_)) {}
+
+Tensor Conv1dImpl::forward(const Tensor& input) {
+  return run_module(*this, &Conv1dImpl::convolve, input);
+}
+
+Conv2dImpl::Conv2dImpl(Conv2dOptions options_) : ConvNdImpl(common<2>(options_)) {}
+
+Tensor Conv2dImpl::forward(const Tensor& input) {
+  return run_module(*this, &Conv2dImpl::convolve, input);
+}
+
+// ---- ConvTranspose2d
+
+ConvTranspose2dImpl::ConvTranspose2dImpl(ConvTranspose2dOptions options_)
+    : ConvNdImpl(common<2>(options_).transposed(true).output_padding(options_.output_padding())) {}
+
+Tensor ConvTranspose2dImpl::forward(const Tensor& input,
+                                    const std::optional<IntArrayRef>& output_size) {
+  return run_module(*this, &ConvTranspose2dImpl::convolve_transposed, input, output_size);
+}
+
+Tensor ConvTranspose2dImpl::convolve_transposed(const Tensor& input,
+                                                const std::optional<IntArrayRef>& output_size) {
+  HEARTH_CHECK(std::holds_alternative<enumtype::kZeros>(options.padding_mode()),
+               "Only `zeros` padding mode is supported for ConvTranspose2d");
+  auto padding = options.output_padding();
+  if (output_size) padding = output_padding_for(input, *output_size);
+  return functional::conv_transpose2d(input, weight,
+                                      functional::ConvTranspose2dFuncOptions()
+                                          .bias(bias)
+                                          .stride(options.stride())
+                                          .padding(std::get<0>(options.padding()))
+                                          .output_padding(padding)
+                                          .groups(options.groups())
+                                          .dilation(options.dilation()));
+}
+
+std::vector<int64_t> ConvTranspose2dImpl::output_padding_for(const Tensor& input,
+                                                             IntArrayRef output_size) const {
+  const size_t given = output_size.size();
+  HEARTH_CHECK(given == 2 || given == static_cast<size_t>(input.dim()),
+               "output_size must have 2 or ", input.dim(), " elements (got ", given, ")");
+  const IntArrayRef wanted = output_size.slice(given - 2);
+  std::vector<int64_t> padding;
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t stride = (*options.stride())[i];
+    const int64_t smallest = (input.size(static_cast<int64_t>(i) - 2) - 1) * stride -
+                             2 * (*std::get<0>(options.padding()))[i] +
+                             (*options.dilation())[i] * ((*options.kernel_size())[i] - 1) + 1;
+    HEARTH_CHECK_AS(ValueError, wanted[i] >= smallest && wanted[i] < smallest + stride,
+                    "requested an output size of ", wanted, ", but dimension ", i,
+                    " must be at least ", smallest, " and less than ", smallest + stride,
+                    " for an input of size ", input.sizes());
+    padding.push_back(wanted[i] - smallest);
+  }
+  return padding;
+}
+
+template class ConvNdImpl<1, Conv1dImpl>;
+template class ConvNdImpl<2, Conv2dImpl>;
+template class ConvNdImpl<2, ConvTranspose2dImpl>;
+
+}  // namespace hearth::nn

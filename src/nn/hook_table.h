@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "hearth/nn/hooks.h"
+
+namespace hearth::nn::detail {
+
+/// The hooks of one module. They are shared, so that one may be removed while it runs.
+struct HookTable {
+  template <class Hook>
+  using List = std::vector<std::pair<uint64_t, std::shared_ptr<const Hook>>>;
+  List<ForwardPreHook> before;
+  List<ForwardHook> after;
+  uint64_t next_id = 0;
+};
+
+}  // namespace hearth::nn::detail

@@ -1,0 +1,149 @@
+#include "hearth/nn/init.h"
+
+#include <cmath>
+
+#include "hearth/autograd.h"
+#include "hearth/indexing.h"
+
+namespace hearth::nn::init {
+
+double calculate_gain(NonlinearityType nonlinearity, double param) {
+  if (std::holds_alternative<enumtype::kTanh>(nonlinearity)) return 5.0 / 3.0;
+  if (std::holds_alternative<enumtype::kReLU>(nonlinearity)) return std::sqrt(2.0);
+  if (std::holds_alternative<enumtype::kLeakyReLU>(nonlinearity))
+    return std::sqrt(2.0 / (1 + param * param));
+  return 1;
+}
+
+Tensor constant_(Tensor tensor, const Scalar& value) {
+  const NoGradGuard no_grad;
+  return tensor.fill_(value);
+}
+
+Tensor zeros_(Tensor tensor) { return constant_(std::move(tensor), 0); }
+
+Tensor ones_(Tensor tensor) { return constant_(std::move(tensor), 1); }
+
+Tensor eye_(Tensor matrix) {
+  HEARTH_CHECK(matrix.dim() == 2, "Only tensors with 2 dimensions are supported");
+  const NoGradGuard no_grad;
+  return matrix.copy_(eye(matrix.size(0), matrix.size(1), matrix.options()));
+}
+
+Tensor dirac_(Tensor tensor) {
+  HEARTH_CHECK(tensor.dim() >= 3 && tensor.dim() <= 5,
+               "Only tensors with 3, 4, or 5 dimensions are supported");
+  const NoGradGuard no_grad;
+  tensor.zero_();
+  const int64_t channels = std::min(tensor.size(0), tensor.size(1));
+  for (int64_t c = 0; c < channels; ++c) {
+    Tensor centre = tensor.select(0, c).select(0, c);
+    while (centre.dim() > 0) centre = centre.select(0, centre.size(0) / 2);
+    centre.fill_(1);
+  }
+  return tensor;
+}
+
+Tensor normal_(Tensor tensor, double mean, double std) {
+  const NoGradGuard no_grad;
+  return tensor.normal_(mean, std);
+}
+
+Tensor uniform_(Tensor tensor, double low, double high) {
+  const NoGradGuard no_grad;
+  return tensor.uniform_(low, high);
+}
+
+namespace {
+
+/// The orthonormal columns that Gram and Schmidt make of a matrix with at least as many rows, which
+/// are those of its QR decomposition with a positive diagonal; orthogonalised twice.
+Tensor orthonormal_columns(const Tensor& matrix) {
+  const Tensor q = matrix.to(kDouble).clone();
+  for (int64_t j = 0; j < q.size(1); ++j) {
+    const Tensor column = q.select(1, j);
+    const Tensor done = q.narrow(1, 0, j);
+    for (int pass = 0; j > 0 && pass < 2; ++pass) column.sub_(done.mv(done.t().mv(column)));
+    column.div_(column.norm());
+  }
+  return q;
+}
+
+}  // namespace
+
+Tensor orthogonal_(Tensor tensor, double gain) {
+  HEARTH_CHECK(tensor.dim() >= 2, "Only tensors with 2 or more dimensions are supported");
+  const NoGradGuard no_grad;
+  const int64_t rows = tensor.size(0);
+  const int64_t columns = rows == 0 ? 0 : tensor.numel() / rows;
+  const Tensor drawn = randn({rows, columns}, TensorOptions(tensor.scalar_type()));
+  const bool wide = rows < columns;
+  Tensor q = orthonormal_columns(wide ? drawn.t() : drawn);
+  if (wide) q = q.t();
+  return tensor.copy_(q.reshape(tensor.sizes())).mul_(gain);
+}
+
+Tensor sparse_(Tensor tensor, double sparsity, double std) {
+  HEARTH_CHECK(tensor.dim() == 2, "Only tensors with 2 dimensions are supported");
+  const NoGradGuard no_grad;
+  const int64_t rows = tensor.size(0), columns = tensor.size(1);
+  const auto zeros = static_cast<int64_t>(std::ceil(sparsity * static_cast<double>(rows)));
+  tensor.normal_(0, std);
+  for (int64_t column = 0; column < columns; ++column) {
+    const Tensor chosen = randperm(rows).slice(0, 0, zeros).to(tensor.device());
+    tensor.select(1, column).index_fill_(0, chosen, 0);
+  }
+  return tensor;
+}
+
+std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor) {
+  HEARTH_CHECK(tensor.dim() >= 2,
+               "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions");
+  int64_t field = 1;
+  for (int64_t d = 2; d < tensor.dim(); ++d) field *= tensor.size(d);
+  return {tensor.size(1) * field, tensor.size(0) * field};
+}
+
+namespace {
+
+double kaiming_std(const Tensor& tensor, double a, const FanModeType& mode,
+                   NonlinearityType nonlinearity) {
+  const auto [fan_in, fan_out] = _calculate_fan_in_and_fan_out(tensor);
+  const int64_t fan = std::holds_alternative<enumtype::kFanIn>(mode) ? fan_in : fan_out;
+  return calculate_gain(nonlinearity, a) / std::sqrt(static_cast<double>(fan));
+}
+
+double xavier_std(const Tensor& tensor, double gain) {
+  const auto [fan_in, fan_out] = _calculate_fan_in_and_fan_out(tensor);
+  return gain * std::sqrt(2.0 / static_cast<double>(fan_in + fan_out));
+}
+
+/// Uniform with this standard deviation and mean 0.
+Tensor uniform_with_std(Tensor tensor, double std) {
+  const double bound = std::sqrt(3.0) * std;
+  return uniform_(std::move(tensor), -bound, bound);
+}
+
+}  // namespace
+
+Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
+  const double std = kaiming_std(tensor, a, mode, nonlinearity);
+  return normal_(std::move(tensor), 0, std);
+}
+
+Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
+  const double std = kaiming_std(tensor, a, mode, nonlinearity);
+  return uniform_with_std(std::move(tensor), std);
+}
+
+Tensor xavier_normal_(Tensor tensor, double gain) {
+  const double std = xavier_std(tensor, gain);
+  return normal_(std::move(tensor), 0, std);
+}
+
+Tensor xavier_uniform_(Tensor tensor, double gain) {
+  const double std = xavier_std(tensor, gain);
+  return uniform_with_std(std::move(tensor), std);
+}
+
+}  // namespace hearth::nn::init

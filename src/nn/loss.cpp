@@ -1,0 +1,112 @@
+#include "hearth/nn/loss.h"
+
+#include <ostream>
+
+namespace hearth::nn {
+
+namespace functional {
+
+namespace {
+
+template <class Options>
+int64_t reduction(const Options& options) {
+  return enumtype::reduction_get_enum(options.reduction());
+}
+
+/// Losses of two tensors broadcast them, which is seldom what was meant.
+void warn_if_broadcast(const Tensor& input, const Tensor& target) {
+  if (target.sizes() == input.sizes()) return;
+  warn(hearth::detail::str(
+      "Using a target size (", target.sizes(), ") that is different to the input size (",
+      input.sizes(),
+      "). This will likely lead to incorrect results due to broadcasting. Please ensure they have "
+      "the same size."));
+}
+
+}  // namespace
+
+Tensor mse_loss(const Tensor& input, const Tensor& target, const MSELossFuncOptions& options) {
+  warn_if_broadcast(input, target);
+  return hearth::mse_loss(input, target, reduction(options));
+}
+
+Tensor l1_loss(const Tensor& input, const Tensor& target, const L1LossFuncOptions& options) {
+  warn_if_broadcast(input, target);
+  return hearth::l1_loss(input, target, reduction(options));
+}
+
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
+                      const SmoothL1LossFuncOptions& options) {
+  warn_if_broadcast(input, target);
+  return hearth::smooth_l1_loss(input, target, reduction(options), options.beta().value_or(1));
+}
+
+Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
+                      const SmoothL1LossFuncOptions& options, double beta) {
+  HEARTH_CHECK(!options.beta(), "expected beta not to be provided in 'options', but got ",
+               *options.beta());
+  return functional::smooth_l1_loss(input, target, SmoothL1LossFuncOptions(options).beta(beta));
+}
+
+Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
+                            const BinaryCrossEntropyFuncOptions& options) {
+  HEARTH_CHECK_AS(ValueError, target.sizes() == input.sizes(), "Using a target size (",
+                  target.sizes(), ") that is different to the input size (", input.sizes(),
+                  ") is deprecated. Please ensure they have the same size.");
+  return hearth::binary_cross_entropy(input, target, options.weight(), reduction(options));
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
+                                        const BinaryCrossEntropyWithLogitsFuncOptions& options) {
+  HEARTH_CHECK_AS(ValueError, target.sizes() == input.sizes(), "Target size (", target.sizes(),
+                  ") must be the same as input size (", input.sizes(), ")");
+  return hearth::binary_cross_entropy_with_logits(input, target, options.weight(),
+                                                  options.pos_weight(), reduction(options));
+}
+
+Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossFuncOptions& options) {
+  HEARTH_CHECK(input.dim() < 2 || input.size(0) == target.size(0), "Expected input batch_size (",
+               input.sizes(), ") to match target batch_size (", target.sizes(), ").");
+  return hearth::nll_loss_nd(input, target, options.weight(), reduction(options),
+                             options.ignore_index());
+}
+
+Tensor cross_entropy(const Tensor& input, const Tensor& target,
+                     const CrossEntropyFuncOptions& options) {
+  return hearth::cross_entropy_loss(input, target, options.weight(), reduction(options),
+                                    options.ignore_index(), options.label_smoothing());
+}
+
+}  // namespace functional
+
+/// The two functions of a loss; `used` are its options with its buffers in them.
+#define HEARTH_LOSS(Name, function, used)                                                      \
+  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) {                      \
+    return run_module(                                                                         \
+        *this,                                                                                 \
+        [this](const Tensor& x, const Tensor& y) { return functional::function(x, y, used); }, \
+        input, target);                                                                        \
+  }                                                                                            \
+  void Name##Impl::pretty_print(std::ostream& stream) const { stream << #Name "()"; }
+
+HEARTH_LOSS(MSELoss, mse_loss, options)
+HEARTH_LOSS(L1Loss, l1_loss, options)
+HEARTH_LOSS(SmoothL1Loss, smooth_l1_loss, options)
+HEARTH_LOSS(BCELoss, binary_cross_entropy, BCELossOptions(options).weight(weight))
+HEARTH_LOSS(NLLLoss, nll_loss, NLLLossOptions(options).weight(weight))
+HEARTH_LOSS(CrossEntropyLoss, cross_entropy, CrossEntropyLossOptions(options).weight(weight))
+HEARTH_LOSS(BCEWithLogitsLoss, binary_cross_entropy_with_logits,
+            BCEWithLogitsLossOptions(options).weight(weight).pos_weight(pos_weight))
+#undef HEARTH_LOSS
+
+BCEWithLogitsLossImpl::BCEWithLogitsLossImpl(BCEWithLogitsLossOptions options_)
+    : options(std::move(options_)) {
+  BCEWithLogitsLossImpl::reset();
+}
+
+void BCEWithLogitsLossImpl::reset() {
+  weight = register_buffer("weight", options.weight());
+  pos_weight = register_buffer("pos_weight", options.pos_weight());
+}
+
+}  // namespace hearth::nn

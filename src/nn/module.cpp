@@ -1,0 +1,187 @@
+#include "hearth/nn/module.h"
+
+#include <mutex>
+#include <typeindex>
+#include <unordered_map>
+
+#include "hearth/autograd.h"
+#include "hearth/demangle.h"
+#include "nn/names.h"
+
+namespace hearth::nn {
+
+namespace {
+
+/// The name of a class, for as long as the program runs.
+const std::string& class_name(const std::type_info& type) {
+  static std::mutex mutex;
+  static auto& names = *new std::unordered_map<std::type_index, std::string>;  // never destroyed
+  const std::lock_guard lock(mutex);
+  std::string& name = names[type];
+  if (name.empty()) name = demangle(type.name());
+  return name;
+}
+
+void check_name(const char* kind, const std::string& name) {
+  HEARTH_CHECK(!name.empty(), kind, " name must not be empty");
+  HEARTH_CHECK(name.find('.') == std::string::npos, kind, " name must not contain a dot (got '",
+               name, "')");
+}
+
+void check_child(const std::string& name, const std::shared_ptr<Module>& module) {
+  HEARTH_CHECK(module, "Submodule '", name, "' must not be null");
+}
+
+}  // namespace
+
+Module::Module() : parameters_("Parameter"), buffers_("Buffer"), children_("Submodule") {}
+
+Module::Module(std::string name) : Module() { name_ = std::move(name); }
+
+Module::~Module() = default;
+
+const std::string& Module::name() const noexcept {
+  return name_.empty() ? class_name(typeid(*this)) : name_;
+}
+
+std::string Module::printed_name() const {
+  constexpr std::string_view ours = "hearth::nn::", impl = "Impl";
+  std::string_view text = name();
+  if (text.starts_with(ours)) {
+    text.remove_prefix(ours.size());
+    if (text.ends_with(impl)) text.remove_suffix(impl.size());
+  }
+  return std::string(text);
+}
+
+// ---- registration
+
+Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
+  check_name("Parameter", name);
+  if (tensor.defined())
+    tensor.set_requires_grad(requires_grad);
+  else if (requires_grad)
+    warn(
+        "An undefined tensor cannot require grad. "
+        "Ignoring the `requires_grad=true` function parameter.");
+  return parameters_.insert(std::move(name), std::move(tensor));
+}
+
+Tensor& Module::register_buffer(std::string name, Tensor tensor) {
+  check_name("Buffer", name);
+  return buffers_.insert(std::move(name), std::move(tensor));
+}
+
+void Module::add_child(std::string name, std::shared_ptr<Module> module) {
+  check_name("Submodule", name);
+  check_child(name, module);
+  children_.insert(name, module);
+  module->set_path(detail::join_path(place_.path, name));
+}
+
+void Module::put_child(const std::string& name, std::shared_ptr<Module> module) {
+  check_child(name, module);
+  std::shared_ptr<Module>& child = children_[name];
+  child->set_path({});
+  child = std::move(module);
+  child->set_path(detail::join_path(place_.path, name));
+}
+
+void Module::unregister_module(const std::string& name) {
+  const std::shared_ptr<Module>* child = children_.find(name);
+  HEARTH_CHECK(child, "No Module with name `", name, "` is registered");
+  (*child)->set_path({});
+  children_.erase(name);
+}
+
+void Module::set_path(std::string path) {
+  place_.path = std::move(path);
+  for (auto& child : children_)
+    child.value()->set_path(detail::join_path(place_.path, child.key()));
+}
+
+// ---- copies, modes, conversions
+
+std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
+  hearth::detail::fail<Error>("clone() has not been implemented for ", name(),
+                              ". Subclass hearth::nn::Cloneable<", name(),
+                              "> instead of hearth::nn::Module to inherit the ability to clone.");
+}
+
+void Module::clone_(Module&, const std::optional<Device>&) {}
+
+void Module::take_modes(const Module& other) {
+  is_training_ = other.is_training_;
+  hooks_ = other.hooks_;
+}
+
+void Module::train(bool on) {
+  for (auto& child : children_) child.value()->train(on);
+  is_training_ = on;
+}
+
+void Module::to(Device device, ScalarType dtype, bool non_blocking) {
+  for (auto& child : children_) child.value()->to(device, dtype, non_blocking);
+  convert(device, dtype, non_blocking);
+}
+
+void Module::to(ScalarType dtype, bool non_blocking) {
+  for (auto& child : children_) child.value()->to(dtype, non_blocking);
+  convert({}, dtype, non_blocking);
+}
+
+void Module::to(Device device, bool non_blocking) {
+  for (auto& child : children_) child.value()->to(device, non_blocking);
+  convert(device, {}, non_blocking);
+}
+
+void Module::convert(std::optional<Device> device, std::optional<ScalarType> dtype,
+                     bool non_blocking) {
+  const TensorOptions options = TensorOptions().device(device).dtype(dtype);
+  const auto converted = [&](const Tensor& tensor, const TensorOptions& to) {
+    tensor.set_data(tensor.data().to(to, non_blocking));
+  };
+  for (auto& parameter : named_parameters(false)) {
+    converted(*parameter, options);
+    if (parameter->grad().defined()) converted(parameter->grad(), options);
+  }
+  const bool keep_integers = dtype && is_floating_point(*dtype);
+  for (auto& buffer : named_buffers(false)) {
+    const bool keeps = keep_integers && !buffer->is_floating_point();
+    converted(*buffer, keeps ? options.dtype(std::optional<ScalarType>()) : options);
+  }
+}
+
+void Module::zero_grad(bool set_to_none) {
+  for (auto& child : children_) child.value()->zero_grad(set_to_none);
+  for (auto& parameter : named_parameters(false)) {
+    Tensor& grad = parameter->mutable_grad();
+    if (!grad.defined()) continue;
+    if (set_to_none) {
+      grad.reset();
+    } else {
+      grad = grad.detach();
+      grad.zero_();
+    }
+  }
+}
+
+// ---- forward() with default arguments
+
+namespace {
+[[noreturn]] void fail_without_macro(const char* function) {
+  hearth::detail::fail<Error>("A module whose forward() has default arguments must override `",
+                              function,
+                              "`. Please use the `FORWARD_HAS_DEFAULT_ARGS` macro to do so.");
+}
+}  // namespace
+
+unsigned int Module::_forward_num_required_args() {
+  fail_without_macro("_forward_num_required_args");
+}
+
+std::vector<AnyValue> Module::_forward_populate_default_args(std::vector<AnyValue>&&) {
+  fail_without_macro("_forward_populate_default_args");
+}
+
+}  // namespace hearth::nn

@@ -1,0 +1,80 @@
+#include "hearth/nn/parameter_list.h"
+
+#include <ostream>
+
+#include "hearth/autograd.h"
+#include "hearth/stream.h"
+
+namespace hearth::nn {
+
+namespace {
+
+using Dict = OrderedDict<std::string, Tensor>;
+
+void print(std::ostream& stream, const char* name, const Dict& parameters) {
+  stream << name << "(\n";
+  for (const auto& item : parameters)
+    stream << '(' << item.key() << "): Parameter containing: [" << item->scalar_type()
+           << " of size " << item->sizes() << "]\n";
+  stream << ')';
+}
+
+/// A leaf with the same values, on `device` if there is one.
+Tensor copy_of(const Tensor& parameter, const std::optional<Device>& device) {
+  const NoGradGuard no_grad;
+  const bool moves = device && parameter.device() != *device;
+  const Tensor values = parameter.detach();
+  return (moves ? values.to(*device) : values.clone()).requires_grad_(parameter.requires_grad());
+}
+
+}  // namespace
+
+std::shared_ptr<Module> ParameterListImpl::clone(const std::optional<Device>& device) const {
+  const auto clone = std::make_shared<ParameterListImpl>();
+  for (const auto& item : parameters_) clone->append(copy_of(*item, device));
+  clone->take_modes(*this);
+  return clone;
+}
+
+void ParameterListImpl::pretty_print(std::ostream& stream) const {
+  print(stream, "ParameterList", parameters_);
+}
+
+void ParameterListImpl::append(const Tensor& parameter) {
+  register_parameter(std::to_string(size()), parameter, parameter.requires_grad());
+}
+
+Tensor& ParameterListImpl::at(size_t index) {
+  HEARTH_CHECK(index < size(), "Index out of range");
+  return parameters_[index].value();
+}
+
+std::shared_ptr<Module> ParameterDictImpl::clone(const std::optional<Device>& device) const {
+  const auto clone = std::make_shared<ParameterDictImpl>();
+  for (const auto& item : parameters_) clone->insert(item.key(), copy_of(*item, device));
+  clone->take_modes(*this);
+  return clone;
+}
+
+void ParameterDictImpl::pretty_print(std::ostream& stream) const {
+  print(stream, "ParameterDict", parameters_);
+}
+
+Tensor& ParameterDictImpl::insert(const std::string& key, const Tensor& parameter) {
+  return register_parameter(key, parameter, parameter.requires_grad());
+}
+
+Tensor ParameterDictImpl::pop(const std::string& key) {
+  Tensor parameter = parameters_[key];
+  parameters_.erase(key);
+  return parameter;
+}
+
+void ParameterDictImpl::put(const std::string& key, const Tensor& parameter) {
+  if (Tensor* present = parameters_.find(key))
+    *present = parameter;
+  else
+    insert(key, parameter);
+}
+
+}  // namespace hearth::nn

@@ -1,0 +1,33 @@
+#include "hearth/nn/run_module.h"
+
+#include <string_view>
+
+#include "nn/hook_table.h"
+
+namespace hearth::nn::detail {
+
+ModuleCall::ModuleCall(const Module& module)
+    : module_(const_cast<Module&>(module)),
+      scope_((module.path().empty() ? module.name() : module.path()).c_str(), &module) {}
+
+void ModuleCall::before(std::vector<AnyValue>& arguments) const {
+  const auto hooks = module_.hooks_.table().before;  // one may remove itself
+  for (const auto& [id, hook] : hooks) (*hook)(module_, arguments);
+}
+
+void ModuleCall::after(const std::vector<AnyValue>& arguments, AnyValue& result) const {
+  const auto hooks = module_.hooks_.table().after;
+  for (const auto& [id, hook] : hooks) (*hook)(module_, arguments, result);
+}
+
+void ModuleCall::explain(Error& error) const {
+  constexpr std::string_view start = "in module ";
+  if (std::string_view(error.msg()).find(std::string("\n").append(start)) != std::string_view::npos)
+    return;
+  std::string line(start);
+  const std::string kind = module_.printed_name();
+  line += module_.path().empty() ? kind : module_.path() + " (" + kind + ")";
+  error.add_context(line);
+}
+
+}  // namespace hearth::nn::detail

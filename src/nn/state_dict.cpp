@@ -1,0 +1,67 @@
+#include "hearth/autograd.h"
+#include "hearth/nn/module.h"
+#include "nn/names.h"
+
+namespace hearth::nn {
+
+namespace {
+
+using State = OrderedDict<std::string, Tensor>;
+
+std::string quoted(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "\"" : ", \"") + name + "\"";
+  return text;
+}
+
+/// "torch.Size([2, 3])".
+std::string size_text(const Tensor& tensor) {
+  return hearth::detail::str("torch.Size(", tensor.sizes(), ")");
+}
+
+std::string mismatch_text(const std::string& name, const Tensor& given, const Tensor& own) {
+  return hearth::detail::str("\n\tsize mismatch for ", name, ": copying a param with shape ",
+                             size_text(given), " from checkpoint, the shape in current model is ",
+                             size_text(own), ".");
+}
+
+}  // namespace
+
+State Module::state_dict() const {
+  State state;
+  apply([&](const std::string& name, const Module& part) {
+    for (const auto& tensors : {part.named_parameters(false), part.named_buffers(false)})
+      for (const auto& item : tensors)
+        state.insert(detail::join_path(name, item.key()), item->detach());
+  });
+  return state;
+}
+
+IncompatibleKeys Module::load_state_dict(const State& state, bool strict) {
+  const State own = state_dict();
+  IncompatibleKeys keys;
+  std::string problems;
+  for (const auto& item : own) {
+    const Tensor* given = state.find(item.key());
+    if (!given || !given->defined())
+      keys.missing_keys.push_back(item.key());
+    else if (given->sizes() != item->sizes())
+      problems += mismatch_text(item.key(), *given, *item);
+  }
+  for (const auto& item : state)
+    if (!own.contains(item.key())) keys.unexpected_keys.push_back(item.key());
+  if (strict && !keys.unexpected_keys.empty())
+    problems =
+        "\n\tUnexpected key(s) in state_dict: " + quoted(keys.unexpected_keys) + ". " + problems;
+  if (strict && !keys.missing_keys.empty())
+    problems = "\n\tMissing key(s) in state_dict: " + quoted(keys.missing_keys) + ". " + problems;
+  HEARTH_CHECK(problems.empty(), "Error(s) in loading state_dict for ", printed_name(), ":",
+               problems);
+  const NoGradGuard no_grad;
+  for (const auto& item : own)
+    if (const Tensor* given = state.find(item.key()); given && given->defined())
+      item->copy_(*given);
+  return keys;
+}
+
+}  // namespace hearth::nn

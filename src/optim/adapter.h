@@ -1,0 +1,39 @@
+#pragma once
+
+#include "hearth/operators.h"
+#include "hearth/optim/fields.h"
+
+namespace hearth::optim {
+
+/// Makes copies of a state's tensors that suit the parameter: its device, its dtype if it is a
+/// floating one, its order in memory.
+class Adapter final : public Fields {
+ public:
+  Adapter(const Tensor& param, int64_t number) : param_(param.detach()), number_(number) {}
+  void field(const std::string&, bool&) override {}
+  void field(const std::string&, int64_t&) override {}
+  void field(const std::string&, double&) override {}
+  void field(const std::string&, std::string&) override {}
+  void field(const std::string& name, Tensor& value) override {
+    if (!value.defined()) return;
+    HEARTH_CHECK(value.dim() == 0 || value.sizes().equals(param_.sizes()),
+                 "loaded state dict contains '", name, "' of sizes ", value.sizes(),
+                 " for parameter ", number_, ", whose sizes are ", param_.sizes());
+    const ScalarType dtype = value.is_floating_point() ? param_.scalar_type() : value.scalar_type();
+    const auto options = TensorOptions(dtype).device(param_.device());
+    const Tensor copy = value.sizes().equals(param_.sizes()) ? empty_like(param_, options)
+                                                             : empty(value.sizes(), options);
+    value = copy.copy_(value.detach());
+  }
+  void nested(const std::string&, const std::function<void(Fields&)>& body) override {
+    body(*this);
+  }
+  bool loading() const override { return false; }
+  bool has(const std::string&) const override { return false; }
+
+ private:
+  const Tensor param_;
+  const int64_t number_;
+};
+
+}  // namespace hearth::optim

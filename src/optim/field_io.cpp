@@ -1,0 +1,109 @@
+#include "optim/field_io.h"
+
+namespace hearth::optim {
+
+Fields::~Fields() = default;
+
+std::string first_name(const std::string& text) { return text.substr(0, text.find('.')); }
+
+void Fields::field(const std::string& name, std::tuple<double, double>& values) {
+  nested(name, [&values](Fields& f) {
+    f.field("0", std::get<0>(values));
+    f.field("1", std::get<1>(values));
+  });
+}
+
+namespace {
+
+template <class T>
+void list_field(Fields& fields, const std::string& name, std::vector<T>& values) {
+  if (fields.loading()) values.clear();
+  if (fields.loading() ? !fields.has(name) : values.empty()) return;
+  fields.nested(name, [&values](Fields& f) {
+    if (f.loading()) {
+      for (std::string i = "0"; f.has(i); i = std::to_string(values.size()))
+        f.field(i, values.emplace_back());
+    }
+    for (size_t i = 0; !f.loading() && i < values.size(); ++i)
+      f.field(std::to_string(i), values[i]);
+  });
+}
+
+}  // namespace
+
+void Fields::field(const std::string& name, std::vector<double>& values) {
+  list_field(*this, name, values);
+}
+void Fields::field(const std::string& name, std::vector<int64_t>& values) {
+  list_field(*this, name, values);
+}
+
+void DictWriter::field(const std::string& name, Tensor& value) {
+  if (value.defined()) put(name, value);
+}
+
+void DictWriter::nested(const std::string& name, const std::function<void(Fields&)>& body) {
+  DictWriter inner(dict_, prefix_ + name + ".");
+  body(inner);
+}
+
+DictReader::DictReader(const StateDict& dict, std::string prefix)
+    : dict_(dict), prefix_(std::move(prefix)) {
+  for (const auto& [key, value] : dict)
+    if (key.compare(0, prefix_.size(), prefix_) == 0)
+      names_.insert(first_name(key.substr(prefix_.size())));
+}
+
+void DictReader::field(const std::string& name, bool& value) {
+  value = dict_.at(prefix_ + name).toBool();
+}
+void DictReader::field(const std::string& name, int64_t& value) {
+  value = dict_.at(prefix_ + name).toInt();
+}
+void DictReader::field(const std::string& name, double& value) {
+  const IValue& stored = dict_.at(prefix_ + name);
+  value = stored.isInt() ? double(stored.toInt()) : stored.toDouble();
+}
+void DictReader::field(const std::string& name, std::string& value) {
+  value = dict_.at(prefix_ + name).toStringRef();
+}
+void DictReader::field(const std::string& name, Tensor& value) {
+  const IValue* stored = dict_.find(prefix_ + name);
+  value = stored ? stored->toTensor() : Tensor();
+}
+
+void DictReader::nested(const std::string& name, const std::function<void(Fields&)>& body) {
+  HEARTH_CHECK(has(name), "Key '", prefix_, name, "' is not defined");
+  DictReader inner(dict_, prefix_ + name + ".");
+  body(inner);
+}
+
+void ArchiveWriter::field(const std::string& name, Tensor& value) {
+  if (value.defined()) archive_.write(name, value, /*is_buffer=*/true);
+}
+
+void ArchiveWriter::nested(const std::string& name, const std::function<void(Fields&)>& body) {
+  serialize::OutputArchive archive;
+  ArchiveWriter inner(archive);
+  body(inner);
+  archive_.write(name, archive);
+}
+
+ArchiveReader::ArchiveReader(serialize::InputArchive& archive, bool from_serialize)
+    : plain(from_serialize), archive_(archive) {
+  for (const std::string& key : archive.keys()) names_.insert(first_name(key));
+}
+
+void ArchiveReader::field(const std::string& name, Tensor& value) {
+  value = Tensor();
+  if (has(name)) archive_.read(name, value, /*is_buffer=*/true);
+}
+
+void ArchiveReader::nested(const std::string& name, const std::function<void(Fields&)>& body) {
+  serialize::InputArchive archive;
+  archive_.read(name, archive);
+  ArchiveReader inner(archive);
+  body(inner);
+}
+
+}  // namespace hearth::optim

@@ -1,0 +1,111 @@
+#pragma once
+
+#include <string>
+#include <unordered_set>
+
+#include "hearth/io/archive.h"
+#include "hearth/optim/fields.h"
+#include "hearth/optim/state_dict.h"
+
+namespace hearth::optim {
+
+/// The part of a name before its first dot.
+std::string first_name(const std::string& text);
+
+/// Puts fields into a state dict, each name after `prefix`.
+class DictWriter final : public Fields {
+ public:
+  explicit DictWriter(StateDict& dict, std::string prefix = {})
+      : dict_(dict), prefix_(std::move(prefix)) {}
+  void field(const std::string& name, bool& value) override { put(name, value); }
+  void field(const std::string& name, int64_t& value) override { put(name, value); }
+  void field(const std::string& name, double& value) override { put(name, value); }
+  void field(const std::string& name, std::string& value) override { put(name, value); }
+  void field(const std::string& name, Tensor& value) override;
+  void nested(const std::string& name, const std::function<void(Fields&)>& body) override;
+  bool loading() const override { return false; }
+  bool has(const std::string&) const override { return false; }
+
+ private:
+  void put(const std::string& name, IValue value) {
+    dict_.insert(prefix_ + name, std::move(value));
+  }
+  StateDict& dict_;
+  const std::string prefix_;
+};
+
+/// Takes fields from a state dict.
+class DictReader final : public Fields {
+ public:
+  explicit DictReader(const StateDict& dict, std::string prefix = {});
+  void field(const std::string& name, bool& value) override;
+  void field(const std::string& name, int64_t& value) override;
+  void field(const std::string& name, double& value) override;
+  void field(const std::string& name, std::string& value) override;
+  void field(const std::string& name, Tensor& value) override;
+  void nested(const std::string& name, const std::function<void(Fields&)>& body) override;
+  bool loading() const override { return true; }
+  bool has(const std::string& name) const override { return names_.count(name) > 0; }
+
+ private:
+  const StateDict& dict_;
+  const std::string prefix_;
+  std::unordered_set<std::string> names_;  // what lies directly under the prefix
+};
+
+/// Puts fields into an archive.
+class ArchiveWriter final : public Fields {
+ public:
+  explicit ArchiveWriter(serialize::OutputArchive& archive, bool from_serialize = false)
+      : plain(from_serialize), archive_(archive) {}
+  const bool plain;  // an object's serialize() asks for its fields, so those may not ask it
+  void field(const std::string& name, bool& value) override { archive_.write(name, value); }
+  void field(const std::string& name, int64_t& value) override { archive_.write(name, value); }
+  void field(const std::string& name, double& value) override { archive_.write(name, value); }
+  void field(const std::string& name, std::string& value) override { archive_.write(name, value); }
+  void field(const std::string& name, Tensor& value) override;
+  void nested(const std::string& name, const std::function<void(Fields&)>& body) override;
+  bool loading() const override { return false; }
+  bool has(const std::string&) const override { return false; }
+  serialize::OutputArchive& archive() { return archive_; }
+
+ private:
+  serialize::OutputArchive& archive_;
+};
+
+/// Takes fields from an archive.
+class ArchiveReader final : public Fields {
+ public:
+  explicit ArchiveReader(serialize::InputArchive& archive, bool from_serialize = false);
+  const bool plain;  // as ArchiveWriter's
+  void field(const std::string& name, bool& value) override { archive_.read(name, value); }
+  void field(const std::string& name, int64_t& value) override { archive_.read(name, value); }
+  void field(const std::string& name, double& value) override { archive_.read(name, value); }
+  void field(const std::string& name, std::string& value) override { archive_.read(name, value); }
+  void field(const std::string& name, Tensor& value) override;
+  void nested(const std::string& name, const std::function<void(Fields&)>& body) override;
+  bool loading() const override { return true; }
+  bool has(const std::string& name) const override { return names_.count(name) > 0; }
+  serialize::InputArchive& archive() { return archive_; }
+
+ private:
+  serialize::InputArchive& archive_;
+  std::unordered_set<std::string> names_;
+};
+
+/// The fields of a const object, which writers leave as they are.
+template <class Object>
+void write_fields(const Object& object, Fields& f) {
+  const_cast<Object&>(object).fields(f);
+}
+
+/// Everything that an object names.
+template <class Object>
+StateDict dict_of(const Object& object) {
+  StateDict dict;
+  DictWriter writer(dict);
+  write_fields(object, writer);
+  return dict;
+}
+
+}  // namespace hearth::optim

@@ -1,0 +1,118 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "hearth/optim/optimizer.h"
+
+namespace hearth::optim {
+
+/// Parameters that one operator call updates, with their gradients and state: they have one device
+/// and dtype.
+template <class State>
+struct Batch {
+  std::vector<Tensor> params, grads;
+  std::vector<State*> states;
+
+  bool takes(const Tensor& param) const {
+    return params[0].device() == param.device() && params[0].scalar_type() == param.scalar_type();
+  }
+  /// One tensor of each state, made like the parameter and full of zeros where there is none yet.
+  std::vector<Tensor> tensors(Tensor& (State::*member)()) const {
+    std::vector<Tensor> list;
+    list.reserve(params.size());
+    for (size_t i = 0; i < params.size(); ++i) {
+      Tensor& tensor = (states[i]->*member)();
+      if (!tensor.defined()) tensor = zeros_like(params[i]);
+      list.push_back(tensor);
+    }
+    return list;
+  }
+};
+
+/// A parameter's state, made if there is none yet.
+template <class State>
+State& state_of(Optimizer& optimizer, const Tensor& param) {
+  std::unique_ptr<OptimizerParamState>& state = optimizer.state()[param.unsafeGetTensorImpl()];
+  if (!state) state = std::make_unique<State>();
+  return static_cast<State&>(*state);
+}
+
+/// The parameters of a group that have a gradient, with their state if the optimizer keeps any.
+template <class State>
+std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamGroup& group,
+                                     bool keeps_state) {
+  std::vector<Batch<State>> batches;
+  for (const Tensor& param : group.params()) {
+    const Tensor& grad = param.mutable_grad();
+    if (!grad.defined()) continue;
+    Batch<State>* batch = nullptr;
+    for (Batch<State>& known : batches)
+      if (known.takes(param)) batch = &known;
+    if (!batch) {
+      batch = &batches.emplace_back();
+      batch->params.reserve(group.params().size());
+      batch->grads.reserve(group.params().size());
+      batch->states.reserve(group.params().size());
+    }
+    batch->params.push_back(param);
+    batch->grads.push_back(grad);
+    if (keeps_state) batch->states.push_back(&state_of<State>(optimizer, param));
+  }
+  return batches;
+}
+
+/// A group's options, which the group's maker may have given another type.
+template <class Options>
+const Options& options_of(const OptimizerParamGroup& group) {
+  const auto* options = dynamic_cast<const Options*>(&group.options());
+  HEARTH_CHECK_AS(TypeError, options,
+                  "the options of a parameter group are not those of this optimizer");
+  return *options;
+}
+
+/// The loss of a closure, computed with gradients; undefined without one.
+inline Tensor loss_of(const Optimizer::LossClosure& closure) {
+  if (!closure) return {};
+  const AutoGradMode with_gradients(true);
+  return closure();
+}
+
+/// step() of an optimizer: update(options, batch) for all parameters.
+template <class Options, class State, class Update>
+Tensor fused_step(Optimizer& optimizer, const Optimizer::LossClosure& closure, const Update& update,
+                  bool (*keeps_state)(const Options&) = nullptr) {
+  const NoGradGuard no_grad;
+  Tensor loss = loss_of(closure);
+  for (const OptimizerParamGroup& group : optimizer.param_groups()) {
+    const Options& options = options_of<Options>(group);
+    const bool keeps = !keeps_state || keeps_state(options);
+    for (const Batch<State>& batch : batches_of<State>(optimizer, group, keeps))
+      update(options, batch);
+  }
+  return loss;
+}
+
+/// Counts a step of each state and gives the counts as the operators take them.
+template <class State>
+std::vector<Tensor> count_steps(const Batch<State>& batch) {
+  std::vector<Tensor> counts;
+  counts.reserve(batch.states.size());
+  Tensor count;  // most parameters have made as many steps as the one before
+  int64_t last = -1;
+  for (State* state : batch.states) {
+    const int64_t now = state->step(state->step() + 1).step();
+    if (now != last) count = scalar_tensor(double(last = now), kFloat);
+    counts.push_back(count);
+  }
+  return counts;
+}
+
+/// ValueError "Invalid learning rate: -1" unless the value is at least 0.
+inline void check_not_negative(double value, const char* what) {
+  HEARTH_CHECK_AS(ValueError, value >= 0, "Invalid ", what, ": ", value);
+}
+
+}  // namespace hearth::optim

@@ -1,0 +1,120 @@
+#include "hearth/optim/optimizer.h"
+
+#include <unordered_set>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "optim/options.h"
+
+namespace hearth::optim {
+
+OptimizerParamGroup::OptimizerParamGroup(const OptimizerParamGroup& other)
+    : params_(other.params_),
+      options_(other.options_ ? other.options_->clone() : nullptr),
+      initial_lr_(other.initial_lr_) {}
+
+OptimizerOptions& OptimizerParamGroup::options() {
+  HEARTH_CHECK(options_, "this parameter group has no options");
+  return *options_;
+}
+const OptimizerOptions& OptimizerParamGroup::options() const {
+  HEARTH_CHECK(options_, "this parameter group has no options");
+  return *options_;
+}
+
+Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& param_groups,
+                     std::unique_ptr<OptimizerOptions> defaults)
+    : defaults_(std::move(defaults)) {
+  HEARTH_CHECK(defaults_, "an optimizer needs default options");
+  for (const OptimizerParamGroup& group : param_groups) add_param_group(group);
+}
+Optimizer::Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults)
+    : Optimizer(std::vector<OptimizerParamGroup>{OptimizerParamGroup(std::move(parameters))},
+                std::move(defaults)) {}
+Optimizer::~Optimizer() = default;
+
+std::unique_ptr<OptimizerParamState> Optimizer::make_state() const { return nullptr; }
+
+namespace {
+
+void check_parameters(const std::vector<Tensor>& params,
+                      const std::vector<OptimizerParamGroup>& groups) {
+  std::unordered_set<const void*> known;
+  for (const OptimizerParamGroup& group : groups)
+    for (const Tensor& param : group.params()) known.insert(param.unsafeGetTensorImpl());
+  std::unordered_set<const void*> mine;
+  for (const Tensor& param : params) {
+    HEARTH_CHECK_AS(TypeError, param.defined(),
+                    "optimizer can only optimize Tensors, but one of the params is undefined");
+    HEARTH_CHECK_AS(ValueError, param.is_leaf() || param.retains_grad(),
+                    "can't optimize a non-leaf Tensor");
+    HEARTH_CHECK_AS(ValueError, known.count(param.unsafeGetTensorImpl()) == 0,
+                    "some parameters appear in more than one parameter group");
+    HEARTH_CHECK_AS(ValueError, mine.insert(param.unsafeGetTensorImpl()).second,
+                    "optimizer contains a parameter group with duplicate parameters");
+  }
+}
+
+}  // namespace
+
+void Optimizer::add_param_group(const OptimizerParamGroup& param_group) {
+  check_parameters(param_group.params(), param_groups_);
+  OptimizerParamGroup group(param_group);
+  if (group.has_options())
+    take_over_defaults(group.options(), *defaults_);
+  else
+    group.set_options(defaults_->clone());
+  param_groups_.push_back(std::move(group));
+}
+
+void Optimizer::zero_grad(bool set_to_none) {
+  for (OptimizerParamGroup& group : param_groups_)
+    for (const Tensor& param : group.params()) {
+      Tensor& grad = param.mutable_grad();
+      if (!grad.defined()) continue;
+      if (set_to_none) {
+        grad = Tensor();
+      } else {
+        grad.detach_();
+        grad.zero_();
+      }
+    }
+}
+
+namespace {
+
+void warn_of_removal(const char* function) {
+  warn(detail::str("Optimizer::", function, "() will be removed in PyTorch 1.6"));
+}
+
+/// The first group's parameters, for functions from before there were groups.
+template <class Groups>
+auto& first_parameters(Groups& groups) {
+  HEARTH_CHECK(!groups.empty(), "the optimizer has no parameter group");
+  return groups[0].params();
+}
+
+}  // namespace
+
+void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {
+  warn_of_removal("add_parameters");
+  std::vector<Tensor>& mine = first_parameters(param_groups_);
+  check_parameters(parameters, param_groups_);
+  mine.insert(mine.end(), parameters.begin(), parameters.end());
+}
+const std::vector<Tensor>& Optimizer::parameters() const {
+  warn_of_removal("parameters");
+  return first_parameters(param_groups_);
+}
+std::vector<Tensor>& Optimizer::parameters() {
+  warn_of_removal("parameters");
+  return first_parameters(param_groups_);
+}
+size_t Optimizer::size() const {
+  warn_of_removal("size");
+  size_t count = 0;
+  for (const OptimizerParamGroup& group : param_groups_) count += group.params().size();
+  return count;
+}
+
+}  // namespace hearth::optim

@@ -1,0 +1,136 @@
+// State dicts, save and load of optimizers: settings and state of parameters that are known by
+// their order.
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "hearth/optim/serialize.h"
+#include "optim/adapter.h"
+#include "optim/field_io.h"
+
+namespace hearth::optim {
+
+namespace {
+
+/// Calls f(number, parameter) for every parameter, numbered through all groups.
+template <class F>
+void for_each_parameter(const Optimizer& optimizer, const F& f) {
+  int64_t number = 0;
+  for (const OptimizerParamGroup& group : optimizer.param_groups())
+    for (const Tensor& param : group.params()) f(number++, param);
+}
+
+void write_group(const OptimizerParamGroup& group, Fields& f) {
+  f.nested("params", [&group](Fields& params) {
+    auto size = int64_t(group.params().size());
+    params.field("size", size);
+  });
+  if (double initial = group.initial_lr().value_or(0); group.initial_lr())
+    f.field("initial_lr", initial);
+  write_fields(group.options(), f);
+}
+
+void write(const Optimizer& optimizer, Fields& f) {
+  f.nested("state", [&optimizer](Fields& all) {
+    for_each_parameter(optimizer, [&](int64_t number, const Tensor& param) {
+      const auto state = optimizer.state().find(param.unsafeGetTensorImpl());
+      if (state == optimizer.state().end() || !state->second) return;
+      all.nested(std::to_string(number), [&](Fields& one) { write_fields(*state->second, one); });
+    });
+  });
+  f.nested("param_groups", [&optimizer](Fields& all) {
+    const auto& groups = optimizer.param_groups();
+    auto size = int64_t(groups.size());
+    all.field("size", size);
+    for (size_t i = 0; i < groups.size(); ++i)
+      all.nested(std::to_string(i), [&](Fields& one) { write_group(groups[i], one); });
+  });
+}
+
+/// What load reads before it changes the optimizer.
+struct Loaded {
+  std::vector<std::unique_ptr<OptimizerOptions>> options;
+  std::vector<std::optional<double>> initial_lrs;
+  Optimizer::StateMap state;
+};
+
+void read_group(const OptimizerParamGroup& group, Loaded& loaded, Fields& f) {
+  int64_t size = 0;
+  f.nested("params", [&size](Fields& params) { params.field("size", size); });
+  HEARTH_CHECK_AS(ValueError, size == int64_t(group.params().size()),
+                  "loaded state dict contains a parameter group that doesn't match the size of "
+                  "optimizer's group: ",
+                  size, " parameters for ", group.params().size());
+  std::optional<double>& initial = loaded.initial_lrs.emplace_back();
+  if (f.has("initial_lr")) f.field("initial_lr", initial.emplace());
+  loaded.options.push_back(group.options().clone());
+  loaded.options.back()->fields(f);
+}
+
+void read_groups(const Optimizer& optimizer, Loaded& loaded, Fields& all) {
+  const auto& groups = optimizer.param_groups();
+  int64_t size = 0;
+  all.field("size", size);
+  HEARTH_CHECK_AS(ValueError, size == int64_t(groups.size()),
+                  "loaded state dict has a different number of parameter groups: ", size, " for ",
+                  groups.size());
+  for (size_t i = 0; i < groups.size(); ++i)
+    all.nested(std::to_string(i), [&](Fields& one) { read_group(groups[i], loaded, one); });
+}
+
+void read_state(const Optimizer& optimizer, const StateMaker& make_state, Loaded& loaded,
+                Fields& all) {
+  for_each_parameter(optimizer, [&](int64_t number, const Tensor& param) {
+    if (!all.has(std::to_string(number))) return;
+    std::unique_ptr<OptimizerParamState> state = make_state();
+    HEARTH_CHECK_AS(NotImplementedError, state,
+                    "this optimizer does not say of what type its state is: override make_state()");
+    all.nested(std::to_string(number), [&state](Fields& one) { state->fields(one); });
+    Adapter adapter(param, number);
+    state->fields(adapter);
+    loaded.state[param.unsafeGetTensorImpl()] = std::move(state);
+  });
+}
+
+/// Changes nothing unless all could be read.
+void read(Optimizer& optimizer, const StateMaker& make_state, Fields& f) {
+  const NoGradGuard no_grad;
+  Loaded loaded;
+  f.nested("param_groups", [&](Fields& all) { read_groups(optimizer, loaded, all); });
+  if (f.has("state"))
+    f.nested("state", [&](Fields& all) { read_state(optimizer, make_state, loaded, all); });
+  for (size_t i = 0; i < loaded.options.size(); ++i) {
+    OptimizerParamGroup& group = optimizer.param_groups()[i];
+    group.set_options(std::move(loaded.options[i]));
+    group.initial_lr() = loaded.initial_lrs[i];
+  }
+  optimizer.state() = std::move(loaded.state);
+}
+
+}  // namespace
+
+StateDict Optimizer::state_dict() const {
+  StateDict dict;
+  DictWriter writer(dict);
+  write(*this, writer);
+  return dict;
+}
+void Optimizer::load_state_dict(const StateDict& dict) {
+  DictReader reader(dict);
+  read(
+      *this, [this] { return make_state(); }, reader);
+}
+void Optimizer::save(serialize::OutputArchive& archive) const { save_optimizer(archive, *this); }
+void Optimizer::load(serialize::InputArchive& archive) {
+  load_optimizer(archive, *this, [this] { return make_state(); });
+}
+
+void save_optimizer(serialize::OutputArchive& archive, const Optimizer& optimizer) {
+  ArchiveWriter writer(archive);
+  write(optimizer, writer);
+}
+void load_optimizer(serialize::InputArchive& archive, Optimizer& optimizer,
+                    const StateMaker& make_state) {
+  ArchiveReader reader(archive);
+  read(optimizer, make_state, reader);
+}
+
+}  // namespace hearth::optim

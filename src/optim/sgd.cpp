@@ -1,0 +1,87 @@
+#include "hearth/optim/sgd.h"
+
+#include <limits>
+
+#include "optim/fused.h"
+
+namespace hearth::optim {
+
+void SGDOptions::fields(Fields& f) {
+  f.field("lr", lr_);
+  f.field("momentum", momentum_);
+  f.field("dampening", dampening_);
+  f.field("weight_decay", weight_decay_);
+  f.field("nesterov", nesterov_);
+  f.field("maximize", maximize_);
+}
+
+/// Its learning rate equals none: one is always chosen.
+std::unique_ptr<OptimizerOptions> SGDOptions::unset() const {
+  return std::make_unique<SGDOptions>(std::numeric_limits<double>::quiet_NaN());
+}
+
+void SGDParamState::fields(Fields& f) { f.field("momentum_buffer", momentum_buffer_); }
+
+namespace {
+
+std::unique_ptr<SGDOptions> checked(const SGDOptions& options) {
+  check_not_negative(options.lr(), "learning rate");
+  check_not_negative(options.momentum(), "momentum value");
+  check_not_negative(options.weight_decay(), "weight_decay value");
+  HEARTH_CHECK_AS(ValueError,
+                  !options.nesterov() || (options.momentum() > 0 && options.dampening() == 0),
+                  "Nesterov momentum requires a momentum and zero dampening");
+  return std::make_unique<SGDOptions>(options);
+}
+
+}  // namespace
+
+SGD::SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults)
+    : Optimizer(param_groups, checked(defaults)) {}
+SGD::SGD(std::vector<Tensor> params, SGDOptions defaults)
+    : Optimizer(std::move(params), checked(defaults)) {}
+
+std::unique_ptr<OptimizerParamState> SGD::make_state() const {
+  return std::make_unique<SGDParamState>();
+}
+
+namespace {
+
+bool has_momentum(const SGDOptions& options) { return options.momentum() != 0; }
+
+void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bool first) {
+  std::vector<Tensor> buffers;
+  if (has_momentum(options)) buffers = batch.tensors(&SGDParamState::momentum_buffer);
+  _fused_sgd_(batch.params, batch.grads, buffers, options.weight_decay(), options.momentum(),
+              options.lr(), options.dampening(), options.nesterov(), options.maximize(), first);
+}
+
+/// The parameters of a batch that make their first step with momentum, or the others.
+Batch<SGDParamState> part_of(const Batch<SGDParamState>& batch, bool first) {
+  Batch<SGDParamState> part;
+  for (size_t i = 0; i < batch.params.size(); ++i) {
+    if (batch.states[i]->momentum_buffer().defined() == first) continue;
+    part.params.push_back(batch.params[i]);
+    part.grads.push_back(batch.grads[i]);
+    part.states.push_back(batch.states[i]);
+  }
+  return part;
+}
+
+void update(const SGDOptions& options, const Batch<SGDParamState>& batch) {
+  size_t new_ones = 0;
+  for (SGDParamState* state : batch.states) new_ones += !state->momentum_buffer().defined();
+  if (new_ones == 0) return step_batch(options, batch, false);
+  if (new_ones == batch.params.size()) return step_batch(options, batch, true);
+  const Batch<SGDParamState> old_part = part_of(batch, false), new_part = part_of(batch, true);
+  step_batch(options, old_part, false);
+  step_batch(options, new_part, true);
+}
+
+}  // namespace
+
+Tensor SGD::step(LossClosure closure) {
+  return fused_step<SGDOptions, SGDParamState>(*this, closure, update, has_momentum);
+}
+
+}  // namespace hearth::optim

@@ -1,0 +1,318 @@
+#include "hearth/data/dataloader.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "hearth/autograd.h"
+#include "hearth/cuda.h"
+#include "hearth/data.h"
+#include "hearth/generator.h"
+#include "hearth/operators.h"
+#include "hearth/threads.h"
+#include "tests/support/files.h"
+
+namespace hearth::data {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Example i is i, plus noise where asked for; examples of each batch take different times.
+struct Noisy : datasets::Dataset<Noisy, TensorExample> {
+  Noisy(size_t count_, bool noise_) : count(count_), noise(noise_) {}
+  TensorExample get(size_t index) override {
+    if (index % 7 == 0) std::this_thread::sleep_for(200us);
+    const Tensor value = full({1}, double(index), kDouble);
+    return noise ? value + rand({1}, kDouble) : value;
+  }
+  std::optional<size_t> size() const override { return count; }
+  size_t count;
+  bool noise;
+};
+
+template <class Loader>
+std::vector<Tensor> epoch(Loader& loader) {
+  std::vector<Tensor> batches;
+  for (auto& batch : loader) batches.push_back(batch.data);
+  return batches;
+}
+
+void expect_equal(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(a[i].equal(b[i])) << "batch " << i;
+}
+
+auto noisy(size_t count) { return Noisy(count, true).map(transforms::Stack<TensorExample>()); }
+
+TEST(DataLoader, TheSameBatchesForAnyNumberOfWorkers) {
+  std::vector<std::vector<Tensor>> expected;
+  for (const size_t workers : {0, 1, 2, 7}) {
+    manual_seed(11);
+    auto loader = make_data_loader(noisy(103), DataLoaderOptions(8).workers(workers));
+    for (size_t i = 0; i < 3; ++i) {
+      const std::vector<Tensor> batches = epoch(*loader);
+      if (workers == 0)
+        expected.push_back(batches);
+      else
+        expect_equal(batches, expected[i]);
+    }
+  }
+  EXPECT_EQ(expected[0].size(), 13U);
+  EXPECT_EQ(expected[0].back().size(0), 7);
+  EXPECT_FALSE(expected[0][0].equal(expected[1][0]));
+}
+
+TEST(DataLoader, NoiseDoesNotTouchTheCallersGenerator) {
+  manual_seed(2);
+  auto loader = make_data_loader<samplers::SequentialSampler>(noisy(20), DataLoaderOptions(4));
+  const Tensor expected = default_generator().get_state();
+  (void)epoch(*loader);
+  EXPECT_TRUE(default_generator().get_state().equal(expected));
+}
+
+TEST(DataLoader, DropsTheLastBatch) {
+  for (const size_t workers : {0, 2}) {
+    auto loader = make_data_loader<samplers::SequentialSampler>(
+        noisy(10), DataLoaderOptions(4).workers(workers).drop_last(true));
+    EXPECT_EQ(epoch(*loader).size(), 2U);
+  }
+}
+
+TEST(DataLoader, WithoutOrderAllBatchesCome) {
+  auto loader = make_data_loader<samplers::SequentialSampler>(
+      Noisy(50, false), DataLoaderOptions(1).workers(3).enforce_ordering(false).max_jobs(9));
+  std::multiset<double> seen;
+  for (auto& batch : *loader) seen.insert(batch[0].data.item<double>());
+  EXPECT_EQ(seen.size(), 50U);
+  EXPECT_EQ(std::set<double>(seen.begin(), seen.end()).size(), 50U);
+}
+
+struct Throwing : datasets::Dataset<Throwing, int> {
+  int get(size_t index) override {
+    if (index == 5) throw std::invalid_argument("badness");
+    if (index == 7) detail_error();
+    return int(index);
+  }
+  [[noreturn]] static void detail_error() { hearth::detail::fail<IndexError>("no such index"); }
+  std::optional<size_t> size() const override { return 20; }
+};
+
+TEST(DataLoader, CarriesExceptionsWithTheIndex) {
+  auto loader =
+      make_data_loader<samplers::SequentialSampler>(Throwing(), DataLoaderOptions(2).workers(2));
+  auto batch = loader->begin();
+  EXPECT_EQ((*batch)[1], 1);
+  ++batch;
+  try {
+    ++batch;
+    FAIL();
+  } catch (const WorkerException& error) {
+    EXPECT_EQ(
+        error.message,
+        "Caught exception in DataLoader worker thread. Original message: badness (in batch 2, "
+        "example 5)");
+    EXPECT_THROW(std::rethrow_exception(error.original_exception), std::invalid_argument);
+  }
+  EXPECT_ERROR(++batch, "no such index (in batch 3, example 7)");
+  ++batch;
+  EXPECT_EQ((*batch)[0], 8);
+}
+
+TEST(DataLoader, WithoutWorkersExceptionsKeepTheirType) {
+  auto loader = make_data_loader<samplers::SequentialSampler>(Throwing(), DataLoaderOptions(2));
+  auto batch = loader->begin();
+  ++batch;
+  EXPECT_THROW(++batch, std::invalid_argument);
+  EXPECT_THROW(
+      try { ++batch; } catch (const IndexError& error) {
+        EXPECT_STREQ(error.what(),
+                     "no such index\nwhile making the data loader's batch (in batch 3, example 7)");
+        throw;
+      },
+      IndexError);
+}
+
+TEST(DataLoader, SaysInWhichExampleATransformFailed) {
+  auto dataset = Noisy(20, false).map(transforms::TensorLambda<void>(
+      [](const Tensor& t) { return t.item<double>() == 6 ? t.view({2}) : t; }));
+  auto loader =
+      make_data_loader<samplers::SequentialSampler>(dataset, DataLoaderOptions(4).workers(1));
+  EXPECT_ERROR(for (auto& batch : *loader)(void) batch, "(in batch 1, example 6)");
+  auto whole = make_data_loader<samplers::SequentialSampler>(
+      Noisy(20, false).map(transforms::Collate<TensorExample>(
+          [](const std::vector<TensorExample>&) -> TensorExample { throw 5; })),
+      DataLoaderOptions(3).workers(1));
+  EXPECT_ERROR((void)*whole->begin(), "worker thread. (in batch 0 of examples 0, 1, 2)");
+}
+
+TEST(DataLoader, Iterators) {
+  for (const size_t workers : {0, 2}) {
+    auto loader = make_data_loader<samplers::SequentialSampler>(
+        Noisy(3, false), DataLoaderOptions(1).workers(workers));
+    auto it = loader->begin(), end = loader->end();
+    EXPECT_TRUE(it == it && end == end && it != end && end != it);
+    EXPECT_EQ(it->size(), 1U);
+    ++it, ++it, ++it;
+    EXPECT_TRUE(it == end && end == it);
+    EXPECT_ERROR(++it, "Attempted to increment iterator past the end");
+    EXPECT_ERROR(*it, "Attempted to dereference iterator that was past the end");
+    EXPECT_ERROR(++end, "Incrementing the DataLoader's past-the-end iterator is not allowed");
+    EXPECT_ERROR(*end, "Dereferencing the DataLoader's past-the-end iterator is not allowed");
+  }
+}
+
+TEST(DataLoader, OneIteratorAtATime) {
+  auto loader = make_data_loader(Noisy(30, false), DataLoaderOptions(1).workers(2));
+  {
+    auto it = loader->begin();
+    EXPECT_ERROR(loader->begin(),
+                 "Attempted to get a new DataLoader iterator while another iterator is not yet "
+                 "exhausted");
+  }
+  size_t count = 0;  // one that is gone is no hindrance
+  for (auto& batch : *loader) count += batch.size();
+  EXPECT_EQ(count, 30U);
+  loader->join();
+  EXPECT_ERROR(loader->begin(), "its workers are gone");
+}
+
+struct Unsized : datasets::Dataset<Unsized, int> {
+  int get(size_t index) override { return int(index); }
+  std::optional<size_t> size() const override { return std::nullopt; }
+};
+
+TEST(DataLoader, ChecksItsOptions) {
+  EXPECT_ERROR(make_data_loader(Unsized(), 1),
+               "Expected the dataset to be sized in order to construct the Sampler");
+  EXPECT_ERROR(make_data_loader(Noisy(3, false), DataLoaderOptions(0)), "got batch_size=0");
+  EXPECT_ERROR(make_data_loader(Noisy(3, false), DataLoaderOptions(1).workers(2).max_jobs(0)),
+               "max_jobs should be positive");
+  const FullDataLoaderOptions full(DataLoaderOptions(5).workers(3));
+  EXPECT_TRUE(full.batch_size == 5 && full.max_jobs == 6 && full.enforce_ordering &&
+              !full.drop_last && !full.timeout);
+}
+
+struct Slow : datasets::Dataset<Slow, int> {
+  int get(size_t index) override {
+    if (index == 0) std::this_thread::sleep_for(400ms);
+    return int(index);
+  }
+  std::optional<size_t> size() const override { return 5; }
+};
+
+TEST(DataLoader, TimesOut) {
+  auto loader = make_data_loader<samplers::SequentialSampler>(
+      Slow(), DataLoaderOptions(1).workers(1).timeout(20ms));
+  auto it = loader->begin();
+  EXPECT_ERROR((void)*it,
+               "Timeout in DataLoader queue while waiting for next batch (timeout was 20 ms)");
+  std::this_thread::sleep_for(500ms);
+  EXPECT_EQ((*it)[0], 0);  // the batch came later
+}
+
+struct Asking : datasets::Dataset<Asking, std::vector<uint64_t>> {
+  std::vector<uint64_t> get(size_t) override {
+    std::this_thread::sleep_for(1ms);
+    const auto info = get_worker_info();
+    return {uint64_t(get_num_threads()), uint64_t(GradMode::is_enabled()), info ? info->id : 77,
+            info ? info->num_workers : 77, info ? info->seed : 77};
+  }
+  std::optional<size_t> size() const override { return 40; }
+};
+
+TEST(DataLoader, WorkersComputeAloneInTheCallersModes) {
+  auto loader = make_data_loader(Asking(), DataLoaderOptions(1).workers(3));
+  std::set<uint64_t> ids, seeds;
+  {
+    const NoGradGuard no_grad;
+    for (auto& batch : *loader) {
+      const std::vector<uint64_t>& answer = batch[0];
+      EXPECT_TRUE(answer[0] == 1 && answer[1] == 0 && answer[2] < 3 && answer[3] == 3);
+      ids.insert(answer[2]);
+      seeds.insert(answer[4]);
+    }
+  }
+  EXPECT_EQ(ids.size(), seeds.size());
+  for (auto& batch : *loader) EXPECT_EQ(batch[0][1], 1U);
+  EXPECT_FALSE(get_worker_info());
+  auto alone = make_data_loader(Asking(), DataLoaderOptions(1));
+  EXPECT_EQ((*alone->begin())[0][2], 77U);
+  EXPECT_EQ((*alone->begin())[0][0], uint64_t(get_num_threads()));
+}
+
+TEST(DataLoader, PinsWhatIsInABatch) {
+  const bool gpu = cuda::is_available();
+  auto stacked = make_data_loader(noisy(6), DataLoaderOptions(3).workers(1).pin_memory(true));
+  EXPECT_EQ(stacked->options().pin_memory, gpu);
+  for (auto& batch : *stacked) EXPECT_EQ(batch.data.is_pinned(), gpu);
+  auto listed = make_data_loader(Noisy(6, false), DataLoaderOptions(3).pin_memory(true));
+  for (auto& batch : *listed)
+    for (auto& example : batch) EXPECT_EQ(example.data.is_pinned(), gpu);
+}
+
+/// Streams of numbers: the request is how many.
+struct Stream : datasets::StreamDataset<Stream, std::vector<int>> {
+  std::vector<int> get_batch(size_t count) override {
+    std::vector<int> batch;
+    for (size_t i = 0; i < count; ++i) batch.push_back(next++);
+    return batch;
+  }
+  std::optional<size_t> size() const override { return std::nullopt; }
+  int next = 0;
+};
+
+TEST(DataLoader, Streams) {
+  auto loader = make_data_loader(Stream(), samplers::StreamSampler(10), DataLoaderOptions(4));
+  std::vector<std::vector<int>> batches;
+  for (auto& batch : *loader) batches.push_back(batch);
+  EXPECT_EQ(batches, (std::vector<std::vector<int>>{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9}}));
+}
+
+/// Counts to a limit under a lock, because workers share it.
+struct Counter : datasets::StatefulDataset<Counter, std::vector<int>> {
+  explicit Counter(int limit_) : limit(limit_) {}
+  std::optional<std::vector<int>> get_batch(size_t count) override {
+    const std::lock_guard lock(*mutex);
+    if (next >= limit) return std::nullopt;
+    std::vector<int> batch;
+    for (size_t i = 0; i < count && next < limit; ++i) batch.push_back(next++);
+    return batch;
+  }
+  std::optional<size_t> size() const override { return std::nullopt; }
+  void reset() override {
+    if (!loaded) next = 0;
+    loaded = false;
+  }
+  void save(serialize::OutputArchive& archive) const override { archive.write("next", next); }
+  void load(serialize::InputArchive& archive) override {
+    archive.read("next", next);
+    loaded = true;
+  }
+  int limit, next = 0;
+  bool loaded = false;
+  std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
+};
+
+TEST(DataLoader, StatefulDatasetsEndThemselves) {
+  for (const size_t workers : {0, 3}) {
+    auto loader = make_data_loader(Counter(11), DataLoaderOptions(2).workers(workers));
+    for (int i = 0; i < 2; ++i) {
+      std::multiset<int> seen;
+      for (auto& batch : *loader) seen.insert(batch.begin(), batch.end());
+      EXPECT_EQ(seen.size(), 11U);
+      EXPECT_EQ(*seen.rbegin(), 10);
+    }
+  }
+  auto loader = make_data_loader(Counter(11), DataLoaderOptions(2));
+  auto it = loader->begin();
+  ++it;
+  auto other = make_data_loader(Counter(11), DataLoaderOptions(2));
+  other->load_state_dict(loader->state_dict());
+  EXPECT_EQ((*other->begin())[0], 4);
+}
+
+}  // namespace
+}  // namespace hearth::data

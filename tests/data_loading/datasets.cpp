@@ -1,0 +1,157 @@
+// Datasets, transforms and samplers.
+#include <gtest/gtest.h>
+
+#include "hearth/data.h"
+#include "hearth/generator.h"
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "tests/support/files.h"
+
+namespace hearth::data {
+namespace {
+
+/// Example i is {i, -i}.
+struct Numbers : datasets::Dataset<Numbers> {
+  explicit Numbers(size_t count_) : count(count_) {}
+  Example<> get(size_t index) override {
+    return {scalar_tensor(int64_t(index), kLong), scalar_tensor(-int64_t(index), kLong)};
+  }
+  std::optional<size_t> size() const override { return count; }
+  size_t count;
+};
+
+TEST(Datasets, MapAppliesTransformsInOrder) {
+  auto dataset = Numbers(10)
+                     .map(transforms::Lambda<Example<>>(
+                         [](Example<> e) { return Example<>(e.data * 2, e.target); }))
+                     .map(transforms::TensorLambda<>([](const Tensor& t) { return t + 1; }))
+                     .map(transforms::Stack<>());
+  const std::vector<size_t> indices = {3, 1};
+  const Example<> batch = dataset.get_batch(indices);
+  EXPECT_TRUE(batch.data.equal(tensor({7, 3})));
+  EXPECT_TRUE(batch.target.equal(tensor({-3, -1})));
+  EXPECT_EQ(dataset.size(), 10U);
+}
+
+TEST(Datasets, CollateAndBatchLambda) {
+  auto dataset = Numbers(4)
+                     .map(transforms::Collate<Example<>>([](std::vector<Example<>> examples) {
+                       return std::move(examples.back());
+                     }))
+                     .map(transforms::BatchLambda<Example<>, int64_t>(
+                         [](const Example<>& e) { return e.data.item<int64_t>(); }));
+  const std::vector<size_t> indices = {0, 2};
+  EXPECT_EQ(dataset.get_batch(indices), 2);
+}
+
+TEST(Datasets, TensorAndShared) {
+  datasets::TensorDataset rows(std::vector<Tensor>{ones({2}), zeros({2})});
+  EXPECT_EQ(rows.size(), 2U);
+  EXPECT_TRUE(rows.get(1).data.equal(zeros({2})));
+  auto shared = datasets::make_shared_dataset<datasets::TensorDataset>(arange(4));
+  auto stacked = shared.map(transforms::Stack<TensorExample>());
+  const std::vector<size_t> indices = {2, 0};
+  EXPECT_TRUE(stacked.get_batch(indices).data.equal(tensor({2, 0})));
+  EXPECT_EQ(shared->tensor.numel(), 4);
+  EXPECT_EQ((*shared).size(), 4U);
+}
+
+TEST(Transforms, NormalizeAndToTensor) {
+  transforms::Normalize<> normalize({0.5, 1}, {0.5, 2});
+  const Tensor image = ones({2, 2, 3});
+  const Tensor expected = stack({full({2, 3}, 1.F), zeros({2, 3})});
+  EXPECT_TRUE(normalize(image).equal(expected));
+  EXPECT_TRUE(transforms::Normalize<>(0.5, 0.25)(ones({1, 2, 2})).equal(full({1, 2, 2}, 2.F)));
+
+  transforms::ToTensor<> to_tensor;
+  const Tensor rows = arange(12, kByte).view({2, 2, 3}), planes = to_tensor(rows);
+  EXPECT_EQ(planes.sizes(), IntArrayRef({3, 2, 2}));
+  EXPECT_TRUE(planes.is_contiguous());
+  EXPECT_EQ(planes[1][1][0].item<float>(), 7.F / 255);
+  EXPECT_EQ(to_tensor(full({4, 5}, 255, kByte)).sizes(), IntArrayRef({1, 4, 5}));
+  EXPECT_TRUE(to_tensor(ones({4, 5}, kDouble)).equal(ones({1, 4, 5}, kDouble)));
+  EXPECT_ERROR(to_tensor(ones({4})), "pic should be 2/3 dimensional. Got 1 dimensions.");
+}
+
+TEST(Samplers, Sequential) {
+  samplers::SequentialSampler sampler(5);
+  EXPECT_EQ(*sampler.next(2), (std::vector<size_t>{0, 1}));
+  EXPECT_EQ(*sampler.next(4), (std::vector<size_t>{2, 3, 4}));
+  EXPECT_FALSE(sampler.next(2));
+  sampler.reset(2);
+  EXPECT_EQ(sampler.next(9)->size(), 2U);
+  EXPECT_EQ(sampler.index(), 2U);
+}
+
+/// The permutations are randperm's, one for the constructor and one for each reset, as LibTorch
+/// draws them.
+TEST(Samplers, RandomDrawsAsPyTorch) {
+  for (const ScalarType type : {kLong, kInt}) {
+    manual_seed(5);
+    const Tensor first = randperm(7, type), second = randperm(7, type), third = randperm(3, type);
+    manual_seed(5);
+    samplers::RandomSampler sampler(7, type);
+    const auto all = [&] {
+      const std::vector<size_t> indices = *sampler.next(100);
+      return tensor(std::vector<int64_t>(indices.begin(), indices.end()));
+    };
+    EXPECT_TRUE(all().equal(first.to(kLong)));
+    EXPECT_FALSE(sampler.next(1));
+    sampler.reset();
+    EXPECT_TRUE(all().equal(second.to(kLong)));
+    sampler.reset(3);
+    EXPECT_TRUE(all().equal(third.to(kLong)));
+    EXPECT_EQ(sampler.index(), 3U);
+  }
+}
+
+TEST(Samplers, StreamCountsExamples) {
+  samplers::StreamSampler sampler(5);
+  EXPECT_EQ(sampler.next(3)->size(), 3U);
+  EXPECT_EQ(size_t(*sampler.next(3)), 2U);
+  EXPECT_FALSE(sampler.next(3));
+}
+
+template <class Sampler>
+void expect_goes_on(Sampler sampler) {
+  (void)sampler.next(3);
+  serialize::OutputArchive saved;
+  saved << sampler;
+  Sampler other(100);
+  serialize::InputArchive read(saved);
+  read >> other;
+  for (int i = 0; i < 4; ++i) {
+    const auto ours = sampler.next(4), theirs = other.next(4);
+    ASSERT_EQ(ours.has_value(), theirs.has_value());
+    if constexpr (std::is_same_v<typename Sampler::BatchRequestType, std::vector<size_t>>) {
+      EXPECT_EQ(ours, theirs);
+    } else if (ours) {
+      EXPECT_EQ(ours->size(), theirs->size());
+    }
+  }
+}
+
+TEST(Samplers, SaveAndLoad) {
+  expect_goes_on(samplers::SequentialSampler(10));
+  expect_goes_on(samplers::RandomSampler(10));
+  expect_goes_on(samplers::StreamSampler(10));
+}
+
+TEST(Samplers, RefuseOtherStates) {
+  const auto load = [](const Tensor& indices, int64_t index) {
+    serialize::OutputArchive saved;
+    saved.write("indices", indices);
+    saved.write("index", index);
+    serialize::InputArchive read(saved);
+    samplers::RandomSampler(3).load(read);
+  };
+  EXPECT_EQ(testing::error_of([&] { load(arange(3), 2); }), "no error");
+  EXPECT_ERROR(load(arange(3), 4), "place in the archive is 4 of 3");
+  EXPECT_ERROR(load(arange(3), -1), "'index' is -1, which does not fit");
+  EXPECT_ERROR(load(arange(1, 4), 0), "are not between 0 and 2");
+  EXPECT_ERROR(load(ones({3}), 0), "no vector of integers");
+  EXPECT_ERROR(load(ones({3, 1}, kLong), 0), "no vector of integers");
+}
+
+}  // namespace
+}  // namespace hearth::data

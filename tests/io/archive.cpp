@@ -1,0 +1,236 @@
+#include "hearth/io/archive.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <limits>
+#include <sstream>
+
+#include "hearth/cuda.h"
+#include "hearth/io/safetensors.h"
+#include "hearth/io/serialize.h"
+#include "hearth/tensor_literal.h"
+#include "tests/support/files.h"
+
+namespace hearth::serialize {
+namespace {
+
+using testing::TempFolder;
+
+/// The archive through a file.
+InputArchive through_file(const OutputArchive& written) {
+  std::stringstream stream;
+  written.save_to(stream);
+  InputArchive archive;
+  archive.load_from(stream);
+  return archive;
+}
+
+TEST(Archive, KeepsATree) {
+  OutputArchive net, empty_part, root;
+  net.write("weight", arange(6, kFloat).view({2, 3}).requires_grad_());
+  net.write("bias", Tensor());
+  root.write("net", net);
+  root.write("relu", empty_part);
+  root.write("step", 7);
+  const OutputArchive* as_written = &root;
+  for (const bool in_memory : {false, true}) {
+    InputArchive archive = in_memory ? InputArchive(*as_written) : through_file(root);
+    InputArchive nested, below;
+    Tensor weight, bias, other = zeros({2, 3}, kDouble);
+    archive.read("net", nested);
+    nested.read("weight", weight);
+    nested.read("bias", bias);
+    nested.read("weight", other);
+    EXPECT_TRUE(weight.equal(arange(6, kFloat).view({2, 3})));
+    EXPECT_TRUE(weight.requires_grad() && weight.is_leaf());
+    EXPECT_FALSE(bias.defined());
+    EXPECT_EQ(other[1][2].item<double>(), 5);
+    EXPECT_TRUE(archive.try_read("relu", below));
+    EXPECT_TRUE(below.keys().empty());
+    EXPECT_FALSE(archive.try_read("gelu", below));
+    EXPECT_EQ(nested.keys().size(), 2U);
+    EXPECT_TRUE(archive.contains("net") && archive.contains("net.weight"));
+    EXPECT_FALSE(archive.contains("ne") || archive.contains("net."));
+  }
+}
+
+TEST(Archive, KeepsValues) {
+  const double inf = std::numeric_limits<double>::infinity();
+  OutputArchive root;
+  root.write("int", INT64_MIN);
+  root.write("size", size_t{3});
+  root.write("double", 0.1);
+  root.write("whole", 2.0);
+  root.write("inf", -inf);
+  root.write("nan", std::nan(""));
+  root.write("true", true);
+  root.write("text", "a \"b\" \xc3\xa9");
+  root.write("ints", std::vector<int64_t>{1, -2});
+  root.write("doubles", std::vector<double>{0.5, inf});
+  root.write("tensors", std::vector<Tensor>{ones({1}), zeros({2})});
+  root.write("none", IValue());
+  InputArchive archive = through_file(root);
+  const auto get = [&](const std::string& key) {
+    IValue value;
+    archive.read(key, value);
+    return value;
+  };
+  EXPECT_EQ(get("int").toInt(), INT64_MIN);
+  EXPECT_EQ(get("double").toDouble(), 0.1);
+  EXPECT_EQ(get("whole").toDouble(), 2);
+  EXPECT_EQ(get("inf").toDouble(), -inf);
+  EXPECT_TRUE(std::isnan(get("nan").toDouble()));
+  EXPECT_TRUE(get("true").toBool());
+  EXPECT_EQ(get("text").toStringRef(), "a \"b\" \xc3\xa9");
+  EXPECT_EQ(get("ints").toIntVector(), (std::vector<int64_t>{1, -2}));
+  EXPECT_EQ(get("doubles").toDoubleVector(), (std::vector<double>{0.5, inf}));
+  EXPECT_TRUE(get("none").isNone());
+  const std::vector<Tensor> tensors = get("tensors").toTensorVector();
+  ASSERT_EQ(tensors.size(), 2U);
+  EXPECT_TRUE(tensors[1].equal(zeros({2})));
+
+  size_t size = 0;
+  int8_t narrow = 0;
+  double number = 0;
+  std::string text;
+  bool flag = false;
+  archive.read("size", size);
+  archive.read("int", number);  // an integer is a number, too
+  archive.read("text", text);
+  archive(std::string("true"), flag);
+  EXPECT_TRUE(size == 3 && number == -0x1p63 && flag && text.size() == 8);
+  EXPECT_ERROR(archive.read("int", narrow), "'int' is -9223372036854775808, which does not fit");
+}
+
+TEST(Archive, SaysWhatIsMissing) {
+  OutputArchive inner, root;
+  inner.write("x", ones({2}));
+  inner.write("n", 1);
+  root.write("a", inner);
+  InputArchive archive = through_file(root), nested;
+  archive.read("a", nested);
+  Tensor t;
+  std::string text;
+  bool flag = false;
+  EXPECT_ERROR(nested.read("y", t), "No such serialized tensor 'a.y' in 'the stream'");
+  EXPECT_ERROR(nested.read("n", t),
+               "No such serialized tensor 'a.n' in 'the stream'; there is Int");
+  EXPECT_ERROR(nested.read("x", text), "No such serialized string 'a.x'");
+  EXPECT_ERROR(nested.read("x", nested), "No such serialized submodule: 'a.x'");
+  EXPECT_FALSE(nested.try_read("n", text) || nested.try_read("n", flag) || nested.try_read("y", t));
+  Tensor wrong = zeros({3});
+  EXPECT_ERROR(
+      nested.read("x", wrong),
+      "size mismatch for a.x: copying a param with shape [2] from checkpoint, the shape in "
+      "current model is [3].");
+  EXPECT_ERROR(root.write("a", 1), "already has a value under 'a'");
+  EXPECT_ERROR(root.write("a", root), "cannot be written into itself");
+}
+
+TEST(Archive, AnyPythonFileIsATree) {
+  std::ostringstream out;
+  io::save_safetensors({{"net.fc.weight", ones({2, 2})}, {"net.fc.bias", zeros({2})}},
+                       [&](const void* data, size_t bytes) {
+                         out.write(static_cast<const char*>(data), std::streamsize(bytes));
+                       });
+  const std::string bytes = out.str();
+  InputArchive archive, net, fc;
+  archive.load_from(bytes.data(), bytes.size());
+  archive.read("net", net);
+  net.read("fc", fc);
+  EXPECT_EQ(fc.keys(), (std::vector<std::string>{"weight", "bias"}));
+  Tensor bias;
+  fc.read("bias", bias);
+  EXPECT_TRUE(bias.equal(zeros({2})));
+}
+
+TEST(Archive, LoadsToTheSavedOrAnotherDevice) {
+  if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const TempFolder folder;
+  const std::string path = folder.path("x");
+  save(ones({3}, kCUDA), path);
+  Tensor there, here;
+  load(there, path);
+  load(here, path, kCPU);
+  EXPECT_EQ(there.device(), Device("cuda:0"));
+  EXPECT_TRUE(here.is_cpu());
+  there = zeros({3}, kCUDA);
+  load(there, path, kCPU);
+  EXPECT_TRUE(there.is_cuda());
+  EXPECT_EQ(there.sum().item<float>(), 3);
+}
+
+TEST(Archive, PythonReadsIt) {
+  const char* kept = std::getenv("HEARTH_KEEP_FILES");
+  if (!kept) GTEST_SKIP() << "for tests/oracle/safetensors_file.py check";
+  OutputArchive net, root;
+  net.write("weight", arange(6, kFloat).view({2, 3}));
+  net.write("mask", tensor({true, false}), true);
+  root.write("net", net);
+  root.write("half", arange(5, kBFloat16));
+  root.write("step", 5);
+  root.write("lr", 0.1);
+  root.write("name", "a \"name\"");
+  root.write("done", false);
+  root.save_to(std::string(kept) + "/archive.safetensors");
+}
+
+TEST(Archive, FunctionsTakeTheBytes) {
+  std::string bytes;
+  OutputArchive root;
+  root.write("x", ones({2}));
+  root.save_to([&](const void* data, size_t size) {
+    bytes.append(static_cast<const char*>(data), size);
+    return size;
+  });
+  InputArchive archive;
+  archive.load_from([&](uint64_t at, void* buffer,
+                        size_t size) { return bytes.copy(static_cast<char*>(buffer), size, at); },
+                    [&] { return bytes.size(); });
+  EXPECT_TRUE(archive.contains("x"));
+  EXPECT_ERROR(root.save_to([](const void*, size_t) { return size_t{1}; }), "1 were taken");
+}
+
+struct Point {
+  int64_t x = 0;
+  Tensor t;
+  void save(OutputArchive& archive) const {
+    archive.write("x", x);
+    archive.write("t", t);
+  }
+  void load(InputArchive& archive) {
+    archive.read("x", x);
+    archive.read("t", t);
+  }
+};
+
+TEST(Save, TensorsListsAndObjects) {
+  const TempFolder folder;
+  const std::string path = folder.path("x.pt");
+  save(arange(3), path);
+  Tensor t, same = zeros({3}, kLong), other = ones({2, 2}), alias = other;
+  load(t, path);
+  load(same, path);
+  load(other, path);
+  EXPECT_TRUE(t.equal(arange(3)) && same.equal(arange(3)) && alias.equal(arange(3)));
+
+  save(std::vector<Tensor>{ones({1}), Tensor(), zeros({2})}, path);
+  std::vector<Tensor> list;
+  load(list, path);
+  ASSERT_EQ(list.size(), 3U);
+  EXPECT_TRUE(list[0].equal(ones({1})) && !list[1].defined() && list[2].equal(zeros({2})));
+
+  const auto pointer = std::make_shared<Point>(Point{5, ones({2})});
+  save(pointer, path);
+  Point loaded;
+  load(loaded, path);
+  EXPECT_TRUE(loaded.x == 5 && loaded.t.equal(ones({2})));
+  EXPECT_ERROR(load(t, path), "No such serialized tensor '0' in");
+  EXPECT_ERROR(save(t, folder.path("no/x.pt")), "No such file");
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+}  // namespace
+}  // namespace hearth::serialize

@@ -1,0 +1,83 @@
+#include "hearth/io/checkpoint.h"
+
+#include <gtest/gtest.h>
+
+#include "hearth/cuda.h"
+#include "hearth/data.h"
+#include "tests/support/files.h"
+
+namespace hearth::io {
+namespace {
+
+using testing::TempFolder;
+
+struct Model {
+  Tensor weight = zeros({3});
+  void save(serialize::OutputArchive& archive) const { archive.write("weight", weight); }
+  void load(serialize::InputArchive& archive) { archive.read("weight", weight); }
+};
+
+TEST(Checkpoint, GoesOnWhereItWas) {
+  const TempFolder folder;
+  const std::string path = folder.path("last.safetensors");
+  auto model = std::make_shared<Model>();
+  Tensor average = ones({2});
+  int64_t step = 12;
+  float loss = 0.25F;
+  bool done = false;
+  std::string name = "run";
+  auto loader = data::make_data_loader(data::datasets::TensorDataset(arange(10)), 3);
+  Checkpoint checkpoint;
+  checkpoint.add("model", model).add("average", average).add("step", step).add("loss", loss);
+  checkpoint.add("done", done).add("name", name).add("loader", loader);
+  manual_seed(3);
+  auto batch = loader->begin();
+  (void)*batch;
+  model->weight.fill_(2);
+  checkpoint.save(path);
+  const Tensor drawn = rand({4});
+  const Tensor expected = (*++batch)[0].data;
+
+  model->weight.zero_();
+  average.zero_();
+  step = 0, loss = 0, done = true, name = "";
+  manual_seed(99);
+  checkpoint.load(path);
+  EXPECT_TRUE(model->weight.equal(full({3}, 2.F)) && average.equal(ones({2})));
+  EXPECT_TRUE(step == 12 && loss == 0.25F && !done && name == "run");
+  EXPECT_TRUE(rand({4}).equal(drawn));
+  EXPECT_TRUE((*loader->begin())[0].data.equal(expected));
+}
+
+TEST(Checkpoint, KeepsDevicesGenerators) {
+  if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const TempFolder folder;
+  const std::string path = folder.path("x");
+  manual_seed(1);
+  const Checkpoint checkpoint;
+  checkpoint.save(path);
+  const Tensor drawn = rand({4}, kCUDA).cpu();
+  EXPECT_FALSE(rand({4}, kCUDA).cpu().equal(drawn));
+  checkpoint.load(path);
+  EXPECT_TRUE(rand({4}, kCUDA).cpu().equal(drawn));
+}
+
+TEST(Checkpoint, NamesWhatIsMissingBeforeItReads) {
+  const TempFolder folder;
+  const std::string path = folder.path("x");
+  int64_t step = 5, epoch = 6;
+  Checkpoint().add("step", step).save(path);
+  step = 1;
+  EXPECT_ERROR(Checkpoint().add("step", step).add("epoch", epoch).load(path),
+               "/x' has no 'epoch'; it has generators, step");
+  EXPECT_EQ(step, 1);
+  save(ones({1}), path);
+  EXPECT_ERROR(Checkpoint().load(path), "is no checkpoint: it has no 'generators'; it has 0");
+  EXPECT_ERROR(Checkpoint().add("a.b", step), "'a.b' cannot name a part");
+  EXPECT_ERROR(Checkpoint().add("", step), "'' cannot name a part");
+  EXPECT_ERROR(Checkpoint().add("generators", step), "cannot name a part");
+  EXPECT_ERROR(Checkpoint().add("a", step).add("a", epoch), "has a part 'a' already");
+}
+
+}  // namespace
+}  // namespace hearth::io

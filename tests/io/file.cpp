@@ -1,0 +1,88 @@
+#include "hearth/io/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include <csignal>
+
+#include "tests/support/files.h"
+
+namespace hearth::io {
+namespace {
+
+using testing::bytes_of;
+using testing::TempFolder;
+
+TEST(AtomicFile, AppearsAtCommit) {
+  const TempFolder folder;
+  const std::string path = folder.path("a.txt");
+  AtomicFile file(path);
+  file.write("one ");
+  file.write("two");
+  EXPECT_FALSE(std::filesystem::exists(path));
+  file.commit();
+  EXPECT_EQ(bytes_of(path), "one two");
+  EXPECT_EQ(folder.count(), 1U);
+  EXPECT_ERROR(file.write("three"), "it was committed already");
+  EXPECT_ERROR(file.commit(), "it was committed already");
+}
+
+TEST(AtomicFile, WithoutCommitTheOldFileStays) {
+  const TempFolder folder;
+  const std::string path = folder.path("a.txt");
+  write_file(path, "old");
+  { AtomicFile(path).write("new"); }
+  EXPECT_EQ(bytes_of(path), "old");
+  EXPECT_EQ(folder.count(), 1U);
+  write_file(path, "new");
+  EXPECT_EQ(bytes_of(path), "new");
+}
+
+TEST(AtomicFile, KeepsModeAndLinks) {
+  const TempFolder folder;
+  const std::string path = folder.path("a.txt"), link = folder.path("link");
+  write_file(path, "old");
+  chmod(path.c_str(), 0640);
+  std::filesystem::create_symlink(path, link);
+  write_file(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(bytes_of(path), "new");
+  struct stat status;
+  ASSERT_EQ(stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 07777, 0640U);
+}
+
+TEST(AtomicFile, SaysWhyItCannot) {
+  const TempFolder folder;
+  EXPECT_ERROR(write_file(folder.path("no/where.txt"), "x"), "no/where.txt': No such file");
+  EXPECT_ERROR(write_file(folder.str(), "x"), "Is a directory");
+  EXPECT_ERROR(write_file("", "x"), "it names no file");
+  EXPECT_ERROR(write_file("/proc/here.txt", "x"), "cannot write '/proc/here.txt'");
+  EXPECT_ERROR(write_file("/dev/full", "x"), "cannot write '/dev/full': No space left on device");
+  EXPECT_EQ(folder.count(), 0U);
+}
+
+/// In a process of its own, because a limit on files' size is a process's.
+TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
+  const TempFolder folder;
+  const std::string path = folder.path("a.txt");
+  write_file(path, "old");
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit limit{1000, 1000};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    const std::string text = testing::error_of([&] { write_file(path, std::string(5000, 'x')); });
+    _exit(text.find("File too large") != std::string::npos ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(bytes_of(path), "old");
+  EXPECT_EQ(folder.count(), 1U);
+}
+
+}  // namespace
+}  // namespace hearth::io

@@ -1,0 +1,112 @@
+// The fuzzers' functions on mutations with fixed seeds. HEARTH_FUZZ_SECONDS, which the ops' fuzzer
+// takes whole, makes it longer by half of it; tools/fuzz.sh lets clang's libFuzzer go on.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "hearth/io/archive.h"
+#include "tests/io/fuzz_targets.h"
+#include "tests/support/files.h"
+
+namespace hearth {
+namespace {
+
+constexpr int kTargets = 4;
+
+std::string archive_bytes() {
+  serialize::OutputArchive nested, root;
+  nested.write("w", ones({2, 3}).requires_grad_());
+  nested.write("list", std::vector<Tensor>{ones({1}, kBool), zeros({0})});
+  root.write("net", nested);
+  root.write("step", 3);
+  root.write("values", std::vector<double>{0.5, -1e300});
+  root.write("text", "abc");
+  std::ostringstream out;
+  root.save_to(out);
+  return out.str();
+}
+
+/// One to four changes: of a byte, a number, a part cut out, doubled or put elsewhere.
+class Mutator {
+ public:
+  explicit Mutator(uint32_t seed) : random_(seed) {}
+
+  std::string operator()(std::string bytes) {
+    const size_t changes = 1 + below(4);
+    for (size_t i = 0; i < changes && !bytes.empty(); ++i) change(bytes);
+    return bytes;
+  }
+
+ private:
+  size_t below(size_t end) { return random_() % end; }
+
+  void change(std::string& bytes) {
+    static const std::vector<std::string> parts = {"{",
+                                                   "}",
+                                                   "[",
+                                                   "]",
+                                                   ",",
+                                                   "\"",
+                                                   "0",
+                                                   "18446744073709551615",
+                                                   "-1",
+                                                   "null",
+                                                   "1e999",
+                                                   "F4",
+                                                   "\"__metadata__\":",
+                                                   "\xff\xff\xff\xff",
+                                                   std::string(8, '\0')};
+    const size_t at = below(bytes.size()),
+                 count = 1 + below(std::min<size_t>(bytes.size() - at, 40));
+    switch (below(6)) {
+      case 0: bytes[at] = static_cast<char>(random_()); break;
+      case 1: bytes[at] ^= static_cast<char>(1 << below(8)); break;
+      case 2: bytes.erase(at, count); break;
+      case 3: bytes.insert(at, bytes.substr(below(bytes.size()), count)); break;
+      case 4: bytes.replace(at, count, parts[below(parts.size())]); break;
+      default: bytes.resize(at);
+    }
+    fix_length(bytes);
+  }
+
+  /// Mostly, so that the changes reach what comes after the header's length.
+  void fix_length(std::string& bytes) {
+    const size_t end = bytes.rfind('}');
+    if (below(4) == 0 || end == std::string::npos || end < 8) return;
+    const uint64_t length = end + 1 - 8;
+    std::memcpy(bytes.data(), &length, sizeof length);
+  }
+
+  std::mt19937 random_;
+};
+
+void run(int (*target)(const uint8_t*, size_t), const std::string& seed_bytes) {
+  const char* text = std::getenv("HEARTH_FUZZ_SECONDS");
+  const auto end = std::chrono::steady_clock::now() +
+                   std::chrono::milliseconds(text ? 1000 * std::atoi(text) / 2 / kTargets : 0);
+  Mutator mutate(1);
+  int rounds = 0;
+  do {
+    const std::string bytes = mutate(seed_bytes);
+    ASSERT_EQ(target(reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()), 0);
+  } while (++rounds < 3000 || std::chrono::steady_clock::now() < end);
+}
+
+TEST(FuzzIo, Safetensors) {
+  run(fuzz_safetensors, testing::bytes_of(HEARTH_TEST_DATA "/python.safetensors"));
+}
+TEST(FuzzIo, Archive) { run(fuzz_archive, archive_bytes()); }
+TEST(FuzzIo, Idx) {
+  const std::string small = {0, 0, 12, 2, 0, 0, 0, 2, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8};
+  run(fuzz_idx, small);
+}
+TEST(FuzzIo, GzippedIdx) { run(fuzz_idx, testing::bytes_of(HEARTH_TEST_DATA "/small-idx.gz")); }
+
+}  // namespace
+}  // namespace hearth

@@ -1,0 +1,11 @@
+// What a fuzzer calls: whatever the bytes are, they are read or refused with a hearth::Error.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+int fuzz_safetensors(const uint8_t* data, size_t size);
+int fuzz_archive(const uint8_t* data, size_t size);
+int fuzz_idx(const uint8_t* data, size_t size);
+}

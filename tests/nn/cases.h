@@ -1,0 +1,29 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hearth/nn.h"
+
+namespace hearth::testing {
+
+/// One case of nn_cases.txt: tensors by key.
+struct NnCase {
+  std::string name;
+  uint64_t seed = 0;
+  OrderedDict<std::string, Tensor> tensors;
+};
+std::vector<NnCase> read_nn_cases();
+
+/// A module and how it is called.
+struct Subject {
+  std::shared_ptr<nn::Module> module;
+  std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)> call;
+};
+/// How the module of each case is made, by the case's name.
+const std::map<std::string, std::function<Subject()>>& subjects();
+
+}  // namespace hearth::testing

@@ -1,0 +1,247 @@
+#include "hearth/nn/module.h"
+
+#include "hearth/autograd.h"
+#include "hearth/cuda.h"
+#include "hearth/nn.h"
+#include "hearth/operators.h"
+#include "tests/nn/support.h"
+
+namespace test {
+struct AGIUnit : hearth::nn::Module {};
+}  // namespace test
+
+namespace {
+
+using namespace hearth;
+using namespace hearth::nn;
+using Names = std::vector<std::string>;
+
+struct InnerImpl : Cloneable<InnerImpl> {
+  InnerImpl() { reset(); }
+  void reset() override {
+    weight = register_parameter("weight", ones({2, 2}));
+    counter = register_buffer("counter", zeros({}, kLong));
+    register_buffer("none", Tensor());
+  }
+  Tensor weight, counter;
+};
+HEARTH_MODULE(Inner);
+
+struct OuterImpl : Cloneable<OuterImpl> {
+  OuterImpl() { reset(); }
+  void reset() override {
+    bias = register_parameter("bias", zeros(2));
+    first = register_module("first", Inner());
+    second = register_module("second", Linear(2, 3));
+  }
+  Tensor bias;
+  Inner first{nullptr};
+  Linear second{nullptr};
+};
+HEARTH_MODULE(Outer);
+
+TEST(Module, KnowsItsName) {
+  EXPECT_EQ(test::AGIUnit().name(), "test::AGIUnit");
+  EXPECT_EQ(Module("mine").name(), "mine");
+}
+
+TEST(Module, ListsWhatIsInIt) {
+  Outer outer;
+  EXPECT_EQ(outer->named_parameters().keys(),
+            (Names{"bias", "first.weight", "second.weight", "second.bias"}));
+  EXPECT_EQ(outer->named_parameters(false).keys(), Names{"bias"});
+  EXPECT_EQ(outer->parameters().size(), 4u);
+  EXPECT_TRUE(outer->parameters()[1].is_same(outer->first->weight));
+  EXPECT_EQ(outer->named_buffers().keys(), Names{"first.counter"});  // undefined ones are left out
+  EXPECT_EQ(outer->buffers(false).size(), 0u);
+  EXPECT_EQ(outer->named_modules("net").keys(), (Names{"net", "net.first", "net.second"}));
+  EXPECT_EQ(outer->named_modules("", false).keys(), (Names{"first", "second"}));
+  EXPECT_EQ(outer->modules().size(), 3u);
+  EXPECT_EQ(outer->modules()[0].get(), outer.get());
+  EXPECT_EQ(outer->children().size(), 2u);
+  EXPECT_EQ(outer->named_children()["second"], outer->second.ptr());
+}
+
+TEST(Module, AppliesSixKindsOfFunctions) {
+  Outer outer;
+  const OuterImpl& constant = *outer;
+  Names names;
+  int calls = 0;
+  outer->apply([&](Module& m) { calls += m.as<Inner>() != nullptr; });
+  constant.apply([&](const Module& m) { calls += m.as<Linear>() != nullptr; });
+  outer->apply([&](const std::string& name, Module&) { names.push_back(name); }, "x");
+  constant.apply([&](const std::string& name, const Module&) { names.push_back(name); });
+  outer->apply([&](const std::shared_ptr<Module>& m) { calls += m != nullptr; });
+  outer->apply([&](const std::string& name, const std::shared_ptr<Module>& m) {
+    calls += m != nullptr;
+    names.push_back(name);
+  });
+  EXPECT_EQ(calls, 2 + 3 + 3);
+  EXPECT_EQ(names,
+            (Names{"x", "x.first", "x.second", "", "first", "second", "", "first", "second"}));
+}
+
+TEST(Module, ChecksNames) {
+  Module m;
+  EXPECT_ERROR(m.register_module("name.with.dot", Inner()),
+               "Submodule name must not contain a dot (got 'name.with.dot')");
+  EXPECT_ERROR(m.register_module("", Inner()), "Submodule name must not be empty");
+  EXPECT_ERROR(m.register_module("none", std::shared_ptr<InnerImpl>()), "must not be null");
+  m.register_module("linear", Inner());
+  EXPECT_ERROR(m.register_module("linear", Inner()), "Submodule 'linear' already defined");
+  EXPECT_ERROR(m.replace_module("other", Inner()), "Submodule 'other' is not defined");
+  EXPECT_ERROR(m.unregister_module("other"), "No Module with name `other` is registered");
+  EXPECT_ERROR(m.register_parameter("a.b", ones(1)), "Parameter name must not contain a dot");
+  EXPECT_ERROR(m.register_parameter("", ones(1)), "Parameter name must not be empty");
+  m.register_parameter("p", ones(1));
+  EXPECT_ERROR(m.register_parameter("p", ones(1)), "Parameter 'p' already defined");
+  EXPECT_ERROR(m.register_buffer("a.b", ones(1)), "Buffer name must not contain a dot");
+  EXPECT_ERROR(m.register_buffer("", ones(1)), "Buffer name must not be empty");
+  m.register_buffer("b", ones(1));
+  EXPECT_ERROR(m.register_buffer("b", ones(1)), "Buffer 'b' already defined");
+}
+
+TEST(Module, RegistersWithOrWithoutGradient) {
+  Module m;
+  EXPECT_TRUE(m.register_parameter("p", ones(1)).requires_grad());
+  EXPECT_FALSE(m.register_parameter("q", ones(1), false).requires_grad());
+  EXPECT_FALSE(m.register_buffer("b", ones(1)).requires_grad());
+  EXPECT_EQ(m.parameters().size(), 2u);
+}
+
+TEST(Module, ReplacesAndForgetsModules) {
+  Outer outer;
+  const auto fresh = outer->replace_module("second", Linear(5, 6));
+  EXPECT_EQ(outer->named_children()["second"], fresh);
+  EXPECT_EQ(fresh->path(), "second");
+  EXPECT_EQ(outer->second->path(), "");  // the one before
+  outer->unregister_module("first");
+  EXPECT_EQ(outer->named_children().keys(), Names{"second"});
+}
+
+TEST(Module, PathsFollowRegistration) {
+  Sequential inner(Linear(1, 2), ReLU());
+  EXPECT_EQ(inner->ptr(0)->path(), "0");
+  Module net;
+  net.register_module("body", inner);
+  EXPECT_EQ(inner->ptr(0)->path(), "body.0");
+  Module outermost;
+  const auto shared = std::make_shared<Module>(net);
+  EXPECT_EQ(shared->path(), "");
+  outermost.register_module("net", shared);
+  EXPECT_EQ(inner->ptr(1)->path(), "net.body.1");
+}
+
+TEST(Module, OnTheStackHasNoPointer) {
+  Module m;
+  EXPECT_ERROR(m.modules(),
+               "It looks like you attempted to retrieve your top-level module as a shared_ptr");
+  EXPECT_EQ(m.modules(false).size(), 0u);
+}
+
+TEST(Module, TrainsAndEvaluates) {
+  Outer outer;
+  EXPECT_TRUE(outer->is_training() && outer->second->is_training());
+  outer->eval();
+  EXPECT_FALSE(outer->is_training() || outer->second->is_training());
+  outer->train();
+  EXPECT_TRUE(outer->first->is_training());
+}
+
+TEST(Module, ForgetsGradients) {
+  Linear linear(2, 1);
+  linear(ones({1, 2})).sum().backward();
+  linear->zero_grad(/*set_to_none=*/false);
+  EXPECT_TRUE(linear->weight.grad().equal(zeros({1, 2})));
+  linear->zero_grad();
+  EXPECT_FALSE(linear->weight.grad().defined());
+}
+
+TEST(Module, ConvertsInPlace) {
+  Outer outer;
+  const Tensor weight = outer->first->weight;
+  outer->to(kDouble);
+  EXPECT_TRUE(outer->first->weight.is_same(weight));
+  EXPECT_EQ(weight.scalar_type(), kDouble);
+  EXPECT_TRUE(weight.requires_grad() && weight.is_leaf());
+  EXPECT_EQ(outer->first->counter.scalar_type(), kLong);  // a counter stays one
+  EXPECT_EQ(outer->second->forward(ones({1, 2}, kDouble)).scalar_type(), kDouble);
+  outer->to(kMeta, kFloat);
+  EXPECT_EQ(outer->second->weight.device(), Device(kMeta));
+  EXPECT_EQ(outer->first->counter.device(), Device(kMeta));
+  EXPECT_EQ(outer->first->counter.scalar_type(), kLong);
+}
+
+TEST(Module, MovesWithItsGradients) {
+  if (!cuda::is_available()) GTEST_SKIP() << "no device";
+  Linear linear(2, 1);
+  linear(ones({1, 2})).sum().backward();
+  linear->to(Device(kCUDA, 1));
+  EXPECT_EQ(linear->weight.device(), Device(kCUDA, 1));
+  EXPECT_EQ(linear->weight.grad().device(), Device(kCUDA, 1));
+  EXPECT_EQ(linear(ones({1, 2}, Device(kCUDA, 1))).device(), Device(kCUDA, 1));
+}
+
+TEST(Module, CastsToWhatItIs) {
+  Linear linear(2, 3);
+  Module& module = *linear;
+  EXPECT_EQ(module.as<Linear>(), linear.get());
+  EXPECT_EQ(module.as<LinearImpl>(), linear.get());
+  EXPECT_EQ(module.as<Module>(), linear.get());
+  EXPECT_EQ(module.as<Conv2d>(), nullptr);
+  const Module& constant = module;
+  EXPECT_EQ(constant.as<Linear>(), linear.get());
+}
+
+TEST(Clone, IsIndependent) {
+  Outer outer;
+  outer->eval();
+  outer->second->weight.requires_grad_(false);
+  const auto copy = std::dynamic_pointer_cast<OuterImpl>(outer->clone());
+  ASSERT_TRUE(copy);
+  const auto before = outer->named_parameters(), after = copy->named_parameters();
+  ASSERT_EQ(before.keys(), after.keys());
+  for (size_t i = 0; i < before.size(); ++i) {
+    EXPECT_FALSE(before[i]->is_alias_of(*after[i]));
+    EXPECT_TRUE(before[i]->equal(*after[i]));
+    EXPECT_EQ(before[i]->requires_grad(), after[i]->requires_grad());
+  }
+  EXPECT_FALSE(copy->is_training() || copy->second->is_training());
+  EXPECT_TRUE(copy->second->weight.is_same(after["second.weight"]));
+  EXPECT_EQ(copy->second->path(), "second");
+  const NoGradGuard no_grad;
+  copy->second->bias.fill_(7);
+  EXPECT_FALSE(outer->second->bias.equal(copy->second->bias));
+}
+
+TEST(Clone, GoesToADevice) {
+  if (!cuda::is_available()) GTEST_SKIP() << "no device";
+  const auto copy = Outer()->clone(Device(kCUDA, 0));
+  for (const Tensor& parameter : copy->parameters())
+    EXPECT_EQ(parameter.device(), Device(kCUDA, 0));
+}
+
+struct Forgetful : Cloneable<Forgetful> {
+  Forgetful() { register_parameter("w", ones(1)); }
+  void reset() override {}
+};
+
+TEST(Clone, SaysWhatIsMissing) {
+  EXPECT_ERROR(Module().clone(), "clone() has not been implemented");
+  EXPECT_ERROR(Forgetful().clone(),
+               "The cloned module does not have the same number of parameters as the original "
+               "module after calling reset().");
+}
+
+TEST(Holder, IsAReference) {
+  Linear a(2, 3), b = a, none = nullptr;
+  EXPECT_EQ(a.get(), b.get());
+  EXPECT_TRUE(a && !none && none.is_empty());
+  EXPECT_ERROR(none->weight, "Accessing empty ModuleHolder");
+  EXPECT_ERROR(none(ones({1, 2})), "Accessing empty ModuleHolder");
+  const std::shared_ptr<LinearImpl> pointer = a.ptr();
+  const Linear c = pointer;
+  EXPECT_EQ(c.get(), a.get());
+}
+
+}  // namespace

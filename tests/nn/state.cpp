@@ -1,0 +1,110 @@
+// State dictionaries and archives.
+#include <cstdio>
+
+#include "hearth/autograd.h"
+#include "hearth/io/archive.h"
+#include "hearth/nn.h"
+#include "tests/nn/support.h"
+
+namespace {
+
+using namespace hearth;
+using namespace hearth::nn;
+using State = OrderedDict<std::string, Tensor>;
+using Names = std::vector<std::string>;
+using hearth::testing::error_of;
+
+struct NetImpl : Module {
+  NetImpl() {
+    register_module("fc1", fc1);
+    register_module("bn", bn);
+    register_module("act", act);
+  }
+  Linear fc1{2, 3};
+  BatchNorm1d bn{3};
+  ReLU act;
+};
+HEARTH_MODULE(Net);
+
+bool same(const Module& a, const Module& b) {
+  const State x = a.state_dict(), y = b.state_dict();
+  for (const auto& item : x)
+    if (!item->equal(y[item.key()])) return false;
+  return x.keys() == y.keys();
+}
+
+TEST(StateDict, SharesMemoryWithoutHistory) {
+  Net net;
+  const State state = net->state_dict();
+  EXPECT_EQ(state.keys(), (Names{"fc1.weight", "fc1.bias", "bn.weight", "bn.bias",
+                                 "bn.running_mean", "bn.running_var", "bn.num_batches_tracked"}));
+  EXPECT_TRUE(state["fc1.weight"].is_alias_of(net->fc1->weight));
+  EXPECT_FALSE(state["fc1.weight"].requires_grad());
+}
+
+TEST(StateDict, GoesFromModuleToModule) {
+  Net a, b;
+  b->bn->running_mean.fill_(3);
+  EXPECT_FALSE(same(*a, *b));
+  const Tensor weight = a->fc1->weight;
+  const IncompatibleKeys keys = a->load_state_dict(b->state_dict());
+  EXPECT_TRUE(keys.missing_keys.empty() && keys.unexpected_keys.empty());
+  EXPECT_TRUE(same(*a, *b));
+  EXPECT_TRUE(a->fc1->weight.is_same(weight) && weight.requires_grad());
+  EXPECT_FALSE(a->fc1->weight.is_alias_of(b->fc1->weight));
+}
+
+State wrong_state() {
+  State state = Net()->state_dict();
+  state.erase("bn.weight");
+  state.erase("bn.bias");
+  state["fc1.weight"] = zeros({2, 2});
+  state.insert("x", zeros(1));
+  state.insert("bn.foo", zeros(1));
+  return state;
+}
+
+TEST(StateDict, SaysWhatDoesNotFit) {
+  Net net;
+  const Tensor before = net->fc1->bias.detach().clone();
+  EXPECT_EQ(error_of([&] { net->load_state_dict(wrong_state()); }),
+            "Error(s) in loading state_dict for (anonymous namespace)::NetImpl:"
+            "\n\tMissing key(s) in state_dict: \"bn.weight\", \"bn.bias\". "
+            "\n\tUnexpected key(s) in state_dict: \"x\", \"bn.foo\". "
+            "\n\tsize mismatch for fc1.weight: copying a param with shape torch.Size([2, 2]) from "
+            "checkpoint, the shape in current model is torch.Size([3, 2]).");
+  EXPECT_TRUE(net->fc1->bias.equal(before));  // nothing was copied
+}
+
+TEST(StateDict, NotStrictReturnsTheRest) {
+  Net net;
+  State state = wrong_state();
+  EXPECT_ERROR(net->load_state_dict(state, false), "size mismatch for fc1.weight");
+  state["fc1.weight"] = full({3, 2}, 5.0);
+  const IncompatibleKeys keys = net->load_state_dict(state, false);
+  EXPECT_EQ(keys.missing_keys, (Names{"bn.weight", "bn.bias"}));
+  EXPECT_EQ(keys.unexpected_keys, (Names{"x", "bn.foo"}));
+  EXPECT_TRUE(net->fc1->weight.equal(full({3, 2}, 5.0)));
+}
+
+TEST(Archive, KeepsModules) {
+  const std::string file = std::string(::testing::TempDir()) + "hearth_nn_module.safetensors";
+  Sequential saved(Linear(3, 4), BatchNorm1d(4), Functional(relu), Dropout(0.1), Linear(4, 1));
+  saved->forward(rand({8, 3}));
+  serialize::OutputArchive out;
+  saved->save(out);
+  out.save_to(file);
+  Sequential loaded(Linear(3, 4), BatchNorm1d(4), Functional(relu), Dropout(0.1), Linear(4, 1));
+  serialize::InputArchive in;
+  in.load_from(file);
+  loaded->load(in);
+  EXPECT_TRUE(same(*saved, *loaded));
+  EXPECT_EQ(loaded->ptr<BatchNorm1dImpl>(1)->num_batches_tracked.item<int64_t>(), 1);
+  EXPECT_TRUE(loaded->parameters()[0].requires_grad());
+  Sequential larger(Linear(3, 4), BatchNorm1d(4), Functional(relu), Dropout(0.1), Linear(4, 1),
+                    Linear(1, 1));
+  EXPECT_NE(error_of([&] { larger->load(in); }), "(no error)");
+  std::remove(file.c_str());
+}
+
+}  // namespace

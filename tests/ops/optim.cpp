@@ -1,0 +1,281 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hearth/autograd.h"
+#include "hearth/threads.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+constexpr double kLr = 0.3, kDecay = 0.1, kEps = 1e-2;
+constexpr int kParams = 0, kGrads = 1;
+
+using Lists = std::vector<Tensors>;
+
+/// The inputs as lists of `count` tensors, copied because steps change them.
+Lists split(const Tensors& in, size_t lists) {
+  Lists all(lists);
+  const size_t count = in.size() / lists;
+  for (size_t i = 0; i < in.size(); ++i) all[i / count].push_back(in[i].detach().clone());
+  return all;
+}
+
+Tensors step_counts(const Tensors& params, double step, Device device) {
+  return Tensors(params.size(), scalar_tensor(step, kFloat).to(device));
+}
+
+/// A row for a step over lists of parameters, gradients and state. `reference` changes the values
+/// that one element has in each list; parameters and state are the outputs.
+Row step_row(std::string name, std::string covers, std::vector<Draw> draws,
+             std::function<void(Lists&)> step, std::function<void(double*)> reference) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = {std::move(covers)};
+  const size_t lists = draws.size();
+  for (const std::vector<std::vector<int64_t>>& shapes :
+       {std::vector<std::vector<int64_t>>{{3, 5}}, {{7}, {2, 3, 4}}, {{}, {0, 3}, {70}, {1, 1}}}) {
+    Case inputs;
+    for (const Draw draw : draws)
+      for (const auto& sizes : shapes) inputs.push_back({sizes, draw});
+    row.cases.push_back(std::move(inputs));
+  }
+  row.call = [lists, step](const Tensors& in) {
+    Lists all = split(in, lists);
+    step(all);
+    Tensors out;
+    for (size_t list = 0; list < lists; ++list)
+      if (list != kGrads) out.insert(out.end(), all[list].begin(), all[list].end());
+    return out;
+  };
+  row.reference = [lists, reference](const Arrays& in) {
+    Arrays all = in;
+    const size_t count = in.size() / lists;
+    for (size_t i = 0; i < count; ++i)
+      for (size_t e = 0; e < all[i].values.size(); ++e) {
+        double x[5];
+        for (size_t k = 0; k < lists; ++k) x[k] = all[k * count + i].values[e];
+        reference(x);
+        for (size_t k = 0; k < lists; ++k) all[k * count + i].values[e] = x[k];
+      }
+    all.erase(all.begin() + int64_t(count), all.begin() + int64_t(2 * count));
+    return all;
+  };
+  row.orders = 0;
+  row.slack = 4;
+  return row;
+}
+
+Row sgd_row() {
+  Row row = step_row(
+      "fused_sgd", "_fused_sgd_", {Draw::kNormal, Draw::kNormal},
+      [](Lists& x) { _fused_sgd_(x[0], x[1], {}, kDecay, 0, kLr, 0, false, false, false); },
+      [](double* x) { x[0] -= kLr * (x[1] + kDecay * x[0]); });
+  const auto step = [](const Tensors& params, const Tensors& grads, const Tensors& buffers = {},
+                       double momentum = 0) {
+    _fused_sgd_(params, grads, buffers, 0, momentum, 1, 0, false, false, false);
+  };
+  const Tensor one = ones({2});
+  row.refusals = {
+      {[=] {
+         step({one, one.clone()}, {one});
+       },
+       "Tensor lists must have the same number of tensors, got 2 and 1"},
+      {[=] { step({one}, {one}, {}, 0.5); },
+       "Tensor lists must have the same number of tensors, got 1 and 0"},
+      {[=] { step({one}, {Tensor()}); }, "Expected a proper Tensor but got None"},
+      {[=] { step({one}, {ones({3})}); },
+       "a gradient or state must have the sizes of its parameter, got [3] for a parameter of sizes "
+       "[2]"},
+      {[=] { step({one}, {ones({2}, kDouble)}); },
+       "params, grads and states must have the same dtype, got Float and Double"},
+      {[=] { step({ones({2}, kLong)}, {ones({2}, kLong)}); }, "not implemented for 'Long'"},
+      {[=] { step({ones({1}).expand({2})}, {one}); },
+       "more than one element of the written-to tensor refers to a single memory location"},
+      {[=] { step({ones({2}).requires_grad_()}, {one}); },
+       "a leaf Variable that requires grad is being used in an in-place operation."},
+      {[=] { _fused_sgd_({one}, {one}, {}, 0, 0, 1, 0, false, false, false, ones({1}, kDouble)); },
+       "grad_scale must be a tensor of one float32"}};
+  return row;
+}
+
+constexpr double kMomentum = 0.8, kDampening = 0.3;
+
+Row sgd_momentum_row() {
+  return step_row(
+      "fused_sgd_nesterov", "_fused_sgd_", {Draw::kNormal, Draw::kNormal, Draw::kNormal},
+      [](Lists& x) {
+        _fused_sgd_(x[0], x[1], x[2], kDecay, kMomentum, kLr, kDampening, true, true, false);
+      },
+      [](double* x) {
+        const double g = -x[1] + kDecay * x[0];
+        x[2] = kMomentum * x[2] + (1 - kDampening) * g;
+        x[0] -= kLr * (g + kMomentum * x[2]);
+      });
+}
+
+Row sgd_first_row() {
+  return step_row(
+      "fused_sgd_first", "_fused_sgd_", {Draw::kNormal, Draw::kNormal, Draw::kNormal},
+      [](Lists& x) {
+        _fused_sgd_(x[0], x[1], x[2], 0, kMomentum, kLr, kDampening, false, false, true);
+      },
+      [](double* x) { x[0] -= kLr * (x[2] = x[1]); });
+}
+
+constexpr double kBeta1 = 0.7, kBeta2 = 0.9, kStep = 3;
+
+/// One element of Adam; x: parameter, gradient, both moments, the largest second moment.
+void adam(double* x, double g, bool amsgrad) {
+  x[2] = kBeta1 * x[2] + (1 - kBeta1) * g;
+  x[3] = kBeta2 * x[3] + (1 - kBeta2) * g * g;
+  if (amsgrad) x[4] = std::fmax(x[4], x[3]);
+  const double mean = x[2] / (1 - std::pow(kBeta1, kStep));
+  const double square = x[amsgrad ? 4 : 3] / (1 - std::pow(kBeta2, kStep));
+  x[0] -= kLr * mean / (std::sqrt(square) + kEps);
+}
+
+Row adam_row() {
+  Row row = step_row(
+      "fused_adam", "_fused_adam_", {Draw::kNormal, Draw::kNormal, Draw::kNormal, Draw::kPositive},
+      [](Lists& x) {
+        _fused_adam_(x[0], x[1], x[2], x[3], {}, step_counts(x[0], kStep, kCPU), kLr, kBeta1,
+                     kBeta2, kDecay, kEps, false, true);
+      },
+      [](double* x) { adam(x, -x[1] + kDecay * x[0], false); });
+  row.refusals = {{[] {
+                     const Tensors one{ones({2})};
+                     _fused_adam_(one, one, one, one, {}, {ones({2})}, 1, 0, 0, 0, 0, false, false);
+                   },
+                   "state_steps must be tensors of one float32, got sizes [2] of Float"},
+                  {[] {
+                     const Tensors one{ones({2})};
+                     _fused_adam_(one, one, one, one, {}, one, 1, 0, 0, 0, 0, true, false);
+                   },
+                   "Tensor lists must have the same number of tensors, got 1 and 0"}};
+  return row;
+}
+
+Row adamw_row() {
+  return step_row(
+      "fused_adamw_amsgrad", "_fused_adamw_",
+      {Draw::kNormal, Draw::kNormal, Draw::kNormal, Draw::kPositive, Draw::kPositive},
+      [](Lists& x) {
+        _fused_adamw_(x[0], x[1], x[2], x[3], x[4], step_counts(x[0], kStep, x[0][0].device()), kLr,
+                      kBeta1, kBeta2, kDecay, kEps, true, false);
+      },
+      [](double* x) {
+        x[0] *= 1 - kLr * kDecay;
+        adam(x, x[1], true);
+      });
+}
+
+Row adagrad_row() {
+  return step_row(
+      "fused_adagrad", "_fused_adagrad_", {Draw::kNormal, Draw::kNormal, Draw::kPositive},
+      [](Lists& x) {
+        _fused_adagrad_(x[0], x[1], x[2], step_counts(x[0], kStep, x[0][0].device()), kLr, 0.2,
+                        kDecay, kEps, false);
+      },
+      [](double* x) {
+        const double g = x[1] + kDecay * x[0];
+        x[2] += g * g;
+        x[0] -= kLr / (1 + (kStep - 1) * 0.2) * g / (std::sqrt(x[2]) + kEps);
+      });
+}
+
+constexpr double kAlpha = 0.6;
+
+Row rmsprop_row(std::string name, bool centered, double momentum) {
+  std::vector<Draw> draws{Draw::kNormal, Draw::kNormal, Draw::kAboveOne};
+  if (centered) draws.push_back(Draw::kUnit);
+  if (momentum > 0) draws.push_back(Draw::kNormal);
+  return step_row(
+      std::move(name), "_fused_rmsprop_", draws,
+      [=](Lists& x) {
+        _fused_rmsprop_(x[0], x[1], x[2], centered ? x[3] : Tensors(),
+                        momentum > 0 ? x.back() : Tensors(), kLr, kAlpha, kEps, kDecay, momentum,
+                        centered, false);
+      },
+      [=](double* x) {
+        const double g = x[1] + kDecay * x[0];
+        x[2] = kAlpha * x[2] + (1 - kAlpha) * g * g;
+        double square = x[2];
+        if (centered) {
+          x[3] = kAlpha * x[3] + (1 - kAlpha) * g;
+          square -= x[3] * x[3];
+        }
+        double update = g / (std::sqrt(square) + kEps);
+        if (double& buffer = x[centered ? 4 : 3]; momentum > 0)
+          update = buffer = momentum * buffer + update;
+        x[0] -= kLr * update;
+      });
+}
+
+const Register registered[] = {Register(sgd_row()),
+                               Register(sgd_momentum_row()),
+                               Register(sgd_first_row()),
+                               Register(adam_row()),
+                               Register(adamw_row()),
+                               Register(adagrad_row()),
+                               Register(rmsprop_row("fused_rmsprop", false, 0)),
+                               Register(rmsprop_row("fused_rmsprop_momentum", false, 0.7)),
+                               Register(rmsprop_row("fused_rmsprop_centered", true, 0)),
+                               Register(rmsprop_row("fused_rmsprop_centered_momentum", true, 0.7))};
+
+TEST(FusedStep, GradientsAreScaledAndKeptSo) {
+  for (const Device device : devices())
+    for (const ScalarType dtype : {kFloat, kDouble, kHalf}) {
+      const Tensor param = full({37}, 1.0, dtype).to(device),
+                   grad = full({37}, 8.0, dtype).to(device);
+      const Tensor scale = full({}, 4.0, kFloat).to(device);
+      _fused_sgd_({param}, {grad}, {}, 0, 0, 0.25, 0, false, true, false, scale);
+      EXPECT_TRUE(grad.eq(2).all().item<bool>()) << device.str() << name_of(dtype);
+      EXPECT_TRUE(param.eq(1.5).all().item<bool>()) << device.str() << name_of(dtype);
+    }
+}
+
+TEST(FusedStep, NothingHappensWhereAnInfinityWasFound) {
+  for (const Device device : devices()) {
+    const Tensor param = ones({5}).to(device), grad = ones({5}).to(device);
+    const Tensor found = ones({1}).to(device), none = zeros({1}).to(device);
+    _fused_sgd_({param}, {grad}, {}, 0, 0, 0.5, 0, false, false, false, {}, found);
+    EXPECT_TRUE(param.eq(1).all().item<bool>());
+    _fused_sgd_({param}, {grad}, {}, 0, 0, 0.5, 0, false, false, false, {}, none);
+    EXPECT_TRUE(param.eq(0.5).all().item<bool>());
+  }
+}
+
+TEST(FusedStep, NoParametersAreNoWork) {
+  _fused_sgd_({}, {}, {}, 0, 0, 1, 0, false, false, false);
+  _fused_adam_({}, {}, {}, {}, {}, {}, 1, 0, 0, 0, 0, true, false);
+}
+
+TEST(FusedStep, CountsTheVersionsOfWhatItChanges) {
+  const Tensor param = ones({5}), grad = ones({5}), buffer = ones({5});
+  _fused_sgd_({param}, {grad}, {buffer}, 0, 0.5, 0.5, 0, false, false, false);
+  EXPECT_EQ(param._version(), 1);
+  EXPECT_EQ(buffer._version(), 1);
+}
+
+TEST(FusedStep, ThreadsShareTheElementsOfAllTensors) {
+  const int threads = get_num_threads();
+  Tensors alone, shared, grads;
+  for (int64_t i = 0; i < 40; ++i) {
+    alone.push_back(randn({i * 531 + 1}));
+    shared.push_back(alone.back().clone());
+    grads.push_back(randn({i * 531 + 1}));
+  }
+  const auto step = [&](const Tensors& params, int count) {
+    set_num_threads(count);
+    _fused_sgd_(params, grads, {}, 0.1, 0, 0.5, 0, false, false, false);
+  };
+  step(alone, 1);
+  step(shared, 3);
+  set_num_threads(threads);
+  for (size_t i = 0; i < alone.size(); ++i) EXPECT_TRUE(alone[i].equal(shared[i])) << i;
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,273 @@
+// Groups, closures, gradients that are missing or lie otherwise, and what optimizers refuse.
+#include <gtest/gtest.h>
+
+#include "hearth/optim/optim.h"
+#include "tests/optim/support.h"
+
+namespace hearth::testing {
+namespace {
+
+using namespace optim;
+using Doubles = std::vector<double>;
+
+/// What f says as it fails.
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "nothing was thrown";
+}
+#define EXPECT_SAYS(call, text) \
+  EXPECT_NE(error_of([&] { call; }).find(text), std::string::npos) << error_of([&] { call; })
+
+TEST(Optimizer, GroupsHaveTheirOwnOptions) {
+  const Tensor a = leaf({1}, {1}), b = leaf({1}, {1});
+  std::vector<OptimizerParamGroup> groups{OptimizerParamGroup({a})};
+  SGD optimizer(groups, SGDOptions(0.1));
+  optimizer.add_param_group(OptimizerParamGroup({b}, std::make_unique<SGDOptions>(0.5)));
+  optimizer.step();
+  EXPECT_EQ(elements({a, b}), (Doubles{0.9, 0.5}));
+  optimizer.param_groups()[0].options().set_lr(1);
+  static_cast<SGDOptions&>(optimizer.param_groups()[1].options()).lr(2);
+  optimizer.step();
+  EXPECT_EQ(elements({a, b}), (Doubles{0.9 - 1, 0.5 - 2}));
+  EXPECT_EQ(optimizer.defaults().get_lr(), 0.1);
+}
+
+TEST(Optimizer, AGroupTakesOverWhatItDoesNotSet) {
+  std::vector<OptimizerParamGroup> groups;
+  groups.emplace_back(Tensors{leaf({1}, {})},
+                      std::make_unique<AdamOptions>(AdamOptions().weight_decay(0.1)));
+  groups.emplace_back(Tensors{leaf({1}, {})},
+                      std::make_unique<AdamOptions>(AdamOptions().betas({0.8, 0.999})));
+  Adam optimizer(groups, AdamOptions(0.01).weight_decay(0.05).betas({0.7, 0.9}).amsgrad(true));
+  const auto& first = static_cast<const AdamOptions&>(optimizer.param_groups()[0].options());
+  EXPECT_EQ(first.lr(), 0.01);
+  EXPECT_EQ(first.weight_decay(), 0.1);
+  EXPECT_EQ(std::get<0>(first.betas()), 0.7);
+  EXPECT_TRUE(first.amsgrad());
+  const auto& second = static_cast<const AdamOptions&>(optimizer.param_groups()[1].options());
+  EXPECT_EQ(second.weight_decay(), 0.05);
+  EXPECT_EQ(second.betas(), std::make_tuple(0.8, 0.999)) << "a pair is one choice";
+}
+
+TEST(Optimizer, OptionsCompareByValue) {
+  EXPECT_TRUE(AdamOptions(0.1).eps(1) == AdamOptions(0.1).eps(1));
+  EXPECT_FALSE(AdamOptions(0.1) == AdamOptions(0.1).betas({0.9, 0.99}));
+}
+
+TEST(Optimizer, AClosureRunsWithGradientsAndItsLossComesBack) {
+  const Tensor a = leaf({3}, {});
+  SGD optimizer({a}, SGDOptions(0.25));
+  const NoGradGuard off;
+  const Tensor loss = optimizer.step([&] {
+    optimizer.zero_grad();
+    const Tensor value = a.mul(a).sum();
+    value.backward();
+    return value;
+  });
+  EXPECT_EQ(loss.item<double>(), 9);
+  EXPECT_EQ(elements({a}), Doubles{1.5});
+  EXPECT_FALSE(optimizer.step().defined());
+}
+
+TEST(Optimizer, ZeroGradDropsOrZeroes) {
+  const Tensor a = leaf({1, 2}, {3, 4}), b = leaf({1}, {});
+  Adam optimizer({a, b});
+  const Tensor grad = a.grad();
+  optimizer.zero_grad(/*set_to_none=*/false);
+  EXPECT_TRUE(a.grad().is_same(grad));
+  EXPECT_EQ(elements({grad}), (Doubles{0, 0}));
+  EXPECT_FALSE(b.grad().defined());
+  optimizer.zero_grad();
+  EXPECT_FALSE(a.grad().defined());
+}
+
+TEST(Optimizer, ParametersWithoutGradientStay) {
+  const Tensor a = leaf({1}, {}), b = leaf({1}, {2});
+  Adam optimizer({a, b}, AdamOptions(0.1));
+  optimizer.step();
+  EXPECT_EQ(elements({a}), Doubles{1});
+  EXPECT_NEAR(elements({b})[0], 0.9, 1e-8);
+  EXPECT_EQ(optimizer.state().count(a.unsafeGetTensorImpl()), 0u);
+  const auto& state =
+      static_cast<const AdamParamState&>(*optimizer.state().at(b.unsafeGetTensorImpl()));
+  EXPECT_EQ(state.step(), 1);
+  EXPECT_NEAR(state.exp_avg().item<double>(), 0.2, 1e-12);
+  EXPECT_NEAR(state.exp_avg_sq().item<double>(), 0.004, 1e-12);
+}
+
+TEST(Optimizer, MomentumStartsWithEachParametersFirstGradient) {
+  const Tensor a = leaf({0}, {1}), b = leaf({0}, {});
+  SGD optimizer({a, b}, SGDOptions(1).momentum(0.5).dampening(0.5));
+  optimizer.step();
+  b.mutable_grad() = tensor(Doubles{1}, kDouble);
+  optimizer.step();
+  EXPECT_EQ(elements({a, b}), (Doubles{-2, -1}));
+  EXPECT_TRUE(SGD({leaf({0}, {1})}, 1.0).state().empty());
+}
+
+TEST(Optimizer, StateIsThereOnlyWithMomentum) {
+  const Tensor a = leaf({0}, {1});
+  SGD optimizer({a}, 1.0);
+  optimizer.step();
+  EXPECT_TRUE(optimizer.state().empty());
+}
+
+/// A step of every optimizer that has most state, to compare layouts, dtypes and devices.
+void step_all(const Tensors& params, int steps) {
+  std::vector<std::unique_ptr<Optimizer>> all;
+  const auto wd = 0.1;
+  all.push_back(std::make_unique<SGD>(params, SGDOptions(0.1).momentum(0.5).weight_decay(wd)));
+  all.push_back(std::make_unique<Adam>(params, AdamOptions(0.1).amsgrad(true).weight_decay(wd)));
+  all.push_back(std::make_unique<AdamW>(params, AdamWOptions(0.1)));
+  all.push_back(std::make_unique<RMSprop>(
+      params, RMSpropOptions(0.01).momentum(0.5).centered(true).eps(0.1)));
+  all.push_back(std::make_unique<Adagrad>(params, AdagradOptions(0.1).lr_decay(0.1)));
+  for (int step = 0; step < steps; ++step)
+    for (const auto& optimizer : all) optimizer->step();
+}
+
+TEST(Optimizer, TensorsMayLieAnyhow) {
+  for (const Device device : devices()) {
+    const Tensor values = randn({6, 5, 4}, kDouble).to(device),
+                 grads = randn({6, 5, 4}, kDouble).to(device);
+    const auto with_grad = [&](Tensor param, const Tensor& grad) {
+      param = param.detach().requires_grad_();
+      param.mutable_grad() = grad;
+      return param;
+    };
+    const Tensor plain = with_grad(values.clone(), grads.clone());
+    const Tensor permuted =
+        with_grad(values.permute({2, 0, 1}).contiguous().permute({1, 2, 0}), grads);
+    const Tensor frame = zeros({12, 5, 8}, values.options());
+    const Tensor sliced = with_grad(frame.slice(0, 0, 12, 2).slice(2, 1, 5), grads.clone());
+    {
+      const NoGradGuard off;
+      sliced.copy_(values);
+    }
+    step_all({plain, permuted, sliced}, 3);
+    EXPECT_TRUE(permuted.allclose(plain, 1e-12, 1e-12));
+    EXPECT_TRUE(sliced.allclose(plain, 1e-12, 1e-12));
+    EXPECT_EQ(frame.abs().gt(0).sum().item<int64_t>(), 6 * 5 * 4) << "nothing else was written";
+    EXPECT_EQ(permuted.stride(0), 5);
+  }
+}
+
+TEST(Optimizer, DtypesAndDevicesMayMixInAGroup) {
+  for (const Device device : devices()) {
+    const Doubles values{0.5, -1.25, 2, 3}, grads{1, -0.5, 0.25, 2};
+    const Tensor wide = leaf(values, grads);
+    const Tensor narrow = leaf(values, grads, kFloat, device),
+                 half = leaf(values, grads, kHalf, device),
+                 brain = leaf(values, grads, kBFloat16, device);
+    step_all({wide, narrow, half, brain}, 2);
+    EXPECT_TRUE(narrow.cpu().to(kDouble).allclose(wide, 1e-5, 1e-6));
+    EXPECT_TRUE(half.cpu().to(kDouble).allclose(wide, 1e-2, 1e-2));
+    EXPECT_TRUE(brain.cpu().to(kDouble).allclose(wide, 5e-2, 5e-2));
+  }
+}
+
+TEST(Optimizer, ManyParametersAreOneList) {
+  for (const Device device : devices()) {
+    Tensors params, grads;
+    for (int i = 0; i < 300; ++i) {
+      const Tensor param = full({i % 7, 1 + i % 3}, double(i), kFloat).to(device).requires_grad_();
+      param.mutable_grad() = ones_like(param.detach());
+      params.push_back(param);
+    }
+    params.push_back(zeros({300, 301}, kFloat).to(device).requires_grad_());
+    params.back().mutable_grad() = ones({300, 301}, kFloat).to(device);
+    SGD optimizer(params, 0.5);
+    optimizer.step();
+    for (int i = 0; i < 300; ++i)
+      EXPECT_TRUE(params[size_t(i)].eq(double(i) - 0.5).all().item<bool>()) << i;
+    EXPECT_TRUE(params.back().eq(-0.5).all().item<bool>());
+  }
+}
+
+TEST(Optimizer, CountsVersions) {
+  const Tensor a = leaf({1}, {1});
+  const int64_t version = a._version();
+  SGD({a}, 1.0).step();
+  EXPECT_GT(a._version(), version);
+}
+
+TEST(Optimizer, RefusesSettings) {
+  const Tensors p{leaf({1}, {})};
+  EXPECT_SAYS(SGD(p, SGDOptions(-0.1)), "Invalid learning rate: -0.1");
+  EXPECT_SAYS(SGD(p, SGDOptions(1).momentum(-1)), "Invalid momentum value: -1");
+  EXPECT_SAYS(SGD(p, SGDOptions(1).weight_decay(-1)), "Invalid weight_decay value: -1");
+  EXPECT_SAYS(SGD(p, SGDOptions(1).nesterov(true)),
+              "Nesterov momentum requires a momentum and zero dampening");
+  EXPECT_SAYS(Adam(p, AdamOptions(-1)), "Invalid learning rate: -1");
+  EXPECT_SAYS(Adam(p, AdamOptions().eps(-1)), "Invalid epsilon value: -1");
+  EXPECT_SAYS(Adam(p, AdamOptions().betas({1, 0})), "Invalid beta parameter at index 0: 1");
+  EXPECT_SAYS(AdamW(p, AdamWOptions().betas({0, -0.5})), "Invalid beta parameter at index 1: -0.5");
+  EXPECT_SAYS(RMSprop(p, RMSpropOptions().alpha(-1)), "Invalid alpha value: -1");
+  EXPECT_SAYS(Adagrad(p, AdagradOptions().lr_decay(-1)), "Invalid lr_decay value: -1");
+  EXPECT_SAYS(Adagrad(p, AdagradOptions().initial_accumulator_value(-1)),
+              "Invalid initial_accumulator_value value: -1");
+  EXPECT_THROW(SGD(p, SGDOptions(-1)), ValueError);
+}
+
+TEST(Optimizer, RefusesParameters) {
+  const Tensor a = leaf({1}, {1});
+  EXPECT_SAYS(SGD({a * 2}, 1.0), "can't optimize a non-leaf Tensor");
+  EXPECT_SAYS(SGD({Tensor()}, 1.0), "optimizer can only optimize Tensors");
+  EXPECT_SAYS(SGD({a, a}, 1.0), "parameter group with duplicate parameters");
+  SGD optimizer({a}, 1.0);
+  EXPECT_SAYS(optimizer.add_param_group(OptimizerParamGroup({a})),
+              "some parameters appear in more than one parameter group");
+  EXPECT_EQ(optimizer.param_groups().size(), 1u);
+  optimizer.param_groups()[0].set_options(std::make_unique<AdamOptions>());
+  EXPECT_SAYS(optimizer.step(), "the options of a parameter group are not those of this optimizer");
+}
+
+struct CountingOptions : OptimizerCloneableOptions<CountingOptions> {
+  HEARTH_ARG(double, lr) = 2;
+};
+
+/// As a program writes one.
+class Halving : public Optimizer {
+ public:
+  explicit Halving(Tensors params)
+      : Optimizer(std::move(params), std::make_unique<CountingOptions>()) {}
+  Tensor step(LossClosure closure = nullptr) override {
+    const NoGradGuard off;
+    for (auto& group : param_groups_)
+      for (auto& param : group.params())
+        param.div_(static_cast<CountingOptions&>(group.options()).lr());
+    return closure ? closure() : Tensor();
+  }
+};
+
+TEST(Optimizer, OneOfOnesOwn) {
+  const Tensor a = leaf({8}, {});
+  Halving optimizer({a});
+  optimizer.step();
+  EXPECT_EQ(elements({a}), Doubles{4});
+  EXPECT_SAYS(optimizer.defaults().get_lr(), "get_lr() has not been implemented");
+  EXPECT_SAYS(optimizer.state_dict(),
+              "has not been implemented for torch::optim::OptimizerOptions");
+}
+
+TEST(Optimizer, OldFunctionsWarn) {
+  static thread_local std::vector<std::string> warnings;
+  warnings.clear();
+  const WarningSink before =
+      set_warning_sink([](const std::string& text) { warnings.push_back(text); });
+  SGD optimizer({leaf({1}, {})}, 1.0);
+  optimizer.add_parameters({leaf({2}, {})});
+  EXPECT_EQ(optimizer.size(), 2u);
+  EXPECT_EQ(optimizer.parameters().size(), 2u);
+  set_warning_sink(before);
+  ASSERT_EQ(warnings.size(), 3u);
+  EXPECT_EQ(warnings[1], "Optimizer::size() will be removed in PyTorch 1.6");
+}
+
+}  // namespace
+}  // namespace hearth::testing

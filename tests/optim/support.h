@@ -1,0 +1,29 @@
+#pragma once
+
+#include <vector>
+
+#include "hearth/hearth.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+
+/// The elements of all tensors one after the other.
+inline std::vector<double> elements(const Tensors& tensors) {
+  std::vector<double> all;
+  for (const Tensor& t : tensors)
+    for (const double value : to_array(t).values) all.push_back(value);
+  return all;
+}
+
+/// A leaf with a gradient, both given by their elements.
+inline Tensor leaf(const std::vector<double>& values, const std::vector<double>& grad,
+                   ScalarType dtype = kDouble, Device device = kCPU) {
+  const auto make = [&](const std::vector<double>& from) {
+    return tensor(from, kDouble).to(device, dtype);
+  };
+  const Tensor param = make(values).requires_grad_();
+  if (!grad.empty()) param.mutable_grad() = make(grad);
+  return param;
+}
+
+}  // namespace hearth::testing

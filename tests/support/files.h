@@ -1,0 +1,68 @@
+// Temporary folders, files' bytes and error texts.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace hearth::testing {
+
+/// A folder that lasts as long as its object.
+class TempFolder {
+ public:
+  TempFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "hearth-XXXXXX").string();
+    if (!mkdtemp(name.data())) std::abort();
+    path_ = name;
+  }
+  ~TempFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+
+  std::string path(const std::string& name) const { return (path_ / name).string(); }
+  std::string str() const { return path_.string(); }
+  /// How many files are in it.
+  size_t count() const {
+    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path_),
+                                             std::filesystem::directory_iterator()));
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_bytes(const std::string& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+template <class F>
+std::string error_of(const F& f) {
+  try {
+    f();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+#define EXPECT_ERROR(statement, text)                                            \
+  do {                                                                           \
+    const std::string message = ::hearth::testing::error_of([&] { statement; }); \
+    EXPECT_NE(message.find(text), std::string::npos) << "it says: " << message;  \
+  } while (false)
+
+}  // namespace hearth::testing

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# fuzz.sh [seconds [build folder]]: lets clang's libFuzzer run on each reader of files (default 600
+# seconds each), with the address and undefined-behaviour sanitizers. Needs clang, and the library
+# in the build folder, for what does not read files.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+seconds=${1:-600}
+build=${2:-build/release}
+work=$build/fuzz
+mkdir -p "$work"
+
+# The readers themselves are compiled anew; they hide those in the library.
+sources=(src/io/*.cpp tests/io/fuzz_targets.cpp)
+objects=()
+for source in "${sources[@]}"; do
+  object=$work/$(basename "$source" .cpp).o
+  clang++ -std=c++20 -g -O1 -fsanitize=fuzzer-no-link,address,undefined \
+    -fno-sanitize-recover=undefined -Iinclude -Isrc -I. -c "$source" -o "$object"
+  objects+=("$object")
+done
+
+corpus_for() {
+  case $1 in
+    fuzz_safetensors | fuzz_archive) cp tests/data/*.safetensors "$2" ;;
+    fuzz_idx) cp tests/data/*-idx.gz "$2" ;;
+  esac
+}
+
+for target in $(sed -n 's/^int \(fuzz_[a-z]*\)(.*;/\1/p' tests/io/fuzz_targets.h); do
+  printf '#include "tests/io/fuzz_targets.h"
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  return %s(data, size);
+}\n' "$target" >"$work/$target.cpp"
+  clang++ -std=c++20 -fsanitize=fuzzer,address,undefined -I. "$work/$target.cpp" "${objects[@]}" \
+    -L"$build" -lhearth -Wl,-rpath,"$PWD/$build" -lz -o "$work/$target"
+  mkdir -p "$work/corpus_$target"
+  corpus_for "$target" "$work/corpus_$target"
+  echo "fuzz: $target for $seconds s"
+  "$work/$target" -max_total_time="$seconds" -rss_limit_mb=2048 -print_final_stats=1 \
+    -artifact_prefix="$work/" "$work/corpus_$target" 2>&1 | tail -n 12
+done
