@@ -6,6 +6,7 @@ packages=(
   build-essential cmake ninja-build ccache pkg-config   # build
   libdnnl-dev libopenblas-dev                           # libraries of the core
   nlohmann-json3-dev zlib1g-dev                         # files: safetensors' JSON, gzip
+  libcli11-dev libtomlplusplus-dev libpng-dev           # the program hearth
   libgtest-dev libbenchmark-dev                         # tests and benchmarks
   clang-format python3                                  # checks
 )

@@ -40,13 +40,12 @@ Json to_json(const About& about, const std::vector<Gpu>& devices) {
             {"libraries", Json::object()}};
   if (!cuda::is_available()) json["cuda"]["why_not"] = cuda::why_not();
   for (const Gpu& gpu : devices)
-    json["cuda"]["devices"].push_back(
-        {{"name", gpu.properties.name},
-         {"capability",
-          std::to_string(gpu.properties.major) + "." + std::to_string(gpu.properties.minor)},
-         {"multi_processors", gpu.properties.multi_processor_count},
-         {"memory_total", gpu.properties.total_memory},
-         {"memory_available", gpu.free_memory}});
+    json["cuda"]["devices"].push_back({{"name", gpu.properties.name},
+                                       {"capability", std::to_string(gpu.properties.major) + "." +
+                                                          std::to_string(gpu.properties.minor)},
+                                       {"multi_processors", gpu.properties.multi_processor_count},
+                                       {"memory_total", gpu.properties.total_memory},
+                                       {"memory_available", gpu.free_memory}});
   for (const auto& [name, version] : about.libraries) json["libraries"][name] = version;
   return json;
 }
@@ -71,10 +70,10 @@ TextTable to_table(const About& about, const std::vector<Gpu>& devices) {
   table.add({"Memory", memory_text(about.memory_total, about.memory_available)});
   for (size_t i = 0; i < devices.size(); ++i) {
     const cuda::DeviceProperties& gpu = devices[i].properties;
-    table.add({"cuda:" + std::to_string(i),
-               gpu.name + ", capability " + std::to_string(gpu.major) + "." +
-                   std::to_string(gpu.minor) + ", " +
-                   memory_text(gpu.total_memory, devices[i].free_memory)});
+    table.add(
+        {"cuda:" + std::to_string(i), gpu.name + ", capability " + std::to_string(gpu.major) + "." +
+                                          std::to_string(gpu.minor) + ", " +
+                                          memory_text(gpu.total_memory, devices[i].free_memory)});
   }
   if (devices.empty()) table.add({"CUDA", "off: " + cuda::why_not()});
   std::vector<std::string> libraries;

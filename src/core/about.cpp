@@ -12,10 +12,10 @@ namespace hearth {
 
 namespace {
 
-constexpr const char* kFeatures[] = {"sse4_2",      "avx",          "f16c",     "fma",
-                                     "avx2",        "avx512f",      "avx512bw", "avx512_vnni",
-                                     "avx512_bf16", "avx512_fp16",  "amx_bf16", "amx_int8",
-                                     "asimd",       "asimdhp",      "bf16",     "sve"};
+constexpr const char* kFeatures[] = {"sse4_2",      "avx",         "f16c",     "fma",
+                                     "avx2",        "avx512f",     "avx512bw", "avx512_vnni",
+                                     "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8",
+                                     "asimd",       "asimdhp",     "bf16",     "sve"};
 
 /// The value of the first line "name : value" of /proc/cpuinfo; empty where there is none.
 std::string processor_fact(const std::string& name) {
