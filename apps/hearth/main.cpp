@@ -5,6 +5,7 @@
 #include "bench.h"
 #include "hearth/error.h"
 #include "info.h"
+#include "train/command.h"
 
 namespace {
 
@@ -49,8 +50,11 @@ int main(int argc, char** argv) {
   app.footer("Example: hearth info");
   add_info(app);
   add_bench(app);
+  app::add_train(app);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::RuntimeError& error) {
+    return error.get_exit_code();
   } catch (const CLI::ParseError& error) {
     return app.exit(error) == 0 ? 0 : kUsageError;
   } catch (const Error& error) {
