@@ -81,8 +81,8 @@ void add_grid(CLI::App& train, TrainOptions& options) {
   train.add_option("--device", options.devices, "cpu, cuda, cuda:1; the GPU if there is one")
       ->delimiter(',')
       ->check(CLI::Validator(check_device, ""));
-  for (CLI::Option* option : train.get_options())
-    option->group("Lists by comma: a run for each combination");
+  for (const char* name : {"--lr", "--batch-size", "--num-workers", "--device"})
+    train.get_option(name)->group("Lists by comma: a run for each combination");
 }
 
 void add_settings(CLI::App& train, TrainOptions& options) {
@@ -117,11 +117,21 @@ void check_resume(const CLI::App& train) {
   }
 }
 
+void check_devices(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const Device device(name);
+    if (device.is_cpu()) continue;
+    HEARTH_CHECK(cuda::is_available(), "there is no device '", name, "': ", cuda::why_not(),
+                 " HEARTH_SIM_GPUS=1 in the environment simulates one.");
+    HEARTH_CHECK(device.index() < cuda::device_count(), "there is no device '", name,
+                 "': the number of GPUs is ", cuda::device_count());
+  }
+}
+
 void run(CLI::App& train, Flags& flags) {
   TrainOptions& options = flags.options;
-  const bool resumes = train.get_option("--resume")->count() > 0;
   std::optional<RunFolder> folder;
-  if (resumes) {
+  if (train.get_option("--resume")->count() > 0) {
     check_resume(train);
     folder = RunFolder::open(flags.resume);
     apply_config(train, folder->config());
@@ -129,10 +139,12 @@ void run(CLI::App& train, Flags& flags) {
     apply_config(train, flags.config);
   }
   if (options.devices.empty()) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
+  check_devices(options.devices);
   if (std::filesystem::is_directory(options.data))
     options.data = std::filesystem::canonical(options.data).string();
-  if (!resumes) folder = RunFolder::create(options, flags.out);
-  if (!app::train(options, *folder)) throw CLI::RuntimeError(kStoppedBySignal);
+  const ImageSets images = load_images(options.data, options.limit);
+  if (!folder) folder = RunFolder::create(options, flags.out);
+  if (!app::train(options, images, *folder)) throw CLI::RuntimeError(kStoppedBySignal);
 }
 
 }  // namespace
