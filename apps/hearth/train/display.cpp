@@ -18,7 +18,6 @@ using namespace std::chrono_literals;
 constexpr auto kBarPause = 100ms;
 constexpr auto kLinePause = 30s;
 constexpr size_t kLongestBar = 24, kShortestBar = 9;
-constexpr size_t kPlainWidth = 100;
 
 size_t terminal_width() {
   winsize size{};
@@ -47,16 +46,17 @@ std::string bar(double part, size_t room) {
   return text.append(done, '#').append(length - done, '-').append("]  ");
 }
 
+std::string numbers_of(const Display::Moment& m) {
+  return fixed(100 * m.part(), 0) + " %  loss " + fixed(m.loss, 4) + "  accuracy " +
+         fixed(m.accuracy, 4) + "  " + with_commas(std::llround(m.samples_per_second)) +
+         " samples/s  " + clock_text(m.seconds_left) + " left";
+}
+
 /// No longer than `width`, and with a bar if it fits.
-std::string text_of(const Display::Moment& m, size_t width) {
-  const double part = static_cast<double>(m.seen) / static_cast<double>(m.total);
-  const std::string start = m.title + "  ";
-  const std::string rest = fixed(100 * part, 0) + " %  loss " + fixed(m.loss, 4) + "  accuracy " +
-                           fixed(m.accuracy, 4) + "  " +
-                           with_commas(std::llround(m.samples_per_second)) + " samples/s  " +
-                           clock_text(m.seconds_left) + " left";
-  const size_t used = std::min(width, start.size() + rest.size());
-  return (start + bar(part, width - used) + rest).substr(0, width);
+std::string with_bar(const Display::Moment& m, size_t width) {
+  const std::string start = m.title + "  ", numbers = numbers_of(m);
+  const size_t used = std::min(width, start.size() + numbers.size());
+  return (start + bar(m.part(), width - used) + numbers).substr(0, width);
 }
 
 }  // namespace
@@ -71,11 +71,11 @@ bool Display::is_due() const {
 void Display::show(const Moment& moment) {
   shown_ = Clock::now();
   if (!on_terminal_) {
-    std::cout << text_of(moment, kPlainWidth) << std::endl;
+    std::cout << moment.title << "  " << numbers_of(moment) << std::endl;
     return;
   }
   clear();
-  std::cout << text_of(moment, terminal_width() - 1) << std::flush;
+  std::cout << with_bar(moment, terminal_width() - 1) << std::flush;
   has_bar_ = true;
 }
 
