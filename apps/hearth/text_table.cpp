@@ -51,6 +51,13 @@ std::string fixed(double value, int digits) {
   return text.data();
 }
 
+std::string scientific(double value) {
+  if (value == 0) return "0";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1e", value);
+  return text.data();
+}
+
 std::string duration_text(double seconds) {
   const auto digits = [](double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; };
   if (seconds < 1e-3) return in_unit(seconds * 1e6, digits(seconds * 1e6), "us");

@@ -18,6 +18,8 @@ class TextTable {
 
 /// A number with so many digits after the point.
 std::string fixed(double value, int digits);
+/// "3.1e-05"; "0".
+std::string scientific(double value);
 /// "3.2 ms", "1.25 s": three digits and a unit.
 std::string duration_text(double seconds);
 /// "8.0 GiB".
