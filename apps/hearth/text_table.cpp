@@ -52,6 +52,13 @@ std::string fixed(double value, int digits) {
   return text.data();
 }
 
+std::string scientific(double value) {
+  if (value == 0) return "0";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1e", value);
+  return text.data();
+}
+
 std::string shortest(double value) {
   std::array<char, 32> text{};
   return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};

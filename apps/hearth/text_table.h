@@ -18,6 +18,8 @@ class TextTable {
 
 /// A number with so many digits after the point.
 std::string fixed(double value, int digits);
+/// "3.1e-05"; "0".
+std::string scientific(double value);
 /// As few digits as tell the number from all others: "0.01".
 std::string shortest(double value);
 /// "3.2 ms", "1.25 s": three digits and a unit.
