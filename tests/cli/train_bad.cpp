@@ -20,7 +20,7 @@ TEST(TrainBad, ValuesAreNamedAndNearOnesOffered) {
   expect_failure(train({"--model", "seed-cn"}), 2, "did you mean 'seed-cnn'?");
   expect_failure(train({"--optimizer", "adma"}), 2, "did you mean 'adam'?");
   expect_failure(train({"--device", "cud"}), 2, "did you mean 'cuda'?");
-  expect_failure(run({"train", "--data", "fashion"}), 2, "did you mean");
+  expect_failure(run({"train", "--data", "fashion-mnits"}), 2, "did you mean 'fashion-mnist'?");
   expect_failure(train({"--bach-size", "3"}), 2, "did you mean '--batch-size'?");
   expect_failure(train({"--lr", ".1,-1"}), 2, "--lr: expected a number above 0, not '-1'");
   expect_failure(train({"--batch-size", "0"}), 2, "'0' is not a whole number of at least 1");

@@ -111,6 +111,7 @@ bool Run::train(Display& display, const std::function<void()>& after_epoch) {
     }
     end_epoch(display);
     after_epoch();
+    progress_.run_seconds += seconds_since_counted();
   }
   return true;
 }

@@ -34,12 +34,12 @@ class Training {
     std::signal(SIGXFSZ, SIG_IGN);
     io::write_file(folder_.config(), config_text(options_));
     for (size_t i = 0; i < runs_.size(); ++i) take_up(i);
+    write_results();
     display_.line(heading());
     const InterruptGuard guard;
     try {
       for (size_t i = 0; i < runs_.size() && !stopped_; ++i)
         if (!is_finished(i)) train_run(i);
-      write_results();
     } catch (Error& error) {
       if (saved_) error.add_context("What was saved can go on: " + how_to_resume());
       throw;
@@ -89,6 +89,7 @@ class Training {
       results_.of_run(i) = run.progress().epochs;
       write_results();
     });
+    write_png(folder_.curves(), results_.charts());
     const bool is_last = i + 1 == runs_.size();
     stopped_ = stopped_ || (interrupted() && !is_last);
   }
@@ -96,7 +97,6 @@ class Training {
   void write_results() const {
     io::write_file(folder_.results("csv"), results_.csv());
     io::write_file(folder_.results("json"), results_.json(options_));
-    write_png(folder_.curves(), results_.charts());
   }
 
   std::string how_to_resume() const { return "hearth train --resume " + folder_.path(); }
