@@ -68,7 +68,8 @@ std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
 }
 
 int finish_parsing(const CLI::App& app, const CLI::ParseError& error) {
-  if (error.get_exit_code() == int(CLI::ExitCodes::Success))
+  const bool has_own_code = dynamic_cast<const CLI::RuntimeError*>(&error);
+  if (has_own_code || error.get_exit_code() == int(CLI::ExitCodes::Success))
     return app.exit(error, std::cout, std::cerr);
   const CLI::App& command = innermost(app);
   std::cerr << "hearth: " << what_is_wrong(command, error) << "\n'" << full_name(command)

@@ -13,7 +13,7 @@ class HelpFormatter : public CLI::Formatter {
 };
 
 /// Prints the help or version that was asked for, or on stderr what is wrong with the command
-/// line; the exit code.
+/// line; the exit code. A CLI::RuntimeError is a command's own exit code.
 int finish_parsing(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace hearth::app
