@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "../choices.h"
 #include "../names.h"
 #include "config.h"
 #include "hearth/cuda.h"
@@ -22,15 +23,6 @@ struct Flags {
   TrainOptions options;
   std::string out, config, resume;
 };
-
-/// Accepts one of the known names.
-CLI::Validator one_of(const std::string& kind, const std::vector<std::string>& known) {
-  return {[=](const std::string& name) {
-            const bool is_known = std::find(known.begin(), known.end(), name) != known.end();
-            return is_known ? std::string() : unknown_name(kind, name, known);
-          },
-          ""};
-}
 
 std::string check_data(const std::string& name) {
   const std::vector<std::string>& known = data_names();
@@ -53,18 +45,6 @@ std::string check_lr(const std::string& text) {
   return fits ? "" : "expected a number above 0, not '" + text + "'";
 }
 
-/// Accepts whole numbers from `least` on.
-CLI::Validator from(int64_t least) {
-  return {[=](const std::string& text) {
-            int64_t value = 0;
-            const bool fits = CLI::detail::lexical_cast(text, value) && value >= least;
-            return fits ? std::string()
-                        : "expected a whole number from " + std::to_string(least) + " on, not '" +
-                              text + "'";
-          },
-          ""};
-}
-
 void add_grid(CLI::App& train, TrainOptions& options) {
   train.add_option("--lr", options.lrs, "Learning rates")
       ->delimiter(',')
@@ -72,38 +52,39 @@ void add_grid(CLI::App& train, TrainOptions& options) {
       ->capture_default_str();
   train.add_option("--batch-size", options.batch_sizes, "Images in a batch")
       ->delimiter(',')
-      ->check(from(1))
+      ->check(whole_number(1))
       ->capture_default_str();
   train.add_option("--num-workers", options.num_workers, "Threads that make batches ahead")
       ->delimiter(',')
-      ->check(from(0))
+      ->check(whole_number(0))
       ->capture_default_str();
   train.add_option("--device", options.devices, "cpu, cuda, cuda:1; the GPU if there is one")
       ->delimiter(',')
       ->check(CLI::Validator(check_device, ""));
-  for (CLI::Option* option : train.get_options())
-    option->group("Lists by comma: a run for each combination");
+  for (const char* name : {"--lr", "--batch-size", "--num-workers", "--device"})
+    train.get_option(name)->group("Lists by comma: a run for each combination");
 }
 
 void add_settings(CLI::App& train, TrainOptions& options) {
   train.add_option("--epochs", options.epochs, "Times through the data")
-      ->check(from(0))
+      ->check(whole_number(0))
       ->capture_default_str();
   train.add_option("--seed", options.seed, "Of weights and order; each run begins with it")
-      ->check(from(0))
+      ->check(whole_number(0))
       ->capture_default_str();
-  train.add_option("--model", options.model, "seed-cnn, mlp or lenet")
+  train.add_option("--model", options.model, "Network")
       ->check(one_of("model", model_names()))
       ->capture_default_str();
   train
       .add_option("--data", options.data,
-                  "fashion-mnist, mnist, synthetic or a folder with files named like MNIST's")
+                  "fashion-mnist, mnist, synthetic or a folder with files like theirs")
       ->check(CLI::Validator(check_data, ""))
       ->capture_default_str();
-  train.add_option("--optimizer", options.optimizer, "adam, adamw, sgd, rmsprop or adagrad")
+  train.add_option("--optimizer", options.optimizer, "Optimizer, with PyTorch's settings")
       ->check(one_of("optimizer", optimizer_names()))
       ->capture_default_str();
-  train.add_option("--limit", options.limit, "Use only so many images of each set")->check(from(1));
+  train.add_option("--limit", options.limit, "Use only so many images of each set")
+      ->check(whole_number(1));
   train.add_flag("--log-losses", options.log_losses, "Keep the loss of each step: losses.csv");
 }
 
@@ -117,11 +98,21 @@ void check_resume(const CLI::App& train) {
   }
 }
 
+void check_devices(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const Device device(name);
+    if (device.is_cpu()) continue;
+    HEARTH_CHECK(cuda::is_available(), "there is no device '", name, "': ", cuda::why_not(),
+                 " HEARTH_SIM_GPUS=1 in the environment simulates one.");
+    HEARTH_CHECK(device.index() < cuda::device_count(), "there is no device '", name,
+                 "': the number of GPUs is ", cuda::device_count());
+  }
+}
+
 void run(CLI::App& train, Flags& flags) {
   TrainOptions& options = flags.options;
-  const bool resumes = train.get_option("--resume")->count() > 0;
   std::optional<RunFolder> folder;
-  if (resumes) {
+  if (train.get_option("--resume")->count() > 0) {
     check_resume(train);
     folder = RunFolder::open(flags.resume);
     apply_config(train, folder->config());
@@ -129,10 +120,12 @@ void run(CLI::App& train, Flags& flags) {
     apply_config(train, flags.config);
   }
   if (options.devices.empty()) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
+  check_devices(options.devices);
   if (std::filesystem::is_directory(options.data))
     options.data = std::filesystem::canonical(options.data).string();
-  if (!resumes) folder = RunFolder::create(options, flags.out);
-  if (!app::train(options, *folder)) throw CLI::RuntimeError(kStoppedBySignal);
+  const ImageSets images = load_images(options.data, options.limit);
+  if (!folder) folder = RunFolder::create(options, flags.out);
+  if (!app::train(options, images, *folder)) throw CLI::RuntimeError(kStoppedBySignal);
 }
 
 }  // namespace
@@ -142,9 +135,12 @@ void add_train(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   add_grid(*train, flags->options);
   add_settings(*train, flags->options);
-  train->add_option("--out", flags->out, "Folder for everything that comes out; default runs/...");
-  train->add_option("--config", flags->config, "TOML file with these settings; flags win over it");
-  train->add_option("--resume", flags->resume, "Go on with the run in this folder, or the last one")
+  train->add_option("--out", flags->out, "For everything that comes out (default runs/NAME)")
+      ->type_name("FOLDER");
+  train->add_option("--config", flags->config, "TOML with these settings; flags win over it")
+      ->type_name("FILE");
+  train->add_option("--resume", flags->resume, "Go on with the run in it, or with the last one")
+      ->type_name("FOLDER")
       ->expected(0, 1);
   train->footer(
       "Examples: hearth train --epochs 3\n"

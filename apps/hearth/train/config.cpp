@@ -59,30 +59,39 @@ void apply(CLI::App& command, const std::string& path, const std::string& key,
   }
 }
 
+std::string toml_of(double value) { return shortest(value); }
+std::string toml_of(int64_t value) { return std::to_string(value); }
+std::string toml_of(const std::string& value) {
+  std::ostringstream text;
+  text << toml::value<std::string>(value);
+  return text.str();
+}
 template <class T>
-toml::array list_of(const std::vector<T>& values) {
-  toml::array list;
-  for (const T& value : values) list.push_back(value);
-  return list;
+std::string toml_of(const std::vector<T>& values) {
+  std::string text;
+  for (const T& value : values) text += (text.empty() ? "[" : ", ") + toml_of(value);
+  return text + "]";
 }
 
 }  // namespace
 
 std::string config_text(const TrainOptions& options) {
-  toml::table table{{"lr", list_of(options.lrs)},
-                    {"batch-size", list_of(options.batch_sizes)},
-                    {"num-workers", list_of(options.num_workers)},
-                    {"device", list_of(options.devices)},
-                    {"epochs", options.epochs},
-                    {"seed", static_cast<int64_t>(options.seed)},
-                    {"model", options.model},
-                    {"data", options.data},
-                    {"optimizer", options.optimizer},
-                    {"log-losses", options.log_losses}};
-  if (options.limit) table.insert("limit", *options.limit);
-  std::ostringstream text;
-  text << table << "\n";
-  return text.str();
+  std::string text;
+  const auto add = [&](const char* key, const auto& value) {
+    text.append(key).append(" = ").append(toml_of(value)).append("\n");
+  };
+  add("lr", options.lrs);
+  add("batch-size", options.batch_sizes);
+  add("num-workers", options.num_workers);
+  add("device", options.devices);
+  add("epochs", options.epochs);
+  add("seed", static_cast<int64_t>(options.seed));
+  add("model", options.model);
+  add("data", options.data);
+  add("optimizer", options.optimizer);
+  if (options.limit) add("limit", *options.limit);
+  if (options.log_losses) text += "log-losses = true\n";
+  return text;
 }
 
 void apply_config(CLI::App& command, const std::string& path) {

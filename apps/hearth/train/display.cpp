@@ -17,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr auto kBarPause = 100ms;
 constexpr auto kLinePause = 30s;
-constexpr size_t kBarWidth = 24;
+constexpr size_t kLongestBar = 24, kShortestBar = 9;
 
 size_t terminal_width() {
   winsize size{};
@@ -37,18 +37,26 @@ std::string clock_text(double seconds) {
   return start + ":" + two(whole % 60);
 }
 
-std::string bar(double part) {
-  const auto done = static_cast<size_t>(part * kBarWidth);
+/// "[####----]  ", or nothing if there is little room.
+std::string bar(double part, size_t room) {
+  if (room < kShortestBar) return "";
+  const size_t length = std::min(room, kLongestBar) - 4;
+  const auto done = static_cast<size_t>(part * static_cast<double>(length));
   std::string text = "[";
-  return text.append(done, '#').append(kBarWidth - done, '-').append("] ");
+  return text.append(done, '#').append(length - done, '-').append("]  ");
 }
 
-std::string text_of(const Display::Moment& m, bool with_bar) {
-  const double part = static_cast<double>(m.seen) / static_cast<double>(m.total);
-  return m.title + "  " + (with_bar ? bar(part) : "") + fixed(100 * part, 0) + " %  loss " +
-         fixed(m.loss, 4) + "  accuracy " + fixed(m.accuracy, 4) + "  " +
-         with_commas(std::llround(m.samples_per_second)) + " samples/s  " +
-         clock_text(m.seconds_left) + " left";
+std::string numbers_of(const Display::Moment& m) {
+  return fixed(100 * m.part(), 0) + " %  loss " + fixed(m.loss, 4) + "  accuracy " +
+         fixed(m.accuracy, 4) + "  " + with_commas(std::llround(m.samples_per_second)) +
+         " samples/s  " + clock_text(m.seconds_left) + " left";
+}
+
+/// No longer than `width`, and with a bar if it fits.
+std::string with_bar(const Display::Moment& m, size_t width) {
+  const std::string start = m.title + "  ", numbers = numbers_of(m);
+  const size_t used = std::min(width, start.size() + numbers.size());
+  return (start + bar(m.part(), width - used) + numbers).substr(0, width);
 }
 
 }  // namespace
@@ -63,15 +71,11 @@ bool Display::is_due() const {
 void Display::show(const Moment& moment) {
   shown_ = Clock::now();
   if (!on_terminal_) {
-    std::cout << text_of(moment, false) << std::endl;
+    std::cout << moment.title << "  " << numbers_of(moment) << std::endl;
     return;
   }
-  std::string text = text_of(moment, true);
-  const size_t width = terminal_width();
-  if (text.size() >= width) text = text_of(moment, false);
-  text.resize(std::min(text.size(), width - 1));
   clear();
-  std::cout << text << std::flush;
+  std::cout << with_bar(moment, terminal_width() - 1) << std::flush;
   has_bar_ = true;
 }
 

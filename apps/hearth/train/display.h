@@ -14,6 +14,7 @@ class Display {
     int64_t seen, total;
     double loss, accuracy;
     double samples_per_second, seconds_left;
+    double part() const { return static_cast<double>(seen) / static_cast<double>(total); }
   };
 
   Display();

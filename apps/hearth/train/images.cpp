@@ -20,16 +20,17 @@ ImageSets read(const std::string& folder) {
   return sets;
 }
 
-/// Ten patterns under noise.
+/// Ten patterns of 4x4 blocks under noise.
 ImageSets make_synthetic() {
-  constexpr int64_t kClasses = 10;
+  constexpr int64_t kClasses = 10, kSize = 28, kBlock = 4;
   Generator random = make_generator();
   random.set_current_seed(0);
-  const Tensor patterns = rand({kClasses, 1, 28, 28}, random);
+  const Tensor blocks = rand({kClasses, 1, kSize / kBlock, kSize / kBlock}, random);
+  const Tensor patterns = blocks.repeat_interleave(kBlock, 2).repeat_interleave(kBlock, 3);
   const auto make = [&](int64_t count) {
     const Tensor labels = empty({count}, kLong).random_(0, kClasses, random);
-    const Tensor noise = rand({count, 1, 28, 28}, random);
-    return Images(patterns.index_select(0, labels).mul_(0.3).add_(noise, 0.7), labels);
+    const Tensor noise = rand({count, 1, kSize, kSize}, random);
+    return Images(patterns.index_select(0, labels).mul_(0.4).add_(noise, 0.6), labels);
   };
   Images train = make(10000);
   return {std::move(train), make(2000), kClasses};

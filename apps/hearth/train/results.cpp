@@ -1,5 +1,6 @@
 #include "results.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -68,6 +69,11 @@ Series curve(const std::string& name, const std::vector<EpochResult>& epochs,
 
 Results::Results(const std::vector<RunOptions>& runs) {
   for (const RunOptions& options : runs) runs_.push_back({options, {}});
+}
+
+bool Results::empty() const {
+  return std::all_of(runs_.begin(), runs_.end(),
+                     [](const RunResult& run) { return run.epochs.empty(); });
 }
 
 template <class Visit>

@@ -23,7 +23,10 @@ class Results {
  public:
   explicit Results(const std::vector<RunOptions>& runs);
 
-  std::vector<EpochResult>& of_run(size_t number) { return runs_[number].epochs; }
+  std::vector<EpochResult>& of_run(size_t i) { return runs_[i].epochs; }
+  const std::vector<EpochResult>& of_run(size_t i) const { return runs_[i].epochs; }
+  /// Whether no epoch was finished.
+  bool empty() const;
 
   /// A row for each run and epoch, numbers as exact as they are.
   std::string csv() const;

@@ -17,6 +17,7 @@ constexpr const char* kLast = "last.ckpt";
 constexpr const char* kBest = "best.ckpt";
 constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kLosses = "losses.csv";
+constexpr const char* kProgress = "progress";
 constexpr int64_t kTestBatch = 1000;
 
 bool all_finite(const Tensor& tensor) { return tensor.isfinite().all().item<bool>(); }
@@ -27,7 +28,31 @@ double best_of(const std::vector<EpochResult>& epochs) {
   return best;
 }
 
+/// Adds the file's name to what goes wrong.
+template <class Read>
+void reading(const std::string& file, const Read& read) {
+  try {
+    read(file);
+  } catch (Error& error) {
+    error.add_context("while reading the checkpoint '" + file + "'");
+    throw;
+  }
+}
+
 }  // namespace
+
+std::optional<Progress> saved_progress(const std::string& run_folder) {
+  const std::string path = run_folder + "/" + kLast;
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  Progress progress;
+  reading(path, [&](const std::string& file) {
+    serialize::InputArchive archive, own;
+    archive.load_from(file);
+    archive.read(kProgress, own);
+    progress.load(own);
+  });
+  return progress;
+}
 
 Run::Run(const TrainOptions& all, const RunOptions& own, const ImageSets& images,
          std::string folder, std::string title)
@@ -49,19 +74,9 @@ Run::Run(const TrainOptions& all, const RunOptions& own, const ImageSets& images
   checkpoint_.add("model", module_)
       .add("optimizer", *optimizer_)
       .add("loader", loader_)
-      .add("progress", progress_);
-  if (has_checkpoint()) load();
-}
-
-bool Run::has_checkpoint() const { return std::filesystem::exists(path(kLast)); }
-
-void Run::load() {
-  try {
-    checkpoint_.load(path(kLast), device_);
-  } catch (Error& error) {
-    error.add_context("while reading the checkpoint '" + path(kLast) + "'");
-    throw;
-  }
+      .add(kProgress, progress_);
+  if (std::filesystem::exists(path(kLast)))
+    reading(path(kLast), [&](const std::string& file) { checkpoint_.load(file, device_); });
 }
 
 void Run::save() {
@@ -96,6 +111,7 @@ bool Run::train(Display& display, const std::function<void()>& after_epoch) {
     }
     end_epoch(display);
     after_epoch();
+    progress_.run_seconds += seconds_since_counted();
   }
   return true;
 }
@@ -179,9 +195,9 @@ Display::Moment Run::moment() const {
 }
 
 void Run::fail_not_finite(double loss) const {
-  const std::string where =
-      detail::str("the loss became ", loss, " at step ", progress_.step, " (",
-                  epoch_title(progress_.epochs.size() + 1), ", batch ", progress_.batches, "): ");
+  const std::string where = detail::str(
+      "the loss became ", std::isnan(loss) ? "nan" : "infinite", " at step ", progress_.step, " (",
+      epoch_title(progress_.epochs.size() + 1), ", batch ", progress_.batches, "): ");
   const auto named = module_->named_parameters();
   for (const auto& parameter : named)
     HEARTH_CHECK(all_finite(parameter.value()), where, "'", parameter.key(),

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "display.h"
@@ -15,6 +16,9 @@
 
 namespace hearth::app {
 
+/// What the run in a folder has come to, if it has saved anything.
+std::optional<Progress> saved_progress(const std::string& run_folder);
+
 /// One network trained with one point of the grid, in a folder of its own.
 class Run {
  public:
@@ -26,7 +30,6 @@ class Run {
   /// then, and after each epoch, when `after_epoch` is called.
   bool train(Display& display, const std::function<void()>& after_epoch);
 
-  bool has_checkpoint() const;
   const Progress& progress() const { return progress_; }
 
  private:
@@ -37,7 +40,6 @@ class Run {
   void step(const data::Example<>& batch);
   double test_accuracy();
   void end_epoch(Display& display);
-  void load();
   void save();
   void save_losses() const;
   double seconds_since_counted();

@@ -1,5 +1,6 @@
 #include "training.h"
 
+#include <algorithm>
 #include <csignal>
 
 #include "../plot.h"
@@ -21,41 +22,35 @@ std::string counted(int64_t count, const std::string& what) {
 
 class Training {
  public:
-  Training(const TrainOptions& options, const RunFolder& folder)
-      : options_(options), folder_(folder), runs_(runs_of(options)), results_(runs_) {}
+  Training(const TrainOptions& options, const ImageSets& images, const RunFolder& folder)
+      : options_(options),
+        images_(images),
+        folder_(folder),
+        runs_(runs_of(options)),
+        results_(runs_) {}
 
   bool train() {
-    check_devices();
     // A file that may not grow further is an error, as a full disk is, and no signal.
     std::signal(SIGXFSZ, SIG_IGN);
     io::write_file(folder_.config(), config_text(options_));
-    images_ = load_images(options_.data, options_.limit);
+    for (size_t i = 0; i < runs_.size(); ++i) take_up(i);
+    write_results();
     display_.line(heading());
     const InterruptGuard guard;
     try {
-      for (size_t i = 0; i < runs_.size() && !stopped_; ++i) train_run(i);
+      for (size_t i = 0; i < runs_.size() && !stopped_; ++i)
+        if (!is_finished(i)) train_run(i);
     } catch (Error& error) {
       if (saved_) error.add_context("What was saved can go on: " + how_to_resume());
       throw;
     }
-    display_.line("\n" + results_.table());
+    if (!results_.empty()) display_.line("\n" + results_.table());
     display_.line("Files are in " + folder_.path());
     if (stopped_) display_.line("Stopped. To go on: " + how_to_resume());
     return !stopped_;
   }
 
  private:
-  void check_devices() const {
-    for (const std::string& name : options_.devices) {
-      const Device device(name);
-      if (device.is_cpu()) continue;
-      HEARTH_CHECK(cuda::is_available(), "there is no device '", name, "': ", cuda::why_not(),
-                   ". HEARTH_SIM_GPUS=1 in the environment simulates one.");
-      HEARTH_CHECK(device.index() < cuda::device_count(), "there is no device '", name,
-                   "': the number of GPUs is ", cuda::device_count());
-    }
-  }
-
   std::string heading() const {
     std::string text = options_.model + " on " + options_.data + ", " +
                        counted(images_.train.count(), "image") + " to train and " +
@@ -68,6 +63,17 @@ class Training {
     return text;
   }
 
+  void take_up(size_t i) {
+    const auto progress = saved_progress(folder_.of_run(i + 1));
+    if (!progress) return;
+    saved_ = true;
+    results_.of_run(i) = progress->epochs;
+  }
+
+  bool is_finished(size_t i) const {
+    return results_.of_run(i).size() >= static_cast<size_t>(std::max<int64_t>(1, options_.epochs));
+  }
+
   /// Sets stopped_ if a signal came.
   void train_run(size_t i) {
     const RunOptions& own = runs_[i];
@@ -78,13 +84,12 @@ class Training {
                     std::to_string(own.batch_size) + ", " + counted(own.num_workers, "worker") +
                     ", " + own.device);
     Run run(options_, own, images_, folder_.of_run(i + 1), single ? "" : name + "  ");
-    const auto keep_results = [&] {
+    stopped_ = !run.train(display_, [&] {
+      saved_ = true;
       results_.of_run(i) = run.progress().epochs;
-      saved_ = saved_ || run.has_checkpoint();
       write_results();
-    };
-    keep_results();
-    stopped_ = !run.train(display_, keep_results);
+    });
+    write_png(folder_.curves(), results_.charts());
     const bool is_last = i + 1 == runs_.size();
     stopped_ = stopped_ || (interrupted() && !is_last);
   }
@@ -92,15 +97,14 @@ class Training {
   void write_results() const {
     io::write_file(folder_.results("csv"), results_.csv());
     io::write_file(folder_.results("json"), results_.json(options_));
-    write_png(folder_.curves(), results_.charts());
   }
 
   std::string how_to_resume() const { return "hearth train --resume " + folder_.path(); }
 
   const TrainOptions& options_;
+  const ImageSets& images_;
   const RunFolder& folder_;
   const std::vector<RunOptions> runs_;
-  ImageSets images_;
   Results results_;
   Display display_;
   bool saved_ = false, stopped_ = false;
@@ -108,8 +112,8 @@ class Training {
 
 }  // namespace
 
-bool train(const TrainOptions& options, const RunFolder& folder) {
-  return Training(options, folder).train();
+bool train(const TrainOptions& options, const ImageSets& images, const RunFolder& folder) {
+  return Training(options, images, folder).train();
 }
 
 }  // namespace hearth::app
