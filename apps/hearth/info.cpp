@@ -3,8 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "gpus.h"
 #include "hearth/about.h"
-#include "hearth/cuda.h"
 #include "hearth/threads.h"
 #include "text_table.h"
 
@@ -26,6 +26,20 @@ std::vector<Gpu> gpus() {
   return found;
 }
 
+std::string capability_of(const cuda::DeviceProperties& gpu) {
+  return std::to_string(gpu.major) + "." + std::to_string(gpu.minor);
+}
+
+Json to_json(const Gpu& gpu) {
+  const bool simulated = is_simulated(gpu.properties);
+  return {{"name", gpu.properties.name},
+          {"simulated", simulated},
+          {"capability", simulated ? Json() : Json(capability_of(gpu.properties))},
+          {"multi_processors", gpu.properties.multi_processor_count},
+          {"memory_total", gpu.properties.total_memory},
+          {"memory_available", gpu.free_memory}};
+}
+
 Json to_json(const About& about, const std::vector<Gpu>& devices) {
   Json json{{"version", about.version},
             {"cpu",
@@ -36,16 +50,10 @@ Json to_json(const About& about, const std::vector<Gpu>& devices) {
               {"threads", get_num_threads()},
               {"memory_total", about.memory_total},
               {"memory_available", about.memory_available}}},
-            {"cuda", {{"available", cuda::is_available()}, {"devices", Json::array()}}},
+            {"cuda", {{"available", !devices.empty()}, {"devices", Json::array()}}},
             {"libraries", Json::object()}};
-  if (!cuda::is_available()) json["cuda"]["why_not"] = cuda::why_not();
-  for (const Gpu& gpu : devices)
-    json["cuda"]["devices"].push_back({{"name", gpu.properties.name},
-                                       {"capability", std::to_string(gpu.properties.major) + "." +
-                                                          std::to_string(gpu.properties.minor)},
-                                       {"multi_processors", gpu.properties.multi_processor_count},
-                                       {"memory_total", gpu.properties.total_memory},
-                                       {"memory_available", gpu.free_memory}});
+  if (devices.empty()) json["cuda"]["why_not"] = cuda::why_not();
+  for (const Gpu& gpu : devices) json["cuda"]["devices"].push_back(to_json(gpu));
   for (const auto& [name, version] : about.libraries) json["libraries"][name] = version;
   return json;
 }
@@ -70,10 +78,9 @@ TextTable to_table(const About& about, const std::vector<Gpu>& devices) {
   table.add({"Memory", memory_text(about.memory_total, about.memory_available)});
   for (size_t i = 0; i < devices.size(); ++i) {
     const cuda::DeviceProperties& gpu = devices[i].properties;
-    table.add(
-        {"cuda:" + std::to_string(i), gpu.name + ", capability " + std::to_string(gpu.major) + "." +
-                                          std::to_string(gpu.minor) + ", " +
-                                          memory_text(gpu.total_memory, devices[i].free_memory)});
+    const std::string kind = is_simulated(gpu) ? "" : "capability " + capability_of(gpu) + ", ";
+    table.add({"cuda:" + std::to_string(i),
+               gpu.name + ", " + kind + memory_text(gpu.total_memory, devices[i].free_memory)});
   }
   if (devices.empty()) table.add({"CUDA", "off: " + cuda::why_not()});
   std::vector<std::string> libraries;

@@ -35,14 +35,17 @@ void add_bench(CLI::App& app) {
   bench->add_option("--transfer-size", options->transfer_size, "Rows and columns to move")
       ->check(app::whole_number(1))
       ->capture_default_str();
-  bench->add_option("--repeats", options->repeats, "Small transfers, and training steps")
+  bench->add_option("--repeats", options->repeats, "How often 1000 x 1000 numbers are moved")
+      ->check(app::whole_number(1))
+      ->capture_default_str();
+  bench->add_option("--steps", options->steps, "Training steps")
       ->check(app::whole_number(1))
       ->capture_default_str();
   bench->add_option("--gpu", options->gpu, "Which GPU")
       ->check(app::whole_number(0))
       ->capture_default_str();
   bench->add_flag("--json", options->as_json, "Print JSON");
-  bench->footer("Example: HEARTH_SIM_GPUS=1 hearth bench --size 500 --transfer-size 1000");
+  bench->footer("Example: HEARTH_SIM_GPUS=1 hearth bench --size 500,1000 --transfer-size 1000");
   bench->callback([options] { app::run_bench(*options, std::cout); });
 }
 

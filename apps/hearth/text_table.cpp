@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace hearth::app {
 
@@ -16,8 +17,12 @@ size_t width_of(const std::string& text) {
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
+/// "12", "-0.5", "nan", "3.2 ms", "81 %".
 bool is_number(const std::string& text) {
-  return !text.empty() && (std::isdigit(static_cast<unsigned char>(text[0])) || text[0] == '-');
+  char* rest = nullptr;
+  std::strtod(text.c_str(), &rest);
+  if (rest == text.c_str()) return false;
+  return *rest == '\0' || (*rest == ' ' && !std::strchr(rest + 1, ' '));
 }
 
 std::string in_unit(double value, int digits, const char* unit) {
@@ -26,20 +31,30 @@ std::string in_unit(double value, int digits, const char* unit) {
 
 }  // namespace
 
+bool TextTable::is_numeric(size_t column) const {
+  bool any = false;
+  for (size_t r = 1; r < rows_.size(); ++r) {
+    const std::string& cell = rows_[r][column];
+    if (!cell.empty() && !is_number(cell)) return false;
+    any = any || !cell.empty();
+  }
+  return any;
+}
+
 std::string TextTable::text() const {
-  std::vector<size_t> widths(rows_[0].size(), 0);
-  for (const auto& row : rows_)
-    for (size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
-  std::string result;
-  for (size_t r = 0; r < rows_.size(); ++r) {
-    std::string line;
-    for (size_t c = 0; c < rows_[r].size(); ++c) {
+  std::vector<std::string> lines(rows_.size());
+  for (size_t c = 0; c < rows_[0].size(); ++c) {
+    size_t width = 0;
+    for (const auto& row : rows_) width = std::max(width, width_of(row[c]));
+    const bool to_the_right = is_numeric(c);
+    for (size_t r = 0; r < rows_.size(); ++r) {
       const std::string& cell = rows_[r][c];
-      const std::string space(widths[c] - width_of(cell), ' ');
-      // A column's head stands over what is below it.
-      const bool right = is_number(r == 0 && rows_.size() > 1 ? rows_[1][c] : cell);
-      line += (c ? "  " : "") + (right ? space + cell : cell + space);
+      const std::string space(width - width_of(cell), ' ');
+      lines[r] += (c ? "  " : "") + (to_the_right ? space + cell : cell + space);
     }
+  }
+  std::string result;
+  for (std::string& line : lines) {
     line.erase(line.find_last_not_of(' ') + 1);
     result += line + "\n";
   }

@@ -5,7 +5,8 @@
 
 namespace hearth::app {
 
-/// Rows under a head, printed in columns: numbers to the right, words to the left.
+/// Rows under a head, printed in columns: numbers to the right, words to the left. Every row has
+/// as many cells as the head.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head) : rows_{std::move(head)} {}
@@ -13,6 +14,8 @@ class TextTable {
   std::string text() const;
 
  private:
+  bool is_numeric(size_t column) const;
+
   std::vector<std::vector<std::string>> rows_;
 };
 

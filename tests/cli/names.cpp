@@ -2,23 +2,30 @@
 
 #include <gtest/gtest.h>
 
-#include "program.h"
-
 namespace hearth::app {
 
 namespace {
 
+const std::vector<std::string> kModels{"seed-cnn", "mlp", "lenet"};
+
 TEST(Names, NearestTakesTheFewestEdits) {
-  const std::vector<std::string> models{"seed-cnn", "mlp", "lenet"};
-  EXPECT_EQ(nearest("seed-cn", models), "seed-cnn");
-  EXPECT_EQ(nearest("lnet", models), "lenet");
-  EXPECT_EQ(nearest("mpl", models), "mlp");
-  EXPECT_EQ(nearest("mlp", models), "mlp");
+  EXPECT_EQ(nearest("seed-cn", kModels), "seed-cnn");
+  EXPECT_EQ(nearest("lnet", kModels), "lenet");
+  EXPECT_EQ(nearest("mpl", kModels), "mlp");
+  EXPECT_EQ(nearest("mlp", kModels), "mlp");
 }
 
-TEST(Names, NothingIsNearWhatHasNothingInCommon) {
-  EXPECT_EQ(nearest("transformer", {"seed-cnn", "mlp", "lenet"}), "");
-  EXPECT_EQ(nearest("x", {}), "");
+TEST(Names, NothingIsNearWhatHasLittleInCommon) {
+  EXPECT_EQ(nearest("transformer", kModels), "");
+  EXPECT_EQ(nearest("mlp", {}), "");
+  EXPECT_EQ(nearest("", {"four"}), "");
+}
+
+TEST(Names, UnknownOnesAreToldWithWhatIsKnown) {
+  EXPECT_EQ(unknown_name("model", "lenets", kModels),
+            "unknown model 'lenets'; did you mean 'lenet'? (known: seed-cnn, mlp, lenet)");
+  EXPECT_EQ(unknown_name("model", "transformer", kModels),
+            "unknown model 'transformer' (known: seed-cnn, mlp, lenet)");
 }
 
 }  // namespace

@@ -22,14 +22,16 @@ struct Ran {
   std::string out, err;
 };
 
-/// hearth with `arguments`, started; `environment` has NAME=value entries that win over ours. Its
-/// input is empty.
+/// hearth with `arguments`, started; `environment` has NAME=value entries that win over ours, or
+/// NAME alone for what it must not have. Its input is empty.
 class Program {
  public:
   explicit Program(const std::vector<std::string>& arguments,
                    const std::vector<std::string>& environment = {}) {
-    std::vector<std::string> line{HEARTH_PROGRAM}, values = environment;
+    std::vector<std::string> line{HEARTH_PROGRAM}, values;
     line.insert(line.end(), arguments.begin(), arguments.end());
+    for (const std::string& entry : environment)
+      if (entry.find('=') != std::string::npos) values.push_back(entry);
     for (char** entry = environ; *entry; ++entry)
       if (!is_replaced(*entry, environment)) values.push_back(*entry);
     posix_spawn_file_actions_t files;
@@ -77,8 +79,9 @@ class Program {
   }
 
   static bool is_replaced(const char* entry, const std::vector<std::string>& by) {
+    const std::string name(entry, std::strcspn(entry, "="));
     for (const std::string& other : by)
-      if (std::strncmp(entry, other.c_str(), other.find('=') + 1) == 0) return true;
+      if (other.substr(0, other.find('=')) == name) return true;
     return false;
   }
 
