@@ -142,7 +142,10 @@ std::vector<Chart> Results::charts() const {
     accuracy.series.push_back(
         curve(single ? "test" : name, run.epochs, &EpochResult::test_accuracy));
   }
-  if (!single) accuracy.title = accuracy.y_label = "test accuracy";
+  if (!single) {
+    accuracy.title = "Test accuracy";
+    accuracy.y_label = "test accuracy";
+  }
   return {std::move(loss), std::move(accuracy)};
 }
 
