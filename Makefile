@@ -1,6 +1,6 @@
 # Thin: everything is in CMakePresets.json and tools/.
 .DEFAULT_GOAL := help
-.PHONY: help test sanitize check bench install format clean deps
+.PHONY: help train test sanitize check bench install format clean deps
 
 PREFIX ?= /usr/local
 
@@ -9,6 +9,12 @@ help:  ## say what there is
 
 deps:
 	@tools/install_deps.sh
+
+train:  ## train the tutorials' network on Fashion-MNIST, on a GPU if there is one
+	@tools/install_deps.sh train
+	cmake --preset train -DHEARTH_CUDA=$(if $(shell nvidia-smi -L 2>/dev/null),AUTO,OFF)
+	cmake --build --preset train
+	build/train/hearth train
 
 test: deps  ## build with optimisation and run every test
 	cmake --preset release

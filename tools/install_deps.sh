@@ -1,14 +1,23 @@
 #!/usr/bin/env bash
-# Installs what the build needs on Debian or Ubuntu; says what, and nothing when all is there.
+# install_deps.sh [train]: installs what building and testing needs on Debian or Ubuntu, or what
+# `make train` needs; says what, and nothing when all is there.
 set -euo pipefail
 
-packages=(
+program=(
   build-essential cmake ninja-build ccache pkg-config   # build
   libdnnl-dev libopenblas-dev                           # libraries of the core
   nlohmann-json3-dev zlib1g-dev                         # files: safetensors' JSON, gzip
+  libcli11-dev libtomlplusplus-dev libpng-dev           # the program hearth
+)
+tests=(
   libgtest-dev libbenchmark-dev                         # tests and benchmarks
   clang-format python3                                  # checks
 )
+case ${1:-} in
+  "") packages=("${program[@]}" "${tests[@]}") ;;
+  train) packages=("${program[@]}" dataset-fashion-mnist) ;;
+  *) echo "usage: install_deps.sh [train]" >&2; exit 2 ;;
+esac
 
 is_installed() {
   [[ $(dpkg-query --show --showformat='${db:Status-Status}' "$1" 2>/dev/null) == installed ]]

@@ -6,6 +6,7 @@
 
 #include "core/cpu_allocator.h"
 #include "kernels/backend.h"
+#include "kernels/cpu_build.h"
 
 namespace hearth {
 
@@ -49,6 +50,11 @@ class CpuBackend final : public Backend {
     result.total_memory = physical_bytes(_SC_PHYS_PAGES);
     result.multi_processor_count = static_cast<int>(std::thread::hardware_concurrency());
     return result;
+  }
+
+  const char* instruction_set() const override { return cpu::instruction_set(); }
+  std::vector<std::pair<std::string, std::string>> libraries() const override {
+    return cpu::libraries();
   }
 
   void* allocate(int, size_t bytes) override { return cpu_allocate(bytes); }

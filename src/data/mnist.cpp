@@ -41,7 +41,8 @@ Tensor read(const std::string& root, MNIST::Mode mode, const char* what, const c
 
 }  // namespace
 
-MNIST::MNIST(const std::string& root, Mode mode) : MNIST(root, mode, kHowToGetMnist) {}
+MNIST::MNIST(const std::string& root, Mode mode)
+    : MNIST(root, mode, "mkdir -p '" + root + "' && cd '" + root + "' && " + kHowToGetMnist) {}
 
 MNIST::MNIST(const std::string& root, Mode mode, const std::string& how_to_get) : mode_(mode) {
   const Tensor images = read(root, mode, "images", "images", "3", how_to_get);

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "hearth/cuda.h"
 #include "kernels/ctx.h"
@@ -33,6 +35,10 @@ class Backend {
   virtual const KernelTable& kernels() const = 0;
   virtual int device_count() const = 0;
   virtual DeviceProperties properties(int device) const = 0;
+  /// What its kernels are compiled for, where there is a choice: "AVX2".
+  virtual const char* instruction_set() const { return ""; }
+  /// The libraries it computes with, and their versions.
+  virtual std::vector<std::pair<std::string, std::string>> libraries() const { return {}; }
 
   /// Memory straight from the device, at least 512-byte aligned; null when it has no more.
   virtual void* allocate(int device, size_t bytes) = 0;

@@ -13,10 +13,13 @@
 #include "core/modes.h"
 #include "kernels/conv.h"
 #include "kernels/cuda/error.h"
+#include "kernels/cuda/libraries.h"
 #include "kernels/cuda/loop.h"
 #include "kernels/cuda/stream.h"
 
 namespace hearth::cuda {
+
+std::string cudnn_version() { return version_text(cudnnGetVersion(), 10000, 100); }
 
 namespace {
 

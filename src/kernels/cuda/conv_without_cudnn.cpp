@@ -1,8 +1,11 @@
 // Stands in for conv_cudnn.cpp where the plugin was built without cuDNN.
 #include "hearth/error.h"
 #include "kernels/conv.h"
+#include "kernels/cuda/libraries.h"
 
 namespace hearth::cuda {
+
+std::string cudnn_version() { return {}; }
 
 void run(const ConvParams&, Ctx&) {
   detail::fail<NotImplementedError>(

@@ -22,6 +22,7 @@ class CudaBackend final : public Backend {
   const KernelTable& kernels() const override { return kernel_table(); }
   int device_count() const override { return static_cast<int>(devices_.size()); }
   DeviceProperties properties(int device) const override;
+  std::vector<std::pair<std::string, std::string>> libraries() const override;
 
   void* allocate(int device, size_t bytes) override;
   void free(int device, void* data, size_t bytes) override;

@@ -62,7 +62,7 @@ class SimBackend final : public Backend {
  private:
   struct DeviceState {
     explicit DeviceState(const Config& config)
-        : memory(config.memory), default_stream(config.lazy) {}
+        : memory(config.memory), default_stream(config.lazy, Stream::Threads::kAsOnCpu) {}
     Memory memory;
     Stream default_stream;
     std::mutex mutex;

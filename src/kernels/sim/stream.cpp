@@ -23,7 +23,7 @@ void check_not_forked() {
 
 }  // namespace
 
-Stream::Stream(bool lazy) : demanded_(lazy ? 0 : UINT64_MAX) {
+Stream::Stream(bool lazy, Threads threads) : threads_(threads), demanded_(lazy ? 0 : UINT64_MAX) {
   [[maybe_unused]] static const int once =
       pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
 }
@@ -92,7 +92,12 @@ bool Stream::is_running_caller() const { return running_stream == this; }
 
 void Stream::run() {
   running_stream = this;
-  const SerialScope serial;  // streams are many; each computes with one thread
+  if (threads_ == Threads::kAsOnCpu) return run_queue();
+  const SerialScope serial;
+  run_queue();
+}
+
+void Stream::run_queue() {
   std::unique_lock lock(mutex_);
   while (true) {
     work_ready_.wait(lock,

@@ -18,7 +18,11 @@ namespace hearth::sim {
 /// stream runs what it has; a lazy one only up to the position that somebody has waited for.
 class Stream {
  public:
-  explicit Stream(bool lazy);
+  /// How many threads compute: one for a stream beside others, or as many as on the CPU, which
+  /// gives the CPU's results to the last bit.
+  enum class Threads { kOne, kAsOnCpu };
+
+  explicit Stream(bool lazy, Threads threads = Threads::kOne);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -43,8 +47,10 @@ class Stream {
 
  private:
   void run();
+  void run_queue();
   void demand(uint64_t position);
 
+  const Threads threads_;
   std::mutex mutex_;
   std::condition_variable work_ready_;
   std::condition_variable work_done_;

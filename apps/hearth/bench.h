@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <vector>
+
+namespace hearth::app {
+
+struct BenchOptions {
+  std::vector<int64_t> sizes{1000, 10000};  // of the square matrices
+  int64_t transfer_size = 10000;            // rows and columns that are moved
+  int64_t repeats = 100;                    // of a small transfer
+  int64_t steps = 20;                       // of training
+  int gpu = 0;
+  bool as_json = false;
+};
+
+/// `hearth bench`: what the tutorials measure, on the CPU against a GPU.
+void run_bench(const BenchOptions& options, std::ostream& out);
+
+}  // namespace hearth::app

@@ -1,0 +1,169 @@
+#include "completion.h"
+
+#include "choices.h"
+
+namespace hearth::app {
+
+namespace {
+
+std::string joined(const std::vector<std::string>& words) { return CLI::detail::join(words, " "); }
+
+std::string escaped(std::string text, const std::string& letters, const std::string& with) {
+  for (size_t at = 0; (at = text.find_first_of(letters, at)) != std::string::npos;
+       at += with.size() + 1)
+    text.insert(at, with);
+  return text;
+}
+
+/// In single quotes, for any shell.
+std::string in_quotes(const std::string& text) {
+  return "'" + CLI::detail::find_and_replace(text, "'", "'\\''") + "'";
+}
+
+bool is_list(const CLI::Option& option) { return option.get_delimiter() != '\0'; }
+
+/// What may stand where no flag's value is wanted.
+std::vector<std::string> words_of(const CLI::App& command) {
+  std::vector<std::string> words;
+  for (const CLI::App* inner : commands_of(command)) words.push_back(inner->get_name());
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_positional())
+      for (const std::string& choice : choices_of(*option)) words.push_back(choice);
+  for (const CLI::Option* flag : flags_of(command)) words.push_back(flag_of(*flag));
+  return words;
+}
+
+// ---- bash
+
+/// What completes the flag's value.
+std::string bash_value(const CLI::Option& flag) {
+  if (takes_path(flag)) return "compopt -o filenames 2>/dev/null; complete_as -f";
+  const std::vector<std::string> choices = choices_of(flag);
+  if (choices.empty()) return "complete_as -W ''";
+  const std::string former = is_list(flag) ? "former=${word%\"${word##*,}\"}; " : "";
+  return former + "complete_as -W " + in_quotes(joined(choices));
+}
+
+std::string bash_script(const CLI::App& app) {
+  const std::string name = app.get_name();
+  const auto line = [](const std::string& pattern, const std::string& action) {
+    return "    " + pattern + ") " + action + " ;;\n";
+  };
+  const auto words = [](const CLI::App& command) {
+    return "complete_as -W " + in_quotes(joined(words_of(command)));
+  };
+  std::string cases = line("' '*", words(app));
+  for (const CLI::App* command : commands_of(app)) {
+    for (const CLI::Option* flag : flags_of(*command))
+      if (takes_value(*flag))
+        cases += line(in_quotes(command->get_name() + " " + flag_of(*flag)), bash_value(*flag));
+    cases += line(in_quotes(command->get_name() + " ") + "*", words(*command));
+  }
+  return "_" + name + R"(() {
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= former=
+  [[ $COMP_CWORD -gt 1 ]] && command=${COMP_WORDS[1]}
+  # Bash takes --flag=value apart.
+  if [[ $word == = ]]; then
+    word=
+  elif [[ $previous == = ]]; then
+    previous=${COMP_WORDS[COMP_CWORD - 2]}
+  fi
+  complete_as() { mapfile -t COMPREPLY < <(compgen -P "$former" "$@" -- "${word#"$former"}"); }
+  COMPREPLY=()
+  case "$command $previous" in
+)" + cases +
+         "  esac\n  unset -f complete_as\n}\ncomplete -F _" + name + " " + name + "\n";
+}
+
+// ---- zsh
+
+/// "--size[what it is]:INT:(one two)", as _arguments wants it.
+std::string zsh_flag(const CLI::Option& flag) {
+  std::string text = flag_of(flag) + "[" + escaped(flag.get_description(), "[]:", "\\") + "]";
+  if (!takes_value(flag)) return in_quotes(text);
+  const std::vector<std::string> choices = choices_of(flag);
+  text += ":" + value_name(flag) + ":";
+  if (takes_path(flag))
+    text += "_files";
+  else if (!choices.empty() && is_list(flag))
+    text += "_values -s , " + value_name(flag) + " " + joined(choices);
+  else
+    text += "(" + joined(choices) + ")";
+  return in_quotes(text);
+}
+
+std::string zsh_arguments(const CLI::App& command) {
+  std::string text = "_arguments";
+  for (const CLI::Option* flag : flags_of(command)) text += " \\\n        " + zsh_flag(*flag);
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_positional() && !choices_of(*option).empty())
+      text += " \\\n        " +
+              in_quotes("1:" + option->get_name() + ":(" + joined(choices_of(*option)) + ")");
+  return text;
+}
+
+std::string zsh_script(const CLI::App& app) {
+  const std::string name = app.get_name();
+  std::string commands, cases;
+  for (const CLI::App* command : commands_of(app)) {
+    commands +=
+        "    " +
+        in_quotes(command->get_name() + ":" + escaped(command->get_description(), ":", "\\")) +
+        "\n";
+    cases += "    " + command->get_name() + ") " + zsh_arguments(*command) + " ;;\n";
+  }
+  return "#compdef " + name + "\n_" + name + "() {\n  local -a commands=(\n" + commands +
+         "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    " +
+         zsh_arguments(app) + "\n    return\n  fi\n" +
+         "  shift words\n  (( CURRENT-- ))\n  case $words[1] in\n" + cases + "  esac\n}\n" +
+         "# Loaded as a function, or by source.\n"
+         "if [[ $funcstack[1] == _" +
+         name + " ]]; then\n  _" + name + "\nelse\n  compdef _" + name + " " + name + "\nfi\n";
+}
+
+// ---- fish
+
+std::string fish_line(const std::string& program, const std::string& when, const std::string& what,
+                      const std::string& description) {
+  return "complete -c " + program + " -n " + in_quotes(when) + what +
+         (description.empty() ? "" : " -d " + in_quotes(description)) + "\n";
+}
+
+std::string fish_option(const CLI::Option& option) {
+  const std::vector<std::string> choices = choices_of(option);
+  const std::string values = choices.empty() ? "" : " -a " + in_quotes(joined(choices));
+  if (option.get_positional()) return values;
+  const char* kind = takes_path(option) ? " -r -F" : takes_value(option) ? " -x" : "";
+  return " -l " + flag_of(option).substr(2) + kind + values;
+}
+
+std::string fish_script(const CLI::App& app) {
+  const std::string name = app.get_name(), nothing_yet = "__fish_use_subcommand";
+  std::string text = "complete -c " + name + " -f\n";
+  for (const CLI::Option* flag : flags_of(app))
+    text += fish_line(name, nothing_yet, fish_option(*flag), flag->get_description());
+  for (const CLI::App* command : commands_of(app)) {
+    text += fish_line(name, nothing_yet, " -a " + command->get_name(), command->get_description());
+    for (const CLI::Option* option : command->get_options())
+      text += fish_line(name, "__fish_seen_subcommand_from " + command->get_name(),
+                        fish_option(*option), option->get_description());
+  }
+  return text;
+}
+
+}  // namespace
+
+const std::vector<std::string>& shells() {
+  static const std::vector<std::string> names{"bash", "zsh", "fish"};
+  return names;
+}
+
+std::string completion_script(const CLI::App& app, const std::string& shell) {
+  const std::string head = "# What " + app.get_name() + " takes, for " + shell + "; printed by `" +
+                           app.get_name() + " completion " + shell + "`.\n";
+  if (shell == "bash") return head + bash_script(app);
+  if (shell == "fish") return head + fish_script(app);
+  return zsh_script(app);  // begins with what zsh looks for
+}
+
+}  // namespace hearth::app

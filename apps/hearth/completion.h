@@ -1,0 +1,14 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+namespace hearth::app {
+
+/// The shells that completion_script knows.
+const std::vector<std::string>& shells();
+/// A script that lets the shell complete the program's commands, flags and values.
+std::string completion_script(const CLI::App& app, const std::string& shell);
+
+}  // namespace hearth::app

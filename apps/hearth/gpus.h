@@ -1,0 +1,10 @@
+#pragma once
+
+#include "hearth/cuda.h"
+
+namespace hearth::app {
+
+/// HEARTH_SIM_GPUS' devices have no compute capability.
+inline bool is_simulated(const cuda::DeviceProperties& gpu) { return gpu.major == 0; }
+
+}  // namespace hearth::app

@@ -1,0 +1,48 @@
+#include "names.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hearth::app {
+
+namespace {
+
+/// How many letters must be added, dropped or changed to make one of the other.
+size_t edits_between(const std::string& a, const std::string& b) {
+  std::vector<size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), size_t{0});
+  for (size_t i = 0; i < a.size(); ++i) {
+    size_t diagonal = row[0]++;
+    for (size_t j = 0; j < b.size(); ++j) {
+      const size_t changed = diagonal + (a[i] != b[j]);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string nearest(const std::string& name, const std::vector<std::string>& known) {
+  std::string best;
+  size_t fewest = std::max<size_t>(2, name.size() / 2) + 1;
+  for (const std::string& candidate : known)
+    if (const size_t edits = edits_between(name, candidate); edits < fewest) {
+      fewest = edits;
+      best = candidate;
+    }
+  return best;
+}
+
+std::string unknown_name(const std::string& kind, const std::string& name,
+                         const std::vector<std::string>& known) {
+  std::string text = "unknown " + kind + " '" + name + "'";
+  if (const std::string guess = nearest(name, known); !guess.empty())
+    text += "; did you mean '" + guess + "'?";
+  text += " (known: ";
+  for (size_t i = 0; i < known.size(); ++i) text += (i ? ", " : "") + known[i];
+  return text + ")";
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,70 @@
+#include "plot/axis.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+
+#include "text_table.h"
+
+namespace hearth::app {
+
+namespace {
+
+/// The least of 1, 2 and 5 times a power of ten that is not below `step`.
+double round_up(double step) {
+  const double power = std::pow(10, std::floor(std::log10(step)));
+  for (const double factor : {1.0, 2.0, 5.0})
+    if (factor * power >= step * (1 - 1e-9)) return factor * power;
+  return 10 * power;
+}
+
+std::string label_of(double value, double step) {
+  if (std::fabs(value) < step / 2) return "0";
+  const int digits = std::max(0, int(-std::floor(std::log10(step) + 1e-9)));
+  if (digits <= 5 && std::fabs(value) < 1e6) return fixed(value, digits);
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.4g", value);
+  return text.data();
+}
+
+}  // namespace
+
+Axis::Axis(const std::vector<double>& values, int most_ticks) {
+  double low = std::numeric_limits<double>::infinity(), high = -low;
+  bool whole = true;
+  for (const double value : values) {
+    if (!holds(value)) continue;
+    low = std::min(low, value);
+    high = std::max(high, value);
+    whole = whole && value == std::floor(value);
+  }
+  if (low > high) {
+    low = 0;
+    high = 1;
+    whole = false;
+  }
+  // Equal, or so near that doubles cannot divide what is between.
+  const double least = std::max(std::fabs(low), std::fabs(high)) * 1e-9;
+  if (high - low <= least) {
+    const double more = low == 0 || whole ? 0.5 : std::fabs(low) / 10;
+    low -= more;
+    high += more;
+  }
+  const double margin = (high - low) / 25;
+  low_ = low - margin;
+  high_ = high + margin;
+  const double step = round_up((high_ - low_) / most_ticks);
+  mark(whole ? std::max(step, 1.0) : step);
+}
+
+// So that the difference of two has one, too.
+bool Axis::holds(double value) { return std::fabs(value) < 1e300; }
+
+void Axis::mark(double step) {
+  for (double i = std::ceil(low_ / step); i * step <= high_; ++i)
+    ticks_.push_back({i * step, label_of(i * step, step)});
+}
+
+}  // namespace hearth::app

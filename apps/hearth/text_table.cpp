@@ -1,0 +1,96 @@
+#include "text_table.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace hearth::app {
+
+namespace {
+
+/// Columns on a terminal: bytes that begin a character.
+size_t width_of(const std::string& text) {
+  return static_cast<size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+/// "12", "-0.5", "nan", "3.2 ms", "81 %".
+bool is_number(const std::string& text) {
+  char* rest = nullptr;
+  std::strtod(text.c_str(), &rest);
+  if (rest == text.c_str()) return false;
+  return *rest == '\0' || (*rest == ' ' && !std::strchr(rest + 1, ' '));
+}
+
+std::string in_unit(double value, int digits, const char* unit) {
+  return fixed(value, digits) + " " + unit;
+}
+
+}  // namespace
+
+bool TextTable::is_numeric(size_t column) const {
+  bool any = false;
+  for (size_t r = 1; r < rows_.size(); ++r) {
+    const std::string& cell = rows_[r][column];
+    if (!cell.empty() && !is_number(cell)) return false;
+    any = any || !cell.empty();
+  }
+  return any;
+}
+
+std::string TextTable::text() const {
+  std::vector<std::string> lines(rows_.size());
+  for (size_t c = 0; c < rows_[0].size(); ++c) {
+    size_t width = 0;
+    for (const auto& row : rows_) width = std::max(width, width_of(row[c]));
+    const bool to_the_right = is_numeric(c);
+    for (size_t r = 0; r < rows_.size(); ++r) {
+      const std::string& cell = rows_[r][c];
+      const std::string space(width - width_of(cell), ' ');
+      lines[r] += (c ? "  " : "") + (to_the_right ? space + cell : cell + space);
+    }
+  }
+  std::string result;
+  for (std::string& line : lines) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    result += line + "\n";
+  }
+  return result;
+}
+
+std::string fixed(double value, int digits) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "%.*f", digits, value);
+  return text.data();
+}
+
+std::string scientific(double value) {
+  if (value == 0) return "0";
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1e", value);
+  return text.data();
+}
+
+std::string shortest(double value) {
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+std::string duration_text(double seconds) {
+  const auto digits = [](double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; };
+  if (seconds < 1e-3) return in_unit(seconds * 1e6, digits(seconds * 1e6), "us");
+  if (seconds < 1) return in_unit(seconds * 1e3, digits(seconds * 1e3), "ms");
+  return in_unit(seconds, digits(seconds), "s");
+}
+
+std::string bytes_text(double bytes) {
+  constexpr std::array kUnits{"B", "KiB", "MiB", "GiB", "TiB"};
+  size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < kUnits.size(); ++unit) bytes /= 1024;
+  return in_unit(bytes, unit == 0 ? 0 : 1, kUnits[unit]);
+}
+
+}  // namespace hearth::app

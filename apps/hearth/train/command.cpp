@@ -1,0 +1,151 @@
+#include "command.h"
+
+#include <cmath>
+#include <filesystem>
+#include <memory>
+
+#include "../choices.h"
+#include "../names.h"
+#include "config.h"
+#include "hearth/cuda.h"
+#include "images.h"
+#include "models.h"
+#include "optimizers.h"
+#include "training.h"
+
+namespace hearth::app {
+
+namespace {
+
+constexpr int kStoppedBySignal = 130;
+
+struct Flags {
+  TrainOptions options;
+  std::string out, config, resume;
+};
+
+std::string check_data(const std::string& name) {
+  const std::vector<std::string>& known = data_names();
+  if (std::find(known.begin(), known.end(), name) != known.end()) return "";
+  if (std::filesystem::is_directory(name)) return "";
+  return unknown_name("data set", name, known) + ", and there is no such folder";
+}
+
+std::string check_device(const std::string& name) {
+  try {
+    if (!Device(name).is_meta()) return "";
+  } catch (const Error&) {
+  }
+  return unknown_name("device", name, {"cpu", "cuda", "cuda:0"});
+}
+
+std::string check_lr(const std::string& text) {
+  double value = 0;
+  const bool fits = CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
+  return fits ? "" : "expected a number above 0, not '" + text + "'";
+}
+
+void add_grid(CLI::App& train, TrainOptions& options) {
+  train.add_option("--lr", options.lrs, "Learning rates")
+      ->delimiter(',')
+      ->check(CLI::Validator(check_lr, ""))
+      ->capture_default_str();
+  train.add_option("--batch-size", options.batch_sizes, "Images in a batch")
+      ->delimiter(',')
+      ->check(whole_number(1))
+      ->capture_default_str();
+  train.add_option("--num-workers", options.num_workers, "Threads that make batches ahead")
+      ->delimiter(',')
+      ->check(whole_number(0))
+      ->capture_default_str();
+  train.add_option("--device", options.devices, "cpu, cuda, cuda:1; the GPU if there is one")
+      ->delimiter(',')
+      ->check(CLI::Validator(check_device, ""));
+  for (const char* name : {"--lr", "--batch-size", "--num-workers", "--device"})
+    train.get_option(name)->group("Lists by comma: a run for each combination");
+}
+
+void add_settings(CLI::App& train, TrainOptions& options) {
+  train.add_option("--epochs", options.epochs, "Times through the data")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  train.add_option("--seed", options.seed, "Of weights and order; each run begins with it")
+      ->check(whole_number(0))
+      ->capture_default_str();
+  train.add_option("--model", options.model, "Network")
+      ->check(one_of("model", model_names()))
+      ->capture_default_str();
+  train
+      .add_option("--data", options.data,
+                  "fashion-mnist, mnist, synthetic or a folder with files like theirs")
+      ->check(CLI::Validator(check_data, ""))
+      ->capture_default_str();
+  train.add_option("--optimizer", options.optimizer, "Optimizer, with PyTorch's settings")
+      ->check(one_of("optimizer", optimizer_names()))
+      ->capture_default_str();
+  train.add_option("--limit", options.limit, "Use only so many images of each set")
+      ->check(whole_number(1));
+  train.add_flag("--log-losses", options.log_losses, "Keep the loss of each step: losses.csv");
+}
+
+/// A run goes on with its own settings, but may get more epochs.
+void check_resume(const CLI::App& train) {
+  for (const CLI::Option* option : train.get_options()) {
+    const std::string name = option->get_single_name();
+    if (option->count() > 0 && name != "resume" && name != "epochs")
+      throw CLI::ValidationError("--" + name,
+                                 "a run that is resumed keeps its own; only --epochs may change");
+  }
+}
+
+void check_devices(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const Device device(name);
+    if (device.is_cpu()) continue;
+    HEARTH_CHECK(cuda::is_available(), "there is no device '", name, "': ", cuda::why_not(),
+                 " HEARTH_SIM_GPUS=1 in the environment simulates one.");
+    HEARTH_CHECK(device.index() < cuda::device_count(), "there is no device '", name,
+                 "': the number of GPUs is ", cuda::device_count());
+  }
+}
+
+void run(CLI::App& train, Flags& flags) {
+  TrainOptions& options = flags.options;
+  std::optional<RunFolder> folder;
+  if (train.get_option("--resume")->count() > 0) {
+    check_resume(train);
+    folder = RunFolder::open(flags.resume);
+    apply_config(train, folder->config());
+  } else if (!flags.config.empty()) {
+    apply_config(train, flags.config);
+  }
+  if (options.devices.empty()) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
+  check_devices(options.devices);
+  if (std::filesystem::is_directory(options.data))
+    options.data = std::filesystem::canonical(options.data).string();
+  const ImageSets images = load_images(options.data, options.limit);
+  if (!folder) folder = RunFolder::create(options, flags.out);
+  if (!app::train(options, images, *folder)) throw CLI::RuntimeError(kStoppedBySignal);
+}
+
+}  // namespace
+
+void add_train(CLI::App& app) {
+  CLI::App* train = app.add_subcommand("train", "Train a network, once for each combination");
+  auto flags = std::make_shared<Flags>();
+  add_grid(*train, flags->options);
+  add_settings(*train, flags->options);
+  train->add_option("--out", flags->out, "For everything that comes out (default runs/NAME)")
+      ->type_name("FOLDER");
+  train->add_option("--config", flags->config, "TOML with these settings; flags win over it")
+      ->type_name("FILE");
+  train->add_option("--resume", flags->resume, "Go on with the run in it, or with the last one")
+      ->type_name("FOLDER")
+      ->expected(0, 1);
+  train->footer(
+      "Examples: hearth train --epochs 3\n"
+      "          hearth train --lr .01,.001 --batch-size 100,1000 --device cpu,cuda");
+  train->callback([train, flags] { run(*train, *flags); });
+}
+
+}  // namespace hearth::app

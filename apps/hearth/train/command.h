@@ -1,0 +1,10 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace hearth::app {
+
+/// `hearth train`: trains a network with each point of a grid of settings.
+void add_train(CLI::App& app);
+
+}  // namespace hearth::app

@@ -1,0 +1,109 @@
+#include "config.h"
+
+#include <toml++/toml.h>
+#include <filesystem>
+#include <sstream>
+
+#include "../names.h"
+#include "../text_table.h"
+#include "hearth/error.h"
+
+namespace hearth::app {
+
+namespace {
+
+/// Flags that say where settings come from, and are none.
+bool is_setting(const CLI::Option& option) {
+  const std::string name = option.get_single_name();
+  return name != "help" && name != "config" && name != "resume";
+}
+
+std::vector<std::string> setting_names(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    if (is_setting(*option)) names.push_back(option->get_single_name());
+  return names;
+}
+
+std::string place(const std::string& path, const toml::source_region& source) {
+  return path + ":" + std::to_string(source.begin.line);
+}
+
+/// A TOML value as it would be typed.
+std::string typed(const std::string& where, const toml::node& node) {
+  if (const auto text = node.value_exact<std::string>()) return *text;
+  if (const auto number = node.value_exact<int64_t>()) return std::to_string(*number);
+  if (const auto number = node.value_exact<double>()) return shortest(*number);
+  if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
+  throw CLI::ValidationError(where, "expected a number, string, bool or a list of them");
+}
+
+void apply(CLI::App& command, const std::string& path, const std::string& key,
+           const toml::node& node) {
+  const std::string where = place(path, node.source());
+  CLI::Option* option = command.get_option_no_throw("--" + key);
+  if (!option || !is_setting(*option))
+    throw CLI::ValidationError(where, unknown_name("setting", key, setting_names(command)));
+  if (option->count() > 0) return;
+  if (const toml::array* list = node.as_array()) {
+    if (list->size() > 1 && option->get_items_expected_max() == 1)
+      throw CLI::ValidationError(where, "'" + key + "' takes one value");
+    for (const toml::node& item : *list) option->add_result(typed(where, item));
+  } else {
+    option->add_result(typed(where, node));
+  }
+  try {
+    if (option->count() > 0) option->run_callback();
+  } catch (const CLI::ParseError& error) {
+    throw CLI::ValidationError(where, error.what());
+  }
+}
+
+std::string toml_of(double value) { return shortest(value); }
+std::string toml_of(int64_t value) { return std::to_string(value); }
+std::string toml_of(const std::string& value) {
+  std::ostringstream text;
+  text << toml::value<std::string>(value);
+  return text.str();
+}
+template <class T>
+std::string toml_of(const std::vector<T>& values) {
+  std::string text;
+  for (const T& value : values) text += (text.empty() ? "[" : ", ") + toml_of(value);
+  return text + "]";
+}
+
+}  // namespace
+
+std::string config_text(const TrainOptions& options) {
+  std::string text;
+  const auto add = [&](const char* key, const auto& value) {
+    text.append(key).append(" = ").append(toml_of(value)).append("\n");
+  };
+  add("lr", options.lrs);
+  add("batch-size", options.batch_sizes);
+  add("num-workers", options.num_workers);
+  add("device", options.devices);
+  add("epochs", options.epochs);
+  add("seed", static_cast<int64_t>(options.seed));
+  add("model", options.model);
+  add("data", options.data);
+  add("optimizer", options.optimizer);
+  if (options.limit) add("limit", *options.limit);
+  if (options.log_losses) text += "log-losses = true\n";
+  return text;
+}
+
+void apply_config(CLI::App& command, const std::string& path) {
+  HEARTH_CHECK(std::filesystem::is_regular_file(path), "cannot read '", path,
+               "': there is no such file");
+  try {
+    for (const auto& [key, node] : toml::parse_file(path))
+      apply(command, path, std::string(key.str()), node);
+  } catch (const toml::parse_error& error) {
+    detail::fail<Error>("cannot read '", path, "': line ", error.source().begin.line, ", column ",
+                        error.source().begin.column, ": ", error.description());
+  }
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,98 @@
+#include "display.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iostream>
+
+#include "../text_table.h"
+
+namespace hearth::app {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr auto kBarPause = 100ms;
+constexpr auto kLinePause = 30s;
+constexpr size_t kLongestBar = 24, kShortestBar = 9;
+
+size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+/// "1:02:03", "0:09".
+std::string clock_text(double seconds) {
+  const auto whole = static_cast<int64_t>(std::ceil(seconds));
+  const auto two = [](int64_t n) {
+    const std::string digits = std::to_string(n);
+    return std::string(2 - digits.size(), '0') + digits;
+  };
+  const int64_t hours = whole / 3600, minutes = whole / 60 % 60;
+  const std::string start =
+      hours ? std::to_string(hours) + ":" + two(minutes) : std::to_string(minutes);
+  return start + ":" + two(whole % 60);
+}
+
+/// "[####----]  ", or nothing if there is little room.
+std::string bar(double part, size_t room) {
+  if (room < kShortestBar) return "";
+  const size_t length = std::min(room, kLongestBar) - 4;
+  const auto done = static_cast<size_t>(part * static_cast<double>(length));
+  std::string text = "[";
+  return text.append(done, '#').append(length - done, '-').append("]  ");
+}
+
+std::string numbers_of(const Display::Moment& m) {
+  return fixed(100 * m.part(), 0) + " %  loss " + fixed(m.loss, 4) + "  accuracy " +
+         fixed(m.accuracy, 4) + "  " + with_commas(std::llround(m.samples_per_second)) +
+         " samples/s  " + clock_text(m.seconds_left) + " left";
+}
+
+/// No longer than `width`, and with a bar if it fits.
+std::string with_bar(const Display::Moment& m, size_t width) {
+  const std::string start = m.title + "  ", numbers = numbers_of(m);
+  const size_t used = std::min(width, start.size() + numbers.size());
+  return (start + bar(m.part(), width - used) + numbers).substr(0, width);
+}
+
+}  // namespace
+
+Display::Display() : on_terminal_(isatty(STDOUT_FILENO) == 1), shown_(Clock::now()) {}
+Display::~Display() { clear(); }
+
+bool Display::is_due() const {
+  return Clock::now() - shown_ >= (on_terminal_ ? Clock::duration(kBarPause) : kLinePause);
+}
+
+void Display::show(const Moment& moment) {
+  shown_ = Clock::now();
+  if (!on_terminal_) {
+    std::cout << moment.title << "  " << numbers_of(moment) << std::endl;
+    return;
+  }
+  clear();
+  std::cout << with_bar(moment, terminal_width() - 1) << std::flush;
+  has_bar_ = true;
+}
+
+void Display::line(const std::string& text) {
+  clear();
+  std::cout << text << std::endl;
+}
+
+void Display::clear() {
+  if (has_bar_) std::cout << "\r\033[K";
+  has_bar_ = false;
+}
+
+std::string with_commas(int64_t number) {
+  std::string text = std::to_string(number);
+  for (size_t end = text.size(); end > 3; end -= 3) text.insert(end - 3, 1, ',');
+  return text;
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,83 @@
+#include "models.h"
+
+#include <functional>
+#include <utility>
+
+#include "../names.h"
+#include "hearth/hearth.h"
+
+namespace hearth::app {
+
+namespace {
+
+/// The network of the tutorials: two convolutions and three linear layers.
+struct SeedCnn : nn::Module {
+  explicit SeedCnn(int64_t classes)
+      : conv1(register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5)))),
+        conv2(register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 12, 5)))),
+        fc1(register_module("fc1", nn::Linear(12 * 4 * 4, 120))),
+        fc2(register_module("fc2", nn::Linear(120, 60))),
+        out(register_module("out", nn::Linear(60, classes))) {}
+
+  Tensor forward(Tensor t) {
+    t = max_pool2d(relu(conv1(t)), 2, 2);
+    t = max_pool2d(relu(conv2(t)), 2, 2);
+    t = relu(fc1(t.flatten(1)));
+    t = relu(fc2(t));
+    return out(t);
+  }
+
+  nn::Conv2d conv1, conv2;
+  nn::Linear fc1, fc2, out;
+};
+
+/// LeNet-5 as it is taught today: padded to its 32x32, with ReLU and maximum pooling.
+struct LeNet : nn::Module {
+  explicit LeNet(int64_t classes)
+      : conv1(register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)))),
+        conv2(register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 16, 5)))),
+        fc1(register_module("fc1", nn::Linear(16 * 5 * 5, 120))),
+        fc2(register_module("fc2", nn::Linear(120, 84))),
+        fc3(register_module("fc3", nn::Linear(84, classes))) {}
+
+  Tensor forward(Tensor t) {
+    t = max_pool2d(relu(conv1(t)), 2);
+    t = max_pool2d(relu(conv2(t)), 2);
+    t = relu(fc1(t.flatten(1)));
+    t = relu(fc2(t));
+    return fc3(t);
+  }
+
+  nn::Conv2d conv1, conv2;
+  nn::Linear fc1, fc2, fc3;
+};
+
+/// Two hidden layers over the pixels.
+struct Mlp : nn::Module {
+  Mlp(int64_t pixels, int64_t classes)
+      : fc1(register_module("fc1", nn::Linear(pixels, 256))),
+        fc2(register_module("fc2", nn::Linear(256, 128))),
+        out(register_module("out", nn::Linear(128, classes))) {}
+
+  Tensor forward(Tensor t) { return out(relu(fc2(relu(fc1(t.flatten(1)))))); }
+
+  nn::Linear fc1, fc2, out;
+};
+
+}  // namespace
+
+const std::vector<std::string>& model_names() {
+  static const std::vector<std::string> names{"seed-cnn", "mlp", "lenet"};
+  return names;
+}
+
+nn::AnyModule make_model(const std::string& name, IntArrayRef image_sizes, int64_t classes) {
+  int64_t pixels = 1;
+  for (const int64_t size : image_sizes) pixels *= size;
+  if (name == "seed-cnn") return nn::AnyModule(std::make_shared<SeedCnn>(classes));
+  if (name == "mlp") return nn::AnyModule(std::make_shared<Mlp>(pixels, classes));
+  if (name == "lenet") return nn::AnyModule(std::make_shared<LeNet>(classes));
+  throw ValueError(unknown_name("model", name, model_names()));
+}
+
+}  // namespace hearth::app

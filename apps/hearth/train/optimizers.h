@@ -1,0 +1,17 @@
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hearth/optim/optim.h"
+
+namespace hearth::app {
+
+const std::vector<std::string>& optimizer_names();
+
+/// A new optimizer with a learning rate and PyTorch's other settings.
+std::unique_ptr<optim::Optimizer> make_optimizer(const std::string& name,
+                                                 const std::vector<Tensor>& parameters, double lr);
+
+}  // namespace hearth::app

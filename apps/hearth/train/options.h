@@ -1,0 +1,36 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hearth::app {
+
+/// What `hearth train` is asked for: what all runs have in common, and the axes of the grid.
+struct TrainOptions {
+  std::vector<double> lrs{0.01};
+  std::vector<int64_t> batch_sizes{100};
+  std::vector<int64_t> num_workers{0};
+  std::vector<std::string> devices;  // none: the GPU if there is one, else the CPU
+  int64_t epochs = 5;
+  uint64_t seed = 0;
+  std::string model = "seed-cnn";
+  std::string data = "fashion-mnist";
+  std::string optimizer = "adam";
+  std::optional<int64_t> limit;  // examples of each set
+  bool log_losses = false;
+};
+
+/// One point of the grid.
+struct RunOptions {
+  double lr;
+  int64_t batch_size;
+  int64_t num_workers;
+  std::string device;
+};
+
+/// All combinations; the device changes fastest.
+std::vector<RunOptions> runs_of(const TrainOptions& options);
+
+}  // namespace hearth::app

@@ -1,0 +1,70 @@
+#include "progress.h"
+
+#include <utility>
+
+namespace hearth::app {
+
+namespace {
+
+/// The columns of the epochs' results in an archive.
+constexpr std::pair<const char*, double EpochResult::*> kColumns[] = {
+    {"loss", &EpochResult::loss},
+    {"accuracy", &EpochResult::accuracy},
+    {"test_accuracy", &EpochResult::test_accuracy},
+    {"epoch_duration", &EpochResult::epoch_duration},
+    {"run_duration", &EpochResult::run_duration}};
+
+std::vector<double> read_numbers(serialize::InputArchive& archive, const std::string& key) {
+  IValue value;
+  archive.read(key, value);
+  HEARTH_CHECK(value.isDoubleList(), "expected a list of numbers as '", key, "', but got ",
+               value.tagKind());
+  return value.toDoubleVector();
+}
+
+}  // namespace
+
+void Progress::end_epoch(double test_accuracy) {
+  const auto count = static_cast<double>(seen);
+  epochs.push_back({loss_sum / count, static_cast<double>(correct) / count, test_accuracy,
+                    epoch_seconds, run_seconds});
+  batches = seen = correct = 0;
+  loss_sum = epoch_seconds = 0;
+}
+
+void Progress::save(serialize::OutputArchive& archive) const {
+  for (const auto& [name, member] : kColumns) {
+    std::vector<double> column;
+    for (const EpochResult& epoch : epochs) column.push_back(epoch.*member);
+    archive.write(name, IValue(std::move(column)));
+  }
+  archive.write("losses", IValue(losses));
+  archive.write("step", IValue(step));
+  archive.write("run_seconds", IValue(run_seconds));
+  archive.write("batches", IValue(batches));
+  archive.write("seen", IValue(seen));
+  archive.write("correct", IValue(correct));
+  archive.write("loss_sum", IValue(loss_sum));
+  archive.write("epoch_seconds", IValue(epoch_seconds));
+}
+
+void Progress::load(serialize::InputArchive& archive) {
+  const size_t count = read_numbers(archive, kColumns[0].first).size();
+  epochs.assign(count, {});
+  for (const auto& [name, member] : kColumns) {
+    const std::vector<double> column = read_numbers(archive, name);
+    HEARTH_CHECK(column.size() == count, "expected ", count, " numbers as '", name, "', but got ",
+                 column.size());
+    for (size_t i = 0; i < count; ++i) epochs[i].*member = column[i];
+  }
+  losses = read_numbers(archive, "losses");
+  archive.read("step", step);
+  archive.read("run_seconds", run_seconds);
+  archive.read("batches", batches);
+  archive.read("seen", seen);
+  archive.read("correct", correct);
+  archive.read("loss_sum", loss_sum);
+  archive.read("epoch_seconds", epoch_seconds);
+}
+
+}  // namespace hearth::app

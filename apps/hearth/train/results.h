@@ -1,0 +1,48 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "../plot.h"
+#include "options.h"
+
+namespace hearth::app {
+
+struct EpochResult {
+  double loss, accuracy, test_accuracy;
+  double epoch_duration, run_duration;  // seconds
+};
+
+struct RunResult {
+  RunOptions options;
+  std::vector<EpochResult> epochs;
+};
+
+/// The runs of a grid as files and on the terminal.
+class Results {
+ public:
+  explicit Results(const std::vector<RunOptions>& runs);
+
+  std::vector<EpochResult>& of_run(size_t i) { return runs_[i].epochs; }
+  const std::vector<EpochResult>& of_run(size_t i) const { return runs_[i].epochs; }
+  /// Whether no epoch was finished.
+  bool empty() const;
+
+  /// A row for each run and epoch, numbers as exact as they are.
+  std::string csv() const;
+  /// The same, under what all runs have in common.
+  std::string json(const TrainOptions& options) const;
+  /// Each epoch of a single run; of several runs the last one.
+  std::string table() const;
+  std::vector<Chart> charts() const;
+
+ private:
+  /// What makes a run different from the others.
+  std::string label(const RunOptions& run) const;
+  template <class Visit>
+  void for_each_row(const Visit& visit) const;
+
+  std::vector<RunResult> runs_;
+};
+
+}  // namespace hearth::app

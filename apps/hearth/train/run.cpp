@@ -1,0 +1,213 @@
+#include "run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "../text_table.h"
+#include "hearth/hearth.h"
+#include "interrupt.h"
+
+namespace hearth::app {
+
+namespace {
+
+constexpr const char* kLast = "last.ckpt";
+constexpr const char* kBest = "best.ckpt";
+constexpr const char* kWeights = "weights.safetensors";
+constexpr const char* kLosses = "losses.csv";
+constexpr const char* kProgress = "progress";
+constexpr int64_t kTestBatch = 1000;
+
+bool all_finite(const Tensor& tensor) { return tensor.isfinite().all().item<bool>(); }
+
+double best_of(const std::vector<EpochResult>& epochs) {
+  double best = -1;
+  for (const EpochResult& epoch : epochs) best = std::max(best, epoch.test_accuracy);
+  return best;
+}
+
+/// Adds the file's name to what goes wrong.
+template <class Read>
+void reading(const std::string& file, const Read& read) {
+  try {
+    read(file);
+  } catch (Error& error) {
+    error.add_context("while reading the checkpoint '" + file + "'");
+    throw;
+  }
+}
+
+}  // namespace
+
+std::optional<Progress> saved_progress(const std::string& run_folder) {
+  const std::string path = run_folder + "/" + kLast;
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  Progress progress;
+  reading(path, [&](const std::string& file) {
+    serialize::InputArchive archive, own;
+    archive.load_from(file);
+    archive.read(kProgress, own);
+    progress.load(own);
+  });
+  return progress;
+}
+
+Run::Run(const TrainOptions& all, const RunOptions& own, const ImageSets& images,
+         std::string folder, std::string title)
+    : all_(all),
+      own_(own),
+      images_(images),
+      folder_(std::move(folder)),
+      title_(std::move(title)),
+      device_(own.device) {
+  manual_seed(all.seed);
+  model_ = make_model(all.model, images.train.images().sizes().slice(1), images.classes);
+  module_ = model_.ptr();
+  module_->to(device_);
+  optimizer_ = make_optimizer(all.optimizer, module_->parameters(), own.lr);
+  loader_ = data::make_data_loader(images.train,
+                                   data::DataLoaderOptions(static_cast<size_t>(own.batch_size))
+                                       .workers(static_cast<size_t>(own.num_workers))
+                                       .pin_memory(device_.is_cuda()));
+  checkpoint_.add("model", module_)
+      .add("optimizer", *optimizer_)
+      .add("loader", loader_)
+      .add(kProgress, progress_);
+  if (std::filesystem::exists(path(kLast)))
+    reading(path(kLast), [&](const std::string& file) { checkpoint_.load(file, device_); });
+}
+
+void Run::save() {
+  io::save_safetensors(module_->state_dict(), path(kWeights));
+  if (all_.log_losses) save_losses();
+  checkpoint_.save(path(kLast));
+}
+
+void Run::save_losses() const {
+  std::string text = "step,loss\n";
+  for (size_t i = 0; i < progress_.losses.size(); ++i)
+    text += std::to_string(i + 1) + "," + shortest(progress_.losses[i]) + "\n";
+  io::write_file(path(kLosses), text);
+}
+
+double Run::seconds_since_counted() {
+  const Clock::time_point now = Clock::now();
+  return std::chrono::duration<double>(now - std::exchange(counted_, now)).count();
+}
+
+bool Run::train(Display& display, const std::function<void()>& after_epoch) {
+  counted_ = Clock::now();
+  if (all_.epochs == 0) save();
+  while (static_cast<int64_t>(progress_.epochs.size()) < all_.epochs) {
+    const bool whole = train_epoch(display);
+    const double seconds = seconds_since_counted();
+    progress_.epoch_seconds += seconds;
+    progress_.run_seconds += seconds;
+    if (!whole) {
+      save();
+      return false;
+    }
+    end_epoch(display);
+    after_epoch();
+    progress_.run_seconds += seconds_since_counted();
+  }
+  return true;
+}
+
+bool Run::train_epoch(Display& display) {
+  correct_ = full({}, progress_.correct, TensorOptions(kLong).device(device_));
+  for (const data::Example<>& batch : *loader_) {
+    step(batch);
+    const bool stop = interrupted();
+    if (!stop && !display.is_due()) continue;
+    progress_.correct = correct_.item<int64_t>();
+    display.show(moment());
+    if (stop) return false;
+  }
+  progress_.correct = correct_.item<int64_t>();
+  return true;
+}
+
+void Run::step(const data::Example<>& batch) {
+  const Tensor images = batch.data.to(device_), labels = batch.target.to(device_);
+  const Tensor scores = model_.forward(images);
+  const Tensor loss = cross_entropy_loss(scores, labels);
+  optimizer_->zero_grad();
+  loss.backward();
+  ++progress_.step;
+  ++progress_.batches;
+  const double value = loss.item<double>();
+  if (!std::isfinite(value)) fail_not_finite(value);
+  optimizer_->step();
+  correct_ += scores.argmax(1).eq(labels).sum();
+  progress_.seen += images.size(0);
+  progress_.loss_sum += value * static_cast<double>(images.size(0));
+  if (all_.log_losses) progress_.losses.push_back(value);
+}
+
+double Run::test_accuracy() {
+  const NoGradGuard no_grad;
+  module_->eval();
+  const Images& test = images_.test;
+  Tensor correct = zeros({}, TensorOptions(kLong).device(device_));
+  for (int64_t start = 0; start < test.count(); start += kTestBatch) {
+    const int64_t size = std::min(kTestBatch, test.count() - start);
+    const Tensor scores = model_.forward(test.images().narrow(0, start, size).to(device_));
+    correct += scores.argmax(1).eq(test.labels().narrow(0, start, size).to(device_)).sum();
+  }
+  module_->train();
+  return static_cast<double>(correct.item<int64_t>()) / static_cast<double>(test.count());
+}
+
+void Run::end_epoch(Display& display) {
+  const double best = best_of(progress_.epochs), accuracy = test_accuracy();
+  const double rate = static_cast<double>(progress_.seen) / progress_.epoch_seconds;
+  progress_.run_seconds += seconds_since_counted();
+  progress_.end_epoch(accuracy);
+  const EpochResult& epoch = progress_.epochs.back();
+  display.line(epoch_title(progress_.epochs.size()) + "  loss " + fixed(epoch.loss, 4) +
+               "  accuracy " + fixed(epoch.accuracy, 4) + "  test accuracy " +
+               fixed(epoch.test_accuracy, 4) + "  " + duration_text(epoch.epoch_duration) + "  " +
+               with_commas(std::llround(rate)) + " samples/s");
+  if (accuracy > best) checkpoint_.save(path(kBest));
+  save();
+}
+
+std::string Run::epoch_title(size_t epoch) const {
+  return title_ + "epoch " + std::to_string(epoch) + "/" + std::to_string(all_.epochs);
+}
+
+Display::Moment Run::moment() const {
+  const auto seen = static_cast<double>(progress_.seen);
+  const std::chrono::duration<double> going = Clock::now() - counted_;
+  const double rate = seen / (progress_.epoch_seconds + going.count());
+  const int64_t count = images_.train.count(), epoch = int64_t(progress_.epochs.size()) + 1;
+  const int64_t left = count - progress_.seen + (all_.epochs - epoch) * count;
+  return {epoch_title(size_t(epoch)),
+          progress_.seen,
+          count,
+          progress_.loss_sum / seen,
+          static_cast<double>(progress_.correct) / seen,
+          rate,
+          static_cast<double>(left) / rate};
+}
+
+void Run::fail_not_finite(double loss) const {
+  const std::string where = detail::str(
+      "the loss became ", std::isnan(loss) ? "nan" : "infinite", " at step ", progress_.step, " (",
+      epoch_title(progress_.epochs.size() + 1), ", batch ", progress_.batches, "): ");
+  const auto named = module_->named_parameters();
+  for (const auto& parameter : named)
+    HEARTH_CHECK(all_finite(parameter.value()), where, "'", parameter.key(),
+                 "' is the first parameter with a value that is not finite. Try a smaller --lr.");
+  for (const auto& parameter : named)
+    HEARTH_CHECK(
+        !parameter.value().grad().defined() || all_finite(parameter.value().grad()), where, "'",
+        parameter.key(),
+        "' is the first parameter with a gradient that is not finite. Try a smaller --lr.");
+  detail::fail<Error>(where, "all parameters and gradients are finite");
+}
+
+}  // namespace hearth::app

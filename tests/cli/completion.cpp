@@ -1,0 +1,122 @@
+#include "apps/hearth/completion.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "apps/hearth/choices.h"
+#include "program.h"
+#include "tests/support/files.h"
+
+namespace hearth::testing {
+
+namespace {
+
+/// A program with everything that completion tells apart.
+struct Sample {
+  CLI::App app{"A sample", "sample"};
+  std::string model, folder, text, shape;
+  std::vector<std::string> kinds;
+  bool quiet = false;
+
+  Sample() {
+    CLI::App* train = app.add_subcommand("train", "Train: what's [best]");
+    train->add_option("--model", model, "The model")->check(app::one_of("model", {"mlp", "lenet"}));
+    train->add_option("--kind", kinds, "Kinds")
+        ->delimiter(',')
+        ->check(app::one_of("kind", {"red", "green"}));
+    train->add_option("--out", folder, "A folder")->type_name("FOLDER");
+    train->add_option("--text", text, "Anything");
+    train->add_flag("--quiet", quiet, "Say nothing");
+    CLI::App* shape_of = app.add_subcommand("shape", "Shapes");
+    shape_of->add_option("shape", shape, "Which")->check(app::one_of("shape", {"round", "square"}));
+  }
+};
+
+bool has_program(const std::string& name) {
+  return std::system(("command -v " + name + " >/dev/null 2>&1").c_str()) == 0;
+}
+
+std::string output_of(const std::string& command) {
+  std::FILE* pipe = popen(command.c_str(), "r");
+  std::string output;
+  for (int letter; (letter = std::fgetc(pipe)) != EOF;) output += char(letter);
+  EXPECT_EQ(pclose(pipe), 0) << command << "\n" << output;
+  return output;
+}
+
+/// What bash offers after these words, the last of which is being typed.
+std::string offered_by_bash(const std::string& words) {
+  const TempFolder folder;
+  write_bytes(folder.path("data.bin"), "");
+  write_bytes(folder.path("script"), app::completion_script(Sample().app, "bash"));
+  write_bytes(folder.path("ask"), "source ./script\nCOMP_WORDS=(" + words +
+                                      ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_sample\n"
+                                      "echo \"${COMPREPLY[*]}\"\n");
+  const std::string answer = output_of("cd " + folder.str() + " && bash ask 2>&1");
+  return answer.substr(0, answer.size() - 1);
+}
+
+TEST(Completion, BashOffersCommandsFlagsAndValues) {
+  EXPECT_EQ(offered_by_bash("sample ''"), "train shape --help");
+  EXPECT_EQ(offered_by_bash("sample tr"), "train");
+  EXPECT_EQ(offered_by_bash("sample train --"), "--help --model --kind --out --text --quiet");
+  EXPECT_EQ(offered_by_bash("sample train --quiet --mo"), "--model");
+  EXPECT_EQ(offered_by_bash("sample train --model ''"), "mlp lenet");
+  EXPECT_EQ(offered_by_bash("sample train --model le"), "lenet");
+  EXPECT_EQ(offered_by_bash("sample shape ''"), "round square --help");
+  EXPECT_EQ(offered_by_bash("sample shape s"), "square");
+}
+
+TEST(Completion, BashTakesFlagsWithEqualSigns) {
+  EXPECT_EQ(offered_by_bash("sample train --model ="), "mlp lenet");
+  EXPECT_EQ(offered_by_bash("sample train --model = m"), "mlp");
+}
+
+TEST(Completion, BashGoesOnInAList) {
+  EXPECT_EQ(offered_by_bash("sample train --kind red,g"), "red,green");
+  EXPECT_EQ(offered_by_bash("sample train --model mlp,l"), "");
+}
+
+TEST(Completion, BashOffersFilesOnlyWherePathsAreMeant) {
+  EXPECT_EQ(offered_by_bash("sample train --out d"), "data.bin");
+  EXPECT_EQ(offered_by_bash("sample train --text d"), "");
+  EXPECT_EQ(offered_by_bash("sample wrong d"), "");
+}
+
+TEST(Completion, FishOffersTheSame) {
+  if (!has_program("fish")) GTEST_SKIP() << "fish is not here";
+  const TempFolder folder;
+  write_bytes(folder.path("script"), app::completion_script(Sample().app, "fish"));
+  const auto offered = [&](const std::string& line) {
+    return output_of("cd " + folder.str() + " && HOME=$PWD fish -c 'source script; complete -C \"" +
+                     line + "\"'");
+  };
+  EXPECT_EQ(offered("sample "), "shape\tShapes\ntrain\tTrain: what's [best]\n");
+  EXPECT_EQ(offered("sample train --m"), "--model\tThe model\n");
+  EXPECT_EQ(offered("sample train --model le"), "lenet\tThe model\n");
+  EXPECT_EQ(offered("sample shape r"), "round\tWhich\n");
+}
+
+TEST(Completion, ZshCanReadItsScript) {
+  if (!has_program("zsh")) GTEST_SKIP() << "zsh is not here";
+  const TempFolder folder;
+  const std::string script = app::completion_script(Sample().app, "zsh");
+  EXPECT_EQ(script.find("#compdef sample\n"), 0);
+  EXPECT_NE(script.find(R"('train:Train\: what'\''s [best]')"), std::string::npos) << script;
+  EXPECT_NE(script.find("'--kind[Kinds]:TEXT:_values -s , TEXT red green'"), std::string::npos);
+  write_bytes(folder.path("script"), script);
+  output_of("zsh -n " + folder.path("script"));
+}
+
+TEST(Completion, TheProgramPrintsAScriptOfItsOwnCommands) {
+  const Ran ran = run({"completion", "bash"});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  for (const char* part :
+       {"complete -F _hearth hearth\n", "'bench --size')", " completion ", "train"})
+    EXPECT_NE(ran.out.find(part), std::string::npos) << ran.out;
+}
+
+}  // namespace
+
+}  // namespace hearth::testing

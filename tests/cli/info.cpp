@@ -1,0 +1,58 @@
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "hearth/about.h"
+#include "hearth/threads.h"
+#include "program.h"
+
+namespace hearth::testing {
+
+namespace {
+
+using Json = nlohmann::json;
+const std::string kNoGpus = "HEARTH_SIM_GPUS";
+
+TEST(Info, JsonSaysWhatTheLibrarySays) {
+  const Ran ran = run({"info", "--json"}, {kNoGpus, "OMP_NUM_THREADS=1"});
+  ASSERT_EQ(ran.status, 0) << ran.err;
+  const Json json = Json::parse(ran.out);
+  const About facts = about();
+  EXPECT_EQ(json["version"], facts.version);
+  EXPECT_EQ(json["cpu"]["name"], facts.processor);
+  EXPECT_EQ(json["cpu"]["features"], facts.features);
+  EXPECT_EQ(json["cpu"]["instruction_set"], facts.instruction_set);
+  EXPECT_EQ(json["cpu"]["cores"], facts.cores);
+  EXPECT_EQ(json["cpu"]["threads"], 1);
+  EXPECT_EQ(json["cpu"]["memory_total"], facts.memory_total);
+  EXPECT_TRUE(json["libraries"].contains("oneDNN"));
+  EXPECT_TRUE(json["libraries"].contains("zlib"));
+}
+
+TEST(Info, SimulatedGpusSayThatTheyAre) {
+  const std::vector<std::string> two{"HEARTH_SIM_GPUS=2", "HEARTH_SIM_GPU_MEMORY=1073741824"};
+  const Json cuda = Json::parse(run({"info", "--json"}, two).out)["cuda"];
+  EXPECT_EQ(cuda["available"], true);
+  ASSERT_EQ(cuda["devices"].size(), 2);
+  EXPECT_EQ(cuda["devices"][1]["name"], "Simulated GPU 1");
+  EXPECT_EQ(cuda["devices"][1]["simulated"], true);
+  EXPECT_EQ(cuda["devices"][1]["capability"], nullptr);
+  EXPECT_EQ(cuda["devices"][1]["memory_total"], 1073741824);
+  EXPECT_FALSE(cuda.contains("why_not"));
+  const std::string text = run({"info"}, two).out;
+  EXPECT_NE(text.find("cuda:1     Simulated GPU 1, 1.0 GiB, 1.0 GiB free\n"), std::string::npos)
+      << text;
+}
+
+TEST(Info, WithoutGpusItSaysWhy) {
+  const Json cuda = Json::parse(run({"info", "--json"}, {kNoGpus}).out)["cuda"];
+  if (cuda["available"]) GTEST_SKIP() << "this machine has a GPU";
+  const std::string why = cuda["why_not"];
+  EXPECT_FALSE(why.empty());
+  const std::string text = run({"info"}, {kNoGpus}).out;
+  EXPECT_NE(text.find("CUDA       off: " + why), std::string::npos) << text;
+}
+
+}  // namespace
+
+}  // namespace hearth::testing

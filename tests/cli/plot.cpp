@@ -1,0 +1,195 @@
+#include "apps/hearth/plot.h"
+
+#include <gtest/gtest.h>
+#include <png.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "tests/support/files.h"
+
+namespace hearth::app {
+
+namespace {
+
+using testing::bytes_of;
+using testing::TempFolder;
+
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr unsigned kBlue = 0x0072b2, kOrange = 0xd55e00;
+
+/// A PNG file's pixels as libpng reads them.
+struct Picture {
+  explicit Picture(const std::vector<Chart>& charts) {
+    const TempFolder folder;
+    write_png(folder.path("plot.png"), charts);
+    const std::string bytes = bytes_of(folder.path("plot.png"));
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    EXPECT_TRUE(png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()));
+    image.format = PNG_FORMAT_RGB;
+    width = int(image.width);
+    height = int(image.height);
+    rgb.resize(PNG_IMAGE_SIZE(image));
+    EXPECT_TRUE(png_image_finish_read(&image, nullptr, rgb.data(), 0, nullptr)) << image.message;
+  }
+
+  unsigned at(int x, int y) const {
+    const uint8_t* p = &rgb[(size_t(y) * width + x) * 3];
+    return unsigned(p[0]) << 16 | unsigned(p[1]) << 8 | p[2];
+  }
+
+  int width = 0, height = 0;
+  std::vector<uint8_t> rgb;
+};
+
+/// Where a colour is above the legend.
+struct Found {
+  Found(const Picture& picture, unsigned color, int bottom = 700) {
+    for (int x = 0; x < picture.width; ++x)
+      for (int y = 0; y < std::min(bottom, picture.height); ++y)
+        if (picture.at(x, y) == color) {
+          left = std::min(left, x);
+          right = std::max(right, x);
+          top = std::min(top, y);
+          low = std::max(low, y);
+          ++count;
+          columns.resize(size_t(picture.width));
+          columns[size_t(x)].push_back(y);
+        }
+  }
+
+  double row_in(int column) const {
+    double sum = 0;
+    for (const int y : columns[size_t(column)]) sum += y;
+    return sum / double(columns[size_t(column)].size());
+  }
+
+  int left = 1 << 20, right = -1, top = 1 << 20, low = -1, count = 0;
+  std::vector<std::vector<int>> columns;
+};
+
+std::vector<Chart> one_chart(std::vector<Series> series) {
+  return {{"Title", "x", "y", std::move(series)}};
+}
+
+TEST(Plot, ChartsStandSideBySide) {
+  const Picture one(one_chart({})), three({3, Chart{"a", "x", "y", {}}});
+  EXPECT_EQ(three.width, 3 * one.width);
+  EXPECT_EQ(three.height, one.height);
+  const Picture with_legend(one_chart({{"name", {1}, {1}}}));
+  EXPECT_GT(with_legend.height, one.height);
+}
+
+TEST(Plot, ALineIsStraightAndGoesUp) {
+  const Picture picture(one_chart({{"", {0, 1, 2}, {5, 6, 7}}}));
+  const Found line(picture, kBlue);
+  ASSERT_GT(line.right - line.left, picture.width / 2);
+  EXPECT_GT(line.low - line.top, picture.height / 2);
+  const double first = line.row_in(line.left + 20), last = line.row_in(line.right - 20);
+  EXPECT_GT(first, last + picture.height / 2.0);
+  for (int part = 1; part < 8; ++part) {
+    const int column = line.left + 20 + (line.right - line.left - 40) * part / 8;
+    const double share = double(column - line.left - 20) / (line.right - line.left - 40);
+    EXPECT_NEAR(line.row_in(column), first + (last - first) * share, 2);
+  }
+}
+
+TEST(Plot, EdgesAreSmooth) {
+  const Picture picture(one_chart({{"", {0, 1}, {0, 0.1}}}));
+  std::vector<unsigned> shades;
+  for (int x = 200; x < picture.width - 100; ++x)
+    for (int y = 100; y < 600; ++y) {
+      const unsigned color = picture.at(x, y), red = color >> 16, blue = color & 255;
+      if (blue > red) shades.push_back(red);
+    }
+  std::sort(shades.begin(), shades.end());
+  shades.erase(std::unique(shades.begin(), shades.end()), shades.end());
+  EXPECT_GT(shades.size(), 20);
+}
+
+TEST(Plot, WhatIsNotFiniteIsAGap) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  for (const double hole : {kNaN, infinity, -infinity}) {
+    const Found line(Picture(one_chart({{"", {0, 1, 2, 3, 4, 5}, {1, 1, hole, hole, 1, 1}}})),
+                     kBlue);
+    int empty = 0;
+    for (int x = line.left; x <= line.right; ++x) empty += line.columns[size_t(x)].empty();
+    EXPECT_NEAR(empty, 0.6 * (line.right - line.left), 30);
+  }
+}
+
+TEST(Plot, OnePointIsADot) {
+  const Found alone(Picture(one_chart({{"", {3}, {0.5}}})), kBlue);
+  EXPECT_GT(alone.count, 50);
+  EXPECT_NEAR(alone.right - alone.left, alone.low - alone.top, 1);
+  EXPECT_LT(alone.right - alone.left, 16);
+  std::vector<double> x(100), y(100, kNaN);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = double(i);
+  y[50] = 1;
+  EXPECT_EQ(Found(Picture(one_chart({{"", x, y}})), kBlue).count, alone.count);
+}
+
+TEST(Plot, SeriesHaveColoursAndTheLegendShowsThem) {
+  const Picture picture(one_chart({{"first", {0, 1}, {0, 1}}, {"second", {0, 1}, {1, 0}}}));
+  for (const unsigned color : {kBlue, kOrange}) {
+    const Found in_plot(picture, color), in_all(picture, color, picture.height);
+    EXPECT_GT(in_plot.count, 500);
+    EXPECT_GT(in_all.count, in_plot.count + 100);
+    EXPECT_GT(in_all.low, 740);
+  }
+}
+
+TEST(Plot, TheEighthSeriesIsDashedInTheFirstColour) {
+  std::vector<Series> series;
+  for (int i = 0; i < 8; ++i) {
+    Series line;
+    for (int x = 0; x < 100; ++x) {
+      line.x.push_back(x);
+      line.y.push_back(i);
+    }
+    series.push_back(line);
+  }
+  const Found both(Picture(one_chart(series)), kBlue);
+  int with_one = 0, with_both = 0;
+  for (int x = both.left + 20; x < both.right - 20; ++x) {
+    const auto& rows = both.columns[size_t(x)];
+    const bool is_dash = rows.back() - rows.front() > 100;
+    ++(is_dash ? with_both : with_one);
+  }
+  EXPECT_GT(with_both, 300);
+  EXPECT_GT(with_one, 200);
+}
+
+TEST(Plot, AnEmptyChartHasItsAxes) {
+  const Picture picture(one_chart({{"nothing", {}, {}}, {"no number", {1, 2}, {kNaN, kNaN}}}));
+  const Found frame(picture, 0x6e6e6e);
+  EXPECT_GT(frame.right - frame.left, picture.width / 2);
+  EXPECT_GT(frame.low - frame.top, picture.height / 2);
+  EXPECT_EQ(Found(picture, kBlue).count, 0);
+}
+
+TEST(Plot, HugeTinyAndEqualValues) {
+  for (const double value : {0.0, 1e-300, 1e299, -1e299, 1e308, 12345.678}) {
+    const Picture picture(one_chart({{"", {value, value}, {value, value}}}));
+    EXPECT_EQ(Found(picture, kBlue).count > 0, value != 1e308) << value;
+  }
+}
+
+TEST(Plot, BadInputLeavesTheOldFile) {
+  const TempFolder folder;
+  const std::string path = folder.path("plot.png");
+  testing::write_bytes(path, "old");
+  EXPECT_ERROR(write_png(path, {}), "there are no charts");
+  EXPECT_ERROR(write_png(path, one_chart({{"a", {1, 2}, {1}}})), "'a' has 2 x and 1 y");
+  EXPECT_ERROR(write_png(folder.path("none/plot.png"), one_chart({})), "none/plot.png");
+  EXPECT_EQ(bytes_of(path), "old");
+  write_png(path, one_chart({}));
+  EXPECT_EQ(bytes_of(path).substr(1, 3), "PNG");
+  EXPECT_EQ(folder.count(), 1);
+}
+
+}  // namespace
+
+}  // namespace hearth::app

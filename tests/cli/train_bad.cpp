@@ -1,0 +1,149 @@
+// What hearth train says of bad input, and that nothing is lost.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <filesystem>
+
+#include "tests/cli/train_support.h"
+
+namespace hearth::testing {
+namespace {
+
+/// Fails with the code, and says the text on standard error.
+void expect_failure(const Ran& ran, int status, const std::string& text) {
+  EXPECT_EQ(ran.status, status) << ran.err;
+  EXPECT_EQ(ran.err.find("hearth: "), 0U) << ran.err;
+  EXPECT_NE(ran.err.find(text), std::string::npos) << ran.err;
+}
+
+TEST(TrainBad, ValuesAreNamedAndNearOnesOffered) {
+  expect_failure(train({"--model", "seed-cn"}), 2, "did you mean 'seed-cnn'?");
+  expect_failure(train({"--optimizer", "adma"}), 2, "did you mean 'adam'?");
+  expect_failure(train({"--device", "cud"}), 2, "did you mean 'cuda'?");
+  expect_failure(run({"train", "--data", "fashion-mnits"}), 2, "did you mean 'fashion-mnist'?");
+  expect_failure(train({"--bach-size", "3"}), 2, "did you mean '--batch-size'?");
+  expect_failure(train({"--lr", ".1,-1"}), 2, "--lr: expected a number above 0, not '-1'");
+  expect_failure(train({"--batch-size", "0"}), 2, "'0' is not a whole number of at least 1");
+  expect_failure(train({"--resume", "x", "--seed", "3"}), 2, "only --epochs may change");
+  expect_failure(train({"--device", "cuda:1"}, {"HEARTH_SIM_GPUS=1"}), 1,
+                 "there is no device 'cuda:1': the number of GPUs is 1");
+}
+
+TEST(TrainBad, ConfigFilesAreToldByLine) {
+  const TempFolder folder;
+  const std::string path = folder.path("x.toml");
+  const auto fails = [&](const std::string& text, int status, const std::string& says) {
+    write_bytes(path, text);
+    expect_failure(run({"train", "--config", path}), status, says);
+  };
+  fails("lr = 0.1\nepoch = 3\n", 2, "x.toml:2: unknown setting 'epoch'; did you mean 'epochs'?");
+  fails("\nmodel = \"mpl\"\n", 2, "x.toml:2: --model: unknown model 'mpl'; did you mean 'mlp'?");
+  fails("epochs = [1, 2]\n", 2, "x.toml:1: 'epochs' takes one value");
+  fails("lr = [[1]]\n", 2, "x.toml:1: expected a number, string, bool or a list of them");
+  fails("resume = \"x\"\n", 2, "unknown setting 'resume'");
+  fails("lr = [0.1\n", 1, "x.toml': line 1, column");
+  expect_failure(run({"train", "--config", folder.path("no.toml")}), 1, "there is no such file");
+}
+
+TEST(TrainBad, FoldersThatCannotBeUsed) {
+  const TempFolder folder;
+  const std::string file = folder.path("file"), out = folder.path("out");
+  write_bytes(file, "");
+  expect_failure(train({"--out", file + "/x"}), 1, "cannot make the folder '" + file + "/x'");
+  expect_failure(train({"--resume", out}), 2, "only --epochs may change");
+  expect_failure(run({"train", "--resume", out}), 1, "holds no run to go on with");
+  ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
+  const std::string results = bytes_of(out + "/results.csv");
+  expect_failure(train({"--out", out}), 1, "holds a run already");
+  EXPECT_EQ(bytes_of(out + "/results.csv"), results);
+  expect_failure(run({"train", "--data", folder.str()}), 1,
+                 "train-images-idx3-ubyte: neither it nor train-images-idx3-ubyte.gz is there");
+}
+
+/// While one lives, no file may grow beyond so many bytes, as on a full disk.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    getrlimit(RLIMIT_FSIZE, &old_);
+    const rlimit limit{bytes, old_.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &old_); }
+
+ private:
+  rlimit old_{};
+};
+
+TEST(TrainBad, FullDiskLeavesTheOldFilesWhole) {
+  const TempFolder folder;
+  const std::string out = folder.path("out"), last = out + "/run-1/last.ckpt";
+  ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
+  const std::string before = bytes_of(last), results = bytes_of(out + "/results.csv");
+  const auto files = [&] {
+    using Iterator = std::filesystem::recursive_directory_iterator;
+    return std::distance(Iterator(out), Iterator());
+  };
+  const auto count = files();
+  {
+    const FileSizeLimit limit(200 << 10);
+    const Ran ran = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
+    expect_failure(ran, 1,
+                   "File too large\nWhat was saved can go on: hearth train --resume " + out);
+  }
+  EXPECT_EQ(bytes_of(last), before);
+  EXPECT_EQ(bytes_of(out + "/results.csv"), results);
+  EXPECT_EQ(files(), count);
+  ASSERT_EQ(run({"train", "--resume", out}, kOneThread).status, 0);
+  EXPECT_EQ(rows_of(out).size(), 2U);
+}
+
+TEST(TrainBad, LossThatIsNoNumberStopsAndNamesTheParameter) {
+  const TempFolder folder;
+  const Ran ran = train({"--out", folder.path("out"), "--optimizer", "sgd", "--lr", "1e20",
+                         "--limit", "300", "--model", "mlp"});
+  expect_failure(ran, 1, "the loss became ");
+  EXPECT_NE(ran.err.find(" at step 2 (epoch 1/5, batch 2): 'fc1.weight' is the first parameter "),
+            std::string::npos)
+      << ran.err;
+}
+
+TEST(TrainBad, CorruptCheckpoints) {
+  const TempFolder folder;
+  const std::string out = folder.path("out"), last = out + "/run-1/last.ckpt";
+  ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
+  const std::string whole = bytes_of(last);
+  const std::vector<std::string> more{"train", "--resume", out, "--epochs", "2"};
+  write_bytes(last, whole.substr(0, whole.size() - 1000));
+  expect_failure(run(more), 1, "cannot read '" + last + "': at byte ");
+  write_bytes(last, "no checkpoint at all");
+  expect_failure(run(more), 1, "cannot read '" + last + "': at byte 0: expected the header's");
+  write_bytes(last, bytes_of(out + "/run-1/weights.safetensors"));
+  expect_failure(run(more), 1, "while reading the checkpoint '" + last + "'");
+  write_bytes(last, whole);
+  EXPECT_EQ(run(more, kOneThread).status, 0);
+}
+
+/// A file in MNIST's format.
+std::string idx(const std::vector<unsigned char>& sizes, size_t bytes) {
+  std::string text{'\0', '\0', '\x08', static_cast<char>(sizes.size())};
+  for (const unsigned char size : sizes) text += std::string(3, '\0') + static_cast<char>(size);
+  return text + std::string(bytes, '\x01');
+}
+
+TEST(TrainBad, ImagesOfAnotherSizeNameTheModule) {
+  const TempFolder folder;
+  for (const std::string set : {"train", "t10k"}) {
+    write_bytes(folder.path(set + "-images-idx3-ubyte"), idx({5, 32, 32}, 5 * 32 * 32));
+    write_bytes(folder.path(set + "-labels-idx1-ubyte"), idx({5}, 5));
+  }
+  const Ran ran = run({"train", "--data", folder.str(), "--out", folder.path("cnn")});
+  expect_failure(ran, 1, "mat1 and mat2 shapes cannot be multiplied (5x300 and 192x120)");
+  EXPECT_NE(ran.err.find("fc1"), std::string::npos) << ran.err;
+  // The other models do not mind the size.
+  EXPECT_EQ(
+      run({"train", "--data", folder.str(), "--out", folder.path("mlp"), "--model", "mlp"}).status,
+      0);
+}
+
+}  // namespace
+}  // namespace hearth::testing

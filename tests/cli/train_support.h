@@ -1,0 +1,66 @@
+// Small runs of `hearth train` and what they leave behind.
+#pragma once
+
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "tests/cli/program.h"
+#include "tests/support/files.h"
+
+namespace hearth::testing {
+
+/// So that tests beside others do not wait for threads that have no processor.
+inline const std::vector<std::string> kOneThread{"OMP_NUM_THREADS=1"};
+
+/// Trains on synthetic images.
+inline Ran train(const std::vector<std::string>& arguments,
+                 std::vector<std::string> environment = {}) {
+  std::vector<std::string> line{"train", "--data", "synthetic"};
+  line.insert(line.end(), arguments.begin(), arguments.end());
+  environment.insert(environment.end(), kOneThread.begin(), kOneThread.end());
+  return run(line, environment);
+}
+
+/// By the columns' names.
+using Row = std::map<std::string, std::string>;
+
+inline std::vector<std::string> cells_of(const std::string& line) {
+  std::vector<std::string> cells;
+  std::istringstream text(line);
+  for (std::string cell; std::getline(text, cell, ',');) cells.push_back(cell);
+  return cells;
+}
+
+inline std::vector<Row> rows_of_csv(const std::string& path) {
+  std::istringstream text(bytes_of(path));
+  std::string line;
+  std::getline(text, line);
+  const std::vector<std::string> names = cells_of(line);
+  std::vector<Row> rows;
+  while (std::getline(text, line)) {
+    const std::vector<std::string> cells = cells_of(line);
+    Row& row = rows.emplace_back();
+    for (size_t i = 0; i < cells.size() && i < names.size(); ++i) row[names[i]] = cells[i];
+  }
+  return rows;
+}
+
+/// The table in a run's folder.
+inline std::vector<Row> rows_of(const std::string& out) {
+  return rows_of_csv(out + "/results.csv");
+}
+
+/// The same without durations.
+inline std::vector<Row> results_of(const std::string& out) {
+  std::vector<Row> rows = rows_of(out);
+  for (Row& row : rows) row.erase("epoch duration"), row.erase("run duration");
+  return rows;
+}
+
+inline double number(const Row& row, const std::string& column) {
+  return std::stod(row.at(column));
+}
+
+}  // namespace hearth::testing
