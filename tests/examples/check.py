@@ -3,8 +3,8 @@
 what it prints.
 
 A line of the expected file is what the program prints, a run of spaces standing for any other.
-In it, {number}, {int}, {word} and {any} stand for one of these.
-    ...            any lines, or none
+In it, {number}, {int}, {word} and {any} stand for one of these, and {~1.5} for a number near 1.5
+(to 1e-4, relative or, below 1, absolute).
     cpu| line      only where there is no GPU
     gpu| line      only where there are two simulated GPUs
     $ arguments    what the program is given: {scratch} is a folder of the run's own, {mnist} one with
@@ -18,6 +18,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from itertools import zip_longest
 from pathlib import Path
 
 import mnist_files
@@ -29,6 +30,8 @@ PATTERNS = {
     "{word}": r"\S+",
     "{any}": r".*",
 }
+PLACEHOLDER = re.compile(r"(\{(?:number|int|word|any|~[^}]*)\})")
+TOLERANCE = 1e-4
 DEVICES = {"cpu": {}, "gpu": {"HEARTH_SIM_GPUS": "2"}}
 
 
@@ -52,27 +55,21 @@ def expectation(file, device):
     return arguments, lines
 
 
-def line_pattern(line):
-    parts = re.split("(" + "|".join(map(re.escape, PATTERNS)) + ")", line.rstrip())
-    escaped = (PATTERNS.get(part) or re.sub(r"(\\ |\\?\t)+", r"\\s+", re.escape(part))
-               for part in parts)
-    return re.compile("".join(escaped) + r"\s*")
+def fits(expected, line):
+    """Whether the line is one that the expected line stands for."""
+    near = []
 
+    def pattern_of(part):
+        if part.startswith("{~"):
+            near.append(float(part[2:-1]))
+            return f"({PATTERNS['{number}']})"
+        return PATTERNS.get(part) or re.sub(r"(\\ |\\?\t)+", r"\\s+", re.escape(part))
 
-def first_difference(expected, printed):
-    """The numbers of the first lines that do not fit, or None."""
-    wanted, had = 0, 0
-    while wanted < len(expected):
-        if expected[wanted] == "...":
-            rest = expected[wanted + 1:]
-            starts = range(had, len(printed) + 1)
-            if any(first_difference(rest, printed[start:]) is None for start in starts):
-                return None
-            return wanted, had
-        if had == len(printed) or not line_pattern(expected[wanted]).fullmatch(printed[had]):
-            return wanted, had
-        wanted, had = wanted + 1, had + 1
-    return None if had == len(printed) else (wanted, had)
+    parts = PLACEHOLDER.split(expected.rstrip())
+    match = re.fullmatch("".join(map(pattern_of, parts)) + r"\s*", line)
+    return match is not None and all(
+        abs(float(printed) - wanted) <= TOLERANCE * max(1, abs(wanted))
+        for printed, wanted in zip(match.groups(), near))
 
 
 def complaint(program, file, device):
@@ -87,10 +84,10 @@ def complaint(program, file, device):
                              text=True, timeout=TIMEOUT_S)
     printed = run.stdout.replace(scratch, "{scratch}").splitlines()
     status = 1 if expected and expected[-1].startswith("hearth: ") else 0
-    if difference := first_difference(expected, printed):
-        line = lambda lines, number: lines[number] if number < len(lines) else "(the end)"
-        return (f"line {difference[1] + 1}\n  expected: {line(expected, difference[0])}\n"
-                f"  printed:  {line(printed, difference[1])}\nIt printed:\n{run.stdout}")
+    for number, (wanted, line) in enumerate(zip_longest(expected, printed), 1):
+        if wanted is None or line is None or not fits(wanted, line):
+            return (f"line {number}\n  expected: {'(the end)' if wanted is None else wanted}\n"
+                    f"  printed:  {'(the end)' if line is None else line}\nIt printed:\n{run.stdout}")
     if run.returncode != status:
         return f"exit code {run.returncode}, not {status}; it printed:\n{run.stdout}"
     return None
