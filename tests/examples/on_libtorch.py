@@ -21,8 +21,8 @@ ARGUMENTS = {"mnist": ["mnist", "2", "60"]}
 
 
 def compile_with(torch, *arguments):
-    subprocess.run(["g++", "-std=c++20", "-O0", f"-I{torch}/include",
-                    f"-I{torch}/include/torch/csrc/api/include", *arguments], check=True)
+    subprocess.run(["g++", "-std=c++20", "-O0", "-isystem", f"{torch}/include", "-isystem",
+                    f"{torch}/include/torch/csrc/api/include", *arguments], check=True)
 
 
 def precompile(torch, header):
