@@ -90,7 +90,7 @@ int main(int argc, char* argv[]) {
                            .map(torch::data::transforms::Normalize<>(0.1307, 0.3081))
                            .map(torch::data::transforms::Stack<>());
   auto train_loader = torch::data::make_data_loader<torch::data::samplers::SequentialSampler>(
-      std::move(train_dataset), torch::data::DataLoaderOptions().batch_size(64).workers(1));
+      std::move(train_dataset), torch::data::DataLoaderOptions().batch_size(64));
 
   auto test_dataset =
       torch::data::datasets::MNIST(folder, torch::data::datasets::MNIST::Mode::kTest)
