@@ -42,7 +42,7 @@ MAY_INCLUDE = {
     "data": {PUBLIC, "core"},
     "umbrella": {PUBLIC},
     "compat": {PUBLIC},
-    "programs": {PUBLIC},
+    "programs": {PUBLIC, "compat"},
 }
 
 # Kernels take Views: no layer below autograd's may see these, although they are the core's.

@@ -1,0 +1,61 @@
+// Saving and loading: tensors, a model, files for Python, and a training run that goes on.
+#include <hearth/hearth.h>
+
+#include <iostream>
+
+using namespace hearth;
+
+namespace {
+
+double train(nn::Linear& model, optim::Optimizer& optimizer, int steps) {
+  const Tensor x = eye(3), y = arange(3, kFloat).unsqueeze(1);
+  double last = 0;
+  for (int i = 0; i < steps; ++i) {
+    optimizer.zero_grad();
+    Tensor loss = mse_loss(model(x), y);
+    loss.backward();
+    optimizer.step();
+    last = loss.item<double>();
+  }
+  return last;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string folder = argc > 1 ? argv[1] : ".";
+
+  // A tensor.
+  save(arange(3), folder + "/tensor.safetensors");
+  Tensor tensor;
+  load(tensor, folder + "/tensor.safetensors");
+  std::cout << tensor << '\n';
+
+  // A model's weights under their names, as Python's safetensors.torch.load_file reads them.
+  nn::Linear model(3, 1);
+  io::save_safetensors(model->state_dict(), folder + "/weights.safetensors");
+  for (const auto& [name, weights] : io::load_safetensors(folder + "/weights.safetensors"))
+    std::cout << name << ' ' << weights.sizes() << '\n';
+
+  // Everything that a run needs to go on: after a stop it is as if there had been none.
+  optim::Adam optimizer(model->parameters(), optim::AdamOptions(0.1));
+  train(model, optimizer, 10);
+  io::Checkpoint().add("model", model).add("optimizer", optimizer).save(folder + "/run.ckpt");
+  const double without_stop = train(model, optimizer, 10);
+
+  nn::Linear other(3, 1);
+  optim::Adam others_optimizer(other->parameters(), optim::AdamOptions(0.1));
+  io::Checkpoint()
+      .add("model", other)
+      .add("optimizer", others_optimizer)
+      .load(folder + "/run.ckpt");
+  std::cout << std::boolalpha << (train(other, others_optimizer, 10) == without_stop) << '\n';
+
+  // Weights for another network are refused, and the network stays as it was.
+  nn::Linear wider(4, 1);
+  try {
+    wider->load_state_dict(model->state_dict());
+  } catch (const Error& error) {
+    std::cout << error.what() << '\n';
+  }
+}

@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""check.py <program> <expected file>: runs an example without and with simulated GPUs and compares
+what it prints.
+
+A line of the expected file is what the program prints, a run of spaces standing for any other.
+In it, {number}, {int}, {word} and {any} stand for one of these, and {~1.5} for a number near 1.5
+(to 1e-4, relative or, below 1, absolute).
+    cpu| line      only where there is no GPU
+    gpu| line      only where there are two simulated GPUs
+    $ arguments    what the program is given: {scratch} is a folder of the run's own, {mnist} one with
+                   small files in MNIST's form
+If the last line begins with "hearth: ", the program must have failed, and otherwise not.
+"""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from itertools import zip_longest
+from pathlib import Path
+
+import mnist_files
+
+TIMEOUT_S = 120
+PATTERNS = {
+    "{number}": r"\s*-?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf)",
+    "{int}": r"-?\d+",
+    "{word}": r"\S+",
+    "{any}": r".*",
+}
+PLACEHOLDER = re.compile(r"(\{(?:number|int|word|any|~[^}]*)\})")
+TOLERANCE = 1e-4
+DEVICES = {"cpu": {}, "gpu": {"HEARTH_SIM_GPUS": "2"}}
+
+
+def environment(device):
+    variables = {name: value for name, value in os.environ.items()
+                 if not name.startswith(("HEARTH_SIM_", "CUDA_VISIBLE_"))}
+    return variables | DEVICES[device] | {"CUDA_VISIBLE_DEVICES": ""}
+
+
+def expectation(file, device):
+    """The arguments and the expected lines."""
+    arguments, lines = "", []
+    for line in file.read_text().splitlines():
+        if line.startswith("$ "):
+            arguments = line[2:]
+        elif match := re.match(r"(cpu|gpu)\|(?: (.*))?$", line):
+            if match[1] == device:
+                lines.append(match[2] or "")
+        else:
+            lines.append(line)
+    return arguments, lines
+
+
+def fits(expected, line):
+    """Whether the line is one that the expected line stands for."""
+    near = []
+
+    def pattern_of(part):
+        if part.startswith("{~"):
+            near.append(float(part[2:-1]))
+            return f"({PATTERNS['{number}']})"
+        return PATTERNS.get(part) or re.sub(r"(\\ |\\?\t)+", r"\\s+", re.escape(part))
+
+    parts = PLACEHOLDER.split(expected.rstrip())
+    match = re.fullmatch("".join(map(pattern_of, parts)) + r"\s*", line)
+    return match is not None and all(
+        abs(float(printed) - wanted) <= TOLERANCE * max(1, abs(wanted))
+        for printed, wanted in zip(match.groups(), near))
+
+
+def complaint(program, file, device):
+    """What is wrong with the program's run on this kind of device, or None."""
+    arguments, expected = expectation(file, device)
+    with tempfile.TemporaryDirectory(prefix="hearth-example-") as scratch:
+        if "{mnist}" in arguments:
+            mnist_files.write(Path(scratch) / "mnist")
+        arguments = arguments.format(scratch=scratch, mnist=f"{scratch}/mnist")
+        run = subprocess.run([program, *shlex.split(arguments)], env=environment(device),
+                             cwd=scratch, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                             text=True, timeout=TIMEOUT_S)
+    printed = run.stdout.replace(scratch, "{scratch}").splitlines()
+    status = 1 if expected and expected[-1].startswith("hearth: ") else 0
+    for number, (wanted, line) in enumerate(zip_longest(expected, printed), 1):
+        if wanted is None or line is None or not fits(wanted, line):
+            return (f"line {number}\n  expected: {'(the end)' if wanted is None else wanted}\n"
+                    f"  printed:  {'(the end)' if line is None else line}\nIt printed:\n{run.stdout}")
+    if run.returncode != status:
+        return f"exit code {run.returncode}, not {status}; it printed:\n{run.stdout}"
+    return None
+
+
+def main():
+    program, file = sys.argv[1], Path(sys.argv[2])
+    complaints = [(device, complaint(program, file, device)) for device in DEVICES]
+    for device, text in complaints:
+        if text:
+            print(f"{program} on {device}: {text}")
+    return any(text for _, text in complaints)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
