@@ -108,7 +108,7 @@ class Bench {
   /// There and back around every operation, or once.
   void move_often() {
     const std::string times = std::to_string(options_.repeats);
-    Measurement& result = start(times + " times 1000 x 1000 numbers", "there and back each time");
+    Measurement& result = start(times + " products of 1000 x 1000", "moved each time");
     const Tensor x = randn({1000, 1000});
     const double factor = 1.01;
     Tensor often, once;
@@ -116,7 +116,7 @@ class Bench {
       often = x;
       for (int64_t i = 0; i < options_.repeats; ++i) often = (often.to(*gpu_) * factor).cpu();
     });
-    result.instead = {"there and back once", seconds_of([&] {
+    result.instead = {"moved once", seconds_of([&] {
                         once = x.to(*gpu_);
                         for (int64_t i = 0; i < options_.repeats; ++i) once = once * factor;
                         once = once.cpu();

@@ -8,9 +8,9 @@ namespace hearth::app {
 namespace {
 
 std::string labels(const std::vector<double>& values, int most_ticks = 6) {
+  const Axis axis(values, most_ticks);
   std::string text;
-  for (const Axis::Tick& tick : Axis(values, most_ticks).ticks())
-    text += (text.empty() ? "" : " ") + tick.label;
+  for (const Axis::Tick& tick : axis.ticks()) text += (text.empty() ? "" : " ") + tick.label;
   return text;
 }
 
