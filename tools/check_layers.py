@@ -56,8 +56,8 @@ VENDORS = [
     (r"(oneapi/dnnl/)?dnnl.*|cblas\.h|lapack.*|hwy/.*", r"src/kernels/cpu/.*"),
     (r"(cuda|cublas|cudnn|curand|cusolver|cusparse|nccl|nvrtc|cub/|thrust/|cooperative_groups).*",
      r"src/kernels/cuda/.*"),
-    (r"nlohmann/.*", r"src/io/.*_json\.cpp|apps/.*\.cpp"),
-    (r"zlib\.h", r"src/io/gzip\.cpp|src/core/about\.cpp"),
+    (r"nlohmann/.*", r"(src/io/.*_json|apps/.*)\.cpp"),
+    (r"zlib\.h", r"src/io/gzip\.cpp"),
     (r"omp\.h", r"src/core/(parallel_for|threads)\.cpp"),
 ]
 FUNCTOR_STANDARD_HEADERS = {"cmath"}

@@ -1,7 +1,5 @@
 #include "hearth/about.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <fstream>
 #include <sstream>
@@ -55,7 +53,6 @@ About about() {
   result.memory_total = system_memory_total();
   result.memory_available = system_memory_available();
   result.libraries = cpu_backend().libraries();
-  result.libraries.emplace_back("zlib", zlibVersion());
   if (const Backend* gpus = cuda_backend())
     for (auto& library : gpus->libraries()) result.libraries.push_back(std::move(library));
   return result;

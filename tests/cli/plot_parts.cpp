@@ -16,8 +16,8 @@ std::string labels(const std::vector<double>& values, int most_ticks = 6) {
 
 TEST(Axis, TicksAreRound) {
   EXPECT_EQ(labels({0.13, 0.87}), "0.2 0.4 0.6 0.8");
-  EXPECT_EQ(labels({-1.5, 1.5}), "-1.0 0 1.0");
-  EXPECT_EQ(labels({0, 60000}), "0 10000 20000 30000 40000 50000 60000");
+  EXPECT_EQ(labels({-1.5, 1.5}), "-1 0 1");
+  EXPECT_EQ(labels({0, 60000}), "0 20000 40000 60000");
   EXPECT_EQ(labels({0.5, 4e7}), "0 1e+07 2e+07 3e+07 4e+07");
   EXPECT_EQ(labels({1e-7, 9e-7}), "2e-07 4e-07 6e-07 8e-07");
 }
@@ -40,7 +40,7 @@ TEST(Axis, HoldsAllValuesAndALittleMore) {
 
 TEST(Axis, OfNothingAndOfOneValue) {
   EXPECT_EQ(labels({}), "0 0.2 0.4 0.6 0.8 1.0");
-  EXPECT_DOUBLE_EQ(Axis({0.25, 0.25}, 6).share(0.25), 0.5);
+  EXPECT_NEAR(Axis({0.25, 0.25}, 6).share(0.25), 0.5, 1e-12);
 }
 
 TEST(Lettering, EveryCharacterHasStrokesInItsPlace) {

@@ -48,7 +48,7 @@ Axis::Axis(const std::vector<double>& values, int most_ticks) {
   // Equal, or so near that doubles cannot divide what is between.
   const double least = std::max(std::fabs(low), std::fabs(high)) * 1e-9;
   if (high - low <= least) {
-    const double more = low == 0 || whole ? 0.5 : std::fabs(low) / 10;
+    const double more = std::max(low == 0 || whole ? 0.5 : std::fabs(low) / 10, least);
     low -= more;
     high += more;
   }
