@@ -30,7 +30,6 @@ namespace detail {
 
 void LoaderPlace::save(serialize::OutputArchive& archive) const {
   archive.write("in_epoch", IValue(in_epoch));
-  archive.write("epoch", IValue(epoch));
   archive.write("batches", IValue(batches));
   archive.write("seed", IValue(std::bit_cast<int64_t>(seed)));
   archive.write("batch_size", IValue(batch_size));
@@ -41,7 +40,6 @@ void LoaderPlace::load(serialize::InputArchive& archive) {
   size_t saved_batch_size = 0, saved_size = 0;
   int64_t saved_seed = 0;
   archive.read("in_epoch", in_epoch);
-  archive.read("epoch", epoch);
   archive.read("batches", batches);
   archive.read("seed", saved_seed);
   archive.read("batch_size", saved_batch_size);

@@ -2,6 +2,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/data/workers.h"
+#include "hearth/operators.h"
 
 namespace hearth::data {
 
@@ -35,9 +36,10 @@ std::string message_of(const std::exception_ptr& error) {
 
 std::optional<WorkerInfo> get_worker_info() { return this_worker; }
 
-WorkerException::WorkerException(std::exception_ptr original, const std::string& where)
-    : Error(hearth::detail::str("Caught exception in DataLoader worker thread.",
-                                message_of(original), " (", where, ")")),
+WorkerException::WorkerException(std::exception_ptr original, const std::string& where,
+                                 const std::string& maker)
+    : Error(hearth::detail::str("Caught exception in ", maker, ".", message_of(original), " (",
+                                where, ")")),
       original_exception(std::move(original)),
       message(what()) {}
 WorkerException::~WorkerException() = default;
@@ -49,9 +51,7 @@ PositionGuard::~PositionGuard() {
   if (std::uncaught_exceptions() == exceptions_) position_in_batch = kNoPosition;
 }
 
-uint64_t seed_of_epoch(size_t epoch) {
-  return mix(default_generator().current_seed() ^ mix(epoch));
-}
+uint64_t draw_seed() { return static_cast<uint64_t>(empty({}, kLong).random_().item<int64_t>()); }
 
 namespace {
 
@@ -81,6 +81,14 @@ void Job::run(size_t worker, size_t workers) noexcept {
     error_ = std::current_exception();
     position_ = position_in_batch;
   }
+  end_turn();
+}
+
+void Job::begin_turn() const {
+  if (epoch_->turns) epoch_->turns->wait(number_);
+}
+void Job::end_turn() const {
+  if (epoch_->turns) epoch_->turns->pass(number_);
 }
 
 std::string Job::where() const {
@@ -92,7 +100,15 @@ std::string Job::where() const {
   return all.size() > kMostIndices ? text + ", …" : text;
 }
 
-void Job::rethrow_from_worker() const { throw WorkerException(error_, where()); }
+void Job::rethrow_from_worker() const {
+  try {
+    std::rethrow_exception(error_);
+  } catch (const WorkerException&) {  // a dataset's own worker's
+    throw;
+  } catch (...) {
+    throw WorkerException(error_, where());
+  }
+}
 
 void Job::rethrow() const {
   try {
@@ -100,6 +116,8 @@ void Job::rethrow() const {
   } catch (Error& error) {
     error.add_context(hearth::detail::str("while making the data loader's batch (", where(), ")"));
     throw;
+  } catch (...) {
+    throw WorkerException(error_, where(), "DataLoader");
   }
 }
 

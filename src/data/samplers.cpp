@@ -19,6 +19,26 @@ size_t read_place(serialize::InputArchive& archive, const std::string& key, size
   return place;
 }
 
+void check_size(size_t saved, size_t own) {
+  HEARTH_CHECK(saved == own, "the sampler's state was saved for ", saved,
+               " examples; this sampler has ", own);
+}
+
+/// Checks that each of 0 to size - 1 occurs once.
+void check_permutation(const Tensor& indices) {
+  const Tensor wide = indices.to(kInt64).contiguous();
+  const auto* first = wide.data_ptr<int64_t>();
+  const int64_t size = wide.numel();
+  std::vector<bool> seen(static_cast<size_t>(size));
+  for (const int64_t index : ArrayRef<int64_t>(first, static_cast<size_t>(size))) {
+    HEARTH_CHECK(index >= 0 && index < size,
+                 "the sampler's indices in the archive are not between 0 and ", size - 1);
+    const auto place = static_cast<size_t>(index);
+    HEARTH_CHECK(!seen[place], "the sampler's indices in the archive have ", index, " twice");
+    seen[place] = true;
+  }
+}
+
 }  // namespace
 
 void SequentialSampler::reset(std::optional<size_t> new_size) {
@@ -39,9 +59,8 @@ void SequentialSampler::save(serialize::OutputArchive& archive) const {
   archive.write("index", IValue(index_));
 }
 void SequentialSampler::load(serialize::InputArchive& archive) {
-  const size_t size = read_size(archive, "size");
-  index_ = read_place(archive, "index", size);
-  size_ = size;
+  check_size(read_size(archive, "size"), size_);
+  index_ = read_place(archive, "index", size_);
 }
 
 RandomSampler::RandomSampler(int64_t size, Dtype index_dtype)
@@ -56,9 +75,9 @@ void RandomSampler::reset(std::optional<size_t> new_size) {
 }
 
 std::optional<std::vector<size_t>> RandomSampler::next(size_t batch_size) {
-  const int64_t left = indices_.numel() - index_;
+  const auto left = static_cast<size_t>(indices_.numel() - index_);
   if (left == 0) return std::nullopt;
-  const int64_t count = std::min<int64_t>(static_cast<int64_t>(batch_size), left);
+  const auto count = static_cast<int64_t>(std::min(batch_size, left));
   const Tensor slice = indices_.narrow(0, index_, count).to(kInt64);
   index_ += count;
   const auto* first = slice.data_ptr<int64_t>();
@@ -74,11 +93,11 @@ void RandomSampler::load(serialize::InputArchive& archive) {
   archive.read("indices", indices, true);
   HEARTH_CHECK(indices.defined() && indices.dim() == 1 && is_integral(indices.scalar_type(), false),
                "the sampler's indices in the archive are no vector of integers");
-  const int64_t size = indices.numel();
-  HEARTH_CHECK(
-      size == 0 || (indices.min().item<int64_t>() >= 0 && indices.max().item<int64_t>() < size),
-      "the sampler's indices in the archive are not between 0 and ", size - 1);
-  index_ = static_cast<int64_t>(read_place(archive, "index", static_cast<size_t>(size)));
+  indices = indices.cpu();
+  const auto size = static_cast<size_t>(indices.numel());
+  check_size(size, static_cast<size_t>(indices_.numel()));
+  check_permutation(indices);
+  index_ = static_cast<int64_t>(read_place(archive, "index", size));
   indices_ = indices;
 }
 
@@ -101,9 +120,8 @@ void StreamSampler::save(serialize::OutputArchive& archive) const {
   archive.write("examples_retrieved_so_far", IValue(retrieved_));
 }
 void StreamSampler::load(serialize::InputArchive& archive) {
-  const size_t size = read_size(archive, "size");
-  retrieved_ = read_place(archive, "examples_retrieved_so_far", size);
-  epoch_size_ = size;
+  check_size(read_size(archive, "size"), epoch_size_);
+  retrieved_ = read_place(archive, "examples_retrieved_so_far", epoch_size_);
 }
 
 }  // namespace hearth::data::samplers

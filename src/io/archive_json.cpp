@@ -1,6 +1,7 @@
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "io/archive_values.h"
 
@@ -46,11 +47,20 @@ json from_value(const IValue& value) {
   return nullptr;
 }
 
+/// Nothing if the number is too large.
+std::optional<int64_t> to_int(const json& value) {
+  if (!value.is_number_integer()) return std::nullopt;
+  if (value.is_number_unsigned() && !std::in_range<int64_t>(value.get<uint64_t>()))
+    return std::nullopt;
+  return value.get<int64_t>();
+}
+
 std::optional<IValue> to_list(const json& ints) {
   std::vector<int64_t> values;
   for (const json& item : ints) {
-    if (!item.is_number_integer()) return std::nullopt;
-    values.push_back(item.get<int64_t>());
+    const auto number = to_int(item);
+    if (!number) return std::nullopt;
+    values.push_back(*number);
   }
   return IValue(std::move(values));
 }
@@ -69,7 +79,10 @@ std::optional<IValue> to_double_list(const json& doubles) {
 std::optional<IValue> to_value(const json& value) {
   if (value.is_null()) return IValue();
   if (value.is_boolean()) return IValue(value.get<bool>());
-  if (value.is_number_integer()) return IValue(value.get<int64_t>());
+  if (value.is_number_integer()) {
+    const auto number = to_int(value);
+    return number ? std::optional(IValue(*number)) : std::nullopt;
+  }
   if (value.is_number()) return IValue(value.get<double>());
   if (value.is_string()) return IValue(value.get<std::string>());
   if (!value.is_object() || value.size() != 1) return std::nullopt;
@@ -153,7 +166,15 @@ class Reader {
     const json device = notes.value("device", json("cpu"));
     expect(grad.is_boolean() && device.is_string(), detail::str("the notes on '", path, "'"));
     found->second.requires_grad = grad.get<bool>();
-    found->second.device = Device(device.get<std::string>());
+    found->second.device = to_device(path, device.get<std::string>());
+  }
+
+  Device to_device(const std::string& path, const std::string& name) const {
+    try {
+      return Device(name);
+    } catch (const Error& error) {
+      detail::fail<Error>("cannot read '", file_, "': the notes on '", path, "': ", error.what());
+    }
   }
 
   Values& values_;

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 
 #include "hearth/io/file.h"
@@ -15,13 +17,23 @@ namespace hearth::io {
 
 namespace {
 
-constexpr size_t kMostAtOnce = size_t{1} << 30;
+namespace fs = std::filesystem;
 
-/// The file that a path means, so that a symbolic link stays one.
+constexpr size_t kMostAtOnce = size_t{1} << 30;
+constexpr int kMostLinks = 40;  // as many as Linux follows
+constexpr const char* kPrefix = ".hearth-";
+constexpr const char* kSuffix = ".tmp";
+
+/// The file that a path means, be it there or not, so that a symbolic link stays one.
 std::string behind_links(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                          &std::free);
-  return real ? real.get() : path;
+  if (real) return real.get();
+  fs::path file = path;
+  std::error_code none;
+  for (int i = 0; i < kMostLinks && !fs::exists(file, none) && fs::is_symlink(file, none); ++i)
+    file = file.parent_path() / fs::read_symlink(file, none);
+  return file.string();
 }
 
 std::string folder_of(const std::string& path) {
@@ -31,7 +43,31 @@ std::string folder_of(const std::string& path) {
 
 std::string temporary_name(const std::string& path) {
   static std::atomic<unsigned> count{0};
-  return detail::str(folder_of(path), "/.hearth-", ::getpid(), "-", count++, ".tmp");
+  return detail::str(folder_of(path), "/", kPrefix, ::getpid(), "-", count++, kSuffix);
+}
+
+/// Who writes a temporary file holds its lock, which ends with the process.
+bool lock(int file) { return ::flock(file, LOCK_EX | LOCK_NB) == 0; }
+
+/// Whether a new file got its lock before remove_abandoned found it without.
+bool is_kept(int file) {
+  if (!lock(file) && errno == EWOULDBLOCK) return false;
+  struct stat status;
+  return ::fstat(file, &status) != 0 || status.st_nlink > 0;
+}
+
+/// Removes what writers have left who were killed.
+void remove_abandoned(const std::string& folder) {
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path().string(), name = entry->path().filename().string();
+    if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) continue;
+    const int file = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (file < 0) continue;
+    if (lock(file)) ::unlink(path.c_str());
+    ::close(file);
+  }
 }
 
 /// 0, or why the folder's new entry could not be written to the disk.
@@ -48,6 +84,7 @@ int sync_folder(const std::string& folder) {
 AtomicFile::AtomicFile(const std::string& path) : path_(behind_links(path)) {
   struct stat existing;
   if (::stat(path_.c_str(), &existing) != 0) {
+    if (errno != ENOENT) fail(errno);
     create_temporary();
     return;
   }
@@ -65,22 +102,27 @@ AtomicFile::AtomicFile(const std::string& path) : path_(behind_links(path)) {
 void AtomicFile::create_temporary() {
   HEARTH_CHECK(!path_.empty() && path_.back() != '/', "cannot write '", path_,
                "': it names no file");
-  do {
+  remove_abandoned(folder_of(path_));
+  for (;;) {
     temporary_ = temporary_name(path_);
     file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (file_ < 0 && errno == EEXIST);
-  if (file_ >= 0) return;
-  temporary_.clear();
-  fail(errno);
+    if (file_ >= 0 && is_kept(file_)) return;
+    if (file_ >= 0) {
+      ::close(file_);
+    } else if (errno != EEXIST) {
+      temporary_.clear();
+      fail(errno);
+    }
+  }
 }
 
 AtomicFile::~AtomicFile() { remove_temporary(); }
 
 void AtomicFile::remove_temporary() noexcept {
-  if (file_ >= 0) ::close(file_);
-  file_ = -1;
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
   temporary_.clear();
+  if (file_ >= 0) ::close(file_);
+  file_ = -1;
 }
 
 void AtomicFile::fail(int reason) const {
@@ -103,11 +145,10 @@ void AtomicFile::commit() {
   HEARTH_CHECK(file_ >= 0, "cannot write '", path_, "': it was committed already");
   if (temporary_.empty()) return remove_temporary();
   if (::fsync(file_) != 0) fail(errno);
-  const int handle = file_;
-  file_ = -1;
-  if (::close(handle) != 0) fail(errno);
+  // Still open, and so locked.
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
   temporary_.clear();
+  remove_temporary();
   if (const int reason = sync_folder(folder_of(path_))) fail(reason);
 }
 

@@ -1,7 +1,9 @@
 #include "hearth/io/checkpoint.h"
 
+#include "hearth/autograd.h"
 #include "hearth/cuda.h"
 #include "hearth/generator.h"
+#include "hearth/operators.h"
 
 namespace hearth::io {
 
@@ -20,6 +22,18 @@ std::vector<std::pair<std::string, Generator>> generators() {
   return all;
 }
 
+/// Sets the generator's state, which was tried before.
+std::function<void()> checked_state(const std::string& path, const std::string& name,
+                                    Generator generator, const Tensor& state) {
+  try {
+    generator.clone().set_state(state);
+  } catch (Error& error) {
+    error.add_context(detail::str("while reading the generator '", name, "' from '", path, "'"));
+    throw;
+  }
+  return [generator, state]() mutable { generator.set_state(state); };
+}
+
 std::string list(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
@@ -28,16 +42,28 @@ std::string list(const std::vector<std::string>& names) {
 
 }  // namespace
 
-Checkpoint& Checkpoint::add_part(std::string name,
-                                 std::function<void(serialize::OutputArchive&)> save,
-                                 std::function<void(serialize::InputArchive&)> load) {
+Checkpoint& Checkpoint::add_part(Part part) {
+  const std::string& name = part.name;
   HEARTH_CHECK(!name.empty() && name != kGenerators && name.find('.') == std::string::npos, "'",
                name, "' cannot name a part of a checkpoint: it is empty, has a dot or is '",
                kGenerators, "'");
-  for (const Part& part : parts_)
-    HEARTH_CHECK(part.name != name, "the checkpoint has a part '", name, "' already");
-  parts_.push_back({std::move(name), std::move(save), std::move(load)});
+  for (const Part& other : parts_)
+    HEARTH_CHECK(other.name != name, "the checkpoint has a part '", name, "' already");
+  parts_.push_back(std::move(part));
   return *this;
+}
+
+Checkpoint::Commit Checkpoint::read_value(serialize::InputArchive& archive, const std::string& name,
+                                          Tensor& value) {
+  Tensor read = value.defined() ? empty_like(value) : Tensor();
+  archive.read(name, read);
+  return [&value, read] {
+    const NoGradGuard no_history;
+    if (value.defined())
+      value.copy_(read);
+    else
+      value = read;
+  };
 }
 
 void Checkpoint::save(const std::string& path) const {
@@ -56,12 +82,15 @@ void Checkpoint::load(const std::string& path, std::optional<Device> device) con
   for (const Part& part : parts_)
     HEARTH_CHECK(archive.contains(part.name), "the checkpoint '", path, "' has no '", part.name,
                  "'; it has ", list(archive.keys()));
-  for (const Part& part : parts_) part.load(archive);
   archive.read(kGenerators, states);
-  for (auto [name, generator] : generators()) {
-    Tensor state;
-    if (states.try_read(name, state)) generator.set_state(state.cpu());
-  }
+  std::vector<Commit> objects, values;
+  for (const Part& part : parts_)
+    (part.is_value ? values : objects).push_back(part.prepare(archive));
+  for (const auto& [name, generator] : generators())
+    if (Tensor state; states.try_read(name, state))
+      values.push_back(checked_state(path, name, generator, state.cpu()));
+  for (const Commit& commit : objects) commit();
+  for (const Commit& commit : values) commit();
 }
 
 }  // namespace hearth::io

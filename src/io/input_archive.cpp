@@ -75,7 +75,13 @@ Tensor InputArchive::Tree::tensor(const std::string& key, const Value& value) co
   }
   const Device device = source->device.value_or(value.device.value_or(kCPU));
   check_reachable(path(key), device);
-  return source->file->get_tensor(path(key), device).requires_grad_(value.requires_grad);
+  try {
+    return source->file->get_tensor(path(key), device, /*copy=*/true)
+        .requires_grad_(value.requires_grad);
+  } catch (Error& error) {
+    error.add_context(detail::str("while reading '", path(key), "' from '", source->name, "'"));
+    throw;
+  }
 }
 
 /// Anything but a subtree, except for one of tensors that are numbered, which is a list.
@@ -137,6 +143,9 @@ bool InputArchive::try_read(const std::string& key, Tensor& value, bool) {
                tree_->path(key), ": copying a param with shape ",
                source.defined() ? to_string(source.sizes()) : "undefined",
                " from checkpoint, the shape in current model is ", value.sizes(), ".");
+  HEARTH_CHECK(can_cast(source.scalar_type(), value.scalar_type()), "'", tree_->path(key),
+               "' was saved as ", source.scalar_type(), ", which cannot be read into a tensor of ",
+               value.scalar_type());
   const NoGradGuard no_history;
   value.copy_(source);
   return true;

@@ -26,7 +26,7 @@ struct SafetensorsFile::State {
     return *found->second;
   }
 
-  Tensor read(const TensorEntry& entry) const;
+  Tensor read(const TensorEntry& entry, bool may_map) const;
 
   BytesPtr bytes;
   SafetensorsHeader header;
@@ -34,14 +34,14 @@ struct SafetensorsFile::State {
   std::unordered_map<std::string, const TensorEntry*> entries;
 };
 
-Tensor SafetensorsFile::State::read(const TensorEntry& entry) const {
+Tensor SafetensorsFile::State::read(const TensorEntry& entry, bool may_map) const {
   const uint64_t begin = header.data_begin + entry.begin, end = header.data_begin + entry.end;
   const ScalarType type = entry.dtype->type;
   if (type == ScalarType::Undefined)
     bad_bytes(bytes->name(), begin, "tensor '", entry.name, "' has the dtype ", entry.dtype->name,
               ", which Hearth does not have");
   // Bytes of a bool that are neither 0 nor 1 must not get into a program.
-  const auto mapped = type == kBool ? nullptr : bytes->writable(begin, end);
+  const auto mapped = may_map && type != kBool ? bytes->writable(begin, end) : nullptr;
   if (mapped && reinterpret_cast<uintptr_t>(mapped.get()) % element_size(type) == 0)
     return from_blob(
         mapped.get(), entry.sizes, [mapped](void*) {}, type);
@@ -71,8 +71,10 @@ TensorInfo SafetensorsFile::info(const std::string& name) const {
 }
 const Metadata& SafetensorsFile::metadata() const { return state_->header.metadata; }
 
-Tensor SafetensorsFile::get_tensor(const std::string& name, std::optional<Device> device) const {
-  const Tensor tensor = state_->read(state_->entry(name));
+Tensor SafetensorsFile::get_tensor(const std::string& name, std::optional<Device> device,
+                                   bool copy) const {
+  const bool moves = device && !device->is_cpu();
+  const Tensor tensor = state_->read(state_->entry(name), moves || !copy);
   return device ? tensor.to(TensorOptions(*device).dtype(tensor.scalar_type())) : tensor;
 }
 

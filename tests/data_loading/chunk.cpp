@@ -82,6 +82,21 @@ TEST(ChunkDataset, CarriesExceptions) {
   EXPECT_EQ(it->size(), 9U);  // the other chunks
 }
 
+TEST(ChunkDataset, WrapsExceptionsOnce) {
+  auto loader =
+      make_data_loader(chunks<SequentialSampler>({1, 12}, 2), DataLoaderOptions(12).workers(1));
+  auto it = loader->begin();
+  try {
+    (void)*it;
+    FAIL();
+  } catch (const WorkerException& error) {
+    EXPECT_EQ(error.message,
+              "Caught exception in DataLoader worker thread. Original message: bad chunk (in a "
+              "preloader of chunks)");
+    EXPECT_THROW(std::rethrow_exception(error.original_exception), std::runtime_error);
+  }
+}
+
 TEST(ChunkDataset, EndsInTheMiddle) {
   for (int i = 0; i < 50; ++i) {
     auto loader = make_data_loader(chunks<RandomSampler>({2, 1, 1}), DataLoaderOptions(1));
@@ -113,7 +128,9 @@ TEST(ChunkDataset, GoesOnWithTheChunksThatAreLeft) {
   dataset->chunk_sampler().next(2);
   serialize::OutputArchive saved;
   saved << *dataset;
-  auto other = chunks<SequentialSampler>({1, 5, 5});
+  // A sampler learns its size from the reader.
+  auto other = make_shared_dataset<Chunks<SequentialSampler>>(
+      Reader(), SequentialSampler(0), SequentialSampler(0), ChunkDatasetOptions{1, 5, 5});
   serialize::InputArchive read(saved);
   read >> *other;
   other.reset();

@@ -65,14 +65,6 @@ TEST(DataLoader, TheSameBatchesForAnyNumberOfWorkers) {
   EXPECT_FALSE(expected[0][0].equal(expected[1][0]));
 }
 
-TEST(DataLoader, NoiseDoesNotTouchTheCallersGenerator) {
-  manual_seed(2);
-  auto loader = make_data_loader<samplers::SequentialSampler>(noisy(20), DataLoaderOptions(4));
-  const Tensor expected = default_generator().get_state();
-  (void)epoch(*loader);
-  EXPECT_TRUE(default_generator().get_state().equal(expected));
-}
-
 TEST(DataLoader, DropsTheLastBatch) {
   for (const size_t workers : {0, 2}) {
     auto loader = make_data_loader<samplers::SequentialSampler>(
@@ -121,11 +113,18 @@ TEST(DataLoader, CarriesExceptionsWithTheIndex) {
   EXPECT_EQ((*batch)[0], 8);
 }
 
-TEST(DataLoader, WithoutWorkersExceptionsKeepTheirType) {
+TEST(DataLoader, WithoutWorkersErrorsKeepTheirTypeAndOthersGetAPlace) {
   auto loader = make_data_loader<samplers::SequentialSampler>(Throwing(), DataLoaderOptions(2));
   auto batch = loader->begin();
   ++batch;
-  EXPECT_THROW(++batch, std::invalid_argument);
+  try {
+    ++batch;
+    FAIL();
+  } catch (const WorkerException& error) {
+    EXPECT_EQ(error.message,
+              "Caught exception in DataLoader. Original message: badness (in batch 2, example 5)");
+    EXPECT_THROW(std::rethrow_exception(error.original_exception), std::invalid_argument);
+  }
   EXPECT_THROW(
       try { ++batch; } catch (const IndexError& error) {
         EXPECT_STREQ(error.what(),
@@ -141,11 +140,14 @@ TEST(DataLoader, SaysInWhichExampleATransformFailed) {
   auto loader =
       make_data_loader<samplers::SequentialSampler>(dataset, DataLoaderOptions(4).workers(1));
   EXPECT_ERROR(for (auto& batch : *loader)(void) batch, "(in batch 1, example 6)");
-  auto whole = make_data_loader<samplers::SequentialSampler>(
-      Noisy(20, false).map(transforms::Collate<TensorExample>(
-          [](const std::vector<TensorExample>&) -> TensorExample { throw 5; })),
-      DataLoaderOptions(3).workers(1));
-  EXPECT_ERROR((void)*whole->begin(), "worker thread. (in batch 0 of examples 0, 1, 2)");
+  const auto whole = [](size_t workers) {
+    return make_data_loader<samplers::SequentialSampler>(
+        Noisy(20, false).map(transforms::Collate<TensorExample>(
+            [](const std::vector<TensorExample>&) -> TensorExample { throw 5; })),
+        DataLoaderOptions(3).workers(workers));
+  };
+  EXPECT_ERROR((void)*whole(1)->begin(), "worker thread. (in batch 0 of examples 0, 1, 2)");
+  EXPECT_ERROR((void)*whole(0)->begin(), "in DataLoader. (in batch 0 of examples 0, 1, 2)");
 }
 
 TEST(DataLoader, Iterators) {
@@ -177,6 +179,14 @@ TEST(DataLoader, OneIteratorAtATime) {
   EXPECT_EQ(count, 30U);
   loader->join();
   EXPECT_ERROR(loader->begin(), "its workers are gone");
+}
+
+TEST(DataLoader, JoinInTheMiddleLosesNoBatchSilently) {
+  auto loader = make_data_loader(Noisy(30, false), DataLoaderOptions(1).workers(2));
+  auto it = loader->begin();
+  (void)*it;
+  loader->join();
+  EXPECT_ERROR(++it, "its workers are gone");
 }
 
 struct Unsized : datasets::Dataset<Unsized, int> {
@@ -269,49 +279,6 @@ TEST(DataLoader, Streams) {
   std::vector<std::vector<int>> batches;
   for (auto& batch : *loader) batches.push_back(batch);
   EXPECT_EQ(batches, (std::vector<std::vector<int>>{{0, 1, 2, 3}, {4, 5, 6, 7}, {8, 9}}));
-}
-
-/// Counts to a limit under a lock, because workers share it.
-struct Counter : datasets::StatefulDataset<Counter, std::vector<int>> {
-  explicit Counter(int limit_) : limit(limit_) {}
-  std::optional<std::vector<int>> get_batch(size_t count) override {
-    const std::lock_guard lock(*mutex);
-    if (next >= limit) return std::nullopt;
-    std::vector<int> batch;
-    for (size_t i = 0; i < count && next < limit; ++i) batch.push_back(next++);
-    return batch;
-  }
-  std::optional<size_t> size() const override { return std::nullopt; }
-  void reset() override {
-    if (!loaded) next = 0;
-    loaded = false;
-  }
-  void save(serialize::OutputArchive& archive) const override { archive.write("next", next); }
-  void load(serialize::InputArchive& archive) override {
-    archive.read("next", next);
-    loaded = true;
-  }
-  int limit, next = 0;
-  bool loaded = false;
-  std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
-};
-
-TEST(DataLoader, StatefulDatasetsEndThemselves) {
-  for (const size_t workers : {0, 3}) {
-    auto loader = make_data_loader(Counter(11), DataLoaderOptions(2).workers(workers));
-    for (int i = 0; i < 2; ++i) {
-      std::multiset<int> seen;
-      for (auto& batch : *loader) seen.insert(batch.begin(), batch.end());
-      EXPECT_EQ(seen.size(), 11U);
-      EXPECT_EQ(*seen.rbegin(), 10);
-    }
-  }
-  auto loader = make_data_loader(Counter(11), DataLoaderOptions(2));
-  auto it = loader->begin();
-  ++it;
-  auto other = make_data_loader(Counter(11), DataLoaderOptions(2));
-  other->load_state_dict(loader->state_dict());
-  EXPECT_EQ((*other->begin())[0], 4);
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ void expect_goes_on(Sampler sampler) {
   (void)sampler.next(3);
   serialize::OutputArchive saved;
   saved << sampler;
-  Sampler other(100);
+  Sampler other(10);
   serialize::InputArchive read(saved);
   read >> other;
   for (int i = 0; i < 4; ++i) {
@@ -151,6 +151,28 @@ TEST(Samplers, RefuseOtherStates) {
   EXPECT_ERROR(load(arange(1, 4), 0), "are not between 0 and 2");
   EXPECT_ERROR(load(ones({3}), 0), "no vector of integers");
   EXPECT_ERROR(load(ones({3, 1}, kLong), 0), "no vector of integers");
+  EXPECT_ERROR(load(arange(4), 0), "was saved for 4 examples; this sampler has 3");
+  EXPECT_ERROR(load(tensor({2, 0, 2}), 0), "in the archive have 2 twice");
+}
+
+template <class Sampler>
+void load_into_another_size() {
+  serialize::OutputArchive saved;
+  saved << Sampler(4);
+  serialize::InputArchive read(saved);
+  Sampler(3).load(read);
+}
+
+TEST(Samplers, RefuseOtherSizes) {
+  const std::string text = "the sampler's state was saved for 4 examples; this sampler has 3";
+  EXPECT_ERROR(load_into_another_size<samplers::SequentialSampler>(), text);
+  EXPECT_ERROR(load_into_another_size<samplers::RandomSampler>(), text);
+  EXPECT_ERROR(load_into_another_size<samplers::StreamSampler>(), text);
+}
+
+TEST(Samplers, ABatchMayBeLargerThanAnyDataset) {
+  EXPECT_EQ(samplers::RandomSampler(3).next(SIZE_MAX)->size(), 3U);
+  EXPECT_EQ(samplers::SequentialSampler(3).next(SIZE_MAX)->size(), 3U);
 }
 
 }  // namespace

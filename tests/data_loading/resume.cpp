@@ -87,7 +87,7 @@ TEST(Resume, BetweenEpochsAndBeforeTheFirst) {
   auto later = loader_of(10, 4, 0);
   const serialize::OutputArchive between = again->state_dict();
   manual_seed(4);
-  (void)randperm(10), (void)randperm(10);
+  (void)randperm(10), (void)randperm(10), (void)empty({}, kLong).random_();
   later->load_state_dict(between);
   std::vector<Tensor> second;
   for (auto& batch : *later) second.push_back(batch.data);
@@ -104,6 +104,21 @@ TEST(Resume, AfterTheLastBatchNothingIsLeft) {
   auto other = loader_of(8, 4, 0);
   other->load_state_dict(state);
   EXPECT_TRUE(other->begin() == other->end());
+}
+
+TEST(Resume, LoadingEndsTheIteratorThatIsThere) {
+  for (const size_t workers : {0, 2}) {
+    auto loader = loader_of(12, 4, workers);
+    auto it = loader->begin();
+    (void)*it;
+    const serialize::OutputArchive state = loader->state_dict();
+    const Tensor second = (*++it).data;
+    loader->load_state_dict(state);
+    EXPECT_ERROR(++it, "the data loader has loaded another place");
+    size_t count = 0;
+    for (auto& batch : *loader) EXPECT_EQ(batch.data.equal(second), count++ == 0);
+    EXPECT_EQ(count, 2U);
+  }
 }
 
 TEST(Resume, RefusesStatesOfOthers) {

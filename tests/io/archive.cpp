@@ -120,7 +120,8 @@ TEST(Archive, SaysWhatIsMissing) {
   EXPECT_ERROR(nested.read("x", text), "No such serialized string 'a.x'");
   EXPECT_ERROR(nested.read("x", nested), "No such serialized submodule: 'a.x'");
   EXPECT_FALSE(nested.try_read("n", text) || nested.try_read("n", flag) || nested.try_read("y", t));
-  Tensor wrong = zeros({3});
+  Tensor wrong = zeros({3}), whole = zeros({2}, kLong);
+  EXPECT_ERROR(nested.read("x", whole), "'a.x' was saved as Float, which cannot be read into a");
   EXPECT_ERROR(
       nested.read("x", wrong),
       "size mismatch for a.x: copying a param with shape [2] from checkpoint, the shape in "
@@ -144,6 +145,28 @@ TEST(Archive, AnyPythonFileIsATree) {
   Tensor bias;
   fc.read("bias", bias);
   EXPECT_TRUE(bias.equal(zeros({2})));
+}
+
+/// Large tensors, which SafetensorsFile would map.
+TEST(Archive, WhatWasReadDoesNotDependOnTheFile) {
+  const TempFolder folder;
+  const std::string path = folder.path("x");
+  const Tensor large = arange(100000, kFloat);
+  save(large, path);
+  Tensor read;
+  load(read, path);
+  InputArchive archive;
+  archive.load_from(path);
+  IValue value;
+  archive.read("0", value);
+  {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(-64, std::ios::end);
+    file << std::string(64, 'x');
+  }
+  EXPECT_TRUE(read.equal(large) && value.toTensor().equal(large));
+  std::filesystem::resize_file(path, 100);
+  EXPECT_TRUE(read.equal(large) && value.toTensor().equal(large));
 }
 
 TEST(Archive, LoadsToTheSavedOrAnotherDevice) {

@@ -62,6 +62,60 @@ TEST(Checkpoint, KeepsDevicesGenerators) {
   EXPECT_TRUE(rand({4}, kCUDA).cpu().equal(drawn));
 }
 
+/// An archive as Checkpoint writes it, with a state for the CPU's generator.
+void write_checkpoint(const std::string& path, const Tensor& generator, const Tensor& weight) {
+  serialize::OutputArchive model, generators, root;
+  model.write("weight", weight);
+  generators.write("cpu", generator);
+  root.write("model", model);
+  root.write("average", full({2}, 7.F));
+  root.write("step", 7);
+  root.write("generators", generators);
+  root.save_to(path);
+}
+
+TEST(Checkpoint, WhatDoesNotFitChangesNothing) {
+  const TempFolder folder;
+  const std::string path = folder.path("x");
+  Model model;
+  Tensor average = zeros({2});
+  int64_t step = 1;
+  std::string text = "old";
+  Checkpoint checkpoint;
+  checkpoint.add("step", step).add("average", average).add("model", model);
+  const Tensor random = default_generator().get_state();
+  const auto expect_unchanged = [&] {
+    EXPECT_TRUE(step == 1 && average.equal(zeros({2})) && model.weight.equal(zeros({3})));
+    EXPECT_TRUE(default_generator().get_state().equal(random));
+  };
+  write_checkpoint(path, zeros({5}, kByte), ones({3}));
+  EXPECT_ERROR(checkpoint.load(path), "while reading the generator 'cpu' from '" + path);
+  expect_unchanged();
+  write_checkpoint(path, random, ones({4}));
+  EXPECT_ERROR(checkpoint.load(path), "size mismatch for model.weight");
+  expect_unchanged();
+  write_checkpoint(path, random, ones({3}));
+  Tensor wrong = zeros({9});
+  EXPECT_ERROR(Checkpoint().add("model", model).add("average", wrong).load(path),
+               "size mismatch for average");
+  EXPECT_ERROR(Checkpoint().add("model", model).add("step", text).load(path),
+               "No such serialized string 'step'");
+  expect_unchanged();
+  checkpoint.load(path);
+  EXPECT_TRUE(step == 7 && average.equal(full({2}, 7.F)) && model.weight.equal(ones({3})));
+}
+
+TEST(Checkpoint, SamplersStayOnTheCpu) {
+  if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
+  const TempFolder folder;
+  const std::string path = folder.path("x");
+  auto loader = data::make_data_loader(data::datasets::TensorDataset(arange(10)), 3);
+  (void)*loader->begin();
+  Checkpoint().add("loader", loader).save(path);
+  Checkpoint().add("loader", loader).load(path, kCUDA);
+  EXPECT_EQ((*loader->begin()).size(), 3U);
+}
+
 TEST(Checkpoint, NamesWhatIsMissingBeforeItReads) {
   const TempFolder folder;
   const std::string path = folder.path("x");

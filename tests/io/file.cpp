@@ -64,6 +64,42 @@ TEST(AtomicFile, SaysWhyItCannot) {
   EXPECT_EQ(folder.count(), 0U);
 }
 
+TEST(AtomicFile, ALinkToNothingStaysALink) {
+  const TempFolder folder;
+  const std::string link = folder.path("link"), loop = folder.path("loop");
+  std::filesystem::create_symlink("between", link);
+  std::filesystem::create_symlink("target.txt", folder.path("between"));
+  write_file(link, "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(bytes_of(folder.path("target.txt")), "new");
+  std::filesystem::create_symlink("loop", loop);
+  EXPECT_ERROR(write_file(loop, "new"), "Too many levels of symbolic links");
+  EXPECT_TRUE(std::filesystem::is_symlink(loop));
+}
+
+TEST(AtomicFile, WhatKilledWritersLeftIsRemoved) {
+  const TempFolder folder;
+  const std::string path = folder.path("a.txt");
+  const pid_t child = fork();
+  if (child == 0) {
+    AtomicFile file(path);
+    file.write("half");
+    std::raise(SIGKILL);
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(folder.count(), 1U);
+  AtomicFile slow(folder.path("b.txt"));  // one that lives is left alone
+  slow.write("b");
+  write_file(path, "whole");
+  EXPECT_EQ(folder.count(), 2U);
+  slow.commit();
+  EXPECT_EQ(bytes_of(path), "whole");
+  EXPECT_EQ(bytes_of(folder.path("b.txt")), "b");
+  EXPECT_EQ(folder.count(), 2U);
+}
+
 /// In a process of its own, because a limit on files' size is a process's.
 TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
   const TempFolder folder;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "hearth/data/datasets.h"
 #include "hearth/data/workers.h"
 #include "hearth/tensor.h"
 
@@ -50,14 +51,25 @@ class BatchJob final : public Job {
   std::optional<Batch> batch;
 
  private:
-  static constexpr bool kHasIndices = std::is_convertible_v<const BatchRequest&, ArrayRef<size_t>>;
+  /// A number alone converts to a list, too, but is a count.
+  static constexpr bool kHasIndices =
+      std::is_convertible_v<const BatchRequest&, ArrayRef<size_t>> &&
+      !std::is_integral_v<BatchRequest>;
 
   void make(size_t worker) override {
     Dataset& dataset = *datasets_[worker < datasets_.size() ? worker : 0];
-    if constexpr (kHasIndices)
+    if constexpr (kHasIndices) {
       batch = dataset.get_batch(request_);
-    else
+    } else if constexpr (datasets::detail::is_map<Dataset>::value) {
+      begin_turn();
+      auto source = dataset.get_source_batch(std::move(request_));
+      end_turn();
+      batch = dataset.transformed(std::move(source));
+    } else {
+      begin_turn();
       batch = dataset.get_batch(std::move(request_));
+      end_turn();
+    }
     if (pin_ && batch) pin_tensors(*batch);
   }
 

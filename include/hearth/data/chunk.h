@@ -164,7 +164,7 @@ class ChunkDataset final
     }
     loaded_ = false;
     buffer_ = std::make_unique<Buffer>(options_);
-    seed_ = data::detail::seed_of_epoch(epoch_++);
+    seed_ = data::detail::draw_seed();
     chunks_ = 0;
     running_ = options_.preloader_count();
     threads_.start(
@@ -177,6 +177,7 @@ class ChunkDataset final
   }
   void load(serialize::InputArchive& archive) override {
     const std::lock_guard lock(mutex_);
+    chunk_sampler_.reset(chunk_reader_.chunk_count());
     chunk_sampler_.load(archive);
     loaded_ = true;
   }
@@ -240,7 +241,6 @@ class ChunkDataset final
   mutable std::mutex mutex_;  // guards the chunk sampler and the next four
   bool stopped_ = false, loaded_ = false;
   size_t chunks_ = 0, running_ = 0;
-  size_t epoch_ = 0;
   uint64_t seed_ = 0;
   std::unique_ptr<Buffer> buffer_;
   data::detail::Threads threads_;

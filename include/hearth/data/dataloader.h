@@ -21,7 +21,6 @@ namespace detail {
 /// Where a data loader is: enough to go on in the middle of an epoch.
 struct HEARTH_API LoaderPlace {
   bool in_epoch = false;
-  size_t epoch = 0;            // how many were begun
   size_t batches = 0;          // of this epoch, how many the caller has had
   uint64_t seed = 0;           // this epoch's
   std::optional<size_t> size;  // the dataset's
@@ -50,11 +49,15 @@ class DataLoaderBase {
     HEARTH_CHECK(in_flight() == 0 || iterator_.expired(),
                  "Attempted to get a new DataLoader iterator while another iterator is not yet "
                  "exhausted");
-    HEARTH_CHECK(!joined_, "the data loader was joined: its workers are gone");
+    check_workers();
     if (prefetcher_) prefetcher_->drain();
     start_epoch();
     if (prefetcher_) prefetch(options_.max_jobs);
-    Iterator<Batch> iterator([this] { return this->next(); });
+    Iterator<Batch> iterator([this, loads = loads_] {
+      HEARTH_CHECK(loads == loads_,
+                   "the data loader has loaded another place: begin() goes on from there");
+      return this->next();
+    });
     iterator_ = iterator.alive();
     return iterator;
   }
@@ -74,7 +77,7 @@ class DataLoaderBase {
     save(archive);
     return archive;
   }
-  /// The next begin() goes on where the other loader was.
+  /// The next begin() goes on where the other loader was; iterators from before are at an end.
   void load_state_dict(const serialize::OutputArchive& state) {
     serialize::InputArchive archive(state);
     load(archive);
@@ -96,6 +99,7 @@ class DataLoaderBase {
     if (prefetcher_) prefetcher_->drain();
     load_source(source);
     place_ = place;
+    ++loads_;
     if (rewinds()) source_ = source_state();
     resuming_ = place.in_epoch;
   }
@@ -143,11 +147,15 @@ class DataLoaderBase {
       if (rewinds()) source_ = source_state();
       place_.in_epoch = true;
       place_.batches = 0;
-      place_.seed = detail::seed_of_epoch(place_.epoch++);
+      place_.seed = detail::draw_seed();
     }
     resuming_ = false;
     number_ = place_.batches;
-    epoch_ = std::make_shared<detail::Epoch>(detail::Epoch{place_.seed, ThreadLocalState()});
+    std::shared_ptr<detail::Turns> turns;
+    if (Dataset::is_stateful && prefetcher_ && options_.enforce_ordering)
+      turns = std::make_shared<detail::Turns>(number_);
+    epoch_ = std::make_shared<detail::Epoch>(
+        detail::Epoch{place_.seed, ThreadLocalState(), std::move(turns)});
   }
 
   std::unique_ptr<Job> next_job() {
@@ -165,7 +173,12 @@ class DataLoaderBase {
     }
   }
 
+  void check_workers() const {
+    HEARTH_CHECK(!joined_, "the data loader was joined: its workers are gone");
+  }
+
   std::optional<Batch> next() {
+    check_workers();
     while (auto job = prefetcher_ ? take() : make_here()) {
       if (!job->batch) continue;
       ++place_.batches;
@@ -203,6 +216,7 @@ class DataLoaderBase {
   serialize::OutputArchive source_;  // as it was when the epoch began
   bool resuming_ = false, joined_ = false;
   size_t number_ = 0;  // the next batch's to be made
+  size_t loads_ = 0;   // how often a place was loaded
   std::shared_ptr<const detail::Epoch> epoch_;
   std::weak_ptr<const void> iterator_;
   std::unique_ptr<detail::Prefetcher> prefetcher_;  // last, for its jobs use all of the above

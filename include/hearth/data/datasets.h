@@ -23,6 +23,10 @@ template <class T>
 struct is_optional : std::false_type {};
 template <class T>
 struct is_optional<std::optional<T>> : std::true_type {};
+template <class T>
+struct is_map : std::false_type {};
+template <class SourceDataset, class AppliedTransform>
+struct is_map<MapDataset<SourceDataset, AppliedTransform>> : std::true_type {};
 template <bool condition, class T>
 using optional_if_t = std::conditional_t<condition, std::optional<T>, T>;
 }  // namespace detail
@@ -76,7 +80,8 @@ class Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
 template <class Self, class Batch = std::vector<Example<>>>
 using StreamDataset = BatchDataset<Self, Batch, size_t>;
 
-/// A dataset that keeps its place and ends by returning nothing. All workers of a loader share it.
+/// A dataset that keeps its place and ends by returning nothing. All workers of a loader share it;
+/// unless enforce_ordering is off, they ask it one after the other, in the batches' order.
 template <class Self, class Batch = std::vector<Example<>>, class BatchRequest = size_t>
 class StatefulDataset : public BatchDataset<Self, std::optional<Batch>, BatchRequest> {
  public:
@@ -104,13 +109,21 @@ class MapDataset
       : dataset_(std::move(dataset)), transform_(std::move(transform)) {}
 
   OutputBatchType get_batch(BatchRequestType request) override {
-    auto batch = dataset_.get_batch(std::move(request));
-    if constexpr (SourceDataset::is_stateful) {
-      if (!batch) return std::nullopt;
-      return transform_.apply_batch(std::move(*batch));
-    } else {
-      return transform_.apply_batch(std::move(batch));
-    }
+    return transformed(get_source_batch(std::move(request)));
+  }
+  /// get_batch in two steps: what the innermost dataset yields, and that transformed.
+  auto get_source_batch(BatchRequestType request) {
+    if constexpr (detail::is_map<SourceDataset>::value)
+      return dataset_.get_source_batch(std::move(request));
+    else
+      return dataset_.get_batch(std::move(request));
+  }
+  template <class SourceBatch>
+  OutputBatchType transformed(SourceBatch batch) {
+    if constexpr (detail::is_map<SourceDataset>::value)
+      return apply(dataset_.transformed(std::move(batch)));
+    else
+      return apply(std::move(batch));
   }
   std::optional<size_t> size() const noexcept override { return dataset_.size(); }
   void reset() { dataset_.reset(); }
@@ -120,6 +133,15 @@ class MapDataset
   const AppliedTransform& transform() noexcept { return transform_; }
 
  private:
+  OutputBatchType apply(typename SourceDataset::BatchType batch) {
+    if constexpr (SourceDataset::is_stateful) {
+      if (!batch) return std::nullopt;
+      return transform_.apply_batch(std::move(*batch));
+    } else {
+      return transform_.apply_batch(std::move(batch));
+    }
+  }
+
   SourceDataset dataset_;
   AppliedTransform transform_;
 };

@@ -23,9 +23,11 @@ struct WorkerInfo {
 /// In a worker of a data loader, which one; elsewhere nothing.
 HEARTH_API std::optional<WorkerInfo> get_worker_info();
 
-/// What an exception in a worker becomes in the thread that iterates.
+/// What an exception in a worker becomes in the thread that iterates; without workers, what one
+/// becomes that is not Hearth's.
 struct HEARTH_API WorkerException : Error {
-  WorkerException(std::exception_ptr original, const std::string& where);
+  WorkerException(std::exception_ptr original, const std::string& where,
+                  const std::string& maker = "DataLoader worker thread");
   ~WorkerException() override;
 
   std::exception_ptr original_exception;
@@ -48,13 +50,32 @@ class HEARTH_API PositionGuard {
   int exceptions_ = std::uncaught_exceptions();
 };
 
+/// Lets an epoch's batches pass one after the other.
+class HEARTH_API Turns {
+ public:
+  explicit Turns(size_t first);
+  ~Turns();
+  Turns(const Turns&) = delete;
+  Turns& operator=(const Turns&) = delete;
+
+  /// Returns when all batches before this one have passed.
+  void wait(size_t number);
+  /// Waits if need be; a batch that has passed may pass again.
+  void pass(size_t number);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
 /// What all batches of an epoch have in common.
 struct Epoch {
   uint64_t seed = 0;
   ThreadLocalState modes;
+  std::shared_ptr<Turns> turns;  // where the dataset is asked in order
 };
-/// A seed that depends on the default generator's seed and the epoch; draws nothing.
-HEARTH_API uint64_t seed_of_epoch(size_t epoch);
+/// A seed for an epoch, drawn from the default generator as PyTorch draws it.
+HEARTH_API uint64_t draw_seed();
 
 /// While one lives, what its thread draws depends on these numbers only.
 class HEARTH_API SeedGuard {
@@ -80,13 +101,16 @@ class HEARTH_API Job {
   bool failed() const { return error_ != nullptr; }
   /// As a WorkerException.
   [[noreturn]] void rethrow_from_worker() const;
-  /// As itself; Hearth's errors say which batch it was.
+  /// Hearth's errors as themselves, with the batch; all others as a WorkerException.
   [[noreturn]] void rethrow() const;
 
  protected:
   virtual void make(size_t worker) = 0;
   /// The examples' indices, if the request has any.
   virtual ArrayRef<size_t> indices() const = 0;
+  /// Between these two, no other batch of the epoch is.
+  void begin_turn() const;
+  void end_turn() const;
 
  private:
   std::string where() const;

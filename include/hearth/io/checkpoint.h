@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -23,48 +24,54 @@ class HEARTH_API Checkpoint {
     if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string> ||
                   std::is_same_v<T, Tensor>)
       return add_part(
-          name, [&object, name](serialize::OutputArchive& archive) { archive.write(name, object); },
-          [&object, name](serialize::InputArchive& archive) { read_value(archive, name, object); });
+          {name,
+           [&object, name](serialize::OutputArchive& archive) { archive.write(name, object); },
+           [&object, name](serialize::InputArchive& archive) {
+             return read_value(archive, name, object);
+           },
+           /*is_value=*/true});
     else
-      return add_part(
-          name,
-          [&object, name](serialize::OutputArchive& archive) {
-            serialize::OutputArchive nested;
-            nested << std::as_const(object);
-            archive.write(name, nested);
-          },
-          [&object, name](serialize::InputArchive& archive) {
-            serialize::InputArchive nested;
-            archive.read(name, nested);
-            nested >> object;
-          });
+      return add_part({name,
+                       [&object, name](serialize::OutputArchive& archive) {
+                         serialize::OutputArchive nested;
+                         nested << std::as_const(object);
+                         archive.write(name, nested);
+                       },
+                       [&object, name](serialize::InputArchive& archive) {
+                         auto nested = std::make_shared<serialize::InputArchive>();
+                         archive.read(name, *nested);
+                         return [&object, nested] { *nested >> object; };
+                       },
+                       /*is_value=*/false});
   }
 
   /// Writes one file, whole or not at all.
   void save(const std::string& path) const;
-  /// Reads every object; one that the file does not have is an error, before anything is read.
-  /// Generators of devices that the file does not know are left alone. `device` is where objects
-  /// put tensors that they did not have yet.
+  /// Reads every object. What the file does not have, and values, tensors or generators' states
+  /// that do not fit, are errors before anything is changed; then the objects are loaded in the
+  /// order in which they were named, and all else when none of them has thrown. Generators of
+  /// devices that the file does not know are left alone. `device` is where objects put tensors that
+  /// they did not have yet.
   void load(const std::string& path, std::optional<Device> device = {}) const;
 
  private:
+  using Commit = std::function<void()>;
   struct Part {
     std::string name;
     std::function<void(serialize::OutputArchive&)> save;
-    std::function<void(serialize::InputArchive&)> load;
+    /// Changes nothing yet.
+    std::function<Commit(serialize::InputArchive&)> prepare;
+    bool is_value;  // whose commit cannot fail
   };
   template <class T>
-  static void read_value(serialize::InputArchive& archive, const std::string& name, T& value) {
-    if constexpr (std::is_floating_point_v<T>) {
-      double wide = 0;
-      archive.read(name, wide);
-      value = static_cast<T>(wide);
-    } else {
-      archive.read(name, value);
-    }
+  static Commit read_value(serialize::InputArchive& archive, const std::string& name, T& value) {
+    std::conditional_t<std::is_floating_point_v<T>, double, T> read{};
+    archive.read(name, read);
+    return [&value, read] { value = static_cast<T>(read); };
   }
-  Checkpoint& add_part(std::string name, std::function<void(serialize::OutputArchive&)> save,
-                       std::function<void(serialize::InputArchive&)> load);
+  static Commit read_value(serialize::InputArchive& archive, const std::string& name,
+                           Tensor& value);
+  Checkpoint& add_part(Part part);
 
   std::vector<Part> parts_;
 };

@@ -9,7 +9,8 @@
 namespace hearth::io {
 
 /// A file that appears whole or not at all: what is written goes to a temporary file in the same
-/// folder, which commit() puts in the place of the old one.
+/// folder, which commit() puts in the place of the old one. What a killed process has left there of
+/// its own, the next one removes.
 class HEARTH_API AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);

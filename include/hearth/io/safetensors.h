@@ -43,8 +43,9 @@ class HEARTH_API SafetensorsFile {
   /// The pairs under "__metadata__".
   const Metadata& metadata() const;
   /// One tensor, moved to the device. On the CPU, a large one is the file's pages until it is
-  /// written to, which never changes the file.
-  Tensor get_tensor(const std::string& name, std::optional<Device> device = {}) const;
+  /// written to, which never changes the file; with `copy`, no tensor is.
+  Tensor get_tensor(const std::string& name, std::optional<Device> device = {},
+                    bool copy = false) const;
 
  private:
   struct State;

@@ -1,0 +1,128 @@
+// Loaders of datasets that keep their own place.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "hearth/data.h"
+
+namespace hearth::data {
+namespace {
+
+/// Counts to a limit under a lock, because workers share it; the first worker is slow.
+struct Counter : datasets::StatefulDataset<Counter, std::vector<int>> {
+  explicit Counter(int limit_) : limit(limit_) {}
+  std::optional<std::vector<int>> get_batch(size_t count) override {
+    const auto worker = get_worker_info();
+    if (worker && worker->id == 0) std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    const std::lock_guard lock(*mutex);
+    if (next >= limit) return std::nullopt;
+    std::vector<int> batch;
+    for (size_t i = 0; i < count && next < limit; ++i) batch.push_back(next++);
+    return batch;
+  }
+  std::optional<size_t> size() const override { return std::nullopt; }
+  void reset() override {
+    if (!loaded) next = 0;
+    loaded = false;
+  }
+  void save(serialize::OutputArchive& archive) const override { archive.write("next", next); }
+  void load(serialize::InputArchive& archive) override {
+    archive.read("next", next);
+    loaded = true;
+  }
+  int limit, next = 0;
+  bool loaded = false;
+  std::shared_ptr<std::mutex> mutex = std::make_shared<std::mutex>();
+};
+
+TEST(StatefulLoader, EndsWithItsDataset) {
+  for (const size_t workers : {0, 3}) {
+    auto loader = make_data_loader(Counter(11), DataLoaderOptions(2).workers(workers));
+    for (int i = 0; i < 2; ++i) {
+      std::multiset<int> seen;
+      for (auto& batch : *loader) seen.insert(batch.begin(), batch.end());
+      EXPECT_EQ(seen.size(), 11U);
+      EXPECT_EQ(*seen.rbegin(), 10);
+    }
+  }
+  auto loader = make_data_loader(Counter(11), DataLoaderOptions(2));
+  auto it = loader->begin();
+  ++it;
+  auto other = make_data_loader(Counter(11), DataLoaderOptions(2));
+  other->load_state_dict(loader->state_dict());
+  EXPECT_EQ((*other->begin())[0], 4);
+}
+
+template <class Loader>
+auto batches_of(Loader loader) {
+  std::vector<typename Loader::element_type::BatchType> batches;
+  for (auto& batch : *loader) batches.push_back(batch);
+  return batches;
+}
+
+TEST(StatefulLoader, TheSameBatchesForAnyNumberOfWorkers) {
+  const auto plain = [](size_t workers) {
+    return batches_of(make_data_loader(Counter(31), DataLoaderOptions(2).workers(workers)));
+  };
+  const auto mapped = [](size_t workers) {
+    const transforms::BatchLambda<std::vector<int>, int> first(
+        [](const std::vector<int>& batch) { return batch[0]; });
+    const transforms::BatchLambda<int, int> twice([](int number) { return 2 * number; });
+    return batches_of(
+        make_data_loader(Counter(31).map(first).map(twice), DataLoaderOptions(2).workers(workers)));
+  };
+  EXPECT_EQ(plain(0).size(), 16U);
+  EXPECT_EQ(mapped(0)[15], 60);
+  for (const size_t workers : {1, 2, 5}) {
+    EXPECT_EQ(plain(workers), plain(0));
+    EXPECT_EQ(mapped(workers), mapped(0));
+  }
+}
+
+/// A transform that waits until another one runs, too.
+TEST(StatefulLoader, TransformsRunAtOnce) {
+  std::atomic<int> running = 0;
+  const transforms::BatchLambda<std::vector<int>, bool> meets([&](const std::vector<int>&) {
+    ++running;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+    while (running < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    return running >= 2;
+  });
+  for (const bool met :
+       batches_of(make_data_loader(Counter(2).map(meets), DataLoaderOptions(1).workers(2))))
+    EXPECT_TRUE(met);
+}
+
+/// Throws in the second batch.
+struct Failing : Counter {
+  using Counter::Counter;
+  std::optional<std::vector<int>> get_batch(size_t count) override {
+    auto batch = Counter::get_batch(count);
+    if (batch && batch->front() == 3) throw std::runtime_error("badness");
+    return batch;
+  }
+};
+
+TEST(StatefulLoader, ErrorsNameTheBatchAndTheNextOnesCome) {
+  for (const size_t workers : {0, 2}) {
+    auto loader = make_data_loader(Failing(9), DataLoaderOptions(3).workers(workers));
+    auto it = loader->begin();
+    (void)*it;
+    try {
+      ++it;
+      FAIL();
+    } catch (const WorkerException& error) {
+      EXPECT_TRUE(error.message.ends_with("Original message: badness (in batch 1)"))
+          << error.message;
+    }
+    ++it;
+    EXPECT_EQ(it->front(), 6);
+  }
+}
+
+}  // namespace
+}  // namespace hearth::data
