@@ -85,7 +85,7 @@ void ConvNdImpl<D, Derived>::reset_parameters() {
   init::kaiming_uniform_(weight, std::sqrt(5.0));
   if (!bias.defined()) return;
   const auto [fan_in, fan_out] = init::_calculate_fan_in_and_fan_out(weight);
-  const double bound = 1 / std::sqrt(static_cast<double>(fan_in));
+  const double bound = fan_in > 0 ? 1 / std::sqrt(static_cast<double>(fan_in)) : 0;
   init::uniform_(bias, -bound, bound);
 }
 

@@ -15,6 +15,8 @@ Hooks& Hooks::operator=(const Hooks& other) {
   return *this;
 }
 
+bool Hooks::has_any() const { return !table_->before.empty() || !table_->after.empty(); }
+
 HookTable& Hooks::table() {
   if (!table_) table_ = std::make_shared<HookTable>();
   return *table_;

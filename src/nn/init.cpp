@@ -113,6 +113,12 @@ double kaiming_std(const Tensor& tensor, double a, const FanModeType& mode,
   return calculate_gain(nonlinearity, a) / std::sqrt(static_cast<double>(fan));
 }
 
+/// Whether there is nothing to fill, which it warns of.
+bool is_empty(const Tensor& tensor) {
+  if (tensor.numel() == 0) warn("Initializing zero-element tensors is a no-op");
+  return tensor.numel() == 0;
+}
+
 double xavier_std(const Tensor& tensor, double gain) {
   const auto [fan_in, fan_out] = _calculate_fan_in_and_fan_out(tensor);
   return gain * std::sqrt(2.0 / static_cast<double>(fan_in + fan_out));
@@ -127,11 +133,13 @@ Tensor uniform_with_std(Tensor tensor, double std) {
 }  // namespace
 
 Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
+  if (is_empty(tensor)) return tensor;
   const double std = kaiming_std(tensor, a, mode, nonlinearity);
   return normal_(std::move(tensor), 0, std);
 }
 
 Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
+  if (is_empty(tensor)) return tensor;
   const double std = kaiming_std(tensor, a, mode, nonlinearity);
   return uniform_with_std(std::move(tensor), std);
 }

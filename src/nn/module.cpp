@@ -22,14 +22,22 @@ const std::string& class_name(const std::type_info& type) {
   return name;
 }
 
-void check_name(const char* kind, const std::string& name) {
+/// A name that the other dictionaries of the module do not have; its own one refuses it itself.
+template <class... Dicts>
+void check_name(const char* kind, const std::string& name, const Dicts&... others) {
   HEARTH_CHECK(!name.empty(), kind, " name must not be empty");
   HEARTH_CHECK(name.find('.') == std::string::npos, kind, " name must not contain a dot (got '",
                name, "')");
+  HEARTH_CHECK((... && !others.contains(name)), "attribute '", name, "' already exists");
 }
 
-void check_child(const std::string& name, const std::shared_ptr<Module>& module) {
+void check_child(const Module& parent, const std::string& name,
+                 const std::shared_ptr<const Module>& module) {
   HEARTH_CHECK(module, "Submodule '", name, "' must not be null");
+  module->apply([&](const Module& part) {
+    HEARTH_CHECK(&part != &parent, "Submodule '", name, "' must not be or contain the module in ",
+                 "which it is registered");
+  });
 }
 
 }  // namespace
@@ -57,7 +65,11 @@ std::string Module::printed_name() const {
 // ---- registration
 
 Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
-  check_name("Parameter", name);
+  check_name("Parameter", name, buffers_, children_);
+  HEARTH_CHECK_AS(ValueError, !tensor.defined() || tensor.is_leaf(),
+                  "Cannot assign non-leaf Tensor to parameter '", name,
+                  "'. Model parameters must be created explicitly. To express '", name,
+                  "' as a function of another Tensor, compute the value in the forward() method.");
   if (tensor.defined())
     tensor.set_requires_grad(requires_grad);
   else if (requires_grad)
@@ -68,19 +80,19 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
 }
 
 Tensor& Module::register_buffer(std::string name, Tensor tensor) {
-  check_name("Buffer", name);
+  check_name("Buffer", name, parameters_, children_);
   return buffers_.insert(std::move(name), std::move(tensor));
 }
 
 void Module::add_child(std::string name, std::shared_ptr<Module> module) {
-  check_name("Submodule", name);
-  check_child(name, module);
+  check_name("Submodule", name, parameters_, buffers_);
+  check_child(*this, name, module);
   children_.insert(name, module);
   module->set_path(detail::join_path(place_.path, name));
 }
 
 void Module::put_child(const std::string& name, std::shared_ptr<Module> module) {
-  check_child(name, module);
+  check_child(*this, name, module);
   std::shared_ptr<Module>& child = children_[name];
   child->set_path({});
   child = std::move(module);
@@ -137,6 +149,10 @@ void Module::to(Device device, bool non_blocking) {
 
 void Module::convert(std::optional<Device> device, std::optional<ScalarType> dtype,
                      bool non_blocking) {
+  HEARTH_CHECK_AS(
+      TypeError, !dtype || is_differentiable(*dtype),
+      "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=torch.",
+      python_name_of(dtype.value_or(kFloat)));
   const TensorOptions options = TensorOptions().device(device).dtype(dtype);
   const auto converted = [&](const Tensor& tensor, const TensorOptions& to) {
     tensor.set_data(tensor.data().to(to, non_blocking));
@@ -154,7 +170,8 @@ void Module::convert(std::optional<Device> device, std::optional<ScalarType> dty
 
 void Module::zero_grad(bool set_to_none) {
   for (auto& child : children_) child.value()->zero_grad(set_to_none);
-  for (auto& parameter : named_parameters(false)) {
+  for (const auto& parameter : parameters_) {
+    if (!parameter->defined()) continue;
     Tensor& grad = parameter->mutable_grad();
     if (!grad.defined()) continue;
     if (set_to_none) {

@@ -38,11 +38,32 @@ OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
   return of_all_modules(*this, [](const Module& part) { return part.named_buffers(false); });
 }
 
+namespace {
+/// The defined tensors of a module, or of it and all modules in it.
+template <class List>
+std::vector<Tensor> tensors_of(const Module& module, bool recurse, List list) {
+  std::vector<Tensor> tensors;
+  const auto append = [&](const Module& part) {
+    for (const auto& item : list(part))
+      if (item->defined()) tensors.push_back(*item);
+  };
+  if (recurse)
+    module.apply(append);
+  else
+    append(module);
+  return tensors;
+}
+}  // namespace
+
 std::vector<Tensor> Module::parameters(bool recurse) const {
-  return named_parameters(recurse).values();
+  return tensors_of(
+      *this, recurse, [](const Module& part) -> auto& { return part.parameters_; });
 }
 
-std::vector<Tensor> Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
+std::vector<Tensor> Module::buffers(bool recurse) const {
+  return tensors_of(
+      *this, recurse, [](const Module& part) -> auto& { return part.buffers_; });
+}
 
 std::vector<std::shared_ptr<Module>> Module::modules(bool include_self) const {
   std::vector<std::shared_ptr<Module>> result;
@@ -72,14 +93,12 @@ OrderedDict<std::string, std::shared_ptr<Module>> Module::named_children() const
 
 void Module::apply(const ModuleApplyFunction& function) {
   function(*this);
-  apply_to_submodules(
-      [&](const std::string&, const std::shared_ptr<Module>& part) { function(*part); }, {});
+  for (const auto& child : children_) child.value()->apply(function);
 }
 
 void Module::apply(const ConstModuleApplyFunction& function) const {
   function(*this);
-  apply_to_submodules(
-      [&](const std::string&, const std::shared_ptr<Module>& part) { function(*part); }, {});
+  for (const auto& child : children_) std::as_const(*child.value()).apply(function);
 }
 
 void Module::apply(const NamedModuleApplyFunction& function, const std::string& name_prefix) {

@@ -1,6 +1,7 @@
 #include "hearth/nn/utils.h"
 
 #include <cmath>
+#include <unordered_set>
 
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
@@ -9,10 +10,13 @@ namespace hearth::nn::utils {
 
 namespace {
 
+/// The gradients that there are, each once however often its parameter is in the list.
 std::vector<Tensor> gradients(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> grads;
+  std::unordered_set<const void*> known;
   for (const Tensor& parameter : parameters)
-    if (parameter.grad().defined()) grads.push_back(parameter.grad());
+    if (parameter.grad().defined() && known.insert(parameter.unsafeGetTensorImpl()).second)
+      grads.push_back(parameter.grad());
   return grads;
 }
 

@@ -155,10 +155,10 @@ struct BatchNorm {
     const TensorImpl& in = c.in(0);
     HEARTH_CHECK(in.dim >= 2, "batch_norm: expected an input of at least 2 dimensions, got sizes ",
                  in.sizes());
-    check_channel(c, 1, in, "weight");
-    check_channel(c, 2, in, "bias");
     check_channel(c, 3, in, "running_mean");
     check_channel(c, 4, in, "running_var");
+    check_channel(c, 1, in, "weight");
+    check_channel(c, 2, in, "bias");
     HEARTH_CHECK(args.training || (c.has(3) && c.has(4)),
                  "Expected running_mean and running_var to be defined when training=False");
     HEARTH_CHECK(!args.training || in.numel == 0 || in.numel > in.sizes()[1],

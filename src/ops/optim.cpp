@@ -1,6 +1,9 @@
 // The steps of optimizers: one operator updates a whole list of parameters.
 #include "kernels/optim.h"
 
+#include <array>
+
+#include "autograd/state.h"
 #include "ops/binding.h"
 #include "ops/define.h"
 
@@ -9,6 +12,7 @@ namespace hearth {
 namespace {
 
 constexpr SlotSet kAllInputs = out_slot(0) - 1;
+constexpr int kGradients = 1;  // the list of them
 
 /// The inputs of a step: lists of `count` tensors each, first the parameters, then their gradients,
 /// then state, then, for rules that ask for them, the numbers of their steps; grad_scale and
@@ -28,7 +32,7 @@ void check_same_device(const OpInfo& info, Device a, Device b) {
 }
 
 void check_operand(const OpInfo& info, const TensorImpl& first, const TensorImpl& param,
-                   const TensorImpl& t) {
+                   const TensorImpl& t, bool is_written) {
   check_same_device(info, first.device, t.device);
   HEARTH_CHECK(t.dtype == first.dtype, info.name,
                ": params, grads and states must have the same dtype, got ", name_of(first.dtype),
@@ -36,7 +40,7 @@ void check_operand(const OpInfo& info, const TensorImpl& first, const TensorImpl
   HEARTH_CHECK(t.sizes().equals(param.sizes()), info.name,
                ": a gradient or state must have the sizes of its parameter, got ", t.sizes(),
                " for a parameter of sizes ", param.sizes());
-  check_no_internal_overlap(t);
+  if (is_written) check_no_internal_overlap(t);
 }
 
 void check_step_count(const OpInfo& info, const TensorImpl& first, const TensorImpl& step) {
@@ -64,7 +68,8 @@ void infer_step(const OpInfo& info, const StepShape& shape, const Infer& c) {
   for (int64_t i = 0; i < shape.count; ++i) {
     const TensorImpl& param = c.in(shape.at(0, i));
     for (int k = 0; k < shape.operands; ++k)
-      check_operand(info, c.in(0), param, c.in(shape.at(k, i)));
+      check_operand(info, c.in(0), param, c.in(shape.at(k, i)),
+                    k != kGradients || c.has(shape.inputs()));
     if (shape.counts_steps) check_step_count(info, c.in(0), c.in(shape.at(shape.operands, i)));
   }
   for (int i = 0; i < 2; ++i) check_scalar(info, shape, c, shape.inputs() + i);
@@ -135,7 +140,6 @@ constexpr OpInfo step_info(const char* name) {
   return {.name = name,
           .arguments = "self,grads",
           .dtypes = dtypes::kFloating,
-          .mutates = kAllInputs,
           .optional = kAllInputs,
           .outputs = 0,
           .mixes_devices = true};
@@ -230,6 +234,35 @@ struct FusedRmsProp {
   }
 };
 
+/// What a step is given; lists that it does not use are empty.
+struct StepLists {
+  TensorList params, grads;
+  std::array<TensorList, 3> states;
+  TensorList steps;
+  const Tensor &grad_scale, &found_inf;
+
+  /// Calls f with all that is written to: gradients only where they are scaled.
+  template <class F>
+  void for_each_written(const F& f) const {
+    for (const TensorList& list :
+         {params, states[0], states[1], states[2], grad_scale.defined() ? grads : TensorList()})
+      for (const Tensor& tensor : list)
+        if (tensor.defined()) f(tensor);
+  }
+};
+
+/// Takes a step. What it writes to is checked and counted here, since no set of slots tells
+/// gradients from state in lists of any length.
+template <class Op>
+void take_step(const typename Op::Args& args, const StepLists& in) {
+  if (in.params.empty()) return;
+  in.for_each_written([](const Tensor& tensor) { autograd::check_inplace(tensor, false); });
+  invoke<Op>(args, in.params, in.grads, in.states[0], in.states[1], in.states[2], in.steps,
+             in.grad_scale, in.found_inf)
+      .all();
+  in.for_each_written([](const Tensor& tensor) { impl_of(tensor).bump_version(); });
+}
+
 /// The lists that a step uses have a tensor for each parameter.
 void check_lengths(TensorList self, std::initializer_list<TensorList> others) {
   for (const TensorList& list : others)
@@ -246,11 +279,9 @@ void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_l
                  const Tensor& found_inf) {
   const TensorList buffers = momentum == 0 ? TensorList() : momentum_buffer_list;
   check_lengths(self, {grads, momentum == 0 ? self : buffers});
-  if (self.empty()) return;
-  invoke<FusedSgd>({int64_t(self.size()), weight_decay, momentum, lr, dampening, nesterov, maximize,
-                    is_first_step},
-                   self, grads, buffers, grad_scale, found_inf)
-      .all();
+  take_step<FusedSgd>({int64_t(self.size()), weight_decay, momentum, lr, dampening, nesterov,
+                       maximize, is_first_step},
+                      {self, grads, {buffers}, {}, grad_scale, found_inf});
 }
 
 namespace {
@@ -261,10 +292,8 @@ void fused_adam(const typename FusedAdam<decoupled>::Args& args, TensorList self
                 TensorList state_steps, const Tensor& grad_scale, const Tensor& found_inf) {
   const TensorList largest = args.amsgrad ? max_exp_avg_sqs : TensorList();
   check_lengths(self, {grads, exp_avgs, exp_avg_sqs, args.amsgrad ? largest : self, state_steps});
-  if (self.empty()) return;
-  invoke<FusedAdam<decoupled>>(args, self, grads, exp_avgs, exp_avg_sqs, largest, state_steps,
-                               grad_scale, found_inf)
-      .all();
+  take_step<FusedAdam<decoupled>>(
+      args, {self, grads, {exp_avgs, exp_avg_sqs, largest}, state_steps, grad_scale, found_inf});
 }
 
 }  // namespace
@@ -291,10 +320,8 @@ void _fused_adagrad_(TensorList self, TensorList grads, TensorList state_sums,
                      TensorList state_steps, double lr, double lr_decay, double weight_decay,
                      double eps, bool maximize, const Tensor& grad_scale, const Tensor& found_inf) {
   check_lengths(self, {grads, state_sums, state_steps});
-  if (self.empty()) return;
-  invoke<FusedAdagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize}, self,
-                       grads, state_sums, state_steps, grad_scale, found_inf)
-      .all();
+  take_step<FusedAdagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize},
+                          {self, grads, {state_sums}, state_steps, grad_scale, found_inf});
 }
 
 void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
@@ -304,11 +331,9 @@ void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
   const TensorList means = centered ? grad_avgs : TensorList(),
                    buffers = momentum > 0 ? momentum_buffer_list : TensorList();
   check_lengths(self, {grads, square_avgs, centered ? means : self, momentum > 0 ? buffers : self});
-  if (self.empty()) return;
-  invoke<FusedRmsProp>(
-      {int64_t(self.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize}, self,
-      grads, square_avgs, means, buffers, grad_scale, found_inf)
-      .all();
+  take_step<FusedRmsProp>(
+      {int64_t(self.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize},
+      {self, grads, {square_avgs, means, buffers}, {}, grad_scale, found_inf});
 }
 
 }  // namespace hearth

@@ -46,8 +46,9 @@ void update(const AdagradOptions& options, const Batch<AdagradParamState>& batch
   for (size_t i = 0; i < batch.params.size(); ++i)
     begin(options, batch.params[i], *batch.states[i]);
   const std::vector<Tensor> sums = batch.tensors(&AdagradParamState::sum);
-  _fused_adagrad_(batch.params, batch.grads, sums, count_steps(batch), options.lr(),
+  _fused_adagrad_(batch.params, batch.grads, sums, next_steps(batch), options.lr(),
                   options.lr_decay(), options.weight_decay(), options.eps(), options.maximize());
+  count_steps(batch);
 }
 
 }  // namespace

@@ -51,9 +51,10 @@ Tensor step_with(StepOp op, Optimizer& optimizer, const Optimizer::LossClosure& 
     if (options.amsgrad()) largest = batch.tensors(&AdamParamState::max_exp_avg_sq);
     const std::vector<Tensor> means = batch.tensors(&AdamParamState::exp_avg),
                               squares = batch.tensors(&AdamParamState::exp_avg_sq);
-    op(batch.params, batch.grads, means, squares, largest, count_steps(batch), options.lr(),
+    op(batch.params, batch.grads, means, squares, largest, next_steps(batch), options.lr(),
        std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(),
        options.eps(), options.amsgrad(), options.maximize(), {}, {});
+    count_steps(batch);
   };
   return fused_step<Options, AdamParamState>(optimizer, closure, update);
 }

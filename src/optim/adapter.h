@@ -6,12 +6,15 @@
 namespace hearth::optim {
 
 /// Makes copies of a state's tensors that suit the parameter: its device, its dtype if it is a
-/// floating one, its order in memory.
+/// floating one, its order in memory. Refuses what cannot be its state.
 class Adapter final : public Fields {
  public:
   Adapter(const Tensor& param, int64_t number) : param_(param.detach()), number_(number) {}
   void field(const std::string&, bool&) override {}
-  void field(const std::string&, int64_t&) override {}
+  void field(const std::string& name, int64_t& value) override {
+    HEARTH_CHECK_AS(ValueError, name != "step" || value >= 0, "loaded state dict contains a step ",
+                    value, " for parameter ", number_);
+  }
   void field(const std::string&, double&) override {}
   void field(const std::string&, std::string&) override {}
   void field(const std::string& name, Tensor& value) override {

@@ -1,5 +1,7 @@
 #include "optim/field_io.h"
 
+#include <algorithm>
+
 namespace hearth::optim {
 
 Fields::~Fields() = default;
@@ -47,25 +49,47 @@ void DictWriter::nested(const std::string& name, const std::function<void(Fields
   body(inner);
 }
 
-DictReader::DictReader(const StateDict& dict, std::string prefix)
-    : dict_(dict), prefix_(std::move(prefix)) {
-  for (const auto& [key, value] : dict)
-    if (key.compare(0, prefix_.size(), prefix_) == 0)
-      names_.insert(first_name(key.substr(prefix_.size())));
+namespace {
+std::shared_ptr<const std::vector<std::string_view>> sorted_keys(const StateDict& dict) {
+  auto keys = std::make_shared<std::vector<std::string_view>>();
+  keys->reserve(dict.size());
+  for (const auto& item : dict) keys->push_back(item.first);
+  std::sort(keys->begin(), keys->end());
+  return keys;
+}
+}  // namespace
+
+DictReader::DictReader(const StateDict& dict) : dict_(dict), sorted_(sorted_keys(dict)) {}
+
+DictReader::DictReader(const DictReader& outer, const std::string& name)
+    : dict_(outer.dict_), prefix_(outer.prefix_ + name + "."), sorted_(outer.sorted_) {
+  require_values(outer.requires_values());
+}
+
+bool DictReader::has(const std::string& name) const {
+  if (dict_.contains(prefix_ + name)) return true;
+  const std::string below = prefix_ + name + ".";
+  const auto next = std::lower_bound(sorted_->begin(), sorted_->end(), below);
+  return next != sorted_->end() && next->starts_with(below);
+}
+
+/// The value; null if there is none and there need not be one.
+const IValue* DictReader::find(const std::string& name) const {
+  return requires_values() ? &dict_.at(prefix_ + name) : dict_.find(prefix_ + name);
 }
 
 void DictReader::field(const std::string& name, bool& value) {
-  value = dict_.at(prefix_ + name).toBool();
+  if (const IValue* stored = find(name)) value = stored->toBool();
 }
 void DictReader::field(const std::string& name, int64_t& value) {
-  value = dict_.at(prefix_ + name).toInt();
+  if (const IValue* stored = find(name)) value = stored->toInt();
 }
 void DictReader::field(const std::string& name, double& value) {
-  const IValue& stored = dict_.at(prefix_ + name);
-  value = stored.isInt() ? double(stored.toInt()) : stored.toDouble();
+  if (const IValue* stored = find(name))
+    value = stored->isInt() ? double(stored->toInt()) : stored->toDouble();
 }
 void DictReader::field(const std::string& name, std::string& value) {
-  value = dict_.at(prefix_ + name).toStringRef();
+  if (const IValue* stored = find(name)) value = stored->toStringRef();
 }
 void DictReader::field(const std::string& name, Tensor& value) {
   const IValue* stored = dict_.find(prefix_ + name);
@@ -73,8 +97,9 @@ void DictReader::field(const std::string& name, Tensor& value) {
 }
 
 void DictReader::nested(const std::string& name, const std::function<void(Fields&)>& body) {
+  if (!requires_values() && !has(name)) return;
   HEARTH_CHECK(has(name), "Key '", prefix_, name, "' is not defined");
-  DictReader inner(dict_, prefix_ + name + ".");
+  DictReader inner(*this, name);
   body(inner);
 }
 
@@ -100,9 +125,11 @@ void ArchiveReader::field(const std::string& name, Tensor& value) {
 }
 
 void ArchiveReader::nested(const std::string& name, const std::function<void(Fields&)>& body) {
+  if (!requires_values() && !has(name)) return;
   serialize::InputArchive archive;
   archive_.read(name, archive);
   ArchiveReader inner(archive);
+  inner.require_values(requires_values());
   body(inner);
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_set>
+#include <vector>
 
 #include "hearth/io/archive.h"
 #include "hearth/optim/fields.h"
@@ -37,7 +40,7 @@ class DictWriter final : public Fields {
 /// Takes fields from a state dict.
 class DictReader final : public Fields {
  public:
-  explicit DictReader(const StateDict& dict, std::string prefix = {});
+  explicit DictReader(const StateDict& dict);
   void field(const std::string& name, bool& value) override;
   void field(const std::string& name, int64_t& value) override;
   void field(const std::string& name, double& value) override;
@@ -45,12 +48,16 @@ class DictReader final : public Fields {
   void field(const std::string& name, Tensor& value) override;
   void nested(const std::string& name, const std::function<void(Fields&)>& body) override;
   bool loading() const override { return true; }
-  bool has(const std::string& name) const override { return names_.count(name) > 0; }
+  bool has(const std::string& name) const override;
 
  private:
+  using Keys = std::vector<std::string_view>;
+  DictReader(const DictReader& outer, const std::string& name);
+  const IValue* find(const std::string& name) const;
+
   const StateDict& dict_;
   const std::string prefix_;
-  std::unordered_set<std::string> names_;  // what lies directly under the prefix
+  const std::shared_ptr<const Keys> sorted_;  // all keys of the dict
 };
 
 /// Puts fields into an archive.
@@ -78,10 +85,10 @@ class ArchiveReader final : public Fields {
  public:
   explicit ArchiveReader(serialize::InputArchive& archive, bool from_serialize = false);
   const bool plain;  // as ArchiveWriter's
-  void field(const std::string& name, bool& value) override { archive_.read(name, value); }
-  void field(const std::string& name, int64_t& value) override { archive_.read(name, value); }
-  void field(const std::string& name, double& value) override { archive_.read(name, value); }
-  void field(const std::string& name, std::string& value) override { archive_.read(name, value); }
+  void field(const std::string& name, bool& value) override { read(name, value); }
+  void field(const std::string& name, int64_t& value) override { read(name, value); }
+  void field(const std::string& name, double& value) override { read(name, value); }
+  void field(const std::string& name, std::string& value) override { read(name, value); }
   void field(const std::string& name, Tensor& value) override;
   void nested(const std::string& name, const std::function<void(Fields&)>& body) override;
   bool loading() const override { return true; }
@@ -89,6 +96,10 @@ class ArchiveReader final : public Fields {
   serialize::InputArchive& archive() { return archive_; }
 
  private:
+  template <class T>
+  void read(const std::string& name, T& value) {
+    if (requires_values() || has(name)) archive_.read(name, value);
+  }
   serialize::InputArchive& archive_;
   std::unordered_set<std::string> names_;
 };

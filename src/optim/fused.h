@@ -95,19 +95,25 @@ Tensor fused_step(Optimizer& optimizer, const Optimizer::LossClosure& closure, c
   return loss;
 }
 
-/// Counts a step of each state and gives the counts as the operators take them.
+/// The numbers of the states' next steps, as the operators take them.
 template <class State>
-std::vector<Tensor> count_steps(const Batch<State>& batch) {
+std::vector<Tensor> next_steps(const Batch<State>& batch) {
   std::vector<Tensor> counts;
   counts.reserve(batch.states.size());
   Tensor count;  // most parameters have made as many steps as the one before
   int64_t last = -1;
-  for (State* state : batch.states) {
-    const int64_t now = state->step(state->step() + 1).step();
+  for (const State* state : batch.states) {
+    const int64_t now = state->step() + 1;
     if (now != last) count = scalar_tensor(double(last = now), kFloat);
     counts.push_back(count);
   }
   return counts;
+}
+
+/// Counts a step of each state, once it has been made.
+template <class State>
+void count_steps(const Batch<State>& batch) {
+  for (State* state : batch.states) ++state->step();
 }
 
 /// ValueError "Invalid learning rate: -1" unless the value is at least 0.

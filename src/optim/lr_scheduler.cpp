@@ -21,6 +21,7 @@ LRScheduler::LRScheduler(Optimizer& optimizer, int64_t last_epoch)
 LRScheduler::~LRScheduler() = default;
 
 void LRScheduler::initial_step() {
+  check();
   is_initial_ = true;
   set_optimizer_lrs(get_lrs());
   is_initial_ = false;
@@ -39,11 +40,16 @@ std::vector<double> LRScheduler::get_current_lrs() const {
   return rates;
 }
 
-void LRScheduler::check_count(size_t rates) const {
+void LRScheduler::check_count(size_t count, const char* what) const {
   const size_t groups = optimizer().param_groups().size();
-  HEARTH_CHECK(rates == groups,
-               "Number of learning rates not equal to the number of param groups\n",
-               "Number of learning rates given: ", rates, "\nNumber of param groups: ", groups);
+  HEARTH_CHECK(count == groups, "Number of ", what,
+               " not equal to the number of param groups\nNumber of ", what, " given: ", count,
+               "\nNumber of param groups: ", groups);
+}
+
+void LRScheduler::check() const {
+  check_count(base_lrs_.size());
+  check_count(last_lr_.size());
 }
 
 const std::vector<double>& LRScheduler::base_lrs() const {
@@ -78,9 +84,20 @@ StateDict LRScheduler::state_dict() const {
   const_cast<LRScheduler*>(this)->fields(writer);
   return dict;
 }
+void LRScheduler::read(Fields& f) {
+  const StateDict before = state_dict();
+  try {
+    fields(f);
+    check();
+  } catch (...) {
+    DictReader back(before);
+    fields(back);
+    throw;
+  }
+}
 void LRScheduler::load_state_dict(const StateDict& dict) {
   DictReader reader(dict);
-  fields(reader);
+  read(reader);
 }
 void LRScheduler::save(serialize::OutputArchive& archive) const {
   ArchiveWriter writer(archive);
@@ -88,7 +105,7 @@ void LRScheduler::save(serialize::OutputArchive& archive) const {
 }
 void LRScheduler::load(serialize::InputArchive& archive) {
   ArchiveReader reader(archive);
-  fields(reader);
+  read(reader);
 }
 
 std::vector<double> PerGroup::spread(size_t groups) const {

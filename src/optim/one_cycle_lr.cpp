@@ -3,17 +3,14 @@
 #include <cmath>
 #include <numbers>
 
+#include "optim/positive.h"
+
 namespace hearth::optim {
 
 namespace {
 
-int64_t positive(int64_t value, const char* name) {
-  HEARTH_CHECK_AS(ValueError, value > 0, "Expected positive integer ", name, ", but got ", value);
-  return value;
-}
-
 int64_t total_steps_of(const OneCycleLROptions& options) {
-  if (options.total_steps()) return positive(*options.total_steps(), "total_steps");
+  if (options.total_steps()) return *options.total_steps();
   HEARTH_CHECK_AS(ValueError, options.epochs() && options.steps_per_epoch(),
                   "You must define either total_steps OR (epochs AND steps_per_epoch)");
   return positive(*options.epochs(), "epochs") *
@@ -46,14 +43,25 @@ OneCycleLR::OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& options)
       anneal_strategy_(options.anneal_strategy()),
       cycle_momentum_(options.cycle_momentum()),
       three_phase_(options.three_phase()) {
+  set_levels(options);
+  if (cycle_momentum_) set_momentums(options);
+  initial_step();
+}
+
+void OneCycleLR::check() const {
+  LRScheduler::check();
+  positive(total_steps_, "total_steps");
   HEARTH_CHECK_AS(ValueError, 0 <= pct_start_ && pct_start_ <= 1,
                   "Expected float between 0 and 1 pct_start, but got ", pct_start_);
   HEARTH_CHECK_AS(ValueError, anneal_strategy_ == "cos" || anneal_strategy_ == "linear",
                   "anneal_strategy must be one of 'cos' or 'linear', instead got ",
                   anneal_strategy_);
-  set_levels(options);
-  if (cycle_momentum_) set_momentums(options);
-  initial_step();
+  for (const auto* rates : {&initial_lr_, &max_lr_, &min_lr_}) check_count(rates->size());
+  if (!cycle_momentum_) return;
+  HEARTH_CHECK_AS(ValueError, optimizer().defaults().get_momentum(),
+                  "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
+  for (const auto* momentums : {&base_momentum_, &max_momentum_})
+    check_count(momentums->size(), "momentums");
 }
 
 OneCycleLR::OneCycleLR(Optimizer& optimizer, PerGroup max_lr, int64_t total_steps)
@@ -68,13 +76,9 @@ void OneCycleLR::set_levels(const OneCycleLROptions& options) {
 }
 
 void OneCycleLR::set_momentums(const OneCycleLROptions& options) {
-  std::vector<OptimizerParamGroup>& groups = optimizer().param_groups();
-  HEARTH_CHECK_AS(ValueError, optimizer().defaults().get_momentum(),
-                  "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
-  max_momentum_ = per_group(options.max_momentum(), "max_momentum", groups.size());
-  base_momentum_ = per_group(options.base_momentum(), "base_momentum", groups.size());
-  for (size_t i = 0; i < groups.size() && options.last_epoch() == -1; ++i)
-    groups[i].options().set_momentum(max_momentum_[i]);
+  const size_t groups = optimizer().param_groups().size();
+  max_momentum_ = per_group(options.max_momentum(), "max_momentum", groups);
+  base_momentum_ = per_group(options.base_momentum(), "base_momentum", groups);
 }
 
 std::vector<OneCycleLR::Phase> OneCycleLR::phases() const {

@@ -1,5 +1,6 @@
 #include "hearth/optim/optimizer.h"
 
+#include <algorithm>
 #include <unordered_set>
 
 #include "hearth/autograd.h"
@@ -26,6 +27,9 @@ Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& param_groups,
                      std::unique_ptr<OptimizerOptions> defaults)
     : defaults_(std::move(defaults)) {
   HEARTH_CHECK(defaults_, "an optimizer needs default options");
+  const auto is_empty = [](const OptimizerParamGroup& group) { return group.params().empty(); };
+  if (std::all_of(param_groups.begin(), param_groups.end(), is_empty))
+    warn("optimizer got an empty parameter list");
   for (const OptimizerParamGroup& group : param_groups) add_param_group(group);
 }
 Optimizer::Optimizer(std::vector<Tensor> parameters, std::unique_ptr<OptimizerOptions> defaults)
@@ -37,12 +41,14 @@ std::unique_ptr<OptimizerParamState> Optimizer::make_state() const { return null
 
 namespace {
 
-void check_parameters(const std::vector<Tensor>& params,
-                      const std::vector<OptimizerParamGroup>& groups) {
+/// The parameters, each once, if they may be optimized together with those of the groups.
+std::vector<Tensor> checked_parameters(const std::vector<Tensor>& params,
+                                       const std::vector<OptimizerParamGroup>& groups) {
   std::unordered_set<const void*> known;
   for (const OptimizerParamGroup& group : groups)
     for (const Tensor& param : group.params()) known.insert(param.unsafeGetTensorImpl());
   std::unordered_set<const void*> mine;
+  std::vector<Tensor> unique;
   for (const Tensor& param : params) {
     HEARTH_CHECK_AS(TypeError, param.defined(),
                     "optimizer can only optimize Tensors, but one of the params is undefined");
@@ -50,16 +56,20 @@ void check_parameters(const std::vector<Tensor>& params,
                     "can't optimize a non-leaf Tensor");
     HEARTH_CHECK_AS(ValueError, known.count(param.unsafeGetTensorImpl()) == 0,
                     "some parameters appear in more than one parameter group");
-    HEARTH_CHECK_AS(ValueError, mine.insert(param.unsafeGetTensorImpl()).second,
-                    "optimizer contains a parameter group with duplicate parameters");
+    if (mine.insert(param.unsafeGetTensorImpl()).second) unique.push_back(param);
   }
+  if (unique.size() < params.size())
+    warn(
+        "optimizer contains a parameter group with duplicate parameters; in future, this will "
+        "cause an error; see github.com/pytorch/pytorch/issues/40967 for more information");
+  return unique;
 }
 
 }  // namespace
 
 void Optimizer::add_param_group(const OptimizerParamGroup& param_group) {
-  check_parameters(param_group.params(), param_groups_);
   OptimizerParamGroup group(param_group);
+  group.params() = checked_parameters(param_group.params(), param_groups_);
   if (group.has_options())
     take_over_defaults(group.options(), *defaults_);
   else
@@ -99,8 +109,8 @@ auto& first_parameters(Groups& groups) {
 void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {
   warn_of_removal("add_parameters");
   std::vector<Tensor>& mine = first_parameters(param_groups_);
-  check_parameters(parameters, param_groups_);
-  mine.insert(mine.end(), parameters.begin(), parameters.end());
+  const std::vector<Tensor> added = checked_parameters(parameters, param_groups_);
+  mine.insert(mine.end(), added.begin(), added.end());
 }
 const std::vector<Tensor>& Optimizer::parameters() const {
   warn_of_removal("parameters");

@@ -67,6 +67,7 @@ std::unique_ptr<OptimizerOptions> OptimizerOptions::unset() const { return nullp
 void OptimizerOptions::fields(Fields& f) { fields_by_serialize(*this, f, kOptionsClass); }
 void OptimizerOptions::serialize(serialize::InputArchive& archive) {
   ArchiveReader reader(archive, true);
+  reader.require_values(false);
   fields(reader);
 }
 void OptimizerOptions::serialize(serialize::OutputArchive& archive) const {

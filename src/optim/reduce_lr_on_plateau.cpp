@@ -22,11 +22,16 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, SchedulerMode mode, d
       min_lr_(min_lr.values().empty() ? PerGroup(0.0) : std::move(min_lr)),
       best_(worst()),
       verbose_(verbose) {
-  HEARTH_CHECK_AS(ValueError, factor < 1, "Factor should be < 1.0.");
-  HEARTH_CHECK_AS(ValueError, mode == min || mode == max, "mode ", int(mode), " is unknown!");
-  HEARTH_CHECK_AS(ValueError, threshold_mode == rel || threshold_mode == abs, "threshold mode ",
-                  int(threshold_mode), " is unknown!");
-  const size_t groups = optimizer.param_groups().size();
+  ReduceLROnPlateau::check();
+}
+
+void ReduceLROnPlateau::check() const {
+  LRScheduler::check();
+  HEARTH_CHECK_AS(ValueError, factor_ < 1, "Factor should be < 1.0.");
+  HEARTH_CHECK_AS(ValueError, mode_ == min || mode_ == max, "mode ", mode_, " is unknown!");
+  HEARTH_CHECK_AS(ValueError, threshold_mode_ == rel || threshold_mode_ == abs, "threshold mode ",
+                  threshold_mode_, " is unknown!");
+  const size_t groups = optimizer().param_groups().size();
   HEARTH_CHECK_AS(ValueError, min_lr_.spread(groups).size() == groups, "expected ", groups,
                   " min_lrs, got ", min_lr_.values().size());
 }

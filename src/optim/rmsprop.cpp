@@ -36,10 +36,10 @@ void update(const RMSpropOptions& options, const Batch<RMSpropParamState>& batch
   std::vector<Tensor> means, buffers;
   if (options.centered()) means = batch.tensors(&RMSpropParamState::grad_avg);
   if (options.momentum() > 0) buffers = batch.tensors(&RMSpropParamState::momentum_buffer);
-  for (RMSpropParamState* state : batch.states) ++state->step();
   _fused_rmsprop_(batch.params, batch.grads, batch.tensors(&RMSpropParamState::square_avg), means,
                   buffers, options.lr(), options.alpha(), options.eps(), options.weight_decay(),
                   options.momentum(), options.centered(), options.maximize());
+  count_steps(batch);
 }
 
 }  // namespace

@@ -62,6 +62,7 @@ void read_group(const OptimizerParamGroup& group, Loaded& loaded, Fields& f) {
   std::optional<double>& initial = loaded.initial_lrs.emplace_back();
   if (f.has("initial_lr")) f.field("initial_lr", initial.emplace());
   loaded.options.push_back(group.options().clone());
+  f.require_values(false);  // who saved it may have known fewer settings
   loaded.options.back()->fields(f);
 }
 

@@ -4,20 +4,18 @@
 #include <cmath>
 #include <numbers>
 
+#include "optim/positive.h"
+
 namespace hearth::optim {
-
-namespace {
-
-void check_positive(int64_t value, const char* name) {
-  HEARTH_CHECK_AS(ValueError, value > 0, "Expected positive integer ", name, ", but got ", value);
-}
-
-}  // namespace
 
 StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma, int64_t last_epoch)
     : LRScheduler(optimizer, last_epoch), step_size_(step_size), gamma_(gamma) {
-  check_positive(step_size, "step_size");
   initial_step();
+}
+
+void StepLR::check() const {
+  LRScheduler::check();
+  positive(step_size_, "step_size");
 }
 
 std::vector<double> StepLR::get_lrs() {
@@ -65,8 +63,12 @@ void ExponentialLR::fields(Fields& f) {
 CosineAnnealingLR::CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min,
                                      int64_t last_epoch)
     : LRScheduler(optimizer, last_epoch), T_max_(T_max), eta_min_(eta_min) {
-  check_positive(T_max, "T_max");
   initial_step();
+}
+
+void CosineAnnealingLR::check() const {
+  LRScheduler::check();
+  positive(T_max_, "T_max");
 }
 
 std::vector<double> CosineAnnealingLR::get_lrs() {
@@ -98,12 +100,16 @@ LinearLR::LinearLR(Optimizer& optimizer, double start_factor, double end_factor,
       start_factor_(start_factor),
       end_factor_(end_factor),
       total_iters_(total_iters) {
-  HEARTH_CHECK_AS(ValueError, start_factor <= 1 && start_factor > 0,
+  initial_step();
+}
+
+void LinearLR::check() const {
+  LRScheduler::check();
+  HEARTH_CHECK_AS(ValueError, start_factor_ <= 1 && start_factor_ > 0,
                   "Starting multiplicative factor expected to be greater than 0 and less or equal "
                   "to 1.");
-  HEARTH_CHECK_AS(ValueError, end_factor <= 1 && end_factor >= 0,
+  HEARTH_CHECK_AS(ValueError, end_factor_ <= 1 && end_factor_ >= 0,
                   "Ending multiplicative factor expected to be between 0 and 1.");
-  initial_step();
 }
 
 std::vector<double> LinearLR::get_lrs() {
@@ -126,11 +132,16 @@ LambdaLR::LambdaLR(Optimizer& optimizer, Factor lr_lambda, int64_t last_epoch)
                last_epoch) {}
 LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Factor> lr_lambdas, int64_t last_epoch)
     : LRScheduler(optimizer, last_epoch), lr_lambdas_(std::move(lr_lambdas)) {
-  HEARTH_CHECK_AS(ValueError, lr_lambdas_.size() == optimizer.param_groups().size(), "Expected ",
-                  optimizer.param_groups().size(), " lr_lambdas, but got ", lr_lambdas_.size());
+  initial_step();
+}
+
+void LambdaLR::check() const {
+  LRScheduler::check();
+  const size_t groups = optimizer().param_groups().size();
+  HEARTH_CHECK_AS(ValueError, lr_lambdas_.size() == groups, "Expected ", groups,
+                  " lr_lambdas, but got ", lr_lambdas_.size());
   for (const Factor& factor : lr_lambdas_)
     HEARTH_CHECK_AS(ValueError, factor, "an lr_lambda is an empty function");
-  initial_step();
 }
 
 std::vector<double> LambdaLR::get_lrs() {

@@ -49,11 +49,16 @@ namespace {
 
 bool has_momentum(const SGDOptions& options) { return options.momentum() != 0; }
 
+/// The state begins only with a first step that was made.
 void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bool first) {
   std::vector<Tensor> buffers;
-  if (has_momentum(options)) buffers = batch.tensors(&SGDParamState::momentum_buffer);
+  if (first)
+    for (const Tensor& param : batch.params) buffers.push_back(zeros_like(param));
+  else if (has_momentum(options))
+    buffers = batch.tensors(&SGDParamState::momentum_buffer);
   _fused_sgd_(batch.params, batch.grads, buffers, options.weight_decay(), options.momentum(),
               options.lr(), options.dampening(), options.nesterov(), options.maximize(), first);
+  for (size_t i = 0; first && i < buffers.size(); ++i) batch.states[i]->momentum_buffer(buffers[i]);
 }
 
 /// The parameters of a batch that make their first step with momentum, or the others.

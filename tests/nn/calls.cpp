@@ -111,6 +111,19 @@ TEST(Hooks, AreRemovedByTheirHandle) {
   longer.remove();  // its module is gone
 }
 
+TEST(Hooks, ThatAreGoneCostNothing) {
+  Linear linear(2, 3);
+  RemovableHandle before =
+      linear->register_forward_pre_hook([](Module&, std::vector<AnyValue>&) {});
+  RemovableHandle after =
+      linear->register_forward_hook([](Module&, const std::vector<AnyValue>&, AnyValue&) {});
+  EXPECT_TRUE(nn::detail::ModuleCall::has_hooks(*linear));
+  before.remove();
+  EXPECT_TRUE(nn::detail::ModuleCall::has_hooks(*linear));
+  after.remove();
+  EXPECT_FALSE(nn::detail::ModuleCall::has_hooks(*linear));
+}
+
 TEST(Hooks, OfACopyAreItsOwn) {
   Linear linear(2, 3);
   CountHooks count(*linear);

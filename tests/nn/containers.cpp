@@ -97,6 +97,8 @@ TEST(AnyModule, HoldsAndCasts) {
   EXPECT_ERROR(empty.ptr(), "Cannot call ptr() on an empty AnyModule");
   EXPECT_ERROR(empty.type_info(), "Cannot call type_info() on an empty AnyModule");
   EXPECT_ERROR(empty.forward<int>(), "Cannot call forward() on an empty AnyModule");
+  EXPECT_ERROR(AnyModule(std::shared_ptr<LinearImpl>()),
+               "An AnyModule cannot hold a null pointer to hearth::nn::LinearImpl");
 }
 
 TEST(AnyValue, HoldsOneType) {

@@ -101,6 +101,40 @@ TEST(Module, ChecksNames) {
   EXPECT_ERROR(m.register_buffer("b", ones(1)), "Buffer 'b' already defined");
 }
 
+TEST(Module, ParametersBuffersAndModulesShareTheirNames) {
+  Module m;
+  m.register_parameter("p", ones(1));
+  m.register_buffer("b", ones(1));
+  m.register_module("linear", Inner());
+  EXPECT_ERROR(m.register_buffer("p", ones(1)), "attribute 'p' already exists");
+  EXPECT_ERROR(m.register_parameter("b", ones(1)), "attribute 'b' already exists");
+  EXPECT_ERROR(m.register_parameter("linear", ones(1)), "attribute 'linear' already exists");
+  EXPECT_ERROR(m.register_buffer("linear", ones(1)), "attribute 'linear' already exists");
+  EXPECT_ERROR(m.register_module("p", Inner()), "attribute 'p' already exists");
+  EXPECT_ERROR(m.register_module("b", Inner()), "attribute 'b' already exists");
+  EXPECT_EQ(m.named_parameters(false).keys(), Names{"p"});
+}
+
+TEST(Module, ParametersAreLeaves) {
+  Module m;
+  EXPECT_ERROR(m.register_parameter("w", ones(1, requires_grad()) * 2),
+               "Cannot assign non-leaf Tensor to parameter 'w'");
+  EXPECT_EQ(m.parameters().size(), 0u);
+}
+
+TEST(Module, IsNotInItself) {
+  const auto a = std::make_shared<Module>(), b = std::make_shared<Module>(),
+             c = std::make_shared<Module>();
+  EXPECT_ERROR(a->register_module("a", a), "Submodule 'a' must not be or contain the module");
+  a->register_module("b", b);
+  b->register_module("c", c);
+  EXPECT_ERROR(c->register_module("a", a), "Submodule 'a' must not be or contain the module");
+  EXPECT_ERROR(a->replace_module("b", a), "Submodule 'b' must not be or contain the module");
+  EXPECT_EQ(a->named_modules("", false).keys(), (Names{"b", "b.c"}));
+  a->register_module("again", c);  // twice is no cycle
+  EXPECT_EQ(a->modules().size(), 4u);
+}
+
 TEST(Module, RegistersWithOrWithoutGradient) {
   Module m;
   EXPECT_TRUE(m.register_parameter("p", ones(1)).requires_grad());
@@ -170,6 +204,14 @@ TEST(Module, ConvertsInPlace) {
   EXPECT_EQ(outer->second->weight.device(), Device(kMeta));
   EXPECT_EQ(outer->first->counter.device(), Device(kMeta));
   EXPECT_EQ(outer->first->counter.scalar_type(), kLong);
+}
+
+TEST(Module, IsNotConvertedToIntegers) {
+  Outer outer;
+  EXPECT_ERROR(outer->to(kLong),
+               "nn.Module.to only accepts floating point or complex dtypes, but got desired "
+               "dtype=torch.int64");
+  EXPECT_EQ(outer->second->weight.scalar_type(), kFloat);
 }
 
 TEST(Module, MovesWithItsGradients) {

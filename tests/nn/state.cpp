@@ -87,6 +87,20 @@ TEST(StateDict, NotStrictReturnsTheRest) {
   EXPECT_TRUE(net->fc1->weight.equal(full({3, 2}, 5.0)));
 }
 
+TEST(Archive, AFailedLoadChangesNothing) {
+  Sequential saved(Linear(3, 4), Linear(4, 1)), larger(Linear(3, 4), Linear(4, 2));
+  serialize::OutputArchive out;
+  saved->save(out);
+  serialize::InputArchive in(out);
+  const Tensor before = larger->parameters()[0].detach().clone();
+  EXPECT_ERROR(larger->load(in), "size mismatch for 1.weight");
+  EXPECT_TRUE(larger->parameters()[0].equal(before));
+  EXPECT_FALSE(larger->parameters()[0].equal(saved->parameters()[0]));
+  Sequential fitting(Linear(3, 4), Linear(4, 1));  // after a failure others load as ever
+  fitting->load(in);
+  EXPECT_TRUE(same(*saved, *fitting));
+}
+
 TEST(Archive, KeepsModules) {
   const std::string file = std::string(::testing::TempDir()) + "hearth_nn_module.safetensors";
   Sequential saved(Linear(3, 4), BatchNorm1d(4), Functional(relu), Dropout(0.1), Linear(4, 1));

@@ -38,6 +38,22 @@ TEST(Init, Fills) {
   EXPECT_TRUE(leaf.is_leaf() && leaf.min().item<float>() >= 2);
 }
 
+std::vector<std::string> warnings;
+
+TEST(Init, NothingIsNoWork) {
+  warnings.clear();
+  const WarningSink former =
+      set_warning_sink([](const std::string& text) { warnings.push_back(text); });
+  Linear linear(0, 2);
+  init::kaiming_uniform_(empty({2, 0}));
+  init::kaiming_normal_(empty({2, 0}));
+  Conv2d conv(1, 2, 0);
+  set_warning_sink(former);
+  EXPECT_EQ(warnings, std::vector<std::string>(4, "Initializing zero-element tensors is a no-op"));
+  EXPECT_TRUE(linear->bias.equal(zeros(2)));
+  EXPECT_TRUE(conv->bias.equal(zeros(2)));
+}
+
 TEST(Init, OrthogonalMatricesAreOrthogonal) {
   for (const auto& sizes : std::vector<std::vector<int64_t>>{{4, 6}, {6, 4}, {3, 2, 2}}) {
     const Tensor q = init::orthogonal_(empty(sizes, kDouble), 2).reshape({sizes[0], -1});
@@ -70,6 +86,13 @@ TEST(Utils, ClipGradientsByNorm) {
                "The total norm of order 2 for gradients from `parameters` is non-finite");
 }
 
+TEST(Utils, ClipEachGradientOnce) {
+  const Tensor a = zeros(2, requires_grad()), same = a;
+  a.mutable_grad() = tensor({3.0, 4.0});
+  EXPECT_DOUBLE_EQ(utils::clip_grad_norm_({a, same}, 1), 5);
+  EXPECT_TRUE(a.grad().allclose(tensor({0.6, 0.8})));
+}
+
 TEST(Utils, ClipGradientsByValue) {
   const Tensor a = zeros(3, requires_grad());
   a.mutable_grad() = tensor({-5.0, 0.1, 7.0});
@@ -96,6 +119,7 @@ TEST(Modules, RefuseWhatMakesNoSense) {
   EXPECT_ERROR(Conv2d(Conv2dOptions(3, 4, {1, 2, 3})), "Expected 2 values, but instead got 3");
   EXPECT_ERROR(Dropout(1.5), "dropout probability has to be between 0 and 1, but got 1.5");
   EXPECT_ERROR(LSTM(2, 0), "hidden_size must be greater than zero");
+  EXPECT_ERROR(LSTM(0, 1), "input_size must be greater than zero");
   EXPECT_ERROR(GRU(GRUOptions(2, 3).num_layers(0)), "num_layers must be greater than zero");
   EXPECT_ERROR(RNN(2, 3)(ones({1, 1, 5})),
                "input.size(-1) must be equal to input_size. Expected "
@@ -106,6 +130,7 @@ TEST(Modules, RefuseWhatMakesNoSense) {
   EXPECT_ERROR(BatchNorm2d(3)(ones({2, 3})), "expected 4D input (got 2D input)");
   EXPECT_ERROR(BatchNorm1d(3)(ones({1, 3})),
                "Expected more than 1 value per channel when training");
+  EXPECT_ERROR(BatchNorm1d(2)(ones({4, 3})), "running_mean should contain 3 elements not 2");
   EXPECT_ERROR(GroupNorm(2, 3), "num_channels (3) must be divisible by num_groups (2)");
   EXPECT_ERROR(Embedding(EmbeddingOptions(3, 2).padding_idx(3)),
                "Padding_idx must be within num_embeddings");

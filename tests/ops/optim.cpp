@@ -257,6 +257,21 @@ TEST(FusedStep, CountsTheVersionsOfWhatItChanges) {
   _fused_sgd_({param}, {grad}, {buffer}, 0, 0.5, 0.5, 0, false, false, false);
   EXPECT_EQ(param._version(), 1);
   EXPECT_EQ(buffer._version(), 1);
+  EXPECT_EQ(grad._version(), 0);
+  const Tensor scale = full({1}, 2.0);
+  _fused_sgd_({param}, {grad}, {}, 0, 0, 0.5, 0, false, false, false, scale);
+  EXPECT_EQ(grad._version(), 1);
+}
+
+TEST(FusedStep, TakesExpandedGradientsUnlessItScalesThem) {
+  for (const Device device : devices()) {
+    const Tensor param = ones({3, 40}).to(device), grad = ones({1, 40}).to(device).expand({3, 40});
+    _fused_sgd_({param}, {grad}, {}, 0, 0, 0.5, 0, false, false, false);
+    EXPECT_TRUE(param.eq(0.5).all().item<bool>());
+    const Tensor scale = full({1}, 2.0).to(device);
+    EXPECT_THROW(_fused_sgd_({param}, {grad}, {}, 0, 0, 0.5, 0, false, false, false, scale), Error);
+    EXPECT_TRUE(grad.eq(1).all().item<bool>());
+  }
 }
 
 TEST(FusedStep, ThreadsShareTheElementsOfAllTensors) {

@@ -20,6 +20,18 @@ std::string error_of(F f) {
   }
   return "nothing was thrown";
 }
+
+/// What is warned of meanwhile.
+template <class F>
+std::vector<std::string> warnings_of(F f) {
+  static std::vector<std::string> warnings;
+  warnings.clear();
+  const WarningSink before =
+      set_warning_sink([](const std::string& text) { warnings.push_back(text); });
+  f();
+  set_warning_sink(before);
+  return warnings;
+}
 #define EXPECT_SAYS(call, text) \
   EXPECT_NE(error_of([&] { call; }).find(text), std::string::npos) << error_of([&] { call; })
 
@@ -218,13 +230,69 @@ TEST(Optimizer, RefusesParameters) {
   const Tensor a = leaf({1}, {1});
   EXPECT_SAYS(SGD({a * 2}, 1.0), "can't optimize a non-leaf Tensor");
   EXPECT_SAYS(SGD({Tensor()}, 1.0), "optimizer can only optimize Tensors");
-  EXPECT_SAYS(SGD({a, a}, 1.0), "parameter group with duplicate parameters");
   SGD optimizer({a}, 1.0);
   EXPECT_SAYS(optimizer.add_param_group(OptimizerParamGroup({a})),
               "some parameters appear in more than one parameter group");
   EXPECT_EQ(optimizer.param_groups().size(), 1u);
   optimizer.param_groups()[0].set_options(std::make_unique<AdamOptions>());
   EXPECT_SAYS(optimizer.step(), "the options of a parameter group are not those of this optimizer");
+}
+
+TEST(Optimizer, ParametersThatAreThereTwiceAreUpdatedOnce) {
+  const Tensor a = leaf({1}, {1}), b = leaf({1}, {1});
+  std::vector<std::string> warnings = warnings_of([&] {
+    SGD optimizer({a, b, a}, 0.25);
+    EXPECT_EQ(optimizer.param_groups()[0].params().size(), 2u);
+    optimizer.step();
+  });
+  EXPECT_EQ(elements({a, b}), (Doubles{0.75, 0.75}));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_TRUE(warnings[0].starts_with(
+      "optimizer contains a parameter group with duplicate parameters; in future"));
+}
+
+TEST(Optimizer, AnEmptyListIsWarnedOf) {
+  const std::vector<std::string> expected{"optimizer got an empty parameter list"};
+  EXPECT_EQ(warnings_of([] { SGD(Tensors{}, 1.0); }), expected);
+  EXPECT_EQ(warnings_of([] { SGD(std::vector<OptimizerParamGroup>{}, 1.0); }), expected);
+  EXPECT_EQ(warnings_of([] { SGD({leaf({1}, {})}, 1.0); }), std::vector<std::string>{});
+}
+
+TEST(Optimizer, GradientsAreOnlyRead) {
+  const Tensor a = leaf({1, 1, 1}, {}), expanded = leaf({1, 1, 1}, {});
+  a.mutable_grad() = ones({3}, kDouble);
+  expanded.mutable_grad() = ones({1}, kDouble).expand({3});
+  step_all({a, expanded}, 2);
+  EXPECT_EQ(elements({a}), elements({expanded}));
+  EXPECT_EQ(a.grad()._version(), 0);
+  EXPECT_EQ(expanded.grad()._version(), 0);
+}
+
+TEST(Optimizer, AStepThatFailedDoesNotCount) {
+  const Tensor a = leaf({1}, {}), b = leaf({1}, {});
+  const auto compare = [&](Optimizer& interrupted, Optimizer& plain) {
+    a.mutable_grad() = ones({1}, kFloat);  // not the parameter's dtype
+    EXPECT_SAYS(interrupted.step(), "must have the same dtype");
+    for (const Tensor& param : {a, b}) param.mutable_grad() = ones({1}, kDouble);
+    for (int i = 0; i < 2; ++i) {
+      interrupted.step();
+      plain.step();
+    }
+    EXPECT_EQ(elements({a}), elements({b}));
+  };
+  SGD first({a}, SGDOptions(0.1).momentum(0.5).dampening(0.5)),
+      second({b}, SGDOptions(0.1).momentum(0.5).dampening(0.5));
+  compare(first, second);
+  Adam third({a}, 0.1), fourth({b}, 0.1);
+  compare(third, fourth);
+  Adagrad fifth({a}, AdagradOptions(0.1).lr_decay(0.5)),
+      sixth({b}, AdagradOptions(0.1).lr_decay(0.5));
+  compare(fifth, sixth);
+  RMSprop seventh({a}), eighth({b});
+  compare(seventh, eighth);
+  const auto step =
+      static_cast<const RMSpropParamState&>(*seventh.state().at(a.unsafeGetTensorImpl())).step();
+  EXPECT_EQ(step, 2);
 }
 
 struct CountingOptions : OptimizerCloneableOptions<CountingOptions> {
@@ -256,15 +324,12 @@ TEST(Optimizer, OneOfOnesOwn) {
 }
 
 TEST(Optimizer, OldFunctionsWarn) {
-  static thread_local std::vector<std::string> warnings;
-  warnings.clear();
-  const WarningSink before =
-      set_warning_sink([](const std::string& text) { warnings.push_back(text); });
-  SGD optimizer({leaf({1}, {})}, 1.0);
-  optimizer.add_parameters({leaf({2}, {})});
-  EXPECT_EQ(optimizer.size(), 2u);
-  EXPECT_EQ(optimizer.parameters().size(), 2u);
-  set_warning_sink(before);
+  const std::vector<std::string> warnings = warnings_of([] {
+    SGD optimizer({leaf({1}, {})}, 1.0);
+    optimizer.add_parameters({leaf({2}, {})});
+    EXPECT_EQ(optimizer.size(), 2u);
+    EXPECT_EQ(optimizer.parameters().size(), 2u);
+  });
   ASSERT_EQ(warnings.size(), 3u);
   EXPECT_EQ(warnings[1], "Optimizer::size() will be removed in PyTorch 1.6");
 }

@@ -149,6 +149,13 @@ TEST(StateDict, IsCopiedByTheLoader) {
   EXPECT_EQ(static_cast<SGDOptions&>(other.param_groups()[0].options()).momentum(), 0.9);
 }
 
+StateDict without(const StateDict& dict, const std::string& name) {
+  StateDict rest;
+  for (const auto& [key, value] : dict)
+    if (key != name) rest.insert(key, value);
+  return rest;
+}
+
 /// What load_state_dict says, and that it changed nothing.
 void expect_refused(const StateDict& dict, const std::string& text) {
   const Tensors params = two_parameters();
@@ -188,10 +195,64 @@ TEST(StateDict, WhatDoesNotFitIsRefused) {
   dict = good;
   dict.insert("param_groups.0.lr", "fast");
   expect_refused(dict, "Expected Double but got String");
-  StateDict without_lr;
-  for (const auto& [key, value] : good)
-    if (key != "param_groups.0.lr") without_lr.insert(key, value);
-  expect_refused(without_lr, "Key 'param_groups.0.lr' is not defined");
+  expect_refused(without(good, "state.0.step"), "Key 'state.0.step' is not defined");
+  dict = good;
+  dict.insert("state.1.step", -1);
+  expect_refused(dict, "loaded state dict contains a step -1 for parameter 1");
+}
+
+TEST(StateDict, SettingsThatAreNotInItStay) {
+  const Tensors params = two_parameters();
+  Adam source(params, AdamOptions(0.1));
+  train(source, params, 0, 2);
+  StateDict old = without(source.state_dict(), "param_groups.0.maximize");
+  old = without(without(old, "param_groups.0.betas.0"), "param_groups.0.betas.1");
+  Adam optimizer(params, AdamOptions(0.7).maximize(true).betas({0.5, 0.6}).eps(1));
+  optimizer.load_state_dict(old);
+  const auto& options = static_cast<const AdamOptions&>(optimizer.param_groups()[0].options());
+  EXPECT_EQ(options.lr(), 0.1);
+  EXPECT_EQ(options.eps(), 1e-8);
+  EXPECT_TRUE(options.maximize());
+  EXPECT_EQ(options.betas(), std::make_tuple(0.5, 0.6));
+  EXPECT_EQ(optimizer.state_dict()["state.1.step"].toInt(), 2);
+}
+
+TEST(Archives, SettingsThatAreNotInOneStay) {
+  const auto write = [](serialize::OutputArchive& to, const char* name, auto values) {
+    serialize::OutputArchive nested;
+    values(nested);
+    to.write(name, nested);
+  };
+  serialize::OutputArchive out;
+  write(out, "param_groups", [&](serialize::OutputArchive& groups) {
+    groups.write("size", 1);
+    write(groups, "0", [&](serialize::OutputArchive& group) {
+      write(group, "params", [](serialize::OutputArchive& p) { p.write("size", 2); });
+      group.write("lr", 0.25);
+    });
+  });
+  Adam optimizer(two_parameters(), AdamOptions(0.7).betas({0.5, 0.6}).maximize(true));
+  serialize::InputArchive in(out);
+  optimizer.load(in);
+  const auto& options = static_cast<const AdamOptions&>(optimizer.param_groups()[0].options());
+  EXPECT_EQ(options.lr(), 0.25);
+  EXPECT_EQ(options.betas(), std::make_tuple(0.5, 0.6));
+  EXPECT_TRUE(options.maximize());
+}
+
+TEST(StateDict, NamesThatBeginAlikeAreToldApart) {
+  Tensors params;
+  for (int i = 0; i < 12; ++i) params.push_back(leaf({double(i)}, {}));
+  Adam source(params, AdamOptions(0.1)), other(params, AdamOptions(0.1));
+  params[1].mutable_grad() = ones({1}, kDouble);
+  params[10].mutable_grad() = full({1}, 2.0, kDouble);
+  source.step();
+  other.load_state_dict(source.state_dict());
+  EXPECT_EQ(other.state().size(), 2u);
+  const StateDict dict = other.state_dict();
+  EXPECT_FALSE(dict.contains("state.0.step"));
+  EXPECT_DOUBLE_EQ(dict["state.1.exp_avg"].toTensor().item<double>(), 0.1);
+  EXPECT_DOUBLE_EQ(dict["state.10.exp_avg"].toTensor().item<double>(), 0.2);
 }
 
 TEST(Archives, OfAnotherKindAreRefused) {

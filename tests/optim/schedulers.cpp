@@ -129,6 +129,64 @@ TEST(Schedulers, AStateDictGoesOnWhereItWas) {
   }
 }
 
+/// A scheduler refuses its own state with one value replaced, and goes on as it was.
+template <class Scheduler>
+void expect_refuses(Scheduler& scheduler, const std::string& key, IValue value,
+                    const std::string& text) {
+  const StateDict before = scheduler.state_dict();
+  StateDict dict = before;
+  dict.insert("last_epoch", 77);
+  dict.insert(key, std::move(value));
+  expect_says([&] { scheduler.load_state_dict(dict); }, text);
+  EXPECT_EQ(scheduler.last_epoch(), before["last_epoch"].toInt()) << key;
+  EXPECT_EQ(scheduler.state_dict().size(), before.size()) << key;
+  scheduler.load_state_dict(scheduler.state_dict());  // of which nothing is wrong
+}
+
+TEST(Schedulers, RefuseStatesThatTheyCannotComputeWith) {
+  OneGroup one;
+  Optimizer& o = one.optimizer;
+  StepLR step(o, 2);
+  expect_refuses(step, "step_size", 0, "Expected positive integer step_size, but got 0");
+  expect_refuses(step, "base_lrs.1", 0.5, "Number of learning rates given: 2");
+  expect_refuses(step, "gamma", "half", "Expected Double but got String");
+  step.step();
+  EXPECT_EQ(step.last_epoch(), 1);
+  CosineAnnealingLR cosine(o, 5);
+  expect_refuses(cosine, "T_max", 0, "Expected positive integer T_max, but got 0");
+  LinearLR linear(o);
+  expect_refuses(linear, "start_factor", 0.0, "Starting multiplicative factor");
+  OneCycleLR cycle(o, 1, 10);
+  expect_refuses(cycle, "total_steps", 0, "Expected positive integer total_steps, but got 0");
+  expect_refuses(cycle, "max_lr.1", 1.0, "Number of learning rates given: 2");
+  expect_refuses(cycle, "base_momentum.1", 0.5, "Number of momentums given: 2");
+  expect_refuses(cycle, "anneal_strategy", "sine", "anneal_strategy must be one of");
+  ReduceLROnPlateau plateau(o);
+  expect_refuses(plateau, "mode", 7, "mode 7 is unknown!");
+}
+
+TEST(Schedulers, RefuseStatesOfAnotherKindWhole) {
+  OneGroup one;
+  ExponentialLR exponential(one.optimizer, 0.5);
+  for (int i = 0; i < 3; ++i) exponential.step();
+  StepLR step(one.optimizer, 2);
+  expect_says([&] { step.load_state_dict(exponential.state_dict()); },
+              "Key 'step_size' is not defined");
+  EXPECT_EQ(step.last_epoch(), 0);
+}
+
+TEST(Schedulers, RefuseStatesOfMoreGroups) {
+  OneGroup one;
+  std::vector<OptimizerParamGroup> groups;
+  for (int i = 0; i < 2; ++i) groups.emplace_back(Tensors{leaf({1}, {})});
+  SGD two(groups, SGDOptions(1));
+  const auto half = [](int64_t) { return 0.5; };
+  LambdaLR large(two, half), small(one.optimizer, half);
+  one.optimizer.add_param_group(OptimizerParamGroup({leaf({1}, {})}));
+  expect_says([&] { small.load_state_dict(large.state_dict()); },
+              "Expected 2 lr_lambdas, but got 1");
+}
+
 TEST(Schedulers, ResumeFromALastEpoch) {
   OneGroup one, other;
   StepLR first(one.optimizer, 3, 0.5);

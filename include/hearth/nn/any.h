@@ -155,6 +155,7 @@ class AnyModule {
   template <class M>
   static std::unique_ptr<AnyModulePlaceholder> make(std::shared_ptr<M> module) {
     static_assert(std::is_base_of_v<Module, M>, "AnyModule holds modules only");
+    HEARTH_CHECK(module, "An AnyModule cannot hold a null pointer to ", demangle(typeid(M).name()));
     if constexpr (detail::HasForward<M>)
       return make(std::move(module), &M::forward);
     else  // a template, as Sequential's: from tensor to tensor

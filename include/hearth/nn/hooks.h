@@ -21,19 +21,20 @@ using ForwardHook =
 namespace detail {
 struct HookTable;
 
-/// A module's hooks: nothing but a null pointer until there are any. A copy has the same hooks, but
-/// a table of its own.
+/// A module's hooks: nothing but a null pointer until there are some. A copy has the same hooks,
+/// but a table of its own.
 class HEARTH_API Hooks {
  public:
   Hooks() = default;
   Hooks(const Hooks& other);
   Hooks& operator=(const Hooks& other);
   ~Hooks() = default;
-  explicit operator bool() const { return table_ != nullptr; }
+  explicit operator bool() const { return table_ && has_any(); }
   HookTable& table();
   const std::shared_ptr<HookTable>& pointer() const { return table_; }
 
  private:
+  bool has_any() const;
   std::shared_ptr<HookTable> table_;
 };
 }  // namespace detail

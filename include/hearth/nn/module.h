@@ -134,6 +134,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
                                    bool strict = true);
   virtual void save(serialize::OutputArchive& archive) const;
+  /// If it throws, all tensors have the values that they had before.
   virtual void load(serialize::InputArchive& archive);
   /// Whether save() and load() of the module around it include this one.
   virtual bool is_serializable() const { return true; }
@@ -194,6 +195,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   void add_child(std::string name, std::shared_ptr<Module> module);
   void put_child(const std::string& name, std::shared_ptr<Module> module);
   void set_path(std::string path);
+  void load_parts(serialize::InputArchive& archive);
   void convert(std::optional<Device> device, std::optional<ScalarType> dtype, bool non_blocking);
   void apply_to_submodules(const NamedModulePointerApplyFunction& function,
                            const std::string& name_prefix) const;

@@ -16,7 +16,8 @@ class HEARTH_API Fields {
  public:
   virtual ~Fields();
 
-  /// Takes the value along, or, when loading, replaces it; an Error if there is none to load.
+  /// Takes the value along, or, when loading, replaces it; one that is not there to load is an
+  /// Error, unless values are not required: then it stays as it is.
   virtual void field(const std::string& name, bool& value) = 0;
   virtual void field(const std::string& name, int64_t& value) = 0;
   virtual void field(const std::string& name, double& value) = 0;
@@ -30,9 +31,15 @@ class HEARTH_API Fields {
   /// Whether there is such a value or such a nested one to load.
   virtual bool has(const std::string& name) const = 0;
 
+  bool requires_values() const { return requires_values_; }
+  void require_values(bool required) { requires_values_ = required; }
+
   void field(const std::string& name, std::tuple<double, double>& values);
   void field(const std::string& name, std::vector<double>& values);
   void field(const std::string& name, std::vector<int64_t>& values);
+
+ private:
+  bool requires_values_ = true;
 };
 
 }  // namespace hearth::optim

@@ -21,7 +21,7 @@ class HEARTH_API LRScheduler {
   const std::vector<double>& get_last_lr() const { return last_lr_; }
   int64_t last_epoch() const { return last_epoch_; }
 
-  /// All but functions and the optimizer.
+  /// All but functions and the optimizer. What cannot be loaded changes nothing.
   StateDict state_dict() const;
   void load_state_dict(const StateDict& dict);
   void save(serialize::OutputArchive& archive) const;
@@ -32,8 +32,13 @@ class HEARTH_API LRScheduler {
   virtual std::vector<double> get_lrs() = 0;
   /// Names what is saved; a subclass adds its own after this class's.
   virtual void fields(Fields& f);
+  /// Refuses values that get_lrs() could not compute with, be they given or loaded; a subclass
+  /// calls this class's first.
+  virtual void check() const;
+  /// Refuses a list that does not have one value for each group.
+  void check_count(size_t count, const char* what = "learning rates") const;
   std::vector<double> get_current_lrs() const;
-  /// Sets the rates of the first epoch; for the end of a subclass's constructor.
+  /// Checks, and sets the rates of the first epoch; for the end of a subclass's constructor.
   void initial_step();
   /// Whether get_lrs() is asked by initial_step().
   bool is_initial() const { return is_initial_; }
@@ -48,7 +53,7 @@ class HEARTH_API LRScheduler {
   unsigned step_count_ = 0;  // calls of step() before this one
 
  private:
-  void check_count(size_t rates) const;
+  void read(Fields& f);
   void set_optimizer_lrs(const std::vector<double>& learning_rates);
 
   Optimizer* optimizer_of_this_;

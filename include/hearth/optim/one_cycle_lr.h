@@ -37,6 +37,7 @@ class HEARTH_API OneCycleLR : public LRScheduler {
  protected:
   std::vector<double> get_lrs() override;
   void fields(Fields& f) override;
+  void check() const override;
 
  private:
   /// From one level to another until a step.

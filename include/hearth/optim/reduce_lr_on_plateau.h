@@ -24,6 +24,7 @@ class HEARTH_API ReduceLROnPlateau : public LRScheduler {
  protected:
   std::vector<double> get_lrs() override;
   void fields(Fields& f) override;
+  void check() const override;
 
  private:
   double worst() const;

@@ -15,6 +15,7 @@ class HEARTH_API StepLR : public LRScheduler {
  protected:
   std::vector<double> get_lrs() override;
   void fields(Fields& f) override;
+  void check() const override;
 
  private:
   int64_t step_size_;
@@ -59,6 +60,7 @@ class HEARTH_API CosineAnnealingLR : public LRScheduler {
  protected:
   std::vector<double> get_lrs() override;
   void fields(Fields& f) override;
+  void check() const override;
 
  private:
   int64_t T_max_;
@@ -74,6 +76,7 @@ class HEARTH_API LinearLR : public LRScheduler {
  protected:
   std::vector<double> get_lrs() override;
   void fields(Fields& f) override;
+  void check() const override;
 
  private:
   double start_factor_, end_factor_;
@@ -89,6 +92,7 @@ class HEARTH_API LambdaLR : public LRScheduler {
 
  protected:
   std::vector<double> get_lrs() override;
+  void check() const override;
 
  private:
   std::vector<Factor> lr_lambdas_;
