@@ -92,6 +92,8 @@ def why_not_vendor(path, name):
 
 def why_not_project(path, target):
     layer, other = layer_of(path), layer_of(target)
+    if path.startswith("include/") and not target.startswith("include/"):
+        return "public headers include public headers only"
     if layer in ("kernels", "kernel bodies") and NOT_FOR_KERNELS.fullmatch(target):
         return "kernels see Views, never a Tensor or autograd"
     if layer == "kernel bodies" and other == layer:

@@ -19,7 +19,7 @@ HEARTH_FLOAT_FUNCTION(Rsqrt, "rsqrt", kFloat32, true, rsqrt(x), (-0.5 * g * x * 
 HEARTH_FLOAT_FUNCTION(Erf, "erf", kKeep, false, erf(x), (g * (kTwoInvSqrtPi * exp(-(x * x)))))
 HEARTH_FLOAT_FUNCTION(Erfc, "erfc", kKeep, false, erfc(x), (g * (-kTwoInvSqrtPi * exp(-(x * x)))))
 HEARTH_FLOAT_FUNCTION(SpecialNdtr, "special_ndtr", kKeep, false, special_ndtr(x),
-                      g* detail::normal_density(x))
+                      (g * detail::normal_density(x)))
 
 namespace detail {
 
