@@ -1,4 +1,5 @@
-# Per-file flags. One translation unit per SIMD target, told by its name: *_avx2.cpp, *_avx512.cpp, *_generic.cpp.
+# Per-file flags, above all of kernels. One translation unit per SIMD target, told by its name: *_avx2.cpp,
+# *_avx512.cpp, *_generic.cpp.
 
 # hearth_select_simd_targets(<sources> <definitions>): drops from the list <sources> the units of
 # other processors, sets the flags of the rest, and names the targets kept in <definitions>.
@@ -12,6 +13,7 @@ function(hearth_select_simd_targets sources definitions)
     # At -O2, or with the use-after-scope checks, each of these files takes most of a minute.
     list(APPEND unit_flags -O1 -fno-sanitize-address-use-after-scope)
   elseif(HEARTH_SANITIZE STREQUAL "thread")
+    list(APPEND math_flags -O1 -fno-sanitize=thread)
     list(APPEND unit_flags -O1 -fno-sanitize=thread)
   endif()
 
@@ -36,15 +38,13 @@ function(hearth_select_simd_targets sources definitions)
       set(flags ${unit_flags})
     elseif(source MATCHES "^src/kernels/cpu/")
       set(flags ${math_flags})
-      if(HEARTH_SANITIZE STREQUAL "thread")
-        list(APPEND flags -fno-sanitize=thread)
-      endif()
-    elseif(HEARTH_SANITIZE AND source MATCHES "^src/ops/")
-      set(flags -O0)  # many files, little time in them
+    elseif(HEARTH_SANITIZE AND source MATCHES "^src/(core|autograd)/")
+      set(flags -O1)  # every call goes through them
     else()
       continue()
     endif()
-    set_source_files_properties(${source} PROPERTIES COMPILE_OPTIONS "${flags}")
+    set_source_files_properties(${source} PROPERTIES
+      COMPILE_OPTIONS "${flags}" SKIP_PRECOMPILE_HEADERS ON)
   endforeach()
   set(${sources} ${kept} PARENT_SCOPE)
   set(${definitions} ${defined} PARENT_SCOPE)

@@ -21,7 +21,7 @@ done
 
 corpus_for() {
   case $1 in
-    fuzz_safetensors | fuzz_archive) cp tests/data/*.safetensors "$2" ;;
+    fuzz_safetensors | fuzz_archive | fuzz_checkpoint) cp tests/data/*.safetensors "$2" ;;
     fuzz_idx) cp tests/data/*-idx.gz "$2" ;;
   esac
 }

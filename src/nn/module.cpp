@@ -6,6 +6,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/demangle.h"
+#include "hearth/nn/cloneable.h"
 #include "nn/names.h"
 
 namespace hearth::nn {
@@ -121,6 +122,20 @@ std::shared_ptr<Module> Module::clone(const std::optional<Device>&) const {
 }
 
 void Module::clone_(Module&, const std::optional<Device>&) {}
+
+std::shared_ptr<Module> detail::CloneableModule::clone(const std::optional<Device>& device) const {
+  const std::shared_ptr<CloneableModule> copy(new_copy());
+  copy->remake(
+      *this, [&] { copy->reset(); }, device);
+  return copy;
+}
+
+void detail::CloneableModule::clone_(Module& other, const std::optional<Device>& device) {
+  HEARTH_CHECK(assign(*other.clone(device)),
+               "Attempted to clone submodule, but it is of a different type than the submodule it "
+               "was to be cloned into");
+  set_path(path());
+}
 
 void Module::take_modes(const Module& other) {
   is_training_ = other.is_training_;

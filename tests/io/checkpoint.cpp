@@ -4,6 +4,7 @@
 
 #include "hearth/cuda.h"
 #include "hearth/data.h"
+#include "tests/io/run.h"
 #include "tests/support/files.h"
 
 namespace hearth::io {
@@ -103,6 +104,37 @@ TEST(Checkpoint, WhatDoesNotFitChangesNothing) {
   expect_unchanged();
   checkpoint.load(path);
   EXPECT_TRUE(step == 7 && average.equal(full({2}, 7.F)) && model.weight.equal(ones({3})));
+}
+
+constexpr const char* kWrittenBefore = HEARTH_TEST_DATA "/run.safetensors";
+
+testing::Run run_of_two_epochs() {
+  manual_seed(1);
+  testing::Run run;
+  for (int i = 0; i < 2; ++i) run.go_on();
+  return run;
+}
+
+TEST(Checkpoint, DISABLED_WritesTheFileForLater) {
+  testing::Run run = run_of_two_epochs();
+  run.checkpoint().save(kWrittenBefore);
+}
+
+TEST(Checkpoint, ReadsTheFileWrittenBefore) {
+  testing::Run expected = run_of_two_epochs();
+  expected.go_on();
+  const Tensor drawn = rand({3});
+  manual_seed(2);
+  testing::Run run;
+  run.checkpoint().load(kWrittenBefore);
+  EXPECT_EQ(run.epoch, 2);
+  run.go_on();
+  EXPECT_TRUE(rand({3}).equal(drawn));
+  EXPECT_TRUE(allclose(run.model->weight, expected.model->weight));
+  EXPECT_TRUE(allclose(run.model->bias, expected.model->bias));
+  EXPECT_EQ(run.step_lr.get_last_lr(), expected.step_lr.get_last_lr());
+  EXPECT_EQ(run.one_cycle.get_last_lr(), expected.one_cycle.get_last_lr());
+  EXPECT_EQ(run.sampler.index(), expected.sampler.index());
 }
 
 TEST(Checkpoint, SamplersStayOnTheCpu) {

@@ -17,7 +17,7 @@
 namespace hearth {
 namespace {
 
-constexpr int kTargets = 4;
+constexpr int kTargets = 5;
 
 std::string archive_bytes() {
   serialize::OutputArchive nested, root;
@@ -102,6 +102,9 @@ TEST(FuzzIo, Safetensors) {
   run(fuzz_safetensors, testing::bytes_of(HEARTH_TEST_DATA "/python.safetensors"));
 }
 TEST(FuzzIo, Archive) { run(fuzz_archive, archive_bytes()); }
+TEST(FuzzIo, Checkpoint) {
+  run(fuzz_checkpoint, testing::bytes_of(HEARTH_TEST_DATA "/run.safetensors"));
+}
 TEST(FuzzIo, Idx) {
   const std::string small = {0, 0, 12, 2, 0, 0, 0, 2, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8};
   run(fuzz_idx, small);

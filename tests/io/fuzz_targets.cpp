@@ -1,10 +1,14 @@
 #include "tests/io/fuzz_targets.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
 #include <string>
 
+#include "hearth/generator.h"
 #include "hearth/io/archive.h"
 #include "hearth/io/safetensors.h"
 #include "io/read_idx.h"
+#include "tests/io/run.h"
 
 using namespace hearth;
 
@@ -30,6 +34,22 @@ int64_t sum_of_bytes(const Tensor& tensor) {
   return sum;
 }
 
+/// A file that is never on a disk.
+class MemoryFile {
+ public:
+  MemoryFile(const uint8_t* data, size_t size) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
+    HEARTH_CHECK(descriptor_ >= 0 && ::write(descriptor_, data, size) == ssize_t(size),
+                 "no memory for a file");
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+  ~MemoryFile() { ::close(descriptor_); }
+  std::string path() const { return "/proc/self/fd/" + std::to_string(descriptor_); }
+
+ private:
+  int descriptor_;
+};
+
 }  // namespace
 
 int fuzz_safetensors(const uint8_t* data, size_t size) {
@@ -54,6 +74,21 @@ int fuzz_archive(const uint8_t* data, size_t size) {
     read_all(archive);
   } catch (const Error&) {
   }
+  return 0;
+}
+
+int fuzz_checkpoint(const uint8_t* data, size_t size) {
+  const MemoryFile file(data, size);
+  Generator generator = default_generator();
+  const Tensor state = generator.get_state();
+  hearth::testing::Run run;
+  try {
+    run.checkpoint().load(file.path());
+    // What was accepted is a state to go on from.
+    for (int i = 0; i < 4; ++i) run.go_on();
+  } catch (const Error&) {
+  }
+  generator.set_state(state);
   return 0;
 }
 

@@ -7,5 +7,6 @@
 extern "C" {
 int fuzz_safetensors(const uint8_t* data, size_t size);
 int fuzz_archive(const uint8_t* data, size_t size);
+int fuzz_checkpoint(const uint8_t* data, size_t size);
 int fuzz_idx(const uint8_t* data, size_t size);
 }

@@ -212,6 +212,7 @@ class ChunkDataset final
 
   bool preload_next() {
     bool begun = false;  // a sampler that throws ends the epoch, a reader only loses a chunk
+    std::exception_ptr error;
     try {
       const auto next = next_chunks();
       if (!next) return false;
@@ -219,8 +220,10 @@ class ChunkDataset final
       const data::detail::SeedGuard seed(seed_, next->second);
       read(next->first);
     } catch (...) {
-      buffer_->add(std::current_exception());
+      error = std::current_exception();
     }
+    // Only now: whoever catches it shall be the last to hold it.
+    if (error) buffer_->add(std::move(error));
     return begun;
   }
 

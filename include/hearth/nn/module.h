@@ -25,11 +25,10 @@ namespace nn {
 
 template <class Contained>
 class ModuleHolder;
-template <class Derived>
-class Cloneable;
 template <class M, class... Args>
 struct AnyModuleHolder;
 namespace detail {
+class CloneableModule;
 class ModuleCall;
 struct ModuleHolderTag {};
 template <class T>
@@ -173,10 +172,9 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   OrderedDict<std::string, Tensor> parameters_;
 
  private:
-  template <class Derived>
-  friend class Cloneable;
   template <class M, class... Args>
   friend struct AnyModuleHolder;
+  friend class detail::CloneableModule;
   friend class detail::ModuleCall;
   friend HEARTH_API std::ostream& operator<<(std::ostream& stream, const Module& module);
 
