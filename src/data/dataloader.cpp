@@ -31,6 +31,7 @@ namespace detail {
 void LoaderPlace::save(serialize::OutputArchive& archive) const {
   archive.write("in_epoch", IValue(in_epoch));
   archive.write("batches", IValue(batches));
+  archive.write("drew", IValue(drew));
   archive.write("seed", IValue(std::bit_cast<int64_t>(seed)));
   archive.write("batch_size", IValue(batch_size));
   if (size) archive.write("size", IValue(*size));
@@ -41,6 +42,7 @@ void LoaderPlace::load(serialize::InputArchive& archive) {
   int64_t saved_seed = 0;
   archive.read("in_epoch", in_epoch);
   archive.read("batches", batches);
+  archive.read("drew", drew);
   archive.read("seed", saved_seed);
   archive.read("batch_size", saved_batch_size);
   HEARTH_CHECK(!in_epoch || saved_batch_size == batch_size,

@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <cstring>
+#include <utility>
 
 #include "hearth/autograd.h"
 #include "hearth/data/workers.h"
@@ -12,6 +14,7 @@ constexpr size_t kNoPosition = SIZE_MAX;
 constexpr size_t kMostIndices = 8;
 
 thread_local std::optional<WorkerInfo> this_worker;
+thread_local std::shared_ptr<std::atomic<uint64_t>> epochs_under_way;
 thread_local size_t position_in_batch = kNoPosition;
 
 /// A step of splitmix64: neighbouring numbers become unrelated ones.
@@ -51,6 +54,25 @@ PositionGuard::~PositionGuard() {
   if (std::uncaught_exceptions() == exceptions_) position_in_batch = kNoPosition;
 }
 
+EpochUnderWay::EpochUnderWay() {
+  if (!epochs_under_way) epochs_under_way = std::make_shared<std::atomic<uint64_t>>(0);
+  count_ = epochs_under_way;
+  before_ = (*count_)++;
+}
+EpochUnderWay::~EpochUnderWay() { --*count_; }
+
+uint64_t EpochUnderWay::seed() const {
+  const Tensor state = default_generator().get_state();
+  const auto* bytes = state.const_data_ptr<uint8_t>();
+  uint64_t seed = mix(before_);
+  for (int64_t i = 0; i + 8 <= state.numel(); i += 8) {
+    uint64_t word;
+    std::memcpy(&word, bytes + i, sizeof word);
+    seed = mix(seed ^ word);
+  }
+  return seed;
+}
+
 uint64_t draw_seed() { return static_cast<uint64_t>(empty({}, kLong).random_().item<int64_t>()); }
 
 namespace {
@@ -64,7 +86,13 @@ Generator seeded_generator(uint64_t seed) {
 }  // namespace
 
 SeedGuard::SeedGuard(uint64_t seed, size_t number)
-    : own_(seeded_generator(mix(seed ^ mix(number)))) {}
+    : generator_(seeded_generator(mix(seed ^ mix(number)))),
+      first_state_(generator_.get_state()),
+      guard_(generator_),
+      outer_epochs_(std::exchange(epochs_under_way, nullptr)) {}
+SeedGuard::~SeedGuard() { epochs_under_way = std::move(outer_epochs_); }
+
+bool SeedGuard::drew() const { return !generator_.get_state().equal(first_state_); }
 
 Job::Job(std::shared_ptr<const Epoch> epoch, size_t number)
     : epoch_(std::move(epoch)), number_(number), position_(kNoPosition) {}
@@ -77,6 +105,7 @@ void Job::run(size_t worker, size_t workers) noexcept {
     if (workers > 0) this_worker = {worker, workers, mix(epoch_->seed + worker)};
     position_in_batch = kNoPosition;
     make(worker);
+    drew_ = own.drew();
   } catch (...) {
     error_ = std::current_exception();
     position_ = position_in_batch;

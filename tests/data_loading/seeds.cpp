@@ -29,14 +29,42 @@ std::vector<double> epoch(Loader& loader) {
   return all;
 }
 
-TEST(Seeds, AreDrawnOncePerEpochAsPyTorchDraws) {
+TEST(Seeds, MoveTheDefaultGeneratorOnOnceWhereExamplesDraw) {
   manual_seed(2);
   (void)empty({}, kLong).random_();
   const Tensor expected = default_generator().get_state();
+  for (const size_t workers : {0, 3}) {
+    manual_seed(2);
+    auto loader = drawing(20, workers);
+    auto batch = loader->begin();
+    (void)*batch;
+    EXPECT_TRUE(default_generator().get_state().equal(expected));
+    while (++batch != loader->end()) continue;
+    EXPECT_TRUE(default_generator().get_state().equal(expected));
+  }
+}
+
+TEST(Seeds, LeaveTheDefaultGeneratorToTheProgramElsewhere) {
   manual_seed(2);
-  auto loader = drawing(20);
-  (void)epoch(*loader);
-  EXPECT_TRUE(default_generator().get_state().equal(expected));
+  const Tensor before = default_generator().get_state();
+  for (const size_t workers : {0, 3}) {
+    auto loader = make_data_loader<samplers::SequentialSampler>(
+        datasets::TensorDataset(arange(10)), DataLoaderOptions(2).workers(workers));
+    for (auto& batch : *loader) EXPECT_EQ(batch.size(), 2U);
+    EXPECT_TRUE(default_generator().get_state().equal(before));
+  }
+}
+
+TEST(Seeds, AResumedEpochMovesTheGeneratorOnNoMore) {
+  manual_seed(2);
+  auto loader = drawing(8);
+  (void)*loader->begin();
+  const serialize::OutputArchive place = loader->state_dict();
+  const Tensor state = default_generator().get_state();
+  auto other = drawing(8);
+  other->load_state_dict(place);
+  EXPECT_EQ(epoch(*other).size(), 6U);
+  EXPECT_TRUE(default_generator().get_state().equal(state));
 }
 
 TEST(Seeds, ALoaderMadeInEachEpochRepeatsNothing) {

@@ -35,6 +35,7 @@ struct Run {
     one_cycle.step();
     plateau.step(1);
     (void)sampler.next(3);
+    sgd.zero_grad();
     ++epoch;
   }
 };

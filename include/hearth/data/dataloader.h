@@ -23,6 +23,7 @@ struct HEARTH_API LoaderPlace {
   bool in_epoch = false;
   size_t batches = 0;          // of this epoch, how many the caller has had
   uint64_t seed = 0;           // this epoch's
+  bool drew = false;           // whether a batch that the caller has had took random numbers
   std::optional<size_t> size;  // the dataset's
   size_t batch_size = 0;
 
@@ -51,9 +52,10 @@ class DataLoaderBase {
                  "exhausted");
     check_workers();
     if (prefetcher_) prefetcher_->drain();
-    start_epoch();
+    const auto under_way = std::make_shared<const detail::EpochUnderWay>();
+    start_epoch(*under_way);
     if (prefetcher_) prefetch(options_.max_jobs);
-    Iterator<Batch> iterator([this, loads = loads_] {
+    Iterator<Batch> iterator([this, loads = loads_, under_way] {
       HEARTH_CHECK(loads == loads_,
                    "the data loader has loaded another place: begin() goes on from there");
       return this->next();
@@ -139,7 +141,7 @@ class DataLoaderBase {
     return state;
   }
 
-  void start_epoch() {
+  void start_epoch(const detail::EpochUnderWay& under_way) {
     if (!resuming_ || !rewinds()) reset();
     if (resuming_) {
       for (size_t i = 0; rewinds() && i < place_.batches && get_batch_request(); ++i) continue;
@@ -147,7 +149,8 @@ class DataLoaderBase {
       if (rewinds()) source_ = source_state();
       place_.in_epoch = true;
       place_.batches = 0;
-      place_.seed = detail::draw_seed();
+      place_.seed = under_way.seed();
+      place_.drew = false;
     }
     resuming_ = false;
     number_ = place_.batches;
@@ -189,11 +192,20 @@ class DataLoaderBase {
     return std::nullopt;
   }
 
+  /// Batches draw from their epoch's seed. Only where one did does the default generator move on,
+  /// so that the next epoch's seed is another; else it gives what it gives LibTorch's programs.
+  void count_draws(const Job& job) {
+    if (place_.drew || !job.drew()) return;
+    place_.drew = true;
+    detail::draw_seed();
+  }
+
   std::unique_ptr<Job> take() {
     std::unique_ptr<detail::Job> taken = prefetcher_->take(options_.timeout);
     if (!taken) return nullptr;
     std::unique_ptr<Job> job(static_cast<Job*>(taken.release()));
     if (job->failed() || job->batch) prefetch(1);
+    count_draws(*job);
     if (job->failed()) {
       ++place_.batches;
       job->rethrow_from_worker();
@@ -205,6 +217,7 @@ class DataLoaderBase {
     auto job = next_job();
     if (!job) return nullptr;
     job->run(0, 0);
+    count_draws(*job);
     if (job->failed()) {
       ++place_.batches;
       job->rethrow();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 
 #include "hearth/error.h"
 #include "hearth/shape.h"
+#include "hearth/tensor.h"
 #include "hearth/thread_state.h"
 
 namespace hearth::data {
@@ -74,16 +76,39 @@ struct Epoch {
   ThreadLocalState modes;
   std::shared_ptr<Turns> turns;  // where the dataset is asked in order
 };
-/// A seed for an epoch, drawn from the default generator as PyTorch draws it.
+/// An epoch that was begun in this thread, as long as somebody goes through it.
+class HEARTH_API EpochUnderWay {
+ public:
+  EpochUnderWay();
+  ~EpochUnderWay();
+  EpochUnderWay(const EpochUnderWay&) = delete;
+  EpochUnderWay& operator=(const EpochUnderWay&) = delete;
+
+  /// A seed that depends on the default generator's state and leaves it as it is; epochs that were
+  /// under way before this one have others.
+  uint64_t seed() const;
+
+ private:
+  std::shared_ptr<std::atomic<uint64_t>> count_;
+  uint64_t before_;
+};
+
+/// A seed drawn from the default generator.
 HEARTH_API uint64_t draw_seed();
 
 /// While one lives, what its thread draws depends on these numbers only.
 class HEARTH_API SeedGuard {
  public:
   SeedGuard(uint64_t seed, size_t number);
+  ~SeedGuard();
+  /// Whether anything was drawn since.
+  bool drew() const;
 
  private:
-  GeneratorGuard own_;
+  Generator generator_;
+  Tensor first_state_;
+  GeneratorGuard guard_;
+  std::shared_ptr<std::atomic<uint64_t>> outer_epochs_;
 };
 
 /// One batch to make. What is drawn meanwhile depends on its epoch and number only, so that the
@@ -99,6 +124,8 @@ class HEARTH_API Job {
   void run(size_t worker, size_t workers) noexcept;
   size_t number() const { return number_; }
   bool failed() const { return error_ != nullptr; }
+  /// Whether making it took random numbers.
+  bool drew() const { return drew_; }
   /// As a WorkerException.
   [[noreturn]] void rethrow_from_worker() const;
   /// Hearth's errors as themselves, with the batch; all others as a WorkerException.
@@ -118,6 +145,7 @@ class HEARTH_API Job {
   std::shared_ptr<const Epoch> epoch_;
   size_t number_;
   size_t position_;
+  bool drew_ = false;
   std::exception_ptr error_;
 };
 
