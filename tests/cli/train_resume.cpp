@@ -101,7 +101,7 @@ TEST(TrainResume, ALostCheckpointIsNamed) {
 TEST(TrainResume, OneProcessWorksInAFolder) {
   const TempFolder folder;
   const std::string out = folder.path("out");
-  const Program program(long_run(out), kOneThread);
+  const Program program(long_run(out, "400"), kOneThread);
   wait_for_epochs(out, 1);
   const std::string says = "another hearth train is at work in '" + out + "'";
   expect_failure(run({"train", "--resume", out}), 1, says);
@@ -111,8 +111,8 @@ TEST(TrainResume, OneProcessWorksInAFolder) {
 TEST(TrainResume, HowToGoOnIsForAShell) {
   const TempFolder folder;
   const std::string out = folder.path("it's here");
-  std::vector<std::string> arguments = long_run(out);
-  arguments[arguments.size() - 3] = ".001,.002";
+  std::vector<std::string> arguments = long_run(out, "400");
+  arguments.back() = ".001,.002";
   Program program(arguments, kOneThread);
   wait_for_epochs(out, 2);
   // Each epoch has its curves; the next run's folder is not needed yet.

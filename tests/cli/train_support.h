@@ -67,14 +67,10 @@ inline double number(const Row& row, const std::string& column) {
   return std::stod(row.at(column));
 }
 
-/// Four epochs of many small steps, so that there is time to stop them.
-inline const std::vector<std::string> kLong = {"--limit", "600",  "--epochs",     "4",
-                                               "--lr",    ".001", "--batch-size", "4"};
-
-inline std::vector<std::string> long_run(const std::string& out) {
-  std::vector<std::string> arguments{"train", "--data", "synthetic", "--out", out};
-  arguments.insert(arguments.end(), kLong.begin(), kLong.end());
-  return arguments;
+/// Epochs of many small steps, so that there is time to stop them.
+inline std::vector<std::string> long_run(const std::string& out, const std::string& epochs = "4") {
+  return {"train",        "--data", "synthetic", "--out", out,    "--limit", "600",
+          "--batch-size", "4",      "--epochs",  epochs,  "--lr", ".001"};
 }
 
 inline void wait_for_epochs(const std::string& out, size_t count) {
