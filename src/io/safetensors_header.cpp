@@ -125,6 +125,9 @@ std::string header_text(const SafetensorsHeader& header) {
   const size_t unpadded = kLengthBytes + json.size();
   json.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
   const uint64_t length = json.size();
+  HEARTH_CHECK(length <= kLongestHeader, "cannot save ", header.tensors.size(), " tensors and ",
+               header.metadata.size(), " metadata: the header would have ", length,
+               " bytes, but readers take no more than ", kLongestHeader);
   std::string text(kLengthBytes, '\0');
   std::memcpy(text.data(), &length, kLengthBytes);
   return text + json;

@@ -41,6 +41,7 @@ inline constexpr const char* kMetadataKey = "__metadata__";
 SafetensorsHeader read_header(const Bytes& bytes);
 
 /// The file's begin, up to the data: the length, the header, spaces up to a multiple of 64 bytes.
+/// Throws if it is longer than read_header takes.
 std::string header_text(const SafetensorsHeader& header);
 
 }  // namespace hearth::io

@@ -1,6 +1,9 @@
 // State dicts, save and load of optimizers: settings and state of parameters that are known by
 // their order.
+#include <typeinfo>
+
 #include "hearth/autograd.h"
+#include "hearth/demangle.h"
 #include "hearth/operators.h"
 #include "hearth/optim/serialize.h"
 #include "optim/adapter.h"
@@ -16,6 +19,24 @@ void for_each_parameter(const Optimizer& optimizer, const F& f) {
   int64_t number = 0;
   for (const OptimizerParamGroup& group : optimizer.param_groups())
     for (const Tensor& param : group.params()) f(number++, param);
+}
+
+constexpr const char* kName = "name";
+
+/// "Adam": the class without its namespace.
+std::string name_of(const Optimizer& optimizer) {
+  std::string name = demangle(typeid(optimizer).name());
+  return name.erase(0, name.substr(0, name.find('<')).rfind(':') + 1);
+}
+
+/// Who saved the state may not have said whose it is.
+void check_name(const Optimizer& optimizer, Fields& f) {
+  if (!f.has(kName)) return;
+  const std::string expected = name_of(optimizer);
+  std::string name;
+  f.field(kName, name);
+  HEARTH_CHECK_AS(ValueError, name == expected, "loaded state dict is that of the optimizer ", name,
+                  ", which ", expected, " cannot go on from");
 }
 
 void write_group(const OptimizerParamGroup& group, Fields& f) {
@@ -43,6 +64,8 @@ void write(const Optimizer& optimizer, Fields& f) {
     for (size_t i = 0; i < groups.size(); ++i)
       all.nested(std::to_string(i), [&](Fields& one) { write_group(groups[i], one); });
   });
+  std::string name = name_of(optimizer);
+  f.field(kName, name);
 }
 
 /// What load reads before it changes the optimizer.
@@ -94,6 +117,7 @@ void read_state(const Optimizer& optimizer, const StateMaker& make_state, Loaded
 /// Changes nothing unless all could be read.
 void read(Optimizer& optimizer, const StateMaker& make_state, Fields& f) {
   const NoGradGuard no_grad;
+  check_name(optimizer, f);
   Loaded loaded;
   f.nested("param_groups", [&](Fields& all) { read_groups(optimizer, loaded, all); });
   if (f.has("state"))

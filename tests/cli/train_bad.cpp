@@ -9,13 +9,6 @@
 namespace hearth::testing {
 namespace {
 
-/// Fails with the code, and says the text on standard error.
-void expect_failure(const Ran& ran, int status, const std::string& text) {
-  EXPECT_EQ(ran.status, status) << ran.err;
-  EXPECT_EQ(ran.err.find("hearth: "), 0U) << ran.err;
-  EXPECT_NE(ran.err.find(text), std::string::npos) << ran.err;
-}
-
 TEST(TrainBad, ValuesAreNamedAndNearOnesOffered) {
   expect_failure(train({"--model", "seed-cn"}), 2, "did you mean 'seed-cnn'?");
   expect_failure(train({"--optimizer", "adma"}), 2, "did you mean 'adam'?");
@@ -78,7 +71,8 @@ TEST(TrainBad, FullDiskLeavesTheOldFilesWhole) {
   const TempFolder folder;
   const std::string out = folder.path("out"), last = out + "/run-1/last.ckpt";
   ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
-  const std::string before = bytes_of(last), results = bytes_of(out + "/results.csv");
+  const std::string before = bytes_of(last);
+  const std::vector<Row> results = results_of(out);
   const auto files = [&] {
     using Iterator = std::filesystem::recursive_directory_iterator;
     return std::distance(Iterator(out), Iterator());
@@ -87,14 +81,35 @@ TEST(TrainBad, FullDiskLeavesTheOldFilesWhole) {
   {
     const FileSizeLimit limit(200 << 10);
     const Ran ran = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
-    expect_failure(ran, 1,
-                   "File too large\nWhat was saved can go on: hearth train --resume " + out);
+    expect_failure(ran, 1, "File too large");
+    // This process has saved nothing.
+    EXPECT_EQ(ran.err.find("can go on"), std::string::npos) << ran.err;
   }
   EXPECT_EQ(bytes_of(last), before);
-  EXPECT_EQ(bytes_of(out + "/results.csv"), results);
+  ASSERT_EQ(rows_of(out).size(), 1U);
+  EXPECT_EQ(rows_of(out)[0].at("loss"), results[0].at("loss"));
   EXPECT_EQ(files(), count);
   ASSERT_EQ(run({"train", "--resume", out}, kOneThread).status, 0);
   EXPECT_EQ(rows_of(out).size(), 2U);
+}
+
+TEST(TrainBad, DiskThatIsFullLaterLeavesARunToGoOnWith) {
+  const TempFolder folder;
+  const std::string first = folder.path("first"), out = folder.path("out");
+  const std::vector<std::string> settings{"--limit", "200", "--batch-size", "1", "--log-losses"};
+  const auto arguments = [&](std::vector<std::string> rest) {
+    rest.insert(rest.end(), settings.begin(), settings.end());
+    return rest;
+  };
+  ASSERT_EQ(train(arguments({"--out", first, "--epochs", "1"})).status, 0);
+  // Room for the losses of the first epoch.
+  const FileSizeLimit limit(std::filesystem::file_size(first + "/run-1/last.ckpt") + 800);
+  const Ran ran = train(arguments({"--out", out, "--epochs", "2"}));
+  expect_failure(ran, 1, "File too large");
+  EXPECT_NE(ran.err.find("\nWhat was saved can go on: " HEARTH_PROGRAM " train --resume " + out),
+            std::string::npos)
+      << ran.err;
+  EXPECT_EQ(rows_of(out).size(), 1U);
 }
 
 TEST(TrainBad, LossThatIsNoNumberStopsAndNamesTheParameter) {

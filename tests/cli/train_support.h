@@ -1,9 +1,13 @@
 // Small runs of `hearth train` and what they leave behind.
 #pragma once
 
+#include <gtest/gtest.h>
+
+#include <chrono>
 #include <map>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "tests/cli/program.h"
@@ -55,12 +59,30 @@ inline std::vector<Row> rows_of(const std::string& out) {
 /// The same without durations.
 inline std::vector<Row> results_of(const std::string& out) {
   std::vector<Row> rows = rows_of(out);
-  for (Row& row : rows) row.erase("epoch duration"), row.erase("run duration");
+  for (Row& row : rows) row.erase("epoch_duration"), row.erase("run_duration");
   return rows;
 }
 
 inline double number(const Row& row, const std::string& column) {
   return std::stod(row.at(column));
+}
+
+/// Epochs of many small steps, so that there is time to stop them.
+inline std::vector<std::string> long_run(const std::string& out, const std::string& epochs = "4") {
+  return {"train",        "--data", "synthetic", "--out", out,    "--limit", "600",
+          "--batch-size", "4",      "--epochs",  epochs,  "--lr", ".001"};
+}
+
+inline void wait_for_epochs(const std::string& out, size_t count) {
+  for (int i = 0; i < 60000 && rows_of(out).size() < count; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+/// Fails with the code, and says the text on standard error.
+inline void expect_failure(const Ran& ran, int status, const std::string& text) {
+  EXPECT_EQ(ran.status, status) << ran.err;
+  EXPECT_EQ(ran.err.find("hearth: "), 0U) << ran.err;
+  EXPECT_NE(ran.err.find(text), std::string::npos) << ran.err;
 }
 
 }  // namespace hearth::testing

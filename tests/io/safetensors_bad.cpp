@@ -45,6 +45,17 @@ TEST(BadSafetensors, Lengths) {
   EXPECT_BAD("PK\3\4abcdefgh", "this is a zip archive");
 }
 
+TEST(BadSafetensors, NoneIsWrittenThatCannotBeRead) {
+  const testing::TempFolder folder;
+  const std::string path = folder.path("x");
+  const NamedTensors tensors{{"a", ones({2})}};
+  save_safetensors(tensors, path);
+  const std::string before = testing::bytes_of(path);
+  EXPECT_ERROR(save_safetensors(tensors, path, {{"long", std::string(100'000'000, 'x')}}),
+               "bytes, but readers take no more than 100000000");
+  EXPECT_EQ(testing::bytes_of(path), before);
+}
+
 TEST(BadSafetensors, Json) {
   EXPECT_BAD(file("{ "), "no valid JSON");
   EXPECT_BAD(file("{\"a\":}"), "at byte 14: the header is no valid JSON");

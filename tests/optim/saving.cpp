@@ -7,6 +7,7 @@
 #include "hearth/io/archive.h"
 #include "hearth/optim/optim.h"
 #include "tests/optim/support.h"
+#include "tests/support/files.h"
 
 namespace hearth::testing {
 namespace {
@@ -199,6 +200,29 @@ TEST(StateDict, WhatDoesNotFitIsRefused) {
   dict = good;
   dict.insert("state.1.step", -1);
   expect_refused(dict, "loaded state dict contains a step -1 for parameter 1");
+}
+
+TEST(StateDict, AnotherOptimizersIsRefused) {
+  const Tensors params = two_parameters();
+  SGD sgd(params, SGDOptions(0.1));
+  AdamW adamw(params);
+  train(adamw, params, 0, 1);
+  expect_refused(sgd.state_dict(),
+                 "loaded state dict is that of the optimizer SGD, which Adam cannot go on from");
+  expect_refused(adamw.state_dict(), "that of the optimizer AdamW, which Adam cannot");
+  serialize::OutputArchive out;
+  adamw.save(out);
+  serialize::InputArchive in(out);
+  EXPECT_ERROR(sgd.load(in), "that of the optimizer AdamW, which SGD cannot go on from");
+}
+
+TEST(StateDict, OneWithoutANameIsTaken) {
+  const Tensors params = two_parameters();
+  Adam source(params, AdamOptions(0.1)), optimizer(params, AdamOptions(0.7));
+  const StateDict dict = source.state_dict();
+  EXPECT_EQ(dict["name"].toStringRef(), "Adam");
+  optimizer.load_state_dict(without(dict, "name"));
+  EXPECT_EQ(optimizer.param_groups()[0].options().get_lr(), 0.1);
 }
 
 TEST(StateDict, SettingsThatAreNotInItStay) {

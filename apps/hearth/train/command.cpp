@@ -120,6 +120,7 @@ void run(CLI::App& train, Flags& flags) {
     apply_config(train, flags.config);
   }
   if (options.devices.empty()) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
+  check_grid(options);
   check_devices(options.devices);
   if (std::filesystem::is_directory(options.data))
     options.data = std::filesystem::canonical(options.data).string();

@@ -1,6 +1,26 @@
 #include "options.h"
 
+#include "hearth/error.h"
+
 namespace hearth::app {
+
+namespace {
+
+constexpr size_t kMostRuns = 10000;
+
+}  // namespace
+
+void check_grid(const TrainOptions& options) {
+  size_t runs = 1;
+  for (const size_t count : {options.lrs.size(), options.batch_sizes.size(),
+                             options.num_workers.size(), options.devices.size()}) {
+    HEARTH_CHECK(count <= kMostRuns / runs, "a grid has at most ", kMostRuns,
+                 " runs, but these lists make more: ", options.lrs.size(), " of --lr, ",
+                 options.batch_sizes.size(), " of --batch-size, ", options.num_workers.size(),
+                 " of --num-workers, ", options.devices.size(), " of --device");
+    runs *= count;
+  }
+}
 
 std::vector<RunOptions> runs_of(const TrainOptions& options) {
   std::vector<RunOptions> runs;

@@ -30,6 +30,8 @@ struct RunOptions {
   std::string device;
 };
 
+/// Throws if there are too many combinations.
+void check_grid(const TrainOptions& options);
 /// All combinations; the device changes fastest.
 std::vector<RunOptions> runs_of(const TrainOptions& options);
 

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "hearth/hearth.h"
+
 namespace hearth::app {
 
 namespace {
@@ -14,12 +16,20 @@ constexpr std::pair<const char*, double EpochResult::*> kColumns[] = {
     {"epoch_duration", &EpochResult::epoch_duration},
     {"run_duration", &EpochResult::run_duration}};
 
+void write_numbers(serialize::OutputArchive& archive, const std::string& key,
+                   const std::vector<double>& numbers) {
+  archive.write(key, tensor(numbers, kDouble));
+}
+
 std::vector<double> read_numbers(serialize::InputArchive& archive, const std::string& key) {
-  IValue value;
-  archive.read(key, value);
-  HEARTH_CHECK(value.isDoubleList(), "expected a list of numbers as '", key, "', but got ",
-               value.tagKind());
-  return value.toDoubleVector();
+  Tensor numbers;
+  archive.read(key, numbers);
+  HEARTH_CHECK(numbers.dim() == 1 && numbers.scalar_type() == kDouble,
+               "expected a list of float64 as '", key, "', but got ", numbers.sizes(), " of ",
+               numbers.scalar_type());
+  numbers = numbers.cpu().contiguous();
+  const double* begin = numbers.data_ptr<double>();
+  return {begin, begin + numbers.numel()};
 }
 
 }  // namespace
@@ -36,9 +46,9 @@ void Progress::save(serialize::OutputArchive& archive) const {
   for (const auto& [name, member] : kColumns) {
     std::vector<double> column;
     for (const EpochResult& epoch : epochs) column.push_back(epoch.*member);
-    archive.write(name, IValue(std::move(column)));
+    write_numbers(archive, name, column);
   }
-  archive.write("losses", IValue(losses));
+  write_numbers(archive, "losses", losses);
   archive.write("step", IValue(step));
   archive.write("run_seconds", IValue(run_seconds));
   archive.write("batches", IValue(batches));

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "../text_table.h"
+#include "hearth/threads.h"
 
 namespace hearth::app {
 
@@ -12,45 +13,62 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr int kFormat = 1;  // of results.json
+
 /// A row of the table: which run, which epoch, what it came to.
 struct Row {
-  size_t run, epoch;
-  const RunOptions& options;
-  const EpochResult& result;
+  size_t number;
+  const RunResult& run;
+  size_t epoch;  // 0: it has no results
 };
 
-/// The table's columns, in order: as exact values, and how they are shown.
+/// Null in a row without results.
+template <double EpochResult::*member>
+Json result(const Row& row) {
+  return row.epoch ? Json(row.run.epochs[row.epoch - 1].*member) : Json();
+}
+
+template <auto member>
+Json option(const Row& row) {
+  return row.run.options.*member;
+}
+
+/// The table's columns, in order: names in files and on the terminal, exact values, and how they
+/// are shown.
 struct Column {
   const char* name;
+  const char* title;
   Json (*value)(const Row&);
   int digits;
 };
 
 constexpr Column kColumns[] = {
-    {"run", [](const Row& r) -> Json { return r.run; }, 0},
-    {"epoch", [](const Row& r) -> Json { return r.epoch; }, 0},
-    {"loss", [](const Row& r) -> Json { return r.result.loss; }, 4},
-    {"accuracy", [](const Row& r) -> Json { return r.result.accuracy; }, 4},
-    {"test accuracy", [](const Row& r) -> Json { return r.result.test_accuracy; }, 4},
-    {"epoch duration", [](const Row& r) -> Json { return r.result.epoch_duration; }, 2},
-    {"run duration", [](const Row& r) -> Json { return r.result.run_duration; }, 2},
-    {"lr", [](const Row& r) -> Json { return r.options.lr; }, 0},
-    {"batch_size", [](const Row& r) -> Json { return r.options.batch_size; }, 0},
-    {"num_workers", [](const Row& r) -> Json { return r.options.num_workers; }, 0},
-    {"device", [](const Row& r) -> Json { return r.options.device; }, 0},
+    {"run", "run", [](const Row& r) -> Json { return r.number; }, 0},
+    {"epoch", "epoch", [](const Row& r) { return r.epoch ? Json(r.epoch) : Json(); }, 0},
+    {"loss", "loss", result<&EpochResult::loss>, 4},
+    {"accuracy", "accuracy", result<&EpochResult::accuracy>, 4},
+    {"test_accuracy", "test accuracy", result<&EpochResult::test_accuracy>, 4},
+    {"epoch_duration", "epoch duration", result<&EpochResult::epoch_duration>, 2},
+    {"run_duration", "run duration", result<&EpochResult::run_duration>, 2},
+    {"lr", "lr", option<&RunOptions::lr>, 0},
+    {"batch_size", "batch_size", option<&RunOptions::batch_size>, 0},
+    {"num_workers", "num_workers", option<&RunOptions::num_workers>, 0},
+    {"device", "device", option<&RunOptions::device>, 0},
+    {"status", "status", [](const Row& r) -> Json { return r.run.status; }, 0},
 };
 
 std::string exact(const Json& value) {
+  if (value.is_null()) return "";
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
 std::string shown(const Json& value, int digits) {
-  return digits > 0 ? fixed(value.get<double>(), digits) : exact(value);
+  return digits > 0 && !value.is_null() ? fixed(value.get<double>(), digits) : exact(value);
 }
 
-std::vector<std::string> names() {
+std::vector<std::string> titles() {
   std::vector<std::string> all;
-  for (const Column& column : kColumns) all.emplace_back(column.name);
+  for (const Column& column : kColumns) all.emplace_back(column.title);
   return all;
 }
 
@@ -68,24 +86,26 @@ Series curve(const std::string& name, const std::vector<EpochResult>& epochs,
 }  // namespace
 
 Results::Results(const std::vector<RunOptions>& runs) {
-  for (const RunOptions& options : runs) runs_.push_back({options, {}});
+  for (const RunOptions& options : runs) runs_.push_back({options, {}, {}});
 }
 
 bool Results::empty() const {
   return std::all_of(runs_.begin(), runs_.end(),
-                     [](const RunResult& run) { return run.epochs.empty(); });
+                     [](const RunResult& run) { return run.status.empty(); });
 }
 
 template <class Visit>
 void Results::for_each_row(const Visit& visit) const {
-  for (size_t run = 0; run < runs_.size(); ++run)
-    for (size_t epoch = 0; epoch < runs_[run].epochs.size(); ++epoch)
-      visit(Row{run + 1, epoch + 1, runs_[run].options, runs_[run].epochs[epoch]});
+  for (size_t i = 0; i < runs_.size(); ++i) {
+    const RunResult& run = runs_[i];
+    if (run.epochs.empty() && !run.status.empty()) visit(Row{i + 1, run, 0});
+    for (size_t epoch = 1; epoch <= run.epochs.size(); ++epoch) visit(Row{i + 1, run, epoch});
+  }
 }
 
 std::string Results::csv() const {
   std::string text;
-  for (const std::string& name : names()) text += (text.empty() ? "" : ",") + name;
+  for (const Column& column : kColumns) text.append(text.empty() ? "" : ",").append(column.name);
   for_each_row([&](const Row& row) {
     const char* before = "\n";
     for (const Column& column : kColumns)
@@ -95,8 +115,15 @@ std::string Results::csv() const {
 }
 
 std::string Results::json(const TrainOptions& options) const {
-  Json json{{"model", options.model}, {"data", options.data},     {"optimizer", options.optimizer},
-            {"seed", options.seed},   {"epochs", options.epochs}, {"results", Json::array()}};
+  Json json{{"format", kFormat},
+            {"model", options.model},
+            {"data", options.data},
+            {"limit", options.limit ? Json(*options.limit) : Json()},
+            {"optimizer", options.optimizer},
+            {"seed", options.seed},
+            {"epochs", options.epochs},
+            {"threads", get_num_threads()},
+            {"results", Json::array()}};
   for_each_row([&](const Row& row) {
     Json entry;
     for (const Column& column : kColumns) entry[column.name] = column.value(row);
@@ -106,9 +133,9 @@ std::string Results::json(const TrainOptions& options) const {
 }
 
 std::string Results::table() const {
-  TextTable table(names());
+  TextTable table(titles());
   for_each_row([&](const Row& row) {
-    if (runs_.size() > 1 && row.epoch < runs_[row.run - 1].epochs.size()) return;
+    if (runs_.size() > 1 && row.epoch < row.run.epochs.size()) return;
     std::vector<std::string> cells;
     for (const Column& column : kColumns) cells.push_back(shown(column.value(row), column.digits));
     table.add(std::move(cells));

@@ -16,6 +16,7 @@ struct EpochResult {
 struct RunResult {
   RunOptions options;
   std::vector<EpochResult> epochs;
+  std::string status;  // "running", "finished", "stopped", "diverged at step 12"; of none: empty
 };
 
 /// The runs of a grid as files and on the terminal.
@@ -23,12 +24,13 @@ class Results {
  public:
   explicit Results(const std::vector<RunOptions>& runs);
 
-  std::vector<EpochResult>& of_run(size_t i) { return runs_[i].epochs; }
-  const std::vector<EpochResult>& of_run(size_t i) const { return runs_[i].epochs; }
-  /// Whether no epoch was finished.
+  RunResult& of_run(size_t i) { return runs_[i]; }
+  const RunResult& of_run(size_t i) const { return runs_[i]; }
+  /// Whether no run has begun.
   bool empty() const;
 
-  /// A row for each run and epoch, numbers as exact as they are.
+  /// A row for each run and epoch, numbers as exact as they are; a run that has begun has at least
+  /// one, without results.
   std::string csv() const;
   /// The same, under what all runs have in common.
   std::string json(const TrainOptions& options) const;

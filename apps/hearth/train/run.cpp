@@ -6,17 +6,18 @@
 #include <utility>
 
 #include "../text_table.h"
+#include "divergence.h"
 #include "hearth/hearth.h"
 #include "interrupt.h"
+#include "run_folder.h"
 
 namespace hearth::app {
 
 namespace {
 
-constexpr const char* kLast = "last.ckpt";
-constexpr const char* kBest = "best.ckpt";
 constexpr const char* kWeights = "weights.safetensors";
 constexpr const char* kLosses = "losses.csv";
+constexpr const char* kSettings = "settings";
 constexpr const char* kProgress = "progress";
 constexpr int64_t kTestBatch = 1000;
 
@@ -41,13 +42,15 @@ void reading(const std::string& file, const Read& read) {
 
 }  // namespace
 
-std::optional<Progress> saved_progress(const std::string& run_folder) {
-  const std::string path = run_folder + "/" + kLast;
+std::optional<Progress> saved_progress(const std::string& run_folder, const Settings& settings) {
+  const std::string path = run_folder + "/" + kLastCheckpoint;
   if (!std::filesystem::exists(path)) return std::nullopt;
   Progress progress;
   reading(path, [&](const std::string& file) {
     serialize::InputArchive archive, own;
     archive.load_from(file);
+    archive.read(kSettings, own);
+    settings.load(own);
     archive.read(kProgress, own);
     progress.load(own);
   });
@@ -59,9 +62,11 @@ Run::Run(const TrainOptions& all, const RunOptions& own, const ImageSets& images
     : all_(all),
       own_(own),
       images_(images),
+      settings_(all, own, images),
       folder_(std::move(folder)),
       title_(std::move(title)),
       device_(own.device) {
+  make_folder(folder_);
   manual_seed(all.seed);
   model_ = make_model(all.model, images.train.images().sizes().slice(1), images.classes);
   module_ = model_.ptr();
@@ -71,18 +76,20 @@ Run::Run(const TrainOptions& all, const RunOptions& own, const ImageSets& images
                                    data::DataLoaderOptions(static_cast<size_t>(own.batch_size))
                                        .workers(static_cast<size_t>(own.num_workers))
                                        .pin_memory(device_.is_cuda()));
-  checkpoint_.add("model", module_)
+  checkpoint_.add(kSettings, settings_)
+      .add("model", module_)
       .add("optimizer", *optimizer_)
       .add("loader", loader_)
       .add(kProgress, progress_);
-  if (std::filesystem::exists(path(kLast)))
-    reading(path(kLast), [&](const std::string& file) { checkpoint_.load(file, device_); });
+  if (std::filesystem::exists(path(kLastCheckpoint)))
+    reading(path(kLastCheckpoint),
+            [&](const std::string& file) { checkpoint_.load(file, device_); });
 }
 
 void Run::save() {
-  io::save_safetensors(module_->state_dict(), path(kWeights));
+  io::save_safetensors(module_->state_dict(), path(kWeights), settings_.of_weights());
   if (all_.log_losses) save_losses();
-  checkpoint_.save(path(kLast));
+  checkpoint_.save(path(kLastCheckpoint));
 }
 
 void Run::save_losses() const {
@@ -139,7 +146,7 @@ void Run::step(const data::Example<>& batch) {
   ++progress_.step;
   ++progress_.batches;
   const double value = loss.item<double>();
-  if (!std::isfinite(value)) fail_not_finite(value);
+  if (!std::isfinite(value)) throw Divergence{progress_.step, why_not_finite(value)};
   optimizer_->step();
   correct_ += scores.argmax(1).eq(labels).sum();
   progress_.seen += images.size(0);
@@ -171,7 +178,7 @@ void Run::end_epoch(Display& display) {
                "  accuracy " + fixed(epoch.accuracy, 4) + "  test accuracy " +
                fixed(epoch.test_accuracy, 4) + "  " + duration_text(epoch.epoch_duration) + "  " +
                with_commas(std::llround(rate)) + " samples/s");
-  if (accuracy > best) checkpoint_.save(path(kBest));
+  if (accuracy > best) checkpoint_.save(path(kBestCheckpoint));
   save();
 }
 
@@ -194,20 +201,22 @@ Display::Moment Run::moment() const {
           static_cast<double>(left) / rate};
 }
 
-void Run::fail_not_finite(double loss) const {
+std::string Run::why_not_finite(double loss) const {
   const std::string where = detail::str(
       "the loss became ", std::isnan(loss) ? "nan" : "infinite", " at step ", progress_.step, " (",
       epoch_title(progress_.epochs.size() + 1), ", batch ", progress_.batches, "): ");
+  const auto first = [&](const std::string& name, const char* what) {
+    return where + "'" + name + "' is the first parameter with a " + what +
+           " that is not finite. Try a smaller --lr.";
+  };
   const auto named = module_->named_parameters();
   for (const auto& parameter : named)
-    HEARTH_CHECK(all_finite(parameter.value()), where, "'", parameter.key(),
-                 "' is the first parameter with a value that is not finite. Try a smaller --lr.");
+    if (!all_finite(parameter.value())) return first(parameter.key(), "value");
   for (const auto& parameter : named)
-    HEARTH_CHECK(
-        !parameter.value().grad().defined() || all_finite(parameter.value().grad()), where, "'",
-        parameter.key(),
-        "' is the first parameter with a gradient that is not finite. Try a smaller --lr.");
-  detail::fail<Error>(where, "all parameters and gradients are finite");
+    if (const Tensor& gradient = parameter.value().grad();
+        gradient.defined() && !all_finite(gradient))
+      return first(parameter.key(), "gradient");
+  return where + "all parameters and gradients are finite";
 }
 
 }  // namespace hearth::app

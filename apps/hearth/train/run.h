@@ -13,11 +13,13 @@
 #include "optimizers.h"
 #include "options.h"
 #include "progress.h"
+#include "settings.h"
 
 namespace hearth::app {
 
-/// What the run in a folder has come to, if it has saved anything.
-std::optional<Progress> saved_progress(const std::string& run_folder);
+/// What the run in a folder has come to, if it has saved anything; throws if that was with other
+/// settings.
+std::optional<Progress> saved_progress(const std::string& run_folder, const Settings& settings);
 
 /// One network trained with one point of the grid, in a folder of its own.
 class Run {
@@ -27,7 +29,7 @@ class Run {
       std::string title);
 
   /// Trains from where it is; false if a signal stopped it. What it has come to is in the folder
-  /// then, and after each epoch, when `after_epoch` is called.
+  /// then, and after each epoch, when `after_epoch` is called. Throws a Divergence.
   bool train(Display& display, const std::function<void()>& after_epoch);
 
   const Progress& progress() const { return progress_; }
@@ -45,12 +47,13 @@ class Run {
   double seconds_since_counted();
   Display::Moment moment() const;
   std::string epoch_title(size_t epoch) const;
-  [[noreturn]] void fail_not_finite(double loss) const;
+  std::string why_not_finite(double loss) const;
   std::string path(const char* name) const { return folder_ + "/" + name; }
 
   const TrainOptions& all_;
   const RunOptions own_;
   const ImageSets& images_;
+  Settings settings_;
   std::string folder_, title_;
   Device device_;
   nn::AnyModule model_;

@@ -1,7 +1,16 @@
 #include "run_folder.h"
 
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
+#include "divergence.h"
 #include "hearth/error.h"
 
 namespace hearth::app {
@@ -12,10 +21,24 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRuns = "runs";
 
-void make_folder(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  HEARTH_CHECK(!error, "cannot make the folder '", path.string(), "': ", error.message());
+constexpr const char* kLock = ".lock";
+
+/// For a shell: in quotes, unless they are not needed.
+std::string quoted(const std::string& word) {
+  const auto is_plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_-+=./,:@%", c);
+  };
+  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+bool holds_checkpoint(const std::string& path) {
+  for (const auto& entry : fs::directory_iterator(path))
+    for (const char* name : {kLastCheckpoint, kBestCheckpoint})
+      if (fs::exists(entry.path() / name)) return true;
+  return false;
 }
 
 /// runs/seed-cnn-fashion-mnist, or with a number behind it.
@@ -49,27 +72,45 @@ fs::path last_begun() {
 }  // namespace
 
 RunFolder RunFolder::create(const TrainOptions& options, const std::string& path) {
-  if (path.empty()) return RunFolder(make_numbered(options).string());
-  make_folder(path);
-  const RunFolder folder(path);
-  HEARTH_CHECK(!fs::exists(folder.config()), "'", path,
-               "' holds a run already: choose another folder, or go on with it: hearth train "
-               "--resume ",
-               path);
+  RunFolder folder(path.empty() ? make_numbered(options).string() : path);
+  make_folder(folder.path());
+  folder.lock();
+  HEARTH_CHECK(
+      !holds_checkpoint(folder.path()), "'", folder.path(),
+      "' holds a run already: choose another folder, or go on with it: ", folder.how_to_resume());
+  for (const auto& entry : fs::directory_iterator(folder.path()))
+    forget_divergence(entry.path().string());
+  fs::remove(folder.results("csv"));
   return folder;
 }
 
 RunFolder RunFolder::open(const std::string& path) {
-  const RunFolder folder(path.empty() ? last_begun().string() : path);
+  RunFolder folder(path.empty() ? last_begun().string() : path);
   HEARTH_CHECK(fs::exists(folder.config()), "'", folder.path(),
                "' holds no run to go on with: there is no ", folder.config());
+  folder.lock();
   return folder;
 }
 
-std::string RunFolder::of_run(size_t number) const {
-  const std::string folder = path_ + "/run-" + std::to_string(number);
-  make_folder(folder);
-  return folder;
+/// Until the last copy of the folder is gone, or the process.
+void RunFolder::lock() {
+  const std::string path = path_ + "/" + kLock;
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+  HEARTH_CHECK(file >= 0, "cannot write '", path, "': ", std::strerror(errno));
+  lock_ = std::shared_ptr<void>(nullptr, [file](void*) { close(file); });
+  // A file system without locks has none to respect.
+  HEARTH_CHECK(flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK,
+               "another hearth train is at work in '", path_, "'");
+}
+
+std::string RunFolder::how_to_resume() const {
+  return quoted(program_invocation_name) + " train --resume " + quoted(path_);
+}
+
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  HEARTH_CHECK(!error, "cannot make the folder '", path, "': ", error.message());
 }
 
 }  // namespace hearth::app

@@ -1,11 +1,13 @@
 #include "training.h"
 
-#include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <fstream>
 
 #include "../plot.h"
 #include "../text_table.h"
 #include "config.h"
+#include "divergence.h"
 #include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "hearth/io/file.h"
@@ -15,6 +17,8 @@
 namespace hearth::app {
 
 namespace {
+
+constexpr const char *kRunning = "running", *kFinished = "finished", *kStopped = "stopped";
 
 std::string counted(int64_t count, const std::string& what) {
   return with_commas(count) + " " + what + (count == 1 ? "" : "s");
@@ -32,21 +36,22 @@ class Training {
   bool train() {
     // A file that may not grow further is an error, as a full disk is, and no signal.
     std::signal(SIGXFSZ, SIG_IGN);
-    io::write_file(folder_.config(), config_text(options_));
     for (size_t i = 0; i < runs_.size(); ++i) take_up(i);
+    io::write_file(folder_.config(), config_text(options_));
     write_results();
     display_.line(heading());
     const InterruptGuard guard;
     try {
-      for (size_t i = 0; i < runs_.size() && !stopped_; ++i)
-        if (!is_finished(i)) train_run(i);
+      train_what_is_left();
     } catch (Error& error) {
-      if (saved_) error.add_context("What was saved can go on: " + how_to_resume());
+      if (saved_ && std::filesystem::exists(folder_.config()))
+        error.add_context("What was saved can go on: " + folder_.how_to_resume());
       throw;
     }
     if (!results_.empty()) display_.line("\n" + results_.table());
     display_.line("Files are in " + folder_.path());
-    if (stopped_) display_.line("Stopped. To go on: " + how_to_resume());
+    if (stopped_) display_.line("Stopped. To go on: " + folder_.how_to_resume());
+    if (!stopped_) check_divergences();
     return !stopped_;
   }
 
@@ -63,15 +68,65 @@ class Training {
     return text;
   }
 
+  /// What a run has come to already.
   void take_up(size_t i) {
-    const auto progress = saved_progress(folder_.of_run(i + 1));
-    if (!progress) return;
-    saved_ = true;
-    results_.of_run(i) = progress->epochs;
+    const std::string path = folder_.of_run(i + 1);
+    RunResult& run = results_.of_run(i);
+    const auto progress = saved_progress(path, Settings(options_, runs_[i], images_));
+    if (progress) {
+      run.epochs = progress->epochs;
+      const auto count = static_cast<int64_t>(run.epochs.size());
+      HEARTH_CHECK(options_.epochs >= count, "--epochs ", options_.epochs, " is less than the ",
+                   count, " that are trained already in '", path, "'");
+      run.status = is_whole(run) ? kFinished : kStopped;
+    }
+    if (const auto divergence = saved_divergence(path)) return note(i, *divergence);
+    HEARTH_CHECK(progress || !has_results_of(i), "'", path, "/", kLastCheckpoint,
+                 "' is not there, but ", folder_.results("csv"),
+                 " has what came of it: without it, the run cannot go on");
   }
 
-  bool is_finished(size_t i) const {
-    return results_.of_run(i).size() >= static_cast<size_t>(std::max<int64_t>(1, options_.epochs));
+  bool is_whole(const RunResult& run) const {
+    return static_cast<int64_t>(run.epochs.size()) == options_.epochs;
+  }
+
+  /// Whether the table in the folder has an epoch of the run.
+  bool has_results_of(size_t i) const {
+    std::ifstream table(folder_.results("csv"));
+    const std::string first_epoch = std::to_string(i + 1) + ",1,";
+    for (std::string line; std::getline(table, line);)
+      if (line.starts_with(first_epoch)) return true;
+    return false;
+  }
+
+  void note(size_t i, const Divergence& divergence) {
+    results_.of_run(i).status = "diverged at step " + std::to_string(divergence.step);
+    if (divergences_++ == 0) first_reason_ = divergence.reason;
+  }
+
+  void check_divergences() const {
+    if (divergences_ == 0) return;
+    if (runs_.size() == 1) throw Error(first_reason_);
+    detail::fail<Error>(divergences_, " of ", runs_.size(),
+                        " runs diverged. The first: ", first_reason_);
+  }
+
+  /// Finished or diverged.
+  bool has_ended(size_t i) const {
+    const std::string& status = results_.of_run(i).status;
+    return !status.empty() && status != kStopped;
+  }
+
+  void train_what_is_left() {
+    bool any = false;
+    for (size_t i = 0; i < runs_.size() && !stopped_; ++i) {
+      if (has_ended(i)) continue;
+      any = true;
+      train_run(i);
+      const bool is_last = i + 1 == runs_.size();
+      stopped_ = stopped_ || (interrupted() && !is_last);
+    }
+    if (!any) display_.line("Nothing is left to do.");
   }
 
   /// Sets stopped_ if a signal came.
@@ -83,23 +138,32 @@ class Training {
       display_.line(name + ": lr " + shortest(own.lr) + ", batch size " +
                     std::to_string(own.batch_size) + ", " + counted(own.num_workers, "worker") +
                     ", " + own.device);
-    Run run(options_, own, images_, folder_.of_run(i + 1), single ? "" : name + "  ");
-    stopped_ = !run.train(display_, [&] {
-      saved_ = true;
-      results_.of_run(i) = run.progress().epochs;
-      write_results();
-    });
-    write_png(folder_.curves(), results_.charts());
-    const bool is_last = i + 1 == runs_.size();
-    stopped_ = stopped_ || (interrupted() && !is_last);
+    RunResult& result = results_.of_run(i);
+    result.status = kRunning;
+    const std::string title = single ? "" : name + "  ", path = folder_.of_run(i + 1);
+    Run run(options_, own, images_, path, title);
+    try {
+      stopped_ = !run.train(display_, [&] {
+        saved_ = true;
+        result.epochs = run.progress().epochs;
+        if (is_whole(result)) result.status = kFinished;
+        write_results();
+      });
+      if (result.status == kFinished) return;
+      result.status = stopped_ ? kStopped : kFinished;
+    } catch (const Divergence& divergence) {
+      save_divergence(path, divergence);
+      note(i, divergence);
+      display_.line(title + result.status);
+    }
+    write_results();
   }
 
   void write_results() const {
     io::write_file(folder_.results("csv"), results_.csv());
     io::write_file(folder_.results("json"), results_.json(options_));
+    if (!results_.empty()) write_png(folder_.curves(), results_.charts());
   }
-
-  std::string how_to_resume() const { return "hearth train --resume " + folder_.path(); }
 
   const TrainOptions& options_;
   const ImageSets& images_;
@@ -107,7 +171,9 @@ class Training {
   const std::vector<RunOptions> runs_;
   Results results_;
   Display display_;
-  bool saved_ = false, stopped_ = false;
+  size_t divergences_ = 0;
+  std::string first_reason_;
+  bool saved_ = false, stopped_ = false;  // by this process
 };
 
 }  // namespace

@@ -1,0 +1,41 @@
+#include "divergence.h"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "hearth/error.h"
+#include "hearth/io/file.h"
+
+namespace hearth::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string path_in(const std::string& run_folder) { return run_folder + "/diverged.json"; }
+
+}  // namespace
+
+std::optional<Divergence> saved_divergence(const std::string& run_folder) {
+  const std::string path = path_in(run_folder);
+  std::ifstream file(path);
+  if (!file) return std::nullopt;
+  const Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
+  HEARTH_CHECK(json.is_object() && json.contains("step") && json["step"].is_number_integer() &&
+                   json.contains("reason") && json["reason"].is_string(),
+               "cannot read '", path, "': it does not say at which step a run diverged, and why");
+  return Divergence{json["step"].get<int64_t>(), json["reason"].get<std::string>()};
+}
+
+void save_divergence(const std::string& run_folder, const Divergence& divergence) {
+  const Json json{{"step", divergence.step}, {"reason", divergence.reason}};
+  io::write_file(path_in(run_folder), json.dump(2) + "\n");
+}
+
+void forget_divergence(const std::string& run_folder) {
+  std::error_code was_not_there;
+  std::filesystem::remove(path_in(run_folder), was_not_there);
+}
+
+}  // namespace hearth::app
