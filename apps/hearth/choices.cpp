@@ -16,14 +16,16 @@ CLI::Validator one_of(const std::string& kind, std::vector<std::string> names) {
   return CLI::Validator(check, shown);
 }
 
-CLI::Validator whole_number(int64_t least) {
+CLI::Validator whole_number(int64_t least, int64_t most) {
   return CLI::Validator(
-      [least](std::string& value) {
+      [least, most](std::string& value) {
         int64_t number = 0;
         const char* end = value.data() + value.size();
         const auto [stop, error] = std::from_chars(value.data(), end, number);
-        if (error == std::errc() && stop == end && number >= least) return std::string();
-        return "'" + value + "' is not a whole number of at least " + std::to_string(least);
+        const bool is_whole = error == std::errc() && stop == end;
+        if (is_whole && number >= least && number <= most) return std::string();
+        return "'" + printable(value) + "' is not a whole number from " + std::to_string(least) +
+               " to " + std::to_string(most);
       },
       "");
 }

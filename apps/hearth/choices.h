@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -9,7 +10,7 @@ namespace hearth::app {
 
 /// For an option whose values are names: refuses others and says which is near.
 CLI::Validator one_of(const std::string& kind, std::vector<std::string> names);
-CLI::Validator whole_number(int64_t least);
+CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 /// The names; empty if the option takes others too.
 std::vector<std::string> choices_of(const CLI::Option& option);
 

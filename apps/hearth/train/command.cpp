@@ -1,12 +1,14 @@
 #include "command.h"
 
 #include <cmath>
-#include <filesystem>
+#include <csignal>
+#include <iostream>
 #include <memory>
 
 #include "../choices.h"
 #include "../names.h"
 #include "config.h"
+#include "hearth/about.h"
 #include "hearth/cuda.h"
 #include "images.h"
 #include "models.h"
@@ -18,17 +20,21 @@ namespace hearth::app {
 namespace {
 
 constexpr int kStoppedBySignal = 130;
+constexpr int64_t kMostWorkers = 1024, kMostEpochs = 1'000'000'000;
 
 struct Flags {
   TrainOptions options;
   std::string out, config, resume;
 };
 
-std::string check_data(const std::string& name) {
-  const std::vector<std::string>& known = data_names();
-  if (std::find(known.begin(), known.end(), name) != known.end()) return "";
-  if (std::filesystem::is_directory(name)) return "";
-  return unknown_name("data set", name, known) + ", and there is no such folder";
+/// In place of what was typed, the data that is meant.
+std::string resolve_data(std::string& typed) {
+  try {
+    typed = data_source(typed);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 std::string check_device(const std::string& name) {
@@ -56,7 +62,7 @@ void add_grid(CLI::App& train, TrainOptions& options) {
       ->capture_default_str();
   train.add_option("--num-workers", options.num_workers, "Threads that make batches ahead")
       ->delimiter(',')
-      ->check(whole_number(0))
+      ->check(whole_number(0, kMostWorkers))
       ->capture_default_str();
   train.add_option("--device", options.devices, "cpu, cuda, cuda:1; the GPU if there is one")
       ->delimiter(',')
@@ -67,7 +73,7 @@ void add_grid(CLI::App& train, TrainOptions& options) {
 
 void add_settings(CLI::App& train, TrainOptions& options) {
   train.add_option("--epochs", options.epochs, "Times through the data")
-      ->check(whole_number(0))
+      ->check(whole_number(0, kMostEpochs))
       ->capture_default_str();
   train.add_option("--seed", options.seed, "Of weights and order; each run begins with it")
       ->check(whole_number(0))
@@ -77,8 +83,8 @@ void add_settings(CLI::App& train, TrainOptions& options) {
       ->capture_default_str();
   train
       .add_option("--data", options.data,
-                  "fashion-mnist, mnist, synthetic or a folder with files like theirs")
-      ->check(CLI::Validator(check_data, ""))
+                  CLI::detail::join(data_names(), ", ") + " or a folder with files like MNIST's")
+      ->transform(CLI::Validator(resolve_data, ""))
       ->capture_default_str();
   train.add_option("--optimizer", options.optimizer, "Optimizer, with PyTorch's settings")
       ->check(one_of("optimizer", optimizer_names()))
@@ -109,22 +115,36 @@ void check_devices(const std::vector<std::string>& names) {
   }
 }
 
+/// What each device is; of a CPU that nobody chose, why it is no GPU.
+std::string devices_text(const std::vector<std::string>& names, bool chosen) {
+  std::string text;
+  for (const std::string& name : names) {
+    const Device device(name);
+    text += name + " is " +
+            (device.is_cuda() ? cuda::get_device_name(device.index()) : about().processor) +
+            (chosen || device.is_cuda() ? "" : "; no GPU: " + cuda::why_not()) + "\n";
+  }
+  return text;
+}
+
 void run(CLI::App& train, Flags& flags) {
+  // Who reads no more of what is printed does not stop the training.
+  std::signal(SIGPIPE, SIG_IGN);
   TrainOptions& options = flags.options;
   std::optional<RunFolder> folder;
   if (train.get_option("--resume")->count() > 0) {
     check_resume(train);
     folder = RunFolder::open(flags.resume);
     apply_config(train, folder->config());
-  } else if (!flags.config.empty()) {
+  } else if (train.get_option("--config")->count() > 0) {
     apply_config(train, flags.config);
   }
-  if (options.devices.empty()) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
+  const bool chosen = !options.devices.empty();
+  if (!chosen) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
   check_devices(options.devices);
-  if (std::filesystem::is_directory(options.data))
-    options.data = std::filesystem::canonical(options.data).string();
   const ImageSets images = load_images(options.data, options.limit);
   if (!folder) folder = RunFolder::create(options, flags.out);
+  std::cerr << devices_text(options.devices, chosen);
   if (!app::train(options, images, *folder)) throw CLI::RuntimeError(kStoppedBySignal);
 }
 
