@@ -57,9 +57,8 @@ void add_completion(CLI::App& app) {
   CLI::App* completion =
       app.add_subcommand("completion", "Print a script for a shell's completion");
   auto shell = std::make_shared<std::string>();
-  completion->add_option("shell", *shell, "The shell")
-      ->required()
-      ->check(app::one_of("shell", app::shells()));
+  app::offer_only(completion->add_option("shell", *shell, "The shell"), "shell", app::shells())
+      ->required();
   completion->footer("Example: source <(hearth completion bash)");
   completion->callback([shell, &app] { std::cout << app::completion_script(app, *shell); });
 }

@@ -64,7 +64,9 @@ void add_grid(CLI::App& train, TrainOptions& options) {
       ->delimiter(',')
       ->check(whole_number(0, kMostWorkers))
       ->capture_default_str();
-  train.add_option("--device", options.devices, "cpu, cuda, cuda:1; the GPU if there is one")
+  offer(train.add_option("--device", options.devices,
+                         "Where, also cuda:1; without it on the GPU if there is one"),
+        {{"cpu", "cuda"}})
       ->delimiter(',')
       ->check(CLI::Validator(check_device, ""));
   for (const char* name : {"--lr", "--batch-size", "--num-workers", "--device"})
@@ -78,16 +80,16 @@ void add_settings(CLI::App& train, TrainOptions& options) {
   train.add_option("--seed", options.seed, "Of weights and order; each run begins with it")
       ->check(whole_number(0))
       ->capture_default_str();
-  train.add_option("--model", options.model, "Network")
-      ->check(one_of("model", model_names()))
+  offer_only(train.add_option("--model", options.model, "Network"), "model", model_names())
       ->capture_default_str();
-  train
-      .add_option("--data", options.data,
-                  CLI::detail::join(data_names(), ", ") + " or a folder with files like MNIST's")
+  offer(train.add_option("--data", options.data,
+                         "Data set by name, or a folder with files like MNIST's"),
+        {data_names(), Values::Paths::kFolders})
       ->transform(CLI::Validator(resolve_data, ""))
       ->capture_default_str();
-  train.add_option("--optimizer", options.optimizer, "Optimizer, with PyTorch's settings")
-      ->check(one_of("optimizer", optimizer_names()))
+  offer_only(
+      train.add_option("--optimizer", options.optimizer, "Optimizer, with PyTorch's settings"),
+      "optimizer", optimizer_names())
       ->capture_default_str();
   train.add_option("--limit", options.limit, "Use only so many images of each set")
       ->check(whole_number(1));
@@ -155,12 +157,17 @@ void add_train(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   add_grid(*train, flags->options);
   add_settings(*train, flags->options);
-  train->add_option("--out", flags->out, "For everything that comes out (default runs/NAME)")
-      ->type_name("FOLDER");
-  train->add_option("--config", flags->config, "TOML with these settings; flags win over it")
-      ->type_name("FILE");
-  train->add_option("--resume", flags->resume, "Go on with the run in it, or with the last one")
-      ->type_name("FOLDER")
+  const auto add_path = [&](const char* name, std::string& path, const char* what,
+                            Values::Paths kind) {
+    return offer(train->add_option(name, path, what), {{}, kind})
+        ->type_name(kind == Values::Paths::kFiles ? "FILE" : "FOLDER");
+  };
+  add_path("--out", flags->out, "For everything that comes out (default runs/NAME)",
+           Values::Paths::kFolders);
+  add_path("--config", flags->config, "TOML with these settings; flags win over it",
+           Values::Paths::kFiles);
+  add_path("--resume", flags->resume, "Go on with the run in it, or with the last one",
+           Values::Paths::kFolders)
       ->expected(0, 1);
   train->footer(
       "Examples: hearth train --epochs 3\n"
