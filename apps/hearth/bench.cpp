@@ -1,10 +1,13 @@
 #include "bench.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "gpus.h"
+#include "hearth/about.h"
 #include "hearth/error.h"
+#include "hearth/threads.h"
 #include "measurements.h"
 #include "text_table.h"
 
@@ -32,27 +35,58 @@ std::string where(std::optional<Device> gpu) {
               : ".");
 }
 
-TextTable table_of(const std::vector<Measurement>& all) {
-  TextTable table(
-      {"measurement", "baseline", "time", "instead", "time", "ratio", "largest difference"});
-  for (const Measurement& m : all)
-    table.add({m.name, m.baseline.name, duration_text(m.baseline.seconds), m.instead->name,
-               duration_text(m.instead->seconds), fixed(m.ratio(), 2), scientific(*m.difference)});
-  return table;
-}
+/// Prints a table's rows as they come.
+class Table {
+ public:
+  Table(const std::vector<Measurement>& all, bool with_gpu, std::ostream& out)
+      : with_gpu_(with_gpu), rows_(columns(all, with_gpu)), out_(out) {
+    out_ << rows_.head() << std::flush;
+  }
 
-TextTable table_without_gpu(const std::vector<Measurement>& all) {
-  TextTable table({"measurement", "cpu"});
-  for (const Measurement& m : all) table.add({m.name, duration_text(m.baseline.seconds)});
-  return table;
-}
+  void add(const Measurement& m) { out_ << rows_.row(cells(m)) << std::flush; }
+
+ private:
+  static std::vector<RowWriter::Column> columns(const std::vector<Measurement>& all,
+                                                bool with_gpu) {
+    size_t longest = 0;
+    for (const Measurement& m : all) longest = std::max(longest, title(m).size());
+    constexpr size_t kTime = 7, kWay = 15;
+    if (!with_gpu) return {{"measurement", longest, false}, {"cpu", kTime, true}};
+    return {{"measurement", longest, false}, {"baseline", kWay, false}, {"time", kTime, true},
+            {"instead", kWay - 5, false},    {"time", kTime, true},     {"ratio", 6, true},
+            {"largest difference", 0, true}};
+  }
+
+  std::vector<std::string> cells(const Measurement& m) const {
+    if (!m.error.empty()) return {title(m), m.error};
+    if (!with_gpu_) return {title(m), duration_text(m.baseline.seconds)};
+    return {title(m),
+            m.baseline.name,
+            duration_text(m.baseline.seconds),
+            m.instead->name,
+            duration_text(m.instead->seconds),
+            fixed(m.ratio(), 2),
+            scientific(*m.difference)};
+  }
+
+  bool with_gpu_;
+  RowWriter rows_;
+  std::ostream& out_;
+};
 
 using Json = nlohmann::ordered_json;
 
+Json to_json(const Measurement::Way& way) { return {{"name", way.name}, {"seconds", way.seconds}}; }
+
 Json to_json(const Measurement& m) {
-  Json json{{"name", m.name}, {"seconds", {{m.baseline.name, m.baseline.seconds}}}};
+  Json json{{"kind", kind_name(m)}, {"size", m.size}, {"times", m.times}};
+  if (!m.error.empty()) {
+    json["error"] = m.error;
+    return json;
+  }
+  json["baseline"] = to_json(m.baseline);
   if (m.instead) {
-    json["seconds"][m.instead->name] = m.instead->seconds;
+    json["instead"] = to_json(*m.instead);
     json["ratio"] = m.ratio();
     json["largest_difference"] = *m.difference;
   }
@@ -60,7 +94,11 @@ Json to_json(const Measurement& m) {
 }
 
 Json to_json(const std::vector<Measurement>& all, std::optional<Device> gpu) {
-  Json json{{"gpu", nullptr}};
+  const About facts = about();
+  Json json{{"format", 1},
+            {"hearth", facts.version},
+            {"cpu", {{"name", facts.processor}, {"threads", get_num_threads()}}},
+            {"gpu", nullptr}};
   if (gpu) {
     const cuda::DeviceProperties properties = cuda::get_device_properties(gpu->index());
     json["gpu"] = {{"name", properties.name}, {"simulated", is_simulated(properties)}};
@@ -74,14 +112,20 @@ Json to_json(const std::vector<Measurement>& all, std::optional<Device> gpu) {
 
 }  // namespace
 
-void run_bench(const BenchOptions& options, std::ostream& out) {
+bool run_bench(const BenchOptions& options, std::ostream& out) {
   const std::optional<Device> gpu = chosen_gpu(options);
-  if (!options.as_json) out << where(gpu) << "\n\n" << std::flush;
-  const std::vector<Measurement> all = measure(options, gpu);
-  if (options.as_json)
-    out << to_json(all, gpu).dump(2) << "\n";
-  else
-    out << (gpu ? table_of(all) : table_without_gpu(all)).text();
+  std::vector<Measurement> all = planned(options, gpu);
+  std::optional<Table> table;
+  if (!options.as_json) {
+    out << where(gpu) << "\n\n";
+    table.emplace(all, gpu.has_value(), out);
+  }
+  for (Measurement& m : all) {
+    measure(m, gpu);
+    if (table) table->add(m);
+  }
+  if (options.as_json) out << to_json(all, gpu).dump(2) << "\n";
+  return std::all_of(all.begin(), all.end(), [](const Measurement& m) { return m.error.empty(); });
 }
 
 }  // namespace hearth::app

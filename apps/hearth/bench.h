@@ -15,7 +15,8 @@ struct BenchOptions {
   bool as_json = false;
 };
 
-/// `hearth bench`: what the tutorials measure, on the CPU against a GPU.
-void run_bench(const BenchOptions& options, std::ostream& out);
+/// `hearth bench`: what the tutorials measure, on the CPU against a GPU; false if something
+/// could not be measured.
+bool run_bench(const BenchOptions& options, std::ostream& out);
 
 }  // namespace hearth::app

@@ -2,19 +2,30 @@
 
 #include <CLI/CLI.hpp>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
 namespace hearth::app {
 
-/// For an option whose values are names: refuses others and says which is near.
-CLI::Validator one_of(const std::string& kind, std::vector<std::string> names);
-CLI::Validator whole_number(int64_t least);
-/// The names; empty if the option takes others too.
-std::vector<std::string> choices_of(const CLI::Option& option);
+/// What is offered for an option's value by help and completion.
+struct Values {
+  enum class Paths { kNone, kFiles, kFolders };
+  std::vector<std::string> names;
+  Paths paths = Paths::kNone;
+};
+
+/// Keeps the values beside the option, as long as it lives; nothing is checked.
+CLI::Option* offer(CLI::Option* option, Values values);
+/// The same for names that are all there is: refuses others and says which is near.
+CLI::Option* offer_only(CLI::Option* option, const std::string& kind,
+                        std::vector<std::string> names);
+/// Nothing if nothing was offered.
+Values values_of(const CLI::Option& option);
+
+CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 
 bool takes_value(const CLI::Option& option);
-bool takes_path(const CLI::Option& option);
 /// What help calls the value: "INT".
 std::string value_name(const CLI::Option& option);
 /// --size, or -h if there is nothing longer; empty for an argument without a name.

@@ -28,7 +28,7 @@ std::vector<std::string> words_of(const CLI::App& command) {
   for (const CLI::App* inner : commands_of(command)) words.push_back(inner->get_name());
   for (const CLI::Option* option : command.get_options())
     if (option->get_positional())
-      for (const std::string& choice : choices_of(*option)) words.push_back(choice);
+      for (const std::string& name : values_of(*option).names) words.push_back(name);
   for (const CLI::Option* flag : flags_of(command)) words.push_back(flag_of(*flag));
   return words;
 }
@@ -37,11 +37,14 @@ std::vector<std::string> words_of(const CLI::App& command) {
 
 /// What completes the flag's value.
 std::string bash_value(const CLI::Option& flag) {
-  if (takes_path(flag)) return "compopt -o filenames 2>/dev/null; complete_as -f";
-  const std::vector<std::string> choices = choices_of(flag);
-  if (choices.empty()) return "complete_as -W ''";
-  const std::string former = is_list(flag) ? "former=${word%\"${word##*,}\"}; " : "";
-  return former + "complete_as -W " + in_quotes(joined(choices));
+  const Values values = values_of(flag);
+  std::string text;
+  if (values.paths != Values::Paths::kNone) text += "compopt -o filenames 2>/dev/null; ";
+  if (is_list(flag) && !values.names.empty()) text += "former=${word%\"${word##*,}\"}; ";
+  text += "complete_as -W " + in_quotes(joined(values.names));
+  if (values.paths == Values::Paths::kFiles) text += " -f";
+  if (values.paths == Values::Paths::kFolders) text += " -d";
+  return text;
 }
 
 std::string bash_script(const CLI::App& app) {
@@ -77,18 +80,23 @@ std::string bash_script(const CLI::App& app) {
 
 // ---- zsh
 
+/// What completes a value, with the colons that _arguments would take for its own escaped.
+std::string zsh_value(const CLI::Option& flag) {
+  const Values values = values_of(flag);
+  const std::string names = "(" + joined(values.names) + ")";
+  const char* files = values.paths == Values::Paths::kFolders ? "_files -/" : "_files";
+  if (values.paths == Values::Paths::kNone)
+    return is_list(flag) && !values.names.empty()
+               ? "_values -s , " + value_name(flag) + " " + joined(values.names)
+               : names;
+  if (values.names.empty()) return files;
+  return "_alternative \"names\\:name\\:" + names + "\" \"files\\:file\\:" + files + "\"";
+}
+
 /// "--size[what it is]:INT:(one two)", as _arguments wants it.
 std::string zsh_flag(const CLI::Option& flag) {
   std::string text = flag_of(flag) + "[" + escaped(flag.get_description(), "[]:", "\\") + "]";
-  if (!takes_value(flag)) return in_quotes(text);
-  const std::vector<std::string> choices = choices_of(flag);
-  text += ":" + value_name(flag) + ":";
-  if (takes_path(flag))
-    text += "_files";
-  else if (!choices.empty() && is_list(flag))
-    text += "_values -s , " + value_name(flag) + " " + joined(choices);
-  else
-    text += "(" + joined(choices) + ")";
+  if (takes_value(flag)) text += ":" + value_name(flag) + ":" + zsh_value(flag);
   return in_quotes(text);
 }
 
@@ -96,9 +104,8 @@ std::string zsh_arguments(const CLI::App& command) {
   std::string text = "_arguments";
   for (const CLI::Option* flag : flags_of(command)) text += " \\\n        " + zsh_flag(*flag);
   for (const CLI::Option* option : command.get_options())
-    if (option->get_positional() && !choices_of(*option).empty())
-      text += " \\\n        " +
-              in_quotes("1:" + option->get_name() + ":(" + joined(choices_of(*option)) + ")");
+    if (option->get_positional())
+      text += " \\\n        " + in_quotes("1:" + option->get_name() + ":" + zsh_value(*option));
   return text;
 }
 
@@ -130,11 +137,14 @@ std::string fish_line(const std::string& program, const std::string& when, const
 }
 
 std::string fish_option(const CLI::Option& option) {
-  const std::vector<std::string> choices = choices_of(option);
-  const std::string values = choices.empty() ? "" : " -a " + in_quotes(joined(choices));
-  if (option.get_positional()) return values;
-  const char* kind = takes_path(option) ? " -r -F" : takes_value(option) ? " -x" : "";
-  return " -l " + flag_of(option).substr(2) + kind + values;
+  const Values values = values_of(option);
+  const bool files = values.paths == Values::Paths::kFiles;
+  std::vector<std::string> words = values.names;
+  if (values.paths == Values::Paths::kFolders) words.push_back("(__fish_complete_directories)");
+  const std::string offers = words.empty() ? "" : " -a " + in_quotes(joined(words));
+  if (option.get_positional()) return offers;
+  const char* kind = files ? " -r -F" : takes_value(option) ? " -x" : "";
+  return " -l " + flag_of(option).substr(2) + kind + offers;
 }
 
 std::string fish_script(const CLI::App& app) {

@@ -1,15 +1,17 @@
 // hearth: devices and versions, measurements, training, from the command line.
 #include <CLI/CLI.hpp>
-#include <cerrno>
-#include <cstring>
 #include <iostream>
+#include <limits>
+#include <new>
 
 #include "bench.h"
 #include "choices.h"
 #include "completion.h"
 #include "hearth/about.h"
+#include "hearth/device.h"
 #include "hearth/error.h"
 #include "info.h"
+#include "output.h"
 #include "train/command.h"
 #include "usage.h"
 
@@ -42,27 +44,32 @@ void add_bench(CLI::App& app) {
       ->check(app::whole_number(1))
       ->capture_default_str();
   bench->add_option("--gpu", options->gpu, "Which GPU")
-      ->check(app::whole_number(0))
+      ->check(app::whole_number(0, std::numeric_limits<DeviceIndex>::max()))
       ->capture_default_str();
   bench->add_flag("--json", options->as_json, "Print JSON");
   bench->footer("Example: HEARTH_SIM_GPUS=1 hearth bench --size 500,1000 --transfer-size 1000");
-  bench->callback([options] { app::run_bench(*options, std::cout); });
+  bench->callback([options] {
+    if (!app::run_bench(*options, std::cout)) throw CLI::RuntimeError(1);
+  });
 }
 
 void add_completion(CLI::App& app) {
   CLI::App* completion =
       app.add_subcommand("completion", "Print a script for a shell's completion");
   auto shell = std::make_shared<std::string>();
-  completion->add_option("shell", *shell, "The shell")
-      ->required()
-      ->check(app::one_of("shell", app::shells()));
+  app::offer_only(completion->add_option("shell", *shell, "The shell"), "shell", app::shells())
+      ->required();
   completion->footer("Example: source <(hearth completion bash)");
   completion->callback([shell, &app] { std::cout << app::completion_script(app, *shell); });
 }
 
-void check_output() {
-  std::cout.flush();
-  HEARTH_CHECK(std::cout, "the output could not be written: ", std::strerror(errno));
+int run_command(CLI::App& app, int argc, char** argv) {
+  try {
+    app.parse(argc, argv);
+    return 0;
+  } catch (const CLI::ParseError& error) {
+    return app::finish_parsing(app, error);
+  }
 }
 
 }  // namespace
@@ -70,6 +77,7 @@ void check_output() {
 int main(int argc, char** argv) {
   CLI::App app("Deep learning in native C++: see what is there, measure it, train.", "hearth");
   app.require_subcommand(1);
+  app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.formatter(std::make_shared<app::HelpFormatter>());
   app.set_version_flag(
       "--version", [] { return "hearth " + about().version; }, "Print the version and exit");
@@ -79,13 +87,14 @@ int main(int argc, char** argv) {
   app::add_train(app);
   add_completion(app);
   try {
-    app.parse(argc, argv);
-    check_output();
-  } catch (const CLI::ParseError& error) {
-    return app::finish_parsing(app, error);
+    app::Output output;
+    const int status = run_command(app, argc, argv);
+    output.check();
+    return status;
+  } catch (const std::bad_alloc&) {
+    std::cerr << "hearth: out of memory\n";
   } catch (const std::exception& error) {
     std::cerr << "hearth: " << error.what() << "\n";
-    return 1;
   }
-  return 0;
+  return 1;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <iostream>
+#include <new>
 
 #include "hearth/cuda.h"
 #include "hearth/generator.h"
@@ -18,38 +19,34 @@ namespace hearth::app {
 
 namespace {
 
+using Kind = Measurement::Kind;
+using Work = std::function<void()>;
+
+void announce(const std::string& text) {
+  if (isatty(STDERR_FILENO)) std::cerr << "\r\033[K" << text << std::flush;
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  return (a - b).abs().max().item<double>();
+}
+
+/// Fills in one measurement.
 class Bench {
  public:
-  Bench(const BenchOptions& options, std::optional<Device> gpu) : options_(options), gpu_(gpu) {
+  Bench(Measurement& result, std::optional<Device> gpu) : result_(result), gpu_(gpu) {}
+
+  void run() {
     // Libraries initialise themselves at their first call.
     if (gpu_) matmul(ones({64, 64}, *gpu_), ones({64, 64}, *gpu_));
-  }
-
-  std::vector<Measurement> run() {
-    for (const int64_t size : options_.sizes) multiply(size);
-    if (gpu_) {
-      move_rows();
-      move_often();
+    switch (result_.kind) {
+      case Kind::kMatmul: return multiply();
+      case Kind::kRows: return move_rows();
+      case Kind::kTransfers: return move_often();
+      case Kind::kTraining: return train();
     }
-    train();
-    announce("");
-    return std::move(all_);
   }
 
  private:
-  using Work = std::function<void()>;
-
-  static void announce(const std::string& name) {
-    if (!isatty(STDERR_FILENO)) return;
-    std::cerr << "\r\033[K" << (name.empty() ? "" : "measuring " + name + " ...") << std::flush;
-  }
-
-  /// A measurement of the baseline so far.
-  Measurement& start(const std::string& name, const std::string& baseline) {
-    announce(name);
-    return all_.emplace_back(Measurement{name, {baseline, 0}, {}, {}});
-  }
-
   void settle() const {
     if (gpu_) cuda::synchronize(gpu_->index());
   }
@@ -74,54 +71,45 @@ class Bench {
     return best;
   }
 
-  static double largest_difference(const Tensor& a, const Tensor& b) {
-    return (a - b).abs().max().item<double>();
-  }
+  Tensor square() const { return randn({result_.size, result_.size}); }
 
-  void multiply(int64_t size) {
-    const std::string text = std::to_string(size);
-    Measurement& result = start("matmul of " + text + " x " + text, "cpu");
-    const Tensor a = randn({size, size}), b = randn({size, size});
+  void multiply() {
+    const Tensor a = square(), b = square();
     Tensor here, there;
-    result.baseline.seconds = seconds_of([&] { here = matmul(a, b); });
+    result_.baseline.seconds = seconds_of([&] { here = matmul(a, b); });
     if (!gpu_) return;
     const Tensor a_there = a.to(*gpu_), b_there = b.to(*gpu_);
-    result.instead = {gpu_->str(), seconds_of([&] { there = matmul(a_there, b_there); })};
-    result.difference = largest_difference(there.cpu(), here);
+    result_.instead->seconds = seconds_of([&] { there = matmul(a_there, b_there); });
+    result_.difference = largest_difference(there.cpu(), here);
   }
 
   /// Row by row, or all at once.
   void move_rows() {
-    const int64_t size = options_.transfer_size;
-    const std::string text = std::to_string(size);
-    Measurement& result = start("move " + text + " x " + text + " to the GPU", "row by row");
-    const Tensor x = randn({size, size});
-    std::vector<Tensor> rows(static_cast<size_t>(size));
+    const Tensor x = square();
+    std::vector<Tensor> rows(static_cast<size_t>(result_.size));
     Tensor whole;
-    result.baseline.seconds = seconds_of([&] {
-      for (int64_t i = 0; i < size; ++i) rows[size_t(i)] = x[i].to(*gpu_);
+    result_.baseline.seconds = seconds_of([&] {
+      for (int64_t i = 0; i < result_.size; ++i) rows[size_t(i)] = x[i].to(*gpu_);
     });
-    result.instead = {"whole", seconds_of([&] { whole = x.to(*gpu_); })};
-    result.difference = largest_difference(whole, stack(rows));
+    result_.instead->seconds = seconds_of([&] { whole = x.to(*gpu_); });
+    result_.difference = largest_difference(whole, stack(rows));
   }
 
   /// There and back around every operation, or once.
   void move_often() {
-    const std::string times = std::to_string(options_.repeats);
-    Measurement& result = start(times + " products of 1000 x 1000", "moved each time");
-    const Tensor x = randn({1000, 1000});
+    const Tensor x = square();
     const double factor = 1.01;
     Tensor often, once;
-    result.baseline.seconds = seconds_of([&] {
+    result_.baseline.seconds = seconds_of([&] {
       often = x;
-      for (int64_t i = 0; i < options_.repeats; ++i) often = (often.to(*gpu_) * factor).cpu();
+      for (int64_t i = 0; i < result_.times; ++i) often = (often.to(*gpu_) * factor).cpu();
     });
-    result.instead = {"moved once", seconds_of([&] {
-                        once = x.to(*gpu_);
-                        for (int64_t i = 0; i < options_.repeats; ++i) once = once * factor;
-                        once = once.cpu();
-                      })};
-    result.difference = largest_difference(once, often);
+    result_.instead->seconds = seconds_of([&] {
+      once = x.to(*gpu_);
+      for (int64_t i = 0; i < result_.times; ++i) once = once * factor;
+      once = once.cpu();
+    });
+    result_.difference = largest_difference(once, often);
   }
 
   struct Trained {
@@ -135,8 +123,8 @@ class Bench {
     network.ptr()->to(device);
     const auto optimizer = make_optimizer("adam", network.ptr()->parameters(), 0.01);
     manual_seed(1);
-    const Tensor images = randn({1000, 1, 28, 28}).to(device);
-    const Tensor labels = randint(10, {1000}, kLong).to(device);
+    const Tensor images = randn({result_.size, 1, 28, 28}).to(device);
+    const Tensor labels = randint(10, {result_.size}, kLong).to(device);
     Tensor loss;
     const auto step = [&] {
       loss = nn::functional::cross_entropy(network.forward(images), labels);
@@ -146,31 +134,76 @@ class Bench {
     };
     step();
     const double seconds = seconds_of_one([&] {
-      for (int64_t i = 0; i < options_.steps; ++i) step();
+      for (int64_t i = 0; i < result_.times; ++i) step();
     });
     return {seconds, loss.item<double>()};
   }
 
   void train() {
-    const std::string steps = std::to_string(options_.steps);
-    Measurement& result = start(steps + " training steps, CNN, batch 1000", "cpu");
     const Trained here = train_on(Device(DeviceType::CPU));
-    result.baseline.seconds = here.seconds;
+    result_.baseline.seconds = here.seconds;
     if (!gpu_) return;
     const Trained there = train_on(*gpu_);
-    result.instead = {gpu_->str(), there.seconds};
-    result.difference = std::fabs(there.loss - here.loss);
+    result_.instead->seconds = there.seconds;
+    result_.difference = std::fabs(there.loss - here.loss);
   }
 
-  const BenchOptions& options_;
+  Measurement& result_;
   std::optional<Device> gpu_;
-  std::vector<Measurement> all_;
 };
 
 }  // namespace
 
-std::vector<Measurement> measure(const BenchOptions& options, std::optional<Device> gpu) {
-  return Bench(options, gpu).run();
+std::string kind_name(const Measurement& measurement) {
+  switch (measurement.kind) {
+    case Kind::kMatmul: return "matmul";
+    case Kind::kRows: return "rows";
+    case Kind::kTransfers: return "transfers";
+    case Kind::kTraining: return "training";
+  }
+  return "";
+}
+
+std::string title(const Measurement& measurement) {
+  const std::string size = std::to_string(measurement.size),
+                    times = std::to_string(measurement.times);
+  const std::string sizes = size + " x " + size, s = measurement.times == 1 ? "" : "s";
+  switch (measurement.kind) {
+    case Kind::kMatmul: return "matmul of " + sizes;
+    case Kind::kRows: return "move " + sizes + " to the GPU";
+    case Kind::kTransfers: return times + " product" + s + " of " + sizes;
+    case Kind::kTraining: return times + " training step" + s + ", CNN, batch " + size;
+  }
+  return "";
+}
+
+std::vector<Measurement> planned(const BenchOptions& options, std::optional<Device> gpu) {
+  std::vector<Measurement> all;
+  const auto add = [&](Kind kind, int64_t size, int64_t times, const char* baseline,
+                       const std::string& instead) {
+    all.push_back({kind, size, times, {baseline}, {}, {}, {}});
+    if (gpu) all.back().instead = Measurement::Way{instead};
+  };
+  const std::string there = gpu ? gpu->str() : "";
+  for (const int64_t size : options.sizes) add(Kind::kMatmul, size, 1, "cpu", there);
+  if (gpu) {
+    add(Kind::kRows, options.transfer_size, 1, "row by row", "whole");
+    add(Kind::kTransfers, 1000, options.repeats, "moved each time", "moved once");
+  }
+  add(Kind::kTraining, 1000, options.steps, "cpu", there);
+  return all;
+}
+
+void measure(Measurement& measurement, std::optional<Device> gpu) {
+  announce("measuring " + title(measurement) + " ...");
+  try {
+    Bench(measurement, gpu).run();
+  } catch (const std::bad_alloc&) {
+    measurement.error = "out of memory";
+  } catch (const std::exception& error) {
+    measurement.error = error.what();
+  }
+  announce("");
 }
 
 }  // namespace hearth::app

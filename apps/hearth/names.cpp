@@ -25,6 +25,8 @@ size_t edits_between(const std::string& a, const std::string& b) {
 }  // namespace
 
 std::string nearest(const std::string& name, const std::vector<std::string>& known) {
+  for (const std::string& candidate : known)
+    if (!name.empty() && candidate.starts_with(name)) return candidate;
   std::string best;
   size_t fewest = std::max<size_t>(2, name.size() / 2) + 1;
   for (const std::string& candidate : known)
@@ -37,12 +39,44 @@ std::string nearest(const std::string& name, const std::vector<std::string>& kno
 
 std::string unknown_name(const std::string& kind, const std::string& name,
                          const std::vector<std::string>& known) {
-  std::string text = "unknown " + kind + " '" + name + "'";
+  std::string text = "unknown " + kind + " '" + printable(name) + "'";
   if (const std::string guess = nearest(name, known); !guess.empty())
     text += "; did you mean '" + guess + "'?";
   text += " (known: ";
   for (size_t i = 0; i < known.size(); ++i) text += (i ? ", " : "") + known[i];
   return text + ")";
+}
+
+std::string printable(const std::string& text) {
+  constexpr const char* kDigits = "0123456789abcdef";
+  std::string shown;
+  for (const char letter : text) {
+    const auto code = static_cast<unsigned char>(letter);
+    if (code >= 0x20 && code != 0x7f)
+      shown += letter;
+    else
+      shown.append("\\x").append(1, kDigits[code >> 4]).append(1, kDigits[code & 15]);
+  }
+  return shown;
+}
+
+// A first byte tells how many follow; what is too long for its value, a surrogate or above the last
+// character shows in the second byte.
+bool is_utf8(const std::string& text) {
+  for (size_t at = 0; at < text.size();) {
+    const auto byte = [&](size_t i) -> unsigned {
+      return i < text.size() ? (unsigned char)text[i] : 0;
+    };
+    const unsigned first = byte(at), second = byte(at + 1);
+    const size_t more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
+    const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (more > 0 && (first < 0xc2 || first > 0xf4 || second < least || second > most)) return false;
+    for (size_t i = 2; i <= more; ++i)
+      if (byte(at + i) >> 6 != 2) return false;
+    at += more + 1;
+  }
+  return true;
 }
 
 }  // namespace hearth::app

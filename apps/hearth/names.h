@@ -5,11 +5,16 @@
 
 namespace hearth::app {
 
-/// The known name that takes the fewest edits to get to; empty if none is near.
+/// The known name that begins so, or takes the fewest edits to get to; empty if none is near.
 std::string nearest(const std::string& name, const std::vector<std::string>& known);
 
 /// "unknown model 'seed-cn'; did you mean 'seed-cnn'? (known: mlp, …)"
 std::string unknown_name(const std::string& kind, const std::string& name,
                          const std::vector<std::string>& known);
+
+/// With control characters as in "\\x1b", so that a terminal does nothing but show it.
+std::string printable(const std::string& text);
+
+bool is_utf8(const std::string& text);
 
 }  // namespace hearth::app

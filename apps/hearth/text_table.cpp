@@ -25,6 +25,17 @@ bool is_number(const std::string& text) {
   return *rest == '\0' || (*rest == ' ' && !std::strchr(rest + 1, ' '));
 }
 
+std::string padded(const std::string& cell, size_t width, bool to_the_right) {
+  const size_t used = width_of(cell);
+  const std::string space(used < width ? width - used : 0, ' ');
+  return to_the_right ? space + cell : cell + space;
+}
+
+std::string ended(std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  return line + "\n";
+}
+
 std::string in_unit(double value, int digits, const char* unit) {
   return fixed(value, digits) + " " + unit;
 }
@@ -47,18 +58,27 @@ std::string TextTable::text() const {
     size_t width = 0;
     for (const auto& row : rows_) width = std::max(width, width_of(row[c]));
     const bool to_the_right = is_numeric(c);
-    for (size_t r = 0; r < rows_.size(); ++r) {
-      const std::string& cell = rows_[r][c];
-      const std::string space(width - width_of(cell), ' ');
-      lines[r] += (c ? "  " : "") + (to_the_right ? space + cell : cell + space);
-    }
+    for (size_t r = 0; r < rows_.size(); ++r)
+      lines[r] += (c ? "  " : "") + padded(rows_[r][c], width, to_the_right);
   }
   std::string result;
-  for (std::string& line : lines) {
-    line.erase(line.find_last_not_of(' ') + 1);
-    result += line + "\n";
-  }
+  for (std::string& line : lines) result += ended(std::move(line));
   return result;
+}
+
+std::string RowWriter::head() const {
+  std::vector<std::string> names;
+  for (const Column& column : columns_) names.push_back(column.name);
+  return row(names);
+}
+
+std::string RowWriter::row(const std::vector<std::string>& cells) const {
+  std::string line;
+  for (size_t c = 0; c < cells.size(); ++c) {
+    const auto& [name, width, to_the_right] = columns_[c];
+    line += (c ? "  " : "") + padded(cells[c], std::max(width, width_of(name)), to_the_right);
+  }
+  return ended(std::move(line));
 }
 
 std::string fixed(double value, int digits) {
@@ -80,9 +100,10 @@ std::string shortest(double value) {
 }
 
 std::string duration_text(double seconds) {
-  const auto digits = [](double value) { return value < 10 ? 2 : value < 100 ? 1 : 0; };
-  if (seconds < 1e-3) return in_unit(seconds * 1e6, digits(seconds * 1e6), "us");
-  if (seconds < 1) return in_unit(seconds * 1e3, digits(seconds * 1e3), "ms");
+  // Each limit is where the digits shown would round to the next form.
+  const auto digits = [](double value) { return value < 9.995 ? 2 : value < 99.95 ? 1 : 0; };
+  if (seconds < 999.5e-6) return in_unit(seconds * 1e6, digits(seconds * 1e6), "us");
+  if (seconds < 999.5e-3) return in_unit(seconds * 1e3, digits(seconds * 1e3), "ms");
   return in_unit(seconds, digits(seconds), "s");
 }
 

@@ -19,6 +19,24 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// A table whose rows are printed as they come, in columns of widths that are known before.
+class RowWriter {
+ public:
+  struct Column {
+    std::string name;
+    size_t width;  // the name may be longer
+    bool to_the_right;
+  };
+
+  explicit RowWriter(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  std::string head() const;
+  /// Fewer cells than columns are the first ones; the last may be as long as it is.
+  std::string row(const std::vector<std::string>& cells) const;
+
+ private:
+  std::vector<Column> columns_;
+};
+
 /// A number with so many digits after the point.
 std::string fixed(double value, int digits);
 /// "3.1e-05"; "0".

@@ -60,7 +60,7 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 
 std::string HelpFormatter::make_option_desc(const CLI::Option* option) const {
   std::string text = option->get_description();
-  const std::vector<std::string> choices = choices_of(*option);
+  const std::vector<std::string> choices = values_of(*option).names;
   if (!choices.empty()) text += ": " + CLI::detail::join(choices, ", ");
   const std::string value = without_brackets(option->get_default_str());
   if (takes_value(*option) && !value.empty()) text += " (default " + value + ")";

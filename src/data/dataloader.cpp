@@ -6,6 +6,13 @@
 
 namespace hearth::data {
 
+namespace {
+
+/// More than any machine has use for; each takes a thread and may take a copy of the dataset.
+constexpr size_t kMostWorkers = 4096;
+
+}  // namespace
+
 FullDataLoaderOptions::FullDataLoaderOptions(const DataLoaderOptions& options)
     : batch_size(options.batch_size()),
       workers(options.workers()),
@@ -16,6 +23,8 @@ FullDataLoaderOptions::FullDataLoaderOptions(const DataLoaderOptions& options)
       pin_memory(options.pin_memory()) {
   HEARTH_CHECK_AS(ValueError, batch_size > 0,
                   "batch_size should be a positive integer value, but got batch_size=0");
+  HEARTH_CHECK_AS(ValueError, workers <= kMostWorkers, "a data loader has at most ", kMostWorkers,
+                  " workers, but workers=", workers);
   HEARTH_CHECK_AS(ValueError, workers == 0 || max_jobs > 0,
                   "max_jobs should be positive if there are workers");
   if (pin_memory && !cuda::is_available()) {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "hearth/about.h"
 #include "program.h"
 
 namespace hearth::testing {
@@ -22,22 +23,33 @@ TEST(Bench, OnASimulatedGpuBothWaysAndTheirDifference) {
   const Ran ran = run(with(kSmall, "--json"), {"HEARTH_SIM_GPUS=1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const Json json = Json::parse(ran.out);
+  EXPECT_EQ(json["format"], 1);
+  EXPECT_EQ(json["hearth"], about().version);
+  EXPECT_EQ(json["cpu"]["name"], about().processor);
+  EXPECT_GT(json["cpu"]["threads"], 0);
   EXPECT_EQ(json["gpu"]["name"], "Simulated GPU 0");
   EXPECT_EQ(json["gpu"]["simulated"], true);
   const Json& all = json["measurements"];
   ASSERT_EQ(all.size(), 5);
-  EXPECT_EQ(all[0]["name"], "matmul of 16 x 16");
-  EXPECT_EQ(all[1]["name"], "matmul of 32 x 32");
+  const auto is = [](const Json& one, const char* kind, int size, int times, const char* baseline,
+                     const char* instead) {
+    EXPECT_EQ(one["kind"], kind);
+    EXPECT_EQ(one["size"], size);
+    EXPECT_EQ(one["times"], times);
+    EXPECT_EQ(one["baseline"]["name"], baseline);
+    EXPECT_EQ(one["instead"]["name"], instead);
+  };
+  is(all[0], "matmul", 16, 1, "cpu", "cuda:0");
+  is(all[1], "matmul", 32, 1, "cpu", "cuda:0");
+  is(all[2], "rows", 8, 1, "row by row", "whole");
+  is(all[3], "transfers", 1000, 3, "moved each time", "moved once");
+  is(all[4], "training", 1000, 1, "cpu", "cuda:0");
   for (const Json& one : all) {
-    ASSERT_EQ(one["seconds"].size(), 2) << one;
-    for (const Json& seconds : one["seconds"]) EXPECT_GT(seconds, 0) << one;
+    const double baseline = one["baseline"]["seconds"], instead = one["instead"]["seconds"];
+    EXPECT_GT(instead, 0) << one;
+    EXPECT_DOUBLE_EQ(one["ratio"], baseline / instead) << one;
     EXPECT_LT(one["largest_difference"], 1e-5) << one;
   }
-  const auto ratio = [](const Json& one, const char* baseline, const char* instead) {
-    return one["seconds"][baseline].get<double>() / one["seconds"][instead].get<double>();
-  };
-  EXPECT_DOUBLE_EQ(all[0]["ratio"], ratio(all[0], "cpu", "cuda:0"));
-  EXPECT_DOUBLE_EQ(all[2]["ratio"], ratio(all[2], "row by row", "whole"));
 }
 
 TEST(Bench, TheTableSaysThatTheGpuIsSimulated) {
@@ -54,12 +66,33 @@ TEST(Bench, WithoutAGpuTheCpuAlone) {
   EXPECT_FALSE(json["why_not"].get<std::string>().empty());
   ASSERT_EQ(json["measurements"].size(), 3);
   for (const Json& one : json["measurements"]) {
-    EXPECT_EQ(one["seconds"].size(), 1) << one;
-    EXPECT_GT(one["seconds"]["cpu"], 0) << one;
+    EXPECT_FALSE(one.contains("instead")) << one;
+    EXPECT_EQ(one["baseline"]["name"], "cpu") << one;
+    EXPECT_GT(one["baseline"]["seconds"], 0) << one;
   }
   const Ran ran = run(kSmall, {"HEARTH_SIM_GPUS"});
   EXPECT_EQ(ran.out.find("No GPU: "), 0) << ran.out;
   EXPECT_NE(ran.out.find("HEARTH_SIM_GPUS=1"), std::string::npos) << ran.out;
+}
+
+TEST(Bench, WhatCannotBeMeasuredIsToldAndTheRestIsMeasured) {
+  const std::vector<std::string> little{"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=134217728"};
+  std::vector<std::string> arguments{
+      "bench", "--size", "16,3500", "--transfer-size", "8", "--repeats", "1", "--steps", "1"};
+  const Ran ran = run(arguments, little);
+  EXPECT_EQ(ran.status, 1);
+  EXPECT_NE(ran.out.find("\nmatmul of 3500 x 3500"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("out of memory"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("\nmove 8 x 8 to the GPU"), std::string::npos) << ran.out;
+  EXPECT_NE(ran.out.find("\n1 product of 1000 x 1000"), std::string::npos) << ran.out;
+  arguments.push_back("--json");
+  const Ran as_json = run(arguments, little);
+  EXPECT_EQ(as_json.status, 1);
+  const Json all = Json::parse(as_json.out)["measurements"];
+  ASSERT_EQ(all.size(), 5);
+  EXPECT_NE(all[1]["error"].get<std::string>().find("out of memory"), std::string::npos);
+  EXPECT_FALSE(all[1].contains("baseline"));
+  EXPECT_GT(all[2]["ratio"], 0);
 }
 
 TEST(Bench, AGpuThatIsNotThere) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 
 #include "apps/hearth/choices.h"
 #include "program.h"
@@ -21,15 +22,17 @@ struct Sample {
 
   Sample() {
     CLI::App* train = app.add_subcommand("train", "Train: what's [best]");
-    train->add_option("--model", model, "The model")->check(app::one_of("model", {"mlp", "lenet"}));
-    train->add_option("--kind", kinds, "Kinds")
-        ->delimiter(',')
-        ->check(app::one_of("kind", {"red", "green"}));
-    train->add_option("--out", folder, "A folder")->type_name("FOLDER");
+    using Paths = app::Values::Paths;
+    app::offer_only(train->add_option("--model", model, "The model"), "model", {"mlp", "lenet"});
+    app::offer_only(train->add_option("--kind", kinds, "Kinds"), "kind", {"red", "green"})
+        ->delimiter(',');
+    app::offer(train->add_option("--out", folder, "A folder"), {{}, Paths::kFolders});
+    app::offer(train->add_option("--config", folder, "A file"), {{}, Paths::kFiles});
+    app::offer(train->add_option("--data", folder, "Data"), {{"digits", "mnist"}, Paths::kFolders});
     train->add_option("--text", text, "Anything");
     train->add_flag("--quiet", quiet, "Say nothing");
     CLI::App* shape_of = app.add_subcommand("shape", "Shapes");
-    shape_of->add_option("shape", shape, "Which")->check(app::one_of("shape", {"round", "square"}));
+    app::offer_only(shape_of->add_option("shape", shape, "Which"), "shape", {"round", "square"});
   }
 };
 
@@ -49,6 +52,7 @@ std::string output_of(const std::string& command) {
 std::string offered_by_bash(const std::string& words) {
   const TempFolder folder;
   write_bytes(folder.path("data.bin"), "");
+  std::filesystem::create_directory(folder.path("day"));
   write_bytes(folder.path("script"), app::completion_script(Sample().app, "bash"));
   write_bytes(folder.path("ask"), "source ./script\nCOMP_WORDS=(" + words +
                                       ")\nCOMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n_sample\n"
@@ -60,7 +64,8 @@ std::string offered_by_bash(const std::string& words) {
 TEST(Completion, BashOffersCommandsFlagsAndValues) {
   EXPECT_EQ(offered_by_bash("sample ''"), "train shape --help");
   EXPECT_EQ(offered_by_bash("sample tr"), "train");
-  EXPECT_EQ(offered_by_bash("sample train --"), "--help --model --kind --out --text --quiet");
+  EXPECT_EQ(offered_by_bash("sample train --"),
+            "--help --model --kind --out --config --data --text --quiet");
   EXPECT_EQ(offered_by_bash("sample train --quiet --mo"), "--model");
   EXPECT_EQ(offered_by_bash("sample train --model ''"), "mlp lenet");
   EXPECT_EQ(offered_by_bash("sample train --model le"), "lenet");
@@ -79,7 +84,9 @@ TEST(Completion, BashGoesOnInAList) {
 }
 
 TEST(Completion, BashOffersFilesOnlyWherePathsAreMeant) {
-  EXPECT_EQ(offered_by_bash("sample train --out d"), "data.bin");
+  EXPECT_EQ(offered_by_bash("sample train --out d"), "day");
+  EXPECT_EQ(offered_by_bash("sample train --config dat"), "data.bin");
+  EXPECT_EQ(offered_by_bash("sample train --data d"), "day digits");
   EXPECT_EQ(offered_by_bash("sample train --text d"), "");
   EXPECT_EQ(offered_by_bash("sample wrong d"), "");
 }
@@ -96,6 +103,8 @@ TEST(Completion, FishOffersTheSame) {
   EXPECT_EQ(offered("sample train --m"), "--model\tThe model\n");
   EXPECT_EQ(offered("sample train --model le"), "lenet\tThe model\n");
   EXPECT_EQ(offered("sample shape r"), "round\tWhich\n");
+  std::filesystem::create_directory(folder.path("day"));
+  EXPECT_EQ(offered("sample train --data d"), "day/\tDirectory\ndigits\tData\n");
 }
 
 TEST(Completion, ZshCanReadItsScript) {
@@ -105,6 +114,10 @@ TEST(Completion, ZshCanReadItsScript) {
   EXPECT_EQ(script.find("#compdef sample\n"), 0);
   EXPECT_NE(script.find(R"('train:Train\: what'\''s [best]')"), std::string::npos) << script;
   EXPECT_NE(script.find("'--kind[Kinds]:TEXT:_values -s , TEXT red green'"), std::string::npos);
+  EXPECT_NE(
+      script.find(R"x(:_alternative "names\:name\:(digits mnist)" "files\:file\:_files -/"')x"),
+      std::string::npos)
+      << script;
   write_bytes(folder.path("script"), script);
   output_of("zsh -n " + folder.path("script"));
 }

@@ -15,6 +15,11 @@ TEST(Names, NearestTakesTheFewestEdits) {
   EXPECT_EQ(nearest("mlp", kModels), "mlp");
 }
 
+TEST(Names, OneThatBeginsSoIsNearest) {
+  EXPECT_EQ(nearest("--ep", {"--help", "--epochs"}), "--epochs");
+  EXPECT_EQ(nearest("s", kModels), "seed-cnn");
+}
+
 TEST(Names, NothingIsNearWhatHasLittleInCommon) {
   EXPECT_EQ(nearest("transformer", kModels), "");
   EXPECT_EQ(nearest("mlp", {}), "");
@@ -26,6 +31,21 @@ TEST(Names, UnknownOnesAreToldWithWhatIsKnown) {
             "unknown model 'lenets'; did you mean 'lenet'? (known: seed-cnn, mlp, lenet)");
   EXPECT_EQ(unknown_name("model", "transformer", kModels),
             "unknown model 'transformer' (known: seed-cnn, mlp, lenet)");
+}
+
+TEST(Names, ControlCharactersAreShown) {
+  EXPECT_EQ(unknown_name("model", "\x1b[31m\n", {"mlp"}),
+            "unknown model '\\x1b[31m\\x0a' (known: mlp)");
+  EXPECT_EQ(printable("na\xc3\xafve"), "na\xc3\xafve");
+}
+
+TEST(Names, WhatIsUtf8) {
+  for (const char* text : {"", "abc", "\xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x94\xa5",
+                           "\xed\x9f\xbf", "\xf4\x8f\xbf\xbf"})
+    EXPECT_TRUE(is_utf8(text)) << text;
+  for (const char* text : {"\xe9", "caf\xe9x", "\xc0\xaf", "\x80", "\xe0\x80\xaf", "\xed\xa0\x80",
+                           "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82", "\xff"})
+    EXPECT_FALSE(is_utf8(text)) << text;
 }
 
 }  // namespace

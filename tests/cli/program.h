@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,13 @@ struct Ran {
 };
 
 /// hearth with `arguments`, started; `environment` has NAME=value entries that win over ours, or
-/// NAME alone for what it must not have. Its input is empty.
+/// NAME alone for what it must not have. Its input is empty. Its output may go to other files than
+/// those that wait() reads.
 class Program {
  public:
   explicit Program(const std::vector<std::string>& arguments,
-                   const std::vector<std::string>& environment = {}) {
+                   const std::vector<std::string>& environment = {}, std::optional<int> out = {},
+                   std::optional<int> err = {}) {
     std::vector<std::string> line{HEARTH_PROGRAM}, values;
     line.insert(line.end(), arguments.begin(), arguments.end());
     for (const std::string& entry : environment)
@@ -37,8 +40,8 @@ class Program {
     posix_spawn_file_actions_t files;
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&files, fileno(out_.get()), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&files, fileno(err_.get()), STDERR_FILENO);
+    posix_spawn_file_actions_adddup2(&files, out.value_or(fileno(out_.get())), STDOUT_FILENO);
+    posix_spawn_file_actions_adddup2(&files, err.value_or(fileno(err_.get())), STDERR_FILENO);
     const int failed = posix_spawn(&process_, HEARTH_PROGRAM, &files, nullptr,
                                    pointers_to(line).data(), pointers_to(values).data());
     posix_spawn_file_actions_destroy(&files);

@@ -37,6 +37,13 @@ TEST(TextTable, CountsCharactersNotBytes) {
 
 TEST(TextTable, AHeadAlone) { EXPECT_EQ(TextTable({"a", "bc"}).text(), "a  bc\n"); }
 
+TEST(TextTable, RowsThatAreWrittenAsTheyCome) {
+  const RowWriter rows({{"name", 6, false}, {"time", 7, true}, {"note", 0, false}});
+  EXPECT_EQ(rows.head(), "name       time  note\n");
+  EXPECT_EQ(rows.row({"first", "3.20 s", ""}), "first    3.20 s\n");
+  EXPECT_EQ(rows.row({"second", "a text that is longer"}), "second  a text that is longer\n");
+}
+
 TEST(Texts, Numbers) {
   EXPECT_EQ(fixed(2.5, 0), "2");
   EXPECT_EQ(fixed(-1.005, 3), "-1.005");
@@ -50,6 +57,11 @@ TEST(Texts, DurationsHaveThreeDigitsAndAUnit) {
   EXPECT_EQ(duration_text(0.0421), "42.1 ms");
   EXPECT_EQ(duration_text(1.25), "1.25 s");
   EXPECT_EQ(duration_text(123.4), "123 s");
+  EXPECT_EQ(duration_text(0.9996), "1.00 s");
+  EXPECT_EQ(duration_text(0.0009997), "1.00 ms");
+  EXPECT_EQ(duration_text(0.09996), "100 ms");
+  EXPECT_EQ(duration_text(9.996), "10.0 s");
+  EXPECT_EQ(duration_text(0.9994), "999 ms");
 }
 
 TEST(Texts, BytesInPowersOf1024) {

@@ -39,7 +39,7 @@ TEST(TrainResults, AGridGoesOnAfterADivergedRun) {
   const std::string table = bytes_of(out + "/results.csv");
   const Ran again = run({"train", "--resume", out}, kOneThread);
   expect_failure(again, 1, says);
-  EXPECT_NE(again.out.find("Nothing is left to do."), std::string::npos) << again.out;
+  EXPECT_NE(again.err.find("Nothing is left to do."), std::string::npos) << again.err;
   EXPECT_EQ(bytes_of(out + "/results.csv"), table);
 }
 

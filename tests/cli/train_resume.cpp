@@ -85,7 +85,7 @@ TEST(TrainResume, FewerEpochsThanAreTrainedAreRefused) {
   EXPECT_EQ(bytes_of(out + "/config.toml"), config);
   const Ran ran = run(resume(out, "2"));
   EXPECT_EQ(ran.status, 0);
-  EXPECT_NE(ran.out.find("Nothing is left to do."), std::string::npos) << ran.out;
+  EXPECT_NE(ran.err.find("Nothing is left to do."), std::string::npos) << ran.err;
 }
 
 TEST(TrainResume, ALostCheckpointIsNamed) {
@@ -121,10 +121,10 @@ TEST(TrainResume, HowToGoOnIsForAShell) {
   program.kill(SIGINT);
   const Ran ran = program.wait();
   EXPECT_EQ(ran.status, 130);
-  EXPECT_NE(ran.out.find("To go on: " HEARTH_PROGRAM " train --resume '" + folder.str() +
+  EXPECT_NE(ran.err.find("To go on: " HEARTH_PROGRAM " train --resume '" + folder.str() +
                          "/it'\\''s here'\n"),
             std::string::npos)
-      << ran.out;
+      << ran.err;
   EXPECT_EQ(rows_of(out).back().at("status"), "stopped");
 }
 

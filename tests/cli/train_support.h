@@ -81,7 +81,7 @@ inline void wait_for_epochs(const std::string& out, size_t count) {
 /// Fails with the code, and says the text on standard error.
 inline void expect_failure(const Ran& ran, int status, const std::string& text) {
   EXPECT_EQ(ran.status, status) << ran.err;
-  EXPECT_EQ(ran.err.find("hearth: "), 0U) << ran.err;
+  EXPECT_NE(("\n" + ran.err).find("\nhearth: "), std::string::npos) << ran.err;
   EXPECT_NE(ran.err.find(text), std::string::npos) << ran.err;
 }
 

@@ -2,6 +2,7 @@
 
 #include "hearth/about.h"
 #include "program.h"
+#include "tests/support/files.h"
 
 namespace hearth::testing {
 
@@ -32,8 +33,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"bench", "--siz", "3"}, "unknown flag '--siz'; did you mean '--size'?"},
         Mistake{{"bench", "--stepps=3"}, "unknown flag '--stepps'; did you mean '--steps'?"},
         Mistake{{"bench", "fast"}, "hearth bench does not take the argument 'fast'"},
-        Mistake{{"bench", "--size", "10,x"}, "--size: 'x' is not a whole number of at least 1"},
-        Mistake{{"bench", "--steps=0"}, "--steps: '0' is not a whole number of at least 1"},
+        Mistake{{"bench", "--size", "10,x"}, "--size: 'x' is not a whole number from 1 to "},
+        Mistake{{"bench", "--steps=0"}, "--steps: '0' is not a whole number from 1 to "},
         Mistake{{"bench", "--size"}, "--size: "}, Mistake{{"completion"}, "shell is required"},
         Mistake{{"completion", "bas"}, "shell: unknown shell 'bas'; did you mean 'bash'?"}));
 
@@ -55,6 +56,27 @@ TEST(Usage, HelpHasValuesAndDefaults) {
   EXPECT_NE(help.find("--json            "), std::string::npos) << help;
   const std::string choices = run({"completion", "--help"}).out;
   EXPECT_NE(choices.find(": bash, zsh, fish\n"), std::string::npos) << choices;
+}
+
+TEST(Usage, WhatCannotBeWrittenIsAFailureWithItsReason) {
+  const int full = open("/dev/full", O_WRONLY);
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"},
+        {"--version"},
+        {"info"},
+        {"completion", "bash"},
+        {"train", "--data", "synthetic", "--limit", "100", "--epochs", "1", "--out", "OUT"}}) {
+    const TempFolder folder;
+    std::vector<std::string> line = arguments;
+    if (line.back() == "OUT") line.back() = folder.path("out");
+    Program program(line, {}, full);
+    const Ran ran = program.wait();
+    EXPECT_EQ(ran.status, 1) << arguments.front();
+    EXPECT_NE(ran.err.find("hearth: the output could not be written: No space left on device\n"),
+              std::string::npos)
+        << ran.err;
+  }
+  close(full);
 }
 
 TEST(Usage, Version) {

@@ -200,6 +200,9 @@ TEST(DataLoader, ChecksItsOptions) {
   EXPECT_ERROR(make_data_loader(Noisy(3, false), DataLoaderOptions(0)), "got batch_size=0");
   EXPECT_ERROR(make_data_loader(Noisy(3, false), DataLoaderOptions(1).workers(2).max_jobs(0)),
                "max_jobs should be positive");
+  // Before there is a copy of the dataset for each.
+  EXPECT_ERROR(make_data_loader(Noisy(3, false), DataLoaderOptions(1).workers(1'000'000'000'000)),
+               "a data loader has at most 4096 workers, but workers=1000000000000");
   const FullDataLoaderOptions full(DataLoaderOptions(5).workers(3));
   EXPECT_TRUE(full.batch_size == 5 && full.max_jobs == 6 && full.enforce_ordering &&
               !full.drop_last && !full.timeout);

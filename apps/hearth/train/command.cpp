@@ -1,12 +1,14 @@
 #include "command.h"
 
 #include <cmath>
-#include <filesystem>
+#include <csignal>
+#include <iostream>
 #include <memory>
 
 #include "../choices.h"
 #include "../names.h"
 #include "config.h"
+#include "hearth/about.h"
 #include "hearth/cuda.h"
 #include "images.h"
 #include "models.h"
@@ -18,17 +20,21 @@ namespace hearth::app {
 namespace {
 
 constexpr int kStoppedBySignal = 130;
+constexpr int64_t kMostWorkers = 1024, kMostEpochs = 1'000'000'000;
 
 struct Flags {
   TrainOptions options;
   std::string out, config, resume;
 };
 
-std::string check_data(const std::string& name) {
-  const std::vector<std::string>& known = data_names();
-  if (std::find(known.begin(), known.end(), name) != known.end()) return "";
-  if (std::filesystem::is_directory(name)) return "";
-  return unknown_name("data set", name, known) + ", and there is no such folder";
+/// In place of what was typed, the data that is meant.
+std::string resolve_data(std::string& typed) {
+  try {
+    typed = data_source(typed);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 std::string check_device(const std::string& name) {
@@ -56,9 +62,11 @@ void add_grid(CLI::App& train, TrainOptions& options) {
       ->capture_default_str();
   train.add_option("--num-workers", options.num_workers, "Threads that make batches ahead")
       ->delimiter(',')
-      ->check(whole_number(0))
+      ->check(whole_number(0, kMostWorkers))
       ->capture_default_str();
-  train.add_option("--device", options.devices, "cpu, cuda, cuda:1; the GPU if there is one")
+  offer(train.add_option("--device", options.devices,
+                         "Where, also cuda:1; without it on the GPU if there is one"),
+        {{"cpu", "cuda"}})
       ->delimiter(',')
       ->check(CLI::Validator(check_device, ""));
   for (const char* name : {"--lr", "--batch-size", "--num-workers", "--device"})
@@ -67,21 +75,21 @@ void add_grid(CLI::App& train, TrainOptions& options) {
 
 void add_settings(CLI::App& train, TrainOptions& options) {
   train.add_option("--epochs", options.epochs, "Times through the data")
-      ->check(whole_number(0))
+      ->check(whole_number(0, kMostEpochs))
       ->capture_default_str();
   train.add_option("--seed", options.seed, "Of weights and order; each run begins with it")
       ->check(whole_number(0))
       ->capture_default_str();
-  train.add_option("--model", options.model, "Network")
-      ->check(one_of("model", model_names()))
+  offer_only(train.add_option("--model", options.model, "Network"), "model", model_names())
       ->capture_default_str();
-  train
-      .add_option("--data", options.data,
-                  "fashion-mnist, mnist, synthetic or a folder with files like theirs")
-      ->check(CLI::Validator(check_data, ""))
+  offer(train.add_option("--data", options.data,
+                         "Data set by name, or a folder with files like MNIST's"),
+        {data_names(), Values::Paths::kFolders})
+      ->transform(CLI::Validator(resolve_data, ""))
       ->capture_default_str();
-  train.add_option("--optimizer", options.optimizer, "Optimizer, with PyTorch's settings")
-      ->check(one_of("optimizer", optimizer_names()))
+  offer_only(
+      train.add_option("--optimizer", options.optimizer, "Optimizer, with PyTorch's settings"),
+      "optimizer", optimizer_names())
       ->capture_default_str();
   train.add_option("--limit", options.limit, "Use only so many images of each set")
       ->check(whole_number(1));
@@ -109,23 +117,37 @@ void check_devices(const std::vector<std::string>& names) {
   }
 }
 
+/// What each device is; of a CPU that nobody chose, why it is no GPU.
+std::string devices_text(const std::vector<std::string>& names, bool chosen) {
+  std::string text;
+  for (const std::string& name : names) {
+    const Device device(name);
+    text += name + " is " +
+            (device.is_cuda() ? cuda::get_device_name(device.index()) : about().processor) +
+            (chosen || device.is_cuda() ? "" : "; no GPU: " + cuda::why_not()) + "\n";
+  }
+  return text;
+}
+
 void run(CLI::App& train, Flags& flags) {
+  // Who reads no more of what is printed does not stop the training.
+  std::signal(SIGPIPE, SIG_IGN);
   TrainOptions& options = flags.options;
   std::optional<RunFolder> folder;
   if (train.get_option("--resume")->count() > 0) {
     check_resume(train);
     folder = RunFolder::open(flags.resume);
     apply_config(train, folder->config());
-  } else if (!flags.config.empty()) {
+  } else if (train.get_option("--config")->count() > 0) {
     apply_config(train, flags.config);
   }
-  if (options.devices.empty()) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
+  const bool chosen = !options.devices.empty();
+  if (!chosen) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
   check_grid(options);
   check_devices(options.devices);
-  if (std::filesystem::is_directory(options.data))
-    options.data = std::filesystem::canonical(options.data).string();
   const ImageSets images = load_images(options.data, options.limit);
   if (!folder) folder = RunFolder::create(options, flags.out);
+  std::cerr << devices_text(options.devices, chosen);
   if (!app::train(options, images, *folder)) throw CLI::RuntimeError(kStoppedBySignal);
 }
 
@@ -136,12 +158,17 @@ void add_train(CLI::App& app) {
   auto flags = std::make_shared<Flags>();
   add_grid(*train, flags->options);
   add_settings(*train, flags->options);
-  train->add_option("--out", flags->out, "For everything that comes out (default runs/NAME)")
-      ->type_name("FOLDER");
-  train->add_option("--config", flags->config, "TOML with these settings; flags win over it")
-      ->type_name("FILE");
-  train->add_option("--resume", flags->resume, "Go on with the run in it, or with the last one")
-      ->type_name("FOLDER")
+  const auto add_path = [&](const char* name, std::string& path, const char* what,
+                            Values::Paths kind) {
+    return offer(train->add_option(name, path, what), {{}, kind})
+        ->type_name(kind == Values::Paths::kFiles ? "FILE" : "FOLDER");
+  };
+  add_path("--out", flags->out, "For everything that comes out (default runs/NAME)",
+           Values::Paths::kFolders);
+  add_path("--config", flags->config, "TOML with these settings; flags win over it",
+           Values::Paths::kFiles);
+  add_path("--resume", flags->resume, "Go on with the run in it, or with the last one",
+           Values::Paths::kFolders)
       ->expected(0, 1);
   train->footer(
       "Examples: hearth train --epochs 3\n"

@@ -1,9 +1,13 @@
 #include "config.h"
 
 #include <toml++/toml.h>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <sstream>
 
+#include "../choices.h"
 #include "../names.h"
 #include "../text_table.h"
 #include "hearth/error.h"
@@ -45,7 +49,10 @@ void apply(CLI::App& command, const std::string& path, const std::string& key,
   if (!option || !is_setting(*option))
     throw CLI::ValidationError(where, unknown_name("setting", key, setting_names(command)));
   if (option->count() > 0) return;
+  if (!takes_value(*option) && !node.is_boolean())
+    throw CLI::ValidationError(where, "'" + key + "' is true or false");
   if (const toml::array* list = node.as_array()) {
+    if (list->empty()) throw CLI::ValidationError(where, "'" + key + "' has no value");
     if (list->size() > 1 && option->get_items_expected_max() == 1)
       throw CLI::ValidationError(where, "'" + key + "' takes one value");
     for (const toml::node& item : *list) option->add_result(typed(where, item));
@@ -53,10 +60,27 @@ void apply(CLI::App& command, const std::string& path, const std::string& key,
     option->add_result(typed(where, node));
   }
   try {
-    if (option->count() > 0) option->run_callback();
+    option->run_callback();
   } catch (const CLI::ParseError& error) {
     throw CLI::ValidationError(where, error.what());
   }
+}
+
+/// The whole file, which may be a pipe. Parsing takes stack for each key in a dotted one, so that
+/// a file has a limit.
+std::string content_of(const std::string& path) {
+  constexpr size_t kLargest = 64 << 10;
+  std::error_code error;
+  HEARTH_CHECK(!std::filesystem::is_directory(path, error), "cannot read '", path,
+               "': it is a folder");
+  std::ifstream file(path, std::ios::binary);
+  HEARTH_CHECK(file, "cannot read '", path, "': ", std::strerror(errno));
+  std::string text(kLargest + 1, '\0');
+  file.read(text.data(), std::streamsize(text.size()));
+  text.resize(size_t(file.gcount()));
+  HEARTH_CHECK(text.size() <= kLargest, "cannot read '", path, "': settings take no more than ",
+               kLargest, " bytes");
+  return text;
 }
 
 std::string toml_of(double value) { return shortest(value); }
@@ -95,14 +119,15 @@ std::string config_text(const TrainOptions& options) {
 }
 
 void apply_config(CLI::App& command, const std::string& path) {
-  HEARTH_CHECK(std::filesystem::is_regular_file(path), "cannot read '", path,
-               "': there is no such file");
+  const std::string text = content_of(path);
   try {
-    for (const auto& [key, node] : toml::parse_file(path))
+    for (const auto& [key, node] : toml::parse(text, path))
       apply(command, path, std::string(key.str()), node);
   } catch (const toml::parse_error& error) {
-    detail::fail<Error>("cannot read '", path, "': line ", error.source().begin.line, ", column ",
-                        error.source().begin.column, ": ", error.description());
+    throw CLI::ValidationError(
+        detail::str("cannot read '", path, "'"),
+        detail::str("line ", error.source().begin.line, ", column ", error.source().begin.column,
+                    ": ", printable(std::string(error.description()))));
   }
 }
 

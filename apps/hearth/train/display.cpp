@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <vector>
 
 #include "../text_table.h"
 
@@ -17,11 +18,11 @@ using namespace std::chrono_literals;
 
 constexpr auto kBarPause = 100ms;
 constexpr auto kLinePause = 30s;
-constexpr size_t kLongestBar = 24, kShortestBar = 9;
+constexpr size_t kLongestBar = 22, kShortestBar = 7;
 
 size_t terminal_width() {
   winsize size{};
-  return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
 /// "1:02:03", "0:09".
@@ -37,31 +38,33 @@ std::string clock_text(double seconds) {
   return start + ":" + two(whole % 60);
 }
 
-/// "[####----]  ", or nothing if there is little room.
+/// "[####----]", as long as it may be.
 std::string bar(double part, size_t room) {
-  if (room < kShortestBar) return "";
-  const size_t length = std::min(room, kLongestBar) - 4;
+  const size_t length = std::min(room, kLongestBar) - 2;
   const auto done = static_cast<size_t>(part * static_cast<double>(length));
   std::string text = "[";
-  return text.append(done, '#').append(length - done, '-').append("]  ");
+  return text.append(done, '#').append(length - done, '-').append("]");
 }
 
-std::string numbers_of(const Display::Moment& m) {
-  return fixed(100 * m.part(), 0) + " %  loss " + fixed(m.loss, 4) + "  accuracy " +
-         fixed(m.accuracy, 4) + "  " + with_commas(std::llround(m.samples_per_second)) +
-         " samples/s  " + clock_text(m.seconds_left) + " left";
+/// From the most important one to the least.
+std::vector<std::string> numbers_of(const Display::Moment& m) {
+  return {fixed(100 * m.part(), 0) + " %", "loss " + fixed(m.loss, 4),
+          "accuracy " + fixed(m.accuracy, 4),
+          with_commas(std::llround(m.samples_per_second)) + " samples/s"};
 }
 
-/// No longer than `width`, and with a bar if it fits.
-std::string with_bar(const Display::Moment& m, size_t width) {
-  const std::string start = m.title + "  ", numbers = numbers_of(m);
-  const size_t used = std::min(width, start.size() + numbers.size());
-  return (start + bar(m.part(), width - used) + numbers).substr(0, width);
+std::string joined(const std::string& start, const std::vector<std::string>& parts,
+                   const std::string& end) {
+  std::string text = start + "  ";
+  for (const std::string& part : parts) text += part + "  ";
+  return text + end;
 }
+
+std::string left_text(const Display::Moment& m) { return clock_text(m.seconds_left) + " left"; }
 
 }  // namespace
 
-Display::Display() : on_terminal_(isatty(STDOUT_FILENO) == 1), shown_(Clock::now()) {}
+Display::Display() : on_terminal_(isatty(STDERR_FILENO) == 1), shown_(Clock::now()) {}
 Display::~Display() { clear(); }
 
 bool Display::is_due() const {
@@ -71,22 +74,33 @@ bool Display::is_due() const {
 void Display::show(const Moment& moment) {
   shown_ = Clock::now();
   if (!on_terminal_) {
-    std::cout << moment.title << "  " << numbers_of(moment) << std::endl;
+    line(joined(moment.title, numbers_of(moment), left_text(moment)));
     return;
   }
   clear();
-  std::cout << with_bar(moment, terminal_width() - 1) << std::flush;
+  std::cerr << progress_text(moment, terminal_width() - 1) << std::flush;
   has_bar_ = true;
 }
 
 void Display::line(const std::string& text) {
   clear();
-  std::cout << text << std::endl;
+  std::cerr << text << std::endl;
 }
 
 void Display::clear() {
-  if (has_bar_) std::cout << "\r\033[K";
+  if (has_bar_) std::cerr << "\r\033[K";
   has_bar_ = false;
+}
+
+std::string progress_text(const Display::Moment& moment, size_t width) {
+  const std::string end = left_text(moment);
+  std::vector<std::string> numbers = numbers_of(moment);
+  while (!numbers.empty() && joined(moment.title, numbers, end).size() + 2 + kShortestBar > width)
+    numbers.pop_back();
+  const size_t used = joined(moment.title, numbers, end).size() + 2;
+  if (used + kShortestBar <= width)
+    numbers.insert(numbers.begin(), bar(moment.part(), width - used));
+  return joined(moment.title, numbers, end).substr(0, width);
 }
 
 std::string with_commas(int64_t number) {

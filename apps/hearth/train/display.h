@@ -1,12 +1,13 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
 namespace hearth::app {
 
-/// Progress on standard output: a bar that is drawn over on a terminal, elsewhere plain lines.
+/// Progress on standard error: a bar that is drawn over on a terminal, elsewhere plain lines.
 class Display {
  public:
   struct Moment {
@@ -35,6 +36,10 @@ class Display {
   bool on_terminal_, has_bar_ = false;
   Clock::time_point shown_;
 };
+
+/// A moment on a line of this width. What there is no room for is left out, the least important
+/// first; the bar and the time left are the last to go.
+std::string progress_text(const Display::Moment& moment, size_t width);
 
 /// "12,345".
 std::string with_commas(int64_t number);

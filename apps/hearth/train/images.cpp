@@ -1,7 +1,9 @@
 #include "images.h"
 
 #include <algorithm>
+#include <filesystem>
 
+#include "../names.h"
 #include "hearth/hearth.h"
 
 namespace hearth::app {
@@ -10,12 +12,20 @@ namespace {
 
 constexpr const char* kMnistFolder = "data/mnist";
 
+/// "28 x 28".
+std::string size_text(const Images& set) {
+  return detail::str(set.images().size(2), " x ", set.images().size(3));
+}
+
 template <class DataSet>
 ImageSets read(const std::string& folder) {
   const DataSet train(folder, DataSet::Mode::kTrain), test(folder, DataSet::Mode::kTest);
   ImageSets sets{{train.images(), train.targets()}, {test.images(), test.targets()}, 0};
   for (const Images* set : {&sets.train, &sets.test})
     HEARTH_CHECK(set->count() > 0, "the data set in '", folder, "' has no images");
+  const std::string trained = size_text(sets.train), tested = size_text(sets.test);
+  HEARTH_CHECK(trained == tested, "the images of '", folder, "/train-images-idx3-ubyte' are ",
+               trained, ", but those of '", folder, "/t10k-images-idx3-ubyte' are ", tested);
   sets.classes = train.targets().max().template item<int64_t>() + 1;
   return sets;
 }
@@ -36,6 +46,28 @@ ImageSets make_synthetic() {
   return {std::move(train), make(2000), kClasses};
 }
 
+struct DataSet {
+  const char* name;
+  ImageSets (*load)();
+};
+
+constexpr DataSet kDataSets[] = {
+    {"fashion-mnist",
+     [] {
+       using data::datasets::FashionMNIST;
+       return read<FashionMNIST>(FashionMNIST::kDebianFolder);
+     }},
+    {"mnist", [] { return read<data::datasets::MNIST>(kMnistFolder); }},
+    {"synthetic", make_synthetic},
+};
+
+/// None if no data set has the name.
+const DataSet* named(const std::string& name) {
+  for (const DataSet& set : kDataSets)
+    if (set.name == name) return &set;
+  return nullptr;
+}
+
 }  // namespace
 
 data::Example<> Images::get_batch(ArrayRef<size_t> indices) {
@@ -50,17 +82,30 @@ Images Images::first(int64_t count) const {
 }
 
 const std::vector<std::string>& data_names() {
-  static const std::vector<std::string> names{"fashion-mnist", "mnist", "synthetic"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const DataSet& set : kDataSets) all.emplace_back(set.name);
+    return all;
+  }();
   return names;
 }
 
-ImageSets load_images(const std::string& name, std::optional<int64_t> limit) {
-  using namespace data::datasets;
-  ImageSets sets = name == "synthetic"       ? make_synthetic()
-                   : name == "fashion-mnist" ? read<FashionMNIST>(FashionMNIST::kDebianFolder)
-                                             : read<MNIST>(name == "mnist" ? kMnistFolder : name);
+std::string data_source(const std::string& typed) {
+  if (named(typed)) return typed;
+  std::error_code error;
+  const std::string path = std::filesystem::canonical(typed, error).string();
+  HEARTH_CHECK(!error && std::filesystem::is_directory(path, error),
+               unknown_name("data set", typed, data_names()), ", and there is no such folder");
+  HEARTH_CHECK(is_utf8(path), "the path of the folder '", printable(typed),
+               "' is not UTF-8, as what is written of a run must be");
+  return path;
+}
+
+ImageSets load_images(const std::string& source, std::optional<int64_t> limit) {
+  const DataSet* set = named(source);
+  ImageSets sets = set ? set->load() : read<data::datasets::MNIST>(source);
   if (limit)
-    for (Images* set : {&sets.train, &sets.test}) *set = set->first(*limit);
+    for (Images* part : {&sets.train, &sets.test}) *part = part->first(*limit);
   return sets;
 }
 

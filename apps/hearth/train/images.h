@@ -35,8 +35,12 @@ struct ImageSets {
 
 const std::vector<std::string>& data_names();
 
+/// What was typed for the data: a data set's name as it is, else a folder's full path. A folder
+/// with a data set's name is meant by "./name".
+std::string data_source(const std::string& typed);
+
 /// Reads a data set by name, or from a folder with files named like MNIST's; of each set no more
 /// than the first `limit`.
-ImageSets load_images(const std::string& name, std::optional<int64_t> limit);
+ImageSets load_images(const std::string& source, std::optional<int64_t> limit);
 
 }  // namespace hearth::app

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <array>
 #include <csignal>
 
 namespace hearth::app {
 
-/// While one lives, the first SIGINT or SIGTERM is only noted; a second one ends the program.
+/// While one lives, the first SIGINT, SIGTERM or SIGHUP is only noted; a second one ends the
+/// program. One that was ignored (nohup) stays so.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -13,8 +15,8 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  struct sigaction old_interrupt_ {
-  }, old_terminate_{};
+  static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, kSignals.size()> before_{};
 };
 
 /// Whether a signal was noted.

@@ -64,19 +64,36 @@ struct Mlp : nn::Module {
   nn::Linear fc1, fc2, out;
 };
 
+struct Model {
+  const char* name;
+  nn::AnyModule (*make)(int64_t pixels, int64_t classes);
+};
+
+constexpr Model kModels[] = {
+    {"seed-cnn",
+     [](int64_t, int64_t classes) { return nn::AnyModule(std::make_shared<SeedCnn>(classes)); }},
+    {"mlp", [](int64_t pixels,
+               int64_t classes) { return nn::AnyModule(std::make_shared<Mlp>(pixels, classes)); }},
+    {"lenet",
+     [](int64_t, int64_t classes) { return nn::AnyModule(std::make_shared<LeNet>(classes)); }},
+};
+
 }  // namespace
 
 const std::vector<std::string>& model_names() {
-  static const std::vector<std::string> names{"seed-cnn", "mlp", "lenet"};
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const Model& model : kModels) all.emplace_back(model.name);
+    return all;
+  }();
   return names;
 }
 
 nn::AnyModule make_model(const std::string& name, IntArrayRef image_sizes, int64_t classes) {
   int64_t pixels = 1;
   for (const int64_t size : image_sizes) pixels *= size;
-  if (name == "seed-cnn") return nn::AnyModule(std::make_shared<SeedCnn>(classes));
-  if (name == "mlp") return nn::AnyModule(std::make_shared<Mlp>(pixels, classes));
-  if (name == "lenet") return nn::AnyModule(std::make_shared<LeNet>(classes));
+  for (const Model& model : kModels)
+    if (model.name == name) return model.make(pixels, classes);
   throw ValueError(unknown_name("model", name, model_names()));
 }
 

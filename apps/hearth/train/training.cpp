@@ -3,12 +3,12 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iostream>
 
 #include "../plot.h"
 #include "../text_table.h"
 #include "config.h"
 #include "divergence.h"
-#include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "hearth/io/file.h"
 #include "interrupt.h"
@@ -48,7 +48,10 @@ class Training {
         error.add_context("What was saved can go on: " + folder_.how_to_resume());
       throw;
     }
-    if (!results_.empty()) display_.line("\n" + results_.table());
+    if (!results_.empty()) {
+      display_.line("");
+      std::cout << results_.table() << std::flush;
+    }
     display_.line("Files are in " + folder_.path());
     if (stopped_) display_.line("Stopped. To go on: " + folder_.how_to_resume());
     if (!stopped_) check_divergences();
@@ -57,15 +60,11 @@ class Training {
 
  private:
   std::string heading() const {
-    std::string text = options_.model + " on " + options_.data + ", " +
-                       counted(images_.train.count(), "image") + " to train and " +
-                       with_commas(images_.test.count()) + " to test, " +
-                       counted(static_cast<int64_t>(runs_.size()), "run") + " of " +
-                       counted(options_.epochs, "epoch");
-    for (const std::string& name : options_.devices)
-      if (const Device device(name); device.is_cuda())
-        text += "\n" + name + " is " + cuda::get_device_name(device.index());
-    return text;
+    return options_.model + " on " + options_.data + ", " +
+           counted(images_.train.count(), "image") + " to train and " +
+           with_commas(images_.test.count()) + " to test, " +
+           counted(static_cast<int64_t>(runs_.size()), "run") + " of " +
+           counted(options_.epochs, "epoch");
   }
 
   /// What a run has come to already.

@@ -109,6 +109,9 @@ class DataLoaderBase {
  protected:
   /// `datasets`: one for each worker, or one that they share.
   DataLoaderBase(const DataLoaderOptions& options, std::vector<std::unique_ptr<Dataset>> datasets)
+      : DataLoaderBase(FullDataLoaderOptions(options), std::move(datasets)) {}
+  DataLoaderBase(const FullDataLoaderOptions& options,
+                 std::vector<std::unique_ptr<Dataset>> datasets)
       : options_(options), datasets_(std::move(datasets)) {
     place_.batch_size = options_.batch_size;
     place_.size = datasets_.front()->size();
@@ -245,10 +248,14 @@ class StatelessDataLoader : public DataLoaderBase<Dataset, typename Dataset::Bat
   using typename super::BatchRequestType;
 
   StatelessDataLoader(Dataset dataset, Sampler sampler, const DataLoaderOptions& options)
-      : super(options, copies(std::move(dataset), options.workers())),
-        sampler_(std::move(sampler)) {}
+      : StatelessDataLoader(std::move(dataset), std::move(sampler),
+                            FullDataLoaderOptions(options)) {}
 
  private:
+  /// The options were checked before the dataset is copied.
+  StatelessDataLoader(Dataset dataset, Sampler sampler, const FullDataLoaderOptions& options)
+      : super(options, copies(std::move(dataset), options.workers)), sampler_(std::move(sampler)) {}
+
   static std::vector<std::unique_ptr<Dataset>> copies(Dataset&& dataset, size_t count) {
     std::vector<std::unique_ptr<Dataset>> all;
     for (size_t i = 1; i < count; ++i)

@@ -1,0 +1,136 @@
+#include "apps/hearth/train/display.h"
+
+#include <gtest/gtest.h>
+#include <sys/ioctl.h>
+
+#include "tests/cli/train_support.h"
+
+namespace hearth::testing {
+namespace {
+
+using app::progress_text;
+
+const app::Display::Moment kMoment{"epoch 1/5", 30, 120, 0.5, 0.75, 12345.4, 61.5};
+
+TEST(Progress, AWideLineHasEverything) {
+  EXPECT_EQ(progress_text(kMoment, 119),
+            "epoch 1/5  [#####---------------]  25 %  loss 0.5000  accuracy 0.7500  "
+            "12,345 samples/s  1:02 left");
+}
+
+TEST(Progress, TheLeastImportantPartsMakeRoomForTheBar) {
+  EXPECT_EQ(progress_text(kMoment, 79),
+            "epoch 1/5  [####---------------]  25 %  loss 0.5000  accuracy 0.7500  1:02 left");
+  EXPECT_EQ(progress_text(kMoment, 55), "epoch 1/5  [###---------]  25 %  loss 0.5000  1:02 left");
+  EXPECT_EQ(progress_text(kMoment, 30), "epoch 1/5  [#-----]  1:02 left");
+  EXPECT_EQ(progress_text(kMoment, 25), "epoch 1/5  1:02 left");
+  EXPECT_EQ(progress_text(kMoment, 5), "epoch");
+  EXPECT_EQ(progress_text(kMoment, 0), "");
+}
+
+TEST(Progress, NoLineIsTooLongAndTimeIsLeftOutLast) {
+  app::Display::Moment moment = kMoment;
+  moment.title = "run 1/8  epoch 2/5";
+  for (size_t width = 0; width < 150; ++width) {
+    const std::string text = progress_text(moment, width);
+    EXPECT_LE(text.size(), width);
+    EXPECT_EQ(text.find("1:02 left") != std::string::npos, width >= 29) << width << text;
+    EXPECT_EQ(text.find('[') != std::string::npos, width >= 38) << width << text;
+  }
+}
+
+/// A terminal of our own.
+class Terminal {
+ public:
+  explicit Terminal(unsigned short width) : main_(posix_openpt(O_RDWR | O_NOCTTY)) {
+    if (main_ < 0 || grantpt(main_) || unlockpt(main_)) std::abort();
+    program_ = open(ptsname(main_), O_RDWR | O_NOCTTY);
+    const winsize size{24, width, 0, 0};
+    ioctl(program_, TIOCSWINSZ, &size);
+  }
+  ~Terminal() { close(main_); }
+  int programs_end() const { return program_; }
+  /// All that is printed until the programs have closed it.
+  std::string shown() {
+    close(program_);
+    std::string text;
+    char buffer[4096];
+    for (ssize_t count; (count = read(main_, buffer, sizeof buffer)) > 0;)
+      text.append(buffer, size_t(count));
+    return text;
+  }
+
+ private:
+  int main_, program_;
+};
+
+TEST(Progress, ATerminalOf80ColumnsShowsTheBarAndOutputTheTableAlone) {
+  const TempFolder folder;
+  Terminal terminal(80);
+  Program program({"train", "--data", "synthetic", "--batch-size", "10", "--epochs", "2", "--out",
+                   folder.path("out")},
+                  kOneThread, {}, terminal.programs_end());
+  const std::string shown = terminal.shown();
+  const Ran ran = program.wait();
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_EQ(ran.out.find("run  epoch"), 0U) << ran.out;
+  EXPECT_EQ(ran.out.find("Files are in"), std::string::npos) << ran.out;
+  std::istringstream moments(shown);
+  size_t bars = 0;
+  for (std::string moment; std::getline(moments, moment, '\r');) {
+    if (moment.find("[#") == std::string::npos && moment.find("[-") == std::string::npos) continue;
+    ++bars;
+    EXPECT_NE(moment.find(" left"), std::string::npos) << moment;
+  }
+  EXPECT_GT(bars, 0U) << shown;
+  EXPECT_NE(shown.find("Files are in "), std::string::npos) << shown;
+}
+
+TEST(Progress, AReaderWhoLeavesDoesNotStopTheTraining) {
+  const TempFolder folder;
+  const std::string out = folder.path("out");
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  Program program({"train", "--data", "synthetic", "--limit", "300", "--epochs", "3", "--out", out},
+                  kOneThread, ends[1], ends[1]);
+  close(ends[1]);
+  close(ends[0]);
+  EXPECT_EQ(program.wait().status, 1);  // for the table is lost
+  EXPECT_EQ(rows_of(out).size(), 3U);
+}
+
+TEST(Progress, TheHeadingNamesTheDeviceAndWhyItIsNoGpu) {
+  const TempFolder folder;
+  const auto heading = [&](std::vector<std::string> more, const std::string& gpus) {
+    static int number = 0;
+    more.insert(more.end(), {"--limit", "100", "--epochs", "1", "--model", "mlp", "--out",
+                             folder.path(std::to_string(++number))});
+    return train(more, {gpus}).err;
+  };
+  const std::string chosen = heading({"--device", "cpu"}, "HEARTH_SIM_GPUS");
+  EXPECT_EQ(chosen.find("cpu is "), 0U) << chosen;
+  EXPECT_EQ(chosen.find("no GPU"), std::string::npos) << chosen;
+  const std::string simulated = heading({}, "HEARTH_SIM_GPUS=1");
+  EXPECT_EQ(simulated.find("cuda is Simulated GPU 0\n"), 0U) << simulated;
+  const std::string usual = heading({}, "HEARTH_SIM_GPUS");
+  if (usual.find("cuda is ") == 0) GTEST_SKIP() << "this machine has a GPU";
+  EXPECT_EQ(usual.find("cpu is "), 0U) << usual;
+  EXPECT_NE(usual.substr(0, usual.find('\n')).find("; no GPU: "), std::string::npos) << usual;
+}
+
+TEST(Signals, OneThatCameIgnoredStaysSo) {
+  const TempFolder folder;
+  const std::string out = folder.path("out");
+  const auto before = ::signal(SIGHUP, SIG_IGN);
+  Program program({"train", "--data", "synthetic", "--limit", "500", "--batch-size", "5",
+                   "--epochs", "3", "--out", out},
+                  kOneThread);
+  ::signal(SIGHUP, before);
+  for (int i = 0; i < 60000 && rows_of(out).empty(); ++i) usleep(1000);
+  program.kill(SIGHUP);
+  EXPECT_EQ(program.wait().status, 0);
+  EXPECT_EQ(rows_of(out).size(), 3U);
+}
+
+}  // namespace
+}  // namespace hearth::testing
