@@ -63,6 +63,7 @@ TEST(TrainResults, NamesInFilesAreForPrograms) {
             "run,epoch,loss,accuracy,test_accuracy,epoch_duration,run_duration,lr,batch_size,"
             "num_workers,device,status");
   EXPECT_NE(ran.out.find("test accuracy  epoch duration  run duration"), std::string::npos);
+  EXPECT_EQ(ran.out.find("status"), std::string::npos) << "there is nothing to say";
   const Json json = Json::parse(bytes_of(out + "/results.json"));
   EXPECT_EQ(json["format"], 1);
   EXPECT_EQ(json["limit"], 200);

@@ -66,12 +66,6 @@ std::string shown(const Json& value, int digits) {
   return digits > 0 && !value.is_null() ? fixed(value.get<double>(), digits) : exact(value);
 }
 
-std::vector<std::string> titles() {
-  std::vector<std::string> all;
-  for (const Column& column : kColumns) all.emplace_back(column.title);
-  return all;
-}
-
 /// A line of results over the epochs.
 Series curve(const std::string& name, const std::vector<EpochResult>& epochs,
              double EpochResult::*value) {
@@ -133,12 +127,19 @@ std::string Results::json(const TrainOptions& options) const {
 }
 
 std::string Results::table() const {
-  TextTable table(titles());
+  const bool all_finished = std::all_of(
+      runs_.begin(), runs_.end(), [](const RunResult& run) { return run.status == kFinished; });
+  // The last column is the status, of which there is nothing to say then.
+  const auto end = std::end(kColumns) - (all_finished ? 1 : 0);
+  const auto cells = [end](const auto& text) {
+    std::vector<std::string> all;
+    for (const Column* column = kColumns; column != end; ++column) all.push_back(text(*column));
+    return all;
+  };
+  TextTable table(cells([](const Column& column) { return column.title; }));
   for_each_row([&](const Row& row) {
     if (runs_.size() > 1 && row.epoch < row.run.epochs.size()) return;
-    std::vector<std::string> cells;
-    for (const Column& column : kColumns) cells.push_back(shown(column.value(row), column.digits));
-    table.add(std::move(cells));
+    table.add(cells([&](const Column& column) { return shown(column.value(row), column.digits); }));
   });
   return table.text();
 }

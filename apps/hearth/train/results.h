@@ -13,10 +13,12 @@ struct EpochResult {
   double epoch_duration, run_duration;  // seconds
 };
 
+inline constexpr const char *kRunning = "running", *kFinished = "finished", *kStopped = "stopped";
+
 struct RunResult {
   RunOptions options;
   std::vector<EpochResult> epochs;
-  std::string status;  // "running", "finished", "stopped", "diverged at step 12"; of none: empty
+  std::string status;  // one of these, or "diverged at step 12"; of a run that is not begun: none
 };
 
 /// The runs of a grid as files and on the terminal.

@@ -18,8 +18,6 @@ namespace hearth::app {
 
 namespace {
 
-constexpr const char *kRunning = "running", *kFinished = "finished", *kStopped = "stopped";
-
 std::string counted(int64_t count, const std::string& what) {
   return with_commas(count) + " " + what + (count == 1 ? "" : "s");
 }
