@@ -1,4 +1,4 @@
-# Build type, compiler cache, warnings, sanitizers, visibility.
+# Build type, compiler cache, warnings, sanitizers, precompiled headers, visibility.
 
 if(PROJECT_IS_TOP_LEVEL)
   if(NOT CMAKE_BUILD_TYPE AND NOT HEARTH_SANITIZE)
@@ -49,6 +49,13 @@ if(HEARTH_SANITIZE)
   add_compile_options(${sanitizer_flags})
   add_link_options(${sanitizer_flags})
 endif()
+
+# hearth_precompile(<target> <arguments of target_precompile_headers>...): worth it to many files.
+function(hearth_precompile target)
+  target_precompile_headers(${target} ${ARGN})
+  # ccache asks for it.
+  target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endfunction()
 
 function(hearth_hide_symbols target)
   set_target_properties(${target} PROPERTIES
