@@ -32,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return %s(data, size);
 }\n' "$target" >"$work/$target.cpp"
   clang++ -std=c++20 -fsanitize=fuzzer,address,undefined -I. "$work/$target.cpp" "${objects[@]}" \
-    -L"$build" -lhearth -Wl,-rpath,"$PWD/$build" -lz -o "$work/$target"
+    -L"$build" -lhearth -Wl,-rpath,"$(realpath "$build")" -lz -o "$work/$target"
   mkdir -p "$work/corpus_$target"
   corpus_for "$target" "$work/corpus_$target"
   echo "fuzz: $target for $seconds s"
