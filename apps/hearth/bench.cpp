@@ -48,12 +48,18 @@ class Table {
  private:
   static std::vector<RowWriter::Column> columns(const std::vector<Measurement>& all,
                                                 bool with_gpu) {
-    size_t longest = 0;
-    for (const Measurement& m : all) longest = std::max(longest, title(m).size());
-    constexpr size_t kTime = 7, kWay = 15;
-    if (!with_gpu) return {{"measurement", longest, false}, {"cpu", kTime, true}};
-    return {{"measurement", longest, false}, {"baseline", kWay, false}, {"time", kTime, true},
-            {"instead", kWay - 5, false},    {"time", kTime, true},     {"ratio", 6, true},
+    const auto longest = [&all](const auto& text_of) {
+      size_t length = 0;
+      for (const Measurement& m : all) length = std::max(length, text_of(m).size());
+      return length;
+    };
+    const size_t titles = longest(title);
+    constexpr size_t kTime = 7, kRatio = 6;
+    if (!with_gpu) return {{"measurement", titles, false}, {"cpu", kTime, true}};
+    const size_t baselines = longest([](const Measurement& m) { return m.baseline.name; });
+    const size_t others = longest([](const Measurement& m) { return m.instead->name; });
+    return {{"measurement", titles, false}, {"baseline", baselines, false}, {"time", kTime, true},
+            {"instead", others, false},     {"time", kTime, true},          {"ratio", kRatio, true},
             {"largest difference", 0, true}};
   }
 

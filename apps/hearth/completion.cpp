@@ -1,6 +1,7 @@
 #include "completion.h"
 
 #include "choices.h"
+#include "quotes.h"
 
 namespace hearth::app {
 
@@ -13,11 +14,6 @@ std::string escaped(std::string text, const std::string& letters, const std::str
        at += with.size() + 1)
     text.insert(at, with);
   return text;
-}
-
-/// In single quotes, for any shell.
-std::string in_quotes(const std::string& text) {
-  return "'" + CLI::detail::find_and_replace(text, "'", "'\\''") + "'";
 }
 
 bool is_list(const CLI::Option& option) { return option.get_delimiter() != '\0'; }

@@ -165,14 +165,15 @@ std::string kind_name(const Measurement& measurement) {
 }
 
 std::string title(const Measurement& measurement) {
-  const std::string size = std::to_string(measurement.size),
-                    times = std::to_string(measurement.times);
-  const std::string sizes = size + " x " + size, s = measurement.times == 1 ? "" : "s";
+  const std::string size = std::to_string(measurement.size), sizes = size + " x " + size;
+  const auto counted = [times = measurement.times](const char* what) {
+    return std::to_string(times) + " " + what + (times == 1 ? "" : "s");
+  };
   switch (measurement.kind) {
     case Kind::kMatmul: return "matmul of " + sizes;
     case Kind::kRows: return "move " + sizes + " to the GPU";
-    case Kind::kTransfers: return times + " product" + s + " of " + sizes;
-    case Kind::kTraining: return times + " training step" + s + ", CNN, batch " + size;
+    case Kind::kTransfers: return counted("product") + " of " + sizes;
+    case Kind::kTraining: return counted("training step") + ", CNN, batch " + size;
   }
   return "";
 }

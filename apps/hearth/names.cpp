@@ -1,6 +1,7 @@
 #include "names.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 
 namespace hearth::app {
@@ -60,23 +61,13 @@ std::string printable(const std::string& text) {
   return shown;
 }
 
-// A first byte tells how many follow; what is too long for its value, a surrogate or above the last
-// character shows in the second byte.
 bool is_utf8(const std::string& text) {
-  for (size_t at = 0; at < text.size();) {
-    const auto byte = [&](size_t i) -> unsigned {
-      return i < text.size() ? (unsigned char)text[i] : 0;
-    };
-    const unsigned first = byte(at), second = byte(at + 1);
-    const size_t more = first < 0x80 ? 0 : first < 0xe0 ? 1 : first < 0xf0 ? 2 : 3;
-    const unsigned least = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
-    const unsigned most = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
-    if (more > 0 && (first < 0xc2 || first > 0xf4 || second < least || second > most)) return false;
-    for (size_t i = 2; i <= more; ++i)
-      if (byte(at + i) >> 6 != 2) return false;
-    at += more + 1;
+  try {
+    (void)nlohmann::json(text).dump();
+    return true;
+  } catch (const nlohmann::json::type_error&) {
+    return false;
   }
-  return true;
 }
 
 }  // namespace hearth::app

@@ -47,7 +47,7 @@ std::string what_is_wrong(const CLI::App& command, const CLI::ParseError& error)
     return unknown_name("flag", first.substr(0, first.find('=')), flags);
   }
   if (!commands.empty()) return unknown_name("command", first, commands);
-  return full_name(command) + " does not take the argument '" + first + "'";
+  return full_name(command) + " does not take the argument '" + printable(first) + "'";
 }
 
 }  // namespace

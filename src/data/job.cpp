@@ -25,6 +25,12 @@ uint64_t mix(uint64_t value) {
   return value ^ value >> 31;
 }
 
+Generator seeded_generator(uint64_t seed) {
+  Generator generator = make_generator();
+  generator.set_current_seed(seed);
+  return generator;
+}
+
 std::string message_of(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -74,16 +80,6 @@ uint64_t EpochUnderWay::seed() const {
 }
 
 uint64_t draw_seed() { return static_cast<uint64_t>(empty({}, kLong).random_().item<int64_t>()); }
-
-namespace {
-
-Generator seeded_generator(uint64_t seed) {
-  Generator generator = make_generator();
-  generator.set_current_seed(seed);
-  return generator;
-}
-
-}  // namespace
 
 SeedGuard::SeedGuard(uint64_t seed, size_t number)
     : generator_(seeded_generator(mix(seed ^ mix(number)))),

@@ -26,19 +26,6 @@ OrderedDict<std::string, Tensor> of_all_modules(const Module& module, List list)
   return result;
 }
 
-}  // namespace
-
-OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
-  if (!recurse) return defined(parameters_);
-  return of_all_modules(*this, [](const Module& part) { return part.named_parameters(false); });
-}
-
-OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
-  if (!recurse) return defined(buffers_);
-  return of_all_modules(*this, [](const Module& part) { return part.named_buffers(false); });
-}
-
-namespace {
 /// The defined tensors of a module, or of it and all modules in it.
 template <class List>
 std::vector<Tensor> tensors_of(const Module& module, bool recurse, List list) {
@@ -53,7 +40,18 @@ std::vector<Tensor> tensors_of(const Module& module, bool recurse, List list) {
     append(module);
   return tensors;
 }
+
 }  // namespace
+
+OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
+  if (!recurse) return defined(parameters_);
+  return of_all_modules(*this, [](const Module& part) { return part.named_parameters(false); });
+}
+
+OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
+  if (!recurse) return defined(buffers_);
+  return of_all_modules(*this, [](const Module& part) { return part.named_buffers(false); });
+}
 
 std::vector<Tensor> Module::parameters(bool recurse) const {
   return tensors_of(

@@ -50,6 +50,7 @@ void DictWriter::nested(const std::string& name, const std::function<void(Fields
 }
 
 namespace {
+
 std::shared_ptr<const std::vector<std::string_view>> sorted_keys(const StateDict& dict) {
   auto keys = std::make_shared<std::vector<std::string_view>>();
   keys->reserve(dict.size());
@@ -57,6 +58,7 @@ std::shared_ptr<const std::vector<std::string_view>> sorted_keys(const StateDict
   std::sort(keys->begin(), keys->end());
   return keys;
 }
+
 }  // namespace
 
 DictReader::DictReader(const StateDict& dict) : dict_(dict), sorted_(sorted_keys(dict)) {}

@@ -5,23 +5,16 @@
 #include <array>
 #include <cmath>
 
+#include "tests/support/throws.h"
+
 namespace {
 
 using namespace hearth;
+using hearth::testing::error_of;
 
 std::string text(const Tensor& t) { return to_string(t); }
 std::vector<int64_t> shape(const Tensor& t) { return t.sizes().vec(); }
 using Shape = std::vector<int64_t>;
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(TensorLiteral, DtypeAsInPython) {
   EXPECT_EQ(tensor(1).dtype(), kLong);

@@ -84,8 +84,8 @@ TEST(AutocastMode, SaysWhyItStaysOff) {
 }
 
 TEST(AutocastMode, RefusesOtherDeviceTypesAndDtypes) {
-  EXPECT_THROWS_WITH(AutocastMode{kMeta}, "unsupported autocast device_type 'meta'");
-  EXPECT_THROWS_WITH((AutocastMode{kCPU, kLong, false}), "expected a floating point dtype");
+  EXPECT_ERROR(AutocastMode{kMeta}, "unsupported autocast device_type 'meta'");
+  EXPECT_ERROR((AutocastMode{kCPU, kLong, false}), "expected a floating point dtype");
   EXPECT_FALSE(enabled(kCPU));
 }
 

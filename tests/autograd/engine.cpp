@@ -86,7 +86,7 @@ TEST(Engine, ErrorsComeThroughDeepNesting) {
       return {};
     }
   };
-  EXPECT_THROWS_WITH(Failing::apply(leaf({1}), 200).backward(), "the innermost one failed");
+  EXPECT_ERROR(Failing::apply(leaf({1}), 200).backward(), "the innermost one failed");
   Nested::apply(leaf({1}, kDouble), 3).backward();  // nothing is left behind
 }
 
@@ -112,8 +112,8 @@ TEST(Engine, CallbacksRunAtTheEnd) {
   });
   y.backward();
   EXPECT_EQ(order, (std::vector<std::string>{"hook", "all done", "queued by a callback"}));
-  EXPECT_THROWS_WITH(autograd::queue_callback([] {}),
-                     "Final callbacks can only be installed during backward pass.");
+  EXPECT_ERROR(autograd::queue_callback([] {}),
+               "Final callbacks can only be installed during backward pass.");
 }
 
 template <class Work>

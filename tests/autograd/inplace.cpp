@@ -28,9 +28,9 @@ TEST(Inplace, OnAConstantMakesItDepend) {
 
 TEST(Inplace, LeavesAreRefused) {
   const Tensor x = leaf({1, 2});
-  EXPECT_THROWS_WITH(x.add_(1),
-                     "a leaf Variable that requires grad is being used in an in-place operation.");
-  EXPECT_THROWS_WITH(
+  EXPECT_ERROR(x.add_(1),
+               "a leaf Variable that requires grad is being used in an in-place operation.");
+  EXPECT_ERROR(
       x[0].add_(1),
       "a view of a leaf Variable that requires grad is being used in an in-place operation.");
   const NoGradGuard off;
@@ -42,30 +42,29 @@ TEST(Inplace, OfASavedOutputIsAnError) {
   const Tensor x = ones({3, 3}).requires_grad_();
   const Tensor y = (x * 2).exp();
   y.add_(1);
-  EXPECT_THROWS_WITH(y.sum().backward(),
-                     std::string(kModified) +
-                         "[torch.FloatTensor [3, 3]], which is output 0 of ExpBackward0, is at "
-                         "version 1; expected version 0 instead. Hint: enable anomaly detection "
-                         "to find the operation that failed to compute its gradient");
+  EXPECT_ERROR(y.sum().backward(),
+               std::string(kModified) +
+                   "[torch.FloatTensor [3, 3]], which is output 0 of ExpBackward0, is at "
+                   "version 1; expected version 0 instead. Hint: enable anomaly detection "
+                   "to find the operation that failed to compute its gradient");
 }
 
 TEST(Inplace, OfASavedIntermediateIsAnError) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2, z = (y * y).sum();
   y.add_(1);
-  EXPECT_THROWS_WITH(
-      z.backward(),
-      std::string(kModified) +
-          "[torch.FloatTensor [2]], which is output 0 of MulBackward0, is at version 1; "
-          "expected version 0 instead.");
+  EXPECT_ERROR(z.backward(),
+               std::string(kModified) +
+                   "[torch.FloatTensor [2]], which is output 0 of MulBackward0, is at version 1; "
+                   "expected version 0 instead.");
 }
 
 TEST(Inplace, OfASavedConstantIsAnError) {
   const Tensor x = leaf({1, 2}, kDouble), w = vec({1, 2}, kDouble), z = (x * w).sum();
   w.add_(1);
-  EXPECT_THROWS_WITH(z.backward(),
-                     std::string(kModified) +
-                         "[torch.DoubleTensor [2]] is at version 1; expected version 0 instead.");
+  EXPECT_ERROR(z.backward(),
+               std::string(kModified) +
+                   "[torch.DoubleTensor [2]] is at version 1; expected version 0 instead.");
 }
 
 TEST(Inplace, ThroughDetachCounts) {
@@ -73,7 +72,7 @@ TEST(Inplace, ThroughDetachCounts) {
   const Tensor y = x.exp();
   y.detach().add_(1);
   EXPECT_EQ(y._version(), 1);
-  EXPECT_THROWS_WITH(y.sum().backward(), kModified);
+  EXPECT_ERROR(y.sum().backward(), kModified);
 }
 
 TEST(Inplace, ThroughDataDoesNotCount) {
@@ -91,8 +90,8 @@ TEST(Inplace, UnderNoGradCounts) {
     const NoGradGuard off;
     x.add_(1);
   }
-  EXPECT_THROWS_WITH(y.sum().backward(),
-                     "[torch.FloatTensor [2]] is at version 1; expected version 0 instead.");
+  EXPECT_ERROR(y.sum().backward(),
+               "[torch.FloatTensor [2]] is at version 1; expected version 0 instead.");
 }
 
 TEST(Views, WriteRewritesTheBasesHistory) {
@@ -209,7 +208,7 @@ TEST(Versions, OfNewTensorsAreZero) {
 
 TEST(Views, DetachInPlaceIsRefused) {
   const Tensor x = leaf({1, 2}), y = x * 1;
-  EXPECT_THROWS_WITH(y[0].detach_(), "Can't detach views in-place. Use detach() instead.");
+  EXPECT_ERROR(y[0].detach_(), "Can't detach views in-place. Use detach() instead.");
   y.detach_();
   EXPECT_TRUE(y.is_leaf());
   EXPECT_FALSE(y.requires_grad());

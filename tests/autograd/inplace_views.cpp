@@ -18,8 +18,8 @@ TEST(InplaceViews, ChangeTheTensorNotItsMemory) {
   x.squeeze_().squeeze_(0).as_strided_({2}, {4}, 1);
   expect_values(x, {1, 5});
   EXPECT_EQ(x.data_ptr<float>(), static_cast<const float*>(data) + 1);
-  EXPECT_THROWS_WITH(x.unsqueeze_(5),
-                     "Dimension out of range (expected to be in range of [-2, 1], but got 5)");
+  EXPECT_ERROR(x.unsqueeze_(5),
+               "Dimension out of range (expected to be in range of [-2, 1], but got 5)");
 }
 
 TEST(InplaceViews, AreRecorded) {
@@ -45,8 +45,8 @@ TEST(InplaceViews, OfAViewReachItsBase) {
 
 TEST(InplaceViews, OfALeafAreRefused) {
   const Tensor x = ones({2, 3}).requires_grad_();
-  EXPECT_THROWS_WITH(x.t_(),
-                     "a leaf Variable that requires grad is being used in an in-place operation.");
+  EXPECT_ERROR(x.t_(),
+               "a leaf Variable that requires grad is being used in an in-place operation.");
   EXPECT_EQ(x.sizes(), IntArrayRef({2, 3}));
   {
     const NoGradGuard off;
@@ -60,9 +60,9 @@ TEST(InplaceViews, LeaveOlderViewsOfTheBaseWithoutGradient) {
   const Tensor x = ones({2, 3}).requires_grad_();
   const Tensor base = x * 1, row = base[0];
   base.t_();
-  EXPECT_THROWS_WITH(row.mul_(2), "The base of this view was changed in place");
+  EXPECT_ERROR(row.mul_(2), "The base of this view was changed in place");
   base.mul_(2);
-  EXPECT_THROWS_WITH(row.grad_fn(), "Make the view again.");
+  EXPECT_ERROR(row.grad_fn(), "Make the view again.");
   base[0].mul_(3);
   base.sum().backward();
   expect_values(x.grad(), {6, 2, 2, 6, 2, 2});

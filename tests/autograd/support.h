@@ -10,6 +10,7 @@
 #include "hearth/operators.h"
 #include "hearth/tensor.h"
 #include "tests/support/throws.h"
+#include "tests/support/warnings.h"
 
 namespace hearth::testing {
 
@@ -40,29 +41,6 @@ inline void expect_values(const Tensor& tensor, const std::vector<double>& wante
   for (size_t i = 0; i < got.size(); ++i)
     EXPECT_NEAR(got[i], wanted[i], tolerance) << "element " << i;
 }
-
-/// Collects this thread's warnings while it lives.
-class Warnings {
- public:
-  Warnings() : former_(set_warning_sink([](const std::string& text) { said().push_back(text); })) {
-    said().clear();
-  }
-  ~Warnings() { set_warning_sink(former_); }
-  Warnings(const Warnings&) = delete;
-  Warnings& operator=(const Warnings&) = delete;
-  static std::vector<std::string>& said() {
-    thread_local std::vector<std::string> texts;
-    return texts;
-  }
-  static bool contains(const std::string& text) {
-    for (const std::string& warning : said())
-      if (warning.find(text) != std::string::npos) return true;
-    return false;
-  }
-
- private:
-  WarningSink former_;
-};
 
 /// d f(x) / d x by central differences, for f that returns one number.
 template <class F>

@@ -126,7 +126,7 @@ TEST(Signals, OneThatCameIgnoredStaysSo) {
                    "--epochs", "3", "--out", out},
                   kOneThread);
   ::signal(SIGHUP, before);
-  for (int i = 0; i < 60000 && rows_of(out).empty(); ++i) usleep(1000);
+  wait_for_epochs(out, 1);
   program.kill(SIGHUP);
   EXPECT_EQ(program.wait().status, 0);
   EXPECT_EQ(rows_of(out).size(), 3U);

@@ -143,13 +143,11 @@ TEST(Train, GoesOnBitForBitAfterAKillAndAfterASignal) {
 
 TEST(Train, FoldersUnderRunsHaveNamesAndTheLastOneGoesOn) {
   const TempFolder folder;
-  const std::filesystem::path before = std::filesystem::current_path();
-  std::filesystem::current_path(folder.str());
+  const InFolder here(folder.str());
   const Ran first = train({"--limit", "200", "--epochs", "1"});
   const Ran second = train({"--limit", "200", "--epochs", "1", "--model", "mlp"});
   const Ran third = train({"--limit", "200", "--epochs", "1", "--model", "mlp"});
   const Ran last = run({"train", "--epochs", "2", "--resume"}, kOneThread);
-  std::filesystem::current_path(before);
   for (const Ran* ran : {&first, &second, &third, &last}) ASSERT_EQ(ran->status, 0) << ran->err;
   EXPECT_EQ(rows_of(folder.path("runs/seed-cnn-synthetic")).size(), 1U);
   EXPECT_EQ(rows_of(folder.path("runs/mlp-synthetic")).size(), 1U);

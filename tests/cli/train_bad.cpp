@@ -139,19 +139,9 @@ TEST(TrainBad, CorruptCheckpoints) {
   EXPECT_EQ(run(more, kOneThread).status, 0);
 }
 
-/// A file in MNIST's format.
-std::string idx(const std::vector<unsigned char>& sizes, size_t bytes) {
-  std::string text{'\0', '\0', '\x08', static_cast<char>(sizes.size())};
-  for (const unsigned char size : sizes) text += std::string(3, '\0') + static_cast<char>(size);
-  return text + std::string(bytes, '\x01');
-}
-
 TEST(TrainBad, ImagesOfAnotherSizeNameTheModule) {
   const TempFolder folder;
-  for (const std::string set : {"train", "t10k"}) {
-    write_bytes(folder.path(set + "-images-idx3-ubyte"), idx({5, 32, 32}, 5 * 32 * 32));
-    write_bytes(folder.path(set + "-labels-idx1-ubyte"), idx({5}, 5));
-  }
+  write_images(folder.str(), 32, 32);
   const Ran ran = run({"train", "--data", folder.str(), "--out", folder.path("cnn")});
   expect_failure(ran, 1, "mat1 and mat2 shapes cannot be multiplied (5x300 and 192x120)");
   EXPECT_NE(ran.err.find("fc1"), std::string::npos) << ran.err;

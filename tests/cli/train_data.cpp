@@ -8,40 +8,6 @@
 namespace hearth::testing {
 namespace {
 
-/// While one lives, it is the current folder.
-class InFolder {
- public:
-  explicit InFolder(const std::string& path) : before_(std::filesystem::current_path()) {
-    std::filesystem::current_path(path);
-  }
-  ~InFolder() { std::filesystem::current_path(before_); }
-
- private:
-  std::filesystem::path before_;
-};
-
-/// A file in MNIST's format, with ones in it.
-std::string idx(const std::vector<unsigned char>& sizes) {
-  std::string text{'\0', '\0', '\x08', static_cast<char>(sizes.size())};
-  size_t bytes = 1;
-  for (const unsigned char size : sizes) {
-    text += std::string(3, '\0') + static_cast<char>(size);
-    bytes *= size;
-  }
-  return text + std::string(bytes, '\x01');
-}
-
-/// Five images to train and five to test, of these heights and widths.
-void write_images(const std::string& folder, unsigned char trained, unsigned char tested) {
-  std::filesystem::create_directories(folder);
-  const auto write = [&](const std::string& set, unsigned char size) {
-    write_bytes(folder + "/" + set + "-images-idx3-ubyte", idx({5, size, size}));
-    write_bytes(folder + "/" + set + "-labels-idx1-ubyte", idx({5}));
-  };
-  write("train", trained);
-  write("t10k", tested);
-}
-
 TEST(TrainData, NamesWinOverFoldersAndAPathMeansTheFolder) {
   const TempFolder folder;
   const InFolder here(folder.str());
@@ -63,9 +29,7 @@ TEST(TrainData, FoldersThatAreNotUtf8AreRefused) {
   const InFolder here(folder.str());
   write_images("caf\xe9", 28, 28);
   const Ran ran = run({"train", "--data", "caf\xe9", "--epochs", "1"}, kOneThread);
-  EXPECT_EQ(ran.status, 2);
-  EXPECT_NE(ran.err.find("' is not UTF-8, as what is written of a run must be"), std::string::npos)
-      << ran.err;
+  expect_failure(ran, 2, "' is not UTF-8, as what is written of a run must be");
   EXPECT_FALSE(std::filesystem::exists("runs"));
   write_images("caf\xc3\xa9", 28, 28);
   EXPECT_EQ(run({"train", "--data", "caf\xc3\xa9", "--epochs", "1"}, kOneThread).status, 0);
@@ -76,12 +40,10 @@ TEST(TrainData, TestImagesOfAnotherSizeAreRefusedWhenTheyAreRead) {
   const std::string data = folder.path("data"), out = folder.path("out");
   write_images(data, 28, 32);
   const Ran ran = run({"train", "--data", data, "--out", out, "--model", "mlp"}, kOneThread);
-  EXPECT_EQ(ran.status, 1);
-  EXPECT_NE(ran.err.find("hearth: the images of '" + data +
-                         "/train-images-idx3-ubyte' are 28 x 28, but those of '" + data +
-                         "/t10k-images-idx3-ubyte' are 32 x 32\n"),
-            std::string::npos)
-      << ran.err;
+  expect_failure(ran, 1,
+                 "hearth: the images of '" + data +
+                     "/train-images-idx3-ubyte' are 28 x 28, but those of '" + data +
+                     "/t10k-images-idx3-ubyte' are 32 x 32\n");
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 

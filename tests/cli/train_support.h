@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <sstream>
 #include <string>
@@ -83,6 +84,40 @@ inline void expect_failure(const Ran& ran, int status, const std::string& text) 
   EXPECT_EQ(ran.status, status) << ran.err;
   EXPECT_NE(("\n" + ran.err).find("\nhearth: "), std::string::npos) << ran.err;
   EXPECT_NE(ran.err.find(text), std::string::npos) << ran.err;
+}
+
+/// While one lives, it is the current folder.
+class InFolder {
+ public:
+  explicit InFolder(const std::string& path) : before_(std::filesystem::current_path()) {
+    std::filesystem::current_path(path);
+  }
+  ~InFolder() { std::filesystem::current_path(before_); }
+
+ private:
+  std::filesystem::path before_;
+};
+
+/// A file in MNIST's format, with ones in it.
+inline std::string idx_ones(const std::vector<unsigned char>& sizes) {
+  std::string text{'\0', '\0', '\x08', static_cast<char>(sizes.size())};
+  size_t bytes = 1;
+  for (const unsigned char size : sizes) {
+    text += std::string(3, '\0') + static_cast<char>(size);
+    bytes *= size;
+  }
+  return text + std::string(bytes, '\x01');
+}
+
+/// Five images to train and five to test, of these heights and widths.
+inline void write_images(const std::string& folder, unsigned char trained, unsigned char tested) {
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const std::string& set, unsigned char size) {
+    write_bytes(folder + "/" + set + "-images-idx3-ubyte", idx_ones({5, size, size}));
+    write_bytes(folder + "/" + set + "-labels-idx1-ubyte", idx_ones({5}));
+  };
+  write("train", trained);
+  write("t10k", tested);
 }
 
 }  // namespace hearth::testing

@@ -11,33 +11,26 @@
 #include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "hearth/tensor.h"
+#include "tests/support/throws.h"
 
 namespace hearth {
 namespace {
 
+using testing::error_of;
+
 /// What needs two devices; runs where HEARTH_SIM_GPUS or the hardware has them.
-class CudaApi : public testing::Test {
+class CudaApi : public ::testing::Test {
  protected:
   void SetUp() override {
     if (cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs, simulated or real";
   }
 };
 
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(CudaMissing, IsSaidInASentence) {
   if (cuda::is_available()) GTEST_SKIP() << "there is a GPU";
   EXPECT_EQ(cuda::device_count(), 0);
   EXPECT_NE(cuda::why_not(), "");
-  EXPECT_EQ(message_of([] { cuda::synchronize(); }),
+  EXPECT_EQ(error_of([] { cuda::synchronize(); }),
             "No CUDA GPUs are available: " + cuda::why_not());
   EXPECT_THROW(backend_of(Device("cuda:0")), Error);
   EXPECT_THROW(pinned_allocate(1), Error);
@@ -57,7 +50,7 @@ TEST_F(CudaApi, AnswersAboutDevices) {
 
 TEST_F(CudaApi, RefusesDevicesThatDoNotExist) {
   const int count = cuda::device_count();
-  const std::string text = message_of([&] { cuda::set_device(count); });
+  const std::string text = error_of([&] { cuda::set_device(count); });
   EXPECT_TRUE(text.starts_with("CUDA error: invalid device ordinal")) << text;
   EXPECT_THROW(cuda::synchronize(300), Error);
   EXPECT_THROW(cuda::set_device(Device("cpu")), Error);
@@ -113,15 +106,15 @@ TEST_F(CudaApi, EventsTakeTheTime) {
   EXPECT_TRUE(start.query()) << "never recorded";
   start.wait();
   start.synchronize();
-  EXPECT_EQ(message_of([&] { start.elapsed_time(end); }),
+  EXPECT_EQ(error_of([&] { start.elapsed_time(end); }),
             "Both events must be recorded before calculating elapsed time.");
   start.record();
   end.record();
   end.synchronize();
   EXPECT_GE(start.elapsed_time(end), 0.0F);
-  EXPECT_EQ(message_of([&] { start.elapsed_time(cuda::Event()); }),
+  EXPECT_EQ(error_of([&] { start.elapsed_time(cuda::Event()); }),
             "Both events must be created with argument 'enable_timing=True'.");
-  EXPECT_EQ(message_of([&] { start.record(cuda::default_stream(1)); }),
+  EXPECT_EQ(error_of([&] { start.record(cuda::default_stream(1)); }),
             "Event device 0 does not match recording stream's device 1.");
   cuda::Event moved = std::move(start);
   EXPECT_TRUE(moved.query());
@@ -133,11 +126,11 @@ TEST_F(CudaApi, FaultsComeOutAtSynchronisation) {
   const auto report = [&] { slot->report(Fault::kIndexOutOfRange, 7, 1, 3); };
   const std::string text = "index 7 is out of bounds for dimension 1 with size 3";
   report();
-  EXPECT_EQ(message_of([&] { stream.synchronize(); }), text);
+  EXPECT_EQ(error_of([&] { stream.synchronize(); }), text);
   report();
-  EXPECT_EQ(message_of([&] { cuda::synchronize(); }), text);
+  EXPECT_EQ(error_of([&] { cuda::synchronize(); }), text);
   report();
-  EXPECT_EQ(message_of([&] { stream.record_event().synchronize(); }), text);
+  EXPECT_EQ(error_of([&] { stream.record_event().synchronize(); }), text);
   EXPECT_NO_THROW(cuda::synchronize());
 }
 
@@ -183,9 +176,9 @@ TEST_F(CudaApi, NoHandleIsTheDefaultStream) {
   EXPECT_EQ(stream, cuda::default_stream(1));
   stream.synchronize();
   EXPECT_TRUE(stream.query());
-  EXPECT_EQ(message_of([] { cuda::Stream(Device("cpu"), nullptr); }),
+  EXPECT_EQ(error_of([] { cuda::Stream(Device("cpu"), nullptr); }),
             "Expected a cuda device, but got: cpu");
-  EXPECT_NE(message_of([] { cuda::Stream(Device("cuda:9"), nullptr); }), "no error");
+  EXPECT_NE(error_of([] { cuda::Stream(Device("cuda:9"), nullptr); }), "no error");
 }
 
 /// Without record_stream this fails where streams are lazy (HEARTH_SIM_LAZY=1): the memory serves
@@ -210,13 +203,13 @@ TEST_F(CudaApi, MemoryWaitsForRecordedStreams) {
 
 TEST_F(CudaApi, StreamsAreRecordedForTheirDevice) {
   const cuda::Stream side(Device("cuda:1"));
-  EXPECT_EQ(message_of([&] { ones({2}, Device("cuda:0")).record_stream(side); }),
+  EXPECT_EQ(error_of([&] { ones({2}, Device("cuda:0")).record_stream(side); }),
             "record_stream: the tensor is on cuda:0, but the stream on cuda:1");
-  EXPECT_NE(message_of([&] {
+  EXPECT_NE(error_of([&] {
               ones({2}).record_stream(side);
             }).find("Could not run 'aten::record_stream' with arguments from the 'CPU' backend"),
             std::string::npos);
-  EXPECT_NE(message_of([&] { Tensor().record_stream(side); }), "no error");
+  EXPECT_NE(error_of([&] { Tensor().record_stream(side); }), "no error");
 }
 
 }  // namespace

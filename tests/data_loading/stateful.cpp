@@ -83,9 +83,9 @@ TEST(StatefulLoader, TheSameBatchesForAnyNumberOfWorkers) {
   }
 }
 
-/// A transform that waits until another one runs, too.
 TEST(StatefulLoader, TransformsRunAtOnce) {
   std::atomic<int> running = 0;
+  // Waits until another one runs, too.
   const transforms::BatchLambda<std::vector<int>, bool> meets([&](const std::vector<int>&) {
     ++running;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);

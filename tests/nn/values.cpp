@@ -7,11 +7,13 @@
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/nn/support.h"
+#include "tests/support/warnings.h"
 
 namespace {
 
 using namespace hearth;
 using namespace hearth::nn;
+using hearth::testing::Warnings;
 
 TEST(Init, KnowsGains) {
   EXPECT_DOUBLE_EQ(init::calculate_gain(kTanh), 5.0 / 3);
@@ -38,18 +40,14 @@ TEST(Init, Fills) {
   EXPECT_TRUE(leaf.is_leaf() && leaf.min().item<float>() >= 2);
 }
 
-std::vector<std::string> warnings;
-
 TEST(Init, NothingIsNoWork) {
-  warnings.clear();
-  const WarningSink former =
-      set_warning_sink([](const std::string& text) { warnings.push_back(text); });
+  const Warnings warnings;
   Linear linear(0, 2);
   init::kaiming_uniform_(empty({2, 0}));
   init::kaiming_normal_(empty({2, 0}));
   Conv2d conv(1, 2, 0);
-  set_warning_sink(former);
-  EXPECT_EQ(warnings, std::vector<std::string>(4, "Initializing zero-element tensors is a no-op"));
+  EXPECT_EQ(Warnings::said(),
+            std::vector<std::string>(4, "Initializing zero-element tensors is a no-op"));
   EXPECT_TRUE(linear->bias.equal(zeros(2)));
   EXPECT_TRUE(conv->bias.equal(zeros(2)));
 }

@@ -4,6 +4,7 @@
 #include "hearth/autograd.h"
 #include "hearth/cuda.h"
 #include "tests/support/op_table.h"
+#include "tests/support/warnings.h"
 
 namespace hearth::testing {
 namespace {
@@ -83,16 +84,13 @@ TEST_P(OpForms, OutMayBeAnInput) {
 TEST_P(OpForms, OutIsResizedWithAWarning) {
   const Row& row = GetParam();
   if (!row.out) GTEST_SKIP() << "has no such form";
-  static thread_local int warnings;
-  warnings = 0;
-  const WarningSink before = set_warning_sink([](const std::string&) { ++warnings; });
+  const Warnings warnings;
   const Tensors in =
       make_inputs(row.cases[0], dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
   const Tensor wanted = row.call(in)[0];
   Tensor out = ones({1, 7, 1, 3}, wanted.options());
   row.out(out, in);
-  set_warning_sink(before);
-  EXPECT_EQ(warnings, 1);
+  EXPECT_EQ(Warnings::said().size(), 1U);
   expect_close(out, to_array(wanted), 0, row.name + " resized out=");
 }
 

@@ -8,6 +8,7 @@
 #include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "tests/support/op_table.h"
+#include "tests/support/warnings.h"
 
 namespace hearth::testing {
 namespace {
@@ -115,9 +116,7 @@ TEST(Values, BoundsOfRandomIntegers) {
 
 /// PyTorch's numbers after manual_seed(1).
 TEST(Values, BoundsOfRandomIntegersAreRoundedToTheDtype) {
-  static thread_local int warnings;
-  warnings = 0;
-  const WarningSink before = set_warning_sink([](const std::string&) { ++warnings; });
+  const Warnings warnings;
   const auto drawn = [](int64_t from, int64_t to, ScalarType type) {
     manual_seed(1);
     const Tensor x = zeros({3}, type).random_(from, to).to(kDouble);
@@ -129,11 +128,10 @@ TEST(Values, BoundsOfRandomIntegersAreRoundedToTheDtype) {
   EXPECT_EQ(drawn(3, 4000, kBFloat16), (Numbers{157, 892, 3648}));
   EXPECT_EQ(drawn(-2049, 7, kBFloat16), (Numbers{-884, -70, -2040}));
   EXPECT_EQ(drawn(0, (1 << 24) + 3, kFloat), (Numbers{12710631, 4685294, 6761828}));
-  EXPECT_EQ(warnings, 6);  // one for every bound beyond the exact integers
+  EXPECT_EQ(Warnings::said().size(), 6U);  // one for every bound beyond the exact integers
   EXPECT_EQ(error_of([] { zeros({2}, kBFloat16).random_(2049, 2051); }),
             "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got "
             "from=2064 >= to=2051");
-  set_warning_sink(before);
 }
 
 TEST(Values, BoundsOfUniformNumbers) {

@@ -1,15 +1,15 @@
-// Temporary folders, files' bytes and error texts.
+// Temporary folders and files' bytes.
 #pragma once
 
-#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include <cstdlib>
-#include <exception>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 
@@ -48,21 +48,5 @@ inline std::string bytes_of(const std::string& path) {
 inline void write_bytes(const std::string& path, const std::string& bytes) {
   std::ofstream(path, std::ios::binary) << bytes;
 }
-
-template <class F>
-std::string error_of(const F& f) {
-  try {
-    f();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-#define EXPECT_ERROR(statement, text)                                            \
-  do {                                                                           \
-    const std::string message = ::hearth::testing::error_of([&] { statement; }); \
-    EXPECT_NE(message.find(text), std::string::npos) << "it says: " << message;  \
-  } while (false)
 
 }  // namespace hearth::testing

@@ -2,27 +2,26 @@
 
 #include <gtest/gtest.h>
 
+#include <exception>
 #include <string>
-
-#include "hearth/error.h"
 
 namespace hearth::testing {
 
-/// What `call` throws; empty if nothing.
-template <class Call>
-std::string message_of(Call&& call) {
+/// What f throws says.
+template <class F>
+std::string error_of(const F& f) {
   try {
-    call();
+    f();
   } catch (const std::exception& error) {
     return error.what();
   }
-  return {};
+  return "no error";
 }
 
 }  // namespace hearth::testing
 
-#define EXPECT_THROWS_WITH(statement, text)                                              \
-  do {                                                                                   \
-    const std::string message = ::hearth::testing::message_of([&] { statement; });       \
-    EXPECT_NE(message.find(text), std::string::npos) << "it says: \"" << message << '"'; \
+#define EXPECT_ERROR(statement, text)                                            \
+  do {                                                                           \
+    const std::string message = ::hearth::testing::error_of([&] { statement; }); \
+    EXPECT_NE(message.find(text), std::string::npos) << "it says: " << message;  \
   } while (false)

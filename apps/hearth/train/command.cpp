@@ -48,7 +48,7 @@ std::string check_device(const std::string& name) {
 std::string check_lr(const std::string& text) {
   double value = 0;
   const bool fits = CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
-  return fits ? "" : "expected a number above 0, not '" + text + "'";
+  return fits ? "" : "expected a number above 0, not '" + printable(text) + "'";
 }
 
 void add_grid(CLI::App& train, TrainOptions& options) {

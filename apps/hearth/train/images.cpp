@@ -17,9 +17,9 @@ std::string size_text(const Images& set) {
   return detail::str(set.images().size(2), " x ", set.images().size(3));
 }
 
-template <class DataSet>
+template <class Mnist>
 ImageSets read(const std::string& folder) {
-  const DataSet train(folder, DataSet::Mode::kTrain), test(folder, DataSet::Mode::kTest);
+  const Mnist train(folder, Mnist::Mode::kTrain), test(folder, Mnist::Mode::kTest);
   ImageSets sets{{train.images(), train.targets()}, {test.images(), test.targets()}, 0};
   for (const Images* set : {&sets.train, &sets.test})
     HEARTH_CHECK(set->count() > 0, "the data set in '", folder, "' has no images");
@@ -61,13 +61,6 @@ constexpr DataSet kDataSets[] = {
     {"synthetic", make_synthetic},
 };
 
-/// None if no data set has the name.
-const DataSet* named(const std::string& name) {
-  for (const DataSet& set : kDataSets)
-    if (set.name == name) return &set;
-  return nullptr;
-}
-
 }  // namespace
 
 data::Example<> Images::get_batch(ArrayRef<size_t> indices) {
@@ -82,16 +75,12 @@ Images Images::first(int64_t count) const {
 }
 
 const std::vector<std::string>& data_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const DataSet& set : kDataSets) all.emplace_back(set.name);
-    return all;
-  }();
+  static const std::vector<std::string> names = names_in(kDataSets);
   return names;
 }
 
 std::string data_source(const std::string& typed) {
-  if (named(typed)) return typed;
+  if (named(kDataSets, typed)) return typed;
   std::error_code error;
   const std::string path = std::filesystem::canonical(typed, error).string();
   HEARTH_CHECK(!error && std::filesystem::is_directory(path, error),
@@ -102,7 +91,7 @@ std::string data_source(const std::string& typed) {
 }
 
 ImageSets load_images(const std::string& source, std::optional<int64_t> limit) {
-  const DataSet* set = named(source);
+  const DataSet* set = named(kDataSets, source);
   ImageSets sets = set ? set->load() : read<data::datasets::MNIST>(source);
   if (limit)
     for (Images* part : {&sets.train, &sets.test}) *part = part->first(*limit);

@@ -81,20 +81,16 @@ constexpr Model kModels[] = {
 }  // namespace
 
 const std::vector<std::string>& model_names() {
-  static const std::vector<std::string> names = [] {
-    std::vector<std::string> all;
-    for (const Model& model : kModels) all.emplace_back(model.name);
-    return all;
-  }();
+  static const std::vector<std::string> names = names_in(kModels);
   return names;
 }
 
 nn::AnyModule make_model(const std::string& name, IntArrayRef image_sizes, int64_t classes) {
   int64_t pixels = 1;
   for (const int64_t size : image_sizes) pixels *= size;
-  for (const Model& model : kModels)
-    if (model.name == name) return model.make(pixels, classes);
-  throw ValueError(unknown_name("model", name, model_names()));
+  const Model* model = named(kModels, name);
+  if (!model) throw ValueError(unknown_name("model", name, model_names()));
+  return model->make(pixels, classes);
 }
 
 }  // namespace hearth::app

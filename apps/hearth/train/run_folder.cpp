@@ -4,12 +4,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 
+#include "../quotes.h"
 #include "divergence.h"
 #include "hearth/error.h"
 
@@ -20,19 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRuns = "runs";
-
 constexpr const char* kLock = ".lock";
-
-/// For a shell: in quotes, unless they are not needed.
-std::string quoted(const std::string& word) {
-  const auto is_plain = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) || std::strchr("_-+=./,:@%", c);
-  };
-  if (!word.empty() && std::all_of(word.begin(), word.end(), is_plain)) return word;
-  std::string text = "'";
-  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-  return text + "'";
-}
 
 bool holds_checkpoint(const std::string& path) {
   for (const auto& entry : fs::directory_iterator(path))
@@ -104,7 +91,7 @@ void RunFolder::lock() {
 }
 
 std::string RunFolder::how_to_resume() const {
-  return quoted(program_invocation_name) + " train --resume " + quoted(path_);
+  return shell_word(program_invocation_name) + " train --resume " + shell_word(path_);
 }
 
 void make_folder(const std::string& path) {

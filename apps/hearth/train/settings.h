@@ -1,9 +1,5 @@
 #pragma once
 
-#include <string>
-#include <utility>
-#include <vector>
-
 #include "hearth/io/archive.h"
 #include "hearth/io/safetensors.h"
 #include "images.h"

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <unordered_set>
 
 #include "../plot.h"
 #include "../text_table.h"
@@ -34,7 +35,8 @@ class Training {
   bool train() {
     // A file that may not grow further is an error, as a full disk is, and no signal.
     std::signal(SIGXFSZ, SIG_IGN);
-    for (size_t i = 0; i < runs_.size(); ++i) take_up(i);
+    const auto rows = rows_in_table();
+    for (size_t i = 0; i < runs_.size(); ++i) take_up(i, rows);
     io::write_file(folder_.config(), config_text(options_));
     write_results();
     display_.line(heading());
@@ -65,8 +67,17 @@ class Training {
            counted(options_.epochs, "epoch");
   }
 
+  /// What the rows of the table in the folder begin with: run and epoch.
+  std::unordered_set<std::string> rows_in_table() const {
+    std::ifstream table(folder_.results("csv"));
+    std::unordered_set<std::string> rows;
+    for (std::string line; std::getline(table, line);)
+      rows.insert(line.substr(0, line.find(',', line.find(',') + 1)));
+    return rows;
+  }
+
   /// What a run has come to already.
-  void take_up(size_t i) {
+  void take_up(size_t i, const std::unordered_set<std::string>& rows) {
     const std::string path = folder_.of_run(i + 1);
     RunResult& run = results_.of_run(i);
     const auto progress = saved_progress(path, Settings(options_, runs_[i], images_));
@@ -78,22 +89,13 @@ class Training {
       run.status = is_whole(run) ? kFinished : kStopped;
     }
     if (const auto divergence = saved_divergence(path)) return note(i, *divergence);
-    HEARTH_CHECK(progress || !has_results_of(i), "'", path, "/", kLastCheckpoint,
-                 "' is not there, but ", folder_.results("csv"),
+    HEARTH_CHECK(progress || !rows.contains(std::to_string(i + 1) + ",1"), "'", path, "/",
+                 kLastCheckpoint, "' is not there, but ", folder_.results("csv"),
                  " has what came of it: without it, the run cannot go on");
   }
 
   bool is_whole(const RunResult& run) const {
     return static_cast<int64_t>(run.epochs.size()) == options_.epochs;
-  }
-
-  /// Whether the table in the folder has an epoch of the run.
-  bool has_results_of(size_t i) const {
-    std::ifstream table(folder_.results("csv"));
-    const std::string first_epoch = std::to_string(i + 1) + ",1,";
-    for (std::string line; std::getline(table, line);)
-      if (line.starts_with(first_epoch)) return true;
-    return false;
   }
 
   void note(size_t i, const Divergence& divergence) {

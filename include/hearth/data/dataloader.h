@@ -79,7 +79,7 @@ class DataLoaderBase {
     save(archive);
     return archive;
   }
-  /// The next begin() goes on where the other loader was; iterators from before are at an end.
+  /// The next begin() goes on where the other loader was; iterators from before throw.
   void load_state_dict(const serialize::OutputArchive& state) {
     serialize::InputArchive archive(state);
     load(archive);
@@ -108,8 +108,6 @@ class DataLoaderBase {
 
  protected:
   /// `datasets`: one for each worker, or one that they share.
-  DataLoaderBase(const DataLoaderOptions& options, std::vector<std::unique_ptr<Dataset>> datasets)
-      : DataLoaderBase(FullDataLoaderOptions(options), std::move(datasets)) {}
   DataLoaderBase(const FullDataLoaderOptions& options,
                  std::vector<std::unique_ptr<Dataset>> datasets)
       : options_(options), datasets_(std::move(datasets)) {
@@ -290,7 +288,7 @@ class StatefulDataLoader : public DataLoaderBase<Dataset, typename Dataset::Batc
   using typename super::BatchRequestType;
 
   StatefulDataLoader(Dataset dataset, const DataLoaderOptions& options)
-      : super(options, single(std::move(dataset))) {}
+      : super(FullDataLoaderOptions(options), single(std::move(dataset))) {}
 
  private:
   static std::vector<std::unique_ptr<Dataset>> single(Dataset&& dataset) {
