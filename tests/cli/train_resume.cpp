@@ -115,7 +115,7 @@ TEST(TrainResume, HowToGoOnIsForAShell) {
   arguments.back() = ".001,.002";
   Program program(arguments, kOneThread);
   wait_for_epochs(out, 2);
-  // Each epoch has its curves; the next run's folder is not needed yet.
+  // The first epoch has its curves already; the next run's folder is not needed yet.
   EXPECT_NE(bytes_of(out + "/curves.png"), "");
   EXPECT_FALSE(std::filesystem::exists(out + "/run-2"));
   program.kill(SIGINT);

@@ -1,5 +1,6 @@
 #include "training.h"
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -49,6 +50,7 @@ class Training {
       throw;
     }
     if (!results_.empty()) {
+      draw_curves();
       display_.line("");
       std::cout << results_.table() << std::flush;
     }
@@ -59,6 +61,10 @@ class Training {
   }
 
  private:
+  using Clock = std::chrono::steady_clock;
+  /// A picture takes as long as many short epochs.
+  static constexpr std::chrono::seconds kBetweenDrawings{5};
+
   std::string heading() const {
     return options_.model + " on " + options_.data + ", " +
            counted(images_.train.count(), "image") + " to train and " +
@@ -158,10 +164,14 @@ class Training {
     write_results();
   }
 
-  void write_results() const {
+  void write_results() {
     io::write_file(folder_.results("csv"), results_.csv());
     io::write_file(folder_.results("json"), results_.json(options_));
-    if (!results_.empty()) write_png(folder_.curves(), results_.charts());
+    if (!results_.empty() && Clock::now() >= next_drawing_) draw_curves();
+  }
+  void draw_curves() {
+    write_png(folder_.curves(), results_.charts());
+    next_drawing_ = Clock::now() + kBetweenDrawings;
   }
 
   const TrainOptions& options_;
@@ -170,6 +180,7 @@ class Training {
   const std::vector<RunOptions> runs_;
   Results results_;
   Display display_;
+  Clock::time_point next_drawing_;  // at once, at first
   size_t divergences_ = 0;
   std::string first_reason_;
   bool saved_ = false, stopped_ = false;  // by this process
