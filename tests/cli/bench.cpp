@@ -95,6 +95,13 @@ TEST(Bench, WhatCannotBeMeasuredIsToldAndTheRestIsMeasured) {
   EXPECT_GT(all[2]["ratio"], 0);
 }
 
+// Out of memory for the training step ends the program while a kernel runs: half of the times, it
+// once crashed there.
+TEST(Bench, TheProgramEndsWhileTheGpuIsAtWork) {
+  const std::vector<std::string> little{"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=33554432"};
+  for (int i = 0; i < 6; ++i) EXPECT_EQ(run(kSmall, little).status, 1);
+}
+
 TEST(Bench, AGpuThatIsNotThere) {
   const Ran ran = run(with(kSmall, "--gpu=1"), {"HEARTH_SIM_GPUS=1"});
   EXPECT_EQ(ran.status, 1);

@@ -1,5 +1,7 @@
 #include "kernels/sim/sim_backend.h"
 
+#include <unistd.h>
+
 #include <cstdlib>
 #include <cstring>
 #include <new>
@@ -16,6 +18,21 @@ constexpr std::align_val_t kPinnedAlignment{4096};
 
 Stream& as_stream(StreamHandle handle) { return *static_cast<Stream*>(handle); }
 Event& as_event(EventHandle handle) { return *static_cast<Event*>(handle); }
+
+/// Never destroyed, because static objects may own tensors.
+SimBackend* process_backend = nullptr;
+
+void stop_threads() {
+  if (process_backend) process_backend->stop();
+}
+
+/// Kernels use static objects that are made later than the backend, oneDNN's above all, and at exit
+/// are destroyed before it is told; the main thread's thread-local objects go before all of them.
+struct StopsWithMainThread {
+  ~StopsWithMainThread() {
+    if (gettid() == getpid()) stop_threads();
+  }
+};
 
 /// A kernel's parameters for as long as its launch waits in the stream.
 class ParamsCopy {
@@ -221,6 +238,7 @@ void SimBackend::set_zero(void* data, size_t bytes, int device, StreamHandle str
 }
 
 void SimBackend::launch(const ParamsType& type, const void* params, Ctx& ctx) {
+  thread_local const StopsWithMainThread guard;
   Stream& stream = as_stream(ctx.stream());
   const KernelFn kernel = kernels().kernels[static_cast<int>(type.id)];
   stream.submit([this, kernel, &stream, device = ctx.device(), numerics = ctx.numerics(),
@@ -243,10 +261,9 @@ void SimBackend::free_scratch(void* data, size_t bytes, Ctx& ctx) {
 Backend* backend_from_environment() {
   const Config config = config_from_environment();
   if (config.devices == 0) return nullptr;
-  // Never destroyed, because static objects may own tensors; its threads end before they are.
-  static SimBackend* const backend = new SimBackend(config);
-  std::atexit([] { backend->stop(); });
-  return backend;
+  process_backend = new SimBackend(config);
+  std::atexit(stop_threads);
+  return process_backend;
 }
 
 }  // namespace hearth::sim
