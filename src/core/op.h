@@ -16,6 +16,13 @@ class Infer;
 class Launch;
 class Grad;
 
+/// The inputs of one op call: undefined tensors are absent optionals.
+struct Inputs {
+  const Tensor* const* tensors;
+  int count;
+  const Tensor& operator[](int i) const { return *tensors[i]; }
+};
+
 /// Everything the machinery knows about one op, its argument struct's type erased. One constant per
 /// op.
 struct OpRecord {
@@ -32,8 +39,8 @@ struct OpRecord {
   void (*grad)(const OpRecord& op, const void* args, Grad& c) = nullptr;
   /// What backward will read, given which inputs need a gradient (bit i).
   SlotSet (*saves)(const OpRecord& op, const void* args, SlotSet needs) = nullptr;
-  /// Which inputs this call writes to besides its outputs; null: none.
-  SlotSet (*mutates)(const OpRecord& op, const void* args) = nullptr;
+  /// Whether this call writes to input i besides its outputs; null: the op writes to none.
+  bool (*mutates)(const void* args, const Inputs& inputs, int i) = nullptr;
   /// Which inputs have a derivative at all (bit i).
   SlotSet differentiable = ~SlotSet(0);
   /// A pointwise functor's number (functors/families.h), else -1, and which of its formulas this
@@ -73,13 +80,6 @@ using Outputs = SmallVector<Tensor, 4>;
 inline bool output_differentiable(const OpInfo& info, size_t i) {
   return !(info.non_differentiable & out_slot(int(i)));
 }
-
-/// The inputs of one op call: undefined tensors are absent optionals.
-struct Inputs {
-  const Tensor* const* tensors;
-  int count;
-  const Tensor& operator[](int i) const { return *tensors[i]; }
-};
 
 /// What `infer` reads and fills in.
 class Infer {

@@ -1,7 +1,7 @@
 #include "hearth/io/archive.h"
 
-#include <utility>
-#include <vector>
+#include <map>
+#include <optional>
 
 #include "hearth/autograd.h"
 #include "hearth/nn/module.h"
@@ -24,39 +24,66 @@ void Module::save(serialize::OutputArchive& archive) const {
 
 namespace {
 
-/// The values of all of a module's tensors.
+/// What the tensors of a module hold before it loads, for when that fails. To read everything
+/// before anything changes, as optimizers do, is not possible here: a load() that overrides
+/// Module's may use what it has just read. It may also load modules that are not registered, and
+/// catch what any load throws. So each load has a snapshot of its own. It copies only what those
+/// around it do not hold already, and when it goes they take over what they did not know of.
 class Snapshot {
  public:
-  explicit Snapshot(const Module& module) {
-    for (const auto& item : module.state_dict())
-      if (!item->is_meta())
-        values_.emplace_back(
-            *item, item->to(kCPU, item->scalar_type(), /*non_blocking=*/false, /*copy=*/true));
+  explicit Snapshot(const Module& module) : outer_(innermost_) {
+    for (const auto& tensors : {module.parameters(), module.buffers()})
+      for (const Tensor& tensor : tensors)
+        if (!tensor.is_meta() && !saved_.contains(tensor.unsafeGetTensorImpl()))
+          saved_.emplace(tensor.unsafeGetTensorImpl(), save(tensor));
+    innermost_ = this;
   }
+  ~Snapshot() {
+    innermost_ = outer_;
+    if (outer_) outer_->saved_.merge(saved_);  // which keeps its own, older values
+  }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
   void restore() const {
-    for (const auto& [tensor, value] : values_) tensor.copy_(value);
+    for (const auto& [impl, saved] : saved_) saved.tensor.copy_(saved.value);
   }
 
  private:
-  std::vector<std::pair<Tensor, Tensor>> values_;
+  struct Saved {
+    Tensor tensor, value;
+    std::optional<int64_t> version;  // inference tensors have none
+  };
+
+  Saved save(const Tensor& tensor) const {
+    std::optional<int64_t> version;
+    if (!tensor.is_inference()) version = tensor._version();
+    for (const Snapshot* around = outer_; version && around; around = around->outer_) {
+      const auto known = around->saved_.find(tensor.unsafeGetTensorImpl());
+      if (known != around->saved_.end() && known->second.version == version) return known->second;
+    }
+    return {tensor, tensor.to(kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true),
+            version};
+  }
+
+  static thread_local Snapshot* innermost_;
+  Snapshot* outer_;
+  std::map<const TensorImpl*, Saved> saved_;
 };
+
+thread_local Snapshot* Snapshot::innermost_ = nullptr;
 
 }  // namespace
 
 void Module::load(serialize::InputArchive& archive) {
-  static thread_local bool is_inside = false;  // of a load that takes back this one's work too
   const NoGradGuard no_grad;
-  if (is_inside) return load_parts(archive);
   const Snapshot before(*this);
-  is_inside = true;
   try {
     load_parts(archive);
   } catch (...) {
-    is_inside = false;
     before.restore();
     throw;
   }
-  is_inside = false;
 }
 
 void Module::load_parts(serialize::InputArchive& archive) {

@@ -186,7 +186,6 @@ void compute(OpCall& c) {
     launch_on(c, bound.tensors(), device, inferred.compute);
     bound.finish();
   }
-  for_each_mutated(c, [](const Tensor& input) { impl_of(input).bump_version(); });
 }
 
 /// The flags that take an op off the plain path; a view has those of its base, which may have got
@@ -202,7 +201,7 @@ void run(OpCall& c) {
     if (c.inputs[i].defined()) attention |= attention_of(impl_of(c.inputs[i]));
   for (const Tensor& output : c.outputs)
     if (output.defined()) attention |= impl_of(output).flags & (kNeedsAttention | kIsView);
-  if (attention == 0) [[likely]]
+  if (attention == 0 && !c.op.mutates) [[likely]]
     compute(c);
   else
     compute_with_history(c);

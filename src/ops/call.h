@@ -63,13 +63,6 @@ SlotSet saves_op(const OpRecord&, const void* args, SlotSet needs) {
   else
     return Op::info.saves;
 }
-template <class Op>
-SlotSet mutates_op(const OpRecord&, const void* args) {
-  if constexpr (requires(const typename Op::Args& a) { Op::mutates(a); })
-    return Op::mutates(*static_cast<const typename Op::Args*>(args));
-  else
-    return Op::info.mutates;
-}
 template <class Args>
 void copy_args(void* to, const void* from) {
   new (to) Args(*static_cast<const Args*>(from));
@@ -82,6 +75,17 @@ template <class Op>
 constexpr auto grad_of() -> decltype(OpRecord::grad) {
   if constexpr (requires(const typename Op::Args& a, Grad& g) { Op::grad(a, g); })
     return &grad_op<Op>;
+  else
+    return nullptr;
+}
+template <class Op>
+bool mutates_op(const void* args, const Inputs& inputs, int i) {
+  return Op::mutates(*static_cast<const typename Op::Args*>(args), inputs, i);
+}
+template <class Op>
+constexpr auto mutates_of() -> decltype(OpRecord::mutates) {
+  if constexpr (requires { &Op::mutates; })
+    return &mutates_op<Op>;
   else
     return nullptr;
 }
@@ -100,7 +104,7 @@ inline constexpr OpRecord record_of{.info = &Op::info,
                                     .launch = &detail::launch_op<Op>,
                                     .grad = detail::grad_of<Op>(),
                                     .saves = &detail::saves_op<Op>,
-                                    .mutates = &detail::mutates_op<Op>};
+                                    .mutates = detail::mutates_of<Op>()};
 
 /// The record of a composed op: a struct with Args, info and compute(args, inputs...).
 template <class Op>

@@ -45,6 +45,14 @@ bool may_record(const OpCall& c) {
   return info.outputs == 0;
 }
 
+/// Calls f with every input that the call writes to besides its outputs.
+template <class F>
+void for_each_mutated(const OpCall& c, const F& f) {
+  if (!c.op.mutates) return;
+  for (int i = 0; i < c.inputs.count; ++i)
+    if (c.inputs[i].defined() && c.op.mutates(c.args, c.inputs, i)) f(c.inputs[i]);
+}
+
 void check_binding(const OpCall& c, bool records) {
   if (c.binding == Binding::kInplace) autograd::check_inplace(c.outputs[0], records);
   if (c.binding == Binding::kOut && modes.grad_enabled) {
@@ -57,6 +65,11 @@ void check_binding(const OpCall& c, bool records) {
                  "arguments requires grad.");
   }
   for_each_mutated(c, [](const Tensor& input) { autograd::check_inplace(input, false); });
+}
+
+void compute_and_count(OpCall& c) {
+  compute(c);
+  for_each_mutated(c, [](const Tensor& input) { impl_of(input).bump_version(); });
 }
 
 /// Under inference mode new tensors are inference tensors; elsewhere those may not be written to or
@@ -145,14 +158,14 @@ void compute_with_history(OpCall& c) {
     check_has_derivative(c);
   check_binding(c, needs != 0);
   if (needs == 0) {
-    compute(c);
+    compute_and_count(c);
     return mark_inference(c);
   }
   check_has_derivative(c);
   const SlotSet saves = c.op.saves(c.op, c.args, needs);
   const NodePtr node = make_node(c);
   save_inputs(*node, c, saves);
-  compute(c);
+  compute_and_count(c);
   if (!any_output_differentiable(c)) return;
   if (modes.flags & kAnomalyMode)
     autograd::remember_forward(*node, modes.scope, to_string(c.op.arguments(c.args)));

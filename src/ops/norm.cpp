@@ -150,7 +150,7 @@ struct BatchNorm {
     return in_slot(0) | in_slot(1) |
            (args.training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4));
   }
-  static SlotSet mutates(const Args& args) { return args.training ? in_slot(3) | in_slot(4) : 0; }
+  static bool mutates(const Args& args, const Inputs&, int i) { return args.training && i >= 3; }
   static void infer(const Args& args, Infer& c) {
     const TensorImpl& in = c.in(0);
     HEARTH_CHECK(in.dim >= 2, "batch_norm: expected an input of at least 2 dimensions, got sizes ",

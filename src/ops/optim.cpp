@@ -1,9 +1,6 @@
 // The steps of optimizers: one operator updates a whole list of parameters.
 #include "kernels/optim.h"
 
-#include <array>
-
-#include "autograd/state.h"
 #include "ops/binding.h"
 #include "ops/define.h"
 
@@ -23,7 +20,15 @@ struct StepShape {
   bool counts_steps;
   int inputs() const { return int(count) * (operands + counts_steps); }
   int at(int list, int64_t i) const { return int(count) * list + int(i); }
+  /// Parameters and state are written to, and gradients where they are scaled.
+  bool writes(int list, bool scales) const {
+    return list < operands && (list != kGradients || scales);
+  }
 };
+
+bool step_mutates(const StepShape& shape, const Inputs& in, int i) {
+  return shape.writes(i / int(shape.count), in[shape.inputs()].defined());
+}
 
 void check_same_device(const OpInfo& info, Device a, Device b) {
   HEARTH_CHECK(a == b,
@@ -69,7 +74,7 @@ void infer_step(const OpInfo& info, const StepShape& shape, const Infer& c) {
     const TensorImpl& param = c.in(shape.at(0, i));
     for (int k = 0; k < shape.operands; ++k)
       check_operand(info, c.in(0), param, c.in(shape.at(k, i)),
-                    k != kGradients || c.has(shape.inputs()));
+                    shape.writes(k, c.has(shape.inputs())));
     if (shape.counts_steps) check_step_count(info, c.in(0), c.in(shape.at(shape.operands, i)));
   }
   for (int i = 0; i < 2; ++i) check_scalar(info, shape, c, shape.inputs() + i);
@@ -155,6 +160,9 @@ struct FusedSgd {
   };
   static constexpr OpInfo info = step_info("_fused_sgd_");
   static void infer(const Args& args, Infer& c) { infer_step(info, args.shape(), c); }
+  static bool mutates(const Args& args, const Inputs& in, int i) {
+    return step_mutates(args.shape(), in, i);
+  }
   static void launch(const Args& a, Launch& c) {
     const auto step = [&]<bool has_momentum>(fn::SgdStep<has_momentum>) {
       launch_step(fn::SgdStep<has_momentum>{a.lr, a.weight_decay, a.momentum, a.dampening,
@@ -179,6 +187,9 @@ struct FusedAdam {
   };
   static constexpr OpInfo info = step_info(decoupled ? "_fused_adamw_" : "_fused_adam_");
   static void infer(const Args& args, Infer& c) { infer_step(info, args.shape(), c); }
+  static bool mutates(const Args& args, const Inputs& in, int i) {
+    return step_mutates(args.shape(), in, i);
+  }
   static void launch(const Args& a, Launch& c) {
     const auto step = [&]<bool amsgrad>(fn::AdamStep<amsgrad>) {
       launch_step(fn::AdamStep<amsgrad>{a.lr, a.beta1, a.beta2, a.weight_decay, a.eps, decoupled},
@@ -201,6 +212,9 @@ struct FusedAdagrad {
   };
   static constexpr OpInfo info = step_info("_fused_adagrad_");
   static void infer(const Args& args, Infer& c) { infer_step(info, args.shape(), c); }
+  static bool mutates(const Args& args, const Inputs& in, int i) {
+    return step_mutates(args.shape(), in, i);
+  }
   static void launch(const Args& a, Launch& c) {
     launch_step(fn::AdagradStep{a.lr, a.lr_decay, a.weight_decay, a.eps}, a.shape(), a.maximize, c);
   }
@@ -216,6 +230,9 @@ struct FusedRmsProp {
   };
   static constexpr OpInfo info = step_info("_fused_rmsprop_");
   static void infer(const Args& args, Infer& c) { infer_step(info, args.shape(), c); }
+  static bool mutates(const Args& args, const Inputs& in, int i) {
+    return step_mutates(args.shape(), in, i);
+  }
   static void launch(const Args& a, Launch& c) {
     const auto step = [&]<bool centered, bool has_momentum>(
                           fn::RmsPropStep<centered, has_momentum>) {
@@ -234,33 +251,10 @@ struct FusedRmsProp {
   }
 };
 
-/// What a step is given; lists that it does not use are empty.
-struct StepLists {
-  TensorList params, grads;
-  std::array<TensorList, 3> states;
-  TensorList steps;
-  const Tensor &grad_scale, &found_inf;
-
-  /// Calls f with all that is written to: gradients only where they are scaled.
-  template <class F>
-  void for_each_written(const F& f) const {
-    for (const TensorList& list :
-         {params, states[0], states[1], states[2], grad_scale.defined() ? grads : TensorList()})
-      for (const Tensor& tensor : list)
-        if (tensor.defined()) f(tensor);
-  }
-};
-
-/// Takes a step. What it writes to is checked and counted here, since no set of slots tells
-/// gradients from state in lists of any length.
+/// Takes a step; lists that it does not use are empty.
 template <class Op>
-void take_step(const typename Op::Args& args, const StepLists& in) {
-  if (in.params.empty()) return;
-  in.for_each_written([](const Tensor& tensor) { autograd::check_inplace(tensor, false); });
-  invoke<Op>(args, in.params, in.grads, in.states[0], in.states[1], in.states[2], in.steps,
-             in.grad_scale, in.found_inf)
-      .all();
-  in.for_each_written([](const Tensor& tensor) { impl_of(tensor).bump_version(); });
+void take_step(const typename Op::Args& args, TensorList params, const auto&... rest) {
+  if (!params.empty()) invoke<Op>(args, params, rest...).all();
 }
 
 /// The lists that a step uses have a tensor for each parameter.
@@ -281,7 +275,7 @@ void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_l
   check_lengths(self, {grads, momentum == 0 ? self : buffers});
   take_step<FusedSgd>({int64_t(self.size()), weight_decay, momentum, lr, dampening, nesterov,
                        maximize, is_first_step},
-                      {self, grads, {buffers}, {}, grad_scale, found_inf});
+                      self, grads, buffers, grad_scale, found_inf);
 }
 
 namespace {
@@ -292,8 +286,8 @@ void fused_adam(const typename FusedAdam<decoupled>::Args& args, TensorList self
                 TensorList state_steps, const Tensor& grad_scale, const Tensor& found_inf) {
   const TensorList largest = args.amsgrad ? max_exp_avg_sqs : TensorList();
   check_lengths(self, {grads, exp_avgs, exp_avg_sqs, args.amsgrad ? largest : self, state_steps});
-  take_step<FusedAdam<decoupled>>(
-      args, {self, grads, {exp_avgs, exp_avg_sqs, largest}, state_steps, grad_scale, found_inf});
+  take_step<FusedAdam<decoupled>>(args, self, grads, exp_avgs, exp_avg_sqs, largest, state_steps,
+                                  grad_scale, found_inf);
 }
 
 }  // namespace
@@ -320,8 +314,8 @@ void _fused_adagrad_(TensorList self, TensorList grads, TensorList state_sums,
                      TensorList state_steps, double lr, double lr_decay, double weight_decay,
                      double eps, bool maximize, const Tensor& grad_scale, const Tensor& found_inf) {
   check_lengths(self, {grads, state_sums, state_steps});
-  take_step<FusedAdagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize},
-                          {self, grads, {state_sums}, state_steps, grad_scale, found_inf});
+  take_step<FusedAdagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize}, self,
+                          grads, state_sums, state_steps, grad_scale, found_inf);
 }
 
 void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
@@ -332,8 +326,8 @@ void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
                    buffers = momentum > 0 ? momentum_buffer_list : TensorList();
   check_lengths(self, {grads, square_avgs, centered ? means : self, momentum > 0 ? buffers : self});
   take_step<FusedRmsProp>(
-      {int64_t(self.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize},
-      {self, grads, {square_avgs, means, buffers}, {}, grad_scale, found_inf});
+      {int64_t(self.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize}, self,
+      grads, square_avgs, means, buffers, grad_scale, found_inf);
 }
 
 }  // namespace hearth

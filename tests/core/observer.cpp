@@ -54,6 +54,26 @@ TEST(Observer, HearsOfTheEndOfAFailedCall) {
   EXPECT_EQ(notes.depth, 0u);
 }
 
+TEST(Observer, IsToldWhichInputsACallWritesTo) {
+  struct Writes final : Observer {
+    void begin(const ObservedCall& call) override {
+      for (int i = 0; i < call.inputs.count; ++i) written += call.mutates(i) ? 'w' : '-';
+      written += ' ';
+    }
+    void end(const ObservedCall&) override {}
+    std::string written;
+  } writes;
+  const Tensor x = randn({4, 3}), mean = zeros({3}), var = ones({3});
+  Tensor y = x.clone();
+  {
+    const ObserverGuard guard(writes);
+    batch_norm(x, {}, {}, mean, var, /*training=*/true, 0.1, 1e-5, false);
+    batch_norm(x, {}, {}, mean, var, /*training=*/false, 0.1, 1e-5, false);
+    y.add_(x);  // what it writes to is its output
+  }
+  EXPECT_EQ(writes.written, "---ww ----- -- ");
+}
+
 TEST(Records, HaveDistinctNames) {
   std::vector<std::string> names;
   for (const OpRecord* op : all_ops()) names.push_back(full_name(*op->info));

@@ -2,9 +2,11 @@
 
 #include <cmath>
 
+#include "core/observer.h"
 #include "hearth/autograd.h"
 #include "hearth/threads.h"
 #include "tests/support/op_table.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -252,15 +254,105 @@ TEST(FusedStep, NoParametersAreNoWork) {
   _fused_adam_({}, {}, {}, {}, {}, {}, 1, 0, 0, 0, 0, true, false);
 }
 
+/// More tensors than a set of slots could tell apart.
+constexpr size_t kMany = 60;
+
+Tensors many() {
+  Tensors list;
+  for (size_t i = 0; i < kMany; ++i) list.push_back(ones({2}));
+  return list;
+}
+
+void expect_versions(const Tensors& list, int64_t version) {
+  for (const Tensor& tensor : list) EXPECT_EQ(tensor._version(), version);
+}
+
 TEST(FusedStep, CountsTheVersionsOfWhatItChanges) {
-  const Tensor param = ones({5}), grad = ones({5}), buffer = ones({5});
-  _fused_sgd_({param}, {grad}, {buffer}, 0, 0.5, 0.5, 0, false, false, false);
-  EXPECT_EQ(param._version(), 1);
-  EXPECT_EQ(buffer._version(), 1);
-  EXPECT_EQ(grad._version(), 0);
-  const Tensor scale = full({1}, 2.0);
-  _fused_sgd_({param}, {grad}, {}, 0, 0, 0.5, 0, false, false, false, scale);
-  EXPECT_EQ(grad._version(), 1);
+  const Tensors params = many(), grads = many(), means = many(), squares = many(), largest = many(),
+                steps(kMany, ones({}));
+  _fused_adam_(params, grads, means, squares, largest, steps, 0.5, 0.9, 0.9, 0, 1, true, false);
+  for (const Tensors& written : {params, means, squares, largest}) expect_versions(written, 1);
+  expect_versions(grads, 0);
+  expect_versions(steps, 0);
+  const Tensor scale = full({1}, 2.0), found = zeros({1});
+  _fused_sgd_(params, grads, {}, 0, 0, 0.5, 0, false, false, false, scale, found);
+  expect_versions(params, 2);
+  expect_versions(grads, 1);
+  expect_versions({scale, found}, 0);
+}
+
+/// Notes which inputs the calls write to.
+struct Writes final : Observer {
+  void begin(const ObservedCall& call) override {
+    inputs = call.inputs.count;
+    for (int i = 0; i < inputs; ++i)
+      if (call.mutates(i)) written.push_back(call.inputs[i]);
+  }
+  void end(const ObservedCall&) override {}
+  int inputs = 0;
+  Tensors written;
+};
+
+template <class Step>
+Writes observe(const Step& step) {
+  Writes writes;
+  const ObserverGuard guard(writes);
+  step();
+  return writes;
+}
+
+void expect_same(const Tensors& written, std::initializer_list<Tensors> lists) {
+  Tensors expected;
+  for (const Tensors& list : lists) expected.insert(expected.end(), list.begin(), list.end());
+  ASSERT_EQ(written.size(), expected.size());
+  for (size_t i = 0; i < written.size(); ++i) EXPECT_TRUE(written[i].is_same(expected[i])) << i;
+}
+
+TEST(FusedStep, TellsObserversWhatItWritesTo) {
+  const Tensors params = many(), grads = many(), means = many(), squares = many(),
+                steps(kMany, ones({}));
+  const Writes adam = observe([&] {
+    _fused_adamw_(params, grads, means, squares, {}, steps, 0.5, 0.9, 0.9, 0, 1, false, false);
+  });
+  EXPECT_EQ(adam.inputs, 5 * int(kMany) + 2);
+  expect_same(adam.written, {params, means, squares});
+  const Writes scaled = observe(
+      [&] { _fused_sgd_(params, grads, means, 0, 0.5, 0.5, 0, false, false, false, ones({1})); });
+  expect_same(scaled.written, {params, grads, means});
+}
+
+TEST(FusedStep, LeavesThatRequireGradAreChangedUnderNoGradOnly) {
+  const Tensors params = many(), grads = many(), means = many(), squares = many();
+  const auto step = [&] {
+    _fused_rmsprop_(params, grads, squares, means, {}, 0.5, 0.9, 1, 0, 0, true, false);
+  };
+  const char* const refusal =
+      "a leaf Variable that requires grad is being used in an in-place operation.";
+  params.back().requires_grad_();
+  EXPECT_ERROR(step(), refusal);
+  expect_versions(params, 0);
+  {
+    const NoGradGuard no_grad;
+    step();
+  }
+  expect_versions(params, 1);
+  params.back().requires_grad_(false);
+  means.back().requires_grad_();
+  EXPECT_ERROR(step(), refusal);
+  means.back().requires_grad_(false);
+  step();
+  expect_versions(params, 2);
+}
+
+TEST(FusedStep, ViewsMadeUnderNoGradAreChangedThereOnly) {
+  const Tensor base = ones({4}).requires_grad_();
+  const NoGradGuard no_grad;
+  const Tensor view = base.view({2, 2}), grad = ones({2, 2});
+  const auto step = [&] { _fused_sgd_({view}, {grad}, {}, 0, 0, 0.5, 0, false, false, false); };
+  step();
+  const AutoGradMode enabled(true);
+  EXPECT_ERROR(step(), "no_grad");
+  EXPECT_TRUE(view.eq(0.5).all().item<bool>());
 }
 
 TEST(FusedStep, TakesExpandedGradientsUnlessItScalesThem) {

@@ -1,0 +1,149 @@
+// Modules with a load() of their own, and what a failure takes back.
+#include <functional>
+
+#include "core/cpu_allocator.h"
+#include "hearth/autograd.h"
+#include "hearth/io/archive.h"
+#include "hearth/nn.h"
+#include "tests/nn/support.h"
+
+namespace {
+
+using namespace hearth;
+using namespace hearth::nn;
+using serialize::InputArchive;
+
+/// A module whose load() the test writes.
+struct Loader : Module {
+  using Load = std::function<void(Module&, InputArchive&)>;
+  explicit Loader(Load load) : load_(std::move(load)) {}
+  void load(InputArchive& archive) override { load_(*this, archive); }
+  Load load_;
+};
+
+void load_as_ever(Module& module, InputArchive& archive) { module.Module::load(archive); }
+
+/// All weights are the value.
+Sequential layers(double value, int64_t outputs) {
+  Sequential made(Linear(3, 4), Linear(4, outputs));
+  const NoGradGuard no_grad;
+  for (const Tensor& parameter : made->parameters()) parameter.fill_(value);
+  return made;
+}
+
+InputArchive archive_of(const Module& module) {
+  serialize::OutputArchive out;
+  module.save(out);
+  return InputArchive(out);
+}
+
+bool all_are(const Module& module, double value) {
+  for (const Tensor& parameter : module.parameters())
+    if (!parameter.eq(value).all().item<bool>()) return false;
+  return true;
+}
+
+/// What fits into layers(…, 1) only: of layers(…, 2) it would overwrite the first half.
+InputArchive half_fitting() { return archive_of(*layers(5, 1)); }
+
+std::shared_ptr<Loader> around(const std::string& name, std::shared_ptr<Module> inner,
+                               Loader::Load load = load_as_ever) {
+  auto outer = std::make_shared<Loader>(std::move(load));
+  outer->register_module(name, std::move(inner));
+  return outer;
+}
+
+/// A module with "inner", which has the parts and loads so, and "last", which is loaded after it.
+std::shared_ptr<Module> net(const Sequential& parts, Loader::Load load,
+                            const Sequential& last = layers(1, 1)) {
+  auto outer = around("inner", around("parts", parts.ptr(), std::move(load)));
+  outer->register_module("last", last);
+  return outer;
+}
+
+/// What a net loads: 7 everywhere.
+InputArchive sevens(int64_t part_outputs, int64_t last_outputs) {
+  return archive_of(*net(layers(7, part_outputs), load_as_ever, layers(7, last_outputs)));
+}
+
+TEST(OwnLoad, AFailureThatItCatchesChangesNothing) {
+  Sequential spare = layers(1, 2);  // not registered
+  const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
+    InputArchive other = half_fitting();
+    EXPECT_ERROR(spare->load(other), "size mismatch for 1.weight");
+    module.Module::load(archive);
+  });
+  InputArchive archive = sevens(2, 1);
+  outer->load(archive);
+  EXPECT_TRUE(all_are(*spare, 1));
+  EXPECT_TRUE(all_are(*outer, 7));
+}
+
+TEST(OwnLoad, MayGoOnAfterItsOwnFailure) {
+  const Sequential parts = layers(1, 2), last = layers(1, 1);
+  const auto outer = net(
+      parts,
+      [](Module& module, InputArchive& archive) {
+        EXPECT_ERROR(module.Module::load(archive), "size mismatch for inner.parts.1.weight");
+      },
+      last);
+  InputArchive archive = sevens(1, 1);
+  outer->load(archive);
+  EXPECT_TRUE(all_are(*parts, 1));
+  EXPECT_TRUE(all_are(*last, 7));
+}
+
+TEST(OwnLoad, AFailureKeepsWhatWasLoadedBeforeIt) {
+  Sequential parts = layers(1, 2);
+  const auto outer = net(parts, [&](Module&, InputArchive&) {
+    InputArchive fitting = archive_of(*layers(3, 2)), other = half_fitting();
+    parts->load(fitting);
+    EXPECT_ERROR(parts->load(other), "size mismatch for 1.weight");
+    EXPECT_TRUE(all_are(*parts, 3));
+  });
+  InputArchive wrong = sevens(2, 2), right = sevens(2, 1);
+  EXPECT_ERROR(outer->load(wrong), "size mismatch for last.1.weight");
+  EXPECT_TRUE(all_are(*parts, 1));
+  outer->load(right);
+  EXPECT_TRUE(all_are(*parts, 3));
+}
+
+TEST(OwnLoad, WhatItLoadsBesidesIsTakenBackTooWhenTheModuleAroundItFails) {
+  Sequential spare = layers(1, 2);
+  const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
+    InputArchive fitting = archive_of(*layers(3, 2));
+    spare->load(fitting);
+    module.Module::load(archive);
+  });
+  InputArchive wrong = sevens(2, 2), right = sevens(2, 1);
+  EXPECT_ERROR(outer->load(wrong), "size mismatch for last.1.weight");
+  EXPECT_TRUE(all_are(*spare, 1));
+  EXPECT_TRUE(all_are(*outer, 1));
+  outer->load(right);
+  EXPECT_TRUE(all_are(*spare, 3));
+  EXPECT_TRUE(all_are(*outer, 7));
+}
+
+TEST(OwnLoad, SeesWhatItHasRead) {
+  bool has_seen = false;
+  const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
+    module.Module::load(archive);
+    has_seen = all_are(module, 7);
+  });
+  InputArchive archive = sevens(2, 1);
+  outer->load(archive);
+  EXPECT_TRUE(has_seen);
+}
+
+TEST(OwnLoad, NoDepthCopiesATensorTwice) {
+  constexpr int64_t kBytes = 4 << 20;
+  std::shared_ptr<Module> module = std::make_shared<Loader>(load_as_ever);
+  module->register_buffer("large", ones(kBytes / 4));
+  for (int depth = 0; depth < 6; ++depth) module = around("inner", module);
+  InputArchive archive = archive_of(*module);
+  const int64_t before = cpu_memory_stats().allocated_bytes.allocated;
+  module->load(archive);
+  EXPECT_LT(cpu_memory_stats().allocated_bytes.allocated - before, kBytes * 3 / 2);
+}
+
+}  // namespace
