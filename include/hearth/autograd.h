@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hearth/intrusive.h"
+#include "hearth/owned_ptr.h"
 #include "hearth/small_vector.h"
 #include "hearth/tensor.h"
 
@@ -117,7 +118,7 @@ class HEARTH_API Node : public RefCounted {
   edge_list next_edges_;
   SmallVector<InputMetadata, 1> inputs_;
   uint64_t sequence_nr_;
-  std::unique_ptr<NodeState> state_;
+  hearth::detail::OwnedPtr<NodeState> state_;
   void* stream_ = nullptr;  // the device stream the forward ran on; backward runs there too
 
  protected:

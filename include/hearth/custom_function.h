@@ -11,6 +11,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/ivalue.h"
+#include "hearth/owned_ptr.h"
 
 namespace hearth::autograd {
 
@@ -49,7 +50,7 @@ class HEARTH_API AutogradContext {
   friend class CustomNode;
   struct Saved;
   CustomNode* node_ = nullptr;
-  std::unique_ptr<Saved> saved_;
+  hearth::detail::OwnedPtr<Saved> saved_;
   variable_list to_save_, dirty_, non_differentiable_;
   bool materialize_grads_ = true;
 };
@@ -57,7 +58,7 @@ class HEARTH_API AutogradContext {
 /// Everything about a custom function's node that does not depend on the function.
 class HEARTH_API CustomNode : public Node {
  public:
-  CustomNode() { context_.node_ = this; }
+  CustomNode();
   std::string name() const override;
   void release_variables() override;
   AutogradContext& context() { return context_; }

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <type_traits>
-#include <utility>
-#include <variant>
 #include <vector>
 
 #include "hearth/tensor.h"
@@ -15,28 +14,28 @@ namespace hearth {
 class HEARTH_API IValue {
  public:
   IValue() = default;
-  IValue(Tensor value) : value_(std::move(value)) {}
-  IValue(bool value) : value_(value) {}
+  IValue(Tensor value);
+  IValue(bool value);
   template <class T, std::enable_if_t<std::is_integral_v<T> && !std::is_same_v<T, bool>, int> = 0>
-  IValue(T value) : value_(static_cast<int64_t>(value)) {}
+  IValue(T value) : value_(make(static_cast<int64_t>(value))) {}
   template <class T, std::enable_if_t<std::is_floating_point_v<T>, int> = 0>
-  IValue(T value) : value_(static_cast<double>(value)) {}
-  IValue(std::string value) : value_(std::move(value)) {}
-  IValue(const char* value) : value_(std::string(value)) {}
-  IValue(std::vector<int64_t> value) : value_(std::move(value)) {}
-  IValue(IntArrayRef value) : value_(value.vec()) {}
-  IValue(std::vector<double> value) : value_(std::move(value)) {}
-  IValue(std::vector<Tensor> value) : value_(std::move(value)) {}
+  IValue(T value) : value_(make(static_cast<double>(value))) {}
+  IValue(std::string value);
+  IValue(const char* value);
+  IValue(std::vector<int64_t> value);
+  IValue(IntArrayRef value);
+  IValue(std::vector<double> value);
+  IValue(std::vector<Tensor> value);
 
-  bool isNone() const { return holds<std::monostate>(); }
-  bool isTensor() const { return holds<Tensor>(); }
-  bool isBool() const { return holds<bool>(); }
-  bool isInt() const { return holds<int64_t>(); }
-  bool isDouble() const { return holds<double>(); }
-  bool isString() const { return holds<std::string>(); }
-  bool isIntList() const { return holds<std::vector<int64_t>>(); }
-  bool isDoubleList() const { return holds<std::vector<double>>(); }
-  bool isTensorList() const { return holds<std::vector<Tensor>>(); }
+  bool isNone() const { return !value_; }
+  bool isTensor() const;
+  bool isBool() const;
+  bool isInt() const;
+  bool isDouble() const;
+  bool isString() const;
+  bool isIntList() const;
+  bool isDoubleList() const;
+  bool isTensorList() const;
 
   /// The value; "Expected Int but got Double" if it is of another type.
   Tensor toTensor() const;
@@ -51,15 +50,15 @@ class HEARTH_API IValue {
   const char* tagKind() const;
 
  private:
-  using Value = std::variant<std::monostate, Tensor, bool, int64_t, double, std::string,
-                             std::vector<int64_t>, std::vector<double>, std::vector<Tensor>>;
+  struct Value;
+  static std::shared_ptr<const Value> make(int64_t value);
+  static std::shared_ptr<const Value> make(double value);
   template <class T>
-  bool holds() const {
-    return std::holds_alternative<T>(value_);
-  }
+  bool holds() const;
   template <class T>
   const T& get() const;
-  Value value_;
+
+  std::shared_ptr<const Value> value_;  // null: none
 };
 
 }  // namespace hearth

@@ -4,6 +4,7 @@
 
 #include "hearth/export.h"
 #include "hearth/generator.h"
+#include "hearth/owned_ptr.h"
 
 namespace hearth {
 
@@ -30,7 +31,7 @@ class HEARTH_API ThreadLocalStateGuard {
   ThreadLocalStateGuard& operator=(const ThreadLocalStateGuard&) = delete;
 
  private:
-  std::unique_ptr<const Modes> former_;
+  detail::OwnedPtr<const Modes> former_;
 };
 
 /// While one lives, its thread computes alone: get_num_threads() is 1. For threads of which there
@@ -44,7 +45,7 @@ class HEARTH_API SerialGuard {
 
  private:
   struct Scope;
-  std::unique_ptr<Scope> scope_;
+  detail::OwnedPtr<Scope> scope_;
 };
 
 /// While one lives, default_generator() on the CPU is this one in its thread, so that what the

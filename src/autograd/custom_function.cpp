@@ -62,6 +62,7 @@ void set_origin(const Tensor& output, ViewOrigin origin) {
 
 }  // namespace
 
+CustomNode::CustomNode() { context_.node_ = this; }
 std::string CustomNode::name() const { return demangle(typeid(*this).name()); }
 
 void CustomNode::release_variables() {
@@ -180,7 +181,7 @@ void CustomNode::rebase_input(const Tensor& input, uint32_t number, bool only_ou
 }
 
 void CustomNode::save() {
-  context_.saved_ = std::make_unique<AutogradContext::Saved>();
+  context_.saved_ = hearth::detail::OwnedPtr(new AutogradContext::Saved);
   for (const Tensor& tensor : context_.to_save_) {
     const TensorState* state = tensor.defined() ? state_if_any(impl_of(tensor)) : nullptr;
     const bool own_output = state && state->grad_fn.get() == this;

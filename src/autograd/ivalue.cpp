@@ -1,21 +1,63 @@
 #include "hearth/ivalue.h"
 
+#include <utility>
+#include <variant>
+
 namespace hearth {
 
 namespace {
 
 constexpr const char* kKinds[] = {"None",   "Tensor",  "Bool",       "Int",       "Double",
                                   "String", "IntList", "DoubleList", "TensorList"};
+using Variant = std::variant<std::monostate, Tensor, bool, int64_t, double, std::string,
+                             std::vector<int64_t>, std::vector<double>, std::vector<Tensor>>;
 
 }  // namespace
 
-const char* IValue::tagKind() const { return kKinds[value_.index()]; }
+struct IValue::Value {
+  Variant variant;
+};
+
+std::shared_ptr<const IValue::Value> IValue::make(int64_t value) {
+  return std::make_shared<const Value>(Value{value});
+}
+std::shared_ptr<const IValue::Value> IValue::make(double value) {
+  return std::make_shared<const Value>(Value{value});
+}
+
+IValue::IValue(Tensor value) : value_(std::make_shared<const Value>(Value{std::move(value)})) {}
+IValue::IValue(bool value) : value_(std::make_shared<const Value>(Value{value})) {}
+IValue::IValue(std::string value)
+    : value_(std::make_shared<const Value>(Value{std::move(value)})) {}
+IValue::IValue(const char* value) : IValue(std::string(value)) {}
+IValue::IValue(std::vector<int64_t> value)
+    : value_(std::make_shared<const Value>(Value{std::move(value)})) {}
+IValue::IValue(IntArrayRef value) : IValue(value.vec()) {}
+IValue::IValue(std::vector<double> value)
+    : value_(std::make_shared<const Value>(Value{std::move(value)})) {}
+IValue::IValue(std::vector<Tensor> value)
+    : value_(std::make_shared<const Value>(Value{std::move(value)})) {}
+
+template <class T>
+bool IValue::holds() const {
+  return value_ && std::holds_alternative<T>(value_->variant);
+}
+
+bool IValue::isTensor() const { return holds<Tensor>(); }
+bool IValue::isBool() const { return holds<bool>(); }
+bool IValue::isInt() const { return holds<int64_t>(); }
+bool IValue::isDouble() const { return holds<double>(); }
+bool IValue::isString() const { return holds<std::string>(); }
+bool IValue::isIntList() const { return holds<std::vector<int64_t>>(); }
+bool IValue::isDoubleList() const { return holds<std::vector<double>>(); }
+bool IValue::isTensorList() const { return holds<std::vector<Tensor>>(); }
+
+const char* IValue::tagKind() const { return kKinds[value_ ? value_->variant.index() : 0]; }
 
 template <class T>
 const T& IValue::get() const {
-  const T* value = std::get_if<T>(&value_);
-  HEARTH_CHECK(value, "Expected ", kKinds[Value(T()).index()], " but got ", tagKind());
-  return *value;
+  HEARTH_CHECK(holds<T>(), "Expected ", kKinds[Variant(T()).index()], " but got ", tagKind());
+  return *std::get_if<T>(&value_->variant);
 }
 
 Tensor IValue::toTensor() const { return get<Tensor>(); }

@@ -137,7 +137,7 @@ void check_input_number(const Edge& edge) {
 
 NodeState& NodeAccess::state(Node& node) {
   const std::lock_guard lock(node.mutex_);
-  if (!node.state_) node.state_ = std::make_unique<NodeState>();
+  if (!node.state_) node.state_ = hearth::detail::OwnedPtr(new NodeState);
   return *node.state_;
 }
 

@@ -15,7 +15,7 @@ ThreadLocalState::ThreadLocalState() {
 }
 
 ThreadLocalStateGuard::ThreadLocalStateGuard(const ThreadLocalState& state)
-    : former_(std::make_unique<const Modes>(modes)) {
+    : former_(new Modes(modes)) {
   const Modes mine = modes;
   modes = *state.modes_;
   modes.flags |= mine.flags & uint32_t{kObserved};
@@ -26,7 +26,7 @@ ThreadLocalStateGuard::ThreadLocalStateGuard(const ThreadLocalState& state)
 ThreadLocalStateGuard::~ThreadLocalStateGuard() { modes = *former_; }
 
 struct SerialGuard::Scope : SerialScope {};
-SerialGuard::SerialGuard() : scope_(std::make_unique<Scope>()) {}
+SerialGuard::SerialGuard() : scope_(new Scope) {}
 SerialGuard::~SerialGuard() = default;
 
 }  // namespace hearth

@@ -5,6 +5,7 @@
 namespace hearth::data::datasets {
 
 TensorDataset::TensorDataset(const std::vector<Tensor>& tensors) : TensorDataset(stack(tensors)) {}
+TensorDataset::TensorDataset(Tensor tensor_) : tensor(std::move(tensor_)) {}
 TensorExample TensorDataset::get(size_t index) { return tensor[static_cast<int64_t>(index)]; }
 std::optional<size_t> TensorDataset::size() const { return static_cast<size_t>(tensor.size(0)); }
 

@@ -59,6 +59,7 @@ Example<> MNIST::get(size_t index) {
 
 std::optional<size_t> MNIST::size() const { return static_cast<size_t>(images_.size(0)); }
 
+FashionMNIST::FashionMNIST(Mode mode) : FashionMNIST(kDebianFolder, mode) {}
 FashionMNIST::FashionMNIST(const std::string& root, Mode mode)
     : MNIST(root, mode, kHowToGetFashion) {}
 

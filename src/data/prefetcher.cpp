@@ -73,7 +73,7 @@ struct Prefetcher::State {
   Threads threads;
 };
 
-Prefetcher::Prefetcher(size_t workers, bool ordered) : state_(std::make_unique<State>(ordered)) {
+Prefetcher::Prefetcher(size_t workers, bool ordered) : state_(new State(ordered)) {
   State* state = state_.get();
   state->threads.start(
       workers, [state, workers](size_t worker) { state->work(worker, workers); },

@@ -1,5 +1,6 @@
 #include "hearth/data/threads.h"
 
+#include <condition_variable>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -13,7 +14,7 @@ struct Threads::State {
   std::vector<std::thread> threads;
 };
 
-Threads::Threads() : state_(std::make_unique<State>()) {}
+Threads::Threads() : state_(new State) {}
 Threads::~Threads() { join(); }
 
 void Threads::start(size_t count, const std::function<void(size_t)>& body,
@@ -35,5 +36,14 @@ void Threads::join() {
   for (std::thread& thread : state_->threads) thread.join();
   state_->threads.clear();
 }
+
+struct Condition::State {
+  std::condition_variable condition;
+};
+
+Condition::Condition() : state_(new State) {}
+Condition::~Condition() = default;
+void Condition::wait(std::unique_lock<std::mutex>& lock) { state_->condition.wait(lock); }
+void Condition::notify_all() noexcept { state_->condition.notify_all(); }
 
 }  // namespace hearth::data::detail

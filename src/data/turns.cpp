@@ -11,7 +11,7 @@ struct Turns::State {
   size_t next;
 };
 
-Turns::Turns(size_t first) : state_(std::make_unique<State>()) { state_->next = first; }
+Turns::Turns(size_t first) : state_(new State) { state_->next = first; }
 Turns::~Turns() = default;
 
 void Turns::wait(size_t number) {

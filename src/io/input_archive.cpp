@@ -111,7 +111,7 @@ std::string InputArchive::Tree::found(const std::string& key) const {
   return detail::str(from, "; there is ", kind);
 }
 
-InputArchive::InputArchive() : tree_(std::make_unique<Tree>()) {}
+InputArchive::InputArchive() : tree_(new Tree) {}
 InputArchive::InputArchive(const OutputArchive& written) : InputArchive() {
   auto source = std::make_shared<Source>();
   source->values = written.tree_->values;
@@ -159,7 +159,7 @@ bool InputArchive::try_read(const std::string& key, IValue& value) {
 
 bool InputArchive::try_read(const std::string& key, InputArchive& nested) {
   if (!tree_->has_subtree(key)) return false;
-  auto below = std::make_unique<Tree>(*tree_);
+  hearth::detail::OwnedPtr<Tree> below(new Tree(*tree_));
   below->prefix = tree_->path(key) + ".";
   nested.tree_ = std::move(below);
   return true;

@@ -14,7 +14,7 @@ std::vector<const Values::value_type*> in_order(const Values& values) {
   return items;
 }
 
-OutputArchive::OutputArchive() : tree_(std::make_unique<Tree>()) {}
+OutputArchive::OutputArchive() : tree_(new Tree) {}
 OutputArchive::~OutputArchive() = default;
 OutputArchive::OutputArchive(OutputArchive&&) noexcept = default;
 OutputArchive& OutputArchive::operator=(OutputArchive&&) noexcept = default;

@@ -169,12 +169,16 @@ detail::ConvNdOptions<D> common(const Options& o) {
 }
 }  // namespace
 
+Conv1dImpl::Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
+    : Conv1dImpl(Conv1dOptions(in_channels, out_channels, kernel_size)) {}
 Conv1dImpl::Conv1dImpl(Conv1dOptions options_) : ConvNdImpl(common<1>(options_)) {}
 
 Tensor Conv1dImpl::forward(const Tensor& input) {
   return run_module(*this, &Conv1dImpl::convolve, input);
 }
 
+Conv2dImpl::Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
+    : Conv2dImpl(Conv2dOptions(in_channels, out_channels, kernel_size)) {}
 Conv2dImpl::Conv2dImpl(Conv2dOptions options_) : ConvNdImpl(common<2>(options_)) {}
 
 Tensor Conv2dImpl::forward(const Tensor& input) {
@@ -183,8 +187,18 @@ Tensor Conv2dImpl::forward(const Tensor& input) {
 
 // ---- ConvTranspose2d
 
+ConvTranspose2dImpl::ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels,
+                                         ExpandingArray<2> kernel_size)
+    : ConvTranspose2dImpl(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
 ConvTranspose2dImpl::ConvTranspose2dImpl(ConvTranspose2dOptions options_)
     : ConvNdImpl(common<2>(options_).transposed(true).output_padding(options_.output_padding())) {}
+
+unsigned int ConvTranspose2dImpl::_forward_num_required_args() { return 1; }
+
+std::vector<AnyValue> ConvTranspose2dImpl::_forward_populate_default_args(
+    std::vector<AnyValue>&& arguments) {
+  return detail::with_defaults(std::move(arguments), {{1, AnyValue(std::optional<IntArrayRef>())}});
+}
 
 Tensor ConvTranspose2dImpl::forward(const Tensor& input,
                                     const std::optional<IntArrayRef>& output_size) {

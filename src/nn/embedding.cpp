@@ -46,6 +46,8 @@ Tensor one_hot(const Tensor& tensor, int64_t num_classes) {
 
 }  // namespace functional
 
+EmbeddingImpl::EmbeddingImpl(int64_t num_embeddings, int64_t embedding_dim)
+    : EmbeddingImpl(EmbeddingOptions(num_embeddings, embedding_dim)) {}
 EmbeddingImpl::EmbeddingImpl(EmbeddingOptions options_) : options(std::move(options_)) {
   EmbeddingImpl::reset();
 }

@@ -49,6 +49,8 @@ Tensor& ParameterListImpl::at(size_t index) {
   return parameters_[index].value();
 }
 
+ParameterDictImpl::ParameterDictImpl(const Dict& parameters) { update(parameters); }
+
 std::shared_ptr<Module> ParameterDictImpl::clone(const std::optional<Device>& device) const {
   const auto clone = std::make_shared<ParameterDictImpl>();
   for (const auto& item : parameters_) clone->insert(item.key(), copy_of(*item, device));
@@ -69,6 +71,10 @@ Tensor ParameterDictImpl::pop(const std::string& key) {
   parameters_.erase(key);
   return parameter;
 }
+
+void ParameterDictImpl::clear() { parameters_.clear(); }
+std::vector<std::string> ParameterDictImpl::keys() const { return parameters_.keys(); }
+std::vector<Tensor> ParameterDictImpl::values() const { return parameters_.values(); }
 
 void ParameterDictImpl::put(const std::string& key, const Tensor& parameter) {
   if (Tensor* present = parameters_.find(key))

@@ -28,6 +28,8 @@ constexpr const char* kHiddenText = "Expected hidden size ";
 
 }  // namespace
 
+RNNImpl::RNNImpl(int64_t input_size, int64_t hidden_size)
+    : RNNImpl(RNNOptions(input_size, hidden_size)) {}
 RNNImpl::RNNImpl(const RNNOptions& options_)
     : RNNImplBase(base_options(options_, mode_of(options_))), options(options_) {}
 
@@ -49,6 +51,8 @@ std::tuple<Tensor, Tensor> RNNImpl::compute(const Tensor& input, const Tensor& h
   return {output, last.h};
 }
 
+LSTMImpl::LSTMImpl(int64_t input_size, int64_t hidden_size)
+    : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
 LSTMImpl::LSTMImpl(const LSTMOptions& options_)
     : RNNImplBase(base_options(options_, kLSTM)), options(options_) {}
 
@@ -75,6 +79,8 @@ std::tuple<Tensor, std::tuple<Tensor, Tensor>> LSTMImpl::compute(
   return {output, {last.h, last.c}};
 }
 
+GRUImpl::GRUImpl(int64_t input_size, int64_t hidden_size)
+    : GRUImpl(GRUOptions(input_size, hidden_size)) {}
 GRUImpl::GRUImpl(const GRUOptions& options_)
     : RNNImplBase(base_options(options_, kGRU)), options(options_) {}
 

@@ -41,4 +41,7 @@ const AnyModule& SequentialImpl::checked(size_t index) const {
   return modules_[index];
 }
 
+Sequential::Sequential(std::initializer_list<NamedAnyModule> modules)
+    : ModuleHolder(std::make_shared<SequentialImpl>(modules)) {}
+
 }  // namespace hearth::nn

@@ -4,6 +4,8 @@
 
 namespace hearth::optim {
 
+template class OptimizerCloneableOptions<AdagradOptions>;
+
 void AdagradOptions::fields(Fields& f) {
   f.field("lr", lr_);
   f.field("lr_decay", lr_decay_);

@@ -4,6 +4,8 @@
 
 namespace hearth::optim {
 
+template class OptimizerCloneableOptions<RMSpropOptions>;
+
 void RMSpropOptions::fields(Fields& f) {
   f.field("lr", lr_);
   f.field("alpha", alpha_);

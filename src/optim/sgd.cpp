@@ -6,6 +6,8 @@
 
 namespace hearth::optim {
 
+template class OptimizerCloneableOptions<SGDOptions>;
+
 void SGDOptions::fields(Fields& f) {
   f.field("lr", lr_);
   f.field("momentum", momentum_);

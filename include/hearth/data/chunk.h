@@ -1,6 +1,5 @@
 #pragma once
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <exception>
@@ -58,8 +57,8 @@ class ChunkBuffer {
   /// A batch, the last one with fewer examples; nothing after it. Throws what a preloader threw.
   std::optional<Examples> get() {
     std::unique_lock lock(mutex_);
-    readable_.wait(
-        lock, [&] { return ended_ || !errors_.empty() || ready_.size() >= options_.batch_size(); });
+    while (!ended_ && errors_.empty() && ready_.size() < options_.batch_size())
+      readable_.wait(lock);
     if (!errors_.empty()) {
       const std::exception_ptr error = errors_.front();
       errors_.pop_front();
@@ -80,7 +79,7 @@ class ChunkBuffer {
   template <class Sampler>
   void add(Examples examples, Sampler& sampler) {
     std::unique_lock lock(mutex_);
-    writable_.wait(lock, [&] { return ended_ || ready_.size() < options_.cache_size(); });
+    while (!ended_ && ready_.size() >= options_.cache_size()) writable_.wait(lock);
     if (ended_) return;
     sampler.reset(examples.size());
     while (const auto indices = sampler.next(examples.size()))
@@ -110,7 +109,7 @@ class ChunkBuffer {
  private:
   const ChunkDatasetOptions options_;
   std::mutex mutex_;
-  std::condition_variable readable_, writable_;
+  data::detail::Condition readable_, writable_;
   std::deque<typename Examples::value_type> ready_;
   std::deque<std::exception_ptr> errors_;
   bool ended_ = false;

@@ -194,7 +194,7 @@ SharedBatchDataset<UnderlyingDataset> make_shared_dataset(Args&&... args) {
 /// The slices of a tensor along its first dimension.
 struct HEARTH_API TensorDataset : Dataset<TensorDataset, TensorExample> {
   explicit TensorDataset(const std::vector<Tensor>& tensors);
-  explicit TensorDataset(Tensor tensor_) : tensor(std::move(tensor_)) {}
+  explicit TensorDataset(Tensor tensor_);
   TensorExample get(size_t index) override;
   std::optional<size_t> size() const override;
 

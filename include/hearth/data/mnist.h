@@ -38,7 +38,7 @@ class HEARTH_API FashionMNIST : public MNIST {
   static constexpr const char* kDebianFolder = "/usr/share/datasets/fashion-mnist";
 
   explicit FashionMNIST(const std::string& root = kDebianFolder, Mode mode = Mode::kTrain);
-  explicit FashionMNIST(Mode mode) : FashionMNIST(kDebianFolder, mode) {}
+  explicit FashionMNIST(Mode mode);
 };
 
 }  // namespace hearth::data::datasets

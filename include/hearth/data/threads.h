@@ -2,9 +2,10 @@
 
 #include <cstddef>
 #include <functional>
-#include <memory>
+#include <mutex>
 
 #include "hearth/export.h"
+#include "hearth/owned_ptr.h"
 
 namespace hearth::data::detail {
 
@@ -25,7 +26,24 @@ class HEARTH_API Threads {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  hearth::detail::OwnedPtr<State> state_;
+};
+
+/// A std::condition_variable, whose header is a heavy one.
+class HEARTH_API Condition {
+ public:
+  Condition();
+  ~Condition();
+  Condition(const Condition&) = delete;
+  Condition& operator=(const Condition&) = delete;
+
+  /// May return without cause.
+  void wait(std::unique_lock<std::mutex>& lock);
+  void notify_all() noexcept;
+
+ private:
+  struct State;
+  hearth::detail::OwnedPtr<State> state_;
 };
 
 }  // namespace hearth::data::detail

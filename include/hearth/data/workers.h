@@ -10,6 +10,7 @@
 #include <string>
 
 #include "hearth/error.h"
+#include "hearth/owned_ptr.h"
 #include "hearth/shape.h"
 #include "hearth/tensor.h"
 #include "hearth/thread_state.h"
@@ -67,7 +68,7 @@ class HEARTH_API Turns {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  hearth::detail::OwnedPtr<State> state_;
 };
 
 /// What all batches of an epoch have in common.
@@ -168,7 +169,7 @@ class HEARTH_API Prefetcher {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  hearth::detail::OwnedPtr<State> state_;
 };
 
 }  // namespace detail

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <functional>
 #include <iosfwd>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "hearth/ivalue.h"
+#include "hearth/owned_ptr.h"
 #include "hearth/tensor.h"
 
 namespace hearth::serialize {
@@ -45,7 +45,7 @@ class HEARTH_API OutputArchive {
  private:
   friend class InputArchive;
   struct Tree;
-  std::unique_ptr<Tree> tree_;
+  hearth::detail::OwnedPtr<Tree> tree_;
 };
 
 /// A tree of named values read from a file.
@@ -118,7 +118,7 @@ class HEARTH_API InputArchive {
   [[noreturn]] void fail_narrow(const std::string& key, int64_t wide) const;
 
   struct Tree;
-  std::unique_ptr<Tree> tree_;
+  hearth::detail::OwnedPtr<Tree> tree_;
 };
 
 }  // namespace hearth::serialize

@@ -110,8 +110,7 @@ class HEARTH_API ConvNdImpl : public Cloneable<Derived> {
 /// [N, C, L] or [C, L] with weight [out_channels, C / groups, kernel].
 class HEARTH_API Conv1dImpl : public ConvNdImpl<1, Conv1dImpl> {
  public:
-  Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
-      : Conv1dImpl(Conv1dOptions(in_channels, out_channels, kernel_size)) {}
+  Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size);
   explicit Conv1dImpl(Conv1dOptions options_);
   Tensor forward(const Tensor& input);
 };
@@ -120,8 +119,7 @@ HEARTH_MODULE(Conv1d);
 /// [N, C, H, W] or [C, H, W] with weight [out_channels, C / groups, kernel…].
 class HEARTH_API Conv2dImpl : public ConvNdImpl<2, Conv2dImpl> {
  public:
-  Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
-      : Conv2dImpl(Conv2dOptions(in_channels, out_channels, kernel_size)) {}
+  Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size);
   explicit Conv2dImpl(Conv2dOptions options_);
   Tensor forward(const Tensor& input);
 };
@@ -131,13 +129,14 @@ HEARTH_MODULE(Conv2d);
 /// kernel…]. `output_size` chooses one of the sizes that the stride leaves open.
 class HEARTH_API ConvTranspose2dImpl : public ConvNdImpl<2, ConvTranspose2dImpl> {
  public:
-  ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
-      : ConvTranspose2dImpl(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
+  ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size);
   explicit ConvTranspose2dImpl(ConvTranspose2dOptions options_);
   Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);
 
  protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<IntArrayRef>())})
+  bool _forward_has_default_args() override { return true; }
+  unsigned int _forward_num_required_args() override;
+  std::vector<AnyValue> _forward_populate_default_args(std::vector<AnyValue>&& arguments) override;
 
  private:
   Tensor convolve_transposed(const Tensor& input, const std::optional<IntArrayRef>& output_size);

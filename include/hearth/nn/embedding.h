@@ -37,8 +37,7 @@ struct HEARTH_API EmbeddingFromPretrainedOptions {
 /// weight[input]: a row of the table for each index.
 class HEARTH_API EmbeddingImpl : public Cloneable<EmbeddingImpl> {
  public:
-  EmbeddingImpl(int64_t num_embeddings, int64_t embedding_dim)
-      : EmbeddingImpl(EmbeddingOptions(num_embeddings, embedding_dim)) {}
+  EmbeddingImpl(int64_t num_embeddings, int64_t embedding_dim);
   explicit EmbeddingImpl(EmbeddingOptions options_);
   void reset() override;
   void reset_parameters();

@@ -17,30 +17,26 @@ class HEARTH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   using Iterator = Dict::Iterator;
   using ConstIterator = Dict::ConstIterator;
 
-  ModuleDictImpl() = default;
+  ModuleDictImpl();
   explicit ModuleDictImpl(
-      const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) {
-    update(modules);
-  }
-  explicit ModuleDictImpl(const Dict& modules) { update(modules); }
+      const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules);
+  explicit ModuleDictImpl(const Dict& modules);
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
 
-  std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const {
-    return modules_.pairs();
-  }
-  std::vector<std::string> keys() const { return modules_.keys(); }
-  std::vector<std::shared_ptr<Module>> values() const { return modules_.values(); }
+  std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const;
+  std::vector<std::string> keys() const;
+  std::vector<std::shared_ptr<Module>> values() const;
   Iterator begin() { return modules_.begin(); }
   ConstIterator begin() const { return modules_.begin(); }
   Iterator end() { return modules_.end(); }
   ConstIterator end() const { return modules_.end(); }
   size_t size() const noexcept { return modules_.size(); }
   bool empty() const noexcept { return modules_.is_empty(); }
-  bool contains(const std::string& key) const noexcept { return modules_.contains(key); }
+  bool contains(const std::string& key) const noexcept;
 
-  std::shared_ptr<Module> operator[](const std::string& key) const { return modules_[key]; }
+  std::shared_ptr<Module> operator[](const std::string& key) const;
   template <class T>
   T& at(const std::string& key) {
     return detail::cast_module<T>(modules_[key], key);
@@ -53,9 +49,7 @@ class HEARTH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   std::shared_ptr<Module> pop(const std::string& key);
   void clear();
   /// Adds modules; those under names in use replace what was there.
-  void update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules) {
-    for (const auto& [key, module] : modules) insert(key, module);
-  }
+  void update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules);
   template <class Container>
   void update(const Container& modules) {
     for (const auto& item : modules) insert(item.key(), item.value());

@@ -61,7 +61,7 @@ class HEARTH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   using ConstIterator = Dict::ConstIterator;
 
   ParameterDictImpl() = default;
-  explicit ParameterDictImpl(const Dict& parameters) { update(parameters); }
+  explicit ParameterDictImpl(const Dict& parameters);
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
@@ -75,10 +75,10 @@ class HEARTH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   void update(const Container& parameters) {
     for (const auto& item : parameters) put(item.key(), item.value());
   }
-  void clear() { parameters_.clear(); }
+  void clear();
 
-  std::vector<std::string> keys() const { return parameters_.keys(); }
-  std::vector<Tensor> values() const { return parameters_.values(); }
+  std::vector<std::string> keys() const;
+  std::vector<Tensor> values() const;
   Iterator begin() { return parameters_.begin(); }
   ConstIterator begin() const { return parameters_.begin(); }
   Iterator end() { return parameters_.end(); }

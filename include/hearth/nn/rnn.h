@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -57,6 +58,8 @@ struct HEARTH_API GRUOptions {
 };
 #undef HEARTH_RNN_OPTIONS
 
+class LSTMImpl;
+
 namespace detail {
 
 /// The weights of one layer in one direction.
@@ -85,6 +88,10 @@ class HEARTH_API RNNImplBase : public Cloneable<Derived> {
   /// hx must be [num_layers * directions, N, hidden_size]; undefined, it becomes zeros.
   Tensor checked_hidden(const Tensor& input, const Tensor& hx, const std::string& text) const;
   RNNWeights weights(int64_t layer, int64_t direction) const;
+
+  using Hidden = std::conditional_t<std::is_same_v<Derived, LSTMImpl>,
+                                    std::optional<std::tuple<Tensor, Tensor>>, Tensor>;
+  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Hidden())})
 };
 
 }  // namespace detail
@@ -94,14 +101,11 @@ class HEARTH_API RNNImplBase : public Cloneable<Derived> {
 /// the last state of each, [num_layers * directions, N, hidden_size].
 class HEARTH_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
  public:
-  RNNImpl(int64_t input_size, int64_t hidden_size) : RNNImpl(RNNOptions(input_size, hidden_size)) {}
+  RNNImpl(int64_t input_size, int64_t hidden_size);
   explicit RNNImpl(const RNNOptions& options_);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
 
   RNNOptions options;
-
- protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 
  private:
   std::tuple<Tensor, Tensor> compute(const Tensor& input, const Tensor& hx);
@@ -112,16 +116,12 @@ HEARTH_MODULE(RNN);
 /// h' = sigmoid(o) tanh(c'). Returns the outputs and the last (h, c).
 class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
-  LSTMImpl(int64_t input_size, int64_t hidden_size)
-      : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
+  LSTMImpl(int64_t input_size, int64_t hidden_size);
   explicit LSTMImpl(const LSTMOptions& options_);
   std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(
       const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {});
 
   LSTMOptions options;
-
- protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
 
  private:
   std::tuple<Tensor, std::tuple<Tensor, Tensor>> compute(
@@ -133,14 +133,11 @@ HEARTH_MODULE(LSTM);
 /// h' = (1 - z) n + z h. Returns what RNN returns.
 class HEARTH_API GRUImpl : public detail::RNNImplBase<GRUImpl> {
  public:
-  GRUImpl(int64_t input_size, int64_t hidden_size) : GRUImpl(GRUOptions(input_size, hidden_size)) {}
+  GRUImpl(int64_t input_size, int64_t hidden_size);
   explicit GRUImpl(const GRUOptions& options_);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
 
   GRUOptions options;
-
- protected:
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Tensor())})
 
  private:
   std::tuple<Tensor, Tensor> compute(const Tensor& input, const Tensor& hx);

@@ -19,6 +19,8 @@ struct HEARTH_API AdagradOptions : public OptimizerCloneableOptions<AdagradOptio
   void set_lr(double lr) override { lr_ = lr; }
 };
 
+extern template class OptimizerCloneableOptions<AdagradOptions>;
+
 struct HEARTH_API AdagradParamState : public OptimizerCloneableParamState<AdagradParamState> {
   HEARTH_ARG(Tensor, sum);
   HEARTH_ARG(int64_t, step) = 0;

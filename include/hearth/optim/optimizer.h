@@ -80,7 +80,7 @@ class OptimizerCloneableParamState : public OptimizerParamState {
 /// `struct MyOptions : OptimizerCloneableOptions<MyOptions>` can be cloned. In a group's options,
 /// settings that have the value of a new MyOptions become those of the optimizer's defaults.
 template <class Derived>
-class OptimizerCloneableOptions : public OptimizerOptions {
+class HEARTH_API OptimizerCloneableOptions : public OptimizerOptions {
  public:
   std::unique_ptr<OptimizerOptions> clone() const override {
     return std::make_unique<Derived>(static_cast<const Derived&>(*this));

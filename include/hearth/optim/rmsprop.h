@@ -22,6 +22,8 @@ struct HEARTH_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptio
   void set_momentum(double momentum) override { momentum_ = momentum; }
 };
 
+extern template class OptimizerCloneableOptions<RMSpropOptions>;
+
 struct HEARTH_API RMSpropParamState : public OptimizerCloneableParamState<RMSpropParamState> {
   HEARTH_ARG(int64_t, step) = 0;
   HEARTH_ARG(Tensor, square_avg);

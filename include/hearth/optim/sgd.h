@@ -22,6 +22,8 @@ struct HEARTH_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   std::unique_ptr<OptimizerOptions> unset() const override;
 };
 
+extern template class OptimizerCloneableOptions<SGDOptions>;
+
 struct HEARTH_API SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
   HEARTH_ARG(Tensor, momentum_buffer);
 

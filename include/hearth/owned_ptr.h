@@ -1,0 +1,35 @@
+#pragma once
+
+namespace hearth::detail {
+
+/// What a class keeps of its own in its source file: std::unique_ptr<T>, of which the compiler
+/// makes a tenth of the work.
+template <class T>
+class OwnedPtr {
+ public:
+  OwnedPtr() noexcept = default;
+  explicit OwnedPtr(T* owned) noexcept : owned_(owned) {}
+  OwnedPtr(OwnedPtr&& other) noexcept : owned_(other.owned_) { other.owned_ = nullptr; }
+  OwnedPtr& operator=(OwnedPtr&& other) noexcept {
+    T* const mine = owned_;
+    owned_ = other.owned_;
+    other.owned_ = nullptr;
+    if (owned_ != mine) destroy(mine);
+    return *this;
+  }
+  ~OwnedPtr() { destroy(owned_); }
+
+  T* get() const noexcept { return owned_; }
+  T* operator->() const noexcept { return owned_; }
+  T& operator*() const noexcept { return *owned_; }
+  explicit operator bool() const noexcept { return owned_ != nullptr; }
+
+ private:
+  static void destroy(T* owned) noexcept {
+    static_assert(sizeof(T) > 0, "The type must be complete where its owner dies");
+    delete owned;
+  }
+  T* owned_ = nullptr;
+};
+
+}  // namespace hearth::detail
