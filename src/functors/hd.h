@@ -75,7 +75,6 @@ struct OpInfo {
   Effect effect = Effect::kPure;
   SlotSet saves = 0;          // of kernel ops; a pointwise functor's are found by running its grad
   SlotSet shapes = 0;         // inputs whose sizes backward reads though they may need no gradient
-  SlotSet mutates = 0;        // inputs written to besides the outputs
   SlotSet optional = 0;       // inputs that may be undefined
   unsigned char outputs = 1;  // 0: as many as infer sets
   SlotSet non_differentiable = 0;  // outputs that never require grad
