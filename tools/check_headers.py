@@ -12,8 +12,8 @@ from check_layers import INCLUDE, ROOT, resolve
 
 PUBLIC = ROOT / "include"
 UMBRELLA = PUBLIC / "hearth" / "hearth.h"
-MAX_HEADERS, MAX_LINES = 150, 10_000
-MAX_COST = 3.0  # times what the compiler needs for these (docs/adr/0006-weight-of-the-umbrella.md)
+MAX_HEADERS, MAX_LINES = 100, 10_000
+MAX_COST = 3.5  # times what the compiler needs for these (docs/adr/0006-weight-of-the-umbrella.md)
 STANDARD_HEADERS = "functional memory optional string unordered_map vector".split()
 
 FORBIDDEN = set("iostream sstream algorithm map regex filesystem thread future random ranges "
@@ -77,12 +77,13 @@ def umbrella_cost():
 
 
 def umbrella_weight():
-    """How many project headers the umbrella pulls in, and their lines."""
+    """How many project headers the umbrella pulls in, and the lines of these and of the .inc files."""
     run = subprocess.run([COMPILER, *FLAGS, "-M", str(UMBRELLA)],
                          capture_output=True, text=True, check=True)
     prefix = str(ROOT) + "/"
-    headers = {word for word in run.stdout.split() if word.startswith(prefix)}
-    return len(headers), sum(len(Path(header).read_text().splitlines()) for header in headers)
+    files = {word for word in run.stdout.split() if word.startswith(prefix)}
+    lines = sum(len(Path(file).read_text().splitlines()) for file in files)
+    return sum(file.endswith(".h") for file in files), lines
 
 
 def main():
