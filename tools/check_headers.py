@@ -45,8 +45,9 @@ def heavy_includes(header):
 
 def only_includes(header):
     """Whether a header compiles alone because those that it includes do."""
-    return all(re.fullmatch(r"\s*(#\s*(pragma once|include\b.*)|//.*)?", line)
-               for line in header.read_text().splitlines())
+    lines = [line for line in header.read_text().splitlines()
+             if not re.fullmatch(r"\s*(#\s*pragma once|//.*)?", line)]
+    return all((match := INCLUDE.match(line)) and resolve(match[2], header) for line in lines)
 
 
 def check_syntax(text, *flags):
@@ -65,7 +66,10 @@ def compile_alone(header):
 def memory_for(headers):
     """What g++ needs to read the headers: what their time depends on, and the same each time."""
     run = check_syntax("".join(f"#include <{header}>\n" for header in headers), "-ftime-report")
-    return int(re.search(r"^ TOTAL .* (\d+)M$", run.stderr, re.MULTILINE)[1])
+    total = re.search(r"^ TOTAL .* (\d+)M$", run.stderr, re.MULTILINE)
+    if not total:
+        sys.exit(f"check_headers: {COMPILER} does not report its memory as g++ 12 does")
+    return int(total[1])
 
 
 def umbrella_cost():

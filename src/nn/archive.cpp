@@ -28,7 +28,8 @@ namespace {
 /// before anything changes, as optimizers do, is not possible here: a load() that overrides
 /// Module's may use what it has just read. It may also load modules that are not registered, and
 /// catch what any load throws. So each load has a snapshot of its own. It copies only what those
-/// around it do not hold already, and when it goes they take over what they did not know of.
+/// around it do not hold already, by the tensors' versions (which do not count what is written
+/// through .data()), and when it goes they take over what they did not know of.
 class Snapshot {
  public:
   explicit Snapshot(const Module& module) : outer_(innermost_) {

@@ -132,6 +132,39 @@ TEST(Scan, LongLinesAreCutUpAlikeOnAnyNumberOfThreads) {
             299998 / 7 * 7 + 6 > 299999 ? 299998 / 7 * 7 - 1 : 299998 / 7 * 7 + 6);
 }
 
+/// The sums of all that comes before along dimension 1, or after it, one number after the other.
+Tensor sums_along(const Tensor& x, bool reverse) {
+  Tensor out = x.contiguous().clone();
+  double* at = out.data_ptr<double>();
+  const int64_t n = x.size(1);
+  for (int64_t line = 0; line < x.size(0); ++line, at += n)
+    for (int64_t i = 1; i < n; ++i) {
+      const int64_t to = reverse ? n - 1 - i : i;
+      at[to] += at[reverse ? to + 1 : to - 1];
+    }
+  return out;
+}
+
+TEST(Scan, AFewLongLinesAreCutUpInAnyLayout) {
+  const int64_t n = (8 << 14) + 5;
+  const Tensor x = arange(3 * n, kDouble).fmod(7).sub(3).view({3, n});
+  const Tensor weights = arange(3 * n, kDouble).fmod(5).view({3, n});
+  const Tensor wide = zeros({3, 2 * n}, kDouble);
+  wide.slice(1, 0, 2 * n, 2).copy_(x);
+  const Tensor reference = sums_along(x, false);
+  for (const Tensor& in : {x, x.t().contiguous().t(), wide.slice(1, 0, 2 * n, 2)}) {
+    EXPECT_TRUE(in.cumsum(1).equal(reference));
+    EXPECT_TRUE(in.clone().cumsum_(1).equal(reference));
+    const auto [largest, where] = in.cummax(1);
+    EXPECT_TRUE(in.gather(1, where).equal(largest));
+    EXPECT_TRUE(largest.slice(1, 7).eq(3).all().item<bool>());
+    EXPECT_TRUE(where.slice(1, n - 7).ge(n - 14).all().item<bool>());
+    const Tensor leaf = in.detach().clone().requires_grad_();
+    leaf.cumsum(1).mul(weights).sum().backward();
+    EXPECT_TRUE(leaf.grad().equal(sums_along(weights, true)));
+  }
+}
+
 TEST(Scan, DtypesOfSums) {
   EXPECT_EQ(ones({2}, kInt).cumsum_(0).scalar_type(), kInt);
   EXPECT_EQ(ones({2}).cumsum(0, kDouble).scalar_type(), kDouble);

@@ -44,16 +44,14 @@ class Training {
     const InterruptGuard guard;
     try {
       train_what_is_left();
+      if (!results_.empty()) draw_curves();
     } catch (Error& error) {
+      show_table();
       if (saved_ && std::filesystem::exists(folder_.config()))
         error.add_context("What was saved can go on: " + folder_.how_to_resume());
       throw;
     }
-    if (!results_.empty()) {
-      draw_curves();
-      display_.line("");
-      std::cout << results_.table() << std::flush;
-    }
+    show_table();
     display_.line("Files are in " + folder_.path());
     if (stopped_) display_.line("Stopped. To go on: " + folder_.how_to_resume());
     if (!stopped_) check_divergences();
@@ -71,6 +69,12 @@ class Training {
            with_commas(images_.test.count()) + " to test, " +
            counted(static_cast<int64_t>(runs_.size()), "run") + " of " +
            counted(options_.epochs, "epoch");
+  }
+
+  void show_table() {
+    if (results_.empty()) return;
+    display_.line("");
+    std::cout << results_.table() << std::flush;
   }
 
   /// What the rows of the table in the folder begin with: run and epoch.

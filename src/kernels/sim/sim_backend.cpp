@@ -238,7 +238,7 @@ void SimBackend::set_zero(void* data, size_t bytes, int device, StreamHandle str
 }
 
 void SimBackend::launch(const ParamsType& type, const void* params, Ctx& ctx) {
-  thread_local const StopsWithMainThread guard;
+  stop_with_main_thread();
   Stream& stream = as_stream(ctx.stream());
   const KernelFn kernel = kernels().kernels[static_cast<int>(type.id)];
   stream.submit([this, kernel, &stream, device = ctx.device(), numerics = ctx.numerics(),
@@ -263,6 +263,7 @@ Backend* backend_from_environment() {
   if (config.devices == 0) return nullptr;
   process_backend = new SimBackend(config);
   std::atexit(stop_threads);
+  stop_with_main_thread();
   return process_backend;
 }
 
