@@ -34,6 +34,9 @@ struct StopsWithMainThread {
   }
 };
 
+/// What is left is a main thread that never asks for a GPU, and an exit from another thread.
+void stop_with_main_thread() { thread_local const StopsWithMainThread guard; }
+
 /// A kernel's parameters for as long as its launch waits in the stream.
 class ParamsCopy {
  public:
