@@ -51,8 +51,8 @@ class HEARTH_API IValue {
 
  private:
   struct Value;
-  static std::shared_ptr<const Value> make(int64_t value);
-  static std::shared_ptr<const Value> make(double value);
+  template <class T>
+  static std::shared_ptr<const Value> make(T value);
   template <class T>
   bool holds() const;
   template <class T>

@@ -2,8 +2,8 @@
 
 namespace hearth::detail {
 
-/// What a class keeps of its own in its source file: std::unique_ptr<T>, of which the compiler
-/// makes a tenth of the work.
+/// What a class keeps of its own in its source file: a std::unique_ptr<T> that is cheap to compile
+/// (docs/adr/0006-weight-of-the-umbrella.md).
 template <class T>
 class OwnedPtr {
  public:

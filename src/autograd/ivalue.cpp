@@ -18,25 +18,21 @@ struct IValue::Value {
   Variant variant;
 };
 
-std::shared_ptr<const IValue::Value> IValue::make(int64_t value) {
-  return std::make_shared<const Value>(Value{value});
+template <class T>
+std::shared_ptr<const IValue::Value> IValue::make(T value) {
+  return std::make_shared<const Value>(Value{std::move(value)});
 }
-std::shared_ptr<const IValue::Value> IValue::make(double value) {
-  return std::make_shared<const Value>(Value{value});
-}
+template HEARTH_API std::shared_ptr<const IValue::Value> IValue::make(int64_t value);
+template HEARTH_API std::shared_ptr<const IValue::Value> IValue::make(double value);
 
-IValue::IValue(Tensor value) : value_(std::make_shared<const Value>(Value{std::move(value)})) {}
-IValue::IValue(bool value) : value_(std::make_shared<const Value>(Value{value})) {}
-IValue::IValue(std::string value)
-    : value_(std::make_shared<const Value>(Value{std::move(value)})) {}
+IValue::IValue(Tensor value) : value_(make(std::move(value))) {}
+IValue::IValue(bool value) : value_(make(value)) {}
+IValue::IValue(std::string value) : value_(make(std::move(value))) {}
 IValue::IValue(const char* value) : IValue(std::string(value)) {}
-IValue::IValue(std::vector<int64_t> value)
-    : value_(std::make_shared<const Value>(Value{std::move(value)})) {}
+IValue::IValue(std::vector<int64_t> value) : value_(make(std::move(value))) {}
 IValue::IValue(IntArrayRef value) : IValue(value.vec()) {}
-IValue::IValue(std::vector<double> value)
-    : value_(std::make_shared<const Value>(Value{std::move(value)})) {}
-IValue::IValue(std::vector<Tensor> value)
-    : value_(std::make_shared<const Value>(Value{std::move(value)})) {}
+IValue::IValue(std::vector<double> value) : value_(make(std::move(value))) {}
+IValue::IValue(std::vector<Tensor> value) : value_(make(std::move(value))) {}
 
 template <class T>
 bool IValue::holds() const {

@@ -14,9 +14,7 @@ struct ObservedCall {
   const Outputs& outputs;  // empty at begin (but for in-place and out= targets) and after a failure
   Arguments arguments() const { return op.arguments(args); }
   /// Whether the call writes to input i besides its outputs.
-  bool mutates(int i) const {
-    return op.mutates && inputs[i].defined() && op.mutates(args, inputs, i);
-  }
+  bool mutates(int i) const { return writes_to_input(op, args, inputs, i); }
 };
 
 /// Sees every op and every composed op of a thread, from outside in.

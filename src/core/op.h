@@ -39,7 +39,7 @@ struct OpRecord {
   void (*grad)(const OpRecord& op, const void* args, Grad& c) = nullptr;
   /// What backward will read, given which inputs need a gradient (bit i).
   SlotSet (*saves)(const OpRecord& op, const void* args, SlotSet needs) = nullptr;
-  /// Whether this call writes to input i besides its outputs; null: the op writes to none.
+  /// Whether a call writes to this defined input besides its outputs; null: the op writes to none.
   bool (*mutates)(const void* args, const Inputs& inputs, int i) = nullptr;
   /// Which inputs have a derivative at all (bit i).
   SlotSet differentiable = ~SlotSet(0);
@@ -48,6 +48,11 @@ struct OpRecord {
   int functor = -1;
   int formula = 0;
 };
+
+/// Whether a call writes to input i besides its outputs.
+inline bool writes_to_input(const OpRecord& op, const void* args, const Inputs& inputs, int i) {
+  return op.mutates && inputs[i].defined() && op.mutates(args, inputs, i);
+}
 
 /// "div.trunc": no other op has it.
 std::string full_name(const OpInfo& info);

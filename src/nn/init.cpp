@@ -132,18 +132,12 @@ Tensor uniform_with_std(Tensor tensor, double std) {
 
 }  // namespace
 
-Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode) {
-  return kaiming_normal_(std::move(tensor), a, mode, kLeakyReLU);
-}
 Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
   if (is_empty(tensor)) return tensor;
   const double std = kaiming_std(tensor, a, mode, nonlinearity);
   return normal_(std::move(tensor), 0, std);
 }
 
-Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode) {
-  return kaiming_uniform_(std::move(tensor), a, mode, kLeakyReLU);
-}
 Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
   if (is_empty(tensor)) return tensor;
   const double std = kaiming_std(tensor, a, mode, nonlinearity);

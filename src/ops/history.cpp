@@ -50,7 +50,7 @@ template <class F>
 void for_each_mutated(const OpCall& c, const F& f) {
   if (!c.op.mutates) return;
   for (int i = 0; i < c.inputs.count; ++i)
-    if (c.inputs[i].defined() && c.op.mutates(c.args, c.inputs, i)) f(c.inputs[i]);
+    if (writes_to_input(c.op, c.args, c.inputs, i)) f(c.inputs[i]);
 }
 
 void check_binding(const OpCall& c, bool records) {

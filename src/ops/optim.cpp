@@ -26,10 +26,6 @@ struct StepShape {
   }
 };
 
-bool step_mutates(const StepShape& shape, const Inputs& in, int i) {
-  return shape.writes(i / int(shape.count), in[shape.inputs()].defined());
-}
-
 void check_same_device(const OpInfo& info, Device a, Device b) {
   HEARTH_CHECK(a == b,
                "Expected all tensors to be on the same device, but found at least two devices, ", a,
@@ -150,7 +146,17 @@ constexpr OpInfo step_info(const char* name) {
           .mixes_devices = true};
 }
 
-struct FusedSgd {
+/// What the steps have in common, whose Args know their shape.
+template <class Step>
+struct FusedStep {
+  static void infer(const auto& args, Infer& c) { infer_step(Step::info, args.shape(), c); }
+  static bool mutates(const auto& args, const Inputs& in, int i) {
+    const StepShape shape = args.shape();
+    return shape.writes(i / int(shape.count), in[shape.inputs()].defined());
+  }
+};
+
+struct FusedSgd : FusedStep<FusedSgd> {
   struct Args {
     int64_t count;
     double weight_decay, momentum, lr, dampening;
@@ -159,10 +165,6 @@ struct FusedSgd {
     StepShape shape() const { return {count, momentum == 0 ? 2 : 3, false}; }
   };
   static constexpr OpInfo info = step_info("_fused_sgd_");
-  static void infer(const Args& args, Infer& c) { infer_step(info, args.shape(), c); }
-  static bool mutates(const Args& args, const Inputs& in, int i) {
-    return step_mutates(args.shape(), in, i);
-  }
   static void launch(const Args& a, Launch& c) {
     const auto step = [&]<bool has_momentum>(fn::SgdStep<has_momentum>) {
       launch_step(fn::SgdStep<has_momentum>{a.lr, a.weight_decay, a.momentum, a.dampening,
@@ -177,7 +179,7 @@ struct FusedSgd {
 };
 
 template <bool decoupled>
-struct FusedAdam {
+struct FusedAdam : FusedStep<FusedAdam<decoupled>> {
   struct Args {
     int64_t count;
     double lr, beta1, beta2, weight_decay, eps;
@@ -186,10 +188,6 @@ struct FusedAdam {
     StepShape shape() const { return {count, amsgrad ? 5 : 4, true}; }
   };
   static constexpr OpInfo info = step_info(decoupled ? "_fused_adamw_" : "_fused_adam_");
-  static void infer(const Args& args, Infer& c) { infer_step(info, args.shape(), c); }
-  static bool mutates(const Args& args, const Inputs& in, int i) {
-    return step_mutates(args.shape(), in, i);
-  }
   static void launch(const Args& a, Launch& c) {
     const auto step = [&]<bool amsgrad>(fn::AdamStep<amsgrad>) {
       launch_step(fn::AdamStep<amsgrad>{a.lr, a.beta1, a.beta2, a.weight_decay, a.eps, decoupled},
@@ -202,7 +200,7 @@ struct FusedAdam {
   }
 };
 
-struct FusedAdagrad {
+struct FusedAdagrad : FusedStep<FusedAdagrad> {
   struct Args {
     int64_t count;
     double lr, lr_decay, weight_decay, eps;
@@ -211,16 +209,12 @@ struct FusedAdagrad {
     StepShape shape() const { return {count, 3, true}; }
   };
   static constexpr OpInfo info = step_info("_fused_adagrad_");
-  static void infer(const Args& args, Infer& c) { infer_step(info, args.shape(), c); }
-  static bool mutates(const Args& args, const Inputs& in, int i) {
-    return step_mutates(args.shape(), in, i);
-  }
   static void launch(const Args& a, Launch& c) {
     launch_step(fn::AdagradStep{a.lr, a.lr_decay, a.weight_decay, a.eps}, a.shape(), a.maximize, c);
   }
 };
 
-struct FusedRmsProp {
+struct FusedRmsProp : FusedStep<FusedRmsProp> {
   struct Args {
     int64_t count;
     double lr, alpha, eps, weight_decay, momentum;
@@ -229,10 +223,6 @@ struct FusedRmsProp {
     StepShape shape() const { return {count, 3 + centered + (momentum > 0), false}; }
   };
   static constexpr OpInfo info = step_info("_fused_rmsprop_");
-  static void infer(const Args& args, Infer& c) { infer_step(info, args.shape(), c); }
-  static bool mutates(const Args& args, const Inputs& in, int i) {
-    return step_mutates(args.shape(), in, i);
-  }
   static void launch(const Args& a, Launch& c) {
     const auto step = [&]<bool centered, bool has_momentum>(
                           fn::RmsPropStep<centered, has_momentum>) {

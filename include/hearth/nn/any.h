@@ -219,12 +219,21 @@ class NamedAnyModule {
 
 /// Inside a module whose forward() has default arguments: their places, counted from 0, and values,
 /// so that Sequential and AnyModule know them: `FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(2)})`.
-#define FORWARD_HAS_DEFAULT_ARGS(...)                                                \
-  bool _forward_has_default_args() override { return true; }                         \
-  unsigned int _forward_num_required_args() override {                               \
+#define FORWARD_HAS_DEFAULT_ARGS(...) HEARTH_DEFINE_DEFAULT_ARGS(, override, __VA_ARGS__)
+
+/// The same in two halves: what stands in the class, and what in its source file, there with the
+/// class's name: `HEARTH_DEFINE_DEFAULT_ARGS(NameImpl::, , {1, AnyValue(2)})`.
+#define HEARTH_DECLARE_DEFAULT_ARGS                                   \
+  bool _forward_has_default_args() override;                          \
+  unsigned int _forward_num_required_args() override;                 \
+  std::vector<::hearth::nn::AnyValue> _forward_populate_default_args( \
+      std::vector<::hearth::nn::AnyValue>&& arguments) override;
+#define HEARTH_DEFINE_DEFAULT_ARGS(scope, specifier, ...)                            \
+  bool scope _forward_has_default_args() specifier { return true; }                  \
+  unsigned int scope _forward_num_required_args() specifier {                        \
     return ::hearth::nn::detail::DefaultArgs{__VA_ARGS__}.front().first;             \
   }                                                                                  \
-  std::vector<::hearth::nn::AnyValue> _forward_populate_default_args(                \
-      std::vector<::hearth::nn::AnyValue>&& arguments) override {                    \
+  std::vector<::hearth::nn::AnyValue> scope _forward_populate_default_args(          \
+      std::vector<::hearth::nn::AnyValue>&& arguments) specifier {                   \
     return ::hearth::nn::detail::with_defaults(std::move(arguments), {__VA_ARGS__}); \
   }

@@ -134,9 +134,7 @@ class HEARTH_API ConvTranspose2dImpl : public ConvNdImpl<2, ConvTranspose2dImpl>
   Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);
 
  protected:
-  bool _forward_has_default_args() override { return true; }
-  unsigned int _forward_num_required_args() override;
-  std::vector<AnyValue> _forward_populate_default_args(std::vector<AnyValue>&& arguments) override;
+  HEARTH_DECLARE_DEFAULT_ARGS
 
  private:
   Tensor convolve_transposed(const Tensor& input, const std::optional<IntArrayRef>& output_size);

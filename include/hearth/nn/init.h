@@ -34,12 +34,10 @@ HEARTH_API Tensor orthogonal_(Tensor tensor, double gain = 1.0);
 /// Normal with mean 0, and the fraction `sparsity` of each column zero.
 HEARTH_API Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
 /// Variance gain^2 / fan (He et al.); a is the slope of LeakyReLU, the default nonlinearity.
-HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a = 0, FanModeType mode = kFanIn);
-HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode,
-                                  NonlinearityType nonlinearity);
-HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanModeType mode = kFanIn);
-HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode,
-                                   NonlinearityType nonlinearity);
+HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a = 0, FanModeType mode = kFanIn,
+                                  NonlinearityType nonlinearity = kLeakyReLU);
+HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanModeType mode = kFanIn,
+                                   NonlinearityType nonlinearity = kLeakyReLU);
 /// Variance gain^2 * 2 / (fan_in + fan_out) (Glorot and Bengio).
 HEARTH_API Tensor xavier_normal_(Tensor tensor, double gain = 1.0);
 HEARTH_API Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -58,8 +57,6 @@ struct HEARTH_API GRUOptions {
 };
 #undef HEARTH_RNN_OPTIONS
 
-class LSTMImpl;
-
 namespace detail {
 
 /// The weights of one layer in one direction.
@@ -67,9 +64,12 @@ struct RNNWeights {
   Tensor w_ih, w_hh, b_ih, b_hh;
 };
 
+using LSTMState = std::optional<std::tuple<Tensor, Tensor>>;
+
 /// Weights, checks and printing of all recurrent modules. The weights are named weight_ih_l0,
-/// weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse, ….
-template <class Derived>
+/// weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse, …. Hidden is the state that
+/// forward() takes, and does without.
+template <class Derived, class Hidden = Tensor>
 class HEARTH_API RNNImplBase : public Cloneable<Derived> {
  public:
   explicit RNNImplBase(const RNNOptionsBase& options_);
@@ -89,8 +89,6 @@ class HEARTH_API RNNImplBase : public Cloneable<Derived> {
   Tensor checked_hidden(const Tensor& input, const Tensor& hx, const std::string& text) const;
   RNNWeights weights(int64_t layer, int64_t direction) const;
 
-  using Hidden = std::conditional_t<std::is_same_v<Derived, LSTMImpl>,
-                                    std::optional<std::tuple<Tensor, Tensor>>, Tensor>;
   FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Hidden())})
 };
 
@@ -114,7 +112,7 @@ HEARTH_MODULE(RNN);
 
 /// i, f, g, o = W_ih x + b_ih + W_hh h + b_hh; c' = sigmoid(f) c + sigmoid(i) tanh(g);
 /// h' = sigmoid(o) tanh(c'). Returns the outputs and the last (h, c).
-class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
+class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl, detail::LSTMState> {
  public:
   LSTMImpl(int64_t input_size, int64_t hidden_size);
   explicit LSTMImpl(const LSTMOptions& options_);
@@ -145,7 +143,7 @@ class HEARTH_API GRUImpl : public detail::RNNImplBase<GRUImpl> {
 HEARTH_MODULE(GRU);
 
 extern template class detail::RNNImplBase<RNNImpl>;
-extern template class detail::RNNImplBase<LSTMImpl>;
+extern template class detail::RNNImplBase<LSTMImpl, detail::LSTMState>;
 extern template class detail::RNNImplBase<GRUImpl>;
 
 }  // namespace hearth::nn
