@@ -57,6 +57,12 @@ function(hearth_add_cuda_plugin)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
     target_compile_options(hearth_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
   endif()
+  if(HEARTH_CUDA_FAST_COMPILE)  # a third of the time
+    target_compile_options(hearth_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O1>)
+    if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
+      target_compile_options(hearth_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Ofast-compile=max>)
+    endif()
+  endif()
   target_link_libraries(hearth_cuda PRIVATE
     hearth hearth_warnings CUDA::cudart CUDA::cublasLt $<TARGET_NAME_IF_EXISTS:hearth_cudnn>)
   target_link_options(hearth_cuda PRIVATE LINKER:-z,defs)
