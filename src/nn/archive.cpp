@@ -24,12 +24,18 @@ void Module::save(serialize::OutputArchive& archive) const {
 
 namespace {
 
+bool are_the_same_memory(const Tensor& a, const Tensor& b) {
+  return a.data_ptr() == b.data_ptr() && a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
+         a.strides() == b.strides();
+}
+
 /// What the tensors of a module hold before it loads, for when that fails. To read everything
 /// before anything changes, as optimizers do, is not possible here: a load() that overrides
-/// Module's may use what it has just read. It may also load modules that are not registered, and
-/// catch what any load throws. So each load has a snapshot of its own. It copies only what those
-/// around it do not hold already, by the tensors' versions (which do not count what is written
-/// through .data()), and when it goes they take over what they did not know of.
+/// Module's may use what it has just read. It may also load modules that are not registered, give
+/// tensors other data, and catch what any load throws. So each load has a snapshot of its own. It
+/// copies only what those around it do not hold already, by the tensors' data and versions (which
+/// do not count what is written through .data()), and when it goes they take over what they did not
+/// know of.
 class Snapshot {
  public:
   explicit Snapshot(const Module& module) : outer_(innermost_) {
@@ -47,12 +53,17 @@ class Snapshot {
   Snapshot& operator=(const Snapshot&) = delete;
 
   void restore() const {
-    for (const auto& [impl, saved] : saved_) saved.tensor.copy_(saved.value);
+    for (const auto& [impl, saved] : saved_) {
+      saved.data.copy_(saved.value);
+      if (!are_the_same_memory(saved.data, saved.tensor)) saved.tensor.set_data(saved.data);
+    }
   }
 
  private:
   struct Saved {
-    Tensor tensor, value;
+    Tensor tensor;
+    Tensor data;   // the same memory and version, whatever set_data() does to the tensor
+    Tensor value;  // a copy
     std::optional<int64_t> version;  // inference tensors have none
   };
 
@@ -61,10 +72,12 @@ class Snapshot {
     if (!tensor.is_inference()) version = tensor._version();
     for (const Snapshot* around = outer_; version && around; around = around->outer_) {
       const auto known = around->saved_.find(tensor.unsafeGetTensorImpl());
-      if (known != around->saved_.end() && known->second.version == version) return known->second;
+      if (known != around->saved_.end() && known->second.version == version &&
+          are_the_same_memory(known->second.data, tensor))
+        return known->second;
     }
-    return {tensor, tensor.to(kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true),
-            version};
+    return {tensor, tensor.detach(),
+            tensor.to(kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true), version};
   }
 
   static thread_local Snapshot* innermost_;

@@ -65,6 +65,11 @@ TEST(Train, LeavesItsFilesBehind) {
   EXPECT_TRUE(last.equal(weights[8].second));
   EXPECT_NE(bytes_of(out + "/run-1/best.ckpt"), "");
 
+  // The curves of two epochs that end at once are not those of the first.
+  const std::string shorter = folder.path("shorter");
+  ASSERT_EQ(train({"--out", shorter, "--limit", "500", "--epochs", "1"}).status, 0);
+  EXPECT_NE(bytes_of(out + "/curves.png"), bytes_of(shorter + "/curves.png"));
+
   // The steps' losses are those of which the epochs' are the mean.
   const std::vector<Row> rows = rows_of(out), steps = rows_of_csv(out + "/run-1/losses.csv");
   ASSERT_EQ(steps.size(), 10U);

@@ -19,6 +19,7 @@
 #include "kernels/gather.h"
 #include "kernels/range.h"
 #include "kernels/sim/sim_backend.h"
+#include "tests/support/throws.h"
 
 namespace hearth {
 namespace {
@@ -45,7 +46,7 @@ class Gate {
 };
 
 /// Memory of a backend of its own with one byte for `value` to arrive in.
-class SimTest : public testing::Test {
+class SimTest : public ::testing::Test {
  protected:
   explicit SimTest(bool lazy = false) : backend(config(lazy)) {
     pinned = static_cast<unsigned char*>(backend.allocate_pinned(4096));
@@ -168,6 +169,16 @@ TEST_F(SimTest, StoppingLetsWaitersGo) {
   opener.join();
   backend.synchronize_device(0);
   backend.destroy_event(event);
+}
+
+TEST_F(SimTest, AStoppedGpuSaysSoInsteadOfGivingWhatIsNotThere) {
+  backend.set_zero(data, sizeof(int), 0, stream);
+  backend.stop();
+  int host = 7;
+  EXPECT_ERROR(backend.copy(&host, data, sizeof host, CopyKind::kDeviceToHost, 0, stream),
+               "the process is ending");
+  EXPECT_EQ(host, 7);
+  backend.synchronize_device(0);  // destructors do: no error
 }
 
 TEST_F(SimTest, EventsOrderStreamsAndTakeTheTime) {
@@ -335,7 +346,7 @@ TEST_F(SimTest, SaysWhatItIs) {
 }
 
 /// Restores the simulator's variables after a test.
-class SimConfig : public testing::Test {
+class SimConfig : public ::testing::Test {
  protected:
   SimConfig() {
     for (const char* name : kNames) {

@@ -124,6 +124,25 @@ TEST(OwnLoad, WhatItLoadsBesidesIsTakenBackTooWhenTheModuleAroundItFails) {
   EXPECT_TRUE(all_are(*outer, 7));
 }
 
+TEST(OwnLoad, OtherDataThatItSetIsTakenBackToo) {
+  Sequential parts = layers(1, 2);
+  const Tensor first = parts->parameters()[0], second = parts->parameters()[2];
+  const Tensor former = second.detach();
+  const auto outer = net(parts, [&](Module&, InputArchive&) {
+    first.set_data(full({4, 3}, 4.0));
+    second.set_data(full({5, 4}, 4.0, kDouble));
+    InputArchive other = half_fitting();
+    EXPECT_ERROR(parts->load(other), "size mismatch for 1.weight");
+    EXPECT_TRUE(first.equal(full({4, 3}, 4.0)));
+    EXPECT_TRUE(second.equal(full({5, 4}, 4.0, kDouble)));
+  });
+  InputArchive wrong = sevens(2, 2);
+  EXPECT_ERROR(outer->load(wrong), "size mismatch for last.1.weight");
+  EXPECT_TRUE(all_are(*parts, 1));
+  EXPECT_EQ(second.data_ptr(), former.data_ptr());
+  EXPECT_EQ(second.sizes(), former.sizes());
+}
+
 TEST(OwnLoad, SeesWhatItHasRead) {
   bool has_seen = false;
   const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {

@@ -73,6 +73,7 @@ SimBackend::SimBackend(const Config& config) : config_(config) {
 SimBackend::~SimBackend() { stop(); }
 
 void SimBackend::stop() {
+  if (is_forked_child()) return;  // a lock that another thread held when it was made stays locked
   // Two passes, because a stream's thread may be waiting for another stream.
   for (int i = 0; i < device_count(); ++i)
     for (Stream* stream : streams_of(i)) stream->request_stop();
@@ -220,8 +221,11 @@ void SimBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, i
   const uint64_t position = queue.submit([target = memory.alias(to), source = memory.alias(from),
                                           bytes] { std::memmove(target, source, bytes); });
   if (kind == CopyKind::kDeviceToHost && !is_pinned(to)) {
-    queue.wait_for(position);
+    const bool has_run = queue.wait_for(position);
     queue.rethrow();
+    HEARTH_CHECK(has_run,
+                 "The simulated GPU has stopped, because the process is ending: what is in "
+                 "its memory can no longer be read");
   }
 }
 

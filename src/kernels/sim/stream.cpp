@@ -13,19 +13,20 @@ namespace {
 
 thread_local const Stream* running_stream = nullptr;
 
-/// A forked child inherits the streams, but not their threads.
-std::atomic<bool> is_forked_child{false};
+std::atomic<bool> has_forked{false};  // in the child
 
 void check_not_forked() {
-  HEARTH_CHECK(!is_forked_child.load(std::memory_order_relaxed),
+  HEARTH_CHECK(!is_forked_child(),
                "Cannot re-initialize CUDA in forked subprocess: start the process anew instead");
 }
 
 }  // namespace
 
+bool is_forked_child() { return has_forked.load(std::memory_order_relaxed); }
+
 Stream::Stream(bool lazy, Threads threads) : threads_(threads), demanded_(lazy ? 0 : UINT64_MAX) {
   [[maybe_unused]] static const int once =
-      pthread_atfork(nullptr, nullptr, [] { is_forked_child = true; });
+      pthread_atfork(nullptr, nullptr, [] { has_forked = true; });
 }
 
 Stream::~Stream() {
@@ -36,7 +37,7 @@ Stream::~Stream() {
 uint64_t Stream::submit(std::function<void()> work) {
   check_not_forked();
   const std::lock_guard lock(mutex_);
-  if (stopping_) return completed_;
+  if (stopping_) return ++submitted_;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   queue_.push_back(std::move(work));
   work_ready_.notify_one();
@@ -49,11 +50,12 @@ void Stream::demand(uint64_t position) {
   work_ready_.notify_one();
 }
 
-void Stream::wait_for(uint64_t position) {
+bool Stream::wait_for(uint64_t position) {
   check_not_forked();
   std::unique_lock lock(mutex_);
   demand(position);
   work_done_.wait(lock, [&] { return completed_ >= position || stopping_; });
+  return completed_ >= position;
 }
 
 bool Stream::passed(uint64_t position) {
@@ -77,7 +79,7 @@ void Stream::rethrow() {
 }
 
 void Stream::request_stop() {
-  if (is_forked_child) return;
+  if (is_forked_child()) return;
   const std::lock_guard lock(mutex_);
   stopping_ = true;
   work_ready_.notify_one();
@@ -85,7 +87,7 @@ void Stream::request_stop() {
 }
 
 void Stream::join() {
-  if (!is_forked_child && thread_.joinable()) thread_.join();
+  if (!is_forked_child() && thread_.joinable()) thread_.join();
 }
 
 bool Stream::is_running_caller() const { return running_stream == this; }

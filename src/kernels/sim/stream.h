@@ -29,15 +29,15 @@ class Stream {
 
   /// Returns the work's position.
   uint64_t submit(std::function<void()> work);
-  /// Waits until all work up to the position has run.
-  void wait_for(uint64_t position);
+  /// Waits until all work up to the position has run; false: the stream was stopped before.
+  bool wait_for(uint64_t position);
   /// Whether it has; asking is enough to make a lazy stream run it.
   bool passed(uint64_t position);
   uint64_t last_position();
 
   /// Throws the first exception that work has left since the last call.
   void rethrow();
-  /// Drops all work after the current one and lets waiters go; submit() does nothing from now on.
+  /// Drops all work after the current one and lets waiters go; submit() only counts from now on.
   void request_stop();
   void join();
 
@@ -63,6 +63,9 @@ class Stream {
   FaultSlot faults_;
   std::thread thread_;  // started by the first work
 };
+
+/// Whether this process inherited its streams, which have no threads then.
+bool is_forked_child();
 
 /// A place in a stream, and when it was passed.
 struct Mark {
