@@ -3,8 +3,6 @@
 .PHONY: help train test sanitize check bench install format clean deps
 
 PREFIX ?= /usr/local
-HAS_GPU = $(shell nvidia-smi -L 2>/dev/null)
-CONFIGURE_RELEASE = cmake --preset release -DHEARTH_CUDA_FAST_COMPILE=$(if $(HAS_GPU),OFF,ON)
 
 help:  ## say what there is
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
@@ -14,12 +12,12 @@ deps:
 
 train:  ## train the tutorials' network on Fashion-MNIST, on a GPU if there is one
 	@tools/install_deps.sh train
-	cmake --preset train -DHEARTH_CUDA=$(if $(HAS_GPU),AUTO,OFF)
+	cmake --preset train -DHEARTH_CUDA=$(if $(shell nvidia-smi -L 2>/dev/null | grep '^GPU '),AUTO,OFF)
 	cmake --build --preset train
 	build/train/hearth train
 
 test: deps  ## build with optimisation and run every test
-	$(CONFIGURE_RELEASE)
+	cmake --preset release
 	cmake --build --preset release
 	ctest --preset release
 
@@ -35,13 +33,13 @@ check: deps  ## check format, layers, headers, kernel objects and exported symbo
 	tools/check_format.sh
 	tools/check_layers.py
 	tools/check_headers.py
-	$(CONFIGURE_RELEASE)
+	cmake --preset release
 	cmake --build --preset release --target hearth
 	tools/check_kernel_objects.sh build/release
 	tools/check_symbols.sh build/release/libhearth.so
 
 bench: deps  ## build and run the benchmarks
-	$(CONFIGURE_RELEASE)
+	cmake --preset release
 	cmake --build --preset release --target bench
 	for program in build/release/bench_*; do $$program || exit 1; done
 

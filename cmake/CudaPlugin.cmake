@@ -4,6 +4,23 @@ file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOUR
      src/kernels/cuda/*.cu src/kernels/cuda/*.cpp)
 hearth_add_family_units(plugin_sources src/kernels/cuda/pointwise_@family@.cu.in)
 
+# hearth_resolve_cuda_autos(): replaces AUTO by what this machine's GPU, or its absence, asks for.
+macro(hearth_resolve_cuda_autos)
+  set(gpus "")
+  if(HEARTH_CUDA_ARCHS STREQUAL "AUTO" OR HEARTH_CUDA_FAST_COMPILE STREQUAL "AUTO")
+    execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE ignored)
+  endif()
+  set(cuda_archs ${HEARTH_CUDA_ARCHS})
+  set(cuda_fast_compile ${HEARTH_CUDA_FAST_COMPILE})
+  if(gpus MATCHES "^GPU ")
+    string(REGEX REPLACE "^AUTO$" native cuda_archs "${cuda_archs}")
+    string(REGEX REPLACE "^AUTO$" OFF cuda_fast_compile "${cuda_fast_compile}")
+  else()
+    string(REGEX REPLACE "^AUTO$" 90-real cuda_archs "${cuda_archs}")
+    string(REGEX REPLACE "^AUTO$" ON cuda_fast_compile "${cuda_fast_compile}")
+  endif()
+endmacro()
+
 # hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or says in <missing>
 # what is not there.
 macro(hearth_find_cuda missing)
@@ -15,7 +32,7 @@ macro(hearth_find_cuda missing)
     set(${missing} "nvcc was not found")
   else()
     set(CMAKE_CUDA_COMPILER ${HEARTH_NVCC} CACHE FILEPATH "")
-    set(CMAKE_CUDA_ARCHITECTURES ${HEARTH_CUDA_ARCHS})
+    set(CMAKE_CUDA_ARCHITECTURES ${cuda_archs})
     enable_language(CUDA)
     find_package(CUDAToolkit REQUIRED)
     # CMake 3.25 does not know that nvcc takes -std=c++20.
@@ -57,11 +74,10 @@ function(hearth_add_cuda_plugin)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
     target_compile_options(hearth_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
   endif()
-  if(HEARTH_CUDA_FAST_COMPILE)  # a third of the time
-    target_compile_options(hearth_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O1>)
-    if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 13.0)
-      target_compile_options(hearth_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Ofast-compile=max>)
-    endif()
+  if(cuda_fast_compile)  # a third of nvcc's time with everything
+    target_compile_definitions(hearth_cuda PRIVATE HEARTH_CUDA_FAST_COMPILE=1)
+    target_compile_options(hearth_cuda PRIVATE
+      $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O1;--Ofast-compile=max>)
   endif()
   target_link_libraries(hearth_cuda PRIVATE
     hearth hearth_warnings CUDA::cudart CUDA::cublasLt $<TARGET_NAME_IF_EXISTS:hearth_cudnn>)
@@ -69,6 +85,7 @@ function(hearth_add_cuda_plugin)
 endfunction()
 
 if(plugin_sources AND NOT HEARTH_CUDA STREQUAL "OFF")
+  hearth_resolve_cuda_autos()
   hearth_find_cuda(cuda_missing)
   if(NOT cuda_missing)
     hearth_add_cuda_plugin()

@@ -47,7 +47,7 @@ std::string what_is_wrong(const CLI::App& command, const CLI::ParseError& error)
     return unknown_name("flag", first.substr(0, first.find('=')), flags);
   }
   if (!commands.empty()) return unknown_name("command", first, commands);
-  return full_name(command) + " does not take the argument '" + printable(first) + "'";
+  return full_name(command) + " does not take the argument '" + first + "'";
 }
 
 }  // namespace
@@ -72,7 +72,7 @@ int finish_parsing(const CLI::App& app, const CLI::ParseError& error) {
   if (has_own_code || error.get_exit_code() == int(CLI::ExitCodes::Success))
     return app.exit(error, std::cout, std::cerr);
   const CLI::App& command = innermost(app);
-  std::cerr << "hearth: " << what_is_wrong(command, error) << "\n'" << full_name(command)
+  std::cerr << "hearth: " << printable(what_is_wrong(command, error)) << "\n'" << full_name(command)
             << " --help' says more.\n";
   return kUsageError;
 }

@@ -112,17 +112,15 @@ class CppNode final : public CustomNode {
 /// it.
 template <class T>
 struct Function {
-  template <class X = T, class... Args>
+  template <class Self = T, class... Args>
   static auto apply(Args&&... args) {
-    using Result = std::decay_t<decltype(X::forward(nullptr, std::forward<Args>(args)...))>;
-    const auto node = IntrusivePtr < CppNode < X
-    >> ::adopt(new CppNode<X>);
+    using Result = std::decay_t<decltype(Self::forward(nullptr, std::forward<Args>(args)...))>;
+    const auto node = IntrusivePtr<CppNode<Self>>::adopt(new CppNode<Self>);
     (node->add_argument(args), ...);
     node->connect();
     const auto forward = [&] {
       const AutoGradMode off(false);
-      return X
-      ::forward(&node->context(), std::forward<Args>(args)...);
+      return Self::forward(&node->context(), std::forward<Args>(args)...);
     };
     if constexpr (std::is_base_of_v<Tensor, Result>) {
       variable_list outputs{forward()};

@@ -164,6 +164,9 @@ void guard_fork() {
   pthread_atfork(lock_all, unlock_all, unlock_all);
 }
 
+/// From the start, because threads that take large blocks alone meet nothing that is made once.
+[[maybe_unused]] const bool guarded = (guard_fork(), true);
+
 /// Its destructor empties the thread's cache when the thread ends.
 struct CacheCloser {
   ~CacheCloser() {
@@ -181,7 +184,6 @@ struct CacheCloser {
 };
 
 void open_cache() noexcept {
-  [[maybe_unused]] static const bool guarded = (guard_fork(), true);
   ThreadCache* opened = new (std::nothrow) ThreadCache;
   if (!opened) return;
   for (int c = 0; c < kSizeClasses; ++c)

@@ -49,7 +49,7 @@ struct OpRecord {
   int formula = 0;
 };
 
-/// Whether a call writes to input i besides its outputs.
+/// The same for any op and any input.
 inline bool writes_to_input(const OpRecord& op, const void* args, const Inputs& inputs, int i) {
   return op.mutates && inputs[i].defined() && op.mutates(args, inputs, i);
 }

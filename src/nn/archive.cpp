@@ -24,25 +24,29 @@ void Module::save(serialize::OutputArchive& archive) const {
 
 namespace {
 
-bool are_the_same_memory(const Tensor& a, const Tensor& b) {
-  return a.data_ptr() == b.data_ptr() && a.dtype() == b.dtype() && a.sizes() == b.sizes() &&
-         a.strides() == b.strides();
+/// Whether set_data has nothing to change.
+bool have_the_same_data(const Tensor& a, const Tensor& b) {
+  return a.is_alias_of(b) && a.storage_offset() == b.storage_offset() && a.device() == b.device() &&
+         a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides();
 }
 
-/// What the tensors of a module hold before it loads, for when that fails. To read everything
-/// before anything changes, as optimizers do, is not possible here: a load() that overrides
-/// Module's may use what it has just read. It may also load modules that are not registered, give
-/// tensors other data, and catch what any load throws. So each load has a snapshot of its own. It
-/// copies only what those around it do not hold already, by the tensors' data and versions (which
-/// do not count what is written through .data()), and when it goes they take over what they did not
-/// know of.
+/// What the tensors of a module are and hold before it loads, for when that fails. To read
+/// everything before anything changes, as optimizers do, is not possible here: a load() that
+/// overrides Module's may use what it has just read. It may also move the module, load others that
+/// are not registered, and catch what any load throws. So each load has a snapshot of its own.
+///
+/// No value is copied twice: a snapshot borrows from those around it what has not changed since, by
+/// the tensors' data and versions (which do not count what is written through .data()). When it
+/// goes, the one around it takes over what it did not have.
 class Snapshot {
  public:
   explicit Snapshot(const Module& module) : outer_(innermost_) {
     for (const auto& tensors : {module.parameters(), module.buffers()})
-      for (const Tensor& tensor : tensors)
-        if (!tensor.is_meta() && !saved_.contains(tensor.unsafeGetTensorImpl()))
-          saved_.emplace(tensor.unsafeGetTensorImpl(), save(tensor));
+      for (const Tensor& tensor : tensors) {
+        if (tensor.is_inference() && !InferenceMode::is_enabled()) continue;  // cannot change
+        add(tensor, /*with_value=*/!tensor.is_meta());
+        if (tensor.grad().defined()) add(tensor.grad(), /*with_value=*/false);  // moves with it
+      }
     innermost_ = this;
   }
   ~Snapshot() {
@@ -54,30 +58,41 @@ class Snapshot {
 
   void restore() const {
     for (const auto& [impl, saved] : saved_) {
-      saved.data.copy_(saved.value);
-      if (!are_the_same_memory(saved.data, saved.tensor)) saved.tensor.set_data(saved.data);
+      if (saved.value.defined()) saved.data.copy_(saved.value);
+      if (!have_the_same_data(saved.data, saved.tensor)) saved.tensor.set_data(saved.data);
     }
   }
 
  private:
   struct Saved {
     Tensor tensor;
-    Tensor data;   // the same memory and version, whatever set_data() does to the tensor
-    Tensor value;  // a copy
+    Tensor data;                     // an alias, which set_data() leaves as it is
+    Tensor value;                    // a copy, or undefined
     std::optional<int64_t> version;  // inference tensors have none
   };
 
-  Saved save(const Tensor& tensor) const {
-    std::optional<int64_t> version;
-    if (!tensor.is_inference()) version = tensor._version();
-    for (const Snapshot* around = outer_; version && around; around = around->outer_) {
-      const auto known = around->saved_.find(tensor.unsafeGetTensorImpl());
-      if (known != around->saved_.end() && known->second.version == version &&
-          are_the_same_memory(known->second.data, tensor))
-        return known->second;
+  void add(const Tensor& tensor, bool with_value) {
+    const TensorImpl* const impl = tensor.unsafeGetTensorImpl();
+    if (saved_.contains(impl)) return;
+    Saved saved{tensor, tensor.detach(), {}, {}};
+    if (!tensor.is_inference()) saved.version = tensor._version();
+    if (with_value) {
+      saved.value = known_value(saved);
+      if (!saved.value.defined())
+        saved.value = tensor.to(kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true);
     }
-    return {tensor, tensor.detach(),
-            tensor.to(kCPU, tensor.scalar_type(), /*non_blocking=*/false, /*copy=*/true), version};
+    saved_.emplace(impl, std::move(saved));
+  }
+
+  /// What a snapshot around this one has, if the tensor is still what it was then.
+  Tensor known_value(const Saved& now) const {
+    for (const Snapshot* around = outer_; now.version && around; around = around->outer_) {
+      const auto known = around->saved_.find(now.tensor.unsafeGetTensorImpl());
+      if (known != around->saved_.end() && known->second.version == now.version &&
+          have_the_same_data(known->second.data, now.data))
+        return known->second.value;
+    }
+    return {};
   }
 
   static thread_local Snapshot* innermost_;

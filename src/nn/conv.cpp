@@ -193,7 +193,7 @@ ConvTranspose2dImpl::ConvTranspose2dImpl(int64_t in_channels, int64_t out_channe
 ConvTranspose2dImpl::ConvTranspose2dImpl(ConvTranspose2dOptions options_)
     : ConvNdImpl(common<2>(options_).transposed(true).output_padding(options_.output_padding())) {}
 
-HEARTH_DEFINE_DEFAULT_ARGS(ConvTranspose2dImpl::, , {1, AnyValue(std::optional<IntArrayRef>())})
+HEARTH_DEFINE_DEFAULT_ARGS(ConvTranspose2dImpl, {1, AnyValue(std::optional<IntArrayRef>())})
 
 Tensor ConvTranspose2dImpl::forward(const Tensor& input,
                                     const std::optional<IntArrayRef>& output_size) {

@@ -32,6 +32,7 @@ RNNImpl::RNNImpl(int64_t input_size, int64_t hidden_size)
     : RNNImpl(RNNOptions(input_size, hidden_size)) {}
 RNNImpl::RNNImpl(const RNNOptions& options_)
     : RNNImplBase(base_options(options_, mode_of(options_))), options(options_) {}
+HEARTH_DEFINE_DEFAULT_ARGS(RNNImpl, {1, AnyValue(Tensor())})
 
 std::tuple<Tensor, Tensor> RNNImpl::forward(const Tensor& input, Tensor hx) {
   return run_module(*this, &RNNImpl::compute, input, std::move(hx));
@@ -55,6 +56,7 @@ LSTMImpl::LSTMImpl(int64_t input_size, int64_t hidden_size)
     : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
 LSTMImpl::LSTMImpl(const LSTMOptions& options_)
     : RNNImplBase(base_options(options_, kLSTM)), options(options_) {}
+HEARTH_DEFINE_DEFAULT_ARGS(LSTMImpl, {1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
 
 std::tuple<Tensor, std::tuple<Tensor, Tensor>> LSTMImpl::forward(
     const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt) {
@@ -83,6 +85,7 @@ GRUImpl::GRUImpl(int64_t input_size, int64_t hidden_size)
     : GRUImpl(GRUOptions(input_size, hidden_size)) {}
 GRUImpl::GRUImpl(const GRUOptions& options_)
     : RNNImplBase(base_options(options_, kGRU)), options(options_) {}
+HEARTH_DEFINE_DEFAULT_ARGS(GRUImpl, {1, AnyValue(Tensor())})
 
 std::tuple<Tensor, Tensor> GRUImpl::forward(const Tensor& input, Tensor hx) {
   return run_module(*this, &GRUImpl::compute, input, std::move(hx));

@@ -41,14 +41,14 @@ void check_options(const RNNOptionsBase& options) {
 
 }  // namespace
 
-template <class Derived, class Hidden>
-RNNImplBase<Derived, Hidden>::RNNImplBase(const RNNOptionsBase& options_) : options_base(options_) {
+template <class Derived>
+RNNImplBase<Derived>::RNNImplBase(const RNNOptionsBase& options_) : options_base(options_) {
   check_options(options_base);
   RNNImplBase::reset();
 }
 
-template <class Derived, class Hidden>
-void RNNImplBase<Derived, Hidden>::reset() {
+template <class Derived>
+void RNNImplBase<Derived>::reset() {
   const int64_t hidden = options_base.hidden_size(), rows = gates(options_base) * hidden;
   for (int64_t layer = 0; layer < options_base.num_layers(); ++layer) {
     const int64_t width = layer == 0 ? options_base.input_size() : hidden * directions();
@@ -64,14 +64,14 @@ void RNNImplBase<Derived, Hidden>::reset() {
   reset_parameters();
 }
 
-template <class Derived, class Hidden>
-void RNNImplBase<Derived, Hidden>::reset_parameters() {
+template <class Derived>
+void RNNImplBase<Derived>::reset_parameters() {
   const double bound = 1 / std::sqrt(static_cast<double>(options_base.hidden_size()));
   for (const Tensor& weight : all_weights()) init::uniform_(weight, -bound, bound);
 }
 
-template <class Derived, class Hidden>
-void RNNImplBase<Derived, Hidden>::pretty_print(std::ostream& stream) const {
+template <class Derived>
+void RNNImplBase<Derived>::pretty_print(std::ostream& stream) const {
   stream << class_of(options_base) << "(input_size=" << options_base.input_size()
          << ", hidden_size=" << options_base.hidden_size();
   if (options_base.num_layers() != 1) stream << ", num_layers=" << options_base.num_layers();
@@ -82,8 +82,8 @@ void RNNImplBase<Derived, Hidden>::pretty_print(std::ostream& stream) const {
   stream << ')';
 }
 
-template <class Derived, class Hidden>
-void RNNImplBase<Derived, Hidden>::check_input(const Tensor& input) const {
+template <class Derived>
+void RNNImplBase<Derived>::check_input(const Tensor& input) const {
   HEARTH_CHECK(input.dim() == 3, "input must have 3 dimensions, got ", input.dim());
   HEARTH_CHECK(input.size(-1) == options_base.input_size(),
                "input.size(-1) must be equal to input_size. Expected ", options_base.input_size(),
@@ -92,9 +92,9 @@ void RNNImplBase<Derived, Hidden>::check_input(const Tensor& input) const {
                "Expected sequence length to be larger than 0 in RNN");
 }
 
-template <class Derived, class Hidden>
-Tensor RNNImplBase<Derived, Hidden>::checked_hidden(const Tensor& input, const Tensor& hx,
-                                                    const std::string& text) const {
+template <class Derived>
+Tensor RNNImplBase<Derived>::checked_hidden(const Tensor& input, const Tensor& hx,
+                                            const std::string& text) const {
   const std::vector<int64_t> expected{options_base.num_layers() * directions(),
                                       input.size(options_base.batch_first() ? 0 : 1),
                                       options_base.hidden_size()};
@@ -103,8 +103,8 @@ Tensor RNNImplBase<Derived, Hidden>::checked_hidden(const Tensor& input, const T
   return hx;
 }
 
-template <class Derived, class Hidden>
-RNNWeights RNNImplBase<Derived, Hidden>::weights(int64_t layer, int64_t direction) const {
+template <class Derived>
+RNNWeights RNNImplBase<Derived>::weights(int64_t layer, int64_t direction) const {
   const std::string end = suffix(layer, direction);
   const bool bias = options_base.bias();
   return {this->parameters_["weight_ih" + end], this->parameters_["weight_hh" + end],
@@ -113,7 +113,7 @@ RNNWeights RNNImplBase<Derived, Hidden>::weights(int64_t layer, int64_t directio
 }
 
 template class RNNImplBase<RNNImpl>;
-template class RNNImplBase<LSTMImpl, LSTMState>;
+template class RNNImplBase<LSTMImpl>;
 template class RNNImplBase<GRUImpl>;
 
 }  // namespace hearth::nn::detail

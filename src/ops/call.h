@@ -84,7 +84,7 @@ bool mutates_op(const void* args, const Inputs& inputs, int i) {
 }
 template <class Op>
 constexpr auto mutates_of() -> decltype(OpRecord::mutates) {
-  if constexpr (requires(const typename Op::Args& a, const Inputs& in) { Op::mutates(a, in, 0); })
+  if constexpr (requires { &Op::mutates; })
     return &mutates_op<Op>;
   else
     return nullptr;

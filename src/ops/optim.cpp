@@ -146,17 +146,7 @@ constexpr OpInfo step_info(const char* name) {
           .mixes_devices = true};
 }
 
-/// What the steps have in common, whose Args know their shape.
-template <class Step>
-struct FusedStep {
-  static void infer(const auto& args, Infer& c) { infer_step(Step::info, args.shape(), c); }
-  static bool mutates(const auto& args, const Inputs& in, int i) {
-    const StepShape shape = args.shape();
-    return shape.writes(i / int(shape.count), in[shape.inputs()].defined());
-  }
-};
-
-struct FusedSgd : FusedStep<FusedSgd> {
+struct Sgd {
   struct Args {
     int64_t count;
     double weight_decay, momentum, lr, dampening;
@@ -179,7 +169,7 @@ struct FusedSgd : FusedStep<FusedSgd> {
 };
 
 template <bool decoupled>
-struct FusedAdam : FusedStep<FusedAdam<decoupled>> {
+struct Adam {
   struct Args {
     int64_t count;
     double lr, beta1, beta2, weight_decay, eps;
@@ -200,7 +190,7 @@ struct FusedAdam : FusedStep<FusedAdam<decoupled>> {
   }
 };
 
-struct FusedAdagrad : FusedStep<FusedAdagrad> {
+struct Adagrad {
   struct Args {
     int64_t count;
     double lr, lr_decay, weight_decay, eps;
@@ -214,7 +204,7 @@ struct FusedAdagrad : FusedStep<FusedAdagrad> {
   }
 };
 
-struct FusedRmsProp : FusedStep<FusedRmsProp> {
+struct RmsProp {
   struct Args {
     int64_t count;
     double lr, alpha, eps, weight_decay, momentum;
@@ -241,10 +231,21 @@ struct FusedRmsProp : FusedStep<FusedRmsProp> {
   }
 };
 
+/// The op of a step, whose Args know their shape.
+template <class Step>
+struct Fused : Step {
+  using Args = typename Step::Args;
+  static void infer(const Args& args, Infer& c) { infer_step(Step::info, args.shape(), c); }
+  static bool mutates(const Args& args, const Inputs& in, int i) {
+    const StepShape shape = args.shape();
+    return shape.writes(i / int(shape.count), in[shape.inputs()].defined());
+  }
+};
+
 /// Takes a step; lists that it does not use are empty.
-template <class Op>
-void take_step(const typename Op::Args& args, TensorList params, const auto&... rest) {
-  if (!params.empty()) invoke<Op>(args, params, rest...).all();
+template <class Step>
+void take_step(const typename Step::Args& args, TensorList params, const auto&... rest) {
+  if (!params.empty()) invoke<Fused<Step>>(args, params, rest...).all();
 }
 
 /// The lists that a step uses have a tensor for each parameter.
@@ -263,21 +264,21 @@ void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_l
                  const Tensor& found_inf) {
   const TensorList buffers = momentum == 0 ? TensorList() : momentum_buffer_list;
   check_lengths(self, {grads, momentum == 0 ? self : buffers});
-  take_step<FusedSgd>({int64_t(self.size()), weight_decay, momentum, lr, dampening, nesterov,
-                       maximize, is_first_step},
-                      self, grads, buffers, grad_scale, found_inf);
+  take_step<Sgd>({int64_t(self.size()), weight_decay, momentum, lr, dampening, nesterov, maximize,
+                  is_first_step},
+                 self, grads, buffers, grad_scale, found_inf);
 }
 
 namespace {
 
 template <bool decoupled>
-void fused_adam(const typename FusedAdam<decoupled>::Args& args, TensorList self, TensorList grads,
+void fused_adam(const typename Adam<decoupled>::Args& args, TensorList self, TensorList grads,
                 TensorList exp_avgs, TensorList exp_avg_sqs, TensorList max_exp_avg_sqs,
                 TensorList state_steps, const Tensor& grad_scale, const Tensor& found_inf) {
   const TensorList largest = args.amsgrad ? max_exp_avg_sqs : TensorList();
   check_lengths(self, {grads, exp_avgs, exp_avg_sqs, args.amsgrad ? largest : self, state_steps});
-  take_step<FusedAdam<decoupled>>(args, self, grads, exp_avgs, exp_avg_sqs, largest, state_steps,
-                                  grad_scale, found_inf);
+  take_step<Adam<decoupled>>(args, self, grads, exp_avgs, exp_avg_sqs, largest, state_steps,
+                             grad_scale, found_inf);
 }
 
 }  // namespace
@@ -304,8 +305,8 @@ void _fused_adagrad_(TensorList self, TensorList grads, TensorList state_sums,
                      TensorList state_steps, double lr, double lr_decay, double weight_decay,
                      double eps, bool maximize, const Tensor& grad_scale, const Tensor& found_inf) {
   check_lengths(self, {grads, state_sums, state_steps});
-  take_step<FusedAdagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize}, self,
-                          grads, state_sums, state_steps, grad_scale, found_inf);
+  take_step<Adagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize}, self, grads,
+                     state_sums, state_steps, grad_scale, found_inf);
 }
 
 void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
@@ -315,7 +316,7 @@ void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
   const TensorList means = centered ? grad_avgs : TensorList(),
                    buffers = momentum > 0 ? momentum_buffer_list : TensorList();
   check_lengths(self, {grads, square_avgs, centered ? means : self, momentum > 0 ? buffers : self});
-  take_step<FusedRmsProp>(
+  take_step<RmsProp>(
       {int64_t(self.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize}, self,
       grads, square_avgs, means, buffers, grad_scale, found_inf);
 }

@@ -54,6 +54,18 @@ TEST(TrainBad, FoldersThatCannotBeUsed) {
                  "train-images-idx3-ubyte: neither it nor train-images-idx3-ubyte.gz is there");
 }
 
+TEST(TrainBad, FilesInTheWayAreNotOverwritten) {
+  const TempFolder folder;
+  for (const char* name : {"config.toml", "results.csv", "results.json", "curves.png"}) {
+    const std::string out = folder.path(std::string("with-") + name), file = out + "/" + name;
+    std::filesystem::create_directory(out);
+    write_bytes(file, "mine");
+    expect_failure(train({"--out", out}), 1, "'" + file + "' is there already and of no run");
+    EXPECT_EQ(bytes_of(file), "mine");
+    EXPECT_FALSE(std::filesystem::exists(out + "/run-1"));
+  }
+}
+
 /// While one lives, no file may grow beyond so many bytes, as on a full disk.
 class FileSizeLimit {
  public:

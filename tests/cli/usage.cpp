@@ -34,6 +34,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"bench", "--stepps=3"}, "unknown flag '--stepps'; did you mean '--steps'?"},
         Mistake{{"bench", "fast"}, "hearth bench does not take the argument 'fast'"},
         Mistake{{"bench", "\x1b[31m"}, "hearth bench does not take the argument '\\x1b[31m'"},
+        Mistake{{"train", "--log-losses=\x1b[31m"}, "Could not convert: --log-losses = \\x1b[31m"},
         Mistake{{"train", "--lr", "\x1b[31m"}, "--lr: expected a number above 0, not '\\x1b[31m'"},
         Mistake{{"bench", "--size", "10,x"}, "--size: 'x' is not a whole number from 1 to "},
         Mistake{{"bench", "--steps=0"}, "--steps: '0' is not a whole number from 1 to "},

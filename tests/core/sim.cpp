@@ -24,6 +24,7 @@
 namespace hearth {
 namespace {
 
+using hearth::testing::error_of;
 using sim::SimBackend;
 using std::chrono::milliseconds;
 
@@ -159,7 +160,7 @@ TEST_F(SimTest, StoppingLetsWaitersGo) {
   const EventHandle event = backend.create_event(0, false);
   backend.record(event, 0, stream);
   backend.wait(0, other, event);
-  std::thread waiter([&] { backend.synchronize(0, other); });
+  std::thread waiter([&] { error_of([&] { backend.synchronize(0, other); }); });
   std::thread opener([&] {
     std::this_thread::sleep_for(milliseconds(5));
     gate.open();
@@ -167,18 +168,23 @@ TEST_F(SimTest, StoppingLetsWaitersGo) {
   backend.stop();
   waiter.join();
   opener.join();
-  backend.synchronize_device(0);
   backend.destroy_event(event);
 }
 
 TEST_F(SimTest, AStoppedGpuSaysSoInsteadOfGivingWhatIsNotThere) {
-  backend.set_zero(data, sizeof(int), 0, stream);
+  backend.synchronize(0, stream);
+  const EventHandle event = backend.create_event(0, false);
   backend.stop();
-  int host = 7;
-  EXPECT_ERROR(backend.copy(&host, data, sizeof host, CopyKind::kDeviceToHost, 0, stream),
-               "the process is ending");
-  EXPECT_EQ(host, 7);
-  backend.synchronize_device(0);  // destructors do: no error
+  backend.synchronize(0, stream);  // there was nothing to wait for
+  const std::string why = "the process is ending";
+  int host = 0;
+  EXPECT_ERROR(backend.copy(&host, data, sizeof host, CopyKind::kDeviceToHost, 0, stream), why);
+  backend.copy(pinned, data, sizeof host, CopyKind::kDeviceToHost, 0, stream);
+  EXPECT_ERROR(backend.synchronize(0, stream), why);
+  EXPECT_ERROR(backend.synchronize_device(0), why);
+  backend.record(event, 0, stream);
+  EXPECT_ERROR(backend.synchronize(event), why);
+  backend.destroy_event(event);
 }
 
 TEST_F(SimTest, EventsOrderStreamsAndTakeTheTime) {
@@ -338,6 +344,26 @@ TEST_F(SimTest, AForkedChildGetsAnErrorInsteadOfHanging) {
   int status = -1;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+}
+
+TEST_F(SimTest, AForkedChildEndsWhateverWasLockedAtTheFork) {
+  std::atomic<bool> done = false;
+  std::thread creator([&] {
+    while (!done) backend.create_stream(0, 0);
+  });
+  for (int i = 0; i < 20; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      alarm(10);
+      backend.stop();
+      _exit(error_of([&] { backend.synchronize_device(0); }).find("forked") == std::string::npos);
+    }
+    int status = -1;
+    EXPECT_EQ(waitpid(child, &status, 0), child);
+    EXPECT_EQ(status, 0);
+  }
+  done = true;
+  creator.join();
 }
 
 TEST_F(SimTest, SaysWhatItIs) {

@@ -141,6 +141,32 @@ TEST(OwnLoad, OtherDataThatItSetIsTakenBackToo) {
   EXPECT_TRUE(all_are(*parts, 1));
   EXPECT_EQ(second.data_ptr(), former.data_ptr());
   EXPECT_EQ(second.sizes(), former.sizes());
+  EXPECT_EQ(second.dtype(), kFloat);
+}
+
+TEST(OwnLoad, WhatItMovedGoesBackWithItsGradient) {
+  const auto moving = std::make_shared<Loader>([](Module& module, InputArchive&) {
+    module.parameters()[1].set_data(zeros({2}));
+    module.to(kDouble);
+    throw Error("not today");
+  });
+  const Tensor weight = moving->register_parameter("weight", ones({3}));
+  const Tensor late = moving->register_parameter("late", empty({2}, device(kMeta)));
+  const Tensor none = moving->register_buffer("none", empty({0}));
+  Tensor fixed;
+  {
+    const InferenceMode inference;
+    fixed = moving->register_buffer("fixed", ones({2}, kInt));
+  }
+  (weight * 2).sum().backward();
+  const auto outer = around("inner", moving);
+  InputArchive archive = archive_of(*around("inner", layers(1, 1).ptr()));
+  EXPECT_ERROR(outer->load(archive), "not today");
+  EXPECT_TRUE(weight.equal(ones({3})));
+  EXPECT_TRUE(weight.grad().equal(full({3}, 2.0)));
+  EXPECT_EQ(none.dtype(), kFloat);
+  EXPECT_TRUE(late.is_meta());
+  EXPECT_TRUE(fixed.equal(ones({2}, kInt)));
 }
 
 TEST(OwnLoad, SeesWhatItHasRead) {

@@ -28,6 +28,15 @@ bool holds_checkpoint(const std::string& path) {
   return false;
 }
 
+/// What a run writes is the user's in a folder where no run has been.
+void check_nothing_is_lost(const RunFolder& folder) {
+  if (fs::exists(folder.path() + "/" + kLock)) return;
+  for (const std::string& file :
+       {folder.config(), folder.results("csv"), folder.results("json"), folder.curves()})
+    HEARTH_CHECK(!fs::exists(file), "'", file,
+                 "' is there already and of no run: choose another folder");
+}
+
 /// runs/seed-cnn-fashion-mnist, or with a number behind it.
 fs::path make_numbered(const TrainOptions& options) {
   const std::string data = fs::path(options.data).lexically_normal().filename().string();
@@ -61,12 +70,12 @@ fs::path last_begun() {
 RunFolder RunFolder::create(const TrainOptions& options, const std::string& path) {
   RunFolder folder(path.empty() ? make_numbered(options).string() : path);
   make_folder(folder.path());
+  check_nothing_is_lost(folder);
   folder.lock();
   HEARTH_CHECK(
       !holds_checkpoint(folder.path()), "'", folder.path(),
       "' holds a run already: choose another folder, or go on with it: ", folder.how_to_resume());
-  for (const auto& entry : fs::directory_iterator(folder.path()))
-    forget_divergence(entry.path().string());
+  for (size_t i = 1; i <= runs_of(options).size(); ++i) forget_divergence(folder.of_run(i));
   fs::remove(folder.results("csv"));
   return folder;
 }

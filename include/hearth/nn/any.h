@@ -219,16 +219,18 @@ class NamedAnyModule {
 
 /// Inside a module whose forward() has default arguments: their places, counted from 0, and values,
 /// so that Sequential and AnyModule know them: `FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(2)})`.
-#define FORWARD_HAS_DEFAULT_ARGS(...) HEARTH_DEFINE_DEFAULT_ARGS(, override, __VA_ARGS__)
+#define FORWARD_HAS_DEFAULT_ARGS(...) HEARTH_DEFAULT_ARGS_(, override, __VA_ARGS__)
 
-/// The same in two halves: what stands in the class, and what in its source file, there with the
-/// class's name: `HEARTH_DEFINE_DEFAULT_ARGS(NameImpl::, , {1, AnyValue(2)})`.
+/// The same for a class whose header every program compiles: HEARTH_DECLARE_DEFAULT_ARGS stands in
+/// the class, `HEARTH_DEFINE_DEFAULT_ARGS(NameImpl, {1, AnyValue(2)})` in its source file.
 #define HEARTH_DECLARE_DEFAULT_ARGS                                   \
   bool _forward_has_default_args() override;                          \
   unsigned int _forward_num_required_args() override;                 \
   std::vector<::hearth::nn::AnyValue> _forward_populate_default_args( \
       std::vector<::hearth::nn::AnyValue>&& arguments) override;
-#define HEARTH_DEFINE_DEFAULT_ARGS(scope, specifier, ...)                            \
+#define HEARTH_DEFINE_DEFAULT_ARGS(Class, ...) HEARTH_DEFAULT_ARGS_(Class::, , __VA_ARGS__)
+
+#define HEARTH_DEFAULT_ARGS_(scope, specifier, ...)                                  \
   bool scope _forward_has_default_args() specifier { return true; }                  \
   unsigned int scope _forward_num_required_args() specifier {                        \
     return ::hearth::nn::detail::DefaultArgs{__VA_ARGS__}.front().first;             \

@@ -133,7 +133,8 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
                                    bool strict = true);
   virtual void save(serialize::OutputArchive& archive) const;
-  /// If it throws, all tensors have the values that they had before.
+  /// If it throws, all tensors have the data (device, dtype, sizes) and values that they had
+  /// before.
   virtual void load(serialize::InputArchive& archive);
   /// Whether save() and load() of the module around it include this one.
   virtual bool is_serializable() const { return true; }

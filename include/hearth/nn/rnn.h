@@ -64,12 +64,9 @@ struct RNNWeights {
   Tensor w_ih, w_hh, b_ih, b_hh;
 };
 
-using LSTMState = std::optional<std::tuple<Tensor, Tensor>>;
-
 /// Weights, checks and printing of all recurrent modules. The weights are named weight_ih_l0,
-/// weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse, …. Hidden is the state that
-/// forward() takes, and does without.
-template <class Derived, class Hidden = Tensor>
+/// weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse, ….
+template <class Derived>
 class HEARTH_API RNNImplBase : public Cloneable<Derived> {
  public:
   explicit RNNImplBase(const RNNOptionsBase& options_);
@@ -88,8 +85,6 @@ class HEARTH_API RNNImplBase : public Cloneable<Derived> {
   /// hx must be [num_layers * directions, N, hidden_size]; undefined, it becomes zeros.
   Tensor checked_hidden(const Tensor& input, const Tensor& hx, const std::string& text) const;
   RNNWeights weights(int64_t layer, int64_t direction) const;
-
-  FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(Hidden())})
 };
 
 }  // namespace detail
@@ -105,6 +100,9 @@ class HEARTH_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
 
   RNNOptions options;
 
+ protected:
+  HEARTH_DECLARE_DEFAULT_ARGS
+
  private:
   std::tuple<Tensor, Tensor> compute(const Tensor& input, const Tensor& hx);
 };
@@ -112,7 +110,7 @@ HEARTH_MODULE(RNN);
 
 /// i, f, g, o = W_ih x + b_ih + W_hh h + b_hh; c' = sigmoid(f) c + sigmoid(i) tanh(g);
 /// h' = sigmoid(o) tanh(c'). Returns the outputs and the last (h, c).
-class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl, detail::LSTMState> {
+class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
   LSTMImpl(int64_t input_size, int64_t hidden_size);
   explicit LSTMImpl(const LSTMOptions& options_);
@@ -120,6 +118,9 @@ class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl, detail::LSTMSta
       const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {});
 
   LSTMOptions options;
+
+ protected:
+  HEARTH_DECLARE_DEFAULT_ARGS
 
  private:
   std::tuple<Tensor, std::tuple<Tensor, Tensor>> compute(
@@ -137,13 +138,16 @@ class HEARTH_API GRUImpl : public detail::RNNImplBase<GRUImpl> {
 
   GRUOptions options;
 
+ protected:
+  HEARTH_DECLARE_DEFAULT_ARGS
+
  private:
   std::tuple<Tensor, Tensor> compute(const Tensor& input, const Tensor& hx);
 };
 HEARTH_MODULE(GRU);
 
 extern template class detail::RNNImplBase<RNNImpl>;
-extern template class detail::RNNImplBase<LSTMImpl, detail::LSTMState>;
+extern template class detail::RNNImplBase<LSTMImpl>;
 extern template class detail::RNNImplBase<GRUImpl>;
 
 }  // namespace hearth::nn

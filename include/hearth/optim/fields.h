@@ -35,6 +35,7 @@ class HEARTH_API Fields {
   void require_values(bool required) { requires_values_ = required; }
 
   void field(const std::string& name, std::tuple<double, double>& values);
+  /// An empty list is one that is not there.
   void field(const std::string& name, std::vector<double>& values);
   void field(const std::string& name, std::vector<int64_t>& values);
 

@@ -22,6 +22,9 @@ std::vector<std::pair<std::string, std::string>> CudaBackend::libraries() const 
       {"cuBLASLt", version_text(cublasLtGetVersion(), 10000, 100)}};
   if (std::string cudnn = cudnn_version(); !cudnn.empty())
     result.emplace_back("cuDNN", std::move(cudnn));
+#ifdef HEARTH_CUDA_FAST_COMPILE
+  result.emplace_back("CUDA kernels", "slow: built with HEARTH_CUDA_FAST_COMPILE");
+#endif
   return result;
 }
 

@@ -19,6 +19,14 @@ constexpr std::align_val_t kPinnedAlignment{4096};
 Stream& as_stream(StreamHandle handle) { return *static_cast<Stream*>(handle); }
 Event& as_event(EventHandle handle) { return *static_cast<Event*>(handle); }
 
+/// Waits for all that the stream has; an Error if it failed, or was dropped.
+void finish(Stream& stream) {
+  const uint64_t position = stream.last_position();
+  stream.wait_for(position);
+  stream.rethrow();
+  stream.wait_for_results(position);
+}
+
 /// Never destroyed, because static objects may own tensors.
 SimBackend* process_backend = nullptr;
 
@@ -73,12 +81,13 @@ SimBackend::SimBackend(const Config& config) : config_(config) {
 SimBackend::~SimBackend() { stop(); }
 
 void SimBackend::stop() {
-  if (is_forked_child()) return;  // a lock that another thread held when it was made stays locked
+  if (is_forked_child()) return;
+  std::vector<Stream*> streams;
+  for (int i = 0; i < device_count(); ++i)
+    for (Stream* stream : streams_of(i)) streams.push_back(stream);
   // Two passes, because a stream's thread may be waiting for another stream.
-  for (int i = 0; i < device_count(); ++i)
-    for (Stream* stream : streams_of(i)) stream->request_stop();
-  for (int i = 0; i < device_count(); ++i)
-    for (Stream* stream : streams_of(i)) stream->join();
+  for (Stream* stream : streams) stream->request_stop();
+  for (Stream* stream : streams) stream->join();
 }
 
 DeviceProperties SimBackend::properties(int device) const {
@@ -149,6 +158,7 @@ StreamHandle SimBackend::create_stream(int device, int) {
 }
 
 std::vector<Stream*> SimBackend::streams_of(int device) {
+  check_not_forked();
   DeviceState& owner = state(device);
   std::vector<Stream*> streams{&owner.default_stream};
   const std::lock_guard lock(owner.mutex);
@@ -160,10 +170,7 @@ bool SimBackend::query(int, StreamHandle stream) {
   return as_stream(stream).passed(as_stream(stream).last_position());
 }
 
-void SimBackend::synchronize(int, StreamHandle stream) {
-  as_stream(stream).wait_for(as_stream(stream).last_position());
-  as_stream(stream).rethrow();
-}
+void SimBackend::synchronize(int, StreamHandle stream) { finish(as_stream(stream)); }
 
 void SimBackend::wait_until_idle(int device) {
   for (Stream* stream : streams_of(device)) stream->wait_for(stream->last_position());
@@ -171,7 +178,7 @@ void SimBackend::wait_until_idle(int device) {
 
 void SimBackend::synchronize_device(int device) {
   wait_until_idle(device);
-  for (Stream* stream : streams_of(device)) stream->rethrow();
+  for (Stream* stream : streams_of(device)) finish(*stream);
 }
 
 FaultSlot* SimBackend::fault_slot(int, StreamHandle stream) { return &as_stream(stream).faults(); }
@@ -193,7 +200,7 @@ bool SimBackend::query(EventHandle event) {
 }
 
 void SimBackend::synchronize(EventHandle event) {
-  if (const auto& mark = as_event(event).mark) mark->stream->wait_for(mark->position);
+  if (const auto& mark = as_event(event).mark) mark->stream->wait_for_results(mark->position);
 }
 
 float SimBackend::elapsed_ms(EventHandle start, EventHandle end) {
@@ -218,15 +225,10 @@ void SimBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, i
     });
     return;
   }
-  const uint64_t position = queue.submit([target = memory.alias(to), source = memory.alias(from),
-                                          bytes] { std::memmove(target, source, bytes); });
-  if (kind == CopyKind::kDeviceToHost && !is_pinned(to)) {
-    const bool has_run = queue.wait_for(position);
-    queue.rethrow();
-    HEARTH_CHECK(has_run,
-                 "The simulated GPU has stopped, because the process is ending: what is in "
-                 "its memory can no longer be read");
-  }
+  queue.submit([target = memory.alias(to), source = memory.alias(from), bytes] {
+    std::memmove(target, source, bytes);
+  });
+  if (kind == CopyKind::kDeviceToHost && !is_pinned(to)) finish(queue);
 }
 
 void SimBackend::copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,

@@ -13,20 +13,20 @@ namespace {
 
 thread_local const Stream* running_stream = nullptr;
 
-std::atomic<bool> has_forked{false};  // in the child
+std::atomic<bool> is_child{false};
+
+}  // namespace
+
+bool is_forked_child() { return is_child.load(std::memory_order_relaxed); }
 
 void check_not_forked() {
   HEARTH_CHECK(!is_forked_child(),
                "Cannot re-initialize CUDA in forked subprocess: start the process anew instead");
 }
 
-}  // namespace
-
-bool is_forked_child() { return has_forked.load(std::memory_order_relaxed); }
-
 Stream::Stream(bool lazy, Threads threads) : threads_(threads), demanded_(lazy ? 0 : UINT64_MAX) {
   [[maybe_unused]] static const int once =
-      pthread_atfork(nullptr, nullptr, [] { has_forked = true; });
+      pthread_atfork(nullptr, nullptr, [] { is_child = true; });
 }
 
 Stream::~Stream() {
@@ -50,12 +50,19 @@ void Stream::demand(uint64_t position) {
   work_ready_.notify_one();
 }
 
-bool Stream::wait_for(uint64_t position) {
+void Stream::wait_for(uint64_t position) {
   check_not_forked();
   std::unique_lock lock(mutex_);
   demand(position);
   work_done_.wait(lock, [&] { return completed_ >= position || stopping_; });
-  return completed_ >= position;
+}
+
+void Stream::wait_for_results(uint64_t position) {
+  wait_for(position);
+  const std::lock_guard lock(mutex_);
+  HEARTH_CHECK(completed_ >= position,
+               "The simulated GPU has stopped, because the process is ending: what it was to "
+               "compute cannot be read");
 }
 
 bool Stream::passed(uint64_t position) {
@@ -65,6 +72,7 @@ bool Stream::passed(uint64_t position) {
 }
 
 uint64_t Stream::last_position() {
+  check_not_forked();
   const std::lock_guard lock(mutex_);
   return submitted_;
 }
@@ -131,7 +139,7 @@ void Event::record(Stream& on) {
 
 void Event::make_wait(Stream& waiter) const {
   if (!mark || mark->stream == &waiter) return;
-  waiter.submit([awaited = mark] { awaited->stream->wait_for(awaited->position); });
+  waiter.submit([awaited = mark] { awaited->stream->wait_for_results(awaited->position); });
 }
 
 }  // namespace hearth::sim

@@ -29,8 +29,10 @@ class Stream {
 
   /// Returns the work's position.
   uint64_t submit(std::function<void()> work);
-  /// Waits until all work up to the position has run; false: the stream was stopped before.
-  bool wait_for(uint64_t position);
+  /// Waits until all work up to the position has run, or the stream is stopped.
+  void wait_for(uint64_t position);
+  /// The same; an Error if that work was dropped, and there is nothing to read.
+  void wait_for_results(uint64_t position);
   /// Whether it has; asking is enough to make a lazy stream run it.
   bool passed(uint64_t position);
   uint64_t last_position();
@@ -64,8 +66,10 @@ class Stream {
   std::thread thread_;  // started by the first work
 };
 
-/// Whether this process inherited its streams, which have no threads then.
+/// Whether this process inherited its streams: they have no threads, and locks that others held at
+/// the fork stay locked.
 bool is_forked_child();
+void check_not_forked();
 
 /// A place in a stream, and when it was passed.
 struct Mark {
