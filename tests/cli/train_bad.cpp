@@ -64,6 +64,12 @@ TEST(TrainBad, FilesInTheWayAreNotOverwritten) {
     EXPECT_EQ(bytes_of(file), "mine");
     EXPECT_FALSE(std::filesystem::exists(out + "/run-1"));
   }
+  const std::string out = folder.path("out"), weights = out + "/run-2/weights.safetensors";
+  std::filesystem::create_directories(out + "/run-2");
+  write_bytes(weights, "mine");
+  expect_failure(train({"--out", out, "--batch-size", "10,20"}), 1, "'" + out + "/run-2' is there");
+  EXPECT_EQ(bytes_of(weights), "mine");
+  expect_failure(train({"--out", ""}), 2, "--out: an empty path names nothing");
 }
 
 /// While one lives, no file may grow beyond so many bytes, as on a full disk.
@@ -122,7 +128,8 @@ TEST(TrainBad, DiskThatIsFullLaterLeavesARunToGoOnWith) {
   EXPECT_NE(ran.err.find("\nWhat was saved can go on: " HEARTH_PROGRAM " train --resume " + out),
             std::string::npos)
       << ran.err;
-  EXPECT_EQ(rows_of(out).size(), 1U);
+  ASSERT_EQ(rows_of(out).size(), 1U);
+  EXPECT_EQ(rows_of(out)[0].at("status"), "failed");
 }
 
 TEST(TrainBad, LossThatIsNoNumberStopsAndNamesTheParameter) {

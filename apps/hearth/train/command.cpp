@@ -164,7 +164,10 @@ void add_train(CLI::App& app) {
         ->type_name(kind == Values::Paths::kFiles ? "FILE" : "FOLDER");
   };
   add_path("--out", flags->out, "For everything that comes out (default runs/NAME)",
-           Values::Paths::kFolders);
+           Values::Paths::kFolders)
+      ->check([](const std::string& path) {
+        return std::string(path.empty() ? "an empty path names nothing" : "");
+      });
   add_path("--config", flags->config, "TOML with these settings; flags win over it",
            Values::Paths::kFiles);
   add_path("--resume", flags->resume, "Go on with the run in it, or with the last one",

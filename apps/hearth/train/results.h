@@ -13,7 +13,8 @@ struct EpochResult {
   double epoch_duration, run_duration;  // seconds
 };
 
-inline constexpr const char *kRunning = "running", *kFinished = "finished", *kStopped = "stopped";
+inline constexpr const char *kRunning = "running", *kFinished = "finished", *kStopped = "stopped",
+                            *kFailed = "failed";
 
 struct RunResult {
   RunOptions options;

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <vector>
 
 #include "../quotes.h"
 #include "divergence.h"
@@ -28,12 +29,14 @@ bool holds_checkpoint(const std::string& path) {
   return false;
 }
 
-/// What a run writes is the user's in a folder where no run has been.
-void check_nothing_is_lost(const RunFolder& folder) {
+/// What a run writes, or writes into, is the user's in a folder where no run has been.
+void check_nothing_is_lost(const RunFolder& folder, size_t runs) {
   if (fs::exists(folder.path() + "/" + kLock)) return;
-  for (const std::string& file :
-       {folder.config(), folder.results("csv"), folder.results("json"), folder.curves()})
-    HEARTH_CHECK(!fs::exists(file), "'", file,
+  std::vector<std::string> written{folder.config(), folder.results("csv"), folder.results("json"),
+                                   folder.curves()};
+  for (size_t i = 1; i <= runs; ++i) written.push_back(folder.of_run(i));
+  for (const std::string& path : written)
+    HEARTH_CHECK(!fs::exists(path), "'", path,
                  "' is there already and of no run: choose another folder");
 }
 
@@ -70,12 +73,13 @@ fs::path last_begun() {
 RunFolder RunFolder::create(const TrainOptions& options, const std::string& path) {
   RunFolder folder(path.empty() ? make_numbered(options).string() : path);
   make_folder(folder.path());
-  check_nothing_is_lost(folder);
+  const size_t runs = runs_of(options).size();
+  check_nothing_is_lost(folder, runs);
   folder.lock();
-  HEARTH_CHECK(
-      !holds_checkpoint(folder.path()), "'", folder.path(),
-      "' holds a run already: choose another folder, or go on with it: ", folder.how_to_resume());
-  for (size_t i = 1; i <= runs_of(options).size(); ++i) forget_divergence(folder.of_run(i));
+  HEARTH_CHECK(!holds_checkpoint(folder.path()), "'", folder.path(),
+               "' holds a run already: choose another folder",
+               fs::exists(folder.config()) ? ", or go on with it: " + folder.how_to_resume() : "");
+  for (size_t i = 1; i <= runs; ++i) forget_divergence(folder.of_run(i));
   fs::remove(folder.results("csv"));
   return folder;
 }

@@ -46,6 +46,7 @@ class Training {
       train_what_is_left();
       if (!results_.empty()) draw_curves();
     } catch (Error& error) {
+      save_what_there_is();
       show_table();
       if (saved_ && std::filesystem::exists(folder_.config()))
         error.add_context("What was saved can go on: " + folder_.how_to_resume());
@@ -164,6 +165,9 @@ class Training {
       save_divergence(path, divergence);
       note(i, divergence);
       display_.line(title + result.status);
+    } catch (const Error&) {
+      result.status = kFailed;
+      throw;
     }
     write_results();
   }
@@ -172,6 +176,14 @@ class Training {
     io::write_file(folder_.results("csv"), results_.csv());
     io::write_file(folder_.results("json"), results_.json(options_));
     if (!results_.empty() && Clock::now() >= next_drawing_) draw_curves();
+  }
+  /// After an error, which is the one to tell if this fails for the same reason.
+  void save_what_there_is() {
+    try {
+      write_results();
+      if (!results_.empty()) draw_curves();
+    } catch (const Error&) {
+    }
   }
   void draw_curves() {
     write_png(folder_.curves(), results_.charts());
