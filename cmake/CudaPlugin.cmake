@@ -6,19 +6,16 @@ hearth_add_family_units(plugin_sources src/kernels/cuda/pointwise_@family@.cu.in
 
 # hearth_resolve_cuda_autos(): replaces AUTO by what this machine's GPU, or its absence, asks for.
 macro(hearth_resolve_cuda_autos)
-  set(gpus "")
-  if(HEARTH_CUDA_ARCHS STREQUAL "AUTO" OR HEARTH_CUDA_FAST_COMPILE STREQUAL "AUTO")
-    execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE ignored)
-  endif()
-  set(cuda_archs ${HEARTH_CUDA_ARCHS})
-  set(cuda_fast_compile ${HEARTH_CUDA_FAST_COMPILE})
+  execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE ignored)
   if(gpus MATCHES "^GPU ")
-    string(REGEX REPLACE "^AUTO$" native cuda_archs "${cuda_archs}")
-    string(REGEX REPLACE "^AUTO$" OFF cuda_fast_compile "${cuda_fast_compile}")
+    set(auto_archs native)
+    set(auto_fast_compile OFF)
   else()
-    string(REGEX REPLACE "^AUTO$" 90-real cuda_archs "${cuda_archs}")
-    string(REGEX REPLACE "^AUTO$" ON cuda_fast_compile "${cuda_fast_compile}")
+    set(auto_archs 90-real)
+    set(auto_fast_compile ON)
   endif()
+  string(REGEX REPLACE "^AUTO$" ${auto_archs} cuda_archs "${HEARTH_CUDA_ARCHS}")
+  string(REGEX REPLACE "^AUTO$" ${auto_fast_compile} cuda_fast_compile "${HEARTH_CUDA_FAST_COMPILE}")
 endmacro()
 
 # hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or says in <missing>
@@ -74,7 +71,7 @@ function(hearth_add_cuda_plugin)
   if(CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
     target_compile_options(hearth_cuda PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
   endif()
-  if(cuda_fast_compile)  # a third of nvcc's time with everything
+  if(cuda_fast_compile)
     target_compile_definitions(hearth_cuda PRIVATE HEARTH_CUDA_FAST_COMPILE=1)
     target_compile_options(hearth_cuda PRIVATE
       $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-O1;--Ofast-compile=max>)

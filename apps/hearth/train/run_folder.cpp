@@ -20,7 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRuns = "runs";
-constexpr const char* kLock = ".lock";
+
+std::string lock_in(const std::string& folder) { return folder + "/.lock"; }
 
 bool holds_checkpoint(const std::string& path) {
   for (const auto& entry : fs::directory_iterator(path))
@@ -31,7 +32,7 @@ bool holds_checkpoint(const std::string& path) {
 
 /// What a run writes, or writes into, is the user's in a folder where no run has been.
 void check_nothing_is_lost(const RunFolder& folder, size_t runs) {
-  if (fs::exists(folder.path() + "/" + kLock)) return;
+  if (fs::exists(lock_in(folder.path()))) return;
   std::vector<std::string> written{folder.config(), folder.results("csv"), folder.results("json"),
                                    folder.curves()};
   for (size_t i = 1; i <= runs; ++i) written.push_back(folder.of_run(i));
@@ -94,7 +95,7 @@ RunFolder RunFolder::open(const std::string& path) {
 
 /// Until the last copy of the folder is gone, or the process.
 void RunFolder::lock() {
-  const std::string path = path_ + "/" + kLock;
+  const std::string path = lock_in(path_);
   const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   HEARTH_CHECK(file >= 0, "cannot write '", path, "': ", std::strerror(errno));
   lock_ = std::shared_ptr<void>(nullptr, [file](void*) { close(file); });

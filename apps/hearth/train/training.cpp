@@ -44,7 +44,7 @@ class Training {
     const InterruptGuard guard;
     try {
       train_what_is_left();
-      if (!results_.empty()) draw_curves();
+      draw_curves();
     } catch (Error& error) {
       save_what_there_is();
       show_table();
@@ -175,17 +175,18 @@ class Training {
   void write_results() {
     io::write_file(folder_.results("csv"), results_.csv());
     io::write_file(folder_.results("json"), results_.json(options_));
-    if (!results_.empty() && Clock::now() >= next_drawing_) draw_curves();
+    if (Clock::now() >= next_drawing_) draw_curves();
   }
   /// After an error, which is the one to tell if this fails for the same reason.
   void save_what_there_is() {
     try {
       write_results();
-      if (!results_.empty()) draw_curves();
+      draw_curves();
     } catch (const Error&) {
     }
   }
   void draw_curves() {
+    if (results_.empty()) return;
     write_png(folder_.curves(), results_.charts());
     next_drawing_ = Clock::now() + kBetweenDrawings;
   }

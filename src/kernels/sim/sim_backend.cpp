@@ -19,13 +19,13 @@ constexpr std::align_val_t kPinnedAlignment{4096};
 Stream& as_stream(StreamHandle handle) { return *static_cast<Stream*>(handle); }
 Event& as_event(EventHandle handle) { return *static_cast<Event*>(handle); }
 
-/// Waits for all that the stream has; an Error if it failed, or was dropped.
-void finish(Stream& stream) {
-  const uint64_t position = stream.last_position();
+/// Waits for a stream's work; an Error if it failed, or was dropped.
+void finish(Stream& stream, uint64_t position) {
   stream.wait_for(position);
   stream.rethrow();
   stream.wait_for_results(position);
 }
+void finish(Stream& stream) { finish(stream, stream.last_position()); }
 
 /// Never destroyed, because static objects may own tensors.
 SimBackend* process_backend = nullptr;
@@ -225,10 +225,9 @@ void SimBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, i
     });
     return;
   }
-  queue.submit([target = memory.alias(to), source = memory.alias(from), bytes] {
-    std::memmove(target, source, bytes);
-  });
-  if (kind == CopyKind::kDeviceToHost && !is_pinned(to)) finish(queue);
+  const uint64_t position = queue.submit([target = memory.alias(to), source = memory.alias(from),
+                                          bytes] { std::memmove(target, source, bytes); });
+  if (kind == CopyKind::kDeviceToHost && !is_pinned(to)) finish(queue, position);
 }
 
 void SimBackend::copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
