@@ -1,11 +1,11 @@
 # Thin: everything is in CMakePresets.json and tools/.
 .DEFAULT_GOAL := help
-.PHONY: help train test sanitize check bench install format clean deps
+.PHONY: help train test test-all sanitize check bench install format clean deps
 
 PREFIX ?= /usr/local
 
 help:  ## say what there is
-	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 deps:
 	@tools/install_deps.sh
@@ -20,6 +20,14 @@ test: deps  ## build with optimisation and run every test
 	cmake --preset release
 	cmake --build --preset release
 	ctest --preset release
+
+test-all: deps  ## what `make test` leaves out because it is slow (docs: CONTRIBUTING.md)
+	cmake --preset all
+	cmake --build --preset all
+	ctest --preset all
+	tools/check_headers.py --all
+	tools/check_kernel_objects.sh build/all
+	tools/test_with_libtorch.sh build/all
 
 sanitize: deps  ## run the tests under the address, undefined-behaviour and thread sanitizers
 	cmake --preset asan
@@ -39,9 +47,9 @@ check: deps  ## check format, layers, headers, kernel objects and exported symbo
 	tools/check_symbols.sh build/release/libhearth.so
 
 bench: deps  ## build and run the benchmarks
-	cmake --preset release
-	cmake --build --preset release --target bench
-	for program in build/release/bench_*; do $$program || exit 1; done
+	cmake --preset bench
+	cmake --build --preset bench --target bench
+	for program in build/bench/bench_*; do $$program || exit 1; done
 
 install: deps  ## install under PREFIX (default /usr/local)
 	cmake --preset dist

@@ -39,16 +39,22 @@ if(HEARTH_SANITIZE STREQUAL "address")
       -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
 elseif(HEARTH_SANITIZE STREQUAL "thread")
   set(sanitizer_flags -fsanitize=thread)
-  # GNU's OpenMP is invisible to the thread sanitizer.
-  add_compile_definitions(HEARTH_THREADS_STD=1)
 elseif(HEARTH_SANITIZE)
   message(FATAL_ERROR "HEARTH_SANITIZE is '${HEARTH_SANITIZE}', not empty, 'address' or 'thread'")
 endif()
 if(HEARTH_SANITIZE)
-  add_compile_definitions(_GLIBCXX_ASSERTIONS)
-  add_compile_options(${sanitizer_flags})
   add_link_options(${sanitizer_flags})
 endif()
+
+# hearth_sanitize(<target> <sanitizer>...): the target is compiled for the build's sanitizer if that is one of these.
+# What is not is compiled as in a release build, so that the compiler cache has it.
+function(hearth_sanitize target)
+  if(HEARTH_SANITIZE AND HEARTH_SANITIZE IN_LIST ARGN)
+    target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
+    # Sanitized code takes longest to compile; files that every call passes have flags of their own.
+    target_compile_options(${target} PRIVATE -O0 -g1 ${sanitizer_flags})
+  endif()
+endfunction()
 
 # hearth_precompile(<target> <arguments of target_precompile_headers>...): worth it to many files.
 function(hearth_precompile target)

@@ -1,7 +1,6 @@
 # The libraries behind the core; none of them appears in a public header (docs/dependencies.md).
 
 find_package(Threads REQUIRED)
-find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(ZLIB REQUIRED)
 find_package(nlohmann_json 3.9 REQUIRED)
 
@@ -16,5 +15,5 @@ mark_as_advanced(HEARTH_DNNL_INCLUDE_DIR HEARTH_DNNL_LIBRARY HEARTH_OPENBLAS_INC
 add_library(hearth_dependencies INTERFACE)
 target_include_directories(hearth_dependencies SYSTEM INTERFACE
   ${HEARTH_DNNL_INCLUDE_DIR} ${HEARTH_OPENBLAS_INCLUDE_DIR})
-target_link_libraries(hearth_dependencies INTERFACE Threads::Threads OpenMP::OpenMP_CXX
+target_link_libraries(hearth_dependencies INTERFACE Threads::Threads
   ZLIB::ZLIB nlohmann_json::nlohmann_json ${HEARTH_DNNL_LIBRARY} ${HEARTH_OPENBLAS_LIBRARY} ${CMAKE_DL_LIBS})

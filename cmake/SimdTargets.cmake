@@ -13,8 +13,7 @@ function(hearth_select_simd_targets sources definitions)
     # At -O2, or with the use-after-scope checks, each of these files takes most of a minute.
     list(APPEND unit_flags -O1 -fno-sanitize-address-use-after-scope)
   elseif(HEARTH_SANITIZE STREQUAL "thread")
-    list(APPEND math_flags -O1 -fno-sanitize=thread)
-    list(APPEND unit_flags -O1 -fno-sanitize=thread)
+    list(APPEND math_flags -O1)
   endif()
 
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")

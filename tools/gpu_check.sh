@@ -1,79 +1,248 @@
 #!/usr/bin/env bash
-# gpu_check.sh [build|test|bench|all]: builds, tests and measures on a machine with a GPU, CUDA 13, g++, CMake,
-# Ninja and a Python with PyTorch, but without a network: what else is needed comes from .bundle/
-# (tools/gpu_bundle.sh) and is unpacked, not installed. Prints tables. GPU_CHECK_DIR names the build folder.
-set -euo pipefail
-cd "$(dirname "$0")/.."
+# gpu_check.sh PART...: checks what tools/gpu_pack.sh packed, on the machine it was unpacked on, which needs a GPU,
+# its driver and a CUDA runtime: an installed one, or PyTorch's wheels. Parts, each of which writes its files into
+# results/ and can be run alone:
+#   load       what is there, and whether the plugin loads and computes
+#   suites     the tests, one process per suite (suites:test_ops: one program's)
+#   large      large shapes, the GPU against the CPU
+#   bench      operators and training steps (bench:layers: one group)
+#   peer       the same in PyTorch, and a table of both
+#   train      hearth train on the CPU and on the GPU
+#   sanitizer  compute-sanitizer over some tests, where it is
+#   all        everything, in this order
+# Tests that have a line in results/ are not run again: after a time-out of the whole, say the same once more.
+#
+# GPU_CHECK_OUT (results/), GPU_CHECK_JOBS (4 processes), GPU_CHECK_SECONDS (no test or benchmark begins later),
+# GPU_CHECK_LIMIT (240 s for one process), GPU_CHECK_PYTHON (python3), GPU_CHECK_CUDA (a folder with the CUDA
+# runtime's libraries, before others).
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+out=${GPU_CHECK_OUT:-$here/results}
+jobs=${GPU_CHECK_JOBS:-4}
+limit=${GPU_CHECK_LIMIT:-240}
+python=${GPU_CHECK_PYTHON:-python3}
+# Tests of one process: what crashes or hangs takes no more than these along.
+per_process=40
 
-readonly step=${1:-all}
-readonly build=${GPU_CHECK_DIR:-build/gpu}
-readonly deps=$PWD/$build/deps
-readonly jobs=${GPU_CHECK_JOBS:-16}
-readonly python=${GPU_CHECK_PYTHON:-python3}
-
-# Libraries that were unpacked find each other by this path.
-export LD_LIBRARY_PATH=$deps/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-
-unpack() {
-  [[ -e $deps/done ]] && return
-  compgen -G '.bundle/*.deb' >/dev/null || {
-    echo "gpu_check: .bundle is empty; run tools/gpu_bundle.sh where there is a network" >&2
-    exit 1
-  }
-  mkdir -p "$deps/unpacked" "$deps/lib" "$deps/include"
-  for package in .bundle/*.deb; do dpkg -x "$package" "$deps/unpacked"; done
-  # Debian's alternatives would make these links.
-  local triplet=$deps/unpacked/usr/lib/x86_64-linux-gnu
-  find "$triplet" -name '*.so*' ! -type d -exec ln -sf -t "$deps/lib" {} +
-  ln -sf -t "$deps/include" "$deps"/unpacked/usr/include/x86_64-linux-gnu/openblas-openmp/*.h
-  touch "$deps/done"
+# The folders in which CUDA's libraries may lie.
+cuda_candidates() {
+  [[ -n ${GPU_CHECK_CUDA:-} ]] && echo "$GPU_CHECK_CUDA"
+  command -v "$python" >/dev/null && (cd / && exec "$python" -) 2>/dev/null <<'EOF'
+import glob, site, sys
+for folder in dict.fromkeys(sys.path + site.getsitepackages()):
+    print("\n".join(sorted(glob.glob(folder + "/nvidia/*/lib"))))
+EOF
+  local folder
+  for folder in /usr/local/cuda/lib64 /usr/local/cuda/lib /usr/local/cuda*/targets/x86_64-linux/lib \
+    /usr/local/nvidia/lib64 /usr/lib/x86_64-linux-gnu /usr/lib64 /usr/lib/wsl/lib; do
+    [[ -d $folder ]] && echo "$folder"
+  done
 }
 
-build_all() {
-  unpack
-  local capability
-  capability=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader | head -n 1)
-  cmake --preset release -B "$build" \
-    -DCMAKE_PREFIX_PATH="$deps;$deps/unpacked/usr" \
-    -DCMAKE_LIBRARY_PATH="$deps/lib" -DCMAKE_INCLUDE_PATH="$deps/include" \
-    -DHEARTH_CUDA=ON -DHEARTH_CUDA_ARCHS="${capability/./}-real" -DHEARTH_CUDA_FAST_COMPILE=OFF \
-    -DHEARTH_WERROR=OFF
-  cmake --build "$build" -j "$jobs" --target all bench_gpu
+# The first folder with each library, so that wheels and installations are not mixed more than needed.
+cuda_path() {
+  local candidates library folder found=()
+  candidates=$(cuda_candidates)
+  for library in libcudart.so.13 libcublasLt.so.13 libcudnn.so.9 libcuda.so.1; do
+    while read -r folder; do
+      [[ -n $folder && -e $folder/$library ]] || continue
+      # The system's own folders are searched anyway, and would hide this package's libraries.
+      [[ $folder == /usr/lib* || " ${found[*]:-} " == *" $folder "* ]] || found+=("$folder")
+      break
+    done <<<"$candidates"
+  done
+  local IFS=:
+  echo "${found[*]:-}"
 }
 
-run_tests() {
-  nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv
-  # The consumers' projects test the installation; they know nothing of unpacked libraries.
-  ctest --test-dir "$build" --output-on-failure -j 4 --timeout 240 --exclude-regex '^consumer_'
-}
-
-# One row per operator: Hearth's and PyTorch's microseconds and their ratio.
-run_bench() {
-  "$build"/bench_gpu >"$build/bench_hearth.tsv"
-  "$python" tools/gpu_peer.py >"$build/bench_pytorch.tsv"
-  awk -F'\t' '
-    NR == FNR { hearth[$1] = $2; next }
-    FNR == 1 { printf "| operator | Hearth, us | PyTorch, us | ratio |\n|---|---|---|---|\n" }
-    $1 in hearth { printf "| %s | %.2f | %.2f | %.2f |\n", $1, hearth[$1], $2, hearth[$1] / $2 }
-  ' "$build/bench_hearth.tsv" "$build/bench_pytorch.tsv"
-}
-
-case $step in
-  build) build_all ;;
-  test) run_tests ;;
-  bench) run_bench ;;
-  all)
-    start=$SECONDS
-    build_all
-    echo "gpu_check: built in $((SECONDS - start)) s"
-    failed=0
-    run_tests || failed=1
-    run_bench || failed=1
-    echo "gpu_check: $((SECONDS - start)) s in all"
-    exit $failed
-    ;;
-  *)
-    echo "usage: gpu_check.sh [build|test|bench|all]" >&2
+set_environment() {
+  [[ -n ${GPU_CHECK_READY:-} ]] && return
+  [[ -x $here/bin/test_core ]] || {
+    echo "gpu_check: $here is not what tools/gpu_pack.sh packs" >&2
     exit 2
-    ;;
-esac
+  }
+  export GPU_CHECK_READY=1 GPU_CHECK_OUT=$out
+  export GPU_CHECK_SYSTEM_PATH=${LD_LIBRARY_PATH:-}
+  local cuda
+  cuda=$(cuda_path)
+  export LD_LIBRARY_PATH=$here/lib${cuda:+:$cuda}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+  export HEARTH_CUDA_PLUGIN=$here/lib/libhearth_cuda.so HEARTH_TEST_DATA=$here/tests/data
+  export GPU_CHECK_END=$(($(date +%s) + ${GPU_CHECK_SECONDS:-1000000}))
+  mkdir -p "$out"
+  # The compiler's own libraries only where this system's are older.
+  "$here/bin/test_core" --gtest_list_tests &>/dev/null || LD_LIBRARY_PATH=$here/lib/compiler:$LD_LIBRARY_PATH
+}
+
+time_is_up() { (($(date +%s) >= GPU_CHECK_END)); }
+
+load() {
+  {
+    echo "version: $(cat "$here/version")"
+    uname -srm
+    nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv || echo "no nvidia-smi"
+    echo "LD_LIBRARY_PATH=$LD_LIBRARY_PATH"
+    echo "not found: $(ldd "$HEARTH_CUDA_PLUGIN" "$here"/bin/* | grep 'not found' | sort -u | tr -s '\n\t ' ' ')"
+    timeout 120 "$here/bin/hearth" info
+    timeout 120 "$here/bin/test_core" --gtest_brief=1 --gtest_filter='CudaApi.*'
+    timeout 120 "$here/bin/test_gpu" --gtest_brief=1 --gtest_filter='Reductions.OfEverything:Misaligned.Products'
+  } 2>&1 | tee "$out/load.txt"
+  grep -q '^\[  PASSED  \] [1-9]' "$out/load.txt" && ! grep -q '^\[  FAILED  \]' "$out/load.txt"
+}
+
+# The jobs of a program, one a line: program, suite, shard, shards.
+jobs_of() {
+  "$here/bin/$1" --gtest_list_tests 2>/dev/null | awk -v program="$1" -v most=$per_process '
+    function flush() { if (suite) for (i = 0; i < n / most; ++i) print program, suite, i, int((n + most - 1) / most) }
+    /^[^ ].*\.( |$)/ { flush(); suite = $1; n = 0; next }
+    /^  / { ++n }
+    END { flush() }'
+}
+
+# Runs one process and prints "name  status  seconds  passed"; its failures go to the log.
+run_job() {
+  local program=$1 filter=$2 shard=${3:-0} shards=${4:-1} name text code start passed status
+  name="$program $filter $((shard + 1))/$shards"
+  time_is_up && return
+  start=$(date +%s)
+  text=$(GTEST_TOTAL_SHARDS=$shards GTEST_SHARD_INDEX=$shard timeout -k 10 "$limit" \
+    "$here/bin/$program" --gtest_brief=1 --gtest_filter="$filter" 2>&1)
+  code=$?
+  passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) .*/\1/p' <<<"$text")
+  case $code in
+    0) status=ok ;;
+    1) status=failed ;;
+    124 | 137) status="timed out" ;;
+    *) status="crashed ($code)" ;;
+  esac
+  printf '%s\t%s\t%d\t%d\n' "$name" "$status" $(($(date +%s) - start)) "${passed:-0}"
+  ((code == 0)) || printf '==== %s: %s\n%s\n' "$name" "$status" "$(tail -c 20000 <<<"$text")" >>"$log"
+}
+
+# After a crash or a time-out: each of the tests by itself. The list knows nothing of shards.
+run_alone() {
+  local program=$1 filter=$2 shard=$3 shards=$4 test
+  "$here/bin/$program" --gtest_filter="$filter" --gtest_list_tests | sed -n 's/^  \([^ ]*\).*/\1/p' | awk -v most="$shards" -v which="$shard" '(NR - 1) % most == which' |
+    while read -r test; do limit=60 run_job "$program" "${filter%\*}$test"; done
+}
+
+# One line of results per job, from several processes at once.
+one_job() {
+  local line
+  line=$(run_job "$@")
+  [[ -z $line ]] && return
+  printf '%s\n' "$line" >>"$table"
+  if [[ $line == *"timed out"* || $line == *crashed* ]]; then
+    run_alone "$@" >>"$table"
+  fi
+}
+
+# run_suites NAME PROGRAM...: results/NAME.tsv and NAME.log.
+run_suites() {
+  export table=$out/$1.tsv log=$out/$1.log limit here
+  shift
+  touch "$table" "$log"
+  local program
+  for program in "$@"; do jobs_of "$program"; done |
+    while read -r program suite shard shards; do
+      grep -qF "$program $suite* $((shard + 1))/$shards	" "$table" || echo "$program $suite* $shard $shards"
+    done | xargs -r -P "$jobs" -L 1 "${BASH_SOURCE[0]}" --job
+  awk -F'\t' '{ ++count[$2]; tests += $4 } $2 != "ok" { print "  " $1 ": " $2 }
+    END { printf "%d tests passed;", tests; for (s in count) printf " %d processes %s", count[s], s; print "" }' "$table"
+  ! grep -qvF $'\tok\t' "$table"
+}
+
+# benchmarks NAME COMMAND GROUP...: one process per group, so that an error of CUDA's takes one along.
+benchmarks() {
+  local file=$out/$1.tsv group code
+  local -a command=($2)
+  shift 2
+  for group in "$@"; do
+    time_is_up && { echo "gpu_check: out of time before $group"; break; }
+    touch "$file"
+    grep -q "^# $group done" "$file" && continue
+    timeout -k 10 "$limit" "${command[@]}" "$group" 2>>"$out/bench.log" | tee -a "$file"
+    code=${PIPESTATUS[0]}
+    ((code == 0)) || printf '%s\tfailed: the process ended with %d\n' "$group" "$code" | tee -a "$file"
+    echo "# $group done" >>"$file"
+  done
+  ! grep -q $'\tfailed' "$file"
+}
+
+bench_groups() {
+  if [[ -n ${1:-} ]]; then echo "$1"; else "$here/bin/bench_gpu" --groups; fi
+}
+
+# The libraries of this package are not PyTorch's.
+peer() {
+  local status=0
+  LD_LIBRARY_PATH=$GPU_CHECK_SYSTEM_PATH benchmarks bench_pytorch "$python $here/gpu_peer.py" $(bench_groups "${1:-}") ||
+    status=1
+  awk -F'\t' '
+    /^#/ { next }
+    NR == FNR { hearth[$1] = $2; next }
+    !head++ { printf "| operator | Hearth, us | PyTorch, us | ratio |\n|---|---|---|---|\n" }
+    $1 in hearth && hearth[$1] + $2 > 0 && hearth[$1] $2 !~ /failed/ {
+      printf "| %s | %s | %s | %.2f |\n", $1, hearth[$1], $2, hearth[$1] / $2; next }
+    $1 in hearth { printf "| %s | %s | %s | |\n", $1, hearth[$1], $2 }
+  ' "$out/bench_hearth.tsv" "$out/bench_pytorch.tsv" | tee "$out/bench.md"
+  return $status
+}
+
+train() {
+  rm -rf "$out/run"
+  (cd "$out" && timeout -k 10 "$limit" "$here/bin/hearth" train --data synthetic --device cpu,cuda --epochs 2 \
+    --out "$out/run") 2>&1 | tee "$out/train.txt"
+  local code=${PIPESTATUS[0]}
+  rm -rf "$out/run"
+  return "$code"
+}
+
+sanitizer() {
+  local tool
+  tool=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -n 1)
+  [[ -n $tool ]] || { echo "compute-sanitizer is not here" | tee "$out/sanitizer.txt"; return 0; }
+  : >"$out/sanitizer.txt"
+  local kind code=0
+  for kind in memcheck racecheck; do
+    time_is_up && break
+    HEARTH_GPU_TEST_SMALL=1 timeout -k 10 "$limit" "$tool" --tool "$kind" --error-exitcode 9 "$here/bin/test_gpu" \
+      --gtest_brief=1 --gtest_filter='Accumulation.*:Compactions.*:Scans.*:Optimizers.*:Layers.Norms' \
+      2>&1 | tail -n 60 | tee -a "$out/sanitizer.txt"
+    ((PIPESTATUS[0] == 0)) || code=1
+  done
+  return $code
+}
+
+run_part() {
+  local name=${1%%:*} rest=
+  [[ $1 == *:* ]] && rest=${1#*:}
+  case $name in
+    load) load ;;
+    suites) run_suites suites ${rest:-test_core test_autograd test_io test_optim test_nn test_ops} ;;
+    large) jobs=1 run_suites large test_gpu ;; # some take all of the memory
+    bench) benchmarks bench_hearth "$here/bin/bench_gpu" $(bench_groups "$rest") ;;
+    peer) peer "$rest" ;;
+    train) train ;;
+    sanitizer) sanitizer ;;
+    *)
+      sed -n '2,/^set /p' "${BASH_SOURCE[0]}" | sed '$d; s/^# \{0,1\}//' >&2
+      exit 2
+      ;;
+  esac
+}
+
+set_environment
+if [[ ${1:-} == --job ]]; then
+  shift
+  one_job "$@"
+  exit 0
+fi
+parts=("$@")
+[[ ${1:-} == all ]] && parts=(load suites large bench peer train sanitizer)
+failed=()
+for part in "${parts[@]:-}"; do
+  echo "== $part"
+  run_part "$part" || failed+=("$part")
+done
+echo "gpu_check: ${failed[*]:+failed: }${failed[*]:-all parts passed}"
+((${#failed[@]} == 0))

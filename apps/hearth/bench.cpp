@@ -16,10 +16,14 @@ namespace hearth::app {
 namespace {
 
 std::optional<Device> chosen_gpu(const BenchOptions& options) {
-  if (!cuda::is_available()) return {};
-  HEARTH_CHECK(options.gpu < cuda::device_count(), "there is no cuda:", options.gpu,
-               ": the number of GPUs is ", cuda::device_count());
-  return Device(DeviceType::CUDA, DeviceIndex(options.gpu));
+  const bool any = cuda::is_available();
+  HEARTH_CHECK(any || !options.gpu, "there is no cuda:", options.gpu.value_or(0), ": ",
+               cuda::why_not());
+  if (!any) return {};
+  const int gpu = options.gpu.value_or(0);
+  HEARTH_CHECK(gpu < cuda::device_count(), "there is no cuda:", gpu, ": the number of GPUs is ",
+               cuda::device_count());
+  return Device(DeviceType::CUDA, DeviceIndex(gpu));
 }
 
 std::string where(std::optional<Device> gpu) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <iosfwd>
+#include <optional>
 #include <vector>
 
 namespace hearth::app {
@@ -11,7 +12,7 @@ struct BenchOptions {
   int64_t transfer_size = 10000;            // rows and columns that are moved
   int64_t repeats = 100;                    // of a small transfer
   int64_t steps = 20;                       // of training
-  int gpu = 0;
+  std::optional<int> gpu;                   // none: the first, if there is one
   bool as_json = false;
 };
 

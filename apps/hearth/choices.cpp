@@ -40,6 +40,30 @@ Values values_of(const CLI::Option& option) {
   return values ? *values : Values();
 }
 
+bool has_empty_item(const std::string& list) {
+  return list.empty() || list.front() == ',' || list.back() == ',' ||
+         list.find(",,") != std::string::npos;
+}
+
+void check_lists(const CLI::App& app, const std::vector<std::string>& arguments) {
+  const CLI::App* command = &app;
+  const CLI::Option* list = nullptr;
+  for (const std::string& argument : arguments) {
+    for (const CLI::App* named : commands_of(*command))
+      if (named->get_name() == argument) command = named;
+    const bool is_flag = argument.starts_with("--");
+    const size_t equals = is_flag ? argument.find('=') : std::string::npos;
+    if (is_flag) {
+      const CLI::Option* option = command->get_option_no_throw(argument.substr(0, equals));
+      list = option && option->get_delimiter() == ',' ? option : nullptr;
+    }
+    const bool has_value = list && (!is_flag || equals != std::string::npos);
+    const std::string value = has_value && is_flag ? argument.substr(equals + 1) : argument;
+    if (has_value && has_empty_item(value))
+      throw CLI::ValidationError(flag_of(*list), "an item of the list '" + value + "' is empty");
+  }
+}
+
 CLI::Validator whole_number(int64_t least, int64_t most) {
   return CLI::Validator(
       [least, most](std::string& value) {

@@ -23,6 +23,11 @@ CLI::Option* offer_only(CLI::Option* option, const std::string& kind,
 /// Nothing if nothing was offered.
 Values values_of(const CLI::Option& option);
 
+/// Whether a list by commas has an item of no letters.
+bool has_empty_item(const std::string& list);
+/// Throws if one of the arguments is a list with an empty item, which parsing would leave out.
+void check_lists(const CLI::App& app, const std::vector<std::string>& arguments);
+
 CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 
 bool takes_value(const CLI::Option& option);

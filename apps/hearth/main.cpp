@@ -1,4 +1,7 @@
 // hearth: devices and versions, measurements, training, from the command line.
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <limits>
@@ -45,7 +48,7 @@ void add_bench(CLI::App& app) {
       ->capture_default_str();
   bench->add_option("--gpu", options->gpu, "Which GPU")
       ->check(app::whole_number(0, std::numeric_limits<DeviceIndex>::max()))
-      ->capture_default_str();
+      ->default_str("0");
   bench->add_flag("--json", options->as_json, "Print JSON");
   bench->footer("Example: HEARTH_SIM_GPUS=1 hearth bench --size 500,1000 --transfer-size 1000");
   bench->callback([options] {
@@ -63,8 +66,17 @@ void add_completion(CLI::App& app) {
   completion->callback([shell, &app] { std::cout << app::completion_script(app, *shell); });
 }
 
+/// A standard stream that is closed would give its number to the next file that is opened, and what
+/// is printed would be written into that. What takes its place can be neither read nor written.
+void reserve_standard_streams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(stream, F_GETFD) < 0)
+      (void)open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 int run_command(CLI::App& app, int argc, char** argv) {
   try {
+    app::check_lists(app, {argv + 1, argv + argc});
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
@@ -75,6 +87,7 @@ int run_command(CLI::App& app, int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  reserve_standard_streams();
   CLI::App app("Deep learning in native C++: see what is there, measure it, train.", "hearth");
   app.require_subcommand(1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

@@ -5,7 +5,7 @@
 set -euo pipefail
 program=$1 torch=$2
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build=${3:-$root/build/release}
+build=${3:-$root/build/bench}
 runs=${RUNS:-5}
 
 cmake --build "$build" --target "bench_$program" >/dev/null

@@ -4,7 +4,7 @@
 set -euo pipefail
 python=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build=${2:-$root/build/release}
+build=${2:-$root/build/bench}
 threads=${3:-1}
 runs=3
 

@@ -11,6 +11,12 @@ namespace at {
 /// What at::globalContext() answers.
 struct Context : hearth::Context {
   bool hasCUDA() const { return hearth::cuda::is_available(); }
+  static bool hasCuDNN() { return hearth::cuda::cudnn_is_available(); }
+  static bool hasMKL() { return false; }
+  static bool hasMAGMA() { return false; }
+  static bool hasHIP() { return false; }
+  static bool hasMPS() { return false; }
+  static bool hasXPU() { return false; }
   const Generator& defaultGenerator(Device device) const {
     return hearth::default_generator(device);
   }
@@ -20,6 +26,12 @@ inline Context& globalContext() {
   return context;
 }
 inline bool hasCUDA() { return globalContext().hasCUDA(); }
+inline bool hasMKL() { return Context::hasMKL(); }
+inline bool hasMAGMA() { return Context::hasMAGMA(); }
+inline bool hasHIP() { return Context::hasHIP(); }
+inline bool hasMPS() { return Context::hasMPS(); }
+inline bool hasXPU() { return Context::hasXPU(); }
+inline size_t getNumGPUs() { return static_cast<size_t>(hearth::cuda::device_count()); }
 inline void init_num_threads() {}
 
 }  // namespace at
@@ -34,6 +46,13 @@ inline Generator createCPUGenerator(uint64_t seed = 67280421310721) {
 }  // namespace hearth::detail
 
 namespace torch {
+using at::getNumGPUs;
 using at::globalContext;
+using at::hasCUDA;
+using at::hasHIP;
+using at::hasMAGMA;
+using at::hasMKL;
+using at::hasMPS;
+using at::hasXPU;
 using at::init_num_threads;
 }  // namespace torch

@@ -7,55 +7,69 @@
 
 namespace hearth {
 
+/// How accessors point to elements: plainly. LibTorch's programs may name it, or one of their own.
+template <class T>
+struct DefaultPtrTraits {
+  using PtrType = T*;
+};
+
 /// a[i][j] over a tensor's memory, without checks; see Tensor::accessor.
-template <class T, size_t N, class Index = int64_t>
+template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+          class Index = int64_t>
 class TensorAccessor {
  public:
-  TensorAccessor(T* data, const Index* sizes, const Index* strides)
+  using PtrType = typename PtrTraits<T>::PtrType;
+
+  TensorAccessor(PtrType data, const Index* sizes, const Index* strides)
       : data_(data), sizes_(sizes), strides_(strides) {}
   decltype(auto) operator[](Index i) const {
     if constexpr (N == 1)
       return (data_[i * strides_[0]]);
     else
-      return TensorAccessor<T, N - 1, Index>(data_ + i * strides_[0], sizes_ + 1, strides_ + 1);
+      return TensorAccessor<T, N - 1, PtrTraits, Index>(data_ + i * strides_[0], sizes_ + 1,
+                                                        strides_ + 1);
   }
   ArrayRef<Index> sizes() const { return {sizes_, N}; }
   ArrayRef<Index> strides() const { return {strides_, N}; }
   Index size(size_t dim) const { return sizes_[dim]; }
   Index stride(size_t dim) const { return strides_[dim]; }
-  T* data() const { return data_; }
+  PtrType data() const { return data_; }
 
  private:
-  T* data_;
+  PtrType data_;
   const Index* sizes_;
   const Index* strides_;
 };
 
 /// The same with sizes and strides of its own, so that it can be passed on by value.
-template <class T, size_t N, class Index>
-class PackedTensorAccessor {
+template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
+          class Index = int64_t>
+class GenericPackedTensorAccessor {
  public:
-  PackedTensorAccessor(T* data, const int64_t* sizes, const int64_t* strides) : data_(data) {
+  using PtrType = typename PtrTraits<T>::PtrType;
+
+  GenericPackedTensorAccessor(PtrType data, const int64_t* sizes, const int64_t* strides)
+      : data_(data) {
     for (size_t d = 0; d < N; ++d) {
       sizes_[d] = static_cast<Index>(sizes[d]);
       strides_[d] = static_cast<Index>(strides[d]);
     }
   }
   decltype(auto) operator[](Index i) const {
-    return TensorAccessor<T, N, Index>(data_, sizes_, strides_)[i];
+    return TensorAccessor<T, N, PtrTraits, Index>(data_, sizes_, strides_)[i];
   }
   Index size(size_t dim) const { return sizes_[dim]; }
   Index stride(size_t dim) const { return strides_[dim]; }
-  T* data() const { return data_; }
+  PtrType data() const { return data_; }
 
  private:
-  T* data_;
+  PtrType data_;
   Index sizes_[N];
   Index strides_[N];
 };
-template <class T, size_t N>
-using PackedTensorAccessor32 = PackedTensorAccessor<T, N, int32_t>;
-template <class T, size_t N>
-using PackedTensorAccessor64 = PackedTensorAccessor<T, N, int64_t>;
+template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, PtrTraits, int32_t>;
+template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
+using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, PtrTraits, int64_t>;
 
 }  // namespace hearth

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -9,7 +11,6 @@
 #include <vector>
 
 #include "hearth/intrusive.h"
-#include "hearth/owned_ptr.h"
 #include "hearth/small_vector.h"
 #include "hearth/tensor.h"
 
@@ -61,14 +62,20 @@ struct Edge {
   NodePtr function;
   uint32_t input_nr = 0;
   bool is_valid() const { return static_cast<bool>(function); }
+  friend bool operator==(const Edge& a, const Edge& b) {
+    return a.function == b.function && a.input_nr == b.input_nr;
+  }
 };
 using edge_list = SmallVector<Edge, 2>;
+/// Prints the node's address, 0 for none.
+HEARTH_API std::ostream& operator<<(std::ostream& stream, const NodePtr& node);
 
 /// What a gradient must look like: one per output of the forward op.
 struct InputMetadata {
-  Dims sizes;
+  hearth::detail::Dims sizes;
   ScalarType dtype = ScalarType::Undefined;
   Device device{DeviceType::CPU};
+  void* stream = nullptr;  // the stream of the device that the forward ran on; backward runs there
 };
 
 struct NodeAccess;
@@ -118,8 +125,7 @@ class HEARTH_API Node : public RefCounted {
   edge_list next_edges_;
   SmallVector<InputMetadata, 1> inputs_;
   uint64_t sequence_nr_;
-  hearth::detail::OwnedPtr<NodeState> state_;
-  void* stream_ = nullptr;  // the device stream the forward ran on; backward runs there too
+  std::atomic<NodeState*> state_{nullptr};
 
  protected:
   std::mutex mutex_;

@@ -10,6 +10,8 @@
 #include "hearth/export.h"
 #include "hearth/memory_stats.h"
 
+struct CUstream_st;  // CUDA's: a cudaStream_t is a pointer to it
+
 /// GPUs: devices, memory, streams and events. HEARTH_SIM_GPUS=N (with HEARTH_SIM_GPU_MEMORY and
 /// HEARTH_SIM_LAZY=1) simulates N of them in host memory.
 namespace hearth::cuda {
@@ -43,7 +45,7 @@ HEARTH_API void synchronize(int device = -1);
 HEARTH_API void manual_seed(uint64_t seed);
 /// Seeds the default generators of all devices.
 HEARTH_API void manual_seed_all(uint64_t seed);
-/// The same as is_available(): the CUDA backend is always built with cuDNN.
+/// Whether there is a device and cuDNN was found for its convolutions.
 HEARTH_API bool cudnn_is_available();
 
 HEARTH_API size_t memory_allocated(int device = -1);
@@ -76,7 +78,12 @@ class HEARTH_API Stream {
   Event record_event() const;
   Device device() const { return device_; }
   DeviceIndex device_index() const { return device_.index(); }
+  /// The backend's own handle, which only Hearth understands.
   void* handle() const { return handle_; }
+  /// The cudaStream_t, for kernels and libraries of your own: `kernel<<<grid, block, 0, stream>>>`.
+  /// An Error on simulated GPUs, which have none.
+  CUstream_st* stream() const;
+  operator CUstream_st*() const { return stream(); }
   friend bool operator==(const Stream& a, const Stream& b) {
     return a.device_ == b.device_ && a.handle_ == b.handle_;
   }

@@ -18,6 +18,8 @@ using DeviceIndex = int8_t;
 
 /// Where a tensor lives: "cpu", "cuda:1", "meta"; index -1 means the current one.
 struct Device {
+  using Type = DeviceType;
+
   DeviceType type_ = DeviceType::CPU;
   DeviceIndex index_ = -1;
 
@@ -39,10 +41,15 @@ struct Device {
   }
 };
 
-inline std::string to_string(Device device) { return device.str(); }
+inline std::string as_text(Device device) { return device.str(); }
 /// "CPU", "CUDA" or "Meta".
+namespace by_name {
 HEARTH_API const char* name_of(DeviceType type);
-inline std::string to_string(DeviceType type) { return Device(type).str(); }
+}
+inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
+  return lower_case ? Device(type).str() : by_name::name_of(type);
+}
+inline std::string as_text(DeviceType type) { return Device(type).str(); }
 
 enum class Layout : int8_t { Strided = 0 };
 inline constexpr Layout kStrided = Layout::Strided;
@@ -53,8 +60,8 @@ enum class MemoryFormat : int8_t {
   ChannelsLast = 2,
   ChannelsLast3d = 3
 };
-inline std::string to_string(Layout) { return "Strided"; }
-HEARTH_API std::string to_string(MemoryFormat format);
+inline std::string as_text(Layout) { return "Strided"; }
+HEARTH_API std::string as_text(MemoryFormat format);
 inline constexpr int kMaxDims = 16;
 
 }  // namespace hearth

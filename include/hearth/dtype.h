@@ -84,6 +84,7 @@ struct DtypeOf<long long> {
 template <class T>
 inline constexpr ScalarType dtype_of = detail::DtypeOf<T>::value;
 
+namespace by_name {
 /// Bytes of one element.
 constexpr size_t element_size(ScalarType type) {
   switch (type) {
@@ -94,6 +95,7 @@ constexpr size_t element_size(ScalarType type) {
     default: return 0;
   }
 }
+}  // namespace by_name
 inline size_t elementSize(ScalarType type) { return element_size(type); }
 
 constexpr bool is_complex(ScalarType type) {
@@ -102,24 +104,30 @@ constexpr bool is_complex(ScalarType type) {
 constexpr bool is_floating_point(ScalarType type) {
   return type == kFloat || type == kDouble || type == kHalf || type == kBFloat16;
 }
+namespace by_name {
 constexpr bool is_reduced_float(ScalarType type) { return type == kHalf || type == kBFloat16; }
 constexpr bool is_integral(ScalarType type, bool include_bool) {
   return (type >= kByte && type <= kLong) || (include_bool && type == kBool);
 }
+}  // namespace by_name
 constexpr bool is_differentiable(ScalarType type) {
   return is_floating_point(type) || is_complex(type);
 }
 
+namespace by_name {
 /// float32 for complex64, float64 for complex128, the type itself for all others.
 constexpr ScalarType to_real(ScalarType type) {
   return type == kComplexFloat ? kFloat : type == kComplexDouble ? kDouble : type;
 }
+}  // namespace by_name
 
+namespace by_name {
 /// "Float", "Long", …, as C++ PyTorch prints a ScalarType.
 HEARTH_API const char* name_of(ScalarType type);
 /// "float32", "int64", …, as Python prints a dtype after "torch.".
 HEARTH_API const char* python_name_of(ScalarType type);
-inline std::string to_string(ScalarType type) { return name_of(type); }
+}  // namespace by_name
+inline std::string as_text(ScalarType type) { return name_of(type); }
 inline const char* toString(ScalarType type) { return name_of(type); }
 
 /// The type in which an operation on both is done (PyTorch's table).

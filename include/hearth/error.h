@@ -1,7 +1,7 @@
 #pragma once
 
 #include <cstdint>
-#include <exception>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -11,12 +11,24 @@
 
 namespace hearth {
 
-/// The root of everything Hearth throws; the subclasses carry PyTorch's names.
-class HEARTH_API Error : public std::exception {
+/// A place in a program.
+struct SourceLocation {
+  const char* function = "";
+  const char* file = "";
+  uint32_t line = 0;
+};
+
+/// The root of everything Hearth throws; the subclasses carry PyTorch's names. A runtime_error,
+/// because LibTorch throws those for numbers that do not fit.
+class HEARTH_API Error : public std::runtime_error {
  public:
   explicit Error(std::string message);
+  /// what() also names the place.
+  Error(SourceLocation where, std::string message);
   ~Error() override;
-  const char* what() const noexcept override { return message_.c_str(); }
+  const char* what() const noexcept override {
+    return full_.empty() ? message_.c_str() : full_.c_str();
+  }
   const char* what_without_backtrace() const noexcept { return message_.c_str(); }
   const std::string& msg() const noexcept { return message_; }
 
@@ -25,13 +37,15 @@ class HEARTH_API Error : public std::exception {
 
  private:
   std::string message_;
+  std::string full_;  // with the place, if there is one
 };
 
-#define HEARTH_ERROR_TYPE(Name, Base)   \
-  class HEARTH_API Name : public Base { \
-   public:                              \
-    explicit Name(std::string message); \
-    ~Name() override;                   \
+#define HEARTH_ERROR_TYPE(Name, Base)                \
+  class HEARTH_API Name : public Base {              \
+   public:                                           \
+    explicit Name(std::string message);              \
+    Name(SourceLocation where, std::string message); \
+    ~Name() override;                                \
   }
 
 HEARTH_ERROR_TYPE(IndexError, Error);
@@ -78,7 +92,7 @@ void append_any(std::string& out, const T& value) {
   } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
     append(out, std::string_view(value));
   } else {
-    append(out, std::string_view(to_string(value)));  // found by argument-dependent lookup
+    append(out, std::string_view(as_text(value)));  // found by argument-dependent lookup
   }
 }
 
@@ -95,6 +109,19 @@ template <class E, class... Parts>
 }
 
 }  // namespace detail
+
+/// What must be named with its namespace: a program's own function of such a name is called with
+/// Hearth's types without an ambiguity.
+namespace by_name {
+
+/// The value as text.
+template <class T>
+requires requires(const T& value) { as_text(value); }
+std::string to_string(const T& value) { return std::string(as_text(value)); }
+
+}  // namespace by_name
+using namespace by_name;
+
 }  // namespace hearth
 
 /// HEARTH_CHECK(condition, parts...) throws hearth::Error with the parts joined.

@@ -31,7 +31,7 @@ struct Slice {
   int64_t start_, stop_, step_;
 };
 /// "1:2:3".
-HEARTH_API std::string to_string(const Slice& slice);
+HEARTH_API std::string as_text(const Slice& slice);
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const Slice& slice);
 
 /// One position of t.index({...}): None, "...", a bool, an integer, a Slice or a Tensor.
@@ -65,9 +65,9 @@ struct TensorIndex {
   Slice slice_;
   Tensor tensor_;
 };
-HEARTH_API std::string to_string(const TensorIndex& index);
+HEARTH_API std::string as_text(const TensorIndex& index);
 /// "(None, ..., 0, true, 1:2:3)".
-HEARTH_API std::string to_string(const std::vector<TensorIndex>& indices);
+HEARTH_API std::string as_text(const std::vector<TensorIndex>& indices);
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const TensorIndex& index);
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const std::vector<TensorIndex>& indices);
 

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -22,6 +25,10 @@ class HEARTH_API IValue {
   IValue(T value) : value_(make(static_cast<double>(value))) {}
   IValue(std::string value);
   IValue(const char* value);
+  IValue(const Scalar& value);
+  IValue(std::nullopt_t) {}
+  template <class T>
+  IValue(std::optional<T> value) : IValue(value ? IValue(std::move(*value)) : IValue()) {}
   IValue(std::vector<int64_t> value);
   IValue(IntArrayRef value);
   IValue(std::vector<double> value);
@@ -36,6 +43,8 @@ class HEARTH_API IValue {
   bool isIntList() const;
   bool isDoubleList() const;
   bool isTensorList() const;
+  /// Whether it is a number or a bool.
+  bool isScalar() const { return isBool() || isInt() || isDouble(); }
 
   /// The value; "Expected Int but got Double" if it is of another type.
   Tensor toTensor() const;
@@ -43,9 +52,14 @@ class HEARTH_API IValue {
   int64_t toInt() const;
   double toDouble() const;
   const std::string& toStringRef() const;
+  std::string_view toStringView() const { return toStringRef(); }
+  Scalar toScalar() const;
   std::vector<int64_t> toIntVector() const;
   std::vector<double> toDoubleVector() const;
   std::vector<Tensor> toTensorVector() const;
+  /// The value as a T: toInt() for int64_t, and so on.
+  template <class T>
+  T to() const;
   /// "Int".
   const char* tagKind() const;
 
@@ -60,5 +74,30 @@ class HEARTH_API IValue {
 
   std::shared_ptr<const Value> value_;  // null: none
 };
+
+template <class T>
+T IValue::to() const {
+  if constexpr (std::is_same_v<T, Tensor>)
+    return toTensor();
+  else if constexpr (std::is_same_v<T, bool>)
+    return toBool();
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(toInt());
+  else if constexpr (std::is_floating_point_v<T>)
+    return static_cast<T>(toDouble());
+  else if constexpr (std::is_same_v<T, Scalar>)
+    return toScalar();
+  else if constexpr (std::is_same_v<T, std::vector<int64_t>>)
+    return toIntVector();
+  else if constexpr (std::is_same_v<T, std::vector<double>>)
+    return toDoubleVector();
+  else if constexpr (std::is_same_v<T, std::vector<Tensor>>)
+    return toTensorVector();
+  else
+    return T(toStringRef());
+}
+
+/// As Python writes the value: "None", "True", "2.", "[1, 2]"; strings without quotation marks.
+HEARTH_API std::ostream& operator<<(std::ostream& out, const IValue& value);
 
 }  // namespace hearth

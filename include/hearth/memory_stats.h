@@ -2,6 +2,8 @@
 
 #include <cstdint>
 
+#include "hearth/export.h"
+
 namespace hearth {
 
 /// One quantity over time, as torch.cuda.memory_stats reports it.
@@ -36,5 +38,10 @@ struct MemoryStats {
 
   int64_t cached_bytes() const { return reserved_bytes.current - allocated_bytes.current; }
 };
+
+/// Gives the free memory that the CPU's caches keep back to the system, but for a few small blocks
+/// of other threads; cuda::empty_cache() does so for devices. The caches keep at most a quarter of
+/// the memory and at most 4 GiB.
+HEARTH_API void empty_cpu_cache();
 
 }  // namespace hearth

@@ -19,6 +19,11 @@ class TensorOptions {
   constexpr TensorOptions(TypeMeta type) { set_dtype(type); }
   constexpr TensorOptions(Device where) { set_device(where); }
   constexpr TensorOptions(DeviceType where) { set_device(Device(where)); }
+  template <class Index>
+  requires std::is_integral_v<Index>
+  constexpr TensorOptions(DeviceType where, Index index) {
+    set_device(Device(where, static_cast<DeviceIndex>(index)));
+  }
   /// A template, so that the number 0 is not taken for a null pointer.
   template <class T>
   requires std::is_same_v<T, const char*> || std::is_same_v<T, char*> TensorOptions(T where) {
@@ -108,6 +113,20 @@ class TensorOptions {
   constexpr std::optional<Device> device_opt() const {
     return has_device_ ? std::optional(device_) : std::nullopt;
   }
+  constexpr std::optional<Layout> layout_opt() const {
+    return has_layout_ ? std::optional(Layout::Strided) : std::nullopt;
+  }
+  constexpr std::optional<bool> requires_grad_opt() const {
+    return has_requires_grad_ ? std::optional(requires_grad_) : std::nullopt;
+  }
+  constexpr std::optional<bool> pinned_memory_opt() const {
+    return has_pinned_ ? std::optional(pinned_) : std::nullopt;
+  }
+  constexpr bool is_sparse() const { return false; }
+  /// Whether dtype and kind of device are the same.
+  bool type_equal(const TensorOptions& other) const {
+    return dtype_or_default() == other.dtype_or_default() && device_.type() == other.device_.type();
+  }
   constexpr std::optional<MemoryFormat> memory_format_opt() const {
     return has_format_ ? std::optional(format_) : std::nullopt;
   }
@@ -132,7 +151,7 @@ class TensorOptions {
 };
 
 /// "TensorOptions(dtype=float (default), device=cpu (default), …)".
-HEARTH_API std::string to_string(const TensorOptions& options);
+HEARTH_API std::string as_text(const TensorOptions& options);
 
 inline TensorOptions dtype(ScalarType type) { return TensorOptions().dtype(type); }
 inline TensorOptions dtype(TypeMeta type) { return TensorOptions().dtype(type); }

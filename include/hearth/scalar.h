@@ -95,6 +95,6 @@ class Scalar {
 };
 
 /// As C++ streams print the value: "2", "0.5", "true".
-HEARTH_API std::string to_string(const Scalar& value);
+HEARTH_API std::string as_text(const Scalar& value);
 
 }  // namespace hearth

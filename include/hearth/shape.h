@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +22,9 @@ class ArrayRef {
   using value_type = T;
   using iterator = const T*;
   using const_iterator = const T*;
+  using reverse_iterator = std::reverse_iterator<const T*>;
 
   constexpr ArrayRef() = default;
-  constexpr ArrayRef(std::nullopt_t) {}
   constexpr ArrayRef(const T& one) : data_(&one), size_(1) {}
   constexpr ArrayRef(const T* data, size_t size) : data_(data), size_(size) {}
   constexpr ArrayRef(const T* begin, const T* end) : data_(begin), size_(size_t(end - begin)) {}
@@ -44,6 +45,10 @@ class ArrayRef {
 
   constexpr const T* begin() const { return data_; }
   constexpr const T* end() const { return data_ + size_; }
+  constexpr const T* cbegin() const { return data_; }
+  constexpr const T* cend() const { return data_ + size_; }
+  constexpr reverse_iterator rbegin() const { return reverse_iterator(end()); }
+  constexpr reverse_iterator rend() const { return reverse_iterator(begin()); }
   constexpr const T* data() const { return data_; }
   constexpr size_t size() const { return size_; }
   constexpr bool empty() const { return size_ == 0; }
@@ -57,6 +62,12 @@ class ArrayRef {
   }
   constexpr ArrayRef slice(size_t start, size_t count) const { return {data_ + start, count}; }
   constexpr ArrayRef slice(size_t start) const { return {data_ + start, size_ - start}; }
+  template <class Predicate>
+  bool allMatch(const Predicate& holds) const {
+    for (const T& value : *this)
+      if (!holds(value)) return false;
+    return true;
+  }
   std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
   bool equals(ArrayRef other) const {
     if (size_ != other.size_) return false;
@@ -87,7 +98,7 @@ using IntArrayRef = ArrayRef<int64_t>;
 using TensorList = ArrayRef<Tensor>;
 
 /// "[2, 3]".
-HEARTH_API std::string to_string(IntArrayRef values);
+HEARTH_API std::string as_text(IntArrayRef values);
 
 /// std::optional<IntArrayRef> that may be built from an integer or a list in an argument.
 class OptionalIntArrayRef {
@@ -108,6 +119,8 @@ class OptionalIntArrayRef {
   IntArrayRef values_;
   bool has_ = false;
 };
+
+namespace detail {
 
 /// Sizes, strides or dimension lists by value, without the heap.
 class Dims {
@@ -169,6 +182,8 @@ class Dims {
   int64_t values_[kMaxDims];
 };
 
-inline std::string to_string(const Dims& dims) { return to_string(IntArrayRef(dims)); }
+inline std::string as_text(const Dims& dims) { return hearth::as_text(IntArrayRef(dims)); }
+
+}  // namespace detail
 
 }  // namespace hearth

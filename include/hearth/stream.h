@@ -13,13 +13,13 @@
 namespace hearth {
 
 /// "float", "long int": the C++ type.
-inline std::string to_string(TypeMeta type) { return type.name(); }
+inline std::string as_text(TypeMeta type) { return type.name(); }
 
 #define HEARTH_STREAM(Type)                                                           \
   template <class Traits>                                                             \
   std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out, \
                                                Type value) {                          \
-    return out << to_string(value);                                                   \
+    return out << as_text(value);                                                     \
   }
 HEARTH_STREAM(ScalarType)
 HEARTH_STREAM(TypeMeta)

@@ -108,16 +108,19 @@ class HEARTH_API Tensor {
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   bool is_non_overlapping_and_dense() const;
   MemoryFormat suggest_memory_format() const;
-  bool is_cpu() const { return device().is_cpu(); }
-  bool is_cuda() const { return device().is_cuda(); }
-  bool is_meta() const { return device().is_meta(); }
+  bool is_cpu() const { return defined() && device().is_cpu(); }
+  bool is_cuda() const { return defined() && device().is_cuda(); }
+  bool is_meta() const { return defined() && device().is_meta(); }
   /// The index of its device; -1 on the CPU.
-  int64_t get_device() const;
+  DeviceIndex get_device() const;
   bool is_floating_point() const { return hearth::is_floating_point(scalar_type()); }
   bool is_complex() const { return hearth::is_complex(scalar_type()); }
   bool is_signed() const { return scalar_type() != kByte && scalar_type() != kBool; }
   bool is_sparse() const { return false; }
   bool is_quantized() const { return false; }
+  bool is_nested() const { return false; }
+  bool is_conj() const { return false; }
+  bool is_neg() const { return false; }
   bool is_pinned() const;
   bool is_inference() const;
   bool has_storage() const { return defined() && !is_meta(); }
@@ -200,16 +203,25 @@ class HEARTH_API Tensor {
   const Tensor& detach_() const;
 
   // ---- moving and converting
-  Tensor to(const TensorOptions& options, bool non_blocking = false, bool copy = false,
+  Tensor to(const TensorOptions& options = {}, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> format = {}) const;
   Tensor to(Device device, ScalarType type, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> format = {}) const;
   Tensor to(ScalarType type, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> format = {}) const;
-  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false) const;
+  Tensor to(const Tensor& other, bool non_blocking = false, bool copy = false,
+            std::optional<MemoryFormat> format = {}) const;
+  Tensor to(TypeMeta type, bool non_blocking = false, bool copy = false) const {
+    return to(type.toScalarType(), non_blocking, copy);
+  }
+  Tensor to(Device device, TypeMeta type, bool non_blocking = false, bool copy = false) const {
+    return to(device, type.toScalarType(), non_blocking, copy);
+  }
   Tensor toType(ScalarType type) const { return to(type); }
+  Tensor type_as(const Tensor& other) const;
   Tensor cpu() const;
   Tensor cuda() const;
+  Tensor meta() const;
   Tensor pin_memory() const;
   /// Says that the tensor is used on this stream too: its memory, once freed, is reused only after
   /// the work that the stream then has.
@@ -246,6 +258,9 @@ class HEARTH_API Tensor {
   /// *this where the condition holds, elsewhere other.
   Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor where(const Tensor& condition, const Scalar& other) const;
+  /// The adjoint.
+  Tensor mH() const { return adjoint(); }
+  Tensor matrix_H() const;
 
   // ---- every operator that has a method form
 #include "hearth/ops/as_methods.inc"
@@ -259,8 +274,6 @@ class HEARTH_API Tensor {
 
   TensorImpl* impl_;
 };
-
-using Variable = Tensor;
 
 template <class Hook>
 unsigned Tensor::register_hook(Hook&& hook) const {
@@ -283,10 +296,21 @@ unsigned Tensor::register_hook(Hook&& hook) const {
 inline bool is_floating_point(const Tensor& tensor) { return tensor.is_floating_point(); }
 inline bool is_complex(const Tensor& tensor) { return tensor.is_complex(); }
 inline bool is_signed(const Tensor& tensor) { return tensor.is_signed(); }
+inline bool is_inference(const Tensor& tensor) { return tensor.is_inference(); }
+inline bool is_conj(const Tensor& tensor) { return tensor.is_conj(); }
+inline bool is_neg(const Tensor& tensor) { return tensor.is_neg(); }
+inline int64_t numel(const Tensor& tensor) { return tensor.numel(); }
+inline int64_t size(const Tensor& tensor, int64_t dim) { return tensor.size(dim); }
+inline int64_t stride(const Tensor& tensor, int64_t dim) { return tensor.stride(dim); }
+inline Tensor detach(const Tensor& tensor) { return tensor.detach(); }
+inline Tensor& detach_(Tensor& tensor) {
+  tensor.detach_();
+  return tensor;
+}
 
 /// Prints values as Python's PyTorch does.
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const Tensor& tensor);
-HEARTH_API std::string to_string(const Tensor& tensor);
+HEARTH_API std::string as_text(const Tensor& tensor);
 
 }  // namespace hearth
 

@@ -39,7 +39,7 @@ class HEARTH_API TensorLiteral {
 
  private:
   enum class Kind : int8_t { kNumber, kList, kArray };
-  Dims sizes_;
+  hearth::detail::Dims sizes_;
   ScalarType dtype_;
   Kind kind_;
   Scalar number_;

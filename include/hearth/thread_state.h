@@ -8,10 +8,13 @@
 
 namespace hearth {
 
+namespace detail {
 struct Modes;
+}
 
-/// A thread's modes, to be taken over by another one: gradients, inference, autocast, devices and
-/// streams. What looks on from a stack (profilers, saved-tensor hooks) stays with its thread.
+/// A thread's modes, to be taken over by another one: gradients, inference, autocast, devices,
+/// streams and a GeneratorGuard's generator. What looks on from a stack (profilers, saved-tensor
+/// hooks) stays with its thread.
 class HEARTH_API ThreadLocalState {
  public:
   /// This thread's.
@@ -19,7 +22,8 @@ class HEARTH_API ThreadLocalState {
 
  private:
   friend class ThreadLocalStateGuard;
-  std::shared_ptr<const Modes> modes_;
+  std::shared_ptr<const detail::Modes> modes_;
+  Generator generator_;  // undefined without a guard
 };
 
 /// While one lives, its thread has another one's modes.
@@ -31,7 +35,8 @@ class HEARTH_API ThreadLocalStateGuard {
   ThreadLocalStateGuard& operator=(const ThreadLocalStateGuard&) = delete;
 
  private:
-  detail::OwnedPtr<const Modes> former_;
+  detail::OwnedPtr<const detail::Modes> former_;
+  Generator generator_;
 };
 
 /// While one lives, its thread computes alone: get_num_threads() is 1. For threads of which there

@@ -31,6 +31,14 @@ void remember_forward(Node& node, const Scope* scope, const std::string& argumen
   if (Node* maker = current_node()) state.made_by = NodePtr::share(maker);
 }
 
+void share_forward(const Node& from, Node& to) {
+  const NodeState* noted = NodeAccess::state_if_any(from);
+  if (!noted || noted->forward_trace.empty()) return;
+  NodeState& state = NodeAccess::state(to);
+  state.forward_trace = noted->forward_trace;
+  state.made_by = noted->made_by;
+}
+
 void explain_failure(Node& node, const std::string& error) {
   const NodeState* state = NodeAccess::state_if_any(node);
   if (!state || state->forward_trace.empty()) {

@@ -4,6 +4,7 @@
 
 #include "autograd/engine.h"
 #include "core/modes.h"
+#include "hearth/context.h"
 
 namespace hearth {
 
@@ -37,12 +38,12 @@ DetectAnomalyGuard::~DetectAnomalyGuard() { AnomalyMode::set_enabled(previous_, 
 
 namespace {
 
-/// The gradient to start from: the given one, checked, or one for a scalar.
+/// The gradient to start from: the given one, checked and summed where the output was broadcast to
+/// it, or one for a scalar.
 Tensor root_gradient(const Tensor& root, const Tensor& given, size_t index) {
   if (given.defined()) {
-    HEARTH_CHECK(given.sizes().equals(root.sizes()), "Mismatch in shape: grad_output[", index,
-                 "] has a shape of ", given.sizes(), " and output[", index, "] has a shape of ",
-                 root.sizes(), ".");
+    HEARTH_CHECK(sums_to(given.sizes(), root.sizes()), "invalid gradient at index ", index,
+                 " - got ", given.sizes(), " but expected shape compatible with ", root.sizes());
     HEARTH_CHECK(given.is_complex() == root.is_complex(),
                  "For complex Tensors, both grad_output and output are "
                  "required to have the same dtype. Mismatch in dtype: grad_output[",
@@ -50,7 +51,8 @@ Tensor root_gradient(const Tensor& root, const Tensor& given, size_t index) {
                  "] has a dtype of ", name_of(root.scalar_type()), ".");
     HEARTH_CHECK(given.device() == root.device() || given.dim() == 0, "invalid gradient at index ",
                  index, " - expected device ", root.device(), " but got ", given.device());
-    return given.to(root.device(), root.scalar_type());
+    const Tensor gradient = given.to(root.device(), root.scalar_type());
+    return gradient.sizes().equals(root.sizes()) ? gradient : gradient.sum_to_size(root.sizes());
   }
   HEARTH_CHECK(root.numel() == 1, "grad can be implicitly created only for scalar outputs");
   HEARTH_CHECK(!root.is_complex(), "grad can be computed only for real scalar outputs but got ",
@@ -88,7 +90,7 @@ void backward(const variable_list& tensors, const variable_list& grad_tensors,
   if (tensors.empty()) return;
   GraphTask task(retain_graph.value_or(create_graph), create_graph);
   static std::atomic<bool> warned = false;
-  if (create_graph && !warned.exchange(true))
+  if (create_graph && (!warned.exchange(true) || globalContext().warnAlways()))
     warn(
         "Using backward() with create_graph=True will create a reference cycle between the "
         "parameter and its "

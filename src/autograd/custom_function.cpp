@@ -210,7 +210,7 @@ variable_list CustomNode::checked(variable_list results) const {
     else
       HEARTH_CHECK(!results[i].defined(), "function ", name(),
                    " returned a gradient different that is defined at position ", i + 1,
-                   ", std the corresponding forward input was not a Variable");
+                   ", but the corresponding forward input was not a Variable");
   }
   return gradients;
 }

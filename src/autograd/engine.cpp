@@ -32,14 +32,6 @@ class Restore {
   T saved_;
 };
 
-bool sums_to(IntArrayRef from, IntArrayRef to) {
-  if (to.size() > from.size()) return false;
-  const size_t shift = from.size() - to.size();
-  for (size_t d = 0; d < to.size(); ++d)
-    if (to[d] != from[d + shift] && to[d] != 1) return false;
-  return true;
-}
-
 /// Makes a gradient look like the forward value: broadcasting is summed away, promotion cast back.
 Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_t index) {
   if (!grad.sizes().equals(wanted.sizes)) {
@@ -69,7 +61,35 @@ void hand_over(const Tensor& tensor, StreamHandle from, StreamHandle to) {
   device_record_stream(impl_of(tensor).storage->data, device, to);
 }
 
+/// The node runs on the stream its forward ran on, on each of its devices.
+void take_streams(const Node& node) {
+  for (size_t i = node.num_inputs(); i-- > 0;) {
+    const InputMetadata& metadata = node.input_metadata(i);
+    if (!metadata.device.is_cuda()) continue;
+    modes.cuda_device = metadata.device.index();  // that of the first output stays
+    modes.streams[metadata.device.index()] = metadata.stream;
+  }
+}
+
+constexpr char kWhere[] = "in the backward of ";
+
+/// Names the node in an error's text, once: errors of a backward inside it name theirs.
+void add_node(Error& error, const Node& node) {
+  const std::string text = error.msg(), name = node.name();
+  if (text.find(std::string("\n") + kWhere) == std::string::npos &&
+      text.find("(in " + name + ")") == std::string::npos)
+    error.add_context(kWhere + name);
+}
+
 }  // namespace
+
+bool sums_to(IntArrayRef from, IntArrayRef to) {
+  if (to.size() > from.size()) return false;
+  const size_t shift = from.size() - to.size();
+  for (size_t d = 0; d < to.size(); ++d)
+    if (to[d] != from[d + shift] && to[d] != 1) return false;
+  return true;
+}
 
 GraphTask* GraphTask::current() { return current_task; }
 
@@ -200,12 +220,14 @@ void GraphTask::run_ready() {
     Pending* next = ready_.top();
     ready_.pop();
     const Node& node = *next->node;
-    const Device device =
-        node.num_inputs() ? node.input_metadata(0).device : Device(DeviceType::CPU);
     run_node(*next);
-    // What follows on the caller's stream sees the results.
-    if (device.is_cuda() && (node.num_outputs() == 0 || !next->captures.empty()))
-      order_streams(device, NodeAccess::stream(node), callers.streams[device.index()]);
+    if (node.num_outputs() > 0 && next->captures.empty()) continue;
+    // What follows on the caller's streams sees the results.
+    for (size_t i = 0; i < node.num_inputs(); ++i) {
+      const InputMetadata& metadata = node.input_metadata(i);
+      if (metadata.device.is_cuda())
+        order_streams(metadata.device, metadata.stream, callers.streams[metadata.device.index()]);
+    }
   }
 }
 
@@ -222,18 +244,17 @@ void GraphTask::run_node(Pending& task) {
     capture(task);
   }
   if (restricted_ && !task.needed) return distribute(task, variable_list(node.num_outputs()));
-  const StreamHandle stream = NodeAccess::stream(node);
-  const Device device = node.num_inputs() ? node.input_metadata(0).device : Device(DeviceType::CPU);
   const ModesGuard guard;
-  if (device.is_cuda()) {
-    modes.cuda_device = device.index();
-    modes.streams[device.index()] = stream;
-  }
+  take_streams(node);
   const Restore<Node*> running(running_node, &node);
   variable_list results;
   try {
     results = NodeAccess::call(node, std::move(task.gradients));
     if (modes.flags & kAnomalyMode && modes.anomaly_check_nan) check_no_nan(node, results);
+  } catch (Error& error) {
+    if (modes.flags & kAnomalyMode) explain_failure(node, error.what());
+    add_node(error, node);
+    throw;
   } catch (const std::exception& error) {
     if (modes.flags & kAnomalyMode) explain_failure(node, error.what());
     throw;
@@ -262,9 +283,9 @@ void GraphTask::distribute(Pending& from, variable_list&& gradients) {
 
 void GraphTask::deliver(Pending& to, uint32_t input_nr, Tensor gradient) {
   const ModesGuard guard;
-  if (gradient.is_cuda()) {
+  if (gradient.is_cuda() && input_nr < to.node->num_inputs()) {
     StreamHandle& stream = modes.streams[gradient.get_device()];
-    const StreamHandle consumer = NodeAccess::stream(*to.node);
+    const StreamHandle consumer = to.node->input_metadata(input_nr).stream;
     hand_over(gradient, stream, consumer);
     stream = consumer;  // which waits for all that is summed
   }

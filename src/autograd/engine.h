@@ -59,6 +59,8 @@ class GraphTask {
   std::vector<std::function<void()>> callbacks_;
 };
 
+/// Whether broadcasting from sizes `to` gives sizes `from`.
+bool sums_to(IntArrayRef from, IntArrayRef to);
 /// Whether the running pass, or anyone if there is none, asks `node` for the gradient of input i.
 bool wants_gradient(const Node& node, size_t i);
 

@@ -1,5 +1,7 @@
 #include "hearth/ivalue.h"
 
+#include <cmath>
+#include <ostream>
 #include <utility>
 #include <variant>
 
@@ -29,6 +31,10 @@ IValue::IValue(Tensor value) : value_(make(std::move(value))) {}
 IValue::IValue(bool value) : value_(make(value)) {}
 IValue::IValue(std::string value) : value_(make(std::move(value))) {}
 IValue::IValue(const char* value) : IValue(std::string(value)) {}
+IValue::IValue(const Scalar& value)
+    : value_(value.isBoolean()         ? make(value.toBool())
+             : value.isIntegral(false) ? make(value.toLong())
+                                       : make(value.toDouble())) {}
 IValue::IValue(std::vector<int64_t> value) : value_(make(std::move(value))) {}
 IValue::IValue(IntArrayRef value) : IValue(value.vec()) {}
 IValue::IValue(std::vector<double> value) : value_(make(std::move(value))) {}
@@ -61,8 +67,61 @@ bool IValue::toBool() const { return get<bool>(); }
 int64_t IValue::toInt() const { return get<int64_t>(); }
 double IValue::toDouble() const { return get<double>(); }
 const std::string& IValue::toStringRef() const { return get<std::string>(); }
+Scalar IValue::toScalar() const {
+  if (isBool()) return toBool();
+  if (isInt()) return toInt();
+  return toDouble();
+}
 std::vector<int64_t> IValue::toIntVector() const { return get<std::vector<int64_t>>(); }
 std::vector<double> IValue::toDoubleVector() const { return get<std::vector<double>>(); }
 std::vector<Tensor> IValue::toTensorVector() const { return get<std::vector<Tensor>>(); }
+
+namespace {
+
+void print(std::ostream& out, bool value) { out << (value ? "True" : "False"); }
+void print(std::ostream& out, int64_t value) { out << value; }
+void print(std::ostream& out, const std::string& value) { out << value; }
+void print(std::ostream& out, const Tensor& value) { out << value; }
+
+/// With a point if it is a whole number.
+void print(std::ostream& out, double value) {
+  const std::string text = detail::str(value);
+  const bool looks_whole = text.find_first_not_of("-0123456789") == std::string::npos;
+  out << text << (looks_whole ? "." : "");
+}
+
+template <class T>
+void print(std::ostream& out, const std::vector<T>& values) {
+  out << '[';
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (i > 0) out << ", ";
+    print(out, values[i]);
+  }
+  out << ']';
+}
+
+}  // namespace
+
+std::ostream& operator<<(std::ostream& out, const IValue& value) {
+  if (value.isTensor())
+    print(out, value.toTensor());
+  else if (value.isBool())
+    print(out, value.toBool());
+  else if (value.isInt())
+    print(out, value.toInt());
+  else if (value.isDouble())
+    print(out, value.toDouble());
+  else if (value.isString())
+    print(out, value.toStringRef());
+  else if (value.isIntList())
+    print(out, value.toIntVector());
+  else if (value.isDoubleList())
+    print(out, value.toDoubleVector());
+  else if (value.isTensorList())
+    print(out, value.toTensorVector());
+  else
+    out << "None";
+  return out;
+}
 
 }  // namespace hearth

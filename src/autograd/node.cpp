@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <ostream>
 
 #include "autograd/anomaly.h"
 #include "core/cpu_allocator.h"
@@ -20,7 +21,7 @@ uint64_t next_sequence_nr() {
 }  // namespace
 
 Node::Node() : sequence_nr_(next_sequence_nr()) {}
-Node::~Node() = default;
+Node::~Node() { delete state_.load(std::memory_order_relaxed); }
 
 void* Node::operator new(size_t bytes) { return object_allocate(bytes); }
 void Node::operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
@@ -51,16 +52,24 @@ uint32_t Node::add_input_metadata(const Tensor& output) {
     metadata.sizes = impl.sizes();
     metadata.dtype = impl.dtype;
     metadata.device = impl.device;
-    if (impl.device.is_cuda()) stream_ = modes.streams[impl.device.index()];
+    if (impl.device.is_cuda()) metadata.stream = modes.streams[impl.device.index()];
   }
   return static_cast<uint32_t>(inputs_.size() - 1);
 }
 
 void Node::add_pre_hook(PreHook hook) {
-  NodeAccess::state(*this).pre_hooks.push_back(std::move(hook));
+  NodeState& state = NodeAccess::state(*this);
+  const std::lock_guard lock(state.mutex);
+  state.pre_hooks.push_back(std::move(hook));
 }
 void Node::add_post_hook(PostHook hook) {
-  NodeAccess::state(*this).post_hooks.push_back(std::move(hook));
+  NodeState& state = NodeAccess::state(*this);
+  const std::lock_guard lock(state.mutex);
+  state.post_hooks.push_back(std::move(hook));
+}
+
+std::ostream& operator<<(std::ostream& stream, const NodePtr& node) {
+  return stream << static_cast<const void*>(node.get());
 }
 
 variable_list Node::operator()(variable_list&& grads) {
@@ -98,16 +107,17 @@ void run_pre_hook(const Node& node, size_t number, const Node::PreHook& hook,
 }  // namespace
 
 variable_list NodeAccess::call(Node& node, variable_list&& grads) {
-  const NodeState* state = node.state_.get();
+  NodeState* state = state_if_any(node);
   if (!state) [[likely]]
     return node.apply(std::move(grads));
   run_tensor_hooks(node, grads);
-  for (size_t i = 0; i < state->pre_hooks.size(); ++i)
-    run_pre_hook(node, i, state->pre_hooks[i], grads);
-  if (state->post_hooks.empty()) return node.apply(std::move(grads));
+  const auto before = snapshot(*state, &NodeState::pre_hooks);
+  for (size_t i = 0; i < before.size(); ++i) run_pre_hook(node, i, before[i], grads);
+  const auto after = snapshot(*state, &NodeState::post_hooks);
+  if (after.empty()) return node.apply(std::move(grads));
   const variable_list inputs = grads;
   variable_list outputs = node.apply(std::move(grads));
-  for (const Node::PostHook& hook : state->post_hooks) outputs = hook(outputs, inputs);
+  for (const Node::PostHook& hook : after) outputs = hook(outputs, inputs);
   return outputs;
 }
 
@@ -136,9 +146,13 @@ void check_input_number(const Edge& edge) {
 }
 
 NodeState& NodeAccess::state(Node& node) {
-  const std::lock_guard lock(node.mutex_);
-  if (!node.state_) node.state_ = hearth::detail::OwnedPtr(new NodeState);
-  return *node.state_;
+  if (NodeState* made = state_if_any(node)) return *made;
+  auto fresh = std::make_unique<NodeState>();
+  NodeState* seen = nullptr;
+  // Another thread may be making one too.
+  if (node.state_.compare_exchange_strong(seen, fresh.get(), std::memory_order_acq_rel))
+    return *fresh.release();
+  return *seen;
 }
 
 void run_hooks(TensorHooks& hooks, Tensor& grad) {
@@ -158,12 +172,12 @@ void run_hooks(TensorHooks& hooks, Tensor& grad) {
 }
 
 void NodeAccess::run_tensor_hooks(Node& node, variable_list& grads) {
-  NodeState* state = node.state_.get();
+  NodeState* state = state_if_any(node);
   if (!state) return;
-  for (const NodeState::OfTensor& entry : state->tensor_hooks)
+  for (const NodeState::OfTensor& entry : snapshot(*state, &NodeState::tensor_hooks))
     if (entry.input_nr < grads.size() && grads[entry.input_nr].defined())
       run_hooks(*entry.hooks, grads[entry.input_nr]);
-  for (const NodeState::Retained& entry : state->retained) {
+  for (const NodeState::Retained& entry : snapshot(*state, &NodeState::retained)) {
     if (entry.input_nr >= grads.size() || !grads[entry.input_nr].defined()) continue;
     const std::lock_guard lock(entry.grad->mutex);
     if (!entry.grad->owner) continue;
@@ -217,17 +231,33 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
   return {};
 }
 
+namespace {
+
+/// Whether the gradient lies in memory as the leaf does, if that has no gaps, else contiguous.
+bool lies_like(const TensorImpl& grad, const TensorImpl& leaf) {
+  if (!leaf.has(kDense)) return grad.contiguous();
+  for (int d = 0; d < leaf.dim && grad.numel > 1; ++d)
+    if (leaf.sizes_data()[d] != 1 && grad.strides_data()[d] != leaf.strides_data()[d]) return false;
+  return true;
+}
+
+Tensor copy_like(const Tensor& grad, const TensorImpl& leaf) {
+  if (!leaf.has(kDense) || !grad.sizes().equals(leaf.sizes()))
+    return grad.clone(MemoryFormat::Contiguous);
+  const Tensor copy = empty_strided(leaf.sizes(), leaf.strides(), grad.options());
+  return copy.copy_(grad);
+}
+
+}  // namespace
+
 void AccumulateGrad::accumulate(Tensor grad) {
   Tensor& sum = state_of(impl_of(variable_)).grad;
   if (!sum.defined()) {
-    const bool same_layout = grad.strides().equals(variable_.strides());
-    if (!modes.grad_enabled && is_unshared(grad) && same_layout)
+    const TensorImpl& leaf = impl_of(variable_);
+    if (!modes.grad_enabled && is_unshared(grad) && lies_like(impl_of(grad), leaf))
       sum = grad.detach();
-    else if (modes.grad_enabled)
-      sum = grad.clone();
     else
-      sum =
-          grad.clone(variable_.is_contiguous() ? MemoryFormat::Contiguous : MemoryFormat::Preserve);
+      sum = copy_like(grad, leaf);
   } else if (!modes.grad_enabled) {
     sum.add_(grad);
   } else {
@@ -235,12 +265,18 @@ void AccumulateGrad::accumulate(Tensor grad) {
   }
 }
 
-CopySlices::CopySlices(const Tensor& base, IntrusivePtr<ViewStep> view, NodePtr fn)
-    : sizes_(base.sizes()), strides_(base.strides()), view_(std::move(view)), fn_(std::move(fn)) {
+CopySlices::CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn)
+    : sizes_(base.sizes()),
+      strides_(base.strides()),
+      view_sizes_(view.sizes()),
+      view_strides_(view.strides()),
+      view_offset_(view.offset - impl_of(base).offset),
+      fn_(std::move(fn)) {
   add_input_metadata(base);
   add_next_edge(gradient_edge(base));
   const edge_list& edges = fn_->next_edges();
   for (size_t i = 1; i < edges.size(); ++i) add_next_edge(edges[i]);
+  share_forward(*fn_, *this);
 }
 
 variable_list CopySlices::apply(variable_list&& grads) {
@@ -250,7 +286,7 @@ variable_list CopySlices::apply(variable_list&& grads) {
   Tensor base_grad = empty_strided(sizes_, strides_,
                                    TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
   base_grad.copy_(grads[0]);
-  const Tensor part = replay_views(view_.get(), base_grad);
+  const Tensor part = base_grad.as_strided(view_sizes_, view_strides_, view_offset_);
   variable_list through = NodeAccess::call(*fn_, {part.clone()});
   if (!through.empty() && through[0].defined())
     part.copy_(through[0]);

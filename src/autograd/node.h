@@ -14,8 +14,10 @@ struct RetainedGrad {
   TensorState* owner = nullptr;
 };
 
-/// What few nodes have: hooks, and where their forward was called.
+/// What few nodes have: hooks, and where their forward was called. The lists change under the mutex
+/// and are copied before they run, since a hook may register another one.
 struct NodeState {
+  std::mutex mutex;
   std::vector<Node::PreHook> pre_hooks;
   std::vector<Node::PostHook> post_hooks;
   struct OfTensor {
@@ -35,9 +37,9 @@ struct NodeState {
 /// The engine's door to a node's insides.
 struct NodeAccess {
   static NodeState& state(Node& node);
-  static NodeState* state_if_any(const Node& node) { return node.state_.get(); }
-  static edge_list& edges(Node& node) { return node.next_edges_; }
-  static StreamHandle stream(const Node& node) { return node.stream_; }
+  static NodeState* state_if_any(const Node& node) {
+    return node.state_.load(std::memory_order_acquire);
+  }
   static void set_sequence_nr(Node& node, uint64_t number) { node.sequence_nr_ = number; }
   /// The node's work on gradients of the right looks, as the engine delivers them.
   static variable_list call(Node& node, variable_list&& grads);
@@ -52,6 +54,13 @@ struct NodeAccess {
 
 /// Throws unless the edge names an input that its node has.
 void check_input_number(const Edge& edge);
+
+/// A copy of one of a node's lists.
+template <class List>
+List snapshot(NodeState& state, List NodeState::*list) {
+  const std::lock_guard lock(state.mutex);
+  return state.*list;
+}
 
 /// Runs one tensor's hooks on its gradient.
 void run_hooks(TensorHooks& hooks, Tensor& grad);
@@ -78,7 +87,7 @@ class AccumulateGrad final : public Node {
 /// through `fn`, the rest passes.
 class CopySlices final : public Node {
  public:
-  CopySlices(const Tensor& base, IntrusivePtr<ViewStep> view, NodePtr fn);
+  CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn);
   std::string name() const override { return "CopySlices"; }
   void release_variables() override { fn_->release_variables(); }
 
@@ -86,8 +95,8 @@ class CopySlices final : public Node {
   variable_list apply(variable_list&& grads) override;
 
  private:
-  Dims sizes_, strides_;
-  IntrusivePtr<ViewStep> view_;
+  Dims sizes_, strides_, view_sizes_, view_strides_;
+  int64_t view_offset_;  // from the base's first element
   NodePtr fn_;
 };
 

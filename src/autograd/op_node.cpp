@@ -1,5 +1,6 @@
 #include "autograd/op_node.h"
 
+#include <bit>
 #include <cctype>
 
 #include "autograd/engine.h"
@@ -20,7 +21,10 @@ class NodeGrad final : public Grad {
   Tensor in(int i) const override { return node_.saved_input(i); }
   Tensor out(int i) const override { return node_.saved_output(i); }
   int inputs() const override { return node_.op_inputs(); }
-  bool needs(int i) const override { return wants_gradient(node_, size_t(i)); }
+  bool needs(int i) const override {
+    const int edge = node_.edge_of(i);
+    return edge >= 0 && wants_gradient(node_, size_t(edge));
+  }
   IntArrayRef in_sizes(int i) const override {
     return keeps_shape(i) ? in_shape(i).sizes() : IntArrayRef(metadata(i).sizes);
   }
@@ -34,13 +38,17 @@ class NodeGrad final : public Grad {
     HEARTH_CHECK(keeps_shape(i), node_.name(), " does not keep the shape of input ", i);
     return impl_of(node_.kept_shape(i));
   }
-  void set(int i, Tensor gradient) override { results_[size_t(i)] = std::move(gradient); }
+  void set(int i, Tensor gradient) override {
+    if (const int edge = node_.edge_of(i); edge >= 0) results_[size_t(edge)] = std::move(gradient);
+  }
 
  private:
   bool keeps_shape(int i) const { return node_.kept_shape(i).defined(); }
   const InputMetadata& metadata(int i) const {
-    const Edge& edge = node_.next_edge(size_t(i));
-    HEARTH_CHECK(edge.is_valid(), node_.name(), " does not keep the shape of input ", i);
+    const int number = node_.edge_of(i);
+    HEARTH_CHECK(number >= 0 && node_.next_edge(size_t(number)).is_valid(), node_.name(),
+                 " does not keep the shape of input ", i);
+    const Edge& edge = node_.next_edge(size_t(number));
     return edge.function->input_metadata(edge.input_nr);
   }
   OpNode& node_;
@@ -50,8 +58,14 @@ class NodeGrad final : public Grad {
 
 }  // namespace
 
-OpNode::OpNode(const OpRecord& op, const void* args, int inputs)
-    : args_(op, args), inputs_count_(inputs) {}
+OpNode::OpNode(const OpRecord& op, const void* args, int inputs, SlotSet saves, SlotSet edgeless)
+    : args_(op, args), saves_(saves), edgeless_(edgeless), inputs_count_(inputs) {}
+
+int OpNode::edge_of(int i) const {
+  if (edgeless_ == 0) return i;
+  if (edgeless_ & in_slot(i)) return -1;
+  return i - std::popcount(edgeless_ & (in_slot(i) - 1));
+}
 
 void OpNode::save_input(int i, const Tensor& tensor) { saved_.emplace_back(i, tensor); }
 void OpNode::save_output(int i, const Tensor& tensor) { saved_.emplace_back(~i, tensor); }
@@ -87,7 +101,8 @@ std::string OpNode::name() const {
     }
     text = std::move(camel);
   }
-  return text + "Backward0";
+  // A name with a number is complete.
+  return text.find("Backward") == std::string::npos ? text + "Backward0" : text;
 }
 
 void OpNode::release_variables() {
@@ -101,7 +116,11 @@ Tensor OpNode::saved(int place) {
   if (released_) fail_released(*this);
   for (const Slot& s : saved_)
     if (s.place == place) return s.tensor.unpack(this);
-  return {};
+  const bool is_input = place >= 0;
+  HEARTH_CHECK(saves_ & (is_input ? in_slot(place) : out_slot(~place)), name(), " reads ",
+               is_input ? "input " : "output ", is_input ? place : ~place,
+               " in backward, which its `saves` does not name");
+  return {};  // it was undefined in forward
 }
 
 variable_list OpNode::apply(variable_list&& grads) {

@@ -11,7 +11,9 @@ namespace hearth::autograd {
 /// closure, so checkpointing, offloading and release have something to hold.
 class OpNode final : public Node {
  public:
-  OpNode(const OpRecord& op, const void* args, int inputs);
+  /// `saves`: what backward may read; `edgeless`: inputs that never have a gradient and so get no
+  /// edge (an index, the number in x * 2).
+  OpNode(const OpRecord& op, const void* args, int inputs, SlotSet saves, SlotSet edgeless);
   void save_input(int i, const Tensor& tensor);
   void save_output(int i, const Tensor& tensor);
   /// Keeps the metadata of input i.
@@ -24,6 +26,8 @@ class OpNode final : public Node {
   /// The shape kept of input i; undefined if none was.
   const Tensor& kept_shape(int i) const;
   int op_inputs() const { return inputs_count_; }
+  /// The edge of input i, or -1.
+  int edge_of(int i) const;
   const OpRecord& op() const { return args_.op(); }
 
  protected:
@@ -44,6 +48,7 @@ class OpNode final : public Node {
   OpArgs args_;
   SmallVector<Slot, 2> saved_;
   std::vector<Shape> shapes_;
+  SlotSet saves_, edgeless_;
   int inputs_count_;
   bool released_ = false;
 };

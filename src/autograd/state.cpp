@@ -16,16 +16,6 @@ TensorState& state_of(TensorImpl& impl) {
   return static_cast<TensorState&>(*impl.autograd);
 }
 
-void ViewStep::destroy(ViewStep* step) noexcept {
-  // One by one: a long chain would destroy itself recursively.
-  IntrusivePtr<ViewStep> previous;
-  do {
-    previous = std::move(step->previous);
-    delete step;
-    step = previous && previous->use_count() == 1 ? previous.detach() : nullptr;
-  } while (step);
-}
-
 namespace {
 
 std::string how_created(const TensorState& view, const char* what_happened) {
@@ -77,18 +67,16 @@ const char* what_to_do(ViewOrigin origin) {
   detail::fail<Error>(how_created(view, what_happened), what_to_do(view.view->origin));
 }
 
-uint32_t reshapes_of(const Tensor& tensor) {
-  const TensorState* state = state_if_any(impl_of(tensor));
-  return state ? state->reshapes : 0;
-}
-
-/// A view's steps start from the geometry that its base had when they were recorded.
-void check_base_geometry(const ViewInfo& view) {
-  HEARTH_CHECK(
-      view.base_reshapes == reshapes_of(view.base),
-      "The base of this view was changed in place by an operator that changes sizes or "
-      "strides (such as transpose_ or squeeze_) after the view was made, so that gradients "
-      "can no longer be followed through the view. Make the view again.");
+/// The gradient that a tensor keeps is that of its newest value.
+void move_retained(TensorState& state, Node& to, uint32_t nr) {
+  if (NodeState* old = state.grad_fn ? NodeAccess::state_if_any(*state.grad_fn) : nullptr) {
+    const std::lock_guard lock(old->mutex);
+    std::erase_if(old->retained,
+                  [&](const NodeState::Retained& entry) { return entry.grad == state.retained; });
+  }
+  NodeState& with = NodeAccess::state(to);
+  const std::lock_guard lock(with.mutex);
+  with.retained.push_back({nr, state.retained});
 }
 
 /// A view of a base that was written to through another alias: its history is made again from the
@@ -97,14 +85,18 @@ void refresh_view(const Tensor& tensor, TensorState& state) {
   ViewInfo& view = *state.view;
   const uint32_t now = impl_of(tensor).version();
   if (view.version == now || !requires_grad(impl_of(view.base))) return;
+  if (modes.flags & kInferenceMode) return;  // it records nothing: another time
   if (view.origin != ViewOrigin::kDefault)
     refuse_view(state, "its base or another view of its base has been");
-  check_base_geometry(view);
   const AutoGradMode on(true);
-  const Tensor again = replay_views(view.last_step.get(), view.base);
+  const TensorImpl& impl = impl_of(tensor);
+  const Tensor again = view.base.as_strided(impl.sizes(), impl.strides(), impl.offset);
   const TensorState* made = state_if_any(impl_of(again));
-  state.grad_fn = made ? made->grad_fn : NodePtr();
-  state.output_nr = made ? made->output_nr : 0;
+  const NodePtr grad_fn = made ? made->grad_fn : NodePtr();
+  const uint32_t output_nr = made ? made->output_nr : 0;
+  if (state.retained && grad_fn) move_retained(state, *grad_fn, output_nr);
+  state.grad_fn = grad_fn;
+  state.output_nr = output_nr;
   view.version = now;
 }
 
@@ -138,17 +130,10 @@ Edge gradient_edge(const Tensor& tensor) {
   return {NodePtr::adopt(accumulator), 0};
 }
 
-namespace {
-
-/// The gradient that a tensor keeps is that of its newest value.
-void move_retained(TensorState& state, Node& to, uint32_t nr) {
-  if (NodeState* old = state.grad_fn ? NodeAccess::state_if_any(*state.grad_fn) : nullptr)
-    std::erase_if(old->retained,
-                  [&](const NodeState::Retained& entry) { return entry.grad == state.retained; });
-  NodeAccess::state(to).retained.push_back({nr, state.retained});
+void drop_accumulator(TensorState& state) {
+  const std::lock_guard lock(state.mutex);
+  state.accumulator = nullptr;
 }
-
-}  // namespace
 
 void set_history(const Tensor& tensor, NodePtr node, uint32_t nr) {
   TensorImpl& impl = impl_of(tensor);
@@ -161,8 +146,7 @@ void set_history(const Tensor& tensor, NodePtr node, uint32_t nr) {
   impl.flags = (impl.flags & ~uint32_t(kRequiresGrad)) | kHasGradFn;
 }
 
-void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args,
-                 int output_nr, ViewOrigin origin) {
+void record_view(const Tensor& view, const Tensor& base, ViewOrigin origin) {
   TensorImpl& impl = impl_of(view);
   TensorImpl& source = impl_of(base);
   impl.share_version(source);
@@ -171,10 +155,7 @@ void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, con
   state.view = std::make_unique<ViewInfo>();
   const ViewInfo* outer = view_info(source);
   state.view->base = outer ? outer->base : base;
-  state.view->last_step = IntrusivePtr<ViewStep>::adopt(
-      new ViewStep(op, args, output_nr, outer ? outer->last_step : IntrusivePtr<ViewStep>()));
   state.view->origin = outer && origin == ViewOrigin::kDefault ? outer->origin : origin;
-  state.view->base_reshapes = outer ? outer->base_reshapes : reshapes_of(base);
   state.view->version = impl.version();
 }
 
@@ -187,50 +168,36 @@ void become_view(const Tensor& tensor, const Tensor& view) {
   impl.set_geometry(wanted.sizes(), wanted.strides());
   impl.bump_version();
   TensorState& state = state_of(impl);
-  state.accumulator = nullptr;  // it remembers the former looks
-  if (state.view)
-    state.view->last_step = view_info(wanted)->last_step;
-  else
-    ++state.reshapes;
+  drop_accumulator(state);
   if (node)
     set_history(tensor, node, nr);
   else if (state.view)
     state.view->version = impl.version();
 }
 
-Tensor replay_views(const ViewStep* last, const Tensor& base) {
-  SmallVector<const ViewStep*, 8> steps;
-  for (const ViewStep* step = last; step; step = step->previous.get()) steps.push_back(step);
-  Tensor tensor = base;
-  for (size_t i = steps.size(); i-- > 0;) {
-    const Tensor* input = &tensor;
-    tensor = call_erased(steps[i]->args.op(), steps[i]->args.data(), {&input, 1},
-                         size_t(steps[i]->output_nr));
-  }
-  return tensor;
-}
-
 void rebase_history(const Tensor& tensor, NodePtr node) {
   TensorImpl& impl = impl_of(tensor);
   TensorState& state = state_of(impl);
   if (!state.view) return set_history(tensor, std::move(node), 0);
-  check_base_geometry(*state.view);
   const Tensor base = state.view->base;
   const uint32_t version = impl.version();
-  auto slices = NodePtr::adopt(new CopySlices(base, state.view->last_step, std::move(node)));
+  auto slices = NodePtr::adopt(new CopySlices(base, impl, std::move(node)));
   set_history(base, std::move(slices), 0);
   // Its own history is made again from the base's when it is asked for.
   state.view->version = version - 1;
-  state.grad_fn.reset();
+  if (!state.retained) state.grad_fn.reset();  // else it has what must be moved on
   impl.flags = (impl.flags & ~uint32_t(kRequiresGrad)) | kHasGradFn;
+}
+
+void check_no_inference(const Tensor& tensor) {
+  HEARTH_CHECK(!impl_of(tensor).has(kInference) || (modes.flags & kInferenceMode),
+               "Inplace update to inference tensor outside InferenceMode is not allowed.You can "
+               "make a clone to get a normal tensor before doing inplace update.");
 }
 
 void check_inplace(const Tensor& tensor, bool will_require_grad) {
   const TensorImpl& impl = impl_of(tensor);
-  HEARTH_CHECK(!impl.has(kInference) || (modes.flags & kInferenceMode),
-               "Inplace update to inference tensor outside InferenceMode is not allowed.You can "
-               "make a clone to get a "
-               "normal tensor before doing inplace update.");
+  check_no_inference(tensor);
   if (!modes.grad_enabled) return;
   if (const ViewInfo* view = view_info(impl)) {
     const bool matters =

@@ -15,19 +15,6 @@ namespace hearth::autograd {
 class AccumulateGrad;
 struct RetainedGrad;
 
-/// One step from a base to a view: the op, its arguments and which of its outputs. Steps share
-/// their beginnings.
-struct ViewStep : RefCounted {
-  ViewStep(const OpRecord& op, const void* op_args, int output, IntrusivePtr<ViewStep> before)
-      : args(op, op_args), output_nr(output), previous(std::move(before)) {}
-  static void destroy(ViewStep* step) noexcept;
-  static void* operator new(size_t bytes) { return object_allocate(bytes); }
-  static void operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
-  OpArgs args;
-  int output_nr;
-  IntrusivePtr<ViewStep> previous;
-};
-
 /// How a view came to be; decides what an in-place write to it may do.
 enum class ViewOrigin : int8_t {
   kDefault,
@@ -37,13 +24,12 @@ enum class ViewOrigin : int8_t {
   kCustomFunction,
 };
 
-/// A view's root and the steps that lead from there to it.
+/// The tensor whose memory a view shows, itself no view. The view's own sizes, strides and offset
+/// say which part: its history from there is one as_strided, however long the chain of views was.
 struct ViewInfo {
   Tensor base;
-  IntrusivePtr<ViewStep> last_step;
   ViewOrigin origin = ViewOrigin::kDefault;
-  uint32_t base_reshapes = 0;  // the base's when the view was made
-  uint32_t version = 0;        // of the storage when grad_fn was last made
+  uint32_t version = 0;  // of the storage when grad_fn was last made
 };
 
 /// A hook on a tensor's gradient and the number the user knows it by.
@@ -77,7 +63,6 @@ struct TensorState final : AutogradState {
   SpinLock mutex;
   std::shared_ptr<RetainedGrad> retained;
   AccumulateGrad* accumulator = nullptr;  // weak: it owns the tensor and clears this when it goes
-  uint32_t reshapes = 0;                  // how often t_() and its like changed its geometry
 };
 
 /// The state of a tensor, made if there is none.
@@ -111,20 +96,15 @@ void set_history(const Tensor& tensor, NodePtr node, uint32_t nr);
 /// After an in-place op: `tensor` becomes the output of `node`; for a view, its base's history is
 /// rewritten.
 void rebase_history(const Tensor& tensor, NodePtr node);
-/// Remembers that `view` is output `output_nr` of op(base, args).
-void record_view(const Tensor& view, const Tensor& base, const OpRecord& op, const void* args,
-                 int output_nr, ViewOrigin origin);
+/// Remembers that `view` shows the memory of `base`, which may be a view itself.
+void record_view(const Tensor& view, const Tensor& base, ViewOrigin origin);
 /// In place: `tensor` takes on the geometry and the history of `view`, which was made of it.
 void become_view(const Tensor& tensor, const Tensor& view);
+/// Throws if `tensor` is an inference tensor and inference mode is off: nothing may write to it.
+void check_no_inference(const Tensor& tensor);
 /// Throws PyTorch's errors if `tensor` may not be written to now.
 void check_inplace(const Tensor& tensor, bool will_require_grad);
-
-/// Runs the view steps on another tensor of the base's geometry.
-Tensor replay_views(const ViewStep* last, const Tensor& base);
+/// Another accumulator serves the leaf from now on: the present one remembers its former looks.
+void drop_accumulator(TensorState& state);
 
 }  // namespace hearth::autograd
-
-namespace hearth {
-/// The op boundary, for replays (see ops/call.h).
-Tensor call_erased(const OpRecord& op, const void* args, Inputs inputs, size_t output_nr);
-}  // namespace hearth

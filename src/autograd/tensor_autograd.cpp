@@ -92,7 +92,11 @@ autograd::TensorHooks& hooks_for(autograd::TensorState& state, const autograd::N
   if (!state.hooks || state.hooks_on != fn.get()) {
     state.hooks_on = fn.get();
     state.hooks = std::make_shared<autograd::TensorHooks>();
-    if (fn) autograd::NodeAccess::state(*fn).tensor_hooks.push_back({state.output_nr, state.hooks});
+    if (fn) {
+      autograd::NodeState& node = autograd::NodeAccess::state(*fn);
+      const std::lock_guard node_lock(node.mutex);
+      node.tensor_hooks.push_back({state.output_nr, state.hooks});
+    }
   }
   return *state.hooks;
 }
@@ -132,7 +136,9 @@ void Tensor::retain_grad() const {
   if (state.retained) return;
   state.retained = std::make_shared<autograd::RetainedGrad>();
   state.retained->owner = &state;
-  autograd::NodeAccess::state(*fn).retained.push_back({state.output_nr, state.retained});
+  autograd::NodeState& node = autograd::NodeAccess::state(*fn);
+  const std::lock_guard lock(node.mutex);
+  node.retained.push_back({state.output_nr, state.retained});
 }
 
 bool Tensor::retains_grad() const {
@@ -180,13 +186,15 @@ void Tensor::set_data(const Tensor& source) const {
   HEARTH_CHECK(
       is_differentiable(from.dtype) || !requires_grad(),
       "data set to a tensor that requires gradients must be floating point or complex dtype");
+  const bool looks_alike =
+      impl.dtype == from.dtype && impl.device == from.device && impl.sizes().equals(from.sizes());
   impl.dtype = from.dtype;
   impl.device = from.device;
   impl.storage = from.storage;
   impl.offset = from.offset;
   impl.set_geometry(from.sizes(), from.strides());
-  // The accumulator remembers the former looks.
-  if (autograd::TensorState* state = state_if_any(impl)) state->accumulator = nullptr;
+  if (autograd::TensorState* state = state_if_any(impl); state && !looks_alike)
+    autograd::drop_accumulator(*state);
 }
 
 int64_t Tensor::_version() const {

@@ -48,7 +48,7 @@ struct Printer {
 
 }  // namespace
 
-std::string to_string(const Arguments& arguments) {
+std::string as_text(const Arguments& arguments) {
   std::string text;
   for (const auto& [name, value] : arguments)
     text += (text.empty() ? "" : ", ") + std::string(name) + "=" + std::visit(Printer(), value);

@@ -17,6 +17,8 @@
 
 namespace hearth {
 
+using detail::Dims;
+
 /// The value of an op's argument, for those who print, record or export a call. Absent: monostate.
 using Argument =
     std::variant<std::monostate, bool, int64_t, double, std::complex<double>, std::vector<int64_t>,
@@ -30,7 +32,7 @@ struct DimSet {
 };
 
 /// As Python would print it: "dim=[0, 2], keepdim=True".
-std::string to_string(const Arguments& arguments);
+std::string as_text(const Arguments& arguments);
 
 namespace detail {
 

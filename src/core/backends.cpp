@@ -1,9 +1,13 @@
+#include <algorithm>
 #include <atomic>
+#include <cctype>
 #include <cstdlib>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
 #include "core/plugin.h"
+#include "hearth/error.h"
 #include "kernels/backend.h"
 #include "kernels/sim.h"
 
@@ -17,10 +21,20 @@ struct CudaChoice {
   std::string why_not;
 };
 
+/// In capital letters or small ones.
+bool is_one_of(std::string text, std::initializer_list<std::string_view> words) {
+  for (char& letter : text)
+    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
 CudaChoice choose_cuda() {
-  const char* const wanted = std::getenv("HEARTH_CUDA");
-  if (wanted && std::string_view(wanted) == "0")
-    return {nullptr, "HEARTH_CUDA=0 switches CUDA off."};
+  const char* const text = std::getenv("HEARTH_CUDA");
+  const std::string wanted = text ? text : "";
+  if (is_one_of(wanted, {"0", "off", "no", "false"}))
+    return {nullptr, "HEARTH_CUDA=" + wanted + " switches CUDA off."};
+  HEARTH_CHECK(is_one_of(wanted, {"", "1", "on", "yes", "true"}),
+               "HEARTH_CUDA must be 1 or 0, on or off, not '", wanted, "'");
   CudaChoice choice;
   choice.backend = sim::backend_from_environment();
   if (!choice.backend) choice.backend = load_cuda_plugin(choice.why_not);

@@ -2,6 +2,7 @@
 
 #include <atomic>
 
+#include "hearth/error.h"
 #include "kernels/ctx.h"
 
 namespace hearth {
@@ -10,22 +11,68 @@ namespace {
 
 std::atomic<uint32_t> numerics{kAllowTF32CuDNN};
 
-void set(Numerics choice, bool value) {
+enum Choice : uint32_t {
+  kDeterministic = 1u << 0,
+  kWarnOnly = 1u << 1,
+  kFillsMemory = 1u << 2,
+  kWarnAlways = 1u << 3,
+};
+std::atomic<uint32_t> choices{kFillsMemory};
+
+void set(std::atomic<uint32_t>& bits, uint32_t choice, bool value) {
   if (value)
-    numerics.fetch_or(choice, std::memory_order_relaxed);
+    bits.fetch_or(choice, std::memory_order_relaxed);
   else
-    numerics.fetch_and(~uint32_t{choice}, std::memory_order_relaxed);
+    bits.fetch_and(~choice, std::memory_order_relaxed);
 }
+void set(Numerics choice, bool value) { set(numerics, choice, value); }
+bool is_set(Choice choice) { return choices.load(std::memory_order_relaxed) & choice; }
+bool is_set(Numerics choice) { return numerics.load(std::memory_order_relaxed) & choice; }
 
 }  // namespace
 
-uint32_t current_numerics() { return numerics.load(std::memory_order_relaxed); }
+uint32_t current_numerics() {
+  const uint32_t all = is_set(kDeterministic) ? uint32_t{kDeterministicCuDNN} : 0;
+  return numerics.load(std::memory_order_relaxed) | all;
+}
 
-bool Context::deterministicCuDNN() const { return current_numerics() & kDeterministicCuDNN; }
+bool Context::deterministicAlgorithms() const { return is_set(kDeterministic); }
+bool Context::deterministicAlgorithmsWarnOnly() const { return is_set(kWarnOnly); }
+void Context::setDeterministicAlgorithms(bool value, bool warn_only) {
+  set(choices, kDeterministic, value);
+  set(choices, kWarnOnly, warn_only);
+}
+bool Context::deterministicFillUninitializedMemory() const { return is_set(kFillsMemory); }
+void Context::setDeterministicFillUninitializedMemory(bool value) {
+  set(choices, kFillsMemory, value);
+}
+bool Context::warnAlways() const { return is_set(kWarnAlways); }
+void Context::setWarnAlways(bool value) { set(choices, kWarnAlways, value); }
+
+void Context::alertNotDeterministic(std::string_view caller) {
+  if (!is_set(kDeterministic)) return;
+  const std::string start =
+      detail::str(caller,
+                  " does not have a deterministic implementation, but you set "
+                  "'torch.use_deterministic_algorithms(True");
+  if (is_set(kWarnOnly)) return warn(start + ", warn_only=True)'.");
+  throw Error(start +
+              ")'. You can turn off determinism just for this operation, or you can use the "
+              "'warn_only=True' option, if that's acceptable for your application. (In C++: "
+              "set_deterministic_algorithms(false), set_deterministic_algorithms(true, true).)");
+}
+
+void set_deterministic_algorithms(bool mode, bool warn_only) {
+  globalContext().setDeterministicAlgorithms(mode, warn_only);
+}
+bool are_deterministic_algorithms_enabled() { return is_set(kDeterministic); }
+bool is_deterministic_algorithms_warn_only_enabled() { return is_set(kWarnOnly); }
+
+bool Context::deterministicCuDNN() const { return is_set(kDeterministicCuDNN); }
 void Context::setDeterministicCuDNN(bool value) { set(kDeterministicCuDNN, value); }
-bool Context::benchmarkCuDNN() const { return current_numerics() & kBenchmarkCuDNN; }
+bool Context::benchmarkCuDNN() const { return is_set(kBenchmarkCuDNN); }
 void Context::setBenchmarkCuDNN(bool value) { set(kBenchmarkCuDNN, value); }
-bool Context::allowTF32CuDNN() const { return current_numerics() & kAllowTF32CuDNN; }
+bool Context::allowTF32CuDNN() const { return is_set(kAllowTF32CuDNN); }
 void Context::setAllowTF32CuDNN(bool value) { set(kAllowTF32CuDNN, value); }
 
 Context& globalContext() {

@@ -288,6 +288,8 @@ void object_free(void* object, size_t bytes) noexcept {
   if (object) give(object, bytes);
 }
 
+void empty_cpu_cache() { cpu_empty_cache(); }
+
 void cpu_empty_cache() {
   if (has_cache()) flush_all(*cache);
   heap.pages.trim(0);

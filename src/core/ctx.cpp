@@ -1,5 +1,8 @@
 #include "kernels/ctx.h"
 
+#include <memory>
+
+#include "core/device_allocator.h"
 #include "hearth/error.h"
 #include "kernels/backend.h"
 
@@ -11,25 +14,38 @@ struct Ctx::Scratch {
   Scratch* next;
 };
 
+namespace {
+
+[[noreturn]] void throw_out_of_memory(Backend& backend, Device device, size_t bytes) {
+  size_t free_bytes = 0, total_bytes = 0;
+  backend.memory_info(device.index(), free_bytes, total_bytes);
+  const std::string where = device.is_cpu() ? "The CPU" : detail::str("GPU ", int{device.index()});
+  detail::fail<OutOfMemoryError>(backend.name(), " out of memory. Tried to allocate ",
+                                 format_bytes(bytes), " for a kernel to work in. ", where,
+                                 " has a total capacity of ", format_bytes(total_bytes),
+                                 " of which ", format_bytes(free_bytes), " is free.");
+}
+
+}  // namespace
+
 void* Ctx::scratch(size_t bytes) {
   if (bytes == 0) return nullptr;
-  auto* entry = new Scratch{nullptr, bytes, scratch_};
-  try {
-    entry->data = backend_.allocate_scratch(bytes, *this);
-  } catch (...) {
-    delete entry;
-    throw;
-  }
-  scratch_ = entry;
-  return entry->data;
+  auto entry = std::make_unique<Scratch>(Scratch{nullptr, bytes, scratch_});
+  entry->data = backend_.allocate_scratch(bytes, *this);
+  if (!entry->data) throw_out_of_memory(backend_, device_, bytes);
+  scratch_ = entry.release();
+  return scratch_->data;
 }
 
 Ctx::~Ctx() {
   while (scratch_) {
-    Scratch* const entry = scratch_;
+    const std::unique_ptr<Scratch> entry(scratch_);
     scratch_ = entry->next;
-    backend_.free_scratch(entry->data, entry->bytes, *this);
-    delete entry;
+    try {
+      backend_.free_scratch(entry->data, entry->bytes, *this);
+    } catch (...) {
+      // A device that has failed says so to whoever waits for it; the memory is lost with it.
+    }
   }
 }
 

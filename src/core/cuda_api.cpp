@@ -48,7 +48,7 @@ void manual_seed(uint64_t seed) {
 void manual_seed_all(uint64_t seed) {
   for (int i = 0; i < device_count(); ++i) reseed(cuda_device(i), seed);
 }
-bool cudnn_is_available() { return is_available(); }
+bool cudnn_is_available() { return is_available() && require_cuda().has_cudnn(); }
 
 size_t memory_allocated(int device) {
   return static_cast<size_t>(stats_or_nothing(device).allocated_bytes.current);
@@ -85,6 +85,9 @@ Stream::Stream(Device device, void* handle)
       handle_(handle ? handle : require_cuda().default_stream(device_.index())) {}
 
 void Stream::synchronize() const { synchronize_stream(device_.index(), handle_); }
+CUstream_st* Stream::stream() const {
+  return static_cast<CUstream_st*>(require_cuda().native_stream(handle_));
+}
 bool Stream::query() const { return require_cuda().query(device_.index(), handle_); }
 void Stream::wait_event(const Event& event) const { event.wait(*this); }
 void Stream::wait_stream(const Stream& other) const { wait_event(other.record_event()); }
@@ -121,7 +124,7 @@ Event& Event::operator=(Event&& other) noexcept {
 }
 
 Event::~Event() {
-  if (handle_) require_cuda().destroy_event(handle_);
+  if (handle_) cuda_backend_in_use()->destroy_event(handle_);
 }
 
 void Event::record() { record(current_stream()); }
@@ -155,7 +158,8 @@ bool Event::query() const { return !recorded_ || require_cuda().query(handle_); 
 
 float Event::elapsed_time(const Event& end) const {
   HEARTH_CHECK(timing_ && end.timing_,
-               "Both events must be created with argument 'enable_timing=True'.");
+               "Both events must be created with argument 'enable_timing=True': "
+               "cuda::Event(/*enable_timing=*/true).");
   HEARTH_CHECK(recorded_ && end.recorded_,
                "Both events must be recorded before calculating elapsed time.");
   HEARTH_CHECK(query() && end.query(),

@@ -59,11 +59,11 @@ std::string Device::str() const {
   return out;
 }
 
-const char* name_of(DeviceType type) {
+const char* by_name::name_of(DeviceType type) {
   return type == DeviceType::CPU ? "CPU" : type == DeviceType::CUDA ? "CUDA" : "Meta";
 }
 
-std::string to_string(MemoryFormat format) {
+std::string as_text(MemoryFormat format) {
   constexpr std::array<const char*, 4> kNames = {"Contiguous", "Preserve", "ChannelsLast",
                                                  "ChannelsLast3d"};
   return kNames[static_cast<size_t>(format)];

@@ -55,7 +55,11 @@ DeviceAllocator::DeviceAllocator(Backend& backend, int device)
 
 DeviceAllocator::~DeviceAllocator() {
   for (const auto& [data, block] : in_use_) give_back(block);
-  empty_cache();
+  try {
+    empty_cache();
+  } catch (...) {
+    // The device has failed: its memory is gone with it.
+  }
 }
 
 DeviceAllocator::Pool& DeviceAllocator::pool_of(const Block& block) {
@@ -70,7 +74,7 @@ void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream) {
   collect_freed();
   Block* block = take_cached(size, stream);
   if (block) ++stats_.cache_hits;
-  if (!block) block = new_segment(size, stream);
+  if (!block) block = new_segment(size, stream, segment_size(size));
   if (!block) block = take_after_release(size, stream);
   if (!block) throw_out_of_memory(bytes);
   split(block, size);
@@ -80,6 +84,7 @@ void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream) {
   stats_.allocation.increase(1);
   stats_.allocated_bytes.increase(amount);
   stats_.active_bytes.increase(amount);
+  active_bytes_ += block->size;
   return block->data;
 }
 
@@ -100,7 +105,17 @@ void DeviceAllocator::free(void* data, StreamHandle stream) {
   std::ranges::sort(block->uses, std::less<>());
   const auto repeated = std::ranges::unique(block->uses);
   block->uses.erase(repeated.begin(), repeated.end());
-  for (StreamHandle use : block->uses) events_->add(block, device_, use);
+  wait_for_uses(block);
+}
+
+/// Where the device does not answer any more, nobody can tell when the block's work ends: it is
+/// never used again.
+void DeviceAllocator::wait_for_uses(Block* block) noexcept {
+  try {
+    for (StreamHandle use : block->uses) events_->add(block, device_, use);
+  } catch (const std::exception&) {
+    ++block->pending_events;
+  }
   block->uses.clear();
 }
 
@@ -122,8 +137,8 @@ DeviceAllocator::Block* DeviceAllocator::take_cached(size_t size, StreamHandle s
   return block;
 }
 
-DeviceAllocator::Block* DeviceAllocator::new_segment(size_t size, StreamHandle stream) {
-  const size_t bytes = segment_size(size);
+DeviceAllocator::Block* DeviceAllocator::new_segment(size_t size, StreamHandle stream,
+                                                     size_t bytes) {
   auto* const data = static_cast<std::byte*>(backend_.allocate(device_, bytes));
   if (!data) return nullptr;
   stats_.segment.increase(1);
@@ -139,7 +154,9 @@ DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamH
   if (Block* const block = take_cached(size, stream)) return block;
   release_segments(small_);
   release_segments(large_);
-  return new_segment(size, stream);
+  Block* const block = new_segment(size, stream, segment_size(size));
+  // What is left may do, though not for a segment to share.
+  return block ? block : new_segment(size, stream, size);
 }
 
 /// Cuts what the request does not need off the block's end, if that is worth a block.
@@ -157,6 +174,7 @@ void DeviceAllocator::split(Block* block, size_t size) {
 
 void DeviceAllocator::give_back(Block* block) {
   stats_.active_bytes.decrease(static_cast<int64_t>(block->size));
+  active_bytes_ -= block->size;
   block->in_use = false;
   absorb(block, block->previous);
   absorb(block, block->next);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -7,6 +8,7 @@
 #include <unordered_map>
 
 #include "core/event_queue.h"
+#include "hearth/export.h"
 #include "hearth/memory_stats.h"
 #include "kernels/backend.h"
 
@@ -34,6 +36,8 @@ class DeviceAllocator {
   void empty_cache();
 
   MemoryStats stats();
+  /// What tensors hold, or streams may still use; without a lock.
+  size_t active_bytes() const { return active_bytes_.load(std::memory_order_relaxed); }
   void reset_peak();
 
  private:
@@ -45,10 +49,11 @@ class DeviceAllocator {
 
   Pool& pool_of(const Block& block);
   Block* take_cached(size_t size, StreamHandle stream);
-  Block* new_segment(size_t size, StreamHandle stream);
+  Block* new_segment(size_t size, StreamHandle stream, size_t bytes);
   Block* take_after_release(size_t size, StreamHandle stream);
   void split(Block* block, size_t size);
   void give_back(Block* block);
+  void wait_for_uses(Block* block) noexcept;
   void absorb(Block* block, Block* neighbour);
   void release_segments(Pool& pool);
   void collect_freed();
@@ -62,14 +67,16 @@ class DeviceAllocator {
   std::unordered_map<void*, Block*> in_use_;
   std::unique_ptr<EventQueue<Block>> events_;
   MemoryStats stats_;
+  std::atomic<size_t> active_bytes_{0};
 };
 
 /// The process's allocator of a device that exists; `device` is a CUDA device, index -1 the current
 /// one.
 DeviceAllocator& device_allocator(Device device);
 
-void* device_allocate(Device device, size_t bytes, StreamHandle stream);
-void device_free(Device device, void* data, StreamHandle stream);
+/// The same for those who only allocate and free, among them the CUDA plugin.
+HEARTH_API void* device_allocate(Device device, size_t bytes, StreamHandle stream);
+HEARTH_API void device_free(Device device, void* data, StreamHandle stream);
 void device_record_stream(void* data, Device device, StreamHandle stream);
 
 /// "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".

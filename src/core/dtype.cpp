@@ -34,8 +34,8 @@ std::atomic<ScalarType> default_dtype{kFloat};
 
 }  // namespace
 
-const char* name_of(ScalarType type) { return names_of(type).cpp; }
-const char* python_name_of(ScalarType type) { return names_of(type).python; }
+const char* by_name::name_of(ScalarType type) { return names_of(type).cpp; }
+const char* by_name::python_name_of(ScalarType type) { return names_of(type).python; }
 const char* TypeMeta::name() const { return names_of(type_).type; }
 
 ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
@@ -82,7 +82,7 @@ TensorOptions TensorOptions::merge_in(const TensorOptions& other) const {
   return merged;
 }
 
-std::string to_string(const TensorOptions& options) {
+std::string as_text(const TensorOptions& options) {
   const auto mark = [](bool is_set) { return is_set ? "" : " (default)"; };
   const auto format = options.memory_format_opt();
   return detail::str("TensorOptions(dtype=", options.dtype().name(), mark(options.has_dtype()),

@@ -9,16 +9,24 @@
 
 namespace hearth {
 
-Error::Error(std::string message) : message_(std::move(message)) {}
+Error::Error(std::string message) : std::runtime_error(""), message_(std::move(message)) {}
+Error::Error(SourceLocation where, std::string message) : Error(std::move(message)) {
+  full_ = detail::str(message_, "\nException raised from ", where.function, " at ", where.file, ":",
+                      where.line);
+}
 Error::~Error() = default;
 
 void Error::add_context(std::string_view line) {
   message_ += '\n';
   message_ += line;
+  if (full_.empty()) return;
+  full_ += '\n';
+  full_ += line;
 }
 
-#define HEARTH_ERROR_BODY(Name, Base)                           \
-  Name::Name(std::string message) : Base(std::move(message)) {} \
+#define HEARTH_ERROR_BODY(Name, Base)                                                        \
+  Name::Name(std::string message) : Base(std::move(message)) {}                              \
+  Name::Name(SourceLocation where, std::string message) : Base(where, std::move(message)) {} \
   Name::~Name() = default;
 HEARTH_ERROR_BODY(IndexError, Error)
 HEARTH_ERROR_BODY(ValueError, Error)
@@ -74,7 +82,7 @@ void append(std::string& out, unsigned long long value) { append_integer(out, va
 
 }  // namespace detail
 
-std::string to_string(IntArrayRef values) {
+std::string as_text(IntArrayRef values) {
   std::string out = "[";
   for (size_t i = 0; i < values.size(); ++i) {
     if (i) out += ", ";

@@ -17,7 +17,7 @@ class EventQueue {
   explicit EventQueue(Backend& backend) : backend_(backend) {}
   ~EventQueue() {
     for (auto& [device, events] : spare_)
-      for (EventHandle event : events) backend_.destroy_event(event);
+      for (EventHandle event : events) destroy(event);
   }
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
@@ -53,6 +53,14 @@ class EventQueue {
     EventHandle event;
     Block* block;
   };
+
+  void destroy(EventHandle event) noexcept {
+    try {
+      backend_.destroy_event(event);
+    } catch (...) {
+      // The device has failed: its events are gone with it.
+    }
+  }
 
   EventHandle take_event(int device) {
     auto& spare = spare_[device];

@@ -14,9 +14,6 @@ namespace hearth {
 
 namespace {
 
-/// Stands for the CPU's default generator in this thread.
-thread_local const Generator* own_generator = nullptr;
-
 /// Philox numbers one launch uses up at most, as CUDA generators count them.
 constexpr uint64_t kOffsetStep = 4;
 
@@ -111,26 +108,27 @@ Generator make_generator(Device device) {
 }
 
 const Generator& default_generator(Device device) {
-  static const Generator cpu(new_impl(Device(DeviceType::CPU)));
+  // Never destroyed, because threads may draw while the process ends.
+  static const Generator& cpu = *new Generator(new_impl(Device(DeviceType::CPU)));
   static const std::array<Generator, kMaxGpus>& gpus = *[] {
     auto* all = new std::array<Generator, kMaxGpus>;
     for (int i = 0; i < kMaxGpus; ++i)
       (*all)[size_t(i)] = Generator(new_impl(Device(DeviceType::CUDA, DeviceIndex(i))));
     return all;
   }();
-  if (!device.is_cuda()) return own_generator ? *own_generator : cpu;
+  if (!device.is_cuda()) return modes.generator ? *modes.generator : cpu;
   const int index = device.has_index() ? device.index() : current_cuda_device();
   HEARTH_CHECK(index >= 0 && index < kMaxGpus, "no generator for device ", device);
   return gpus[size_t(index)];
 }
 
 GeneratorGuard::GeneratorGuard(Generator generator)
-    : generator_(std::move(generator)), former_(own_generator) {
+    : generator_(std::move(generator)), former_(modes.generator) {
   HEARTH_CHECK(generator_.device().is_cpu(),
                "GeneratorGuard needs a CPU generator, but got one of ", generator_.device());
-  own_generator = &generator_;
+  modes.generator = &generator_;
 }
-GeneratorGuard::~GeneratorGuard() { own_generator = former_; }
+GeneratorGuard::~GeneratorGuard() { modes.generator = former_; }
 
 void manual_seed(uint64_t seed) {
   reseed(*default_generator().impl(), seed);

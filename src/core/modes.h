@@ -28,7 +28,10 @@ struct Scope {
   const Scope* outer;
 };
 
+class Generator;
 class Observer;
+
+namespace detail {
 
 /// Everything thread-local that changes what an op does, in one struct: engine threads,
 /// checkpointing and loader workers take a snapshot and restore it.
@@ -45,7 +48,12 @@ struct Modes {
   /// The innermost SavedTensorHooks guard's, which keeps them alive: a thread that may outlive the
   /// guard must not take them over.
   autograd::SavedHooks* saved_hooks = nullptr;
+  /// The innermost GeneratorGuard's, which owns it: stands for the CPU's default generator.
+  const Generator* generator = nullptr;
 };
+
+}  // namespace detail
+using detail::Modes;
 
 /// This thread's modes.
 inline constinit thread_local Modes modes;

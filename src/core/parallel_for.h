@@ -1,26 +1,53 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
+#include "core/thread_pool.h"
 #include "core/threads.h"
 #include "hearth/parallel_for.h"
 
 namespace hearth {
 
-namespace detail {
-
-/// The number of threads where nobody has set one.
-int default_num_threads();
-
-}  // namespace detail
-
-/// Calls f(i) for each block 0 <= i < count, in parallel. For work whose limits must not depend on
-/// the number of threads, such as partial sums.
+/// Calls f(i) for each block 0 <= i < count, in parallel.
 template <class F>
 void parallel_blocks(int64_t count, const F& f) {
   parallel_for(0, count, 1, [&f](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) f(i);
   });
+}
+
+/// Calls f(begin, end) on about as many ranges of [0, count) as there are threads, in parallel: for
+/// work that each range repeats. The limits depend on the number of threads; results must not
+/// depend on them.
+template <class F>
+void parallel_ranges(int64_t count, int64_t grain, const F& f);
+
+/// How many slots parallel_tasks(count, ...) uses: its threads.
+inline int task_slots(int64_t count) {
+  return static_cast<int>(std::clamp<int64_t>(count, 1, get_num_threads()));
+}
+
+/// Calls f(i, slot) for each task 0 <= i < count, in parallel. Tasks that run at the same time have
+/// different slots below `slots`: each slot's scratch memory serves one task after the other.
+template <class F>
+void parallel_tasks(int64_t count, int slots, const F& f) {
+  if (count == 1 || slots == 1) {
+    for (int64_t i = 0; i < count; ++i) f(i, 0);
+    return;
+  }
+  ParallelLoop loop(
+      count, slots,
+      [](const void* body, int64_t i, int slot) { (*static_cast<const F*>(body))(i, slot); }, &f);
+  thread_pool::run(loop);
+  loop.rethrow();
+}
+
+template <class F>
+void parallel_ranges(int64_t count, int64_t grain, const F& f) {
+  const int64_t ranges = task_slots(grain > 0 ? (count - 1) / grain + 1 : count);
+  parallel_tasks(ranges, static_cast<int>(ranges),
+                 [&](int64_t i, int) { f(count * i / ranges, count * (i + 1) / ranges); });
 }
 
 }  // namespace hearth

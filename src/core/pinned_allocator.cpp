@@ -41,6 +41,7 @@ class PinnedAllocator {
   Block* find(const void* data);
   void collect();
   void release_cached();
+  void wait_for_uses(Block* block) noexcept;
   void keep(Block* block) { free_[index_of(block->size)].push_back(block); }
   static size_t index_of(size_t size) { return static_cast<size_t>(std::countr_zero(size)); }
 
@@ -107,7 +108,17 @@ void PinnedAllocator::free(void* data) {
     stats_.active_bytes.decrease(static_cast<int64_t>(block->size));
     keep(block);
   }
-  for (const auto& [device, stream] : block->uses) events_.add(block, device, stream);
+  wait_for_uses(block);
+}
+
+/// Where a device does not answer any more, nobody can tell when the block's copies end: it is
+/// never used again.
+void PinnedAllocator::wait_for_uses(Block* block) noexcept {
+  try {
+    for (const auto& [device, stream] : block->uses) events_.add(block, device, stream);
+  } catch (const std::exception&) {
+    ++block->pending_events;
+  }
   block->uses.clear();
 }
 

@@ -124,7 +124,7 @@ bool Scalar::equal(const Scalar& other) const {
   return toComplexDouble() == other.toComplexDouble();
 }
 
-std::string to_string(const Scalar& value) {
+std::string as_text(const Scalar& value) {
   if (value.isBoolean()) return value.toBool() ? "true" : "false";
   if (value.isIntegral(false)) return detail::str(value.toLong());
   if (value.isFloatingPoint()) return detail::str(value.toDouble());

@@ -26,14 +26,17 @@ void* allocate(size_t nbytes, Device device, bool pinned, StreamHandle stream) {
 
 void release(StorageImpl& storage) noexcept {
   if (!storage.data || storage.borrowed) return;
-  if (storage.deleter)
-    storage.deleter(storage.data);
-  else if (storage.device.is_cuda())
-    device_free(storage.device, storage.data, storage.stream);
-  else if (storage.pinned)
-    pinned_free(storage.data);
-  else
-    cpu_free(storage.data, storage.nbytes);
+  if (storage.deleter) return storage.deleter(storage.data);
+  if (!storage.device.is_cuda() && !storage.pinned) return cpu_free(storage.data, storage.nbytes);
+  try {
+    if (storage.device.is_cuda())
+      device_free(storage.device, storage.data, storage.stream);
+    else
+      pinned_free(storage.data);
+  } catch (...) {
+    // A GPU that has failed answers everything with its error: the block is lost, the process goes
+    // on to say what happened.
+  }
 }
 
 }  // namespace
@@ -64,12 +67,15 @@ void grow_storage(StorageImpl& storage, size_t nbytes) {
   grown.device = storage.device;
   grown.stream = storage.device.is_cuda() ? current_stream(storage.device) : nullptr;
   grown.data = allocate(nbytes, storage.device, storage.pinned, grown.stream);
-  if (storage.data && storage.device.is_cuda())
+  if (storage.data && storage.device.is_cuda()) {
     backend_of(storage.device)
         .copy(grown.data, storage.data, storage.nbytes, CopyKind::kDeviceToDevice,
               storage.device.index(), grown.stream);
-  else if (storage.data)
+    // The block is freed now, while this stream has yet to read it.
+    device_record_stream(storage.data, storage.device, grown.stream);
+  } else if (storage.data) {
     std::memcpy(grown.data, storage.data, storage.nbytes);
+  }
   release(storage);
   storage.data = grown.data;
   storage.nbytes = nbytes;

@@ -30,20 +30,31 @@ const TensorImpl& defined_impl(const TensorImpl* impl) {
 
 }  // namespace
 
-int64_t Tensor::dim() const { return defined_impl(impl_).dim; }
-IntArrayRef Tensor::sizes() const { return defined_impl(impl_).sizes(); }
-IntArrayRef Tensor::strides() const { return defined_impl(impl_).strides(); }
+// An undefined tensor looks like an empty vector, as PyTorch's does.
+int64_t Tensor::dim() const { return impl_ ? impl_->dim : 1; }
+IntArrayRef Tensor::sizes() const {
+  static constexpr int64_t kNone[] = {0};
+  return impl_ ? impl_->sizes() : IntArrayRef(kNone, 1);
+}
+IntArrayRef Tensor::strides() const {
+  HEARTH_CHECK(impl_, "strides() called on an undefined Tensor");
+  return impl_->strides();
+}
 int64_t Tensor::size(int64_t d) const { return sizes()[size_t(wrap_dim(d, dim(), false))]; }
 int64_t Tensor::stride(int64_t d) const { return strides()[size_t(wrap_dim(d, dim(), false))]; }
-int64_t Tensor::numel() const { return defined_impl(impl_).numel; }
-int64_t Tensor::storage_offset() const { return defined_impl(impl_).offset; }
+int64_t Tensor::numel() const { return impl_ ? impl_->numel : 0; }
+int64_t Tensor::storage_offset() const { return impl_ ? impl_->offset : 0; }
 ScalarType Tensor::scalar_type() const { return impl_ ? impl_->dtype : ScalarType::Undefined; }
-Device Tensor::device() const { return defined_impl(impl_).device; }
-int64_t Tensor::get_device() const { return device().index(); }
+Device Tensor::device() const {
+  HEARTH_CHECK(impl_, "tensor does not have a device (it is undefined)");
+  return impl_->device;
+}
+DeviceIndex Tensor::get_device() const { return device().index(); }
 TensorOptions Tensor::options() const { return TensorOptions(scalar_type()).device(device()); }
 
 bool Tensor::is_contiguous(MemoryFormat format) const {
-  const TensorImpl& impl = defined_impl(impl_);
+  if (!impl_) return true;
+  const TensorImpl& impl = *impl_;
   if (format == MemoryFormat::Contiguous) return impl.contiguous();
   const int dims = format == MemoryFormat::ChannelsLast     ? 4
                    : format == MemoryFormat::ChannelsLast3d ? 5
@@ -55,11 +66,10 @@ bool Tensor::is_contiguous(MemoryFormat format) const {
   return true;
 }
 
-bool Tensor::is_non_overlapping_and_dense() const { return defined_impl(impl_).has(kDense); }
+bool Tensor::is_non_overlapping_and_dense() const { return !impl_ || impl_->has(kDense); }
 
 MemoryFormat Tensor::suggest_memory_format() const {
-  const TensorImpl& impl = defined_impl(impl_);
-  if (impl.contiguous()) return MemoryFormat::Contiguous;
+  if (!impl_ || impl_->contiguous()) return MemoryFormat::Contiguous;
   if (is_contiguous(MemoryFormat::ChannelsLast)) return MemoryFormat::ChannelsLast;
   if (is_contiguous(MemoryFormat::ChannelsLast3d)) return MemoryFormat::ChannelsLast3d;
   return MemoryFormat::Contiguous;
@@ -83,15 +93,15 @@ void Tensor::record_stream(const cuda::Stream& stream) const {
 }
 
 Storage Tensor::storage() const {
-  return Storage(StoragePtr(defined_impl(impl_).storage).detach());
+  HEARTH_CHECK(impl_, "Cannot access storage of an undefined tensor (UndefinedTensorImpl)");
+  return Storage(StoragePtr(impl_->storage).detach());
 }
 
 void* Tensor::data_ptr() const {
-  const TensorImpl& impl = defined_impl(impl_);
-  HEARTH_CHECK(!impl.device.is_meta(),
-               "Cannot access data pointer of Tensor that doesn't have storage (it is on the "
-               "meta device)");
-  return impl.data();
+  HEARTH_CHECK(impl_ && !impl_->device.is_meta(),
+               "Cannot access data pointer of Tensor that doesn't have storage (it is ",
+               impl_ ? "on the meta device)" : "undefined)");
+  return impl_->data();
 }
 
 void Tensor::check_type(ScalarType expected) const {

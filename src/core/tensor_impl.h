@@ -10,6 +10,8 @@
 
 namespace hearth {
 
+using detail::Dims;
+
 /// Autograd's part of a tensor, made only when there is something to say; the autograd layer
 /// derives from it.
 struct AutogradState {

@@ -1,16 +1,20 @@
 #include "core/threads.h"
 
-#include <pthread.h>
+#include <sched.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstdlib>
+#include <string>
+#include <thread>
 
-#include "core/parallel_for.h"
 #include "hearth/error.h"
 
 // Asked for by name, because which BLAS and which OpenMP are loaded is the system's choice.
 extern "C" {
 [[gnu::weak]] int openblas_get_parallel();
 [[gnu::weak]] void openblas_set_num_threads(int count);
+[[gnu::weak]] int omp_in_parallel() noexcept;
 [[gnu::weak]] int omp_get_max_threads() noexcept;
 [[gnu::weak]] void omp_set_num_threads(int count) noexcept;
 }
@@ -25,26 +29,39 @@ std::atomic<int> process_threads{0};  // 0: not set
 std::atomic<int> interop_threads{0};
 thread_local int serial_depth = 0;
 
-/// GNU's OpenMP hangs in a child process that inherits a pool without its threads.
-void compute_alone_after_fork() {
-  pthread_atfork(nullptr, nullptr, [] { process_threads.store(1, std::memory_order_relaxed); });
+// A multiple of the cores is an error of the caller's more often than a wish.
+constexpr int kMostThreadsPerCore = 16;
+
+/// OMP_NUM_THREADS, of which the first number of a list counts; 0 if it is not set or no number.
+int threads_by_environment() {
+  const char* text = std::getenv("OMP_NUM_THREADS");
+  if (!text) return 0;
+  const long count = std::strtol(text, nullptr, 10);
+  return static_cast<int>(std::clamp(count, 0L, 1L << 30));
 }
 
-int first_num_threads() {
+int limited_threads(int count) {
+  const int most = std::max(64, kMostThreadsPerCore * usable_cores());
+  if (count <= most) return count;
+  warn("set_num_threads or OMP_NUM_THREADS asks for " + std::to_string(count) + " threads; using " +
+       std::to_string(most) + ", because this process may use " + std::to_string(usable_cores()) +
+       " cores");
+  return most;
+}
+
+int default_num_threads() {
   static const int count = [] {
-    compute_alone_after_fork();
-    return detail::default_num_threads();
+    const int wanted = threads_by_environment();
+    return wanted > 0 ? limited_threads(wanted) : usable_cores();
   }();
-  int unset = 0;
-  process_threads.compare_exchange_strong(unset, count, std::memory_order_relaxed);
-  return process_threads.load(std::memory_order_relaxed);
+  return count;
 }
 
 void check_count(int count) {
   HEARTH_CHECK(count > 0, "Expected positive number of threads, but got ", count);
 }
 
-/// OpenBLAS's own threads would compete with OpenMP's for the cores.
+/// OpenBLAS's own threads would compete with the pool's for the cores.
 void hold_blas_to_one_thread() {
   [[maybe_unused]] static const bool done = [] {
     if (blas_has_own_threads()) openblas_set_num_threads(1);
@@ -54,21 +71,30 @@ void hold_blas_to_one_thread() {
 
 }  // namespace
 
+int usable_cores() {
+  static const int count = [] {
+    cpu_set_t cores;
+    CPU_ZERO(&cores);
+    if (sched_getaffinity(0, sizeof(cores), &cores) == 0) return std::max(1, CPU_COUNT(&cores));
+    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  }();
+  return count;
+}
+
 int get_num_threads() {
-  if (serial_depth > 0) return 1;
+  if (serial_depth > 0 || (omp_in_parallel && omp_in_parallel())) return 1;
   const int count = process_threads.load(std::memory_order_relaxed);
-  return count > 0 ? count : first_num_threads();
+  return count > 0 ? count : default_num_threads();
 }
 
 void set_num_threads(int count) {
   check_count(count);
-  first_num_threads();
-  process_threads.store(count, std::memory_order_relaxed);
+  process_threads.store(limited_threads(count), std::memory_order_relaxed);
 }
 
 int get_num_interop_threads() {
   const int count = interop_threads.load(std::memory_order_relaxed);
-  return count > 0 ? count : detail::default_num_threads();
+  return count > 0 ? count : default_num_threads();
 }
 
 void set_num_interop_threads(int count) {
@@ -78,6 +104,7 @@ void set_num_interop_threads(int count) {
 
 SerialScope::SerialScope() noexcept { ++serial_depth; }
 SerialScope::~SerialScope() { --serial_depth; }
+void compute_serially_from_now_on() { ++serial_depth; }
 
 bool blas_has_own_threads() {
   return openblas_get_parallel && openblas_get_parallel() == kOpenBlasPthreads;
@@ -86,14 +113,9 @@ bool blas_has_own_threads() {
 LibraryThreadsGuard::LibraryThreadsGuard() {
   hold_blas_to_one_thread();
   if (!omp_get_max_threads || !omp_set_num_threads) return;
-#if defined(HEARTH_THREADS_STD)
-  const int wanted = 1;  // this build is for TSan, which does not understand OpenMP
-#else
-  const int wanted = get_num_threads();
-#endif
   const int former = omp_get_max_threads();
-  if (former == wanted) return;
-  omp_set_num_threads(wanted);
+  if (former == 1) return;
+  omp_set_num_threads(1);
   former_ = former;
 }
 

@@ -4,8 +4,11 @@
 
 namespace hearth {
 
-/// While one lives, its thread computes alone: get_num_threads() is 1. For threads that are one of
-/// many, because GNU's OpenMP would give each of them a pool of its own.
+/// The cores that this process may use.
+int usable_cores();
+
+/// While one lives, its thread computes alone: get_num_threads() is 1. For the threads of a
+/// parallel loop, and for threads that are one of many.
 struct SerialScope {
   SerialScope() noexcept;
   ~SerialScope();
@@ -13,8 +16,12 @@ struct SerialScope {
   SerialScope& operator=(const SerialScope&) = delete;
 };
 
-/// Put around calls into oneDNN and BLAS: they compute with get_num_threads() threads, and the
-/// caller's OpenMP setting is back afterwards. An OpenBLAS with threads of its own is held to one.
+/// The same for the rest of the calling thread's life.
+void compute_serially_from_now_on();
+
+/// Put around calls into oneDNN and BLAS: they compute on the calling thread alone, because
+/// OpenMP's barriers wait for threads that may not be running. The caller's OpenMP setting is
+/// restored. An OpenBLAS with threads of its own is held to one.
 struct LibraryThreadsGuard {
   LibraryThreadsGuard();
   ~LibraryThreadsGuard();

@@ -21,8 +21,6 @@ FullDataLoaderOptions::FullDataLoaderOptions(const DataLoaderOptions& options)
       enforce_ordering(options.enforce_ordering()),
       drop_last(options.drop_last()),
       pin_memory(options.pin_memory()) {
-  HEARTH_CHECK_AS(ValueError, batch_size > 0,
-                  "batch_size should be a positive integer value, but got batch_size=0");
   HEARTH_CHECK_AS(ValueError, workers <= kMostWorkers, "a data loader has at most ", kMostWorkers,
                   " workers, but workers=", workers);
   HEARTH_CHECK_AS(ValueError, workers == 0 || max_jobs > 0,

@@ -45,10 +45,9 @@ std::string message_of(const std::exception_ptr& error) {
 
 std::optional<WorkerInfo> get_worker_info() { return this_worker; }
 
-WorkerException::WorkerException(std::exception_ptr original, const std::string& where,
-                                 const std::string& maker)
-    : Error(hearth::detail::str("Caught exception in ", maker, ".", message_of(original), " (",
-                                where, ")")),
+WorkerException::WorkerException(std::exception_ptr original, const std::string& where)
+    : Error(hearth::detail::str("Caught exception in DataLoader worker thread.",
+                                message_of(original), " (", where, ")")),
       original_exception(std::move(original)),
       message(what()) {}
 WorkerException::~WorkerException() = default;
@@ -141,8 +140,6 @@ void Job::rethrow() const {
   } catch (Error& error) {
     error.add_context(hearth::detail::str("while making the data loader's batch (", where(), ")"));
     throw;
-  } catch (...) {
-    throw WorkerException(error_, where(), "DataLoader");
   }
 }
 

@@ -92,7 +92,7 @@ struct Elu {
   template <class V>
   HEARTH_FN V grad(V g, V x) const {
     const V slope = alpha * scale * input_scale * exp(input_scale * minimum(x, V(0)));
-    return select(x <= 0, g * slope, scale * g);
+    return select(x > 0, scale * g, g * slope);
   }
 };
 
@@ -162,7 +162,7 @@ struct Hardswish {
   }
   template <class V>
   HEARTH_FN V grad(V g, V x) const {
-    return select(x <= -3, 0, select(x < 3, g * (x / 3 + 0.5), g));
+    return select(x <= -3, 0, select(x >= 3, g, g * (x / 3 + 0.5)));
   }
 };
 
@@ -177,7 +177,7 @@ struct Hardtanh {
   }
   template <class V>
   HEARTH_FN V grad(V g, V x) const {
-    return select((x <= min_val.as(x)) | (x >= max_val.as(x)), 0, g);
+    return select((x > min_val.as(x)) & (x < max_val.as(x)), g, 0);
   }
 };
 

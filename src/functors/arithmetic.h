@@ -186,6 +186,40 @@ struct Cube {
   }
 };
 
+/// sqrt(x): pow with the number 0.5 for exponent, which at -0 and minus infinity differs from Pow.
+struct PowHalf {
+  static constexpr OpInfo info{.name = "pow",
+                               .overload = "half",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return sqrt(x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return g * (0.5 * rsqrt(x));
+  }
+};
+
+/// 1 / sqrt(x): pow with the number -0.5 for exponent.
+struct PowMinusHalf {
+  static constexpr OpInfo info{.name = "pow",
+                               .overload = "minus_half",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kFloat32,
+                               .amp_cpu = Amp::kKeep};
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return rsqrt(x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return g * (-0.5 * pow(x, V(-1.5)));
+  }
+};
+
 /// -1, 0 or 1; of NaN 0.
 struct Sign {
   static constexpr OpInfo info{.name = "sign", .dtypes = dtypes::kRealAndBool};
@@ -285,8 +319,8 @@ struct Heaviside {
   }
 };
 
-using Arithmetic = List<Copy, Add, Sub, Mul, Neg, Abs, Where, MaskedFill, Pow, Square, Cube, Sign,
-                        Lerp, Addcmul, Addcdiv, Heaviside>;
+using Arithmetic = List<Copy, Add, Sub, Mul, Neg, Abs, Where, MaskedFill, Pow, Square, Cube,
+                        PowHalf, PowMinusHalf, Sign, Lerp, Addcmul, Addcdiv, Heaviside>;
 HEARTH_NUMBER_FAMILY(Arithmetic)
 
 }  // namespace hearth::fn

@@ -47,10 +47,10 @@ struct Minimum : BestOfTwo<false> {
   static constexpr OpInfo info{.name = "minimum", .dtypes = dtypes::kRealAndBool};
 };
 struct ClampMin : BestOfTwo<true> {
-  static constexpr OpInfo info{.name = "clamp_min", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{.name = "clamp_min", .dtypes = dtypes::kRealAndBool};
 };
 struct ClampMax : BestOfTwo<false> {
-  static constexpr OpInfo info{.name = "clamp_max", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{.name = "clamp_max", .dtypes = dtypes::kRealAndBool};
 };
 
 /// The best of two, of a number and NaN the number.

@@ -61,6 +61,21 @@ struct Fmod : Rest {
   }
 };
 
+/// a / b rounded down, exactly: from the remainder, as a / b itself may have been rounded up.
+template <class V>
+HEARTH_FN V floored_quotient(V a, V b) {
+  const V rest = fmod(a, b);
+  const auto below = ((rest < 0) & (b > 0)) | ((rest > 0) & (b < 0));
+  if constexpr (V::kIntegral) {
+    return quotient(a, b) - select(below, V(1), V(0));
+  } else {
+    const V whole = (a - rest) / b - select(below, V(1), V(0));
+    const V rounded = floor(whole);
+    const V result = select(whole - rounded > 0.5, rounded + 1, rounded);
+    return select(b == 0, a / b, select(whole == 0, 0 * (a / b), result));
+  }
+}
+
 /// The remainder of a / b with the sign of b.
 struct Remainder : Rest {
   static constexpr OpInfo info{.name = "remainder", .dtypes = dtypes::kReal};
@@ -71,7 +86,7 @@ struct Remainder : Rest {
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return -g * floor(a / b);
+    return -g * floored_quotient(a, b);
   }
 };
 
@@ -94,21 +109,6 @@ struct DivTrunc {
     return 0 * g;
   }
 };
-
-/// a / b rounded down, exactly: from the remainder, as a / b itself may have been rounded up.
-template <class V>
-HEARTH_FN V floored_quotient(V a, V b) {
-  const V rest = fmod(a, b);
-  const auto below = ((rest < 0) & (b > 0)) | ((rest > 0) & (b < 0));
-  if constexpr (V::kIntegral) {
-    return quotient(a, b) - select(below, V(1), V(0));
-  } else {
-    const V whole = (a - rest) / b - select(below, V(1), V(0));
-    const V rounded = floor(whole);
-    const V result = select(whole - rounded > 0.5, rounded + 1, rounded);
-    return select(b == 0, a / b, select(whole == 0, 0 * (a / b), result));
-  }
-}
 
 struct DivFloor {
   static constexpr OpInfo info{.name = "div", .overload = "floor", .dtypes = dtypes::kReal};

@@ -55,7 +55,7 @@ HEARTH_FLOAT_FUNCTION(Atanh, "atanh", kKeep, false, detail::atanh(x), g / (1 - x
 HEARTH_FLOAT_FUNCTION(Deg2Rad, "deg2rad", kKeep, false, kRadian* x, kRadian* g)
 HEARTH_FLOAT_FUNCTION(Rad2Deg, "rad2deg", kKeep, false, x* kDegree, g* kDegree)
 
-/// The angle of the point (b, a).
+/// The angle of the point (b, a); at (0, 0) its gradient is 0.
 struct Atan2 {
   static constexpr OpInfo info{.name = "atan2",
                                .dtypes = dtypes::kFloating,
@@ -66,13 +66,19 @@ struct Atan2 {
   HEARTH_FN V value(V a, V b) const {
     return atan2(a, b);
   }
+  /// a² + b²; 1 where that is 0, so that the gradient at the origin is 0.
+  template <class V>
+  HEARTH_FN static V square(V a, V b) {
+    const V d = a * a + b * b;
+    return select(d == 0, 1, d);
+  }
   template <class V>
   HEARTH_FN V grad_a(V g, V a, V b) const {
-    return g * (b / (a * a + b * b));
+    return g * (b / square(a, b));
   }
   template <class V>
   HEARTH_FN V grad_b(V g, V a, V b) const {
-    return g * (-a / (a * a + b * b));
+    return g * (-a / square(a, b));
   }
 };
 

@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <utility>
 
 #include "io/archive_values.h"
+#include "io/strides.h"
 
 namespace hearth::serialize {
 
@@ -101,17 +103,36 @@ json notes_on(const Tensor& tensor) {
   json notes = json::object();
   if (tensor.requires_grad()) notes["requires_grad"] = true;
   if (!tensor.is_cpu()) notes["device"] = tensor.device().str();
+  if (!tensor.is_contiguous() && can_keep_strides(tensor.sizes(), tensor.strides()))
+    notes["strides"] = tensor.strides().vec();
   return notes;
+}
+
+/// How deep objects and lists lie in each other.
+int depth_of(const std::string& text) {
+  int depth = 0, deepest = 0;
+  bool in_string = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string && c == '\\')
+      ++i;
+    else if (c == '"')
+      in_string = !in_string;
+    else if (!in_string && (c == '{' || c == '['))
+      deepest = std::max(deepest, ++depth);
+    else if (!in_string && (c == '}' || c == ']'))
+      --depth;
+  }
+  return deepest;
 }
 
 /// JSON that is nested no deeper than to_file nests it.
 json parse(const std::string& text, const std::string& file) {
-  const auto check = [&](int depth, json::parse_event_t, json&) {
-    HEARTH_CHECK(depth <= kDeepest, "cannot read '", file, "': its metadata are nested too deeply");
-    return true;
-  };
+  // Not by a callback: the parser would then look through a whole object whenever an item ends.
+  HEARTH_CHECK(depth_of(text) <= kDeepest, "cannot read '", file,
+               "': its metadata are nested too deeply");
   try {
-    return json::parse(text, check);
+    return json::parse(text);
   } catch (const json::exception& error) {
     detail::fail<Error>("cannot read '", file, "': its metadata are no valid JSON: ", error.what());
   }
@@ -167,6 +188,14 @@ class Reader {
     expect(grad.is_boolean() && device.is_string(), detail::str("the notes on '", path, "'"));
     found->second.requires_grad = grad.get<bool>();
     found->second.device = to_device(path, device.get<std::string>());
+    if (const auto strides = notes.find("strides"); strides != notes.end())
+      found->second.strides = to_strides(path, *strides);
+  }
+
+  std::vector<int64_t> to_strides(const std::string& path, const json& item) const {
+    const auto list = item.is_array() ? to_list(item) : std::nullopt;
+    expect(list.has_value(), detail::str("a list of strides for '", path, "'"));
+    return list->toIntVector();
   }
 
   Device to_device(const std::string& path, const std::string& name) const {

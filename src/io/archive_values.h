@@ -20,6 +20,7 @@ struct Value {
   // What a file says of one of its tensors.
   bool requires_grad = false;
   std::optional<Device> device;
+  std::vector<int64_t> strides{};  // empty: contiguous
 };
 using Values = std::map<std::string, Value>;
 

@@ -1,15 +1,25 @@
 #include "hearth/io/checkpoint.h"
 
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstring>
+#include <utility>
+
 #include "hearth/autograd.h"
 #include "hearth/cuda.h"
 #include "hearth/generator.h"
+#include "hearth/io/file.h"
 #include "hearth/operators.h"
+#include "io/safetensors_header.h"
 
 namespace hearth::io {
 
 namespace {
 
 constexpr const char* kGenerators = "generators";
+constexpr const char* kChecksum = "checksum";
+constexpr size_t kChecksumBytes = sizeof(uint32_t);
 
 /// The default generators of this machine's devices, by name.
 std::vector<std::pair<std::string, Generator>> generators() {
@@ -34,19 +44,56 @@ std::function<void()> checked_state(const std::string& path, const std::string& 
   return [generator, state]() mutable { generator.set_state(state); };
 }
 
+/// Names of parts.
 std::string list(const std::vector<std::string>& names) {
   std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  for (const std::string& name : names)
+    if (name != kChecksum) text += (text.empty() ? "" : ", ") + name;
   return text;
 }
+
+/// Writes a file whose last bytes are the checksum of all others.
+class CheckedFile {
+ public:
+  explicit CheckedFile(const std::string& path) : file_(path) {}
+
+  void write(const void* data, size_t bytes) {
+    const auto* from = static_cast<const char*>(data);
+    const size_t all = kept_ + bytes, passed = all - std::min(all, kChecksumBytes);
+    const size_t of_kept = std::min(kept_, passed), of_new = passed - of_kept;
+    pass(last_.data(), of_kept);
+    kept_ -= of_kept;
+    std::memmove(last_.data(), last_.data() + of_kept, kept_);
+    pass(from, of_new);
+    std::memcpy(last_.data() + kept_, from + of_new, bytes - of_new);
+    kept_ += bytes - of_new;
+  }
+  /// Puts the checksum in the place of the last bytes.
+  void commit() {
+    file_.write(&checksum_, kChecksumBytes);
+    file_.commit();
+  }
+
+ private:
+  void pass(const char* data, size_t bytes) {
+    checksum_ = crc32(data, bytes, checksum_);
+    file_.write(data, bytes);
+  }
+
+  AtomicFile file_;
+  uint32_t checksum_ = 0;
+  std::array<char, kChecksumBytes> last_{};  // of what was written, not yet in the file
+  size_t kept_ = 0;
+};
 
 }  // namespace
 
 Checkpoint& Checkpoint::add_part(Part part) {
   const std::string& name = part.name;
-  HEARTH_CHECK(!name.empty() && name != kGenerators && name.find('.') == std::string::npos, "'",
-               name, "' cannot name a part of a checkpoint: it is empty, has a dot or is '",
-               kGenerators, "'");
+  HEARTH_CHECK(!name.empty() && name != kGenerators && name != kChecksum &&
+                   name.find('.') == std::string::npos,
+               "'", name, "' cannot name a part of a checkpoint: it is empty, has a dot or is '",
+               kGenerators, "' or '", kChecksum, "'");
   for (const Part& other : parts_)
     HEARTH_CHECK(other.name != name, "the checkpoint has a part '", name, "' already");
   parts_.push_back(std::move(part));
@@ -66,17 +113,67 @@ Checkpoint::Commit Checkpoint::read_value(serialize::InputArchive& archive, cons
   };
 }
 
+/// As an integer where it fits, else as decimal digits.
+void Checkpoint::write_wide(serialize::OutputArchive& archive, const std::string& name,
+                            uint64_t value) {
+  if (std::in_range<int64_t>(value))
+    archive.write(name, static_cast<int64_t>(value));
+  else
+    archive.write(name, std::to_string(value));
+}
+
+uint64_t Checkpoint::read_wide(serialize::InputArchive& archive, const std::string& name) {
+  uint64_t value = 0;
+  std::string digits;
+  if (!archive.try_read(name, digits)) {
+    archive.read(name, value);
+    return value;
+  }
+  const char* const end = digits.data() + digits.size();
+  const auto [stop, error] = std::from_chars(digits.data(), end, value);
+  HEARTH_CHECK(error == std::errc() && stop == end && !std::in_range<int64_t>(value),
+               "No such serialized int '", name, "'; there is the string '", digits, "'");
+  return value;
+}
+
+void Checkpoint::check_file(const std::string& path) {
+  const BytesPtr bytes = map_file(path);
+  const SafetensorsHeader header = read_header(*bytes);
+  for (const TensorEntry& entry : header.tensors) {
+    if (entry.name != kChecksum) continue;
+    const uint64_t begin = header.data_begin + entry.begin;
+    uint32_t saved = 0, found = 0;
+    HEARTH_CHECK(
+        entry.end - entry.begin == kChecksumBytes && begin + kChecksumBytes == bytes->size(),
+        "cannot read '", path, "': its tensor '", kChecksum, "' is not a checkpoint's");
+    std::memcpy(&saved, bytes->data() + begin, kChecksumBytes);
+    found = crc32(bytes->data(), begin);
+    HEARTH_CHECK(saved == found, "cannot read '", path,
+                 "': the file is damaged: its bytes have the checksum ", found, ", but ", saved,
+                 " was saved with them");
+  }
+}
+
 void Checkpoint::save(const std::string& path) const {
   serialize::OutputArchive archive, states;
   for (const Part& part : parts_) part.save(archive);
   for (const auto& [name, generator] : generators()) states.write(name, generator.get_state());
   archive.write(kGenerators, states);
-  archive.save_to(path);
+  // The last of the smallest elements lies at the file's end.
+  archive.write(kChecksum, zeros({static_cast<int64_t>(kChecksumBytes)}, kByte));
+  CheckedFile file(path);
+  archive.save_to([&file](const void* data, size_t bytes) {
+    file.write(data, bytes);
+    return bytes;
+  });
+  file.commit();
 }
 
 void Checkpoint::load(const std::string& path, std::optional<Device> device) const {
+  check_file(path);
   serialize::InputArchive archive, states;
   archive.load_from(path, device);
+  archive.require_same_sizes();
   HEARTH_CHECK(archive.contains(kGenerators), "'", path, "' is no checkpoint: it has no '",
                kGenerators, "'; it has ", list(archive.keys()));
   for (const Part& part : parts_)

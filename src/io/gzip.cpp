@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "hearth/io/file.h"
+
 namespace hearth::io {
 
 namespace {
@@ -93,6 +95,10 @@ void Content::read(void* buffer, size_t size) {
 void Content::expect_end() {
   char more;
   if (read_some(&more, 1) > 0) bad_bytes(name(), position_, "expected the end, but there is more");
+}
+
+uint32_t crc32(const void* data, size_t bytes, uint32_t before) {
+  return static_cast<uint32_t>(::crc32_z(before, static_cast<const Bytef*>(data), bytes));
 }
 
 }  // namespace hearth::io

@@ -3,7 +3,9 @@
 
 #include "hearth/autograd.h"
 #include "hearth/cuda.h"
+#include "hearth/io/key_hint.h"
 #include "io/output_tree.h"
+#include "io/strides.h"
 
 namespace hearth::serialize {
 
@@ -34,9 +36,10 @@ std::shared_ptr<const Source> open_source(io::SafetensorsFile file, std::string 
 
 void check_reachable(const std::string& path, Device device) {
   HEARTH_CHECK(!device.is_cuda() || cuda::is_available(),
-               "Attempting to deserialize object on a CUDA device but torch.cuda.is_available() is "
-               "False. If you are running on a CPU-only machine, please load to torch::kCPU: '",
-               path, "' was saved on ", device);
+               "Attempting to deserialize object on a CUDA device but cuda::is_available() is "
+               "false: ",
+               cuda::why_not(), " '", path, "' was saved on ", device,
+               "; name the device to load it to: load(value, path, kCPU)");
 }
 
 }  // namespace
@@ -48,13 +51,17 @@ struct InputArchive::Tree {
     return found == source->values.end() ? nullptr : &found->second;
   }
   bool has_subtree(const std::string& key) const;
+  /// A new tensor on the device on which it should be.
   Tensor tensor(const std::string& key, const Value& value) const;
+  /// For a tensor that is defined and stays on its device.
+  void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
   /// What is there instead of a value of a kind.
   std::string found(const std::string& key) const;
 
   std::shared_ptr<const Source> source = std::make_shared<Source>();
   std::string prefix;  // "" or "a.b."
+  bool requires_same_sizes = false;
 };
 
 bool InputArchive::Tree::has_subtree(const std::string& key) const {
@@ -65,7 +72,6 @@ bool InputArchive::Tree::has_subtree(const std::string& key) const {
   return next != source->values.end() && next->first.compare(0, below.size(), below) == 0;
 }
 
-/// A new tensor on the device on which it should be.
 Tensor InputArchive::Tree::tensor(const std::string& key, const Value& value) const {
   if (value.kind != Value::Kind::kTensorInFile) {
     const Tensor written = value.value.toTensor();
@@ -76,12 +82,47 @@ Tensor InputArchive::Tree::tensor(const std::string& key, const Value& value) co
   const Device device = source->device.value_or(value.device.value_or(kCPU));
   check_reachable(path(key), device);
   try {
-    return source->file->get_tensor(path(key), device, /*copy=*/true)
-        .requires_grad_(value.requires_grad);
+    if (value.strides.empty())
+      return source->file->get_tensor(path(key), device, /*copy=*/true)
+          .requires_grad_(value.requires_grad);
+    const NoGradGuard no_history;
+    const Tensor plain = source->file->get_tensor(path(key), device);
+    HEARTH_CHECK(can_keep_strides(plain.sizes(), value.strides), "expected strides that fit the ",
+                 "sizes ", plain.sizes(), ", but got ", IntArrayRef(value.strides));
+    return copy_with_strides(plain, value.strides).requires_grad_(value.requires_grad);
   } catch (Error& error) {
     error.add_context(detail::str("while reading '", path(key), "' from '", source->name, "'"));
     throw;
   }
+}
+
+void InputArchive::Tree::replace(const std::string& key, const Value& stored, Tensor& value,
+                                 size_t aliases) const {
+  const Tensor stored_tensor = stored.kind == Value::Kind::kTensorInFile
+                                   ? source->file->get_tensor(path(key))
+                                   : stored.value.toTensor();
+  HEARTH_CHECK(can_cast(stored_tensor.scalar_type(), value.scalar_type()), "'", path(key),
+               "' was saved as ", stored_tensor.scalar_type(),
+               ", which cannot be read into a tensor of ", value.scalar_type());
+  HEARTH_CHECK(!requires_same_sizes || stored_tensor.sizes() == value.sizes(), "size mismatch for ",
+               path(key), ": copying a param with shape ", stored_tensor.sizes(),
+               " from checkpoint, the shape in current model is ", value.sizes(), ".");
+  const NoGradGuard no_history;
+  HEARTH_CHECK(stored.strides.empty() || can_keep_strides(stored_tensor.sizes(), stored.strides),
+               "expected strides of '", path(key), "' that fit the sizes ", stored_tensor.sizes(),
+               ", but got ", IntArrayRef(stored.strides));
+  const std::vector<int64_t> plain = stored_tensor.strides().vec();
+  const IntArrayRef strides = stored.strides.empty() ? IntArrayRef(plain) : stored.strides;
+  const bool fits = stored_tensor.sizes() == value.sizes() && strides == value.strides();
+  // Where nobody could see the difference, without more memory; `storage()` itself counts.
+  if (fits && (!value.has_storage() || value.storage().use_count() <= 2 + aliases)) {
+    value.copy_(stored_tensor);
+    return;
+  }
+  const Tensor laid_out =
+      stored.strides.empty() ? stored_tensor : copy_with_strides(stored_tensor, strides);
+  value.set_data(laid_out.to(value.device(), value.scalar_type(), /*non_blocking=*/false,
+                             /*copy=*/stored.strides.empty()));
 }
 
 /// Anything but a subtree, except for one of tensors that are numbered, which is a list.
@@ -104,7 +145,12 @@ std::optional<IValue> InputArchive::Tree::value(const std::string& key) const {
 std::string InputArchive::Tree::found(const std::string& key) const {
   const Value* value = find(key);
   const std::string from = source->name.empty() ? "" : detail::str(" in '", source->name, "'");
-  if (!value && !has_subtree(key)) return from;
+  if (!value && !has_subtree(key)) {
+    std::vector<std::string> there;
+    for (const auto* item : in_order(source->values))
+      if (item->second.kind != Value::Kind::kSubtree) there.push_back(item->first);
+    return from + io::key_hint(path(key), there);
+  }
   const char* kind = "a subtree";
   if (value && value->kind == Value::Kind::kTensorInFile) kind = "a Tensor";
   if (value && value->kind == Value::Kind::kValue) kind = value->value.tagKind();
@@ -122,6 +168,10 @@ InputArchive::InputArchive(InputArchive&&) noexcept = default;
 InputArchive& InputArchive::operator=(InputArchive&&) noexcept = default;
 
 bool InputArchive::try_read(const std::string& key, Tensor& value, bool) {
+  return try_read_over(key, value, 0);
+}
+
+bool InputArchive::try_read_over(const std::string& key, Tensor& value, size_t aliases) {
   const Value* stored = tree_->find(key);
   if (!stored || stored->kind == Value::Kind::kSubtree) return false;
   const bool is_tensor = stored->kind == Value::Kind::kTensorInFile || stored->value.isTensor() ||
@@ -132,22 +182,10 @@ bool InputArchive::try_read(const std::string& key, Tensor& value, bool) {
                  "' was saved as an undefined tensor, but ", "the one to read into is defined");
     return true;
   }
-  if (!value.defined()) {
+  if (value.defined())
+    tree_->replace(key, *stored, value, aliases);
+  else
     value = tree_->tensor(key, *stored);
-    return true;
-  }
-  const Tensor source = stored->kind == Value::Kind::kTensorInFile
-                            ? tree_->source->file->get_tensor(tree_->path(key))
-                            : stored->value.toTensor();
-  HEARTH_CHECK(source.defined() && source.sizes() == value.sizes(), "size mismatch for ",
-               tree_->path(key), ": copying a param with shape ",
-               source.defined() ? to_string(source.sizes()) : "undefined",
-               " from checkpoint, the shape in current model is ", value.sizes(), ".");
-  HEARTH_CHECK(can_cast(source.scalar_type(), value.scalar_type()), "'", tree_->path(key),
-               "' was saved as ", source.scalar_type(), ", which cannot be read into a tensor of ",
-               value.scalar_type());
-  const NoGradGuard no_history;
-  value.copy_(source);
   return true;
 }
 
@@ -206,8 +244,9 @@ HEARTH_READ(bool, "bool")
 HEARTH_READ(std::string, "string")
 #undef HEARTH_READ
 
-void InputArchive::read(const std::string& key, Tensor& value, bool is_buffer) {
-  HEARTH_CHECK(try_read(key, value, is_buffer), "No such serialized tensor '", tree_->path(key),
+void InputArchive::read(const std::string& key, Tensor& value, bool) { read_over(key, value, 0); }
+void InputArchive::read_over(const std::string& key, Tensor& value, size_t aliases) {
+  HEARTH_CHECK(try_read_over(key, value, aliases), "No such serialized tensor '", tree_->path(key),
                "'", tree_->found(key));
 }
 
@@ -219,6 +258,8 @@ void InputArchive::read(const std::string& key, InputArchive& nested) {
 void InputArchive::fail_narrow(const std::string& key, int64_t wide) const {
   detail::fail<Error>("'", tree_->path(key), "' is ", wide, ", which does not fit");
 }
+
+void InputArchive::require_same_sizes() { tree_->requires_same_sizes = true; }
 
 std::vector<std::string> InputArchive::keys() const {
   std::map<std::string, size_t> first;  // where each name occurs first

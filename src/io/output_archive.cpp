@@ -45,6 +45,11 @@ void OutputArchive::write(const std::string& key, const OutputArchive& nested) {
     tree_->add(key + "." + item->first, item->second);
 }
 
+bool OutputArchive::is_empty() const {
+  return std::all_of(tree_->values.begin(), tree_->values.end(),
+                     [](const auto& item) { return item.second.kind == Value::Kind::kSubtree; });
+}
+
 namespace {
 
 void save(const Values& values, const io::ByteSink& sink) {

@@ -15,6 +15,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 constexpr size_t kLengthBytes = sizeof(uint64_t);
 constexpr uint64_t kLongestHeader = 100'000'000;  // as in the reference implementation
 constexpr size_t kAlignment = 64;
+constexpr std::string_view kLegacyPickle = "\x80\x02\x8a\x0a";  // its magic number's begin
 
 constexpr FileDtype kDtypes[] = {
     {"F64", kDouble, 64},
@@ -46,6 +47,10 @@ uint64_t header_length(const Bytes& bytes) {
   if (bytes.text(0, 4) == "PK\3\4")
     bad_bytes(name, 0,
               "expected a safetensors file, but this is a zip archive, perhaps of torch.save; "
+              "in Python, safetensors.torch.save_file(torch.load(path), new_path) converts it");
+  if (bytes.text(0, 4) == kLegacyPickle)
+    bad_bytes(name, 0,
+              "expected a safetensors file, but this is one of torch.save's old format (pickle); "
               "in Python, safetensors.torch.save_file(torch.load(path), new_path) converts it");
   uint64_t length;
   std::memcpy(&length, bytes.data(), kLengthBytes);

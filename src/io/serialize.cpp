@@ -1,8 +1,12 @@
 #include "hearth/io/serialize.h"
 
-#include "hearth/autograd.h"
-
 namespace hearth {
+
+void serialize::warn_of_empty_module() {
+  warn(
+      "the saved module has no parameters and no buffers: were they registered with "
+      "register_parameter, register_buffer and register_module?");
+}
 
 serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Tensor& tensor) {
   archive.write("0", tensor);
@@ -12,15 +16,10 @@ serialize::OutputArchive& operator<<(serialize::OutputArchive& archive, const Te
 serialize::InputArchive& operator>>(serialize::InputArchive& archive, Tensor& tensor) {
   Tensor stored;
   archive.read("0", stored);
-  if (!tensor.defined() || !stored.defined()) {
-    tensor = stored;
-    return archive;
-  }
-  const NoGradGuard no_history;
-  if (tensor.sizes() == stored.sizes() && tensor.scalar_type() == stored.scalar_type())
-    tensor.copy_(stored);
+  if (tensor.defined() && stored.defined())
+    tensor.set_data(stored.detach().to(tensor.device(), stored.scalar_type()));
   else
-    tensor.set_data(stored.to(tensor.device(), stored.scalar_type()));
+    tensor = stored;
   return archive;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hearth/cuda.h"
+#include "hearth/error.h"
 #include "kernels/ctx.h"
 #include "kernels/table.h"
 
@@ -49,6 +50,9 @@ class Backend {
   virtual void* allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void* data) = 0;
 
+  /// Whether convolutions can run: the CUDA plugin needs cuDNN for them.
+  virtual bool has_cudnn() const { return true; }
+
   /// Whose memory an address is, for those who bring their own.
   virtual Reach reach_of(const void* data) { return (void)data, Reach(); }
 
@@ -59,6 +63,10 @@ class Backend {
   /// Stream 0 of each device is the default one and always exists: default_stream(device).
   virtual StreamHandle default_stream(int device) = 0;
   virtual StreamHandle create_stream(int device, int priority) = 0;
+  /// The cudaStream_t behind a handle, for kernels of the user's own; an Error where there is none.
+  virtual void* native_stream(StreamHandle) const {
+    detail::fail<NotImplementedError>("There is no cudaStream_t: the GPU is simulated");
+  }
   virtual bool query(int device, StreamHandle stream) = 0;
   /// Waits until the stream has run dry. Faults are read by the caller afterwards (core/streams.h).
   virtual void synchronize(int device, StreamHandle stream) = 0;
@@ -67,6 +75,7 @@ class Backend {
   virtual FaultSlot* fault_slot(int device, StreamHandle stream) = 0;
 
   virtual EventHandle create_event(int device, bool timing) = 0;
+  /// Neither this nor free_scratch throws: destructors call them.
   virtual void destroy_event(EventHandle event) = 0;
   virtual void record(EventHandle event, int device, StreamHandle stream) = 0;
   virtual void wait(int device, StreamHandle stream, EventHandle event) = 0;
@@ -90,7 +99,7 @@ class Backend {
   virtual void launch(const ParamsType& type, const void* params, Ctx& ctx) {
     kernels().kernels[static_cast<int>(type.id)](params, ctx);
   }
-  /// Memory for one launch; see Ctx::scratch.
+  /// Memory for one launch; null where there is none: Ctx::scratch throws then.
   virtual void* allocate_scratch(size_t bytes, Ctx& ctx) = 0;
   virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
 };

@@ -20,12 +20,13 @@ enum class Combine : int8_t { kAdd, kReplace, kMultiply };
 /// out[p with its coordinate dim replaced by index[p]] += src[p] (or as `combine` says) for every
 /// position p of index; out already holds what is added to. The index is as in GatherParams and at
 /// most src's size in every dimension. bool adds as "or" and multiplies as "and", integers wrap.
-/// Every element of out is combined in row-major order of p (on devices: in any). After a fault out
-/// is as it was (on devices: unspecified).
+/// Every element of out is combined in row-major order of p (on devices: in any, unless
+/// `deterministic`). After a fault out is as it was (on devices: unspecified).
 struct ScatterParams {
   View out, index, src;
   int dim = 0;
   Combine combine = Combine::kAdd;
+  bool deterministic = false;  // the same bits in every run
 };
 
 namespace cpu {

@@ -39,12 +39,13 @@ struct IndexParams {
 };
 
 /// to(p) = values[p], or to(p) += values[p] if accumulate (bool adds as "or", integers wrap). Where
-/// several positions name one element, they act in row-major order. After a fault the tensor is as
-/// it was (on devices: unspecified).
+/// several positions name one element, they act in row-major order (on devices: in any, unless
+/// `deterministic`). After a fault the tensor is as it was (on devices: unspecified).
 struct IndexPutParams {
   IndexLayout to;
   View values;  // of the result's sizes (stride 0 where broadcast), to.kept's dtype
   bool accumulate = false;
+  bool deterministic = false;  // the same bits in every run
 };
 
 namespace cpu {

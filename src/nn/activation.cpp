@@ -36,6 +36,11 @@ Tensor hardswish(Tensor input, const HardswishFuncOptions& options) {
   return options.inplace() ? hearth::hardswish_(input) : hearth::hardswish(input);
 }
 
+Tensor hardtanh(Tensor input, const HardtanhFuncOptions& options) {
+  return options.inplace() ? hearth::hardtanh_(input, options.min_val(), options.max_val())
+                           : hearth::hardtanh(input, options.min_val(), options.max_val());
+}
+
 Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options) {
   return hearth::softmax(input, options.dim(), options.dtype());
 }
@@ -78,6 +83,10 @@ HEARTH_ACTIVATION(Softplus, const Tensor&, F::softplus(x, options),
                   str("Softplus(beta=", options.beta(), ", threshold=", options.threshold(), ")"))
 HEARTH_ACTIVATION(Hardswish, Tensor, F::hardswish(x, options),
                   printed("Hardswish", "", options.inplace()))
+HEARTH_ACTIVATION(Hardtanh, Tensor, F::hardtanh(x, options),
+                  printed("Hardtanh",
+                          str("min_val=", options.min_val(), ", max_val=", options.max_val()),
+                          options.inplace()))
 HEARTH_ACTIVATION(Softmax, const Tensor&, F::softmax(x, options.dim()),
                   str("Softmax(dim=", options.dim(), ")"))
 HEARTH_ACTIVATION(LogSoftmax, const Tensor&, F::log_softmax(x, options.dim()),

@@ -6,6 +6,7 @@
 #include "hearth/autograd.h"
 #include "hearth/nn/module.h"
 #include "hearth/operators.h"
+#include "nn/names.h"
 
 namespace hearth::nn {
 
@@ -55,6 +56,16 @@ class Snapshot {
   }
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
+
+  /// How many tensors in this thread's snapshots share the storage of this one.
+  static size_t aliases_of(const Tensor& tensor) {
+    size_t count = 0;
+    for (const Snapshot* around = innermost_; around; around = around->outer_) {
+      const auto saved = around->saved_.find(tensor.unsafeGetTensorImpl());
+      count += saved != around->saved_.end() && saved->second.data.is_alias_of(tensor);
+    }
+    return count;
+  }
 
   void restore() const {
     for (const auto& [impl, saved] : saved_) {
@@ -116,8 +127,16 @@ void Module::load(serialize::InputArchive& archive) {
 }
 
 void Module::load_parts(serialize::InputArchive& archive) {
-  for (auto& parameter : named_parameters(false)) archive.read(parameter.key(), *parameter);
-  for (auto& buffer : named_buffers(false)) archive.read(buffer.key(), *buffer, /*is_buffer=*/true);
+  for (auto& parameter : named_parameters(false)) {
+    const Dims before = parameter->sizes();
+    archive.read_over(parameter.key(), *parameter, Snapshot::aliases_of(*parameter));
+    if (parameter->sizes() != IntArrayRef(before))
+      warn(hearth::detail::str("size mismatch for ", detail::join_path(path(), parameter.key()),
+                               ": the loaded shape ", parameter->sizes(),
+                               " replaces that of the module, ", before));
+  }
+  for (auto& buffer : named_buffers(false))
+    archive.read_over(buffer.key(), *buffer, Snapshot::aliases_of(*buffer));
   for (const auto& child : children_) {
     if (!child.value()->is_serializable()) continue;
     serialize::InputArchive nested;

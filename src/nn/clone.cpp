@@ -17,9 +17,7 @@ void copy_tensors(const Tensors& from, Tensors& to, const std::optional<Device>&
   for (const auto& item : from) {
     if (!item->defined()) continue;
     const bool moves = device && item->device() != *device;
-    const Tensor& target = to[item.key()];
-    target.set_data(moves ? item->detach().to(*device) : item->detach().clone());
-    if (item->is_leaf()) target.set_requires_grad(item->requires_grad());
+    to[item.key()].set_data(moves ? item->detach().to(*device) : item->detach().clone());
   }
 }
 

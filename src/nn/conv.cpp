@@ -228,10 +228,10 @@ std::vector<int64_t> ConvTranspose2dImpl::output_padding_for(const Tensor& input
     const int64_t smallest = (input.size(static_cast<int64_t>(i) - 2) - 1) * stride -
                              2 * (*std::get<0>(options.padding()))[i] +
                              (*options.dilation())[i] * ((*options.kernel_size())[i] - 1) + 1;
-    HEARTH_CHECK_AS(ValueError, wanted[i] >= smallest && wanted[i] < smallest + stride,
-                    "requested an output size of ", wanted, ", but dimension ", i,
-                    " must be at least ", smallest, " and less than ", smallest + stride,
-                    " for an input of size ", input.sizes());
+    HEARTH_CHECK(wanted[i] >= smallest && wanted[i] < smallest + stride,
+                 "requested an output size of ", wanted, ", but dimension ", i,
+                 " must be at least ", smallest, " and less than ", smallest + stride,
+                 " for an input of size ", input.sizes());
     padding.push_back(wanted[i] - smallest);
   }
   return padding;

@@ -50,23 +50,23 @@ Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
 
 Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                             const BinaryCrossEntropyFuncOptions& options) {
-  HEARTH_CHECK_AS(ValueError, target.sizes() == input.sizes(), "Using a target size (",
-                  target.sizes(), ") that is different to the input size (", input.sizes(),
-                  ") is deprecated. Please ensure they have the same size.");
+  HEARTH_CHECK(target.sizes() == input.sizes(), "Using a target size (", target.sizes(),
+               ") that is different to the input size (", input.sizes(),
+               ") is deprecated. Please ensure they have the same size.");
   return hearth::binary_cross_entropy(input, target, options.weight(), reduction(options));
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                         const BinaryCrossEntropyWithLogitsFuncOptions& options) {
-  HEARTH_CHECK_AS(ValueError, target.sizes() == input.sizes(), "Target size (", target.sizes(),
-                  ") must be the same as input size (", input.sizes(), ")");
+  HEARTH_CHECK(target.sizes() == input.sizes(), "Target size (", target.sizes(),
+               ") must be the same as input size (", input.sizes(), ")");
   return hearth::binary_cross_entropy_with_logits(input, target, options.weight(),
                                                   options.pos_weight(), reduction(options));
 }
 
 Tensor nll_loss(const Tensor& input, const Tensor& target, const NLLLossFuncOptions& options) {
   HEARTH_CHECK(input.dim() < 2 || input.size(0) == target.size(0), "Expected input batch_size (",
-               input.sizes(), ") to match target batch_size (", target.sizes(), ").");
+               input.size(0), ") to match target batch_size (", target.size(0), ").");
   return hearth::nll_loss_nd(input, target, options.weight(), reduction(options),
                              options.ignore_index());
 }

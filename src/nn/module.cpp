@@ -7,6 +7,7 @@
 #include "hearth/autograd.h"
 #include "hearth/demangle.h"
 #include "hearth/nn/cloneable.h"
+#include "hearth/nn/pimpl.h"
 #include "nn/names.h"
 
 namespace hearth::nn {
@@ -67,13 +68,9 @@ std::string Module::printed_name() const {
 
 Tensor& Module::register_parameter(std::string name, Tensor tensor, bool requires_grad) {
   check_name("Parameter", name, buffers_, children_);
-  HEARTH_CHECK_AS(ValueError, !tensor.defined() || tensor.is_leaf(),
-                  "Cannot assign non-leaf Tensor to parameter '", name,
-                  "'. Model parameters must be created explicitly. To express '", name,
-                  "' as a function of another Tensor, compute the value in the forward() method.");
-  if (tensor.defined())
+  if (tensor.defined() && tensor.is_leaf())
     tensor.set_requires_grad(requires_grad);
-  else if (requires_grad)
+  else if (!tensor.defined() && requires_grad)
     warn(
         "An undefined tensor cannot require grad. "
         "Ignoring the `requires_grad=true` function parameter.");
@@ -198,7 +195,21 @@ void Module::zero_grad(bool set_to_none) {
   }
 }
 
-// ---- forward() with default arguments
+Module& Module::requires_grad_(bool requires_grad) {
+  for (const Tensor& parameter : parameters()) parameter.set_requires_grad(requires_grad);
+  return *this;
+}
+
+// ---- holders and forward() with default arguments
+
+void detail::fail_empty_holder(const std::type_info& pointer) {
+  std::string type = demangle(pointer.name());
+  if (type.ends_with('*')) type.pop_back();
+  hearth::detail::fail<Error>(
+      "Accessing empty ModuleHolder of ", type,
+      ": it was declared with nullptr and no module was assigned to it, as in "
+      "`layer = register_module(\"layer\", …)`");
+}
 
 namespace {
 [[noreturn]] void fail_without_macro(const char* function) {

@@ -16,8 +16,8 @@ void check_values_per_channel(const Tensor& input) {
   const IntArrayRef size = input.sizes();
   int64_t values = size[0];
   for (int64_t length : size.slice(2)) values *= length;
-  HEARTH_CHECK_AS(ValueError, values != 1,
-                  "Expected more than 1 value per channel when training, got input size ", size);
+  HEARTH_CHECK(values != 1, "Expected more than 1 value per channel when training, got input size ",
+               size);
 }
 }  // namespace
 
@@ -108,11 +108,11 @@ Tensor BatchNormImplBase<D, Derived>::forward(const Tensor& input) {
 template <size_t D, class Derived>
 Tensor BatchNormImplBase<D, Derived>::normalize(const Tensor& input) {
   if constexpr (D == 1)
-    HEARTH_CHECK_AS(ValueError, input.dim() == 2 || input.dim() == 3,
-                    "expected 2D or 3D input (got ", input.dim(), "D input)");
+    HEARTH_CHECK(input.dim() == 2 || input.dim() == 3, "expected 2D or 3D input (got ", input.dim(),
+                 "D input)");
   else
-    HEARTH_CHECK_AS(ValueError, input.dim() == D + 2, "expected ", D + 2, "D input (got ",
-                    input.dim(), "D input)");
+    HEARTH_CHECK(input.dim() == D + 2, "expected ", D + 2, "D input (got ", input.dim(),
+                 "D input)");
   const bool tracks = this->is_training() && num_batches_tracked.defined();
   if (tracks) num_batches_tracked.add_(1);
   double momentum = options.momentum().value_or(0);
@@ -163,10 +163,9 @@ GroupNormImpl::GroupNormImpl(const GroupNormOptions& options_) : options(options
 }
 
 void GroupNormImpl::reset() {
-  HEARTH_CHECK_AS(ValueError,
-                  options.num_groups() > 0 && options.num_channels() % options.num_groups() == 0,
-                  "num_channels (", options.num_channels(), ") must be divisible by num_groups (",
-                  options.num_groups(), ")");
+  HEARTH_CHECK(options.num_groups() > 0 && options.num_channels() % options.num_groups() == 0,
+               "num_channels (", options.num_channels(), ") must be divisible by num_groups (",
+               options.num_groups(), ")");
   register_affine(*this, options.num_channels(), options.affine());
   reset_parameters();
 }

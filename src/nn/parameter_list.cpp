@@ -49,7 +49,9 @@ Tensor& ParameterListImpl::at(size_t index) {
   return parameters_[index].value();
 }
 
-ParameterDictImpl::ParameterDictImpl(const Dict& parameters) { update(parameters); }
+ParameterDictImpl::ParameterDictImpl(const Dict& parameters) {
+  for (const auto& item : parameters) insert(item.key(), item.value());
+}
 
 std::shared_ptr<Module> ParameterDictImpl::clone(const std::optional<Device>& device) const {
   const auto clone = std::make_shared<ParameterDictImpl>();
@@ -75,12 +77,5 @@ Tensor ParameterDictImpl::pop(const std::string& key) {
 void ParameterDictImpl::clear() { parameters_.clear(); }
 std::vector<std::string> ParameterDictImpl::keys() const { return parameters_.keys(); }
 std::vector<Tensor> ParameterDictImpl::values() const { return parameters_.values(); }
-
-void ParameterDictImpl::put(const std::string& key, const Tensor& parameter) {
-  if (Tensor* present = parameters_.find(key))
-    *present = parameter;
-  else
-    insert(key, parameter);
-}
 
 }  // namespace hearth::nn

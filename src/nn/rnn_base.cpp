@@ -26,12 +26,12 @@ std::string suffix(int64_t layer, int64_t direction) {
 }
 
 void check_options(const RNNOptionsBase& options) {
-  HEARTH_CHECK_AS(ValueError, options.dropout() >= 0 && options.dropout() <= 1,
-                  "dropout should be a number in range [0, 1] representing the probability of an "
-                  "element being zeroed");
-  HEARTH_CHECK_AS(ValueError, options.input_size() > 0, "input_size must be greater than zero");
-  HEARTH_CHECK_AS(ValueError, options.hidden_size() > 0, "hidden_size must be greater than zero");
-  HEARTH_CHECK_AS(ValueError, options.num_layers() > 0, "num_layers must be greater than zero");
+  HEARTH_CHECK(options.dropout() >= 0 && options.dropout() <= 1,
+               "dropout should be a number in range [0, 1] representing the probability of an "
+               "element being zeroed");
+  HEARTH_CHECK(options.input_size() > 0, "input_size must be greater than zero");
+  HEARTH_CHECK(options.hidden_size() > 0, "hidden_size must be greater than zero");
+  HEARTH_CHECK(options.num_layers() > 0, "num_layers must be greater than zero");
   if (options.dropout() > 0 && options.num_layers() == 1)
     warn(
         str("dropout option adds dropout after all but last recurrent layer, so non-zero dropout "

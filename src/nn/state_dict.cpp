@@ -1,4 +1,5 @@
 #include "hearth/autograd.h"
+#include "hearth/io/key_hint.h"
 #include "hearth/nn/module.h"
 #include "nn/names.h"
 
@@ -54,7 +55,9 @@ IncompatibleKeys Module::load_state_dict(const State& state, bool strict) {
     problems =
         "\n\tUnexpected key(s) in state_dict: " + quoted(keys.unexpected_keys) + ". " + problems;
   if (strict && !keys.missing_keys.empty())
-    problems = "\n\tMissing key(s) in state_dict: " + quoted(keys.missing_keys) + ". " + problems;
+    problems = "\n\tMissing key(s) in state_dict: " + quoted(keys.missing_keys) +
+               io::key_hint(keys.missing_keys[0], keys.unexpected_keys, /*list_others=*/false) +
+               ". " + problems;
   HEARTH_CHECK(problems.empty(), "Error(s) in loading state_dict for ", printed_name(), ":",
                problems);
   const NoGradGuard no_grad;

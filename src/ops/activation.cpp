@@ -1,7 +1,8 @@
 #include "functors/activation.h"
 
 #include "ops/define.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise_named.h"
+#include "ops/saturate.h"
 
 namespace hearth {
 
@@ -21,6 +22,8 @@ const Tensor& not_bool(const Tensor& self, const char* says) {
 /// Selu's parameters: the fixed point of mean 0 and variance 1.
 constexpr fn::Elu kSelu{1.6732632423543772848170429916717, 1.0507009873554804934193349852946, 1};
 
+constexpr OpInfo kCelu = with_node(fn::Elu::info, "Celu");
+
 fn::Elu celu_of(const Scalar& alpha) {
   HEARTH_CHECK(alpha.toDouble() != 0, "ZeroDivisionError: alpha cannot be 0 for CELU");
   return {alpha.toDouble(), 1, 1 / alpha.toDouble()};
@@ -28,9 +31,13 @@ fn::Elu celu_of(const Scalar& alpha) {
 
 fn::Hardtanh hardtanh_of(const Tensor& self, const Scalar& min, const Scalar& max) {
   not_bool(self, "Bool inputs not supported for hardtanh");
-  HEARTH_CHECK(self.scalar_type() != kByte || (min.toDouble() >= 0 && max.toDouble() >= 0),
-               "cannot do hardtanh on an unsigned type with negative limits");
-  return {factor_of(min), factor_of(max)};
+  fn::Hardtanh result{factor_of(min), factor_of(max)};
+  if (is_integral(self.scalar_type(), false)) {
+    const IntegerRange range(self.scalar_type());
+    for (Factor* limit : {&result.min_val, &result.max_val})
+      limit->integer = range.nearest(limit->integer);
+  }
+  return result;
 }
 
 }  // namespace
@@ -50,7 +57,7 @@ HEARTH_DEFINE_POINTWISE(
     elu, (const Scalar& alpha, const Scalar& scale, const Scalar& input_scale),
     pointwise(fn::Elu{alpha.toDouble(), scale.toDouble(), input_scale.toDouble()}, self))
 HEARTH_DEFINE_POINTWISE(selu, (), pointwise(kSelu, self))
-HEARTH_DEFINE_POINTWISE(celu, (const Scalar& alpha), pointwise(celu_of(alpha), self))
+HEARTH_DEFINE_POINTWISE(celu, (const Scalar& alpha), pointwise_as<kCelu>(celu_of(alpha), self))
 HEARTH_DEFINE_POINTWISE(leaky_relu, (const Scalar& negative_slope),
                         pointwise(fn::LeakyRelu{negative_slope.toDouble()}, self))
 HEARTH_DEFINE_OUT(softplus, (const Scalar& beta, const Scalar& threshold),
@@ -63,6 +70,17 @@ HEARTH_DEFINE_POINTWISE(hardtanh, (const Scalar& min_val, const Scalar& max_val)
 HEARTH_DEFINE_POINTWISE(mish, (), pointwise(fn::Mish{}, self))
 HEARTH_DEFINE_POINTWISE(threshold, (const Scalar& threshold, const Scalar& value),
                         pointwise(fn::Threshold{factor_of(threshold), factor_of(value)}, self))
-HEARTH_DEFINE_POINTWISE(softsign, (), pointwise(fn::Softsign{}, self))
+HEARTH_DEFINE_METHOD_ONLY(Tensor, softsign, (), pointwise(fn::Softsign{}, self).call())
+HEARTH_DEFINE_METHOD_ONLY(Tensor&, softsign_, (), pointwise(fn::Softsign{}, self).inplace(self))
+
+namespace by_name {
+
+Tensor softsign(const Tensor& self) { return self.softsign(); }
+Tensor& softsign_(Tensor& self) { return self.softsign_(); }
+Tensor& softsign_out(Tensor& out, const Tensor& self) {
+  return pointwise(fn::Softsign{}, self).out(out);
+}
+
+}  // namespace by_name
 
 }  // namespace hearth

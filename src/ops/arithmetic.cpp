@@ -3,7 +3,7 @@
 #include "functors/arithmetic.h"
 #include "hearth/tensor.h"
 #include "ops/define.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise_named.h"
 
 namespace hearth {
 
@@ -38,10 +38,11 @@ const Tensor& not_bool(const Tensor& self, bool other_is_bool) {
 }
 
 const Tensor& not_bool(const Tensor& self) {
-  HEARTH_CHECK(self.scalar_type() != kBool,
-               "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
-               "to invert a mask, use "
-               "the `~` or `logical_not()` operator instead.");
+  HEARTH_CHECK_AS(
+      NotImplementedError, self.scalar_type() != kBool,
+      "Negation, the `-` operator, on a bool tensor is not supported. If you are trying "
+      "to invert a mask, use "
+      "the `~` or `logical_not()` operator instead.");
   return self;
 }
 
@@ -51,33 +52,42 @@ const Tensor& signed_value(const Tensor& self) {
   return self;
 }
 
+constexpr OpInfo kAddNumber = with_node(fn::Add::info, "AddBackward1"),
+                 kSubNumber = with_node(fn::Sub::info, "SubBackward1"),
+                 kRsub = with_node(fn::Sub::info, "Rsub"),
+                 kRsubNumber = with_node(fn::Sub::info, "RsubBackward1"),
+                 kMulNumber = with_node(fn::Mul::info, "MulBackward1"),
+                 kSgn = with_node(fn::Sign::info, "Sgn");
+
 }  // namespace
 
 #define HEARTH_DEFINE_SUB(name)                                                           \
   HEARTH_DEFINE_POINTWISE(name, (const Tensor& other, const Scalar& alpha),               \
                           pointwise(fn::Sub{alpha_of(alpha, self, other)},                \
                                     not_bool(self, other.scalar_type() == kBool), other)) \
-  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other, const Scalar& alpha),               \
-                          pointwise(fn::Sub{alpha_of(alpha, self, self)},                 \
-                                    not_bool(self, other.isBoolean()), wrapped_number(other)))
+  HEARTH_DEFINE_POINTWISE(                                                                \
+      name, (const Scalar& other, const Scalar& alpha),                                   \
+      pointwise_as<kSubNumber>(fn::Sub{alpha_of(alpha, self, self)},                      \
+                               not_bool(self, other.isBoolean()), wrapped_number(other)))
 #define HEARTH_DEFINE_MUL(name)                                                           \
   HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Mul{}, self, other)) \
   HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                    \
-                          pointwise(fn::Mul{}, self, wrapped_number(other)))
+                          pointwise_as<kMulNumber>(fn::Mul{}, self, wrapped_number(other)))
 
 HEARTH_DEFINE_POINTWISE(add, (const Tensor& other, const Scalar& alpha),
                         pointwise(fn::Add{alpha_of(alpha, self, other)}, self, other))
 HEARTH_DEFINE_POINTWISE(add, (const Scalar& other, const Scalar& alpha),
-                        pointwise(fn::Add{alpha_of(alpha, self, self)}, self,
-                                  wrapped_number(other)))
+                        pointwise_as<kAddNumber>(fn::Add{alpha_of(alpha, self, self)}, self,
+                                                 wrapped_number(other)))
 HEARTH_DEFINE_SUB(sub)
 HEARTH_DEFINE_SUB(subtract)
 HEARTH_DEFINE_OUT(rsub, (const Tensor& other, const Scalar& alpha),
-                  pointwise(fn::Sub{alpha_of(alpha, self, other)},
-                            not_bool(other, self.scalar_type() == kBool), self))
+                  pointwise_as<kRsub>(fn::Sub{alpha_of(alpha, self, other)},
+                                      not_bool(other, self.scalar_type() == kBool), self))
 HEARTH_DEFINE_OUT(rsub, (const Scalar& other, const Scalar& alpha),
-                  pointwise(fn::Sub{alpha_of(alpha, self, self)}, wrapped_number(other),
-                            not_bool(self, other.isBoolean())))
+                  pointwise_as<kRsubNumber>(fn::Sub{alpha_of(alpha, self, self)},
+                                            wrapped_number(other),
+                                            not_bool(self, other.isBoolean())))
 HEARTH_DEFINE_MUL(mul)
 HEARTH_DEFINE_MUL(multiply)
 #undef HEARTH_DEFINE_SUB
@@ -87,11 +97,14 @@ HEARTH_DEFINE_POINTWISE(negative, (), pointwise(fn::Neg{}, not_bool(self)))
 HEARTH_DEFINE_POINTWISE(abs, (), pointwise(fn::Abs{}, self))
 HEARTH_DEFINE_POINTWISE(absolute, (), pointwise(fn::Abs{}, self))
 HEARTH_DEFINE_POINTWISE(sign, (), pointwise(fn::Sign{}, self))
-HEARTH_DEFINE_POINTWISE(sgn, (), pointwise(fn::Sign{}, self))
+HEARTH_DEFINE_POINTWISE(sgn, (), pointwise_as<kSgn>(fn::Sign{}, self))
 HEARTH_DEFINE_METHOD(Tensor, positive, (), signed_value(self))
-HEARTH_DEFINE_POINTWISE(pow, (const Tensor& exponent), pointwise(fn::Pow{}, self, exponent))
 
 namespace {
+
+constexpr OpInfo kPowTensor = with_node(fn::Pow::info, "PowBackward1"),
+                 kPowOfNumber = with_node(fn::Pow::info, "PowBackward2"),
+                 kLerpTensor = with_node(fn::Lerp::info, "LerpBackward1");
 
 Tensor exponent_of(const Tensor& self, const Scalar& exponent) {
   HEARTH_CHECK(!(is_integral(self.scalar_type(), true) && exponent.isIntegral(true) &&
@@ -107,6 +120,13 @@ bool is_power(const Tensor& self, const Scalar& exponent, int power) {
   if (exponent.isComplex() || exponent.toDouble() != power) return false;
   const ScalarType type = self.scalar_type();
   return type != kBool && (!is_integral(type, false) || exponent.isIntegral(false));
+}
+
+/// Whether the power is a root that PyTorch computes as one: half dtypes go through pow.
+bool is_root(const Tensor& self, const Scalar& exponent, double root) {
+  const ScalarType type = self.scalar_type();
+  return (type == kFloat || type == kDouble) && !exponent.isComplex() &&
+         exponent.toDouble() == root;
 }
 
 Tensor boolean(const Tensor& condition) {
@@ -132,18 +152,23 @@ Tensor branch(const Scalar& value, ScalarType result) {
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(pow, (const Scalar& exponent),
-                        pick(is_power(self, exponent, 2), pointwise(fn::Square{}, self),
-                             pick(is_power(self, exponent, 3), pointwise(fn::Cube{}, self),
-                                  pointwise(fn::Pow{}, self, exponent_of(self, exponent)))))
+HEARTH_DEFINE_POINTWISE(
+    pow, (const Scalar& exponent),
+    pick(is_power(self, exponent, 2), pointwise(fn::Square{}, self),
+         pick(is_power(self, exponent, 3), pointwise(fn::Cube{}, self),
+              pick(is_root(self, exponent, 0.5), pointwise(fn::PowHalf{}, self),
+                   pick(is_root(self, exponent, -0.5), pointwise(fn::PowMinusHalf{}, self),
+                        pointwise(fn::Pow{}, self, exponent_of(self, exponent)))))))
 HEARTH_DEFINE_POINTWISE(square, (),
                         pick(is_power(self, 2, 2), pointwise(fn::Square{}, self),
                              pointwise(fn::Pow{}, self, exponent_of(self, 2))))
+HEARTH_DEFINE_POINTWISE(pow, (const Tensor& exponent),
+                        pointwise_as<kPowTensor>(fn::Pow{}, self, exponent))
 Tensor pow(const Scalar& self, const Tensor& exponent) {
-  return pow(wrapped_number(self), exponent);
+  return pointwise_as<kPowOfNumber>(fn::Pow{}, wrapped_number(self), exponent).call();
 }
 Tensor& pow_out(Tensor& out, const Scalar& self, const Tensor& exponent) {
-  return pow_out(out, wrapped_number(self), exponent);
+  return pointwise_as<kPowOfNumber>(fn::Pow{}, wrapped_number(self), exponent).out(out);
 }
 
 Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
@@ -178,6 +203,12 @@ ScalarType result_type(const Tensor& a, const Tensor& b) {
 }
 ScalarType result_type(const Tensor& a, const Scalar& b) {
   return result_type(a, wrapped_number(b));
+}
+ScalarType result_type(const Scalar& a, const Tensor& b) {
+  return result_type(wrapped_number(a), b);
+}
+ScalarType result_type(const Scalar& a, const Scalar& b) {
+  return result_type(wrapped_number(a), wrapped_number(b));
 }
 
 namespace {
@@ -214,7 +245,8 @@ const Tensor& of_dtype(const Tensor& values, const Tensor& self) {
 }  // namespace
 
 HEARTH_DEFINE_POINTWISE(lerp, (const Tensor& end, const Tensor& weight),
-                        pointwise(fn::Lerp{}, lerp_start(self, end, weight), end, weight))
+                        pointwise_as<kLerpTensor>(fn::Lerp{}, lerp_start(self, end, weight), end,
+                                                  weight))
 HEARTH_DEFINE_POINTWISE(lerp, (const Tensor& end, const Scalar& weight),
                         pointwise(fn::Lerp{}, lerp_start(self, end, self), end,
                                   wrapped_number(weight)))

@@ -1,5 +1,6 @@
 #include "ops/binding.h"
 
+#include "autograd/state.h"
 #include "hearth/autograd.h"
 #include "ops/promote.h"
 
@@ -64,6 +65,12 @@ bool shares_memory_with_input(const OpCall& call, const Tensor& output) {
   return false;
 }
 
+bool has_number(const OpCall& call) {
+  for (int i = 0; i < call.inputs.count; ++i)
+    if (call.inputs[i].defined() && impl_of(call.inputs[i]).has(kWrappedNumber)) return true;
+  return false;
+}
+
 constexpr char kOverlap[] =
     "unsupported operation: some elements of the input tensor and the written-to tensor refer to a "
     "single memory location. Please clone() the tensor before performing the operation.";
@@ -82,6 +89,7 @@ void check_outputs_apart(const Outputs& outputs) {
 
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
   check_castable(out, dtype);
+  autograd::check_no_inference(out);
   check_no_internal_overlap(impl_of(out));
   resize_out(out, sizes);
 }
@@ -136,7 +144,8 @@ bool BoundOutputs::writes_directly(size_t i, const Infer::Output& wanted) const 
     const TensorImpl& in = impl_of(call_.inputs[k]);
     const bool same = in.storage && in.storage == target.storage && same_geometry(in, target);
     if (partially_overlap(in, target)) {
-      const bool certain = in.has(kDense) && target.has(kDense);
+      // Ops with a number compute first and copy then.
+      const bool certain = in.has(kDense) && target.has(kDense) && !has_number(call_);
       HEARTH_CHECK(!pointwise || !certain, kOverlap);
       return false;
     }

@@ -1,7 +1,8 @@
 #include "functors/bounds.h"
 
 #include "ops/define.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise_named.h"
+#include "ops/saturate.h"
 
 namespace hearth {
 
@@ -10,32 +11,48 @@ namespace {
 using Bound = std::optional<Scalar>;
 using TensorBound = std::optional<Tensor>;
 
-/// The nearest number that integers of this dtype have.
-Scalar saturated(const Scalar& number, ScalarType type) {
-  if (!is_integral(type, false) || type == kLong || !number.isIntegral(false)) return number;
-  const int bits = int(8 * element_size(type)) - (type != kByte);
-  const int64_t most = (int64_t(1) << bits) - 1, least = type == kByte ? 0 : -most - 1;
-  return std::min(std::max(number.toLong(), least), most);
+/// The bound as the dtype has it. Beyond the numbers of an integer dtype it is the nearest of them,
+/// unless no number would be left; floating dtypes refuse what they do not have.
+Scalar fitting(const Scalar& number, ScalarType type, const char* name) {
+  if (is_floating_point(type) && !number.isComplex()) (void)number.stored_as(type);
+  if (!is_integral(type, false) || !number.isIntegral(false)) return number;
+  const IntegerRange range(type);
+  const int64_t value = number.toLong();
+  HEARTH_CHECK(name[1] == 'i' ? value <= range.most : value >= range.least, "Clamp ", name,
+               " value ", double(value), " is outside the representable range of ", name_of(type));
+  return range.nearest(value);
 }
 
-Tensor bound(const Tensor& self, const Bound& number) {
-  return number ? wrapped_number(saturated(*number, self.scalar_type())) : Tensor();
+Tensor bound(const Tensor& self, const Bound& number, const char* name) {
+  return number ? wrapped_number(fitting(*number, self.scalar_type(), name)) : Tensor();
 }
-const Tensor& bound(const Tensor&, const TensorBound& tensor) {
+const Tensor& bound(const Tensor&, const TensorBound& tensor, const char*) {
   static const Tensor none;
   return tensor ? *tensor : none;
 }
 
+constexpr OpInfo kClampNumbers = with_node(fn::ClampNumbers::info, "ClampBackward1"),
+                 kAtLeastNumber = with_node(fn::ClampMinNumber::info, "ClampBackward1"),
+                 kAtMostNumber = with_node(fn::ClampMaxNumber::info, "ClampBackward1"),
+                 kAtLeast = with_node(fn::ClampMin::info, "Clamp"),
+                 kAtMost = with_node(fn::ClampMax::info, "Clamp"),
+                 kClampMin = with_node(fn::ClampMin::info, "ClampMinBackward1"),
+                 kClampMax = with_node(fn::ClampMax::info, "ClampMaxBackward1");
+
 /// Clamps with whichever of the bounds are there.
-template <class Both, class Min, class Max>
+template <const OpInfo& both, const OpInfo& least, const OpInfo& most, class Both, class Min,
+          class Max>
 auto clamped(const Tensor& self, const Tensor& min, const Tensor& max) {
   HEARTH_CHECK(min.defined() || max.defined(),
                "torch.clamp: At least one of 'min' or 'max' must not be None");
-  return pick(!max.defined(), pointwise(Min{}, self, min),
-              pick(!min.defined(), pointwise(Max{}, self, max), pointwise(Both{}, self, min, max)));
+  return pick(!max.defined(), pointwise_as<least>(Min{}, self, min),
+              pick(!min.defined(), pointwise_as<most>(Max{}, self, max),
+                   pointwise_as<both>(Both{}, self, min, max)));
 }
-constexpr auto by_numbers = &clamped<fn::ClampNumbers, fn::ClampMinNumber, fn::ClampMaxNumber>;
-constexpr auto by_tensors = &clamped<fn::Clamp, fn::ClampMin, fn::ClampMax>;
+constexpr auto by_numbers = &clamped<kClampNumbers, kAtLeastNumber, kAtMostNumber, fn::ClampNumbers,
+                                     fn::ClampMinNumber, fn::ClampMaxNumber>;
+constexpr auto by_tensors =
+    &clamped<fn::Clamp::info, kAtLeast, kAtMost, fn::Clamp, fn::ClampMin, fn::ClampMax>;
 
 }  // namespace
 
@@ -44,20 +61,22 @@ HEARTH_DEFINE_OUT(minimum, (const Tensor& other), pointwise(fn::Minimum{}, self,
 HEARTH_DEFINE_OUT(fmax, (const Tensor& other), pointwise(fn::Fmax{}, self, other))
 HEARTH_DEFINE_OUT(fmin, (const Tensor& other), pointwise(fn::Fmin{}, self, other))
 
-#define HEARTH_DEFINE_CLAMP(name)                                                 \
-  HEARTH_DEFINE_POINTWISE(name, (const Bound& min, const Bound& max),             \
-                          by_numbers(self, bound(self, min), bound(self, max)))   \
-  HEARTH_DEFINE_POINTWISE(name, (const TensorBound& min, const TensorBound& max), \
-                          by_tensors(self, bound(self, min), bound(self, max)))
+#define HEARTH_DEFINE_CLAMP(name)                                                             \
+  HEARTH_DEFINE_POINTWISE(name, (const Bound& min, const Bound& max),                         \
+                          by_numbers(self, bound(self, min, "min"), bound(self, max, "max"))) \
+  HEARTH_DEFINE_POINTWISE(name, (const TensorBound& min, const TensorBound& max),             \
+                          by_tensors(self, bound(self, min, "min"), bound(self, max, "max")))
 HEARTH_DEFINE_CLAMP(clamp)
 HEARTH_DEFINE_CLAMP(clip)
 #undef HEARTH_DEFINE_CLAMP
 
 HEARTH_DEFINE_POINTWISE(clamp_min, (const Scalar& min),
-                        pointwise(fn::ClampMinNumber{}, self, bound(self, Bound(min))))
-HEARTH_DEFINE_POINTWISE(clamp_min, (const Tensor& min), pointwise(fn::ClampMin{}, self, min))
+                        pointwise(fn::ClampMinNumber{}, self, bound(self, Bound(min), "min")))
+HEARTH_DEFINE_POINTWISE(clamp_min, (const Tensor& min),
+                        pointwise_as<kClampMin>(fn::ClampMin{}, self, min))
 HEARTH_DEFINE_POINTWISE(clamp_max, (const Scalar& max),
-                        pointwise(fn::ClampMaxNumber{}, self, bound(self, Bound(max))))
-HEARTH_DEFINE_POINTWISE(clamp_max, (const Tensor& max), pointwise(fn::ClampMax{}, self, max))
+                        pointwise(fn::ClampMaxNumber{}, self, bound(self, Bound(max), "max")))
+HEARTH_DEFINE_POINTWISE(clamp_max, (const Tensor& max),
+                        pointwise_as<kClampMax>(fn::ClampMax{}, self, max))
 
 }  // namespace hearth

@@ -15,6 +15,12 @@
 
 namespace hearth {
 
+void detail::refuse_undefined(const char* op, int index, const char* argument) {
+  fail<Error>(
+      "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument #", index,
+      " '", argument, "' (in ", op, ")");
+}
+
 void detail::refuse_device(const char* op, const char* argument, Device device, Device its) {
   const Device host = device.is_cpu() ? device : its, other = device.is_cpu() ? its : device;
   fail<Error>("Expected all tensors to be on the same device, but found at least two devices, ",
@@ -25,7 +31,7 @@ void detail::refuse_device(const char* op, const char* argument, Device device, 
 namespace {
 
 std::vector<const OpRecord*>& registry() {
-  static std::vector<const OpRecord*> ops;
+  static auto& ops = *new std::vector<const OpRecord*>;  // never destroyed
   return ops;
 }
 
@@ -68,12 +74,13 @@ Device device_of(const OpCall& c) {
   return device;
 }
 
-void check_defined(const OpCall& c) {
-  for (int i = 0; i < c.inputs.count; ++i)
-    HEARTH_CHECK(
-        c.inputs[i].defined() || (c.op.info->optional & in_slot(i)),
-        "Expected a proper Tensor but got None (or an undefined Tensor in C++) for argument ", i,
-        " of ", c.op.info->name);
+/// Tensor number `index`, inputs first, is undefined: an error unless it may be absent.
+void check_undefined(const OpCall& c, int index) {
+  const OpInfo& info = *c.op.info;
+  if (index < c.inputs.count && info.optional & in_slot(index)) return;
+  const bool is_self = index >= c.inputs.count && c.binding == Binding::kInplace;
+  detail::refuse_undefined(info.name, is_self ? 0 : index,
+                           argument_name(info, is_self ? 0 : index, c.inputs.count));
 }
 
 void check_inside(const TensorImpl& view) {
@@ -164,7 +171,6 @@ std::string full_name(const OpInfo& info) {
 
 void compute(OpCall& c) {
   const OpInfo& info = *c.op.info;
-  check_defined(c);
   Device device = info.mixes_devices ? impl_of(c.inputs[0]).device : device_of(c);
   Infer inferred(c.inputs);
   const bool pointwise = c.op.functor >= 0;
@@ -198,19 +204,19 @@ inline uint32_t attention_of(const TensorImpl& impl) {
 void run(OpCall& c) {
   uint32_t attention = modes.flags;
   for (int i = 0; i < c.inputs.count; ++i)
-    if (c.inputs[i].defined()) attention |= attention_of(impl_of(c.inputs[i]));
-  for (const Tensor& output : c.outputs)
-    if (output.defined()) attention |= impl_of(output).flags & (kNeedsAttention | kIsView);
+    if (c.inputs[i].defined()) [[likely]]
+      attention |= attention_of(impl_of(c.inputs[i]));
+    else
+      check_undefined(c, i);
+  for (size_t i = 0; i < c.outputs.size(); ++i)
+    if (c.outputs[i].defined()) [[likely]]
+      attention |= impl_of(c.outputs[i]).flags & (kNeedsAttention | kIsView);
+    else
+      check_undefined(c, c.inputs.count + int(i));
   if (attention == 0 && !c.op.mutates) [[likely]]
     compute(c);
   else
     compute_with_history(c);
-}
-
-Tensor call_erased(const OpRecord& op, const void* args, Inputs inputs, size_t output_nr) {
-  OpCall c{op, args, inputs};
-  run(c);
-  return std::move(c.outputs[output_nr]);
 }
 
 struct ComposedCall::Watched {

@@ -28,13 +28,20 @@ struct OpCall {
 void run(OpCall& call);
 
 namespace detail {
+[[noreturn, gnu::cold]] void refuse_undefined(const char* op, int index, const char* argument);
 [[noreturn, gnu::cold]] void refuse_device(const char* op, const char* argument, Device device,
                                            Device its);
-}
+}  // namespace detail
 /// Throws PyTorch's error if an argument is on another device than those before it.
 inline void check_same_device(const char* op, const char* argument, Device device, Device its) {
   if (!(device == its)) [[unlikely]]
     detail::refuse_device(op, argument, device, its);
+}
+
+/// Throws PyTorch's error if an argument is undefined: for what reads it before the call.
+inline void check_defined(const char* op, int index, const char* argument, const Tensor& tensor) {
+  if (!tensor.defined()) [[unlikely]]
+    detail::refuse_undefined(op, index, argument);
 }
 
 /// Every op's record, for coverage tests and documentation.

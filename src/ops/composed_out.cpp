@@ -16,4 +16,11 @@ Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& co
   return out.copy_(result);
 }
 
+Tensor& write_inplace(const Tensor& self, const Tensor& result) {
+  HEARTH_CHECK(can_cast(result.scalar_type(), self.scalar_type()), "result type ",
+               name_of(result.scalar_type()), " can't be cast to the desired output type ",
+               name_of(self.scalar_type()));
+  return self.copy_(result);
+}
+
 }  // namespace hearth

@@ -140,7 +140,7 @@ struct Convolution {
     const auto [grad_in, grad_weight, grad_bias] =
         invoke<ConvolutionBackward>(
             {args, c.in_shape(0).sizes(), c.in_shape(1).sizes(), in, weight, bias}, c.grad(),
-            c.in(0), c.in(1))
+            weight ? c.in(0) : Tensor(), in ? c.in(1) : Tensor())
             .triple();
     if (in) c.set(0, grad_in);
     if (weight) c.set(1, grad_weight);
@@ -181,6 +181,8 @@ void ConvolutionBackward::grad(const Args& args, Grad& c) {
 Tensor convolve(const ConvArgs& args, const Tensor& input, const Tensor& weight,
                 const Tensor& bias) {
   check_conv_types(input, weight, bias);
+  if (input.defined() && weight.defined() && is_integral(input.scalar_type(), false))
+    return convolve_integers(args, input, weight, bias);
   return invoke<Convolution>(args, input, weight, bias).call();
 }
 
@@ -250,8 +252,6 @@ struct PaddedConvOp {
     });
   }
 };
-
-Tensor or_undefined(const std::optional<Tensor>& t) { return t ? *t : Tensor(); }
 
 }  // namespace
 

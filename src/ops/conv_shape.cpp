@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "ops/dtype_text.h"
+
 namespace hearth {
 
 namespace {
@@ -15,6 +17,10 @@ Dims expanded(const Dims& values, const char* name, size_t count) {
 
 bool any_below(const Dims& values, int64_t limit) {
   return std::any_of(values.begin(), values.end(), [=](int64_t v) { return v < limit; });
+}
+
+bool any_above(const Dims& values, int64_t limit) {
+  return std::any_of(values.begin(), values.end(), [=](int64_t v) { return v > limit; });
 }
 
 /// "(2 x 3)".
@@ -40,6 +46,14 @@ void check_numbers(const ConvArgs& args) {
   HEARTH_CHECK(!any_below(args.output_padding, 0), "negative output_padding is not supported");
   HEARTH_CHECK(!any_below(args.stride, 1), "non-positive stride is not supported");
   HEARTH_CHECK(args.groups > 0, "non-positive groups is not supported");
+  for (size_t d = 0; d < args.padding.size(); ++d)
+    HEARTH_CHECK(args.padding[d] <= INT64_MAX / 2, "Given padding=", args.padding[d],
+                 " at dimension ", d, " , expected padding to be at most ", INT64_MAX / 2);
+  // Products with sizes must not overflow.
+  const bool fits = !any_above(args.dilation, INT32_MAX) &&
+                    !(args.transposed && any_above(args.stride, INT32_MAX));
+  HEARTH_CHECK(fits, "value cannot be converted to type int without overflow (stride=", args.stride,
+               ", dilation=", args.dilation, ")");
   Dims dilation = args.dilation;
   if (dilation.size() == 1) dilation.insert(0, 1);
   HEARTH_CHECK(!any_below(dilation, 1), "dilation should be greater than zero, but got ", dilation);
@@ -144,12 +158,15 @@ void check_conv(const ConvArgs& args, const TensorImpl& input, const TensorImpl&
 }
 
 void check_conv_types(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+  if (!input.defined()) return;
   HEARTH_CHECK(!weight.defined() || input.scalar_type() == weight.scalar_type(),
                "expected scalar type ", name_of(input.scalar_type()), " but found ",
-               name_of(weight.scalar_type()));
+               name_of(weight.scalar_type()),
+               dtypes_text("input", impl_of(input), "weight", impl_of(weight)));
   HEARTH_CHECK(!bias.defined() || input.scalar_type() == bias.scalar_type(), "Input type (",
                TypeMeta(input.scalar_type()).name(), ") and bias type (",
-               TypeMeta(bias.scalar_type()).name(), ") should be the same");
+               TypeMeta(bias.scalar_type()).name(), ") should be the same",
+               dtypes_text("input", impl_of(input), "bias", impl_of(bias)));
 }
 
 Dims conv_sizes(const ConvArgs& args, IntArrayRef input, IntArrayRef weight) {

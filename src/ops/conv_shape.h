@@ -22,6 +22,10 @@ void check_conv(const ConvArgs& args, const TensorImpl& input, const TensorImpl&
 /// The same for dtypes; undefined bias: none.
 void check_conv_types(const Tensor& input, const Tensor& weight, const Tensor& bias);
 
+/// The convolution of integers, which wrap around as sums and products of the dtype do.
+Tensor convolve_integers(const ConvArgs& args, const Tensor& input, const Tensor& weight,
+                         const Tensor& bias);
+
 /// The result's sizes.
 Dims conv_sizes(const ConvArgs& args, IntArrayRef input, IntArrayRef weight);
 

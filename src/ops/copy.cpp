@@ -1,6 +1,7 @@
 #include "ops/copy.h"
 
 #include <cstring>
+#include <utility>
 
 #include "functors/arithmetic.h"
 #include "hearth/autograd.h"
@@ -76,6 +77,42 @@ void launch_fill(Ctx& ctx, const View& to, double value) {
   launch_fill(ctx, to, impl_of(wrapped_number(value)));
 }
 
+namespace {
+
+/// 1 if dimension a belongs outside b, -1 if it belongs inside, 0 if the strides do not say: an
+/// expanded dimension has its place among the others' numbers.
+int compare_in_memory(IntArrayRef sizes, IntArrayRef strides, size_t a, size_t b) {
+  if (strides[a] == 0 || strides[b] == 0) return 0;
+  if (strides[a] != strides[b]) return strides[a] > strides[b] ? 1 : -1;
+  return sizes[a] > sizes[b] ? 1 : 0;
+}
+
+/// Strides without gaps that keep the order of dimensions in memory.
+Dims packed_strides(IntArrayRef sizes, IntArrayRef strides) {
+  Dims order(sizes.size(), 0);  // from the innermost to the outermost
+  for (size_t k = 0; k < order.size(); ++k) order[k] = int64_t(order.size() - 1 - k);
+  for (size_t k = 1; k < order.size(); ++k) {
+    size_t place = k;
+    for (size_t other = k; other-- > 0;) {
+      const int outside =
+          compare_in_memory(sizes, strides, size_t(order[other]), size_t(order[place]));
+      if (outside < 0) break;
+      if (outside == 0) continue;
+      std::swap(order[other], order[place]);
+      place = other;
+    }
+  }
+  Dims packed(sizes.size(), 0);
+  int64_t step = 1;
+  for (const int64_t d : order) {
+    packed[size_t(d)] = step;
+    step *= std::max<int64_t>(sizes[size_t(d)], 1);
+  }
+  return packed;
+}
+
+}  // namespace
+
 Dims strides_for(const TensorImpl& source, MemoryFormat format) {
   switch (format) {
     case MemoryFormat::Contiguous: return contiguous_strides(source.sizes());
@@ -88,21 +125,7 @@ Dims strides_for(const TensorImpl& source, MemoryFormat format) {
     default: break;
   }
   if (source.has(kDense)) return source.strides();
-  // Not dense: the same order of dimensions in memory, without gaps.
-  Dims order = Dims::uninitialized(size_t(source.dim));
-  for (size_t d = 0; d < order.size(); ++d) {
-    size_t k = d;
-    for (; k > 0 && source.strides()[size_t(order[k - 1])] < source.strides()[d]; --k)
-      order[k] = order[k - 1];
-    order[k] = int64_t(d);
-  }
-  Dims strides = Dims::uninitialized(order.size());
-  int64_t step = 1;
-  for (size_t k = order.size(); k-- > 0;) {
-    strides[size_t(order[k])] = step;
-    step *= std::max<int64_t>(source.sizes()[size_t(order[k])], 1);
-  }
-  return strides;
+  return packed_strides(source.sizes(), source.strides());
 }
 
 void infer_copy(Infer& c, ScalarType dtype, MemoryFormat format) {
@@ -153,12 +176,12 @@ struct CopyInto {
   }
 };
 constexpr OpInfo kCopy{.name = "copy_",
-                       .node = "Copy",
+                       .node = "torch::autograd::CopyBackwards",
                        .arguments = "self,src",
                        .runs_inplace = true,
                        .mixes_devices = true};
 constexpr OpInfo kFill{.name = "fill_",
-                       .node = "Fill",
+                       .node = "FillBackward2",
                        .arguments = "self,value",
                        .runs_inplace = true,
                        .mixes_devices = true,
@@ -194,8 +217,10 @@ Tensor& copy_from(const Tensor& self, const Tensor& src, bool non_blocking) {
 
 HEARTH_DEFINE_METHOD(Tensor, clone, (std::optional<MemoryFormat> format),
                      copy_in_format(self, format))
-HEARTH_DEFINE_METHOD(Tensor, contiguous, (MemoryFormat format),
-                     self.is_contiguous(format) ? self : self.clone(format))
+// An undefined tensor is contiguous, as in PyTorch.
+Tensor Tensor::contiguous(MemoryFormat format) const {
+  return is_contiguous(format) ? *this : clone(format);
+}
 
 Tensor& copy_(Tensor& self, const Tensor& src, bool non_blocking) {
   return copy_from(self, src, non_blocking);

@@ -1,12 +1,16 @@
 #include "ops/create.h"
 
 #include <cmath>
+#include <limits>
 
+#include "autograd/state.h"
 #include "core/modes.h"
 #include "core/streams.h"
 #include "core/tensor_impl.h"
 #include "hearth/autograd.h"
+#include "hearth/context.h"
 #include "kernels/backend.h"
+#include "ops/call.h"
 #include "ops/copy.h"
 #include "ops/fill_range.h"
 
@@ -29,6 +33,35 @@ ScalarType resolve_dtype(ScalarType dtype) {
 TensorOptions like_options(const Tensor& self, const TensorOptions& options) {
   return self.options().merge_in(options);
 }
+
+namespace {
+
+/// Writes what shows at once that nobody has written there.
+void mark_unwritten(const Tensor& tensor) {
+  const AutoGradMode off(false);
+  const ScalarType dtype = tensor.scalar_type();
+  if (is_differentiable(dtype)) {
+    tensor.fill_(std::numeric_limits<double>::quiet_NaN());
+  } else if (dtype == kBool) {
+    tensor.fill_(true);
+  } else {
+    const int bits = 8 * int(element_size(dtype)) - (dtype != kByte);
+    tensor.fill_(int64_t((uint64_t(1) << bits) - 1));
+  }
+}
+
+bool marks_unwritten() {
+  return are_deterministic_algorithms_enabled() &&
+         globalContext().deterministicFillUninitializedMemory();
+}
+
+/// New memory that is handed out without values.
+Tensor unwritten(Tensor tensor) {
+  if (marks_unwritten()) mark_unwritten(tensor);
+  return tensor;
+}
+
+}  // namespace
 
 Tensor finish_new(Tensor tensor, const TensorOptions& options) {
   if (modes.flags & kInferenceMode) impl_of(tensor).flags |= kInference;
@@ -55,6 +88,14 @@ ScalarType number_dtype(const TensorOptions& options, const Scalar& value) {
 
 }  // namespace
 
+Scalar bound_of(const Tensor& bound, const char* op) {
+  HEARTH_CHECK(bound.dim() == 0, op, " only supports 0-dimensional start and end tensors, but got ",
+               bound.dim(), "D tensor.");
+  return bound.item();
+}
+
+namespace by_name {
+
 Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<MemoryFormat> format) {
   HEARTH_CHECK(!(format && options.has_memory_format()),
                "Cannot set memory_format both in TensorOptions and explicit "
@@ -64,19 +105,22 @@ Tensor empty(IntArrayRef size, const TensorOptions& options, std::optional<Memor
   const MemoryFormat wanted =
       format.value_or(options.memory_format_opt().value_or(MemoryFormat::Contiguous));
   if (wanted == MemoryFormat::Contiguous || wanted == MemoryFormat::Preserve)
-    return finish_new(allocate_tensor(size, dtype_from(options), device, options.pinned_memory()),
-                      options);
+    return finish_new(
+        unwritten(allocate_tensor(size, dtype_from(options), device, options.pinned_memory())),
+        options);
   TensorImpl geometry;
   geometry.set_sizes(size);
-  return finish_new(allocate_strided(size, strides_for(geometry, wanted), dtype_from(options),
-                                     device, options.pinned_memory()),
-                    options);
+  return finish_new(
+      unwritten(allocate_strided(size, strides_for(geometry, wanted), dtype_from(options), device,
+                                 options.pinned_memory())),
+      options);
 }
 
 Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& options) {
-  return finish_new(allocate_strided(size, stride, dtype_from(options),
-                                     resolve_device(options.device()), options.pinned_memory()),
-                    options);
+  return finish_new(
+      unwritten(allocate_strided(size, stride, dtype_from(options),
+                                 resolve_device(options.device()), options.pinned_memory())),
+      options);
 }
 
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
@@ -106,6 +150,8 @@ Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
               options.dtype(dtype));
 }
 
+}  // namespace by_name
+
 Tensor empty_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> format) {
   const MemoryFormat wanted =
@@ -130,6 +176,8 @@ Tensor ones_like(const Tensor& self, const TensorOptions& options,
                  std::optional<MemoryFormat> format) {
   return full_like(self, 1, options, format);
 }
+
+namespace by_name {
 
 Tensor arange(const Scalar& end, const TensorOptions& options) {
   return arange(0, end, 1, options);
@@ -175,6 +223,19 @@ Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
   return finish_new(std::move(tensor), options);
 }
 
+Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps,
+                const TensorOptions& options) {
+  return linspace(bound_of(start, "linspace"), bound_of(end, "linspace"), steps, options);
+}
+Tensor linspace(const Tensor& start, const Scalar& end, int64_t steps,
+                const TensorOptions& options) {
+  return linspace(bound_of(start, "linspace"), end, steps, options);
+}
+Tensor linspace(const Scalar& start, const Tensor& end, int64_t steps,
+                const TensorOptions& options) {
+  return linspace(start, bound_of(end, "linspace"), steps, options);
+}
+
 Tensor eye(int64_t n, const TensorOptions& options) { return eye(n, n, options); }
 Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
   HEARTH_CHECK(n >= 0 && m >= 0, n < 0 ? "n" : "m", " must be greater or equal to 0, got ",
@@ -184,6 +245,8 @@ Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
   if (diagonal > 0) tensor.as_strided({diagonal}, {m + 1}).fill_(1);
   return finish_new(std::move(tensor), options);
 }
+
+}  // namespace by_name
 
 namespace {
 
@@ -229,6 +292,8 @@ Tensor wrap_memory(void* data, IntArrayRef size, IntArrayRef stride,
 
 }  // namespace
 
+namespace by_name {
+
 Tensor from_blob(void* data, IntArrayRef size, const TensorOptions& options) {
   return wrap_memory(data, size, contiguous_strides(size), {}, options);
 }
@@ -244,9 +309,15 @@ Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
   return wrap_memory(data, size, stride, std::move(deleter), options);
 }
 
+}  // namespace by_name
+
 namespace {
 
 Tensor& resize(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
+  check_defined("resize_", 0, "self", self);
+  autograd::check_no_inference(self);
+  const size_t itemsize = self.itemsize();
+  const int64_t written = self.is_meta() ? 0 : int64_t(self.storage().nbytes() / itemsize);
   HEARTH_CHECK(!self.requires_grad(), "cannot resize variables that require grad");
   HEARTH_CHECK(format != MemoryFormat::Preserve, "Unsupported memory formatPreserve");
   if (format) {
@@ -256,11 +327,23 @@ Tensor& resize(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat>
   } else if (!self.sizes().equals(size)) {
     resize_tensor(self, size);
   }
+  if (marks_unwritten() && !self.is_meta())
+    if (const int64_t all = int64_t(self.storage().nbytes() / itemsize); all > written)
+      mark_unwritten(self.detach().as_strided({all - written}, {1}, written));
   return const_cast<Tensor&>(self);
 }
 
 }  // namespace
 
+Tensor& resize_as_(Tensor& self, const Tensor& the_template, std::optional<MemoryFormat> format) {
+  return self.resize_as_(the_template, format);
+}
+Tensor& Tensor::resize_as_(const Tensor& the_template, std::optional<MemoryFormat> format) const {
+  check_defined("resize_as_", 1, "the_template", the_template);
+  const bool kept = format == MemoryFormat::Preserve;
+  return resize(*this, the_template.sizes(),
+                kept ? std::optional(the_template.suggest_memory_format()) : format);
+}
 Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
   return resize(self, size, format);
 }

@@ -13,6 +13,9 @@ ScalarType resolve_dtype(ScalarType dtype);
 /// The options for a `*_like` function: those of `self`, overridden.
 TensorOptions like_options(const Tensor& self, const TensorOptions& options);
 
+/// A bound of linspace or logspace that is given as a tensor of one number.
+Scalar bound_of(const Tensor& bound, const char* op);
+
 /// A new tensor with its values: unmodified so far, an inference tensor under inference mode, a
 /// leaf if asked.
 Tensor finish_new(Tensor tensor, const TensorOptions& options);

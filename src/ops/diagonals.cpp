@@ -144,8 +144,8 @@ HEARTH_DEFINE_METHOD(Tensor, diag_embed, (int64_t offset, int64_t dim1, int64_t 
                      embedded(self, offset, dim1, dim2))
 HEARTH_DEFINE_METHOD(Tensor, diagflat, (int64_t offset), self.reshape({-1}).diag_embed(offset))
 HEARTH_DEFINE_COMPOSED_OUT(diag, (int64_t diagonal), diag_of(self, diagonal))
-HEARTH_DEFINE_METHOD(Tensor, unfold, (int64_t dimension, int64_t size, int64_t step),
-                     unfolded(self, dimension, size, step))
+HEARTH_DEFINE_METHOD_ONLY(Tensor, unfold, (int64_t dimension, int64_t size, int64_t step),
+                          unfolded(self, dimension, size, step))
 HEARTH_DEFINE_METHOD(Tensor, select_scatter, (const Tensor& src, int64_t dim, int64_t index),
                      with_part(self, src, [=](const Tensor& t) { return t.select(dim, index); }))
 HEARTH_DEFINE_METHOD(Tensor, slice_scatter,

@@ -12,8 +12,8 @@ namespace hearth {
 
 namespace {
 
-/// max(t, 0), whose gradient at 0 is that of t.
-Tensor positive_part(const Tensor& t) { return where(t.lt(0), zeros({}, t.options()), t); }
+/// max(t, 0), whose gradient at 0 is 0.
+Tensor positive_part(const Tensor& t) { return t.clamp_min(0); }
 
 /// t where the condition holds, else 0.
 Tensor only_where(const Tensor& condition, const Tensor& t) {
@@ -40,7 +40,8 @@ struct CosineSimilarity {
                  "expected common dtype to be floating point, yet common dtype is ", name_of(type));
     const auto unit = [&](const Tensor& t) {
       const Tensor norm = safe_sqrt(t.mul(t).sum(args.dim, true));
-      return t.div(where(norm.lt(args.eps), full({}, args.eps, norm.options()), norm));
+      // A norm that is raised to eps keeps its gradient.
+      return t.div(where(norm.lt(args.eps), norm - norm.detach() + args.eps, norm));
     };
     const Dims sizes = broadcast_sizes(x1.sizes(), x2.sizes());
     return unit(x1.to(type).expand(sizes)).mul(unit(x2.to(type).expand(sizes))).sum(args.dim);
@@ -55,14 +56,7 @@ struct PairwiseDistance {
   };
   static constexpr OpInfo info{.name = "pairwise_distance"};
   static Tensor compute(const Args& args, const Tensor& x1, const Tensor& x2) {
-    const Tensor d = x1.sub(x2).add(args.eps);
-    if (args.p == 2) return safe_sqrt(d.mul(d).sum(-1, args.keepdim));
-    const Tensor size = d.abs();
-    if (args.p == 1) return size.sum(-1, args.keepdim);
-    if (std::isinf(args.p))
-      return std::get<0>(args.p > 0 ? size.max(-1, args.keepdim) : size.min(-1, args.keepdim));
-    if (args.p == 0) return size.ne(0).to(d.scalar_type()).sum(-1, args.keepdim);
-    return size.pow(args.p).sum(-1, args.keepdim).pow(1 / args.p);
+    return x1.sub(x2).add(args.eps).norm(args.p, {-1}, args.keepdim);
   }
 };
 
@@ -88,10 +82,6 @@ struct MarginRankingLoss {
   static constexpr OpInfo info{.name = "margin_ranking_loss", .amp = Amp::kFloat32};
   static Tensor compute(const Args& args, const Tensor& input1, const Tensor& input2,
                         const Tensor& target) {
-    HEARTH_CHECK(input1.dim() == input2.dim() && input1.dim() == target.dim(),
-                 "margin_ranking_loss : All input tensors should have same dimension but got "
-                 "sizes: input1: ",
-                 input1.sizes(), ", input2: ", input2.sizes(), ", target: ", target.sizes(), " ");
     return reduced(positive_part(target.neg() * (input1 - input2) + args.margin), args.reduction);
   }
 };

@@ -2,7 +2,7 @@
 
 #include "hearth/autograd.h"
 #include "ops/define.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise_named.h"
 
 namespace hearth {
 
@@ -11,55 +11,82 @@ namespace {
 /// Integers have no remainder by 0. As in PyTorch only the CPU looks: elsewhere it is 0.
 const Tensor& nonzero_divisor(const Tensor& self, const Tensor& other) {
   if (!self.defined() || !other.defined() || !self.is_cpu() || !other.is_cpu()) return other;
-  if (!is_integral(result_type(self, other), true) || self.numel() == 0) return other;
+  if (!is_integral(result_type(self, other), false) || self.numel() == 0) return other;
   const AutoGradMode off(false);
   HEARTH_CHECK(other.ne(0).all().item<bool>(), "ZeroDivisionError");
   return other;
 }
 
+/// A number as the remainder of a half dtype takes it: rounded to the dtype.
+Tensor rounded(const Tensor& self, const Scalar& number) {
+  const ScalarType type = self.scalar_type();
+  if (!is_reduced_float(type) || number.isComplex()) return wrapped_number(number);
+  const float value = float(number.toDouble());
+  return wrapped_number(double(type == kHalf ? float(Half(value)) : float(BFloat16(value))));
+}
+
+constexpr OpInfo kDivNumber = with_node(fn::Div::info, "DivBackward1"),
+                 kTruncTensor = with_node(fn::DivTrunc::info, "DivBackward2"),
+                 kFloorTensor = with_node(fn::DivFloor::info, "DivBackward2"),
+                 kTruncNumber = with_node(fn::DivTrunc::info, "DivBackward3"),
+                 kFloorNumber = with_node(fn::DivFloor::info, "DivBackward3"),
+                 kRemainderTensor = with_node(fn::Remainder::info, "RemainderBackward1"),
+                 kFmodTensor = with_node(fn::Fmod::info, "FmodBackward1");
+
 using Rounding = std::optional<std::string_view>;
 
-auto divided(const Tensor& self, const Tensor& other, Rounding mode = {}) {
+template <const OpInfo& exact, const OpInfo& trunc, const OpInfo& floor>
+auto divided(const Tensor& self, const Tensor& other, Rounding mode) {
   HEARTH_CHECK(!mode || *mode == "trunc" || *mode == "floor",
                "div expected rounding_mode to be one of None, 'trunc', or 'floor' but found '",
                mode.value_or(""), "'");
   if (mode) nonzero_divisor(self, other);
-  return pick(!mode, pointwise(fn::Div{}, self, other),
-              pick(mode == "trunc", pointwise(fn::DivTrunc{}, self, other),
-                   pointwise(fn::DivFloor{}, self, other)));
+  return pick(!mode, pointwise_as<exact>(fn::Div{}, self, other),
+              pick(mode == "trunc", pointwise_as<trunc>(fn::DivTrunc{}, self, other),
+                   pointwise_as<floor>(fn::DivFloor{}, self, other)));
 }
+constexpr OpInfo kDivTensorMode = with_node(fn::Div::info, "DivBackward2"),
+                 kDivNumberMode = with_node(fn::Div::info, "DivBackward3");
+constexpr auto by_tensor = &divided<kDivTensorMode, kTruncTensor, kFloorTensor>;
+constexpr auto by_number = &divided<kDivNumberMode, kTruncNumber, kFloorNumber>;
 
 }  // namespace
 
 #define HEARTH_DEFINE_TRUE_DIV(name)                                                      \
   HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Div{}, self, other)) \
   HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                    \
-                          pointwise(fn::Div{}, self, wrapped_number(other)))
+                          pointwise_as<kDivNumber>(fn::Div{}, self, wrapped_number(other)))
 #define HEARTH_DEFINE_DIV(name)                                                \
   HEARTH_DEFINE_TRUE_DIV(name)                                                 \
   HEARTH_DEFINE_POINTWISE(name, (const Tensor& other, Rounding rounding_mode), \
-                          divided(self, other, rounding_mode))                 \
+                          by_tensor(self, other, rounding_mode))               \
   HEARTH_DEFINE_POINTWISE(name, (const Scalar& other, Rounding rounding_mode), \
-                          divided(self, wrapped_number(other), rounding_mode))
+                          by_number(self, wrapped_number(other), rounding_mode))
 HEARTH_DEFINE_DIV(div)
 HEARTH_DEFINE_DIV(divide)
 HEARTH_DEFINE_TRUE_DIV(true_divide)
 #undef HEARTH_DEFINE_DIV
 #undef HEARTH_DEFINE_TRUE_DIV
 
-#define HEARTH_DEFINE_QUOTIENT(name, Functor)                                           \
-  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other),                                  \
-                          pointwise(fn::Functor{}, self, nonzero_divisor(self, other))) \
-  HEARTH_DEFINE_POINTWISE(                                                              \
-      name, (const Scalar& other),                                                      \
-      pointwise(fn::Functor{}, self, nonzero_divisor(self, wrapped_number(other))))
-HEARTH_DEFINE_QUOTIENT(floor_divide, FloorDivide)
-HEARTH_DEFINE_QUOTIENT(remainder, Remainder)
-HEARTH_DEFINE_QUOTIENT(fmod, Fmod)
+HEARTH_DEFINE_POINTWISE(floor_divide, (const Tensor& other),
+                        pointwise(fn::FloorDivide{}, self, nonzero_divisor(self, other)))
+HEARTH_DEFINE_POINTWISE(floor_divide, (const Scalar& other),
+                        pointwise(fn::FloorDivide{}, self,
+                                  nonzero_divisor(self, wrapped_number(other))))
+#define HEARTH_DEFINE_QUOTIENT(name, Functor, info, number)                                      \
+  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other),                                           \
+                          pointwise_as<info>(fn::Functor{}, self, nonzero_divisor(self, other))) \
+  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                           \
+                          pointwise(fn::Functor{}, self, nonzero_divisor(self, number)))
+HEARTH_DEFINE_QUOTIENT(remainder, Remainder, kRemainderTensor, rounded(self, other))
+HEARTH_DEFINE_QUOTIENT(fmod, Fmod, kFmodTensor, rounded(self, other))
 #undef HEARTH_DEFINE_QUOTIENT
 
 Tensor remainder(const Scalar& self, const Tensor& other) {
   return remainder(wrapped_number(self), other);
+}
+Tensor& remainder_out(Tensor& out, const Scalar& self, const Tensor& other) {
+  return remainder_out(out, wrapped_number(self), other);
 }
 HEARTH_DEFINE_POINTWISE(reciprocal, (), pointwise(fn::Reciprocal{}, self))
 

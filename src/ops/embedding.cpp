@@ -1,5 +1,6 @@
 // Rows of a table by their numbers, and numbers as rows of zeros with one one.
 #include "hearth/autograd.h"
+#include "hearth/context.h"
 #include "kernels/gather.h"
 #include "ops/copy.h"
 #include "ops/define.h"
@@ -47,8 +48,9 @@ struct EmbeddingBackward {
     const View index = c.in(1);
     const int64_t width = out.sizes[1];
     if (index.numel == 0 || out.numel == 0) return;
-    hearth::launch(c.ctx, ScatterParams{out, column_of(index, width),
-                                        as_rows(c.in(0), index.numel, width), 0});
+    hearth::launch(
+        c.ctx, ScatterParams{out, column_of(index, width), as_rows(c.in(0), index.numel, width), 0,
+                             Combine::kAdd, are_deterministic_algorithms_enabled()});
     if (args.padding_idx < 0 || args.padding_idx >= args.num_weights) return;
     out.data =
         out.as<char>() + args.padding_idx * out.strides[0] * int64_t(element_size(out.dtype));
@@ -66,8 +68,8 @@ struct EmbeddingBackward {
 struct Embedding {
   struct Args {
     int64_t padding_idx;
-    bool scale_grad_by_freq;
-    HEARTH_FIELDS(padding_idx, scale_grad_by_freq)
+    bool scale_grad_by_freq, sparse;
+    HEARTH_FIELDS(padding_idx, scale_grad_by_freq, sparse)
   };
   static constexpr OpInfo info{
       .name = "embedding", .arguments = "weight,indices", .saves = in_slot(1)};
@@ -91,6 +93,8 @@ struct Embedding {
                                          as_rows(out, index.numel, width), 0});
   }
   static void grad(const Args& args, Grad& c) {
+    HEARTH_CHECK_AS(NotImplementedError, !args.sparse,
+                    "embedding(): sparse gradients are not supported; use sparse(false)");
     const Tensor index = c.in(1);
     // Rows that occur often are added up in more than half precision.
     const ScalarType type = c.grad().scalar_type();
@@ -131,8 +135,8 @@ int64_t class_count(const Tensor& labels, int64_t num_classes) {
 
 Tensor embedding(const Tensor& weight, const Tensor& indices, int64_t padding_idx,
                  bool scale_grad_by_freq, bool sparse) {
-  HEARTH_CHECK_AS(NotImplementedError, !sparse, "embedding(): sparse gradients are not supported");
-  return invoke<Embedding>({padding_idx, scale_grad_by_freq}, weight, indices.contiguous()).call();
+  return invoke<Embedding>({padding_idx, scale_grad_by_freq, sparse}, weight, indices.contiguous())
+      .call();
 }
 
 Tensor one_hot(const Tensor& self, int64_t num_classes) {

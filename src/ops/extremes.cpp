@@ -15,7 +15,10 @@ template <class Functor, const char* const& op_name>
 struct ExtremeOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
-      .name = op_name, .dtypes = dtypes::kRealAndBool, .saves = in_slot(0) | out_slot(0)};
+      .name = op_name,
+      .node = op_name[1] == 'a' ? "MaxBackward1" : "MinBackward1",  // numbered as PyTorch does
+      .dtypes = dtypes::kRealAndBool,
+      .saves = in_slot(0) | out_slot(0)};
   static void infer(const Args& args, Infer& c) {
     HEARTH_CHECK(c.in(0).numel > 0, op_name,
                  "(): Expected reduction dim to be specified for input.numel() == 0. "

@@ -1,18 +1,31 @@
-#include "core/op.h"
 #include "hearth/tensor.h"
+#include "ops/call.h"
 
 namespace hearth {
 
 namespace {
 
 const Tensor& wide(const Tensor& result, const char* what, const char* function) {
+  check_defined(function, 0, what, result);
   HEARTH_CHECK(result.scalar_type() == kDouble, "the ", what, " given to ", function, " has dtype ",
                name_of(result.scalar_type()), " but the operation's result requires dtype Double");
   return result;
 }
 
-Scalar wide(const Scalar& number) { return number.toDouble(); }
-Tensor wide(const Tensor& tensor) { return tensor.to(kDouble); }
+void refuse_complex(bool is_complex) {
+  HEARTH_CHECK_AS(NotImplementedError, !is_complex,
+                  "\"float_power\" not implemented for complex numbers");
+}
+
+Scalar wide(const Scalar& number) {
+  refuse_complex(number.isComplex());
+  return number.toDouble();
+}
+Tensor wide(const Tensor& tensor) {
+  check_defined("float_power", 0, "self", tensor);
+  refuse_complex(tensor.is_complex());
+  return tensor.to(kDouble);
+}
 
 }  // namespace
 

@@ -13,7 +13,11 @@ void differentiate_formula(Grad& c, int inputs,
   const AutoGradMode on(true);
   std::vector<Tensor> in(static_cast<size_t>(inputs));
   for (int i = 0; i < inputs; ++i)
-    if (c.in(i).defined()) in[size_t(i)] = c.in(i).alias();
+    if (const Tensor value = c.in(i); value.defined()) {
+      in[size_t(i)] = value.alias();
+      // A leaf that was frozen after the forward still gets the gradient that is asked for.
+      if (c.needs(i) && !value.requires_grad()) in[size_t(i)] = value.detach().requires_grad_();
+    }
   const std::vector<Tensor> results = formula(in.data());
   autograd::variable_list outputs, gradients, wanted;
   for (size_t i = 0; i < results.size(); ++i)

@@ -1,5 +1,7 @@
 #include "ops/history.h"
 
+#include <algorithm>
+
 #include "autograd/anomaly.h"
 #include "autograd/op_node.h"
 #include "autograd/state.h"
@@ -45,6 +47,27 @@ bool may_record(const OpCall& c) {
   return info.outputs == 0;
 }
 
+/// Inference tensors among themselves have no history, whatever they were told to require.
+bool any_may_enter_graphs(const OpCall& c) {
+  for (int i = 0; i < c.inputs.count; ++i)
+    if (c.inputs[i].defined() && !impl_of(c.inputs[i]).has(kInference)) return true;
+  return false;
+}
+
+/// Gradients of complex numbers are refused: the formulas do not conjugate.
+void refuse_complex(const OpCall& c, const Tensor& tensor, const char* role) {
+  HEARTH_CHECK_AS(NotImplementedError, !tensor.defined() || !is_complex(impl_of(tensor).dtype),
+                  c.op.info->name, ": gradients of complex tensors are not implemented (", role,
+                  " is ", name_of(tensor.scalar_type()),
+                  ", and one of the inputs requires grad); use its real and imaginary parts, or "
+                  "detach()");
+}
+
+void refuse_complex_inputs(const OpCall& c) {
+  for (int i = 0; i < c.inputs.count; ++i) refuse_complex(c, c.inputs[i], "an input");
+  for (const Tensor& target : c.outputs) refuse_complex(c, target, "the target");
+}
+
 /// Calls f with every input that the call writes to besides its outputs.
 template <class F>
 void for_each_mutated(const OpCall& c, const F& f) {
@@ -64,6 +87,7 @@ void check_binding(const OpCall& c, bool records) {
                  "but one of the "
                  "arguments requires grad.");
   }
+  for (const Tensor& out : c.outputs) autograd::check_no_inference(out);
   for_each_mutated(c, [](const Tensor& input) { autograd::check_inplace(input, false); });
 }
 
@@ -84,9 +108,27 @@ void mark_inference(const OpCall& c) {
 
 using NodePtr = IntrusivePtr<OpNode>;
 
-NodePtr make_node(const OpCall& c) {
-  auto node = NodePtr::adopt(new OpNode(c.op, c.args, c.inputs.count));
+/// The inputs that no call of the op has a gradient for, as PyTorch's nodes do not count them:
+/// those without a formula, indices, masks, and the number in x * 2.
+SlotSet edgeless_inputs(const OpCall& c) {
+  const bool pointwise = c.op.functor >= 0;
+  SlotSet set = 0;
+  for (int i = c.binding == Binding::kInplace ? 1 : 0; i < std::min(c.inputs.count, 47); ++i) {
+    if (!c.inputs[i].defined()) continue;
+    const TensorImpl& impl = impl_of(c.inputs[i]);
+    const bool none = pointwise ? !(c.op.differentiable & in_slot(i)) ||
+                                      (i == 1 && c.inputs.count == 2 && impl.has(kWrappedNumber))
+                                : !is_differentiable(impl.dtype);
+    if (none) set |= in_slot(i);
+  }
+  return set;
+}
+
+NodePtr make_node(const OpCall& c, SlotSet saves) {
+  const SlotSet edgeless = edgeless_inputs(c);
+  auto node = NodePtr::adopt(new OpNode(c.op, c.args, c.inputs.count, saves, edgeless));
   for (int i = 0; i < c.inputs.count; ++i) {
+    if (i < 47 && (edgeless & in_slot(i))) continue;
     const bool wanted = (c.op.differentiable & in_slot(i)) && c.inputs[i].defined() &&
                         is_differentiable(c.inputs[i].scalar_type());
     node->add_next_edge(wanted ? autograd::gradient_edge(c.inputs[i]) : autograd::Edge());
@@ -137,21 +179,21 @@ void check_has_derivative(const OpCall& c) {
 void link_view(const Tensor& view, const OpCall& c, int output_nr) {
   using autograd::ViewOrigin;
   const Tensor& base = c.inputs[0];
-  if (modes.flags & kInferenceMode && base.is_inference()) return;
+  if (base.is_inference()) return;  // its views are inference tensors without history
   if (!output_differentiable(*c.op.info, size_t(output_nr)))
     return impl_of(view).share_version(impl_of(base));
   const ViewOrigin origin = modes.flags & kInferenceMode ? ViewOrigin::kInference
                             : !modes.grad_enabled        ? ViewOrigin::kNoGrad
                             : c.op.info->outputs != 1    ? ViewOrigin::kMultipleOutputs
                                                          : ViewOrigin::kDefault;
-  autograd::record_view(view, base, c.op, c.args, output_nr, origin);
+  autograd::record_view(view, base, origin);
 }
 
 void compute_with_history(OpCall& c) {
   if (modes.flags & kAutocast && run_autocast(c)) return;
   std::optional<Observation> observation;
   if (modes.flags & kObserved) observation.emplace(ObservedCall{c.op, c.args, c.inputs, c.outputs});
-  const SlotSet needs = may_record(c) ? wanted_gradients(c) : 0;
+  const SlotSet needs = may_record(c) && any_may_enter_graphs(c) ? wanted_gradients(c) : 0;
   // In place the old history would stay.
   if (c.binding == Binding::kInplace && c.op.functor >= 0 && modes.grad_enabled &&
       autograd::requires_grad(impl_of(c.outputs[0])))
@@ -162,13 +204,15 @@ void compute_with_history(OpCall& c) {
     return mark_inference(c);
   }
   check_has_derivative(c);
+  refuse_complex_inputs(c);
   const SlotSet saves = c.op.saves(c.op, c.args, needs);
-  const NodePtr node = make_node(c);
+  const NodePtr node = make_node(c, saves);
   save_inputs(*node, c, saves);
   compute_and_count(c);
   if (!any_output_differentiable(c)) return;
+  for (const Tensor& output : c.outputs) refuse_complex(c, output, "the result");
   if (modes.flags & kAnomalyMode)
-    autograd::remember_forward(*node, modes.scope, to_string(c.op.arguments(c.args)));
+    autograd::remember_forward(*node, modes.scope, as_text(c.op.arguments(c.args)));
   save_outputs(*node, c, saves);
   set_outputs(c, node);
 }

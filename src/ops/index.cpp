@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "hearth/autograd.h"
+#include "hearth/context.h"
 #include "kernels/index.h"
 #include "ops/copy.h"
 #include "ops/define.h"
@@ -103,7 +104,8 @@ struct IndexPut {
     const View values = c.in(1);
     if (values.numel > 0)
       hearth::launch(c.ctx,
-                     IndexPutParams{layout_of(c.out(), args.dims, c, 2), values, args.accumulate});
+                     IndexPutParams{layout_of(c.out(), args.dims, c, 2), values, args.accumulate,
+                                    are_deterministic_algorithms_enabled()});
   }
   static void grad(const Args& args, Grad& c) {
     const Selection selection{args.dims, saved_indices(args.dims, c, 2)};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "hearth/autograd.h"
+#include "hearth/context.h"
 #include "kernels/gather.h"
 #include "kernels/nonzero.h"
 #include "ops/copy.h"
@@ -101,7 +102,9 @@ struct ScatterAdd {
   static void infer(const Args& args, Infer& c) { infer_scatter(args, c); }
   static void launch(const Args& args, Launch& c) {
     if (c.out_impl().data() != c.in_impl(0).data()) launch_copy(c.ctx, c.out_impl(), c.in_impl(0));
-    const ScatterParams params{c.out(), c.in(1), c.in(2), int(args.dim)};
+    const ScatterParams params{c.out(),       c.in(1),
+                               c.in(2),       int(args.dim),
+                               Combine::kAdd, are_deterministic_algorithms_enabled()};
     if (params.index.numel > 0) hearth::launch(c.ctx, params);
   }
   static void grad(const Args& args, Grad& c) {
@@ -126,7 +129,10 @@ struct Nonzero {
       hearth::launch(c.ctx, NonzeroCountParams{in, view_of(impl_of(count))});
       rows = c.read_back<int64_t>(count);
     }
-    const View out = c.allocate(0, {rows, in.dim});
+    // A coordinate's numbers lie side by side, so that where(mask)[d] is contiguous.
+    c.allocate(0, {rows, in.dim});
+    if (in.dim > 0) const_cast<TensorImpl&>(c.out_impl()).set_geometry({rows, in.dim}, {1, rows});
+    const View out = c.out();
     if (out.numel > 0) hearth::launch(c.ctx, NonzeroFillParams{in, out});
   }
 };

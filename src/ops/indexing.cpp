@@ -4,6 +4,7 @@
 #include <cstring>
 #include <ostream>
 
+#include "ops/call.h"
 #include "ops/index.h"
 
 namespace hearth {
@@ -23,36 +24,36 @@ TensorIndex::TensorIndex(const char* text) : kind_(Kind::kEllipsis) {
                   text ? text : "nullptr", "\"");
 }
 
-std::string to_string(const Slice& slice) {
+std::string as_text(const Slice& slice) {
   return detail::str(slice.start(), ":", slice.stop(), ":", slice.step());
 }
 
-std::string to_string(const TensorIndex& index) {
+std::string as_text(const TensorIndex& index) {
   switch (index.kind()) {
     case TensorIndex::Kind::kNone: return "None";
     case TensorIndex::Kind::kEllipsis: return "...";
     case TensorIndex::Kind::kInteger: return std::to_string(index.integer());
     case TensorIndex::Kind::kBoolean: return index.boolean() ? "true" : "false";
-    case TensorIndex::Kind::kSlice: return to_string(index.slice());
+    case TensorIndex::Kind::kSlice: return as_text(index.slice());
     case TensorIndex::Kind::kTensor: return hearth::to_string(index.tensor());
   }
   return "";
 }
 
-std::string to_string(const std::vector<TensorIndex>& indices) {
+std::string as_text(const std::vector<TensorIndex>& indices) {
   std::string text;
-  for (const TensorIndex& index : indices) text += (text.empty() ? "" : ", ") + to_string(index);
+  for (const TensorIndex& index : indices) text += (text.empty() ? "" : ", ") + as_text(index);
   return "(" + text + ")";
 }
 
 std::ostream& operator<<(std::ostream& stream, const Slice& slice) {
-  return stream << to_string(slice);
+  return stream << as_text(slice);
 }
 std::ostream& operator<<(std::ostream& stream, const TensorIndex& index) {
-  return stream << to_string(index);
+  return stream << as_text(index);
 }
 std::ostream& operator<<(std::ostream& stream, const std::vector<TensorIndex>& indices) {
-  return stream << to_string(indices);
+  return stream << as_text(indices);
 }
 
 }  // namespace indexing
@@ -72,6 +73,7 @@ int64_t dims_of(const TensorIndex& index) {
 class Indexed {
  public:
   Indexed(const Tensor& self, ArrayRef<TensorIndex> list) : view_(self), alone_(list.size() == 1) {
+    check_defined("index", 0, "self", self);
     int64_t named = 0;
     for (const TensorIndex& index : list) named += dims_of(index);
     HEARTH_CHECK_AS(IndexError, self.dim() > 0 || !(alone_ && list[0].is_integer()),
@@ -116,6 +118,7 @@ class Indexed {
     record(zeros({all}, TensorOptions(kLong).device(view_.device())), 1);
   }
   void take(const Tensor& index, int64_t position) {
+    HEARTH_CHECK_AS(IndexError, index.defined(), "Can only index with tensors that are defined");
     const ScalarType type = index.scalar_type();
     if (index.dim() == 0 && is_integral(type, false) && type != kByte)
       select(index.item<int64_t>(), position);
@@ -151,10 +154,12 @@ void assign(const Tensor& target, Tensor value) {
   target.copy_(value);
 }
 
-void put(const Tensor& self, ArrayRef<TensorIndex> list, const Tensor& value, bool accumulate) {
+void write_at(const Tensor& self, ArrayRef<TensorIndex> list, const Tensor& value,
+              bool accumulate) {
   HEARTH_CHECK(!list.empty(),
                "Passing an empty index list to Tensor::index_put_() is not valid syntax");
   const Indexed indexed(self, list);
+  check_defined("index_put_", 1, "values", value);
   if (!indexed.indices().empty())
     index_put_by(indexed.view(), indexed.indices(), value, accumulate);
   else if (accumulate)
@@ -185,7 +190,7 @@ Tensor Tensor::index(std::initializer_list<TensorIndex> indices) const {
 
 Tensor& Tensor::index_put_(ArrayRef<TensorIndex> indices, const Tensor& values,
                            bool accumulate) const {
-  put(*this, indices, values, accumulate);
+  write_at(*this, indices, values, accumulate);
   return const_cast<Tensor&>(*this);
 }
 Tensor& Tensor::index_put_(std::initializer_list<TensorIndex> indices, const Tensor& values,

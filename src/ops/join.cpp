@@ -113,6 +113,7 @@ Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
   return CatCall(tensors, dim).invocation().out(out);
 }
 Tensor concat(TensorList tensors, int64_t dim) { return cat(tensors, dim); }
+Tensor concatenate(TensorList tensors, int64_t dim) { return cat(tensors, dim); }
 Tensor stack(TensorList tensors, int64_t dim) { return stack_of(tensors, dim); }
 
 }  // namespace hearth

@@ -1,6 +1,7 @@
 #include "hearth/autograd.h"
 #include "kernels/matmul.h"
 #include "ops/composed_out.h"
+#include "ops/dtype_text.h"
 #include "ops/plain_args.h"
 #include "ops/promote.h"
 #include "ops/view_shape.h"
@@ -17,7 +18,7 @@ SlotSet factors_read(SlotSet needs, int a, int b) {
 void check_same_dtype(const TensorImpl& a, const TensorImpl& b) {
   HEARTH_CHECK(a.dtype == b.dtype,
                "expected m1 and m2 to have the same dtype, but got: ", TypeMeta(a.dtype).name(),
-               " != ", TypeMeta(b.dtype).name());
+               " != ", TypeMeta(b.dtype).name(), dtypes_text("self", a, "mat2", b));
 }
 
 /// PyTorch calls the first factor "self", in addmm too.
@@ -28,11 +29,27 @@ void check_matrices(const char* op, const TensorImpl& a, const TensorImpl& b) {
                a.sizes()[0], "x", a.sizes()[1], " and ", b.sizes()[0], "x", b.sizes()[1], ")");
 }
 
+bool is_column_major(const TensorImpl& m) {
+  return m.strides()[0] == 1 && m.strides()[1] == m.sizes()[0];
+}
+
+/// The gradients of a @ b, each in its factor's order in memory: a weight that came in transposed
+/// gets a contiguous one.
+Tensor gradient_of_left(const TensorImpl& a, const Tensor& grad, const Tensor& b) {
+  return is_column_major(a) ? b.mm(grad.t()).t() : grad.mm(b.t());
+}
+Tensor gradient_of_right(const TensorImpl& b, const Tensor& grad, const Tensor& a) {
+  return is_column_major(b) ? grad.t().mm(a).t() : a.t().mm(grad);
+}
+
 /// a @ b for matrices.
 struct Mm {
   using Args = NoArgs;
-  static constexpr OpInfo info{
-      .name = "mm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
+  static constexpr OpInfo info{.name = "mm",
+                               .arguments = "self,mat2",
+                               .dtypes = dtypes::kNumbers,
+                               .amp = Amp::kLower,
+                               .shapes = in_slot(0) | in_slot(1)};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &a = c.in(0), &b = c.in(1);
     check_matrices(info.name, a, b);
@@ -48,8 +65,8 @@ struct Mm {
   }
   static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 0, 1); }
   static void grad(const Args&, Grad& c) {
-    if (c.needs(0)) c.set(0, c.grad().mm(c.in(1).t()));
-    if (c.needs(1)) c.set(1, c.in(0).t().mm(c.grad()));
+    if (c.needs(0)) c.set(0, gradient_of_left(c.in_shape(0), c.grad(), c.in(1)));
+    if (c.needs(1)) c.set(1, gradient_of_right(c.in_shape(1), c.grad(), c.in(0)));
   }
 };
 
@@ -70,7 +87,7 @@ struct Bmm {
     const TensorImpl &a = c.in(0), &b = c.in(1);
     check_batches(a, b);
     HEARTH_CHECK(a.dtype == b.dtype, "expected scalar type ", name_of(a.dtype), " but found ",
-                 name_of(b.dtype));
+                 name_of(b.dtype), dtypes_text("self", a, "mat2", b));
     c.set(0, Dims{a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a.dtype);
   }
   static void launch(const Args&, Launch& c) { Mm::launch({}, c); }
@@ -107,12 +124,14 @@ struct Addmm {
   static constexpr OpInfo info{.name = "addmm",
                                .arguments = "self,mat1,mat2",
                                .dtypes = dtypes::kNumbers,
-                               .amp = Amp::kLower};
+                               .amp = Amp::kLower,
+                               .shapes = in_slot(1) | in_slot(2)};
   static void infer(const Args&, Infer& c) {
     const TensorImpl &bias = c.in(0), &a = c.in(1), &b = c.in(2);
     check_matrices(info.name, a, b);
     HEARTH_CHECK(bias.dtype == b.dtype, "self and mat2 must have the same dtype, but got ",
-                 name_of(bias.dtype), " and ", name_of(b.dtype));
+                 name_of(bias.dtype), " and ", name_of(b.dtype),
+                 dtypes_text("self", bias, "mat2", b));
     check_same_dtype(a, b);
     const Dims sizes{a.sizes()[0], b.sizes()[1]};
     check_bias(bias, sizes);
@@ -141,8 +160,10 @@ struct Addmm {
   static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 1, 2); }
   static void grad(const Args& args, Grad& c) {
     if (c.needs(0)) c.set(0, scaled(c.grad(), args.beta));
-    if (c.needs(1)) c.set(1, scaled(c.grad().mm(c.in(2).t()), args.alpha));
-    if (c.needs(2)) c.set(2, scaled(c.in(1).t().mm(c.grad()), args.alpha));
+    if (c.needs(1))
+      c.set(1, scaled(gradient_of_left(c.in_shape(1), c.grad(), c.in(2)), args.alpha));
+    if (c.needs(2))
+      c.set(2, scaled(gradient_of_right(c.in_shape(2), c.grad(), c.in(1)), args.alpha));
   }
 };
 

@@ -16,7 +16,12 @@ HEARTH_DEFINE_POINTWISE(logical_not, (), pointwise(fn::LogicalNot{}, self))
   HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
   HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                        \
                           pointwise(fn::Functor{}, self, wrapped_number(other)))              \
-  Tensor name(const Scalar& self, const Tensor& other) { return name(wrapped_number(self), other); }
+  Tensor name(const Scalar& self, const Tensor& other) {                                      \
+    return name(wrapped_number(self), other);                                                 \
+  }                                                                                           \
+  Tensor& name##_out(Tensor& out, const Scalar& self, const Tensor& other) {                  \
+    return name##_out(out, wrapped_number(self), other);                                      \
+  }
 HEARTH_DEFINE_BITWISE(bitwise_and, BitwiseAnd)
 HEARTH_DEFINE_BITWISE(bitwise_or, BitwiseOr)
 HEARTH_DEFINE_BITWISE(bitwise_xor, BitwiseXor)

@@ -6,6 +6,7 @@
 #include "hearth/reduction.h"
 #include "ops/binding.h"
 #include "ops/composed_out.h"
+#include "ops/formula.h"
 #include "ops/losses.h"
 #include "ops/pointwise.h"
 
@@ -32,8 +33,21 @@ void check_probabilities(const Tensor& t, const char* name) {
                " should be between 0 and 1");
 }
 
+/// Losses in a tensor's dtype, which PyTorch computes in memory like it; autocast chooses its own.
+Tensor in_dtype_of(const Tensor& like, const Tensor& losses) {
+  const bool casts = !like.is_meta() && autocast::is_autocast_enabled(like.device().type());
+  return casts || !like.is_floating_point() ? losses : losses.to(like.scalar_type());
+}
+
+/// Throws what PyTorch does where memory of these sizes would have to be larger.
+void check_broadcasts_into(IntArrayRef sizes, IntArrayRef other) {
+  const Dims wanted = broadcast_sizes(sizes, other);
+  HEARTH_CHECK(wanted == Dims(sizes), "output with shape ", sizes,
+               " doesn't match the broadcast shape ", wanted);
+}
+
 void check_entropy_inputs(const Tensor& self, const Tensor& target) {
-  const bool mixed = self.scalar_type() != target.scalar_type() && self.is_floating_point() &&
+  const bool mixed = self.scalar_type() != target.scalar_type() &&
                      !autocast::is_autocast_enabled(self.device().type());
   HEARTH_CHECK(!mixed, "Found dtype ", name_of(target.scalar_type()), " but expected ",
                name_of(self.scalar_type()));
@@ -41,8 +55,31 @@ void check_entropy_inputs(const Tensor& self, const Tensor& target) {
   check_probabilities(target, "target");
 }
 
+/// The weighted losses keep their sizes and dtype, whatever those of the weight are.
 Tensor weighted(const Tensor& losses, const Tensor& weight, int64_t reduction) {
-  return reduced(weight.defined() ? losses.mul(weight) : losses, reduction);
+  if (!weight.defined()) return reduced(losses, reduction);
+  check_broadcasts_into(losses.sizes(), weight.sizes());
+  return reduced(losses.mul(weight).to(losses.scalar_type()), reduction);
+}
+
+/// The losses in input's sizes. As in ATen, dimensions of size 1 do not count when input meets
+/// target: [N, 1] and [N] are compared element by element.
+Tensor squeezed_entropy(const Tensor& self, const Tensor& target) {
+  if (self.sizes().equals(target.sizes()))
+    return pointwise(fn::BinaryCrossEntropy{}, self, target).call();
+  const Tensor input = self.squeeze(), wanted = target.squeeze();
+  check_broadcasts_into(input.sizes(), wanted.sizes());
+  return pointwise(fn::BinaryCrossEntropy{}, input, wanted).call().view(self.sizes());
+}
+
+/// PyTorch computes these losses in memory of the target's sizes and dtype.
+void check_logit_inputs(const Tensor& self, const Tensor& target, const Tensor& pos_weight) {
+  check_broadcasts_into(target.sizes(), self.sizes());
+  if (pos_weight.defined())
+    check_broadcasts_into(self.sizes(), broadcast_sizes(pos_weight.sizes(), target.sizes()));
+  HEARTH_CHECK(!self.is_floating_point() || target.is_floating_point(), "result type ",
+               name_of(result_type(self, target)), " can't be cast to the desired output type ",
+               name_of(target.scalar_type()));
 }
 
 }  // namespace
@@ -51,7 +88,8 @@ Tensor mse_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
   return element_loss(fn::SquaredError{}, self, target, reduction);
 }
 Tensor l1_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
-  if (is_floating_point(result_type(self, target)))
+  const bool bools = self.scalar_type() == kBool || target.scalar_type() == kBool;
+  if (!bools && is_floating_point(result_type(self, target)))
     return element_loss(fn::AbsoluteError{}, self, target, reduction);
   return reduced(self.sub(target).abs(), reduction);
 }
@@ -62,7 +100,7 @@ Tensor smooth_l1_loss(const Tensor& self, const Tensor& target, int64_t reductio
 }
 Tensor huber_loss(const Tensor& self, const Tensor& target, int64_t reduction, double delta) {
   HEARTH_CHECK(delta > 0, "huber_loss does not support non-positive values for delta.");
-  return element_loss(fn::HuberError{delta}, self, target, reduction);
+  return in_dtype_of(self, element_loss(fn::HuberError{delta}, self, target, reduction));
 }
 Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool log_target) {
   HEARTH_CHECK(!is_complex(self.scalar_type()) && !is_complex(target.scalar_type()),
@@ -72,18 +110,23 @@ Tensor kl_div(const Tensor& self, const Tensor& target, int64_t reduction, bool 
   return log_target ? element_loss(fn::LogDivergence{}, self, target, reduction)
                     : element_loss(fn::Divergence{}, self, target, reduction);
 }
-Tensor binary_cross_entropy(const Tensor& self, const Tensor& target, const Tensor& weight,
-                            int64_t reduction) {
+Tensor binary_cross_entropy(const Tensor& self, const Tensor& target,
+                            const std::optional<Tensor>& weight, int64_t reduction) {
   check_entropy_inputs(self, target);
-  return weighted(pointwise(fn::BinaryCrossEntropy{}, self, target).call(), weight, reduction);
+  const Tensor weights = or_undefined(weight);
+  check_no_gradient(weights, "binary_cross_entropy", "weight");
+  return weighted(squeezed_entropy(self, target), weights, reduction);
 }
 Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target,
-                                        const Tensor& weight, const Tensor& pos_weight,
+                                        const std::optional<Tensor>& weight,
+                                        const std::optional<Tensor>& pos_weight,
                                         int64_t reduction) {
-  const Tensor losses = pos_weight.defined()
-                            ? pointwise(fn::WeightedLogitEntropy{}, self, target, pos_weight).call()
+  const Tensor positive = or_undefined(pos_weight);
+  check_logit_inputs(self, target, positive);
+  const Tensor losses = positive.defined()
+                            ? pointwise(fn::WeightedLogitEntropy{}, self, target, positive).call()
                             : pointwise(fn::LogitEntropy{}, self, target).call();
-  return weighted(losses, weight, reduction);
+  return weighted(in_dtype_of(target, losses), or_undefined(weight), reduction);
 }
 
 Tensor& mse_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction) {
@@ -99,7 +142,7 @@ Tensor& huber_loss_out(Tensor& out, const Tensor& self, const Tensor& target, in
   return write_out("huber_loss", out, [&] { return huber_loss(self, target, reduction, delta); });
 }
 Tensor& binary_cross_entropy_out(Tensor& out, const Tensor& self, const Tensor& target,
-                                 const Tensor& weight, int64_t reduction) {
+                                 const std::optional<Tensor>& weight, int64_t reduction) {
   return write_out("binary_cross_entropy", out,
                    [&] { return binary_cross_entropy(self, target, weight, reduction); });
 }

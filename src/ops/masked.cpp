@@ -4,7 +4,7 @@
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"
 #include "ops/index.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise_named.h"
 
 namespace hearth {
 
@@ -27,8 +27,17 @@ Tensor filling(const Tensor& self, const Tensor& value) {
   return value.to(self.scalar_type());
 }
 
+constexpr OpInfo kByTensor = with_node(fn::MaskedFill::info, "MaskedFillBackward1");
+
+template <const OpInfo& facts>
 auto masked_fill_of(const Tensor& self, const Tensor& mask, const Tensor& value) {
-  return pointwise(fn::MaskedFill{}, self, mask, value);
+  return pointwise_as<facts>(fn::MaskedFill{}, self, mask, value);
+}
+
+/// Unlike other pointwise ops this one returns contiguous memory.
+template <const OpInfo& facts>
+Tensor masked_fill_new(const Tensor& self, const Tensor& mask, const Tensor& value) {
+  return masked_fill_of<facts>(self.contiguous(), mask, value).call();
 }
 
 Tensor masked_select_of(const Tensor& self, const Tensor& mask) {
@@ -42,6 +51,7 @@ Tensor masked_select_of(const Tensor& self, const Tensor& mask) {
 
 /// Writes the first elements of source where mask is true.
 Tensor& scatter_masked(Tensor& self, const Tensor& mask, const Tensor& source) {
+  check_defined("masked_scatter_", 0, "self", self);
   HEARTH_CHECK(mask.scalar_type() == kBool,
                "masked_scatter_ only supports boolean masks, but got mask with dtype ",
                name_of(mask.scalar_type()));
@@ -50,6 +60,7 @@ Tensor& scatter_masked(Tensor& self, const Tensor& mask, const Tensor& source) {
                name_of(self.scalar_type()), " and ", name_of(source.scalar_type()));
   autograd::check_inplace(self, source.requires_grad());  // whatever the mask says
   const Tensor chosen = mask.expand(self.sizes());
+  if (self.is_meta()) return self;
   const int64_t count = chosen.sum().item<int64_t>();
   HEARTH_CHECK(source.numel() >= count, "Number of elements of source < number of ones in mask");
   if (count > 0) {
@@ -80,7 +91,8 @@ Tensor take_along(const Tensor& self, const Tensor& indices, std::optional<int64
   HEARTH_CHECK(indices.scalar_type() == kLong,
                "torch.take_along_dim(): dtype of indices should be Long but got ",
                name_of(indices.scalar_type()));
-  if (!dim) return self.reshape({-1}).gather(0, indices.reshape({-1}));
+  if (!dim)
+    return self.reshape({-1}).gather(0, indices.reshape({-1}));  // negative: refused, as there
   HEARTH_CHECK(self.dim() == indices.dim(),
                "torch.take_along_dim(): input and indices should have the same number of "
                "dimensions, but got ",
@@ -93,15 +105,24 @@ Tensor take_along(const Tensor& self, const Tensor& indices, std::optional<int64
     table[size_t(d)] = self.size(d);
     places[size_t(d)] = indices.size(d);
   }
-  return self.expand(table).gather(d, indices.expand(places));
+  const int64_t size = self.dim() == 0 ? 1 : self.size(d);
+  const Tensor counted = where(indices.lt(0), indices.add(size), indices);  // from the end
+  return self.expand(table).gather(d, counted.expand(places));
 }
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(masked_fill, (const Tensor& mask, const Scalar& value),
-                        masked_fill_of(self, checked_mask(mask), filling(self, value)))
-HEARTH_DEFINE_POINTWISE(masked_fill, (const Tensor& mask, const Tensor& value),
-                        masked_fill_of(self, checked_mask(mask), filling(self, value)))
+#define HEARTH_DEFINE_MASKED_FILL(T, info)                                                    \
+  HEARTH_DEFINE_METHOD(Tensor, masked_fill, (const Tensor& mask, T value),                    \
+                       masked_fill_new<info>(self, checked_mask(mask), filling(self, value))) \
+  HEARTH_DEFINE_INPLACE(masked_fill_, (const Tensor& mask, T value),                          \
+                        masked_fill_of<info>(self, checked_mask(mask), filling(self, value))) \
+  Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask, T value) {     \
+    return masked_fill_of<info>(self, checked_mask(mask), filling(self, value)).out(out);     \
+  }
+HEARTH_DEFINE_MASKED_FILL(const Scalar&, fn::MaskedFill::info)
+HEARTH_DEFINE_MASKED_FILL(const Tensor&, kByTensor)
+#undef HEARTH_DEFINE_MASKED_FILL
 HEARTH_DEFINE_COMPOSED_OUT(masked_select, (const Tensor& mask), masked_select_of(self, mask))
 HEARTH_DEFINE_METHOD(Tensor, masked_scatter, (const Tensor& mask, const Tensor& source),
                      masked_scatter_of(self, mask, source))

@@ -102,29 +102,31 @@ void check_deviation(const Tensor& std) {
 }  // namespace
 
 HEARTH_DEFINE_METHOD(Tensor, multinomial,
-                     (int64_t num_samples, bool replacement, const Generator& generator),
-                     drawn(self, num_samples, replacement, generator))
-HEARTH_DEFINE_METHOD(Tensor, bernoulli, (const Generator& generator),
+                     (int64_t num_samples, bool replacement, std::optional<Generator> generator),
+                     drawn(self, num_samples, replacement, or_default(generator)))
+HEARTH_DEFINE_METHOD(Tensor, bernoulli, (std::optional<Generator> generator),
                      empty_like(self).bernoulli_(self, generator))
-HEARTH_DEFINE_METHOD(Tensor, bernoulli, (double p, const Generator& generator),
+HEARTH_DEFINE_METHOD(Tensor, bernoulli, (double p, std::optional<Generator> generator),
+                     empty_like(self).bernoulli_(p, generator))
+HEARTH_DEFINE_METHOD(Tensor, bernoulli, (const Tensor& p, std::optional<Generator> generator),
                      empty_like(self).bernoulli_(p, generator))
 
-Tensor normal(const Tensor& mean, double std, const Generator& generator) {
+Tensor normal(const Tensor& mean, double std, std::optional<Generator> generator) {
   return empty_like(mean, {}, MemoryFormat::Contiguous).normal_(0, std, generator).add_(mean);
 }
-Tensor normal(double mean, const Tensor& std, const Generator& generator) {
+Tensor normal(double mean, const Tensor& std, std::optional<Generator> generator) {
   check_deviation(std);
   return empty_like(std, {}, MemoryFormat::Contiguous)
       .normal_(0, 1, generator)
       .mul_(std)
       .add_(mean);
 }
-Tensor normal(const Tensor& mean, const Tensor& std, const Generator& generator) {
+Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> generator) {
   check_deviation(std);
   const Tensor numbers = empty(broadcast_sizes(mean.sizes(), std.sizes()), mean.options());
   return numbers.normal_(0, 1, generator).mul_(std).add_(mean);
 }
-Tensor normal(double mean, double std, IntArrayRef size, const Generator& generator,
+Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator,
               const TensorOptions& options) {
   return finish_new(empty(size, options.requires_grad(false)).normal_(mean, std, generator),
                     options);

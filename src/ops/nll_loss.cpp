@@ -136,11 +136,9 @@ TensorPair loss_and_weight(const Tensor& self, const Tensor& target, const Tenso
   check_sizes(self, target);
   check_no_gradient(weight, "nll_loss_forward", "weight");
   const bool one = self.dim() == 1 && target.dim() == 1;
-  auto [loss, total] =
-      invoke<NllLoss>({reduction, ignore_index}, self, one ? target.select(0, 0) : target, weight)
-          .pair();
-  if (one && reduction == Reduction::None) loss = loss.unsqueeze(0);
-  return {loss, total};
+  return invoke<NllLoss>({reduction, ignore_index}, self, one ? target.select(0, 0) : target,
+                         weight)
+      .pair();
 }
 
 /// weight, or nothing, along the dimension of classes.
@@ -205,32 +203,36 @@ struct CrossEntropy {
 
 }  // namespace
 
-Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const Tensor& weight,
+Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
                    int64_t reduction, int64_t ignore_index) {
-  return std::get<0>(loss_and_weight(self, target, weight, reduction, ignore_index));
+  return std::get<0>(loss_and_weight(self, target, or_undefined(weight), reduction, ignore_index));
 }
-Tensor nll_loss(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
-                int64_t ignore_index) {
+Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                int64_t reduction, int64_t ignore_index) {
   HEARTH_CHECK(self.dim() > 0 && self.dim() <= 2, "input tensor should be 1D or 2D");
+  HEARTH_CHECK(self.dim() == 1 || target.dim() != 1 || self.size(0) == target.size(0),
+               "size mismatch (got input: ", self.sizes(), ", target: ", target.sizes(), ")");
   return nll_loss_nd(self, target, weight, reduction, ignore_index);
 }
-Tensor nll_loss2d(const Tensor& self, const Tensor& target, const Tensor& weight, int64_t reduction,
-                  int64_t ignore_index) {
+Tensor nll_loss2d(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                  int64_t reduction, int64_t ignore_index) {
   HEARTH_CHECK(
       self.dim() == 4,
       "only batches of spatial inputs supported (4D tensors), but got input of dimension: ",
       self.dim());
   return nll_loss_nd(self, target, weight, reduction, ignore_index);
 }
-Tensor& nll_loss_out(Tensor& out, const Tensor& self, const Tensor& target, const Tensor& weight,
-                     int64_t reduction, int64_t ignore_index) {
+Tensor& nll_loss_out(Tensor& out, const Tensor& self, const Tensor& target,
+                     const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index) {
   return write_out("nll_loss", out,
                    [&] { return nll_loss(self, target, weight, reduction, ignore_index); });
 }
 
-Tensor cross_entropy_loss(const Tensor& self, const Tensor& target, const Tensor& weight,
-                          int64_t reduction, int64_t ignore_index, double label_smoothing) {
-  return compose<CrossEntropy>({reduction, ignore_index, label_smoothing}, self, target, weight);
+Tensor cross_entropy_loss(const Tensor& self, const Tensor& target,
+                          const std::optional<Tensor>& weight, int64_t reduction,
+                          int64_t ignore_index, double label_smoothing) {
+  return compose<CrossEntropy>({reduction, ignore_index, label_smoothing}, self, target,
+                               or_undefined(weight));
 }
 
 }  // namespace hearth

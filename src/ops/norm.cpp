@@ -187,9 +187,12 @@ struct BatchNorm {
   }
   static void grad(const Args& args, Grad& c) {
     const bool in = c.needs(0), weight = c.needs(1), bias = c.needs(2);
+    // What was saved depends on the mode.
+    const auto batch = [&](int i) { return args.training ? c.out(i) : Tensor(); };
+    const auto running = [&](int i) { return args.training ? Tensor() : c.in(i); };
     const auto [grad_in, grad_weight, grad_bias] =
         invoke<BatchNormBackward>({args.training, args.eps, in, weight, bias}, c.grad(), c.in(0),
-                                  c.in(1), c.in(3), c.in(4), c.out(1), c.out(2))
+                                  c.in(1), running(3), running(4), batch(1), batch(2))
             .triple();
     if (in) c.set(0, grad_in);
     if (weight) c.set(1, grad_weight);
@@ -202,14 +205,18 @@ Tensor one_row(const Tensor& t) { return t.defined() && t.dim() != 1 ? t.reshape
 
 }  // namespace
 
-Tensor batch_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                  const Tensor& running_mean, const Tensor& running_var, bool training,
-                  double momentum, double eps, bool) {
+Tensor batch_norm(const Tensor& input, const std::optional<Tensor>& weight,
+                  const std::optional<Tensor>& bias, const std::optional<Tensor>& mean,
+                  const std::optional<Tensor>& var, bool training, double momentum, double eps,
+                  bool) {
+  const Tensor &running_mean = or_undefined(mean), &running_var = or_undefined(var);
+  HEARTH_CHECK_AS(ValueError, running_mean.defined() == running_var.defined(),
+                  "running_mean and running_var must either both be None or neither be None");
   HEARTH_CHECK(input.defined(), "batch_norm: the input is undefined");
   check_no_gradient(running_mean, "native_batch_norm", "running_mean");
   check_no_gradient(running_var, "native_batch_norm", "running_var");
-  return invoke<BatchNorm>({training, momentum, eps}, input, one_row(weight), one_row(bias),
-                           running_mean, running_var)
+  return invoke<BatchNorm>({training, momentum, eps}, input, one_row(or_undefined(weight)),
+                           one_row(or_undefined(bias)), running_mean, running_var)
       .call();
 }
 
@@ -248,13 +255,17 @@ struct InstanceNorm {
 
 }  // namespace
 
-Tensor instance_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                     const Tensor& running_mean, const Tensor& running_var, bool use_input_stats,
-                     double momentum, double eps, bool) {
+Tensor instance_norm(const Tensor& input, const std::optional<Tensor>& weight,
+                     const std::optional<Tensor>& bias, const std::optional<Tensor>& mean,
+                     const std::optional<Tensor>& var, bool use_input_stats, double momentum,
+                     double eps, bool) {
+  const Tensor &running_mean = or_undefined(mean), &running_var = or_undefined(var);
+  HEARTH_CHECK_AS(ValueError, running_mean.defined() == running_var.defined(),
+                  "running_mean and running_var must either both be None or neither be None");
   HEARTH_CHECK(use_input_stats || (running_mean.defined() && running_var.defined()),
                "Expected running_mean and running_var to be defined when use_input_stats is false");
-  return compose<InstanceNorm>({use_input_stats, momentum, eps}, input, weight, bias, running_mean,
-                               running_var);
+  return compose<InstanceNorm>({use_input_stats, momentum, eps}, input, or_undefined(weight),
+                               or_undefined(bias), running_mean, running_var);
 }
 
 }  // namespace hearth

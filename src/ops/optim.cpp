@@ -260,13 +260,13 @@ void check_lengths(TensorList self, std::initializer_list<TensorList> others) {
 
 void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_list,
                  double weight_decay, double momentum, double lr, double dampening, bool nesterov,
-                 bool maximize, bool is_first_step, const Tensor& grad_scale,
-                 const Tensor& found_inf) {
+                 bool maximize, bool is_first_step, const std::optional<Tensor>& grad_scale,
+                 const std::optional<Tensor>& found_inf) {
   const TensorList buffers = momentum == 0 ? TensorList() : momentum_buffer_list;
   check_lengths(self, {grads, momentum == 0 ? self : buffers});
   take_step<Sgd>({int64_t(self.size()), weight_decay, momentum, lr, dampening, nesterov, maximize,
                   is_first_step},
-                 self, grads, buffers, grad_scale, found_inf);
+                 self, grads, buffers, or_undefined(grad_scale), or_undefined(found_inf));
 }
 
 namespace {
@@ -286,39 +286,42 @@ void fused_adam(const typename Adam<decoupled>::Args& args, TensorList self, Ten
 void _fused_adam_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
                   TensorList max_exp_avg_sqs, TensorList state_steps, double lr, double beta1,
                   double beta2, double weight_decay, double eps, bool amsgrad, bool maximize,
-                  const Tensor& grad_scale, const Tensor& found_inf) {
+                  const std::optional<Tensor>& grad_scale, const std::optional<Tensor>& found_inf) {
   fused_adam<false>({int64_t(self.size()), lr, beta1, beta2, weight_decay, eps, amsgrad, maximize},
-                    self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, grad_scale,
-                    found_inf);
+                    self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+                    or_undefined(grad_scale), or_undefined(found_inf));
 }
 
 void _fused_adamw_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
                    TensorList max_exp_avg_sqs, TensorList state_steps, double lr, double beta1,
                    double beta2, double weight_decay, double eps, bool amsgrad, bool maximize,
-                   const Tensor& grad_scale, const Tensor& found_inf) {
+                   const std::optional<Tensor>& grad_scale,
+                   const std::optional<Tensor>& found_inf) {
   fused_adam<true>({int64_t(self.size()), lr, beta1, beta2, weight_decay, eps, amsgrad, maximize},
-                   self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps, grad_scale,
-                   found_inf);
+                   self, grads, exp_avgs, exp_avg_sqs, max_exp_avg_sqs, state_steps,
+                   or_undefined(grad_scale), or_undefined(found_inf));
 }
 
 void _fused_adagrad_(TensorList self, TensorList grads, TensorList state_sums,
                      TensorList state_steps, double lr, double lr_decay, double weight_decay,
-                     double eps, bool maximize, const Tensor& grad_scale, const Tensor& found_inf) {
+                     double eps, bool maximize, const std::optional<Tensor>& grad_scale,
+                     const std::optional<Tensor>& found_inf) {
   check_lengths(self, {grads, state_sums, state_steps});
   take_step<Adagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize}, self, grads,
-                     state_sums, state_steps, grad_scale, found_inf);
+                     state_sums, state_steps, or_undefined(grad_scale), or_undefined(found_inf));
 }
 
 void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
                      TensorList grad_avgs, TensorList momentum_buffer_list, double lr, double alpha,
                      double eps, double weight_decay, double momentum, bool centered, bool maximize,
-                     const Tensor& grad_scale, const Tensor& found_inf) {
+                     const std::optional<Tensor>& grad_scale,
+                     const std::optional<Tensor>& found_inf) {
   const TensorList means = centered ? grad_avgs : TensorList(),
                    buffers = momentum > 0 ? momentum_buffer_list : TensorList();
   check_lengths(self, {grads, square_avgs, centered ? means : self, momentum > 0 ? buffers : self});
   take_step<RmsProp>(
       {int64_t(self.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize}, self,
-      grads, square_avgs, means, buffers, grad_scale, found_inf);
+      grads, square_avgs, means, buffers, or_undefined(grad_scale), or_undefined(found_inf));
 }
 
 }  // namespace hearth

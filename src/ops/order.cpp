@@ -3,7 +3,8 @@
 
 #include <limits>
 
-#include "ops/define.h"
+#include "ops/composed_out.h"
+#include "ops/copy.h"
 #include "ops/reduce.h"
 
 namespace hearth {
@@ -30,6 +31,9 @@ struct OrderOp {
   static constexpr bool kBools = kind == OrderKind::kSort || kind == OrderKind::kMode;
   static constexpr const char* kText = kTexts[int(kind)];
   static constexpr OpInfo info{.name = kNames[int(kind)],
+                               .node = kind == OrderKind::kMedian      ? "MedianBackward1"
+                                       : kind == OrderKind::kNanMedian ? "NanmedianBackward1"
+                                                                       : "",
                                .dtypes = kBools ? dtypes::kRealAndBool : dtypes::kReal,
                                .saves = out_slot(1),
                                .outputs = 2,
@@ -51,6 +55,12 @@ struct OrderOp {
     }
     c.set(0, sizes, in.dtype);
     c.set(1, sizes, kLong);
+    if constexpr (kind == OrderKind::kSort) {
+      for (int i : {0, 1}) {
+        c.out(i).strides = strides_for(in, MemoryFormat::Preserve);
+        c.out(i).has_strides = true;
+      }
+    }
   }
   static void launch(const Args& args, Launch& c) {
     OrderParams params;
@@ -147,7 +157,7 @@ HEARTH_DEFINE_METHOD(Tensor, argsort, (int64_t dim, bool descending),
                      std::get<1>(sort_of(self, dim, descending).pair()))
 HEARTH_DEFINE_METHOD(Tensor, argsort, (bool, int64_t dim, bool descending),
                      std::get<1>(sort_of(self, dim, descending).pair()))
-HEARTH_DEFINE_METHOD(Tensor, msort, (), std::get<0>(sort_of(self, 0, false).pair()))
+HEARTH_DEFINE_COMPOSED_OUT(msort, (), std::get<0>(sort_of(self, 0, false).pair()))
 HEARTH_DEFINE_METHOD(TensorPair, topk, (int64_t k, int64_t dim, bool largest, bool),
                      topk_of(self, k, dim, largest).pair())
 TensorRefPair topk_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t k, int64_t dim,
@@ -160,8 +170,8 @@ TensorRefPair kthvalue_out(Tensor& values, Tensor& indices, const Tensor& self, 
                            int64_t dim, bool keepdim) {
   return invoke<Kth>(rank_args(self, dim, keepdim, k - 1), self).out(values, indices);
 }
-HEARTH_DEFINE_METHOD(Tensor, median, (), median_of<MedianDim>(self))
-HEARTH_DEFINE_METHOD(Tensor, nanmedian, (), median_of<NanMedianDim>(self))
+HEARTH_DEFINE_COMPOSED_OUT(median, (), median_of<MedianDim>(self))
+HEARTH_DEFINE_COMPOSED_OUT(nanmedian, (), median_of<NanMedianDim>(self))
 
 #define HEARTH_DEFINE_RANK(name, Op)                                                         \
   HEARTH_DEFINE_METHOD(TensorPair, name, (int64_t dim, bool keepdim),                        \

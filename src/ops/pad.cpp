@@ -167,4 +167,18 @@ Tensor pad(const Tensor& self, IntArrayRef padding, std::string_view mode,
   return pad_edges(self, padding, Edge::kCircular);
 }
 
+#define HEARTH_DEFINE_EDGE_PAD(name, edge, pairs)                                               \
+  Tensor name(const Tensor& self, IntArrayRef padding) {                                        \
+    HEARTH_CHECK(padding.size() == 2 * (pairs), "padding size is expected to be ", 2 * (pairs), \
+                 ", but got: ", padding.size());                                                \
+    return pad_edges(self, padding, edge);                                                      \
+  }
+HEARTH_DEFINE_EDGE_PAD(reflection_pad1d, Edge::kReflect, 1)
+HEARTH_DEFINE_EDGE_PAD(reflection_pad2d, Edge::kReflect, 2)
+HEARTH_DEFINE_EDGE_PAD(reflection_pad3d, Edge::kReflect, 3)
+HEARTH_DEFINE_EDGE_PAD(replication_pad1d, Edge::kReplicate, 1)
+HEARTH_DEFINE_EDGE_PAD(replication_pad2d, Edge::kReplicate, 2)
+HEARTH_DEFINE_EDGE_PAD(replication_pad3d, Edge::kReplicate, 3)
+#undef HEARTH_DEFINE_EDGE_PAD
+
 }  // namespace hearth

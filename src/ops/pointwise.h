@@ -36,8 +36,7 @@ inline constexpr FormulaName<F> formula_name;
 /// A gradient formula of a functor, as an op of its own: its operands are g and what the formula
 /// reads.
 template <class F>
-inline constexpr OpInfo formula_info{.name = formula_name<F>.text,
-                                     .dtypes = dtypes::kFloating | dtypes::kComplex};
+inline constexpr OpInfo formula_info{.name = formula_name<F>.text, .dtypes = dtypes::kFloating};
 
 template <class F, int which>
 inline constexpr OpRecord formula_record{.info = &formula_info<F>,

@@ -133,7 +133,7 @@ struct Pool {
 void check_max_pool1d(const Tensor& self, const PoolArgs& args) {
   const IntArrayRef sizes = self.sizes();
   const size_t dim = sizes.size();
-  HEARTH_CHECK((dim == 2 || dim == 3) && sizes[dim - 1] != 0 && (dim == 2 || sizes[1] != 0),
+  HEARTH_CHECK((dim == 2 || dim == 3) && sizes[dim - 1] != 0 && sizes[dim - 2] != 0,
                "max_pool1d: Expected 2D or 3D (batch mode) tensor with optional 0 dim batch size "
                "for input, but got:",
                sizes);
@@ -180,6 +180,9 @@ struct MaxPool1d {
   static constexpr OpInfo info{.name = "max_pool1d"};
   static Tensor compute(const Args& args, const Tensor& self) {
     check_max_pool1d(self, args);
+    HEARTH_CHECK_AS(NotImplementedError, self.is_floating_point(),
+                    "\"max_pool1d_impl\" not implemented for '",
+                    hearth::name_of(self.scalar_type()), "'");
     return pool_1d<PoolKind::kMax>(args, self);
   }
 };
@@ -227,7 +230,7 @@ struct AdaptiveAvgPool2d {
   static constexpr OpInfo info{.name = "adaptive_avg_pool2d"};
   static Tensor compute(const Args& args, const Tensor& self) {
     const bool all = args.kernel[0] == 1 && args.kernel[1] == 1;
-    if (all && self.dim() >= 3 && self.numel() > 0) return self.mean({{-2, -1}}, true);
+    if (all && self.numel() > 0) return self.mean({{-2, -1}}, true);
     return invoke<Pool<PoolKind::kAdaptiveAverage>>(args, self).call();
   }
 };
@@ -252,6 +255,9 @@ struct PixelShuffle {
                  "pixel_shuffle expects input to have at least 3 dimensions, but got input with ",
                  self.dim(), " dimension(s)");
     HEARTH_CHECK(r > 0, "pixel_shuffle expects a positive upscale_factor, but got ", r);
+    HEARTH_CHECK_AS(
+        ValueError, r <= INT32_MAX,
+        "upscale factor is too large, (upscale_factor)^2 overflowed: upscale_factor=", r);
     const int64_t channels = self.size(-3), h = self.size(-2), w = self.size(-1);
     HEARTH_CHECK(channels % (r * r) == 0,
                  "pixel_shuffle expects its input's 'channel' dimension to be divisible by the "

@@ -4,9 +4,17 @@ namespace hearth {
 
 namespace {
 
+/// PyTorch computes windows in int; no product with a size overflows then.
+void check_int(IntArrayRef values) {
+  for (const int64_t value : values)
+    HEARTH_CHECK(value >= INT32_MIN && value <= INT32_MAX,
+                 "value cannot be converted to type int without overflow, got ", values);
+}
+
 Dims pair(IntArrayRef values, const char* op, const char* rule) {
   HEARTH_CHECK(values.size() == 1 || values.size() == 2, op, ": ", rule, " a single int, or a ",
                "tuple of two ints");
+  check_int(values);
   return {values[0], values[values.size() - 1]};
 }
 
@@ -103,6 +111,8 @@ PoolArgs pool_args_1d(const char* op, IntArrayRef kernel, IntArrayRef stride, In
   args.stride = {1, stride.empty() ? args.kernel[1] : single(stride, op, "stride")};
   args.padding = {0, single(padding, op, "padding")};
   args.dilation = {1, single(dilation, op, "dilation")};
+  for (const Dims* values : {&args.kernel, &args.stride, &args.padding, &args.dilation})
+    check_int(*values);
   args.ceil_mode = ceil_mode;
   args.count_include_pad = true;
   return args;

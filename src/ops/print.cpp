@@ -111,7 +111,7 @@ std::string with_suffixes(std::string text, const std::vector<std::string>& suff
 
 }  // namespace
 
-std::string to_string(const Tensor& tensor) {
+std::string as_text(const Tensor& tensor) {
   if (!tensor.defined()) return "[ Tensor (undefined) ]";
   const std::vector<std::string> suffixes = suffixes_of(tensor);
   const AutoGradMode off(false);

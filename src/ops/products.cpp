@@ -1,8 +1,10 @@
 // Products of vectors, matrices and tensors that are made of matrix products.
 #include <algorithm>
+#include <mutex>
 
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"
+#include "ops/dtype_text.h"
 #include "ops/plain_args.h"
 #include "ops/promote.h"
 
@@ -98,9 +100,19 @@ struct Addr {
   using Args = Scales;
   static constexpr OpInfo info = product_info("addr", Amp::kLower, Amp::kKeep);
   static void check_factor(const Scalar& factor, const char* name, ScalarType type) {
+    HEARTH_CHECK(type == kBool || !factor.isBoolean(), "Boolean ", name,
+                 " only supported for Boolean results.");
     HEARTH_CHECK(!is_integral(type, true) || factor.isIntegral(true),
                  "For integral input tensors, argument ", name,
                  " must not be a floating point number.");
+  }
+  /// Bools are multiplied by "and", added by "or", and a factor is whether it is not 0.
+  static Tensor of_bools(const Args& args, const Tensor& start, const Tensor& product) {
+    const auto scaled = [](const Tensor& t, const Scalar& factor) {
+      return factor.toDouble() != 0 ? t : zeros({}, t.options());
+    };
+    const Tensor sum = scaled(start, args.beta).logical_or(scaled(product, args.alpha));
+    return sum.expand(product.sizes()).contiguous();
   }
   static Tensor compute(const Args& args, const Tensor& self, const Tensor& a, const Tensor& b) {
     check_vector("addr", a, "vec1");
@@ -111,6 +123,7 @@ struct Addr {
     check_factor(args.beta, "beta", type);
     check_factor(args.alpha, "alpha", type);
     const Tensor start = self.expand(product.sizes());
+    if (type == kBool) return of_bools(args, start, product);
     const auto scaled = [](const Tensor& t, const Scalar& factor) {
       return factor.toDouble() == 1 ? t : t.mul(factor);
     };
@@ -139,11 +152,28 @@ struct Addbmm {
 struct Linear {
   using Args = NoArgs;
   static constexpr OpInfo info = product_info("linear", Amp::kLower, Amp::kLower);
+  /// PyTorch's text is that of the product inside.
+  static void check_dtypes(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+    if (!input.defined() || !weight.defined()) return;
+    const ScalarType mine = input.scalar_type(), its = weight.scalar_type();
+    HEARTH_CHECK(!bias.defined() || bias.scalar_type() == its,
+                 "self and mat2 must have the same dtype, but got ", name_of(bias.scalar_type()),
+                 " and ", name_of(its),
+                 dtypes_text("bias", impl_of(bias), "weight", impl_of(weight)));
+    if (mine == its) return;
+    const std::string names = dtypes_text("input", impl_of(input), "weight", impl_of(weight));
+    HEARTH_CHECK(!bias.defined() || input.dim() != 2,
+                 "mat1 and mat2 must have the same dtype, but got ", name_of(mine), " and ",
+                 name_of(its), names);
+    detail::fail<Error>("expected m1 and m2 to have the same dtype, but got: ",
+                        TypeMeta(mine).name(), " != ", TypeMeta(its).name(), names);
+  }
   static Tensor compute(const Args&, const Tensor& input, const Tensor& weight,
                         const Tensor& bias) {
     HEARTH_CHECK(input.dim() > 0 && weight.dim() > 0,
                  "both arguments to linear need to be at least 1D, but they are ", input.dim(),
                  "D and ", weight.dim(), "D");
+    check_dtypes(input, weight, bias);
     if (!bias.defined()) return input.matmul(weight.t());
     HEARTH_CHECK(weight.dim() != 1, "addmm: mat2 must be a matrix, got 1-D tensor");
     if (input.dim() == 2) return bias.addmm(input, weight.t());
@@ -194,8 +224,10 @@ struct Bilinear {
 };
 
 Tensor inner_of(const Tensor& a, const Tensor& b) {
-  HEARTH_CHECK(a.scalar_type() == b.scalar_type(), "both inputs should have same dtype");
+  check_defined("inner", 1, "other", b);
   if (a.dim() == 0 || b.dim() == 0) return a.mul(b);
+  HEARTH_CHECK(a.scalar_type() == b.scalar_type(), "both inputs should have same dtype",
+               dtypes_text("self", impl_of(a), "other", impl_of(b)));
   HEARTH_CHECK(a.size(-1) == b.size(-1),
                "inner() the last dimension must match on both input tensors but got shapes ",
                a.sizes(), " and ", b.sizes());
@@ -263,6 +295,14 @@ struct Cross {
   static constexpr OpInfo info = product_info("cross", Amp::kWidest, Amp::kKeep);
   static Tensor compute(const Args& args, const Tensor& a, const Tensor& b) {
     if (args.dim) return cross_along(a, b, *args.dim);
+    static std::once_flag warned;
+    std::call_once(warned, [] {
+      warn(
+          "Using torch.cross without specifying the dim arg is deprecated.\n"
+          "Please either pass the dim explicitly or simply use torch.linalg.cross.\n"
+          "The default value of dim will change to agree with that of linalg.cross in a future "
+          "release.");
+    });
     const Dims sizes = broadcast_sizes(a.sizes(), b.sizes());
     const auto* three = std::find(sizes.begin(), sizes.end(), 3);
     HEARTH_CHECK(three != sizes.end(), "no dimension of size 3 in input");
@@ -292,19 +332,22 @@ HEARTH_DEFINE_COMPOSED(addbmm,
                        compose<Addbmm>({beta, alpha}, self, batch1, batch2))
 HEARTH_DEFINE_COMPOSED_OUT(kron, (const Tensor& other), kron_of(self, other))
 HEARTH_DEFINE_METHOD(Tensor, trace, (), compose<Trace>({}, self))
-HEARTH_DEFINE_METHOD(Tensor, matrix_power, (int64_t n), power_of(self, n))
+HEARTH_DEFINE_COMPOSED_OUT(matrix_power, (int64_t n), power_of(self, n))
 HEARTH_DEFINE_COMPOSED_OUT(cross, (const Tensor& other, std::optional<int64_t> dim),
                            compose<Cross>({dim}, self, other))
 
 Tensor linalg_cross(const Tensor& self, const Tensor& other, int64_t dim) {
   return cross_along(self, other, dim);
 }
-Tensor linear(const Tensor& input, const Tensor& weight, const Tensor& bias) {
-  return compose<Linear>({}, input, weight, bias);
+Tensor& linalg_cross_out(Tensor& out, const Tensor& self, const Tensor& other, int64_t dim) {
+  return write_out("linalg_cross", out, [&] { return cross_along(self, other, dim); });
+}
+Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
+  return compose<Linear>({}, input, weight, or_undefined(bias));
 }
 Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
-                const Tensor& bias) {
-  return compose<Bilinear>({}, input1, input2, weight, bias);
+                const std::optional<Tensor>& bias) {
+  return compose<Bilinear>({}, input1, input2, weight, or_undefined(bias));
 }
 
 }  // namespace hearth

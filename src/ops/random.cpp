@@ -77,6 +77,20 @@ auto fill_integers(const Tensor& self, int64_t from, int64_t to, const Generator
   return invoke<Fill<kRandomInt>>({params, generator}, self);
 }
 
+/// From `from` to the largest integer of the dtype, or for floating ones to the last integer before
+/// they skip some.
+auto fill_integers_from(const Tensor& self, int64_t from, const Generator& generator) {
+  const int64_t last = largest_random(self.scalar_type());
+  HEARTH_CHECK(self.is_meta() || from <= last, "random_ expects 'from' casted to dtype to be less ",
+               "than or equal to 'to_inc' casted to dtype, but got from=", from,
+               " > to_inc=", last);
+  RandomParams params;
+  params.kind = RandomParams::Kind::kRandomInt;
+  params.from = from;
+  params.to = static_cast<int64_t>(static_cast<uint64_t>(last) + 1);
+  return invoke<Fill<kRandomInt>>({params, generator}, self);
+}
+
 auto fill_uniform(const Tensor& self, double from, double to, const Generator& generator) {
   check_uniform_range(self.scalar_type(), from, to);
   return fill<kUniform>(self, RandomParams::Kind::kUniform, generator, from, to);
@@ -175,6 +189,15 @@ Tensor filled(IntArrayRef size, const TensorOptions& options, FillFn fill) {
   return finish_new(std::move(tensor), options);
 }
 
+template <class FillFn>
+Tensor filled_like(const Tensor& self, const TensorOptions& options,
+                   std::optional<MemoryFormat> format, FillFn fill) {
+  const TensorOptions all = like_options(self, options);
+  Tensor tensor = empty_like(self, all.requires_grad(false), format);
+  fill(tensor);
+  return finish_new(std::move(tensor), all);
+}
+
 }  // namespace
 
 void fill_arange(const Tensor& self, const Scalar& start, const Scalar& step) {
@@ -197,59 +220,112 @@ void fill_linspace(const Tensor& self, const Scalar& start, const Scalar& end) {
   invoke<FillRange>({params}, self).inplace(self);
 }
 
-HEARTH_DEFINE_INPLACE(uniform_, (double from, double to, const Generator& generator),
-                      fill_uniform(self, from, to, generator))
-HEARTH_DEFINE_INPLACE(normal_, (double mean, double std, const Generator& generator),
-                      fill_normal(self, mean, std, generator))
-HEARTH_DEFINE_INPLACE(random_, (const Generator& generator),
-                      fill<kRandomInt>(self, RandomParams::Kind::kRandom, generator))
-HEARTH_DEFINE_INPLACE(random_, (int64_t from, int64_t to, const Generator& generator),
-                      fill_integers(self, from, to, generator))
-HEARTH_DEFINE_INPLACE(exponential_, (double lambd, const Generator& generator),
-                      fill_exponential(self, lambd, generator))
-HEARTH_DEFINE_INPLACE(bernoulli_, (double p, const Generator& generator),
-                      fill_bernoulli(self, p, generator))
-HEARTH_DEFINE_INPLACE(bernoulli_, (const Tensor& p, const Generator& generator),
-                      fill_bernoulli(self, probabilities(p).expand(self.sizes()), generator))
+HEARTH_DEFINE_INPLACE(uniform_, (double from, double to, std::optional<Generator> generator),
+                      fill_uniform(self, from, to, or_default(generator)))
+HEARTH_DEFINE_INPLACE(normal_, (double mean, double std, std::optional<Generator> generator),
+                      fill_normal(self, mean, std, or_default(generator)))
+HEARTH_DEFINE_INPLACE(random_, (std::optional<Generator> generator),
+                      fill<kRandomInt>(self, RandomParams::Kind::kRandom, or_default(generator)))
+HEARTH_DEFINE_INPLACE(random_, (int64_t to, std::optional<Generator> generator),
+                      fill_integers(self, 0, to, or_default(generator)))
+HEARTH_DEFINE_INPLACE(random_,
+                      (int64_t from, std::optional<int64_t> to, std::optional<Generator> generator),
+                      to ? fill_integers(self, from, *to, or_default(generator))
+                         : fill_integers_from(self, from, or_default(generator)))
+HEARTH_DEFINE_INPLACE(exponential_, (double lambd, std::optional<Generator> generator),
+                      fill_exponential(self, lambd, or_default(generator)))
+HEARTH_DEFINE_INPLACE(bernoulli_, (double p, std::optional<Generator> generator),
+                      fill_bernoulli(self, p, or_default(generator)))
+HEARTH_DEFINE_INPLACE(bernoulli_, (const Tensor& p, std::optional<Generator> generator),
+                      fill_bernoulli(self, probabilities(p).expand(self.sizes()),
+                                     or_default(generator)))
 
-Tensor rand(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
+namespace by_name {
+
+Tensor rand(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   return filled(size, options, [&](const Tensor& t) { t.uniform_(0, 1, generator); });
 }
 Tensor rand(IntArrayRef size, const TensorOptions& options) {
-  return rand(size, Generator(), options);
+  return rand(size, std::nullopt, options);
 }
-Tensor randn(IntArrayRef size, const Generator& generator, const TensorOptions& options) {
+Tensor randn(IntArrayRef size, std::optional<Generator> generator, const TensorOptions& options) {
   return filled(size, options, [&](const Tensor& t) { t.normal_(0, 1, generator); });
 }
 Tensor randn(IntArrayRef size, const TensorOptions& options) {
-  return randn(size, Generator(), options);
+  return randn(size, std::nullopt, options);
 }
-Tensor rand_like(const Tensor& self, const TensorOptions& options) {
-  return rand(self.sizes(), like_options(self, options));
-}
-Tensor randn_like(const Tensor& self, const TensorOptions& options) {
-  return randn(self.sizes(), like_options(self, options));
+Tensor randint(int64_t low, int64_t high, IntArrayRef size, std::optional<Generator> generator,
+               const TensorOptions& options) {
+  const TensorOptions typed = options.has_dtype() ? options : options.dtype(kLong);
+  return filled(size, typed, [&](const Tensor& t) { t.random_(low, high, generator); });
 }
 Tensor randint(int64_t low, int64_t high, IntArrayRef size, const TensorOptions& options) {
-  const TensorOptions typed = options.has_dtype() ? options : options.dtype(kLong);
-  return filled(size, typed, [&](const Tensor& t) { t.random_(low, high); });
+  return randint(low, high, size, std::nullopt, options);
+}
+Tensor randint(int64_t high, IntArrayRef size, std::optional<Generator> generator,
+               const TensorOptions& options) {
+  return randint(0, high, size, generator, options);
 }
 Tensor randint(int64_t high, IntArrayRef size, const TensorOptions& options) {
-  return randint(0, high, size, options);
+  return randint(0, high, size, std::nullopt, options);
 }
-Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options) {
-  return randint(low, high, self.sizes(), like_options(self, options));
-}
-Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options) {
-  return randint_like(self, 0, high, options);
-}
-Tensor randperm(int64_t n, const TensorOptions& options) {
+Tensor randperm(int64_t n, std::optional<Generator> generator, const TensorOptions& options) {
   const TensorOptions typed = options.has_dtype() ? options : options.dtype(kLong);
   check_permutation_fits(n, typed.dtype_or_default());
   const Tensor order = filled({n}, typed.dtype(kLong), [&](const Tensor& t) {
-    fill<kRandperm>(t, RandomParams::Kind::kRandPerm, {}).inplace(t);
+    fill<kRandperm>(t, RandomParams::Kind::kRandPerm, or_default(generator)).inplace(t);
   });
   return order.to(typed.dtype_or_default());
+}
+Tensor randperm(int64_t n, const TensorOptions& options) {
+  return randperm(n, std::nullopt, options);
+}
+
+}  // namespace by_name
+
+Tensor rand_like(const Tensor& self, std::optional<Generator> generator,
+                 const TensorOptions& options, std::optional<MemoryFormat> format) {
+  return filled_like(self, options, format, [&](const Tensor& t) { t.uniform_(0, 1, generator); });
+}
+Tensor rand_like(const Tensor& self, const TensorOptions& options,
+                 std::optional<MemoryFormat> format) {
+  return rand_like(self, std::nullopt, options, format);
+}
+Tensor randn_like(const Tensor& self, std::optional<Generator> generator,
+                  const TensorOptions& options, std::optional<MemoryFormat> format) {
+  return filled_like(self, options, format, [&](const Tensor& t) { t.normal_(0, 1, generator); });
+}
+Tensor randn_like(const Tensor& self, const TensorOptions& options,
+                  std::optional<MemoryFormat> format) {
+  return randn_like(self, std::nullopt, options, format);
+}
+Tensor randint_like(const Tensor& self, int64_t low, int64_t high,
+                    std::optional<Generator> generator, const TensorOptions& options,
+                    std::optional<MemoryFormat> format) {
+  return filled_like(self, options, format,
+                     [&](const Tensor& t) { t.random_(low, high, generator); });
+}
+Tensor randint_like(const Tensor& self, int64_t low, int64_t high, const TensorOptions& options,
+                    std::optional<MemoryFormat> format) {
+  return randint_like(self, low, high, std::nullopt, options, format);
+}
+Tensor randint_like(const Tensor& self, int64_t high, std::optional<Generator> generator,
+                    const TensorOptions& options, std::optional<MemoryFormat> format) {
+  return randint_like(self, 0, high, generator, options, format);
+}
+Tensor randint_like(const Tensor& self, int64_t high, const TensorOptions& options,
+                    std::optional<MemoryFormat> format) {
+  return randint_like(self, 0, high, std::nullopt, options, format);
+}
+Tensor randint_like(const Tensor& self, const Tensor& high, std::optional<Generator> generator,
+                    const TensorOptions& options, std::optional<MemoryFormat> format) {
+  HEARTH_CHECK(high.numel() == 1 && high.dim() == 0 && high.is_cpu(),
+               "high must be a scalar tensor and on CPU");
+  return randint_like(self, 0, high.item<int64_t>(), generator, options, format);
+}
+Tensor randint_like(const Tensor& self, const Tensor& high, const TensorOptions& options,
+                    std::optional<MemoryFormat> format) {
+  return randint_like(self, high, std::nullopt, options, format);
 }
 
 Tensor dropout(const Tensor& input, double p, bool train) {

@@ -92,6 +92,18 @@ void fit_random_range(ScalarType dtype, int64_t& from, int64_t& to) {
   check_bound(to - 1, "to - 1", dtype);
 }
 
+int64_t largest_random(ScalarType dtype) {
+  switch (dtype) {
+    case kBool: return 1;
+    case kByte: return 255;
+    case kChar: return INT8_MAX;
+    case kShort: return INT16_MAX;
+    case kInt: return INT32_MAX;
+    case kLong: return INT64_MAX;
+    default: return int64_t(1) << digits_of(dtype);
+  }
+}
+
 void check_uniform_range(ScalarType dtype, double from, double to) {
   const double limit = largest(dtype);
   const auto check = [&](double bound, const char* name) {

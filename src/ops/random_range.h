@@ -8,6 +8,9 @@ namespace hearth {
 /// bounds move to integers that it has.
 void fit_random_range(ScalarType dtype, int64_t& from, int64_t& to);
 
+/// The last integer that random_ draws for the dtype when no bound is given.
+int64_t largest_random(ScalarType dtype);
+
 /// Throws if [from, to) is no range of the dtype, or wider than its largest number.
 void check_uniform_range(ScalarType dtype, double from, double to);
 

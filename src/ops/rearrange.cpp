@@ -35,7 +35,7 @@ struct Roll {
     HEARTH_FIELDS(shifts)
   };
   static constexpr OpInfo info{.name = "roll"};
-  static void infer(const Args&, Infer& c) { c.like(0, c.in(0)); }
+  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
   static void launch(const Args& args, Launch& c) {
     if (c.out_impl().numel > 0) copy_pieces(c.ctx, args.shifts, c.out(), c.in(0), 0);
   }
@@ -138,11 +138,15 @@ HEARTH_DEFINE_METHOD(Tensor, rot90, (int64_t k, IntArrayRef dims), turned(self, 
 HEARTH_DEFINE_POINTWISE(tril, (int64_t diagonal), invoke<Triangle<kTril, false>>({diagonal}, self))
 HEARTH_DEFINE_POINTWISE(triu, (int64_t diagonal), invoke<Triangle<kTriu, true>>({diagonal}, self))
 
+namespace by_name {
+
 Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
   return triangle_indices(row, col, offset, options, false);
 }
 Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
   return triangle_indices(row, col, offset, options, true);
 }
+
+}  // namespace by_name
 
 }  // namespace hearth

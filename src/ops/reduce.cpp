@@ -1,8 +1,8 @@
 #include "kernels/reduce.h"
 
+#include "ops/composed_out.h"
 #include "ops/copy.h"
 #include "ops/create.h"
-#include "ops/define.h"
 #include "ops/reduce.h"
 #include "ops/scan.h"
 #include "ops/view_shape.h"
@@ -116,6 +116,16 @@ struct MeanOp {
   }
 };
 
+/// PyTorch numbers the overloads in grad_fn's name: those with dimensions are the second.
+struct SumDimOp : SumOp {
+  static constexpr OpInfo info{
+      .name = "sum", .node = "SumBackward1", .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
+};
+struct MeanDimOp : MeanOp {
+  static constexpr OpInfo info{
+      .name = "mean", .node = "MeanBackward1", .dtypes = dtypes::kFloating | dtypes::kComplex};
+};
+
 /// all and any: the smallest and the largest of the truth values.
 template <class Functor, const char* const& op_name>
 struct TruthOp {
@@ -158,6 +168,11 @@ struct ProdOp {
   }
 };
 
+struct ProdDimOp : ProdOp {
+  static constexpr OpInfo info{
+      .name = "prod", .node = "ProdBackward1", .amp = Amp::kFloat32, .saves = in_slot(0)};
+};
+
 /// The sum of what is not NaN.
 struct NanSumOp {
   using Args = ReduceArgs;
@@ -195,21 +210,23 @@ struct CountNonzero {
   }
 };
 
+template <class Op>
 auto sum_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
             std::optional<ScalarType> dtype) {
   const ScalarType type = dtype ? resolve_dtype(*dtype) : ScalarType::Undefined;
-  return invoke<SumOp>(reduce_args(self, dim, keepdim, type), self);
+  return invoke<Op>(reduce_args(self, dim, keepdim, type), self);
 }
 
+template <class Op>
 Tensor mean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                std::optional<ScalarType> dtype) {
   const ScalarType type = dtype.value_or(self.scalar_type());
-  HEARTH_CHECK(is_differentiable(type),
-               "mean(): could not infer output dtype. Input dtype must be either a floating "
-               "point or complex dtype. Got: ",
-               name_of(type));
+  HEARTH_CHECK_AS(NotImplementedError, is_differentiable(type),
+                  "mean(): could not infer output dtype. Input dtype must be either a floating "
+                  "point or complex dtype. Got: ",
+                  name_of(type));
   const Tensor input = self.scalar_type() == type ? self : self.to(type);
-  return invoke<MeanOp>(reduce_args(self, dim, keepdim, type), input).call();
+  return invoke<Op>(reduce_args(self, dim, keepdim, type), input).call();
 }
 
 Tensor sum_to(const Tensor& self, IntArrayRef size) {
@@ -228,10 +245,10 @@ Tensor sum_to(const Tensor& self, IntArrayRef size) {
   return shift > 0 ? summed.view(size) : summed;
 }
 
+template <class Op>
 auto prod_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
              std::optional<ScalarType> dtype) {
-  return invoke<ProdOp>(reduce_args(self, dim, keepdim, dtype.value_or(ScalarType::Undefined)),
-                        self);
+  return invoke<Op>(reduce_args(self, dim, keepdim, dtype.value_or(ScalarType::Undefined)), self);
 }
 
 Tensor nanmean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
@@ -253,26 +270,24 @@ ReduceArgs truth_args(const Tensor& self, OptionalIntArrayRef dim, bool keepdim)
 
 }  // namespace
 
-HEARTH_DEFINE_METHOD(Tensor, sum, (std::optional<ScalarType> dtype),
-                     sum_of(self, {}, false, dtype).call())
+HEARTH_DEFINE_OUT(sum, (std::optional<ScalarType> dtype), sum_of<SumOp>(self, {}, false, dtype))
 HEARTH_DEFINE_OUT(sum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
-                  sum_of(self, dim, keepdim, dtype))
+                  sum_of<SumDimOp>(self, dim, keepdim, dtype))
 HEARTH_DEFINE_METHOD(Tensor, mean, (std::optional<ScalarType> dtype),
-                     mean_of(self, {}, false, dtype))
+                     mean_of<MeanOp>(self, {}, false, dtype))
 HEARTH_DEFINE_METHOD(Tensor, mean,
                      (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
-                     mean_of(self, dim, keepdim, dtype))
-HEARTH_DEFINE_METHOD(Tensor, sum_to_size, (IntArrayRef size), sum_to(self, size))
+                     mean_of<MeanDimOp>(self, dim, keepdim, dtype))
+HEARTH_DEFINE_METHOD_ONLY(Tensor, sum_to_size, (IntArrayRef size), sum_to(self, size))
 HEARTH_DEFINE_OUT(
     nansum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
     invoke<NanSumOp>(reduce_args(self, dim, keepdim, dtype.value_or(ScalarType::Undefined)), self))
-HEARTH_DEFINE_METHOD(Tensor, nanmean,
-                     (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
-                     nanmean_of(self, dim, keepdim, dtype))
-HEARTH_DEFINE_METHOD(Tensor, prod, (std::optional<ScalarType> dtype),
-                     prod_of(self, {}, false, dtype).call())
+HEARTH_DEFINE_COMPOSED_OUT(nanmean,
+                           (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
+                           nanmean_of(self, dim, keepdim, dtype))
+HEARTH_DEFINE_OUT(prod, (std::optional<ScalarType> dtype), prod_of<ProdOp>(self, {}, false, dtype))
 HEARTH_DEFINE_OUT(prod, (int64_t dim, bool keepdim, std::optional<ScalarType> dtype),
-                  prod_of(self, dim, keepdim, dtype))
+                  prod_of<ProdDimOp>(self, dim, keepdim, dtype))
 HEARTH_DEFINE_METHOD(
     Tensor, count_nonzero, (std::optional<int64_t> dim),
     compose<CountNonzero>(reduce_args(self, dim ? OptionalIntArrayRef(*dim) : OptionalIntArrayRef(),

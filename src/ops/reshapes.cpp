@@ -173,6 +173,22 @@ std::vector<Tensor> split_at(const Tensor& self, IntArrayRef places, int64_t dim
   return pieces;
 }
 
+std::vector<Tensor> split_as_said(const Tensor& self, const Tensor& places, int64_t dim) {
+  constexpr const char* kWhat = "tensor_split expected tensor_indices_or_sections to ";
+  HEARTH_CHECK(self.dim() > 0,
+               "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
+               self.dim(), " dims");
+  HEARTH_CHECK(places.is_cpu(), kWhat, "be on cpu, but it's on ", places.device());
+  HEARTH_CHECK(places.scalar_type() == kLong, kWhat, "have dtype of long, but got ",
+               name_of(places.scalar_type()));
+  HEARTH_CHECK(places.dim() <= 1, kWhat,
+               "be a zero-dimensional or one-dimensional tensor, but got a tensor with ",
+               places.dim(), " dims");
+  if (places.dim() == 0) return split_sections(self, places.item<int64_t>(), dim);
+  const Tensor list = places.contiguous();
+  return split_at(self, {list.data_ptr<int64_t>(), size_t(list.numel())}, dim);
+}
+
 /// The dimension that hsplit, vsplit and dsplit divide.
 int64_t split_dim(const Tensor& self, const char* name, int64_t least, int64_t dim,
                   int64_t sections) {
@@ -201,6 +217,9 @@ HEARTH_DEFINE_METHOD(std::vector<Tensor>, tensor_split, (int64_t sections, int64
                      split_sections(self, sections, dim))
 HEARTH_DEFINE_METHOD(std::vector<Tensor>, tensor_split, (IntArrayRef indices, int64_t dim),
                      split_at(self, indices, dim))
+HEARTH_DEFINE_METHOD(std::vector<Tensor>, tensor_split,
+                     (const Tensor& indices_or_sections, int64_t dim),
+                     split_as_said(self, indices_or_sections, dim))
 
 HEARTH_DEFINE_METHOD(Tensor, swapaxes, (int64_t axis0, int64_t axis1), self.transpose(axis0, axis1))
 HEARTH_DEFINE_METHOD(Tensor, swapdims, (int64_t dim0, int64_t dim1), self.transpose(dim0, dim1))
@@ -212,13 +231,13 @@ HEARTH_DEFINE_METHOD(Tensor, moveaxis, (IntArrayRef source, IntArrayRef destinat
                      moved(self, source, destination))
 HEARTH_DEFINE_METHOD(Tensor, moveaxis, (int64_t source, int64_t destination),
                      moved(self, source, destination))
-HEARTH_DEFINE_METHOD(Tensor, mT, (), matrices_transposed(self))
-HEARTH_DEFINE_METHOD(Tensor, numpy_T, (), reversed_dims(self))
+HEARTH_DEFINE_METHOD_ONLY(Tensor, mT, (), matrices_transposed(self))
+HEARTH_DEFINE_METHOD_ONLY(Tensor, numpy_T, (), reversed_dims(self))
 HEARTH_DEFINE_METHOD(Tensor, unflatten, (int64_t dim, IntArrayRef sizes),
                      unflattened(self, dim, sizes))
 HEARTH_DEFINE_METHOD(Tensor, ravel, (), self.contiguous().view({-1}))
 HEARTH_DEFINE_METHOD(Tensor, broadcast_to, (IntArrayRef size), self.expand(size))
-HEARTH_DEFINE_METHOD(Tensor, repeat, (IntArrayRef repeats), repeated(self, repeats))
+HEARTH_DEFINE_METHOD_ONLY(Tensor, repeat, (IntArrayRef repeats), repeated(self, repeats))
 HEARTH_DEFINE_METHOD(Tensor, tile, (IntArrayRef dims), tiled(self, dims))
 HEARTH_DEFINE_METHOD(Tensor, repeat_interleave,
                      (int64_t repeats, std::optional<int64_t> dim,
@@ -268,6 +287,7 @@ Tensor vstack(TensorList tensors) {
   check_not_empty("vstack", tensors);
   return cat(raised(tensors, 2, [](const Tensor& t) { return t.unsqueeze(0); }), 0);
 }
+Tensor row_stack(TensorList tensors) { return vstack(tensors); }
 Tensor dstack(TensorList tensors) {
   check_not_empty("dstack", tensors);
   const auto raise = [](const Tensor& t) { return t.unsqueeze(t.dim() == 1 ? 0 : -1); };

@@ -205,20 +205,25 @@ void check_per_channel(const Tensor& t, const char* name, const Tensor& input, i
 }  // namespace
 
 TensorTriple native_layer_norm(const Tensor& input, IntArrayRef normalized_shape,
-                               const Tensor& weight, const Tensor& bias, double eps) {
+                               const std::optional<Tensor>& scale,
+                               const std::optional<Tensor>& shift, double eps) {
+  const Tensor &weight = or_undefined(scale), &bias = or_undefined(shift);
   const RowNormArgs args = trailing_rows(input, normalized_shape, true, eps);
   check_same_shape(weight, "weight", normalized_shape);
   check_same_shape(bias, "bias", normalized_shape);
   return invoke<RowNorm<kLayerNorm>>(args, input, weight, bias).triple();
 }
 
-Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
-                  const Tensor& bias, double eps, bool) {
+Tensor layer_norm(const Tensor& input, IntArrayRef normalized_shape,
+                  const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+                  double eps, bool) {
   return std::get<0>(native_layer_norm(input, normalized_shape, weight, bias, eps));
 }
 
-TensorTriple native_group_norm(const Tensor& input, const Tensor& weight, const Tensor& bias,
-                               int64_t N, int64_t C, int64_t HxW, int64_t group, double eps) {
+TensorTriple native_group_norm(const Tensor& input, const std::optional<Tensor>& scale,
+                               const std::optional<Tensor>& shift, int64_t N, int64_t C,
+                               int64_t HxW, int64_t group, double eps) {
+  const Tensor &weight = or_undefined(scale), &bias = or_undefined(shift);
   HEARTH_CHECK(group > 0 && C % group == 0,
                "Expected number of channels in input to be divisible by num_groups, but got input "
                "of shape ",
@@ -236,16 +241,17 @@ TensorTriple native_group_norm(const Tensor& input, const Tensor& weight, const 
   return invoke<RowNorm<kGroupNorm>>(args, input, weight, bias).triple();
 }
 
-Tensor group_norm(const Tensor& input, int64_t num_groups, const Tensor& weight, const Tensor& bias,
-                  double eps, bool) {
+Tensor group_norm(const Tensor& input, int64_t num_groups, const std::optional<Tensor>& weight,
+                  const std::optional<Tensor>& bias, double eps, bool) {
   HEARTH_CHECK(num_groups > 0, "Expected num groups to be greater than 0, got ", num_groups);
   HEARTH_CHECK(input.dim() >= 2, "Expected at least 2 dimensions for input tensor but received ",
                input.dim());
-  return compose<GroupNorm>({num_groups, eps}, input, weight, bias);
+  return compose<GroupNorm>({num_groups, eps}, input, or_undefined(weight), or_undefined(bias));
 }
 
-Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape, const Tensor& weight,
-                std::optional<double> eps) {
+Tensor rms_norm(const Tensor& input, IntArrayRef normalized_shape,
+                const std::optional<Tensor>& scale, std::optional<double> eps) {
+  const Tensor& weight = or_undefined(scale);
   const bool wide = input.scalar_type() == kDouble;
   const double smallest =
       wide ? std::numeric_limits<double>::epsilon() : double(std::numeric_limits<float>::epsilon());

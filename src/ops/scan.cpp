@@ -1,5 +1,7 @@
 #include "ops/scan.h"
 
+#include <cmath>
+
 #include "kernels/scan.h"
 
 #include "ops/define.h"
@@ -112,7 +114,7 @@ struct LogCumSumExp {
   /// d out[i] / d x[k] = exp(x[k] - out[k]) * exp(out[k] - out[i]), summed from the end.
   static void grad(const Args& args, Grad& c) {
     const Tensor in = c.in(0), out = c.out();
-    const Tensor shrink = ratio(out, shifted(out, args.dim, -1, 0));
+    const Tensor shrink = ratio(out, shifted(out, args.dim, -1, INFINITY));
     const Tensor sums = invoke<LinearScan>({args.dim, true}, c.grad(), shrink).call();
     c.set(0, in.sub(out).exp().mul(sums));
   }
@@ -164,9 +166,11 @@ Tensor exclusive_cumprod(const Tensor& x, int64_t dim, bool reverse) {
   HEARTH_DEFINE_OUT(name, (int64_t dim, std::optional<ScalarType> dtype),                     \
                     invoke<Op>(scan_args(self, dim), in_dtype(self, sum_dtype(self, dtype)))) \
   Tensor& name##_(Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {               \
+    check_defined(#name "_", 0, "self", self);                                                \
     return scan_inplace<Op>(self, dim, dtype);                                                \
   }                                                                                           \
   Tensor& Tensor::name##_(int64_t dim, std::optional<ScalarType> dtype) const {               \
+    check_defined(#name "_", 0, "self", *this);                                               \
     return scan_inplace<Op>(*this, dim, dtype);                                               \
   }
 HEARTH_DEFINE_SCAN(cumsum, CumSum)

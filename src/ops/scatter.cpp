@@ -2,6 +2,7 @@
 #include "kernels/gather.h"
 
 #include "hearth/autograd.h"
+#include "hearth/context.h"
 #include "kernels/index.h"
 #include "ops/copy.h"
 #include "ops/define.h"
@@ -25,7 +26,8 @@ struct ScatterOp {
   static void launch(const Args& args, Launch& c) {
     start_from_self(c);
     if (c.in(1).numel > 0)
-      hearth::launch(c.ctx, ScatterParams{c.out(), c.in(1), c.in(2), int(args.dim), combine});
+      hearth::launch(c.ctx, ScatterParams{c.out(), c.in(1), c.in(2), int(args.dim), combine,
+                                          are_deterministic_algorithms_enabled()});
   }
 };
 
@@ -44,6 +46,14 @@ struct Scatter : ScatterOp<kScatter, Combine::kReplace> {
     if (c.needs(0)) c.set(0, c.grad().scatter(args.dim, c.in(1), 0));
     if (c.needs(2)) c.set(2, gradient_of_source(args, c));
   }
+};
+/// The overloads with a number, or a tensor for a value, are PyTorch's second.
+struct ScatterNumber : Scatter {
+  static constexpr OpInfo info{.name = "scatter",
+                               .node = "ScatterBackward1",
+                               .arguments = "self,index,src",
+                               .saves = in_slot(1),
+                               .runs_inplace = true};
 };
 using ScatterAdding = ScatterOp<kScatterAdding, Combine::kAdd>;
 using ScatterMultiplying = ScatterOp<kScatterMultiplying, Combine::kMultiply>;
@@ -96,8 +106,9 @@ struct WriteSlices {
     start_from_self(c);
     const View source = c.in(2);
     if (source.numel > 0 && c.out_impl().numel > 0)
-      hearth::launch(c.ctx, ScatterParams{c.out(), over_slices(c.in(1), source, args.dim), source,
-                                          int(args.dim), combine});
+      hearth::launch(c.ctx,
+                     ScatterParams{c.out(), over_slices(c.in(1), source, args.dim), source,
+                                   int(args.dim), combine, are_deterministic_algorithms_enabled()});
   }
   static void grad(const Args& args, Grad& c) {
     constexpr bool adds = combine == Combine::kAdd;
@@ -199,7 +210,7 @@ struct IndexFill {
     HEARTH_CHECK_AS(IndexError, c.in(1).dtype == kLong,
                     "index_fill_(): Expected dtype int64 for index.");
     HEARTH_CHECK(c.in(1).dim <= 1, "Index has to be a vector/scalar");
-    c.set(0, c.in(0).sizes(), c.in(0).dtype);
+    infer_copy(c, c.in(0).dtype, MemoryFormat::Preserve);
   }
   static void launch(const Args& args, Launch& c) {
     start_from_self(c);
@@ -221,8 +232,20 @@ struct IndexFill {
   }
   static void grad(const Args& args, Grad& c) {
     if (c.needs(0)) c.set(0, c.grad().index_fill(args.dim, c.in(1), 0));
-    if (c.needs(2)) c.set(2, c.grad().index_select(args.dim, c.in(1)).sum());
+    if (!c.needs(2)) return;
+    // Every element that was written counts once, however often the index names it.
+    const TensorOptions flags = c.grad().options().dtype(kBool);
+    const Tensor written = zeros(c.grad().sizes(), flags).index_fill(args.dim, c.in(1), true);
+    c.set(2, where(written, c.grad(), 0).sum());
   }
+};
+
+struct IndexFillTensor : IndexFill {
+  static constexpr OpInfo info{.name = "index_fill",
+                               .node = "IndexFillBackward1",
+                               .arguments = "self,index,value",
+                               .saves = in_slot(1),
+                               .runs_inplace = true};
 };
 
 Tensor filling(const Tensor& self, const Scalar& value) {
@@ -250,6 +273,7 @@ Combine combine_of(std::string_view reduce) {
 template <class Use>
 decltype(auto) scatter_reduced(const Tensor& self, int64_t dim, const Tensor& index,
                                const Tensor& src, std::string_view reduce, const Use& use) {
+  check_defined("scatter", 0, "self", self);
   const DimArgs args{wrap_dim(dim, self.dim())};
   if (combine_of(reduce) == Combine::kAdd)
     return use(invoke<ScatterAdding>(args, self, index, src));
@@ -261,8 +285,8 @@ decltype(auto) scatter_reduced(const Tensor& self, int64_t dim, const Tensor& in
 HEARTH_DEFINE_POINTWISE(scatter, (int64_t dim, const Tensor& index, const Tensor& src),
                         invoke<Scatter>({wrap_dim(dim, self.dim())}, self, index, src))
 HEARTH_DEFINE_POINTWISE(scatter, (int64_t dim, const Tensor& index, const Scalar& value),
-                        invoke<Scatter>({wrap_dim(dim, self.dim())}, self, index,
-                                        scattered(self, index, value)))
+                        invoke<ScatterNumber>({wrap_dim(dim, self.dim())}, self, index,
+                                              scattered(self, index, value)))
 
 #define HEARTH_DEFINE_SCATTER_REDUCE(T, source)                                                 \
   HEARTH_DEFINE_METHOD(Tensor, scatter,                                                         \
@@ -302,7 +326,7 @@ HEARTH_DEFINE_POINTWISE(index_fill, (int64_t dim, const Tensor& index, const Sca
                         invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
                                           filling(self, value)))
 HEARTH_DEFINE_POINTWISE(index_fill, (int64_t dim, const Tensor& index, const Tensor& value),
-                        invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
-                                          filling(self, value)))
+                        invoke<IndexFillTensor>({wrap_dim(dim, self.dim())}, self, index,
+                                                filling(self, value)))
 
 }  // namespace hearth

@@ -3,7 +3,8 @@
 #include <limits>
 
 #include "kernels/reduce.h"
-#include "ops/define.h"
+#include "ops/composed_out.h"
+#include "ops/pointwise_named.h"
 #include "ops/promote.h"
 #include "ops/reduce.h"
 
@@ -74,9 +75,15 @@ struct VarMean {
 
 VarArgs var_args(const char* op, const Tensor& self, OptionalIntArrayRef dim, double correction,
                  bool keepdim) {
-  HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()), op,
-                  " only support floating point and complex dtypes");
-  return {{dim_mask(self, dim)}, correction, keepdim};
+  const bool alone = op == std::string_view("var") || op == std::string_view("std");
+  HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()),
+                  alone ? "std and var" : op, " only support floating point and complex dtypes");
+  const uint32_t mask = dim_mask(self, dim);
+  if (self.numel() == 0 || reduced_count(self.sizes(), mask) <= correction)
+    warn(detail::str(op,
+                     "(): degrees of freedom is <= 0. Correction should be strictly less than the "
+                     "reduction factor (input numel divided by output numel)."));
+  return {{mask}, correction, keepdim};
 }
 
 double correction_of(const std::optional<Scalar>& correction) {
@@ -168,6 +175,16 @@ struct VectorNorm {
   }
 };
 
+/// norm's overloads are one op whose grad_fn PyTorch numbers.
+template <const OpInfo& facts>
+struct NumberedNorm : VectorNorm {
+  static constexpr OpInfo info = facts;
+};
+constexpr OpInfo kNorm = with_node(VectorNorm::info, "NormBackward0"),
+                 kNormDim = with_node(VectorNorm::info, "NormBackward1"),
+                 kNormDtype = with_node(VectorNorm::info, "NormBackward2"),
+                 kNormDimDtype = with_node(VectorNorm::info, "NormBackward3");
+
 /// The input of a norm, checked and in the dtype that is asked for.
 Tensor norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   constexpr const char* kWhere = "linalg.vector_norm: ";
@@ -188,35 +205,48 @@ NormArgs norm_args(const Tensor& self, const std::optional<Scalar>& p, OptionalI
   return {p ? p->toDouble() : 2, {dim_mask(self, dim)}, keepdim};
 }
 
+/// The same in the words of norm.
+Tensor plain_norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
+  HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()),
+                  "norm(): input dtype should be either floating point or complex. Got ",
+                  name_of(self.scalar_type()), " instead.");
+  return norm_input(self, dtype);
+}
+
+template <class Op>
 Tensor norm_of(const Tensor& self, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
                bool keepdim, std::optional<ScalarType> dtype) {
-  return invoke<VectorNorm>(norm_args(self, p, dim, keepdim), norm_input(self, dtype)).call();
+  return invoke<Op>(norm_args(self, p, dim, keepdim), norm_input(self, dtype)).call();
 }
 
 }  // namespace
 
-#define HEARTH_DEFINE_VARIANCE(name, root)                                                        \
-  HEARTH_DEFINE_METHOD(                                                                           \
-      Tensor, name, (bool unbiased),                                                              \
-      invoke<VarOp<root>>(var_args("std and var", self, {}, unbiased, false), self).call())       \
-  HEARTH_DEFINE_OUT(                                                                              \
-      name, (OptionalIntArrayRef dim, bool unbiased, bool keepdim),                               \
-      invoke<VarOp<root>>(var_args("std and var", self, dim, unbiased, keepdim), self))           \
-  HEARTH_DEFINE_OUT(                                                                              \
-      name, (OptionalIntArrayRef dim, const ::std::optional<Scalar>& correction, bool keepdim),   \
-      invoke<VarOp<root>>(var_args("std and var", self, dim, correction_of(correction), keepdim), \
-                          self))                                                                  \
-  TensorPair name##_mean(const Tensor& self, bool unbiased) {                                     \
-    return compose<VarMean<root>>(var_args(#name "_mean", self, {}, unbiased, false), self);      \
-  }                                                                                               \
-  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,              \
-                         bool keepdim) {                                                          \
-    return compose<VarMean<root>>(var_args(#name "_mean", self, dim, unbiased, keepdim), self);   \
-  }                                                                                               \
-  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim,                             \
-                         const ::std::optional<Scalar>& correction, bool keepdim) {               \
-    return compose<VarMean<root>>(                                                                \
-        var_args(#name "_mean", self, dim, correction_of(correction), keepdim), self);            \
+#define HEARTH_DEFINE_VARIANCE(name, root)                                                       \
+  HEARTH_DEFINE_METHOD(                                                                          \
+      Tensor, name, (bool unbiased),                                                             \
+      invoke<VarOp<root>>(var_args(#name, self, {}, unbiased, false), self).call())              \
+  HEARTH_DEFINE_METHOD(                                                                          \
+      Tensor, name, (int dim),                                                                   \
+      invoke<VarOp<root>>(var_args(#name, self, int64_t{dim}, 1, false), self).call())           \
+  HEARTH_DEFINE_OUT(name, (OptionalIntArrayRef dim, bool unbiased, bool keepdim),                \
+                    invoke<VarOp<root>>(var_args(#name, self, dim, unbiased, keepdim), self))    \
+  HEARTH_DEFINE_OUT(                                                                             \
+      name, (OptionalIntArrayRef dim, const ::std::optional<Scalar>& correction, bool keepdim),  \
+      invoke<VarOp<root>>(var_args(#name, self, dim, correction_of(correction), keepdim), self)) \
+  TensorPair name##_mean(const Tensor& self, bool unbiased) {                                    \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, {}, unbiased, false), self);     \
+  }                                                                                              \
+  TensorPair name##_mean(const Tensor& self, int dim) {                                          \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, int64_t{dim}, 1, false), self);  \
+  }                                                                                              \
+  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim, bool unbiased,             \
+                         bool keepdim) {                                                         \
+    return compose<VarMean<root>>(var_args(#name "_mean", self, dim, unbiased, keepdim), self);  \
+  }                                                                                              \
+  TensorPair name##_mean(const Tensor& self, OptionalIntArrayRef dim,                            \
+                         const ::std::optional<Scalar>& correction, bool keepdim) {              \
+    return compose<VarMean<root>>(                                                               \
+        var_args(#name "_mean", self, dim, correction_of(correction), keepdim), self);           \
   }
 HEARTH_DEFINE_VARIANCE(var, false)
 HEARTH_DEFINE_VARIANCE(std, true)
@@ -225,18 +255,21 @@ HEARTH_DEFINE_VARIANCE(std, true)
 HEARTH_DEFINE_OUT(logsumexp, (IntArrayRef dim, bool keepdim),
                   invoke<LogSumExp>(reduce_args(self, dim, keepdim), floating(self)))
 
-HEARTH_DEFINE_METHOD(Tensor, norm, (const Scalar& p), norm_of(self, p, {}, false, {}))
-HEARTH_DEFINE_METHOD(Tensor, norm, (const ::std::optional<Scalar>& p, ScalarType dtype),
-                     norm_of(self, p, {}, false, dtype))
+HEARTH_DEFINE_COMPOSED_OUT(norm, (const Scalar& p),
+                           norm_of<NumberedNorm<kNorm>>(plain_norm_input(self, {}), p, {}, false,
+                                                        {}))
+HEARTH_DEFINE_COMPOSED_OUT(norm, (const ::std::optional<Scalar>& p, ScalarType dtype),
+                           norm_of<NumberedNorm<kNormDtype>>(plain_norm_input(self, dtype), p, {},
+                                                             false, dtype))
 HEARTH_DEFINE_OUT(norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim),
-                  invoke<VectorNorm>(norm_args(self, p, dim, keepdim), norm_input(self, {})))
-HEARTH_DEFINE_METHOD(Tensor, norm,
-                     (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim,
-                      ScalarType dtype),
-                     norm_of(self, p, dim, keepdim, dtype))
+                  invoke<NumberedNorm<kNormDim>>(norm_args(self, p, dim, keepdim),
+                                                 plain_norm_input(self, {})))
+HEARTH_DEFINE_COMPOSED_OUT(
+    norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype),
+    norm_of<NumberedNorm<kNormDimDtype>>(plain_norm_input(self, dtype), p, dim, keepdim, dtype))
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim,
                           bool keepdim, ::std::optional<ScalarType> dtype) {
-  return norm_of(self, ord, dim, keepdim, dtype);
+  return norm_of<VectorNorm>(self, ord, dim, keepdim, dtype);
 }
 Tensor& linalg_vector_norm_out(Tensor& out, const Tensor& self, const Scalar& ord,
                                OptionalIntArrayRef dim, bool keepdim,

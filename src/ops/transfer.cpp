@@ -60,14 +60,19 @@ void copy_between_gpus(const TensorImpl& to, const TensorImpl& from, size_t byte
   backend.destroy_event(done);
 }
 
+/// Whether copies from this address are still under way when Backend::copy returns. Not only
+/// Hearth's own allocator locks pages.
+bool is_page_locked(Backend& backend, const void* host) {
+  return is_pinned(host) || backend.reach_of(host).device != Backend::Reach::kNoDevice;
+}
+
 void copy_to_gpu(const TensorImpl& to, const TensorImpl& from, size_t bytes, bool non_blocking) {
   Backend& backend = backend_of(to.device);
   const StreamHandle stream = current_stream(to.device);
   backend.copy(to.data(), from.data(), bytes, CopyKind::kHostToDevice, to.device.index(), stream);
-  if (!is_pinned(from.data())) return;
   if (non_blocking)
     pinned_record(from.data(), to.device, stream);
-  else
+  else if (is_page_locked(backend, from.data()))
     backend.synchronize(to.device.index(), stream);
 }
 
@@ -154,8 +159,9 @@ Tensor Tensor::to(ScalarType type, bool non_blocking, bool copy,
                   std::optional<MemoryFormat> format) const {
   return move_to(*this, device(), type, non_blocking, copy, format);
 }
-Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy) const {
-  return move_to(*this, other.device(), other.scalar_type(), non_blocking, copy, {});
+Tensor Tensor::to(const Tensor& other, bool non_blocking, bool copy,
+                  std::optional<MemoryFormat> format) const {
+  return move_to(*this, other.device(), other.scalar_type(), non_blocking, copy, format);
 }
 Tensor Tensor::cpu() const { return to(Device(DeviceType::CPU), scalar_type()); }
 Tensor Tensor::cuda() const { return to(Device(DeviceType::CUDA), scalar_type()); }

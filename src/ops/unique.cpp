@@ -53,6 +53,13 @@ struct Unique {
   }
 };
 
+/// Slices of nothing are neither equal nor different.
+void check_slices(const Tensor& slices) {
+  HEARTH_CHECK(slices.size(0) == 0 || slices.numel() > 0,
+               "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
+               "applied");
+}
+
 /// Which rows differ from the one before.
 Tensor rows_differ(const Tensor& rows) {
   const int64_t n = rows.size(0);
@@ -67,6 +74,7 @@ struct UniqueConsecutive {
     const Tensor self = tensor.detach();
     const Tensor slices = args.dim ? self.transpose(0, *args.dim) : self.reshape({-1});
     const int64_t n = slices.size(0);
+    check_slices(slices);
     const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
     const auto [first, group, counts] = groups_of(group_starts(rows_differ(rows), n), args);
     const Tensor values = at(slices, first);
@@ -82,9 +90,7 @@ struct UniqueDim {
   static TensorTriple compute(const Args& args, const Tensor& tensor) {
     const Tensor slices = tensor.detach().transpose(0, *args.dim);
     const int64_t n = slices.size(0);
-    HEARTH_CHECK(n == 0 || slices.numel() > 0,
-                 "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
-                 "applied");
+    check_slices(slices);
     const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
     Tensor order = arange(n, TensorOptions(kLong).device(tensor.device()));
     for (int64_t column = rows.size(1) - 1; column >= 0; --column)
@@ -187,18 +193,24 @@ Tensor number_like(const Scalar& value, const Tensor& tensor) {
 TensorTriple _unique2(const Tensor& self, bool, bool return_inverse, bool return_counts) {
   return compose<Unique>({return_inverse, return_counts, {}}, self);
 }
-TensorTriple unique_dim(const Tensor& self, int64_t dim, bool, bool return_inverse,
-                        bool return_counts) {
-  return compose<UniqueDim>({return_inverse, return_counts, wrap_dim(dim, self.dim())}, self);
+/// ATen fills the inverse and the counts whether they are asked for or not.
+TensorTriple unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) {
+  return compose<UniqueDim>({true, true, wrap_dim(dim, self.dim())}, self);
 }
+
+namespace by_name {
+
 TensorTriple unique(const Tensor& self, bool sorted, bool return_inverse, bool return_counts,
                     std::optional<int64_t> dim) {
   return dim ? unique_dim(self, *dim, sorted, return_inverse, return_counts)
              : _unique2(self, sorted, return_inverse, return_counts);
 }
+
+}  // namespace by_name
+
 HEARTH_DEFINE_METHOD(TensorTriple, unique_consecutive,
                      (bool return_inverse, bool return_counts, std::optional<int64_t> dim),
-                     compose<UniqueConsecutive>({return_inverse, return_counts,
+                     compose<UniqueConsecutive>({return_inverse || dim, return_counts || dim,
                                                  dim ? std::optional(wrap_dim(*dim, self.dim()))
                                                      : std::nullopt},
                                                 self))

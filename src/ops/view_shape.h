@@ -19,8 +19,7 @@ constexpr OpInfo view_info(const char* name, const char* node = "") {
   return {.name = name, .node = node, .effect = Effect::kView};
 }
 
-/// Output i of a view op; `offset` counts elements from the input's first one, so that the view can
-/// be replayed on another base.
+/// Output i of a view op; `offset` counts elements from the input's first one.
 inline void set_view(Infer& c, const Dims& sizes, const Dims& strides, int64_t offset, int i = 0) {
   Infer::Output& out = c.out(i);
   out.sizes = sizes;

@@ -242,14 +242,14 @@ HEARTH_DEFINE_METHOD(
     invoke<Exchange<kTranspose>>({wrap_dim(dim0, self.dim()), wrap_dim(dim1, self.dim())}, self)
         .call())
 HEARTH_DEFINE_METHOD(Tensor, t, (), t_checked(self))
-HEARTH_DEFINE_METHOD(Tensor, expand, (IntArrayRef size, bool),
-                     invoke<Expand>({Dims(size)}, self).call())
-HEARTH_DEFINE_METHOD(Tensor, expand_as, (const Tensor& other), self.expand(other.sizes()))
-HEARTH_DEFINE_METHOD(Tensor, view, (IntArrayRef size),
-                     invoke<Reshaped>({infer_sizes(size, self.numel())}, self).call())
-HEARTH_DEFINE_METHOD(Tensor, view_as, (const Tensor& other), self.view(other.sizes()))
+HEARTH_DEFINE_METHOD_ONLY(Tensor, expand, (IntArrayRef size, bool),
+                          invoke<Expand>({Dims(size)}, self).call())
+HEARTH_DEFINE_METHOD_ONLY(Tensor, expand_as, (const Tensor& other), self.expand(other.sizes()))
+HEARTH_DEFINE_METHOD_ONLY(Tensor, view, (IntArrayRef size),
+                          invoke<Reshaped>({infer_sizes(size, self.numel())}, self).call())
+HEARTH_DEFINE_METHOD_ONLY(Tensor, view_as, (const Tensor& other), self.view(other.sizes()))
 HEARTH_DEFINE_METHOD(Tensor, reshape, (IntArrayRef size), reshape_checked(self, size))
-HEARTH_DEFINE_METHOD(Tensor, reshape_as, (const Tensor& other), self.reshape(other.sizes()))
+HEARTH_DEFINE_METHOD_ONLY(Tensor, reshape_as, (const Tensor& other), self.reshape(other.sizes()))
 HEARTH_DEFINE_METHOD(Tensor, unsqueeze, (int64_t dim),
                      invoke<Unsqueeze>({wrap_dim(dim, self.dim() + 1)}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, squeeze, (), invoke<Squeeze>({DimSet{~0u}}, self).call())
@@ -257,7 +257,7 @@ HEARTH_DEFINE_METHOD(Tensor, squeeze, (int64_t dim),
                      invoke<Squeeze>({DimSet{1u << wrap_dim(dim, self.dim())}}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, squeeze, (IntArrayRef dim),
                      invoke<Squeeze>({dim_set(self, dim)}, self).call())
-HEARTH_DEFINE_METHOD(Tensor, view, (NamedDtype dtype), view_as_dtype(self, dtype.type))
+HEARTH_DEFINE_METHOD_ONLY(Tensor, view, (NamedDtype dtype), view_as_dtype(self, dtype.type))
 HEARTH_DEFINE_METHOD(Tensor, flatten, (int64_t start_dim, int64_t end_dim),
                      flatten_checked(self, start_dim, end_dim))
 HEARTH_DEFINE_METHOD(Tensor, alias, (), invoke<Alias>({}, self).call())

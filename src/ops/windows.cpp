@@ -73,10 +73,25 @@ Tensor times_shown(const TensorImpl& in, const Tensor& memory, int64_t first) {
       .maximum(ones({}, memory.options()));
 }
 
+/// Whether no two elements of a tensor of this geometry can share memory.
+bool has_no_overlap(const Dims& sizes, const Dims& strides) {
+  Dims order = Dims::uninitialized(0);
+  for (size_t d = 0; d < sizes.size(); ++d)
+    if (sizes[d] != 1) order.push_back(int64_t(d));
+  std::sort(order.begin(), order.end(),
+            [&](int64_t a, int64_t b) { return strides[size_t(a)] < strides[size_t(b)]; });
+  int64_t reach = 0;  // of the dimensions so far
+  for (int64_t d : order) {
+    if (strides[size_t(d)] <= reach) return false;
+    reach += (sizes[size_t(d)] - 1) * strides[size_t(d)];
+  }
+  return true;
+}
+
 struct AsStrided {
   struct Args {
     Dims sizes, strides;
-    int64_t offset;  // from the input's first element, so that the step replays on another base
+    int64_t offset;  // from the input's first element
     HEARTH_FIELDS(sizes, strides, offset)
   };
   static constexpr OpInfo info{.name = "as_strided", .effect = Effect::kView, .shapes = in_slot(0)};
@@ -89,11 +104,15 @@ struct AsStrided {
     const int64_t first = std::min<int64_t>(args.offset, 0);
     const int64_t end = std::max(span_of(in.sizes(), in.strides()),
                                  args.offset + span_of(args.sizes, args.strides));
-    const Tensor places = arange(end - first, TensorOptions(kLong).device(c.grad().device()))
-                              .as_strided(args.sizes, args.strides, args.offset - first)
-                              .reshape({-1});
-    Tensor memory =
-        zeros({end - first}, c.grad().options()).scatter_add(0, places, c.grad().reshape({-1}));
+    Tensor memory = zeros({end - first}, c.grad().options());
+    if (has_no_overlap(args.sizes, args.strides)) {
+      memory.as_strided(args.sizes, args.strides, args.offset - first).copy_(c.grad());
+    } else {
+      const Tensor places = arange(end - first, TensorOptions(kLong).device(c.grad().device()))
+                                .as_strided(args.sizes, args.strides, args.offset - first)
+                                .reshape({-1});
+      memory = memory.scatter_add(0, places, c.grad().reshape({-1}));
+    }
     if (!in.has(kDense)) memory = memory.div(times_shown(in, memory, first));
     c.set(0, memory.as_strided(in.sizes(), in.strides(), -first));
   }
@@ -110,7 +129,7 @@ Tensor select_checked(const Tensor& self, int64_t dim, int64_t index) {
 
 Tensor slice_checked(const Tensor& self, int64_t dim, std::optional<int64_t> first,
                      std::optional<int64_t> last, int64_t step) {
-  HEARTH_CHECK(self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
+  HEARTH_CHECK_AS(IndexError, self.dim() > 0, "slice() cannot be applied to a 0-dim tensor.");
   HEARTH_CHECK(step > 0, "slice step must be positive");
   dim = wrap_dim(dim, self.dim());
   const int64_t size = self.size(dim);
@@ -244,9 +263,16 @@ std::vector<Tensor> chunks_of(const Tensor& self, int64_t chunks, int64_t dim) {
   return split_evenly(self, width, dim);
 }
 
+int64_t start_of(const Tensor& start) {
+  HEARTH_CHECK(start.dim() == 0 && is_integral(start.scalar_type(), false),
+               "start must be an 0-dim integral Tensor.");
+  return start.item<int64_t>();
+}
+
 std::vector<Tensor> slices_of(const Tensor& self, int64_t dim) {
+  HEARTH_CHECK_AS(IndexError, self.dim() > 0, "Dimension specified as ", dim,
+                  " but tensor has no dimensions");
   dim = wrap_dim(dim, self.dim());
-  HEARTH_CHECK(self.dim() > 0, "unbind expects at least a 1-dimensional tensor");
   if (self.size(dim) == 0) return {};
   return invoke<Unbind>({dim}, self).all();
 }
@@ -258,6 +284,8 @@ HEARTH_DEFINE_METHOD(Tensor, slice,
                      (int64_t dim, std::optional<int64_t> start, std::optional<int64_t> end,
                       int64_t step),
                      slice_checked(self, dim, start, end, step))
+HEARTH_DEFINE_METHOD(Tensor, narrow, (int64_t dim, const Tensor& start, int64_t length),
+                     self.narrow(dim, start_of(start), length))
 HEARTH_DEFINE_METHOD(Tensor, narrow, (int64_t dim, int64_t start, int64_t length),
                      narrow_checked(self, dim, start, length))
 HEARTH_DEFINE_METHOD(Tensor, as_strided,

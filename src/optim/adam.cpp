@@ -28,8 +28,7 @@ void AdamParamState::fields(Fields& f) {
 namespace {
 
 void check_beta(double beta, int index) {
-  HEARTH_CHECK_AS(ValueError, 0 <= beta && beta < 1, "Invalid beta parameter at index ", index,
-                  ": ", beta);
+  HEARTH_CHECK(0 <= beta && beta < 1, "Invalid beta parameter at index ", index, ": ", beta);
 }
 
 template <class Options>

@@ -116,9 +116,9 @@ void count_steps(const Batch<State>& batch) {
   for (State* state : batch.states) ++state->step();
 }
 
-/// ValueError "Invalid learning rate: -1" unless the value is at least 0.
+/// Error "Invalid learning rate: -1" unless the value is at least 0.
 inline void check_not_negative(double value, const char* what) {
-  HEARTH_CHECK_AS(ValueError, value >= 0, "Invalid ", what, ": ", value);
+  HEARTH_CHECK(value >= 0, "Invalid ", what, ": ", value);
 }
 
 }  // namespace hearth::optim

@@ -23,6 +23,49 @@ const OptimizerOptions& OptimizerParamGroup::options() const {
   return *options_;
 }
 
+namespace {
+
+bool have_one_of(const std::vector<OptimizerParamGroup>& groups,
+                 const std::vector<Tensor>& params) {
+  std::unordered_set<const void*> known;
+  for (const OptimizerParamGroup& group : groups)
+    for (const Tensor& param : group.params()) known.insert(param.unsafeGetTensorImpl());
+  return std::any_of(params.begin(), params.end(), [&](const Tensor& param) {
+    return param.defined() && known.count(param.unsafeGetTensorImpl()) > 0;
+  });
+}
+
+/// The parameters, each once.
+std::vector<Tensor> checked_parameters(const std::vector<Tensor>& params) {
+  std::unordered_set<const void*> mine;
+  std::vector<Tensor> unique;
+  for (const Tensor& param : params) {
+    HEARTH_CHECK_AS(TypeError, param.defined(),
+                    "optimizer can only optimize Tensors, but one of the params is undefined");
+    HEARTH_CHECK(param.is_leaf() || param.retains_grad(), "can't optimize a non-leaf Tensor");
+    if (mine.insert(param.unsafeGetTensorImpl()).second) unique.push_back(param);
+  }
+  if (unique.size() < params.size())
+    warn(
+        "optimizer contains a parameter group with duplicate parameters; in future, this will "
+        "cause an error; see github.com/pytorch/pytorch/issues/40967 for more information");
+  return unique;
+}
+
+/// The group with its settings complete.
+OptimizerParamGroup complete(OptimizerParamGroup group, const OptimizerOptions& defaults) {
+  group.params() = checked_parameters(group.params());
+  if (group.has_options())
+    take_over_defaults(group.options(), defaults);
+  else
+    group.set_options(defaults.clone());
+  return group;
+}
+
+constexpr char kInTwoGroups[] = "some parameters appear in more than one parameter group";
+
+}  // namespace
+
 Optimizer::Optimizer(const std::vector<OptimizerParamGroup>& param_groups,
                      std::unique_ptr<OptimizerOptions> defaults)
     : defaults_(std::move(defaults)) {
@@ -39,42 +82,12 @@ Optimizer::~Optimizer() = default;
 
 std::unique_ptr<OptimizerParamState> Optimizer::make_state() const { return nullptr; }
 
-namespace {
-
-/// The parameters, each once, if they may be optimized together with those of the groups.
-std::vector<Tensor> checked_parameters(const std::vector<Tensor>& params,
-                                       const std::vector<OptimizerParamGroup>& groups) {
-  std::unordered_set<const void*> known;
-  for (const OptimizerParamGroup& group : groups)
-    for (const Tensor& param : group.params()) known.insert(param.unsafeGetTensorImpl());
-  std::unordered_set<const void*> mine;
-  std::vector<Tensor> unique;
-  for (const Tensor& param : params) {
-    HEARTH_CHECK_AS(TypeError, param.defined(),
-                    "optimizer can only optimize Tensors, but one of the params is undefined");
-    HEARTH_CHECK_AS(ValueError, param.is_leaf() || param.retains_grad(),
-                    "can't optimize a non-leaf Tensor");
-    HEARTH_CHECK_AS(ValueError, known.count(param.unsafeGetTensorImpl()) == 0,
-                    "some parameters appear in more than one parameter group");
-    if (mine.insert(param.unsafeGetTensorImpl()).second) unique.push_back(param);
-  }
-  if (unique.size() < params.size())
-    warn(
-        "optimizer contains a parameter group with duplicate parameters; in future, this will "
-        "cause an error; see github.com/pytorch/pytorch/issues/40967 for more information");
-  return unique;
-}
-
-}  // namespace
-
 void Optimizer::add_param_group(const OptimizerParamGroup& param_group) {
-  OptimizerParamGroup group(param_group);
-  group.params() = checked_parameters(param_group.params(), param_groups_);
-  if (group.has_options())
-    take_over_defaults(group.options(), *defaults_);
-  else
-    group.set_options(defaults_->clone());
-  param_groups_.push_back(std::move(group));
+  // As in LibTorch, each group's step updates one that is in two, unless it has state already.
+  for (const Tensor& param : param_group.params())
+    HEARTH_CHECK(!param.defined() || state_.count(param.unsafeGetTensorImpl()) == 0, kInTwoGroups);
+  if (have_one_of(param_groups_, param_group.params())) warn(kInTwoGroups);
+  param_groups_.push_back(complete(param_group, *defaults_));
 }
 
 void Optimizer::zero_grad(bool set_to_none) {
@@ -109,7 +122,8 @@ auto& first_parameters(Groups& groups) {
 void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {
   warn_of_removal("add_parameters");
   std::vector<Tensor>& mine = first_parameters(param_groups_);
-  const std::vector<Tensor> added = checked_parameters(parameters, param_groups_);
+  HEARTH_CHECK(!have_one_of(param_groups_, parameters), kInTwoGroups);
+  const std::vector<Tensor> added = checked_parameters(parameters);
   mine.insert(mine.end(), added.begin(), added.end());
 }
 const std::vector<Tensor>& Optimizer::parameters() const {

@@ -27,13 +27,13 @@ ReduceLROnPlateau::ReduceLROnPlateau(Optimizer& optimizer, SchedulerMode mode, d
 
 void ReduceLROnPlateau::check() const {
   LRScheduler::check();
-  HEARTH_CHECK_AS(ValueError, factor_ < 1, "Factor should be < 1.0.");
-  HEARTH_CHECK_AS(ValueError, mode_ == min || mode_ == max, "mode ", mode_, " is unknown!");
-  HEARTH_CHECK_AS(ValueError, threshold_mode_ == rel || threshold_mode_ == abs, "threshold mode ",
-                  threshold_mode_, " is unknown!");
+  HEARTH_CHECK(factor_ < 1, "Factor should be < 1.0.");
+  HEARTH_CHECK(mode_ == min || mode_ == max, "mode ", mode_, " is unknown!");
+  HEARTH_CHECK(threshold_mode_ == rel || threshold_mode_ == abs, "threshold mode ", threshold_mode_,
+               " is unknown!");
   const size_t groups = optimizer().param_groups().size();
-  HEARTH_CHECK_AS(ValueError, min_lr_.spread(groups).size() == groups, "expected ", groups,
-                  " min_lrs, got ", min_lr_.values().size());
+  HEARTH_CHECK(min_lr_.spread(groups).size() == groups, "expected ", groups, " min_lrs, got ",
+               min_lr_.values().size());
 }
 
 double ReduceLROnPlateau::worst() const {

@@ -78,10 +78,10 @@ struct Loaded {
 void read_group(const OptimizerParamGroup& group, Loaded& loaded, Fields& f) {
   int64_t size = 0;
   f.nested("params", [&size](Fields& params) { params.field("size", size); });
-  HEARTH_CHECK_AS(ValueError, size == int64_t(group.params().size()),
-                  "loaded state dict contains a parameter group that doesn't match the size of "
-                  "optimizer's group: ",
-                  size, " parameters for ", group.params().size());
+  HEARTH_CHECK(size == int64_t(group.params().size()),
+               "loaded state dict contains a parameter group that doesn't match the size of "
+               "optimizer's group: ",
+               size, " parameters for ", group.params().size());
   std::optional<double>& initial = loaded.initial_lrs.emplace_back();
   if (f.has("initial_lr")) f.field("initial_lr", initial.emplace());
   loaded.options.push_back(group.options().clone());
@@ -93,9 +93,9 @@ void read_groups(const Optimizer& optimizer, Loaded& loaded, Fields& all) {
   const auto& groups = optimizer.param_groups();
   int64_t size = 0;
   all.field("size", size);
-  HEARTH_CHECK_AS(ValueError, size == int64_t(groups.size()),
-                  "loaded state dict has a different number of parameter groups: ", size, " for ",
-                  groups.size());
+  HEARTH_CHECK(size == int64_t(groups.size()),
+               "loaded state dict has a different number of parameter groups: ", size, " for ",
+               groups.size());
   for (size_t i = 0; i < groups.size(); ++i)
     all.nested(std::to_string(i), [&](Fields& one) { read_group(groups[i], loaded, one); });
 }

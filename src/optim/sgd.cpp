@@ -30,9 +30,8 @@ std::unique_ptr<SGDOptions> checked(const SGDOptions& options) {
   check_not_negative(options.lr(), "learning rate");
   check_not_negative(options.momentum(), "momentum value");
   check_not_negative(options.weight_decay(), "weight_decay value");
-  HEARTH_CHECK_AS(ValueError,
-                  !options.nesterov() || (options.momentum() > 0 && options.dampening() == 0),
-                  "Nesterov momentum requires a momentum and zero dampening");
+  HEARTH_CHECK(!options.nesterov() || (options.momentum() > 0 && options.dampening() == 0),
+               "Nesterov momentum requires a momentum and zero dampening");
   return std::make_unique<SGDOptions>(options);
 }
 
@@ -51,6 +50,15 @@ namespace {
 
 bool has_momentum(const SGDOptions& options) { return options.momentum() != 0; }
 
+/// The parameters' memory under versions of its own: as in PyTorch's C++ library a step does not
+/// count as a change, so that a graph it was made from may still run backward.
+std::vector<Tensor> data_of(const std::vector<Tensor>& params) {
+  std::vector<Tensor> data;
+  data.reserve(params.size());
+  for (const Tensor& param : params) data.push_back(param.data());
+  return data;
+}
+
 /// The state begins only with a first step that was made.
 void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bool first) {
   std::vector<Tensor> buffers;
@@ -58,8 +66,9 @@ void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bo
     for (const Tensor& param : batch.params) buffers.push_back(zeros_like(param));
   else if (has_momentum(options))
     buffers = batch.tensors(&SGDParamState::momentum_buffer);
-  _fused_sgd_(batch.params, batch.grads, buffers, options.weight_decay(), options.momentum(),
-              options.lr(), options.dampening(), options.nesterov(), options.maximize(), first);
+  _fused_sgd_(data_of(batch.params), batch.grads, buffers, options.weight_decay(),
+              options.momentum(), options.lr(), options.dampening(), options.nesterov(),
+              options.maximize(), first);
   for (size_t i = 0; first && i < buffers.size(); ++i) batch.states[i]->momentum_buffer(buffers[i]);
 }
 

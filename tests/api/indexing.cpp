@@ -11,6 +11,7 @@
 #include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
+#include "tests/support/data.h"
 #include "tests/support/warnings.h"
 
 namespace {
@@ -96,7 +97,7 @@ void check_case(const std::string& line) {
 
 TEST(Indexing, AsPyTorchDoes) {
   const char* other = std::getenv("HEARTH_INDEX_CASES");
-  std::ifstream file(other ? other : HEARTH_TEST_DATA "/index_cases.txt");
+  std::ifstream file(other ? other : hearth::testing::data_file("index_cases.txt"));
   int cases = 0;
   for (std::string line; std::getline(file, line); ++cases) check_case(line);
   EXPECT_GT(cases, 100);

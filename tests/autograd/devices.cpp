@@ -1,7 +1,9 @@
-// Graphs over several (simulated) GPUs and streams; runs where there are two.
+// Graphs over several (simulated) GPUs and streams. Where there is one GPU, both devices are it.
 #include <cmath>
 
+#include "hearth/custom_function.h"
 #include "tests/autograd/support.h"
+#include "tests/support/devices.h"
 
 namespace hearth::testing {
 namespace {
@@ -9,9 +11,11 @@ namespace {
 class Devices : public ::testing::Test {
  protected:
   void SetUp() override {
-    if (cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
+    if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU";
+    second_ = last_gpu();
   }
-  const Device first_{DeviceType::CUDA, 0}, second_{DeviceType::CUDA, 1};
+  const Device first_{DeviceType::CUDA, 0};
+  Device second_{DeviceType::CUDA, 0};
 };
 
 TEST_F(Devices, GradientsFlowBackThroughTo) {
@@ -95,6 +99,61 @@ TEST_F(Devices, SumsOfGradientsFromTwoStreams) {
     const Tensor g = autograd::grad({total}, {middle})[0];
     expect_values(g.slice(0, 0, 3), {6, 6, 6});
     expect_values(g.slice(0, (1 << 16) - 2), {6, 6});
+  }
+}
+
+/// Two results on two devices; notes the streams its backward runs on.
+struct OnBoth : autograd::Function<OnBoth> {
+  static variable_list forward(autograd::AutogradContext*, const Tensor& a, const Tensor& b) {
+    return {a * 2, b * 3};
+  }
+  static variable_list backward(autograd::AutogradContext*, variable_list grads) {
+    seen = {cuda::current_stream(0), cuda::current_stream(1)};
+    return {grads[0] * 2, grads[1] * 3};
+  }
+  static inline std::vector<cuda::Stream> seen;
+};
+
+TEST_F(Devices, ANodeRunsOnTheForwardsStreamOfEachOfItsDevices) {
+  const cuda::Stream on_first(first_), on_second(second_);
+  const Tensor a = ones({1 << 16}, first_).requires_grad_(),
+               b = ones({1 << 16}, second_).requires_grad_();
+  on_first.wait_stream(cuda::current_stream(0));
+  on_second.wait_stream(cuda::current_stream(1));
+  variable_list results;
+  {
+    const cuda::StreamGuard first(on_first), second(on_second);
+    results = OnBoth::apply(a, b);
+  }
+  cuda::current_stream(0).wait_stream(on_first);
+  cuda::current_stream(1).wait_stream(on_second);
+  (results[0].sum() + results[1].sum().to(first_)).backward();
+  ASSERT_EQ(OnBoth::seen.size(), 2U);
+  EXPECT_EQ(OnBoth::seen[0].handle(), on_first.handle());
+  EXPECT_EQ(OnBoth::seen[1].handle(), on_second.handle());
+  expect_values(a.grad().slice(0, 0, 2), {2, 2});
+  expect_values(b.grad().slice(0, 0, 2), {3, 3});
+}
+
+TEST_F(Devices, MemoryThatGrewOnAnotherStreamIsReusedOnlyAfterTheCopy) {
+  const Tensor m = rand({256, 256}, first_);
+  const cuda::Stream slow(first_), side(first_);
+  for (int round = 0; round < 5; ++round) {
+    const Tensor x = ones({1000}, first_);
+    cuda::synchronize(0);
+    {
+      const cuda::StreamGuard guard(slow);
+      Tensor product = m;
+      for (int i = 0; i < 20; ++i) product = product.matmul(m);
+    }
+    side.wait_stream(slow);
+    {
+      const cuda::StreamGuard guard(side);
+      x.resize_({100000});  // copies once `slow` has finished
+    }
+    const Tensor next = full({1000}, 9, TensorOptions(first_));
+    cuda::synchronize(0);
+    EXPECT_EQ(x.slice(0, 0, 1000).sum().item<double>(), 1000);
   }
 }
 

@@ -55,7 +55,7 @@ TEST(Inplace, OfASavedIntermediateIsAnError) {
   y.add_(1);
   EXPECT_ERROR(z.backward(),
                std::string(kModified) +
-                   "[torch.FloatTensor [2]], which is output 0 of MulBackward0, is at version 1; "
+                   "[torch.FloatTensor [2]], which is output 0 of MulBackward1, is at version 1; "
                    "expected version 0 instead.");
 }
 

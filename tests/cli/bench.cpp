@@ -108,6 +108,10 @@ TEST(Bench, AGpuThatIsNotThere) {
   const Ran ran = run(with(kSmall, "--gpu=1"), {"HEARTH_SIM_GPUS=1"});
   EXPECT_EQ(ran.status, 1);
   EXPECT_EQ(ran.err, "hearth: there is no cuda:1: the number of GPUs is 1\n");
+  const Ran none = run(with(kSmall, "--gpu=9"), {"HEARTH_CUDA=0"});
+  EXPECT_EQ(none.status, 1);
+  EXPECT_EQ(none.err, "hearth: there is no cuda:9: HEARTH_CUDA=0 switches CUDA off.\n");
+  EXPECT_EQ(none.out, "");
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ TEST(TrainConfig, ValuesThatSayNothingAreRefused) {
   };
   refused("lr = []", "'lr' has no value\n");
   refused("device = []", "'device' has no value\n");
+  refused("lr = \"0.1,,0.2\"", "an item of the list '0.1,,0.2' is empty\n");
   refused("log-losses = 5", "'log-losses' is true or false\n");
   refused("log-losses = [true, false]", "'log-losses' is true or false\n");
   refused(R"(model = "\u001b[31m")", "--model: unknown model '\\x1b[31m'");

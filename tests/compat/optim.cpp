@@ -99,9 +99,13 @@ TEST(Optim, ErrorsAreLibTorchs) {
   says("Invalid beta parameter at index 0: 1",
        [&] { Adam({a}, AdamOptions().betas(std::make_tuple(1.0, 0.9))); });
   says("can't optimize a non-leaf Tensor", [&] { SGD({a * 2}, SGDOptions(1)); });
-  SGD optimizer({a}, SGDOptions(1));
+  SGD twice({a}, SGDOptions(1));
+  twice.add_param_group(OptimizerParamGroup({a}));
+  EXPECT_EQ(twice.param_groups().size(), 2u);
+  Adam stepped({a}, AdamOptions(1));
+  train(stepped, {a});
   says("some parameters appear in more than one parameter group",
-       [&] { optimizer.add_param_group(OptimizerParamGroup({a})); });
+       [&] { stepped.add_param_group(OptimizerParamGroup({a})); });
 }
 
 TEST(Optim, SavedAndLoaded) {

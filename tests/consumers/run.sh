@@ -42,6 +42,13 @@ case $consumer in
   pkg_config)
     install_hearth
     libdir=$(dirname "$(find "$prefix" -name libhearth.so)")
+    for module in hearth hearth-torch; do
+      named=$(PKG_CONFIG_PATH=$libdir/pkgconfig pkg-config --variable=libdir $module)
+      if [[ ! $named -ef $libdir ]]; then
+        echo "$module.pc says libdir='$named', not '$libdir'" >&2
+        exit 1
+      fi
+    done
     PKG_CONFIG_PATH=$libdir/pkgconfig make -C "$work" -f "$here/Makefile" VPATH="$here"
     export LD_LIBRARY_PATH=$libdir
     ;;

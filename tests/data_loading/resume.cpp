@@ -185,8 +185,7 @@ TEST(Dropped, AThousandLoadersLeaveNoThread) {
         (void)batch;
         if (left-- == 0) break;
       }
-    } catch (const std::runtime_error&) {
-    } catch (const WorkerException&) {
+    } catch (const std::runtime_error&) {  // also a WorkerException
     }
     loader.reset();
     ASSERT_EQ(*inside, 0);

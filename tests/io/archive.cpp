@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -122,6 +123,11 @@ TEST(Archive, SaysWhatIsMissing) {
   EXPECT_FALSE(nested.try_read("n", text) || nested.try_read("n", flag) || nested.try_read("y", t));
   Tensor wrong = zeros({3}), whole = zeros({2}, kLong);
   EXPECT_ERROR(nested.read("x", whole), "'a.x' was saved as Float, which cannot be read into a");
+  nested.read("x", wrong);
+  EXPECT_TRUE(wrong.equal(ones({2})));
+  wrong = zeros({3});
+  archive.require_same_sizes();
+  archive.read("a", nested);
   EXPECT_ERROR(
       nested.read("x", wrong),
       "size mismatch for a.x: copying a param with shape [2] from checkpoint, the shape in "
@@ -228,6 +234,19 @@ struct Point {
     archive.read("t", t);
   }
 };
+
+// It took minutes when the parser looked through all of them for each one.
+TEST(Archive, ManyTensorsAreReadInTime) {
+  OutputArchive out;
+  const Tensor one = ones({1}, requires_grad());
+  for (int i = 0; i < 40'000; ++i) out.write(std::to_string(i), one);
+  const auto begin = std::chrono::steady_clock::now();
+  InputArchive archive = through_file(out);
+  Tensor t;
+  archive.read("39999", t);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_TRUE(t.requires_grad());
+}
 
 TEST(Save, TensorsListsAndObjects) {
   const TempFolder folder;

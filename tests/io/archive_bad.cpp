@@ -46,6 +46,9 @@ TEST(BadArchive, Json) {
   EXPECT_BAD(R"({"version":1,"tensors":{"u":{}}})", "no notes on the tensor 'u'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":1}})", "an object for 't'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"device":1}}})", "the notes on 't'");
+  EXPECT_BAD(R"({"version":1,"tensors":{"t":{"strides":1}}})", "a list of strides for 't'");
+  EXPECT_BAD(R"({"version":1,"tensors":{"t":{"strides":[1,1,1,1]}}})", "expected strides that fit");
+  EXPECT_BAD(R"({"version":1,"tensors":{"t":{"strides":[-1]}}})", "expected strides that fit");
   EXPECT_BAD(R"({"version":1,"values":{"a":18446744073709551615}})", "a value for 'a'");
   EXPECT_BAD(R"({"version":1,"values":{"a":{"ints":[9223372036854775808]}}})", "a value for 'a'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"device":"moon"}}})", "moon");

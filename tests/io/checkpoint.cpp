@@ -5,6 +5,7 @@
 #include "hearth/cuda.h"
 #include "hearth/data.h"
 #include "tests/io/run.h"
+#include "tests/support/data.h"
 #include "tests/support/files.h"
 
 namespace hearth::io {
@@ -106,7 +107,7 @@ TEST(Checkpoint, WhatDoesNotFitChangesNothing) {
   EXPECT_TRUE(step == 7 && average.equal(full({2}, 7.F)) && model.weight.equal(ones({3})));
 }
 
-constexpr const char* kWrittenBefore = HEARTH_TEST_DATA "/run.safetensors";
+const std::string kWrittenBefore = testing::data_file("run.safetensors");
 
 testing::Run run_of_two_epochs() {
   manual_seed(1);

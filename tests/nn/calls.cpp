@@ -158,8 +158,8 @@ TEST(Errors, NameTheModule) {
 }
 
 TEST(Errors, KeepTheirType) {
-  EXPECT_THROW(BatchNorm1d(3)(ones({1, 3})), ValueError);
-  EXPECT_THROW(Sequential(BatchNorm2d(3))->forward(ones({2, 3})), ValueError);
+  EXPECT_ERROR(BatchNorm1d(3)(ones({1, 3})), "Expected more than 1 value per channel");
+  EXPECT_ERROR(Sequential(BatchNorm2d(3))->forward(ones({2, 3})), "expected 4D input");
 }
 
 TEST(Scopes, BelongToTheModuleThatRuns) {

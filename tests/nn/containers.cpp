@@ -153,6 +153,13 @@ TEST(ParameterContainers, RegisterWhatTheyAreGiven) {
   EXPECT_ERROR(dict["B"], "Parameter 'B' is not defined");
   EXPECT_ERROR(dict->insert("A", ones(1)), "Parameter 'A' already defined");
   EXPECT_EQ(dict->clone()->parameters().size(), 1u);
+  OrderedDict<std::string, Tensor> others;
+  others.insert("A", zeros({4}));
+  dict->update(others);
+  EXPECT_EQ(dict->get("A").size(0), 4);
+  others.insert("D", ones(1));
+  EXPECT_ERROR(dict->update(others), "Parameter 'D' is not defined");
+  EXPECT_EQ(dict->size(), 1u);
   dict->pop("A");
   EXPECT_TRUE(dict->empty());
 }

@@ -115,11 +115,23 @@ TEST(Module, ParametersBuffersAndModulesShareTheirNames) {
   EXPECT_EQ(m.named_parameters(false).keys(), Names{"p"});
 }
 
-TEST(Module, ParametersAreLeaves) {
+TEST(Module, ParametersKeepTheirHistory) {
   Module m;
-  EXPECT_ERROR(m.register_parameter("w", ones(1, requires_grad()) * 2),
-               "Cannot assign non-leaf Tensor to parameter 'w'");
-  EXPECT_EQ(m.parameters().size(), 0u);
+  const Tensor leaf = ones(1, requires_grad());
+  const Tensor w = m.register_parameter("w", leaf * 2);
+  m.register_parameter("frozen", leaf * 3, /*requires_grad=*/false);
+  EXPECT_FALSE(w.is_leaf());
+  EXPECT_EQ(m.parameters().size(), 2u);
+  (m.parameters()[0] + m.parameters()[1]).backward();
+  EXPECT_EQ(leaf.grad().item<float>(), 5);
+}
+
+TEST(Module, AllItsParametersCanBeFrozen) {
+  Outer outer;
+  for (const Tensor& parameter : outer->requires_grad_(false).parameters())
+    EXPECT_FALSE(parameter.requires_grad());
+  outer->requires_grad_();
+  for (const Tensor& parameter : outer->parameters()) EXPECT_TRUE(parameter.requires_grad());
 }
 
 TEST(Module, IsNotInItself) {
@@ -246,7 +258,7 @@ TEST(Clone, IsIndependent) {
   for (size_t i = 0; i < before.size(); ++i) {
     EXPECT_FALSE(before[i]->is_alias_of(*after[i]));
     EXPECT_TRUE(before[i]->equal(*after[i]));
-    EXPECT_EQ(before[i]->requires_grad(), after[i]->requires_grad());
+    EXPECT_TRUE(after[i]->requires_grad());  // as reset() makes them
   }
   EXPECT_FALSE(copy->is_training() || copy->second->is_training());
   EXPECT_TRUE(copy->second->weight.is_same(after["second.weight"]));
@@ -279,11 +291,53 @@ TEST(Holder, IsAReference) {
   Linear a(2, 3), b = a, none = nullptr;
   EXPECT_EQ(a.get(), b.get());
   EXPECT_TRUE(a && !none && none.is_empty());
-  EXPECT_ERROR(none->weight, "Accessing empty ModuleHolder");
+  EXPECT_ERROR(none->weight, "Accessing empty ModuleHolder of hearth::nn::LinearImpl");
   EXPECT_ERROR(none(ones({1, 2})), "Accessing empty ModuleHolder");
   const std::shared_ptr<LinearImpl> pointer = a.ptr();
   const Linear c = pointer;
   EXPECT_EQ(c.get(), a.get());
+}
+
+struct WithHolder : Module {
+  Linear fc = nullptr;
+  Tensor forward(const Tensor& x) { return fc(x); }
+};
+
+TEST(Holder, ErrorOfAnEmptyOneNamesItsModule) {
+  Sequential net(std::make_shared<WithHolder>());
+  EXPECT_ERROR(net->forward(ones({1, 2})),
+               "Accessing empty ModuleHolder of hearth::nn::LinearImpl");
+}
+
+// A module whose holder stands in itself, and one that only its holder may make.
+struct NodeImpl;
+HEARTH_MODULE(Node);
+struct NodeImpl : Module {
+  Node left{nullptr}, right = nullptr;
+};
+class SecretImpl : public Module {
+  explicit SecretImpl(int value_) : value(value_) {}
+  friend class hearth::nn::ModuleHolder<SecretImpl>;
+
+ public:
+  int value;
+};
+HEARTH_MODULE(Secret);
+
+TEST(Holder, TakesWhatItsModulesConstructorsTake) {
+  Node root;
+  root->left = Node();
+  EXPECT_TRUE(root->left && !root->right);
+  EXPECT_EQ(Secret(3)->value, 3);
+  static_assert(std::is_constructible_v<Linear, int, int>);
+  static_assert(std::is_constructible_v<Linear, LinearOptions>);
+  static_assert(!std::is_constructible_v<Linear, int>);
+  static_assert(!std::is_constructible_v<Linear, const char*, int>);
+  static_assert(!std::is_default_constructible_v<Linear>);
+  static_assert(std::is_default_constructible_v<ReLU>);
+  static_assert(!std::is_constructible_v<Sequential, Linear, int>);
+  static_assert(!std::is_constructible_v<ModuleList, Linear, int>);
+  EXPECT_EQ(Linear(2.5, 3)->weight.size(1), 2);  // as in LibTorch
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 // State dictionaries and archives.
 #include <cstdio>
+#include <sstream>
 
 #include "hearth/autograd.h"
-#include "hearth/io/archive.h"
+#include "hearth/io/serialize.h"
 #include "hearth/nn.h"
 #include "tests/nn/support.h"
+#include "tests/support/warnings.h"
 
 namespace {
 
@@ -87,16 +89,69 @@ TEST(StateDict, NotStrictReturnsTheRest) {
   EXPECT_TRUE(net->fc1->weight.equal(full({3, 2}, 5.0)));
 }
 
+TEST(StateDict, TakesAListAndSaysHowNamesDiffer) {
+  Net net;
+  std::vector<std::pair<std::string, Tensor>> list;
+  for (const auto& item : net->state_dict()) list.emplace_back(item.key(), item->clone());
+  EXPECT_TRUE(net->load_state_dict(list, false).missing_keys.empty());
+  for (auto& item : list) item.first = "module." + item.first;
+  EXPECT_ERROR(net->load_state_dict(list),
+               "there is 'module.fc1.weight': remove the prefix 'module.'");
+  for (auto& item : list) item.first = item.first.substr(7);
+  list[0].first = "fc1.wieght";
+  EXPECT_ERROR(net->load_state_dict(list), "did you mean 'fc1.wieght'?");
+}
+
+TEST(Archive, LoadingReplacesWhatOtherTensorsShare) {
+  Linear saved(2, 3), loaded(2, 3);
+  serialize::OutputArchive out;
+  saved->save(out);
+  serialize::InputArchive in(out);
+  const Tensor weight = loaded->weight, old = weight.detach(), before = old.clone();
+  loaded->load(in);
+  EXPECT_TRUE(loaded->weight.equal(saved->weight));
+  EXPECT_TRUE(weight.is_same(loaded->weight) && weight.requires_grad() && weight.is_leaf());
+  EXPECT_TRUE(old.equal(before));
+}
+
+TEST(Archive, LoadingTakesOtherSizesAndWarns) {
+  Linear saved(2, 3), loaded(5, 3);
+  loaded->to(kDouble);
+  serialize::OutputArchive out;
+  saved->save(out);
+  serialize::InputArchive in(out);
+  const hearth::testing::Warnings warnings;
+  loaded->load(in);
+  EXPECT_TRUE(loaded->weight.equal(saved->weight.to(kDouble)));
+  EXPECT_EQ(warnings.said().size(), 1u);
+  EXPECT_TRUE(warnings.contains("size mismatch for weight: the loaded shape [3, 2] replaces"));
+}
+
+struct Unregistered : Module {
+  Linear fc{2, 3};
+};
+
+TEST(Archive, WarnsOfAModuleWithoutAnything) {
+  std::ostringstream stream;
+  const hearth::testing::Warnings warnings;
+  save(std::make_shared<Unregistered>(), stream);
+  EXPECT_TRUE(warnings.contains("the saved module has no parameters and no buffers"));
+  warnings.said().clear();
+  save(Linear(2, 3), stream);
+  save(std::vector<Tensor>(), stream);
+  EXPECT_TRUE(warnings.said().empty());
+}
+
 TEST(Archive, AFailedLoadChangesNothing) {
-  Sequential saved(Linear(3, 4), Linear(4, 1)), larger(Linear(3, 4), Linear(4, 2));
+  Sequential saved(Linear(3, 4)), larger(Linear(3, 4), Linear(4, 2));
   serialize::OutputArchive out;
   saved->save(out);
   serialize::InputArchive in(out);
   const Tensor before = larger->parameters()[0].detach().clone();
-  EXPECT_ERROR(larger->load(in), "size mismatch for 1.weight");
+  EXPECT_ERROR(larger->load(in), "No such serialized submodule: '1'");
   EXPECT_TRUE(larger->parameters()[0].equal(before));
   EXPECT_FALSE(larger->parameters()[0].equal(saved->parameters()[0]));
-  Sequential fitting(Linear(3, 4), Linear(4, 1));  // after a failure others load as ever
+  Sequential fitting(Linear(3, 4));  // after a failure others load as ever
   fitting->load(in);
   EXPECT_TRUE(same(*saved, *fitting));
 }

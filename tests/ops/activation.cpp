@@ -88,10 +88,7 @@ const Register registered[] = {
     Register(OUT_ROW("log_sigmoid", log_sigmoid, log_sigmoid_reference(x))),
     Register(ROW("hardsigmoid", hardsigmoid, between(x + 3, 0, 6) / 6)),
     Register(ROW("hardswish", hardswish, x* between(x + 3, 0, 6) / 6)),
-    Register(refuses(
-        of_real_numbers(ROW("hardtanh", hardtanh, between(x, 0, 1), 0, 1)),
-        [] { hardtanh(ones({2}, kByte)); },
-        "cannot do hardtanh on an unsigned type with negative limits")),
+    Register(of_real_numbers(ROW("hardtanh", hardtanh, between(x, 0, 1), 0, 1))),
     Register(ROW("mish", mish, mish_reference(x))),
     Register(of_real_numbers(ROW("threshold", threshold, x <= 1 ? 20 : x, 1, 20))),
 };

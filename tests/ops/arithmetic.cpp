@@ -98,6 +98,16 @@ Row number_row(std::string name, std::string covers, Tensor (*op)(const Tensor&)
   return row;
 }
 
+/// Half dtypes compute these powers as any other.
+Row root_row(std::string name, std::string covers, Tensor (*op)(const Tensor&),
+             double (*reference)(double)) {
+  Row row = unary_row(std::move(name), op, reference, Draw::kPositive);
+  row.covers = {std::move(covers)};
+  row.dtypes = dtypes::kFloatAndDouble;
+  row.slack = 2;
+  return row;
+}
+
 Row neg_row() {
   Row row = number_row("neg", "neg", &hearth::neg, [](double x) { return -x; });
   row.out = [](Tensor& out, const Tensors& in) { neg_out(out, in[0]); };
@@ -261,6 +271,12 @@ const Register registered[] = {
     Register(number_row(
         "cube", "pow.cube", [](const Tensor& x) { return x.pow(3); },
         [](double x) { return x * x * x; })),
+    Register(root_row(
+        "pow_half", "pow.half", [](const Tensor& x) { return x.pow(0.5); },
+        [](double x) { return std::sqrt(x); })),
+    Register(root_row(
+        "pow_minus_half", "pow.minus_half", [](const Tensor& x) { return x.pow(-0.5); },
+        [](double x) { return 1 / std::sqrt(x); })),
 };
 
 TEST(Arithmetic, NumbersChangeTheDtypeByTheirKindOnly) {

@@ -12,6 +12,12 @@ double floor_remainder(double a, double b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
+/// As Python's a // b: what is left has the sign of b, also where b is infinite.
+double floored(double a, double b) {
+  if (std::isinf(b) && std::isfinite(a)) return a != 0 && (a < 0) != (b < 0) ? -1 : 0;
+  return std::isinf(a) && b != 0 ? std::nan("") : std::floor(a / b);
+}
+
 Row div_row() {
   Row row = POINTWISE_ROW2(div, Draw::kNormal, dtypes::kRealAndBool, a / b);
   row.results = {Result::kFloat};
@@ -47,7 +53,7 @@ Row trunc_row() {
 Row floor_row() {
   Row row = rounded_row(
       "div_floor", "div.floor", [](const Tensor& a, const Tensor& b) { return a.div(b, "floor"); },
-      [](double a, double b) { return std::floor(a / b); });
+      floored);
   row.out = [](Tensor& out, const Tensors& in) { div_out(out, in[0], in[1], "floor"); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.div_(in[1], "floor"); };
   return row;
@@ -56,8 +62,7 @@ Row floor_row() {
 Row floor_divide_row() {
   Row row = rounded_row(
       "floor_divide", "floor_divide",
-      [](const Tensor& a, const Tensor& b) { return a.floor_divide(b); },
-      [](double a, double b) { return std::floor(a / b); });
+      [](const Tensor& a, const Tensor& b) { return a.floor_divide(b); }, floored);
   row.orders = 0;
   row.out = [](Tensor& out, const Tensors& in) { floor_divide_out(out, in[0], in[1]); };
   row.inplace = [](Tensor& self, const Tensors& in) { self.floor_divide_(in[1]); };

@@ -81,8 +81,10 @@ Row huber_row() {
 Tensor chance(const Tensor& t) { return t.mul(0.45); }
 
 Row entropy_row() {
+  Input weight = kScores;
+  weight.constant = true;
   Row row = loss_row(
-      "binary_cross_entropy", "binary_cross_entropy", {kChance, kChance, kScores},
+      "binary_cross_entropy", "binary_cross_entropy", {kChance, kChance, weight},
       [](const Tensors& in, int64_t r) {
         return binary_cross_entropy(chance(in[0]), chance(in[1]), in[2], r);
       },

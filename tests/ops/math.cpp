@@ -70,7 +70,8 @@ const Register registered[] = {
     Register(POINTWISE_ROW("frac", frac, Draw::kNormal, x - std::trunc(x))),
     Register(nan_to_num_row()),
     Register(of_all_numbers(with_inplace(
-        POINTWISE_ROW2(xlogy, Draw::kPositive, dtypes::kRealAndBool, a == 0 ? 0 : a * std::log(b)),
+        POINTWISE_ROW2(xlogy, Draw::kPositive, dtypes::kRealAndBool,
+                       a == 0 && !std::isnan(b) ? 0 : a * std::log(b)),
         [](Tensor& self, const Tensor& other) -> Tensor& { return self.xlogy_(other); }))),
 };
 

@@ -59,7 +59,7 @@ Row nll_row() {
       {[] {
          nll_loss(ones({3, 5}), zeros({2}, kLong));
        },
-       "Expected input batch_size (3) to match target batch_size (2)."},
+       "size mismatch (got input: [3, 5], target: [2])"},
       {[] {
          nll_loss(ones({3, 5}), zeros({3}, kInt));
        },

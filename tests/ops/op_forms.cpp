@@ -3,6 +3,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/cuda.h"
+#include "tests/support/devices.h"
 #include "tests/support/op_table.h"
 #include "tests/support/warnings.h"
 
@@ -26,6 +27,10 @@ struct Framed {
   }
 };
 
+/// How far another form may be off: where it lies otherwise in memory, a GPU's library may choose
+/// another algorithm.
+double form_slack(const Tensor& tensor) { return is_real_gpu(tensor.device()) ? 4 : 0; }
+
 class OpForms : public ::testing::TestWithParam<Row> {
  protected:
   /// Calls f(inputs, what) for every case, dtype and device.
@@ -43,7 +48,7 @@ class OpForms : public ::testing::TestWithParam<Row> {
 
 TEST_P(OpForms, OutWritesTheResultAndNothingElse) {
   const Row& row = GetParam();
-  if (!row.out) GTEST_SKIP() << "has no such form";
+  if (!row.out) GTEST_SKIP() << "the row has none; tests/ops/forms.cpp calls every form";
   for_each_case([&](const Tensors& in, const std::string& what) {
     const Tensor wanted = row.call(in)[0];
     Tensor fresh = empty({0}, wanted.options());
@@ -51,7 +56,7 @@ TEST_P(OpForms, OutWritesTheResultAndNothingElse) {
     expect_close(fresh, to_array(wanted), 0, what + " out=");
     Framed framed(wanted);
     row.out(framed.window, in);
-    expect_close(framed.window, to_array(wanted), 0, what + " strided out=");
+    expect_close(framed.window, to_array(wanted), form_slack(wanted), what + " strided out=");
     EXPECT_TRUE(framed.intact()) << what;
     if (is_floating_point(wanted.scalar_type())) {
       Tensor wider = empty({0}, wanted.options().dtype(kDouble));
@@ -65,7 +70,7 @@ TEST_P(OpForms, OutWritesTheResultAndNothingElse) {
 
 TEST_P(OpForms, OutMayBeAnInput) {
   const Row& row = GetParam();
-  if (!row.out) GTEST_SKIP() << "has no such form";
+  if (!row.out) GTEST_SKIP() << "the row has none; tests/ops/forms.cpp calls every form";
   for_each_case([&](const Tensors& in, const std::string& what) {
     const Tensor wanted = row.call(in)[0];
     for (size_t k = 0; k < in.size(); ++k) {
@@ -83,7 +88,7 @@ TEST_P(OpForms, OutMayBeAnInput) {
 
 TEST_P(OpForms, OutIsResizedWithAWarning) {
   const Row& row = GetParam();
-  if (!row.out) GTEST_SKIP() << "has no such form";
+  if (!row.out) GTEST_SKIP() << "the row has none; tests/ops/forms.cpp calls every form";
   const Warnings warnings;
   const Tensors in =
       make_inputs(row.cases[0], dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
@@ -96,7 +101,7 @@ TEST_P(OpForms, OutIsResizedWithAWarning) {
 
 TEST_P(OpForms, InplaceWritesTheResultAndNothingElse) {
   const Row& row = GetParam();
-  if (!row.inplace) GTEST_SKIP() << "has no such form";
+  if (!row.inplace) GTEST_SKIP() << "the row has none; tests/ops/forms.cpp calls every form";
   for_each_case([&](const Tensors& in, const std::string& what) {
     const Tensor wanted = row.call(in)[0];
     if (!wanted.sizes().equals(in[0].sizes()) || wanted.scalar_type() != in[0].scalar_type())
@@ -111,7 +116,8 @@ TEST_P(OpForms, InplaceWritesTheResultAndNothingElse) {
       EXPECT_GT(framed.window._version(), version) << what;
     }
     // Random numbers may come in another order where memory is not contiguous.
-    if (row.reference) expect_close(framed.window, to_array(wanted), 0, what + " in place");
+    if (row.reference)
+      expect_close(framed.window, to_array(wanted), form_slack(wanted), what + " in place");
     EXPECT_TRUE(framed.intact()) << what;
   });
 }
@@ -120,19 +126,23 @@ TEST_P(OpForms, ChannelsLastStays) {
   const Row& row = GetParam();
   if (!row.keeps_memory_format) GTEST_SKIP() << "does not keep the memory format";
   int tried = 0;
+  const DtypeSet floats = row.dtypes & (1u << int(kFloat) | 1u << int(kBFloat16));
   for (const Device device : devices())
-    for (const Case& inputs : row.cases) {
-      Tensors in = make_inputs(inputs, dtypes_in(row.dtypes).back(), device, Form::kContiguous, 3);
-      if (in[0].dim() != 4) continue;
-      const Tensor wanted = row.call(in)[0];
-      for (Tensor& t : in)
-        if (t.defined() && t.dim() == 4) t = t.contiguous(MemoryFormat::ChannelsLast);
-      if (in[0].is_contiguous()) continue;  // it is in both formats
-      const Tensor out = row.call(in)[0];
-      EXPECT_TRUE(out.is_contiguous(MemoryFormat::ChannelsLast)) << row.name;
-      if (row.reference) expect_close(out, to_array(wanted), 1e3, row.name + " in channels_last");
-      ++tried;
-    }
+    for (const ScalarType dtype : dtypes_in(floats != 0 ? floats : row.dtypes))
+      for (const Case& inputs : row.cases) {
+        Tensors in = make_inputs(inputs, dtype, device, Form::kContiguous, 3);
+        if (in[0].dim() != 4) continue;
+        const Tensor wanted = row.call(in)[0];
+        for (Tensor& t : in)
+          if (t.defined() && t.dim() == 4) t = t.contiguous(MemoryFormat::ChannelsLast);
+        if (in[0].is_contiguous()) continue;  // it is in both formats
+        const Tensor out = row.call(in)[0];
+        EXPECT_TRUE(out.is_contiguous(MemoryFormat::ChannelsLast)) << row.name;
+        if (row.reference)
+          expect_close(out, to_array(wanted), row.slack,
+                       row.name + " in channels_last in " + name_of(dtype));
+        ++tried;
+      }
   EXPECT_GT(tried, 0) << row.name << " has no case of four dimensions";
 }
 

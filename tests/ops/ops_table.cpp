@@ -1,5 +1,6 @@
-// docs/ops.md: every operator with the dtypes, devices, forms and derivatives that the op table
-// tests. Written by `tools/ops_table.sh`; the test fails when it is out of date.
+// docs/ops.md: every operator with the dtypes, devices and derivatives that the op table tests, and
+// its declared forms, all of which tests/ops/forms.cpp calls. Written by `tools/ops_table.sh`; the
+// test fails when it is out of date.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,7 +9,8 @@
 #include <sstream>
 
 #include "ops/call.h"
-#include "tests/support/op_table.h"
+#include "tests/ops/forms.h"
+#include "tests/support/data.h"
 
 namespace hearth::testing {
 namespace {
@@ -17,8 +19,14 @@ namespace {
 struct Entry {
   DtypeSet dtypes = 0;
   int orders = 0;
-  bool out = false, inplace = false;
 };
+
+/// Whether the function of this name is declared in this form.
+bool has_form(const std::string& name, Kind kind) {
+  for (const CallForm& form : call_forms())
+    if (form.name == name && form.kind == kind) return true;
+  return false;
+}
 
 std::map<std::string, Entry> entries() {
   std::map<std::string, Entry> result;
@@ -27,8 +35,6 @@ std::map<std::string, Entry> entries() {
       Entry& entry = result[op];
       entry.dtypes |= row.dtypes;
       entry.orders = std::max(entry.orders, row.orders);
-      entry.out |= bool(row.out);
-      entry.inplace |= bool(row.inplace);
     }
   return result;
 }
@@ -77,8 +83,8 @@ void write_line(std::ostream& text, const OpRecord& op, const Entry& entry) {
        << (info.effect == Effect::kView ? "view"
            : composed                   ? "composed"
                                         : "kernel")
-       << (entry.inplace ? ", in-place" : "") << (entry.out ? ", out=" : "") << " | "
-       << autocast(info) << " | "
+       << (has_form(info.name, Kind::kInplace) ? ", in-place" : "")
+       << (has_form(info.name, Kind::kOut) ? ", out=" : "") << " | " << autocast(info) << " | "
        << (info.effect == Effect::kDynamicShape ? "CPU, CUDA" : "CPU, CUDA, meta") << " |\n";
 }
 
@@ -104,7 +110,7 @@ std::string table() {
 }
 
 TEST(OpsTable, IsUpToDate) {
-  const std::string path = HEARTH_TEST_DATA "/../../docs/ops.md";
+  const std::string path = data_file("../../docs/ops.md");
   if (std::getenv("HEARTH_WRITE_OPS_TABLE")) {
     std::ofstream(path) << table();
     return;

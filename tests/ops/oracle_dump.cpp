@@ -2,6 +2,7 @@
 // HEARTH_ORACLE_AUTOCAST=1 under autocast and, besides, with inputs of different dtypes.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 
@@ -30,6 +31,8 @@ void write(std::ostream& file, const Tensor& tensor) {
       file << "NaN";
     else if (v - v != 0)
       file << (v > 0 ? "Infinity" : "-Infinity");
+    else if (v == 0)
+      file << (std::signbit(v) ? "-0.0" : "0.0");  // read as an integer, -0 would lose its sign
     else
       file << v;
   }
@@ -66,6 +69,7 @@ void write_results(std::ostream& file, const Row& row, const Tensors& leaves) {
   Tensors out, grads;
   try {
     out = row.call(leaves);
+    const AutocastMode off(kCPU, {}, false);  // as users leave the region before backward
     grads = gradients(out, leaves);
   } catch (const Error&) {
     file << ", \"fails\": true";
@@ -107,13 +111,18 @@ TEST(Oracle, Dump) {
   const bool autocast = std::getenv("HEARTH_ORACLE_AUTOCAST") != nullptr;
   const AutocastMode region(kCPU, {}, autocast);
   for (const Row& row : rows())
-    for (const ScalarType dtype : dtypes_in(row.dtypes))
+    for (const ScalarType dtype : dtypes_in(row.dtypes)) {
+      if (row.special_values && is_floating_point(dtype)) {
+        const Tensors in = special_inputs(row.cases[0].size(), dtype, Device("cpu"));
+        if (!autocast) dump(file, row, row.cases[0], in);
+      }
       for (const Case& inputs : row.cases) {
         if (!row.reference) continue;
         const Tensors in = make_inputs(inputs, dtype, Device("cpu"), Form::kTransposed, 9);
         dump(file, row, inputs, in);
         if (autocast) dump_mixed(file, row, inputs, in);
       }
+    }
   EXPECT_TRUE(file.good());
 }
 

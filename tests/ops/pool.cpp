@@ -133,6 +133,20 @@ Row max_pool2d_row() {
   return row;
 }
 
+/// Rows further apart than columns.
+Row max_pool2d_dilated_row() {
+  Row row = average_row("max_pool2d_dilated", {"max_pool2d"}, {{distinct({2, 2, 5, 5})}},
+                        [](const Tensor& x) {
+                          return max_pool2d(x, 3, 2, 1, {2, 1}, true);
+                        },
+                        {}, {});
+  row.reference = [](const Arrays& in) {
+    return Arrays{max_reference(in[0], {2, 3, 2, 1, 2}, {3, 3, 2, 1})[0]};
+  };
+  row.keeps_memory_format = true;
+  return row;
+}
+
 Row max_pool2d_values_row() {
   Row row = average_row("max_pool2d", {"max_pool2d"}, {{distinct({2, 2, 5, 5})}},
                         [](const Tensor& x) {
@@ -327,6 +341,7 @@ Row max_pool1d_row() {
 const Register registered[] = {
     Register(max_pool2d_row()),
     Register(max_pool2d_values_row()),
+    Register(max_pool2d_dilated_row()),
     Register(max_pool1d_row()),
     Register(flat(
         max_row("max_pool1d_with_indices", {"max_pool1d_with_indices"}, {{distinct({2, 3, 7})}},

@@ -189,7 +189,7 @@ TEST(Optimizer, ManyParametersAreOneList) {
 TEST(Optimizer, CountsVersions) {
   const Tensor a = leaf({1}, {1});
   const int64_t version = a._version();
-  SGD({a}, 1.0).step();
+  Adam({a}, 1.0).step();
   EXPECT_GT(a._version(), version);
 }
 
@@ -209,20 +209,36 @@ TEST(Optimizer, RefusesSettings) {
   EXPECT_ERROR(Adagrad(p, AdagradOptions().lr_decay(-1)), "Invalid lr_decay value: -1");
   EXPECT_ERROR(Adagrad(p, AdagradOptions().initial_accumulator_value(-1)),
                "Invalid initial_accumulator_value value: -1");
-  EXPECT_THROW(SGD(p, SGDOptions(-1)), ValueError);
 }
 
 TEST(Optimizer, RefusesParameters) {
   const Tensor a = leaf({1}, {1});
   EXPECT_ERROR(SGD({a * 2}, 1.0), "can't optimize a non-leaf Tensor");
   EXPECT_ERROR(SGD({Tensor()}, 1.0), "optimizer can only optimize Tensors");
-  SGD optimizer({a}, 1.0);
-  EXPECT_ERROR(optimizer.add_param_group(OptimizerParamGroup({a})),
+  Adam stepped({a}, AdamOptions(1));
+  stepped.step();
+  EXPECT_ERROR(stepped.add_param_group(OptimizerParamGroup({a})),
                "some parameters appear in more than one parameter group");
-  EXPECT_EQ(optimizer.param_groups().size(), 1u);
+  EXPECT_EQ(stepped.param_groups().size(), 1u);
+  SGD optimizer({a}, 1.0);
   optimizer.param_groups()[0].set_options(std::make_unique<AdamOptions>());
   EXPECT_ERROR(optimizer.step(),
                "the options of a parameter group are not those of this optimizer");
+}
+
+// As in LibTorch: 1 - 0.25 - 0.5.
+TEST(Optimizer, AParameterOfTwoGroupsIsUpdatedByBoth) {
+  const Tensor a = leaf({1}, {1});
+  const std::vector<std::string> warnings = warnings_of([&] {
+    std::vector<OptimizerParamGroup> groups;
+    groups.emplace_back(Tensors{a});
+    groups.emplace_back(Tensors{a}, std::make_unique<SGDOptions>(0.5));
+    SGD optimizer(groups, SGDOptions(0.25));
+    optimizer.step();
+  });
+  EXPECT_EQ(elements({a}), (Doubles{0.25}));
+  ASSERT_EQ(warnings.size(), 1u);
+  EXPECT_NE(warnings[0].find("appear in more than one parameter group"), std::string::npos);
 }
 
 TEST(Optimizer, ParametersThatAreThereTwiceAreUpdatedOnce) {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <random>
 
 #include "hearth/cuda.h"
@@ -83,6 +85,8 @@ double as_stored(double value, ScalarType dtype) {
   }
 }
 
+}  // namespace
+
 double relative_tolerance(ScalarType dtype) {
   switch (dtype) {
     case kDouble: return 1e-11;
@@ -92,8 +96,6 @@ double relative_tolerance(ScalarType dtype) {
     default: return 0;
   }
 }
-
-}  // namespace
 
 std::ostream& operator<<(std::ostream& stream, const Row& row) { return stream << row.name; }
 const std::vector<Row>& rows() { return mutable_rows(); }
@@ -172,11 +174,46 @@ void expect_close(const Tensor& got, const Array& wanted, double slack, const st
   const double relative = relative_tolerance(got.scalar_type()) * slack;
   for (size_t i = 0; i < values.values.size(); ++i) {
     const double a = values.values[i], b = as_stored(wanted.values[i], got.scalar_type());
-    if (std::isnan(a) && std::isnan(b)) continue;
-    if (a == b) continue;
-    EXPECT_LE(std::fabs(a - b), relative * (std::fabs(b) + 0.1))
+    EXPECT_TRUE(is_close(a, b, relative, 0.1 * relative))
         << what << ", element " << i << ": " << a << " for " << b;
   }
+}
+
+bool is_close(double got, double wanted, double relative, double absolute) {
+  if (std::isnan(wanted)) return std::isnan(got);
+  if (std::isinf(wanted) || std::isinf(got)) return got == wanted;
+  return std::fabs(got - wanted) <= relative * std::fabs(wanted) + absolute;
+}
+
+std::vector<size_t> differentiable_inputs(const Case& inputs, const Tensors& tensors) {
+  std::vector<size_t> which;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (tensors[i].defined() && tensors[i].is_floating_point() && !inputs[i].constant)
+      which.push_back(i);
+  return which;
+}
+
+bool promises_gradients(const Row& row) {
+  if (row.orders < 1) return false;
+  for (const Result result : row.results)
+    if (result != Result::kLong && result != Result::kBool) return true;
+  return false;
+}
+
+Tensors special_inputs(size_t inputs, ScalarType dtype, Device device) {
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  const double specials[] = {0.0, -0.0, kInf, -kInf, std::nan(""), 1,   -1,
+                             20,  -20,  100,  -100,  1e4,          -1e4};
+  constexpr int64_t kCount = std::size(specials);
+  const int64_t total = inputs == 1 ? kCount : kCount * kCount;
+  Tensors result;
+  for (size_t k = 0; k < inputs; ++k) {
+    const Tensor values = empty({total}, kDouble);
+    for (int64_t i = 0; i < total; ++i)
+      values.data_ptr<double>()[i] = specials[k == 0 ? i % kCount : i / kCount];
+    result.push_back(values.to(dtype).to(device, dtype));
+  }
+  return result;
 }
 
 ScalarType result_dtype(Result result, ScalarType input) {
@@ -275,6 +312,7 @@ Row binary_row(std::string name, std::function<Tensor(const Tensor&, const Tenso
                {{{4, 19}, draw}, {{19}, draw}},
                {{{2, 3, 2, 2}, draw}, {{2, 3, 2, 2}, draw}}};
   row.promotes = true;
+  row.special_values = true;
   row.keeps_memory_format = true;
   row.call = [op](const Tensors& in) { return Tensors{op(in[0], in[1])}; };
   row.reference = [reference](const Arrays& in) {

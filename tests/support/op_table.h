@@ -74,11 +74,12 @@ struct Row {
   DtypeSet dtypes = dtypes::kFloating;
   std::vector<Result> results{Result::kSame};  // per output; the last stands for all that follow
   double slack = 1;                            // times the usual tolerance
-  int orders = 2;                              // of derivatives
-  bool special_values = false;                 // the reference also holds for ±0, ±inf and NaN
-  bool promotes = false;                       // its inputs may have different dtypes
-  bool keeps_memory_format = false;            // channels_last in, channels_last out
-  bool mixes_devices = false;                  // its inputs may be on different devices
+  double gradient_slack = 1;         // times the usual tolerance, for gradients of half types
+  int orders = 2;                    // of derivatives
+  bool special_values = false;       // the reference also holds for ±0, ±inf and NaN
+  bool promotes = false;             // its inputs may have different dtypes
+  bool keeps_memory_format = false;  // channels_last in, channels_last out
+  bool mixes_devices = false;        // its inputs may be on different devices
   std::function<void(Tensor&, const Tensors&)> out;      // the out= form
   std::function<void(Tensor&, const Tensors&)> inplace;  // the in-place form on input 0
   std::vector<Refusal> refusals;
@@ -134,5 +135,21 @@ std::vector<ScalarType> dtypes_in(DtypeSet set);
 /// Fails the current test unless the tensor has the reference's sizes and values, within what its
 /// dtype allows.
 void expect_close(const Tensor& got, const Array& wanted, double slack, const std::string& what);
+
+/// Whether a number may be called equal to another one. Infinities and NaN must be the same.
+bool is_close(double got, double wanted, double relative, double absolute);
+
+/// How exact one operation in this dtype is, relative to the result.
+double relative_tolerance(ScalarType dtype);
+
+/// Which inputs of a case have a gradient.
+std::vector<size_t> differentiable_inputs(const Case& inputs, const Tensors& tensors);
+
+/// Whether results of any of the row's outputs can require a gradient.
+bool promises_gradients(const Row& row);
+
+/// 0, infinities, NaN and large numbers of both signs, as the inputs of an elementwise row: one by
+/// one, or as all pairs.
+Tensors special_inputs(size_t inputs, ScalarType dtype, Device device);
 
 }  // namespace hearth::testing

@@ -1,7 +1,9 @@
 #include "command.h"
 
+#include <cerrno>
 #include <cmath>
 #include <csignal>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 
@@ -20,6 +22,7 @@ namespace hearth::app {
 namespace {
 
 constexpr int kStoppedBySignal = 130;
+constexpr const char* kLastRun = "the last one under runs/";
 constexpr int64_t kMostWorkers = 1024, kMostEpochs = 1'000'000'000;
 
 struct Flags {
@@ -46,8 +49,14 @@ std::string check_device(const std::string& name) {
 }
 
 std::string check_lr(const std::string& text) {
-  double value = 0;
-  const bool fits = CLI::detail::lexical_cast(text, value) && value > 0 && std::isfinite(value);
+  char* end = nullptr;
+  errno = 0;
+  const double value = std::strtod(text.c_str(), &end);
+  const bool is_number = !text.empty() && end == text.c_str() + text.size();
+  if (is_number && errno == ERANGE)
+    return "'" + printable(text) + "' is too " + (std::isfinite(value) ? "small" : "large") +
+           " for a float64";
+  const bool fits = is_number && value > 0 && std::isfinite(value);
   return fits ? "" : "expected a number above 0, not '" + printable(text) + "'";
 }
 
@@ -106,6 +115,29 @@ void check_resume(const CLI::App& train) {
   }
 }
 
+/// Two equal runs would come to the same.
+template <class T, class Same>
+void check_different(const std::string& flag, const std::vector<T>& values, const Same& same) {
+  for (size_t i = 0; i < values.size(); ++i)
+    for (size_t j = 0; j < i; ++j)
+      if (same(values[i], values[j]))
+        throw CLI::ValidationError(flag, detail::str("'", values[i], "' and '", values[j],
+                                                     "' are the same: the runs would be, too"));
+}
+
+void check_all_different(const TrainOptions& options) {
+  check_different("--lr", options.lrs, std::equal_to<>());
+  check_different("--batch-size", options.batch_sizes, std::equal_to<>());
+  check_different("--num-workers", options.num_workers, std::equal_to<>());
+  const auto index_of = [](const Device& device) {
+    return device.has_index() ? device.index() : 0;
+  };
+  check_different("--device", options.devices, [&](const std::string& a, const std::string& b) {
+    const Device one(a), other(b);
+    return one.type() == other.type() && index_of(one) == index_of(other);
+  });
+}
+
 void check_devices(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const Device device(name);
@@ -136,7 +168,8 @@ void run(CLI::App& train, Flags& flags) {
   std::optional<RunFolder> folder;
   if (train.get_option("--resume")->count() > 0) {
     check_resume(train);
-    folder = RunFolder::open(flags.resume);
+    if (flags.resume.empty()) throw CLI::ValidationError("--resume", "an empty path names nothing");
+    folder = RunFolder::open(flags.resume == kLastRun ? "" : flags.resume);
     apply_config(train, folder->config());
   } else if (train.get_option("--config")->count() > 0) {
     apply_config(train, flags.config);
@@ -144,6 +177,7 @@ void run(CLI::App& train, Flags& flags) {
   const bool chosen = !options.devices.empty();
   if (!chosen) options.devices = {cuda::is_available() ? "cuda" : "cpu"};
   check_grid(options);
+  if (!folder) check_all_different(options);
   check_devices(options.devices);
   const ImageSets images = load_images(options.data, options.limit);
   if (!folder) folder = RunFolder::create(options, flags.out);
@@ -170,9 +204,9 @@ void add_train(CLI::App& app) {
       });
   add_path("--config", flags->config, "TOML with these settings; flags win over it",
            Values::Paths::kFiles);
-  add_path("--resume", flags->resume, "Go on with the run in it, or with the last one",
-           Values::Paths::kFolders)
-      ->expected(0, 1);
+  add_path("--resume", flags->resume, "Go on with the run in it", Values::Paths::kFolders)
+      ->expected(0, 1)
+      ->default_str(kLastRun);
   train->footer(
       "Examples: hearth train --epochs 3\n"
       "          hearth train --lr .01,.001 --batch-size 100,1000 --device cpu,cuda");

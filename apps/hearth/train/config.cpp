@@ -34,8 +34,12 @@ std::string place(const std::string& path, const toml::source_region& source) {
 }
 
 /// A TOML value as it would be typed.
-std::string typed(const std::string& where, const toml::node& node) {
-  if (const auto text = node.value_exact<std::string>()) return *text;
+std::string typed(const std::string& where, const toml::node& node, bool in_list) {
+  if (const auto text = node.value_exact<std::string>()) {
+    if (in_list && has_empty_item(*text))
+      throw CLI::ValidationError(where, "an item of the list '" + *text + "' is empty");
+    return *text;
+  }
   if (const auto number = node.value_exact<int64_t>()) return std::to_string(*number);
   if (const auto number = node.value_exact<double>()) return shortest(*number);
   if (const auto flag = node.value_exact<bool>()) return *flag ? "true" : "false";
@@ -49,15 +53,16 @@ void apply(CLI::App& command, const std::string& path, const std::string& key,
   if (!option || !is_setting(*option))
     throw CLI::ValidationError(where, unknown_name("setting", key, setting_names(command)));
   if (option->count() > 0) return;
+  const bool is_list = option->get_delimiter() == ',';
   if (!takes_value(*option) && !node.is_boolean())
     throw CLI::ValidationError(where, "'" + key + "' is true or false");
   if (const toml::array* list = node.as_array()) {
     if (list->empty()) throw CLI::ValidationError(where, "'" + key + "' has no value");
     if (list->size() > 1 && option->get_items_expected_max() == 1)
       throw CLI::ValidationError(where, "'" + key + "' takes one value");
-    for (const toml::node& item : *list) option->add_result(typed(where, item));
+    for (const toml::node& item : *list) option->add_result(typed(where, item, is_list));
   } else {
-    option->add_result(typed(where, node));
+    option->add_result(typed(where, node, is_list));
   }
   try {
     option->run_callback();

@@ -1,6 +1,7 @@
 #include "images.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 
 #include "../names.h"
@@ -27,7 +28,18 @@ ImageSets read(const std::string& folder) {
   HEARTH_CHECK(trained == tested, "the images of '", folder, "/train-images-idx3-ubyte' are ",
                trained, ", but those of '", folder, "/t10k-images-idx3-ubyte' are ", tested);
   sets.classes = train.targets().max().template item<int64_t>() + 1;
+  const int64_t tested_classes = test.targets().max().template item<int64_t>() + 1;
+  HEARTH_CHECK(tested_classes <= sets.classes, "the labels of '", folder,
+               "/t10k-labels-idx1-ubyte' go to ", tested_classes - 1, ", but those of '", folder,
+               "/train-labels-idx1-ubyte' only to ", sets.classes - 1);
   return sets;
+}
+
+std::string checksum_of(const Tensor& tensor) {
+  const Tensor plain = tensor.contiguous();
+  char text[16];
+  std::snprintf(text, sizeof text, "%08x", io::crc32(plain.data_ptr(), plain.nbytes()));
+  return text;
 }
 
 /// Ten patterns of 4x4 blocks under noise.
@@ -95,7 +107,22 @@ ImageSets load_images(const std::string& source, std::optional<int64_t> limit) {
   ImageSets sets = set ? set->load() : read<data::datasets::MNIST>(source);
   if (limit)
     for (Images* part : {&sets.train, &sets.test}) *part = part->first(*limit);
+  sets.checksums = {{"training_images", checksum_of(sets.train.images())},
+                    {"training_labels", checksum_of(sets.train.labels())},
+                    {"test_images", checksum_of(sets.test.images())},
+                    {"test_labels", checksum_of(sets.test.labels())}};
   return sets;
+}
+
+std::string note_on_classes(const ImageSets& sets) {
+  const Tensor labels = sets.train.labels().contiguous();
+  std::vector<bool> seen(static_cast<size_t>(sets.classes));
+  for (int64_t i = 0; i < labels.numel(); ++i)
+    seen[static_cast<size_t>(labels.data_ptr<int64_t>()[i])] = true;
+  const auto without = std::count(seen.begin(), seen.end(), false);
+  if (without == 0) return "";
+  return detail::str("The labels go to ", sets.classes - 1, ", so there are ", sets.classes,
+                     " classes; ", without, " of them have no image to train.");
 }
 
 }  // namespace hearth::app

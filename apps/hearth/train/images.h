@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "hearth/data.h"
@@ -31,6 +32,8 @@ class Images : public data::BatchDataset<Images, data::Example<>> {
 struct ImageSets {
   Images train, test;
   int64_t classes = 0;
+  /// Of the data that is used, by what it is: "training_images", …
+  std::vector<std::pair<std::string, std::string>> checksums = {};
 };
 
 const std::vector<std::string>& data_names();
@@ -42,5 +45,8 @@ std::string data_source(const std::string& typed);
 /// Reads a data set by name, or from a folder with files named like MNIST's; of each set no more
 /// than the first `limit`.
 ImageSets load_images(const std::string& source, std::optional<int64_t> limit);
+
+/// What to know of the classes: that some of them have no image; empty if all have.
+std::string note_on_classes(const ImageSets& sets);
 
 }  // namespace hearth::app

@@ -14,7 +14,7 @@ struct EpochResult {
 };
 
 inline constexpr const char *kRunning = "running", *kFinished = "finished", *kStopped = "stopped",
-                            *kFailed = "failed";
+                            *kFailed = "failed", *kOutOfMemory = "out of memory";
 
 struct RunResult {
   RunOptions options;

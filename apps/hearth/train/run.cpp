@@ -47,6 +47,7 @@ std::optional<Progress> saved_progress(const std::string& run_folder, const Sett
   if (!std::filesystem::exists(path)) return std::nullopt;
   Progress progress;
   reading(path, [&](const std::string& file) {
+    io::Checkpoint::check_file(file);
     serialize::InputArchive archive, own;
     archive.load_from(file);
     archive.read(kSettings, own);

@@ -7,6 +7,8 @@ namespace hearth::app {
 
 namespace {
 
+constexpr const char* kChecksum = "_checksum";
+
 /// "1x28x28".
 std::string sizes_text(IntArrayRef sizes) {
   std::string text;
@@ -17,6 +19,8 @@ std::string sizes_text(IntArrayRef sizes) {
 void check_same(serialize::InputArchive& archive, const io::Metadata& expected) {
   for (const auto& [name, value] : expected) {
     std::string saved;
+    // Runs of older versions have none.
+    if (name.ends_with(kChecksum) && !archive.contains(name)) continue;
     archive.read(name, saved);
     HEARTH_CHECK(saved == value, name, " is ", value, " now, but it was ", saved,
                  " then: config.toml or the images are not those of this run");
@@ -36,15 +40,18 @@ Settings::Settings(const TrainOptions& all, const RunOptions& own, const ImageSe
                 {"optimizer", all.optimizer},
                 {"lr", shortest(own.lr)},
                 {"batch_size", std::to_string(own.batch_size)},
-                {"seed", std::to_string(all.seed)}} {}
+                {"seed", std::to_string(all.seed)}} {
+  for (const auto& [name, checksum] : images.checksums)
+    data_.emplace_back(name + kChecksum, checksum);
+}
 
 void Settings::save(serialize::OutputArchive& archive) const {
-  for (const io::Metadata* part : {&network_, &training_})
+  for (const io::Metadata* part : {&network_, &training_, &data_})
     for (const auto& [name, value] : *part) archive.write(name, value);
 }
 
 void Settings::load(serialize::InputArchive& archive) const {
-  for (const io::Metadata* part : {&training_, &network_}) check_same(archive, *part);
+  for (const io::Metadata* part : {&training_, &network_, &data_}) check_same(archive, *part);
 }
 
 }  // namespace hearth::app

@@ -19,7 +19,7 @@ class Settings {
   io::Metadata of_weights() const { return network_; }
 
  private:
-  io::Metadata network_, training_;
+  io::Metadata network_, training_, data_;
 };
 
 }  // namespace hearth::app

@@ -5,12 +5,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <new>
 #include <unordered_set>
 
 #include "../plot.h"
 #include "../text_table.h"
 #include "config.h"
 #include "divergence.h"
+#include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "hearth/io/file.h"
 #include "interrupt.h"
@@ -23,6 +25,17 @@ namespace {
 std::string counted(int64_t count, const std::string& what) {
   return with_commas(count) + " " + what + (count == 1 ? "" : "s");
 }
+
+/// Runs that ended in the same way.
+struct Failures {
+  const char* what;
+  size_t count = 0;
+  std::string first = {};
+
+  void add(const std::string& reason) {
+    if (count++ == 0) first = reason;
+  }
+};
 
 class Training {
  public:
@@ -41,21 +54,24 @@ class Training {
     io::write_file(folder_.config(), config_text(options_));
     write_results();
     display_.line(heading());
+    if (const std::string note = note_on_classes(images_); !note.empty()) display_.line(note);
     const InterruptGuard guard;
     try {
       train_what_is_left();
       draw_curves();
     } catch (Error& error) {
-      save_what_there_is();
-      show_table();
+      end_badly();
       if (saved_ && std::filesystem::exists(folder_.config()))
         error.add_context("What was saved can go on: " + folder_.how_to_resume());
+      throw;
+    } catch (...) {
+      end_badly();
       throw;
     }
     show_table();
     display_.line("Files are in " + folder_.path());
     if (stopped_) display_.line("Stopped. To go on: " + folder_.how_to_resume());
-    if (!stopped_) check_divergences();
+    if (!stopped_) check_failures();
     return !stopped_;
   }
 
@@ -111,17 +127,48 @@ class Training {
 
   void note(size_t i, const Divergence& divergence) {
     results_.of_run(i).status = "diverged at step " + std::to_string(divergence.step);
-    if (divergences_++ == 0) first_reason_ = divergence.reason;
+    divergences_.add(divergence.reason);
   }
 
-  void check_divergences() const {
-    if (divergences_ == 0) return;
-    if (runs_.size() == 1) throw Error(first_reason_);
-    detail::fail<Error>(divergences_, " of ", runs_.size(),
-                        " runs diverged. The first: ", first_reason_);
+  /// Another run may need less, and this one may have more another time.
+  void note_out_of_memory(size_t i, const std::string& reason) {
+    results_.of_run(i).status = kOutOfMemory;
+    out_of_memory_.add(reason);
+    const Device device(runs_[i].device);
+    if (!device.is_cuda()) return;
+    while (has_error(device)) {
+    }
+    cuda::empty_cache();
   }
 
-  /// Finished or diverged.
+  /// What a failed run has left in the device's streams is not the next one's error; each one is
+  /// told once.
+  static bool has_error(Device device) {
+    try {
+      cuda::synchronize(device.index());
+      return false;
+    } catch (const OutOfMemoryError&) {
+      return true;
+    } catch (const IndexError&) {
+      return true;
+    }
+  }
+
+  void check_failures() const {
+    std::string text;
+    for (const Failures* failures : {&divergences_, &out_of_memory_}) {
+      if (failures->count == 0) continue;
+      text += text.empty() ? "" : "\n";
+      if (runs_.size() > 1)
+        text += detail::str(failures->count, " of ", runs_.size(), " runs ", failures->what,
+                            ". The first: ");
+      text += failures->first;
+    }
+    if (out_of_memory_.count > 0) text += "\nTo try again: " + folder_.how_to_resume();
+    if (!text.empty()) throw Error(std::move(text));
+  }
+
+  /// Finished, diverged or, in this process, out of memory.
   bool has_ended(size_t i) const {
     const std::string& status = results_.of_run(i).status;
     return !status.empty() && status != kStopped;
@@ -151,25 +198,34 @@ class Training {
     RunResult& result = results_.of_run(i);
     result.status = kRunning;
     const std::string title = single ? "" : name + "  ", path = folder_.of_run(i + 1);
-    Run run(options_, own, images_, path, title);
     try {
-      stopped_ = !run.train(display_, [&] {
-        saved_ = true;
-        result.epochs = run.progress().epochs;
-        if (is_whole(result)) result.status = kFinished;
-        write_results();
-      });
-      if (result.status == kFinished) return;
-      result.status = stopped_ ? kStopped : kFinished;
+      train_until_it_ends(i, title);
     } catch (const Divergence& divergence) {
       save_divergence(path, divergence);
       note(i, divergence);
-      display_.line(title + result.status);
-    } catch (const Error&) {
+    } catch (const OutOfMemoryError& error) {
+      note_out_of_memory(i, error.what());
+    } catch (const std::bad_alloc&) {
+      note_out_of_memory(i, "out of memory");
+    } catch (...) {
       result.status = kFailed;
       throw;
     }
+    if (result.status != kFinished && result.status != kStopped)
+      display_.line(title + result.status);
     write_results();
+  }
+
+  void train_until_it_ends(size_t i, const std::string& title) {
+    RunResult& result = results_.of_run(i);
+    Run run(options_, runs_[i], images_, folder_.of_run(i + 1), title);
+    stopped_ = !run.train(display_, [&] {
+      saved_ = true;
+      result.epochs = run.progress().epochs;
+      if (is_whole(result)) result.status = kFinished;
+      write_results();
+    });
+    if (result.status != kFinished) result.status = stopped_ ? kStopped : kFinished;
   }
 
   void write_results() {
@@ -178,12 +234,13 @@ class Training {
     if (Clock::now() >= next_drawing_) draw_curves();
   }
   /// After an error, which is the one to tell if this fails for the same reason.
-  void save_what_there_is() {
+  void end_badly() {
     try {
       write_results();
       draw_curves();
-    } catch (const Error&) {
+    } catch (const std::exception&) {
     }
+    show_table();
   }
   void draw_curves() {
     if (results_.empty()) return;
@@ -198,8 +255,7 @@ class Training {
   Results results_;
   Display display_;
   Clock::time_point next_drawing_;  // at once, at first
-  size_t divergences_ = 0;
-  std::string first_reason_;
+  Failures divergences_{"diverged"}, out_of_memory_{"ran out of memory"};
   bool saved_ = false, stopped_ = false;  // by this process
 };
 

@@ -15,7 +15,7 @@ class TensorMaker {
  public:
   TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
   TensorMaker& strides(std::optional<IntArrayRef> value) {
-    strides_ = value ? std::optional<hearth::Dims>(*value) : std::nullopt;
+    strides_ = value ? std::optional<hearth::detail::Dims>(*value) : std::nullopt;
     return *this;
   }
   TensorMaker& deleter(std::function<void(void*)> value) {
@@ -37,8 +37,8 @@ class TensorMaker {
 
  private:
   void* data_;
-  hearth::Dims sizes_;
-  std::optional<hearth::Dims> strides_;
+  hearth::detail::Dims sizes_;
+  std::optional<hearth::detail::Dims> strides_;
   std::function<void(void*)> deleter_;
   TensorOptions options_;
 };

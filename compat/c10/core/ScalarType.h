@@ -33,6 +33,7 @@ inline bool isComplexType(ScalarType type) { return hearth::is_complex(type); }
 inline bool isIntegralType(ScalarType type, bool includeBool) {
   return hearth::is_integral(type, includeBool);
 }
+inline bool isSignedType(ScalarType type) { return type != kByte && type != kBool; }
 inline bool canCast(ScalarType from, ScalarType to) { return hearth::can_cast(from, to); }
 
 }  // namespace c10
@@ -43,6 +44,7 @@ inline bool canCast(ScalarType from, ScalarType to) { return hearth::can_cast(fr
   using c10::isComplexType;        \
   using c10::isFloatingType;       \
   using c10::isIntegralType;       \
+  using c10::isSignedType;         \
   using c10::scalarTypeToTypeMeta; \
   using c10::typeMetaToScalarType;
 namespace at {

@@ -51,6 +51,8 @@
 #else
 #define TORCH_INTERNAL_ASSERT_DEBUG_ONLY(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #endif
+#define C10_THROW_ERROR(Type, message) \
+  throw ::c10::Type({__func__, __FILE__, static_cast<uint32_t>(__LINE__)}, message)
 #define AT_ASSERT(...) TORCH_INTERNAL_ASSERT(__VA_ARGS__)
 #define AT_ASSERTM(condition, ...) TORCH_INTERNAL_ASSERT(condition, __VA_ARGS__)
 #define AT_ERROR(...) TORCH_CHECK(false, __VA_ARGS__)

@@ -49,11 +49,26 @@ std::string str(const Parts&... parts) {
   return out.str();
 }
 
+/// The container's elements, with the delimiter between them.
+template <class Container>
+std::string Join(const std::string& delimiter, const Container& container) {
+  std::ostringstream out;
+  bool first = true;
+  for (const auto& element : container) {
+    if (!first) out << delimiter;
+    first = false;
+    out << element;
+  }
+  return out.str();
+}
+
 }  // namespace c10
 
 namespace at {
+using c10::Join;
 using c10::str;
-}
+}  // namespace at
 namespace torch {
+using c10::Join;
 using c10::str;
-}
+}  // namespace torch

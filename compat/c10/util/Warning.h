@@ -8,16 +8,10 @@
 
 #include "c10/namespaces.h"
 #include "c10/util/StringUtil.h"
+#include "hearth/context.h"
 #include "hearth/error.h"
 
 namespace c10 {
-
-/// A place in a program.
-struct SourceLocation {
-  const char* function = "";
-  const char* file = "";
-  uint32_t line = 0;
-};
 
 /// What a WarningHandler is given.
 class Warning {
@@ -53,7 +47,6 @@ namespace WarningUtils {
 
 namespace detail {
 inline thread_local WarningHandler* handler = nullptr;
-inline std::atomic<bool> always = false;
 
 /// Hands Hearth's own warnings to this thread's handler.
 inline void forward(const std::string& message) {
@@ -72,8 +65,10 @@ inline WarningHandler* get_warning_handler() noexcept {
 }
 
 /// Whether TORCH_WARN_ONCE warns every time.
-inline void set_warnAlways(bool setting) noexcept { detail::always = setting; }
-inline bool get_warnAlways() noexcept { return detail::always; }
+inline void set_warnAlways(bool setting) noexcept {
+  hearth::globalContext().setWarnAlways(setting);
+}
+inline bool get_warnAlways() noexcept { return hearth::globalContext().warnAlways(); }
 
 class WarningHandlerGuard {
  public:

@@ -251,14 +251,17 @@ class StatelessDataLoader : public DataLoaderBase<Dataset, typename Dataset::Bat
 
  private:
   /// The options were checked before the dataset is copied.
-  StatelessDataLoader(Dataset dataset, Sampler sampler, const FullDataLoaderOptions& options)
+  StatelessDataLoader(Dataset&& dataset, Sampler&& sampler, const FullDataLoaderOptions& options)
       : super(options, copies(std::move(dataset), options.workers)), sampler_(std::move(sampler)) {}
 
-  static std::vector<std::unique_ptr<Dataset>> copies(Dataset&& dataset, size_t count) {
+  /// One copy for each worker, in order, as programs may count; without workers the dataset itself.
+  static std::vector<std::unique_ptr<Dataset>> copies(Dataset&& dataset, size_t workers) {
     std::vector<std::unique_ptr<Dataset>> all;
-    for (size_t i = 1; i < count; ++i)
-      all.push_back(std::make_unique<Dataset>(std::as_const(dataset)));
-    all.push_back(std::make_unique<Dataset>(std::move(dataset)));
+    for (size_t i = 0; i < workers; ++i) {
+      Dataset copy(std::as_const(dataset));
+      all.push_back(std::make_unique<Dataset>(std::move(copy)));
+    }
+    if (workers == 0) all.push_back(std::make_unique<Dataset>(std::move(dataset)));
     return all;
   }
 
@@ -266,7 +269,8 @@ class StatelessDataLoader : public DataLoaderBase<Dataset, typename Dataset::Bat
     auto request = sampler_.next(this->options_.batch_size);
     if (!request || (request->size() < this->options_.batch_size && this->options_.drop_last))
       return std::nullopt;
-    HEARTH_CHECK(request->size() > 0, "the sampler returned an empty batch");
+    HEARTH_CHECK(request->size() > 0,
+                 "the sampler returned an empty batch for batch_size=", this->options_.batch_size);
     return request;
   }
   void reset() override { sampler_.reset(std::nullopt); }

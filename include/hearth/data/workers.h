@@ -26,11 +26,9 @@ struct WorkerInfo {
 /// In a worker of a data loader, which one; elsewhere nothing.
 HEARTH_API std::optional<WorkerInfo> get_worker_info();
 
-/// What an exception in a worker becomes in the thread that iterates; without workers, what one
-/// becomes that is not Hearth's.
+/// What an exception in a worker becomes in the thread that iterates.
 struct HEARTH_API WorkerException : Error {
-  WorkerException(std::exception_ptr original, const std::string& where,
-                  const std::string& maker = "DataLoader worker thread");
+  WorkerException(std::exception_ptr original, const std::string& where);
   ~WorkerException() override;
 
   std::exception_ptr original_exception;
@@ -129,7 +127,7 @@ class HEARTH_API Job {
   bool drew() const { return drew_; }
   /// As a WorkerException.
   [[noreturn]] void rethrow_from_worker() const;
-  /// Hearth's errors as themselves, with the batch; all others as a WorkerException.
+  /// As itself; Hearth's errors say in which batch.
   [[noreturn]] void rethrow() const;
 
  protected:

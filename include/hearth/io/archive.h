@@ -13,6 +13,10 @@
 #include "hearth/owned_ptr.h"
 #include "hearth/tensor.h"
 
+namespace hearth::nn {
+class Module;
+}
+
 namespace hearth::serialize {
 
 /// A tree of named values on its way to a file: tensors under "a.b.c", all else in the metadata of
@@ -41,6 +45,8 @@ class HEARTH_API OutputArchive {
   /// Calls write(data, bytes), which returns how many bytes it took, with the file's content in
   /// order.
   void save_to(const std::function<size_t(const void*, size_t)>& write) const;
+  /// Whether no value was written, at any depth.
+  bool is_empty() const;
 
  private:
   friend class InputArchive;
@@ -58,7 +64,8 @@ class HEARTH_API InputArchive {
   InputArchive(InputArchive&&) noexcept;
   InputArchive& operator=(InputArchive&&) noexcept;
 
-  /// Copies into a defined tensor; an undefined one becomes what the file holds.
+  /// A defined tensor gets new data in its own dtype and on its own device, with the file's sizes
+  /// and strides; older views keep what they saw. An undefined one becomes what the file holds.
   void read(const std::string& key, Tensor& value, bool is_buffer = false);
   void read(const std::string& key, IValue& value);
   /// The values below the key.
@@ -94,6 +101,10 @@ class HEARTH_API InputArchive {
     return true;
   }
 
+  /// From now on, tensors of other sizes than those they are read into are errors, as checkpoints
+  /// need; also in subtrees that are read afterwards.
+  void require_same_sizes();
+
   /// The names of the values and subtrees here, as they were written.
   std::vector<std::string> keys() const;
   /// Whether there is a value or a subtree.
@@ -110,6 +121,10 @@ class HEARTH_API InputArchive {
                  const std::function<size_t()>& size, std::optional<Device> device = {});
 
  private:
+  friend class nn::Module;
+  /// read() of a tensor whose storage `aliases` tensors share that nobody else sees.
+  void read_over(const std::string& key, Tensor& value, size_t aliases);
+  bool try_read_over(const std::string& key, Tensor& value, size_t aliases);
   template <class T>
   T narrow(const std::string& key, int64_t wide) const {
     if (!std::in_range<T>(wide)) fail_narrow(key, wide);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -13,23 +14,31 @@
 
 namespace hearth::io {
 
+/// What a Checkpoint can keep.
+template <class T>
+concept CheckpointPart = std::is_arithmetic_v<T> || std::is_same_v<T, std::string> ||
+    std::is_same_v<T, Tensor> ||
+    ((serialize::Saves<T> || serialize::PointsToSaves<T>)&&(serialize::Loads<T> ||
+                                                            serialize::PointsToLoads<T>));
+
 /// What a training run needs to go on where it was: named objects (model, optimizer, scheduler,
 /// data loader, numbers), which it refers to, and the states of all default random generators.
 class HEARTH_API Checkpoint {
  public:
   /// Names whatever has save(archive) and load(archive), or points to it; a Tensor; a number, bool
   /// or string. It must live as long as the checkpoint.
-  template <class T>
+  template <CheckpointPart T>
   Checkpoint& add(const std::string& name, T& object) {
     if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string> ||
                   std::is_same_v<T, Tensor>)
-      return add_part(
-          {name,
-           [&object, name](serialize::OutputArchive& archive) { archive.write(name, object); },
-           [&object, name](serialize::InputArchive& archive) {
-             return read_value(archive, name, object);
-           },
-           /*is_value=*/true});
+      return add_part({name,
+                       [&object, name](serialize::OutputArchive& archive) {
+                         write_value(archive, name, object);
+                       },
+                       [&object, name](serialize::InputArchive& archive) {
+                         return read_value(archive, name, object);
+                       },
+                       /*is_value=*/true});
     else
       return add_part({name,
                        [&object, name](serialize::OutputArchive& archive) {
@@ -45,7 +54,8 @@ class HEARTH_API Checkpoint {
                        /*is_value=*/false});
   }
 
-  /// Writes one file, whole or not at all.
+  /// Writes one file, whole or not at all. Its last tensor, `checksum`, is the CRC-32 of all bytes
+  /// before it.
   void save(const std::string& path) const;
   /// Reads every object. What the file does not have, and values, tensors or generators' states
   /// that do not fit, are errors before anything is changed; then the objects are loaded in the
@@ -53,6 +63,9 @@ class HEARTH_API Checkpoint {
   /// devices that the file does not know are left alone. `device` is where objects put tensors that
   /// they did not have yet.
   void load(const std::string& path, std::optional<Device> device = {}) const;
+  /// Throws if the file's bytes are others than those that were saved; load() asks first. A file
+  /// without a checksum passes.
+  static void check_file(const std::string& path);
 
  private:
   using Commit = std::function<void()>;
@@ -63,12 +76,30 @@ class HEARTH_API Checkpoint {
     std::function<Commit(serialize::InputArchive&)> prepare;
     bool is_value;  // whose commit cannot fail
   };
+  /// Archives have no unsigned numbers of 64 bits.
+  template <class T>
+  static constexpr bool kIsWide = std::unsigned_integral<T> && sizeof(T) == sizeof(uint64_t);
+
+  template <class T>
+  static void write_value(serialize::OutputArchive& archive, const std::string& name,
+                          const T& value) {
+    if constexpr (kIsWide<T>)
+      write_wide(archive, name, value);
+    else
+      archive.write(name, value);
+  }
   template <class T>
   static Commit read_value(serialize::InputArchive& archive, const std::string& name, T& value) {
     std::conditional_t<std::is_floating_point_v<T>, double, T> read{};
-    archive.read(name, read);
+    if constexpr (kIsWide<T>)
+      read = static_cast<T>(read_wide(archive, name));
+    else
+      archive.read(name, read);
     return [&value, read] { value = static_cast<T>(read); };
   }
+  static void write_wide(serialize::OutputArchive& archive, const std::string& name,
+                         uint64_t value);
+  static uint64_t read_wide(serialize::InputArchive& archive, const std::string& name);
   static Commit read_value(serialize::InputArchive& archive, const std::string& name,
                            Tensor& value);
   Checkpoint& add_part(Part part);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -35,5 +36,8 @@ class HEARTH_API AtomicFile {
 
 /// Replaces a file's content through an AtomicFile.
 HEARTH_API void write_file(const std::string& path, std::string_view content);
+
+/// The CRC-32 of gzip and PNG; `before` is that of the bytes before these.
+HEARTH_API uint32_t crc32(const void* data, size_t bytes, uint32_t before = 0);
 
 }  // namespace hearth::io

@@ -28,6 +28,17 @@ concept PointsToLoads = requires(T& value, InputArchive& archive) {
   value->load(archive);
 };
 
+template <class T>
+concept IsModule = requires(const T& value) {
+  value.named_parameters();
+};
+template <class T>
+concept PointsToModule = requires(const T& value) {
+  value->named_parameters();
+};
+/// Says that a module was saved without anything in it.
+HEARTH_API void warn_of_empty_module();
+
 /// Whatever has save(archive), or points to it: modules, holders, optimizers, samplers.
 template <class T>
 requires Saves<T> || PointsToSaves<T> OutputArchive& operator<<(OutputArchive& archive,
@@ -54,8 +65,12 @@ requires Loads<T> || PointsToLoads<T> InputArchive& operator>>(InputArchive& arc
 /// Writes the tensor under "0".
 HEARTH_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive,
                                                 const Tensor& tensor);
-/// Reads the tensor under "0"; where its sizes or dtype are others, the tensor gets new data.
+/// Reads the tensor under "0"; a defined one gets new data, with the file's sizes and dtype.
 HEARTH_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, Tensor& tensor);
+
+/// Not for argument-dependent lookup, which in LibTorch does not find them for tensors either: a
+/// program may call a save() of its own.
+namespace by_name {
 
 /// Saves a tensor, module, optimizer or whatever has save(archive) to a file or stream, which
 /// Python's safetensors reads.
@@ -63,6 +78,8 @@ template <class Value, class... SaveToArgs>
 void save(const Value& value, SaveToArgs&&... args) {
   serialize::OutputArchive archive;
   archive << value;
+  if constexpr (serialize::IsModule<Value> || serialize::PointsToModule<Value>)
+    if (archive.is_empty()) serialize::warn_of_empty_module();
   archive.save_to(std::forward<SaveToArgs>(args)...);
 }
 /// Saves the tensors under "0", "1", …
@@ -91,5 +108,7 @@ void load(std::vector<Tensor>& tensors, LoadFromArgs&&... args) {
     tensors.push_back(std::move(tensor));
   }
 }
+
+}  // namespace by_name
 
 }  // namespace hearth

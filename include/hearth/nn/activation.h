@@ -34,6 +34,11 @@ struct HEARTH_API HardswishOptions {
   HardswishOptions(bool inplace = false) : inplace_(inplace) {}
   HEARTH_ARG(bool, inplace);
 };
+struct HEARTH_API HardtanhOptions {
+  HEARTH_ARG(double, min_val) = -1.0;
+  HEARTH_ARG(double, max_val) = 1.0;
+  HEARTH_ARG(bool, inplace) = false;
+};
 struct HEARTH_API SoftmaxOptions {
   SoftmaxOptions(int64_t dim) : dim_(dim) {}
   HEARTH_ARG(int64_t, dim);
@@ -49,6 +54,7 @@ HEARTH_STATELESS_MODULE(Sigmoid, detail::NoOptions, const Tensor&);
 HEARTH_STATELESS_MODULE(Tanh, detail::NoOptions, const Tensor&);
 HEARTH_STATELESS_MODULE(Softplus, SoftplusOptions, const Tensor&);
 HEARTH_STATELESS_MODULE(Hardswish, HardswishOptions, Tensor);
+HEARTH_STATELESS_MODULE(Hardtanh, HardtanhOptions, Tensor);
 HEARTH_STATELESS_MODULE(Softmax, SoftmaxOptions, const Tensor&);
 HEARTH_STATELESS_MODULE(LogSoftmax, LogSoftmaxOptions, const Tensor&);
 
@@ -60,6 +66,7 @@ using ELUFuncOptions = ELUOptions;
 using GELUFuncOptions = GELUOptions;
 using SoftplusFuncOptions = SoftplusOptions;
 using HardswishFuncOptions = HardswishOptions;
+using HardtanhFuncOptions = HardtanhOptions;
 struct HEARTH_API SoftmaxFuncOptions {
   SoftmaxFuncOptions(int64_t dim) : dim_(dim) {}
   HEARTH_ARG(int64_t, dim);
@@ -75,6 +82,7 @@ HEARTH_API Tensor gelu(const Tensor& input, const GELUFuncOptions& options = {})
 HEARTH_API Tensor silu(const Tensor& input);
 HEARTH_API Tensor softplus(const Tensor& input, const SoftplusFuncOptions& options = {});
 HEARTH_API Tensor hardswish(Tensor input, const HardswishFuncOptions& options = {});
+HEARTH_API Tensor hardtanh(Tensor input, const HardtanhFuncOptions& options = {});
 HEARTH_API Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options);
 HEARTH_API Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& options);
 

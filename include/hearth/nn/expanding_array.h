@@ -71,7 +71,7 @@ void append_element(std::string& out, const std::optional<T>& value) {
 
 /// "[5, 3]"; one value alone without brackets.
 template <size_t D, class T>
-std::string to_string(const ExpandingArray<D, T>& values) {
+std::string as_text(const ExpandingArray<D, T>& values) {
   std::string out = D == 1 ? "" : "[";
   for (size_t i = 0; i < D; ++i) {
     if (i) out += ", ";
@@ -82,7 +82,7 @@ std::string to_string(const ExpandingArray<D, T>& values) {
 template <class Traits, size_t D, class T>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
                                              const ExpandingArray<D, T>& values) {
-  return out << to_string(values);
+  return out << as_text(values);
 }
 
 }  // namespace hearth

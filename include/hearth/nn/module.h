@@ -67,7 +67,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   /// Its place in the module it is registered in, "net.fc1"; empty for the outermost one.
   const std::string& path() const noexcept { return place_.path; }
 
-  /// Names may not be empty, contain a dot or be in use.
+  /// Names may not be empty, contain a dot or be in use. What has a history keeps it.
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
   Tensor& register_buffer(std::string name, Tensor tensor);
   template <class M>
@@ -125,6 +125,8 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   virtual void to(ScalarType dtype, bool non_blocking = false);
   virtual void to(Device device, bool non_blocking = false);
   virtual void zero_grad(bool set_to_none = true);
+  /// For all parameters: with false, training leaves the module as it is.
+  Module& requires_grad_(bool requires_grad = true);
 
   /// All parameters and buffers by path, without history; they share the module's memory.
   OrderedDict<std::string, Tensor> state_dict() const;
@@ -132,9 +134,18 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   /// missing or unknown. Sizes must fit. Nothing is copied if anything is wrong.
   IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
                                    bool strict = true);
+  /// The same for a list of pairs, as io::load_safetensors gives. (A template, so that braces mean
+  /// a dictionary.)
+  template <class List>
+  requires std::is_same_v<List, std::vector<std::pair<std::string, Tensor>>> IncompatibleKeys
+  load_state_dict(const List& state, bool strict = true) {
+    OrderedDict<std::string, Tensor> dict;
+    for (const auto& [name, tensor] : state) dict.insert(name, tensor);
+    return load_state_dict(dict, strict);
+  }
   virtual void save(serialize::OutputArchive& archive) const;
-  /// If it throws, all tensors have the data (device, dtype, sizes) and values that they had
-  /// before.
+  /// Tensors keep device and dtype and take the archive's sizes, with a warning where a parameter
+  /// had others. If it throws, all tensors have the data and values that they had before.
   virtual void load(serialize::InputArchive& archive);
   /// Whether save() and load() of the module around it include this one.
   virtual bool is_serializable() const { return true; }

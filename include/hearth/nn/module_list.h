@@ -25,6 +25,11 @@ std::shared_ptr<Module> to_pointer(M&& module) {
     return std::forward<M>(module);
 }
 
+/// What to_pointer takes.
+template <class M, class Value = std::remove_cvref_t<M>>
+concept ListPart = std::is_base_of_v<Module, Value> || is_holder<Value> ||
+    std::is_convertible_v<Value, std::shared_ptr<Module>>;
+
 /// The module as a T; `which` is its place in a container.
 template <class T, class Which>
 T& cast_module(const std::shared_ptr<Module>& module, const Which& which) {
@@ -44,8 +49,9 @@ class HEARTH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
 
   ModuleListImpl() = default;
   template <class... Modules>
-  requires(sizeof...(Modules) > 1 ||
-           !(std::is_same_v<ModuleListImpl, std::decay_t<Modules>> || ...))  //
+  requires(detail::ListPart<Modules>&&...) &&
+      (sizeof...(Modules) > 1 ||
+       !(std::is_same_v<ModuleListImpl, std::decay_t<Modules>> || ...))  //
       explicit ModuleListImpl(Modules&&... modules) {
     (push_back(std::forward<Modules>(modules)), ...);
   }

@@ -70,10 +70,10 @@ class HEARTH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   /// Whether it requires grad stays as it is.
   Tensor& insert(const std::string& key, const Tensor& parameter);
   Tensor pop(const std::string& key);
-  /// Adds parameters; those under names in use replace what was there.
+  /// Replaces parameters; all of the names must be in use.
   template <class Container>
   void update(const Container& parameters) {
-    for (const auto& item : parameters) put(item.key(), item.value());
+    for (const auto& item : parameters) parameters_[item.key()] = item.value();
   }
   void clear();
 
@@ -90,9 +90,6 @@ class HEARTH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   Tensor& get(const std::string& key) { return parameters_[key]; }
   const Tensor& operator[](const std::string& key) const { return parameters_[key]; }
   Tensor& operator[](const std::string& key) { return parameters_[key]; }
-
- private:
-  void put(const std::string& key, const Tensor& parameter);
 };
 HEARTH_MODULE(ParameterDict);
 

@@ -3,6 +3,7 @@
 #include <iosfwd>
 #include <memory>
 #include <type_traits>
+#include <typeinfo>
 #include <utility>
 
 #include "hearth/nn/run_module.h"
@@ -13,6 +14,16 @@ namespace detail {
 /// Whether T is, or derives from, the holder of Contained.
 template <class T, class Contained>
 inline constexpr bool is_holder_of = std::is_base_of_v<ModuleHolder<Contained>, std::decay_t<T>>;
+/// Heads of argument lists that never make a new module.
+template <class T, class Contained>
+inline constexpr bool is_pointer_to = std::is_same_v<std::decay_t<T>, std::nullptr_t> ||
+                                      std::is_same_v<std::decay_t<T>, std::shared_ptr<Contained>>;
+template <class M>  // of other modules, a holder without one is `Linear linear{nullptr};`
+concept MadeWithoutArguments = requires {
+  new M();
+};
+/// `pointer` is the type of a pointer to the module.
+[[noreturn]] HEARTH_API void fail_empty_holder(const std::type_info& pointer);
 template <class M, class... Args>
 using ForwardResult = decltype(std::declval<M&>().forward(std::declval<Args>()...));
 }  // namespace detail
@@ -21,21 +32,25 @@ using ForwardResult = decltype(std::declval<M&>().forward(std::declval<Args>()..
 /// holder calls forward().
 template <class Contained>
 class ModuleHolder : detail::ModuleHolderTag {
+  /// Asked of the arguments first, so that an error shows the program's line.
+  template <class... Args>
+  static constexpr bool kMakesModule = requires {
+    new Contained(std::declval<Args>()...);
+  };
+
  public:
   using ContainedType = Contained;
 
-  ModuleHolder() : impl_(make_default()) {
-    static_assert(std::is_default_constructible_v<Contained>,
-                  "This module has no default constructor. Use `= nullptr` for an empty holder "
-                  "(`Linear linear = nullptr;` instead of `Linear linear;`).");
-  }
+  ModuleHolder()  // one of a module that takes arguments is `Linear linear{nullptr};`
+      requires detail::MadeWithoutArguments<Contained> : impl_(std::make_shared<Contained>()) {}
   ModuleHolder(std::nullptr_t) {}
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
-  /// Makes a new module from the arguments.
-  template <
-      class Head, class... Tail,
-      class = std::enable_if_t<!(detail::is_holder_of<Head, Contained> && sizeof...(Tail) == 0)>>
-  explicit ModuleHolder(Head&& head, Tail&&... tail)
+  /// Makes a new module from the arguments, which must be those of one of its constructors.
+  template <class Head, class... Tail>
+  requires((sizeof...(Tail) > 0 ||
+            !(detail::is_holder_of<Head, Contained> || detail::is_pointer_to<Head, Contained>)) &&
+           kMakesModule<Head, Tail...>)  //
+      explicit ModuleHolder(Head&& head, Tail&&... tail)
       : impl_(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
 
   explicit operator bool() const noexcept { return !is_empty(); }
@@ -71,13 +86,10 @@ class ModuleHolder : detail::ModuleHolderTag {
   std::shared_ptr<Contained> impl_;
 
  private:
-  static std::shared_ptr<Contained> make_default() {
-    if constexpr (std::is_default_constructible_v<Contained>)
-      return std::make_shared<Contained>();
-    else
-      return nullptr;
+  void check_not_empty() const {
+    if (!impl_) [[unlikely]]
+      detail::fail_empty_holder(typeid(Contained*));
   }
-  void check_not_empty() const { HEARTH_CHECK(impl_, "Accessing empty ModuleHolder"); }
 };
 
 template <class Traits, class Contained>
@@ -87,12 +99,16 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
 }
 }  // namespace hearth::nn
 
-/// Declares `Name`, the holder of ImplType.
-#define HEARTH_MODULE_IMPL(Name, ImplType)                    \
-  class Name : public ::hearth::nn::ModuleHolder<ImplType> {  \
-   public:                                                    \
-    using ::hearth::nn::ModuleHolder<ImplType>::ModuleHolder; \
-    using Impl [[maybe_unused]] = ImplType;                   \
+/// Declares `Name`, the holder of ImplType. (Its default constructor is a template, so that an
+/// error in it shows the program's line.)
+#define HEARTH_MODULE_IMPL(Name, ImplType)                        \
+  class Name : public ::hearth::nn::ModuleHolder<ImplType> {      \
+   public:                                                        \
+    using ::hearth::nn::ModuleHolder<ImplType>::ModuleHolder;     \
+    template <class M = ImplType>                                 \
+    requires ::hearth::nn::detail::MadeWithoutArguments<M> Name() \
+        : ::hearth::nn::ModuleHolder<M>() {}                      \
+    using Impl [[maybe_unused]] = ImplType;                       \
   }
 /// Declares `Name`, the holder of NameImpl.
 #define HEARTH_MODULE(Name) HEARTH_MODULE_IMPL(Name, Name##Impl)

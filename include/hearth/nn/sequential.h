@@ -12,6 +12,12 @@
 namespace hearth::nn {
 
 namespace detail {
+/// A module, a holder, a pointer to a module or an AnyModule.
+template <class M, class Value = std::remove_cvref_t<M>>
+concept SequentialPart = std::is_base_of_v<Module, Value> || is_holder<Value> ||
+    std::is_same_v<Value, AnyModule> || requires {
+  requires std::is_base_of_v<Module, typename Value::element_type>;
+};
 template <class T>
 inline constexpr bool is_name = std::is_convertible_v<const T&, std::string>;
 }  // namespace detail
@@ -25,8 +31,9 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
 
   SequentialImpl() = default;
   template <class... Modules>
-  requires(sizeof...(Modules) > 1 ||
-           !(std::is_base_of_v<SequentialImpl, std::decay_t<Modules>> || ...))  //
+  requires(detail::SequentialPart<Modules>&&...) &&
+      (sizeof...(Modules) > 1 ||
+       !(std::is_base_of_v<SequentialImpl, std::decay_t<Modules>> || ...))  //
       explicit SequentialImpl(Modules&&... modules) {
     modules_.reserve(sizeof...(Modules));
     (push_back(std::forward<Modules>(modules)), ...);

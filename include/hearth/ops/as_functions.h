@@ -17,11 +17,18 @@ namespace hearth {
   HEARTH_API R name(const Tensor& self __VA_OPT__(, ) __VA_ARGS__);
 #define HEARTH_INPLACE(name, ...) HEARTH_API Tensor& name(Tensor& self __VA_OPT__(, ) __VA_ARGS__);
 #define HEARTH_FUNCTION(R, name, ...) HEARTH_API R name(__VA_ARGS__);
+#define HEARTH_METHOD_ONLY(R, name, ...)
+#define HEARTH_QUALIFIED(R, name, ...) \
+  namespace by_name {                  \
+  HEARTH_API R name(__VA_ARGS__);      \
+  }
 #include "hearth/ops/list.inc"
 #undef HEARTH_POINTWISE
 #undef HEARTH_OUT
 #undef HEARTH_METHOD
 #undef HEARTH_INPLACE
 #undef HEARTH_FUNCTION
+#undef HEARTH_METHOD_ONLY
+#undef HEARTH_QUALIFIED
 
 }  // namespace hearth

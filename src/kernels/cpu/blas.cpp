@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/process_end.h"
 #include "core/threads.h"
 
 namespace hearth::cpu::blas {
@@ -83,6 +84,7 @@ bool can_express(const Gemm& g) {
 }
 
 void multiply(const Gemm& gemm) {
+  const LibraryCall call;
   const LibraryThreadsGuard guard;
   switch (gemm.dtype) {
     case kFloat: return multiply_as<float, float>(gemm);

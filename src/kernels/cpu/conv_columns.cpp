@@ -71,7 +71,7 @@ class Columns {
   }
 
   void compute_out() const {
-    run_tasks(s_.images * s_.groups * blocks_, get_num_threads(), [this](int64_t task, T* columns) {
+    run_tasks(s_.images * s_.groups * blocks_, [this](int64_t task, T* columns) {
       const Rows rows = rows_of(task % blocks_);
       const int64_t image = task / blocks_ / s_.groups, group = task / blocks_ % s_.groups;
       T* const out = out_at(image, group) + rows.begin * s_.out[2];
@@ -82,7 +82,7 @@ class Columns {
   }
 
   void compute_in() const {
-    run_tasks(s_.images * s_.groups, get_num_threads(), [this](int64_t task, T* columns) {
+    run_tasks(s_.images * s_.groups, [this](int64_t task, T* columns) {
       const int64_t image = task / s_.groups, group = task % s_.groups;
       T* const in = in_at(image, group);
       fill_bias(in, group * s_.in_channels, s_.in_channels, s_.in_plane(), s_.in_plane());
@@ -157,15 +157,14 @@ class Columns {
     return static_cast<T*>(ctx_.scratch(size_t(count) * sizeof(T)));
   }
 
-  /// Calls f(task, columns) for each task, in parallel; every worker has columns of its own.
+  /// Calls f(task, columns) for each task, in parallel; tasks that run at the same time have
+  /// columns of their own.
   template <class F>
-  void run_tasks(int64_t tasks, int64_t threads, const F& f) const {
-    const int64_t workers = std::min(tasks, threads), size = pointwise_ ? 0 : columns_size();
-    T* const columns = scratch(workers * size);
-    parallel_blocks(workers, [&](int64_t w) {
-      for (int64_t task = tasks * w / workers; task < tasks * (w + 1) / workers; ++task)
-        f(task, columns + w * size);
-    });
+  void run_tasks(int64_t tasks, const F& f) const {
+    const int slots = task_slots(tasks);
+    const int64_t size = pointwise_ ? 0 : columns_size();
+    T* const columns = scratch(slots * size);
+    parallel_tasks(tasks, slots, [&](int64_t task, int slot) { f(task, columns + slot * size); });
   }
 
   void fill_bias(T* to, int64_t first, int64_t channels, int64_t plane, int64_t count) const {

@@ -250,7 +250,7 @@ void run_divided(const Part& whole, const Division& division, MoveBlock move, in
                  FaultSlot* faults) {
   const int64_t size = whole.loop().sizes[division.dim];
   const int64_t grain = std::max<int64_t>(1, division.units * kMoveGrain / numel);
-  parallel_for(0, division.units, grain, [&](int64_t begin, int64_t end) {
+  parallel_ranges(division.units, grain, [&](int64_t begin, int64_t end) {
     whole.narrow(division.dim, begin * division.unit, std::min(size, end * division.unit))
         .run(move, faults);
   });
@@ -296,7 +296,7 @@ void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
   const int64_t span = whole.table_span();
   const int64_t grain =
       std::max<int64_t>(1, static_cast<int64_t>(double(span) * kMoveGrain / double(numel)));
-  parallel_for(0, span, grain, [&](int64_t begin, int64_t end) {
+  parallel_ranges(span, grain, [&](int64_t begin, int64_t end) {
     const bool all = begin == 0 && end == span;
     (all ? whole : whole.within(begin, end)).run(move, ctx.faults());
   });

@@ -1,6 +1,13 @@
 #include "kernels/cpu/onednn.h"
 
+#include <sys/mman.h>
+
+#include <atomic>
+#include <bit>
+
+#include "core/process_end.h"
 #include "core/threads.h"
+#include "hearth/error.h"
 #include "kernels/cpu/onednn_engine.h"
 
 namespace hearth::cpu::onednn {
@@ -37,6 +44,8 @@ dnnl::matmul::primitive_desc matmul_descriptor(const dnnl::memory::desc& a,
 }
 
 bool can_multiply(DataType type) {
+  const LibraryCall call;
+  check_room();
   const dnnl::memory::desc square({16, 16}, type, dnnl::memory::dims{16, 1});
   try {
     matmul_descriptor(square, square, square, 0);
@@ -46,14 +55,51 @@ bool can_multiply(DataType type) {
   }
 }
 
+/// Code for products is compiled by the first of each kind, and asking the system takes time.
+bool may_be_new() {
+  constexpr unsigned kFirst = 64;
+  static std::atomic<unsigned> products{0};
+  const unsigned before = products.fetch_add(1, std::memory_order_relaxed);
+  return before < kFirst || std::has_single_bit(before);
+}
+
+/// The first product makes static objects, which must not be destroyed while it goes on.
+void prepare_products() {
+  [[maybe_unused]] static const bool once = [] {
+    const float factors[16] = {};
+    float product[16];
+    const ProtectedStatics statics;
+    dnnl_sgemm('N', 'N', 4, 4, 4, 1, factors, 4, factors, 4, 0, product, 4);
+    return true;
+  }();
+}
+
 }  // namespace
 
+void check_room() {
+  constexpr size_t kRoom = size_t{32} << 20;
+  void* const room = ::mmap(nullptr, kRoom, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  HEARTH_CHECK_AS(OutOfMemoryError, room != MAP_FAILED,
+                  "DefaultCPUAllocator: not enough memory: the process cannot get the ",
+                  kRoom >> 20, " MiB that oneDNN may need to prepare a computation");
+  ::munmap(room, kRoom);
+}
+
 void multiply(const Gemm& g) {
+  const LibraryCall call;
   const LibraryThreadsGuard guard;
+  if (may_be_new()) check_room();
+  prepare_products();
   const auto letter = [](const GemmOperand& operand) { return operand.transposed ? 'T' : 'N'; };
-  dnnl_sgemm(letter(g.a), letter(g.b), g.m, g.n, g.k, static_cast<float>(g.alpha),
-             static_cast<const float*>(g.a.data), g.a.ld, static_cast<const float*>(g.b.data),
-             g.b.ld, static_cast<float>(g.beta), static_cast<float*>(g.out), g.ld_out);
+  const dnnl_status_t status =
+      dnnl_sgemm(letter(g.a), letter(g.b), g.m, g.n, g.k, static_cast<float>(g.alpha),
+                 static_cast<const float*>(g.a.data), g.a.ld, static_cast<const float*>(g.b.data),
+                 g.b.ld, static_cast<float>(g.beta), static_cast<float*>(g.out), g.ld_out);
+  HEARTH_CHECK_AS(
+      OutOfMemoryError, status == dnnl_success,
+      "DefaultCPUAllocator: not enough memory for a product of matrices (oneDNN's status ",
+      int(status), ")");
 }
 
 bool has_matmul(ScalarType dtype) {
@@ -63,7 +109,9 @@ bool has_matmul(ScalarType dtype) {
 }
 
 bool matmul(const View& a, const View& b, const View& out, double beta) {
+  const LibraryCall call;
   const LibraryThreadsGuard guard;
+  if (may_be_new()) check_room();
   try {
     const dnnl::matmul multiply_them(
         matmul_descriptor(descriptor(a), descriptor(b), descriptor(out), beta));

@@ -7,7 +7,7 @@
 /// What Hearth uses of oneDNN, 2.6 to 3.x.
 namespace hearth::cpu::onednn {
 
-/// The float32 product, on all threads.
+/// The float32 product, on this thread, as all that is here.
 void multiply(const Gemm& gemm);
 
 /// Whether this processor multiplies matrices of this dtype directly.

@@ -1,227 +1,285 @@
-#include <map>
-#include <memory>
-#include <mutex>
-#include <string_view>
+#include <algorithm>
 #include <unordered_map>
 #include <vector>
 
-#include "core/threads.h"
+#include "core/parallel_for.h"
+#include "core/process_end.h"
 #include "kernels/cpu/onednn.h"
-#include "kernels/cpu/onednn_engine.h"
+#include "kernels/cpu/onednn_conv_plan.h"
 
 namespace hearth::cpu::onednn {
 
 namespace {
 
 using Desc = dnnl::memory::desc;
-using Sizes = dnnl::memory::dims;
 
 constexpr double kLeastWork = 1 << 18;  // multiplications that are worth a library call
-constexpr int64_t kFewChannels = 4;     // of a gradient that oneDNN is slow for
-constexpr size_t kMostPlans = 1024;
+constexpr double kPartWork = 1 << 20;   // worth a thread of its own
+constexpr int64_t kMostParts = 32;
+constexpr int64_t kMostSums = 8;             // of a weight's gradient
+constexpr int64_t kMostSumBytes = 64 << 20;  // of all of them
+constexpr int64_t kFewChannels = 4;          // of a gradient that oneDNN is slow for
+constexpr int64_t kChannelMultiple = 16;     // oneDNN's own blocks
 
-/// A primitive and the layouts it wants.
-struct Plan {
-  dnnl::primitive primitive;
-  Desc in, weight, out, scratchpad;
-};
-
-Desc plain_desc(const View& view) {
-  return {Sizes(view.sizes, view.sizes + view.dim), data_type(view.dtype),
-          Sizes(view.strides, view.strides + view.dim)};
+double work_of(const ConvParams& p) {
+  return double(p.out.numel) * double(p.weight.numel / p.weight.sizes[0]);
 }
 
-/// Groups are a dimension of their own.
-Desc weight_desc(const View& view, int64_t groups) {
-  Sizes sizes(view.sizes, view.sizes + view.dim), strides(view.strides, view.strides + view.dim);
-  if (groups > 1) {
-    sizes[0] /= groups;
-    sizes.insert(sizes.begin(), groups);
-    strides.insert(strides.begin(), strides[0] * sizes[1]);
-  }
-  return {sizes, data_type(view.dtype), strides};
+View slice(const View& view, int d, int64_t begin, int64_t end) {
+  View result = view;
+  result.data = view.as<char>() + begin * view.strides[d] * int64_t(element_size(view.dtype));
+  result.numel = view.numel / view.sizes[d] * (end - begin);
+  result.sizes[d] = end - begin;
+  return result;
 }
 
-/// The same sizes in whatever layout oneDNN likes.
-Desc any_layout(const Desc& desc) {
-#if DNNL_VERSION_MAJOR >= 3
-  return {desc.get_dims(), desc.get_data_type(), dnnl::memory::format_tag::any};
-#else
-  return {desc.dims(), desc.data_type(), dnnl::memory::format_tag::any};
-#endif
+/// Memory in a layout, where the plain tensor does not have it.
+dnnl::memory in_layout(const Desc& plain, const Desc& wanted, void* data, void* scratch) {
+  return {wanted, engine(), plain == wanted ? data : scratch};
 }
-
-struct Geometry {
-  Sizes stride, dilation, before, after;
-
-  explicit Geometry(const ConvParams& p) {
-    for (int d = 0; d < p.spatial(); ++d) {
-      stride.push_back(p.stride[d]);
-      dilation.push_back(p.dilation[d] - 1);
-      before.push_back(p.padding[d]);
-      const int64_t reach = p.dilation[d] * (p.weight.sizes[d + 2] - 1) + 1;
-      after.push_back((p.out.sizes[d + 2] - 1) * p.stride[d] + reach - p.in.sizes[d + 2] -
-                      p.padding[d]);
-    }
-  }
-};
-
-dnnl::primitive_attr attributes() {
-  dnnl::primitive_attr attr;
-  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // plans are shared between threads
-  return attr;
-}
-
-template <class Primitive, class... A>
-typename Primitive::primitive_desc describe(const A&... arguments) {
-#if DNNL_VERSION_MAJOR >= 3
-  return {engine(), arguments..., attributes()};
-#else
-  return {typename Primitive::desc(arguments...), attributes(), engine()};
-#endif
-}
-template <class Primitive, class Hint, class... A>
-typename Primitive::primitive_desc describe_backward(const Hint& hint, const A&... arguments) {
-#if DNNL_VERSION_MAJOR >= 3
-  return {engine(), arguments..., hint, attributes()};
-#else
-  return {typename Primitive::desc(arguments...), attributes(), engine(), hint};
-#endif
-}
-
-template <class Description>
-bool is_slow(const Description& description) {
-  return std::string_view(description.impl_info_str()).starts_with("ref");
-}
-
-constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
-
-/// The plan for a convolution, or null where oneDNN has no fast one.
-std::shared_ptr<const Plan> make_plan(const ConvParams& p, const Desc& in, const Desc& weight,
-                                      const Desc& out) {
-  using Forward = dnnl::convolution_forward;
-  using BackwardIn = dnnl::convolution_backward_data;
-  using BackwardWeight = dnnl::convolution_backward_weights;
-  const Geometry g(p);
-  constexpr auto kKind = dnnl::prop_kind::forward_training;
-  if (p.part == ConvPart::kOut && p.bias.defined()) {
-    const Desc bias(Sizes{p.bias.numel}, data_type(p.bias.dtype), Sizes{1});
-    const auto d = describe<Forward>(kKind, kAlgorithm, in, weight, bias, out, g.stride, g.dilation,
-                                     g.before, g.after);
-    if (is_slow(d)) return nullptr;
-    return std::make_shared<Plan>(
-        Plan{Forward(d), d.src_desc(), d.weights_desc(), d.dst_desc(), d.scratchpad_desc()});
-  }
-  const auto forward = describe<Forward>(kKind, kAlgorithm, in, weight, out, g.stride, g.dilation,
-                                         g.before, g.after);
-  if (p.part == ConvPart::kOut) {
-    if (is_slow(forward)) return nullptr;
-    return std::make_shared<Plan>(Plan{Forward(forward), forward.src_desc(), forward.weights_desc(),
-                                       forward.dst_desc(), forward.scratchpad_desc()});
-  }
-  if (p.part == ConvPart::kIn) {
-    const auto d = describe_backward<BackwardIn>(forward, kAlgorithm, in, weight, out, g.stride,
-                                                 g.dilation, g.before, g.after);
-    if (is_slow(d)) return nullptr;
-    return std::make_shared<Plan>(Plan{BackwardIn(d), d.diff_src_desc(), d.weights_desc(),
-                                       d.diff_dst_desc(), d.scratchpad_desc()});
-  }
-  const auto d = describe_backward<BackwardWeight>(forward, kAlgorithm, in, weight, out, g.stride,
-                                                   g.dilation, g.before, g.after);
-  if (is_slow(d)) return nullptr;
-  return std::make_shared<Plan>(Plan{BackwardWeight(d), d.src_desc(), d.diff_weights_desc(),
-                                     d.diff_dst_desc(), d.scratchpad_desc()});
-}
-
-bool channels_last(const View& view) { return !view.contiguous(); }
-
-/// All that a plan depends on.
-std::vector<int64_t> key_of(const ConvParams& p) {
-  std::vector<int64_t> key{int64_t(p.part),           int64_t(p.in.dtype), p.groups,
-                           int64_t(p.bias.defined()), get_num_threads(),   p.in.dim,
-                           channels_last(p.in),       channels_last(p.out)};
-  for (const View* view : {&p.in, &p.weight, &p.out})
-    key.insert(key.end(), view->sizes, view->sizes + view->dim);
-  for (int d = 0; d < p.spatial(); ++d)
-    for (const int64_t number : {p.stride[d], p.padding[d], p.dilation[d]}) key.push_back(number);
-  return key;
-}
-
-/// The plans of this process; null for convolutions that oneDNN is not to be asked for.
-std::shared_ptr<const Plan> plan_for(const ConvParams& p) {
-  static auto& mutex = *new std::mutex;
-  static auto& plans = *new std::map<std::vector<int64_t>, std::shared_ptr<const Plan>>;
-  const std::vector<int64_t> key = key_of(p);
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto found = plans.find(key); found != plans.end()) return found->second;
-  }
-  std::shared_ptr<const Plan> plan;
-  const auto wanted = [](const View& view) {
-    return channels_last(view) ? plain_desc(view) : any_layout(plain_desc(view));
-  };
-  try {
-    plan = make_plan(p, wanted(p.in), any_layout(weight_desc(p.weight, p.groups)), wanted(p.out));
-  } catch (const dnnl::error&) {
-  }
-  const std::lock_guard lock(mutex);
-  if (plans.size() >= kMostPlans) plans.clear();
-  return plans[key] = plan;
-}
-
-/// A tensor as it lies, and in the layout that the primitive wants.
-struct Reordered {
-  dnnl::memory plain, wanted;
-
-  Reordered(const View& view, const Desc& plain_layout, const Desc& wanted_layout, Ctx& ctx)
-      : plain(plain_layout, engine(), view.data), wanted(plain) {
-    if (plain_layout != wanted_layout)
-      wanted = {wanted_layout, engine(), ctx.scratch(wanted_layout.get_size())};
-  }
-  bool differ() const { return plain.get_data_handle() != wanted.get_data_handle(); }
-};
 
 void move(const dnnl::memory& from, const dnnl::memory& to, dnnl::stream& stream) {
   dnnl::memory source = from, target = to;
   dnnl::reorder(source, target).execute(stream, source, target);
 }
 
+/// A convolution cut into parts for threads, by its shape alone: images, or, of a single image, its
+/// groups or the channels of the result. What the parts of a weight's gradient compute of several
+/// images is added up at the end.
+class PartedConv {
+ public:
+  explicit PartedConv(const ConvParams& p) : p_(p) {
+    const int64_t images = p.in.sizes[0];
+    if (images > 1 || !p.in.contiguous() || !p.out.contiguous()) {
+      cut_ = Cut::kImages;
+      cut_into(images, 1, most_parts());
+    } else if (p.groups > 1) {
+      cut_ = Cut::kGroups;
+      cut_into(p.groups, 1, kMostParts);
+    } else {
+      cut_ = Cut::kChannels;
+      cut_into(p.computed().sizes[channel_dim()], kChannelMultiple, kMostParts);
+    }
+    adds_up_ = p.part == ConvPart::kWeight && cut_ == Cut::kImages;
+    first_ = plan_for(part(0));
+    last_ = count_ > 1 ? plan_for(part(count_ - 1)) : first_;
+  }
+
+  bool possible() const {
+    // Partial sums are added as they lie, so all must have one layout.
+    return first_ && last_ && (!adds_up_ || first_->weight == last_->weight);
+  }
+
+  void run(Ctx& ctx) {
+    const int slots = task_slots(count_);
+    Scratch scratch(*this, slots, ctx);
+    if (cut_ == Cut::kImages && !adds_up_) prepare_weight(scratch);
+    if (cut_ == Cut::kChannels) prepare_shared(scratch);
+    parallel_tasks(count_, slots, [&](int64_t i, int slot) { run_part(i, slot, scratch); });
+    if (adds_up_) finish_weight(scratch);
+  }
+
+ private:
+  /// Memory for layouts that are not the tensors' own, one of each kind per slot.
+  struct Scratch {
+    Scratch(const PartedConv& conv, int slots, Ctx& ctx)
+        : in(conv.most_bytes(&ConvPlan::in)),
+          out(conv.most_bytes(&ConvPlan::out)),
+          pad(conv.most_bytes(&ConvPlan::scratchpad)),
+          weight(conv.most_bytes(&ConvPlan::weight)) {
+      const bool own_weights = conv.cut_ != Cut::kImages;
+      per_slot = in + out + pad + (own_weights ? weight : 0);
+      slot_memory = static_cast<char*>(ctx.scratch(per_slot * size_t(slots)));
+      const size_t weights = conv.adds_up_ ? size_t(conv.count_) : own_weights ? 0 : 2;
+      weight_memory = static_cast<char*>(ctx.scratch(weight * weights));
+      shared = conv.shares_in() ? in : out;
+      shared_memory = static_cast<char*>(ctx.scratch(conv.cut_ == Cut::kChannels ? 2 * shared : 0));
+    }
+    char* of_slot(int slot) const { return slot_memory + per_slot * size_t(slot); }
+    char* weight_at(int64_t i) const { return weight_memory + weight * size_t(i); }
+    char* shared_at(int64_t i) const { return shared_memory + shared * size_t(i); }
+
+    size_t in, out, pad, weight, shared;
+    size_t per_slot;
+    char *slot_memory, *weight_memory, *shared_memory;
+  };
+
+  enum class Cut { kImages, kGroups, kChannels };
+
+  /// Cuts `whole` into parts that are worth a thread, at multiples of `multiple`.
+  void cut_into(int64_t whole, int64_t multiple, int64_t most) {
+    const double wanted = std::min(work_of(p_) / kPartWork, double(most));
+    const int64_t units = (whole + multiple - 1) / multiple;
+    const int64_t parts = std::clamp<int64_t>(int64_t(wanted), 1, units);
+    size_ = (units + parts - 1) / parts * multiple;
+    count_ = (whole + size_ - 1) / size_;
+  }
+  int channel_dim() const { return p_.part == ConvPart::kWeight ? 0 : 1; }
+  int64_t most_parts() const {
+    if (p_.part != ConvPart::kWeight) return kMostParts;
+    const int64_t bytes = p_.weight.numel * int64_t(sizeof(float));
+    return std::clamp<int64_t>(kMostSumBytes / bytes, 1, kMostSums);
+  }
+  size_t most_bytes(Desc ConvPlan::*desc) const {
+    constexpr size_t kLine = 64;
+    const size_t bytes = std::max((*first_.*desc).get_size(), (*last_.*desc).get_size());
+    return (bytes + kLine - 1) / kLine * kLine;
+  }
+  const ConvPlan& plan(int64_t i) const { return i + 1 < count_ ? *first_ : *last_; }
+
+  ConvParams part(int64_t i) const {
+    ConvParams result = p_;
+    if (count_ == 1) return result;
+    const auto cut = [&](View& view, int d, int64_t unit) {
+      const int64_t size = size_ * unit;
+      if (view.defined()) view = slice(view, d, i * size, std::min(view.sizes[d], (i + 1) * size));
+    };
+    const bool of_in = p_.part == ConvPart::kIn;
+    switch (cut_) {
+      case Cut::kImages:
+        cut(result.in, 0, 1);
+        cut(result.out, 0, 1);
+        break;
+      case Cut::kGroups:
+        cut(result.in, 1, p_.in.sizes[1] / p_.groups);
+        cut(result.out, 1, p_.out.sizes[1] / p_.groups);
+        cut(result.weight, 0, p_.out.sizes[1] / p_.groups);
+        cut(result.bias, 0, p_.computed().sizes[1] / p_.groups);
+        result.groups = std::min(p_.groups, (i + 1) * size_) - i * size_;
+        break;
+      case Cut::kChannels:
+        cut(of_in ? result.in : result.out, 1, 1);
+        cut(result.weight, of_in ? 1 : 0, 1);
+        cut(result.bias, 0, 1);
+        break;
+    }
+    return result;
+  }
+
+  /// Weights that all parts read are brought into the primitives' layouts once.
+  void prepare_weight(const Scratch& scratch) {
+    const Desc plain = weight_desc(p_.weight, p_.groups);
+    dnnl::stream stream(engine());
+    const ConvPlan* const plans[] = {first_.get(), last_.get()};
+    for (int i = 0; i < 2; ++i)
+      if (plans[i]->weight != plain && (i == 0 || plans[1] != plans[0]))
+        move({plain, engine(), p_.weight.data}, {plans[i]->weight, engine(), scratch.weight_at(i)},
+             stream);
+    stream.wait();
+  }
+
+  /// Of parts by channels, all read this one of in and out.
+  bool shares_in() const { return cut_ == Cut::kChannels && p_.part != ConvPart::kIn; }
+  bool shares_out() const { return cut_ == Cut::kChannels && p_.part == ConvPart::kIn; }
+
+  void prepare_shared(const Scratch& scratch) {
+    const View& view = shares_in() ? p_.in : p_.out;
+    const Desc plain = plain_desc(view);
+    dnnl::stream stream(engine());
+    const ConvPlan* const plans[] = {first_.get(), last_.get()};
+    for (int i = 0; i < 2; ++i) {
+      const Desc& wanted = shares_in() ? plans[i]->in : plans[i]->out;
+      if (wanted != plain && (i == 0 || plans[1] != plans[0]))
+        move({plain, engine(), view.data}, {wanted, engine(), scratch.shared_at(i)}, stream);
+    }
+    stream.wait();
+  }
+
+  /// Where part i's primitive reads or writes the weight.
+  dnnl::memory weight_of(int64_t i, const ConvParams& part, int slot,
+                         const Scratch& scratch) const {
+    const ConvPlan& plan = this->plan(i);
+    const Desc plain = weight_desc(part.weight, part.groups);
+    if (adds_up_) return {plan.weight, engine(), scratch.weight_at(i)};
+    if (cut_ != Cut::kImages)
+      return in_layout(plain, plan.weight, part.weight.data,
+                       scratch.of_slot(slot) + scratch.in + scratch.out + scratch.pad);
+    return in_layout(plain, plan.weight, part.weight.data,
+                     scratch.weight_at(&plan == first_.get() ? 0 : 1));
+  }
+
+  void run_part(int64_t i, int slot, const Scratch& scratch) const {
+    const ConvParams p = part(i);
+    const ConvPlan& plan = this->plan(i);
+    char* const memory = scratch.of_slot(slot);
+    const Desc plain_in = plain_desc(p.in), plain_out = plain_desc(p.out);
+    const Desc plain_weight = weight_desc(p.weight, p.groups);
+    char* const shared = scratch.shared_at(&plan == first_.get() ? 0 : 1);
+    const dnnl::memory in = in_layout(plain_in, plan.in, p.in.data, shares_in() ? shared : memory);
+    const dnnl::memory out =
+        in_layout(plain_out, plan.out, p.out.data, shares_out() ? shared : memory + scratch.in);
+    const dnnl::memory weight = weight_of(i, p, slot, scratch);
+    dnnl::stream stream(engine());
+    const auto bring = [&](const View& view, const Desc& plain, const dnnl::memory& to) {
+      if (to.get_data_handle() != view.data) move({plain, engine(), view.data}, to, stream);
+    };
+    const auto give_back = [&](const View& view, const Desc& plain, const dnnl::memory& from) {
+      if (from.get_data_handle() != view.data) move(from, {plain, engine(), view.data}, stream);
+    };
+    if (p.part != ConvPart::kIn && !shares_in()) bring(p.in, plain_in, in);
+    if (p.part != ConvPart::kOut && !shares_out()) bring(p.out, plain_out, out);
+    if (p.part != ConvPart::kWeight && cut_ != Cut::kImages) bring(p.weight, plain_weight, weight);
+    execute(p, plan, in, weight, out, memory + scratch.in + scratch.out, stream);
+    if (p.part == ConvPart::kIn) give_back(p.in, plain_in, in);
+    if (p.part == ConvPart::kOut) give_back(p.out, plain_out, out);
+    if (p.part == ConvPart::kWeight && cut_ != Cut::kImages)
+      give_back(p.weight, plain_weight, weight);
+    stream.wait();
+  }
+
+  static void execute(const ConvParams& p, const ConvPlan& plan, const dnnl::memory& in,
+                      const dnnl::memory& weight, const dnnl::memory& out, char* scratchpad,
+                      dnnl::stream& stream) {
+    const bool gives_in = p.part == ConvPart::kIn, gives_weight = p.part == ConvPart::kWeight;
+    std::unordered_map<int, dnnl::memory> arguments{
+        {gives_in ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, in},
+        {gives_weight ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, weight},
+        {gives_in || gives_weight ? DNNL_ARG_DIFF_DST : DNNL_ARG_DST, out},
+        {DNNL_ARG_SCRATCHPAD, dnnl::memory(plan.scratchpad, engine(), scratchpad)}};
+    if (p.part == ConvPart::kOut && p.bias.defined())
+      arguments.insert({DNNL_ARG_BIAS, dnnl::memory(plain_desc(p.bias), engine(), p.bias.data)});
+    plan.primitive.execute(stream, arguments);
+  }
+
+  /// The sum of the parts' gradients, in their order, back in the tensor's own layout and dtype.
+  void finish_weight(const Scratch& scratch) const {
+    const int64_t numel = int64_t(first_->weight.get_size() / sizeof(float));
+    constexpr int64_t kGrain = 1 << 14;
+    float* const sum = reinterpret_cast<float*>(scratch.weight_at(0));
+    parallel_for(0, numel, kGrain, [&](int64_t begin, int64_t end) {
+      for (int64_t k = 1; k < count_; ++k) {
+        const float* const more = reinterpret_cast<const float*>(scratch.weight_at(k));
+        for (int64_t i = begin; i < end; ++i) sum[i] += more[i];
+      }
+    });
+    dnnl::stream stream(engine());
+    move({first_->weight, engine(), sum},
+         {weight_desc(p_.weight, p_.groups), engine(), p_.weight.data}, stream);
+    stream.wait();
+  }
+
+  const ConvParams& p_;
+  int64_t size_ = 1, count_ = 1;  // of a part, of parts
+  Cut cut_ = Cut::kImages;
+  bool adds_up_ = false;
+  std::shared_ptr<const ConvPlan> first_, last_;
+};
+
 }  // namespace
 
 bool suits_conv(const ConvParams& p) {
   const int64_t in = p.weight.sizes[1], out = p.out.sizes[1] / p.groups;
-  if (double(p.out.numel) * double(p.weight.numel / p.weight.sizes[0]) < kLeastWork) return false;
+  if (work_of(p) < kLeastWork) return false;
   if (in == 1 && out == 1 && p.groups > 1) return p.groups >= 8;
   return p.part != ConvPart::kIn || in > kFewChannels;
 }
 
 bool conv(const ConvParams& p, Ctx& ctx) {
+  const LibraryCall call;
   const LibraryThreadsGuard guard;
-  const auto plan = plan_for(p);
-  if (!plan) return false;
-  const Reordered in(p.in, plain_desc(p.in), plan->in, ctx);
-  const Reordered weight(p.weight, weight_desc(p.weight, p.groups), plan->weight, ctx);
-  const Reordered out(p.out, plain_desc(p.out), plan->out, ctx);
-  const Reordered* const parts[] = {&out, &in, &weight};  // as ConvPart numbers them
-  const dnnl::memory scratchpad(plan->scratchpad, engine(),
-                                ctx.scratch(plan->scratchpad.get_size()));
-  dnnl::stream stream(engine());
-  for (int i = 0; i < 3; ++i)
-    if (i != int(p.part) && parts[i]->differ()) move(parts[i]->plain, parts[i]->wanted, stream);
-  const bool gives_in = p.part == ConvPart::kIn, gives_weight = p.part == ConvPart::kWeight;
-  std::unordered_map<int, dnnl::memory> arguments{
-      {gives_in ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC, in.wanted},
-      {gives_weight ? DNNL_ARG_DIFF_WEIGHTS : DNNL_ARG_WEIGHTS, weight.wanted},
-      {gives_in || gives_weight ? DNNL_ARG_DIFF_DST : DNNL_ARG_DST, out.wanted},
-      {DNNL_ARG_SCRATCHPAD, scratchpad}};
-  if (p.part == ConvPart::kOut && p.bias.defined())
-    arguments.insert(
-        {DNNL_ARG_BIAS, dnnl::memory(Desc(Sizes{p.bias.numel}, data_type(p.bias.dtype), Sizes{1}),
-                                     engine(), p.bias.data)});
-  plan->primitive.execute(stream, arguments);
-  const Reordered& result = *parts[int(p.part)];
-  if (result.differ()) move(result.wanted, result.plain, stream);
-  stream.wait();
+  PartedConv conv(p);
+  if (!conv.possible()) return false;
+  conv.run(ctx);
   return true;
 }
 

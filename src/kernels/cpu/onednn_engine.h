@@ -10,9 +10,13 @@ namespace hearth::cpu::onednn {
 using DataType = dnnl::memory::data_type;
 
 inline dnnl::engine& engine() {
-  static dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  static auto& cpu = *new dnnl::engine(dnnl::engine::kind::cpu, 0);  // never destroyed
   return cpu;
 }
+
+/// OutOfMemoryError if the system would not give the process as much as oneDNN may need to compile
+/// code: oneDNN crashes where it gets none.
+void check_room();
 
 inline DataType data_type(ScalarType dtype) {
   switch (dtype) {

@@ -9,6 +9,8 @@ namespace hearth::cpu {
 
 namespace {
 
+constexpr int64_t kTasksPerThread = 4;  // lines differ in the time they take
+
 /// Puts the lines along a dimension in order. A line becomes records of key and place in scratch
 /// memory, with room for as many again.
 template <class T, class R>
@@ -62,18 +64,18 @@ template <class T, class R>
 void Order<T, R>::run(Ctx& ctx) const {
   const int64_t count = lines_.numel(), threads = get_num_threads();
   // Few long lines are sorted one after the other, each by all threads.
-  const int64_t tasks = count * n_ < kMoveGrain || (count < threads && n_ > kSortChunk)
-                            ? 1
-                            : std::min(count, threads);
-  R* scratch = static_cast<R*>(ctx.scratch(size_t(tasks * 2 * n_) * sizeof(R)));
-  parallel_blocks(tasks, [&](int64_t task) {
+  const bool one_by_one = count * n_ < kMoveGrain || (count < threads && n_ > kSortChunk);
+  const int64_t tasks = one_by_one ? 1 : std::min(count, kTasksPerThread * threads);
+  const int slots = task_slots(tasks);
+  R* scratch = static_cast<R*>(ctx.scratch(size_t(slots * 2 * n_) * sizeof(R)));
+  parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
     lines_.walk(
         count * task / tasks, count * (task + 1) / tasks, [&](const int64_t* offsets, int64_t run) {
           for (int64_t l = 0; l < run; ++l)
             order_line({params_.in.as<const T>() + offsets[0] + l * lines_.inner_stride(0),
                         params_.values.as<T>() + offsets[1] + l * lines_.inner_stride(1),
                         params_.indices.as<int64_t>() + offsets[2] + l * lines_.inner_stride(2)},
-                       scratch + task * 2 * n_);
+                       scratch + slot * 2 * n_);
         });
   });
 }

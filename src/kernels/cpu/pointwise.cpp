@@ -79,6 +79,8 @@ struct Job {
       is_test = is_value && functor.is_test;
       computed = is_test ? kBool : lanes;
       block = functor.block(p.formula, lanes);
+      HEARTH_CHECK(block, "pointwise: functor ", int(p.functor), " has no kernel of formula ",
+                   int(p.formula), " for ", by_name::name_of(p.compute));
     }
     lane_size = static_cast<int64_t>(element_size(lanes));
     for (int k = 0; k < p.inputs; ++k) constant[k] = is_constant(p, p.in[k]);

@@ -55,7 +55,11 @@ void for_each_tap(const PoolWindow& w, const F& f) {
       for (int64_t at = w.first(i); at < w.last(i); ++at) f(i, int64_t(1), at, int64_t(1));
     return;
   }
-  for (int64_t k = 0; k < w.kernel; ++k) {
+  // Of a kernel that is larger than the input only some elements ever meet it.
+  const int64_t before = w.padding - (w.out - 1) * w.stride;
+  const int64_t first = before <= 0 ? 0 : (before + w.dilation - 1) / w.dilation;
+  const int64_t past = std::min(w.kernel, (w.in - 1 + w.padding) / w.dilation + 1);
+  for (int64_t k = first; k < past; ++k) {
     const int64_t shift = k * w.dilation - w.padding, room = w.in - 1 - shift;
     const int64_t begin = shift >= 0 ? 0 : (-shift + w.stride - 1) / w.stride;
     const int64_t end = room < 0 ? 0 : std::min(w.out, room / w.stride + 1);

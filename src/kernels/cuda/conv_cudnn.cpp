@@ -2,24 +2,21 @@
 // not have.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-#include <cudnn.h>
-
 #include <algorithm>
 #include <limits>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/modes.h"
 #include "kernels/conv.h"
+#include "kernels/cuda/cudnn_library.h"
 #include "kernels/cuda/error.h"
-#include "kernels/cuda/libraries.h"
 #include "kernels/cuda/loop.h"
 #include "kernels/cuda/stream.h"
 
 namespace hearth::cuda {
-
-std::string cudnn_version() { return version_text(cudnnGetVersion(), 10000, 100); }
 
 namespace {
 
@@ -27,41 +24,13 @@ constexpr size_t kMostWorkspace = size_t{1} << 30;
 constexpr int kMostAlgorithms = 8;
 constexpr size_t kMostChoices = 4096;
 
-void check(cudnnStatus_t status, const char* call) {
-  if (status == CUDNN_STATUS_SUCCESS) return;
-  detail::fail<Error>("cuDNN error: ", cudnnGetErrorString(status), " in ", call);
-}
-#define HEARTH_CUDNN(call) check((call), #call)
-
-/// This thread's handle for the stream's device; never destroyed, since the driver may be gone when
-/// threads end.
-cudnnHandle_t handle_of(const NativeStream& stream) {
-  static thread_local cudnnHandle_t handles[kMaxGpus] = {};
-  cudnnHandle_t& handle = handles[stream.device];
-  if (handle == nullptr) HEARTH_CUDNN(cudnnCreate(&handle));
-  HEARTH_CUDNN(cudnnSetStream(handle, stream.stream));
-  return handle;
-}
-
-/// Owns a cuDNN descriptor.
-template <class Handle, cudnnStatus_t (*create)(Handle*), cudnnStatus_t (*destroy)(Handle)>
-class Owned {
- public:
-  Owned() { HEARTH_CUDNN(create(&handle_)); }
-  Owned(const Owned&) = delete;
-  Owned& operator=(const Owned&) = delete;
-  ~Owned() { destroy(handle_); }
-  operator Handle() const { return handle_; }
-
- private:
-  Handle handle_ = nullptr;
-};
-using TensorDescription =
-    Owned<cudnnTensorDescriptor_t, cudnnCreateTensorDescriptor, cudnnDestroyTensorDescriptor>;
-using FilterDescription =
-    Owned<cudnnFilterDescriptor_t, cudnnCreateFilterDescriptor, cudnnDestroyFilterDescriptor>;
-using ConvDescription = Owned<cudnnConvolutionDescriptor_t, cudnnCreateConvolutionDescriptor,
-                              cudnnDestroyConvolutionDescriptor>;
+using TensorDescription = Owned<cudnnTensorDescriptor_t, &Cudnn::cudnnCreateTensorDescriptor,
+                                &Cudnn::cudnnDestroyTensorDescriptor>;
+using FilterDescription = Owned<cudnnFilterDescriptor_t, &Cudnn::cudnnCreateFilterDescriptor,
+                                &Cudnn::cudnnDestroyFilterDescriptor>;
+using ConvDescription =
+    Owned<cudnnConvolutionDescriptor_t, &Cudnn::cudnnCreateConvolutionDescriptor,
+          &Cudnn::cudnnDestroyConvolutionDescriptor>;
 
 cudnnDataType_t data_type(ScalarType dtype) {
   switch (dtype) {
@@ -114,26 +83,33 @@ void set_order(View& view, bool channels_last) {
   next(0);
 }
 
+/// Whether the tensors lie with their channels last, and cuDNN takes them so.
+bool lies_channels_last(const ConvParams& p) {
+  const bool may_be_last = p.spatial() > 1 && p.in.dtype != kDouble;
+  return may_be_last && ((has_order(p.in, true) && !has_order(p.in, false)) ||
+                         (has_order(p.out, true) && !has_order(p.out, false)));
+}
+
 /// A convolution as cuDNN sees it: all three tensors in one order.
 struct Convolution {
   ConvParams p;
   bool channels_last;
+  bool exact;  // float32 without TensorFloat-32
   TensorDescription in, out;
   FilterDescription weight;
   ConvDescription conv;
 
-  Convolution(const ConvParams& params, Ctx& ctx) : p(params) {
-    const bool may_be_last = p.spatial() > 1 && p.in.dtype != kDouble;
-    channels_last = may_be_last && ((has_order(p.in, true) && !has_order(p.in, false)) ||
-                                    (has_order(p.out, true) && !has_order(p.out, false)));
+  Convolution(const ConvParams& params, bool last, Ctx& ctx)
+      : p(params),
+        channels_last(last),
+        exact(params.in.dtype == kFloat && !ctx.allows(kAllowTF32CuDNN)) {
     for (View* view : {&p.in, &p.weight, &p.out}) arrange(*view, ctx);
     describe(in, p.in);
     describe(out, p.out);
     const Numbers sizes(p.weight.sizes, p.weight.dim, 2, 1, p.spatial());
-    HEARTH_CUDNN(cudnnSetFilterNdDescriptor(weight, data_type(p.weight.dtype),
-                                            channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW,
-                                            sizes.count, sizes.values));
-    describe_conv(ctx);
+    HEARTH_CUDNN(cudnnSetFilterNdDescriptor, weight, data_type(p.weight.dtype),
+                 channels_last ? CUDNN_TENSOR_NHWC : CUDNN_TENSOR_NCHW, sizes.count, sizes.values);
+    describe_conv();
   }
 
   /// Copies what does not lie in order; what is computed gets scratch memory.
@@ -148,45 +124,44 @@ struct Convolution {
   void describe(const TensorDescription& description, const View& view) const {
     const Numbers sizes(view.sizes, view.dim, 2, 1, p.spatial());
     const Numbers strides(view.strides, view.dim, 2, view.sizes[2] * view.strides[2], p.spatial());
-    HEARTH_CUDNN(cudnnSetTensorNdDescriptor(description, data_type(view.dtype), sizes.count,
-                                            sizes.values, strides.values));
+    HEARTH_CUDNN(cudnnSetTensorNdDescriptor, description, data_type(view.dtype), sizes.count,
+                 sizes.values, strides.values);
   }
-  void describe_conv(const Ctx& ctx) const {
+  void describe_conv() const {
     const int n = p.spatial();
     const Numbers padding(p.padding, n, 0, 0, n), stride(p.stride, n, 0, 1, n),
         dilation(p.dilation, n, 0, 1, n);
     const ScalarType dtype = p.in.dtype;
-    HEARTH_CUDNN(cudnnSetConvolutionNdDescriptor(
-        conv, padding.count, padding.values, stride.values, dilation.values,
-        CUDNN_CROSS_CORRELATION, dtype == kDouble ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT));
-    HEARTH_CUDNN(cudnnSetConvolutionGroupCount(conv, static_cast<int>(p.groups)));
-    set_math(is_reduced_float(dtype)                           ? CUDNN_TENSOR_OP_MATH
-             : dtype == kFloat && !ctx.allows(kAllowTF32CuDNN) ? CUDNN_FMA_MATH
-                                                               : CUDNN_DEFAULT_MATH);
+    HEARTH_CUDNN(cudnnSetConvolutionNdDescriptor, conv, padding.count, padding.values,
+                 stride.values, dilation.values, CUDNN_CROSS_CORRELATION,
+                 dtype == kDouble ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT);
+    HEARTH_CUDNN(cudnnSetConvolutionGroupCount, conv, static_cast<int>(p.groups));
+    set_math(is_reduced_float(dtype) ? CUDNN_TENSOR_OP_MATH : CUDNN_DEFAULT_MATH);
   }
+  /// Proposals name TensorFloat-32 also where it was not asked for.
   void set_math(cudnnMathType_t math) const {
-    HEARTH_CUDNN(cudnnSetConvolutionMathType(conv, math));
+    HEARTH_CUDNN(cudnnSetConvolutionMathType, conv, exact ? CUDNN_FMA_MATH : math);
   }
 };
 
 /// The three parts of cuDNN's API, under one set of names.
 struct OutApi {
   using Perf = cudnnConvolutionFwdAlgoPerf_t;
-  static constexpr auto kGuess = cudnnGetConvolutionForwardAlgorithm_v7;
-  static constexpr auto kMeasure = cudnnFindConvolutionForwardAlgorithmEx;
-  static constexpr auto kCompute = cudnnConvolutionForward;
+  static constexpr auto kGuess = &Cudnn::cudnnGetConvolutionForwardAlgorithm_v7;
+  static constexpr auto kMeasure = &Cudnn::cudnnFindConvolutionForwardAlgorithmEx;
+  static constexpr auto kCompute = &Cudnn::cudnnConvolutionForward;
 };
 struct InApi {
   using Perf = cudnnConvolutionBwdDataAlgoPerf_t;
-  static constexpr auto kGuess = cudnnGetConvolutionBackwardDataAlgorithm_v7;
-  static constexpr auto kMeasure = cudnnFindConvolutionBackwardDataAlgorithmEx;
-  static constexpr auto kCompute = cudnnConvolutionBackwardData;
+  static constexpr auto kGuess = &Cudnn::cudnnGetConvolutionBackwardDataAlgorithm_v7;
+  static constexpr auto kMeasure = &Cudnn::cudnnFindConvolutionBackwardDataAlgorithmEx;
+  static constexpr auto kCompute = &Cudnn::cudnnConvolutionBackwardData;
 };
 struct WeightApi {
   using Perf = cudnnConvolutionBwdFilterAlgoPerf_t;
-  static constexpr auto kGuess = cudnnGetConvolutionBackwardFilterAlgorithm_v7;
-  static constexpr auto kMeasure = cudnnFindConvolutionBackwardFilterAlgorithmEx;
-  static constexpr auto kCompute = cudnnConvolutionBackwardFilter;
+  static constexpr auto kGuess = &Cudnn::cudnnGetConvolutionBackwardFilterAlgorithm_v7;
+  static constexpr auto kMeasure = &Cudnn::cudnnFindConvolutionBackwardFilterAlgorithmEx;
+  static constexpr auto kCompute = &Cudnn::cudnnConvolutionBackwardFilter;
 };
 
 /// All that the choice of an algorithm depends on.
@@ -201,37 +176,33 @@ std::vector<int64_t> key_of(const Convolution& c, const Ctx& ctx) {
   return key;
 }
 
-/// The first of cuDNN's proposals, best first, that is allowed.
-template <class Perf>
-Perf first_allowed(const Perf* proposals, int count, const Ctx& ctx) {
-  for (int i = 0; i < count; ++i) {
-    const bool steady = proposals[i].determinism == CUDNN_DETERMINISTIC;
-    if (proposals[i].status == CUDNN_STATUS_SUCCESS && proposals[i].memory <= kMostWorkspace &&
-        (steady || !ctx.allows(kDeterministicCuDNN)))
-      return proposals[i];
-  }
-  detail::fail<Error>("cuDNN has no algorithm for this convolution",
-                      ctx.allows(kDeterministicCuDNN) ? " that is deterministic" : "");
-}
+/// The algorithms that ran, by what they were chosen for; nothing where all were refused.
+template <class Api>
+class Choices {
+ public:
+  using Choice = std::optional<typename Api::Perf>;
 
-/// cuDNN's algorithm for a convolution: its guess, or under benchmark the fastest; asked for once.
-template <class Api, class Ask>
-typename Api::Perf choose(const Convolution& c, const Ctx& ctx, const Ask& ask) {
-  static auto& mutex = *new std::mutex;
-  static auto& choices = *new std::map<std::vector<int64_t>, typename Api::Perf>;
-  const std::vector<int64_t> key = key_of(c, ctx);
-  {
-    const std::lock_guard lock(mutex);
-    if (const auto found = choices.find(key); found != choices.end()) return found->second;
+  static Choices& get() {
+    static auto* choices = new Choices;
+    return *choices;
   }
-  typename Api::Perf proposals[kMostAlgorithms];
-  int count = 0;
-  ask(&count, proposals);
-  const typename Api::Perf best = first_allowed(proposals, count, ctx);
-  const std::lock_guard lock(mutex);
-  if (choices.size() >= kMostChoices) choices.clear();
-  return choices[key] = best;
-}
+  bool find(const std::vector<int64_t>& key, Choice& choice) {
+    const std::lock_guard lock(mutex_);
+    const auto found = choices_.find(key);
+    if (found == choices_.end()) return false;
+    choice = found->second;
+    return true;
+  }
+  void remember(const std::vector<int64_t>& key, const Choice& choice) {
+    const std::lock_guard lock(mutex_);
+    if (choices_.size() >= kMostChoices) choices_.clear();
+    choices_[key] = choice;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::vector<int64_t>, Choice> choices_;
+};
 
 /// Factors of what is computed and of what is there; cuDNN reads doubles for float64.
 struct Factors {
@@ -244,27 +215,97 @@ struct Factors {
   const void* present() const { return is_wide ? static_cast<const void*>(&wide[1]) : &narrow[1]; }
 };
 
-/// Computes target from a and b, with their descriptors.
+/// One of the three computations: target from a and b, with their descriptors.
 template <class Api, class A, class B, class Target>
-void compute(const Convolution& c, const A& a_desc, const View& a, const B& b_desc, const View& b,
-             const Target& target_desc, const View& target, Ctx& ctx) {
-  const cudnnHandle_t handle = handle_of(stream_of(ctx));
-  const auto perf = choose<Api>(c, ctx, [&](int* count, typename Api::Perf* proposals) {
-    if (!ctx.allows(kBenchmarkCuDNN)) {
-      HEARTH_CUDNN(Api::kGuess(handle, a_desc, b_desc, c.conv, target_desc, kMostAlgorithms, count,
-                               proposals));
-      return;
+struct Computation {
+  using Perf = typename Api::Perf;
+  const Convolution& c;
+  const A& a_desc;
+  const View& a;
+  const B& b_desc;
+  const View& b;
+  const Target& target_desc;
+  const View& target;
+  Ctx& ctx;
+  cudnnHandle_t handle = cudnn_handle(stream_of(ctx));
+  std::optional<OutOfMemoryError> no_memory{};  // an algorithm's workspace was not to be had
+
+  /// Runs the algorithm that was chosen before, or the first proposal that cuDNN does not refuse.
+  /// False if it refuses all.
+  bool run() {
+    const std::vector<int64_t> key = key_of(c, ctx);
+    auto& choices = Choices<Api>::get();
+    typename Choices<Api>::Choice former;
+    const bool known = choices.find(key, former);
+    if (known && !former) return false;
+    std::vector<Perf> order = former ? std::vector{*former} : proposals();
+    if (former && run_any(order, key)) return true;
+    if (former) order = proposals();  // its workspace is not to be had now
+    if (run_any(order, key)) return true;
+    if (no_memory) throw OutOfMemoryError(*no_memory);
+    choices.remember(key, std::nullopt);
+    return false;
+  }
+
+ private:
+  bool run_any(const std::vector<Perf>& order, const std::vector<int64_t>& key) {
+    for (const Perf& perf : order) try {
+        if (!run_one(perf)) continue;
+        if (!no_memory) Choices<Api>::get().remember(key, perf);
+        return true;
+      } catch (const OutOfMemoryError& error) {
+        no_memory = error;
+      }
+    return false;
+  }
+
+  bool run_one(const Perf& perf) const {
+    c.set_math(perf.mathType);
+    const Factors factors(c.p.bias.defined(), target.dtype);
+    const cudnnStatus_t status = (Cudnn::get().*Api::kCompute)(
+        handle, factors.product(), a_desc, a.data, b_desc, b.data, c.conv, perf.algo,
+        ctx.scratch(perf.memory), perf.memory, factors.present(), target_desc, target.data);
+    if (!is_refusal(status)) check_cudnn(status, "a convolution");
+    return status == CUDNN_STATUS_SUCCESS;
+  }
+
+  /// The algorithms that are allowed, best first: measured under benchmark, else as cuDNN guesses.
+  std::vector<Perf> proposals() const {
+    std::vector<Perf> found(kMostAlgorithms);
+    int count = 0;
+    if (!ctx.allows(kBenchmarkCuDNN) || !measure(count, found.data())) {
+      const cudnnStatus_t status = (Cudnn::get().*Api::kGuess)(
+          handle, a_desc, b_desc, c.conv, target_desc, kMostAlgorithms, &count, found.data());
+      if (!is_refusal(status)) check_cudnn(status, "the choice of an algorithm");
+      if (status != CUDNN_STATUS_SUCCESS) count = 0;
     }
+    found.resize(static_cast<size_t>(count));
+    std::erase_if(found, [&](const Perf& perf) {
+      return perf.status != CUDNN_STATUS_SUCCESS || perf.memory > kMostWorkspace ||
+             (ctx.allows(kDeterministicCuDNN) && perf.determinism != CUDNN_DETERMINISTIC);
+    });
+    return found;
+  }
+
+  bool measure(int& count, Perf* found) const {
     constexpr size_t kBytes = size_t{256} << 20;
-    HEARTH_CUDNN(Api::kMeasure(handle, a_desc, a.data, b_desc, b.data, c.conv, target_desc,
-                               ctx.scratch(size_t(target.numel) * element_size(target.dtype)),
-                               kMostAlgorithms, count, proposals, ctx.scratch(kBytes), kBytes));
-  });
-  c.set_math(perf.mathType);
-  const Factors factors(c.p.bias.defined(), target.dtype);
-  HEARTH_CUDNN(Api::kCompute(handle, factors.product(), a_desc, a.data, b_desc, b.data, c.conv,
-                             perf.algo, ctx.scratch(perf.memory), perf.memory, factors.present(),
-                             target_desc, target.data));
+    try {
+      void* const result = ctx.scratch(size_t(target.numel) * element_size(target.dtype));
+      const cudnnStatus_t status = (Cudnn::get().*Api::kMeasure)(
+          handle, a_desc, a.data, b_desc, b.data, c.conv, target_desc, result, kMostAlgorithms,
+          &count, found, ctx.scratch(kBytes), kBytes);
+      if (!is_refusal(status)) check_cudnn(status, "the timing of algorithms");
+      return status == CUDNN_STATUS_SUCCESS && count > 0;
+    } catch (const OutOfMemoryError&) {
+      return false;
+    }
+  }
+};
+
+template <class Api, class A, class B, class Target>
+bool compute(const Convolution& c, const A& a_desc, const View& a, const B& b_desc, const View& b,
+             const Target& target_desc, const View& target, Ctx& ctx) {
+  return Computation<Api, A, B, Target>{c, a_desc, a, b_desc, b, target_desc, target, ctx}.run();
 }
 
 /// Writes the bias where the result is added to it.
@@ -276,25 +317,30 @@ void write_bias(const ConvParams& p, Ctx& ctx) {
   run(copy_params(p.computed(), spread), ctx);
 }
 
+/// False if cuDNN has no algorithm for this order of the tensors.
+bool run_in_order(const ConvParams& params, bool channels_last, Ctx& ctx) {
+  const Convolution c(params, channels_last, ctx);
+  const ConvParams& p = c.p;
+  if (p.bias.defined()) write_bias(p, ctx);
+  const bool done = p.part == ConvPart::kOut
+                        ? compute<OutApi>(c, c.in, p.in, c.weight, p.weight, c.out, p.out, ctx)
+                    : p.part == ConvPart::kIn
+                        ? compute<InApi>(c, c.weight, p.weight, c.out, p.out, c.in, p.in, ctx)
+                        : compute<WeightApi>(c, c.in, p.in, c.out, p.out, c.weight, p.weight, ctx);
+  if (done && p.computed().data != params.computed().data)
+    run(copy_params(params.computed(), p.computed()), ctx);
+  return done;
+}
+
 }  // namespace
 
 void run(const ConvParams& params, Ctx& ctx) {
   if (params.computed().numel == 0) return;
   const CurrentDevice device(stream_of(ctx).device);
-  const Convolution c(params, ctx);
-  const ConvParams& p = c.p;
-  if (p.bias.defined()) write_bias(p, ctx);
-  switch (p.part) {
-    case ConvPart::kOut:
-      compute<OutApi>(c, c.in, p.in, c.weight, p.weight, c.out, p.out, ctx);
-      break;
-    case ConvPart::kIn: compute<InApi>(c, c.weight, p.weight, c.out, p.out, c.in, p.in, ctx); break;
-    case ConvPart::kWeight:
-      compute<WeightApi>(c, c.in, p.in, c.out, p.out, c.weight, p.weight, ctx);
-      break;
-  }
-  if (p.computed().data != params.computed().data)
-    run(copy_params(params.computed(), p.computed()), ctx);
+  if (lies_channels_last(params) && run_in_order(params, true, ctx)) return;
+  if (run_in_order(params, false, ctx)) return;
+  detail::fail<Error>("cuDNN has no algorithm for this convolution",
+                      ctx.allows(kDeterministicCuDNN) ? " that is deterministic" : "");
 }
 
 }  // namespace hearth::cuda

@@ -1,9 +1,11 @@
 #include "kernels/gather.h"
 
+#include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/faults.cuh"
 #include "kernels/cuda/offsets.h"
+#include "kernels/cuda/sorted_writes.cuh"
 #include "kernels/cuda/stream.h"
 
 namespace hearth::cuda {
@@ -49,20 +51,43 @@ GatherArgs gather_args(const View& index, const View& plain, const View& indexed
   return args;
 }
 
+/// The byte offsets of position i in `plain` and `indexed`; false after a fault.
+__device__ __forceinline__ bool find_position(const GatherArgs& args, int64_t i, int64_t& plain,
+                                              int64_t& indexed) {
+  int64_t offsets[3];
+  args.offsets.find(i, offsets);
+  plain = offsets[1];
+  const int64_t index = load_index(args.index + offsets[0], args.index_dtype);
+  indexed = offsets[2] + index * args.byte_stride;
+  if (index >= 0 && index < args.size) return true;
+  report(args.faults, Fault::kIndexOutOfRange, index, args.dim, args.size);
+  return false;
+}
+
 /// Calls work(plain, indexed) for every position of the index.
 template <class F>
 __device__ __forceinline__ void for_each_index(const GatherArgs& args, F work) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t offsets[3];
-    args.offsets.find(i, offsets);
-    const int64_t index = load_index(args.index + offsets[0], args.index_dtype);
-    if (index < 0 || index >= args.size)
-      report(args.faults, Fault::kIndexOutOfRange, index, args.dim, args.size);
-    else
-      work(args.plain + offsets[1], args.indexed + offsets[2] + index * args.byte_stride);
+    int64_t plain, indexed;
+    if (find_position(args, i, plain, indexed)) work(args.plain + plain, args.indexed + indexed);
   }
 }
+
+/// Finds the elements of `indexed` for sorted writes.
+struct ScatterFinder {
+  GatherArgs args;
+  __device__ bool find(int64_t i, int64_t& offset) const {
+    int64_t plain;
+    return find_position(args, i, plain, offset);
+  }
+  __device__ const char* value(int64_t i) const {
+    int64_t plain[1];
+    args.offsets.find(i, plain, 1);
+    return args.plain + plain[0];
+  }
+  __host__ __device__ char* base() const { return args.indexed; }
+};
 
 template <class Bits>
 __global__ void __launch_bounds__(kBlock) gather_kernel(const __grid_constant__ GatherArgs args) {
@@ -107,7 +132,7 @@ ScatterKernel combining_kernel(const ScatterParams& params) {
   switch (params.out.dtype) {
 #define HEARTH_SCATTER(T, Name) \
   case ScalarType::Name: return combining_kernel<T>(params.combine);
-    HEARTH_DTYPES(HEARTH_SCATTER)
+    HEARTH_CUDA_DTYPES(HEARTH_SCATTER)
 #undef HEARTH_SCATTER
     default: detail::fail<Error>("scatter() is not implemented for this dtype");
   }
@@ -129,11 +154,19 @@ void run(const ScatterParams& params, Ctx& ctx) {
   const GatherArgs args = gather_args(params.index, params.src, params.out, params.dim, ctx);
   const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(args.numel, stream);
-  if (params.combine == Combine::kReplace)
+  const bool replaces = params.combine == Combine::kReplace;
+  const int64_t largest = largest_offset(params.out);
+  if (replaces && params.deterministic)
+    return replace_in_order(ScatterFinder{args}, args.numel, largest, params.out.dtype, ctx);
+  const ScatterKernel combining = replaces ? nullptr : combining_kernel(params);  // or refuses
+  if (!replaces && combines_in_order(params.out.dtype, params.deterministic))
+    return combine_in_order(ScatterFinder{args}, args.numel, largest, params.out.dtype,
+                            params.combine == Combine::kMultiply, ctx);
+  if (replaces)
     return with_bits(element_size(params.out.dtype), [&](auto bits) {
       scatter_kernel<decltype(bits)><<<grid, kBlock, 0, stream.stream>>>(args);
     });
-  combining_kernel(params)<<<grid, kBlock, 0, stream.stream>>>(args);
+  combining<<<grid, kBlock, 0, stream.stream>>>(args);
 }
 
 }  // namespace hearth::cuda

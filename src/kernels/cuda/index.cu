@@ -1,9 +1,11 @@
 #include "kernels/index.h"
 
+#include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/faults.cuh"
 #include "kernels/cuda/offsets.h"
+#include "kernels/cuda/sorted_writes.cuh"
 #include "kernels/cuda/stream.h"
 
 namespace hearth::cuda {
@@ -66,6 +68,31 @@ __device__ __forceinline__ bool indexed_offset(const IndexArgs& args, int64_t i,
   return true;
 }
 
+/// Finds the indexed tensor's elements for sorted writes.
+struct IndexFinder {
+  IndexArgs args;
+  __device__ bool find(int64_t i, int64_t& offset) const {
+    int64_t kept[1];
+    args.offsets.find(i, kept);
+    offset = kept[0];
+    return indexed_offset(args, i, offset);
+  }
+  __device__ const char* value(int64_t i) const {
+    int64_t plain[1];
+    args.offsets.find(i, plain, 1);
+    return args.plain + plain[0];
+  }
+  __host__ __device__ char* base() const { return args.kept; }
+};
+
+/// The largest byte offset that indices can reach.
+int64_t largest_indexed_offset(const IndexLayout& layout) {
+  int64_t offset = largest_offset(layout.kept);
+  for (const IndexedDim& from : layout.indices)
+    offset += (from.size - 1) * from.stride * static_cast<int64_t>(element_size(layout.kept.dtype));
+  return offset;
+}
+
 /// Calls work(element of the indexed tensor, element of the plain one) for every position.
 template <class F>
 __device__ __forceinline__ void for_each_position(const IndexArgs& args, F work) {
@@ -114,6 +141,13 @@ void run(const IndexPutParams& params, Ctx& ctx) {
   const IndexArgs args = index_args(params.to, params.values, ctx);
   const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(args.numel, stream);
+  const ScalarType dtype = params.values.dtype;
+  if (params.accumulate && combines_in_order(dtype, params.deterministic))
+    return combine_in_order(IndexFinder{args}, args.numel, largest_indexed_offset(params.to), dtype,
+                            false, ctx);
+  if (!params.accumulate && params.deterministic)
+    return replace_in_order(IndexFinder{args}, args.numel, largest_indexed_offset(params.to), dtype,
+                            ctx);
   if (!params.accumulate)
     return with_bits(element_size(params.values.dtype), [&](auto bits) {
       index_put_kernel<decltype(bits)><<<grid, kBlock, 0, stream.stream>>>(args);
@@ -121,7 +155,7 @@ void run(const IndexPutParams& params, Ctx& ctx) {
   switch (params.values.dtype) {
 #define HEARTH_INDEX_ADD(T, Name) \
   case ScalarType::Name: index_add_kernel<T><<<grid, kBlock, 0, stream.stream>>>(args); break;
-    HEARTH_DTYPES(HEARTH_INDEX_ADD)
+    HEARTH_CUDA_DTYPES(HEARTH_INDEX_ADD)
 #undef HEARTH_INDEX_ADD
     default: break;
   }

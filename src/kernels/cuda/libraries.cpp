@@ -12,6 +12,8 @@ std::string version_text(size_t number, size_t major, size_t minor) {
          std::to_string(number % minor);
 }
 
+bool CudaBackend::has_cudnn() const { return !cudnn_version().empty(); }
+
 std::vector<std::pair<std::string, std::string>> CudaBackend::libraries() const {
   int runtime = 0, driver = 0;
   HEARTH_CUDA(cudaRuntimeGetVersion(&runtime));
@@ -22,9 +24,6 @@ std::vector<std::pair<std::string, std::string>> CudaBackend::libraries() const 
       {"cuBLASLt", version_text(cublasLtGetVersion(), 10000, 100)}};
   if (std::string cudnn = cudnn_version(); !cudnn.empty())
     result.emplace_back("cuDNN", std::move(cudnn));
-#ifdef HEARTH_CUDA_FAST_COMPILE
-  result.emplace_back("CUDA kernels", "slow: built with HEARTH_CUDA_FAST_COMPILE");
-#endif
   return result;
 }
 

@@ -107,7 +107,17 @@ void run_row_major(const MatmulParams& params, Ctx& ctx) {
   gemm.out = row_major(out);
   gemm.alpha = params.alpha;
   set_third_term(gemm, params, out, ctx);
-  float_matmul(gemm, ctx);
+  if (float_matmul(gemm, ctx)) return;
+  if (gemm.bias != nullptr) {  // not every alignment has an algorithm that adds it at the end
+    run(copy_params(out, params.c), ctx);
+    gemm.bias = nullptr;
+    gemm.c = gemm.out;
+    gemm.beta = 1;
+    if (float_matmul(gemm, ctx)) return;
+  }
+  detail::fail<Error>("cuBLAS has no algorithm for a matrix product of ", gemm.rows, " x ",
+                      gemm.inner, " by ", gemm.inner, " x ", gemm.columns, " in ",
+                      name_of(gemm.dtype));
 }
 
 /// The product for an output of any strides.

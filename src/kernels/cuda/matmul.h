@@ -26,7 +26,7 @@ struct Gemm {
   double beta = 0;  // 0: c is not read
 };
 
-/// For floating and complex dtypes.
-void float_matmul(const Gemm& gemm, Ctx& ctx);
+/// For floating and complex dtypes. False where cublasLt has no algorithm; nothing has run then.
+bool float_matmul(const Gemm& gemm, Ctx& ctx);
 
 }  // namespace hearth::cuda

@@ -5,6 +5,9 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/matmul.h"
@@ -135,8 +138,10 @@ Key key_of(const Gemm& gemm, int device) {
   return key;
 }
 
-/// cublasLt's handles, one per device, and the algorithms that it chose; both live as long as the
-/// process.
+/// What cublasLt proposed for one product, best first; the ones that it refused to run are gone.
+using Proposals = std::vector<cublasLtMatmulHeuristicResult_t>;
+
+/// cublasLt's handles, one per device, and its proposals; both live as long as the process.
 class Library {
  public:
   static Library& get() {
@@ -151,32 +156,57 @@ class Library {
     return handle;
   }
 
-  bool find(const Key& key, cublasLtMatmulAlgo_t& algorithm) {
+  bool find(const Key& key, Proposals& proposals) {
     const std::lock_guard lock(mutex_);
-    const auto found = algorithms_.find(key);
-    if (found == algorithms_.end()) return false;
-    algorithm = found->second;
+    const auto found = proposals_.find(key);
+    if (found == proposals_.end()) return false;
+    proposals = found->second;
     return true;
   }
-  void remember(const Key& key, const cublasLtMatmulAlgo_t& algorithm) {
+  void remember(const Key& key, Proposals proposals) {
     constexpr size_t kMost = 4096;
     const std::lock_guard lock(mutex_);
-    if (algorithms_.size() >= kMost) algorithms_.clear();
-    algorithms_[key] = algorithm;
+    if (proposals_.size() >= kMost) proposals_.clear();
+    proposals_[key] = std::move(proposals);
   }
 
  private:
   std::mutex mutex_;
   std::map<int, cublasLtHandle_t> handles_;
-  std::map<Key, cublasLtMatmulAlgo_t> algorithms_;
+  std::map<Key, Proposals> proposals_;
 };
 
-struct Layouts {
+/// A product as cublasLt takes it.
+struct Call {
+  const Gemm& gemm;
+  const NativeStream& stream;
+  cublasLtHandle_t handle;
+  Types types;
+  Description description;
   Layout a, b, c, out;
+
+  Call(const Gemm& gemm_, const NativeStream& stream_)
+      : gemm(gemm_),
+        stream(stream_),
+        handle(Library::get().handle(stream_.device)),
+        types(types_of(gemm_.dtype)) {
+    describe(description, gemm, types);
+    lay_out(a, gemm.a, gemm.rows, gemm.inner, gemm, types);
+    lay_out(b, gemm.b, gemm.inner, gemm.columns, gemm, types);
+    lay_out(c, gemm.c, gemm.rows, gemm.columns, gemm, types);
+    lay_out(out, gemm.out, gemm.rows, gemm.columns, gemm, types);
+  }
 };
 
-cublasLtMatmulAlgo_t choose(const Gemm& gemm, cublasLtHandle_t handle,
-                            const Description& description, const Layouts& layouts) {
+/// Whether cublasLt has no way to run this, but may have one to run something else.
+bool is_refusal(cublasStatus_t status) {
+  return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
+         status == CUBLAS_STATUS_ARCH_MISMATCH;
+}
+
+Proposals ask(const Call& call) {
+  constexpr int kMost = 8;
+  const Gemm& gemm = call.gemm;
   Preference preference;
   HEARTH_CUBLAS(cublasLtMatmulPreferenceCreate(preference.out()));
   set(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, kWorkspaceBytes);
@@ -186,43 +216,57 @@ cublasLtMatmulAlgo_t choose(const Gemm& gemm, cublasLtHandle_t handle,
   const uint32_t out_alignment = alignment_of(gemm.out.data);
   set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
       gemm.bias == nullptr ? out_alignment : std::min(out_alignment, alignment_of(gemm.bias)));
-  cublasLtMatmulHeuristicResult_t best{};
+  Proposals proposals(kMost);
   int found = 0;
-  HEARTH_CUBLAS(cublasLtMatmulAlgoGetHeuristic(handle, description.get(), layouts.a.get(),
-                                               layouts.b.get(), layouts.c.get(), layouts.out.get(),
-                                               preference.get(), 1, &best, &found));
-  HEARTH_CHECK(found > 0, "cuBLAS has no algorithm for a matrix product of ", gemm.rows, " x ",
-               gemm.inner, " by ", gemm.inner, " x ", gemm.columns);
-  return best.algo;
+  const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
+      call.handle, call.description.get(), call.a.get(), call.b.get(), call.c.get(), call.out.get(),
+      preference.get(), kMost, proposals.data(), &found);
+  if (!is_refusal(status)) check(status, "cublasLtMatmulAlgoGetHeuristic");
+  proposals.resize(status == CUBLAS_STATUS_SUCCESS ? static_cast<size_t>(found) : 0);
+  std::erase_if(proposals, [](const auto& each) { return each.state != CUBLAS_STATUS_SUCCESS; });
+  return proposals;
+}
+
+/// Runs one proposal, or says that cublasLt refuses it.
+bool run_proposal(const Call& call, const cublasLtMatmulHeuristicResult_t& proposal, Ctx& ctx) {
+  const Gemm& gemm = call.gemm;
+  const Factor16 alpha(gemm.alpha, call.types.scale), beta(gemm.beta, call.types.scale);
+  void* const workspace = ctx.scratch(proposal.workspaceSize);
+  const cublasStatus_t status = cublasLtMatmul(
+      call.handle, call.description.get(), alpha.bytes, gemm.a.data, call.a.get(), gemm.b.data,
+      call.b.get(), beta.bytes, gemm.c.data, call.c.get(), const_cast<void*>(gemm.out.data),
+      call.out.get(), &proposal.algo, workspace, proposal.workspaceSize, call.stream.stream);
+  if (is_refusal(status)) return false;
+  check(status, "cublasLtMatmul");
+  return true;
 }
 
 }  // namespace
 
-void float_matmul(const Gemm& gemm, Ctx& ctx) {
-  const NativeStream& stream = stream_of(ctx);
-  const Types types = types_of(gemm.dtype);
-  Library& library = Library::get();
-  const cublasLtHandle_t handle = library.handle(stream.device);
-  Description description;
-  describe(description, gemm, types);
-  Layouts layouts;
-  lay_out(layouts.a, gemm.a, gemm.rows, gemm.inner, gemm, types);
-  lay_out(layouts.b, gemm.b, gemm.inner, gemm.columns, gemm, types);
-  lay_out(layouts.c, gemm.c, gemm.rows, gemm.columns, gemm, types);
-  lay_out(layouts.out, gemm.out, gemm.rows, gemm.columns, gemm, types);
-
-  const Key key = key_of(gemm, stream.device);
-  cublasLtMatmulAlgo_t algorithm;
-  if (!library.find(key, algorithm)) {
-    algorithm = choose(gemm, handle, description, layouts);
-    library.remember(key, algorithm);
+bool float_matmul(const Gemm& gemm, Ctx& ctx) {
+  const Call call(gemm, stream_of(ctx));
+  const Key key = key_of(gemm, call.stream.device);
+  Proposals proposals;
+  bool is_new = !Library::get().find(key, proposals);
+  if (is_new) proposals = ask(call);
+  // Without the first ones' workspace it may still go.
+  std::optional<OutOfMemoryError> no_memory;
+  for (size_t i = 0; i < proposals.size();) {
+    try {
+      if (run_proposal(call, proposals[i], ctx)) {
+        if (is_new) Library::get().remember(key, std::move(proposals));
+        return true;
+      }
+      proposals.erase(proposals.begin() + static_cast<ptrdiff_t>(i));
+      is_new = true;
+    } catch (const OutOfMemoryError& error) {
+      no_memory = error;
+      ++i;
+    }
   }
-  const Factor16 alpha(gemm.alpha, types.scale), beta(gemm.beta, types.scale);
-  void* workspace = ctx.scratch(kWorkspaceBytes);
-  HEARTH_CUBLAS(cublasLtMatmul(handle, description.get(), alpha.bytes, gemm.a.data, layouts.a.get(),
-                               gemm.b.data, layouts.b.get(), beta.bytes, gemm.c.data,
-                               layouts.c.get(), const_cast<void*>(gemm.out.data), layouts.out.get(),
-                               &algorithm, workspace, kWorkspaceBytes, stream.stream));
+  if (is_new) Library::get().remember(key, std::move(proposals));
+  if (no_memory) throw OutOfMemoryError(*no_memory);
+  return false;
 }
 
 }  // namespace hearth::cuda

@@ -1,6 +1,7 @@
 #include "kernels/minmax_dim.h"
 
 #include "kernels/cuda/convert.h"
+#include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/reduce_tiles.cuh"
 
@@ -79,7 +80,7 @@ void run(const MinMaxDimParams& params, Ctx& ctx) {
   case ScalarType::Name:                                                                          \
     if constexpr (!is_complex(ScalarType::Name)) return run_typed<T>(params, kept, reduced, ctx); \
     break;
-    HEARTH_DTYPES(HEARTH_MINMAX)
+    HEARTH_CUDA_DTYPES(HEARTH_MINMAX)
 #undef HEARTH_MINMAX
     default: break;
   }

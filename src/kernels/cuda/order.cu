@@ -5,6 +5,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_segmented_radix_sort.cuh>
 
+#include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/lines.h"
@@ -190,7 +191,7 @@ void run(const OrderParams& params, Ctx& ctx) {
   case ScalarType::Name:                                     \
     if constexpr (!kIsComplex<T>) run_typed<T>(params, ctx); \
     break;
-    HEARTH_DTYPES(HEARTH_ORDER)
+    HEARTH_CUDA_DTYPES(HEARTH_ORDER)
 #undef HEARTH_ORDER
     default: break;
   }

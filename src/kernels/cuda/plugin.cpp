@@ -47,6 +47,12 @@ extern "C" [[gnu::visibility("default")]] hearth::Backend* hearth_cuda_backend(
     cudaGetLastError();
     return nullptr;
   }
+#ifdef HEARTH_CUDA_COMPILE_ONLY
+  *why_not =
+      "Hearth's CUDA plugin was built only to show that it compiles: configure with "
+      "-DHEARTH_CUDA_COMPILE_ONLY=OFF.";
+  return nullptr;
+#endif
   try {
     static cuda::CudaBackend* backend =
         new cuda::CudaBackend(count);  // streams outlive static objects

@@ -6,6 +6,7 @@
 
 #include "functors/traits.h"
 #include "kernels/cuda/convert.h"
+#include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/pointwise.h"
 #include "kernels/cuda/stream.h"
 
@@ -120,7 +121,7 @@ FormulaKernels kernels_of() {
     kernels.contiguous[slot] = reinterpret_cast<const void*>(&contiguous_kernel<F, which, T>);     \
     kernels.strided[slot] = reinterpret_cast<const void*>(&strided_kernel<F, which, Register<T>>); \
   }
-    HEARTH_DTYPES(HEARTH_FORMULA)
+    HEARTH_CUDA_DTYPES(HEARTH_FORMULA)
 #undef HEARTH_FORMULA
   }
   return kernels;

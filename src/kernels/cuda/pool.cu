@@ -81,11 +81,14 @@ template <class T>
 __global__ void __launch_bounds__(kBlock)
     average_kernel(Image<const T> in, Image<T> out, PoolShape shape, Places places) {
   for_each_place(places, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
-    Register<T> sum = 0;
+    // Sums of small integers do not fit into their type.
+    using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, Register<T>>;
+    Sum sum = 0;
     for (int64_t h = shape.rows.first(i); h < shape.rows.last(i); ++h)
       for (int64_t w = shape.columns.first(j); w < shape.columns.last(j); ++w)
         sum += to_register(in.at(n, c, h, w));
-    out.at(n, c, i, j) = to_element<T>(sum / static_cast<Register<T>>(shape.divisor_at(i, j)));
+    const Sum average = sum / static_cast<Sum>(shape.divisor_at(i, j));
+    out.at(n, c, i, j) = to_element<T>(static_cast<Register<T>>(average));
   });
 }
 
@@ -117,7 +120,7 @@ void run_as(const PoolParams& p, const NativeStream& stream) {
   if (is_max(p.shape.kind))
     max_kernel<T><<<grid, kBlock, 0, stream.stream>>>(Image<const T>(p.in), Image<T>(p.out),
                                                       Image<int64_t>(p.indices), p.shape, places);
-  else if constexpr (!std::is_integral_v<T> || sizeof(T) == 8)
+  else
     average_kernel<T><<<grid, kBlock, 0, stream.stream>>>(Image<const T>(p.in), Image<T>(p.out),
                                                           p.shape, places);
 }

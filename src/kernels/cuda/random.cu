@@ -1,6 +1,7 @@
 #include "kernels/random.h"
 
 #include "kernels/cuda/convert.h"
+#include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/faults.cuh"
 #include "kernels/cuda/offsets.h"
@@ -141,7 +142,7 @@ void run(const RandomParams& params, Ctx& ctx) {
   case ScalarType::Name:                                            \
     if constexpr (!kIsComplex<T>) return run_typed<T>(params, ctx); \
     break;
-    HEARTH_DTYPES(HEARTH_RANDOM)
+    HEARTH_CUDA_DTYPES(HEARTH_RANDOM)
 #undef HEARTH_RANDOM
     default: break;
   }

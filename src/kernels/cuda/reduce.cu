@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "kernels/cuda/convert.h"
+#include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/reduce_tiles.cuh"
 
 namespace hearth::cuda {
@@ -114,7 +115,7 @@ void run_functor(const ReduceParams& params, Ctx& ctx) {
     if constexpr ((F::info.dtypes >> static_cast<int>(ScalarType::Name) & 1) != 0) \
       return run_computed<F, T>(params, ctx);                                      \
     break;
-    HEARTH_DTYPES(HEARTH_REDUCE_IN)
+    HEARTH_CUDA_DTYPES(HEARTH_REDUCE_IN)
 #undef HEARTH_REDUCE_IN
     default: break;
   }

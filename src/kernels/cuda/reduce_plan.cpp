@@ -21,7 +21,8 @@ int floor_log2(int64_t value) { return std::bit_width(static_cast<uint64_t>(valu
 int64_t smallest_stride(const Loop& loop) {
   int64_t smallest = INT64_MAX;
   for (int d = 0; d < loop.dim; ++d)
-    smallest = std::min(smallest, std::abs(loop.byte_strides[d][0]));
+    if (loop.sizes[d] != 1)  // its stride is never taken
+      smallest = std::min(smallest, std::abs(loop.byte_strides[d][0]));
   return smallest;
 }
 

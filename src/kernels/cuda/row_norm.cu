@@ -6,6 +6,13 @@ namespace hearth::cuda {
 
 namespace {
 
+/// The dimensions of a loop that a sum keeps or adds up, with as few divisions as they need.
+Loop merged_part(const Loop& loop, const bool* keep, bool inverse) {
+  Loop part = part_of(loop, keep, inverse);
+  part.merge();
+  return part;
+}
+
 /// A loop over samples, groups, channels of a group and elements of a channel.
 Loop row_loop(const RowNormShape& shape) {
   const int64_t sizes[] = {shape.rows / shape.groups, shape.groups, shape.channels, shape.inner};
@@ -124,7 +131,7 @@ void run_typed(const RowNormParams& params, Ctx& ctx) {
                               flat(params.mean),
                               flat(params.rstd),
                               rows};
-  launch_reduction(op, part_of(whole, kRows, false), part_of(whole, kRows, true), ctx);
+  launch_reduction(op, merged_part(whole, kRows, false), merged_part(whole, kRows, true), ctx);
   const NativeStream& stream = stream_of(ctx);
   normalize_rows_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(
       {params.in.numel, Offsets<3>(element_loop(shape))}, params.in.as<const T>(),
@@ -215,12 +222,13 @@ void run_typed(const RowNormBackwardParams& params, Ctx& ctx) {
   Op op{params.grad.as<const char>(), params.in.as<const char>(), rows, {}, true, nullptr,
         flat(params.grad_weight),     flat(params.grad_bias)};
   if (params.grad_weight.defined() || params.grad_bias.defined())
-    launch_reduction(op, part_of(whole, kChannels, false), part_of(whole, kChannels, true), ctx);
+    launch_reduction(op, merged_part(whole, kChannels, false), merged_part(whole, kChannels, true),
+                     ctx);
   if (!params.grad_in.defined()) return;
   op.over_channels = false;
   op.weight = flat(params.weight);
   op.sums = scratch_for<typename Op::State>(shape.rows, ctx);
-  launch_reduction(op, part_of(whole, kRows, false), part_of(whole, kRows, true), ctx);
+  launch_reduction(op, merged_part(whole, kRows, false), merged_part(whole, kRows, true), ctx);
   row_gradient_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(
       {params.in.numel, Offsets<3>(element_loop(shape))}, params.grad.as<const T>(),
       params.in.as<const T>(), params.grad_in.as<T>(), rows, op.sums, op.weight,

@@ -1,12 +1,24 @@
 #include "kernels/cuda/runtime.h"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <new>
 
+#include "core/device_allocator.h"
 #include "kernels/cuda/error.h"
 
 namespace hearth::cuda {
 
 namespace {
+
+/// Whether this process is a fork's child: CUDA does not work there, and calls into it may hang.
+std::atomic<bool> is_child{false};
+
+void check_not_forked() {
+  HEARTH_CHECK(!is_child.load(std::memory_order_relaxed),
+               "Cannot re-initialize CUDA in forked subprocess: start the process anew instead");
+}
 
 cudaStream_t native(StreamHandle stream) {
   return static_cast<const NativeStream*>(stream)->stream;
@@ -46,6 +58,7 @@ int attribute(int device, cudaDeviceAttr which) {
 }  // namespace
 
 CurrentDevice::CurrentDevice(int device) {
+  check_not_forked();
   int current = -1;
   HEARTH_CUDA(cudaGetDevice(&current));
   if (current == device) return;
@@ -62,9 +75,11 @@ CudaBackend::CudaBackend(int device_count) : devices_(static_cast<size_t>(device
   for (int device = 0; device < device_count; ++device)
     devices_[static_cast<size_t>(device)].multi_processors =
         attribute(device, cudaDevAttrMultiProcessorCount);
+  pthread_atfork(nullptr, nullptr, [] { is_child = true; });
 }
 
 DeviceProperties CudaBackend::properties(int device) const {
+  check_not_forked();
   cudaDeviceProp found{};
   HEARTH_CUDA(cudaGetDeviceProperties(&found, device));
   DeviceProperties result;
@@ -95,14 +110,19 @@ void CudaBackend::memory_info(int device, size_t& free_bytes, size_t& total_byte
 }
 
 void* CudaBackend::allocate_pinned(size_t bytes) {
+  check_not_forked();
   void* data = nullptr;
   const cudaError_t error = cudaHostAlloc(&data, bytes, cudaHostAllocPortable);
   return out_of_memory(error, "cudaHostAlloc") ? nullptr : data;
 }
 
-void CudaBackend::free_pinned(void* data) { HEARTH_CUDA(cudaFreeHost(data)); }
+void CudaBackend::free_pinned(void* data) {
+  check_not_forked();
+  HEARTH_CUDA(cudaFreeHost(data));
+}
 
 Backend::Reach CudaBackend::reach_of(const void* data) {
+  check_not_forked();
   cudaPointerAttributes attributes{};
   HEARTH_CUDA(cudaPointerGetAttributes(&attributes, data));
   switch (attributes.type) {
@@ -111,16 +131,6 @@ Backend::Reach CudaBackend::reach_of(const void* data) {
     case cudaMemoryTypeManaged: return {true, attributes.device};
     default: return {};
   }
-}
-
-void CudaBackend::prepare(int device) {
-  // Scratch comes from the device's pool, which by default gives everything back at each
-  // synchronisation.
-  uint64_t kept_bytes = uint64_t{256} << 20;
-  cudaMemPool_t pool = nullptr;
-  HEARTH_CUDA(cudaDeviceGetDefaultMemPool(&pool, device));
-  HEARTH_CUDA(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &kept_bytes));
-  add_stream(device, nullptr);
 }
 
 NativeStream* CudaBackend::add_stream(int device, cudaStream_t stream) {
@@ -137,7 +147,7 @@ StreamHandle CudaBackend::default_stream(int device) {
   const std::lock_guard lock(state.mutex);
   if (state.streams.empty()) {
     const CurrentDevice guard(device);
-    prepare(device);
+    add_stream(device, nullptr);
   }
   return state.streams.front().get();
 }
@@ -150,6 +160,8 @@ StreamHandle CudaBackend::create_stream(int device, int priority) {
   const std::lock_guard lock(devices_[static_cast<size_t>(device)].mutex);
   return add_stream(device, stream);
 }
+
+void* CudaBackend::native_stream(StreamHandle stream) const { return native(stream); }
 
 bool CudaBackend::query(int device, StreamHandle stream) {
   const CurrentDevice guard(device);
@@ -178,7 +190,7 @@ EventHandle CudaBackend::create_event(int device, bool timing) {
 }
 
 void CudaBackend::destroy_event(EventHandle event) {
-  HEARTH_CUDA(cudaEventDestroy(native_event(event)));
+  if (!is_child) cudaEventDestroy(native_event(event));  // after a failed kernel it fails, too
 }
 
 void CudaBackend::record(EventHandle event, int device, StreamHandle stream) {
@@ -192,14 +204,17 @@ void CudaBackend::wait(int device, StreamHandle stream, EventHandle event) {
 }
 
 bool CudaBackend::query(EventHandle event) {
+  check_not_forked();
   return ready(cudaEventQuery(native_event(event)), "cudaEventQuery");
 }
 
 void CudaBackend::synchronize(EventHandle event) {
+  check_not_forked();
   HEARTH_CUDA(cudaEventSynchronize(native_event(event)));
 }
 
 float CudaBackend::elapsed_ms(EventHandle start, EventHandle end) {
+  check_not_forked();
   float milliseconds = 0;
   HEARTH_CUDA(cudaEventElapsedTime(&milliseconds, native_event(start), native_event(end)));
   return milliseconds;
@@ -215,9 +230,27 @@ void CudaBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, 
   if (!is_page_locked(host)) HEARTH_CUDA(cudaStreamSynchronize(native(stream)));
 }
 
+/// Lets a device reach another one's memory, if they can: else the driver takes copies between them
+/// through the host.
+void CudaBackend::enable_peer_access(int device, int peer) {
+  if (device == peer) return;
+  const std::lock_guard lock(peers_mutex_);
+  if (!peers_.insert({device, peer}).second) return;
+  const CurrentDevice guard(device);
+  int can = 0;
+  HEARTH_CUDA(cudaDeviceCanAccessPeer(&can, device, peer));
+  if (!can) return;
+  const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
+  cudaGetLastError();  // somebody else may have enabled it, and without it copies are only slower
+  if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled &&
+      error != cudaErrorTooManyPeers)
+    fail_cuda(error, "cudaDeviceEnablePeerAccess");
+}
+
 void CudaBackend::copy_peer(void* to, int to_device, const void* from, int from_device,
                             size_t bytes, StreamHandle from_stream) {
   if (bytes == 0) return;
+  enable_peer_access(from_device, to_device);
   const CurrentDevice guard(from_device);
   HEARTH_CUDA(cudaMemcpyPeerAsync(to, to_device, from, from_device, bytes, native(from_stream)));
 }
@@ -235,15 +268,11 @@ void CudaBackend::launch(const ParamsType& type, const void* params, Ctx& ctx) {
 }
 
 void* CudaBackend::allocate_scratch(size_t bytes, Ctx& ctx) {
-  const CurrentDevice guard(stream_of(ctx).device);
-  void* data = nullptr;
-  const cudaError_t error = cudaMallocAsync(&data, bytes, stream_of(ctx).stream);
-  return out_of_memory(error, "cudaMallocAsync") ? nullptr : data;
+  return device_allocate(ctx.device(), bytes, ctx.stream());
 }
 
 void CudaBackend::free_scratch(void* data, size_t, Ctx& ctx) {
-  const CurrentDevice guard(stream_of(ctx).device);
-  HEARTH_CUDA(cudaFreeAsync(data, stream_of(ctx).stream));
+  device_free(ctx.device(), data, ctx.stream());  // its own stream: no event that could fail
 }
 
 }  // namespace hearth::cuda

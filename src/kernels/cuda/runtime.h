@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "kernels/backend.h"
@@ -30,9 +32,11 @@ class CudaBackend final : public Backend {
   void* allocate_pinned(size_t bytes) override;
   void free_pinned(void* data) override;
   Reach reach_of(const void* data) override;
+  bool has_cudnn() const override;
 
   StreamHandle default_stream(int device) override;
   StreamHandle create_stream(int device, int priority) override;
+  void* native_stream(StreamHandle stream) const override;
   bool query(int device, StreamHandle stream) override;
   void synchronize(int device, StreamHandle stream) override;
   void synchronize_device(int device) override;
@@ -65,9 +69,11 @@ class CudaBackend final : public Backend {
   };
   /// Wraps a stream and gives it a fault slot; the device is current and its mutex held.
   NativeStream* add_stream(int device, cudaStream_t stream);
-  void prepare(int device);
+  void enable_peer_access(int device, int peer);
 
   std::vector<DeviceState> devices_;
+  std::mutex peers_mutex_;
+  std::set<std::pair<int, int>> peers_;  // who was asked to reach whom
 };
 
 }  // namespace hearth::cuda

@@ -4,6 +4,7 @@
 #include <cub/block/block_scan.cuh>
 
 #include "kernels/cuda/convert.h"
+#include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/lines.h"
 #include "kernels/cuda/offsets.h"
 #include "kernels/cuda/stream.h"
@@ -148,7 +149,7 @@ void run(const ScanParams& params, Ctx& ctx) {
   switch (params.in.dtype) {
 #define HEARTH_SCAN(T, Name) \
   case ScalarType::Name: return run_typed<T>(params, ctx);
-    HEARTH_DTYPES(HEARTH_SCAN)
+    HEARTH_CUDA_DTYPES(HEARTH_SCAN)
 #undef HEARTH_SCAN
     default: break;
   }

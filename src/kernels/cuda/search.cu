@@ -1,4 +1,5 @@
 #include "kernels/cuda/convert.h"
+#include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/stream.h"
 #include "kernels/order.h"
 
@@ -53,7 +54,7 @@ void run(const SearchParams& params, Ctx& ctx) {
     if constexpr (!kIsComplex<T>)                                                \
       small ? search<T, int32_t>(params, ctx) : search<T, int64_t>(params, ctx); \
     break;
-    HEARTH_DTYPES(HEARTH_SEARCH)
+    HEARTH_CUDA_DTYPES(HEARTH_SEARCH)
 #undef HEARTH_SEARCH
     default: break;
   }

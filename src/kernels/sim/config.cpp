@@ -29,9 +29,9 @@ int shift_of(std::string_view unit) {
 int parse_devices(std::string_view text) {
   int devices = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), devices);
-  const bool good = error == std::errc() && end == text.data() + text.size() && devices >= 1 &&
+  const bool good = error == std::errc() && end == text.data() + text.size() && devices >= 0 &&
                     devices <= kMaxGpus;
-  HEARTH_CHECK(good, "HEARTH_SIM_GPUS must be a number from 1 to ", kMaxGpus, " (or unset), not '",
+  HEARTH_CHECK(good, "HEARTH_SIM_GPUS must be a number from 0 to ", kMaxGpus, " (or unset), not '",
                text, "'");
   return devices;
 }

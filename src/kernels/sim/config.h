@@ -13,7 +13,7 @@ struct Config {
 };
 
 /// Reads HEARTH_SIM_GPUS, HEARTH_SIM_GPU_MEMORY and HEARTH_SIM_LAZY; no devices if the first is
-/// unset or empty, an Error if one of them makes no sense.
+/// unset, empty or 0, an Error if one of them makes no sense.
 Config config_from_environment();
 
 /// "8GiB", "512 MiB", "64KiB" or a number of bytes; an Error names `variable` otherwise.

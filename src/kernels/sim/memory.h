@@ -28,6 +28,8 @@ class Memory {
     return address >= base_ && address < base_ + bytes_;
   }
 
+  /// The first of the addresses that users see.
+  const void* begin() const { return base_; }
   /// The accessible address of a user's address; other addresses stay as they are.
   void* alias(const void* data) const {
     auto* const address = static_cast<std::byte*>(const_cast<void*>(data));

@@ -1,14 +1,14 @@
 #include "kernels/sim/sim_backend.h"
 
-#include <unistd.h>
-
-#include <cstdlib>
+#include <algorithm>
 #include <cstring>
 #include <new>
 
-#include "core/cpu_allocator.h"
+#include "core/device_allocator.h"
+#include "core/process_end.h"
 #include "hearth/error.h"
 #include "kernels/sim.h"
+#include "kernels/sim/access.h"
 
 namespace hearth::sim {
 
@@ -33,17 +33,6 @@ SimBackend* process_backend = nullptr;
 void stop_threads() {
   if (process_backend) process_backend->stop();
 }
-
-/// Kernels use static objects that are made later than the backend, oneDNN's above all, and at exit
-/// are destroyed before it is told; the main thread's thread-local objects go before all of them.
-struct StopsWithMainThread {
-  ~StopsWithMainThread() {
-    if (gettid() == getpid()) stop_threads();
-  }
-};
-
-/// What is left is a main thread that never asks for a GPU, and an exit from another thread.
-void stop_with_main_thread() { thread_local const StopsWithMainThread guard; }
 
 /// A kernel's parameters for as long as its launch waits in the stream.
 class ParamsCopy {
@@ -109,9 +98,10 @@ void SimBackend::free(int device, void* data, size_t bytes) {
 }
 
 void SimBackend::memory_info(int device, size_t& free_bytes, size_t& total_bytes) {
-  Memory& memory = state(device).memory;
-  free_bytes = memory.free_bytes();
-  total_bytes = memory.total_bytes();
+  DeviceState& owner = state(device);
+  const size_t free = owner.memory.free_bytes();
+  free_bytes = free - std::min(free, owner.scratch.bytes_in_use());
+  total_bytes = owner.memory.total_bytes();
 }
 
 void* SimBackend::allocate_pinned(size_t bytes) {
@@ -200,12 +190,13 @@ bool SimBackend::query(EventHandle event) {
 }
 
 void SimBackend::synchronize(EventHandle event) {
-  if (const auto& mark = as_event(event).mark) mark->stream->wait_for_results(mark->position);
+  if (const auto& mark = as_event(event).mark) finish(*mark->stream, mark->position);
 }
 
 float SimBackend::elapsed_ms(EventHandle start, EventHandle end) {
   HEARTH_CHECK(as_event(start).timing && as_event(end).timing,
-               "Both events must be created with argument 'enable_timing=True'.");
+               "Both events must be created with argument 'enable_timing=True': "
+               "cuda::Event(/*enable_timing=*/true).");
   HEARTH_CHECK(as_event(start).mark && as_event(end).mark,
                "Both events must be recorded before calculating elapsed time.");
   const std::chrono::duration<float, std::milli> time =
@@ -246,32 +237,51 @@ void SimBackend::set_zero(void* data, size_t bytes, int device, StreamHandle str
 }
 
 void SimBackend::launch(const ParamsType& type, const void* params, Ctx& ctx) {
-  stop_with_main_thread();
   Stream& stream = as_stream(ctx.stream());
   const KernelFn kernel = kernels().kernels[static_cast<int>(type.id)];
   stream.submit([this, kernel, &stream, device = ctx.device(), numerics = ctx.numerics(),
                  copy = std::make_shared<ParamsCopy>(type, params)] {
+    // What a failed kernel was to compute is not there for those that follow.
+    if (stream.has_failed()) return;
     Ctx inner(*this, device, &stream, &stream.faults(), numerics);
     kernel(copy->get(), inner);
   });
 }
 
-void* SimBackend::allocate_scratch(size_t bytes, Ctx&) { return cpu_allocate(bytes); }
+/// What the device has beside tensors; memory that is only cached does not count.
+size_t SimBackend::room_for_scratch(int device) {
+  Memory& memory = state(device).memory;
+  if (cuda_backend_in_use() != this) return memory.free_bytes();
+  const Device its(DeviceType::CUDA, static_cast<DeviceIndex>(device));
+  return memory.total_bytes() -
+         std::min(memory.total_bytes(), device_allocator(its).active_bytes());
+}
+
+void* SimBackend::allocate_scratch(size_t bytes, Ctx& ctx) {
+  const int device = ctx.device().index();
+  return state(device).scratch.allocate(bytes, room_for_scratch(device));
+}
 
 void SimBackend::free_scratch(void* data, size_t bytes, Ctx& ctx) {
   Stream& stream = as_stream(ctx.stream());
+  Scratch& scratch = state(ctx.device().index()).scratch;
   if (stream.is_running_caller())
-    cpu_free(data, bytes);
+    scratch.free(data, bytes);
   else
-    stream.submit([data, bytes] { cpu_free(data, bytes); });
+    stream.submit([&scratch, data, bytes] { scratch.free(data, bytes); });
+}
+
+void SimBackend::explain_accesses() const {
+  for (const auto& device : devices_)
+    explain_access(device->memory.begin(), device->memory.total_bytes());
 }
 
 Backend* backend_from_environment() {
   const Config config = config_from_environment();
   if (config.devices == 0) return nullptr;
   process_backend = new SimBackend(config);
-  std::atexit(stop_threads);
-  stop_with_main_thread();
+  process_backend->explain_accesses();
+  stop_at_process_end(stop_threads);
   return process_backend;
 }
 

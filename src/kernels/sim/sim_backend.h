@@ -8,6 +8,7 @@
 #include "kernels/backend.h"
 #include "kernels/sim/config.h"
 #include "kernels/sim/memory.h"
+#include "kernels/sim/scratch.h"
 #include "kernels/sim/stream.h"
 
 namespace hearth::sim {
@@ -56,14 +57,17 @@ class SimBackend final : public Backend {
   void* allocate_scratch(size_t bytes, Ctx& ctx) override;
   void free_scratch(void* data, size_t bytes, Ctx& ctx) override;
 
+  /// Host programs that touch a device's memory end with a sentence that says so.
+  void explain_accesses() const;
   /// Ends all streams without running the work they still have; for the end of the process.
   void stop();
 
  private:
   struct DeviceState {
     explicit DeviceState(const Config& config)
-        : memory(config.memory), default_stream(config.lazy, Stream::Threads::kAsOnCpu) {}
+        : memory(config.memory), default_stream(config.lazy) {}
     Memory memory;
+    Scratch scratch;
     Stream default_stream;
     std::mutex mutex;
     std::vector<std::unique_ptr<Stream>> other_streams;
@@ -72,6 +76,7 @@ class SimBackend final : public Backend {
   DeviceState& state(int device) const { return *devices_[static_cast<size_t>(device)]; }
   std::vector<Stream*> streams_of(int device);
   void wait_until_idle(int device);
+  size_t room_for_scratch(int device);
   bool is_pinned(const void* data);
 
   Config config_;

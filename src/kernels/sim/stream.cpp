@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "core/threads.h"
+#include "core/process_end.h"
 #include "hearth/error.h"
 
 namespace hearth::sim {
@@ -24,7 +24,7 @@ void check_not_forked() {
                "Cannot re-initialize CUDA in forked subprocess: start the process anew instead");
 }
 
-Stream::Stream(bool lazy, Threads threads) : threads_(threads), demanded_(lazy ? 0 : UINT64_MAX) {
+Stream::Stream(bool lazy) : demanded_(lazy ? 0 : UINT64_MAX) {
   [[maybe_unused]] static const int once =
       pthread_atfork(nullptr, nullptr, [] { is_child = true; });
 }
@@ -59,10 +59,14 @@ void Stream::wait_for(uint64_t position) {
 
 void Stream::wait_for_results(uint64_t position) {
   wait_for(position);
-  const std::lock_guard lock(mutex_);
-  HEARTH_CHECK(completed_ >= position,
-               "The simulated GPU has stopped, because the process is ending: what it was to "
-               "compute cannot be read");
+  {
+    const std::lock_guard lock(mutex_);
+    if (completed_ >= position) return;
+  }
+  rest_until_process_ends();
+  detail::fail<Error>(
+      "The simulated GPU has stopped, because the process is ending: what it was to compute cannot "
+      "be read");
 }
 
 bool Stream::passed(uint64_t position) {
@@ -86,6 +90,11 @@ void Stream::rethrow() {
   if (error) std::rethrow_exception(error);
 }
 
+bool Stream::has_failed() {
+  const std::lock_guard lock(mutex_);
+  return error_ != nullptr;
+}
+
 void Stream::request_stop() {
   if (is_forked_child()) return;
   const std::lock_guard lock(mutex_);
@@ -102,12 +111,6 @@ bool Stream::is_running_caller() const { return running_stream == this; }
 
 void Stream::run() {
   running_stream = this;
-  if (threads_ == Threads::kAsOnCpu) return run_queue();
-  const SerialScope serial;
-  run_queue();
-}
-
-void Stream::run_queue() {
   std::unique_lock lock(mutex_);
   while (true) {
     work_ready_.wait(lock,
@@ -139,7 +142,7 @@ void Event::record(Stream& on) {
 
 void Event::make_wait(Stream& waiter) const {
   if (!mark || mark->stream == &waiter) return;
-  waiter.submit([awaited = mark] { awaited->stream->wait_for_results(awaited->position); });
+  waiter.submit([awaited = mark] { awaited->stream->wait_for(awaited->position); });
 }
 
 }  // namespace hearth::sim

@@ -18,11 +18,7 @@ namespace hearth::sim {
 /// stream runs what it has; a lazy one only up to the position that somebody has waited for.
 class Stream {
  public:
-  /// How many threads compute: one for a stream beside others, or as many as on the CPU, which
-  /// gives the CPU's results to the last bit.
-  enum class Threads { kOne, kAsOnCpu };
-
-  explicit Stream(bool lazy, Threads threads = Threads::kOne);
+  explicit Stream(bool lazy);
   ~Stream();
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
@@ -39,6 +35,8 @@ class Stream {
 
   /// Throws the first exception that work has left since the last call.
   void rethrow();
+  /// Whether there is one.
+  bool has_failed();
   /// Drops all work after the current one and lets waiters go; submit() only counts from now on.
   void request_stop();
   void join();
@@ -49,10 +47,8 @@ class Stream {
 
  private:
   void run();
-  void run_queue();
   void demand(uint64_t position);
 
-  const Threads threads_;
   std::mutex mutex_;
   std::condition_variable work_ready_;
   std::condition_variable work_done_;

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "c10/util/Exception.h"
+
+namespace c10 {
+
+/// The dimension counted from 0; a tensor without dimensions has one, unless wrap_scalar is off.
+inline int64_t maybe_wrap_dim(int64_t dim, int64_t dims, bool wrap_scalar = true) {
+  TORCH_CHECK_INDEX(dims > 0 || wrap_scalar, "Dimension specified as ", dim,
+                    " but tensor has no dimensions");
+  const int64_t count = std::max<int64_t>(dims, 1);
+  TORCH_CHECK_INDEX(-count <= dim && dim < count,
+                    "Dimension out of range (expected to be in range of [", -count, ", ", count - 1,
+                    "], but got ", dim, ")");
+  return dim < 0 ? dim + count : dim;
+}
+
+}  // namespace c10

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <functional>
+#include <unordered_map>
+#include <unordered_set>
+
+// LibTorch brings these containers along; the standard ones do what programs ask of them.
+namespace ska {
+template <class Key, class Value, class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
+using flat_hash_map = std::unordered_map<Key, Value, Hash, Equal>;
+template <class Key, class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
+using flat_hash_set = std::unordered_set<Key, Hash, Equal>;
+}  // namespace ska

@@ -1,0 +1,255 @@
+#include "core/thread_pool.h"
+
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+#include "core/process_end.h"
+#include "core/threads.h"
+
+namespace hearth {
+
+namespace {
+
+// Between two loops of a training step pass microseconds; to wake a thread takes about fifty.
+constexpr std::chrono::microseconds kHelperSpin{50};
+constexpr std::chrono::microseconds kCallerSpin{20};
+
+void relax() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
+/// Whether `done` became true within `limit`.
+template <class Done>
+bool spin_until(const Done& done, std::chrono::microseconds limit) {
+  constexpr int kPerLook = 32;
+  const auto end = std::chrono::steady_clock::now() + limit;
+  do {
+    for (int i = 0; i < kPerLook; ++i) {
+      if (done()) return true;
+      relax();
+    }
+  } while (std::chrono::steady_clock::now() < end);
+  return false;
+}
+
+}  // namespace
+
+ParallelLoop::ParallelLoop(int64_t chunks, int slots, Body body, const void* f)
+    : slots_(slots), body_(body), f_(f), shares_(few_) {
+  if (slots > kFewSlots) {
+    many_ = std::make_unique<Share[]>(static_cast<size_t>(slots));
+    shares_ = many_.get();
+  }
+  for (int i = 0; i < slots; ++i) {
+    shares_[i].next.store(chunks * i / slots, std::memory_order_relaxed);
+    shares_[i].end = chunks * (i + 1) / slots;
+  }
+}
+
+void ParallelLoop::take_chunks(int slot) noexcept {
+  const SerialScope serial;
+  for (int i = 0; i < slots_; ++i) take_share(shares_[(slot + i) % slots_], slot);
+}
+
+void ParallelLoop::take_share(Share& share, int slot) noexcept {
+  while (share.next.load(std::memory_order_relaxed) < share.end) {
+    const int64_t index = share.next.fetch_add(1, std::memory_order_relaxed);
+    if (index >= share.end) return;
+    if (failed_.load(std::memory_order_relaxed)) continue;
+    try {
+      body_(f_, index, slot);
+    } catch (...) {
+      if (!failed_.exchange(true)) error_ = std::current_exception();
+    }
+  }
+}
+
+/// The threads that help callers of parallel loops. Its list holds the loops that helpers may join.
+class ThreadPool {
+ public:
+  static ThreadPool& instance() {
+    ThreadPool* pool = current_.load(std::memory_order_acquire);
+    return pool ? *pool : first();
+  }
+
+  void run(ParallelLoop& loop) {
+    const LibraryCall call;  // of all that the chunks call
+    open(loop);
+    take_chunks(loop, 0);
+    close(loop);
+  }
+
+ private:
+  /// One of the pool's threads; its slot is the same in every loop.
+  struct Helper {
+    std::condition_variable work;
+    bool sleeps = false;
+  };
+
+  /// Never destroyed: detached threads may compute until the process is gone.
+  static ThreadPool& first() {
+    static ThreadPool* const pool = [] {
+      auto* const made = new ThreadPool;
+      current_.store(made, std::memory_order_release);
+      // A forked child has none of its parent's threads: it gets a pool of its own.
+      pthread_atfork([] { current_.load()->mutex_.lock(); },
+                     [] { current_.load()->mutex_.unlock(); },
+                     [] { current_.store(new ThreadPool); });
+      return made;
+    }();
+    return *pool;
+  }
+
+  void open(ParallelLoop& loop) {
+    Helper* to_wake[2];
+    size_t count = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      while (std::ssize(helpers_) < loop.slots() - 1 && start_helper()) {
+      }
+      loop.open_ = true;
+      loop.after_ = head_;
+      if (head_) head_->before_ = &loop;
+      head_ = &loop;
+      open_loops_.fetch_add(1, std::memory_order_release);
+      count = sleepers_after(0, loop, to_wake);
+    }
+    for (size_t i = 0; i < count; ++i) to_wake[i]->work.notify_one();
+  }
+
+  /// Those whom the thread of this slot wakes, of the loop's sleeping helpers: each wakes two, so
+  /// that all of many are soon awake. Under the mutex.
+  size_t sleepers_after(int slot, const ParallelLoop& loop, Helper* (&found)[2]) {
+    size_t count = 0;
+    for (int next = 2 * slot + 1; next <= 2 * slot + 2; ++next) {
+      if (next >= loop.slots() || next > std::ssize(helpers_)) break;
+      Helper& helper = helpers_[static_cast<size_t>(next - 1)];
+      if (helper.sleeps) found[count++] = &helper;
+    }
+    return count;
+  }
+
+  void take_chunks(ParallelLoop& loop, int slot) {
+    loop.take_chunks(slot);
+    if (!loop.exhausted_.exchange(true)) open_loops_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  /// Lets no more helpers join, and waits for those that have.
+  void close(ParallelLoop& loop) {
+    {
+      const std::lock_guard lock(mutex_);
+      unlink(loop);
+    }
+    const auto done = [&] { return loop.inside_.load(std::memory_order_seq_cst) == 0; };
+    if (done() || spin_until(done, kCallerSpin)) return;
+    std::unique_lock lock(mutex_);
+    waiting_callers_.fetch_add(1, std::memory_order_seq_cst);
+    left_.wait(lock, done);
+    waiting_callers_.fetch_sub(1, std::memory_order_relaxed);
+  }
+
+  void unlink(ParallelLoop& loop) {
+    if (!loop.open_) return;  // a helper that found it exhausted has unlinked it
+    loop.open_ = false;
+    (loop.before_ ? loop.before_->after_ : head_) = loop.after_;
+    if (loop.after_) loop.after_->before_ = loop.before_;
+  }
+
+  /// A loop that has a slot for this helper, now joined; null if there is none. Under the mutex.
+  ParallelLoop* join_any(int slot) {
+    for (ParallelLoop* loop = head_; loop;) {
+      ParallelLoop* const next = loop->after_;
+      if (loop->exhausted()) {
+        unlink(*loop);
+      } else if (slot < loop->slots()) {
+        loop->inside_.fetch_add(1, std::memory_order_relaxed);
+        return loop;
+      }
+      loop = next;
+    }
+    return nullptr;
+  }
+
+  void leave(ParallelLoop& loop) {
+    loop.inside_.fetch_sub(1, std::memory_order_seq_cst);  // the loop may be gone from here on
+    if (waiting_callers_.load(std::memory_order_seq_cst) == 0) return;
+    { const std::lock_guard lock(mutex_); }
+    left_.notify_all();
+  }
+
+  /// Under the mutex.
+  bool start_helper() {
+    if (refused_) return false;
+    try {
+      Helper& helper = helpers_.emplace_back();
+      const int slot = static_cast<int>(helpers_.size());
+      std::thread([this, &helper, slot] { help(helper, slot); }).detach();
+      return true;
+    } catch (const std::exception&) {  // the callers do without
+      refused_ = true;
+      return false;
+    }
+  }
+
+  [[noreturn]] void help(Helper& self, int slot) {
+    const LibraryThreadsGuard guard;
+    LibraryCall::cover_this_thread();
+    const bool spins = slot < usable_cores();
+    for (;;) {
+      ParallelLoop& loop = next_loop(self, slot, spins);
+      take_chunks(loop, slot);
+      leave(loop);
+    }
+  }
+
+  /// Waits until there is a loop to help, and joins it.
+  ParallelLoop& next_loop(Helper& self, int slot, bool spins) {
+    const auto some_open = [this] { return open_loops_.load(std::memory_order_acquire) > 0; };
+    for (;;) {
+      const bool seen = spins && spin_until(some_open, kHelperSpin);
+      std::unique_lock lock(mutex_);
+      ParallelLoop* loop = join_any(slot);
+      if (!loop && seen && !some_open()) continue;  // it has ended since: the next may be near
+      while (!loop) {
+        self.sleeps = true;
+        self.work.wait(lock);
+        self.sleeps = false;
+        loop = join_any(slot);
+      }
+      Helper* to_wake[2];
+      const size_t count = sleepers_after(slot, *loop, to_wake);
+      lock.unlock();
+      for (size_t i = 0; i < count; ++i) to_wake[i]->work.notify_one();
+      return *loop;
+    }
+  }
+
+  static inline std::atomic<ThreadPool*> current_{nullptr};
+
+  std::mutex mutex_;
+  std::condition_variable left_;
+  ParallelLoop* head_ = nullptr;
+  std::deque<Helper> helpers_;
+  bool refused_ = false;  // the system gives no more threads
+  std::atomic<int> open_loops_{0};
+  std::atomic<int> waiting_callers_{0};
+};
+
+namespace thread_pool {
+
+void run(ParallelLoop& loop) { ThreadPool::instance().run(loop); }
+
+}  // namespace thread_pool
+
+}  // namespace hearth

@@ -1,0 +1,169 @@
+#include "kernels/cpu/onednn_conv_plan.h"
+
+#include <map>
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "core/process_end.h"
+
+namespace hearth::cpu::onednn {
+
+namespace {
+
+using Desc = dnnl::memory::desc;
+using Sizes = dnnl::memory::dims;
+
+constexpr size_t kMostPlans = 1024;
+
+/// The same sizes in whatever layout oneDNN likes.
+Desc any_layout(const Desc& desc, DataType type) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {desc.get_dims(), type, dnnl::memory::format_tag::any};
+#else
+  return {desc.dims(), type, dnnl::memory::format_tag::any};
+#endif
+}
+
+struct Geometry {
+  Sizes stride, dilation, before, after;
+
+  explicit Geometry(const ConvParams& p) {
+    for (int d = 0; d < p.spatial(); ++d) {
+      stride.push_back(p.stride[d]);
+      dilation.push_back(p.dilation[d] - 1);
+      before.push_back(p.padding[d]);
+      const int64_t reach = p.dilation[d] * (p.weight.sizes[d + 2] - 1) + 1;
+      after.push_back((p.out.sizes[d + 2] - 1) * p.stride[d] + reach - p.in.sizes[d + 2] -
+                      p.padding[d]);
+    }
+  }
+};
+
+dnnl::primitive_attr attributes() {
+  dnnl::primitive_attr attr;
+  attr.set_scratchpad_mode(dnnl::scratchpad_mode::user);  // plans are shared between threads
+  return attr;
+}
+
+template <class Primitive, class... A>
+typename Primitive::primitive_desc describe(const A&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), arguments..., attributes()};
+#else
+  return {typename Primitive::desc(arguments...), attributes(), engine()};
+#endif
+}
+template <class Primitive, class Hint, class... A>
+typename Primitive::primitive_desc describe_backward(const Hint& hint, const A&... arguments) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), arguments..., hint, attributes()};
+#else
+  return {typename Primitive::desc(arguments...), attributes(), engine(), hint};
+#endif
+}
+
+template <class Description>
+bool is_slow(const Description& description) {
+  return std::string_view(description.impl_info_str()).starts_with("ref");
+}
+
+constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
+
+/// The plan for a convolution, or null where oneDNN has no fast one.
+std::shared_ptr<const ConvPlan> make_plan(const ConvParams& p, const Desc& in, const Desc& weight,
+                                          const Desc& out) {
+  using Forward = dnnl::convolution_forward;
+  using BackwardIn = dnnl::convolution_backward_data;
+  using BackwardWeight = dnnl::convolution_backward_weights;
+  const Geometry g(p);
+  constexpr auto kKind = dnnl::prop_kind::forward_training;
+  if (p.part == ConvPart::kOut && p.bias.defined()) {
+    const Desc bias(Sizes{p.bias.numel}, data_type(p.bias.dtype), Sizes{1});
+    const auto d = describe<Forward>(kKind, kAlgorithm, in, weight, bias, out, g.stride, g.dilation,
+                                     g.before, g.after);
+    if (is_slow(d)) return nullptr;
+    return std::make_shared<ConvPlan>(
+        ConvPlan{Forward(d), d.src_desc(), d.weights_desc(), d.dst_desc(), d.scratchpad_desc()});
+  }
+  const auto forward = describe<Forward>(kKind, kAlgorithm, in, weight, out, g.stride, g.dilation,
+                                         g.before, g.after);
+  if (p.part == ConvPart::kOut) {
+    if (is_slow(forward)) return nullptr;
+    return std::make_shared<ConvPlan>(ConvPlan{Forward(forward), forward.src_desc(),
+                                               forward.weights_desc(), forward.dst_desc(),
+                                               forward.scratchpad_desc()});
+  }
+  if (p.part == ConvPart::kIn) {
+    const auto d = describe_backward<BackwardIn>(forward, kAlgorithm, in, weight, out, g.stride,
+                                                 g.dilation, g.before, g.after);
+    if (is_slow(d)) return nullptr;
+    return std::make_shared<ConvPlan>(ConvPlan{BackwardIn(d), d.diff_src_desc(), d.weights_desc(),
+                                               d.diff_dst_desc(), d.scratchpad_desc()});
+  }
+  const auto d = describe_backward<BackwardWeight>(forward, kAlgorithm, in, weight, out, g.stride,
+                                                   g.dilation, g.before, g.after);
+  if (is_slow(d)) return nullptr;
+  return std::make_shared<ConvPlan>(ConvPlan{BackwardWeight(d), d.src_desc(), d.diff_weights_desc(),
+                                             d.diff_dst_desc(), d.scratchpad_desc()});
+}
+
+bool channels_last(const View& view) { return !view.contiguous(); }
+
+/// All that a plan depends on.
+std::vector<int64_t> key_of(const ConvParams& p) {
+  std::vector<int64_t> key{
+      int64_t(p.part),     int64_t(p.in.dtype), p.groups, int64_t(p.bias.defined()), p.in.dim,
+      channels_last(p.in), channels_last(p.out)};
+  for (const View* view : {&p.in, &p.weight, &p.out})
+    key.insert(key.end(), view->sizes, view->sizes + view->dim);
+  for (int d = 0; d < p.spatial(); ++d)
+    for (const int64_t number : {p.stride[d], p.padding[d], p.dilation[d]}) key.push_back(number);
+  return key;
+}
+
+}  // namespace
+
+Desc plain_desc(const View& view) {
+  return {Sizes(view.sizes, view.sizes + view.dim), data_type(view.dtype),
+          Sizes(view.strides, view.strides + view.dim)};
+}
+
+Desc weight_desc(const View& view, int64_t groups) {
+  Sizes sizes(view.sizes, view.sizes + view.dim), strides(view.strides, view.strides + view.dim);
+  if (groups > 1) {
+    sizes[0] /= groups;
+    sizes.insert(sizes.begin(), groups);
+    strides.insert(strides.begin(), strides[0] * sizes[1]);
+  }
+  return {sizes, data_type(view.dtype), strides};
+}
+
+std::shared_ptr<const ConvPlan> plan_for(const ConvParams& p) {
+  static auto& mutex = *new std::mutex;
+  static auto& plans = *new std::map<std::vector<int64_t>, std::shared_ptr<const ConvPlan>>;
+  const std::vector<int64_t> key = key_of(p);
+  {
+    const std::lock_guard lock(mutex);
+    if (const auto found = plans.find(key); found != plans.end()) return found->second;
+  }
+  check_room();
+  std::shared_ptr<const ConvPlan> plan;
+  const auto wanted = [](const View& view) {
+    return channels_last(view) ? plain_desc(view)
+                               : any_layout(plain_desc(view), data_type(view.dtype));
+  };
+  const DataType weight_type =
+      p.part == ConvPart::kWeight ? DataType::f32 : data_type(p.weight.dtype);
+  try {
+    plan = make_plan(p, wanted(p.in), any_layout(weight_desc(p.weight, p.groups), weight_type),
+                     wanted(p.out));
+  } catch (const dnnl::error&) {
+  }
+  protect_new_statics();
+  const std::lock_guard lock(mutex);
+  if (plans.size() >= kMostPlans) plans.clear();
+  return plans[key] = plan;
+}
+
+}  // namespace hearth::cpu::onednn

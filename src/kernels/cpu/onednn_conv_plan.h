@@ -1,0 +1,23 @@
+#pragma once
+
+#include <memory>
+
+#include "kernels/conv.h"
+#include "kernels/cpu/onednn_engine.h"
+
+namespace hearth::cpu::onednn {
+
+/// A convolution's primitive and the layouts it wants. A weight's gradient is computed in float32.
+struct ConvPlan {
+  dnnl::primitive primitive;
+  dnnl::memory::desc in, weight, out, scratchpad;
+};
+
+/// A tensor's layout as oneDNN describes it; groups are a dimension of a weight's own.
+dnnl::memory::desc plain_desc(const View& view);
+dnnl::memory::desc weight_desc(const View& view, int64_t groups);
+
+/// The process's plan for this convolution, or null where oneDNN has no fast one.
+std::shared_ptr<const ConvPlan> plan_for(const ConvParams& params);
+
+}  // namespace hearth::cpu::onednn

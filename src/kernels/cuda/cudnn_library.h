@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cudnn.h>
+
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+/// The functions of cuDNN that the plugin calls.
+#define HEARTH_CUDNN_FUNCTIONS(X)                  \
+  X(cudnnGetVersion)                               \
+  X(cudnnGetErrorString)                           \
+  X(cudnnCreate)                                   \
+  X(cudnnSetStream)                                \
+  X(cudnnCreateTensorDescriptor)                   \
+  X(cudnnDestroyTensorDescriptor)                  \
+  X(cudnnSetTensorNdDescriptor)                    \
+  X(cudnnCreateFilterDescriptor)                   \
+  X(cudnnDestroyFilterDescriptor)                  \
+  X(cudnnSetFilterNdDescriptor)                    \
+  X(cudnnCreateConvolutionDescriptor)              \
+  X(cudnnDestroyConvolutionDescriptor)             \
+  X(cudnnSetConvolutionNdDescriptor)               \
+  X(cudnnSetConvolutionGroupCount)                 \
+  X(cudnnSetConvolutionMathType)                   \
+  X(cudnnGetConvolutionForwardAlgorithm_v7)        \
+  X(cudnnFindConvolutionForwardAlgorithmEx)        \
+  X(cudnnConvolutionForward)                       \
+  X(cudnnGetConvolutionBackwardDataAlgorithm_v7)   \
+  X(cudnnFindConvolutionBackwardDataAlgorithmEx)   \
+  X(cudnnConvolutionBackwardData)                  \
+  X(cudnnGetConvolutionBackwardFilterAlgorithm_v7) \
+  X(cudnnFindConvolutionBackwardFilterAlgorithmEx) \
+  X(cudnnConvolutionBackwardFilter)
+
+/// cuDNN, opened at the first question: where it is missing, all but convolutions works.
+struct Cudnn {
+#define HEARTH_MEMBER(name) decltype(&::name) name = nullptr;
+  HEARTH_CUDNN_FUNCTIONS(HEARTH_MEMBER)
+#undef HEARTH_MEMBER
+
+  /// Null where it could not be opened.
+  static const Cudnn* find();
+  /// The library, or an Error that says why it could not be opened.
+  static const Cudnn& get();
+};
+
+/// Throws unless cuDNN did what was asked.
+void check_cudnn(cudnnStatus_t status, const char* call);
+/// Calls a function of cuDNN and throws unless it succeeds.
+#define HEARTH_CUDNN(function, ...) \
+  ::hearth::cuda::check_cudnn(::hearth::cuda::Cudnn::get().function(__VA_ARGS__), #function)
+
+/// Whether another algorithm or another layout may do what this one could not; else the device has
+/// failed.
+inline bool is_refusal(cudnnStatus_t status) {
+  return status >= CUDNN_STATUS_BAD_PARAM && status < CUDNN_STATUS_EXECUTION_FAILED;
+}
+
+/// This thread's handle for the stream's device.
+cudnnHandle_t cudnn_handle(const NativeStream& stream);
+
+/// Owns a cuDNN descriptor, which two members of Cudnn make and destroy.
+template <class Handle, auto create, auto destroy>
+class Owned {
+ public:
+  Owned() { check_cudnn((Cudnn::get().*create)(&handle_), "the making of a descriptor"); }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  ~Owned() { (Cudnn::get().*destroy)(handle_); }
+  operator Handle() const { return handle_; }
+
+ private:
+  Handle handle_ = nullptr;
+};
+
+}  // namespace hearth::cuda

@@ -1,0 +1,207 @@
+#pragma once
+
+// Writes to elements that may be named more than once, with the same result in every run: the
+// positions are sorted by the element that they write to, and each element then takes its values in
+// one order. Sums of half types are kept in float32, so that many small ones do not get lost.
+//
+// A Finder is a trivially copyable class with
+//   find(i, offset)        whether position i writes anywhere, and the element's byte offset from
+//                          base() (it reports faults)
+//   value(i)               the address of what it writes
+//   base()
+
+#include <cub/device/device_radix_sort.cuh>
+
+#include <bit>
+#include <utility>
+
+#include "kernels/cuda/elements.cuh"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/stream.h"
+#include "kernels/view.h"
+
+namespace hearth::cuda {
+
+/// The offset of positions that write nowhere; sorted behind all others.
+inline constexpr uint64_t kNowhere = UINT64_MAX;
+
+/// Positions by the element they write to, then by their number.
+struct SortedPositions {
+  int64_t count;
+  uint64_t* offsets;
+  int64_t* positions;
+};
+
+template <class Finder>
+__global__ void __launch_bounds__(kBlock)
+    find_offsets_kernel(const __grid_constant__ Finder finder, SortedPositions to) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < to.count; i += step) {
+    int64_t offset = 0;
+    to.offsets[i] = finder.find(i, offset) ? static_cast<uint64_t>(offset) : kNowhere;
+    to.positions[i] = i;
+  }
+}
+
+template <class C>
+__device__ __forceinline__ C shuffle_down(C value, int distance) {
+  if constexpr (kIsComplex<C>)
+    return C(__shfl_down_sync(~0u, value.real_, distance),
+             __shfl_down_sync(~0u, value.imag_, distance));
+  else
+    return __shfl_down_sync(~0u, value, distance);
+}
+
+template <bool kMultiplies, class C>
+__device__ __forceinline__ C combined(C a, C b) {
+  if constexpr (kMultiplies)
+    return a * b;
+  else
+    return a + b;
+}
+
+/// partial[i] = what positions i, i + 1, … of i's warp that write to i's element make together.
+template <class T, bool kMultiplies, class Finder>
+__global__ void __launch_bounds__(kBlock)
+    combine_in_warps_kernel(const __grid_constant__ Finder finder, SortedPositions sorted,
+                            Register<T>* partial) {
+  using C = Register<T>;
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  // All of a warp's threads take part in its shuffles, so it is the warp's first position that
+  // decides.
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i - lane < sorted.count; i += step) {
+    const bool exists = i < sorted.count;
+    const uint64_t offset = exists ? sorted.offsets[i] : kNowhere;
+    C value = kMultiplies ? C(1) : C(0);
+    if (offset != kNowhere)
+      value = to_register(*reinterpret_cast<const T*>(finder.value(sorted.positions[i])));
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const C other = shuffle_down(value, distance);
+      const uint64_t its_offset = __shfl_down_sync(~0u, offset, distance);
+      if (lane + distance < 32 && its_offset == offset) value = combined<kMultiplies>(value, other);
+    }
+    if (exists) partial[i] = value;
+  }
+}
+
+/// Each element's first position collects the warps' parts and writes.
+template <class T, bool kMultiplies>
+__global__ void __launch_bounds__(kBlock)
+    combine_warps_kernel(char* base, SortedPositions sorted, const Register<T>* partial) {
+  using C = Register<T>;
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < sorted.count; i += step) {
+    const uint64_t offset = sorted.offsets[i];
+    if (offset == kNowhere || (i > 0 && sorted.offsets[i - 1] == offset)) continue;
+    C total = partial[i];
+    for (int64_t next = i / 32 * 32 + 32; next < sorted.count && sorted.offsets[next] == offset;
+         next += 32)
+      total = combined<kMultiplies>(total, partial[next]);
+    T& element = *reinterpret_cast<T*>(base + offset);
+    element = to_element<T>(combined<kMultiplies>(C(to_register(element)), total));
+  }
+}
+
+/// The last position that names an element decides.
+template <class Bits, class Finder>
+__global__ void __launch_bounds__(kBlock)
+    write_last_kernel(const __grid_constant__ Finder finder, SortedPositions sorted) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < sorted.count; i += step) {
+    const uint64_t offset = sorted.offsets[i];
+    if (offset == kNowhere || (i + 1 < sorted.count && sorted.offsets[i + 1] == offset)) continue;
+    *reinterpret_cast<Bits*>(finder.base() + offset) =
+        *reinterpret_cast<const Bits*>(finder.value(sorted.positions[i]));
+  }
+}
+
+/// The largest byte offset within a view.
+inline int64_t largest_offset(const View& view) {
+  int64_t offset = 0;
+  for (int d = 0; d < view.dim; ++d) offset += (view.sizes[d] - 1) * view.strides[d];
+  return offset * static_cast<int64_t>(element_size(view.dtype));
+}
+
+template <class T>
+T* scratch_array(int64_t count, Ctx& ctx) {
+  return static_cast<T*>(ctx.scratch(sizeof(T) * static_cast<size_t>(count)));
+}
+
+/// Finds and sorts all positions; offsets are at most `largest`.
+template <class Finder>
+SortedPositions sort_positions(const Finder& finder, int64_t count, int64_t largest, Ctx& ctx) {
+  const NativeStream& stream = stream_of(ctx);
+  const auto two = [&] {
+    return SortedPositions{count, scratch_array<uint64_t>(count, ctx),
+                           scratch_array<int64_t>(count, ctx)};
+  };
+  const SortedPositions found = two(), sorted = two();
+  // The bits above say nothing, except of kNowhere, which still comes last.
+  const int bits = std::bit_width(static_cast<uint64_t>(largest) + 1);
+  size_t bytes = 0;
+  const auto sort = [&](void* temporary) {
+    HEARTH_CUDA(cub::DeviceRadixSort::SortPairs(temporary, bytes, found.offsets, sorted.offsets,
+                                                found.positions, sorted.positions, count, 0, bits,
+                                                stream.stream));
+  };
+  sort(nullptr);  // only says how much memory it needs
+  void* const temporary = ctx.scratch(bytes);
+  find_offsets_kernel<<<grid_for(count, stream), kBlock, 0, stream.stream>>>(finder, found);
+  sort(temporary);
+  return sorted;
+}
+
+template <class T, bool kMultiplies, class Finder>
+void combine_sorted(const Finder& finder, const SortedPositions& sorted, Ctx& ctx) {
+  const NativeStream& stream = stream_of(ctx);
+  const unsigned grid = grid_for(sorted.count, stream);
+  auto* const partial = scratch_array<Register<T>>(sorted.count, ctx);
+  combine_in_warps_kernel<T, kMultiplies>
+      <<<grid, kBlock, 0, stream.stream>>>(finder, sorted, partial);
+  combine_warps_kernel<T, kMultiplies>
+      <<<grid, kBlock, 0, stream.stream>>>(finder.base(), sorted, partial);
+}
+
+/// element += value, or element *= value, in sorted order. For floating and complex dtypes; sums of
+/// the others do not depend on the order.
+template <class Finder>
+void combine_in_order(const Finder& finder, int64_t count, int64_t largest, ScalarType dtype,
+                      bool multiplies, Ctx& ctx) {
+  const SortedPositions sorted = sort_positions(finder, count, largest, ctx);
+  const auto combine = [&](auto element) {
+    using T = decltype(element);
+    if constexpr (!kIsComplex<T>)
+      if (multiplies) return combine_sorted<T, true>(finder, sorted, ctx);
+    combine_sorted<T, false>(finder, sorted, ctx);
+  };
+  switch (dtype) {
+    case kHalf: return combine(Half{});
+    case kBFloat16: return combine(BFloat16{});
+    case kFloat: return combine(float{});
+    case kDouble: return combine(double{});
+    case kComplexFloat: return combine(complex<float>{});
+    default: return combine(complex<double>{});
+  }
+}
+
+/// element = value; the last of several values stays.
+template <class Finder>
+void replace_in_order(const Finder& finder, int64_t count, int64_t largest, ScalarType dtype,
+                      Ctx& ctx) {
+  const SortedPositions sorted = sort_positions(finder, count, largest, ctx);
+  const NativeStream& stream = stream_of(ctx);
+  with_bits(element_size(dtype), [&](auto bits) {
+    write_last_kernel<decltype(bits)>
+        <<<grid_for(count, stream), kBlock, 0, stream.stream>>>(finder, sorted);
+  });
+}
+
+/// Whether values that are combined must be sorted first: the order of float additions shows, and
+/// half types would round each of them.
+inline bool combines_in_order(ScalarType dtype, bool deterministic) {
+  return is_reduced_float(dtype) ||
+         (deterministic && (is_floating_point(dtype) || is_complex(dtype)));
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,25 @@
+#include "kernels/sim/scratch.h"
+
+#include "core/cpu_allocator.h"
+
+namespace hearth::sim {
+
+void* Scratch::allocate(size_t bytes, size_t room) {
+  size_t before = in_use_.load();
+  do {
+    if (bytes > room || before > room - bytes) return nullptr;
+  } while (!in_use_.compare_exchange_weak(before, before + bytes));
+  try {
+    return cpu_allocate(bytes);
+  } catch (...) {
+    in_use_ -= bytes;
+    throw;
+  }
+}
+
+void Scratch::free(void* data, size_t bytes) {
+  cpu_free(data, bytes);
+  in_use_ -= bytes;
+}
+
+}  // namespace hearth::sim

@@ -1,0 +1,55 @@
+// Tensors raised to more dimensions, and matrices joined along a diagonal.
+#include "ops/define.h"
+
+namespace hearth {
+
+Tensor atleast_1d(const Tensor& self) { return self.dim() == 0 ? self.reshape({1}) : self; }
+Tensor atleast_2d(const Tensor& self) {
+  if (self.dim() == 0) return self.reshape({1, 1});
+  return self.dim() == 1 ? self.unsqueeze(0) : self;
+}
+Tensor atleast_3d(const Tensor& self) {
+  if (self.dim() == 0) return self.reshape({1, 1, 1});
+  if (self.dim() == 1) return self.unsqueeze(0).unsqueeze(-1);
+  return self.dim() == 2 ? self.unsqueeze(-1) : self;
+}
+
+#define HEARTH_DEFINE_AT_LEAST(name)                           \
+  std::vector<Tensor> name(TensorList tensors) {               \
+    std::vector<Tensor> result;                                \
+    for (const Tensor& t : tensors) result.push_back(name(t)); \
+    return result;                                             \
+  }
+HEARTH_DEFINE_AT_LEAST(atleast_1d)
+HEARTH_DEFINE_AT_LEAST(atleast_2d)
+HEARTH_DEFINE_AT_LEAST(atleast_3d)
+#undef HEARTH_DEFINE_AT_LEAST
+
+Tensor block_diag(TensorList tensors) {
+  if (tensors.empty()) return empty({1, 0});
+  ScalarType type = tensors[0].scalar_type();
+  int64_t width = 0;
+  std::vector<Tensor> blocks, rows;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& t = tensors[i];
+    HEARTH_CHECK(t.device() == tensors[0].device(),
+                 "torch.block_diag: input tensors must all be on the same device. Input 0 is on "
+                 "device ",
+                 tensors[0].device(), " and input ", i, " is on device ", t.device());
+    HEARTH_CHECK(t.dim() <= 2,
+                 "torch.block_diag: Input tensors must have 2 or fewer dimensions. Input ", i,
+                 " has ", t.dim(), " dimensions");
+    type = promote_types(type, t.scalar_type());
+    blocks.push_back(atleast_2d(t));
+    width += blocks.back().size(1);
+  }
+  int64_t left = 0;
+  for (const Tensor& block : blocks) {
+    const int64_t right = width - left - block.size(1);
+    rows.push_back(block.to(type).constant_pad_nd({left, right}));
+    left += block.size(1);
+  }
+  return cat(rows, 0);
+}
+
+}  // namespace hearth

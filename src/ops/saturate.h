@@ -1,0 +1,24 @@
+#pragma once
+
+#include <algorithm>
+
+#include "hearth/dtype.h"
+#include "hearth/scalar.h"
+
+namespace hearth {
+
+/// The integers of a dtype; int64 is left alone.
+struct IntegerRange {
+  int64_t least = INT64_MIN, most = INT64_MAX;
+
+  explicit IntegerRange(ScalarType type) {
+    if (type == kLong) return;
+    const int bits = int(8 * element_size(type)) - (type != kByte);
+    most = (int64_t(1) << bits) - 1;
+    least = type == kByte ? 0 : -most - 1;
+  }
+  /// The nearest of them.
+  int64_t nearest(int64_t number) const { return std::min(std::max(number, least), most); }
+};
+
+}  // namespace hearth

@@ -1,0 +1,44 @@
+// What an op's derivative may read, and what became of its inputs meanwhile.
+#include "ops/define.h"
+#include "tests/autograd/support.h"
+
+namespace hearth::testing {
+namespace {
+
+/// A copy whose derivative reads an input that `saves` does not name.
+struct Forgetful {
+  struct Args {
+    bool reads_output;
+    HEARTH_FIELDS(reads_output)
+  };
+  static constexpr OpInfo info{.name = "forgetful"};
+  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
+  static void launch(const Args&, Launch&) {}
+  static void grad(const Args& args, Grad& c) { c.set(0, args.reads_output ? c.out() : c.in(0)); }
+};
+
+TEST(Derivatives, ReadWhatWasSaved) {
+  const Tensor x = leaf({1, 2});
+  EXPECT_ERROR(invoke<Forgetful>({false}, x).call().sum().backward(),
+               "ForgetfulBackward0 reads input 0 in backward, which its `saves` does not name");
+  EXPECT_ERROR(invoke<Forgetful>({true}, x).call().sum().backward(),
+               "ForgetfulBackward0 reads output 0 in backward, which its `saves` does not name");
+}
+
+TEST(Derivatives, OfFormulasWithALeafThatWasFrozen) {
+  const Tensor x = leaf({1, 2, 4}, kDouble), weight = leaf({1, 3, 2}, kDouble),
+               factors = vec({1, -2, 5}, kDouble);
+  const auto slope = [&](const Tensor& t) {
+    const AutoGradMode on(true);
+    const Tensor at = t.requires_grad() ? t : t.detach().requires_grad_();
+    const Tensor y = layer_norm(at, {3}, weight).pow(3).sum();
+    return (autograd::grad({y}, {at}, {}, true, true)[0] * factors).sum();
+  };
+  const Tensor first = slope(x);
+  weight.requires_grad_(false);
+  first.backward();
+  expect_values(x.grad(), numeric_gradient(slope, x), 1e-4);
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,72 @@
+// The generator that stands for the CPU's default one is among a thread's modes.
+#include <thread>
+
+#include "hearth/generator.h"
+#include "hearth/thread_state.h"
+#include "tests/autograd/support.h"
+
+namespace hearth::testing {
+namespace {
+
+Generator seeded(uint64_t seed) {
+  Generator generator = make_generator();
+  generator.set_current_seed(seed);
+  return generator;
+}
+
+/// What f() draws on another thread.
+template <class F>
+Tensor elsewhere(const F& f) {
+  Tensor drawn;
+  std::thread([&] { drawn = f(); }).join();
+  return drawn;
+}
+
+TEST(GeneratorGuards, GoWithTheThreadsState) {
+  Tensor wanted;
+  {
+    const GeneratorGuard guard(seeded(7));
+    wanted = rand({4});
+  }
+  std::optional<ThreadLocalState> state;
+  {
+    const GeneratorGuard guard(seeded(7));
+    state.emplace();
+  }  // the state keeps the generator
+  const Tensor drawn = elsewhere([&] {
+    const ThreadLocalStateGuard guard(*state);
+    return rand({4});
+  });
+  EXPECT_TRUE(drawn.equal(wanted));
+}
+
+TEST(GeneratorGuards, OfTheThreadItselfStayWithoutOneInTheState) {
+  const ThreadLocalState plain;
+  const Tensor drawn = elsewhere([&] {
+    const GeneratorGuard own(seeded(9));
+    const ThreadLocalStateGuard guard(plain);
+    return rand({4});
+  });
+  const GeneratorGuard own(seeded(9));
+  EXPECT_TRUE(drawn.equal(rand({4})));
+}
+
+TEST(GeneratorGuards, HoldInADeepBackward) {
+  // A backward inside a backward goes on on a fresh thread now and then.
+  const GeneratorGuard guard(seeded(3));
+  const Generator inside = default_generator();
+  std::function<void(int)> nest = [&](int left) {
+    EXPECT_EQ(default_generator(), inside);
+    if (left == 0) return;
+    const Tensor x = leaf({1}), y = x * 2;
+    y.register_hook([&](const Tensor&) {
+      const AutoGradMode on(true);
+      nest(left - 1);
+    });
+    y.backward();
+  };
+  nest(130);
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,83 @@
+// The program as a process: closed streams, and numbers of threads that cannot be.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+
+#include "tests/cli/train_support.h"
+
+namespace hearth::testing {
+namespace {
+
+/// The exit code of the program in a shell, which can close its streams.
+int in_shell(const std::string& line) {
+  const int status = std::system(("OMP_NUM_THREADS=1 " HEARTH_PROGRAM " " + line).c_str());
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+TEST(Process, ClosedStreamsAreNoFiles) {
+  const TempFolder folder;
+  const std::string flags = " --data synthetic --limit 100 --epochs 1 --model mlp --out ";
+  const auto train_with = [&](const std::string& name, const std::string& streams) {
+    return in_shell("train" + flags + folder.path(name) + " " + streams);
+  };
+  EXPECT_EQ(train_with("whole", "> /dev/null 2>&1"), 0);
+  const std::string weights = bytes_of(folder.path("whole/run-1/weights.safetensors"));
+  EXPECT_EQ(train_with("both", ">&- 2>&-"), 1);
+  EXPECT_EQ(train_with("out", ">&- 2>/dev/null"), 1);
+  EXPECT_EQ(train_with("err", ">/dev/null 2>&-"), 0);
+  EXPECT_EQ(train_with("all", "<&- >&- 2>&-"), 1);
+  EXPECT_EQ(train_with("in", "<&- > /dev/null 2>&1"), 0);
+  for (const char* name : {"both", "out", "err", "all", "in"}) {
+    EXPECT_EQ(bytes_of(folder.path(std::string(name) + "/.lock")), "") << name;
+    EXPECT_EQ(bytes_of(folder.path(std::string(name) + "/run-1/weights.safetensors")), weights)
+        << name;
+  }
+}
+
+TEST(Process, ResultsThatCannotBeWrittenAreSaid) {
+  const TempFolder folder;
+  const std::string err = folder.path("err");
+  EXPECT_EQ(in_shell("info >&- 2> " + err), 1);
+  EXPECT_EQ(bytes_of(err), "hearth: the output could not be written: Bad file descriptor\n");
+}
+
+TEST(Process, TheEnvironmentChoosesTheGpu) {
+  const auto info = [](const std::string& cuda, const std::string& simulated) {
+    return run({"info"}, {"HEARTH_CUDA=" + cuda, "HEARTH_SIM_GPUS=" + simulated});
+  };
+  for (const char* off : {"0", "off", "OFF", "no", "false"}) {
+    const Ran ran = info(off, "1");
+    EXPECT_EQ(ran.status, 0) << ran.err;
+    EXPECT_NE(ran.out.find(std::string("off: HEARTH_CUDA=") + off + " switches CUDA off."),
+              std::string::npos)
+        << ran.out;
+  }
+  for (const char* on : {"", "1", "on", "yes", "true"})
+    EXPECT_NE(info(on, "1").out.find("Simulated GPU 0"), std::string::npos) << on;
+  expect_failure(info("maybe", "1"), 1, "HEARTH_CUDA must be 1 or 0, on or off, not 'maybe'");
+  const Ran none = info("", "0");
+  EXPECT_EQ(none.status, 0) << none.err;
+  EXPECT_EQ(none.out.find("Simulated"), std::string::npos) << none.out;
+}
+
+// Waits for the pool of threads that limits their number.
+TEST(Process, ThreadsThatCannotBeAreRefusedOrLimited) {
+  const auto info = [](const char* threads) {
+    return run({"info"}, {std::string("OMP_NUM_THREADS=") + threads});
+  };
+  for (const char* threads : {"1000", "100000", "99999999999999999999"}) {
+    const Ran ran = info(threads);
+    EXPECT_GE(ran.status, 0) << "it ended by signal " << -ran.status;
+    // A number that is not taken is mentioned.
+    EXPECT_NE((ran.out + ran.err).find("OMP_NUM_THREADS"), std::string::npos) << ran.out << ran.err;
+  }
+  const TempFolder folder;
+  const Ran ran = run({"train", "--data", "synthetic", "--limit", "100", "--epochs", "1", "--out",
+                       folder.path("out")},
+                      {"OMP_NUM_THREADS=100000"});
+  EXPECT_GE(ran.status, 0) << "it ended by signal " << -ran.status;
+}
+
+}  // namespace
+}  // namespace hearth::testing

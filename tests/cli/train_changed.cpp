@@ -1,0 +1,135 @@
+// hearth train --resume: data and checkpoints that are not what they were.
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "hearth/hearth.h"
+#include "tests/cli/train_support.h"
+
+namespace hearth::testing {
+namespace {
+
+/// Five images of 28 x 28 to train and five to test, of two classes; a run on them.
+class TrainChanged : public ::testing::Test {
+ protected:
+  TrainChanged() {
+    write_images(data_, 28, 28);
+    change("train-labels-idx1-ubyte", 8, '\0');
+    change("t10k-labels-idx1-ubyte", 8, '\0');
+    first_ = run({"train", "--data", data_, "--out", out_, "--model", "mlp", "--epochs", "1"},
+                 kOneThread);
+  }
+  /// Gives one byte of a file of the data another value.
+  void change(const std::string& file, size_t at, char value) const {
+    std::string content = bytes_of(data_ + "/" + file);
+    content.at(at) = value;
+    write_bytes(data_ + "/" + file, content);
+  }
+  Ran resume() const { return run({"train", "--resume", out_, "--epochs", "2"}, kOneThread); }
+
+  const TempFolder folder_;
+  const std::string data_ = folder_.path("data"), out_ = folder_.path("out");
+  const std::string last_ = out_ + "/run-1/last.ckpt";
+  Ran first_;
+};
+
+TEST_F(TrainChanged, AnotherBitOfTheDataIsRefused) {
+  ASSERT_EQ(first_.status, 0) << first_.err;
+  const std::string checkpoint = bytes_of(last_);
+  const struct {
+    const char *file, *name;
+    size_t at;
+    char old, other;
+  } changes[] = {{"train-images-idx3-ubyte", "training_images", 16 + 784, '\1', '\0'},
+                 {"train-labels-idx1-ubyte", "training_labels", 12, '\1', '\0'},
+                 {"t10k-images-idx3-ubyte", "test_images", 16 + 5 * 784 - 1, '\1', '\3'},
+                 {"t10k-labels-idx1-ubyte", "test_labels", 8, '\0', '\1'}};
+  for (const auto& [file, name, at, old, other] : changes) {
+    change(file, at, other);
+    expect_failure(resume(), 1, std::string("hearth: ") + name + "_checksum is ");
+    change(file, at, old);
+  }
+  EXPECT_EQ(bytes_of(last_), checkpoint);
+  const Ran resumed = resume();
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+}
+
+TEST_F(TrainChanged, ADamagedCheckpointIsNotTakenForAFinishedRun) {
+  ASSERT_EQ(first_.status, 0) << first_.err;
+  const std::string whole = bytes_of(last_);
+  for (const size_t from_end : {size_t{1}, size_t{3000}, whole.size() / 2}) {
+    std::string damaged = whole;
+    char& byte = damaged[whole.size() - from_end];
+    byte = static_cast<char>(~byte);
+    write_bytes(last_, damaged);
+    expect_failure(resume(), 1, "cannot read '" + last_ + "': the file is damaged");
+  }
+  // Neither are the numbers of its table.
+  std::string damaged = whole;
+  const io::SafetensorsFile file(last_);
+  const double loss = file.get_tensor("progress.loss").item<double>();
+  char bytes[sizeof loss];
+  std::memcpy(bytes, &loss, sizeof loss);
+  const size_t at = whole.find(std::string(bytes, sizeof loss));
+  ASSERT_LT(at, whole.size());
+  damaged[at + 6] = static_cast<char>(damaged[at + 6] ^ 1);
+  write_bytes(last_, damaged);
+  expect_failure(run({"train", "--resume", out_}, kOneThread), 1, "the file is damaged");
+  write_bytes(last_, whole);
+  EXPECT_EQ(resume().status, 0);
+}
+
+TEST_F(TrainChanged, RunsOfOlderVersionsGoOn) {
+  ASSERT_EQ(first_.status, 0) << first_.err;
+  // As they were written: no checksum of the file, none of the data.
+  serialize::InputArchive now;
+  now.load_from(last_);
+  serialize::OutputArchive then;
+  const std::function<void(serialize::InputArchive&, serialize::OutputArchive&)> copy =
+      [&](serialize::InputArchive& from, serialize::OutputArchive& to) {
+        for (const std::string& key : from.keys()) {
+          serialize::InputArchive below;
+          IValue value;
+          if (key.ends_with("checksum")) continue;
+          if (from.try_read(key, below)) {
+            serialize::OutputArchive nested;
+            copy(below, nested);
+            to.write(key, nested);
+          } else {
+            from.read(key, value);
+            to.write(key, value);
+          }
+        }
+      };
+  copy(now, then);
+  then.save_to(last_);
+  change("train-images-idx3-ubyte", 1000, '\0');
+  const Ran resumed = resume();
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+}
+
+TEST_F(TrainChanged, ClassesWithoutImagesAreMentioned) {
+  EXPECT_EQ(first_.err.find("classes"), std::string::npos) << first_.err;
+  change("train-labels-idx1-ubyte", 12, '\xff');
+  const auto again = [&](const char* out) {
+    return run(
+        {"train", "--data", data_, "--out", folder_.path(out), "--model", "mlp", "--epochs", "1"},
+        kOneThread);
+  };
+  const Ran ran = again("gaps");
+  EXPECT_EQ(ran.status, 0);
+  EXPECT_NE(
+      ran.err.find("The labels go to 255, so there are 256 classes; 253 of them have no image "
+                   "to train.\n"),
+      std::string::npos)
+      << ran.err;
+  change("train-labels-idx1-ubyte", 12, '\1');
+  change("t10k-labels-idx1-ubyte", 9, '\7');
+  expect_failure(again("test"), 1,
+                 "the labels of '" + data_ + "/t10k-labels-idx1-ubyte' go to 7, but those of '" +
+                     data_ + "/train-labels-idx1-ubyte' only to 1");
+}
+
+}  // namespace
+}  // namespace hearth::testing

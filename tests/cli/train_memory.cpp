@@ -1,0 +1,75 @@
+// Runs of a grid that run out of memory.
+#include <gtest/gtest.h>
+
+#include "tests/cli/train_support.h"
+
+namespace hearth::testing {
+namespace {
+
+/// Too little for batches of 4000, enough for those of 100.
+const std::vector<std::string> kLittle{"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=128MiB",
+                                       "OMP_NUM_THREADS=1"};
+
+std::vector<std::string> statuses_of(const std::string& out) {
+  std::vector<std::string> statuses;
+  for (const Row& row : rows_of(out)) statuses.push_back(row.at("status"));
+  return statuses;
+}
+
+TEST(TrainMemory, AGridGoesOnAfterARunWithoutMemory) {
+  const TempFolder folder;
+  const std::string out = folder.path("out");
+  const Ran ran = train({"--out", out, "--limit", "4000", "--epochs", "1", "--batch-size",
+                         "4000,100", "--device", "cuda,cpu"},
+                        kLittle);
+  expect_failure(ran, 1, "hearth: 1 of 4 runs ran out of memory. The first: CUDA out of memory. ");
+  EXPECT_NE(ran.err.find("To try again: " HEARTH_PROGRAM " train --resume " + out),
+            std::string::npos)
+      << ran.err;
+  const std::vector<std::string> expected{"out of memory", "finished", "finished", "finished"};
+  EXPECT_EQ(statuses_of(out), expected);
+  EXPECT_NE(ran.out.find("out of memory\n"), std::string::npos) << ran.out;
+  // The run on the GPU that fits comes to what it comes to with more memory.
+  const std::string alone = folder.path("alone");
+  ASSERT_EQ(train({"--out", alone, "--limit", "4000", "--epochs", "1", "--device", "cuda"},
+                  {"HEARTH_SIM_GPUS=1"})
+                .status,
+            0);
+  EXPECT_EQ(rows_of(out)[2].at("loss"), rows_of(alone)[0].at("loss"));
+
+  // It is tried again, alone, and may succeed.
+  const std::string second = bytes_of(out + "/run-2/last.ckpt");
+  expect_failure(run({"train", "--resume", out}, kLittle), 1, "1 of 4 runs ran out of memory.");
+  EXPECT_EQ(statuses_of(out), expected);
+  const Ran resumed = run({"train", "--resume", out}, {"HEARTH_SIM_GPUS=1", "OMP_NUM_THREADS=1"});
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_EQ(statuses_of(out), std::vector<std::string>(4, "finished"));
+  EXPECT_EQ(bytes_of(out + "/run-2/last.ckpt"), second);
+}
+
+TEST(TrainMemory, OneRunAloneSaysWhatItLacked) {
+  const TempFolder folder;
+  const std::string out = folder.path("out");
+  const Ran ran = train({"--out", out, "--limit", "4000", "--epochs", "1", "--batch-size", "4000",
+                         "--device", "cuda"},
+                        kLittle);
+  expect_failure(ran, 1, "hearth: CUDA out of memory. Tried to allocate ");
+  EXPECT_EQ(statuses_of(out), std::vector<std::string>{"out of memory"});
+}
+
+TEST(TrainMemory, NoRunIsCalledRunningAfterAFailure) {
+  const TempFolder folder;
+  const std::string out = folder.path("out");
+  ASSERT_EQ(
+      train({"--out", out, "--limit", "200", "--epochs", "1", "--batch-size", "100,50"}).status, 0);
+  // The second run cannot be taken up: what it would write is a folder.
+  std::filesystem::remove_all(out + "/run-2");
+  write_bytes(out + "/run-2", "");
+  std::filesystem::remove(out + "/results.csv");
+  expect_failure(run({"train", "--resume", out, "--epochs", "2"}, kOneThread), 1, "run-2");
+  for (const std::string& status : statuses_of(out)) EXPECT_NE(status, "running");
+  EXPECT_EQ(statuses_of(out).back(), "failed");
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,63 @@
+// at::globalContext()'s determinism, warnings that come every time, and what is seen of a graph.
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <sstream>
+
+namespace {
+
+/// Collects this thread's warnings.
+struct Collected : c10::WarningHandler {
+  std::vector<std::string> texts;
+  void process(const c10::Warning& warning) override { texts.push_back(warning.msg()); }
+};
+
+TEST(Context, Determinism) {
+  at::Context& context = at::globalContext();
+  EXPECT_FALSE(context.deterministicAlgorithms());
+  context.setDeterministicAlgorithms(true, false);
+  EXPECT_TRUE(at::globalContext().deterministicAlgorithms());
+  EXPECT_FALSE(torch::globalContext().deterministicAlgorithmsWarnOnly());
+  EXPECT_TRUE(torch::empty({3}).isnan().all().item<bool>());
+  EXPECT_THROW(at::globalContext().alertNotDeterministic("my_op"), c10::Error);
+  context.setDeterministicAlgorithms(true, true);
+  Collected collected;
+  {
+    const c10::WarningUtils::WarningHandlerGuard guard(&collected);
+    context.alertNotDeterministic("my_op");
+  }
+  ASSERT_EQ(collected.texts.size(), 1U);
+  EXPECT_NE(collected.texts[0].find("my_op does not have a deterministic implementation"),
+            std::string::npos);
+  context.setDeterministicFillUninitializedMemory(false);
+  EXPECT_FALSE(context.deterministicFillUninitializedMemory());
+  context.setDeterministicFillUninitializedMemory(true);
+  context.setDeterministicAlgorithms(false, false);
+}
+
+TEST(Context, WarningsThatComeOnceCanComeAlways) {
+  Collected collected;
+  const c10::WarningUtils::WarningHandlerGuard guard(&collected);
+  const c10::WarningUtils::WarnAlways always;
+  const auto x = torch::ones({2}, torch::requires_grad());
+  for (int i = 0; i < 2; ++i) (x * x).sum().backward({}, std::nullopt, true);
+  ASSERT_EQ(collected.texts.size(), 2U);
+  EXPECT_NE(collected.texts[1].find("Using backward() with create_graph=True"), std::string::npos);
+  x.mutable_grad().reset();
+}
+
+TEST(Graphs, ArePrintedAndCopied) {
+  const auto x = torch::ones({2}, torch::requires_grad());
+  const auto y = x * x;
+  std::ostringstream text;
+  text << y.grad_fn() << " " << x.grad_fn();
+  EXPECT_EQ(text.str().substr(0, 2), "0x");
+  EXPECT_EQ(text.str().substr(text.str().find(' ')), " 0");
+  torch::autograd::edge_list edges = y.grad_fn()->next_edges();
+  const auto copy = edges;
+  edges.push_back(copy[0]);
+  EXPECT_EQ(edges.size(), 3U);
+  EXPECT_EQ(edges[2], copy[1]);
+}
+
+}  // namespace

@@ -1,0 +1,108 @@
+// Process-wide choices: determinism and what follows from it.
+#include "hearth/context.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hearth/indexing.h"
+#include "hearth/operators.h"
+#include "hearth/threads.h"
+#include "kernels/ctx.h"
+#include "tests/support/throws.h"
+#include "tests/support/warnings.h"
+
+namespace hearth::testing {
+namespace {
+
+class Deterministic : public ::testing::Test {
+ protected:
+  void SetUp() override { set_deterministic_algorithms(true); }
+  void TearDown() override {
+    set_deterministic_algorithms(false);
+    globalContext().setDeterministicFillUninitializedMemory(true);
+  }
+};
+
+TEST(Determinism, IsOffUntilAskedFor) {
+  EXPECT_FALSE(are_deterministic_algorithms_enabled());
+  EXPECT_FALSE(is_deterministic_algorithms_warn_only_enabled());
+  EXPECT_TRUE(globalContext().deterministicFillUninitializedMemory());
+  Context::alertNotDeterministic("some_op");
+}
+
+TEST_F(Deterministic, AnswersWhatWasSet) {
+  Context& context = globalContext();
+  EXPECT_TRUE(context.deterministicAlgorithms());
+  EXPECT_FALSE(context.deterministicAlgorithmsWarnOnly());
+  EXPECT_FALSE(context.deterministicCuDNN());
+  EXPECT_TRUE(current_numerics() & kDeterministicCuDNN);
+  context.setDeterministicAlgorithms(true, true);
+  EXPECT_TRUE(is_deterministic_algorithms_warn_only_enabled());
+  set_deterministic_algorithms(false, true);
+  EXPECT_FALSE(are_deterministic_algorithms_enabled());
+  EXPECT_TRUE(context.deterministicAlgorithmsWarnOnly());
+  EXPECT_FALSE(current_numerics() & kDeterministicCuDNN);
+}
+
+TEST_F(Deterministic, OperatorsThatCannotSaySo) {
+  EXPECT_ERROR(Context::alertNotDeterministic("some_op"),
+               "some_op does not have a deterministic implementation, but you set "
+               "'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for "
+               "this operation");
+  set_deterministic_algorithms(true, true);
+  const Warnings warnings;
+  Context::alertNotDeterministic("some_op");
+  EXPECT_TRUE(
+      Warnings::contains("some_op does not have a deterministic implementation, but you set "
+                         "'torch.use_deterministic_algorithms(True, warn_only=True)'."));
+}
+
+// The values are those that PyTorch fills with.
+TEST_F(Deterministic, MemoryWithoutValuesIsFilled) {
+  for (const ScalarType type : {kFloat, kDouble, kHalf, kBFloat16})
+    for (const Tensor& t : {empty({3}, type), empty_strided({3}, {2}, type),
+                            empty_like(ones({3}, type)), ones({1}, type).new_empty({3})})
+      EXPECT_TRUE(t.isnan().all().item<bool>()) << int(type);
+  EXPECT_TRUE(empty({3}, kBool).all().item<bool>());
+  EXPECT_EQ(empty({1}, kByte).item<int64_t>(), 255);
+  EXPECT_EQ(empty({1}, kChar).item<int64_t>(), 127);
+  EXPECT_EQ(empty({1}, kInt).item<int64_t>(), INT32_MAX);
+  EXPECT_EQ(empty({1}, kLong).item<int64_t>(), INT64_MAX);
+  EXPECT_EQ(empty({3})._version(), 0);
+  const Tensor grown = ones({2}).resize_({5});
+  EXPECT_TRUE(grown.slice(0, 0, 2).eq(1).all().item<bool>());
+  EXPECT_TRUE(grown.slice(0, 2).isnan().all().item<bool>());
+  EXPECT_TRUE(zeros({3}).eq(0).all().item<bool>());
+}
+
+TEST_F(Deterministic, OperatorsOnTheCpuGiveTheSameBitsWithAnyThreads) {
+  // Sums of floats in another order have other bits.
+  const Tensor values = randn({200000}), places = randint(0, 50, {200000});
+  const auto sums = [&] {
+    const Tensor zero = zeros({50});
+    Tensor accumulated = zeros({50});
+    accumulated.index_put_({places}, values, true);
+    return std::vector<Tensor>{zero.scatter_add(0, places, values),
+                               zero.index_add(0, places, values),
+                               accumulated,
+                               embedding(ones({50, 4}).requires_grad_(), places).detach().sum(0),
+                               zero.scatter(0, places, values, "add"),
+                               values.cumsum(0),
+                               values.sum(),
+                               places.bincount(values)};
+  };
+  const int threads = get_num_threads();
+  set_num_threads(1);
+  const std::vector<Tensor> alone = sums();
+  for (const int count : {2, 3, 7}) {
+    set_num_threads(count);
+    const std::vector<Tensor> together = sums();
+    for (size_t i = 0; i < alone.size(); ++i)
+      EXPECT_TRUE(alone[i].equal(together[i])) << "sum " << i << " with " << count << " threads";
+  }
+  set_num_threads(threads);
+}
+
+}  // namespace
+}  // namespace hearth::testing

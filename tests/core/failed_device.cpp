@@ -1,0 +1,147 @@
+// A GPU that has failed answers every call with its error; destructors must not end the process.
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+#include "core/device_allocator.h"
+#include "core/event_queue.h"
+#include "hearth/error.h"
+#include "kernels/ctx.h"
+#include "kernels/sim/sim_backend.h"
+
+namespace hearth {
+namespace {
+
+/// A simulated GPU that can be told to fail.
+class FailingBackend final : public Backend {
+ public:
+  bool failed = false;
+  bool exhausted = false;
+
+  const char* name() const override { return "CUDA"; }
+  const KernelTable& kernels() const override { return works().kernels(); }
+  int device_count() const override { return 1; }
+  DeviceProperties properties(int device) const override { return works().properties(device); }
+  void* allocate(int device, size_t bytes) override { return works().allocate(device, bytes); }
+  void free(int device, void* data, size_t bytes) override { works().free(device, data, bytes); }
+  void memory_info(int device, size_t& free_bytes, size_t& total) override {
+    works().memory_info(device, free_bytes, total);
+  }
+  void* allocate_pinned(size_t bytes) override { return works().allocate_pinned(bytes); }
+  void free_pinned(void* data) override { works().free_pinned(data); }
+  StreamHandle default_stream(int device) override { return works().default_stream(device); }
+  StreamHandle create_stream(int device, int p) override {
+    return works().create_stream(device, p);
+  }
+  bool query(int device, StreamHandle stream) override { return works().query(device, stream); }
+  void synchronize(int device, StreamHandle s) override { works().synchronize(device, s); }
+  void synchronize_device(int device) override { works().synchronize_device(device); }
+  FaultSlot* fault_slot(int d, StreamHandle stream) override {
+    return works().fault_slot(d, stream);
+  }
+  EventHandle create_event(int device, bool t) override { return works().create_event(device, t); }
+  void destroy_event(EventHandle event) override { works().destroy_event(event); }
+  void record(EventHandle event, int device, StreamHandle stream) override {
+    works().record(event, device, stream);
+  }
+  void wait(int device, StreamHandle s, EventHandle event) override {
+    works().wait(device, s, event);
+  }
+  bool query(EventHandle event) override { return works().query(event); }
+  void synchronize(EventHandle event) override { works().synchronize(event); }
+  float elapsed_ms(EventHandle a, EventHandle b) override { return works().elapsed_ms(a, b); }
+  void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
+            StreamHandle stream) override {
+    works().copy(to, from, bytes, kind, device, stream);
+  }
+  void copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
+                 StreamHandle stream) override {
+    works().copy_peer(to, to_device, from, from_device, bytes, stream);
+  }
+  void set_zero(void* data, size_t bytes, int device, StreamHandle stream) override {
+    works().set_zero(data, bytes, device, stream);
+  }
+  void* allocate_scratch(size_t bytes, Ctx& ctx) override {
+    return exhausted ? nullptr : works().allocate_scratch(bytes, ctx);
+  }
+  void free_scratch(void* data, size_t bytes, Ctx& ctx) override {
+    works().free_scratch(data, bytes, ctx);
+  }
+
+ private:
+  sim::SimBackend& works() const {
+    if (failed) throw Error("CUDA error: an illegal memory access was encountered");
+    return sim_;
+  }
+  mutable sim::SimBackend sim_{{1, size_t{100} << 20, false}};
+};
+
+const Device kGpu(DeviceType::CUDA, 0);
+
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kLeaksAreErrors = true;
+#else
+constexpr bool kLeaksAreErrors = false;
+#endif
+
+TEST(FailedDevice, ScratchMemoryIsLeftAlone) {
+  if (kLeaksAreErrors) GTEST_SKIP() << "a failed device keeps its memory";
+  FailingBackend backend;
+  const StreamHandle stream = backend.default_stream(0);
+  {
+    Ctx ctx(backend, kGpu, stream, backend.fault_slot(0, stream));
+    EXPECT_NE(ctx.scratch(100), nullptr);
+    EXPECT_NE(ctx.scratch(200), nullptr);
+    backend.failed = true;
+    EXPECT_THROW(ctx.scratch(300), Error);
+  }
+  backend.failed = false;
+}
+
+TEST(FailedDevice, ScratchMemoryThatIsNotThereIsAnError) {
+  FailingBackend backend;
+  const StreamHandle stream = backend.default_stream(0);
+  Ctx ctx(backend, kGpu, stream, backend.fault_slot(0, stream));
+  backend.exhausted = true;
+  EXPECT_THROW(ctx.scratch(100), OutOfMemoryError);
+  EXPECT_EQ(ctx.scratch(0), nullptr);
+}
+
+struct Block {
+  int pending_events = 0;
+};
+
+TEST(FailedDevice, EventQueuesEndQuietly) {
+  if (kLeaksAreErrors) GTEST_SKIP() << "a failed device keeps its events";
+  FailingBackend backend;
+  const StreamHandle stream = backend.default_stream(0);
+  {
+    EventQueue<Block> queue(backend);
+    Block block;
+    int ready = 0;
+    queue.add(&block, 0, stream);
+    queue.drain([&](Block*) { ++ready; });  // which leaves a spare event
+    EXPECT_EQ(ready, 1);
+    backend.failed = true;
+  }
+  backend.failed = false;
+}
+
+TEST(FailedDevice, AllocatorsEndQuietly) {
+  if (kLeaksAreErrors) GTEST_SKIP() << "a failed device keeps its events";
+  FailingBackend backend;
+  const StreamHandle first = backend.default_stream(0), second = backend.create_stream(0, 0);
+  {
+    DeviceAllocator allocator(backend, 0);
+    void* const data = allocator.allocate(1000, first);
+    void* const kept = allocator.allocate(1000, first);
+    EXPECT_NE(kept, nullptr);
+    allocator.record_stream(data, second);
+    allocator.free(data, first);
+    backend.failed = true;
+  }
+  backend.failed = false;
+}
+
+}  // namespace
+}  // namespace hearth

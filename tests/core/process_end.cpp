@@ -1,0 +1,103 @@
+// A process that ends while its threads compute.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "core/process_end.h"
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+
+namespace hearth {
+namespace {
+
+using std::chrono::milliseconds;
+
+std::atomic<int> steps{0};
+
+/// Products and convolutions, forward and backward, for ever.
+void compute(Device device) {
+  const auto options = TensorOptions(device).requires_grad(true);
+  const Tensor filter = rand({16, 8, 3, 3}, options), weight = rand({500, 16 * 26 * 26}, options);
+  for (;; ++steps) {
+    const Tensor images = rand({16, 8, 28, 28}, device);
+    const Tensor features = conv2d(images, filter).relu().flatten(1);
+    linear(features, weight).sum().backward();
+  }
+}
+
+/// Ends the process while another thread is somewhere in its third step, or later.
+template <class End>
+void end_while_computing(Device device, const End& end) {
+  std::thread(compute, device).detach();
+  while (steps < 3) std::this_thread::sleep_for(milliseconds(1));
+  end();
+}
+
+void exit_here() { std::exit(0); }
+void exit_elsewhere() { std::thread(exit_here).join(); }
+
+class ProcessEnd : public ::testing::Test {
+ protected:
+  static constexpr int kTimes = 5;
+  ProcessEnd() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+TEST_F(ProcessEnd, OnTheMainThreadWhileTheCpuComputes) {
+  for (int i = 0; i < kTimes; ++i)
+    EXPECT_EXIT(end_while_computing(kCPU, exit_here), ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(ProcessEnd, OnAnotherThreadWhileTheCpuComputes) {
+  for (int i = 0; i < kTimes; ++i)
+    EXPECT_EXIT(end_while_computing(kCPU, exit_elsewhere), ::testing::ExitedWithCode(0), "");
+}
+
+TEST_F(ProcessEnd, WhileASimulatedGpuComputes) {
+  setenv("HEARTH_SIM_GPUS", "1", /*overwrite=*/0);
+  for (int i = 0; i < kTimes; ++i) {
+    EXPECT_EXIT(end_while_computing(kCUDA, exit_here), ::testing::ExitedWithCode(0), "");
+    EXPECT_EXIT(end_while_computing(kCUDA, exit_elsewhere), ::testing::ExitedWithCode(0), "");
+  }
+}
+
+/// What has begun is finished; what begins later never does.
+TEST_F(ProcessEnd, WaitsForCallsThatHaveBegun) {
+  const auto end = [] {
+    { const LibraryCall first; }
+    std::atomic<bool> has_begun = false;
+    std::thread([&] {
+      {
+        const LibraryCall call;
+        has_begun = true;
+        std::this_thread::sleep_for(milliseconds(200));
+        std::fputs("finished\n", stderr);
+      }
+      const LibraryCall late;
+      std::fputs("began again\n", stderr);
+    }).detach();
+    while (!has_begun) std::this_thread::yield();
+    std::exit(0);
+  };
+  EXPECT_EXIT(end(), ::testing::ExitedWithCode(0), "^finished\n$");
+}
+
+/// Destructors of static objects may still compute.
+TEST_F(ProcessEnd, TheEndingThreadComputesAsEver) {
+  const auto end = [] {
+    const Tensor square = rand({200, 200});
+    (void)matmul(square, square);
+    std::atexit([] {
+      const Tensor other = ones({200, 200});
+      if (matmul(other, other).sum().item<float>() == 8e6F) std::fputs("right\n", stderr);
+    });
+    (void)matmul(square, square);
+    std::exit(0);
+  };
+  EXPECT_EXIT(end(), ::testing::ExitedWithCode(0), "right");
+}
+
+}  // namespace
+}  // namespace hearth

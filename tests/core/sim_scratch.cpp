@@ -1,0 +1,199 @@
+// The memory that kernels of simulated GPUs work in, and accesses from the host.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+
+#include "core/faults.h"
+#include "hearth/error.h"
+#include "hearth/operators.h"
+#include "kernels/gather.h"
+#include "kernels/range.h"
+#include "kernels/sim/access.h"
+#include "kernels/sim/sim_backend.h"
+#include "tests/support/throws.h"
+
+namespace hearth {
+namespace {
+
+using sim::SimBackend;
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+class SimScratch : public ::testing::Test {
+ protected:
+  size_t free_bytes() {
+    size_t free = 0, total = 0;
+    backend.memory_info(0, free, total);
+    return free;
+  }
+  Ctx context() { return Ctx(backend, Device("cuda:0"), stream, backend.fault_slot(0, stream)); }
+  void submit(std::function<void()> work) {
+    static_cast<sim::Stream*>(stream)->submit(std::move(work));
+  }
+
+  SimBackend backend{sim::Config{1, 8 * kMiB, false}};
+  StreamHandle stream = backend.default_stream(0);
+};
+
+TEST_F(SimScratch, CountsAsTheDevicesMemory) {
+  const size_t before = free_bytes();
+  {
+    Ctx ctx = context();
+    void* const data = ctx.scratch(3 * kMiB);
+    std::memset(data, 1, 3 * kMiB);  // the host's side of a launch may, as kernels do
+    EXPECT_EQ(free_bytes(), before - 3 * kMiB);
+    EXPECT_NE(ctx.scratch(kMiB), data);
+  }
+  backend.synchronize(0, stream);
+  EXPECT_EQ(free_bytes(), before);
+}
+
+TEST_F(SimScratch, NoMoreOfItIsAnError) {
+  void* const held = backend.allocate(0, 6 * kMiB);
+  {
+    Ctx ctx = context();
+    EXPECT_THROW(ctx.scratch(3 * kMiB), OutOfMemoryError);
+    EXPECT_ERROR(
+        ctx.scratch(3 * kMiB),
+        "CUDA out of memory. Tried to allocate 3.00 MiB for a kernel to work in. GPU 0 has a "
+        "total capacity of 8.00 MiB of which 2.00 MiB is free.");
+    EXPECT_THROW(ctx.scratch(SIZE_MAX / 2), OutOfMemoryError);
+    backend.free(0, held, 6 * kMiB);
+    EXPECT_NE(ctx.scratch(3 * kMiB), nullptr);
+  }
+  backend.synchronize(0, stream);  // which frees what the launch had
+}
+
+TEST_F(SimScratch, OfAKernelsThreadComesOutAtTheNextSynchronisation) {
+  void* const held = backend.allocate(0, 6 * kMiB);
+  submit([this] {
+    Ctx ctx = context();
+    ctx.scratch(3 * kMiB);
+  });
+  // What follows would compute with what is not there.
+  auto* const place = static_cast<int64_t*>(backend.kernel_address(0, held));
+  place[0] = 7;
+  View index;
+  index.data = place;
+  index.dtype = kLong;
+  index.dim = 1;
+  index.numel = index.sizes[0] = index.strides[0] = 1;
+  View values = index;
+  values.dtype = kFloat;
+  values.data = place + 8;
+  GatherParams params;
+  params.in = values;
+  params.index = index;
+  params.out = values;
+  {
+    Ctx ctx = context();
+    launch(ctx, params);
+  }
+  const EventHandle event = backend.create_event(0, false);
+  backend.record(event, 0, stream);
+  EXPECT_THROW(backend.synchronize(event), OutOfMemoryError);
+  backend.synchronize(0, stream);
+  check_fault(*backend.fault_slot(0, stream));
+  {
+    Ctx ctx = context();
+    launch(ctx, params);
+  }
+  backend.synchronize(0, stream);
+  EXPECT_THROW(check_fault(*backend.fault_slot(0, stream)), IndexError);
+  backend.destroy_event(event);
+}
+
+/// A device that gives nothing, and cannot take anything back.
+class BrokenBackend final : public Backend {
+ public:
+  const char* name() const override { return "Broken"; }
+  const KernelTable& kernels() const override { return cpu_backend().kernels(); }
+  int device_count() const override { return 1; }
+  DeviceProperties properties(int) const override { return {}; }
+  void* allocate(int, size_t) override { return nullptr; }
+  void free(int, void*, size_t) override {}
+  void memory_info(int, size_t& free_bytes, size_t& total_bytes) override {
+    free_bytes = total_bytes = 0;
+  }
+  void* allocate_pinned(size_t) override { return nullptr; }
+  void free_pinned(void*) override {}
+  StreamHandle default_stream(int) override { return nullptr; }
+  StreamHandle create_stream(int, int) override { return nullptr; }
+  bool query(int, StreamHandle) override { return true; }
+  void synchronize(int, StreamHandle) override {}
+  void synchronize_device(int) override {}
+  FaultSlot* fault_slot(int, StreamHandle) override { return nullptr; }
+  EventHandle create_event(int, bool) override { return nullptr; }
+  void destroy_event(EventHandle) override {}
+  void record(EventHandle, int, StreamHandle) override {}
+  void wait(int, StreamHandle, EventHandle) override {}
+  bool query(EventHandle) override { return true; }
+  void synchronize(EventHandle) override {}
+  float elapsed_ms(EventHandle, EventHandle) override { return 0; }
+  void copy(void*, const void*, size_t, CopyKind, int, StreamHandle) override {}
+  void copy_peer(void*, int, const void*, int, size_t, StreamHandle) override {}
+  void set_zero(void*, size_t, int, StreamHandle) override {}
+  void* allocate_scratch(size_t, Ctx&) override { return has_one ? &has_one : nullptr; }
+  void free_scratch(void*, size_t, Ctx&) override { throw Error("the device is lost"); }
+
+  bool has_one = true;
+};
+
+TEST(CtxScratch, IsNeverNullAndItsEndNeverThrows) {
+  BrokenBackend backend;
+  Ctx ctx(backend, Device("cuda:0"), nullptr, nullptr);
+  EXPECT_EQ(ctx.scratch(0), nullptr);
+  EXPECT_NE(ctx.scratch(1), nullptr);
+  backend.has_one = false;
+  EXPECT_THROW(ctx.scratch(1), OutOfMemoryError);
+}
+
+TEST(SimAccess, AHostProgramIsToldWhyItEnds) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto touch = [] {
+    sim::Memory memory(kMiB);
+    sim::explain_access(memory.begin(), memory.total_bytes());
+    *static_cast<volatile char*>(memory.allocate(100)) = 1;
+  };
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  EXPECT_DEATH(touch(), "");  // these handle the signal themselves
+#else
+  EXPECT_DEATH(touch(), "it touched the memory of a simulated GPU from the host");
+#endif
+  const auto fault_elsewhere = [] {
+    sim::Memory memory(kMiB), other(kMiB);
+    sim::explain_access(memory.begin(), memory.total_bytes());
+    *static_cast<volatile char*>(other.allocate(100)) = 1;
+  };
+  EXPECT_DEATH(fault_elsewhere(), "");
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(SimAccess, IsExplainedInEveryProgram) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  setenv("HEARTH_SIM_GPUS", "1", /*overwrite=*/0);
+  const auto touch = [] {
+    const Tensor there = zeros({1}, kCUDA);
+    *static_cast<volatile float*>(there.data_ptr()) = 1;
+  };
+  EXPECT_EXIT(touch(), ::testing::KilledBySignal(SIGSEGV), "Copy the tensor first");
+}
+#endif
+
+TEST(SimAccess, AProgramsOwnHandlerStays) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto touch = [] {
+    std::signal(SIGSEGV, [](int) { _exit(7); });
+    sim::Memory memory(kMiB);
+    sim::explain_access(memory.begin(), memory.total_bytes());
+    *static_cast<volatile char*>(memory.allocate(100)) = 1;
+  };
+  EXPECT_EXIT(touch(), ::testing::ExitedWithCode(7), "");
+}
+
+}  // namespace
+}  // namespace hearth

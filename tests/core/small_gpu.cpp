@@ -1,0 +1,46 @@
+// Devices that are smaller than the segments that requests usually share.
+#include <gtest/gtest.h>
+
+#include "core/device_allocator.h"
+#include "hearth/error.h"
+#include "kernels/sim/sim_backend.h"
+#include "tests/support/throws.h"
+
+namespace hearth {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+
+class SmallGpu : public ::testing::Test {
+ protected:
+  void* take(size_t bytes) { return allocator.allocate(bytes, stream); }
+
+  sim::SimBackend backend{{1, 16 * kMiB, false}};
+  StreamHandle stream = backend.default_stream(0);
+  DeviceAllocator allocator{backend, 0};
+};
+
+TEST_F(SmallGpu, ServesWhatFits) {
+  void* const first = take(5 * kMiB);  // elsewhere, a part of 20 MiB
+  void* const second = take(5 * kMiB);
+  void* const third = take(6 * kMiB);
+  EXPECT_EQ(allocator.stats().allocated_bytes.current, int64_t(16 * kMiB));
+  for (void* block : {first, second, third}) allocator.free(block, stream);
+  allocator.empty_cache();
+  allocator.free(take(16 * kMiB), stream);
+}
+
+TEST_F(SmallGpu, IsNotCalledFragmentedWhenItIsFull) {
+  void* const most = take(12 * kMiB);
+  EXPECT_ERROR(take(5 * kMiB), "CUDA out of memory. Tried to allocate 5.00 MiB.");
+  try {
+    take(5 * kMiB);
+  } catch (const OutOfMemoryError& error) {
+    EXPECT_EQ(std::string(error.what()).find("fragmented"), std::string::npos) << error.what();
+  }
+  EXPECT_NE(take(4 * kMiB), nullptr);
+  EXPECT_NE(most, nullptr);
+}
+
+}  // namespace
+}  // namespace hearth

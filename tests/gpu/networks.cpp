@@ -1,0 +1,250 @@
+// Layers, products and convolutions of ordinary sizes, with their gradients, and steps of training.
+#include "tests/gpu/support.h"
+
+namespace hearth::testing {
+namespace {
+
+using Layers = OnGpu;
+using Convolutions = OnGpu;
+using Optimizers = OnGpu;
+using Training = OnGpu;
+
+using Call = std::function<Tensor(const Tensors&)>;
+
+/// Compares result and gradients on the GPU with those in double on the CPU.
+void expect_same_gradients(const Tensors& wide, ScalarType dtype, const Call& call,
+                           const std::string& what, double slack = 1) {
+  Tensors results[2];
+  for (const bool gpu : {false, true}) {
+    Tensors leaves;
+    for (const Tensor& t : wide) {
+      if (!t.is_floating_point())
+        leaves.push_back(gpu ? t.to(kGpu) : t);
+      else
+        leaves.push_back((gpu ? t.to(dtype).to(kGpu) : t.to(dtype).to(kDouble)).requires_grad_());
+    }
+    const Tensor out = call(leaves);
+    manual_seed(3);
+    out.backward(numbers(out.sizes(), dtype).to(out.device(), out.scalar_type()));
+    results[gpu].push_back(out);
+    for (const Tensor& leaf : leaves)
+      if (leaf.requires_grad()) results[gpu].push_back(leaf.grad());
+  }
+  for (size_t i = 0; i < results[0].size(); ++i)
+    EXPECT_LE(difference(results[1][i], results[0][i]), slack * tolerance(dtype))
+        << what << ", result " << i << " in " << name_of(dtype);
+}
+
+const auto kRealFloats = {kFloat, kBFloat16, kHalf};
+
+TEST_F(Layers, Softmax) {
+  const int64_t words = pick(50257, 9001);
+  for (const ScalarType dtype : kRealFloats)
+    for (const auto& [sizes, dim] : std::vector<std::pair<std::vector<int64_t>, int64_t>>{
+             {{17, words}, 1}, {{words, 17}, 0}, {{70000, 10}, 1}, {{30, 1025, 3}, 1}}) {
+      const int64_t d = dim;
+      const Tensor x = numbers(sizes) * 2;  // not all equally small
+      expect_same_gradients(
+          {x}, dtype, [d](const Tensors& t) { return softmax(t[0], d); }, "softmax", 2);
+      expect_same_gradients(
+          {x}, dtype, [d](const Tensors& t) { return log_softmax(t[0], d); }, "log_softmax", 2);
+    }
+}
+
+TEST_F(Layers, CrossEntropy) {
+  const int64_t words = pick(50257, 3001);
+  const Tensor target = randint(words, {129}, kLong);
+  target[3].fill_(-100);
+  const Tensor logits = numbers({129, words});
+  for (const ScalarType dtype : kRealFloats)
+    for (const double smoothing : {0.0, 0.1}) {
+      if (dtype == kHalf && smoothing > 0) continue;  // the sum over all words is beyond its range
+      expect_same_gradients(
+          {logits, target}, dtype,
+          [&](const Tensors& t) {
+            return cross_entropy_loss(t[0], t[1], {}, Reduction::Mean, -100, smoothing);
+          },
+          "cross_entropy", 2);
+    }
+}
+
+TEST_F(Layers, Norms) {
+  for (const ScalarType dtype : kRealFloats) {
+    for (const int64_t width : {int64_t{33}, int64_t{1000}, int64_t{9001}}) {
+      const Tensor x = numbers({517, width}), w = numbers({width}), b = numbers({width});
+      expect_same_gradients(
+          {x, w, b}, dtype,
+          [width](const Tensors& t) { return layer_norm(t[0], {width}, t[1], t[2]); }, "layer_norm",
+          6);
+      expect_same_gradients(
+          {x, w}, dtype, [width](const Tensors& t) { return rms_norm(t[0], {width}, t[1], 1e-5); },
+          "rms_norm", 6);
+    }
+    const Tensor image = numbers({19, 32, 17, 23}), w = numbers({32}), b = numbers({32});
+    expect_same_gradients(
+        {image, w, b}, dtype, [](const Tensors& t) { return group_norm(t[0], 4, t[1], t[2]); },
+        "group_norm", 6);
+    expect_same_gradients(
+        {image, w, b}, dtype,
+        [](const Tensors& t) {
+          return batch_norm(t[0], t[1], t[2], {}, {}, true, 0.1, 1e-5, true);
+        },
+        "batch_norm", 6);
+  }
+}
+
+TEST_F(Layers, ProductsOfOddSizes) {
+  for (const ScalarType dtype : kRealFloats)
+    for (const int64_t n : {int64_t{1}, int64_t{31}, int64_t{257}}) {
+      const Tensor a = numbers({n, 129}), b = numbers({129, 65}), c = numbers({65});
+      expect_same_gradients(
+          {a, b, c}, dtype, [](const Tensors& t) { return addmm(t[2], t[0], t[1]); }, "addmm", 4);
+      const Tensor left = numbers({n, 7, 129}), right = numbers({n, 129, 9});
+      expect_same_gradients(
+          {left, right}, dtype, [](const Tensors& t) { return bmm(t[0], t[1]); }, "bmm", 4);
+    }
+}
+
+TEST_F(Layers, MoreBatchesThanAGridHasRows) {
+  const Tensor left = numbers({70001, 2, 3}), right = numbers({70001, 3, 2});
+  expect_same_gradients(
+      {left, right}, kFloat, [](const Tensors& t) { return bmm(t[0], t[1]); }, "bmm");
+  expect_same_gradients(
+      {numbers({70001, 1, 4, 4})}, kFloat, [](const Tensors& t) { return max_pool2d(t[0], 2); },
+      "max_pool2d");
+  expect_same_gradients(
+      {numbers({70001, 1, 4, 4})}, kFloat,
+      [](const Tensors& t) { return avg_pool2d(t[0], 3, 2, 1); }, "avg_pool2d");
+}
+
+TEST_F(Layers, EmbeddingOfManyWords) {
+  const Tensor table = numbers({1000, 129}), words = randint(1000, {5000}, kLong);
+  for (const ScalarType dtype : kRealFloats)
+    expect_same_gradients(
+        {table, words}, dtype, [](const Tensors& t) { return embedding(t[0], t[1], 3); },
+        "embedding");
+}
+
+struct ConvCase {
+  std::vector<int64_t> input, weight;
+  int64_t stride, padding, dilation, groups;
+};
+
+/// cuDNN may choose Winograd's algorithm, which costs a digit.
+double conv_slack(ScalarType dtype) { return dtype == kFloat ? 10 : 4; }
+
+TEST_F(Convolutions, OfManyKinds) {
+  if (!cuda::cudnn_is_available()) GTEST_SKIP() << "cuDNN is missing";
+  const NoTF32Guard exact;
+  const std::vector<ConvCase> cases{
+      {{8, 3, 33, 35}, {16, 3, 3, 3}, 1, 1, 1, 1},   {{4, 16, 19, 17}, {32, 8, 3, 3}, 2, 1, 1, 2},
+      {{4, 24, 20, 20}, {24, 1, 3, 3}, 1, 1, 1, 24}, {{2, 8, 30, 30}, {8, 8, 3, 3}, 1, 2, 2, 1},
+      {{2, 5, 9, 9}, {7, 5, 1, 1}, 1, 0, 1, 1},      {{1, 1, 64, 64}, {4, 1, 7, 7}, 3, 3, 1, 1}};
+  for (const ScalarType dtype : kRealFloats)
+    for (const bool channels_last : {false, true})
+      for (const ConvCase& c : cases) {
+        const Tensors wide{numbers(c.input), numbers(c.weight) * 0.1, numbers({c.weight[0]})};
+        const auto call = [&](const Tensors& t) {
+          const Tensor x = channels_last ? t[0].contiguous(MemoryFormat::ChannelsLast) : t[0];
+          return conv2d(x, t[1], t[2], c.stride, c.padding, c.dilation, c.groups);
+        };
+        expect_same_gradients(wide, dtype, call,
+                              "conv2d with " + std::to_string(c.groups) + " groups" +
+                                  (channels_last ? ", channels last" : ""),
+                              conv_slack(dtype));
+      }
+}
+
+TEST_F(Convolutions, TransposedAndInOneAndThreeDimensions) {
+  if (!cuda::cudnn_is_available()) GTEST_SKIP() << "cuDNN is missing";
+  const NoTF32Guard exact;
+  for (const ScalarType dtype : kRealFloats) {
+    expect_same_gradients(
+        {numbers({3, 8, 13, 11}), numbers({8, 6, 3, 3}) * 0.1, numbers({6})}, dtype,
+        [](const Tensors& t) { return conv_transpose2d(t[0], t[1], t[2], 2, 1, 1); },
+        "conv_transpose2d", conv_slack(dtype));
+    expect_same_gradients(
+        {numbers({5, 4, 301}), numbers({8, 4, 5}) * 0.1}, dtype,
+        [](const Tensors& t) { return conv1d(t[0], t[1], {}, 2, 2); }, "conv1d", conv_slack(dtype));
+    expect_same_gradients(
+        {numbers({2, 3, 9, 10, 11}), numbers({4, 3, 3, 3, 3}) * 0.1}, dtype,
+        [](const Tensors& t) { return conv3d(t[0], t[1], {}, 1, 1); }, "conv3d", conv_slack(dtype));
+  }
+}
+
+/// More tensors, and longer ones, than one launch takes.
+Tensors many_parameters(Device device) {
+  manual_seed(7);
+  Tensors all;
+  for (int64_t i = 0; i < 500; ++i) {
+    static constexpr int64_t kSizes[] = {1, 3, 63, 4095, 4096, 4097, 10, 8193, 2, 1000};
+    all.push_back(randn({kSizes[i % 10]}).to(device).requires_grad_());
+  }
+  return all;
+}
+
+template <class Optimizer, class Options>
+void expect_same_steps(const Options& options, const char* name) {
+  Tensors results[2];
+  for (const bool gpu : {false, true}) {
+    const Tensors parameters = many_parameters(gpu ? kGpu : Device(kCPU));
+    Optimizer optimizer(parameters, options);
+    for (int step = 0; step < 5; ++step) {
+      optimizer.zero_grad();
+      for (const Tensor& p : parameters) p.mutable_grad() = p.detach().sin() * (step + 1);
+      optimizer.step();
+    }
+    results[gpu] = parameters;
+  }
+  double worst = 0;
+  for (size_t i = 0; i < results[0].size(); ++i)
+    worst = std::max(worst, difference(results[1][i], results[0][i].to(kDouble)));
+  EXPECT_LE(worst, 1e-4) << name;
+}
+
+TEST_F(Optimizers, OverHundredsOfTensors) {
+  expect_same_steps<optim::SGD>(optim::SGDOptions(0.1).momentum(0.9).weight_decay(0.01), "SGD");
+  expect_same_steps<optim::Adam>(optim::AdamOptions(0.01).weight_decay(0.01), "Adam");
+  expect_same_steps<optim::AdamW>(optim::AdamWOptions(0.01), "AdamW");
+  expect_same_steps<optim::Adagrad>(optim::AdagradOptions(0.1), "Adagrad");
+  expect_same_steps<optim::RMSprop>(optim::RMSpropOptions(0.01).momentum(0.9), "RMSprop");
+}
+
+/// The losses of a small network that learns a fixed task.
+std::vector<double> losses(Device device, bool convolutional) {
+  manual_seed(11);
+  nn::Sequential net;
+  if (convolutional)
+    net = nn::Sequential(nn::Conv2d(nn::Conv2dOptions(1, 8, 3).padding(1)), nn::BatchNorm2d(8),
+                         nn::ReLU(), nn::MaxPool2d(2), nn::Flatten(), nn::Linear(8 * 36, 10));
+  else
+    net = nn::Sequential(nn::Flatten(), nn::Linear(144, 64),
+                         nn::LayerNorm(nn::LayerNormOptions({64})), nn::GELU(), nn::Linear(64, 10));
+  const Tensor x = randn({64, 1, 12, 12}), target = randint(10, {64}, kLong);
+  net->to(device);
+  optim::AdamW optimizer(net->parameters(), optim::AdamWOptions(1e-2));
+  std::vector<double> found;
+  for (int step = 0; step < 20; ++step) {
+    optimizer.zero_grad();
+    const Tensor loss = cross_entropy_loss(net->forward(x.to(device)), target.to(device));
+    loss.backward();
+    optimizer.step();
+    found.push_back(loss.item<double>());
+  }
+  return found;
+}
+
+TEST_F(Training, LossesFallAsOnTheCpu) {
+  const NoTF32Guard exact;
+  for (const bool convolutional : {false, true}) {
+    if (convolutional && !cuda::cudnn_is_available()) continue;
+    const std::vector<double> here = losses(kCPU, convolutional),
+                              there = losses(kGpu, convolutional);
+    EXPECT_LT(here.back(), 0.5 * here.front());
+    for (size_t i = 0; i < here.size(); ++i)
+      EXPECT_NEAR(there[i], here[i], 0.02 * here.front()) << "step " << i;
+  }
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,173 @@
+// Reductions that are split among blocks, scans over several tiles, sorts, compactions.
+#include "tests/gpu/support.h"
+
+namespace hearth::testing {
+namespace {
+
+using Reductions = OnGpu;
+using Scans = OnGpu;
+using Sorts = OnGpu;
+using Compactions = OnGpu;
+
+struct Reduced {
+  std::vector<int64_t> sizes;
+  int64_t dim;
+};
+
+std::vector<Reduced> reduced_shapes() {
+  return {{{100003}, 0},        {{3, 40009}, 1},    {{40009, 3}, 0},  {{16, 33001, 5}, 1},
+          {{70000, 3}, 1},      {{1, 20000, 1}, 1}, {{20000, 1}, 0},  {{2, 3, 4, 9001}, 3},
+          {{9001, 2, 3, 4}, 0}, {{257, 8192}, 1},   {{8193, 257}, 0}, {{1, 1, 8200}, 2}};
+}
+
+std::string text_of(const std::vector<int64_t>& sizes) {
+  std::string text;
+  for (const int64_t size : sizes) text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text;
+}
+
+TEST_F(Reductions, OfManyElementsPerOutput) {
+  for (const auto& [sizes, dim] : reduced_shapes())
+    for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
+      const Tensor x = numbers(sizes, dtype) * 0.01 + 0.5;
+      const Tensor wide = x.to(dtype).to(kDouble);
+      const std::string shape = text_of(sizes) + " along " + std::to_string(dim);
+      const int64_t d = dim;
+      expect_same(
+          wide, dtype, [d](const Tensor& t) { return t.sum(d); }, "sum of " + shape);
+      expect_same(
+          wide, dtype, [d](const Tensor& t) { return t.mean(d); }, "mean of " + shape);
+      expect_same(
+          wide, dtype, [d](const Tensor& t) { return t.norm(2, d); }, "norm of " + shape);
+      expect_same(
+          wide, dtype, [d](const Tensor& t) { return logsumexp(t, d); }, "logsumexp of " + shape);
+      expect_same(
+          wide, dtype, [d](const Tensor& t) { return t.var(d, true); }, "var of " + shape, 10);
+    }
+}
+
+TEST_F(Reductions, ExtremesAndTheirPlaces) {
+  for (const auto& [sizes, dim] : reduced_shapes())
+    for (const ScalarType dtype : {kFloat, kHalf, kInt, kLong}) {
+      const Tensor here = numbers(sizes, dtype).to(dtype), there = here.to(kGpu);
+      const std::string shape = text_of(sizes) + " in " + std::string(name_of(dtype));
+      expect_equal(there.amax(dim), here.amax(dim), "amax of " + shape);
+      expect_equal(there.amin(dim), here.amin(dim), "amin of " + shape);
+      // Equal elements: the index may be any of theirs.
+      const auto [values, places] = there.max(dim);
+      expect_equal(values, here.amax(dim), "max of " + shape);
+      expect_equal(there.gather(dim, places.unsqueeze(dim)).squeeze(dim), here.amax(dim),
+                   "max's indices of " + shape);
+    }
+}
+
+TEST_F(Reductions, OfEverything) {
+  const int64_t count = pick(int64_t{1} << 26, 1 << 20) + 7;
+  EXPECT_EQ(ones({count}, kGpu).sum().item<float>(), static_cast<float>(count));
+  EXPECT_EQ(ones({count}, TensorOptions(kGpu).dtype(kLong)).sum().item<int64_t>(), count);
+  const Tensor truth = zeros({count}, TensorOptions(kGpu).dtype(kBool));
+  EXPECT_FALSE(truth.any().item<bool>());
+  truth[count - 1].fill_(true);
+  EXPECT_TRUE(truth.any().item<bool>());
+  EXPECT_EQ(truth.to(kInt).argmax().item<int64_t>(), count - 1);
+}
+
+TEST_F(Reductions, OfPermutedAndExpandedTensors) {
+  const Tensor wide = numbers({37, 129, 65, 3}, kFloat);
+  for (const ScalarType dtype : {kFloat, kBFloat16}) {
+    const Tensor x = wide.to(dtype).to(kDouble);
+    for (int64_t d = 0; d < 4; ++d)
+      expect_same(
+          x, dtype,
+          [d](const Tensor& t) {
+            return t.permute({2, 0, 3, 1}).sum(d);
+          },
+          "sum of a permuted tensor along " + std::to_string(d));
+    expect_same(
+        x, dtype,
+        [](const Tensor& t) {
+          return t.sum({0, 2});
+        },
+        "sum along 0 and 2");
+    expect_same(
+        x, dtype,
+        [](const Tensor& t) {
+          return t.sum({1, 3});
+        },
+        "sum along 1 and 3");
+    expect_same(
+        x, dtype,
+        [](const Tensor& t) {
+          return t.slice(3, 0, 1).expand({37, 129, 65, 400}).sum(3);
+        },
+        "sum of an expanded tensor");
+  }
+}
+
+TEST_F(Scans, OverSeveralTiles) {
+  const std::vector<Reduced> shapes{{{1025}, 0},      {{2048}, 0},      {{2049}, 0},
+                                    {{100003}, 0},    {{5, 5000}, 1},   {{5000, 5}, 0},
+                                    {{300, 1030}, 1}, {{4, 3000, 7}, 1}};
+  for (const auto& [sizes, dim] : shapes) {
+    const int64_t d = dim;
+    const std::string shape = text_of(sizes);
+    const Tensor x = numbers(sizes, kFloat);
+    for (const ScalarType dtype : {kFloat, kDouble})
+      expect_same(
+          x, dtype, [d](const Tensor& t) { return t.cumsum(d); }, "cumsum of " + shape, 5);
+    expect_same(
+        x, kLong, [d](const Tensor& t) { return t.cumsum(d); }, "cumsum of " + shape);
+    expect_same(
+        x * 1e-3 + 1, kFloat, [d](const Tensor& t) { return t.cumprod(d); }, "cumprod of " + shape,
+        200);
+    expect_same(
+        x, kFloat, [d](const Tensor& t) { return logcumsumexp(t, d); }, "logcumsumexp of " + shape,
+        5);
+    const Tensor here = x.to(kFloat);
+    const auto [values, places] = here.to(kGpu).cummax(d);
+    const auto [wanted, wanted_places] = here.cummax(d);
+    expect_equal(values, wanted, "cummax of " + shape);
+    expect_equal(places, wanted_places, "cummax's indices of " + shape);
+  }
+}
+
+TEST_F(Sorts, OfManyAndOfLongLines) {
+  const std::vector<Reduced> shapes{{{37, 5000}, 1},
+                                    {{5000, 37}, 0},
+                                    {{pick(1 << 20, 1 << 15) + 3}, 0},
+                                    {{70000, 4}, 1},
+                                    {{3, 20000, 2}, 1}};
+  for (const auto& [sizes, dim] : shapes)
+    for (const ScalarType dtype : {kFloat, kHalf, kInt, kByte}) {
+      const Tensor here = numbers(sizes, kFloat).mul(50).to(dtype), there = here.to(kGpu);
+      const std::string shape = text_of(sizes) + " in " + std::string(name_of(dtype));
+      for (const bool descending : {false, true}) {
+        const auto [values, places] = there.sort(true, dim, descending);
+        const auto [wanted, wanted_places] = here.sort(true, dim, descending);
+        expect_equal(values, wanted, "sort of " + shape);
+        expect_equal(places, wanted_places, "stable sort's indices of " + shape);
+      }
+      const int64_t k = std::min<int64_t>(100, here.size(dim));
+      expect_equal(std::get<0>(there.topk(k, dim)), std::get<0>(here.topk(k, dim)),
+                   "topk of " + shape);
+      expect_equal(std::get<0>(there.kthvalue(k, dim)), std::get<0>(here.kthvalue(k, dim)),
+                   "kthvalue of " + shape);
+      expect_equal(std::get<0>(there.median(dim)), std::get<0>(here.median(dim)),
+                   "median of " + shape);
+    }
+}
+
+TEST_F(Compactions, OfSeveralTiles) {
+  for (const double share : {-2.5, 0.0, 2.5}) {
+    const Tensor here = randn({1001, 3001}) > share, there = here.to(kGpu);
+    expect_equal(there.nonzero(), here.nonzero(), "nonzero");
+    const Tensor x = randn({1001, 3001});
+    expect_equal(x.to(kGpu).masked_select(there), x.masked_select(here), "masked_select");
+  }
+  EXPECT_EQ(zeros({1 << 20}, kGpu).nonzero().numel(), 0);
+  const int64_t count = pick(int64_t{1} << 25, 1 << 18) + 1;
+  EXPECT_EQ(ones({count}, kGpu).nonzero().sum().item<int64_t>(), count * (count - 1) / 2);
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,269 @@
+// Every declared form of every function does what the function does; aliases do what the function
+// does that they are another name of.
+#include "tests/ops/forms.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "hearth/autograd.h"
+#include "tests/support/warnings.h"
+
+namespace hearth::testing {
+
+std::vector<CallForm>& call_forms() {
+  static std::vector<CallForm> all;
+  return all;
+}
+
+std::string describe(const CallForm& form) {
+  const bool inplace = form.kind == Kind::kInplace || form.kind == Kind::kInplaceMethod;
+  const bool method = form.kind == Kind::kMethod || form.kind == Kind::kInplaceMethod;
+  return detail::str(method ? "Tensor::" : "", form.name, inplace ? "_" : "",
+                     form.kind == Kind::kOut ? "_out" : "", " of ", form.types.size(),
+                     " arguments");
+}
+
+namespace {
+
+/// The same arguments in memory of their own.
+Erased copied(const Erased& arguments) {
+  Erased copies = arguments;
+  for (std::any& argument : copies)
+    if (argument.type() == typeid(Tensor)) argument = std::any_cast<Tensor&>(argument).clone();
+  return copies;
+}
+
+/// What the form makes of the arguments; nothing if it refuses them.
+std::optional<Tensors> result_of(const CallForm& form, const Erased& arguments) {
+  Erased all = copied(arguments);
+  manual_seed(7);
+  try {
+    return form.call(all);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+/// As result_of, for an out= form: what it wrote into tensors of these sizes and dtypes, which
+/// hold `filling` or are empty.
+std::optional<Tensors> written_by(const CallForm& form, const Erased& arguments,
+                                  const Tensors& like, std::optional<double> filling) {
+  Erased all;
+  for (size_t k = 0; k < form.outs; ++k) {
+    const TensorOptions options = like[k].options();
+    all.push_back(filling ? full(like[k].sizes(), *filling, options) : empty({0}, options));
+  }
+  for (std::any& argument : copied(arguments)) all.push_back(std::move(argument));
+  manual_seed(7);
+  try {
+    const Tensors result = form.call(all);
+    Tensors outs;
+    for (size_t k = 0; k < form.outs; ++k) {
+      outs.push_back(std::any_cast<Tensor&>(all[k]));
+      EXPECT_EQ(result[k].data_ptr(), outs[k].data_ptr()) << describe(form) << " returned no out";
+    }
+    return outs;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+bool same_numbers(const Tensor& a, const Tensor& b) {
+  const Array x = to_array(a), y = to_array(b);
+  if (x.sizes != y.sizes) return false;
+  for (size_t i = 0; i < x.values.size(); ++i)
+    if (!(x.values[i] == y.values[i] || (std::isnan(x.values[i]) && std::isnan(y.values[i]))))
+      return false;
+  return true;
+}
+
+/// Functions that leave memory as it was: only sizes and dtypes can be compared.
+bool is_uninitialised(const std::string& name) {
+  static const std::set<std::string> names{
+      "empty",         "empty_like", "new_empty", "new_empty_strided",
+      "empty_strided", "resize",     "resize_as"};
+  return names.count(name) > 0;
+}
+
+void expect_same(const Tensors& got, const Tensors& wanted, const std::string& what, bool any_dtype,
+                 bool sizes_only) {
+  ASSERT_EQ(got.size(), wanted.size()) << what;
+  for (size_t k = 0; k < got.size(); ++k) {
+    ASSERT_EQ(got[k].defined(), wanted[k].defined()) << what;
+    if (!got[k].defined()) continue;
+    if (!any_dtype) {
+      EXPECT_EQ(got[k].scalar_type(), wanted[k].scalar_type()) << what;
+    }
+    EXPECT_EQ(got[k].sizes().vec(), wanted[k].sizes().vec()) << what;
+    if (sizes_only) continue;
+    EXPECT_TRUE(same_numbers(got[k], wanted[k].to(got[k].scalar_type()))) << what;
+  }
+}
+
+/// Whether the longer list of types begins with the shorter one.
+bool fits(const CallForm& function, const CallForm& form) {
+  if (function.types.size() < form.types.size()) return false;
+  return std::equal(form.types.begin(), form.types.end(), function.types.begin());
+}
+
+/// What a form has to agree with: the function of the same name and arguments, or, where that has
+/// options besides, without them; for what exists only in place, the free in-place function.
+const CallForm* counterpart(const CallForm& form) {
+  const CallForm* found = nullptr;
+  for (const CallForm& other : call_forms()) {
+    if (other.name != form.name || &other == &form) continue;
+    const bool function = other.kind == Kind::kFunction && fits(other, form);
+    if (function && other.types == form.types) return &other;
+    if (function && (!found || found->kind != Kind::kFunction)) found = &other;
+    if (!found && form.kind == Kind::kInplaceMethod && other.kind == Kind::kInplace &&
+        other.types == form.types)
+      found = &other;
+  }
+  return found;
+}
+
+bool writes_self(const CallForm& form) {
+  return form.kind == Kind::kInplace || form.kind == Kind::kInplaceMethod;
+}
+
+/// Compares one call; whether both took the arguments and gave something to compare.
+bool agree_once(const CallForm& form, const CallForm& other, const Erased& all) {
+  const auto wanted = result_of(other, all);
+  if (!wanted) return false;
+  for (const Tensor& t : *wanted)
+    if (!t.defined() || t.numel() == 0) return false;
+  const Erased mine(all.begin(), all.begin() + int64_t(form.types.size()));
+  const bool sizes_only = is_uninitialised(form.name);
+  if (form.kind != Kind::kOut) {
+    const auto got = result_of(form, mine);
+    if (!got) return false;
+    const bool any_dtype = writes_self(form) != writes_self(other);
+    expect_same(*got, *wanted, describe(form), any_dtype, sizes_only);
+    return true;
+  }
+  for (const std::optional<double> filling : {std::optional<double>(), std::optional<double>(1)}) {
+    const auto got = written_by(form, mine, *wanted, filling);
+    if (!got) return false;
+    expect_same(*got, *wanted, describe(form), false, sizes_only);
+  }
+  return true;
+}
+
+void expect_agreement(const CallForm& form, const CallForm& other) {
+  std::mt19937 random(20240531);
+  int agreed = 0;
+  for (int attempt = 0; attempt < 1500 && agreed < 3; ++attempt)
+    agreed += agree_once(form, other, pick(other, random));
+  EXPECT_GT(agreed, 0) << describe(form) << ": no arguments found that it takes; add some to "
+                       << "wanted_tensors()";
+}
+
+/// The text of the tests of values.
+std::string sources_of_tests() {
+  std::ostringstream text;
+  for (const char* folder : {"ops", "api", "compat", "nn", "optim"}) {
+    const std::filesystem::path path = std::filesystem::path(HEARTH_TEST_DATA) / ".." / folder;
+    for (const auto& entry : std::filesystem::directory_iterator(path))
+      if (entry.path().filename().string().rfind("forms", 0) != 0)
+        text << std::ifstream(entry.path()).rdbuf();
+  }
+  return text.str();
+}
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+
+bool has_word(const std::string& text, const std::string& word) {
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1))
+    if ((at == 0 || !is_word(text[at - 1])) && !is_word(text[at + word.size()])) return true;
+  return false;
+}
+
+TEST(Forms, EveryFormDoesWhatItsFunctionDoes) {
+  const Warnings ignored;
+  const NoGradGuard off;
+  const std::string tests = sources_of_tests();
+  size_t compared = 0;
+  for (const CallForm& form : call_forms()) {
+    if (form.kind == Kind::kFunction) continue;
+    const CallForm* other = counterpart(form);
+    if (!other) {  // what exists in one form only
+      EXPECT_TRUE(has_word(tests, form.name) || has_word(tests, form.name + "_"))
+          << describe(form) << " has no function to agree with, and no test outside this file";
+      continue;
+    }
+    expect_agreement(form, *other);
+    ++compared;
+  }
+  EXPECT_GT(compared, 900U);
+}
+
+const std::map<std::string, std::string>& aliases() {
+  static const std::map<std::string, std::string> all{{"subtract", "sub"},
+                                                      {"multiply", "mul"},
+                                                      {"negative", "neg"},
+                                                      {"absolute", "abs"},
+                                                      {"sgn", "sign"},
+                                                      {"clip", "clamp"},
+                                                      {"not_equal", "ne"},
+                                                      {"less", "lt"},
+                                                      {"less_equal", "le"},
+                                                      {"greater", "gt"},
+                                                      {"greater_equal", "ge"},
+                                                      {"divide", "div"},
+                                                      {"true_divide", "div"},
+                                                      {"fix", "trunc"},
+                                                      {"arcsin", "asin"},
+                                                      {"arccos", "acos"},
+                                                      {"arctan", "atan"},
+                                                      {"arcsinh", "asinh"},
+                                                      {"arccosh", "acosh"},
+                                                      {"arctanh", "atanh"},
+                                                      {"arctan2", "atan2"},
+                                                      {"swapaxes", "transpose"},
+                                                      {"swapdims", "transpose"},
+                                                      {"moveaxis", "movedim"},
+                                                      {"concat", "cat"},
+                                                      {"ger", "outer"},
+                                                      {"vdot", "dot"},
+                                                      {"argwhere", "nonzero"},
+                                                      {"split_with_sizes", "split"}};
+  return all;
+}
+
+TEST(Forms, AliasesAreOtherNamesOfTheSame) {
+  const Warnings ignored;
+  const NoGradGuard off;
+  for (const auto& [alias, name] : aliases()) {
+    int found = 0;
+    for (const CallForm& form : call_forms()) {
+      if (form.name != alias || form.kind != Kind::kFunction) continue;
+      CallForm same = form;
+      same.name = name;
+      const CallForm* other = counterpart(same);
+      ASSERT_TRUE(other) << alias << " has other arguments than " << name;
+      expect_agreement(form, *other);
+      ++found;
+    }
+    EXPECT_GT(found, 0) << alias;
+  }
+}
+
+/// A function that no test names has nothing but its other forms to agree with.
+TEST(Forms, EveryFunctionIsNamedInATest) {
+  const std::string text = sources_of_tests();
+  std::set<std::string> names;
+  for (const CallForm& form : call_forms())
+    if (form.kind == Kind::kFunction && aliases().count(form.name) == 0) names.insert(form.name);
+  EXPECT_GT(names.size(), 300U);
+  for (const std::string& name : names)
+    EXPECT_TRUE(has_word(text, name)) << "no test outside this file calls " << name;
+}
+
+}  // namespace
+}  // namespace hearth::testing

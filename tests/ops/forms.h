@@ -1,0 +1,166 @@
+#pragma once
+
+// Every form of every function in include/hearth/ops/*.inc, callable with arguments whose types are
+// erased.
+
+#include <any>
+#include <functional>
+#include <random>
+#include <string>
+#include <typeindex>
+#include <utility>
+#include <vector>
+
+#include "hearth/operators.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+
+using Erased = std::vector<std::any>;
+
+enum class Kind { kFunction, kMethod, kInplace, kInplaceMethod, kOut };
+
+struct CallForm {
+  std::string name;  // without the _ of in-place and the _out of out= forms
+  Kind kind = Kind::kFunction;
+  size_t outs = 0;                     // how many of the arguments are written to
+  std::vector<std::type_index> types;  // of the arguments behind them
+  std::function<Erased(std::mt19937&)> pick;
+  std::function<Tensors(Erased&)> call;
+};
+
+std::vector<CallForm>& call_forms();
+
+/// "add_(Tensor, …)", for messages.
+std::string describe(const CallForm& form);
+
+/// Arguments for a form, most likely such that it takes them.
+Erased pick(const CallForm& form, std::mt19937& random);
+
+/// An argument of type T, drawn from a few that calls are made with.
+template <class T>
+T pick_value(std::mt19937&) {
+  return T{};
+}
+#define HEARTH_PICKED(T) \
+  template <>            \
+  T pick_value<T>(std::mt19937 & random);
+HEARTH_PICKED(Tensor)
+HEARTH_PICKED(Scalar)
+HEARTH_PICKED(int64_t)
+HEARTH_PICKED(bool)
+HEARTH_PICKED(double)
+HEARTH_PICKED(ScalarType)
+HEARTH_PICKED(NamedDtype)
+HEARTH_PICKED(std::string_view)
+HEARTH_PICKED(IntArrayRef)
+HEARTH_PICKED(OptionalIntArrayRef)
+HEARTH_PICKED(TensorList)
+HEARTH_PICKED(MemoryFormat)
+#undef HEARTH_PICKED
+
+template <class T>
+inline constexpr bool kIsOptional = false;
+template <class T>
+inline constexpr bool kIsOptional<std::optional<T>> = true;
+
+template <class T>
+std::any pick_any(std::mt19937& random) {
+  if constexpr (kIsOptional<T>) {
+    if (random() % 2) return T{};
+    return T{pick_value<typename T::value_type>(random)};
+  } else if constexpr (std::is_default_constructible_v<T> || std::is_same_v<T, NamedDtype>) {
+    return pick_value<T>(random);
+  } else {
+    return {};  // such a function has no form but itself
+  }
+}
+
+template <class R>
+Tensors as_tensors(R&& result) {
+  using T = std::remove_cvref_t<R>;
+  if constexpr (std::is_same_v<T, Tensor>)
+    return {result};
+  else if constexpr (std::is_same_v<T, Tensors>)
+    return result;
+  else if constexpr (requires { std::get<0>(result); })
+    return std::apply([](const auto&... part) { return Tensors{part...}; }, result);
+  else
+    return {full({}, Scalar(double(result)), kDouble)};
+}
+
+template <class P>
+P from_any(std::any& value) {
+  return static_cast<P>(std::any_cast<std::remove_cvref_t<P>&>(value));
+}
+
+template <class F, class... A, size_t... i>
+Tensors call_with(F f, Erased& all, std::index_sequence<i...>) {
+  using R = decltype(f(from_any<A>(all[i])...));
+  if constexpr (std::is_void_v<R>) {
+    f(from_any<A>(all[i])...);
+    return {};
+  } else {
+    return as_tensors(f(from_any<A>(all[i])...));
+  }
+}
+
+template <class... A, class F>
+CallForm make_form(std::string name, Kind kind, size_t outs, F f) {
+  CallForm form;
+  form.name = std::move(name);
+  form.kind = kind;
+  form.outs = outs;
+  form.types = {std::type_index(typeid(std::remove_cvref_t<A>))...};
+  form.types.erase(form.types.begin(), form.types.begin() + int64_t(outs));
+  form.pick = [outs](std::mt19937& random) {
+    Erased all{pick_any<std::remove_cvref_t<A>>(random)...};
+    all.erase(all.begin(), all.begin() + int64_t(outs));
+    return all;
+  };
+  form.call = [f](Erased& all) {
+    return call_with<F, A...>(f, all, std::index_sequence_for<A...>{});
+  };
+  return form;
+}
+
+/// A free function; its kind shows in its name and its arguments.
+template <class R, class... A>
+bool add_function(std::string name, R (*f)(A...)) {
+  size_t written = (size_t(0) + ... + size_t(std::is_same_v<A, Tensor&>));
+  Kind kind = Kind::kFunction;
+  if (name.size() > 4 && name.ends_with("_out")) {
+    kind = Kind::kOut;
+    name.resize(name.size() - 4);
+  } else if (written == 1 && name.ends_with("_")) {
+    kind = Kind::kInplace;
+    name.resize(name.size() - 1);
+    written = 0;
+  }
+  call_forms().push_back(make_form<A...>(std::move(name), kind, written, f));
+  return true;
+}
+
+template <class R, class... A>
+bool add_method(std::string name, R (Tensor::*f)(A...) const) {
+  Kind kind = Kind::kMethod;
+  if (std::is_same_v<R, Tensor&> && name.ends_with("_")) {
+    kind = Kind::kInplaceMethod;
+    name.resize(name.size() - 1);
+  }
+  const auto call = [f](const Tensor& self, A... a) -> R {
+    return (self.*f)(std::forward<A>(a)...);
+  };
+  call_forms().push_back(make_form<const Tensor&, A...>(std::move(name), kind, 0, call));
+  return true;
+}
+
+/// The method of Tensor that has the type of a declared one.
+template <class F>
+struct AsMethod;
+template <class D, class R, class... A>
+struct AsMethod<R (D::*)(A...) const> {
+  using type = R (Tensor::*)(A...) const;
+};
+
+}  // namespace hearth::testing

@@ -1,0 +1,303 @@
+// The arguments with which tests/ops/forms.cpp calls the forms.
+#include <map>
+
+#include "tests/ops/forms.h"
+
+namespace hearth::testing {
+namespace {
+
+/// Numbers between 0.1 and 0.9, all different, negative ones too if `sign` is -1.
+Tensor numbers(std::vector<int64_t> sizes, double sign = -1) {
+  const Tensor x = empty(sizes, kDouble);
+  for (int64_t i = 0; i < x.numel(); ++i)
+    x.data_ptr<double>()[i] = (i % 2 ? sign : 1) * (0.1 + 0.8 * double((i * 7 + 3) % 29) / 29);
+  return x.to(kFloat);
+}
+Tensor positive(std::vector<int64_t> sizes) { return numbers(std::move(sizes), 1); }
+Tensor indices(std::vector<int64_t> sizes, int64_t below) {
+  int64_t count = 1;
+  for (const int64_t size : sizes) count *= size;
+  return arange(count, kLong).remainder(below).reshape(sizes);
+}
+
+}  // namespace
+
+template <>
+Tensor pick_value<Tensor>(std::mt19937& random) {
+  switch (random() % 20) {
+    case 0: return positive({3, 4});
+    case 1: return indices({3, 4}, 3);
+    case 2: return numbers({3, 4}).gt(0);
+    case 3: return numbers({4});
+    case 4: return numbers({3});
+    case 5: return numbers({4, 3});
+    case 6: return numbers({3, 3});
+    case 7: return numbers({2, 3, 4});
+    case 8: return indices({3}, 3);
+    case 9: return numbers({});
+    case 10: return indices({4}, 3);
+    default: return numbers({3, 4});
+  }
+}
+template <>
+Scalar pick_value<Scalar>(std::mt19937& random) {
+  const Scalar pool[] = {2, 1.5, 1, 0.25};
+  return pool[random() % 4];
+}
+template <>
+int64_t pick_value<int64_t>(std::mt19937& random) {
+  return int64_t(random() % 5) - 1;
+}
+template <>
+bool pick_value<bool>(std::mt19937& random) {
+  return random() % 2;
+}
+template <>
+double pick_value<double>(std::mt19937& random) {
+  return 0.25 * double(1 + random() % 4);
+}
+template <>
+ScalarType pick_value<ScalarType>(std::mt19937& random) {
+  return random() % 2 ? kFloat : kDouble;
+}
+template <>
+NamedDtype pick_value<NamedDtype>(std::mt19937&) {
+  return kInt;
+}
+template <>
+std::string_view pick_value<std::string_view>(std::mt19937& random) {
+  const std::string_view pool[] = {"none", "tanh", "trunc", "floor", "add", "multiply", "left"};
+  return pool[random() % 7];
+}
+template <>
+IntArrayRef pick_value<IntArrayRef>(std::mt19937& random) {
+  static const std::vector<std::vector<int64_t>> pool{{3, 4}, {4, 3}, {12},   {0},    {1},
+                                                      {-1},   {0, 1}, {1, 0}, {2, 2}, {1, 3}};
+  return pool[random() % pool.size()];
+}
+template <>
+OptionalIntArrayRef pick_value<OptionalIntArrayRef>(std::mt19937& random) {
+  if (random() % 3 == 0) return {};
+  return pick_value<IntArrayRef>(random);
+}
+template <>
+TensorList pick_value<TensorList>(std::mt19937&) {
+  static const std::vector<Tensor> list{numbers({3, 4}), positive({3, 4})};
+  return list;
+}
+template <>
+MemoryFormat pick_value<MemoryFormat>(std::mt19937&) {
+  return MemoryFormat::Contiguous;
+}
+
+namespace {
+
+/// The tensors of functions that take few combinations, in the order of their arguments.
+const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
+  const auto chances = [] { return Tensors{positive({3, 4}), positive({3, 4}), positive({3, 4})}; };
+  const auto image = [] { return Tensors{numbers({2, 3, 8, 8})}; };
+  const auto along = [] { return Tensors{numbers({3, 4}), indices({3, 4}, 3), numbers({3, 4})}; };
+  const auto slices = [] { return Tensors{numbers({3, 4}), indices({3}, 3), numbers({3, 4})}; };
+  const auto masked = [] {
+    return Tensors{numbers({3, 4}), numbers({3, 4}).gt(0), numbers({3, 4})};
+  };
+  static const std::map<std::string, std::function<Tensors()>> all{
+      {"narrow",
+       [] {
+         return Tensors{numbers({6, 4}), indices({}, 3)};
+       }},
+      {"tensor_split",
+       [] {
+         return Tensors{numbers({6, 4}), arange(1, 3)};
+       }},
+      {"addmm",
+       [] {
+         return Tensors{numbers({3, 3}), numbers({3, 4}), numbers({4, 3})};
+       }},
+      {"addmv",
+       [] {
+         return Tensors{numbers({3}), numbers({3, 4}), numbers({4})};
+       }},
+      {"addr",
+       [] {
+         return Tensors{numbers({3, 4}), numbers({3}), numbers({4})};
+       }},
+      {"baddbmm",
+       [] {
+         return Tensors{numbers({2, 3, 3}), numbers({2, 3, 4}), numbers({2, 4, 3})};
+       }},
+      {"addbmm",
+       [] {
+         return Tensors{numbers({3, 3}), numbers({2, 3, 4}), numbers({2, 4, 3})};
+       }},
+      {"bmm",
+       [] {
+         return Tensors{numbers({2, 3, 4}), numbers({2, 4, 3})};
+       }},
+      {"bitwise_left_shift",
+       [] {
+         return Tensors{indices({3, 4}, 3), indices({3, 4}, 3)};
+       }},
+      {"bitwise_right_shift",
+       [] {
+         return Tensors{indices({3, 4}, 3), indices({3, 4}, 3)};
+       }},
+      {"bitwise_and",
+       [] {
+         return Tensors{indices({3, 4}, 3), indices({3, 4}, 5)};
+       }},
+      {"bitwise_or",
+       [] {
+         return Tensors{indices({3, 4}, 3), indices({3, 4}, 5)};
+       }},
+      {"bitwise_xor",
+       [] {
+         return Tensors{indices({3, 4}, 3), indices({3, 4}, 5)};
+       }},
+      {"bitwise_not",
+       [] {
+         return Tensors{indices({3, 4}, 3)};
+       }},
+      {"acosh",
+       [] {
+         return Tensors{positive({3, 4}).add(1)};
+       }},
+      {"arccosh",
+       [] {
+         return Tensors{positive({3, 4}).add(1)};
+       }},
+      {"floor",
+       [] {
+         return Tensors{numbers({3, 4}).mul(9)};
+       }},
+      {"trunc",
+       [] {
+         return Tensors{numbers({3, 4}).mul(9)};
+       }},
+      {"fix",
+       [] {
+         return Tensors{numbers({3, 4}).mul(9)};
+       }},
+      {"round",
+       [] {
+         return Tensors{numbers({3, 4}).mul(99)};
+       }},
+      {"floor_divide",
+       [] {
+         return Tensors{numbers({3, 4}).mul(9), positive({3, 4})};
+       }},
+      {"cross",
+       [] {
+         return Tensors{numbers({3, 4}), positive({3, 4})};
+       }},
+      {"dsplit",
+       [] {
+         return Tensors{numbers({2, 3, 4})};
+       }},
+      {"scatter", along},
+      {"scatter_add", along},
+      {"gather", along},
+      {"take_along_dim", along},
+      {"take",
+       [] {
+         return Tensors{numbers({3, 4}), indices({3}, 3)};
+       }},
+      {"index_add", slices},
+      {"index_copy", slices},
+      {"index_select", slices},
+      {"index_fill",
+       [] {
+         return Tensors{numbers({3, 4}), indices({2}, 3), numbers({})};
+       }},
+      {"masked_fill",
+       [] {
+         return Tensors{numbers({3, 4}), numbers({3, 4}).gt(0), numbers({})};
+       }},
+      {"masked_select", masked},
+      {"masked_scatter", masked},
+      {"where",
+       [] {
+         return Tensors{numbers({3, 4}).gt(0), numbers({3, 4}), positive({3, 4})};
+       }},
+      {"select_scatter",
+       [] {
+         return Tensors{numbers({3, 4}), numbers({4})};
+       }},
+      {"diagonal_scatter",
+       [] {
+         return Tensors{numbers({3, 4}), numbers({3})};
+       }},
+      {"nll_loss",
+       [] {
+         return Tensors{numbers({3, 4}), indices({3}, 4), positive({4})};
+       }},
+      {"binary_cross_entropy", chances},
+      {"float_power",
+       [] {
+         return Tensors{positive({3, 4}).to(kDouble), numbers({3, 4})};
+       }},
+      {"linear",
+       [] {
+         return Tensors{numbers({3, 4}), numbers({2, 4}), numbers({2})};
+       }},
+      {"searchsorted",
+       [] {
+         return Tensors{std::get<0>(numbers({4}).sort(0)), numbers({3, 4})};
+       }},
+      {"bincount",
+       [] {
+         return Tensors{indices({4}, 3), numbers({4})};
+       }},
+      {"repeat_interleave",
+       [] {
+         return Tensors{numbers({3, 4}), indices({12}, 3)};
+       }},
+      {"multinomial",
+       [] {
+         return Tensors{positive({3, 4})};
+       }},
+      {"bernoulli",
+       [] {
+         return Tensors{positive({3, 4}), positive({3, 4})};
+       }},
+      {"avg_pool2d", image},
+      {"adaptive_avg_pool2d", image},
+      {"glu",
+       [] {
+         return Tensors{numbers({4, 4})};
+       }},
+      {"matrix_power",
+       [] {
+         return Tensors{numbers({3, 3})};
+       }},
+      {"unfold",
+       [] {
+         return Tensors{numbers({4, 4})};
+       }},
+      {"t", [] {
+         return Tensors{numbers({3, 4})};
+       }}};
+  return all;
+}
+
+}  // namespace
+
+Erased pick(const CallForm& form, std::mt19937& random) {
+  Erased arguments = form.pick(random);
+  const auto wanted = wanted_tensors().find(form.name);
+  if (wanted == wanted_tensors().end()) return arguments;
+  const Tensors tensors = wanted->second();
+  size_t next = 0;
+  for (std::any& argument : arguments) {
+    if (next == tensors.size()) break;
+    if (argument.type() == typeid(Tensor)) {
+      argument = tensors[next++];
+    } else if (argument.type() == typeid(std::optional<Tensor>) &&
+               std::any_cast<std::optional<Tensor>&>(argument)) {
+      argument = std::optional<Tensor>(tensors[next++]);
+    }
+  }
+  return arguments;
+}
+
+}  // namespace hearth::testing

@@ -1,0 +1,78 @@
+// Registers every form that include/hearth/ops/*.inc declares, so that none can be left out.
+#include "tests/ops/forms.h"
+
+namespace hearth::testing {
+namespace {
+
+// Each declaration is repeated in a struct D of its own: its members' types have no default
+// arguments and choose the overload.
+#define JOIN_(a, b) a##b
+#define JOIN(a, b) JOIN_(a, b)
+#define ADD_FUNCTION(D, f, name) add_function(#name, static_cast<decltype(&D::f)>(&hearth::name))
+#define ADD_METHOD(D, f, name) \
+  add_method(#name, static_cast<typename AsMethod<decltype(&D::f)>::type>(&Tensor::name))
+
+#define HEARTH_POINTWISE(name, ...) \
+  ADD_POINTWISE(JOIN(Declared, __COUNTER__), name __VA_OPT__(, ) __VA_ARGS__)
+#define ADD_POINTWISE(D, name, ...)                                                       \
+  struct D {                                                                              \
+    static Tensor f(const Tensor& self __VA_OPT__(, ) __VA_ARGS__);                       \
+    static Tensor& i(Tensor& self __VA_OPT__(, ) __VA_ARGS__);                            \
+    static Tensor& o(Tensor& out, const Tensor& self __VA_OPT__(, ) __VA_ARGS__);         \
+    Tensor m(__VA_ARGS__) const;                                                          \
+    Tensor& n(__VA_ARGS__) const;                                                         \
+  };                                                                                      \
+  const bool JOIN(added, D) = ADD_FUNCTION(D, f, name) && ADD_FUNCTION(D, i, name##_) &&  \
+                              ADD_FUNCTION(D, o, name##_out) && ADD_METHOD(D, m, name) && \
+                              ADD_METHOD(D, n, name##_);
+
+#define HEARTH_OUT(name, ...) ADD_OUT(JOIN(Declared, __COUNTER__), name __VA_OPT__(, ) __VA_ARGS__)
+#define ADD_OUT(D, name, ...)                                                     \
+  struct D {                                                                      \
+    static Tensor f(const Tensor& self __VA_OPT__(, ) __VA_ARGS__);               \
+    static Tensor& o(Tensor& out, const Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
+    Tensor m(__VA_ARGS__) const;                                                  \
+  };                                                                              \
+  const bool JOIN(added, D) =                                                     \
+      ADD_FUNCTION(D, f, name) && ADD_FUNCTION(D, o, name##_out) && ADD_METHOD(D, m, name);
+
+#define HEARTH_METHOD(R, name, ...) \
+  ADD_PLAIN(JOIN(Declared, __COUNTER__), R, name __VA_OPT__(, ) __VA_ARGS__)
+#define ADD_PLAIN(D, R, name, ...)                             \
+  struct D {                                                   \
+    static R f(const Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
+    R m(__VA_ARGS__) const;                                    \
+  };                                                           \
+  const bool JOIN(added, D) = ADD_FUNCTION(D, f, name) && ADD_METHOD(D, m, name);
+
+#define HEARTH_INPLACE(name, ...) \
+  ADD_INPLACE(JOIN(Declared, __COUNTER__), name __VA_OPT__(, ) __VA_ARGS__)
+#define ADD_INPLACE(D, name, ...)                              \
+  struct D {                                                   \
+    static Tensor& i(Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
+    Tensor& n(__VA_ARGS__) const;                              \
+  };                                                           \
+  const bool JOIN(added, D) = ADD_FUNCTION(D, i, name) && ADD_METHOD(D, n, name);
+
+#define HEARTH_FUNCTION(R, name, ...) \
+  ADD_FREE(JOIN(Declared, __COUNTER__), R, name __VA_OPT__(, ) __VA_ARGS__)
+#define ADD_FREE(D, R, name, ...) \
+  struct D {                      \
+    static R f(__VA_ARGS__);      \
+  };                              \
+  const bool JOIN(added, D) = ADD_FUNCTION(D, f, name);
+
+#define HEARTH_METHOD_ONLY(R, name, ...) \
+  ADD_METHOD_ONLY(JOIN(Declared, __COUNTER__), R, name __VA_OPT__(, ) __VA_ARGS__)
+#define ADD_METHOD_ONLY(D, R, name, ...) \
+  struct D {                             \
+    R m(__VA_ARGS__) const;              \
+  };                                     \
+  const bool JOIN(added, D) = ADD_METHOD(D, m, name);
+
+#define HEARTH_QUALIFIED(R, name, ...) HEARTH_FUNCTION(R, name, __VA_ARGS__)
+
+#include "hearth/ops/list.inc"
+
+}  // namespace
+}  // namespace hearth::testing

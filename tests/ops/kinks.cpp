@@ -1,0 +1,104 @@
+// First derivatives where the function has none or several, as PyTorch chooses them: its figures.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "hearth/reduction.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+struct Kink {
+  const char* name;
+  std::function<Tensor(const Tensor&)> f;
+  double at, slope;
+};
+
+Tensor zero_like(const Tensor& x) { return zeros_like(x.detach()); }
+
+const std::vector<Kink>& kinks() {
+  using T = const Tensor&;
+  static const std::vector<Kink> all{
+      {"relu", [](T x) { return relu(x); }, 0, 0},
+      {"relu", [](T x) { return relu(x); }, kInf, 1},
+      {"relu", [](T x) { return relu(x); }, -kInf, 0},
+      {"relu6", [](T x) { return relu6(x); }, 0, 0},
+      {"relu6", [](T x) { return relu6(x); }, 6, 0},
+      {"leaky_relu", [](T x) { return leaky_relu(x, 0.25); }, 0, 0.25},
+      {"elu", [](T x) { return elu(x, 0.5, 2, 1.5); }, 0, 1.5},
+      {"selu", [](T x) { return selu(x); }, 0, 1.7580993408473766},
+      {"celu", [](T x) { return celu(x, 0.5); }, 0, 1},
+      {"hardtanh", [](T x) { return hardtanh(x); }, -1, 0},
+      {"hardtanh", [](T x) { return hardtanh(x); }, 1, 0},
+      {"hardsigmoid", [](T x) { return hardsigmoid(x); }, -3, 0},
+      {"hardsigmoid", [](T x) { return hardsigmoid(x); }, 3, 0},
+      {"hardswish", [](T x) { return hardswish(x); }, -3, 0},
+      {"hardswish", [](T x) { return hardswish(x); }, 3, 1},
+      {"threshold", [](T x) { return threshold(x, 1, 20); }, 1, 0},
+      {"softplus", [](T x) { return softplus(x, 2, 1); }, 0.5, 0.7310585786300049},
+      {"softplus", [](T x) { return softplus(x); }, kInf, 1},
+      {"softplus", [](T x) { return softplus(x); }, -kInf, 0},
+      {"sigmoid", [](T x) { return sigmoid(x); }, kInf, 0},
+      {"tanh", [](T x) { return tanh(x); }, kInf, 0},
+      {"exp", [](T x) { return exp(x); }, -kInf, 0},
+      {"abs", [](T x) { return abs(x); }, 0, 0},
+      {"clamp", [](T x) { return clamp(x, 0, 1); }, 0, 0},
+      {"clamp", [](T x) { return clamp(x, 0, 1); }, 1, 0},
+      {"clamp_min", [](T x) { return clamp_min(x, 0); }, 0, 0},
+      {"clamp_max", [](T x) { return clamp_max(x, 1); }, 1, 0},
+      {"maximum", [](T x) { return maximum(x, zero_like(x)); }, 0, 0.5},
+      {"minimum", [](T x) { return minimum(x, zero_like(x)); }, 0, 0.5},
+      {"fmax", [](T x) { return fmax(x, zero_like(x)); }, 0, 0.5},
+      {"sqrt", [](T x) { return sqrt(x); }, 0, kInf},
+      {"rsqrt", [](T x) { return rsqrt(x); }, 0, -kInf},
+      {"reciprocal", [](T x) { return reciprocal(x); }, 0, -kInf},
+      {"log", [](T x) { return log(x); }, 0, kInf},
+      {"l1_loss", [](T x) { return l1_loss(x, zero_like(x), Reduction::Sum); }, 0, 0},
+      {"smooth_l1_loss", [](T x) { return smooth_l1_loss(x, zero_like(x), Reduction::Sum, 0.5); },
+       0.5, 1},
+      {"huber_loss", [](T x) { return huber_loss(x, zero_like(x), Reduction::Sum, 0.5); }, -0.5,
+       -0.5},
+      {"norm", [](T x) { return norm(x, 2); }, 0, 0},
+      {"norm", [](T x) { return norm(x, 1); }, 0, 0},
+      {"pow", [](T x) { return pow(x, 0); }, 0, 0},
+      {"pow", [](T x) { return pow(x, zero_like(x)); }, 0, 0},
+      {"pow", [](T x) { return pow(x, 0.5); }, 0, kInf},
+      {"hypot", [](T x) { return hypot(x, zero_like(x)); }, 0, std::nan("")},
+      {"atan2", [](T x) { return atan2(x, zero_like(x)); }, 0, 0},
+      {"xlogy", [](T x) { return xlogy(x, zero_like(x)); }, 0, 0},
+      {"prod",
+       [](T x) {
+         return cat({x, x}).prod();
+       },
+       0, 0},
+      {"frac", [](T x) { return frac(x); }, 1, 1},
+      {"fmod", [](T x) { return fmod(x, 1); }, 1, 1},
+      {"remainder", [](T x) { return remainder(x, 1); }, 1, 1},
+      {"amax",
+       [](T x) {
+         return cat({x, x, x.detach().sub(1)}).amax();
+       },
+       0, 1}};
+  return all;
+}
+
+TEST(Kinks, HavePyTorchsSlope) {
+  for (const Kink& kink : kinks())
+    for (const ScalarType dtype : {kFloat, kDouble}) {
+      const Tensor x = full({1}, kink.at, dtype).requires_grad_();
+      kink.f(x).sum().backward();
+      const double got = x.grad().to(kDouble).item<double>();
+      EXPECT_TRUE(is_close(got, kink.slope, 1e-6, 1e-12))
+          << kink.name << " at " << kink.at << " in " << name_of(dtype) << ": " << got << " for "
+          << kink.slope;
+    }
+}
+
+}  // namespace
+}  // namespace hearth::testing

@@ -1,0 +1,83 @@
+#pragma once
+
+// Calls so large that their kernels cut them into parts for several threads.
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+
+using Numbers = std::vector<double>;
+
+/// A tensor's elements as float32 has them, and how to make the tensor.
+struct Large {
+  std::vector<int64_t> sizes;
+  Numbers values;
+
+  double operator[](int64_t i) const { return values[size_t(i)]; }
+  Tensor tensor(ScalarType dtype) const {
+    const Tensor t = empty(sizes, kDouble);
+    std::copy(values.begin(), values.end(), t.data_ptr<double>());
+    return t.to(dtype);
+  }
+};
+
+/// Numbers from -1 to 1 in no order, all exact in bfloat16 but for `fine` ones.
+inline Large large(std::vector<int64_t> sizes, uint32_t seed, bool fine = true) {
+  Large result{std::move(sizes), {}};
+  int64_t count = 1;
+  for (const int64_t size : result.sizes) count *= size;
+  uint32_t state = seed * 2654435761u + 12345;
+  for (int64_t i = 0; i < count; ++i) {
+    state = state * 1664525u + 1013904223u;
+    const double value =
+        fine ? double(state >> 9) / double(1 << 22) - 1 : double(int(state >> 25) - 64) / 64;
+    result.values.push_back(double(float(value)));
+  }
+  return result;
+}
+
+/// Whole numbers from 0 to below - 1.
+inline Large large_indices(std::vector<int64_t> sizes, int64_t below, uint32_t seed) {
+  Large result = large(std::move(sizes), seed);
+  for (double& v : result.values)
+    v = std::min(std::floor((v + 1) / 2 * double(below)), double(below - 1));
+  return result;
+}
+
+struct LargeCase {
+  std::function<Tensors()> call;
+  Arrays wanted;
+};
+
+struct LargeRow {
+  std::string name;
+  std::vector<std::string> kernels;  // of HEARTH_KERNELS that it runs
+  std::function<LargeCase(ScalarType)> make;
+  double slack = 4;
+  DtypeSet dtypes = dtypes::kFloatAndDouble;
+};
+
+std::vector<LargeRow>& large_rows();
+struct RegisterLarge {
+  explicit RegisterLarge(LargeRow row) { large_rows().push_back(std::move(row)); }
+};
+
+/// The outputs and the gradients of the first with respect to the inputs, given its gradient.
+inline Tensors with_gradients(const std::function<Tensor(const Tensors&)>& f, const Tensors& inputs,
+                              const Tensor& gradient) {
+  Tensors leaves;
+  for (const Tensor& t : inputs) leaves.push_back(t.detach().requires_grad_());
+  const Tensor out = f(leaves);
+  Tensors result{out.detach()};
+  for (const Tensor& g : autograd::grad({out}, leaves, {gradient})) result.push_back(g);
+  return result;
+}
+
+}  // namespace hearth::testing

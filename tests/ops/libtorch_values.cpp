@@ -1,0 +1,304 @@
+// Values of single operators where LibTorch 2.15 was seen to differ from what one would derive; the
+// figures are LibTorch's or written out.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "hearth/autograd.h"
+#include "hearth/indexing.h"
+#include "hearth/operators.h"
+#include "hearth/reduction.h"
+#include "hearth/tensor_literal.h"
+#include "tests/support/op_table.h"
+#include "tests/support/throws.h"
+
+namespace hearth::testing {
+namespace {
+
+std::vector<double> numbers(const Tensor& t) { return to_array(t).values; }
+
+void expect_near(const Tensor& t, const std::vector<double>& wanted, double tolerance = 1e-6) {
+  const std::vector<double> got = numbers(t);
+  ASSERT_EQ(got.size(), wanted.size());
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (std::isnan(wanted[i])) {
+      EXPECT_TRUE(std::isnan(got[i])) << "element " << i << " is " << got[i];
+    } else if (std::isinf(wanted[i])) {
+      EXPECT_EQ(got[i], wanted[i]) << "element " << i;
+    } else {
+      EXPECT_NEAR(got[i], wanted[i], tolerance) << "element " << i;
+    }
+  }
+}
+
+Tensor doubles(std::vector<double> values) { return tensor(values, kDouble); }
+
+Tensor leaf(std::vector<double> values) { return doubles(std::move(values)).requires_grad_(); }
+
+TEST(LibtorchValues, BinaryCrossEntropySqueezesInputAndTarget) {
+  const Tensor input = leaf({0.1, 0.2, 0.3}), target = doubles({0, 1, 0.5});
+  const std::vector<double> losses{-std::log(0.9), -std::log(0.2),
+                                   -0.5 * (std::log(0.3) + std::log(0.7))};
+  for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{3, 1}, {1, 3}, {1, 3, 1}}) {
+    const Tensor column = input.view(sizes);
+    const Tensor each = binary_cross_entropy(column, target, {}, Reduction::None);
+    EXPECT_EQ(each.sizes().vec(), sizes);
+    expect_near(each, losses);
+    expect_near(binary_cross_entropy(column, target), {(losses[0] + losses[1] + losses[2]) / 3});
+    expect_near(binary_cross_entropy(column.detach(), target.view({3, 1, 1}), {}, Reduction::Sum),
+                {losses[0] + losses[1] + losses[2]});
+  }
+  binary_cross_entropy(input.view({3, 1}), target, {}, Reduction::Sum).backward();
+  expect_near(input.grad(), {1 / 0.9, -1 / 0.2, (0.3 - 0.5) / (0.3 * 0.7)});
+}
+
+TEST(LibtorchValues, BinaryCrossEntropyRefusesWhatDoesNotFit) {
+  const Tensor p = full({3, 2}, 0.5), q = full({3}, 0.5);
+  EXPECT_ERROR(binary_cross_entropy(p, q),
+               "The size of tensor a (2) must match the size of tensor b (3)");
+  EXPECT_ERROR(binary_cross_entropy(p.select(0, 0), p),
+               "output with shape [2] doesn't match the broadcast shape [3, 2]");
+  EXPECT_ERROR(binary_cross_entropy(p, p, full({3, 2}, 2.0).requires_grad_()),
+               "The function 'binary_cross_entropy' is not differentiable with respect to argument "
+               "'weight'.");
+  const Tensor weighted = binary_cross_entropy(p, p, full({2}, 2.0, kDouble));
+  EXPECT_EQ(weighted.scalar_type(), kFloat);
+  EXPECT_NEAR(weighted.item<double>(), 2 * std::log(2), 1e-6);
+}
+
+TEST(LibtorchValues, LogitEntropyHasTheTargetsSizesAndDtype) {
+  const Tensor x = ones({3, 1}), t = ones({3});
+  EXPECT_ERROR(binary_cross_entropy_with_logits(x, t),
+               "output with shape [3] doesn't match the broadcast shape [3, 3]");
+  EXPECT_EQ(
+      binary_cross_entropy_with_logits(t, ones({2, 3}), {}, {}, Reduction::None).sizes().vec(),
+      (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(binary_cross_entropy_with_logits(t, t.to(kHalf)).scalar_type(), kHalf);
+  EXPECT_ERROR(binary_cross_entropy_with_logits(t, ones({3}, kLong)),
+               "result type Float can't be cast to the desired output type Long");
+}
+
+TEST(LibtorchValues, HuberLossHasTheInputsDtype) {
+  EXPECT_EQ(huber_loss(ones({2}), zeros({2}, kDouble), Reduction::None).scalar_type(), kFloat);
+}
+
+TEST(LibtorchValues, NllLossOfOneVectorIsANumber) {
+  const Tensor scores = doubles({-1, -2}), target = ones({1}, kLong);
+  const Tensor loss = nll_loss(scores, target, {}, Reduction::None);
+  EXPECT_EQ(loss.dim(), 0);
+  EXPECT_EQ(loss.item<double>(), 2);
+  EXPECT_ERROR(nll_loss(zeros({3, 2}), zeros({2}, kLong)),
+               "size mismatch (got input: [3, 2], target: [2])");
+  EXPECT_ERROR(nll_loss_nd(zeros({3, 2}), zeros({2}, kLong)),
+               "Expected input batch_size (3) to match target batch_size (2).");
+}
+
+TEST(LibtorchValues, MarginRankingLossBroadcasts) {
+  const Tensor a = leaf({0.1, 0.2, 0.3}), b = doubles({0, 1, 0.5});
+  expect_near(margin_ranking_loss(a.view({3, 1}), b, b, 0.1, Reduction::None),
+              {0.1, 1, 0.3, 0.1, 0.9, 0.25, 0.1, 0.8, 0.2});
+  // At the bound there is no gradient.
+  margin_ranking_loss(a, a.detach(), doubles({1, 1, 1}), 0, Reduction::Sum).backward();
+  expect_near(a.grad(), {0, 0, 0});
+}
+
+TEST(LibtorchValues, CosineSimilarityKeepsTheGradientOfSmallNorms) {
+  const Tensor a = leaf({0.3, 0.4}), b = doubles({0.6, 0.8});
+  cosine_similarity(a, b, 0, 10).backward();
+  // y = a . b / (n_a n_b) with both norms at 10: dy/da = (b - a (a . b) / (10 |a|)) / 100.
+  const double y = 0.5, slope = y / (10 * 0.5);
+  expect_near(a.grad(), {(0.6 - 0.3 * slope) / 100, (0.8 - 0.4 * slope) / 100});
+}
+
+TEST(LibtorchValues, PairwiseDistanceOfEqualVectorsHasGradientZero) {
+  for (const double p : {0.5, 2.0, 3.0}) {
+    const Tensor a = leaf({1, 2});
+    pairwise_distance(a, a.detach(), p, 0).backward();
+    expect_near(a.grad(), {0, 0});
+  }
+  const Tensor a = leaf({1, 2});
+  EXPECT_EQ(pairwise_distance(a, doubles({0, 2}), 0, 0).item<double>(), 1);
+}
+
+TEST(LibtorchValues, LogcumsumexpHasGradientsFarFromZero) {
+  const Tensor x = leaf({1e3, -1e3, 1e3, 1e3 + 1});
+  x.logcumsumexp(0).backward(doubles({-2.5, -1.5, -0.5, 0.5}));
+  expect_near(x.grad(), {-4.14402922, 0, -0.144029221, 0.288058442}, 1e-7);
+  const Tensor infinite = leaf({INFINITY, -INFINITY, 0});
+  infinite.logcumsumexp(0).sum().backward();
+  expect_near(infinite.grad(), {NAN, 0, 0});
+}
+
+TEST(LibtorchValues, IndexFillCountsEveryElementOnceForItsValue) {
+  const Tensor self = zeros({3, 2}, kDouble);
+  const Tensor weights = doubles({1, 2, 4, 8, 16, 32}).view({3, 2});
+  for (const bool inplace : {false, true}) {
+    const Tensor value = full({}, 5.0, kDouble).requires_grad_();
+    const Tensor index = tensor({1, 1, -1});
+    const Tensor out =
+        inplace ? self.clone().index_fill_(0, index, value) : self.index_fill(0, index, value);
+    out.mul(weights).sum().backward();
+    EXPECT_EQ(value.grad().item<double>(), 4 + 8 + 16 + 32);
+  }
+}
+
+TEST(LibtorchValues, TakeAlongDimCountsFromTheEnd) {
+  const Tensor x = arange(12, kDouble).view({3, 4}).requires_grad_();
+  const Tensor taken = x.take_along_dim(tensor({2, -1, 0}).view({3, 1}), 1);
+  expect_near(taken, {2, 7, 8});
+  taken.sum().backward();
+  expect_near(x.grad(), {0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 0, 0});
+  EXPECT_ERROR(x.take_along_dim(tensor({-5}).view({1, 1}), 1), "index -1 is out of bounds");
+  EXPECT_ERROR(x.take_along_dim(tensor({-1})), "index -1 is out of bounds");
+}
+
+TEST(LibtorchValues, UniqueDimAlwaysHasInverseAndCounts) {
+  const auto [values, inverse, counts] = unique_dim(tensor({3, 1, 3}), 0);
+  expect_near(values, {1, 3});
+  expect_near(inverse, {1, 0, 1});
+  expect_near(counts, {1, 2});
+  EXPECT_ERROR(unique_consecutive(zeros({3, 0}), true, true, 0),
+               "There are 0 sized dimensions, and they aren't selected");
+}
+
+TEST(LibtorchValues, PowersOfOneHalfAreRoots) {
+  for (const ScalarType type : {kFloat, kDouble}) {
+    const Tensor x = doubles({-INFINITY, -0.0, 0.0, 4.0, INFINITY}).to(type);
+    const Tensor root = x.pow(0.5), inverse = x.pow(-0.5);
+    expect_near(root, {NAN, 0, 0, 2, INFINITY});
+    EXPECT_TRUE(root.signbit().select(0, 1).item<bool>());
+    expect_near(inverse, {NAN, -INFINITY, INFINITY, 0.5, 0});
+  }
+  const Tensor x = leaf({4, 9});
+  x.pow(0.5).sum().backward();
+  expect_near(x.grad(), {0.25, 1.0 / 6});
+  x.mutable_grad() = Tensor();
+  x.pow(-0.5).sum().backward();
+  expect_near(x.grad(), {-0.5 / 8, -0.5 / 27});
+  EXPECT_EQ(x.pow(0.5).grad_fn()->name(), "PowBackward0");
+}
+
+TEST(LibtorchValues, GradientsAtNan) {
+  const auto gradient = [](Tensor (*f)(const Tensor&)) {
+    const Tensor x = leaf({NAN});
+    f(x).backward(doubles({1}));
+    return x.grad();
+  };
+  expect_near(gradient([](const Tensor& x) { return elu(x); }), {NAN});
+  expect_near(gradient([](const Tensor& x) { return selu(x); }), {NAN});
+  expect_near(gradient([](const Tensor& x) { return celu(x); }), {NAN});
+  expect_near(gradient([](const Tensor& x) { return hardswish(x); }), {NAN});
+  expect_near(gradient([](const Tensor& x) { return hardtanh(x); }), {0});
+  expect_near(gradient([](const Tensor& x) { return relu6(x); }), {0});
+}
+
+TEST(LibtorchValues, Atan2HasGradientZeroAtTheOrigin) {
+  const Tensor a = leaf({0, 3}), b = leaf({0, 4});
+  a.atan2(b).sum().backward();
+  expect_near(a.grad(), {0, 4.0 / 25});
+  expect_near(b.grad(), {0, -3.0 / 25});
+}
+
+TEST(LibtorchValues, BoundsOutsideADtype) {
+  const Tensor bytes = tensor({0, 1, 200}, kByte);
+  EXPECT_ERROR(bytes.clamp_min(300),
+               "Clamp min value 300 is outside the representable range of "
+               "Byte");
+  EXPECT_ERROR(bytes.clamp_max(-1),
+               "Clamp max value -1 is outside the representable range of Byte");
+  expect_near(bytes.clamp(-5, 300), {0, 1, 200});
+  EXPECT_ERROR(ones({2}, kHalf).clamp(-70000, 1), "value cannot be converted to type c10::Half");
+  EXPECT_ERROR(ones({2}).clamp_min(1e40), "value cannot be converted to type float");
+  expect_near(ones({1}).clamp_max(INFINITY), {1});
+  expect_near(hardtanh(bytes, -1, 1), {0, 1, 1});
+  const Tensor a = tensor({0, 1, 0, 1}, kBool), b = tensor({0, 0, 1, 1}, kBool);
+  expect_near(a.clamp_min(b), {0, 1, 1, 1});
+  expect_near(a.clamp_max(b), {0, 0, 0, 1});
+}
+
+TEST(LibtorchValues, RefusedDtypes) {
+  const Tensor bools = ones({2}, kBool);
+  EXPECT_THROW(bools.neg(), NotImplementedError);
+  EXPECT_THROW(bools.remainder(zeros({2}, kBool)), NotImplementedError);
+  EXPECT_THROW(bools.fmod(zeros({2}, kBool)), NotImplementedError);
+  EXPECT_THROW(bools.div(zeros({2}, kBool), "floor"), NotImplementedError);
+  EXPECT_THROW(ones({2}, kLong).mean(), NotImplementedError);
+}
+
+TEST(LibtorchValues, RemaindersOfHalvesByANumber) {
+  // The number is rounded to the dtype first: 0.1 is 0.0999756.
+  const double tenth = float(Half(0.1f));
+  const Tensor x = full({1}, 0.732, kHalf);
+  const double value = x.item<double>();
+  expect_near(x.remainder(0.1), {value - 7 * tenth}, 1e-5);
+  expect_near(x.fmod(0.1), {value - 7 * tenth}, 1e-5);
+}
+
+TEST(LibtorchValues, AddrOfBoolsIsLogic) {
+  const Tensor self = tensor({1, 0, 0, 0}, kBool).view({2, 2});
+  const Tensor a = tensor({0, 1}, kBool), b = tensor({1, 1}, kBool);
+  expect_near(self.addr(a, b, 2, 3), {1, 0, 1, 1});
+  expect_near(self.addr(a, b, 1, 0), {1, 0, 0, 0});
+  expect_near(self.addr(a, b, 0, 1), {0, 0, 1, 1});
+  EXPECT_EQ(self.addr(a, b, 2, 3).scalar_type(), kBool);
+  const Tensor x = ones({2}), longs = ones({2, 2}, kLong);
+  EXPECT_ERROR(x.expand({2, 2}).addr(x, x, true, 1), "Boolean beta only supported for Boolean");
+  EXPECT_ERROR(longs.addr_(x, x),
+               "result type Float can't be cast to the desired output type Long");
+}
+
+TEST(LibtorchValues, LogspaceOfIntegersHasIntegerBounds) {
+  expect_near(logspace(0.5, 3.5, 4, 2, kLong), {1, 2, 4, 8});
+  expect_near(logspace(0.5, 2.5, 3, 4), {2, 8, 32}, 1e-4);
+  EXPECT_THROW(logspace(0, 1, 2, 10, kBool), NotImplementedError);
+}
+
+TEST(LibtorchValues, OutputsWithANumberMayOverlapTheInput) {
+  const Tensor x = arange(8.0);
+  Tensor front = x.slice(0, 0, 6);
+  add_out(front, x.slice(0, 1, 7), 1);
+  expect_near(x, {2, 3, 4, 5, 6, 7, 6, 7});
+  EXPECT_ERROR(add_out(front, x.slice(0, 1, 7), x.slice(0, 1, 7)), "unsupported operation");
+}
+
+TEST(LibtorchValues, GradFnsNumberTheOverloads) {
+  const Tensor x = leaf({1, 2}), m = ones({2, 2}, kDouble).requires_grad_();
+  const auto name = [](const Tensor& t) { return t.grad_fn()->name(); };
+  EXPECT_EQ(name(x * x), "MulBackward0");
+  EXPECT_EQ(name(x * 2), "MulBackward1");
+  EXPECT_EQ(name(x + 2), "AddBackward1");
+  EXPECT_EQ(name(x - 2), "SubBackward1");
+  EXPECT_EQ(name(x / 2), "DivBackward1");
+  EXPECT_EQ(name(2 - x), "RsubBackward1");
+  EXPECT_EQ(name(x.div(x, "floor")), "DivBackward2");
+  EXPECT_EQ(name(x.div(2, "trunc")), "DivBackward3");
+  EXPECT_EQ(name(x.pow(2)), "PowBackward0");
+  EXPECT_EQ(name(x.pow(x)), "PowBackward1");
+  EXPECT_EQ(name(hearth::pow(2, x)), "PowBackward2");
+  EXPECT_EQ(name(x.fmod(2)), "FmodBackward0");
+  EXPECT_EQ(name(x.fmod(x)), "FmodBackward1");
+  EXPECT_EQ(name(x.remainder(x)), "RemainderBackward1");
+  EXPECT_EQ(name(x.clamp(0, 1)), "ClampBackward1");
+  EXPECT_EQ(name(x.clamp_min(0)), "ClampMinBackward0");
+  EXPECT_EQ(name(x.clamp_min(x)), "ClampMinBackward1");
+  EXPECT_EQ(name(x.lerp(x, 0.5)), "LerpBackward0");
+  EXPECT_EQ(name(x.lerp(x, x)), "LerpBackward1");
+  EXPECT_EQ(name(x.xlogy(2)), "XlogyBackward2");
+  EXPECT_EQ(name(x.log1p()), "Log1PBackward0");
+  EXPECT_EQ(name(celu(x)), "CeluBackward0");
+  EXPECT_EQ(name(x.sum()), "SumBackward0");
+  EXPECT_EQ(name(m.sum(0)), "SumBackward1");
+  EXPECT_EQ(name(m.mean(0)), "MeanBackward1");
+  EXPECT_EQ(name(m.prod(0)), "ProdBackward1");
+  EXPECT_EQ(name(m.max()), "MaxBackward1");
+  EXPECT_EQ(name(m.norm()), "NormBackward0");
+  EXPECT_EQ(name(m.norm(2, IntArrayRef{0})), "NormBackward1");
+  EXPECT_EQ(name(linalg_vector_norm(m)), "LinalgVectorNormBackward0");
+  EXPECT_EQ(name(std::get<0>(m.median(0))), "MedianBackward1");
+  EXPECT_EQ(name(x.scatter(0, tensor({0}), 2)), "ScatterBackward1");
+  EXPECT_EQ(name(x.index_fill(0, tensor({0}), x.select(0, 0))), "IndexFillBackward1");
+  EXPECT_EQ(name(x.masked_fill(x.gt(1), x.select(0, 0))), "MaskedFillBackward1");
+}
+
+}  // namespace
+}  // namespace hearth::testing

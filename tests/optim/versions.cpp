@@ -1,0 +1,39 @@
+// Which steps count as a change of their parameters: as in LibTorch, all but SGD's.
+#include <gtest/gtest.h>
+
+#include "hearth/optim/optim.h"
+#include "tests/optim/support.h"
+#include "tests/support/throws.h"
+
+namespace hearth::testing {
+namespace {
+
+using namespace optim;
+
+Tensor matrix() { return eye(2).mul(0.5).requires_grad_(); }
+
+TEST(Versions, OfParametersAreLeftAloneBySgd) {
+  for (const double momentum : {0.0, 0.9}) {
+    const Tensor w = matrix(), x = ones({1, 2});
+    SGD sgd({w}, SGDOptions(0.1).momentum(momentum));
+    const Tensor hidden = x.mm(w), y = hidden.mm(w).sum();
+    y.backward({}, true);
+    const int64_t version = w._version();
+    sgd.step();
+    EXPECT_EQ(w._version(), version);
+    EXPECT_FALSE(w.equal(eye(2).mul(0.5)));
+    y.backward();  // reads the new weights, as LibTorch's does
+  }
+}
+
+TEST(Versions, OfParametersAreCountedByTheOthers) {
+  const Tensor w = matrix(), x = ones({1, 2});
+  Adam adam({w}, AdamOptions(0.1));
+  const Tensor y = x.mm(w).mm(w).sum();
+  y.backward({}, true);
+  adam.step();
+  EXPECT_ERROR(y.backward(), "has been modified by an inplace operation");
+}
+
+}  // namespace
+}  // namespace hearth::testing

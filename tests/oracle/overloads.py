@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Compiles and runs the same calls of every operator against LibTorch and Hearth and compares what
+compiles and what comes out: is the same overload chosen, with the same result or kind of error?
+
+    tests/oracle/overloads.py <folder of LibTorch or of Python's torch> <build folder with libhearth.so>
+
+overloads_known.txt has the differences that are meant. LibTorch's lines are kept in the build folder
+until the calls change. Exits with 1 for a difference that is not in the list.
+"""
+
+import argparse
+import concurrent.futures
+import pathlib
+import re
+import subprocess
+import sys
+
+import overload_cases
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+FLAGS = ["g++", "-std=c++20", "-O0", "-w"]
+MISSING = "does not compile"
+
+
+def compile_once(command, target, sources):
+    """Runs the command if the target is older than a source or was made from others."""
+    if target.exists() and all(s.stat().st_mtime <= target.stat().st_mtime for s in sources):
+        return
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(map(str, command))}\n{done.stderr[:4000]}")
+
+
+def build(folder, sources, includes, libraries, jobs):
+    """The program from these sources; the shared header is compiled first."""
+    folder.mkdir(exist_ok=True)
+    header = folder / "overloads.h"
+    overload_cases.replace(header, (HERE / "overloads.h").read_text())
+    flags = FLAGS + [f"-I{i}" for i in [folder] + includes]
+    built_with = [header] + [h for i in includes if ROOT in i.parents for h in i.rglob("*.*")]
+    compiled = folder / "overloads.h.gch"
+    compile_once(flags + ["-x", "c++-header", header, "-o", compiled], compiled, built_with)
+    objects = [folder / (source.stem + ".o") for source in sources]
+    with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
+        work = [pool.submit(compile_once, flags + ["-c", source, "-o", o], o, [source, compiled])
+                for source, o in zip(sources, objects)]
+        for one in work:
+            one.result()
+    program = folder / "overloads"
+    compile_once(["g++", *objects, *libraries, "-o", program], program, objects)
+    return program
+
+
+def lines_of(program, folder):
+    """case -> result, kept in a file."""
+    kept = folder / "lines.txt"
+    if not kept.exists() or kept.stat().st_mtime < program.stat().st_mtime:
+        done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        if done.returncode != 0:
+            sys.exit(f"{program} ended with {done.returncode} after {done.stdout.splitlines()[-1:]}")
+        kept.write_text(done.stdout)
+    return dict(line.split("\t", 1) for line in kept.read_text().splitlines() if "\t" in line)
+
+
+def kind(result):
+    return result.split(":", 1)[0] if result.startswith("!") else result
+
+
+def close(torch, hearth):
+    """Whether both are the same words and, up to the last digits printed, the same numbers."""
+    words = list(zip(torch.split(), hearth.split()))
+    if len(torch.split()) != len(hearth.split()):
+        return False
+    for a, b in words:
+        if a != b:
+            try:
+                x, y = float(a.strip(";")), float(b.strip(";"))
+            except ValueError:
+                return False
+            if abs(x - y) > 2e-3 * max(abs(x), abs(y)) + 1e-5:
+                return False
+    return True
+
+
+def difference(torch, hearth):
+    """"", or one word for how the results differ."""
+    if torch == hearth or not torch.startswith("!") and close(torch, hearth):
+        return ""
+    if torch == MISSING:
+        return "more"
+    if hearth == MISSING:
+        return "compile"
+    if hearth.startswith("!signal"):
+        return "crash"
+    if torch.startswith("!signal"):
+        return "" if hearth.startswith("!") else "value"
+    if torch.startswith("!") and hearth.startswith("!"):
+        return "text" if kind(torch) == kind(hearth) else "kind"
+    return "value"
+
+
+def read_known(path):
+    """[(way, pattern, reason, times used)] of lines 'way pattern # reason'."""
+    result = []
+    for line in path.read_text().splitlines():
+        if line and not line.startswith("#"):
+            rule, _, reason = line.partition(" # ")
+            way, _, pattern = rule.strip().partition(" ")
+            if not reason or way not in ("more", "compile", "crash", "text", "kind", "value"):
+                sys.exit(f"{path}: '{line}' has no reason or no known way to differ")
+            result.append([way, re.compile(pattern.strip()), reason, 0])
+    return result
+
+
+def is_known(known, way, case, torch, hearth):
+    text = f"{case}\t{torch}\t{hearth}"
+    for rule in known:
+        if rule[0] == way and rule[1].search(text):
+            rule[3] += 1
+            return True
+    return False
+
+
+def compare(torch, hearth, known):
+    """The lines that differ and are not known."""
+    found = []
+    for case, expected in torch.items():
+        got = hearth.get(case, MISSING)
+        way = difference(expected, got)
+        if way and not is_known(known, way, case, expected, got):
+            found.append(f"{way:8}{case}\n    LibTorch: {expected}\n    Hearth:   {got}")
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("torch", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--only", choices=["torch", "hearth"], help="build and run this side, compare nothing")
+    args = parser.parse_args()
+    torch, folder = args.torch.resolve(), args.build.resolve() / "overloads"
+    folder.mkdir(exist_ok=True)
+    cases = overload_cases.cases(torch, ROOT)
+    sources = overload_cases.write(cases, folder) + [HERE / "overloads_main.cpp"]
+    result = {}
+    sides = {
+        "torch": ([torch / "include", torch / "include/torch/csrc/api/include"],
+                  [f"-L{torch}/lib", f"-Wl,-rpath,{torch}/lib", "-Wl,--no-as-needed", "-ltorch",
+                   "-ltorch_cpu", "-lc10"]),
+        "hearth": ([ROOT / "compat", ROOT / "include"],
+                   [args.build.resolve() / "libhearth.so", f"-Wl,-rpath,{args.build.resolve()}"]),
+    }
+    for side, (includes, libraries) in sides.items():
+        if args.only in (None, side):
+            program = build(folder / side, sources, includes, libraries, args.jobs)
+            result[side] = lines_of(program, folder / side)
+    if args.only:
+        return
+    known = read_known(HERE / "overloads_known.txt")
+    found = compare(result["torch"], result["hearth"], known)
+    print("\n".join(found))
+    for way, pattern, reason, times in known:
+        print(f"{times:6} known: {way} {pattern.pattern} # {reason}")
+        if times == 0:
+            found.append("a rule that nothing needs")
+    print(f"{len(result['torch'])} calls, {len(found)} differences that are not known")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# gpu_pack.sh [BUILD_FOLDER [ARCHIVE]]: builds the tests, the benchmarks, the program and the CUDA plugin
+# here and packs them with the libraries they need, so that a machine with nothing but a GPU, its driver and a
+# CUDA runtime (an installed one, or PyTorch's wheels) can check them: unpack the archive there and run
+# gpu_check/gpu_check.sh. A folder that is configured is used as it is; GPU_PACK_ARCHS names the GPUs.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+build=$(realpath -m "${1:-build/gpu}")
+readonly build
+archive=$(realpath -m "${2:-$build/gpu_check.tar.xz}")
+readonly archive
+readonly limit_mib=60
+readonly stage=$build/stage/gpu_check
+readonly programs=(hearth bench_gpu test_gpu test_core test_autograd test_ops test_optim test_nn test_io)
+readonly plugin=libhearth_cuda.so
+
+if [[ ! -e $build/CMakeCache.txt ]]; then
+  cmake --preset release -B "$build" -DHEARTH_CUDA=ON -DHEARTH_CUDA_ARCHS="${GPU_PACK_ARCHS:-90-real}" \
+    -DHEARTH_CUDA_COMPILE_ONLY=OFF -DHEARTH_BUILD_EXAMPLES=OFF \
+    -DHEARTH_TEST_FOLDERS="gpu;core;autograd;ops;optim;nn;io"
+fi
+grep -q '^HEARTH_CUDA_COMPILE_ONLY:[A-Z]*=OFF' "$build/CMakeCache.txt" || {
+  echo "gpu_pack: $build only shows that kernels compile; configure it with HEARTH_CUDA_COMPILE_ONLY=OFF" >&2
+  exit 1
+}
+cmake --build "$build" --target hearth_cuda hearth_app "${programs[@]:1}"
+
+# The libraries behind a file, but for the C library's and the driver's and runtime's own.
+libraries_of() {
+  LD_LIBRARY_PATH=$build ldd "$1" | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' |
+    grep -Ev '^(lib(c|m|dl|rt|pthread|resolv)\.so|ld-linux|libcu|libnv)'
+}
+
+rm -rf "$stage"
+mkdir -p "$stage"/{bin,lib/compiler,tests,docs}
+for program in "${programs[@]}"; do strip -o "$stage/bin/$program" "$build/$program"; done
+strip -o "$stage/lib/$plugin" "$build/$plugin"
+for file in "${programs[@]}" $plugin; do libraries_of "$build/$file"; done | sort -u |
+  while read -r name path; do
+    case $name in
+      libstdc++* | libgcc_s*) strip -o "$stage/lib/compiler/$name" "$path" ;;
+      *) strip -o "$stage/lib/$name" "$path" ;;
+    esac
+  done
+cp -r tests/data "$stage/tests/data"
+cp docs/ops.md "$stage/docs/"
+cp tools/gpu_check.sh tools/gpu_peer.py "$stage/"
+git describe --always --dirty >"$stage/version"
+
+# A large window finds what the programs share: each holds the core.
+tar -C "$build/stage" -cf - gpu_check | xz -T1 --lzma2=preset=6,dict=128MiB >"$archive"
+size_mib=$((($(stat -c %s "$archive") + (1 << 20) - 1) >> 20))
+echo "gpu_pack: $archive, $size_mib MiB, $(du -sm "$stage" | cut -f1) unpacked"
+if ((size_mib > limit_mib)); then
+  echo "gpu_pack: more than the $limit_mib MiB that may travel" >&2
+  exit 1
+fi

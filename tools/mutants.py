@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+"""Makes the mistakes of tools/mutants.txt in a copy of the sources, one at a time, and tells which
+tests notice. tools/mutants.sh prepares the copy and calls this.
+
+    tools/mutants.py <copy> <build> [name or file, part of it]...
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+TABLE = pathlib.Path(__file__).with_name("mutants.txt")
+LIMIT = 300  # seconds for a test program; one that hangs has noticed
+
+
+class Mutant:
+    def __init__(self, name):
+        self.name, self.file, self.program, self.filter = name, "", "", ""
+        self.old, self.new = [], []
+
+    def problem(self, copy):
+        """Why it cannot be made, or None."""
+        found = (copy / self.file).read_text().count("\n".join(self.old)) if self.file else 0
+        return None if found == 1 else f"its text is there {found} times"
+
+
+def read_table():
+    mutants = []
+    for line in TABLE.read_text().splitlines():
+        kind, rest = line[:1], line[2:]
+        if kind == "=":
+            mutants.append(Mutant(rest))
+        elif mutants and kind == "@":
+            mutants[-1].file = rest
+        elif mutants and kind == "-":
+            mutants[-1].old.append(rest)
+        elif mutants and kind == "+":
+            mutants[-1].new.append(rest)
+        elif mutants and kind == "!":
+            mutants[-1].program, mutants[-1].filter = rest.split(maxsplit=1)
+    return mutants
+
+
+def build(folder, program):
+    return subprocess.run(["ninja", "-C", folder, program], capture_output=True, text=True)
+
+
+def run(folder, program, tests):
+    """(whether all passed, the first test that failed or what happened, how many ran)"""
+    command = [f"{folder}/{program}", f"--gtest_filter={tests}", "--gtest_brief=1"]
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, errors="replace")
+    except subprocess.TimeoutExpired:
+        return False, "out of time", 1
+    ran = re.search(r"(\d+) tests? from", result.stdout)
+    failed = re.search(r"\[  FAILED  \] ([^\s,]+)", result.stdout)
+    said = failed.group(1) if failed else f"ended with {result.returncode}"
+    return result.returncode == 0, said, int(ran.group(1)) if ran else 1
+
+
+def try_mutant(mutant, copy, folder):
+    """(outcome, the test)"""
+    if problem := mutant.problem(copy):
+        return "STALE", problem
+    path = copy / mutant.file
+    before = path.read_text()
+    try:
+        path.write_text(before.replace("\n".join(mutant.old), "\n".join(mutant.new)))
+        built = build(folder, mutant.program)
+        if built.returncode != 0:
+            errors = [line for line in built.stdout.splitlines() if "error" in line]
+            return "DOES NOT COMPILE", errors[0] if errors else "no error found"
+        passed, said, _ = run(folder, mutant.program, mutant.filter)
+        return ("MISSED", mutant.filter) if passed else ("caught", said)
+    finally:
+        path.write_text(before)
+
+
+def unmutated(mutants, folder):
+    """What is wrong without any mistake, or None."""
+    filters = {}
+    for mutant in mutants:
+        filters.setdefault(mutant.program, {})[mutant.filter] = mutant.name
+    for program, tests in filters.items():
+        if (built := build(folder, program)).returncode != 0:
+            return f"{program} does not build:\n{built.stdout[-2000:]}"
+        for one, name in tests.items():
+            passed, said, ran = run(folder, program, one)
+            if not passed:
+                return f"{program} fails as it is: {said}"
+            if ran == 0:
+                return f"{name}: no test is named {one}"
+    return None
+
+
+def main():
+    copy, folder, wanted = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    mutants = [m for m in read_table() if not wanted or any(w in m.name or w in m.file for w in wanted)]
+    if problem := unmutated(mutants, folder):
+        sys.exit(problem)
+    outcomes = []
+    for mutant in mutants:
+        outcome, said = try_mutant(mutant, copy, folder)
+        outcomes.append(outcome)
+        print(f"{outcome:8}  {mutant.name}  ({mutant.file}): {said}", flush=True)
+    caught = outcomes.count("caught")
+    print(f"{len(outcomes)} mutants, {caught} caught, {len(outcomes) - caught} not")
+    return caught != len(outcomes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

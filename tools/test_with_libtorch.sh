@@ -1,0 +1,22 @@
+#!/usr/bin/env bash
+# test_with_libtorch.sh <build folder> [torch folder]: compares this build with a real LibTorch: the programs of
+# examples/libtorch, the choice of overloads, values and gradients. The folder is PyTorch's, from its Python package
+# (default: that of .venv-peer, if it is there); without one nothing is run.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=$1
+torch=${2:-$(echo .venv-peer/lib/python3*/site-packages/torch)}
+python=.venv-peer/bin/python
+if [[ ! -d $torch/include ]]; then
+  echo "test_with_libtorch: skipped, no LibTorch in $torch"
+  exit 0
+fi
+
+python3 tests/examples/on_libtorch.py "$torch" "$build"
+[[ ! -f tests/oracle/overloads.py ]] || python3 tests/oracle/overloads.py "$torch" "$build"
+if [[ -x $python ]]; then
+  rows=$(mktemp)
+  trap 'rm -f "$rows"' EXIT
+  HEARTH_ORACLE_FILE=$rows "$build/test_ops" --gtest_brief=1 --gtest_filter=Oracle.Dump
+  "$python" tests/oracle/compare.py "$rows"
+fi
