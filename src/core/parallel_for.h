@@ -17,12 +17,6 @@ void parallel_blocks(int64_t count, const F& f) {
   });
 }
 
-/// Calls f(begin, end) on about as many ranges of [0, count) as there are threads, in parallel: for
-/// work that each range repeats. The limits depend on the number of threads; results must not
-/// depend on them.
-template <class F>
-void parallel_ranges(int64_t count, int64_t grain, const F& f);
-
 /// How many slots parallel_tasks(count, ...) uses: its threads.
 inline int task_slots(int64_t count) {
   return static_cast<int>(std::clamp<int64_t>(count, 1, get_num_threads()));
@@ -43,6 +37,9 @@ void parallel_tasks(int64_t count, int slots, const F& f) {
   loop.rethrow();
 }
 
+/// Calls f(begin, end) on about as many ranges of [0, count) as there are threads, in parallel: for
+/// work that each range repeats. The limits depend on the number of threads; results must not
+/// depend on them.
 template <class F>
 void parallel_ranges(int64_t count, int64_t grain, const F& f) {
   const int64_t ranges = task_slots(grain > 0 ? (count - 1) / grain + 1 : count);

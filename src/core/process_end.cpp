@@ -37,13 +37,13 @@ std::atomic<bool> calls_rest{false};
 constinit std::array<std::atomic<void (*)()>, 4> stops{};
 constinit thread_local bool is_ender = false;
 constinit thread_local int call_depth = 0;
-constinit thread_local int own_calls = 0;  // of this thread that have begun and not ended: 0 or 1
-constinit thread_local int own_first_calls = 0;
+constinit thread_local bool has_call = false;  // of this thread that has begun and not ended
+constinit thread_local bool has_first_call = false;
 
 /// Returns when there are none but this thread's own, or they take too long.
-void wait_for(const std::atomic<int>& count, int own) {
+void wait_for(const std::atomic<int>& count, bool one_is_own) {
   const auto limit = std::chrono::steady_clock::now() + kLongestCall;
-  while (count.load() > own && std::chrono::steady_clock::now() < limit)
+  while (count.load() > int{one_is_own} && std::chrono::steady_clock::now() < limit)
     std::this_thread::sleep_for(kBetweenLooks);
 }
 
@@ -67,7 +67,7 @@ struct MainThread {
     if (gettid() != getpid()) return;
     stop_what_runs();
     first_calls_rest.store(true);
-    wait_for(first_calls, own_first_calls);
+    wait_for(first_calls, has_first_call);
   }
 };
 
@@ -78,7 +78,7 @@ void watch_main_thread() { thread_local const MainThread main_thread; }
 /// registration, so that this one comes before those of the objects that were made before it.
 void end_calls() {
   stop_what_runs();
-  if (!calls_rest.exchange(true)) wait_for(calls, own_calls);
+  if (!calls_rest.exchange(true)) wait_for(calls, has_call);
 }
 
 /// The calls of threads that a forked child does not have never end.
@@ -95,10 +95,10 @@ LibraryCall::LibraryCall() : is_first_(call_depth == 0 && may_make_statics()) {
   if (call_depth++ > 0) return;
   if (is_first_) {
     begin_first();
-    ++own_first_calls;
+    has_first_call = true;
   }
   ++calls;
-  ++own_calls;
+  has_call = true;
   if (!calls_rest.load() || is_ender) [[likely]]
     return;
   end();
@@ -125,10 +125,10 @@ LibraryCall::~LibraryCall() {
 
 void LibraryCall::end() const {
   --calls;
-  --own_calls;
+  has_call = false;
   if (!is_first_) return;
   --first_calls;
-  --own_first_calls;
+  has_first_call = false;
 }
 
 void protect_new_statics() { std::atexit(end_calls); }

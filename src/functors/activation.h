@@ -55,7 +55,8 @@ struct Sigmoid {
 
 /// x where it is positive, else 0.
 struct Relu {
-  static constexpr OpInfo info{.name = "relu", .dtypes = dtypes::kReal, .grad_of_output = true};
+  static constexpr OpInfo info{
+      .name = "relu", .dtypes = dtypes::kReal, .grad_of_output = true, .piecewise_linear = true};
   template <class V>
   HEARTH_FN V value(V x) const {
     return maximum(x, V(0));
@@ -98,7 +99,8 @@ struct Elu {
 
 /// x where it is positive, else negative_slope * x.
 struct LeakyRelu {
-  static constexpr OpInfo info{.name = "leaky_relu", .dtypes = dtypes::kFloating};
+  static constexpr OpInfo info{
+      .name = "leaky_relu", .dtypes = dtypes::kFloating, .piecewise_linear = true};
   double negative_slope = 0.01;
   HEARTH_FIELDS(negative_slope)
   template <class V>
@@ -168,7 +170,8 @@ struct Hardswish {
 
 /// x, but at least min_val and at most max_val.
 struct Hardtanh {
-  static constexpr OpInfo info{.name = "hardtanh", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{
+      .name = "hardtanh", .dtypes = dtypes::kReal, .piecewise_linear = true};
   Factor min_val, max_val;
   HEARTH_FIELDS(min_val, max_val)
   template <class V>
@@ -204,7 +207,8 @@ struct Mish {
 
 /// x where it is above the threshold, else a value.
 struct Threshold {
-  static constexpr OpInfo info{.name = "threshold", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{
+      .name = "threshold", .dtypes = dtypes::kReal, .piecewise_linear = true};
   Factor threshold, replacement;
   HEARTH_FIELDS(threshold, replacement)
   template <class V>

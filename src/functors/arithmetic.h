@@ -87,7 +87,7 @@ struct Neg {
 
 /// |x|; its gradient at 0 is 0.
 struct Abs {
-  static constexpr OpInfo info{.name = "abs", .dtypes = dtypes::kReal};
+  static constexpr OpInfo info{.name = "abs", .dtypes = dtypes::kReal, .piecewise_linear = true};
   template <class V>
   HEARTH_FN V value(V x) const {
     return abs(x);

@@ -82,6 +82,8 @@ struct OpInfo {
   bool mixes_devices = false;  // inputs may live on different devices (copies)
   bool fills = false;  // in place: one number for all elements, so that they may share memory
   bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)
+  bool piecewise_linear =
+      false;  // pointwise: the second derivative is zeros, as in PyTorch, not undefined
 };
 
 // What a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a Probe) with an

@@ -33,8 +33,11 @@ HEARTH_FN V within(V d, double limit, V inside, V outside) {
 
 /// |a - b|; its gradient at 0 is 0.
 struct AbsoluteError {
-  static constexpr OpInfo info{
-      .name = "l1_loss", .node = "L1Loss", .dtypes = dtypes::kFloating, .amp = Amp::kFloat32};
+  static constexpr OpInfo info{.name = "l1_loss",
+                               .node = "L1Loss",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kFloat32,
+                               .piecewise_linear = true};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
     return abs(a - b);

@@ -26,10 +26,7 @@ Scalar fitting(const Scalar& number, ScalarType type, const char* name) {
 Tensor bound(const Tensor& self, const Bound& number, const char* name) {
   return number ? wrapped_number(fitting(*number, self.scalar_type(), name)) : Tensor();
 }
-const Tensor& bound(const Tensor&, const TensorBound& tensor, const char*) {
-  static const Tensor none;
-  return tensor ? *tensor : none;
-}
+Tensor bound(const Tensor&, const TensorBound& tensor, const char*) { return or_undefined(tensor); }
 
 constexpr OpInfo kClampNumbers = with_node(fn::ClampNumbers::info, "ClampBackward1"),
                  kAtLeastNumber = with_node(fn::ClampMinNumber::info, "ClampBackward1"),

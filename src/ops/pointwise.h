@@ -58,6 +58,11 @@ V evaluate_operands(const F& f, const V* v, Rest... rest) {
     return evaluate_operands<F, which, V>(f, v, rest..., v[sizeof...(Rest)]);
 }
 
+/// The result, as a function of x, too, whose derivative is zeros.
+inline Tensor with_zero_derivative(const Tensor& result, const Tensor& x) {
+  return where(wrapped_number(false), x, result);
+}
+
 /// The gradient of input `which - 1`: on kernels, or as tensor code when a graph of it is wanted.
 template <class F, int which>
 Tensor pointwise_gradient(const F& f, Grad& c) {
@@ -82,7 +87,9 @@ Tensor pointwise_gradient(const F& f, Grad& c) {
     TensorValue values[count];
     for (int i = 0; i < count; ++i)
       values[i] = TensorValue(half ? operand[i].to(kFloat) : operand[i]);
-    const Tensor result = evaluate_operands<F, which, TensorValue>(f, values).tensor;
+    Tensor result = evaluate_operands<F, which, TensorValue>(f, values).tensor;
+    for (int i = 1; F::info.piecewise_linear && i < count; ++i)
+      result = with_zero_derivative(result, values[i].tensor);
     return half ? result.to(g.scalar_type()) : result;
   }
 }

@@ -121,12 +121,6 @@ struct NormArgs {
   HEARTH_FIELDS(ord, dim, keepdim)
 };
 
-/// 1, 0 or -1 by the sign, as a constant.
-Tensor sign_of(const Tensor& x) {
-  const Tensor value = x.detach();
-  return value.gt(0).to(x.scalar_type()).sub(value.lt(0).to(x.scalar_type()));
-}
-
 /// |x| over dimensions, by any order.
 struct VectorNorm {
   using Args = NormArgs;
@@ -160,7 +154,7 @@ struct VectorNorm {
   }
   static void grad(const Args& args, Grad& c) {
     if (args.ord == 0) return;
-    const Tensor in = c.in(0), sign = sign_of(in);
+    const Tensor in = c.in(0), sign = in.sign();
     const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
     const Tensor grad = c.grad().reshape(kept), norm = c.out().reshape(kept);
     if (args.ord == 1) return c.set(0, sign.mul(grad));
@@ -213,10 +207,11 @@ Tensor plain_norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   return norm_input(self, dtype);
 }
 
+/// Of an input that norm_input returned.
 template <class Op>
-Tensor norm_of(const Tensor& self, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
-               bool keepdim, std::optional<ScalarType> dtype) {
-  return invoke<Op>(norm_args(self, p, dim, keepdim), norm_input(self, dtype)).call();
+Tensor norm_of(const Tensor& input, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
+               bool keepdim) {
+  return invoke<Op>(norm_args(input, p, dim, keepdim), input).call();
 }
 
 }  // namespace
@@ -256,20 +251,19 @@ HEARTH_DEFINE_OUT(logsumexp, (IntArrayRef dim, bool keepdim),
                   invoke<LogSumExp>(reduce_args(self, dim, keepdim), floating(self)))
 
 HEARTH_DEFINE_COMPOSED_OUT(norm, (const Scalar& p),
-                           norm_of<NumberedNorm<kNorm>>(plain_norm_input(self, {}), p, {}, false,
-                                                        {}))
+                           norm_of<NumberedNorm<kNorm>>(plain_norm_input(self, {}), p, {}, false))
 HEARTH_DEFINE_COMPOSED_OUT(norm, (const ::std::optional<Scalar>& p, ScalarType dtype),
                            norm_of<NumberedNorm<kNormDtype>>(plain_norm_input(self, dtype), p, {},
-                                                             false, dtype))
+                                                             false))
 HEARTH_DEFINE_OUT(norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim),
                   invoke<NumberedNorm<kNormDim>>(norm_args(self, p, dim, keepdim),
                                                  plain_norm_input(self, {})))
 HEARTH_DEFINE_COMPOSED_OUT(
     norm, (const ::std::optional<Scalar>& p, IntArrayRef dim, bool keepdim, ScalarType dtype),
-    norm_of<NumberedNorm<kNormDimDtype>>(plain_norm_input(self, dtype), p, dim, keepdim, dtype))
+    norm_of<NumberedNorm<kNormDimDtype>>(plain_norm_input(self, dtype), p, dim, keepdim))
 Tensor linalg_vector_norm(const Tensor& self, const Scalar& ord, OptionalIntArrayRef dim,
                           bool keepdim, ::std::optional<ScalarType> dtype) {
-  return norm_of<VectorNorm>(self, ord, dim, keepdim, dtype);
+  return norm_of<VectorNorm>(norm_input(self, dtype), ord, dim, keepdim);
 }
 Tensor& linalg_vector_norm_out(Tensor& out, const Tensor& self, const Scalar& ord,
                                OptionalIntArrayRef dim, bool keepdim,

@@ -1,4 +1,6 @@
 // What an op's derivative may read, and what became of its inputs meanwhile.
+#include <cmath>
+
 #include "ops/define.h"
 #include "tests/autograd/support.h"
 
@@ -38,6 +40,33 @@ TEST(Derivatives, OfFormulasWithALeafThatWasFrozen) {
   weight.requires_grad_(false);
   first.backward();
   expect_values(x.grad(), numeric_gradient(slope, x), 1e-4);
+}
+
+TEST(Derivatives, SecondOnesOfStraightPiecesAreZeros) {
+  using Function = Tensor (*)(const Tensor&);
+  const auto second = [](Function f) {
+    const Tensor x = leaf({-7, -0.25, 0, 0.5, 8}, kDouble);
+    const Tensor first = autograd::grad({f(x).sum()}, {x}, {}, {}, true)[0];
+    return autograd::grad({first.sum()}, {x}, {}, {}, {}, true)[0];
+  };
+  const Function kFunctions[] = {
+      [](const Tensor& x) { return relu(x); },
+      [](const Tensor& x) { return x.relu6(); },
+      [](const Tensor& x) { return leaky_relu(x, 0.1); },
+      [](const Tensor& x) { return hardtanh(x, -1, 1); },
+      [](const Tensor& x) { return threshold(x, 0.1, 20); },
+      [](const Tensor& x) { return abs(x); },
+      [](const Tensor& x) { return norm(x, 1); },
+      [](const Tensor& x) { return norm(x, INFINITY); },
+      [](const Tensor& x) { return l1_loss(x, full_like(x, 0.1)); },
+  };
+  for (const Function f : kFunctions) expect_values(second(f), {0, 0, 0, 0, 0});
+}
+
+TEST(Derivatives, SecondOnesOfReluAreZerosWhereTheFirstIsInfinite) {
+  const Tensor x = leaf({-1, 2}, kDouble);
+  const Tensor first = autograd::grad({relu(x)}, {x}, {vec({INFINITY, NAN}, kDouble)}, {}, true)[0];
+  expect_values(autograd::grad({first.sum()}, {x})[0], {0, 0});
 }
 
 }  // namespace

@@ -1,4 +1,6 @@
 // The history of views after in-place writes: one step from the base, however they were made.
+#include <utility>
+
 #include "tests/autograd/support.h"
 
 namespace hearth::testing {
@@ -29,7 +31,7 @@ TEST(ViewHistories, OfChainsWithWritesGrowLinearly) {
 }
 
 TEST(ViewHistories, OfChainsAgreeWithFiniteDifferences) {
-  const auto f = [](const Tensor& x) {
+  const auto base_and_view = [](const Tensor& x) {
     const Tensor base = x * 1;
     Tensor v = base.view({3, 4}).t();
     v.mul_(2);
@@ -37,24 +39,19 @@ TEST(ViewHistories, OfChainsAgreeWithFiniteDifferences) {
     v.add_(base.slice(0, 0, 1));
     v = v.unsqueeze(1).transpose(0, 2)[1];
     v.mul_(v);
-    return (base * base).sum() + (v * v.detach()).sum();
+    return std::pair(base, v);
   };
   std::vector<double> values;
   for (int i = 0; i < 12; ++i) values.push_back(0.1 * i - 0.5);
   const Tensor x = leaf(values, kDouble);
-  f(x).backward();
+  const auto [base, view] = base_and_view(x);
+  ((base * base).sum() + (view * view.detach()).sum()).backward();
   // v * v.detach() has half the derivative of v * v.
-  const auto g = [&](const Tensor& probe) {
-    const Tensor base = probe * 1;
-    Tensor v = base.view({3, 4}).t();
-    v.mul_(2);
-    v = v.slice(0, 1, 4, 2);
-    v.add_(base.slice(0, 0, 1));
-    v = v.unsqueeze(1).transpose(0, 2)[1];
-    v.mul_(v);
-    return (base * base).sum() + (v * v).sum() / 2;
+  const auto f = [&](const Tensor& probe) {
+    const auto [b, v] = base_and_view(probe);
+    return (b * b).sum() + (v * v).sum() / 2;
   };
-  expect_values(x.grad(), numeric_gradient(g, x), 1e-5);
+  expect_values(x.grad(), numeric_gradient(f, x), 1e-5);
 }
 
 TEST(ViewHistories, AreNamedAsInPyTorch) {

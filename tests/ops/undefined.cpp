@@ -29,13 +29,6 @@ struct Declared {
 #define HEARTH_METHOD_ONLY(R, name, ...) HEARTH_METHOD(R, name, __VA_ARGS__)
 #define HEARTH_QUALIFIED(R, name, ...) HEARTH_FUNCTION(R, name, __VA_ARGS__)
 #include "hearth/ops/list.inc"
-#undef HEARTH_POINTWISE
-#undef HEARTH_OUT
-#undef HEARTH_METHOD
-#undef HEARTH_INPLACE
-#undef HEARTH_FUNCTION
-#undef HEARTH_METHOD_ONLY
-#undef HEARTH_QUALIFIED
 };
 
 // The types of the other forms of an operator whose function has type F.
@@ -266,13 +259,6 @@ TEST_F(Undefined, TensorsAreRefusedByFunctions) {
 #define HEARTH_METHOD_ONLY(R, name, ...)
 #define HEARTH_QUALIFIED(R, name, ...) HEARTH_FUNCTION(R, name, __VA_ARGS__)
 #include "hearth/ops/list.inc"
-#undef HEARTH_POINTWISE
-#undef HEARTH_OUT
-#undef HEARTH_METHOD
-#undef HEARTH_INPLACE
-#undef HEARTH_FUNCTION
-#undef HEARTH_METHOD_ONLY
-#undef HEARTH_QUALIFIED
 }
 
 TEST_F(Undefined, TensorsAreRefusedByMethods) {
@@ -288,13 +274,6 @@ TEST_F(Undefined, TensorsAreRefusedByMethods) {
 #define HEARTH_METHOD_ONLY(R, name, ...) HEARTH_METHOD(R, name, __VA_ARGS__)
 #define HEARTH_QUALIFIED(R, name, ...)
 #include "hearth/ops/list.inc"
-#undef HEARTH_POINTWISE
-#undef HEARTH_OUT
-#undef HEARTH_METHOD
-#undef HEARTH_INPLACE
-#undef HEARTH_FUNCTION
-#undef HEARTH_METHOD_ONLY
-#undef HEARTH_QUALIFIED
 }
 
 TEST_F(Undefined, TensorsAreRefusedInPlaceAndAsOut) {
@@ -312,13 +291,6 @@ TEST_F(Undefined, TensorsAreRefusedInPlaceAndAsOut) {
 #define HEARTH_METHOD_ONLY(R, name, ...)
 #define HEARTH_QUALIFIED(R, name, ...)
 #include "hearth/ops/list.inc"
-#undef HEARTH_POINTWISE
-#undef HEARTH_OUT
-#undef HEARTH_METHOD
-#undef HEARTH_INPLACE
-#undef HEARTH_FUNCTION
-#undef HEARTH_METHOD_ONLY
-#undef HEARTH_QUALIFIED
 }
 
 }  // namespace

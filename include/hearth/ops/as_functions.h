@@ -23,12 +23,5 @@ namespace hearth {
   HEARTH_API R name(__VA_ARGS__);      \
   }
 #include "hearth/ops/list.inc"
-#undef HEARTH_POINTWISE
-#undef HEARTH_OUT
-#undef HEARTH_METHOD
-#undef HEARTH_INPLACE
-#undef HEARTH_FUNCTION
-#undef HEARTH_METHOD_ONLY
-#undef HEARTH_QUALIFIED
 
 }  // namespace hearth

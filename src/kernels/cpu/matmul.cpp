@@ -119,13 +119,6 @@ View readable(const View& view, Ctx& ctx) {
   return broadcast(packed, view.sizes[0]);
 }
 
-View slice(View view, int d, int64_t begin, int64_t end) {
-  view.data = view.as<char>() + begin * view.strides[d] * int64_t(element_size(view.dtype));
-  view.numel = view.sizes[d] == 0 ? 0 : view.numel / view.sizes[d] * (end - begin);
-  view.sizes[d] = end - begin;
-  return view;
-}
-
 /// A batch of products cut into parts for threads: by its shape alone, so that its bits do not
 /// depend on their number.
 class Parts {
@@ -212,7 +205,7 @@ void multiply_part(const Product& p) {
   }
 }
 
-/// out = alpha-scaled partial sums, added in order, + beta * out.
+/// out = the partial sums, added in their order, + beta * out.
 template <class T>
 void add_partial_sums(const Product& p, const char* partial, int64_t sums) {
   const View& out = p.out;

@@ -6,6 +6,7 @@
 #include "core/process_end.h"
 #include "kernels/cpu/onednn.h"
 #include "kernels/cpu/onednn_conv_plan.h"
+#include "kernels/cpu/strided.h"
 
 namespace hearth::cpu::onednn {
 
@@ -23,14 +24,6 @@ constexpr int64_t kChannelMultiple = 16;     // oneDNN's own blocks
 
 double work_of(const ConvParams& p) {
   return double(p.out.numel) * double(p.weight.numel / p.weight.sizes[0]);
-}
-
-View slice(const View& view, int d, int64_t begin, int64_t end) {
-  View result = view;
-  result.data = view.as<char>() + begin * view.strides[d] * int64_t(element_size(view.dtype));
-  result.numel = view.numel / view.sizes[d] * (end - begin);
-  result.sizes[d] = end - begin;
-  return result;
 }
 
 /// Memory in a layout, where the plain tensor does not have it.

@@ -117,6 +117,14 @@ struct StridedLoop {
   }
 };
 
+/// Positions [begin, end) of dimension d.
+inline View slice(View view, int d, int64_t begin, int64_t end) {
+  view.data = view.as<char>() + begin * view.strides[d] * int64_t(element_size(view.dtype));
+  view.numel = view.sizes[d] == 0 ? 0 : view.numel / view.sizes[d] * (end - begin);
+  view.sizes[d] = end - begin;
+  return view;
+}
+
 /// Calls f(Bytes<n>) with n = 1, 2, 4, 8 or 16, an element's size: for moving values without
 /// looking at them.
 template <int n>
