@@ -1,7 +1,7 @@
 # A hash of the headers that core and plugin must agree on; another hash, and the plugin is refused.
 
 file(GLOB seam_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
-     src/functors/*.h src/kernels/*.h)
+     src/functors/*.h src/seam/*.h)
 list(APPEND seam_headers include/hearth/dtype.h include/hearth/half.h include/hearth/device.h
      include/hearth/cuda.h)
 list(SORT seam_headers)

@@ -6,11 +6,11 @@
 #include <type_traits>
 #include <vector>
 
+#include "core/backends.h"
 #include "core/threads.h"
-#include "kernels/backend.h"
 #include "kernels/cpu/blas.h"
 #include "kernels/cpu/onednn.h"
-#include "kernels/matmul.h"
+#include "seam/matmul.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // Reductions, max along a dimension and batch norm: GB/s of memory read and written.
 
-#include "kernels/reduce.h"
+#include "seam/reduce.h"
 
 #include <algorithm>
 #include <chrono>
@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "kernels/backend.h"
-#include "kernels/batch_norm.h"
-#include "kernels/minmax_dim.h"
+#include "core/backends.h"
+#include "seam/batch_norm.h"
+#include "seam/minmax_dim.h"
 
 namespace hearth {
 namespace {

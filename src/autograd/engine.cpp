@@ -3,11 +3,11 @@
 #include <thread>
 
 #include "autograd/anomaly.h"
+#include "core/backends.h"
 #include "core/device_allocator.h"
 #include "core/modes.h"
 #include "core/order_streams.h"
 #include "core/tensor_impl.h"
-#include "kernels/backend.h"
 
 namespace hearth::autograd {
 

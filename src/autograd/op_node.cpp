@@ -10,7 +10,7 @@ namespace hearth::autograd {
 namespace {
 
 /// What an op's derivative sees of its node.
-class NodeGrad final : public Grad {
+class NodeGrad final : public GradContext {
  public:
   NodeGrad(OpNode& node, variable_list&& grads, variable_list& results)
       : node_(node), grads_(std::move(grads)), results_(results) {}

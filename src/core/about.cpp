@@ -5,8 +5,8 @@
 #include <sstream>
 #include <thread>
 
+#include "core/backends.h"
 #include "core/system_memory.h"
-#include "kernels/backend.h"
 
 namespace hearth {
 

@@ -6,10 +6,10 @@
 #include <string>
 #include <string_view>
 
+#include "core/backends.h"
 #include "core/plugin.h"
 #include "hearth/error.h"
-#include "kernels/backend.h"
-#include "kernels/sim.h"
+#include "seam/sim.h"
 
 namespace hearth {
 

@@ -2,8 +2,9 @@
 
 #include <atomic>
 
+#include "core/numerics.h"
 #include "hearth/error.h"
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth {
 

@@ -4,9 +4,10 @@
 #include <cstring>
 #include <thread>
 
+#include "core/backends.h"
 #include "core/cpu_allocator.h"
-#include "kernels/backend.h"
-#include "kernels/cpu_build.h"
+#include "hearth/cuda.h"
+#include "seam/cpu_build.h"
 
 namespace hearth {
 
@@ -44,8 +45,8 @@ class CpuBackend final : public Backend {
   const KernelTable& kernels() const override { return kernels_; }
   int device_count() const override { return 1; }
 
-  DeviceProperties properties(int) const override {
-    DeviceProperties result;
+  cuda::DeviceProperties properties(int) const override {
+    cuda::DeviceProperties result;
     result.name = "CPU";
     result.total_memory = physical_bytes(_SC_PHYS_PAGES);
     result.multi_processor_count = static_cast<int>(std::thread::hardware_concurrency());

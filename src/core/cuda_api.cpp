@@ -1,3 +1,4 @@
+#include "core/backends.h"
 #include "core/device_allocator.h"
 #include "core/device_context.h"
 #include "core/faults.h"

@@ -1,7 +1,6 @@
 #include "core/device_allocator.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <functional>
 #include <tuple>
 #include <vector>
@@ -283,17 +282,6 @@ void device_free(Device device, void* data, StreamHandle stream) {
 
 void device_record_stream(void* data, Device device, StreamHandle stream) {
   device_allocator(device).record_stream(data, stream);
-}
-
-std::string format_bytes(size_t bytes) {
-  static constexpr const char* kUnits[] = {"KiB", "MiB", "GiB"};
-  if (bytes <= 1024) return detail::str(bytes, " bytes");
-  size_t unit = 0;
-  double amount = static_cast<double>(bytes) / 1024;
-  for (; amount > 1024 && unit < 2; ++unit) amount /= 1024;
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f %s", amount, kUnits[unit]);
-  return text;
 }
 
 }  // namespace hearth

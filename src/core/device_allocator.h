@@ -10,7 +10,7 @@
 #include "core/event_queue.h"
 #include "hearth/export.h"
 #include "hearth/memory_stats.h"
-#include "kernels/backend.h"
+#include "seam/backend.h"
 
 namespace hearth {
 
@@ -78,8 +78,5 @@ DeviceAllocator& device_allocator(Device device);
 HEARTH_API void* device_allocate(Device device, size_t bytes, StreamHandle stream);
 HEARTH_API void device_free(Device device, void* data, StreamHandle stream);
 void device_record_stream(void* data, Device device, StreamHandle stream);
-
-/// "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".
-std::string format_bytes(size_t bytes);
 
 }  // namespace hearth

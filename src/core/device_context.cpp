@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/backends.h"
 #include "core/modes.h"
 #include "hearth/error.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/backend.h"
+#include "seam/backend.h"
 
 namespace hearth {
 

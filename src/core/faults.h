@@ -2,7 +2,7 @@
 
 #include <atomic>
 
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth {
 

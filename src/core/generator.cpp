@@ -3,12 +3,12 @@
 #include <cstring>
 #include <random>
 
+#include "core/backends.h"
 #include "core/generator_impl.h"
 #include "core/modes.h"
 #include "core/streams.h"
 #include "core/tensor_impl.h"
 #include "hearth/thread_state.h"
-#include "kernels/backend.h"
 
 namespace hearth {
 

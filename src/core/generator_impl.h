@@ -4,7 +4,7 @@
 
 #include "core/mt19937.h"
 #include "hearth/generator.h"
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth {
 

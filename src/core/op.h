@@ -12,9 +12,9 @@
 
 namespace hearth {
 
-class Infer;
-class Launch;
-class Grad;
+class InferContext;
+class LaunchContext;
+class GradContext;
 
 /// The inputs of one op call: undefined tensors are absent optionals.
 struct Inputs {
@@ -32,11 +32,11 @@ struct OpRecord {
   void (*destroy_args)(void* args);
   Arguments (*arguments)(const void* args);
   /// Pure: from the inputs' metadata to the outputs'; null for composed ops.
-  void (*infer)(const OpRecord& op, const void* args, Infer& c);
+  void (*infer)(const OpRecord& op, const void* args, InferContext& context);
   /// Computes; null for composed ops.
-  void (*launch)(const OpRecord& op, const void* args, Launch& c);
+  void (*launch)(const OpRecord& op, const void* args, LaunchContext& context);
   /// The derivative; null: recording one is an error.
-  void (*grad)(const OpRecord& op, const void* args, Grad& c) = nullptr;
+  void (*grad)(const OpRecord& op, const void* args, GradContext& context) = nullptr;
   /// What backward will read, given which inputs need a gradient (bit i).
   SlotSet (*saves)(const OpRecord& op, const void* args, SlotSet needs) = nullptr;
   /// Whether a call writes to this defined input besides its outputs; null: the op writes to none.
@@ -87,7 +87,7 @@ inline bool output_differentiable(const OpInfo& info, size_t i) {
 }
 
 /// What `infer` reads and fills in.
-class Infer {
+class InferContext {
  public:
   struct Output {
     ScalarType dtype = ScalarType::Undefined;
@@ -99,7 +99,7 @@ class Infer {
     int64_t offset = 0;  // of a view: from the input's first element
     Dims sizes, strides;
   };
-  explicit Infer(Inputs inputs) : inputs_(inputs) {}
+  explicit InferContext(Inputs inputs) : inputs_(inputs) {}
 
   int inputs() const { return inputs_.count; }
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
@@ -134,9 +134,9 @@ class Infer {
 };
 
 /// What `launch` reads: views of inputs and outputs, and where to run.
-class Launch {
+class LaunchContext {
  public:
-  Launch(Inputs inputs, const Outputs& outputs, Ctx& where, ScalarType compute_dtype)
+  LaunchContext(Inputs inputs, const Outputs& outputs, Ctx& where, ScalarType compute_dtype)
       : ctx(where), compute(compute_dtype), inputs_(inputs), outputs_(outputs) {}
   int inputs() const { return inputs_.count; }
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
@@ -174,9 +174,9 @@ class Launch {
 
 /// What `grad` reads and sets. Its code is plain code over tensors: with create_graph it records
 /// itself.
-class Grad {
+class GradContext {
  public:
-  virtual ~Grad() = default;
+  virtual ~GradContext() = default;
   /// The gradient of output i; undefined if nothing flowed there.
   virtual const Tensor& grad(int i = 0) const = 0;
   /// Saved input or output; undefined if `saves` did not name it.

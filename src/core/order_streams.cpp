@@ -1,6 +1,6 @@
 #include "core/order_streams.h"
 
-#include "kernels/backend.h"
+#include "core/backends.h"
 
 namespace hearth {
 

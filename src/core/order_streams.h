@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hearth/device.h"
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth {
 

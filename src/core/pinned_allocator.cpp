@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "core/backends.h"
 #include "core/device_allocator.h"
 #include "core/device_context.h"
 #include "core/event_queue.h"

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 #include "hearth/memory_stats.h"
-#include "kernels/backend.h"
+#include "seam/backend.h"
 
 namespace hearth {
 

@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "kernels/backend.h"
+#include "seam/backend.h"
 
 namespace hearth {
 

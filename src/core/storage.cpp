@@ -2,12 +2,12 @@
 
 #include <cstring>
 
+#include "core/backends.h"
 #include "core/cpu_allocator.h"
 #include "core/device_allocator.h"
 #include "core/pinned_allocator.h"
 #include "core/storage_impl.h"
 #include "core/streams.h"
-#include "kernels/backend.h"
 
 namespace hearth {
 

@@ -5,7 +5,7 @@
 
 #include "hearth/device.h"
 #include "hearth/intrusive.h"
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth {
 

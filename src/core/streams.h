@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/backend.h"
+#include "seam/backend.h"
 
 namespace hearth {
 

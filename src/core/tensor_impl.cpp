@@ -2,8 +2,8 @@
 
 #include <new>
 
+#include "core/backends.h"
 #include "core/cpu_allocator.h"
-#include "kernels/backend.h"
 
 namespace hearth {
 

@@ -6,7 +6,7 @@
 
 #include "core/storage_impl.h"
 #include "hearth/tensor.h"
-#include "kernels/view.h"
+#include "seam/view.h"
 
 namespace hearth {
 

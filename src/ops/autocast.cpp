@@ -58,17 +58,17 @@ std::optional<AutocastInputs> autocast_inputs(const OpInfo& info, Inputs inputs)
   return std::nullopt;
 }
 
-bool run_autocast(OpCall& c) {
-  if (c.binding != Binding::kNew) return false;
-  const std::optional<AutocastInputs> cast = autocast_inputs(*c.op.info, c.inputs);
+bool run_autocast(OpCall& call) {
+  if (call.binding != Binding::kNew) return false;
+  const std::optional<AutocastInputs> cast = autocast_inputs(*call.op.info, call.inputs);
   if (!cast) return false;
-  OpCall again{c.op, c.args, cast->inputs()};
+  OpCall again{call.op, call.args, cast->inputs()};
   {
     const ModesGuard guard;
     autocast::set_autocast_enabled(cast->device(), false);
     run(again);
   }
-  for (Tensor& output : again.outputs) c.outputs.push_back(std::move(output));
+  for (Tensor& output : again.outputs) call.outputs.push_back(std::move(output));
   return true;
 }
 

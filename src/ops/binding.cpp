@@ -94,7 +94,7 @@ void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
   resize_out(out, sizes);
 }
 
-BoundOutputs::BoundOutputs(OpCall& call, const Infer& inferred) : call_(call) {
+BoundOutputs::BoundOutputs(OpCall& call, const InferContext& inferred) : call_(call) {
   const size_t count = call.outputs.size();
   tensors_.resize(count);
   how_.resize(count);
@@ -106,14 +106,14 @@ BoundOutputs::BoundOutputs(OpCall& call, const Infer& inferred) : call_(call) {
   for (size_t i = 0; i < count; ++i) bind(i, inferred.out(int(i)));
 }
 
-void BoundOutputs::check(const Tensor& target, const Infer::Output& wanted) const {
+void BoundOutputs::check(const Tensor& target, const InferContext::Output& wanted) const {
   check_castable(target, wanted.dtype);
   if (!call_.op.info->fills) check_no_internal_overlap(impl_of(target));
   if (call_.binding == Binding::kInplace) check_inplace_shape(target, wanted.sizes);
 }
 
 /// Throws if the kernel may not write there; nothing has been changed yet.
-void BoundOutputs::decide(size_t i, const Infer::Output& wanted) {
+void BoundOutputs::decide(size_t i, const InferContext::Output& wanted) {
   const Tensor& target = call_.outputs[i];
   const bool resizes = wanted.late || !target.sizes().equals(wanted.sizes);
   if (wanted.late || (resizes && shares_memory_with_input(call_, target)))
@@ -122,7 +122,7 @@ void BoundOutputs::decide(size_t i, const Infer::Output& wanted) {
     how_[i] = writes_directly(i, wanted) ? How::kDirect : How::kCopy;
 }
 
-void BoundOutputs::bind(size_t i, const Infer::Output& wanted) {
+void BoundOutputs::bind(size_t i, const InferContext::Output& wanted) {
   const Tensor& target = call_.outputs[i];
   const Device device = impl_of(call_.outputs[0]).device;
   if (target.defined() && how_[i] != How::kResizeLate) resize_out(target, wanted.sizes);
@@ -134,7 +134,7 @@ void BoundOutputs::bind(size_t i, const Infer::Output& wanted) {
     tensors_[i] = allocate_tensor(wanted.sizes, wanted.dtype, device);
 }
 
-bool BoundOutputs::writes_directly(size_t i, const Infer::Output& wanted) const {
+bool BoundOutputs::writes_directly(size_t i, const InferContext::Output& wanted) const {
   const OpInfo& info = *call_.op.info;
   const TensorImpl& target = impl_of(call_.outputs[i]);
   const bool pointwise = call_.op.functor >= 0;

@@ -9,7 +9,7 @@ namespace hearth {
 /// overlap come first, so that a refused call changes nothing.
 class BoundOutputs {
  public:
-  BoundOutputs(OpCall& call, const Infer& inferred);
+  BoundOutputs(OpCall& call, const InferContext& inferred);
   const Outputs& tensors() const { return tensors_; }
   void finish();
 
@@ -19,10 +19,10 @@ class BoundOutputs {
     kCopy,
     kResizeLate,  // the shape is not known yet, or resizing would pull an input's memory away
   };
-  void check(const Tensor& target, const Infer::Output& wanted) const;
-  void decide(size_t i, const Infer::Output& wanted);
-  void bind(size_t i, const Infer::Output& wanted);
-  bool writes_directly(size_t i, const Infer::Output& wanted) const;
+  void check(const Tensor& target, const InferContext::Output& wanted) const;
+  void decide(size_t i, const InferContext::Output& wanted);
+  void bind(size_t i, const InferContext::Output& wanted);
+  bool writes_directly(size_t i, const InferContext::Output& wanted) const;
   OpCall& call_;
   Outputs tensors_;
   SmallVector<How, 4> how_;

@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "autograd/state.h"
+#include "core/backends.h"
 #include "core/faults.h"
+#include "core/numerics.h"
 #include "core/observer.h"
 #include "core/streams.h"
 #include "hearth/autocast.h"
-#include "kernels/backend.h"
 #include "ops/autocast.h"
 #include "ops/binding.h"
 #include "ops/history.h"
@@ -52,35 +53,36 @@ const char* argument_name(const OpInfo& info, int index, int inputs) {
 
 /// The device an op runs on: that of its inputs and of given outputs. A number on the CPU goes
 /// along with any device of a pointwise op.
-Device device_of(const OpCall& c) {
+Device device_of(const OpCall& call) {
   Device device(DeviceType::CPU);
   int decided_by = -1;
   bool weak = true;  // so far only numbers on the CPU
-  for (int i = 0; i < c.inputs.count + int(c.outputs.size()); ++i) {
-    const Tensor& tensor = i < c.inputs.count ? c.inputs[i] : c.outputs[size_t(i - c.inputs.count)];
+  for (int i = 0; i < call.inputs.count + int(call.outputs.size()); ++i) {
+    const Tensor& tensor =
+        i < call.inputs.count ? call.inputs[i] : call.outputs[size_t(i - call.inputs.count)];
     if (!tensor.defined()) continue;
     const TensorImpl& impl = impl_of(tensor);
     const bool number =
-        c.op.functor >= 0 && impl.dim == 0 && impl.device.is_cpu() && i < c.inputs.count;
+        call.op.functor >= 0 && impl.dim == 0 && impl.device.is_cpu() && i < call.inputs.count;
     if (decided_by < 0 || (weak && !number)) {
       device = impl.device;
       decided_by = i;
       weak = number;
     } else if (!number && !(impl.device == device)) {
-      detail::refuse_device(c.op.info->name, argument_name(*c.op.info, i, c.inputs.count), device,
-                            impl.device);
+      detail::refuse_device(call.op.info->name, argument_name(*call.op.info, i, call.inputs.count),
+                            device, impl.device);
     }
   }
   return device;
 }
 
 /// Tensor number `index`, inputs first, is undefined: an error unless it may be absent.
-void check_undefined(const OpCall& c, int index) {
-  const OpInfo& info = *c.op.info;
-  if (index < c.inputs.count && info.optional & in_slot(index)) return;
-  const bool is_self = index >= c.inputs.count && c.binding == Binding::kInplace;
+void check_undefined(const OpCall& call, int index) {
+  const OpInfo& info = *call.op.info;
+  if (index < call.inputs.count && info.optional & in_slot(index)) return;
+  const bool is_self = index >= call.inputs.count && call.binding == Binding::kInplace;
   detail::refuse_undefined(info.name, is_self ? 0 : index,
-                           argument_name(info, is_self ? 0 : index, c.inputs.count));
+                           argument_name(info, is_self ? 0 : index, call.inputs.count));
 }
 
 void check_inside(const TensorImpl& view) {
@@ -93,8 +95,8 @@ void check_inside(const TensorImpl& view) {
                " are out of bounds for storage of size ", view.storage->nbytes);
 }
 
-Tensor make_view(const OpCall& c, const Infer::Output& out) {
-  const TensorImpl& source = impl_of(c.inputs[0]);
+Tensor make_view(const OpCall& call, const InferContext::Output& out) {
+  const TensorImpl& source = impl_of(call.inputs[0]);
   Tensor view =
       new_tensor(out.dtype == ScalarType::Undefined ? source.dtype : out.dtype, source.device);
   TensorImpl& impl = impl_of(view);
@@ -112,47 +114,47 @@ Tensor make_view(const OpCall& c, const Infer::Output& out) {
   return view;
 }
 
-void make_views(OpCall& c, const Infer& inferred) {
-  for (size_t i = 0; i < c.outputs.size(); ++i) {
-    c.outputs[i] = make_view(c, inferred.out(int(i)));
-    link_view(c.outputs[i], c, int(i));
+void make_views(OpCall& call, const InferContext& inferred) {
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    call.outputs[i] = make_view(call, inferred.out(int(i)));
+    link_view(call.outputs[i], call, int(i));
   }
 }
 
-void allocate_outputs(OpCall& c, const Infer& inferred, Device device) {
-  for (size_t i = 0; i < c.outputs.size(); ++i) {
-    const Infer::Output& out = inferred.out(int(i));
+void allocate_outputs(OpCall& call, const InferContext& inferred, Device device) {
+  for (size_t i = 0; i < call.outputs.size(); ++i) {
+    const InferContext::Output& out = inferred.out(int(i));
     if (!out.defined) continue;
     const Device where = out.has_device ? out.device : device;
     if (out.late)
-      c.outputs[i] = new_tensor(out.dtype, where);
+      call.outputs[i] = new_tensor(out.dtype, where);
     else if (out.has_strides)
-      c.outputs[i] = allocate_strided(out.sizes, out.strides, out.dtype, where);
+      call.outputs[i] = allocate_strided(out.sizes, out.strides, out.dtype, where);
     else
-      c.outputs[i] = allocate_tensor(out.sizes, out.dtype, where);
+      call.outputs[i] = allocate_tensor(out.sizes, out.dtype, where);
   }
 }
 
-void launch_on(const OpCall& c, const Outputs& outputs, Device device, ScalarType compute) {
+void run_on(const OpCall& call, const Outputs& outputs, Device device, ScalarType compute) {
   if (device.is_meta()) return;
   if (device.is_cpu()) {
     FaultSlot faults;
     Ctx ctx(cpu_backend(), device, nullptr, &faults);
-    Launch launch(c.inputs, outputs, ctx, compute);
-    c.op.launch(c.op, c.args, launch);
+    LaunchContext launch(call.inputs, outputs, ctx, compute);
+    call.op.launch(call.op, call.args, launch);
     check_fault(faults);
     return;
   }
   Backend& backend = backend_of(device);
   const StreamHandle stream = current_stream(device);
-  Ctx ctx(backend, device, stream, backend.fault_slot(device.index(), stream));
-  Launch launch(c.inputs, outputs, ctx, compute);
-  c.op.launch(c.op, c.args, launch);
+  Ctx ctx(backend, device, stream, backend.fault_slot(device.index(), stream), current_numerics());
+  LaunchContext launch(call.inputs, outputs, ctx, compute);
+  call.op.launch(call.op, call.args, launch);
 }
 
 }  // namespace
 
-void Launch::copy_to_host(const TensorImpl& from, void* to, size_t bytes) const {
+void LaunchContext::copy_to_host(const TensorImpl& from, void* to, size_t bytes) const {
   Backend& backend = ctx.backend();
   backend.copy(to, from.data(), bytes, CopyKind::kDeviceToHost, ctx.device().index(), ctx.stream());
   if (ctx.device().is_cuda()) synchronize_stream(ctx.device().index(), ctx.stream());
@@ -169,27 +171,27 @@ std::string full_name(const OpInfo& info) {
   return *info.overload ? std::string(info.name) + "." + info.overload : info.name;
 }
 
-void compute(OpCall& c) {
-  const OpInfo& info = *c.op.info;
-  Device device = info.mixes_devices ? impl_of(c.inputs[0]).device : device_of(c);
-  Infer inferred(c.inputs);
-  const bool pointwise = c.op.functor >= 0;
-  if (pointwise) inferred.compute = compute_type(info, c.inputs);
+void compute(OpCall& call) {
+  const OpInfo& info = *call.op.info;
+  Device device = info.mixes_devices ? impl_of(call.inputs[0]).device : device_of(call);
+  InferContext inferred(call.inputs);
+  const bool pointwise = call.op.functor >= 0;
+  if (pointwise) inferred.compute = compute_type(info, call.inputs);
   if (pointwise || inferred.has(0))
     check_dtype(info, pointwise ? inferred.compute : inferred.in(0).dtype);
-  c.op.infer(c.op, c.args, inferred);
-  c.outputs.resize(std::max(size_t(info.outputs), inferred.outputs()));
-  if (c.inputs.count == 0 && inferred.out().has_device) device = inferred.out().device;
+  call.op.infer(call.op, call.args, inferred);
+  call.outputs.resize(std::max(size_t(info.outputs), inferred.outputs()));
+  if (call.inputs.count == 0 && inferred.out().has_device) device = inferred.out().device;
   HEARTH_CHECK_AS(NotImplementedError, info.effect != Effect::kDynamicShape || !device.is_meta(),
                   info.name,
                   "(): the result's shape depends on data, which meta tensors do not have");
-  if (info.effect == Effect::kView) return make_views(c, inferred);
-  if (c.binding == Binding::kNew) {
-    allocate_outputs(c, inferred, device);
-    launch_on(c, c.outputs, device, inferred.compute);
+  if (info.effect == Effect::kView) return make_views(call, inferred);
+  if (call.binding == Binding::kNew) {
+    allocate_outputs(call, inferred, device);
+    run_on(call, call.outputs, device, inferred.compute);
   } else {
-    BoundOutputs bound(c, inferred);
-    launch_on(c, bound.tensors(), device, inferred.compute);
+    BoundOutputs bound(call, inferred);
+    run_on(call, bound.tensors(), device, inferred.compute);
     bound.finish();
   }
 }
@@ -201,22 +203,22 @@ inline uint32_t attention_of(const TensorImpl& impl) {
   return impl.flags & kNeedsAttention;
 }
 
-void run(OpCall& c) {
+void run(OpCall& call) {
   uint32_t attention = modes.flags;
-  for (int i = 0; i < c.inputs.count; ++i)
-    if (c.inputs[i].defined()) [[likely]]
-      attention |= attention_of(impl_of(c.inputs[i]));
+  for (int i = 0; i < call.inputs.count; ++i)
+    if (call.inputs[i].defined()) [[likely]]
+      attention |= attention_of(impl_of(call.inputs[i]));
     else
-      check_undefined(c, i);
-  for (size_t i = 0; i < c.outputs.size(); ++i)
-    if (c.outputs[i].defined()) [[likely]]
-      attention |= impl_of(c.outputs[i]).flags & (kNeedsAttention | kIsView);
+      check_undefined(call, i);
+  for (size_t i = 0; i < call.outputs.size(); ++i)
+    if (call.outputs[i].defined()) [[likely]]
+      attention |= impl_of(call.outputs[i]).flags & (kNeedsAttention | kIsView);
     else
-      check_undefined(c, c.inputs.count + int(i));
-  if (attention == 0 && !c.op.mutates) [[likely]]
-    compute(c);
+      check_undefined(call, call.inputs.count + int(i));
+  if (attention == 0 && !call.op.mutates) [[likely]]
+    compute(call);
   else
-    compute_with_history(c);
+    compute_with_history(call);
 }
 
 struct ComposedCall::Watched {

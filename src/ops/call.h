@@ -51,17 +51,17 @@ bool register_op(const OpRecord& op);
 namespace detail {
 
 template <class Op>
-void infer_op(const OpRecord&, const void* args, Infer& c) {
-  Op::infer(*static_cast<const typename Op::Args*>(args), c);
+void infer_op(const OpRecord&, const void* args, InferContext& context) {
+  Op::infer(*static_cast<const typename Op::Args*>(args), context);
 }
 template <class Op>
-void launch_op(const OpRecord&, const void* args, Launch& c) {
+void launch_op(const OpRecord&, const void* args, LaunchContext& context) {
   if constexpr (Op::info.effect != Effect::kView)
-    Op::launch(*static_cast<const typename Op::Args*>(args), c);
+    Op::launch(*static_cast<const typename Op::Args*>(args), context);
 }
 template <class Op>
-void grad_op(const OpRecord&, const void* args, Grad& c) {
-  Op::grad(*static_cast<const typename Op::Args*>(args), c);
+void grad_op(const OpRecord&, const void* args, GradContext& context) {
+  Op::grad(*static_cast<const typename Op::Args*>(args), context);
 }
 template <class Op>
 SlotSet saves_op(const OpRecord&, const void* args, SlotSet needs) {
@@ -80,7 +80,7 @@ void destroy_args(void* args) {
 }
 template <class Op>
 constexpr auto grad_of() -> decltype(OpRecord::grad) {
-  if constexpr (requires(const typename Op::Args& a, Grad& g) { Op::grad(a, g); })
+  if constexpr (requires(const typename Op::Args& a, GradContext& g) { Op::grad(a, g); })
     return &grad_op<Op>;
   else
     return nullptr;
@@ -154,24 +154,25 @@ class [[nodiscard]] Invocation {
   }
 
   Tensor call() const {
-    OpCall c = prepare(Binding::kNew);
-    run(c);
-    return std::move(c.outputs[0]);
+    OpCall call = prepare(Binding::kNew);
+    run(call);
+    return std::move(call.outputs[0]);
   }
   TensorPair pair() const {
-    OpCall c = prepare(Binding::kNew);
-    run(c);
-    return {std::move(c.outputs[0]), std::move(c.outputs[1])};
+    OpCall call = prepare(Binding::kNew);
+    run(call);
+    return {std::move(call.outputs[0]), std::move(call.outputs[1])};
   }
   std::tuple<Tensor, Tensor, Tensor> triple() const {
-    OpCall c = prepare(Binding::kNew);
-    run(c);
-    return {std::move(c.outputs[0]), std::move(c.outputs[1]), std::move(c.outputs[2])};
+    OpCall call = prepare(Binding::kNew);
+    run(call);
+    return {std::move(call.outputs[0]), std::move(call.outputs[1]), std::move(call.outputs[2])};
   }
   std::vector<Tensor> all() const {
-    OpCall c = prepare(Binding::kNew);
-    run(c);
-    return {std::make_move_iterator(c.outputs.begin()), std::make_move_iterator(c.outputs.end())};
+    OpCall call = prepare(Binding::kNew);
+    run(call);
+    return {std::make_move_iterator(call.outputs.begin()),
+            std::make_move_iterator(call.outputs.end())};
   }
   Tensor& inplace(const Tensor& self) const {
     bind(Binding::kInplace, self);
@@ -196,9 +197,9 @@ class [[nodiscard]] Invocation {
   }
   template <class... T>
   void bind(Binding binding, const T&... targets) const {
-    OpCall c = prepare(binding);
-    (c.outputs.push_back(targets), ...);
-    run(c);
+    OpCall call = prepare(binding);
+    (call.outputs.push_back(targets), ...);
+    run(call);
   }
   Args args_;
   Pointers inputs_;

@@ -1,15 +1,15 @@
-#include "kernels/conv.h"
+#include "seam/conv.h"
 
 #include <algorithm>
 
 #include "functors/arithmetic.h"
 #include "functors/reduction.h"
 #include "hearth/autograd.h"
-#include "kernels/reduce.h"
 #include "ops/conv_shape.h"
 #include "ops/copy.h"
 #include "ops/define.h"
 #include "ops/memory_format.h"
+#include "seam/reduce.h"
 
 namespace hearth {
 
@@ -28,20 +28,20 @@ ConvParams conv_params(const ConvArgs& args, ConvPart part) {
 }
 
 /// Computes one tensor of a convolution; over nothing it is zero, or the bias.
-void launch_conv(const ConvParams& params, Ctx& ctx) {
+void run_conv(const ConvParams& params, Ctx& ctx) {
   const View& target = params.computed();
   if (target.numel == 0) return;
   if (params.in.numel > 0 && params.weight.numel > 0 && params.out.numel > 0)
-    return hearth::launch(ctx, params);
-  if (!params.bias.defined()) return launch_fill(ctx, target, 0);
+    return run_kernel(ctx, params);
+  if (!params.bias.defined()) return run_fill(ctx, target, 0);
   View spread = target;
   spread.data = params.bias.data;
   std::fill_n(spread.strides, spread.dim, 0);
   spread.strides[1] = params.bias.strides[0];
-  launch_copy(ctx, target, spread);
+  run_copy(ctx, target, spread);
 }
 
-void launch_bias_gradient(const View& grad_out, const View& grad_bias, Ctx& ctx) {
+void run_bias_gradient(const View& grad_out, const View& grad_bias, Ctx& ctx) {
   View out = grad_out;
   out.data = grad_bias.data;
   out.numel = grad_bias.numel;
@@ -49,14 +49,14 @@ void launch_bias_gradient(const View& grad_out, const View& grad_bias, Ctx& ctx)
     if (d != 1) out.sizes[d] = 1;
     out.strides[d] = d == 1 ? grad_bias.strides[0] : 0;
   }
-  if (grad_bias.numel > 0) hearth::launch(ctx, reduce_params(fn::Sum{}, grad_out, out));
+  if (grad_bias.numel > 0) run_kernel(ctx, reduce_params(fn::Sum{}, grad_out, out));
 }
 
 /// An output in channels_last if one of the tensors it is made from is.
-void set_output(Infer& c, int i, const Dims& sizes, ScalarType dtype) {
+void set_output(InferContext& context, int i, const Dims& sizes, ScalarType dtype) {
   bool channels_last = false;
-  for (int k = 0; k < 3; ++k) channels_last |= c.has(k) && is_channels_last(c.in(k));
-  set_in_format(c, i, sizes, dtype, channels_last);
+  for (int k = 0; k < 3; ++k) channels_last |= context.has(k) && is_channels_last(context.in(k));
+  set_in_format(context, i, sizes, dtype, channels_last);
 }
 
 /// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight; input and
@@ -73,32 +73,32 @@ struct ConvolutionBackward {
                                .dtypes = dtypes::kFloating,
                                .optional = in_slot(1) | in_slot(2),
                                .outputs = 3};
-  static void infer(const Args& args, Infer& c) {
-    const ScalarType dtype = c.in(0).dtype;
-    set_output(c, 0, args.input_sizes, dtype);
-    set_output(c, 1, args.weight_sizes, dtype);
-    c.set(2, Dims{c.in(0).sizes()[1]}, dtype);
-    c.out(0).defined = args.grad_in;
-    c.out(1).defined = args.grad_weight;
-    c.out(2).defined = args.grad_bias;
+  static void infer(const Args& args, InferContext& context) {
+    const ScalarType dtype = context.in(0).dtype;
+    set_output(context, 0, args.input_sizes, dtype);
+    set_output(context, 1, args.weight_sizes, dtype);
+    context.set(2, Dims{context.in(0).sizes()[1]}, dtype);
+    context.out(0).defined = args.grad_in;
+    context.out(1).defined = args.grad_weight;
+    context.out(2).defined = args.grad_bias;
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     const bool transposed = args.conv.transposed;
     if (args.grad_in) {
       ConvParams params = conv_params(args.conv, transposed ? ConvPart::kOut : ConvPart::kIn);
-      params.in = transposed ? c.in(0) : c.out(0);
-      params.out = transposed ? c.out(0) : c.in(0);
-      params.weight = c.in(2);
-      launch_conv(params, c.ctx);
+      params.in = transposed ? context.in(0) : context.out(0);
+      params.out = transposed ? context.out(0) : context.in(0);
+      params.weight = context.in(2);
+      run_conv(params, context.ctx);
     }
     if (args.grad_weight) {
       ConvParams params = conv_params(args.conv, ConvPart::kWeight);
-      params.in = c.in(transposed ? 0 : 1);
-      params.out = c.in(transposed ? 1 : 0);
-      params.weight = c.out(1);
-      launch_conv(params, c.ctx);
+      params.in = context.in(transposed ? 0 : 1);
+      params.out = context.in(transposed ? 1 : 0);
+      params.weight = context.out(1);
+      run_conv(params, context.ctx);
     }
-    if (args.grad_bias) launch_bias_gradient(c.in(0), c.out(2), c.ctx);
+    if (args.grad_bias) run_bias_gradient(context.in(0), context.out(2), context.ctx);
   }
   static SlotSet saves(const Args& args, SlotSet needs) {
     SlotSet read = 0;
@@ -107,7 +107,7 @@ struct ConvolutionBackward {
     if ((needs & in_slot(0)) && args.grad_weight) read |= in_slot(1);
     return read;
   }
-  static void grad(const Args& args, Grad& c);
+  static void grad(const Args& args, GradContext& context);
 };
 
 /// Inputs: input, weight, bias.
@@ -120,36 +120,37 @@ struct Convolution {
                                .amp_cpu = Amp::kKeep,
                                .shapes = in_slot(0) | in_slot(1),
                                .optional = in_slot(2)};
-  static void infer(const Args& args, Infer& c) {
-    check_conv(args, c.in(0), c.in(1), c.has(2) ? &c.in(2) : nullptr);
-    set_output(c, 0, conv_sizes(args, c.in(0).sizes(), c.in(1).sizes()), c.in(0).dtype);
+  static void infer(const Args& args, InferContext& context) {
+    check_conv(args, context.in(0), context.in(1), context.has(2) ? &context.in(2) : nullptr);
+    set_output(context, 0, conv_sizes(args, context.in(0).sizes(), context.in(1).sizes()),
+               context.in(0).dtype);
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     ConvParams params = conv_params(args, args.transposed ? ConvPart::kIn : ConvPart::kOut);
-    params.in = args.transposed ? c.out() : c.in(0);
-    params.out = args.transposed ? c.in(0) : c.out();
-    params.weight = c.in(1);
-    params.bias = c.in(2);
-    launch_conv(params, c.ctx);
+    params.in = args.transposed ? context.out() : context.in(0);
+    params.out = args.transposed ? context.in(0) : context.out();
+    params.weight = context.in(1);
+    params.bias = context.in(2);
+    run_conv(params, context.ctx);
   }
   static SlotSet saves(const Args&, SlotSet needs) {
     return (needs & in_slot(0) ? in_slot(1) : 0u) | (needs & in_slot(1) ? in_slot(0) : 0u);
   }
-  static void grad(const Args& args, Grad& c) {
-    const bool in = c.needs(0), weight = c.needs(1), bias = c.needs(2);
+  static void grad(const Args& args, GradContext& context) {
+    const bool in = context.needs(0), weight = context.needs(1), bias = context.needs(2);
     const auto [grad_in, grad_weight, grad_bias] =
         invoke<ConvolutionBackward>(
-            {args, c.in_shape(0).sizes(), c.in_shape(1).sizes(), in, weight, bias}, c.grad(),
-            weight ? c.in(0) : Tensor(), in ? c.in(1) : Tensor())
+            {args, context.in_shape(0).sizes(), context.in_shape(1).sizes(), in, weight, bias},
+            context.grad(), weight ? context.in(0) : Tensor(), in ? context.in(1) : Tensor())
             .triple();
-    if (in) c.set(0, grad_in);
-    if (weight) c.set(1, grad_weight);
-    if (bias) c.set(2, grad_bias);
+    if (in) context.set(0, grad_in);
+    if (weight) context.set(1, grad_weight);
+    if (bias) context.set(2, grad_bias);
   }
 };
 
 /// The backward pass is bilinear in grad_out, input and weight, each product a convolution again.
-void ConvolutionBackward::grad(const Args& args, Grad& c) {
+void ConvolutionBackward::grad(const Args& args, GradContext& context) {
   const auto convolved = [&](const Tensor& input, const Tensor& weight) {
     return invoke<Convolution>(args.conv, input, weight, Tensor()).call();
   };
@@ -158,24 +159,24 @@ void ConvolutionBackward::grad(const Args& args, Grad& c) {
     other.grad_in = in;
     other.grad_weight = !in;
     other.grad_bias = false;
-    auto grads = invoke<ConvolutionBackward>(other, c.in(0), input, weight).triple();
+    auto grads = invoke<ConvolutionBackward>(other, context.in(0), input, weight).triple();
     return in ? std::get<0>(grads) : std::get<1>(grads);
   };
-  const Tensor &in = c.grad(0), &weight = c.grad(1), &bias = c.grad(2);
-  if (c.needs(0)) {
+  const Tensor &in = context.grad(0), &weight = context.grad(1), &bias = context.grad(2);
+  if (context.needs(0)) {
     Tensor sum;
     const auto add = [&sum](const Tensor& t) { sum = sum.defined() ? sum.add(t) : t; };
-    if (in.defined()) add(convolved(in, c.in(2)));
-    if (weight.defined()) add(convolved(c.in(1), weight));
+    if (in.defined()) add(convolved(in, context.in(2)));
+    if (weight.defined()) add(convolved(context.in(1), weight));
     if (bias.defined()) {
-      Dims sizes(c.in_sizes(0).size(), 1);
+      Dims sizes(context.in_sizes(0).size(), 1);
       sizes[1] = bias.numel();
-      add(bias.reshape(sizes).expand(c.in_sizes(0)));
+      add(bias.reshape(sizes).expand(context.in_sizes(0)));
     }
-    if (sum.defined()) c.set(0, sum);
+    if (sum.defined()) context.set(0, sum);
   }
-  if (c.needs(1) && weight.defined()) c.set(1, backward(true, {}, weight));
-  if (c.needs(2) && in.defined()) c.set(2, backward(false, in, {}));
+  if (context.needs(1) && weight.defined()) context.set(1, backward(true, {}, weight));
+  if (context.needs(2) && in.defined()) context.set(2, backward(false, in, {}));
 }
 
 Tensor convolve(const ConvArgs& args, const Tensor& input, const Tensor& weight,

@@ -27,13 +27,13 @@ void describe(TensorImpl& impl, const View& view) {
 
 }  // namespace
 
-void launch_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from) {
+void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from) {
   if (to.numel == 0) return;
   const TensorImpl* in[] = {&from};
-  launch(ctx, as_copy(pointwise_params(to, in, 1, to.dtype)));
+  run_kernel(ctx, as_copy(pointwise_params(to, in, 1, to.dtype)));
 }
 
-void launch_copy(Ctx& ctx, const View& to, const View& from) {
+void run_copy(Ctx& ctx, const View& to, const View& from) {
   if (to.numel == 0) return;
   TensorImpl target, source;
   describe(target, to);
@@ -42,10 +42,10 @@ void launch_copy(Ctx& ctx, const View& to, const View& from) {
   PointwiseParams params = as_copy(pointwise_params(target, in, 1, to.dtype));
   params.out.data = to.data;
   params.in[0].data = from.data;
-  launch(ctx, params);
+  run_kernel(ctx, params);
 }
 
-void launch_add(Ctx& ctx, const View& to, const View& from) {
+void run_add(Ctx& ctx, const View& to, const View& from) {
   if (to.numel == 0) return;
   TensorImpl target, source;
   describe(target, to);
@@ -57,11 +57,11 @@ void launch_add(Ctx& ctx, const View& to, const View& from) {
   std::memcpy(params.parameters, &add, sizeof add);
   params.out.data = params.in[0].data = to.data;
   params.in[1].data = from.data;
-  launch(ctx, params);
+  run_kernel(ctx, params);
 }
 
 /// Every element of `to` becomes that number. Elements that share memory are written once.
-void launch_fill(Ctx& ctx, View to, const TensorImpl& number) {
+void run_fill(Ctx& ctx, View to, const TensorImpl& number) {
   if (to.numel == 0) return;
   for (int d = 0; d < to.dim; ++d)
     if (to.strides[d] == 0) to.sizes[d] = 1;
@@ -70,11 +70,11 @@ void launch_fill(Ctx& ctx, View to, const TensorImpl& number) {
   const TensorImpl* in[] = {&number};
   PointwiseParams params = as_copy(pointwise_params(target, in, 1, to.dtype));
   params.out.data = to.data;
-  launch(ctx, params);
+  run_kernel(ctx, params);
 }
 
-void launch_fill(Ctx& ctx, const View& to, double value) {
-  launch_fill(ctx, to, impl_of(wrapped_number(value)));
+void run_fill(Ctx& ctx, const View& to, double value) {
+  run_fill(ctx, to, impl_of(wrapped_number(value)));
 }
 
 namespace {
@@ -128,11 +128,11 @@ Dims strides_for(const TensorImpl& source, MemoryFormat format) {
   return packed_strides(source.sizes(), source.strides());
 }
 
-void infer_copy(Infer& c, ScalarType dtype, MemoryFormat format) {
-  Infer::Output& out = c.out();
+void infer_copy(InferContext& context, ScalarType dtype, MemoryFormat format) {
+  InferContext::Output& out = context.out();
   out.dtype = dtype;
-  out.sizes = c.in(0).sizes();
-  out.strides = strides_for(c.in(0), format);
+  out.sizes = context.in(0).sizes();
+  out.strides = strides_for(context.in(0), format);
   out.has_strides = true;
 }
 
@@ -145,9 +145,13 @@ struct Clone {
     HEARTH_FIELDS(format)
   };
   static constexpr OpInfo info{.name = "clone"};
-  static void infer(const Args& args, Infer& c) { infer_copy(c, c.in(0).dtype, args.format); }
-  static void launch(const Args&, Launch& c) { launch_copy(c.ctx, c.out_impl(), c.in_impl(0)); }
-  static void grad(const Args&, Grad& c) { c.set(0, c.grad()); }
+  static void infer(const Args& args, InferContext& context) {
+    infer_copy(context, context.in(0).dtype, args.format);
+  }
+  static void launch(const Args&, LaunchContext& context) {
+    run_copy(context.ctx, context.out_impl(), context.in_impl(0));
+  }
+  static void grad(const Args&, GradContext& context) { context.set(0, context.grad()); }
 };
 
 /// self = src, on one device. fill_ and zero_ write one number, into expanded tensors too.
@@ -155,24 +159,24 @@ template <const OpInfo& facts>
 struct CopyInto {
   struct Args {};
   static constexpr OpInfo info = facts;
-  static void infer(const Args&, Infer& c) {
-    const TensorImpl &self = c.in(0), &src = c.in(1);
+  static void infer(const Args&, InferContext& context) {
+    const TensorImpl &self = context.in(0), &src = context.in(1);
     const bool number = src.dim == 0 && src.device.is_cpu();
     if (!number) check_same_device(facts.name, "src", self.device, src.device);
     const Dims sizes = broadcast_sizes(self.sizes(), src.sizes());
     HEARTH_CHECK(sizes == Dims(self.sizes()), "output with shape ", self.sizes(),
                  " doesn't match the broadcast shape ", sizes);
-    c.set(0, self.sizes(), self.dtype);
+    context.set(0, self.sizes(), self.dtype);
   }
-  static void launch(const Args&, Launch& c) {
+  static void launch(const Args&, LaunchContext& context) {
     if (info.fills)
-      launch_fill(c.ctx, c.out(), c.in_impl(1));
+      run_fill(context.ctx, context.out(), context.in_impl(1));
     else
-      launch_copy(c.ctx, c.out_impl(), c.in_impl(1));
+      run_copy(context.ctx, context.out_impl(), context.in_impl(1));
   }
-  static void grad(const Args&, Grad& c) {
-    if (c.needs(0)) c.set(0, zeros_like(c.grad()));
-    if (c.needs(1)) c.set(1, c.grad().sum_to_size(c.in_sizes(1)));
+  static void grad(const Args&, GradContext& context) {
+    if (context.needs(0)) context.set(0, zeros_like(context.grad()));
+    if (context.needs(1)) context.set(1, context.grad().sum_to_size(context.in_sizes(1)));
   }
 };
 constexpr OpInfo kCopy{.name = "copy_",

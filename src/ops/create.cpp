@@ -4,12 +4,12 @@
 #include <limits>
 
 #include "autograd/state.h"
+#include "core/backends.h"
 #include "core/modes.h"
 #include "core/streams.h"
 #include "core/tensor_impl.h"
 #include "hearth/autograd.h"
 #include "hearth/context.h"
-#include "kernels/backend.h"
 #include "ops/call.h"
 #include "ops/copy.h"
 #include "ops/fill_range.h"

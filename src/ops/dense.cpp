@@ -4,7 +4,7 @@
 
 namespace hearth {
 
-View dense(Launch& c, const View& view) {
+View dense(LaunchContext& context, const View& view) {
   if (!view.defined() || view.contiguous() || view.numel == 0) return view;
   View copy = view;
   int64_t stride = 1;
@@ -12,8 +12,8 @@ View dense(Launch& c, const View& view) {
     copy.strides[d] = stride;
     stride *= view.sizes[d];
   }
-  copy.data = c.ctx.scratch(size_t(view.numel) * element_size(view.dtype));
-  launch_copy(c.ctx, copy, view);
+  copy.data = context.ctx.scratch(size_t(view.numel) * element_size(view.dtype));
+  run_copy(context.ctx, copy, view);
   return copy;
 }
 

@@ -5,6 +5,6 @@
 namespace hearth {
 
 /// A view for kernels that want contiguous memory: the view itself or a copy in scratch memory.
-View dense(Launch& c, const View& view);
+View dense(LaunchContext& context, const View& view);
 
 }  // namespace hearth

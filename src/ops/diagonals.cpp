@@ -30,9 +30,12 @@ struct Diagonal {
     recount(view);
     return moved;
   }
-  static void infer(const Args& args, Infer& c) { infer_window<Diagonal>(args, c); }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<IntoZeros<Diagonal>>({args, Dims(c.in_sizes(0))}, c.grad()).call());
+  static void infer(const Args& args, InferContext& context) {
+    infer_window<Diagonal>(args, context);
+  }
+  static void grad(const Args& args, GradContext& context) {
+    context.set(
+        0, invoke<IntoZeros<Diagonal>>({args, Dims(context.in_sizes(0))}, context.grad()).call());
   }
 };
 
@@ -81,8 +84,10 @@ struct Unfold {
     recount(view);
     return 0;
   }
-  static void infer(const Args& args, Infer& c) { infer_window<Unfold>(args, c); }
-  static void grad(const Args& args, Grad& c);
+  static void infer(const Args& args, InferContext& context) {
+    infer_window<Unfold>(args, context);
+  }
+  static void grad(const Args& args, GradContext& context);
 };
 
 /// The windows' gradients, added where windows overlap: one element of every window at a time.
@@ -93,25 +98,27 @@ struct UnfoldBackward {
     HEARTH_FIELDS(view, sizes)
   };
   static constexpr OpInfo info{.name = "unfold_backward"};
-  static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    const View out = c.out(), in = c.in(0);
-    launch_fill(c.ctx, out, 0);
+  static void infer(const Args& args, InferContext& context) {
+    context.set(0, args.sizes, context.in(0).dtype);
+  }
+  static void launch(const Args& args, LaunchContext& context) {
+    const View out = context.out(), in = context.in(0);
+    run_fill(context.ctx, out, 0);
     View windows = out;
     Unfold::narrow(args.view, windows);
     const int last = windows.dim - 1;
     for (int64_t k = 0; k < args.view.size; ++k) {
       View to = narrowed(windows, last, k, 1), from = narrowed(in, last, k, 1);
-      launch_add(c.ctx, to, from);
+      run_add(context.ctx, to, from);
     }
   }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<Unfold>(args.view, c.grad()).call());
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, invoke<Unfold>(args.view, context.grad()).call());
   }
 };
 
-void Unfold::grad(const Args& args, Grad& c) {
-  c.set(0, invoke<UnfoldBackward>({args, Dims(c.in_sizes(0))}, c.grad()).call());
+void Unfold::grad(const Args& args, GradContext& context) {
+  context.set(0, invoke<UnfoldBackward>({args, Dims(context.in_sizes(0))}, context.grad()).call());
 }
 
 Tensor unfolded(const Tensor& self, int64_t dim, int64_t size, int64_t step) {

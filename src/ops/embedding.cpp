@@ -1,10 +1,10 @@
 // Rows of a table by their numbers, and numbers as rows of zeros with one one.
 #include "hearth/autograd.h"
 #include "hearth/context.h"
-#include "kernels/gather.h"
 #include "ops/copy.h"
 #include "ops/define.h"
 #include "ops/promote.h"
+#include "seam/gather.h"
 
 namespace hearth {
 
@@ -39,29 +39,29 @@ struct EmbeddingBackward {
   };
   static constexpr OpInfo info{
       .name = "embedding_dense_backward", .arguments = "grad,indices", .saves = in_slot(1)};
-  static void infer(const Args& args, Infer& c) {
-    c.set(0, Dims{args.num_weights, c.in(0).sizes().back()}, c.in(0).dtype);
+  static void infer(const Args& args, InferContext& context) {
+    context.set(0, Dims{args.num_weights, context.in(0).sizes().back()}, context.in(0).dtype);
   }
-  static void launch(const Args& args, Launch& c) {
-    View out = c.out();
-    launch_fill(c.ctx, out, 0);
-    const View index = c.in(1);
+  static void launch(const Args& args, LaunchContext& context) {
+    View out = context.out();
+    run_fill(context.ctx, out, 0);
+    const View index = context.in(1);
     const int64_t width = out.sizes[1];
     if (index.numel == 0 || out.numel == 0) return;
-    hearth::launch(
-        c.ctx, ScatterParams{out, column_of(index, width), as_rows(c.in(0), index.numel, width), 0,
-                             Combine::kAdd, are_deterministic_algorithms_enabled()});
+    run_kernel(context.ctx, ScatterParams{out, column_of(index, width),
+                                          as_rows(context.in(0), index.numel, width), 0,
+                                          Combine::kAdd, are_deterministic_algorithms_enabled()});
     if (args.padding_idx < 0 || args.padding_idx >= args.num_weights) return;
     out.data =
         out.as<char>() + args.padding_idx * out.strides[0] * int64_t(element_size(out.dtype));
     out.sizes[0] = 1;
     out.numel = width;
-    launch_fill(c.ctx, out, 0);
+    run_fill(context.ctx, out, 0);
   }
-  static void grad(const Args& args, Grad& c) {
-    const Tensor rows = embedding(c.grad(), c.in(1));
-    if (args.padding_idx < 0) return c.set(0, rows);
-    c.set(0, rows.masked_fill(c.in(1).eq(args.padding_idx).unsqueeze(-1), 0));
+  static void grad(const Args& args, GradContext& context) {
+    const Tensor rows = embedding(context.grad(), context.in(1));
+    if (args.padding_idx < 0) return context.set(0, rows);
+    context.set(0, rows.masked_fill(context.in(1).eq(args.padding_idx).unsqueeze(-1), 0));
   }
 };
 
@@ -73,8 +73,8 @@ struct Embedding {
   };
   static constexpr OpInfo info{
       .name = "embedding", .arguments = "weight,indices", .saves = in_slot(1)};
-  static void infer(const Args&, Infer& c) {
-    const TensorImpl &weight = c.in(0), &index = c.in(1);
+  static void infer(const Args&, InferContext& context) {
+    const TensorImpl &weight = context.in(0), &index = context.in(1);
     HEARTH_CHECK(weight.dim == 2, "'weight' must be 2-D");
     HEARTH_CHECK(index.dtype == kLong || index.dtype == kInt,
                  "Expected tensor for argument #1 'indices' to have one of the following scalar "
@@ -83,23 +83,23 @@ struct Embedding {
                  "Tensor instead (while checking arguments for embedding)");
     Dims sizes(index.sizes());
     sizes.push_back(weight.sizes()[1]);
-    c.set(0, sizes, weight.dtype);
+    context.set(0, sizes, weight.dtype);
   }
-  static void launch(const Args&, Launch& c) {
-    const View index = c.in(1), out = c.out();
-    const int64_t width = c.in(0).sizes[1];
+  static void launch(const Args&, LaunchContext& context) {
+    const View index = context.in(1), out = context.out();
+    const int64_t width = context.in(0).sizes[1];
     if (out.numel > 0)
-      hearth::launch(c.ctx, GatherParams{c.in(0), column_of(index, width),
-                                         as_rows(out, index.numel, width), 0});
+      run_kernel(context.ctx, GatherParams{context.in(0), column_of(index, width),
+                                           as_rows(out, index.numel, width), 0});
   }
-  static void grad(const Args& args, Grad& c) {
+  static void grad(const Args& args, GradContext& context) {
     HEARTH_CHECK_AS(NotImplementedError, !args.sparse,
                     "embedding(): sparse gradients are not supported; use sparse(false)");
-    const Tensor index = c.in(1);
+    const Tensor index = context.in(1);
     // Rows that occur often are added up in more than half precision.
-    const ScalarType type = c.grad().scalar_type();
-    Tensor g = c.grad().to(wide_type(type));
-    const int64_t rows = c.in_sizes(0)[0];
+    const ScalarType type = context.grad().scalar_type();
+    Tensor g = context.grad().to(wide_type(type));
+    const int64_t rows = context.in_sizes(0)[0];
     if (args.scale_grad_by_freq) {
       const Tensor counts = zeros({rows}, g.options())
                                 .index_add(0, index.view({-1}), ones({index.numel()}, g.options()));
@@ -107,7 +107,7 @@ struct Embedding {
     }
     const Tensor sums =
         invoke<EmbeddingBackward>({rows, args.padding_idx}, g.contiguous(), index).call();
-    c.set(0, sums.to(type));
+    context.set(0, sums.to(type));
   }
 };
 

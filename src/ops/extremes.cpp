@@ -1,10 +1,10 @@
 // The largest and smallest elements, and where they are.
 #include "functors/bounds.h"
-#include "kernels/minmax_dim.h"
-#include "kernels/reduce.h"
 #include "ops/define.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
+#include "seam/minmax_dim.h"
+#include "seam/reduce.h"
 
 namespace hearth {
 
@@ -19,21 +19,23 @@ struct ExtremeOp {
       .node = op_name[1] == 'a' ? "MaxBackward1" : "MinBackward1",  // numbered as PyTorch does
       .dtypes = dtypes::kRealAndBool,
       .saves = in_slot(0) | out_slot(0)};
-  static void infer(const Args& args, Infer& c) {
-    HEARTH_CHECK(c.in(0).numel > 0, op_name,
+  static void infer(const Args& args, InferContext& context) {
+    HEARTH_CHECK(context.in(0).numel > 0, op_name,
                  "(): Expected reduction dim to be specified for input.numel() == 0. "
                  "Specify the reduction dim with the 'dim' argument.");
-    c.set(0, reduced_sizes(c.in(0).sizes(), args.dim.bits, args.keepdim), c.in(0).dtype);
+    context.set(0, reduced_sizes(context.in(0).sizes(), args.dim.bits, args.keepdim),
+                context.in(0).dtype);
   }
-  static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, reduce_params(Functor{}, c.in(0),
-                                        keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim)));
+  static void launch(const Args& args, LaunchContext& context) {
+    run_kernel(context.ctx,
+               reduce_params(Functor{}, context.in(0),
+                             keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim)));
   }
-  static void grad(const Args&, Grad& c) {
-    const Tensor in = c.in(0), value = c.out();
+  static void grad(const Args&, GradContext& context) {
+    const Tensor in = context.in(0), value = context.out();
     const Tensor ties = in.eq(value).logical_or(in.isnan().logical_and(value.isnan()));
-    const Tensor share = c.grad().div(ties.sum());
-    c.set(0, ties.to(share.scalar_type()).mul(share));
+    const Tensor share = context.grad().div(ties.sum());
+    context.set(0, ties.to(share.scalar_type()).mul(share));
   }
 };
 constexpr const char* kMax = "max";
@@ -55,28 +57,28 @@ struct MinMaxDimOp {
                                .outputs = 2,
                                .non_differentiable = out_slot(1)};
   static uint32_t mask(const Args& args, int dims) { return dims == 0 ? 0 : 1u << args.dim; }
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(0);
     HEARTH_CHECK_AS(IndexError, in.dim == 0 || in.sizes()[size_t(args.dim)] > 0,
                     largest ? "max" : "min", "(): Expected reduction dim ", args.dim,
                     " to have non-zero size.");
     const Dims sizes = reduced_sizes(in.sizes(), mask(args, in.dim), args.keepdim);
-    c.set(0, sizes, in.dtype);
-    c.set(1, sizes, kLong);
+    context.set(0, sizes, in.dtype);
+    context.set(1, sizes, kLong);
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     MinMaxDimParams params;
-    params.in = c.in(0);
+    params.in = context.in(0);
     const uint32_t dims = mask(args, params.in.dim);
-    params.values = keep_dims(c.out(0), params.in, dims, args.keepdim);
-    params.indices = keep_dims(c.out(1), params.in, dims, args.keepdim);
+    params.values = keep_dims(context.out(0), params.in, dims, args.keepdim);
+    params.indices = keep_dims(context.out(1), params.in, dims, args.keepdim);
     params.dim = int(args.dim);
     params.largest = largest;
-    if (params.in.numel > 0) hearth::launch(c.ctx, params);
+    if (params.in.numel > 0) run_kernel(context.ctx, params);
   }
   /// Each result's gradient goes where the result came from.
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, picked_grad(c.grad(), c.out(1), c.in_sizes(0), args.dim));
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, picked_grad(context.grad(), context.out(1), context.in_sizes(0), args.dim));
   }
 };
 
@@ -86,25 +88,26 @@ struct ExtremesOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
       .name = op_name, .dtypes = dtypes::kRealAndBool, .saves = in_slot(0) | out_slot(0)};
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(0);
     HEARTH_CHECK(in.numel > 0 || args.dim.bits != (1u << in.dim) - 1 || in.dim == 1, op_name,
                  "(): Expected reduction dim to be specified for input.numel() == 0. "
                  "Specify the reduction dim with the 'dim' argument.");
     check_not_empty(op_name, in, args.dim.bits);
-    c.set(0, reduced_sizes(in.sizes(), args.dim.bits, args.keepdim), in.dtype);
+    context.set(0, reduced_sizes(in.sizes(), args.dim.bits, args.keepdim), in.dtype);
   }
-  static void launch(const Args& args, Launch& c) {
-    if (c.out().numel == 0) return;
-    hearth::launch(c.ctx, reduce_params(Functor{}, c.in(0),
-                                        keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim)));
+  static void launch(const Args& args, LaunchContext& context) {
+    if (context.out().numel == 0) return;
+    run_kernel(context.ctx,
+               reduce_params(Functor{}, context.in(0),
+                             keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim)));
   }
-  static void grad(const Args& args, Grad& c) {
-    const Tensor in = c.in(0);
+  static void grad(const Args& args, GradContext& context) {
+    const Tensor in = context.in(0);
     const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
-    const Tensor ties = in.eq(c.out().reshape(kept)).to(in.scalar_type());
+    const Tensor ties = in.eq(context.out().reshape(kept)).to(in.scalar_type());
     const Tensor count = ties.sum_to_size(kept);
-    c.set(0, ties.mul(c.grad().reshape(kept).div(count)));
+    context.set(0, ties.mul(context.grad().reshape(kept).div(count)));
   }
 };
 constexpr const char* kAmax = "amax";
@@ -143,26 +146,27 @@ struct ArgExtreme {
   static uint32_t mask(const Args& args, int dims) {
     return args.dim < 0 || dims == 0 ? (1u << dims) - 1 : 1u << args.dim;
   }
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(0);
     HEARTH_CHECK_AS(IndexError, args.dim >= 0 || in.numel > 0, kName,
                     "(): Expected reduction dim to be specified for input.numel() == 0.");
     check_not_empty(kName, in, mask(args, in.dim));
-    c.set(0, reduced_sizes(in.sizes(), mask(args, in.dim), args.keepdim), kLong);
+    context.set(0, reduced_sizes(in.sizes(), mask(args, in.dim), args.keepdim), kLong);
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     MinMaxDimParams params;
-    params.in = c.in(0);
+    params.in = context.in(0);
     if (args.dim < 0) {  // contiguous: see arg_input
       params.in.dim = 1;
       params.in.sizes[0] = params.in.numel;
       params.in.strides[0] = 1;
     }
-    params.indices = keep_dims(c.out(), params.in, args.dim < 0 ? 1u : mask(args, params.in.dim),
-                               args.keepdim && args.dim >= 0);
+    params.indices =
+        keep_dims(context.out(), params.in, args.dim < 0 ? 1u : mask(args, params.in.dim),
+                  args.keepdim && args.dim >= 0);
     params.dim = std::max(0, int(args.dim));
     params.largest = largest;
-    if (params.in.numel > 0) hearth::launch(c.ctx, params);
+    if (params.in.numel > 0) run_kernel(context.ctx, params);
   }
 };
 

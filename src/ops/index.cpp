@@ -6,10 +6,10 @@
 
 #include "hearth/autograd.h"
 #include "hearth/context.h"
-#include "kernels/index.h"
 #include "ops/copy.h"
 #include "ops/define.h"
 #include "ops/promote.h"
+#include "seam/index.h"
 
 namespace hearth {
 
@@ -33,9 +33,9 @@ Dims indexed_sizes(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
 }
 
 /// `self` indexed by the op's inputs from `first` on.
-IndexLayout layout_of(const View& self, const Dims& dims, const Launch& c, int first) {
+IndexLayout layout_of(const View& self, const Dims& dims, const LaunchContext& context, int first) {
   std::vector<View> indices(size_t(self.dim));
-  for (size_t i = 0; i < dims.size(); ++i) indices[size_t(dims[i])] = c.in(first + int(i));
+  for (size_t i = 0; i < dims.size(); ++i) indices[size_t(dims[i])] = context.in(first + int(i));
   return index_layout(self, indices);
 }
 
@@ -43,9 +43,9 @@ SlotSet index_slots(const Dims& dims, int first) {
   return ((SlotSet{1} << dims.size()) - 1) << first;
 }
 
-std::vector<Tensor> saved_indices(const Dims& dims, const Grad& c, int first) {
+std::vector<Tensor> saved_indices(const Dims& dims, const GradContext& context, int first) {
   std::vector<Tensor> indices;
-  for (size_t i = 0; i < dims.size(); ++i) indices.push_back(c.in(first + int(i)));
+  for (size_t i = 0; i < dims.size(); ++i) indices.push_back(context.in(first + int(i)));
   return indices;
 }
 
@@ -66,18 +66,20 @@ struct Index {
   };
   static constexpr OpInfo info{.name = "index", .arguments = "self,indices"};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 1); }
-  static void infer(const Args& args, Infer& c) {
-    c.set(0, indexed_sizes(c.in(0).sizes(), args.dims, c.in(1).sizes()), c.in(0).dtype);
+  static void infer(const Args& args, InferContext& context) {
+    context.set(0, indexed_sizes(context.in(0).sizes(), args.dims, context.in(1).sizes()),
+                context.in(0).dtype);
   }
-  static void launch(const Args& args, Launch& c) {
-    const View out = c.out();
-    if (out.numel > 0) hearth::launch(c.ctx, IndexParams{layout_of(c.in(0), args.dims, c, 1), out});
+  static void launch(const Args& args, LaunchContext& context) {
+    const View out = context.out();
+    if (out.numel > 0)
+      run_kernel(context.ctx, IndexParams{layout_of(context.in(0), args.dims, context, 1), out});
   }
-  static void grad(const Args& args, Grad& c) {
-    if (!c.needs(0)) return;
-    const Tensor gradient = zeros(c.in_sizes(0), c.grad().options());
-    Selection{args.dims, saved_indices(args.dims, c, 1)}.put(gradient, c.grad(), true);
-    c.set(0, gradient);
+  static void grad(const Args& args, GradContext& context) {
+    if (!context.needs(0)) return;
+    const Tensor gradient = zeros(context.in_sizes(0), context.grad().options());
+    Selection{args.dims, saved_indices(args.dims, context, 1)}.put(gradient, context.grad(), true);
+    context.set(0, gradient);
   }
 };
 
@@ -93,28 +95,30 @@ struct IndexPut {
                                .amp_cpu = Amp::kKeep,
                                .runs_inplace = true};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 2); }
-  static void infer(const Args&, Infer& c) {
-    HEARTH_CHECK(c.in(0).dtype == c.in(1).dtype,
-                 "Index put requires the source and destination dtypes match, got ", c.in(0).dtype,
-                 " for the destination and ", c.in(1).dtype, " for the source.");
-    c.set(0, c.in(0).sizes(), c.in(0).dtype);
+  static void infer(const Args&, InferContext& context) {
+    HEARTH_CHECK(context.in(0).dtype == context.in(1).dtype,
+                 "Index put requires the source and destination dtypes match, got ",
+                 context.in(0).dtype, " for the destination and ", context.in(1).dtype,
+                 " for the source.");
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
-  static void launch(const Args& args, Launch& c) {
-    if (c.out_impl().data() != c.in_impl(0).data()) launch_copy(c.ctx, c.out_impl(), c.in_impl(0));
-    const View values = c.in(1);
+  static void launch(const Args& args, LaunchContext& context) {
+    if (context.out_impl().data() != context.in_impl(0).data())
+      run_copy(context.ctx, context.out_impl(), context.in_impl(0));
+    const View values = context.in(1);
     if (values.numel > 0)
-      hearth::launch(c.ctx,
-                     IndexPutParams{layout_of(c.out(), args.dims, c, 2), values, args.accumulate,
-                                    are_deterministic_algorithms_enabled()});
+      run_kernel(context.ctx,
+                 IndexPutParams{layout_of(context.out(), args.dims, context, 2), values,
+                                args.accumulate, are_deterministic_algorithms_enabled()});
   }
-  static void grad(const Args& args, Grad& c) {
-    const Selection selection{args.dims, saved_indices(args.dims, c, 2)};
-    if (c.needs(1)) c.set(1, selection.of(c.grad()));
-    if (!c.needs(0)) return;
-    if (args.accumulate) return c.set(0, c.grad());
-    const Tensor rest = c.grad().clone();
+  static void grad(const Args& args, GradContext& context) {
+    const Selection selection{args.dims, saved_indices(args.dims, context, 2)};
+    if (context.needs(1)) context.set(1, selection.of(context.grad()));
+    if (!context.needs(0)) return;
+    if (args.accumulate) return context.set(0, context.grad());
+    const Tensor rest = context.grad().clone();
     selection.put(rest, zeros({}, rest.options()), false);
-    c.set(0, rest);
+    context.set(0, rest);
   }
 };
 

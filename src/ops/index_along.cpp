@@ -5,10 +5,10 @@
 
 #include "hearth/autograd.h"
 #include "hearth/context.h"
-#include "kernels/gather.h"
-#include "kernels/nonzero.h"
 #include "ops/copy.h"
 #include "ops/define.h"
+#include "seam/gather.h"
+#include "seam/nonzero.h"
 
 namespace hearth {
 
@@ -39,10 +39,10 @@ int misfit(const TensorImpl& index, const TensorImpl& other, int64_t dim) {
 struct Gather {
   using Args = DimArgs;
   static constexpr OpInfo info{.name = "gather", .arguments = "self,index", .saves = in_slot(1)};
-  static void infer(const Args& args, Infer& c) {
-    check_index("gather", c.in(1));
-    if (c.in(1).numel > 0) check_fits(args, c.in(0), c.in(1));
-    c.set(0, c.in(1).sizes(), c.in(0).dtype);
+  static void infer(const Args& args, InferContext& context) {
+    check_index("gather", context.in(1));
+    if (context.in(1).numel > 0) check_fits(args, context.in(0), context.in(1));
+    context.set(0, context.in(1).sizes(), context.in(0).dtype);
   }
   static void check_fits(const Args& args, const TensorImpl& self, const TensorImpl& index) {
     check_same_dims("gather", index, self, "input");
@@ -50,20 +50,21 @@ struct Gather {
     HEARTH_CHECK(d < 0, "Size does not match at dimension ", d, " expected index ", index.sizes(),
                  " to be no larger than self ", self.sizes(), " apart from dimension ", args.dim);
   }
-  static void launch(const Args& args, Launch& c) {
-    const GatherParams params{c.in(0), c.in(1), c.out(), int(args.dim)};
-    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+  static void launch(const Args& args, LaunchContext& context) {
+    const GatherParams params{context.in(0), context.in(1), context.out(), int(args.dim)};
+    if (params.out.numel > 0) run_kernel(context.ctx, params);
   }
-  static void grad(const Args& args, Grad& c) {
-    if (c.needs(0))
-      c.set(0, zeros(c.in_sizes(0), c.grad().options()).scatter_add(args.dim, c.in(1), c.grad()));
+  static void grad(const Args& args, GradContext& context) {
+    if (context.needs(0))
+      context.set(0, zeros(context.in_sizes(0), context.grad().options())
+                         .scatter_add(args.dim, context.in(1), context.grad()));
   }
 };
 
 }  // namespace
 
-void infer_scatter(const DimArgs& args, Infer& c) {
-  const TensorImpl &self = c.in(0), &index = c.in(1), &src = c.in(2);
+void infer_scatter(const DimArgs& args, InferContext& context) {
+  const TensorImpl &self = context.in(0), &index = context.in(1), &src = context.in(2);
   check_index("scatter", index);
   HEARTH_CHECK(self.dtype == src.dtype, "scatter(): Expected self.dtype to be equal to src.dtype");
   if (index.numel > 0) {
@@ -74,15 +75,15 @@ void infer_scatter(const DimArgs& args, Infer& c) {
                  " apart from dimension ", args.dim, " and to be no larger size than src ",
                  src.sizes());
   }
-  c.set(0, self.sizes(), self.dtype);
+  context.set(0, self.sizes(), self.dtype);
 }
 
-Tensor gradient_of_source(const DimArgs& args, const Grad& c) {
-  const Tensor index = c.in(1);
-  const Tensor picked = c.grad().gather(args.dim, index);
-  if (index.sizes().equals(c.in_sizes(2))) return picked;
+Tensor gradient_of_source(const DimArgs& args, const GradContext& context) {
+  const Tensor index = context.in(1);
+  const Tensor picked = context.grad().gather(args.dim, index);
+  if (index.sizes().equals(context.in_sizes(2))) return picked;
   // src may be larger than the index; the rest of it was not used.
-  Tensor full = zeros(c.in_sizes(2), picked.options());
+  Tensor full = zeros(context.in_sizes(2), picked.options());
   Tensor window = full;
   for (int64_t d = 0; d < index.dim(); ++d) window = window.narrow(d, 0, index.size(d));
   window.copy_(picked);
@@ -99,17 +100,18 @@ struct ScatterAdd {
                                .amp_cpu = Amp::kKeep,
                                .saves = in_slot(1),
                                .runs_inplace = true};
-  static void infer(const Args& args, Infer& c) { infer_scatter(args, c); }
-  static void launch(const Args& args, Launch& c) {
-    if (c.out_impl().data() != c.in_impl(0).data()) launch_copy(c.ctx, c.out_impl(), c.in_impl(0));
-    const ScatterParams params{c.out(),       c.in(1),
-                               c.in(2),       int(args.dim),
+  static void infer(const Args& args, InferContext& context) { infer_scatter(args, context); }
+  static void launch(const Args& args, LaunchContext& context) {
+    if (context.out_impl().data() != context.in_impl(0).data())
+      run_copy(context.ctx, context.out_impl(), context.in_impl(0));
+    const ScatterParams params{context.out(), context.in(1),
+                               context.in(2), int(args.dim),
                                Combine::kAdd, are_deterministic_algorithms_enabled()};
-    if (params.index.numel > 0) hearth::launch(c.ctx, params);
+    if (params.index.numel > 0) run_kernel(context.ctx, params);
   }
-  static void grad(const Args& args, Grad& c) {
-    if (c.needs(0)) c.set(0, c.grad());
-    if (c.needs(2)) c.set(2, gradient_of_source(args, c));
+  static void grad(const Args& args, GradContext& context) {
+    if (context.needs(0)) context.set(0, context.grad());
+    if (context.needs(2)) context.set(2, gradient_of_source(args, context));
   }
 };
 
@@ -117,23 +119,24 @@ struct Nonzero {
   struct Args {};
   static constexpr OpInfo info{
       .name = "nonzero", .effect = Effect::kDynamicShape, .non_differentiable = out_slot(0)};
-  static void infer(const Args&, Infer& c) {
-    c.set(0, Dims{c.in(0).numel, c.in(0).dim}, kLong);
-    c.out().late = true;
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, Dims{context.in(0).numel, context.in(0).dim}, kLong);
+    context.out().late = true;
   }
-  static void launch(const Args&, Launch& c) {
-    const View in = c.in(0);
+  static void launch(const Args&, LaunchContext& context) {
+    const View in = context.in(0);
     int64_t rows = 0;
     if (in.numel > 0) {
-      const Tensor count = allocate_tensor({}, kLong, c.ctx.device());
-      hearth::launch(c.ctx, NonzeroCountParams{in, view_of(impl_of(count))});
-      rows = c.read_back<int64_t>(count);
+      const Tensor count = allocate_tensor({}, kLong, context.ctx.device());
+      run_kernel(context.ctx, NonzeroCountParams{in, view_of(impl_of(count))});
+      rows = context.read_back<int64_t>(count);
     }
     // A coordinate's numbers lie side by side, so that where(mask)[d] is contiguous.
-    c.allocate(0, {rows, in.dim});
-    if (in.dim > 0) const_cast<TensorImpl&>(c.out_impl()).set_geometry({rows, in.dim}, {1, rows});
-    const View out = c.out();
-    if (out.numel > 0) hearth::launch(c.ctx, NonzeroFillParams{in, out});
+    context.allocate(0, {rows, in.dim});
+    if (in.dim > 0)
+      const_cast<TensorImpl&>(context.out_impl()).set_geometry({rows, in.dim}, {1, rows});
+    const View out = context.out();
+    if (out.numel > 0) run_kernel(context.ctx, NonzeroFillParams{in, out});
   }
 };
 

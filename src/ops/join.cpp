@@ -1,9 +1,9 @@
 // Joining tensors and taking them apart.
 #include "hearth/autograd.h"
-#include "kernels/cat.h"
 #include "ops/define.h"
 #include "ops/memory_format.h"
 #include "ops/promote.h"
+#include "seam/cat.h"
 
 namespace hearth {
 
@@ -19,19 +19,19 @@ struct Cat {
     HEARTH_FIELDS(dim, widths)
   };
   static constexpr OpInfo info{.name = "cat", .arguments = "tensors", .amp_cpu = Amp::kWidest};
-  static const TensorImpl* shape_giver(const Infer& c) {
-    for (int i = 0; i < c.inputs(); ++i)
-      if (!is_skipped(c.in(i))) return &c.in(i);
-    return &c.in(0);
+  static const TensorImpl* shape_giver(const InferContext& context) {
+    for (int i = 0; i < context.inputs(); ++i)
+      if (!is_skipped(context.in(i))) return &context.in(i);
+    return &context.in(0);
   }
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& first = *shape_giver(c);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& first = *shape_giver(context);
     HEARTH_CHECK(first.dim > 0, "zero-dimensional tensor (at position 0) cannot be concatenated");
     Dims sizes(first.sizes());
     sizes[size_t(args.dim)] = 0;
     bool channels_last = is_channels_last(first);
-    for (int i = 0; i < c.inputs(); ++i) {
-      const TensorImpl& in = c.in(i);
+    for (int i = 0; i < context.inputs(); ++i) {
+      const TensorImpl& in = context.in(i);
       if (is_skipped(in)) continue;
       HEARTH_CHECK(in.dim > 0, "zero-dimensional tensor (at position ", i,
                    ") cannot be concatenated");
@@ -47,23 +47,24 @@ struct Cat {
       HEARTH_CHECK(!__builtin_add_overflow(sum, in.sizes()[size_t(args.dim)], &sum),
                    "cat(): the sizes of dimension ", args.dim, " add up to more than fits int64");
     }
-    set_in_format(c, 0, sizes, first.dtype, channels_last);
+    set_in_format(context, 0, sizes, first.dtype, channels_last);
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     CatParams params;
-    params.out = c.out();
+    params.out = context.out();
     params.dim = int(args.dim);
-    for (int i = 0; i < c.inputs(); ++i)
-      if (!is_skipped(c.in_impl(i)) && c.in_impl(i).numel > 0) params.in.push_back(c.in(i));
-    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+    for (int i = 0; i < context.inputs(); ++i)
+      if (!is_skipped(context.in_impl(i)) && context.in_impl(i).numel > 0)
+        params.in.push_back(context.in(i));
+    if (params.out.numel > 0) run_kernel(context.ctx, params);
   }
-  static void grad(const Args& args, Grad& c) {
+  static void grad(const Args& args, GradContext& context) {
     int64_t start = 0;
-    for (int i = 0; i < c.inputs(); ++i) {
-      if (c.needs(i))
-        c.set(i, args.widths[size_t(i)] == 0
-                     ? zeros(c.in_sizes(i), c.grad().options())
-                     : c.grad().narrow(args.dim, start, args.widths[size_t(i)]));
+    for (int i = 0; i < context.inputs(); ++i) {
+      if (context.needs(i))
+        context.set(i, args.widths[size_t(i)] == 0
+                           ? zeros(context.in_sizes(i), context.grad().options())
+                           : context.grad().narrow(args.dim, start, args.widths[size_t(i)]));
       start += args.widths[size_t(i)];
     }
   }

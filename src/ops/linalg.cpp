@@ -1,10 +1,10 @@
 #include "hearth/autograd.h"
-#include "kernels/matmul.h"
 #include "ops/composed_out.h"
 #include "ops/dtype_text.h"
 #include "ops/plain_args.h"
 #include "ops/promote.h"
 #include "ops/view_shape.h"
+#include "seam/matmul.h"
 
 namespace hearth {
 
@@ -50,23 +50,25 @@ struct Mm {
                                .dtypes = dtypes::kNumbers,
                                .amp = Amp::kLower,
                                .shapes = in_slot(0) | in_slot(1)};
-  static void infer(const Args&, Infer& c) {
-    const TensorImpl &a = c.in(0), &b = c.in(1);
+  static void infer(const Args&, InferContext& context) {
+    const TensorImpl &a = context.in(0), &b = context.in(1);
     check_matrices(info.name, a, b);
     check_same_dtype(a, b);
-    c.set(0, Dims{a.sizes()[0], b.sizes()[1]}, a.dtype);
+    context.set(0, Dims{a.sizes()[0], b.sizes()[1]}, a.dtype);
   }
-  static void launch(const Args&, Launch& c) {
+  static void launch(const Args&, LaunchContext& context) {
     MatmulParams params;
-    params.a = c.in(0);
-    params.b = c.in(1);
-    params.out = c.out();
-    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+    params.a = context.in(0);
+    params.b = context.in(1);
+    params.out = context.out();
+    if (params.out.numel > 0) run_kernel(context.ctx, params);
   }
   static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 0, 1); }
-  static void grad(const Args&, Grad& c) {
-    if (c.needs(0)) c.set(0, gradient_of_left(c.in_shape(0), c.grad(), c.in(1)));
-    if (c.needs(1)) c.set(1, gradient_of_right(c.in_shape(1), c.grad(), c.in(0)));
+  static void grad(const Args&, GradContext& context) {
+    if (context.needs(0))
+      context.set(0, gradient_of_left(context.in_shape(0), context.grad(), context.in(1)));
+    if (context.needs(1))
+      context.set(1, gradient_of_right(context.in_shape(1), context.grad(), context.in(0)));
   }
 };
 
@@ -83,18 +85,18 @@ struct Bmm {
   using Args = NoArgs;
   static constexpr OpInfo info{
       .name = "bmm", .arguments = "self,mat2", .dtypes = dtypes::kNumbers, .amp = Amp::kLower};
-  static void infer(const Args&, Infer& c) {
-    const TensorImpl &a = c.in(0), &b = c.in(1);
+  static void infer(const Args&, InferContext& context) {
+    const TensorImpl &a = context.in(0), &b = context.in(1);
     check_batches(a, b);
     HEARTH_CHECK(a.dtype == b.dtype, "expected scalar type ", name_of(a.dtype), " but found ",
                  name_of(b.dtype), dtypes_text("self", a, "mat2", b));
-    c.set(0, Dims{a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a.dtype);
+    context.set(0, Dims{a.sizes()[0], a.sizes()[1], b.sizes()[2]}, a.dtype);
   }
-  static void launch(const Args&, Launch& c) { Mm::launch({}, c); }
+  static void launch(const Args&, LaunchContext& context) { Mm::launch({}, context); }
   static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 0, 1); }
-  static void grad(const Args&, Grad& c) {
-    if (c.needs(0)) c.set(0, c.grad().bmm(c.in(1).transpose(1, 2)));
-    if (c.needs(1)) c.set(1, c.in(0).transpose(1, 2).bmm(c.grad()));
+  static void grad(const Args&, GradContext& context) {
+    if (context.needs(0)) context.set(0, context.grad().bmm(context.in(1).transpose(1, 2)));
+    if (context.needs(1)) context.set(1, context.in(0).transpose(1, 2).bmm(context.grad()));
   }
 };
 
@@ -126,8 +128,8 @@ struct Addmm {
                                .dtypes = dtypes::kNumbers,
                                .amp = Amp::kLower,
                                .shapes = in_slot(1) | in_slot(2)};
-  static void infer(const Args&, Infer& c) {
-    const TensorImpl &bias = c.in(0), &a = c.in(1), &b = c.in(2);
+  static void infer(const Args&, InferContext& context) {
+    const TensorImpl &bias = context.in(0), &a = context.in(1), &b = context.in(2);
     check_matrices(info.name, a, b);
     HEARTH_CHECK(bias.dtype == b.dtype, "self and mat2 must have the same dtype, but got ",
                  name_of(bias.dtype), " and ", name_of(b.dtype),
@@ -135,7 +137,7 @@ struct Addmm {
     check_same_dtype(a, b);
     const Dims sizes{a.sizes()[0], b.sizes()[1]};
     check_bias(bias, sizes);
-    c.set(0, sizes, a.dtype);
+    context.set(0, sizes, a.dtype);
   }
   /// A view of the bias at the result's sizes.
   static View broadcast(const View& bias, const View& out) {
@@ -147,23 +149,25 @@ struct Addmm {
     }
     return seen;
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     MatmulParams params;
-    params.a = c.in(1);
-    params.b = c.in(2);
-    params.out = c.out();
-    params.c = broadcast(c.in(0), params.out);
+    params.a = context.in(1);
+    params.b = context.in(2);
+    params.out = context.out();
+    params.c = broadcast(context.in(0), params.out);
     params.alpha = args.alpha;
     params.beta = args.beta;
-    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+    if (params.out.numel > 0) run_kernel(context.ctx, params);
   }
   static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 1, 2); }
-  static void grad(const Args& args, Grad& c) {
-    if (c.needs(0)) c.set(0, scaled(c.grad(), args.beta));
-    if (c.needs(1))
-      c.set(1, scaled(gradient_of_left(c.in_shape(1), c.grad(), c.in(2)), args.alpha));
-    if (c.needs(2))
-      c.set(2, scaled(gradient_of_right(c.in_shape(2), c.grad(), c.in(1)), args.alpha));
+  static void grad(const Args& args, GradContext& context) {
+    if (context.needs(0)) context.set(0, scaled(context.grad(), args.beta));
+    if (context.needs(1))
+      context.set(1, scaled(gradient_of_left(context.in_shape(1), context.grad(), context.in(2)),
+                            args.alpha));
+    if (context.needs(2))
+      context.set(2, scaled(gradient_of_right(context.in_shape(2), context.grad(), context.in(1)),
+                            args.alpha));
   }
 };
 
@@ -174,8 +178,8 @@ struct Baddbmm {
                                .arguments = "self,batch1,batch2",
                                .dtypes = dtypes::kNumbers,
                                .amp = Amp::kLower};
-  static void infer(const Args&, Infer& c) {
-    const TensorImpl &bias = c.in(0), &a = c.in(1), &b = c.in(2);
+  static void infer(const Args&, InferContext& context) {
+    const TensorImpl &bias = context.in(0), &a = context.in(1), &b = context.in(2);
     check_batches(a, b);
     HEARTH_CHECK(a.dtype == b.dtype, "expected scalar type ", name_of(a.dtype), " but found ",
                  name_of(b.dtype));
@@ -184,14 +188,16 @@ struct Baddbmm {
                  ", batch2: ", TypeMeta(b.dtype).name());
     const Dims sizes{a.sizes()[0], a.sizes()[1], b.sizes()[2]};
     check_bias(bias, sizes);
-    c.set(0, sizes, a.dtype);
+    context.set(0, sizes, a.dtype);
   }
-  static void launch(const Args& args, Launch& c) { Addmm::launch(args, c); }
+  static void launch(const Args& args, LaunchContext& context) { Addmm::launch(args, context); }
   static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 1, 2); }
-  static void grad(const Args& args, Grad& c) {
-    if (c.needs(0)) c.set(0, scaled(c.grad(), args.beta));
-    if (c.needs(1)) c.set(1, scaled(c.grad().bmm(c.in(2).transpose(1, 2)), args.alpha));
-    if (c.needs(2)) c.set(2, scaled(c.in(1).transpose(1, 2).bmm(c.grad()), args.alpha));
+  static void grad(const Args& args, GradContext& context) {
+    if (context.needs(0)) context.set(0, scaled(context.grad(), args.beta));
+    if (context.needs(1))
+      context.set(1, scaled(context.grad().bmm(context.in(2).transpose(1, 2)), args.alpha));
+    if (context.needs(2))
+      context.set(2, scaled(context.in(1).transpose(1, 2).bmm(context.grad()), args.alpha));
   }
 };
 

@@ -5,8 +5,8 @@
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
 #include "ops/binding.h"
+#include "ops/composed_gradient.h"
 #include "ops/composed_out.h"
-#include "ops/formula.h"
 #include "ops/losses.h"
 #include "ops/pointwise.h"
 

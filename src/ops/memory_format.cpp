@@ -10,11 +10,12 @@ bool is_channels_last(const TensorImpl& tensor) {
   return true;
 }
 
-void set_in_format(Infer& c, int i, IntArrayRef sizes, ScalarType dtype, bool channels_last) {
-  c.set(i, sizes, dtype);
+void set_in_format(InferContext& context, int i, IntArrayRef sizes, ScalarType dtype,
+                   bool channels_last) {
+  context.set(i, sizes, dtype);
   if (!channels_last) return;
-  c.out(i).strides = channels_last_strides(sizes);
-  c.out(i).has_strides = true;
+  context.out(i).strides = channels_last_strides(sizes);
+  context.out(i).has_strides = true;
 }
 
 }  // namespace hearth

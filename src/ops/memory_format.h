@@ -9,6 +9,7 @@ bool is_channels_last(const TensorImpl& tensor);
 
 /// Output i, channels_last if asked, else contiguous: what is not elementwise keeps its input's
 /// format so.
-void set_in_format(Infer& c, int i, IntArrayRef sizes, ScalarType dtype, bool channels_last);
+void set_in_format(InferContext& context, int i, IntArrayRef sizes, ScalarType dtype,
+                   bool channels_last);
 
 }  // namespace hearth

@@ -1,10 +1,10 @@
-#include "kernels/nll_loss.h"
+#include "seam/nll_loss.h"
 
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
+#include "ops/composed_gradient.h"
 #include "ops/composed_out.h"
 #include "ops/copy.h"
-#include "ops/formula.h"
 #include "ops/losses.h"
 
 namespace hearth {
@@ -31,25 +31,28 @@ struct NllLossBackward {
                                .dtypes = dtypes::kFloating,
                                .saves = in_slot(1) | in_slot(2),
                                .optional = in_slot(2)};
-  static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
+  static void infer(const Args& args, InferContext& context) {
+    context.set(0, args.sizes, context.in(0).dtype);
+  }
+  static void launch(const Args& args, LaunchContext& context) {
     NllLossBackwardParams params;
-    params.grad = c.in(0);
-    params.target = c.in(1);
-    params.weight = c.in(2);
-    params.total_weight = c.in(3);
-    params.grad_in = c.out();
+    params.grad = context.in(0);
+    params.target = context.in(1);
+    params.weight = context.in(2);
+    params.total_weight = context.in(3);
+    params.grad_in = context.out();
     params.class_dim = class_dim_of(params.grad_in.dim);
     params.ignore_index = args.ignore_index;
     params.mean = args.reduction == Reduction::Mean;
     if (params.grad_in.numel == 0) return;
-    launch_fill(c.ctx, params.grad_in, 0);
-    hearth::launch(c.ctx, params);
+    run_fill(context.ctx, params.grad_in, 0);
+    run_kernel(context.ctx, params);
   }
   /// The loss is linear in the scores: the gradient's gradient is the loss of what comes in.
-  static void grad(const Args& args, Grad& c) {
-    if (c.needs(0))
-      c.set(0, nll_loss_nd(c.grad(), c.in(1), c.in(2), args.reduction, args.ignore_index));
+  static void grad(const Args& args, GradContext& context) {
+    if (context.needs(0))
+      context.set(0, nll_loss_nd(context.grad(), context.in(1), context.in(2), args.reduction,
+                                 args.ignore_index));
   }
 };
 
@@ -72,34 +75,36 @@ struct NllLoss {
     HEARTH_CHECK(weight.dtype == scores.dtype, "expected scalar type ", name_of(scores.dtype),
                  " but found ", name_of(weight.dtype));
   }
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl &scores = c.in(0), &target = c.in(1);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl &scores = context.in(0), &target = context.in(1);
     HEARTH_CHECK(target.dtype == kLong || target.dtype == kByte,
                  "expected target dtype to be Long or Byte, but got ", name_of(target.dtype));
-    if (c.has(2)) check_weight(c.in(2), scores, scores.sizes()[size_t(class_dim_of(scores.dim))]);
+    if (context.has(2))
+      check_weight(context.in(2), scores, scores.sizes()[size_t(class_dim_of(scores.dim))]);
     const bool each = args.reduction == Reduction::None;
-    c.set(0, each ? target.sizes() : IntArrayRef(), scores.dtype);
-    c.set(1, {}, scores.dtype);
+    context.set(0, each ? target.sizes() : IntArrayRef(), scores.dtype);
+    context.set(1, {}, scores.dtype);
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     NllLossParams params;
-    params.in = c.in(0);
-    params.target = c.in(1);
-    params.weight = c.in(2);
-    params.out = c.out(0);
-    params.total_weight = c.out(1);
+    params.in = context.in(0);
+    params.target = context.in(1);
+    params.weight = context.in(2);
+    params.out = context.out(0);
+    params.total_weight = context.out(1);
     params.class_dim = class_dim_of(params.in.dim);
     params.ignore_index = args.ignore_index;
     params.reduce = args.reduction != Reduction::None;
     params.mean = args.reduction == Reduction::Mean;
-    if (!params.reduce) launch_fill(c.ctx, params.total_weight, 0);
-    if (params.reduce || params.target.numel > 0) hearth::launch(c.ctx, params);
+    if (!params.reduce) run_fill(context.ctx, params.total_weight, 0);
+    if (params.reduce || params.target.numel > 0) run_kernel(context.ctx, params);
   }
-  static void grad(const Args& args, Grad& c) {
-    if (c.needs(0))
-      c.set(0, invoke<NllLossBackward>({args.reduction, args.ignore_index, Dims(c.in_sizes(0))},
-                                       c.grad(), c.in(1), c.in(2), c.out(1))
-                   .call());
+  static void grad(const Args& args, GradContext& context) {
+    if (context.needs(0))
+      context.set(
+          0, invoke<NllLossBackward>({args.reduction, args.ignore_index, Dims(context.in_sizes(0))},
+                                     context.grad(), context.in(1), context.in(2), context.out(1))
+                 .call());
   }
 };
 

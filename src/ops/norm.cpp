@@ -1,9 +1,9 @@
-#include "kernels/batch_norm.h"
+#include "seam/batch_norm.h"
 
 #include "hearth/autograd.h"
+#include "ops/composed_gradient.h"
 #include "ops/copy.h"
 #include "ops/define.h"
-#include "ops/formula.h"
 #include "ops/promote.h"
 
 namespace hearth {
@@ -12,16 +12,16 @@ namespace {
 
 /// Throws unless input i is there for nothing or has one element per channel, in a dtype that goes
 /// with the input's.
-void check_channel(const Infer& c, int i, const TensorImpl& in, const char* name) {
-  if (!c.has(i)) return;
+void check_channel(const InferContext& context, int i, const TensorImpl& in, const char* name) {
+  if (!context.has(i)) return;
   const int64_t channels = in.sizes()[1];
-  HEARTH_CHECK(c.in(i).numel == channels, name, " should contain ", channels, " elements not ",
-               c.in(i).numel);
-  HEARTH_CHECK(c.in(i).dim == 1, "TensorAccessor expected 1 dims but tensor has ", int(c.in(i).dim),
-               " (", name, ")");
-  HEARTH_CHECK(c.in(i).dtype == in.dtype || c.in(i).dtype == kFloat, "batch_norm: ", name,
-               " has dtype ", name_of(c.in(i).dtype), ", expected ", name_of(in.dtype),
-               " or Float");
+  HEARTH_CHECK(context.in(i).numel == channels, name, " should contain ", channels,
+               " elements not ", context.in(i).numel);
+  HEARTH_CHECK(context.in(i).dim == 1, "TensorAccessor expected 1 dims but tensor has ",
+               int(context.in(i).dim), " (", name, ")");
+  HEARTH_CHECK(context.in(i).dtype == in.dtype || context.in(i).dtype == kFloat,
+               "batch_norm: ", name, " has dtype ", name_of(context.in(i).dtype), ", expected ",
+               name_of(in.dtype), " or Float");
 }
 
 /// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight,
@@ -41,8 +41,8 @@ struct BatchNormBackward {
           in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
       .optional = in_slot(2) | in_slot(3) | in_slot(4) | in_slot(5) | in_slot(6),
       .outputs = 3};
-  static void check(const Args& args, const Infer& c) {
-    const TensorImpl &grad = c.in(0), &in = c.in(1);
+  static void check(const Args& args, const InferContext& context) {
+    const TensorImpl &grad = context.in(0), &in = context.in(1);
     HEARTH_CHECK(in.dim >= 2 && grad.sizes().equals(in.sizes()) && grad.dtype == in.dtype,
                  info.name, ": expected a gradient like the input, ", in.sizes(), " of ",
                  name_of(in.dtype), ", got ", grad.sizes(), " of ", name_of(grad.dtype));
@@ -51,40 +51,40 @@ struct BatchNormBackward {
     for (int i = 2; i < 7; ++i) {
       const bool saved = i >= 5;
       if (saved && !args.training) continue;
-      check_channel(c, i, in, kNames[i - 2]);
-      HEARTH_CHECK(!saved || (c.has(i) && c.in(i).dtype == wide_type(in.dtype)), info.name, ": ",
-                   kNames[i - 2], " is not what the forward pass saved");
+      check_channel(context, i, in, kNames[i - 2]);
+      HEARTH_CHECK(!saved || (context.has(i) && context.in(i).dtype == wide_type(in.dtype)),
+                   info.name, ": ", kNames[i - 2], " is not what the forward pass saved");
     }
   }
-  static void infer(const Args& args, Infer& c) {
-    check(args, c);
-    const TensorImpl& in = c.in(1);
-    const ScalarType type = c.has(2) ? c.in(2).dtype : wide_type(in.dtype);
-    c.like(0, in);
-    for (int i = 1; i < 3; ++i) c.set(i, Dims{in.sizes()[1]}, type);
-    c.out(0).defined = args.grad_in;
-    c.out(1).defined = args.grad_weight;
-    c.out(2).defined = args.grad_bias;
+  static void infer(const Args& args, InferContext& context) {
+    check(args, context);
+    const TensorImpl& in = context.in(1);
+    const ScalarType type = context.has(2) ? context.in(2).dtype : wide_type(in.dtype);
+    context.like(0, in);
+    for (int i = 1; i < 3; ++i) context.set(i, Dims{in.sizes()[1]}, type);
+    context.out(0).defined = args.grad_in;
+    context.out(1).defined = args.grad_weight;
+    context.out(2).defined = args.grad_bias;
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     BatchNormBackwardParams params;
-    params.grad_out = c.in(0);
-    params.in = c.in(1);
-    params.weight = c.in(2);
-    params.running_mean = c.in(3);
-    params.running_var = c.in(4);
-    params.save_mean = c.in(5);
-    params.save_invstd = c.in(6);
-    params.grad_in = c.out(0);
-    params.grad_weight = c.out(1);
-    params.grad_bias = c.out(2);
+    params.grad_out = context.in(0);
+    params.in = context.in(1);
+    params.weight = context.in(2);
+    params.running_mean = context.in(3);
+    params.running_var = context.in(4);
+    params.save_mean = context.in(5);
+    params.save_invstd = context.in(6);
+    params.grad_in = context.out(0);
+    params.grad_weight = context.out(1);
+    params.grad_bias = context.out(2);
     params.training = args.training;
     params.eps = args.eps;
-    if (params.in.numel > 0) return hearth::launch(c.ctx, params);
-    if (args.grad_weight) launch_fill(c.ctx, params.grad_weight, 0);
-    if (args.grad_bias) launch_fill(c.ctx, params.grad_bias, 0);
+    if (params.in.numel > 0) return run_kernel(context.ctx, params);
+    if (args.grad_weight) run_fill(context.ctx, params.grad_weight, 0);
+    if (args.grad_bias) run_fill(context.ctx, params.grad_bias, 0);
   }
-  static void grad(const Args& args, Grad& c);
+  static void grad(const Args& args, GradContext& context);
 };
 
 Tensor per_channel(const Tensor& t, const Tensor& like) {
@@ -123,10 +123,10 @@ Formula backward_formula(const Tensor& g, const Tensor& x, const Tensor& weight,
   return result;
 }
 
-void BatchNormBackward::grad(const Args& args, Grad& c) {
-  differentiate_formula(c, 3, [&](const Tensor* in) {
-    const Formula f =
-        backward_formula(in[0], in[1], in[2], c.in(3), c.in(4), args.eps, args.training);
+void BatchNormBackward::grad(const Args& args, GradContext& context) {
+  composed_gradient(context, 3, [&](const Tensor* in) {
+    const Formula f = backward_formula(in[0], in[1], in[2], context.in(3), context.in(4), args.eps,
+                                       args.training);
     return std::vector<Tensor>{f.grad_in, f.grad_weight, f.grad_bias};
   });
 }
@@ -151,52 +151,53 @@ struct BatchNorm {
            (args.training ? out_slot(1) | out_slot(2) : in_slot(3) | in_slot(4));
   }
   static bool mutates(const Args& args, const Inputs&, int i) { return args.training && i >= 3; }
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(0);
     HEARTH_CHECK(in.dim >= 2, "batch_norm: expected an input of at least 2 dimensions, got sizes ",
                  in.sizes());
-    check_channel(c, 3, in, "running_mean");
-    check_channel(c, 4, in, "running_var");
-    check_channel(c, 1, in, "weight");
-    check_channel(c, 2, in, "bias");
-    HEARTH_CHECK(args.training || (c.has(3) && c.has(4)),
+    check_channel(context, 3, in, "running_mean");
+    check_channel(context, 4, in, "running_var");
+    check_channel(context, 1, in, "weight");
+    check_channel(context, 2, in, "bias");
+    HEARTH_CHECK(args.training || (context.has(3) && context.has(4)),
                  "Expected running_mean and running_var to be defined when training=False");
     HEARTH_CHECK(!args.training || in.numel == 0 || in.numel > in.sizes()[1],
                  "Expected more than 1 value per channel when training, got input size ",
                  in.sizes());
-    c.like(0, in);
+    context.like(0, in);
     for (int i = 1; i < 3; ++i)
-      c.set(i, Dims{args.training ? in.sizes()[1] : 0}, wide_type(in.dtype));
+      context.set(i, Dims{args.training ? in.sizes()[1] : 0}, wide_type(in.dtype));
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     BatchNormParams params;
-    params.in = c.in(0);
-    params.out = c.out(0);
-    params.weight = c.in(1);
-    params.bias = c.in(2);
-    params.running_mean = c.in(3);
-    params.running_var = c.in(4);
+    params.in = context.in(0);
+    params.out = context.out(0);
+    params.weight = context.in(1);
+    params.bias = context.in(2);
+    params.running_mean = context.in(3);
+    params.running_var = context.in(4);
     if (args.training) {
-      params.save_mean = c.out(1);
-      params.save_invstd = c.out(2);
+      params.save_mean = context.out(1);
+      params.save_invstd = context.out(2);
     }
     params.training = args.training;
     params.momentum = args.momentum;
     params.eps = args.eps;
-    if (params.in.numel > 0) hearth::launch(c.ctx, params);
+    if (params.in.numel > 0) run_kernel(context.ctx, params);
   }
-  static void grad(const Args& args, Grad& c) {
-    const bool in = c.needs(0), weight = c.needs(1), bias = c.needs(2);
+  static void grad(const Args& args, GradContext& context) {
+    const bool in = context.needs(0), weight = context.needs(1), bias = context.needs(2);
     // What was saved depends on the mode.
-    const auto batch = [&](int i) { return args.training ? c.out(i) : Tensor(); };
-    const auto running = [&](int i) { return args.training ? Tensor() : c.in(i); };
+    const auto batch = [&](int i) { return args.training ? context.out(i) : Tensor(); };
+    const auto running = [&](int i) { return args.training ? Tensor() : context.in(i); };
     const auto [grad_in, grad_weight, grad_bias] =
-        invoke<BatchNormBackward>({args.training, args.eps, in, weight, bias}, c.grad(), c.in(0),
-                                  c.in(1), running(3), running(4), batch(1), batch(2))
+        invoke<BatchNormBackward>({args.training, args.eps, in, weight, bias}, context.grad(),
+                                  context.in(0), context.in(1), running(3), running(4), batch(1),
+                                  batch(2))
             .triple();
-    if (in) c.set(0, grad_in);
-    if (weight) c.set(1, grad_weight);
-    if (bias) c.set(2, grad_bias);
+    if (in) context.set(0, grad_in);
+    if (weight) context.set(1, grad_weight);
+    if (bias) context.set(2, grad_bias);
   }
 };
 

@@ -1,5 +1,5 @@
 // The steps of optimizers: one operator updates a whole list of parameters.
-#include "kernels/optim.h"
+#include "seam/optim.h"
 
 #include "ops/binding.h"
 #include "ops/define.h"
@@ -51,42 +51,43 @@ void check_step_count(const OpInfo& info, const TensorImpl& first, const TensorI
                name_of(step.dtype));
 }
 
-void check_scalar(const OpInfo& info, const StepShape& shape, const Infer& c, int i) {
-  if (!c.has(i)) return;
-  check_same_device(info, c.in(0).device, c.in(i).device);
-  HEARTH_CHECK(c.in(i).numel == 1 && c.in(i).dtype == kFloat, info.name, ": ",
+void check_scalar(const OpInfo& info, const StepShape& shape, const InferContext& context, int i) {
+  if (!context.has(i)) return;
+  check_same_device(info, context.in(0).device, context.in(i).device);
+  HEARTH_CHECK(context.in(i).numel == 1 && context.in(i).dtype == kFloat, info.name, ": ",
                i == shape.inputs() ? "grad_scale" : "found_inf",
-               " must be a tensor of one float32, got sizes ", c.in(i).sizes(), " of ",
-               name_of(c.in(i).dtype));
+               " must be a tensor of one float32, got sizes ", context.in(i).sizes(), " of ",
+               name_of(context.in(i).dtype));
 }
 
-void infer_step(const OpInfo& info, const StepShape& shape, const Infer& c) {
+void infer_step(const OpInfo& info, const StepShape& shape, const InferContext& context) {
   for (int i = 0; i < shape.inputs(); ++i)
-    HEARTH_CHECK(c.has(i),
+    HEARTH_CHECK(context.has(i),
                  "Expected a proper Tensor but got None (or an undefined Tensor in C++) for "
                  "argument ",
                  i, " of ", info.name);
   for (int64_t i = 0; i < shape.count; ++i) {
-    const TensorImpl& param = c.in(shape.at(0, i));
+    const TensorImpl& param = context.in(shape.at(0, i));
     for (int k = 0; k < shape.operands; ++k)
-      check_operand(info, c.in(0), param, c.in(shape.at(k, i)),
-                    shape.writes(k, c.has(shape.inputs())));
-    if (shape.counts_steps) check_step_count(info, c.in(0), c.in(shape.at(shape.operands, i)));
+      check_operand(info, context.in(0), param, context.in(shape.at(k, i)),
+                    shape.writes(k, context.has(shape.inputs())));
+    if (shape.counts_steps)
+      check_step_count(info, context.in(0), context.in(shape.at(shape.operands, i)));
   }
-  for (int i = 0; i < 2; ++i) check_scalar(info, shape, c, shape.inputs() + i);
+  for (int i = 0; i < 2; ++i) check_scalar(info, shape, context, shape.inputs() + i);
 }
 
-bool lie_alike(const StepShape& shape, int64_t i, const Launch& c) {
-  const TensorImpl& param = c.in_impl(shape.at(0, i));
+bool lie_alike(const StepShape& shape, int64_t i, const LaunchContext& context) {
+  const TensorImpl& param = context.in_impl(shape.at(0, i));
   if (!param.has(kDense)) return false;
   for (int k = 1; k < shape.operands; ++k)
-    if (!c.in_impl(shape.at(k, i)).strides().equals(param.strides())) return false;
+    if (!context.in_impl(shape.at(k, i)).strides().equals(param.strides())) return false;
   return true;
 }
 
 /// The dimensions in the order in which the parameter lies in memory.
-StepLayout layout_of(const StepShape& shape, int64_t i, const Launch& c) {
-  const TensorImpl& param = c.in_impl(shape.at(0, i));
+StepLayout layout_of(const StepShape& shape, int64_t i, const LaunchContext& context) {
+  const TensorImpl& param = context.in_impl(shape.at(0, i));
   StepLayout layout;
   layout.dim = param.dim;
   int order[kMaxDims];
@@ -100,41 +101,41 @@ StepLayout layout_of(const StepShape& shape, int64_t i, const Launch& c) {
   for (int d = 0; d < param.dim; ++d) {
     layout.sizes[d] = param.sizes()[size_t(order[d])];
     for (int k = 0; k < shape.operands; ++k)
-      layout.strides[k][d] = c.in_impl(shape.at(k, i)).strides()[size_t(order[d])];
+      layout.strides[k][d] = context.in_impl(shape.at(k, i)).strides()[size_t(order[d])];
   }
   return layout;
 }
 
-float* scalar_address(const Launch& c, int i) {
-  return c.has(i) ? static_cast<float*>(kernel_address(c.in_impl(i))) : nullptr;
+float* scalar_address(const LaunchContext& context, int i) {
+  return context.has(i) ? static_cast<float*>(kernel_address(context.in_impl(i))) : nullptr;
 }
 
 template <class F>
-void launch_step(const F& rule, const StepShape& shape, bool maximize, Launch& c) {
+void run_step(const F& rule, const StepShape& shape, bool maximize, LaunchContext& context) {
   FusedStepParams params;
   params.set_rule(rule);
-  params.dtype = c.in_impl(0).dtype;
+  params.dtype = context.in_impl(0).dtype;
   params.maximize = maximize;
-  params.grad_scale = scalar_address(c, shape.inputs());
-  params.found_inf = scalar_address(c, shape.inputs() + 1);
+  params.grad_scale = scalar_address(context, shape.inputs());
+  params.found_inf = scalar_address(context, shape.inputs() + 1);
   params.tensors.resize(size_t(shape.count));
   for (int64_t i = 0; i < shape.count; ++i) {
     StepTensor& tensor = params.tensors[size_t(i)];
-    tensor.numel = c.in_impl(shape.at(0, i)).numel;
+    tensor.numel = context.in_impl(shape.at(0, i)).numel;
     for (int k = 0; k < shape.operands; ++k)
-      tensor.data[k] = kernel_address(c.in_impl(shape.at(k, i)));
+      tensor.data[k] = kernel_address(context.in_impl(shape.at(k, i)));
     if (shape.counts_steps) {
-      const TensorImpl& step = c.in_impl(shape.at(shape.operands, i));
+      const TensorImpl& step = context.in_impl(shape.at(shape.operands, i));
       if (step.device.is_cpu())
         tensor.step = double(*static_cast<const float*>(step.data()));
       else
         tensor.step_at = static_cast<const float*>(kernel_address(step));
     }
-    if (lie_alike(shape, i, c)) continue;
+    if (lie_alike(shape, i, context)) continue;
     tensor.layout = int32_t(params.layouts.size());
-    params.layouts.push_back(layout_of(shape, i, c));
+    params.layouts.push_back(layout_of(shape, i, context));
   }
-  hearth::launch(c.ctx, params);
+  run_kernel(context.ctx, params);
 }
 
 constexpr OpInfo step_info(const char* name) {
@@ -155,11 +156,11 @@ struct Sgd {
     StepShape shape() const { return {count, momentum == 0 ? 2 : 3, false}; }
   };
   static constexpr OpInfo info = step_info("_fused_sgd_");
-  static void launch(const Args& a, Launch& c) {
+  static void launch(const Args& a, LaunchContext& context) {
     const auto step = [&]<bool has_momentum>(fn::SgdStep<has_momentum>) {
-      launch_step(fn::SgdStep<has_momentum>{a.lr, a.weight_decay, a.momentum, a.dampening,
-                                            a.nesterov, a.is_first_step},
-                  a.shape(), a.maximize, c);
+      run_step(fn::SgdStep<has_momentum>{a.lr, a.weight_decay, a.momentum, a.dampening, a.nesterov,
+                                         a.is_first_step},
+               a.shape(), a.maximize, context);
     };
     if (a.momentum == 0)
       step(fn::SgdStep<false>{});
@@ -178,10 +179,10 @@ struct Adam {
     StepShape shape() const { return {count, amsgrad ? 5 : 4, true}; }
   };
   static constexpr OpInfo info = step_info(decoupled ? "_fused_adamw_" : "_fused_adam_");
-  static void launch(const Args& a, Launch& c) {
+  static void launch(const Args& a, LaunchContext& context) {
     const auto step = [&]<bool amsgrad>(fn::AdamStep<amsgrad>) {
-      launch_step(fn::AdamStep<amsgrad>{a.lr, a.beta1, a.beta2, a.weight_decay, a.eps, decoupled},
-                  a.shape(), a.maximize, c);
+      run_step(fn::AdamStep<amsgrad>{a.lr, a.beta1, a.beta2, a.weight_decay, a.eps, decoupled},
+               a.shape(), a.maximize, context);
     };
     if (a.amsgrad)
       step(fn::AdamStep<true>{});
@@ -199,8 +200,9 @@ struct Adagrad {
     StepShape shape() const { return {count, 3, true}; }
   };
   static constexpr OpInfo info = step_info("_fused_adagrad_");
-  static void launch(const Args& a, Launch& c) {
-    launch_step(fn::AdagradStep{a.lr, a.lr_decay, a.weight_decay, a.eps}, a.shape(), a.maximize, c);
+  static void launch(const Args& a, LaunchContext& context) {
+    run_step(fn::AdagradStep{a.lr, a.lr_decay, a.weight_decay, a.eps}, a.shape(), a.maximize,
+             context);
   }
 };
 
@@ -213,12 +215,12 @@ struct RmsProp {
     StepShape shape() const { return {count, 3 + centered + (momentum > 0), false}; }
   };
   static constexpr OpInfo info = step_info("_fused_rmsprop_");
-  static void launch(const Args& a, Launch& c) {
+  static void launch(const Args& a, LaunchContext& context) {
     const auto step = [&]<bool centered, bool has_momentum>(
                           fn::RmsPropStep<centered, has_momentum>) {
-      launch_step(
+      run_step(
           fn::RmsPropStep<centered, has_momentum>{a.lr, a.alpha, a.eps, a.weight_decay, a.momentum},
-          a.shape(), a.maximize, c);
+          a.shape(), a.maximize, context);
     };
     if (a.centered && a.momentum > 0)
       step(fn::RmsPropStep<true, true>{});
@@ -235,7 +237,9 @@ struct RmsProp {
 template <class Step>
 struct Fused : Step {
   using Args = typename Step::Args;
-  static void infer(const Args& args, Infer& c) { infer_step(Step::info, args.shape(), c); }
+  static void infer(const Args& args, InferContext& context) {
+    infer_step(Step::info, args.shape(), context);
+  }
   static bool mutates(const Args& args, const Inputs& in, int i) {
     const StepShape shape = args.shape();
     return shape.writes(i / int(shape.count), in[shape.inputs()].defined());

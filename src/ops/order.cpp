@@ -1,5 +1,5 @@
 // Sorting and what picks elements by their rank.
-#include "kernels/order.h"
+#include "seam/order.h"
 
 #include <limits>
 
@@ -39,8 +39,8 @@ struct OrderOp {
                                .outputs = 2,
                                .non_differentiable = out_slot(1)};
   static uint32_t mask(const Args& args, int dims) { return dims == 0 ? 0 : 1u << args.dim; }
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(0);
     const int64_t n = in.dim == 0 ? 1 : in.sizes()[size_t(args.dim)];
     Dims sizes(in.sizes());
     if constexpr (kind == OrderKind::kTopK) {
@@ -53,29 +53,29 @@ struct OrderOp {
                    "(): selected number k out of range for dimension ", args.dim);
       sizes = reduced_sizes(in.sizes(), mask(args, in.dim), args.keepdim);
     }
-    c.set(0, sizes, in.dtype);
-    c.set(1, sizes, kLong);
+    context.set(0, sizes, in.dtype);
+    context.set(1, sizes, kLong);
     if constexpr (kind == OrderKind::kSort) {
       for (int i : {0, 1}) {
-        c.out(i).strides = strides_for(in, MemoryFormat::Preserve);
-        c.out(i).has_strides = true;
+        context.out(i).strides = strides_for(in, MemoryFormat::Preserve);
+        context.out(i).has_strides = true;
       }
     }
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     OrderParams params;
-    params.in = c.in(0);
+    params.in = context.in(0);
     const uint32_t dims = mask(args, params.in.dim);
-    params.values = keep_dims(c.out(0), params.in, dims, kMany || args.keepdim);
-    params.indices = keep_dims(c.out(1), params.in, dims, kMany || args.keepdim);
+    params.values = keep_dims(context.out(0), params.in, dims, kMany || args.keepdim);
+    params.indices = keep_dims(context.out(1), params.in, dims, kMany || args.keepdim);
     params.dim = int(args.dim);
     params.kind = kind;
     params.descending = args.descending;
     params.k = args.k;
-    if (params.values.numel > 0) hearth::launch(c.ctx, params);
+    if (params.values.numel > 0) run_kernel(context.ctx, params);
   }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, picked_grad(c.grad(), c.out(1), c.in_sizes(0), args.dim));
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, picked_grad(context.grad(), context.out(1), context.in_sizes(0), args.dim));
   }
 };
 
@@ -92,23 +92,23 @@ struct MedianOfAll {
   struct Args {};
   static constexpr OpInfo info{
       .name = DimOp::kText, .dtypes = dtypes::kReal, .saves = in_slot(0) | out_slot(0)};
-  static void infer(const Args&, Infer& c) { c.set(0, {}, c.in(0).dtype); }
-  static void launch(const Args&, Launch& c) {
+  static void infer(const Args&, InferContext& context) { context.set(0, {}, context.in(0).dtype); }
+  static void launch(const Args&, LaunchContext& context) {
     OrderParams params;
-    params.in = c.in(0);  // 1-d: see median_input
-    View place = c.out();
+    params.in = context.in(0);  // 1-d: see median_input
+    View place = context.out();
     place.dim = 1;
     place.sizes[0] = place.strides[0] = 1;
     params.values = params.indices = place;
     params.indices.dtype = kLong;
-    params.indices.data = c.ctx.scratch(sizeof(int64_t));
+    params.indices.data = context.ctx.scratch(sizeof(int64_t));
     params.kind = std::is_same_v<DimOp, MedianDim> ? OrderKind::kMedian : OrderKind::kNanMedian;
-    hearth::launch(c.ctx, params);
+    run_kernel(context.ctx, params);
   }
-  static void grad(const Args&, Grad& c) {
-    const Tensor in = c.in(0), value = c.out();
+  static void grad(const Args&, GradContext& context) {
+    const Tensor in = context.in(0), value = context.out();
     const Tensor ties = in.eq(value).logical_or(in.isnan().logical_and(value.isnan()));
-    c.set(0, ties.to(c.grad().scalar_type()).mul(c.grad().div(ties.sum())));
+    context.set(0, ties.to(context.grad().scalar_type()).mul(context.grad().div(ties.sum())));
   }
 };
 

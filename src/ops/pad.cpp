@@ -18,8 +18,8 @@ struct ConstantPad {
     HEARTH_FIELDS(pad, value)
   };
   static constexpr OpInfo info{.name = "constant_pad_nd"};
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(0);
     const size_t dims = size_t(in.dim), pairs = args.pad.size() / 2;
     HEARTH_CHECK(args.pad.size() % 2 == 0, "Length of pad must be even but instead it equals ",
                  args.pad.size());
@@ -35,12 +35,12 @@ struct ConstantPad {
       HEARTH_CHECK(kept >= 0, "narrow(): length must be non-negative.");
       sizes[d] += args.pad[2 * i] + args.pad[2 * i + 1];
     }
-    set_in_format(c, 0, sizes, in.dtype, is_channels_last(in));
+    set_in_format(context, 0, sizes, in.dtype, is_channels_last(in));
   }
-  static void launch(const Args& args, Launch& c) {
-    View out = c.out(), in = c.in(0);
+  static void launch(const Args& args, LaunchContext& context) {
+    View out = context.out(), in = context.in(0);
     if (out.numel == 0) return;
-    launch_fill(c.ctx, out, impl_of(wrapped_number(args.value)));
+    run_fill(context.ctx, out, impl_of(wrapped_number(args.value)));
     for (size_t i = 0; i < args.pad.size() / 2; ++i) {
       const int d = out.dim - 1 - int(i);
       const int64_t before = args.pad[2 * i], after = args.pad[2 * i + 1];
@@ -48,12 +48,12 @@ struct ConstantPad {
       in = narrowed(in, d, cut(before), in.sizes[d] - cut(before) - cut(after));
       out = narrowed(out, d, std::max<int64_t>(before, 0), in.sizes[d]);
     }
-    launch_copy(c.ctx, out, in);
+    run_copy(context.ctx, out, in);
   }
-  static void grad(const Args& args, Grad& c) {
+  static void grad(const Args& args, GradContext& context) {
     std::vector<int64_t> back;
     for (int64_t margin : args.pad) back.push_back(-margin);
-    c.set(0, invoke<ConstantPad>({back, 0}, c.grad()).call());
+    context.set(0, invoke<ConstantPad>({back, 0}, context.grad()).call());
   }
 };
 

@@ -38,22 +38,24 @@ Dims broadcast_strides(const TensorImpl& impl, IntArrayRef sizes) {
   return strides;
 }
 
-bool all_alike_and_contiguous(const Infer& c) {
-  for (int i = 0; i < c.inputs(); ++i)
-    if (!c.in(i).contiguous() || !c.in(i).sizes().equals(c.in(0).sizes())) return false;
+bool all_alike_and_contiguous(const InferContext& context) {
+  for (int i = 0; i < context.inputs(); ++i)
+    if (!context.in(i).contiguous() || !context.in(i).sizes().equals(context.in(0).sizes()))
+      return false;
   return true;
 }
 
 /// The output keeps the inputs' order of dimensions in memory, as channels_last must stay
 /// channels_last.
-void preserve_order(Infer& c) {
-  Infer::Output& out = c.out();
+void preserve_order(InferContext& context) {
+  InferContext::Output& out = context.out();
   bool permuted = false;
-  for (int i = 0; i < c.inputs(); ++i) permuted |= !c.in(i).contiguous();
+  for (int i = 0; i < context.inputs(); ++i) permuted |= !context.in(i).contiguous();
   if (!permuted || out.sizes.size() < 2) return;
   Dims strides[kMaxOperands];
-  for (int i = 0; i < c.inputs(); ++i) strides[i] = broadcast_strides(c.in(i), out.sizes);
-  const Dims order = memory_order(out.sizes, strides, c.inputs());
+  for (int i = 0; i < context.inputs(); ++i)
+    strides[i] = broadcast_strides(context.in(i), out.sizes);
+  const Dims order = memory_order(out.sizes, strides, context.inputs());
   out.strides = Dims::uninitialized(out.sizes.size());
   out.has_strides = true;
   int64_t step = 1;
@@ -131,24 +133,25 @@ PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const*
   return p;
 }
 
-void infer_pointwise(const OpRecord& op, const void*, Infer& c) {
-  Infer::Output& out = c.out();
-  out.dtype = op.info->promote == Promote::kToBool ? kBool : c.compute;
-  out.sizes = c.in(0).sizes();
-  if (all_alike_and_contiguous(c)) return;
-  for (int i = 1; i < c.inputs(); ++i) out.sizes = broadcast_sizes(out.sizes, c.in(i).sizes());
-  preserve_order(c);
+void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
+  InferContext::Output& out = context.out();
+  out.dtype = op.info->promote == Promote::kToBool ? kBool : context.compute;
+  out.sizes = context.in(0).sizes();
+  if (all_alike_and_contiguous(context)) return;
+  for (int i = 1; i < context.inputs(); ++i)
+    out.sizes = broadcast_sizes(out.sizes, context.in(i).sizes());
+  preserve_order(context);
 }
 
-void launch_pointwise(const OpRecord& op, const void* args, Launch& c) {
-  if (c.out_impl().numel == 0) return;
+void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& context) {
+  if (context.out_impl().numel == 0) return;
   const TensorImpl* in[kMaxOperands];
-  for (int i = 0; i < c.inputs(); ++i) in[i] = &c.in_impl(i);
-  PointwiseParams p = pointwise_params(c.out_impl(), in, c.inputs(), c.compute);
+  for (int i = 0; i < context.inputs(); ++i) in[i] = &context.in_impl(i);
+  PointwiseParams p = pointwise_params(context.out_impl(), in, context.inputs(), context.compute);
   p.functor = static_cast<int16_t>(op.functor);
   p.formula = static_cast<Formula>(op.formula);
   std::memcpy(p.parameters, args, op.args_size);
-  launch(c.ctx, p);
+  run_kernel(context.ctx, p);
 }
 
 }  // namespace hearth

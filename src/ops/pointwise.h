@@ -3,16 +3,16 @@
 #include "core/op.h"
 #include "functors/families.h"
 #include "functors/traits.h"
-#include "kernels/pointwise.h"
 #include "ops/call.h"
 #include "ops/promote.h"
 #include "ops/tensor_value.h"
+#include "seam/pointwise.h"
 
 namespace hearth {
 
 /// infer and launch of every pointwise op and of the gradients of pointwise ops.
-void infer_pointwise(const OpRecord& op, const void* args, Infer& c);
-void launch_pointwise(const OpRecord& op, const void* args, Launch& c);
+void infer_pointwise(const OpRecord& op, const void* args, InferContext& context);
+void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& context);
 
 /// The loop over out and inputs: dimensions sorted by stride and merged.
 PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs,
@@ -65,16 +65,16 @@ inline Tensor with_zero_derivative(const Tensor& result, const Tensor& x) {
 
 /// The gradient of input `which - 1`: on kernels, or as tensor code when a graph of it is wanted.
 template <class F, int which>
-Tensor pointwise_gradient(const F& f, Grad& c) {
+Tensor pointwise_gradient(const F& f, GradContext& context) {
   constexpr int count = fn::operands<F, which>;
-  const Tensor& g = c.grad();
+  const Tensor& g = context.grad();
   if constexpr (fn::passes_through<F, which>) {
     return g;
   } else {
     Tensor operand[count];
     for (int i = 0; i < count; ++i) {
       const bool read = i > 0 && (fn::reads<F, which> >> (i - 1) & 1u);
-      operand[i] = !read ? g : F::info.grad_of_output ? c.out() : c.in(i - 1);
+      operand[i] = !read ? g : F::info.grad_of_output ? context.out() : context.in(i - 1);
     }
     if (!modes.grad_enabled) {
       const Tensor* pointers[count];
@@ -95,14 +95,14 @@ Tensor pointwise_gradient(const F& f, Grad& c) {
 }
 
 template <class F>
-void grad_pointwise(const OpRecord&, const void* args, Grad& c) {
+void grad_pointwise(const OpRecord&, const void* args, GradContext& context) {
   const F& f = *static_cast<const F*>(args);
   if constexpr (fn::has_formula<F, 1>)
-    if (c.needs(0)) c.set(0, pointwise_gradient<F, 1>(f, c));
+    if (context.needs(0)) context.set(0, pointwise_gradient<F, 1>(f, context));
   if constexpr (fn::has_formula<F, 2>)
-    if (c.needs(1)) c.set(1, pointwise_gradient<F, 2>(f, c));
+    if (context.needs(1)) context.set(1, pointwise_gradient<F, 2>(f, context));
   if constexpr (fn::has_formula<F, 3>)
-    if (c.needs(2)) c.set(2, pointwise_gradient<F, 3>(f, c));
+    if (context.needs(2)) context.set(2, pointwise_gradient<F, 3>(f, context));
 }
 
 template <class F>
@@ -111,10 +111,11 @@ inline constexpr SlotSet differentiable_inputs = (fn::has_formula<F, 1> ? 1u : 0
                                                  (fn::has_formula<F, 3> ? 4u : 0u);
 
 /// What a comparison writes in place into a floating-point tensor does not depend on anything.
-inline void grad_of_test(const OpRecord&, const void*, Grad& c) {
-  for (int i = 0; i < c.inputs(); ++i)
-    if (c.needs(i))
-      c.set(i, zeros(c.in_sizes(i), TensorOptions(c.in_dtype(i)).device(c.in_device(i))));
+inline void grad_of_test(const OpRecord&, const void*, GradContext& context) {
+  for (int i = 0; i < context.inputs(); ++i)
+    if (context.needs(i))
+      context.set(i, zeros(context.in_sizes(i),
+                           TensorOptions(context.in_dtype(i)).device(context.in_device(i))));
 }
 
 template <class F>

@@ -1,4 +1,4 @@
-#include "kernels/pool.h"
+#include "seam/pool.h"
 
 #include "hearth/autograd.h"
 #include "ops/conv_shape.h"
@@ -74,23 +74,24 @@ struct PoolBackward {
                                .dtypes = dtypes::kFloating,
                                .saves = is_max(kind) ? in_slot(1) : 0,
                                .optional = in_slot(1)};
-  static void infer(const Args& args, Infer& c) {
-    set_in_format(c, 0, args.input_sizes, c.in(0).dtype, is_channels_last(c.in(0)));
+  static void infer(const Args& args, InferContext& context) {
+    set_in_format(context, 0, args.input_sizes, context.in(0).dtype,
+                  is_channels_last(context.in(0)));
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     PoolBackwardParams params;
-    params.grad_out = with_batch(c.in(0));
-    params.grad_in = with_batch(c.out());
-    params.indices = with_batch(c.in(1));
+    params.grad_out = with_batch(context.in(0));
+    params.grad_in = with_batch(context.out());
+    params.indices = with_batch(context.in(1));
     params.shape = pool_shape(kind, name_of(kind), args.pool, args.input_sizes);
-    if (params.grad_in.numel > 0) hearth::launch(c.ctx, params);
+    if (params.grad_in.numel > 0) run_kernel(context.ctx, params);
   }
-  static void grad(const Args& args, Grad& c) {
-    if (!c.needs(0)) return;
+  static void grad(const Args& args, GradContext& context) {
+    if (!context.needs(0)) return;
     if constexpr (is_max(kind))
-      c.set(0, picked(c.grad(), c.in(1)));
+      context.set(0, picked(context.grad(), context.in(1)));
     else
-      c.set(0, invoke<Pool<kind>>(args.pool, c.grad()).call());
+      context.set(0, invoke<Pool<kind>>(args.pool, context.grad()).call());
   }
 };
 
@@ -105,27 +106,29 @@ struct Pool {
                                .shapes = in_slot(0),
                                .outputs = is_max(kind) ? 2 : 1,
                                .non_differentiable = out_slot(1)};
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(0);
     const PoolShape shape = pool_shape(kind, name_of(kind), args, in.sizes());
     Dims sizes(in.sizes());
     sizes[sizes.size() - 2] = shape.rows.out;
     sizes[sizes.size() - 1] = shape.columns.out;
-    set_in_format(c, 0, sizes, in.dtype, is_channels_last(in));
-    if (is_max(kind)) set_in_format(c, 1, sizes, kLong, is_channels_last(in));
+    set_in_format(context, 0, sizes, in.dtype, is_channels_last(in));
+    if (is_max(kind)) set_in_format(context, 1, sizes, kLong, is_channels_last(in));
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     PoolParams params;
-    params.in = with_batch(c.in(0));
-    params.out = with_batch(c.out());
-    if (is_max(kind)) params.indices = with_batch(c.out(1));
-    params.shape = pool_shape(kind, name_of(kind), args, c.in_impl(0).sizes());
-    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+    params.in = with_batch(context.in(0));
+    params.out = with_batch(context.out());
+    if (is_max(kind)) params.indices = with_batch(context.out(1));
+    params.shape = pool_shape(kind, name_of(kind), args, context.in_impl(0).sizes());
+    if (params.out.numel > 0) run_kernel(context.ctx, params);
   }
-  static void grad(const Args& args, Grad& c) {
-    if (!c.needs(0) || !c.grad().defined()) return;
-    const Tensor indices = is_max(kind) ? c.out(1) : Tensor();
-    c.set(0, invoke<PoolBackward<kind>>({args, c.in_shape(0).sizes()}, c.grad(), indices).call());
+  static void grad(const Args& args, GradContext& context) {
+    if (!context.needs(0) || !context.grad().defined()) return;
+    const Tensor indices = is_max(kind) ? context.out(1) : Tensor();
+    context.set(
+        0, invoke<PoolBackward<kind>>({args, context.in_shape(0).sizes()}, context.grad(), indices)
+               .call());
   }
 };
 

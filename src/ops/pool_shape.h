@@ -2,7 +2,7 @@
 
 #include "core/arguments.h"
 #include "core/tensor_impl.h"
-#include "kernels/pool.h"
+#include "seam/pool.h"
 
 namespace hearth {
 

@@ -1,13 +1,13 @@
-#include "kernels/random.h"
+#include "seam/random.h"
 
 #include "core/generator_impl.h"
 #include "hearth/autograd.h"
-#include "kernels/dropout.h"
-#include "kernels/range.h"
 #include "ops/create.h"
 #include "ops/define.h"
 #include "ops/fill_range.h"
 #include "ops/random_range.h"
+#include "seam/dropout.h"
+#include "seam/range.h"
 
 namespace hearth {
 
@@ -22,27 +22,29 @@ struct Fill {
     HEARTH_FIELDS(params.kind, params.a, params.b, params.from, params.to)
   };
   static constexpr OpInfo info = facts;
-  static void infer(const Args&, Infer& c) {
-    c.set(0, c.in(0).sizes(), c.in(0).dtype);
-    if (c.has(1)) broadcast_probabilities(c);
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
+    if (context.has(1)) broadcast_probabilities(context);
   }
-  static void broadcast_probabilities(const Infer& c) {
-    const TensorImpl& p = c.in(1);
+  static void broadcast_probabilities(const InferContext& context) {
+    const TensorImpl& p = context.in(1);
     HEARTH_CHECK(is_floating_point(p.dtype),
                  "expected a floating-point tensor of probabilities, got ", name_of(p.dtype));
-    HEARTH_CHECK(p.sizes().equals(c.in(0).sizes()), "the probabilities' sizes ", p.sizes(),
-                 " do not match those of the tensor, ", c.in(0).sizes());
+    HEARTH_CHECK(p.sizes().equals(context.in(0).sizes()), "the probabilities' sizes ", p.sizes(),
+                 " do not match those of the tensor, ", context.in(0).sizes());
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     RandomParams params = args.params;
-    params.out = c.out();
-    params.probabilities = c.in(1);
+    params.out = context.out();
+    params.probabilities = context.in(1);
     if (params.out.numel == 0) return;
-    const Draw draw(args.generator, c.ctx.device());
+    const Draw draw(args.generator, context.ctx.device());
     params.source = draw.source();
-    hearth::launch(c.ctx, params);
+    run_kernel(context.ctx, params);
   }
-  static void grad(const Args&, Grad& c) { c.set(0, zeros_like(c.grad())); }
+  static void grad(const Args&, GradContext& context) {
+    context.set(0, zeros_like(context.grad()));
+  }
 };
 
 constexpr OpInfo filler(const char* name, const char* node, DtypeSet types) {
@@ -138,24 +140,24 @@ struct Dropout {
                                .saves = out_slot(1),
                                .outputs = 2,
                                .non_differentiable = out_slot(1)};
-  static void infer(const Args&, Infer& c) {
-    for (int i = 0; i < 2; ++i) c.like(i, c.in(0));
-    c.out(1).dtype = kBool;
+  static void infer(const Args&, InferContext& context) {
+    for (int i = 0; i < 2; ++i) context.like(i, context.in(0));
+    context.out(1).dtype = kBool;
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     DropoutParams params;
-    params.in = c.in(0);
-    params.out = c.out(0);
-    params.mask = c.out(1);
+    params.in = context.in(0);
+    params.out = context.out(0);
+    params.mask = context.out(1);
     params.p = args.p;
     if (params.in.numel == 0) return;
-    const Draw draw({}, c.ctx.device());
+    const Draw draw({}, context.ctx.device());
     params.source = draw.source();
-    hearth::launch(c.ctx, params);
+    run_kernel(context.ctx, params);
   }
-  static void grad(const Args& args, Grad& c) {
+  static void grad(const Args& args, GradContext& context) {
     const double scale = args.p == 1 ? 0 : 1 / (1 - args.p);
-    c.set(0, c.grad().mul(c.out(1)).mul(scale));
+    context.set(0, context.grad().mul(context.out(1)).mul(scale));
   }
 };
 
@@ -173,11 +175,13 @@ struct FillRange {
     HEARTH_FIELDS(params.kind, params.start, params.step, params.end)
   };
   static constexpr OpInfo info{.name = "arange", .dtypes = dtypes::kReal, .runs_inplace = true};
-  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
+  }
+  static void launch(const Args& args, LaunchContext& context) {
     RangeParams params = args.params;
-    params.out = c.out();
-    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+    params.out = context.out();
+    if (params.out.numel > 0) run_kernel(context.ctx, params);
   }
 };
 

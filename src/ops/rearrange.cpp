@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "hearth/autograd.h"
-#include "kernels/triangle.h"
 #include "ops/window.h"
+#include "seam/triangle.h"
 
 namespace hearth {
 
@@ -15,18 +15,20 @@ struct Flip {
     HEARTH_FIELDS(dims)
   };
   static constexpr OpInfo info{.name = "flip"};
-  static void infer(const Args&, Infer& c) { c.like(0, c.in(0)); }
-  static void launch(const Args& args, Launch& c) {
-    View in = c.in(0);
+  static void infer(const Args&, InferContext& context) { context.like(0, context.in(0)); }
+  static void launch(const Args& args, LaunchContext& context) {
+    View in = context.in(0);
     if (in.numel == 0) return;
     for (int d = 0; d < in.dim; ++d) {
       if (!(args.dims.bits >> d & 1u)) continue;
       advance(in, (in.sizes[d] - 1) * in.strides[d]);
       in.strides[d] = -in.strides[d];
     }
-    launch_copy(c.ctx, c.out(), in);
+    run_copy(context.ctx, context.out(), in);
   }
-  static void grad(const Args& args, Grad& c) { c.set(0, invoke<Flip>(args, c.grad()).call()); }
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, invoke<Flip>(args, context.grad()).call());
+  }
 };
 
 struct Roll {
@@ -35,23 +37,26 @@ struct Roll {
     HEARTH_FIELDS(shifts)
   };
   static constexpr OpInfo info{.name = "roll"};
-  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    if (c.out_impl().numel > 0) copy_pieces(c.ctx, args.shifts, c.out(), c.in(0), 0);
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
+  }
+  static void launch(const Args& args, LaunchContext& context) {
+    if (context.out_impl().numel > 0)
+      copy_pieces(context.ctx, args.shifts, context.out(), context.in(0), 0);
   }
   /// Both parts of dimension d change places.
   static void copy_pieces(Ctx& ctx, const Dims& shifts, const View& out, const View& in, int d) {
     while (d < out.dim && shifts[size_t(d)] == 0) ++d;
-    if (d == out.dim) return launch_copy(ctx, out, in);
+    if (d == out.dim) return run_copy(ctx, out, in);
     const int64_t shift = shifts[size_t(d)], rest = out.sizes[d] - shift;
     copy_pieces(ctx, shifts, narrowed(out, d, shift, rest), narrowed(in, d, 0, rest), d + 1);
     copy_pieces(ctx, shifts, narrowed(out, d, 0, shift), narrowed(in, d, rest, shift), d + 1);
   }
-  static void grad(const Args& args, Grad& c) {
+  static void grad(const Args& args, GradContext& context) {
     Dims back = args.shifts;
     for (size_t d = 0; d < back.size(); ++d)
-      if (back[d] != 0) back[d] = c.in_sizes(0)[d] - back[d];
-    c.set(0, invoke<Roll>({back}, c.grad()).call());
+      if (back[d] != 0) back[d] = context.in_sizes(0)[d] - back[d];
+    context.set(0, invoke<Roll>({back}, context.grad()).call());
   }
 };
 
@@ -99,19 +104,22 @@ struct Triangle {
     HEARTH_FIELDS(diagonal)
   };
   static constexpr OpInfo info = facts;
-  static void infer(const Args&, Infer& c) {
-    HEARTH_CHECK(c.in(0).dim >= 2, facts.name, ": input tensor must have at least 2 dimensions");
-    c.set(0, c.in(0).sizes(), c.in(0).dtype);
+  static void infer(const Args&, InferContext& context) {
+    HEARTH_CHECK(context.in(0).dim >= 2, facts.name,
+                 ": input tensor must have at least 2 dimensions");
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
-  static void launch(const Args& args, Launch& c) {
-    TriangleParams params{c.in(0), c.out(), args.diagonal, upper};
+  static void launch(const Args& args, LaunchContext& context) {
+    TriangleParams params{context.in(0), context.out(), args.diagonal, upper};
     if (params.out.numel == 0) return;
     const int last = params.out.dim - 1;
     params.diagonal =
         std::clamp(args.diagonal, -params.out.sizes[last - 1], params.out.sizes[last]);
-    hearth::launch(c.ctx, params);
+    run_kernel(context.ctx, params);
   }
-  static void grad(const Args& args, Grad& c) { c.set(0, invoke<Triangle>(args, c.grad()).call()); }
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, invoke<Triangle>(args, context.grad()).call());
+  }
 };
 constexpr OpInfo kTril{.name = "tril", .runs_inplace = true};
 constexpr OpInfo kTriu{.name = "triu", .runs_inplace = true};

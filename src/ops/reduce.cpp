@@ -1,4 +1,4 @@
-#include "kernels/reduce.h"
+#include "seam/reduce.h"
 
 #include "ops/composed_out.h"
 #include "ops/copy.h"
@@ -84,35 +84,37 @@ namespace {
 struct SumOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{.name = "sum", .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
-  static void infer(const Args& args, Infer& c) {
-    const ScalarType in = c.in(0).dtype;
+  static void infer(const Args& args, InferContext& context) {
+    const ScalarType in = context.in(0).dtype;
     const ScalarType usual = is_integral(in, true) ? kLong : in;
-    c.set(0, reduced_sizes(c.in(0).sizes(), args.dim.bits, args.keepdim),
-          args.dtype == ScalarType::Undefined ? usual : args.dtype);
+    context.set(0, reduced_sizes(context.in(0).sizes(), args.dim.bits, args.keepdim),
+                args.dtype == ScalarType::Undefined ? usual : args.dtype);
   }
-  static void launch(const Args& args, Launch& c) {
-    const View out = keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim);
+  static void launch(const Args& args, LaunchContext& context) {
+    const View out = keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim);
     // In bool a sum is whether any element is true.
-    hearth::launch(c.ctx, out.dtype == kBool ? reduce_params(fn::Max{}, c.in(0), out)
-                                             : reduce_params(fn::Sum{}, c.in(0), out));
+    run_kernel(context.ctx, out.dtype == kBool ? reduce_params(fn::Max{}, context.in(0), out)
+                                               : reduce_params(fn::Sum{}, context.in(0), out));
   }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, spread(c.grad(), c.in_sizes(0), args.dim.bits));
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, spread(context.grad(), context.in_sizes(0), args.dim.bits));
   }
 };
 
 struct MeanOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{.name = "mean", .dtypes = dtypes::kFloating | dtypes::kComplex};
-  static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
-  static void launch(const Args& args, Launch& c) {
-    const double elements = reduced_count(c.in_impl(0).sizes(), args.dim.bits);
-    hearth::launch(c.ctx, reduce_params(fn::Mean(elements), c.in(0),
-                                        keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim)));
+  static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
+  static void launch(const Args& args, LaunchContext& context) {
+    const double elements = reduced_count(context.in_impl(0).sizes(), args.dim.bits);
+    run_kernel(context.ctx,
+               reduce_params(fn::Mean(elements), context.in(0),
+                             keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim)));
   }
-  static void grad(const Args& args, Grad& c) {
-    const IntArrayRef sizes = c.in_sizes(0);
-    c.set(0, spread(c.grad(), sizes, args.dim.bits).div(reduced_count(sizes, args.dim.bits)));
+  static void grad(const Args& args, GradContext& context) {
+    const IntArrayRef sizes = context.in_sizes(0);
+    context.set(
+        0, spread(context.grad(), sizes, args.dim.bits).div(reduced_count(sizes, args.dim.bits)));
   }
 };
 
@@ -132,12 +134,13 @@ struct TruthOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
       .name = op_name, .dtypes = dtypes::kRealAndBool, .non_differentiable = out_slot(0)};
-  static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
-  static void launch(const Args& args, Launch& c) {
+  static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
+  static void launch(const Args& args, LaunchContext& context) {
     ReduceParams params =
-        reduce_params(Functor{}, c.in(0), keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim));
+        reduce_params(Functor{}, context.in(0),
+                      keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim));
     params.compute = kBool;
-    hearth::launch(c.ctx, params);
+    run_kernel(context.ctx, params);
   }
 };
 constexpr const char* kAll = "all";
@@ -149,22 +152,22 @@ using AnyOp = TruthOp<fn::Max, kAny>;
 struct ProdOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{.name = "prod", .amp = Amp::kFloat32, .saves = in_slot(0)};
-  static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
-  static void launch(const Args& args, Launch& c) {
-    const View out = keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim);
+  static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
+  static void launch(const Args& args, LaunchContext& context) {
+    const View out = keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim);
     // In bool a product is whether all elements are true.
-    hearth::launch(c.ctx, out.dtype == kBool ? reduce_params(fn::Min{}, c.in(0), out)
-                                             : reduce_params(fn::Prod{}, c.in(0), out));
+    run_kernel(context.ctx, out.dtype == kBool ? reduce_params(fn::Min{}, context.in(0), out)
+                                               : reduce_params(fn::Prod{}, context.in(0), out));
   }
-  static void grad(const Args& args, Grad& c) {
-    const Tensor in = c.in(0);
+  static void grad(const Args& args, GradContext& context) {
+    const Tensor in = context.in(0);
     const uint32_t mask = args.dim.bits;
     const bool one = mask != 0 && (mask & (mask - 1)) == 0;
     const Tensor line = one ? in : in.reshape({-1});
     const int64_t dim = one ? __builtin_ctz(mask) : 0;
     const Tensor others =
         exclusive_cumprod(line, dim, false).mul(exclusive_cumprod(line, dim, true));
-    c.set(0, spread(c.grad(), in.sizes(), mask).mul(others.reshape(in.sizes())));
+    context.set(0, spread(context.grad(), in.sizes(), mask).mul(others.reshape(in.sizes())));
   }
 };
 
@@ -178,15 +181,17 @@ struct NanSumOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
       .name = "nansum", .dtypes = dtypes::kRealAndBool, .saves = in_slot(0)};
-  static void infer(const Args& args, Infer& c) { SumOp::infer(args, c); }
-  static void launch(const Args& args, Launch& c) {
-    if (c.out().dtype == kBool) return SumOp::launch(args, c);
-    hearth::launch(c.ctx, reduce_params(fn::NanSum{}, c.in(0),
-                                        keep_dims(c.out(), c.in(0), args.dim.bits, args.keepdim)));
+  static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
+  static void launch(const Args& args, LaunchContext& context) {
+    if (context.out().dtype == kBool) return SumOp::launch(args, context);
+    run_kernel(context.ctx,
+               reduce_params(fn::NanSum{}, context.in(0),
+                             keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim)));
   }
-  static void grad(const Args& args, Grad& c) {
-    const Tensor spread_grad = spread(c.grad(), c.in_sizes(0), args.dim.bits);
-    c.set(0, spread_grad.mul(c.in(0).isnan().logical_not().to(spread_grad.scalar_type())));
+  static void grad(const Args& args, GradContext& context) {
+    const Tensor spread_grad = spread(context.grad(), context.in_sizes(0), args.dim.bits);
+    context.set(0,
+                spread_grad.mul(context.in(0).isnan().logical_not().to(spread_grad.scalar_type())));
   }
 };
 

@@ -1,13 +1,13 @@
 // layer_norm, group_norm and rms_norm: normalisation of rows of elements.
-#include "kernels/row_norm.h"
+#include "seam/row_norm.h"
 
 #include <cmath>
 #include <limits>
 
+#include "ops/composed_gradient.h"
 #include "ops/copy.h"
 #include "ops/define.h"
 #include "ops/dense.h"
-#include "ops/formula.h"
 #include "ops/promote.h"
 
 namespace hearth {
@@ -31,31 +31,32 @@ struct RowNormBackward {
                                .saves = in_slot(0) | in_slot(1) | in_slot(2),
                                .optional = in_slot(2) | in_slot(3),
                                .outputs = 3};
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(1);
-    c.set(0, in.sizes(), in.dtype);
-    c.set(1, Dims{args.shape.all_channels()}, c.has(2) ? c.in(2).dtype : in.dtype);
-    c.set(2, Dims{args.shape.all_channels()}, args.bias_dtype);
-    c.out(0).defined = args.grad_in;
-    c.out(1).defined = args.grad_weight;
-    c.out(2).defined = args.grad_bias;
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(1);
+    context.set(0, in.sizes(), in.dtype);
+    context.set(1, Dims{args.shape.all_channels()},
+                context.has(2) ? context.in(2).dtype : in.dtype);
+    context.set(2, Dims{args.shape.all_channels()}, args.bias_dtype);
+    context.out(0).defined = args.grad_in;
+    context.out(1).defined = args.grad_weight;
+    context.out(2).defined = args.grad_bias;
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     RowNormBackwardParams params;
-    params.grad = dense(c, c.in(0));
-    params.in = dense(c, c.in(1));
-    params.weight = dense(c, c.in(2));
-    params.mean = c.in(3);
-    params.rstd = c.in(4);
-    params.grad_in = c.out(0);
-    params.grad_weight = c.out(1);
-    params.grad_bias = c.out(2);
+    params.grad = dense(context, context.in(0));
+    params.in = dense(context, context.in(1));
+    params.weight = dense(context, context.in(2));
+    params.mean = context.in(3);
+    params.rstd = context.in(4);
+    params.grad_in = context.out(0);
+    params.grad_weight = context.out(1);
+    params.grad_bias = context.out(2);
     params.shape = args.shape;
-    if (params.in.numel > 0) return hearth::launch(c.ctx, params);
-    if (args.grad_weight) launch_fill(c.ctx, params.grad_weight, 0);
-    if (args.grad_bias) launch_fill(c.ctx, params.grad_bias, 0);
+    if (params.in.numel > 0) return run_kernel(context.ctx, params);
+    if (args.grad_weight) run_fill(context.ctx, params.grad_weight, 0);
+    if (args.grad_bias) run_fill(context.ctx, params.grad_bias, 0);
   }
-  static void grad(const Args& args, Grad& c);
+  static void grad(const Args& args, GradContext& context);
 };
 
 /// The backward pass in terms of ordinary ops, so that it has a graph of its own.
@@ -78,9 +79,9 @@ std::vector<Tensor> backward_formula(const RowNormBackward::Args& args, const Te
           g.sum(others).reshape({-1})};
 }
 
-void RowNormBackward::grad(const Args& args, Grad& c) {
-  differentiate_formula(
-      c, 3, [&](const Tensor* in) { return backward_formula(args, in[0], in[1], in[2]); });
+void RowNormBackward::grad(const Args& args, GradContext& context) {
+  composed_gradient(context, 3,
+                    [&](const Tensor* in) { return backward_formula(args, in[0], in[1], in[2]); });
 }
 
 struct RowNormArgs {
@@ -95,45 +96,46 @@ template <const OpInfo& facts>
 struct RowNorm {
   using Args = RowNormArgs;
   static constexpr OpInfo info = facts;
-  static void check_dtype(const Infer& c, int i) {
-    HEARTH_CHECK(
-        !c.has(i) || c.in(i).dtype == wide_type(c.in(0).dtype) || c.in(i).dtype == c.in(0).dtype,
-        "mixed dtype (CPU): expect parameter to have scalar type of Float, got ",
-        name_of(c.in(i).dtype), " with an input of ", name_of(c.in(0).dtype));
+  static void check_dtype(const InferContext& context, int i) {
+    HEARTH_CHECK(!context.has(i) || context.in(i).dtype == wide_type(context.in(0).dtype) ||
+                     context.in(i).dtype == context.in(0).dtype,
+                 "mixed dtype (CPU): expect parameter to have scalar type of Float, got ",
+                 name_of(context.in(i).dtype), " with an input of ", name_of(context.in(0).dtype));
   }
-  static void infer(const Args& args, Infer& c) {
-    check_dtype(c, 1);
-    check_dtype(c, 2);
-    const TensorImpl& in = c.in(0);
-    c.set(0, in.sizes(), in.dtype);
-    for (int i = 1; i < 3; ++i) c.set(i, args.statistics, wide_type(in.dtype));
-    c.out(1).defined = args.shape.centered;
+  static void infer(const Args& args, InferContext& context) {
+    check_dtype(context, 1);
+    check_dtype(context, 2);
+    const TensorImpl& in = context.in(0);
+    context.set(0, in.sizes(), in.dtype);
+    for (int i = 1; i < 3; ++i) context.set(i, args.statistics, wide_type(in.dtype));
+    context.out(1).defined = args.shape.centered;
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     RowNormParams params;
-    params.in = dense(c, c.in(0));
-    params.out = c.out(0);
-    params.weight = dense(c, c.in(1));
-    params.bias = dense(c, c.in(2));
-    params.mean = c.out(1);
-    params.rstd = c.out(2);
+    params.in = dense(context, context.in(0));
+    params.out = context.out(0);
+    params.weight = dense(context, context.in(1));
+    params.bias = dense(context, context.in(2));
+    params.mean = context.out(1);
+    params.rstd = context.out(2);
     params.shape = args.shape;
     params.eps = args.eps;
-    if (params.in.numel > 0) return hearth::launch(c.ctx, params);
-    if (params.mean.defined()) launch_fill(c.ctx, params.mean, 0);
-    launch_fill(c.ctx, params.rstd, std::numeric_limits<double>::quiet_NaN());
+    if (params.in.numel > 0) return run_kernel(context.ctx, params);
+    if (params.mean.defined()) run_fill(context.ctx, params.mean, 0);
+    run_fill(context.ctx, params.rstd, std::numeric_limits<double>::quiet_NaN());
   }
-  static void grad(const Args& args, Grad& c) {
-    if (!c.grad(0).defined()) return;
-    const bool in = c.needs(0), weight = c.needs(1), bias = c.needs(2);
-    const ScalarType bias_dtype = bias ? c.in_dtype(2) : c.grad().scalar_type();
+  static void grad(const Args& args, GradContext& context) {
+    if (!context.grad(0).defined()) return;
+    const bool in = context.needs(0), weight = context.needs(1), bias = context.needs(2);
+    const ScalarType bias_dtype = bias ? context.in_dtype(2) : context.grad().scalar_type();
     const auto [grad_in, grad_weight, grad_bias] =
-        invoke<RowNormBackward>({args.shape, args.eps, bias_dtype, in, weight, bias}, c.grad(),
-                                c.in(0), c.in(1), c.out(1), c.out(2))
+        invoke<RowNormBackward>({args.shape, args.eps, bias_dtype, in, weight, bias},
+                                context.grad(), context.in(0), context.in(1), context.out(1),
+                                context.out(2))
             .triple();
-    if (in) c.set(0, grad_in);
-    if (weight) c.set(1, grad_weight.reshape(c.in_sizes(1)));
-    if (bias) c.set(2, grad_bias.reshape(c.in_sizes(2)));
+    if (in) context.set(0, grad_in);
+    if (weight) context.set(1, grad_weight.reshape(context.in_sizes(1)));
+    if (bias) context.set(2, grad_bias.reshape(context.in_sizes(2)));
   }
 };
 

@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "kernels/scan.h"
+#include "seam/scan.h"
 
 #include "ops/define.h"
 #include "ops/reduce.h"
@@ -17,12 +17,12 @@ struct ScanArgs {
   HEARTH_FIELDS(dim, reverse)
 };
 
-ScanParams scan_params(ScanKind kind, const ScanArgs& args, Launch& c) {
+ScanParams scan_params(ScanKind kind, const ScanArgs& args, LaunchContext& context) {
   ScanParams params;
-  params.in = c.in(0);
-  params.factor = c.in(1);
-  params.out = c.out();
-  if (c.outputs() > 1) params.indices = c.out(1);
+  params.in = context.in(0);
+  params.factor = context.in(1);
+  params.out = context.out();
+  if (context.outputs() > 1) params.indices = context.out(1);
   params.dim = int(args.dim);
   params.kind = kind;
   params.reverse = args.reverse;
@@ -48,12 +48,14 @@ struct CumSum {
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep,
                                .runs_inplace = true};
-  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, scan_params(ScanKind::kSum, args, c));
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<CumSum>({args.dim, !args.reverse}, c.grad()).call());
+  static void launch(const Args& args, LaunchContext& context) {
+    run_kernel(context.ctx, scan_params(ScanKind::kSum, args, context));
+  }
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, invoke<CumSum>({args.dim, !args.reverse}, context.grad()).call());
   }
 };
 
@@ -64,16 +66,19 @@ struct LinearScan {
                                .arguments = "b,a",
                                .dtypes = dtypes::kNumbers,
                                .saves = in_slot(1) | out_slot(0)};
-  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, scan_params(ScanKind::kLinear, args, c));
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
-  static void grad(const Args& args, Grad& c) {
+  static void launch(const Args& args, LaunchContext& context) {
+    run_kernel(context.ctx, scan_params(ScanKind::kLinear, args, context));
+  }
+  static void grad(const Args& args, GradContext& context) {
     const int64_t ahead = args.reverse ? 1 : -1;
-    const Tensor factors = shifted(c.in(1), args.dim, ahead, 0);
-    const Tensor sums = invoke<LinearScan>({args.dim, !args.reverse}, c.grad(), factors).call();
-    if (c.needs(0)) c.set(0, sums);
-    if (c.needs(1)) c.set(1, sums.mul(shifted(c.out(), args.dim, -ahead, 0)));
+    const Tensor factors = shifted(context.in(1), args.dim, ahead, 0);
+    const Tensor sums =
+        invoke<LinearScan>({args.dim, !args.reverse}, context.grad(), factors).call();
+    if (context.needs(0)) context.set(0, sums);
+    if (context.needs(1)) context.set(1, sums.mul(shifted(context.out(), args.dim, -ahead, 0)));
   }
 };
 
@@ -87,14 +92,17 @@ struct CumProd {
                                .amp_cpu = Amp::kKeep,
                                .saves = in_slot(0),
                                .runs_inplace = true};
-  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, scan_params(ScanKind::kProd, args, c));
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
-  static void grad(const Args& args, Grad& c) {
-    const Tensor in = c.in(0), factors = shifted(in, args.dim, args.reverse ? 1 : -1, 0);
-    const Tensor sums = invoke<LinearScan>({args.dim, !args.reverse}, c.grad(), factors).call();
-    c.set(0, exclusive_cumprod(in, args.dim, args.reverse).mul(sums));
+  static void launch(const Args& args, LaunchContext& context) {
+    run_kernel(context.ctx, scan_params(ScanKind::kProd, args, context));
+  }
+  static void grad(const Args& args, GradContext& context) {
+    const Tensor in = context.in(0), factors = shifted(in, args.dim, args.reverse ? 1 : -1, 0);
+    const Tensor sums =
+        invoke<LinearScan>({args.dim, !args.reverse}, context.grad(), factors).call();
+    context.set(0, exclusive_cumprod(in, args.dim, args.reverse).mul(sums));
   }
 };
 
@@ -107,16 +115,18 @@ struct LogCumSumExp {
                                .dtypes = dtypes::kFloating,
                                .saves = in_slot(0) | out_slot(0),
                                .runs_inplace = true};
-  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, scan_params(ScanKind::kLogSumExp, args, c));
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
+  }
+  static void launch(const Args& args, LaunchContext& context) {
+    run_kernel(context.ctx, scan_params(ScanKind::kLogSumExp, args, context));
   }
   /// d out[i] / d x[k] = exp(x[k] - out[k]) * exp(out[k] - out[i]), summed from the end.
-  static void grad(const Args& args, Grad& c) {
-    const Tensor in = c.in(0), out = c.out();
+  static void grad(const Args& args, GradContext& context) {
+    const Tensor in = context.in(0), out = context.out();
     const Tensor shrink = ratio(out, shifted(out, args.dim, -1, INFINITY));
-    const Tensor sums = invoke<LinearScan>({args.dim, true}, c.grad(), shrink).call();
-    c.set(0, in.sub(out).exp().mul(sums));
+    const Tensor sums = invoke<LinearScan>({args.dim, true}, context.grad(), shrink).call();
+    context.set(0, in.sub(out).exp().mul(sums));
   }
 };
 
@@ -128,15 +138,15 @@ struct CumExtreme {
                                .saves = out_slot(1),
                                .outputs = 2,
                                .non_differentiable = out_slot(1)};
-  static void infer(const Args&, Infer& c) {
-    c.set(0, c.in(0).sizes(), c.in(0).dtype);
-    c.set(1, c.in(0).sizes(), kLong);
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
+    context.set(1, context.in(0).sizes(), kLong);
   }
-  static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, scan_params(largest ? ScanKind::kMax : ScanKind::kMin, args, c));
+  static void launch(const Args& args, LaunchContext& context) {
+    run_kernel(context.ctx, scan_params(largest ? ScanKind::kMax : ScanKind::kMin, args, context));
   }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, picked_grad(c.grad(), c.out(1), c.in_sizes(0), args.dim));
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, picked_grad(context.grad(), context.out(1), context.in_sizes(0), args.dim));
   }
 };
 

@@ -1,20 +1,21 @@
 // Operators that write to, or read from, the places along one dimension that an index names.
-#include "kernels/gather.h"
+#include "seam/gather.h"
 
 #include "hearth/autograd.h"
 #include "hearth/context.h"
-#include "kernels/index.h"
 #include "ops/copy.h"
 #include "ops/define.h"
 #include "ops/index_along.h"
+#include "seam/index.h"
 
 namespace hearth {
 
 namespace {
 
 /// A copy of input 0 in the output, unless they are the same.
-void start_from_self(Launch& c) {
-  if (c.out_impl().data() != c.in_impl(0).data()) launch_copy(c.ctx, c.out_impl(), c.in_impl(0));
+void start_from_self(LaunchContext& context) {
+  if (context.out_impl().data() != context.in_impl(0).data())
+    run_copy(context.ctx, context.out_impl(), context.in_impl(0));
 }
 
 /// self with elements of src where index says.
@@ -22,12 +23,13 @@ template <const OpInfo& facts, Combine combine>
 struct ScatterOp {
   using Args = DimArgs;
   static constexpr OpInfo info = facts;
-  static void infer(const Args& args, Infer& c) { infer_scatter(args, c); }
-  static void launch(const Args& args, Launch& c) {
-    start_from_self(c);
-    if (c.in(1).numel > 0)
-      hearth::launch(c.ctx, ScatterParams{c.out(), c.in(1), c.in(2), int(args.dim), combine,
-                                          are_deterministic_algorithms_enabled()});
+  static void infer(const Args& args, InferContext& context) { infer_scatter(args, context); }
+  static void launch(const Args& args, LaunchContext& context) {
+    start_from_self(context);
+    if (context.in(1).numel > 0)
+      run_kernel(context.ctx,
+                 ScatterParams{context.out(), context.in(1), context.in(2), int(args.dim), combine,
+                               are_deterministic_algorithms_enabled()});
   }
 };
 
@@ -42,9 +44,9 @@ constexpr OpInfo kScatter = scatter_info("", in_slot(1)), kScatterAdding = scatt
                  kScatterMultiplying = scatter_info("multiply", 0);
 
 struct Scatter : ScatterOp<kScatter, Combine::kReplace> {
-  static void grad(const Args& args, Grad& c) {
-    if (c.needs(0)) c.set(0, c.grad().scatter(args.dim, c.in(1), 0));
-    if (c.needs(2)) c.set(2, gradient_of_source(args, c));
+  static void grad(const Args& args, GradContext& context) {
+    if (context.needs(0)) context.set(0, context.grad().scatter(args.dim, context.in(1), 0));
+    if (context.needs(2)) context.set(2, gradient_of_source(args, context));
   }
 };
 /// The overloads with a number, or a tensor for a value, are PyTorch's second.
@@ -72,8 +74,8 @@ struct IndexSelect {
   using Args = DimArgs;
   static constexpr OpInfo info{
       .name = "index_select", .arguments = "self,index", .saves = in_slot(1)};
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl &self = c.in(0), &index = c.in(1);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl &self = context.in(0), &index = context.in(1);
     HEARTH_CHECK_AS(IndexError, index.dim <= 1, "index_select(): Index is supposed to be a vector");
     HEARTH_CHECK(index.dtype == kLong || index.dtype == kInt,
                  "index_select(): Expected dtype int32 or int64 for index");
@@ -82,17 +84,18 @@ struct IndexSelect {
                  " value(s)");
     Dims sizes(self.sizes());
     if (self.dim > 0) sizes[size_t(args.dim)] = index.numel;
-    c.set(0, sizes, self.dtype);
+    context.set(0, sizes, self.dtype);
   }
-  static void launch(const Args& args, Launch& c) {
-    const View out = c.out();
+  static void launch(const Args& args, LaunchContext& context) {
+    const View out = context.out();
     if (out.numel > 0)
-      hearth::launch(
-          c.ctx, GatherParams{c.in(0), over_slices(c.in(1), out, args.dim), out, int(args.dim)});
+      run_kernel(context.ctx, GatherParams{context.in(0), over_slices(context.in(1), out, args.dim),
+                                           out, int(args.dim)});
   }
-  static void grad(const Args& args, Grad& c) {
-    if (c.needs(0))
-      c.set(0, zeros(c.in_sizes(0), c.grad().options()).index_add(args.dim, c.in(1), c.grad()));
+  static void grad(const Args& args, GradContext& context) {
+    if (context.needs(0))
+      context.set(0, zeros(context.in_sizes(0), context.grad().options())
+                         .index_add(args.dim, context.in(1), context.grad()));
   }
 };
 
@@ -101,19 +104,24 @@ template <const OpInfo& facts, Combine combine>
 struct WriteSlices {
   using Args = DimArgs;
   static constexpr OpInfo info = facts;
-  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    start_from_self(c);
-    const View source = c.in(2);
-    if (source.numel > 0 && c.out_impl().numel > 0)
-      hearth::launch(c.ctx,
-                     ScatterParams{c.out(), over_slices(c.in(1), source, args.dim), source,
-                                   int(args.dim), combine, are_deterministic_algorithms_enabled()});
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
-  static void grad(const Args& args, Grad& c) {
+  static void launch(const Args& args, LaunchContext& context) {
+    start_from_self(context);
+    const View source = context.in(2);
+    if (source.numel > 0 && context.out_impl().numel > 0)
+      run_kernel(context.ctx,
+                 ScatterParams{context.out(), over_slices(context.in(1), source, args.dim), source,
+                               int(args.dim), combine, are_deterministic_algorithms_enabled()});
+  }
+  static void grad(const Args& args, GradContext& context) {
     constexpr bool adds = combine == Combine::kAdd;
-    if (c.needs(0)) c.set(0, adds ? c.grad() : c.grad().index_fill(args.dim, c.in(1), 0));
-    if (c.needs(2)) c.set(2, c.grad().index_select(args.dim, c.in(1)).expand(c.in_sizes(2)));
+    if (context.needs(0))
+      context.set(0, adds ? context.grad() : context.grad().index_fill(args.dim, context.in(1), 0));
+    if (context.needs(2))
+      context.set(2,
+                  context.grad().index_select(args.dim, context.in(1)).expand(context.in_sizes(2)));
   }
 };
 constexpr OpInfo kIndexAdd{.name = "index_add",
@@ -206,15 +214,15 @@ struct IndexFill {
                                .arguments = "self,index,value",
                                .saves = in_slot(1),
                                .runs_inplace = true};
-  static void infer(const Args&, Infer& c) {
-    HEARTH_CHECK_AS(IndexError, c.in(1).dtype == kLong,
+  static void infer(const Args&, InferContext& context) {
+    HEARTH_CHECK_AS(IndexError, context.in(1).dtype == kLong,
                     "index_fill_(): Expected dtype int64 for index.");
-    HEARTH_CHECK(c.in(1).dim <= 1, "Index has to be a vector/scalar");
-    infer_copy(c, c.in(0).dtype, MemoryFormat::Preserve);
+    HEARTH_CHECK(context.in(1).dim <= 1, "Index has to be a vector/scalar");
+    infer_copy(context, context.in(0).dtype, MemoryFormat::Preserve);
   }
-  static void launch(const Args& args, Launch& c) {
-    start_from_self(c);
-    View out = c.out(), index = c.in(1), values = out;
+  static void launch(const Args& args, LaunchContext& context) {
+    start_from_self(context);
+    View out = context.out(), index = context.in(1), values = out;
     if (out.numel == 0 || index.numel == 0) return;
     for (View* view : {&out, &index})
       if (view->dim == 0) {
@@ -224,19 +232,20 @@ struct IndexFill {
     values = out;
     values.sizes[args.dim] = index.sizes[0];
     values.numel = out.numel / out.sizes[args.dim] * index.sizes[0];
-    values.data = c.in(2).data;
+    values.data = context.in(2).data;
     for (int d = 0; d < values.dim; ++d) values.strides[d] = 0;
     std::vector<View> indices(size_t(args.dim) + 1);
     indices[size_t(args.dim)] = index;
-    hearth::launch(c.ctx, IndexPutParams{index_layout(out, indices), values, false});
+    run_kernel(context.ctx, IndexPutParams{index_layout(out, indices), values, false});
   }
-  static void grad(const Args& args, Grad& c) {
-    if (c.needs(0)) c.set(0, c.grad().index_fill(args.dim, c.in(1), 0));
-    if (!c.needs(2)) return;
+  static void grad(const Args& args, GradContext& context) {
+    if (context.needs(0)) context.set(0, context.grad().index_fill(args.dim, context.in(1), 0));
+    if (!context.needs(2)) return;
     // Every element that was written counts once, however often the index names it.
-    const TensorOptions flags = c.grad().options().dtype(kBool);
-    const Tensor written = zeros(c.grad().sizes(), flags).index_fill(args.dim, c.in(1), true);
-    c.set(2, where(written, c.grad(), 0).sum());
+    const TensorOptions flags = context.grad().options().dtype(kBool);
+    const Tensor written =
+        zeros(context.grad().sizes(), flags).index_fill(args.dim, context.in(1), true);
+    context.set(2, where(written, context.grad(), 0).sum());
   }
 };
 

@@ -1,4 +1,4 @@
-#include "kernels/softmax.h"
+#include "seam/softmax.h"
 
 #include "ops/define.h"
 
@@ -20,21 +20,25 @@ struct SoftmaxBackward {
                                .arguments = "grad_output,output",
                                .dtypes = dtypes::kFloating,
                                .saves = in_slot(0) | in_slot(1)};
-  static void infer(const Args&, Infer& c) { c.set(0, c.in(1).sizes(), c.in(1).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    const SoftmaxBackwardParams params{c.in(0), c.in(1), c.out(), int(args.dim), log};
-    if (params.out.numel > 0) hearth::launch(c.ctx, params);
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(1).sizes(), context.in(1).dtype);
   }
-  static void grad(const Args& args, Grad& c) {
-    const Tensor g = c.in(0), y = c.in(1), gg = c.grad();
+  static void launch(const Args& args, LaunchContext& context) {
+    const SoftmaxBackwardParams params{context.in(0), context.in(1), context.out(), int(args.dim),
+                                       log};
+    if (params.out.numel > 0) run_kernel(context.ctx, params);
+  }
+  static void grad(const Args& args, GradContext& context) {
+    const Tensor g = context.in(0), y = context.in(1), gg = context.grad();
     const auto summed = [&](const Tensor& t) { return t.sum(args.dim, true); };
     if constexpr (log) {
       const Tensor weighted = gg.mul(y.exp());
-      if (c.needs(0)) c.set(0, gg.sub(summed(weighted)));
-      if (c.needs(1)) c.set(1, weighted.mul(summed(g)).neg());
+      if (context.needs(0)) context.set(0, gg.sub(summed(weighted)));
+      if (context.needs(1)) context.set(1, weighted.mul(summed(g)).neg());
     } else {
-      if (c.needs(0)) c.set(0, invoke<SoftmaxBackward>(args, gg, y).call());
-      if (c.needs(1)) c.set(1, gg.mul(g.sub(summed(g.mul(y)))).sub(g.mul(summed(gg.mul(y)))));
+      if (context.needs(0)) context.set(0, invoke<SoftmaxBackward>(args, gg, y).call());
+      if (context.needs(1))
+        context.set(1, gg.mul(g.sub(summed(g.mul(y)))).sub(g.mul(summed(gg.mul(y)))));
     }
   }
 };
@@ -48,13 +52,15 @@ struct Softmax {
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep,
                                .saves = out_slot(0)};
-  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    const SoftmaxParams params{c.in(0), c.out(), int(args.dim), log};
-    if (params.in.numel > 0) hearth::launch(c.ctx, params);
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<SoftmaxBackward<log>>(args, c.grad(), c.out()).call());
+  static void launch(const Args& args, LaunchContext& context) {
+    const SoftmaxParams params{context.in(0), context.out(), int(args.dim), log};
+    if (params.in.numel > 0) run_kernel(context.ctx, params);
+  }
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, invoke<SoftmaxBackward<log>>(args, context.grad(), context.out()).call());
   }
 };
 

@@ -2,20 +2,21 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/reduce.h"
 #include "ops/composed_out.h"
 #include "ops/pointwise_named.h"
 #include "ops/promote.h"
 #include "ops/reduce.h"
+#include "seam/reduce.h"
 
 namespace hearth {
 
 namespace {
 
 template <class Functor>
-void launch_reduction(Functor functor, DimSet dim, bool keepdim, Launch& c) {
-  hearth::launch(c.ctx,
-                 reduce_params(functor, c.in(0), keep_dims(c.out(), c.in(0), dim.bits, keepdim)));
+void run_reduction(Functor functor, DimSet dim, bool keepdim, LaunchContext& context) {
+  run_kernel(context.ctx,
+             reduce_params(functor, context.in(0),
+                           keep_dims(context.out(), context.in(0), dim.bits, keepdim)));
 }
 
 struct VarArgs {
@@ -35,25 +36,27 @@ struct VarOp {
   static constexpr OpInfo info{.name = root ? "std" : "var",
                                .dtypes = dtypes::kFloating,
                                .saves = root ? in_slot(0) | out_slot(0) : in_slot(0)};
-  static void infer(const Args& args, Infer& c) {
-    c.set(0, reduced_sizes(c.in(0).sizes(), args.dim.bits, args.keepdim), c.in(0).dtype);
+  static void infer(const Args& args, InferContext& context) {
+    context.set(0, reduced_sizes(context.in(0).sizes(), args.dim.bits, args.keepdim),
+                context.in(0).dtype);
   }
-  static void launch(const Args& args, Launch& c) {
+  static void launch(const Args& args, LaunchContext& context) {
     using Functor = std::conditional_t<root, fn::Std, fn::Var>;
-    launch_reduction(Functor(args.divisor(c.in_impl(0).sizes())), args.dim, args.keepdim, c);
+    run_reduction(Functor(args.divisor(context.in_impl(0).sizes())), args.dim, args.keepdim,
+                  context);
   }
-  static void grad(const Args& args, Grad& c) {
-    const Tensor in = c.in(0);
+  static void grad(const Args& args, GradContext& context) {
+    const Tensor in = context.in(0);
     const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
-    Tensor grad = c.grad().reshape(kept);
+    Tensor grad = context.grad().reshape(kept);
     if constexpr (root) {
-      const Tensor out = c.out().reshape(kept), none = out.eq(0);
+      const Tensor out = context.out().reshape(kept), none = out.eq(0);
       grad = where(none, 0, grad.div(where(none, 1, out).mul(2)));
     }
     const ScalarType type = in.scalar_type();
     const Tensor sum = in.to(wide_type(type)).sum_to_size(kept);
     const Tensor mean = sum.div(reduced_count(in.sizes(), args.dim.bits)).to(type);
-    c.set(0, in.sub(mean).mul(grad.mul(2 / args.divisor(in.sizes()))));
+    context.set(0, in.sub(mean).mul(grad.mul(2 / args.divisor(in.sizes()))));
   }
 };
 
@@ -97,16 +100,17 @@ struct LogSumExp {
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep,
                                .saves = in_slot(0) | out_slot(0)};
-  static void infer(const Args& args, Infer& c) {
-    c.set(0, reduced_sizes(c.in(0).sizes(), args.dim.bits, args.keepdim), c.in(0).dtype);
+  static void infer(const Args& args, InferContext& context) {
+    context.set(0, reduced_sizes(context.in(0).sizes(), args.dim.bits, args.keepdim),
+                context.in(0).dtype);
   }
-  static void launch(const Args& args, Launch& c) {
-    launch_reduction(fn::LogSumExp{}, args.dim, args.keepdim, c);
+  static void launch(const Args& args, LaunchContext& context) {
+    run_reduction(fn::LogSumExp{}, args.dim, args.keepdim, context);
   }
-  static void grad(const Args& args, Grad& c) {
-    const Tensor in = c.in(0);
+  static void grad(const Args& args, GradContext& context) {
+    const Tensor in = context.in(0);
     const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
-    c.set(0, in.sub(c.out().reshape(kept)).exp().mul(c.grad().reshape(kept)));
+    context.set(0, in.sub(context.out().reshape(kept)).exp().mul(context.grad().reshape(kept)));
   }
 };
 
@@ -129,10 +133,10 @@ struct VectorNorm {
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep,
                                .saves = in_slot(0) | out_slot(0)};
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(0);
     if (args.ord < 0 || std::isinf(args.ord)) check_identity(args, in);
-    c.set(0, reduced_sizes(in.sizes(), args.dim.bits, args.keepdim), in.dtype);
+    context.set(0, reduced_sizes(in.sizes(), args.dim.bits, args.keepdim), in.dtype);
   }
   /// Such norms of nothing are not defined.
   static void check_identity(const Args& args, const TensorImpl& in) {
@@ -144,28 +148,30 @@ struct VectorNorm {
                    "linalg.vector_norm cannot compute the ", args.ord, " norm on the dimension ", d,
                    "because this dimension is empty and the operation does not have an identity");
   }
-  static void launch(const Args& args, Launch& c) {
-    const auto with = [&](auto functor) { launch_reduction(functor, args.dim, args.keepdim, c); };
+  static void launch(const Args& args, LaunchContext& context) {
+    const auto with = [&](auto functor) {
+      run_reduction(functor, args.dim, args.keepdim, context);
+    };
     if (args.ord == 0) return with(fn::Norm0{});
     if (args.ord == 1) return with(fn::Norm1{});
     if (args.ord == 2) return with(fn::Norm2{});
     if (std::isinf(args.ord)) return args.ord > 0 ? with(fn::NormMax{}) : with(fn::NormMin{});
     with(fn::NormP(args.ord));
   }
-  static void grad(const Args& args, Grad& c) {
+  static void grad(const Args& args, GradContext& context) {
     if (args.ord == 0) return;
-    const Tensor in = c.in(0), sign = in.sign();
+    const Tensor in = context.in(0), sign = in.sign();
     const Dims kept = reduced_sizes(in.sizes(), args.dim.bits, true);
-    const Tensor grad = c.grad().reshape(kept), norm = c.out().reshape(kept);
-    if (args.ord == 1) return c.set(0, sign.mul(grad));
+    const Tensor grad = context.grad().reshape(kept), norm = context.out().reshape(kept);
+    if (args.ord == 1) return context.set(0, sign.mul(grad));
     if (std::isinf(args.ord)) {
       const Tensor ties = in.abs().eq(norm).to(in.scalar_type());
-      return c.set(0, sign.mul(ties).mul(grad.div(ties.sum_to_size(kept))));
+      return context.set(0, sign.mul(ties).mul(grad.div(ties.sum_to_size(kept))));
     }
     const Tensor safe_norm = where(norm.eq(0), 1, norm);
-    if (args.ord == 2) return c.set(0, in.mul(grad.div(safe_norm)));
+    if (args.ord == 2) return context.set(0, in.mul(grad.div(safe_norm)));
     const Tensor power = where(in.eq(0), 1, in.abs()).pow(args.ord - 1);
-    c.set(0, sign.mul(power).mul(grad.mul(safe_norm.pow(1 - args.ord))));
+    context.set(0, sign.mul(power).mul(grad.mul(safe_norm.pow(1 - args.ord))));
   }
 };
 

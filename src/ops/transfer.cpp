@@ -1,10 +1,10 @@
 #include <cstring>
 
+#include "core/backends.h"
 #include "core/faults.h"
 #include "core/pinned_allocator.h"
 #include "core/streams.h"
 #include "hearth/autograd.h"
-#include "kernels/backend.h"
 #include "ops/binding.h"
 #include "ops/copy.h"
 #include "ops/create.h"
@@ -22,9 +22,15 @@ struct ToCopy {
     HEARTH_FIELDS(dtype, format)
   };
   static constexpr OpInfo info{.name = "_to_copy", .node = "ToCopy"};
-  static void infer(const Args& args, Infer& c) { infer_copy(c, args.dtype, args.format); }
-  static void launch(const Args&, Launch& c) { launch_copy(c.ctx, c.out_impl(), c.in_impl(0)); }
-  static void grad(const Args&, Grad& c) { c.set(0, c.grad().to(c.in_dtype(0))); }
+  static void infer(const Args& args, InferContext& context) {
+    infer_copy(context, args.dtype, args.format);
+  }
+  static void launch(const Args&, LaunchContext& context) {
+    run_copy(context.ctx, context.out_impl(), context.in_impl(0));
+  }
+  static void grad(const Args&, GradContext& context) {
+    context.set(0, context.grad().to(context.in_dtype(0)));
+  }
 };
 
 /// Copies a contiguous tensor's bytes to another device.
@@ -35,14 +41,14 @@ struct Transfer {
     HEARTH_FIELDS(device, non_blocking)
   };
   static constexpr OpInfo info{.name = "_transfer", .node = "ToCopy", .mixes_devices = true};
-  static void infer(const Args& args, Infer& c) {
-    c.set(0, c.in(0).sizes(), c.in(0).dtype);
-    c.out().device = args.device;
-    c.out().has_device = true;
+  static void infer(const Args& args, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
+    context.out().device = args.device;
+    context.out().has_device = true;
   }
-  static void launch(const Args& args, Launch& c);
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, transfer(c.grad(), c.in_device(0), args.non_blocking));
+  static void launch(const Args& args, LaunchContext& context);
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, transfer(context.grad(), context.in_device(0), args.non_blocking));
   }
 };
 
@@ -89,8 +95,8 @@ void copy_to_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bo
   check_fault(*faults);
 }
 
-void Transfer::launch(const Args& args, Launch& c) {
-  const TensorImpl &to = c.out_impl(), &from = c.in_impl(0);
+void Transfer::launch(const Args& args, LaunchContext& context) {
+  const TensorImpl &to = context.out_impl(), &from = context.in_impl(0);
   const size_t bytes = size_t(to.numel) * element_size(to.dtype);
   if (bytes == 0 || to.device.is_meta()) return;
   if (from.device.is_cuda() && to.device.is_cuda())

@@ -1,5 +1,5 @@
 // What sorting makes easy: unique elements, counts, and places in sorted rows.
-#include "kernels/order.h"
+#include "seam/order.h"
 
 #include "hearth/indexing.h"
 #include "ops/define.h"
@@ -142,11 +142,11 @@ struct SearchSorted {
                                .arguments = "sorted_sequence,self",
                                .dtypes = dtypes::kReal,
                                .non_differentiable = out_slot(0)};
-  static void infer(const Args& args, Infer& c) {
-    c.set(0, c.in(1).sizes(), args.out_int32 ? kInt : kLong);
+  static void infer(const Args& args, InferContext& context) {
+    context.set(0, context.in(1).sizes(), args.out_int32 ? kInt : kLong);
   }
-  static void launch(const Args& args, Launch& c) {
-    hearth::launch(c.ctx, SearchParams{c.in(0), c.in(1), c.out(), args.right});
+  static void launch(const Args& args, LaunchContext& context) {
+    run_kernel(context.ctx, SearchParams{context.in(0), context.in(1), context.out(), args.right});
   }
 };
 

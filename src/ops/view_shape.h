@@ -20,8 +20,9 @@ constexpr OpInfo view_info(const char* name, const char* node = "") {
 }
 
 /// Output i of a view op; `offset` counts elements from the input's first one.
-inline void set_view(Infer& c, const Dims& sizes, const Dims& strides, int64_t offset, int i = 0) {
-  Infer::Output& out = c.out(i);
+inline void set_view(InferContext& context, const Dims& sizes, const Dims& strides, int64_t offset,
+                     int i = 0) {
+  InferContext::Output& out = context.out(i);
   out.sizes = sizes;
   out.strides = strides;
   out.has_strides = true;

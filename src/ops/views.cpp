@@ -17,18 +17,18 @@ struct Permute {
     HEARTH_FIELDS(dims)
   };
   static constexpr OpInfo info = view_info("permute");
-  static void infer(const Args& args, Infer& c) {
+  static void infer(const Args& args, InferContext& context) {
     Dims sizes = Dims::uninitialized(args.dims.size()), strides = sizes;
     for (size_t d = 0; d < args.dims.size(); ++d) {
-      sizes[d] = c.in(0).sizes()[size_t(args.dims[d])];
-      strides[d] = c.in(0).strides()[size_t(args.dims[d])];
+      sizes[d] = context.in(0).sizes()[size_t(args.dims[d])];
+      strides[d] = context.in(0).strides()[size_t(args.dims[d])];
     }
-    set_view(c, sizes, strides, 0);
+    set_view(context, sizes, strides, 0);
   }
-  static void grad(const Args& args, Grad& c) {
+  static void grad(const Args& args, GradContext& context) {
     Dims inverse = Dims::uninitialized(args.dims.size());
     for (size_t d = 0; d < args.dims.size(); ++d) inverse[size_t(args.dims[d])] = int64_t(d);
-    c.set(0, c.grad().permute(inverse));
+    context.set(0, context.grad().permute(inverse));
   }
 };
 
@@ -40,15 +40,17 @@ struct Exchange {
     HEARTH_FIELDS(dim0, dim1)
   };
   static constexpr OpInfo info = facts;
-  static void infer(const Args& args, Infer& c) {
-    Dims sizes(c.in(0).sizes()), strides(c.in(0).strides());
+  static void infer(const Args& args, InferContext& context) {
+    Dims sizes(context.in(0).sizes()), strides(context.in(0).strides());
     if (!sizes.empty()) {
       std::swap(sizes[size_t(args.dim0)], sizes[size_t(args.dim1)]);
       std::swap(strides[size_t(args.dim0)], strides[size_t(args.dim1)]);
     }
-    set_view(c, sizes, strides, 0);
+    set_view(context, sizes, strides, 0);
   }
-  static void grad(const Args& args, Grad& c) { c.set(0, invoke<Exchange>(args, c.grad()).call()); }
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, invoke<Exchange>(args, context.grad()).call());
+  }
 };
 constexpr OpInfo kTranspose = view_info("transpose");
 constexpr OpInfo kT = view_info("t", "T");
@@ -59,8 +61,8 @@ struct Expand {
     HEARTH_FIELDS(sizes)
   };
   static constexpr OpInfo info = view_info("expand");
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(0);
     HEARTH_CHECK(args.sizes.size() >= size_t(in.dim), "expand(", type_text(in), "{", in.sizes(),
                  "}, size=", args.sizes, "): the number of sizes provided (", args.sizes.size(),
                  ") must be greater or equal to the number of dimensions in the tensor (",
@@ -79,9 +81,11 @@ struct Expand {
                    ".  Target sizes: ", args.sizes, ".  Tensor sizes: ", in.sizes());
       strides[d] = size == sizes[d] ? in.strides()[d - shift] : 0;
     }
-    set_view(c, sizes, strides, 0);
+    set_view(context, sizes, strides, 0);
   }
-  static void grad(const Args&, Grad& c) { c.set(0, c.grad().sum_to_size(c.in_sizes(0))); }
+  static void grad(const Args&, GradContext& context) {
+    context.set(0, context.grad().sum_to_size(context.in_sizes(0)));
+  }
 };
 
 /// New sizes over the same elements; `_unsafe_view`-like uses differ by name only.
@@ -91,31 +95,35 @@ struct Reshaped {
     HEARTH_FIELDS(sizes)
   };
   static constexpr OpInfo info = view_info("view");
-  static void infer(const Args& args, Infer& c) {
-    const TensorImpl& in = c.in(0);
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& in = context.in(0);
     const std::optional<Dims> strides = view_strides(in.sizes(), in.strides(), args.sizes);
     HEARTH_CHECK(strides,
                  "view size is not compatible with input tensor's size and stride (at least one "
                  "dimension spans "
                  "across two contiguous subspaces). Use .reshape(...) instead. (sizes ",
                  in.sizes(), ", strides ", in.strides(), ", wanted ", args.sizes, ")");
-    set_view(c, args.sizes, *strides, 0);
+    set_view(context, args.sizes, *strides, 0);
   }
-  static void grad(const Args&, Grad& c) { c.set(0, c.grad().reshape(c.in_sizes(0))); }
+  static void grad(const Args&, GradContext& context) {
+    context.set(0, context.grad().reshape(context.in_sizes(0)));
+  }
 };
 
 struct Unsqueeze {
   using Args = DimArgs;
   static constexpr OpInfo info = view_info("unsqueeze");
-  static void infer(const Args& args, Infer& c) {
-    Dims sizes(c.in(0).sizes()), strides(c.in(0).strides());
+  static void infer(const Args& args, InferContext& context) {
+    Dims sizes(context.in(0).sizes()), strides(context.in(0).strides());
     const size_t d = size_t(args.dim);
     const int64_t stride = d < sizes.size() ? sizes[d] * strides[d] : 1;
     sizes.insert(d, 1);
     strides.insert(d, stride);
-    set_view(c, sizes, strides, 0);
+    set_view(context, sizes, strides, 0);
   }
-  static void grad(const Args& args, Grad& c) { c.set(0, c.grad().squeeze(args.dim)); }
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, context.grad().squeeze(args.dim));
+  }
 };
 
 struct Squeeze {
@@ -124,25 +132,27 @@ struct Squeeze {
     HEARTH_FIELDS(dim)
   };
   static constexpr OpInfo info = view_info("squeeze");
-  static void infer(const Args& args, Infer& c) {
+  static void infer(const Args& args, InferContext& context) {
     Dims sizes, strides;
-    for (size_t d = 0; d < size_t(c.in(0).dim); ++d) {
-      if (args.dim.bits >> d & 1u && c.in(0).sizes()[d] == 1) continue;
-      sizes.push_back(c.in(0).sizes()[d]);
-      strides.push_back(c.in(0).strides()[d]);
+    for (size_t d = 0; d < size_t(context.in(0).dim); ++d) {
+      if (args.dim.bits >> d & 1u && context.in(0).sizes()[d] == 1) continue;
+      sizes.push_back(context.in(0).sizes()[d]);
+      strides.push_back(context.in(0).strides()[d]);
     }
-    set_view(c, sizes, strides, 0);
+    set_view(context, sizes, strides, 0);
   }
-  static void grad(const Args&, Grad& c) { c.set(0, c.grad().reshape(c.in_sizes(0))); }
+  static void grad(const Args&, GradContext& context) {
+    context.set(0, context.grad().reshape(context.in_sizes(0)));
+  }
 };
 
 struct Alias {
   using Args = NoArgs;
   static constexpr OpInfo info = view_info("alias");
-  static void infer(const Args&, Infer& c) {
-    set_view(c, Dims(c.in(0).sizes()), Dims(c.in(0).strides()), 0);
+  static void infer(const Args&, InferContext& context) {
+    set_view(context, Dims(context.in(0).sizes()), Dims(context.in(0).strides()), 0);
   }
-  static void grad(const Args&, Grad& c) { c.set(0, c.grad()); }
+  static void grad(const Args&, GradContext& context) { context.set(0, context.grad()); }
 };
 
 /// The memory in another dtype: the last dimension and the others' strides change with its size.
@@ -153,17 +163,17 @@ struct ViewDtype {
   };
   static constexpr OpInfo info{
       .name = "view_dtype", .effect = Effect::kView, .non_differentiable = out_slot(0)};
-  static void infer(const Args& args, Infer& c) {
-    const int64_t from = int64_t(element_size(c.in(0).dtype)),
+  static void infer(const Args& args, InferContext& context) {
+    const int64_t from = int64_t(element_size(context.in(0).dtype)),
                   to = int64_t(element_size(args.dtype));
-    Dims sizes(c.in(0).sizes()), strides(c.in(0).strides());
+    Dims sizes(context.in(0).sizes()), strides(context.in(0).strides());
     for (size_t d = 0; from != to && d < sizes.size(); ++d) {
       const bool last = d + 1 == sizes.size();
       int64_t& value = last ? sizes[d] : strides[d];
       value = value * from / to;
     }
-    set_view(c, sizes, strides, 0);
-    c.out().dtype = args.dtype;
+    set_view(context, sizes, strides, 0);
+    context.out().dtype = args.dtype;
   }
 };
 

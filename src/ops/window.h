@@ -18,16 +18,18 @@ struct IntoZeros {
     HEARTH_FIELDS(view, sizes)
   };
   static constexpr OpInfo info{.name = ViewOp::kBackwardName};
-  static void infer(const Args& args, Infer& c) { c.set(0, args.sizes, c.in(0).dtype); }
-  static void launch(const Args& args, Launch& c) {
-    const View out = c.out();
-    launch_fill(c.ctx, out, 0);
+  static void infer(const Args& args, InferContext& context) {
+    context.set(0, args.sizes, context.in(0).dtype);
+  }
+  static void launch(const Args& args, LaunchContext& context) {
+    const View out = context.out();
+    run_fill(context.ctx, out, 0);
     View window = out;
     ViewOp::narrow(args.view, window);
-    launch_copy(c.ctx, window, c.in(0));
+    run_copy(context.ctx, window, context.in(0));
   }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<ViewOp>(args.view, c.grad()).call());
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, invoke<ViewOp>(args.view, context.grad()).call());
   }
 };
 
@@ -45,10 +47,10 @@ inline View described(const TensorImpl& impl) {
 /// A view op that narrows a View: geometry and offset in one place, for infer and for the
 /// derivative.
 template <class Op>
-void infer_window(const typename Op::Args& args, Infer& c, int output = 0) {
-  View view = described(c.in(0));
+void infer_window(const typename Op::Args& args, InferContext& context, int output = 0) {
+  View view = described(context.in(0));
   const int64_t moved = Op::narrow(args, view);
-  set_view(c, Dims(IntArrayRef(view.sizes, size_t(view.dim))),
+  set_view(context, Dims(IntArrayRef(view.sizes, size_t(view.dim))),
            Dims(IntArrayRef(view.strides, size_t(view.dim))), moved, output);
 }
 

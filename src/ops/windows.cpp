@@ -9,9 +9,9 @@ namespace hearth {
 namespace {
 
 /// The gradient of one of several views.
-Tensor gradient_or_zeros(const Grad& c, int i, const Dims& sizes) {
-  if (c.grad(i).defined()) return c.grad(i);
-  return zeros(sizes, TensorOptions(c.in_dtype(0)).device(c.in_device(0)));
+Tensor gradient_or_zeros(const GradContext& context, int i, const Dims& sizes) {
+  if (context.grad(i).defined()) return context.grad(i);
+  return zeros(sizes, TensorOptions(context.in_dtype(0)).device(context.in_device(0)));
 }
 
 struct Select {
@@ -27,9 +27,12 @@ struct Select {
     recount(view);
     return moved;
   }
-  static void infer(const Args& args, Infer& c) { infer_window<Select>(args, c); }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<IntoZeros<Select>>({args, Dims(c.in_sizes(0))}, c.grad()).call());
+  static void infer(const Args& args, InferContext& context) {
+    infer_window<Select>(args, context);
+  }
+  static void grad(const Args& args, GradContext& context) {
+    context.set(
+        0, invoke<IntoZeros<Select>>({args, Dims(context.in_sizes(0))}, context.grad()).call());
   }
 };
 
@@ -47,9 +50,10 @@ struct Slice {
     recount(view);
     return moved;
   }
-  static void infer(const Args& args, Infer& c) { infer_window<Slice>(args, c); }
-  static void grad(const Args& args, Grad& c) {
-    c.set(0, invoke<IntoZeros<Slice>>({args, Dims(c.in_sizes(0))}, c.grad()).call());
+  static void infer(const Args& args, InferContext& context) { infer_window<Slice>(args, context); }
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0,
+                invoke<IntoZeros<Slice>>({args, Dims(context.in_sizes(0))}, context.grad()).call());
   }
 };
 
@@ -95,26 +99,27 @@ struct AsStrided {
     HEARTH_FIELDS(sizes, strides, offset)
   };
   static constexpr OpInfo info{.name = "as_strided", .effect = Effect::kView, .shapes = in_slot(0)};
-  static void infer(const Args& args, Infer& c) {
-    set_view(c, args.sizes, args.strides, args.offset);
+  static void infer(const Args& args, InferContext& context) {
+    set_view(context, args.sizes, args.strides, args.offset);
   }
   /// Each element of the window adds to its place in memory; the input shows those it has.
-  static void grad(const Args& args, Grad& c) {
-    const TensorImpl& in = c.in_shape(0);
+  static void grad(const Args& args, GradContext& context) {
+    const TensorImpl& in = context.in_shape(0);
     const int64_t first = std::min<int64_t>(args.offset, 0);
     const int64_t end = std::max(span_of(in.sizes(), in.strides()),
                                  args.offset + span_of(args.sizes, args.strides));
-    Tensor memory = zeros({end - first}, c.grad().options());
+    Tensor memory = zeros({end - first}, context.grad().options());
     if (has_no_overlap(args.sizes, args.strides)) {
-      memory.as_strided(args.sizes, args.strides, args.offset - first).copy_(c.grad());
+      memory.as_strided(args.sizes, args.strides, args.offset - first).copy_(context.grad());
     } else {
-      const Tensor places = arange(end - first, TensorOptions(kLong).device(c.grad().device()))
-                                .as_strided(args.sizes, args.strides, args.offset - first)
-                                .reshape({-1});
-      memory = memory.scatter_add(0, places, c.grad().reshape({-1}));
+      const Tensor places =
+          arange(end - first, TensorOptions(kLong).device(context.grad().device()))
+              .as_strided(args.sizes, args.strides, args.offset - first)
+              .reshape({-1});
+      memory = memory.scatter_add(0, places, context.grad().reshape({-1}));
     }
     if (!in.has(kDense)) memory = memory.div(times_shown(in, memory, first));
-    c.set(0, memory.as_strided(in.sizes(), in.strides(), -first));
+    context.set(0, memory.as_strided(in.sizes(), in.strides(), -first));
   }
 };
 
@@ -176,21 +181,21 @@ struct Split {
     HEARTH_FIELDS(dim, lengths)
   };
   static constexpr OpInfo info = facts;
-  static void infer(const Args& args, Infer& c) {
+  static void infer(const Args& args, InferContext& context) {
     int64_t start = 0;
     for (size_t i = 0; i < args.lengths.size(); ++i) {
-      infer_window<Slice>({args.dim, start, args.lengths[i], 1}, c, int(i));
+      infer_window<Slice>({args.dim, start, args.lengths[i], 1}, context, int(i));
       start += args.lengths[i];
     }
   }
-  static void grad(const Args& args, Grad& c) {
+  static void grad(const Args& args, GradContext& context) {
     std::vector<Tensor> pieces;
     for (size_t i = 0; i < args.lengths.size(); ++i) {
-      Dims sizes(c.in_sizes(0));
+      Dims sizes(context.in_sizes(0));
       sizes[size_t(args.dim)] = args.lengths[i];
-      pieces.push_back(gradient_or_zeros(c, int(i), sizes));
+      pieces.push_back(gradient_or_zeros(context, int(i), sizes));
     }
-    c.set(0, cat(pieces, args.dim));
+    context.set(0, cat(pieces, args.dim));
   }
 };
 constexpr OpInfo kSplit = {.name = "split", .effect = Effect::kView, .outputs = 0};
@@ -204,19 +209,19 @@ struct Unbind {
     HEARTH_FIELDS(dim)
   };
   static constexpr OpInfo info{.name = "unbind", .effect = Effect::kView, .outputs = 0};
-  static void infer(const Args& args, Infer& c) {
-    const int64_t count = c.in(0).sizes()[size_t(args.dim)];
-    for (int64_t i = 0; i < count; ++i) infer_window<Select>({args.dim, i}, c, int(i));
+  static void infer(const Args& args, InferContext& context) {
+    const int64_t count = context.in(0).sizes()[size_t(args.dim)];
+    for (int64_t i = 0; i < count; ++i) infer_window<Select>({args.dim, i}, context, int(i));
   }
-  static void grad(const Args& args, Grad& c) {
-    const IntArrayRef in = c.in_sizes(0);
+  static void grad(const Args& args, GradContext& context) {
+    const IntArrayRef in = context.in_sizes(0);
     Dims sizes;
     for (size_t d = 0; d < in.size(); ++d)
       if (int64_t(d) != args.dim) sizes.push_back(in[d]);
     std::vector<Tensor> slices;
     for (int64_t i = 0; i < in[size_t(args.dim)]; ++i)
-      slices.push_back(gradient_or_zeros(c, int(i), sizes));
-    c.set(0, stack(slices, args.dim));
+      slices.push_back(gradient_or_zeros(context, int(i), sizes));
+    context.set(0, stack(slices, args.dim));
   }
 };
 

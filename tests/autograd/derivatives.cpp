@@ -14,9 +14,13 @@ struct Forgetful {
     HEARTH_FIELDS(reads_output)
   };
   static constexpr OpInfo info{.name = "forgetful"};
-  static void infer(const Args&, Infer& c) { c.set(0, c.in(0).sizes(), c.in(0).dtype); }
-  static void launch(const Args&, Launch&) {}
-  static void grad(const Args& args, Grad& c) { c.set(0, args.reads_output ? c.out() : c.in(0)); }
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
+  }
+  static void launch(const Args&, LaunchContext&) {}
+  static void grad(const Args& args, GradContext& context) {
+    context.set(0, args.reads_output ? context.out() : context.in(0));
+  }
 };
 
 TEST(Derivatives, ReadWhatWasSaved) {

@@ -5,10 +5,11 @@
 
 #include <cmath>
 
+#include "core/numerics.h"
 #include "hearth/indexing.h"
 #include "hearth/operators.h"
 #include "hearth/threads.h"
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 #include "tests/support/throws.h"
 #include "tests/support/warnings.h"
 

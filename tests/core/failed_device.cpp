@@ -6,8 +6,8 @@
 #include "core/device_allocator.h"
 #include "core/event_queue.h"
 #include "hearth/error.h"
-#include "kernels/ctx.h"
 #include "kernels/sim/sim_backend.h"
+#include "seam/ctx.h"
 
 namespace hearth {
 namespace {

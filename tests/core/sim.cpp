@@ -16,9 +16,9 @@
 
 #include "core/faults.h"
 #include "hearth/error.h"
-#include "kernels/gather.h"
-#include "kernels/range.h"
 #include "kernels/sim/sim_backend.h"
+#include "seam/gather.h"
+#include "seam/range.h"
 #include "tests/support/throws.h"
 
 namespace hearth {
@@ -242,7 +242,7 @@ TEST_F(SimTest, KernelsRunOnTheStreamWithACopyOfTheirParameters) {
     params.out = view_of(backend.kernel_address(0, data), kFloat, 4);
     params.start = 1;
     params.step = 0.5;
-    launch(ctx, params);
+    run_kernel(ctx, params);
     params.start = 100;
   }
   gate.open();
@@ -260,7 +260,7 @@ TEST_F(SimTest, AFaultWaitsInItsStreamsSlot) {
   params.in = view_of(address + 10, kFloat, 3);
   params.index = view_of(address, kLong, 2);
   params.out = view_of(address + 20, kFloat, 2);
-  launch(ctx, params);
+  run_kernel(ctx, params);
   check_faults(ctx);  // not the moment for devices
   backend.synchronize(0, stream);
   try {

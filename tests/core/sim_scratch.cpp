@@ -7,13 +7,14 @@
 #include <cstring>
 #include <functional>
 
+#include "core/backends.h"
 #include "core/faults.h"
 #include "hearth/error.h"
 #include "hearth/operators.h"
-#include "kernels/gather.h"
-#include "kernels/range.h"
 #include "kernels/sim/access.h"
 #include "kernels/sim/sim_backend.h"
+#include "seam/gather.h"
+#include "seam/range.h"
 #include "tests/support/throws.h"
 
 namespace hearth {
@@ -91,7 +92,7 @@ TEST_F(SimScratch, OfAKernelsThreadComesOutAtTheNextSynchronisation) {
   params.out = values;
   {
     Ctx ctx = context();
-    launch(ctx, params);
+    run_kernel(ctx, params);
   }
   const EventHandle event = backend.create_event(0, false);
   backend.record(event, 0, stream);
@@ -100,7 +101,7 @@ TEST_F(SimScratch, OfAKernelsThreadComesOutAtTheNextSynchronisation) {
   check_fault(*backend.fault_slot(0, stream));
   {
     Ctx ctx = context();
-    launch(ctx, params);
+    run_kernel(ctx, params);
   }
   backend.synchronize(0, stream);
   EXPECT_THROW(check_fault(*backend.fault_slot(0, stream)), IndexError);

@@ -7,6 +7,7 @@
 #include <string>
 #include <thread>
 
+#include "core/backends.h"
 #include "core/device_context.h"
 #include "core/pinned_allocator.h"
 #include "hearth/cuda.h"

@@ -1,4 +1,4 @@
-#include "kernels/batch_norm.h"
+#include "seam/batch_norm.h"
 
 #include <gtest/gtest.h>
 

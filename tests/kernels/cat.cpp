@@ -1,4 +1,4 @@
-#include "kernels/cat.h"
+#include "seam/cat.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/dropout.h"
+#include "seam/dropout.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/gather.h"
+#include "seam/gather.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 #include <cstring>
 #include <vector>
 
+#include "core/backends.h"
 #include "hearth/dtype.h"
-#include "kernels/backend.h"
-#include "kernels/view.h"
+#include "seam/view.h"
 
 namespace hearth::test {
 

@@ -1,4 +1,4 @@
-#include "kernels/index.h"
+#include "seam/index.h"
 
 #include <gtest/gtest.h>
 

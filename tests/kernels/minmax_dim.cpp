@@ -1,4 +1,4 @@
-#include "kernels/minmax_dim.h"
+#include "seam/minmax_dim.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "kernels/pointwise.h"
+#include "seam/pointwise.h"
 
 #include <gtest/gtest.h>
 

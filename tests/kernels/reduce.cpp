@@ -1,4 +1,4 @@
-#include "kernels/reduce.h"
+#include "seam/reduce.h"
 
 #include <gtest/gtest.h>
 

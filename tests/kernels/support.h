@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/backend.h"
-#include "kernels/view.h"
+#include "core/backends.h"
+#include "seam/view.h"
 
 /// What the tests of kernels share: buffers between guard bytes, views of them, a context.
 namespace hearth::testing {

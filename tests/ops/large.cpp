@@ -7,7 +7,7 @@
 #include <set>
 
 #include "hearth/threads.h"
-#include "kernels/table.h"
+#include "seam/table.h"
 
 namespace hearth::testing {
 

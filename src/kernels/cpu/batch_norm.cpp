@@ -1,11 +1,11 @@
-#include "kernels/batch_norm.h"
+#include "seam/batch_norm.h"
 
 #include <cmath>
 
 #include "kernels/cpu/batch_norm_layout.h"
 #include "kernels/cpu/batch_norm_sweep.h"
 #include "kernels/cpu/reduce_convert.h"
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth::cpu {
 

@@ -3,7 +3,7 @@
 #include "core/parallel_for.h"
 #include "kernels/cpu/reduce_convert.h"
 #include "kernels/cpu/reduce_plan.h"
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth::cpu {
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "kernels/cpu/batch_norm_kernels.h"
-#include "kernels/view.h"
+#include "seam/view.h"
 
 namespace hearth {
 class Ctx;

@@ -5,7 +5,7 @@
 #include "core/parallel_for.h"
 #include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/reduce_convert.h"
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth::cpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/conv.h"
+#include "seam/conv.h"
 
 #include "core/parallel_for.h"
 #include "kernels/cpu/conv_columns.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/conv.h"
+#include "seam/conv.h"
 
 namespace hearth::cpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/glu.h"
+#include "seam/glu.h"
 
 #include "functors/activation.h"
 #include "kernels/cpu/strided.h"

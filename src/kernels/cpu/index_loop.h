@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "kernels/index.h"
+#include "seam/index.h"
 
 namespace hearth::cpu {
 

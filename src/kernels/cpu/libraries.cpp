@@ -3,7 +3,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "kernels/cpu/isa.h"
-#include "kernels/cpu_build.h"
+#include "seam/cpu_build.h"
 
 namespace hearth::cpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/matmul.h"
+#include "seam/matmul.h"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/view.h"
+#include "seam/view.h"
 
 namespace hearth::cpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/minmax_dim.h"
+#include "seam/minmax_dim.h"
 
 #include <algorithm>
 #include <cstring>
@@ -7,7 +7,7 @@
 #include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/minmax_dim_kernels.h"
 #include "kernels/cpu/reduce_grid.h"
-#include "kernels/reduce.h"
+#include "seam/reduce.h"
 
 namespace hearth::cpu {
 

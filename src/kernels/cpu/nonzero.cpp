@@ -1,4 +1,4 @@
-#include "kernels/nonzero.h"
+#include "seam/nonzero.h"
 
 #include <atomic>
 #include <utility>

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "kernels/conv.h"
 #include "kernels/cpu/matmul_gemm.h"
-#include "kernels/view.h"
+#include "seam/conv.h"
+#include "seam/view.h"
 
 /// What Hearth uses of oneDNN, 2.6 to 3.x.
 namespace hearth::cpu::onednn {

@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "kernels/conv.h"
 #include "kernels/cpu/onednn_engine.h"
+#include "seam/conv.h"
 
 namespace hearth::cpu::onednn {
 

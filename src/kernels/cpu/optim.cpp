@@ -1,4 +1,4 @@
-#include "kernels/optim.h"
+#include "seam/optim.h"
 
 #include <algorithm>
 
@@ -7,7 +7,7 @@
 #include "kernels/cpu/optim_kernels.h"
 #include "kernels/cpu/reduce_convert.h"
 #include "kernels/cpu/strided.h"
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth::cpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/order.h"
+#include "seam/order.h"
 
 #include "core/parallel_for.h"
 #include "kernels/cpu/order_sort.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/pointwise.h"
+#include "seam/pointwise.h"
 
 namespace hearth::cpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/random.h"
+#include "seam/random.h"
 
 #include <algorithm>
 #include <cmath>

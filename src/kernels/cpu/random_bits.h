@@ -5,8 +5,8 @@
 #include "core/mt19937.h"
 #include "core/parallel_for.h"
 #include "kernels/cpu/strided.h"
-#include "kernels/ctx.h"
 #include "kernels/draws.h"
+#include "seam/ctx.h"
 
 namespace hearth::cpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/range.h"
+#include "seam/range.h"
 
 #include <type_traits>
 

@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/view.h"
+#include "seam/view.h"
 
 namespace hearth::cpu {
 

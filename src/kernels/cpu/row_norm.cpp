@@ -1,4 +1,4 @@
-#include "kernels/row_norm.h"
+#include "seam/row_norm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,7 +7,7 @@
 #include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/reduce_convert.h"
 #include "kernels/cpu/row_norm_kernels.h"
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth::cpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/scan.h"
+#include "seam/scan.h"
 
 #include <type_traits>
 

@@ -2,7 +2,7 @@
 
 #include "core/parallel_for.h"
 #include "kernels/cpu/strided.h"
-#include "kernels/order.h"
+#include "seam/order.h"
 
 namespace hearth::cpu {
 

@@ -1,7 +1,7 @@
 #include "kernels/cpu/strided.h"
 
 #include "functors/arithmetic.h"
-#include "kernels/pointwise.h"
+#include "seam/pointwise.h"
 
 namespace hearth::cpu {
 

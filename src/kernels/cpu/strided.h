@@ -6,9 +6,9 @@
 #include <type_traits>
 
 #include "functors/families.h"
-#include "kernels/ctx.h"
-#include "kernels/pointwise.h"
-#include "kernels/view.h"
+#include "seam/ctx.h"
+#include "seam/pointwise.h"
+#include "seam/view.h"
 
 namespace hearth::cpu {
 

@@ -1,4 +1,4 @@
-#include "kernels/triangle.h"
+#include "seam/triangle.h"
 
 #include <algorithm>
 

@@ -2,12 +2,12 @@
 
 // What the forward and the backward pass of batch norm share.
 
-#include "kernels/batch_norm.h"
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/floating.h"
 #include "kernels/cuda/moments.cuh"
 #include "kernels/cuda/reduce_tiles.cuh"
+#include "seam/batch_norm.h"
 
 namespace hearth::cuda {
 

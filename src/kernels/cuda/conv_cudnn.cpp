@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/modes.h"
-#include "kernels/conv.h"
 #include "kernels/cuda/cudnn_library.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/loop.h"
 #include "kernels/cuda/stream.h"
+#include "seam/conv.h"
 
 namespace hearth::cuda {
 

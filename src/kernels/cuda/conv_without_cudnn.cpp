@@ -1,7 +1,7 @@
 // Stands in for conv_cudnn.cpp where the plugin was built without cuDNN.
 #include "hearth/error.h"
-#include "kernels/conv.h"
 #include "kernels/cuda/libraries.h"
+#include "seam/conv.h"
 
 namespace hearth::cuda {
 

@@ -1,4 +1,4 @@
-#include "kernels/dropout.h"
+#include "seam/dropout.h"
 
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/error.h"

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth::cuda {
 

@@ -1,4 +1,4 @@
-#include "kernels/gather.h"
+#include "seam/gather.h"
 
 #include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/elements.cuh"

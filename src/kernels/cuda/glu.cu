@@ -1,4 +1,4 @@
-#include "kernels/glu.h"
+#include "seam/glu.h"
 
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/error.h"

@@ -1,4 +1,4 @@
-#include "kernels/index.h"
+#include "seam/index.h"
 
 #include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/elements.cuh"

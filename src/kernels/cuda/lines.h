@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "kernels/cuda/loop.h"
-#include "kernels/view.h"
+#include "seam/view.h"
 
 namespace hearth::cuda {
 

@@ -3,8 +3,8 @@
 #include <cstdint>
 
 #include "hearth/device.h"
-#include "kernels/pointwise.h"
-#include "kernels/view.h"
+#include "seam/pointwise.h"
+#include "seam/view.h"
 
 namespace hearth::cuda {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/matmul.h"
+#include "seam/matmul.h"
 
 namespace hearth::cuda {
 

@@ -1,4 +1,4 @@
-#include "kernels/minmax_dim.h"
+#include "seam/minmax_dim.h"
 
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/dtypes.h"

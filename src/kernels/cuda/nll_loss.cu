@@ -1,4 +1,4 @@
-#include "kernels/nll_loss.h"
+#include "seam/nll_loss.h"
 
 #include "kernels/cuda/batch_norm.cuh"
 #include "kernels/cuda/faults.cuh"

@@ -1,4 +1,4 @@
-#include "kernels/nonzero.h"
+#include "seam/nonzero.h"
 
 #include <cub/block/block_scan.cuh>
 

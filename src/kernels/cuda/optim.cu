@@ -1,4 +1,4 @@
-#include "kernels/optim.h"
+#include "seam/optim.h"
 
 #include <algorithm>
 

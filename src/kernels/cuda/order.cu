@@ -1,4 +1,4 @@
-#include "kernels/order.h"
+#include "seam/order.h"
 
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>

@@ -1,8 +1,8 @@
 #include <string>
 
-#include "kernels/backend.h"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/runtime.h"
+#include "seam/backend.h"
 
 #ifndef HEARTH_SEAM_HASH
 #define HEARTH_SEAM_HASH 0

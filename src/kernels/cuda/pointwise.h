@@ -2,7 +2,7 @@
 
 #include "functors/families.h"
 #include "kernels/cuda/offsets.h"
-#include "kernels/pointwise.h"
+#include "seam/pointwise.h"
 
 namespace hearth::cuda {
 

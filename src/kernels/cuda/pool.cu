@@ -1,4 +1,4 @@
-#include "kernels/pool.h"
+#include "seam/pool.h"
 
 #include <limits>
 #include <type_traits>

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/random.h"
+#include "seam/random.h"
 
 namespace hearth::cuda {
 

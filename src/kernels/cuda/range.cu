@@ -1,4 +1,4 @@
-#include "kernels/range.h"
+#include "seam/range.h"
 
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/offsets.h"

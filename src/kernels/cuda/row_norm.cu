@@ -1,4 +1,4 @@
-#include "kernels/row_norm.h"
+#include "seam/row_norm.h"
 
 #include "kernels/cuda/batch_norm.cuh"
 

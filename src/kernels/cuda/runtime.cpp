@@ -6,6 +6,7 @@
 #include <new>
 
 #include "core/device_allocator.h"
+#include "hearth/cuda.h"
 #include "kernels/cuda/error.h"
 
 namespace hearth::cuda {
@@ -78,11 +79,11 @@ CudaBackend::CudaBackend(int device_count) : devices_(static_cast<size_t>(device
   pthread_atfork(nullptr, nullptr, [] { is_child = true; });
 }
 
-DeviceProperties CudaBackend::properties(int device) const {
+cuda::DeviceProperties CudaBackend::properties(int device) const {
   check_not_forked();
   cudaDeviceProp found{};
   HEARTH_CUDA(cudaGetDeviceProperties(&found, device));
-  DeviceProperties result;
+  cuda::DeviceProperties result;
   result.name = found.name;
   result.total_memory = found.totalGlobalMem;
   result.multi_processor_count = found.multiProcessorCount;
@@ -261,7 +262,7 @@ void CudaBackend::set_zero(void* data, size_t bytes, int device, StreamHandle st
   HEARTH_CUDA(cudaMemsetAsync(data, 0, bytes, native(stream)));
 }
 
-void CudaBackend::launch(const ParamsType& type, const void* params, Ctx& ctx) {
+void CudaBackend::run_kernel(const ParamsType& type, const void* params, Ctx& ctx) {
   const CurrentDevice guard(stream_of(ctx).device);
   kernels().kernels[static_cast<int>(type.id)](params, ctx);
   check_launch(type.name);

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/backend.h"
 #include "kernels/cuda/stream.h"
+#include "seam/backend.h"
 
 namespace hearth::cuda {
 
@@ -23,7 +23,7 @@ class CudaBackend final : public Backend {
   const char* name() const override { return "CUDA"; }
   const KernelTable& kernels() const override { return kernel_table(); }
   int device_count() const override { return static_cast<int>(devices_.size()); }
-  DeviceProperties properties(int device) const override;
+  cuda::DeviceProperties properties(int device) const override;
   std::vector<std::pair<std::string, std::string>> libraries() const override;
 
   void* allocate(int device, size_t bytes) override;
@@ -56,7 +56,7 @@ class CudaBackend final : public Backend {
                  StreamHandle from_stream) override;
   void set_zero(void* data, size_t bytes, int device, StreamHandle stream) override;
 
-  void launch(const ParamsType& type, const void* params, Ctx& ctx) override;
+  void run_kernel(const ParamsType& type, const void* params, Ctx& ctx) override;
   void* allocate_scratch(size_t bytes, Ctx& ctx) override;
   void free_scratch(void* data, size_t bytes, Ctx& ctx) override;
 

@@ -1,4 +1,4 @@
-#include "kernels/scan.h"
+#include "seam/scan.h"
 
 #include <cstdlib>
 #include <cub/block/block_scan.cuh>

@@ -1,4 +1,4 @@
-#include "kernels/softmax.h"
+#include "seam/softmax.h"
 
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/floating.h"

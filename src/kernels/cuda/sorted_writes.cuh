@@ -18,7 +18,7 @@
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/error.h"
 #include "kernels/cuda/stream.h"
-#include "kernels/view.h"
+#include "seam/view.h"
 
 namespace hearth::cuda {
 

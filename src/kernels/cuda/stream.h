@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth::cuda {
 

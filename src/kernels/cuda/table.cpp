@@ -1,4 +1,4 @@
-#include "kernels/table.h"
+#include "seam/table.h"
 
 #include "kernels/cuda/runtime.h"
 

@@ -1,4 +1,4 @@
-#include "kernels/triangle.h"
+#include "seam/triangle.h"
 
 #include "kernels/cuda/elements.cuh"
 #include "kernels/cuda/error.h"

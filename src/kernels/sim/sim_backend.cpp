@@ -6,9 +6,10 @@
 
 #include "core/device_allocator.h"
 #include "core/process_end.h"
+#include "hearth/cuda.h"
 #include "hearth/error.h"
-#include "kernels/sim.h"
 #include "kernels/sim/access.h"
+#include "seam/sim.h"
 
 namespace hearth::sim {
 
@@ -79,8 +80,8 @@ void SimBackend::stop() {
   for (Stream* stream : streams) stream->join();
 }
 
-DeviceProperties SimBackend::properties(int device) const {
-  DeviceProperties result;
+cuda::DeviceProperties SimBackend::properties(int device) const {
+  cuda::DeviceProperties result;
   result.name = "Simulated GPU " + std::to_string(device);
   result.total_memory = state(device).memory.total_bytes();
   result.multi_processor_count = 1;
@@ -236,7 +237,7 @@ void SimBackend::set_zero(void* data, size_t bytes, int device, StreamHandle str
       [target = kernel_address(device, data), bytes] { std::memset(target, 0, bytes); });
 }
 
-void SimBackend::launch(const ParamsType& type, const void* params, Ctx& ctx) {
+void SimBackend::run_kernel(const ParamsType& type, const void* params, Ctx& ctx) {
   Stream& stream = as_stream(ctx.stream());
   const KernelFn kernel = kernels().kernels[static_cast<int>(type.id)];
   stream.submit([this, kernel, &stream, device = ctx.device(), numerics = ctx.numerics(),

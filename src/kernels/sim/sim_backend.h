@@ -5,7 +5,7 @@
 #include <mutex>
 #include <vector>
 
-#include "kernels/backend.h"
+#include "core/backends.h"
 #include "kernels/sim/config.h"
 #include "kernels/sim/memory.h"
 #include "kernels/sim/scratch.h"
@@ -22,7 +22,7 @@ class SimBackend final : public Backend {
   const char* name() const override { return "CUDA"; }
   const KernelTable& kernels() const override { return cpu_backend().kernels(); }
   int device_count() const override { return static_cast<int>(devices_.size()); }
-  DeviceProperties properties(int device) const override;
+  cuda::DeviceProperties properties(int device) const override;
 
   void* allocate(int device, size_t bytes) override;
   void free(int device, void* data, size_t bytes) override;
@@ -53,7 +53,7 @@ class SimBackend final : public Backend {
                  StreamHandle from_stream) override;
   void set_zero(void* data, size_t bytes, int device, StreamHandle stream) override;
 
-  void launch(const ParamsType& type, const void* params, Ctx& ctx) override;
+  void run_kernel(const ParamsType& type, const void* params, Ctx& ctx) override;
   void* allocate_scratch(size_t bytes, Ctx& ctx) override;
   void free_scratch(void* data, size_t bytes, Ctx& ctx) override;
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <thread>
 
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth::sim {
 

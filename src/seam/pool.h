@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/table.h"
-#include "kernels/view.h"
+#include "seam/table.h"
+#include "seam/view.h"
 
 #if defined(__CUDACC__)
 #define HEARTH_POOL_FN __host__ __device__ __forceinline__

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "kernels/table.h"
-#include "kernels/view.h"
+#include "seam/table.h"
+#include "seam/view.h"
 
 namespace hearth {
 

@@ -1,7 +1,7 @@
 #pragma once
 
-#include "kernels/table.h"
-#include "kernels/view.h"
+#include "seam/table.h"
+#include "seam/view.h"
 
 namespace hearth {
 

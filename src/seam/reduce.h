@@ -6,8 +6,8 @@
 
 #include "functors/reduction.h"
 #include "functors/traits.h"
-#include "kernels/table.h"
-#include "kernels/view.h"
+#include "seam/table.h"
+#include "seam/view.h"
 
 namespace hearth {
 

@@ -44,16 +44,13 @@ enum Numerics : uint32_t {
   kBenchmarkCuDNN = 1u << 1,
   kAllowTF32CuDNN = 1u << 2,
 };
-/// What the process has chosen.
-HEARTH_API uint32_t current_numerics();
-
 using StreamHandle = void*;  // the backend's own stream object; null on the CPU
 
 /// Where a kernel runs: device, stream, fault slot, scratch memory; and how it may compute.
 class HEARTH_API Ctx {
  public:
   Ctx(Backend& backend, Device device, StreamHandle stream, FaultSlot* faults,
-      uint32_t numerics = current_numerics())
+      uint32_t numerics = 0)
       : backend_(backend), device_(device), stream_(stream), faults_(faults), numerics_(numerics) {}
   Ctx(const Ctx&) = delete;
   Ctx& operator=(const Ctx&) = delete;

@@ -6,16 +6,18 @@
 #include <utility>
 #include <vector>
 
-#include "hearth/cuda.h"
 #include "hearth/error.h"
-#include "kernels/ctx.h"
-#include "kernels/table.h"
+#include "seam/ctx.h"
+#include "seam/table.h"
 
 namespace hearth {
 
+namespace cuda {
+struct DeviceProperties;
+}
+
 using EventHandle = void*;
 
-using cuda::DeviceProperties;
 enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 /// One kind of device: memory, streams, events, copies and kernels. The CPU, the simulated GPUs and
@@ -35,7 +37,7 @@ class Backend {
   virtual const char* name() const = 0;  // "CPU", "CUDA"
   virtual const KernelTable& kernels() const = 0;
   virtual int device_count() const = 0;
-  virtual DeviceProperties properties(int device) const = 0;
+  virtual cuda::DeviceProperties properties(int device) const = 0;
   /// What its kernels are compiled for, where there is a choice: "AVX2".
   virtual const char* instruction_set() const { return ""; }
   /// The libraries it computes with, and their versions.
@@ -96,7 +98,7 @@ class Backend {
   /// Runs kernels()[type.id] on the stream. The default calls it at once, which is right for
   /// backends whose kernels enqueue themselves; the simulator copies the parameters into its
   /// stream.
-  virtual void launch(const ParamsType& type, const void* params, Ctx& ctx) {
+  virtual void run_kernel(const ParamsType& type, const void* params, Ctx& ctx) {
     kernels().kernels[static_cast<int>(type.id)](params, ctx);
   }
   /// Memory for one launch; null where there is none: Ctx::scratch throws then.
@@ -104,19 +106,8 @@ class Backend {
   virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
 };
 
-/// The CPU's backend; always there.
-Backend& cpu_backend();
-
-/// The backend that serves DeviceType::CUDA: the simulator under HEARTH_SIM_GPUS, else the plugin,
-/// loaded at the first question. Null when there is neither; why_no_cuda() then says in a sentence
-/// what is missing.
-Backend* cuda_backend();
-/// The same, but null as long as nobody has asked for it.
-Backend* cuda_backend_in_use();
-const std::string& why_no_cuda();
-
-/// The backend of a device that exists, or an Error that explains.
-Backend& backend_of(Device device);
+/// "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".
+std::string format_bytes(size_t bytes);
 
 /// The plugin's entry point ("hearth_cuda_backend"): refuses a core built from other seam headers,
 /// or says in `why_not` what is missing, and then returns null.

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "functors/optim.h"
-#include "kernels/table.h"
-#include "kernels/view.h"
+#include "seam/table.h"
+#include "seam/view.h"
 
 namespace hearth {
 

@@ -2,8 +2,8 @@
 
 #include <vector>
 
-#include "kernels/table.h"
-#include "kernels/view.h"
+#include "seam/table.h"
+#include "seam/view.h"
 
 namespace hearth {
 

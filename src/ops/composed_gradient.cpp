@@ -1,4 +1,4 @@
-#include "ops/formula.h"
+#include "ops/composed_gradient.h"
 
 #include "core/modes.h"
 #include "hearth/autograd.h"
@@ -7,29 +7,30 @@ namespace hearth {
 
 /// Vector-Jacobian products through a graph made here. The inputs enter as aliases, so that a
 /// gradient stops there even where one input was computed from another.
-void differentiate_formula(Grad& c, int inputs,
-                           const std::function<std::vector<Tensor>(const Tensor* in)>& formula) {
+void composed_gradient(GradContext& context, int inputs,
+                       const std::function<std::vector<Tensor>(const Tensor* in)>& formula) {
   const bool create_graph = modes.grad_enabled;
   const AutoGradMode on(true);
   std::vector<Tensor> in(static_cast<size_t>(inputs));
   for (int i = 0; i < inputs; ++i)
-    if (const Tensor value = c.in(i); value.defined()) {
+    if (const Tensor value = context.in(i); value.defined()) {
       in[size_t(i)] = value.alias();
       // A leaf that was frozen after the forward still gets the gradient that is asked for.
-      if (c.needs(i) && !value.requires_grad()) in[size_t(i)] = value.detach().requires_grad_();
+      if (context.needs(i) && !value.requires_grad())
+        in[size_t(i)] = value.detach().requires_grad_();
     }
   const std::vector<Tensor> results = formula(in.data());
   autograd::variable_list outputs, gradients, wanted;
   for (size_t i = 0; i < results.size(); ++i)
-    if (c.grad(int(i)).defined() && results[i].defined() && results[i].requires_grad()) {
+    if (context.grad(int(i)).defined() && results[i].defined() && results[i].requires_grad()) {
       outputs.push_back(results[i]);
-      gradients.push_back(c.grad(int(i)).to(results[i].scalar_type()));
+      gradients.push_back(context.grad(int(i)).to(results[i].scalar_type()));
     }
   for (int i = 0; i < inputs; ++i)
-    if (c.needs(i)) wanted.push_back(in[size_t(i)]);
+    if (context.needs(i)) wanted.push_back(in[size_t(i)]);
   const auto grads = autograd::grad(outputs, wanted, gradients, create_graph, create_graph, true);
   for (int i = 0, k = 0; i < inputs; ++i)
-    if (c.needs(i)) c.set(i, grads[size_t(k++)]);
+    if (context.needs(i)) context.set(i, grads[size_t(k++)]);
 }
 
 void check_no_gradient(const Tensor& input, const char* op, const char* name) {

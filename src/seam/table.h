@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <new>
 
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 namespace hearth {
 
@@ -96,10 +96,10 @@ inline constexpr ParamsType params_type{
 
 /// Runs a kernel on the Ctx's backend and stream; "Gather has no CUDA kernel in this build" if it
 /// has none.
-void launch(Ctx& ctx, const ParamsType& type, const void* params);
+void run_kernel(Ctx& ctx, const ParamsType& type, const void* params);
 template <class P>
-void launch(Ctx& ctx, const P& params) {
-  launch(ctx, params_type<P>, &params);
+void run_kernel(Ctx& ctx, const P& params) {
+  run_kernel(ctx, params_type<P>, &params);
 }
 
 }  // namespace hearth

@@ -1,10 +1,9 @@
-#include "kernels/ctx.h"
+#include "seam/ctx.h"
 
 #include <memory>
 
-#include "core/device_allocator.h"
 #include "hearth/error.h"
-#include "kernels/backend.h"
+#include "seam/backend.h"
 
 namespace hearth {
 
@@ -47,13 +46,6 @@ Ctx::~Ctx() {
       // A device that has failed says so to whoever waits for it; the memory is lost with it.
     }
   }
-}
-
-void launch(Ctx& ctx, const ParamsType& type, const void* params) {
-  Backend& backend = ctx.backend();
-  HEARTH_CHECK_AS(NotImplementedError, backend.kernels().kernels[static_cast<int>(type.id)],
-                  type.name, " has no ", backend.name(), " kernel in this build");
-  backend.launch(type, params, ctx);
 }
 
 }  // namespace hearth
