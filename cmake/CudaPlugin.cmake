@@ -2,7 +2,7 @@
 
 file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      src/kernels/cuda/*.cu src/kernels/cuda/*.cpp)
-hearth_add_family_units(plugin_sources src/kernels/cuda/pointwise_@family@.cu.in)
+hearth_add_units(plugin_sources src/kernels/cuda/pointwise_@family@.cu.in)
 
 # hearth_resolve_cuda_autos(): replaces AUTO by what this machine's GPU, or its absence, asks for.
 macro(hearth_resolve_cuda_autos)

@@ -1,5 +1,5 @@
-# Per-file flags, above all of kernels. One translation unit per SIMD target, told by its name: *_avx2.cpp,
-# *_avx512.cpp, *_generic.cpp.
+# Per-file flags, above all of kernels. One translation unit per SIMD target, told by its name: *_avx2.cpp, *_avx512.cpp,
+# *_generic.cpp.
 
 # hearth_select_simd_targets(<sources> <definitions>): drops from the list <sources> the units of
 # other processors, sets the flags of the rest, and names the targets kept in <definitions>.

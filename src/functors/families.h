@@ -3,7 +3,7 @@
 #include "functors/hd.h"
 
 /// Every family of pointwise functors, one line each: X(Name) stands for fn::Name, the List at the
-/// end of functors/name.h (of functors/two_words.h for TwoWords). cmake/FunctorFamilies.cmake reads
+/// end of functors/name.h (of functors/two_words.h for TwoWords). cmake/GeneratedUnits.cmake reads
 /// these lines too: each family is compiled by itself for each target.
 #define HEARTH_FUNCTOR_FAMILIES(X) \
   X(Activation)                    \

@@ -1,4 +1,5 @@
-# One translation unit per family of functors and target: src/functors/families.h has the families.
+# Generated translation units: one per functor family (src/functors/families.h names them), per SIMD target, or per
+# pair of both.
 
 set(families_header ${CMAKE_CURRENT_SOURCE_DIR}/src/functors/families.h)
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${families_header})
@@ -6,16 +7,20 @@ file(READ ${families_header} families_text)
 string(REGEX MATCHALL "\n  X\\([A-Za-z0-9]+\\)" functor_families "${families_text}")
 list(TRANSFORM functor_families REPLACE "\n  X\\((.*)\\)" "\\1")
 
-# hearth_add_family_units(<list> <template> [<Target>...]): adds to the variable <list> what becomes
-# of <template> for each family and target. In its text and in its name, less the .in,
-# @Family@ and @Target@ are replaced, and @family@ and @target@ in lower case.
-function(hearth_add_family_units list_name template)
-  set(targets ${ARGN})
-  if(NOT targets)
-    set(targets none)
+# hearth_add_units(<list> <template> [<Target>...]): adds to the variable <list> a unit of <template> for each family
+# and target that the template's name has a place for. In its text and in its name, less the .in, @Family@ and @Target@
+# are replaced, and @family@ and @target@ in lower case.
+function(hearth_add_units list_name template)
+  set(families none)
+  if(template MATCHES "@family@")
+    set(families ${functor_families})
+  endif()
+  set(targets none)
+  if(template MATCHES "@target@")
+    set(targets ${ARGN})
   endif()
   set(units)
-  foreach(Family IN LISTS functor_families)
+  foreach(Family IN LISTS families)
     string(REGEX REPLACE "([a-z0-9])([A-Z])" "\\1_\\2" family ${Family})
     string(TOLOWER ${family} family)
     foreach(Target IN LISTS targets)
