@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "hearth/autograd.h"
 #include "hearth/nn/module.h"
@@ -128,12 +129,12 @@ void Module::load(serialize::InputArchive& archive) {
 
 void Module::load_parts(serialize::InputArchive& archive) {
   for (auto& parameter : named_parameters(false)) {
-    const Dims before = parameter->sizes();
+    const std::vector<int64_t> before = parameter->sizes().vec();
     archive.read_over(parameter.key(), *parameter, Snapshot::aliases_of(*parameter));
     if (parameter->sizes() != IntArrayRef(before))
       warn(hearth::detail::str("size mismatch for ", detail::join_path(path(), parameter.key()),
                                ": the loaded shape ", parameter->sizes(),
-                               " replaces that of the module, ", before));
+                               " replaces that of the module, ", IntArrayRef(before)));
   }
   for (auto& buffer : named_buffers(false))
     archive.read_over(buffer.key(), *buffer, Snapshot::aliases_of(*buffer));
