@@ -9,22 +9,24 @@
 
 namespace hearth::autograd {
 
-/// One backward pass: what depends on what, the gradients gathered so far, and where results go. It
-/// runs on the thread that asked for it; device work is asynchronous anyway (docs/adr/0002).
+/// One backward pass: the dependencies of the nodes, the gradients summed so far and the
+/// destination of the results. It runs on the caller's thread; device work is asynchronous anyway
+/// (docs/adr/0002).
 class GraphTask {
  public:
   GraphTask(bool keep_graph, bool create_graph)
       : keep_graph_(keep_graph), create_graph_(create_graph) {}
 
   void add_root(const Edge& edge, Tensor gradient);
-  /// Only gradients of these edges are wanted. With `accumulate`, they are added to the leaves;
-  /// else captured.
+  /// Restricts the pass to the gradients of these edges. With `accumulate`, they are added to the
+  /// leaves, else captured.
   void restrict_to(const SmallVector<Edge, 2>& inputs, bool accumulate);
-  /// Runs everything; returns the captured gradients, in restrict_to's order.
+  /// Runs the pass; returns the captured gradients, in restrict_to's order.
   variable_list run();
   void queue_callback(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
+  /// The pass that runs on this thread, the innermost if they are nested; null if there is none.
   static GraphTask* current();
-  /// Whether anything behind this node is asked for.
+  /// Whether the pass needs the gradient that flows into this node.
   bool wants(const Node& node) const;
 
  private:
@@ -59,9 +61,12 @@ class GraphTask {
   std::vector<std::function<void()>> callbacks_;
 };
 
-/// Whether broadcasting from sizes `to` gives sizes `from`.
+/// Whether sizes `to` can be broadcast to sizes `from`, so that gradients of `from` sum to `to`.
 bool sums_to(IntArrayRef from, IntArrayRef to);
-/// Whether the running pass, or anyone if there is none, asks `node` for the gradient of input i.
+/// Whether `node` has to compute the gradient of input i: the input requires one, and the running
+/// pass, if there is one, needs it.
 bool wants_gradient(const Node& node, size_t i);
+/// The node that runs on this thread, the innermost if they are nested; null if there is none.
+Node* current_node();
 
 }  // namespace hearth::autograd
