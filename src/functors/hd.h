@@ -65,13 +65,13 @@ HEARTH_FN SlotSet out_slot(int i) { return SlotSet(1) << (i < 15 ? 48 + i : 63);
 /// The properties of an op, for dispatch, autograd, autocast, error texts, profilers and tests.
 struct OpInfo {
   const char* name = "";
-  const char* overload = "";   // of several ops behind one function: div, div.trunc, div.floor
+  const char* overload = "";   // distinguishes ops of one name: div, div.trunc, div.floor
   const char* node = "";       // grad_fn is <node>Backward0; empty: the name, capitalised
   const char* arguments = "";  // names of the tensor inputs, for errors; empty: self, other, …
   DtypeSet dtypes = dtypes::kAll;
   Promote promote = Promote::kCommon;
   Amp amp = Amp::kKeep;  // on CUDA
-  Amp amp_cpu = amp;     // PyTorch's lists differ
+  Amp amp_cpu = amp;     // on the CPU, where PyTorch's op lists differ
   Effect effect = Effect::kPure;
   SlotSet saves = 0;          // read by backward; pointwise ops find theirs by probing (traits.h)
   SlotSet shapes = 0;         // inputs whose metadata backward reads even if they need no gradient
@@ -81,9 +81,8 @@ struct OpInfo {
   bool runs_inplace = false;       // launch allows output 0 to be input 0 (always so if pointwise)
   bool mixes_devices = false;      // inputs may be on different devices (copies)
   bool fills = false;  // the in-place form writes one number everywhere: elements may share memory
-  bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)
-  bool piecewise_linear =
-      false;  // pointwise: the second derivative is zeros, as in PyTorch, not undefined
+  bool grad_of_output = false;    // pointwise: grad's arguments are (g, y) instead of (g, x...)
+  bool piecewise_linear = false;  // pointwise: second derivatives are zeros, not undefined
 };
 
 // The operations that a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a
