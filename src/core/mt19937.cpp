@@ -35,7 +35,7 @@ Words4 load(const uint32_t* from) {
 
 void store(uint32_t* to, Words4 words) { std::memcpy(to, &words, sizeof(words)); }
 
-/// Twists words [begin, end), each with the word `distance` ahead.
+/// Twists words [begin, end); each is mixed with the word `distance` away.
 void twist(uint32_t* state, int begin, int end, int distance) {
   int i = begin;
   for (; i + 4 <= end; i += 4)
