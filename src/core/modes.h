@@ -12,7 +12,7 @@ struct SavedHooks;
 
 inline constexpr int kMaxGpus = 16;
 
-/// Modes in which every op takes the slow path (compute_with_history in ops/history.h).
+/// Modes in which ops leave the plain path (ops/history.h).
 enum ModeFlag : uint32_t {
   kInferenceMode = 1u << 0,
   kAnomalyMode = 1u << 1,

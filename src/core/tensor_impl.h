@@ -34,7 +34,7 @@ enum TensorFlag : uint32_t {
   kContiguous = 1u << 5,
   kDense = 1u << 6,  // some permutation of its dimensions is contiguous
 };
-/// Flags of inputs for which an op takes the slow path (compute_with_history in ops/history.h).
+/// Flags of inputs for which an op leaves the plain path (ops/history.h).
 inline constexpr uint32_t kNeedsAttention = kRequiresGrad | kHasGradFn | kInference;
 
 /// The implementation of a Tensor, shared by its handles: memory, metadata, flags and version.
