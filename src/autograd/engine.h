@@ -35,7 +35,8 @@ class GraphTask {
     int dependencies = 0;
     bool needed = true;
     variable_list gradients;
-    std::vector<std::pair<uint32_t, size_t>> captures;  // input number, index of the result
+    /// Input number and index in the result; SIZE_MAX if the gradient is accumulated instead.
+    std::vector<std::pair<uint32_t, size_t>> captures;
   };
   struct LaterFirst {
     bool operator()(const Pending* a, const Pending* b) const {

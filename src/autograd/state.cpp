@@ -18,21 +18,23 @@ TensorState& state_of(TensorImpl& impl) {
 
 namespace {
 
-std::string how_created(const TensorState& view, const char* what_happened) {
+/// "Output 0 of X is a view and is being modified inplace." with `event` "is being".
+std::string describe_write(const TensorState& view, const char* event) {
   const NodePtr& fn = view.grad_fn;
   const std::string output =
       fn ? detail::str("Output ", view.output_nr, " of ", fn->name(), " is a view") : std::string();
   const ViewOrigin origin = view.view->origin;
   if (fn && origin != ViewOrigin::kInference && origin != ViewOrigin::kNoGrad)
-    return detail::str(output, " and ", what_happened, " modified inplace.");
+    return detail::str(output, " and ", event, " modified inplace.");
   const bool inference = origin == ViewOrigin::kInference;
   return detail::str(
       fn ? output + " of a view which was created in " : std::string("A view was created in "),
-      inference ? "inference mode and " : "no_grad mode and ", what_happened, " modified inplace ",
+      inference ? "inference mode and " : "no_grad mode and ", event, " modified inplace ",
       inference ? "in normal mode." : "with grad mode enabled.");
 }
 
-const char* what_to_do(ViewOrigin origin) {
+/// The explanation that PyTorch adds to the error, with the way to avoid it.
+const char* explanation_of(ViewOrigin origin) {
   switch (origin) {
     case ViewOrigin::kMultipleOutputs:
       return " This view is the output of a function that returns multiple views. Such functions "
@@ -63,8 +65,8 @@ const char* what_to_do(ViewOrigin origin) {
 }
 
 /// Throws PyTorch's error for an in-place write to a view whose origin does not allow it.
-[[noreturn]] void refuse_view(const TensorState& view, const char* what_happened) {
-  detail::fail<Error>(how_created(view, what_happened), what_to_do(view.view->origin));
+[[noreturn]] void refuse_view(const TensorState& view, const char* event) {
+  detail::fail<Error>(describe_write(view, event), explanation_of(view.view->origin));
 }
 
 /// Makes a tensor retain the gradient of its newest value, output `nr` of `to`.
@@ -79,7 +81,7 @@ void move_retained(TensorState& state, Node& to, uint32_t nr) {
   target.retained.push_back({nr, state.retained});
 }
 
-/// Derives the history of a view anew from its base, if that was written to through another alias.
+/// Derives the history of a view from its base again, if that was written to through another alias.
 void refresh_view(const Tensor& tensor, TensorState& state) {
   ViewInfo& view = *state.view;
   const uint32_t version = impl_of(tensor).version();

@@ -36,7 +36,7 @@ using detail::kSizeClasses;
 using detail::PageCache;
 using detail::ThreadCounters;
 
-/// Free blocks of one size that a thread keeps for itself.
+/// The free blocks of one size in the cache of a thread.
 struct Magazine {
   static constexpr int kMost = 64;
   static constexpr size_t kMostBytes = 64 * 1024;

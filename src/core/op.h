@@ -16,7 +16,7 @@ class InferContext;
 class LaunchContext;
 class GradContext;
 
-/// The inputs of one op call: undefined tensors are absent optionals.
+/// The inputs of one op call; undefined tensors stand for absent optional inputs.
 struct Inputs {
   const Tensor* const* tensors;
   int count;

@@ -42,7 +42,7 @@ class PageCache {
 
   void add_to(MemoryStats& stats);
   void reset_peak();
-  std::mutex& mutex() { return mutex_; }  // for fork
+  std::mutex& mutex() { return mutex_; }  // for fork handlers
 
  private:
   struct Block;  // lives at the start of a cached block

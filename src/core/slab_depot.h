@@ -15,7 +15,7 @@ class SlabDepot {
   /// there is no more memory.
   int take(void** blocks, int count, size_t block_bytes, PageCache& pages) noexcept;
   void release(void* const* blocks, int count, size_t block_bytes, PageCache& pages) noexcept;
-  std::mutex& mutex() { return mutex_; }  // for fork
+  std::mutex& mutex() { return mutex_; }  // for fork handlers
 
  private:
   struct FreeBlock;
