@@ -17,6 +17,7 @@ class GraphTask {
   GraphTask(bool keep_graph, bool create_graph)
       : keep_graph_(keep_graph), create_graph_(create_graph) {}
 
+  /// Starts the pass with a gradient for this edge.
   void add_root(const Edge& edge, Tensor gradient);
   /// Restricts the pass to the gradients of these edges. With `accumulate`, they are added to the
   /// leaves, else captured.
@@ -30,11 +31,12 @@ class GraphTask {
   bool wants(const Node& node) const;
 
  private:
+  /// A node of the pass.
   struct Pending {
     NodePtr node;
-    int dependencies = 0;
-    bool needed = true;
-    variable_list gradients;
+    int dependencies = 0;     // edges from nodes that have not run
+    bool needed = true;       // whether the node has to run
+    variable_list gradients;  // the sums of the gradients that have reached the node
     /// Input number and index in the result; SIZE_MAX if the gradient is accumulated instead.
     std::vector<std::pair<uint32_t, size_t>> captures;
   };
@@ -44,13 +46,20 @@ class GraphTask {
     }
   };
 
+  /// The entry of a node, created if needed.
   Pending& pending(const NodePtr& node);
+  /// Finds all nodes of the pass and counts their dependencies.
   void discover();
+  /// In a restricted pass, sets `needed`. A node follows all nodes that it leads to.
   void mark_needed(const std::vector<Pending*>& children_first);
+  /// Runs the nodes in the order of their dependencies.
   void run_ready();
   void run_node(Pending& task);
+  /// Stores the gradients of the node that are results of the pass.
   void capture(Pending& task);
+  /// Passes a node's results along its edges.
   void distribute(Pending& from, variable_list&& gradients);
+  /// Adds a gradient to the sum for input `input_nr` of a node.
   void deliver(Pending& to, uint32_t input_nr, Tensor gradient);
 
   bool keep_graph_, create_graph_;

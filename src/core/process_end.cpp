@@ -37,7 +37,7 @@ std::atomic<bool> calls_blocked{false};
 constinit std::array<std::atomic<void (*)()>, 4> stop_functions{};
 constinit thread_local bool thread_ends_process = false;
 constinit thread_local int call_depth = 0;
-constinit thread_local bool has_active_call = false;  // this thread
+constinit thread_local bool has_active_call = false;  // of this thread
 constinit thread_local bool has_active_first_call = false;
 
 /// Waits until no calls are active, except one of this thread if `own`, or until the time limit.
@@ -47,13 +47,15 @@ void wait_for(const std::atomic<int>& active, bool own) {
     std::this_thread::sleep_for(kPollInterval);
 }
 
-/// Whether to assume that a new call creates static objects: the first calls, and then ever fewer.
+/// Whether to assume that a new call creates static objects: true for the first calls, then ever
+/// more rarely.
 bool may_create_statics() {
   constexpr uint64_t kFirst = 64;
   const uint64_t before = calls_begun.fetch_add(1, std::memory_order_relaxed);
   return before < kFirst || std::has_single_bit(before);
 }
 
+/// Declares that this thread ends the process, and calls the registered functions.
 void call_stop_functions() {
   begin_process_end();
   for (auto& stop : stop_functions)

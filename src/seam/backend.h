@@ -44,7 +44,8 @@ class Backend {
   /// Names and versions of the libraries that its kernels call.
   virtual std::vector<std::pair<std::string, std::string>> libraries() const { return {}; }
 
-  /// Uncached device memory, at least 512-byte aligned; null if the device is out of memory.
+  /// Memory from the device, at least 512-byte aligned; null if it is out of memory. Not cached:
+  /// that is the work of core/device_allocator.h.
   virtual void* allocate(int device, size_t bytes) = 0;
   /// Frees memory from allocate(device, bytes) after all work on the device has finished.
   virtual void free(int device, void* data, size_t bytes) = 0;
@@ -106,7 +107,7 @@ class Backend {
   virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
 };
 
-/// "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".
+/// A size in text: "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".
 std::string format_bytes(size_t bytes);
 
 /// The plugin's entry point ("hearth_cuda_backend"). Returns null, with the reason in `why_not`, if
