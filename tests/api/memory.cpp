@@ -32,8 +32,8 @@ TEST(Handles, MovedFromOnesAreEmpty) {
 TEST(Dtypes, MustBeThoseOfElements) {
   const auto unknown = ScalarType(77);
   const Tensor t = ones({2});
-  EXPECT_ERROR(t.to(ScalarType::Undefined), "ScalarType 16 is no dtype of elements");
-  EXPECT_ERROR(t.to(unknown), "ScalarType 77 is no dtype of elements");
+  EXPECT_ERROR(t.to(ScalarType::Undefined), "ScalarType 16 is not a dtype of tensor elements");
+  EXPECT_ERROR(t.to(unknown), "ScalarType 77 is not a dtype of tensor elements");
   EXPECT_ERROR(t.to(kCPU, unknown), "is no dtype");
   EXPECT_ERROR(t.to(TensorOptions(unknown)), "is no dtype");
   EXPECT_ERROR(t.sum(unknown), "is no dtype");

@@ -60,8 +60,8 @@ TEST_F(SimScratch, NoMoreOfItIsAnError) {
     EXPECT_THROW(ctx.scratch(3 * kMiB), OutOfMemoryError);
     EXPECT_ERROR(
         ctx.scratch(3 * kMiB),
-        "CUDA out of memory. Tried to allocate 3.00 MiB for a kernel to work in. GPU 0 has a "
-        "total capacity of 8.00 MiB of which 2.00 MiB is free.");
+        "CUDA out of memory. Tried to allocate 3.00 MiB of scratch memory for a kernel. GPU 0 has "
+        "a total capacity of 8.00 MiB of which 2.00 MiB is free.");
     EXPECT_THROW(ctx.scratch(SIZE_MAX / 2), OutOfMemoryError);
     backend.free(0, held, 6 * kMiB);
     EXPECT_NE(ctx.scratch(3 * kMiB), nullptr);

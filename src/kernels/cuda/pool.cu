@@ -101,8 +101,8 @@ __global__ void __launch_bounds__(kBlock)
   for_each_place(places, [&](int64_t n, int64_t c, int64_t h, int64_t w) {
     Register<T> sum = 0;
     const int64_t here = h * shape.columns.in + w;
-    for (int64_t i = shape.rows.first_seeing(h); i < shape.rows.last_seeing(h); ++i)
-      for (int64_t j = shape.columns.first_seeing(w); j < shape.columns.last_seeing(w); ++j) {
+    for (int64_t i = shape.rows.first_covering(h); i < shape.rows.end_covering(h); ++i)
+      for (int64_t j = shape.columns.first_covering(w); j < shape.columns.end_covering(w); ++j) {
         const Register<T> g = to_register(grad_out.at(n, c, i, j));
         if (!is_max(shape.kind))
           sum += g / static_cast<Register<T>>(shape.divisor_at(i, j));
