@@ -1,6 +1,7 @@
 #pragma once
 
-// The inner loops of batch norm for one instruction set. Included only by batch_norm_@target@.cpp.in.
+// The inner loops of batch norm for one instruction set. Included only by
+// batch_norm_@target@.cpp.in.
 
 #include "kernels/cpu/batch_norm_kernels.h"
 #include "kernels/cpu/vec.h"
@@ -58,7 +59,7 @@ struct BatchNormLoopsOf {
     int64_t r = 0;
     for (; r + kRowsAtOnce <= rows; r += kRowsAtOnce)
       add_rows<per_column, with_g, kRowsAtOnce>(x + r * stride, with_g ? g + r * stride : g, stride,
-                                            width, shift, sums, dots);
+                                                width, shift, sums, dots);
     for (; r < rows; ++r)
       add_rows<per_column, with_g, 1>(x + r * stride, with_g ? g + r * stride : g, stride, width,
                                       shift, sums, dots);

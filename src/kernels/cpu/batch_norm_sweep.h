@@ -9,8 +9,8 @@ class BatchNormSweep {
  public:
   BatchNormSweep(const BatchNormLayout& layout, Ctx& ctx);
 
-  /// For every channel: sums = sum of g, dots = sum of g * (x - shift); x - shift replaces a missing
-  /// g.
+  /// For every channel: sums = sum of g, dots = sum of g * (x - shift); x - shift replaces a
+  /// missing g.
   void accumulate(const BatchNormData& x, const BatchNormData& g, const double* shift, double* sums,
                   double* dots) const;
   /// y = (x - center) * slope + offset + g * gain, for coefficients per channel.

@@ -57,16 +57,16 @@ void add_bias(const View& to, const View& bias) {
   const int64_t channels = to.sizes[1], plane = to.numel / to.sizes[0] / channels;
   const bool interleaved = !to.contiguous();  // channels_last
   const int64_t step = interleaved ? channels : 1;
-  parallel_for(
-      0, to.sizes[0], kMoveGrain / (channels * plane) + 1, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin * channels; i < end * channels; ++i) {
-          const int64_t channel = i % channels;
-          const float value = bias.as<float>()[channel];
-          float* const x = to.as<float>() + i / channels * channels * plane +
-                           channel * (interleaved ? 1 : plane);
-          for (int64_t k = 0; k < plane; ++k) x[k * step] += value;
-        }
-      });
+  parallel_for(0, to.sizes[0], kMoveGrain / (channels * plane) + 1,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin * channels; i < end * channels; ++i) {
+                   const int64_t channel = i % channels;
+                   const float value = bias.as<float>()[channel];
+                   float* const x = to.as<float>() + i / channels * channels * plane +
+                                    channel * (interleaved ? 1 : plane);
+                   for (int64_t k = 0; k < plane; ++k) x[k * step] += value;
+                 }
+               });
 }
 
 /// Runs oneDNN's convolution in `dtype` (float32, or bfloat16 on processors that compute with it);

@@ -11,7 +11,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kBlockBytes = 1 << 20;  // of a column matrix, which then stays in the cache
-constexpr int64_t kPartialSums = 8;  // of a weight's gradient; fixed, for reproducible results
+constexpr int64_t kPartialSums = 8;       // of a weight's gradient; fixed, for reproducible results
 
 /// A convolution's sizes in three spatial dimensions; missing ones have size 1 and come first.
 struct Shape {
@@ -182,8 +182,8 @@ class ColumnConv {
     blas::multiply({dtype_of<T>, extent.m, n, extent.k, a, b, 1, beta, out, ld});
   }
 
-  /// Calls f(offset in the image, offset in the column matrix, count, image step) for every run of a
-  /// block's column matrix that lies inside the input.
+  /// Calls f(offset in the image, offset in the column matrix, count, image step) for every run of
+  /// a block's column matrix that lies inside the input.
   template <class F>
   void for_each_run(Rows rows, const F& f) const {
     int64_t tap = 0;

@@ -173,8 +173,8 @@ IndexRun SubJob::split(Loop& positions, Loop& runs) const {
 }
 
 /// Appends `count` positions along the innermost dimension of `positions` to the block.
-void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t count, IndexBlock& block,
-                   FaultSlot* faults) const {
+void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t count,
+                     IndexBlock& block, FaultSlot* faults) const {
   const auto steps = [&](int o) {
     return Steps{first_[o] + offsets[o], positions.inner_stride(o)};
   };

@@ -155,8 +155,7 @@ class Tasks {
     const auto cut = [](View& view, int d, int64_t i, int64_t size, int64_t whole) {
       if (size < whole) view = slice(view, d, i * size, std::min(whole, (i + 1) * size));
     };
-    for (View* view : {&result.a, &result.b, &result.out})
-      cut(*view, 0, group, group_, p_.batch());
+    for (View* view : {&result.a, &result.b, &result.out}) cut(*view, 0, group, group_, p_.batch());
     const int64_t down = block / blocks_across(), across = block % blocks_across();
     for (View* view : {&result.a, &result.out}) cut(*view, 1, down, rows_, p_.m());
     for (View* view : {&result.b, &result.out}) cut(*view, 2, across, columns_, p_.n());

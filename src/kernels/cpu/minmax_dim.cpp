@@ -25,8 +25,8 @@ bool is_nan(T x) {
   return x != x;
 }
 
-/// Along rows, blocks are reduced by the SIMD loops of Max or Min, and only a block that beats those
-/// before it is searched for the index. Across columns, a SIMD loop tracks the index of each
+/// Along rows, blocks are reduced by the SIMD loops of Max or Min, and only a block that beats
+/// those before it is searched for the index. Across columns, a SIMD loop tracks the index of each
 /// column's best element.
 template <class T>
 class MinMaxDim {
@@ -52,8 +52,8 @@ class MinMaxDim {
 
   void search(OutputTile tile, int64_t begin, int64_t end, Best& best) const;
   void search_row(const char* data, int64_t n, int64_t position, int64_t j, Best& best) const;
-  void search_columns(const char* data, int64_t stride, int64_t rows, int64_t width, int64_t position,
-                   Best& best) const;
+  void search_columns(const char* data, int64_t stride, int64_t rows, int64_t width,
+                      int64_t position, Best& best) const;
   bool improves(T value, int64_t j, const Best& best) const {
     return best.index[j] < 0 || beats(value, best.value[j]);
   }
@@ -139,7 +139,7 @@ void MinMaxDim<T>::search_row(const char* data, int64_t n, int64_t position, int
 
 template <class T>
 void MinMaxDim<T>::search_columns(const char* data, int64_t stride, int64_t rows, int64_t width,
-                               int64_t position, Best& best) const {
+                                  int64_t position, Best& best) const {
   using Row = std::conditional_t<sizeof(T) == 1, int8_t,
                                  std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
   alignas(64) T values[kTileBytes / sizeof(T)];

@@ -36,8 +36,8 @@ void reorder(const dnnl::memory& from, const dnnl::memory& to, dnnl::stream& str
   dnnl::reorder(source, target).execute(stream, source, target);
 }
 
-/// A convolution split into tasks by its shape alone: by images or, for a single image, by groups or
-/// by channels of the result. A weight's gradient that is split by images is computed as partial
+/// A convolution split into tasks by its shape alone: by images or, for a single image, by groups
+/// or by channels of the result. A weight's gradient that is split by images is computed as partial
 /// sums, which are added at the end.
 class SplitConv {
  public:
@@ -87,7 +87,8 @@ class SplitConv {
       const size_t weights = conv.has_partial_sums_ ? size_t(conv.count_) : own_weights ? 0 : 2;
       weight_memory = static_cast<char*>(ctx.scratch(weight * weights));
       shared = conv.shares_in() ? in : out;
-      shared_memory = static_cast<char*>(ctx.scratch(conv.split_ == Split::kChannels ? 2 * shared : 0));
+      shared_memory =
+          static_cast<char*>(ctx.scratch(conv.split_ == Split::kChannels ? 2 * shared : 0));
     }
     char* of_slot(int slot) const { return slot_memory + per_slot * size_t(slot); }
     char* weight_at(int64_t i) const { return weight_memory + weight * size_t(i); }
@@ -215,7 +216,8 @@ class SplitConv {
     };
     if (p.part != ConvPart::kIn && !shares_in()) read(p.in, plain_in, in);
     if (p.part != ConvPart::kOut && !shares_out()) read(p.out, plain_out, out);
-    if (p.part != ConvPart::kWeight && split_ != Split::kImages) read(p.weight, plain_weight, weight);
+    if (p.part != ConvPart::kWeight && split_ != Split::kImages)
+      read(p.weight, plain_weight, weight);
     execute(p, plan, in, weight, out, memory + scratch.in + scratch.out, stream);
     if (p.part == ConvPart::kIn) write(p.in, plain_in, in);
     if (p.part == ConvPart::kOut) write(p.out, plain_out, out);

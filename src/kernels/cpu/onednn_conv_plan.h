@@ -14,8 +14,8 @@ struct ConvPlan {
   dnnl::memory::desc in, weight, out, scratchpad;
 };
 
-/// A tensor's own layout as a oneDNN descriptor; that of a grouped weight starts with a dimension of
-/// groups.
+/// A tensor's own layout as a oneDNN descriptor; that of a grouped weight starts with a dimension
+/// of groups.
 dnnl::memory::desc plain_desc(const View& view);
 dnnl::memory::desc weight_desc(const View& view, int64_t groups);
 

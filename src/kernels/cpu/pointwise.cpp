@@ -88,9 +88,9 @@ struct Job {
 
   /// The most elements of a tile, which fit into a buffer.
   int64_t tile_elements() const { return std::min(kTileElements, kTileBytes / lane_size); }
-  /// Whether operand k is first rounded to the half type in which the formula is computed. Constants
-  /// are not, as in PyTorch, except in comparisons, where x == 0.1 must hold for the half nearest to
-  /// 0.1.
+  /// Whether operand k is first rounded to the half type in which the formula is computed.
+  /// Constants are not, as in PyTorch, except in comparisons, where x == 0.1 must hold for the half
+  /// nearest to 0.1.
   bool rounds(int k) const {
     return block && is_reduced_float(params.compute) && params.in[k].dtype != params.compute &&
            (!constant[k] || is_test);

@@ -64,7 +64,7 @@ struct ComplexAccess {
     at[1] = x.im;
   }
   HEARTH_SIMD static void store(typename V::Mask x, void* to, int64_t i) {
-    static_cast<bool*>(to)[i] = x.holds;
+    static_cast<bool*>(to)[i] = x.value;
   }
   template <class S>
   HEARTH_SIMD static void store_first(S, void*, int) {}

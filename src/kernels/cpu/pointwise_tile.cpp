@@ -28,8 +28,8 @@ int transposed_dim(const PointwiseParams& params) {
   return last >= 0 ? dense_elsewhere(params.out) : -1;
 }
 
-/// Copies rows x cols elements between a dense buffer and strided memory, in the memory order of the
-/// latter.
+/// Copies rows x cols elements between a dense buffer and strided memory, in the memory order of
+/// the latter.
 template <class T, bool to_dense>
 void copy_strided(const Tile& tile, std::conditional_t<to_dense, const char*, char*> strided,
                   int64_t row_stride, int64_t col_stride,

@@ -46,8 +46,8 @@ struct Layout {
   }
 };
 
-/// Calls f(first output, count, first input column, step) for runs of outputs of a row and one input
-/// column each; every output gets the positions of its window from left to right.
+/// Calls f(first output, count, first input column, step) for runs of outputs of a row and one
+/// input column each; every output gets the positions of its window from left to right.
 template <class F>
 void for_each_tap(const PoolWindow& w, const F& f) {
   if (w.adaptive) {
@@ -67,8 +67,8 @@ void for_each_tap(const PoolWindow& w, const F& f) {
   }
 }
 
-/// Calls f(output offset, input offset, i) for every element of a run, i being its output's number in
-/// the run.
+/// Calls f(output offset, input offset, i) for every element of a run, i being its output's number
+/// in the run.
 template <bool flat, class F>
 void for_each_element(int64_t inner, int64_t j, int64_t n, int64_t at, int64_t step, const F& f) {
   if constexpr (flat) {

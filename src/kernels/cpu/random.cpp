@@ -139,8 +139,8 @@ void normal_blocks(double* data, int64_t blocks, double mean, double deviation) 
   }
 }
 
-/// For float and double: draws all uniform numbers, then transforms them in place. If the last block
-/// is not full, the last 16 elements are drawn again.
+/// For float and double: draws all uniform numbers, then transforms them in place. If the last
+/// block is not full, the last 16 elements are drawn again.
 template <class T>
 void normal_in_place(const RandomParams& params) {
   T* out = params.out.as<T>();

@@ -13,8 +13,8 @@ namespace {
 constexpr int64_t kNarrow = 64;   // narrower rows are folded
 constexpr int64_t kMaxFold = 32;  // rows that are folded into one
 
-/// One reduction. Chunks of the grid are halved recursively down to leaves, and the states of halves
-/// are merged, so that rounding errors grow with the logarithm of the size.
+/// One reduction. Chunks of the grid are halved recursively down to leaves, and the states of
+/// halves are merged, so that rounding errors grow with the logarithm of the size.
 class Reduction {
  public:
   Reduction(const ReduceParams& params, const ReduceLoops& loops)

@@ -29,8 +29,8 @@ class ReduceGrid {
   int64_t count() const { return plan_.reduced.numel; }
   /// The most reduced positions of one call of along_row or across_columns.
   int64_t leaf() const { return leaf_; }
-  /// Whether the elements of each output are read along a row; else by columns, many outputs side by
-  /// side.
+  /// Whether the elements of each output are read along a row; else by columns, many outputs side
+  /// by side.
   bool by_rows() const { return by_rows_; }
   int64_t chunks() const { return chunks_; }
   int64_t tiles() const { return tiles_; }
@@ -44,7 +44,8 @@ class ReduceGrid {
   /// By rows: calls f(j, row) for each output j of a tile.
   template <class F>
   void for_rows(OutputTile tile, const F& f) const;
-  /// By rows: calls f(data, n) for contiguous elements that make up positions [begin, end) of a row.
+  /// By rows: calls f(data, n) for contiguous elements that make up positions [begin, end) of a
+  /// row.
   template <class F>
   void along_row(const char* row, int64_t begin, int64_t end, const F& f) const;
   /// By columns: calls f(data, stride, rows) for rows of tile.width contiguous elements, `stride`

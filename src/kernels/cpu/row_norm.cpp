@@ -182,7 +182,8 @@ class RowNormBackward {
       const void* g = grad_.read(begin + j, count, g_buffer.bytes);
       const void* x = in_.read(begin + j, count, x_buffer.bytes);
       if (norm_.per_element)
-        return norm_.loops.columns(g, x, count, mean, rstd, weight_sums + channel, bias_sums + channel);
+        return norm_.loops.columns(g, x, count, mean, rstd, weight_sums + channel,
+                                   bias_sums + channel);
       double sums[2] = {0, 0};
       norm_.loops.dots[false](g, x, count, mean, one_, sums);
       bias_sums[channel] += sums[0];
