@@ -46,7 +46,7 @@ ConvParams fitted(const ConvParams& params, ScalarType dtype, const Allowed& all
   return result;
 }
 
-/// Copies the result to where the caller wants it.
+/// Copies the result to the caller's tensor if it is in scratch memory.
 void finish(const ConvParams& params, const ConvParams& computed, Ctx& ctx) {
   const View &from = computed.computed(), &to = params.computed();
   if (from.data != to.data) copy(from, to, ctx);

@@ -15,7 +15,7 @@ constexpr int64_t kLineElements = 16;  // of a cache line, which one thread shou
 
 using Loop = StridedLoop<kMaxDims + kIndex>;
 
-/// An index without its sign; at least `size` if it is out of range.
+/// The index counted from the start of the dimension; at least `size` if it is out of range.
 uint64_t resolve(int64_t index, int64_t size, bool allow_negative) {
   return static_cast<uint64_t>(index + (allow_negative && index < 0 ? size : 0));
 }

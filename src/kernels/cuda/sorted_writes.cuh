@@ -139,7 +139,7 @@ SortedPositions sort_positions(const Finder& finder, int64_t count, int64_t larg
                            scratch_array<int64_t>(count, ctx)};
   };
   const SortedPositions found = allocate(), sorted = allocate();
-  // Higher bits are zero but for kNowhere, which is the largest without them, too.
+  // Only kNowhere has higher bits set, and its lower bits sort it last as well.
   const int bits = std::bit_width(static_cast<uint64_t>(largest) + 1);
   size_t bytes = 0;
   const auto sort = [&](void* temporary) {
