@@ -40,7 +40,7 @@ struct IndexRow {
     return good;
   }
 
-  /// offsets[i] = base(i) + index i * stride; false if any was out of range. Captures copies,
+  /// offsets[i] = base(i) + index i * dim.stride; false if any was out of range. Captures copies,
   /// because to the compiler the offsets may alias everything else; computes unsigned, because a
   /// bad index may overflow.
   template <class Base>
@@ -156,7 +156,7 @@ bool SubJob::indexed(int d) const {
 }
 
 /// Splits the dimensions: those along which indices vary (positions), those along which they do not
-/// (runs), and the innermost one if it is one of the latter (the result).
+/// (runs), and the innermost one if it is one of the latter (returned).
 IndexRun SubJob::split(Loop& positions, Loop& runs) const {
   const int last = loop_.dim - 1;
   const bool has_run = last >= 0 && !indexed(last);

@@ -4,7 +4,7 @@
 
 namespace hearth::cpu::math {
 
-/// Constants of erf and erfc. Below kSmall: erf(x) = x + x P(x²). Above, with t = kPole / (|x| +
+/// Constants of erf and erfc. Below kErfSmall: erf(x) = x + x P(x²). Above, with t = kPole / (|x| +
 /// kPole): erfc(|x|) = exp(-x²) t Q(2t - 1); beyond kMax it is 0.
 template <class T>
 struct ErfConstants;

@@ -96,7 +96,7 @@ HEARTH_SIMD V pow_special(V a, V b, V result) {
                 result);
 }
 
-/// a^b of integers, wrapping; for a negative b 0 unless a is 1 or -1.
+/// a^b of integers, wrapping; 0 for a negative b, unless a is 1 or -1.
 template <class V>
 HEARTH_SIMD V integer_pow(V a, V b) {
   V result = 1;

@@ -95,7 +95,7 @@ void MinMaxDim<T>::run(Ctx& ctx) const {
   }
 }
 
-/// The best of positions begin … end - 1 for every output of a tile.
+/// The best of positions [begin, end) for every output of a tile.
 template <class T>
 void MinMaxDim<T>::search(OutputTile tile, int64_t begin, int64_t end, Best& best) const {
   std::fill_n(best.index, tile.width, -1);

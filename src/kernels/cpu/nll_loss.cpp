@@ -50,7 +50,7 @@ class Picks {
         ignore_index_(ignore_index),
         faults_(faults) {}
 
-  /// Calls f(offset of the class, weight) unless the target is to be ignored or is no class.
+  /// Calls f(offset of the class, weight) unless the target is ignored or invalid.
   template <class F>
   void pick(int64_t at, const F& f) const {
     const int64_t label = bytes_ ? int64_t(static_cast<const uint8_t*>(target_)[at])
@@ -68,7 +68,7 @@ class Picks {
   FaultSlot* faults_;
 };
 
-/// Calls f(i, offsets) for every position in [begin, end) of a loop.
+/// Calls f(offsets) for every position in [begin, end) of a loop.
 template <int K, class F>
 void for_positions(const StridedLoop<K>& loop, int64_t begin, int64_t end, const F& f) {
   loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {

@@ -68,7 +68,7 @@ struct Job {
   ScalarType computed;      // the dtype the block writes
   bool is_test = false;
   int64_t lane_size;
-  bool constant[kMaxOperands];  // whether all elements of operand k are one value in memory
+  bool constant[kMaxOperands];  // whether operand k is one number, or one that is broadcast
 
   Job(const PointwiseTable& t, const PointwiseParams& p)
       : table(t), params(p), lanes(p.in[0].dtype), computed(lanes) {

@@ -30,7 +30,7 @@ struct Tile {
   int64_t elements() const { return rows * cols; }
 };
 
-/// Addresses of a tile's elements in an operand, in bytes.
+/// A tile's elements in an operand: the first one's address, and strides in bytes.
 struct TileView {
   char* data;
   int64_t row_stride, col_stride;

@@ -33,7 +33,7 @@ struct Layout {
     }
     return true;
   }
-  /// The view if it has this layout and dtype, else scratch memory for it that does.
+  /// The view if it has this layout and dtype, else uninitialised scratch memory that has them.
   View fitted(const View& view, ScalarType dtype, Ctx& ctx) const {
     if (!view.defined() || (view.dtype == dtype && has_order(view, channels_last))) return view;
     View result = view;

@@ -15,7 +15,7 @@ inline constexpr int64_t kDrawChunk = 1024;
 /// Elements that are worth another thread.
 inline constexpr int64_t kDrawGrain = 16384;
 
-/// The loop over views of one shape in the order in which the first one's elements lie in memory.
+/// The loop over views of one shape in the memory order of the first one.
 template <int N>
 StridedLoop<N> loop_in_memory_order(std::initializer_list<const View*> views) {
   const View& first = **views.begin();

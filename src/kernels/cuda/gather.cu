@@ -41,7 +41,7 @@ GatherArgs gather_args(const View& index, const View& plain, const View& indexed
   Loop loop(index.dim, index.sizes);
   loop.add(index);
   loop.add(plain.dim == index.dim ? plain.strides : index.strides, element_size(plain.dtype));
-  View fixed = indexed;  // along dim the index decides
+  View fixed = indexed;  // along dim the index gives the coordinate
   if (fixed.dim > 0) fixed.strides[dim] = 0;
   loop.add(fixed.dim == index.dim ? fixed.strides : index.strides,
            fixed.dim == index.dim ? element_size(indexed.dtype) : 0);
