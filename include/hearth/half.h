@@ -44,7 +44,7 @@ constexpr uint16_t float_to_half(float value) {
 
 }  // namespace detail
 
-/// IEEE binary16: storage with conversions; arithmetic happens in float.
+/// The float16 type (IEEE binary16): storage and conversions; arithmetic is done in float.
 struct alignas(2) Half {
   uint16_t x = 0;
   constexpr Half() = default;
@@ -57,7 +57,7 @@ struct alignas(2) Half {
   }
 };
 
-/// The upper half of a float: storage with conversions; arithmetic happens in float.
+/// The bfloat16 type (the upper half of a float): storage and conversions; arithmetic is in float.
 struct alignas(2) BFloat16 {
   uint16_t x = 0;
   constexpr BFloat16() = default;
