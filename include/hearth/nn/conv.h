@@ -22,7 +22,7 @@ using conv_padding_mode_t =
 template <size_t D>
 using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtype::kSame>;
 
-/// A padding: numbers, or kSame or kValid, which alone are no ExpandingArray.
+/// The option `padding`: numbers of elements, kSame or kValid.
 #define HEARTH_CONV_PADDING                                            \
   HEARTH_ARG(padding_t, padding) = ExpandingArray<D>(0);               \
                                                                        \
@@ -31,7 +31,7 @@ using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtyp
     return padding(padding_t(ExpandingArray<D>(list)));                \
   }
 
-/// What all convolutions are made of.
+/// Options of all convolutions in one type.
 template <size_t D>
 struct ConvNdOptions {
   using padding_t = conv_padding_t<D>;
@@ -52,6 +52,7 @@ struct ConvNdOptions {
 
 }  // namespace detail
 
+/// Options of Conv1d and Conv2d.
 template <size_t D>
 struct ConvOptions {
   using padding_t = detail::conv_padding_t<D>;
@@ -63,14 +64,15 @@ struct ConvOptions {
   HEARTH_ARG(ExpandingArray<D>, kernel_size);
   HEARTH_ARG(ExpandingArray<D>, stride) = 1;
   HEARTH_CONV_PADDING
-  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
-  HEARTH_ARG(int64_t, groups) = 1;
-  HEARTH_ARG(bool, bias) = true;
-  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
+  HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
+  HEARTH_ARG(bool, bias) = true;                      ///< whether a bias is added
+  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< or kReflect, kReplicate, kCircular
 };
 using Conv1dOptions = ConvOptions<1>;
 using Conv2dOptions = ConvOptions<2>;
 
+/// Options of ConvTranspose2d.
 template <size_t D>
 struct ConvTransposeOptions {
   using padding_mode_t = detail::conv_padding_mode_t;
@@ -80,16 +82,16 @@ struct ConvTransposeOptions {
   HEARTH_ARG(int64_t, out_channels);
   HEARTH_ARG(ExpandingArray<D>, kernel_size);
   HEARTH_ARG(ExpandingArray<D>, stride) = 1;
-  HEARTH_ARG(ExpandingArray<D>, padding) = 0;
-  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;
-  HEARTH_ARG(int64_t, groups) = 1;
-  HEARTH_ARG(bool, bias) = true;
-  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
-  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;
+  HEARTH_ARG(ExpandingArray<D>, padding) = 0;         ///< elements removed from each border
+  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;  ///< elements added to the end of each side
+  HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
+  HEARTH_ARG(bool, bias) = true;                      ///< whether a bias is added
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
+  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< only kZeros
 };
 using ConvTranspose2dOptions = ConvTransposeOptions<2>;
 
-/// Weight, bias, initial values and printing of every convolution.
+/// Base of all convolutions: weight, bias, initialization and printing.
 template <size_t D, class Derived>
 class HEARTH_API ConvNdImpl : public Cloneable<Derived> {
  public:
@@ -103,11 +105,11 @@ class HEARTH_API ConvNdImpl : public Cloneable<Derived> {
   Tensor bias;
 
  protected:
-  /// The cross-correlation of the input, padded as padding_mode says, with the weight.
+  /// The cross-correlation of the input, padded by padding_mode, with the weight.
   Tensor convolve(const Tensor& input);
 };
 
-/// [N, C, L] or [C, L] with weight [out_channels, C / groups, kernel].
+/// 1-D convolution of [N, C, L] or [C, L]; weight is [out_channels, C / groups, kernel].
 class HEARTH_API Conv1dImpl : public ConvNdImpl<1, Conv1dImpl> {
  public:
   Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size);
@@ -116,7 +118,7 @@ class HEARTH_API Conv1dImpl : public ConvNdImpl<1, Conv1dImpl> {
 };
 HEARTH_MODULE(Conv1d);
 
-/// [N, C, H, W] or [C, H, W] with weight [out_channels, C / groups, kernel…].
+/// 2-D convolution of [N, C, H, W] or [C, H, W]; weight is [out_channels, C / groups, kernel…].
 class HEARTH_API Conv2dImpl : public ConvNdImpl<2, Conv2dImpl> {
  public:
   Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size);
@@ -125,8 +127,8 @@ class HEARTH_API Conv2dImpl : public ConvNdImpl<2, Conv2dImpl> {
 };
 HEARTH_MODULE(Conv2d);
 
-/// The gradient of a convolution as a module; weight is [in_channels, out_channels / groups,
-/// kernel…]. `output_size` chooses one of the sizes that the stride leaves open.
+/// Transposed convolution (the gradient of a convolution) of [N, C, H, W] or [C, H, W]; weight is
+/// [C, out_channels / groups, kernel…]. `output_size` selects one of the possible output sizes.
 class HEARTH_API ConvTranspose2dImpl : public ConvNdImpl<2, ConvTranspose2dImpl> {
  public:
   ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size);
@@ -148,6 +150,7 @@ extern template class ConvNdImpl<2, ConvTranspose2dImpl>;
 
 namespace functional {
 
+/// Options of conv1d and conv2d, as in ConvOptions.
 template <size_t D>
 struct ConvFuncOptions {
   using padding_t = nn::detail::conv_padding_t<D>;
@@ -161,6 +164,7 @@ using Conv1dFuncOptions = ConvFuncOptions<1>;
 using Conv2dFuncOptions = ConvFuncOptions<2>;
 #undef HEARTH_CONV_PADDING
 
+/// Options of conv_transpose2d, as in ConvTransposeOptions.
 template <size_t D>
 struct ConvTransposeFuncOptions {
   HEARTH_ARG(Tensor, bias);
