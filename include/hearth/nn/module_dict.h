@@ -10,7 +10,7 @@
 
 namespace hearth::nn {
 
-/// Modules under names, all registered.
+/// Submodules by name.
 class HEARTH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
  public:
   using Dict = OrderedDict<std::string, std::shared_ptr<Module>>;
@@ -45,10 +45,9 @@ class HEARTH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   const T& at(const std::string& key) const {
     return detail::cast_module<T>(modules_[key], key);
   }
-  /// Takes a module out, also of the registered ones, and returns it.
-  std::shared_ptr<Module> pop(const std::string& key);
+  std::shared_ptr<Module> pop(const std::string& key);  ///< removes a module and returns it
   void clear();
-  /// Adds modules; those under names in use replace what was there.
+  /// Adds modules; existing names are replaced.
   void update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules);
   template <class Container>
   void update(const Container& modules) {

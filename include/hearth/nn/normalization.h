@@ -11,35 +11,38 @@
 
 namespace hearth::nn {
 
+/// Options of BatchNorm1d and BatchNorm2d.
 struct HEARTH_API BatchNormOptions {
   BatchNormOptions(int64_t num_features) : num_features_(num_features) {}
-  HEARTH_ARG(int64_t, num_features);
-  HEARTH_ARG(double, eps) = 1e-5;
-  /// How far running statistics move to those of a batch; nullopt: to the mean over all batches.
+  HEARTH_ARG(int64_t, num_features);  ///< the number of channels
+  HEARTH_ARG(double, eps) = 1e-5;     ///< added to the variance
+  /// Weight of a batch in the running statistics; nullopt: their mean over all batches.
   HEARTH_ARG(std::optional<double>, momentum) = 0.1;
-  HEARTH_ARG(bool, affine) = true;
-  HEARTH_ARG(bool, track_running_stats) = true;
+  HEARTH_ARG(bool, affine) = true;               ///< whether weight and bias exist
+  HEARTH_ARG(bool, track_running_stats) = true;  ///< whether running statistics exist
 };
 using BatchNorm1dOptions = BatchNormOptions;
 using BatchNorm2dOptions = BatchNormOptions;
+/// Options of LayerNorm.
 struct HEARTH_API LayerNormOptions {
   LayerNormOptions(std::vector<int64_t> normalized_shape)
       : normalized_shape_(std::move(normalized_shape)) {}
-  HEARTH_ARG(std::vector<int64_t>, normalized_shape);
-  HEARTH_ARG(double, eps) = 1e-5;
-  HEARTH_ARG(bool, elementwise_affine) = true;
+  HEARTH_ARG(std::vector<int64_t>, normalized_shape);  ///< sizes of the last dimensions
+  HEARTH_ARG(double, eps) = 1e-5;                      ///< added to the variance
+  HEARTH_ARG(bool, elementwise_affine) = true;         ///< whether weight and bias exist
 };
+/// Options of GroupNorm.
 struct HEARTH_API GroupNormOptions {
   GroupNormOptions(int64_t num_groups, int64_t num_channels)
       : num_groups_(num_groups), num_channels_(num_channels) {}
-  HEARTH_ARG(int64_t, num_groups);
-  HEARTH_ARG(int64_t, num_channels);
-  HEARTH_ARG(double, eps) = 1e-5;
-  HEARTH_ARG(bool, affine) = true;
+  HEARTH_ARG(int64_t, num_groups);    ///< must divide num_channels
+  HEARTH_ARG(int64_t, num_channels);  ///< size of dimension 1
+  HEARTH_ARG(double, eps) = 1e-5;     ///< added to the variance
+  HEARTH_ARG(bool, affine) = true;    ///< whether weight and bias exist
 };
 
-/// What BatchNorm1d and BatchNorm2d share: (input - mean) / sqrt(var + eps) * weight + bias per
-/// channel, with the batch's mean and variance while training, else with the running ones.
+/// Base of BatchNorm1d and BatchNorm2d: (input - mean) / sqrt(var + eps) weight + bias per channel.
+/// Mean and variance are those of the batch in training mode, else the running statistics.
 template <size_t D, class Derived>
 class HEARTH_API BatchNormImplBase : public Cloneable<Derived> {
  public:
@@ -61,14 +64,14 @@ class HEARTH_API BatchNormImplBase : public Cloneable<Derived> {
   Tensor normalize(const Tensor& input);
 };
 
-/// Of [N, C] or [N, C, L].
+/// Batch normalization of [N, C] or [N, C, L].
 class HEARTH_API BatchNorm1dImpl : public BatchNormImplBase<1, BatchNorm1dImpl> {
  public:
   using BatchNormImplBase<1, BatchNorm1dImpl>::BatchNormImplBase;
 };
 HEARTH_MODULE(BatchNorm1d);
 
-/// Of [N, C, H, W].
+/// Batch normalization of [N, C, H, W].
 class HEARTH_API BatchNorm2dImpl : public BatchNormImplBase<2, BatchNorm2dImpl> {
  public:
   using BatchNormImplBase<2, BatchNorm2dImpl>::BatchNormImplBase;
@@ -78,7 +81,7 @@ HEARTH_MODULE(BatchNorm2d);
 extern template class BatchNormImplBase<1, BatchNorm1dImpl>;
 extern template class BatchNormImplBase<2, BatchNorm2dImpl>;
 
-/// (input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, normalized_shape.
+/// (input - mean) / sqrt(var + eps) weight + bias over the last dimensions, normalized_shape.
 class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
  public:
   LayerNormImpl(std::vector<int64_t> normalized_shape)
@@ -95,8 +98,8 @@ class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
 };
 HEARTH_MODULE(LayerNorm);
 
-/// (input - mean) / sqrt(var + eps) * weight + bias over groups of channels, weight and bias per
-/// channel.
+/// (input - mean) / sqrt(var + eps) weight + bias of [N, C, …]; mean and variance are those of a
+/// group of channels, weight and bias those of a channel.
 class HEARTH_API GroupNormImpl : public Cloneable<GroupNormImpl> {
  public:
   GroupNormImpl(int64_t num_groups, int64_t num_channels)
@@ -115,6 +118,7 @@ HEARTH_MODULE(GroupNorm);
 
 namespace functional {
 
+/// Options of batch_norm, as in BatchNormOptions.
 struct HEARTH_API BatchNormFuncOptions {
   HEARTH_ARG(Tensor, weight);
   HEARTH_ARG(Tensor, bias);
@@ -122,6 +126,7 @@ struct HEARTH_API BatchNormFuncOptions {
   HEARTH_ARG(double, momentum) = 0.1;
   HEARTH_ARG(double, eps) = 1e-5;
 };
+/// Options of layer_norm, as in LayerNormOptions.
 struct HEARTH_API LayerNormFuncOptions {
   LayerNormFuncOptions(std::vector<int64_t> normalized_shape)
       : normalized_shape_(std::move(normalized_shape)) {}
@@ -130,6 +135,7 @@ struct HEARTH_API LayerNormFuncOptions {
   HEARTH_ARG(Tensor, bias);
   HEARTH_ARG(double, eps) = 1e-5;
 };
+/// Options of group_norm, as in GroupNormOptions.
 struct HEARTH_API GroupNormFuncOptions {
   GroupNormFuncOptions(int64_t num_groups) : num_groups_(num_groups) {}
   HEARTH_ARG(int64_t, num_groups);
