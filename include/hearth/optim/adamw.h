@@ -7,7 +7,7 @@ namespace hearth::optim {
 using AdamWOptions = BasicAdamOptions<true>;
 using AdamWParamState = AdamParamState;
 
-/// Adam whose weight decay is not part of the gradient: p -= lr weight_decay p.
+/// Adam with decoupled weight decay: p -= lr weight_decay p before each update.
 class HEARTH_API AdamW : public Optimizer {
  public:
   explicit AdamW(const std::vector<OptimizerParamGroup>& param_groups, AdamWOptions defaults = {});
