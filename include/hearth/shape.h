@@ -15,7 +15,7 @@
 
 namespace hearth {
 
-/// A view of a constant array; does not own its elements.
+/// A view of a constant array, which must outlive it.
 template <class T>
 class ArrayRef {
  public:
@@ -36,8 +36,7 @@ class ArrayRef {
   constexpr ArrayRef(const T (&values)[N]) : data_(values), size_(N) {}
 #pragma GCC diagnostic push
 #if !defined(__clang__)
-#pragma GCC diagnostic ignored \
-    "-Winit-list-lifetime"  // as with every view, the list outlives the call
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"  // the list lives until the end of the call
 #endif
   constexpr ArrayRef(const std::initializer_list<T>& values)
       : data_(values.begin() == values.end() ? nullptr : values.begin()), size_(values.size()) {}
@@ -94,13 +93,13 @@ bool operator==(ArrayRef<T> a, const std::vector<T>& b) {
   return a.equals(ArrayRef<T>(b));
 }
 
-using IntArrayRef = ArrayRef<int64_t>;
-using TensorList = ArrayRef<Tensor>;
+using IntArrayRef = ArrayRef<int64_t>;  ///< sizes, strides or dimensions
+using TensorList = ArrayRef<Tensor>;    ///< a list of tensors
 
 /// "[2, 3]".
 HEARTH_API std::string as_text(IntArrayRef values);
 
-/// std::optional<IntArrayRef> that may be built from an integer or a list in an argument.
+/// An optional IntArrayRef that also accepts an integer or a list as an argument.
 class OptionalIntArrayRef {
  public:
   OptionalIntArrayRef() = default;
@@ -122,7 +121,7 @@ class OptionalIntArrayRef {
 
 namespace detail {
 
-/// Sizes, strides or dimension lists by value, without the heap.
+/// Owned list of at most kMaxDims sizes, strides or dimensions, without heap memory.
 class Dims {
  public:
   Dims() : size_(0) {}

@@ -8,11 +8,11 @@
 #include "hearth/scalar.h"
 #include "hearth/shape.h"
 
-// The small types on a std::ostream. Templates over the stream, so that this header needs no
+// Stream output of dtypes, devices, numbers and lists. Templates, so that this header does not need
 // <ostream>.
 namespace hearth {
 
-/// "float", "long int": the C++ type.
+/// The C++ type's name: "float", "long int".
 inline std::string as_text(TypeMeta type) { return type.name(); }
 
 #define HEARTH_STREAM(Type)                                                           \
