@@ -28,7 +28,7 @@ class HEARTH_API StateDict {
 
  private:
   std::vector<Item> items_;
-  std::unordered_map<std::string, size_t> places_;
+  std::unordered_map<std::string, size_t> index_;
 };
 
 }  // namespace hearth::optim
