@@ -19,10 +19,10 @@ namespace hearth::cuda {
 /// Name, memory and compute capability (major.minor) of a GPU.
 struct DeviceProperties {
   std::string name;
-  size_t total_memory = 0;
-  int multi_processor_count = 0;
-  int major = 0;
-  int minor = 0;
+  size_t total_memory = 0;        ///< bytes
+  int multi_processor_count = 0;  ///< streaming multiprocessors
+  int major = 0;                  ///< of the compute capability
+  int minor = 0;                  ///< of the compute capability
   int max_threads_per_block = 0;
   int warp_size = 32;
 };

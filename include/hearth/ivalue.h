@@ -34,7 +34,7 @@ class HEARTH_API IValue {
   IValue(std::vector<double> value);
   IValue(std::vector<Tensor> value);
 
-  bool isNone() const { return !value_; }
+  bool isNone() const { return !value_; }  ///< whether it has no value
   bool isTensor() const;
   bool isBool() const;
   bool isInt() const;

@@ -16,6 +16,7 @@ namespace hearth {
 template <class Key, class Value>
 class OrderedDict {
  public:
+  /// A key and its value.
   class Item {
    public:
     Item(Key key, Value value) : pair_(std::move(key), std::move(value)) {}
@@ -43,11 +44,13 @@ class OrderedDict {
 
   const std::string& key_description() const noexcept { return key_description_; }
 
+  /// The first item; throws if there is none.
   Item& front() {
     check_not_empty("front");
     return items_.front();
   }
   const Item& front() const { return const_cast<OrderedDict*>(this)->front(); }
+  /// The last item; throws if there is none.
   Item& back() {
     check_not_empty("back");
     return items_.back();
@@ -95,6 +98,7 @@ class OrderedDict {
     reserve(size() + other.size());
     for (Item& item : other) append(item.key(), std::move(item.value()));
   }
+  /// Removes an item, which must exist.
   void erase(const Key& key) {
     const size_t position = checked(key);
     index_.erase(key);

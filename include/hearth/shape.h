@@ -54,6 +54,7 @@ class ArrayRef {
   constexpr const T& operator[](size_t i) const { return data_[i]; }
   constexpr const T& front() const { return data_[0]; }
   constexpr const T& back() const { return data_[size_ - 1]; }
+  /// Element i; throws IndexError out of range.
   const T& at(size_t i) const {
     HEARTH_CHECK_AS(IndexError, i < size_, "ArrayRef: invalid index Index = ", i,
                     "; Length = ", size_);
@@ -61,13 +62,14 @@ class ArrayRef {
   }
   constexpr ArrayRef slice(size_t start, size_t count) const { return {data_ + start, count}; }
   constexpr ArrayRef slice(size_t start) const { return {data_ + start, size_ - start}; }
+  /// Whether the predicate holds for all elements.
   template <class Predicate>
   bool allMatch(const Predicate& holds) const {
     for (const T& value : *this)
       if (!holds(value)) return false;
     return true;
   }
-  std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
+  std::vector<T> vec() const { return std::vector<T>(begin(), end()); }  ///< a copy of the elements
   bool equals(ArrayRef other) const {
     if (size_ != other.size_) return false;
     for (size_t i = 0; i < size_; ++i)

@@ -41,10 +41,10 @@ class HEARTH_API Storage {
   ~Storage();
 
   explicit operator bool() const { return impl_ != nullptr; }
-  const void* data() const;
+  const void* data() const;  ///< the address of the memory
   void* mutable_data() const;
   DataPtr data_ptr() const { return {mutable_data(), device()}; }
-  size_t nbytes() const;
+  size_t nbytes() const;  ///< the size of the memory
   Device device() const;
   size_t use_count() const;  ///< the number of owners
   bool is_alias_of(const Storage& other) const { return impl_ == other.impl_; }

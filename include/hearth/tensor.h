@@ -42,9 +42,9 @@ struct HEARTH_API GradHook {
 };
 }  // namespace detail
 
-using TensorPair = std::tuple<Tensor, Tensor>;
-using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;
-using TensorRefPair = std::tuple<Tensor&, Tensor&>;  ///< the two outputs of an out= form
+using TensorPair = std::tuple<Tensor, Tensor>;            ///< the outputs of an op with two
+using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;  ///< the outputs of an op with three
+using TensorRefPair = std::tuple<Tensor&, Tensor&>;       ///< the two outputs of an out= form
 
 /// An n-dimensional array. Copies of the handle share the array. `const` protects the handle, not
 /// the elements, so in-place methods are const.
@@ -75,7 +75,7 @@ class HEARTH_API Tensor {
     return std::move(*this) = Scalar(value);
   }
 
-  bool defined() const { return impl_ != nullptr; }
+  bool defined() const { return impl_ != nullptr; }                         ///< false for Tensor()
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }  ///< the same object
   void reset();  ///< makes the handle undefined
   TensorImpl* unsafeGetTensorImpl() const { return impl_; }
@@ -95,9 +95,9 @@ class HEARTH_API Tensor {
   int64_t stride(int64_t dim) const;  ///< negative dimensions count from the end
   int64_t numel() const;              ///< the number of elements
   int64_t storage_offset() const;     ///< the first element's position in its storage
-  TypeMeta dtype() const { return scalar_type(); }
-  ScalarType scalar_type() const;
-  Device device() const;
+  TypeMeta dtype() const { return scalar_type(); }  ///< prints as the C++ type
+  ScalarType scalar_type() const;                   ///< the dtype as a ScalarType
+  Device device() const;                            ///< where the elements are
   Layout layout() const { return Layout::Strided; }
   TensorOptions options() const;  ///< dtype and device, for tensors like this one
   size_t itemsize() const { return hearth::element_size(scalar_type()); }  ///< bytes of an element
@@ -120,14 +120,14 @@ class HEARTH_API Tensor {
   bool is_neg() const { return false; }
   bool is_pinned() const;     ///< whether it is in page-locked memory
   bool is_inference() const;  ///< whether it was created in inference mode
-  bool has_storage() const { return defined() && !is_meta(); }
-  Storage storage() const;
+  bool has_storage() const { return defined() && !is_meta(); }  ///< whether it has memory
+  Storage storage() const;                                      ///< the memory
   bool is_alias_of(const Tensor& other) const { return storage().is_alias_of(other.storage()); }
   std::string toString() const;  ///< the type, such as "CPUFloatType"
   void print() const;            ///< prints the tensor to std::cout
 
   // ---- elements
-  void* data_ptr() const;
+  void* data_ptr() const;  ///< the address of the first element
   const void* const_data_ptr() const { return data_ptr(); }
   void* mutable_data_ptr() const { return data_ptr(); }
   /// The address of the first element; throws if the dtype is not T.
@@ -185,12 +185,12 @@ class HEARTH_API Tensor {
   /// Returns an index for remove_hook.
   template <class Hook>
   unsigned register_hook(Hook&& hook) const;
-  void remove_hook(unsigned index) const;
+  void remove_hook(unsigned index) const;  ///< removes a hook of register_hook
   void retain_grad() const;   ///< makes backward() keep grad() of a tensor that is no leaf
   bool retains_grad() const;  ///< whether retain_grad() is in effect
-  Tensor data() const { return variable_data(); }
-  Tensor variable_data() const;               ///< detach() with a version counter of its own
-  Tensor tensor_data() const;                 ///< the same as variable_data()
+  Tensor data() const { return variable_data(); }  ///< as variable_data()
+  Tensor variable_data() const;                    ///< detach() with a version counter of its own
+  Tensor tensor_data() const;                      ///< the same as variable_data()
   void set_data(const Tensor& source) const;  ///< replaces metadata and memory by those of `source`
   int64_t _version() const;                   ///< the number of in-place changes
   bool is_view() const;                       ///< whether it is a recorded view
@@ -215,18 +215,18 @@ class HEARTH_API Tensor {
   Tensor to(Device device, TypeMeta type, bool non_blocking = false, bool copy = false) const {
     return to(device, type.toScalarType(), non_blocking, copy);
   }
-  Tensor toType(ScalarType type) const { return to(type); }
-  Tensor type_as(const Tensor& other) const;
-  Tensor cpu() const;         ///< to(kCPU)
-  Tensor cuda() const;        ///< to(kCUDA), the current GPU
-  Tensor meta() const;        ///< to(kMeta), without the elements
-  Tensor pin_memory() const;  ///< the tensor in page-locked memory
+  Tensor toType(ScalarType type) const { return to(type); }  ///< to(type)
+  Tensor type_as(const Tensor& other) const;                 ///< to(other's dtype and device)
+  Tensor cpu() const;                                        ///< to(kCPU)
+  Tensor cuda() const;                                       ///< to(kCUDA), the current GPU
+  Tensor meta() const;                                       ///< to(kMeta), without the elements
+  Tensor pin_memory() const;                                 ///< the tensor in page-locked memory
   /// Declares a use of the tensor on this stream: after it is freed, its memory is reused only when
   /// the stream's work at that time has finished.
   void record_stream(const cuda::Stream& stream) const;
 
   // ---- indexing
-  Tensor operator[](int64_t index) const;
+  Tensor operator[](int64_t index) const;  ///< self[index], a view without dimension 0
   Tensor operator[](const Scalar& index) const;
   Tensor operator[](const Tensor& index) const;
   /// Python's self[indices].
@@ -242,8 +242,8 @@ class HEARTH_API Tensor {
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value) const;
 
   // ---- operators
-  Tensor operator-() const;
-  Tensor operator~() const;
+  Tensor operator-() const;  ///< neg()
+  Tensor operator~() const;  ///< bitwise_not()
   Tensor& operator+=(const Tensor& other);
   Tensor& operator+=(const Scalar& other);
   Tensor& operator-=(const Tensor& other);

@@ -49,7 +49,7 @@ struct HEARTH_API SoftmaxOptions {
   SoftmaxOptions(int64_t dim) : dim_(dim) {}
   HEARTH_ARG(int64_t, dim);  ///< the dimension along which results sum to 1
 };
-using LogSoftmaxOptions = SoftmaxOptions;
+using LogSoftmaxOptions = SoftmaxOptions;  ///< options of LogSoftmax
 
 /// max(x, 0).
 HEARTH_STATELESS_MODULE(ReLU, ReLUOptions, Tensor);
@@ -78,31 +78,35 @@ HEARTH_STATELESS_MODULE(LogSoftmax, LogSoftmaxOptions, const Tensor&);
 
 namespace functional {
 
-using ReLUFuncOptions = ReLUOptions;
-using LeakyReLUFuncOptions = LeakyReLUOptions;
-using ELUFuncOptions = ELUOptions;
-using GELUFuncOptions = GELUOptions;
-using SoftplusFuncOptions = SoftplusOptions;
-using HardswishFuncOptions = HardswishOptions;
-using HardtanhFuncOptions = HardtanhOptions;
+using ReLUFuncOptions = ReLUOptions;            ///< options of relu
+using LeakyReLUFuncOptions = LeakyReLUOptions;  ///< options of leaky_relu
+using ELUFuncOptions = ELUOptions;              ///< options of elu
+using GELUFuncOptions = GELUOptions;            ///< options of gelu
+using SoftplusFuncOptions = SoftplusOptions;    ///< options of softplus
+using HardswishFuncOptions = HardswishOptions;  ///< options of hardswish
+using HardtanhFuncOptions = HardtanhOptions;    ///< options of hardtanh
 /// Options of softmax and log_softmax.
 struct HEARTH_API SoftmaxFuncOptions {
   SoftmaxFuncOptions(int64_t dim) : dim_(dim) {}
   HEARTH_ARG(int64_t, dim);                      ///< the dimension along which results sum to 1
   HEARTH_ARG(std::optional<ScalarType>, dtype);  ///< converts the input first
 };
-using LogSoftmaxFuncOptions = SoftmaxFuncOptions;
+using LogSoftmaxFuncOptions = SoftmaxFuncOptions;  ///< options of log_softmax
 
 // The modules of the same names as functions.
-HEARTH_API Tensor relu(Tensor input, const ReLUFuncOptions& options = {});
+HEARTH_API Tensor relu(Tensor input, const ReLUFuncOptions& options = {});  ///< max(x, 0)
+/// As LeakyReLU.
 HEARTH_API Tensor leaky_relu(Tensor input, const LeakyReLUFuncOptions& options = {});
-HEARTH_API Tensor elu(Tensor input, const ELUFuncOptions& options = {});
-HEARTH_API Tensor gelu(const Tensor& input, const GELUFuncOptions& options = {});
-HEARTH_API Tensor silu(const Tensor& input);
+HEARTH_API Tensor elu(Tensor input, const ELUFuncOptions& options = {});           ///< as ELU
+HEARTH_API Tensor gelu(const Tensor& input, const GELUFuncOptions& options = {});  ///< as GELU
+HEARTH_API Tensor silu(const Tensor& input);                                       ///< x sigmoid(x)
+/// As Softplus.
 HEARTH_API Tensor softplus(const Tensor& input, const SoftplusFuncOptions& options = {});
+/// As Hardswish.
 HEARTH_API Tensor hardswish(Tensor input, const HardswishFuncOptions& options = {});
-HEARTH_API Tensor hardtanh(Tensor input, const HardtanhFuncOptions& options = {});
-HEARTH_API Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options);
+HEARTH_API Tensor hardtanh(Tensor input, const HardtanhFuncOptions& options = {});  ///< as Hardtanh
+HEARTH_API Tensor softmax(const Tensor& input, const SoftmaxFuncOptions& options);  ///< as Softmax
+/// As LogSoftmax.
 HEARTH_API Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& options);
 
 }  // namespace functional

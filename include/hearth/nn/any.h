@@ -32,9 +32,9 @@ concept HasForward = requires {
 struct AnyModulePlaceholder {
   virtual ~AnyModulePlaceholder() = default;
   virtual AnyValue forward(std::vector<AnyValue>&& arguments) = 0;
-  virtual std::shared_ptr<Module> ptr() const = 0;
-  virtual const std::type_info& type() const noexcept = 0;
-  virtual std::unique_ptr<AnyModulePlaceholder> copy() const = 0;
+  virtual std::shared_ptr<Module> ptr() const = 0;                 ///< the module
+  virtual const std::type_info& type() const noexcept = 0;         ///< the module's class
+  virtual std::unique_ptr<AnyModulePlaceholder> copy() const = 0;  ///< shares the module
   virtual std::unique_ptr<AnyModulePlaceholder> clone_module(
       const std::optional<Device>& device) const = 0;
 };
@@ -132,6 +132,7 @@ class AnyModule {
     else
       return std::as_const(checked<M>());
   }
+  /// The module; throws if there is none.
   std::shared_ptr<Module> ptr() const {
     check("ptr");
     return content_->ptr();
@@ -142,11 +143,12 @@ class AnyModule {
     checked<M>();
     return std::static_pointer_cast<M>(content_->ptr());
   }
+  /// The module's class.
   const std::type_info& type_info() const {
     check("type_info");
     return content_->type();
   }
-  bool is_empty() const noexcept { return content_ == nullptr; }
+  bool is_empty() const noexcept { return content_ == nullptr; }  ///< whether it holds no module
 
  private:
   static AnyValue wrap(AnyValue value) { return value; }
@@ -208,7 +210,7 @@ class NamedAnyModule {
   NamedAnyModule(std::string name, AnyModule module)
       : name_(std::move(name)), module_(std::move(module)) {}
 
-  const std::string& name() const noexcept { return name_; }
+  const std::string& name() const noexcept { return name_; }  ///< its key in the container
   AnyModule& module() noexcept { return module_; }
   const AnyModule& module() const noexcept { return module_; }
 

@@ -59,18 +59,18 @@ struct ConvOptions {
   using padding_mode_t = detail::conv_padding_mode_t;
   ConvOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
       : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
-  HEARTH_ARG(int64_t, in_channels);
-  HEARTH_ARG(int64_t, out_channels);
-  HEARTH_ARG(ExpandingArray<D>, kernel_size);
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
+  HEARTH_ARG(int64_t, in_channels);            ///< C of the input
+  HEARTH_ARG(int64_t, out_channels);           ///< C of the output
+  HEARTH_ARG(ExpandingArray<D>, kernel_size);  ///< size of the kernel
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;   ///< distance of kernel positions
   HEARTH_CONV_PADDING
   HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
   HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
   HEARTH_ARG(bool, bias) = true;                      ///< whether a bias is added
   HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< or kReflect, kReplicate, kCircular
 };
-using Conv1dOptions = ConvOptions<1>;
-using Conv2dOptions = ConvOptions<2>;
+using Conv1dOptions = ConvOptions<1>;  ///< options of Conv1d
+using Conv2dOptions = ConvOptions<2>;  ///< options of Conv2d
 
 /// Options of ConvTranspose2d.
 template <size_t D>
@@ -78,18 +78,18 @@ struct ConvTransposeOptions {
   using padding_mode_t = detail::conv_padding_mode_t;
   ConvTransposeOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
       : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
-  HEARTH_ARG(int64_t, in_channels);
-  HEARTH_ARG(int64_t, out_channels);
-  HEARTH_ARG(ExpandingArray<D>, kernel_size);
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
-  HEARTH_ARG(ExpandingArray<D>, padding) = 0;         ///< elements removed from each border
-  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;  ///< elements added to the end of each side
+  HEARTH_ARG(int64_t, in_channels);            ///< C of the input
+  HEARTH_ARG(int64_t, out_channels);           ///< C of the output
+  HEARTH_ARG(ExpandingArray<D>, kernel_size);  ///< size of the kernel
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;   ///< distance of kernel positions in the output
+  HEARTH_ARG(ExpandingArray<D>, padding) = 0;  ///< elements removed from each border
+  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;  ///< elements added to the end of the output
   HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
   HEARTH_ARG(bool, bias) = true;                      ///< whether a bias is added
   HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
   HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< only kZeros
 };
-using ConvTranspose2dOptions = ConvTransposeOptions<2>;
+using ConvTranspose2dOptions = ConvTransposeOptions<2>;  ///< options of ConvTranspose2d
 
 /// Base of all convolutions: weight, bias, initialization and printing.
 template <size_t D, class Derived>
@@ -97,10 +97,10 @@ class HEARTH_API ConvNdImpl : public Cloneable<Derived> {
  public:
   explicit ConvNdImpl(detail::ConvNdOptions<D> options_);
   void reset() override;
-  void reset_parameters();
+  void reset_parameters();  ///< draws new initial values
   void pretty_print(std::ostream& stream) const override;
 
-  detail::ConvNdOptions<D> options;
+  detail::ConvNdOptions<D> options;  ///< the options of the constructor
   Tensor weight;
   Tensor bias;
 
@@ -160,8 +160,8 @@ struct ConvFuncOptions {
   HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
   HEARTH_ARG(int64_t, groups) = 1;
 };
-using Conv1dFuncOptions = ConvFuncOptions<1>;
-using Conv2dFuncOptions = ConvFuncOptions<2>;
+using Conv1dFuncOptions = ConvFuncOptions<1>;  ///< options of conv1d
+using Conv2dFuncOptions = ConvFuncOptions<2>;  ///< options of conv2d
 #undef HEARTH_CONV_PADDING
 
 /// Options of conv_transpose2d, as in ConvTransposeOptions.
@@ -174,12 +174,13 @@ struct ConvTransposeFuncOptions {
   HEARTH_ARG(int64_t, groups) = 1;
   HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
 };
-using ConvTranspose2dFuncOptions = ConvTransposeFuncOptions<2>;
+using ConvTranspose2dFuncOptions = ConvTransposeFuncOptions<2>;  ///< options of conv_transpose2d
 
 HEARTH_API Tensor conv1d(const Tensor& input, const Tensor& weight,
-                         const Conv1dFuncOptions& options = {});
+                         const Conv1dFuncOptions& options = {});  ///< as Conv1d
 HEARTH_API Tensor conv2d(const Tensor& input, const Tensor& weight,
-                         const Conv2dFuncOptions& options = {});
+                         const Conv2dFuncOptions& options = {});  ///< as Conv2d
+/// As ConvTranspose2d.
 HEARTH_API Tensor conv_transpose2d(const Tensor& input, const Tensor& weight,
                                    const ConvTranspose2dFuncOptions& options = {});
 

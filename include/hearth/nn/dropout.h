@@ -10,7 +10,7 @@ struct HEARTH_API DropoutOptions {
   HEARTH_ARG(double, p);              ///< probability of zeroing an element
   HEARTH_ARG(bool, inplace) = false;  ///< whether the result replaces the input
 };
-using Dropout2dOptions = DropoutOptions;
+using Dropout2dOptions = DropoutOptions;  ///< options of Dropout2d
 
 namespace detail {
 
@@ -57,9 +57,10 @@ struct HEARTH_API DropoutFuncOptions {
   HEARTH_ARG(bool, training) = true;  ///< if false, the result is the input
   HEARTH_ARG(bool, inplace) = false;  ///< whether the result replaces the input
 };
-using Dropout2dFuncOptions = DropoutFuncOptions;
+using Dropout2dFuncOptions = DropoutFuncOptions;  ///< options of dropout2d
 
-HEARTH_API Tensor dropout(Tensor input, const DropoutFuncOptions& options = {});
+HEARTH_API Tensor dropout(Tensor input, const DropoutFuncOptions& options = {});  ///< as Dropout
+/// As Dropout2d.
 HEARTH_API Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& options = {});
 
 }  // namespace functional

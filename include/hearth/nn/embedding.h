@@ -38,12 +38,12 @@ class HEARTH_API EmbeddingImpl : public Cloneable<EmbeddingImpl> {
   EmbeddingImpl(int64_t num_embeddings, int64_t embedding_dim);
   explicit EmbeddingImpl(EmbeddingOptions options_);
   void reset() override;
-  void reset_parameters();
+  void reset_parameters();  ///< draws new initial values
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& indices);
 
   EmbeddingOptions options;
-  Tensor weight;
+  Tensor weight;  ///< the table, [num_embeddings, embedding_dim]
 
  private:
   Tensor look_up(const Tensor& indices);

@@ -13,7 +13,7 @@ namespace hearth::nn {
 /// function's further arguments.
 class HEARTH_API FunctionalImpl : public Cloneable<FunctionalImpl> {
  public:
-  using Function = std::function<Tensor(Tensor)>;
+  using Function = std::function<Tensor(Tensor)>;  ///< a function of one tensor
 
   explicit FunctionalImpl(Function function);
   template <class F, class... Args, std::enable_if_t<(sizeof...(Args) > 0), int> = 0>

@@ -65,8 +65,8 @@ class HEARTH_API LinearImpl : public Cloneable<LinearImpl> {
   Tensor forward(const Tensor& input);  ///< [..., in_features] to [..., out_features]
 
   LinearOptions options;
-  Tensor weight;
-  Tensor bias;
+  Tensor weight;  ///< [out_features, in_features]
+  Tensor bias;    ///< [out_features], or undefined
 };
 HEARTH_MODULE(Linear);
 
@@ -77,13 +77,13 @@ class HEARTH_API BilinearImpl : public Cloneable<BilinearImpl> {
       : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features)) {}
   explicit BilinearImpl(const BilinearOptions& options_);
   void reset() override;
-  void reset_parameters();
+  void reset_parameters();  ///< draws new initial values
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input1, const Tensor& input2);
 
   BilinearOptions options;
-  Tensor weight;
-  Tensor bias;
+  Tensor weight;  ///< [out_features, in1_features, in2_features]
+  Tensor bias;    ///< [out_features], or undefined
 };
 HEARTH_MODULE(Bilinear);
 

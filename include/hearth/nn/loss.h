@@ -121,36 +121,41 @@ class HEARTH_API BCEWithLogitsLossImpl : public Cloneable<BCEWithLogitsLossImpl>
 
   BCEWithLogitsLossOptions options;
   Tensor weight;
-  Tensor pos_weight;
+  Tensor pos_weight;  ///< a buffer, or undefined
 };
 HEARTH_MODULE(BCEWithLogitsLoss);
 
 namespace functional {
 
-using MSELossFuncOptions = MSELossOptions;
-using L1LossFuncOptions = L1LossOptions;
-using SmoothL1LossFuncOptions = SmoothL1LossOptions;
-using BinaryCrossEntropyFuncOptions = BCELossOptions;
+using MSELossFuncOptions = MSELossOptions;             ///< options of mse_loss
+using L1LossFuncOptions = L1LossOptions;               ///< options of l1_loss
+using SmoothL1LossFuncOptions = SmoothL1LossOptions;   ///< options of smooth_l1_loss
+using BinaryCrossEntropyFuncOptions = BCELossOptions;  ///< options of binary_cross_entropy
+/// Options of binary_cross_entropy_with_logits.
 using BinaryCrossEntropyWithLogitsFuncOptions = BCEWithLogitsLossOptions;
-using NLLLossFuncOptions = NLLLossOptions;
-using CrossEntropyFuncOptions = CrossEntropyLossOptions;
+using NLLLossFuncOptions = NLLLossOptions;                ///< options of nll_loss
+using CrossEntropyFuncOptions = CrossEntropyLossOptions;  ///< options of cross_entropy
 
 // The modules of the same names as functions.
 HEARTH_API Tensor mse_loss(const Tensor& input, const Tensor& target,
-                           const MSELossFuncOptions& options = {});
+                           const MSELossFuncOptions& options = {});  ///< as MSELoss
 HEARTH_API Tensor l1_loss(const Tensor& input, const Tensor& target,
-                          const L1LossFuncOptions& options = {});
+                          const L1LossFuncOptions& options = {});  ///< as L1Loss
 HEARTH_API Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
-                                 const SmoothL1LossFuncOptions& options = {});
+                                 const SmoothL1LossFuncOptions& options = {});  ///< as SmoothL1Loss
+/// The same with beta.
 HEARTH_API Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
                                  const SmoothL1LossFuncOptions& options, double beta);
+/// As BCELoss.
 HEARTH_API Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                                        const BinaryCrossEntropyFuncOptions& options = {});
+/// As BCEWithLogitsLoss.
 HEARTH_API Tensor
 binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                  const BinaryCrossEntropyWithLogitsFuncOptions& options = {});
 HEARTH_API Tensor nll_loss(const Tensor& input, const Tensor& target,
-                           const NLLLossFuncOptions& options = {});
+                           const NLLLossFuncOptions& options = {});  ///< as NLLLoss
+/// As CrossEntropyLoss.
 HEARTH_API Tensor cross_entropy(const Tensor& input, const Tensor& target,
                                 const CrossEntropyFuncOptions& options = {});
 

@@ -87,7 +87,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   std::shared_ptr<M> replace_module(const std::string& name, ModuleHolder<M> holder) {
     return replace_module(name, holder.ptr());
   }
-  void unregister_module(const std::string& name);
+  void unregister_module(const std::string& name);  ///< removes a submodule
 
   /// The defined parameters of this module and, with `recurse`, of all submodules.
   std::vector<Tensor> parameters(bool recurse = true) const;

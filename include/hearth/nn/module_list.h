@@ -59,7 +59,7 @@ class HEARTH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
 
-  void push_back(std::shared_ptr<Module> module);
+  void push_back(std::shared_ptr<Module> module);  ///< appends a module
   template <class M>
   requires(std::is_base_of_v<Module, std::decay_t<M>> || detail::is_holder<M>)  //
       void push_back(M&& module) {
@@ -81,6 +81,7 @@ class HEARTH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
   ConstIterator begin() const { return modules_.begin(); }
   Iterator end() { return modules_.end(); }
   ConstIterator end() const { return modules_.end(); }
+  /// The module at `index`, which must have type T.
   template <class T>
   T& at(size_t index) {
     return detail::cast_module<T>(checked(index), index);

@@ -21,8 +21,8 @@ struct HEARTH_API BatchNormOptions {
   HEARTH_ARG(bool, affine) = true;               ///< whether weight and bias exist
   HEARTH_ARG(bool, track_running_stats) = true;  ///< whether running statistics exist
 };
-using BatchNorm1dOptions = BatchNormOptions;
-using BatchNorm2dOptions = BatchNormOptions;
+using BatchNorm1dOptions = BatchNormOptions;  ///< options of BatchNorm1d
+using BatchNorm2dOptions = BatchNormOptions;  ///< options of BatchNorm2d
 /// Options of LayerNorm.
 struct HEARTH_API LayerNormOptions {
   LayerNormOptions(std::vector<int64_t> normalized_shape)
@@ -48,17 +48,17 @@ class HEARTH_API BatchNormImplBase : public Cloneable<Derived> {
  public:
   BatchNormImplBase(const BatchNormOptions& options_);
   void reset() override;
-  void reset_running_stats();
-  void reset_parameters();
+  void reset_running_stats();  ///< sets mean 0 and variance 1
+  void reset_parameters();     ///< sets weight 1 and bias 0, resets running statistics
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 
   BatchNormOptions options;
   Tensor weight;
   Tensor bias;
-  Tensor running_mean;
-  Tensor running_var;
-  Tensor num_batches_tracked;
+  Tensor running_mean;         ///< buffer [num_features]
+  Tensor running_var;          ///< buffer [num_features]
+  Tensor num_batches_tracked;  ///< buffer, the number of batches in training mode
 
  private:
   Tensor normalize(const Tensor& input);
@@ -88,7 +88,7 @@ class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
       : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
   explicit LayerNormImpl(LayerNormOptions options_);
   void reset() override;
-  void reset_parameters();
+  void reset_parameters();  ///< sets weight 1 and bias 0
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 
@@ -106,7 +106,7 @@ class HEARTH_API GroupNormImpl : public Cloneable<GroupNormImpl> {
       : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
   explicit GroupNormImpl(const GroupNormOptions& options_);
   void reset() override;
-  void reset_parameters();
+  void reset_parameters();  ///< sets weight 1 and bias 0
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 
@@ -122,8 +122,8 @@ namespace functional {
 struct HEARTH_API BatchNormFuncOptions {
   HEARTH_ARG(Tensor, weight);
   HEARTH_ARG(Tensor, bias);
-  HEARTH_ARG(bool, training) = false;
-  HEARTH_ARG(double, momentum) = 0.1;
+  HEARTH_ARG(bool, training) = false;  ///< whether to use the batch's statistics
+  HEARTH_ARG(double, momentum) = 0.1;  ///< weight of a batch in the running statistics
   HEARTH_ARG(double, eps) = 1e-5;
 };
 /// Options of layer_norm, as in LayerNormOptions.
@@ -146,7 +146,9 @@ struct HEARTH_API GroupNormFuncOptions {
 
 HEARTH_API Tensor batch_norm(const Tensor& input, const Tensor& running_mean,
                              const Tensor& running_var, const BatchNormFuncOptions& options = {});
+/// As LayerNorm.
 HEARTH_API Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options);
+/// As GroupNorm.
 HEARTH_API Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options);
 
 }  // namespace functional

@@ -73,10 +73,10 @@ class HEARTH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   void update(const Container& parameters) {
     for (const auto& item : parameters) parameters_[item.key()] = item.value();
   }
-  void clear();
+  void clear();  ///< removes all parameters
 
-  std::vector<std::string> keys() const;
-  std::vector<Tensor> values() const;
+  std::vector<std::string> keys() const;  ///< in the order of insertion
+  std::vector<Tensor> values() const;     ///< in the order of insertion
   Iterator begin() { return parameters_.begin(); }
   ConstIterator begin() const { return parameters_.begin(); }
   Iterator end() { return parameters_.end(); }

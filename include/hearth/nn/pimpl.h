@@ -59,10 +59,12 @@ class ModuleHolder : detail::ModuleHolderTag {
   const Contained* operator->() const { return get(); }
   Contained& operator*() { return *get(); }
   const Contained& operator*() const { return *get(); }
+  /// The shared pointer; throws if the holder is empty.
   const std::shared_ptr<Contained>& ptr() const {
     check_not_empty();
     return impl_;
   }
+  /// The module; throws if the holder is empty.
   Contained* get() {
     check_not_empty();
     return impl_.get();

@@ -36,8 +36,8 @@ struct AdaptiveAvgPoolOptions {
   AdaptiveAvgPoolOptions(OutputSize output_size) : output_size_(output_size) {}
   HEARTH_ARG(OutputSize, output_size);  ///< std::nullopt keeps the input's size
 };
-using MaxPool2dOptions = MaxPoolOptions<2>;
-using AvgPool2dOptions = AvgPoolOptions<2>;
+using MaxPool2dOptions = MaxPoolOptions<2>;  ///< options of MaxPool2d
+using AvgPool2dOptions = AvgPoolOptions<2>;  ///< options of AvgPool2d
 using AdaptiveAvgPool2dOptions = AdaptiveAvgPoolOptions<ExpandingArrayWithOptionalElem<2>>;
 
 /// The largest element of each window of [N, C, H, W] or [C, H, W].
@@ -76,15 +76,19 @@ HEARTH_MODULE(AdaptiveAvgPool2d);
 
 namespace functional {
 
-using MaxPool2dFuncOptions = MaxPool2dOptions;
-using AvgPool2dFuncOptions = AvgPool2dOptions;
-using AdaptiveAvgPool2dFuncOptions = AdaptiveAvgPool2dOptions;
+using MaxPool2dFuncOptions = MaxPool2dOptions;                  ///< options of max_pool2d
+using AvgPool2dFuncOptions = AvgPool2dOptions;                  ///< options of avg_pool2d
+using AdaptiveAvgPool2dFuncOptions = AdaptiveAvgPool2dOptions;  ///< options of adaptive_avg_pool2d
 
 // The modules of the same names as functions.
+/// As MaxPool2d.
 HEARTH_API Tensor max_pool2d(const Tensor& input, const MaxPool2dFuncOptions& options);
+/// As MaxPool2dImpl::forward_with_indices.
 HEARTH_API std::tuple<Tensor, Tensor> max_pool2d_with_indices(const Tensor& input,
                                                               const MaxPool2dFuncOptions& options);
+/// As AvgPool2d.
 HEARTH_API Tensor avg_pool2d(const Tensor& input, const AvgPool2dFuncOptions& options);
+/// As AdaptiveAvgPool2d.
 HEARTH_API Tensor adaptive_avg_pool2d(const Tensor& input,
                                       const AdaptiveAvgPool2dFuncOptions& options);
 

@@ -72,7 +72,7 @@ class HEARTH_API RNNImplBase : public Cloneable<Derived> {
  public:
   explicit RNNImplBase(const RNNOptionsBase& options_);
   void reset() override;
-  void reset_parameters();
+  void reset_parameters();  ///< draws new initial values
   void pretty_print(std::ostream& stream) const override;
   void flatten_parameters() {}  ///< does nothing; for LibTorch's programs
   std::vector<Tensor> all_weights() const { return this->parameters(/*recurse=*/false); }

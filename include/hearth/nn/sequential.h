@@ -59,7 +59,7 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
   }
 
   void push_back(AnyModule module) { push_back(next_name(), std::move(module)); }
-  void push_back(std::string name, AnyModule module);
+  void push_back(std::string name, AnyModule module);  ///< appends a module
   template <class M>
   void push_back(std::shared_ptr<M> module) {
     push_back(AnyModule(std::move(module)));

@@ -24,8 +24,8 @@ extern template class OptimizerCloneableOptions<AdagradOptions>;
 
 /// Adagrad's state of one parameter.
 struct HEARTH_API AdagradParamState : public OptimizerCloneableParamState<AdagradParamState> {
-  HEARTH_ARG(Tensor, sum);
-  HEARTH_ARG(int64_t, step) = 0;
+  HEARTH_ARG(Tensor, sum);        ///< s
+  HEARTH_ARG(int64_t, step) = 0;  ///< number of updates
 
  public:
   void fields(Fields& f) override;

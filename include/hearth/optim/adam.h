@@ -28,14 +28,14 @@ struct HEARTH_API BasicAdamOptions
 };
 extern template struct BasicAdamOptions<false>;
 extern template struct BasicAdamOptions<true>;
-using AdamOptions = BasicAdamOptions<false>;
+using AdamOptions = BasicAdamOptions<false>;  ///< options of Adam
 
 /// The state of Adam and AdamW for one parameter: m, v and the largest v.
 struct HEARTH_API AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
-  HEARTH_ARG(int64_t, step) = 0;
-  HEARTH_ARG(Tensor, exp_avg);
-  HEARTH_ARG(Tensor, exp_avg_sq);
-  HEARTH_ARG(Tensor, max_exp_avg_sq);
+  HEARTH_ARG(int64_t, step) = 0;       ///< number of updates
+  HEARTH_ARG(Tensor, exp_avg);         ///< m
+  HEARTH_ARG(Tensor, exp_avg_sq);      ///< v
+  HEARTH_ARG(Tensor, max_exp_avg_sq);  ///< the largest v, with amsgrad
 
  public:
   void fields(Fields& f) override;

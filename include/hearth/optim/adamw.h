@@ -4,8 +4,8 @@
 
 namespace hearth::optim {
 
-using AdamWOptions = BasicAdamOptions<true>;
-using AdamWParamState = AdamParamState;
+using AdamWOptions = BasicAdamOptions<true>;  ///< options of AdamW
+using AdamWParamState = AdamParamState;       ///< AdamW's state of one parameter
 
 /// Adam with decoupled weight decay: p -= lr weight_decay p before each update.
 class HEARTH_API AdamW : public Optimizer {

@@ -67,7 +67,7 @@ class HEARTH_API PerGroup {
   PerGroup(std::vector<double> values) : values_(std::move(values)) {}
   PerGroup(const std::vector<float>& values) : values_(values.begin(), values.end()) {}
   PerGroup(std::initializer_list<double> values) : values_(values) {}
-  bool is_list() const { return is_list_; }
+  bool is_list() const { return is_list_; }  ///< whether it was given as a list
   const std::vector<double>& values() const { return values_; }
   /// One value per group; empty if the list has another length than `groups`.
   std::vector<double> spread(size_t groups) const;

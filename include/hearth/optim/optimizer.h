@@ -30,7 +30,7 @@ class HEARTH_API OptimizerParamState {
   OptimizerParamState& operator=(OptimizerParamState&&) noexcept = default;
   virtual ~OptimizerParamState();
 
-  virtual std::unique_ptr<OptimizerParamState> clone() const;
+  virtual std::unique_ptr<OptimizerParamState> clone() const;  ///< a copy of the state
   /// Lists all values; a subclass overrides this or both serialize functions.
   virtual void fields(Fields& f);
   virtual void serialize(serialize::InputArchive& archive);
@@ -47,7 +47,7 @@ class HEARTH_API OptimizerOptions {
   OptimizerOptions& operator=(OptimizerOptions&&) noexcept = default;
   virtual ~OptimizerOptions();
 
-  virtual std::unique_ptr<OptimizerOptions> clone() const;
+  virtual std::unique_ptr<OptimizerOptions> clone() const;  ///< a copy of the options
   /// Lists all options; a subclass overrides this or both serialize functions.
   virtual void fields(Fields& f);
   virtual void serialize(serialize::InputArchive& archive);
@@ -106,11 +106,11 @@ class HEARTH_API OptimizerParamGroup {
   OptimizerParamGroup& operator=(OptimizerParamGroup&&) noexcept = default;
   ~OptimizerParamGroup() = default;
 
-  bool has_options() const { return options_ != nullptr; }
-  OptimizerOptions& options();
+  bool has_options() const { return options_ != nullptr; }  ///< whether it has options of its own
+  OptimizerOptions& options();                              ///< throws if it has none
   const OptimizerOptions& options() const;
   void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
-  std::vector<Tensor>& params() { return params_; }
+  std::vector<Tensor>& params() { return params_; }  ///< the group's parameters
   const std::vector<Tensor>& params() const { return params_; }
   /// The learning rate before the first scheduler changed it; nullopt without schedulers.
   std::optional<double>& initial_lr() { return initial_lr_; }
@@ -145,11 +145,11 @@ class HEARTH_API Optimizer {
   void add_param_group(const OptimizerParamGroup& param_group);  ///< its parameters must be new
   void zero_grad(bool set_to_none = true);  ///< drops all gradients, or fills them with zeros
 
-  OptimizerOptions& defaults() noexcept { return *defaults_; }
+  OptimizerOptions& defaults() noexcept { return *defaults_; }  ///< for groups without options
   const OptimizerOptions& defaults() const noexcept { return *defaults_; }
   std::vector<OptimizerParamGroup>& param_groups() noexcept { return param_groups_; }
   const std::vector<OptimizerParamGroup>& param_groups() const noexcept { return param_groups_; }
-  StateMap& state() noexcept { return state_; }
+  StateMap& state() noexcept { return state_; }  ///< the states of all parameters
   const StateMap& state() const noexcept { return state_; }
 
   StateDict state_dict() const;  ///< options and state, whose tensors share the optimizer's memory

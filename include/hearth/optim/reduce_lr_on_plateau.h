@@ -40,6 +40,6 @@ class HEARTH_API ReduceLROnPlateau : public LRScheduler {
   bool verbose_;
 };
 
-using ReduceLROnPlateauScheduler = ReduceLROnPlateau;
+using ReduceLROnPlateauScheduler = ReduceLROnPlateau;  ///< LibTorch's name
 
 }  // namespace hearth::optim

@@ -27,10 +27,10 @@ extern template class OptimizerCloneableOptions<RMSpropOptions>;
 
 /// RMSprop's state of one parameter.
 struct HEARTH_API RMSpropParamState : public OptimizerCloneableParamState<RMSpropParamState> {
-  HEARTH_ARG(int64_t, step) = 0;
-  HEARTH_ARG(Tensor, square_avg);
-  HEARTH_ARG(Tensor, momentum_buffer);
-  HEARTH_ARG(Tensor, grad_avg);
+  HEARTH_ARG(int64_t, step) = 0;        ///< number of updates
+  HEARTH_ARG(Tensor, square_avg);       ///< s
+  HEARTH_ARG(Tensor, momentum_buffer);  ///< b
+  HEARTH_ARG(Tensor, grad_avg);         ///< mean(g), if centered
 
  public:
   void fields(Fields& f) override;

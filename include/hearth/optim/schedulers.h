@@ -87,7 +87,7 @@ class HEARTH_API LinearLR : public LRScheduler {
 /// Functions are not saved.
 class HEARTH_API LambdaLR : public LRScheduler {
  public:
-  using Factor = std::function<double(int64_t epoch)>;
+  using Factor = std::function<double(int64_t epoch)>;  ///< a factor of the initial lr
   LambdaLR(Optimizer& optimizer, Factor lr_lambda, int64_t last_epoch = -1);
   LambdaLR(Optimizer& optimizer, std::vector<Factor> lr_lambdas, int64_t last_epoch = -1);
 

@@ -8,6 +8,7 @@
 
 namespace hearth::optim {
 
+/// Creates an empty state.
 using StateMaker = std::function<std::unique_ptr<OptimizerParamState>()>;
 /// Saves the options and states of an optimizer.
 HEARTH_API void save_optimizer(serialize::OutputArchive& archive, const Optimizer& optimizer);

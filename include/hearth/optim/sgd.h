@@ -27,7 +27,7 @@ extern template class OptimizerCloneableOptions<SGDOptions>;
 
 /// SGD's state of one parameter.
 struct HEARTH_API SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
-  HEARTH_ARG(Tensor, momentum_buffer);
+  HEARTH_ARG(Tensor, momentum_buffer);  ///< b
 
  public:
   void fields(Fields& f) override;

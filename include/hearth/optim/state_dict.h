@@ -13,7 +13,7 @@ namespace hearth::optim {
 /// by dots: "state.0.exp_avg", "param_groups.0.lr".
 class HEARTH_API StateDict {
  public:
-  using Item = std::pair<std::string, IValue>;
+  using Item = std::pair<std::string, IValue>;  ///< key and value
 
   void insert(const std::string& key, IValue value);  ///< adds or replaces a value
   const IValue* find(const std::string& key) const;   ///< the value, or null if it does not exist
