@@ -11,10 +11,10 @@ class OwnedPtr {
   explicit OwnedPtr(T* owned) noexcept : owned_(owned) {}
   OwnedPtr(OwnedPtr&& other) noexcept : owned_(other.owned_) { other.owned_ = nullptr; }
   OwnedPtr& operator=(OwnedPtr&& other) noexcept {
-    T* const mine = owned_;
+    T* const former = owned_;
     owned_ = other.owned_;
     other.owned_ = nullptr;
-    if (owned_ != mine) destroy(mine);
+    if (owned_ != former) destroy(former);
     return *this;
   }
   ~OwnedPtr() { destroy(owned_); }

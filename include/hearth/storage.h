@@ -33,9 +33,9 @@ class HEARTH_API Storage {
   Storage(const Storage& other);
   Storage(Storage&& other) noexcept : impl_(other.impl_) { other.impl_ = nullptr; }
   Storage& operator=(Storage other) noexcept {
-    auto* mine = impl_;
+    auto* former = impl_;
     impl_ = other.impl_;
-    other.impl_ = mine;
+    other.impl_ = former;
     return *this;
   }
   ~Storage();
