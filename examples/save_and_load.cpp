@@ -25,7 +25,7 @@ double train(nn::Linear& model, optim::Optimizer& optimizer, int steps) {
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : ".";
 
-  // A tensor.
+  // Save and load a tensor.
   save(arange(3), folder + "/tensor.safetensors");
   Tensor tensor;
   load(tensor, folder + "/tensor.safetensors");

@@ -9,7 +9,7 @@
 // Autocast: while it is enabled for a device type, ops on tensors there choose their floating
 // dtype. Matrix products and convolutions run in the autocast dtype, ops that need range or
 // precision in float32, all others in the dtype of their inputs. The policies are PyTorch's and
-// differ between CPU and CUDA. In-place and out= forms and float64 are never cast. All state is per
+// differ between CPU and CUDA. In-place and out= forms and float64 are never cast. State is per
 // thread.
 
 namespace hearth {
@@ -46,9 +46,8 @@ HEARTH_API void set_autocast_enabled(DeviceType device_type, bool enabled);  ///
 HEARTH_API ScalarType get_autocast_dtype(DeviceType device_type);
 HEARTH_API void set_autocast_dtype(DeviceType device_type, ScalarType dtype);  ///< sets it
 
-/// Whether casts of float32 leaves that require grad are cached. They are cached only between
-/// increment_nesting() and decrement_nesting(), which AutocastMode calls. A modified weight is cast
-/// again.
+/// Whether casts of float32 leaves that require grad are cached, between increment_nesting() and
+/// decrement_nesting(), which AutocastMode calls. A modified weight is cast again.
 HEARTH_API bool is_autocast_cache_enabled();
 HEARTH_API void set_autocast_cache_enabled(bool enabled);  ///< sets it
 HEARTH_API void clear_cache();                             ///< drops this thread's cached casts

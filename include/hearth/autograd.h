@@ -40,8 +40,7 @@ struct NoGradGuard : AutoGradMode {
   NoGradGuard() : AutoGradMode(false) {}
 };
 
-/// Disables recording and version counters, for inference. Tensors created under it never enter a
-/// graph.
+/// Disables recording and version counters. Tensors created under it never enter a graph.
 class HEARTH_API InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true);

@@ -10,7 +10,7 @@ namespace hearth::autograd {
 struct SavedHooks;  // pack and unpack
 
 /// During its lifetime, `pack` replaces each tensor that this thread saves for backward, and
-/// `unpack` restores it: to keep it on another device, compressed or on disk. The innermost guard
+/// `unpack` restores it: to store it on another device, compressed or on disk. The innermost
 /// applies.
 class HEARTH_API SavedTensorHooks {
  public:

@@ -9,13 +9,12 @@ namespace hearth {
 /// Process-wide settings, mainly the choice of algorithms.
 class HEARTH_API Context {
  public:
-  /// Whether every operator must give the same bits in every run (default: no). An operator that
-  /// cannot throws, or warns if warn_only.
+  /// Whether every operator must give the same bits in every run (default: no). Operators without a
+  /// deterministic algorithm throw, or warn if warn_only.
   bool deterministicAlgorithms() const;
   bool deterministicAlgorithmsWarnOnly() const;                 ///< whether that only warns
   void setDeterministicAlgorithms(bool value, bool warn_only);  ///< sets both
-  /// Whether deterministic mode fills uninitialized memory with NaN, or with the largest integer
-  /// (default: yes).
+  /// Whether uninitialized memory is then filled with NaN or the largest integer (default: yes).
   bool deterministicFillUninitializedMemory() const;
   void setDeterministicFillUninitializedMemory(bool value);  ///< enables or disables the filling
   /// Whether warnings that are given once per process are repeated (default: no).
@@ -23,8 +22,7 @@ class HEARTH_API Context {
   void setWarnAlways(bool value);  ///< sets warnAlways()
   /// Called by operators without a deterministic algorithm: throws, warns or does nothing.
   static void alertNotDeterministic(std::string_view caller);
-  /// Whether cuDNN may use only deterministic algorithms (default: no); deterministicAlgorithms()
-  /// implies it.
+  /// Whether cuDNN may use only deterministic algorithms, as under deterministicAlgorithms().
   bool deterministicCuDNN() const;
   void setDeterministicCuDNN(bool value);  ///< sets deterministicCuDNN()
   /// Whether cuDNN times its algorithms to find the fastest (default: no).

@@ -98,8 +98,7 @@ bool operator==(ArrayRef<T> a, const std::vector<T>& b) {
 using IntArrayRef = ArrayRef<int64_t>;  ///< sizes, strides or dimensions
 using TensorList = ArrayRef<Tensor>;    ///< a list of tensors
 
-/// "[2, 3]".
-HEARTH_API std::string as_text(IntArrayRef values);
+HEARTH_API std::string as_text(IntArrayRef values);  ///< "[2, 3]"
 
 /// An optional IntArrayRef that also accepts an integer or a list as an argument.
 class OptionalIntArrayRef {

@@ -13,8 +13,7 @@ struct Modes;
 }
 
 /// A snapshot of a thread's modes for use in another thread: gradients, inference, autocast,
-/// devices, streams and a GeneratorGuard's generator. Observers (profilers, saved-tensor hooks) are
-/// not included.
+/// devices, streams, a GeneratorGuard's generator; without profilers and saved-tensor hooks.
 class HEARTH_API ThreadLocalState {
  public:
   ThreadLocalState();  ///< the modes of this thread

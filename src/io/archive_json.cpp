@@ -31,8 +31,7 @@ std::optional<double> to_double(const json& value) {
   return std::nullopt;
 }
 
-/// Converts a value that is no tensor. A type that JSON lacks becomes an object whose key is the
-/// type.
+/// Converts a value that is no tensor. Types that JSON lacks become objects {type: value}.
 json from_value(const IValue& value) {
   if (value.isBool()) return value.toBool();
   if (value.isInt()) return value.toInt();

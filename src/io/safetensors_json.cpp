@@ -36,8 +36,7 @@ class Characters {
   const char** read_;
 };
 
-/// Receives the parser's events. Unexpected ones are refused at once, so nesting is limited by the
-/// format.
+/// Receives the parser's events; unexpected ones are refused at once, which limits the nesting.
 class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   HeaderReader(const Bytes& bytes, const char* const* read) : bytes_(bytes), read_(read) {}

@@ -24,8 +24,7 @@ const std::string& class_name(const std::type_info& type) {
   return name;
 }
 
-/// Checks a new name against the module's other dictionaries; its own dictionary checks in
-/// insert().
+/// Checks a new name against the module's other dictionaries; its own one checks in insert().
 template <class... Dicts>
 void check_name(const char* kind, const std::string& name, const Dicts&... others) {
   HEARTH_CHECK(!name.empty(), kind, " name must not be empty");

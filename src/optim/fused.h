@@ -9,8 +9,7 @@
 
 namespace hearth::optim {
 
-/// Parameters of one device and dtype, which one operator call updates, with their gradients and
-/// state.
+/// Parameters of one device and dtype, updated by one operator call, with gradients and state.
 template <class State>
 struct Batch {
   std::vector<Tensor> params, grads;

@@ -17,8 +17,7 @@ void SGDOptions::fields(Fields& f) {
   f.field("maximize", maximize_);
 }
 
-/// Its learning rate is NaN, which equals no value, so a group's learning rate always counts as
-/// set.
+/// Its learning rate is NaN, which equals no value: a group's learning rate always counts as set.
 std::unique_ptr<OptimizerOptions> SGDOptions::unset() const {
   return std::make_unique<SGDOptions>(std::numeric_limits<double>::quiet_NaN());
 }

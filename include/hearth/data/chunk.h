@@ -51,8 +51,7 @@ class ChunkBuffer {
  public:
   explicit ChunkBuffer(const ChunkDatasetOptions& options) : options_(options) {}
 
-  /// The next batch (the last one may be smaller), or nullopt after it. Rethrows a preloader's
-  /// exception.
+  /// The next batch (the last may be smaller), then nullopt. Throws exceptions of preloaders.
   std::optional<Examples> get() {
     std::unique_lock lock(mutex_);
     while (!ended_ && errors_.empty() && ready_.size() < options_.batch_size())

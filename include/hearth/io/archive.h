@@ -117,8 +117,7 @@ class HEARTH_API InputArchive {
 
  private:
   friend class nn::Module;
-  /// read() of a tensor whose storage is shared only by `aliases` tensors, which may be
-  /// overwritten.
+  /// read() that may overwrite storage shared with at most `aliases` other tensors.
   void read_over(const std::string& key, Tensor& value, size_t aliases);
   bool try_read_over(const std::string& key, Tensor& value, size_t aliases);
   template <class T>

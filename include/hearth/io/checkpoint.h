@@ -61,8 +61,7 @@ class HEARTH_API Checkpoint {
   /// values and generators after all objects have succeeded. Generators of devices that are not in
   /// the file are unchanged. New tensors of objects are created on `device`.
   void load(const std::string& path, std::optional<Device> device = {}) const;
-  /// Throws if the file does not match its checksum; load() calls it first. A file without a
-  /// checksum passes.
+  /// Throws if the file has a checksum and does not match it; load() calls this first.
   static void check_file(const std::string& path);
 
  private:

@@ -11,8 +11,7 @@
 
 #include "hearth/tensor.h"
 
-/// Files in the safetensors format (huggingface.co/docs/safetensors), which Python also reads and
-/// writes.
+/// Files in the safetensors format (huggingface.co/docs/safetensors), shared with Python.
 namespace hearth::io {
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;   ///< names and tensors in order

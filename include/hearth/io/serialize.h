@@ -29,7 +29,7 @@ concept PointsToLoads = requires(T& value, InputArchive& archive) {
   value->load(archive);
 };
 
-/// Modules.
+/// Types derived from Module.
 template <class T>
 concept IsModule = requires(const T& value) {
   value.named_parameters();

@@ -41,8 +41,8 @@ struct IncompatibleKeys {
 };
 
 /// Base of all modules: named parameters, buffers and submodules in the order of registration.
-/// Functions that return a shared_ptr to the module itself need it to be owned by one; holders
-/// ensure this.
+/// Functions that return the module itself as a shared_ptr need it to be owned by one, as in
+/// holders.
 class HEARTH_API Module : public std::enable_shared_from_this<Module> {
  public:
   using ModuleApplyFunction = std::function<void(Module&)>;

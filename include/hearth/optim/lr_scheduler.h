@@ -31,8 +31,7 @@ class HEARTH_API LRScheduler {
   virtual std::vector<double> get_lrs() = 0;
   /// Lists the saved values; an override calls the base class's first.
   virtual void fields(Fields& f);
-  /// Throws for given or loaded values that get_lrs() cannot use; an override calls the base
-  /// class's first.
+  /// Throws for values that get_lrs() cannot use; an override calls the base class's first.
   virtual void check() const;
   /// Throws unless a list has one value per group.
   void check_count(size_t count, const char* what = "learning rates") const;

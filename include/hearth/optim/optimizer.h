@@ -139,8 +139,7 @@ class HEARTH_API Optimizer {
   Optimizer& operator=(Optimizer&&) = default;
   virtual ~Optimizer();
 
-  /// Updates all parameters that have a gradient. Calls the closure first, if any, and returns its
-  /// loss.
+  /// Calls the closure, if any, updates all parameters that have a gradient, and returns the loss.
   virtual Tensor step(LossClosure closure = nullptr) = 0;
   void add_param_group(const OptimizerParamGroup& param_group);  ///< its parameters must be new
   void zero_grad(bool set_to_none = true);  ///< drops all gradients, or fills them with zeros

@@ -66,8 +66,7 @@ class HEARTH_API CosineAnnealingLR : public LRScheduler {
   double eta_min_;
 };
 
-/// lr = initial lr times a factor that changes linearly from start_factor to end_factor in
-/// total_iters epochs.
+/// lr = initial lr times a factor, linear from start_factor to end_factor in total_iters epochs.
 class HEARTH_API LinearLR : public LRScheduler {
  public:
   LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
