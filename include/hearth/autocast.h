@@ -9,8 +9,8 @@
 // Autocast: while it is enabled for a device type, ops on tensors there choose their floating
 // dtype. Matrix products and convolutions run in the autocast dtype, ops that need range or
 // precision in float32, all others in the dtype of their inputs. The policies are PyTorch's and
-// differ between CPU and CUDA. In-place and out= forms and float64 are never cast. State is per
-// thread.
+// differ between CPU and CUDA. In-place and out= forms and float64 are never cast. Each thread has
+// its own state.
 
 namespace hearth {
 

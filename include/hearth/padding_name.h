@@ -5,8 +5,7 @@
 
 namespace hearth {
 
-/// Name of a convolution's padding, such as "same"; unlike to a string_view, {0, 0} does not
-/// convert.
+/// Name of a padding, such as "same". Not a string_view, to which {0, 0} would convert.
 class PaddingName {
  public:
   template <class S, std::enable_if_t<std::is_convertible_v<const S&, std::string_view>, int> = 0>

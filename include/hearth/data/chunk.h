@@ -28,7 +28,7 @@ class ChunkDataReader {
   virtual ~ChunkDataReader() = default;
   virtual ChunkType read_chunk(size_t chunk_index) = 0;  ///< called by all preloader threads
   virtual size_t chunk_count() = 0;                      ///< the number of chunks
-  virtual void reset() = 0;                              ///< called before each epoch
+  virtual void reset() = 0;                              ///< called before each new epoch
 };
 
 /// Batch size, threads and memory of a ChunkDataset.

@@ -9,7 +9,7 @@
 
 namespace hearth::data::detail {
 
-/// Threads that run serially inside: parallel loops of one thread do not use further threads.
+/// Worker threads. Parallel loops inside them run serially.
 class HEARTH_API Threads {
  public:
   Threads();

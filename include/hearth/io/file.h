@@ -10,7 +10,7 @@
 namespace hearth::io {
 
 /// Writes a file atomically: the content goes to a temporary file in the same folder, and commit()
-/// renames it to `path`. Deletes temporary files that killed processes have left for this path.
+/// renames it to `path`. Deletes temporary files that killed processes have left in the folder.
 class HEARTH_API AtomicFile {
  public:
   explicit AtomicFile(const std::string& path);

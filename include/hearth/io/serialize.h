@@ -11,19 +11,22 @@ namespace hearth {
 
 namespace serialize {
 
-/// Types with save(archive); the next concepts: pointers to these, load(archive), pointers to it.
+/// Types with save(archive).
 template <class T>
 concept Saves = requires(const T& value, OutputArchive& archive) {
   value.save(archive);
 };
+/// Pointers to types with save(archive).
 template <class T>
 concept PointsToSaves = requires(const T& value, OutputArchive& archive) {
   value->save(archive);
 };
+/// Types with load(archive).
 template <class T>
 concept Loads = requires(T& value, InputArchive& archive) {
   value.load(archive);
 };
+/// Pointers to types with load(archive).
 template <class T>
 concept PointsToLoads = requires(T& value, InputArchive& archive) {
   value->load(archive);

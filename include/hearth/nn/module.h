@@ -41,8 +41,7 @@ struct IncompatibleKeys {
 };
 
 /// Base of all modules: named parameters, buffers and submodules in the order of registration.
-/// Functions that return the module itself as a shared_ptr need it to be owned by one, as in
-/// holders.
+/// Functions that return the module as a shared_ptr need it to be owned by one, as in holders.
 class HEARTH_API Module : public std::enable_shared_from_this<Module> {
  public:
   using ModuleApplyFunction = std::function<void(Module&)>;
