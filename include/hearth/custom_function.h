@@ -106,6 +106,7 @@ class CppNode final : public CustomNode {
 /// variable_list)`, which returns one gradient per argument. `F::apply(args…)` calls and records F.
 template <class T>
 struct Function {
+  /// Calls forward(context, args…) and records the call for backward.
   template <class Self = T, class... Args>
   static auto apply(Args&&... args) {
     using Result = std::decay_t<decltype(Self::forward(nullptr, std::forward<Args>(args)...))>;
