@@ -62,7 +62,7 @@ using variable_list = std::vector<Tensor>;  ///< tensors or gradients, which may
 struct Edge {
   NodePtr function;
   uint32_t input_nr = 0;
-  bool is_valid() const { return static_cast<bool>(function); }  ///< whether a gradient is wanted
+  bool is_valid() const { return static_cast<bool>(function); }  ///< false if no gradient is needed
   friend bool operator==(const Edge& a, const Edge& b) {
     return a.function == b.function && a.input_nr == b.input_nr;
   }
@@ -112,7 +112,8 @@ class HEARTH_API Node : public RefCounted {
   uint32_t add_input_metadata(const Tensor& output);
   uint64_t sequence_nr() const { return sequence_nr_; }  ///< order of creation
 
-  using PreHook = std::function<variable_list(const variable_list& grads)>;  ///< returns gradients
+  using PreHook =
+      std::function<variable_list(const variable_list& grads)>;  ///< returns the input of apply()
   using PostHook =
       std::function<variable_list(const variable_list& outputs, const variable_list& inputs)>;
   void add_pre_hook(PreHook hook);    ///< replaces the gradients before apply()

@@ -28,7 +28,7 @@ class Scalar {
   constexpr bool isIntegral(bool include_bool) const {
     return kind_ == Kind::kInteger || (include_bool && kind_ == Kind::kBoolean);
   }
-  constexpr bool isFloatingPoint() const { return kind_ == Kind::kReal; }  ///< not for integers
+  constexpr bool isFloatingPoint() const { return kind_ == Kind::kReal; }
   constexpr bool isComplex() const { return kind_ == Kind::kComplex; }
   /// The dtype of the kind: kBool, kLong, kDouble or kComplexDouble.
   constexpr ScalarType type() const {
