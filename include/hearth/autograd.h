@@ -112,8 +112,8 @@ class HEARTH_API Node : public RefCounted {
   uint32_t add_input_metadata(const Tensor& output);
   uint64_t sequence_nr() const { return sequence_nr_; }  ///< order of creation
 
-  using PreHook =
-      std::function<variable_list(const variable_list& grads)>;  ///< returns the input of apply()
+  /// Returns the gradients for apply().
+  using PreHook = std::function<variable_list(const variable_list& grads)>;
   using PostHook =
       std::function<variable_list(const variable_list& outputs, const variable_list& inputs)>;
   void add_pre_hook(PreHook hook);    ///< replaces the gradients before apply()

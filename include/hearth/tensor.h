@@ -42,8 +42,8 @@ struct HEARTH_API GradHook {
 };
 }  // namespace detail
 
-using TensorPair = std::tuple<Tensor, Tensor>;            ///< the outputs of an op with two
-using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;  ///< the outputs of an op with three
+using TensorPair = std::tuple<Tensor, Tensor>;            ///< the result of an op with two outputs
+using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;  ///< the result of an op with three
 using TensorRefPair = std::tuple<Tensor&, Tensor&>;       ///< the two outputs of an out= form
 
 /// An n-dimensional array. Copies of the handle share the array. `const` protects the handle, not
