@@ -154,11 +154,11 @@ namespace functional {
 template <size_t D>
 struct ConvFuncOptions {
   using padding_t = nn::detail::conv_padding_t<D>;
-  HEARTH_ARG(Tensor, bias);
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
+  HEARTH_ARG(Tensor, bias);                   ///< [out_channels], or undefined
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;  ///< distance of kernel positions
   HEARTH_CONV_PADDING
-  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
-  HEARTH_ARG(int64_t, groups) = 1;
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;  ///< distance between kernel elements
+  HEARTH_ARG(int64_t, groups) = 1;              ///< independent groups of channels
 };
 using Conv1dFuncOptions = ConvFuncOptions<1>;  ///< options of conv1d
 using Conv2dFuncOptions = ConvFuncOptions<2>;  ///< options of conv2d
@@ -167,12 +167,12 @@ using Conv2dFuncOptions = ConvFuncOptions<2>;  ///< options of conv2d
 /// Options of conv_transpose2d, as in ConvTransposeOptions.
 template <size_t D>
 struct ConvTransposeFuncOptions {
-  HEARTH_ARG(Tensor, bias);
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
-  HEARTH_ARG(ExpandingArray<D>, padding) = 0;
-  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;
-  HEARTH_ARG(int64_t, groups) = 1;
-  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
+  HEARTH_ARG(Tensor, bias);                           ///< [out_channels], or undefined
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;          ///< distance of kernel positions
+  HEARTH_ARG(ExpandingArray<D>, padding) = 0;         ///< elements removed from each border
+  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;  ///< elements added to the end of the output
+  HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
 };
 using ConvTranspose2dFuncOptions = ConvTransposeFuncOptions<2>;  ///< options of conv_transpose2d
 

@@ -26,49 +26,49 @@ using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSu
 struct HEARTH_API MSELossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(MSELossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of L1Loss.
 struct HEARTH_API L1LossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(L1LossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of SmoothL1Loss.
 struct HEARTH_API SmoothL1LossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(SmoothL1LossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;
-  HEARTH_ARG(std::optional<double>, beta);  ///< where the loss turns linear, by default 1
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(std::optional<double>, beta);     ///< where the loss turns linear, by default 1
 };
 #undef HEARTH_FROM_REDUCTION
 /// Options of BCELoss.
 struct HEARTH_API BCELossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);  ///< factors of the elements' losses
-  HEARTH_ARG(reduction_t, reduction) = kMean;
+  HEARTH_ARG(Tensor, weight);                  ///< factors of the elements' losses
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of BCEWithLogitsLoss.
 struct HEARTH_API BCEWithLogitsLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);  ///< factors of the elements' losses
-  HEARTH_ARG(reduction_t, reduction) = kMean;
-  HEARTH_ARG(Tensor, pos_weight);  ///< factors of the terms with y
+  HEARTH_ARG(Tensor, weight);                  ///< factors of the elements' losses
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(Tensor, pos_weight);              ///< factors of the terms with y
 };
 /// Options of NLLLoss.
 struct HEARTH_API NLLLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);                ///< factors of the classes
-  HEARTH_ARG(int64_t, ignore_index) = -100;  ///< a target that does not count
-  HEARTH_ARG(reduction_t, reduction) = kMean;
+  HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
+  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that does not count
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of CrossEntropyLoss.
 struct HEARTH_API CrossEntropyLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);                ///< factors of the classes
-  HEARTH_ARG(int64_t, ignore_index) = -100;  ///< a target that does not count
-  HEARTH_ARG(reduction_t, reduction) = kMean;
-  HEARTH_ARG(double, label_smoothing) = 0.0;  ///< share of the target spread over all classes
+  HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
+  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that does not count
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(double, label_smoothing) = 0.0;   ///< share of the target spread over all classes
 };
 
 namespace detail {

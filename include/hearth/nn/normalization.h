@@ -120,30 +120,31 @@ namespace functional {
 
 /// Options of batch_norm, as in BatchNormOptions.
 struct HEARTH_API BatchNormFuncOptions {
-  HEARTH_ARG(Tensor, weight);
-  HEARTH_ARG(Tensor, bias);
+  HEARTH_ARG(Tensor, weight);          ///< a factor, or undefined
+  HEARTH_ARG(Tensor, bias);            ///< a summand, or undefined
   HEARTH_ARG(bool, training) = false;  ///< whether to use the batch's statistics
   HEARTH_ARG(double, momentum) = 0.1;  ///< weight of a batch in the running statistics
-  HEARTH_ARG(double, eps) = 1e-5;
+  HEARTH_ARG(double, eps) = 1e-5;      ///< added to the variance
 };
 /// Options of layer_norm, as in LayerNormOptions.
 struct HEARTH_API LayerNormFuncOptions {
   LayerNormFuncOptions(std::vector<int64_t> normalized_shape)
       : normalized_shape_(std::move(normalized_shape)) {}
-  HEARTH_ARG(std::vector<int64_t>, normalized_shape);
-  HEARTH_ARG(Tensor, weight);
-  HEARTH_ARG(Tensor, bias);
-  HEARTH_ARG(double, eps) = 1e-5;
+  HEARTH_ARG(std::vector<int64_t>, normalized_shape);  ///< sizes of the last dimensions
+  HEARTH_ARG(Tensor, weight);                          ///< a factor, or undefined
+  HEARTH_ARG(Tensor, bias);                            ///< a summand, or undefined
+  HEARTH_ARG(double, eps) = 1e-5;                      ///< added to the variance
 };
 /// Options of group_norm, as in GroupNormOptions.
 struct HEARTH_API GroupNormFuncOptions {
   GroupNormFuncOptions(int64_t num_groups) : num_groups_(num_groups) {}
-  HEARTH_ARG(int64_t, num_groups);
-  HEARTH_ARG(Tensor, weight);
-  HEARTH_ARG(Tensor, bias);
-  HEARTH_ARG(double, eps) = 1e-5;
+  HEARTH_ARG(int64_t, num_groups);  ///< must divide the number of channels
+  HEARTH_ARG(Tensor, weight);       ///< a factor, or undefined
+  HEARTH_ARG(Tensor, bias);         ///< a summand, or undefined
+  HEARTH_ARG(double, eps) = 1e-5;   ///< added to the variance
 };
 
+/// As BatchNorm2d, for any number of dimensions after the channels.
 HEARTH_API Tensor batch_norm(const Tensor& input, const Tensor& running_mean,
                              const Tensor& running_var, const BatchNormFuncOptions& options = {});
 /// As LayerNorm.
