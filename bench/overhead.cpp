@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-// What one call costs beyond its arithmetic: tensors so small that nothing else remains. Written
+// Overhead of one call: the tensors are so small that their arithmetic takes no time. Written
 // against LibTorch's interface, so that peer/compare.sh can compile the same file against
 // LibTorch. Prints "name best median" in nanoseconds.
 
@@ -32,7 +32,7 @@ void report(const char* name, F call, int calls = kCalls) {
   std::printf("%-16s %9.1f %9.1f\n", name, rounds.front(), rounds[kRounds / 2]);
 }
 
-/// A result that the compiler must not drop.
+/// Stops the compiler from removing the computation of the tensor.
 void keep(const torch::Tensor& tensor) { asm volatile("" : : "r"(&tensor) : "memory"); }
 
 /// Forward and backward through a chain of 1,000 products.

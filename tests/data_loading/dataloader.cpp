@@ -202,7 +202,7 @@ TEST(DataLoader, OneIteratorAtATime) {
   for (auto& batch : *loader) count += batch.size();
   EXPECT_EQ(count, 30U);
   loader->join();
-  EXPECT_ERROR(loader->begin(), "its workers are gone");
+  EXPECT_ERROR(loader->begin(), "its workers have ended");
 }
 
 TEST(DataLoader, JoinInTheMiddleLosesNoBatchSilently) {
@@ -210,7 +210,7 @@ TEST(DataLoader, JoinInTheMiddleLosesNoBatchSilently) {
   auto it = loader->begin();
   (void)*it;
   loader->join();
-  EXPECT_ERROR(++it, "its workers are gone");
+  EXPECT_ERROR(++it, "its workers have ended");
 }
 
 struct Unsized : datasets::Dataset<Unsized, int> {

@@ -149,8 +149,8 @@ TEST(Samplers, RefuseOtherStates) {
   EXPECT_ERROR(load(arange(3), 4), "place in the archive is 4 of 3");
   EXPECT_ERROR(load(arange(3), -1), "'index' is -1, which does not fit");
   EXPECT_ERROR(load(arange(1, 4), 0), "are not between 0 and 2");
-  EXPECT_ERROR(load(ones({3}), 0), "no vector of integers");
-  EXPECT_ERROR(load(ones({3, 1}, kLong), 0), "no vector of integers");
+  EXPECT_ERROR(load(ones({3}), 0), "not a vector of integers");
+  EXPECT_ERROR(load(ones({3, 1}, kLong), 0), "not a vector of integers");
   EXPECT_ERROR(load(arange(4), 0), "was saved for 4 examples; this sampler has 3");
   EXPECT_ERROR(load(tensor({2, 0, 2}), 0), "in the archive have 2 twice");
 }

@@ -43,7 +43,7 @@ TEST(Mnist, SaysWhatIsWrong) {
   const auto open = [&] { MNIST dataset(folder.str()); };
   EXPECT_ERROR(open(),
                "Error opening images file at " + folder.path("train-images-idx3-ubyte") +
-                   ": neither it nor train-images-idx3-ubyte.gz is there. To get it: mkdir -p '" +
+                   ": neither it nor train-images-idx3-ubyte.gz exists. To get it: mkdir -p '" +
                    folder.str() + "' && cd '" + folder.str() + "' && for f");
   EXPECT_ERROR(FashionMNIST(folder.str()), "To get it: apt-get install dataset-fashion-mnist");
   write_bytes(folder.path("train-images-idx3-ubyte"), images(2));

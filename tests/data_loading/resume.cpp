@@ -114,7 +114,7 @@ TEST(Resume, LoadingEndsTheIteratorThatIsThere) {
     const serialize::OutputArchive state = loader->state_dict();
     const Tensor second = (*++it).data;
     loader->load_state_dict(state);
-    EXPECT_ERROR(++it, "the data loader has loaded another place");
+    EXPECT_ERROR(++it, "the data loader has loaded another position");
     size_t count = 0;
     for (auto& batch : *loader) EXPECT_EQ(batch.data.equal(second), count++ == 0);
     EXPECT_EQ(count, 2U);
@@ -129,7 +129,7 @@ TEST(Resume, RefusesStatesOfOthers) {
   EXPECT_ERROR(loader_of(9, 4, 0)->load_state_dict(state),
                "was saved for a dataset of 8 examples; this one has 9");
   EXPECT_ERROR(loader_of(8, 3, 0)->load_state_dict(state),
-               "in an epoch of batches of 4; this loader's have 3");
+               "in an epoch with batch size 4; this loader's batch size is 3");
   EXPECT_ERROR(loader_of(8, 4, 0)->load_state_dict(serialize::OutputArchive()),
                "No such serialized bool 'in_epoch'");
   auto unordered =

@@ -116,8 +116,7 @@ TEST(Archive, SaysWhatIsMissing) {
   std::string text;
   bool flag = false;
   EXPECT_ERROR(nested.read("y", t), "No such serialized tensor 'a.y' in 'the stream'");
-  EXPECT_ERROR(nested.read("n", t),
-               "No such serialized tensor 'a.n' in 'the stream'; there is Int");
+  EXPECT_ERROR(nested.read("n", t), "No such serialized tensor 'a.n' in 'the stream'; found Int");
   EXPECT_ERROR(nested.read("x", text), "No such serialized string 'a.x'");
   EXPECT_ERROR(nested.read("x", nested), "No such serialized submodule: 'a.x'");
   EXPECT_FALSE(nested.try_read("n", text) || nested.try_read("n", flag) || nested.try_read("y", t));

@@ -31,8 +31,8 @@ std::string says(const std::string& json) {
 TEST(BadArchive, Json) {
   EXPECT_EQ(says(R"({"version":1})"), "no error");
   EXPECT_EQ(says(R"({"version":1,"values":{"a":1,"b":{"ints":[1]}},"later":[]})"), "no error");
-  EXPECT_BAD("", "no valid JSON");
-  EXPECT_BAD("{", "no valid JSON");
+  EXPECT_BAD("", "not valid JSON");
+  EXPECT_BAD("{", "not valid JSON");
   EXPECT_BAD("[]", "expected an object with a version");
   EXPECT_BAD(R"({"version":2})", "expected version 1");
   EXPECT_BAD(R"({"version":1,"values":[]})", "an object under 'values'");
@@ -43,7 +43,7 @@ TEST(BadArchive, Json) {
   EXPECT_BAD(R"({"version":1,"values":{"a":{"double":"x"}}})", "a value for 'a'");
   EXPECT_BAD(R"({"version":1,"values":{"t":1}})", "'t' only once");
   EXPECT_BAD(R"({"version":1,"subtrees":{"t":{}}})", "'t' only once");
-  EXPECT_BAD(R"({"version":1,"tensors":{"u":{}}})", "no notes on the tensor 'u'");
+  EXPECT_BAD(R"({"version":1,"tensors":{"u":{}}})", "no entry for the missing tensor 'u'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":1}})", "an object for 't'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"device":1}}})", "the notes on 't'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"strides":1}}})", "a list of strides for 't'");

@@ -159,7 +159,7 @@ TEST(Checkpoint, NamesWhatIsMissingBeforeItReads) {
                "/x' has no 'epoch'; it has generators, step");
   EXPECT_EQ(step, 1);
   save(ones({1}), path);
-  EXPECT_ERROR(Checkpoint().load(path), "is no checkpoint: it has no 'generators'; it has 0");
+  EXPECT_ERROR(Checkpoint().load(path), "is not a checkpoint: it has no 'generators'; it has 0");
   EXPECT_ERROR(Checkpoint().add("a.b", step), "'a.b' cannot name a part");
   EXPECT_ERROR(Checkpoint().add("", step), "'' cannot name a part");
   EXPECT_ERROR(Checkpoint().add("generators", step), "cannot name a part");

@@ -44,7 +44,7 @@ TEST(CheckpointNumbers, WhatDoesNotFitIsRefused) {
   Checkpoint().add("n", negative).save(path);
   EXPECT_ERROR(Checkpoint().add("n", read).load(path), "'n' is -1, which does not fit");
   Checkpoint().add("n", text).save(path);
-  EXPECT_ERROR(Checkpoint().add("n", read).load(path), "'n'; there is the string '12x'");
+  EXPECT_ERROR(Checkpoint().add("n", read).load(path), "'n'; found the string '12x'");
   EXPECT_TRUE(read == 5 && narrow == 6);
 }
 

@@ -63,7 +63,7 @@ TEST_F(Idx, ReadsSeveralMembers) {
 
 TEST_F(Idx, SaysWhereAndWhatWasExpected) {
   EXPECT_ERROR(read(""), "x-ubyte': at byte 0: expected 4 bytes more");
-  EXPECT_ERROR(read("\1\2\3\4"), "at byte 0: expected an IDX file's begin");
+  EXPECT_ERROR(read("\1\2\3\4"), "at byte 0: expected an IDX header");
   EXPECT_ERROR(read(idx(7, {1}, "")), "got 0, 0, 7, 1");
   EXPECT_ERROR(read(idx(8, {2, 3}, "").substr(0, 10)), "at byte 10: expected 2 bytes more");
   EXPECT_ERROR(read(idx(8, {200}, "abc")), "elements of sizes [200], but the file is too short");

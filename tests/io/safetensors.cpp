@@ -157,7 +157,7 @@ TEST(Safetensors, RefusesWhatCannotBeWritten) {
   EXPECT_ERROR(save_safetensors({{"x", ones({1})}, {"x", ones({1})}}, path),
                "two tensors under the name 'x'");
   EXPECT_ERROR(save_safetensors({{"__metadata__", ones({1})}}, path), "'__metadata__'");
-  EXPECT_ERROR(save_safetensors({{"\xff", ones({1})}}, path), "it is no UTF-8");
+  EXPECT_ERROR(save_safetensors({{"\xff", ones({1})}}, path), "it is not valid UTF-8");
   EXPECT_ERROR(save_safetensors({{"x", ones({1})}}, path, {{"a", "1"}, {"a", "2"}}),
                "two metadata under the key 'a'");
   EXPECT_EQ(bytes_of(path), before);

@@ -106,12 +106,12 @@ TEST(Load, SaysWhichKeysThereAre) {
   InputArchive in(root);
   Tensor t;
   EXPECT_ERROR(in.read("weight", t),
-               "No such serialized tensor 'weight'; there is 'module.weight': remove the prefix "
+               "No such serialized tensor 'weight'; found 'module.weight': remove the prefix "
                "'module.'");
   InputArchive nested;
   in.read("module", nested);
   EXPECT_ERROR(nested.read("wight", t), "did you mean 'module.weight'?");
-  EXPECT_ERROR(nested.read("bias", t), "there are 'module.weight'");
+  EXPECT_ERROR(nested.read("bias", t), "found 'module.weight'");
 }
 
 TEST(Load, NamesAnOldFileOfTorchSave) {

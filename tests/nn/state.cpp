@@ -96,7 +96,7 @@ TEST(StateDict, TakesAListAndSaysHowNamesDiffer) {
   EXPECT_TRUE(net->load_state_dict(list, false).missing_keys.empty());
   for (auto& item : list) item.first = "module." + item.first;
   EXPECT_ERROR(net->load_state_dict(list),
-               "there is 'module.fc1.weight': remove the prefix 'module.'");
+               "found 'module.fc1.weight': remove the prefix 'module.'");
   for (auto& item : list) item.first = item.first.substr(7);
   list[0].first = "fc1.wieght";
   EXPECT_ERROR(net->load_state_dict(list), "did you mean 'fc1.wieght'?");

@@ -208,12 +208,12 @@ TEST(StateDict, AnotherOptimizersIsRefused) {
   AdamW adamw(params);
   train(adamw, params, 0, 1);
   expect_refused(sgd.state_dict(),
-                 "loaded state dict is that of the optimizer SGD, which Adam cannot go on from");
+                 "loaded state dict is that of the optimizer SGD, which Adam cannot load");
   expect_refused(adamw.state_dict(), "that of the optimizer AdamW, which Adam cannot");
   serialize::OutputArchive out;
   adamw.save(out);
   serialize::InputArchive in(out);
-  EXPECT_ERROR(sgd.load(in), "that of the optimizer AdamW, which SGD cannot go on from");
+  EXPECT_ERROR(sgd.load(in), "that of the optimizer AdamW, which SGD cannot load");
 }
 
 TEST(StateDict, OneWithoutANameIsTaken) {
