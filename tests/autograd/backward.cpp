@@ -39,7 +39,7 @@ TEST(Backward, SecondDerivativeAgreesWithFiniteDifferences) {
   expect_values(second, numeric_gradient(gradient_norm, x), 1e-6);
 }
 
-TEST(Backward, ThirdDerivativeOfACube) {
+TEST(Backward, ComputesThirdDerivatives) {
   const Tensor x = leaf({2.0}, kDouble);
   Tensor y = (x * x * x).sum();
   for (int order = 0; order < 2; ++order) y = grad({y}, {x}, {}, {}, true)[0].sum();

@@ -197,7 +197,7 @@ TEST(CustomFunction, SavedOutputsDoNotFormACycle) {
 }
 
 TEST(CustomFunction, ReportsWhichInputsNeedGradients) {
-  struct Asks : Function<Asks> {
+  struct NeedsGradQueries : Function<NeedsGradQueries> {
     static Tensor forward(AutogradContext*, const Tensor& a, const Tensor& b, const Tensor& c) {
       return a + b + c;
     }
@@ -211,7 +211,7 @@ TEST(CustomFunction, ReportsWhichInputsNeedGradients) {
     }
   };
   const Tensor a = leaf({1}), c = leaf({1});
-  expect_values(autograd::grad({Asks::apply(a, vec({1}), c)}, {a})[0], {1});
+  expect_values(autograd::grad({NeedsGradQueries::apply(a, vec({1}), c)}, {a})[0], {1});
 }
 
 TEST(CustomFunction, ChecksTheNumberOfGradients) {
@@ -241,7 +241,7 @@ TEST(CustomFunction, ChecksTheNumberOfGradients) {
 }
 
 TEST(CustomFunction, DirtyInputsMustBeReturned) {
-  struct Forgetful : Function<Forgetful> {
+  struct DirtyNotReturned : Function<DirtyNotReturned> {
     static Tensor forward(AutogradContext* ctx, const Tensor& a) {
       ctx->mark_dirty({a});
       return a * 2;
@@ -250,12 +250,12 @@ TEST(CustomFunction, DirtyInputsMustBeReturned) {
   };
   const char* const text =
       "Some elements marked as dirty during the forward method were not returned as output.";
-  EXPECT_ERROR(Forgetful::apply(leaf({1}) * 1), text);
-  EXPECT_ERROR(Forgetful::apply(ones({1})), text);
+  EXPECT_ERROR(DirtyNotReturned::apply(leaf({1}) * 1), text);
+  EXPECT_ERROR(DirtyNotReturned::apply(ones({1})), text);
 }
 
 TEST(CustomFunction, RejectsInvalidInputIndices) {
-  struct Curious : Function<Curious> {
+  struct InvalidQuery : Function<InvalidQuery> {
     static Tensor forward(AutogradContext*, const Tensor& a) { return a * 2; }
     static variable_list backward(AutogradContext* ctx, variable_list grads) {
       EXPECT_TRUE(ctx->needs_input_grad(0));
@@ -263,7 +263,7 @@ TEST(CustomFunction, RejectsInvalidInputIndices) {
       return grads;
     }
   };
-  EXPECT_ERROR(Curious::apply(leaf({1})).backward(), "Index out of range");
+  EXPECT_ERROR(InvalidQuery::apply(leaf({1})).backward(), "Index out of range");
 }
 
 }  // namespace

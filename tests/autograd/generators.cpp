@@ -32,7 +32,7 @@ TEST(GeneratorGuards, ArePartOfThreadLocalState) {
   {
     const GeneratorGuard guard(seeded(7));
     state.emplace();
-  }  // the state keeps the generator
+  }  // the state holds a reference to the generator
   const Tensor drawn = on_another_thread([&] {
     const ThreadLocalStateGuard guard(*state);
     return rand({4});

@@ -62,7 +62,7 @@ TEST(Utilities, SmallVectorSupportsVectorOperations) {
   EXPECT_EQ(c10::DimVector(sizes.begin(), sizes.end()).size(), 3u);
 }
 
-TEST(Utilities, IntegerFunctionsCompute) {
+TEST(Utilities, IntegerFunctionsMatchLibTorch) {
   EXPECT_EQ(c10::multiply_integers(Ints{2, 3}), 6);
   EXPECT_EQ(c10::multiply_integers(at::IntArrayRef()), 1);
   EXPECT_EQ(c10::sum_integers(std::vector<int>{1, 2}), 3);
@@ -83,7 +83,7 @@ TEST(Utilities, IntegerFunctionsCompute) {
   EXPECT_EQ(at::parallel_reduce(0, 100, 10, int64_t(0), sum, std::plus<int64_t>()), 4950);
 }
 
-TEST(Utilities, StringFunctionsCompute) {
+TEST(Utilities, StringFunctionsMatchLibTorch) {
   EXPECT_EQ(c10::Join(", ", std::vector<int>{1, 2, 3}), "1, 2, 3");
   EXPECT_EQ(c10::Join("-", std::vector<std::string>{}), "");
   const c10::string_view view = "abc";

@@ -41,13 +41,13 @@ void compute_within(size_t more, const Compute& compute) {
   _exit(0);
 }
 
-bool ended_by_itself(int status) { return WIFEXITED(status) && WEXITSTATUS(status) <= 1; }
+bool exited_normally(int status) { return WIFEXITED(status) && WEXITSTATUS(status) <= 1; }
 
 template <class Compute>
 void expect_no_crash(const Compute& compute) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const size_t kib : {64, 512, 1024, 4096, 16384})
-    EXPECT_EXIT(compute_within(kib << 10, compute), ended_by_itself, "") << kib;
+    EXPECT_EXIT(compute_within(kib << 10, compute), exited_normally, "") << kib;
 }
 
 TEST(MemoryLimit, MatmulCompletesOrThrows) {

@@ -69,7 +69,7 @@ TEST_F(PluginLoading, ReportsMissingLibrary) {
 }
 
 TEST_F(PluginLoading, ReportsMissingDriver) {
-  if (dlopen("libcuda.so.1", RTLD_LAZY)) GTEST_SKIP() << "there is a driver";
+  if (dlopen("libcuda.so.1", RTLD_LAZY)) GTEST_SKIP() << "a driver is installed";
   if (!write_library_that_needs("libcuda.so.1")) GTEST_SKIP() << "needs glibc's libm on x86-64";
   const std::string reason = why_not(path);
   EXPECT_TRUE(reason.starts_with("Found no NVIDIA driver on your system: libcuda.so.1 is missing."))

@@ -39,23 +39,23 @@ void end_while_computing(Device device, const End& end) {
 void exit_here() { std::exit(0); }
 void exit_elsewhere() { std::thread(exit_here).join(); }
 
-class ProcessExit : public ::testing::Test {
+class ProcessEnd : public ::testing::Test {
  protected:
   static constexpr int kRepetitions = 5;
-  ProcessExit() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+  ProcessEnd() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(ProcessExit, MainThreadExitsDuringCpuWork) {
+TEST_F(ProcessEnd, MainThreadExitsDuringCpuWork) {
   for (int i = 0; i < kRepetitions; ++i)
     EXPECT_EXIT(end_while_computing(kCPU, exit_here), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(ProcessExit, OtherThreadExitsDuringCpuWork) {
+TEST_F(ProcessEnd, OtherThreadExitsDuringCpuWork) {
   for (int i = 0; i < kRepetitions; ++i)
     EXPECT_EXIT(end_while_computing(kCPU, exit_elsewhere), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(ProcessExit, ThreadsExitDuringSimulatedGpuWork) {
+TEST_F(ProcessEnd, ThreadsExitDuringSimulatedGpuWork) {
   setenv("HEARTH_SIM_GPUS", "1", /*overwrite=*/0);
   for (int i = 0; i < kRepetitions; ++i) {
     EXPECT_EXIT(end_while_computing(kCUDA, exit_here), ::testing::ExitedWithCode(0), "");
@@ -64,7 +64,7 @@ TEST_F(ProcessExit, ThreadsExitDuringSimulatedGpuWork) {
 }
 
 /// Calls that have begun are completed; later calls never start.
-TEST_F(ProcessExit, WaitsForRunningCalls) {
+TEST_F(ProcessEnd, WaitsForRunningCalls) {
   const auto end = [] {
     { const LibraryCall first; }
     std::atomic<bool> has_begun = false;
@@ -85,7 +85,7 @@ TEST_F(ProcessExit, WaitsForRunningCalls) {
 }
 
 /// Destructors of static objects may compute.
-TEST_F(ProcessExit, ExitingThreadCanCompute) {
+TEST_F(ProcessEnd, ExitingThreadCanCompute) {
   const auto end = [] {
     const Tensor square = rand({200, 200});
     (void)matmul(square, square);

@@ -190,7 +190,7 @@ TEST_F(SimTest, StoppedDeviceThrows) {
 TEST_F(SimTest, EventsOrderStreamsAndMeasureTime) {
   const StreamHandle other = backend.create_stream(1, 0);
   const EventHandle start = backend.create_event(0, true), end = backend.create_event(0, true);
-  int value = 0;  // not atomic: the order alone makes it safe
+  int value = 0;  // not atomic: the order of the streams must make it safe
   Gate gate(stream);
   backend.record(start, 0, stream);
   stream_of(stream).submit([&] {

@@ -112,7 +112,7 @@ TEST(DataLoader, ExceptionsNameBatchAndExample) {
   EXPECT_EQ((*batch)[0], 8);
 }
 
-/// Every copy has the next id.
+/// A dataset whose copies are numbered.
 struct Counted : datasets::Dataset<Counted, int> {
   Counted() = default;
   Counted(const Counted& other) : Dataset(other), id(++copies) {}

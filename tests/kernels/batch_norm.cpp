@@ -200,11 +200,11 @@ void check() {
     }
 }
 
-TEST(BatchNorm, Float) { check<float, float>(); }
-TEST(BatchNorm, Double) { check<double, double>(); }
-TEST(BatchNorm, HalfWithFloatChannels) { check<Half, float>(); }
-TEST(BatchNorm, BFloat16WithFloatChannels) { check<BFloat16, float>(); }
-TEST(BatchNorm, BFloat16WithBFloat16Channels) { check<BFloat16, BFloat16>(); }
+TEST(BatchNorm, MatchesReferenceInFloat) { check<float, float>(); }
+TEST(BatchNorm, MatchesReferenceInDouble) { check<double, double>(); }
+TEST(BatchNorm, MatchesReferenceInHalfWithFloatChannels) { check<Half, float>(); }
+TEST(BatchNorm, MatchesReferenceInBFloat16WithFloatChannels) { check<BFloat16, float>(); }
+TEST(BatchNorm, MatchesReferenceInBFloat16) { check<BFloat16, BFloat16>(); }
 
 TEST(BatchNorm, ChannelsLastStaysChannelsLast) {
   const Sizes sizes = {4, 3, 5, 7}, strides = {105, 1, 21, 3};

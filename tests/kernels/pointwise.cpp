@@ -165,8 +165,8 @@ TEST(Pointwise, ConvertsBetweenAllDtypes) {
       check(fn::Add{}, sum, kDouble, {2000}, out, a, strided);
       check(fn::Add{}, sum, kHalf, {2000}, out, strided, b);
       check(fn::Add{}, sum, kBFloat16, {2000}, b, a, out);
-      Array test(kBool, {2000}, {1}, 1), number(kLong, {2000}, {2}, 1);
-      check(fn::Lt{}, less, kFloat, {2000}, test, a, out);
+      Array flags(kBool, {2000}, {1}, 1), number(kLong, {2000}, {2}, 1);
+      check(fn::Lt{}, less, kFloat, {2000}, flags, a, out);
       check(fn::Lt{}, less, kHalf, {2000}, number, a, out);
     }
 }

@@ -37,7 +37,7 @@ void expect_accurate(const F& functor, const Reference& reference, double low, d
   }
 }
 
-/// The same in both types.
+/// The same for float and double.
 template <class F, class Reference>
 void expect_accurate(const Reference& reference, double low, double high, double limit_f32 = 2) {
   expect_accurate<float>(F{}, reference, low, high, limit_f32);

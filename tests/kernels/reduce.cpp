@@ -171,7 +171,7 @@ TEST(Reduce, ComplexSumKeepsImaginaryParts) {
   EXPECT_EQ(out[0], complex<float>(real, imag));
 }
 
-TEST(Reduce, ComplexProduct) {
+TEST(Reduce, MultipliesComplexNumbers) {
   Guarded<complex<double>> in({4}), out({1});
   in[0] = {1, 1};
   in[1] = {0, 2};
@@ -190,7 +190,7 @@ TEST(Reduce, IntegersWrapAround) {
   EXPECT_EQ(out[0], std::numeric_limits<int64_t>::min() + 5);
 }
 
-TEST(Reduce, MaximaOfInt32AreInt64) {
+TEST(Reduce, FindsExtremesOfInt32) {
   Guarded<int32_t> in({70}), largest({1}), smallest({1});
   for (int i = 0; i < 70; ++i) in[i] = i == 3 ? std::numeric_limits<int32_t>::min() : -i - 1;
   run_on_cpu(reduce_params(fn::Max{}, in.view(), largest.view()));
@@ -214,7 +214,7 @@ TEST(Reduce, EmptyInputGivesTheInitialValue) {
   EXPECT_FALSE(answer[0]);
 }
 
-TEST(Reduce, ProductMeanAndNorm) {
+TEST(Reduce, ComputesProductMeanAndNorm) {
   Guarded<float> in({2, 3}), out({2, 1});
   for (int i = 0; i < 6; ++i) in[i] = float(i + 1);
   run_on_cpu(reduce_params(fn::Prod{}, in.view(), out.view()));

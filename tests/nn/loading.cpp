@@ -52,10 +52,10 @@ Sequential first_layer(double value) {
 }
 
 /// An archive of the first layer. Loading it into both layers fails at the second one.
-InputArchive half_fitting() { return archive_of(*first_layer(5)); }
+InputArchive archive_of_first_layer() { return archive_of(*first_layer(5)); }
 
-std::shared_ptr<Loader> around(const std::string& name, std::shared_ptr<Module> inner,
-                               Loader::Load load = default_load) {
+std::shared_ptr<Loader> wrap(const std::string& name, std::shared_ptr<Module> inner,
+                             Loader::Load load = default_load) {
   auto outer = std::make_shared<Loader>(std::move(load));
   outer->register_module(name, std::move(inner));
   return outer;
@@ -64,7 +64,7 @@ std::shared_ptr<Loader> around(const std::string& name, std::shared_ptr<Module> 
 /// A module with "inner", which contains "parts" in a module with the given load(), and "last".
 std::shared_ptr<Module> net(const Sequential& parts, Loader::Load load,
                             const Sequential& last = layers(1, 1)) {
-  auto outer = around("inner", around("parts", parts.ptr(), std::move(load)));
+  auto outer = wrap("inner", wrap("parts", parts.ptr(), std::move(load)));
   outer->register_module("last", last);
   return outer;
 }
@@ -79,7 +79,7 @@ InputArchive sevens(bool whole_parts, bool whole_last) {
 TEST(CustomLoad, CaughtFailureChangesNothing) {
   Sequential spare = layers(1, 2);  // not registered
   const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
-    InputArchive other = half_fitting();
+    InputArchive other = archive_of_first_layer();
     EXPECT_ERROR(spare->load(other), "No such serialized submodule: '1'");
     module.Module::load(archive);
   });
@@ -106,7 +106,7 @@ TEST(CustomLoad, CanContinueAfterAFailure) {
 TEST(CustomLoad, FailureKeepsEarlierLoads) {
   Sequential parts = layers(1, 2);
   const auto outer = net(parts, [&](Module&, InputArchive&) {
-    InputArchive fitting = archive_of(*layers(3, 2)), other = half_fitting();
+    InputArchive fitting = archive_of(*layers(3, 2)), other = archive_of_first_layer();
     parts->load(fitting);
     EXPECT_ERROR(parts->load(other), "No such serialized submodule: '1'");
     EXPECT_TRUE(all_are(*parts, 3));
@@ -141,7 +141,7 @@ TEST(CustomLoad, OuterFailureRollsBackSetData) {
   const auto outer = net(parts, [&](Module&, InputArchive&) {
     first.set_data(full({4, 3}, 4.0));
     second.set_data(full({5, 4}, 4.0, kDouble));
-    InputArchive other = half_fitting();
+    InputArchive other = archive_of_first_layer();
     EXPECT_ERROR(parts->load(other), "No such serialized submodule: '1'");
     EXPECT_TRUE(first.equal(full({4, 3}, 4.0)));
     EXPECT_TRUE(second.equal(full({5, 4}, 4.0, kDouble)));
@@ -169,8 +169,8 @@ TEST(CustomLoad, FailureRollsBackConversionsAndGradients) {
     fixed = moving->register_buffer("fixed", ones({2}, kInt));
   }
   (weight * 2).sum().backward();
-  const auto outer = around("inner", moving);
-  InputArchive archive = archive_of(*around("inner", layers(1, 1).ptr()));
+  const auto outer = wrap("inner", moving);
+  InputArchive archive = archive_of(*wrap("inner", layers(1, 1).ptr()));
   EXPECT_ERROR(outer->load(archive), "not today");
   EXPECT_TRUE(weight.equal(ones({3})));
   EXPECT_TRUE(weight.grad().equal(full({3}, 2.0)));
@@ -194,7 +194,7 @@ TEST(CustomLoad, CopiesEachTensorOnceAtAnyDepth) {
   constexpr int64_t kBytes = 4 << 20;
   std::shared_ptr<Module> module = std::make_shared<Loader>(default_load);
   module->register_buffer("large", ones(kBytes / 4));
-  for (int depth = 0; depth < 6; ++depth) module = around("inner", module);
+  for (int depth = 0; depth < 6; ++depth) module = wrap("inner", module);
   InputArchive archive = archive_of(*module);
   const int64_t before = cpu_memory_stats().allocated_bytes.allocated;
   module->load(archive);

@@ -275,14 +275,14 @@ TEST(Clone, CopiesToADevice) {
     EXPECT_EQ(parameter.device(), Device(kCUDA, 0));
 }
 
-struct Forgetful : Cloneable<Forgetful> {
-  Forgetful() { register_parameter("w", ones(1)); }
+struct IncompleteReset : Cloneable<IncompleteReset> {
+  IncompleteReset() { register_parameter("w", ones(1)); }
   void reset() override {}
 };
 
 TEST(Clone, ReportsMissingOverrides) {
   EXPECT_ERROR(Module().clone(), "clone() has not been implemented");
-  EXPECT_ERROR(Forgetful().clone(),
+  EXPECT_ERROR(IncompleteReset().clone(),
                "The cloned module does not have the same number of parameters as the original "
                "module after calling reset().");
 }

@@ -114,7 +114,8 @@ TEST(Optimizer, SgdHasNoStateWithoutMomentum) {
   EXPECT_TRUE(optimizer.state().empty());
 }
 
-/// Steps of all optimizers, with options for most state, to compare strides, dtypes and devices.
+/// Runs steps of all optimizers, with options that use most of their state, to compare strides,
+/// dtypes and devices.
 void step_all(const Tensors& params, int steps) {
   std::vector<std::unique_ptr<Optimizer>> all;
   const auto wd = 0.1;

@@ -191,7 +191,7 @@ TEST(Schedulers, ResumeFromALastEpoch) {
 TEST(Schedulers, PlateauIsPartOfTheState) {
   OneGroup one;
   ReduceLROnPlateau first(one.optimizer, ReduceLROnPlateau::min, 0.5, 2);
-  EXPECT_FALSE(first.state_dict().contains("best")) << "infinite";
+  EXPECT_FALSE(first.state_dict().contains("best")) << "an infinite value is not saved";
   for (const double metric : {3.0, 2.0, 2.0, 2.0}) first.step(metric);
   ReduceLROnPlateau second(one.optimizer);
   second.load_state_dict(first.state_dict());
