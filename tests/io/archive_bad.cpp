@@ -1,4 +1,4 @@
-// Hostile metadata in archives.
+// Invalid metadata in archives.
 #include <gtest/gtest.h>
 
 #include "hearth/io/archive.h"
@@ -8,7 +8,7 @@
 namespace hearth::serialize {
 namespace {
 
-std::string says(const std::string& json) {
+std::string error_for(const std::string& json) {
   std::string bytes;
   io::save_safetensors(
       {{"t", ones({1}, kLong)}},
@@ -22,15 +22,15 @@ std::string says(const std::string& json) {
   });
 }
 
-#define EXPECT_BAD(json, text)                                                  \
-  do {                                                                          \
-    const std::string message = says(json);                                     \
-    EXPECT_NE(message.find(text), std::string::npos) << "it says: " << message; \
+#define EXPECT_BAD(json, text)                                              \
+  do {                                                                      \
+    const std::string message = error_for(json);                            \
+    EXPECT_NE(message.find(text), std::string::npos) << "got: " << message; \
   } while (false)
 
-TEST(BadArchive, Json) {
-  EXPECT_EQ(says(R"({"version":1})"), "no error");
-  EXPECT_EQ(says(R"({"version":1,"values":{"a":1,"b":{"ints":[1]}},"later":[]})"), "no error");
+TEST(BadArchive, RejectsInvalidMetadata) {
+  EXPECT_EQ(error_for(R"({"version":1})"), "no error");
+  EXPECT_EQ(error_for(R"({"version":1,"values":{"a":1,"b":{"ints":[1]}},"later":[]})"), "no error");
   EXPECT_BAD("", "not valid JSON");
   EXPECT_BAD("{", "not valid JSON");
   EXPECT_BAD("[]", "expected an object with a version");
