@@ -1,7 +1,7 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
+#include <mutex>  // std::chrono::milliseconds: <chrono> itself takes a tenth of a second to compile
 #include <optional>
 
 #include "hearth/arg.h"
