@@ -168,7 +168,7 @@ void expect_agreement(const CallForm& form, const CallForm& other) {
 std::string sources_of_tests() {
   std::ostringstream text;
   for (const char* folder : {"ops", "api", "compat", "nn", "optim"}) {
-    const std::filesystem::path path = std::filesystem::path(HEARTH_TEST_DATA) / ".." / folder;
+    const std::filesystem::path path = std::filesystem::path(HEARTH_TEST_FIXTURES) / ".." / folder;
     for (const auto& entry : std::filesystem::directory_iterator(path))
       if (entry.path().filename().string().rfind("forms", 0) != 0)
         text << std::ifstream(entry.path()).rdbuf();

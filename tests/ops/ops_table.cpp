@@ -10,7 +10,7 @@
 
 #include "ops/call.h"
 #include "tests/ops/forms.h"
-#include "tests/support/data.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth::testing {
 namespace {
@@ -110,7 +110,7 @@ std::string table() {
 }
 
 TEST(OpsTable, IsUpToDate) {
-  const std::string path = data_file("../../docs/ops.md");
+  const std::string path = fixture_path("../../docs/ops.md");
   if (std::getenv("HEARTH_WRITE_OPS_TABLE")) {
     std::ofstream(path) << table();
     return;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/data/index_cases.txt: index expressions, and what PyTorch makes of them.
+"""Writes tests/fixtures/index_cases.txt: index expressions, and what PyTorch makes of them.
 
 A case is one line of fields separated by " | ": the sizes of the indexed tensor (which holds 0, 1,
 2, ...), the indices, the sizes of the result, its elements, the gradient of sum(result * (1, 2,

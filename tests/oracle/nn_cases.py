@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/data/nn_cases.txt: modules made with PyTorch from a seed, and what they compute.
+"""Writes tests/fixtures/nn_cases.txt: modules made with PyTorch from a seed, and what they compute.
 
     .venv-peer/bin/python tests/oracle/nn_cases.py
 

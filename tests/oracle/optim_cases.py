@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes tests/data/optim_cases.txt: what PyTorch's optimizers make of three parameters in 1,000
+"""Writes tests/fixtures/optim_cases.txt: what PyTorch's optimizers make of three parameters in 1,000
 steps, and what learning rates its schedulers set. tests/optim/agreement.cpp does the same steps.
 
-    optim_cases.py > tests/data/optim_cases.txt
+    optim_cases.py > tests/fixtures/optim_cases.txt
 
 A case is "case <name> <dtype>", then lines "<step> <values>": the parameters after the step, or the
 rate (and, if it is cycled, the momentum) of each group. The gradients need no autograd, so that they

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/data/print_cases.txt: tensors, and how Python's PyTorch prints them.
+"""Writes tests/fixtures/print_cases.txt: tensors, and how Python's PyTorch prints them.
 
 A case is a line "case <dtype> <sizes> <requires_grad> <values>", the text that PyTorch prints, and
 a line "end". Sizes read "2x3" ("-" for none); the values (floats in hexadecimal, complex numbers as
