@@ -113,7 +113,7 @@ TEST_P(OpAutocast, ChoosesTheDtype) {
     for (const ScalarType lower : {kHalf, kBFloat16})
       for (const ScalarType dtype : {kFloat, kBFloat16, kHalf, kDouble}) {
         if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
-        const Tensors in = make_inputs(row.cases[0], dtype, device, Form::kContiguous, 1);
+        const Tensors in = make_inputs(row.cases[0], dtype, device, MemoryLayout::kContiguous, 1);
         const AutocastMode autocast(device.type(), lower);
         const ScalarType computed = computed_dtype(policy_of(row, device.type()), dtype, lower);
         EXPECT_EQ(row.call(in)[0].scalar_type(), result_dtype(row, 0, computed))
@@ -127,7 +127,7 @@ TEST_P(OpAutocast, LeavesOutAndInplaceFormsAlone) {
   for (const Device device : devices())
     for (const ScalarType dtype : {kFloat, kHalf}) {
       if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
-      const Tensors in = make_inputs(row.cases[0], dtype, device, Form::kContiguous, 1);
+      const Tensors in = make_inputs(row.cases[0], dtype, device, MemoryLayout::kContiguous, 1);
       const Tensor wanted = row.call(in)[0];
       const AutocastMode autocast(device.type());
       if (row.out) {
@@ -151,7 +151,7 @@ TEST_P(OpAutocast, ConcernsOneKindOfDevice) {
     autocast::set_autocast_enabled(other, true);
     for (const ScalarType dtype : {kFloat, kHalf}) {
       if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
-      const Tensors in = make_inputs(row.cases[0], dtype, device, Form::kContiguous, 1);
+      const Tensors in = make_inputs(row.cases[0], dtype, device, MemoryLayout::kContiguous, 1);
       EXPECT_EQ(row.call(in)[0].scalar_type(), result_dtype(row, 0, dtype))
           << row.name << " of " << name_of(dtype) << " on " << device;
     }

@@ -298,7 +298,7 @@ void expect_same_as_double(const Numbers& n, std::vector<int64_t> input,
                            std::vector<int64_t> weight, int64_t channels, bool channels_last,
                            ScalarType dtype, double tolerance, Device device) {
   Case inputs = conv_case(std::move(input), std::move(weight), channels);
-  Tensors wide = make_inputs(inputs, kDouble, device, Form::kContiguous, 7), narrow;
+  Tensors wide = make_inputs(inputs, kDouble, device, MemoryLayout::kContiguous, 7), narrow;
   for (Tensor& t : wide) t = t.to(dtype).to(kDouble);
   for (const Tensor& t : wide) narrow.push_back(t.to(dtype));
   if (channels_last) narrow[0] = narrow[0].contiguous(MemoryFormat::ChannelsLast);

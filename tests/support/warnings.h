@@ -7,7 +7,7 @@
 
 namespace hearth::testing {
 
-/// Collects this thread's warnings while it lives.
+/// Collects this thread's warnings during its lifetime.
 class Warnings {
  public:
   Warnings() : former_(set_warning_sink([](const std::string& text) { said().push_back(text); })) {
