@@ -93,7 +93,7 @@ const Register registered[] = {
     Register(of_real_numbers(ROW("threshold", threshold, x <= 1 ? 20 : x, 1, 20))),
 };
 
-TEST(Activation, TheIdentityAtABoundHasNoGradient) {
+TEST(Activation, HardtanhHasGradientZeroAtItsBound) {
   const Tensor x = ones({1}, kDouble).requires_grad_();
   hardtanh(x).sum().backward();
   EXPECT_EQ(x.grad().item<double>(), 0);

@@ -63,9 +63,9 @@ Array along(const Array& in, int64_t dim, const Lines& f) {
   }
   out.sizes[d] = lines.empty() ? in.sizes[d] : int64_t(lines[0].size());
   return build(out.sizes, [&](Position position) {
-    const size_t place = size_t(position[d]);
+    const size_t k = size_t(position[d]);
     position[d] = 0;
-    return lines[size_t(linear_of(position, starts))][place];
+    return lines[size_t(linear_of(position, starts))][k];
   });
 }
 
