@@ -187,7 +187,7 @@ LargeCase nonzeros(ScalarType dtype) {
   return {[=] { return Tensors{a.nonzero()}; }, {where}};
 }
 
-LargeCase made(ScalarType dtype) {
+LargeCase ranges_and_triangles(ScalarType dtype) {
   const Tensor a = matrix().tensor(dtype);
   return {[=] {
             return Tensors{arange(0, kCount, dtype), linspace(0, 1, kCount + 1, dtype), a.tril(3),
@@ -266,7 +266,7 @@ const RegisterLarge registered[] = {
     RegisterLarge({"gathered", {"Gather", "Scatter"}, gathered}),
     RegisterLarge({"indexed", {"Index", "IndexPut"}, indexed}),
     RegisterLarge({"nonzeros", {"NonzeroCount", "NonzeroFill"}, nonzeros}),
-    RegisterLarge({"made", {"Range", "Triangle"}, made}),
+    RegisterLarge({"ranges_and_triangles", {"Range", "Triangle"}, ranges_and_triangles}),
     RegisterLarge({"scans", {"Scan"}, scans, 40}),
     RegisterLarge({"ordered", {"Order", "Search"}, ordered}),
     RegisterLarge({"random_numbers", {"Random", "Dropout"}, random_numbers})};

@@ -80,7 +80,7 @@ TEST(Logic, Operators) {
   EXPECT_EQ((yes & 1).scalar_type(), kLong);
 }
 
-TEST(Logic, ShiftsByTooMuch) {
+TEST(Logic, ShiftsBeyondTheWidthOfTheDtype) {
   const Tensor a = longs({1, 2, -3});
   EXPECT_TRUE(a.bitwise_left_shift(100).equal(longs({0, 0, 0})));
   EXPECT_TRUE(a.bitwise_right_shift(100).equal(longs({0, 0, -1})));

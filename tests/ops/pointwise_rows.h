@@ -6,7 +6,7 @@
 
 #include "tests/support/op_table.h"
 
-/// The row of hearth::function(x, arguments...) with its out= and in-place forms; `reference` is an
+/// A row for hearth::function(x, arguments...) with its out= and in-place forms. `reference` is an
 /// expression in the double x.
 #define POINTWISE_ROW(row_name, function, draw, reference, ...)                                   \
   [] {                                                                                            \
@@ -22,7 +22,7 @@
     return made;                                                                                  \
   }()
 
-/// The row of hearth::function(a, b); `reference` is an expression in the doubles a and b.
+/// A row for hearth::function(a, b). `reference` is an expression in the doubles a and b.
 #define POINTWISE_ROW2(function, draw, types, reference)                                  \
   [] {                                                                                    \
     Row made = binary_row(                                                                \
@@ -36,7 +36,7 @@
 
 namespace hearth::testing {
 
-/// Integers become floats.
+/// Adds integers and bools, whose results are float32, to a row's dtypes.
 inline Row of_all_numbers(Row row) {
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kFloat};
@@ -49,13 +49,13 @@ inline Row of_all_numbers(Row row) {
   return row;
 }
 
-/// The row of another op than the one its function is named after.
+/// Sets the op that the row covers, where its name is not the function's.
 inline Row covering(Row row, std::string op) {
   row.covers = {std::move(op)};
   return row;
 }
 
-/// Integers stay integers.
+/// Adds integers, whose results are integers, to a row's dtypes.
 inline Row of_real_numbers(Row row) {
   row.dtypes = dtypes::kReal;
   return row;
@@ -66,7 +66,7 @@ inline Row with_inplace(Row row, Tensor& (*inplace)(Tensor&, const Tensor&)) {
   return row;
 }
 
-/// The row of an elementwise op of three tensors.
+/// A row for an elementwise op of three tensors.
 inline Row ternary_row(std::string name, std::function<Tensor(const Tensors&)> op,
                        double (*reference)(const double*), Draw draw = Draw::kNormal) {
   Row row;

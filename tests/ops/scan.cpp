@@ -116,7 +116,7 @@ const Register registered[] = {
     Register(extreme_row("cummin_ties", false, 1, Draw::kSmall)),
 };
 
-TEST(Scan, LongLinesAreCutUpAlikeOnAnyNumberOfThreads) {
+TEST(Scan, LongLinesHaveEqualResultsOnAnyNumberOfThreads) {
   const Tensor x = arange(300001, kFloat).fmod(7).sub(3).div(4);
   const Tensor whole = arange(300001), exact = whole.to(kDouble);
   const int threads = get_num_threads();
@@ -132,7 +132,7 @@ TEST(Scan, LongLinesAreCutUpAlikeOnAnyNumberOfThreads) {
             299998 / 7 * 7 + 6 > 299999 ? 299998 / 7 * 7 - 1 : 299998 / 7 * 7 + 6);
 }
 
-/// The sums of all that comes before along dimension 1, or after it, one number after the other.
+/// The cumulative sums along dimension 1, from the end if `reverse`.
 Tensor sums_along(const Tensor& x, bool reverse) {
   Tensor out = x.contiguous().clone();
   double* at = out.data_ptr<double>();
@@ -145,7 +145,7 @@ Tensor sums_along(const Tensor& x, bool reverse) {
   return out;
 }
 
-TEST(Scan, AFewLongLinesAreCutUpInAnyLayout) {
+TEST(Scan, FewLongLinesInAnyLayout) {
   const int64_t n = (8 << 14) + 5;
   const Tensor x = arange(3 * n, kDouble).fmod(7).sub(3).view({3, n});
   const Tensor weights = arange(3 * n, kDouble).fmod(5).view({3, n});
@@ -174,7 +174,7 @@ TEST(Scan, DtypesOfSums) {
   EXPECT_EQ(z.cumprod(0)[1].item<complex<double>>(), complex<double>(-1, 0));
 }
 
-TEST(Scan, NaNStaysTheExtreme) {
+TEST(Scan, NaNStaysTheMinimum) {
   Tensor x = arange(5, kFloat);
   x[1].fill_(std::nan(""));
   x[3].fill_(std::nan(""));
