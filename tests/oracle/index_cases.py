@@ -106,7 +106,7 @@ def case(rng):
 def main():
     rng = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 300
-    default = Path(__file__).resolve().parent.parent / "data" / "index_cases.txt"
+    default = Path(__file__).resolve().parent.parent / "fixtures" / "index_cases.txt"
     output = Path(sys.argv[3]) if len(sys.argv) > 3 else default
     cases = [case(rng) for _ in range(count)]
     output.write_text("".join(f"{line}\n" for line in cases if line))

@@ -188,7 +188,7 @@ def train(module, x, labels):
 
 
 def main():
-    path = Path(__file__).resolve().parent.parent / "data" / "nn_cases.txt"
+    path = Path(__file__).resolve().parent.parent / "fixtures" / "nn_cases.txt"
     with open(path, "w") as out:
         for name, make, inputs, call in cases():
             write_case(out, name, make, inputs, call)

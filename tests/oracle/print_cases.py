@@ -82,7 +82,7 @@ def main():
     common = [*FLOATS, *COMPLEX, torch.int64, torch.bool]
     cases += [case(rng.choice(common), size, rng) for size in LARGE for _ in range(2)]
     cases += [case(dtype, rng.choice(EMPTY), rng) for dtype in dtypes]
-    default = Path(__file__).resolve().parent.parent / "data" / "print_cases.txt"
+    default = Path(__file__).resolve().parent.parent / "fixtures" / "print_cases.txt"
     output = Path(sys.argv[2]) if len(sys.argv) > 2 else default
     output.write_text("".join(cases))
 
