@@ -355,7 +355,7 @@ TEST(Pool, NaNIsTheMaximum) {
 
 TEST(Pool, WindowsWithoutElements) {
   for (const Device device : devices()) {
-    // The window of dilation 4 begins before the only column and goes on behind it.
+    // The only window's elements are at -1 and 3 in each dimension, outside of the input.
     const Tensor x = ones({1, 2, 3, 3}, TensorOptions(kDouble).device(device)).requires_grad_();
     const auto [largest, places] = max_pool2d_with_indices(x, 2, 1, 1, 4);
     EXPECT_TRUE(largest.isneginf().all().item<bool>()) << device;
