@@ -172,21 +172,21 @@ LargeCase group_norms(ScalarType dtype) {
 LargeCase softmaxes(ScalarType dtype, int64_t dim) {
   constexpr int64_t rows = 509, columns = 613;
   const int64_t length = dim == 1 ? columns : rows, lines = dim == 1 ? rows : columns;
-  const int64_t step = dim == 1 ? 1 : columns, apart = dim == 1 ? columns : 1;
+  const int64_t step = dim == 1 ? 1 : columns, line_step = dim == 1 ? columns : 1;
   const Large x = large({rows, columns}, 38), g = large({rows, columns}, 39);
   Array y = zeros_of(x.sizes), dx = y, log_y = y, log_dx = y;
   for (int64_t l = 0; l < lines; ++l) {
     double sum = 0, dot = 0, total = 0;
-    for (int64_t k = 0; k < length; ++k) sum += std::exp(x[l * apart + k * step]);
+    for (int64_t k = 0; k < length; ++k) sum += std::exp(x[l * line_step + k * step]);
     for (int64_t k = 0; k < length; ++k) {
-      const int64_t e = l * apart + k * step;
+      const int64_t e = l * line_step + k * step;
       log_y.values[size_t(e)] = x[e] - std::log(sum);
       y.values[size_t(e)] = std::exp(x[e]) / sum;
       dot += g[e] * y.values[size_t(e)];
       total += g[e];
     }
     for (int64_t k = 0; k < length; ++k) {
-      const auto e = size_t(l * apart + k * step);
+      const auto e = size_t(l * line_step + k * step);
       dx.values[e] = y.values[e] * (g.values[e] - dot);
       log_dx.values[e] = g.values[e] - y.values[e] * total;
     }

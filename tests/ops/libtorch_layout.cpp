@@ -220,13 +220,13 @@ TEST(LibtorchLayout, VariancesOfTooFewValuesWarn) {
                               "(): degrees of freedom is <= 0. Correction should be strictly less "
                               "than the reduction factor (input numel divided by output numel).");
   };
-  const Tensor one = ones({1}), x = ones({2, 3}), nothing = ones({3, 0});
+  const Tensor one = ones({1}), x = ones({2, 3}), empty_rows = ones({3, 0});
   EXPECT_TRUE(warns([&] { one.var(true); }, "var"));
   EXPECT_TRUE(warns([&] { one.std(true); }, "std"));
   EXPECT_TRUE(warns([&] { var_mean(one, true); }, "var_mean"));
   EXPECT_TRUE(warns([&] { std_mean(one, true); }, "std_mean"));
   EXPECT_TRUE(warns([&] { x.var(IntArrayRef{0}, Scalar(2)); }, "var"));
-  EXPECT_TRUE(warns([&] { nothing.var(IntArrayRef{0}, false); }, "var"));
+  EXPECT_TRUE(warns([&] { empty_rows.var(IntArrayRef{0}, false); }, "var"));
   EXPECT_FALSE(warns([&] { one.var(false); }, "var"));
   EXPECT_FALSE(warns([&] { x.var(IntArrayRef{0}, true); }, "var"));
 }

@@ -94,10 +94,10 @@ TEST_P(OpResults, InvalidCallsThrow) {
   for (const Refusal& refusal : GetParam().refusals) {
     try {
       refusal.call();
-      ADD_FAILURE() << GetParam().name << " did not throw; expected: " << refusal.says;
+      ADD_FAILURE() << GetParam().name << " did not throw; expected: " << refusal.message;
     } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(refusal.says), std::string::npos)
-          << GetParam().name << " threw: " << error.what() << "\nexpected: " << refusal.says;
+      EXPECT_NE(std::string(error.what()).find(refusal.message), std::string::npos)
+          << GetParam().name << " threw: " << error.what() << "\nexpected: " << refusal.message;
     }
   }
 }

@@ -10,28 +10,28 @@
 /// expression in the double x.
 #define POINTWISE_ROW(row_name, function, draw, reference, ...)                                   \
   [] {                                                                                            \
-    Row made = unary_row(                                                                         \
+    Row result = unary_row(                                                                       \
         row_name, [](const Tensor& x) { return hearth::function(x __VA_OPT__(, ) __VA_ARGS__); }, \
         [](double x) -> double { return reference; }, draw);                                      \
-    made.covers = {#function};                                                                    \
-    made.slack = 2;                                                                               \
-    made.out = [](Tensor& out, const Tensors& in) {                                               \
+    result.covers = {#function};                                                                  \
+    result.slack = 2;                                                                             \
+    result.out = [](Tensor& out, const Tensors& in) {                                             \
       hearth::function##_out(out, in[0] __VA_OPT__(, ) __VA_ARGS__);                              \
     };                                                                                            \
-    made.inplace = [](Tensor& self, const Tensors&) { self.function##_(__VA_ARGS__); };           \
-    return made;                                                                                  \
+    result.inplace = [](Tensor& self, const Tensors&) { self.function##_(__VA_ARGS__); };         \
+    return result;                                                                                \
   }()
 
 /// A row for hearth::function(a, b). `reference` is an expression in the doubles a and b.
-#define POINTWISE_ROW2(function, draw, types, reference)                                  \
-  [] {                                                                                    \
-    Row made = binary_row(                                                                \
-        #function, [](const Tensor& a, const Tensor& b) { return a.function(b); },        \
-        [](double a, double b) -> double { return reference; }, draw);                    \
-    made.dtypes = types;                                                                  \
-    made.slack = 2;                                                                       \
-    made.out = [](Tensor& out, const Tensors& in) { function##_out(out, in[0], in[1]); }; \
-    return made;                                                                          \
+#define POINTWISE_ROW2(function, draw, types, reference)                                    \
+  [] {                                                                                      \
+    Row result = binary_row(                                                                \
+        #function, [](const Tensor& a, const Tensor& b) { return a.function(b); },          \
+        [](double a, double b) -> double { return reference; }, draw);                      \
+    result.dtypes = types;                                                                  \
+    result.slack = 2;                                                                       \
+    result.out = [](Tensor& out, const Tensors& in) { function##_out(out, in[0], in[1]); }; \
+    return result;                                                                          \
   }()
 
 namespace hearth::testing {

@@ -250,8 +250,8 @@ TEST_P(RandomTest, MultinomialFrequencies) {
   const Tensor drawn = weights.multinomial(kCount, true);
   EXPECT_NEAR(mean_of(drawn.select(0, 0).eq(1)), 0.5, 0.01);
   EXPECT_EQ(drawn.select(0, 1).eq(0).sum().item<int64_t>(), 0);
-  const Tensor apart = ones({3}, TensorOptions(GetParam())).multinomial(3);
-  EXPECT_EQ(apart.sum().item<int64_t>(), 3);
+  const Tensor without_replacement = ones({3}, TensorOptions(GetParam())).multinomial(3);
+  EXPECT_EQ(without_replacement.sum().item<int64_t>(), 3);
   EXPECT_THROW(weights.multinomial(4), Error);
   EXPECT_THROW(weights.neg().multinomial(1), Error);
   EXPECT_THROW(zeros({2}, TensorOptions(GetParam())).multinomial(1, true), Error);

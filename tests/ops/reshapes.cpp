@@ -18,10 +18,10 @@ Row repeat_row() {
         return x.repeat({2, 1, 3});
       },
       [](const Sizes& sizes) {
-        Sizes whole(3 - sizes.size(), 1), target;
-        whole.insert(whole.end(), sizes.begin(), sizes.end());
+        Sizes padded(3 - sizes.size(), 1), target;
+        padded.insert(padded.end(), sizes.begin(), sizes.end());
         const int64_t repeats[] = {2, 1, 3};
-        for (size_t d = 0; d < 3; ++d) target.push_back(whole[d] * repeats[d]);
+        for (size_t d = 0; d < 3; ++d) target.push_back(padded[d] * repeats[d]);
         return Window{target, [=](const Position& p) {
                         Position origin(p.end() - int64_t(sizes.size()), p.end());
                         for (size_t d = 0; d < origin.size(); ++d) origin[d] %= sizes[d];

@@ -118,14 +118,14 @@ const Register registered[] = {
 
 TEST(Scan, LongLinesHaveEqualResultsOnAnyNumberOfThreads) {
   const Tensor x = arange(300001, kFloat).fmod(7).sub(3).div(4);
-  const Tensor whole = arange(300001), exact = whole.to(kDouble);
+  const Tensor integers = arange(300001), exact = integers.to(kDouble);
   const int threads = get_num_threads();
   set_num_threads(1);
   const Tensor alone = x.cumsum(0), largest = std::get<1>(x.cummax(0));
   set_num_threads(4);
   EXPECT_TRUE(x.cumsum(0).equal(alone));
   EXPECT_TRUE(std::get<1>(x.cummax(0)).equal(largest));
-  const Tensor sums = whole.cumsum(0);
+  const Tensor sums = integers.cumsum(0);
   set_num_threads(threads);
   EXPECT_TRUE(sums.to(kDouble).equal(exact.mul(exact.add(1)).div(2)));
   EXPECT_EQ(largest[299999].item<int64_t>(),

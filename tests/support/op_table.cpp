@@ -73,13 +73,13 @@ double as_integer(double value, const Input& input) {
 
 /// The value after conversion to this dtype: integers wrap, bools are 0 or 1.
 double as_stored(double value, ScalarType dtype) {
-  const bool whole = std::fabs(value) < 0x1p62;
+  const bool is_representable = std::fabs(value) < 0x1p62;
   switch (dtype) {
     case kBool: return value != 0;
-    case kByte: return whole ? uint8_t(int64_t(value)) : value;
-    case kChar: return whole ? int8_t(int64_t(value)) : value;
-    case kShort: return whole ? int16_t(int64_t(value)) : value;
-    case kInt: return whole ? int32_t(int64_t(value)) : value;
+    case kByte: return is_representable ? uint8_t(int64_t(value)) : value;
+    case kChar: return is_representable ? int8_t(int64_t(value)) : value;
+    case kShort: return is_representable ? int16_t(int64_t(value)) : value;
+    case kInt: return is_representable ? int32_t(int64_t(value)) : value;
     case kHalf: return std::fabs(value) >= 65520 ? std::copysign(INFINITY, value) : value;
     case kFloat:
     case kBFloat16: return double(float(value));  // both have float32's range
@@ -280,12 +280,12 @@ double at(const Array& array, const Position& position) {
   return array.values[size_t(linear_of(position, array.sizes))];
 }
 
-Refusal refusal_on(Device device, std::function<void(Device)> call, std::string says) {
+Refusal refusal_on(Device device, std::function<void(Device)> call, std::string message) {
   return {[device, call = std::move(call)] {
             call(device);
             if (device.is_cuda()) cuda::synchronize();
           },
-          std::move(says)};
+          std::move(message)};
 }
 
 Row unary_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(double),

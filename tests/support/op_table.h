@@ -62,7 +62,7 @@ enum class MemoryLayout { kContiguous, kTransposed, kSliced, kExpanded };
 /// A call that must throw, and a part of the expected message.
 struct Refusal {
   std::function<void()> call;
-  std::string says;
+  std::string message;
 };
 
 /// One operator in the table: all that the derived tests need.
@@ -112,7 +112,7 @@ double at(const Array& array, const Position& position);
 
 /// A call that must throw on any device. On a GPU, which reports some errors only at the next
 /// synchronisation, it synchronises after the call.
-Refusal refusal_on(Device device, std::function<void(Device)> call, std::string says);
+Refusal refusal_on(Device device, std::function<void(Device)> call, std::string message);
 
 /// The dtype of a row's output k for inputs of one dtype.
 ScalarType result_dtype(const Row& row, size_t k, ScalarType input);

@@ -16,6 +16,7 @@ class Warnings {
   ~Warnings() { set_warning_sink(former_); }
   Warnings(const Warnings&) = delete;
   Warnings& operator=(const Warnings&) = delete;
+  /// The texts of the warnings so far.
   static std::vector<std::string>& said() {
     thread_local std::vector<std::string> texts;
     return texts;
