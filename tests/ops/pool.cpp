@@ -357,9 +357,9 @@ TEST(Pool, WindowsWithoutElements) {
   for (const Device device : devices()) {
     // The only window's elements are at -1 and 3 in each dimension, outside of the input.
     const Tensor x = ones({1, 2, 3, 3}, TensorOptions(kDouble).device(device)).requires_grad_();
-    const auto [largest, places] = max_pool2d_with_indices(x, 2, 1, 1, 4);
+    const auto [largest, indices] = max_pool2d_with_indices(x, 2, 1, 1, 4);
     EXPECT_TRUE(largest.isneginf().all().item<bool>()) << device;
-    EXPECT_TRUE(places.lt(9).logical_and(places.ge(0)).all().item<bool>()) << device;
+    EXPECT_TRUE(indices.lt(9).logical_and(indices.ge(0)).all().item<bool>()) << device;
     largest.sum().backward();
     EXPECT_EQ(x.grad().sizes().vec(), x.sizes().vec());
   }

@@ -77,7 +77,7 @@ Row extreme_row(std::string name, bool largest, int64_t dim, Draw draw) {
     return Tensors{values, indices};
   };
   row.reference = [=](const Arrays& in) {
-    const auto places = [largest](const std::vector<double>& line) {
+    const auto select = [largest](const std::vector<double>& line) {
       std::vector<double> out;
       for (size_t i = 0, best = 0; i < line.size(); ++i) {
         if (largest ? line[i] >= line[best] : line[i] <= line[best]) best = i;
@@ -86,11 +86,11 @@ Row extreme_row(std::string name, bool largest, int64_t dim, Draw draw) {
       return out;
     };
     const auto values = [=](const std::vector<double>& line) {
-      std::vector<double> out = places(line);
+      std::vector<double> out = select(line);
       for (double& v : out) v = line[size_t(v)];
       return out;
     };
-    return Arrays{along(in[0], dim, values), along(in[0], dim, places)};
+    return Arrays{along(in[0], dim, values), along(in[0], dim, select)};
   };
   return row;
 }

@@ -127,7 +127,7 @@ Row count_row(std::string name, std::function<Tensor(const Tensor&)> op, Over ov
 Row nansum_row() {
   Row row = fold_row(
       "nansum", "nansum", [](const Tensor& x) { return x.nansum(IntArrayRef{1}); }, {{1}},
-      sum_with(same));
+      sum_with(identity));
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kSum};
   row.out = [](Tensor& out, const Tensors& in) { nansum_out(out, in[0], IntArrayRef{1}); };
@@ -144,7 +144,7 @@ Row logsumexp_row() {
   return row;
 }
 
-Row truth_dim_row(std::string name, std::string covers, bool all) {
+Row bool_dim_row(std::string name, std::string covers, bool all) {
   Row row = fold_row(
       std::move(name), std::move(covers),
       [all](const Tensor& x) {
@@ -196,8 +196,8 @@ const Register registered[] = {
     Register(nansum_row()),
     Register(fold_row(
         "nanmean", "nanmean", [](const Tensor& x) { return x.nanmean(); }, {}, mean_of)),
-    Register(truth_dim_row("all_dim", "all", true)),
-    Register(truth_dim_row("any_dims", "any", false)),
+    Register(bool_dim_row("all_dim", "all", true)),
+    Register(bool_dim_row("any_dims", "any", false)),
 };
 
 Tensor of(std::initializer_list<double> values) {
