@@ -1,5 +1,5 @@
-// The fuzzers' functions on mutations with fixed seeds. HEARTH_FUZZ_SECONDS, which the ops' fuzzer
-// takes whole, makes it longer by half of it; tools/fuzz.sh lets clang's libFuzzer go on.
+// Runs the fuzz targets on mutations with fixed seeds, and for half of HEARTH_FUZZ_SECONDS if that
+// is set (the fuzzer of ops uses all of it). tools/fuzz.sh runs the targets with clang's libFuzzer.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -33,7 +33,7 @@ std::string archive_bytes() {
   return out.str();
 }
 
-/// One to four changes: of a byte, a number, a part cut out, doubled or put elsewhere.
+/// Applies one to four random changes: bytes changed, deleted, inserted, replaced or cut off.
 class Mutator {
  public:
   explicit Mutator(uint32_t seed) : random_(seed) {}
@@ -76,7 +76,7 @@ class Mutator {
     fix_length(bytes);
   }
 
-  /// Mostly, so that the changes reach what comes after the header's length.
+  /// Usually corrects the header's length, so that the changes reach the code that parses the rest.
   void fix_length(std::string& bytes) {
     const size_t end = bytes.rfind('}');
     if (below(4) == 0 || end == std::string::npos || end < 8) return;

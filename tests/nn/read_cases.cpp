@@ -18,7 +18,7 @@ std::vector<int64_t> sizes_in(const std::string& text) {
   return sizes;
 }
 
-/// "float32 2x3 0.5 …".
+/// Parses "float32 2x3 0.5 …".
 Tensor tensor_in(std::istream& line) {
   std::string dtype, sizes, number;
   line >> dtype >> sizes;
