@@ -66,7 +66,7 @@ set_environment() {
   local cuda
   cuda=$(cuda_path)
   export LD_LIBRARY_PATH=$here/lib${cuda:+:$cuda}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  export HEARTH_CUDA_PLUGIN=$here/lib/libhearth_cuda.so HEARTH_TEST_DATA=$here/tests/data
+  export HEARTH_CUDA_PLUGIN=$here/lib/libhearth_cuda.so HEARTH_TEST_FIXTURES=$here/tests/fixtures
   export GPU_CHECK_END=$(($(date +%s) + ${GPU_CHECK_SECONDS:-1000000}))
   mkdir -p "$out"
   # The compiler's own libraries only where this system's are older.

@@ -11,7 +11,7 @@
 #include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
-#include "tests/support/data.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/warnings.h"
 
 namespace {
@@ -73,7 +73,8 @@ Tensor counting(const std::vector<int64_t>& sizes) {
   return arange(count, kFloat).view(sizes);
 }
 
-/// Checks a line of tests/data/index_cases.txt, whose format tests/oracle/index_cases.py describes.
+/// Checks a line of tests/fixtures/index_cases.txt, whose format tests/oracle/index_cases.py
+/// describes.
 void check_case(const std::string& line) {
   SCOPED_TRACE(line);
   const std::vector<std::string> fields = split(line, " | ");
@@ -97,7 +98,7 @@ void check_case(const std::string& line) {
 
 TEST(Indexing, MatchesPyTorch) {
   const char* other = std::getenv("HEARTH_INDEX_CASES");
-  std::ifstream file(other ? other : hearth::testing::data_file("index_cases.txt"));
+  std::ifstream file(other ? other : hearth::testing::fixture_path("index_cases.txt"));
   int cases = 0;
   for (std::string line; std::getline(file, line); ++cases) check_case(line);
   EXPECT_GT(cases, 100);

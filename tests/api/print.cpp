@@ -10,7 +10,7 @@
 #include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor.h"
-#include "tests/support/data.h"
+#include "tests/support/fixtures.h"
 
 namespace {
 
@@ -95,7 +95,7 @@ Tensor tensor_of(const Case& one) {
 TEST(Print, MatchesPyTorch) {
   const char* other = std::getenv("HEARTH_PRINT_CASES");
   const std::vector<Case> cases =
-      read_cases(other ? other : hearth::testing::data_file("print_cases.txt"));
+      read_cases(other ? other : hearth::testing::fixture_path("print_cases.txt"));
   ASSERT_GT(cases.size(), 100u);
   for (const Case& one : cases)
     EXPECT_EQ(to_string(tensor_of(one)), one.expected) << one.description;

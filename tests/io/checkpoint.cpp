@@ -5,8 +5,8 @@
 #include "hearth/cuda.h"
 #include "hearth/data.h"
 #include "tests/io/run.h"
-#include "tests/support/data.h"
 #include "tests/support/files.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth::io {
 namespace {
@@ -107,7 +107,7 @@ TEST(Checkpoint, FailedLoadChangesNothing) {
   EXPECT_TRUE(step == 7 && average.equal(full({2}, 7.F)) && model.weight.equal(ones({3})));
 }
 
-const std::string kStoredRun = testing::data_file("run.safetensors");
+const std::string kStoredRun = testing::fixture_path("run.safetensors");
 
 testing::Run run_of_two_epochs() {
   manual_seed(1);

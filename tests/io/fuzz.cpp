@@ -12,8 +12,8 @@
 
 #include "hearth/io/archive.h"
 #include "tests/io/fuzz_targets.h"
-#include "tests/support/data.h"
 #include "tests/support/files.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth {
 namespace {
@@ -100,17 +100,19 @@ void run(int (*target)(const uint8_t*, size_t), const std::string& seed_bytes) {
 }
 
 TEST(FuzzIo, Safetensors) {
-  run(fuzz_safetensors, testing::bytes_of(testing::data_file("python.safetensors")));
+  run(fuzz_safetensors, testing::bytes_of(testing::fixture_path("python.safetensors")));
 }
 TEST(FuzzIo, Archive) { run(fuzz_archive, archive_bytes()); }
 TEST(FuzzIo, Checkpoint) {
-  run(fuzz_checkpoint, testing::bytes_of(testing::data_file("run.safetensors")));
+  run(fuzz_checkpoint, testing::bytes_of(testing::fixture_path("run.safetensors")));
 }
 TEST(FuzzIo, Idx) {
   const std::string small = {0, 0, 12, 2, 0, 0, 0, 2, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8};
   run(fuzz_idx, small);
 }
-TEST(FuzzIo, GzippedIdx) { run(fuzz_idx, testing::bytes_of(testing::data_file("small-idx.gz"))); }
+TEST(FuzzIo, GzippedIdx) {
+  run(fuzz_idx, testing::bytes_of(testing::fixture_path("small-idx.gz")));
+}
 
 }  // namespace
 }  // namespace hearth

@@ -11,8 +11,8 @@
 #include "hearth/operators.h"
 #include "hearth/stream.h"
 #include "hearth/tensor_literal.h"
-#include "tests/support/data.h"
 #include "tests/support/files.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth::io {
 namespace {
@@ -52,7 +52,7 @@ TEST(Safetensors, WritesTheFormat) {
 
 /// The file was written by Python's package (tests/oracle/safetensors_file.py).
 TEST(Safetensors, ReadsFilesFromPython) {
-  const SafetensorsFile file(testing::data_file("python.safetensors"));
+  const SafetensorsFile file(testing::fixture_path("python.safetensors"));
   EXPECT_EQ(file.metadata(), (Metadata{{"made_by", "python"}}));
   EXPECT_EQ(file.keys().size(), 13U);
   EXPECT_TRUE(file.get_tensor("matrix").equal(arange(6, kFloat).view({2, 3}) - 2.5));

@@ -11,7 +11,7 @@
 
 #include "hearth/optim/optim.h"
 #include "tests/optim/support.h"
-#include "tests/support/data.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth::testing {
 namespace {
@@ -223,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(Schedulers, ScheduleAgreesWithPyTorch, ::testing::Value
                          name_of_case);
 
 std::vector<Fixture> fixtures(bool schedules) {
-  std::ifstream file(data_file("optim_cases.txt"));
+  std::ifstream file(fixture_path("optim_cases.txt"));
   std::vector<Fixture> wanted;
   bool selected = false;
   for (std::string line; std::getline(file, line);) {
