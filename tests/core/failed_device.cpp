@@ -5,6 +5,7 @@
 
 #include "core/device_allocator.h"
 #include "core/event_queue.h"
+#include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "kernels/sim/sim_backend.h"
 #include "seam/ctx.h"
@@ -21,7 +22,9 @@ class FailingBackend final : public Backend {
   const char* name() const override { return "CUDA"; }
   const KernelTable& kernels() const override { return working().kernels(); }
   int device_count() const override { return 1; }
-  DeviceProperties properties(int device) const override { return working().properties(device); }
+  cuda::DeviceProperties properties(int device) const override {
+    return working().properties(device);
+  }
   void* allocate(int device, size_t bytes) override { return working().allocate(device, bytes); }
   void free(int device, void* data, size_t bytes) override { working().free(device, data, bytes); }
   void memory_info(int device, size_t& free_bytes, size_t& total) override {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "core/faults.h"
+#include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "kernels/sim/sim_backend.h"
 #include "seam/gather.h"

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "hearth/cuda.h"
 #include "hearth/error.h"
 
 namespace hearth {

@@ -9,6 +9,7 @@
 
 #include "core/backends.h"
 #include "core/faults.h"
+#include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "hearth/operators.h"
 #include "kernels/sim/access.h"
@@ -114,7 +115,7 @@ class BrokenBackend final : public Backend {
   const char* name() const override { return "Broken"; }
   const KernelTable& kernels() const override { return cpu_backend().kernels(); }
   int device_count() const override { return 1; }
-  DeviceProperties properties(int) const override { return {}; }
+  cuda::DeviceProperties properties(int) const override { return {}; }
   void* allocate(int, size_t) override { return nullptr; }
   void free(int, void*, size_t) override {}
   void memory_info(int, size_t& free_bytes, size_t& total_bytes) override {
