@@ -34,25 +34,25 @@ TEST(Dtypes, MustBeValid) {
   const Tensor t = ones({2});
   EXPECT_ERROR(t.to(ScalarType::Undefined), "ScalarType 16 is not a dtype of tensor elements");
   EXPECT_ERROR(t.to(unknown), "ScalarType 77 is not a dtype of tensor elements");
-  EXPECT_ERROR(t.to(kCPU, unknown), "is no dtype");
-  EXPECT_ERROR(t.to(TensorOptions(unknown)), "is no dtype");
-  EXPECT_ERROR(t.sum(unknown), "is no dtype");
-  EXPECT_ERROR(t.sum(0, false, ScalarType::Undefined), "is no dtype");
+  EXPECT_ERROR(t.to(kCPU, unknown), "is not a dtype");
+  EXPECT_ERROR(t.to(TensorOptions(unknown)), "is not a dtype");
+  EXPECT_ERROR(t.sum(unknown), "is not a dtype");
+  EXPECT_ERROR(t.sum(0, false, ScalarType::Undefined), "is not a dtype");
   EXPECT_ERROR(t.mean(unknown), "mean(): could not infer output dtype");
   for (const ScalarType type : {unknown, ScalarType::Undefined, ScalarType(-3)}) {
     float data[2] = {};
-    EXPECT_ERROR(empty({2}, type), "is no dtype");
-    EXPECT_ERROR(empty_strided({2}, {1}, type), "is no dtype");
-    EXPECT_ERROR(zeros({2}, type), "is no dtype");
-    EXPECT_ERROR(full({2}, 1, type), "is no dtype");
-    EXPECT_ERROR(ones_like(t, type), "is no dtype");
-    EXPECT_ERROR(arange(3, type), "is no dtype");
-    EXPECT_ERROR(linspace(0, 1, 3, type), "is no dtype");
-    EXPECT_ERROR(rand({2}, type), "is no dtype");
-    EXPECT_ERROR(randperm(3, type), "is no dtype");
-    EXPECT_ERROR(tensor({1, 2}, type), "is no dtype");
-    EXPECT_ERROR(from_blob(data, {2}, type), "is no dtype");
-    EXPECT_ERROR(set_default_dtype(type), "is no dtype");
+    EXPECT_ERROR(empty({2}, type), "is not a dtype");
+    EXPECT_ERROR(empty_strided({2}, {1}, type), "is not a dtype");
+    EXPECT_ERROR(zeros({2}, type), "is not a dtype");
+    EXPECT_ERROR(full({2}, 1, type), "is not a dtype");
+    EXPECT_ERROR(ones_like(t, type), "is not a dtype");
+    EXPECT_ERROR(arange(3, type), "is not a dtype");
+    EXPECT_ERROR(linspace(0, 1, 3, type), "is not a dtype");
+    EXPECT_ERROR(rand({2}, type), "is not a dtype");
+    EXPECT_ERROR(randperm(3, type), "is not a dtype");
+    EXPECT_ERROR(tensor({1, 2}, type), "is not a dtype");
+    EXPECT_ERROR(from_blob(data, {2}, type), "is not a dtype");
+    EXPECT_ERROR(set_default_dtype(type), "is not a dtype");
   }
 }
 

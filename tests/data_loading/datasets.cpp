@@ -145,7 +145,7 @@ TEST(Samplers, RejectInvalidStates) {
     samplers::RandomSampler(3).load(read);
   };
   EXPECT_EQ(testing::error_of([&] { load(arange(3), 2); }), "no error");
-  EXPECT_ERROR(load(arange(3), 4), "place in the archive is 4 of 3");
+  EXPECT_ERROR(load(arange(3), 4), "position in the archive is 4 of 3");
   EXPECT_ERROR(load(arange(3), -1), "'index' is -1, which does not fit");
   EXPECT_ERROR(load(arange(1, 4), 0), "are not between 0 and 2");
   EXPECT_ERROR(load(ones({3}), 0), "not a vector of integers");

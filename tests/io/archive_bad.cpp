@@ -45,7 +45,7 @@ TEST(BadArchive, RejectsInvalidMetadata) {
   EXPECT_BAD(R"({"version":1,"subtrees":{"t":{}}})", "'t' only once");
   EXPECT_BAD(R"({"version":1,"tensors":{"u":{}}})", "no entry for the missing tensor 'u'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":1}})", "an object for 't'");
-  EXPECT_BAD(R"({"version":1,"tensors":{"t":{"device":1}}})", "the notes on 't'");
+  EXPECT_BAD(R"({"version":1,"tensors":{"t":{"device":1}}})", "the properties of 't'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"strides":1}}})", "a list of strides for 't'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"strides":[1,1,1,1]}}})", "expected strides that fit");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"strides":[-1]}}})", "expected strides that fit");
@@ -53,7 +53,7 @@ TEST(BadArchive, RejectsInvalidMetadata) {
   EXPECT_BAD(R"({"version":1,"values":{"a":{"ints":[9223372036854775808]}}})", "a value for 'a'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"device":"moon"}}})", "moon");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"device":"moon"}}})",
-             "cannot read 'the buffer': the notes on 't': ");
+             "cannot read 'the buffer': the device of 't': ");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"requires_grad":true}}})",
              "while reading 't' from 'the buffer'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"requires_grad":true}}})",

@@ -52,7 +52,7 @@ TEST(BadSafetensors, SaveRejectsTooLongHeaders) {
   save_safetensors(tensors, path);
   const std::string before = testing::bytes_of(path);
   EXPECT_ERROR(save_safetensors(tensors, path, {{"long", std::string(100'000'000, 'x')}}),
-               "bytes, but readers take no more than 100000000");
+               "bytes, but readers accept at most 100000000");
   EXPECT_EQ(testing::bytes_of(path), before);
 }
 
