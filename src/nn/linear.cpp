@@ -41,6 +41,9 @@ void FlattenImpl::pretty_print(std::ostream& stream) const {
   stream << str("Flatten(start_dim=", options.start_dim(), ", end_dim=", options.end_dim(), ")");
 }
 
+UnflattenImpl::UnflattenImpl(int64_t dim, std::vector<int64_t> sizes)
+    : UnflattenImpl(UnflattenOptions(dim, std::move(sizes))) {}
+
 Tensor UnflattenImpl::forward(const Tensor& input) {
   return run_module(
       *this, [this](const Tensor& x) { return x.unflatten(options.dim(), options.sizes()); },
@@ -56,6 +59,8 @@ void UnflattenImpl::pretty_print(std::ostream& stream) const {
 
 // ---- Linear
 
+LinearImpl::LinearImpl(int64_t in_features, int64_t out_features)
+    : LinearImpl(LinearOptions(in_features, out_features)) {}
 LinearImpl::LinearImpl(const LinearOptions& options_) : options(options_) { LinearImpl::reset(); }
 
 void LinearImpl::reset() {
@@ -85,6 +90,8 @@ Tensor LinearImpl::forward(const Tensor& input) {
 
 // ---- Bilinear
 
+BilinearImpl::BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features)
+    : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features)) {}
 BilinearImpl::BilinearImpl(const BilinearOptions& options_) : options(options_) {
   BilinearImpl::reset();
 }

@@ -131,6 +131,8 @@ template class BatchNormImplBase<2, BatchNorm2dImpl>;
 
 // ---- LayerNorm
 
+LayerNormImpl::LayerNormImpl(std::vector<int64_t> normalized_shape)
+    : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
 LayerNormImpl::LayerNormImpl(LayerNormOptions options_) : options(std::move(options_)) {
   LayerNormImpl::reset();
 }
@@ -158,6 +160,8 @@ Tensor LayerNormImpl::forward(const Tensor& input) {
 
 // ---- GroupNorm
 
+GroupNormImpl::GroupNormImpl(int64_t num_groups, int64_t num_channels)
+    : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
 GroupNormImpl::GroupNormImpl(const GroupNormOptions& options_) : options(options_) {
   GroupNormImpl::reset();
 }

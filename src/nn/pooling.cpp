@@ -37,6 +37,9 @@ Tensor adaptive_avg_pool2d(const Tensor& input, const AdaptiveAvgPool2dFuncOptio
 
 namespace F = functional;
 
+MaxPool2dImpl::MaxPool2dImpl(ExpandingArray<2> kernel_size)
+    : MaxPool2dImpl(MaxPool2dOptions(kernel_size)) {}
+
 Tensor MaxPool2dImpl::forward(const Tensor& input) {
   return run_module(
       *this, [this](const Tensor& x) { return F::max_pool2d(x, options); }, input);
@@ -53,6 +56,9 @@ void MaxPool2dImpl::pretty_print(std::ostream& stream) const {
                 ", ceil_mode=", options.ceil_mode(), ")");
 }
 
+AvgPool2dImpl::AvgPool2dImpl(ExpandingArray<2> kernel_size)
+    : AvgPool2dImpl(AvgPool2dOptions(kernel_size)) {}
+
 Tensor AvgPool2dImpl::forward(const Tensor& input) {
   return run_module(
       *this, [this](const Tensor& x) { return F::avg_pool2d(x, options); }, input);
@@ -62,6 +68,9 @@ void AvgPool2dImpl::pretty_print(std::ostream& stream) const {
   stream << str("AvgPool2d(kernel_size=", options.kernel_size(), ", stride=", options.stride(),
                 ", padding=", options.padding(), ")");
 }
+
+AdaptiveAvgPool2dImpl::AdaptiveAvgPool2dImpl(ExpandingArrayWithOptionalElem<2> output_size)
+    : AdaptiveAvgPool2dImpl(AdaptiveAvgPool2dOptions(output_size)) {}
 
 Tensor AdaptiveAvgPool2dImpl::forward(const Tensor& input) {
   return run_module(

@@ -46,8 +46,7 @@ HEARTH_STATELESS_MODULE(Flatten, FlattenOptions, const Tensor&);
 class HEARTH_API UnflattenImpl : public detail::Stateless<UnflattenImpl, UnflattenOptions> {
  public:
   using detail::Stateless<UnflattenImpl, UnflattenOptions>::Stateless;
-  UnflattenImpl(int64_t dim, std::vector<int64_t> sizes)
-      : UnflattenImpl(UnflattenOptions(dim, std::move(sizes))) {}
+  UnflattenImpl(int64_t dim, std::vector<int64_t> sizes);
   Tensor forward(const Tensor& input);
   void pretty_print(std::ostream& stream) const override;
 };
@@ -56,8 +55,7 @@ HEARTH_MODULE(Unflatten);
 /// input weight^T + bias over the last dimension; weight is [out_features, in_features].
 class HEARTH_API LinearImpl : public Cloneable<LinearImpl> {
  public:
-  LinearImpl(int64_t in_features, int64_t out_features)
-      : LinearImpl(LinearOptions(in_features, out_features)) {}
+  LinearImpl(int64_t in_features, int64_t out_features);
   explicit LinearImpl(const LinearOptions& options_);
   void reset() override;
   void reset_parameters();  ///< draws new initial values
@@ -73,8 +71,7 @@ HEARTH_MODULE(Linear);
 /// out[n][o] = the sum over i and j of input1[n][i] * weight[o][i][j] * input2[n][j], + bias[o].
 class HEARTH_API BilinearImpl : public Cloneable<BilinearImpl> {
  public:
-  BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features)
-      : BilinearImpl(BilinearOptions(in1_features, in2_features, out_features)) {}
+  BilinearImpl(int64_t in1_features, int64_t in2_features, int64_t out_features);
   explicit BilinearImpl(const BilinearOptions& options_);
   void reset() override;
   void reset_parameters();  ///< draws new initial values

@@ -84,8 +84,7 @@ extern template class BatchNormImplBase<2, BatchNorm2dImpl>;
 /// (input - mean) / sqrt(var + eps) weight + bias over the last dimensions, normalized_shape.
 class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
  public:
-  LayerNormImpl(std::vector<int64_t> normalized_shape)
-      : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
+  LayerNormImpl(std::vector<int64_t> normalized_shape);
   explicit LayerNormImpl(LayerNormOptions options_);
   void reset() override;
   void reset_parameters();  ///< sets weight 1 and bias 0
@@ -102,8 +101,7 @@ HEARTH_MODULE(LayerNorm);
 /// group of channels, weight and bias those of a channel.
 class HEARTH_API GroupNormImpl : public Cloneable<GroupNormImpl> {
  public:
-  GroupNormImpl(int64_t num_groups, int64_t num_channels)
-      : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
+  GroupNormImpl(int64_t num_groups, int64_t num_channels);
   explicit GroupNormImpl(const GroupNormOptions& options_);
   void reset() override;
   void reset_parameters();  ///< sets weight 1 and bias 0

@@ -27,6 +27,26 @@ concept MadeWithoutArguments = requires {
 [[noreturn]] HEARTH_API void fail_empty_holder(const std::type_info& pointer);
 template <class M, class... Args>
 using ForwardResult = decltype(std::declval<M&>().forward(std::declval<Args>()...));
+
+/// Shared ownership of a module. Unlike a std::shared_ptr<M>, it costs no compile time where a
+/// holder is only declared (ADR 6).
+template <class M>
+class ModulePointer {
+ public:
+  ModulePointer() = default;
+  ModulePointer(std::nullptr_t) {}
+  ModulePointer(std::shared_ptr<M> module) : module_(std::move(module)) {}
+  M* get() const noexcept { return static_cast<M*>(module_.get()); }
+  M* operator->() const noexcept { return get(); }
+  M& operator*() const noexcept { return *get(); }
+  explicit operator bool() const noexcept { return module_ != nullptr; }
+  bool operator==(std::nullptr_t) const noexcept { return module_ == nullptr; }
+  operator std::shared_ptr<M>() const { return std::static_pointer_cast<M>(module_); }
+  void reset() { module_.reset(); }
+
+ private:
+  std::shared_ptr<void> module_;
+};
 }  // namespace detail
 
 /// Shared pointer to a module: Linear is the holder of LinearImpl. Copies share the module; calling
@@ -52,7 +72,8 @@ class ModuleHolder : detail::ModuleHolderTag {
             !(detail::is_holder_of<Head, Contained> || detail::is_pointer_to<Head, Contained>)) &&
            kMakesModule<Head, Tail...>)  //
       explicit ModuleHolder(Head&& head, Tail&&... tail)
-      : impl_(new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...)) {}
+      : impl_(std::shared_ptr<Contained>(
+            new Contained(std::forward<Head>(head), std::forward<Tail>(tail)...))) {}
 
   explicit operator bool() const noexcept { return !is_empty(); }
   bool is_empty() const noexcept { return impl_ == nullptr; }
@@ -61,7 +82,7 @@ class ModuleHolder : detail::ModuleHolderTag {
   Contained& operator*() { return *get(); }
   const Contained& operator*() const { return *get(); }
   /// The shared pointer; throws if the holder is empty.
-  const std::shared_ptr<Contained>& ptr() const {
+  std::shared_ptr<Contained> ptr() const {
     check_not_empty();
     return impl_;
   }
@@ -86,7 +107,7 @@ class ModuleHolder : detail::ModuleHolderTag {
   }
 
  protected:
-  std::shared_ptr<Contained> impl_;
+  detail::ModulePointer<Contained> impl_;
 
  private:
   void check_not_empty() const {

@@ -44,7 +44,7 @@ using AdaptiveAvgPool2dOptions = AdaptiveAvgPoolOptions<ExpandingArrayWithOption
 class HEARTH_API MaxPool2dImpl : public detail::Stateless<MaxPool2dImpl, MaxPool2dOptions> {
  public:
   using detail::Stateless<MaxPool2dImpl, MaxPool2dOptions>::Stateless;
-  MaxPool2dImpl(ExpandingArray<2> kernel_size) : MaxPool2dImpl(MaxPool2dOptions(kernel_size)) {}
+  MaxPool2dImpl(ExpandingArray<2> kernel_size);
   Tensor forward(const Tensor& input);
   /// Also returns the index of each largest element in its plane, row * W + column.
   std::tuple<Tensor, Tensor> forward_with_indices(const Tensor& input);
@@ -56,7 +56,7 @@ HEARTH_MODULE(MaxPool2d);
 class HEARTH_API AvgPool2dImpl : public detail::Stateless<AvgPool2dImpl, AvgPool2dOptions> {
  public:
   using detail::Stateless<AvgPool2dImpl, AvgPool2dOptions>::Stateless;
-  AvgPool2dImpl(ExpandingArray<2> kernel_size) : AvgPool2dImpl(AvgPool2dOptions(kernel_size)) {}
+  AvgPool2dImpl(ExpandingArray<2> kernel_size);
   Tensor forward(const Tensor& input);
   void pretty_print(std::ostream& stream) const override;
 };
@@ -67,8 +67,7 @@ class HEARTH_API AdaptiveAvgPool2dImpl
     : public detail::Stateless<AdaptiveAvgPool2dImpl, AdaptiveAvgPool2dOptions> {
  public:
   using detail::Stateless<AdaptiveAvgPool2dImpl, AdaptiveAvgPool2dOptions>::Stateless;
-  AdaptiveAvgPool2dImpl(ExpandingArrayWithOptionalElem<2> output_size)
-      : AdaptiveAvgPool2dImpl(AdaptiveAvgPool2dOptions(output_size)) {}
+  AdaptiveAvgPool2dImpl(ExpandingArrayWithOptionalElem<2> output_size);
   Tensor forward(const Tensor& input);
   void pretty_print(std::ostream& stream) const override;
 };
