@@ -3,17 +3,18 @@
 
 snippets.py write <page> <source>    writes all snippets of the page as one program
 snippets.py check <program> <page>   runs the program and compares its output with the page
+snippets.py update <program> <page>  writes the output into the page where it differs
 
 Each ```cpp block is a snippet. Classes, functions and using declarations, which start and end in
-the first column, are placed at namespace scope; the other lines become the body of a function.
-Each snippet has a namespace of its own. A word after ```cpp changes that:
+the first column, are placed at global scope, where all snippets of the page share them; the other
+lines become the body of a function. A word after ```cpp changes that:
 
-    continued    the snippet shares namespace and variables with the one before it
+    continued    the snippet goes on in the function of the one before it
     throws       the snippet must throw; the exception's text is its output
 
 A block without a language shows the output of the snippet before it, if nothing but one line that
 ends in a colon lies between. Numbers with a point are compared to 1e-4 (relative or, below 1,
-absolute); `…` stands for any text within a line.
+absolute); `…` stands for any text within a line, right after a number for its other digits.
 A line `<!-- run with NAME=value … -->` sets environment variables for the page's program.
 """
 
@@ -33,10 +34,10 @@ TIMEOUT_S = 120
 TOLERANCE = 1e-4
 MARK = "@@ snippet in line "
 NUMBER = r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)"
-# The first line of a declaration at namespace scope.
+# The first line of a declaration at global scope.
 DECLARATION = re.compile(
     r"(?:struct|class|enum|template|using|namespace|HEARTH_MODULE|TORCH_MODULE)\b"
-    r"|(?!(?:if|for|while|switch|return|else|do|try)\b)[\w:<>,&* ]+ [*&]?\w+\([^;=]*\) \{")
+    r"|(?!(?:if|for|while|switch|return|else|do|try)\b)[\w:<>,&* ]+ [*&]?\w+\([^;=\[]*\) \{")
 
 
 @dataclass
@@ -77,7 +78,7 @@ def environment_of(page):
 
 
 def split_declarations(snippet):
-    """(number, line) pairs: those for namespace scope, and those of the function's body."""
+    """(number, line) pairs: those for global scope, and those of the function's body."""
     declarations, body = [], []
     depth, target = 0, body
     for number, line in enumerate(snippet.code, snippet.line):
@@ -108,7 +109,6 @@ def program_of(page):
             groups.append([snippet])
     for group in groups:
         name = f"snippet_in_line_{group[0].line}"
-        out.append(f"namespace {name} {{\nusing namespace hearth;")
         bodies = []
         for snippet in group:
             for line in [line for line in snippet.code if line.startswith("#include")]:
@@ -121,7 +121,7 @@ def program_of(page):
                 body.append((snippet.line, "program();"))
             emit(declarations)
             bodies.append((snippet, body))
-        out.append("static void run() {")
+        out.append(f"static void {name}() {{\nstd::cout.copyfmt(std::ios(nullptr));")
         for snippet, body in bodies:
             out.append(f'std::cout << "{MARK}{snippet.line}\\n";')
             if "throws" in snippet.words:
@@ -131,10 +131,10 @@ def program_of(page):
                 out.append('std::cout << "(nothing was thrown)\\n";\n'
                            '} catch (const std::exception& error) {\n'
                            "std::cout << error.what() << '\\n';\n}")
-        out.append(f"}}\n}}  // namespace {name}")
-        calls.append(f"  {name}::run();")
+        out.append("}")
+        calls.append(f"  {name}();")
     head = ["// Written by tests/guide/snippets.py.", *dict.fromkeys(
-        ["#include <hearth/hearth.h>", "#include <iostream>", *includes])]
+        ["#include <hearth/hearth.h>", "#include <iostream>", *includes]), "using namespace hearth;"]
     tail = ["int main() try {", *calls, "} catch (const std::exception& error) {",
             "  std::cout << error.what() << '\\n';", "  return 1;", "}"]
     return "\n".join([*head, *out, *tail, ""])
@@ -147,12 +147,14 @@ def is_shown(shown, printed):
     def pattern_of(part):
         if part == "…":
             return ".*"
+        if part.endswith("…"):
+            return re.escape(part[:-1]) + r"[\d.e+-]*"
         if re.fullmatch(NUMBER, part):
             numbers.append(part)
             return f"\\s*({NUMBER})"
         return re.sub(r"(?:\\ )+", r"\\s+", re.escape(part))
 
-    pattern = "".join(map(pattern_of, re.split(f"(…|{NUMBER})", shown.rstrip())))
+    pattern = "".join(map(pattern_of, re.split(f"({NUMBER}…?|…)", shown.rstrip())))
     match = re.fullmatch(pattern + r"\s*", printed)
     if not match:
         return False
@@ -163,42 +165,66 @@ def is_shown(shown, printed):
     return True
 
 
-def complaints(program, page):
-    """What differs between the program's output and the page."""
+def run(program, page):
+    """The program's exit code, its output for each snippet (by line), and all of it."""
     environment = {name: value for name, value in os.environ.items()
                    if not name.startswith(("HEARTH_", "CUDA_VISIBLE_"))}
     environment |= {"CUDA_VISIBLE_DEVICES": ""} | environment_of(page)
     with tempfile.TemporaryDirectory(prefix="hearth-guide-") as folder:
         mnist_files.write(Path(folder) / "data" / "mnist")
-        run = subprocess.run([program], env=environment, cwd=folder, capture_output=True, text=True,
-                             timeout=TIMEOUT_S)
+        done = subprocess.run([program], env=environment, cwd=folder, capture_output=True, text=True,
+                              timeout=TIMEOUT_S)
     printed = {}
-    for line in run.stdout.splitlines():
+    for line in done.stdout.splitlines():
         if line.startswith(MARK):
             lines = printed.setdefault(int(line[len(MARK):]), [])
         else:
             lines.append(line)
-    if run.returncode:
-        yield f"{program} failed with {run.returncode}:\n{run.stdout[-2000:]}{run.stderr}"
+    return done.returncode, printed, done.stdout[-2000:] + done.stderr
+
+
+def differences(printed, page):
+    """(snippet, its lines, the first pair of different lines) for each snippet that the page shows otherwise."""
     for snippet in snippets_of(page):
         lines = printed.get(snippet.line)
         if snippet.output is None or lines is None:
             continue
         for shown, line in zip_longest(snippet.output, lines):
             if shown is None or line is None or not is_shown(shown, line):
-                yield (f"{page}:{snippet.line}: the page shows\n    {shown}\nand the program printed\n"
-                       f"    {line}\nThe snippet's whole output:\n" + "\n".join(lines))
+                yield snippet, lines, (shown, line)
                 break
 
 
+def check(program, page):
+    code, printed, text = run(program, page)
+    if code:
+        print(f"{program} failed with {code}:\n{text}")
+    for snippet, lines, (shown, line) in differences(printed, page):
+        print(f"{page}:{snippet.line}: the page shows\n    {shown}\nand the program printed\n    {line}\n"
+              "The snippet's whole output:", *lines, sep="\n")
+        code = 1
+    return 1 if code else 0
+
+
+def update(program, page):
+    _, printed, _ = run(program, page)
+    text = page.read_text().splitlines()
+    # From the end, so that line numbers stay right.
+    for snippet, lines, _ in reversed(list(differences(printed, page))):
+        first = snippet.line + len(snippet.code)
+        while text[first] != "```":
+            first += 1
+        text[first + 1:first + 1 + len(snippet.output)] = lines
+    page.write_text("\n".join(text) + "\n")
+    return 0
+
+
 def main():
-    if len(sys.argv) == 4 and sys.argv[1] == "write":
-        Path(sys.argv[3]).write_text(program_of(Path(sys.argv[2])))
-        return 0
-    if len(sys.argv) == 4 and sys.argv[1] == "check":
-        found = list(complaints(sys.argv[2], Path(sys.argv[3])))
-        print("\n".join(found), end="\n" if found else "")
-        return 1 if found else 0
+    actions = {"write": lambda page, source: Path(source).write_text(program_of(Path(page))) and 0,
+               "check": lambda program, page: check(program, Path(page)),
+               "update": lambda program, page: update(program, Path(page))}
+    if len(sys.argv) == 4 and sys.argv[1] in actions:
+        return actions[sys.argv[1]](*sys.argv[2:])
     print(__doc__, file=sys.stderr)
     return 2
 
