@@ -132,12 +132,11 @@ def operator_docs():
     """Operators' comments by name, without the name's underscores."""
     docs = {}
     for path in sorted((HEADERS / "ops").glob("*.inc")):
-        for comment, name in re.findall(DOC + r"HEARTH_\w+\((?:[^,()]*, )??(\w+)[,)]", path.read_text()):
-            if comment:
-                docs.setdefault(name.replace("_", ""), comment)
-        for comment, name in re.findall(DOC + r"HEARTH_\w+\([^,()]*, (\w+)[,)]", path.read_text()):
-            if comment:
-                docs.setdefault(name.replace("_", ""), comment)
+        comment = ""
+        for own, arguments in re.findall(DOC + r"^HEARTH_\w+\(([^()]*)", path.read_text(), re.M):
+            comment = own or comment  # a comment holds for all declarations up to the next one
+            for name in arguments.split(",")[:2]:
+                docs.setdefault(name.strip().replace("_", ""), comment)
     return docs
 
 

@@ -68,18 +68,15 @@ def operators():
             continue
         family = path.stem.replace("_", " ")
         functions.append(f"/// @defgroup ops_{path.stem} Operators: {family}\n/// The functions of "
-                         f"hearth/ops/{path.name}.\n/// @{{")
-        methods.append(f"/// @name Operators: {family}\n/// @{{")
-        comment, named = "", ""
+                         f"hearth/ops/{path.name}.\n/// @{{\n")
+        methods.append(f"/// @name Operators: {family}\n/// @{{\n")
+        comment = ""
         for match in OPERATOR.finditer(path.read_text()):
             _, macro, arguments = match.groups()
             own = "".join(line.strip() + "\n" for line in match[1].splitlines() if line.strip().startswith("///"))
-            made = forms(macro, arguments)
-            name = re.search(r"(\w+?)(?:_|_out)?\(", (made[0] or made[1])[0][0])[1]
-            # Overloads and forms share the comment of the first.
-            if own or name != named:
-                comment, named = own, name
-            for target, declarations in zip((functions, methods), made):
+            # A comment holds for all declarations up to the next one.
+            comment = own or comment
+            for target, declarations in zip((functions, methods), forms(macro, arguments)):
                 for declaration, note in declarations:
                     target.append(comment + (f"/// {note}\n" if note and comment else "") + declaration)
         functions.append("/// @}")
@@ -128,27 +125,28 @@ def prepared_page(path):
         if file.is_dir() and (file / "README.md").exists():
             file = file / "README.md"
         if file in PAGES:
+            text = " ".join(text.split())
             return f"[{text}](@ref {label(file)}{'_' + anchor if anchor else ''})"
         if not file.exists():
             raise SystemExit(f"{path.relative_to(ROOT)}: {target} does not exist")
         return text
 
-    lines, in_code, first = [], False, True
-    for line in path.read_text().splitlines():
-        if line.startswith("```"):
-            line = line if in_code else line.split(" ")[0]
-            in_code = not in_code
-        elif not in_code:
+    first = True
+    blocks = re.split(r"(^[ \t]*```.*?^[ \t]*```$)", path.read_text(), flags=re.M | re.S)
+    for i, block in enumerate(blocks):
+        if i % 2:
+            # Only the language may follow the backticks.
+            blocks[i] = re.sub(r"```(\w+)[^\n]*", r"```\1", block, count=1)
+            continue
+        lines = []
+        for line in block.split("\n"):
             heading = re.match(r"(#+) (.*)", line)
             if heading:
                 line = f"{line} {{#{label(path)}{'' if first else '_' + slug(heading[2])}}}"
                 first = False
-            # Code spans stay as they are.
-            parts = re.split(r"(`[^`]*`)", line)
-            if not any("[" in part for part in parts[1::2]):
-                line = re.sub(r"(!?)\[([^\]]*)\]\(([^)]+)\)", linked, line)
-        lines.append(line)
-    return "\n".join(lines) + "\n"
+            lines.append(line)
+        blocks[i] = re.sub(r"(!?)\[([^\]`]*(?:`[^`]*`[^\]`]*)*)\]\(([^()\s]+)\)", linked, "\n".join(lines))
+    return "".join(blocks)
 
 
 def write(path, text):
@@ -180,8 +178,13 @@ WARN_LOGFILE = {log}
     write(OUT / "Doxyfile", settings)
     subprocess.run(["doxygen", OUT / "Doxyfile"], check=True)
     warnings = [line.replace(f"{source}/", "") for line in log.read_text().splitlines()]
-    undocumented = [line for line in warnings if "is not documented" in line]
     others = [line for line in warnings if "is not documented" not in line]
+    # One line for each declaration, not for each instance of a template.
+    undocumented = {}
+    for line in warnings:
+        if "is not documented" in line and not re.search(r"=\s*(default|delete)\b|::~| ~", line):
+            undocumented.setdefault(line.split(" warning: ")[0], line.replace(" warning: ", " "))
+    undocumented = sorted(undocumented.values())
     write(OUT / "undocumented.txt", "\n".join(undocumented) + "\n")
     print("\n".join(others), end="\n" if others else "")
     print(f"{OUT.relative_to(ROOT)}/html/index.html: {len(others)} warnings; "
