@@ -172,8 +172,8 @@ def run(program, page):
     environment |= {"CUDA_VISIBLE_DEVICES": ""} | environment_of(page)
     with tempfile.TemporaryDirectory(prefix="hearth-guide-") as folder:
         mnist_files.write(Path(folder) / "data" / "mnist")
-        done = subprocess.run([program], env=environment, cwd=folder, capture_output=True, text=True,
-                              timeout=TIMEOUT_S)
+        done = subprocess.run([Path(program).resolve()], env=environment, cwd=folder,
+                              capture_output=True, text=True, timeout=TIMEOUT_S)
     printed = {}
     for line in done.stdout.splitlines():
         if line.startswith(MARK):
