@@ -49,7 +49,7 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
   set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
   set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
-    "Tensors with autograd, neural network modules, optimizers and data loading\nfor C++20 programs. The package holds the library, its headers, those of\nLibTorch's that programs include, files for CMake and pkg-config, and the\nprogram hearth.")
+    "Tensors with autograd, neural network modules, optimizers and data loading\nfor C++20 programs. The package contains the library, its headers, forwarding\nheaders with the paths of LibTorch, files for CMake and pkg-config, and the\nprogram hearth.")
   set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
   set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++ (>= 4:12), cmake (>= 3.25), pkg-config")
