@@ -1,16 +1,16 @@
-# Thin: everything is in CMakePresets.json and tools/.
+# Short names for commands; the settings are in CMakePresets.json, the scripts in tools/.
 .DEFAULT_GOAL := help
 .PHONY: help train test test-all sanitize check bench docs install deb format clean deps
 
 PREFIX ?= /usr/local
 
-help:  ## list these commands
+help:  ## list these targets
 	@sed -n 's/^\([a-z-]*\):.*## /  make \1	/p' $(MAKEFILE_LIST) | expand -t 18
 
 deps:
 	@tools/install_deps.sh
 
-train:  ## train a network on Fashion-MNIST, on a GPU if there is one
+train:  ## train a network on Fashion-MNIST, on a GPU if one is available
 	@tools/install_deps.sh train
 	cmake --preset train -DHEARTH_CUDA=$(if $(shell nvidia-smi -L 2>/dev/null | grep '^GPU '),AUTO,OFF)
 	cmake --build --preset train
@@ -21,7 +21,7 @@ test: deps  ## build with optimisation and run every test
 	cmake --build --preset release
 	ctest --preset release
 
-test-all: deps  ## what `make test` leaves out because it is slow (docs: CONTRIBUTING.md)
+test-all: deps  ## run all checks, including the slow ones that `make test` omits (CONTRIBUTING.md)
 	cmake --preset all
 	cmake --build --preset all
 	ctest --preset all
@@ -69,8 +69,8 @@ install:  ## install under PREFIX (default /usr/local)
 	cmake --build --preset dist
 	cmake --install build/dist --prefix $(PREFIX)
 
-format:  ## let clang-format rewrite the sources
+format:  ## format the sources with clang-format
 	tools/check_format.sh --fix
 
-clean:  ## remove everything that was built
+clean:  ## remove all build output
 	rm -rf build

@@ -1,8 +1,8 @@
-// Operators and training steps on the first GPU, in microseconds a call; tools/gpu_peer.py times
-// the same in PyTorch, and tools/gpu_check.sh prints both. A row that fails says why and the others
-// go on; after an error that CUDA does not recover from, only another process can, so gpu_check.sh
-// runs each group in its own. `bench_gpu --groups` lists them, HEARTH_BENCH_SMALL=1 makes
-// everything small, to see that it runs.
+// Times operators and training steps on the first GPU, in microseconds per call.
+// tools/gpu_peer.py times the same in PyTorch, and tools/gpu_check.sh prints both. A row that fails
+// prints its error, and the next row runs. Some CUDA errors make the process unusable, so
+// gpu_check.sh runs each group in a process of its own. `bench_gpu --groups` lists the groups;
+// HEARTH_BENCH_SMALL=1 makes all sizes small, for a quick test of the program.
 
 #include <algorithm>
 #include <cmath>
@@ -19,12 +19,12 @@ namespace {
 using namespace hearth;
 
 const bool is_small = std::getenv("HEARTH_BENCH_SMALL") != nullptr;
-/// A size, or a small one.
+/// `full`, or `full` / `part` under HEARTH_BENCH_SMALL.
 int64_t size(int64_t full, int64_t part = 64) {
   return is_small ? std::max<int64_t>(full / part, 2) : full;
 }
 
-/// Microseconds of one call, by events around many of them; the best of five rounds.
+/// Microseconds per call, measured by CUDA events around many calls; the best of five rounds.
 double microseconds(const std::function<void()>& call) {
   const auto round = [&](int calls) {
     cuda::Event start(true), end(true);
@@ -48,8 +48,8 @@ void report(const std::string& name, const std::function<void()>& call) {
     std::snprintf(text, sizeof text, "%.2f", microseconds(call));
     result = text;
   } catch (const std::exception& error) {
-    const std::string said = error.what();
-    result = "failed: " + said.substr(0, said.find('\n'));
+    const std::string message = error.what();
+    result = "failed: " + message.substr(0, message.find('\n'));
   }
   std::printf("%s\t%s\n", name.c_str(), result.c_str());
   std::fflush(stdout);
@@ -100,7 +100,7 @@ void products(ScalarType dtype, const std::string& suffix) {
   report("bmm 64 x 512" + suffix, [&] { bmm(batch, batch); });
 }
 
-/// A call, and the same with its backward pass.
+/// Times a call without gradients, then the same call with its backward pass.
 void both_ways(const std::string& name, const std::string& suffix,
                const std::vector<Tensor>& leaves, const std::function<Tensor()>& call) {
   report(name + suffix, [&] {
@@ -156,7 +156,7 @@ void convolutions(ScalarType dtype, const std::string& suffix) {
             [&] { return conv2d(image, depth, {}, 1, 1, 1, 64); });
 }
 
-/// Attention as its parts.
+/// softmax(q kᵀ / √d) v, composed of single operators.
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v) {
   const double scale = 1 / std::sqrt(static_cast<double>(q.size(-1)));
   return matmul(softmax(matmul(q, k.transpose(-2, -1)) * scale, -1), v);
@@ -327,7 +327,7 @@ void run_group(const Group& group) {
     if (dtype == kBFloat16 && !group.both) continue;
     try {
       group.run(dtype, dtype == kFloat ? "" : ", bfloat16");
-    } catch (const std::exception& error) {  // what the rows are made of
+    } catch (const std::exception& error) {  // from building the inputs, outside report()
       std::printf("%s\tfailed: %s\n", group.name, error.what());
     }
   }

@@ -6,9 +6,9 @@
 #include <functional>
 #include <vector>
 
-// Operators on tensors far larger than any cache. Written against LibTorch's interface, so that
-// peer/compare.sh can compile the same file against LibTorch. Prints "name best median" in
-// microseconds and, for what only moves memory, the share of copy_'s speed.
+// Times operators on tensors far larger than any cache. Written against LibTorch's interface, so
+// that peer/compare.sh can compile the same file against LibTorch. Prints "name best median" in
+// microseconds and, for memory-bound operators, the bandwidth as a percentage of copy_'s.
 
 namespace {
 
@@ -34,7 +34,7 @@ Times measure(const std::function<void()>& call) {
 
 double copy_speed = 0;  // bytes per microsecond
 
-/// `arrays`: how many arrays of kElements floats the operator reads and writes; 0: it computes.
+/// `arrays`: number of arrays of kElements floats read and written; 0 for compute-bound operators.
 void report(const char* name, double arrays, const std::function<void()>& call) {
   const Times times = measure(call);
   const double speed = arrays * double(kElements) * sizeof(float) / times.best;

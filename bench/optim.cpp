@@ -9,8 +9,8 @@
 
 #include "hearth/hearth.h"
 
-// One step of each optimizer over the parameters of ResNet-50 and over 200 small tensors:
-// peer/optim.sh compares them with PyTorch's. Prints "name best median" in microseconds; the
+// Times one step of each optimizer over the parameters of ResNet-50 and over 200 small tensors;
+// peer/optim.sh compares the times with PyTorch's. Prints "name best median" in microseconds. The
 // argument is the number of threads.
 
 namespace {

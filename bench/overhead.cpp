@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <vector>
 
-// What one call costs beyond its arithmetic: tensors so small that nothing else remains. Written
+// Overhead of one call: the tensors are so small that their arithmetic takes no time. Written
 // against LibTorch's interface, so that peer/compare.sh can compile the same file against
 // LibTorch. Prints "name best median" in nanoseconds.
 
@@ -32,8 +32,15 @@ void report(const char* name, F call, int calls = kCalls) {
   std::printf("%-16s %9.1f %9.1f\n", name, rounds.front(), rounds[kRounds / 2]);
 }
 
-/// A result that the compiler must not drop.
+/// Stops the compiler from removing the computation of the tensor.
 void keep(const torch::Tensor& tensor) { asm volatile("" : : "r"(&tensor) : "memory"); }
+
+/// Forward and backward through a chain of 1,000 products.
+void thousand_products(const torch::Tensor& x) {
+  torch::Tensor y = x;
+  for (int i = 0; i < 1000; ++i) y = y * x;
+  y.sum().backward();
+}
 
 torch::Tensor chain_of_ten(const torch::Tensor& x) {
   torch::Tensor y = x;
@@ -46,8 +53,10 @@ void tensors_without_history() {
   report("empty", [] { keep(torch::empty({4})); });
   report("add", [&] { keep(a + b); });
   report("add_scalar", [&] { keep(a + 1.5); });
+  report("mul_scalar", [&] { keep(a * 2); });
   report("add_inplace", [&] { a.add_(b); });
   report("slice", [&] { keep(a.slice(0, 1, 3)); });
+  report("slice_t", [&] { keep(m.slice(0, 1, 3).t()); });
   report("mm_4x4", [&] { keep(torch::mm(m, m)); });
   report("sum", [&] { keep(a.sum()); });
 }
@@ -62,6 +71,8 @@ void tensors_with_history() {
   const auto chain = chain_of_ten(a);
   report(
       "chain_backward", [&] { chain.backward(seed, /*retain_graph=*/true); }, kCalls / 20);
+  report(
+      "thousand_muls", [&] { thousand_products(a); }, kCalls / 1000);
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <cstdio>
 
-// A training of the tutorials' network on random images: prints the seconds it took.
+// Trains the convolutional network of the tutorials on random images and prints the seconds.
 // shared_machine.sh runs it alone and beside a busy process, with Hearth and with LibTorch.
 
 namespace {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# shared_machine.sh [torch folder] [build folder]: how much longer a training takes beside one busy process, for Hearth and,
-# where a LibTorch's folder (with include/ and lib/) is given, for LibTorch in the same run. Prints median seconds.
+# shared_machine.sh [torch folder] [build folder]: times a training run alone and beside one busy
+# process, with Hearth and, if a LibTorch folder (with include/ and lib/) is given, with LibTorch.
+# Prints median seconds.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 torch=${1:-} build=${2:-$root/build/bench}

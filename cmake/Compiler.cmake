@@ -4,14 +4,14 @@ if(PROJECT_IS_TOP_LEVEL)
   if(NOT CMAKE_BUILD_TYPE AND NOT HEARTH_SANITIZE)
     set(CMAKE_BUILD_TYPE Release CACHE STRING "" FORCE)
   endif()
-  # One folder for libraries and programs: the core looks for its plugin beside itself.
+  # One folder for libraries and programs, because the core searches for its plugin in its own folder.
   set(CMAKE_LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
   set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR})
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# With a base folder, and without it in the hash, several checkouts share one cache. The sloppiness is
-# what ccache asks for where headers are precompiled.
+# CCACHE_BASEDIR and CCACHE_NOHASHDIR let several checkouts share one cache. ccache requires this sloppiness for
+# precompiled headers.
 find_program(HEARTH_CCACHE ccache)
 mark_as_advanced(HEARTH_CCACHE)
 if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
@@ -21,7 +21,7 @@ if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
 endif()
 
-# Only with the compiler that CI uses: others warn of other things.
+# Only with the compiler that CI uses, since others have other warnings.
 set(werror OFF)
 if(PROJECT_IS_TOP_LEVEL AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND
    CMAKE_CXX_COMPILER_VERSION MATCHES "^12\\.")
@@ -46,20 +46,20 @@ if(HEARTH_SANITIZE)
   add_link_options(${sanitizer_flags})
 endif()
 
-# hearth_sanitize(<target> <sanitizer>...): the target is compiled for the build's sanitizer if that is one of these.
-# What is not is compiled as in a release build, so that the compiler cache has it.
+# hearth_sanitize(<target> <sanitizer>...): compiles the target with the build's sanitizer if that is in the list. Other
+# targets are compiled as in a release build, so that the compiler cache already has them.
 function(hearth_sanitize target)
   if(HEARTH_SANITIZE AND HEARTH_SANITIZE IN_LIST ARGN)
     target_compile_definitions(${target} PRIVATE _GLIBCXX_ASSERTIONS)
-    # Sanitized code takes longest to compile; files that every call passes have flags of their own.
+    # -O0, because sanitized code compiles slowly; InstructionSets.cmake sets -O1 for core and autograd.
     target_compile_options(${target} PRIVATE -O0 -g1 ${sanitizer_flags})
   endif()
 endfunction()
 
-# hearth_precompile(<target> <arguments of target_precompile_headers>...): worth it to many files.
+# hearth_precompile(<target> <arguments of target_precompile_headers>...): for targets with many sources.
 function(hearth_precompile target)
   target_precompile_headers(${target} ${ARGN})
-  # ccache asks for it.
+  # ccache requires this.
   target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
 endfunction()
 

@@ -1,10 +1,11 @@
-# libhearth_cuda.so: everything that knows CUDA. The core loads it at run time and never links it.
+# The CUDA plugin, libhearth_cuda.so: all code that uses CUDA. The core does not link it, but loads it at run time.
 
 file(GLOB_RECURSE plugin_sources CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      src/kernels/cuda/*.cu src/kernels/cuda/*.cpp)
 hearth_add_units(plugin_sources src/kernels/cuda/pointwise_@family@.cu.in)
 
-# hearth_resolve_cuda_autos(): replaces AUTO by what this machine's GPU, or its absence, asks for.
+# hearth_resolve_cuda_autos(): sets cuda_archs and cuda_compile_only, with AUTO resolved by whether this machine has a
+# GPU.
 macro(hearth_resolve_cuda_autos)
   execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE gpus ERROR_QUIET RESULT_VARIABLE ignored)
   if(gpus MATCHES "^GPU ")
@@ -18,8 +19,8 @@ macro(hearth_resolve_cuda_autos)
   string(REGEX REPLACE "^AUTO$" ${auto_compile_only} cuda_compile_only "${HEARTH_CUDA_COMPILE_ONLY}")
 endmacro()
 
-# hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or says in <missing>
-# what is not there.
+# hearth_find_cuda(<missing>): enables CUDA and finds its libraries, or sets <missing> to a sentence that says what was
+# not found.
 macro(hearth_find_cuda missing)
   set(${missing} "")
   find_program(HEARTH_NVCC nvcc HINTS ENV CUDA_PATH ENV CUDA_HOME
@@ -40,7 +41,8 @@ macro(hearth_find_cuda missing)
   endif()
 endmacro()
 
-# cuDNN, for convolutions: only its headers are needed here. The plugin opens the library at run time.
+# hearth_find_cudnn(): finds the headers of cuDNN, for convolutions, and selects plugin_sources accordingly. The plugin
+# loads the library at run time.
 function(hearth_find_cudnn)
   find_path(HEARTH_CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS})
   mark_as_advanced(HEARTH_CUDNN_INCLUDE_DIR)
@@ -62,7 +64,7 @@ function(hearth_add_cuda_plugin)
   add_library(hearth_cuda MODULE ${plugin_sources})
   set_target_properties(hearth_cuda PROPERTIES
     CUDA_STANDARD 20 CXX_STANDARD 20
-    # Where cuDNN is searched, too.
+    # dlopen searches these folders for cuDNN, too.
     BUILD_RPATH "${CUDAToolkit_LIBRARY_DIR}" INSTALL_RPATH "$ORIGIN;${CUDAToolkit_LIBRARY_DIR}")
   hearth_hide_symbols(hearth_cuda)
   target_include_directories(hearth_cuda PRIVATE src)

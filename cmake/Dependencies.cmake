@@ -1,10 +1,10 @@
-# The libraries behind the core; none of them appears in a public header (docs/dependencies.md).
+# The libraries that the core uses; no public header includes them (docs/dependencies.md).
 
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(nlohmann_json 3.9 REQUIRED)
 
-# By path: oneDNN's CMake file asks for OpenCL, and Debian keeps OpenBLAS behind its alternatives.
+# Found by path, because oneDNN's CMake config requires OpenCL, and Debian selects OpenBLAS by its alternatives system.
 find_path(HEARTH_DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
 find_library(HEARTH_DNNL_LIBRARY dnnl REQUIRED)
 find_path(HEARTH_OPENBLAS_INCLUDE_DIR cblas.h PATH_SUFFIXES openblas REQUIRED)

@@ -1,4 +1,4 @@
-# Generated translation units: one per functor family (src/functors/families.h names them), per SIMD target, or per
+# Generated translation units: one per functor family (src/functors/families.h lists them), per instruction set, or per
 # pair of both.
 
 set(families_header ${CMAKE_CURRENT_SOURCE_DIR}/src/functors/families.h)
@@ -7,9 +7,10 @@ file(READ ${families_header} families_text)
 string(REGEX MATCHALL "\n  X\\([A-Za-z0-9]+\\)" functor_families "${families_text}")
 list(TRANSFORM functor_families REPLACE "\n  X\\((.*)\\)" "\\1")
 
-# hearth_add_units(<list> <template> [<Target>...]): adds to the variable <list> a unit of <template> for each family
-# and target that the template's name has a place for. In its text and in its name, less the .in, @Family@ and @Target@
-# are replaced, and @family@ and @target@ in lower case.
+# hearth_add_units(<list> <template> [<InstructionSet>...]): generates units from <template> and appends them to the
+# variable <list>: one per family if the template's name contains @family@, one per instruction set if it contains
+# @target@. In its text and its name, which loses .in, @Family@ and @Target@ are replaced by these names, and @family@
+# and @target@ by the names in lower case.
 function(hearth_add_units list_name template)
   set(families none)
   if(template MATCHES "@family@")

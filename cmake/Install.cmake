@@ -1,4 +1,5 @@
-# The library, plugin and headers, and what find_package, pkg-config and LibTorch projects read.
+# Install rules for the library, the plugin, the headers, and the files for find_package, pkg-config and LibTorch
+# projects.
 
 include(CMakePackageConfigHelpers)
 set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hearth)
@@ -22,7 +23,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/hearthConfig.cmake
               ${CMAKE_CURRENT_BINARY_DIR}/hearthConfigVersion.cmake
         DESTINATION ${config_dir})
 
-# Answers find_package(Torch) under -DTorch_DIR=<prefix>/share/hearth/torch.
+# For find_package(Torch) with -DTorch_DIR=<prefix>/share/hearth/torch.
 configure_package_config_file(cmake/TorchConfig.cmake.in
                               ${CMAKE_CURRENT_BINARY_DIR}/TorchConfig.cmake
                               INSTALL_DESTINATION ${torch_dir} PATH_VARS config_dir)

@@ -1,4 +1,4 @@
-# A hash of the headers that core and plugin must agree on; another hash, and the plugin is refused.
+# A hash of the headers that core and plugin share. The plugin refuses a core with another hash.
 
 file(GLOB seam_headers CONFIGURE_DEPENDS RELATIVE ${CMAKE_CURRENT_SOURCE_DIR}
      src/functors/*.h src/seam/*.h)
@@ -15,7 +15,7 @@ endforeach()
 string(SHA256 seam_hash "${seam_text}")
 string(SUBSTRING ${seam_hash} 0 16 seam_hash)
 
-# hearth_pass_seam_hash(<source>): defines HEARTH_SEAM_HASH for this file only, to rebuild little.
+# hearth_pass_seam_hash(<source>): defines HEARTH_SEAM_HASH for this file only, so that a new hash rebuilds only it.
 function(hearth_pass_seam_hash source)
   set_property(SOURCE ${source} APPEND PROPERTY
                COMPILE_DEFINITIONS HEARTH_SEAM_HASH=0x${seam_hash}ULL)

@@ -1,4 +1,4 @@
-# The LibTorch whose interface is offered.
+# The version of LibTorch whose interface Hearth provides.
 set(PACKAGE_VERSION "2.15.0")
 if(PACKAGE_FIND_VERSION VERSION_GREATER PACKAGE_VERSION)
   set(PACKAGE_VERSION_COMPATIBLE FALSE)

@@ -1,4 +1,4 @@
-// Autograd: gradients of whatever was calculated.
+// Autograd: gradients of a computation.
 #include <hearth/hearth.h>
 
 #include <iostream>
@@ -6,7 +6,7 @@
 using namespace hearth;
 
 int main() {
-  // What requires a gradient records the operations that it goes through.
+  // Operations on a tensor that requires a gradient are recorded.
   Tensor x = tensor({1., 2., 3.}).requires_grad_();
   Tensor y = (x * x).sum();
   std::cout << y << '\n';
@@ -15,31 +15,32 @@ int main() {
   y.backward();
   std::cout << x.grad() << '\n';
 
-  // Gradients add up until they are cleared.
+  // Gradients accumulate until they are cleared.
   (x * x).sum().backward();
   std::cout << x.grad() << '\n';
   x.mutable_grad().zero_();
 
-  // Nothing is recorded where no gradient is wanted.
+  // Nothing is recorded under a NoGradGuard.
   {
     NoGradGuard no_grad;
     x -= 0.5;
     std::cout << std::boolalpha << (x * 2).requires_grad() << '\n';
   }
 
-  // autograd::grad returns gradients instead; with create_graph they have gradients too.
+  // autograd::grad returns gradients instead of accumulating them. With create_graph the gradients
+  // can be differentiated again.
   Tensor cube = x.pow(3).sum();
   Tensor first = autograd::grad({cube}, {x}, {}, /*retain_graph=*/true, /*create_graph=*/true)[0];
   Tensor second = autograd::grad({first.sum()}, {x})[0];
   std::cout << first << '\n' << second << '\n';
 
-  // A hook sees a gradient on its way, and may replace it.
+  // A hook receives a tensor's gradient during backward and may replace it.
   Tensor w = ones({2}).requires_grad_();
   w.register_hook([](const Tensor& grad) { return grad.clamp(-1, 1); });
   (w * tensor({5., 0.5})).sum().backward();
   std::cout << w.grad() << '\n';
 
-  // Asking twice for what was freed explains itself.
+  // A second backward through a freed graph is an error.
   try {
     cube.backward();
     cube.backward();

@@ -1,5 +1,5 @@
-// A function with a gradient of its own: rounding that lets gradients through, and one that saves
-// what its gradient needs.
+// Functions with custom gradients: rounding that passes gradients through, and a function that
+// saves a tensor for its gradient.
 #include <hearth/hearth.h>
 
 #include <iostream>
@@ -8,23 +8,23 @@ using namespace hearth;
 using autograd::AutogradContext;
 using autograd::variable_list;
 
-/// Rounds. Its derivative is 0 almost everywhere; for training it is taken as 1.
+/// Rounds. The derivative is 0 almost everywhere; backward uses 1 instead, so that training works.
 struct StraightThroughRound : autograd::Function<StraightThroughRound> {
   static Tensor forward(AutogradContext*, const Tensor& x) { return x.round(); }
   static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0]}; }
 };
 
-/// exp(x) - shift, whose derivative is known once exp(x) is.
+/// exp(x) - shift. The derivative is exp(x), which forward saves.
 struct ShiftedExp : autograd::Function<ShiftedExp> {
   static Tensor forward(AutogradContext* context, const Tensor& x, double shift) {
     Tensor result = x.exp();
     context->save_for_backward({result});
-    context->saved_data["shift"] = shift;  // whatever is no tensor
+    context->saved_data["shift"] = shift;  // for values that are not tensors
     return result - shift;
   }
   static variable_list backward(AutogradContext* context, variable_list grads) {
     const Tensor exponential = context->get_saved_variables()[0];
-    return {grads[0] * exponential, Tensor()};  // one for each argument of forward
+    return {grads[0] * exponential, Tensor()};  // one gradient per argument of forward
   }
 };
 
@@ -36,7 +36,7 @@ int main() {
   (rounded * rounded).sum().backward();
   std::cout << x.grad() << '\n';
 
-  // The gradient agrees with a small step's.
+  // The gradient agrees with a finite difference.
   x.mutable_grad().zero_();
   ShiftedExp::apply(x, 1.0).sum().backward();
   const double step = 1e-3;

@@ -6,28 +6,28 @@
 using namespace hearth;
 
 int main() {
-  // Only this line knows that there are GPUs.
+  // Only this line depends on whether a GPU is available.
   const Device device = cuda::is_available() ? kCUDA : kCPU;
   std::cout << cuda::device_count() << " GPUs\n";
   if (!cuda::is_available()) std::cout << cuda::why_not() << '\n';
 
-  // A tensor is made where it is wanted, or moved there.
+  // Create a tensor on the device, or move one there.
   Tensor made = ones({2, 3}, device);
   Tensor moved = ones({2, 3}).to(device);
   std::cout << (made + moved).device() << '\n';
 
-  // A module's parameters move in place, and what it calculates stays there.
+  // A module's parameters move in place; its results are on the same device.
   nn::Linear model(3, 1);
   model->to(device);
   Tensor loss = model(moved).sum();
   loss.backward();
   std::cout << model->weight.grad().device() << '\n';
 
-  // A number or a tensor on the CPU: this waits until the GPU is done.
+  // Reading a number or copying to the CPU waits for the GPU.
   std::cout << made.sum().item<float>() << ' ' << made.cpu().device() << '\n';
 
   if (cuda::is_available()) {
-    // GPUs compute while the program goes on; streams are queues of work that may overlap.
+    // GPUs compute while the program continues. Streams are queues of work that may overlap.
     const cuda::Stream stream;
     {
       const cuda::StreamGuard guard(stream);
@@ -37,7 +37,7 @@ int main() {
     std::cout << made[0] << '\n';
     std::cout << cuda::memory_allocated() / 512 << " blocks of 512 bytes are in use\n";
 
-    // What lies on different devices is not mixed.
+    // Tensors on different devices cannot be combined.
     try {
       made + ones({2, 3});
     } catch (const Error& error) {

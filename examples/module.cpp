@@ -1,11 +1,12 @@
-// A module: parameters and other modules under names, and a forward.
+// A module: named parameters and submodules, and a forward function.
 #include <hearth/hearth.h>
 
 #include <iostream>
 
 using namespace hearth;
 
-// The class holds what is registered; HEARTH_MODULE makes Classifier, which refers to one.
+// The class holds the parameters and submodules. HEARTH_MODULE defines Classifier, a shared pointer
+// to a ClassifierImpl.
 struct ClassifierImpl : nn::Module {
   ClassifierImpl(int64_t inputs, int64_t hidden, int64_t classes)
       : fc1(register_module("fc1", nn::Linear(inputs, hidden))),
@@ -30,23 +31,23 @@ int main() {
   for (const auto& [name, parameter] : model->named_parameters().pairs())
     std::cout << name << ' ' << parameter.sizes() << '\n';
 
-  // Calling the module calls forward. Dropout drops only in training.
+  // Calling the module calls forward. Dropout is active only in training mode.
   Tensor x = randn({2, 4});
   std::cout << std::boolalpha << model(x).equal(model(x)) << '\n';
   model->eval();
   std::cout << model(x).equal(model(x)) << '\n';
 
-  // Modules without a class of their own.
+  // A chain of modules needs no class.
   nn::Sequential sequential(nn::Linear(4, 8), nn::ReLU(), nn::Linear(8, 3));
   std::cout << sequential(x).sizes() << '\n';
 
-  // Something for each module in it.
+  // apply() calls a function with every submodule.
   model->apply([](nn::Module& module) {
     if (auto* linear = module.as<nn::Linear>()) nn::init::zeros_(linear->bias);
   });
   std::cout << model->fc2->bias << '\n';
 
-  // Whatever goes wrong inside names the module.
+  // An error inside a module names the module.
   try {
     model(randn({2, 5}));
   } catch (const Error& error) {

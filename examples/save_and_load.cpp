@@ -1,4 +1,4 @@
-// Saving and loading: tensors, a model, files for Python, and a training run that goes on.
+// Saving and loading: tensors, a model, files for Python, and resuming a training run.
 #include <hearth/hearth.h>
 
 #include <iostream>
@@ -25,19 +25,19 @@ double train(nn::Linear& model, optim::Optimizer& optimizer, int steps) {
 int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : ".";
 
-  // A tensor.
+  // Save and load a tensor.
   save(arange(3), folder + "/tensor.safetensors");
   Tensor tensor;
   load(tensor, folder + "/tensor.safetensors");
   std::cout << tensor << '\n';
 
-  // A model's weights under their names, as Python's safetensors.torch.load_file reads them.
+  // A model's weights by name, as Python's safetensors.torch.load_file reads them.
   nn::Linear model(3, 1);
   io::save_safetensors(model->state_dict(), folder + "/weights.safetensors");
   for (const auto& [name, weights] : io::load_safetensors(folder + "/weights.safetensors"))
     std::cout << name << ' ' << weights.sizes() << '\n';
 
-  // Everything that a run needs to go on: after a stop it is as if there had been none.
+  // A checkpoint holds everything needed to resume a run: the results are as without a stop.
   optim::Adam optimizer(model->parameters(), optim::AdamOptions(0.1));
   train(model, optimizer, 10);
   io::Checkpoint().add("model", model).add("optimizer", optimizer).save(folder + "/run.ckpt");
@@ -51,7 +51,7 @@ int main(int argc, char** argv) {
       .load(folder + "/run.ckpt");
   std::cout << std::boolalpha << (train(other, others_optimizer, 10) == without_stop) << '\n';
 
-  // Weights for another network are refused, and the network stays as it was.
+  // Weights of other sizes are refused, and the network is unchanged.
   nn::Linear wider(4, 1);
   try {
     wider->load_state_dict(model->state_dict());

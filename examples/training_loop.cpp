@@ -1,4 +1,4 @@
-// The training loop: a network learns to tell the inside of a circle from its outside.
+// The training loop: a network learns whether points lie inside a circle.
 #include <hearth/hearth.h>
 
 #include <iostream>
@@ -7,7 +7,7 @@ using namespace hearth;
 
 namespace {
 
-/// Points of a square, and 1 for those within 0.8 of its centre.
+/// Random points of a square; the target is 1 within distance 0.8 of the centre, else 0.
 data::Example<> points(int64_t count) {
   Tensor at = rand({count, 2}) * 2 - 1;
   return {at, at.pow(2).sum(/*dim=*/1).lt(0.8 * 0.8).to(kLong)};

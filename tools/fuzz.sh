@@ -21,8 +21,8 @@ done
 
 corpus_for() {
   case $1 in
-    fuzz_safetensors | fuzz_archive | fuzz_checkpoint) cp tests/data/*.safetensors "$2" ;;
-    fuzz_idx) cp tests/data/*-idx.gz "$2" ;;
+    fuzz_safetensors | fuzz_archive | fuzz_checkpoint) cp tests/fixtures/*.safetensors "$2" ;;
+    fuzz_idx) cp tests/fixtures/*-idx.gz "$2" ;;
   esac
 }
 

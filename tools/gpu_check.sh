@@ -66,7 +66,7 @@ set_environment() {
   local cuda
   cuda=$(cuda_path)
   export LD_LIBRARY_PATH=$here/lib${cuda:+:$cuda}${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  export HEARTH_CUDA_PLUGIN=$here/lib/libhearth_cuda.so HEARTH_TEST_DATA=$here/tests/data
+  export HEARTH_CUDA_PLUGIN=$here/lib/libhearth_cuda.so HEARTH_TEST_FIXTURES=$here/tests/fixtures
   export GPU_CHECK_END=$(($(date +%s) + ${GPU_CHECK_SECONDS:-1000000}))
   mkdir -p "$out"
   # The compiler's own libraries only where this system's are older.
@@ -84,7 +84,7 @@ load() {
     echo "not found: $(ldd "$HEARTH_CUDA_PLUGIN" "$here"/bin/* | grep 'not found' | sort -u | tr -s '\n\t ' ' ')"
     timeout 120 "$here/bin/hearth" info
     timeout 120 "$here/bin/test_core" --gtest_brief=1 --gtest_filter='CudaApi.*'
-    timeout 120 "$here/bin/test_gpu" --gtest_brief=1 --gtest_filter='Reductions.OfEverything:Misaligned.Products'
+    timeout 120 "$here/bin/test_gpu" --gtest_brief=1 --gtest_filter='Reductions.ReduceAllElements:Misaligned.ProductsMatchTheCpu'
   } 2>&1 | tee "$out/load.txt"
   grep -q '^\[  PASSED  \] [1-9]' "$out/load.txt" && ! grep -q '^\[  FAILED  \]' "$out/load.txt"
 }
@@ -206,7 +206,7 @@ sanitizer() {
   for kind in memcheck racecheck; do
     time_is_up && break
     HEARTH_GPU_TEST_SMALL=1 timeout -k 10 "$limit" "$tool" --tool "$kind" --error-exitcode 9 "$here/bin/test_gpu" \
-      --gtest_brief=1 --gtest_filter='Accumulation.*:Compactions.*:Scans.*:Optimizers.*:Layers.Norms' \
+      --gtest_brief=1 --gtest_filter='Accumulation.*:Compactions.*:Scans.*:Optimizers.*:Layers.NormsMatchTheCpu' \
       2>&1 | tail -n 60 | tee -a "$out/sanitizer.txt"
     ((PIPESTATUS[0] == 0)) || code=1
   done

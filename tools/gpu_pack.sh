@@ -43,7 +43,7 @@ for file in "${programs[@]}" $plugin; do libraries_of "$build/$file"; done | sor
       *) strip -o "$stage/lib/$name" "$path" ;;
     esac
   done
-cp -r tests/data "$stage/tests/data"
+cp -r tests/fixtures "$stage/tests/fixtures"
 cp docs/ops.md "$stage/docs/"
 cp tools/gpu_check.sh tools/gpu_peer.py "$stage/"
 git describe --always --dirty >"$stage/version"

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes the mistakes of tools/mutants.txt in a copy of the sources, one at a time, and tells which
-tests notice. tools/mutants.sh prepares the copy and calls this.
+"""Applies the mutants of tools/mutants.txt (small mistakes) to a copy of the sources, one at a time,
+and reports which of them a test catches. tools/mutants.sh prepares the copy and calls this.
 
-    tools/mutants.py <copy> <build> [name or file, part of it]...
+    tools/mutants.py <copy> <build> [part of a name or file]...
 """
 
 import pathlib
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 TABLE = pathlib.Path(__file__).with_name("mutants.txt")
-LIMIT = 300  # seconds for a test program; one that hangs has noticed
+LIMIT = 300  # seconds for a test program; a hang counts as caught
 
 
 class Mutant:
@@ -20,9 +20,9 @@ class Mutant:
         self.old, self.new = [], []
 
     def problem(self, copy):
-        """Why it cannot be made, or None."""
+        """Why the mutant cannot be applied, or None."""
         found = (copy / self.file).read_text().count("\n".join(self.old)) if self.file else 0
-        return None if found == 1 else f"its text is there {found} times"
+        return None if found == 1 else f"its text occurs {found} times"
 
 
 def read_table():
@@ -47,12 +47,12 @@ def build(folder, program):
 
 
 def run(folder, program, tests):
-    """(whether all passed, the first test that failed or what happened, how many ran)"""
+    """(whether all tests passed, the first failed test or another reason, how many tests ran)"""
     command = [f"{folder}/{program}", f"--gtest_filter={tests}", "--gtest_brief=1"]
     try:
         result = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, errors="replace")
     except subprocess.TimeoutExpired:
-        return False, "out of time", 1
+        return False, "timed out", 1
     ran = re.search(r"(\d+) tests? from", result.stdout)
     failed = re.search(r"\[  FAILED  \] ([^\s,]+)", result.stdout)
     said = failed.group(1) if failed else f"ended with {result.returncode}"
@@ -60,7 +60,7 @@ def run(folder, program, tests):
 
 
 def try_mutant(mutant, copy, folder):
-    """(outcome, the test)"""
+    """(outcome, details)"""
     if problem := mutant.problem(copy):
         return "STALE", problem
     path = copy / mutant.file
@@ -78,7 +78,7 @@ def try_mutant(mutant, copy, folder):
 
 
 def unmutated(mutants, folder):
-    """What is wrong without any mistake, or None."""
+    """The problem of a build or test without mutants, or None."""
     filters = {}
     for mutant in mutants:
         filters.setdefault(mutant.program, {})[mutant.filter] = mutant.name
@@ -88,9 +88,9 @@ def unmutated(mutants, folder):
         for one, name in tests.items():
             passed, said, ran = run(folder, program, one)
             if not passed:
-                return f"{program} fails as it is: {said}"
+                return f"{program} fails without mutants: {said}"
             if ran == 0:
-                return f"{name}: no test is named {one}"
+                return f"{name}: no test matches {one}"
     return None
 
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Makes small mistakes in a copy of the sources, one at a time (tools/mutants.txt), and fails unless
-# a test notices each:
+# Mutation testing: applies the small mistakes of tools/mutants.txt to a copy of the sources, one at a
+# time, and fails unless a test catches each:
 #
-#   tools/mutants.sh                   all of them
-#   tools/mutants.sh pool 'one name'   those whose name or file contains a word
+#   tools/mutants.sh                   all mutants
+#   tools/mutants.sh pool 'one name'   those whose name or file contains one of the arguments
 #
-# The copy and its build are build/mutants; this folder is never changed. Needs some minutes for the
-# first build and about half a minute for each mistake.
+# The copy and its build are in build/mutants; the sources themselves are never changed. It takes some
+# minutes for the first build and about half a minute for each mutant.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 here=$PWD
@@ -14,8 +14,8 @@ copy=$here/build/mutants/tree
 build=$here/build/mutants/build
 mkdir -p "$copy"
 
-# Only what differs, so that the build stays as it is; that restores a mistake left by an
-# interruption too.
+# Copies only files that differ, so that the build stays up to date. That also reverts a mutant left by
+# an interrupted run.
 git ls-files -z --cached --others --exclude-standard | while IFS= read -r -d '' file; do
   [ -f "$file" ] || { rm -f "$copy/$file"; continue; }
   cmp -s "$file" "$copy/$file" && continue

@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
-# test_with_libtorch.sh <build folder> [torch folder]: compares this build with a real LibTorch: the programs of
-# examples/libtorch, the choice of overloads, values and gradients. The folder is PyTorch's, from its Python package
-# (default: that of .venv-peer, if it is there); without one nothing is run.
+# test_with_libtorch.sh <build folder> [torch folder]: compares this build with a real LibTorch: the
+# output of the programs of examples/libtorch, the choice of overloads, values and gradients. The torch
+# folder is that of PyTorch's Python package (default: the package in .venv-peer). Without PyTorch, it
+# runs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
 torch=${2:-$(echo .venv-peer/lib/python3*/site-packages/torch)}
 python=.venv-peer/bin/python
 if [[ ! -d $torch/include ]]; then
-  echo "test_with_libtorch: skipped, no LibTorch in $torch"
+  echo "test_with_libtorch: skipped, $torch has no LibTorch"
   exit 0
 fi
 

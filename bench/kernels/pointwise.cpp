@@ -1,4 +1,4 @@
-// Pointwise kernels against memcpy (large arrays), in cache, and the cost of one call (small ones).
+// Pointwise kernels: large arrays against memcpy, arrays in cache, and the overhead of small calls.
 
 #include <chrono>
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace {
 using namespace hearth;
 using namespace hearth::test;
 
-/// The seconds of one call: the best of several rounds.
+/// Seconds per call: the best of several rounds.
 double seconds(const std::function<void()>& f) {
   using Clock = std::chrono::steady_clock;
   double best = 1e9;

@@ -29,7 +29,7 @@ View view_of(void* data, ScalarType dtype, const std::vector<int64_t>& sizes) {
   return v;
 }
 
-/// Prints the best of half a second's runs.
+/// Prints the time of the fastest run; the kernel is repeated for 0.5 s.
 template <class Params>
 void time(const char* name, const Params& params, double bytes) {
   using Clock = std::chrono::steady_clock;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# compare.sh <program> <torch folder> [build folder]: runs bench/<program>.cpp (overhead or ops) with
-# Hearth and with the LibTorch in that folder (with include/ and lib/), in turn, and prints the best
-# times of both in the program's unit and Hearth's share of LibTorch's.
+# compare.sh <program> <torch folder> [build folder]: runs bench/<program>.cpp (overhead or ops)
+# alternately with Hearth and with the LibTorch in <torch folder> (which holds include/ and lib/).
+# Prints the best times of both in the program's unit, and the ratio Hearth : LibTorch.
 set -euo pipefail
 program=$1 torch=$2
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,7 +1,6 @@
 #!/usr/bin/env bash
-# compile_time.sh <torch folder>: the seconds (user, best of three) that it takes to compile a file
-# that only includes Hearth's umbrella header, Hearth's <torch/torch.h>, and the LibTorch in that
-# folder's <torch/torch.h>.
+# compile_time.sh <torch folder>: prints the user seconds (best of three) that a file with one
+# #include takes to compile, for <hearth/hearth.h>, Hearth's <torch/torch.h> and LibTorch's.
 set -euo pipefail
 torch=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -1,5 +1,5 @@
-"""PyTorch's side of bench/optim.cpp: its fused steps, or where it has none (rmsprop) its foreach
-ones. Prints "name best median" in microseconds; the argument is the number of threads."""
+"""bench/optim.cpp in PyTorch, with fused steps where they exist and foreach steps for rmsprop.
+Prints "name best median" in microseconds. The argument is the number of threads."""
 
 import sys
 import time

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# optim.sh <python with PyTorch> [build folder] [threads]: one step of each optimizer by Hearth (the
-# build's bench_optim) and by PyTorch, in turn, best times in microseconds and Hearth's share.
+# optim.sh <python with PyTorch> [build folder] [threads]: times one step of each optimizer
+# alternately in Hearth (bench_optim of the build folder) and in PyTorch. Prints the best times of
+# both in microseconds, and the ratio Hearth : PyTorch.
 set -euo pipefail
 python=$1
 root=$(cd "$(dirname "$0")/../.." && pwd)

@@ -5,10 +5,10 @@
 
 namespace at {
 
-/// Names the CPU's generators in make_generator.
+/// Template argument of make_generator for generators of the CPU.
 struct CPUGeneratorImpl {};
 
-/// A new generator, seeded if there is a seed.
+/// A new generator, with the given seed or the default one.
 template <class Impl>
 requires std::is_same_v<Impl, CPUGeneratorImpl> Generator make_generator() {
   return hearth::make_generator();

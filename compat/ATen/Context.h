@@ -8,7 +8,7 @@
 
 namespace at {
 
-/// What at::globalContext() answers.
+/// Process-wide settings and the available backends, as at::globalContext() returns them.
 struct Context : hearth::Context {
   bool hasCUDA() const { return hearth::cuda::is_available(); }
   static bool hasCuDNN() { return hearth::cuda::cudnn_is_available(); }

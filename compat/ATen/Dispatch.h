@@ -49,7 +49,7 @@
   AT_DISPATCH_CASE(::c10::kBFloat16, __VA_ARGS__)    \
   AT_DISPATCH_CASE(::c10::kHalf, __VA_ARGS__)
 
-// A family, and one with one to three more types.
+// One macro per family of types, then the same family with one to four additional types.
 #define AT_DISPATCH_FLOATING_TYPES(type, name, ...) \
   AT_DISPATCH_SWITCH(type, name, AT_DISPATCH_CASE_FLOATING_TYPES(__VA_ARGS__))
 #define AT_DISPATCH_FLOATING_TYPES_AND(first, type, name, ...)    \
@@ -127,7 +127,7 @@
       type, name,                                                                              \
       AT_DISPATCH_CASE_ALL_TYPES_AND_COMPLEX(__VA_ARGS__) AT_DISPATCH_CASE(first, __VA_ARGS__) \
           AT_DISPATCH_CASE(second, __VA_ARGS__) AT_DISPATCH_CASE(third, __VA_ARGS__))
-/// The type of an index is `index_t`.
+/// Dispatches over the index types int32 and int64, named `index_t` in the lambda.
 #define AT_DISPATCH_INDEX_TYPES(type, name, ...)                                        \
   AT_DISPATCH_SWITCH(type, name,                                                        \
                      AT_PRIVATE_CASE_TYPE_USING_HINT(::c10::kInt, index_t, __VA_ARGS__) \

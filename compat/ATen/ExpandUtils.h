@@ -9,7 +9,7 @@
 
 namespace at {
 
-/// The sizes to which tensors of both sizes broadcast.
+/// The sizes that a and b broadcast to.
 inline std::vector<int64_t> infer_size(IntArrayRef a, IntArrayRef b) {
   const size_t dims = std::max(a.size(), b.size());
   std::vector<int64_t> sizes(dims);
@@ -24,7 +24,7 @@ inline std::vector<int64_t> infer_size(IntArrayRef a, IntArrayRef b) {
   return sizes;
 }
 
-/// Whether a tensor of this shape can be expanded to the other.
+/// Whether a tensor of sizes `shape` can be expanded to `desired`.
 inline bool is_expandable_to(IntArrayRef shape, IntArrayRef desired) {
   if (shape.size() > desired.size()) return false;
   for (size_t back = 1; back <= shape.size(); ++back) {

@@ -9,7 +9,7 @@ namespace at {
 
 inline int64_t divup(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Combines f(begin, end, identity) of chunks of `grain_size`, in order.
+/// Splits [begin, end) into chunks and combines f(chunk begin, chunk end, identity) in order.
 template <class Scalar, class F, class Combine>
 Scalar parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, Scalar identity, const F& f,
                        const Combine& combine) {
@@ -18,7 +18,7 @@ Scalar parallel_reduce(int64_t begin, int64_t end, int64_t grain_size, Scalar id
   const int64_t least = divup(end - begin, kMostChunks);
   const int64_t grain = grain_size <= 0 ? end - begin : grain_size < least ? least : grain_size;
   const int64_t chunks = divup(end - begin, grain);
-  // No vector: that of bool has several elements in a byte.
+  // Not a std::vector: vector<bool> packs elements into bytes, which threads cannot write safely.
   const std::unique_ptr<Scalar[]> results(new Scalar[static_cast<size_t>(chunks)]);
   hearth::parallel_for(0, chunks, 1, [&](int64_t first, int64_t last) {
     for (int64_t i = first; i < last; ++i) {

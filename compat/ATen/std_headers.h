@@ -1,6 +1,6 @@
 #pragma once
 
-// LibTorch's headers bring these along, and programs rely on it.
+// LibTorch's headers include these, and programs rely on it.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -9,9 +9,9 @@
 
 namespace at {
 
-// at::tensor keeps the elements' C++ type, where torch::tensor gives integers int64 and
-// floating-point numbers the default dtype. Templates, so that a program using both namespaces gets
-// this one, as in LibTorch.
+// at::tensor keeps the elements' C++ type; torch::tensor converts integers to int64 and
+// floating-point numbers to the default dtype. These are templates so that overload resolution
+// prefers them in a program that uses both namespaces, as in LibTorch.
 template <class T>
 concept Element = requires {
   hearth::detail::DtypeOf<T>::value;

@@ -1,7 +1,8 @@
 #pragma once
 
-// LibTorch's namespaces over Hearth's. Inner namespaces are aliases, so that a name reached through
-// torch, at and c10 at once is still one name; the outer ones stay open for programs to add to.
+// LibTorch's namespaces over Hearth's. Inner namespaces are aliases, so that a name found through
+// torch, at and c10 is one entity; the outer ones are real namespaces, so that programs can add
+// declarations to them.
 namespace hearth {
 namespace Reduction {}
 namespace autocast {}

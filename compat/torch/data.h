@@ -1,4 +1,6 @@
 #pragma once
 
+#include <chrono>  // as in LibTorch
+
 #include "c10/namespaces.h"
 #include "hearth/data.h"

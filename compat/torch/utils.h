@@ -6,7 +6,7 @@
 
 namespace torch {
 
-/// Whether both are undefined or both defined and equal.
+/// Whether both tensors are undefined, or both are defined and equal.
 inline bool equal_if_defined(const Tensor& a, const Tensor& b) {
   return a.defined() == b.defined() && (!a.defined() || equal(a, b));
 }

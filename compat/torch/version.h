@@ -1,6 +1,6 @@
 #pragma once
 
-/// The LibTorch whose interface this is.
+/// Version of the LibTorch interface that these headers follow.
 #define TORCH_VERSION_MAJOR 2
 #define TORCH_VERSION_MINOR 15
 #define TORCH_VERSION_PATCH 0

@@ -1,11 +1,11 @@
-// Data of one's own: a dataset, a chain of transforms, a loader with threads, tensors from vectors.
+// Your own data: a dataset, a chain of transforms, a loader with threads, tensors from vectors.
 #include <torch/torch.h>
 
 #include <cmath>
 #include <iostream>
 #include <vector>
 
-/// Waves of two kinds: sines are 0, sawtooths 1.
+/// Waves of two kinds: sine waves have label 0, sawtooth waves label 1.
 class Waves : public torch::data::datasets::Dataset<Waves> {
  public:
   explicit Waves(size_t count) : count_(count) {}

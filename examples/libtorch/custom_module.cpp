@@ -1,5 +1,5 @@
-// Modules of one's own: options, a holder, parameters and buffers, cloning, saving; a recurrent
-// network around them.
+// Your own modules: options, a holder, parameters and buffers, cloning, saving; and a recurrent
+// network that uses them.
 #include <torch/torch.h>
 
 #include <iostream>

@@ -1,4 +1,4 @@
-// Modules in lists and dictionaries: a residual network of as many blocks as are wanted.
+// Modules in lists and dictionaries: a residual network with a variable number of blocks.
 #include <torch/torch.h>
 
 #include <iostream>
@@ -19,10 +19,10 @@ struct BlockImpl : torch::nn::Module {
 TORCH_MODULE(Block);
 
 struct ResidualNetImpl : torch::nn::Module {
-  ResidualNetImpl(int64_t blocks_wanted, int64_t channels) {
+  ResidualNetImpl(int64_t block_count, int64_t channels) {
     stem = register_module("stem",
                            torch::nn::Conv2d(torch::nn::Conv2dOptions(1, channels, 3).stride(2)));
-    for (int64_t i = 0; i < blocks_wanted; ++i) blocks->push_back(Block(channels));
+    for (int64_t i = 0; i < block_count; ++i) blocks->push_back(Block(channels));
     register_module("blocks", blocks);
     heads = register_module("heads", torch::nn::ModuleDict(heads_of(channels)));
   }

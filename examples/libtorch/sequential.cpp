@@ -1,4 +1,4 @@
-// A network without a class: Sequential, AnyModule, a learning rate that falls, several losses.
+// A network without a class: Sequential, AnyModule, a decaying learning rate, several losses.
 #include <torch/torch.h>
 
 #include <iostream>

@@ -5,7 +5,7 @@
 #include <exception>
 #include <iostream>
 
-/// Runs a listing as a program: an error that it does not catch ends it, as in Python.
+/// Runs a listing as a program; an uncaught error is printed and ends it, as in Python.
 template <class Listing>
 int run(const Listing& listing) {
   try {

@@ -9,19 +9,19 @@
 
 namespace hearth {
 
-/// What this build is and where it runs.
+/// Version, hardware and libraries that this process uses.
 struct About {
-  std::string version;                // Hearth's
-  std::string processor;              // the model's name
-  std::vector<std::string> features;  // of those that matter here: avx2, fma, avx512f, …
-  std::string instruction_set;        // what Hearth's own kernels use: "AVX2"
-  int cores = 0;                      // this process may use
-  size_t memory_total = 0;            // bytes this process may have
-  size_t memory_available = 0;        // bytes it could have now
-  std::vector<std::pair<std::string, std::string>> libraries;  // name and version
+  std::string version;                ///< Hearth's version
+  std::string processor;              ///< the CPU's model name
+  std::vector<std::string> features;  ///< the CPU's instruction sets that matter here: avx2, fma, …
+  std::string instruction_set;        ///< instruction set of Hearth's kernels: "AVX2"
+  int cores = 0;                      ///< cores that this process may use
+  size_t memory_total = 0;            ///< bytes that this process may use
+  size_t memory_available = 0;        ///< bytes that are free now
+  std::vector<std::pair<std::string, std::string>> libraries;  ///< names and versions
 };
 
-/// Loads the CUDA backend if nothing did before.
+/// Describes this process; loads the CUDA backend if it is not loaded yet.
 HEARTH_API About about();
 
 }  // namespace hearth

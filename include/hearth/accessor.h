@@ -7,13 +7,13 @@
 
 namespace hearth {
 
-/// How accessors point to elements: plainly. LibTorch's programs may name it, or one of their own.
+/// Gives accessors their pointer type, T*; a program may pass traits of its own instead.
 template <class T>
 struct DefaultPtrTraits {
   using PtrType = T*;
 };
 
-/// a[i][j] over a tensor's memory, without checks; see Tensor::accessor.
+/// Unchecked element access a[i][j] to a tensor's memory; see Tensor::accessor.
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
           class Index = int64_t>
 class TensorAccessor {
@@ -41,7 +41,7 @@ class TensorAccessor {
   const Index* strides_;
 };
 
-/// The same with sizes and strides of its own, so that it can be passed on by value.
+/// A TensorAccessor that owns its sizes and strides, so that it can be passed by value to a kernel.
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits,
           class Index = int64_t>
 class GenericPackedTensorAccessor {
@@ -67,8 +67,10 @@ class GenericPackedTensorAccessor {
   Index sizes_[N];
   Index strides_[N];
 };
+/// GenericPackedTensorAccessor with 32-bit indices.
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
 using PackedTensorAccessor32 = GenericPackedTensorAccessor<T, N, PtrTraits, int32_t>;
+/// GenericPackedTensorAccessor with 64-bit indices.
 template <class T, size_t N, template <class> class PtrTraits = DefaultPtrTraits>
 using PackedTensorAccessor64 = GenericPackedTensorAccessor<T, N, PtrTraits, int64_t>;
 

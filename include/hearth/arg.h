@@ -2,8 +2,8 @@
 
 #include <utility>
 
-/// A member of an options class with its setter, which returns the options, and its getters:
-/// `HEARTH_ARG(bool, bias) = true;` makes options.bias(false) and options.bias().
+/// Defines a member of an options class, a setter that returns the options, and getters:
+/// `HEARTH_ARG(bool, bias) = true;` allows options.bias(false) and options.bias().
 #define HEARTH_ARG(T, name)                                \
  public:                                                   \
   auto name(const T& new_##name)->decltype(*this) {        \

@@ -6,15 +6,15 @@
 #include "hearth/dtype.h"
 #include "hearth/export.h"
 
-// Autocast: while it is on for a device type, ops on tensors there choose their own floating dtype.
-// Products run in the autocast dtype, what needs range or precision in float32, the rest in what
-// comes in; the policies are PyTorch's and differ between CPU and CUDA. Only calls that return a
-// new tensor take part (not in-place and out= forms), float64 never does. All state is the
-// thread's.
+// Autocast: while it is enabled for a device type, ops on tensors there choose their floating
+// dtype. Matrix products and convolutions run in the autocast dtype, ops that need range or
+// precision in float32, all others in the dtype of their inputs. The policies are PyTorch's and
+// differ between CPU and CUDA. In-place and out= forms and float64 are never cast. Each thread has
+// its own state.
 
 namespace hearth {
 
-/// Switches autocast on (or, with enabled = false, off) for one device type while it lives.
+/// Enables (or, with enabled = false, disables) autocast for one device type during its lifetime.
 ///
 ///     {
 ///       AutocastMode autocast(kCUDA);  // or autocast(kCPU, kBFloat16)
@@ -23,8 +23,8 @@ namespace hearth {
 ///     loss.backward();
 class HEARTH_API AutocastMode {
  public:
-  /// dtype: what products run in, by default the current one (float16 on CUDA, bfloat16 on the
-  /// CPU). cache_enabled: whether casts of weights are kept until the outermost region ends.
+  /// dtype: that of products, by default the current one (initially float16 on CUDA, bfloat16 on
+  /// the CPU). cache_enabled: whether casts of weights are kept until the outermost region ends.
   explicit AutocastMode(DeviceType device_type, std::optional<ScalarType> dtype = {},
                         bool enabled = true, std::optional<bool> cache_enabled = {});
   ~AutocastMode();
@@ -37,24 +37,23 @@ class HEARTH_API AutocastMode {
   bool previous_enabled_, previous_cache_;
 };
 
-/// LibTorch's functions over the same state.
+/// LibTorch's functions for the same state.
 namespace autocast {
 
-/// Whether autocast is on for CPU or CUDA tensors.
-HEARTH_API bool is_autocast_enabled(DeviceType device_type);
-HEARTH_API void set_autocast_enabled(DeviceType device_type, bool enabled);
-/// What products run in.
+HEARTH_API bool is_autocast_enabled(DeviceType device_type);  ///< whether autocast is enabled there
+HEARTH_API void set_autocast_enabled(DeviceType device_type, bool enabled);  ///< sets it
+/// The dtype of matrix products and convolutions under autocast.
 HEARTH_API ScalarType get_autocast_dtype(DeviceType device_type);
-HEARTH_API void set_autocast_dtype(DeviceType device_type, ScalarType dtype);
+HEARTH_API void set_autocast_dtype(DeviceType device_type, ScalarType dtype);  ///< sets it
 
-/// Whether the casts of float32 leaves that require grad are kept and used again. They are kept
-/// inside regions only: between increment_nesting() and decrement_nesting(), which AutocastMode
-/// calls. A weight that was written to is cast again.
+/// Whether casts of float32 leaves that require grad are cached, between increment_nesting() and
+/// decrement_nesting(), which AutocastMode calls. A modified weight is cast again.
 HEARTH_API bool is_autocast_cache_enabled();
-HEARTH_API void set_autocast_cache_enabled(bool enabled);
-HEARTH_API void clear_cache();
-/// Both return the new depth; who leaves the outermost region (depth 0) calls clear_cache().
+HEARTH_API void set_autocast_cache_enabled(bool enabled);  ///< sets it
+HEARTH_API void clear_cache();                             ///< drops this thread's cached casts
+/// Enters an autocast region and returns the new depth.
 HEARTH_API int increment_nesting();
+/// Leaves a region and returns the new depth; at depth 0, call clear_cache().
 HEARTH_API int decrement_nesting();
 
 }  // namespace autocast

@@ -16,13 +16,13 @@
 
 namespace hearth {
 
-/// Whether ops record history on this thread.
+/// Whether ops on this thread are recorded for backward.
 struct HEARTH_API GradMode {
-  static bool is_enabled();
-  static void set_enabled(bool enabled);
+  static bool is_enabled();               ///< whether ops are recorded
+  static void set_enabled(bool enabled);  ///< enables or disables recording
 };
 
-/// Switches recording on or off while it lives.
+/// Enables or disables recording during its lifetime.
 class HEARTH_API AutoGradMode {
  public:
   explicit AutoGradMode(bool enabled) : previous_(GradMode::is_enabled()) {
@@ -35,18 +35,19 @@ class HEARTH_API AutoGradMode {
  private:
   bool previous_;
 };
+/// Disables recording during its lifetime.
 struct NoGradGuard : AutoGradMode {
   NoGradGuard() : AutoGradMode(false) {}
 };
 
-/// No history, no version counters: for inference only. Tensors made under it never enter a graph.
+/// Disables recording and version counters. Tensors created under it never enter a graph.
 class HEARTH_API InferenceMode {
  public:
   explicit InferenceMode(bool enabled = true);
   ~InferenceMode();
   InferenceMode(const InferenceMode&) = delete;
   InferenceMode& operator=(const InferenceMode&) = delete;
-  static bool is_enabled();
+  static bool is_enabled();  ///< whether this thread is in inference mode
 
  private:
   bool previous_, previous_grad_;
@@ -54,68 +55,69 @@ class HEARTH_API InferenceMode {
 
 namespace autograd {
 
-using Variable = Tensor;
-using variable_list = std::vector<Tensor>;
+using Variable = Tensor;                    ///< LibTorch's other name of Tensor
+using variable_list = std::vector<Tensor>;  ///< tensors or gradients, which may be undefined
 
-/// Where a gradient goes next: input `input_nr` of `function`.
+/// The destination of a gradient: input `input_nr` of node `function`.
 struct Edge {
   NodePtr function;
   uint32_t input_nr = 0;
-  bool is_valid() const { return static_cast<bool>(function); }
+  bool is_valid() const { return static_cast<bool>(function); }  ///< false if no gradient is needed
   friend bool operator==(const Edge& a, const Edge& b) {
     return a.function == b.function && a.input_nr == b.input_nr;
   }
 };
-using edge_list = SmallVector<Edge, 2>;
-/// Prints the node's address, 0 for none.
+using edge_list = SmallVector<Edge, 2>;  ///< the edges of one node
+/// Prints the node's address, or 0 for null.
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const NodePtr& node);
 
-/// What a gradient must look like: one per output of the forward op.
+/// Metadata that the gradient of one forward output must have.
 struct InputMetadata {
   hearth::detail::Dims sizes;
   ScalarType dtype = ScalarType::Undefined;
   Device device{DeviceType::CPU};
-  void* stream = nullptr;  // the stream of the device that the forward ran on; backward runs there
+  void* stream = nullptr;  ///< the device stream of the forward op, used again in backward
 };
 
 struct NodeAccess;
-struct NodeState;  // hooks and anomaly information, made when first used
+struct NodeState;  // hooks and anomaly information, created at first use
 
-/// One recorded operation. apply() turns gradients of its outputs into gradients of its inputs.
+/// A recorded operation. apply() computes the gradients of its inputs from those of its outputs.
 class HEARTH_API Node : public RefCounted {
  public:
   Node();
   virtual ~Node();
   static void destroy(Node* node) noexcept;
-  // Nodes come from a pool of small blocks.
+  // Nodes are allocated from a pool of small blocks.
   static void* operator new(size_t bytes);
   static void operator delete(void* memory, size_t bytes) noexcept;
 
-  /// Hooks, apply, hooks.
-  variable_list operator()(variable_list&& grads);
-  virtual std::string name() const = 0;
-  /// Drops what backward would need; using the node again is an error.
+  variable_list operator()(variable_list&& grads);  ///< runs the pre-hooks, apply(), the post-hooks
+  virtual std::string name() const = 0;             ///< such as "MulBackward0"
+  /// Frees the saved tensors; running the node afterwards is an error.
   virtual void release_variables() {}
 
-  const edge_list& next_edges() const { return next_edges_; }
+  const edge_list& next_edges() const { return next_edges_; }  ///< one edge per forward input
   const Edge& next_edge(size_t i) const { return next_edges_[i]; }
-  size_t num_outputs() const { return next_edges_.size(); }
+  size_t num_outputs() const { return next_edges_.size(); }  ///< the number of forward inputs
   void add_next_edge(Edge edge) { next_edges_.push_back(std::move(edge)); }
+  /// Whether forward input i needs a gradient.
   bool should_compute_output(size_t i) const {
     return i < next_edges_.size() && next_edges_[i].is_valid();
   }
 
-  size_t num_inputs() const { return inputs_.size(); }
+  size_t num_inputs() const { return inputs_.size(); }  ///< the number of forward outputs
   const InputMetadata& input_metadata(size_t i) const { return inputs_[i]; }
-  /// Registers one more forward output of these looks and returns its number.
+  /// Adds a forward output with the metadata of `output` and returns its index.
   uint32_t add_input_metadata(const Tensor& output);
-  uint64_t sequence_nr() const { return sequence_nr_; }
+  uint64_t sequence_nr() const { return sequence_nr_; }  ///< order of creation
 
+  /// Returns the gradients for apply().
   using PreHook = std::function<variable_list(const variable_list& grads)>;
   using PostHook =
       std::function<variable_list(const variable_list& outputs, const variable_list& inputs)>;
-  void add_pre_hook(PreHook hook);
-  void add_post_hook(PostHook hook);
+  void add_pre_hook(PreHook hook);    ///< replaces the gradients before apply()
+  void add_post_hook(PostHook hook);  ///< replaces the gradients after apply()
 
  protected:
   virtual variable_list apply(variable_list&& grads) = 0;
@@ -131,20 +133,20 @@ class HEARTH_API Node : public RefCounted {
   std::mutex mutex_;
 };
 
-/// Gradients of `outputs` with respect to `inputs`, returned instead of accumulated.
+/// Returns the gradients of `outputs` with respect to `inputs` without accumulating them.
 HEARTH_API variable_list grad(const variable_list& outputs, const variable_list& inputs,
                               const variable_list& grad_outputs = {},
                               std::optional<bool> retain_graph = {}, bool create_graph = false,
                               bool allow_unused = false);
-/// Accumulates gradients of `tensors` into the graph's leaves.
+/// Accumulates the gradients of `tensors` in the leaves of the graph, or only in `inputs`.
 HEARTH_API void backward(const variable_list& tensors, const variable_list& grad_tensors = {},
                          std::optional<bool> retain_graph = {}, bool create_graph = false,
                          const variable_list& inputs = {});
-/// From inside a backward function: runs `callback` when the whole backward pass has ended.
+/// Called during backward: runs `callback` at the end of the backward pass.
 HEARTH_API void queue_callback(std::function<void()> callback);
 
-/// Remembers where each op was called and checks gradients for NaN, so that a failing backward
-/// names its forward.
+/// Anomaly mode during its lifetime: records where each op was called and checks gradients for NaN,
+/// so that an error in backward names the forward call.
 class HEARTH_API DetectAnomalyGuard {
  public:
   explicit DetectAnomalyGuard(bool check_nan = true);
@@ -155,9 +157,10 @@ class HEARTH_API DetectAnomalyGuard {
  private:
   bool previous_, previous_nan_;
 };
+/// The state that DetectAnomalyGuard sets.
 struct HEARTH_API AnomalyMode {
-  static bool is_enabled();
-  static bool should_check_nan();
+  static bool is_enabled();        ///< whether calls are recorded
+  static bool should_check_nan();  ///< whether gradients are checked for NaN
   static void set_enabled(bool enabled, bool check_nan = true);
 };
 

@@ -7,16 +7,16 @@
 
 namespace hearth::autograd {
 
-struct SavedHooks;  // a pair of pack and unpack
+struct SavedHooks;  // pack and unpack
 
-/// While one lives, tensors that this thread saves for backward go through `pack`, and what it
-/// returned through `unpack` when backward needs them: to keep them on another device, compressed
-/// or on disk. Inner guards win.
+/// During its lifetime, `pack` replaces each tensor that this thread saves for backward, and
+/// `unpack` restores it: to store it on another device, compressed or on disk. The innermost
+/// applies.
 class HEARTH_API SavedTensorHooks {
  public:
-  /// Gets the tensor without its history, and must not modify it.
+  /// Receives the detached tensor, which it must not modify.
   using Pack = std::function<std::any(const Tensor& tensor)>;
-  using Unpack = std::function<Tensor(const std::any& packed)>;
+  using Unpack = std::function<Tensor(const std::any& packed)>;  ///< returns the saved tensor
   SavedTensorHooks(Pack pack, Unpack unpack);
   ~SavedTensorHooks();
   SavedTensorHooks(const SavedTensorHooks&) = delete;
@@ -27,20 +27,20 @@ class HEARTH_API SavedTensorHooks {
   SavedHooks* previous_;
 };
 
-using PostAccumulateHook = std::function<void(const Tensor& leaf)>;
-/// Calls hook(leaf) whenever backward has added to the leaf's gradient; returns a number to remove
-/// it with.
+using PostAccumulateHook = std::function<void(const Tensor& leaf)>;  ///< called with the leaf
+/// Calls hook(leaf) after each accumulation into the leaf's gradient; returns the hook's index.
 HEARTH_API unsigned register_post_accumulate_grad_hook(const Tensor& leaf, PostAccumulateHook hook);
+/// Removes the hook that register_post_accumulate_grad_hook returned this index for.
 HEARTH_API void remove_post_accumulate_grad_hook(const Tensor& leaf, unsigned index);
 
-/// A tensor over the same memory with a history of its own: a leaf, or the output that `edge`
-/// names.
+/// A leaf that shares the memory of `data`.
 HEARTH_API Tensor make_variable(const Tensor& data, bool requires_grad = false);
+/// A tensor that shares the memory of `data` and is output edge.input_nr of edge.function.
 HEARTH_API Tensor make_variable(const Tensor& data, const Edge& edge);
-/// Where gradients of the tensor go: its grad_fn, or the node that accumulates into a leaf.
+/// The destination of the tensor's gradient: its grad_fn, or the node that accumulates into a leaf.
 HEARTH_API Edge gradient_edge(const Tensor& tensor);
 
-/// Passes its inputs on, and undefined gradients back.
+/// A node that returns its inputs in forward and undefined gradients in backward.
 class HEARTH_API UndefinedGrad : public Node {
  public:
   std::string name() const override { return "UndefinedGrad"; }

@@ -6,39 +6,38 @@
 
 namespace hearth {
 
-/// Process-wide choices, above all between algorithms.
+/// Process-wide settings, mainly the choice of algorithms.
 class HEARTH_API Context {
  public:
-  /// Whether every operator must give the same bits in every run (off). Those that cannot throw, or
-  /// warn if warn_only.
+  /// Whether every operator must give the same bits in every run (default: no). Operators without a
+  /// deterministic algorithm throw, or warn if warn_only.
   bool deterministicAlgorithms() const;
-  bool deterministicAlgorithmsWarnOnly() const;
-  void setDeterministicAlgorithms(bool value, bool warn_only);
-  /// Whether memory without values is filled then: with NaN, or an integer's largest value (on).
+  bool deterministicAlgorithmsWarnOnly() const;                 ///< whether that only warns
+  void setDeterministicAlgorithms(bool value, bool warn_only);  ///< sets both
+  /// Whether uninitialized memory is then filled with NaN or the largest integer (default: yes).
   bool deterministicFillUninitializedMemory() const;
-  void setDeterministicFillUninitializedMemory(bool value);
-  /// Whether warnings that come once in a process come every time (off).
+  void setDeterministicFillUninitializedMemory(bool value);  ///< enables or disables the filling
+  /// Whether warnings that are given once per process are repeated (default: no).
   bool warnAlways() const;
-  void setWarnAlways(bool value);
-  /// For operators without a deterministic algorithm: throws, warns or does nothing, as was set.
+  void setWarnAlways(bool value);  ///< sets warnAlways()
+  /// Called by operators without a deterministic algorithm: throws, warns or does nothing.
   static void alertNotDeterministic(std::string_view caller);
-  /// Whether cuDNN may only use algorithms that give the same result every time (off); it also
-  /// keeps to them when all operators must.
+  /// Whether cuDNN may use only deterministic algorithms, as under deterministicAlgorithms().
   bool deterministicCuDNN() const;
-  void setDeterministicCuDNN(bool value);
-  /// Whether cuDNN times its algorithms to find the fastest (off).
+  void setDeterministicCuDNN(bool value);  ///< sets deterministicCuDNN()
+  /// Whether cuDNN times its algorithms to find the fastest (default: no).
   bool benchmarkCuDNN() const;
-  void setBenchmarkCuDNN(bool value);
-  /// Whether cuDNN may round float32 factors to TensorFloat-32 (on).
+  void setBenchmarkCuDNN(bool value);  ///< sets benchmarkCuDNN()
+  /// Whether cuDNN may round float32 factors to TensorFloat-32 (default: yes).
   bool allowTF32CuDNN() const;
-  void setAllowTF32CuDNN(bool value);
+  void setAllowTF32CuDNN(bool value);  ///< sets allowTF32CuDNN()
 };
 
-HEARTH_API Context& globalContext();
+HEARTH_API Context& globalContext();  ///< the process's settings
 
-/// globalContext().setDeterministicAlgorithms and its getters.
+/// globalContext().setDeterministicAlgorithms(mode, warn_only).
 HEARTH_API void set_deterministic_algorithms(bool mode, bool warn_only = false);
-HEARTH_API bool are_deterministic_algorithms_enabled();
-HEARTH_API bool is_deterministic_algorithms_warn_only_enabled();
+HEARTH_API bool are_deterministic_algorithms_enabled();           ///< whether they are required
+HEARTH_API bool is_deterministic_algorithms_warn_only_enabled();  ///< whether that only warns
 
 }  // namespace hearth

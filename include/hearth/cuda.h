@@ -10,78 +10,75 @@
 #include "hearth/export.h"
 #include "hearth/memory_stats.h"
 
-struct CUstream_st;  // CUDA's: a cudaStream_t is a pointer to it
+struct CUstream_st;  // cudaStream_t is a pointer to it
 
-/// GPUs: devices, memory, streams and events. HEARTH_SIM_GPUS=N (with HEARTH_SIM_GPU_MEMORY and
-/// HEARTH_SIM_LAZY=1) simulates N of them in host memory.
+/// GPUs: devices, memory, streams and events. The environment variable HEARTH_SIM_GPUS=N (with
+/// HEARTH_SIM_GPU_MEMORY and HEARTH_SIM_LAZY=1) simulates N GPUs in host memory.
 namespace hearth::cuda {
 
-/// What get_device_properties reports.
+/// Name, memory and compute capability (major.minor) of a GPU.
 struct DeviceProperties {
   std::string name;
-  size_t total_memory = 0;
-  int multi_processor_count = 0;
-  int major = 0;
-  int minor = 0;
+  size_t total_memory = 0;        ///< bytes
+  int multi_processor_count = 0;  ///< streaming multiprocessors
+  int major = 0;                  ///< of the compute capability
+  int minor = 0;                  ///< of the compute capability
   int max_threads_per_block = 0;
   int warp_size = 32;
 };
 
-/// Whether there is at least one device. The first question loads the CUDA backend.
+/// Whether a GPU is available. The first call loads the CUDA backend.
 HEARTH_API bool is_available();
-/// What is missing, in a sentence; empty when there are devices.
+/// The reason why no GPU is available; empty if one is.
 HEARTH_API std::string why_not();
-HEARTH_API int device_count();
-HEARTH_API int current_device();
-HEARTH_API void set_device(Device device);
-HEARTH_API void set_device(int index);
-HEARTH_API std::string get_device_name(int device = -1);
-HEARTH_API DeviceProperties get_device_properties(int device = -1);
+HEARTH_API int device_count();              ///< the number of GPUs; 0 without a backend
+HEARTH_API int current_device();            ///< the index of this thread's current device
+HEARTH_API void set_device(Device device);  ///< sets this thread's current device
+HEARTH_API void set_device(int index);      ///< sets this thread's current device
+HEARTH_API std::string get_device_name(int device = -1);             ///< such as "NVIDIA A100"
+HEARTH_API DeviceProperties get_device_properties(int device = -1);  ///< -1: current device
 
-/// Waits for everything on the device (-1: the current one) and throws what kernels found wrong.
+/// Waits for all work on the device (-1: the current one) and throws faults that kernels found.
 HEARTH_API void synchronize(int device = -1);
 
 /// Seeds the current device's default generator; does nothing without a device.
 HEARTH_API void manual_seed(uint64_t seed);
 /// Seeds the default generators of all devices.
 HEARTH_API void manual_seed_all(uint64_t seed);
-/// Whether there is a device and cuDNN was found for its convolutions.
+/// Whether a GPU is available and cuDNN was found.
 HEARTH_API bool cudnn_is_available();
 
-HEARTH_API size_t memory_allocated(int device = -1);
-HEARTH_API size_t max_memory_allocated(int device = -1);
-HEARTH_API size_t memory_reserved(int device = -1);
-HEARTH_API size_t max_memory_reserved(int device = -1);
-HEARTH_API MemoryStats memory_stats(int device = -1);
-HEARTH_API void reset_peak_memory_stats(int device = -1);
-/// Gives cached memory that no tensor uses back to all devices.
+HEARTH_API size_t memory_allocated(int device = -1);      ///< bytes used by tensors
+HEARTH_API size_t max_memory_allocated(int device = -1);  ///< peak of memory_allocated()
+HEARTH_API size_t memory_reserved(int device = -1);       ///< bytes used by tensors or cached
+HEARTH_API size_t max_memory_reserved(int device = -1);   ///< peak of memory_reserved()
+HEARTH_API MemoryStats memory_stats(int device = -1);     ///< all figures of the device's allocator
+HEARTH_API void reset_peak_memory_stats(int device = -1);  ///< sets the peaks to the current values
+/// Releases cached memory that no tensor uses, on all devices.
 HEARTH_API void empty_cache();
-/// The device's free and total bytes.
+/// The free and the total bytes of the device.
 HEARTH_API std::pair<size_t, size_t> mem_get_info(int device = -1);
 
 class Event;
 
-/// An in-order queue of work on one device. Copies name the same queue.
+/// An in-order queue of work on one device. Copies refer to the same queue.
 class HEARTH_API Stream {
  public:
-  /// A stream from the device's pool of 32, which is handed out in turn; lower priority runs first.
+  /// A stream from the device's pool of 32, in turn; a lower priority value runs first.
   explicit Stream(Device device = Device(DeviceType::CUDA), int priority = 0);
-  /// The backend's own stream `handle` of `device`; null is the default stream.
+  /// The stream of `device` with the backend's `handle`; null is the default stream.
   Stream(Device device, void* handle);
 
-  void synchronize() const;
-  /// Whether all work has run.
-  bool query() const;
-  /// Work submitted from now on waits for the event, or for all work now in the other stream.
-  void wait_event(const Event& event) const;
-  void wait_stream(const Stream& other) const;
-  Event record_event() const;
+  void synchronize() const;                     ///< waits for all work in the stream
+  bool query() const;                           ///< whether all work in the stream has finished
+  void wait_event(const Event& event) const;    ///< later work waits for the event
+  void wait_stream(const Stream& other) const;  ///< later work waits for the other's present work
+  Event record_event() const;                   ///< a new event after the present work
   Device device() const { return device_; }
   DeviceIndex device_index() const { return device_.index(); }
-  /// The backend's own handle, which only Hearth understands.
-  void* handle() const { return handle_; }
-  /// The cudaStream_t, for kernels and libraries of your own: `kernel<<<grid, block, 0, stream>>>`.
-  /// An Error on simulated GPUs, which have none.
+  void* handle() const { return handle_; }  ///< the backend's handle, not a cudaStream_t
+  /// The cudaStream_t, for your own kernels and libraries: `kernel<<<grid, block, 0, stream>>>`.
+  /// Throws on simulated GPUs, which have none.
   CUstream_st* stream() const;
   operator CUstream_st*() const { return stream(); }
   friend bool operator==(const Stream& a, const Stream& b) {
@@ -95,11 +92,11 @@ class HEARTH_API Stream {
 
 /// This thread's current stream of a device.
 HEARTH_API Stream current_stream(int device = -1);
-HEARTH_API Stream default_stream(int device = -1);
-/// Makes the stream current for its device; the current device stays.
+HEARTH_API Stream default_stream(int device = -1);  ///< the stream that is initially current
+/// Makes the stream this thread's current one of its device; the current device is unchanged.
 HEARTH_API void set_stream(const Stream& stream);
 
-/// A mark in a stream. It belongs to the device on which it was first recorded.
+/// A marker in a stream. It belongs to the device on which it was first recorded.
 class HEARTH_API Event {
  public:
   explicit Event(bool enable_timing = false) : timing_(enable_timing) {}
@@ -107,16 +104,14 @@ class HEARTH_API Event {
   Event& operator=(Event&& other) noexcept;
   ~Event();
 
-  /// Marks the place after all work now in the stream (default: the current one).
-  void record();
-  void record(const Stream& stream);
-  /// Makes the stream (default: the current one) wait for the mark.
-  void wait() const;
-  void wait(const Stream& stream) const;
-  /// Waits for the mark and throws what kernels before it found wrong.
+  void record();                          ///< marks the end of the current stream's present work
+  void record(const Stream& stream);      ///< marks the end of this stream's present work
+  void wait() const;                      ///< the current stream's later work waits for the event
+  void wait(const Stream& stream) const;  ///< this stream's later work waits for the event
+  /// Waits for the event and throws faults that kernels before it found.
   void synchronize() const;
-  bool query() const;
-  /// Milliseconds from this mark to a later one; both need timing.
+  bool query() const;  ///< whether all work before the event has finished
+  /// Milliseconds from this event to `end`; both must have been created with enable_timing.
   float elapsed_time(const Event& end) const;
 
  private:
@@ -125,7 +120,7 @@ class HEARTH_API Event {
   std::optional<Stream> recorded_;
 };
 
-/// While one lives, its device is the current one.
+/// Makes a device the current one during the guard's lifetime.
 class HEARTH_API DeviceGuard {
  public:
   explicit DeviceGuard(Device device);
@@ -138,7 +133,7 @@ class HEARTH_API DeviceGuard {
   int former_;
 };
 
-/// DeviceGuard that does nothing without a device.
+/// A DeviceGuard for an optional device; without one it does nothing.
 class OptionalDeviceGuard {
  public:
   OptionalDeviceGuard() = default;
@@ -150,7 +145,7 @@ class OptionalDeviceGuard {
   std::optional<DeviceGuard> guard_;
 };
 
-/// While one lives, its stream and the stream's device are the current ones.
+/// Makes a stream and its device the current ones during the guard's lifetime.
 class HEARTH_API StreamGuard {
  public:
   explicit StreamGuard(const Stream& stream);

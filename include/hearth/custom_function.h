@@ -15,12 +15,11 @@
 
 namespace hearth::autograd {
 
-/// Half-open: [first, second).
-using IndexRange = std::pair<size_t, size_t>;
+using IndexRange = std::pair<size_t, size_t>;  ///< indices [first, second)
 
 class CustomNode;
 
-/// What a custom function keeps from forward for backward.
+/// Passes tensors and values from a custom function's forward to its backward.
 class HEARTH_API AutogradContext {
  public:
   AutogradContext();
@@ -28,23 +27,21 @@ class HEARTH_API AutogradContext {
   AutogradContext(const AutogradContext&) = delete;
   AutogradContext& operator=(const AutogradContext&) = delete;
 
-  /// Anything but inputs and outputs, which belong into save_for_backward. No lock is held while
-  /// backward runs, so a backward that changes this must take one if threads share the graph.
+  /// Values other than inputs and outputs, which belong in save_for_backward. No lock is held
+  /// during backward: a backward that modifies this needs its own if threads share the graph.
   std::unordered_map<std::string, IValue> saved_data;
 
-  /// Keeps inputs and outputs; undefined ones are allowed. Call it once, from forward.
+  /// Saves inputs and outputs, which may be undefined. Call it once, in forward.
   void save_for_backward(variable_list to_save);
-  /// What was saved, in that order; throws if it was freed or modified in place since.
+  /// The saved tensors in the same order; throws if they were freed or modified in place.
   variable_list get_saved_variables() const;
-  /// Says that forward modified these inputs in place; it must return them.
+  /// Declares that forward modified these inputs in place; forward must return them.
   void mark_dirty(const variable_list& inputs);
-  void mark_non_differentiable(const variable_list& outputs);
-  /// Whether undefined gradients reach backward as zeros; they do unless set to false.
+  void mark_non_differentiable(const variable_list& outputs);  ///< outputs without a gradient
+  /// Whether backward receives undefined gradients as zeros (default: yes).
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
-  /// Whether the backward pass wants the gradient of this tensor argument (or of any in the
-  /// ranges).
-  bool needs_input_grad(size_t output_edge_index) const;
-  bool needs_input_grad(std::initializer_list<IndexRange> ranges) const;
+  bool needs_input_grad(size_t output_edge_index) const;  ///< whether this input needs a gradient
+  bool needs_input_grad(std::initializer_list<IndexRange> ranges) const;  ///< or any in the ranges
 
  private:
   friend class CustomNode;
@@ -55,7 +52,7 @@ class HEARTH_API AutogradContext {
   bool materialize_grads_ = true;
 };
 
-/// Everything about a custom function's node that does not depend on the function.
+/// Base of all custom functions' nodes, independent of the function type.
 class HEARTH_API CustomNode : public Node {
  public:
   CustomNode();
@@ -63,7 +60,7 @@ class HEARTH_API CustomNode : public Node {
   void release_variables() override;
   AutogradContext& context() { return context_; }
 
-  /// One argument of apply. Backward returns an undefined gradient for what is no tensor.
+  /// Adds an argument of apply(). Backward returns an undefined gradient for one that is no tensor.
   template <class T>
   void add_argument(const T&) {
     is_tensor_.push_back(false);
@@ -72,10 +69,8 @@ class HEARTH_API CustomNode : public Node {
   void add_argument(const std::optional<Tensor>& tensor);
   void add_argument(const TensorList& tensors);
   void add_argument(const variable_list& tensors) { add_argument(TensorList(tensors)); }
-  /// After the arguments: decides whether the call is recorded and links it to their history.
-  void connect();
-  /// Gives forward's results their history.
-  void finish(variable_list& outputs);
+  void connect();  ///< after all arguments: links the node to their history if grad mode is on
+  void finish(variable_list& outputs);  ///< makes the node the grad_fn of forward's outputs
 
  protected:
   variable_list apply(variable_list&& grads) override;
@@ -91,13 +86,13 @@ class HEARTH_API CustomNode : public Node {
 
   AutogradContext context_;
   std::vector<bool> is_tensor_;
-  variable_list inputs_;  // of the running forward only
+  variable_list inputs_;  // only during forward
   std::vector<InputMetadata> output_info_;
   bool recorded_ = false;
   bool released_ = false;
 };
 
-/// The node of function T.
+/// The node of the custom function T.
 template <class T>
 class CppNode final : public CustomNode {
  protected:
@@ -107,11 +102,11 @@ class CppNode final : public CustomNode {
 };
 
 /// Base of custom functions: `struct F : Function<F>` has static `forward(AutogradContext*,
-/// args…)`, which returns a tensor or a list of them, and `backward(AutogradContext*,
-/// variable_list)`, which returns one gradient per argument. `F::apply(args…)` calls and records
-/// it.
+/// args…)`, which returns a tensor or a list of tensors, and `backward(AutogradContext*,
+/// variable_list)`, which returns one gradient per argument. `F::apply(args…)` calls and records F.
 template <class T>
 struct Function {
+  /// Calls forward(context, args…) and records the call for backward.
   template <class Self = T, class... Args>
   static auto apply(Args&&... args) {
     using Result = std::decay_t<decltype(Self::forward(nullptr, std::forward<Args>(args)...))>;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Datasets, transforms, samplers and data loaders.
+/// @file
+/// Datasets, transforms, samplers and data loaders.
 #include "hearth/data/chunk.h"
 #include "hearth/data/dataloader.h"
 #include "hearth/data/datasets.h"

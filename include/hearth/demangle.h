@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-/// A C++ symbol, or the name of a std::type_info, as a person reads it.
+/// The readable form of a C++ symbol or of a std::type_info's name.
 HEARTH_API std::string demangle(const char* symbol);
 
 }  // namespace hearth

@@ -8,15 +8,16 @@
 
 namespace hearth {
 
+/// The kinds of devices. Meta tensors have metadata but no data.
 enum class DeviceType : int8_t { CPU = 0, CUDA = 1, Meta = 2 };
 inline constexpr DeviceType kCPU = DeviceType::CPU;
 inline constexpr DeviceType kCUDA = DeviceType::CUDA;
 inline constexpr DeviceType kMeta = DeviceType::Meta;
 inline constexpr int kDeviceTypes = 3;
 
-using DeviceIndex = int8_t;
+using DeviceIndex = int8_t;  ///< the number of a GPU, or -1 for the current one
 
-/// Where a tensor lives: "cpu", "cuda:1", "meta"; index -1 means the current one.
+/// The device of a tensor: "cpu", "cuda:1", "meta"; index -1 means the current device.
 struct Device {
   using Type = DeviceType;
 
@@ -24,36 +25,37 @@ struct Device {
   DeviceIndex index_ = -1;
 
   constexpr Device(DeviceType type, DeviceIndex index = -1) : type_(type), index_(index) {}
-  /// Parses "cpu", "cuda", "cuda:0", "meta"; anything else is an error.
-  HEARTH_API Device(const std::string& text);
+  HEARTH_API Device(const std::string& text);  ///< parses "cpu", "cuda", "cuda:0" or "meta"
   Device(const char* text) : Device(std::string(text)) {}
 
   constexpr DeviceType type() const { return type_; }
   constexpr DeviceIndex index() const { return index_; }
-  constexpr bool has_index() const { return index_ != -1; }
+  constexpr bool has_index() const { return index_ != -1; }  ///< false for "cuda" without a number
   void set_index(DeviceIndex index) { index_ = index; }
   constexpr bool is_cpu() const { return type_ == DeviceType::CPU; }
   constexpr bool is_cuda() const { return type_ == DeviceType::CUDA; }
   constexpr bool is_meta() const { return type_ == DeviceType::Meta; }
-  HEARTH_API std::string str() const;
+  HEARTH_API std::string str() const;  ///< "cuda:1"
   friend constexpr bool operator==(Device a, Device b) {
     return a.type_ == b.type_ && a.index_ == b.index_;
   }
 };
 
 inline std::string as_text(Device device) { return device.str(); }
-/// "CPU", "CUDA" or "Meta".
 namespace by_name {
-HEARTH_API const char* name_of(DeviceType type);
+HEARTH_API const char* name_of(DeviceType type);  ///< "CPU", "CUDA" or "Meta"
 }
+/// name_of(type), or "cpu", "cuda", "meta" if lower_case.
 inline std::string DeviceTypeName(DeviceType type, bool lower_case = false) {
   return lower_case ? Device(type).str() : by_name::name_of(type);
 }
 inline std::string as_text(DeviceType type) { return Device(type).str(); }
 
+/// How elements are stored; Hearth has only strided tensors.
 enum class Layout : int8_t { Strided = 0 };
 inline constexpr Layout kStrided = Layout::Strided;
 
+/// The order of dimensions in memory. Preserve keeps the strides of a dense input.
 enum class MemoryFormat : int8_t {
   Contiguous = 0,
   Preserve = 1,
@@ -62,6 +64,6 @@ enum class MemoryFormat : int8_t {
 };
 inline std::string as_text(Layout) { return "Strided"; }
 HEARTH_API std::string as_text(MemoryFormat format);
-inline constexpr int kMaxDims = 16;
+inline constexpr int kMaxDims = 16;  ///< the most dimensions that a tensor can have
 
 }  // namespace hearth

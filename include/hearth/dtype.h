@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-/// The element types, with PyTorch's numbers (the gaps are its types that Hearth does not have).
+/// The element types (dtypes) of tensors. The gaps in the numbers are PyTorch types not in Hearth.
 enum class ScalarType : int8_t {
   Byte = 0,
   Char = 1,
@@ -25,15 +25,15 @@ enum class ScalarType : int8_t {
   BFloat16 = 15,
   Undefined = 16,
 };
-using Dtype = ScalarType;
+using Dtype = ScalarType;  ///< LibTorch's other name of ScalarType
 
-/// A ScalarType that must be named: as an argument, {} means an empty list of sizes.
+/// A ScalarType argument that {} does not convert to, so that {} means an empty list of sizes.
 struct NamedDtype {
   constexpr NamedDtype(ScalarType dtype) : type(dtype) {}
   ScalarType type;
 };
 
-inline constexpr int kScalarTypeSlots = 17;
+inline constexpr int kScalarTypeSlots = 17;  ///< the size of an array indexed by ScalarType
 
 inline constexpr ScalarType kByte = ScalarType::Byte, kUInt8 = kByte;
 inline constexpr ScalarType kChar = ScalarType::Char, kInt8 = kChar;
@@ -96,20 +96,25 @@ constexpr size_t element_size(ScalarType type) {
   }
 }
 }  // namespace by_name
-inline size_t elementSize(ScalarType type) { return element_size(type); }
+inline size_t elementSize(ScalarType type) { return element_size(type); }  ///< element_size(type)
 
+/// Whether the type is complex64 or complex128.
 constexpr bool is_complex(ScalarType type) {
   return type == kComplexFloat || type == kComplexDouble;
 }
+/// Whether the type is a real floating-point type, of 16, 32 or 64 bits.
 constexpr bool is_floating_point(ScalarType type) {
   return type == kFloat || type == kDouble || type == kHalf || type == kBFloat16;
 }
 namespace by_name {
+/// Whether the type is float16 or bfloat16.
 constexpr bool is_reduced_float(ScalarType type) { return type == kHalf || type == kBFloat16; }
+/// Whether the type is an integer type, or bool if include_bool.
 constexpr bool is_integral(ScalarType type, bool include_bool) {
   return (type >= kByte && type <= kLong) || (include_bool && type == kBool);
 }
 }  // namespace by_name
+/// Whether tensors of the type can require gradients.
 constexpr bool is_differentiable(ScalarType type) {
   return is_floating_point(type) || is_complex(type);
 }
@@ -119,45 +124,44 @@ namespace by_name {
 constexpr ScalarType to_real(ScalarType type) {
   return type == kComplexFloat ? kFloat : type == kComplexDouble ? kDouble : type;
 }
-}  // namespace by_name
-
-namespace by_name {
-/// "Float", "Long", …, as C++ PyTorch prints a ScalarType.
+/// "Float", "Long", …, as PyTorch prints a ScalarType in C++.
 HEARTH_API const char* name_of(ScalarType type);
 /// "float32", "int64", …, as Python prints a dtype after "torch.".
 HEARTH_API const char* python_name_of(ScalarType type);
 }  // namespace by_name
 inline std::string as_text(ScalarType type) { return name_of(type); }
-inline const char* toString(ScalarType type) { return name_of(type); }
+inline const char* toString(ScalarType type) { return name_of(type); }  ///< name_of(type)
 
-/// The type in which an operation on both is done (PyTorch's table).
+/// The result type of an operation on tensors of types a and b, by PyTorch's table.
 HEARTH_API ScalarType promote_types(ScalarType a, ScalarType b);
+/// promote_types(a, b).
 inline ScalarType promoteTypes(ScalarType a, ScalarType b) { return promote_types(a, b); }
-/// Whether a result of type `from` may be written into a tensor of type `to` (float into int may
-/// not).
+/// Whether results of type `from` may be written to tensors of type `to`; float to int may not.
 HEARTH_API bool can_cast(ScalarType from, ScalarType to);
 
-/// The type for floating-point factories without a dtype; float32 at start.
+/// The dtype of floating-point tensors created without a dtype; initially float32.
 HEARTH_API ScalarType get_default_dtype();
-HEARTH_API void set_default_dtype(ScalarType type);
+HEARTH_API void set_default_dtype(ScalarType type);  ///< sets get_default_dtype()
 
-/// What Tensor::dtype() returns: a ScalarType that prints as the C++ type ("float").
+/// The result of Tensor::dtype(): a ScalarType that prints as the C++ type ("float").
 class TypeMeta {
  public:
   constexpr TypeMeta() = default;
   constexpr TypeMeta(ScalarType type) : type_(type) {}
   constexpr operator ScalarType() const { return type_; }
   constexpr ScalarType toScalarType() const { return type_; }
-  constexpr size_t itemsize() const { return element_size(type_); }
+  constexpr size_t itemsize() const { return element_size(type_); }  ///< bytes of one element
+  /// The TypeMeta of the C++ type T.
   template <class T>
   static constexpr TypeMeta Make() {
     return dtype_of<T>;
   }
+  /// Whether this is the type of T.
   template <class T>
   constexpr bool Match() const {
     return type_ == dtype_of<T>;
   }
-  HEARTH_API const char* name() const;
+  HEARTH_API const char* name() const;  ///< the C++ type's name, such as "float" or "long int"
   friend constexpr bool operator==(TypeMeta a, TypeMeta b) { return a.type_ == b.type_; }
   friend constexpr bool operator==(TypeMeta a, ScalarType b) { return a.type_ == b; }
 

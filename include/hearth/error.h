@@ -11,33 +11,32 @@
 
 namespace hearth {
 
-/// A place in a program.
+/// A position in a program's source code.
 struct SourceLocation {
   const char* function = "";
   const char* file = "";
   uint32_t line = 0;
 };
 
-/// The root of everything Hearth throws; the subclasses carry PyTorch's names. A runtime_error,
-/// because LibTorch throws those for numbers that do not fit.
+/// Base of all of Hearth's exceptions; the subclasses have PyTorch's names. Derived from
+/// std::runtime_error because LibTorch throws that for numbers out of range.
 class HEARTH_API Error : public std::runtime_error {
  public:
   explicit Error(std::string message);
-  /// what() also names the place.
-  Error(SourceLocation where, std::string message);
+  Error(SourceLocation where, std::string message);  ///< what() also shows `where`
   ~Error() override;
   const char* what() const noexcept override {
     return full_.empty() ? message_.c_str() : full_.c_str();
   }
-  const char* what_without_backtrace() const noexcept { return message_.c_str(); }
-  const std::string& msg() const noexcept { return message_; }
+  const char* what_without_backtrace() const noexcept { return message_.c_str(); }  ///< msg()
+  const std::string& msg() const noexcept { return message_; }  ///< the text without the location
 
-  /// Appends a line of context ("while computing net.fc1"), for those who rethrow.
+  /// Appends a line of context ("in module net.fc1"), before rethrowing.
   void add_context(std::string_view line);
 
  private:
   std::string message_;
-  std::string full_;  // with the place, if there is one
+  std::string full_;  // message and location, or empty without a location
 };
 
 #define HEARTH_ERROR_TYPE(Name, Base)                \
@@ -61,13 +60,11 @@ HEARTH_ERROR_TYPE(DistNetworkError, DistError);
 HEARTH_ERROR_TYPE(DistQueueEmptyError, DistStoreError);
 #undef HEARTH_ERROR_TYPE
 
-/// Reports a condition that does not stop the program: "[W] message" on stderr unless a sink is
-/// set.
+/// Passes a warning to this thread's sink, by default print_warning.
 HEARTH_API void warn(const std::string& message);
-/// What warn does when no sink is set.
-HEARTH_API void print_warning(const std::string& message);
-using WarningSink = void (*)(const std::string& message);
-/// Sets where this thread's warnings go (null restores the default) and returns the former sink.
+HEARTH_API void print_warning(const std::string& message);  ///< prints "[W] message" to stderr
+using WarningSink = void (*)(const std::string& message);   ///< receives warnings
+/// Sets this thread's sink of warnings (null: the default) and returns the former one.
 HEARTH_API WarningSink set_warning_sink(WarningSink sink);
 
 namespace detail {
@@ -110,8 +107,8 @@ template <class E, class... Parts>
 
 }  // namespace detail
 
-/// What must be named with its namespace: a program's own function of such a name is called with
-/// Hearth's types without an ambiguity.
+/// Functions that argument-dependent lookup must not find, so that a program's own functions of the
+/// same names stay unambiguous for Hearth's types.
 namespace by_name {
 
 /// The value as text.
@@ -124,8 +121,10 @@ using namespace by_name;
 
 }  // namespace hearth
 
-/// HEARTH_CHECK(condition, parts...) throws hearth::Error with the parts joined.
+/// HEARTH_CHECK(condition, parts...) throws a hearth::Error with the concatenated parts if the
+/// condition is false.
 #define HEARTH_CHECK(condition, ...) HEARTH_CHECK_AS(::hearth::Error, condition, __VA_ARGS__)
+/// HEARTH_CHECK with another exception type.
 #define HEARTH_CHECK_AS(ErrorType, condition, ...)    \
   do {                                                \
     if (!(condition)) [[unlikely]]                    \

@@ -1,4 +1,4 @@
 #pragma once
 
-/// Marks what the core library exports; everything else is hidden.
+/// Marks classes and functions that the core library exports; all others are hidden.
 #define HEARTH_API __attribute__((visibility("default")))

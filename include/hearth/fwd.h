@@ -1,6 +1,6 @@
 #pragma once
 
-/// Forward declarations of the names that cross headers.
+// Forward declarations of types that several headers use.
 namespace hearth {
 
 class Tensor;

@@ -12,21 +12,19 @@ namespace hearth {
 
 struct GeneratorImpl;
 
-/// A source of random numbers: PyTorch's mt19937 stream on the CPU, Philox on devices.
+/// A random number generator: PyTorch's mt19937 on the CPU, Philox on GPUs. Copies share its state.
 class HEARTH_API Generator {
  public:
   Generator() = default;
   explicit Generator(std::shared_ptr<GeneratorImpl> impl) : impl_(std::move(impl)) {}
   bool defined() const { return impl_ != nullptr; }
-  Device device() const;
-  void set_current_seed(uint64_t seed);
-  uint64_t current_seed() const;
-  /// Seeds from the system's entropy and returns the seed.
-  uint64_t seed();
-  Generator clone() const;
-  /// The state as bytes (a Byte tensor), and back.
-  Tensor get_state() const;
-  void set_state(const Tensor& state);
+  Device device() const;                 ///< the device whose ops use it
+  void set_current_seed(uint64_t seed);  ///< restarts the generator from the seed
+  uint64_t current_seed() const;         ///< the seed that was set last
+  uint64_t seed();                       ///< seeds from the system's entropy and returns the seed
+  Generator clone() const;               ///< a generator with a copy of the state
+  Tensor get_state() const;              ///< the state as a tensor of bytes
+  void set_state(const Tensor& state);   ///< restores a state from get_state()
   GeneratorImpl* impl() const { return impl_.get(); }
   friend bool operator==(const Generator& a, const Generator& b) { return a.impl_ == b.impl_; }
 
@@ -34,11 +32,11 @@ class HEARTH_API Generator {
   std::shared_ptr<GeneratorImpl> impl_;
 };
 
-/// A new CPU generator, seeded as PyTorch's default one (67280421310721).
+/// A new generator of the device, with PyTorch's default seed 67280421310721.
 HEARTH_API Generator make_generator(Device device = Device(DeviceType::CPU));
-/// The generator ops use when none is given.
+/// The generator of the device that ops use by default.
 HEARTH_API const Generator& default_generator(Device device = Device(DeviceType::CPU));
-/// Seeds the default generators of the CPU and of all devices.
+/// Seeds the default generators of the CPU and of all GPUs.
 HEARTH_API void manual_seed(uint64_t seed);
 
 }  // namespace hearth

@@ -44,12 +44,13 @@ constexpr uint16_t float_to_half(float value) {
 
 }  // namespace detail
 
-/// IEEE binary16: storage with conversions; arithmetic happens in float.
+/// The float16 type (IEEE binary16): storage and conversions; arithmetic is done in float.
 struct alignas(2) Half {
   uint16_t x = 0;
   constexpr Half() = default;
   constexpr Half(float value) : x(detail::float_to_half(value)) {}
   constexpr operator float() const { return detail::half_to_float(x); }
+  /// The number with this representation.
   static constexpr Half from_bits(uint16_t bits) {
     Half result;
     result.x = bits;
@@ -57,12 +58,13 @@ struct alignas(2) Half {
   }
 };
 
-/// The upper half of a float: storage with conversions; arithmetic happens in float.
+/// The bfloat16 type (the upper half of a float): storage and conversions; arithmetic is in float.
 struct alignas(2) BFloat16 {
   uint16_t x = 0;
   constexpr BFloat16() = default;
   constexpr BFloat16(float value) : x(detail::float_to_bfloat16(value)) {}
   constexpr operator float() const { return detail::bfloat16_to_float(x); }
+  /// The number with this representation.
   static constexpr BFloat16 from_bits(uint16_t bits) {
     BFloat16 result;
     result.x = bits;
@@ -80,8 +82,8 @@ struct alignas(2 * sizeof(T)) complex {
   template <class U>
   constexpr explicit complex(complex<U> other)
       : real_(static_cast<T>(other.real_)), imag_(static_cast<T>(other.imag_)) {}
-  constexpr T real() const { return real_; }
-  constexpr T imag() const { return imag_; }
+  constexpr T real() const { return real_; }  ///< the real part
+  constexpr T imag() const { return imag_; }  ///< the imaginary part
   friend constexpr complex operator+(complex a, complex b) {
     return {a.real_ + b.real_, a.imag_ + b.imag_};
   }

@@ -1,6 +1,7 @@
 #pragma once
 
-// All of Hearth.
+/// @file
+/// Includes all of Hearth's public headers.
 #include "hearth/accessor.h"
 #include "hearth/arg.h"
 #include "hearth/autocast.h"

@@ -12,14 +12,14 @@
 
 namespace hearth::indexing {
 
-inline constexpr int64_t INDEX_MIN = -(int64_t{1} << 62);
-inline constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);
+inline constexpr int64_t INDEX_MIN = -(int64_t{1} << 62);  ///< a bound of an open-ended Slice
+inline constexpr int64_t INDEX_MAX = -(INDEX_MIN + 1);     ///< a bound of an open-ended Slice
 
-struct EllipsisIndexType {};
-inline constexpr EllipsisIndexType Ellipsis{};
-inline constexpr std::nullopt_t None = std::nullopt;
+struct EllipsisIndexType {};                          ///< the type of Ellipsis
+inline constexpr EllipsisIndexType Ellipsis{};        ///< Python's ..., as many full slices as fit
+inline constexpr std::nullopt_t None = std::nullopt;  ///< Python's None, a new dimension of size 1
 
-/// start:stop:step, any of them absent.
+/// Python's start:stop:step; each part is optional.
 struct Slice {
   HEARTH_API Slice(std::optional<int64_t> start = {}, std::optional<int64_t> stop = {},
                    std::optional<int64_t> step = {});
@@ -30,11 +30,10 @@ struct Slice {
  private:
   int64_t start_, stop_, step_;
 };
-/// "1:2:3".
-HEARTH_API std::string as_text(const Slice& slice);
+HEARTH_API std::string as_text(const Slice& slice);  ///< "1:2:3"
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const Slice& slice);
 
-/// One position of t.index({...}): None, "...", a bool, an integer, a Slice or a Tensor.
+/// One index of t.index({...}): None, "...", a bool, an integer, a Slice or a Tensor.
 struct TensorIndex {
   enum class Kind { kNone, kEllipsis, kInteger, kBoolean, kSlice, kTensor };
   TensorIndex(std::nullopt_t) : kind_(Kind::kNone) {}
@@ -66,8 +65,7 @@ struct TensorIndex {
   Tensor tensor_;
 };
 HEARTH_API std::string as_text(const TensorIndex& index);
-/// "(None, ..., 0, true, 1:2:3)".
-HEARTH_API std::string as_text(const std::vector<TensorIndex>& indices);
+HEARTH_API std::string as_text(const std::vector<TensorIndex>& indices);  ///< "(None, 0, 1:2:3)"
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const TensorIndex& index);
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const std::vector<TensorIndex>& indices);
 

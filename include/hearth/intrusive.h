@@ -6,22 +6,22 @@
 
 namespace hearth {
 
-/// Base of objects that count their own references.
+/// Base of reference-counted objects.
 struct RefCounted {
   RefCounted() = default;
   RefCounted(const RefCounted&) = delete;
   RefCounted& operator=(const RefCounted&) = delete;
-  void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }
-  /// For those who hold it weakly: one more reference, unless the last one is already gone.
+  void retain() const { refs_.fetch_add(1, std::memory_order_relaxed); }  ///< adds a reference
+  /// For weak references: adds a reference unless the last one was already dropped.
   bool retain_if_alive() const {
     uint32_t count = refs_.load(std::memory_order_relaxed);
     while (count != 0)
       if (refs_.compare_exchange_weak(count, count + 1, std::memory_order_acq_rel)) return true;
     return false;
   }
-  /// Whether this was the last reference: the caller deletes the object.
+  /// Drops a reference; returns whether it was the last, so that the caller destroys the object.
   bool drop() const { return refs_.fetch_sub(1, std::memory_order_acq_rel) == 1; }
-  /// The same for objects that nobody holds weakly: a sole owner needs no atomic read-modify-write.
+  /// The same for objects without weak references: a sole owner needs no read-modify-write.
   bool drop_unshared() const { return refs_.load(std::memory_order_acquire) == 1 || drop(); }
   uint32_t use_count() const { return refs_.load(std::memory_order_acquire); }
 
@@ -39,12 +39,13 @@ class IntrusivePtr {
   using element_type = T;
   IntrusivePtr() = default;
   IntrusivePtr(std::nullptr_t) {}
-  /// Takes over one reference.
+  /// Takes over a reference that the caller holds.
   static IntrusivePtr adopt(T* object) {
     IntrusivePtr result;
     result.object_ = object;
     return result;
   }
+  /// Adds a reference.
   static IntrusivePtr share(T* object) {
     if (object) object->retain();
     return adopt(object);
@@ -70,7 +71,7 @@ class IntrusivePtr {
   T* operator->() const { return object_; }
   T& operator*() const { return *object_; }
   explicit operator bool() const { return object_ != nullptr; }
-  T* detach() { return std::exchange(object_, nullptr); }
+  T* detach() { return std::exchange(object_, nullptr); }  ///< passes its reference to the caller
   void reset() { *this = IntrusivePtr(); }
   friend bool operator==(const IntrusivePtr& a, const IntrusivePtr& b) {
     return a.object_ == b.object_;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Files: saving and loading, safetensors, checkpoints.
+/// @file
+/// Files: saving and loading, safetensors, checkpoints.
 #include "hearth/io/archive.h"
 #include "hearth/io/checkpoint.h"
 #include "hearth/io/file.h"

@@ -13,7 +13,7 @@
 
 namespace hearth {
 
-/// A value of one of a few types: what a custom function keeps beside tensors.
+/// A value of one of a few types, for archives and for AutogradContext::saved_data.
 class HEARTH_API IValue {
  public:
   IValue() = default;
@@ -34,7 +34,7 @@ class HEARTH_API IValue {
   IValue(std::vector<double> value);
   IValue(std::vector<Tensor> value);
 
-  bool isNone() const { return !value_; }
+  bool isNone() const { return !value_; }  ///< whether it has no value
   bool isTensor() const;
   bool isBool() const;
   bool isInt() const;
@@ -43,10 +43,9 @@ class HEARTH_API IValue {
   bool isIntList() const;
   bool isDoubleList() const;
   bool isTensorList() const;
-  /// Whether it is a number or a bool.
-  bool isScalar() const { return isBool() || isInt() || isDouble(); }
+  bool isScalar() const { return isBool() || isInt() || isDouble(); }  ///< a number or a bool
 
-  /// The value; "Expected Int but got Double" if it is of another type.
+  /// The value; throws "Expected Tensor but got Double" if it has another type.
   Tensor toTensor() const;
   bool toBool() const;
   int64_t toInt() const;
@@ -60,8 +59,7 @@ class HEARTH_API IValue {
   /// The value as a T: toInt() for int64_t, and so on.
   template <class T>
   T to() const;
-  /// "Int".
-  const char* tagKind() const;
+  const char* tagKind() const;  ///< the type's name, such as "Int"
 
  private:
   struct Value;
@@ -97,7 +95,7 @@ T IValue::to() const {
     return T(toStringRef());
 }
 
-/// As Python writes the value: "None", "True", "2.", "[1, 2]"; strings without quotation marks.
+/// Prints the value as Python does: "None", "True", "2.", "[1, 2]"; strings without quotes.
 HEARTH_API std::ostream& operator<<(std::ostream& out, const IValue& value);
 
 }  // namespace hearth

@@ -6,12 +6,12 @@
 
 namespace hearth {
 
-/// One quantity over time, as torch.cuda.memory_stats reports it.
+/// One figure of an allocator, as torch.cuda.memory_stats reports it.
 struct MemoryStat {
   int64_t current = 0;
   int64_t peak = 0;
-  int64_t allocated = 0;  // everything that was ever added
-  int64_t freed = 0;      // everything that was ever taken away
+  int64_t allocated = 0;  ///< the sum of all increases
+  int64_t freed = 0;      ///< the sum of all decreases
 
   void increase(int64_t amount) {
     current += amount;
@@ -27,21 +27,21 @@ struct MemoryStat {
 
 /// The statistics of one memory allocator.
 struct MemoryStats {
-  MemoryStat allocation;          // number of blocks in use
-  MemoryStat allocated_bytes;     // bytes of the blocks in use, rounded up as they are handed out
-  MemoryStat active_bytes;        // the same, and freed blocks that a stream still uses
-  MemoryStat segment;             // number of regions got from the system or device
-  MemoryStat reserved_bytes;      // bytes of those, in use or cached
-  int64_t cache_hits = 0;         // allocations for which system or device was not asked
-  int64_t num_alloc_retries = 0;  // times the cache was emptied because there was no more
-  int64_t num_ooms = 0;
+  MemoryStat allocation;          ///< number of blocks in use
+  MemoryStat allocated_bytes;     ///< bytes of the blocks in use, rounded up to block sizes
+  MemoryStat active_bytes;        ///< the same plus freed blocks that a stream still uses
+  MemoryStat segment;             ///< number of regions allocated from the system or device
+  MemoryStat reserved_bytes;      ///< bytes of these regions, in use or cached
+  int64_t cache_hits = 0;         ///< allocations served from the cache
+  int64_t num_alloc_retries = 0;  ///< times the cache was emptied because memory ran out
+  int64_t num_ooms = 0;           ///< out-of-memory errors
 
   int64_t cached_bytes() const { return reserved_bytes.current - allocated_bytes.current; }
 };
 
-/// Gives the free memory that the CPU's caches keep back to the system, but for a few small blocks
-/// of other threads; cuda::empty_cache() does so for devices. The caches keep at most a quarter of
-/// the memory and at most 4 GiB.
+/// Releases the free memory of the CPU's caches to the system, except a few small blocks of other
+/// threads; cuda::empty_cache() does so for GPUs. The caches hold at most a quarter of the memory
+/// and at most 4 GiB.
 HEARTH_API void empty_cpu_cache();
 
 }  // namespace hearth

@@ -6,11 +6,11 @@
 
 namespace hearth {
 
-/// While one lives, this thread works inside a part of the program that has a name, such as a
-/// module's path: error texts, anomaly mode, memory tags and profiles say so.
+/// Names the part of the program, such as a module's path, that this thread runs during the scope's
+/// lifetime; error texts, anomaly mode, memory tags and profiles show it.
 class HEARTH_API NamedScope {
  public:
-  /// `name` is not copied. `owner` says whose scope it is.
+  /// `name` is not copied. `owner` identifies the object that opened the scope.
   explicit NamedScope(const char* name, const void* owner = nullptr);
   ~NamedScope();
   NamedScope(const NamedScope&) = delete;
@@ -22,7 +22,7 @@ class HEARTH_API NamedScope {
  private:
   const NamedScope* outer_;
   const void* owner_;
-  alignas(void*) std::byte scope_[2 * sizeof(void*)];  // what the op boundary keeps of it
+  alignas(void*) std::byte scope_[2 * sizeof(void*)];  // the core's record of this scope
 };
 
 }  // namespace hearth

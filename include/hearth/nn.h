@@ -1,6 +1,7 @@
 #pragma once
 
-// Modules: what networks are built of.
+/// @file
+/// Modules: the building blocks of networks.
 #include "hearth/arg.h"
 #include "hearth/nn/activation.h"
 #include "hearth/nn/any.h"

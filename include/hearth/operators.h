@@ -4,7 +4,7 @@
 
 namespace hearth {
 
-// a op b, where one side may be a number.
+// Elementwise operators on two tensors or a tensor and a number.
 #define HEARTH_OPERATOR(op, function, reversed)                                          \
   inline Tensor operator op(const Tensor& a, const Tensor& b) { return function(a, b); } \
   inline Tensor operator op(const Tensor& a, const Scalar& b) { return function(a, b); } \

@@ -10,8 +10,8 @@
 
 namespace hearth {
 
-/// dtype, device, requires_grad, pinned memory and memory format for a new tensor; unset parts take
-/// defaults.
+/// dtype, device, requires_grad, pinned memory and memory format of a new tensor. Setters return a
+/// changed copy; options that are not set have defaults.
 class TensorOptions {
  public:
   constexpr TensorOptions() = default;
@@ -24,7 +24,7 @@ class TensorOptions {
   constexpr TensorOptions(DeviceType where, Index index) {
     set_device(Device(where, static_cast<DeviceIndex>(index)));
   }
-  /// A template, so that the number 0 is not taken for a null pointer.
+  /// Device by name. A template, so that the number 0 does not convert as a null pointer.
   template <class T>
   requires std::is_same_v<T, const char*> || std::is_same_v<T, char*> TensorOptions(T where) {
     set_device(Device(where));
@@ -66,7 +66,7 @@ class TensorOptions {
   [[nodiscard]] TensorOptions device(DeviceType type, DeviceIndex index = -1) const {
     return device(Device(type, index));
   }
-  /// Implies CUDA.
+  /// Sets the device to the GPU `index`.
   [[nodiscard]] TensorOptions device_index(int index) const {
     return device(Device(DeviceType::CUDA, static_cast<DeviceIndex>(index)));
   }
@@ -94,6 +94,7 @@ class TensorOptions {
     return r;
   }
 
+  /// The dtype, or get_default_dtype() if it is not set.
   ScalarType dtype_or_default() const { return has_dtype_ ? dtype_ : get_default_dtype(); }
   TypeMeta dtype() const { return dtype_or_default(); }
   constexpr Device device() const { return device_; }
@@ -123,14 +124,14 @@ class TensorOptions {
     return has_pinned_ ? std::optional(pinned_) : std::nullopt;
   }
   constexpr bool is_sparse() const { return false; }
-  /// Whether dtype and kind of device are the same.
+  /// Whether dtype and device type are equal.
   bool type_equal(const TensorOptions& other) const {
     return dtype_or_default() == other.dtype_or_default() && device_.type() == other.device_.type();
   }
   constexpr std::optional<MemoryFormat> memory_format_opt() const {
     return has_format_ ? std::optional(format_) : std::nullopt;
   }
-  /// These options, overridden by what `other` sets.
+  /// These options, overridden by those that `other` sets.
   [[nodiscard]] HEARTH_API TensorOptions merge_in(const TensorOptions& other) const;
 
  private:
@@ -153,6 +154,7 @@ class TensorOptions {
 /// "TensorOptions(dtype=float (default), device=cpu (default), …)".
 HEARTH_API std::string as_text(const TensorOptions& options);
 
+// Options with one setting, such as dtype(kLong).device(kCUDA).
 inline TensorOptions dtype(ScalarType type) { return TensorOptions().dtype(type); }
 inline TensorOptions dtype(TypeMeta type) { return TensorOptions().dtype(type); }
 template <class T>

@@ -12,11 +12,11 @@
 
 namespace hearth {
 
-/// A dictionary that keeps the order in which its keys came. "Key" in its error texts can be
-/// replaced by what the keys name.
+/// A dictionary that keeps the order of insertion. Its error texts call a key `key_description`.
 template <class Key, class Value>
 class OrderedDict {
  public:
+  /// A key and its value.
   class Item {
    public:
     Item(Key key, Value value) : pair_(std::move(key), std::move(value)) {}
@@ -44,11 +44,13 @@ class OrderedDict {
 
   const std::string& key_description() const noexcept { return key_description_; }
 
+  /// The first item; throws if there is none.
   Item& front() {
     check_not_empty("front");
     return items_.front();
   }
   const Item& front() const { return const_cast<OrderedDict*>(this)->front(); }
+  /// The last item; throws if there is none.
   Item& back() {
     check_not_empty("back");
     return items_.back();
@@ -59,7 +61,7 @@ class OrderedDict {
   Value& operator[](const Key& key) { return items_[checked(key)].value(); }
   const Value& operator[](const Key& key) const { return items_[checked(key)].value(); }
 
-  /// The value, or null if the key is not defined.
+  /// Pointer to the value, or null if the key is not defined.
   Value* find(const Key& key) noexcept {
     const auto found = index_.find(key);
     return found == index_.end() ? nullptr : &items_[found->second].value();
@@ -81,13 +83,13 @@ class OrderedDict {
     items_.reserve(capacity);
   }
 
-  /// Appends; a key that is there already is an error.
+  /// Appends an item; the key must be new.
   template <class K, class V>
   Value& insert(K&& key, V&& value) {
     return append(Key(std::forward<K>(key)), Value(std::forward<V>(value)));
   }
   Value& insert(Key key, Value&& value) { return append(std::move(key), std::move(value)); }
-  /// Appends all items of another dictionary.
+  /// Appends all items of another dictionary, whose keys must be new.
   void update(const OrderedDict& other) {
     reserve(size() + other.size());
     for (const Item& item : other) append(item.key(), item.value());
@@ -96,12 +98,13 @@ class OrderedDict {
     reserve(size() + other.size());
     for (Item& item : other) append(item.key(), std::move(item.value()));
   }
+  /// Removes an item, which must exist.
   void erase(const Key& key) {
-    const size_t place = checked(key);
+    const size_t position = checked(key);
     index_.erase(key);
-    items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(place));
+    items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(position));
     for (auto& entry : index_)
-      if (entry.second > place) --entry.second;
+      if (entry.second > position) --entry.second;
   }
   void clear() {
     index_.clear();

@@ -2,7 +2,7 @@
 
 namespace hearth::detail {
 
-/// What a class keeps of its own in its source file: a std::unique_ptr<T> that is cheap to compile
+/// A std::unique_ptr<T> that is cheap to compile, for types that are defined in a source file
 /// (docs/adr/0006-weight-of-the-umbrella.md).
 template <class T>
 class OwnedPtr {
@@ -11,10 +11,10 @@ class OwnedPtr {
   explicit OwnedPtr(T* owned) noexcept : owned_(owned) {}
   OwnedPtr(OwnedPtr&& other) noexcept : owned_(other.owned_) { other.owned_ = nullptr; }
   OwnedPtr& operator=(OwnedPtr&& other) noexcept {
-    T* const mine = owned_;
+    T* const former = owned_;
     owned_ = other.owned_;
     other.owned_ = nullptr;
-    if (owned_ != mine) destroy(mine);
+    if (owned_ != former) destroy(former);
     return *this;
   }
   ~OwnedPtr() { destroy(owned_); }
@@ -26,7 +26,7 @@ class OwnedPtr {
 
  private:
   static void destroy(T* owned) noexcept {
-    static_assert(sizeof(T) > 0, "The type must be complete where its owner dies");
+    static_assert(sizeof(T) > 0, "T must be complete where its owner is destroyed");
     delete owned;
   }
   T* owned_ = nullptr;

@@ -5,7 +5,7 @@
 
 namespace hearth {
 
-/// The padding of a convolution by name. Not a plain string_view, which {0, 0} would convert to.
+/// Name of a padding, such as "same". Not a string_view, to which {0, 0} would convert.
 class PaddingName {
  public:
   template <class S, std::enable_if_t<std::is_convertible_v<const S&, std::string_view>, int> = 0>

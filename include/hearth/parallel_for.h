@@ -10,15 +10,15 @@ namespace detail {
 
 using RangeBody = void (*)(const void* f, int64_t begin, int64_t end);
 
-/// The body of parallel_for with its function's type erased; end - begin is above the grain.
+/// The type-erased part of parallel_for, for ranges larger than the grain.
 HEARTH_API void run_parallel(int64_t begin, int64_t end, int64_t grain, RangeBody body,
                              const void* f);
 
 }  // namespace detail
 
-/// Calls f(b, e) on chunks that cover [begin, end), in parallel if there is more than `grain` to
-/// do. The chunks depend on the range and the grain, never on the number of threads. Inside another
-/// parallel loop they run one after the other. The first exception is rethrown after the join.
+/// Calls f(b, e) on chunks that cover [begin, end), in parallel if the range is larger than
+/// `grain`. The chunks depend on the range and the grain, not on the number of threads. Nested
+/// loops run serially. The first exception is rethrown after the loop.
 template <class F>
 void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
   const int64_t count = end - begin;

@@ -4,7 +4,7 @@ namespace hearth {
 
 namespace Reduction {
 
-/// What a loss does with its elements' values.
+/// Reduction of a loss over its elements.
 enum Reduction { None, Mean, Sum, END };
 
 }  // namespace Reduction

@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-/// A number that remembers whether it was a bool, an integer, a floating-point or a complex one.
+/// A number of one of the kinds bool, integer, floating-point and complex.
 class Scalar {
  public:
   constexpr Scalar() : integer_(0), kind_(Kind::kInteger) {}
@@ -30,7 +30,7 @@ class Scalar {
   }
   constexpr bool isFloatingPoint() const { return kind_ == Kind::kReal; }
   constexpr bool isComplex() const { return kind_ == Kind::kComplex; }
-  /// kBool, kLong, kDouble or kComplexDouble.
+  /// The dtype of the kind: kBool, kLong, kDouble or kComplexDouble.
   constexpr ScalarType type() const {
     return kind_ == Kind::kBoolean   ? kBool
            : kind_ == Kind::kInteger ? kLong
@@ -38,7 +38,7 @@ class Scalar {
                                      : kComplexDouble;
   }
 
-  /// The value as T; "value cannot be converted to type … without overflow" when it does not fit.
+  /// The value as T; throws "value cannot be converted to type … without overflow" out of range.
   template <class T>
   T to() const {
     if constexpr (std::is_same_v<T, bool>) {
@@ -65,12 +65,11 @@ class Scalar {
   BFloat16 toBFloat16() const { return to<BFloat16>(); }
   complex<double> toComplexDouble() const { return to<complex<double>>(); }
 
-  /// The number that a tensor of this dtype holds after it was stored there; the error of to<T>()
-  /// when it does not fit.
+  /// The value rounded to the dtype, as a tensor stores it; throws out of range, as to<T>() does.
   HEARTH_API Scalar stored_as(ScalarType type) const;
 
   HEARTH_API Scalar operator-() const;
-  HEARTH_API bool equal(const Scalar& other) const;
+  HEARTH_API bool equal(const Scalar& other) const;  ///< whether the values are equal
 
  private:
   enum class Kind : int8_t { kBoolean, kInteger, kReal, kComplex };
@@ -94,7 +93,7 @@ class Scalar {
   Kind kind_;
 };
 
-/// As C++ streams print the value: "2", "0.5", "true".
+/// The value as C++ streams print it: "2", "0.5", "true".
 HEARTH_API std::string as_text(const Scalar& value);
 
 }  // namespace hearth

@@ -15,7 +15,7 @@
 
 namespace hearth {
 
-/// A view of a constant array; does not own its elements.
+/// A view of a constant array, which must outlive it.
 template <class T>
 class ArrayRef {
  public:
@@ -36,8 +36,7 @@ class ArrayRef {
   constexpr ArrayRef(const T (&values)[N]) : data_(values), size_(N) {}
 #pragma GCC diagnostic push
 #if !defined(__clang__)
-#pragma GCC diagnostic ignored \
-    "-Winit-list-lifetime"  // as with every view, the list outlives the call
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"  // the list lives until the end of the call
 #endif
   constexpr ArrayRef(const std::initializer_list<T>& values)
       : data_(values.begin() == values.end() ? nullptr : values.begin()), size_(values.size()) {}
@@ -55,6 +54,7 @@ class ArrayRef {
   constexpr const T& operator[](size_t i) const { return data_[i]; }
   constexpr const T& front() const { return data_[0]; }
   constexpr const T& back() const { return data_[size_ - 1]; }
+  /// Element i; throws IndexError out of range.
   const T& at(size_t i) const {
     HEARTH_CHECK_AS(IndexError, i < size_, "ArrayRef: invalid index Index = ", i,
                     "; Length = ", size_);
@@ -62,13 +62,14 @@ class ArrayRef {
   }
   constexpr ArrayRef slice(size_t start, size_t count) const { return {data_ + start, count}; }
   constexpr ArrayRef slice(size_t start) const { return {data_ + start, size_ - start}; }
+  /// Whether the predicate holds for all elements.
   template <class Predicate>
   bool allMatch(const Predicate& holds) const {
     for (const T& value : *this)
       if (!holds(value)) return false;
     return true;
   }
-  std::vector<T> vec() const { return std::vector<T>(begin(), end()); }
+  std::vector<T> vec() const { return std::vector<T>(begin(), end()); }  ///< a copy of the elements
   bool equals(ArrayRef other) const {
     if (size_ != other.size_) return false;
     for (size_t i = 0; i < size_; ++i)
@@ -94,13 +95,12 @@ bool operator==(ArrayRef<T> a, const std::vector<T>& b) {
   return a.equals(ArrayRef<T>(b));
 }
 
-using IntArrayRef = ArrayRef<int64_t>;
-using TensorList = ArrayRef<Tensor>;
+using IntArrayRef = ArrayRef<int64_t>;  ///< sizes, strides or dimensions
+using TensorList = ArrayRef<Tensor>;    ///< a list of tensors
 
-/// "[2, 3]".
-HEARTH_API std::string as_text(IntArrayRef values);
+HEARTH_API std::string as_text(IntArrayRef values);  ///< "[2, 3]"
 
-/// std::optional<IntArrayRef> that may be built from an integer or a list in an argument.
+/// An optional IntArrayRef that also accepts an integer or a list as an argument.
 class OptionalIntArrayRef {
  public:
   OptionalIntArrayRef() = default;
@@ -122,7 +122,7 @@ class OptionalIntArrayRef {
 
 namespace detail {
 
-/// Sizes, strides or dimension lists by value, without the heap.
+/// Owned list of at most kMaxDims sizes, strides or dimensions, without heap memory.
 class Dims {
  public:
   Dims() : size_(0) {}

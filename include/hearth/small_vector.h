@@ -23,7 +23,7 @@ concept HasBeginAndEnd = requires(const Range& range) {
 };
 }  // namespace detail
 
-/// A vector whose first N elements need no heap.
+/// A vector that stores up to N elements without heap memory.
 template <class T, size_t N = (sizeof(T) < 40 ? 40 / sizeof(T) : 1)>
 class SmallVector {
  public:
@@ -80,7 +80,7 @@ class SmallVector {
   template <class... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) {
-      T value(std::forward<Args>(args)...);  // before what the arguments may refer to moves
+      T value(std::forward<Args>(args)...);  // before grow(): arguments may refer to elements
       grow(2 * capacity_);
       return append_to_room(std::move(value));
     }
@@ -149,14 +149,14 @@ class SmallVector {
   template <class... Args>
   T& append_to_room(Args&&... args) {
     T* added = new (data_ + size_) T(std::forward<Args>(args)...);
-    ++size_;  // only now: the constructor may throw
+    ++size_;  // after the constructor, which may throw
     return *added;
   }
   T* inline_data() { return reinterpret_cast<T*>(inline_); }
   void free_heap() {
     if (data_ != inline_data()) ::operator delete(data_);
   }
-  /// The other one's elements; this one has none.
+  /// Moves the other vector's elements to this empty one.
   void take(SmallVector& other) {
     reserve(other.size_);
     for (T& value : other) emplace_back(std::move(value));

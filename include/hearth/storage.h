@@ -10,7 +10,7 @@ namespace hearth {
 
 struct StorageImpl;
 
-/// An address and the device it belongs to.
+/// A memory address and its device.
 class DataPtr {
  public:
   DataPtr() = default;
@@ -25,7 +25,7 @@ class DataPtr {
   Device device_{DeviceType::CPU};
 };
 
-/// A shared handle on the memory behind one or more tensors.
+/// Shared owner of the memory of one or more tensors.
 class HEARTH_API Storage {
  public:
   Storage() = default;
@@ -33,20 +33,20 @@ class HEARTH_API Storage {
   Storage(const Storage& other);
   Storage(Storage&& other) noexcept : impl_(other.impl_) { other.impl_ = nullptr; }
   Storage& operator=(Storage other) noexcept {
-    auto* mine = impl_;
+    auto* former = impl_;
     impl_ = other.impl_;
-    other.impl_ = mine;
+    other.impl_ = former;
     return *this;
   }
   ~Storage();
 
   explicit operator bool() const { return impl_ != nullptr; }
-  const void* data() const;
+  const void* data() const;  ///< the address of the memory
   void* mutable_data() const;
   DataPtr data_ptr() const { return {mutable_data(), device()}; }
-  size_t nbytes() const;
+  size_t nbytes() const;  ///< the size of the memory
   Device device() const;
-  size_t use_count() const;
+  size_t use_count() const;  ///< the number of owners
   bool is_alias_of(const Storage& other) const { return impl_ == other.impl_; }
   StorageImpl* unsafeGetStorageImpl() const { return impl_; }
 

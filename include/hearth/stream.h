@@ -8,11 +8,10 @@
 #include "hearth/scalar.h"
 #include "hearth/shape.h"
 
-// The small types on a std::ostream. Templates over the stream, so that this header needs no
-// <ostream>.
+// Stream output of dtypes, devices, numbers and lists; templates, which do not need <ostream>.
 namespace hearth {
 
-/// "float", "long int": the C++ type.
+/// The C++ type's name: "float", "long int".
 inline std::string as_text(TypeMeta type) { return type.name(); }
 
 #define HEARTH_STREAM(Type)                                                           \
@@ -31,7 +30,7 @@ HEARTH_STREAM(const Scalar&)
 HEARTH_STREAM(const TensorOptions&)
 #undef HEARTH_STREAM
 
-/// "[2, 3]".
+/// Prints a list: "[2, 3]".
 template <class Traits, class T>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
                                              ArrayRef<T> values) {
@@ -43,7 +42,7 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& o
   return out << ']';
 }
 
-/// "(1,2)".
+/// Prints a complex number: "(1,2)".
 template <class Traits, class T>
 std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& out,
                                              complex<T> value) {

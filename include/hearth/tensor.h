@@ -35,25 +35,23 @@ using NodePtr = IntrusivePtr<Node>;
 }  // namespace autograd
 
 namespace detail {
-/// A hook on a gradient, its return type erased: an undefined result keeps the gradient.
+/// Type-erased hook of a gradient; an undefined result keeps the gradient.
 struct HEARTH_API GradHook {
   virtual ~GradHook();
   virtual Tensor operator()(const Tensor& grad) = 0;
 };
 }  // namespace detail
 
-using TensorPair = std::tuple<Tensor, Tensor>;
-using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;
-/// The two outputs of an out= form.
-using TensorRefPair = std::tuple<Tensor&, Tensor&>;
+using TensorPair = std::tuple<Tensor, Tensor>;            ///< the result of an op with two outputs
+using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;  ///< the result of an op with three
+using TensorRefPair = std::tuple<Tensor&, Tensor&>;       ///< the two outputs of an out= form
 
-/// An n-dimensional array: a handle, shared when copied. `const` protects the handle, not the
-/// elements, so in-place methods are const.
+/// An n-dimensional array. Copies of the handle share the array. `const` protects the handle, not
+/// the elements, so in-place methods are const.
 class HEARTH_API Tensor {
  public:
-  Tensor() noexcept : impl_(nullptr) {}
-  /// Takes over one reference.
-  explicit Tensor(TensorImpl* owned) noexcept : impl_(owned) {}
+  Tensor() noexcept : impl_(nullptr) {}                          ///< an undefined tensor
+  explicit Tensor(TensorImpl* owned) noexcept : impl_(owned) {}  ///< takes over one reference
   Tensor(const Tensor& other) noexcept;
   Tensor(Tensor&& other) noexcept : impl_(other.impl_) { other.impl_ = nullptr; }
   ~Tensor() {
@@ -64,11 +62,11 @@ class HEARTH_API Tensor {
     return *this = std::move(copy);
   }
   Tensor& operator=(Tensor&& other) & noexcept {
-    Tensor taken(std::move(other));  // which leaves `other` undefined
+    Tensor taken(std::move(other));  // leaves `other` undefined
     std::swap(impl_, taken.impl_);
     return *this;
   }
-  /// Assignment to a temporary writes through: t[i][j] = x.
+  /// Assignment to a temporary writes to its elements: t[i][j] = x.
   Tensor& operator=(const Tensor& value) &&;
   Tensor& operator=(Tensor&& value) &&;
   Tensor& operator=(const Scalar& value) &&;
@@ -77,42 +75,41 @@ class HEARTH_API Tensor {
     return std::move(*this) = Scalar(value);
   }
 
-  bool defined() const { return impl_ != nullptr; }
-  bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
-  void reset();
+  bool defined() const { return impl_ != nullptr; }                         ///< false for Tensor()
+  bool is_same(const Tensor& other) const { return impl_ == other.impl_; }  ///< the same object
+  void reset();  ///< makes the handle undefined
   TensorImpl* unsafeGetTensorImpl() const { return impl_; }
   TensorImpl* unsafeReleaseTensorImpl() {
     TensorImpl* impl = impl_;
     impl_ = nullptr;
     return impl;
   }
-  size_t use_count() const;
+  size_t use_count() const;  ///< the number of handles of this tensor
 
-  // ---- what it is
-  int64_t dim() const;
+  // ---- metadata
+  int64_t dim() const;  ///< the number of dimensions
   int64_t ndimension() const { return dim(); }
-  IntArrayRef sizes() const;
-  IntArrayRef strides() const;
-  int64_t size(int64_t dim) const;
-  int64_t stride(int64_t dim) const;
-  int64_t numel() const;
-  int64_t storage_offset() const;
-  TypeMeta dtype() const { return scalar_type(); }
-  ScalarType scalar_type() const;
-  Device device() const;
+  IntArrayRef sizes() const;          ///< the size of each dimension
+  IntArrayRef strides() const;        ///< distances in memory along each dimension, in elements
+  int64_t size(int64_t dim) const;    ///< negative dimensions count from the end
+  int64_t stride(int64_t dim) const;  ///< negative dimensions count from the end
+  int64_t numel() const;              ///< the number of elements
+  int64_t storage_offset() const;     ///< the first element's position in its storage
+  TypeMeta dtype() const { return scalar_type(); }  ///< prints as the C++ type
+  ScalarType scalar_type() const;                   ///< the dtype as a ScalarType
+  Device device() const;                            ///< where the elements are
   Layout layout() const { return Layout::Strided; }
-  TensorOptions options() const;
-  size_t itemsize() const { return hearth::element_size(scalar_type()); }
+  TensorOptions options() const;  ///< dtype and device, for tensors like this one
+  size_t itemsize() const { return hearth::element_size(scalar_type()); }  ///< bytes of an element
   int64_t element_size() const { return static_cast<int64_t>(itemsize()); }
   size_t nbytes() const { return static_cast<size_t>(numel()) * itemsize(); }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
-  bool is_non_overlapping_and_dense() const;
-  MemoryFormat suggest_memory_format() const;
+  bool is_non_overlapping_and_dense() const;   ///< contiguous in some order of dimensions
+  MemoryFormat suggest_memory_format() const;  ///< the format that the strides have
   bool is_cpu() const { return defined() && device().is_cpu(); }
   bool is_cuda() const { return defined() && device().is_cuda(); }
   bool is_meta() const { return defined() && device().is_meta(); }
-  /// The index of its device; -1 on the CPU.
-  DeviceIndex get_device() const;
+  DeviceIndex get_device() const;  ///< the index of the GPU; -1 on the CPU
   bool is_floating_point() const { return hearth::is_floating_point(scalar_type()); }
   bool is_complex() const { return hearth::is_complex(scalar_type()); }
   bool is_signed() const { return scalar_type() != kByte && scalar_type() != kBool; }
@@ -121,19 +118,19 @@ class HEARTH_API Tensor {
   bool is_nested() const { return false; }
   bool is_conj() const { return false; }
   bool is_neg() const { return false; }
-  bool is_pinned() const;
-  bool is_inference() const;
-  bool has_storage() const { return defined() && !is_meta(); }
-  Storage storage() const;
+  bool is_pinned() const;     ///< whether it is in page-locked memory
+  bool is_inference() const;  ///< whether it was created in inference mode
+  bool has_storage() const { return defined() && !is_meta(); }  ///< whether it has memory
+  Storage storage() const;                                      ///< the memory
   bool is_alias_of(const Tensor& other) const { return storage().is_alias_of(other.storage()); }
-  std::string toString() const;
-  void print() const;
+  std::string toString() const;  ///< the type, such as "CPUFloatType"
+  void print() const;            ///< prints the tensor to std::cout
 
-  // ---- its elements
-  void* data_ptr() const;
+  // ---- elements
+  void* data_ptr() const;  ///< the address of the first element
   const void* const_data_ptr() const { return data_ptr(); }
   void* mutable_data_ptr() const { return data_ptr(); }
-  /// The address of the first element; "expected scalar type Float but found Double" for another T.
+  /// The address of the first element; throws if the dtype is not T.
   template <class T>
   T* data_ptr() const {
     check_type(dtype_of<std::remove_const_t<T>>);
@@ -159,7 +156,7 @@ class HEARTH_API Tensor {
     check_accessor(dtype_of<T>, static_cast<int64_t>(N));
     return {static_cast<T*>(data_ptr()), sizes().data(), strides().data()};
   }
-  /// The same with sizes and strides by value.
+  /// An accessor with a copy of sizes and strides.
   template <class T, size_t N>
   PackedTensorAccessor32<T, N> packed_accessor32() const {
     check_packed_accessor(dtype_of<T>, static_cast<int64_t>(N), true);
@@ -172,37 +169,38 @@ class HEARTH_API Tensor {
   }
 
   // ---- autograd
-  bool requires_grad() const;
+  bool requires_grad() const;  ///< whether operations on it are recorded
   const Tensor& requires_grad_(bool value = true) const;
   const Tensor& set_requires_grad(bool value) const { return requires_grad_(value); }
-  bool is_leaf() const;
-  int64_t output_nr() const;
-  const Tensor& grad() const;
-  Tensor& mutable_grad() const;
-  const autograd::NodePtr& grad_fn() const;
-  /// Accumulates d(this)/d(leaf) into every leaf (or only `inputs`); `gradient` may be left out for
-  /// a scalar.
+  bool is_leaf() const;                      ///< whether it is not the result of a recorded op
+  int64_t output_nr() const;                 ///< its index among the outputs of grad_fn()
+  const Tensor& grad() const;                ///< the gradient, undefined before backward()
+  Tensor& mutable_grad() const;              ///< the gradient for modification
+  const autograd::NodePtr& grad_fn() const;  ///< the recorded op; null for leaves
+  /// Accumulates d(this)/d(leaf) in all leaves, or only in `inputs`; `gradient`, that of this
+  /// tensor, is optional for a scalar.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = {},
                 bool create_graph = false, std::optional<ArrayRef<Tensor>> inputs = {}) const;
-  /// Calls hook(grad) when this tensor's gradient is known; it may return another one. Returns an
-  /// index for remove_hook.
+  /// Registers hook(grad), called with this tensor's gradient, which it may replace by its result.
+  /// Returns an index for remove_hook.
   template <class Hook>
   unsigned register_hook(Hook&& hook) const;
-  void remove_hook(unsigned index) const;
-  void retain_grad() const;
-  bool retains_grad() const;
-  Tensor data() const { return variable_data(); }
-  Tensor variable_data() const;
-  Tensor tensor_data() const;
-  void set_data(const Tensor& source) const;
-  int64_t _version() const;
-  bool is_view() const;
-  const Tensor& _base() const;
+  void remove_hook(unsigned index) const;  ///< removes a hook of register_hook
+  void retain_grad() const;   ///< makes backward() keep grad() of a tensor that is no leaf
+  bool retains_grad() const;  ///< whether retain_grad() is in effect
+  Tensor data() const { return variable_data(); }  ///< as variable_data()
+  Tensor variable_data() const;                    ///< detach() with a version counter of its own
+  Tensor tensor_data() const;                      ///< the same as variable_data()
+  void set_data(const Tensor& source) const;  ///< replaces metadata and memory by those of `source`
+  int64_t _version() const;                   ///< the number of in-place changes
+  bool is_view() const;                       ///< whether it is a recorded view
+  const Tensor& _base() const;                ///< the tensor that it is a view of
   const std::string& name() const;
-  Tensor detach() const;
-  const Tensor& detach_() const;
+  Tensor detach() const;          ///< a tensor without history that shares the memory
+  const Tensor& detach_() const;  ///< drops the history of this tensor
 
-  // ---- moving and converting
+  // ---- conversion
+  /// This tensor with another dtype, device or format; itself if nothing differs, unless `copy`.
   Tensor to(const TensorOptions& options = {}, bool non_blocking = false, bool copy = false,
             std::optional<MemoryFormat> format = {}) const;
   Tensor to(Device device, ScalarType type, bool non_blocking = false, bool copy = false,
@@ -217,22 +215,24 @@ class HEARTH_API Tensor {
   Tensor to(Device device, TypeMeta type, bool non_blocking = false, bool copy = false) const {
     return to(device, type.toScalarType(), non_blocking, copy);
   }
-  Tensor toType(ScalarType type) const { return to(type); }
-  Tensor type_as(const Tensor& other) const;
-  Tensor cpu() const;
-  Tensor cuda() const;
-  Tensor meta() const;
-  Tensor pin_memory() const;
-  /// Says that the tensor is used on this stream too: its memory, once freed, is reused only after
-  /// the work that the stream then has.
+  Tensor toType(ScalarType type) const { return to(type); }  ///< to(type)
+  Tensor type_as(const Tensor& other) const;                 ///< to(other's dtype and device)
+  Tensor cpu() const;                                        ///< to(kCPU)
+  Tensor cuda() const;                                       ///< to(kCUDA), the current GPU
+  Tensor meta() const;                                       ///< to(kMeta), without the elements
+  Tensor pin_memory() const;                                 ///< the tensor in page-locked memory
+  /// Declares a use of the tensor on this stream: after it is freed, its memory is reused only when
+  /// the stream's work at that time has finished.
   void record_stream(const cuda::Stream& stream) const;
 
   // ---- indexing
-  Tensor operator[](int64_t index) const;
+  Tensor operator[](int64_t index) const;  ///< self[index], a view without dimension 0
   Tensor operator[](const Scalar& index) const;
   Tensor operator[](const Tensor& index) const;
+  /// Python's self[indices].
   Tensor index(std::initializer_list<indexing::TensorIndex> indices) const;
   Tensor index(ArrayRef<indexing::TensorIndex> indices) const;
+  /// Python's self[indices] = values, or += with `accumulate`.
   Tensor& index_put_(std::initializer_list<indexing::TensorIndex> indices, const Tensor& values,
                      bool accumulate = false) const;
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Tensor& values,
@@ -242,8 +242,8 @@ class HEARTH_API Tensor {
   Tensor& index_put_(ArrayRef<indexing::TensorIndex> indices, const Scalar& value) const;
 
   // ---- operators
-  Tensor operator-() const;
-  Tensor operator~() const;
+  Tensor operator-() const;  ///< neg()
+  Tensor operator~() const;  ///< bitwise_not()
   Tensor& operator+=(const Tensor& other);
   Tensor& operator+=(const Scalar& other);
   Tensor& operator-=(const Tensor& other);
@@ -255,14 +255,13 @@ class HEARTH_API Tensor {
   Tensor& operator&=(const Tensor& other);
   Tensor& operator|=(const Tensor& other);
   Tensor& operator^=(const Tensor& other);
-  /// *this where the condition holds, elsewhere other.
+  /// This tensor's elements where the condition is true, others from `other`.
   Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor where(const Tensor& condition, const Scalar& other) const;
-  /// The adjoint.
-  Tensor mH() const { return adjoint(); }
-  Tensor matrix_H() const;
+  Tensor mH() const { return adjoint(); }  ///< the conjugate transpose of each matrix
+  Tensor matrix_H() const;                 ///< the conjugate transpose of a matrix
 
-  // ---- every operator that has a method form
+  // ---- all operators that have a method form
 #include "hearth/ops/as_methods.inc"
 
  private:
@@ -293,6 +292,7 @@ unsigned Tensor::register_hook(Hook&& hook) const {
   return add_hook(std::make_unique<Holder>(std::forward<Hook>(hook)));
 }
 
+// The methods of the same names as functions.
 inline bool is_floating_point(const Tensor& tensor) { return tensor.is_floating_point(); }
 inline bool is_complex(const Tensor& tensor) { return tensor.is_complex(); }
 inline bool is_signed(const Tensor& tensor) { return tensor.is_signed(); }
@@ -308,11 +308,11 @@ inline Tensor& detach_(Tensor& tensor) {
   return tensor;
 }
 
-/// Prints values as Python's PyTorch does.
+/// Prints the tensor as PyTorch does in Python.
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const Tensor& tensor);
 HEARTH_API std::string as_text(const Tensor& tensor);
 
 }  // namespace hearth
 
-// Every operator as a free function.
+// All operators as free functions.
 #include "hearth/ops/as_functions.h"

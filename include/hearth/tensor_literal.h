@@ -12,10 +12,10 @@ namespace hearth {
 namespace detail {
 
 /// An argument such as 3, {1, 2}, {{1.5, 2}, {3, 4}} or a vector. It refers to the caller's
-/// elements, so it lives no longer than the call it is an argument of.
+/// elements, so use it only as a function argument.
 class HEARTH_API TensorLiteral {
  public:
-  /// {}: no elements.
+  /// No elements, written as {}.
   TensorLiteral() : sizes_{0}, dtype_(get_default_dtype()), kind_(Kind::kList) {}
   TensorLiteral(std::initializer_list<TensorLiteral> parts);
 #define HEARTH_LITERAL(type, Name)                                                              \
@@ -32,9 +32,8 @@ class HEARTH_API TensorLiteral {
 
   IntArrayRef sizes() const { return sizes_; }
   ScalarType dtype() const { return dtype_; }
-  /// "{{1, 2}, {3, 4}}".
-  std::string str() const;
-  /// Writes the elements, converted, from `to` on and returns the end; `type` is the target's.
+  std::string str() const;  ///< "{{1, 2}, {3, 4}}"
+  /// Writes the elements, converted to `type`, to the array `to` and returns its end.
   char* write(char* to, ScalarType type) const;
 
  private:
@@ -47,17 +46,17 @@ class HEARTH_API TensorLiteral {
   const void* data_ = nullptr;
 };
 
-/// Which dtype a literal's elements give its tensor if the options name none.
+/// Rule for the dtype of a literal's tensor if the options have none.
 enum class LiteralDtype : int8_t {
   kAsInPython,  // integers become int64, floating-point numbers the default dtype
-  kAsInCpp,     // that of the C++ type
+  kAsInCpp,     // the dtype of the elements' C++ type
 };
 HEARTH_API Tensor tensor_of(const TensorLiteral& values, const TensorOptions& options,
                             LiteralDtype rule);
 
 }  // namespace detail
 
-/// A tensor of the given elements, nested as deep as it has dimensions: tensor({{1, 2}, {3, 4}}).
+/// A tensor of the given elements; each level of braces is a dimension: tensor({{1, 2}, {3, 4}}).
 HEARTH_API Tensor tensor(const detail::TensorLiteral& values, const TensorOptions& options = {});
 
 }  // namespace hearth

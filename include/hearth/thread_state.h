@@ -12,21 +12,19 @@ namespace detail {
 struct Modes;
 }
 
-/// A thread's modes, to be taken over by another one: gradients, inference, autocast, devices,
-/// streams and a GeneratorGuard's generator. What looks on from a stack (profilers, saved-tensor
-/// hooks) stays with its thread.
+/// A snapshot of a thread's modes for use in another thread: gradients, inference, autocast,
+/// devices, streams, a GeneratorGuard's generator; without profilers and saved-tensor hooks.
 class HEARTH_API ThreadLocalState {
  public:
-  /// This thread's.
-  ThreadLocalState();
+  ThreadLocalState();  ///< the modes of this thread
 
  private:
   friend class ThreadLocalStateGuard;
   std::shared_ptr<const detail::Modes> modes_;
-  Generator generator_;  // undefined without a guard
+  Generator generator_;  // undefined without a GeneratorGuard
 };
 
-/// While one lives, its thread has another one's modes.
+/// Gives this thread the modes of a snapshot during the guard's lifetime.
 class HEARTH_API ThreadLocalStateGuard {
  public:
   explicit ThreadLocalStateGuard(const ThreadLocalState& state);
@@ -39,8 +37,8 @@ class HEARTH_API ThreadLocalStateGuard {
   Generator generator_;
 };
 
-/// While one lives, its thread computes alone: get_num_threads() is 1. For threads of which there
-/// are many.
+/// During its lifetime, parallel loops of this thread use one thread, and get_num_threads() is 1;
+/// for programs that create many threads themselves.
 class HEARTH_API SerialGuard {
  public:
   SerialGuard();
@@ -53,8 +51,8 @@ class HEARTH_API SerialGuard {
   detail::OwnedPtr<Scope> scope_;
 };
 
-/// While one lives, default_generator() on the CPU is this one in its thread, so that what the
-/// thread draws does not depend on others.
+/// Replaces the CPU's default_generator() of this thread during the guard's lifetime, so that its
+/// random numbers do not depend on other threads.
 class HEARTH_API GeneratorGuard {
  public:
   explicit GeneratorGuard(Generator generator);

@@ -4,15 +4,14 @@
 
 namespace hearth {
 
-/// How many threads a parallel loop started here would use: 1 inside another one, in a loader's
-/// workers, and in a parallel region of the program's own OpenMP.
+/// The threads that a parallel loop started here uses: 1 inside another parallel loop, in a data
+/// loader's workers, and in an OpenMP region of the program.
 HEARTH_API int get_num_threads();
-/// Sets the number for the whole process; the default is OMP_NUM_THREADS, else all
-/// cores.
+/// Sets the number for the whole process, by default OMP_NUM_THREADS or all cores.
 HEARTH_API void set_num_threads(int count);
 
-/// PyTorch's second pool does not exist here: the number is only remembered.
+/// The number given to set_num_interop_threads; it has no effect, because Hearth has no such pool.
 HEARTH_API int get_num_interop_threads();
-HEARTH_API void set_num_interop_threads(int count);
+HEARTH_API void set_num_interop_threads(int count);  ///< has no effect
 
 }  // namespace hearth

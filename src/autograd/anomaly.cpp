@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <execinfo.h>
 
+#include "autograd/engine.h"
 #include "autograd/node.h"
 #include "hearth/demangle.h"
 
@@ -28,15 +29,15 @@ void remember_forward(Node& node, const Scope* scope, const std::string& argumen
   for (int i = 1; i < count; ++i) trace += describe_frame(frames[i]) + '\n';
   NodeState& state = NodeAccess::state(node);
   state.forward_trace = std::move(trace);
-  if (Node* maker = current_node()) state.made_by = NodePtr::share(maker);
+  if (Node* running = current_node()) state.recorded_by = NodePtr::share(running);
 }
 
 void share_forward(const Node& from, Node& to) {
-  const NodeState* noted = NodeAccess::state_if_any(from);
-  if (!noted || noted->forward_trace.empty()) return;
+  const NodeState* source = NodeAccess::state_if_any(from);
+  if (!source || source->forward_trace.empty()) return;
   NodeState& state = NodeAccess::state(to);
-  state.forward_trace = noted->forward_trace;
-  state.made_by = noted->made_by;
+  state.forward_trace = source->forward_trace;
+  state.recorded_by = source->recorded_by;
 }
 
 void explain_failure(Node& node, const std::string& error) {
@@ -51,12 +52,12 @@ void explain_failure(Node& node, const std::string& error) {
   }
   warn(detail::str("Error detected in ", node.name(),
                    ". Traceback of forward call that caused the error:\n", state->forward_trace));
-  for (NodePtr maker = state->made_by; maker;) {
-    const NodeState* outer = NodeAccess::state_if_any(*maker);
-    warn(detail::str("Previous calculation was induced by ", maker->name(),
+  for (NodePtr recorder = state->recorded_by; recorder;) {
+    const NodeState* outer = NodeAccess::state_if_any(*recorder);
+    warn(detail::str("Previous calculation was induced by ", recorder->name(),
                      ". Traceback of forward call that induced the previous calculation:\n",
                      outer ? outer->forward_trace : std::string("  (not recorded)\n")));
-    maker = outer ? outer->made_by : NodePtr();
+    recorder = outer ? outer->recorded_by : NodePtr();
   }
 }
 

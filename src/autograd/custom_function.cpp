@@ -136,7 +136,7 @@ void CustomNode::finish_output(Tensor& output, bool only_output) {
           "pass it to mark_dirty().");
     rebase_input(output, number, only_output);
   } else {
-    // An input returned as it is needs a history of its own.
+    // An input returned unchanged needs a history of its own.
     const AutoGradMode off(false);
     if (is_input) output = output.alias();
     set_history(output, NodePtr::share(this), number);
@@ -195,9 +195,9 @@ variable_list CustomNode::apply(variable_list&& grads) {
   return checked(call_backward(&context_, std::move(grads)));
 }
 
-/// One gradient per tensor argument, from one per argument.
+/// The gradients of the tensor arguments, from those of all arguments.
 variable_list CustomNode::checked(variable_list results) const {
-  // Too many are fine if they are undefined.
+  // Additional gradients are allowed if they are undefined.
   const size_t expected = is_tensor_.size(), got = results.size();
   while (results.size() > expected && !results.back().defined()) results.pop_back();
   HEARTH_CHECK(results.size() == expected, "function ", name(),

@@ -13,26 +13,28 @@ namespace hearth::autograd {
 
 namespace {
 
-constexpr int kMaxNesting = 60;  // backward inside backward: beyond this a fresh stack is used
+constexpr int kMaxNesting = 60;  // of backward passes on one stack; deeper ones use a new thread
 
 thread_local GraphTask* current_task = nullptr;
 thread_local Node* running_node = nullptr;
 thread_local int nesting = 0;
 
+/// Sets a variable for the current scope.
 template <class T>
-class Restore {
+class ScopedValue {
  public:
-  Restore(T& place, T value) : place_(place), saved_(place) { place = value; }
-  ~Restore() { place_ = saved_; }
-  Restore(const Restore&) = delete;
-  Restore& operator=(const Restore&) = delete;
+  ScopedValue(T& variable, T value) : variable_(variable), previous_(variable) { variable = value; }
+  ~ScopedValue() { variable_ = previous_; }
+  ScopedValue(const ScopedValue&) = delete;
+  ScopedValue& operator=(const ScopedValue&) = delete;
 
  private:
-  T& place_;
-  T saved_;
+  T& variable_;
+  T previous_;
 };
 
-/// Makes a gradient look like the forward value: broadcasting is summed away, promotion cast back.
+/// Gives a gradient the metadata of the forward value: sums over broadcast dimensions and casts
+/// back from the promoted dtype.
 Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_t index) {
   if (!grad.sizes().equals(wanted.sizes)) {
     HEARTH_CHECK(sums_to(grad.sizes(), wanted.sizes), "Function ", from.name(),
@@ -52,8 +54,8 @@ Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_
   return grad;
 }
 
-/// What was made on one stream will be read on the other.
-void hand_over(const Tensor& tensor, StreamHandle from, StreamHandle to) {
+/// Orders a read of the tensor on stream `to` after its computation on stream `from`.
+void order_read(const Tensor& tensor, StreamHandle from, StreamHandle to) {
   if (from == to || !impl_of(tensor).storage) return;
   const Device device = tensor.device();
   order_streams(device, from, to);
@@ -61,19 +63,19 @@ void hand_over(const Tensor& tensor, StreamHandle from, StreamHandle to) {
   device_record_stream(impl_of(tensor).storage->data, device, to);
 }
 
-/// The node runs on the stream its forward ran on, on each of its devices.
-void take_streams(const Node& node) {
+/// Makes the streams of the node's forward call current, on each of its devices.
+void use_forward_streams(const Node& node) {
   for (size_t i = node.num_inputs(); i-- > 0;) {
     const InputMetadata& metadata = node.input_metadata(i);
     if (!metadata.device.is_cuda()) continue;
-    modes.cuda_device = metadata.device.index();  // that of the first output stays
+    modes.cuda_device = metadata.device.index();  // at the end, the device of the first output
     modes.streams[metadata.device.index()] = metadata.stream;
   }
 }
 
 constexpr char kWhere[] = "in the backward of ";
 
-/// Names the node in an error's text, once: errors of a backward inside it name theirs.
+/// Adds the node's name to an error, unless a nested backward pass has already added one.
 void add_node(Error& error, const Node& node) {
   const std::string text = error.msg(), name = node.name();
   if (text.find(std::string("\n") + kWhere) == std::string::npos &&
@@ -95,7 +97,7 @@ GraphTask* GraphTask::current() { return current_task; }
 
 bool GraphTask::wants(const Node& node) const {
   const auto found = tasks_.find(const_cast<Node*>(&node));
-  // A node that is not part of the pass is asked for by one that is: it runs the node on its own.
+  // A node outside the pass is called directly by a node of the pass, which uses all gradients.
   return !restricted_ || found == tasks_.end() || found->second.needed ||
          !found->second.captures.empty();
 }
@@ -133,7 +135,7 @@ void GraphTask::restrict_to(const SmallVector<Edge, 2>& inputs, bool accumulate)
 }
 
 void GraphTask::discover() {
-  // Depth first without recursion; leaving a node for the last time puts it behind all it leads to.
+  // Depth-first search without recursion. In children_first, a node follows all nodes it leads to.
   struct Visit {
     Pending* task;
     size_t next_edge;
@@ -164,24 +166,24 @@ void GraphTask::discover() {
 
 void GraphTask::mark_needed(const std::vector<Pending*>& children_first) {
   for (Pending* task : children_first) {
-    bool leads_there = false;
+    bool leads_to_input = false;
     for (const Edge& edge : task->node->next_edges())
       if (edge.is_valid()) {
         const Pending& child = tasks_.at(edge.function.get());
-        leads_there |= child.needed || !child.captures.empty();
+        leads_to_input |= child.needed || !child.captures.empty();
       }
     const bool accumulates = !task->captures.empty() && task->captures.front().second == SIZE_MAX;
-    task->needed = leads_there || accumulates;
+    task->needed = leads_to_input || accumulates;
   }
 }
 
 variable_list GraphTask::run() {
   if (nesting >= kMaxNesting) {
-    // The stack of this thread has carried enough; go on with a fresh one.
+    // Continue on the stack of a new thread, so that this one does not overflow.
     variable_list results;
     std::exception_ptr failure;
     const Modes snapshot = modes;
-    std::thread fresh([&] {
+    std::thread thread([&] {
       const ModesGuard guard(snapshot);
       try {
         results = run();
@@ -189,12 +191,12 @@ variable_list GraphTask::run() {
         failure = std::current_exception();
       }
     });
-    fresh.join();
+    thread.join();
     if (failure) std::rethrow_exception(failure);
     return results;
   }
-  const Restore<GraphTask*> task(current_task, this);
-  const Restore<int> depth(nesting, nesting + 1);
+  const ScopedValue<GraphTask*> task(current_task, this);
+  const ScopedValue<int> depth(nesting, nesting + 1);
   const ModesGuard guard;
   modes.grad_enabled = create_graph_;
   modes.flags &= ~uint32_t(kInferenceMode);
@@ -202,7 +204,7 @@ variable_list GraphTask::run() {
   try {
     run_ready();
   } catch (...) {
-    // What was saved is freed also when backward fails.
+    // Saved tensors are freed even if backward fails.
     if (!keep_graph_)
       for (auto& [node, pending] : tasks_) node->release_variables();
     throw;
@@ -215,18 +217,18 @@ void GraphTask::run_ready() {
   std::unordered_map<Pending*, bool> queued;
   for (Pending* root : roots_)
     if (root->dependencies == 0 && queued.emplace(root, true).second) ready_.push(root);
-  const Modes callers = modes;
+  const Modes initial = modes;
   while (!ready_.empty()) {
     Pending* next = ready_.top();
     ready_.pop();
     const Node& node = *next->node;
     run_node(*next);
     if (node.num_outputs() > 0 && next->captures.empty()) continue;
-    // What follows on the caller's streams sees the results.
+    // Work that follows on the caller's streams may read the results.
     for (size_t i = 0; i < node.num_inputs(); ++i) {
       const InputMetadata& metadata = node.input_metadata(i);
       if (metadata.device.is_cuda())
-        order_streams(metadata.device, metadata.stream, callers.streams[metadata.device.index()]);
+        order_streams(metadata.device, metadata.stream, initial.streams[metadata.device.index()]);
     }
   }
 }
@@ -239,14 +241,14 @@ void GraphTask::capture(Pending& task) {
 void GraphTask::run_node(Pending& task) {
   Node& node = *task.node;
   if (!task.captures.empty()) {
-    // Captured gradients are those that hooks on the tensor have seen.
+    // The tensor's hooks run before its gradient is captured.
     if (!task.needed) NodeAccess::run_capture_hooks(node, task.gradients);
     capture(task);
   }
   if (restricted_ && !task.needed) return distribute(task, variable_list(node.num_outputs()));
   const ModesGuard guard;
-  take_streams(node);
-  const Restore<Node*> running(running_node, &node);
+  use_forward_streams(node);
+  const ScopedValue<Node*> running(running_node, &node);
   variable_list results;
   try {
     results = NodeAccess::call(node, std::move(task.gradients));
@@ -286,8 +288,8 @@ void GraphTask::deliver(Pending& to, uint32_t input_nr, Tensor gradient) {
   if (gradient.is_cuda() && input_nr < to.node->num_inputs()) {
     StreamHandle& stream = modes.streams[gradient.get_device()];
     const StreamHandle consumer = to.node->input_metadata(input_nr).stream;
-    hand_over(gradient, stream, consumer);
-    stream = consumer;  // which waits for all that is summed
+    order_read(gradient, stream, consumer);
+    stream = consumer;  // the sum runs here, after all its terms
   }
   Tensor& sum = to.gradients[input_nr];
   if (!sum.defined()) {

@@ -9,31 +9,36 @@
 
 namespace hearth::autograd {
 
-/// One backward pass: what depends on what, the gradients gathered so far, and where results go. It
-/// runs on the thread that asked for it; device work is asynchronous anyway (docs/adr/0002).
+/// One backward pass: the dependencies of the nodes, the gradients summed so far and the
+/// destination of the results. It runs on the caller's thread; device work is asynchronous anyway
+/// (docs/adr/0002).
 class GraphTask {
  public:
   GraphTask(bool keep_graph, bool create_graph)
       : keep_graph_(keep_graph), create_graph_(create_graph) {}
 
+  /// Starts the pass with a gradient for this edge.
   void add_root(const Edge& edge, Tensor gradient);
-  /// Only gradients of these edges are wanted. With `accumulate`, they are added to the leaves;
-  /// else captured.
+  /// Restricts the pass to the gradients of these edges. With `accumulate`, they are added to the
+  /// leaves, else captured.
   void restrict_to(const SmallVector<Edge, 2>& inputs, bool accumulate);
-  /// Runs everything; returns the captured gradients, in restrict_to's order.
+  /// Runs the pass; returns the captured gradients, in restrict_to's order.
   variable_list run();
   void queue_callback(std::function<void()> callback) { callbacks_.push_back(std::move(callback)); }
+  /// The pass that runs on this thread, the innermost if they are nested; null if there is none.
   static GraphTask* current();
-  /// Whether anything behind this node is asked for.
+  /// Whether the pass needs the gradient that flows into this node.
   bool wants(const Node& node) const;
 
  private:
+  /// A node of the pass.
   struct Pending {
     NodePtr node;
-    int dependencies = 0;
-    bool needed = true;
-    variable_list gradients;
-    std::vector<std::pair<uint32_t, size_t>> captures;  // input number, index of the result
+    int dependencies = 0;     // edges from nodes that have not run
+    bool needed = true;       // whether the node has to run
+    variable_list gradients;  // the sums of the gradients that have reached the node
+    /// Input number and index in the result; SIZE_MAX if the gradient is accumulated instead.
+    std::vector<std::pair<uint32_t, size_t>> captures;
   };
   struct LaterFirst {
     bool operator()(const Pending* a, const Pending* b) const {
@@ -41,13 +46,20 @@ class GraphTask {
     }
   };
 
+  /// The entry of a node, created if needed.
   Pending& pending(const NodePtr& node);
+  /// Finds all nodes of the pass and counts their dependencies.
   void discover();
+  /// In a restricted pass, sets `needed`. A node follows all nodes that it leads to.
   void mark_needed(const std::vector<Pending*>& children_first);
+  /// Runs the nodes in the order of their dependencies.
   void run_ready();
   void run_node(Pending& task);
+  /// Stores the gradients of the node that are results of the pass.
   void capture(Pending& task);
+  /// Passes a node's results along its edges.
   void distribute(Pending& from, variable_list&& gradients);
+  /// Adds a gradient to the sum for input `input_nr` of a node.
   void deliver(Pending& to, uint32_t input_nr, Tensor gradient);
 
   bool keep_graph_, create_graph_;
@@ -59,9 +71,12 @@ class GraphTask {
   std::vector<std::function<void()>> callbacks_;
 };
 
-/// Whether broadcasting from sizes `to` gives sizes `from`.
+/// Whether sizes `to` can be broadcast to sizes `from`, so that gradients of `from` sum to `to`.
 bool sums_to(IntArrayRef from, IntArrayRef to);
-/// Whether the running pass, or anyone if there is none, asks `node` for the gradient of input i.
+/// Whether `node` has to compute the gradient of input i: the input requires one, and the running
+/// pass, if there is one, needs it.
 bool wants_gradient(const Node& node, size_t i);
+/// The node that runs on this thread, the innermost if they are nested; null if there is none.
+Node* current_node();
 
 }  // namespace hearth::autograd

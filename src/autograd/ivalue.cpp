@@ -83,11 +83,11 @@ void print(std::ostream& out, int64_t value) { out << value; }
 void print(std::ostream& out, const std::string& value) { out << value; }
 void print(std::ostream& out, const Tensor& value) { out << value; }
 
-/// With a point if it is a whole number.
+/// Prints whole numbers with a point: "2.".
 void print(std::ostream& out, double value) {
   const std::string text = detail::str(value);
-  const bool looks_whole = text.find_first_not_of("-0123456789") == std::string::npos;
-  out << text << (looks_whole ? "." : "");
+  const bool is_whole = text.find_first_not_of("-0123456789") == std::string::npos;
+  out << text << (is_whole ? "." : "");
 }
 
 template <class T>

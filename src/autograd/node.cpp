@@ -27,7 +27,7 @@ void* Node::operator new(size_t bytes) { return object_allocate(bytes); }
 void Node::operator delete(void* memory, size_t bytes) noexcept { object_free(memory, bytes); }
 
 void Node::destroy(Node* node) noexcept {
-  // A long chain would destroy itself recursively; the outermost call takes them one by one.
+  // A long chain would be destroyed recursively; the outermost call destroys its nodes one by one.
   using Queue = SmallVector<Node*, 16>;
   thread_local Queue* waiting = nullptr;
   if (waiting) {
@@ -74,13 +74,13 @@ std::ostream& operator<<(std::ostream& stream, const NodePtr& node) {
 
 variable_list Node::operator()(variable_list&& grads) {
   NodeAccess::check_gradients(*this, grads);
-  grads.resize(std::max(grads.size(), num_inputs()));  // those left out are undefined
+  grads.resize(std::max(grads.size(), num_inputs()));  // missing ones are undefined
   return NodeAccess::call(*this, std::move(grads));
 }
 
 namespace {
 
-/// What hook number `hook` made of a gradient must look as the gradient did.
+/// Throws unless the gradient that hook number `hook` returned has the original's metadata.
 void check_replaced(size_t hook, const Tensor& grad, IntArrayRef sizes, ScalarType dtype,
                     Device device) {
   const bool same_type = grad.scalar_type() == dtype && grad.device().type() == device.type();
@@ -122,7 +122,7 @@ variable_list NodeAccess::call(Node& node, variable_list&& grads) {
 }
 
 void NodeAccess::check_gradients(const Node& node, const variable_list& grads) {
-  if (node.num_inputs() == 0) return;  // made by hand, for tensors of any looks
+  if (node.num_inputs() == 0) return;  // created by the user, for tensors of any metadata
   HEARTH_CHECK(grads.size() <= node.num_inputs(), "Function ", node.name(),
                " got an incorrect number of gradients (expected ", node.num_inputs(), ", got ",
                grads.size(), ")");
@@ -146,13 +146,13 @@ void check_input_number(const Edge& edge) {
 }
 
 NodeState& NodeAccess::state(Node& node) {
-  if (NodeState* made = state_if_any(node)) return *made;
-  auto fresh = std::make_unique<NodeState>();
-  NodeState* seen = nullptr;
-  // Another thread may be making one too.
-  if (node.state_.compare_exchange_strong(seen, fresh.get(), std::memory_order_acq_rel))
-    return *fresh.release();
-  return *seen;
+  if (NodeState* state = state_if_any(node)) return *state;
+  auto created = std::make_unique<NodeState>();
+  NodeState* other = nullptr;
+  // Another thread may be creating one too.
+  if (node.state_.compare_exchange_strong(other, created.get(), std::memory_order_acq_rel))
+    return *created.release();
+  return *other;
 }
 
 void run_hooks(TensorHooks& hooks, Tensor& grad) {
@@ -207,7 +207,7 @@ AccumulateGrad::~AccumulateGrad() {
 
 namespace {
 
-/// One of the leaf's lists of hooks, which another thread may be making right now.
+/// One of the leaf's lists of hooks; another thread may be creating it.
 template <class Hooks>
 std::shared_ptr<Hooks> hooks_of(const Tensor& leaf, std::shared_ptr<Hooks> TensorState::*list) {
   TensorState* state = state_if_any(impl_of(leaf));
@@ -233,15 +233,16 @@ variable_list AccumulateGrad::apply(variable_list&& grads) {
 
 namespace {
 
-/// Whether the gradient lies in memory as the leaf does, if that has no gaps, else contiguous.
-bool lies_like(const TensorImpl& grad, const TensorImpl& leaf) {
+/// Whether the gradient has the strides of the leaf if that is dense, else contiguous ones.
+bool has_layout_of(const TensorImpl& grad, const TensorImpl& leaf) {
   if (!leaf.has(kDense)) return grad.contiguous();
   for (int d = 0; d < leaf.dim && grad.numel > 1; ++d)
     if (leaf.sizes_data()[d] != 1 && grad.strides_data()[d] != leaf.strides_data()[d]) return false;
   return true;
 }
 
-Tensor copy_like(const Tensor& grad, const TensorImpl& leaf) {
+/// A copy of the gradient with that layout.
+Tensor copy_with_layout_of(const Tensor& grad, const TensorImpl& leaf) {
   if (!leaf.has(kDense) || !grad.sizes().equals(leaf.sizes()))
     return grad.clone(MemoryFormat::Contiguous);
   const Tensor copy = empty_strided(leaf.sizes(), leaf.strides(), grad.options());
@@ -254,10 +255,10 @@ void AccumulateGrad::accumulate(Tensor grad) {
   Tensor& sum = state_of(impl_of(variable_)).grad;
   if (!sum.defined()) {
     const TensorImpl& leaf = impl_of(variable_);
-    if (!modes.grad_enabled && is_unshared(grad) && lies_like(impl_of(grad), leaf))
+    if (!modes.grad_enabled && is_unshared(grad) && has_layout_of(impl_of(grad), leaf))
       sum = grad.detach();
     else
-      sum = copy_like(grad, leaf);
+      sum = copy_with_layout_of(grad, leaf);
   } else if (!modes.grad_enabled) {
     sum.add_(grad);
   } else {
@@ -282,7 +283,7 @@ CopySlices::CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn)
 variable_list CopySlices::apply(variable_list&& grads) {
   variable_list results(num_outputs());
   if (!grads[0].defined()) return results;
-  // The base's gradient, with the written part replaced by what flows through fn.
+  // The gradient of the base, with that of the written part replaced by the result of fn.
   Tensor base_grad = empty_strided(sizes_, strides_,
                                    TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
   base_grad.copy_(grads[0]);

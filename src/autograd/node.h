@@ -7,15 +7,15 @@
 
 namespace hearth::autograd {
 
-/// A tensor that wants its gradient kept though it is no leaf. The tensor's state clears `owner`
-/// when it goes.
+/// A non-leaf tensor that retains its gradient. The destructor of the tensor's state clears
+/// `owner`.
 struct RetainedGrad {
   std::mutex mutex;
   TensorState* owner = nullptr;
 };
 
-/// What few nodes have: hooks, and where their forward was called. The lists change under the mutex
-/// and are copied before they run, since a hook may register another one.
+/// State that few nodes need: hooks, and a trace of the forward call. The lists change under the
+/// mutex. They are copied before the hooks run, since a hook may register another one.
 struct NodeState {
   std::mutex mutex;
   std::vector<Node::PreHook> pre_hooks;
@@ -31,31 +31,30 @@ struct NodeState {
   };
   std::vector<Retained> retained;
   std::string forward_trace;
-  NodePtr made_by;  // the backward node during which this one was recorded
+  NodePtr recorded_by;  // the backward node that was running when this one was recorded
 };
 
-/// The engine's door to a node's insides.
+/// Engine access to node internals.
 struct NodeAccess {
   static NodeState& state(Node& node);
   static NodeState* state_if_any(const Node& node) {
     return node.state_.load(std::memory_order_acquire);
   }
   static void set_sequence_nr(Node& node, uint64_t number) { node.sequence_nr_ = number; }
-  /// The node's work on gradients of the right looks, as the engine delivers them.
+  /// Runs the node and its hooks on gradients that have the outputs' metadata.
   static variable_list call(Node& node, variable_list&& grads);
-  /// Throws unless the gradients look like the node's outputs; undefined ones do.
+  /// Throws unless all defined gradients have the outputs' metadata.
   static void check_gradients(const Node& node, const variable_list& grads);
-  /// Runs the hooks of tensors (and keeps retained gradients) on the gradients that reached the
-  /// node.
+  /// Runs the hooks of the node's output tensors on their gradients, and stores retained gradients.
   static void run_tensor_hooks(Node& node, variable_list& grads);
-  /// The same for gradients that are captured and go no further; those of leaves too.
+  /// The same for captured gradients, including those of leaves; the node itself does not run.
   static void run_capture_hooks(Node& node, variable_list& grads);
 };
 
-/// Throws unless the edge names an input that its node has.
+/// Throws unless the edge's node has the input that it names.
 void check_input_number(const Edge& edge);
 
-/// A copy of one of a node's lists.
+/// A copy of one of the lists in a node's state.
 template <class List>
 List snapshot(NodeState& state, List NodeState::*list) {
   const std::lock_guard lock(state.mutex);
@@ -65,7 +64,7 @@ List snapshot(NodeState& state, List NodeState::*list) {
 /// Runs one tensor's hooks on its gradient.
 void run_hooks(TensorHooks& hooks, Tensor& grad);
 
-/// Adds gradients to a leaf. There is one per leaf; the leaf holds it weakly.
+/// Adds gradients to a leaf. There is one per leaf; the leaf holds a weak pointer to it.
 class AccumulateGrad final : public Node {
  public:
   explicit AccumulateGrad(const Tensor& leaf);
@@ -83,8 +82,8 @@ class AccumulateGrad final : public Node {
   Tensor variable_;
 };
 
-/// The history of a base one of whose views was written to: the gradient of the written part goes
-/// through `fn`, the rest passes.
+/// The history of a base after an in-place write to one of its views: the gradient of the written
+/// part goes through `fn`, the rest passes unchanged.
 class CopySlices final : public Node {
  public:
   CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn);

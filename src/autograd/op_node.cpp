@@ -9,7 +9,7 @@ namespace hearth::autograd {
 
 namespace {
 
-/// What an op's derivative sees of its node.
+/// The interface of a node to its op's derivative.
 class NodeGrad final : public GradContext {
  public:
   NodeGrad(OpNode& node, variable_list&& grads, variable_list& results)
@@ -35,7 +35,7 @@ class NodeGrad final : public GradContext {
     return keeps_shape(i) ? in_shape(i).device : metadata(i).device;
   }
   const TensorImpl& in_shape(int i) const override {
-    HEARTH_CHECK(keeps_shape(i), node_.name(), " does not keep the shape of input ", i);
+    HEARTH_CHECK(keeps_shape(i), node_.name(), " did not keep the metadata of input ", i);
     return impl_of(node_.kept_shape(i));
   }
   void set(int i, Tensor gradient) override {
@@ -47,7 +47,7 @@ class NodeGrad final : public GradContext {
   const InputMetadata& metadata(int i) const {
     const int number = node_.edge_of(i);
     HEARTH_CHECK(number >= 0 && node_.next_edge(size_t(number)).is_valid(), node_.name(),
-                 " does not keep the shape of input ", i);
+                 " did not keep the metadata of input ", i);
     const Edge& edge = node_.next_edge(size_t(number));
     return edge.function->input_metadata(edge.input_nr);
   }
@@ -101,7 +101,7 @@ std::string OpNode::name() const {
     }
     text = std::move(camel);
   }
-  // A name with a number is complete.
+  // A name that contains "Backward" is complete.
   return text.find("Backward") == std::string::npos ? text + "Backward0" : text;
 }
 

@@ -7,12 +7,12 @@
 
 namespace hearth::autograd {
 
-/// The history of one op call: the op's record, its arguments and what was saved. There is no
-/// closure, so checkpointing, offloading and release have something to hold.
+/// The history of one op call: the op's record, its arguments and the saved tensors. It stores them
+/// as data, not in a closure, so that they can be released, packed by hooks or offloaded.
 class OpNode final : public Node {
  public:
-  /// `saves`: what backward may read; `edgeless`: inputs that never have a gradient and so get no
-  /// edge (an index, the number in x * 2).
+  /// `saves`: the inputs and outputs that backward may read; `edgeless`: inputs that never have a
+  /// gradient and so get no edge (an index, the number in x * 2).
   OpNode(const OpRecord& op, const void* args, int inputs, SlotSet saves, SlotSet edgeless);
   void save_input(int i, const Tensor& tensor);
   void save_output(int i, const Tensor& tensor);
@@ -23,7 +23,7 @@ class OpNode final : public Node {
   /// A saved input or output; throws if backward has freed it.
   Tensor saved_input(int i) { return saved(i); }
   Tensor saved_output(int i) { return saved(~i); }
-  /// The shape kept of input i; undefined if none was.
+  /// A tensor without memory with the kept metadata of input i; undefined if none was kept.
   const Tensor& kept_shape(int i) const;
   int op_inputs() const { return inputs_count_; }
   /// The edge of input i, or -1.
@@ -37,7 +37,7 @@ class OpNode final : public Node {
   struct Slot {
     Slot(int which, const Tensor& value)
         : place(which), tensor(value, which < 0, which < 0 ? uint32_t(~which) : 0) {}
-    int place;  // i: input i; ~i: output i
+    int place;  // i for input i, ~i for output i
     SavedTensor tensor;
   };
   struct Shape {

@@ -4,7 +4,7 @@
 
 namespace hearth::autograd {
 
-/// What one SavedTensorHooks guard brought; the tensors packed with it share it.
+/// The functions of one SavedTensorHooks guard, shared with the tensors packed by them.
 struct SavedHooks : RefCounted {
   SavedHooks(SavedTensorHooks::Pack p, SavedTensorHooks::Unpack u)
       : pack(std::move(p)), unpack(std::move(u)) {}

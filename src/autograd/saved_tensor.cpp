@@ -75,13 +75,14 @@ Tensor SavedTensor::unpack(Node* node) const {
 void SavedTensor::check_version(Node* node) const {
   const TensorImpl& impl = impl_of(tensor_);
   if (impl.version() == version_) return;
-  const Node* maker = own_output_ ? node : history_.function.get();
+  const Node* producer = own_output_ ? node : history_.function.get();
   const uint32_t number = own_output_ ? output_nr_ : history_.input_nr;
   detail::fail<Error>(
       "one of the variables needed for gradient computation has been modified by an inplace "
       "operation: [torch.",
       impl.device.is_cuda() ? "cuda." : "", name_of(impl.dtype), "Tensor ", tensor_.sizes(), "]",
-      maker ? detail::str(", which is output ", number, " of ", maker->name(), ",") : std::string(),
+      producer ? detail::str(", which is output ", number, " of ", producer->name(), ",")
+               : std::string(),
       " is at version ", impl.version(), "; expected version ", version_,
       " instead. Hint: enable anomaly detection to find the operation that failed to compute its "
       "gradient, with "

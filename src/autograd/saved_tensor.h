@@ -7,9 +7,9 @@
 
 namespace hearth::autograd {
 
-/// A tensor kept for backward: its value and version, and apart from it where its gradient goes. So
-/// what becomes of the user's tensor (in-place ops, detach_, set_data) changes nothing here, and a
-/// node never owns a tensor that owns the node.
+/// A tensor saved for backward: its value, its version and, separately, the edge of its gradient.
+/// Changes to the user's tensor (in-place ops, detach_, set_data) do not affect it, and a node
+/// never owns a tensor that owns the node.
 class SavedTensor {
  public:
   SavedTensor() = default;
@@ -22,7 +22,7 @@ class SavedTensor {
   bool defined() const { return tensor_.defined() || packed_; }
 
  private:
-  struct Packed;  // what hooks made of it
+  struct Packed;  // the result of the pack hook
   struct DeletePacked {
     void operator()(Packed* packed) const;
   };
@@ -32,13 +32,14 @@ class SavedTensor {
 
   Tensor tensor_;  // the tensor itself if it is a leaf that requires grad, else an alias
   std::unique_ptr<Packed, DeletePacked> packed_;
-  Edge history_;  // invalid for such leaves, for own outputs and without history
+  Edge history_;  // invalid for such leaves, own outputs and tensors without history
   uint32_t version_ = 0;
   uint32_t output_nr_ = 0;
   bool own_output_ = false;
 };
 
-/// Throws: backward has freed what `node` saved.
+/// Throws PyTorch's error for a second backward pass, after the tensors that `node` saved were
+/// freed.
 [[noreturn]] void fail_released(const Node& node);
 
 }  // namespace hearth::autograd

@@ -18,21 +18,23 @@ TensorState& state_of(TensorImpl& impl) {
 
 namespace {
 
-std::string how_created(const TensorState& view, const char* what_happened) {
+/// "Output 0 of X is a view and is being modified inplace." with `event` "is being".
+std::string describe_write(const TensorState& view, const char* event) {
   const NodePtr& fn = view.grad_fn;
   const std::string output =
       fn ? detail::str("Output ", view.output_nr, " of ", fn->name(), " is a view") : std::string();
   const ViewOrigin origin = view.view->origin;
   if (fn && origin != ViewOrigin::kInference && origin != ViewOrigin::kNoGrad)
-    return detail::str(output, " and ", what_happened, " modified inplace.");
+    return detail::str(output, " and ", event, " modified inplace.");
   const bool inference = origin == ViewOrigin::kInference;
   return detail::str(
       fn ? output + " of a view which was created in " : std::string("A view was created in "),
-      inference ? "inference mode and " : "no_grad mode and ", what_happened, " modified inplace ",
+      inference ? "inference mode and " : "no_grad mode and ", event, " modified inplace ",
       inference ? "in normal mode." : "with grad mode enabled.");
 }
 
-const char* what_to_do(ViewOrigin origin) {
+/// The explanation that PyTorch adds to the error, with the way to avoid it.
+const char* explanation_of(ViewOrigin origin) {
   switch (origin) {
     case ViewOrigin::kMultipleOutputs:
       return " This view is the output of a function that returns multiple views. Such functions "
@@ -62,42 +64,41 @@ const char* what_to_do(ViewOrigin origin) {
   }
 }
 
-/// The view has no history of its own that an in-place write could extend.
-[[noreturn]] void refuse_view(const TensorState& view, const char* what_happened) {
-  detail::fail<Error>(how_created(view, what_happened), what_to_do(view.view->origin));
+/// Throws PyTorch's error for an in-place write to a view whose origin does not allow it.
+[[noreturn]] void refuse_view(const TensorState& view, const char* event) {
+  detail::fail<Error>(describe_write(view, event), explanation_of(view.view->origin));
 }
 
-/// The gradient that a tensor keeps is that of its newest value.
+/// Makes a tensor retain the gradient of its newest value, output `nr` of `to`.
 void move_retained(TensorState& state, Node& to, uint32_t nr) {
   if (NodeState* old = state.grad_fn ? NodeAccess::state_if_any(*state.grad_fn) : nullptr) {
     const std::lock_guard lock(old->mutex);
     std::erase_if(old->retained,
                   [&](const NodeState::Retained& entry) { return entry.grad == state.retained; });
   }
-  NodeState& with = NodeAccess::state(to);
-  const std::lock_guard lock(with.mutex);
-  with.retained.push_back({nr, state.retained});
+  NodeState& target = NodeAccess::state(to);
+  const std::lock_guard lock(target.mutex);
+  target.retained.push_back({nr, state.retained});
 }
 
-/// A view of a base that was written to through another alias: its history is made again from the
-/// base's.
+/// Derives the history of a view from its base again, if that was written to through another alias.
 void refresh_view(const Tensor& tensor, TensorState& state) {
   ViewInfo& view = *state.view;
-  const uint32_t now = impl_of(tensor).version();
-  if (view.version == now || !requires_grad(impl_of(view.base))) return;
-  if (modes.flags & kInferenceMode) return;  // it records nothing: another time
+  const uint32_t version = impl_of(tensor).version();
+  if (view.version == version || !requires_grad(impl_of(view.base))) return;
+  if (modes.flags & kInferenceMode) return;  // nothing is recorded: refreshed later
   if (view.origin != ViewOrigin::kDefault)
     refuse_view(state, "its base or another view of its base has been");
   const AutoGradMode on(true);
   const TensorImpl& impl = impl_of(tensor);
-  const Tensor again = view.base.as_strided(impl.sizes(), impl.strides(), impl.offset);
-  const TensorState* made = state_if_any(impl_of(again));
-  const NodePtr grad_fn = made ? made->grad_fn : NodePtr();
-  const uint32_t output_nr = made ? made->output_nr : 0;
+  const Tensor same_view = view.base.as_strided(impl.sizes(), impl.strides(), impl.offset);
+  const TensorState* recorded = state_if_any(impl_of(same_view));
+  const NodePtr grad_fn = recorded ? recorded->grad_fn : NodePtr();
+  const uint32_t output_nr = recorded ? recorded->output_nr : 0;
   if (state.retained && grad_fn) move_retained(state, *grad_fn, output_nr);
   state.grad_fn = grad_fn;
   state.output_nr = output_nr;
-  view.version = now;
+  view.version = version;
 }
 
 }  // namespace
@@ -121,8 +122,8 @@ Edge gradient_edge(const Tensor& tensor) {
   if (!requires_grad(impl)) return {};
   TensorState& state = state_of(impl);
   const std::lock_guard lock(state.mutex);
-  // Another thread may be dropping the last reference to the accumulator right now; it then waits
-  // for this lock to clear the pointer, so the count is raised only if it was not yet zero.
+  // Another thread may be dropping the last reference to the accumulator. Its destructor waits for
+  // this lock to clear the pointer, so the count is raised only if it is not yet zero.
   if (state.accumulator && state.accumulator->retain_if_alive())
     return {NodePtr::adopt(state.accumulator), 0};
   auto* accumulator = new AccumulateGrad(tensor);
@@ -183,9 +184,9 @@ void rebase_history(const Tensor& tensor, NodePtr node) {
   const uint32_t version = impl.version();
   auto slices = NodePtr::adopt(new CopySlices(base, impl, std::move(node)));
   set_history(base, std::move(slices), 0);
-  // Its own history is made again from the base's when it is asked for.
+  // grad_fn_of will derive its own history from that of the base.
   state.view->version = version - 1;
-  if (!state.retained) state.grad_fn.reset();  // else it has what must be moved on
+  if (!state.retained) state.grad_fn.reset();  // else move_retained still needs it
   impl.flags = (impl.flags & ~uint32_t(kRequiresGrad)) | kHasGradFn;
 }
 

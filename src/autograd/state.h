@@ -15,24 +15,25 @@ namespace hearth::autograd {
 class AccumulateGrad;
 struct RetainedGrad;
 
-/// How a view came to be; decides what an in-place write to it may do.
+/// How a view was created, which decides whether in-place writes to it are allowed.
 enum class ViewOrigin : int8_t {
   kDefault,
   kMultipleOutputs,  // one of several views from one op
-  kNoGrad,           // made under no_grad, its base requires grad
-  kInference,        // made in inference mode
+  kNoGrad,           // created under no_grad from a base that requires grad
+  kInference,        // created in inference mode
   kCustomFunction,
 };
 
-/// The tensor whose memory a view shows, itself no view. The view's own sizes, strides and offset
-/// say which part: its history from there is one as_strided, however long the chain of views was.
+/// The base of a view: the tensor at the root of the chain of views. The view's sizes, strides and
+/// offset define its part of the base, so its history is one as_strided of the base, however long
+/// the chain.
 struct ViewInfo {
   Tensor base;
   ViewOrigin origin = ViewOrigin::kDefault;
-  uint32_t version = 0;  // of the storage when grad_fn was last made
+  uint32_t version = 0;  // of the storage when grad_fn was last set
 };
 
-/// A hook on a tensor's gradient and the number the user knows it by.
+/// A hook on a tensor's gradient, and the number by which the user can remove it.
 struct TensorHook {
   unsigned id;
   std::shared_ptr<detail::GradHook> hook;
@@ -42,7 +43,7 @@ struct TensorHooks {
   std::vector<TensorHook> hooks;  // a removed one has a null hook
 };
 
-/// What follows when a leaf's gradient was added to; null where a hook was removed.
+/// Hooks that run after a leaf's gradient was accumulated; null where a hook was removed.
 struct PostAccumulateHooks {
   void run(const Tensor& leaf);
   std::mutex mutex;
@@ -58,14 +59,14 @@ struct TensorState final : AutogradState {
   std::unique_ptr<ViewInfo> view;
   std::shared_ptr<TensorHooks> hooks;
   std::shared_ptr<PostAccumulateHooks> after_accumulate;
-  const Node* hooks_on = nullptr;  // the grad_fn they were registered with
+  const Node* hooked_node = nullptr;  // the grad_fn with which `hooks` are registered
   std::string name;
   SpinLock mutex;
   std::shared_ptr<RetainedGrad> retained;
-  AccumulateGrad* accumulator = nullptr;  // weak: it owns the tensor and clears this when it goes
+  AccumulateGrad* accumulator = nullptr;  // weak: it owns the tensor; its destructor clears this
 };
 
-/// The state of a tensor, made if there is none.
+/// The state of a tensor, created if there is none.
 TensorState& state_of(TensorImpl& impl);
 inline TensorState* state_if_any(const TensorImpl& impl) {
   return static_cast<TensorState*>(impl.autograd.get());
@@ -74,17 +75,19 @@ inline ViewInfo* view_info(const TensorImpl& impl) {
   return impl.has(kIsView) && impl.autograd ? state_if_any(impl)->view.get() : nullptr;
 }
 
-/// The node that produced the tensor; null for leaves. A view whose base was written to gets a new
-/// one here.
+/// The node that produced the tensor; null for leaves. The history of a view is updated here if its
+/// base was written to.
 const NodePtr& grad_fn_of(const Tensor& tensor);
-/// A view does so too once its base does.
+/// Whether the tensor requires grad: a leaf that does, a result with history, or a view of a base
+/// that requires grad.
 inline bool requires_grad(const TensorImpl& impl) {
   if (impl.has(kRequiresGrad | kHasGradFn)) return true;
   const ViewInfo* view = view_info(impl);
   return view && impl_of(view->base).has(kRequiresGrad | kHasGradFn);
 }
 
-/// Whether nobody else can see the tensor or its memory: it may be written to or kept.
+/// Whether this is the only reference to the tensor and its memory, so that it may be overwritten
+/// or kept without a copy.
 inline bool is_unshared(const Tensor& tensor) {
   const TensorImpl& impl = impl_of(tensor);
   return impl.use_count() == 1 && impl.storage && impl.storage->use_count() == 1 &&
@@ -96,15 +99,16 @@ void set_history(const Tensor& tensor, NodePtr node, uint32_t nr);
 /// After an in-place op: `tensor` becomes the output of `node`; for a view, its base's history is
 /// rewritten.
 void rebase_history(const Tensor& tensor, NodePtr node);
-/// Remembers that `view` shows the memory of `base`, which may be a view itself.
+/// Records that `view` is a view of `base`, which may be a view itself.
 void record_view(const Tensor& view, const Tensor& base, ViewOrigin origin);
-/// In place: `tensor` takes on the geometry and the history of `view`, which was made of it.
+/// In place: gives `tensor` the geometry and the history of `view`, a view of it.
 void become_view(const Tensor& tensor, const Tensor& view);
-/// Throws if `tensor` is an inference tensor and inference mode is off: nothing may write to it.
+/// Throws if `tensor` is an inference tensor and inference mode is off, for in-place ops.
 void check_no_inference(const Tensor& tensor);
 /// Throws PyTorch's errors if `tensor` may not be written to now.
 void check_inplace(const Tensor& tensor, bool will_require_grad);
-/// Another accumulator serves the leaf from now on: the present one remembers its former looks.
+/// Detaches the leaf from its accumulator, which has the leaf's old metadata; a new one is created
+/// when needed.
 void drop_accumulator(TensorState& state);
 
 }  // namespace hearth::autograd

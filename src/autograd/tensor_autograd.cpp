@@ -1,4 +1,4 @@
-// Autograd's methods of Tensor.
+// The methods of Tensor that belong to autograd.
 #include "autograd/node.h"
 #include "autograd/state.h"
 #include "core/modes.h"
@@ -10,9 +10,9 @@ using autograd::state_of;
 
 namespace {
 
-/// The tensor's parts, or an error that names the question an undefined tensor cannot answer.
-TensorImpl& defined_impl(const Tensor& tensor, const char* question = "get_autograd_meta") {
-  HEARTH_CHECK(tensor.defined(), "cannot call ", question, "() on undefined tensor");
+/// The implementation of a defined tensor; for an undefined one, an error that names `method`.
+TensorImpl& defined_impl(const Tensor& tensor, const char* method = "get_autograd_meta") {
+  HEARTH_CHECK(tensor.defined(), "cannot call ", method, "() on undefined tensor");
   return impl_of(tensor);
 }
 
@@ -38,7 +38,7 @@ const Tensor& Tensor::requires_grad_(bool value) const {
       !value || is_differentiable(impl.dtype),
       "Only Tensors of floating point and complex dtype can require gradients (this one is ",
       name_of(impl.dtype), ")");
-  if (value) state_of(impl);  // now, while no other thread looks
+  if (value) state_of(impl);  // created now, before other threads use the tensor
   if (is_leaf())
     impl.flags = value ? impl.flags | kRequiresGrad : impl.flags & ~uint32_t(kRequiresGrad);
   return *this;
@@ -46,7 +46,7 @@ const Tensor& Tensor::requires_grad_(bool value) const {
 
 int64_t Tensor::output_nr() const {
   const autograd::TensorState* state = state_if_any(defined_impl(*this));
-  autograd::grad_fn_of(*this);  // which makes a view's history anew if need be
+  autograd::grad_fn_of(*this);  // updates the history of a view
   return state ? state->output_nr : 0;
 }
 
@@ -86,11 +86,12 @@ void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, 
 
 namespace {
 
-/// The list for hooks on a tensor's present value, which backward may be reading on other threads.
+/// The list of hooks on a tensor's current value, created if needed. Backward may be reading it on
+/// other threads.
 autograd::TensorHooks& hooks_for(autograd::TensorState& state, const autograd::NodePtr& fn) {
   const std::lock_guard lock(state.mutex);
-  if (!state.hooks || state.hooks_on != fn.get()) {
-    state.hooks_on = fn.get();
+  if (!state.hooks || state.hooked_node != fn.get()) {
+    state.hooked_node = fn.get();
     state.hooks = std::make_shared<autograd::TensorHooks>();
     if (fn) {
       autograd::NodeState& node = autograd::NodeAccess::state(*fn);
@@ -157,7 +158,7 @@ Tensor Tensor::tensor_data() const {
 
 Tensor Tensor::detach() const {
   HEARTH_CHECK(defined(), "Expected a proper Tensor but got None (or an undefined Tensor in C++)");
-  // A view of all elements without history; writes through it count.
+  // A view of all elements without history; in-place writes to it count as writes to this tensor.
   return shallow_alias(*this, true);
 }
 
@@ -186,14 +187,14 @@ void Tensor::set_data(const Tensor& source) const {
   HEARTH_CHECK(
       is_differentiable(from.dtype) || !requires_grad(),
       "data set to a tensor that requires gradients must be floating point or complex dtype");
-  const bool looks_alike =
+  const bool same_metadata =
       impl.dtype == from.dtype && impl.device == from.device && impl.sizes().equals(from.sizes());
   impl.dtype = from.dtype;
   impl.device = from.device;
   impl.storage = from.storage;
   impl.offset = from.offset;
   impl.set_geometry(from.sizes(), from.strides());
-  if (autograd::TensorState* state = state_if_any(impl); state && !looks_alike)
+  if (autograd::TensorState* state = state_if_any(impl); state && !same_metadata)
     autograd::drop_accumulator(*state);
 }
 

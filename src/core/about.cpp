@@ -17,7 +17,7 @@ constexpr const char* kFeatures[] = {"sse4_2",      "avx",         "f16c",     "
                                      "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8",
                                      "asimd",       "asimdhp",     "bf16",     "sve"};
 
-/// The value of the first line "name : value" of /proc/cpuinfo; empty where there is none.
+/// The value of the first line "name : value" of /proc/cpuinfo; empty if there is none.
 std::string processor_fact(const std::string& name) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {

@@ -19,7 +19,7 @@ namespace hearth {
 
 using detail::Dims;
 
-/// The value of an op's argument, for those who print, record or export a call. Absent: monostate.
+/// The value of an op's argument, for printing, recording or exporting a call; monostate if absent.
 using Argument =
     std::variant<std::monostate, bool, int64_t, double, std::complex<double>, std::vector<int64_t>,
                  std::vector<double>, ScalarType, Device, std::string>;
@@ -31,7 +31,7 @@ struct DimSet {
   uint32_t bits = 0;
 };
 
-/// As Python would print it: "dim=[0, 2], keepdim=True".
+/// The arguments in Python's notation: "dim=[0, 2], keepdim=True".
 std::string as_text(const Arguments& arguments);
 
 namespace detail {
@@ -64,7 +64,7 @@ Argument argument(const std::optional<T>& value) {
   return value ? argument(*value) : Argument();
 }
 
-/// Collects what HEARTH_FIELDS names.
+/// Collects the members that HEARTH_FIELDS lists.
 struct ArgumentCollector {
   Arguments list;
   template <class T>
@@ -79,14 +79,14 @@ struct ArgumentCollector {
 
 }  // namespace detail
 
-/// The arguments that a struct names with HEARTH_FIELDS.
+/// The arguments that a struct lists with HEARTH_FIELDS.
 template <class Args>
 Arguments arguments_of(const void* args) {
   detail::ArgumentCollector collector;
   if constexpr (!std::is_empty_v<Args>) {
     static_assert(
         requires(const Args& a) { a.fields(collector); },
-        "an op's arguments name their members: HEARTH_FIELDS(dim, keepdim)");
+        "an op's Args must list its members: HEARTH_FIELDS(dim, keepdim)");
     static_cast<const Args*>(args)->fields(collector);
   }
   return std::move(collector.list);

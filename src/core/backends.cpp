@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "core/backends.h"
+#include "core/device_context.h"
 #include "core/plugin.h"
 #include "hearth/error.h"
 #include "seam/sim.h"
@@ -15,13 +16,13 @@ namespace hearth {
 
 namespace {
 
-/// What serves the CUDA device type, or why nothing does.
+/// The backend of the CUDA device type, or the reason why there is none.
 struct CudaChoice {
   Backend* backend = nullptr;
   std::string why_not;
 };
 
-/// In capital letters or small ones.
+/// Whether the text is one of the words, ignoring case.
 bool is_one_of(std::string text, std::initializer_list<std::string_view> words) {
   for (char& letter : text)
     letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
@@ -43,12 +44,12 @@ CudaChoice choose_cuda() {
 
 std::atomic<Backend*> in_use = nullptr;
 
-/// Chosen at the first question, for good.
+/// The choice, made at the first call and never changed.
 const CudaChoice& cuda_choice() {
   static const CudaChoice& choice = *[] {
-    auto* const made = new CudaChoice(choose_cuda());
-    in_use.store(made->backend, std::memory_order_release);
-    return made;
+    auto* const created = new CudaChoice(choose_cuda());
+    in_use.store(created->backend, std::memory_order_release);
+    return created;
   }();
   return choice;
 }
@@ -58,5 +59,11 @@ const CudaChoice& cuda_choice() {
 Backend* cuda_backend() { return cuda_choice().backend; }
 Backend* cuda_backend_in_use() { return in_use.load(std::memory_order_acquire); }
 const std::string& why_no_cuda() { return cuda_choice().why_not; }
+
+Backend& backend_of(Device device) {
+  if (device.is_cpu()) return cpu_backend();
+  cuda_index(device);
+  return require_cuda();
+}
 
 }  // namespace hearth

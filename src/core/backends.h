@@ -7,18 +7,18 @@
 
 namespace hearth {
 
-/// The CPU's backend; always there.
+/// The backend of the CPU, which always exists.
 Backend& cpu_backend();
 
-/// The backend that serves DeviceType::CUDA: the simulator under HEARTH_SIM_GPUS, else the plugin,
-/// loaded at the first question. Null when there is neither; why_no_cuda() then says in a sentence
-/// what is missing.
+/// The backend of DeviceType::CUDA: the simulator if HEARTH_SIM_GPUS is set, else the plugin, which
+/// the first call loads. Null if neither is available.
 Backend* cuda_backend();
-/// The same, but null as long as nobody has asked for it.
+/// The same, but null until cuda_backend() has been called.
 Backend* cuda_backend_in_use();
+/// A sentence that says why cuda_backend() is null.
 const std::string& why_no_cuda();
 
-/// The backend of a device that exists, or an Error that explains.
+/// The backend of a device; throws if the device does not exist.
 Backend& backend_of(Device device);
 
 }  // namespace hearth

@@ -36,7 +36,7 @@ using detail::kSizeClasses;
 using detail::PageCache;
 using detail::ThreadCounters;
 
-/// Free blocks of one size that a thread keeps for itself.
+/// The free blocks of one size in the cache of a thread.
 struct Magazine {
   static constexpr int kMost = 64;
   static constexpr size_t kMostBytes = 64 * 1024;
@@ -45,7 +45,7 @@ struct Magazine {
   void* blocks[kMost] = {};
 };
 
-/// What a thread keeps for itself; a member of the heap's list of all threads.
+/// The free blocks and counters of one thread; an element of the heap's list of all threads.
 struct ThreadCache {
   Magazine magazines[kSizeClasses];
   ThreadCounters counters;
@@ -53,49 +53,50 @@ struct ThreadCache {
   ThreadCache* next = nullptr;
 };
 
-/// What all threads share. It is never destroyed: blocks are freed until the last thread has ended.
+/// The state that all threads share. It is never destroyed, since blocks are freed until the last
+/// thread has ended.
 struct Heap {
   PageCache pages;
   detail::SlabDepot depots[kSizeClasses];
-  std::mutex mutex;  // guards what follows
+  std::mutex mutex;  // guards the members below
   ThreadCache* threads = nullptr;
   MemoryStats stats;
 };
 constinit Heap heap;
 static_assert(std::is_trivially_destructible_v<Heap>);
 
-// Threads start without a cache and end without one; both of these are forever empty and full at
-// once.
-constinit ThreadCache no_cache_yet;
-constinit ThreadCache no_cache_any_more;
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* cache = &no_cache_yet;
+// A thread has no cache at its start and at its end. These stand in for it; their magazines have
+// capacity 0, so they are always empty and always full.
+constinit ThreadCache unopened_cache;
+constinit ThreadCache closed_cache;
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* cache = &unopened_cache;
 
-bool has_cache() { return cache != &no_cache_yet && cache != &no_cache_any_more; }
+bool has_cache() { return cache != &unopened_cache && cache != &closed_cache; }
 
 /// Returns the last `count` blocks of a magazine to the depot.
 void flush(Magazine& magazine, int size_class, int count) noexcept {
   magazine.count -= count;
-  heap.depots[size_class].give(magazine.blocks + magazine.count, count, kClassSizes[size_class],
-                               heap.pages);
+  heap.depots[size_class].release(magazine.blocks + magazine.count, count, kClassSizes[size_class],
+                                  heap.pages);
 }
 
 void flush_all(ThreadCache& thread) noexcept {
   for (int c = 0; c < kSizeClasses; ++c) flush(thread.magazines[c], c, thread.magazines[c].count);
 }
 
-/// What a request really gets.
+/// The size of the block for a request.
 size_t block_bytes(size_t bytes) {
   return bytes <= kLargestSmall ? kClassSizes[detail::size_class_of(bytes)]
                                 : PageCache::rounded(bytes);
 }
 
-/// Tells the process all that this thread has counted.
+/// Adds this thread's counts to the process's statistics.
 void publish_counts(ThreadCounters& counters = cache->counters) noexcept {
   const std::lock_guard lock(heap.mutex);
   counters.move_to(heap.stats);
 }
 
-/// Counts an event for the process.
+/// Counts an event in the process's statistics.
 template <class Event>
 void count_for_process(const Event& event) noexcept {
   ThreadCounters local;
@@ -104,7 +105,8 @@ void count_for_process(const Event& event) noexcept {
   publish_counts(counters);
 }
 
-/// Counts an event of a block: small ones on this thread only, until its magazine is empty or full.
+/// Counts an event of a block: for small blocks on this thread only, until its magazine is empty or
+/// full.
 template <class Event>
 [[gnu::always_inline]] inline void count(const Event& event, size_t bytes) noexcept {
   if (bytes <= kLargestSmall && has_cache()) [[likely]]
@@ -128,12 +130,11 @@ std::string megabytes(int64_t bytes) { return detail::str((bytes + (1 << 19)) >>
       megabytes(stats.allocated_bytes.current), " (at most ", megabytes(stats.allocated_bytes.peak),
       " so far), caches ", megabytes(stats.cached_bytes()),
       limit == kNoMemoryLimit ? "" : ", and the limit is " + megabytes(static_cast<int64_t>(limit)),
-      ". A smaller batch, no_grad() around evaluation, or dropping tensors that are no longer "
-      "needed"
-      " takes less.");
+      ". To use less memory, reduce the batch size, evaluate under no_grad(), or release tensors "
+      "that are no longer needed.");
 }
 
-/// Calls take, and once more with the caches emptied if it returns null.
+/// Calls `take`; if it returns null, empties the caches and calls it again.
 template <class Take>
 void* take_or_throw(size_t bytes, const Take& take) {
   if (bytes > PageCache::kLargest) out_of_memory(bytes);
@@ -149,7 +150,7 @@ void* take_or_throw(size_t bytes, const Take& take) {
 
 #if HEARTH_POOLS
 
-/// Calls f on every lock in the one order in which they are taken together.
+/// Calls f on every lock, in the order in which they are taken together.
 template <class F>
 void for_each_lock(const F& f) {
   f(heap.mutex);
@@ -157,21 +158,21 @@ void for_each_lock(const F& f) {
   f(heap.pages.mutex());
 }
 
-/// A child process must not inherit a lock that another thread held.
-void guard_fork() {
+/// Holds all locks during a fork, so that the child does not inherit one that another thread held.
+void install_fork_handlers() {
   constexpr auto lock_all = [] { for_each_lock([](std::mutex& mutex) { mutex.lock(); }); };
   constexpr auto unlock_all = [] { for_each_lock([](std::mutex& mutex) { mutex.unlock(); }); };
   pthread_atfork(lock_all, unlock_all, unlock_all);
 }
 
-/// From the start, because threads that take large blocks alone meet nothing that is made once.
-[[maybe_unused]] const bool guarded = (guard_fork(), true);
+/// At load time, because allocations of large blocks pass no code that runs only once.
+[[maybe_unused]] const bool has_fork_handlers = (install_fork_handlers(), true);
 
-/// Its destructor empties the thread's cache when the thread ends.
+/// Its destructor closes the thread's cache when the thread ends.
 struct CacheCloser {
   ~CacheCloser() {
     ThreadCache* closing = cache;
-    cache = &no_cache_any_more;
+    cache = &closed_cache;
     flush_all(*closing);
     {
       const std::lock_guard lock(heap.mutex);
@@ -200,9 +201,9 @@ void open_cache() noexcept {
   (void)closer;
 }
 
-/// A block for a thread whose magazine is empty, which is half filled on the way.
+/// Half fills the thread's empty magazine and returns one block.
 void* refill(int size_class) {
-  if (cache == &no_cache_yet) open_cache();
+  if (cache == &unopened_cache) open_cache();
   publish_counts();
   Magazine& magazine = cache->magazines[size_class];
   const size_t size = kClassSizes[size_class];
@@ -215,13 +216,13 @@ void* refill(int size_class) {
   });
 }
 
-/// Takes a block back from a thread whose magazine is full.
+/// Releases a block if the thread's magazine is full: half of that goes to the depot.
 void drain(void* block, int size_class) noexcept {
-  if (cache == &no_cache_yet) open_cache();
+  if (cache == &unopened_cache) open_cache();
   publish_counts();
   Magazine& magazine = cache->magazines[size_class];
   if (magazine.capacity == 0) {
-    heap.depots[size_class].give(&block, 1, kClassSizes[size_class], heap.pages);
+    heap.depots[size_class].release(&block, 1, kClassSizes[size_class], heap.pages);
     return;
   }
   if (magazine.count == magazine.capacity) flush(magazine, size_class, magazine.capacity / 2);
@@ -238,9 +239,9 @@ void drain(void* block, int size_class) noexcept {
   return magazine.blocks[--magazine.count];
 }
 
-[[gnu::always_inline]] inline void give(void* data, size_t bytes) noexcept {
+[[gnu::always_inline]] inline void release(void* data, size_t bytes) noexcept {
   if (bytes > kLargestSmall) [[unlikely]]
-    return heap.pages.give(data, bytes);
+    return heap.pages.release(data, bytes);
   const int size_class = detail::size_class_of(bytes);
   Magazine& magazine = cache->magazines[size_class];
   if (magazine.count == magazine.capacity) [[unlikely]]
@@ -260,7 +261,7 @@ void* take(size_t bytes) {
   });
 }
 
-void give(void* data, size_t bytes) noexcept {
+void release(void* data, size_t bytes) noexcept {
   std::free(data);
   heap.pages.unreserve(block_bytes(bytes));
 }
@@ -278,14 +279,14 @@ void* cpu_allocate(size_t bytes) {
 
 void cpu_free(void* data, size_t bytes) noexcept {
   if (!data) return;
-  give(data, bytes);
+  release(data, bytes);
   count([size = block_bytes(bytes)](ThreadCounters& counters) { counters.freed(size); }, bytes);
 }
 
 void* object_allocate(size_t bytes) { return take(bytes); }
 
 void object_free(void* object, size_t bytes) noexcept {
-  if (object) give(object, bytes);
+  if (object) release(object, bytes);
 }
 
 void empty_cpu_cache() { cpu_empty_cache(); }

@@ -12,7 +12,7 @@
 namespace hearth {
 
 namespace cpu {
-// Weak, so that a kernel which a build leaves out is a null entry instead of a failed link.
+// Weak, so that a kernel missing from a build is a null entry and not a link error.
 #define HEARTH_DECLARE_CPU_KERNEL(Name) [[gnu::weak]] void run(const Name##Params&, Ctx&);
 HEARTH_KERNELS(HEARTH_DECLARE_CPU_KERNEL)
 #undef HEARTH_DECLARE_CPU_KERNEL
@@ -38,7 +38,7 @@ KernelTable cpu_kernels() {
 
 using Clock = std::chrono::steady_clock;
 
-/// The CPU has no streams: all work is done when a call returns, and an event is a moment.
+/// The CPU has no streams: all work is done when a call returns, and an event is a point in time.
 class CpuBackend final : public Backend {
  public:
   const char* name() const override { return "CPU"; }
@@ -78,13 +78,13 @@ class CpuBackend final : public Backend {
   }
 
   EventHandle create_event(int, bool) override { return new Clock::time_point(); }
-  void destroy_event(EventHandle event) override { delete moment(event); }
-  void record(EventHandle event, int, StreamHandle) override { *moment(event) = Clock::now(); }
+  void destroy_event(EventHandle event) override { delete time_of(event); }
+  void record(EventHandle event, int, StreamHandle) override { *time_of(event) = Clock::now(); }
   void wait(int, StreamHandle, EventHandle) override {}
   bool query(EventHandle) override { return true; }
   void synchronize(EventHandle) override {}
   float elapsed_ms(EventHandle start, EventHandle end) override {
-    return std::chrono::duration<float, std::milli>(*moment(end) - *moment(start)).count();
+    return std::chrono::duration<float, std::milli>(*time_of(end) - *time_of(start)).count();
   }
 
   void copy(void* to, const void* from, size_t bytes, CopyKind, int, StreamHandle) override {
@@ -101,7 +101,7 @@ class CpuBackend final : public Backend {
   void free_scratch(void* data, size_t bytes, Ctx&) override { cpu_free(data, bytes); }
 
  private:
-  static Clock::time_point* moment(EventHandle event) {
+  static Clock::time_point* time_of(EventHandle event) {
     return static_cast<Clock::time_point*>(event);
   }
   static size_t physical_bytes(int pages) {

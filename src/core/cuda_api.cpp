@@ -10,13 +10,13 @@ namespace hearth::cuda {
 
 namespace {
 
-/// The device of that index (-1: the current one), which must exist.
+/// The CUDA device of this index (-1: the current one); throws if it does not exist.
 Device cuda_device(int index) {
   return {DeviceType::CUDA, static_cast<DeviceIndex>(cuda_index(index))};
 }
 
-/// Queries do not fail where there is no device: nothing is allocated there.
-MemoryStats stats_or_nothing(int device) {
+/// The device's statistics; all zero without a GPU, so that queries do not fail.
+MemoryStats stats_or_zeros(int device) {
   return is_available() ? memory_stats(device) : MemoryStats();
 }
 
@@ -52,16 +52,16 @@ void manual_seed_all(uint64_t seed) {
 bool cudnn_is_available() { return is_available() && require_cuda().has_cudnn(); }
 
 size_t memory_allocated(int device) {
-  return static_cast<size_t>(stats_or_nothing(device).allocated_bytes.current);
+  return static_cast<size_t>(stats_or_zeros(device).allocated_bytes.current);
 }
 size_t max_memory_allocated(int device) {
-  return static_cast<size_t>(stats_or_nothing(device).allocated_bytes.peak);
+  return static_cast<size_t>(stats_or_zeros(device).allocated_bytes.peak);
 }
 size_t memory_reserved(int device) {
-  return static_cast<size_t>(stats_or_nothing(device).reserved_bytes.current);
+  return static_cast<size_t>(stats_or_zeros(device).reserved_bytes.current);
 }
 size_t max_memory_reserved(int device) {
-  return static_cast<size_t>(stats_or_nothing(device).reserved_bytes.peak);
+  return static_cast<size_t>(stats_or_zeros(device).reserved_bytes.peak);
 }
 
 MemoryStats memory_stats(int device) { return device_allocator(cuda_device(device)).stats(); }

@@ -13,10 +13,10 @@ namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
 constexpr size_t kMinBlock = 512;       // block sizes are multiples of it
-constexpr size_t kSmallRequest = kMiB;  // up to here requests come from small segments
+constexpr size_t kSmallRequest = kMiB;  // requests up to this size use small segments
 constexpr size_t kSmallSegment = 2 * kMiB;
 constexpr size_t kLargeSegment = 20 * kMiB;  // shared by requests below kOwnSegment
-constexpr size_t kOwnSegment = 10 * kMiB;
+constexpr size_t kOwnSegment = 10 * kMiB;    // requests of this size or more get a segment each
 constexpr size_t kSegmentRounding = 2 * kMiB;
 constexpr size_t kLargestRequest = SIZE_MAX / 4;  // so that rounding cannot overflow
 
@@ -36,11 +36,11 @@ struct DeviceAllocator::Block {
   size_t size;
   StreamHandle stream;
   bool small;           // which pool its segment belongs to
-  bool in_use = false;  // handed out, or freed with events pending
+  bool in_use = false;  // allocated, or freed with pending events
   int pending_events = 0;
   Block* previous = nullptr;  // neighbours in the segment
   Block* next = nullptr;
-  std::vector<StreamHandle> uses = {};  // other streams that were recorded
+  std::vector<StreamHandle> uses = {};  // other recorded streams
 
   bool is_whole_segment() const { return !previous && !next; }
 };
@@ -53,11 +53,11 @@ DeviceAllocator::DeviceAllocator(Backend& backend, int device)
     : backend_(backend), device_(device), events_(std::make_unique<EventQueue<Block>>(backend)) {}
 
 DeviceAllocator::~DeviceAllocator() {
-  for (const auto& [data, block] : in_use_) give_back(block);
+  for (const auto& [data, block] : in_use_) release_block(block);
   try {
     empty_cache();
   } catch (...) {
-    // The device has failed: its memory is gone with it.
+    // The device has failed, and its memory is lost.
   }
 }
 
@@ -98,7 +98,7 @@ void DeviceAllocator::free(void* data, StreamHandle stream) {
   stats_.allocated_bytes.decrease(static_cast<int64_t>(block->size));
   if (stream != block->stream) block->uses.push_back(stream);
   if (block->uses.empty()) {
-    give_back(block);
+    release_block(block);
     return;
   }
   std::ranges::sort(block->uses, std::less<>());
@@ -107,8 +107,8 @@ void DeviceAllocator::free(void* data, StreamHandle stream) {
   wait_for_uses(block);
 }
 
-/// Where the device does not answer any more, nobody can tell when the block's work ends: it is
-/// never used again.
+/// Makes the block wait for the streams that use it. If the device has failed, the end of their
+/// work is unknown, and the block is never reused.
 void DeviceAllocator::wait_for_uses(Block* block) noexcept {
   try {
     for (StreamHandle use : block->uses) events_->add(block, device_, use);
@@ -145,8 +145,8 @@ DeviceAllocator::Block* DeviceAllocator::new_segment(size_t size, StreamHandle s
   return new Block{data, bytes, stream, size <= kSmallRequest};
 }
 
-/// The device has no more: what was freed while streams used it may do, else unused segments make
-/// room.
+/// The device is out of memory: waits for freed blocks that streams still use, and if none of these
+/// fits, returns unused segments to the device and tries again.
 DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamHandle stream) {
   ++stats_.num_alloc_retries;
   drain_freed();
@@ -154,11 +154,11 @@ DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamH
   release_segments(small_);
   release_segments(large_);
   Block* const block = new_segment(size, stream, segment_size(size));
-  // What is left may do, though not for a segment to share.
+  // The remaining memory may hold this block, though not a larger shared segment.
   return block ? block : new_segment(size, stream, size);
 }
 
-/// Cuts what the request does not need off the block's end, if that is worth a block.
+/// Splits the unneeded end off the block, if it is large enough for another block.
 void DeviceAllocator::split(Block* block, size_t size) {
   const size_t rest = block->size - size;
   if (block->small ? rest < kMinBlock : rest <= kSmallRequest) return;
@@ -171,7 +171,7 @@ void DeviceAllocator::split(Block* block, size_t size) {
   pool_of(*tail).insert(tail);
 }
 
-void DeviceAllocator::give_back(Block* block) {
+void DeviceAllocator::release_block(Block* block) {
   stats_.active_bytes.decrease(static_cast<int64_t>(block->size));
   active_bytes_ -= block->size;
   block->in_use = false;
@@ -180,7 +180,7 @@ void DeviceAllocator::give_back(Block* block) {
   pool_of(*block).insert(block);
 }
 
-/// Joins a free neighbour, if there is one, to the block.
+/// Merges the neighbour into the block if it is free.
 void DeviceAllocator::absorb(Block* block, Block* neighbour) {
   if (!neighbour || neighbour->in_use) return;
   pool_of(*neighbour).erase(neighbour);
@@ -212,11 +212,11 @@ void DeviceAllocator::release_segments(Pool& pool) {
 }
 
 void DeviceAllocator::collect_freed() {
-  events_->collect([this](Block* block) { give_back(block); });
+  events_->collect([this](Block* block) { release_block(block); });
 }
 
 void DeviceAllocator::drain_freed() {
-  events_->drain([this](Block* block) { give_back(block); });
+  events_->drain([this](Block* block) { release_block(block); });
 }
 
 void DeviceAllocator::empty_cache() {
@@ -264,10 +264,10 @@ DeviceAllocator& device_allocator(Device device) {
   using Allocators = std::vector<std::unique_ptr<DeviceAllocator>>;
   // Never destroyed, because static objects may own tensors.
   static const Allocators& allocators = *[] {
-    auto* const made = new Allocators;
+    auto* const created = new Allocators;
     for (int i = 0; i < cuda_device_count(); ++i)
-      made->push_back(std::make_unique<DeviceAllocator>(require_cuda(), i));
-    return made;
+      created->push_back(std::make_unique<DeviceAllocator>(require_cuda(), i));
+    return created;
   }();
   return *allocators[static_cast<size_t>(cuda_index(device))];
 }

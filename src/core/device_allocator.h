@@ -14,29 +14,29 @@
 
 namespace hearth {
 
-/// Memory of one device, got from it in segments and kept for reuse. A block that was freed serves
-/// the same stream again at once, because work on a stream runs in order.
+/// Memory of one device, allocated from it in segments and cached for reuse. A freed block can be
+/// reused at once on the same stream, because work on a stream runs in order.
 class DeviceAllocator {
  public:
   DeviceAllocator(Backend& backend, int device);
-  /// Gives everything back to the device, blocks still in use as well.
+  /// Returns all memory to the device, including blocks still in use.
   ~DeviceAllocator();
   DeviceAllocator(const DeviceAllocator&) = delete;
   DeviceAllocator& operator=(const DeviceAllocator&) = delete;
 
-  /// At least 512-byte aligned, null for 0 bytes; OutOfMemoryError when neither cache nor device
-  /// has it.
+  /// A block for use on `stream`, at least 512-byte aligned; null for 0 bytes. Throws
+  /// OutOfMemoryError if neither cache nor device has enough memory.
   void* allocate(size_t bytes, StreamHandle stream);
-  /// `stream` is one that may still use the memory; it counts as recorded.
+  /// Frees a block. `stream` may still be using it, as if recorded.
   void free(void* data, StreamHandle stream);
-  /// Keeps the memory, once freed, until the work that is then in `stream` has run. Memory of
-  /// others is ignored.
+  /// After the block is freed, it is reused only when the work then in `stream` has finished.
+  /// Memory from elsewhere is ignored.
   void record_stream(void* data, StreamHandle stream);
-  /// Gives segments that nobody uses back to the device.
+  /// Returns unused segments to the device.
   void empty_cache();
 
   MemoryStats stats();
-  /// What tensors hold, or streams may still use; without a lock.
+  /// The bytes that tensors hold or streams may still use; does not lock.
   size_t active_bytes() const { return active_bytes_.load(std::memory_order_relaxed); }
   void reset_peak();
 
@@ -52,7 +52,7 @@ class DeviceAllocator {
   Block* new_segment(size_t size, StreamHandle stream, size_t bytes);
   Block* take_after_release(size_t size, StreamHandle stream);
   void split(Block* block, size_t size);
-  void give_back(Block* block);
+  void release_block(Block* block);
   void wait_for_uses(Block* block) noexcept;
   void absorb(Block* block, Block* neighbour);
   void release_segments(Pool& pool);
@@ -70,11 +70,11 @@ class DeviceAllocator {
   std::atomic<size_t> active_bytes_{0};
 };
 
-/// The process's allocator of a device that exists; `device` is a CUDA device, index -1 the current
-/// one.
+/// The process's allocator of a CUDA device (index -1: the current one); throws if the device does
+/// not exist.
 DeviceAllocator& device_allocator(Device device);
 
-/// The same for those who only allocate and free, among them the CUDA plugin.
+/// Allocation and release without the class, also for the CUDA plugin.
 HEARTH_API void* device_allocate(Device device, size_t bytes, StreamHandle stream);
 HEARTH_API void device_free(Device device, void* data, StreamHandle stream);
 void device_record_stream(void* data, Device device, StreamHandle stream);

@@ -34,10 +34,4 @@ int cuda_index(Device device) {
   return cuda_index(int{device.index()});
 }
 
-Backend& backend_of(Device device) {
-  if (device.is_cpu()) return cpu_backend();
-  cuda_index(device);
-  return require_cuda();
-}
-
 }  // namespace hearth

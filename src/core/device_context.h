@@ -4,15 +4,15 @@
 
 namespace hearth {
 
-/// The backend of CUDA devices, or an Error that says what is missing.
+/// The backend of CUDA devices; throws an error with the reason if there is none.
 Backend& require_cuda();
 
-/// How many CUDA devices are used: 0 without a backend, at most kMaxGpus.
+/// The number of CUDA devices: 0 without a backend, at most kMaxGpus.
 int cuda_device_count();
 
-/// The index of a CUDA device that exists (-1 stands for the current one), or an Error.
+/// The index of a CUDA device, where -1 stands for the current one; throws if it does not exist.
 int cuda_index(int index);
-/// The same for a Device, which must be of the CUDA kind.
+/// The same for a Device, which must be a CUDA device.
 int cuda_index(Device device);
 
 }  // namespace hearth

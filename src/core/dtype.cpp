@@ -40,7 +40,8 @@ const char* TypeMeta::name() const { return names_of(type_).type; }
 
 ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
 void set_default_dtype(ScalarType type) {
-  HEARTH_CHECK(element_size(type) > 0, "ScalarType ", int(type), " is no dtype of elements");
+  HEARTH_CHECK(element_size(type) > 0, "ScalarType ", int(type),
+               " is not a dtype of tensor elements");
   default_dtype.store(type, std::memory_order_relaxed);
 }
 
@@ -59,7 +60,7 @@ ScalarType promote_types(ScalarType a, ScalarType b) {
   }
   if (is_floating_point(a)) return a;
   if (is_floating_point(b)) return b;
-  // uint8 with a signed type: a signed type that holds both.
+  // uint8 with a signed type gives a signed type that holds both.
   if (a == kByte) return b == kChar ? kShort : b;
   if (b == kByte) return a == kChar ? kShort : a;
   return a > b ? a : b;

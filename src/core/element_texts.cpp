@@ -16,7 +16,7 @@ std::string formatted(const char* format, int precision, double value) {
   return std::string(text, static_cast<size_t>(length));
 }
 
-/// How all numbers of a tensor are written.
+/// The common format of all numbers of a tensor.
 struct RealFormat {
   bool whole = true;
   bool scientific = false;
@@ -44,9 +44,9 @@ void pad(ElementTexts& elements) {
     if (text.size() < elements.width) text.insert(0, elements.width - text.size(), ' ');
 }
 
-/// Texts of any values, as wide as the widest.
+/// The texts of the values, padded to the width of the widest.
 template <class Values, class Write>
-ElementTexts evenly(const Values& values, Write write) {
+ElementTexts padded_texts(const Values& values, Write write) {
   ElementTexts elements;
   for (auto value : values) {
     elements.texts.push_back(write(value));
@@ -119,18 +119,18 @@ ElementTexts texts_of(const std::vector<double>& values) {
   const RealFormat format(regular);
   // Zeros, infinities and NaN do not widen the column.
   ElementTexts elements;
-  elements.width = evenly(regular, format).width;
+  elements.width = padded_texts(regular, format).width;
   for (double value : values) elements.texts.push_back(format(value));
   pad(elements);
   return elements;
 }
 
 ElementTexts texts_of(const std::vector<int64_t>& values) {
-  return evenly(values, [](int64_t value) { return std::to_string(value); });
+  return padded_texts(values, [](int64_t value) { return std::to_string(value); });
 }
 
 ElementTexts texts_of(const std::vector<bool>& values) {
-  return evenly(values, [](bool value) { return std::string(value ? "True" : "False"); });
+  return padded_texts(values, [](bool value) { return std::string(value ? "True" : "False"); });
 }
 
 ElementTexts complex_texts(ElementTexts real, const ElementTexts& imag) {

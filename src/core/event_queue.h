@@ -10,7 +10,7 @@
 namespace hearth {
 
 /// Memory blocks that were freed while streams might still use them. A block waits for one event
-/// per stream; `Block::pending_events` counts them. Not locked.
+/// per stream; `Block::pending_events` counts them. The class does not lock.
 template <class Block>
 class EventQueue {
  public:
@@ -22,7 +22,7 @@ class EventQueue {
   EventQueue(const EventQueue&) = delete;
   EventQueue& operator=(const EventQueue&) = delete;
 
-  /// Makes the block wait for all work that is now in the stream.
+  /// Makes the block wait for all work now in the stream.
   void add(Block* block, int device, StreamHandle stream) {
     const EventHandle event = take_event(device);
     backend_.record(event, device, stream);
@@ -30,14 +30,14 @@ class EventQueue {
     ++block->pending_events;
   }
 
-  /// Calls ready(block) for the blocks whose last event has passed.
+  /// Calls ready(block) for each block whose events have all occurred.
   template <class F>
   void collect(const F& ready) {
     for (auto& [stream, entries] : waiting_)
       while (!entries.empty() && backend_.query(entries.front().event)) pop(stream, entries, ready);
   }
 
-  /// The same for all blocks, waiting for their events.
+  /// Waits for the events of all blocks and calls ready(block) for each.
   template <class F>
   void drain(const F& ready) {
     for (auto& [stream, entries] : waiting_)
@@ -58,7 +58,7 @@ class EventQueue {
     try {
       backend_.destroy_event(event);
     } catch (...) {
-      // The device has failed: its events are gone with it.
+      // The device has failed, and its events are lost.
     }
   }
 

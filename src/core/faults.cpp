@@ -22,7 +22,7 @@ void throw_fault(FaultSlot& slot) {
       fail<Error>("probability tensor contains either `inf`, `nan` or element < 0");
     case Fault::kNone: break;
   }
-  fail<Error>("a kernel left the unknown fault ", static_cast<int>(fault));
+  fail<Error>("a kernel reported an unknown fault: ", static_cast<int>(fault));
 }
 
 }  // namespace hearth

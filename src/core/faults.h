@@ -6,16 +6,17 @@
 
 namespace hearth {
 
-/// Throws what a kernel left in the slot, in PyTorch's words, and empties the slot.
+/// Clears the slot and throws its fault as an error with PyTorch's text.
 [[noreturn]] void throw_fault(FaultSlot& slot);
 
-/// Throws if a kernel left a fault in the slot; for after a synchronisation.
+/// Throws if a kernel has reported a fault; called after a synchronisation.
 inline void check_fault(FaultSlot& slot) {
   if (std::atomic_ref<int32_t>(slot.fault).load(std::memory_order_acquire) > 0) [[unlikely]]
     throw_fault(slot);
 }
 
-/// After a launch: throws what the kernel found if it has already run, that is, on the CPU.
+/// Throws if a kernel on the CPU has reported a fault; called after a launch. Other devices report
+/// at the next synchronisation.
 inline void check_faults(Ctx& ctx) {
   if (ctx.device().is_cpu()) check_fault(*ctx.faults());
 }

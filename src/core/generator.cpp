@@ -14,7 +14,7 @@ namespace hearth {
 
 namespace {
 
-/// Philox numbers one launch uses up at most, as CUDA generators count them.
+/// The maximum number of Philox numbers used by a launch, in the units of CUDA generators' offsets.
 constexpr uint64_t kOffsetStep = 4;
 
 std::shared_ptr<GeneratorImpl> new_impl(Device device) {
@@ -22,7 +22,7 @@ std::shared_ptr<GeneratorImpl> new_impl(Device device) {
 }
 
 GeneratorImpl& checked(GeneratorImpl* impl) {
-  HEARTH_CHECK(impl, "the generator is undefined; make one with make_generator()");
+  HEARTH_CHECK(impl, "the generator is undefined; create one with make_generator()");
   return *impl;
 }
 

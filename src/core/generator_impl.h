@@ -8,7 +8,7 @@
 
 namespace hearth {
 
-/// A generator's state: the twister on the CPU, seed and offset of Philox on devices.
+/// The state of a generator: a Mersenne twister on the CPU, seed and offset of Philox on devices.
 struct GeneratorImpl {
   explicit GeneratorImpl(Device where) : device(where) {}
   Device device;
@@ -18,11 +18,11 @@ struct GeneratorImpl {
   uint64_t philox_offset = 0;
 };
 
-/// The given generator, or the device's default one; throws if it belongs to another kind of
-/// device.
+/// The given generator, or the device's default one; throws if it has another device type.
 GeneratorImpl& generator_for(const Generator& generator, Device device);
 
-/// What a random kernel draws from, while the generator is locked. On devices the offset moves on.
+/// Locks a generator for one launch and provides the source for its kernel. On devices, advances
+/// the generator's offset.
 class Draw {
  public:
   Draw(const Generator& generator, Device device);

@@ -8,27 +8,27 @@
 
 namespace hearth::detail {
 
-/// A quantity's ins and outs on one thread. Only that thread writes, so plain loads and stores do;
-/// others may read, and may lower the peak.
+/// A quantity of one thread, with totals of additions and removals. Only that thread writes, so
+/// plain loads and stores suffice; other threads may read it, and may lower the peak.
 class ThreadCount {
  public:
   void add(int64_t amount) {
-    const int64_t net = bump(in_, amount) - get(out_);
+    const int64_t net = bump(added_, amount) - get(removed_);
     if (net > get(peak_)) set(peak_, net);
   }
-  void remove(int64_t amount) { bump(out_, amount); }
-  void reset_peak() { set(peak_, get(in_) - get(out_)); }
+  void remove(int64_t amount) { bump(removed_, amount); }
+  void reset_peak() { set(peak_, get(added_) - get(removed_)); }
   void clear() {
-    set(in_, 0);
-    set(out_, 0);
+    set(added_, 0);
+    set(removed_, 0);
     set(peak_, 0);
   }
 
   void add_to(MemoryStat& stat) const {
     stat.peak = std::max(stat.peak, stat.current + get(peak_));
-    stat.allocated += get(in_);
-    stat.freed += get(out_);
-    stat.current += get(in_) - get(out_);
+    stat.allocated += get(added_);
+    stat.freed += get(removed_);
+    stat.current += get(added_) - get(removed_);
   }
 
  private:
@@ -41,11 +41,11 @@ class ThreadCount {
     return sum;
   }
 
-  Count in_{0}, out_{0};
-  Count peak_{0};  // the most that in_ - out_ has been
+  Count added_{0}, removed_{0};
+  Count peak_{0};  // the maximum of added_ - removed_
 };
 
-/// What one thread has allocated and freed since it last told the process.
+/// The allocations and releases of one thread since it last published its counts.
 struct ThreadCounters {
   ThreadCount blocks, bytes;
 

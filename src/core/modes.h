@@ -12,17 +12,17 @@ struct SavedHooks;
 
 inline constexpr int kMaxGpus = 16;
 
-/// Modes that take every op off the plain path.
+/// Modes in which ops leave the plain path (ops/history.h).
 enum ModeFlag : uint32_t {
   kInferenceMode = 1u << 0,
   kAnomalyMode = 1u << 1,
   kAutocastCpu = 1u << 2,
   kAutocastCuda = 1u << 3,
   kAutocast = kAutocastCpu | kAutocastCuda,
-  kObserved = 1u << 4,  // profiler, tracer or exporter looks on
+  kObserved = 1u << 4,  // an observer (core/observer.h) is installed
 };
 
-/// A composed op or a module that is being computed, innermost first.
+/// A running composed op or module, linked to the one that called it.
 struct Scope {
   const char* name;
   const Scope* outer;
@@ -33,8 +33,8 @@ class Observer;
 
 namespace detail {
 
-/// Everything thread-local that changes what an op does, in one struct: engine threads,
-/// checkpointing and loader workers take a snapshot and restore it.
+/// All thread-local state that changes the effect of an op, in one struct, so that engine threads,
+/// checkpointing and loader workers can take a snapshot and restore it.
 struct Modes {
   uint32_t flags = 0;
   bool grad_enabled = true;
@@ -45,10 +45,10 @@ struct Modes {
   StreamHandle streams[kMaxGpus] = {};  // null: the device's default stream
   const Scope* scope = nullptr;
   Observer* observer = nullptr;
-  /// The innermost SavedTensorHooks guard's, which keeps them alive: a thread that may outlive the
-  /// guard must not take them over.
+  /// The hooks of the innermost SavedTensorHooks guard, which owns them. A thread that may outlive
+  /// the guard must not copy this pointer.
   autograd::SavedHooks* saved_hooks = nullptr;
-  /// The innermost GeneratorGuard's, which owns it: stands for the CPU's default generator.
+  /// The generator of the innermost GeneratorGuard, which owns it; replaces the CPU's default one.
   const Generator* generator = nullptr;
 };
 
@@ -58,7 +58,7 @@ using detail::Modes;
 /// This thread's modes.
 inline constinit thread_local Modes modes;
 
-/// Restores all modes when it ends.
+/// Restores all modes when it is destroyed.
 class ModesGuard {
  public:
   ModesGuard() : saved_(modes) {}

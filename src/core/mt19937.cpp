@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-constexpr int kMiddle = 397;  // how far ahead the word lies that is mixed in
+constexpr int kMiddle = 397;  // the distance of the word that is mixed in
 typedef uint32_t Words4 __attribute__((vector_size(16)));
 
 /// The recurrence and the output function, for one word or four at a time.
@@ -35,7 +35,7 @@ Words4 load(const uint32_t* from) {
 
 void store(uint32_t* to, Words4 words) { std::memcpy(to, &words, sizeof(words)); }
 
-/// Twists words [begin, end), whose middle word lies `distance` away.
+/// Twists words [begin, end); each is mixed with the word `distance` away.
 void twist(uint32_t* state, int begin, int end, int distance) {
   int i = begin;
   for (; i + 4 <= end; i += 4)
@@ -46,12 +46,12 @@ void twist(uint32_t* state, int begin, int end, int distance) {
 /// PyTorch's layout of a generator's state.
 struct LegacyState {
   uint64_t seed;
-  int32_t left;  // words until the next refill, and that one
+  int32_t left;  // words until the next refill, plus 1
   int32_t seeded;
   uint64_t next;
   uint64_t words[624];
   double normal_x;
-  double normal_y;  // the kept normal number
+  double normal_y;  // the stored normal number
   double normal_rho;
   int32_t normal_is_valid;
   int32_t padding;

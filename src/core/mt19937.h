@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-/// The Mersenne twister behind the CPU's generators. For the same seed it gives the numbers of
-/// PyTorch's.
+/// The Mersenne twister of the CPU's generators. With the same seed it draws the same numbers as
+/// PyTorch.
 class Mt19937 {
  public:
   static constexpr uint64_t kDefaultSeed = 67280421310721;
@@ -18,7 +18,7 @@ class Mt19937 {
 
   explicit Mt19937(uint64_t seed = kDefaultSeed) { reseed(seed); }
 
-  /// Starts anew from the lower 32 bits of the seed.
+  /// Restarts from the lower 32 bits of the seed.
   void reseed(uint64_t seed);
   uint64_t seed() const { return seed_; }
 
@@ -37,13 +37,13 @@ class Mt19937 {
 
   /// A number from [0, 1) with 53 random bits.
   double uniform();
-  /// A number from the standard normal distribution. They are made in pairs, one is kept for the
-  /// next call.
+  /// A number from the standard normal distribution. Numbers are computed in pairs; the second one
+  /// is stored for the next call.
   double normal();
 
-  /// The state in PyTorch's layout, with which its generators can go on.
+  /// The state in PyTorch's layout, which its generators can restore.
   StateBytes state() const;
-  /// Goes on from a state; false, and nothing is changed, if the bytes are not one.
+  /// Restores a state; returns false and changes nothing if the bytes are not a valid state.
   bool set_state(const StateBytes& bytes);
 
  private:
@@ -53,7 +53,7 @@ class Mt19937 {
   uint64_t seed_;
   int next_;
   std::array<uint32_t, kWords> state_;
-  std::array<uint32_t, kWords> output_;  // the state's words as they are handed out
+  std::array<uint32_t, kWords> output_;  // the random words computed from the state
   std::optional<double> next_normal_;
 };
 

@@ -6,7 +6,7 @@
 
 namespace hearth {
 
-/// The Numerics (seam/ctx.h) that the process has chosen.
+/// The process's current Numerics (seam/ctx.h), as bits.
 HEARTH_API uint32_t current_numerics();
 
 }  // namespace hearth

@@ -6,27 +6,28 @@
 
 namespace hearth {
 
-/// A call as those see it who look on: profiler, tracer, exporter.
+/// An op call, as passed to observers.
 struct ObservedCall {
   const OpRecord& op;
   const void* args;
   Inputs inputs;
-  const Outputs& outputs;  // empty at begin (but for in-place and out= targets) and after a failure
+  const Outputs& outputs;  // at begin only in-place and out= targets; empty after a failure
   Arguments arguments() const { return op.arguments(args); }
-  /// Whether the call writes to input i besides its outputs.
+  /// Whether the call writes to input i, in addition to its outputs.
   bool mutates(int i) const { return writes_to_input(op, args, inputs, i); }
 };
 
-/// Sees every op and every composed op of a thread, from outside in.
+/// A profiler, tracer or exporter. It receives every call of an op or composed op on a thread,
+/// outer calls before the calls inside them.
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual void begin(const ObservedCall& call) = 0;
-  /// Always follows begin; comes for the inner calls first.
+  /// Always follows begin, first for inner calls.
   virtual void end(const ObservedCall& call) = 0;
 };
 
-/// While one lives, `observer` sees the calls of this thread.
+/// Installs an observer for the calls of this thread until the guard is destroyed.
 class ObserverGuard {
  public:
   explicit ObserverGuard(Observer& observer) {
@@ -38,7 +39,7 @@ class ObserverGuard {
   ModesGuard saved_;
 };
 
-/// One observed call: begin now, end when it goes.
+/// One observed call: the constructor calls Observer::begin, the destructor end.
 class Observation {
  public:
   explicit Observation(const ObservedCall& call) : call_(call), observer_(*modes.observer) {

@@ -16,14 +16,14 @@ class InferContext;
 class LaunchContext;
 class GradContext;
 
-/// The inputs of one op call: undefined tensors are absent optionals.
+/// The inputs of one op call; undefined tensors stand for absent optional inputs.
 struct Inputs {
   const Tensor* const* tensors;
   int count;
   const Tensor& operator[](int i) const { return *tensors[i]; }
 };
 
-/// Everything the machinery knows about one op, its argument struct's type erased. One constant per
+/// The description of an op, with the type of its argument struct erased. There is one constant per
 /// op.
 struct OpRecord {
   const OpInfo* info;
@@ -31,33 +31,33 @@ struct OpRecord {
   void (*copy_args)(void* to, const void* from);
   void (*destroy_args)(void* args);
   Arguments (*arguments)(const void* args);
-  /// Pure: from the inputs' metadata to the outputs'; null for composed ops.
+  /// Computes the outputs' metadata from the inputs'; pure; null for composed ops.
   void (*infer)(const OpRecord& op, const void* args, InferContext& context);
-  /// Computes; null for composed ops.
+  /// Computes the outputs with kernels; null for composed ops.
   void (*launch)(const OpRecord& op, const void* args, LaunchContext& context);
-  /// The derivative; null: recording one is an error.
+  /// Computes the gradients of the inputs; if null, recording a call is an error.
   void (*grad)(const OpRecord& op, const void* args, GradContext& context) = nullptr;
-  /// What backward will read, given which inputs need a gradient (bit i).
+  /// The inputs and outputs that backward reads if the inputs `needs` (bit i) need a gradient.
   SlotSet (*saves)(const OpRecord& op, const void* args, SlotSet needs) = nullptr;
-  /// Whether a call writes to this defined input besides its outputs; null: the op writes to none.
+  /// Whether a call writes to defined input i, in addition to its outputs; if null, to none.
   bool (*mutates)(const void* args, const Inputs& inputs, int i) = nullptr;
-  /// Which inputs have a derivative at all (bit i).
+  /// The inputs that have a derivative (bit i).
   SlotSet differentiable = ~SlotSet(0);
-  /// A pointwise functor's number (functors/families.h), else -1, and which of its formulas this
-  /// is.
+  /// The number of a pointwise functor (functors/families.h), else -1.
   int functor = -1;
+  /// The functor's formula that this op computes (functors/traits.h).
   int formula = 0;
 };
 
-/// The same for any op and any input.
+/// Whether a call writes to input i, in addition to its outputs.
 inline bool writes_to_input(const OpRecord& op, const void* args, const Inputs& inputs, int i) {
   return op.mutates && inputs[i].defined() && op.mutates(args, inputs, i);
 }
 
-/// "div.trunc": no other op has it.
+/// The unique name of an op: "div.trunc".
 std::string full_name(const OpInfo& info);
 
-/// A copy of an op's arguments, for history and view chains.
+/// A copy of an op's arguments, stored in its history.
 class OpArgs {
  public:
   OpArgs(const OpRecord& op, const void* args) : op_(&op), data_(inline_) {
@@ -86,15 +86,15 @@ inline bool output_differentiable(const OpInfo& info, size_t i) {
   return !(info.non_differentiable & out_slot(int(i)));
 }
 
-/// What `infer` reads and fills in.
+/// The input and output of `infer`: metadata of the op's inputs and outputs.
 class InferContext {
  public:
   struct Output {
     ScalarType dtype = ScalarType::Undefined;
     bool defined = true;
-    bool late = false;         // launch allocates it: only the backend or the data know its size
-    bool has_strides = false;  // else contiguous
-    bool has_device = false;   // else that of the inputs
+    bool late = false;         // allocated by launch: the size depends on the backend or on data
+    bool has_strides = false;  // if not, contiguous
+    bool has_device = false;   // if not, on the device of the inputs
     Device device{DeviceType::CPU};
     int64_t offset = 0;  // of a view: from the input's first element
     Dims sizes, strides;
@@ -104,28 +104,28 @@ class InferContext {
   int inputs() const { return inputs_.count; }
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
   const TensorImpl& in(int i) const { return impl_of(inputs_[i]); }
-  /// Output i; asking for one makes it and those before it exist.
+  /// Output i, created together with all outputs before it if it does not exist.
   Output& out(int i = 0) {
     if (size_t(i) >= outputs_.size()) outputs_.resize(size_t(i) + 1);
     return outputs_[size_t(i)];
   }
   const Output& out(int i) const { return outputs_[size_t(i)]; }
   size_t outputs() const { return outputs_.size(); }
-  /// Contiguous output i.
+  /// Makes output i contiguous with these sizes and dtype.
   void set(int i, IntArrayRef sizes, ScalarType dtype) {
     out(i).sizes = sizes;
     out(i).dtype = dtype;
   }
-  /// Output i with sizes, dtype and (if it has no gaps) memory layout of a tensor.
+  /// Gives output i the sizes, the dtype and (if dense) the strides of a tensor.
   void like(int i, const TensorImpl& tensor) {
     set(i, tensor.sizes(), tensor.dtype);
     if (!tensor.has(kDense)) return;
     out(i).strides = tensor.strides();
     out(i).has_strides = true;
   }
-  /// Output i is not there (an optional one).
+  /// Makes the optional output i undefined.
   void set_none(int i) { out(i).defined = false; }
-  /// The dtype a pointwise op computes in; decided before infer runs.
+  /// The dtype in which a pointwise op computes; set before infer runs.
   ScalarType compute = ScalarType::Undefined;
 
  private:
@@ -133,14 +133,14 @@ class InferContext {
   SmallVector<Output, 1> outputs_;
 };
 
-/// What `launch` reads: views of inputs and outputs, and where to run.
+/// The input of `launch`: views of inputs and outputs, and the kernel context.
 class LaunchContext {
  public:
   LaunchContext(Inputs inputs, const Outputs& outputs, Ctx& where, ScalarType compute_dtype)
       : ctx(where), compute(compute_dtype), inputs_(inputs), outputs_(outputs) {}
   int inputs() const { return inputs_.count; }
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
-  /// The view of input i; an undefined one for an absent input.
+  /// The view of input i; undefined if the input is.
   View in(int i) const { return has(i) ? view_of(impl_of(inputs_[i])) : View(); }
   View out(int i = 0) const {
     const Tensor& tensor = outputs_[size_t(i)];
@@ -149,13 +149,13 @@ class LaunchContext {
   int outputs() const { return int(outputs_.size()); }
   const TensorImpl& in_impl(int i) const { return impl_of(inputs_[i]); }
   const TensorImpl& out_impl(int i = 0) const { return impl_of(outputs_[size_t(i)]); }
-  /// Gives a late output its memory.
+  /// Allocates a late output.
   View allocate(int i, IntArrayRef sizes) const {
     resize_tensor(outputs_[size_t(i)], sizes);
     return out(i);
   }
-  /// Waits for the device and reads the first element of a tensor that a kernel of this launch
-  /// wrote.
+  /// Waits for the device and returns the first element of a tensor written by a kernel of this
+  /// launch.
   template <class T>
   T read_back(const Tensor& from) const {
     T value;
@@ -172,18 +172,20 @@ class LaunchContext {
   const Outputs& outputs_;
 };
 
-/// What `grad` reads and sets. Its code is plain code over tensors: with create_graph it records
-/// itself.
+/// The input and output of `grad`, which uses ordinary tensor ops, so that its calls are recorded
+/// with create_graph.
 class GradContext {
  public:
   virtual ~GradContext() = default;
-  /// The gradient of output i; undefined if nothing flowed there.
+  /// The gradient of output i; undefined if backward has computed none.
   virtual const Tensor& grad(int i = 0) const = 0;
-  /// Saved input or output; undefined if `saves` did not name it.
+  /// A saved input or output; undefined if it was so in the forward call. Throws if `saves` does
+  /// not name it.
   virtual Tensor in(int i) const = 0;
   virtual Tensor out(int i = 0) const = 0;
-  /// How many inputs the op had, and whether the gradient of input i is wanted.
+  /// The number of inputs of the call.
   virtual int inputs() const = 0;
+  /// Whether the gradient of input i has to be computed.
   virtual bool needs(int i) const = 0;
   /// Metadata of an input that needs a gradient or that info.shapes names.
   virtual IntArrayRef in_sizes(int i) const = 0;
@@ -191,6 +193,7 @@ class GradContext {
   virtual Device in_device(int i) const = 0;
   /// All metadata of an input that info.shapes names: a tensor without memory.
   virtual const TensorImpl& in_shape(int i) const = 0;
+  /// Sets the gradient of input i.
   virtual void set(int i, Tensor gradient) = 0;
 };
 

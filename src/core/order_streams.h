@@ -5,8 +5,8 @@
 
 namespace hearth {
 
-/// What is queued on `later` from now on runs after what is queued on `earlier` so far. Null means
-/// the device's default stream; nothing happens if both are one.
+/// Makes work queued on `later` from now on run after the work already queued on `earlier`. Null is
+/// the device's default stream; does nothing if both are the same stream.
 void order_streams(Device device, StreamHandle earlier, StreamHandle later);
 
 }  // namespace hearth

@@ -14,7 +14,7 @@ namespace {
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
 constexpr size_t kMostCached = size_t{4} << 30;
-/// How much is mapped before the system is asked again what it has left.
+/// The number of bytes mapped between two checks of the system's free memory.
 constexpr size_t kCheckEvery = size_t{64} << 20;
 
 size_t alignment_of(size_t bytes) {
@@ -28,7 +28,7 @@ void* map_pages(size_t bytes) {
 }
 
 void unmap(void* data, size_t bytes) {
-  // Where a hole would need one mapping more than the system allows, giving back the pages must do.
+  // If the hole would exceed the system's limit of mappings, only the pages are returned.
   if (bytes > 0 && munmap(data, bytes) != 0) madvise(data, bytes, MADV_DONTNEED);
 }
 
@@ -50,7 +50,7 @@ void add(MemoryStat& stat, int64_t amount) {
 
 }  // namespace
 
-/// A cached block: one of its size's stack, and of the list of all by age.
+/// A cached block: an element of the stack of its size, and of the list of all blocks by age.
 struct PageCache::Block {
   size_t bytes;
   Block* above;  // in the stack
@@ -109,8 +109,8 @@ void* PageCache::map(size_t bytes) noexcept {
   return data;
 }
 
-/// The system hands out addresses without having the memory and later kills the process, so it is
-/// asked.
+/// Empties the cache if free memory is short, because the system maps more memory than it has and
+/// later kills the process.
 void PageCache::make_room(size_t bytes) noexcept {
   {
     const std::lock_guard lock(mutex_);
@@ -122,7 +122,7 @@ void PageCache::make_room(size_t bytes) noexcept {
   if (system_memory_available() < bytes + reserve) trim(0);
 }
 
-void PageCache::give(void* data, size_t bytes) noexcept {
+void PageCache::release(void* data, size_t bytes) noexcept {
   bytes = rounded(bytes);
   size_t limit;
   {

@@ -8,22 +8,25 @@
 
 namespace hearth::detail {
 
-/// Blocks of whole pages from the system. Those given back are kept, with their pages warm, for the
-/// next request of the same size, up to a limit; beyond it, or when the system runs short, the ones
-/// unused for longest return to the system.
+/// Blocks of whole pages from the system. Released blocks are cached, with their pages mapped, for
+/// the next request of the same size. Above a limit, or when the system is short of memory, the
+/// blocks cached longest return to the system.
 class PageCache {
  public:
   static constexpr size_t kSmallest = 32 * 1024;  // requests are larger
   static constexpr size_t kLargest = size_t{1} << 47;
-  /// Blocks of exactly this size are aligned to it, so that what lies in them can find their start.
+  /// Blocks of exactly this size are aligned to it, so that the address of an object in a block
+  /// gives the start of the block.
   static constexpr size_t kSlabBytes = 256 * 1024;
 
-  /// What is handed out for a request: eight sizes per doubling, so at most an eighth more.
+  /// The block size for a request. There are eight sizes per doubling, so at most an eighth is
+  /// added.
   static size_t rounded(size_t bytes);
 
   /// A block of rounded(bytes) bytes; null if neither cache nor system has one.
   void* take(size_t bytes) noexcept;
-  void give(void* data, size_t bytes) noexcept;
+  /// Puts a block of rounded(bytes) bytes into the cache, or returns it to the system.
+  void release(void* data, size_t bytes) noexcept;
 
   /// Counts bytes as reserved; false if that would exceed the memory limit.
   bool reserve(size_t bytes) noexcept;
@@ -31,15 +34,15 @@ class PageCache {
 
   /// Returns the oldest cached blocks to the system until at most `keep` bytes are cached.
   void trim(size_t keep) noexcept;
-  /// How much may be cached; at first a quarter of the memory, but at most 4 GiB.
+  /// The maximum number of cached bytes; by default a quarter of the memory, at most 4 GiB.
   void set_cache_limit(size_t bytes) noexcept;
-  /// How much may be reserved in all, cached blocks included.
+  /// The maximum number of reserved bytes, cached blocks included.
   void set_memory_limit(size_t bytes) noexcept;
   size_t memory_limit() const { return memory_limit_; }
 
   void add_to(MemoryStats& stats);
   void reset_peak();
-  std::mutex& mutex() { return mutex_; }  // for fork
+  std::mutex& mutex() { return mutex_; }  // for fork handlers
 
  private:
   struct Block;  // lives at the start of a cached block

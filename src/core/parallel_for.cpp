@@ -4,18 +4,19 @@ namespace hearth::detail {
 
 namespace {
 
-// Enough to keep the threads of large machines busy to the end; few enough to cost nothing.
+// Enough chunks to keep the threads of large machines busy to the end, with little overhead.
 constexpr int64_t kMostChunks = 128;
 
-// Limits at multiples of this keep SIMD loops and cache lines whole in long ranges.
+// In long ranges, the size of a chunk is a multiple of this, to keep SIMD vectors and cache lines
+// whole.
 constexpr int64_t kAlignment = 64;
 
-/// The chunks of a loop: a function of its range and its grain.
+/// The chunks of a loop, which depend only on its range and its grain.
 struct Chunks {
   Chunks(int64_t first, int64_t last, int64_t grain) : begin(first), end(last) {
     const int64_t length = end - begin;
     const int64_t by_grain = grain > 1 ? (length - 1) / grain + 1 : length;
-    // An even number divides better among few threads.
+    // A multiple of 4 divides evenly among few threads.
     const int64_t wanted = by_grain <= 2 ? 2 : (by_grain + 3) / 4 * 4;
     const int64_t chunks = std::min({wanted, length, kMostChunks});
     size = (length - 1) / chunks + 1;

@@ -17,13 +17,13 @@ void parallel_blocks(int64_t count, const F& f) {
   });
 }
 
-/// How many slots parallel_tasks(count, ...) uses: its threads.
+/// The number of slots (threads) for parallel_tasks(count, ...).
 inline int task_slots(int64_t count) {
   return static_cast<int>(std::clamp<int64_t>(count, 1, get_num_threads()));
 }
 
 /// Calls f(i, slot) for each task 0 <= i < count, in parallel. Tasks that run at the same time have
-/// different slots below `slots`: each slot's scratch memory serves one task after the other.
+/// different slots below `slots`, so that each slot can have its own scratch memory.
 template <class F>
 void parallel_tasks(int64_t count, int slots, const F& f) {
   if (count == 1 || slots == 1) {
@@ -37,9 +37,9 @@ void parallel_tasks(int64_t count, int slots, const F& f) {
   loop.rethrow();
 }
 
-/// Calls f(begin, end) on about as many ranges of [0, count) as there are threads, in parallel: for
-/// work that each range repeats. The limits depend on the number of threads; results must not
-/// depend on them.
+/// Calls f(begin, end) in parallel on about one range of [0, count) per thread, for loops with a
+/// high cost per range. The ranges depend on the number of threads; results must not depend on
+/// them.
 template <class F>
 void parallel_ranges(int64_t count, int64_t grain, const F& f) {
   const int64_t ranges = task_slots(grain > 0 ? (count - 1) / grain + 1 : count);

@@ -1,6 +1,6 @@
 #pragma once
 
-// For the CPU and for CUDA kernels: no standard library.
+// Shared with CUDA kernels, so without the standard library.
 
 #include "functors/hd.h"
 
@@ -11,7 +11,7 @@ struct PhiloxBlock {
   unsigned words[4];
 };
 
-/// Philox 4x32-10 (Salmon et al., 2011): scrambles a counter.
+/// Philox 4x32-10 (Salmon et al., 2011), which maps a counter and a key to random words.
 HEARTH_FN PhiloxBlock philox_rounds(PhiloxBlock counter, unsigned key0, unsigned key1) {
   PhiloxBlock c = counter;
   for (int round = 0; round < 10; ++round) {
@@ -25,7 +25,7 @@ HEARTH_FN PhiloxBlock philox_rounds(PhiloxBlock counter, unsigned key0, unsigned
   return c;
 }
 
-/// The four words that curandStatePhilox4_32_10, initialised with these numbers, gives first. The
+/// The first four words of a curandStatePhilox4_32_10 that is initialised with these numbers. The
 /// offset counts words and has to be a multiple of four.
 HEARTH_FN PhiloxBlock philox(unsigned long long seed, unsigned long long subsequence,
                              unsigned long long offset) {
@@ -36,11 +36,11 @@ HEARTH_FN PhiloxBlock philox(unsigned long long seed, unsigned long long subsequ
   return philox_rounds(counter, static_cast<unsigned>(seed), static_cast<unsigned>(seed >> 32));
 }
 
-/// How many random numbers of type Bits (32-bit words, 64-bit words or whole blocks) a block holds.
+/// The number of values of type Bits (32-bit words, 64-bit words or whole blocks) in a block.
 template <class Bits>
 inline constexpr int kPhiloxLanes = static_cast<int>(sizeof(PhiloxBlock) / sizeof(Bits));
 
-/// Number `lane` of a block.
+/// Value `lane` of a block.
 template <class Bits>
 HEARTH_FN Bits philox_lane(const PhiloxBlock& block, int lane) {
   if constexpr (sizeof(Bits) == 4)
@@ -51,8 +51,8 @@ HEARTH_FN Bits philox_lane(const PhiloxBlock& block, int lane) {
     return block;
 }
 
-/// Element i of the stream (seed, offset): a random function draws all its elements at one offset,
-/// and the generator's offset then moves by four.
+/// Element i of the stream (seed, offset). A random op draws all its elements at one offset; then
+/// the generator's offset advances by four.
 template <class Bits>
 HEARTH_FN Bits philox_bits(unsigned long long seed, unsigned long long offset,
                            unsigned long long i) {

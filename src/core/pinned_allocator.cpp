@@ -43,13 +43,13 @@ class PinnedAllocator {
   void collect();
   void release_cached();
   void wait_for_uses(Block* block) noexcept;
-  void keep(Block* block) { free_[index_of(block->size)].push_back(block); }
+  void cache(Block* block) { free_[index_of(block->size)].push_back(block); }
   static size_t index_of(size_t size) { return static_cast<size_t>(std::countr_zero(size)); }
 
   Backend& backend_;
   std::mutex mutex_;
   std::map<const std::byte*, Block*> in_use_;
-  std::array<std::vector<Block*>, 64> free_;  // by the size's logarithm
+  std::array<std::vector<Block*>, 64> free_;  // by the base-2 logarithm of their size
   EventQueue<Block> events_;
   MemoryStats stats_;
 };
@@ -107,13 +107,13 @@ void PinnedAllocator::free(void* data) {
   stats_.allocated_bytes.decrease(static_cast<int64_t>(block->size));
   if (block->uses.empty()) {
     stats_.active_bytes.decrease(static_cast<int64_t>(block->size));
-    keep(block);
+    cache(block);
   }
   wait_for_uses(block);
 }
 
-/// Where a device does not answer any more, nobody can tell when the block's copies end: it is
-/// never used again.
+/// Makes the block wait for the streams that use it. If the device has failed, the end of their
+/// work is unknown, and the block is never reused.
 void PinnedAllocator::wait_for_uses(Block* block) noexcept {
   try {
     for (const auto& [device, stream] : block->uses) events_.add(block, device, stream);
@@ -147,7 +147,7 @@ bool PinnedAllocator::contains(const void* data) {
 void PinnedAllocator::collect() {
   events_.collect([this](Block* block) {
     stats_.active_bytes.decrease(static_cast<int64_t>(block->size));
-    keep(block);
+    cache(block);
   });
 }
 

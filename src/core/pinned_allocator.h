@@ -7,15 +7,14 @@
 
 namespace hearth {
 
-/// Page-locked host memory, from and to which copies are asynchronous, kept for reuse. 64-byte
-/// aligned; null for 0 bytes; an Error without a CUDA device, OutOfMemoryError when there is no
-/// more.
+/// Page-locked host memory for asynchronous copies, cached for reuse. 64-byte aligned; null for 0
+/// bytes. Throws an error without a CUDA device, and OutOfMemoryError if no more is available.
 void* pinned_allocate(size_t bytes);
-/// The memory is used again when the streams recorded for it have passed this moment.
+/// Frees the memory; it is reused after the work that is now in its recorded streams.
 void pinned_free(void* data);
-/// Notes that a stream copies from or to the memory around `data`; other memory is ignored.
+/// Records that a stream copies from or to the block that contains `data`; ignores other memory.
 void pinned_record(void* data, Device device, StreamHandle stream);
-/// Whether the address lies in memory from pinned_allocate.
+/// Whether the address is inside memory from pinned_allocate.
 bool is_pinned(const void* data);
 void pinned_empty_cache();
 MemoryStats pinned_memory_stats();

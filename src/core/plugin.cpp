@@ -28,13 +28,13 @@ std::string own_folder() {
   return slash == std::string_view::npos ? "" : std::string(path.substr(0, slash + 1));
 }
 
-/// The file to open and how to name the place where it was searched.
-struct Place {
+/// The plugin file to open, and its description in error texts.
+struct PluginFile {
   std::string path;
   std::string description;
 };
 
-Place find_plugin() {
+PluginFile find_plugin() {
   if (const char* const wanted = std::getenv("HEARTH_CUDA_PLUGIN"); wanted && *wanted)
     return {wanted, detail::str(wanted, ", which HEARTH_CUDA_PLUGIN names,")};
   const std::string folder = own_folder();
@@ -44,42 +44,42 @@ Place find_plugin() {
           detail::str(kPluginFile, " (searched in ", folder, " and among the system's libraries)")};
 }
 
-/// Which of plugin, driver and library is missing, from the loader's message.
-std::string explain(const Place& place, std::string_view message) {
+/// An error text from the loader's message, which names the missing plugin, driver or library.
+std::string explain(const PluginFile& plugin, std::string_view message) {
   constexpr std::string_view kMissing = ": cannot open shared object file";
   const auto missing = message.find(kMissing);
   const auto file = message.substr(0, missing == std::string_view::npos ? 0 : missing);
-  if (file == place.path)
-    return detail::str("Hearth's CUDA plugin ", place.description, " was not found.");
+  if (file == plugin.path)
+    return detail::str("Hearth's CUDA plugin ", plugin.description, " was not found.");
   if (file.starts_with("libcuda.so"))
     return detail::str("Found no NVIDIA driver on your system: ", file,
                        " is missing. Please check "
                        "that you have an NVIDIA GPU and installed a driver.");
   if (!file.empty())
-    return detail::str("Hearth's CUDA plugin ", place.path, " needs the library ", file,
+    return detail::str("Hearth's CUDA plugin ", plugin.path, " needs the library ", file,
                        ", which is missing.");
-  return detail::str("Hearth's CUDA plugin ", place.path, " could not be loaded: ", message);
+  return detail::str("Hearth's CUDA plugin ", plugin.path, " could not be loaded: ", message);
 }
 
 }  // namespace
 
 Backend* load_cuda_plugin(std::string& why_not) {
-  const Place place = find_plugin();
-  void* const library = dlopen(place.path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  const PluginFile file = find_plugin();
+  void* const library = dlopen(file.path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* const message = dlerror();
-    why_not = explain(place, message ? message : "");
+    why_not = explain(file, message ? message : "");
     return nullptr;
   }
   const auto entry = reinterpret_cast<PluginEntry>(dlsym(library, kPluginSymbol));
   if (!entry) {
-    why_not = detail::str(place.path, " is not a CUDA plugin of Hearth: it has no ", kPluginSymbol);
+    why_not = detail::str(file.path, " is not a CUDA plugin of Hearth: it has no ", kPluginSymbol);
     dlclose(library);
     return nullptr;
   }
   Backend* const backend = entry(HEARTH_SEAM_HASH, &why_not);
   if (!backend && why_not.empty())
-    why_not = detail::str("Hearth's CUDA plugin ", place.path, " gave no reason for not working.");
+    why_not = detail::str("Hearth's CUDA plugin ", file.path, " failed without giving a reason.");
   return backend;
 }
 

@@ -6,9 +6,9 @@
 
 namespace hearth {
 
-/// The backend in the plugin libhearth_cuda.so, searched at $HEARTH_CUDA_PLUGIN, or else beside
-/// this library and where the system looks for libraries. Null with a sentence in `why_not` when
-/// that fails.
+/// Loads the plugin and returns its backend. The plugin is the file named by HEARTH_CUDA_PLUGIN, or
+/// libhearth_cuda.so beside this library or on the system's library path. On failure returns null,
+/// with the reason as a sentence in `why_not`.
 Backend* load_cuda_plugin(std::string& why_not);
 
 }  // namespace hearth

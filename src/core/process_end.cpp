@@ -24,97 +24,101 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kLongestCall = 10s;  // that the exit waits for
-constexpr auto kLongestRest = 3s;
-constexpr auto kBetweenLooks = 1ms;
+constexpr auto kMaxWaitForCalls = 10s;
+constexpr auto kMaxBlocking = 3s;
+constexpr auto kPollInterval = 1ms;
 
-std::atomic<uint64_t> calls_ever{0};
-std::atomic<int> calls{0};           // that have begun and not ended
-std::atomic<int> first_calls{0};     // those of them that may make static objects
-std::atomic<bool> is_ending{false};  // a thread has begun to end the process
-std::atomic<bool> first_calls_rest{false};
-std::atomic<bool> calls_rest{false};
-constinit std::array<std::atomic<void (*)()>, 4> stops{};
-constinit thread_local bool is_ender = false;
+std::atomic<uint64_t> calls_begun{0};
+std::atomic<int> active_calls{0};
+std::atomic<int> active_first_calls{0};  // the active calls that may create static objects
+std::atomic<bool> process_ends{false};   // a thread has begun to end the process
+std::atomic<bool> first_calls_blocked{false};
+std::atomic<bool> calls_blocked{false};
+constinit std::array<std::atomic<void (*)()>, 4> stop_functions{};
+constinit thread_local bool thread_ends_process = false;
 constinit thread_local int call_depth = 0;
-constinit thread_local bool has_call = false;  // of this thread that has begun and not ended
-constinit thread_local bool has_first_call = false;
+constinit thread_local bool has_active_call = false;  // of this thread
+constinit thread_local bool has_active_first_call = false;
 
-/// Returns when there are none but this thread's own, or they take too long.
-void wait_for(const std::atomic<int>& count, bool one_is_own) {
-  const auto limit = std::chrono::steady_clock::now() + kLongestCall;
-  while (count.load() > int{one_is_own} && std::chrono::steady_clock::now() < limit)
-    std::this_thread::sleep_for(kBetweenLooks);
+/// Waits until no calls are active, except one of this thread if `own`, or until the time limit.
+void wait_for(const std::atomic<int>& active, bool own) {
+  const auto limit = std::chrono::steady_clock::now() + kMaxWaitForCalls;
+  while (active.load() > int{own} && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(kPollInterval);
 }
 
-/// Whether a call makes static objects is not known; the first ones and then ever fewer may.
-bool may_make_statics() {
+/// Whether to assume that a new call creates static objects: true for the first calls, then ever
+/// more rarely.
+bool may_create_statics() {
   constexpr uint64_t kFirst = 64;
-  const uint64_t before = calls_ever.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t before = calls_begun.fetch_add(1, std::memory_order_relaxed);
   return before < kFirst || std::has_single_bit(before);
 }
 
-void stop_what_runs() {
+/// Declares that this thread ends the process, and calls the registered functions.
+void call_stop_functions() {
   begin_process_end();
-  for (auto& stop : stops)
+  for (auto& stop : stop_functions)
     if (const auto function = stop.exchange(nullptr)) function();
 }
 
-/// When the main thread ends the process, its thread-local objects go before all static ones, those
-/// that another thread is making, too.
+/// When the main thread ends the process, its thread-local objects are destroyed before all static
+/// ones, including those that another thread is creating. So this destructor waits for such
+/// threads.
 struct MainThread {
   ~MainThread() {
     if (gettid() != getpid()) return;
-    stop_what_runs();
-    first_calls_rest.store(true);
-    wait_for(first_calls, has_first_call);
+    call_stop_functions();
+    first_calls_blocked.store(true);
+    wait_for(active_first_calls, has_active_first_call);
   }
 };
 
 void watch_main_thread() { thread_local const MainThread main_thread; }
 [[maybe_unused]] const bool watches_main_thread = (watch_main_thread(), true);
 
-/// Exit runs such functions and destructors of static objects in the reverse order of their
-/// registration, so that this one comes before those of the objects that were made before it.
+/// Waits for all calls; registered with atexit. The exit runs such functions and the destructors of
+/// static objects in reverse order of registration, so this one runs before the destructors of all
+/// objects created before its registration.
 void end_calls() {
-  stop_what_runs();
-  if (!calls_rest.exchange(true)) wait_for(calls, has_call);
+  call_stop_functions();
+  if (!calls_blocked.exchange(true)) wait_for(active_calls, has_active_call);
 }
 
-/// The calls of threads that a forked child does not have never end.
-[[maybe_unused]] const int forgets_calls_after_fork = pthread_atfork(nullptr, nullptr, [] {
-  calls.store(0);
-  first_calls.store(0);
+/// A forked child does not have the other threads of its parent, so their calls would never end.
+[[maybe_unused]] const int resets_calls_after_fork = pthread_atfork(nullptr, nullptr, [] {
+  active_calls.store(0);
+  active_first_calls.store(0);
 });
 
 }  // namespace
 
 void LibraryCall::cover_this_thread() { ++call_depth; }
 
-LibraryCall::LibraryCall() : is_first_(call_depth == 0 && may_make_statics()) {
+LibraryCall::LibraryCall() : is_first_(call_depth == 0 && may_create_statics()) {
   if (call_depth++ > 0) return;
   if (is_first_) {
     begin_first();
-    has_first_call = true;
+    has_active_first_call = true;
   }
-  ++calls;
-  has_call = true;
-  if (!calls_rest.load() || is_ender) [[likely]]
+  ++active_calls;
+  has_active_call = true;
+  if (!calls_blocked.load() || thread_ends_process) [[likely]]
     return;
   end();
   --call_depth;
-  rest_until_process_ends();
-  detail::fail<Error>("the process is ending: the libraries that compute are gone");
+  block_until_process_ends();
+  detail::fail<Error>("the process is ending: its compute libraries have been shut down");
 }
 
 void LibraryCall::begin_first() {
-  ++first_calls;
-  if (!first_calls_rest.load() || is_ender) return;
-  --first_calls;
-  rest_until_process_ends();
-  // The main thread has ended alone.
-  first_calls_rest.store(false);
-  ++first_calls;
+  ++active_first_calls;
+  if (!first_calls_blocked.load() || thread_ends_process) return;
+  --active_first_calls;
+  block_until_process_ends();
+  // The process still runs, so the main thread has ended without ending it.
+  first_calls_blocked.store(false);
+  ++active_first_calls;
 }
 
 LibraryCall::~LibraryCall() {
@@ -124,19 +128,19 @@ LibraryCall::~LibraryCall() {
 }
 
 void LibraryCall::end() const {
-  --calls;
-  has_call = false;
+  --active_calls;
+  has_active_call = false;
   if (!is_first_) return;
-  --first_calls;
-  has_first_call = false;
+  --active_first_calls;
+  has_active_first_call = false;
 }
 
 void protect_new_statics() { std::atexit(end_calls); }
 
 namespace {
 
-/// Ever more rarely, until it is told to stop.
-void protect_again_and_again(const std::stop_token& stop) {
+/// Calls protect_new_statics at doubling intervals, until a stop is requested.
+void protect_repeatedly(const std::stop_token& stop) {
   std::mutex mutex;
   std::condition_variable_any stopped;
   std::unique_lock lock(mutex);
@@ -150,7 +154,7 @@ void protect_again_and_again(const std::stop_token& stop) {
 
 ProtectedStatics::ProtectedStatics() {
   try {
-    protector_ = std::jthread(protect_again_and_again);
+    protector_ = std::jthread(protect_repeatedly);
   } catch (const std::system_error&) {
   }
 }
@@ -161,21 +165,21 @@ ProtectedStatics::~ProtectedStatics() {
 }
 
 void stop_at_process_end(void (*stop)()) {
-  for (auto& place : stops) {
+  for (auto& slot : stop_functions) {
     void (*none)() = nullptr;
-    if (place.compare_exchange_strong(none, stop)) break;
+    if (slot.compare_exchange_strong(none, stop)) break;
   }
   protect_new_statics();
 }
 
 void begin_process_end() {
-  is_ender = true;
-  is_ending.store(true);
-  compute_serially_from_now_on();  // helpers would rest
+  thread_ends_process = true;
+  process_ends.store(true);
+  compute_serially_from_now_on();  // since helper threads would block
 }
 
-void rest_until_process_ends() {
-  if (is_ending.load() && !is_ender) std::this_thread::sleep_for(kLongestRest);
+void block_until_process_ends() {
+  if (process_ends.load() && !thread_ends_process) std::this_thread::sleep_for(kMaxBlocking);
 }
 
 }  // namespace hearth

@@ -4,10 +4,10 @@
 
 namespace hearth {
 
-/// Around each call into a library that has static objects of its own (oneDNN, BLAS). At the end
-/// of the process they are destroyed, while other threads may still compute: the exit waits for the
-/// calls that have begun. A thread that begins one afterwards rests until the process is gone. A
-/// call inside another costs nothing.
+/// Put around each call into a library that has static objects (oneDNN, BLAS). These are destroyed
+/// at the end of the process, while other threads may still compute. So the exit waits for the
+/// calls that have begun, and a thread that begins one afterwards blocks until the process has
+/// ended. A nested call costs nothing.
 class LibraryCall {
  public:
   LibraryCall();
@@ -15,7 +15,8 @@ class LibraryCall {
   LibraryCall(const LibraryCall&) = delete;
   LibraryCall& operator=(const LibraryCall&) = delete;
 
-  /// For threads that only compute for callers who wait inside a call of their own.
+  /// Makes all calls of this thread count as nested, for threads that compute only for callers
+  /// which wait inside a call.
   static void cover_this_thread();
 
  private:
@@ -24,12 +25,12 @@ class LibraryCall {
   bool is_first_;
 };
 
-/// After a call that may have made static objects: the exit waits before it destroys these, too.
-/// LibraryCall does so for the first calls, and then ever more rarely.
+/// Makes the exit wait for calls before it destroys the static objects that exist now. LibraryCall
+/// does this after the first calls, and then ever more rarely.
 void protect_new_statics();
 
-/// While one lives, new static objects are protected soon after they are made: for a call that goes
-/// on for long after it has made them.
+/// Until it is destroyed, calls protect_new_statics repeatedly, for a long call that creates static
+/// objects.
 class ProtectedStatics {
  public:
   ProtectedStatics();
@@ -38,15 +39,16 @@ class ProtectedStatics {
   ProtectedStatics& operator=(const ProtectedStatics&) = delete;
 
  private:
-  std::jthread protector_;  // none if the system grants no thread
+  std::jthread protector_;  // empty if the system refuses to start a thread
 };
 
-/// Calls `stop`, once, when the process ends, before the libraries' static objects are destroyed.
+/// Registers a function that is called once when the process ends, before the static objects of
+/// libraries are destroyed.
 void stop_at_process_end(void (*stop)());
 
-/// Says that the calling thread ends the process.
+/// Declares that the calling thread ends the process.
 void begin_process_end();
-/// If another thread ends the process: returns only if that takes long.
-void rest_until_process_ends();
+/// Blocks if another thread is ending the process, at most for some seconds.
+void block_until_process_ends();
 
 }  // namespace hearth

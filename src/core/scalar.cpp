@@ -32,7 +32,7 @@ double largest(ScalarType type) {
   }
 }
 
-/// Infinities and NaN are in every floating dtype.
+/// Throws if a finite value exceeds the range of the dtype; infinities and NaN always fit.
 double checked_real(double value, ScalarType type) {
   if (std::isfinite(value) && std::fabs(value) > largest(type)) overflow(type);
   return value;
@@ -52,7 +52,8 @@ bool fits_integer(int64_t value, ScalarType type) {
   }
 }
 
-/// The bound of fractions from below; from above, 255.5 fits uint8 as 255.
+/// The lower bound of a real number converted to an integer dtype. The upper bound applies after
+/// truncation, so 255.5 fits uint8 as 255.
 double lowest_integer(ScalarType type) {
   switch (type) {
     case kByte: return 0;

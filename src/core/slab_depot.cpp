@@ -13,8 +13,8 @@ struct SlabDepot::FreeBlock {
 struct SlabDepot::Slab {
   Slab* previous;
   Slab* next;
-  FreeBlock* free;     // blocks that came back
-  size_t first_fresh;  // where the part begins that was never handed out
+  FreeBlock* free;     // released blocks
+  size_t first_fresh;  // offset of the first block that was never used
   size_t in_use;
 
   static Slab* of(void* block) {
@@ -79,8 +79,8 @@ int SlabDepot::take(void** blocks, int count, size_t block_bytes, PageCache& pag
   return count;
 }
 
-void SlabDepot::give(void* const* blocks, int count, size_t block_bytes,
-                     PageCache& pages) noexcept {
+void SlabDepot::release(void* const* blocks, int count, size_t block_bytes,
+                        PageCache& pages) noexcept {
   const std::lock_guard lock(mutex_);
   for (int i = 0; i < count; ++i) {
     Slab* slab = Slab::of(blocks[i]);
@@ -89,7 +89,7 @@ void SlabDepot::give(void* const* blocks, int count, size_t block_bytes,
     if (was_exhausted) link(slab);
     if (slab->in_use > 0) continue;
     unlink(slab);
-    pages.give(slab, PageCache::kSlabBytes);
+    pages.release(slab, PageCache::kSlabBytes);
   }
 }
 

@@ -7,15 +7,15 @@
 
 namespace hearth::detail {
 
-/// The free blocks of one small size, shared by all threads. They are cut from slabs, which go back
-/// to the page cache when their last block returns.
+/// The free blocks of one small size, shared by all threads. They are parts of slabs; a slab is
+/// released to the page cache when its last block is released.
 class SlabDepot {
  public:
-  /// Puts up to `count` blocks into `blocks` and says how many; fewer only if there is no more
-  /// memory.
+  /// Puts up to `count` blocks into `blocks` and returns their number, which is smaller only if
+  /// there is no more memory.
   int take(void** blocks, int count, size_t block_bytes, PageCache& pages) noexcept;
-  void give(void* const* blocks, int count, size_t block_bytes, PageCache& pages) noexcept;
-  std::mutex& mutex() { return mutex_; }  // for fork
+  void release(void* const* blocks, int count, size_t block_bytes, PageCache& pages) noexcept;
+  std::mutex& mutex() { return mutex_; }  // for fork handlers
 
  private:
   struct FreeBlock;
@@ -25,7 +25,7 @@ class SlabDepot {
   void unlink(Slab* slab) noexcept;
 
   std::mutex mutex_;
-  Slab* available_ = nullptr;  // the slabs with a block left
+  Slab* available_ = nullptr;  // the slabs with a free block
 };
 
 }  // namespace hearth::detail

@@ -5,8 +5,8 @@
 
 namespace hearth {
 
-/// A lock for a few instructions that hardly ever meet another thread: one atomic exchange to take,
-/// one store to release. Use with std::lock_guard.
+/// A lock for short critical sections with little contention: one atomic exchange to acquire, one
+/// store to release. Use with std::lock_guard.
 class SpinLock {
  public:
   void lock() {

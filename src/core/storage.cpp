@@ -34,8 +34,8 @@ void release(StorageImpl& storage) noexcept {
     else
       pinned_free(storage.data);
   } catch (...) {
-    // A GPU that has failed answers everything with its error: the block is lost, the process goes
-    // on to say what happened.
+    // The GPU has failed: the block is lost, but the process continues so that it can report the
+    // error.
   }
 }
 
@@ -71,7 +71,7 @@ void grow_storage(StorageImpl& storage, size_t nbytes) {
     backend_of(storage.device)
         .copy(grown.data, storage.data, storage.nbytes, CopyKind::kDeviceToDevice,
               storage.device.index(), grown.stream);
-    // The block is freed now, while this stream has yet to read it.
+    // The block is freed now, but this stream has not read it yet.
     device_record_stream(storage.data, storage.device, grown.stream);
   } else if (storage.data) {
     std::memcpy(grown.data, storage.data, storage.nbytes);

@@ -9,15 +9,15 @@
 
 namespace hearth {
 
-/// A block of memory and how to give it back.
+/// A block of memory, with the way to free it.
 struct StorageImpl : RefCounted {
   void* data = nullptr;
   size_t nbytes = 0;
   Device device{DeviceType::CPU};
   bool pinned = false;
   StreamHandle stream = nullptr;       // the stream it was allocated on
-  std::function<void(void*)> deleter;  // set for memory that is not ours (from_blob)
-  bool borrowed = false;               // not ours and nothing to call
+  std::function<void(void*)> deleter;  // frees external memory (from_blob)
+  bool borrowed = false;               // external memory that is never freed here
 
   static void destroy(StorageImpl* storage) noexcept;
   static void* operator new(size_t bytes);
@@ -25,10 +25,10 @@ struct StorageImpl : RefCounted {
 };
 using StoragePtr = IntrusivePtr<StorageImpl>;
 
-/// New memory on the device, in order with its current stream.
+/// Allocates memory on the device, for use in order with its current stream.
 StoragePtr new_storage(size_t nbytes, Device device, bool pinned = false);
 
-/// Gives `storage` new memory of at least `nbytes`, keeping its first bytes.
+/// Replaces the memory of `storage` by a block of at least `nbytes` and copies its contents.
 void grow_storage(StorageImpl& storage, size_t nbytes);
 
 }  // namespace hearth

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kPoolSize = 32;
 constexpr int kPriorities = 2;  // normal and high
 
-/// The streams of a device and priority that were made so far.
+/// The streams of one device and priority created so far.
 struct Pool {
   std::vector<StreamHandle> streams;
   size_t next = 0;

@@ -7,17 +7,17 @@ namespace hearth {
 /// This thread's current CUDA device.
 int8_t& current_cuda_device();
 
-/// This thread's current stream of a device that exists; null on the CPU.
+/// This thread's current stream of a device; null on the CPU. Throws if the device does not exist.
 StreamHandle current_stream(Device device);
-/// Null stands for the default stream.
+/// Makes a stream current on this thread; null stands for the default stream.
 void set_current_stream(Device device, StreamHandle stream);
 
-/// A stream from the device's pool, whose streams are handed out in turn. Streams live until the
-/// process ends.
+/// A stream from the device's pool, chosen round-robin. Streams exist until the process ends.
 StreamHandle stream_from_pool(int device, int priority);
 
-/// Waits until the stream, or everything on the device, has run, and throws what kernels found.
+/// Waits for all work in the stream; throws if a kernel has reported a fault.
 void synchronize_stream(int device, StreamHandle stream);
+/// The same for all streams of the device.
 void synchronize_device(int device);
 
 }  // namespace hearth

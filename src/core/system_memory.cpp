@@ -12,10 +12,10 @@ namespace {
 
 constexpr size_t kUnlimited = SIZE_MAX;
 
-/// The text of a small file of the kernel's, null-terminated; empty if it cannot be read.
-struct SmallFile {
+/// The null-terminated text of a small file in /proc or /sys; empty if it cannot be read.
+struct ProcFile {
   char text[4096] = {};
-  explicit SmallFile(const char* path) {
+  explicit ProcFile(const char* path) {
     std::FILE* file = std::fopen(path, "re");
     if (!file) return;
     text[std::fread(text, 1, sizeof(text) - 1, file)] = '\0';
@@ -41,20 +41,19 @@ struct SmallFile {
 };
 
 size_t meminfo(const char* key, size_t otherwise) {
-  const size_t kilobytes = SmallFile("/proc/meminfo").number_after(key, kUnlimited);
+  const size_t kilobytes = ProcFile("/proc/meminfo").number_after(key, kUnlimited);
   return kilobytes == kUnlimited ? otherwise : kilobytes * 1024;
 }
 
-/// "max" there means no limit, and so does a missing file.
-size_t group_limit() { return SmallFile("/sys/fs/cgroup/memory.max").number_after("", kUnlimited); }
+/// The memory limit of the control group; unlimited if the file contains "max" or is missing.
+size_t group_limit() { return ProcFile("/sys/fs/cgroup/memory.max").number_after("", kUnlimited); }
 
 size_t group_available() {
   const size_t limit = group_limit();
   if (limit == kUnlimited) return kUnlimited;
-  const size_t used = SmallFile("/sys/fs/cgroup/memory.current").number_after("", 0);
-  // File pages that are not in use count as used, but the kernel drops them first.
-  const size_t droppable =
-      SmallFile("/sys/fs/cgroup/memory.stat").number_after("inactive_file ", 0);
+  const size_t used = ProcFile("/sys/fs/cgroup/memory.current").number_after("", 0);
+  // Inactive file pages count as used, but the kernel can drop them at once.
+  const size_t droppable = ProcFile("/sys/fs/cgroup/memory.stat").number_after("inactive_file ", 0);
   const size_t held = used - std::min(used, droppable);
   return limit - std::min(limit, held);
 }

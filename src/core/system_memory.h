@@ -4,11 +4,11 @@
 
 namespace hearth {
 
-/// Bytes of memory this process may use in all: the machine's, or its control group's where that is
-/// less.
+/// The memory in bytes that this process may use: that of the machine, or the limit of its control
+/// group if that is less.
 size_t system_memory_total();
 
-/// Bytes that could be had now without swapping; costs some microseconds.
+/// The bytes available now without swapping; takes some microseconds.
 size_t system_memory_available();
 
 }  // namespace hearth

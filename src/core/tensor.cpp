@@ -30,7 +30,7 @@ const TensorImpl& defined_impl(const TensorImpl* impl) {
 
 }  // namespace
 
-// An undefined tensor looks like an empty vector, as PyTorch's does.
+// An undefined tensor has the metadata of an empty vector, as in PyTorch.
 int64_t Tensor::dim() const { return impl_ ? impl_->dim : 1; }
 IntArrayRef Tensor::sizes() const {
   static constexpr int64_t kNone[] = {0};
@@ -85,8 +85,7 @@ void Tensor::record_stream(const cuda::Stream& stream) const {
   const TensorImpl& impl = defined_impl(impl_);
   HEARTH_CHECK_AS(NotImplementedError, impl.device.is_cuda(),
                   "Could not run 'aten::record_stream' with arguments from the '",
-                  name_of(impl.device.type()),
-                  "' backend: only memory of a GPU is used by streams");
+                  name_of(impl.device.type()), "' backend: streams use only GPU memory");
   HEARTH_CHECK(stream.device() == impl.device, "record_stream: the tensor is on ", impl.device,
                ", but the stream on ", stream.device());
   if (impl.storage) device_record_stream(impl.storage->data, impl.device, stream.handle());
@@ -111,7 +110,7 @@ void Tensor::check_type(ScalarType expected) const {
 
 void Tensor::check_accessor(ScalarType expected, int64_t dims) const {
   HEARTH_CHECK(dim() == dims, "TensorAccessor expected ", dims, " dims but tensor has ", dim());
-  HEARTH_CHECK(is_cpu(), "accessor() needs a CPU tensor, this one is on ", device());
+  HEARTH_CHECK(is_cpu(), "accessor() needs a CPU tensor, but this one is on ", device());
   check_type(expected);
 }
 

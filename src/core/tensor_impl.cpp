@@ -54,7 +54,7 @@ int64_t checked_numel(IntArrayRef sizes) {
 
 namespace {
 
-/// From a dimension's contiguous stride to that of the next outer one.
+/// Multiplies a contiguous stride by a size, to that of the next outer dimension.
 inline void next_stride(int64_t& stride, int64_t size) {
   const bool overflow = size > 1 && __builtin_mul_overflow(stride, size, &stride);
   HEARTH_CHECK(!overflow, "Stride calculation overflowed");
@@ -148,12 +148,12 @@ void TensorImpl::reset_version() {
 VersionCounter& TensorImpl::shared_version() {
   VersionCounter* counter = version_counter_.load(std::memory_order_acquire);
   if (counter) return *counter;
-  auto* fresh = new VersionCounter;
-  fresh->value.store(own_version_, std::memory_order_relaxed);
+  auto* created = new VersionCounter;
+  created->value.store(own_version_, std::memory_order_relaxed);
   // Two threads may take views of one tensor at the same time.
-  if (version_counter_.compare_exchange_strong(counter, fresh, std::memory_order_acq_rel))
-    return *fresh;
-  delete fresh;
+  if (version_counter_.compare_exchange_strong(counter, created, std::memory_order_acq_rel))
+    return *created;
+  delete created;
   return *counter;
 }
 
@@ -248,7 +248,7 @@ void resize_tensor(const Tensor& tensor, IntArrayRef sizes) {
 void resize_tensor(const Tensor& tensor, IntArrayRef sizes, IntArrayRef strides) {
   TensorImpl& impl = impl_of(tensor);
   checked_numel(sizes);
-  // The memory first: if there is none, nothing has changed.
+  // Memory first, so that a failed allocation leaves the tensor unchanged.
   const size_t needed = span_bytes(sizes, strides, impl.offset, element_size(impl.dtype));
   if (!impl.device.is_meta()) {
     if (!impl.storage) impl.storage = new_storage(needed, impl.device);

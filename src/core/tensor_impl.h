@@ -12,8 +12,7 @@ namespace hearth {
 
 using detail::Dims;
 
-/// Autograd's part of a tensor, made only when there is something to say; the autograd layer
-/// derives from it.
+/// Autograd's part of a tensor, created only when needed; autograd::TensorState derives from it.
 struct AutogradState {
   virtual ~AutogradState() = default;
   static void* operator new(size_t bytes);
@@ -27,18 +26,18 @@ struct VersionCounter : RefCounted {
 };
 
 enum TensorFlag : uint32_t {
-  kRequiresGrad = 1u << 0,  // a leaf that wants a gradient
-  kHasGradFn = 1u << 1,     // the result of recorded history (or a view whose base has one)
+  kRequiresGrad = 1u << 0,  // a leaf that requires a gradient
+  kHasGradFn = 1u << 1,     // a result with history (or a view whose base has one)
   kIsView = 1u << 2,
   kInference = 1u << 3,
-  kWrappedNumber = 1u << 4,  // a C++ number among tensors: does not decide the dtype
+  kWrappedNumber = 1u << 4,  // a C++ number used as a tensor: does not decide the dtype
   kContiguous = 1u << 5,
   kDense = 1u << 6,  // some permutation of its dimensions is contiguous
 };
-/// Flags that take an op off the plain path.
+/// Flags of inputs for which an op leaves the plain path (ops/history.h).
 inline constexpr uint32_t kNeedsAttention = kRequiresGrad | kHasGradFn | kInference;
 
-/// What a Tensor points to.
+/// The implementation of a Tensor, shared by its handles: memory, metadata, flags and version.
 struct TensorImpl : RefCounted {
   static constexpr int kInlineDims = 5;
 
@@ -68,7 +67,7 @@ struct TensorImpl : RefCounted {
 
   bool has(uint32_t flag) const { return (flags & flag) != 0; }
   bool contiguous() const { return has(kContiguous); }
-  /// The address of element 0 as the host knows it.
+  /// The address of element 0 on the host's side; kernels use kernel_address().
   void* data() const {
     return storage && storage->data
                ? static_cast<char*>(storage->data) + offset * int64_t(element_size(dtype))
@@ -77,28 +76,28 @@ struct TensorImpl : RefCounted {
 
   /// Sets sizes and contiguous strides; checks sign and overflow.
   void set_sizes(IntArrayRef sizes);
-  /// Sets both; checks sign and overflow, not that the storage is large enough.
+  /// Sets sizes and strides; checks sign and overflow, but not that the storage is large enough.
   void set_geometry(IntArrayRef sizes, IntArrayRef strides);
 
   uint32_t version() const;
   void bump_version();
-  /// Starts to count again: filling a new tensor is no modification.
+  /// Resets the version to 0, since filling a new tensor is no modification.
   void reset_version();
-  /// Makes this tensor count together with `other`.
+  /// Makes this tensor share the version counter of `other`.
   void share_version(TensorImpl& other);
 
  private:
   void resize_dims(size_t count);
   void refresh_flags();
   VersionCounter& shared_version();
-  std::atomic<VersionCounter*> version_counter_{nullptr};  // null: own_version_ counts
+  std::atomic<VersionCounter*> version_counter_{nullptr};  // if null, own_version_ is used
   uint32_t own_version_ = 0;
 };
 
-/// The parts of a tensor that say where and what, of undefined tensors too.
+/// The implementation of a tensor, which must be defined.
 inline TensorImpl& impl_of(const Tensor& tensor) { return *tensor.unsafeGetTensorImpl(); }
 
-/// A tensor without memory yet.
+/// A new tensor without memory or sizes.
 inline Tensor new_tensor(ScalarType dtype, Device device) {
   auto* impl = new TensorImpl;
   impl->dtype = dtype;
@@ -111,26 +110,27 @@ Tensor allocate_tensor(IntArrayRef sizes, ScalarType dtype, Device device, bool 
 /// The same with given strides (non-negative).
 Tensor allocate_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device,
                         bool pinned = false);
-/// A second handle on the same memory with its own geometry and no history; versions are shared if
-/// asked.
+/// A new tensor over the same memory, with its own geometry and without history. If share_version,
+/// both have one version counter.
 Tensor shallow_alias(const Tensor& tensor, bool share_version);
-/// Gives `tensor` new sizes, allocating if its memory is too small (what out= does).
+/// Gives `tensor` new sizes, and larger memory if it is too small, as out= forms do.
 void resize_tensor(const Tensor& tensor, IntArrayRef sizes);
 void resize_tensor(const Tensor& tensor, IntArrayRef sizes, IntArrayRef strides);
 
-/// What kernels see of a tensor.
+/// The View of a tensor, for kernels.
 View view_of(const TensorImpl& impl);
-/// The address of element 0 as kernels know it.
+/// The address of element 0 for kernels.
 void* kernel_address(const TensorImpl& impl);
 
-/// The number of bytes a tensor of these sizes and strides spans; throws when it overflows.
+/// The number of bytes from the start of the storage to the end of a tensor with these sizes,
+/// strides and offset; throws if it overflows.
 size_t span_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t itemsize);
-/// "Storage size calculation overflowed with sizes=[...]" for products beyond int64.
+/// The product of the sizes; throws if a size is negative or the product overflows int64.
 int64_t checked_numel(IntArrayRef sizes);
 Dims contiguous_strides(IntArrayRef sizes);
 Dims channels_last_strides(IntArrayRef sizes);
 
-/// dim in [0, ndim), from one in [-ndim, ndim); PyTorch's IndexError otherwise.
+/// Maps dim from [-ndim, ndim) to [0, ndim); throws PyTorch's IndexError if it is out of range.
 int64_t wrap_dim(int64_t dim, int64_t ndim, bool wrap_scalar = true);
 
 }  // namespace hearth

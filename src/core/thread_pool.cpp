@@ -17,7 +17,8 @@ namespace hearth {
 
 namespace {
 
-// Between two loops of a training step pass microseconds; to wake a thread takes about fifty.
+// Threads spin because the loops of a training step are microseconds apart, and waking a thread
+// takes about 50.
 constexpr std::chrono::microseconds kHelperSpin{50};
 constexpr std::chrono::microseconds kCallerSpin{20};
 
@@ -29,13 +30,13 @@ void relax() {
 #endif
 }
 
-/// Whether `done` became true within `limit`.
+/// Spins until done() is true or the time limit is reached; returns whether done() was true.
 template <class Done>
 bool spin_until(const Done& done, std::chrono::microseconds limit) {
-  constexpr int kPerLook = 32;
+  constexpr int kSpinsPerCheck = 32;
   const auto end = std::chrono::steady_clock::now() + limit;
   do {
-    for (int i = 0; i < kPerLook; ++i) {
+    for (int i = 0; i < kSpinsPerCheck; ++i) {
       if (done()) return true;
       relax();
     }
@@ -46,10 +47,10 @@ bool spin_until(const Done& done, std::chrono::microseconds limit) {
 }  // namespace
 
 ParallelLoop::ParallelLoop(int64_t chunks, int slots, Body body, const void* f)
-    : slots_(slots), body_(body), f_(f), shares_(few_) {
-  if (slots > kFewSlots) {
-    many_ = std::make_unique<Share[]>(static_cast<size_t>(slots));
-    shares_ = many_.get();
+    : slots_(slots), body_(body), f_(f), shares_(inline_shares_) {
+  if (slots > kInlineSlots) {
+    heap_shares_ = std::make_unique<Share[]>(static_cast<size_t>(slots));
+    shares_ = heap_shares_.get();
   }
   for (int i = 0; i < slots; ++i) {
     shares_[i].next.store(chunks * i / slots, std::memory_order_relaxed);
@@ -75,7 +76,7 @@ void ParallelLoop::take_share(Share& share, int slot) noexcept {
   }
 }
 
-/// The threads that help callers of parallel loops. Its list holds the loops that helpers may join.
+/// The helper threads of parallel loops, and the list of the loops that they may join.
 class ThreadPool {
  public:
   static ThreadPool& instance() {
@@ -84,7 +85,7 @@ class ThreadPool {
   }
 
   void run(ParallelLoop& loop) {
-    const LibraryCall call;  // of all that the chunks call
+    const LibraryCall call;  // covers the library calls of all chunks
     open(loop);
     take_chunks(loop, 0);
     close(loop);
@@ -97,16 +98,16 @@ class ThreadPool {
     bool sleeps = false;
   };
 
-  /// Never destroyed: detached threads may compute until the process is gone.
+  /// The pool is never destroyed, because detached threads may use it until the process ends.
   static ThreadPool& first() {
     static ThreadPool* const pool = [] {
-      auto* const made = new ThreadPool;
-      current_.store(made, std::memory_order_release);
-      // A forked child has none of its parent's threads: it gets a pool of its own.
+      auto* const created = new ThreadPool;
+      current_.store(created, std::memory_order_release);
+      // A forked child has none of its parent's threads, so it gets a pool of its own.
       pthread_atfork([] { current_.load()->mutex_.lock(); },
                      [] { current_.load()->mutex_.unlock(); },
                      [] { current_.store(new ThreadPool); });
-      return made;
+      return created;
     }();
     return *pool;
   }
@@ -123,14 +124,14 @@ class ThreadPool {
       if (head_) head_->before_ = &loop;
       head_ = &loop;
       open_loops_.fetch_add(1, std::memory_order_release);
-      count = sleepers_after(0, loop, to_wake);
+      count = sleepers_to_wake(0, loop, to_wake);
     }
     for (size_t i = 0; i < count; ++i) to_wake[i]->work.notify_one();
   }
 
-  /// Those whom the thread of this slot wakes, of the loop's sleeping helpers: each wakes two, so
-  /// that all of many are soon awake. Under the mutex.
-  size_t sleepers_after(int slot, const ParallelLoop& loop, Helper* (&found)[2]) {
+  /// The sleeping helpers that the thread of this slot has to wake: the children of the slot in a
+  /// binary tree, so that many helpers wake quickly. The caller holds the mutex.
+  size_t sleepers_to_wake(int slot, const ParallelLoop& loop, Helper* (&found)[2]) {
     size_t count = 0;
     for (int next = 2 * slot + 1; next <= 2 * slot + 2; ++next) {
       if (next >= loop.slots() || next > std::ssize(helpers_)) break;
@@ -145,7 +146,7 @@ class ThreadPool {
     if (!loop.exhausted_.exchange(true)) open_loops_.fetch_sub(1, std::memory_order_relaxed);
   }
 
-  /// Lets no more helpers join, and waits for those that have.
+  /// Stops helpers from joining the loop, and waits for those that have joined.
   void close(ParallelLoop& loop) {
     {
       const std::lock_guard lock(mutex_);
@@ -155,18 +156,19 @@ class ThreadPool {
     if (done() || spin_until(done, kCallerSpin)) return;
     std::unique_lock lock(mutex_);
     waiting_callers_.fetch_add(1, std::memory_order_seq_cst);
-    left_.wait(lock, done);
+    helper_left_.wait(lock, done);
     waiting_callers_.fetch_sub(1, std::memory_order_relaxed);
   }
 
   void unlink(ParallelLoop& loop) {
-    if (!loop.open_) return;  // a helper that found it exhausted has unlinked it
+    if (!loop.open_) return;  // a helper has already unlinked the exhausted loop
     loop.open_ = false;
     (loop.before_ ? loop.before_->after_ : head_) = loop.after_;
     if (loop.after_) loop.after_->before_ = loop.before_;
   }
 
-  /// A loop that has a slot for this helper, now joined; null if there is none. Under the mutex.
+  /// Joins a loop that has a slot for this helper; null if there is none. The caller holds the
+  /// mutex.
   ParallelLoop* join_any(int slot) {
     for (ParallelLoop* loop = head_; loop;) {
       ParallelLoop* const next = loop->after_;
@@ -182,27 +184,27 @@ class ThreadPool {
   }
 
   void leave(ParallelLoop& loop) {
-    loop.inside_.fetch_sub(1, std::memory_order_seq_cst);  // the loop may be gone from here on
+    loop.inside_.fetch_sub(1, std::memory_order_seq_cst);  // now the caller may destroy the loop
     if (waiting_callers_.load(std::memory_order_seq_cst) == 0) return;
     { const std::lock_guard lock(mutex_); }
-    left_.notify_all();
+    helper_left_.notify_all();
   }
 
-  /// Under the mutex.
+  /// Starts a thread; returns false if the system refuses. The caller holds the mutex.
   bool start_helper() {
-    if (refused_) return false;
+    if (out_of_threads_) return false;
     try {
       Helper& helper = helpers_.emplace_back();
       const int slot = static_cast<int>(helpers_.size());
-      std::thread([this, &helper, slot] { help(helper, slot); }).detach();
+      std::thread([this, &helper, slot] { run_helper(helper, slot); }).detach();
       return true;
-    } catch (const std::exception&) {  // the callers do without
-      refused_ = true;
+    } catch (const std::exception&) {  // loops run with fewer helpers
+      out_of_threads_ = true;
       return false;
     }
   }
 
-  [[noreturn]] void help(Helper& self, int slot) {
+  [[noreturn]] void run_helper(Helper& self, int slot) {
     const LibraryThreadsGuard guard;
     LibraryCall::cover_this_thread();
     const bool spins = slot < usable_cores();
@@ -213,14 +215,14 @@ class ThreadPool {
     }
   }
 
-  /// Waits until there is a loop to help, and joins it.
+  /// Waits for a loop and joins it.
   ParallelLoop& next_loop(Helper& self, int slot, bool spins) {
     const auto some_open = [this] { return open_loops_.load(std::memory_order_acquire) > 0; };
     for (;;) {
       const bool seen = spins && spin_until(some_open, kHelperSpin);
       std::unique_lock lock(mutex_);
       ParallelLoop* loop = join_any(slot);
-      if (!loop && seen && !some_open()) continue;  // it has ended since: the next may be near
+      if (!loop && seen && !some_open()) continue;  // the loop has ended; spin for the next
       while (!loop) {
         self.sleeps = true;
         self.work.wait(lock);
@@ -228,7 +230,7 @@ class ThreadPool {
         loop = join_any(slot);
       }
       Helper* to_wake[2];
-      const size_t count = sleepers_after(slot, *loop, to_wake);
+      const size_t count = sleepers_to_wake(slot, *loop, to_wake);
       lock.unlock();
       for (size_t i = 0; i < count; ++i) to_wake[i]->work.notify_one();
       return *loop;
@@ -238,10 +240,10 @@ class ThreadPool {
   static inline std::atomic<ThreadPool*> current_{nullptr};
 
   std::mutex mutex_;
-  std::condition_variable left_;
+  std::condition_variable helper_left_;
   ParallelLoop* head_ = nullptr;
   std::deque<Helper> helpers_;
-  bool refused_ = false;  // the system gives no more threads
+  bool out_of_threads_ = false;  // the system has refused to start a thread
   std::atomic<int> open_loops_{0};
   std::atomic<int> waiting_callers_{0};
 };

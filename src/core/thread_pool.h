@@ -7,16 +7,15 @@
 
 namespace hearth {
 
-/// One parallel loop, on its caller's stack. Each thread takes the chunks of its own share first,
-/// the same ones in every loop of that shape, so that caches stay warm; then those that are left of
-/// others' shares.
+/// One parallel loop, on its caller's stack. Each thread first takes the chunks of its own share,
+/// the same ones in every loop of the same length, so that its caches stay warm. Then it takes the
+/// remaining chunks of other shares.
 class ParallelLoop {
  public:
-  /// Runs chunk `index`; `slot` is below the number of threads, and no two threads of a loop share
-  /// one.
+  /// Runs chunk `index`. Each thread of a loop has its own `slot`, below the number of threads.
   using Body = void (*)(const void* f, int64_t index, int slot);
 
-  /// `slots`: the threads that may take part, the caller's being slot 0.
+  /// `slots` is the maximum number of threads; the caller has slot 0.
   ParallelLoop(int64_t chunks, int slots, Body body, const void* f);
 
   /// Takes chunks until none is left.
@@ -30,36 +29,36 @@ class ParallelLoop {
  private:
   friend class ThreadPool;
 
-  /// The chunks of one slot that nobody has taken yet.
+  /// The chunks of one slot that have not been taken.
   struct alignas(64) Share {
     std::atomic<int64_t> next{0};
     int64_t end = 0;
   };
-  static constexpr int kFewSlots = 16;
+  static constexpr int kInlineSlots = 16;
 
   void take_share(Share& share, int slot) noexcept;
 
   const int slots_;
   const Body body_;
   const void* const f_;
-  Share few_[kFewSlots];
-  std::unique_ptr<Share[]> many_;
+  Share inline_shares_[kInlineSlots];
+  std::unique_ptr<Share[]> heap_shares_;
   Share* shares_;
   std::atomic<bool> exhausted_{false};
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;
 
-  // The pool's; all but inside_ guarded by its mutex.
+  // Members for the pool, guarded by its mutex except for inside_.
   bool open_ = false;           // helpers may join
-  std::atomic<int> inside_{0};  // helpers that have not left yet
+  std::atomic<int> inside_{0};  // the number of helpers that have joined and not left
   ParallelLoop* before_ = nullptr;
   ParallelLoop* after_ = nullptr;
 };
 
 namespace thread_pool {
 
-/// Runs the loop on the caller and on threads of the process's pool. The caller takes chunks itself
-/// and waits only for helpers that are inside a chunk, never for one that has not begun.
+/// Runs the loop on the caller and on threads of the process's pool. At the end, the caller waits
+/// only for helpers that have joined the loop, never for one that has yet to wake.
 void run(ParallelLoop& loop);
 
 }  // namespace thread_pool

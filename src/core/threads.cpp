@@ -10,7 +10,7 @@
 
 #include "hearth/error.h"
 
-// Asked for by name, because which BLAS and which OpenMP are loaded is the system's choice.
+// Weak symbols, because the system chooses the BLAS and the OpenMP library.
 extern "C" {
 [[gnu::weak]] int openblas_get_parallel();
 [[gnu::weak]] void openblas_set_num_threads(int count);
@@ -23,17 +23,17 @@ namespace hearth {
 
 namespace {
 
-constexpr int kOpenBlasPthreads = 1;  // what openblas_get_parallel answers for its own threads
+constexpr int kOpenBlasPthreads = 1;  // openblas_get_parallel's result for its own threads
 
 std::atomic<int> process_threads{0};  // 0: not set
 std::atomic<int> interop_threads{0};
 thread_local int serial_depth = 0;
 
-// A multiple of the cores is an error of the caller's more often than a wish.
+// A larger multiple of the cores is more likely an error than intended.
 constexpr int kMostThreadsPerCore = 16;
 
-/// OMP_NUM_THREADS, of which the first number of a list counts; 0 if it is not set or no number.
-int threads_by_environment() {
+/// The first number in OMP_NUM_THREADS; 0 if it is not set or not a number.
+int threads_from_environment() {
   const char* text = std::getenv("OMP_NUM_THREADS");
   if (!text) return 0;
   const long count = std::strtol(text, nullptr, 10);
@@ -51,7 +51,7 @@ int limited_threads(int count) {
 
 int default_num_threads() {
   static const int count = [] {
-    const int wanted = threads_by_environment();
+    const int wanted = threads_from_environment();
     return wanted > 0 ? limited_threads(wanted) : usable_cores();
   }();
   return count;
@@ -62,7 +62,7 @@ void check_count(int count) {
 }
 
 /// OpenBLAS's own threads would compete with the pool's for the cores.
-void hold_blas_to_one_thread() {
+void limit_blas_to_one_thread() {
   [[maybe_unused]] static const bool done = [] {
     if (blas_has_own_threads()) openblas_set_num_threads(1);
     return true;
@@ -111,7 +111,7 @@ bool blas_has_own_threads() {
 }
 
 LibraryThreadsGuard::LibraryThreadsGuard() {
-  hold_blas_to_one_thread();
+  limit_blas_to_one_thread();
   if (!omp_get_max_threads || !omp_set_num_threads) return;
   const int former = omp_get_max_threads();
   if (former == 1) return;

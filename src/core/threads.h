@@ -4,11 +4,11 @@
 
 namespace hearth {
 
-/// The cores that this process may use.
+/// The number of cores that this process may use.
 int usable_cores();
 
-/// While one lives, its thread computes alone: get_num_threads() is 1. For the threads of a
-/// parallel loop, and for threads that are one of many.
+/// Makes get_num_threads() 1 on this thread until it is destroyed, for the threads of a parallel
+/// loop and other worker threads.
 struct SerialScope {
   SerialScope() noexcept;
   ~SerialScope();
@@ -16,12 +16,12 @@ struct SerialScope {
   SerialScope& operator=(const SerialScope&) = delete;
 };
 
-/// The same for the rest of the calling thread's life.
+/// The same until the calling thread ends.
 void compute_serially_from_now_on();
 
-/// Put around calls into oneDNN and BLAS: they compute on the calling thread alone, because
-/// OpenMP's barriers wait for threads that may not be running. The caller's OpenMP setting is
-/// restored. An OpenBLAS with threads of its own is held to one.
+/// Put around calls of oneDNN and BLAS, so that they compute on the calling thread only, because
+/// OpenMP's barriers wait for threads that may not be running. The destructor restores the caller's
+/// OpenMP setting. An OpenBLAS with its own threads is limited to one for good.
 struct LibraryThreadsGuard {
   LibraryThreadsGuard();
   ~LibraryThreadsGuard();
@@ -32,7 +32,7 @@ struct LibraryThreadsGuard {
   int former_ = 0;  // 0: nothing to restore
 };
 
-/// Whether the BLAS that was loaded is OpenBLAS with its own threads instead of OpenMP's.
+/// Whether the loaded BLAS is an OpenBLAS that uses its own threads instead of OpenMP's.
 bool blas_has_own_threads();
 
 }  // namespace hearth

@@ -8,7 +8,7 @@ namespace hearth::data {
 
 namespace {
 
-/// More than any machine has use for; each takes a thread and may take a copy of the dataset.
+/// Limit against absurd values: each worker is a thread and may copy the dataset.
 constexpr size_t kMostWorkers = 4096;
 
 }  // namespace
@@ -35,7 +35,7 @@ FullDataLoaderOptions::FullDataLoaderOptions(const DataLoaderOptions& options)
 
 namespace detail {
 
-void LoaderPlace::save(serialize::OutputArchive& archive) const {
+void LoaderPosition::save(serialize::OutputArchive& archive) const {
   archive.write("in_epoch", IValue(in_epoch));
   archive.write("batches", IValue(batches));
   archive.write("drew", IValue(drew));
@@ -44,7 +44,7 @@ void LoaderPlace::save(serialize::OutputArchive& archive) const {
   if (size) archive.write("size", IValue(*size));
 }
 
-void LoaderPlace::load(serialize::InputArchive& archive) {
+void LoaderPosition::load(serialize::InputArchive& archive) {
   size_t saved_batch_size = 0, saved_size = 0;
   int64_t saved_seed = 0;
   archive.read("in_epoch", in_epoch);
@@ -53,8 +53,8 @@ void LoaderPlace::load(serialize::InputArchive& archive) {
   archive.read("seed", saved_seed);
   archive.read("batch_size", saved_batch_size);
   HEARTH_CHECK(!in_epoch || saved_batch_size == batch_size,
-               "the data loader's state was saved in an epoch of batches of ", saved_batch_size,
-               "; this loader's have ", batch_size);
+               "the data loader's state was saved in an epoch with batch size ", saved_batch_size,
+               "; this loader's batch size is ", batch_size);
   if (size && archive.try_read("size", saved_size))
     HEARTH_CHECK(saved_size == *size, "the data loader's state was saved for a dataset of ",
                  saved_size, " examples; this one has ", *size);

@@ -11,13 +11,13 @@ namespace hearth::data {
 namespace {
 
 constexpr size_t kNoPosition = SIZE_MAX;
-constexpr size_t kMostIndices = 8;
+constexpr size_t kMostIndices = 8;  // printed in an error
 
 thread_local std::optional<WorkerInfo> this_worker;
-thread_local std::shared_ptr<std::atomic<uint64_t>> epochs_under_way;
+thread_local std::shared_ptr<std::atomic<uint64_t>> running_epochs;
 thread_local size_t position_in_batch = kNoPosition;
 
-/// A step of splitmix64: neighbouring numbers become unrelated ones.
+/// One step of splitmix64: hashes neighbouring numbers to unrelated ones.
 uint64_t mix(uint64_t value) {
   value += 0x9e3779b97f4a7c15;
   value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9;
@@ -59,14 +59,14 @@ PositionGuard::~PositionGuard() {
   if (std::uncaught_exceptions() == exceptions_) position_in_batch = kNoPosition;
 }
 
-EpochUnderWay::EpochUnderWay() {
-  if (!epochs_under_way) epochs_under_way = std::make_shared<std::atomic<uint64_t>>(0);
-  count_ = epochs_under_way;
+RunningEpoch::RunningEpoch() {
+  if (!running_epochs) running_epochs = std::make_shared<std::atomic<uint64_t>>(0);
+  count_ = running_epochs;
   before_ = (*count_)++;
 }
-EpochUnderWay::~EpochUnderWay() { --*count_; }
+RunningEpoch::~RunningEpoch() { --*count_; }
 
-uint64_t EpochUnderWay::seed() const {
+uint64_t RunningEpoch::seed() const {
   const Tensor state = default_generator().get_state();
   const auto* bytes = state.const_data_ptr<uint8_t>();
   uint64_t seed = mix(before_);
@@ -84,8 +84,8 @@ SeedGuard::SeedGuard(uint64_t seed, size_t number)
     : generator_(seeded_generator(mix(seed ^ mix(number)))),
       first_state_(generator_.get_state()),
       guard_(generator_),
-      outer_epochs_(std::exchange(epochs_under_way, nullptr)) {}
-SeedGuard::~SeedGuard() { epochs_under_way = std::move(outer_epochs_); }
+      outer_epochs_(std::exchange(running_epochs, nullptr)) {}
+SeedGuard::~SeedGuard() { running_epochs = std::move(outer_epochs_); }
 
 bool SeedGuard::drew() const { return !generator_.get_state().equal(first_state_); }
 
@@ -127,7 +127,7 @@ std::string Job::where() const {
 void Job::rethrow_from_worker() const {
   try {
     std::rethrow_exception(error_);
-  } catch (const WorkerException&) {  // a dataset's own worker's
+  } catch (const WorkerException&) {  // from a worker thread of the dataset itself
     throw;
   } catch (...) {
     throw WorkerException(error_, where());

@@ -14,7 +14,7 @@ constexpr const char* kHowToGetMnist =
     "curl -LO https://ossci-datasets.s3.amazonaws.com/mnist/$f-ubyte.gz; done";
 constexpr const char* kHowToGetFashion = "apt-get install dataset-fashion-mnist";
 
-/// The path of a file that may be gzipped, or nothing.
+/// The path of the file or of its gzipped form; empty if neither exists.
 std::string find_file(const std::string& root, const std::string& name) {
   for (const char* suffix : {"", ".gz"}) {
     std::filesystem::path path = std::filesystem::path(root) / (name + suffix);
@@ -24,14 +24,14 @@ std::string find_file(const std::string& root, const std::string& name) {
   return "";
 }
 
-/// `kind`: how the files call what errors call `what`.
+/// Reads one of the four files. `what` is its name in errors, `kind` that in the file name.
 Tensor read(const std::string& root, MNIST::Mode mode, const char* what, const char* kind,
-            const char* dims, const std::string& how_to_get) {
+            const char* dims, const std::string& hint) {
   const std::string name = hearth::detail::str(mode == MNIST::Mode::kTrain ? "train-" : "t10k-",
                                                kind, "-idx", dims, "-ubyte");
   const std::string path = find_file(root, name);
   HEARTH_CHECK(!path.empty(), "Error opening ", what, " file at ", root, "/", name,
-               ": neither it nor ", name, ".gz is there. To get it: ", how_to_get);
+               ": neither it nor ", name, ".gz exists. To get it: ", hint);
   Tensor tensor = io::load_idx(path);
   HEARTH_CHECK(tensor.scalar_type() == kByte && tensor.dim() == (dims[0] - '0'), "cannot read '",
                path, "': at byte 2: expected bytes in ", dims, " dimensions, but got ",
@@ -44,9 +44,9 @@ Tensor read(const std::string& root, MNIST::Mode mode, const char* what, const c
 MNIST::MNIST(const std::string& root, Mode mode)
     : MNIST(root, mode, "mkdir -p '" + root + "' && cd '" + root + "' && " + kHowToGetMnist) {}
 
-MNIST::MNIST(const std::string& root, Mode mode, const std::string& how_to_get) : mode_(mode) {
-  const Tensor images = read(root, mode, "images", "images", "3", how_to_get);
-  targets_ = read(root, mode, "targets", "labels", "1", how_to_get).to(kInt64);
+MNIST::MNIST(const std::string& root, Mode mode, const std::string& hint) : mode_(mode) {
+  const Tensor images = read(root, mode, "images", "images", "3", hint);
+  targets_ = read(root, mode, "targets", "labels", "1", hint).to(kInt64);
   HEARTH_CHECK(images.size(0) == targets_.size(0), "the files in '", root, "' have ",
                images.size(0), " images but ", targets_.size(0), " labels");
   images_ = images.to(kFloat32).div_(255).unsqueeze(1);

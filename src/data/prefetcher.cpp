@@ -38,12 +38,13 @@ struct Prefetcher::State {
     }
   }
 
-  /// The job to take now, if it is finished.
+  /// The finished job to take next, or flight.end().
   Slots::iterator next() {
     if (ordered) return flight.front().done ? flight.begin() : flight.end();
     return std::find_if(flight.begin(), flight.end(), [](const Slot& slot) { return slot.done; });
   }
 
+  /// Waits for running jobs and returns all jobs, for the caller to destroy.
   Slots drain() {
     std::unique_lock lock(mutex);
     Slots dropped;
@@ -67,8 +68,8 @@ struct Prefetcher::State {
   const bool ordered;
   std::mutex mutex;
   std::condition_variable job_or_stop, finished;
-  Slots flight;                         // submitted and not taken
-  std::deque<Slots::iterator> waiting;  // those of them that no worker has begun
+  Slots flight;                         // jobs submitted and not yet taken
+  std::deque<Slots::iterator> waiting;  // jobs in flight that no worker has begun
   bool stopped = false;
   Threads threads;
 };

@@ -12,11 +12,11 @@ size_t read_size(serialize::InputArchive& archive, const std::string& key) {
   return value;
 }
 
-/// A number that may not be larger than another one.
-size_t read_place(serialize::InputArchive& archive, const std::string& key, size_t end) {
-  const size_t place = read_size(archive, key);
-  HEARTH_CHECK(place <= end, "the sampler's place in the archive is ", place, " of ", end);
-  return place;
+/// Reads a position in an epoch of `end` examples.
+size_t read_position(serialize::InputArchive& archive, const std::string& key, size_t end) {
+  const size_t position = read_size(archive, key);
+  HEARTH_CHECK(position <= end, "the sampler's position in the archive is ", position, " of ", end);
+  return position;
 }
 
 void check_size(size_t saved, size_t own) {
@@ -24,7 +24,7 @@ void check_size(size_t saved, size_t own) {
                " examples; this sampler has ", own);
 }
 
-/// Checks that each of 0 to size - 1 occurs once.
+/// Checks that each index from 0 to size - 1 occurs once.
 void check_permutation(const Tensor& indices) {
   const Tensor wide = indices.to(kInt64).contiguous();
   const auto* first = wide.data_ptr<int64_t>();
@@ -33,9 +33,9 @@ void check_permutation(const Tensor& indices) {
   for (const int64_t index : ArrayRef<int64_t>(first, static_cast<size_t>(size))) {
     HEARTH_CHECK(index >= 0 && index < size,
                  "the sampler's indices in the archive are not between 0 and ", size - 1);
-    const auto place = static_cast<size_t>(index);
-    HEARTH_CHECK(!seen[place], "the sampler's indices in the archive have ", index, " twice");
-    seen[place] = true;
+    const auto position = static_cast<size_t>(index);
+    HEARTH_CHECK(!seen[position], "the sampler's indices in the archive have ", index, " twice");
+    seen[position] = true;
   }
 }
 
@@ -60,7 +60,7 @@ void SequentialSampler::save(serialize::OutputArchive& archive) const {
 }
 void SequentialSampler::load(serialize::InputArchive& archive) {
   check_size(read_size(archive, "size"), size_);
-  index_ = read_place(archive, "index", size_);
+  index_ = read_position(archive, "index", size_);
 }
 
 RandomSampler::RandomSampler(int64_t size, Dtype index_dtype)
@@ -68,7 +68,7 @@ RandomSampler::RandomSampler(int64_t size, Dtype index_dtype)
 RandomSampler::~RandomSampler() = default;
 
 void RandomSampler::reset(std::optional<size_t> new_size) {
-  // What saved states refer to stays as it is.
+  // A new tensor: saved states may still refer to the old one.
   const int64_t size = new_size ? static_cast<int64_t>(*new_size) : indices_.numel();
   indices_ = randperm(size, indices_.scalar_type());
   index_ = 0;
@@ -92,12 +92,12 @@ void RandomSampler::load(serialize::InputArchive& archive) {
   Tensor indices;
   archive.read("indices", indices, true);
   HEARTH_CHECK(indices.defined() && indices.dim() == 1 && is_integral(indices.scalar_type(), false),
-               "the sampler's indices in the archive are no vector of integers");
+               "the sampler's indices in the archive are not a vector of integers");
   indices = indices.cpu();
   const auto size = static_cast<size_t>(indices.numel());
   check_size(size, static_cast<size_t>(indices_.numel()));
   check_permutation(indices);
-  index_ = static_cast<int64_t>(read_place(archive, "index", size));
+  index_ = static_cast<int64_t>(read_position(archive, "index", size));
   indices_ = indices;
 }
 
@@ -121,7 +121,7 @@ void StreamSampler::save(serialize::OutputArchive& archive) const {
 }
 void StreamSampler::load(serialize::InputArchive& archive) {
   check_size(read_size(archive, "size"), epoch_size_);
-  retrieved_ = read_place(archive, "examples_retrieved_so_far", epoch_size_);
+  retrieved_ = read_position(archive, "examples_retrieved_so_far", epoch_size_);
 }
 
 }  // namespace hearth::data::samplers

@@ -4,7 +4,7 @@
 
 namespace hearth::fn {
 
-/// gelu(x) = x * P(x), P the standard normal distribution function.
+/// x * P(x), where P is the standard normal distribution function.
 struct Gelu {
   static constexpr OpInfo info{.name = "gelu", .dtypes = dtypes::kFloating};
   template <class V>
@@ -53,7 +53,7 @@ struct Sigmoid {
   }
 };
 
-/// x where it is positive, else 0.
+/// max(x, 0).
 struct Relu {
   static constexpr OpInfo info{
       .name = "relu", .dtypes = dtypes::kReal, .grad_of_output = true, .piecewise_linear = true};
@@ -97,7 +97,7 @@ struct Elu {
   }
 };
 
-/// x where it is positive, else negative_slope * x.
+/// x where x > 0, else negative_slope * x.
 struct LeakyRelu {
   static constexpr OpInfo info{
       .name = "leaky_relu", .dtypes = dtypes::kFloating, .piecewise_linear = true};
@@ -113,7 +113,7 @@ struct LeakyRelu {
   }
 };
 
-/// log(1 + exp(beta x)) / beta, and x where beta x is above the threshold.
+/// log(1 + exp(beta x)) / beta; x where beta x > threshold.
 struct Softplus {
   static constexpr OpInfo info{
       .name = "softplus", .dtypes = dtypes::kFloating, .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
@@ -168,7 +168,7 @@ struct Hardswish {
   }
 };
 
-/// x, but at least min_val and at most max_val.
+/// min(max(x, min_val), max_val).
 struct Hardtanh {
   static constexpr OpInfo info{
       .name = "hardtanh", .dtypes = dtypes::kReal, .piecewise_linear = true};
@@ -187,7 +187,7 @@ struct Hardtanh {
 /// x * tanh(log(1 + exp(x))).
 struct Mish {
   static constexpr OpInfo info{.name = "mish", .dtypes = dtypes::kFloating};
-  /// tanh(log(1 + e)) = n / (n + 2) with n = e (e + 2); above 20 it is 1.
+  /// tanh(log(1 + e)) = n / (n + 2) with e = exp(x) and n = e (e + 2); for x above 20 it is 1.
   template <class V>
   HEARTH_FN static V gate(V x) {
     const V e = exp(minimum(x, V(20)));
@@ -205,7 +205,7 @@ struct Mish {
   }
 };
 
-/// x where it is above the threshold, else a value.
+/// x where x > threshold, else replacement.
 struct Threshold {
   static constexpr OpInfo info{
       .name = "threshold", .dtypes = dtypes::kReal, .piecewise_linear = true};
@@ -221,7 +221,7 @@ struct Threshold {
   }
 };
 
-/// softsign(x) = x / (1 + |x|).
+/// x / (1 + |x|).
 struct Softsign {
   static constexpr OpInfo info{.name = "softsign", .dtypes = dtypes::kFloating};
   template <class V>
@@ -235,7 +235,7 @@ struct Softsign {
   }
 };
 
-/// a * sigmoid(b): the formula of glu, whose operands are the halves of one tensor.
+/// a * sigmoid(b), for glu, where a and b are the halves of one tensor.
 struct Gate {
   static constexpr OpInfo info{.name = "glu", .dtypes = dtypes::kFloating};
   template <class V>

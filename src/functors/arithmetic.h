@@ -115,7 +115,7 @@ struct Where {
   }
 };
 
-/// mask ? value : x.
+/// mask ? filling : x.
 struct MaskedFill {
   static constexpr OpInfo info{.name = "masked_fill", .arguments = "self,mask,value"};
   template <class V>
@@ -152,7 +152,7 @@ struct Pow {
   }
 };
 
-/// x²: pow of a number for exponent.
+/// x²: pow with the number 2 as exponent.
 struct Square {
   static constexpr OpInfo info{.name = "pow",
                                .overload = "square",
@@ -169,7 +169,7 @@ struct Square {
   }
 };
 
-/// x³: pow of a number for exponent.
+/// x³: pow with the number 3 as exponent.
 struct Cube {
   static constexpr OpInfo info{.name = "pow",
                                .overload = "cube",
@@ -186,7 +186,7 @@ struct Cube {
   }
 };
 
-/// sqrt(x): pow with the number 0.5 for exponent, which at -0 and minus infinity differs from Pow.
+/// sqrt(x): pow with the number 0.5 as exponent. It differs from Pow at -0 and minus infinity.
 struct PowHalf {
   static constexpr OpInfo info{.name = "pow",
                                .overload = "half",
@@ -203,7 +203,7 @@ struct PowHalf {
   }
 };
 
-/// 1 / sqrt(x): pow with the number -0.5 for exponent.
+/// 1 / sqrt(x): pow with the number -0.5 as exponent.
 struct PowMinusHalf {
   static constexpr OpInfo info{.name = "pow",
                                .overload = "minus_half",
@@ -220,7 +220,7 @@ struct PowMinusHalf {
   }
 };
 
-/// -1, 0 or 1; of NaN 0.
+/// The sign of x: -1, 0 or 1; 0 for NaN.
 struct Sign {
   static constexpr OpInfo info{.name = "sign", .dtypes = dtypes::kRealAndBool};
   template <class V>
@@ -233,7 +233,7 @@ struct Sign {
   }
 };
 
-/// a + weight * (b - a), from whichever end is nearer.
+/// a + weight * (b - a), computed from the nearer end.
 struct Lerp {
   static constexpr OpInfo info{
       .name = "lerp", .arguments = "self,end,weight", .dtypes = dtypes::kFloating};
@@ -309,7 +309,7 @@ struct Addcdiv {
   }
 };
 
-/// 0 where a < 0, 1 where a > 0, b where a is 0.
+/// 0 where a < 0, b where a is 0, 1 where a > 0.
 struct Heaviside {
   static constexpr OpInfo info{
       .name = "heaviside", .arguments = "self,values", .dtypes = dtypes::kRealAndBool};

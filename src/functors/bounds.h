@@ -4,7 +4,7 @@
 
 namespace hearth::fn {
 
-/// Which of two numbers is meant: the larger or the smaller.
+/// The comparison and the choice of two numbers, for maxima (if largest) or minima.
 template <bool largest>
 struct Extreme {
   template <class V>
@@ -23,7 +23,7 @@ struct Extreme {
   }
 };
 
-/// The best of two, NaN if either is; ties share the gradient.
+/// The larger (or smaller) of two; NaN if either is NaN. Equal ones share the gradient.
 template <bool largest>
 struct BestOfTwo : Extreme<largest> {
   using Extreme<largest>::beats;
@@ -53,7 +53,7 @@ struct ClampMax : BestOfTwo<false> {
   static constexpr OpInfo info{.name = "clamp_max", .dtypes = dtypes::kRealAndBool};
 };
 
-/// The best of two, of a number and NaN the number.
+/// The larger (or smaller) of two; of a number and NaN, the number. Equal ones share the gradient.
 template <bool largest>
 struct BestNumber : Extreme<largest> {
   using Extreme<largest>::beats;
@@ -77,7 +77,7 @@ struct Fmin : BestNumber<false> {
   static constexpr OpInfo info{.name = "fmin", .dtypes = dtypes::kRealAndBool};
 };
 
-/// min(max(x, lo), hi); where x is a bound, they share the gradient.
+/// min(max(x, lo), hi); where x equals a bound, both share the gradient.
 struct Clamp {
   static constexpr OpInfo info{
       .name = "clamp", .arguments = "self,min,max", .dtypes = dtypes::kReal};
@@ -100,7 +100,7 @@ struct Clamp {
   }
 };
 
-// The same with numbers for bounds: at a bound there is no gradient.
+// Clamping to numbers instead of tensors: the gradient is 0 where x equals a bound.
 
 struct ClampNumbers {
   static constexpr OpInfo info{

@@ -4,7 +4,7 @@
 
 namespace hearth::fn {
 
-/// a / b, true division: integers become the default float.
+/// a / b; integers are converted to the default float dtype.
 struct Div {
   static constexpr OpInfo info{
       .name = "div", .dtypes = dtypes::kFloating | dtypes::kComplex, .promote = Promote::kFloat};
@@ -40,8 +40,8 @@ struct Reciprocal {
   }
 };
 
-/// What is left of a: its gradient is a's.
-struct Rest {
+/// The gradient of both remainders with respect to a.
+struct RemainderGradient {
   template <class V>
   HEARTH_FN V grad_a(V g, V, V) const {
     return g;
@@ -49,7 +49,7 @@ struct Rest {
 };
 
 /// The remainder of a / b with the sign of a.
-struct Fmod : Rest {
+struct Fmod : RemainderGradient {
   static constexpr OpInfo info{.name = "fmod", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -61,7 +61,7 @@ struct Fmod : Rest {
   }
 };
 
-/// a / b rounded down, exactly: from the remainder, as a / b itself may have been rounded up.
+/// floor(a / b), computed from the remainder, because a / b itself may have been rounded up.
 template <class V>
 HEARTH_FN V floored_quotient(V a, V b) {
   const V rest = fmod(a, b);
@@ -77,7 +77,7 @@ HEARTH_FN V floored_quotient(V a, V b) {
 }
 
 /// The remainder of a / b with the sign of b.
-struct Remainder : Rest {
+struct Remainder : RemainderGradient {
   static constexpr OpInfo info{.name = "remainder", .dtypes = dtypes::kReal};
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -90,7 +90,7 @@ struct Remainder : Rest {
   }
 };
 
-/// a / b rounded towards zero. Integers by 0 are 0.
+/// a / b rounded towards zero; 0 for integers divided by 0.
 struct DivTrunc {
   static constexpr OpInfo info{.name = "div", .overload = "trunc", .dtypes = dtypes::kReal};
   template <class V>
@@ -110,6 +110,7 @@ struct DivTrunc {
   }
 };
 
+/// a / b rounded down.
 struct DivFloor {
   static constexpr OpInfo info{.name = "div", .overload = "floor", .dtypes = dtypes::kReal};
   template <class V>
@@ -126,7 +127,7 @@ struct DivFloor {
   }
 };
 
-/// The same without a derivative, as in PyTorch.
+/// a / b rounded down, without a derivative, as in PyTorch.
 struct FloorDivide {
   static constexpr OpInfo info{.name = "floor_divide", .dtypes = dtypes::kReal};
   template <class V>

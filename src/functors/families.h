@@ -3,8 +3,8 @@
 #include "functors/hd.h"
 
 /// Every family of pointwise functors, one line each: X(Name) stands for fn::Name, the List at the
-/// end of functors/name.h (of functors/two_words.h for TwoWords). cmake/GeneratedUnits.cmake reads
-/// these lines too: each family is compiled by itself for each target.
+/// end of functors/name.h (X(TwoWords): functors/two_words.h). cmake/GeneratedUnits.cmake reads
+/// these lines too, to generate one translation unit per family and instruction set.
 #define HEARTH_FUNCTOR_FAMILIES(X) \
   X(Activation)                    \
   X(Arithmetic)                    \
@@ -28,16 +28,16 @@ inline constexpr int kFamilyCount = static_cast<int>(Family::kCount);
 
 inline constexpr int kFamilyBits = 8;
 
-/// The number of functor F in the kernel tables, made of its family's and its place in the family's
-/// List; -1 if no List has it.
+/// The number of functor F in the kernel tables, composed of the number of its family and its
+/// position in the family's List; -1 if it is in no List.
 template <class F>
 inline constexpr int number_of = -1;
 
-/// The family and the place in its List that a functor's number stands for.
+/// The family, and the position in its List, of the functor with this number.
 HEARTH_FN int family_of(int functor) { return functor >> kFamilyBits; }
 HEARTH_FN int place_of(int functor) { return functor & ((1 << kFamilyBits) - 1); }
 
-/// Numbers the functors of a family; stands after its List.
+/// Defines number_of for the functors of a family; written after its List.
 #define HEARTH_NUMBER_FAMILY(Name)                                     \
   static_assert(Name::size <= 1 << kFamilyBits);                       \
   template <class F>                                                   \

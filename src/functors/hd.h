@@ -1,7 +1,7 @@
 #pragma once
 
-// The one header functors include: no standard library, so that the same text compiles into every
-// per-target SIMD unit, into CUDA kernels and with V = TensorValue.
+// The only header that functors include. It uses no standard library, so that functors compile for
+// every instruction set, in CUDA kernels and with V = TensorValue.
 
 #if defined(__CUDACC__)
 #define HEARTH_FN __host__ __device__ __forceinline__ constexpr
@@ -27,28 +27,28 @@ inline constexpr DtypeSet kNumbers = kReal | kComplex;
 inline constexpr DtypeSet kAll = kNumbers | kBool;
 }  // namespace dtypes
 
-// g++ 12 takes these scoped names for shadows of the ScalarTypes.
+// g++ 12 warns that these scoped names shadow the ScalarTypes.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 
-/// What autocast does with the op's floating inputs (PyTorch's op lists say which ops get what).
+/// How autocast treats an op's floating inputs, from PyTorch's op lists.
 enum class Amp : unsigned char {
-  kKeep,     // runs in whatever dtype comes in
-  kLower,    // matmul, convolution: casts to the autocast dtype
-  kFloat32,  // softmax, norms, losses: casts to float32
-  kWidest,   // several inputs of one dtype: casts to the widest of them
+  kKeep,     // keeps their dtypes
+  kLower,    // casts to the autocast dtype: matmul, convolution
+  kFloat32,  // casts to float32: softmax, norms, losses
+  kWidest,   // casts to the widest of their dtypes: ops whose inputs must have one dtype
 };
 
-/// How the dtype of a pointwise op's computation and result follows from its inputs.
+/// How a pointwise op's compute dtype and result dtype follow from its inputs.
 enum class Promote : unsigned char {
   kCommon,  // PyTorch's promotion over all inputs
-  kFloat,   // as kCommon, then integers become the default float
-  kToBool,  // computed as kCommon, the result is bool
+  kFloat,   // as kCommon, but the default float dtype for integers
+  kToBool,  // computed as kCommon; the result is bool
 };
 
 #pragma GCC diagnostic pop
 
-/// What an op does beyond computing its outputs from its inputs.
+/// The effect of an op besides computing new outputs from its inputs.
 enum class Effect : unsigned char {
   kPure,
   kView,          // the outputs are views of input 0; no launch
@@ -56,40 +56,39 @@ enum class Effect : unsigned char {
   kDynamicShape,  // an output's shape depends on data: launch waits for the device
 };
 
-/// Sets of an op's inputs and outputs: bits 0 to 47 are inputs, 48 to 63 outputs. The last bit of
-/// each stands for the rest of a longer list.
+/// A set of inputs and outputs of an op: bits 0 to 47 are inputs, 48 to 63 outputs. In a longer
+/// list, the last bit stands for all remaining ones.
 using SlotSet = unsigned long long;
 HEARTH_FN SlotSet in_slot(int i) { return SlotSet(1) << (i < 47 ? i : 47); }
 HEARTH_FN SlotSet out_slot(int i) { return SlotSet(1) << (i < 15 ? 48 + i : 63); }
 
-/// All facts about an op that others ask for: errors, profiler, grad_fn names, autocast, tests.
+/// The properties of an op, for dispatch, autograd, autocast, error texts, profilers and tests.
 struct OpInfo {
   const char* name = "";
-  const char* overload = "";   // tells apart the ops behind one function: div, div.trunc, div.floor
+  const char* overload = "";   // distinguishes ops of one name: div, div.trunc, div.floor
   const char* node = "";       // grad_fn is <node>Backward0; empty: the name, capitalised
-  const char* arguments = "";  // of the tensor inputs, for errors; empty: self, other, …
+  const char* arguments = "";  // names of the tensor inputs, for errors; empty: self, other, …
   DtypeSet dtypes = dtypes::kAll;
   Promote promote = Promote::kCommon;
   Amp amp = Amp::kKeep;  // on CUDA
-  Amp amp_cpu = amp;     // PyTorch's lists differ
+  Amp amp_cpu = amp;     // on the CPU, where PyTorch's op lists differ
   Effect effect = Effect::kPure;
-  SlotSet saves = 0;          // of kernel ops; a pointwise functor's are found by running its grad
-  SlotSet shapes = 0;         // inputs whose sizes backward reads though they may need no gradient
+  SlotSet saves = 0;          // read by backward; pointwise ops find theirs by probing (traits.h)
+  SlotSet shapes = 0;         // inputs whose metadata backward reads even if they need no gradient
   SlotSet optional = 0;       // inputs that may be undefined
   unsigned char outputs = 1;  // 0: as many as infer sets
   SlotSet non_differentiable = 0;  // outputs that never require grad
-  bool runs_inplace = false;   // launch copes with output 0 being input 0 (pointwise ops always do)
-  bool mixes_devices = false;  // inputs may live on different devices (copies)
-  bool fills = false;  // in place: one number for all elements, so that they may share memory
-  bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)
-  bool piecewise_linear =
-      false;  // pointwise: the second derivative is zeros, as in PyTorch, not undefined
+  bool runs_inplace = false;       // launch allows output 0 to be input 0 (always so if pointwise)
+  bool mixes_devices = false;      // inputs may be on different devices (copies)
+  bool fills = false;  // the in-place form writes one number everywhere: elements may share memory
+  bool grad_of_output = false;    // pointwise: grad's arguments are (g, y) instead of (g, x...)
+  bool piecewise_linear = false;  // pointwise: second derivatives are zeros, not undefined
 };
 
-// What a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a Probe) with an
-// implicit constructor from any arithmetic type, the operators + - * / and comparisons, masks
-// combined with & | !, select(mask, a, b), the member constant kIntegral, and these functions,
-// found by argument-dependent lookup. Every V implements the whole list.
+// The operations that a formula may use. V is a class (a SIMD vector, one CUDA lane, a Tensor, a
+// Probe) with an implicit constructor from any arithmetic type, the operators + - * / and
+// comparisons, masks combined with & | !, select(mask, a, b), the member constant kIntegral, and
+// these functions, found by argument-dependent lookup. Every V implements all of them.
 #define HEARTH_VALUE_UNARY(X) \
   X(abs)                      \
   X(sqrt)                     \
@@ -126,7 +125,8 @@ struct OpInfo {
   X(isinf)                    \
   X(signbit)
 
-/// A factor such as add's alpha, kept both ways so that integers stay exact.
+/// A factor such as add's alpha, stored as a real number and as an integer, so that integers stay
+/// exact.
 struct Factor {
   double real = 1;
   long long integer = 1;
@@ -139,6 +139,7 @@ struct Factor {
   }
 };
 
+/// Calls visit(name, length, value) for each value; `names` is their list, separated by ", ".
 template <class F, class T, class... Rest>
 constexpr void visit_fields(F& visit, const char* names, const T& first, const Rest&... rest) {
   int length = 0;
@@ -147,15 +148,15 @@ constexpr void visit_fields(F& visit, const char* names, const T& first, const R
   if constexpr (sizeof...(Rest) > 0) visit_fields(visit, names + length + 2, rest...);
 }
 
-/// Names the members of an op's arguments (or of a functor), for those who print or export a call:
-/// fields(f) calls f(name, length, value) for each.
+/// Lists the members of an op's arguments (or of a functor), so that a call can be printed or
+/// exported: fields(f) calls f(name, length, value) for each.
 #define HEARTH_FIELDS(...)                                    \
   template <class F>                                          \
   constexpr void fields(F& visit) const {                     \
     ::hearth::visit_fields(visit, #__VA_ARGS__, __VA_ARGS__); \
   }
 
-/// A compile-time list of functor types; its order is the numbering of a kernel table.
+/// A compile-time list of functor types; their order defines their numbers in a kernel table.
 template <class... F>
 struct List {
   static constexpr int size = sizeof...(F);
@@ -183,7 +184,7 @@ struct IndexOf<F, List<A...>> {
 
 }  // namespace detail
 
-/// The place of F in the list L; -1 if it is missing there.
+/// The position of F in the list L; -1 if it is not in it.
 template <class F, class L>
 inline constexpr int index_of = detail::IndexOf<F, L>::find();
 

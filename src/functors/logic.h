@@ -42,7 +42,7 @@ HEARTH_BITWISE(LeftShift, "bitwise_left_shift", dtypes::kIntegers, shift_left(a,
 HEARTH_BITWISE(RightShift, "bitwise_right_shift", dtypes::kIntegers, shift_right(a, b))
 #undef HEARTH_BITWISE
 
-/// The complement of an integer's bits; of bools it is LogicalNot.
+/// The complement of an integer's bits; bools use LogicalNot instead.
 struct BitwiseNot {
   static constexpr OpInfo info{.name = "bitwise_not", .dtypes = dtypes::kIntegers};
   template <class V>

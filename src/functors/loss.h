@@ -4,8 +4,7 @@
 
 namespace hearth::fn {
 
-// What losses compute for each element; a is the input, b the target. Reductions follow in
-// ops/loss.cpp.
+// The elementwise part of losses: a is the input, b the target. ops/loss.cpp adds the reductions.
 
 /// (a - b)^2.
 struct SquaredError {
@@ -25,7 +24,7 @@ struct SquaredError {
   }
 };
 
-/// What is `inside` for |d| <= limit, else `outside` with the sign of d.
+/// `inside` where |d| <= limit, else `outside` with the sign of d.
 template <class V>
 HEARTH_FN V within(V d, double limit, V inside, V outside) {
   return select(d > limit, outside, select(d < -limit, -outside, inside));
@@ -121,13 +120,13 @@ template <class V>
 HEARTH_FN V log_of_sigmoid(V x) {
   return minimum(x, V(0)) - log1p(exp(-abs(x)));
 }
-/// 1 / (1 + exp(-x)); the limit keeps its derivative a number.
+/// 1 / (1 + exp(-x)); the lower limit of x keeps the derivative finite.
 template <class V>
 HEARTH_FN V limited_sigmoid(V x) {
   return 1 / (1 + exp(-maximum(x, V(-80))));
 }
 
-/// The binary cross entropy of the sigmoid of a.
+/// The binary cross entropy of sigmoid(a) and b.
 struct LogitEntropy {
   static constexpr OpInfo info{.name = "binary_cross_entropy_with_logits",
                                .node = "BinaryCrossEntropyWithLogits",
@@ -147,7 +146,7 @@ struct LogitEntropy {
   }
 };
 
-/// The same with the positive part weighted by c.
+/// The binary cross entropy of sigmoid(a) and b, with the term of the positive class weighted by c.
 struct WeightedLogitEntropy {
   static constexpr OpInfo info{.name = "binary_cross_entropy_with_logits",
                                .overload = "weighted",
@@ -172,7 +171,7 @@ struct WeightedLogitEntropy {
   }
 };
 
-/// b (log(b) - a), the first term 0 where b is.
+/// b (log(b) - a), where b log(b) is 0 for b = 0.
 struct Divergence {
   static constexpr OpInfo info{
       .name = "kl_div", .node = "KlDiv", .dtypes = dtypes::kFloating, .amp = Amp::kFloat32};

@@ -23,8 +23,8 @@ HEARTH_FLOAT_FUNCTION(SpecialNdtr, "special_ndtr", kKeep, false, special_ndtr(x)
 
 namespace detail {
 
-/// Where erf is a, 0 <= a: an approximation and two steps of Halley's method, which see the
-/// distance from 1 above 1/2.
+/// The inverse of erf at a >= 0: an approximation, then two steps of Halley's method. Above 1/2
+/// they use erfc and 1 - a, which is more precise.
 template <class V>
 HEARTH_FN V erfinv_of_magnitude(V a) {
   const double c = 0.147, two_over_pi = 0.63661977236758134308;
@@ -50,7 +50,7 @@ HEARTH_FN V erfinv(V x) {
 HEARTH_FLOAT_FUNCTION(Erfinv, "erfinv", kFloat32, true, detail::erfinv(x),
                       (g * (exp(x * x) / kTwoInvSqrtPi)))
 
-/// a * log(b); 0 where a is 0 and b no NaN.
+/// a * log(b); 0 where a is 0 and b is not NaN.
 struct Xlogy {
   static constexpr OpInfo info{
       .name = "xlogy", .dtypes = dtypes::kFloating, .promote = Promote::kFloat};
@@ -69,7 +69,7 @@ struct Xlogy {
   }
 };
 
-/// Rounding functions are flat: their gradient is zero.
+/// A rounding function, whose gradient is zero.
 #define HEARTH_ROUNDING(Name, function)                                       \
   struct Name {                                                               \
     static constexpr OpInfo info{.name = #function, .dtypes = dtypes::kReal}; \
@@ -88,7 +88,8 @@ HEARTH_ROUNDING(Round, round)
 HEARTH_ROUNDING(Trunc, trunc)
 #undef HEARTH_ROUNDING
 
-/// round(x * up / down) * down / up: to decimals, powers of ten one of which is 1.
+/// round(x * up / down) * down / up, which rounds to decimals: up and down are powers of ten, and
+/// one of them is 1.
 struct RoundDecimals {
   static constexpr OpInfo info{
       .name = "round", .overload = "decimals", .dtypes = dtypes::kFloating};
@@ -117,7 +118,7 @@ struct Frac {
   }
 };
 
-/// x, with numbers in place of NaN and infinities.
+/// x, with NaN and infinities replaced by numbers.
 struct NanToNum {
   static constexpr OpInfo info{.name = "nan_to_num", .dtypes = dtypes::kRealAndBool};
   double nan = 0, posinf = 0, neginf = 0;

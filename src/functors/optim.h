@@ -4,18 +4,18 @@
 
 #include "functors/hd.h"
 
-// The update rules of optimizers. update() takes one element of a parameter, of its gradient and of
-// its state, and leaves there what they become; factors() are the numbers that depend on how many
-// steps a tensor has made.
+// The update rules of optimizers. update() replaces one element of a parameter and of its state
+// tensors; factors() computes the numbers that depend on the number of the step.
 
 namespace hearth::fn {
 
 struct StepFactors {
-  double rate = 0;   // what the update is multiplied by
-  double scale = 1;  // Adam: what the root of the second moment is multiplied by
+  double rate = 0;   // multiplies the update
+  double scale = 1;  // Adam: multiplies the root of the second moment
 };
 
-/// b = momentum b + (1 - dampening) g, at first g; p -= lr b, with Nesterov lr (g + momentum b).
+/// b = momentum b + (1 - dampening) g, in the first step b = g; p -= lr b, with Nesterov momentum
+/// p -= lr (g + momentum b).
 template <bool has_momentum>
 struct SgdStep {
   static constexpr int operands = 2 + has_momentum;
@@ -37,12 +37,12 @@ struct SgdStep {
 };
 
 /// m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
-/// p -= lr / (1 - beta1^t) m / (sqrt(v / (1 - beta2^t)) + eps), with amsgrad for the largest v.
+/// p -= lr / (1 - beta1^t) m / (sqrt(v / (1 - beta2^t)) + eps), with amsgrad the largest v so far.
 template <bool amsgrad>
 struct AdamStep {
   static constexpr int operands = 4 + amsgrad;
   double lr, beta1, beta2, weight_decay, eps;
-  bool decoupled;  // AdamW: p decays by itself
+  bool decoupled;  // AdamW: weight decay acts on p, not on g
 
   HEARTH_FN StepFactors factors(double step) const {
     return {lr / (1 - ::pow(beta1, step)), 1 / ::sqrt(1 - ::pow(beta2, step))};
@@ -96,7 +96,7 @@ struct RmsPropStep {
     advance(p, g, s);
     p = p - V(by.rate) * g / (sqrt(s) + V(eps));
   }
-  /// x: the mean of the gradients, or the buffer of the momentum.
+  /// x is the mean of the gradients if centered, else the momentum buffer.
   template <class V>
   HEARTH_FN void update(StepFactors by, V& p, V& g, V& s, V& x) const {
     advance(p, g, s);
@@ -125,7 +125,7 @@ struct RmsPropStep {
   }
 };
 
-/// Every rule; its position is its number in the kernel tables.
+/// Every rule; the position of a rule is its number in the kernel tables.
 using OptimRules = List<SgdStep<false>, SgdStep<true>, AdamStep<false>, AdamStep<true>, AdagradStep,
                         RmsPropStep<false, false>, RmsPropStep<false, true>,
                         RmsPropStep<true, false>, RmsPropStep<true, true>>;

@@ -4,16 +4,16 @@
 
 namespace hearth::fn {
 
-/// What one part of a reduction's state is before the first element.
+/// The value of one part of a reduction's state before the first element.
 enum class Start : unsigned char { kZero, kOne, kLowest, kHighest };
 
-/// The facts about a reduction; `dtypes` are the types it can be computed in.
+/// The properties of a reduction; `dtypes` are the dtypes in which it can be computed.
 struct ReductionInfo {
   const char* name = "";
   DtypeSet dtypes = dtypes::kFloatAndDouble;
 };
 
-/// What a reduction carries from element to element.
+/// The state of a reduction, updated element by element.
 template <class V, int parts>
 struct State {
   V part[parts];
@@ -24,9 +24,9 @@ struct State {
 //   combine(s, x)   the state after one more element;
 //   merge(s, t)     the state of both sets of elements; must be associative and commutative;
 //   finish(s)       the result.
-// V is as in hd.h (complex only where dtypes has it). Any and all are Max and Min computed in bool.
+// V is as in hd.h (complex only if `dtypes` contains it). Any and all are Max and Min in bool.
 
-/// A reduction whose state is one value, and whose step is Derived::join(a, b).
+/// A reduction whose state is one value; Derived::join(a, b) combines two of them.
 template <class Derived>
 struct Fold {
   template <class V>
@@ -43,7 +43,7 @@ struct Fold {
   }
 };
 
-/// The sum of the elements; 0 of none.
+/// The sum of the elements; 0 if there are none.
 struct Sum : Fold<Sum> {
   static constexpr ReductionInfo info{
       .name = "sum", .dtypes = dtypes::kFloatAndDouble | dtypes::kLong | dtypes::kComplex};
@@ -66,7 +66,7 @@ struct Mean : Sum {
   }
 };
 
-/// The product of the elements; 1 of none.
+/// The product of the elements; 1 if there are none.
 struct Prod : Fold<Prod> {
   static constexpr ReductionInfo info{
       .name = "prod", .dtypes = dtypes::kFloatAndDouble | dtypes::kLong | dtypes::kComplex};
@@ -112,7 +112,7 @@ struct Norm2 : Sum {
   }
 };
 
-/// The sum of what is not NaN.
+/// The sum of the elements that are not NaN.
 struct NanSum : Sum {
   static constexpr ReductionInfo info{.name = "nansum",
                                       .dtypes = dtypes::kFloatAndDouble | dtypes::kLong};
@@ -122,7 +122,7 @@ struct NanSum : Sum {
   }
 };
 
-/// How many elements are not zero.
+/// The number of nonzero elements.
 struct Norm0 : Sum {
   static constexpr ReductionInfo info{.name = "norm"};
   template <class V>
@@ -155,7 +155,7 @@ struct NormP : Sum {
   }
 };
 
-/// The largest absolute value; 0 of none.
+/// The largest absolute value; 0 if there are no elements.
 struct NormMax : Max {
   static constexpr ReductionInfo info{.name = "norm"};
   static constexpr Start start[] = {Start::kZero};
@@ -235,11 +235,11 @@ struct LogSumExp {
   }
 };
 
-/// Every reduction; its position is its number in the kernel tables.
+/// Every reduction; the position of a reduction is its number in the kernel tables.
 using Reductions = List<Sum, Mean, Prod, Max, Min, NanSum, Norm0, Norm1, Norm2, NormP, NormMax,
                         NormMin, Var, Std, LogSumExp>;
 
-/// How many values the state of F consists of.
+/// The number of values in the state of F.
 template <class F>
 inline constexpr int parts = sizeof(F::start) / sizeof(Start);
 
@@ -252,7 +252,7 @@ HEARTH_FN T start_value(Start start) {
     const bool lowest = start == Start::kLowest;
     if constexpr (T(0.5f) != T(0) && T(0.5f) != T(1))
       return lowest ? T(-__builtin_huge_val()) : T(__builtin_huge_val());
-    else if constexpr (T(-1) < T(0))  // two's complement: the sign bit alone, then all others
+    else if constexpr (T(-1) < T(0))  // two's complement: only the sign bit, or all other bits
       return lowest ? T(1ull << (8 * sizeof(T) - 1)) : T((1ull << (8 * sizeof(T) - 1)) - 1);
     else
       return lowest ? T(0) : T(-1);

@@ -46,7 +46,7 @@ struct Probe {
 
 }  // namespace detail
 
-/// How many inputs F::value takes.
+/// The number of inputs of F::value.
 template <class F>
 inline constexpr int arity = [] {
   using P = detail::Probe;
@@ -58,7 +58,8 @@ inline constexpr int arity = [] {
     return 3;
 }();
 
-/// Calls formula `which` (0 the value, 1… the gradient with respect to input a, b, c) of f.
+/// Evaluates formula `which` of f: 0 is the value; 1, 2 and 3 are the gradients of inputs a, b and
+/// c.
 template <int which, class F, class... V>
 HEARTH_FN auto evaluate(const F& f, V... v) {
   if constexpr (which == 0)
@@ -73,7 +74,8 @@ HEARTH_FN auto evaluate(const F& f, V... v) {
     return f.grad_c(v...);
 }
 
-/// How many operands formula `which` of F takes: the inputs, and the incoming gradient before them.
+/// The number of operands of formula `which` of F: the inputs, for gradients preceded by the
+/// incoming gradient.
 template <class F, int which>
 inline constexpr int operands = which == 0               ? arity<F>
                                 : F::info.grad_of_output ? 2
@@ -99,7 +101,7 @@ inline constexpr bool has_formula = [] {
 }();
 
 namespace detail {
-/// Gradient `which` of F, run on Probes.
+/// Gradient `which` of F, evaluated on Probes.
 template <class F, int which>
 inline constexpr Probe probed = [] {
   if constexpr (!has_formula<F, which>) {
@@ -117,8 +119,8 @@ inline constexpr Probe probed = [] {
 }();
 }  // namespace detail
 
-/// Which inputs (bit i) gradient `which` of F really reads: nothing else has to be saved for it.
-/// For grad_of_output, bit 0 is the output.
+/// The inputs (bit i) that gradient `which` of F reads; only these have to be saved for it. With
+/// grad_of_output, bit 0 is the output.
 template <class F, int which>
 inline constexpr SlotSet reads = detail::probed<F, which>.used;
 

@@ -8,13 +8,13 @@ inline constexpr double kRadian = 0.01745329251994329577, kDegree = 57.295779513
 
 namespace detail {
 
-/// The odd function whose value is `positive` for |x|.
+/// The value at x of an odd function whose value at |x| is `positive`.
 template <class V>
 HEARTH_FN V odd(V x, V positive) {
   return select(x == 0, x, select(x < 0, -positive, positive));
 }
 
-/// Above this x² + 1 and x² - 1 are x², whose square root is x.
+/// Above this, x² + 1 and x² - 1 round to x², whose square root is x.
 inline constexpr double kLarge = 268435456, kLn2 = 0.69314718055994530942;
 
 template <class V>
@@ -82,7 +82,7 @@ struct Atan2 {
   }
 };
 
-/// sqrt(a² + b²) without overflow on the way.
+/// sqrt(a² + b²) without intermediate overflow.
 struct Hypot {
   static constexpr OpInfo info{.name = "hypot", .dtypes = dtypes::kFloating};
   template <class V>

@@ -13,8 +13,9 @@ HEARTH_FN V normal_density(V x) {
 
 }  // namespace hearth::fn::detail
 
-/// A functor of one floating-point number; integers become the default float. `policy` is what
-/// autocast does on CUDA. The derivative is in g and x, which is the output if `of_output`.
+/// A functor of one floating-point number; integers are converted to the default float dtype.
+/// `policy` is the autocast policy on CUDA. `derivative` is an expression in g and x, where x is
+/// the output if `of_output`, else the input.
 #define HEARTH_FLOAT_FUNCTION(Name, op_name, policy, of_output, formula, derivative) \
   struct Name {                                                                      \
     static constexpr OpInfo info{.name = op_name,                                    \

@@ -16,7 +16,7 @@ using nlohmann::json;
 constexpr int kVersion = 1;
 constexpr int kDeepest = 4;
 
-/// Numbers that JSON does not have become words.
+/// Numbers that JSON cannot represent become strings.
 json from_double(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
@@ -31,7 +31,7 @@ std::optional<double> to_double(const json& value) {
   return std::nullopt;
 }
 
-/// Anything but tensors. What is no plain JSON value is an object whose key says what it is.
+/// Converts a value that is no tensor. Types that JSON lacks become objects {type: value}.
 json from_value(const IValue& value) {
   if (value.isBool()) return value.toBool();
   if (value.isInt()) return value.toInt();
@@ -49,7 +49,7 @@ json from_value(const IValue& value) {
   return nullptr;
 }
 
-/// Nothing if the number is too large.
+/// Nullopt if the number is too large or no integer.
 std::optional<int64_t> to_int(const json& value) {
   if (!value.is_number_integer()) return std::nullopt;
   if (value.is_number_unsigned() && !std::in_range<int64_t>(value.get<uint64_t>()))
@@ -77,7 +77,7 @@ std::optional<IValue> to_double_list(const json& doubles) {
   return IValue(std::move(values));
 }
 
-/// Nothing if the JSON stands for no value.
+/// The inverse of from_value; nullopt if the JSON represents no value.
 std::optional<IValue> to_value(const json& value) {
   if (value.is_null()) return IValue();
   if (value.is_boolean()) return IValue(value.get<bool>());
@@ -98,17 +98,17 @@ std::optional<IValue> to_value(const json& value) {
   return std::nullopt;
 }
 
-/// What a safetensors file does not keep of a tensor.
-json notes_on(const Tensor& tensor) {
-  json notes = json::object();
-  if (tensor.requires_grad()) notes["requires_grad"] = true;
-  if (!tensor.is_cpu()) notes["device"] = tensor.device().str();
+/// Properties of a tensor that a safetensors header does not store.
+json properties_of(const Tensor& tensor) {
+  json properties = json::object();
+  if (tensor.requires_grad()) properties["requires_grad"] = true;
+  if (!tensor.is_cpu()) properties["device"] = tensor.device().str();
   if (!tensor.is_contiguous() && can_keep_strides(tensor.sizes(), tensor.strides()))
-    notes["strides"] = tensor.strides().vec();
-  return notes;
+    properties["strides"] = tensor.strides().vec();
+  return properties;
 }
 
-/// How deep objects and lists lie in each other.
+/// The nesting depth of objects and lists.
 int depth_of(const std::string& text) {
   int depth = 0, deepest = 0;
   bool in_string = false;
@@ -126,15 +126,15 @@ int depth_of(const std::string& text) {
   return deepest;
 }
 
-/// JSON that is nested no deeper than to_file nests it.
+/// Parses JSON that is nested no deeper than that of to_file.
 json parse(const std::string& text, const std::string& file) {
-  // Not by a callback: the parser would then look through a whole object whenever an item ends.
+  // Not by the parser's callback, which would visit a whole object again after each of its items.
   HEARTH_CHECK(depth_of(text) <= kDeepest, "cannot read '", file,
-               "': its metadata are nested too deeply");
+               "': its metadata is nested too deeply");
   try {
     return json::parse(text);
   } catch (const json::exception& error) {
-    detail::fail<Error>("cannot read '", file, "': its metadata are no valid JSON: ", error.what());
+    detail::fail<Error>("cannot read '", file, "': its metadata is not valid JSON: ", error.what());
   }
 }
 
@@ -144,13 +144,13 @@ class Reader {
 
   void read(const json& root) {
     expect(root.is_object() && root.contains("version"), "an object with a version");
-    expect(root["version"] == kVersion, "version 1, the only one there is");
+    expect(root["version"] == kVersion, "version 1");
     if (const json* part = find(root, "values"))
       for (const auto& item : part->items()) read_value(item.key(), item.value());
     if (const json* part = find(root, "subtrees"))
       for (const auto& item : part->items()) add(item.key(), Value::Kind::kSubtree, IValue());
     if (const json* part = find(root, "tensors"))
-      for (const auto& item : part->items()) read_notes(item.key(), item.value());
+      for (const auto& item : part->items()) read_properties(item.key(), item.value());
   }
 
  private:
@@ -178,17 +178,17 @@ class Reader {
     add(path, Value::Kind::kValue, std::move(*value));
   }
 
-  void read_notes(const std::string& path, const json& notes) {
+  void read_properties(const std::string& path, const json& properties) {
     const auto found = values_.find(path);
     expect(found != values_.end() && found->second.kind == Value::Kind::kTensorInFile,
-           detail::str("no notes on the tensor '", path, "', which is not there,"));
-    expect(notes.is_object(), detail::str("an object for '", path, "'"));
-    const json grad = notes.value("requires_grad", json(false));
-    const json device = notes.value("device", json("cpu"));
-    expect(grad.is_boolean() && device.is_string(), detail::str("the notes on '", path, "'"));
+           detail::str("no entry for the missing tensor '", path, "'"));
+    expect(properties.is_object(), detail::str("an object for '", path, "'"));
+    const json grad = properties.value("requires_grad", json(false));
+    const json device = properties.value("device", json("cpu"));
+    expect(grad.is_boolean() && device.is_string(), detail::str("the properties of '", path, "'"));
     found->second.requires_grad = grad.get<bool>();
     found->second.device = to_device(path, device.get<std::string>());
-    if (const auto strides = notes.find("strides"); strides != notes.end())
+    if (const auto strides = properties.find("strides"); strides != properties.end())
       found->second.strides = to_strides(path, *strides);
   }
 
@@ -202,7 +202,7 @@ class Reader {
     try {
       return Device(name);
     } catch (const Error& error) {
-      detail::fail<Error>("cannot read '", file_, "': the notes on '", path, "': ", error.what());
+      detail::fail<Error>("cannot read '", file_, "': the device of '", path, "': ", error.what());
     }
   }
 
@@ -221,8 +221,8 @@ FileContent to_file(const Values& values) {
       root["subtrees"][path] = json::object();
     } else if (value.value.isTensor() && value.value.toTensor().defined()) {
       const Tensor tensor = value.value.toTensor();
-      const json notes = notes_on(tensor);
-      if (!notes.empty()) root["tensors"][path] = notes;
+      const json properties = properties_of(tensor);
+      if (!properties.empty()) root["tensors"][path] = properties;
       content.tensors.emplace_back(path, tensor);
     } else {
       root["values"][path] = from_value(value.value);
@@ -231,7 +231,7 @@ FileContent to_file(const Values& values) {
   try {
     content.json = root.dump();
   } catch (const json::exception&) {
-    detail::fail<Error>("cannot save an archive whose keys or strings are no UTF-8");
+    detail::fail<Error>("cannot save an archive whose keys or strings are not valid UTF-8");
   }
   return content;
 }

@@ -10,14 +10,14 @@
 
 namespace hearth::serialize {
 
-/// A value of a tree, under its whole path "a.b.c".
+/// A value of an archive, stored under its full path "a.b.c".
 struct Value {
   enum class Kind { kValue, kTensorInFile, kSubtree };
 
   Kind kind = Kind::kValue;
   IValue value;
-  size_t order = 0;  // in which it was written
-  // What a file says of one of its tensors.
+  size_t order = 0;  // number of values written before
+  // Properties of a tensor in a file.
   bool requires_grad = false;
   std::optional<Device> device;
   std::vector<int64_t> strides{};  // empty: contiguous
@@ -27,14 +27,14 @@ using Values = std::map<std::string, Value>;
 /// The values in the order in which they were written.
 std::vector<const Values::value_type*> in_order(const Values& values);
 
-/// The values' tensors, and all else as one JSON text.
+/// The content of an archive's file: tensors, and all other values in one JSON text.
 struct FileContent {
   io::NamedTensors tensors;
   std::string json;
 };
 FileContent to_file(const Values& values);
 
-/// Adds what to_file put into the JSON; the file's tensors are there already.
+/// Adds the values of to_file's JSON to `values`, which already has the file's tensors.
 void add_from_json(Values& values, const std::string& json, const std::string& file);
 
 inline constexpr const char* kJsonKey = "hearth";

@@ -20,12 +20,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMostAtOnce = size_t{1} << 30;
-constexpr int kMostLinks = 40;  // as many as Linux follows
+constexpr int kMostLinks = 40;  // Linux's limit
 constexpr const char* kPrefix = ".hearth-";
 constexpr const char* kSuffix = ".tmp";
 
-/// The file that a path means, be it there or not, so that a symbolic link stays one.
-std::string behind_links(const std::string& path) {
+/// The target of symbolic links, even if it does not exist, so that the links are kept.
+std::string resolve_links(const std::string& path) {
   const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
                                                          &std::free);
   if (real) return real.get();
@@ -46,17 +46,17 @@ std::string temporary_name(const std::string& path) {
   return detail::str(folder_of(path), "/", kPrefix, ::getpid(), "-", count++, kSuffix);
 }
 
-/// Who writes a temporary file holds its lock, which ends with the process.
+/// Locks a temporary file for its writer; the lock ends with the process.
 bool lock(int file) { return ::flock(file, LOCK_EX | LOCK_NB) == 0; }
 
-/// Whether a new file got its lock before remove_abandoned found it without.
-bool is_kept(int file) {
+/// Locks a new file; false if remove_abandoned of another process has locked or deleted it.
+bool lock_new(int file) {
   if (!lock(file) && errno == EWOULDBLOCK) return false;
   struct stat status;
   return ::fstat(file, &status) != 0 || status.st_nlink > 0;
 }
 
-/// Removes what writers have left who were killed.
+/// Deletes temporary files of killed writers.
 void remove_abandoned(const std::string& folder) {
   std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
@@ -70,10 +70,10 @@ void remove_abandoned(const std::string& folder) {
   }
 }
 
-/// 0, or why the folder's new entry could not be written to the disk.
+/// Writes the folder's new entry to the disk; returns 0 or the error number.
 int sync_folder(const std::string& folder) {
   const int handle = ::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (handle < 0) return 0;  // a folder that may be written to but not read
+  if (handle < 0) return 0;  // the folder is writable but not readable
   const int result = ::fsync(handle) != 0 && errno != EINVAL && errno != EROFS ? errno : 0;
   ::close(handle);
   return result;
@@ -81,7 +81,7 @@ int sync_folder(const std::string& folder) {
 
 }  // namespace
 
-AtomicFile::AtomicFile(const std::string& path) : path_(behind_links(path)) {
+AtomicFile::AtomicFile(const std::string& path) : path_(resolve_links(path)) {
   struct stat existing;
   if (::stat(path_.c_str(), &existing) != 0) {
     if (errno != ENOENT) fail(errno);
@@ -106,7 +106,7 @@ void AtomicFile::create_temporary() {
   for (;;) {
     temporary_ = temporary_name(path_);
     file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file_ >= 0 && is_kept(file_)) return;
+    if (file_ >= 0 && lock_new(file_)) return;
     if (file_ >= 0) {
       ::close(file_);
     } else if (errno != EEXIST) {
@@ -145,7 +145,7 @@ void AtomicFile::commit() {
   HEARTH_CHECK(file_ >= 0, "cannot write '", path_, "': it was committed already");
   if (temporary_.empty()) return remove_temporary();
   if (::fsync(file_) != 0) fail(errno);
-  // Still open, and so locked.
+  // The file stays open, and so locked, until it has its final name.
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail(errno);
   temporary_.clear();
   remove_temporary();

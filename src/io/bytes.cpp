@@ -56,7 +56,7 @@ class MappedFile final : public Bytes {
     struct stat status;
     if (::fstat(file_, &status) != 0) fail(errno);
     if (S_ISDIR(status.st_mode)) fail(EISDIR);
-    HEARTH_CHECK(S_ISREG(status.st_mode), "cannot read '", name_, "': it is no regular file");
+    HEARTH_CHECK(S_ISREG(status.st_mode), "cannot read '", name_, "': it is not a regular file");
     if (status.st_size == 0) return;
     const auto size = static_cast<size_t>(status.st_size);
     void* memory = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file_, 0);

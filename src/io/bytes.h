@@ -11,22 +11,22 @@
 
 namespace hearth::io {
 
-/// The bytes of a file or of a buffer, read-only.
+/// Read-only bytes of a file or a buffer.
 class Bytes {
  public:
   virtual ~Bytes();
   Bytes(const Bytes&) = delete;
   Bytes& operator=(const Bytes&) = delete;
 
-  /// The file's path, or what the buffer is called in errors.
+  /// The file's path, or the buffer's name in errors.
   const std::string& name() const { return name_; }
   const std::byte* data() const { return data_; }
   uint64_t size() const { return size_; }
   std::string_view text(uint64_t begin, uint64_t end) const {
     return {reinterpret_cast<const char*>(data_) + begin, end - begin};
   }
-  /// A part as writable memory, which writing to changes and the file not; null where only a copy
-  /// will do.
+  /// A copy-on-write mapping of a part, which never changes the file; null if mapping is impossible
+  /// or does not pay.
   virtual std::shared_ptr<std::byte> writable(uint64_t begin, uint64_t end) const;
 
  protected:

@@ -32,7 +32,7 @@ std::vector<std::pair<std::string, Generator>> generators() {
   return all;
 }
 
-/// Sets the generator's state, which was tried before.
+/// Checks a state on a copy of the generator; the returned function sets it.
 std::function<void()> checked_state(const std::string& path, const std::string& name,
                                     Generator generator, const Tensor& state) {
   try {
@@ -44,7 +44,7 @@ std::function<void()> checked_state(const std::string& path, const std::string& 
   return [generator, state]() mutable { generator.set_state(state); };
 }
 
-/// Names of parts.
+/// The parts' names, joined by commas.
 std::string list(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names)
@@ -52,7 +52,7 @@ std::string list(const std::vector<std::string>& names) {
   return text;
 }
 
-/// Writes a file whose last bytes are the checksum of all others.
+/// Writes a file and replaces its last bytes by the checksum of all others.
 class CheckedFile {
  public:
   explicit CheckedFile(const std::string& path) : file_(path) {}
@@ -68,7 +68,7 @@ class CheckedFile {
     std::memcpy(last_.data() + kept_, from + of_new, bytes - of_new);
     kept_ += bytes - of_new;
   }
-  /// Puts the checksum in the place of the last bytes.
+  /// Writes the checksum instead of the last bytes.
   void commit() {
     file_.write(&checksum_, kChecksumBytes);
     file_.commit();
@@ -82,7 +82,7 @@ class CheckedFile {
 
   AtomicFile file_;
   uint32_t checksum_ = 0;
-  std::array<char, kChecksumBytes> last_{};  // of what was written, not yet in the file
+  std::array<char, kChecksumBytes> last_{};  // the last bytes, not yet passed to the file
   size_t kept_ = 0;
 };
 
@@ -113,7 +113,7 @@ Checkpoint::Commit Checkpoint::read_value(serialize::InputArchive& archive, cons
   };
 }
 
-/// As an integer where it fits, else as decimal digits.
+/// Writes an integer if the value is in int64's range, else a string of decimal digits.
 void Checkpoint::write_wide(serialize::OutputArchive& archive, const std::string& name,
                             uint64_t value) {
   if (std::in_range<int64_t>(value))
@@ -132,7 +132,7 @@ uint64_t Checkpoint::read_wide(serialize::InputArchive& archive, const std::stri
   const char* const end = digits.data() + digits.size();
   const auto [stop, error] = std::from_chars(digits.data(), end, value);
   HEARTH_CHECK(error == std::errc() && stop == end && !std::in_range<int64_t>(value),
-               "No such serialized int '", name, "'; there is the string '", digits, "'");
+               "No such serialized int '", name, "'; found the string '", digits, "'");
   return value;
 }
 
@@ -145,7 +145,7 @@ void Checkpoint::check_file(const std::string& path) {
     uint32_t saved = 0, found = 0;
     HEARTH_CHECK(
         entry.end - entry.begin == kChecksumBytes && begin + kChecksumBytes == bytes->size(),
-        "cannot read '", path, "': its tensor '", kChecksum, "' is not a checkpoint's");
+        "cannot read '", path, "': its tensor '", kChecksum, "' is not a checkpoint's checksum");
     std::memcpy(&saved, bytes->data() + begin, kChecksumBytes);
     found = crc32(bytes->data(), begin);
     HEARTH_CHECK(saved == found, "cannot read '", path,
@@ -159,7 +159,7 @@ void Checkpoint::save(const std::string& path) const {
   for (const Part& part : parts_) part.save(archive);
   for (const auto& [name, generator] : generators()) states.write(name, generator.get_state());
   archive.write(kGenerators, states);
-  // The last of the smallest elements lies at the file's end.
+  // Tensors are stored by descending element size, so the last one of bytes ends the file.
   archive.write(kChecksum, zeros({static_cast<int64_t>(kChecksumBytes)}, kByte));
   CheckedFile file(path);
   archive.save_to([&file](const void* data, size_t bytes) {
@@ -174,7 +174,7 @@ void Checkpoint::load(const std::string& path, std::optional<Device> device) con
   serialize::InputArchive archive, states;
   archive.load_from(path, device);
   archive.require_same_sizes();
-  HEARTH_CHECK(archive.contains(kGenerators), "'", path, "' is no checkpoint: it has no '",
+  HEARTH_CHECK(archive.contains(kGenerators), "'", path, "' is not a checkpoint: it has no '",
                kGenerators, "'; it has ", list(archive.keys()));
   for (const Part& part : parts_)
     HEARTH_CHECK(archive.contains(part.name), "the checkpoint '", path, "' has no '", part.name,

@@ -12,8 +12,8 @@ namespace hearth::io {
 namespace {
 
 constexpr const char* kMagic = "\x1f\x8b";
-constexpr int kGzipWindow = 15 + 16;     // inflateInit2's way to ask for gzip's header
-constexpr uint64_t kMostPerByte = 1032;  // deflate compresses no better
+constexpr int kGzipWindow = 15 + 16;     // inflateInit2's code for gzip with the largest window
+constexpr uint64_t kMostPerByte = 1032;  // deflate's best compression ratio
 constexpr uint64_t kMostAtOnce = 1 << 30;
 
 }  // namespace
@@ -85,7 +85,7 @@ void Content::read(void* buffer, size_t size) {
     const size_t count = read_some(next, size);
     if (count == 0)
       bad_bytes(name(), position_, "expected ", size, " bytes more",
-                inflater_ ? " of what is compressed" : "", ", but there are none");
+                inflater_ ? " of decompressed data" : "", ", but the file ends");
     next += count;
     size -= count;
     position_ += count;

@@ -8,7 +8,7 @@
 
 namespace hearth::io {
 
-/// The content of a file that may be gzipped, in order.
+/// Reads the content of a file, which may be gzipped, from front to back.
 class Content {
  public:
   explicit Content(BytesPtr bytes);
@@ -16,13 +16,13 @@ class Content {
   Content(const Content&) = delete;
   Content& operator=(const Content&) = delete;
 
-  /// Fills the buffer; throws where the content ends before, or is damaged.
+  /// Fills the buffer; throws if the content ends earlier or is damaged.
   void read(void* buffer, size_t size);
-  /// Throws if there is more.
+  /// Throws unless all content was read.
   void expect_end();
-  /// How many bytes were read.
+  /// The number of bytes read so far.
   uint64_t position() const { return position_; }
-  /// No content can be longer than this, whatever it says of itself.
+  /// Upper limit for the length of the content, computed from the file's size.
   uint64_t longest() const;
   const std::string& name() const { return bytes_->name(); }
 

@@ -10,7 +10,7 @@ namespace hearth::io {
 
 namespace {
 
-/// The third byte of the file says which dtype.
+/// The dtype for the third byte of the file.
 ScalarType dtype_of_code(uint8_t code) {
   switch (code) {
     case 0x08: return kByte;
@@ -51,9 +51,7 @@ IdxHeader read_header(Content& content) {
   IdxHeader header{dtype_of_code(magic[2]), {}, 0};
   if (magic[0] != 0 || magic[1] != 0 || header.dtype == ScalarType::Undefined ||
       magic[3] > kMaxDims)
-    bad_bytes(content.name(), 0,
-              "expected an IDX file's begin: two zeros, a type from 8 to 14, at "
-              "most ",
+    bad_bytes(content.name(), 0, "expected an IDX header: two zeros, a type from 8 to 14, at most ",
               kMaxDims, " dimensions; got ", int(magic[0]), ", ", int(magic[1]), ", ",
               int(magic[2]), ", ", int(magic[3]));
   for (int i = 0; i < magic[3]; ++i) {
@@ -65,7 +63,7 @@ IdxHeader read_header(Content& content) {
   return header;
 }
 
-/// From the file's byte order to the machine's.
+/// Converts from the file's byte order, big-endian, to the machine's.
 void swap_bytes(Tensor& tensor) {
   const size_t width = tensor.itemsize();
   auto* bytes = static_cast<char*>(tensor.data_ptr());

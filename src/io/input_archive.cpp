@@ -11,7 +11,7 @@ namespace hearth::serialize {
 
 namespace {
 
-/// What was loaded; shared by an archive and those nested in it.
+/// Loaded values, shared by an archive and its nested archives.
 struct Source {
   std::string name;
   Values values;
@@ -51,12 +51,12 @@ struct InputArchive::Tree {
     return found == source->values.end() ? nullptr : &found->second;
   }
   bool has_subtree(const std::string& key) const;
-  /// A new tensor on the device on which it should be.
+  /// A new tensor on the requested device or the one on which it was saved.
   Tensor tensor(const std::string& key, const Value& value) const;
-  /// For a tensor that is defined and stays on its device.
+  /// Replaces the data of a defined tensor, which keeps its device.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
-  /// What is there instead of a value of a kind.
+  /// The end of an error about a missing value: the kind found instead, or a hint.
   std::string found(const std::string& key) const;
 
   std::shared_ptr<const Source> source = std::make_shared<Source>();
@@ -114,7 +114,7 @@ void InputArchive::Tree::replace(const std::string& key, const Value& stored, Te
   const std::vector<int64_t> plain = stored_tensor.strides().vec();
   const IntArrayRef strides = stored.strides.empty() ? IntArrayRef(plain) : stored.strides;
   const bool fits = stored_tensor.sizes() == value.sizes() && strides == value.strides();
-  // Where nobody could see the difference, without more memory; `storage()` itself counts.
+  // Writes in place if no other tensor shares the storage. `storage()` adds an owner itself.
   if (fits && (!value.has_storage() || value.storage().use_count() <= 2 + aliases)) {
     value.copy_(stored_tensor);
     return;
@@ -125,7 +125,7 @@ void InputArchive::Tree::replace(const std::string& key, const Value& stored, Te
                              /*copy=*/stored.strides.empty()));
 }
 
-/// Anything but a subtree, except for one of tensors that are numbered, which is a list.
+/// The value of a key; a subtree counts as a list of tensors if its keys are 0, 1, ….
 std::optional<IValue> InputArchive::Tree::value(const std::string& key) const {
   const Value* value = find(key);
   if (value && value->kind == Value::Kind::kTensorInFile) return IValue(tensor(key, *value));
@@ -146,15 +146,15 @@ std::string InputArchive::Tree::found(const std::string& key) const {
   const Value* value = find(key);
   const std::string from = source->name.empty() ? "" : detail::str(" in '", source->name, "'");
   if (!value && !has_subtree(key)) {
-    std::vector<std::string> there;
+    std::vector<std::string> existing;
     for (const auto* item : in_order(source->values))
-      if (item->second.kind != Value::Kind::kSubtree) there.push_back(item->first);
-    return from + io::key_hint(path(key), there);
+      if (item->second.kind != Value::Kind::kSubtree) existing.push_back(item->first);
+    return from + io::key_hint(path(key), existing);
   }
   const char* kind = "a subtree";
   if (value && value->kind == Value::Kind::kTensorInFile) kind = "a Tensor";
   if (value && value->kind == Value::Kind::kValue) kind = value->value.tagKind();
-  return detail::str(from, "; there is ", kind);
+  return detail::str(from, "; found ", kind);
 }
 
 InputArchive::InputArchive() : tree_(new Tree) {}
@@ -262,13 +262,13 @@ void InputArchive::fail_narrow(const std::string& key, int64_t wide) const {
 void InputArchive::require_same_sizes() { tree_->requires_same_sizes = true; }
 
 std::vector<std::string> InputArchive::keys() const {
-  std::map<std::string, size_t> first;  // where each name occurs first
+  std::map<std::string, size_t> first;  // order of the first value below each name
   const auto& values = tree_->source->values;
   for (auto it = values.lower_bound(tree_->prefix);
        it != values.end() && it->first.compare(0, tree_->prefix.size(), tree_->prefix) == 0; ++it) {
     const std::string below = it->first.substr(tree_->prefix.size());
-    const auto place = first.emplace(below.substr(0, below.find('.')), it->second.order).first;
-    place->second = std::min(place->second, it->second.order);
+    const auto entry = first.emplace(below.substr(0, below.find('.')), it->second.order).first;
+    entry->second = std::min(entry->second, it->second.order);
   }
   std::vector<std::pair<size_t, std::string>> ordered;
   for (const auto& [name, order] : first) ordered.emplace_back(order, name);

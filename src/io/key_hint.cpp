@@ -10,13 +10,13 @@ namespace {
 
 constexpr size_t kMostListed = 4;
 
-/// Whether `path` is `key` below one or more names.
+/// Whether `path` is `key` with a prefix "a.b.".
 bool ends_with_key(const std::string& path, const std::string& key) {
   return path.size() > key.size() + 1 && path.ends_with(key) &&
          path[path.size() - key.size() - 1] == '.';
 }
 
-/// How many letters must be inserted, removed or replaced.
+/// The edit distance: the fewest insertions, deletions and replacements of letters.
 size_t distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
   for (size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -32,11 +32,11 @@ size_t distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
-/// The nearest key, if it is near enough to be meant.
-const std::string* nearest(const std::string& missing, const std::vector<std::string>& there) {
+/// The nearest key, or null if none is similar.
+const std::string* nearest(const std::string& missing, const std::vector<std::string>& existing) {
   const std::string* best = nullptr;
   size_t least = missing.size() / 3 + 1;
-  for (const std::string& key : there)
+  for (const std::string& key : existing)
     if (const size_t far = distance(missing, key); far < least) {
       least = far;
       best = &key;
@@ -46,24 +46,24 @@ const std::string* nearest(const std::string& missing, const std::vector<std::st
 
 }  // namespace
 
-std::string key_hint(const std::string& missing, const std::vector<std::string>& there,
+std::string key_hint(const std::string& missing, const std::vector<std::string>& existing,
                      bool list_others) {
   using detail::str;
-  for (const std::string& key : there) {
+  for (const std::string& key : existing) {
     if (ends_with_key(key, missing))
-      return str("; there is '", key, "': remove the prefix '",
+      return str("; found '", key, "': remove the prefix '",
                  key.substr(0, key.size() - missing.size()), "'");
     if (ends_with_key(missing, key))
-      return str("; there is '", key, "': add the prefix '",
+      return str("; found '", key, "': add the prefix '",
                  missing.substr(0, missing.size() - key.size()), "'");
   }
-  if (const std::string* near = nearest(missing, there))
+  if (const std::string* near = nearest(missing, existing))
     return str("; did you mean '", *near, "'?");
-  if (there.empty() || !list_others) return "";
-  std::string text = "; there are ";
-  for (size_t i = 0; i < std::min(there.size(), kMostListed); ++i)
-    text += str(i == 0 ? "'" : ", '", there[i], "'");
-  return there.size() > kMostListed ? str(text, ", … (", there.size(), " in all)") : text;
+  if (existing.empty() || !list_others) return "";
+  std::string text = "; found ";
+  for (size_t i = 0; i < std::min(existing.size(), kMostListed); ++i)
+    text += str(i == 0 ? "'" : ", '", existing[i], "'");
+  return existing.size() > kMostListed ? str(text, ", … (", existing.size(), " in all)") : text;
 }
 
 }  // namespace hearth::io

@@ -5,7 +5,7 @@
 
 namespace hearth::io {
 
-/// A tensor from an IDX file's content, gzipped or not.
+/// Reads a tensor from the bytes of an IDX file, gzipped or not.
 Tensor read_idx(BytesPtr bytes);
 
 }  // namespace hearth::io

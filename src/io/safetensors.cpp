@@ -40,7 +40,7 @@ Tensor SafetensorsFile::State::read(const TensorEntry& entry, bool may_map) cons
   if (type == ScalarType::Undefined)
     bad_bytes(bytes->name(), begin, "tensor '", entry.name, "' has the dtype ", entry.dtype->name,
               ", which Hearth does not have");
-  // Bytes of a bool that are neither 0 nor 1 must not get into a program.
+  // A bool whose byte is neither 0 nor 1 is undefined behaviour, so bools are converted.
   const auto mapped = may_map && type != kBool ? bytes->writable(begin, end) : nullptr;
   if (mapped && reinterpret_cast<uintptr_t>(mapped.get()) % element_size(type) == 0)
     return from_blob(
@@ -99,7 +99,7 @@ TensorEntry entry_for(const std::string& name, const Tensor& tensor) {
   return {name, dtype, tensor.sizes().vec(), 0, tensor.nbytes()};
 }
 
-/// The tensors' places in the file: those with the largest elements first, so that all are aligned.
+/// Sets the tensors' offsets and returns their order: by descending element size, which aligns all.
 std::vector<size_t> lay_out(SafetensorsHeader& header) {
   std::vector<size_t> order(header.tensors.size());
   for (size_t i = 0; i < order.size(); ++i) order[i] = i;

@@ -15,7 +15,7 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 constexpr size_t kLengthBytes = sizeof(uint64_t);
 constexpr uint64_t kLongestHeader = 100'000'000;  // as in the reference implementation
 constexpr size_t kAlignment = 64;
-constexpr std::string_view kLegacyPickle = "\x80\x02\x8a\x0a";  // its magic number's begin
+constexpr std::string_view kLegacyPickle = "\x80\x02\x8a\x0a";  // its first bytes
 
 constexpr FileDtype kDtypes[] = {
     {"F64", kDouble, 64},
@@ -76,7 +76,7 @@ uint64_t elements_of(const std::string& file, const TensorEntry& entry) {
   return count;
 }
 
-/// Throws unless the tensors fill the data without gaps and overlaps.
+/// Throws unless the tensors cover the data without gaps and overlaps.
 void check_offsets(const Bytes& bytes, const SafetensorsHeader& header) {
   const uint64_t data_bytes = bytes.size() - header.data_begin;
   std::vector<const TensorEntry*> sorted;
@@ -132,7 +132,7 @@ std::string header_text(const SafetensorsHeader& header) {
   const uint64_t length = json.size();
   HEARTH_CHECK(length <= kLongestHeader, "cannot save ", header.tensors.size(), " tensors and ",
                header.metadata.size(), " metadata: the header would have ", length,
-               " bytes, but readers take no more than ", kLongestHeader);
+               " bytes, but readers accept at most ", kLongestHeader);
   std::string text(kLengthBytes, '\0');
   std::memcpy(text.data(), &length, kLengthBytes);
   return text + json;

@@ -11,17 +11,17 @@
 
 namespace hearth::io {
 
-/// A dtype of the format, and Hearth's for it.
+/// A dtype of the format and the corresponding ScalarType.
 struct FileDtype {
   const char* name;
-  ScalarType type;  // Undefined if Hearth has none
+  ScalarType type;  // Undefined if Hearth does not have it
   unsigned bits;
 };
-/// Null if there is no such dtype.
+/// The dtype of this name or type, or null.
 const FileDtype* file_dtype(std::string_view name);
 const FileDtype* file_dtype(ScalarType type);
 
-/// One tensor of a file. Offsets count from the data's begin.
+/// The header's entry for one tensor. Offsets count from data_begin.
 struct TensorEntry {
   std::string name;
   const FileDtype* dtype = nullptr;
@@ -37,11 +37,11 @@ struct SafetensorsHeader {
 
 inline constexpr const char* kMetadataKey = "__metadata__";
 
-/// Reads and checks a file's header: whatever the bytes are, each entry lies inside the file.
+/// Reads and checks a file's header; all entries are guaranteed to lie inside the file.
 SafetensorsHeader read_header(const Bytes& bytes);
 
-/// The file's begin, up to the data: the length, the header, spaces up to a multiple of 64 bytes.
-/// Throws if it is longer than read_header takes.
+/// The bytes before the data: the length, the header, and spaces up to a multiple of 64 bytes.
+/// Throws if the header is longer than readers accept.
 std::string header_text(const SafetensorsHeader& header);
 
 }  // namespace hearth::io

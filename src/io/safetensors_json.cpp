@@ -8,7 +8,7 @@ namespace hearth::io {
 
 namespace {
 
-/// Characters that count how many of them were read, so that errors have an offset.
+/// Iterator over characters that records the position read last, for the offset in errors.
 class Characters {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -36,8 +36,7 @@ class Characters {
   const char** read_;
 };
 
-/// What the parser calls. Nothing nests deeper than the format does, because whatever is not
-/// expected is refused at once.
+/// Receives the parser's events; unexpected ones are refused at once, which limits the nesting.
 class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
  public:
   HeaderReader(const Bytes& bytes, const char* const* read) : bytes_(bytes), read_(read) {}
@@ -94,7 +93,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
       fail("tensor '", entry_.name, "' has '", value, "' where dtype, shape or data_offsets are ",
            "expected");
     auto& seen = where_ == Where::kRoot ? names_ : seen_;
-    if (!seen.insert(value).second) fail("'", value, "' is there twice");
+    if (!seen.insert(value).second) fail("'", value, "' occurs twice");
     key_ = std::move(value);
     return true;
   }
@@ -126,7 +125,7 @@ class HeaderReader final : public nlohmann::json_sax<nlohmann::json> {
   bool parse_error(size_t, const std::string&, const nlohmann::json::exception& error) override {
     const std::string text = error.what();
     const size_t colon = text.find(": ");
-    fail("the header is no valid JSON: ",
+    fail("the header is not valid JSON: ",
          colon == std::string::npos ? text : text.substr(colon + 2));
   }
 
@@ -172,7 +171,7 @@ std::string quoted(const std::string& text) {
   try {
     return nlohmann::json(text).dump();
   } catch (const nlohmann::json::exception&) {
-    detail::fail<Error>("cannot write '", text, "' to a safetensors file: it is no UTF-8");
+    detail::fail<Error>("cannot write '", text, "' to a safetensors file: it is not valid UTF-8");
   }
 }
 

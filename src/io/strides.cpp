@@ -10,14 +10,14 @@ namespace hearth::serialize {
 
 namespace {
 
-/// At most this much memory for each element.
+/// Largest ratio of the memory that strides span to the number of elements.
 constexpr int64_t kMostSpread = 16;
 
 }  // namespace
 
 bool can_keep_strides(IntArrayRef sizes, IntArrayRef strides) {
   if (sizes.size() != strides.size()) return false;
-  std::vector<std::pair<int64_t, int64_t>> dims;  // stride and size, of those that matter
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride and size of dims neither 1 nor expanded
   int64_t count = 1;
   for (size_t i = 0; i < sizes.size(); ++i) {
     if (sizes[i] == 0 || strides[i] < 0) return false;
@@ -37,7 +37,7 @@ bool can_keep_strides(IntArrayRef sizes, IntArrayRef strides) {
 
 Tensor copy_with_strides(const Tensor& tensor, IntArrayRef strides) {
   Tensor copy = empty_strided(tensor.sizes(), strides, tensor.options());
-  // An expanded dimension is written once.
+  // In an expanded dimension, only the first element is written.
   Tensor to = copy, from = tensor;
   for (int64_t dim = 0; dim < tensor.dim(); ++dim) {
     if (strides[static_cast<size_t>(dim)] != 0 || tensor.size(dim) < 2) continue;

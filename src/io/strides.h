@@ -4,8 +4,8 @@
 
 namespace hearth::serialize {
 
-/// Whether a file's tensor can get these strides again: its elements overlap in expanded dimensions
-/// only, and do not lie so far apart that a small file would take much memory.
+/// Whether loading may restore these strides: elements overlap only in expanded dimensions, and the
+/// gaps are small enough that a small file cannot need much memory.
 bool can_keep_strides(IntArrayRef sizes, IntArrayRef strides);
 
 /// A copy with these strides, for which can_keep_strides holds.

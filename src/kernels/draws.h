@@ -1,7 +1,7 @@
 #pragma once
 
-// What becomes of random bits, for the CPU and for CUDA kernels. A draw is a small struct with the
-// type of bits it wants (32 or 64 of them, or a PhiloxBlock) and `T operator()(Bits)`.
+// Maps from random bits to random numbers, for CPU and CUDA kernels. A draw is a small struct with
+// a type `Bits` (32 or 64 bits, or a PhiloxBlock) and `T operator()(Bits)`.
 
 #include <math.h>
 
@@ -13,7 +13,7 @@ namespace hearth {
 using Bits32 = uint32_t;
 using Bits64 = uint64_t;
 
-/// The type in which numbers of type T are computed, and the bits a uniform one is made of.
+/// The type in which random numbers of type T are computed, and the bits that a uniform one takes.
 template <class T>
 struct DrawTypes {
   using Compute = float;
@@ -59,8 +59,7 @@ struct UniformDraw {
   }
 };
 
-/// 1 with probability p: the bits' number from [0, 1) is below p. Compared as integers, which is
-/// exact.
+/// True with probability p: unit(bits) < p, compared exactly, as integers.
 template <class BitsType>
 struct BernoulliDraw {
   using Bits = BitsType;
@@ -72,11 +71,11 @@ struct BernoulliDraw {
   HEARTH_FN bool operator()(Bits bits) const { return (bits & (kRange - 1)) < threshold; }
 };
 
-/// from … from + range - 1; all 64-bit integers for range 0.
+/// Uniform in [from, from + range); range 0 stands for 2^64.
 template <class T, class BitsType>
 struct IntegerDraw {
   using Bits = BitsType;
-  /// From this range on, 64 bits are drawn.
+  /// Ranges of at least this size take 64 bits.
   static constexpr Bits64 kWideRange = Bits64{1} << 28;
   Bits64 from, range;
 
@@ -85,7 +84,7 @@ struct IntegerDraw {
   }
 };
 
-/// How many integers from 0 on a dtype's random_() draws from; 0 stands for 2^64.
+/// A dtype's random_() draws integers from [0, full_range).
 template <class T>
 constexpr Bits64 full_range() {
   constexpr ScalarType type = dtype_of<T>;
@@ -117,7 +116,7 @@ struct ExponentialDraw {
   }
 };
 
-/// Normal, from a stream of Philox: half a Box-Muller pair, of 32 bits each or, for double, 53.
+/// Normal: one number of a Box-Muller pair, from two uniform numbers of 32 bits, or 53 for double.
 template <class T>
 struct NormalDraw {
   using Compute = typename DrawTypes<T>::Compute;

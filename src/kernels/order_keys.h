@@ -1,6 +1,6 @@
 #pragma once
 
-// Unsigned numbers in the order of the elements they stand for, for host and device.
+// Sort keys, for host and device: unsigned integers that compare like the elements they represent.
 
 #include <cstdint>
 #include <type_traits>
@@ -22,7 +22,7 @@ inline constexpr bool kHasNan = !std::is_integral_v<T>;
 template <class T>
 inline constexpr KeyOf<T> kNanKey = KeyOf<T>(~KeyOf<T>(0));
 
-/// How many bits stand for the fraction.
+/// Bits of the fraction of a floating-point type.
 template <class T>
 inline constexpr int kFractionBits = std::is_same_v<T, double>     ? 52
                                      : std::is_same_v<T, float>    ? 23

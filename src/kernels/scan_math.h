@@ -1,7 +1,7 @@
 #pragma once
 
-// What scans compute, for host and device: element() makes a state of one element, merge() joins
-// the states of neighbours (associative, not commutative), A is the type that is computed in.
+// The operators of scans, for host and device. element() is the state of one element; merge()
+// combines the states of adjacent ranges (associative, not commutative); A is the compute type.
 
 #include <cmath>
 #include <cstdint>
@@ -68,7 +68,8 @@ struct LogSumExp : Plain<A> {
   }
 };
 
-/// y_i = element_i + factor_i * y_(i-1): the state is the function of what came before.
+/// y_i = element_i + factor_i * y_(i-1). The state of a range is the function y -> sum + factor * y
+/// of the value before it.
 template <class A>
 struct Linear {
   struct State {

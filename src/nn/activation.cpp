@@ -54,14 +54,14 @@ Tensor log_softmax(const Tensor& input, const LogSoftmaxFuncOptions& options) {
 namespace F = functional;
 
 namespace {
-/// "Name(first, inplace=true)", the last only if it is.
-std::string printed(const char* name, std::string first, bool inplace) {
-  if (inplace) first += first.empty() ? "inplace=true" : ", inplace=true";
-  return str(name, "(", first, ")");
+/// "Name(options)" or "Name(options, inplace=true)".
+std::string printed(const char* name, std::string options, bool inplace) {
+  if (inplace) options += options.empty() ? "inplace=true" : ", inplace=true";
+  return str(name, "(", options, ")");
 }
 }  // namespace
 
-/// The two functions of a module: how it computes its input, and how it is printed.
+/// Defines a module's forward() and pretty_print(); `computed` is an expression of the input x.
 #define HEARTH_ACTIVATION(Name, Input, computed, text)                  \
   Tensor Name##Impl::forward(Input input) {                             \
     return run_module(                                                  \

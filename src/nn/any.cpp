@@ -5,8 +5,8 @@ namespace hearth::nn::detail {
 std::vector<AnyValue> with_defaults(std::vector<AnyValue>&& arguments,
                                     const DefaultArgs& defaults) {
   std::vector<AnyValue> result = std::move(arguments);
-  for (const auto& [place, value] : defaults)
-    if (place >= result.size()) result.push_back(value);
+  for (const auto& [position, value] : defaults)
+    if (position >= result.size()) result.push_back(value);
   return result;
 }
 

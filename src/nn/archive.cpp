@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "hearth/autograd.h"
 #include "hearth/nn/module.h"
@@ -25,20 +26,20 @@ void Module::save(serialize::OutputArchive& archive) const {
 
 namespace {
 
-/// Whether set_data has nothing to change.
-bool have_the_same_data(const Tensor& a, const Tensor& b) {
+/// Whether both have the same memory and metadata, so that set_data() would change nothing.
+bool same_data(const Tensor& a, const Tensor& b) {
   return a.is_alias_of(b) && a.storage_offset() == b.storage_offset() && a.device() == b.device() &&
          a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides();
 }
 
-/// What the tensors of a module are and hold before it loads, for when that fails. To read
-/// everything before anything changes, as optimizers do, is not possible here: a load() that
-/// overrides Module's may use what it has just read. It may also move the module, load others that
-/// are not registered, and catch what any load throws. So each load has a snapshot of its own.
+/// Snapshot of a module's tensors before a load, which restores them if the load fails. Reading
+/// everything before changing anything, as optimizers do, is impossible here: an override of load()
+/// may use values that it has just read. It may also move the module, load modules that are not
+/// registered, and catch exceptions of nested loads. So each load has its own snapshot.
 ///
-/// No value is copied twice: a snapshot borrows from those around it what has not changed since, by
-/// the tensors' data and versions (which do not count what is written through .data()). When it
-/// goes, the one around it takes over what it did not have.
+/// No value is copied twice: a snapshot shares values with the outer snapshots if the tensor has
+/// not changed since, judged by its data and version (which does not count writes through .data()).
+/// On destruction, the outer snapshot adopts missing entries.
 class Snapshot {
  public:
   explicit Snapshot(const Module& module) : outer_(innermost_) {
@@ -46,23 +47,24 @@ class Snapshot {
       for (const Tensor& tensor : tensors) {
         if (tensor.is_inference() && !InferenceMode::is_enabled()) continue;  // cannot change
         add(tensor, /*with_value=*/!tensor.is_meta());
-        if (tensor.grad().defined()) add(tensor.grad(), /*with_value=*/false);  // moves with it
+        // A load may move a gradient with its parameter, but does not change its value.
+        if (tensor.grad().defined()) add(tensor.grad(), /*with_value=*/false);
       }
     innermost_ = this;
   }
   ~Snapshot() {
     innermost_ = outer_;
-    if (outer_) outer_->saved_.merge(saved_);  // which keeps its own, older values
+    if (outer_) outer_->saved_.merge(saved_);  // keeps the outer snapshot's older entries
   }
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  /// How many tensors in this thread's snapshots share the storage of this one.
+  /// The number of tensors in this thread's snapshots that share the storage of this one.
   static size_t aliases_of(const Tensor& tensor) {
     size_t count = 0;
-    for (const Snapshot* around = innermost_; around; around = around->outer_) {
-      const auto saved = around->saved_.find(tensor.unsafeGetTensorImpl());
-      count += saved != around->saved_.end() && saved->second.data.is_alias_of(tensor);
+    for (const Snapshot* snapshot = innermost_; snapshot; snapshot = snapshot->outer_) {
+      const auto saved = snapshot->saved_.find(tensor.unsafeGetTensorImpl());
+      count += saved != snapshot->saved_.end() && saved->second.data.is_alias_of(tensor);
     }
     return count;
   }
@@ -70,15 +72,15 @@ class Snapshot {
   void restore() const {
     for (const auto& [impl, saved] : saved_) {
       if (saved.value.defined()) saved.data.copy_(saved.value);
-      if (!have_the_same_data(saved.data, saved.tensor)) saved.tensor.set_data(saved.data);
+      if (!same_data(saved.data, saved.tensor)) saved.tensor.set_data(saved.data);
     }
   }
 
  private:
   struct Saved {
     Tensor tensor;
-    Tensor data;                     // an alias, which set_data() leaves as it is
-    Tensor value;                    // a copy, or undefined
+    Tensor data;                     // an alias of the former memory, not affected by set_data()
+    Tensor value;                    // a copy of the values, or undefined
     std::optional<int64_t> version;  // inference tensors have none
   };
 
@@ -95,12 +97,12 @@ class Snapshot {
     saved_.emplace(impl, std::move(saved));
   }
 
-  /// What a snapshot around this one has, if the tensor is still what it was then.
+  /// The copy in an outer snapshot if the tensor has not changed since, else undefined.
   Tensor known_value(const Saved& now) const {
-    for (const Snapshot* around = outer_; now.version && around; around = around->outer_) {
-      const auto known = around->saved_.find(now.tensor.unsafeGetTensorImpl());
-      if (known != around->saved_.end() && known->second.version == now.version &&
-          have_the_same_data(known->second.data, now.data))
+    for (const Snapshot* outer = outer_; now.version && outer; outer = outer->outer_) {
+      const auto known = outer->saved_.find(now.tensor.unsafeGetTensorImpl());
+      if (known != outer->saved_.end() && known->second.version == now.version &&
+          same_data(known->second.data, now.data))
         return known->second.value;
     }
     return {};
@@ -128,19 +130,19 @@ void Module::load(serialize::InputArchive& archive) {
 
 void Module::load_parts(serialize::InputArchive& archive) {
   for (auto& parameter : named_parameters(false)) {
-    const Dims before = parameter->sizes();
+    const std::vector<int64_t> before = parameter->sizes().vec();
     archive.read_over(parameter.key(), *parameter, Snapshot::aliases_of(*parameter));
     if (parameter->sizes() != IntArrayRef(before))
       warn(hearth::detail::str("size mismatch for ", detail::join_path(path(), parameter.key()),
                                ": the loaded shape ", parameter->sizes(),
-                               " replaces that of the module, ", before));
+                               " replaces that of the module, ", IntArrayRef(before)));
   }
   for (auto& buffer : named_buffers(false))
     archive.read_over(buffer.key(), *buffer, Snapshot::aliases_of(*buffer));
   for (const auto& child : children_) {
     if (!child.value()->is_serializable()) continue;
     serialize::InputArchive nested;
-    // What has nothing to keep may have left nothing in the file.
+    // A submodule without parameters and buffers may be missing from the file.
     if (child.value()->state_dict().is_empty()) {
       if (archive.try_read(child.key(), nested)) child.value()->load(nested);
     } else {

@@ -11,7 +11,7 @@ using hearth::detail::str;
 
 namespace {
 
-/// One convolution, in as many dimensions as the options say.
+/// The D-dimensional convolution with these options.
 template <size_t D>
 Tensor convolution_of(const Tensor& input, const Tensor& weight, const Tensor& bias,
                       const ExpandingArray<D>& stride, const detail::conv_padding_t<D>& padding,
@@ -53,7 +53,7 @@ Tensor conv_transpose2d(const Tensor& input, const Tensor& weight,
 
 }  // namespace functional
 
-// ---- what all have
+// ---- common to all convolutions
 
 template <size_t D, class Derived>
 ConvNdImpl<D, Derived>::ConvNdImpl(detail::ConvNdOptions<D> options_)
@@ -117,7 +117,7 @@ void ConvNdImpl<D, Derived>::pretty_print(std::ostream& stream) const {
 
 namespace {
 
-/// Left and right padding of each dimension, the last first, as pad() takes them.
+/// Left and right padding of each dimension from the last to the first, the arguments of pad().
 template <size_t D>
 std::vector<int64_t> pad_arguments(const detail::ConvNdOptions<D>& options) {
   std::vector<int64_t> result;
@@ -156,7 +156,7 @@ Tensor ConvNdImpl<D, Derived>::convolve(const Tensor& input) {
 // ---- Conv1d, Conv2d
 
 namespace {
-/// The members that the options of both kinds have.
+/// Converts the options that convolutions and transposed convolutions share.
 template <size_t D, class Options>
 detail::ConvNdOptions<D> common(const Options& o) {
   return detail::ConvNdOptions<D>(o.in_channels(), o.out_channels(), o.kernel_size())
@@ -221,18 +221,18 @@ std::vector<int64_t> ConvTranspose2dImpl::output_padding_for(const Tensor& input
   const size_t given = output_size.size();
   HEARTH_CHECK(given == 2 || given == static_cast<size_t>(input.dim()),
                "output_size must have 2 or ", input.dim(), " elements (got ", given, ")");
-  const IntArrayRef wanted = output_size.slice(given - 2);
+  const IntArrayRef requested = output_size.slice(given - 2);
   std::vector<int64_t> padding;
   for (size_t i = 0; i < 2; ++i) {
     const int64_t stride = (*options.stride())[i];
     const int64_t smallest = (input.size(static_cast<int64_t>(i) - 2) - 1) * stride -
                              2 * (*std::get<0>(options.padding()))[i] +
                              (*options.dilation())[i] * ((*options.kernel_size())[i] - 1) + 1;
-    HEARTH_CHECK(wanted[i] >= smallest && wanted[i] < smallest + stride,
-                 "requested an output size of ", wanted, ", but dimension ", i,
+    HEARTH_CHECK(requested[i] >= smallest && requested[i] < smallest + stride,
+                 "requested an output size of ", requested, ", but dimension ", i,
                  " must be at least ", smallest, " and less than ", smallest + stride,
                  " for an input of size ", input.sizes());
-    padding.push_back(wanted[i] - smallest);
+    padding.push_back(requested[i] - smallest);
   }
   return padding;
 }

@@ -12,17 +12,17 @@ using hearth::detail::str;
 
 namespace {
 
-/// Scales down the rows that `indices` names and whose norm is larger.
+/// Scales down those rows in `indices` whose norm exceeds max_norm.
 void limit_norms(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type) {
   const NoGradGuard no_grad;
-  const Tensor named = std::get<0>(_unique2(indices.reshape(-1)));
-  const Tensor rows = weight.index_select(0, named);
+  const Tensor used = std::get<0>(_unique2(indices.reshape(-1)));
+  const Tensor rows = weight.index_select(0, used);
   const Tensor norms = rows.norm(Scalar(norm_type), IntArrayRef(1), /*keepdim=*/true);
   const Tensor scaled = rows * (max_norm / (norms + 1e-7));
-  weight.index_copy_(0, named, where(norms > max_norm, scaled, rows));
+  weight.index_copy_(0, used, where(norms > max_norm, scaled, rows));
 }
 
-/// Counted from the end if negative; -1 if there is none.
+/// The padding row, counted from 0; -1 without one.
 int64_t resolved_padding(std::optional<int64_t> padding_idx, int64_t rows) {
   if (!padding_idx) return -1;
   HEARTH_CHECK(*padding_idx >= -rows && *padding_idx < rows,

@@ -9,7 +9,7 @@
 
 namespace hearth::nn::detail {
 
-/// The hooks of one module. They are shared, so that one may be removed while it runs.
+/// The hooks of one module. Shared pointers, so that a hook may be removed while it runs.
 struct HookTable {
   template <class Hook>
   using List = std::vector<std::pair<uint64_t, std::shared_ptr<const Hook>>>;

@@ -56,8 +56,8 @@ Tensor uniform_(Tensor tensor, double low, double high) {
 
 namespace {
 
-/// The orthonormal columns that Gram and Schmidt make of a matrix with at least as many rows, which
-/// are those of its QR decomposition with a positive diagonal; orthogonalised twice.
+/// Q of the QR decomposition with a positive diagonal of R, for a matrix with at least as many rows
+/// as columns: the Gram-Schmidt process, orthogonalizing twice for accuracy.
 Tensor orthonormal_columns(const Tensor& matrix) {
   const Tensor q = matrix.to(kDouble).clone();
   for (int64_t j = 0; j < q.size(1); ++j) {
@@ -113,8 +113,8 @@ double kaiming_std(const Tensor& tensor, double a, const FanModeType& mode,
   return calculate_gain(nonlinearity, a) / std::sqrt(static_cast<double>(fan));
 }
 
-/// Whether there is nothing to fill, which it warns of.
-bool is_empty(const Tensor& tensor) {
+/// Whether the tensor has no elements; warns if so.
+bool warn_if_empty(const Tensor& tensor) {
   if (tensor.numel() == 0) warn("Initializing zero-element tensors is a no-op");
   return tensor.numel() == 0;
 }
@@ -124,7 +124,7 @@ double xavier_std(const Tensor& tensor, double gain) {
   return gain * std::sqrt(2.0 / static_cast<double>(fan_in + fan_out));
 }
 
-/// Uniform with this standard deviation and mean 0.
+/// Fills from the uniform distribution with mean 0 and this standard deviation.
 Tensor uniform_with_std(Tensor tensor, double std) {
   const double bound = std::sqrt(3.0) * std;
   return uniform_(std::move(tensor), -bound, bound);
@@ -133,13 +133,13 @@ Tensor uniform_with_std(Tensor tensor, double std) {
 }  // namespace
 
 Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
-  if (is_empty(tensor)) return tensor;
+  if (warn_if_empty(tensor)) return tensor;
   const double std = kaiming_std(tensor, a, mode, nonlinearity);
   return normal_(std::move(tensor), 0, std);
 }
 
 Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
-  if (is_empty(tensor)) return tensor;
+  if (warn_if_empty(tensor)) return tensor;
   const double std = kaiming_std(tensor, a, mode, nonlinearity);
   return uniform_with_std(std::move(tensor), std);
 }

@@ -13,7 +13,7 @@ int64_t reduction(const Options& options) {
   return enumtype::reduction_get_enum(options.reduction());
 }
 
-/// Losses of two tensors broadcast them, which is seldom what was meant.
+/// Warns if sizes differ, because broadcasting input and target is seldom intended.
 void warn_if_broadcast(const Tensor& input, const Tensor& target) {
   if (target.sizes() == input.sizes()) return;
   warn(hearth::detail::str(
@@ -79,7 +79,7 @@ Tensor cross_entropy(const Tensor& input, const Tensor& target,
 
 }  // namespace functional
 
-/// The two functions of a loss; `used` are its options with its buffers in them.
+/// Defines forward() and pretty_print() of a loss; `used` are its options with its buffers.
 #define HEARTH_LOSS(Name, function, used)                                                      \
   Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) {                      \
     return run_module(                                                                         \

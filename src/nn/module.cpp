@@ -14,7 +14,7 @@ namespace hearth::nn {
 
 namespace {
 
-/// The name of a class, for as long as the program runs.
+/// The demangled name of a class, cached for the life of the program.
 const std::string& class_name(const std::type_info& type) {
   static std::mutex mutex;
   static auto& names = *new std::unordered_map<std::type_index, std::string>;  // never destroyed
@@ -24,7 +24,7 @@ const std::string& class_name(const std::type_info& type) {
   return name;
 }
 
-/// A name that the other dictionaries of the module do not have; its own one refuses it itself.
+/// Checks a new name against the module's other dictionaries; its own one checks in insert().
 template <class... Dicts>
 void check_name(const char* kind, const std::string& name, const Dicts&... others) {
   HEARTH_CHECK(!name.empty(), kind, " name must not be empty");

@@ -11,7 +11,7 @@ using hearth::detail::str;
 namespace functional {
 
 namespace {
-/// A variance needs two values.
+/// Throws if a channel has one value, which has no variance.
 void check_values_per_channel(const Tensor& input) {
   const IntArrayRef size = input.sizes();
   int64_t values = size[0];

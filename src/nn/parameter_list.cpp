@@ -19,7 +19,7 @@ void print(std::ostream& stream, const char* name, const Dict& parameters) {
   stream << ')';
 }
 
-/// A leaf with the same values, on `device` if there is one.
+/// A leaf with a copy of the values, on `device` if given.
 Tensor copy_of(const Tensor& parameter, const std::optional<Device>& device) {
   const NoGradGuard no_grad;
   const bool moves = device && parameter.device() != *device;

@@ -28,9 +28,9 @@ Tensor avg_pool2d(const Tensor& input, const AvgPool2dFuncOptions& options) {
 
 Tensor adaptive_avg_pool2d(const Tensor& input, const AdaptiveAvgPool2dFuncOptions& options) {
   HEARTH_CHECK(input.dim() > 2, "Input dimension should be at least 3");
-  const auto& wanted = *options.output_size();
+  const auto& sizes = *options.output_size();
   return hearth::adaptive_avg_pool2d(
-      input, {wanted[0].value_or(input.size(-2)), wanted[1].value_or(input.size(-1))});
+      input, {sizes[0].value_or(input.size(-2)), sizes[1].value_or(input.size(-1))});
 }
 
 }  // namespace functional

@@ -8,16 +8,16 @@ RNNState state_of(const RNNState& states, int64_t index) {
   return {states.h.select(0, index), states.c.defined() ? states.c.select(0, index) : Tensor()};
 }
 
-/// One layer in one direction: the outputs, [L, N, H], and the last state.
+/// Runs one layer in one direction; returns the outputs, [L, N, H], and the last state.
 std::pair<Tensor, RNNState> run_layer(const Tensor& input, const RNNWeights& weights,
                                       RNNState state, const RNNStep& step, bool backwards) {
   const std::vector<Tensor> elements = linear(input, weights.w_ih, weights.b_ih).unbind(0);
   const size_t length = elements.size();
   std::vector<Tensor> outputs(length);
   for (size_t i = 0; i < length; ++i) {
-    const size_t place = backwards ? length - 1 - i : i;
-    state = step(elements[place], weights, state);
-    outputs[place] = state.h;
+    const size_t position = backwards ? length - 1 - i : i;
+    state = step(elements[position], weights, state);
+    outputs[position] = state.h;
   }
   return {stack(outputs), std::move(state)};
 }

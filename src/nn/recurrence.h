@@ -7,18 +7,18 @@
 
 namespace hearth::nn::detail {
 
-/// What goes from one element of a sequence to the next; only LSTM has a c.
+/// The recurrent state between two elements of a sequence; only LSTM has a c.
 struct RNNState {
   Tensor h, c;
 };
 
-/// One element: x has been multiplied by its weights already.
+/// Computes the next state from one element; x is W_ih times the element plus b_ih.
 using RNNStep =
     std::function<RNNState(const Tensor& x, const RNNWeights& weights, const RNNState& state)>;
 using RNNWeightsOf = std::function<RNNWeights(int64_t layer, int64_t direction)>;
 
-/// All layers and directions over the whole input; `initial` and the returned state have one entry
-/// for each in dimension 0.
+/// Runs all layers and directions over the input; returns the outputs and the last state. Dimension
+/// 0 of the states is layer * directions + direction.
 std::pair<Tensor, RNNState> recur(const RNNOptionsBase& options, bool training, const Tensor& input,
                                   const RNNState& initial, const RNNStep& step,
                                   const RNNWeightsOf& weights);

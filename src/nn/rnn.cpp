@@ -7,7 +7,7 @@ namespace hearth::nn {
 
 namespace {
 
-/// The options of one kind, as the base keeps them.
+/// Converts the options that all recurrent modules share.
 template <class Options>
 detail::RNNOptionsBase base_options(const Options& o,
                                     detail::RNNOptionsBase::rnn_options_base_mode_t mode) {

@@ -1,4 +1,4 @@
-// What RNN, LSTM and GRU share: weights, checks, printing.
+// The common part of RNN, LSTM and GRU: weights, checks, printing.
 #include <cmath>
 #include <ostream>
 

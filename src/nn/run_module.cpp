@@ -11,7 +11,7 @@ ModuleCall::ModuleCall(const Module& module)
       scope_((module.path().empty() ? module.name() : module.path()).c_str(), &module) {}
 
 void ModuleCall::before(std::vector<AnyValue>& arguments) const {
-  const auto hooks = module_.hooks_.table().before;  // one may remove itself
+  const auto hooks = module_.hooks_.table().before;  // a copy: a hook may remove itself
   for (const auto& [id, hook] : hooks) (*hook)(module_, arguments);
 }
 

@@ -1,4 +1,4 @@
-// Going through a module and those in it: lists, apply, printing.
+// Traversal of a module and its submodules: lists, apply, printing.
 #include <ostream>
 
 #include "hearth/nn/module.h"
@@ -8,7 +8,7 @@ namespace hearth::nn {
 
 namespace {
 
-/// The defined tensors of one of a module's dictionaries.
+/// The defined tensors of a dictionary.
 OrderedDict<std::string, Tensor> defined(const OrderedDict<std::string, Tensor>& tensors) {
   OrderedDict<std::string, Tensor> result;
   for (const auto& item : tensors)
@@ -26,7 +26,7 @@ OrderedDict<std::string, Tensor> of_all_modules(const Module& module, List list)
   return result;
 }
 
-/// The defined tensors of a module, or of it and all modules in it.
+/// The defined tensors of a module and, with `recurse`, of all submodules.
 template <class List>
 std::vector<Tensor> tensors_of(const Module& module, bool recurse, List list) {
   std::vector<Tensor> tensors;
@@ -136,7 +136,7 @@ void Module::apply_to_submodules(const NamedModulePointerApplyFunction& function
 }
 
 std::shared_ptr<Module> Module::shared_from_this_checked() const {
-  // Const as in shared_ptr: a pointer to a const module still gives its parts.
+  // As with shared_ptr, constness is not deep: a const module returns non-const submodules.
   if (auto self = const_cast<Module*>(this)->weak_from_this().lock()) return self;
   hearth::detail::fail<Error>(
       "It looks like you attempted to retrieve your top-level module as a shared_ptr, but it is "

@@ -10,7 +10,7 @@ namespace hearth::nn::utils {
 
 namespace {
 
-/// The gradients that there are, each once however often its parameter is in the list.
+/// The defined gradients, without duplicates if a parameter is listed twice.
 std::vector<Tensor> gradients(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> grads;
   std::unordered_set<const void*> known;
@@ -20,7 +20,7 @@ std::vector<Tensor> gradients(const std::vector<Tensor>& parameters) {
   return grads;
 }
 
-/// The norm of the gradients' norms, on the first one's device.
+/// The norm of all gradients together, on the first one's device.
 Tensor total_norm(const std::vector<Tensor>& grads, double norm_type) {
   if (norm_type == 0) return full({}, static_cast<double>(grads.size()), grads[0].options());
   std::vector<Tensor> norms;

@@ -154,22 +154,12 @@ void run_on(const OpCall& call, const Outputs& outputs, Device device, ScalarTyp
 
 }  // namespace
 
-void LaunchContext::copy_to_host(const TensorImpl& from, void* to, size_t bytes) const {
-  Backend& backend = ctx.backend();
-  backend.copy(to, from.data(), bytes, CopyKind::kDeviceToHost, ctx.device().index(), ctx.stream());
-  if (ctx.device().is_cuda()) synchronize_stream(ctx.device().index(), ctx.stream());
-}
-
 bool register_op(const OpRecord& op) {
   registry().push_back(&op);
   return true;
 }
 
 const std::vector<const OpRecord*>& all_ops() { return registry(); }
-
-std::string full_name(const OpInfo& info) {
-  return *info.overload ? std::string(info.name) + "." + info.overload : info.name;
-}
 
 void compute(OpCall& call) {
   const OpInfo& info = *call.op.info;

@@ -26,7 +26,8 @@ Device resolve_device(Device device) {
 }
 
 ScalarType resolve_dtype(ScalarType dtype) {
-  HEARTH_CHECK(element_size(dtype) > 0, "ScalarType ", int(dtype), " is no dtype of elements");
+  HEARTH_CHECK(element_size(dtype) > 0, "ScalarType ", int(dtype),
+               " is not a dtype of tensor elements");
   return dtype;
 }
 

@@ -36,7 +36,7 @@ void begin(const AdagradOptions& options, const Tensor& param, AdagradParamState
     state.sum(full_like(param.detach(), options.initial_accumulator_value()));
 }
 
-/// State is there before the first step, as in PyTorch.
+/// Creates all state before the first step, as PyTorch does.
 void begin_all(Adagrad& optimizer) {
   for (const OptimizerParamGroup& group : optimizer.param_groups())
     for (const Tensor& param : group.params())

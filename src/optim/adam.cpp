@@ -1,4 +1,4 @@
-// Adam and AdamW differ in one operator and one default.
+// Adam and AdamW, which differ in one operator and one default.
 #include "hearth/optim/adam.h"
 
 #include "hearth/optim/adamw.h"

@@ -5,8 +5,8 @@
 
 namespace hearth::optim {
 
-/// Makes copies of a state's tensors that suit the parameter: its device, its dtype if it is a
-/// floating one, its order in memory. Refuses what cannot be its state.
+/// Adapts loaded state to a parameter: replaces tensors by copies with the parameter's device,
+/// memory format and, for floating-point tensors, dtype. Throws for state that does not fit.
 class Adapter final : public Fields {
  public:
   Adapter(const Tensor& param, int64_t number) : param_(param.detach()), number_(number) {}

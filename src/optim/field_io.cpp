@@ -75,7 +75,7 @@ bool DictReader::has(const std::string& name) const {
   return next != sorted_->end() && next->starts_with(below);
 }
 
-/// The value; null if there is none and there need not be one.
+/// The stored value. If it is missing, throws, or returns null if values are not required.
 const IValue* DictReader::find(const std::string& name) const {
   return requires_values() ? &dict_.at(prefix_ + name) : dict_.find(prefix_ + name);
 }

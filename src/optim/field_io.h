@@ -15,7 +15,7 @@ namespace hearth::optim {
 /// The part of a name before its first dot.
 std::string first_name(const std::string& text);
 
-/// Puts fields into a state dict, each name after `prefix`.
+/// Writes fields to a state dict under `prefix` + name.
 class DictWriter final : public Fields {
  public:
   explicit DictWriter(StateDict& dict, std::string prefix = {})
@@ -37,7 +37,7 @@ class DictWriter final : public Fields {
   const std::string prefix_;
 };
 
-/// Takes fields from a state dict.
+/// Reads fields from a state dict.
 class DictReader final : public Fields {
  public:
   explicit DictReader(const StateDict& dict);
@@ -57,15 +57,15 @@ class DictReader final : public Fields {
 
   const StateDict& dict_;
   const std::string prefix_;
-  const std::shared_ptr<const Keys> sorted_;  // all keys of the dict
+  const std::shared_ptr<const Keys> sorted_;  // all keys of the dict, in order
 };
 
-/// Puts fields into an archive.
+/// Writes fields to an archive.
 class ArchiveWriter final : public Fields {
  public:
   explicit ArchiveWriter(serialize::OutputArchive& archive, bool from_serialize = false)
       : plain(from_serialize), archive_(archive) {}
-  const bool plain;  // an object's serialize() asks for its fields, so those may not ask it
+  const bool plain;  // called by an object's serialize(), which fields() must not call again
   void field(const std::string& name, bool& value) override { archive_.write(name, value); }
   void field(const std::string& name, int64_t& value) override { archive_.write(name, value); }
   void field(const std::string& name, double& value) override { archive_.write(name, value); }
@@ -80,7 +80,7 @@ class ArchiveWriter final : public Fields {
   serialize::OutputArchive& archive_;
 };
 
-/// Takes fields from an archive.
+/// Reads fields from an archive.
 class ArchiveReader final : public Fields {
  public:
   explicit ArchiveReader(serialize::InputArchive& archive, bool from_serialize = false);
@@ -104,13 +104,13 @@ class ArchiveReader final : public Fields {
   std::unordered_set<std::string> names_;
 };
 
-/// The fields of a const object, which writers leave as they are.
+/// Writes the fields of a const object; writers do not change them.
 template <class Object>
 void write_fields(const Object& object, Fields& f) {
   const_cast<Object&>(object).fields(f);
 }
 
-/// Everything that an object names.
+/// All fields of an object.
 template <class Object>
 StateDict dict_of(const Object& object) {
   StateDict dict;

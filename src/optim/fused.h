@@ -9,8 +9,7 @@
 
 namespace hearth::optim {
 
-/// Parameters that one operator call updates, with their gradients and state: they have one device
-/// and dtype.
+/// Parameters of one device and dtype, updated by one operator call, with gradients and state.
 template <class State>
 struct Batch {
   std::vector<Tensor> params, grads;
@@ -19,7 +18,7 @@ struct Batch {
   bool takes(const Tensor& param) const {
     return params[0].device() == param.device() && params[0].scalar_type() == param.scalar_type();
   }
-  /// One tensor of each state, made like the parameter and full of zeros where there is none yet.
+  /// One tensor of each state; if undefined, it becomes zeros_like(parameter).
   std::vector<Tensor> tensors(Tensor& (State::*member)()) const {
     std::vector<Tensor> list;
     list.reserve(params.size());
@@ -32,7 +31,7 @@ struct Batch {
   }
 };
 
-/// A parameter's state, made if there is none yet.
+/// A parameter's state, created at first use.
 template <class State>
 State& state_of(Optimizer& optimizer, const Tensor& param) {
   std::unique_ptr<OptimizerParamState>& state = optimizer.state()[param.unsafeGetTensorImpl()];
@@ -40,7 +39,7 @@ State& state_of(Optimizer& optimizer, const Tensor& param) {
   return static_cast<State&>(*state);
 }
 
-/// The parameters of a group that have a gradient, with their state if the optimizer keeps any.
+/// The parameters of a group that have a gradient, with their state if `keeps_state`.
 template <class State>
 std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamGroup& group,
                                      bool keeps_state) {
@@ -64,7 +63,7 @@ std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamG
   return batches;
 }
 
-/// A group's options, which the group's maker may have given another type.
+/// A group's options; throws if the user gave the group options of another type.
 template <class Options>
 const Options& options_of(const OptimizerParamGroup& group) {
   const auto* options = dynamic_cast<const Options*>(&group.options());
@@ -95,12 +94,12 @@ Tensor fused_step(Optimizer& optimizer, const Optimizer::LossClosure& closure, c
   return loss;
 }
 
-/// The numbers of the states' next steps, as the operators take them.
+/// The numbers of the states' next steps as tensors, the argument of the operators.
 template <class State>
 std::vector<Tensor> next_steps(const Batch<State>& batch) {
   std::vector<Tensor> counts;
   counts.reserve(batch.states.size());
-  Tensor count;  // most parameters have made as many steps as the one before
+  Tensor count;  // reused, because most parameters have the same number of steps
   int64_t last = -1;
   for (const State* state : batch.states) {
     const int64_t now = state->step() + 1;
@@ -110,13 +109,13 @@ std::vector<Tensor> next_steps(const Batch<State>& batch) {
   return counts;
 }
 
-/// Counts a step of each state, once it has been made.
+/// Increments the step count of each state; called after the update.
 template <class State>
 void count_steps(const Batch<State>& batch) {
   for (State* state : batch.states) ++state->step();
 }
 
-/// Error "Invalid learning rate: -1" unless the value is at least 0.
+/// Throws "Invalid learning rate: -1" unless the value is at least 0.
 inline void check_not_negative(double value, const char* what) {
   HEARTH_CHECK(value >= 0, "Invalid ", what, ": ", value);
 }

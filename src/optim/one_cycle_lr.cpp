@@ -25,7 +25,7 @@ std::vector<double> per_group(const PerGroup& value, const char* name, size_t gr
   return values;
 }
 
-/// The optimizer, its groups' initial rates set for the base class to find.
+/// Sets the groups' initial rates, which the base class reads, and returns the optimizer.
 Optimizer& prepared(Optimizer& optimizer, const OneCycleLROptions& options) {
   std::vector<OptimizerParamGroup>& groups = optimizer.param_groups();
   const std::vector<double> max_lr = per_group(options.max_lr(), "max_lr", groups.size());

@@ -25,7 +25,8 @@ const OptimizerOptions& OptimizerParamGroup::options() const {
 
 namespace {
 
-bool have_one_of(const std::vector<OptimizerParamGroup>& groups,
+/// Whether one of the parameters is in one of the groups.
+bool contain_any(const std::vector<OptimizerParamGroup>& groups,
                  const std::vector<Tensor>& params) {
   std::unordered_set<const void*> known;
   for (const OptimizerParamGroup& group : groups)
@@ -35,15 +36,15 @@ bool have_one_of(const std::vector<OptimizerParamGroup>& groups,
   });
 }
 
-/// The parameters, each once.
+/// Checks the parameters and removes duplicates.
 std::vector<Tensor> checked_parameters(const std::vector<Tensor>& params) {
-  std::unordered_set<const void*> mine;
+  std::unordered_set<const void*> known;
   std::vector<Tensor> unique;
   for (const Tensor& param : params) {
     HEARTH_CHECK_AS(TypeError, param.defined(),
                     "optimizer can only optimize Tensors, but one of the params is undefined");
     HEARTH_CHECK(param.is_leaf() || param.retains_grad(), "can't optimize a non-leaf Tensor");
-    if (mine.insert(param.unsafeGetTensorImpl()).second) unique.push_back(param);
+    if (known.insert(param.unsafeGetTensorImpl()).second) unique.push_back(param);
   }
   if (unique.size() < params.size())
     warn(
@@ -52,11 +53,11 @@ std::vector<Tensor> checked_parameters(const std::vector<Tensor>& params) {
   return unique;
 }
 
-/// The group with its settings complete.
+/// The group with checked parameters and complete options.
 OptimizerParamGroup complete(OptimizerParamGroup group, const OptimizerOptions& defaults) {
   group.params() = checked_parameters(group.params());
   if (group.has_options())
-    take_over_defaults(group.options(), defaults);
+    apply_defaults(group.options(), defaults);
   else
     group.set_options(defaults.clone());
   return group;
@@ -83,10 +84,10 @@ Optimizer::~Optimizer() = default;
 std::unique_ptr<OptimizerParamState> Optimizer::make_state() const { return nullptr; }
 
 void Optimizer::add_param_group(const OptimizerParamGroup& param_group) {
-  // As in LibTorch, each group's step updates one that is in two, unless it has state already.
+  // As in LibTorch, a parameter without state may be in two groups, and each group updates it.
   for (const Tensor& param : param_group.params())
     HEARTH_CHECK(!param.defined() || state_.count(param.unsafeGetTensorImpl()) == 0, kInTwoGroups);
-  if (have_one_of(param_groups_, param_group.params())) warn(kInTwoGroups);
+  if (contain_any(param_groups_, param_group.params())) warn(kInTwoGroups);
   param_groups_.push_back(complete(param_group, *defaults_));
 }
 
@@ -110,7 +111,7 @@ void warn_of_removal(const char* function) {
   warn(detail::str("Optimizer::", function, "() will be removed in PyTorch 1.6"));
 }
 
-/// The first group's parameters, for functions from before there were groups.
+/// The first group's parameters, for the deprecated functions without groups.
 template <class Groups>
 auto& first_parameters(Groups& groups) {
   HEARTH_CHECK(!groups.empty(), "the optimizer has no parameter group");
@@ -121,10 +122,10 @@ auto& first_parameters(Groups& groups) {
 
 void Optimizer::add_parameters(const std::vector<Tensor>& parameters) {
   warn_of_removal("add_parameters");
-  std::vector<Tensor>& mine = first_parameters(param_groups_);
-  HEARTH_CHECK(!have_one_of(param_groups_, parameters), kInTwoGroups);
+  std::vector<Tensor>& first = first_parameters(param_groups_);
+  HEARTH_CHECK(!contain_any(param_groups_, parameters), kInTwoGroups);
   const std::vector<Tensor> added = checked_parameters(parameters);
-  mine.insert(mine.end(), added.begin(), added.end());
+  first.insert(first.end(), added.begin(), added.end());
 }
 const std::vector<Tensor>& Optimizer::parameters() const {
   warn_of_removal("parameters");

@@ -1,4 +1,4 @@
-// Options and state by name: cloning, comparing, taking over defaults, archives.
+// Named options and state: cloning, comparison, defaults, archives.
 #include "optim/options.h"
 
 #include <typeinfo>
@@ -26,14 +26,14 @@ constexpr char kStateClass[] = "OptimizerParamState", kOptionsClass[] = "Optimiz
           .c_str());
 }
 
-/// What an object that overrides only the serialize functions names: nothing but what those write.
+/// fields() of an object that overrides only the serialize functions, which it calls.
 template <class Object>
 void fields_by_serialize(Object& object, Fields& f, const char* where) {
   if (auto* writer = dynamic_cast<ArchiveWriter*>(&f); writer && !writer->plain)
     return static_cast<const Object&>(object).serialize(writer->archive());
   if (auto* reader = dynamic_cast<ArchiveReader*>(&f); reader && !reader->plain)
     return object.serialize(reader->archive());
-  if (dynamic_cast<Adapter*>(&f)) return;  // such a state keeps what it read
+  if (dynamic_cast<Adapter*>(&f)) return;  // state without fields is not adapted
   const char* const function = f.loading()
                                    ? "void serialize(torch::serialize::InputArchive& archive)"
                                    : "void serialize(torch::serialize::OutputArchive& archive)";
@@ -111,12 +111,13 @@ bool same(const Object& a, const Object& b) {
 bool same_fields(const OptimizerOptions& a, const OptimizerOptions& b) { return same(a, b); }
 bool same_fields(const OptimizerParamState& a, const OptimizerParamState& b) { return same(a, b); }
 
-void take_over_defaults(OptimizerOptions& options, const OptimizerOptions& defaults) {
+void apply_defaults(OptimizerOptions& options, const OptimizerOptions& defaults) {
   const std::unique_ptr<OptimizerOptions> unset = options.unset();
   if (!unset || typeid(options) != typeid(defaults)) return;
   const StateDict initial = dict_of(*unset);
   StateDict merged = dict_of(options);
-  std::unordered_set<std::string> chosen;  // a pair of numbers is one choice
+  std::unordered_set<std::string>
+      chosen;  // names without suffixes: a pair of numbers is one option
   for (const auto& [key, value] : merged)
     if (!same_value(initial.at(key), value)) chosen.insert(first_name(key));
   for (const auto& [key, value] : dict_of(defaults))

@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// Gives settings that nobody set the values they have in `defaults`, if both are of one type.
-void take_over_defaults(OptimizerOptions& options, const OptimizerOptions& defaults);
+/// Sets options that the user has not set to the values in `defaults`, if both have the same type.
+void apply_defaults(OptimizerOptions& options, const OptimizerOptions& defaults);
 
 }  // namespace hearth::optim

@@ -4,7 +4,7 @@
 
 namespace hearth::optim {
 
-/// The value, which must be positive.
+/// Returns the value; throws unless it is positive.
 inline int64_t positive(int64_t value, const char* name) {
   HEARTH_CHECK_AS(ValueError, value > 0, "Expected positive integer ", name, ", but got ", value);
   return value;

@@ -1,5 +1,5 @@
-// State dicts, save and load of optimizers: settings and state of parameters that are known by
-// their order.
+// State dicts, saving and loading of optimizers: options, and state of parameters, which are
+// identified by their order.
 #include <typeinfo>
 
 #include "hearth/autograd.h"
@@ -23,20 +23,20 @@ void for_each_parameter(const Optimizer& optimizer, const F& f) {
 
 constexpr const char* kName = "name";
 
-/// "Adam": the class without its namespace.
+/// The class without its namespace: "Adam".
 std::string name_of(const Optimizer& optimizer) {
   std::string name = demangle(typeid(optimizer).name());
   return name.erase(0, name.substr(0, name.find('<')).rfind(':') + 1);
 }
 
-/// Who saved the state may not have said whose it is.
+/// Checks the optimizer's name, which may be missing in the source.
 void check_name(const Optimizer& optimizer, Fields& f) {
   if (!f.has(kName)) return;
   const std::string expected = name_of(optimizer);
   std::string name;
   f.field(kName, name);
   HEARTH_CHECK_AS(ValueError, name == expected, "loaded state dict is that of the optimizer ", name,
-                  ", which ", expected, " cannot go on from");
+                  ", which ", expected, " cannot load");
 }
 
 void write_group(const OptimizerParamGroup& group, Fields& f) {
@@ -68,7 +68,7 @@ void write(const Optimizer& optimizer, Fields& f) {
   f.field(kName, name);
 }
 
-/// What load reads before it changes the optimizer.
+/// Values that load() reads before it changes the optimizer.
 struct Loaded {
   std::vector<std::unique_ptr<OptimizerOptions>> options;
   std::vector<std::optional<double>> initial_lrs;
@@ -85,7 +85,7 @@ void read_group(const OptimizerParamGroup& group, Loaded& loaded, Fields& f) {
   std::optional<double>& initial = loaded.initial_lrs.emplace_back();
   if (f.has("initial_lr")) f.field("initial_lr", initial.emplace());
   loaded.options.push_back(group.options().clone());
-  f.require_values(false);  // who saved it may have known fewer settings
+  f.require_values(false);  // an older version may have saved fewer options
   loaded.options.back()->fields(f);
 }
 
@@ -106,7 +106,7 @@ void read_state(const Optimizer& optimizer, const StateMaker& make_state, Loaded
     if (!all.has(std::to_string(number))) return;
     std::unique_ptr<OptimizerParamState> state = make_state();
     HEARTH_CHECK_AS(NotImplementedError, state,
-                    "this optimizer does not say of what type its state is: override make_state()");
+                    "the type of this optimizer's state is unknown: override make_state()");
     all.nested(std::to_string(number), [&state](Fields& one) { state->fields(one); });
     Adapter adapter(param, number);
     state->fields(adapter);
@@ -114,7 +114,7 @@ void read_state(const Optimizer& optimizer, const StateMaker& make_state, Loaded
   });
 }
 
-/// Changes nothing unless all could be read.
+/// Loads options and state; an error changes nothing.
 void read(Optimizer& optimizer, const StateMaker& make_state, Fields& f) {
   const NoGradGuard no_grad;
   check_name(optimizer, f);

@@ -17,7 +17,7 @@ void SGDOptions::fields(Fields& f) {
   f.field("maximize", maximize_);
 }
 
-/// Its learning rate equals none: one is always chosen.
+/// Its learning rate is NaN, which equals no value: a group's learning rate always counts as set.
 std::unique_ptr<OptimizerOptions> SGDOptions::unset() const {
   return std::make_unique<SGDOptions>(std::numeric_limits<double>::quiet_NaN());
 }
@@ -50,8 +50,8 @@ namespace {
 
 bool has_momentum(const SGDOptions& options) { return options.momentum() != 0; }
 
-/// The parameters' memory under versions of its own: as in PyTorch's C++ library a step does not
-/// count as a change, so that a graph it was made from may still run backward.
+/// The parameters' data with separate version counters: as in LibTorch, a step does not count as an
+/// in-place change, so a graph that used the parameters may still run backward.
 std::vector<Tensor> data_of(const std::vector<Tensor>& params) {
   std::vector<Tensor> data;
   data.reserve(params.size());
@@ -59,7 +59,8 @@ std::vector<Tensor> data_of(const std::vector<Tensor>& params) {
   return data;
 }
 
-/// The state begins only with a first step that was made.
+/// Updates a batch. In a first step, the momentum buffers are stored only after the update, so that
+/// an error leaves no state behind.
 void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bool first) {
   std::vector<Tensor> buffers;
   if (first)
@@ -72,7 +73,7 @@ void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bo
   for (size_t i = 0; first && i < buffers.size(); ++i) batch.states[i]->momentum_buffer(buffers[i]);
 }
 
-/// The parameters of a batch that make their first step with momentum, or the others.
+/// The part of a batch without momentum buffers (`first`), or the part with them.
 Batch<SGDParamState> part_of(const Batch<SGDParamState>& batch, bool first) {
   Batch<SGDParamState> part;
   for (size_t i = 0; i < batch.params.size(); ++i) {
@@ -85,10 +86,10 @@ Batch<SGDParamState> part_of(const Batch<SGDParamState>& batch, bool first) {
 }
 
 void update(const SGDOptions& options, const Batch<SGDParamState>& batch) {
-  size_t new_ones = 0;
-  for (SGDParamState* state : batch.states) new_ones += !state->momentum_buffer().defined();
-  if (new_ones == 0) return step_batch(options, batch, false);
-  if (new_ones == batch.params.size()) return step_batch(options, batch, true);
+  size_t first_steps = 0;
+  for (SGDParamState* state : batch.states) first_steps += !state->momentum_buffer().defined();
+  if (first_steps == 0) return step_batch(options, batch, false);
+  if (first_steps == batch.params.size()) return step_batch(options, batch, true);
   const Batch<SGDParamState> old_part = part_of(batch, false), new_part = part_of(batch, true);
   step_batch(options, old_part, false);
   step_batch(options, new_part, true);

@@ -3,16 +3,16 @@
 namespace hearth::optim {
 
 void StateDict::insert(const std::string& key, IValue value) {
-  const auto [place, is_new] = places_.try_emplace(key, items_.size());
+  const auto [entry, is_new] = index_.try_emplace(key, items_.size());
   if (is_new)
     items_.emplace_back(key, std::move(value));
   else
-    items_[place->second].second = std::move(value);
+    items_[entry->second].second = std::move(value);
 }
 
 const IValue* StateDict::find(const std::string& key) const {
-  const auto place = places_.find(key);
-  return place == places_.end() ? nullptr : &items_[place->second].second;
+  const auto entry = index_.find(key);
+  return entry == index_.end() ? nullptr : &items_[entry->second].second;
 }
 
 const IValue& StateDict::at(const std::string& key) const {

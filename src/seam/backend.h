@@ -21,11 +21,12 @@ using EventHandle = void*;
 enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
 /// One kind of device: memory, streams, events, copies and kernels. The CPU, the simulated GPUs and
-/// the CUDA plugin implement it; nothing above knows which one it talks to. Everything that takes a
-/// stream is asynchronous; `device` is an index within the backend.
+/// the CUDA plugin implement it; no layer above depends on which one it uses. Every function that
+/// takes a stream is asynchronous; `device` is an index within the backend.
 class Backend {
  public:
-  /// Who can reach an address: the host, and the device of this index (kNoDevice: none).
+  /// Where an address is accessible: on the host, and on the device of this index (kNoDevice:
+  /// none).
   struct Reach {
     static constexpr int kNoDevice = -1;
     bool host = true;
@@ -38,42 +39,43 @@ class Backend {
   virtual const KernelTable& kernels() const = 0;
   virtual int device_count() const = 0;
   virtual cuda::DeviceProperties properties(int device) const = 0;
-  /// What its kernels are compiled for, where there is a choice: "AVX2".
+  /// The instruction set that its kernels use ("AVX2"); empty if there is only one.
   virtual const char* instruction_set() const { return ""; }
-  /// The libraries it computes with, and their versions.
+  /// Names and versions of the libraries that its kernels call.
   virtual std::vector<std::pair<std::string, std::string>> libraries() const { return {}; }
 
-  /// Memory straight from the device, at least 512-byte aligned; null when it has no more.
+  /// Memory from the device, at least 512-byte aligned; null if it is out of memory. Not cached:
+  /// that is the work of core/device_allocator.h.
   virtual void* allocate(int device, size_t bytes) = 0;
-  /// Gives back what allocate(device, bytes) gave, once everything on the device has run.
+  /// Frees memory from allocate(device, bytes) after all work on the device has finished.
   virtual void free(int device, void* data, size_t bytes) = 0;
   virtual void memory_info(int device, size_t& free_bytes, size_t& total_bytes) = 0;
-  /// Page-locked host memory; null when there is no more.
+  /// Page-locked host memory; null if no more is available.
   virtual void* allocate_pinned(size_t bytes) = 0;
   virtual void free_pinned(void* data) = 0;
 
   /// Whether convolutions can run: the CUDA plugin needs cuDNN for them.
   virtual bool has_cudnn() const { return true; }
 
-  /// Whose memory an address is, for those who bring their own.
+  /// Where the memory at this address is accessible, for tensors over external memory.
   virtual Reach reach_of(const void* data) { return (void)data, Reach(); }
 
-  /// The address kernels use for a tensor's data: the simulator keeps data() itself inaccessible,
-  /// so that a host program that dereferences a device pointer stops at once.
+  /// The address kernels use for a tensor's data. The simulator makes data() itself inaccessible,
+  /// so that a host program crashes at once if it dereferences a device pointer.
   virtual void* kernel_address(int device, void* data) const { return (void)device, data; }
 
-  /// Stream 0 of each device is the default one and always exists: default_stream(device).
+  /// Stream 0 of the device, which always exists.
   virtual StreamHandle default_stream(int device) = 0;
   virtual StreamHandle create_stream(int device, int priority) = 0;
-  /// The cudaStream_t behind a handle, for kernels of the user's own; an Error where there is none.
+  /// The cudaStream_t of a handle, for user kernels; throws if there is none.
   virtual void* native_stream(StreamHandle) const {
     detail::fail<NotImplementedError>("There is no cudaStream_t: the GPU is simulated");
   }
   virtual bool query(int device, StreamHandle stream) = 0;
-  /// Waits until the stream has run dry. Faults are read by the caller afterwards (core/streams.h).
+  /// Waits for all work in the stream. The caller then reads the fault slot (core/streams.h).
   virtual void synchronize(int device, StreamHandle stream) = 0;
   virtual void synchronize_device(int device) = 0;
-  /// The slot in which kernels of this stream leave their faults.
+  /// The slot in which kernels of this stream report their faults.
   virtual FaultSlot* fault_slot(int device, StreamHandle stream) = 0;
 
   virtual EventHandle create_event(int device, bool timing) = 0;
@@ -85,32 +87,31 @@ class Backend {
   virtual void synchronize(EventHandle event) = 0;
   virtual float elapsed_ms(EventHandle start, EventHandle end) = 0;
 
-  /// Copies bytes in stream order. From or to pageable host memory it returns when the host side is
-  /// done with; pinned host memory must stay alive until the stream has passed (its allocator sees
-  /// to it). Addresses are Storage addresses, not kernel addresses. Between two devices: device is
-  /// the source's.
+  /// Copies bytes in stream order. With pageable host memory it returns when that memory is no
+  /// longer needed. Pinned host memory must stay alive until the copy has run; its allocator
+  /// ensures that. Addresses are Storage addresses, not kernel addresses.
   virtual void copy(void* to, const void* from, size_t bytes, CopyKind kind, int device,
                     StreamHandle stream) = 0;
+  /// Copies bytes between two devices, in order with a stream of the source's device.
   virtual void copy_peer(void* to, int to_device, const void* from, int from_device, size_t bytes,
                          StreamHandle from_stream) = 0;
   virtual void set_zero(void* data, size_t bytes, int device, StreamHandle stream) = 0;
 
-  /// Runs kernels()[type.id] on the stream. The default calls it at once, which is right for
-  /// backends whose kernels enqueue themselves; the simulator copies the parameters into its
-  /// stream.
+  /// Runs kernels()[type.id] on the stream. The default calls it at once, which suits backends
+  /// whose kernels enqueue themselves; the simulator copies the parameters into its stream.
   virtual void run_kernel(const ParamsType& type, const void* params, Ctx& ctx) {
     kernels().kernels[static_cast<int>(type.id)](params, ctx);
   }
-  /// Memory for one launch; null where there is none: Ctx::scratch throws then.
+  /// Scratch memory for one launch; null if none is available (Ctx::scratch then throws).
   virtual void* allocate_scratch(size_t bytes, Ctx& ctx) = 0;
   virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
 };
 
-/// "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".
+/// A size in text: "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".
 std::string format_bytes(size_t bytes);
 
-/// The plugin's entry point ("hearth_cuda_backend"): refuses a core built from other seam headers,
-/// or says in `why_not` what is missing, and then returns null.
+/// The plugin's entry point ("hearth_cuda_backend"). Returns null, with the reason in `why_not`, if
+/// the core was built from other seam headers or if a requirement is missing.
 inline constexpr char kPluginSymbol[] = "hearth_cuda_backend";
 using PluginEntry = Backend* (*)(uint64_t seam_hash, std::string* why_not);
 

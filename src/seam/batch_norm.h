@@ -6,17 +6,18 @@
 namespace hearth {
 
 /// out = (in - mean) / sqrt(var + eps) * weight + bias per channel (dimension 1 of `in`, which has
-/// at least two). Training takes mean and biased variance over all other dimensions, leaves them in
-/// save_mean and save_invstd (1 / sqrt(var + eps)) and updates the running ones: running = (1 -
-/// momentum) * running + momentum * new, with the unbiased variance. Evaluation takes the running
-/// ones and writes to none. Per-channel views have one dimension of C elements. Floating dtypes:
-/// `out` has that of `in`, the per-channel views have that of `in` or float32.
+/// at least two dimensions). Training computes mean and biased variance over all other dimensions,
+/// writes them to save_mean and save_invstd (1 / sqrt(var + eps)) and updates the running
+/// statistics: running = (1 - momentum) * running + momentum * new, with the unbiased variance.
+/// Evaluation reads the running statistics and writes none. Per-channel views have one dimension of
+/// C elements. Dtypes are floating: that of `in` for `out`, that of `in` or float32 for the
+/// per-channel views.
 struct BatchNormParams {
   View in{};
   View out{};
   View weight{};        // may be undefined: 1
   View bias{};          // may be undefined: 0
-  View running_mean{};  // both may be undefined when training
+  View running_mean{};  // this and running_var may be undefined when training
   View running_var{};
   View save_mean{};    // may be undefined
   View save_invstd{};  // may be undefined
@@ -26,7 +27,7 @@ struct BatchNormParams {
 };
 
 /// The gradients of batch norm with respect to in, weight and bias. Training reads save_mean and
-/// save_invstd, evaluation the running ones; undefined outputs are not computed.
+/// save_invstd, evaluation the running statistics; undefined outputs are not computed.
 struct BatchNormBackwardParams {
   View grad_out{};
   View in{};

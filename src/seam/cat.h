@@ -7,8 +7,8 @@
 
 namespace hearth {
 
-/// out = the inputs one after the other along dim. All have out's dtype and, except along dim, its
-/// sizes; the sizes along dim add up to out's.
+/// out = the concatenation of the inputs along dim. All have out's dtype and, except along dim, its
+/// sizes; their sizes along dim add up to that of out.
 struct CatParams {
   std::vector<View> in;
   View out;

@@ -20,7 +20,7 @@ namespace {
   backend.memory_info(device.index(), free_bytes, total_bytes);
   const std::string where = device.is_cpu() ? "The CPU" : detail::str("GPU ", int{device.index()});
   detail::fail<OutOfMemoryError>(backend.name(), " out of memory. Tried to allocate ",
-                                 format_bytes(bytes), " for a kernel to work in. ", where,
+                                 format_bytes(bytes), " of scratch memory for a kernel. ", where,
                                  " has a total capacity of ", format_bytes(total_bytes),
                                  " of which ", format_bytes(free_bytes), " is free.");
 }
@@ -43,7 +43,7 @@ Ctx::~Ctx() {
     try {
       backend_.free_scratch(entry->data, entry->bytes, *this);
     } catch (...) {
-      // A device that has failed says so to whoever waits for it; the memory is lost with it.
+      // The device has failed and its memory is lost; the next synchronisation reports the error.
     }
   }
 }

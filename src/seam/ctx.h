@@ -12,7 +12,7 @@ namespace hearth {
 class Backend;
 class Mt19937;
 
-/// What only data can tell, found by a kernel. The op layer turns it into PyTorch's sentence.
+/// An error that a kernel finds in data. core/faults.h turns it into PyTorch's error text.
 enum class Fault : int32_t {
   kNone = 0,
   kIndexOutOfRange,  // values: index, dimension, size
@@ -21,12 +21,12 @@ enum class Fault : int32_t {
   kBadProbability,   // values: none
 };
 
-/// One per stream; the first fault stays until it is read. Lives where kernels can write.
+/// The fault of a stream: the first one reported stays until it is read. Kernels can write to it.
 struct FaultSlot {
   int32_t fault = 0;
   int64_t values[3] = {};
 
-  /// For host kernels; device kernels do the same with atomicCAS.
+  /// Reports a fault from a host kernel; device kernels do the same with atomicCAS.
   void report(Fault what, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
     int32_t none = 0;
     if (std::atomic_ref<int32_t>(fault).compare_exchange_strong(none, -1)) {
@@ -38,7 +38,7 @@ struct FaultSlot {
   }
 };
 
-/// Which algorithms a device's libraries may choose (hearth/context.h), as bits.
+/// The algorithms that a device's libraries may choose (hearth/context.h), as bits.
 enum Numerics : uint32_t {
   kDeterministicCuDNN = 1u << 0,
   kBenchmarkCuDNN = 1u << 1,
@@ -46,7 +46,7 @@ enum Numerics : uint32_t {
 };
 using StreamHandle = void*;  // the backend's own stream object; null on the CPU
 
-/// Where a kernel runs: device, stream, fault slot, scratch memory; and how it may compute.
+/// The context of a kernel: device, stream, fault slot, scratch memory and allowed algorithms.
 class HEARTH_API Ctx {
  public:
   Ctx(Backend& backend, Device device, StreamHandle stream, FaultSlot* faults,
@@ -60,13 +60,13 @@ class HEARTH_API Ctx {
   Device device() const { return device_; }
   StreamHandle stream() const { return stream_; }
   FaultSlot* faults() const { return faults_; }
-  /// Whether this choice was made when the kernel was launched.
+  /// Whether the choice was set when the kernel was launched.
   bool allows(Numerics choice) const { return (numerics_ & choice) != 0; }
   uint32_t numerics() const { return numerics_; }
 
   /// Uninitialised memory for this launch, 64-byte aligned (256 on devices), freed in stream order
-  /// when the Ctx ends. Throws OutOfMemoryError, so kernels take it before they start (device
-  /// kernels: on the host side of the launch).
+  /// when the Ctx is destroyed. It may throw OutOfMemoryError, so kernels allocate before they
+  /// start (device kernels: on the host side of the launch).
   void* scratch(size_t bytes);
 
  private:
@@ -79,8 +79,8 @@ class HEARTH_API Ctx {
   Scratch* scratch_ = nullptr;
 };
 
-/// Where a random kernel gets its numbers: the generator's own state on the CPU, a (seed, offset)
-/// pair of the counter-based Philox on devices.
+/// The source of a random kernel's numbers: the generator's own state on the CPU, a (seed, offset)
+/// pair of the counter-based Philox generator on devices.
 struct RandomSource {
   Mt19937* mt = nullptr;
   uint64_t seed = 0;

@@ -5,9 +5,9 @@
 
 namespace hearth {
 
-/// mask = true with probability 1 - p; out = in * mask / (1 - p), as PyTorch rounds it. Same sizes;
-/// drawn as RandomParams' kBernoulli draws, from source.mt in the order in which `mask` lies in
-/// memory.
+/// mask = true with probability 1 - p; out = in * mask / (1 - p), rounded as in PyTorch. All views
+/// have the same sizes. Numbers are drawn as for RandomParams' kBernoulli: from source.mt in the
+/// memory order of `mask`.
 struct DropoutParams {
   View in, out;  // floating, one dtype
   View mask;     // bool

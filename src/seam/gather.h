@@ -6,22 +6,22 @@
 namespace hearth {
 
 /// out[p] = in[p with its coordinate dim replaced by index[p]] for every position p of index. The
-/// index is int64 or int32 with as many dimensions as in and out's sizes; in the other dimensions
-/// it may be smaller than in. A 0-d view counts as one element of a 1-d one. An index outside [0,
-/// in.sizes[dim]) is a kIndexOutOfRange fault (index, dim, size).
+/// index is int64 or int32, with the sizes of out and as many dimensions as in; in dimensions other
+/// than dim it may be smaller than in. A 0-d view counts as a 1-d view of one element. An index
+/// outside [0, in.sizes[dim]) is a kIndexOutOfRange fault (index, dim, size).
 struct GatherParams {
   View in, index, out;
   int dim = 0;
 };
 
-/// What becomes of an element that a value is scattered to.
+/// How a scattered value changes its element.
 enum class Combine : int8_t { kAdd, kReplace, kMultiply };
 
-/// out[p with its coordinate dim replaced by index[p]] += src[p] (or as `combine` says) for every
-/// position p of index; out already holds what is added to. The index is as in GatherParams and at
-/// most src's size in every dimension. bool adds as "or" and multiplies as "and", integers wrap.
-/// Every element of out is combined in row-major order of p (on devices: in any, unless
-/// `deterministic`). After a fault out is as it was (on devices: unspecified).
+/// out[p with its coordinate dim replaced by index[p]] += src[p] (or the operation of `combine`)
+/// for every position p of index; out holds the initial values. The index is as in GatherParams and
+/// in no dimension larger than src. bool adds as "or" and multiplies as "and", integers wrap.
+/// Values for one element are combined in row-major order of p (on devices: in any order, unless
+/// `deterministic`). After a fault, out is unchanged (on devices: unspecified).
 struct ScatterParams {
   View out, index, src;
   int dim = 0;

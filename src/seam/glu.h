@@ -12,7 +12,7 @@ struct GluParams {
   int dim = 0;
 };
 
-/// The gradient of glu with respect to `in`, all of whose elements are written.
+/// The gradient of glu with respect to `in`; every element of grad_in is written.
 struct GluBackwardParams {
   View grad_out, in, grad_in;
   int dim = 0;

@@ -6,7 +6,7 @@ namespace hearth {
 
 namespace {
 
-/// Where the indices' dimensions go among the result's.
+/// The indexed dimensions, and the position of the indices' dimensions in the result.
 struct IndexPlace {
   int first = -1;  // the first and the last indexed dimension
   int last = -1;

@@ -5,9 +5,9 @@
 
 namespace hearth {
 
-/// The largest (or smallest) element along dimension `dim` and its index there. `values` (dtype of
-/// `in`) and `indices` (int64) have the sizes of `in` but 1 at `dim`; either may be undefined
-/// (argmax needs no values). Of equal elements the first counts; the first NaN beats everything.
+/// The largest (or smallest) element along dimension `dim` and its index. `values` (dtype of `in`)
+/// and `indices` (int64) have the sizes of `in`, except 1 at `dim`; either may be undefined (argmax
+/// needs no values). Of equal elements the first is chosen; the first NaN precedes all numbers.
 /// in.sizes[dim] > 0 unless the outputs are empty. Real dtypes and bool; dim is 0 for a 0-d tensor.
 struct MinMaxDimParams {
   View in{};

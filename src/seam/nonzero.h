@@ -5,14 +5,14 @@
 
 namespace hearth {
 
-/// count (one int64) = how many elements of in are not zero; NaN is not zero.
+/// count (one int64) = the number of nonzero elements of in; NaN is not zero.
 struct NonzeroCountParams {
   View in;
   View count;
 };
 
-/// out ([count, in.dim] int64) = the coordinates of in's elements that are not zero, in row-major
-/// order. At most out.sizes[0] rows are written.
+/// out ([count, in.dim] int64) = the coordinates of the nonzero elements of in, in row-major order.
+/// At most out.sizes[0] rows are written.
 struct NonzeroFillParams {
   View in;
   View out;

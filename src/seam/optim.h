@@ -10,16 +10,16 @@
 
 namespace hearth {
 
-/// The most tensors that belong to one parameter: itself, its gradient and its state.
+/// The maximum number of tensors per parameter: the parameter, its gradient and its state.
 inline constexpr int kStepOperands = 5;
 
 /// One parameter of a step.
 struct StepTensor {
   void* data[kStepOperands] = {};
   int64_t numel = 0;
-  double step = 1;                 // how many there have been, this one included
-  const float* step_at = nullptr;  // where it is read from instead, in the device's memory
-  int32_t layout = -1;             // in FusedStepParams::layouts; -1: all lie alike, without gaps
+  double step = 1;                 // the number of this step, from 1
+  const float* step_at = nullptr;  // device memory that holds the number instead
+  int32_t layout = -1;  // in FusedStepParams::layouts; -1: all operands have one dense layout
 };
 
 /// Sizes and each operand's strides, in elements.
@@ -29,16 +29,16 @@ struct StepLayout {
   int64_t strides[kStepOperands][kMaxDims];
 };
 
-/// One optimizer's step for many parameters of one floating dtype by a rule of fn::OptimRules.
-/// Gradients are divided by *grad_scale, and kept so, and negated to maximize; nothing happens
-/// where *found_inf is 1.
+/// One optimizer step for many parameters of one floating dtype, by a rule of fn::OptimRules.
+/// Gradients are divided in place by *grad_scale. They are negated, not in place, to maximize. If
+/// *found_inf is 1, nothing is written.
 struct FusedStepParams {
   int rule = 0;
-  alignas(8) unsigned char parameters[64];  // the rule's
+  alignas(8) unsigned char parameters[64];  // the rule, by value
   int operands = 0;
   ScalarType dtype = ScalarType::Undefined;
   bool maximize = false;
-  float* grad_scale = nullptr;  // in the device's memory, as found_inf
+  float* grad_scale = nullptr;  // in device memory, like found_inf
   float* found_inf = nullptr;
   std::vector<StepTensor> tensors;
   std::vector<StepLayout> layouts;

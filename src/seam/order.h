@@ -7,17 +7,18 @@ namespace hearth {
 
 enum class OrderKind : unsigned char {
   kSort,
-  kTopK,       // the first k of the sorted ones
-  kKth,        // the k-th, counted from 0
-  kMedian,     // the lower middle one; the first NaN if there is one
-  kNanMedian,  // the lower middle one of those that are no NaN
-  kMode,       // the smallest of the most frequent, at its last place
+  kTopK,       // the first k elements of the sorted order
+  kKth,        // element k of the sorted order, from 0
+  kMedian,     // the lower median; the first NaN if there is one
+  kNanMedian,  // the lower median of the elements that are not NaN
+  kMode,       // the smallest of the most frequent values, with its last index
 };
 
-/// The elements along `dim` in order: by value (NaN is the largest, -0 equals 0), equal ones by
-/// place; `descending` for kSort and kTopK. values (dtype of in) and indices (int64) have the sizes
-/// of in, but at dim k for kTopK and 1 for the last four. Real dtypes and bool; a 0-d view counts
-/// as one element; in.sizes[dim] > 0 unless the outputs are empty.
+/// Sorts or selects elements along `dim`: ordered by value (NaN is the largest, -0 equals 0), equal
+/// ones by index; `descending` is for kSort and kTopK. values (dtype of in) and indices (int64)
+/// have the sizes of in, except at dim: k for kTopK, 1 for kKth, kMedian, kNanMedian and kMode.
+/// Real dtypes and bool; a 0-d view counts as one element; in.sizes[dim] > 0 unless the outputs are
+/// empty.
 struct OrderParams {
   View in{}, values{}, indices{};
   int dim = 0;
@@ -26,9 +27,10 @@ struct OrderParams {
   int64_t k = 0;
 };
 
-/// out = where each of `values` would have to be inserted into its row of `sorted` (one row for all
-/// if it is 1-d): before its equals or (right) behind them. sorted and values are contiguous and of
-/// one real dtype; out is contiguous, int64 or int32, of values' sizes.
+/// out = the index at which each element of `values` would be inserted into its row of `sorted`
+/// (one row for all if it is 1-d): before equal elements or, if `right`, after them. sorted and
+/// values are contiguous and of one real dtype; out is contiguous, int64 or int32, with the sizes
+/// of values.
 struct SearchParams {
   View sorted{}, values{}, out{};
   bool right = false;

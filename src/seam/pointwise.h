@@ -7,16 +7,16 @@
 
 namespace hearth {
 
-/// Bytes of the largest functor (its parameters travel by value).
+/// Bytes of the largest functor, which is passed by value.
 inline constexpr int kFunctorBytes = 32;
 
-/// Which of a functor's formulas a kernel computes.
+/// The formula of a functor that a kernel computes: its value or one of its gradients.
 enum class Formula : int8_t { kValue = 0, kGradA = 1, kGradB = 2, kGradC = 3 };
 inline constexpr int kFormulas = 4;
 /// grad_c of a ternary functor reads g, a, b and c.
 inline constexpr int kMaxOperands = kMaxPointwiseInputs + 1;
 
-/// One operand of an elementwise loop. A CPU number among device operands travels in `number`.
+/// One operand of an elementwise loop. `number` holds a CPU number among device operands.
 struct Operand {
   void* data = nullptr;
   ScalarType dtype = ScalarType::Undefined;
@@ -27,9 +27,9 @@ struct Operand {
   const void* address() const { return is_number ? number : data; }
 };
 
-/// out = functor.formula(in...) over one shape, whose dimensions were sorted and merged: the last
-/// is the fastest in memory. Operands of other dtypes are converted to `compute` on the way in and
-/// from the formula's result on the way out.
+/// out = functor.formula(in...) over one shape, whose dimensions are sorted by stride and merged:
+/// the last one is the fastest in memory. Inputs are converted to the dtype `compute`, and the
+/// result of the formula to the dtype of out.
 struct PointwiseParams {
   int16_t functor = 0;  // its number (functors/families.h)
   Formula formula = Formula::kValue;

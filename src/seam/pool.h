@@ -17,8 +17,8 @@ constexpr bool is_max(PoolKind kind) {
   return kind == PoolKind::kMax || kind == PoolKind::kAdaptiveMax;
 }
 
-/// The windows along one dimension. Output i sees the positions begin(i), begin(i) + dilation, …
-/// below end(i) that are in [0, in).
+/// The windows along one dimension. The window of output i has the positions begin(i), begin(i) +
+/// dilation, … below end(i) that are in [0, in).
 struct PoolWindow {
   int64_t in = 1, out = 1;
   int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;
@@ -27,11 +27,11 @@ struct PoolWindow {
   HEARTH_POOL_FN int64_t begin(int64_t i) const {
     return adaptive ? i * in / out : i * stride - padding;
   }
-  /// May lie beyond the input.
+  /// May be larger than `in`.
   HEARTH_POOL_FN int64_t end(int64_t i) const {
     return adaptive ? ((i + 1) * in + out - 1) / out : begin(i) + (kernel - 1) * dilation + 1;
   }
-  /// The first position that exists.
+  /// The first position of the window inside the input.
   HEARTH_POOL_FN int64_t first(int64_t i) const {
     const int64_t b = begin(i);
     return b >= 0 ? b : b + (-b + dilation - 1) / dilation * dilation;
@@ -40,30 +40,30 @@ struct PoolWindow {
     const int64_t e = end(i);
     return e < in ? e : in;
   }
-  /// How many positions count for an average that includes the padding.
+  /// The number of positions in the window, padding included.
   HEARTH_POOL_FN int64_t padded_count(int64_t i) const {
     const int64_t e = end(i), limit = in + padding;
     return (e < limit ? e : limit) - begin(i);
   }
   HEARTH_POOL_FN int64_t count(int64_t i) const { return last(i) - first(i); }
-  /// Outputs [first_seeing(p), last_seeing(p)) may see position p.
-  HEARTH_POOL_FN int64_t first_seeing(int64_t p) const {
+  /// Only the windows of outputs [first_covering(p), end_covering(p)) may contain position p.
+  HEARTH_POOL_FN int64_t first_covering(int64_t p) const {
     if (adaptive) return p * out / in;
     const int64_t reach = p + padding - (kernel - 1) * dilation;
     return reach <= 0 ? 0 : (reach + stride - 1) / stride;
   }
-  HEARTH_POOL_FN int64_t last_seeing(int64_t p) const {
+  HEARTH_POOL_FN int64_t end_covering(int64_t p) const {
     const int64_t last = adaptive ? ((p + 1) * out + in - 1) / in : (p + padding) / stride + 1;
     return last < out ? last : out;
   }
 };
 
-/// How one pooling operator looks at its input: rows, then columns.
+/// The windows of one pooling operator: rows, then columns.
 struct PoolShape {
   PoolKind kind = PoolKind::kMax;
   PoolWindow rows, columns;
   bool count_include_pad = true;
-  int64_t divisor = 0;  // of averages; 0: the count
+  int64_t divisor = 0;  // of averages; 0: the number of positions
 
   HEARTH_POOL_FN int64_t divisor_at(int64_t row, int64_t column) const {
     if (divisor != 0) return divisor;
@@ -72,18 +72,18 @@ struct PoolShape {
   }
 };
 
-/// out[n, c, i, j] = maximum or average of in[n, c] over window (i, j). The maximum's place in the
-/// plane, row * width + column, goes to `indices` (int64, out's sizes), which averages have not.
-/// Views are 4-D. A NaN is the maximum (the last, if there are several), else the first of equal
-/// ones. Averages of integers are cut off. Dtypes: maxima of all real ones; averages of floating
-/// ones and int64.
+/// out[n, c, i, j] = maximum or average of in[n, c] over window (i, j). `indices` (int64, out's
+/// sizes; undefined for averages) is the position of the maximum in its plane: row * width +
+/// column. Views are 4-D. The maximum is the last NaN if there is one, else the first of equal
+/// elements. Averages of integers are truncated. Dtypes: all real ones for maxima; floating ones
+/// and int64 for averages.
 struct PoolParams {
   View in, out, indices;
   PoolShape shape;
 };
 
-/// grad_in = the sum over outputs of grad_out at the maximum, or of grad_out / divisor at all
-/// positions of the window. Every element of grad_in is written. Floating dtypes.
+/// grad_in = the sum over all windows of grad_out at the position of the maximum, or of grad_out /
+/// divisor at every position of the window. Every element of grad_in is written. Floating dtypes.
 struct PoolBackwardParams {
   View grad_out, grad_in, indices;
   PoolShape shape;

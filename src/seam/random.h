@@ -7,9 +7,9 @@
 
 namespace hearth {
 
-/// out = random numbers. From source.mt they are PyTorch's, drawn one after the other in the order
-/// in which the elements of `out` lie in memory; else element i, in row-major order, is a function
-/// of seed, offset and i alone, and the generator's offset has to move by four (kernels/draws.h).
+/// out = random numbers. With source.mt they are PyTorch's, drawn in the memory order of `out`.
+/// Without it, element i in row-major order is a function of seed, offset and i only, and the
+/// generator's offset has to advance by four (kernels/draws.h).
 struct RandomParams {
   enum class Kind : int8_t {
     kUniform,          // [a, b)
@@ -17,8 +17,8 @@ struct RandomParams {
     kRandomInt,        // from … to - 1; all 64-bit integers if the difference is 0 (modulo 2^64)
     kRandom,           // 0 … the largest value of the dtype, or its last exact integer
     kBernoulli,        // 1 with probability a, else 0
-    kBernoulliTensor,  // the same with an element's own probability; kBadProbability outside [0, 1]
-    kRandPerm,         // the numbers 0 … numel - 1 in random order, int64
+    kBernoulliTensor,  // with one probability per element; kBadProbability outside [0, 1]
+    kRandPerm,         // a random permutation of 0 … numel - 1, int64
     kExponential,      // rate a
   };
   Kind kind = Kind::kUniform;

@@ -10,7 +10,7 @@ namespace hearth {
 /// out = evenly spaced numbers, in row-major order.
 struct RangeParams {
   enum class Kind : int8_t {
-    kArange,    // start + i * step; of integral dtypes istart + i * istep
+    kArange,    // start + i * step; for integral dtypes istart + i * istep
     kLinspace,  // from start to end; the second half is computed from the end, as in PyTorch
   };
   Kind kind = Kind::kArange;

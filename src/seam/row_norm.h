@@ -5,19 +5,19 @@
 
 namespace hearth {
 
-/// The rows that layer norm, group norm and rms norm normalise: `rows` of them, each of `channels`
-/// channels of `inner` contiguous elements. Row r has the channels from (r % groups) * channels on
-/// of weight and bias, which have groups * channels elements.
+/// The rows that layer norm, group norm and rms norm normalise: `rows` rows of `channels` channels
+/// of `inner` contiguous elements. weight and bias have groups * channels elements; row r uses
+/// `channels` of them, from (r % groups) * channels on.
 struct RowNormShape {
   int64_t rows = 0, groups = 1, channels = 1, inner = 1;
-  bool centered = true;  // else the mean counts as 0
+  bool centered = true;  // if not, the mean is taken to be 0
   int64_t length() const { return channels * inner; }
   int64_t all_channels() const { return groups * channels; }
 };
 
 /// out = (in - mean) * rstd * weight + bias with the mean of each row and rstd = 1 / sqrt(var +
-/// eps), both of which it leaves in mean and rstd. All views are contiguous; in and out have one
-/// floating dtype, weight and bias that or float32, mean and rstd float32 for half types.
+/// eps); both are outputs. All views are contiguous. in and out have one floating dtype, weight and
+/// bias the same or float32; mean and rstd are float32 for half types, else of in's dtype.
 struct RowNormParams {
   View in{}, out{};
   View weight{}, bias{};  // may be undefined: 1 and 0

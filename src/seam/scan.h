@@ -5,12 +5,12 @@
 
 namespace hearth {
 
-/// What a scan carries along a dimension.
+/// The operation of a scan.
 enum class ScanKind : unsigned char {
   kSum,
   kProd,
-  kMax,  // with indices: where the value was last seen; NaN beats everything
-  kMin,  // likewise
+  kMax,  // with the last index of the maximum; NaN is larger than all numbers
+  kMin,  // with the last index of the minimum; NaN is smaller than all numbers
   kLogSumExp,
   kLinear,  // out[i] = in[i] + factor[i] * out[i - 1]
 };

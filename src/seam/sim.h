@@ -6,7 +6,8 @@ class Backend;
 
 namespace sim {
 
-/// The simulator that HEARTH_SIM_GPUS asks for, or null; lives until the process ends.
+/// The simulator that the environment variable HEARTH_SIM_GPUS requests, or null; lives until the
+/// process ends. Defined in kernels/sim.
 Backend* backend_from_environment();
 
 }  // namespace sim

@@ -8,8 +8,8 @@
 namespace hearth {
 
 /// Every kernel of the seam, one line each: X(Name) stands for `struct NameParams`, defined in
-/// kernels/<family>.h, and for the functions `void run(const NameParams&, Ctx&)` that each backend
-/// defines in its namespace (hearth::cpu, hearth::cuda). The simulator runs the CPU's.
+/// seam/<family>.h, and for the functions `void run(const NameParams&, Ctx&)` that each backend
+/// defines in its namespace (hearth::cpu, hearth::cuda). The simulator runs the CPU kernels.
 #define HEARTH_KERNELS(X) \
   X(Pointwise)            \
   X(Reduce)               \
@@ -70,12 +70,12 @@ HEARTH_KERNELS(HEARTH_KERNEL_ID_OF)
 /// A kernel with its parameters' type erased.
 using KernelFn = void (*)(const void* params, Ctx& ctx);
 
-/// A backend's kernels, by KernelId; null where it has none.
+/// A backend's kernels, by KernelId; null for missing kernels.
 struct KernelTable {
   KernelFn kernels[kKernelCount] = {};
 };
 
-/// How a backend that runs kernels later copies their parameters.
+/// The type of a kernel's parameters, for backends that copy them to run the kernel later.
 struct ParamsType {
   KernelId id;
   const char* name;
@@ -94,8 +94,8 @@ inline constexpr ParamsType params_type{
     [](void* to, const void* from) { new (to) P(*static_cast<const P*>(from)); },
     [](void* params) { static_cast<P*>(params)->~P(); }};
 
-/// Runs a kernel on the Ctx's backend and stream; "Gather has no CUDA kernel in this build" if it
-/// has none.
+/// Runs a kernel on the Ctx's backend and stream; throws "Gather has no CUDA kernel in this build"
+/// if it is missing.
 void run_kernel(Ctx& ctx, const ParamsType& type, const void* params);
 template <class P>
 void run_kernel(Ctx& ctx, const P& params) {

@@ -8,8 +8,9 @@
 
 namespace hearth {
 
-/// What a kernel sees of a tensor: an address as kernels use it, a dtype, sizes and strides (in
-/// elements). It owns nothing; the launch keeps the memory alive through stream order.
+/// A tensor as an argument of kernels: an address that kernels can use, a dtype, sizes and strides
+/// (in elements). It does not own the memory, which stays alive because it is freed in stream
+/// order.
 struct View {
   void* data = nullptr;
   ScalarType dtype = ScalarType::Undefined;
@@ -45,7 +46,7 @@ struct View {
   }
 };
 
-/// The most elements wide operands of one pointwise kernel.
+/// The maximum number of inputs of a pointwise functor.
 inline constexpr int kMaxPointwiseInputs = 3;
 
 }  // namespace hearth

@@ -11,7 +11,7 @@
 #include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
-#include "tests/support/data.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/warnings.h"
 
 namespace {
@@ -73,7 +73,8 @@ Tensor counting(const std::vector<int64_t>& sizes) {
   return arange(count, kFloat).view(sizes);
 }
 
-/// One line of tests/data/index_cases.txt; tests/oracle/index_cases.py says what is in it.
+/// Checks a line of tests/fixtures/index_cases.txt, whose format tests/oracle/index_cases.py
+/// describes.
 void check_case(const std::string& line) {
   SCOPED_TRACE(line);
   const std::vector<std::string> fields = split(line, " | ");
@@ -95,15 +96,15 @@ void check_case(const std::string& line) {
   EXPECT_EQ(to_string(target), to_string(floats(numbers(fields[6], ","), source.sizes().vec())));
 }
 
-TEST(Indexing, AsPyTorchDoes) {
+TEST(Indexing, MatchesPyTorch) {
   const char* other = std::getenv("HEARTH_INDEX_CASES");
-  std::ifstream file(other ? other : hearth::testing::data_file("index_cases.txt"));
+  std::ifstream file(other ? other : hearth::testing::fixture_path("index_cases.txt"));
   int cases = 0;
   for (std::string line; std::getline(file, line); ++cases) check_case(line);
   EXPECT_GT(cases, 100);
 }
 
-TEST(Indexing, Text) {
+TEST(Indexing, IndicesHaveATextForm) {
   EXPECT_EQ(to_string(Slice(1, 2, 3)), "1:2:3");
   EXPECT_EQ(to_string(Slice()), "0:4611686018427387903:1");
   EXPECT_EQ(to_string(Slice(None, None, -1)), "4611686018427387903:-4611686018427387904:-1");
@@ -115,7 +116,7 @@ TEST(Indexing, Text) {
             "(None, ..., ..., 0, true, 1:4611686018427387903:2, tensor([1, 2]))false");
 }
 
-TEST(Indexing, Brackets) {
+TEST(Indexing, BracketsSelect) {
   const Tensor t = arange(12).view({3, 4});
   EXPECT_EQ(to_string(t[1]), "tensor([4, 5, 6, 7])");
   EXPECT_EQ(t[-1][2].item<int64_t>(), 10);
@@ -130,7 +131,7 @@ TEST(Indexing, Brackets) {
             "Can only index with tensors that are scalars (zero-dim)");
 }
 
-TEST(Indexing, AssignmentToATemporaryWritesThrough) {
+TEST(Indexing, AssignmentToATemporaryWritesToTheTensor) {
   const Tensor t = zeros({2, 3});
   t[0][1] = 5;
   t[1] = tensor({1., 2., 3.});
@@ -138,7 +139,7 @@ TEST(Indexing, AssignmentToATemporaryWritesThrough) {
   t[0][2] = t[1][2];
   EXPECT_EQ(to_string(t), "tensor([[-1.,  5.,  3.],\n        [ 1.,  2.,  3.]])");
   Tensor named = t[0];
-  named = ones({1});  // a variable is only made to refer to something else
+  named = ones({1});  // assignment to a variable rebinds it
   EXPECT_EQ(t[0][0].item<float>(), -1);
 }
 
@@ -152,7 +153,7 @@ TEST(Indexing, ViewsShareMemory) {
   EXPECT_FALSE(t.index({tensor({1})}).is_alias_of(t));
 }
 
-TEST(Indexing, PutNumbersAndAccumulate) {
+TEST(Indexing, PutAcceptsNumbersAndAccumulates) {
   const Tensor t = zeros({2, 3});
   t.index_put_({0, Slice(1)}, 4);
   t.index_put_({tensor({1, 1}), tensor({0, 0})}, tensor({1., 2.}), true);
@@ -161,13 +162,13 @@ TEST(Indexing, PutNumbersAndAccumulate) {
   t.index_put_({t > 3}, 7.5);
   EXPECT_EQ(to_string(t), "tensor([[1.0000, 7.5000, 7.5000],\n        [7.5000, 0.0000, 0.0000]])");
   const Tensor whole = arange(3);
-  whole.index_put_({whole > 0}, tensor(7.9));  // one number may have another dtype
+  whole.index_put_({whole > 0}, tensor(7.9));  // a 0-d value may have another dtype
   EXPECT_EQ(to_string(whole), "tensor([0, 7, 7])");
   whole.index_put_({whole == 7}, whole.index({Slice(0, 1)}));
   EXPECT_EQ(to_string(whole), "tensor([0, 0, 0])");
 }
 
-TEST(Indexing, GradientsOfPut) {
+TEST(Indexing, PutIsDifferentiable) {
   const Tensor x = ones({4}, requires_grad()), v = tensor({5., 6.}, requires_grad());
   const Tensor w = tensor({1., 10., 100., 1000.});
   Tensor y = x * 1;
@@ -178,7 +179,7 @@ TEST(Indexing, GradientsOfPut) {
   EXPECT_EQ(to_string(v.grad()), "tensor([100.,   1.])");
 }
 
-TEST(Indexing, PutANumberWhereAMaskSaysSo) {
+TEST(Indexing, PutWithAMaskAcceptsANumber) {
   const Tensor t = zeros({2, 2, 3}), mask = tensor({true, false});
   t.index_put_({Slice(), mask}, tensor({5.}));
   t.index_put_({1, 1, tensor({false, true, true})}, 6);
@@ -194,7 +195,7 @@ TEST(Indexing, PutANumberWhereAMaskSaysSo) {
   EXPECT_EQ(to_string(v.grad()), "tensor(10.)");
 }
 
-TEST(Indexing, GradientsOfAccumulateThroughAView) {
+TEST(Indexing, AccumulationThroughAViewIsDifferentiable) {
   const Tensor x = ones({2, 2}, requires_grad()), v = tensor({3.}, requires_grad());
   const Tensor w = tensor({{1., 10.}, {100., 1000.}});
   Tensor y = x * 1;
@@ -205,7 +206,7 @@ TEST(Indexing, GradientsOfAccumulateThroughAView) {
   EXPECT_EQ(to_string(v.grad()), "tensor([2100.])");
 }
 
-TEST(Indexing, SecondDerivative) {
+TEST(Indexing, HasSecondDerivatives) {
   const Tensor x = tensor({1., 2., 3.}, requires_grad());
   const Tensor picked = x.index({tensor({0, 2, 2})});
   EXPECT_EQ(picked.grad_fn()->name(), "IndexBackward0");
@@ -215,7 +216,7 @@ TEST(Indexing, SecondDerivative) {
   EXPECT_EQ(to_string(autograd::grad({g.sum()}, {x})[0]), "tensor([ 6.,  0., 36.])");
 }
 
-TEST(Indexing, ChangedIndicesAreNoticed) {
+TEST(Indexing, ModifiedIndicesThrowInBackward) {
   const Tensor x = ones({3}, requires_grad()), index = tensor({0, 1});
   const Tensor y = x.index({index}).sum();
   index.add_(1);
@@ -223,7 +224,7 @@ TEST(Indexing, ChangedIndicesAreNoticed) {
             std::string::npos);
 }
 
-TEST(Indexing, SourcesMayBeTheTargetItself) {
+TEST(Indexing, PutAcceptsTheTargetAsSource) {
   const Tensor t = tensor({1, 2, 0});
   t.index_put_({t}, t);
   EXPECT_EQ(to_string(t), "tensor([0, 1, 2])");
@@ -231,21 +232,21 @@ TEST(Indexing, SourcesMayBeTheTargetItself) {
   EXPECT_EQ(to_string(t), "tensor([1, 2, 2])");
 }
 
-TEST(Indexing, InferenceMode) {
+TEST(Indexing, WorksInInferenceMode) {
   const InferenceMode guard;
   const Tensor t = arange(4);
   t.index_put_({tensor({1, 2})}, t.index({Slice(2)}));
   EXPECT_EQ(to_string(t), "tensor([0, 2, 3, 3])");
 }
 
-TEST(Indexing, ShapesOnMeta) {
+TEST(Indexing, PredictsShapesOnMeta) {
   const Tensor t = empty({2, 3, 4}, device(kMeta));
   EXPECT_EQ(t.index({tensor({1, 0, 1}), "...", tensor({{2}, {3}})}).sizes(),
             IntArrayRef({2, 3, 3}));
   EXPECT_EQ(t.index({1, None, Slice(1)}).sizes(), IntArrayRef({1, 2, 4}));
 }
 
-TEST(Indexing, OnAGpu) {
+TEST(Indexing, WorksOnAGpu) {
   if (!cuda::is_available()) GTEST_SKIP() << cuda::why_not();
   const Tensor t = arange(6, device(kCUDA)).view({2, 3});
   EXPECT_EQ(to_string(t.index({1, tensor({2, 0})})), "tensor([5, 3], device='cuda:0')");
@@ -270,7 +271,7 @@ TEST(Indexing, ByteMasksWarn) {
     EXPECT_NE(text.find("indexing with dtype torch.uint8 is now deprecated"), std::string::npos);
 }
 
-TEST(Indexing, ErrorsOfIndex) {
+TEST(Indexing, IndexReportsErrors) {
   const Tensor t = arange(12).view({3, 4});
   EXPECT_EQ(error_of<IndexError>([&] {
               t.index({None, 0, 7});
@@ -297,7 +298,7 @@ TEST(Indexing, ErrorsOfIndex) {
             "Expected \"...\" to represent an ellipsis index, but got \"..\"");
 }
 
-TEST(Indexing, ErrorsOfPut) {
+TEST(Indexing, PutReportsErrors) {
   const Tensor t = arange(12).view({3, 4});
   EXPECT_EQ(error_of<Error>([&] { t.index_put_({tensor({0})}, tensor({0.5})); }),
             "Index put requires the source and destination dtypes match, got Long for the "

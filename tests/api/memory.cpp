@@ -1,4 +1,4 @@
-// Handles, dtypes and memory as a user meets them.
+// Handles, dtypes and memory of tensors.
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace hearth {
 namespace {
 
-TEST(Handles, MovedFromOnesAreEmpty) {
+TEST(Handles, AreEmptyAfterMove) {
   Tensor p = ones({2}), q = zeros({3});
   const Tensor old = p;
   p = std::move(q);
@@ -29,11 +29,11 @@ TEST(Handles, MovedFromOnesAreEmpty) {
   EXPECT_EQ(a.use_count(), 1U);
 }
 
-TEST(Dtypes, MustBeThoseOfElements) {
+TEST(Dtypes, MustBeValid) {
   const auto unknown = ScalarType(77);
   const Tensor t = ones({2});
-  EXPECT_ERROR(t.to(ScalarType::Undefined), "ScalarType 16 is no dtype of elements");
-  EXPECT_ERROR(t.to(unknown), "ScalarType 77 is no dtype of elements");
+  EXPECT_ERROR(t.to(ScalarType::Undefined), "ScalarType 16 is not a dtype of tensor elements");
+  EXPECT_ERROR(t.to(unknown), "ScalarType 77 is not a dtype of tensor elements");
   EXPECT_ERROR(t.to(kCPU, unknown), "is no dtype");
   EXPECT_ERROR(t.to(TensorOptions(unknown)), "is no dtype");
   EXPECT_ERROR(t.sum(unknown), "is no dtype");
@@ -56,7 +56,7 @@ TEST(Dtypes, MustBeThoseOfElements) {
   }
 }
 
-TEST(FromBlob, ChecksTheSpanBeforeItTakesTheMemory) {
+TEST(FromBlob, ChecksItsArguments) {
   float data[4] = {1, 2, 3, 4};
   EXPECT_ERROR(from_blob(data, {2, 2}, {INT64_MAX, INT64_MAX}),
                "Storage size calculation overflowed with sizes=[2, 2] and strides=");
@@ -65,7 +65,7 @@ TEST(FromBlob, ChecksTheSpanBeforeItTakesTheMemory) {
   EXPECT_EQ(data[3], 4);
 }
 
-TEST(FromBlob, TakesStridesAndADeleter) {
+TEST(FromBlob, AcceptsStridesAndADeleter) {
   float data[4] = {1, 2, 3, 4};
   int freed = 0;
   Tensor t = from_blob(
@@ -75,7 +75,7 @@ TEST(FromBlob, TakesStridesAndADeleter) {
   EXPECT_EQ(freed, 1);
 }
 
-TEST(FromBlob, TheMemoryIsTheDevices) {
+TEST(FromBlob, ChecksTheDeviceOfTheMemory) {
   if (cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
   float data[2] = {1, 2};
   const Device first("cuda:0"), second("cuda:1");
@@ -93,7 +93,7 @@ TEST(FromBlob, TheMemoryIsTheDevices) {
   EXPECT_EQ(from_blob(pinned.data_ptr(), {2}).sum().item<float>(), 2);
 }
 
-TEST(Resize, GivesMoreMemoryWhereItIsNeeded) {
+TEST(Resize, GrowsTheStorageIfNeeded) {
   Tensor t = arange(6, kFloat).view({2, 3});
   const void* data = t.data_ptr();
   EXPECT_EQ(t.resize_({2, 2}).sizes(), IntArrayRef({2, 2}));
@@ -101,14 +101,14 @@ TEST(Resize, GivesMoreMemoryWhereItIsNeeded) {
   EXPECT_EQ(t[1][1].item<float>(), 3);
   t.resize_({4, 100});
   EXPECT_EQ(t.stride(0), 100);
-  EXPECT_EQ(t.flatten()[5].item<float>(), 5);  // what was there stays
+  EXPECT_EQ(t.flatten()[5].item<float>(), 5);  // old elements are kept
   t.resize_({1, 2, 3, 4}, MemoryFormat::ChannelsLast);
   EXPECT_TRUE(t.is_contiguous(MemoryFormat::ChannelsLast));
   resize_(t, {0});
   EXPECT_EQ(t.numel(), 0);
 }
 
-TEST(Resize, LeavesTheTensorAsItWasWhenItFails) {
+TEST(Resize, FailureLeavesTheTensorUnchanged) {
   float data[2] = {1, 2};
   const Tensor t = from_blob(data, {2});
   EXPECT_ERROR(t.resize_({9}), "Trying to resize storage that is not resizable");
@@ -119,7 +119,7 @@ TEST(Resize, LeavesTheTensorAsItWasWhenItFails) {
   EXPECT_ERROR(ones({2}).resize_({3}, MemoryFormat::Preserve), "Unsupported memory format");
 }
 
-TEST(Accessors, PackedOnesOwnTheirSizes) {
+TEST(Accessors, PackedAccessorsCopyTheirSizes) {
   const Tensor t = arange(6, kFloat).view({2, 3});
   const PackedTensorAccessor32<float, 2> small = t.packed_accessor32<float, 2>();
   const auto large = t.t().packed_accessor64<float, 2>();
@@ -132,7 +132,7 @@ TEST(Accessors, PackedOnesOwnTheirSizes) {
   EXPECT_ERROR((t.packed_accessor32<float, 3>()), "expected 3 dims but tensor has 2");
 }
 
-TEST(Names, OfTensorsAndStorages) {
+TEST(Names, OfTensorsAndStoragesMatchLibTorch) {
   const Tensor t = arange(6, kFloat);
   EXPECT_EQ(t.storage().data_ptr().get(), t.data_ptr());
   EXPECT_TRUE(t.storage().data_ptr());
@@ -144,9 +144,9 @@ TEST(Names, OfTensorsAndStorages) {
   EXPECT_EQ(split_with_sizes(t, {2, 4})[0].size(0), 2);
 }
 
-TEST(Indices, AreNotNull) {
-  const char* const nothing = nullptr;
-  EXPECT_ERROR(indexing::TensorIndex{nothing}, "to represent an ellipsis index");
+TEST(Indices, MustNotBeNull) {
+  const char* const null_text = nullptr;
+  EXPECT_ERROR(indexing::TensorIndex{null_text}, "to represent an ellipsis index");
 }
 
 }  // namespace

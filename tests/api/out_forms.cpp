@@ -1,4 +1,4 @@
-// The out= forms of creation and of functions that are made first and written then.
+// The out= forms of creation functions and of functions that compute their result first.
 #include <gtest/gtest.h>
 
 #include "hearth/hearth.h"
@@ -6,7 +6,7 @@
 namespace hearth::testing {
 namespace {
 
-TEST(OutForms, OfCreationFillAndResize) {
+TEST(OutForms, CreationFunctionsFillAndResize) {
   Tensor out = empty({0}, kInt);
   const auto emptied = [&out]() -> Tensor& { return out.resize_({0}); };
   EXPECT_TRUE(ones_out(out, {2, 2}).equal(ones({2, 2}, kInt)));
@@ -21,13 +21,13 @@ TEST(OutForms, OfCreationFillAndResize) {
   EXPECT_EQ(out.scalar_type(), kInt);
 }
 
-TEST(OutForms, OfRandomFunctionsDrawTheSameNumbers) {
+TEST(OutForms, RandomFunctionsDrawTheSameNumbers) {
   Tensor out = empty({0});
-  const auto same = [&out](Tensor& (*into)(Tensor&), Tensor (*made)()) {
+  const auto same = [&out](Tensor& (*into)(Tensor&), Tensor (*create)()) {
     manual_seed(3);
     into(out);
     manual_seed(3);
-    return out.equal(made());
+    return out.equal(create());
   };
   EXPECT_TRUE(
       same([](Tensor& o) -> Tensor& { return rand_out(o, {20}); }, [] { return rand({20}); }));
@@ -37,17 +37,17 @@ TEST(OutForms, OfRandomFunctionsDrawTheSameNumbers) {
                    [] { return randint(2, 9, {20}, kFloat); }));
   EXPECT_TRUE(same([](Tensor& o) -> Tensor& { return randperm_out(o, 20); },
                    [] { return randperm(20, kFloat); }));
-  const auto odds = [] { return full({20}, 0.5); };
+  const auto probabilities = [] { return full({20}, 0.5); };
   EXPECT_TRUE(same([](Tensor& o) -> Tensor& { return bernoulli_out(o, full({20}, 0.5)); },
                    [] { return full({20}, 0.5).bernoulli(); }));
   Tensor drawn = empty({0}, kLong);
   manual_seed(3);
-  multinomial_out(drawn, odds(), 5);
+  multinomial_out(drawn, probabilities(), 5);
   manual_seed(3);
-  EXPECT_TRUE(drawn.equal(odds().multinomial(5)));
+  EXPECT_TRUE(drawn.equal(probabilities().multinomial(5)));
 }
 
-TEST(OutForms, WriteWhatTheFunctionReturns) {
+TEST(OutForms, WriteTheFunctionsResult) {
   const Tensor x = arange(6, kFloat).view({2, 3});
   Tensor out;
   const auto fresh = [&out]() -> Tensor& { return out = empty({0}); };
@@ -56,18 +56,18 @@ TEST(OutForms, WriteWhatTheFunctionReturns) {
   EXPECT_TRUE(linear_out(fresh(), x, ones({1, 3})).equal(tensor({{3.0}, {12.0}}, kFloat)));
   EXPECT_TRUE(adaptive_avg_pool2d_out(fresh(), x.view({1, 1, 2, 3}), {1, 1})
                   .equal(full({1, 1, 1, 1}, 2.5)));
-  Tensor places = empty({0}, kLong);
-  EXPECT_TRUE(searchsorted_out(places, x[0], x[0]).equal(tensor({0, 1, 2}, kLong)));
+  Tensor indices = empty({0}, kLong);
+  EXPECT_TRUE(searchsorted_out(indices, x[0], x[0]).equal(tensor({0, 1, 2}, kLong)));
 }
 
-TEST(OutForms, RefuseWhatDoesNotFit) {
+TEST(OutForms, RejectInvalidOutputs) {
   Tensor integers = empty({0}, kLong), kept = ones({2}).requires_grad_();
   EXPECT_THROW(rand_out(integers, {2}), Error);
   EXPECT_THROW(mean_out(integers, ones({2}), 0), Error);
   EXPECT_THROW(arange_out(kept, 3), Error);
-  Tensor nothing;
-  EXPECT_THROW(zeros_out(nothing, {2}), Error);
-  EXPECT_THROW(eye_out(nothing, 2), Error);
+  Tensor undefined;
+  EXPECT_THROW(zeros_out(undefined, {2}), Error);
+  EXPECT_THROW(eye_out(undefined, 2), Error);
 }
 
 }  // namespace

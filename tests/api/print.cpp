@@ -10,7 +10,7 @@
 #include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor.h"
-#include "tests/support/data.h"
+#include "tests/support/fixtures.h"
 
 namespace {
 
@@ -92,31 +92,31 @@ Tensor tensor_of(const Case& one) {
   return tensor;
 }
 
-TEST(Print, AsPyTorchDoes) {
+TEST(Print, MatchesPyTorch) {
   const char* other = std::getenv("HEARTH_PRINT_CASES");
   const std::vector<Case> cases =
-      read_cases(other ? other : hearth::testing::data_file("print_cases.txt"));
+      read_cases(other ? other : hearth::testing::fixture_path("print_cases.txt"));
   ASSERT_GT(cases.size(), 100u);
   for (const Case& one : cases)
     EXPECT_EQ(to_string(tensor_of(one)), one.expected) << one.description;
 }
 
-TEST(Print, Undefined) { EXPECT_EQ(to_string(Tensor()), "[ Tensor (undefined) ]"); }
+TEST(Print, ShowsUndefinedTensors) { EXPECT_EQ(to_string(Tensor()), "[ Tensor (undefined) ]"); }
 
-TEST(Print, Stream) {
+TEST(Print, WritesToStreams) {
   std::ostringstream stream;
   stream << arange(3) << '!';
   EXPECT_EQ(stream.str(), "tensor([0, 1, 2])!");
 }
 
-TEST(Print, ViewsShowTheirOwnElements) {
+TEST(Print, ViewsShowTheirElementsOnly) {
   const Tensor t = arange(6).view({2, 3});
   EXPECT_EQ(to_string(t.t()), "tensor([[0, 3],\n        [1, 4],\n        [2, 5]])");
   EXPECT_EQ(to_string(t.select(1, 2)), "tensor([2, 5])");
   EXPECT_EQ(to_string(ones({1}).expand({3})), "tensor([1., 1., 1.])");
 }
 
-TEST(Print, History) {
+TEST(Print, ShowsGradFn) {
   const Tensor a = ones({2}, requires_grad());
   EXPECT_EQ(to_string(a), "tensor([1., 1.], requires_grad=True)");
   EXPECT_EQ(to_string(a + a), "tensor([2., 2.], grad_fn=<AddBackward0>)");
@@ -124,7 +124,7 @@ TEST(Print, History) {
   EXPECT_EQ(to_string((a * 2).sum()), "tensor(4., grad_fn=<SumBackward0>)");
 }
 
-TEST(Print, Meta) {
+TEST(Print, ShowsMetaTensors) {
   const TensorOptions meta = device(kMeta);
   EXPECT_EQ(to_string(empty({2, 3}, meta)), "tensor(..., device='meta', size=(2, 3))");
   EXPECT_EQ(to_string(empty({2}, meta.dtype(kLong))),
@@ -132,7 +132,7 @@ TEST(Print, Meta) {
   EXPECT_EQ(to_string(empty({}, meta)), "tensor(..., device='meta', size=())");
 }
 
-TEST(Print, Gpu) {
+TEST(Print, ShowsTheDevice) {
   if (!cuda::is_available()) GTEST_SKIP() << cuda::why_not();
   EXPECT_EQ(to_string(ones({2}, device(kCUDA).requires_grad(true))),
             "tensor([1., 1.], device='cuda:0', requires_grad=True)");
@@ -140,12 +140,12 @@ TEST(Print, Gpu) {
   EXPECT_EQ(large, "tensor([   0,    1,    2,  ..., 1997, 1998, 1999], device='cuda:0')");
 }
 
-TEST(Print, InferenceMode) {
+TEST(Print, WorksInInferenceMode) {
   const InferenceMode guard;
   EXPECT_EQ(to_string(ones({2})), "tensor([1., 1.])");
 }
 
-TEST(Print, DefaultDtypeIsNotNamed) {
+TEST(Print, OmitsTheDefaultDtype) {
   set_default_dtype(kDouble);
   const std::string as_double = to_string(ones({2}, kDouble)),
                     as_float = to_string(ones({2}, kFloat));

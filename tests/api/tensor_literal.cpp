@@ -16,7 +16,7 @@ std::string text(const Tensor& t) { return to_string(t); }
 std::vector<int64_t> shape(const Tensor& t) { return t.sizes().vec(); }
 using Shape = std::vector<int64_t>;
 
-TEST(TensorLiteral, DtypeAsInPython) {
+TEST(TensorLiteral, DtypeMatchesPython) {
   EXPECT_EQ(tensor(1).dtype(), kLong);
   EXPECT_EQ(tensor(1.5).dtype(), kFloat);
   EXPECT_EQ(tensor(1.5f).dtype(), kFloat);
@@ -32,7 +32,7 @@ TEST(TensorLiteral, DtypeAsInPython) {
   EXPECT_EQ(as_default, kDouble);
 }
 
-TEST(TensorLiteral, DtypeAsInCpp) {
+TEST(TensorLiteral, DtypeCanMatchCpp) {
   const auto exact = [](const detail::TensorLiteral& values) {
     return detail::tensor_of(values, {}, detail::LiteralDtype::kAsInCpp).scalar_type();
   };
@@ -43,7 +43,7 @@ TEST(TensorLiteral, DtypeAsInCpp) {
   EXPECT_EQ(exact({true}), kBool);
 }
 
-TEST(TensorLiteral, Values) {
+TEST(TensorLiteral, HoldsTheValues) {
   EXPECT_EQ(text(tensor(3)), "tensor(3)");
   EXPECT_EQ(text(tensor(0.5)), "tensor(0.5000)");
   EXPECT_EQ(text(tensor({1, 2})), "tensor([1, 2])");
@@ -61,14 +61,14 @@ TEST(TensorLiteral, Values) {
   EXPECT_EQ(text(tensor({values, values}, kLong)), "tensor([[1, 2, 0],\n        [1, 2, 0]])");
 }
 
-TEST(TensorLiteral, TheVectorIsCopied) {
+TEST(TensorLiteral, CopiesVectors) {
   std::vector<float> values = {1, 2};
   const Tensor t = tensor(values);
   values[0] = 5;
   EXPECT_EQ(text(t), "tensor([1., 2.])");
 }
 
-TEST(TensorLiteral, Shapes) {
+TEST(TensorLiteral, HasTheShapeOfTheNestedLists) {
   EXPECT_EQ(shape(tensor({})), Shape({0}));
   EXPECT_EQ(tensor({}).dtype(), kFloat);
   EXPECT_EQ(shape(tensor({{}, {}})), Shape({2, 0}));
@@ -77,7 +77,7 @@ TEST(TensorLiteral, Shapes) {
   EXPECT_EQ(shape(tensor({{{{{{{{{{1, 2}}}}}}}}}})), Shape({1, 1, 1, 1, 1, 1, 1, 1, 1, 2}));
 }
 
-TEST(TensorLiteral, Options) {
+TEST(TensorLiteral, AppliesOptions) {
   EXPECT_EQ(text(tensor({1.7, -2.2}, kInt)), "tensor([ 1, -2], dtype=torch.int32)");
   EXPECT_EQ(text(tensor({1, 0}, kBool)), "tensor([ True, False])");
   EXPECT_EQ(text(tensor({1, 2}, dtype(kDouble).requires_grad(true))),
@@ -86,7 +86,7 @@ TEST(TensorLiteral, Options) {
   EXPECT_TRUE(tensor({1, 2}, device(kMeta)).is_meta());
 }
 
-TEST(TensorLiteral, Errors) {
+TEST(TensorLiteral, ReportsErrors) {
   EXPECT_EQ(error_of([] {
               tensor({{{2, 3, 4}}, {{5, 6}}});
             }),

@@ -24,7 +24,7 @@ const autograd::Node* cast_below(const Tensor& product) {
   return product.grad_fn()->next_edge(1).function.get();
 }
 
-TEST(AutocastMode, DefaultsArePyTorchs) {
+TEST(AutocastMode, DefaultsMatchPyTorch) {
   EXPECT_FALSE(enabled(kCPU) || enabled(kCUDA));
   EXPECT_EQ(autocast::get_autocast_dtype(kCPU), kBFloat16);
   EXPECT_EQ(autocast::get_autocast_dtype(kCUDA), kHalf);
@@ -53,7 +53,7 @@ TEST(AutocastMode, RegionsNestPerDeviceType) {
   EXPECT_EQ(autocast::get_autocast_dtype(kCPU), kBFloat16);
 }
 
-TEST(AutocastMode, EndsWithAnException) {
+TEST(AutocastMode, RegionEndsOnException) {
   try {
     const AutocastMode region(kCPU);
     zeros({2}).view({3});
@@ -62,14 +62,14 @@ TEST(AutocastMode, EndsWithAnException) {
   EXPECT_FALSE(enabled(kCPU));
 }
 
-TEST(AutocastMode, OtherThreadsAreNotConcerned) {
+TEST(AutocastMode, IsPerThread) {
   const AutocastMode region(kCPU);
-  bool there = true;
-  std::thread([&] { there = enabled(kCPU); }).join();
-  EXPECT_FALSE(there);
+  bool on_other_thread = true;
+  std::thread([&] { on_other_thread = enabled(kCPU); }).join();
+  EXPECT_FALSE(on_other_thread);
 }
 
-TEST(AutocastMode, SaysWhyItStaysOff) {
+TEST(AutocastMode, WarnsWhenItStaysOff) {
   const Warnings warnings;
   {
     const AutocastMode region(kCPU, kFloat);
@@ -83,13 +83,13 @@ TEST(AutocastMode, SaysWhyItStaysOff) {
             !cuda::is_available());
 }
 
-TEST(AutocastMode, RefusesOtherDeviceTypesAndDtypes) {
+TEST(AutocastMode, RejectsOtherDeviceTypesAndDtypes) {
   EXPECT_ERROR(AutocastMode{kMeta}, "unsupported autocast device_type 'meta'");
   EXPECT_ERROR((AutocastMode{kCPU, kLong, false}), "expected a floating point dtype");
   EXPECT_FALSE(enabled(kCPU));
 }
 
-TEST(AutocastGradients, ArriveInTheLeavesDtype) {
+TEST(AutocastGradients, HaveTheLeafsDtype) {
   for (const Device device : some_devices()) {
     const Tensor w = weight_on(device), x = input_on(device).requires_grad_();
     Tensor out;
@@ -106,11 +106,11 @@ TEST(AutocastGradients, ArriveInTheLeavesDtype) {
   }
 }
 
-TEST(AutocastGradients, ATwiceUsedWeightSumsThem) {
+TEST(AutocastGradients, AccumulateForReusedWeights) {
   for (const Device device : some_devices()) {
     const Tensor w = weight_on(device), x = input_on(device);
     const AutocastMode region(device.type());
-    // Each pass goes through the one cast; the first frees nothing that the second needs.
+    // Both passes share one cast; the first must not free what the second needs.
     x.mm(w).sum().backward();
     x.mm(w).sum().backward();
     expect_values(w.grad(), {8, 8, 12, 12});
@@ -119,7 +119,7 @@ TEST(AutocastGradients, ATwiceUsedWeightSumsThem) {
   }
 }
 
-TEST(AutocastCache, AWeightIsCastOncePerRegion) {
+TEST(AutocastCache, WeightIsCastOncePerRegion) {
   for (const Device device : some_devices()) {
     const Tensor w = weight_on(device), x = input_on(device);
     Tensor first;
@@ -140,14 +140,14 @@ TEST(AutocastCache, AWeightIsCastOncePerRegion) {
   }
 }
 
-TEST(AutocastCache, CanBeOff) {
+TEST(AutocastCache, CanBeDisabled) {
   const Tensor w = weight_on(kCPU), x = input_on(kCPU);
   const AutocastMode region(kCPU, {}, true, false);
   const Tensor first = x.mm(w);
   EXPECT_NE(cast_below(first), cast_below(x.mm(w)));
 }
 
-TEST(AutocastCache, HoldsNeitherResultsNorViewsNorConstants) {
+TEST(AutocastCache, ExcludesResultsViewsAndConstants) {
   const Tensor w = weight_on(kCPU), x = input_on(kCPU);
   const AutocastMode region(kCPU);
   const Tensor scaled = w * 1, row = w.t();
@@ -158,7 +158,7 @@ TEST(AutocastCache, HoldsNeitherResultsNorViewsNorConstants) {
   EXPECT_EQ(x.use_count(), uses);
 }
 
-TEST(AutocastCache, LetsGoWhenTheRegionEnds) {
+TEST(AutocastCache, IsClearedWhenTheRegionEnds) {
   const Tensor w = weight_on(kCPU), x = input_on(kCPU);
   const size_t uses = w.use_count();
   {
@@ -172,7 +172,7 @@ TEST(AutocastCache, LetsGoWhenTheRegionEnds) {
   EXPECT_EQ(w.use_count(), uses);
 }
 
-TEST(AutocastCache, AWrittenWeightIsCastAgain) {
+TEST(AutocastCache, ModifiedWeightIsCastAgain) {
   for (const Device device : some_devices()) {
     const Tensor w = weight_on(device), x = input_on(device);
     const AutocastMode region(device.type());
@@ -187,7 +187,7 @@ TEST(AutocastCache, AWrittenWeightIsCastAgain) {
   }
 }
 
-TEST(AutocastCache, GradModeComesAfterOthers) {
+TEST(AutocastCache, CastsWithoutHistoryAreNotReusedForTraining) {
   for (const bool inference : {false, true}) {
     const Tensor w = weight_on(kCPU), x = input_on(kCPU);
     const AutocastMode region(kCPU);
@@ -206,7 +206,7 @@ TEST(AutocastCache, GradModeComesAfterOthers) {
   }
 }
 
-TEST(AutocastCache, AnAddressUsedAgainIsNoWeight) {
+TEST(AutocastCache, NewWeightAtAReusedAddressIsCastAgain) {
   const Tensor x = input_on(kCPU);
   const AutocastMode region(kCPU);
   for (double value = 1; value < 9; ++value) {
@@ -215,12 +215,12 @@ TEST(AutocastCache, AnAddressUsedAgainIsNoWeight) {
   }
 }
 
-TEST(AutocastCache, LibTorchsFunctionsKeepItInsideRegions) {
+TEST(AutocastCache, LibTorchFunctionsFillItInsideRegionsOnly) {
   const Tensor w = weight_on(kCPU), x = input_on(kCPU);
   const size_t uses = w.use_count();
   autocast::set_autocast_enabled(kCPU, true);
   x.mm(w);
-  EXPECT_EQ(w.use_count(), uses);  // nobody would clear it
+  EXPECT_EQ(w.use_count(), uses);  // outside a region, nothing would clear it
   EXPECT_EQ(autocast::increment_nesting(), 1);
   x.mm(w);
   EXPECT_GT(w.use_count(), uses);
@@ -230,7 +230,7 @@ TEST(AutocastCache, LibTorchsFunctionsKeepItInsideRegions) {
   EXPECT_EQ(w.use_count(), uses);
 }
 
-TEST(AutocastCache, StreamsHaveCastsOfTheirOwn) {
+TEST(AutocastCache, IsPerStream) {
   if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU";
   const Tensor w = weight_on(Device(kCUDA, 0)), x = input_on(Device(kCUDA, 0));
   const AutocastMode region(kCUDA);

@@ -1,4 +1,4 @@
-// Accumulation into leaves, grad(), higher orders, and what goes wrong.
+// backward() and grad(): accumulation into leaves, higher orders, errors.
 #include "tests/autograd/support.h"
 
 namespace hearth::testing {
@@ -39,7 +39,7 @@ TEST(Backward, SecondDerivativeAgreesWithFiniteDifferences) {
   expect_values(second, numeric_gradient(gradient_norm, x), 1e-6);
 }
 
-TEST(Backward, ThirdDerivativeOfACube) {
+TEST(Backward, ComputesThirdDerivatives) {
   const Tensor x = leaf({2.0}, kDouble);
   Tensor y = (x * x * x).sum();
   for (int order = 0; order < 2; ++order) y = grad({y}, {x}, {}, {}, true)[0].sum();
@@ -47,7 +47,7 @@ TEST(Backward, ThirdDerivativeOfACube) {
   expect_values(grad({y}, {x})[0], {6});
 }
 
-TEST(Backward, GradLeavesLeavesAlone) {
+TEST(Backward, GradDoesNotAccumulateIntoLeaves) {
   const Tensor x = leaf({1, 2}), w = leaf({3, 4});
   const variable_list grads = grad({(x * w).sum()}, {x, w});
   expect_values(grads[0], {3, 4});
@@ -55,7 +55,7 @@ TEST(Backward, GradLeavesLeavesAlone) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST(Backward, GradOfIntermediates) {
+TEST(Backward, GradSupportsIntermediates) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2, z = y * y;
   const variable_list grads = grad({z.sum()}, {y, x});
@@ -63,27 +63,27 @@ TEST(Backward, GradOfIntermediates) {
   expect_values(grads[1], {8, 16});
 }
 
-TEST(Backward, SeveralRoots) {
+TEST(Backward, SumsGradientsOfSeveralRoots) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2, z = y * 3;
   backward({y, z}, {vec({1, 1}), vec({1, 10})});
   expect_values(x.grad(), {8, 62});
 }
 
-TEST(Backward, TheSameRootTwice) {
+TEST(Backward, CountsARepeatedRootTwice) {
   const Tensor x = leaf({1, 2});
   const Tensor y = (x * 2).sum();
   backward({y, y});
   expect_values(x.grad(), {4, 4});
 }
 
-TEST(Backward, OnALeaf) {
+TEST(Backward, OnALeafSetsItsGradient) {
   const Tensor x = leaf({5});
   x.backward();
   expect_values(x.grad(), {1});
 }
 
-TEST(Backward, OnlyInputs) {
+TEST(Backward, AccumulatesIntoGivenInputsOnly) {
   const Tensor x = leaf({1, 2}), w = leaf({3, 4});
   const std::vector<Tensor> only{w};
   (x * w).sum().backward({}, {}, false, ArrayRef<Tensor>(only));
@@ -101,7 +101,7 @@ TEST(Backward, InputsMayBeIntermediates) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST(Backward, ASecondTimeNeedsRetainGraph) {
+TEST(Backward, SecondCallNeedsRetainGraph) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x.exp().sum();
   y.backward({}, true);
@@ -116,7 +116,7 @@ TEST(Backward, ASecondTimeNeedsRetainGraph) {
       "graph a second time or if you need to access saved tensors after calling backward.");
 }
 
-TEST(Backward, WithoutSavedTensorsASecondTimeIsFine) {
+TEST(Backward, SecondCallWorksWithoutSavedTensors) {
   const Tensor x = leaf({1, 2});
   const Tensor y = (x + 1).sum();
   y.backward();
@@ -124,7 +124,7 @@ TEST(Backward, WithoutSavedTensorsASecondTimeIsFine) {
   expect_values(x.grad(), {2, 2});
 }
 
-TEST(Backward, Unused) {
+TEST(Backward, UnusedInputsNeedAllowUnused) {
   const Tensor x = leaf({1}), w = leaf({1});
   const Tensor y = x * 2;
   EXPECT_ERROR(grad({y}, {w}, {}, true), "Set allow_unused=True if this is the desired behavior.");
@@ -133,7 +133,7 @@ TEST(Backward, Unused) {
   expect_values(grads[1], {2});
 }
 
-TEST(Backward, Refusals) {
+TEST(Backward, RejectsInvalidCalls) {
   const Tensor x = leaf({1, 2}), constant = vec({1, 2});
   EXPECT_ERROR((x * 2).backward(), "grad can be implicitly created only for scalar outputs");
   EXPECT_ERROR(constant.sum().backward(),
@@ -159,7 +159,7 @@ TEST(Backward, Refusals) {
 
 TEST(Backward, CreateGraphWarnsOnce) {
   const Tensor x = leaf({2});
-  (x * x).sum().backward({}, {}, true);  // or another test before this one
+  (x * x).sum().backward({}, {}, true);  // consumes the warning
   const Warnings warnings;
   (x * x).sum().backward({}, {}, true);
   EXPECT_FALSE(Warnings::contains("Using backward() with create_graph=True"));
@@ -167,12 +167,12 @@ TEST(Backward, CreateGraphWarnsOnce) {
   x.mutable_grad().reset();
 }
 
-TEST(Backward, NoInputsAreNotAllInputs) {
+TEST(Backward, EmptyInputsAreAnError) {
   const Tensor x = leaf({2});
   EXPECT_ERROR(x.sum().backward({}, {}, false, std::vector<Tensor>{}),
                "'inputs' argument to backward cannot be empty");
   EXPECT_FALSE(x.grad().defined());
-  autograd::backward({x.sum()}, {}, {}, false, {});  // here they are
+  autograd::backward({x.sum()}, {}, {}, false, {});  // {} means all leaves here
   EXPECT_TRUE(x.grad().defined());
 }
 
@@ -183,7 +183,7 @@ TEST(Backward, GradOfANonLeafWarns) {
   EXPECT_TRUE(Warnings::contains("is not a leaf"));
 }
 
-TEST(Backward, ConformsToShapeAndType) {
+TEST(Backward, GradientsHaveTheLeafsShapeAndDtype) {
   const Tensor row = leaf({1, 2, 3}), number = scalar_tensor(2.0, kDouble).requires_grad_();
   const Tensor matrix = ones({2, 3}, kDouble);
   ((matrix * row) * number).sum().backward();

@@ -21,7 +21,7 @@ struct MulBy : Function<MulBy> {
   }
 };
 
-TEST(CustomFunction, ForwardAndBackward) {
+TEST(CustomFunction, RunsForwardAndBackward) {
   const Tensor x = leaf({1, 2}), y = leaf({3, 4});
   const Tensor result = MulBy::apply(x, 2, y);
   expect_values(result, {10, 18});
@@ -38,7 +38,7 @@ TEST(CustomFunction, IsDifferentiableTwice) {
   expect_values(autograd::grad({g.sum()}, {y})[0], {1});
 }
 
-TEST(CustomFunction, ASecondTimeNeedsRetainGraph) {
+TEST(CustomFunction, SecondBackwardNeedsRetainGraph) {
   const Tensor x = leaf({1});
   const Tensor y = MulBy::apply(x, 1, x);
   y.backward({}, true);
@@ -46,13 +46,13 @@ TEST(CustomFunction, ASecondTimeNeedsRetainGraph) {
   EXPECT_ERROR(y.backward(), "Trying to backward through the graph a second time");
 }
 
-TEST(CustomFunction, RecordsNothingWhereNothingIsWanted) {
+TEST(CustomFunction, RecordsNothingWithoutGradients) {
   EXPECT_FALSE(MulBy::apply(vec({1}), 2, vec({1})).requires_grad());
   const NoGradGuard off;
   EXPECT_FALSE(MulBy::apply(leaf({1}), 2, vec({1})).requires_grad());
 }
 
-TEST(CustomFunction, MayBeLocalAndTakeLists) {
+TEST(CustomFunction, SupportsLocalStructsAndTensorLists) {
   struct Sum : Function<Sum> {
     static variable_list forward(AutogradContext* ctx, TensorList list, const variable_list& more,
                                  std::optional<Tensor> maybe, const std::string& note) {
@@ -84,7 +84,7 @@ TEST(CustomFunction, MayBeLocalAndTakeLists) {
   expect_values(d.grad(), {15});
 }
 
-TEST(CustomFunction, UndefinedGradientsBecomeZerosUnlessToldOtherwise) {
+TEST(CustomFunction, MaterializesUndefinedGradientsByDefault) {
   struct Two : Function<Two> {
     static variable_list forward(AutogradContext* ctx, const Tensor& x, bool materialize) {
       ctx->set_materialize_grads(materialize);
@@ -104,7 +104,7 @@ TEST(CustomFunction, UndefinedGradientsBecomeZerosUnlessToldOtherwise) {
   }
 }
 
-TEST(CustomFunction, NonDifferentiableOutputs) {
+TEST(CustomFunction, SupportsNonDifferentiableOutputs) {
   struct Pair : Function<Pair> {
     static variable_list forward(AutogradContext* ctx, const Tensor& x) {
       const Tensor marked = x * 2;
@@ -134,7 +134,7 @@ struct AddOneInPlace : Function<AddOneInPlace> {
   static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0] * 10}; }
 };
 
-TEST(CustomFunction, DirtyInputs) {
+TEST(CustomFunction, SupportsDirtyInputs) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2, same = AddOneInPlace::apply(y);
   EXPECT_TRUE(same.is_same(y));
@@ -145,7 +145,7 @@ TEST(CustomFunction, DirtyInputs) {
                "a leaf Variable that requires grad has been used in an in-place operation.");
 }
 
-TEST(CustomFunction, DirtyViews) {
+TEST(CustomFunction, SupportsDirtyViews) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 1;
   AddOneInPlace::apply(y.slice(0, 0, 1));
@@ -154,7 +154,7 @@ TEST(CustomFunction, DirtyViews) {
   expect_values(x.grad(), {10, 1});
 }
 
-TEST(CustomFunction, InputsReturnedAsTheyAre) {
+TEST(CustomFunction, ReturnedInputsBecomeViews) {
   struct Same : Function<Same> {
     static Tensor forward(AutogradContext*, const Tensor& x) { return x; }
     static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0] * 7}; }
@@ -170,7 +170,7 @@ TEST(CustomFunction, InputsReturnedAsTheyAre) {
   expect_values(x.grad(), {7});
 }
 
-TEST(CustomFunction, SavedOutputsMakeNoCycle) {
+TEST(CustomFunction, SavedOutputsDoNotFormACycle) {
   struct Exp : Function<Exp> {
     static Tensor forward(AutogradContext* ctx, const Tensor& x) {
       const Tensor y = x.exp();
@@ -196,25 +196,25 @@ TEST(CustomFunction, SavedOutputsMakeNoCycle) {
       "of hearth::autograd::CppNode<");
 }
 
-TEST(CustomFunction, NeedsInputGrad) {
-  struct Asks : Function<Asks> {
+TEST(CustomFunction, ReportsWhichInputsNeedGradients) {
+  struct NeedsGradQueries : Function<NeedsGradQueries> {
     static Tensor forward(AutogradContext*, const Tensor& a, const Tensor& b, const Tensor& c) {
       return a + b + c;
     }
     static variable_list backward(AutogradContext* ctx, variable_list grads) {
       EXPECT_TRUE(ctx->needs_input_grad(0));
       EXPECT_FALSE(ctx->needs_input_grad(1));  // a constant
-      EXPECT_FALSE(ctx->needs_input_grad(2));  // not asked for
+      EXPECT_FALSE(ctx->needs_input_grad(2));  // not among the requested inputs
       EXPECT_TRUE(ctx->needs_input_grad({{0, 1}, {1, 3}}));
       EXPECT_FALSE(ctx->needs_input_grad({{1, 3}}));
       return {grads[0], Tensor(), Tensor()};
     }
   };
   const Tensor a = leaf({1}), c = leaf({1});
-  expect_values(autograd::grad({Asks::apply(a, vec({1}), c)}, {a})[0], {1});
+  expect_values(autograd::grad({NeedsGradQueries::apply(a, vec({1}), c)}, {a})[0], {1});
 }
 
-TEST(CustomFunction, WrongNumbersOfGradients) {
+TEST(CustomFunction, ChecksTheNumberOfGradients) {
   struct Few : Function<Few> {
     static Tensor forward(AutogradContext*, const Tensor& a, const Tensor& b) { return a + b; }
     static variable_list backward(AutogradContext*, variable_list grads) { return {grads[0]}; }
@@ -240,8 +240,8 @@ TEST(CustomFunction, WrongNumbersOfGradients) {
   expect_values(x.grad(), {1});
 }
 
-TEST(CustomFunction, WhatIsDirtyMustBeReturned) {
-  struct Forgetful : Function<Forgetful> {
+TEST(CustomFunction, DirtyInputsMustBeReturned) {
+  struct DirtyNotReturned : Function<DirtyNotReturned> {
     static Tensor forward(AutogradContext* ctx, const Tensor& a) {
       ctx->mark_dirty({a});
       return a * 2;
@@ -250,12 +250,12 @@ TEST(CustomFunction, WhatIsDirtyMustBeReturned) {
   };
   const char* const text =
       "Some elements marked as dirty during the forward method were not returned as output.";
-  EXPECT_ERROR(Forgetful::apply(leaf({1}) * 1), text);
-  EXPECT_ERROR(Forgetful::apply(ones({1})), text);
+  EXPECT_ERROR(DirtyNotReturned::apply(leaf({1}) * 1), text);
+  EXPECT_ERROR(DirtyNotReturned::apply(ones({1})), text);
 }
 
-TEST(CustomFunction, AsksForInputsItHas) {
-  struct Curious : Function<Curious> {
+TEST(CustomFunction, RejectsInvalidInputIndices) {
+  struct InvalidQuery : Function<InvalidQuery> {
     static Tensor forward(AutogradContext*, const Tensor& a) { return a * 2; }
     static variable_list backward(AutogradContext* ctx, variable_list grads) {
       EXPECT_TRUE(ctx->needs_input_grad(0));
@@ -263,7 +263,7 @@ TEST(CustomFunction, AsksForInputsItHas) {
       return grads;
     }
   };
-  EXPECT_ERROR(Curious::apply(leaf({1})).backward(), "Index out of range");
+  EXPECT_ERROR(InvalidQuery::apply(leaf({1})).backward(), "Index out of range");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What an op's derivative may read, and what became of its inputs meanwhile.
+// The saved tensors that an op's derivative reads, and second derivatives.
 #include <cmath>
 
 #include "ops/define.h"
@@ -7,7 +7,7 @@
 namespace hearth::testing {
 namespace {
 
-/// A copy whose derivative reads an input that `saves` does not name.
+/// A copy whose derivative reads a tensor that `saves` does not name.
 struct Forgetful {
   struct Args {
     bool reads_output;
@@ -23,7 +23,7 @@ struct Forgetful {
   }
 };
 
-TEST(Derivatives, ReadWhatWasSaved) {
+TEST(Derivatives, MustReadSavedTensorsOnly) {
   const Tensor x = leaf({1, 2});
   EXPECT_ERROR(invoke<Forgetful>({false}, x).call().sum().backward(),
                "ForgetfulBackward0 reads input 0 in backward, which its `saves` does not name");
@@ -31,7 +31,7 @@ TEST(Derivatives, ReadWhatWasSaved) {
                "ForgetfulBackward0 reads output 0 in backward, which its `saves` does not name");
 }
 
-TEST(Derivatives, OfFormulasWithALeafThatWasFrozen) {
+TEST(Derivatives, SupportLeavesFrozenAfterForward) {
   const Tensor x = leaf({1, 2, 4}, kDouble), weight = leaf({1, 3, 2}, kDouble),
                factors = vec({1, -2, 5}, kDouble);
   const auto slope = [&](const Tensor& t) {
@@ -46,7 +46,7 @@ TEST(Derivatives, OfFormulasWithALeafThatWasFrozen) {
   expect_values(x.grad(), numeric_gradient(slope, x), 1e-4);
 }
 
-TEST(Derivatives, SecondOnesOfStraightPiecesAreZeros) {
+TEST(Derivatives, SecondOrderIsZeroForPiecewiseLinearFunctions) {
   using Function = Tensor (*)(const Tensor&);
   const auto second = [](Function f) {
     const Tensor x = leaf({-7, -0.25, 0, 0.5, 8}, kDouble);
@@ -67,7 +67,7 @@ TEST(Derivatives, SecondOnesOfStraightPiecesAreZeros) {
   for (const Function f : kFunctions) expect_values(second(f), {0, 0, 0, 0, 0});
 }
 
-TEST(Derivatives, SecondOnesOfReluAreZerosWhereTheFirstIsInfinite) {
+TEST(Derivatives, SecondOrderOfReluIsZeroForInfiniteGradients) {
   const Tensor x = leaf({-1, 2}, kDouble);
   const Tensor first = autograd::grad({relu(x)}, {x}, {vec({INFINITY, NAN}, kDouble)}, {}, true)[0];
   expect_values(autograd::grad({first.sum()}, {x})[0], {0, 0});

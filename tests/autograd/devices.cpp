@@ -1,4 +1,4 @@
-// Graphs over several (simulated) GPUs and streams. Where there is one GPU, both devices are it.
+// Graphs over several (simulated) GPUs and streams. With a single GPU, both devices are the same.
 #include <cmath>
 
 #include "hearth/custom_function.h"
@@ -18,7 +18,7 @@ class Devices : public ::testing::Test {
   Device second_{DeviceType::CUDA, 0};
 };
 
-TEST_F(Devices, GradientsFlowBackThroughTo) {
+TEST_F(Devices, ToIsDifferentiable) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x.to(first_) * 2, z = y.to(second_) * 3;
   z.sum().backward();
@@ -26,7 +26,7 @@ TEST_F(Devices, GradientsFlowBackThroughTo) {
   expect_values(x.grad(), {6, 6});
 }
 
-TEST_F(Devices, LeavesOnBothDevices) {
+TEST_F(Devices, GradientsAreOnTheLeafsDevice) {
   const Tensor a = vec({1, 2}).to(first_).requires_grad_(),
                b = vec({3, 4}).to(second_).requires_grad_();
   (a.to(second_) * b).sum().backward();
@@ -37,7 +37,7 @@ TEST_F(Devices, LeavesOnBothDevices) {
   EXPECT_EQ(cuda::current_device(), 0);
 }
 
-TEST_F(Devices, ACpuNumberAmongDeviceTensors) {
+TEST_F(Devices, CpuScalarGetsACpuGradient) {
   const Tensor number = scalar_tensor(3.0).requires_grad_(),
                x = vec({1, 2}).to(first_).requires_grad_();
   (x * number).sum().backward();
@@ -47,7 +47,7 @@ TEST_F(Devices, ACpuNumberAmongDeviceTensors) {
   expect_values(x.grad(), {3, 3});
 }
 
-TEST_F(Devices, ModifiedTensorsAreNamed) {
+TEST_F(Devices, VersionErrorNamesTheTensor) {
   const Tensor x = ones({2, 2}).to(first_).requires_grad_();
   const Tensor y = x.exp();
   y.add_(1);
@@ -56,7 +56,7 @@ TEST_F(Devices, ModifiedTensorsAreNamed) {
                "version 1; expected version 0 instead.");
 }
 
-TEST_F(Devices, BackwardRunsOnTheForwardsStreams) {
+TEST_F(Devices, BackwardRunsOnTheForwardStreams) {
   const Tensor x = full({1 << 16}, 0.5, TensorOptions(first_)).requires_grad_();
   for (int round = 0; round < 10; ++round) {
     x.mutable_grad().reset();
@@ -80,7 +80,7 @@ TEST_F(Devices, BackwardRunsOnTheForwardsStreams) {
   }
 }
 
-TEST_F(Devices, SumsOfGradientsFromTwoStreams) {
+TEST_F(Devices, GradientsFromSeveralStreamsAreSummed) {
   const Tensor x = full({1 << 16}, 0.5, TensorOptions(first_)).requires_grad_();
   for (int round = 0; round < 10; ++round) {
     const Tensor middle = x * 1;
@@ -102,7 +102,7 @@ TEST_F(Devices, SumsOfGradientsFromTwoStreams) {
   }
 }
 
-/// Two results on two devices; notes the streams its backward runs on.
+/// Has results on two devices, and records the current streams of its backward.
 struct OnBoth : autograd::Function<OnBoth> {
   static variable_list forward(autograd::AutogradContext*, const Tensor& a, const Tensor& b) {
     return {a * 2, b * 3};
@@ -114,7 +114,7 @@ struct OnBoth : autograd::Function<OnBoth> {
   static inline std::vector<cuda::Stream> seen;
 };
 
-TEST_F(Devices, ANodeRunsOnTheForwardsStreamOfEachOfItsDevices) {
+TEST_F(Devices, NodeUsesTheForwardStreamOfEachDevice) {
   const cuda::Stream on_first(first_), on_second(second_);
   const Tensor a = ones({1 << 16}, first_).requires_grad_(),
                b = ones({1 << 16}, second_).requires_grad_();
@@ -135,7 +135,7 @@ TEST_F(Devices, ANodeRunsOnTheForwardsStreamOfEachOfItsDevices) {
   expect_values(b.grad().slice(0, 0, 2), {3, 3});
 }
 
-TEST_F(Devices, MemoryThatGrewOnAnotherStreamIsReusedOnlyAfterTheCopy) {
+TEST_F(Devices, MemoryResizedOnAnotherStreamIsReusedAfterTheCopy) {
   const Tensor m = rand({256, 256}, first_);
   const cuda::Stream slow(first_), side(first_);
   for (int round = 0; round < 5; ++round) {

@@ -1,4 +1,4 @@
-// Long chains, backward inside backward, many threads.
+// The engine: long chains, nested backward passes, threads.
 #include <thread>
 
 #include "hearth/custom_function.h"
@@ -10,39 +10,39 @@ namespace {
 using autograd::AutogradContext;
 using autograd::Function;
 
-constexpr int kMany = 100'000;
+constexpr int kLength = 100'000;
 
-TEST(Engine, LongChains) {
+TEST(Engine, RunsLongChains) {
   const Tensor x = leaf({1}, kDouble);
   Tensor y = x;
-  for (int i = 0; i < kMany; ++i) y = y + 1;
+  for (int i = 0; i < kLength; ++i) y = y + 1;
   y.backward();
   expect_values(x.grad(), {1});
 }
 
 TEST(Engine, LongChainsAreDestroyedWithoutRecursion) {
   Tensor y = leaf({1}, kDouble);
-  for (int i = 0; i < kMany; ++i) y = y * y;  // each keeps its input
+  for (int i = 0; i < kLength; ++i) y = y * y;  // each node saves its input
   y.reset();
 }
 
-TEST(Engine, LongChainsOfViews) {
+TEST(Engine, RunsLongChainsOfViews) {
   const Tensor x = leaf({1}, kDouble);
   Tensor y = x * 1;
-  for (int i = 0; i < kMany; ++i) y = y.view({1});
+  for (int i = 0; i < kLength; ++i) y = y.view({1});
   y.backward();
   expect_values(x.grad(), {1});
 }
 
-TEST(Engine, LongChainsOfWrites) {
+TEST(Engine, RunsLongChainsOfInplaceWrites) {
   const Tensor x = leaf({1, 1}, kDouble);
   Tensor y = x * 1;
-  for (int i = 0; i < kMany / 20; ++i) y[0].add_(1);
+  for (int i = 0; i < kLength / 20; ++i) y[0].add_(1);
   y.sum().backward();
   expect_values(x.grad(), {1, 1});
 }
 
-TEST(Engine, DiamondsAreVisitedOnce) {
+TEST(Engine, RunsEachNodeOnce) {
   const Tensor x = leaf({1}, kDouble);
   Tensor y = x;
   for (int i = 0; i < 60; ++i) y = (y + y) * 0.5;  // 2^60 paths
@@ -50,7 +50,7 @@ TEST(Engine, DiamondsAreVisitedOnce) {
   expect_values(x.grad(), {1});
 }
 
-/// Its backward runs a backward through itself, `depth` times nested.
+/// A function whose backward runs a nested backward pass, `depth` levels deep.
 struct Nested : Function<Nested> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, int64_t depth) {
     ctx->saved_data["depth"] = depth;
@@ -66,13 +66,13 @@ struct Nested : Function<Nested> {
   }
 };
 
-TEST(Engine, BackwardInsideBackward) {
+TEST(Engine, RunsNestedBackward) {
   const Tensor x = leaf({1}, kDouble);
   Nested::apply(x, 300).backward();
   expect_values(x.grad(), {301});
 }
 
-TEST(Engine, ErrorsComeThroughDeepNesting) {
+TEST(Engine, PropagatesErrorsFromNestedBackward) {
   struct Failing : Function<Failing> {
     static Tensor forward(AutogradContext* ctx, const Tensor& x, int64_t depth) {
       ctx->saved_data["depth"] = depth;
@@ -87,10 +87,10 @@ TEST(Engine, ErrorsComeThroughDeepNesting) {
     }
   };
   EXPECT_ERROR(Failing::apply(leaf({1}), 200).backward(), "the innermost one failed");
-  Nested::apply(leaf({1}, kDouble), 3).backward();  // nothing is left behind
+  Nested::apply(leaf({1}, kDouble), 3).backward();  // the engine works after the error
 }
 
-TEST(Engine, CallbacksRunAtTheEnd) {
+TEST(Engine, RunsFinalCallbacks) {
   struct Queues : Function<Queues> {
     static Tensor forward(AutogradContext* ctx, const Tensor& x, std::vector<int64_t> numbers) {
       ctx->saved_data["numbers"] = numbers;
@@ -123,7 +123,7 @@ void on_threads(int count, const Work& work) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(Threads, ShareLeaves) {
+TEST(Threads, AccumulateIntoSharedLeaves) {
   const Tensor w = zeros({16}, kDouble).requires_grad_();
   on_threads(4, [&](int) {
     for (int i = 0; i < 50; ++i) (w.exp() * 2).sum().backward();
@@ -131,7 +131,7 @@ TEST(Threads, ShareLeaves) {
   expect_values(w.grad(), std::vector<double>(16, 400));
 }
 
-TEST(Threads, ShareAGraph) {
+TEST(Threads, RunBackwardOnASharedGraph) {
   const Tensor w = zeros({16}, kDouble).requires_grad_();
   const Tensor y = (w.exp() * 2).sum();
   on_threads(4, [&](int) {
@@ -140,7 +140,7 @@ TEST(Threads, ShareAGraph) {
   expect_values(w.grad(), std::vector<double>(16, 200));
 }
 
-TEST(Threads, ShareAViewWhoseBaseWasWrittenTo) {
+TEST(Threads, ShareAViewWithAModifiedBase) {
   const Tensor w = leaf({1, 1, 1, 1}, kDouble);
   const Tensor base = w * 1, view = base.slice(0, 2);
   base.mul_(3);
@@ -148,7 +148,7 @@ TEST(Threads, ShareAViewWhoseBaseWasWrittenTo) {
   expect_values(w.grad(), {0, 0, 12, 12});
 }
 
-TEST(Threads, HaveModesOfTheirOwn) {
+TEST(Threads, HaveTheirOwnModes) {
   const NoGradGuard off;
   on_threads(2, [&](int) {
     EXPECT_TRUE(GradMode::is_enabled());
@@ -156,7 +156,7 @@ TEST(Threads, HaveModesOfTheirOwn) {
   });
 }
 
-TEST(Threads, HooksRunOnTheCallersThread) {
+TEST(Threads, HooksRunOnTheCallingThread) {
   const Tensor x = leaf({1});
   std::thread::id id;
   x.register_hook([&](const Tensor&) { id = std::this_thread::get_id(); });

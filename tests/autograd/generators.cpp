@@ -1,4 +1,4 @@
-// The generator that stands for the CPU's default one is among a thread's modes.
+// GeneratorGuard replaces the CPU's default generator as part of the thread's modes.
 #include <thread>
 
 #include "hearth/generator.h"
@@ -14,15 +14,15 @@ Generator seeded(uint64_t seed) {
   return generator;
 }
 
-/// What f() draws on another thread.
+/// The result of f() on another thread.
 template <class F>
-Tensor elsewhere(const F& f) {
+Tensor on_another_thread(const F& f) {
   Tensor drawn;
   std::thread([&] { drawn = f(); }).join();
   return drawn;
 }
 
-TEST(GeneratorGuards, GoWithTheThreadsState) {
+TEST(GeneratorGuards, ArePartOfThreadLocalState) {
   Tensor wanted;
   {
     const GeneratorGuard guard(seeded(7));
@@ -32,17 +32,17 @@ TEST(GeneratorGuards, GoWithTheThreadsState) {
   {
     const GeneratorGuard guard(seeded(7));
     state.emplace();
-  }  // the state keeps the generator
-  const Tensor drawn = elsewhere([&] {
+  }  // the state holds a reference to the generator
+  const Tensor drawn = on_another_thread([&] {
     const ThreadLocalStateGuard guard(*state);
     return rand({4});
   });
   EXPECT_TRUE(drawn.equal(wanted));
 }
 
-TEST(GeneratorGuards, OfTheThreadItselfStayWithoutOneInTheState) {
+TEST(GeneratorGuards, SurviveAThreadLocalStateWithoutGenerator) {
   const ThreadLocalState plain;
-  const Tensor drawn = elsewhere([&] {
+  const Tensor drawn = on_another_thread([&] {
     const GeneratorGuard own(seeded(9));
     const ThreadLocalStateGuard guard(plain);
     return rand({4});
@@ -51,8 +51,8 @@ TEST(GeneratorGuards, OfTheThreadItselfStayWithoutOneInTheState) {
   EXPECT_TRUE(drawn.equal(rand({4})));
 }
 
-TEST(GeneratorGuards, HoldInADeepBackward) {
-  // A backward inside a backward goes on on a fresh thread now and then.
+TEST(GeneratorGuards, HoldInNestedBackward) {
+  // Deeply nested backward passes continue on new threads.
   const GeneratorGuard guard(seeded(3));
   const Generator inside = default_generator();
   std::function<void(int)> nest = [&](int left) {

@@ -1,4 +1,4 @@
-// What users see of nodes and edges, and the gradients a backward starts from.
+// The public interface of nodes and edges, root gradients and leaf gradients.
 #include "tests/autograd/support.h"
 
 #include <sstream>
@@ -10,7 +10,7 @@
 namespace hearth::testing {
 namespace {
 
-TEST(EdgeLists, CanBeCopiedAndChanged) {
+TEST(EdgeLists, SupportVectorOperations) {
   const Tensor x = leaf({1, 2}), m = leaf({3, 4});
   const Tensor y = x * m;
   autograd::edge_list edges = y.grad_fn()->next_edges();
@@ -18,7 +18,7 @@ TEST(EdgeLists, CanBeCopiedAndChanged) {
   ASSERT_EQ(copy.size(), 2U);
   EXPECT_EQ(copy[0], autograd::gradient_edge(x));
   EXPECT_EQ(copy[1], autograd::gradient_edge(m));
-  edges.push_back(copy[0]);  // beyond what it holds without the heap
+  edges.push_back(copy[0]);  // exceeds the inline storage
   edges.insert(edges.begin(), copy[1]);
   EXPECT_EQ(edges.size(), 4U);
   EXPECT_EQ(edges[0], copy[1]);
@@ -31,7 +31,7 @@ TEST(EdgeLists, CanBeCopiedAndChanged) {
   EXPECT_EQ(moved, copy);
   edges = {copy[1]};
   EXPECT_EQ(edges.size(), 1U);
-  moved = moved;  // NOLINT: to itself
+  moved = moved;  // NOLINT: self-move
   EXPECT_EQ(moved, copy);
   EXPECT_EQ(autograd::edge_list(3).size(), 3U);
 }
@@ -46,7 +46,7 @@ TEST(Nodes, ArePrintedAsAddresses) {
   EXPECT_EQ(none.str(), "0");
 }
 
-/// The names behind a node's edges, "-" for none: PyTorch's for the same expressions.
+/// The names of the nodes that a node's edges lead to, "-" for an invalid edge.
 std::string edges_of(const Tensor& tensor) {
   std::string text;
   for (const autograd::Edge& edge : tensor.grad_fn()->next_edges())
@@ -54,9 +54,9 @@ std::string edges_of(const Tensor& tensor) {
   return text;
 }
 
-TEST(Nodes, HaveEdgesForWhatHasGradients) {
+TEST(Nodes, HaveTheEdgesOfPyTorch) {
   const Tensor x = leaf({1, 2, 3}), m = ones({2, 3}).requires_grad_();
-  const Tensor places = zeros({2, 1}, kLong), leafs = ones({3});
+  const Tensor indices = zeros({2, 1}, kLong), constant = ones({3});
   const std::string one = "AccumulateGrad";
   EXPECT_EQ(edges_of(x * 2), one);
   EXPECT_EQ(edges_of(2 * x), one);
@@ -64,18 +64,18 @@ TEST(Nodes, HaveEdgesForWhatHasGradients) {
   EXPECT_EQ(edges_of(x / 2), one);
   EXPECT_EQ(edges_of(x.pow(2)), one);
   EXPECT_EQ(edges_of(1 - x), "- " + one);
-  EXPECT_EQ(edges_of(x * leafs), one + " -");
+  EXPECT_EQ(edges_of(x * constant), one + " -");
   EXPECT_EQ(edges_of(x * m), one + " " + one);
   EXPECT_EQ(edges_of(where(x > 0, x, x)), one + " " + one);
   EXPECT_EQ(edges_of(where(x > 0, x, 0.)), one + " -");
-  EXPECT_EQ(edges_of(m.gather(1, places)), one);
+  EXPECT_EQ(edges_of(m.gather(1, indices)), one);
   EXPECT_EQ(edges_of(m.index({zeros({1}, kLong)})), one);
   EXPECT_EQ(edges_of(embedding(m, zeros({2}, kLong))), one);
-  EXPECT_EQ(edges_of(cat({x, leafs})), one + " -");
+  EXPECT_EQ(edges_of(cat({x, constant})), one + " -");
   EXPECT_EQ(edges_of(x.index_add(0, zeros({1}, kLong), ones({1}))), one + " -");
 }
 
-TEST(Nodes, WithFewerEdgesGiveTheRightGradients) {
+TEST(Nodes, WithoutEdgesForConstantsGiveCorrectGradients) {
   const Tensor x = leaf({1, -2, 3}, kDouble), y = leaf({4, 5, 6}, kDouble);
   const Tensor z = where(x > 0, x * 2, y * 3);  // the condition has no edge
   const auto grads = autograd::grad({z.sum()}, {x, y});
@@ -89,8 +89,8 @@ TEST(Nodes, WithFewerEdgesGiveTheRightGradients) {
   expect_values(more[1], {14, 12, 0});
 }
 
-// What PyTorch's C++ library takes: everything that the output broadcasts to, summed.
-TEST(RootGradients, MayBeWhatTheOutputExpandsTo) {
+// Like LibTorch, backward accepts any shape to which the output broadcasts, and sums over it.
+TEST(RootGradients, MayHaveAShapeThatTheOutputBroadcastsTo) {
   const Tensor x = leaf({1, 2, 3});
   (x * 2).sum().backward(ones({1}));
   expect_values(x.grad(), {2, 2, 2});
@@ -108,14 +108,14 @@ TEST(RootGradients, MayBeWhatTheOutputExpandsTo) {
                std::string(text) + "[] but expected shape compatible with [3]");
 }
 
-TEST(Backward, WithCreateGraphWarnsOnceOrAlways) {
+TEST(Backward, CreateGraphWarnsAlwaysIfSet) {
   const Tensor x = leaf({1});
   const auto warns = [&] {
     const Warnings warnings;
     (x * x).backward({}, {}, true);
     return Warnings::contains("Using backward() with create_graph=True will create a reference");
   };
-  warns();  // perhaps the first in this process
+  warns();  // consumes the warning
   EXPECT_FALSE(warns());
   globalContext().setWarnAlways(true);
   EXPECT_TRUE(warns());
@@ -125,7 +125,7 @@ TEST(Backward, WithCreateGraphWarnsOnceOrAlways) {
   x.mutable_grad().reset();
 }
 
-TEST(LeafGradients, LieInMemoryAsTheLeafDoes) {
+TEST(LeafGradients, HaveTheLeafsStrides) {
   const auto strides = [](const Tensor& w) {
     w.mutable_grad().reset();
     (w * w * ones(w.sizes())).sum().backward();
@@ -144,13 +144,13 @@ TEST(LeafGradients, LieInMemoryAsTheLeafDoes) {
   EXPECT_EQ(strides(ones({3, 2}).t().detach().requires_grad_()), (List{1, 2}));
   EXPECT_EQ(strides(ones({3, 1}).expand({3, 4}).detach().requires_grad_()), (List{4, 1}));
   EXPECT_EQ(strides(ones({4, 6}).slice(1, 0, 6, 2).detach().requires_grad_()), (List{3, 1}));
-  // A gradient that nobody else holds, but in another order than the leaf.
+  // An unshared gradient whose strides differ from the leaf's.
   const Tensor w = ones({2, 3, 2, 2}).contiguous(MemoryFormat::ChannelsLast).requires_grad_();
   (w * ones({2, 3, 2, 2})).sum().backward();
   EXPECT_EQ(w.grad().strides().vec(), (List{12, 1, 6, 3}));
 }
 
-TEST(SetData, KeepsTheAccumulatorOfALeafThatLooksTheSame) {
+TEST(SetData, KeepsTheAccumulatorIfMetadataIsEqual) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2;  // keeps the accumulator alive
   const autograd::NodePtr accumulator = y.grad_fn()->next_edge(0).function;
@@ -168,7 +168,7 @@ TEST(SetData, KeepsTheAccumulatorOfALeafThatLooksTheSame) {
   EXPECT_FALSE(kept());
 }
 
-TEST(SetData, ToOtherSizesGivesGradientsOfTheNewOnes) {
+TEST(SetData, WithNewSizesChangesGradientSizes) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2;
   x.set_data(ones({5}));

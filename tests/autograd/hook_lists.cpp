@@ -1,5 +1,4 @@
-// Hooks that register hooks, hooks on nodes that run, and what errors say of the node they come
-// from.
+// Hooks registered while backward runs, and the node names in error messages.
 #include <stdexcept>
 #include <thread>
 
@@ -11,23 +10,23 @@
 namespace hearth::testing {
 namespace {
 
-TEST(HookLists, TakeHooksFromHooksOnSiblingOutputs) {
+TEST(HookLists, AcceptHooksFromHooksOfSiblingOutputs) {
   const Tensor x = leaf({1, 2, 3, 4});
   const std::vector<Tensor> parts = x.split(1);
   int calls = 0;
   bool registered = false;
   parts[0].register_hook([&](const Tensor&) {
     if (std::exchange(registered, true)) return;
-    for (int i = 1; i < 4; ++i)  // of the node that runs right now
+    for (int i = 1; i < 4; ++i)  // on the running node
       for (int k = 0; k < 50; ++k) parts[size_t(i)].register_hook([&](const Tensor&) { ++calls; });
   });
   cat(parts).sum().backward({}, true);
-  EXPECT_EQ(calls, 0);  // the list was taken before it grew
+  EXPECT_EQ(calls, 0);  // the running pass uses a copy of the list
   cat(parts).sum().backward({}, true);
   EXPECT_EQ(calls, 150);
 }
 
-TEST(HookLists, TakeNodeHooksFromHooks) {
+TEST(HookLists, AcceptNodeHooksFromHooks) {
   const Tensor x = leaf({1});
   const Tensor y = x * 2;
   const autograd::NodePtr node = y.grad_fn();
@@ -49,7 +48,7 @@ TEST(HookLists, TakeNodeHooksFromHooks) {
   EXPECT_EQ(after, 50);
 }
 
-TEST(HookLists, OfAccumulatorsTakeHooksAfterAccumulation) {
+TEST(HookLists, AcceptAccumulatorHooksFromPostAccumulateHooks) {
   const Tensor x = leaf({1});
   const autograd::NodePtr accumulator = autograd::gradient_edge(x).function;
   int calls = 0;
@@ -62,18 +61,18 @@ TEST(HookLists, OfAccumulatorsTakeHooksAfterAccumulation) {
   EXPECT_GE(calls, 1);
 }
 
-TEST(HookLists, GrowOnOtherThreadsWhileBackwardRuns) {
+TEST(HookLists, AcceptHooksFromOtherThreadsDuringBackward) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2;
   const autograd::NodePtr node = y.grad_fn();
-  std::thread adds([&] {
+  std::thread adder([&] {
     for (int i = 0; i < 100; ++i) {
       y.register_hook([](const Tensor&) {});
       node->add_pre_hook([](const variable_list& grads) { return grads; });
     }
   });
   for (int i = 0; i < 100; ++i) y.sum().backward({}, true);
-  adds.join();
+  adder.join();
   EXPECT_EQ(y.register_hook([](const Tensor&) {}), 100U);
 }
 
@@ -91,7 +90,7 @@ TEST(Errors, InHooksNameTheNode) {
   }
 }
 
-TEST(Errors, OfOtherTypesComeThroughAsTheyAre) {
+TEST(Errors, OfForeignTypesAreNotChanged) {
   const Tensor x = leaf({1}), y = x * 2;
   y.register_hook([](const Tensor&) -> Tensor { throw std::out_of_range("the user's own"); });
   EXPECT_THROW(y.backward(), std::out_of_range);
@@ -107,7 +106,7 @@ struct Fails : autograd::Function<Fails> {
   }
 };
 
-TEST(Errors, InCustomFunctionsNameThem) {
+TEST(Errors, InCustomFunctionsNameTheFunction) {
   EXPECT_ERROR(Fails::apply(leaf({1, 2}), 3.0).sum().backward(),
                "two is too much\nin the backward of ");
   EXPECT_ERROR(Fails::apply(leaf({1, 2}), 3.0).sum().backward(), "Fails");
@@ -127,7 +126,7 @@ struct Inside : autograd::Function<Inside> {
   }
 };
 
-TEST(Errors, OfANestedBackwardNameTheInnerNode) {
+TEST(Errors, InNestedBackwardNameTheInnerNode) {
   try {
     Inside::apply(leaf({1})).backward();
     ADD_FAILURE() << "no error";
@@ -136,12 +135,12 @@ TEST(Errors, OfANestedBackwardNameTheInnerNode) {
   }
 }
 
-TEST(Anomaly, ExplainsWritesToViews) {
+TEST(Anomaly, ReportsInplaceWritesToViews) {
   const autograd::DetectAnomalyGuard anomaly;
   const Warnings warnings;
   const Tensor x = leaf({4, 0});
   const Tensor y = x * 1;
-  y.slice(0, 1, 2).sqrt_();  // whose derivative at 0 is infinite, times 0 NaN
+  y.slice(0, 1, 2).sqrt_();  // its infinite derivative at 0, times 0, is NaN
   EXPECT_ERROR((y * vec({1, 0})).sum().backward(), "returned nan values in its 0th output.");
   EXPECT_TRUE(Warnings::contains("Error detected in CopySlices. Traceback of forward call that"));
   EXPECT_FALSE(Warnings::contains("No forward pass information available"));

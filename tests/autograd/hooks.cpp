@@ -23,20 +23,20 @@ TEST(Hooks, RunInOrderAndReplaceGradients) {
   expect_values(x.grad(), {20, 20});
 }
 
-TEST(Hooks, OnLeaves) {
+TEST(Hooks, ReplaceGradientsOfLeaves) {
   const Tensor x = leaf({1, 1});
   x.register_hook([](const Tensor& grad) { return grad * 2; });
   (x * 3).sum().backward();
   expect_values(x.grad(), {6, 6});
 }
 
-TEST(Hooks, OfLeavesSeeCapturedGradients) {
+TEST(Hooks, OfLeavesApplyToGrad) {
   const Tensor x = leaf({1});
   x.register_hook([](const Tensor& grad) { return grad * 2; });
   expect_values(autograd::grad({x * 3}, {x})[0], {6});
 }
 
-TEST(Hooks, OfIntermediatesSeeCapturedGradients) {
+TEST(Hooks, OfIntermediatesApplyToGrad) {
   const Tensor y = leaf({1}) * 1;
   y.register_hook([](const Tensor& grad) { return grad * 2; });
   expect_values(autograd::grad({y * 3}, {y})[0], {6});
@@ -54,18 +54,18 @@ TEST(Hooks, CanBeRemoved) {
   EXPECT_ERROR(leaf({1}).remove_hook(0), "Invalid index, no hook at position 0");
 }
 
-TEST(Hooks, MayNotChangeTheSize) {
+TEST(Hooks, MustNotChangeTheSize) {
   const Tensor y = leaf({1, 1}) * 2;
   y.register_hook([](const Tensor&) { return ones({3}); });
   EXPECT_ERROR(y.sum().backward(), "has changed the size of value");
 }
 
-TEST(Hooks, NeedAGradient) {
+TEST(Hooks, NeedRequiresGrad) {
   EXPECT_ERROR(vec({1}).register_hook([](const Tensor&) {}),
                "cannot register a hook on a variable that doesn't require gradient");
 }
 
-TEST(Hooks, BelongToTheValueTheyWereRegisteredOn) {
+TEST(Hooks, StayWithTheValueBeforeAnInplaceWrite) {
   const Tensor x = leaf({1, 1});
   const Tensor y = x * 2;
   std::vector<double> before, after;
@@ -77,7 +77,7 @@ TEST(Hooks, BelongToTheValueTheyWereRegisteredOn) {
   EXPECT_EQ(after, (std::vector<double>{1, 1}));
 }
 
-TEST(Hooks, ThatThrowEndTheBackward) {
+TEST(Hooks, ThatThrowStopBackward) {
   const Tensor x = leaf({1});
   const Tensor y = x * 2;
   y.register_hook([](const Tensor&) { throw Error("no further"); });
@@ -93,7 +93,7 @@ TEST(RetainGrad, KeepsAnIntermediatesGradient) {
   EXPECT_FALSE(x.retains_grad());
   y.register_hook([](const Tensor& grad) { return grad * 10; });
   (y * 3).sum().backward({}, true);
-  expect_values(y.grad(), {30, 30});  // as the hooks left it
+  expect_values(y.grad(), {30, 30});  // with the hooks applied
   expect_values(x.grad(), {60, 60});
 }
 
@@ -117,7 +117,7 @@ TEST(RetainGrad, FollowsAWriteThroughAView) {
   expect_values(x.grad(), {10, 2});
 }
 
-TEST(RetainGrad, OutlivedByTheGraph) {
+TEST(RetainGrad, AllowsTheTensorToBeDestroyed) {
   const Tensor x = leaf({1});
   Tensor z;
   {
@@ -140,7 +140,7 @@ TEST(PostAccumulate, RunsAfterTheGradientWasAdded) {
   (x * 3).sum().backward();
   EXPECT_EQ(seen, (std::vector<double>{3, 3}));
   EXPECT_FALSE(x.grad().defined());
-  (x * 4).sum().backward();  // the accumulator is another one, the hook the same
+  (x * 4).sum().backward();  // a new accumulator, the same hook
   EXPECT_EQ(seen, (std::vector<double>{4, 4}));
   autograd::remove_post_accumulate_grad_hook(x, id);
   (x * 5).sum().backward();
@@ -148,7 +148,7 @@ TEST(PostAccumulate, RunsAfterTheGradientWasAdded) {
   EXPECT_ERROR(autograd::remove_post_accumulate_grad_hook(x, 1), "Invalid index");
 }
 
-TEST(PostAccumulate, OnlyOnLeaves) {
+TEST(PostAccumulate, RequiresALeaf) {
   const auto nothing = [](const Tensor&) {};
   EXPECT_ERROR(autograd::register_post_accumulate_grad_hook(leaf({1}) * 2, nothing),
                "post accumulate grad hooks cannot be registered on non-leaf tensors");
@@ -170,7 +170,7 @@ TEST(NodeHooks, SeeGradientsBeforeAndAfter) {
   expect_values(x.grad(), {6});
 }
 
-TEST(Nodes, CanBeLookedAt) {
+TEST(Nodes, ExposeNamesAndEdges) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * vec({3, 4});
   EXPECT_EQ(y.grad_fn()->name(), "MulBackward0");
@@ -180,7 +180,7 @@ TEST(Nodes, CanBeLookedAt) {
   EXPECT_EQ(autograd::gradient_edge(y).function.get(), y.grad_fn().get());
 }
 
-TEST(Nodes, MakeVariable) {
+TEST(Nodes, AreLinkedByMakeVariable) {
   const Tensor x = leaf({1, 2});
   const Tensor copy = autograd::make_variable(x.tensor_data(), true);
   EXPECT_TRUE(copy.is_leaf() && copy.requires_grad());

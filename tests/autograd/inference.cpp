@@ -1,4 +1,4 @@
-// Inference tensors outside inference mode. What is expected is what LibTorch 2.15 does.
+// Inference tensors outside inference mode, compared with LibTorch 2.15.
 #include "tests/autograd/support.h"
 
 #include "hearth/context.h"
@@ -6,12 +6,13 @@
 namespace hearth::testing {
 namespace {
 
-constexpr const char* kWritten =
+constexpr const char* kInplaceUpdate =
     "Inplace update to inference tensor outside InferenceMode is not allowed.";
 
-struct Made {
+/// Tensors created in inference mode.
+struct Created {
   Tensor plain, requires_grad;
-  Made() {
+  Created() {
     const InferenceMode on;
     plain = ones({2, 2});
     requires_grad = ones({2, 2}).requires_grad_();
@@ -19,50 +20,51 @@ struct Made {
 };
 
 TEST(InferenceTensors, HaveViewsWithoutHistory) {
-  const Made made;
-  for (const Tensor& base : {made.plain, made.requires_grad})
+  const Created created;
+  for (const Tensor& base : {created.plain, created.requires_grad})
     for (const Tensor& view : {base.view({4}), base[0], base.t().slice(0, 0, 1)}) {
       EXPECT_FALSE(view.requires_grad());
       EXPECT_TRUE(view.is_inference());
       EXPECT_TRUE(view.is_leaf());
       EXPECT_FALSE(view.is_view());
-      EXPECT_ERROR(view.mul_(2), kWritten);
+      EXPECT_ERROR(view.mul_(2), kInplaceUpdate);
       EXPECT_ERROR(view.requires_grad_(),
                    "Setting requires_grad=True on inference tensor outside InferenceMode");
     }
 }
 
-TEST(InferenceTensors, AmongThemselvesRecordNothing) {
-  const Made made;
-  const Tensor result = made.requires_grad.relu();
+TEST(InferenceTensors, RecordNoHistoryAmongThemselves) {
+  const Created created;
+  const Tensor result = created.requires_grad.relu();
   EXPECT_FALSE(result.requires_grad());
   EXPECT_FALSE(result.is_inference());
-  EXPECT_ERROR(made.requires_grad.sum().backward(), "element 0 of tensors does not require grad");
+  EXPECT_ERROR(created.requires_grad.sum().backward(),
+               "element 0 of tensors does not require grad");
   const Tensor x = ones({2, 2}).requires_grad_();
-  EXPECT_TRUE((made.requires_grad + x).requires_grad());
-  EXPECT_ERROR(made.requires_grad * x, "Inference tensors cannot be saved for backward.");
+  EXPECT_TRUE((created.requires_grad + x).requires_grad());
+  EXPECT_ERROR(created.requires_grad * x, "Inference tensors cannot be saved for backward.");
 }
 
-TEST(InferenceTensors, AreNoTargetsOutside) {
-  Made made;
+TEST(InferenceTensors, CannotBeWrittenOutside) {
+  Created created;
   const Tensor n = full({2, 2}, 3.0), x = n.clone().requires_grad_();
-  Tensor target = made.plain;
-  EXPECT_ERROR(mul_out(target, n, n), kWritten);
-  EXPECT_ERROR(sum_out(target, n, 0), kWritten);
-  EXPECT_ERROR(mm_out(target, n, n), kWritten);
-  EXPECT_ERROR(cat_out(target, {n, n}), kWritten);
-  EXPECT_ERROR(mean_out(target, n, 0), kWritten);
-  EXPECT_ERROR(zeros_out(target, {5}), kWritten);
-  EXPECT_ERROR(target.resize_({4}), kWritten);
-  EXPECT_ERROR(target.t_(), kWritten);
-  EXPECT_ERROR(target.zero_(), kWritten);
-  EXPECT_ERROR(target.uniform_(), kWritten);
-  EXPECT_ERROR(target.copy_(n), kWritten);
+  Tensor target = created.plain;
+  EXPECT_ERROR(mul_out(target, n, n), kInplaceUpdate);
+  EXPECT_ERROR(sum_out(target, n, 0), kInplaceUpdate);
+  EXPECT_ERROR(mm_out(target, n, n), kInplaceUpdate);
+  EXPECT_ERROR(cat_out(target, {n, n}), kInplaceUpdate);
+  EXPECT_ERROR(mean_out(target, n, 0), kInplaceUpdate);
+  EXPECT_ERROR(zeros_out(target, {5}), kInplaceUpdate);
+  EXPECT_ERROR(target.resize_({4}), kInplaceUpdate);
+  EXPECT_ERROR(target.t_(), kInplaceUpdate);
+  EXPECT_ERROR(target.zero_(), kInplaceUpdate);
+  EXPECT_ERROR(target.uniform_(), kInplaceUpdate);
+  EXPECT_ERROR(target.copy_(n), kInplaceUpdate);
   EXPECT_ERROR(mul_out(target, x, n), "don't support automatic differentiation");
   {
     const NoGradGuard off;
-    EXPECT_ERROR(mul_out(target, n, n), kWritten);
-    EXPECT_ERROR(target.mul_(2), kWritten);
+    EXPECT_ERROR(mul_out(target, n, n), kInplaceUpdate);
+    EXPECT_ERROR(target.mul_(2), kInplaceUpdate);
   }
   EXPECT_EQ(target.sizes(), IntArrayRef({2, 2}));
   expect_values(target, {1, 1, 1, 1});
@@ -71,7 +73,7 @@ TEST(InferenceTensors, AreNoTargetsOutside) {
   expect_values(target, {9, 9, 9, 9});
 }
 
-TEST(InferenceMode, LeavesViewsOfOtherTensorsNormal) {
+TEST(InferenceMode, ViewsOfNormalTensorsStayNormal) {
   const Tensor x = ones({2, 2}).requires_grad_(), n = ones({2, 2});
   Tensor of_leaf, of_plain;
   {

@@ -1,4 +1,4 @@
-// Writing in place: versions, leaves, views and their bases.
+// In-place writes: versions, leaves, views and their bases.
 #include "tests/autograd/support.h"
 
 namespace hearth::testing {
@@ -17,7 +17,7 @@ TEST(Inplace, RecordsHistory) {
   expect_values(x.grad(), {8, 16});
 }
 
-TEST(Inplace, OnAConstantMakesItDepend) {
+TEST(Inplace, GivesConstantsAHistory) {
   const Tensor x = leaf({1, 2}), y = zeros({2});
   y.add_(x).mul_(3);
   EXPECT_TRUE(y.requires_grad());
@@ -26,7 +26,7 @@ TEST(Inplace, OnAConstantMakesItDepend) {
   expect_values(x.grad(), {3, 3});
 }
 
-TEST(Inplace, LeavesAreRefused) {
+TEST(Inplace, RejectsLeaves) {
   const Tensor x = leaf({1, 2});
   EXPECT_ERROR(x.add_(1),
                "a leaf Variable that requires grad is being used in an in-place operation.");
@@ -38,7 +38,7 @@ TEST(Inplace, LeavesAreRefused) {
   expect_values(x, {2, 3});
 }
 
-TEST(Inplace, OfASavedOutputIsAnError) {
+TEST(Inplace, OnASavedOutputIsAnError) {
   const Tensor x = ones({3, 3}).requires_grad_();
   const Tensor y = (x * 2).exp();
   y.add_(1);
@@ -49,7 +49,7 @@ TEST(Inplace, OfASavedOutputIsAnError) {
                    "to find the operation that failed to compute its gradient");
 }
 
-TEST(Inplace, OfASavedIntermediateIsAnError) {
+TEST(Inplace, OnASavedIntermediateIsAnError) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2, z = (y * y).sum();
   y.add_(1);
@@ -59,7 +59,7 @@ TEST(Inplace, OfASavedIntermediateIsAnError) {
                    "expected version 0 instead.");
 }
 
-TEST(Inplace, OfASavedConstantIsAnError) {
+TEST(Inplace, OnASavedConstantIsAnError) {
   const Tensor x = leaf({1, 2}, kDouble), w = vec({1, 2}, kDouble), z = (x * w).sum();
   w.add_(1);
   EXPECT_ERROR(z.backward(),
@@ -67,7 +67,7 @@ TEST(Inplace, OfASavedConstantIsAnError) {
                    "[torch.DoubleTensor [2]] is at version 1; expected version 0 instead.");
 }
 
-TEST(Inplace, ThroughDetachCounts) {
+TEST(Inplace, ThroughDetachIncrementsTheVersion) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x.exp();
   y.detach().add_(1);
@@ -75,7 +75,7 @@ TEST(Inplace, ThroughDetachCounts) {
   EXPECT_ERROR(y.sum().backward(), kModified);
 }
 
-TEST(Inplace, ThroughDataDoesNotCount) {
+TEST(Inplace, ThroughDataKeepsTheVersion) {
   const Tensor x = leaf({0, 0});
   const Tensor y = x.exp();
   y.data().add_(1);
@@ -84,7 +84,7 @@ TEST(Inplace, ThroughDataDoesNotCount) {
   expect_values(x.grad(), {2, 2});
 }
 
-TEST(Inplace, UnderNoGradCounts) {
+TEST(Inplace, UnderNoGradIncrementsTheVersion) {
   const Tensor x = leaf({1, 2}), y = x * x;
   {
     const NoGradGuard off;
@@ -94,7 +94,7 @@ TEST(Inplace, UnderNoGradCounts) {
                "[torch.FloatTensor [2]] is at version 1; expected version 0 instead.");
 }
 
-TEST(Views, WriteRewritesTheBasesHistory) {
+TEST(Views, UpdateTheBasesHistoryOnWrite) {
   const Tensor x = leaf({1, 2, 3, 4});
   const Tensor y = x * 1;
   const Tensor first = y.slice(0, 0, 2);
@@ -104,7 +104,7 @@ TEST(Views, WriteRewritesTheBasesHistory) {
   expect_values(x.grad(), {10, 10, 1, 1});
 }
 
-TEST(Views, OfViews) {
+TEST(Views, OfViewsUpdateTheBase) {
   const Tensor x = leaf({0, 1, 2, 3, 4, 5});
   const Tensor y = x * 1, matrix = y.view({2, 3}), row = matrix[0], rest = row.slice(0, 1);
   EXPECT_TRUE(rest._base().is_same(y));
@@ -132,7 +132,7 @@ TEST(Views, SeeWritesToOtherViews) {
   expect_values(x.grad(), {0, 7, 7, 1});
 }
 
-TEST(Views, GetHistoryFromABaseThatHadNone) {
+TEST(Views, GetHistoryWhenTheBaseGetsOne) {
   const Tensor base = zeros({4}), first = base.slice(0, 0, 2), all = base.view({2, 2});
   const Tensor x = leaf({1, 2});
   first.add_(x);
@@ -142,14 +142,14 @@ TEST(Views, GetHistoryFromABaseThatHadNone) {
   expect_values(x.grad(), {2, 4});
 }
 
-TEST(Views, OfABaseThatBecomesALeaf) {
+TEST(Views, RequireGradWhenTheBaseDoes) {
   const Tensor base = ones({4}), view = base.slice(0, 0, 2);
   base.requires_grad_();
   EXPECT_TRUE(view.requires_grad());
   EXPECT_TRUE(view.is_leaf());
 }
 
-TEST(Views, CopyIntoPartOfAConstant) {
+TEST(Views, AcceptCopiesWithHistory) {
   const Tensor x = leaf({1, 2}), y = leaf({3, 4}), out = zeros({2, 2});
   out[0].copy_(x * 2);
   out[1].copy_(y * 3);
@@ -167,7 +167,7 @@ TEST(Views, AssignmentToATemporaryWritesThrough) {
   expect_values(x.grad(), {2});
 }
 
-TEST(Views, WriteWithTheViewOnBothSides) {
+TEST(Views, CanBeMultipliedByThemselvesInPlace) {
   const Tensor x = leaf({1, 2, 3});
   const Tensor y = x * 1, v = y.slice(0, 0, 2);
   v.mul_(v);
@@ -175,7 +175,7 @@ TEST(Views, WriteWithTheViewOnBothSides) {
   expect_values(x.grad(), {2, 4, 1});
 }
 
-TEST(Views, ManyWritesAgreeWithFiniteDifferences) {
+TEST(Views, OverlappingWritesAgreeWithFiniteDifferences) {
   const auto f = [](const Tensor& x) {
     const Tensor y = x * 2;
     for (int i = 0; i < 3; ++i) {
@@ -189,7 +189,7 @@ TEST(Views, ManyWritesAgreeWithFiniteDifferences) {
   expect_values(x.grad(), numeric_gradient(f, x), 1e-5);
 }
 
-TEST(Views, ShareTheVersion) {
+TEST(Views, ShareTheVersionCounter) {
   const Tensor x = zeros({4}), view = x.slice(0, 0, 2);
   view.add_(1);
   EXPECT_EQ(x._version(), 1);
@@ -206,7 +206,7 @@ TEST(Versions, OfNewTensorsAreZero) {
     EXPECT_EQ(t._version(), 0);
 }
 
-TEST(Views, DetachInPlaceIsRefused) {
+TEST(Views, CannotBeDetachedInPlace) {
   const Tensor x = leaf({1, 2}), y = x * 1;
   EXPECT_ERROR(y[0].detach_(), "Can't detach views in-place. Use detach() instead.");
   y.detach_();

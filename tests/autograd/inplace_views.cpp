@@ -1,4 +1,4 @@
-// t_, transpose_, squeeze_, unsqueeze_ and as_strided_: the tensor itself gets another geometry.
+// t_, transpose_, squeeze_, unsqueeze_ and as_strided_ change a tensor's own sizes and strides.
 #include "tests/autograd/support.h"
 
 namespace hearth::testing {
@@ -6,7 +6,7 @@ namespace {
 
 const Tensor kSix = arange(6, TensorOptions(kFloat));
 
-TEST(InplaceViews, ChangeTheTensorNotItsMemory) {
+TEST(InplaceViews, ChangeSizesAndStridesOnly) {
   const Tensor x = kSix.clone().view({2, 3});
   const void* data = x.data_ptr();
   EXPECT_TRUE(x.t_().is_same(x));
@@ -22,7 +22,7 @@ TEST(InplaceViews, ChangeTheTensorNotItsMemory) {
                "Dimension out of range (expected to be in range of [-2, 1], but got 5)");
 }
 
-TEST(InplaceViews, AreRecorded) {
+TEST(InplaceViews, AreDifferentiable) {
   const Tensor x = kSix.clone().view({2, 3}).requires_grad_();
   const Tensor y = x * 2;
   y.t_();
@@ -31,7 +31,7 @@ TEST(InplaceViews, AreRecorded) {
   expect_values(x.grad(), {0, 4, 8, 2, 6, 10});
 }
 
-TEST(InplaceViews, OfAViewReachItsBase) {
+TEST(InplaceViews, OfAViewUpdateItsBase) {
   const Tensor x = kSix.clone().view({3, 2}).requires_grad_();
   const Tensor base = x * 1, view = base.slice(0, 1, 3);
   view.t_();
@@ -43,7 +43,7 @@ TEST(InplaceViews, OfAViewReachItsBase) {
   expect_values(x.grad(), {1, 1, 0, 2, 1, 3});
 }
 
-TEST(InplaceViews, OfALeafAreRefused) {
+TEST(InplaceViews, OfALeafThrow) {
   const Tensor x = ones({2, 3}).requires_grad_();
   EXPECT_ERROR(x.t_(),
                "a leaf Variable that requires grad is being used in an in-place operation.");
@@ -56,7 +56,7 @@ TEST(InplaceViews, OfALeafAreRefused) {
   expect_values(x.grad(), {0, 1, 2, 3, 4, 5});
 }
 
-TEST(InplaceViews, LeaveOlderViewsOfTheBaseOnTheirMemory) {
+TEST(InplaceViews, KeepOlderViewsOfTheBaseValid) {
   const Tensor x = ones({2, 3}).requires_grad_();
   const Tensor base = x * 1, row = base[0];
   base.t_();

@@ -1,4 +1,4 @@
-// What users must not do, and what they are told.
+// Errors on invalid use of the autograd API.
 #include "tests/autograd/support.h"
 
 #include <thread>
@@ -8,7 +8,7 @@
 namespace hearth::testing {
 namespace {
 
-TEST(UndefinedTensors, SayWhatTheyCannotAnswer) {
+TEST(UndefinedTensors, ThrowWithoutAutogradMetadata) {
   const Tensor u, t = ones({2});
   const char* const text = "cannot call get_autograd_meta() on undefined tensor";
   EXPECT_ERROR((void)u.is_leaf(), text);
@@ -33,7 +33,7 @@ TEST(UndefinedTensors, SayWhatTheyCannotAnswer) {
   EXPECT_ERROR(autograd::remove_post_accumulate_grad_hook(u, 0), "no hook at position 0");
 }
 
-TEST(UndefinedTensors, AnswerWhatTheyCan) {
+TEST(UndefinedTensors, AnswerSomeQueries) {
   const Tensor u;
   EXPECT_EQ(u._version(), 0);
   EXPECT_FALSE(u.is_inference());
@@ -42,7 +42,7 @@ TEST(UndefinedTensors, AnswerWhatTheyCan) {
   EXPECT_FALSE(autograd::make_variable(u, autograd::Edge()).defined());
 }
 
-TEST(Edges, LeadToInputsThatExist) {
+TEST(Edges, MustLeadToExistingInputs) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x * 2, z = x * 3;
   const char* const text = "takes 1 gradients, so an edge cannot lead to number 7";
@@ -51,7 +51,7 @@ TEST(Edges, LeadToInputsThatExist) {
   EXPECT_ERROR(z.sum().backward(), text);
 }
 
-TEST(NodesCalledByHand, TakeGradientsLikeTheirOutputs) {
+TEST(DirectNodeCalls, CheckGradientMetadata) {
   const Tensor x = leaf({1, 2, 3, 4, 5, 6}).detach().view({3, 2}).requires_grad_();
   const Tensor normed = batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5, false);
   const Tensor window = x.as_strided({2, 2}, {1, 1});
@@ -65,7 +65,7 @@ TEST(NodesCalledByHand, TakeGradientsLikeTheirOutputs) {
   expect_values((*window.grad_fn())({ones({2, 2})})[0], {1, 2, 1, 0, 0, 0});
 }
 
-TEST(Hooks, KeepTheLooksOfGradients) {
+TEST(Hooks, MustKeepGradientMetadata) {
   const Tensor x = leaf({1, 2});
   const auto backward_with = [&](const Tensor& replaced) {
     const Tensor y = x * 2;
@@ -77,7 +77,7 @@ TEST(Hooks, KeepTheLooksOfGradients) {
   EXPECT_ERROR(backward_with(ones({3})), "hook '0' has changed the size of value");
 }
 
-TEST(Hooks, BeforeNodesKeepTheLooksOfGradients) {
+TEST(Hooks, OnNodesMustKeepGradientMetadata) {
   const Tensor x = leaf({1, 2, 3, 4});
   const auto backward_with = [&](const variable_list& replaced) {
     const Tensor y = x.as_strided({2, 2}, {1, 1});
@@ -91,17 +91,17 @@ TEST(Hooks, BeforeNodesKeepTheLooksOfGradients) {
   EXPECT_ERROR(backward_with({ones({2, 2}), ones({1})}), "(got 2, but expected 1)");
 }
 
-TEST(Hooks, CanBeAddedWhileBackwardRuns) {
+TEST(Hooks, CanBeAddedDuringBackward) {
   const Tensor x = leaf({1, 2});
-  std::thread adds([&] {
+  std::thread adder([&] {
     for (int i = 0; i < 200; ++i) x.register_hook([](const Tensor&) {});
   });
   for (int i = 0; i < 200; ++i) (x * 2).sum().backward();
-  adds.join();
+  adder.join();
   EXPECT_EQ(x.register_hook([](const Tensor&) {}), 200U);
 }
 
-TEST(Backward, GradientsAreOnTheOutputsDevice) {
+TEST(Backward, RootGradientMustBeOnTheOutputsDevice) {
   if (sim_gpus() == 0) GTEST_SKIP() << "needs a GPU";
   const Tensor x = ones({2}, kCUDA).requires_grad_();
   EXPECT_ERROR((x * 2).backward(ones({2})),

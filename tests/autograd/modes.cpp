@@ -23,7 +23,7 @@ TEST(NoGrad, RecordsNothing) {
   EXPECT_TRUE(GradMode::is_enabled());
 }
 
-TEST(NoGrad, ViewsMadeThereMayNotBeWrittenToOutside) {
+TEST(NoGrad, RejectsLaterWritesToItsViews) {
   const Tensor x = leaf({1, 2}), y = x * 1;
   Tensor view, of_constant;
   const Tensor constant = zeros({2, 2});
@@ -43,7 +43,7 @@ TEST(NoGrad, ViewsMadeThereMayNotBeWrittenToOutside) {
   view.mul_(2);
 }
 
-TEST(NoGrad, ViewsMadeThereDoNotFollowTheirBase) {
+TEST(NoGrad, RejectsItsViewsAfterWritesToTheBase) {
   const Tensor y = leaf({1, 2}) * 1;
   Tensor view;
   {
@@ -56,52 +56,52 @@ TEST(NoGrad, ViewsMadeThereDoNotFollowTheirBase) {
                "been modified inplace with grad mode enabled.");
 }
 
-TEST(Inference, TensorsMadeThere) {
+TEST(Inference, CreatesInferenceTensors) {
   const Tensor x = leaf({1, 2}), w = vec({3, 4});
-  Tensor made, view;
+  Tensor created, view;
   {
     const InferenceMode on;
     EXPECT_TRUE(InferenceMode::is_enabled());
-    made = x * 2;
-    view = made[0];
-    made.add_(1);
-    EXPECT_FALSE(made.requires_grad());
-    EXPECT_TRUE(made.is_inference() && view.is_inference());
+    created = x * 2;
+    view = created[0];
+    created.add_(1);
+    EXPECT_FALSE(created.requires_grad());
+    EXPECT_TRUE(created.is_inference() && view.is_inference());
     EXPECT_FALSE(w.is_inference());
     EXPECT_FALSE(w.view({2, 1}).is_inference());
   }
   EXPECT_FALSE(InferenceMode::is_enabled());
-  EXPECT_TRUE(made.is_inference());
-  EXPECT_FALSE((made * 2).is_inference());
-  EXPECT_FALSE(made.clone().is_inference());
+  EXPECT_TRUE(created.is_inference());
+  EXPECT_FALSE((created * 2).is_inference());
+  EXPECT_FALSE(created.clone().is_inference());
 }
 
-TEST(Inference, Refusals) {
-  Tensor made;
+TEST(Inference, InferenceTensorsCannotBeModifiedOrSaved) {
+  Tensor inference;
   {
     const InferenceMode on;
-    made = ones({2});
+    inference = ones({2});
   }
   const Tensor x = leaf({1, 2});
   EXPECT_ERROR(
-      made.add_(1),
+      inference.add_(1),
       "Inplace update to inference tensor outside InferenceMode is not allowed.You can make "
       "a clone to get a normal tensor before doing inplace update.");
   EXPECT_ERROR(
-      x * made,
+      x * inference,
       "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
       "inference mode in computation tracked by autograd. To work around this, you can make a "
       "clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` instead "
       "of `torch.inference_mode()`.");
   EXPECT_ERROR(
-      made.requires_grad_(),
+      inference.requires_grad_(),
       "Setting requires_grad=True on inference tensor outside InferenceMode is not allowed.");
-  EXPECT_ERROR(made._version(), "Inference tensors do not track version counter.");
-  (x + made).sum().backward();  // nothing is saved
+  EXPECT_ERROR(inference._version(), "Inference tensors do not track version counter.");
+  (x + inference).sum().backward();  // nothing is saved
   expect_values(x.grad(), {1, 1});
 }
 
-TEST(Inference, NormalTensorsKeepCounting) {
+TEST(Inference, NormalTensorsKeepTheirVersionCounter) {
   const Tensor x = leaf({1, 2}), y = x.exp();
   {
     const InferenceMode on;
@@ -111,7 +111,7 @@ TEST(Inference, NormalTensorsKeepCounting) {
   EXPECT_ERROR(y.sum().backward(), "has been modified by an inplace operation");
 }
 
-TEST(Inference, ViewsOfNormalTensors) {
+TEST(Inference, RejectsLaterWritesToViewsOfNormalTensors) {
   const Tensor y = leaf({1, 2}) * 1;
   Tensor view, other;
   {
@@ -130,7 +130,7 @@ TEST(Inference, ViewsOfNormalTensors) {
                "been modified inplace in normal mode.");
 }
 
-TEST(Inference, CanBeSwitchedOffInside) {
+TEST(Inference, CanBeDisabledInside) {
   const Tensor x = leaf({1});
   const InferenceMode on;
   const InferenceMode off(false);
@@ -148,14 +148,14 @@ TEST(Anomaly, NamesTheForwardCall) {
       "Error detected in SqrtBackward0. Traceback of forward call that caused the error:"));
 }
 
-TEST(Anomaly, WithoutNanCheck) {
+TEST(Anomaly, AllowsNanWithoutTheCheck) {
   const autograd::DetectAnomalyGuard anomaly(false);
   const Tensor x = leaf({0});
   (x.sqrt() * 0).backward();
   EXPECT_TRUE(std::isnan(values_of(x.grad())[0]));
 }
 
-TEST(Anomaly, WithoutForwardInformation) {
+TEST(Anomaly, WarnsWithoutForwardInformation) {
   const Warnings warnings;
   const Tensor x = leaf({0});
   const Tensor y = x.sqrt() * 0;
@@ -166,7 +166,7 @@ TEST(Anomaly, WithoutForwardInformation) {
       "more information."));
 }
 
-TEST(Anomaly, NamesTheBackwardThatRecordedTheForward) {
+TEST(Anomaly, NamesTheBackwardThatCreatedTheNode) {
   const Warnings warnings;
   const autograd::DetectAnomalyGuard anomaly;
   const Tensor x = leaf({0}, kDouble);
@@ -177,7 +177,7 @@ TEST(Anomaly, NamesTheBackwardThatRecordedTheForward) {
       Warnings::contains("Traceback of forward call that induced the previous calculation"));
 }
 
-TEST(Anomaly, IsRestored) {
+TEST(Anomaly, GuardRestoresTheMode) {
   {
     const autograd::DetectAnomalyGuard anomaly;
     EXPECT_TRUE(autograd::AnomalyMode::is_enabled());

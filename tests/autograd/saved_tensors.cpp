@@ -1,4 +1,4 @@
-// What nodes keep: hooks on it, and when it goes.
+// Saved tensors: pack and unpack hooks, lifetime, versions.
 #include <cmath>
 #include <thread>
 
@@ -19,7 +19,7 @@ struct Counter {
     return [this](const Tensor& t) -> std::any {
       ++packed;
       EXPECT_FALSE(t.requires_grad());
-      return t.to(kDouble);  // kept in another form
+      return t.to(kDouble);  // saved in another dtype
     };
   }
   SavedTensorHooks::Unpack unpack() {
@@ -30,7 +30,7 @@ struct Counter {
   }
 };
 
-TEST(SavedTensorHooks, PackAndUnpack) {
+TEST(SavedTensorHooks, RunOnSaveAndBackward) {
   Counter counter;
   const Tensor x = leaf({1, 2});
   Tensor y;
@@ -44,10 +44,10 @@ TEST(SavedTensorHooks, PackAndUnpack) {
   EXPECT_EQ(counter.unpacked, 3);
   expect_values(x.grad(), {2 * std::exp(1.0), 4 * std::exp(4.0)}, 1e-3);
   EXPECT_FALSE((x * 2).grad_fn() == nullptr);
-  EXPECT_EQ(counter.packed, 3);  // the guard is gone
+  EXPECT_EQ(counter.packed, 3);  // outside the guard
 }
 
-TEST(SavedTensorHooks, KeepTheGraphForHigherOrders) {
+TEST(SavedTensorHooks, SupportHigherOrders) {
   Counter counter;
   const Tensor x = leaf({2});
   const SavedTensorHooks hooks(counter.pack(), counter.unpack());
@@ -58,7 +58,7 @@ TEST(SavedTensorHooks, KeepTheGraphForHigherOrders) {
   expect_values(autograd::grad({g}, {x})[0], {(12 + 144) * std::exp(8.0)}, 1);
 }
 
-TEST(SavedTensorHooks, InnerGuardsWin) {
+TEST(SavedTensorHooks, InnermostGuardApplies) {
   Counter outer, inner;
   const Tensor x = leaf({1});
   const SavedTensorHooks a(outer.pack(), outer.unpack());
@@ -71,7 +71,7 @@ TEST(SavedTensorHooks, InnerGuardsWin) {
   EXPECT_EQ(inner.packed, 1);
 }
 
-TEST(SavedTensorHooks, MayNotModify) {
+TEST(SavedTensorHooks, MustNotModifyTheirInput) {
   const Tensor x = leaf({1});
   const SavedTensorHooks hooks(
       [](const Tensor& t) -> std::any {
@@ -93,7 +93,7 @@ TEST(SavedTensorHooks, MustUnpackATensor) {
   EXPECT_ERROR(backward_with({}, square),
                "Output of saved tensor unpack_hook expected to be a Tensor but got");
   EXPECT_ERROR(backward_with(ones({7}), square), "must match the size of tensor b");
-  backward_with(ones({3, 2}, kDouble), square);  // as in PyTorch, the op decides
+  backward_with(ones({3, 2}, kDouble), square);  // accepted, as in PyTorch
   const auto normed = [](const Tensor& x) {
     return batch_norm(x, {}, {}, {}, {}, true, 0.1, 1e-5, false);
   };
@@ -101,7 +101,7 @@ TEST(SavedTensorHooks, MustUnpackATensor) {
   EXPECT_ERROR(backward_with(ones({3, 2}), normed), "save_mean should contain 2 elements");
 }
 
-TEST(SavedTensorHooks, ArePartOfTheModes) {
+TEST(SavedTensorHooks, ArePartOfThreadModes) {
   Counter counter;
   const Tensor x = leaf({1});
   const SavedTensorHooks hooks(counter.pack(), counter.unpack());
@@ -114,45 +114,45 @@ TEST(SavedTensorHooks, ArePartOfTheModes) {
   EXPECT_EQ(counter.packed, 1);
 }
 
-/// A tensor whose memory tells when it goes.
-Tensor watched(bool* gone) {
+/// A tensor that sets `freed` when its memory is freed.
+Tensor watched(bool* freed) {
   auto* data = new float[2]{1, 2};
-  return from_blob(data, {2}, [gone](void* memory) {
+  return from_blob(data, {2}, [freed](void* memory) {
     delete[] static_cast<float*>(memory);
-    *gone = true;
+    *freed = true;
   });
 }
 
-TEST(SavedTensors, GoWithTheBackward) {
-  bool gone = false;
+TEST(SavedTensors, AreFreedByBackward) {
+  bool freed = false;
   const Tensor x = leaf({1, 2});
-  const Tensor y = (x * watched(&gone)).sum();
-  EXPECT_FALSE(gone);
+  const Tensor y = (x * watched(&freed)).sum();
+  EXPECT_FALSE(freed);
   y.backward();
-  EXPECT_TRUE(gone);
+  EXPECT_TRUE(freed);
 }
 
-TEST(SavedTensors, StayWithRetainGraph) {
-  bool gone = false;
+TEST(SavedTensors, AreKeptByRetainGraph) {
+  bool freed = false;
   const Tensor x = leaf({1, 2});
-  Tensor y = (x * watched(&gone)).sum();
+  Tensor y = (x * watched(&freed)).sum();
   y.backward({}, true);
-  EXPECT_FALSE(gone);
+  EXPECT_FALSE(freed);
   y.reset();
-  EXPECT_TRUE(gone);
+  EXPECT_TRUE(freed);
 }
 
-TEST(SavedTensors, GoAlsoWhenTheBackwardThrows) {
-  bool gone = false;
+TEST(SavedTensors, AreFreedWhenBackwardThrows) {
+  bool freed = false;
   const Tensor x = leaf({1, 2});
-  const Tensor product = x * watched(&gone);
+  const Tensor product = x * watched(&freed);
   const Tensor y = product.sum();
   product.register_hook([](const Tensor&) { throw Error("on purpose"); });
   EXPECT_ERROR(y.backward(), "on purpose");
-  EXPECT_TRUE(gone);
+  EXPECT_TRUE(freed);
 }
 
-TEST(SavedTensors, OfACustomFunctionGoToo) {
+TEST(SavedTensors, OfCustomFunctionsAreFreed) {
   struct Scale : autograd::Function<Scale> {
     static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x, const Tensor& w) {
       ctx->save_for_backward({w});
@@ -162,18 +162,18 @@ TEST(SavedTensors, OfACustomFunctionGoToo) {
       return {grads[0] * ctx->get_saved_variables()[0], Tensor()};
     }
   };
-  bool gone = false;
+  bool freed = false;
   const Tensor x = leaf({1, 2});
-  const Tensor y = Scale::apply(x, watched(&gone)).sum();
-  EXPECT_FALSE(gone);
+  const Tensor y = Scale::apply(x, watched(&freed)).sum();
+  EXPECT_FALSE(freed);
   y.backward();
-  EXPECT_TRUE(gone);
+  EXPECT_TRUE(freed);
   expect_values(x.grad(), {1, 2});
 }
 
 constexpr const char* kOverwritten = "has been modified by an inplace operation";
 
-TEST(SavedTensors, KeepTheVersionFromBeforeTheOp) {
+TEST(SavedTensors, HaveTheVersionFromBeforeTheOp) {
   const Tensor w = leaf({3, 4});
   const Tensor x = w * 1;
   x.mul_(x.detach());
@@ -186,7 +186,7 @@ TEST(SavedTensors, KeepTheVersionFromBeforeTheOp) {
   EXPECT_ERROR(base.sum().backward(), kOverwritten);
 }
 
-TEST(SavedTensors, AnOverwrittenValueKeepsItsHistory) {
+TEST(SavedTensors, OverwrittenInputsKeepTheirHistory) {
   const Tensor w = leaf({3}), y = leaf({5});
   const Tensor x = w * 2;
   x.mul_(y);  // d/dy = 2w, d2/dy dw = 2
@@ -195,7 +195,7 @@ TEST(SavedTensors, AnOverwrittenValueKeepsItsHistory) {
   expect_values(autograd::grad({by_y[0].sum()}, {w})[0], {2});
 }
 
-TEST(SavedTensors, DoNotSeeADetachedTensor) {
+TEST(SavedTensors, KeepTheirHistoryAfterDetach) {
   const Tensor w = leaf({1});
   const Tensor x = w * 2;
   const Tensor y = x * x * x;  // 8 w^3
@@ -205,7 +205,7 @@ TEST(SavedTensors, DoNotSeeADetachedTensor) {
   expect_values(autograd::grad({first[0].sum()}, {w})[0], {48});
 }
 
-/// Whether what `use` makes of a tensor is freed with it, without a backward pass.
+/// Whether a tensor is freed after `use` recorded a graph with it, without a backward pass.
 bool is_freed(const std::function<void(const Tensor&)>& use) {
   static float values[2];
   bool freed = false;
@@ -213,7 +213,7 @@ bool is_freed(const std::function<void(const Tensor&)>& use) {
   return freed;
 }
 
-TEST(SavedTensors, MakeNoCycles) {
+TEST(SavedTensors, DoNotFormCycles) {
   const Tensor w = leaf({2});
   EXPECT_TRUE(is_freed([&](const Tensor& c) {
     const Tensor v1 = c.select(0, 0), v2 = c.select(0, 1);
@@ -226,11 +226,11 @@ TEST(SavedTensors, MakeNoCycles) {
   }));
 }
 
-TEST(SavedTensors, ViewsAreReplayedFromTheirInput) {
+TEST(SavedTensors, AsStridedViewsAreRelativeToTheStorage) {
   const Tensor w = leaf({2, 3}), x = arange(5, kFloat);
   const Tensor base = x.slice(0, 2, 4).detach();
   base.mul_(w);
-  base.as_strided({1}, {1}, 3).mul_(2);  // the storage's element 3 is the base's element 1
+  base.as_strided({1}, {1}, 3).mul_(2);  // element 3 of the storage is element 1 of the base
   base.sum().backward();
   expect_values(w.grad(), {2, 6});
   const Tensor m = leaf({1, 2, 3, 4}).detach().reshape({2, 2}).requires_grad_();
@@ -238,7 +238,7 @@ TEST(SavedTensors, ViewsAreReplayedFromTheirInput) {
   expect_values(m.grad().reshape({-1}), {1, 1, 0, 0});
 }
 
-TEST(SavedTensors, AnOutputOfSeveralViewsIsNotWrittenTo) {
+TEST(SavedTensors, OutputsOfMultiViewOpsCannotBeModified) {
   const Tensor w = leaf({1, 2, 3, 4});
   const Tensor x = w * 2;
   EXPECT_ERROR(x.split(2)[0].mul_(2),
@@ -250,7 +250,7 @@ TEST(SavedTensors, AnOutputOfSeveralViewsIsNotWrittenTo) {
   expect_values(w.grad(), {0, 0, 24, 32});
 }
 
-TEST(SavedTensors, ListsMayBeLong) {
+TEST(SavedTensors, SupportLongLists) {
   std::vector<Tensor> pieces;
   for (int i = 0; i < 70; ++i) pieces.push_back(leaf({float(i)}));
   cat(pieces).mul(arange(70, kFloat)).sum().backward();

@@ -16,12 +16,12 @@ namespace hearth::testing {
 
 using autograd::variable_list;
 
-/// A one-dimensional CPU tensor of these values.
+/// A one-dimensional CPU tensor with the given values.
 inline Tensor vec(std::vector<double> values, ScalarType type = kFloat) {
   return from_blob(values.data(), {int64_t(values.size())}, TensorOptions(kDouble))
       .to(type, false, true);
 }
-/// The same as a leaf that wants a gradient.
+/// A leaf with the given values that requires grad.
 inline Tensor leaf(const std::vector<double>& values, ScalarType type = kFloat) {
   return vec(values, type).requires_grad_();
 }
@@ -42,7 +42,7 @@ inline void expect_values(const Tensor& tensor, const std::vector<double>& wante
     EXPECT_NEAR(got[i], wanted[i], tolerance) << "element " << i;
 }
 
-/// d f(x) / d x by central differences, for f that returns one number.
+/// The gradient of a scalar function f at x by central differences.
 template <class F>
 std::vector<double> numeric_gradient(const F& f, const Tensor& x, double step = 1e-5) {
   const AutoGradMode off(false);

@@ -1,4 +1,4 @@
-// The history of views after in-place writes: one step from the base, however they were made.
+// Histories of views after in-place writes: a view is one step from its base.
 #include <utility>
 
 #include "tests/autograd/support.h"
@@ -6,7 +6,7 @@
 namespace hearth::testing {
 namespace {
 
-/// How many nodes lead from a tensor back to its leaves, along first edges.
+/// The number of nodes from a tensor to its leaf, along first edges.
 int depth_of(const Tensor& tensor) {
   int depth = 0;
   for (autograd::NodePtr node = tensor.grad_fn(); node; ++depth) {
@@ -16,8 +16,8 @@ int depth_of(const Tensor& tensor) {
   return depth;
 }
 
-TEST(ViewHistories, OfChainsWithWritesGrowLinearly) {
-  // Replaying the chain at every write made 20,000 steps 200 million nodes.
+TEST(ViewHistories, GrowLinearlyInChainsWithWrites) {
+  // Replaying the chain at every write would create 200 million nodes in 20,000 steps.
   constexpr int kSteps = 20000;
   const Tensor x = leaf({1}, kDouble);
   Tensor y = x.clone();
@@ -30,7 +30,7 @@ TEST(ViewHistories, OfChainsWithWritesGrowLinearly) {
   expect_values(x.grad(), {3});
 }
 
-TEST(ViewHistories, OfChainsAgreeWithFiniteDifferences) {
+TEST(ViewHistories, OfChainsMatchFiniteDifferences) {
   const auto base_and_view = [](const Tensor& x) {
     const Tensor base = x * 1;
     Tensor v = base.view({3, 4}).t();
@@ -54,7 +54,7 @@ TEST(ViewHistories, OfChainsAgreeWithFiniteDifferences) {
   expect_values(x.grad(), numeric_gradient(f, x), 1e-5);
 }
 
-TEST(ViewHistories, AreNamedAsInPyTorch) {
+TEST(ViewHistories, HavePyTorchsNodeNames) {
   const Tensor y = leaf({1, 2, 3, 4}) * 1;
   const Tensor v = y.view({2, 2}), w = v.t(), row = v[0];
   EXPECT_EQ(v.grad_fn()->name(), "ViewBackward0");
@@ -65,8 +65,8 @@ TEST(ViewHistories, AreNamedAsInPyTorch) {
   EXPECT_EQ(y.grad_fn()->name(), "CopySlices");
 }
 
-// The figures of the next four tests are PyTorch's.
-TEST(ViewHistories, AfterTheBaseWasTransposedInPlace) {
+// The expected gradients of the next four tests are PyTorch's.
+TEST(ViewHistories, AreCorrectAfterTransposingTheBase) {
   const Tensor x = leaf({1, 2, 3, 4, 5, 6}).detach().view({2, 3}).requires_grad_();
   const Tensor y = x * 1, row = y[0];
   y.t_();
@@ -75,7 +75,7 @@ TEST(ViewHistories, AfterTheBaseWasTransposedInPlace) {
   expect_values(x.grad(), {0, 4, 8, 1, 3, 5});
 }
 
-TEST(ViewHistories, AfterTheBaseWasTransposedAndWritten) {
+TEST(ViewHistories, AreCorrectAfterTransposingAndWritingTheBase) {
   const Tensor x = leaf({1, 2, 3, 4, 5, 6}).detach().view({2, 3}).requires_grad_();
   const Tensor y = x * 1, row = y[0];
   y.t_();
@@ -84,7 +84,7 @@ TEST(ViewHistories, AfterTheBaseWasTransposedAndWritten) {
   expect_values(x.grad(), {0, 2, 4, 0, 0, 0});
 }
 
-TEST(ViewHistories, OfAViewTransposedInPlace) {
+TEST(ViewHistories, AreCorrectAfterTransposingTheView) {
   const Tensor x = leaf({1, 2, 3, 4, 5, 6}).detach().view({2, 3}).requires_grad_();
   const Tensor y = x * 1, v = y.view({3, 2});
   v.t_();
@@ -93,7 +93,7 @@ TEST(ViewHistories, OfAViewTransposedInPlace) {
   expect_values(x.grad(), {0, 3, 1, 4, 2, 5});
 }
 
-TEST(ViewHistories, OfOverlappingWindows) {
+TEST(ViewHistories, AreCorrectForOverlappingWindows) {
   const Tensor x = leaf({1, 2, 3, 4});
   const Tensor y = x * 1, windows = y.as_strided({3, 2}, {1, 1});
   y.mul_(2);
@@ -112,7 +112,7 @@ TEST(ViewHistories, HaveSecondDerivatives) {
   expect_values(x.grad(), {0, 48, 108});  // 12 x^2
 }
 
-TEST(ViewHistories, MoveRetainedGradientsWithThem) {
+TEST(ViewHistories, KeepRetainedGradientsAfterWritesToTheBase) {
   const Tensor y = leaf({1, 2, 3, 4}) * 1, v = y.view({2, 2});
   v.retain_grad();
   y.add_(1);
@@ -121,7 +121,7 @@ TEST(ViewHistories, MoveRetainedGradientsWithThem) {
   EXPECT_TRUE(v.retains_grad());
 }
 
-TEST(ViewHistories, MoveRetainedGradientsAfterAWriteToTheView) {
+TEST(ViewHistories, KeepRetainedGradientsAfterWritesToTheView) {
   const Tensor x = leaf({1, 2, 3, 4});
   const Tensor y = x * 1, v = y.view({2, 2});
   v.retain_grad();
@@ -131,7 +131,7 @@ TEST(ViewHistories, MoveRetainedGradientsAfterAWriteToTheView) {
   expect_values(x.grad(), {6, 6, 6, 6});
 }
 
-TEST(AsStrided, GradientsAgreeWithFiniteDifferences) {
+TEST(AsStrided, GradientsMatchFiniteDifferences) {
   const Tensor x = leaf({0.5, -1, 2, 0.25, 1.5, -0.75}, kDouble);
   const auto windows = [](const Tensor& t, IntArrayRef sizes, IntArrayRef strides, int64_t offset) {
     const Tensor v = t.as_strided(sizes, strides, offset);

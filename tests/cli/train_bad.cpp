@@ -51,7 +51,7 @@ TEST(TrainBad, FoldersThatCannotBeUsed) {
   expect_failure(train({"--out", out}), 1, "holds a run already");
   EXPECT_EQ(bytes_of(out + "/results.csv"), results);
   expect_failure(run({"train", "--data", folder.str()}), 1,
-                 "train-images-idx3-ubyte: neither it nor train-images-idx3-ubyte.gz is there");
+                 "train-images-idx3-ubyte: neither it nor train-images-idx3-ubyte.gz exists");
 }
 
 TEST(TrainBad, FilesInTheWayAreNotOverwritten) {

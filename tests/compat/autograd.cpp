@@ -2,11 +2,11 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// LibTorch's autograd tutorial.
+// Code of LibTorch's autograd tutorial.
 
 using torch::autograd::variable_list;
 
-TEST(Autograd, TheTutorialsFirstSteps) {
+TEST(Autograd, TutorialsFirstStepsWork) {
   const auto x = torch::ones({2, 2}, torch::requires_grad());
   const auto y = x + 2;
   EXPECT_EQ(y.grad_fn()->name().rfind("AddBackward", 0), 0U);
@@ -23,7 +23,7 @@ TEST(Autograd, TheTutorialsFirstSteps) {
   EXPECT_EQ((a * a).grad_fn()->next_edges().size(), 2U);
 }
 
-TEST(Autograd, AVectorForANonScalar) {
+TEST(Autograd, NonScalarOutputsNeedAGradient) {
   const auto x = torch::ones({3}, torch::requires_grad());
   auto y = x * 2;
   while (y.sum().item<double>() < 1000) y = y * 2;
@@ -46,7 +46,7 @@ TEST(Autograd, GuardsStopRecording) {
   EXPECT_FALSE(x.detach().requires_grad());
 }
 
-TEST(Autograd, HigherOrderGradients) {
+TEST(Autograd, SupportsHigherOrderGradients) {
   const auto x = torch::tensor({2.0}, torch::requires_grad());
   const auto first = torch::autograd::grad({x.pow(3).sum()}, {x}, {}, /*retain_graph=*/{},
                                            /*create_graph=*/true)[0];
@@ -55,7 +55,7 @@ TEST(Autograd, HigherOrderGradients) {
   EXPECT_EQ(second[0].item<float>(), 12);
 }
 
-TEST(Autograd, BackwardOverSeveralTensors) {
+TEST(Autograd, BackwardAcceptsSeveralTensors) {
   const auto x = torch::ones({2}, torch::requires_grad());
   torch::autograd::backward({(x * 2).sum(), (x * 3).sum()}, {});
   EXPECT_EQ(x.grad()[0].item<float>(), 5);
@@ -84,7 +84,7 @@ TEST(Autograd, HooksSeeAndReplaceGradients) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(Autograd, RetainedGradients) {
+TEST(Autograd, RetainsGradientsOfIntermediates) {
   const auto x = torch::ones({2}, torch::requires_grad());
   const auto y = x * 3;
   y.retain_grad();
@@ -93,7 +93,7 @@ TEST(Autograd, RetainedGradients) {
   EXPECT_EQ(y.grad()[1].item<float>(), 6);
 }
 
-TEST(Autograd, AnUpdateThroughDataLeavesTheVersionAlone) {
+TEST(Autograd, UpdateThroughDataKeepsTheVersion) {
   const auto x = torch::ones({2}, torch::requires_grad());
   const auto y = (x * x).sum();
   const auto version = x._version();
@@ -103,7 +103,7 @@ TEST(Autograd, AnUpdateThroughDataLeavesTheVersionAlone) {
   EXPECT_EQ(x.grad()[0].item<float>(), 4);
 }
 
-TEST(Autograd, AGradientStep) {
+TEST(Autograd, GradientDescentConverges) {
   torch::manual_seed(1);
   auto w = torch::randn({3, 1}, torch::requires_grad());
   const auto inputs = torch::randn({16, 3});
@@ -118,7 +118,7 @@ TEST(Autograd, AGradientStep) {
   EXPECT_NEAR(w[1].item<float>(), -2, 1e-3);
 }
 
-TEST(Autograd, AutocastThroughItsFunctions) {
+TEST(Autograd, AutocastFunctionsWork) {
   const auto w = torch::ones({2, 2}, torch::requires_grad());
   const auto x = torch::ones({2, 2});
   EXPECT_FALSE(at::autocast::is_autocast_enabled(at::kCPU));

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// What LibTorch's tutorials do with tensors.
+// Tensor code of LibTorch's tutorials.
 
-TEST(Basics, SizesComeInManyForms) {
+TEST(Basics, SizesAreAcceptedInManyForms) {
   EXPECT_EQ(torch::ones({2, 3}).sizes(), (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(torch::ones({2, 3}).sizes(), torch::IntArrayRef({2, 3}));
   EXPECT_EQ(torch::empty(4).sizes(), torch::IntArrayRef(4));
@@ -19,7 +19,7 @@ TEST(Basics, SizesComeInManyForms) {
   EXPECT_EQ(torch::ones({2, 3}).sizes().vec(), (std::vector<int64_t>{2, 3}));
 }
 
-TEST(Basics, OptionsComeInManyForms) {
+TEST(Basics, OptionsAreAcceptedInManyForms) {
   EXPECT_TRUE(torch::rand({2, 3}, torch::requires_grad()).requires_grad());
   EXPECT_EQ(torch::ones({2}, torch::kInt).dtype(), torch::kInt32);
   EXPECT_EQ(torch::zeros({2}, torch::dtype(torch::kDouble).device(torch::kCPU)).scalar_type(),
@@ -57,16 +57,16 @@ TEST(Basics, ArithmeticMixesTensorsAndNumbers) {
   EXPECT_TRUE(torch::allclose(torch::add(a, a, 2), a * 3));
 }
 
-TEST(Basics, ReductionsTakeADimOrAList) {
+TEST(Basics, ReductionsAcceptADimOrAList) {
   const auto a = torch::arange(6, torch::kFloat).reshape({2, 3});
   EXPECT_EQ(a.sum(0).sizes(), torch::IntArrayRef({3}));
   EXPECT_EQ(a.sum({0, 1}).item<float>(), 15);
   EXPECT_EQ(a.mean(-1, /*keepdim=*/true).sizes(), torch::IntArrayRef({2, 1}));
   EXPECT_EQ(a.sum({0}, false, torch::kDouble).dtype(), torch::kDouble);
   EXPECT_EQ(a.sum(torch::kDouble).dtype(), torch::kDouble);
-  const auto [values, where] = a.max(1);
+  const auto [values, indices] = a.max(1);
   EXPECT_EQ(values[1].item<float>(), 5);
-  EXPECT_EQ(where[0].item<int64_t>(), 2);
+  EXPECT_EQ(indices[0].item<int64_t>(), 2);
   EXPECT_EQ(std::get<1>(torch::min(a, 0))[2].item<int>(), 0);
 }
 
@@ -81,7 +81,7 @@ TEST(Basics, ViewsShareMemory) {
   EXPECT_TRUE(a.is_alias_of(a.view({-1})));
 }
 
-TEST(Basics, JoiningAndSplitting) {
+TEST(Basics, JoinsAndSplits) {
   const auto a = torch::ones({2, 3}), b = torch::zeros({2, 3});
   EXPECT_EQ(torch::cat({a, b}, 1).sizes(), torch::IntArrayRef({2, 6}));
   EXPECT_EQ(torch::stack({a, b}).dim(), 3);
@@ -91,7 +91,7 @@ TEST(Basics, JoiningAndSplitting) {
   EXPECT_EQ(torch::chunk(a, 3, 1)[2].size(1), 1);
 }
 
-TEST(Basics, MemoryOfTheCaller) {
+TEST(Basics, FromBlobUsesTheCallersMemory) {
   float data[] = {1, 2, 3, 4};
   const auto a = torch::from_blob(data, {2, 2});
   a[0][0] = 10;
@@ -110,7 +110,7 @@ TEST(Basics, MemoryOfTheCaller) {
   EXPECT_EQ(access.size(1), 2);
 }
 
-TEST(Basics, Conversions) {
+TEST(Basics, ConvertsDtypesAndDevices) {
   const auto a = torch::tensor({1.6, -1.6});
   EXPECT_EQ(a.to(torch::kInt)[1].item<int>(), -1);
   EXPECT_EQ(a.to(torch::kCPU, torch::kDouble).dtype(), torch::kDouble);
@@ -122,7 +122,7 @@ TEST(Basics, Conversions) {
   EXPECT_EQ(torch::Scalar(3).to<int>() + torch::Scalar(2.5).toDouble(), 5.5);
 }
 
-TEST(Basics, SeedsGivePyTorchsNumbers) {
+TEST(Basics, SeedsGivePyTorchNumbers) {
   torch::manual_seed(0);
   const auto a = torch::rand({3});
   EXPECT_FLOAT_EQ(a[0].item<float>(), 0.4962566F);

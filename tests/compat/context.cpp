@@ -1,4 +1,4 @@
-// at::globalContext()'s determinism, warnings that come every time, and what is seen of a graph.
+// at::globalContext()'s determinism, repeated warnings, and access to the graph.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -12,7 +12,7 @@ struct Collected : c10::WarningHandler {
   void process(const c10::Warning& warning) override { texts.push_back(warning.msg()); }
 };
 
-TEST(Context, Determinism) {
+TEST(Context, ControlsDeterminism) {
   at::Context& context = at::globalContext();
   EXPECT_FALSE(context.deterministicAlgorithms());
   context.setDeterministicAlgorithms(true, false);
@@ -35,7 +35,7 @@ TEST(Context, Determinism) {
   context.setDeterministicAlgorithms(false, false);
 }
 
-TEST(Context, WarningsThatComeOnceCanComeAlways) {
+TEST(Context, WarnAlwaysRepeatsWarnings) {
   Collected collected;
   const c10::WarningUtils::WarningHandlerGuard guard(&collected);
   const c10::WarningUtils::WarnAlways always;
@@ -46,7 +46,7 @@ TEST(Context, WarningsThatComeOnceCanComeAlways) {
   x.mutable_grad().reset();
 }
 
-TEST(Graphs, ArePrintedAndCopied) {
+TEST(Graphs, CanBePrintedAndCopied) {
   const auto x = torch::ones({2}, torch::requires_grad());
   const auto y = x * x;
   std::ostringstream text;

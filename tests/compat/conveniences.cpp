@@ -1,4 +1,4 @@
-// Small things around tensors that programs lean on.
+// Small utilities that programs for LibTorch use.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -20,7 +20,7 @@ double dispatched_sum(const torch::Tensor& t) {
                                     [&] { return sum_of<scalar_t>(t); });
 }
 
-TEST(Conveniences, DispatchFindsTheType) {
+TEST(Conveniences, DispatchSelectsTheType) {
   for (const auto type : {torch::kFloat, torch::kDouble, torch::kLong, torch::kByte, torch::kHalf})
     EXPECT_EQ(dispatched_sum(torch::ones({3}, type)), 3);
   size_t size = 0;
@@ -45,7 +45,7 @@ TEST(Conveniences, ParallelForCoversTheRange) {
   EXPECT_EQ(sum, 499500);
 }
 
-TEST(Conveniences, ForBlob) {
+TEST(Conveniences, ForBlobBuildsTensors) {
   float data[4] = {1, 2, 3, 4};
   int freed = 0;
   {
@@ -60,7 +60,7 @@ TEST(Conveniences, ForBlob) {
   EXPECT_EQ(at::for_blob(data, {4}).make_tensor().sum().item<float>(), 10);
 }
 
-TEST(Conveniences, OfTensors) {
+TEST(Conveniences, TensorFunctionsWork) {
   torch::Tensor t = torch::ones({2, 3}), u = torch::zeros({1});
   EXPECT_TRUE(torch::is_floating_point(t));
   EXPECT_EQ(t.storage().data_ptr().get(), t.data_ptr());

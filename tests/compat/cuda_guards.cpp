@@ -1,4 +1,4 @@
-// LibTorch's names for streams and guards; its own headers of them need a CUDA toolkit.
+// LibTorch's names of streams and guards. LibTorch's own headers for these need a CUDA toolkit.
 #if __has_include("hearth/cuda.h")
 #include <c10/cuda/CUDAGuard.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 
 namespace {
 
-TEST(CudaGuards, HaveLibTorchsNames) {
+TEST(CudaGuards, HaveLibTorchNames) {
   if (torch::cuda::device_count() < 2) GTEST_SKIP() << "needs two GPUs";
   const auto stream = c10::cuda::getStreamFromPool(false, 1);
   {

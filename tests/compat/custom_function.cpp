@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// Custom functions, as LibTorch's autograd tutorial writes them.
+// Custom functions in the style of LibTorch's autograd tutorial.
 
 using namespace torch::autograd;
 
 namespace {
 
-/// A linear layer with a gradient of its own, from the tutorial.
+/// The tutorial's linear layer with a custom gradient.
 class LinearFunction : public Function<LinearFunction> {
  public:
   static torch::Tensor forward(AutogradContext* ctx, torch::Tensor input, torch::Tensor weight,
@@ -40,7 +40,7 @@ class MulConstant : public Function<MulConstant> {
 
 }  // namespace
 
-TEST(CustomFunction, Linear) {
+TEST(CustomFunction, TutorialsLinearLayerMatchesAutograd) {
   torch::manual_seed(3);
   auto x = torch::randn({2, 3}).requires_grad_();
   auto weight = torch::randn({4, 3}).requires_grad_();
@@ -48,27 +48,27 @@ TEST(CustomFunction, Linear) {
   auto y = LinearFunction::apply(x, weight, bias);
   EXPECT_EQ(y.sizes(), torch::IntArrayRef({2, 4}));
   y.sum().backward();
-  const auto mine = std::vector<torch::Tensor>{x.grad().clone(), weight.grad().clone()};
+  const auto custom = std::vector<torch::Tensor>{x.grad().clone(), weight.grad().clone()};
   const auto expected = grad({(torch::mm(x, weight.t()) + bias).sum()}, {x, weight});
-  EXPECT_TRUE(torch::allclose(mine[0], expected[0]));
-  EXPECT_TRUE(torch::allclose(mine[1], expected[1]));
+  EXPECT_TRUE(torch::allclose(custom[0], expected[0]));
+  EXPECT_TRUE(torch::allclose(custom[1], expected[1]));
   EXPECT_EQ(bias.grad()[0].item<float>(), 2);
 }
 
-TEST(CustomFunction, ArgumentsThatAreNoTensors) {
+TEST(CustomFunction, AcceptsNonTensorArguments) {
   auto x = torch::randn({2}).requires_grad_();
   MulConstant::apply(x, 5.5).sum().backward();
   EXPECT_EQ(x.grad()[0].item<float>(), 5.5F);
 }
 
-TEST(CustomFunction, LocalStructsAndSeveralOutputs) {
+TEST(CustomFunction, SupportsLocalStructsAndSeveralOutputs) {
   struct Both : Function<Both> {
     static variable_list forward(AutogradContext* ctx, Variable a, Variable b) {
-      ctx->saved_data["was"] = int64_t(7);
+      ctx->saved_data["number"] = int64_t(7);
       return {a + b, a * b};
     }
     static variable_list backward(AutogradContext* ctx, variable_list grads) {
-      EXPECT_EQ(ctx->saved_data["was"].toInt(), 7);
+      EXPECT_EQ(ctx->saved_data["number"].toInt(), 7);
       EXPECT_TRUE(grads[1].defined()) << "gradients are materialised";
       return {grads[0], grads[0] * 2};
     }
@@ -81,7 +81,7 @@ TEST(CustomFunction, LocalStructsAndSeveralOutputs) {
   EXPECT_EQ(b.grad()[1].item<float>(), 2);
 }
 
-TEST(CustomFunction, InPlaceWithMarkDirty) {
+TEST(CustomFunction, SupportsInplaceWithMarkDirty) {
   struct Double : Function<Double> {
     static Variable forward(AutogradContext* ctx, Variable x) {
       x.mul_(2);

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// Datasets, loaders and files as LibTorch programs write them.
+// Datasets, loaders and archives as LibTorch programs use them.
 
 namespace {
 
@@ -17,7 +17,7 @@ struct Squares : torch::data::Dataset<Squares> {
   int64_t count_;
 };
 
-TEST(Data, ATrainingLoopsBatches) {
+TEST(Data, LoaderReturnsBatches) {
   auto dataset =
       Squares(10)
           .map(torch::data::transforms::TensorLambda<>([](torch::Tensor t) { return t.mul(2); }))
@@ -34,7 +34,7 @@ TEST(Data, ATrainingLoopsBatches) {
   EXPECT_EQ(seen, size);
 }
 
-TEST(Data, ShufflesAsPyTorch) {
+TEST(Data, ShufflesLikePyTorch) {
   torch::manual_seed(0);
   auto loader = torch::data::make_data_loader(
       torch::data::datasets::TensorDataset(torch::arange(8)), /*batch_size=*/8);
@@ -42,12 +42,12 @@ TEST(Data, ShufflesAsPyTorch) {
   for (auto& batch : *loader)
     for (auto& example : batch) order.push_back(example.data.item<int64_t>());
   torch::manual_seed(0);
-  torch::randperm(8);  // the sampler's constructor
+  torch::randperm(8);  // drawn by the sampler's constructor
   const torch::Tensor expected = torch::randperm(8);
   EXPECT_TRUE(torch::tensor(order).equal(expected));
 }
 
-TEST(Data, MessagesOfIterators) {
+TEST(Data, IteratorsThrowPastTheEnd) {
   auto loader = torch::data::make_data_loader(Squares(1), torch::data::DataLoaderOptions(1));
   auto end = loader->end();
   EXPECT_THROW(++end, c10::Error);
@@ -82,7 +82,7 @@ struct State {
   }
 };
 
-TEST(Serialize, TensorsThroughStreamsAndFiles) {
+TEST(Serialize, RoundTripsTensorsThroughStreamsAndFiles) {
   const torch::Tensor x = torch::randn({3, 2});
   std::stringstream stream;
   torch::save(x, stream);

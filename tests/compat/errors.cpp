@@ -3,7 +3,7 @@
 
 namespace {
 
-/// What the error that `run` throws says; it must be an E.
+/// The message of the E that `run` throws.
 template <class E, class F>
 std::string what_of(F run) {
   try {
@@ -11,7 +11,7 @@ std::string what_of(F run) {
   } catch (const E& error) {
     return error.what_without_backtrace();
   }
-  return "nothing thrown";
+  return "no error";
 }
 
 bool starts_with(const std::string& text, const std::string& start) {
@@ -28,31 +28,31 @@ void warn_once() { TORCH_WARN_ONCE("once ", 1); }
 
 }  // namespace
 
-TEST(Errors, ChecksStreamTheirMessage) {
+TEST(Errors, ChecksFormatTheirMessage) {
   const std::vector<int64_t> sizes = {2, 3};
-  const auto said = what_of<c10::Error>([&] {
+  const auto message = what_of<c10::Error>([&] {
     TORCH_CHECK(sizes.empty(), "sizes: ", sizes, " or ", torch::IntArrayRef({2, 2}), " at ", 1e-5,
                 ' ', true, " on ", torch::Device("cuda:1"), " as ", torch::kFloat);
   });
-  EXPECT_EQ(said, "sizes: 2 3 or [2, 2] at 1e-05 1 on cuda:1 as Float");
+  EXPECT_EQ(message, "sizes: 2 3 or [2, 2] at 1e-05 1 on cuda:1 as Float");
   EXPECT_NO_THROW(TORCH_CHECK(!sizes.empty()));
 }
 
-TEST(Errors, ChecksWithoutAMessage) {
-  const auto said = what_of<c10::Error>([] { TORCH_CHECK(1 == 2); });
-  EXPECT_TRUE(
-      starts_with(said, "Expected 1 == 2 to be true, but got false.  (Could this error message"));
+TEST(Errors, ChecksWithoutMessageNameTheCondition) {
+  const auto message = what_of<c10::Error>([] { TORCH_CHECK(1 == 2); });
+  EXPECT_TRUE(starts_with(message,
+                          "Expected 1 == 2 to be true, but got false.  (Could this error message"));
 }
 
-TEST(Errors, Asserts) {
-  const auto said = what_of<c10::Error>([] { TORCH_INTERNAL_ASSERT(1 == 2, "more ", 3); });
-  EXPECT_TRUE(starts_with(said, "1 == 2 INTERNAL ASSERT FAILED at \"")) << said;
-  EXPECT_NE(said.find("more 3"), std::string::npos);
+TEST(Errors, AssertsNameTheCondition) {
+  const auto message = what_of<c10::Error>([] { TORCH_INTERNAL_ASSERT(1 == 2, "more ", 3); });
+  EXPECT_TRUE(starts_with(message, "1 == 2 INTERNAL ASSERT FAILED at \"")) << message;
+  EXPECT_NE(message.find("more 3"), std::string::npos);
   EXPECT_THROW(AT_ASSERT(false), c10::Error);
   EXPECT_EQ(what_of<c10::Error>([] { AT_ERROR("a", 2); }), "a2");
 }
 
-TEST(Errors, Kinds) {
+TEST(Errors, ChecksThrowTheirErrorType) {
   EXPECT_EQ(what_of<c10::IndexError>([] { TORCH_CHECK_INDEX(false, "i", 1); }), "i1");
   EXPECT_EQ(what_of<c10::ValueError>([] { TORCH_CHECK_VALUE(false, "v"); }), "v");
   EXPECT_EQ(what_of<c10::TypeError>([] { TORCH_CHECK_TYPE(false, "t"); }), "t");
@@ -61,7 +61,7 @@ TEST(Errors, Kinds) {
   EXPECT_THROW(torch::ones({2, 3}) + torch::ones({4}), std::exception);
 }
 
-TEST(Errors, TextsOfTensorOps) {
+TEST(Errors, TensorOpsHaveLibTorchTexts) {
   const auto sizes = what_of<c10::Error>([] { torch::ones({2, 3}) + torch::ones({4}); });
   EXPECT_TRUE(starts_with(sizes, "The size of tensor a (3) must match the size of tensor b (4)"))
       << sizes;
@@ -94,7 +94,7 @@ TEST(Errors, WarningsReachTheThreadsHandler) {
   EXPECT_EQ(collector.texts, (std::vector<std::string>{"number 3", "once 1", "once 1", "once 1"}));
 }
 
-TEST(Errors, LibraryWarningsReachTheHandlerToo) {
+TEST(Errors, LibraryWarningsReachTheHandler) {
   Collector collector;
   const c10::WarningUtils::WarningHandlerGuard guard(&collector);
   const auto y = torch::ones({2}, torch::requires_grad()) * 2;

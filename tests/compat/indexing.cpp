@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// The table of LibTorch's tensor indexing tutorial.
+// Examples from LibTorch's tensor indexing tutorial.
 
 using namespace torch::indexing;
 
-TEST(Indexing, GettersFromTheTutorial) {
+TEST(Indexing, TutorialsGettersWork) {
   const auto t = torch::arange(24).reshape({2, 3, 4});
   EXPECT_TRUE(torch::equal(t.index({None}), t.unsqueeze(0)));
   EXPECT_TRUE(torch::equal(t.index({Ellipsis, 2}), t.select(2, 2)));
@@ -20,7 +20,7 @@ TEST(Indexing, GettersFromTheTutorial) {
   EXPECT_EQ(t.index(std::vector<TensorIndex>{Slice(), 1}).sizes(), torch::IntArrayRef({2, 4}));
 }
 
-TEST(Indexing, SettersFromTheTutorial) {
+TEST(Indexing, TutorialsSettersWork) {
   auto t = torch::zeros({3, 3});
   t.index_put_({1, 1}, 5);
   t.index_put_({Slice(), 2}, torch::ones({3}));
@@ -33,14 +33,14 @@ TEST(Indexing, SettersFromTheTutorial) {
   EXPECT_EQ(t[0][2].item<float>(), 5);
 }
 
-TEST(Indexing, IndicesPrint) {
+TEST(Indexing, IndicesCanBePrinted) {
   const auto text = [](const auto& value) { return c10::str(value); };
   EXPECT_EQ(text(Slice(1, 2, 3)), "1:2:3");
   EXPECT_EQ(text(std::vector<TensorIndex>{None, "...", 0, true, Slice(1, 5, 2)}),
             "(None, ..., 0, true, 1:5:2)");
 }
 
-TEST(Indexing, Errors) {
+TEST(Indexing, ThrowsForInvalidIndices) {
   const auto t = torch::zeros({2, 2});
   EXPECT_THROW(t[2], c10::IndexError);
   EXPECT_THROW(t.index({0, 0, 0}), c10::IndexError);

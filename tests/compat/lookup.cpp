@@ -1,10 +1,10 @@
-// A program's own names beside the library's: which functions a call without a namespace finds.
+// Name lookup: unqualified calls in programs with names that the library has, too.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
 #include <string>
 
-// Types that a program may have, whatever it says of namespace torch.
+// Types that a program may define together with `using namespace torch`.
 struct Dims {
   int count;
 };
@@ -42,7 +42,7 @@ torch::Tensor ones(torch::IntArrayRef size, const torch::TensorOptions& = {}) {
   return torch::full(size, -1);
 }
 
-TEST(Lookup, OwnFunctionsAreFoundNotTheLibrarys) {
+TEST(Lookup, PrefersTheProgramsFunctions) {
   torch::Tensor x = torch::ones({2});
   save(x, "x.bin");
   load(x, "x.bin");
@@ -63,7 +63,7 @@ TEST(Lookup, OwnFunctionsAreFoundNotTheLibrarys) {
 
 namespace other {
 
-TEST(Lookup, FunctionsOfNamespaceAtAreFoundByTheirArguments) {
+TEST(Lookup, FindsFunctionsOfNamespaceAtByArgument) {
   const at::Tensor x = at::ones({2, 2});
   EXPECT_EQ(sum(relu(x)).item<double>(), 4);
   EXPECT_EQ(max(x).item<double>(), 1);
@@ -73,7 +73,7 @@ TEST(Lookup, FunctionsOfNamespaceAtAreFoundByTheirArguments) {
 
 }  // namespace other
 
-TEST(Lookup, OwnTypesBesideAUsingDirective) {
+TEST(Lookup, AllowsOwnTypesWithAUsingDirective) {
   const Dims dims{1};
   const Modes modes{2};
   const Variable variable{3};

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// LibTorch programs open these namespaces, both at once, and specialise what they find there.
+// LibTorch programs use both namespaces at once, add to them and specialise their templates.
 using namespace torch;
 using namespace at;
 
@@ -31,7 +31,7 @@ static_assert(std::is_base_of_v<c10::Error, torch::IndexError>);
 static_assert(torch::Trait<int>::value == 1 && torch::Trait<float>::value == 0);
 static_assert(torch::kF32 == at::kFloat && torch::kInt64 == c10::kLong);
 
-TEST(Names, BothNamespacesAtOnce) {
+TEST(Names, BothNamespacesCanBeUsedAtOnce) {
   Tensor a = torch::ones({2, 2});
   Device device = kCPU;
   EXPECT_TRUE(a.device().type() == kCPU && device.is_cpu());
@@ -43,7 +43,7 @@ TEST(Names, BothNamespacesAtOnce) {
   EXPECT_EQ(AddedByTheProgram{a}.value.numel(), 4);
 }
 
-TEST(Names, LiteralsOfTheTwoNamespacesDiffer) {
+TEST(Names, TensorLiteralsOfTheNamespacesDiffer) {
   EXPECT_EQ(torch::tensor(1).dtype(), torch::kLong);
   EXPECT_EQ(at::tensor(1).dtype(), torch::kInt);
   EXPECT_EQ(torch::tensor({1.5, 2.0}).dtype(), torch::kFloat);
@@ -65,7 +65,7 @@ TEST(Names, IrangeCounts) {
   EXPECT_EQ(seen, (std::vector<size_t>{0, 1}));
 }
 
-TEST(Names, ThreadsAndSeeds) {
+TEST(Names, SetThreadsAndSeeds) {
   const int before = torch::get_num_threads();
   torch::set_num_threads(1);
   EXPECT_EQ(at::get_num_threads(), 1);
@@ -79,7 +79,7 @@ TEST(Names, ThreadsAndSeeds) {
   torch::cuda::manual_seed_all(1);
 }
 
-TEST(Names, DefaultDtype) {
+TEST(Names, SetTheDefaultDtype) {
   const auto before = torch::get_default_dtype();
   torch::set_default_dtype(torch::scalarTypeToTypeMeta(torch::kDouble));
   EXPECT_EQ(torch::ones({1}).dtype(), torch::kDouble);

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// Networks as LibTorch's tutorials and examples write them.
+// Networks from LibTorch's tutorials and examples.
 
 namespace {
 
@@ -36,7 +36,7 @@ struct Net : torch::nn::Module {
   torch::nn::Linear fc2;
 };
 
-TEST(Nn, TheMnistExampleTrains) {
+TEST(Nn, MnistExampleTrains) {
   torch::manual_seed(1);
   torch::DeviceType device_type = torch::kCPU;
   torch::Device device(device_type);
@@ -63,7 +63,7 @@ TEST(Nn, TheMnistExampleTrains) {
   EXPECT_EQ(model.parameters().size(), 8u);
 }
 
-// From the tutorial on the C++ frontend: registration in the member initialisers.
+// From the tutorial on the C++ frontend: modules are constructed in the member initialisers.
 struct DCGANGeneratorImpl : torch::nn::Module {
   DCGANGeneratorImpl(int kNoiseSize)
       : conv1(torch::nn::ConvTranspose2dOptions(kNoiseSize, 256, 4).bias(false)),
@@ -83,7 +83,7 @@ struct DCGANGeneratorImpl : torch::nn::Module {
 };
 TORCH_MODULE(DCGANGenerator);
 
-TEST(Nn, HoldersAndSequentialMakeAGan) {
+TEST(Nn, HoldersAndSequentialBuildAGan) {
   DCGANGenerator generator(100);
   torch::nn::Sequential discriminator(
       torch::nn::Conv2d(torch::nn::Conv2dOptions(1, 16, 4).stride(2).padding(1).bias(false)),
@@ -125,7 +125,7 @@ class Block : public torch::nn::Cloneable<Block> {
   torch::nn::init::NonlinearityType kind_;
 };
 
-TEST(Nn, ModulesInListsCloneAndApply) {
+TEST(Nn, ModuleListsCloneAndApply) {
   torch::nn::ModuleList blocks;
   for (int i = 0; i < 3; i++) blocks->push_back(Block(4));
   torch::Tensor x = torch::randn({2, 4});
@@ -159,7 +159,7 @@ struct WithDefault : torch::nn::Module {
   FORWARD_HAS_DEFAULT_ARGS({1, torch::nn::AnyValue(2)}, {2, torch::nn::AnyValue(3.0)})
 };
 
-TEST(Nn, OptionsAnyModulesAndFunctionals) {
+TEST(Nn, OptionsAnyModulesAndFunctionalsWork) {
   auto options = MyOptions(4).kernel({1, 2});
   EXPECT_EQ(options.kernel()->at(1) + options.size(), 6);
   torch::nn::AnyModule any(WithDefault{});

@@ -19,7 +19,7 @@ namespace {
 
 torch::Tensor parameter(double value) { return torch::full({2}, value, torch::requires_grad()); }
 
-/// One step of gradient descent on the sum of squares.
+/// One step of the optimizer on the sum of squares.
 template <class O>
 double train(O& optimizer, const std::vector<torch::Tensor>& params) {
   optimizer.zero_grad();
@@ -32,7 +32,7 @@ double train(O& optimizer, const std::vector<torch::Tensor>& params) {
 
 }  // namespace
 
-TEST(Optim, ATrainingLoop) {
+TEST(Optim, TrainingLoopConverges) {
   const std::vector<torch::Tensor> params{parameter(3), parameter(-2)};
   Adam optimizer(params, AdamOptions(0.1).betas(std::make_tuple(0.9, 0.99)).weight_decay(1e-4));
   const double first = train(optimizer, params);
@@ -44,7 +44,7 @@ TEST(Optim, ATrainingLoop) {
   EXPECT_EQ(state.exp_avg().sizes(), params[0].sizes());
 }
 
-TEST(Optim, ParameterGroups) {
+TEST(Optim, ParameterGroupsHaveTheirOwnOptions) {
   const auto a = parameter(1), b = parameter(1);
   std::vector<OptimizerParamGroup> groups;
   groups.emplace_back(std::vector<torch::Tensor>{a});
@@ -61,7 +61,7 @@ TEST(Optim, ParameterGroups) {
   EXPECT_EQ(static_cast<SGDOptions&>(optimizer.defaults()).lr(), 0.5);
 }
 
-TEST(Optim, GroupsInheritWhatTheyDoNotSet) {
+TEST(Optim, GroupsInheritUnsetOptions) {
   std::vector<OptimizerParamGroup> groups;
   groups.emplace_back(std::vector<torch::Tensor>{parameter(1)},
                       std::make_unique<AdamOptions>(AdamOptions().weight_decay(0.1)));
@@ -72,7 +72,7 @@ TEST(Optim, GroupsInheritWhatTheyDoNotSet) {
   EXPECT_TRUE(options.amsgrad());
 }
 
-TEST(Optim, Closures) {
+TEST(Optim, StepAcceptsClosures) {
   const auto a = parameter(1);
   torch::optim::RMSprop optimizer({a}, torch::optim::RMSpropOptions(0.1).centered(false));
   const auto loss = optimizer.step([&] {
@@ -85,30 +85,30 @@ TEST(Optim, Closures) {
   EXPECT_LT(a[0].item<float>(), 1);
 }
 
-TEST(Optim, ErrorsAreLibTorchs) {
+TEST(Optim, ErrorsMatchLibTorch) {
   const auto a = parameter(1);
-  const auto says = [](const std::string& text, auto f) {
+  const auto expect_error = [](const std::string& text, auto f) {
     try {
       f();
-      ADD_FAILURE() << "should have said: " << text;
+      ADD_FAILURE() << "expected the error: " << text;
     } catch (const c10::Error& error) {
       EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
     }
   };
-  says("Invalid learning rate: -1", [&] { SGD({a}, SGDOptions(-1)); });
-  says("Invalid beta parameter at index 0: 1",
-       [&] { Adam({a}, AdamOptions().betas(std::make_tuple(1.0, 0.9))); });
-  says("can't optimize a non-leaf Tensor", [&] { SGD({a * 2}, SGDOptions(1)); });
+  expect_error("Invalid learning rate: -1", [&] { SGD({a}, SGDOptions(-1)); });
+  expect_error("Invalid beta parameter at index 0: 1",
+               [&] { Adam({a}, AdamOptions().betas(std::make_tuple(1.0, 0.9))); });
+  expect_error("can't optimize a non-leaf Tensor", [&] { SGD({a * 2}, SGDOptions(1)); });
   SGD twice({a}, SGDOptions(1));
   twice.add_param_group(OptimizerParamGroup({a}));
   EXPECT_EQ(twice.param_groups().size(), 2u);
   Adam stepped({a}, AdamOptions(1));
   train(stepped, {a});
-  says("some parameters appear in more than one parameter group",
-       [&] { stepped.add_param_group(OptimizerParamGroup({a})); });
+  expect_error("some parameters appear in more than one parameter group",
+               [&] { stepped.add_param_group(OptimizerParamGroup({a})); });
 }
 
-TEST(Optim, SavedAndLoaded) {
+TEST(Optim, StateCanBeSavedAndLoaded) {
   const std::string file = ::testing::TempDir() + "/optimizer_of_compat.pt";
   const auto a = parameter(1), b = parameter(1);
   Adam first({a}, AdamOptions(0.25)), second({b}, AdamOptions(1));
@@ -126,7 +126,7 @@ TEST(Optim, SavedAndLoaded) {
   std::remove(file.c_str());
 }
 
-TEST(Optim, SteppedLearningRates) {
+TEST(Optim, StepLRReducesTheLearningRate) {
   const auto a = parameter(1);
   SGD optimizer({a}, SGDOptions(0.5));
   torch::optim::StepLR scheduler(optimizer, /*step_size=*/20, /*gamma=*/0.5);
@@ -140,7 +140,7 @@ TEST(Optim, SteppedLearningRates) {
   EXPECT_DOUBLE_EQ(optimizer.param_groups()[0].options().get_lr(), 0.25);
 }
 
-TEST(Optim, Plateaus) {
+TEST(Optim, PlateauSchedulerReducesTheLearningRate) {
   const auto a = parameter(1);
   SGD optimizer({a}, SGDOptions(0.5));
   torch::optim::ReduceLROnPlateauScheduler scheduler(
@@ -187,7 +187,7 @@ class SignDescent : public torch::optim::Optimizer {
 
 }  // namespace
 
-TEST(Optim, ASchedulerOfOnesOwn) {
+TEST(Optim, SupportsUserDefinedSchedulers) {
   SGD optimizer({parameter(1)}, SGDOptions(6));
   Decay scheduler(optimizer);
   std::vector<double> rates;
@@ -198,7 +198,7 @@ TEST(Optim, ASchedulerOfOnesOwn) {
   EXPECT_EQ(rates, (std::vector<double>{6, 3, 1}));
 }
 
-TEST(Optim, AnOptimizerOfOnesOwn) {
+TEST(Optim, SupportsUserDefinedOptimizers) {
   const auto a = parameter(1);
   SignDescent optimizer({a}, SignOptions(0.25));
   train(optimizer, {a});

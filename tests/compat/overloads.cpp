@@ -1,4 +1,4 @@
-// Which overload a call chooses. Figures are LibTorch's.
+// Overload resolution. The expected numbers are LibTorch's.
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
@@ -22,7 +22,7 @@ void expect_near(const Tensor& got, const std::vector<double>& wanted) {
     EXPECT_NEAR(flat.data_ptr<double>()[i], wanted[i], 1e-6);
 }
 
-TEST(Overloads, AnIntIsADimensionOfVariances) {
+TEST(Overloads, VarTreatsAnIntAsDimension) {
   const std::vector<double> rows{7.0 / 3, 7}, columns{0, 4.5, 8};
   expect_near(torch::var(matrix(), 1), rows);
   expect_near(torch::var(matrix(), {1}), rows);
@@ -35,15 +35,15 @@ TEST(Overloads, AnIntIsADimensionOfVariances) {
   expect_near(std::get<1>(torch::std_mean(matrix(), {1})), {7.0 / 3, 2});
 }
 
-TEST(Overloads, ABoolIsNoDimensionOfVariances) {
-  // sum of squared distances 101 / 6 of six numbers whose mean is 13 / 6
+TEST(Overloads, VarTreatsABoolAsUnbiased) {
+  // the sum of squared distances of six numbers from their mean, 13 / 6
   const double squares = 47 - 13 * 13.0 / 6;
   expect_near(torch::var(matrix(), true), {squares / 5});
   expect_near(matrix().var(false), {squares / 6});
   expect_near(std::get<0>(torch::var_mean(matrix(), false)), {squares / 6});
 }
 
-TEST(Overloads, OptionalTensorsMayBeMissingInEachWay) {
+TEST(Overloads, AcceptMissingOptionalTensorsInEachForm) {
   const Tensor x = torch::ones({2, 3}), weight = torch::ones({4, 3}), bias = torch::ones({4});
   const std::optional<Tensor> none, some = bias;
   expect_near(torch::linear(x, weight, std::nullopt), std::vector<double>(8, 3));
@@ -66,7 +66,7 @@ TEST(Overloads, OptionalTensorsMayBeMissingInEachWay) {
               {-22});
 }
 
-TEST(Overloads, GeneratorsAreTakenWhereLibTorchTakesThem) {
+TEST(Overloads, AcceptGeneratorsLikeLibTorch) {
   const auto generator = [] { return at::detail::createCPUGenerator(5); };
   const Tensor first = torch::randperm(9, generator());
   EXPECT_TRUE(torch::equal(first, torch::randperm(9, generator())));
@@ -83,7 +83,7 @@ TEST(Overloads, GeneratorsAreTakenWhereLibTorchTakesThem) {
               like.scalar_type() != torch::kFloat);
 }
 
-TEST(Overloads, RandomTakesOneBoundOrTwo) {
+TEST(Overloads, RandomAcceptsOneBoundOrTwo) {
   const Tensor x = torch::empty({1000}, torch::kLong);
   x.random_(3);
   EXPECT_EQ(x.min().item<int64_t>(), 0);
@@ -108,7 +108,7 @@ TEST(Overloads, RandomLikeKeepsStrides) {
                   .is_contiguous());
 }
 
-TEST(Overloads, SplitsAndNarrowsByTensors) {
+TEST(Overloads, SplitAndNarrowByTensors) {
   const Tensor x = torch::arange(6);
   const auto parts = torch::tensor_split(x, torch::tensor({1, 4}));
   ASSERT_EQ(parts.size(), 3u);
@@ -119,7 +119,7 @@ TEST(Overloads, SplitsAndNarrowsByTensors) {
   EXPECT_THROW(x.narrow(0, torch::tensor({2}), 3), c10::Error);
 }
 
-TEST(Overloads, ConversionsByWhatOtherTensorsHave) {
+TEST(Overloads, ConvertToPropertiesOfOtherTensors) {
   const Tensor x = torch::ones({2, 3}, torch::kInt), y = torch::ones({1}, torch::kDouble);
   EXPECT_EQ(x.to(y.dtype()).scalar_type(), torch::kDouble);
   EXPECT_EQ(x.to(y.device(), y.dtype()).scalar_type(), torch::kDouble);
@@ -132,13 +132,13 @@ TEST(Overloads, ConversionsByWhatOtherTensorsHave) {
                   .is_contiguous(torch::MemoryFormat::ChannelsLast));
 }
 
-TEST(Overloads, CountsOfNothing) {
+TEST(Overloads, CountNonzeroAcceptsEachFormOfDim) {
   expect_near(torch::count_nonzero(matrix(), std::nullopt), {5});
   expect_near(matrix().count_nonzero(std::vector<int64_t>{1}), {3, 2});
   expect_near(matrix().count_nonzero(std::optional<int64_t>(0)), {2, 2, 1});
 }
 
-TEST(Overloads, NumbersAndTensorsAsBounds) {
+TEST(Overloads, RangesAcceptNumbersAndTensors) {
   expect_near(torch::linspace(torch::tensor(1.0), 3, 3), {1, 2, 3});
   expect_near(torch::linspace(1, torch::tensor(3.0), 3), {1, 2, 3});
   expect_near(torch::logspace(torch::tensor(0.0), torch::tensor(2.0), 3), {1, 10, 100});
@@ -147,7 +147,7 @@ TEST(Overloads, NumbersAndTensorsAsBounds) {
   EXPECT_EQ(torch::result_type(1, 2.5), torch::kFloat);
 }
 
-TEST(Overloads, OutFormsOfNumbersAndOfWholeReductions) {
+TEST(Overloads, OutFormsOfScalarsAndFullReductions) {
   Tensor out = torch::empty({0}), flags = torch::empty({0}, torch::kInt);
   torch::sum_out(out, matrix().to(torch::kFloat));
   expect_near(out, {13});
@@ -162,7 +162,7 @@ TEST(Overloads, OutFormsOfNumbersAndOfWholeReductions) {
   EXPECT_EQ(values.sizes(), (std::vector<int64_t>{2, 6}));
 }
 
-TEST(Overloads, SmallQueries) {
+TEST(Overloads, QueriesMatchLibTorch) {
   EXPECT_TRUE(torch::tensor(2).is_nonzero());
   EXPECT_FALSE(torch::is_nonzero(torch::tensor({0.0})));
   EXPECT_THROW(matrix().is_nonzero(), c10::Error);
@@ -181,7 +181,7 @@ TEST(Overloads, SmallQueries) {
   EXPECT_THROW(torch::imag(matrix()), c10::TypeError);
 }
 
-TEST(Overloads, JoinsAndRaises) {
+TEST(Overloads, JoinAddDimensionsAndPad) {
   EXPECT_EQ(torch::atleast_1d(torch::tensor(1)).dim(), 1);
   EXPECT_EQ(torch::atleast_2d(torch::tensor({1, 2})).sizes(), (std::vector<int64_t>{1, 2}));
   EXPECT_EQ(torch::atleast_3d(torch::tensor({1, 2})).sizes(), (std::vector<int64_t>{1, 2, 1}));
@@ -195,7 +195,7 @@ TEST(Overloads, JoinsAndRaises) {
   expect_near(torch::replication_pad1d(line, {1, 1}), {1, 1, 2, 3, 3});
 }
 
-TEST(Overloads, PutsByNumberAndAlongTheDiagonal) {
+TEST(Overloads, PutByIndexAndFillDiagonal) {
   Tensor x = torch::zeros({2, 3}, torch::kLong);
   x.put_(torch::tensor({1, -1}), torch::tensor({7, 8}));
   expect_near(x, {0, 7, 0, 0, 0, 8});
@@ -208,7 +208,7 @@ TEST(Overloads, PutsByNumberAndAlongTheDiagonal) {
   expect_near(tall.sum(1), {1, 1, 0, 1, 1, 0, 1});
 }
 
-TEST(Overloads, SpecialNames) {
+TEST(Overloads, SpecialFunctionsAreAliases) {
   const Tensor x = torch::tensor({0.5, 0.25});
   EXPECT_TRUE(torch::equal(torch::special_expit(x), x.sigmoid()));
   EXPECT_TRUE(torch::equal(torch::special_xlogy(2, x), torch::xlogy(2, x)));

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-// The small types on streams, as LibTorch prints them.
+// Stream output of types other than tensors, as in LibTorch.
 
 namespace {
 
@@ -15,7 +15,7 @@ std::string print(const T&... values) {
 
 }  // namespace
 
-TEST(Printing, Types) {
+TEST(Printing, PrintsDtypes) {
   EXPECT_EQ(print(torch::kByte, torch::kLong, torch::kHalf, torch::kComplexDouble, torch::kBool),
             "Byte Long Half ComplexDouble Bool");
   EXPECT_EQ(print(torch::ones({1}).dtype(), torch::tensor(1).dtype(), torch::tensor(true).dtype()),
@@ -27,7 +27,7 @@ TEST(Printing, Types) {
       "unsigned char short int c10::Half c10::complex<float>");
 }
 
-TEST(Printing, Places) {
+TEST(Printing, PrintsDevicesAndLayouts) {
   EXPECT_EQ(print(torch::Device("cuda:1"), torch::Device(torch::kCPU), torch::kCUDA, torch::kMeta),
             "cuda:1 cpu cuda meta");
   EXPECT_EQ(
@@ -35,7 +35,7 @@ TEST(Printing, Places) {
       "Strided Preserve ChannelsLast");
 }
 
-TEST(Printing, Lists) {
+TEST(Printing, PrintsLists) {
   EXPECT_EQ(
       print(torch::ones({2, 3}).sizes(), torch::IntArrayRef(), at::ArrayRef<double>({1.5, 2})),
       "[2, 3] [] [1.5, 2]");
@@ -44,7 +44,7 @@ TEST(Printing, Lists) {
             "(a, 1) (b, 2) 3");
 }
 
-TEST(Printing, Numbers) {
+TEST(Printing, PrintsNumbers) {
   EXPECT_EQ(print(torch::Scalar(1), torch::Scalar(1.5), torch::Scalar(true), torch::Scalar(2.0),
                   torch::Scalar(1e-10), torch::Scalar(3.14159265358979)),
             "1 1.5 true 2 1e-10 3.14159");
@@ -52,7 +52,7 @@ TEST(Printing, Numbers) {
             "1.5 2.5 (1,2)");
 }
 
-TEST(Printing, Options) {
+TEST(Printing, PrintsTensorOptions) {
   EXPECT_EQ(
       print(torch::TensorOptions()),
       "TensorOptions(dtype=float (default), device=cpu (default), layout=Strided (default), "

@@ -1,4 +1,4 @@
-// What programs use of c10 and ATen besides tensors; LibTorch prints and computes the same.
+// Utilities of c10 and ATen besides tensors. The expected results are LibTorch's.
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/WrapDimUtils.h>
@@ -35,7 +35,7 @@ std::string text(const T& value) {
   return out.str();
 }
 
-TEST(Utilities, SmallVectorIsAVector) {
+TEST(Utilities, SmallVectorSupportsVectorOperations) {
   c10::SmallVector<int64_t, 4> v{1, 2};
   v.push_back(3);
   v.append({4, 5});
@@ -62,7 +62,7 @@ TEST(Utilities, SmallVectorIsAVector) {
   EXPECT_EQ(c10::DimVector(sizes.begin(), sizes.end()).size(), 3u);
 }
 
-TEST(Utilities, Integers) {
+TEST(Utilities, IntegerFunctionsMatchLibTorch) {
   EXPECT_EQ(c10::multiply_integers(Ints{2, 3}), 6);
   EXPECT_EQ(c10::multiply_integers(at::IntArrayRef()), 1);
   EXPECT_EQ(c10::sum_integers(std::vector<int>{1, 2}), 3);
@@ -83,14 +83,14 @@ TEST(Utilities, Integers) {
   EXPECT_EQ(at::parallel_reduce(0, 100, 10, int64_t(0), sum, std::plus<int64_t>()), 4950);
 }
 
-TEST(Utilities, Texts) {
+TEST(Utilities, StringFunctionsMatchLibTorch) {
   EXPECT_EQ(c10::Join(", ", std::vector<int>{1, 2, 3}), "1, 2, 3");
   EXPECT_EQ(c10::Join("-", std::vector<std::string>{}), "");
   const c10::string_view view = "abc";
   EXPECT_EQ(c10::str("a", view.substr(1)), "abc");
 }
 
-TEST(Utilities, ArraysAndOptions) {
+TEST(Utilities, ArraysAndOptionsHaveAccessors) {
   const at::IntArrayRef list({1, 2, 3});
   EXPECT_EQ(*list.cbegin() + *list.rbegin(), 4);
   EXPECT_TRUE(list.allMatch([](int64_t i) { return i > 0; }));
@@ -104,7 +104,7 @@ TEST(Utilities, ArraysAndOptions) {
   EXPECT_TRUE(options.type_equal(torch::kFloat));
 }
 
-TEST(Utilities, Devices) {
+TEST(Utilities, DevicesHaveNamesAndHashes) {
   const c10::Device::Type type = c10::Device::Type::CPU;
   EXPECT_EQ(c10::Device(type), torch::Device("cpu"));
   EXPECT_EQ(c10::DeviceTypeName(type) + c10::DeviceTypeName(torch::kCUDA, true), "CPUcuda");
@@ -116,7 +116,7 @@ TEST(Utilities, Devices) {
   EXPECT_FALSE(at::hasMPS());
 }
 
-TEST(Utilities, Errors) {
+TEST(Utilities, ErrorsHaveMessages) {
   try {
     throw torch::Error({"f", "file.cpp", 3}, "message");
   } catch (const c10::Error& error) {
@@ -127,7 +127,7 @@ TEST(Utilities, Errors) {
   EXPECT_THROW(at::Scalar(300).toByte(), std::runtime_error);
 }
 
-TEST(Utilities, ValuesOnAStream) {
+TEST(Utilities, IValuesCanBePrinted) {
   using c10::IValue;
   EXPECT_EQ(text(IValue(1)) + text(IValue(2.5)) + text(IValue(1.0)), "12.51.");
   EXPECT_EQ(text(IValue("s")) + text(IValue(true)) + text(IValue()), "sTrueNone");
@@ -139,7 +139,7 @@ TEST(Utilities, ValuesOnAStream) {
   EXPECT_EQ(IValue(3).to<int64_t>() + IValue(3).toScalar().toLong(), 6);
 }
 
-TEST(Utilities, Owners) {
+TEST(Utilities, SmartPointersAndFilesManageOwnership) {
   struct Counted : c10::intrusive_ptr_target {
     explicit Counted(int v) : value(v) {}
     int value;
@@ -172,7 +172,7 @@ TEST(Utilities, Owners) {
   EXPECT_NE(::access(name.c_str(), F_OK), 0);
 }
 
-TEST(Utilities, DispatchTakesMoreTypes) {
+TEST(Utilities, DispatchSupportsMoreTypes) {
   std::string sizes;
   const auto note = [&sizes](size_t size) { sizes += std::to_string(size) + " "; };
   AT_DISPATCH_ALL_TYPES_AND_COMPLEX(at::kComplexDouble, "x", [&] { note(sizeof(scalar_t)); });
@@ -185,7 +185,7 @@ TEST(Utilities, DispatchTakesMoreTypes) {
   EXPECT_EQ(sizes, "16 1 2 8 8 ");
 }
 
-TEST(Utilities, Accessors) {
+TEST(Utilities, AccessorsReadElements) {
   const auto t = torch::arange(4.).view({2, 2});
   const at::TensorAccessor<float, 2, at::DefaultPtrTraits> a = t.accessor<float, 2>();
   const at::PackedTensorAccessor32<float, 2, at::DefaultPtrTraits> p =
@@ -193,7 +193,7 @@ TEST(Utilities, Accessors) {
   EXPECT_EQ(a[1][1] + p[1][0], 5);
 }
 
-TEST(Utilities, Hardtanh) {
+TEST(Utilities, HardtanhClamps) {
   namespace F = torch::nn::functional;
   const auto x = torch::arange(-3., 3.);
   const auto options = F::HardtanhFuncOptions().min_val(-1).max_val(2);

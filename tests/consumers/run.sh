@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# run.sh <consumer> <source folder> <build folder>: installs the build into a folder of its own,
-# builds the consumer project against it, runs its programs and compares what they print.
+# run.sh <consumer> <source folder> <build folder>: installs the build into a temporary prefix, builds
+# the consumer project against it, runs its programs and compares their output.
 set -euo pipefail
 consumer=$1
 source=$2
@@ -32,7 +32,7 @@ case $consumer in
     build_with_cmake -DTorch_DIR="$prefix/share/hearth/torch"
     ;;
   add_subdirectory)
-    # As deep as the main build and with its flags, so that the compiler cache has every object.
+    # With the same folder depth and flags as the main build, the compiler cache has every object.
     work=$(dirname "$build")/consumer_add_subdirectory
     rm -rf "$work"
     mapfile -t same_flags < <(sed -nE 's/^((CMAKE_CXX_FLAGS_RELEASE|HEARTH_WERROR):.*)/-D\1/p' \

@@ -1,4 +1,4 @@
-// Process-wide choices: determinism and what follows from it.
+// The global context: deterministic algorithms and their effects.
 #include "hearth/context.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 namespace hearth::testing {
 namespace {
 
-class Deterministic : public ::testing::Test {
+class DeterministicAlgorithms : public ::testing::Test {
  protected:
   void SetUp() override { set_deterministic_algorithms(true); }
   void TearDown() override {
@@ -25,14 +25,14 @@ class Deterministic : public ::testing::Test {
   }
 };
 
-TEST(Determinism, IsOffUntilAskedFor) {
+TEST(Determinism, IsOffByDefault) {
   EXPECT_FALSE(are_deterministic_algorithms_enabled());
   EXPECT_FALSE(is_deterministic_algorithms_warn_only_enabled());
   EXPECT_TRUE(globalContext().deterministicFillUninitializedMemory());
   Context::alertNotDeterministic("some_op");
 }
 
-TEST_F(Deterministic, AnswersWhatWasSet) {
+TEST_F(DeterministicAlgorithms, SettingsAreReadBack) {
   Context& context = globalContext();
   EXPECT_TRUE(context.deterministicAlgorithms());
   EXPECT_FALSE(context.deterministicAlgorithmsWarnOnly());
@@ -46,7 +46,7 @@ TEST_F(Deterministic, AnswersWhatWasSet) {
   EXPECT_FALSE(current_numerics() & kDeterministicCuDNN);
 }
 
-TEST_F(Deterministic, OperatorsThatCannotSaySo) {
+TEST_F(DeterministicAlgorithms, UnsupportedOpsThrowOrWarn) {
   EXPECT_ERROR(Context::alertNotDeterministic("some_op"),
                "some_op does not have a deterministic implementation, but you set "
                "'torch.use_deterministic_algorithms(True)'. You can turn off determinism just for "
@@ -59,8 +59,8 @@ TEST_F(Deterministic, OperatorsThatCannotSaySo) {
                          "'torch.use_deterministic_algorithms(True, warn_only=True)'."));
 }
 
-// The values are those that PyTorch fills with.
-TEST_F(Deterministic, MemoryWithoutValuesIsFilled) {
+// PyTorch's fill values.
+TEST_F(DeterministicAlgorithms, UninitializedMemoryIsFilled) {
   for (const ScalarType type : {kFloat, kDouble, kHalf, kBFloat16})
     for (const Tensor& t : {empty({3}, type), empty_strided({3}, {2}, type),
                             empty_like(ones({3}, type)), ones({1}, type).new_empty({3})})
@@ -77,21 +77,21 @@ TEST_F(Deterministic, MemoryWithoutValuesIsFilled) {
   EXPECT_TRUE(zeros({3}).eq(0).all().item<bool>());
 }
 
-TEST_F(Deterministic, OperatorsOnTheCpuGiveTheSameBitsWithAnyThreads) {
-  // Sums of floats in another order have other bits.
-  const Tensor values = randn({200000}), places = randint(0, 50, {200000});
+TEST_F(DeterministicAlgorithms, CpuResultsDoNotDependOnThreadCount) {
+  // The order of a float sum changes its bits.
+  const Tensor values = randn({200000}), indices = randint(0, 50, {200000});
   const auto sums = [&] {
     const Tensor zero = zeros({50});
     Tensor accumulated = zeros({50});
-    accumulated.index_put_({places}, values, true);
-    return std::vector<Tensor>{zero.scatter_add(0, places, values),
-                               zero.index_add(0, places, values),
+    accumulated.index_put_({indices}, values, true);
+    return std::vector<Tensor>{zero.scatter_add(0, indices, values),
+                               zero.index_add(0, indices, values),
                                accumulated,
-                               embedding(ones({50, 4}).requires_grad_(), places).detach().sum(0),
-                               zero.scatter(0, places, values, "add"),
+                               embedding(ones({50, 4}).requires_grad_(), indices).detach().sum(0),
+                               zero.scatter(0, indices, values, "add"),
                                values.cumsum(0),
                                values.sum(),
-                               places.bincount(values)};
+                               indices.bincount(values)};
   };
   const int threads = get_num_threads();
   set_num_threads(1);

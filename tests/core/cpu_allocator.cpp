@@ -66,7 +66,7 @@ TEST(SizeClasses, LargeBlocksWasteAtMostAnEighth) {
   EXPECT_EQ(detail::PageCache::rounded(64 * kMiB), 64 * kMiB);
 }
 
-TEST_F(CpuAllocator, NothingForZeroBytes) {
+TEST_F(CpuAllocator, ZeroBytesGiveNull) {
   EXPECT_EQ(cpu_allocate(0), nullptr);
   cpu_free(nullptr, 0);
 }
@@ -95,7 +95,7 @@ TEST_F(CpuAllocator, BlocksAreAlignedAndDoNotOverlap) {
   for (const auto& [data, bytes] : live) cpu_free(data, bytes);
 }
 
-TEST_F(CpuAllocator, CountsExactlyOnOneThread) {
+TEST_F(CpuAllocator, StatisticsAreExactOnOneThread) {
   void* small = cpu_allocate(1000);  // in a block of 1024
   void* large = cpu_allocate(kMiB);
   cpu_free(small, 1000);
@@ -111,7 +111,7 @@ TEST_F(CpuAllocator, CountsExactlyOnOneThread) {
   EXPECT_EQ(cpu_memory_stats().allocated_bytes.peak, before_.allocated_bytes.current);
 }
 
-TEST_F(CpuAllocator, ObjectsAreLeftOutOfTheStatistics) {
+TEST_F(CpuAllocator, StatisticsExcludeObjects) {
   void* object = ObjectPool<200>::allocate();
   EXPECT_EQ(reinterpret_cast<uintptr_t>(object) % 64, 0u);
   EXPECT_EQ(in_use(), 0);
@@ -124,7 +124,7 @@ int64_t page_faults() {
   return usage.ru_minflt;
 }
 
-TEST_F(CpuAllocator, LargeBlocksComeBackWarm) {
+TEST_F(CpuAllocator, ReusesLargeBlocksWithoutPageFaults) {
   if (!kPools) GTEST_SKIP() << "no pools under AddressSanitizer";
   void* first = cpu_allocate(64 * kMiB);
   std::memset(first, 1, 64 * kMiB);
@@ -138,7 +138,7 @@ TEST_F(CpuAllocator, LargeBlocksComeBackWarm) {
   cpu_free(second, 64 * kMiB - 5);
 }
 
-TEST_F(CpuAllocator, EmptyingTheCacheGivesEverythingBack) {
+TEST_F(CpuAllocator, EmptyCacheReleasesAllMemory) {
   std::vector<void*> small;
   for (int i = 0; i < 5000; ++i) small.push_back(cpu_allocate(300));
   void* large = cpu_allocate(3 * kMiB);
@@ -148,7 +148,7 @@ TEST_F(CpuAllocator, EmptyingTheCacheGivesEverythingBack) {
   EXPECT_EQ(cpu_memory_stats().reserved_bytes.current, before_.reserved_bytes.current);
 }
 
-TEST_F(CpuAllocator, TheCacheIsBounded) {
+TEST_F(CpuAllocator, CacheIsBounded) {
   if (!kPools) GTEST_SKIP() << "no pools under AddressSanitizer";
   set_cpu_cache_limit(10 * kMiB);
   std::vector<void*> blocks;
@@ -161,7 +161,7 @@ TEST_F(CpuAllocator, TheCacheIsBounded) {
   set_cpu_cache_limit(4096 * kMiB);
 }
 
-TEST_F(CpuAllocator, EmptiesTheCacheBeforeItGivesUp) {
+TEST_F(CpuAllocator, EmptiesCacheBeforeFailing) {
   if (!kPools) GTEST_SKIP() << "no pools under AddressSanitizer";
   void* cached = cpu_allocate(8 * kMiB);
   cpu_free(cached, 8 * kMiB);
@@ -184,7 +184,7 @@ void expect_out_of_memory(size_t bytes) {
   }
 }
 
-TEST_F(CpuAllocator, SaysWhatIsHeldWhenMemoryRunsOut) {
+TEST_F(CpuAllocator, OutOfMemoryErrorReportsUse) {
   set_cpu_memory_limit(static_cast<size_t>(before_.reserved_bytes.current) + 4 * kMiB);
   expect_out_of_memory(5 * kMiB);
   EXPECT_EQ(cpu_memory_stats().num_ooms, before_.num_ooms + 1);
@@ -196,13 +196,13 @@ TEST_F(CpuAllocator, SaysWhatIsHeldWhenMemoryRunsOut) {
   cpu_free(cpu_allocate(5 * kMiB), 5 * kMiB);
 }
 
-TEST_F(CpuAllocator, SizesBeyondTheAddressSpaceFailAtOnce) {
+TEST_F(CpuAllocator, SizesBeyondAddressSpaceFail) {
   expect_out_of_memory((size_t{1} << 47) + 1);
   expect_out_of_memory(SIZE_MAX);
   expect_out_of_memory(SIZE_MAX - 63);
 }
 
-TEST_F(CpuAllocator, OtherThreadsMayFree) {
+TEST_F(CpuAllocator, BlocksCanBeFreedOnOtherThreads) {
   constexpr int kBlocks = 20000;
   std::vector<void*> blocks(kBlocks);
   for (int round = 0; round < 3; ++round) {
@@ -217,7 +217,7 @@ TEST_F(CpuAllocator, OtherThreadsMayFree) {
   EXPECT_EQ(cpu_memory_stats().reserved_bytes.current, before_.reserved_bytes.current);
 }
 
-TEST_F(CpuAllocator, ThreadsDoNotDisturbEachOther) {
+TEST_F(CpuAllocator, ConcurrentThreadsGetSeparateBlocks) {
   std::vector<std::thread> threads;
   for (unsigned t = 0; t < 4; ++t)
     threads.emplace_back([t] {
@@ -233,7 +233,7 @@ TEST_F(CpuAllocator, ThreadsDoNotDisturbEachOther) {
   for (auto& thread : threads) thread.join();
 }
 
-/// Frees a block in its destructor, after the thread's own cache may have gone.
+/// Frees a block in its destructor, possibly after the thread's cache was destroyed.
 struct FreedLate {
   void* data = nullptr;
   ~FreedLate() {
@@ -242,14 +242,14 @@ struct FreedLate {
   }
 };
 
-TEST_F(CpuAllocator, WorksWhileAThreadEnds) {
+TEST_F(CpuAllocator, WorksDuringThreadExit) {
   std::thread([] {
-    thread_local FreedLate late;  // made before the cache, so destroyed after it
+    thread_local FreedLate late;  // created before the cache, so destroyed after it
     late.data = cpu_allocate(100);
   }).join();
 }
 
-TEST_F(CpuAllocator, AForkedChildCanAllocate) {
+TEST_F(CpuAllocator, WorksInForkedChild) {
   if (!kPools) GTEST_SKIP() << "AddressSanitizer's own allocator may hang in the child";
   std::atomic<bool> stop{false};
   std::thread busy([&] {

@@ -31,7 +31,7 @@ class DeviceAllocatorTest : public testing::Test {
   DeviceAllocator allocator{backend, 0};
 };
 
-TEST_F(DeviceAllocatorTest, RoundsTo512AndKeepsBlocksApart) {
+TEST_F(DeviceAllocatorTest, RoundsTo512BytesWithoutOverlap) {
   EXPECT_EQ(take(0), nullptr);
   std::vector<void*> blocks;
   for (size_t bytes : {1, 512, 513}) {
@@ -59,7 +59,7 @@ TEST_F(DeviceAllocatorTest, SegmentsHavePyTorchsSizes) {
   EXPECT_EQ(reserved(), 0);
 }
 
-TEST_F(DeviceAllocatorTest, ABlockServesItsStreamAgainAtOnce) {
+TEST_F(DeviceAllocatorTest, FreedBlockIsReusedOnItsStream) {
   void* const first = take(1000);
   free(first);
   EXPECT_NE(allocator.allocate(1000, other), first);
@@ -67,20 +67,20 @@ TEST_F(DeviceAllocatorTest, ABlockServesItsStreamAgainAtOnce) {
   EXPECT_EQ(allocator.stats().cache_hits, 1);
 }
 
-/// A destructor frees: it may not throw where the device does not answer any more, as after a fork.
-TEST_F(DeviceAllocatorTest, FreeingDoesNotThrowWhereTheDeviceHasFailed) {
+/// Destructors free blocks, so freeing must not throw when the device fails, as after a fork.
+TEST_F(DeviceAllocatorTest, FreeDoesNotThrowOnFailedDevice) {
   void* const block = take(1000);
   allocator.record_stream(block, other);
   EXPECT_EXIT(
       {
-        free(block);  // records an event, which a forked process cannot
+        free(block);  // cannot record its event in a forked process
         std::_Exit(take(1000) == block ? 1 : 0);
       },
       testing::ExitedWithCode(0), "");
   free(block);
 }
 
-TEST_F(DeviceAllocatorTest, TakesTheBestFitAndJoinsNeighbours) {
+TEST_F(DeviceAllocatorTest, UsesBestFitAndMergesNeighbours) {
   std::vector<char*> blocks;
   for (int i = 0; i < 8; ++i) blocks.push_back(static_cast<char*>(take(3 * kMiB / 2)));
   free(blocks[1]);
@@ -92,12 +92,12 @@ TEST_F(DeviceAllocatorTest, TakesTheBestFitAndJoinsNeighbours) {
   EXPECT_EQ(reserved(), int64_t(20 * kMiB));
 }
 
-TEST_F(DeviceAllocatorTest, ARecordedStreamKeepsTheBlock) {
+TEST_F(DeviceAllocatorTest, RecordedStreamDelaysReuse) {
   void* const block = take(1000);
   static_cast<sim::Stream*>(other)->submit([] {});
   allocator.record_stream(block, other);
   allocator.record_stream(block, other);
-  allocator.record_stream(this, other);  // not ours
+  allocator.record_stream(this, other);  // not a block of this allocator: ignored
   free(block);
   auto stats = allocator.stats();
   EXPECT_EQ(stats.allocated_bytes.current, 0);
@@ -109,11 +109,11 @@ TEST_F(DeviceAllocatorTest, ARecordedStreamKeepsTheBlock) {
   EXPECT_EQ(allocator.stats().active_bytes.current, 0);
 }
 
-TEST_F(DeviceAllocatorTest, ABlockInUseElsewhereIsNotReused) {
+TEST_F(DeviceAllocatorTest, BlockFreedOnAnotherStreamIsNotReusedEarly) {
   std::promise<void> gate;
   void* const block = take(1000);
   static_cast<sim::Stream*>(other)->submit([open = gate.get_future().share()] { open.wait(); });
-  allocator.free(block, other);  // freed by whoever used it there
+  allocator.free(block, other);
   void* const next = take(1000);
   EXPECT_NE(next, block);
   gate.set_value();
@@ -121,7 +121,7 @@ TEST_F(DeviceAllocatorTest, ABlockInUseElsewhereIsNotReused) {
   EXPECT_EQ(take(1000), block);
 }
 
-TEST_F(DeviceAllocatorTest, EmptiesTheCacheBeforeItGivesUp) {
+TEST_F(DeviceAllocatorTest, EmptiesCacheBeforeFailing) {
   allocator.free(allocator.allocate(60 * kMiB, other), other);
   void* const block = take(60 * kMiB);
   EXPECT_NE(block, nullptr);
@@ -129,7 +129,7 @@ TEST_F(DeviceAllocatorTest, EmptiesTheCacheBeforeItGivesUp) {
   EXPECT_EQ(reserved(), int64_t(60 * kMiB));
   allocator.record_stream(block, other);
   free(block);
-  EXPECT_EQ(take(60 * kMiB), block) << "what a stream still used is waited for";
+  EXPECT_EQ(take(60 * kMiB), block) << "waits for the recorded stream";
 }
 
 std::string failure(DeviceAllocator& allocator, size_t bytes, StreamHandle stream) {
@@ -141,7 +141,7 @@ std::string failure(DeviceAllocator& allocator, size_t bytes, StreamHandle strea
   return "no error";
 }
 
-TEST_F(DeviceAllocatorTest, OutOfMemoryExplainsItselfAndLeavesAllUsable) {
+TEST_F(DeviceAllocatorTest, WorksAfterOutOfMemoryError) {
   void* const block = take(60 * kMiB);
   EXPECT_EQ(failure(allocator, 70 * kMiB, stream),
             "CUDA out of memory. Tried to allocate 70.00 MiB. GPU 0 has a total capacity of "
@@ -158,7 +158,7 @@ TEST_F(DeviceAllocatorTest, OutOfMemoryExplainsItselfAndLeavesAllUsable) {
   EXPECT_THROW(take(SIZE_MAX / 2), OutOfMemoryError);
 }
 
-TEST_F(DeviceAllocatorTest, OutOfMemoryNamesFragmentation) {
+TEST_F(DeviceAllocatorTest, OutOfMemoryErrorReportsFragmentation) {
   std::vector<void*> blocks;
   for (int i = 0; i < 10; ++i) blocks.push_back(take(10 * kMiB));
   for (size_t i = 0; i < 10; i += 2) free(blocks[i]);
@@ -167,7 +167,7 @@ TEST_F(DeviceAllocatorTest, OutOfMemoryNamesFragmentation) {
   EXPECT_NE(text.find("Memory is fragmented"), std::string::npos) << text;
 }
 
-TEST_F(DeviceAllocatorTest, CountsEverything) {
+TEST_F(DeviceAllocatorTest, CountsAllocationsAndBytes) {
   void* const a = take(kMiB);
   void* const b = take(512);
   free(a);
@@ -185,7 +185,7 @@ TEST_F(DeviceAllocatorTest, CountsEverything) {
   EXPECT_THROW(free(b), Error);
 }
 
-TEST_F(DeviceAllocatorTest, ServesManyThreads) {
+TEST_F(DeviceAllocatorTest, SupportsConcurrentThreads) {
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&, on = t % 2 ? stream : other] {
@@ -203,7 +203,7 @@ TEST_F(DeviceAllocatorTest, ServesManyThreads) {
   EXPECT_EQ(reserved(), 0);
 }
 
-TEST(FormatBytes, AsPyTorch) {
+TEST(FormatBytes, MatchesPyTorch) {
   EXPECT_EQ(format_bytes(0), "0 bytes");
   EXPECT_EQ(format_bytes(1024), "1024 bytes");
   EXPECT_EQ(format_bytes(1536), "1.50 KiB");

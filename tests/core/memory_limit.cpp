@@ -1,4 +1,4 @@
-// A process that the system gives no more memory, as under `ulimit -v`: oneDNN crashes there.
+// A limit on the address space, as by `ulimit -v`, under which oneDNN itself crashes.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@ namespace {
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
-/// From now on, the process gets no more than so many bytes of addresses.
+/// Limits the process to `more` bytes of further address space.
 void limit_memory(size_t more) {
   size_t pages = 0;
   std::ifstream("/proc/self/statm") >> pages;
@@ -24,7 +24,7 @@ void limit_memory(size_t more) {
   setrlimit(RLIMIT_AS, &limit);
 }
 
-/// Ends with 0 if it could compute, with 1 if it was told that there is no memory.
+/// Exits with 0 after the computation, with 1 on an out-of-memory error.
 template <class Compute>
 void compute_within(size_t more, const Compute& compute) {
   set_num_threads(1);
@@ -41,34 +41,34 @@ void compute_within(size_t more, const Compute& compute) {
   _exit(0);
 }
 
-bool ended_by_itself(int status) { return WIFEXITED(status) && WEXITSTATUS(status) <= 1; }
+bool exited_normally(int status) { return WIFEXITED(status) && WEXITSTATUS(status) <= 1; }
 
 template <class Compute>
 void expect_no_crash(const Compute& compute) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   for (const size_t kib : {64, 512, 1024, 4096, 16384})
-    EXPECT_EXIT(compute_within(kib << 10, compute), ended_by_itself, "") << kib;
+    EXPECT_EXIT(compute_within(kib << 10, compute), exited_normally, "") << kib;
 }
 
-TEST(MemoryLimit, AProductIsComputedOrRefused) {
+TEST(MemoryLimit, MatmulCompletesOrThrows) {
   expect_no_crash([](const Tensor& matrix, const Tensor&, const Tensor&, const Tensor&) {
     (void)matmul(matrix, matrix);
   });
 }
 
-TEST(MemoryLimit, AProductOfHalvesIsComputedOrRefused) {
+TEST(MemoryLimit, BFloat16MatmulCompletesOrThrows) {
   expect_no_crash([](const Tensor&, const Tensor&, const Tensor&, const Tensor& half) {
     (void)matmul(half, half);
   });
 }
 
-TEST(MemoryLimit, AConvolutionIsComputedOrRefused) {
+TEST(MemoryLimit, ConvolutionCompletesOrThrows) {
   expect_no_crash([](const Tensor&, const Tensor& image, const Tensor& filter, const Tensor&) {
     (void)conv2d(image, filter);
   });
 }
 
-TEST(MemoryLimit, OutOfMemoryIsAnErrorOfItsKind) {
+TEST(MemoryLimit, MatmulThrowsWhenMemoryIsShort) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto refused = [](int status) { return WIFEXITED(status) && WEXITSTATUS(status) == 1; };
   EXPECT_EXIT(compute_within(1 << 20, [](const Tensor& matrix, const Tensor&, const Tensor&,

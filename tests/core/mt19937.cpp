@@ -10,7 +10,7 @@
 namespace hearth {
 namespace {
 
-TEST(Mt19937, IsTheStandardsGenerator) {
+TEST(Mt19937, MatchesStdMt19937) {
   for (const uint32_t seed : {0u, 42u, 5489u, 0xffffffffu}) {
     Mt19937 ours(seed);
     std::mt19937 standard(seed);
@@ -18,13 +18,13 @@ TEST(Mt19937, IsTheStandardsGenerator) {
   }
 }
 
-TEST(Mt19937, SeedsWithTheLowerHalf) {
+TEST(Mt19937, UsesLowerHalfOfSeed) {
   Mt19937 ours((uint64_t{7} << 32) + 42);
   EXPECT_EQ(ours.random(), Mt19937(42).random());
   EXPECT_EQ(ours.seed(), (uint64_t{7} << 32) + 42);
 }
 
-TEST(Mt19937, FillsAsSingleDrawsDo) {
+TEST(Mt19937, FillMatchesSingleDraws) {
   Mt19937 one(1), many(1);
   for (const int64_t count : {1, 5, 623, 624, 625, 2000}) {
     std::vector<uint32_t> words(static_cast<size_t>(count));
@@ -47,7 +47,7 @@ TEST(Mt19937, NormalsAreBoxMullerPairs) {
   }
 }
 
-TEST(Mt19937, GoesOnFromAState) {
+TEST(Mt19937, ResumesFromState) {
   Mt19937 original(42);
   for (const int draws : {0, 1, 623, 1, 100}) {
     for (int i = 0; i < draws; ++i) original.random();
@@ -56,7 +56,7 @@ TEST(Mt19937, GoesOnFromAState) {
     EXPECT_EQ(copy.seed(), 42u);
     for (int i = 0; i < 1300; ++i) ASSERT_EQ(copy.random(), original.random());
   }
-  original.normal();  // one is kept
+  original.normal();  // caches the second of its pair
   Mt19937 copy(7);
   copy.set_state(original.state());
   for (int i = 0; i < 3; ++i) EXPECT_EQ(copy.normal(), original.normal());
@@ -69,8 +69,8 @@ T read(const Mt19937::StateBytes& bytes, size_t at) {
   return value;
 }
 
-// What PyTorch's get_state shows after manual_seed(42) and three numbers from normal_().
-TEST(Mt19937, StateHasPyTorchsLayout) {
+// PyTorch's get_state() after manual_seed(42) and three numbers from normal_().
+TEST(Mt19937, StateHasPyTorchLayout) {
   Mt19937 generator(42);
   for (int i = 0; i < 3; ++i) generator.normal();
   const Mt19937::StateBytes bytes = generator.state();
@@ -82,14 +82,14 @@ TEST(Mt19937, StateHasPyTorchsLayout) {
   EXPECT_EQ(read<int32_t>(bytes, 5040), 1);
 }
 
-TEST(Mt19937, RefusesBytesThatAreNoState) {
+TEST(Mt19937, RejectsInvalidState) {
   Mt19937 generator(42);
   generator.random();
   Mt19937::StateBytes bytes = generator.state();
   bytes[12] = 0;  // not seeded
   EXPECT_FALSE(generator.set_state(bytes));
   bytes = generator.state();
-  bytes[9] = 0x7f;  // more words left than there are
+  bytes[9] = 0x7f;  // more words left than the state holds
   EXPECT_FALSE(generator.set_state(bytes));
   Mt19937 undisturbed(42);
   undisturbed.random();

@@ -1,4 +1,4 @@
-// Looking on: what an exporter or a profiler learns of each call.
+// Observers of op calls, as profilers and exporters use them.
 #include "core/observer.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ struct Notes final : Observer {
   int results = 0;
 };
 
-TEST(Observer, SeesOpsAndWhatTheyAreComposedOf) {
+TEST(Observer, SeesOpsAndTheirNestedCalls) {
   const Tensor a = ones({2, 3, 4}), b = ones({4, 5});
   Notes notes;
   {
@@ -45,7 +45,7 @@ TEST(Observer, SeesOpsAndWhatTheyAreComposedOf) {
   EXPECT_EQ(notes.depth, 0u);
 }
 
-TEST(Observer, HearsOfTheEndOfAFailedCall) {
+TEST(Observer, SeesTheEndOfFailedCalls) {
   const Tensor a = ones({2, 3});
   Notes notes;
   const ObserverGuard guard(notes);
@@ -54,7 +54,7 @@ TEST(Observer, HearsOfTheEndOfAFailedCall) {
   EXPECT_EQ(notes.depth, 0u);
 }
 
-TEST(Observer, IsToldWhichInputsACallWritesTo) {
+TEST(Observer, SeesWhichInputsAreMutated) {
   struct Writes final : Observer {
     void begin(const ObservedCall& call) override {
       for (int i = 0; i < call.inputs.count; ++i) written += call.mutates(i) ? 'w' : '-';
@@ -69,7 +69,7 @@ TEST(Observer, IsToldWhichInputsACallWritesTo) {
     const ObserverGuard guard(writes);
     batch_norm(x, {}, {}, mean, var, /*training=*/true, 0.1, 1e-5, false);
     batch_norm(x, {}, {}, mean, var, /*training=*/false, 0.1, 1e-5, false);
-    y.add_(x);  // what it writes to is its output
+    y.add_(x);  // the mutated tensor is the output
   }
   EXPECT_EQ(writes.written, "---ww ----- -- ");
 }

@@ -35,7 +35,7 @@ TEST_F(ParallelFor, VisitsEveryIndexOnce) {
   }
 }
 
-TEST_F(ParallelFor, StaysSerialUpToTheGrain) {
+TEST_F(ParallelFor, RunsSeriallyUpToTheGrainSize) {
   int calls = 0;
   parallel_for(0, 100, 100, [&](int64_t begin, int64_t end) {
     ++calls;
@@ -45,7 +45,7 @@ TEST_F(ParallelFor, StaysSerialUpToTheGrain) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(ParallelFor, NoChunkIsMuchSmallerThanTheGrain) {
+TEST_F(ParallelFor, ChunksAreNotMuchSmallerThanTheGrainSize) {
   std::atomic<int> chunks{0};
   parallel_for(0, 101, 100, [&](int64_t, int64_t) { ++chunks; });
   EXPECT_EQ(chunks, 2);
@@ -61,7 +61,7 @@ TEST_F(ParallelFor, NestedLoopsRunSerially) {
   EXPECT_EQ(get_num_threads(), 4);
 }
 
-/// The chunks that parallel_for makes of a range, in order.
+/// The chunks into which parallel_for splits a range, in order.
 std::set<std::pair<int64_t, int64_t>> chunks_of(int64_t begin, int64_t end, int64_t grain) {
   std::set<std::pair<int64_t, int64_t>> chunks;
   std::mutex mutex;
@@ -89,7 +89,7 @@ TEST_F(ParallelFor, ChunksDoNotDependOnTheNumberOfThreads) {
   }
 }
 
-TEST_F(ParallelFor, TasksThatRunTogetherHaveDifferentSlots) {
+TEST_F(ParallelFor, ConcurrentTasksHaveDifferentSlots) {
   constexpr int64_t kTasks = 200;
   const int slots = task_slots(kTasks);
   EXPECT_EQ(slots, 4);
@@ -106,8 +106,8 @@ TEST_F(ParallelFor, TasksThatRunTogetherHaveDifferentSlots) {
   EXPECT_EQ(done, kTasks);
 }
 
-TEST_F(ParallelFor, TheCallerNeedsNoOtherThread) {
-  // A helper is held inside another loop: this loop's caller takes all chunks itself.
+TEST_F(ParallelFor, CallerCompletesWithoutHelpers) {
+  // The only helper is busy in another loop, so this loop's caller runs all chunks.
   set_num_threads(2);
   std::atomic<bool> held{false}, release{false};
   std::thread other([&] {
@@ -124,7 +124,7 @@ TEST_F(ParallelFor, TheCallerNeedsNoOtherThread) {
   other.join();
 }
 
-TEST_F(ParallelFor, ManyThreadsShareThePool) {
+TEST_F(ParallelFor, ConcurrentCallersShareThePool) {
   std::vector<std::thread> callers;
   std::atomic<int64_t> sum{0};
   for (int t = 0; t < 6; ++t)
@@ -136,7 +136,7 @@ TEST_F(ParallelFor, ManyThreadsShareThePool) {
   EXPECT_EQ(sum, 6 * 200 * 64);
 }
 
-TEST_F(ParallelFor, RethrowsTheFirstExceptionAfterTheJoin) {
+TEST_F(ParallelFor, RethrowsAnException) {
   std::atomic<int> finished{0};
   const auto loop = [&] {
     parallel_for(0, 4, 1, [&](int64_t begin, int64_t) {
@@ -149,7 +149,7 @@ TEST_F(ParallelFor, RethrowsTheFirstExceptionAfterTheJoin) {
   EXPECT_LE(finished, 4);
 }
 
-TEST_F(ParallelFor, BlocksDoNotDependOnTheThreads) {
+TEST_F(ParallelFor, EveryBlockRunsOnce) {
   for (const int threads : {1, 2, 3}) {
     set_num_threads(threads);
     std::vector<std::atomic<int>> visits(10);
@@ -158,13 +158,13 @@ TEST_F(ParallelFor, BlocksDoNotDependOnTheThreads) {
   }
 }
 
-TEST_F(ParallelFor, SerialScopeHoldsForItsThreadOnly) {
+TEST_F(ParallelFor, SerialScopeIsPerThread) {
   const SerialScope serial;
   EXPECT_EQ(get_num_threads(), 1);
   std::thread([] { EXPECT_EQ(get_num_threads(), 4); }).join();
 }
 
-TEST_F(ParallelFor, RefusesCountsThatAreNotPositive) {
+TEST_F(ParallelFor, RejectsNonPositiveThreadCounts) {
   for (const int count : {0, -1}) {
     try {
       set_num_threads(count);
@@ -177,7 +177,7 @@ TEST_F(ParallelFor, RefusesCountsThatAreNotPositive) {
   EXPECT_EQ(get_num_threads(), 4);
 }
 
-TEST_F(ParallelFor, LimitsAbsurdNumbersOfThreads) {
+TEST_F(ParallelFor, LimitsTheNumberOfThreads) {
   const hearth::testing::Warnings warnings;
   set_num_threads(100'000);
   EXPECT_LT(get_num_threads(), 100'000);
@@ -187,13 +187,13 @@ TEST_F(ParallelFor, LimitsAbsurdNumbersOfThreads) {
   EXPECT_EQ(visited, 1000);
 }
 
-TEST_F(ParallelFor, LibraryGuardRestoresTheCallersSetting) {
+TEST_F(ParallelFor, LibraryThreadsGuardRestoresTheSetting) {
   set_num_threads(3);
   { const LibraryThreadsGuard guard; }
   EXPECT_EQ(get_num_threads(), 3);
 }
 
-TEST_F(ParallelFor, AForkedChildHasAPoolOfItsOwn) {
+TEST_F(ParallelFor, WorksInForkedChild) {
   parallel_for(0, 100, 1, [](int64_t, int64_t) {});
   const pid_t child = fork();
   if (child == 0) {

@@ -14,8 +14,8 @@ void expect_words(const PhiloxBlock& block, uint32_t a, uint32_t b, uint32_t c, 
   EXPECT_EQ(block.words[3], d);
 }
 
-// The known answers that its authors publish for philox4x32 with 10 rounds.
-TEST(Philox, KnownAnswers) {
+// The published known answers for philox4x32 with 10 rounds.
+TEST(Philox, MatchesKnownAnswers) {
   constexpr uint32_t ones = 0xffffffffu;
   expect_words(philox_rounds({{0, 0, 0, 0}}, 0, 0), 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8);
   expect_words(philox_rounds({{ones, ones, ones, ones}}, ones, ones),  //
@@ -25,7 +25,7 @@ TEST(Philox, KnownAnswers) {
       0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1);
 }
 
-TEST(Philox, CounterIsSplitAsInCurand) {
+TEST(Philox, CounterLayoutMatchesCurand) {
   const PhiloxBlock block =
       philox(0x299f31d0a4093822, 0x0370734413198a2e, 0x2468acf048d159e4ull * 4);
   const PhiloxBlock expected =
@@ -33,7 +33,7 @@ TEST(Philox, CounterIsSplitAsInCurand) {
   EXPECT_TRUE(block.words[0] == expected.words[0] && block.words[3] == expected.words[3]);
 }
 
-TEST(Philox, ElementsShareBlocks) {
+TEST(Philox, ConsecutiveElementsShareABlock) {
   const PhiloxBlock block = philox(7, 3, 8);
   EXPECT_EQ((philox_bits<uint32_t>(7, 8, 12)), block.words[0]);
   EXPECT_EQ((philox_bits<uint32_t>(7, 8, 15)), block.words[3]);

@@ -14,10 +14,10 @@
 namespace hearth {
 namespace {
 
-/// A system library that certainly is no plugin.
+/// A system library that is not a plugin.
 constexpr const char* kOtherLibrary = "libm.so.6";
 
-/// Loads the plugin at a path and returns why that failed.
+/// Returns the reason why loading the plugin at `path` fails.
 std::string why_not(const std::string& path) {
   setenv("HEARTH_CUDA_PLUGIN", path.c_str(), 1);
   std::string reason;
@@ -33,12 +33,12 @@ std::string contents_of(const std::string& path) {
 
 class PluginLoading : public testing::Test {
  protected:
-  void SetUp() override { write("this is no library"); }
+  void SetUp() override { write("not a library"); }
   ~PluginLoading() override { std::filesystem::remove(path); }
   void write(const std::string& bytes) { std::ofstream(path, std::ios::binary) << bytes; }
 
-  /// Makes `path` a library that needs `library` instead of the dynamic linker; false if this
-  /// system's libm offers no way.
+  /// Writes to `path` a copy of libm that depends on `library` instead of the dynamic linker; false
+  /// if this system's libm cannot be patched so.
   bool write_library_that_needs(std::string library) {
     void* const handle = dlopen(kOtherLibrary, RTLD_NOW);
     link_map* map = nullptr;
@@ -56,32 +56,32 @@ class PluginLoading : public testing::Test {
   const std::string path = testing::TempDir() + "hearth_plugin_" + std::to_string(getpid()) + ".so";
 };
 
-TEST_F(PluginLoading, SaysThatThePluginIsMissing) {
+TEST_F(PluginLoading, ReportsMissingPlugin) {
   EXPECT_EQ(why_not("/nowhere/libhearth_cuda.so"),
             "Hearth's CUDA plugin /nowhere/libhearth_cuda.so, which HEARTH_CUDA_PLUGIN names, was "
             "not found.");
 }
 
-TEST_F(PluginLoading, SaysThatALibraryIsMissing) {
+TEST_F(PluginLoading, ReportsMissingLibrary) {
   if (!write_library_that_needs("libnone.so.9")) GTEST_SKIP() << "needs glibc's libm on x86-64";
   EXPECT_EQ(why_not(path),
             "Hearth's CUDA plugin " + path + " needs the library libnone.so.9, which is missing.");
 }
 
-TEST_F(PluginLoading, SaysThatTheDriverIsMissing) {
-  if (dlopen("libcuda.so.1", RTLD_LAZY)) GTEST_SKIP() << "there is a driver";
+TEST_F(PluginLoading, ReportsMissingDriver) {
+  if (dlopen("libcuda.so.1", RTLD_LAZY)) GTEST_SKIP() << "a driver is installed";
   if (!write_library_that_needs("libcuda.so.1")) GTEST_SKIP() << "needs glibc's libm on x86-64";
   const std::string reason = why_not(path);
   EXPECT_TRUE(reason.starts_with("Found no NVIDIA driver on your system: libcuda.so.1 is missing."))
       << reason;
 }
 
-TEST_F(PluginLoading, SaysThatALibraryIsNoPlugin) {
+TEST_F(PluginLoading, ReportsLibraryWithoutEntryPoint) {
   EXPECT_EQ(why_not(kOtherLibrary),
             "libm.so.6 is not a CUDA plugin of Hearth: it has no hearth_cuda_backend");
 }
 
-TEST_F(PluginLoading, PassesOnWhatTheLoaderSays) {
+TEST_F(PluginLoading, ReportsLoaderError) {
   const std::string reason = why_not(path);
   EXPECT_TRUE(reason.starts_with("Hearth's CUDA plugin " + path + " could not be loaded: "))
       << reason;

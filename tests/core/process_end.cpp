@@ -1,4 +1,4 @@
-// A process that ends while its threads compute.
+// Process exit while other threads compute.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 
 std::atomic<int> steps{0};
 
-/// Products and convolutions, forward and backward, for ever.
+/// Runs products and convolutions, forward and backward, in an endless loop.
 void compute(Device device) {
   const auto options = TensorOptions(device).requires_grad(true);
   const Tensor filter = rand({16, 8, 3, 3}, options), weight = rand({500, 16 * 26 * 26}, options);
@@ -28,7 +28,7 @@ void compute(Device device) {
   }
 }
 
-/// Ends the process while another thread is somewhere in its third step, or later.
+/// Ends the process while another thread computes its third or a later step.
 template <class End>
 void end_while_computing(Device device, const End& end) {
   std::thread(compute, device).detach();
@@ -41,30 +41,30 @@ void exit_elsewhere() { std::thread(exit_here).join(); }
 
 class ProcessEnd : public ::testing::Test {
  protected:
-  static constexpr int kTimes = 5;
+  static constexpr int kRepetitions = 5;
   ProcessEnd() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
-TEST_F(ProcessEnd, OnTheMainThreadWhileTheCpuComputes) {
-  for (int i = 0; i < kTimes; ++i)
+TEST_F(ProcessEnd, MainThreadExitsDuringCpuWork) {
+  for (int i = 0; i < kRepetitions; ++i)
     EXPECT_EXIT(end_while_computing(kCPU, exit_here), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(ProcessEnd, OnAnotherThreadWhileTheCpuComputes) {
-  for (int i = 0; i < kTimes; ++i)
+TEST_F(ProcessEnd, OtherThreadExitsDuringCpuWork) {
+  for (int i = 0; i < kRepetitions; ++i)
     EXPECT_EXIT(end_while_computing(kCPU, exit_elsewhere), ::testing::ExitedWithCode(0), "");
 }
 
-TEST_F(ProcessEnd, WhileASimulatedGpuComputes) {
+TEST_F(ProcessEnd, ThreadsExitDuringSimulatedGpuWork) {
   setenv("HEARTH_SIM_GPUS", "1", /*overwrite=*/0);
-  for (int i = 0; i < kTimes; ++i) {
+  for (int i = 0; i < kRepetitions; ++i) {
     EXPECT_EXIT(end_while_computing(kCUDA, exit_here), ::testing::ExitedWithCode(0), "");
     EXPECT_EXIT(end_while_computing(kCUDA, exit_elsewhere), ::testing::ExitedWithCode(0), "");
   }
 }
 
-/// What has begun is finished; what begins later never does.
-TEST_F(ProcessEnd, WaitsForCallsThatHaveBegun) {
+/// Calls that have begun are completed; later calls never start.
+TEST_F(ProcessEnd, WaitsForRunningCalls) {
   const auto end = [] {
     { const LibraryCall first; }
     std::atomic<bool> has_begun = false;
@@ -84,8 +84,8 @@ TEST_F(ProcessEnd, WaitsForCallsThatHaveBegun) {
   EXPECT_EXIT(end(), ::testing::ExitedWithCode(0), "^finished\n$");
 }
 
-/// Destructors of static objects may still compute.
-TEST_F(ProcessEnd, TheEndingThreadComputesAsEver) {
+/// Destructors of static objects may compute.
+TEST_F(ProcessEnd, ExitingThreadCanCompute) {
   const auto end = [] {
     const Tensor square = rand({200, 200});
     (void)matmul(square, square);

@@ -5,16 +5,15 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <future>
 #include <memory>
-#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "core/faults.h"
+#include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "kernels/sim/sim_backend.h"
 #include "seam/gather.h"
@@ -34,7 +33,7 @@ sim::Config config(bool lazy = false, size_t memory = 64 * kMiB) { return {2, me
 
 sim::Stream& stream_of(StreamHandle handle) { return *static_cast<sim::Stream*>(handle); }
 
-/// Holds a stream up until it is opened.
+/// Blocks a stream until the gate is opened.
 class Gate {
  public:
   explicit Gate(StreamHandle stream) {
@@ -46,7 +45,7 @@ class Gate {
   std::promise<void> open_;
 };
 
-/// Memory of a backend of its own with one byte for `value` to arrive in.
+/// A simulated backend with one block of pinned memory and one of device memory.
 class SimTest : public ::testing::Test {
  protected:
   explicit SimTest(bool lazy = false) : backend(config(lazy)) {
@@ -88,7 +87,7 @@ TEST_F(SimTest, WorkIsAsynchronous) {
   EXPECT_EQ(pinned[0], 7);
 }
 
-TEST_F(SimTest, PageableCopiesAreDoneWithTheHostWhenTheyReturn) {
+TEST_F(SimTest, PageableSourceIsReadBeforeCopyReturns) {
   std::vector<int> host(1000, 3);
   Gate gate(stream);
   to_device(host.data(), 4000);
@@ -99,7 +98,7 @@ TEST_F(SimTest, PageableCopiesAreDoneWithTheHostWhenTheyReturn) {
   EXPECT_EQ(back, std::vector<int>(1000, 3));
 }
 
-TEST_F(SimTest, PinnedSourcesAreReadWhenTheStreamGetsThere) {
+TEST_F(SimTest, PinnedSourceIsReadInStreamOrder) {
   Gate gate(stream);
   to_device(pinned, 1);
   pinned[0] = 9;
@@ -109,7 +108,7 @@ TEST_F(SimTest, PinnedSourcesAreReadWhenTheStreamGetsThere) {
   EXPECT_EQ(back, 9);
 }
 
-TEST_F(LazySimTest, NothingRunsUntilSomebodyWaits) {
+TEST_F(LazySimTest, RunsNothingUntilSynchronized) {
   const unsigned char seven = 7;
   to_device(&seven, 1);
   to_host(pinned, 1);
@@ -119,7 +118,7 @@ TEST_F(LazySimTest, NothingRunsUntilSomebodyWaits) {
   EXPECT_EQ(pinned[0], 7);
 }
 
-TEST_F(LazySimTest, WaitingForAnEventRunsWhatIsBeforeIt) {
+TEST_F(LazySimTest, SynchronizingAnEventRunsEarlierWorkOnly) {
   std::atomic<int> ran = 0;
   const StreamHandle other = backend.create_stream(0, 0);
   stream_of(stream).submit([&] { ran += 1; });
@@ -132,18 +131,18 @@ TEST_F(LazySimTest, WaitingForAnEventRunsWhatIsBeforeIt) {
   backend.synchronize(event);
   EXPECT_EQ(ran, 1);
   backend.synchronize(0, other);
-  EXPECT_EQ(ran, 1101) << "what follows the event on the first stream was demanded by nobody";
+  EXPECT_EQ(ran, 1101) << "nobody waited for the work after the event on the first stream";
   backend.synchronize_device(0);
   EXPECT_EQ(ran, 1111);
   backend.destroy_event(event);
 }
 
-TEST_F(LazySimTest, PollingMakesProgress) {
+TEST_F(LazySimTest, QueryMakesProgress) {
   stream_of(stream).submit([] {});
   while (!backend.query(0, stream)) std::this_thread::yield();
 }
 
-TEST_F(LazySimTest, WorkLeftAtTheEndIsDropped) {
+TEST_F(LazySimTest, DestructorDropsPendingWork) {
   auto held = std::make_shared<int>(1);
   std::weak_ptr<int> seen = held;
   {
@@ -154,7 +153,7 @@ TEST_F(LazySimTest, WorkLeftAtTheEndIsDropped) {
   EXPECT_TRUE(seen.expired());
 }
 
-TEST_F(SimTest, StoppingLetsWaitersGo) {
+TEST_F(SimTest, StopReleasesWaitingThreads) {
   const StreamHandle other = backend.create_stream(0, 0);
   Gate gate(stream);
   const EventHandle event = backend.create_event(0, false);
@@ -171,11 +170,11 @@ TEST_F(SimTest, StoppingLetsWaitersGo) {
   backend.destroy_event(event);
 }
 
-TEST_F(SimTest, AStoppedGpuSaysSoInsteadOfGivingWhatIsNotThere) {
+TEST_F(SimTest, StoppedDeviceThrows) {
   backend.synchronize(0, stream);
   const EventHandle event = backend.create_event(0, false);
   backend.stop();
-  backend.synchronize(0, stream);  // there was nothing to wait for
+  backend.synchronize(0, stream);  // nothing to wait for
   const std::string why = "the process is ending";
   int host = 0;
   EXPECT_ERROR(backend.copy(&host, data, sizeof host, CopyKind::kDeviceToHost, 0, stream), why);
@@ -187,10 +186,10 @@ TEST_F(SimTest, AStoppedGpuSaysSoInsteadOfGivingWhatIsNotThere) {
   backend.destroy_event(event);
 }
 
-TEST_F(SimTest, EventsOrderStreamsAndTakeTheTime) {
+TEST_F(SimTest, EventsOrderStreamsAndMeasureTime) {
   const StreamHandle other = backend.create_stream(1, 0);
   const EventHandle start = backend.create_event(0, true), end = backend.create_event(0, true);
-  int value = 0;  // not atomic: the order alone makes it safe
+  int value = 0;  // not atomic: the order of the streams must make it safe
   Gate gate(stream);
   backend.record(start, 0, stream);
   stream_of(stream).submit([&] {
@@ -210,7 +209,7 @@ TEST_F(SimTest, EventsOrderStreamsAndTakeTheTime) {
   backend.destroy_event(end);
 }
 
-TEST_F(SimTest, CopiesBetweenDevices) {
+TEST_F(SimTest, PeerCopiesMoveDataBetweenDevices) {
   const int host[] = {1, 2, 3};
   to_device(host, sizeof host);
   void* const there = backend.allocate(1, 4096);
@@ -234,7 +233,7 @@ View view_of(void* data, ScalarType dtype, int64_t count) {
   return view;
 }
 
-TEST_F(SimTest, KernelsRunOnTheStreamWithACopyOfTheirParameters) {
+TEST_F(SimTest, KernelsRunAsynchronouslyWithCopiedParameters) {
   Gate gate(stream);
   {
     Ctx ctx(backend, Device("cuda:0"), stream, backend.fault_slot(0, stream));
@@ -251,7 +250,7 @@ TEST_F(SimTest, KernelsRunOnTheStreamWithACopyOfTheirParameters) {
   EXPECT_TRUE(std::ranges::equal(std::vector{1.0F, 1.5F, 2.0F, 2.5F}, back));
 }
 
-TEST_F(SimTest, AFaultWaitsInItsStreamsSlot) {
+TEST_F(SimTest, FaultIsStoredInStreamSlot) {
   const int64_t index[] = {0, 7};
   to_device(index, sizeof index);
   auto* const address = static_cast<int64_t*>(backend.kernel_address(0, data));
@@ -261,7 +260,7 @@ TEST_F(SimTest, AFaultWaitsInItsStreamsSlot) {
   params.index = view_of(address, kLong, 2);
   params.out = view_of(address + 20, kFloat, 2);
   run_kernel(ctx, params);
-  check_faults(ctx);  // not the moment for devices
+  check_faults(ctx);  // no effect for devices: the kernel may not have run yet
   backend.synchronize(0, stream);
   try {
     check_fault(*ctx.faults());
@@ -272,7 +271,7 @@ TEST_F(SimTest, AFaultWaitsInItsStreamsSlot) {
   check_fault(*ctx.faults());
 }
 
-TEST_F(SimTest, ScratchOfTheHostSideLivesUntilTheStreamHasPassed) {
+TEST_F(SimTest, ScratchMemoryOutlivesQueuedWork) {
   Gate gate(stream);
   std::atomic<int> sum = 0;
   {
@@ -288,7 +287,7 @@ TEST_F(SimTest, ScratchOfTheHostSideLivesUntilTheStreamHasPassed) {
   EXPECT_EQ(sum, 100);
 }
 
-TEST_F(SimTest, ExceptionsComeOutAtTheNextSynchronisation) {
+TEST_F(SimTest, SynchronizeRethrowsExceptions) {
   stream_of(stream).submit([] { throw OutOfMemoryError("scratch"); });
   EXPECT_THROW(backend.synchronize(0, stream), OutOfMemoryError);
   EXPECT_NO_THROW(backend.synchronize(0, stream));
@@ -299,17 +298,17 @@ TEST_F(SimTest, MemoryIsLimitedAndReusable) {
   void* const second = backend.allocate(0, 30 * kMiB);
   ASSERT_TRUE(first && second);
   EXPECT_EQ(backend.allocate(0, 8 * kMiB), nullptr);
-  EXPECT_NE(backend.allocate(1, 60 * kMiB), nullptr) << "each device has its own";
+  EXPECT_NE(backend.allocate(1, 60 * kMiB), nullptr) << "each device has its own memory";
   size_t free_bytes = 0, total_bytes = 0;
   backend.memory_info(0, free_bytes, total_bytes);
   EXPECT_EQ(total_bytes, 64 * kMiB);
   EXPECT_EQ(free_bytes, 4 * kMiB - 4096);
   backend.free(0, first, 30 * kMiB);
   backend.free(0, second, 30 * kMiB);
-  EXPECT_EQ(backend.allocate(0, 64 * kMiB - 4096), first) << "neighbours are one range again";
+  EXPECT_EQ(backend.allocate(0, 64 * kMiB - 4096), first) << "neighbouring free ranges are merged";
 }
 
-TEST_F(SimTest, FreeingWaitsForTheDevice) {
+TEST_F(SimTest, FreeWaitsForTheDevice) {
   std::atomic<bool> done = false;
   stream_of(stream).submit([&] {
     std::this_thread::sleep_for(milliseconds(5));
@@ -319,7 +318,7 @@ TEST_F(SimTest, FreeingWaitsForTheDevice) {
   EXPECT_TRUE(done);
 }
 
-TEST_F(SimTest, OnlyKernelsReachTheMemory) {
+TEST_F(SimTest, DeviceMemoryIsInaccessibleFromTheHost) {
   auto* const alias = static_cast<volatile unsigned char*>(backend.kernel_address(0, data));
   *alias = 5;
   EXPECT_EQ(*alias, 5);
@@ -329,7 +328,7 @@ TEST_F(SimTest, OnlyKernelsReachTheMemory) {
   EXPECT_DEATH(*static_cast<volatile unsigned char*>(data) = 5, "");
 }
 
-TEST_F(SimTest, AForkedChildGetsAnErrorInsteadOfHanging) {
+TEST_F(SimTest, ThrowsInForkedChild) {
   backend.set_zero(data, 1, 0, stream);
   backend.synchronize(0, stream);
   const pid_t child = fork();
@@ -346,7 +345,7 @@ TEST_F(SimTest, AForkedChildGetsAnErrorInsteadOfHanging) {
   EXPECT_EQ(status, 0);
 }
 
-TEST_F(SimTest, AForkedChildEndsWhateverWasLockedAtTheFork) {
+TEST_F(SimTest, ForkedChildExitsWithHeldLocks) {
   std::atomic<bool> done = false;
   std::thread creator([&] {
     while (!done) backend.create_stream(0, 0);
@@ -366,62 +365,9 @@ TEST_F(SimTest, AForkedChildEndsWhateverWasLockedAtTheFork) {
   creator.join();
 }
 
-TEST_F(SimTest, SaysWhatItIs) {
+TEST_F(SimTest, ReportsItsProperties) {
   EXPECT_EQ(backend.properties(1).name, "Simulated GPU 1");
   EXPECT_EQ(backend.properties(1).total_memory, 64 * kMiB);
-}
-
-/// Restores the simulator's variables after a test.
-class SimConfig : public ::testing::Test {
- protected:
-  SimConfig() {
-    for (const char* name : kNames) {
-      const char* const value = std::getenv(name);
-      former_.push_back(value ? std::optional<std::string>(value) : std::nullopt);
-      unsetenv(name);
-    }
-  }
-  ~SimConfig() override {
-    for (size_t i = 0; i < former_.size(); ++i) {
-      unsetenv(kNames[i]);
-      if (former_[i]) set(kNames[i], former_[i]->c_str());
-    }
-  }
-  static void set(const char* name, const char* value) { setenv(name, value, 1); }
-
- private:
-  static constexpr const char* kNames[] = {"HEARTH_SIM_GPUS", "HEARTH_SIM_GPU_MEMORY",
-                                           "HEARTH_SIM_LAZY"};
-  std::vector<std::optional<std::string>> former_;
-};
-
-TEST_F(SimConfig, ComesFromTheEnvironment) {
-  set("HEARTH_SIM_GPUS", "3");
-  set("HEARTH_SIM_GPU_MEMORY", "512MiB");
-  set("HEARTH_SIM_LAZY", "1");
-  const sim::Config found = sim::config_from_environment();
-  EXPECT_EQ(found.devices, 3);
-  EXPECT_EQ(found.memory, 512 * kMiB);
-  EXPECT_TRUE(found.lazy);
-}
-
-TEST_F(SimConfig, BadCountsAreRefused) {
-  for (const char* count : {"17", "-1", "two", "2x", "1 "}) {
-    set("HEARTH_SIM_GPUS", count);
-    EXPECT_THROW(sim::config_from_environment(), Error) << count;
-  }
-  for (const char* none : {"", "0"}) {
-    set("HEARTH_SIM_GPUS", none);
-    EXPECT_EQ(sim::config_from_environment().devices, 0);
-  }
-}
-
-TEST_F(SimConfig, ReadsSizes) {
-  EXPECT_EQ(sim::parse_bytes("X", "8GiB"), size_t{8} << 30);
-  EXPECT_EQ(sim::parse_bytes("X", "64 KiB"), size_t{64} << 10);
-  EXPECT_EQ(sim::parse_bytes("X", "1000000"), 1000000U);
-  for (const char* size : {"", "GiB", "8GB", "-1", "0", "99999999999GiB", "1.5GiB"})
-    EXPECT_THROW(sim::parse_bytes("X", size), Error) << size;
 }
 
 }  // namespace

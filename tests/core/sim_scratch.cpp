@@ -1,4 +1,4 @@
-// The memory that kernels of simulated GPUs work in, and accesses from the host.
+// Scratch memory of simulated GPUs, and host accesses to their memory.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -9,6 +9,7 @@
 
 #include "core/backends.h"
 #include "core/faults.h"
+#include "hearth/cuda.h"
 #include "hearth/error.h"
 #include "hearth/operators.h"
 #include "kernels/sim/access.h"
@@ -40,12 +41,12 @@ class SimScratch : public ::testing::Test {
   StreamHandle stream = backend.default_stream(0);
 };
 
-TEST_F(SimScratch, CountsAsTheDevicesMemory) {
+TEST_F(SimScratch, CountsAsDeviceMemory) {
   const size_t before = free_bytes();
   {
     Ctx ctx = context();
     void* const data = ctx.scratch(3 * kMiB);
-    std::memset(data, 1, 3 * kMiB);  // the host's side of a launch may, as kernels do
+    std::memset(data, 1, 3 * kMiB);  // launches write to it from the host, too
     EXPECT_EQ(free_bytes(), before - 3 * kMiB);
     EXPECT_NE(ctx.scratch(kMiB), data);
   }
@@ -53,39 +54,39 @@ TEST_F(SimScratch, CountsAsTheDevicesMemory) {
   EXPECT_EQ(free_bytes(), before);
 }
 
-TEST_F(SimScratch, NoMoreOfItIsAnError) {
+TEST_F(SimScratch, ThrowsWhenExhausted) {
   void* const held = backend.allocate(0, 6 * kMiB);
   {
     Ctx ctx = context();
     EXPECT_THROW(ctx.scratch(3 * kMiB), OutOfMemoryError);
     EXPECT_ERROR(
         ctx.scratch(3 * kMiB),
-        "CUDA out of memory. Tried to allocate 3.00 MiB for a kernel to work in. GPU 0 has a "
-        "total capacity of 8.00 MiB of which 2.00 MiB is free.");
+        "CUDA out of memory. Tried to allocate 3.00 MiB of scratch memory for a kernel. GPU 0 has "
+        "a total capacity of 8.00 MiB of which 2.00 MiB is free.");
     EXPECT_THROW(ctx.scratch(SIZE_MAX / 2), OutOfMemoryError);
     backend.free(0, held, 6 * kMiB);
     EXPECT_NE(ctx.scratch(3 * kMiB), nullptr);
   }
-  backend.synchronize(0, stream);  // which frees what the launch had
+  backend.synchronize(0, stream);  // frees the scratch memory of the launch
 }
 
-TEST_F(SimScratch, OfAKernelsThreadComesOutAtTheNextSynchronisation) {
+TEST_F(SimScratch, ErrorInKernelIsRethrownOnSynchronize) {
   void* const held = backend.allocate(0, 6 * kMiB);
   submit([this] {
     Ctx ctx = context();
     ctx.scratch(3 * kMiB);
   });
-  // What follows would compute with what is not there.
-  auto* const place = static_cast<int64_t*>(backend.kernel_address(0, held));
-  place[0] = 7;
+  // Later kernels would read missing results, so they do not run.
+  auto* const indices = static_cast<int64_t*>(backend.kernel_address(0, held));
+  indices[0] = 7;
   View index;
-  index.data = place;
+  index.data = indices;
   index.dtype = kLong;
   index.dim = 1;
   index.numel = index.sizes[0] = index.strides[0] = 1;
   View values = index;
   values.dtype = kFloat;
-  values.data = place + 8;
+  values.data = indices + 8;
   GatherParams params;
   params.in = values;
   params.index = index;
@@ -108,13 +109,13 @@ TEST_F(SimScratch, OfAKernelsThreadComesOutAtTheNextSynchronisation) {
   backend.destroy_event(event);
 }
 
-/// A device that gives nothing, and cannot take anything back.
+/// A device without memory whose free_scratch throws.
 class BrokenBackend final : public Backend {
  public:
   const char* name() const override { return "Broken"; }
   const KernelTable& kernels() const override { return cpu_backend().kernels(); }
   int device_count() const override { return 1; }
-  DeviceProperties properties(int) const override { return {}; }
+  cuda::DeviceProperties properties(int) const override { return {}; }
   void* allocate(int, size_t) override { return nullptr; }
   void free(int, void*, size_t) override {}
   void memory_info(int, size_t& free_bytes, size_t& total_bytes) override {
@@ -144,7 +145,7 @@ class BrokenBackend final : public Backend {
   bool has_one = true;
 };
 
-TEST(CtxScratch, IsNeverNullAndItsEndNeverThrows) {
+TEST(CtxScratch, ThrowsInsteadOfReturningNull) {
   BrokenBackend backend;
   Ctx ctx(backend, Device("cuda:0"), nullptr, nullptr);
   EXPECT_EQ(ctx.scratch(0), nullptr);
@@ -153,7 +154,7 @@ TEST(CtxScratch, IsNeverNullAndItsEndNeverThrows) {
   EXPECT_THROW(ctx.scratch(1), OutOfMemoryError);
 }
 
-TEST(SimAccess, AHostProgramIsToldWhyItEnds) {
+TEST(SimAccess, HostAccessIsExplainedOnStderr) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto touch = [] {
     sim::Memory memory(kMiB);
@@ -174,18 +175,18 @@ TEST(SimAccess, AHostProgramIsToldWhyItEnds) {
 }
 
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-TEST(SimAccess, IsExplainedInEveryProgram) {
+TEST(SimAccess, HandlerIsInstalledByDefault) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   setenv("HEARTH_SIM_GPUS", "1", /*overwrite=*/0);
   const auto touch = [] {
-    const Tensor there = zeros({1}, kCUDA);
-    *static_cast<volatile float*>(there.data_ptr()) = 1;
+    const Tensor on_device = zeros({1}, kCUDA);
+    *static_cast<volatile float*>(on_device.data_ptr()) = 1;
   };
   EXPECT_EXIT(touch(), ::testing::KilledBySignal(SIGSEGV), "Copy the tensor first");
 }
 #endif
 
-TEST(SimAccess, AProgramsOwnHandlerStays) {
+TEST(SimAccess, KeepsTheProgramsOwnHandler) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto touch = [] {
     std::signal(SIGSEGV, [](int) { _exit(7); });

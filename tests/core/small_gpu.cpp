@@ -1,4 +1,4 @@
-// Devices that are smaller than the segments that requests usually share.
+// Devices with less memory than the allocator's usual segment size.
 #include <gtest/gtest.h>
 
 #include "core/device_allocator.h"
@@ -20,8 +20,8 @@ class SmallGpu : public ::testing::Test {
   DeviceAllocator allocator{backend, 0};
 };
 
-TEST_F(SmallGpu, ServesWhatFits) {
-  void* const first = take(5 * kMiB);  // elsewhere, a part of 20 MiB
+TEST_F(SmallGpu, AllocatesUpToItsCapacity) {
+  void* const first = take(5 * kMiB);  // a part of 20 MiB on larger devices
   void* const second = take(5 * kMiB);
   void* const third = take(6 * kMiB);
   EXPECT_EQ(allocator.stats().allocated_bytes.current, int64_t(16 * kMiB));
@@ -30,7 +30,7 @@ TEST_F(SmallGpu, ServesWhatFits) {
   allocator.free(take(16 * kMiB), stream);
 }
 
-TEST_F(SmallGpu, IsNotCalledFragmentedWhenItIsFull) {
+TEST_F(SmallGpu, FullMemoryIsNotReportedAsFragmented) {
   void* const most = take(12 * kMiB);
   EXPECT_ERROR(take(5 * kMiB), "CUDA out of memory. Tried to allocate 5.00 MiB.");
   try {

@@ -23,7 +23,7 @@ using testing::error_of;
 using testing::is_real_gpu;
 using testing::last_gpu;
 
-/// What needs a device, simulated or real; the last one is another one where there are two.
+/// Tests that need a device, simulated or real. `last_` is the last of them.
 class CudaApi : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -35,7 +35,7 @@ class CudaApi : public ::testing::Test {
   int last_index_ = 0;
 };
 
-/// What needs two devices.
+/// Tests that need two devices.
 class TwoGpus : public CudaApi {
  protected:
   void SetUp() override {
@@ -44,8 +44,8 @@ class TwoGpus : public CudaApi {
   }
 };
 
-TEST(CudaMissing, IsSaidInASentence) {
-  if (cuda::is_available()) GTEST_SKIP() << "there is a GPU";
+TEST(CudaMissing, ErrorsStateTheReason) {
+  if (cuda::is_available()) GTEST_SKIP() << "a GPU is available";
   EXPECT_EQ(cuda::device_count(), 0);
   EXPECT_NE(cuda::why_not(), "");
   EXPECT_EQ(error_of([] { cuda::synchronize(); }),
@@ -57,7 +57,7 @@ TEST(CudaMissing, IsSaidInASentence) {
   EXPECT_FALSE(is_pinned(&kPluginSymbol));
 }
 
-TEST_F(CudaApi, AnswersAboutDevices) {
+TEST_F(CudaApi, ReportsDevices) {
   EXPECT_TRUE(cuda::is_available());
   EXPECT_EQ(cuda::why_not(), "");
   EXPECT_NE(cuda::get_device_name(last_index_), "");
@@ -66,7 +66,7 @@ TEST_F(CudaApi, AnswersAboutDevices) {
   EXPECT_EQ(total_bytes, cuda::get_device_properties(0).total_memory);
 }
 
-TEST_F(CudaApi, RefusesDevicesThatDoNotExist) {
+TEST_F(CudaApi, RejectsMissingDevices) {
   const int count = cuda::device_count();
   const std::string text = error_of([&] { cuda::set_device(count); });
   EXPECT_TRUE(text.starts_with("CUDA error: invalid device ordinal")) << text;
@@ -95,7 +95,7 @@ TEST_F(TwoGpus, GuardsRestoreDeviceAndStream) {
   EXPECT_EQ(cuda::current_stream(1), before);
 }
 
-TEST_F(CudaApi, ThePoolHasThirtyTwoStreams) {
+TEST_F(CudaApi, StreamPoolHasThirtyTwoStreams) {
   const cuda::Stream first;
   EXPECT_EQ(first.device(), Device("cuda:0"));
   int equal = 0;
@@ -119,7 +119,7 @@ TEST_F(CudaApi, EventsOrderStreams) {
   pinned_free(host);
 }
 
-TEST_F(CudaApi, EventsTakeTheTime) {
+TEST_F(CudaApi, EventsMeasureTime) {
   cuda::Event start(true), end(true);
   EXPECT_TRUE(start.query()) << "never recorded";
   start.wait();
@@ -141,7 +141,7 @@ TEST_F(CudaApi, EventsTakeTheTime) {
   EXPECT_TRUE(moved.query());
 }
 
-TEST_F(CudaApi, FaultsComeOutAtSynchronisation) {
+TEST_F(CudaApi, SynchronizeReportsFaults) {
   const cuda::Stream stream;
   FaultSlot* const slot = backend_of(Device("cuda:0")).fault_slot(0, stream.handle());
   const auto report = [&] { slot->report(Fault::kIndexOutOfRange, 7, 1, 3); };
@@ -155,7 +155,7 @@ TEST_F(CudaApi, FaultsComeOutAtSynchronisation) {
   EXPECT_NO_THROW(cuda::synchronize());
 }
 
-TEST_F(CudaApi, PinnedMemoryWaitsForTheStreamsThatUseIt) {
+TEST_F(CudaApi, PinnedMemoryWaitsForRecordedStreams) {
   Backend& backend = backend_of(Device("cuda:0"));
   const cuda::Stream stream;
   auto* const block = static_cast<char*>(pinned_allocate(3 << 20));
@@ -180,7 +180,7 @@ TEST_F(CudaApi, PinnedMemoryWaitsForTheStreamsThatUseIt) {
   EXPECT_EQ(pinned_memory_stats().reserved_bytes.current, 0);
 }
 
-TEST_F(CudaApi, MemoryStatistics) {
+TEST_F(CudaApi, BackendAllocationsAreNotCounted) {
   const size_t before = cuda::memory_allocated(last_index_);
   const StreamHandle stream = current_stream(last_);
   void* const data = backend_of(last_).allocate(last_index_, 4096);
@@ -191,25 +191,25 @@ TEST_F(CudaApi, MemoryStatistics) {
   EXPECT_NE(stream, nullptr);
 }
 
-/// Others lock pages, too: cudaHostRegister, another library. With lazy streams (HEARTH_SIM_LAZY=1)
-/// the copy had not begun when the call returned.
-TEST_F(CudaApi, ABlockingCopyFromForeignPageLockedMemoryWaits) {
+/// Pages may be locked outside Hearth, for example by cudaHostRegister. A regression test: with
+/// lazy streams (HEARTH_SIM_LAZY=1) the copy had not begun when the call returned.
+TEST_F(CudaApi, BlockingCopyFromForeignPinnedMemoryWaits) {
   Backend& backend = backend_of(last_);
   constexpr int64_t kCount = 1 << 20;
   auto* const host = static_cast<float*>(backend.allocate_pinned(kCount * sizeof(float)));
   std::fill_n(host, kCount, 1.0F);
-  const Tensor there = from_blob(host, {kCount}).to(last_);
+  const Tensor on_device = from_blob(host, {kCount}).to(last_);
   std::fill_n(host, kCount, 2.0F);
-  EXPECT_EQ(there.sum().item<float>(), kCount);
+  EXPECT_EQ(on_device.sum().item<float>(), kCount);
   backend.free_pinned(host);
 }
 
-TEST_F(CudaApi, ConvolutionsNeedCudnn) {
+TEST_F(CudaApi, CudnnAvailabilityIsTheBackends) {
   EXPECT_EQ(cuda::cudnn_is_available(), backend_of(last_).has_cudnn());
 }
 
-/// For users' own kernels; simulated GPUs have no such thing.
-TEST_F(CudaApi, AStreamKnowsItsCudaStream) {
+/// Users' own kernels need the CUDA stream; simulated GPUs have none.
+TEST_F(CudaApi, StreamConvertsToCudaStream) {
   const cuda::Stream stream(last_);
   if (is_real_gpu(last_)) {
     EXPECT_NE(stream.stream(), nullptr);
@@ -220,7 +220,7 @@ TEST_F(CudaApi, AStreamKnowsItsCudaStream) {
   }
 }
 
-TEST_F(CudaApi, NoHandleIsTheDefaultStream) {
+TEST_F(CudaApi, NullHandleIsTheDefaultStream) {
   const cuda::Stream stream(last_, nullptr);
   EXPECT_EQ(stream, cuda::default_stream(last_index_));
   stream.synchronize();
@@ -230,8 +230,8 @@ TEST_F(CudaApi, NoHandleIsTheDefaultStream) {
   EXPECT_NE(error_of([] { cuda::Stream(Device("cuda:9"), nullptr); }), "no error");
 }
 
-/// Without record_stream this fails where streams are lazy (HEARTH_SIM_LAZY=1): the memory serves
-/// `later` before the copy has been made.
+/// Without record_stream this fails with lazy streams (HEARTH_SIM_LAZY=1): `later` reuses the
+/// memory before the copy has run.
 TEST_F(CudaApi, MemoryWaitsForRecordedStreams) {
   const cuda::Stream side(Device("cuda:0"));
   Tensor tensor = full({1000}, 1, kCUDA);
@@ -250,7 +250,7 @@ TEST_F(CudaApi, MemoryWaitsForRecordedStreams) {
   EXPECT_EQ(later.sum().item<float>(), 2000);
 }
 
-TEST_F(TwoGpus, StreamsAreRecordedForTheirDevice) {
+TEST_F(TwoGpus, RecordStreamRejectsOtherDevices) {
   const cuda::Stream side(Device("cuda:1"));
   EXPECT_EQ(error_of([&] { ones({2}, Device("cuda:0")).record_stream(side); }),
             "record_stream: the tensor is on cuda:0, but the stream on cuda:1");

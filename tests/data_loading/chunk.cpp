@@ -60,7 +60,7 @@ TEST(ChunkDataset, ShufflesChunksAndExamples) {
   EXPECT_EQ(epoch(*again), first);
 }
 
-TEST(ChunkDataset, AnyNumberOfThreadsReadsAll) {
+TEST(ChunkDataset, ReadsAllChunksWithAnyThreadCount) {
   for (const size_t workers : {0, 2}) {
     for (const size_t preloaders : {1, 3}) {
       auto dataset = chunks<RandomSampler>({preloaders, 2, 2});
@@ -75,7 +75,7 @@ TEST(ChunkDataset, AnyNumberOfThreadsReadsAll) {
   }
 }
 
-TEST(ChunkDataset, CarriesExceptions) {
+TEST(ChunkDataset, PropagatesExceptions) {
   auto loader = make_data_loader(chunks<SequentialSampler>({1, 12}, 2), 12);
   auto it = loader->begin();
   EXPECT_ERROR((void)*it, "Original message: bad chunk (in a preloader of chunks)");
@@ -97,7 +97,7 @@ TEST(ChunkDataset, WrapsExceptionsOnce) {
   }
 }
 
-TEST(ChunkDataset, EndsInTheMiddle) {
+TEST(ChunkDataset, CanBeDestroyedDuringAnEpoch) {
   for (int i = 0; i < 50; ++i) {
     auto loader = make_data_loader(chunks<RandomSampler>({2, 1, 1}), DataLoaderOptions(1));
     auto it = loader->begin();
@@ -105,7 +105,7 @@ TEST(ChunkDataset, EndsInTheMiddle) {
   }
 }
 
-TEST(ChunkDataset, ChecksItsUse) {
+TEST(ChunkDataset, ChecksOptionsAndCalls) {
   EXPECT_ERROR(ChunkDatasetOptions(0, 1), "Preloader count is 0. At least one preloader needs");
   EXPECT_ERROR(ChunkDatasetOptions(1, 0), "Batch size is 0. A positive batch size needs");
   EXPECT_ERROR(ChunkDatasetOptions(1, 1, 0), "Cache size is 0. A positive cache size needs");
@@ -123,12 +123,12 @@ TEST(ChunkDataset, ChecksItsUse) {
       "requested batch size is 3, while the dataset is created with batch size equal to 4");
 }
 
-TEST(ChunkDataset, GoesOnWithTheChunksThatAreLeft) {
+TEST(ChunkDataset, ResumesWithTheRemainingChunks) {
   auto dataset = chunks<SequentialSampler>({1, 5, 5});
   dataset->chunk_sampler().next(2);
   serialize::OutputArchive saved;
   saved << *dataset;
-  // A sampler learns its size from the reader.
+  // The dataset sets the sampler's size from the reader.
   auto other = make_shared_dataset<Chunks<SequentialSampler>>(
       Reader(), SequentialSampler(0), SequentialSampler(0), ChunkDatasetOptions{1, 5, 5});
   serialize::InputArchive read(saved);

@@ -19,7 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-/// Example i is i, plus noise where asked for; examples of each batch take different times.
+/// Example i is i, plus noise if `noise` is set. Examples take different times to load.
 struct Noisy : datasets::Dataset<Noisy, TensorExample> {
   Noisy(size_t count_, bool noise_) : count(count_), noise(noise_) {}
   TensorExample get(size_t index) override {
@@ -46,7 +46,7 @@ void expect_equal(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
 
 auto noisy(size_t count) { return Noisy(count, true).map(transforms::Stack<TensorExample>()); }
 
-TEST(DataLoader, TheSameBatchesForAnyNumberOfWorkers) {
+TEST(DataLoader, BatchesDoNotDependOnWorkerCount) {
   std::vector<std::vector<Tensor>> expected;
   for (const size_t workers : {0, 1, 2, 7}) {
     manual_seed(11);
@@ -72,7 +72,7 @@ TEST(DataLoader, DropsTheLastBatch) {
   }
 }
 
-TEST(DataLoader, WithoutOrderAllBatchesCome) {
+TEST(DataLoader, ReturnsAllBatchesWithoutOrdering) {
   auto loader = make_data_loader<samplers::SequentialSampler>(
       Noisy(50, false), DataLoaderOptions(1).workers(3).enforce_ordering(false).max_jobs(9));
   std::multiset<double> seen;
@@ -91,7 +91,7 @@ struct Throwing : datasets::Dataset<Throwing, int> {
   std::optional<size_t> size() const override { return 20; }
 };
 
-TEST(DataLoader, CarriesExceptionsWithTheIndex) {
+TEST(DataLoader, ExceptionsNameBatchAndExample) {
   auto loader =
       make_data_loader<samplers::SequentialSampler>(Throwing(), DataLoaderOptions(2).workers(2));
   auto batch = loader->begin();
@@ -112,7 +112,7 @@ TEST(DataLoader, CarriesExceptionsWithTheIndex) {
   EXPECT_EQ((*batch)[0], 8);
 }
 
-/// Numbers its copies.
+/// A dataset whose copies are numbered.
 struct Counted : datasets::Dataset<Counted, int> {
   Counted() = default;
   Counted(const Counted& other) : Dataset(other), id(++copies) {}
@@ -124,8 +124,8 @@ struct Counted : datasets::Dataset<Counted, int> {
   int id = 0;
 };
 
-// The counts and numbers are LibTorch's.
-TEST(DataLoader, CopiesTheDatasetOnceForEachWorker) {
+// LibTorch makes the same copies.
+TEST(DataLoader, CopiesTheDatasetOncePerWorker) {
   for (const int workers : {0, 1, 3}) {
     Counted::copies = 0;
     auto loader = make_data_loader<samplers::SequentialSampler>(
@@ -139,7 +139,7 @@ TEST(DataLoader, CopiesTheDatasetOnceForEachWorker) {
   }
 }
 
-TEST(DataLoader, WithoutWorkersErrorsStayThemselves) {
+TEST(DataLoader, KeepsExceptionTypesWithoutWorkers) {
   auto loader = make_data_loader<samplers::SequentialSampler>(Throwing(), DataLoaderOptions(2));
   auto batch = loader->begin();
   ++batch;
@@ -158,7 +158,7 @@ TEST(DataLoader, WithoutWorkersErrorsStayThemselves) {
       IndexError);
 }
 
-TEST(DataLoader, SaysInWhichExampleATransformFailed) {
+TEST(DataLoader, TransformErrorsNameTheExample) {
   auto dataset = Noisy(20, false).map(transforms::TensorLambda<void>(
       [](const Tensor& t) { return t.item<double>() == 6 ? t.view({2}) : t; }));
   auto loader =
@@ -174,7 +174,7 @@ TEST(DataLoader, SaysInWhichExampleATransformFailed) {
   EXPECT_THROW((void)*whole(0)->begin(), int);
 }
 
-TEST(DataLoader, Iterators) {
+TEST(DataLoader, IteratorsCompareAndCheckTheirUse) {
   for (const size_t workers : {0, 2}) {
     auto loader = make_data_loader<samplers::SequentialSampler>(
         Noisy(3, false), DataLoaderOptions(1).workers(workers));
@@ -190,7 +190,7 @@ TEST(DataLoader, Iterators) {
   }
 }
 
-TEST(DataLoader, OneIteratorAtATime) {
+TEST(DataLoader, AllowsOneIteratorAtATime) {
   auto loader = make_data_loader(Noisy(30, false), DataLoaderOptions(1).workers(2));
   {
     auto it = loader->begin();
@@ -198,19 +198,19 @@ TEST(DataLoader, OneIteratorAtATime) {
                  "Attempted to get a new DataLoader iterator while another iterator is not yet "
                  "exhausted");
   }
-  size_t count = 0;  // one that is gone is no hindrance
+  size_t count = 0;  // destroyed iterators do not count
   for (auto& batch : *loader) count += batch.size();
   EXPECT_EQ(count, 30U);
   loader->join();
-  EXPECT_ERROR(loader->begin(), "its workers are gone");
+  EXPECT_ERROR(loader->begin(), "its workers have ended");
 }
 
-TEST(DataLoader, JoinInTheMiddleLosesNoBatchSilently) {
+TEST(DataLoader, IteratorThrowsAfterJoin) {
   auto loader = make_data_loader(Noisy(30, false), DataLoaderOptions(1).workers(2));
   auto it = loader->begin();
   (void)*it;
   loader->join();
-  EXPECT_ERROR(++it, "its workers are gone");
+  EXPECT_ERROR(++it, "its workers have ended");
 }
 
 struct Unsized : datasets::Dataset<Unsized, int> {
@@ -226,7 +226,7 @@ TEST(DataLoader, ChecksItsOptions) {
   EXPECT_ERROR(*none, "the sampler returned an empty batch for batch_size=0");
   EXPECT_ERROR(make_data_loader(Noisy(3, false), DataLoaderOptions(1).workers(2).max_jobs(0)),
                "max_jobs should be positive");
-  // Before there is a copy of the dataset for each.
+  // The check comes before any copies of the dataset.
   EXPECT_ERROR(make_data_loader(Noisy(3, false), DataLoaderOptions(1).workers(1'000'000'000'000)),
                "a data loader has at most 4096 workers, but workers=1000000000000");
   const FullDataLoaderOptions full(DataLoaderOptions(5).workers(3));
@@ -249,10 +249,11 @@ TEST(DataLoader, TimesOut) {
   EXPECT_ERROR((void)*it,
                "Timeout in DataLoader queue while waiting for next batch (timeout was 20 ms)");
   std::this_thread::sleep_for(500ms);
-  EXPECT_EQ((*it)[0], 0);  // the batch came later
+  EXPECT_EQ((*it)[0], 0);  // the late batch is not lost
 }
 
-struct Asking : datasets::Dataset<Asking, std::vector<uint64_t>> {
+/// Examples are properties of the worker thread.
+struct WorkerProperties : datasets::Dataset<WorkerProperties, std::vector<uint64_t>> {
   std::vector<uint64_t> get(size_t) override {
     std::this_thread::sleep_for(1ms);
     const auto info = get_worker_info();
@@ -262,27 +263,28 @@ struct Asking : datasets::Dataset<Asking, std::vector<uint64_t>> {
   std::optional<size_t> size() const override { return 40; }
 };
 
-TEST(DataLoader, WorkersComputeAloneInTheCallersModes) {
-  auto loader = make_data_loader(Asking(), DataLoaderOptions(1).workers(3));
+TEST(DataLoader, WorkersRunSeriallyInTheCallersModes) {
+  auto loader = make_data_loader(WorkerProperties(), DataLoaderOptions(1).workers(3));
   std::set<uint64_t> ids, seeds;
   {
     const NoGradGuard no_grad;
     for (auto& batch : *loader) {
-      const std::vector<uint64_t>& answer = batch[0];
-      EXPECT_TRUE(answer[0] == 1 && answer[1] == 0 && answer[2] < 3 && answer[3] == 3);
-      ids.insert(answer[2]);
-      seeds.insert(answer[4]);
+      const std::vector<uint64_t>& properties = batch[0];
+      EXPECT_TRUE(properties[0] == 1 && properties[1] == 0 && properties[2] < 3 &&
+                  properties[3] == 3);
+      ids.insert(properties[2]);
+      seeds.insert(properties[4]);
     }
   }
   EXPECT_EQ(ids.size(), seeds.size());
   for (auto& batch : *loader) EXPECT_EQ(batch[0][1], 1U);
   EXPECT_FALSE(get_worker_info());
-  auto alone = make_data_loader(Asking(), DataLoaderOptions(1));
+  auto alone = make_data_loader(WorkerProperties(), DataLoaderOptions(1));
   EXPECT_EQ((*alone->begin())[0][2], 77U);
   EXPECT_EQ((*alone->begin())[0][0], uint64_t(get_num_threads()));
 }
 
-TEST(DataLoader, PinsWhatIsInABatch) {
+TEST(DataLoader, PinsBatches) {
   const bool gpu = cuda::is_available();
   auto stacked = make_data_loader(noisy(6), DataLoaderOptions(3).workers(1).pin_memory(true));
   EXPECT_EQ(stacked->options().pin_memory, gpu);
@@ -292,7 +294,7 @@ TEST(DataLoader, PinsWhatIsInABatch) {
     for (auto& example : batch) EXPECT_EQ(example.data.is_pinned(), gpu);
 }
 
-/// Streams of numbers: the request is how many.
+/// A stream of consecutive numbers.
 struct Stream : datasets::StreamDataset<Stream, std::vector<int>> {
   std::vector<int> get_batch(size_t count) override {
     std::vector<int> batch;
@@ -303,7 +305,7 @@ struct Stream : datasets::StreamDataset<Stream, std::vector<int>> {
   int next = 0;
 };
 
-TEST(DataLoader, Streams) {
+TEST(DataLoader, SupportsStreamDatasets) {
   auto loader = make_data_loader(Stream(), samplers::StreamSampler(10), DataLoaderOptions(4));
   std::vector<std::vector<int>> batches;
   for (auto& batch : *loader) batches.push_back(batch);

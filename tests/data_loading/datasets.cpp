@@ -33,7 +33,7 @@ TEST(Datasets, MapAppliesTransformsInOrder) {
   EXPECT_EQ(dataset.size(), 10U);
 }
 
-TEST(Datasets, CollateAndBatchLambda) {
+TEST(Datasets, ApplyCollateAndBatchLambda) {
   auto dataset = Numbers(4)
                      .map(transforms::Collate<Example<>>([](std::vector<Example<>> examples) {
                        return std::move(examples.back());
@@ -44,7 +44,7 @@ TEST(Datasets, CollateAndBatchLambda) {
   EXPECT_EQ(dataset.get_batch(indices), 2);
 }
 
-TEST(Datasets, TensorAndShared) {
+TEST(Datasets, TensorDatasetCanBeShared) {
   datasets::TensorDataset rows(std::vector<Tensor>{ones({2}), zeros({2})});
   EXPECT_EQ(rows.size(), 2U);
   EXPECT_TRUE(rows.get(1).data.equal(zeros({2})));
@@ -56,7 +56,7 @@ TEST(Datasets, TensorAndShared) {
   EXPECT_EQ((*shared).size(), 4U);
 }
 
-TEST(Transforms, NormalizeAndToTensor) {
+TEST(Transforms, NormalizeAndConvertImages) {
   transforms::Normalize<> normalize({0.5, 1}, {0.5, 2});
   const Tensor image = ones({2, 2, 3});
   const Tensor expected = stack({full({2, 3}, 1.F), zeros({2, 3})});
@@ -73,7 +73,7 @@ TEST(Transforms, NormalizeAndToTensor) {
   EXPECT_ERROR(to_tensor(ones({4})), "pic should be 2/3 dimensional. Got 1 dimensions.");
 }
 
-TEST(Samplers, Sequential) {
+TEST(Samplers, SequentialReturnsIndicesInOrder) {
   samplers::SequentialSampler sampler(5);
   EXPECT_EQ(*sampler.next(2), (std::vector<size_t>{0, 1}));
   EXPECT_EQ(*sampler.next(4), (std::vector<size_t>{2, 3, 4}));
@@ -83,9 +83,8 @@ TEST(Samplers, Sequential) {
   EXPECT_EQ(sampler.index(), 2U);
 }
 
-/// The permutations are randperm's, one for the constructor and one for each reset, as LibTorch
-/// draws them.
-TEST(Samplers, RandomDrawsAsPyTorch) {
+/// As in LibTorch, the constructor and each reset draw a permutation with randperm.
+TEST(Samplers, RandomDrawsTheNumbersOfPyTorch) {
   for (const ScalarType type : {kLong, kInt}) {
     manual_seed(5);
     const Tensor first = randperm(7, type), second = randperm(7, type), third = randperm(3, type);
@@ -113,7 +112,7 @@ TEST(Samplers, StreamCountsExamples) {
 }
 
 template <class Sampler>
-void expect_goes_on(Sampler sampler) {
+void expect_resumes(Sampler sampler) {
   (void)sampler.next(3);
   serialize::OutputArchive saved;
   saved << sampler;
@@ -131,13 +130,13 @@ void expect_goes_on(Sampler sampler) {
   }
 }
 
-TEST(Samplers, SaveAndLoad) {
-  expect_goes_on(samplers::SequentialSampler(10));
-  expect_goes_on(samplers::RandomSampler(10));
-  expect_goes_on(samplers::StreamSampler(10));
+TEST(Samplers, ResumeFromSavedStates) {
+  expect_resumes(samplers::SequentialSampler(10));
+  expect_resumes(samplers::RandomSampler(10));
+  expect_resumes(samplers::StreamSampler(10));
 }
 
-TEST(Samplers, RefuseOtherStates) {
+TEST(Samplers, RejectInvalidStates) {
   const auto load = [](const Tensor& indices, int64_t index) {
     serialize::OutputArchive saved;
     saved.write("indices", indices);
@@ -149,8 +148,8 @@ TEST(Samplers, RefuseOtherStates) {
   EXPECT_ERROR(load(arange(3), 4), "place in the archive is 4 of 3");
   EXPECT_ERROR(load(arange(3), -1), "'index' is -1, which does not fit");
   EXPECT_ERROR(load(arange(1, 4), 0), "are not between 0 and 2");
-  EXPECT_ERROR(load(ones({3}), 0), "no vector of integers");
-  EXPECT_ERROR(load(ones({3, 1}, kLong), 0), "no vector of integers");
+  EXPECT_ERROR(load(ones({3}), 0), "not a vector of integers");
+  EXPECT_ERROR(load(ones({3, 1}, kLong), 0), "not a vector of integers");
   EXPECT_ERROR(load(arange(4), 0), "was saved for 4 examples; this sampler has 3");
   EXPECT_ERROR(load(tensor({2, 0, 2}), 0), "in the archive have 2 twice");
 }
@@ -163,14 +162,14 @@ void load_into_another_size() {
   Sampler(3).load(read);
 }
 
-TEST(Samplers, RefuseOtherSizes) {
+TEST(Samplers, RejectStatesOfOtherSizes) {
   const std::string text = "the sampler's state was saved for 4 examples; this sampler has 3";
   EXPECT_ERROR(load_into_another_size<samplers::SequentialSampler>(), text);
   EXPECT_ERROR(load_into_another_size<samplers::RandomSampler>(), text);
   EXPECT_ERROR(load_into_another_size<samplers::StreamSampler>(), text);
 }
 
-TEST(Samplers, ABatchMayBeLargerThanAnyDataset) {
+TEST(Samplers, AcceptBatchSizesBeyondTheDataset) {
   EXPECT_EQ(samplers::RandomSampler(3).next(SIZE_MAX)->size(), 3U);
   EXPECT_EQ(samplers::SequentialSampler(3).next(SIZE_MAX)->size(), 3U);
 }

@@ -38,12 +38,12 @@ TEST(Mnist, ReadsImagesAndTargets) {
   EXPECT_EQ(test.get(0).target.item<int64_t>(), 7);
 }
 
-TEST(Mnist, SaysWhatIsWrong) {
+TEST(Mnist, ErrorsStateTheReason) {
   const TempFolder folder;
   const auto open = [&] { MNIST dataset(folder.str()); };
   EXPECT_ERROR(open(),
                "Error opening images file at " + folder.path("train-images-idx3-ubyte") +
-                   ": neither it nor train-images-idx3-ubyte.gz is there. To get it: mkdir -p '" +
+                   ": neither it nor train-images-idx3-ubyte.gz exists. To get it: mkdir -p '" +
                    folder.str() + "' && cd '" + folder.str() + "' && for f");
   EXPECT_ERROR(FashionMNIST(folder.str()), "To get it: apt-get install dataset-fashion-mnist");
   write_bytes(folder.path("train-images-idx3-ubyte"), images(2));
@@ -57,7 +57,7 @@ TEST(Mnist, SaysWhatIsWrong) {
   EXPECT_ERROR(open(), "train-labels-idx1-ubyte': at byte 9: expected 1 bytes more");
 }
 
-TEST(Mnist, ReadsDebiansPackage) {
+TEST(Mnist, ReadsTheDebianPackage) {
   if (!std::filesystem::exists(FashionMNIST::kDebianFolder)) GTEST_SKIP() << "no data set";
   FashionMNIST test(MNIST::Mode::kTest);
   EXPECT_EQ(test.images().sizes(), IntArrayRef({10000, 1, 28, 28}));

@@ -1,4 +1,4 @@
-// Going on in the middle of an epoch, and leaving in the middle of one.
+// Data loaders that resume or are destroyed during an epoch.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -30,9 +30,9 @@ auto loader_of(size_t count, size_t batch_size, size_t workers) {
                           DataLoaderOptions(batch_size).workers(workers));
 }
 
-/// What a run yields after `skip` batches of the first epoch, to the end of the second.
+/// The batches of two epochs without the first `skip` batches.
 template <class Loader>
-std::vector<Tensor> rest(Loader& loader, size_t skip) {
+std::vector<Tensor> remaining_batches(Loader& loader, size_t skip) {
   std::vector<Tensor> batches;
   for (int i = 0; i < 2; ++i)
     for (auto& batch : loader) batches.push_back(batch.data);
@@ -45,10 +45,10 @@ void expect_equal(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(a[i].equal(b[i])) << "batch " << i;
 }
 
-TEST(Resume, GoesOnInTheMiddleOfAnEpoch) {
+TEST(Resume, ContinuesDuringAnEpoch) {
   manual_seed(4);
   auto whole = loader_of(30, 4, 0);
-  const std::vector<Tensor> expected = rest(*whole, 3);
+  const std::vector<Tensor> expected = remaining_batches(*whole, 3);
   for (const size_t workers : {0, 2}) {
     manual_seed(4);
     auto first = loader_of(30, 4, workers);
@@ -65,22 +65,22 @@ TEST(Resume, GoesOnInTheMiddleOfAnEpoch) {
     auto second = loader_of(30, 4, 2 - workers);
     Generator(default_generator()).set_state(generator);
     second->load_state_dict(state);
-    expect_equal(rest(*second, 0), expected);
+    expect_equal(remaining_batches(*second, 0), expected);
   }
 }
 
-TEST(Resume, BetweenEpochsAndBeforeTheFirst) {
+TEST(Resume, ContinuesBetweenEpochsAndBeforeTheFirst) {
   manual_seed(4);
   auto whole = loader_of(10, 4, 0);
   const serialize::OutputArchive before = whole->state_dict();
   const Tensor start = default_generator().get_state();
-  const std::vector<Tensor> expected = rest(*whole, 0);
+  const std::vector<Tensor> expected = remaining_batches(*whole, 0);
   auto again = loader_of(10, 4, 1);
   Generator(default_generator()).set_state(start);
   again->load_state_dict(before);
-  expect_equal(rest(*again, 0), expected);
+  expect_equal(remaining_batches(*again, 0), expected);
 
-  // After an epoch, the loader begins the next one.
+  // Saved after an epoch, a state continues with the next one.
   Generator(default_generator()).set_state(start);
   again->load_state_dict(before);
   for (auto& batch : *again) (void)batch;
@@ -94,7 +94,7 @@ TEST(Resume, BetweenEpochsAndBeforeTheFirst) {
   expect_equal(second, {expected.begin() + 3, expected.end()});
 }
 
-TEST(Resume, AfterTheLastBatchNothingIsLeft) {
+TEST(Resume, ReturnsNoBatchAfterTheLast) {
   auto loader = loader_of(8, 4, 1);
   serialize::OutputArchive state;
   for (auto& batch : *loader) {
@@ -106,7 +106,7 @@ TEST(Resume, AfterTheLastBatchNothingIsLeft) {
   EXPECT_TRUE(other->begin() == other->end());
 }
 
-TEST(Resume, LoadingEndsTheIteratorThatIsThere) {
+TEST(Resume, LoadInvalidatesIterators) {
   for (const size_t workers : {0, 2}) {
     auto loader = loader_of(12, 4, workers);
     auto it = loader->begin();
@@ -114,14 +114,14 @@ TEST(Resume, LoadingEndsTheIteratorThatIsThere) {
     const serialize::OutputArchive state = loader->state_dict();
     const Tensor second = (*++it).data;
     loader->load_state_dict(state);
-    EXPECT_ERROR(++it, "the data loader has loaded another place");
+    EXPECT_ERROR(++it, "the data loader has loaded another position");
     size_t count = 0;
     for (auto& batch : *loader) EXPECT_EQ(batch.data.equal(second), count++ == 0);
     EXPECT_EQ(count, 2U);
   }
 }
 
-TEST(Resume, RefusesStatesOfOthers) {
+TEST(Resume, RejectsStatesOfOtherLoaders) {
   auto loader = loader_of(8, 4, 0);
   auto it = loader->begin();
   (void)*it;
@@ -129,7 +129,7 @@ TEST(Resume, RefusesStatesOfOthers) {
   EXPECT_ERROR(loader_of(9, 4, 0)->load_state_dict(state),
                "was saved for a dataset of 8 examples; this one has 9");
   EXPECT_ERROR(loader_of(8, 3, 0)->load_state_dict(state),
-               "in an epoch of batches of 4; this loader's have 3");
+               "in an epoch with batch size 4; this loader's batch size is 3");
   EXPECT_ERROR(loader_of(8, 4, 0)->load_state_dict(serialize::OutputArchive()),
                "No such serialized bool 'in_epoch'");
   auto unordered =
@@ -144,8 +144,8 @@ size_t count_threads() {
                               std::filesystem::directory_iterator()));
 }
 
-/// The kernel lists threads for a moment after they were joined.
-size_t count_threads_at_rest() {
+/// Waits until the count is stable, because the kernel lists joined threads for a moment.
+size_t count_threads_when_stable() {
   size_t count = count_threads();
   for (int same = 0; same < 5; ++same) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -156,7 +156,7 @@ size_t count_threads_at_rest() {
   return count;
 }
 
-/// Sleeps a little, counts those who are in it, and sometimes throws.
+/// Counts the threads inside get(), sleeps briefly, and sometimes throws.
 struct Busy : datasets::Dataset<Busy, int> {
   explicit Busy(std::shared_ptr<std::atomic<int>> inside_) : inside(std::move(inside_)) {}
   int get(size_t index) override {
@@ -170,8 +170,8 @@ struct Busy : datasets::Dataset<Busy, int> {
   std::shared_ptr<std::atomic<int>> inside;
 };
 
-TEST(Dropped, AThousandLoadersLeaveNoThread) {
-  const size_t before = count_threads_at_rest();
+TEST(DestroyedLoader, LeavesNoThread) {
+  const size_t before = count_threads_when_stable();
   const auto inside = std::make_shared<std::atomic<int>>(0);
   std::mt19937 random(1);
   for (int i = 0; i < 1000; ++i) {
@@ -190,7 +190,7 @@ TEST(Dropped, AThousandLoadersLeaveNoThread) {
     loader.reset();
     ASSERT_EQ(*inside, 0);
   }
-  EXPECT_EQ(count_threads_at_rest(), before);
+  EXPECT_EQ(count_threads_when_stable(), before);
 }
 
 }  // namespace

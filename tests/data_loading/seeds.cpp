@@ -1,5 +1,5 @@
-// What examples draw: other numbers in each epoch and each loader, the same for any number of
-// workers.
+// Random numbers drawn by examples: they differ between epochs and loaders, but do not depend on
+// the number of workers.
 #include <gtest/gtest.h>
 
 #include "hearth/data.h"
@@ -9,16 +9,16 @@
 namespace hearth::data {
 namespace {
 
-/// Each example is a number drawn.
-struct Drawn : datasets::Dataset<Drawn, double> {
-  explicit Drawn(size_t count_) : count(count_) {}
+/// Each example is a random number.
+struct Random : datasets::Dataset<Random, double> {
+  explicit Random(size_t count_) : count(count_) {}
   double get(size_t) override { return rand({}, kDouble).item<double>(); }
   std::optional<size_t> size() const override { return count; }
   size_t count;
 };
 
-auto drawing(size_t count, size_t workers = 0) {
-  return make_data_loader<samplers::SequentialSampler>(Drawn(count),
+auto random_loader(size_t count, size_t workers = 0) {
+  return make_data_loader<samplers::SequentialSampler>(Random(count),
                                                        DataLoaderOptions(2).workers(workers));
 }
 
@@ -29,13 +29,13 @@ std::vector<double> epoch(Loader& loader) {
   return all;
 }
 
-TEST(Seeds, MoveTheDefaultGeneratorOnOnceWhereExamplesDraw) {
+TEST(Seeds, AdvanceTheDefaultGeneratorOncePerEpoch) {
   manual_seed(2);
   (void)empty({}, kLong).random_();
   const Tensor expected = default_generator().get_state();
   for (const size_t workers : {0, 3}) {
     manual_seed(2);
-    auto loader = drawing(20, workers);
+    auto loader = random_loader(20, workers);
     auto batch = loader->begin();
     (void)*batch;
     EXPECT_TRUE(default_generator().get_state().equal(expected));
@@ -44,7 +44,7 @@ TEST(Seeds, MoveTheDefaultGeneratorOnOnceWhereExamplesDraw) {
   }
 }
 
-TEST(Seeds, LeaveTheDefaultGeneratorToTheProgramElsewhere) {
+TEST(Seeds, LeaveTheDefaultGeneratorUnchangedWithoutDraws) {
   manual_seed(2);
   const Tensor before = default_generator().get_state();
   for (const size_t workers : {0, 3}) {
@@ -55,45 +55,45 @@ TEST(Seeds, LeaveTheDefaultGeneratorToTheProgramElsewhere) {
   }
 }
 
-TEST(Seeds, AResumedEpochMovesTheGeneratorOnNoMore) {
+TEST(Seeds, ResumedEpochDoesNotAdvanceTheGenerator) {
   manual_seed(2);
-  auto loader = drawing(8);
+  auto loader = random_loader(8);
   (void)*loader->begin();
-  const serialize::OutputArchive place = loader->state_dict();
+  const serialize::OutputArchive saved = loader->state_dict();
   const Tensor state = default_generator().get_state();
-  auto other = drawing(8);
-  other->load_state_dict(place);
+  auto other = random_loader(8);
+  other->load_state_dict(saved);
   EXPECT_EQ(epoch(*other).size(), 6U);
   EXPECT_TRUE(default_generator().get_state().equal(state));
 }
 
-TEST(Seeds, ALoaderMadeInEachEpochRepeatsNothing) {
+TEST(Seeds, NewLoaderInEachEpochDrawsOtherNumbers) {
   for (const size_t workers : {0, 2}) {
     manual_seed(1);
-    auto first = drawing(6, workers);
+    auto first = random_loader(6, workers);
     const std::vector<double> before = epoch(*first);
-    auto second = drawing(6, workers);
+    auto second = random_loader(6, workers);
     EXPECT_NE(epoch(*second), before);
   }
 }
 
-TEST(Seeds, LoadersSideBySideDiffer) {
+TEST(Seeds, ConcurrentLoadersDiffer) {
   manual_seed(1);
-  auto one = drawing(6), other = drawing(6);
+  auto one = random_loader(6), other = random_loader(6);
   auto a = one->begin(), b = other->begin();
   EXPECT_NE(*a, *b);
 }
 
-/// Each example goes through a loader of its own.
+/// Each example runs its own loader.
 struct Nested : datasets::Dataset<Nested, std::vector<double>> {
   std::vector<double> get(size_t) override {
-    auto inner = drawing(3);
+    auto inner = random_loader(3);
     return epoch(*inner);
   }
   std::optional<size_t> size() const override { return 4; }
 };
 
-TEST(Seeds, NestedLoadersDifferInEachExample) {
+TEST(Seeds, NestedLoadersDifferBetweenExamples) {
   std::vector<std::vector<double>> expected;
   for (const size_t workers : {0, 2}) {
     manual_seed(7);
@@ -115,7 +115,7 @@ struct OneChunk : datasets::ChunkDataReader<double> {
   void reset() override {}
 };
 
-TEST(Seeds, ChunksOfANewDatasetDiffer) {
+TEST(Seeds, ChunksOfNewDatasetsDiffer) {
   using Chunks =
       datasets::ChunkDataset<OneChunk, samplers::SequentialSampler, samplers::SequentialSampler>;
   const auto first = [] {

@@ -1,4 +1,4 @@
-// Loaders of datasets that keep their own place.
+// Loaders of stateful datasets.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@
 namespace hearth::data {
 namespace {
 
-/// Counts to a limit under a lock, because workers share it; the first worker is slow.
+/// Counts up to a limit. Workers share it, hence the lock; the first worker is slow.
 struct Counter : datasets::StatefulDataset<Counter, std::vector<int>> {
   explicit Counter(int limit_) : limit(limit_) {}
   std::optional<std::vector<int>> get_batch(size_t count) override {
@@ -64,7 +64,7 @@ auto batches_of(Loader loader) {
   return batches;
 }
 
-TEST(StatefulLoader, TheSameBatchesForAnyNumberOfWorkers) {
+TEST(StatefulLoader, BatchesDoNotDependOnWorkerCount) {
   const auto plain = [](size_t workers) {
     return batches_of(make_data_loader(Counter(31), DataLoaderOptions(2).workers(workers)));
   };
@@ -83,9 +83,9 @@ TEST(StatefulLoader, TheSameBatchesForAnyNumberOfWorkers) {
   }
 }
 
-TEST(StatefulLoader, TransformsRunAtOnce) {
+TEST(StatefulLoader, TransformsRunConcurrently) {
   std::atomic<int> running = 0;
-  // Waits until another one runs, too.
+  // Waits until another transform runs at the same time.
   const transforms::BatchLambda<std::vector<int>, bool> meets([&](const std::vector<int>&) {
     ++running;
     const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
@@ -107,7 +107,7 @@ struct Failing : Counter {
   }
 };
 
-TEST(StatefulLoader, ErrorsNameTheBatchAndTheNextOnesCome) {
+TEST(StatefulLoader, ContinuesAfterAnErrorThatNamesTheBatch) {
   for (const size_t workers : {0, 2}) {
     auto loader = make_data_loader(Failing(9), DataLoaderOptions(3).workers(workers));
     auto it = loader->begin();

@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """check.py <program> <expected file>: runs an example without and with simulated GPUs and compares
-what it prints.
+its output with the expected file.
 
-A line of the expected file is what the program prints, a run of spaces standing for any other.
-In it, {number}, {int}, {word} and {any} stand for one of these, and {~1.5} for a number near 1.5
-(to 1e-4, relative or, below 1, absolute).
-    cpu| line      only where there is no GPU
-    gpu| line      only where there are two simulated GPUs
-    $ arguments    what the program is given: {scratch} is a folder of the run's own, {mnist} one with
-                   small files in MNIST's form
-If the last line begins with "hearth: ", the program must have failed, and otherwise not.
+The expected file has the lines that the program prints. Runs of spaces may differ in length. In a
+line, {number}, {int}, {word} and {any} match one of these, and {~1.5} matches a number near 1.5
+(to 1e-4: relative, or absolute below 1).
+    cpu| line      expected only without a GPU
+    gpu| line      expected only with two simulated GPUs
+    $ arguments    the program's arguments: {scratch} is an empty folder, {mnist} a folder with small
+                   files in MNIST's format
+The program must succeed, but fail if the last line begins with "hearth: ".
 """
 
 import os
@@ -56,7 +56,7 @@ def expectation(file, device):
 
 
 def fits(expected, line):
-    """Whether the line is one that the expected line stands for."""
+    """Whether the printed line matches the expected one."""
     near = []
 
     def pattern_of(part):
@@ -73,7 +73,7 @@ def fits(expected, line):
 
 
 def complaint(program, file, device):
-    """What is wrong with the program's run on this kind of device, or None."""
+    """The difference between the program's output on this kind of device and the expected file, or None."""
     arguments, expected = expectation(file, device)
     with tempfile.TemporaryDirectory(prefix="hearth-example-") as scratch:
         if "{mnist}" in arguments:
@@ -86,10 +86,10 @@ def complaint(program, file, device):
     status = 1 if expected and expected[-1].startswith("hearth: ") else 0
     for number, (wanted, line) in enumerate(zip_longest(expected, printed), 1):
         if wanted is None or line is None or not fits(wanted, line):
-            return (f"line {number}\n  expected: {'(the end)' if wanted is None else wanted}\n"
-                    f"  printed:  {'(the end)' if line is None else line}\nIt printed:\n{run.stdout}")
+            return (f"line {number}\n  expected: {'(end of output)' if wanted is None else wanted}\n"
+                    f"  printed:  {'(end of output)' if line is None else line}\nOutput:\n{run.stdout}")
     if run.returncode != status:
-        return f"exit code {run.returncode}, not {status}; it printed:\n{run.stdout}"
+        return f"exit code {run.returncode}, not {status}; output:\n{run.stdout}"
     return None
 
 

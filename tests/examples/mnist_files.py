@@ -1,4 +1,4 @@
-"""Small files in MNIST's form: images that a network can learn to tell apart."""
+"""Small files in MNIST's format, with images that a network can learn to classify."""
 
 import struct
 
@@ -6,7 +6,7 @@ SIZE, CLASSES = 28, 10
 
 
 def image(label, number):
-    """A bar at a height that depends on the label, its brightness on the number."""
+    """A bar whose height depends on the label and whose brightness depends on the number."""
     rows = [bytes(SIZE)] * SIZE
     for row in range(2 * label + 2, 2 * label + 6):
         rows[row] = bytes(4) + bytes([100 + number % 150]) * (SIZE - 8) + bytes(4)
@@ -14,7 +14,7 @@ def image(label, number):
 
 
 def write(folder, train=120, test=40):
-    """The four files, with labels 0 to 9 in turn."""
+    """Writes the four files; the labels are 0 to 9 in turn."""
     folder.mkdir(parents=True)
     for name, count in (("train", train), ("t10k", test)):
         labels = [i % CLASSES for i in range(count)]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""on_libtorch.py <torch folder> <build folder> [program...]: compiles examples/libtorch against a
-real LibTorch, whose folder has include/ and lib/, and runs each program there and as the build has
-it. What they print must be the same, numbers to 1e-4 (relative, or absolute below 1)."""
+"""on_libtorch.py <torch folder> <build folder> [program...]: compiles the programs of
+examples/libtorch with a real LibTorch, whose folder has include/ and lib/, and compares their output
+with that of the same programs in the build folder. Numbers may differ by 1e-4 (relative, or absolute
+below 1)."""
 
 import re
 import subprocess
@@ -15,7 +16,7 @@ import mnist_files
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAMS = ROOT / "examples" / "libtorch"
 NUMBER = re.compile(check.PATTERNS["{number}"].removeprefix(r"\s*"))
-# LibTorch's reader takes no other counts.
+# LibTorch's reader accepts no other counts.
 MNIST_COUNTS = {"train": 60000, "test": 10000}
 ARGUMENTS = {"mnist": ["mnist", "2", "60"]}
 

@@ -1,4 +1,4 @@
-// Elements that are named many times, large tables, views that lie off the usual alignments.
+// Accumulation into repeated indices and large tables, misaligned views, copies.
 #include "tests/gpu/support.h"
 
 namespace hearth::testing {
@@ -8,8 +8,8 @@ using Accumulation = OnGpu;
 using Misaligned = OnGpu;
 using Copies = OnGpu;
 
-/// In 16 bits, adding ones stops at 256 (bfloat16) or 2,048 (half), as it does on the CPU.
-TEST_F(Accumulation, OfManyOnesInHalfTypes) {
+/// Sums in 16 bits would stop growing at 256 (bfloat16) or 2,048 (half).
+TEST_F(Accumulation, SumsManyOnesInHalfTypes) {
   if (!is_real_gpu(kGpu)) GTEST_SKIP() << "the GPU is simulated";
   const int64_t count = 30000;
   const Tensor index = arange(count, kLong).remainder(3).to(kGpu);
@@ -27,7 +27,7 @@ TEST_F(Accumulation, OfManyOnesInHalfTypes) {
   }
 }
 
-TEST_F(Accumulation, IntoLargeTables) {
+TEST_F(Accumulation, MatchesTheCpuForLargeTables) {
   const int64_t rows = pick(100000, 5000), count = pick(40000, 3000);
   const Tensor index = randint(rows, {count}, kLong);
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16, kLong}) {
@@ -49,15 +49,15 @@ TEST_F(Accumulation, IntoLargeTables) {
   }
 }
 
-/// Hits at one place only, and at all places of a strided view.
-TEST_F(Accumulation, IntoOneElementAndIntoAView) {
+/// All indices equal, and random indices into a strided view.
+TEST_F(Accumulation, MatchesTheCpuForOneElementAndForAView) {
   const int64_t count = 70001;
-  const Tensor part = numbers({count}, kFloat), one_place = zeros({count}, kLong);
+  const Tensor part = numbers({count}, kFloat), zero_index = zeros({count}, kLong);
   for (const ScalarType dtype : {kFloat, kBFloat16}) {
     expect_same(
         part.to(dtype).to(kDouble), dtype,
         [&](const Tensor& t) {
-          return zeros({5}, t.options()).index_add(0, one_place.to(t.device()), t);
+          return zeros({5}, t.options()).index_add(0, zero_index.to(t.device()), t);
         },
         "index_add to one element", 10);
     const Tensor index = randint(200, {count}, kLong);
@@ -72,7 +72,7 @@ TEST_F(Accumulation, IntoOneElementAndIntoAView) {
   }
 }
 
-TEST_F(Accumulation, AnIndexOutOfRangeIsReported) {
+TEST_F(Accumulation, ReportsIndicesOutOfRange) {
   const Tensor part = ones({5000}, TensorOptions(kGpu).dtype(kBFloat16));
   const Tensor index = zeros({5000}, TensorOptions(kGpu).dtype(kLong));
   index[4321].fill_(7);
@@ -86,7 +86,7 @@ TEST_F(Accumulation, AnIndexOutOfRangeIsReported) {
   EXPECT_NO_THROW(cuda::synchronize());
 }
 
-/// One element beyond a fresh allocation's start, whose address suits every vector width.
+/// A copy that starts one element after the beginning of an allocation, which is aligned.
 Tensor shifted(const Tensor& t) {
   const Tensor room = empty({t.numel() + 1}, t.options());
   const Tensor view = room.slice(0, 1).view(t.sizes());
@@ -94,7 +94,7 @@ Tensor shifted(const Tensor& t) {
   return view;
 }
 
-TEST_F(Misaligned, PointwiseReductionsAndNorms) {
+TEST_F(Misaligned, OpsMatchTheCpu) {
   for (const ScalarType dtype : {kFloat, kHalf, kBFloat16, kDouble}) {
     const Tensor x = numbers({257, 1003}, dtype);
     const auto expect = [&](const char* what, const std::function<Tensor(const Tensor&)>& call,
@@ -119,32 +119,33 @@ TEST_F(Misaligned, PointwiseReductionsAndNorms) {
   }
 }
 
-/// cublasLt may refuse to add a bias that lies at an odd address.
-TEST_F(Misaligned, Products) {
+/// cublasLt may reject a misaligned bias.
+TEST_F(Misaligned, ProductsMatchTheCpu) {
   for (const ScalarType dtype : {kFloat, kHalf, kBFloat16})
     for (const int64_t columns : {int64_t{1}, int64_t{63}, int64_t{64}, int64_t{129}}) {
       const Tensor x = numbers({65, 127}, dtype), w = numbers({columns, 127}, dtype),
                    b = numbers({columns}, dtype);
-      const auto there = [&](const Tensor& t) { return shifted(t.to(dtype).to(kGpu)); };
+      const auto on_gpu = [&](const Tensor& t) { return shifted(t.to(dtype).to(kGpu)); };
       const std::string what = std::to_string(columns) + " columns in " + name_of(dtype);
       const double allowed = 2 * tolerance(dtype);
-      EXPECT_LE(difference(linear(there(x), there(w), there(b)), linear(x, w, b)), allowed) << what;
-      EXPECT_LE(difference(addmm(there(b), there(x), there(w).t()), addmm(b, x, w.t())), allowed)
+      EXPECT_LE(difference(linear(on_gpu(x), on_gpu(w), on_gpu(b)), linear(x, w, b)), allowed)
           << what;
-      EXPECT_LE(difference(matmul(there(x), there(w).t()), matmul(x, w.t())), allowed) << what;
+      EXPECT_LE(difference(addmm(on_gpu(b), on_gpu(x), on_gpu(w).t()), addmm(b, x, w.t())), allowed)
+          << what;
+      EXPECT_LE(difference(matmul(on_gpu(x), on_gpu(w).t()), matmul(x, w.t())), allowed) << what;
       const Tensor wide = empty({65, 2 * columns + 1}, TensorOptions(kGpu).dtype(dtype));
       Tensor out = wide.slice(1, 1, columns + 1);
-      addmm_out(out, there(b), there(x), there(w).t());
+      addmm_out(out, on_gpu(b), on_gpu(x), on_gpu(w).t());
       EXPECT_LE(difference(out, addmm(b, x, w.t())), allowed) << what << ", into a slice";
     }
 }
 
-TEST_F(Copies, PinnedAndStrided) {
+TEST_F(Copies, RoundTripPinnedAndStridedTensors) {
   const int64_t count = pick(1 << 24, 1 << 16);
   const Tensor pinned = arange(count, kFloat).pin_memory();
-  const Tensor there = pinned.to(kGpu, kFloat, true);
+  const Tensor on_gpu = pinned.to(kGpu, kFloat, true);
   const Tensor back = empty({count}, TensorOptions(kFloat).pinned_memory(true));
-  back.copy_(there, true);
+  back.copy_(on_gpu, true);
   cuda::synchronize();
   EXPECT_TRUE(back.equal(pinned));
   const Tensor square = randn({1001, 777});
@@ -152,15 +153,15 @@ TEST_F(Copies, PinnedAndStrided) {
   expect_equal(square.t().to(kGpu).slice(0, 3, 700, 5), square.t().slice(0, 3, 700, 5), "a slice");
 }
 
-TEST_F(Copies, CatOfManyTensors) {
-  Tensors here, there;
+TEST_F(Copies, ConcatenateManyTensors) {
+  Tensors on_cpu, on_gpu;
   for (int64_t i = 0; i < 300; ++i) {
-    here.push_back(randn({5, 1 + i % 37}));
-    there.push_back(here.back().to(kGpu));
+    on_cpu.push_back(randn({5, 1 + i % 37}));
+    on_gpu.push_back(on_cpu.back().to(kGpu));
   }
-  expect_equal(cat(there, 1), cat(here, 1), "cat");
-  const Tensors stacked(there.begin(), there.begin() + 1);
-  expect_equal(stack(stacked), here[0].unsqueeze(0), "stack");
+  expect_equal(cat(on_gpu, 1), cat(on_cpu, 1), "cat");
+  const Tensors stacked(on_gpu.begin(), on_gpu.begin() + 1);
+  expect_equal(stack(stacked), on_cpu[0].unsqueeze(0), "stack");
 }
 
 }  // namespace

@@ -9,8 +9,8 @@ using FullDevice = OnGpu;
 using Streams = OnGpu;
 using RandomNumbers = OnGpu;
 
-/// Beyond 2^31 elements, where 32 bits do not number them.
-TEST_F(Huge, MoreThanTwoToTheThirtyFirst) {
+/// Indices of more than 2^31 elements do not fit into 32 bits.
+TEST_F(Huge, SupportsMoreThanTwoToTheThirtyFirstElements) {
   constexpr int64_t kCount = (int64_t{1} << 31) + 8;
   const auto free_bytes = cuda::mem_get_info(0).first;
   if (!is_real_gpu(kGpu) || free_bytes < (size_t{20} << 30)) GTEST_SKIP() << "too little memory";
@@ -38,7 +38,7 @@ TEST_F(Huge, MoreThanTwoToTheThirtyFirst) {
   EXPECT_NEAR(x.to(kFloat).mean().item<double>(), 0.5, 1e-3);
 }
 
-/// All of the device's memory, in pieces.
+/// Tensors that take all of the device's memory.
 Tensors fill_device() {
   Tensors all;
   for (size_t bytes = size_t{64} << 30; bytes >= (size_t{1} << 20);) {
@@ -51,21 +51,20 @@ Tensors fill_device() {
   return all;
 }
 
-/// Kernels' scratch memory may be what is missing: an OutOfMemoryError that leaves everything
-/// usable.
-TEST_F(FullDevice, OpsFailWithAnErrorAndWorkAgain) {
+/// Scratch memory of kernels may be exhausted, too. The device must work after an OutOfMemoryError.
+TEST_F(FullDevice, OpsThrowAndWorkAgain) {
   const int64_t n = pick(2000, 300);
-  const Tensor square = randn({n, n}), there = square.to(kGpu);
+  const Tensor square = randn({n, n}), on_gpu = square.to(kGpu);
   const Tensor part = ones({5000}, TensorOptions(kGpu).dtype(kBFloat16));
   const Tensor index = zeros({5000}, TensorOptions(kGpu).dtype(kLong));
   const std::vector<std::pair<const char*, std::function<Tensor()>>> calls{
-      {"matmul", [&] { return matmul(there, there); }},
-      {"sort", [&] { return std::get<0>(there.sort(1)); }},
-      {"softmax", [&] { return softmax(there, 1); }},
-      {"sum", [&] { return there.sum(); }},
-      {"cumsum", [&] { return there.cumsum(1); }},
-      {"nonzero", [&] { return (there > 0).nonzero(); }},
-      {"layer_norm", [&] { return layer_norm(there, {n}); }},
+      {"matmul", [&] { return matmul(on_gpu, on_gpu); }},
+      {"sort", [&] { return std::get<0>(on_gpu.sort(1)); }},
+      {"softmax", [&] { return softmax(on_gpu, 1); }},
+      {"sum", [&] { return on_gpu.sum(); }},
+      {"cumsum", [&] { return on_gpu.cumsum(1); }},
+      {"nonzero", [&] { return (on_gpu > 0).nonzero(); }},
+      {"layer_norm", [&] { return layer_norm(on_gpu, {n}); }},
       {"randperm", [&] { return randperm(100000, TensorOptions(kGpu).dtype(kLong)).sum(); }},
       {"index_put_", [&] { return zeros({3}, part.options()).index_put_({index}, part, true); }},
   };
@@ -105,13 +104,13 @@ TEST_F(Streams, RecordedMemoryIsNotReusedTooEarly) {
     }
     x.record_stream(side);
     x.reset();
-    full({count}, -1.0, kGpu);  // would take x's memory
+    full({count}, -1.0, kGpu);  // would reuse x's memory
     cuda::current_stream().wait_stream(side);
     ASSERT_EQ(sum.min().item<float>(), round + 4);
   }
 }
 
-TEST_F(Streams, WorkAtTheSameTime) {
+TEST_F(Streams, RunConcurrently) {
   const int64_t count = pick(1 << 20, 1 << 12);
   Tensors results;
   std::vector<cuda::Stream> streams;
@@ -128,7 +127,7 @@ TEST_F(Streams, WorkAtTheSameTime) {
   }
 }
 
-TEST_F(RandomNumbers, AreDistributedAsTheyShould) {
+TEST_F(RandomNumbers, FollowTheirDistributions) {
   const int64_t count = pick(1 << 24, 1 << 16) + 3;
   const double near = 5 / std::sqrt(static_cast<double>(count));
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16}) {

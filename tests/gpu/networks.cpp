@@ -1,4 +1,4 @@
-// Layers, products and convolutions of ordinary sizes, with their gradients, and steps of training.
+// Layers, products and convolutions of usual sizes with their gradients, optimizers, and training.
 #include "tests/gpu/support.h"
 
 namespace hearth::testing {
@@ -11,7 +11,7 @@ using Training = OnGpu;
 
 using Call = std::function<Tensor(const Tensors&)>;
 
-/// Compares result and gradients on the GPU with those in double on the CPU.
+/// Compares results and gradients on the GPU with those in double precision on the CPU.
 void expect_same_gradients(const Tensors& wide, ScalarType dtype, const Call& call,
                            const std::string& what, double slack = 1) {
   Tensors results[2];
@@ -37,13 +37,13 @@ void expect_same_gradients(const Tensors& wide, ScalarType dtype, const Call& ca
 
 const auto kRealFloats = {kFloat, kBFloat16, kHalf};
 
-TEST_F(Layers, Softmax) {
+TEST_F(Layers, SoftmaxMatchesTheCpu) {
   const int64_t words = pick(50257, 9001);
   for (const ScalarType dtype : kRealFloats)
     for (const auto& [sizes, dim] : std::vector<std::pair<std::vector<int64_t>, int64_t>>{
              {{17, words}, 1}, {{words, 17}, 0}, {{70000, 10}, 1}, {{30, 1025, 3}, 1}}) {
       const int64_t d = dim;
-      const Tensor x = numbers(sizes) * 2;  // not all equally small
+      const Tensor x = numbers(sizes) * 2;  // probabilities of different magnitude
       expect_same_gradients(
           {x}, dtype, [d](const Tensors& t) { return softmax(t[0], d); }, "softmax", 2);
       expect_same_gradients(
@@ -51,7 +51,7 @@ TEST_F(Layers, Softmax) {
     }
 }
 
-TEST_F(Layers, CrossEntropy) {
+TEST_F(Layers, CrossEntropyMatchesTheCpu) {
   const int64_t words = pick(50257, 3001);
   const Tensor target = randint(words, {129}, kLong);
   target[3].fill_(-100);
@@ -68,7 +68,7 @@ TEST_F(Layers, CrossEntropy) {
     }
 }
 
-TEST_F(Layers, Norms) {
+TEST_F(Layers, NormsMatchTheCpu) {
   for (const ScalarType dtype : kRealFloats) {
     for (const int64_t width : {int64_t{33}, int64_t{1000}, int64_t{9001}}) {
       const Tensor x = numbers({517, width}), w = numbers({width}), b = numbers({width});
@@ -93,7 +93,7 @@ TEST_F(Layers, Norms) {
   }
 }
 
-TEST_F(Layers, ProductsOfOddSizes) {
+TEST_F(Layers, ProductsOfOddSizesMatchTheCpu) {
   for (const ScalarType dtype : kRealFloats)
     for (const int64_t n : {int64_t{1}, int64_t{31}, int64_t{257}}) {
       const Tensor a = numbers({n, 129}), b = numbers({129, 65}), c = numbers({65});
@@ -105,7 +105,7 @@ TEST_F(Layers, ProductsOfOddSizes) {
     }
 }
 
-TEST_F(Layers, MoreBatchesThanAGridHasRows) {
+TEST_F(Layers, BatchSizeMayExceedTheGrid) {
   const Tensor left = numbers({70001, 2, 3}), right = numbers({70001, 3, 2});
   expect_same_gradients(
       {left, right}, kFloat, [](const Tensors& t) { return bmm(t[0], t[1]); }, "bmm");
@@ -117,7 +117,7 @@ TEST_F(Layers, MoreBatchesThanAGridHasRows) {
       [](const Tensors& t) { return avg_pool2d(t[0], 3, 2, 1); }, "avg_pool2d");
 }
 
-TEST_F(Layers, EmbeddingOfManyWords) {
+TEST_F(Layers, EmbeddingMatchesTheCpu) {
   const Tensor table = numbers({1000, 129}), words = randint(1000, {5000}, kLong);
   for (const ScalarType dtype : kRealFloats)
     expect_same_gradients(
@@ -130,10 +130,10 @@ struct ConvCase {
   int64_t stride, padding, dilation, groups;
 };
 
-/// cuDNN may choose Winograd's algorithm, which costs a digit.
+/// cuDNN may choose Winograd's algorithm, which loses a digit of accuracy.
 double conv_slack(ScalarType dtype) { return dtype == kFloat ? 10 : 4; }
 
-TEST_F(Convolutions, OfManyKinds) {
+TEST_F(Convolutions, MatchTheCpu) {
   if (!cuda::cudnn_is_available()) GTEST_SKIP() << "cuDNN is missing";
   const NoTF32Guard exact;
   const std::vector<ConvCase> cases{
@@ -155,7 +155,7 @@ TEST_F(Convolutions, OfManyKinds) {
       }
 }
 
-TEST_F(Convolutions, TransposedAndInOneAndThreeDimensions) {
+TEST_F(Convolutions, TransposedAnd1dAnd3dMatchTheCpu) {
   if (!cuda::cudnn_is_available()) GTEST_SKIP() << "cuDNN is missing";
   const NoTF32Guard exact;
   for (const ScalarType dtype : kRealFloats) {
@@ -172,7 +172,7 @@ TEST_F(Convolutions, TransposedAndInOneAndThreeDimensions) {
   }
 }
 
-/// More tensors, and longer ones, than one launch takes.
+/// More and larger tensors than one launch supports.
 Tensors many_parameters(Device device) {
   manual_seed(7);
   Tensors all;
@@ -202,7 +202,7 @@ void expect_same_steps(const Options& options, const char* name) {
   EXPECT_LE(worst, 1e-4) << name;
 }
 
-TEST_F(Optimizers, OverHundredsOfTensors) {
+TEST_F(Optimizers, MatchTheCpuForManyTensors) {
   expect_same_steps<optim::SGD>(optim::SGDOptions(0.1).momentum(0.9).weight_decay(0.01), "SGD");
   expect_same_steps<optim::Adam>(optim::AdamOptions(0.01).weight_decay(0.01), "Adam");
   expect_same_steps<optim::AdamW>(optim::AdamWOptions(0.01), "AdamW");
@@ -210,7 +210,7 @@ TEST_F(Optimizers, OverHundredsOfTensors) {
   expect_same_steps<optim::RMSprop>(optim::RMSpropOptions(0.01).momentum(0.9), "RMSprop");
 }
 
-/// The losses of a small network that learns a fixed task.
+/// The losses of a small network in 20 training steps on fixed data.
 std::vector<double> losses(Device device, bool convolutional) {
   manual_seed(11);
   nn::Sequential net;
@@ -234,15 +234,15 @@ std::vector<double> losses(Device device, bool convolutional) {
   return found;
 }
 
-TEST_F(Training, LossesFallAsOnTheCpu) {
+TEST_F(Training, LossesMatchTheCpu) {
   const NoTF32Guard exact;
   for (const bool convolutional : {false, true}) {
     if (convolutional && !cuda::cudnn_is_available()) continue;
-    const std::vector<double> here = losses(kCPU, convolutional),
-                              there = losses(kGpu, convolutional);
-    EXPECT_LT(here.back(), 0.5 * here.front());
-    for (size_t i = 0; i < here.size(); ++i)
-      EXPECT_NEAR(there[i], here[i], 0.02 * here.front()) << "step " << i;
+    const std::vector<double> on_cpu = losses(kCPU, convolutional),
+                              on_gpu = losses(kGpu, convolutional);
+    EXPECT_LT(on_cpu.back(), 0.5 * on_cpu.front());
+    for (size_t i = 0; i < on_cpu.size(); ++i)
+      EXPECT_NEAR(on_gpu[i], on_cpu[i], 0.02 * on_cpu.front()) << "step " << i;
   }
 }
 

@@ -1,4 +1,4 @@
-// Reductions that are split among blocks, scans over several tiles, sorts, compactions.
+// Reductions split among blocks, scans of several tiles, sorts, compactions.
 #include "tests/gpu/support.h"
 
 namespace hearth::testing {
@@ -26,7 +26,7 @@ std::string text_of(const std::vector<int64_t>& sizes) {
   return text;
 }
 
-TEST_F(Reductions, OfManyElementsPerOutput) {
+TEST_F(Reductions, MatchTheCpuForManyElementsPerOutput) {
   for (const auto& [sizes, dim] : reduced_shapes())
     for (const ScalarType dtype : {kFloat, kDouble, kHalf, kBFloat16}) {
       const Tensor x = numbers(sizes, dtype) * 0.01 + 0.5;
@@ -46,22 +46,22 @@ TEST_F(Reductions, OfManyElementsPerOutput) {
     }
 }
 
-TEST_F(Reductions, ExtremesAndTheirPlaces) {
+TEST_F(Reductions, ExtremesAndIndicesMatchTheCpu) {
   for (const auto& [sizes, dim] : reduced_shapes())
     for (const ScalarType dtype : {kFloat, kHalf, kInt, kLong}) {
-      const Tensor here = numbers(sizes, dtype).to(dtype), there = here.to(kGpu);
+      const Tensor on_cpu = numbers(sizes, dtype).to(dtype), on_gpu = on_cpu.to(kGpu);
       const std::string shape = text_of(sizes) + " in " + std::string(name_of(dtype));
-      expect_equal(there.amax(dim), here.amax(dim), "amax of " + shape);
-      expect_equal(there.amin(dim), here.amin(dim), "amin of " + shape);
-      // Equal elements: the index may be any of theirs.
-      const auto [values, places] = there.max(dim);
-      expect_equal(values, here.amax(dim), "max of " + shape);
-      expect_equal(there.gather(dim, places.unsqueeze(dim)).squeeze(dim), here.amax(dim),
+      expect_equal(on_gpu.amax(dim), on_cpu.amax(dim), "amax of " + shape);
+      expect_equal(on_gpu.amin(dim), on_cpu.amin(dim), "amin of " + shape);
+      // Among equal elements, any index is valid.
+      const auto [values, indices] = on_gpu.max(dim);
+      expect_equal(values, on_cpu.amax(dim), "max of " + shape);
+      expect_equal(on_gpu.gather(dim, indices.unsqueeze(dim)).squeeze(dim), on_cpu.amax(dim),
                    "max's indices of " + shape);
     }
 }
 
-TEST_F(Reductions, OfEverything) {
+TEST_F(Reductions, ReduceAllElements) {
   const int64_t count = pick(int64_t{1} << 26, 1 << 20) + 7;
   EXPECT_EQ(ones({count}, kGpu).sum().item<float>(), static_cast<float>(count));
   EXPECT_EQ(ones({count}, TensorOptions(kGpu).dtype(kLong)).sum().item<int64_t>(), count);
@@ -72,7 +72,7 @@ TEST_F(Reductions, OfEverything) {
   EXPECT_EQ(truth.to(kInt).argmax().item<int64_t>(), count - 1);
 }
 
-TEST_F(Reductions, OfPermutedAndExpandedTensors) {
+TEST_F(Reductions, SupportPermutedAndExpandedTensors) {
   const Tensor wide = numbers({37, 129, 65, 3}, kFloat);
   for (const ScalarType dtype : {kFloat, kBFloat16}) {
     const Tensor x = wide.to(dtype).to(kDouble);
@@ -104,7 +104,7 @@ TEST_F(Reductions, OfPermutedAndExpandedTensors) {
   }
 }
 
-TEST_F(Scans, OverSeveralTiles) {
+TEST_F(Scans, MatchTheCpuForSeveralTiles) {
   const std::vector<Reduced> shapes{{{1025}, 0},      {{2048}, 0},      {{2049}, 0},
                                     {{100003}, 0},    {{5, 5000}, 1},   {{5000, 5}, 0},
                                     {{300, 1030}, 1}, {{4, 3000, 7}, 1}};
@@ -123,15 +123,15 @@ TEST_F(Scans, OverSeveralTiles) {
     expect_same(
         x, kFloat, [d](const Tensor& t) { return logcumsumexp(t, d); }, "logcumsumexp of " + shape,
         5);
-    const Tensor here = x.to(kFloat);
-    const auto [values, places] = here.to(kGpu).cummax(d);
-    const auto [wanted, wanted_places] = here.cummax(d);
+    const Tensor on_cpu = x.to(kFloat);
+    const auto [values, indices] = on_cpu.to(kGpu).cummax(d);
+    const auto [wanted, wanted_indices] = on_cpu.cummax(d);
     expect_equal(values, wanted, "cummax of " + shape);
-    expect_equal(places, wanted_places, "cummax's indices of " + shape);
+    expect_equal(indices, wanted_indices, "cummax's indices of " + shape);
   }
 }
 
-TEST_F(Sorts, OfManyAndOfLongLines) {
+TEST_F(Sorts, MatchTheCpuForManyAndForLongRows) {
   const std::vector<Reduced> shapes{{{37, 5000}, 1},
                                     {{5000, 37}, 0},
                                     {{pick(1 << 20, 1 << 15) + 3}, 0},
@@ -139,30 +139,30 @@ TEST_F(Sorts, OfManyAndOfLongLines) {
                                     {{3, 20000, 2}, 1}};
   for (const auto& [sizes, dim] : shapes)
     for (const ScalarType dtype : {kFloat, kHalf, kInt, kByte}) {
-      const Tensor here = numbers(sizes, kFloat).mul(50).to(dtype), there = here.to(kGpu);
+      const Tensor on_cpu = numbers(sizes, kFloat).mul(50).to(dtype), on_gpu = on_cpu.to(kGpu);
       const std::string shape = text_of(sizes) + " in " + std::string(name_of(dtype));
       for (const bool descending : {false, true}) {
-        const auto [values, places] = there.sort(true, dim, descending);
-        const auto [wanted, wanted_places] = here.sort(true, dim, descending);
+        const auto [values, indices] = on_gpu.sort(true, dim, descending);
+        const auto [wanted, wanted_indices] = on_cpu.sort(true, dim, descending);
         expect_equal(values, wanted, "sort of " + shape);
-        expect_equal(places, wanted_places, "stable sort's indices of " + shape);
+        expect_equal(indices, wanted_indices, "stable sort's indices of " + shape);
       }
-      const int64_t k = std::min<int64_t>(100, here.size(dim));
-      expect_equal(std::get<0>(there.topk(k, dim)), std::get<0>(here.topk(k, dim)),
+      const int64_t k = std::min<int64_t>(100, on_cpu.size(dim));
+      expect_equal(std::get<0>(on_gpu.topk(k, dim)), std::get<0>(on_cpu.topk(k, dim)),
                    "topk of " + shape);
-      expect_equal(std::get<0>(there.kthvalue(k, dim)), std::get<0>(here.kthvalue(k, dim)),
+      expect_equal(std::get<0>(on_gpu.kthvalue(k, dim)), std::get<0>(on_cpu.kthvalue(k, dim)),
                    "kthvalue of " + shape);
-      expect_equal(std::get<0>(there.median(dim)), std::get<0>(here.median(dim)),
+      expect_equal(std::get<0>(on_gpu.median(dim)), std::get<0>(on_cpu.median(dim)),
                    "median of " + shape);
     }
 }
 
-TEST_F(Compactions, OfSeveralTiles) {
+TEST_F(Compactions, MatchTheCpuForSeveralTiles) {
   for (const double share : {-2.5, 0.0, 2.5}) {
-    const Tensor here = randn({1001, 3001}) > share, there = here.to(kGpu);
-    expect_equal(there.nonzero(), here.nonzero(), "nonzero");
+    const Tensor on_cpu = randn({1001, 3001}) > share, on_gpu = on_cpu.to(kGpu);
+    expect_equal(on_gpu.nonzero(), on_cpu.nonzero(), "nonzero");
     const Tensor x = randn({1001, 3001});
-    expect_equal(x.to(kGpu).masked_select(there), x.masked_select(here), "masked_select");
+    expect_equal(x.to(kGpu).masked_select(on_gpu), x.masked_select(on_cpu), "masked_select");
   }
   EXPECT_EQ(zeros({1 << 20}, kGpu).nonzero().numel(), 0);
   const int64_t count = pick(int64_t{1} << 25, 1 << 18) + 1;

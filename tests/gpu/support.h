@@ -1,6 +1,6 @@
-// The GPU against the CPU, in double where rounding counts, on shapes that need several blocks,
-// splits, tiles or launches. On simulated GPUs the largest shapes are smaller: there the tests show
-// that they themselves are right.
+// Compares the GPU with the CPU, in double precision where rounding matters, for shapes that need
+// several blocks, splits, tiles or launches. On simulated GPUs, which test the tests themselves,
+// the largest shapes are smaller.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -27,29 +27,29 @@ class OnGpu : public ::testing::Test {
     if (!cuda::is_available()) GTEST_SKIP() << "no GPU: " << cuda::why_not();
     manual_seed(2024);
   }
-  /// A size for real GPUs, and one for simulated ones or where HEARTH_GPU_TEST_SMALL asks for it.
+  /// One size for real GPUs, another for simulated GPUs or if HEARTH_GPU_TEST_SMALL is set.
   static int64_t pick(int64_t real, int64_t simulated) {
     return is_real_gpu(kGpu) && !std::getenv("HEARTH_GPU_TEST_SMALL") ? real : simulated;
   }
 };
 
-/// Random numbers that the dtype holds exactly, on the CPU in double.
+/// Random numbers that are exact in `dtype`, as a CPU tensor in double precision.
 inline Tensor numbers(IntArrayRef sizes, ScalarType dtype = kFloat) {
   if (is_floating_point(dtype)) return randn(sizes, kDouble).to(dtype).to(kDouble);
   return randint(-100, 100, sizes, kLong).to(kDouble);
 }
 
-/// The largest difference, relative to the largest number.
+/// The largest difference, relative to the largest expected magnitude.
 inline double difference(const Tensor& got, const Tensor& wanted) {
-  const Tensor mine = got.detach().cpu().to(kDouble), right = wanted.detach().to(kDouble);
-  if (!mine.sizes().equals(right.sizes())) return INFINITY;
-  if (mine.numel() == 0) return 0;
-  const double scale = std::max(right.abs().max().item<double>(), 1e-30);
-  const double found = (mine - right).abs().max().item<double>() / scale;
-  return std::isnan(found) ? INFINITY : found;
+  const Tensor found = got.detach().cpu().to(kDouble), expected = wanted.detach().to(kDouble);
+  if (!found.sizes().equals(expected.sizes())) return INFINITY;
+  if (found.numel() == 0) return 0;
+  const double scale = std::max(expected.abs().max().item<double>(), 1e-30);
+  const double result = (found - expected).abs().max().item<double>() / scale;
+  return std::isnan(result) ? INFINITY : result;
 }
 
-/// How exact results of a dtype are, relative to their largest number.
+/// The allowed difference() of results in a dtype.
 inline double tolerance(ScalarType dtype) {
   switch (dtype) {
     case kHalf: return 2e-3;
@@ -60,18 +60,19 @@ inline double tolerance(ScalarType dtype) {
   }
 }
 
-/// Checks that what `call` makes on the GPU in a dtype is what it makes on the CPU in double (from
-/// integers: in the dtype itself).
+/// Compares the result of `call` on the GPU in `dtype` with that on the CPU in double precision
+/// (for integers in `dtype`).
 inline void expect_same(const Tensor& wide, ScalarType dtype,
                         const std::function<Tensor(const Tensor&)>& call, const std::string& what,
                         double slack = 1) {
-  const Tensor there = call(wide.to(dtype).to(kGpu));
-  const Tensor here = call(is_floating_point(dtype) ? wide : wide.to(dtype));
-  EXPECT_LE(difference(there, here), slack * tolerance(dtype)) << what << " in " << name_of(dtype);
+  const Tensor on_gpu = call(wide.to(dtype).to(kGpu));
+  const Tensor on_cpu = call(is_floating_point(dtype) ? wide : wide.to(dtype));
+  EXPECT_LE(difference(on_gpu, on_cpu), slack * tolerance(dtype))
+      << what << " in " << name_of(dtype);
 }
 
-inline void expect_equal(const Tensor& there, const Tensor& here, const std::string& what) {
-  EXPECT_TRUE(there.cpu().equal(here)) << what;
+inline void expect_equal(const Tensor& on_gpu, const Tensor& on_cpu, const std::string& what) {
+  EXPECT_TRUE(on_gpu.cpu().equal(on_cpu)) << what;
 }
 
 }  // namespace hearth::testing

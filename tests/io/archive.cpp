@@ -19,7 +19,7 @@ namespace {
 
 using testing::TempFolder;
 
-/// The archive through a file.
+/// Saves the archive to a stream and loads it again.
 InputArchive through_file(const OutputArchive& written) {
   std::stringstream stream;
   written.save_to(stream);
@@ -28,7 +28,7 @@ InputArchive through_file(const OutputArchive& written) {
   return archive;
 }
 
-TEST(Archive, KeepsATree) {
+TEST(Archive, RoundTripsATree) {
   OutputArchive net, empty_part, root;
   net.write("weight", arange(6, kFloat).view({2, 3}).requires_grad_());
   net.write("bias", Tensor());
@@ -57,7 +57,7 @@ TEST(Archive, KeepsATree) {
   }
 }
 
-TEST(Archive, KeepsValues) {
+TEST(Archive, RoundTripsValues) {
   const double inf = std::numeric_limits<double>::infinity();
   OutputArchive root;
   root.write("int", INT64_MIN);
@@ -98,14 +98,14 @@ TEST(Archive, KeepsValues) {
   std::string text;
   bool flag = false;
   archive.read("size", size);
-  archive.read("int", number);  // an integer is a number, too
+  archive.read("int", number);  // integers convert to double
   archive.read("text", text);
   archive(std::string("true"), flag);
   EXPECT_TRUE(size == 3 && number == -0x1p63 && flag && text.size() == 8);
   EXPECT_ERROR(archive.read("int", narrow), "'int' is -9223372036854775808, which does not fit");
 }
 
-TEST(Archive, SaysWhatIsMissing) {
+TEST(Archive, ErrorsNameTheKey) {
   OutputArchive inner, root;
   inner.write("x", ones({2}));
   inner.write("n", 1);
@@ -116,8 +116,7 @@ TEST(Archive, SaysWhatIsMissing) {
   std::string text;
   bool flag = false;
   EXPECT_ERROR(nested.read("y", t), "No such serialized tensor 'a.y' in 'the stream'");
-  EXPECT_ERROR(nested.read("n", t),
-               "No such serialized tensor 'a.n' in 'the stream'; there is Int");
+  EXPECT_ERROR(nested.read("n", t), "No such serialized tensor 'a.n' in 'the stream'; found Int");
   EXPECT_ERROR(nested.read("x", text), "No such serialized string 'a.x'");
   EXPECT_ERROR(nested.read("x", nested), "No such serialized submodule: 'a.x'");
   EXPECT_FALSE(nested.try_read("n", text) || nested.try_read("n", flag) || nested.try_read("y", t));
@@ -136,7 +135,7 @@ TEST(Archive, SaysWhatIsMissing) {
   EXPECT_ERROR(root.write("a", root), "cannot be written into itself");
 }
 
-TEST(Archive, AnyPythonFileIsATree) {
+TEST(Archive, ReadsPythonFilesAsTrees) {
   std::ostringstream out;
   io::save_safetensors({{"net.fc.weight", ones({2, 2})}, {"net.fc.bias", zeros({2})}},
                        [&](const void* data, size_t bytes) {
@@ -153,8 +152,8 @@ TEST(Archive, AnyPythonFileIsATree) {
   EXPECT_TRUE(bias.equal(zeros({2})));
 }
 
-/// Large tensors, which SafetensorsFile would map.
-TEST(Archive, WhatWasReadDoesNotDependOnTheFile) {
+/// Large tensors, because SafetensorsFile maps these into memory.
+TEST(Archive, LoadedTensorsDoNotDependOnTheFile) {
   const TempFolder folder;
   const std::string path = folder.path("x");
   const Tensor large = arange(100000, kFloat);
@@ -175,23 +174,23 @@ TEST(Archive, WhatWasReadDoesNotDependOnTheFile) {
   EXPECT_TRUE(read.equal(large) && value.toTensor().equal(large));
 }
 
-TEST(Archive, LoadsToTheSavedOrAnotherDevice) {
+TEST(Archive, LoadsToTheSavedOrGivenDevice) {
   if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
   const TempFolder folder;
   const std::string path = folder.path("x");
   save(ones({3}, kCUDA), path);
-  Tensor there, here;
-  load(there, path);
-  load(here, path, kCPU);
-  EXPECT_EQ(there.device(), Device("cuda:0"));
-  EXPECT_TRUE(here.is_cpu());
-  there = zeros({3}, kCUDA);
-  load(there, path, kCPU);
-  EXPECT_TRUE(there.is_cuda());
-  EXPECT_EQ(there.sum().item<float>(), 3);
+  Tensor on_gpu, on_cpu;
+  load(on_gpu, path);
+  load(on_cpu, path, kCPU);
+  EXPECT_EQ(on_gpu.device(), Device("cuda:0"));
+  EXPECT_TRUE(on_cpu.is_cpu());
+  on_gpu = zeros({3}, kCUDA);
+  load(on_gpu, path, kCPU);
+  EXPECT_TRUE(on_gpu.is_cuda());
+  EXPECT_EQ(on_gpu.sum().item<float>(), 3);
 }
 
-TEST(Archive, PythonReadsIt) {
+TEST(Archive, WritesAFileForPython) {
   const char* kept = std::getenv("HEARTH_KEEP_FILES");
   if (!kept) GTEST_SKIP() << "for tests/oracle/safetensors_file.py check";
   OutputArchive net, root;
@@ -206,7 +205,7 @@ TEST(Archive, PythonReadsIt) {
   root.save_to(std::string(kept) + "/archive.safetensors");
 }
 
-TEST(Archive, FunctionsTakeTheBytes) {
+TEST(Archive, ReadsAndWritesThroughCallbacks) {
   std::string bytes;
   OutputArchive root;
   root.write("x", ones({2}));
@@ -235,8 +234,8 @@ struct Point {
   }
 };
 
-// It took minutes when the parser looked through all of them for each one.
-TEST(Archive, ManyTensorsAreReadInTime) {
+// A parser with quadratic time took minutes.
+TEST(Archive, ReadsManyTensorsInLinearTime) {
   OutputArchive out;
   const Tensor one = ones({1}, requires_grad());
   for (int i = 0; i < 40'000; ++i) out.write(std::to_string(i), one);
@@ -248,7 +247,7 @@ TEST(Archive, ManyTensorsAreReadInTime) {
   EXPECT_TRUE(t.requires_grad());
 }
 
-TEST(Save, TensorsListsAndObjects) {
+TEST(Save, RoundTripsTensorsListsAndObjects) {
   const TempFolder folder;
   const std::string path = folder.path("x.pt");
   save(arange(3), path);

@@ -1,4 +1,4 @@
-// Hostile metadata in archives.
+// Invalid metadata in archives.
 #include <gtest/gtest.h>
 
 #include "hearth/io/archive.h"
@@ -8,7 +8,7 @@
 namespace hearth::serialize {
 namespace {
 
-std::string says(const std::string& json) {
+std::string error_for(const std::string& json) {
   std::string bytes;
   io::save_safetensors(
       {{"t", ones({1}, kLong)}},
@@ -22,17 +22,17 @@ std::string says(const std::string& json) {
   });
 }
 
-#define EXPECT_BAD(json, text)                                                  \
-  do {                                                                          \
-    const std::string message = says(json);                                     \
-    EXPECT_NE(message.find(text), std::string::npos) << "it says: " << message; \
+#define EXPECT_BAD(json, text)                                              \
+  do {                                                                      \
+    const std::string message = error_for(json);                            \
+    EXPECT_NE(message.find(text), std::string::npos) << "got: " << message; \
   } while (false)
 
-TEST(BadArchive, Json) {
-  EXPECT_EQ(says(R"({"version":1})"), "no error");
-  EXPECT_EQ(says(R"({"version":1,"values":{"a":1,"b":{"ints":[1]}},"later":[]})"), "no error");
-  EXPECT_BAD("", "no valid JSON");
-  EXPECT_BAD("{", "no valid JSON");
+TEST(BadArchive, RejectsInvalidMetadata) {
+  EXPECT_EQ(error_for(R"({"version":1})"), "no error");
+  EXPECT_EQ(error_for(R"({"version":1,"values":{"a":1,"b":{"ints":[1]}},"later":[]})"), "no error");
+  EXPECT_BAD("", "not valid JSON");
+  EXPECT_BAD("{", "not valid JSON");
   EXPECT_BAD("[]", "expected an object with a version");
   EXPECT_BAD(R"({"version":2})", "expected version 1");
   EXPECT_BAD(R"({"version":1,"values":[]})", "an object under 'values'");
@@ -43,7 +43,7 @@ TEST(BadArchive, Json) {
   EXPECT_BAD(R"({"version":1,"values":{"a":{"double":"x"}}})", "a value for 'a'");
   EXPECT_BAD(R"({"version":1,"values":{"t":1}})", "'t' only once");
   EXPECT_BAD(R"({"version":1,"subtrees":{"t":{}}})", "'t' only once");
-  EXPECT_BAD(R"({"version":1,"tensors":{"u":{}}})", "no notes on the tensor 'u'");
+  EXPECT_BAD(R"({"version":1,"tensors":{"u":{}}})", "no entry for the missing tensor 'u'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":1}})", "an object for 't'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"device":1}}})", "the notes on 't'");
   EXPECT_BAD(R"({"version":1,"tensors":{"t":{"strides":1}}})", "a list of strides for 't'");

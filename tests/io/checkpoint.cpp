@@ -5,8 +5,8 @@
 #include "hearth/cuda.h"
 #include "hearth/data.h"
 #include "tests/io/run.h"
-#include "tests/support/data.h"
 #include "tests/support/files.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth::io {
 namespace {
@@ -19,7 +19,7 @@ struct Model {
   void load(serialize::InputArchive& archive) { archive.read("weight", weight); }
 };
 
-TEST(Checkpoint, GoesOnWhereItWas) {
+TEST(Checkpoint, RestoresAllParts) {
   const TempFolder folder;
   const std::string path = folder.path("last.safetensors");
   auto model = std::make_shared<Model>();
@@ -51,7 +51,7 @@ TEST(Checkpoint, GoesOnWhereItWas) {
   EXPECT_TRUE((*loader->begin())[0].data.equal(expected));
 }
 
-TEST(Checkpoint, KeepsDevicesGenerators) {
+TEST(Checkpoint, RestoresDeviceGenerators) {
   if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
   const TempFolder folder;
   const std::string path = folder.path("x");
@@ -64,7 +64,7 @@ TEST(Checkpoint, KeepsDevicesGenerators) {
   EXPECT_TRUE(rand({4}, kCUDA).cpu().equal(drawn));
 }
 
-/// An archive as Checkpoint writes it, with a state for the CPU's generator.
+/// Writes an archive in Checkpoint's layout, with a given state of the CPU generator.
 void write_checkpoint(const std::string& path, const Tensor& generator, const Tensor& weight) {
   serialize::OutputArchive model, generators, root;
   model.write("weight", weight);
@@ -76,7 +76,7 @@ void write_checkpoint(const std::string& path, const Tensor& generator, const Te
   root.save_to(path);
 }
 
-TEST(Checkpoint, WhatDoesNotFitChangesNothing) {
+TEST(Checkpoint, FailedLoadChangesNothing) {
   const TempFolder folder;
   const std::string path = folder.path("x");
   Model model;
@@ -107,29 +107,29 @@ TEST(Checkpoint, WhatDoesNotFitChangesNothing) {
   EXPECT_TRUE(step == 7 && average.equal(full({2}, 7.F)) && model.weight.equal(ones({3})));
 }
 
-const std::string kWrittenBefore = testing::data_file("run.safetensors");
+const std::string kStoredRun = testing::fixture_path("run.safetensors");
 
 testing::Run run_of_two_epochs() {
   manual_seed(1);
   testing::Run run;
-  for (int i = 0; i < 2; ++i) run.go_on();
+  for (int i = 0; i < 2; ++i) run.train_epoch();
   return run;
 }
 
-TEST(Checkpoint, DISABLED_WritesTheFileForLater) {
+TEST(Checkpoint, DISABLED_WritesTheStoredRun) {
   testing::Run run = run_of_two_epochs();
-  run.checkpoint().save(kWrittenBefore);
+  run.checkpoint().save(kStoredRun);
 }
 
-TEST(Checkpoint, ReadsTheFileWrittenBefore) {
+TEST(Checkpoint, ResumesTheStoredRun) {
   testing::Run expected = run_of_two_epochs();
-  expected.go_on();
+  expected.train_epoch();
   const Tensor drawn = rand({3});
   manual_seed(2);
   testing::Run run;
-  run.checkpoint().load(kWrittenBefore);
+  run.checkpoint().load(kStoredRun);
   EXPECT_EQ(run.epoch, 2);
-  run.go_on();
+  run.train_epoch();
   EXPECT_TRUE(rand({3}).equal(drawn));
   EXPECT_TRUE(allclose(run.model->weight, expected.model->weight));
   EXPECT_TRUE(allclose(run.model->bias, expected.model->bias));
@@ -138,7 +138,7 @@ TEST(Checkpoint, ReadsTheFileWrittenBefore) {
   EXPECT_EQ(run.sampler.index(), expected.sampler.index());
 }
 
-TEST(Checkpoint, SamplersStayOnTheCpu) {
+TEST(Checkpoint, SamplerStatesStayOnTheCpu) {
   if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
   const TempFolder folder;
   const std::string path = folder.path("x");
@@ -149,7 +149,7 @@ TEST(Checkpoint, SamplersStayOnTheCpu) {
   EXPECT_EQ((*loader->begin()).size(), 3U);
 }
 
-TEST(Checkpoint, NamesWhatIsMissingBeforeItReads) {
+TEST(Checkpoint, ReportsMissingPartsBeforeLoading) {
   const TempFolder folder;
   const std::string path = folder.path("x");
   int64_t step = 5, epoch = 6;
@@ -159,7 +159,7 @@ TEST(Checkpoint, NamesWhatIsMissingBeforeItReads) {
                "/x' has no 'epoch'; it has generators, step");
   EXPECT_EQ(step, 1);
   save(ones({1}), path);
-  EXPECT_ERROR(Checkpoint().load(path), "is no checkpoint: it has no 'generators'; it has 0");
+  EXPECT_ERROR(Checkpoint().load(path), "is not a checkpoint: it has no 'generators'; it has 0");
   EXPECT_ERROR(Checkpoint().add("a.b", step), "'a.b' cannot name a part");
   EXPECT_ERROR(Checkpoint().add("", step), "'' cannot name a part");
   EXPECT_ERROR(Checkpoint().add("generators", step), "cannot name a part");

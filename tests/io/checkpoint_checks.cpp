@@ -1,4 +1,4 @@
-// What a checkpoint keeps exactly, and that a damaged one is refused.
+// Exact integers and checksums in checkpoints.
 #include <gtest/gtest.h>
 #include <zlib.h>
 
@@ -19,7 +19,7 @@ using testing::bytes_of;
 using testing::TempFolder;
 using testing::write_bytes;
 
-TEST(CheckpointNumbers, UnsignedOnesOf64BitsAreKeptWhateverTheyAre) {
+TEST(CheckpointNumbers, RoundTripUnsigned64BitIntegers) {
   const TempFolder folder;
   const std::string path = folder.path("x");
   for (const uint64_t saved : {uint64_t{0x9E3779B97F4A7C15}, std::numeric_limits<uint64_t>::max(),
@@ -33,7 +33,7 @@ TEST(CheckpointNumbers, UnsignedOnesOf64BitsAreKeptWhateverTheyAre) {
   }
 }
 
-TEST(CheckpointNumbers, WhatDoesNotFitIsRefused) {
+TEST(CheckpointNumbers, RejectValuesOutOfRange) {
   const TempFolder folder;
   const std::string path = folder.path("x");
   uint64_t large = uint64_t{1} << 63, read = 5;
@@ -44,11 +44,11 @@ TEST(CheckpointNumbers, WhatDoesNotFitIsRefused) {
   Checkpoint().add("n", negative).save(path);
   EXPECT_ERROR(Checkpoint().add("n", read).load(path), "'n' is -1, which does not fit");
   Checkpoint().add("n", text).save(path);
-  EXPECT_ERROR(Checkpoint().add("n", read).load(path), "'n'; there is the string '12x'");
+  EXPECT_ERROR(Checkpoint().add("n", read).load(path), "'n'; found the string '12x'");
   EXPECT_TRUE(read == 5 && narrow == 6);
 }
 
-/// Parts of all kinds, and a last tensor of bytes.
+/// Parts of several types, including tensors whose size in bytes is odd.
 struct Parts {
   Tensor weight = arange(1000).to(kFloat), mask = ones({3}, kBool), bytes = ones({5}, kByte);
   int64_t step = 12;
@@ -64,7 +64,7 @@ struct Parts {
   }
 };
 
-TEST(CheckpointChecksum, IsTheLastTensorAndZlibs) {
+TEST(CheckpointChecksum, IsACrc32InTheLastTensor) {
   const TempFolder folder;
   const std::string path = folder.path("x");
   Parts().checkpoint().save(path);
@@ -77,10 +77,10 @@ TEST(CheckpointChecksum, IsTheLastTensorAndZlibs) {
   EXPECT_EQ(saved, ::crc32(0, first, static_cast<uInt>(content.size() - 4)));
   const Tensor tensor = file.get_tensor("checksum");
   EXPECT_EQ(std::memcmp(tensor.data_ptr(), &saved, 4), 0);
-  EXPECT_EQ(io::crc32("23456789", 8, io::crc32("1", 1)), 0xCBF43926U);  // the standard's check
+  EXPECT_EQ(io::crc32("23456789", 8, io::crc32("1", 1)), 0xCBF43926U);  // CRC-32's check value
 }
 
-TEST(CheckpointChecksum, ADamagedFileIsRefusedAndChangesNothing) {
+TEST(CheckpointChecksum, RejectsDamagedFilesWithoutChanges) {
   const TempFolder folder;
   const std::string path = folder.path("x");
   Parts parts;
@@ -96,7 +96,7 @@ TEST(CheckpointChecksum, ADamagedFileIsRefusedAndChangesNothing) {
     EXPECT_ERROR(Checkpoint::check_file(path), "the file is damaged");
   }
   EXPECT_TRUE(parts.weight.equal(zeros({1000})) && parts.step == 1);
-  // A digit of the metadata is as good as any other one to a parser.
+  // The parser alone cannot notice a changed digit in the metadata.
   std::string damaged = whole;
   const size_t digit = damaged.find("12", damaged.find("step"));
   ASSERT_LT(digit, damaged.size());
@@ -108,7 +108,7 @@ TEST(CheckpointChecksum, ADamagedFileIsRefusedAndChangesNothing) {
   EXPECT_EQ(parts.step, 12);
 }
 
-TEST(CheckpointChecksum, ItsNameIsTaken) {
+TEST(CheckpointChecksum, NameIsReserved) {
   int64_t step = 1;
   EXPECT_ERROR(Checkpoint().add("checksum", step), "'checksum' cannot name a part");
 }

@@ -29,7 +29,7 @@ TEST(AtomicFile, AppearsAtCommit) {
   EXPECT_ERROR(file.commit(), "it was committed already");
 }
 
-TEST(AtomicFile, WithoutCommitTheOldFileStays) {
+TEST(AtomicFile, KeepsTheOldFileWithoutCommit) {
   const TempFolder folder;
   const std::string path = folder.path("a.txt");
   write_file(path, "old");
@@ -40,7 +40,7 @@ TEST(AtomicFile, WithoutCommitTheOldFileStays) {
   EXPECT_EQ(bytes_of(path), "new");
 }
 
-TEST(AtomicFile, KeepsModeAndLinks) {
+TEST(AtomicFile, KeepsPermissionsAndLinks) {
   const TempFolder folder;
   const std::string path = folder.path("a.txt"), link = folder.path("link");
   write_file(path, "old");
@@ -54,7 +54,7 @@ TEST(AtomicFile, KeepsModeAndLinks) {
   EXPECT_EQ(status.st_mode & 07777, 0640U);
 }
 
-TEST(AtomicFile, SaysWhyItCannot) {
+TEST(AtomicFile, ErrorsStateTheReason) {
   const TempFolder folder;
   EXPECT_ERROR(write_file(folder.path("no/where.txt"), "x"), "no/where.txt': No such file");
   EXPECT_ERROR(write_file(folder.str(), "x"), "Is a directory");
@@ -64,7 +64,7 @@ TEST(AtomicFile, SaysWhyItCannot) {
   EXPECT_EQ(folder.count(), 0U);
 }
 
-TEST(AtomicFile, ALinkToNothingStaysALink) {
+TEST(AtomicFile, WritesThroughDanglingLinks) {
   const TempFolder folder;
   const std::string link = folder.path("link"), loop = folder.path("loop");
   std::filesystem::create_symlink("between", link);
@@ -77,7 +77,7 @@ TEST(AtomicFile, ALinkToNothingStaysALink) {
   EXPECT_TRUE(std::filesystem::is_symlink(loop));
 }
 
-TEST(AtomicFile, WhatKilledWritersLeftIsRemoved) {
+TEST(AtomicFile, DeletesTemporaryFilesOfKilledWriters) {
   const TempFolder folder;
   const std::string path = folder.path("a.txt");
   const pid_t child = fork();
@@ -90,7 +90,7 @@ TEST(AtomicFile, WhatKilledWritersLeftIsRemoved) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   ASSERT_TRUE(WIFSIGNALED(status));
   EXPECT_EQ(folder.count(), 1U);
-  AtomicFile slow(folder.path("b.txt"));  // one that lives is left alone
+  AtomicFile slow(folder.path("b.txt"));  // a living writer's file is kept
   slow.write("b");
   write_file(path, "whole");
   EXPECT_EQ(folder.count(), 2U);
@@ -100,8 +100,8 @@ TEST(AtomicFile, WhatKilledWritersLeftIsRemoved) {
   EXPECT_EQ(folder.count(), 2U);
 }
 
-/// In a process of its own, because a limit on files' size is a process's.
-TEST(AtomicFile, AFullDiskLeavesTheOldFile) {
+/// In a separate process, because limits on file sizes apply to processes.
+TEST(AtomicFile, KeepsTheOldFileIfTheDiskIsFull) {
   const TempFolder folder;
   const std::string path = folder.path("a.txt");
   write_file(path, "old");

@@ -1,5 +1,5 @@
-// The fuzzers' functions on mutations with fixed seeds. HEARTH_FUZZ_SECONDS, which the ops' fuzzer
-// takes whole, makes it longer by half of it; tools/fuzz.sh lets clang's libFuzzer go on.
+// Runs the fuzz targets on mutations with fixed seeds, and for half of HEARTH_FUZZ_SECONDS if that
+// is set (the fuzzer of ops uses all of it). tools/fuzz.sh runs the targets with clang's libFuzzer.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -12,8 +12,8 @@
 
 #include "hearth/io/archive.h"
 #include "tests/io/fuzz_targets.h"
-#include "tests/support/data.h"
 #include "tests/support/files.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth {
 namespace {
@@ -33,7 +33,7 @@ std::string archive_bytes() {
   return out.str();
 }
 
-/// One to four changes: of a byte, a number, a part cut out, doubled or put elsewhere.
+/// Applies one to four random changes: bytes changed, deleted, inserted, replaced or cut off.
 class Mutator {
  public:
   explicit Mutator(uint32_t seed) : random_(seed) {}
@@ -76,7 +76,7 @@ class Mutator {
     fix_length(bytes);
   }
 
-  /// Mostly, so that the changes reach what comes after the header's length.
+  /// Usually corrects the header's length, so that the changes reach the code that parses the rest.
   void fix_length(std::string& bytes) {
     const size_t end = bytes.rfind('}');
     if (below(4) == 0 || end == std::string::npos || end < 8) return;
@@ -100,17 +100,19 @@ void run(int (*target)(const uint8_t*, size_t), const std::string& seed_bytes) {
 }
 
 TEST(FuzzIo, Safetensors) {
-  run(fuzz_safetensors, testing::bytes_of(testing::data_file("python.safetensors")));
+  run(fuzz_safetensors, testing::bytes_of(testing::fixture_path("python.safetensors")));
 }
 TEST(FuzzIo, Archive) { run(fuzz_archive, archive_bytes()); }
 TEST(FuzzIo, Checkpoint) {
-  run(fuzz_checkpoint, testing::bytes_of(testing::data_file("run.safetensors")));
+  run(fuzz_checkpoint, testing::bytes_of(testing::fixture_path("run.safetensors")));
 }
 TEST(FuzzIo, Idx) {
   const std::string small = {0, 0, 12, 2, 0, 0, 0, 2, 0, 0, 0, 1, 1, 2, 3, 4, 5, 6, 7, 8};
   run(fuzz_idx, small);
 }
-TEST(FuzzIo, GzippedIdx) { run(fuzz_idx, testing::bytes_of(testing::data_file("small-idx.gz"))); }
+TEST(FuzzIo, GzippedIdx) {
+  run(fuzz_idx, testing::bytes_of(testing::fixture_path("small-idx.gz")));
+}
 
 }  // namespace
 }  // namespace hearth

@@ -14,7 +14,7 @@ using namespace hearth;
 
 namespace {
 
-/// Reads every value, so that nothing stays unlooked at.
+/// Reads every value.
 void read_all(serialize::InputArchive& archive) {
   for (const std::string& key : archive.keys()) {
     IValue value;
@@ -22,7 +22,7 @@ void read_all(serialize::InputArchive& archive) {
     if (archive.try_read(key, nested)) read_all(nested);
     try {
       archive.try_read(key, value);
-    } catch (const Error&) {  // one value's fault is not the others'
+    } catch (const Error&) {  // other values may still be valid
     }
   }
 }
@@ -34,7 +34,7 @@ int64_t sum_of_bytes(const Tensor& tensor) {
   return sum;
 }
 
-/// A file that is never on a disk.
+/// A file in memory.
 class MemoryFile {
  public:
   MemoryFile(const uint8_t* data, size_t size) : descriptor_(memfd_create("fuzz", MFD_CLOEXEC)) {
@@ -84,8 +84,8 @@ int fuzz_checkpoint(const uint8_t* data, size_t size) {
   hearth::testing::Run run;
   try {
     run.checkpoint().load(file.path());
-    // What was accepted is a state to go on from.
-    for (int i = 0; i < 4; ++i) run.go_on();
+    // Training must work with every state that was accepted.
+    for (int i = 0; i < 4; ++i) run.train_epoch();
   } catch (const Error&) {
   }
   generator.set_state(state);

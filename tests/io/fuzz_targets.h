@@ -1,4 +1,4 @@
-// What a fuzzer calls: whatever the bytes are, they are read or refused with a hearth::Error.
+// Entry points for fuzzers. Any bytes must be accepted or rejected with a hearth::Error.
 #pragma once
 
 #include <cstddef>

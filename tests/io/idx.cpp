@@ -55,15 +55,15 @@ TEST_F(Idx, ReadsAllTypes) {
   }
 }
 
-TEST_F(Idx, ReadsSeveralMembers) {
+TEST_F(Idx, ReadsSeveralGzipMembers) {
   const std::string bytes = idx(8, {4}, "\1\2\3\4");
   EXPECT_TRUE(
       read(gzipped(bytes.substr(0, 6)) + gzipped(bytes.substr(6))).equal(arange(1, 5, kByte)));
 }
 
-TEST_F(Idx, SaysWhereAndWhatWasExpected) {
+TEST_F(Idx, ErrorsStateOffsetAndExpectation) {
   EXPECT_ERROR(read(""), "x-ubyte': at byte 0: expected 4 bytes more");
-  EXPECT_ERROR(read("\1\2\3\4"), "at byte 0: expected an IDX file's begin");
+  EXPECT_ERROR(read("\1\2\3\4"), "at byte 0: expected an IDX header");
   EXPECT_ERROR(read(idx(7, {1}, "")), "got 0, 0, 7, 1");
   EXPECT_ERROR(read(idx(8, {2, 3}, "").substr(0, 10)), "at byte 10: expected 2 bytes more");
   EXPECT_ERROR(read(idx(8, {200}, "abc")), "elements of sizes [200], but the file is too short");
@@ -76,7 +76,7 @@ TEST_F(Idx, SaysWhereAndWhatWasExpected) {
   EXPECT_ERROR(load_idx(folder_.path("none")), "No such file or directory");
 }
 
-TEST_F(Idx, SaysWhereGzipIsDamaged) {
+TEST_F(Idx, ReportsDamagedGzip) {
   const std::string bytes = gzipped(idx(8, {100}, std::string(100, 'x')));
   EXPECT_EQ(read(bytes).numel(), 100);
   EXPECT_ERROR(read(bytes.substr(0, 5)), "at byte 5: expected gzipped data, but the file ends");

@@ -1,4 +1,4 @@
-// A training run with an object of every kind that keeps a state.
+// A training run with one object of every class that has a state.
 #pragma once
 
 #include "hearth/data/samplers.h"
@@ -26,8 +26,8 @@ struct Run {
     return parts;
   }
 
-  /// Makes use of every object.
-  void go_on() {
+  /// Trains for one epoch and uses every object.
+  void train_epoch() {
     model->forward(ones({1, 2})).sum().backward();
     sgd.step();
     adam.step();

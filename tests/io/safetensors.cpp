@@ -11,8 +11,8 @@
 #include "hearth/operators.h"
 #include "hearth/stream.h"
 #include "hearth/tensor_literal.h"
-#include "tests/support/data.h"
 #include "tests/support/files.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth::io {
 namespace {
@@ -50,9 +50,9 @@ TEST(Safetensors, WritesTheFormat) {
   EXPECT_EQ(std::memcmp(bytes.data() + 8 + header.size(), data, sizeof data), 0);
 }
 
-/// tests/oracle/safetensors_file.py wrote it with Python's package.
-TEST(Safetensors, ReadsPythons) {
-  const SafetensorsFile file(testing::data_file("python.safetensors"));
+/// The file was written by Python's package (tests/oracle/safetensors_file.py).
+TEST(Safetensors, ReadsFilesFromPython) {
+  const SafetensorsFile file(testing::fixture_path("python.safetensors"));
   EXPECT_EQ(file.metadata(), (Metadata{{"made_by", "python"}}));
   EXPECT_EQ(file.keys().size(), 13U);
   EXPECT_TRUE(file.get_tensor("matrix").equal(arange(6, kFloat).view({2, 3}) - 2.5));
@@ -68,7 +68,7 @@ TEST(Safetensors, ReadsPythons) {
   EXPECT_ERROR(file.get_tensor("nothing"), "has no tensor 'nothing'");
 }
 
-TEST(Safetensors, WritingToATensorChangesNeitherFileNorOthers) {
+TEST(Safetensors, LoadedTensorsDoNotShareMemory) {
   const TempFolder folder;
   const std::string path = folder.path("a.safetensors");
   save_safetensors({{"large", arange(100000, kFloat)}, {"small", arange(10, kInt)}}, path);
@@ -85,13 +85,13 @@ TEST(Safetensors, WritingToATensorChangesNeitherFileNorOthers) {
   Tensor small = load_safetensors(path)[1].second;
   small.zero_();
   EXPECT_EQ(bytes_of(path), before);
-  // The file may be replaced and removed meanwhile.
+  // Tensors stay valid when the file is replaced or removed.
   save_safetensors({{"large", zeros({100000})}}, path);
   std::filesystem::remove(path);
   EXPECT_EQ(other[12345].item<float>(), 12345);
 }
 
-TEST(Safetensors, AnyKindOfTensorIsWrittenInFull) {
+TEST(Safetensors, WritesNonContiguousTensors) {
   const TempFolder folder;
   const std::string path = folder.path("a.safetensors");
   const Tensor base = arange(24, kFloat).view({4, 6}).requires_grad_();
@@ -117,7 +117,7 @@ TEST(Safetensors, AnyKindOfTensorIsWrittenInFull) {
   EXPECT_TRUE(file.get_tensor("complex").equal(numbers));
 }
 
-TEST(Safetensors, DevicesAndDictionaries) {
+TEST(Safetensors, SupportsDevicesAndMaps) {
   const TempFolder folder;
   const std::string path = folder.path("a.safetensors");
   const Device device = cuda::is_available() ? Device("cuda:0") : Device(kCPU);
@@ -139,13 +139,13 @@ TEST(Safetensors, ReadsStreamsAndBuffers) {
   std::istringstream in(bytes);
   EXPECT_EQ(SafetensorsFile(in).get_tensor("x").sum().item<float>(),
             arange(40000, kFloat).sum().item<float>());
-  // At an odd address, too.
+  // At an unaligned address.
   const std::string moved = "x" + bytes;
   EXPECT_TRUE(
       SafetensorsFile(moved.data() + 1, bytes.size()).get_tensor("x").equal(arange(40000, kFloat)));
 }
 
-TEST(Safetensors, RefusesWhatCannotBeWritten) {
+TEST(Safetensors, RejectsInvalidTensors) {
   const TempFolder folder;
   const std::string path = folder.path("a.safetensors");
   save_safetensors({{"x", ones({1})}}, path);
@@ -157,7 +157,7 @@ TEST(Safetensors, RefusesWhatCannotBeWritten) {
   EXPECT_ERROR(save_safetensors({{"x", ones({1})}, {"x", ones({1})}}, path),
                "two tensors under the name 'x'");
   EXPECT_ERROR(save_safetensors({{"__metadata__", ones({1})}}, path), "'__metadata__'");
-  EXPECT_ERROR(save_safetensors({{"\xff", ones({1})}}, path), "it is no UTF-8");
+  EXPECT_ERROR(save_safetensors({{"\xff", ones({1})}}, path), "it is not valid UTF-8");
   EXPECT_ERROR(save_safetensors({{"x", ones({1})}}, path, {{"a", "1"}, {"a", "2"}}),
                "two metadata under the key 'a'");
   EXPECT_EQ(bytes_of(path), before);

@@ -1,4 +1,4 @@
-// Truncated and hostile safetensors files.
+// Truncated and malformed safetensors files.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -9,7 +9,7 @@
 namespace hearth::io {
 namespace {
 
-/// A file of this header and so many bytes of data.
+/// The content of a file with the given header and number of data bytes.
 std::string file(const std::string& header, size_t data_bytes = 0) {
   const uint64_t length = header.size();
   std::string bytes(8, '\0');
@@ -17,25 +17,25 @@ std::string file(const std::string& header, size_t data_bytes = 0) {
   return bytes + header + std::string(data_bytes, '\1');
 }
 
-std::string says(const std::string& bytes) {
+std::string error_for(const std::string& bytes) {
   return testing::error_of([&] { SafetensorsFile(bytes.data(), bytes.size(), "x.safetensors"); });
 }
 
 #define EXPECT_BAD(bytes, text)                                                         \
   do {                                                                                  \
-    const std::string message = says(bytes);                                            \
+    const std::string message = error_for(bytes);                                       \
     EXPECT_NE(message.find("cannot read 'x.safetensors': at byte "), std::string::npos) \
         << message;                                                                     \
-    EXPECT_NE(message.find(text), std::string::npos) << "it says: " << message;         \
+    EXPECT_NE(message.find(text), std::string::npos) << "got: " << message;             \
   } while (false)
 
 std::string tensor(const std::string& dtype, const std::string& shape, const std::string& offsets) {
   return "{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
 }
 
-TEST(BadSafetensors, Lengths) {
-  EXPECT_EQ(says(file("{}")), "no error");
-  EXPECT_EQ(says(file("{}   ")), "no error");
+TEST(BadSafetensors, RejectsInvalidHeaderLengths) {
+  EXPECT_EQ(error_for(file("{}")), "no error");
+  EXPECT_EQ(error_for(file("{}   ")), "no error");
   EXPECT_BAD("", "at byte 0: expected the 8 bytes of the header's length");
   EXPECT_BAD(std::string(7, '\0'), "at byte 7");
   EXPECT_BAD(std::string(8, '\0'), "expected the header, which begins with '{'");
@@ -45,7 +45,7 @@ TEST(BadSafetensors, Lengths) {
   EXPECT_BAD("PK\3\4abcdefgh", "this is a zip archive");
 }
 
-TEST(BadSafetensors, NoneIsWrittenThatCannotBeRead) {
+TEST(BadSafetensors, SaveRejectsTooLongHeaders) {
   const testing::TempFolder folder;
   const std::string path = folder.path("x");
   const NamedTensors tensors{{"a", ones({2})}};
@@ -56,11 +56,11 @@ TEST(BadSafetensors, NoneIsWrittenThatCannotBeRead) {
   EXPECT_EQ(testing::bytes_of(path), before);
 }
 
-TEST(BadSafetensors, Json) {
-  EXPECT_BAD(file("{ "), "no valid JSON");
-  EXPECT_BAD(file("{\"a\":}"), "at byte 14: the header is no valid JSON");
-  EXPECT_BAD(file("{}x"), "no valid JSON");
-  EXPECT_BAD(file("{\"a\":\"\xff\"}"), "no valid JSON");
+TEST(BadSafetensors, RejectsInvalidJson) {
+  EXPECT_BAD(file("{ "), "not valid JSON");
+  EXPECT_BAD(file("{\"a\":}"), "at byte 14: the header is not valid JSON");
+  EXPECT_BAD(file("{}x"), "not valid JSON");
+  EXPECT_BAD(file("{\"a\":\"\xff\"}"), "not valid JSON");
   EXPECT_BAD(file("{\"a\":1}"), "expected an object for each name, but there is a number");
   EXPECT_BAD(file("{\"a\":[]}"), "there is an array");
   EXPECT_BAD(file("{\"a\":{\"b\":{}}}"), "tensor 'a' has 'b' where dtype, shape or data_offsets");
@@ -72,13 +72,13 @@ TEST(BadSafetensors, Json) {
   EXPECT_BAD(file("{\"a\":{\"shape\":null}}"), "there is null");
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":1}}"), "a string for each key of __metadata__");
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":{}}}"), "a string for each key of __metadata__");
-  EXPECT_BAD(file("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}"), "'a' is there twice");
-  EXPECT_BAD(file("{\"a\":" + tensor("F32", "[0]", "[0,0]") + ",\"a\":{}}"), "'a' is there twice");
+  EXPECT_BAD(file("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}"), "'a' occurs twice");
+  EXPECT_BAD(file("{\"a\":" + tensor("F32", "[0]", "[0,0]") + ",\"a\":{}}"), "'a' occurs twice");
   EXPECT_BAD(file("{\"a\":" + std::string(1 << 20, '[')), "there is an array");
 }
 
-TEST(BadSafetensors, Tensors) {
-  EXPECT_EQ(says(file("{\"a\":" + tensor("F32", "[2]", "[0,8]") + "}", 8)), "no error");
+TEST(BadSafetensors, RejectsInvalidTensorEntries) {
+  EXPECT_EQ(error_for(file("{\"a\":" + tensor("F32", "[2]", "[0,8]") + "}", 8)), "no error");
   EXPECT_BAD(file("{\"a\":{\"dtype\":\"F32\",\"shape\":[0]}}"), "does not have all of dtype");
   EXPECT_BAD(file("{\"a\":" + tensor("F33", "[0]", "[0,0]") + "}"), "unknown dtype 'F33'");
   EXPECT_BAD(file("{\"a\":" + tensor("F32", "[0]", "[0]") + "}"), "needs two data_offsets");
@@ -102,27 +102,27 @@ TEST(BadSafetensors, Tensors) {
       "more than 16 dimensions");
 }
 
-TEST(BadSafetensors, GapsAndOverlaps) {
+TEST(BadSafetensors, RejectsGapsAndOverlaps) {
   const auto two = [](const std::string& first, const std::string& second, size_t bytes) {
     return file(
         "{\"a\":" + tensor("U8", "[4]", first) + ",\"b\":" + tensor("U8", "[4]", second) + "}",
         bytes);
   };
-  EXPECT_EQ(says(two("[4,8]", "[0,4]", 8)), "no error");
+  EXPECT_EQ(error_for(two("[4,8]", "[0,4]", 8)), "no error");
   EXPECT_BAD(two("[0,4]", "[0,4]", 8), "its offset says 0 instead of 4");
   EXPECT_BAD(two("[0,4]", "[2,6]", 8), "its offset says 2 instead of 4");
   EXPECT_BAD(two("[0,4]", "[5,9]", 9), "its offset says 5 instead of 4");
   EXPECT_BAD(two("[1,5]", "[5,9]", 9), "its offset says 1 instead of 0");
 }
 
-TEST(BadSafetensors, BoolsAreZeroOrOne) {
+TEST(BadSafetensors, NormalizesBools) {
   const std::string bytes = file("{\"a\":" + tensor("BOOL", "[3]", "[0,3]") + "}") + "\x7f" +
                             std::string(1, '\0') + "\xff";
   const Tensor loaded = SafetensorsFile(bytes.data(), bytes.size()).get_tensor("a");
   EXPECT_EQ(std::string(static_cast<const char*>(loaded.data_ptr()), 3), std::string("\1\0\1", 3));
 }
 
-TEST(BadSafetensors, Paths) {
+TEST(BadSafetensors, ReportsFilesThatCannotBeRead) {
   const testing::TempFolder folder;
   EXPECT_ERROR(SafetensorsFile(folder.path("x")), "/x': No such file or directory");
   EXPECT_ERROR(SafetensorsFile(folder.str()), "Is a directory");

@@ -1,5 +1,4 @@
-// What a file keeps of tensors that are not contiguous, and what loading does to those that are
-// there. The strides are LibTorch's.
+// Strides of saved tensors, and loading into defined tensors. The expected strides are LibTorch's.
 #include <sstream>
 
 #include "hearth/io/serialize.h"
@@ -27,7 +26,7 @@ void expect_same_strides(const Tensor& tensor) {
   EXPECT_EQ(loaded.strides().vec(), tensor.strides().vec()) << "sizes " << tensor.sizes();
 }
 
-TEST(Strides, OfViewsAreKept) {
+TEST(Strides, AreRestoredForViews) {
   expect_same_strides(arange(6.0).view({2, 3}).t());
   expect_same_strides(arange(24.0).view({1, 2, 3, 4}).contiguous(MemoryFormat::ChannelsLast));
   expect_same_strides(arange(12.0).view({3, 4}).slice(1, 1, 3));
@@ -37,7 +36,7 @@ TEST(Strides, OfViewsAreKept) {
   expect_same_strides(arange(5));
 }
 
-TEST(Strides, ThatWouldTakeMuchMemoryBecomePlain) {
+TEST(Strides, AreNotRestoredIfTheyWasteMemory) {
   const Tensor sparse = zeros({1000, 1000}).slice(1, 0, 1);
   EXPECT_EQ(saved_and_loaded(sparse).strides().vec(), (std::vector<int64_t>{1, 1}));
   const Tensor overlapping = arange(3.0).as_strided({2, 2}, {1, 1});
@@ -45,7 +44,7 @@ TEST(Strides, ThatWouldTakeMuchMemoryBecomePlain) {
   EXPECT_TRUE(saved_and_loaded(zeros({0, 3}).t()).is_contiguous());
 }
 
-TEST(Strides, AreKeptInAnArchive) {
+TEST(Strides, AreRestoredFromAnArchive) {
   OutputArchive out;
   out.write("t", arange(6.0).view({2, 3}).t());
   std::stringstream stream;
@@ -58,7 +57,7 @@ TEST(Strides, AreKeptInAnArchive) {
   EXPECT_TRUE(t.equal(arange(6.0).view({2, 3}).t()));
 }
 
-TEST(Load, IntoADefinedTensorGivesItNewData) {
+TEST(Load, ReplacesTheDataOfDefinedTensors) {
   std::stringstream stream;
   save(arange(4.0), stream);
   const std::string file = stream.str();
@@ -82,7 +81,7 @@ TEST(Load, IntoADefinedTensorGivesItNewData) {
   EXPECT_TRUE(leaf.requires_grad() && leaf.is_leaf() && leaf.sizes() == IntArrayRef({4}));
 }
 
-TEST(Load, ReadsIntoTheTensorsDtype) {
+TEST(Load, ConvertsToTheTensorsDtype) {
   OutputArchive out;
   out.write("t", arange(3.0));
   InputArchive in(out);
@@ -99,22 +98,22 @@ TEST(Load, ReadsIntoTheTensorsDtype) {
   EXPECT_TRUE(u.equal(full({3}, 9.0)));
 }
 
-TEST(Load, SaysWhichKeysThereAre) {
+TEST(Load, ErrorsSuggestKeys) {
   OutputArchive root, module;
   module.write("weight", ones({2}));
   root.write("module", module);
   InputArchive in(root);
   Tensor t;
   EXPECT_ERROR(in.read("weight", t),
-               "No such serialized tensor 'weight'; there is 'module.weight': remove the prefix "
+               "No such serialized tensor 'weight'; found 'module.weight': remove the prefix "
                "'module.'");
   InputArchive nested;
   in.read("module", nested);
   EXPECT_ERROR(nested.read("wight", t), "did you mean 'module.weight'?");
-  EXPECT_ERROR(nested.read("bias", t), "there are 'module.weight'");
+  EXPECT_ERROR(nested.read("bias", t), "found 'module.weight'");
 }
 
-TEST(Load, NamesAnOldFileOfTorchSave) {
+TEST(Load, RecognizesOldTorchSaveFiles) {
   std::istringstream stream(
       std::string("\x80\x02\x8a\nl\xfc\x9c"
                   "F\xf9 j\xa8P\x19.",

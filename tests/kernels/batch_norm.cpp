@@ -30,13 +30,13 @@ const std::vector<Case> kCases = {
     {{3, 80, 9, 11}, {7920, 1, 880, 80}},  // channels last
     {{2, 5, 130}, {}},
     {{1, 2, 3, 50, 40}, {}},
-    {{2, 3, 4, 5}, {1, 2, 30, 6}},  // no order of its own
+    {{2, 3, 4, 5}, {1, 2, 30, 6}},  // permuted
     {{6, 4, 10}, {80, 10, 1}},      // sliced
     {{3, 4, 10}, {0, 10, 1}},       // expanded
     {{70, 2, 2000}, {}},
 };
 
-/// What batch norm is, in double, for elements in row-major order.
+/// Batch statistics in double; elements are in row-major order.
 struct Reference {
   int64_t channels, plane, count;
   Doubles x, mean, var;
@@ -62,7 +62,7 @@ struct Reference {
   }
 };
 
-/// Normal numbers, a different mean for every channel.
+/// Normal numbers around a mean that depends on the element's index modulo 3.
 template <class T>
 void fill(Guarded<T>& x, unsigned seed, double mean = 1) {
   std::mt19937 random(seed);
@@ -200,11 +200,11 @@ void check() {
     }
 }
 
-TEST(BatchNorm, Float) { check<float, float>(); }
-TEST(BatchNorm, Double) { check<double, double>(); }
-TEST(BatchNorm, HalfWithFloatChannels) { check<Half, float>(); }
-TEST(BatchNorm, BFloat16WithFloatChannels) { check<BFloat16, float>(); }
-TEST(BatchNorm, BFloat16Throughout) { check<BFloat16, BFloat16>(); }
+TEST(BatchNorm, MatchesReferenceInFloat) { check<float, float>(); }
+TEST(BatchNorm, MatchesReferenceInDouble) { check<double, double>(); }
+TEST(BatchNorm, MatchesReferenceInHalfWithFloatChannels) { check<Half, float>(); }
+TEST(BatchNorm, MatchesReferenceInBFloat16WithFloatChannels) { check<BFloat16, float>(); }
+TEST(BatchNorm, MatchesReferenceInBFloat16) { check<BFloat16, BFloat16>(); }
 
 TEST(BatchNorm, ChannelsLastStaysChannelsLast) {
   const Sizes sizes = {4, 3, 5, 7}, strides = {105, 1, 21, 3};
@@ -216,7 +216,7 @@ TEST(BatchNorm, ChannelsLastStaysChannelsLast) {
   EXPECT_TRUE(out.intact());
 }
 
-TEST(BatchNorm, OptionalTensorsMayBeMissing) {
+TEST(BatchNorm, SupportsMissingOptionalTensors) {
   Guarded<float> in({8, 2, 9}), out({8, 2, 9}), grad_in({8, 2, 9}), mean({2}), invstd({2});
   fill(in, 1);
   run_on_cpu(BatchNormParams{
@@ -236,7 +236,7 @@ TEST(BatchNorm, OptionalTensorsMayBeMissing) {
   for (int64_t i = 0; i < in.numel(); ++i) EXPECT_NEAR(grad_in[i], 0, 1e-6);
 }
 
-TEST(BatchNorm, ALargeMeanCostsNoDigits) {
+TEST(BatchNorm, VarianceIsAccurateForLargeMeans) {
   Guarded<float> in({64, 2, 100}), out({64, 2, 100}), mean({2}), invstd({2});
   std::mt19937 random(1);
   for (int64_t i = 0; i < in.numel(); ++i) in[i] = 10000 + float(random() % 1000) / 256;
@@ -247,7 +247,7 @@ TEST(BatchNorm, ALargeMeanCostsNoDigits) {
     EXPECT_NEAR(invstd[c] * std::sqrt(ref.var[size_t(c)] + 1e-5), 1, 1e-6);
 }
 
-TEST(BatchNorm, InfiniteInputsStayOutOfEvaluationGradients) {
+TEST(BatchNorm, EvaluationGradientsIgnoreInfiniteInputs) {
   Guarded<float> in({2, 1}), grad_out({2, 1}), grad_in({2, 1}), mean({1}), var({1});
   in[0] = std::numeric_limits<float>::infinity();
   in[1] = 0;
@@ -265,7 +265,7 @@ TEST(BatchNorm, InfiniteInputsStayOutOfEvaluationGradients) {
   EXPECT_EQ(grad_in[1], 3);
 }
 
-TEST(BatchNorm, AnEmptyBatchHasZeroGradients) {
+TEST(BatchNorm, EmptyBatchGradientsAreZero) {
   Guarded<float> in({0, 3, 4}), out({0, 3, 4}), mean({3}), invstd({3}), grad_weight({3}),
       grad_bias({3});
   run_on_cpu(BatchNormParams{.in = in.view(), .out = out.view()});
@@ -283,7 +283,7 @@ TEST(BatchNorm, AnEmptyBatchHasZeroGradients) {
   }
 }
 
-TEST(BatchNorm, ResultsDoNotDependOnTheNumberOfThreads) {
+TEST(BatchNorm, ResultsDoNotDependOnThreadCount) {
   const int before = get_num_threads();
   for (const Case& c : {Case{{20, 6, 5000}, {}}, Case{{20, 6, 5000}, {30000, 1, 6}}}) {
     Guarded<float> in(c.sizes, c.strides), one(c.sizes), many(c.sizes);

@@ -15,16 +15,16 @@ using testing::Buffer;
 using testing::KernelContext;
 using testing::small_numbers;
 
-/// Compares out with the inputs' elements, looked up one by one.
+/// Compares `out` with the inputs element by element.
 template <class T>
 void expect_concatenated(const CatParams& params) {
   for (int64_t i = 0; i < params.out.numel; ++i) {
-    std::vector<int64_t> place = testing::coordinates(params.out, i);
-    int64_t& along = place[size_t(params.dim)];
+    std::vector<int64_t> position = testing::coordinates(params.out, i);
+    int64_t& along = position[size_t(params.dim)];
     size_t input = 0;
     while (along >= params.in[input].sizes[params.dim])
       along -= params.in[input++].sizes[params.dim];
-    ASSERT_EQ(at<T>(params.out, i), at<T>(params.in[input], std::span(place))) << i;
+    ASSERT_EQ(at<T>(params.out, i), at<T>(params.in[input], std::span(position))) << i;
   }
 }
 
@@ -57,7 +57,7 @@ TYPED_TEST(CatTest, JoinsAlongEveryDimension) {
   check<TypeParam>({{2, 3, 4}, {2, 3, 1}, {2, 3, 5}}, {2, 3, 10}, 2);
 }
 
-TYPED_TEST(CatTest, TakesEmptyInputs) {
+TYPED_TEST(CatTest, AcceptsEmptyInputs) {
   check<TypeParam>({{0, 3}, {2, 3}, {0, 3}}, {2, 3}, 0);
   check<TypeParam>({{0, 3}, {0, 3}}, {0, 3}, 0);
   check<TypeParam>({}, {0}, 0);
@@ -73,7 +73,7 @@ TEST(Cat, JoinsManySmallInputs) {
   check<float>(std::vector<std::vector<int64_t>>(700, {2, 90}), {1400, 90}, 0);
 }
 
-TEST(Cat, ReadsAndWritesAnyStrides) {
+TEST(Cat, SupportsAnyStrides) {
   Buffer<int32_t> a(small_numbers<int32_t>(60, 1)), b({7, 8, 9}), out(200, -1);
   const View transposed_a = testing::transposed(a.view({3, 4}, {4, 1}), 0, 1);
   const View broadcast_b = b.view({4, 3}, {0, 1});

@@ -45,8 +45,8 @@ std::vector<T> one_to(int last) {
   return values;
 }
 
-// F.dropout(torch.arange(1., 9), 0.3) after torch.manual_seed(42).
-TEST(Dropout, IsPyTorchs) {
+// Expected: F.dropout(torch.arange(1., 9), 0.3) after torch.manual_seed(42).
+TEST(Dropout, MatchesPyTorch) {
   Mt19937 mt(42);
   EXPECT_EQ(dropout(one_to<float>(8), 0.3, &mt).out,
             (std::vector<float>{1.4285714626312256f, 2.857142925262451f, 4.285714149475098f,
@@ -77,7 +77,7 @@ void expect_dropout(Mt19937* mt, double tolerance) {
   }
 }
 
-TEST(Dropout, KeepsAndScales) {
+TEST(Dropout, ScalesKeptElements) {
   Mt19937 mt(1);
   for (Mt19937* source : {&mt, static_cast<Mt19937*>(nullptr)}) {
     expect_dropout<float>(source, 2e-7);
@@ -87,14 +87,14 @@ TEST(Dropout, KeepsAndScales) {
   }
 }
 
-TEST(Dropout, WhatIsNotFiniteShows) {
+TEST(Dropout, DroppedNonFiniteInputsBecomeNan) {
   const float inf = std::numeric_limits<float>::infinity();
   const auto out = dropout<float>({inf, std::nanf(""), -1.0f}, 1, nullptr).out;
   EXPECT_TRUE(std::isnan(out[0]) && std::isnan(out[1]));
   EXPECT_TRUE(out[2] == 0 && std::signbit(out[2]));
 }
 
-TEST(Dropout, EveryViewHasItsOwnStrides) {
+TEST(Dropout, SupportsDifferentStridesPerView) {
   Buffer<float> in(std::vector<float>(12, 1.0f)), out(24, -1.0f);
   Buffer<bool> mask(12);
   DropoutParams params;

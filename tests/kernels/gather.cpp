@@ -13,12 +13,12 @@ using testing::Buffer;
 using testing::KernelContext;
 using testing::small_numbers;
 
-std::vector<int64_t> replaced(std::vector<int64_t> place, int dim, int64_t value) {
-  place[size_t(dim)] = value;
-  return place;
+std::vector<int64_t> with_coordinate(std::vector<int64_t> position, int dim, int64_t value) {
+  position[size_t(dim)] = value;
+  return position;
 }
 
-/// Indices in [0, size) that look random.
+/// Pseudo-random indices in [0, size).
 template <class I>
 std::vector<I> indices(size_t count, int64_t size) {
   std::vector<I> result(count);
@@ -34,7 +34,7 @@ template <class T>
 void expect_gathered(const GatherParams& p) {
   for (int64_t i = 0; i < p.index.numel; ++i) {
     const int64_t index = p.index.dtype == kInt ? at<int32_t>(p.index, i) : at<int64_t>(p.index, i);
-    const auto from = replaced(testing::coordinates(p.index, i), p.dim, index);
+    const auto from = with_coordinate(testing::coordinates(p.index, i), p.dim, index);
     ASSERT_EQ(at<T>(p.out, i), at<T>(p.in, std::span(from))) << i;
   }
 }
@@ -59,7 +59,7 @@ using Types = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half,
                                double, complex<float>, complex<double>, bool>;
 TYPED_TEST_SUITE(GatherTest, Types);
 
-TYPED_TEST(GatherTest, TakesFromEveryDimension) {
+TYPED_TEST(GatherTest, GathersAlongEveryDimension) {
   for (int dim : {0, 1, 2}) {
     check_gather<TypeParam, int64_t>({4, 5, 6}, {4, 5, 6}, dim);
     check_gather<TypeParam, int32_t>({4, 5, 6}, {3, 4, 5}, dim);
@@ -67,13 +67,13 @@ TYPED_TEST(GatherTest, TakesFromEveryDimension) {
   check_gather<TypeParam, int64_t>({3}, {900}, 0);
 }
 
-TEST(Gather, LargeOnesUseBlocksAndThreads) {
+TEST(Gather, GathersLargeTensors) {
   check_gather<float, int64_t>({300, 400}, {300, 500}, 1);
   check_gather<float, int64_t>({300, 400}, {500, 400}, 0);
   check_gather<float, int64_t>({70000}, {90001}, 0);
 }
 
-TEST(Gather, ReadsAndWritesAnyStrides) {
+TEST(Gather, SupportsAnyStrides) {
   Buffer<float> in(small_numbers<float>(12)), out(40, -1);
   Buffer<int64_t> index({2, 0, 1});
   const GatherParams params{testing::transposed(in.view({4, 3}), 0, 1), index.view({3, 4}, {1, 0}),
@@ -84,7 +84,7 @@ TEST(Gather, ReadsAndWritesAnyStrides) {
   for (size_t i = 1; i < out.size(); i += 2) EXPECT_EQ(out[i], -1);
 }
 
-TEST(Gather, ScalarsCountAsOneElement) {
+TEST(Gather, ScalarIsTreatedAsOneElement) {
   Buffer<float> in({5}), out({0});
   Buffer<int64_t> index({0});
   KernelContext context;
@@ -111,7 +111,7 @@ TEST(Gather, ReportsIndicesOutOfRange) {
   }
 }
 
-TEST(Gather, FromAnEmptyDimensionEveryIndexIsOutOfRange) {
+TEST(Gather, EveryIndexIsOutOfRangeInAnEmptyDimension) {
   Buffer<float> in(0), out(2);
   Buffer<int64_t> index({0, 0});
   KernelContext context;
@@ -119,16 +119,16 @@ TEST(Gather, FromAnEmptyDimensionEveryIndexIsOutOfRange) {
   EXPECT_TRUE(context.has_index_fault(0, 0, 0));
 }
 
-/// One element at a time, in row-major order.
+/// The reference: adds one element at a time, in row-major order.
 template <class T>
 std::vector<T> scattered(const std::vector<T>& start, const View& out, const View& index,
                          const View& src, int dim) {
   std::vector<T> result = start;
   for (int64_t i = 0; i < index.numel; ++i) {
-    const auto place = testing::coordinates(index, i);
-    const auto to = replaced(place, dim, at<int64_t>(index, i));
+    const auto position = testing::coordinates(index, i);
+    const auto to = with_coordinate(position, dim, at<int64_t>(index, i));
     const auto offset = static_cast<size_t>(&at<T>(out, std::span(to)) - out.as<T>());
-    const T value = at<T>(src, std::span(place));
+    const T value = at<T>(src, std::span(position));
     if constexpr (std::is_same_v<T, bool>)
       result[offset] = result[offset] || value;
     else
@@ -154,7 +154,7 @@ void check_scatter(const std::vector<int64_t>& sizes, const std::vector<int64_t>
   EXPECT_TRUE(out.guards_intact());
 }
 
-TYPED_TEST(GatherTest, ScatterAddsToEveryDimension) {
+TYPED_TEST(GatherTest, ScatterAddsAlongEveryDimension) {
   for (int dim : {0, 1, 2}) {
     check_scatter<TypeParam>({4, 5, 6}, {4, 5, 6}, {4, 5, 6}, dim);
     check_scatter<TypeParam>({4, 5, 6}, {3, 4, 5}, {3, 6, 7}, dim);
@@ -162,7 +162,7 @@ TYPED_TEST(GatherTest, ScatterAddsToEveryDimension) {
   check_scatter<TypeParam>({3}, {900}, {900}, 0);
 }
 
-TEST(ScatterAdd, LargeOnesAddInRowMajorOrderOnAnyNumberOfThreads) {
+TEST(ScatterAdd, AddsInRowMajorOrderWithAnyThreadCount) {
   const int threads = get_num_threads();
   for (int count : {1, 2, 3}) {
     set_num_threads(count);
@@ -174,7 +174,7 @@ TEST(ScatterAdd, LargeOnesAddInRowMajorOrderOnAnyNumberOfThreads) {
   set_num_threads(threads);
 }
 
-TEST(ScatterAdd, AfterAFaultNothingHasChanged) {
+TEST(ScatterAdd, WritesNothingAfterAFault) {
   for (int64_t bad : {int64_t{3}, int64_t{-1}}) {
     Buffer<float> out(6, 1), src(6, 1);
     Buffer<int64_t> index({0, 1, 2, 0, bad, 1});

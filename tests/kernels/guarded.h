@@ -9,11 +9,11 @@
 
 namespace hearth::test {
 
-/// Memory for a strided view between guard bytes; the elements no view reaches are guards, too.
+/// Memory for a strided view, surrounded by guard bytes. Gaps between its elements are guards, too.
 template <class T>
 class Guarded {
  public:
-  /// Strides empty: contiguous.
+  /// Empty strides mean contiguous.
   explicit Guarded(std::vector<int64_t> sizes, std::vector<int64_t> strides = {}) {
     if (strides.empty()) strides = contiguous(sizes);
     view_.dtype = dtype_of<T>;
@@ -28,7 +28,7 @@ class Guarded {
     }
     const size_t span = view_.numel > 0 ? size_t(last + 1) : 0;
     bytes_.assign(span * sizeof(T) + 2 * kGuard, kFill);
-    view_.data = span > 0 ? bytes_.data() + kGuard : nullptr;  // as an empty tensor's
+    view_.data = span > 0 ? bytes_.data() + kGuard : nullptr;  // as in an empty tensor
   }
   Guarded(const Guarded&) = delete;
   Guarded& operator=(const Guarded&) = delete;
@@ -42,7 +42,7 @@ class Guarded {
 
   const View& view() const { return view_; }
   int64_t numel() const { return view_.numel; }
-  /// Where element i of the row-major order lies.
+  /// The offset of element i in row-major order.
   int64_t offset(int64_t i) const {
     int64_t result = 0;
     for (int d = view_.dim - 1; d >= 0; --d) {
@@ -54,7 +54,7 @@ class Guarded {
   T& operator[](int64_t i) { return view_.template as<T>()[offset(i)]; }
   const T& operator[](int64_t i) const { return view_.template as<T>()[offset(i)]; }
 
-  /// Whether everything but the view's elements is as it was.
+  /// Whether all guard bytes are unchanged.
   bool intact() const {
     std::vector<unsigned char> reached(bytes_.size(), 0);
     for (int64_t i = 0; i < numel(); ++i)

@@ -19,7 +19,7 @@ using testing::KernelContext;
 using testing::small_numbers;
 using Sizes = std::vector<int64_t>;
 
-/// A tensor of these sizes indexed in some of its dimensions by tensors of one shape.
+/// A tensor that is indexed in some of its dimensions by index tensors of one shape.
 template <class T>
 struct Case {
   Sizes self_sizes, shape;
@@ -44,7 +44,7 @@ struct Case {
     }
   }
 
-  /// In [-size, size).
+  /// A pseudo-random index in [-size, size).
   int64_t random_index(int64_t size) {
     state_ = state_ * 1664525u + 1013904223u;
     return static_cast<int64_t>(state_ >> 8) % (2 * size) - size;
@@ -62,18 +62,18 @@ struct Case {
     return result;
   }
 
-  /// The place in self that a place in the result stands for.
-  Sizes self_place(const Sizes& place) const {
+  /// The position in self that corresponds to a position in the result.
+  Sizes self_position(const Sizes& position) const {
     const size_t first = shape_position(), last = first + shape.size();
     Sizes result;
     size_t kept = 0, used = 0;
     for (size_t d = 0; d < self_sizes.size(); ++d) {
       if (std::find(dims.begin(), dims.end(), int(d)) == dims.end()) {
         if (kept == first) kept = last;
-        result.push_back(place[kept++]);
+        result.push_back(position[kept++]);
       } else {
         const View& index = indices[size_t(dims[used++])];
-        const int64_t value = at<int64_t>(index, std::span(place).subspan(first, shape.size()));
+        const int64_t value = at<int64_t>(index, std::span(position).subspan(first, shape.size()));
         result.push_back(value < 0 ? value + self_sizes[d] : value);
       }
     }
@@ -95,8 +95,8 @@ void check_index(const Sizes& sizes, const std::vector<int>& dims, const Sizes& 
   KernelContext context;
   cpu::run(params, context.ctx);
   for (int64_t i = 0; i < params.out.numel; ++i) {
-    const Sizes place = c.self_place(testing::coordinates(params.out, i));
-    ASSERT_EQ(at<T>(params.out, i), at<T>(c.self_view, std::span(place))) << i;
+    const Sizes position = c.self_position(testing::coordinates(params.out, i));
+    ASSERT_EQ(at<T>(params.out, i), at<T>(c.self_view, std::span(position))) << i;
   }
   EXPECT_FALSE(context.has_fault());
   EXPECT_TRUE(out.guards_intact());
@@ -110,7 +110,8 @@ T sum_of(T a, T b) {
     return T(a + b);
 }
 
-/// Puts (or adds) values, laid out by value_strides, one by one in row-major order.
+/// Compares index_put_ with a reference that writes or adds one element at a time, in row-major
+/// order.
 template <class T>
 void check_put(const Sizes& sizes, const std::vector<int>& dims, const Sizes& shape,
                bool accumulate, bool broadcast_values = false) {
@@ -121,8 +122,9 @@ void check_put(const Sizes& sizes, const std::vector<int>& dims, const Sizes& sh
                                      : values.view(result_sizes);
   std::vector<T> expected = c.self.values();
   for (int64_t i = 0; i < list.numel; ++i) {
-    const Sizes place = c.self_place(testing::coordinates(list, i));
-    const auto offset = static_cast<size_t>(&at<T>(c.self_view, std::span(place)) - c.self.data());
+    const Sizes position = c.self_position(testing::coordinates(list, i));
+    const auto offset =
+        static_cast<size_t>(&at<T>(c.self_view, std::span(position)) - c.self.data());
     expected[offset] = accumulate ? sum_of<T>(expected[offset], at<T>(list, i)) : at<T>(list, i);
   }
   KernelContext context;
@@ -141,33 +143,33 @@ TYPED_TEST_SUITE(IndexTest, Types);
 const std::vector<std::vector<int>> kIndexedDims = {{0},    {1},    {3},    {0, 1},
                                                     {1, 2}, {0, 2}, {1, 3}, {0, 1, 2, 3}};
 
-TYPED_TEST(IndexTest, ReadsWhereverTheIndicesStand) {
+TYPED_TEST(IndexTest, ReadsWithIndicesInAnyDimensions) {
   for (const auto& dims : kIndexedDims)
     for (const Sizes& shape : {Sizes{}, Sizes{7}, Sizes{2, 3}})
       check_index<TypeParam>({3, 4, 5, 6}, dims, shape);
 }
 
-TYPED_TEST(IndexTest, WritesWhereverTheIndicesStand) {
+TYPED_TEST(IndexTest, WritesWithIndicesInAnyDimensions) {
   for (const auto& dims : kIndexedDims)
     for (bool accumulate : {false, true})
       for (bool broadcast : {false, true})
         check_put<TypeParam>({3, 4, 5, 6}, dims, {2, 3}, accumulate, broadcast);
 }
 
-TEST(Index, ResultsHavePyTorchsShapes) {
+TEST(Index, ResultsHavePyTorchShapes) {
   EXPECT_EQ(Case<float>({2, 3, 4, 5}, {0, 2}, {7}).result_sizes(), (Sizes{7, 3, 5}));
   EXPECT_EQ(Case<float>({2, 3, 4, 5}, {1, 2}, {7, 8}).result_sizes(), (Sizes{2, 7, 8, 5}));
   EXPECT_EQ(Case<float>({2, 3, 4, 5}, {3}, {}).result_sizes(), (Sizes{2, 3, 4}));
 }
 
-TEST(Index, LargeOnesUseBlocksAndThreads) {
+TEST(Index, ReadsLargeTensors) {
   check_index<float>({1000, 100}, {0}, {700});
   check_index<float>({300, 200}, {1}, {250});
   check_index<float>({40000}, {0}, {50001});
   check_index<float>({40, 500, 30}, {0, 2}, {90});
 }
 
-TEST(Index, IndicesMayBroadcastAgainstEachOther) {
+TEST(Index, BroadcastsIndices) {
   Buffer<float> self(small_numbers<float>(20)), out(6);
   Buffer<int64_t> rows({3, -1}), columns({0, 4, 2});
   const std::vector<View> indices = {rows.view({2, 3}, {1, 0}), columns.view({2, 3}, {0, 1})};
@@ -177,7 +179,7 @@ TEST(Index, IndicesMayBroadcastAgainstEachOther) {
             (std::vector<float>{self[15], self[19], self[17], self[15], self[19], self[17]}));
 }
 
-TEST(Index, TakesInt32IndicesAndTransposedTensors) {
+TEST(Index, AcceptsInt32IndicesAndTransposedTensors) {
   Buffer<float> self(small_numbers<float>(20)), out(8);
   Buffer<int32_t> rows({3, -1});
   const View transposed = testing::transposed(self.view({4, 5}), 0, 1);
@@ -187,7 +189,7 @@ TEST(Index, TakesInt32IndicesAndTransposedTensors) {
                                               self[9], self[14], self[19]}));
 }
 
-TEST(Index, PutsInRowMajorOrderOnAnyNumberOfThreads) {
+TEST(Index, WritesInRowMajorOrderWithAnyThreadCount) {
   const int threads = get_num_threads();
   for (int count : {1, 2, 3}) {
     set_num_threads(count);
@@ -208,7 +210,7 @@ TEST(Index, EmptyIndicesDoNothing) {
   check_put<float>({3, 4}, {0}, {0}, true);
 }
 
-/// Runs both kernels with one bad index among good ones.
+/// Runs both kernels with one index out of range.
 void expect_fault(int64_t bad) {
   Buffer<float> self(12, 1), out(6), values(6, 5);
   Buffer<int64_t> index({0, bad});
@@ -226,7 +228,7 @@ TEST(Index, ReportsIndicesOutOfRange) {
   for (int64_t bad : {int64_t{4}, int64_t{-5}, INT64_MAX, INT64_MIN}) expect_fault(bad);
 }
 
-TEST(Index, IntoAnEmptyDimensionEveryIndexIsOutOfRange) {
+TEST(Index, EveryIndexIsOutOfRangeInAnEmptyDimension) {
   Buffer<float> self(0), out(1);
   Buffer<int64_t> index({0});
   KernelContext context;

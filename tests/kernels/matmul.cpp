@@ -48,7 +48,7 @@ struct Matrices {
         view(buffer.view({batch, rows, columns}, strides_of(layout, rows, columns))) {}
 };
 
-/// Sums in which the tests' small whole numbers stay exact, or wrap as T does.
+/// An accumulator type in which sums of small integers are exact, or wrap as in T.
 template <class T>
 struct WideOf {
   using type = std::conditional_t<std::is_integral_v<T>, uint64_t, double>;
@@ -64,9 +64,9 @@ typename WideOf<T>::type widen(T value) {
 }
 
 template <class T, class W>
-T expected_element(const MatmulParams& p, const std::vector<int64_t>& place, W sum) {
+T expected_element(const MatmulParams& p, const std::vector<int64_t>& position, W sum) {
   sum = W(p.alpha) * sum;
-  if (p.c.defined()) sum = sum + W(p.beta) * widen(at<T>(p.c, std::span(place)));
+  if (p.c.defined()) sum = sum + W(p.beta) * widen(at<T>(p.c, std::span(position)));
   if constexpr (std::is_same_v<T, bool>)
     return sum != 0;
   else if constexpr (sizeof(T) == 2 && !std::is_integral_v<T>)
@@ -75,18 +75,18 @@ T expected_element(const MatmulParams& p, const std::vector<int64_t>& place, W s
     return T(sum);
 }
 
-/// out's expected elements in row-major order; all views are 3-D.
+/// The expected elements of `out` in row-major order; all views are 3-D.
 template <class T>
-std::vector<T> naive(const MatmulParams& p) {
+std::vector<T> reference(const MatmulParams& p) {
   using W = typename WideOf<T>::type;
   std::vector<T> result;
   for (int64_t i = 0; i < p.out.numel; ++i) {
-    const std::vector<int64_t> place = testing::coordinates(p.out, i);
+    const std::vector<int64_t> position = testing::coordinates(p.out, i);
     W sum(0);
     for (int64_t q = 0; q < p.a.sizes[2]; ++q)
-      sum = sum +
-            widen(at<T>(p.a, {place[0], place[1], q})) * widen(at<T>(p.b, {place[0], q, place[2]}));
-    result.push_back(expected_element<T>(p, place, sum));
+      sum = sum + widen(at<T>(p.a, {position[0], position[1], q})) *
+                      widen(at<T>(p.b, {position[0], q, position[2]}));
+    result.push_back(expected_element<T>(p, position, sum));
   }
   return result;
 }
@@ -112,7 +112,7 @@ void check_layouts(int64_t batch, int64_t m, int64_t n, int64_t k) {
       for (Layout lo : {Layout::kPlain, Layout::kTransposed, Layout::kSpread}) {
         Matrices<T> a(la, batch, m, k, 1), b(lb, batch, k, n, 2), out(lo, batch, m, n, 3);
         const MatmulParams params{a.view, b.view, View(), out.view};
-        const std::vector<T> expected = naive<T>(params);
+        const std::vector<T> expected = reference<T>(params);
         KernelContext context;
         cpu::run(params, context.ctx);
         EXPECT_TRUE(equal(out.view, expected))
@@ -142,7 +142,7 @@ TYPED_TEST(MatmulTest, AddsABroadcastAddend) {
       Matrices<TypeParam> out(Layout::kSpread, 2, 9, 11, 3);
       Buffer<TypeParam> addend(small_numbers<TypeParam>(2 * 9 * 11, 4));
       const MatmulParams params{a.view, b.view, addend.view({2, 9, 11}, c_strides), out.view, 2, 3};
-      const std::vector<TypeParam> expected = naive<TypeParam>(params);
+      const std::vector<TypeParam> expected = reference<TypeParam>(params);
       KernelContext context;
       cpu::run(params, context.ctx);
       EXPECT_TRUE(equal(out.view, expected)) << k;
@@ -150,17 +150,17 @@ TYPED_TEST(MatmulTest, AddsABroadcastAddend) {
   }
 }
 
-TYPED_TEST(MatmulTest, TheAddendMayBeTheResult) {
+TYPED_TEST(MatmulTest, AddendMayAliasTheResult) {
   Matrices<TypeParam> a(Layout::kPlain, 1, 9, 30, 1), b(Layout::kPlain, 1, 30, 11, 2);
   Matrices<TypeParam> out(Layout::kTransposed, 1, 9, 11, 3);
   const MatmulParams params{a.view, b.view, out.view, out.view, 1, 2};
-  const std::vector<TypeParam> expected = naive<TypeParam>(params);
+  const std::vector<TypeParam> expected = reference<TypeParam>(params);
   KernelContext context;
   cpu::run(params, context.ctx);
   EXPECT_TRUE(equal(out.view, expected));
 }
 
-TYPED_TEST(MatmulTest, WithoutTermsTheSumIsZero) {
+TYPED_TEST(MatmulTest, EmptyInnerDimensionGivesZeros) {
   Matrices<TypeParam> a(Layout::kPlain, 1, 3, 0, 1), b(Layout::kPlain, 1, 0, 4, 2);
   Matrices<TypeParam> out(Layout::kPlain, 1, 3, 4, 3);
   KernelContext context;
@@ -168,7 +168,7 @@ TYPED_TEST(MatmulTest, WithoutTermsTheSumIsZero) {
   EXPECT_TRUE(equal(out.view, std::vector<TypeParam>(12, TypeParam(0))));
 }
 
-TYPED_TEST(MatmulTest, EmptyResultsAreLeftAlone) {
+TYPED_TEST(MatmulTest, WritesNothingToEmptyResults) {
   for (const auto& [m, n] : {std::pair{0, 4}, std::pair{4, 0}, std::pair{0, 0}}) {
     Matrices<TypeParam> a(Layout::kPlain, 1, m, 5, 1), b(Layout::kPlain, 1, 5, n, 2),
         out(Layout::kPlain, 1, m, n, 3);
@@ -183,7 +183,7 @@ class FloatMatmulTest : public ::testing::Test {};
 using FloatTypes = ::testing::Types<Half, BFloat16, float, double>;
 TYPED_TEST_SUITE(FloatMatmulTest, FloatTypes);
 
-TYPED_TEST(FloatMatmulTest, WithBetaZeroNaNInTheAddendDoesNotMatter) {
+TYPED_TEST(FloatMatmulTest, IgnoresNanInTheAddendIfBetaIsZero) {
   const TypeParam nan(std::numeric_limits<float>::quiet_NaN());
   for (const auto& [m, n, k] :
        {std::tuple{2, 2, 2}, std::tuple{1, 50, 20}, std::tuple{50, 1, 20}, std::tuple{1, 1, 99},
@@ -191,7 +191,7 @@ TYPED_TEST(FloatMatmulTest, WithBetaZeroNaNInTheAddendDoesNotMatter) {
     Matrices<TypeParam> a(Layout::kPlain, 1, m, k, 1), b(Layout::kPlain, 1, k, n, 2);
     Buffer<TypeParam> c(size_t(m * n), nan), out(size_t(m * n), nan);
     MatmulParams params{a.view, b.view, View(), out.view({1, m, n})};
-    const std::vector<TypeParam> expected = naive<TypeParam>(params);
+    const std::vector<TypeParam> expected = reference<TypeParam>(params);
     params.c = c.view({1, m, n});
     params.beta = 0;
     KernelContext context;
@@ -200,7 +200,7 @@ TYPED_TEST(FloatMatmulTest, WithBetaZeroNaNInTheAddendDoesNotMatter) {
   }
 }
 
-TEST(Matmul, TakesMatricesWithoutBatch) {
+TEST(Matmul, AcceptsMatricesWithoutBatch) {
   Buffer<float> a({1, 2, 3, 4, 5, 6}), b({1, 0, 2, 1, 0, 3}), out(4);
   KernelContext context;
   cpu::run(MatmulParams{a.view({2, 3}), b.view({3, 2}), View(), out.view({2, 2})}, context.ctx);
@@ -246,7 +246,7 @@ TEST(Matmul, LargeProductsAreAccurate) {
   }
 }
 
-TEST(Matmul, ThreadsDoNotChangeResultsOfOwnKernels) {
+TEST(Matmul, ResultsDoNotDependOnThreadCount) {
   const int threads = get_num_threads();
   Buffer<double> a(small_numbers<double>(300 * 200, 1)), b(small_numbers<double>(200 * 150, 2));
   for (size_t i = 0; i < a.size(); ++i) a[i] = std::sin(a[i] + double(i));
@@ -263,15 +263,15 @@ TEST(Matmul, ThreadsDoNotChangeResultsOfOwnKernels) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-TEST(OneDnn, MatmulPrimitiveTakesStridesAndBroadcastBatches) {
+TEST(OneDnn, MatmulPrimitiveSupportsStridesAndBroadcastBatches) {
   for (Layout la : {Layout::kPlain, Layout::kTransposed, Layout::kBroadcastBatch})
     for (Layout lb : {Layout::kPlain, Layout::kTransposed, Layout::kBroadcastBatch}) {
       if (la == lb && la == Layout::kBroadcastBatch)
-        continue;  // then nothing says how large the batch is
+        continue;  // no operand would have the batch size
       Matrices<float> a(la, 3, 20, 30, 1), b(lb, 3, 30, 10, 2), out(Layout::kPlain, 3, 20, 10, 3);
       for (double beta : {0, 3}) {
         const std::vector<float> expected =
-            naive<float>({a.view, b.view, out.view, out.view, 1, beta});
+            reference<float>({a.view, b.view, out.view, out.view, 1, beta});
         ASSERT_TRUE(cpu::onednn::matmul(a.view, b.view, out.view, beta)) << int(la) << int(lb);
         EXPECT_TRUE(equal(out.view, expected)) << int(la) << int(lb);
       }

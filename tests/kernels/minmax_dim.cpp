@@ -49,7 +49,7 @@ double number(T value) {
     return double(value);
 }
 
-/// The address of element (output o, position i along dim), both row-major.
+/// The row-major index of the element at position i along `dim` for output o.
 int64_t element(const Case& c, int64_t o, int64_t i) {
   int64_t inner = 1;
   for (size_t d = size_t(c.dim) + 1; d < c.sizes.size(); ++d) inner *= c.sizes[d];
@@ -99,7 +99,7 @@ void check(int spread, bool with_nan = false) {
   }
 }
 
-TEST(MinMaxDim, TiesGiveTheFirst) {
+TEST(MinMaxDim, TiesGiveTheFirstIndex) {
   check<float>(5);
   check<double>(5);
   check<uint8_t>(200);
@@ -112,17 +112,17 @@ TEST(MinMaxDim, TiesGiveTheFirst) {
   check<BFloat16>(5);
 }
 
-TEST(MinMaxDim, DistinctValues) {
+TEST(MinMaxDim, FindsDistinctValues) {
   check<float>(1 << 24);
   check<int64_t>(1 << 24);
 }
 
-TEST(MinMaxDim, TheFirstNanWins) {
+TEST(MinMaxDim, FirstNanIsTheResult) {
   check<float>(100, true);
   check<double>(100, true);
 }
 
-TEST(MinMaxDim, InfinitiesAreFoundWhereTheyAre) {
+TEST(MinMaxDim, FindsInfinities) {
   Guarded<float> in({3});
   for (int i = 0; i < 3; ++i) in[i] = -std::numeric_limits<float>::infinity();
   Guarded<float> value({1});
@@ -149,7 +149,7 @@ TEST(MinMaxDim, OutputsAreOptionalAndStrided) {
   EXPECT_TRUE(indices.intact());
 }
 
-TEST(MinMaxDim, AScalarIsItsOwnBest) {
+TEST(MinMaxDim, ScalarIsItsOwnMinimum) {
   Guarded<double> in({}), value({});
   Guarded<int64_t> index({});
   in[0] = 3;
@@ -158,7 +158,7 @@ TEST(MinMaxDim, AScalarIsItsOwnBest) {
   EXPECT_EQ(index[0], 0);
 }
 
-TEST(MinMaxDim, ManyThreadsFindTheSame) {
+TEST(MinMaxDim, ResultsDoNotDependOnThreadCount) {
   const int before = get_num_threads();
   set_num_threads(4);
   check<float>(3);

@@ -34,8 +34,8 @@ std::vector<int64_t> expected_rows(const View& in) {
   std::vector<int64_t> result;
   for (int64_t i = 0; i < in.numel; ++i) {
     if (testing::at<T>(in, i) == T(0)) continue;
-    const auto place = testing::coordinates(in, i);
-    result.insert(result.end(), place.begin(), place.end());
+    const auto position = testing::coordinates(in, i);
+    result.insert(result.end(), position.begin(), position.end());
   }
   return result;
 }
@@ -63,7 +63,7 @@ TYPED_TEST(NonzeroTest, FindsCoordinatesInRowMajorOrder) {
   check<TypeParam>(in.view({3, 20, 2}, {0, 3, 1}));
 }
 
-TEST(Nonzero, LargeOnesAreCountedInBlocks) {
+TEST(Nonzero, CountsLargeTensors) {
   Buffer<float> in(200 * 1000);
   for (size_t i = 0; i < in.size(); i = i * 3 / 2 + 1) in[i] = 1;
   for (size_t i = 65000; i < 67000; ++i) in[i] = 1;
@@ -71,7 +71,7 @@ TEST(Nonzero, LargeOnesAreCountedInBlocks) {
   check<float>(testing::transposed(in.view({200, 1000}), 0, 1));
 }
 
-TEST(Nonzero, NaNAndImaginaryPartsCountNegativeZeroDoesNot) {
+TEST(Nonzero, CountsNanAndImaginaryPartsButNotNegativeZero) {
   Buffer<float> f({std::nanf(""), -0.0f, 0.0f, std::numeric_limits<float>::denorm_min()});
   EXPECT_EQ(fill(f.view({4}), count_of(f.view({4}))), (std::vector<int64_t>{0, 3}));
   Buffer<Half> h({Half::from_bits(0x8000), Half::from_bits(0x7e00), Half::from_bits(1)});
@@ -80,7 +80,7 @@ TEST(Nonzero, NaNAndImaginaryPartsCountNegativeZeroDoesNot) {
   EXPECT_EQ(count_of(c.view({2})), 1);
 }
 
-TEST(Nonzero, TakesScalarsAndEmptyTensors) {
+TEST(Nonzero, AcceptsScalarsAndEmptyTensors) {
   Buffer<float> in({3});
   EXPECT_EQ(count_of(in.view({})), 1);
   EXPECT_TRUE(fill(in.view({}), 1).empty());
@@ -88,12 +88,12 @@ TEST(Nonzero, TakesScalarsAndEmptyTensors) {
   EXPECT_TRUE(fill(in.view({0, 4}), 0).empty());
 }
 
-TEST(Nonzero, NeverWritesMoreRowsThanThereAre) {
+TEST(Nonzero, WritesAtMostAllRowsOfTheOutput) {
   Buffer<float> in(10, 1);
   EXPECT_EQ(fill(in.view({10}), 3), (std::vector<int64_t>{0, 1, 2}));
 }
 
-TEST(Nonzero, WritesAnyStrides) {
+TEST(Nonzero, SupportsAnyOutputStrides) {
   Buffer<float> in({0, 1, 1, 0});
   Buffer<int64_t> out(4, -1);
   KernelContext context;

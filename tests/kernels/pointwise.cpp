@@ -54,7 +54,7 @@ void write(std::vector<unsigned char>& data, ScalarType dtype, int64_t i, int va
   }
 }
 
-/// A strided array of small whole numbers, with guard elements around what its strides reach.
+/// A strided array of small whole numbers, surrounded by guard elements.
 struct Array {
   static constexpr int64_t kGuard = 64;
   ScalarType dtype;
@@ -89,8 +89,8 @@ bool advance(std::vector<int64_t>& index, const std::vector<int64_t>& sizes) {
   return false;
 }
 
-/// out = f(a, b) on every table, compared element by element with `reference`; nothing else may
-/// change.
+/// Compares out = f(a, b) on every table with `reference`, element by element; other bytes of `out`
+/// must stay unchanged.
 template <class F, class R>
 void check(const F& functor, const R& reference, ScalarType compute,
            const std::vector<int64_t>& sizes, Array& out, Array& a, Array& b) {
@@ -119,7 +119,7 @@ const auto sum = [](double a, double b) { return a + b; };
 const auto first = [](double a, double) { return a; };
 const auto less = [](double a, double b) { return double(a < b); };
 
-/// Dense strides of the dimensions in some order, stretched by `step`.
+/// Strides without gaps for dimensions in the given order, multiplied by `step`.
 std::vector<int64_t> dense(const std::vector<int64_t>& sizes, const std::vector<size_t>& order,
                            int64_t step = 1) {
   std::vector<int64_t> strides(sizes.size());
@@ -135,7 +135,7 @@ std::vector<int64_t> dense(const std::vector<int64_t>& sizes) {
   return dense(sizes, order);
 }
 
-TEST(Pointwise, EveryLengthWithoutTouchingTheRest) {
+TEST(Pointwise, SupportsEveryLength) {
   for (const ScalarType dtype : {kFloat, kDouble, kInt, kShort, kByte, kBool, kHalf, kComplexFloat})
     for (int64_t n = 0; n < 150; ++n) {
       Array out(dtype, {n}, {1}, 1), a(dtype, {n}, {1}, 2), b(dtype, {n}, {1}, 3);
@@ -148,12 +148,12 @@ TEST(Pointwise, EveryLengthWithoutTouchingTheRest) {
     }
 }
 
-TEST(Pointwise, ZeroDimensions) {
+TEST(Pointwise, SupportsZeroDimensions) {
   Array out(kFloat, {}, {}, 1), a(kFloat, {}, {}, 2), b(kInt, {}, {}, 3);
   check(fn::Add{}, sum, kFloat, {}, out, a, b);
 }
 
-TEST(Pointwise, EveryPairOfDtypes) {
+TEST(Pointwise, ConvertsBetweenAllDtypes) {
   for (const ScalarType from : kDtypes)
     for (const ScalarType to : kDtypes) {
       if (to == kBool && from != kBool) continue;  // see ConvertsToBool
@@ -165,13 +165,13 @@ TEST(Pointwise, EveryPairOfDtypes) {
       check(fn::Add{}, sum, kDouble, {2000}, out, a, strided);
       check(fn::Add{}, sum, kHalf, {2000}, out, strided, b);
       check(fn::Add{}, sum, kBFloat16, {2000}, b, a, out);
-      Array test(kBool, {2000}, {1}, 1), number(kLong, {2000}, {2}, 1);
-      check(fn::Lt{}, less, kFloat, {2000}, test, a, out);
+      Array flags(kBool, {2000}, {1}, 1), number(kLong, {2000}, {2}, 1);
+      check(fn::Lt{}, less, kFloat, {2000}, flags, a, out);
       check(fn::Lt{}, less, kHalf, {2000}, number, a, out);
     }
 }
 
-TEST(Pointwise, Layouts) {
+TEST(Pointwise, SupportsAnyStrides) {
   const std::vector<std::vector<int64_t>> shapes{{7, 5},    {3, 1000},   {1000, 3},    {100, 70},
                                                  {2, 3, 4}, {5, 40, 33}, {2, 3, 2, 50}};
   std::mt19937 generator(5);
@@ -192,7 +192,7 @@ TEST(Pointwise, Layouts) {
   }
 }
 
-TEST(Pointwise, LargeTransposed) {
+TEST(Pointwise, SupportsLargeTransposedInputs) {
   const std::vector<int64_t> sizes{301, 517};
   for (const ScalarType dtype : {kByte, kShort, kFloat, kDouble, kComplexDouble}) {
     Array a(dtype, sizes, {1, 301}, 1), b(dtype, sizes, {0, 1}, 2), out(dtype, sizes, {517, 1}, 3);
@@ -201,7 +201,7 @@ TEST(Pointwise, LargeTransposed) {
   }
 }
 
-TEST(Pointwise, Numbers) {
+TEST(Pointwise, SupportsScalarOperands) {
   Array a(kFloat, {100000}, {1}, 1), out(kFloat, {100000}, {1}, 2);
   for (const cpu::PointwiseTable* table : tables()) {
     cpu::run_with(*table, params(fn::Add{{2, 2}}, Formula::kValue, kFloat, {100000}, out.operand(),
@@ -211,7 +211,7 @@ TEST(Pointwise, Numbers) {
   }
 }
 
-TEST(Pointwise, InPlace) {
+TEST(Pointwise, SupportsInplaceOutput) {
   for (const int64_t n : {5, 8, 9, 31, 1000, 5000})
     for (const int64_t stride : {1, 2})
       for (const ScalarType dtype : {kFloat, kHalf, kByte}) {
@@ -238,9 +238,9 @@ std::vector<To> converted(const std::vector<From>& values) {
   return out;
 }
 
-/// PyTorch's results on x86: through int32 (uint8: int64), which hold the lowest number for what
-/// does not fit.
-TEST(Pointwise, FloatsThatIntegersCannotHold) {
+/// PyTorch's results on x86: conversions go through int32 (for uint8 through int64), where values
+/// out of range become the lowest integer.
+TEST(Pointwise, ConvertsOutOfRangeFloatsAsPyTorch) {
   const float inf = HUGE_VALF;
   std::vector<float> x{300, -1, 3e9f, 1e20f, inf, -inf, NAN, 2.9f, -2.9f, 256.5f, -129};
   while (x.size() < 110) x.push_back(x[x.size() - 11]);
@@ -269,8 +269,9 @@ TEST(Pointwise, ConvertsToBool) {
   EXPECT_TRUE(out[2] && out[3] && out[4]);
 }
 
-/// All half values, and floats around the limits between them, as half.h converts them.
-TEST(Pointwise, HalfConversions) {
+/// All half values, and floats around their rounding boundaries, compared with half.h's
+/// conversions.
+TEST(Pointwise, ConvertsHalvesExactly) {
   std::vector<Half> halves;
   std::vector<BFloat16> bfloats;
   std::vector<float> floats;
@@ -296,11 +297,11 @@ TEST(Pointwise, HalfConversions) {
         << floats[i];
 }
 
-TEST(Pointwise, HalvesAreRoundedOnce) {
+TEST(Pointwise, RoundsHalvesOnce) {
   const std::vector<Half> a{Half(1.0f), Half(0.1f)}, b{Half(0x1p-11f), Half(1000.0f)};
   const auto product = apply<Half>(cpu::pointwise_table(), fn::Mul{}, Formula::kValue, {a, b});
   EXPECT_EQ(product[1].x, Half(float(a[1]) * 1000.0f).x);
-  // A number is compared as the half nearest to it.
+  // A scalar is rounded to half before the comparison.
   bool equal[2];
   cpu::run_with(cpu::pointwise_table(),
                 params(fn::Eq{}, Formula::kValue, kHalf, {2}, operand(equal, kBool, {1}),
@@ -309,7 +310,7 @@ TEST(Pointwise, HalvesAreRoundedOnce) {
   EXPECT_TRUE(equal[1]);
 }
 
-TEST(Pointwise, BoolsAreOrAndAnd) {
+TEST(Pointwise, AddAndMulOfBoolsAreOrAndAnd) {
   bool a[4] = {false, false, true, true}, b[4] = {false, true, false, true}, out[4];
   const std::vector<Operand> in{operand(a, kBool, {1}), operand(b, kBool, {1})};
   cpu::run_with(cpu::pointwise_table(),
@@ -323,7 +324,7 @@ TEST(Pointwise, BoolsAreOrAndAnd) {
   EXPECT_TRUE(!out[0] && !out[1] && !out[2] && out[3]);
 }
 
-TEST(Pointwise, Supported) {
+TEST(Pointwise, ReportsSupportedFormulas) {
   const auto supported = [](auto functor, Formula formula, ScalarType dtype) {
     return cpu::pointwise_supported(fn::number_of<decltype(functor)>, formula, dtype);
   };

@@ -8,7 +8,7 @@
 namespace hearth::test {
 namespace {
 
-TEST(Pointwise, Complex) {
+TEST(Pointwise, ComputesComplexNumbers) {
   using C = complex<float>;
   const std::vector<C> a{{1, 2}, {0, 0}, {-3, 0.5f}, {1e30f, 1e30f}},
       b{{3, -1}, {0, 1}, {2, 2}, {1e30f, 1e30f}};

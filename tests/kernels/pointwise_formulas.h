@@ -1,8 +1,8 @@
 #pragma once
 
-// Compares every formula of a family of functors with the same text evaluated by the standard
-// library, and its values with references of their own, for the units that
-// pointwise_formulas_@family@.cpp.in makes. Derivatives are compared with differences in tests/ops.
+// Compares every formula of a family of functors with the same source evaluated by the standard
+// library, and function values also with independent references. Included by the units generated
+// from pointwise_formulas_@family@.cpp.in. tests/ops compares derivatives with finite differences.
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,7 @@
 
 namespace hearth::test {
 
-/// A number computed by the standard library: real ones in the next wider type, integers wrapped to
-/// T.
+/// A number computed by the standard library: floats in the next wider type, integers wrapped to T.
 template <class T>
 struct Reference {
   static constexpr bool kIntegral = std::is_integral_v<T>;
@@ -129,8 +128,8 @@ struct Reference {
   }
 };
 
-/// Inputs of one type: random ones of moderate size, for values also extreme ones (in gradients
-/// products of these overflow in T and not in the wider reference).
+/// Random inputs of moderate size, with special values if `extremes` is set. Gradients do not use
+/// these: their products overflow in T, but not in the wider reference.
 template <class T>
 std::vector<T> inputs(unsigned seed, bool extremes) {
   std::mt19937_64 generator(seed);
@@ -155,9 +154,9 @@ std::vector<T> inputs(unsigned seed, bool extremes) {
 template <class T>
 using Stored = std::conditional_t<std::is_same_v<T, bool>, uint8_t, T>;
 
-/// Whether `got` is `exact` but for a few roundings. Where the result hardly fits, or not, a part
-/// of the formula may have been infinite before another, so that infinity or NaN remains.
-/// `terms` is the size of what the result is a difference of, where that matters.
+/// Whether `got` equals `exact` up to a few roundings. Near or beyond the range of T, infinity and
+/// NaN are accepted, because intermediate results may overflow. `terms` is the magnitude of the
+/// terms whose difference the result is, if they cancel.
 template <class T>
 bool close(T got, long double exact, long double terms = 0) {
   if constexpr (std::is_integral_v<T>) {
@@ -174,7 +173,7 @@ bool close(T got, long double exact, long double terms = 0) {
   }
 }
 
-/// A functor with parameters other than the default ones where it has any.
+/// A functor whose `alpha`, if it has one, differs from the default.
 template <class F>
 F sample() {
   F f{};
@@ -182,7 +181,7 @@ F sample() {
   return f;
 }
 
-/// One formula's arguments: `count` rows of numbers of T.
+/// The arguments of a formula, one row of values per argument.
 template <class T>
 using Rows = std::vector<std::vector<Stored<T>>>;
 
@@ -196,7 +195,7 @@ Rows<T> rows_of_inputs(int count, bool extremes) {
   return rows;
 }
 
-/// What a table's kernel makes of the rows; of a test in bytes.
+/// The output of a table's kernel for the given rows; predicates give bytes.
 template <class Out, class T>
 std::vector<Out> computed(const cpu::PointwiseTable& table, PointwiseParams p, Rows<T>& rows) {
   std::vector<Out> out(rows[0].size());
@@ -206,7 +205,8 @@ std::vector<Out> computed(const cpu::PointwiseTable& table, PointwiseParams p, R
   return out;
 }
 
-/// The weighted entropy is a small difference of products for targets far from 0 … 1.
+/// The magnitude of cancelling terms: for targets far from [0, 1], the weighted entropy is a small
+/// difference of large products.
 template <class T>
 long double terms_of(const char* name, const Rows<T>& in, size_t i) {
   if (std::string(name) != "binary_cross_entropy_with_logits" || in.size() < 3) return 0;
@@ -227,8 +227,7 @@ void expect_close(const char* name, int which, bool as_bool, const Rows<T>& in,
   }
 }
 
-/// Compares values with the independent reference, where that is exact: not where an integer
-/// result does not fit.
+/// Compares values with the independent reference, except integer results out of range.
 template <class F, class T, class Out>
 void expect_reference(bool as_bool, const Rows<T>& in, const std::vector<Out>& out) {
   std::string name = F::info.name;
@@ -250,17 +249,17 @@ void expect_reference(bool as_bool, const Rows<T>& in, const std::vector<Out>& o
   }
 }
 
-/// Compares one formula over T on one table with the reference.
+/// Compares one formula for dtype T, run by one table, with the reference.
 template <class F, int which, class T>
 void check_formula(const cpu::PointwiseTable& table) {
   constexpr int count = fn::operands<F, which>;
   const F f = sample<F>();
   Rows<T> in = rows_of_inputs<T>(count, which == 0);
-  constexpr bool is_test = which == 0 && F::info.promote == Promote::kToBool;
-  using Out = std::conditional_t<is_test, uint8_t, Stored<T>>;
+  constexpr bool is_predicate = which == 0 && F::info.promote == Promote::kToBool;
+  using Out = std::conditional_t<is_predicate, uint8_t, Stored<T>>;
   const int64_t n = int64_t(in[0].size());
   const auto p = params(f, Formula(which), dtype_of<T>, {n},
-                        operand(nullptr, is_test ? kBool : dtype_of<T>, {1}),
+                        operand(nullptr, is_predicate ? kBool : dtype_of<T>, {1}),
                         std::vector<Operand>(size_t(count), operand(nullptr, dtype_of<T>, {1})));
   const std::vector<Out> out = computed<Out, T>(table, p, in);
   using R = Reference<Stored<T>>;
@@ -269,27 +268,28 @@ void check_formula(const cpu::PointwiseTable& table) {
     exact.push_back([&]<size_t... k>(std::index_sequence<k...>) {
       return fn::evaluate<which>(f, R(in[k][i])...).v;
     }(std::make_index_sequence<size_t(count)>()));
-  constexpr bool as_bool = is_test || std::is_same_v<T, bool>;
+  constexpr bool as_bool = is_predicate || std::is_same_v<T, bool>;
   expect_close<T>(F::info.name, which, as_bool, in, out, exact);
   if constexpr (which == 0) expect_reference<F, T>(as_bool, in, out);
 }
 
 template <class F, int which, class T>
-void check_if_there() {
-  constexpr bool there = fn::has_formula<F, which> && (F::info.dtypes >> int(dtype_of<T>) & 1u) &&
-                         (which == 0 || std::is_floating_point_v<T>);
-  EXPECT_EQ(cpu::pointwise_supported(fn::number_of<F>, Formula(which), dtype_of<T>), there)
+void check_if_supported() {
+  constexpr bool supported = fn::has_formula<F, which> &&
+                             (F::info.dtypes >> int(dtype_of<T>) & 1u) &&
+                             (which == 0 || std::is_floating_point_v<T>);
+  EXPECT_EQ(cpu::pointwise_supported(fn::number_of<F>, Formula(which), dtype_of<T>), supported)
       << F::info.name;
-  if constexpr (there)
+  if constexpr (supported)
     for (const cpu::PointwiseTable* table : tables()) check_formula<F, which, T>(*table);
 }
 
 template <class F, class T>
 void check_formulas() {
-  check_if_there<F, 0, T>();
-  check_if_there<F, 1, T>();
-  check_if_there<F, 2, T>();
-  check_if_there<F, 3, T>();
+  check_if_supported<F, 0, T>();
+  check_if_supported<F, 1, T>();
+  check_if_supported<F, 2, T>();
+  check_if_supported<F, 3, T>();
 }
 
 template <class T, class... F>

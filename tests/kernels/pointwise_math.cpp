@@ -13,7 +13,7 @@
 namespace hearth::test {
 namespace {
 
-/// How the worst result of one function over one range compares with its limit.
+/// Compares the largest error of a function in one type over one range with a limit in ULP.
 template <class T, class F, class Reference>
 void expect_accurate(const F& functor, const Reference& reference, double low, double high,
                      double limit) {
@@ -23,21 +23,21 @@ void expect_accurate(const F& functor, const Reference& reference, double low, d
   for (const cpu::PointwiseTable* table : tables()) {
     const std::vector<T> got = apply<T>(*table, functor, Formula::kValue, {x});
     double worst = 0;
-    T at = 0, value = 0;
+    T worst_x = 0, value = 0;
     for (size_t i = 0; i < x.size(); ++i) {
       const double error = ulps(got[i], reference(static_cast<long double>(x[i])));
-      if (error > worst) worst = error, at = x[i], value = got[i];
+      if (error > worst) worst = error, worst_x = x[i], value = got[i];
     }
     EXPECT_LE(worst, limit) << F::info.name << (sizeof(T) == 4 ? " f32(" : " f64(") << std::hexfloat
-                            << at << ") = " << value << ", exactly "
-                            << static_cast<double>(reference(static_cast<long double>(at)));
+                            << worst_x << ") = " << value << ", exactly "
+                            << static_cast<double>(reference(static_cast<long double>(worst_x)));
     if (std::getenv("HEARTH_ULPS"))
       std::printf("%-8s %s [%g, %g] %.2f ULP at %.9g\n", F::info.name,
-                  sizeof(T) == 4 ? "f32" : "f64", low, high, worst, static_cast<double>(at));
+                  sizeof(T) == 4 ? "f32" : "f64", low, high, worst, static_cast<double>(worst_x));
   }
 }
 
-/// Both types over one range.
+/// The same for float and double.
 template <class F, class Reference>
 void expect_accurate(const Reference& reference, double low, double high, double limit_f32 = 2) {
   expect_accurate<float>(F{}, reference, low, high, limit_f32);
@@ -98,8 +98,8 @@ long double gelu_exactly(long double x) { return x * ndtr_exactly(x); }
 
 TEST(PointwiseUlps, Gelu) { expect_accurate<double>(fn::Gelu{}, gelu_exactly, -37, 6, 5); }
 
-/// Of f32 the small results, far below zero, are as good as the large ones, not relative to
-/// themselves.
+/// Below -1 the bound is absolute, because single precision loses the relative accuracy of the
+/// small results.
 TEST(PointwiseUlps, GeluInSinglePrecision) {
   std::vector<float> x = special_values<float>();
   const auto random = random_values<float>(100000, -20, 6, 7);
@@ -116,7 +116,7 @@ TEST(PointwiseUlps, GeluInSinglePrecision) {
   }
 }
 
-/// pow on all pairs of special values and on random pairs.
+/// Checks pow on all pairs of special values and on random pairs.
 template <class T>
 void expect_accurate_pow(double limit) {
   std::vector<T> a, b;
@@ -133,15 +133,15 @@ void expect_accurate_pow(double limit) {
   for (const cpu::PointwiseTable* table : tables()) {
     const std::vector<T> got = apply<T>(*table, fn::Pow{}, Formula::kValue, {a, b});
     double worst = 0;
-    size_t at = 0;
+    size_t worst_i = 0;
     for (size_t i = 0; i < a.size(); ++i) {
       const double error =
           ulps(got[i], std::pow(static_cast<long double>(a[i]), static_cast<long double>(b[i])));
-      if (error > worst) worst = error, at = i;
+      if (error > worst) worst = error, worst_i = i;
     }
-    EXPECT_LE(worst, limit) << "pow(" << a[at] << ", " << b[at] << ") = " << got[at];
+    EXPECT_LE(worst, limit) << "pow(" << a[worst_i] << ", " << b[worst_i] << ") = " << got[worst_i];
     if (std::getenv("HEARTH_ULPS"))
-      std::printf("pow %.2f ULP at %g, %g\n", worst, double(a[at]), double(b[at]));
+      std::printf("pow %.2f ULP at %g, %g\n", worst, double(a[worst_i]), double(b[worst_i]));
   }
 }
 

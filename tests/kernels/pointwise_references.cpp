@@ -18,7 +18,7 @@ L normal_cdf(L x) { return std::erfc(-x / std::sqrt(2.0L)) / 2; }
 L sigmoid(L x) { return 1 / (1 + std::exp(-x)); }
 L log_sigmoid(L x) { return smaller(x, 0) - std::log1p(std::exp(-std::fabs(x))); }
 
-/// Where erf is x, by bisection.
+/// The inverse of erf, by bisection.
 L erfinv(L x) {
   if (!(std::fabs(x) <= 1)) return nan();
   if (std::fabs(x) == 1) return x * std::numeric_limits<L>::infinity();
@@ -112,7 +112,7 @@ Table arithmetic() {
           HEARTH_OF("floor_divide", floored(x[0], x[1]))};
 }
 
-Table bounds_and_tests() {
+Table bounds_and_predicates() {
   return {
       HEARTH_OF("maximum", larger(x[0], x[1])),
       HEARTH_OF("minimum", smaller(x[0], x[1])),
@@ -208,7 +208,7 @@ Table losses() {
 PointwiseReference pointwise_reference(const std::string& full_name) {
   static const Table all = [] {
     Table table;
-    for (Table part : {activations(), arithmetic(), bounds_and_tests(), functions(), losses()})
+    for (Table part : {activations(), arithmetic(), bounds_and_predicates(), functions(), losses()})
       table.merge(part);
     return table;
   }();

@@ -4,12 +4,12 @@
 
 namespace hearth::test {
 
-/// What an elementwise op computes, from its documentation and the standard library alone; `x` are
-/// its inputs. The functors' own text is not used.
+/// The value of an elementwise op for inputs `x`, written from its documentation with the standard
+/// library, independently of the functors.
 using PointwiseReference = long double (*)(const long double* x);
 
-/// The reference of "div.trunc", of parameters as the formula tests choose them; null if there is
-/// none.
+/// The reference of an op such as "div.trunc", with the parameters of the formula tests; null if
+/// none exists.
 PointwiseReference pointwise_reference(const std::string& full_name);
 
 }  // namespace hearth::test

@@ -11,7 +11,7 @@
 
 namespace hearth::test {
 
-/// The tables that this processor can run.
+/// The tables of all instruction sets that this processor supports.
 inline std::vector<const cpu::PointwiseTable*> tables() {
   std::vector<const cpu::PointwiseTable*> result;
   for (const auto level : {cpu::IsaLevel::kGeneric, cpu::IsaLevel::kAvx2, cpu::IsaLevel::kAvx512})
@@ -56,7 +56,7 @@ PointwiseParams params(const F& functor, Formula formula, ScalarType compute,
   return p;
 }
 
-/// functor.formula over flat arrays of T; the result has elements of R.
+/// Applies a functor's formula to contiguous arrays of T; the result has dtype R.
 template <class T, class R = T, class F>
 std::vector<R> apply(const cpu::PointwiseTable& table, const F& functor, Formula formula,
                      const std::vector<std::vector<T>>& in) {
@@ -70,8 +70,7 @@ std::vector<R> apply(const cpu::PointwiseTable& table, const F& functor, Formula
   return out;
 }
 
-/// How far `got` is from the exact value, in units in the last place of T. Zero if both are NaN or
-/// equal.
+/// The distance of `got` from the exact value in units in the last place of T; 0 if both are NaN.
 template <class T>
 double ulps(T got, long double exact) {
   if (std::isnan(got) || std::isnan(exact))
@@ -92,7 +91,7 @@ double ulps(T got, long double exact) {
   return static_cast<double>(std::abs(static_cast<long double>(got) - exact) / step);
 }
 
-/// The numbers where functions go wrong: zeros, denormals, limits, infinities, NaN.
+/// Values at which functions often fail: zeros, denormals, limits, infinities, NaN.
 template <class T>
 std::vector<T> special_values() {
   using L = std::numeric_limits<T>;

@@ -21,24 +21,24 @@ using testing::Buffer;
 using testing::KernelContext;
 using Kind = RandomParams::Kind;
 
-/// Where PyTorch's numbers stand for comparison: torch.Generator().manual_seed(42).
+/// The expected numbers are PyTorch's after torch.Generator().manual_seed(42).
 constexpr uint64_t kSeed = 42;
 
-struct Law {
+struct Distribution {
   Kind kind;
   double a = 0, b = 1;
   int64_t from = 0, to = 0;
 };
 
 template <class T>
-void draw(const View& out, const Law& law, Mt19937* mt, uint64_t offset = 0) {
+void draw(const View& out, const Distribution& distribution, Mt19937* mt, uint64_t offset = 0) {
   RandomParams params;
-  params.kind = law.kind;
+  params.kind = distribution.kind;
   params.out = out;
-  params.a = law.a;
-  params.b = law.b;
-  params.from = law.from;
-  params.to = law.to;
+  params.a = distribution.a;
+  params.b = distribution.b;
+  params.from = distribution.from;
+  params.to = distribution.to;
   params.source = {.mt = mt, .seed = kSeed, .offset = offset};
   KernelContext context;
   cpu::run(params, context.ctx);
@@ -46,22 +46,23 @@ void draw(const View& out, const Law& law, Mt19937* mt, uint64_t offset = 0) {
 }
 
 template <class T>
-std::vector<T> draw_from(const Law& law, size_t count, Mt19937* mt, uint64_t offset = 0) {
+std::vector<T> draw_from(const Distribution& distribution, size_t count, Mt19937* mt,
+                         uint64_t offset = 0) {
   Buffer<T> out(count);
-  draw<T>(out.view({static_cast<int64_t>(count)}), law, mt, offset);
+  draw<T>(out.view({static_cast<int64_t>(count)}), distribution, mt, offset);
   EXPECT_TRUE(out.guards_intact());
   return out.values();
 }
 
 template <class T>
-std::vector<T> draw_mt(const Law& law, size_t count) {
+std::vector<T> draw_mt(const Distribution& distribution, size_t count) {
   Mt19937 mt(kSeed);
-  return draw_from<T>(law, count, &mt);
+  return draw_from<T>(distribution, count, &mt);
 }
 
 template <class T>
-std::vector<T> draw_philox(const Law& law, size_t count, uint64_t offset = 0) {
-  return draw_from<T>(law, count, nullptr, offset);
+std::vector<T> draw_philox(const Distribution& distribution, size_t count, uint64_t offset = 0) {
+  return draw_from<T>(distribution, count, nullptr, offset);
 }
 
 template <class T>
@@ -72,7 +73,7 @@ void expect_start(const std::vector<T>& values, std::initializer_list<double> ex
     EXPECT_NEAR(double(values[i++]), value, tolerance) << "at " << i - 1;
 }
 
-TEST(RandomOfPyTorch, Uniform) {
+TEST(RandomMt19937, UniformMatchesPyTorch) {
   expect_start(draw_mt<float>({Kind::kUniform}, 4),
                {0.8822692632675171, 0.9150039553642273, 0.38286375999450684, 0.9593056440353394});
   expect_start(draw_mt<double>({Kind::kUniform}, 4), {0.05815448596142969, 0.06291016742457756,
@@ -81,7 +82,7 @@ TEST(RandomOfPyTorch, Uniform) {
                {2.411346435546875, 2.5750198364257812, -0.08568120002746582, 2.7965283393859863});
 }
 
-TEST(RandomOfPyTorch, UniformNeverReachesTheEnd) {
+TEST(RandomMt19937, UniformExcludesTheUpperBound) {
   const double end = 1 + 0x1p-22;
   for (const float value : draw_mt<float>({Kind::kUniform, 1, end}, 1000)) EXPECT_LT(value, end);
   for (const Half value : draw_mt<Half>({Kind::kUniform}, 100000)) ASSERT_LT(float(value), 1);
@@ -89,14 +90,14 @@ TEST(RandomOfPyTorch, UniformNeverReachesTheEnd) {
     ASSERT_LT(float(value), 1);
 }
 
-TEST(RandomOfPyTorch, NormalOneByOne) {
+TEST(RandomMt19937, NormalMatchesPyTorchForFewElements) {
   expect_start(draw_mt<float>({Kind::kNormal}, 6),
                {0.33669036626815796, 0.12880940735340118, 0.23446236550807953, 0.23033303022384644,
                 -1.1228563785552979, -0.18632829189300537},
                1e-7);
 }
 
-TEST(RandomOfPyTorch, NormalInBlocks) {
+TEST(RandomMt19937, NormalMatchesPyTorchInBlocks) {
   const auto floats = draw_mt<float>({Kind::kNormal}, 19);
   expect_start(floats,
                {1.9269152879714966, 1.4872840642929077, 0.9007171988487244, 0.439589262008667},
@@ -110,7 +111,7 @@ TEST(RandomOfPyTorch, NormalInBlocks) {
   EXPECT_EQ(float(halves[18]), 0.85986328125f);
 }
 
-TEST(RandomOfPyTorch, NormalDependsOnWhatWasKept) {
+TEST(RandomMt19937, NormalUsesTheCachedValue) {
   Mt19937 mt(kSeed);
   const auto first = draw_from<float>({Kind::kNormal}, 3, &mt);
   const auto second = draw_from<float>({Kind::kNormal}, 3, &mt);
@@ -118,7 +119,7 @@ TEST(RandomOfPyTorch, NormalDependsOnWhatWasKept) {
   EXPECT_NEAR(second[0], 0.23033303022384644, 1e-7);
 }
 
-TEST(RandomOfPyTorch, Integers) {
+TEST(RandomMt19937, IntegersMatchPyTorch) {
   expect_start(draw_mt<int64_t>({Kind::kRandomInt, 0, 0, -5, 100}, 6), {52, -3, 41, 14, 76, 75});
   const auto wide = draw_mt<int64_t>({Kind::kRandomInt, 0, 0, 0, int64_t{1} << 40}, 2);
   EXPECT_EQ(wide, (std::vector<int64_t>{441507790259, 395924837646}));
@@ -127,7 +128,7 @@ TEST(RandomOfPyTorch, Integers) {
             (std::vector<int64_t>{6909045637428952499, -909160480315697906, -4943839226470214585}));
 }
 
-TEST(RandomOfPyTorch, WholeRange) {
+TEST(RandomMt19937, FullRangeMatchesPyTorch) {
   expect_start(draw_mt<uint8_t>({Kind::kRandom}, 3), {102, 179, 92});
   expect_start(draw_mt<int8_t>({Kind::kRandom}, 3), {102, 51, 92});
   expect_start(draw_mt<int16_t>({Kind::kRandom}, 3), {23654, 15795, 860});
@@ -141,19 +142,19 @@ TEST(RandomOfPyTorch, WholeRange) {
                {523809042610868, 566644413140339, 1113164382588524});
 }
 
-TEST(RandomOfPyTorch, BernoulliAndExponential) {
+TEST(RandomMt19937, BernoulliAndExponentialMatchPyTorch) {
   expect_start(draw_mt<float>({Kind::kBernoulli, 0.3}, 8), {1, 1, 1, 1, 0, 0, 0, 0});
   expect_start(draw_mt<bool>({Kind::kBernoulli, 0.3}, 8), {1, 1, 1, 1, 0, 0, 0, 0});
   expect_start(draw_mt<float>({Kind::kExponential, 1.5}, 3),
                {0.039942678064107895, 0.04331741854548454, 0.08794452250003815}, 1e-8);
 }
 
-TEST(RandomOfPyTorch, Permutation) {
+TEST(RandomMt19937, PermutationMatchesPyTorch) {
   EXPECT_EQ(draw_mt<int64_t>({Kind::kRandPerm}, 10),
             (std::vector<int64_t>{2, 6, 1, 8, 4, 5, 0, 9, 3, 7}));
 }
 
-TEST(RandomOfPyTorch, DrawsInTheOrderOfMemory) {
+TEST(RandomMt19937, FillsInMemoryOrder) {
   Buffer<float> out(6);
   Mt19937 mt(kSeed);
   draw<float>(out.view({2, 3}, {1, 2}), {Kind::kUniform}, &mt);  // a transposed 3 x 2 tensor
@@ -167,7 +168,8 @@ TEST(RandomOfPyTorch, DrawsInTheOrderOfMemory) {
   EXPECT_EQ(std::count(values.begin(), values.end(), -1.0f), 18);
 }
 
-/// The largest distance between the sorted numbers' and the law's distribution function.
+/// The Kolmogorov-Smirnov statistic: the largest distance between empirical and expected
+/// distribution functions.
 template <class F>
 double kolmogorov(std::vector<double> values, const F& distribution) {
   std::sort(values.begin(), values.end());
@@ -183,15 +185,15 @@ std::vector<double> as_doubles(const std::vector<T>& values) {
   return std::vector<double>(values.begin(), values.end());
 }
 
-/// Both sources in one type; the bound would be exceeded by chance once in 10^6.
+/// Checks both generators in one dtype. A correct one exceeds the bound with probability 1e-6.
 template <class T>
-void expect_laws() {
+void expect_distributions() {
   constexpr size_t count = 40000;
   const double bound = 2.7 / std::sqrt(double(count)) + (sizeof(T) == 2 ? 0.004 : 0);
   Mt19937 mt(1);
   for (Mt19937* source : {&mt, static_cast<Mt19937*>(nullptr)}) {
-    const auto sample = [&](const Law& law) {
-      return as_doubles(draw_from<T>(law, count, source, 4));
+    const auto sample = [&](const Distribution& distribution) {
+      return as_doubles(draw_from<T>(distribution, count, source, 4));
     };
     EXPECT_LT(kolmogorov(sample({Kind::kUniform, -1, 3}), [](double x) { return (x + 1) / 4; }),
               bound);
@@ -206,20 +208,20 @@ void expect_laws() {
   }
 }
 
-TEST(Random, FollowsItsLaw) {
-  expect_laws<float>();
-  expect_laws<double>();
-  expect_laws<Half>();
-  expect_laws<BFloat16>();
+TEST(Random, FollowsTheDistribution) {
+  expect_distributions<float>();
+  expect_distributions<double>();
+  expect_distributions<Half>();
+  expect_distributions<BFloat16>();
 }
 
-TEST(Random, BernoulliIsSureAtTheEnds) {
+TEST(Random, BernoulliIsConstantForProbabilitiesZeroAndOne) {
   for (const bool value : draw_philox<bool>({Kind::kBernoulli, 1}, 1000)) EXPECT_TRUE(value);
   for (const bool value : draw_philox<bool>({Kind::kBernoulli, 0}, 1000)) EXPECT_FALSE(value);
   for (const float value : draw_mt<float>({Kind::kBernoulli, 1}, 1000)) EXPECT_EQ(value, 1);
 }
 
-TEST(Random, BernoulliTakesEachElementsProbability) {
+TEST(Random, BernoulliUsesElementwiseProbabilities) {
   Buffer<double> probabilities{0, 1, 0, 1};
   Buffer<float> out(12);
   RandomParams params;
@@ -232,7 +234,7 @@ TEST(Random, BernoulliTakesEachElementsProbability) {
   EXPECT_FALSE(context.has_fault());
 }
 
-TEST(Random, BernoulliRefusesWhatIsNoProbability) {
+TEST(Random, BernoulliReportsInvalidProbabilities) {
   for (const float wrong : {-0.1f, 1.1f, std::nanf("")}) {
     Buffer<float> probabilities{0.5f, wrong};
     Buffer<float> out(2);
@@ -246,7 +248,7 @@ TEST(Random, BernoulliRefusesWhatIsNoProbability) {
   }
 }
 
-TEST(RandomOfPhilox, ElementsDependOnTheirNumberAlone) {
+TEST(RandomPhilox, ElementsDependOnTheirIndexOnly) {
   const auto all = draw_philox<float>({Kind::kUniform}, 50000, 8);
   for (size_t i : {0, 1, 2, 3, 4, 1023, 1024, 49999})
     EXPECT_EQ(all[i], UniformDraw<float>(0, 1)(philox_bits<uint32_t>(kSeed, 8, i)));
@@ -261,7 +263,7 @@ TEST(RandomOfPhilox, ElementsDependOnTheirNumberAlone) {
   EXPECT_NE(draw_philox<float>({Kind::kUniform}, 50000, 12), all);
 }
 
-TEST(RandomOfPhilox, LayoutDoesNotMatter) {
+TEST(RandomPhilox, ElementsDoNotDependOnStrides) {
   const auto expected = draw_philox<double>({Kind::kNormal}, 35);
   Buffer<double> out(35);
   const View view = out.view({5, 7}, {1, 5});
@@ -269,7 +271,7 @@ TEST(RandomOfPhilox, LayoutDoesNotMatter) {
   for (int64_t i = 0; i < 35; ++i) EXPECT_EQ(testing::at<double>(view, i), expected[size_t(i)]);
 }
 
-TEST(RandomOfPhilox, Permutation) {
+TEST(RandomPhilox, PermutationContainsEveryIndex) {
   auto permutation = draw_philox<int64_t>({Kind::kRandPerm}, 1000);
   EXPECT_FALSE(std::is_sorted(permutation.begin(), permutation.end()));
   EXPECT_NE(permutation, draw_philox<int64_t>({Kind::kRandPerm}, 1000, 4));
@@ -277,7 +279,7 @@ TEST(RandomOfPhilox, Permutation) {
   for (int64_t i = 0; i < 1000; ++i) EXPECT_EQ(permutation[size_t(i)], i);
 }
 
-TEST(Random, NothingToDo) {
+TEST(Random, AcceptsEmptyTensors) {
   for (const Kind kind : {Kind::kUniform, Kind::kNormal, Kind::kRandPerm, Kind::kBernoulli}) {
     EXPECT_TRUE(draw_mt<int64_t>({kind}, 0).empty());
     EXPECT_TRUE(draw_philox<int64_t>({kind}, 0).empty());

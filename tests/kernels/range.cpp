@@ -48,7 +48,7 @@ TEST(Arange, IsRoundedOnce) {
   }
 }
 
-TEST(Linspace, HitsBothEnds) {
+TEST(Linspace, IncludesBothEnds) {
   EXPECT_EQ(linspace<float>(0, 1, 5), (std::vector<float>{0, 0.25f, 0.5f, 0.75f, 1}));
   EXPECT_EQ(linspace<float>(3, 9, 1), (std::vector<float>{3}));
   EXPECT_EQ(linspace<double>(3, 9, 2), (std::vector<double>{3, 9}));
@@ -58,7 +58,7 @@ TEST(Linspace, HitsBothEnds) {
     ASSERT_NEAR(values[i], 0.1 + 0.6 * static_cast<double>(i) / 999, 1e-7);
 }
 
-// torch.linspace(-10, 10, 8, dtype=torch.int64) and (0, 20, 7).
+// Expected: torch.linspace(-10, 10, 8, dtype=torch.int64) and torch.linspace(0, 20, 7).
 TEST(Linspace, OfIntegersTruncates) {
   EXPECT_EQ(linspace<int64_t>(-10, 10, 8), (std::vector<int64_t>{-10, -7, -4, -1, 1, 4, 7, 10}));
   EXPECT_EQ(linspace<uint8_t>(0, 20, 7), (std::vector<uint8_t>{0, 3, 6, 10, 13, 16, 20}));
@@ -73,7 +73,7 @@ TEST(Range, FillsInRowMajorOrder) {
   EXPECT_EQ(out.values(), (std::vector<int32_t>{0, 3, 1, 4, 2, 5}));
 }
 
-TEST(Range, NothingToDo) {
+TEST(Range, AcceptsEmptyTensors) {
   EXPECT_TRUE(range<float>({}, 0).empty());
   EXPECT_TRUE(linspace<float>(0, 1, 0).empty());
 }

@@ -27,7 +27,7 @@ Sizes reduced_sizes(const Case& c) {
   return out;
 }
 
-/// Which output element i of the input belongs to.
+/// The index of the output element to which input element i contributes.
 int64_t output_of(const Case& c, int64_t i) {
   int64_t result = 0, scale = 1;
   for (size_t d = c.sizes.size(); d-- > 0;) {
@@ -84,8 +84,7 @@ double as_double(T value) {
     return double(value);
 }
 
-/// Small integers, so that every type holds them and the sums exactly; `spread` numbers around
-/// zero.
+/// Fills with `spread` different integers around zero, small enough for exact sums in every dtype.
 template <class T>
 void fill(Guarded<T>& x, int spread) {
   std::mt19937 random(1);
@@ -126,7 +125,7 @@ const auto larger = [](double a, double b) { return a > b ? a : b; };
 const auto smaller = [](double a, double b) { return a < b ? a : b; };
 constexpr double kInf = std::numeric_limits<double>::infinity();
 
-TEST(Reduce, SumsOfEveryType) {
+TEST(Reduce, SumsEveryDtype) {
   check<uint8_t, int64_t>(fn::Sum{}, 0, add);
   check<int8_t, int64_t>(fn::Sum{}, 0, add);
   check<int16_t, int64_t>(fn::Sum{}, 0, add);
@@ -144,7 +143,7 @@ TEST(Reduce, SumsOfEveryType) {
   check<complex<double>, complex<double>>(fn::Sum{}, 0, add);
 }
 
-TEST(Reduce, LargestAndSmallestOfEveryType) {
+TEST(Reduce, FindsMaximaAndMinima) {
   check<float, float>(fn::Max{}, -kInf, larger, 1000);
   check<float, float>(fn::Min{}, kInf, smaller, 1000);
   check<double, double>(fn::Max{}, -kInf, larger, 1000);
@@ -172,7 +171,7 @@ TEST(Reduce, ComplexSumKeepsImaginaryParts) {
   EXPECT_EQ(out[0], complex<float>(real, imag));
 }
 
-TEST(Reduce, ComplexProduct) {
+TEST(Reduce, MultipliesComplexNumbers) {
   Guarded<complex<double>> in({4}), out({1});
   in[0] = {1, 1};
   in[1] = {0, 2};
@@ -191,7 +190,7 @@ TEST(Reduce, IntegersWrapAround) {
   EXPECT_EQ(out[0], std::numeric_limits<int64_t>::min() + 5);
 }
 
-TEST(Reduce, IntegerExtremesAreFoundInInt64) {
+TEST(Reduce, FindsExtremesOfInt32) {
   Guarded<int32_t> in({70}), largest({1}), smallest({1});
   for (int i = 0; i < 70; ++i) in[i] = i == 3 ? std::numeric_limits<int32_t>::min() : -i - 1;
   run_on_cpu(reduce_params(fn::Max{}, in.view(), largest.view()));
@@ -200,7 +199,7 @@ TEST(Reduce, IntegerExtremesAreFoundInInt64) {
   EXPECT_EQ(smallest[0], std::numeric_limits<int32_t>::min());
 }
 
-TEST(Reduce, NothingGivesTheStart) {
+TEST(Reduce, EmptyInputGivesTheInitialValue) {
   Guarded<float> in({0, 3}), out({1, 3});
   run_on_cpu(reduce_params(fn::Sum{}, in.view(), out.view()));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(out[i], 0);
@@ -215,7 +214,7 @@ TEST(Reduce, NothingGivesTheStart) {
   EXPECT_FALSE(answer[0]);
 }
 
-TEST(Reduce, ProductMeanAndNorm) {
+TEST(Reduce, ComputesProductMeanAndNorm) {
   Guarded<float> in({2, 3}), out({2, 1});
   for (int i = 0; i < 6; ++i) in[i] = float(i + 1);
   run_on_cpu(reduce_params(fn::Prod{}, in.view(), out.view()));
@@ -243,7 +242,7 @@ TEST(Reduce, ExtremesPropagateNan) {
     }
 }
 
-TEST(Reduce, WritesAnyStrides) {
+TEST(Reduce, SupportsAnyOutputStrides) {
   Guarded<float> in({4, 100, 5}), out({4, 1, 5}, {2, 99, 17});
   fill(in, 7);
   run_on_cpu(reduce_params(fn::Sum{}, in.view(), out.view()));
@@ -256,7 +255,7 @@ TEST(Reduce, WritesAnyStrides) {
   EXPECT_TRUE(out.intact());
 }
 
-/// Sums of numbers of one sign keep all but a few of float's 24 bits, whatever the shape.
+/// Sums of numbers of one sign lose only a few of float's 24 bits, for any shape.
 TEST(Reduce, SumsAreAccurate) {
   for (const Case& c : {Case{{1 << 21}, {}, {true}}, Case{{1 << 19, 4}, {}, {true, false}},
                         Case{{1 << 12, 512}, {}, {true, false}},
@@ -274,7 +273,7 @@ TEST(Reduce, SumsAreAccurate) {
   }
 }
 
-TEST(Reduce, ResultsDoNotDependOnTheNumberOfThreads) {
+TEST(Reduce, ResultsDoNotDependOnThreadCount) {
   const int before = get_num_threads();
   for (const Case& c : {Case{{1 << 20}, {}, {true}}, Case{{5000, 300}, {}, {true, false}},
                         Case{{300, 5000}, {}, {false, true}}}) {

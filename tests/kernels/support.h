@@ -9,10 +9,10 @@
 #include "core/backends.h"
 #include "seam/view.h"
 
-/// What the tests of kernels share: buffers between guard bytes, views of them, a context.
+/// Shared by the kernel tests: buffers with guard bytes, views of them, a context.
 namespace hearth::testing {
 
-/// A CPU context and the slot in which kernels leave their faults.
+/// A CPU context and the slot to which kernels report faults.
 struct KernelContext {
   FaultSlot faults;
   Ctx ctx{cpu_backend(), Device(kCPU), nullptr, &faults};
@@ -24,7 +24,7 @@ struct KernelContext {
   }
 };
 
-/// Elements with guard bytes on both sides; remembers what it was given.
+/// Elements with guard bytes on both sides.
 template <class T>
 class Buffer {
  public:
@@ -83,46 +83,46 @@ inline int64_t product(const std::vector<int64_t>& sizes) {
   return result;
 }
 
-/// The element of a view at a position of its row-major order.
+/// The element of a view at a row-major index.
 template <class T>
-T& at(const View& view, int64_t position) {
+T& at(const View& view, int64_t index) {
   int64_t offset = 0;
   for (int d = view.dim - 1; d >= 0; --d) {
-    offset += position % view.sizes[d] * view.strides[d];
-    position /= view.sizes[d];
+    offset += index % view.sizes[d] * view.strides[d];
+    index /= view.sizes[d];
   }
   return view.as<T>()[offset];
 }
 
-/// The coordinates of a position of the row-major order.
-inline std::vector<int64_t> coordinates(const View& view, int64_t position) {
+/// The coordinates of a row-major index.
+inline std::vector<int64_t> coordinates(const View& view, int64_t index) {
   std::vector<int64_t> result(static_cast<size_t>(view.dim));
   for (int d = view.dim - 1; d >= 0; --d) {
-    result[size_t(d)] = position % view.sizes[d];
-    position /= view.sizes[d];
+    result[size_t(d)] = index % view.sizes[d];
+    index /= view.sizes[d];
   }
   return result;
 }
 
 template <class T>
-T& at(const View& view, std::span<const int64_t> place) {
+T& at(const View& view, std::span<const int64_t> position) {
   int64_t offset = 0;
-  for (size_t d = 0; d < place.size(); ++d) offset += place[d] * view.strides[d];
+  for (size_t d = 0; d < position.size(); ++d) offset += position[d] * view.strides[d];
   return view.as<T>()[offset];
 }
 template <class T>
-T& at(const View& view, std::initializer_list<int64_t> place) {
-  return at<T>(view, std::span(place.begin(), place.size()));
+T& at(const View& view, std::initializer_list<int64_t> position) {
+  return at<T>(view, std::span(position.begin(), position.size()));
 }
 
-/// The view with two dimensions exchanged.
+/// The view with two dimensions swapped.
 inline View transposed(View view, int a, int b) {
   std::swap(view.sizes[a], view.sizes[b]);
   std::swap(view.strides[a], view.strides[b]);
   return view;
 }
 
-/// Small whole numbers that look random: exact in every dtype.
+/// Pseudo-random whole numbers below 16, exact in every dtype.
 template <class T>
 std::vector<T> small_numbers(size_t count, uint32_t seed = 1) {
   std::vector<T> result(count);

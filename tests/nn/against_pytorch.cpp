@@ -1,4 +1,4 @@
-// Every module against what PyTorch made of the same seed (tests/oracle/nn_cases.py).
+// Compares every module with PyTorch's results for the same seed (tests/oracle/nn_cases.py).
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
@@ -20,7 +20,7 @@ void expect_close(const Tensor& got, const Tensor& wanted, const std::string& wh
                                                                << to_string(wanted);
 }
 
-/// The sum of the outputs' elements times 1, 2, 3, ….
+/// Runs backward from the sum of each output's elements times 1, 2, 3, ….
 void backward(const std::vector<Tensor>& outputs) {
   Tensor total;
   for (const Tensor& output : outputs) {
@@ -39,7 +39,7 @@ void check_initial_values(const NnCase& c, const nn::Module& module) {
       const Tensor* own = state.find(item.key().substr(5));
       ASSERT_TRUE(own) << c.name << ": " << item.key();
       EXPECT_TRUE(own->equal(item.value()))
-          << c.name << ": " << item.key() << " is not what PyTorch draws\n"
+          << c.name << ": " << item.key() << " differs from PyTorch's initial value\n"
           << to_string(*own) << "\n"
           << to_string(item.value());
     }
@@ -88,16 +88,16 @@ void run(const NnCase& c, Device device) {
   EXPECT_GT(checked, 0u);
 }
 
-TEST(AgainstPyTorch, EveryModule) {
+TEST(PyTorchCases, ModulesMatchOnTheCpu) {
   const std::vector<NnCase> cases = read_nn_cases();
   EXPECT_EQ(cases.size(), subjects().size());
   for (const NnCase& c : cases) run(c, kCPU);
 }
 
-TEST(AgainstPyTorch, EveryModuleOnADevice) {
+TEST(PyTorchCases, ModulesMatchOnADevice) {
   if (!cuda::is_available()) GTEST_SKIP() << "no device";
   for (const NnCase& c : read_nn_cases()) {
-    // Devices have random numbers of their own.
+    // Devices draw other random numbers.
     if (c.name.starts_with("dropout") || c.name == "training") continue;
     run(c, Device(kCUDA, 0));
   }

@@ -1,4 +1,4 @@
-// What a call through run_module does: hooks, scopes, names on errors.
+// Module calls: hooks, scopes and module names in errors.
 #include <limits>
 
 #include "hearth/autograd.h"
@@ -16,7 +16,7 @@ using namespace hearth::nn;
 using hearth::testing::error_of;
 using hearth::testing::Warnings;
 
-/// A user's module; its forward() calls fc's through the holder or around it.
+/// A user's module; its forward() calls fc1 through its holder or calls fc1's forward() directly.
 struct NetImpl : Module {
   explicit NetImpl(bool through_holder = true) : through_holder_(through_holder) {
     register_module("fc1", fc1);
@@ -36,7 +36,7 @@ struct CountHooks {
   int before = 0, after = 0;
 };
 
-TEST(Hooks, RunOncePerCallHoweverItIsMade) {
+TEST(Hooks, RunOncePerCallOfAnyForm) {
   Linear linear(2, 3);
   CountHooks count(*linear);
   const Tensor x = ones({1, 2});
@@ -51,7 +51,7 @@ TEST(Hooks, RunOncePerCallHoweverItIsMade) {
   EXPECT_EQ(count.before, 4);
 }
 
-TEST(Hooks, OfAUsersModuleRunThroughItsHolderOnly) {
+TEST(Hooks, OfUsersModulesRunThroughTheHolderOnly) {
   Net net;
   CountHooks count(*net), inner(*net->fc1);
   net(ones({1, 2}));
@@ -83,7 +83,7 @@ TEST(Hooks, ReplaceArgumentsAndResult) {
                "Expected argument #0 to be of type hearth::Tensor, but received value of type int");
 }
 
-TEST(Hooks, SeeSeveralArgumentsAndTuples) {
+TEST(Hooks, SeeMultipleArgumentsAndTuples) {
   LSTM lstm(2, 3);
   size_t arguments_seen = 0;
   lstm->register_forward_hook(
@@ -103,17 +103,17 @@ TEST(Hooks, AreRemovedByTheirHandle) {
   RemovableHandle once;
   once = linear->register_forward_pre_hook([&](Module&, std::vector<AnyValue>&) {
     ++calls;
-    once.remove();  // from inside
+    once.remove();  // while it runs
   });
   linear(ones({1, 2}));
   linear(ones({1, 2}));
   EXPECT_EQ(calls, 1);
   RemovableHandle longer;
   longer = Linear(1, 1)->register_forward_pre_hook([](Module&, std::vector<AnyValue>&) {});
-  longer.remove();  // its module is gone
+  longer.remove();  // after its module was destroyed
 }
 
-TEST(Hooks, ThatAreGoneCostNothing) {
+TEST(Hooks, LeaveNoTraceWhenRemoved) {
   Linear linear(2, 3);
   RemovableHandle before =
       linear->register_forward_pre_hook([](Module&, std::vector<AnyValue>&) {});
@@ -126,7 +126,7 @@ TEST(Hooks, ThatAreGoneCostNothing) {
   EXPECT_FALSE(nn::detail::ModuleCall::has_hooks(*linear));
 }
 
-TEST(Hooks, OfACopyAreItsOwn) {
+TEST(Hooks, OfACloneAreIndependent) {
   Linear linear(2, 3);
   CountHooks count(*linear);
   const auto copy = std::dynamic_pointer_cast<LinearImpl>(linear->clone());
@@ -162,7 +162,7 @@ TEST(Errors, KeepTheirType) {
   EXPECT_ERROR(Sequential(BatchNorm2d(3))->forward(ones({2, 3})), "expected 4D input");
 }
 
-TEST(Scopes, BelongToTheModuleThatRuns) {
+TEST(Scopes, BelongToTheRunningModule) {
   Linear linear(2, 3);
   linear->register_forward_pre_hook([&](Module& module, std::vector<AnyValue>&) {
     EXPECT_TRUE(NamedScope::is_innermost(&module));
@@ -173,7 +173,7 @@ TEST(Scopes, BelongToTheModuleThatRuns) {
   EXPECT_FALSE(NamedScope::is_innermost(linear.get()));
 }
 
-TEST(Scopes, AreInTheTracesOfAnomalyMode) {
+TEST(Scopes, AppearInTracesOfAnomalyMode) {
   Net net;
   const autograd::DetectAnomalyGuard anomaly;
   const Warnings warnings;

@@ -10,7 +10,7 @@
 
 namespace hearth::testing {
 
-/// One case of nn_cases.txt: tensors by key.
+/// A case of nn_cases.txt, with its tensors by key.
 struct NnCase {
   std::string name;
   uint64_t seed = 0;
@@ -18,12 +18,12 @@ struct NnCase {
 };
 std::vector<NnCase> read_nn_cases();
 
-/// A module and how it is called.
+/// A module and a function that calls it.
 struct Subject {
   std::shared_ptr<nn::Module> module;
   std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)> call;
 };
-/// How the module of each case is made, by the case's name.
+/// Functions that create the module of each case, by the case's name.
 const std::map<std::string, std::function<Subject()>>& subjects();
 
 }  // namespace hearth::testing

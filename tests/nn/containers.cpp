@@ -25,7 +25,7 @@ struct ToFloat : Module {
   float forward(int x) { return static_cast<float>(x) / 2; }
 };
 
-TEST(Sequential, TakesModulesInAllForms) {
+TEST(Sequential, AcceptsModulesInAllForms) {
   Sequential values(M(1), M(2), Linear(3, 4), std::make_shared<M>(4));
   ASSERT_EQ(values->size(), 4u);
   EXPECT_EQ(values->at<M>(1).value, 2);
@@ -47,7 +47,7 @@ TEST(Sequential, TakesModulesInAllForms) {
   EXPECT_ERROR(values->ptr(9), "Index out of range");
 }
 
-TEST(Sequential, PassesResultsOn) {
+TEST(Sequential, PassesResultsToTheNextModule) {
   EXPECT_EQ(Sequential(M(1), M(2))->forward<int>(), 3);
   EXPECT_EQ(Sequential(M(1), ToFloat())->forward<float>(2), 1.5f);
   EXPECT_ERROR(Sequential(M(1))->forward<float>(),
@@ -60,7 +60,7 @@ TEST(Sequential, PassesResultsOn) {
   EXPECT_ERROR(net->forward(ones({5, 9})), "in module 0 (Linear)");
 }
 
-TEST(Sequential, KnowsDefaultArguments) {
+TEST(Sequential, UsesDefaultArguments) {
   Sequential net(ConvTranspose2d(2, 3, 1));
   EXPECT_EQ(net->forward(ones({1, 2, 4, 4})).size(1), 3);
   EXPECT_ERROR(Sequential(M(1))->forward<int>(1, 2),
@@ -141,7 +141,7 @@ TEST(ModuleDict, KeepsModulesUnderNames) {
   EXPECT_TRUE(dict->empty() && dict->children().empty());
 }
 
-TEST(ParameterContainers, RegisterWhatTheyAreGiven) {
+TEST(ParameterContainers, RegisterTheirParameters) {
   ParameterList list(rand({2}).requires_grad_(), ones(1));
   EXPECT_EQ(list->named_parameters().keys(), (Names{"0", "1"}));
   EXPECT_TRUE(list[0].requires_grad());

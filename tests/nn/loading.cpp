@@ -1,4 +1,4 @@
-// Modules with a load() of their own, and what a failure takes back.
+// Modules with a user-defined load(), and the rollback of failed loads.
 #include <functional>
 
 #include "core/cpu_allocator.h"
@@ -13,7 +13,7 @@ using namespace hearth;
 using namespace hearth::nn;
 using serialize::InputArchive;
 
-/// A module whose load() the test writes.
+/// A module whose load() is defined by the test.
 struct Loader : Module {
   using Load = std::function<void(Module&, InputArchive&)>;
   explicit Loader(Load load) : load_(std::move(load)) {}
@@ -21,9 +21,9 @@ struct Loader : Module {
   Load load_;
 };
 
-void load_as_ever(Module& module, InputArchive& archive) { module.Module::load(archive); }
+void default_load(Module& module, InputArchive& archive) { module.Module::load(archive); }
 
-/// All weights are the value.
+/// Two layers whose weights are all `value`.
 Sequential layers(double value, int64_t outputs) {
   Sequential made(Linear(3, 4), Linear(4, outputs));
   const NoGradGuard no_grad;
@@ -43,7 +43,7 @@ bool all_are(const Module& module, double value) {
   return true;
 }
 
-/// Only the first of the layers.
+/// A Sequential of the first of these layers only.
 Sequential first_layer(double value) {
   Sequential made(Linear(3, 4));
   const NoGradGuard no_grad;
@@ -51,35 +51,35 @@ Sequential first_layer(double value) {
   return made;
 }
 
-/// What would overwrite the first half of the layers before the second is missed.
-InputArchive half_fitting() { return archive_of(*first_layer(5)); }
+/// An archive of the first layer. Loading it into both layers fails at the second one.
+InputArchive archive_of_first_layer() { return archive_of(*first_layer(5)); }
 
-std::shared_ptr<Loader> around(const std::string& name, std::shared_ptr<Module> inner,
-                               Loader::Load load = load_as_ever) {
+std::shared_ptr<Loader> wrap(const std::string& name, std::shared_ptr<Module> inner,
+                             Loader::Load load = default_load) {
   auto outer = std::make_shared<Loader>(std::move(load));
   outer->register_module(name, std::move(inner));
   return outer;
 }
 
-/// A module with "inner", which has the parts and loads so, and "last", which is loaded after it.
+/// A module with "inner", which contains "parts" in a module with the given load(), and "last".
 std::shared_ptr<Module> net(const Sequential& parts, Loader::Load load,
                             const Sequential& last = layers(1, 1)) {
-  auto outer = around("inner", around("parts", parts.ptr(), std::move(load)));
+  auto outer = wrap("inner", wrap("parts", parts.ptr(), std::move(load)));
   outer->register_module("last", last);
   return outer;
 }
 
-/// What a net loads, 7 everywhere, or with a half of "parts" or "last" only.
+/// An archive for net() with the value 7 everywhere; "parts" or "last" may lack its second layer.
 InputArchive sevens(bool whole_parts, bool whole_last) {
   const Sequential parts = whole_parts ? layers(7, 2) : first_layer(7);
   const Sequential last = whole_last ? layers(7, 1) : first_layer(7);
-  return archive_of(*net(parts, load_as_ever, last));
+  return archive_of(*net(parts, default_load, last));
 }
 
-TEST(OwnLoad, AFailureThatItCatchesChangesNothing) {
+TEST(CustomLoad, CaughtFailureChangesNothing) {
   Sequential spare = layers(1, 2);  // not registered
   const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
-    InputArchive other = half_fitting();
+    InputArchive other = archive_of_first_layer();
     EXPECT_ERROR(spare->load(other), "No such serialized submodule: '1'");
     module.Module::load(archive);
   });
@@ -89,7 +89,7 @@ TEST(OwnLoad, AFailureThatItCatchesChangesNothing) {
   EXPECT_TRUE(all_are(*outer, 7));
 }
 
-TEST(OwnLoad, MayGoOnAfterItsOwnFailure) {
+TEST(CustomLoad, CanContinueAfterAFailure) {
   const Sequential parts = layers(1, 2), last = layers(1, 1);
   const auto outer = net(
       parts,
@@ -103,10 +103,10 @@ TEST(OwnLoad, MayGoOnAfterItsOwnFailure) {
   EXPECT_TRUE(all_are(*last, 7));
 }
 
-TEST(OwnLoad, AFailureKeepsWhatWasLoadedBeforeIt) {
+TEST(CustomLoad, FailureKeepsEarlierLoads) {
   Sequential parts = layers(1, 2);
   const auto outer = net(parts, [&](Module&, InputArchive&) {
-    InputArchive fitting = archive_of(*layers(3, 2)), other = half_fitting();
+    InputArchive fitting = archive_of(*layers(3, 2)), other = archive_of_first_layer();
     parts->load(fitting);
     EXPECT_ERROR(parts->load(other), "No such serialized submodule: '1'");
     EXPECT_TRUE(all_are(*parts, 3));
@@ -118,7 +118,7 @@ TEST(OwnLoad, AFailureKeepsWhatWasLoadedBeforeIt) {
   EXPECT_TRUE(all_are(*parts, 3));
 }
 
-TEST(OwnLoad, WhatItLoadsBesidesIsTakenBackTooWhenTheModuleAroundItFails) {
+TEST(CustomLoad, OuterFailureRollsBackUnregisteredModules) {
   Sequential spare = layers(1, 2);
   const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
     InputArchive fitting = archive_of(*layers(3, 2));
@@ -134,14 +134,14 @@ TEST(OwnLoad, WhatItLoadsBesidesIsTakenBackTooWhenTheModuleAroundItFails) {
   EXPECT_TRUE(all_are(*outer, 7));
 }
 
-TEST(OwnLoad, OtherDataThatItSetIsTakenBackToo) {
+TEST(CustomLoad, OuterFailureRollsBackSetData) {
   Sequential parts = layers(1, 2);
   const Tensor first = parts->parameters()[0], second = parts->parameters()[2];
   const Tensor former = second.detach();
   const auto outer = net(parts, [&](Module&, InputArchive&) {
     first.set_data(full({4, 3}, 4.0));
     second.set_data(full({5, 4}, 4.0, kDouble));
-    InputArchive other = half_fitting();
+    InputArchive other = archive_of_first_layer();
     EXPECT_ERROR(parts->load(other), "No such serialized submodule: '1'");
     EXPECT_TRUE(first.equal(full({4, 3}, 4.0)));
     EXPECT_TRUE(second.equal(full({5, 4}, 4.0, kDouble)));
@@ -154,7 +154,7 @@ TEST(OwnLoad, OtherDataThatItSetIsTakenBackToo) {
   EXPECT_EQ(second.dtype(), kFloat);
 }
 
-TEST(OwnLoad, WhatItMovedGoesBackWithItsGradient) {
+TEST(CustomLoad, FailureRollsBackConversionsAndGradients) {
   const auto moving = std::make_shared<Loader>([](Module& module, InputArchive&) {
     module.parameters()[1].set_data(zeros({2}));
     module.to(kDouble);
@@ -169,8 +169,8 @@ TEST(OwnLoad, WhatItMovedGoesBackWithItsGradient) {
     fixed = moving->register_buffer("fixed", ones({2}, kInt));
   }
   (weight * 2).sum().backward();
-  const auto outer = around("inner", moving);
-  InputArchive archive = archive_of(*around("inner", layers(1, 1).ptr()));
+  const auto outer = wrap("inner", moving);
+  InputArchive archive = archive_of(*wrap("inner", layers(1, 1).ptr()));
   EXPECT_ERROR(outer->load(archive), "not today");
   EXPECT_TRUE(weight.equal(ones({3})));
   EXPECT_TRUE(weight.grad().equal(full({3}, 2.0)));
@@ -179,7 +179,7 @@ TEST(OwnLoad, WhatItMovedGoesBackWithItsGradient) {
   EXPECT_TRUE(fixed.equal(ones({2}, kInt)));
 }
 
-TEST(OwnLoad, SeesWhatItHasRead) {
+TEST(CustomLoad, SeesLoadedValues) {
   bool has_seen = false;
   const auto outer = net(layers(1, 2), [&](Module& module, InputArchive& archive) {
     module.Module::load(archive);
@@ -190,11 +190,11 @@ TEST(OwnLoad, SeesWhatItHasRead) {
   EXPECT_TRUE(has_seen);
 }
 
-TEST(OwnLoad, NoDepthCopiesATensorTwice) {
+TEST(CustomLoad, CopiesEachTensorOnceAtAnyDepth) {
   constexpr int64_t kBytes = 4 << 20;
-  std::shared_ptr<Module> module = std::make_shared<Loader>(load_as_ever);
+  std::shared_ptr<Module> module = std::make_shared<Loader>(default_load);
   module->register_buffer("large", ones(kBytes / 4));
-  for (int depth = 0; depth < 6; ++depth) module = around("inner", module);
+  for (int depth = 0; depth < 6; ++depth) module = wrap("inner", module);
   InputArchive archive = archive_of(*module);
   const int64_t before = cpu_memory_stats().allocated_bytes.allocated;
   module->load(archive);

@@ -40,19 +40,19 @@ struct OuterImpl : Cloneable<OuterImpl> {
 };
 HEARTH_MODULE(Outer);
 
-TEST(Module, KnowsItsName) {
+TEST(Module, HasTheNameOfItsType) {
   EXPECT_EQ(test::AGIUnit().name(), "test::AGIUnit");
   EXPECT_EQ(Module("mine").name(), "mine");
 }
 
-TEST(Module, ListsWhatIsInIt) {
+TEST(Module, ListsParametersBuffersAndModules) {
   Outer outer;
   EXPECT_EQ(outer->named_parameters().keys(),
             (Names{"bias", "first.weight", "second.weight", "second.bias"}));
   EXPECT_EQ(outer->named_parameters(false).keys(), Names{"bias"});
   EXPECT_EQ(outer->parameters().size(), 4u);
   EXPECT_TRUE(outer->parameters()[1].is_same(outer->first->weight));
-  EXPECT_EQ(outer->named_buffers().keys(), Names{"first.counter"});  // undefined ones are left out
+  EXPECT_EQ(outer->named_buffers().keys(), Names{"first.counter"});  // without undefined buffers
   EXPECT_EQ(outer->buffers(false).size(), 0u);
   EXPECT_EQ(outer->named_modules("net").keys(), (Names{"net", "net.first", "net.second"}));
   EXPECT_EQ(outer->named_modules("", false).keys(), (Names{"first", "second"}));
@@ -62,7 +62,7 @@ TEST(Module, ListsWhatIsInIt) {
   EXPECT_EQ(outer->named_children()["second"], outer->second.ptr());
 }
 
-TEST(Module, AppliesSixKindsOfFunctions) {
+TEST(Module, AppliesFunctionsOfAllSignatures) {
   Outer outer;
   const OuterImpl& constant = *outer;
   Names names;
@@ -101,7 +101,7 @@ TEST(Module, ChecksNames) {
   EXPECT_ERROR(m.register_buffer("b", ones(1)), "Buffer 'b' already defined");
 }
 
-TEST(Module, ParametersBuffersAndModulesShareTheirNames) {
+TEST(Module, NamesAreUniqueAmongAllMembers) {
   Module m;
   m.register_parameter("p", ones(1));
   m.register_buffer("b", ones(1));
@@ -126,7 +126,7 @@ TEST(Module, ParametersKeepTheirHistory) {
   EXPECT_EQ(leaf.grad().item<float>(), 5);
 }
 
-TEST(Module, AllItsParametersCanBeFrozen) {
+TEST(Module, FreezesAllParameters) {
   Outer outer;
   for (const Tensor& parameter : outer->requires_grad_(false).parameters())
     EXPECT_FALSE(parameter.requires_grad());
@@ -134,7 +134,7 @@ TEST(Module, AllItsParametersCanBeFrozen) {
   for (const Tensor& parameter : outer->parameters()) EXPECT_TRUE(parameter.requires_grad());
 }
 
-TEST(Module, IsNotInItself) {
+TEST(Module, CannotContainItself) {
   const auto a = std::make_shared<Module>(), b = std::make_shared<Module>(),
              c = std::make_shared<Module>();
   EXPECT_ERROR(a->register_module("a", a), "Submodule 'a' must not be or contain the module");
@@ -143,7 +143,7 @@ TEST(Module, IsNotInItself) {
   EXPECT_ERROR(c->register_module("a", a), "Submodule 'a' must not be or contain the module");
   EXPECT_ERROR(a->replace_module("b", a), "Submodule 'b' must not be or contain the module");
   EXPECT_EQ(a->named_modules("", false).keys(), (Names{"b", "b.c"}));
-  a->register_module("again", c);  // twice is no cycle
+  a->register_module("again", c);  // registered twice, but without a cycle
   EXPECT_EQ(a->modules().size(), 4u);
 }
 
@@ -155,12 +155,12 @@ TEST(Module, RegistersWithOrWithoutGradient) {
   EXPECT_EQ(m.parameters().size(), 2u);
 }
 
-TEST(Module, ReplacesAndForgetsModules) {
+TEST(Module, ReplacesAndUnregistersModules) {
   Outer outer;
   const auto fresh = outer->replace_module("second", Linear(5, 6));
   EXPECT_EQ(outer->named_children()["second"], fresh);
   EXPECT_EQ(fresh->path(), "second");
-  EXPECT_EQ(outer->second->path(), "");  // the one before
+  EXPECT_EQ(outer->second->path(), "");  // the replaced module
   outer->unregister_module("first");
   EXPECT_EQ(outer->named_children().keys(), Names{"second"});
 }
@@ -178,14 +178,14 @@ TEST(Module, PathsFollowRegistration) {
   EXPECT_EQ(inner->ptr(1)->path(), "net.body.1");
 }
 
-TEST(Module, OnTheStackHasNoPointer) {
+TEST(Module, ThrowsForModulesOnTheStack) {
   Module m;
   EXPECT_ERROR(m.modules(),
                "It looks like you attempted to retrieve your top-level module as a shared_ptr");
   EXPECT_EQ(m.modules(false).size(), 0u);
 }
 
-TEST(Module, TrainsAndEvaluates) {
+TEST(Module, SwitchesBetweenTrainingAndEvaluation) {
   Outer outer;
   EXPECT_TRUE(outer->is_training() && outer->second->is_training());
   outer->eval();
@@ -194,7 +194,7 @@ TEST(Module, TrainsAndEvaluates) {
   EXPECT_TRUE(outer->first->is_training());
 }
 
-TEST(Module, ForgetsGradients) {
+TEST(Module, ZeroGradZeroesOrResetsGradients) {
   Linear linear(2, 1);
   linear(ones({1, 2})).sum().backward();
   linear->zero_grad(/*set_to_none=*/false);
@@ -210,7 +210,7 @@ TEST(Module, ConvertsInPlace) {
   EXPECT_TRUE(outer->first->weight.is_same(weight));
   EXPECT_EQ(weight.scalar_type(), kDouble);
   EXPECT_TRUE(weight.requires_grad() && weight.is_leaf());
-  EXPECT_EQ(outer->first->counter.scalar_type(), kLong);  // a counter stays one
+  EXPECT_EQ(outer->first->counter.scalar_type(), kLong);  // integers keep their dtype
   EXPECT_EQ(outer->second->forward(ones({1, 2}, kDouble)).scalar_type(), kDouble);
   outer->to(kMeta, kFloat);
   EXPECT_EQ(outer->second->weight.device(), Device(kMeta));
@@ -218,7 +218,7 @@ TEST(Module, ConvertsInPlace) {
   EXPECT_EQ(outer->first->counter.scalar_type(), kLong);
 }
 
-TEST(Module, IsNotConvertedToIntegers) {
+TEST(Module, RejectsConversionToIntegers) {
   Outer outer;
   EXPECT_ERROR(outer->to(kLong),
                "nn.Module.to only accepts floating point or complex dtypes, but got desired "
@@ -236,7 +236,7 @@ TEST(Module, MovesWithItsGradients) {
   EXPECT_EQ(linear(ones({1, 2}, Device(kCUDA, 1))).device(), Device(kCUDA, 1));
 }
 
-TEST(Module, CastsToWhatItIs) {
+TEST(Module, CastsToItsType) {
   Linear linear(2, 3);
   Module& module = *linear;
   EXPECT_EQ(module.as<Linear>(), linear.get());
@@ -258,7 +258,7 @@ TEST(Clone, IsIndependent) {
   for (size_t i = 0; i < before.size(); ++i) {
     EXPECT_FALSE(before[i]->is_alias_of(*after[i]));
     EXPECT_TRUE(before[i]->equal(*after[i]));
-    EXPECT_TRUE(after[i]->requires_grad());  // as reset() makes them
+    EXPECT_TRUE(after[i]->requires_grad());  // as after reset()
   }
   EXPECT_FALSE(copy->is_training() || copy->second->is_training());
   EXPECT_TRUE(copy->second->weight.is_same(after["second.weight"]));
@@ -268,21 +268,21 @@ TEST(Clone, IsIndependent) {
   EXPECT_FALSE(outer->second->bias.equal(copy->second->bias));
 }
 
-TEST(Clone, GoesToADevice) {
+TEST(Clone, CopiesToADevice) {
   if (!cuda::is_available()) GTEST_SKIP() << "no device";
   const auto copy = Outer()->clone(Device(kCUDA, 0));
   for (const Tensor& parameter : copy->parameters())
     EXPECT_EQ(parameter.device(), Device(kCUDA, 0));
 }
 
-struct Forgetful : Cloneable<Forgetful> {
-  Forgetful() { register_parameter("w", ones(1)); }
+struct IncompleteReset : Cloneable<IncompleteReset> {
+  IncompleteReset() { register_parameter("w", ones(1)); }
   void reset() override {}
 };
 
-TEST(Clone, SaysWhatIsMissing) {
+TEST(Clone, ReportsMissingOverrides) {
   EXPECT_ERROR(Module().clone(), "clone() has not been implemented");
-  EXPECT_ERROR(Forgetful().clone(),
+  EXPECT_ERROR(IncompleteReset().clone(),
                "The cloned module does not have the same number of parameters as the original "
                "module after calling reset().");
 }
@@ -303,13 +303,13 @@ struct WithHolder : Module {
   Tensor forward(const Tensor& x) { return fc(x); }
 };
 
-TEST(Holder, ErrorOfAnEmptyOneNamesItsModule) {
+TEST(Holder, ErrorOfAnEmptyHolderNamesTheModule) {
   Sequential net(std::make_shared<WithHolder>());
   EXPECT_ERROR(net->forward(ones({1, 2})),
                "Accessing empty ModuleHolder of hearth::nn::LinearImpl");
 }
 
-// A module whose holder stands in itself, and one that only its holder may make.
+// A module that contains holders of its own type, and one that only its holder can construct.
 struct NodeImpl;
 HEARTH_MODULE(Node);
 struct NodeImpl : Module {
@@ -324,7 +324,7 @@ class SecretImpl : public Module {
 };
 HEARTH_MODULE(Secret);
 
-TEST(Holder, TakesWhatItsModulesConstructorsTake) {
+TEST(Holder, AcceptsTheModulesConstructorArguments) {
   Node root;
   root->left = Node();
   EXPECT_TRUE(root->left && !root->right);

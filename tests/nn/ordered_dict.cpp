@@ -48,7 +48,7 @@ TEST(OrderedDict, CopiesAndUpdates) {
   EXPECT_ERROR(dict.update(Dict{{"b", 2}}), "Key 'b' already defined");
 }
 
-TEST(OrderedDict, SaysWhatItsKeysAre) {
+TEST(OrderedDict, ErrorsUseTheKeyDescription) {
   hearth::OrderedDict<std::string, int> penguins("Penguin");
   EXPECT_EQ(penguins.key_description(), "Penguin");
   EXPECT_ERROR(penguins["b"], "Penguin 'b' is not defined");

@@ -4,7 +4,7 @@
 
 #include "hearth/tensor_literal.h"
 #include "tests/nn/cases.h"
-#include "tests/support/data.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth::testing {
 
@@ -18,7 +18,7 @@ std::vector<int64_t> sizes_in(const std::string& text) {
   return sizes;
 }
 
-/// "float32 2x3 0.5 …".
+/// Parses "float32 2x3 0.5 …".
 Tensor tensor_in(std::istream& line) {
   std::string dtype, sizes, number;
   line >> dtype >> sizes;
@@ -31,7 +31,7 @@ Tensor tensor_in(std::istream& line) {
 }  // namespace
 
 std::vector<NnCase> read_nn_cases() {
-  std::ifstream file(data_file("nn_cases.txt"));
+  std::ifstream file(fixture_path("nn_cases.txt"));
   std::vector<NnCase> cases;
   for (std::string text; std::getline(file, text);) {
     std::istringstream line(text);

@@ -1,4 +1,4 @@
-// State dictionaries and archives.
+// State dicts and archives of modules.
 #include <cstdio>
 #include <sstream>
 
@@ -44,7 +44,7 @@ TEST(StateDict, SharesMemoryWithoutHistory) {
   EXPECT_FALSE(state["fc1.weight"].requires_grad());
 }
 
-TEST(StateDict, GoesFromModuleToModule) {
+TEST(StateDict, CopiesBetweenModules) {
   Net a, b;
   b->bn->running_mean.fill_(3);
   EXPECT_FALSE(same(*a, *b));
@@ -66,7 +66,7 @@ State wrong_state() {
   return state;
 }
 
-TEST(StateDict, SaysWhatDoesNotFit) {
+TEST(StateDict, ReportsMismatches) {
   Net net;
   const Tensor before = net->fc1->bias.detach().clone();
   EXPECT_EQ(error_of([&] { net->load_state_dict(wrong_state()); }),
@@ -78,7 +78,7 @@ TEST(StateDict, SaysWhatDoesNotFit) {
   EXPECT_TRUE(net->fc1->bias.equal(before));  // nothing was copied
 }
 
-TEST(StateDict, NotStrictReturnsTheRest) {
+TEST(StateDict, NonStrictLoadReturnsMismatchedKeys) {
   Net net;
   State state = wrong_state();
   EXPECT_ERROR(net->load_state_dict(state, false), "size mismatch for fc1.weight");
@@ -89,20 +89,20 @@ TEST(StateDict, NotStrictReturnsTheRest) {
   EXPECT_TRUE(net->fc1->weight.equal(full({3, 2}, 5.0)));
 }
 
-TEST(StateDict, TakesAListAndSaysHowNamesDiffer) {
+TEST(StateDict, AcceptsAListAndSuggestsNames) {
   Net net;
   std::vector<std::pair<std::string, Tensor>> list;
   for (const auto& item : net->state_dict()) list.emplace_back(item.key(), item->clone());
   EXPECT_TRUE(net->load_state_dict(list, false).missing_keys.empty());
   for (auto& item : list) item.first = "module." + item.first;
   EXPECT_ERROR(net->load_state_dict(list),
-               "there is 'module.fc1.weight': remove the prefix 'module.'");
+               "found 'module.fc1.weight': remove the prefix 'module.'");
   for (auto& item : list) item.first = item.first.substr(7);
   list[0].first = "fc1.wieght";
   EXPECT_ERROR(net->load_state_dict(list), "did you mean 'fc1.wieght'?");
 }
 
-TEST(Archive, LoadingReplacesWhatOtherTensorsShare) {
+TEST(Archive, LoadDoesNotModifySharedMemory) {
   Linear saved(2, 3), loaded(2, 3);
   serialize::OutputArchive out;
   saved->save(out);
@@ -114,7 +114,7 @@ TEST(Archive, LoadingReplacesWhatOtherTensorsShare) {
   EXPECT_TRUE(old.equal(before));
 }
 
-TEST(Archive, LoadingTakesOtherSizesAndWarns) {
+TEST(Archive, LoadAcceptsOtherSizesWithAWarning) {
   Linear saved(2, 3), loaded(5, 3);
   loaded->to(kDouble);
   serialize::OutputArchive out;
@@ -131,7 +131,7 @@ struct Unregistered : Module {
   Linear fc{2, 3};
 };
 
-TEST(Archive, WarnsOfAModuleWithoutAnything) {
+TEST(Archive, WarnsOfModulesWithoutTensors) {
   std::ostringstream stream;
   const hearth::testing::Warnings warnings;
   save(std::make_shared<Unregistered>(), stream);
@@ -142,7 +142,7 @@ TEST(Archive, WarnsOfAModuleWithoutAnything) {
   EXPECT_TRUE(warnings.said().empty());
 }
 
-TEST(Archive, AFailedLoadChangesNothing) {
+TEST(Archive, FailedLoadChangesNothing) {
   Sequential saved(Linear(3, 4)), larger(Linear(3, 4), Linear(4, 2));
   serialize::OutputArchive out;
   saved->save(out);
@@ -151,12 +151,12 @@ TEST(Archive, AFailedLoadChangesNothing) {
   EXPECT_ERROR(larger->load(in), "No such serialized submodule: '1'");
   EXPECT_TRUE(larger->parameters()[0].equal(before));
   EXPECT_FALSE(larger->parameters()[0].equal(saved->parameters()[0]));
-  Sequential fitting(Linear(3, 4));  // after a failure others load as ever
+  Sequential fitting(Linear(3, 4));  // loading works after a failure
   fitting->load(in);
   EXPECT_TRUE(same(*saved, *fitting));
 }
 
-TEST(Archive, KeepsModules) {
+TEST(Archive, RoundTripsModules) {
   const std::string file = std::string(::testing::TempDir()) + "hearth_nn_module.safetensors";
   Sequential saved(Linear(3, 4), BatchNorm1d(4), Functional(relu), Dropout(0.1), Linear(4, 1));
   saved->forward(rand({8, 3}));

@@ -1,4 +1,4 @@
-// The modules of tests/oracle/nn_cases.py.
+// Creates the modules of tests/oracle/nn_cases.py.
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
@@ -32,7 +32,7 @@ Make plain(Holder (*make)()) {
   };
 }
 
-/// Two steps in training, one in evaluation.
+/// A module called twice in training mode and once in evaluation mode.
 template <class Holder>
 Make twice(Holder (*make)()) {
   return [make]() -> Subject {

@@ -1,4 +1,4 @@
-// init, utils and what modules refuse.
+// Initialisers, utilities, and errors of modules.
 #include <cmath>
 #include <limits>
 
@@ -15,7 +15,7 @@ using namespace hearth;
 using namespace hearth::nn;
 using hearth::testing::Warnings;
 
-TEST(Init, KnowsGains) {
+TEST(Init, ComputesGainsAndFans) {
   EXPECT_DOUBLE_EQ(init::calculate_gain(kTanh), 5.0 / 3);
   EXPECT_DOUBLE_EQ(init::calculate_gain(kReLU), std::sqrt(2.0));
   EXPECT_DOUBLE_EQ(init::calculate_gain(kLeakyReLU, 1), 1);
@@ -26,7 +26,7 @@ TEST(Init, KnowsGains) {
   EXPECT_ERROR(init::xavier_normal_(empty(3)), "Fan in and fan out can not be computed");
 }
 
-TEST(Init, Fills) {
+TEST(Init, FillsTensors) {
   EXPECT_TRUE(init::eye_(empty({2, 3})).equal(eye(2, 3)));
   EXPECT_TRUE(init::constant_(empty(2), 3).equal(full({2}, 3.0)));
   const Tensor weight = init::dirac_(empty({2, 2, 3, 3}));
@@ -40,7 +40,7 @@ TEST(Init, Fills) {
   EXPECT_TRUE(leaf.is_leaf() && leaf.min().item<float>() >= 2);
 }
 
-TEST(Init, NothingIsNoWork) {
+TEST(Init, WarnsOfEmptyTensors) {
   const Warnings warnings;
   Linear linear(0, 2);
   init::kaiming_uniform_(empty({2, 0}));
@@ -59,7 +59,7 @@ TEST(Init, OrthogonalMatricesAreOrthogonal) {
     const Tensor product = wide ? q.mm(q.t()) : q.t().mm(q);
     EXPECT_TRUE(product.allclose(eye(product.size(0), kDouble) * 4));
   }
-  // torch.manual_seed(0); torch.nn.init.orthogonal_(torch.empty(2, 3))
+  // Expected: torch.manual_seed(0); torch.nn.init.orthogonal_(torch.empty(2, 3))
   manual_seed(0);
   EXPECT_TRUE(init::orthogonal_(empty({2, 3}))
                   .allclose(tensor({{0.57398093, -0.10929461, -0.81154215},
@@ -75,7 +75,7 @@ TEST(Utils, ClipGradientsByNorm) {
   EXPECT_DOUBLE_EQ(utils::clip_grad_norm_({a, b, unused}, 1), 5);
   EXPECT_TRUE(a.grad().allclose(tensor({0.6, 0.0})));
   EXPECT_NEAR(utils::clip_grad_norm_({a, b}, 10), 1, 1e-5);
-  EXPECT_TRUE(b.grad().allclose(full({2, 2}, 0.4)));  // was small enough
+  EXPECT_TRUE(b.grad().allclose(full({2, 2}, 0.4)));  // unchanged
   EXPECT_NEAR(utils::clip_grad_norm_(a, 0.3, std::numeric_limits<double>::infinity()), 0.6, 1e-5);
   EXPECT_NEAR(a.grad()[0].item<double>(), 0.3, 1e-5);
   EXPECT_EQ(utils::clip_grad_norm_(unused, 1), 0);
@@ -98,7 +98,7 @@ TEST(Utils, ClipGradientsByValue) {
   EXPECT_TRUE(a.grad().equal(tensor({-2.0, 0.1, 2.0})));
 }
 
-TEST(Utils, ParametersGoThroughAVector) {
+TEST(Utils, ParametersConvertToAVectorAndBack) {
   Sequential net(Linear(2, 3), Linear(3, 1));
   const Tensor vector = utils::parameters_to_vector(net->parameters());
   EXPECT_EQ(vector.numel(), 13);
@@ -109,7 +109,7 @@ TEST(Utils, ParametersGoThroughAVector) {
   EXPECT_EQ(net->parameters()[1][0].item<float>(), 6);
 }
 
-TEST(Modules, RefuseWhatMakesNoSense) {
+TEST(Modules, RejectInvalidArguments) {
   EXPECT_ERROR(Conv2d(Conv2dOptions(3, 4, 2).groups(2)), "in_channels must be divisible by groups");
   EXPECT_ERROR(Conv2d(0, 4, 2), "in_channels, groups and out_channels must be a positive integer.");
   EXPECT_ERROR(Conv2d(Conv2dOptions(3, 4, 2).padding(kSame).stride(2)),

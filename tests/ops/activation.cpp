@@ -37,8 +37,9 @@ Row without_inplace(Row row) {
   return row;
 }
 
-Row refuses(Row row, std::function<void()> call, std::string says) {
-  row.refusals.push_back({std::move(call), std::move(says)});
+/// Adds a call that must throw to a row.
+Row with_error(Row row, std::function<void()> call, std::string message) {
+  row.refusals.push_back({std::move(call), std::move(message)});
   return row;
 }
 
@@ -60,14 +61,14 @@ constexpr double kAlpha = 1.6732632423543772848, kScale = 1.0507009873554804934;
   POINTWISE_ROW(row_name, function, Draw::kNormal, reference __VA_OPT__(, ) __VA_ARGS__)
 
 const Register registered[] = {
-    Register(refuses(
+    Register(with_error(
         ROW("gelu", gelu, gelu_reference(x)), [] { gelu(ones({2}, kLong)); },
         "\"gelu\" not implemented for 'Long'")),
-    Register(refuses(
+    Register(with_error(
         covering(ROW("gelu_tanh", gelu, gelu_tanh_reference(x), "tanh"), "gelu.tanh"),
         [] { gelu(ones({2}), "erf"); }, "approximate argument must be either none or tanh.")),
     Register(of_all_numbers(ROW("sigmoid", sigmoid, 1 / (1 + std::exp(-x))))),
-    Register(refuses(
+    Register(with_error(
         of_real_numbers(ROW("relu", relu, x <= 0 ? 0 : x)), [] { relu(ones({2}, kBool)); },
         "Boolean inputs not supported for relu")),
     Register(covering(of_real_numbers(ROW("relu6", relu6, between(x, 0, 6))), "hardtanh")),
@@ -79,7 +80,7 @@ const Register registered[] = {
                                      "selu", [](const Tensor& x) { return selu(x); },
                                      [](double x) { return elu_reference(x, kAlpha, kScale, 1); }),
                                  "elu"))),
-    Register(refuses(
+    Register(with_error(
         covering(ROW("celu", celu, elu_reference(x, 0.5, 1, 2), 0.5), "elu"),
         [] { celu(ones({2}), 0); }, "ZeroDivisionError: alpha cannot be 0 for CELU")),
     Register(ROW("leaky_relu", leaky_relu, x > 0 ? x : 0.2 * x, 0.2)),
@@ -93,7 +94,7 @@ const Register registered[] = {
     Register(of_real_numbers(ROW("threshold", threshold, x <= 1 ? 20 : x, 1, 20))),
 };
 
-TEST(Activation, TheIdentityAtABoundHasNoGradient) {
+TEST(Activation, HardtanhHasGradientZeroAtItsBound) {
   const Tensor x = ones({1}, kDouble).requires_grad_();
   hardtanh(x).sum().backward();
   EXPECT_EQ(x.grad().item<double>(), 0);

@@ -89,7 +89,7 @@ Row pow_row() {
   return row;
 }
 
-/// Ops of a tensor and a C++ number, which changes the dtype only by its kind.
+/// A row for an op with a C++ number.
 Row number_row(std::string name, std::string covers, Tensor (*op)(const Tensor&),
                double (*reference)(double)) {
   Row row = unary_row(std::move(name), op, reference);
@@ -98,7 +98,7 @@ Row number_row(std::string name, std::string covers, Tensor (*op)(const Tensor&)
   return row;
 }
 
-/// Half dtypes compute these powers as any other.
+/// A row for a power that is computed as a root, which only float32 and float64 do.
 Row root_row(std::string name, std::string covers, Tensor (*op)(const Tensor&),
              double (*reference)(double)) {
   Row row = unary_row(std::move(name), op, reference, Draw::kPositive);
@@ -279,7 +279,7 @@ const Register registered[] = {
         [](double x) { return 1 / std::sqrt(x); })),
 };
 
-TEST(Arithmetic, NumbersChangeTheDtypeByTheirKindOnly) {
+TEST(Arithmetic, NumbersPromoteByKindOnly) {
   EXPECT_EQ(ones({2}, kHalf).add(1.5).scalar_type(), kHalf);
   EXPECT_EQ(ones({2}, kByte).add(1000).scalar_type(), kByte);
   EXPECT_EQ(ones({2}, kLong).add(1.5).scalar_type(), kFloat);
@@ -288,7 +288,7 @@ TEST(Arithmetic, NumbersChangeTheDtypeByTheirKindOnly) {
   EXPECT_EQ(ones({2}).mul(Scalar(complex<double>(0, 1))).scalar_type(), kComplexFloat);
 }
 
-TEST(Arithmetic, OtherNames) {
+TEST(Arithmetic, Aliases) {
   const Tensor a = tensor({1.5f, -2.f}), b = tensor({0.5f, 4.f});
   EXPECT_TRUE(subtract(a, b).equal(a.sub(b)) && multiply(a, b).equal(a.mul(b)));
   EXPECT_TRUE(negative(a).equal(-a) && absolute(a).equal(a.abs()) && sgn(a).equal(a.sign()));
@@ -298,7 +298,7 @@ TEST(Arithmetic, OtherNames) {
   EXPECT_EQ(float_power(2, ones({2}, kLong)).scalar_type(), kDouble);
 }
 
-TEST(Arithmetic, WhereOfAConditionAlone) {
+TEST(Arithmetic, WhereWithOnlyACondition) {
   const std::vector<Tensor> found = where(tensor({0.f, 2.f, 3.f}));
   ASSERT_EQ(found.size(), 1u);
   EXPECT_TRUE(found[0].equal(tensor({1, 2}, TensorOptions(kLong))));

@@ -1,4 +1,4 @@
-// What autocast does to each op, held against PyTorch's lists.
+// The autocast policy of each op, compared with PyTorch's lists.
 #include "hearth/autocast.h"
 
 #include <gtest/gtest.h>
@@ -15,9 +15,9 @@
 namespace hearth::testing {
 namespace {
 
-// From "Autocast Op Reference" in PyTorch's documentation of torch.amp and, for what it leaves out,
-// from the lists in ATen's autocast_mode.{h,cpp} (2.15), by PyTorch's names. Ops that Hearth does
-// not have yet stand here too. What is in no list runs in what comes in.
+// PyTorch's names from "Autocast Op Reference" in its documentation of torch.amp and, where that is
+// incomplete, from ATen's autocast_mode.{h,cpp} (2.15). They include ops that Hearth does not have.
+// Unlisted ops keep their input dtype.
 constexpr const char* kCudaLower =
     "matmul addbmm addmm addmv addr baddbmm bmm chain_matmul multi_dot conv1d conv2d conv3d "
     "conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc convolution gru_cell linear "
@@ -69,7 +69,7 @@ Policies listed(const char* lower, const char* float32, const char* widest) {
   return policies;
 }
 
-Amp pytorchs_policy(const std::string& name, DeviceType device) {
+Amp listed_policy(const std::string& name, DeviceType device) {
   static const Policies cuda = listed(kCudaLower, kCudaFloat32, kCudaWidest);
   static const Policies cpu = listed(kCpuLower, kCpuFloat32, kCpuWidest);
   const Policies& policies = device == kCUDA ? cuda : cpu;
@@ -77,23 +77,24 @@ Amp pytorchs_policy(const std::string& name, DeviceType device) {
   return found == policies.end() ? Amp::kKeep : found->second;
 }
 
-TEST(Autocast, PoliciesArePyTorchs) {
+TEST(Autocast, PoliciesMatchPyTorch) {
   for (const OpRecord* op : all_ops()) {
     const OpInfo& info = *op->info;
-    EXPECT_EQ(info.amp, pytorchs_policy(info.name, kCUDA)) << info.name << " on CUDA";
-    EXPECT_EQ(info.amp_cpu, pytorchs_policy(info.name, kCPU)) << info.name << " on the CPU";
+    EXPECT_EQ(info.amp, listed_policy(info.name, kCUDA)) << info.name << " on CUDA";
+    EXPECT_EQ(info.amp_cpu, listed_policy(info.name, kCPU)) << info.name << " on the CPU";
   }
 }
 
-/// What PyTorch does in a row: the policy of the function it calls, or of the one that calls.
+/// PyTorch's policy for a row: that of the function with the row's name or, if it has none, of the
+/// first op that the row covers.
 Amp policy_of(const Row& row, DeviceType device) {
-  if (row.name == "sum_to_size") return pytorchs_policy("sum", device);
+  if (row.name == "sum_to_size") return listed_policy("sum", device);
   if (row.name == "inner") return device == kCUDA ? Amp::kWidest : Amp::kLower;  // tensordot, mm
   if (row.name.starts_with("index_put")) return Amp::kKeep;  // the rows write in place
-  const Amp policy = pytorchs_policy(row.name, device);
+  const Amp policy = listed_policy(row.name, device);
   if (policy != Amp::kKeep || row.covers.empty()) return policy;
   const std::string& covered = row.covers[0];
-  return pytorchs_policy(covered.substr(0, covered.find('.')), device);
+  return listed_policy(covered.substr(0, covered.find('.')), device);
 }
 
 ScalarType computed_dtype(Amp policy, ScalarType dtype, ScalarType autocast_dtype) {
@@ -101,19 +102,19 @@ ScalarType computed_dtype(Amp policy, ScalarType dtype, ScalarType autocast_dtyp
   switch (policy) {
     case Amp::kLower: return autocast_dtype;
     case Amp::kFloat32: return kFloat;
-    default: return dtype;  // the widest of equal ones, too
+    default: return dtype;  // also for kWidest: the inputs have one dtype
   }
 }
 
 class OpAutocast : public ::testing::TestWithParam<Row> {};
 
-TEST_P(OpAutocast, ChoosesTheDtype) {
+TEST_P(OpAutocast, FollowsThePolicy) {
   const Row& row = GetParam();
   for (const Device device : devices())
     for (const ScalarType lower : {kHalf, kBFloat16})
       for (const ScalarType dtype : {kFloat, kBFloat16, kHalf, kDouble}) {
         if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
-        const Tensors in = make_inputs(row.cases[0], dtype, device, Form::kContiguous, 1);
+        const Tensors in = make_inputs(row.cases[0], dtype, device, MemoryLayout::kContiguous, 1);
         const AutocastMode autocast(device.type(), lower);
         const ScalarType computed = computed_dtype(policy_of(row, device.type()), dtype, lower);
         EXPECT_EQ(row.call(in)[0].scalar_type(), result_dtype(row, 0, computed))
@@ -121,13 +122,13 @@ TEST_P(OpAutocast, ChoosesTheDtype) {
       }
 }
 
-TEST_P(OpAutocast, LeavesOutAndInplaceFormsAlone) {
+TEST_P(OpAutocast, DoesNotChangeOutAndInplaceForms) {
   const Row& row = GetParam();
-  if (!row.reference || (!row.out && !row.inplace)) GTEST_SKIP() << "has no such forms";
+  if (!row.reference || (!row.out && !row.inplace)) GTEST_SKIP() << "the row has no such forms";
   for (const Device device : devices())
     for (const ScalarType dtype : {kFloat, kHalf}) {
       if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
-      const Tensors in = make_inputs(row.cases[0], dtype, device, Form::kContiguous, 1);
+      const Tensors in = make_inputs(row.cases[0], dtype, device, MemoryLayout::kContiguous, 1);
       const Tensor wanted = row.call(in)[0];
       const AutocastMode autocast(device.type());
       if (row.out) {
@@ -143,7 +144,7 @@ TEST_P(OpAutocast, LeavesOutAndInplaceFormsAlone) {
     }
 }
 
-TEST_P(OpAutocast, ConcernsOneKindOfDevice) {
+TEST_P(OpAutocast, DoesNotChangeOtherDeviceTypes) {
   const Row& row = GetParam();
   for (const Device device : devices()) {
     const DeviceType other = device.is_cpu() ? kCUDA : kCPU;
@@ -151,7 +152,7 @@ TEST_P(OpAutocast, ConcernsOneKindOfDevice) {
     autocast::set_autocast_enabled(other, true);
     for (const ScalarType dtype : {kFloat, kHalf}) {
       if (!(row.dtypes >> unsigned(dtype) & 1u)) continue;
-      const Tensors in = make_inputs(row.cases[0], dtype, device, Form::kContiguous, 1);
+      const Tensors in = make_inputs(row.cases[0], dtype, device, MemoryLayout::kContiguous, 1);
       EXPECT_EQ(row.call(in)[0].scalar_type(), result_dtype(row, 0, dtype))
           << row.name << " of " << name_of(dtype) << " on " << device;
     }
@@ -161,15 +162,15 @@ TEST_P(OpAutocast, ConcernsOneKindOfDevice) {
 INSTANTIATE_TEST_SUITE_P(Rows, OpAutocast, ::testing::ValuesIn(rows()),
                          [](const auto& test) { return test.param.name; });
 
-Tensor some(IntArrayRef sizes, ScalarType dtype, Device device) {
+Tensor ones_of(IntArrayRef sizes, ScalarType dtype, Device device) {
   return ones(sizes, TensorOptions(dtype).device(device));
 }
 
-TEST(Autocast, PromotionAnswersWhereNoListDoes) {
+TEST(Autocast, UnlistedOpsPromoteAsUsual) {
   for (const Device device : devices()) {
     const AutocastMode autocast(device.type());
-    const Tensor half = some({2, 2}, kHalf, device), number = some({}, kFloat, device),
-                 full = some({2, 2}, kFloat, device);
+    const Tensor half = ones_of({2, 2}, kHalf, device), number = ones_of({}, kFloat, device),
+                 full = ones_of({2, 2}, kFloat, device);
     // A 0-d tensor does not decide the dtype.
     for (const Tensor& result :
          {half + number, half - number, half * number, half / number, half.maximum(number),
@@ -179,13 +180,13 @@ TEST(Autocast, PromotionAnswersWhereNoListDoes) {
   }
 }
 
-TEST(Autocast, TheWidestTypeOnCuda) {
+TEST(Autocast, WidestPolicyOnCuda) {
   for (const Device device : devices()) {
     const AutocastMode autocast(device.type());
-    const Tensor half = some({2, 2}, kHalf, device), number = some({}, kFloat, device),
-                 full = some({2, 2}, kFloat, device);
+    const Tensor half = ones_of({2, 2}, kHalf, device), number = ones_of({}, kFloat, device),
+                 full = ones_of({2, 2}, kFloat, device);
     const Tensor index = zeros({2, 2}, TensorOptions(kLong).device(device));
-    // PyTorch does not except 0-d tensors there.
+    // Unlike type promotion, PyTorch's widest policy counts 0-d tensors.
     EXPECT_EQ(half.atan2(number).scalar_type(), device.is_cuda() ? kFloat : kHalf) << device;
     if (device.is_cuda()) {
       EXPECT_EQ(half.scatter_add(0, index, full).scalar_type(), kFloat) << device;
@@ -198,27 +199,28 @@ TEST(Autocast, TheWidestTypeOnCuda) {
   }
 }
 
-TEST(Autocast, WhatIsNotEligibleStaysAsItIs) {
+TEST(Autocast, IneligibleArgumentsKeepTheirDtype) {
   for (const Device device : devices()) {
     const AutocastMode autocast(device.type());
-    const Tensor full = some({2, 2}, kFloat, device), wide = some({2, 2}, kDouble, device),
-                 half = some({2, 2}, kHalf, device), whole = some({2, 2}, kLong, device);
+    const Tensor full = ones_of({2, 2}, kFloat, device), wide = ones_of({2, 2}, kDouble, device),
+                 half = ones_of({2, 2}, kHalf, device), whole = ones_of({2, 2}, kLong, device);
     EXPECT_THROW(full.mm(wide), Error) << device;
     EXPECT_EQ(whole.mm(whole).scalar_type(), kLong) << device;
     EXPECT_EQ(whole.sum().scalar_type(), kLong) << device;
     EXPECT_EQ(wide.pow(half).scalar_type(), kDouble) << device;
     EXPECT_EQ(half.sum(kHalf).scalar_type(), kHalf) << device;
     EXPECT_EQ(half.sum(kDouble).scalar_type(), kDouble) << device;
-    // On CUDA a number goes along with what the tensor is cast to.
+    // On CUDA, pow casts the tensor to float32; the number has no effect.
     EXPECT_EQ(half.pow(2).scalar_type(), device.is_cuda() ? kFloat : kHalf) << device;
-    EXPECT_EQ(some({2, 2}, kFloat, kMeta).mm(some({2, 2}, kFloat, kMeta)).scalar_type(), kFloat);
+    EXPECT_EQ(ones_of({2, 2}, kFloat, kMeta).mm(ones_of({2, 2}, kFloat, kMeta)).scalar_type(),
+              kFloat);
   }
 }
 
 TEST(Autocast, SumsOfHalfsDoNotOverflowOnCuda) {
   for (const Device device : devices()) {
     if (!device.is_cuda()) continue;
-    const Tensor large = some({4}, kHalf, device) * 60000;
+    const Tensor large = ones_of({4}, kHalf, device) * 60000;
     EXPECT_TRUE(std::isinf(large.sum().item<double>()));
     const AutocastMode autocast(kCUDA);
     EXPECT_NEAR(large.sum().item<double>(), 4 * 60000.0, 200);

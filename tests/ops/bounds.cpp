@@ -54,25 +54,25 @@ const Register registered[] = {
         [](Tensor& self, const Tensor& max) -> Tensor& { return self.clamp_max_(max); })),
 };
 
-Tensor row_of(const std::vector<double>& values) { return tensor(values, TensorOptions(kDouble)); }
+Tensor doubles(const std::vector<double>& values) { return tensor(values, TensorOptions(kDouble)); }
 
 std::vector<double> gradient(const std::function<Tensor(const Tensor&)>& f, Tensor x) {
   x.requires_grad_();
   return to_array(autograd::grad({f(x).sum()}, {x})[0]).values;
 }
 
-TEST(Bounds, NumbersBoundWithoutAGradient) {
+TEST(Bounds, NumberBoundsHaveGradientZero) {
   using Values = std::vector<double>;
-  const Tensor x = row_of({-2, -1, 0, 1, 2});
+  const Tensor x = doubles({-2, -1, 0, 1, 2});
   EXPECT_EQ(gradient([](const Tensor& t) { return t.clamp(-1, 1); }, x), (Values{0, 0, 1, 0, 0}));
   EXPECT_EQ(gradient([](const Tensor& t) { return t.clip(1, -1); }, x), (Values{0, 0, 0, 0, 0}));
   EXPECT_EQ(gradient([](const Tensor& t) { return t.clamp_min(-1); }, x), (Values{0, 0, 1, 1, 1}));
   EXPECT_EQ(gradient([](const Tensor& t) { return t.clamp_max(-1); }, x), (Values{1, 0, 0, 0, 0}));
 }
 
-TEST(Bounds, TensorsShareTheGradient) {
+TEST(Bounds, TensorBoundsShareTheGradient) {
   using Values = std::vector<double>;
-  const Tensor x = row_of({-2, -1, 0, 1, 2, NAN}), low = full({6}, -1., kDouble),
+  const Tensor x = doubles({-2, -1, 0, 1, 2, NAN}), low = full({6}, -1., kDouble),
                high = full({6}, 1., kDouble);
   EXPECT_EQ(gradient([&](const Tensor& t) { return t.clamp(low, high); }, x),
             (Values{0, 0.5, 1, 0.5, 0, 1}));
@@ -82,7 +82,7 @@ TEST(Bounds, TensorsShareTheGradient) {
             (Values{1, 1, 1, 1, 1, 1}));
 }
 
-TEST(Bounds, NumbersSaturateAndPromote) {
+TEST(Bounds, NumberBoundsSaturateAndPromote) {
   const Tensor bytes = tensor({1, 2}, TensorOptions(kByte));
   EXPECT_TRUE(bytes.clamp(-1, 300).equal(bytes));
   EXPECT_EQ(bytes.clamp(0.5).scalar_type(), kFloat);

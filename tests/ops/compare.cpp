@@ -9,7 +9,8 @@
 namespace hearth::testing {
 namespace {
 
-Row truth_row(Row row) {
+/// Turns a row into one of an op with bool results.
+Row bool_row(Row row) {
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kBool};
   row.orders = 0;
@@ -19,7 +20,7 @@ Row truth_row(Row row) {
 Row comparison_row(std::string name, Tensor (*op)(const Tensor&, const Tensor&),
                    Tensor& (*out)(Tensor&, const Tensor&, const Tensor&),
                    double (*reference)(double, double)) {
-  Row row = truth_row(binary_row(std::move(name), op, reference, Draw::kSmall));
+  Row row = bool_row(binary_row(std::move(name), op, reference, Draw::kSmall));
   row.out = [out](Tensor& target, const Tensors& in) { out(target, in[0], in[1]); };
   row.refusals = {{[op] { op(ones({3}), ones({4})); },
                    "The size of tensor a (3) must match the size of tensor b (4) at non-singleton "
@@ -29,7 +30,7 @@ Row comparison_row(std::string name, Tensor (*op)(const Tensor&, const Tensor&),
 
 Row number_row(std::string name, Tensor (*op)(const Tensor&, const Scalar&),
                double (*reference)(double, double)) {
-  Row row = truth_row({});
+  Row row = bool_row({});
   row.name = name + "_number";
   row.covers = {std::move(name)};
   row.cases = {{{{3, 5}, Draw::kSmall}},
@@ -44,7 +45,7 @@ Row number_row(std::string name, Tensor (*op)(const Tensor&, const Scalar&),
 }
 
 Row test_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(double)) {
-  return truth_row(unary_row(std::move(name), op, reference, Draw::kSmall));
+  return bool_row(unary_row(std::move(name), op, reference, Draw::kSmall));
 }
 
 #define COMPARISON(name, op)                                                     \
@@ -72,7 +73,7 @@ const Register registered[] = {
         test_row("signbit", &hearth::signbit, [](double x) -> double { return std::signbit(x); })),
 };
 
-TEST(Compare, OtherNamesAndInPlace) {
+TEST(Compare, AliasesAndInPlaceForms) {
   const Tensor a = tensor({1, 2, 3}, TensorOptions(kLong)), b = full({3}, 2, kLong);
   EXPECT_TRUE(greater(a, b).equal(a > b) && greater_equal(a, b).equal(a >= b));
   EXPECT_TRUE(less(a, 2).equal(a < 2) && less_equal(a, 2).equal(a <= 2));
@@ -89,7 +90,7 @@ TEST(Compare, InPlaceHasAGradientOfZero) {
   EXPECT_TRUE(x.grad().equal(ones({2})));
 }
 
-TEST(Compare, EqualLooksAtSizesAndElements) {
+TEST(Compare, EqualComparesSizesAndElements) {
   EXPECT_TRUE(ones({2, 3}).equal(ones({2, 3})));
   EXPECT_FALSE(ones({2, 3}).equal(ones({3, 2})));
   EXPECT_FALSE(ones({2}).equal(zeros({2})));
@@ -97,7 +98,7 @@ TEST(Compare, EqualLooksAtSizesAndElements) {
   EXPECT_FALSE(full({2}, NAN).equal(full({2}, NAN)));
 }
 
-TEST(Compare, AllcloseAllowsForRounding) {
+TEST(Compare, AllcloseUsesTolerances) {
   EXPECT_TRUE(ones({3}).allclose(full({3}, 1.000001)));
   EXPECT_FALSE(ones({3}).allclose(full({3}, 1.001)));
   EXPECT_TRUE(ones({3}).allclose(full({3}, 1.001), 0.01));

@@ -11,14 +11,14 @@
 namespace hearth::testing {
 namespace {
 
-/// The numbers of a convolution, one of each per spatial dimension.
+/// The parameters of a convolution, one of each per spatial dimension.
 struct Numbers {
   std::vector<int64_t> stride, padding, dilation, output_padding;
   int64_t groups = 1;
   bool transposed = false;
 };
 
-/// The next position within `sizes`; false after the last.
+/// Advances to the next position within `sizes`; returns false after the last.
 bool advance(Position& position, const std::vector<int64_t>& sizes) {
   for (size_t d = sizes.size(); d-- > 0;) {
     if (++position[d] < sizes[d]) return true;
@@ -27,8 +27,7 @@ bool advance(Position& position, const std::vector<int64_t>& sizes) {
   return false;
 }
 
-/// Calls f(input position, weight position, output position) for every product of the sum, n
-/// images.
+/// Calls f(input position, weight position, output position) for every product of the sum.
 template <class F>
 void for_each_product(const Numbers& g, const std::vector<int64_t>& in,
                       const std::vector<int64_t>& weight, const std::vector<int64_t>& out, F f) {
@@ -50,7 +49,7 @@ void for_each_product(const Numbers& g, const std::vector<int64_t>& in,
   } while (advance(o, out));
 }
 
-/// in = [input, weight, bias or nothing], all batched.
+/// A convolution by its definition; in = [batched input, weight, bias or an empty array].
 Array conv_reference(const Numbers& g, const Arrays& in) {
   const Array &x = in[0], &w = in[1];
   Array out;
@@ -65,9 +64,10 @@ Array conv_reference(const Numbers& g, const Arrays& in) {
   out = build(out.sizes, [&](const Position& p) {
     return in[2].values.empty() ? 0 : in[2].values[size_t(p[1])];
   });
-  const Array& small = g.transposed ? out : x;  // what windows slide over
-  const Array& slid = g.transposed ? x : out;
-  for_each_product(g, small.sizes, w.sizes, slid.sizes,
+  // A transposed convolution has the same products with input and output swapped.
+  const Array& source = g.transposed ? out : x;
+  const Array& target = g.transposed ? x : out;
+  for_each_product(g, source.sizes, w.sizes, target.sizes,
                    [&](const Position& i, const Position& k, const Position& o) {
                      const Position& from = g.transposed ? o : i;
                      const Position& to = g.transposed ? i : o;
@@ -209,8 +209,8 @@ Row conv2d_row() {
   return row;
 }
 
-/// Kernels of 3, the last one of 2 with a dilation of 3: one element on each side, one more after
-/// the last dimension.
+/// padding="same" with a kernel of size 3, but of size 2 with dilation 3 in the last dimension:
+/// that is a padding of 1 on all sides, with one more element at the end of the last dimension.
 Row same_row(const std::string& op, std::function<Tensor(const Tensors&, const Numbers&)> call,
              size_t dims) {
   Numbers numbers{Position(dims, 1), Position(dims, 1), Position(dims, 1), {}};
@@ -293,12 +293,13 @@ const Register registered[] = {
                       {conv_case({2, 2, 3, 3}, {2, 2, 2, 2}, 2)}, call_convolution)),
 };
 
-/// Result and gradients in float32, in shapes that the libraries take, against float64.
+/// Compares result and gradients in `dtype` with float64. These shapes are large enough for the
+/// libraries' algorithms.
 void expect_same_as_double(const Numbers& n, std::vector<int64_t> input,
                            std::vector<int64_t> weight, int64_t channels, bool channels_last,
                            ScalarType dtype, double tolerance, Device device) {
   Case inputs = conv_case(std::move(input), std::move(weight), channels);
-  Tensors wide = make_inputs(inputs, kDouble, device, Form::kContiguous, 7), narrow;
+  Tensors wide = make_inputs(inputs, kDouble, device, MemoryLayout::kContiguous, 7), narrow;
   for (Tensor& t : wide) t = t.to(dtype).to(kDouble);
   for (const Tensor& t : wide) narrow.push_back(t.to(dtype));
   if (channels_last) narrow[0] = narrow[0].contiguous(MemoryFormat::ChannelsLast);
@@ -320,13 +321,13 @@ void expect_same_as_double(const Numbers& n, std::vector<int64_t> input,
   }
 }
 
-/// cuDNN may choose Winograd's algorithm, which costs a digit.
+/// cuDNN may choose Winograd's algorithm, which loses a digit.
 double tolerance_of(ScalarType dtype, Device device) {
   if (dtype != kFloat) return 2e-2;
   return is_real_gpu(device) ? 1e-4 : 1e-5;
 }
 
-TEST(Convolution, LargeOnesInFloatAreThoseInDouble) {
+TEST(Convolution, LargeConvolutionsMatchDouble) {
   const struct {
     Numbers numbers;
     std::vector<int64_t> input, weight;
@@ -357,14 +358,14 @@ TEST(Convolution, OnlyWantedGradientsAreComputed) {
   EXPECT_TRUE(w.grad().equal(full({1, 1, 2, 2}, 4.0)));
 }
 
-TEST(Convolution, AnEmptyBatchHasZeroGradientsOfWeights) {
+TEST(Convolution, EmptyBatchHasZeroWeightGradients) {
   const Tensor w = ones({2, 3, 2, 2}).requires_grad_(), b = ones({2}).requires_grad_();
   conv2d(ones({0, 3, 4, 4}), w, b).sum().backward();
   EXPECT_TRUE(w.grad().equal(zeros({2, 3, 2, 2})));
   EXPECT_TRUE(b.grad().equal(zeros({2})));
 }
 
-TEST(Context, RemembersChoices) {
+TEST(Context, KeepsSettings) {
   const NoTF32Guard restores;
   Context& context = globalContext();
   EXPECT_FALSE(context.deterministicCuDNN());

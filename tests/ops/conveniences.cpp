@@ -1,4 +1,4 @@
-// Functions that are a few calls of others, against values written down.
+// Functions composed of a few other ops, compared with literal values.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -16,7 +16,7 @@ using Sizes = std::vector<int64_t>;
 Numbers values(const Tensor& t) { return to_array(t).values; }
 Sizes sizes(const Tensor& t) { return t.sizes().vec(); }
 
-/// 0, 1, … in these sizes.
+/// 0, 1, 2, … in row-major order.
 Tensor counted(const Sizes& sizes) { return arange(count_of(sizes), kFloat).reshape(sizes); }
 
 TEST(Conveniences, Flips) {
@@ -27,7 +27,7 @@ TEST(Conveniences, Flips) {
   EXPECT_EQ(values(flipud(x)), (Numbers{3, 4, 5, 0, 1, 2}));
 }
 
-TEST(Conveniences, OtherShapes) {
+TEST(Conveniences, Reshapes) {
   const Tensor x = counted({2, 3}), like = empty({3, 2});
   EXPECT_EQ(sizes(x.reshape_as(like)), (Sizes{3, 2}));
   EXPECT_EQ(values(x.t().reshape_as(like)), (Numbers{0, 3, 1, 4, 2, 5}));
@@ -40,7 +40,7 @@ TEST(Conveniences, OtherShapes) {
   EXPECT_EQ(values(counted({2, 2, 2}).mT()), (Numbers{0, 2, 1, 3, 4, 6, 5, 7}));
 }
 
-TEST(Conveniences, SplitsAlongTheThirdDimension) {
+TEST(Conveniences, DsplitSplitsTheThirdDimension) {
   const Tensor x = counted({1, 2, 5});
   const std::vector<Tensor> halves = x.dsplit(IntArrayRef{1, 3});
   ASSERT_EQ(halves.size(), 3U);
@@ -51,13 +51,13 @@ TEST(Conveniences, SplitsAlongTheThirdDimension) {
   EXPECT_THROW(x.dsplit(2), Error);
 }
 
-TEST(Conveniences, TheCrossProductAlongTheLastDimension) {
+TEST(Conveniences, LinalgCrossUsesTheLastDimension) {
   const Tensor a = tensor({1.0, 2.0, 3.0}), b = tensor({-1.0, 0.5, 4.0});
   EXPECT_EQ(values(linalg_cross(a, b)), (Numbers{6.5, -7, 2.5}));
   EXPECT_THROW(linalg_cross(ones({3, 2}), ones({3, 2})), Error);
 }
 
-TEST(Conveniences, NewTensorsLikeAnother) {
+TEST(Conveniences, NewEmptyKeepsTheDtype) {
   const Tensor x = ones({2}, kDouble);
   EXPECT_EQ(sizes(x.new_empty({3, 1})), (Sizes{3, 1}));
   EXPECT_EQ(x.new_empty({3, 1}).scalar_type(), kDouble);
@@ -67,7 +67,7 @@ TEST(Conveniences, NewTensorsLikeAnother) {
   EXPECT_EQ(strided.scalar_type(), kDouble);
 }
 
-TEST(Conveniences, RandomNumbersLikeAnother) {
+TEST(Conveniences, RandLikeAndRandnLike) {
   manual_seed(3);
   const Tensor like = empty({100, 200}, kDouble);
   const Tensor uniform = rand_like(like), normal = randn_like(like);
@@ -80,7 +80,7 @@ TEST(Conveniences, RandomNumbersLikeAnother) {
   EXPECT_NEAR(normal.std().item<double>(), 1, 0.03);
 }
 
-TEST(Conveniences, TheDtypeOfAnOperation) {
+TEST(Conveniences, ResultType) {
   const Tensor i = ones({2}, kInt), h = ones({2}, kHalf), d = ones({}, kDouble);
   EXPECT_EQ(result_type(i, h), kHalf);
   EXPECT_EQ(result_type(i, d), kDouble);
@@ -90,7 +90,7 @@ TEST(Conveniences, TheDtypeOfAnOperation) {
   EXPECT_EQ(result_type(ones({2}, kBool), 2), kLong);
 }
 
-TEST(Conveniences, UniqueElementsOfSlices) {
+TEST(Conveniences, UniqueOfElementsAndSlices) {
   const Tensor x = tensor({3.0, 1.0, 3.0, 2.0, 1.0, 3.0});
   const auto [elements, inverse, counts] = unique(x, true, true, true);
   EXPECT_EQ(values(elements), (Numbers{1, 2, 3}));
@@ -100,7 +100,7 @@ TEST(Conveniences, UniqueElementsOfSlices) {
   EXPECT_EQ(values(std::get<0>(unique(rows, true, false, false, 0))), (Numbers{0, 5, 1, 2}));
 }
 
-/// Whole channels are kept, or set to one number that is not 0.
+/// Keeps or drops whole channels; the value of a dropped one is not 0.
 TEST(Conveniences, FeatureAlphaDropout) {
   manual_seed(5);
   const Tensor x = ones({40, 50, 6}, kDouble), y = feature_alpha_dropout(x, 0.4, true);

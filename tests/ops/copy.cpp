@@ -6,7 +6,7 @@
 namespace hearth::testing {
 namespace {
 
-/// The device the other way round, or the same one where there is no other.
+/// The GPU for a tensor on the CPU and the CPU for others; the same device if there is no GPU.
 Device other_device(const Tensor& x) {
   if (x.is_meta() || !cuda::is_available()) return x.device();
   return x.is_cpu() ? Device(DeviceType::CUDA, 0) : Device(DeviceType::CPU);
@@ -51,7 +51,7 @@ Row transfer_row() {
   return row;
 }
 
-/// Writes the second input over the first.
+/// A copy of the first input, overwritten with the second.
 Row copy_row() {
   Row row;
   row.name = "copy_";
@@ -137,7 +137,7 @@ TEST(Copy, ConversionsBetweenAllDtypesKeepSmallNumbers) {
     }
 }
 
-TEST(Copy, FloatsLoseTheirFractionOnTheWayToIntegers) {
+TEST(Copy, ConversionToIntegersTruncates) {
   EXPECT_EQ(full({1}, -1.75).to(kInt).item<int64_t>(), -1);
   EXPECT_EQ(full({1}, 0.5).to(kBool).item<bool>(), true);
 }

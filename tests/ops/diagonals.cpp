@@ -64,7 +64,7 @@ Row diag_row() {
   return row;
 }
 
-/// Windows of three elements along dimension 0.
+/// A row for unfold with windows of three elements along dimension 0.
 Row unfold_row(std::string name, int64_t step) {
   Row row = view_row(
       std::move(name), {"unfold", "unfold_backward"}, {{{{7}}}, {{{5, 2}}}, {{{3, 0}}}},
@@ -85,7 +85,7 @@ Row unfold_row(std::string name, int64_t step) {
   return row;
 }
 
-/// A copy of input 0 with input 1 at dimension 1, index 1.
+/// A row for a copy of input 0 with input 1 at index 1 of dimension 1.
 Row part_row(std::string name, std::vector<int64_t> src,
              std::function<Tensor(const Tensor&, const Tensor&)> op) {
   Row row;
@@ -135,7 +135,7 @@ TEST(Diagonals, ShareMemory) {
   EXPECT_TRUE(zeros({2, 3}).diagonal_scatter(ones({2})).equal(eye(2, 3)));
 }
 
-TEST(Diagonals, UnfoldOfANumber) {
+TEST(Diagonals, UnfoldOfA0dTensor) {
   EXPECT_EQ(full({}, 5.0).unfold(0, 1, 1).sizes().vec(), (std::vector<int64_t>{1}));
   const Tensor x = ones({}, TensorOptions().requires_grad(true));
   x.unfold(0, 1, 1).sum().backward();

@@ -9,13 +9,13 @@
 namespace hearth::testing {
 namespace {
 
-/// A row of several inputs of sizes [3, 4], reduced to one number per row of those.
+/// A row for an op that reduces `count` inputs of sizes [3, 4] to three numbers, one for each line.
 Row pair_row(std::string name, int count, std::function<Tensor(const Tensors&)> op,
              std::function<double(const std::vector<std::vector<double>>&)> reference) {
   Row row;
   row.name = name;
   row.covers = {std::move(name)};
-  // PyTorch's is composed of norm, whose autocast policy it has.
+  // PyTorch composes it of norm, so it has the autocast policy of norm.
   if (row.name == "pairwise_distance") row.covers.insert(row.covers.begin(), "norm");
   row.cases = {Case(size_t(count), Input{{3, 4}})};
   row.call = [op](const Tensors& in) { return Tensors{op(in)}; };
@@ -49,7 +49,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
   return std::sqrt(sum);
 }
 
-/// A target for each row of a tensor.
+/// Targets with the same value for each line of a tensor.
 Tensor targets(const Tensor& like, int64_t value) {
   return full({like.size(0)}, value, TensorOptions(kLong).device(like.device()));
 }

@@ -12,7 +12,7 @@ double floor_remainder(double a, double b) {
   return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
-/// As Python's a // b: what is left has the sign of b, also where b is infinite.
+/// Python's a // b: the remainder has the sign of b, even if b is infinite.
 double floored(double a, double b) {
   if (std::isinf(b) && std::isfinite(a)) return a != 0 && (a < 0) != (b < 0) ? -1 : 0;
   return std::isinf(a) && b != 0 ? std::nan("") : std::floor(a / b);
@@ -30,7 +30,7 @@ Row div_row() {
   return row;
 }
 
-/// Division of integers by zero is an error on the CPU.
+/// A row for a division that rounds. Integer division by zero throws on the CPU.
 Row rounded_row(std::string name, std::string covers,
                 std::function<Tensor(const Tensor&, const Tensor&)> op,
                 double (*reference)(double, double)) {
@@ -101,7 +101,7 @@ const Register registered[] = {
     Register(of_all_numbers(POINTWISE_ROW("reciprocal", reciprocal, Draw::kNormal, 1 / x))),
 };
 
-TEST(Division, FloorAtTheEdges) {
+TEST(Division, FloorOfSpecialValues) {
   const auto floor = [](double a, double b) {
     return full({}, a, kDouble).div(full({}, b, kDouble), "floor").item<double>();
   };
@@ -113,7 +113,7 @@ TEST(Division, FloorAtTheEdges) {
   EXPECT_EQ(tensor({-7, 7}, TensorOptions(kLong)).floor_divide(2).select(0, 0).item<int64_t>(), -4);
 }
 
-TEST(Division, NumbersByIntegers) {
+TEST(Division, NumbersAndIntegerTensors) {
   const Tensor n = tensor({1, 2, -4}, TensorOptions(kLong));
   EXPECT_TRUE((2.5 / n).equal(tensor({2.5f, 1.25f, -0.625f})));
   EXPECT_TRUE((3 % n).equal(tensor({0, 1, -1}, TensorOptions(kLong))));

@@ -9,7 +9,7 @@
 namespace hearth::testing {
 namespace {
 
-TEST(DropoutKinds, NothingHappensOutsideTraining) {
+TEST(DropoutKinds, ReturnTheInputOutsideTraining) {
   const Tensor x = ones({2, 3});
   EXPECT_TRUE(feature_dropout(x, 0.5, false).is_same(x));
   EXPECT_TRUE(alpha_dropout(x, 0, true).is_same(x));
@@ -17,7 +17,7 @@ TEST(DropoutKinds, NothingHappensOutsideTraining) {
   EXPECT_THROW(alpha_dropout(x, 1.5, false), Error);
 }
 
-TEST(DropoutKinds, AProbabilityOfOneDrawsNothing) {
+TEST(DropoutKinds, ProbabilityOneDrawsNoRandomNumbers) {
   manual_seed(3);
   const Tensor wanted = rand({4});
   manual_seed(3);
@@ -28,7 +28,7 @@ TEST(DropoutKinds, AProbabilityOfOneDrawsNothing) {
   EXPECT_TRUE(rand({4}).equal(wanted));
 }
 
-TEST(DropoutKinds, ChannelsGoTogether) {
+TEST(DropoutKinds, FeatureDropoutDropsWholeChannels) {
   for (const Device device : devices()) {
     const Tensor x = ones({40, 5, 7}, TensorOptions(device)).requires_grad_();
     const Tensor out = feature_dropout(x, 0.25, true);
@@ -42,7 +42,7 @@ TEST(DropoutKinds, ChannelsGoTogether) {
   }
 }
 
-TEST(DropoutKinds, AlphaKeepsMeanAndVariance) {
+TEST(DropoutKinds, AlphaDropoutKeepsMeanAndVariance) {
   for (const Device device : devices()) {
     const Tensor out = alpha_dropout(randn({20000}, TensorOptions(device)), 0.3, true);
     EXPECT_NEAR(out.mean().item<double>(), 0, 0.05);

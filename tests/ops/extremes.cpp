@@ -14,7 +14,7 @@ double largest(const std::vector<double>& values) {
 double smallest(const std::vector<double>& values) {
   return *std::min_element(values.begin(), values.end());
 }
-Fold place_of(double (*best)(const std::vector<double>&)) {
+Fold index_of(double (*best)(const std::vector<double>&)) {
   return [best](const std::vector<double>& values) {
     return double(std::find(values.begin(), values.end(), best(values)) - values.begin());
   };
@@ -50,7 +50,7 @@ Row arg_row(std::string name, std::string covers, Argmax op, std::optional<int64
   const Over over{dim ? std::vector<int64_t>{*dim} : std::vector<int64_t>{}, keepdim};
   Row row = fold_row(
       std::move(name), covers, [=](const Tensor& x) { return op(x, dim, keepdim); }, over,
-      place_of(reference), Draw::kDistinct);
+      index_of(reference), Draw::kDistinct);
   row.dtypes = dtypes::kReal;
   row.results = {Result::kLong};
   row.orders = 0;
@@ -124,7 +124,7 @@ TEST(Extremes, TiesShareTheGradient) {
   }
 }
 
-TEST(Extremes, NaNIsTheExtreme) {
+TEST(Extremes, NaNIsMaximumAndMinimum) {
   const Tensor x = full({1}, std::nan(""));
   const Tensor y = cat({ones({2}), x, ones({1}), x});
   EXPECT_TRUE(std::isnan(y.amax().item<float>()));

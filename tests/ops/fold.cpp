@@ -15,20 +15,20 @@ bool is_reduced(const Over& over, size_t d, size_t count) {
 
 Array fold(const Array& in, const Over& over, const Fold& f) {
   const size_t count = in.sizes.size();
-  std::vector<int64_t> kept, squeezed;
+  std::vector<int64_t> kept_sizes, squeezed_sizes;
   for (size_t d = 0; d < count; ++d) {
     const bool reduced = is_reduced(over, d, count);
-    kept.push_back(reduced ? 1 : in.sizes[d]);
-    if (!reduced) squeezed.push_back(in.sizes[d]);
+    kept_sizes.push_back(reduced ? 1 : in.sizes[d]);
+    if (!reduced) squeezed_sizes.push_back(in.sizes[d]);
   }
-  std::vector<std::vector<double>> groups(size_t(count_of(kept)));
+  std::vector<std::vector<double>> groups(size_t(count_of(kept_sizes)));
   for (int64_t i = 0; i < int64_t(in.values.size()); ++i) {
     Position position = position_of(i, in.sizes);
     for (size_t d = 0; d < count; ++d)
-      if (kept[d] == 1) position[d] = 0;
-    groups[size_t(linear_of(position, kept))].push_back(in.values[size_t(i)]);
+      if (kept_sizes[d] == 1) position[d] = 0;
+    groups[size_t(linear_of(position, kept_sizes))].push_back(in.values[size_t(i)]);
   }
-  Array out{over.keepdim ? kept : squeezed, {}};
+  Array out{over.keepdim ? kept_sizes : squeezed_sizes, {}};
   for (const auto& group : groups) out.values.push_back(f(group));
   return out;
 }
@@ -63,9 +63,9 @@ Array along(const Array& in, int64_t dim, const Lines& f) {
   }
   out.sizes[d] = lines.empty() ? in.sizes[d] : int64_t(lines[0].size());
   return build(out.sizes, [&](Position position) {
-    const size_t place = size_t(position[d]);
+    const size_t k = size_t(position[d]);
     position[d] = 0;
-    return lines[size_t(linear_of(position, starts))][place];
+    return lines[size_t(linear_of(position, starts))][k];
   });
 }
 

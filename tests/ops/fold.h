@@ -4,23 +4,23 @@
 
 namespace hearth::testing {
 
-/// Which dimensions go away: a reduction's arguments as a reference sees them.
+/// The arguments of a reduction.
 struct Over {
   std::vector<int64_t> dims;  // empty: all
   bool keepdim = false;
 };
 
-/// What becomes of one group of elements.
+/// Maps the elements of one group to the group's result.
 using Fold = std::function<double(const std::vector<double>&)>;
 
-/// Folds the elements of each group; f sees a group's values in order.
+/// Applies f to the elements of each group, which are in row-major order.
 Array fold(const Array& in, const Over& over, const Fold& f);
 
 /// A row for a reduction of one tensor.
 Row fold_row(std::string name, std::string covers, std::function<Tensor(const Tensor&)> op,
              Over over, Fold reference, Draw draw = Draw::kNormal);
 
-/// The array with f applied to each of its lines along dim; f may change their length.
+/// Applies f to each line along dim; f may change the length of the lines.
 using Lines = std::function<std::vector<double>(const std::vector<double>&)>;
 Array along(const Array& in, int64_t dim, const Lines& f);
 

@@ -1,5 +1,5 @@
-// Every declared form of every function does what the function does; aliases do what the function
-// does that they are another name of.
+// Every declared form of a function has the same result as the function, and every alias the same
+// result as the function that it names.
 #include "tests/ops/forms.h"
 
 #include <gtest/gtest.h>
@@ -31,7 +31,7 @@ std::string describe(const CallForm& form) {
 
 namespace {
 
-/// The same arguments in memory of their own.
+/// The same arguments with cloned tensors.
 Erased copied(const Erased& arguments) {
   Erased copies = arguments;
   for (std::any& argument : copies)
@@ -39,7 +39,7 @@ Erased copied(const Erased& arguments) {
   return copies;
 }
 
-/// What the form makes of the arguments; nothing if it refuses them.
+/// The form's result for these arguments; nullopt if it throws.
 std::optional<Tensors> result_of(const CallForm& form, const Erased& arguments) {
   Erased all = copied(arguments);
   manual_seed(7);
@@ -50,8 +50,8 @@ std::optional<Tensors> result_of(const CallForm& form, const Erased& arguments) 
   }
 }
 
-/// As result_of, for an out= form: what it wrote into tensors of these sizes and dtypes, which
-/// hold `filling` or are empty.
+/// Like result_of for an out= form: what it writes into tensors like `like`, which are empty or
+/// hold `filling` before.
 std::optional<Tensors> written_by(const CallForm& form, const Erased& arguments,
                                   const Tensors& like, std::optional<double> filling) {
   Erased all;
@@ -66,7 +66,8 @@ std::optional<Tensors> written_by(const CallForm& form, const Erased& arguments,
     Tensors outs;
     for (size_t k = 0; k < form.outs; ++k) {
       outs.push_back(std::any_cast<Tensor&>(all[k]));
-      EXPECT_EQ(result[k].data_ptr(), outs[k].data_ptr()) << describe(form) << " returned no out";
+      EXPECT_EQ(result[k].data_ptr(), outs[k].data_ptr())
+          << describe(form) << " did not return its out tensor";
     }
     return outs;
   } catch (const Error&) {
@@ -83,7 +84,7 @@ bool same_numbers(const Tensor& a, const Tensor& b) {
   return true;
 }
 
-/// Functions that leave memory as it was: only sizes and dtypes can be compared.
+/// Whether the result is uninitialised memory, so that only sizes and dtypes can be compared.
 bool is_uninitialised(const std::string& name) {
   static const std::set<std::string> names{
       "empty",         "empty_like", "new_empty", "new_empty_strided",
@@ -106,14 +107,14 @@ void expect_same(const Tensors& got, const Tensors& wanted, const std::string& w
   }
 }
 
-/// Whether the longer list of types begins with the shorter one.
+/// Whether the form's argument types are the first ones of the function's.
 bool fits(const CallForm& function, const CallForm& form) {
   if (function.types.size() < form.types.size()) return false;
   return std::equal(form.types.begin(), form.types.end(), function.types.begin());
 }
 
-/// What a form has to agree with: the function of the same name and arguments, or, where that has
-/// options besides, without them; for what exists only in place, the free in-place function.
+/// The function that a form must agree with: of the same name and arguments, or of the same name
+/// with further options. For an in-place method without such a function, the in-place function.
 const CallForm* counterpart(const CallForm& form) {
   const CallForm* found = nullptr;
   for (const CallForm& other : call_forms()) {
@@ -132,23 +133,23 @@ bool writes_self(const CallForm& form) {
   return form.kind == Kind::kInplace || form.kind == Kind::kInplaceMethod;
 }
 
-/// Compares one call; whether both took the arguments and gave something to compare.
+/// Compares one call. Returns whether both accepted the arguments and had a non-empty result.
 bool agree_once(const CallForm& form, const CallForm& other, const Erased& all) {
   const auto wanted = result_of(other, all);
   if (!wanted) return false;
   for (const Tensor& t : *wanted)
     if (!t.defined() || t.numel() == 0) return false;
-  const Erased mine(all.begin(), all.begin() + int64_t(form.types.size()));
+  const Erased arguments(all.begin(), all.begin() + int64_t(form.types.size()));
   const bool sizes_only = is_uninitialised(form.name);
   if (form.kind != Kind::kOut) {
-    const auto got = result_of(form, mine);
+    const auto got = result_of(form, arguments);
     if (!got) return false;
     const bool any_dtype = writes_self(form) != writes_self(other);
     expect_same(*got, *wanted, describe(form), any_dtype, sizes_only);
     return true;
   }
   for (const std::optional<double> filling : {std::optional<double>(), std::optional<double>(1)}) {
-    const auto got = written_by(form, mine, *wanted, filling);
+    const auto got = written_by(form, arguments, *wanted, filling);
     if (!got) return false;
     expect_same(*got, *wanted, describe(form), false, sizes_only);
   }
@@ -160,15 +161,15 @@ void expect_agreement(const CallForm& form, const CallForm& other) {
   int agreed = 0;
   for (int attempt = 0; attempt < 1500 && agreed < 3; ++attempt)
     agreed += agree_once(form, other, pick(other, random));
-  EXPECT_GT(agreed, 0) << describe(form) << ": no arguments found that it takes; add some to "
+  EXPECT_GT(agreed, 0) << describe(form) << ": found no arguments that it accepts; add some to "
                        << "wanted_tensors()";
 }
 
-/// The text of the tests of values.
+/// The sources of the tests that check values.
 std::string sources_of_tests() {
   std::ostringstream text;
   for (const char* folder : {"ops", "api", "compat", "nn", "optim"}) {
-    const std::filesystem::path path = std::filesystem::path(HEARTH_TEST_DATA) / ".." / folder;
+    const std::filesystem::path path = std::filesystem::path(HEARTH_TEST_FIXTURES) / ".." / folder;
     for (const auto& entry : std::filesystem::directory_iterator(path))
       if (entry.path().filename().string().rfind("forms", 0) != 0)
         text << std::ifstream(entry.path()).rdbuf();
@@ -184,7 +185,7 @@ bool has_word(const std::string& text, const std::string& word) {
   return false;
 }
 
-TEST(Forms, EveryFormDoesWhatItsFunctionDoes) {
+TEST(Forms, EveryFormMatchesItsFunction) {
   const Warnings ignored;
   const NoGradGuard off;
   const std::string tests = sources_of_tests();
@@ -192,9 +193,9 @@ TEST(Forms, EveryFormDoesWhatItsFunctionDoes) {
   for (const CallForm& form : call_forms()) {
     if (form.kind == Kind::kFunction) continue;
     const CallForm* other = counterpart(form);
-    if (!other) {  // what exists in one form only
+    if (!other) {  // exists in one form only
       EXPECT_TRUE(has_word(tests, form.name) || has_word(tests, form.name + "_"))
-          << describe(form) << " has no function to agree with, and no test outside this file";
+          << describe(form) << " has no function to compare with, and no test outside this file";
       continue;
     }
     expect_agreement(form, *other);
@@ -236,7 +237,7 @@ const std::map<std::string, std::string>& aliases() {
   return all;
 }
 
-TEST(Forms, AliasesAreOtherNamesOfTheSame) {
+TEST(Forms, AliasesMatchTheirFunctions) {
   const Warnings ignored;
   const NoGradGuard off;
   for (const auto& [alias, name] : aliases()) {
@@ -246,7 +247,7 @@ TEST(Forms, AliasesAreOtherNamesOfTheSame) {
       CallForm same = form;
       same.name = name;
       const CallForm* other = counterpart(same);
-      ASSERT_TRUE(other) << alias << " has other arguments than " << name;
+      ASSERT_TRUE(other) << alias << " and " << name << " have different arguments";
       expect_agreement(form, *other);
       ++found;
     }
@@ -254,7 +255,7 @@ TEST(Forms, AliasesAreOtherNamesOfTheSame) {
   }
 }
 
-/// A function that no test names has nothing but its other forms to agree with.
+/// A function's values are tested only by tests that call it by name.
 TEST(Forms, EveryFunctionIsNamedInATest) {
   const std::string text = sources_of_tests();
   std::set<std::string> names;

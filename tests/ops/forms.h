@@ -1,7 +1,7 @@
 #pragma once
 
-// Every form of every function in include/hearth/ops/*.inc, callable with arguments whose types are
-// erased.
+// Calls every form (function, method, in-place, out=) of every function in include/hearth/ops/*.inc
+// with type-erased arguments.
 
 #include <any>
 #include <functional>
@@ -21,23 +21,23 @@ using Erased = std::vector<std::any>;
 enum class Kind { kFunction, kMethod, kInplace, kInplaceMethod, kOut };
 
 struct CallForm {
-  std::string name;  // without the _ of in-place and the _out of out= forms
+  std::string name;  // without the suffix _ or _out
   Kind kind = Kind::kFunction;
-  size_t outs = 0;                     // how many of the arguments are written to
-  std::vector<std::type_index> types;  // of the arguments behind them
+  size_t outs = 0;                     // the number of leading arguments that are written to
+  std::vector<std::type_index> types;  // of the other arguments
   std::function<Erased(std::mt19937&)> pick;
   std::function<Tensors(Erased&)> call;
 };
 
 std::vector<CallForm>& call_forms();
 
-/// "add_(Tensor, …)", for messages.
+/// "Tensor::add_ of 3 arguments", for messages.
 std::string describe(const CallForm& form);
 
-/// Arguments for a form, most likely such that it takes them.
+/// Random arguments that the form is likely to accept.
 Erased pick(const CallForm& form, std::mt19937& random);
 
-/// An argument of type T, drawn from a few that calls are made with.
+/// A random argument of type T from a small pool.
 template <class T>
 T pick_value(std::mt19937&) {
   return T{};
@@ -72,7 +72,7 @@ std::any pick_any(std::mt19937& random) {
   } else if constexpr (std::is_default_constructible_v<T> || std::is_same_v<T, NamedDtype>) {
     return pick_value<T>(random);
   } else {
-    return {};  // such a function has no form but itself
+    return {};  // functions with such parameters have one form only
   }
 }
 
@@ -124,7 +124,7 @@ CallForm make_form(std::string name, Kind kind, size_t outs, F f) {
   return form;
 }
 
-/// A free function; its kind shows in its name and its arguments.
+/// Registers a free function; the kind follows from its name and arguments.
 template <class R, class... A>
 bool add_function(std::string name, R (*f)(A...)) {
   size_t written = (size_t(0) + ... + size_t(std::is_same_v<A, Tensor&>));
@@ -141,6 +141,7 @@ bool add_function(std::string name, R (*f)(A...)) {
   return true;
 }
 
+/// Registers a method of Tensor.
 template <class R, class... A>
 bool add_method(std::string name, R (Tensor::*f)(A...) const) {
   Kind kind = Kind::kMethod;
@@ -155,7 +156,7 @@ bool add_method(std::string name, R (Tensor::*f)(A...) const) {
   return true;
 }
 
-/// The method of Tensor that has the type of a declared one.
+/// The type of the method of Tensor for a method declared in another class.
 template <class F>
 struct AsMethod;
 template <class D, class R, class... A>

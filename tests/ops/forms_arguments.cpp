@@ -1,4 +1,4 @@
-// The arguments with which tests/ops/forms.cpp calls the forms.
+// Random arguments for the calls in tests/ops/forms.cpp.
 #include <map>
 
 #include "tests/ops/forms.h"
@@ -6,7 +6,7 @@
 namespace hearth::testing {
 namespace {
 
-/// Numbers between 0.1 and 0.9, all different, negative ones too if `sign` is -1.
+/// Different numbers between 0.1 and 0.9; every second one is negative if `sign` is -1.
 Tensor numbers(std::vector<int64_t> sizes, double sign = -1) {
   const Tensor x = empty(sizes, kDouble);
   for (int64_t i = 0; i < x.numel(); ++i)
@@ -92,9 +92,11 @@ MemoryFormat pick_value<MemoryFormat>(std::mt19937&) {
 
 namespace {
 
-/// The tensors of functions that take few combinations, in the order of their arguments.
+/// Tensor arguments, in order, of functions that accept few combinations.
 const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
-  const auto chances = [] { return Tensors{positive({3, 4}), positive({3, 4}), positive({3, 4})}; };
+  const auto probabilities = [] {
+    return Tensors{positive({3, 4}), positive({3, 4}), positive({3, 4})};
+  };
   const auto image = [] { return Tensors{numbers({2, 3, 8, 8})}; };
   const auto along = [] { return Tensors{numbers({3, 4}), indices({3, 4}, 3), numbers({3, 4})}; };
   const auto slices = [] { return Tensors{numbers({3, 4}), indices({3}, 3), numbers({3, 4})}; };
@@ -231,7 +233,7 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        [] {
          return Tensors{numbers({3, 4}), indices({3}, 4), positive({4})};
        }},
-      {"binary_cross_entropy", chances},
+      {"binary_cross_entropy", probabilities},
       {"float_power",
        [] {
          return Tensors{positive({3, 4}).to(kDouble), numbers({3, 4})};

@@ -1,11 +1,11 @@
-// Registers every form that include/hearth/ops/*.inc declares, so that none can be left out.
+// Registers every form that include/hearth/ops/*.inc declares.
 #include "tests/ops/forms.h"
 
 namespace hearth::testing {
 namespace {
 
-// Each declaration is repeated in a struct D of its own: its members' types have no default
-// arguments and choose the overload.
+// Each declaration is repeated as members of a struct D. Their types, which have no default
+// arguments, select the overload.
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 #define ADD_FUNCTION(D, f, name) add_function(#name, static_cast<decltype(&D::f)>(&hearth::name))

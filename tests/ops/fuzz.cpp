@@ -1,4 +1,4 @@
-// Random calls of every row's op: whatever the inputs, the answer is a result or a hearth::Error.
+// Random calls of every op in the op table: each has a result or throws hearth::Error.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ class Fuzzer {
  public:
   explicit Fuzzer(uint32_t seed) : random_(seed), devices_(devices()) {}
 
-  /// One call of a row with inputs near to one of its cases or far from it.
+  /// Calls a row's op once with random variations of one of its cases.
   void call(const Row& row) {
     const Case& inputs = row.cases[below(row.cases.size())];
     const ScalarType dtype = any_dtype();
@@ -67,8 +67,8 @@ class Fuzzer {
     if (input.draw == Draw::kIndex && (input.below == 0 || one_in(8))) input.below = 1 + below(9);
     if (one_in(12)) dtype = any_dtype();
     if (one_in(20)) device = any_device();
-    const Form form = Form(below(4));
-    Tensor t = make_input(input, dtype, device, form, uint32_t(random_()));
+    const MemoryLayout layout = MemoryLayout(below(4));
+    Tensor t = make_input(input, dtype, device, layout, uint32_t(random_()));
     if (one_in(6) && t.dim() > 1) t = t.transpose(0, -1);
     if (one_in(25)) t = t.to(Device(kMeta), t.scalar_type());
     if (is_differentiable(t.scalar_type()) && one_in(4)) t = t.detach().requires_grad_();
@@ -92,7 +92,7 @@ class Fuzzer {
     }
   }
 
-  /// Clears what a failed call left on the devices.
+  /// Clears errors of a failed call that are still pending on the devices.
   void settle() {
     for (const Device device : devices_) {
       if (!device.is_cuda()) continue;
@@ -107,12 +107,12 @@ class Fuzzer {
   const std::vector<Device> devices_;
 };
 
-double from_environment(const char* name, double otherwise) {
-  const char* wanted = std::getenv(name);
-  return wanted ? std::atof(wanted) : otherwise;
+double from_environment(const char* name, double default_value) {
+  const char* text = std::getenv(name);
+  return text ? std::atof(text) : default_value;
 }
 
-TEST(Fuzz, EveryCallHasAResultOrAnError) {
+TEST(Fuzz, EveryCallHasAResultOrThrowsError) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
   const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - begin).count(); };

@@ -1,25 +1,21 @@
 #include "hearth/indexing.h"
-#include "tests/support/op_table.h"
+#include "tests/ops/index_rows.h"
 
 namespace hearth::testing {
 namespace {
 
-Input places(std::vector<int64_t> sizes, int64_t below) {
-  return {std::move(sizes), Draw::kIndex, below};
-}
-
-/// x[i]: the index's dimensions take the place of the first one.
+/// A row for x[i]: the index's dimensions replace the first one.
 Row index_row() {
   Row row;
   row.name = "index";
   row.covers = {"index"};
-  row.mixes_devices = true;  // indices may stay on the host
+  row.mixes_devices = true;  // indices may be on the CPU
   row.dtypes = dtypes::kRealAndBool;
-  row.cases = {{{{5}}, places({3}, 5)},
-               {{{4, 3}}, places({2, 5}, 4)},
-               {{{3, 2, 2}}, places({4}, 3)},
-               {{{3, 2}}, places({0}, 3)},
-               {{{3, 0}}, places({2}, 3)}};
+  row.cases = {{{{5}}, indices({3}, 5)},
+               {{{4, 3}}, indices({2, 5}, 4)},
+               {{{3, 2, 2}}, indices({4}, 3)},
+               {{{3, 2}}, indices({0}, 3)},
+               {{{3, 0}}, indices({2}, 3)}};
   row.call = [](const Tensors& in) { return Tensors{in[0].index({in[1]})}; };
   row.reference = [](const Arrays& in) {
     std::vector<int64_t> sizes = in[1].sizes;
@@ -38,15 +34,15 @@ Row index_row() {
   return row;
 }
 
-/// x[i, :, j]: indices that are no neighbours come first, broadcast together.
+/// A row for x[i, :, j]: the broadcast dimensions of separated indices come first.
 Row index_apart_row() {
   Row row;
   row.name = "index_apart";
   row.covers = {"index"};
-  row.mixes_devices = true;  // indices may stay on the host
+  row.mixes_devices = true;  // indices may be on the CPU
   row.dtypes = dtypes::kRealAndBool;
-  row.cases = {{{{3, 2, 4}}, places({5}, 3), places({5}, 4)},
-               {{{3, 2, 4}}, places({2, 1}, 3), places({3}, 4)}};
+  row.cases = {{{{3, 2, 4}}, indices({5}, 3), indices({5}, 4)},
+               {{{3, 2, 4}}, indices({2, 1}, 3), indices({3}, 4)}};
   row.call = [](const Tensors& in) {
     return Tensors{in[0].index({in[1], indexing::Slice(), in[2]})};
   };
@@ -62,12 +58,12 @@ Row index_apart_row() {
   return row;
 }
 
-/// x[i] = v or += v for a matrix x, an index i of one dimension and broadcast values.
+/// A row for x[i] = v or x[i] += v with a matrix x, a 1-d index i and broadcast values v.
 Row put_row(std::string name, bool accumulate) {
   Row row;
   row.name = std::move(name);
   row.covers = {"index_put"};
-  row.mixes_devices = true;  // indices may stay on the host
+  row.mixes_devices = true;  // indices may be on the CPU
   row.call = [accumulate](const Tensors& in) {
     const Tensor target = in[0].clone();
     return Tensors{target.index_put_({in[1]}, in[2], accumulate)};
@@ -92,10 +88,10 @@ Row put_row(std::string name, bool accumulate) {
 Row index_put_row() {
   Row row = put_row("index_put", false);
   row.dtypes = dtypes::kRealAndBool;
-  // One place at a time: which of several values for one place wins has no derivative.
-  row.cases = {{{{4, 3}}, places({1}, 4), {{1, 3}}},
-               {{{4, 3}}, places({1}, 4), {{3}}},
-               {{{4, 3}}, places({1}, 4), {{1}}}};
+  // One index each: with duplicates, any of the values may win, which has no derivative.
+  row.cases = {{{{4, 3}}, indices({1}, 4), {{1, 3}}},
+               {{{4, 3}}, indices({1}, 4), {{3}}},
+               {{{4, 3}}, indices({1}, 4), {{1}}}};
   row.refusals = {{[] {
                      ones({2, 3}).index_put_({zeros({1}, kLong)}, ones({1}, kDouble));
                    },
@@ -112,10 +108,10 @@ Row index_put_row() {
 Row index_put_accumulate_row() {
   Row row = put_row("index_put_accumulate", true);
   row.dtypes = dtypes::kFloating | dtypes::kLong;
-  row.slack = 4;  // the order of additions is the kernel's
-  row.cases = {{{{4, 3}}, places({6}, 4), {{6, 3}}},
-               {{{4, 3}}, places({5}, 4), {{3}}},
-               {{{4, 3}}, places({0}, 4), {{1, 3}}}};
+  row.slack = 4;  // the order of additions differs
+  row.cases = {{{{4, 3}}, indices({6}, 4), {{6, 3}}},
+               {{{4, 3}}, indices({5}, 4), {{3}}},
+               {{{4, 3}}, indices({0}, 4), {{1, 3}}}};
   return row;
 }
 

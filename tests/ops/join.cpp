@@ -5,9 +5,10 @@
 namespace hearth::testing {
 namespace {
 
+/// Whether cat ignores this array: an empty vector.
 bool is_skipped(const Array& a) { return a.sizes == std::vector<int64_t>{0}; }
 
-/// The arrays one after the other along dim; empty vectors among them do not count.
+/// The concatenation along dim, without empty vectors.
 Array joined(const Arrays& in, int64_t dim) {
   std::vector<int64_t> sizes;
   for (const Array& a : in) {
@@ -102,7 +103,7 @@ Row stack_row() {
   return row;
 }
 
-/// The pieces of these widths along a dimension.
+/// Splits an array along a dimension into pieces of these widths.
 Arrays pieces(const Array& in, size_t dim, const std::vector<int64_t>& widths) {
   Arrays out;
   int64_t start = 0;
@@ -186,7 +187,7 @@ const Register registered[] = {Register(cat_row()),         Register(cat_last_ro
                                Register(split_sizes_row()), Register(chunk_row()),
                                Register(unbind_row())};
 
-TEST(Join, CatPromotesAndChunksOfNothingAreEmpty) {
+TEST(Join, CatPromotesAndEmptyTensorsHaveChunks) {
   EXPECT_EQ(cat(Tensors{ones({2}, kInt), ones({1}, kHalf)}).scalar_type(), kHalf);
   EXPECT_EQ(ones({0}).chunk(3).size(), 3u);
 }
@@ -196,7 +197,7 @@ TEST(Join, ComplexTensors) {
   EXPECT_EQ(cat(Tensors{x, ones({1})}).sum().item<complex<double>>(), complex<double>(3, 4));
 }
 
-TEST(Join, ChannelsLastStays) {
+TEST(Join, ChannelsLastIsKept) {
   const auto image = [](int64_t channels) {
     return ones({2, channels, 3, 3}).contiguous(MemoryFormat::ChannelsLast);
   };

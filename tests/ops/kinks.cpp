@@ -1,4 +1,4 @@
-// First derivatives where the function has none or several, as PyTorch chooses them: its figures.
+// First derivatives at points where the function is not differentiable; the values are PyTorch's.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -88,7 +88,7 @@ const std::vector<Kink>& kinks() {
   return all;
 }
 
-TEST(Kinks, HavePyTorchsSlope) {
+TEST(Kinks, GradientsMatchPyTorch) {
   for (const Kink& kink : kinks())
     for (const ScalarType dtype : {kFloat, kDouble}) {
       const Tensor x = full({1}, kink.at, dtype).requires_grad_();

@@ -1,4 +1,4 @@
-// Large calls have the reference's values, and the same bits on one thread and on three.
+// Calls with large tensors: values against a reference, and equal bits with one and three threads.
 #include "tests/ops/large.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ std::vector<LargeRow>& large_rows() {
 
 namespace {
 
-/// Sets the number of threads until it goes.
+/// Sets the number of threads during its lifetime.
 class Threads {
  public:
   explicit Threads(int count) : before_(get_num_threads()) { set_num_threads(count); }
@@ -38,9 +38,9 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 
 class LargeCalls : public ::testing::TestWithParam<LargeRow> {};
 
-TEST_P(LargeCalls, AgreeWithTheReferenceOnAnyNumberOfThreads) {
+TEST_P(LargeCalls, MatchTheReferenceWithAnyNumberOfThreads) {
   const LargeRow& row = GetParam();
-  if (devices().size() > 1) GTEST_SKIP() << "runs on the CPU, in the run without simulated GPUs";
+  if (devices().size() > 1) GTEST_SKIP() << "tests the CPU only; the run without GPUs covers it";
   for (const ScalarType dtype : dtypes_in(row.dtypes)) {
     const LargeCase large = row.make(dtype);
     Tensors one, three;

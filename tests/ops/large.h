@@ -1,6 +1,6 @@
 #pragma once
 
-// Calls so large that their kernels cut them into parts for several threads.
+// Rows of calls with tensors so large that CPU kernels split the work between threads.
 
 #include <cmath>
 #include <functional>
@@ -15,7 +15,7 @@ namespace hearth::testing {
 
 using Numbers = std::vector<double>;
 
-/// A tensor's elements as float32 has them, and how to make the tensor.
+/// Sizes and elements of a tensor; the elements are exact in float32.
 struct Large {
   std::vector<int64_t> sizes;
   Numbers values;
@@ -28,7 +28,7 @@ struct Large {
   }
 };
 
-/// Numbers from -1 to 1 in no order, all exact in bfloat16 but for `fine` ones.
+/// Pseudo-random numbers from -1 to 1. Unless `fine`, they are exact in bfloat16.
 inline Large large(std::vector<int64_t> sizes, uint32_t seed, bool fine = true) {
   Large result{std::move(sizes), {}};
   int64_t count = 1;
@@ -43,7 +43,7 @@ inline Large large(std::vector<int64_t> sizes, uint32_t seed, bool fine = true) 
   return result;
 }
 
-/// Whole numbers from 0 to below - 1.
+/// Pseudo-random whole numbers from 0 to below - 1.
 inline Large large_indices(std::vector<int64_t> sizes, int64_t below, uint32_t seed) {
   Large result = large(std::move(sizes), seed);
   for (double& v : result.values)
@@ -58,7 +58,7 @@ struct LargeCase {
 
 struct LargeRow {
   std::string name;
-  std::vector<std::string> kernels;  // of HEARTH_KERNELS that it runs
+  std::vector<std::string> kernels;  // the names in HEARTH_KERNELS of the kernels that it runs
   std::function<LargeCase(ScalarType)> make;
   double slack = 4;
   DtypeSet dtypes = dtypes::kFloatAndDouble;
@@ -69,7 +69,7 @@ struct RegisterLarge {
   explicit RegisterLarge(LargeRow row) { large_rows().push_back(std::move(row)); }
 };
 
-/// The outputs and the gradients of the first with respect to the inputs, given its gradient.
+/// The output of f and its gradients with respect to the inputs, for a given output gradient.
 inline Tensors with_gradients(const std::function<Tensor(const Tensors&)>& f, const Tensors& inputs,
                               const Tensor& gradient) {
   Tensors leaves;

@@ -1,4 +1,4 @@
-// Large calls of what networks are made of, with their gradients.
+// Large calls of the ops of network layers, with gradients.
 #include "hearth/reduction.h"
 #include "tests/ops/large.h"
 
@@ -16,7 +16,7 @@ struct Shape {
   int64_t out_side() const { return (side + 2 * padding - kernel) / stride + 1; }
 };
 
-/// Calls f(place in x, place in w, place in y) for every product of a convolution.
+/// Calls f(index in x, index in w, index in y) for every product of a convolution.
 template <class F>
 void for_each_product(const Shape& s, F f) {
   const int64_t o = s.out_side(), per = s.channels / s.groups, outs_per = s.outs / s.groups;
@@ -59,7 +59,7 @@ std::function<LargeCase(ScalarType)> convolution_of(Shape s) {
   };
 }
 
-/// Maxima and means of 3x3 windows, 2 apart, with a margin of 1.
+/// Maxima and means of 3x3 windows with stride 2 and padding 1.
 LargeCase pools(ScalarType dtype) {
   constexpr int64_t planes = 24, side = 65, out = 33;
   const Large x = large({3, 8, side, side}, 24), g = large({3, 8, out, out}, 25);
@@ -89,24 +89,24 @@ LargeCase pools(ScalarType dtype) {
           {most, d_most, mean, d_mean}};
 }
 
-/// The places of x that are normalised together, and which weight each has.
+/// The groups of elements of x that are normalised together, and the weight's channel of each.
 struct Groups {
   int64_t groups, length;
-  std::function<int64_t(int64_t group, int64_t k)> place;
-  std::function<int64_t(int64_t place)> channel;
+  std::function<int64_t(int64_t group, int64_t k)> index;
+  std::function<int64_t(int64_t index)> channel;
   int64_t channels;
 };
 
-/// y = (x - mean) / sqrt(var + eps) * w + b and its gradients, by the formulas.
+/// y = (x - mean) / sqrt(var + eps) * w + b and its gradients.
 Arrays normalised(const Groups& n, const Large& x, const Large& w, const Large& b, const Large& g,
                   double eps) {
   Array y = zeros_of(x.sizes), dx = y, dw = zeros_of({n.channels}), db = dw;
   const auto count = double(n.length);
   for (int64_t r = 0; r < n.groups; ++r) {
     double mean = 0, var = 0, sum = 0, dot = 0;
-    for (int64_t k = 0; k < n.length; ++k) mean += x[n.place(r, k)] / count;
+    for (int64_t k = 0; k < n.length; ++k) mean += x[n.index(r, k)] / count;
     for (int64_t k = 0; k < n.length; ++k) {
-      const int64_t e = n.place(r, k), c = n.channel(e);
+      const int64_t e = n.index(r, k), c = n.channel(e);
       const double d = x[e] - mean;
       var += d * d / count;
       sum += g[e] * w[c];
@@ -114,7 +114,7 @@ Arrays normalised(const Groups& n, const Large& x, const Large& w, const Large& 
     }
     const double scale = 1 / std::sqrt(var + eps);
     for (int64_t k = 0; k < n.length; ++k) {
-      const int64_t e = n.place(r, k), c = n.channel(e);
+      const int64_t e = n.index(r, k), c = n.channel(e);
       const double d = (x[e] - mean) * scale;
       y.values[size_t(e)] = d * w[c] + b[c];
       dx.values[size_t(e)] = scale * (g[e] * w[c] - sum / count - d * dot * scale / count);
@@ -142,7 +142,7 @@ LargeCase batch_norms(ScalarType dtype, MemoryFormat format) {
   return {[=] { return with_gradients(call, in, gradient); }, normalised(groups, x, w, b, g, 1e-3)};
 }
 
-/// Long rows, whose statistics are those of parts, and far from 0.
+/// Long rows, whose statistics are merged from parts, with a mean far from 0.
 LargeCase layer_norms(ScalarType dtype) {
   constexpr int64_t rows = 5, length = 20011;
   Large x = large({rows, length}, 30);
@@ -168,25 +168,25 @@ LargeCase group_norms(ScalarType dtype) {
   return {[=] { return with_gradients(call, in, gradient); }, normalised(groups, x, w, b, g, 1e-3)};
 }
 
-/// softmax and log_softmax along lines of `length` elements, `step` apart.
+/// softmax and log_softmax along a dimension.
 LargeCase softmaxes(ScalarType dtype, int64_t dim) {
   constexpr int64_t rows = 509, columns = 613;
   const int64_t length = dim == 1 ? columns : rows, lines = dim == 1 ? rows : columns;
-  const int64_t step = dim == 1 ? 1 : columns, apart = dim == 1 ? columns : 1;
+  const int64_t step = dim == 1 ? 1 : columns, line_step = dim == 1 ? columns : 1;
   const Large x = large({rows, columns}, 38), g = large({rows, columns}, 39);
   Array y = zeros_of(x.sizes), dx = y, log_y = y, log_dx = y;
   for (int64_t l = 0; l < lines; ++l) {
     double sum = 0, dot = 0, total = 0;
-    for (int64_t k = 0; k < length; ++k) sum += std::exp(x[l * apart + k * step]);
+    for (int64_t k = 0; k < length; ++k) sum += std::exp(x[l * line_step + k * step]);
     for (int64_t k = 0; k < length; ++k) {
-      const int64_t e = l * apart + k * step;
+      const int64_t e = l * line_step + k * step;
       log_y.values[size_t(e)] = x[e] - std::log(sum);
       y.values[size_t(e)] = std::exp(x[e]) / sum;
       dot += g[e] * y.values[size_t(e)];
       total += g[e];
     }
     for (int64_t k = 0; k < length; ++k) {
-      const auto e = size_t(l * apart + k * step);
+      const auto e = size_t(l * line_step + k * step);
       dx.values[e] = y.values[e] * (g.values[e] - dot);
       log_dx.values[e] = g.values[e] - y.values[e] * total;
     }

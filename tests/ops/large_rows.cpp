@@ -1,4 +1,4 @@
-// Large calls of elementwise ops, folds, products, orders and what moves elements.
+// Large calls of elementwise ops, reductions, products, sorting, indexing and joining.
 #include <algorithm>
 #include <cstring>
 #include <limits>
@@ -83,7 +83,7 @@ LargeCase reductions(ScalarType dtype) {
            Array{{}, {0}}}};
 }
 
-/// The place of the largest of count elements, `step` apart.
+/// The index of the largest of `count` elements with stride `step`.
 double largest(int64_t start, int64_t step, int64_t count) {
   int64_t best = 0;
   for (int64_t k = 1; k < count; ++k)
@@ -187,7 +187,7 @@ LargeCase nonzeros(ScalarType dtype) {
   return {[=] { return Tensors{a.nonzero()}; }, {where}};
 }
 
-LargeCase made(ScalarType dtype) {
+LargeCase ranges_and_triangles(ScalarType dtype) {
   const Tensor a = matrix().tensor(dtype);
   return {[=] {
             return Tensors{arange(0, kCount, dtype), linspace(0, 1, kCount + 1, dtype), a.tril(3),
@@ -242,7 +242,7 @@ LargeCase ordered(ScalarType dtype) {
        })}};
 }
 
-/// Random numbers have no reference here; their mean says that none is missing.
+/// Random numbers have no reference; their mean shows that no part is missing.
 LargeCase random_numbers(ScalarType dtype) {
   return {[=] {
             manual_seed(11);
@@ -266,7 +266,7 @@ const RegisterLarge registered[] = {
     RegisterLarge({"gathered", {"Gather", "Scatter"}, gathered}),
     RegisterLarge({"indexed", {"Index", "IndexPut"}, indexed}),
     RegisterLarge({"nonzeros", {"NonzeroCount", "NonzeroFill"}, nonzeros}),
-    RegisterLarge({"made", {"Range", "Triangle"}, made}),
+    RegisterLarge({"ranges_and_triangles", {"Range", "Triangle"}, ranges_and_triangles}),
     RegisterLarge({"scans", {"Scan"}, scans, 40}),
     RegisterLarge({"ordered", {"Order", "Search"}, ordered}),
     RegisterLarge({"random_numbers", {"Random", "Dropout"}, random_numbers})};

@@ -1,4 +1,4 @@
-// Memory layouts, windows and dtypes of single operators as LibTorch 2.15 has them.
+// Memory layouts, windows and dtypes of single operators, compared with LibTorch 2.15.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ TEST(LibtorchLayout, CopiesOfExpandedTensorsAreContiguous) {
   std::memcpy(memory, copies[0].data_ptr<float>(), sizeof memory);
   for (int i = 0; i < 12; ++i) EXPECT_EQ(memory[i], float(i % 4));
   EXPECT_EQ(expanded.clone().view({-1}).numel(), 12);
-  // An expanded dimension stands where its neighbours' order puts it.
+  // In the copy, the neighbours' order decides where an expanded dimension goes.
   EXPECT_EQ(ones({2, 1, 3, 1}).expand({2, 2, 3, 2}).clone().strides().vec(),
             (Numbers{12, 6, 2, 1}));
   EXPECT_EQ(ones({1, 3}).expand({2, 3}).clone().strides().vec(), (Numbers{3, 1}));
@@ -38,7 +38,7 @@ TEST(LibtorchLayout, CopiesOfExpandedTensorsAreContiguous) {
             (Numbers{1, 6, 2}));
 }
 
-TEST(LibtorchLayout, CoordinatesOfOneDimensionLieSideBySide) {
+TEST(LibtorchLayout, NonzeroIsContiguousPerDimension) {
   const Tensor mask = tensor({1, 0, 0, 1, 1, 1}, kBool).view({2, 3});
   EXPECT_EQ(mask.nonzero().strides().vec(), (Numbers{1, 4}));
   EXPECT_TRUE(where(mask)[1].is_contiguous());
@@ -49,7 +49,7 @@ TEST(LibtorchLayout, CoordinatesOfOneDimensionLieSideBySide) {
   EXPECT_TRUE(out.equal(mask.nonzero()));
 }
 
-TEST(LibtorchLayout, SortKeepsTheOrderInMemoryAndMaskedFillDoesNot) {
+TEST(LibtorchLayout, SortKeepsStridesAndMaskedFillDoesNot) {
   const Tensor x = arange(24.0).view({2, 3, 4}).permute({2, 0, 1});
   const auto [values, indices] = x.sort(0, true);
   EXPECT_EQ(values.strides().vec(), (Numbers{1, 12, 4}));
@@ -59,7 +59,7 @@ TEST(LibtorchLayout, SortKeepsTheOrderInMemoryAndMaskedFillDoesNot) {
   EXPECT_TRUE(x.masked_fill(x.gt(5), 1).equal(where(x.gt(5), 1, x)));
 }
 
-/// The largest or the mean of each window, written out.
+/// The largest element or the sum of a window.
 double window_of(const std::vector<double>& row, int64_t at, int64_t kernel, bool largest) {
   double most = -INFINITY, sum = 0;
   const int64_t end = std::min<int64_t>(at + kernel, int64_t(row.size()));
@@ -85,7 +85,7 @@ TEST(LibtorchLayout, WindowsLargerThanTheInput) {
   EXPECT_EQ(max_pool1d(x, 2, kLarge).item<double>(), 3);
 }
 
-TEST(LibtorchLayout, WindowsThatNoIntHolds) {
+TEST(LibtorchLayout, WindowSizesBeyondIntThrow) {
   const Tensor x = ones({1, 1, 4, 4}), line = ones({1, 1, 4});
   constexpr const char* kText = "value cannot be converted to type int without overflow";
   for (const int64_t huge : {INT64_MAX, int64_t(1) << 32}) {
@@ -106,7 +106,7 @@ TEST(LibtorchLayout, WindowsThatNoIntHolds) {
                "expected padding to be at most 4611686018427387903");
 }
 
-TEST(LibtorchLayout, MaxPool1dRefusesWhatLibtorchRefuses) {
+TEST(LibtorchLayout, MaxPool1dChecksDtypeAndDimensions) {
   EXPECT_ERROR(max_pool1d(ones({1, 1, 4}, kLong), 2), "not implemented for 'Long'");
   EXPECT_ERROR(max_pool1d(ones({0, 4}), 2), "max_pool1d: Expected 2D or 3D");
   EXPECT_EQ(max_pool1d(ones({0, 1, 4}), 2).sizes().vec(), (Numbers{0, 1, 2}));
@@ -136,8 +136,8 @@ Tensor convolved(const Tensor& x, const Tensor& w, int64_t stride, int64_t paddi
   return result;
 }
 
-TEST(LibtorchLayout, IntegersAreConvolvedExactly) {
-  // Products beyond 2^53, which doubles would round.
+TEST(LibtorchLayout, IntegerConvolutionsAreExact) {
+  // Products beyond 2^53, which double would round.
   const Tensor x =
       arange(4 * 36, kLong).mul(7919).remainder(1001).view({1, 4, 6, 6}).add(1LL << 40);
   const Tensor w = arange(6 * 2 * 9, kLong).mul(31).remainder(17).sub(8).view({6, 2, 3, 3});
@@ -156,7 +156,7 @@ TEST(LibtorchLayout, IntegersAreConvolvedExactly) {
   EXPECT_ERROR(conv2d(x.to(kBool), w.to(kBool), {}, 1, 0, 1, 2), "not implemented for 'Bool'");
 }
 
-TEST(LibtorchLayout, IntegersAreConvolvedBackExactly) {
+TEST(LibtorchLayout, IntegerTransposedConvolutionsAreExact) {
   const Tensor x = arange(2 * 4 * 9, kLong).remainder(11).sub(5).view({2, 4, 3, 3});
   const Tensor w = arange(4 * 3 * 4, kLong).remainder(7).sub(3).view({4, 3, 2, 2});
   for (const int64_t dilation : {1, 2})
@@ -168,21 +168,21 @@ TEST(LibtorchLayout, IntegersAreConvolvedBackExactly) {
     }
 }
 
-TEST(LibtorchLayout, SparseEmbeddingsHaveAForwardPass) {
+TEST(LibtorchLayout, SparseEmbeddingsHaveNoBackward) {
   const Tensor weight = arange(6.0).view({3, 2}).requires_grad_();
   const Tensor rows = embedding(weight, tensor({2, 0}), -1, false, true);
   EXPECT_EQ(to_array(rows).values, (std::vector<double>{4, 5, 0, 1}));
   EXPECT_ERROR(rows.sum().backward(), "sparse gradients are not supported");
 }
 
-TEST(LibtorchLayout, InnerProductsWithNumbersPromote) {
+TEST(LibtorchLayout, InnerProductsWith0dTensorsPromote) {
   const Tensor x = ones({2, 2});
   EXPECT_EQ(x.inner(full({}, 2.0, kDouble)).scalar_type(), kFloat);
   EXPECT_EQ(full({}, 2).inner(full({}, 2.0, kDouble)).scalar_type(), kDouble);
   EXPECT_ERROR(x.inner(ones({2, 2}, kDouble)), "both inputs should have same dtype");
 }
 
-TEST(LibtorchLayout, GradientsOfProductsHaveTheirFactorsOrder) {
+TEST(LibtorchLayout, GradientsOfProductsHaveTheStridesOfTheirInputs) {
   const Tensor x = arange(6, kDouble).view({2, 3}).requires_grad_();
   const Tensor w = arange(12, kDouble).view({4, 3}).requires_grad_();
   const Tensor bias = ones({4}, kDouble), grad = arange(8, kDouble).view({2, 4});
@@ -196,7 +196,7 @@ TEST(LibtorchLayout, GradientsOfProductsHaveTheirFactorsOrder) {
   }
 }
 
-TEST(LibtorchLayout, DtypesThatDifferAreNamed) {
+TEST(LibtorchLayout, ErrorsNameTheMismatchedDtypes) {
   const Tensor x = ones({2, 3}), w = ones({4, 3}, kDouble);
   EXPECT_ERROR(
       linear(x, w),
@@ -220,13 +220,13 @@ TEST(LibtorchLayout, VariancesOfTooFewValuesWarn) {
                               "(): degrees of freedom is <= 0. Correction should be strictly less "
                               "than the reduction factor (input numel divided by output numel).");
   };
-  const Tensor one = ones({1}), x = ones({2, 3}), nothing = ones({3, 0});
+  const Tensor one = ones({1}), x = ones({2, 3}), empty_rows = ones({3, 0});
   EXPECT_TRUE(warns([&] { one.var(true); }, "var"));
   EXPECT_TRUE(warns([&] { one.std(true); }, "std"));
   EXPECT_TRUE(warns([&] { var_mean(one, true); }, "var_mean"));
   EXPECT_TRUE(warns([&] { std_mean(one, true); }, "std_mean"));
   EXPECT_TRUE(warns([&] { x.var(IntArrayRef{0}, Scalar(2)); }, "var"));
-  EXPECT_TRUE(warns([&] { nothing.var(IntArrayRef{0}, false); }, "var"));
+  EXPECT_TRUE(warns([&] { empty_rows.var(IntArrayRef{0}, false); }, "var"));
   EXPECT_FALSE(warns([&] { one.var(false); }, "var"));
   EXPECT_FALSE(warns([&] { x.var(IntArrayRef{0}, true); }, "var"));
 }

@@ -1,5 +1,5 @@
-// Values of single operators where LibTorch 2.15 was seen to differ from what one would derive; the
-// figures are LibTorch's or written out.
+// Values and errors of single operators where LibTorch 2.15 differs from the mathematical
+// definition. The expected values are LibTorch's or derived here.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -52,7 +52,7 @@ TEST(LibtorchValues, BinaryCrossEntropySqueezesInputAndTarget) {
   expect_near(input.grad(), {1 / 0.9, -1 / 0.2, (0.3 - 0.5) / (0.3 * 0.7)});
 }
 
-TEST(LibtorchValues, BinaryCrossEntropyRefusesWhatDoesNotFit) {
+TEST(LibtorchValues, BinaryCrossEntropyChecksSizesAndWeight) {
   const Tensor p = full({3, 2}, 0.5), q = full({3}, 0.5);
   EXPECT_ERROR(binary_cross_entropy(p, q),
                "The size of tensor a (2) must match the size of tensor b (3)");
@@ -66,7 +66,7 @@ TEST(LibtorchValues, BinaryCrossEntropyRefusesWhatDoesNotFit) {
   EXPECT_NEAR(weighted.item<double>(), 2 * std::log(2), 1e-6);
 }
 
-TEST(LibtorchValues, LogitEntropyHasTheTargetsSizesAndDtype) {
+TEST(LibtorchValues, BinaryCrossEntropyWithLogitsHasTheTargetsSizesAndDtype) {
   const Tensor x = ones({3, 1}), t = ones({3});
   EXPECT_ERROR(binary_cross_entropy_with_logits(x, t),
                "output with shape [3] doesn't match the broadcast shape [3, 3]");
@@ -82,7 +82,7 @@ TEST(LibtorchValues, HuberLossHasTheInputsDtype) {
   EXPECT_EQ(huber_loss(ones({2}), zeros({2}, kDouble), Reduction::None).scalar_type(), kFloat);
 }
 
-TEST(LibtorchValues, NllLossOfOneVectorIsANumber) {
+TEST(LibtorchValues, NllLossOfAVectorIs0d) {
   const Tensor scores = doubles({-1, -2}), target = ones({1}, kLong);
   const Tensor loss = nll_loss(scores, target, {}, Reduction::None);
   EXPECT_EQ(loss.dim(), 0);
@@ -97,15 +97,15 @@ TEST(LibtorchValues, MarginRankingLossBroadcasts) {
   const Tensor a = leaf({0.1, 0.2, 0.3}), b = doubles({0, 1, 0.5});
   expect_near(margin_ranking_loss(a.view({3, 1}), b, b, 0.1, Reduction::None),
               {0.1, 1, 0.3, 0.1, 0.9, 0.25, 0.1, 0.8, 0.2});
-  // At the bound there is no gradient.
+  // The gradient is 0 at the margin.
   margin_ranking_loss(a, a.detach(), doubles({1, 1, 1}), 0, Reduction::Sum).backward();
   expect_near(a.grad(), {0, 0, 0});
 }
 
-TEST(LibtorchValues, CosineSimilarityKeepsTheGradientOfSmallNorms) {
+TEST(LibtorchValues, CosineSimilarityDifferentiatesNormsBelowEps) {
   const Tensor a = leaf({0.3, 0.4}), b = doubles({0.6, 0.8});
   cosine_similarity(a, b, 0, 10).backward();
-  // y = a . b / (n_a n_b) with both norms at 10: dy/da = (b - a (a . b) / (10 |a|)) / 100.
+  // eps = 10 replaces both norms: dy/da = (b - a (a . b) / (10 |a|)) / 100.
   const double y = 0.5, slope = y / (10 * 0.5);
   expect_near(a.grad(), {(0.6 - 0.3 * slope) / 100, (0.8 - 0.4 * slope) / 100});
 }
@@ -129,7 +129,7 @@ TEST(LibtorchValues, LogcumsumexpHasGradientsFarFromZero) {
   expect_near(infinite.grad(), {NAN, 0, 0});
 }
 
-TEST(LibtorchValues, IndexFillCountsEveryElementOnceForItsValue) {
+TEST(LibtorchValues, IndexFillValueGradientCountsEveryElementOnce) {
   const Tensor self = zeros({3, 2}, kDouble);
   const Tensor weights = doubles({1, 2, 4, 8, 16, 32}).view({3, 2});
   for (const bool inplace : {false, true}) {
@@ -142,7 +142,7 @@ TEST(LibtorchValues, IndexFillCountsEveryElementOnceForItsValue) {
   }
 }
 
-TEST(LibtorchValues, TakeAlongDimCountsFromTheEnd) {
+TEST(LibtorchValues, TakeAlongDimAcceptsNegativeIndices) {
   const Tensor x = arange(12, kDouble).view({3, 4}).requires_grad_();
   const Tensor taken = x.take_along_dim(tensor({2, -1, 0}).view({3, 1}), 1);
   expect_near(taken, {2, 7, 8});
@@ -161,7 +161,7 @@ TEST(LibtorchValues, UniqueDimAlwaysHasInverseAndCounts) {
                "There are 0 sized dimensions, and they aren't selected");
 }
 
-TEST(LibtorchValues, PowersOfOneHalfAreRoots) {
+TEST(LibtorchValues, PowersOfOneHalfAreSquareRoots) {
   for (const ScalarType type : {kFloat, kDouble}) {
     const Tensor x = doubles({-INFINITY, -0.0, 0.0, 4.0, INFINITY}).to(type);
     const Tensor root = x.pow(0.5), inverse = x.pow(-0.5);
@@ -199,7 +199,7 @@ TEST(LibtorchValues, Atan2HasGradientZeroAtTheOrigin) {
   expect_near(b.grad(), {0, -3.0 / 25});
 }
 
-TEST(LibtorchValues, BoundsOutsideADtype) {
+TEST(LibtorchValues, BoundsOutsideTheDtypesRange) {
   const Tensor bytes = tensor({0, 1, 200}, kByte);
   EXPECT_ERROR(bytes.clamp_min(300),
                "Clamp min value 300 is outside the representable range of "
@@ -216,7 +216,7 @@ TEST(LibtorchValues, BoundsOutsideADtype) {
   expect_near(a.clamp_max(b), {0, 0, 0, 1});
 }
 
-TEST(LibtorchValues, RefusedDtypes) {
+TEST(LibtorchValues, UnsupportedDtypesThrow) {
   const Tensor bools = ones({2}, kBool);
   EXPECT_THROW(bools.neg(), NotImplementedError);
   EXPECT_THROW(bools.remainder(zeros({2}, kBool)), NotImplementedError);
@@ -225,8 +225,8 @@ TEST(LibtorchValues, RefusedDtypes) {
   EXPECT_THROW(ones({2}, kLong).mean(), NotImplementedError);
 }
 
-TEST(LibtorchValues, RemaindersOfHalvesByANumber) {
-  // The number is rounded to the dtype first: 0.1 is 0.0999756.
+TEST(LibtorchValues, HalfRemainderRoundsTheDivisorFirst) {
+  // In half, 0.1 is 0.0999756.
   const double tenth = float(Half(0.1f));
   const Tensor x = full({1}, 0.732, kHalf);
   const double value = x.item<double>();
@@ -234,7 +234,7 @@ TEST(LibtorchValues, RemaindersOfHalvesByANumber) {
   expect_near(x.fmod(0.1), {value - 7 * tenth}, 1e-5);
 }
 
-TEST(LibtorchValues, AddrOfBoolsIsLogic) {
+TEST(LibtorchValues, AddrOfBoolsIsLogical) {
   const Tensor self = tensor({1, 0, 0, 0}, kBool).view({2, 2});
   const Tensor a = tensor({0, 1}, kBool), b = tensor({1, 1}, kBool);
   expect_near(self.addr(a, b, 2, 3), {1, 0, 1, 1});
@@ -247,13 +247,13 @@ TEST(LibtorchValues, AddrOfBoolsIsLogic) {
                "result type Float can't be cast to the desired output type Long");
 }
 
-TEST(LibtorchValues, LogspaceOfIntegersHasIntegerBounds) {
+TEST(LibtorchValues, IntegerLogspaceTruncatesItsBounds) {
   expect_near(logspace(0.5, 3.5, 4, 2, kLong), {1, 2, 4, 8});
   expect_near(logspace(0.5, 2.5, 3, 4), {2, 8, 32}, 1e-4);
   EXPECT_THROW(logspace(0, 1, 2, 10, kBool), NotImplementedError);
 }
 
-TEST(LibtorchValues, OutputsWithANumberMayOverlapTheInput) {
+TEST(LibtorchValues, OutMayOverlapTheInputIfTheOtherIsANumber) {
   const Tensor x = arange(8.0);
   Tensor front = x.slice(0, 0, 6);
   add_out(front, x.slice(0, 1, 7), 1);
@@ -261,7 +261,7 @@ TEST(LibtorchValues, OutputsWithANumberMayOverlapTheInput) {
   EXPECT_ERROR(add_out(front, x.slice(0, 1, 7), x.slice(0, 1, 7)), "unsupported operation");
 }
 
-TEST(LibtorchValues, GradFnsNumberTheOverloads) {
+TEST(LibtorchValues, GradFnNamesNumberTheOverloads) {
   const Tensor x = leaf({1, 2}), m = ones({2, 2}, kDouble).requires_grad_();
   const auto name = [](const Tensor& t) { return t.grad_fn()->name(); };
   EXPECT_EQ(name(x * x), "MulBackward0");

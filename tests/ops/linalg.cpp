@@ -7,6 +7,7 @@
 namespace hearth::testing {
 namespace {
 
+/// The dot product of the row of a at i with the column of b at j.
 double dot(const Array& a, const Array& b, Position i, Position j) {
   double total = 0;
   const int64_t inner = a.sizes.back();
@@ -18,7 +19,7 @@ double dot(const Array& a, const Array& b, Position i, Position j) {
   return total;
 }
 
-/// The product of matrices, or of batches of them, whose batch dimensions broadcast.
+/// The product of matrices or batches of matrices; batch dimensions broadcast.
 Array product(Array a, Array b) {
   const size_t count = std::max(a.sizes.size(), b.sizes.size());
   for (Array* x : {&a, &b})
@@ -37,7 +38,8 @@ Array product(Array a, Array b) {
   });
 }
 
-/// matmul's rules: a vector on the left is a row, one on the right a column; both go away again.
+/// matmul: a vector on the left is a row, one on the right a column; the result lacks that
+/// dimension.
 Array matmul_reference(Array a, Array b) {
   const bool row = a.sizes.size() == 1, column = b.sizes.size() == 1;
   if (row) a.sizes.insert(a.sizes.begin(), 1);
@@ -142,7 +144,7 @@ Row matmul_row() {
   return row;
 }
 
-/// beta * in[0], broadcast, + alpha * product.
+/// A row for beta * input 0 (broadcast) + alpha * product.
 Row addmm_row(std::string name, double beta, double alpha) {
   Row row;
   row.name = std::move(name);
@@ -187,7 +189,7 @@ const Register registered[] = {
     Register(addmm_row("addmm_without_self", 0, 1)),
 };
 
-TEST(Linalg, ABetaOfZeroDoesNotReadSelf) {
+TEST(Linalg, AddmmWithBetaZeroIgnoresSelf) {
   const Tensor bias = full({2, 2}, NAN);
   EXPECT_TRUE(bias.addmm(ones({2, 3}), ones({3, 2}), 0).equal(full({2, 2}, 3.0)));
 }

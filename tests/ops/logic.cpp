@@ -15,7 +15,7 @@ Row logical_row(Row row) {
   return row;
 }
 
-int64_t whole(double x) { return int64_t(x); }
+int64_t as_integer(double x) { return int64_t(x); }
 
 double shifted_left(double a, double b) { return b < 0 ? 0 : a * std::exp2(b); }
 double shifted_right(double a, double b) {
@@ -39,7 +39,7 @@ Row bit_row(Row row) {
       [](Tensor& self, const Tensor& other) -> Tensor& { return self.name##_(other); })))
 
 Row bitwise_not_row() {
-  Row row = POINTWISE_ROW("bitwise_not", bitwise_not, Draw::kSmall, double(~whole(x)));
+  Row row = POINTWISE_ROW("bitwise_not", bitwise_not, Draw::kSmall, double(~as_integer(x)));
   row.dtypes = dtypes::kIntegers;
   row.orders = 0;
   row.special_values = false;
@@ -57,9 +57,9 @@ const Register registered[] = {
     LOGICAL_ROW(logical_or, a != 0 || b != 0),
     LOGICAL_ROW(logical_xor, (a != 0) != (b != 0)),
     Register(logical_not_row()),
-    BIT_ROW(bitwise_and, kBits, double(whole(a) & whole(b))),
-    BIT_ROW(bitwise_or, kBits, double(whole(a) | whole(b))),
-    BIT_ROW(bitwise_xor, kBits, double(whole(a) ^ whole(b))),
+    BIT_ROW(bitwise_and, kBits, double(as_integer(a) & as_integer(b))),
+    BIT_ROW(bitwise_or, kBits, double(as_integer(a) | as_integer(b))),
+    BIT_ROW(bitwise_xor, kBits, double(as_integer(a) ^ as_integer(b))),
     BIT_ROW(bitwise_left_shift, dtypes::kIntegers, shifted_left(a, b)),
     BIT_ROW(bitwise_right_shift, dtypes::kIntegers, shifted_right(a, b)),
     Register(bitwise_not_row()),
@@ -80,7 +80,7 @@ TEST(Logic, Operators) {
   EXPECT_EQ((yes & 1).scalar_type(), kLong);
 }
 
-TEST(Logic, ShiftsByTooMuch) {
+TEST(Logic, ShiftsBeyondTheWidthOfTheDtype) {
   const Tensor a = longs({1, 2, -3});
   EXPECT_TRUE(a.bitwise_left_shift(100).equal(longs({0, 0, 0})));
   EXPECT_TRUE(a.bitwise_right_shift(100).equal(longs({0, 0, -1})));

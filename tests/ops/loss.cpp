@@ -11,7 +11,7 @@ namespace {
 
 using LossFunction = std::function<Tensor(const Tensors&, int64_t reduction)>;
 
-/// The losses of an array reduced in three ways: the outputs of a loss's row.
+/// The losses without reduction, their mean and their sum: the outputs of a loss's row.
 Arrays reductions(const Array& losses) {
   double sum = 0;
   for (double v : losses.values) sum += v;
@@ -35,7 +35,7 @@ Row loss_row(std::string name, std::string op, Case inputs, LossFunction loss,
   return row;
 }
 
-const Input kScores{{3, 5}}, kChance{{3, 5}, Draw::kPositive};
+const Input kScores{{3, 5}}, kPositives{{3, 5}, Draw::kPositive};
 
 Row mse_row() {
   Row row = loss_row(
@@ -77,22 +77,22 @@ Row huber_row() {
   return row;
 }
 
-/// Chances are made of the inputs, which are 0.2 … 2.
-Tensor chance(const Tensor& t) { return t.mul(0.45); }
+/// Probabilities from inputs between 0.2 and 2.
+Tensor probability(const Tensor& t) { return t.mul(0.45); }
 
 Row entropy_row() {
   Input weight = kScores;
   weight.constant = true;
   Row row = loss_row(
-      "binary_cross_entropy", "binary_cross_entropy", {kChance, kChance, weight},
+      "binary_cross_entropy", "binary_cross_entropy", {kPositives, kPositives, weight},
       [](const Tensors& in, int64_t r) {
-        return binary_cross_entropy(chance(in[0]), chance(in[1]), in[2], r);
+        return binary_cross_entropy(probability(in[0]), probability(in[1]), in[2], r);
       },
       [](const double* x) {
         const double p = 0.45 * x[0], t = 0.45 * x[1];
         return -x[2] * (t * std::log(p) + (1 - t) * std::log(1 - p));
       });
-  row.dtypes = dtypes::kFloatAndDouble;  // others round the chances
+  row.dtypes = dtypes::kFloatAndDouble;  // half types round the probabilities
   row.refusals = {{[] { binary_cross_entropy(full({1}, 2.0), ones({1})); },
                    "all elements of input should be between 0 and 1"},
                   {[] { binary_cross_entropy(ones({1}), full({1}, -1.0)); },
@@ -116,7 +116,7 @@ Row logits_row() {
 Row weighted_logits_row() {
   return loss_row(
       "binary_cross_entropy_with_logits_weighted", "binary_cross_entropy_with_logits.weighted",
-      {kScores, kScores, kScores, kChance},
+      {kScores, kScores, kScores, kPositives},
       [](const Tensors& in, int64_t r) {
         return binary_cross_entropy_with_logits(in[0], in[1], in[2], in[3], r);
       },
@@ -128,7 +128,7 @@ Row weighted_logits_row() {
 Row kl_row(bool log_target) {
   Row row = loss_row(
       log_target ? "kl_div_log_target" : "kl_div", log_target ? "kl_div.log_target" : "kl_div",
-      {kScores, log_target ? kScores : kChance},
+      {kScores, log_target ? kScores : kPositives},
       [log_target](const Tensors& in, int64_t r) { return kl_div(in[0], in[1], r, log_target); },
       [log_target](const double* x) {
         return log_target ? std::exp(x[1]) * (x[1] - x[0]) : x[1] * (std::log(x[1]) - x[0]);
@@ -152,7 +152,7 @@ const Register registered[] = {
     Register(kl_row(false)),
     Register(kl_row(true))};
 
-TEST(Losses, AtTheLimits) {
+TEST(Losses, SpecialValues) {
   EXPECT_TRUE(l1_loss(ones({3}, kLong), zeros({3}, kLong), Reduction::Sum).equal(full({}, 3)));
   EXPECT_EQ(smooth_l1_loss(ones({2}), zeros({2}), Reduction::Mean, 0).item<float>(), 1);
   const Tensor p = zeros({1}).requires_grad_();

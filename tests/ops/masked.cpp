@@ -56,7 +56,7 @@ Row masked_select_row() {
   row.covers = {"index"};
   row.cases = {{{{3, 5}}, mask({3, 5})}, {{{2, 3}}, mask({3})}, {{{}}, mask({})}};
   row.dtypes = dtypes::kRealAndBool;
-  row.mixes_devices = true;  // refused with a text of its own
+  row.mixes_devices = true;  // its error for this has another text
   row.call = [](const Tensors& in) { return Tensors{in[0].masked_select(in[1])}; };
   row.reference = [](const Arrays& in) {
     const Array chosen = map(in, [](const double* x) { return x[1]; });
@@ -79,7 +79,7 @@ Row masked_scatter_row() {
   row.covers = {"index_put"};
   row.cases = {{{{3, 5}}, mask({3, 5}), {{15}}}, {{{2, 3}}, mask({3}), {{7}}}};
   row.dtypes = dtypes::kRealAndBool;
-  row.mixes_devices = true;  // refused with a text of its own
+  row.mixes_devices = true;  // its error for this has another text
   row.call = [](const Tensors& in) { return Tensors{in[0].masked_scatter(in[1], in[2])}; };
   row.reference = [](const Arrays& in) {
     const Array chosen = map({in[0], in[1]}, [](const double* x) { return x[1]; });
@@ -147,7 +147,7 @@ Row embedding_row(std::string name, int64_t padding, bool by_frequency) {
   row.cases = {
       {{{5, 3}}, indices({2, 3}, 5)}, {{{4, 2}}, indices({}, 4)}, {{{4, 2}}, indices({0}, 4)}};
   row.dtypes = dtypes::kRealAndBool;
-  // What padding and frequencies change is not the derivative.
+  // With padding or frequencies, backward does not compute the derivative.
   row.orders = padding >= 0 || by_frequency ? 0 : 2;
   row.call = [=](const Tensors& in) {
     return Tensors{embedding(in[0], in[1], padding, by_frequency)};
@@ -217,7 +217,7 @@ const Register registered[] = {Register(masked_fill_row()),
                                Register(embedding_row("embedding_by_frequency", -1, true)),
                                Register(one_hot_row())};
 
-TEST(Embedding, PaddingGetsNoGradient) {
+TEST(Embedding, PaddingRowHasGradientZero) {
   for (const Device device : devices()) {
     const Tensor weight = ones({3, 2}, TensorOptions(device).requires_grad(true));
     const Tensor index = zeros({4}, TensorOptions(kLong).device(device));
@@ -228,21 +228,21 @@ TEST(Embedding, PaddingGetsNoGradient) {
   }
 }
 
-TEST(Embedding, OneHotFindsTheNumberOfClasses) {
+TEST(Embedding, OneHotInfersTheNumberOfClasses) {
   EXPECT_EQ(one_hot(arange(3)).sizes().vec(), (std::vector<int64_t>{3, 3}));
 }
 
-TEST(Masked, TakeCountsFromTheEndToo) {
+TEST(Masked, TakeAcceptsNegativeIndices) {
   EXPECT_EQ(arange(6).view({2, 3}).take(full({1}, -1, kLong)).item<int64_t>(), 5);
 }
 
-TEST(Masked, ScatterChecksWhateverTheMaskSays) {
+TEST(Masked, ScatterChecksLeavesEvenIfTheMaskIsEmpty) {
   const Tensor leaf = ones({2}).requires_grad_();
   EXPECT_ERROR(leaf.masked_scatter_(zeros({2}, kBool), ones({2})),
                "a leaf Variable that requires grad is being used in an in-place operation.");
 }
 
-TEST(Masked, EmbeddingAddsUpManyRowsOfHalves) {
+TEST(Masked, EmbeddingAddsManyHalfGradientsExactly) {
   for (const ScalarType type : {kHalf, kBFloat16}) {
     const Tensor weight = zeros({2, 1}, type).requires_grad_();
     embedding(weight, zeros({1000}, kLong)).sum().backward();

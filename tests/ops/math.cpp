@@ -6,7 +6,7 @@
 namespace hearth::testing {
 namespace {
 
-/// By halving: erf grows.
+/// The inverse of erf by bisection.
 double erfinv_reference(double x) {
   if (!(std::fabs(x) < 1)) return std::fabs(x) == 1 ? x * INFINITY : std::nan("");
   long double low = -6, high = 6;
@@ -84,14 +84,14 @@ TEST(Math, PowersAreExact) {
   }
 }
 
-TEST(Math, ErfinvIsTheInverseInTheTails) {
+TEST(Math, ErfinvInvertsErfInTheTails) {
   for (const double y : {-4.5, -2.5, -1e-8, 1e-20, 0.3, 3.0, 5.0}) {
     const double x = std::erf(y), found = erfinv(full({}, x, kDouble)).item<double>();
     EXPECT_NEAR(std::erf(found), x, 2e-16) << y;
   }
 }
 
-TEST(Math, NanToNumTakesTheLargestNumbers) {
+TEST(Math, NanToNumReplacesInfinitiesWithTheLargestNumbers) {
   const Tensor x = full({1}, INFINITY);
   EXPECT_EQ(x.to(kHalf).nan_to_num().item<double>(), 65504);
   EXPECT_EQ(x.nan_to_num().item<float>(), __FLT_MAX__);

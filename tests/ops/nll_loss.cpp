@@ -13,13 +13,13 @@ constexpr int64_t kIgnored = 1;
 
 int class_dim(const Array& scores) { return scores.sizes.size() == 1 ? 0 : 1; }
 
-/// The scores' position for a target's.
+/// The position in the scores of a target's position and label.
 Position with_class(Position p, int dim, int64_t label) {
   p.insert(p.begin() + dim, label);
   return p;
 }
 
-/// Losses, their (weighted) mean and their sum.
+/// The losses, their weighted mean and their sum.
 Arrays nll_reference(const Arrays& in, int64_t ignored) {
   double sum = 0, total = 0;
   const int dim = class_dim(in[0]);
@@ -92,7 +92,7 @@ Row nll_row() {
   return row;
 }
 
-/// Cross entropy of class indices is that of probabilities that are 0 and 1.
+/// The summed cross entropy; class indices count as probabilities of 0 and 1.
 Arrays cross_entropy_reference(const Arrays& in, double smoothing) {
   const Array& x = in[0];
   const int64_t classes = x.sizes[1];
@@ -122,7 +122,7 @@ Arrays cross_entropy_reference(const Arrays& in, double smoothing) {
 Row cross_entropy_row(std::string name, Case inputs, double smoothing) {
   Row row;
   row.name = std::move(name);
-  row.covers = {"nll_loss", "cross_entropy_loss"};  // the first decides on the autocast dtype
+  row.covers = {"nll_loss", "cross_entropy_loss"};  // the first has the autocast policy
   row.cases = {std::move(inputs)};
   row.call = [smoothing](const Tensors& in) {
     return Tensors{cross_entropy_loss(in[0], in[1], in[2], Reduction::Sum, -100, smoothing)};
@@ -142,7 +142,7 @@ const Register registered[] = {
     Register(cross_entropy_row("cross_entropy_probabilities",
                                {{{2, 3, 2}}, {{2, 3, 2}, Draw::kPositive}, kWeights}, 0.1))};
 
-TEST(NllLoss, NothingToAverage) {
+TEST(NllLoss, MeanOverNoTargetsIsNaN) {
   const Tensor none = full({3}, -100, kLong), x = randn({3, 5}).requires_grad_();
   EXPECT_TRUE(nll_loss(x, none).isnan().item<bool>());
   EXPECT_EQ(nll_loss(x, none, {}, Reduction::Sum).item<float>(), 0);
@@ -151,7 +151,7 @@ TEST(NllLoss, NothingToAverage) {
   EXPECT_EQ(nll_loss(ones({3, 5}), zeros({3}, kByte)).item<float>(), -1);
 }
 
-TEST(NllLoss, TheMeanOfASmoothedLossLeavesOutWhatIsIgnored) {
+TEST(NllLoss, MeanOfASmoothedLossSkipsIgnoredTargets) {
   const Tensor x = randn({4, 3}, kDouble), target = arange(4, kLong).fmod(3);
   const Tensor kept =
       cross_entropy_loss(x.slice(0, 0, 2), target.slice(0, 0, 2), {}, Reduction::Mean, -100, 0.3);

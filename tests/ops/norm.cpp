@@ -13,7 +13,7 @@ constexpr double kMomentum = 0.3, kEps = 1e-3;
 int64_t channels_of(const Array& x) { return x.sizes[1]; }
 int64_t channel_at(const Array& x, int64_t linear) { return position_of(linear, x.sizes)[1]; }
 
-/// The mean of f over each channel.
+/// The mean of f(element) for each channel.
 template <class F>
 std::vector<double> channel_means(const Array& x, F f) {
   std::vector<double> means(size_t(channels_of(x)), 0.0);
@@ -23,12 +23,12 @@ std::vector<double> channel_means(const Array& x, F f) {
   return means;
 }
 
-/// The value of an optional per-channel input.
-double or_else(const Array& values, size_t channel, double absent) {
-  return values.values.empty() ? absent : values.values[channel];
+/// The channel's value in an optional input, or the default if the input is absent.
+double value_or(const Array& values, size_t channel, double default_value) {
+  return values.values.empty() ? default_value : values.values[channel];
 }
 
-/// Outputs: the result and the running statistics after it.
+/// The result and the updated running statistics.
 Arrays batch_norm_reference(const Arrays& in, bool training) {
   const Array& x = in[0];
   Array result = x, running_mean = in[3], running_var = in[4];
@@ -47,8 +47,8 @@ Arrays batch_norm_reference(const Arrays& in, bool training) {
   for (int64_t i = 0; i < int64_t(x.values.size()); ++i) {
     const size_t c = size_t(channel_at(x, i));
     result.values[size_t(i)] =
-        (x.values[size_t(i)] - mean[c]) / std::sqrt(var[c] + kEps) * or_else(in[1], c, 1) +
-        or_else(in[2], c, 0);
+        (x.values[size_t(i)] - mean[c]) / std::sqrt(var[c] + kEps) * value_or(in[1], c, 1) +
+        value_or(in[2], c, 0);
   }
   return {result, running_mean, running_var};
 }
@@ -127,7 +127,7 @@ Row evaluation_row() {
 
 const Register registered[] = {Register(training_row()), Register(evaluation_row())};
 
-TEST(BatchNorm, TrainingMovesTheRunningStatisticsAndTheirVersion) {
+TEST(BatchNorm, TrainingUpdatesRunningStatisticsAndTheirVersions) {
   for (const Device device : devices()) {
     const Tensor mean = zeros({2}).to(device, kFloat), var = ones({2}).to(device, kFloat);
     const Tensor x = arange(8, kFloat).reshape({4, 2}).to(device, kFloat);
@@ -141,14 +141,14 @@ TEST(BatchNorm, TrainingMovesTheRunningStatisticsAndTheirVersion) {
   }
 }
 
-TEST(BatchNorm, NothingHasNoGradientToSpeakOf) {
+TEST(BatchNorm, EmptyBatchGradients) {
   const Tensor x = ones({0, 2}).requires_grad_(), weight = ones({2}).requires_grad_();
   batch_norm(x, weight, {}, {}, {}, true, 0.1, 1e-5).sum().backward();
   EXPECT_EQ(x.grad().numel(), 0);
   EXPECT_TRUE(weight.grad().equal(zeros({2})));
 }
 
-TEST(BatchNorm, EvaluationLeavesWhatBackwardNeedsAlone) {
+TEST(BatchNorm, EvaluationDoesNotModifySavedStatistics) {
   const Tensor x = arange(8, kFloat).reshape({4, 2}).requires_grad_(), mean = zeros({2}),
                var = ones({2});
   const Tensor first = batch_norm(x, {}, {}, mean, var, false, 0.5, 0);

@@ -1,4 +1,4 @@
-// Promotion, derived from the rows.
+// Type promotion, derived from the op table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +13,7 @@ namespace {
 constexpr ScalarType kOrder[] = {kByte, kChar,  kShort,  kInt,      kLong,
                                  kHalf, kFloat, kDouble, kBFloat16, kBool};
 
-/// The table in the documentation of torch.promote_types, written down here: what two dtypes of the
-/// same kind of operand become.
+/// The table of torch.promote_types in PyTorch's documentation.
 constexpr ScalarType kPromoted[10][10] = {
     {kByte, kShort, kShort, kInt, kLong, kHalf, kFloat, kDouble, kBFloat16, kByte},
     {kShort, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble, kBFloat16, kChar},
@@ -28,25 +27,23 @@ constexpr ScalarType kPromoted[10][10] = {
      kBFloat16},
     {kByte, kChar, kShort, kInt, kLong, kHalf, kFloat, kDouble, kBFloat16, kBool}};
 
-size_t place_of(ScalarType type) {
+size_t index_of(ScalarType type) {
   return size_t(std::find(std::begin(kOrder), std::end(kOrder), type) - std::begin(kOrder));
 }
 
-ScalarType in_table(ScalarType a, ScalarType b) { return kPromoted[place_of(a)][place_of(b)]; }
+ScalarType in_table(ScalarType a, ScalarType b) { return kPromoted[index_of(a)][index_of(b)]; }
 
-TEST(PromoteTypes, IsTheDocumentedTable) {
+TEST(PromoteTypes, MatchesTheDocumentedTable) {
   for (const ScalarType a : kOrder)
     for (const ScalarType b : kOrder)
       EXPECT_EQ(promote_types(a, b), in_table(a, b)) << name_of(a) << " and " << name_of(b);
 }
 
-/// 0 bool, 1 integers, 2 floating point: a 0-d tensor counts among dimensioned ones only if its
-/// kind is higher.
-int kind_of(ScalarType type) {
-  const size_t place = place_of(type);
-  return type == kBool ? 0 : place < 5 ? 1 : 2;
-}
+/// The kind of a dtype: 0 bool, 1 integer, 2 floating point.
+int kind_of(ScalarType type) { return type == kBool ? 0 : index_of(type) < 5 ? 1 : 2; }
 
+/// The result's dtype. Beside a tensor with dimensions, a 0-d tensor counts only if its kind is
+/// higher.
 ScalarType promoted(ScalarType a, bool a_has_dims, ScalarType b, bool b_has_dims) {
   if (a_has_dims == b_has_dims) return in_table(a, b);
   const ScalarType full = a_has_dims ? a : b, scalar = a_has_dims ? b : a;
@@ -57,13 +54,13 @@ class OpDtypes : public ::testing::TestWithParam<Row> {};
 
 TEST_P(OpDtypes, MixedDtypesPromote) {
   const Row& row = GetParam();
-  if (!row.promotes) GTEST_SKIP() << "its inputs have one dtype";
+  if (!row.promotes) GTEST_SKIP() << "the op's inputs must have one dtype";
   for (const Device device : devices())
     for (const ScalarType a : dtypes_in(row.dtypes))
       for (const ScalarType b : dtypes_in(row.dtypes))
         for (const Case& inputs : row.cases) {
-          const Tensors in{make_input(inputs[0], a, device, Form::kContiguous, 1),
-                           make_input(inputs[1], b, device, Form::kContiguous, 2)};
+          const Tensors in{make_input(inputs[0], a, device, MemoryLayout::kContiguous, 1),
+                           make_input(inputs[1], b, device, MemoryLayout::kContiguous, 2)};
           const ScalarType wanted =
               result_dtype(row, 0, promoted(a, in[0].dim() > 0, b, in[1].dim() > 0));
           const std::string what = detail::str(row.name, " of ", name_of(a), in[0].sizes(), " and ",

@@ -1,4 +1,4 @@
-// The in-place and out= forms, memory formats and what calls must refuse, derived from the rows.
+// In-place and out= forms, memory formats and errors for wrong inputs, derived from the op table.
 #include <gtest/gtest.h>
 
 #include "hearth/autograd.h"
@@ -10,7 +10,7 @@
 namespace hearth::testing {
 namespace {
 
-/// Memory with a margin of ones on all sides of a window.
+/// A window into a larger tensor, surrounded by ones on all sides.
 struct Framed {
   Tensor frame, window;
   explicit Framed(const Tensor& like) {
@@ -27,8 +27,8 @@ struct Framed {
   }
 };
 
-/// How far another form may be off: where it lies otherwise in memory, a GPU's library may choose
-/// another algorithm.
+/// The tolerance between forms: with another memory layout, a GPU's library may choose another
+/// algorithm.
 double form_slack(const Tensor& tensor) { return is_real_gpu(tensor.device()) ? 4 : 0; }
 
 class OpForms : public ::testing::TestWithParam<Row> {
@@ -41,14 +41,14 @@ class OpForms : public ::testing::TestWithParam<Row> {
     for (const Device device : devices())
       for (const ScalarType dtype : dtypes_in(row.dtypes))
         for (size_t i = 0; i < row.cases.size(); ++i)
-          f(make_inputs(row.cases[i], dtype, device, Form::kSliced, 3),
-            describe(row, i, dtype, device, Form::kSliced));
+          f(make_inputs(row.cases[i], dtype, device, MemoryLayout::kSliced, 3),
+            describe(row, i, dtype, device, MemoryLayout::kSliced));
   }
 };
 
-TEST_P(OpForms, OutWritesTheResultAndNothingElse) {
+TEST_P(OpForms, OutWritesOnlyTheResult) {
   const Row& row = GetParam();
-  if (!row.out) GTEST_SKIP() << "the row has none; tests/ops/forms.cpp calls every form";
+  if (!row.out) GTEST_SKIP() << "no out= form in the row; tests/ops/forms.cpp calls every form";
   for_each_case([&](const Tensors& in, const std::string& what) {
     const Tensor wanted = row.call(in)[0];
     Tensor fresh = empty({0}, wanted.options());
@@ -70,7 +70,7 @@ TEST_P(OpForms, OutWritesTheResultAndNothingElse) {
 
 TEST_P(OpForms, OutMayBeAnInput) {
   const Row& row = GetParam();
-  if (!row.out) GTEST_SKIP() << "the row has none; tests/ops/forms.cpp calls every form";
+  if (!row.out) GTEST_SKIP() << "no out= form in the row; tests/ops/forms.cpp calls every form";
   for_each_case([&](const Tensors& in, const std::string& what) {
     const Tensor wanted = row.call(in)[0];
     for (size_t k = 0; k < in.size(); ++k) {
@@ -80,7 +80,7 @@ TEST_P(OpForms, OutMayBeAnInput) {
       Tensors copies = in;
       copies[k] = in[k].clone();
       row.out(copies[k], copies);
-      // Another layout, another order of additions.
+      // The clone's layout may differ, and with it the order of additions.
       expect_close(copies[k], to_array(wanted), 4, what + " out= an input");
     }
   });
@@ -88,10 +88,10 @@ TEST_P(OpForms, OutMayBeAnInput) {
 
 TEST_P(OpForms, OutIsResizedWithAWarning) {
   const Row& row = GetParam();
-  if (!row.out) GTEST_SKIP() << "the row has none; tests/ops/forms.cpp calls every form";
+  if (!row.out) GTEST_SKIP() << "no out= form in the row; tests/ops/forms.cpp calls every form";
   const Warnings warnings;
-  const Tensors in =
-      make_inputs(row.cases[0], dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
+  const Tensors in = make_inputs(row.cases[0], dtypes_in(row.dtypes)[0], Device("cpu"),
+                                 MemoryLayout::kContiguous, 3);
   const Tensor wanted = row.call(in)[0];
   Tensor out = ones({1, 7, 1, 3}, wanted.options());
   row.out(out, in);
@@ -99,9 +99,10 @@ TEST_P(OpForms, OutIsResizedWithAWarning) {
   expect_close(out, to_array(wanted), 0, row.name + " resized out=");
 }
 
-TEST_P(OpForms, InplaceWritesTheResultAndNothingElse) {
+TEST_P(OpForms, InplaceWritesOnlyTheResult) {
   const Row& row = GetParam();
-  if (!row.inplace) GTEST_SKIP() << "the row has none; tests/ops/forms.cpp calls every form";
+  if (!row.inplace)
+    GTEST_SKIP() << "no in-place form in the row; tests/ops/forms.cpp calls every form";
   for_each_case([&](const Tensors& in, const std::string& what) {
     const Tensor wanted = row.call(in)[0];
     if (!wanted.sizes().equals(in[0].sizes()) || wanted.scalar_type() != in[0].scalar_type())
@@ -115,14 +116,14 @@ TEST_P(OpForms, InplaceWritesTheResultAndNothingElse) {
     if (wanted.numel() > 0) {
       EXPECT_GT(framed.window._version(), version) << what;
     }
-    // Random numbers may come in another order where memory is not contiguous.
+    // In non-contiguous memory, random numbers may be drawn in another order.
     if (row.reference)
       expect_close(framed.window, to_array(wanted), form_slack(wanted), what + " in place");
     EXPECT_TRUE(framed.intact()) << what;
   });
 }
 
-TEST_P(OpForms, ChannelsLastStays) {
+TEST_P(OpForms, ChannelsLastIsKept) {
   const Row& row = GetParam();
   if (!row.keeps_memory_format) GTEST_SKIP() << "does not keep the memory format";
   int tried = 0;
@@ -130,7 +131,7 @@ TEST_P(OpForms, ChannelsLastStays) {
   for (const Device device : devices())
     for (const ScalarType dtype : dtypes_in(floats != 0 ? floats : row.dtypes))
       for (const Case& inputs : row.cases) {
-        Tensors in = make_inputs(inputs, dtype, device, Form::kContiguous, 3);
+        Tensors in = make_inputs(inputs, dtype, device, MemoryLayout::kContiguous, 3);
         if (in[0].dim() != 4) continue;
         const Tensor wanted = row.call(in)[0];
         for (Tensor& t : in)
@@ -146,22 +147,23 @@ TEST_P(OpForms, ChannelsLastStays) {
   EXPECT_GT(tried, 0) << row.name << " has no case of four dimensions";
 }
 
-TEST_P(OpForms, InputsOnDifferentDevicesAreRefused) {
+TEST_P(OpForms, InputsOnDifferentDevicesThrow) {
   const Row& row = GetParam();
-  if (row.mixes_devices || devices().size() < 2) GTEST_SKIP() << "may, or there is one device only";
+  if (row.mixes_devices || devices().size() < 2)
+    GTEST_SKIP() << "the op allows different devices, or there is only one";
   const Device gpu = devices()[1];
   for (const Case& inputs : row.cases) {
     const Tensors in =
-        make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
+        make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), MemoryLayout::kContiguous, 3);
     for (size_t k = 0; k < in.size(); ++k) {
       Tensors mixed = in;
-      bool others = false;
+      bool others = false;  // whether another input has dimensions, so that its device counts
       for (size_t i = 0; i < in.size(); ++i) others |= i != k && in[i].defined() && in[i].dim() > 0;
       if (!others || !in[k].defined() || in[k].dim() == 0) continue;
       mixed[k] = in[k].to(gpu, in[k].scalar_type());
       try {
         row.call(mixed);
-        ADD_FAILURE() << row.name << " took inputs on two devices";
+        ADD_FAILURE() << row.name << " accepted inputs on two devices";
       } catch (const Error& error) {
         EXPECT_NE(std::string(error.what()).find("Expected all tensors to be on the same device"),
                   std::string::npos)
@@ -171,11 +173,11 @@ TEST_P(OpForms, InputsOnDifferentDevicesAreRefused) {
   }
 }
 
-TEST_P(OpForms, UndefinedInputsAreRefused) {
+TEST_P(OpForms, UndefinedInputsThrowOrAreOptional) {
   const Row& row = GetParam();
   const Case& inputs = row.cases[0];
   const Tensors in =
-      make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), Form::kContiguous, 3);
+      make_inputs(inputs, dtypes_in(row.dtypes)[0], Device("cpu"), MemoryLayout::kContiguous, 3);
   for (size_t k = 0; k < in.size(); ++k) {
     Tensors fewer = in;
     fewer[k] = Tensor();

@@ -1,4 +1,5 @@
-// Values at special inputs, gradients in all floating dtypes, and dtypes that a row does not name.
+// Values at special inputs, gradients in all floating dtypes, and dtypes that a row does not list,
+// derived from the op table.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,14 +16,14 @@ namespace {
 
 class OpValues : public ::testing::TestWithParam<Row> {};
 
-/// The gradient of the sum of the row's first output with respect to input 0; none if it has none.
+/// The gradient of the sum of the row's first output with respect to input 0.
 Tensor gradient_of_sum(const Row& row, Tensors in, bool create_graph) {
   in[0] = in[0].detach().requires_grad_();
   return autograd::grad({row.call(in)[0].sum()}, {in[0]}, {}, {}, create_graph)[0];
 }
 
-/// Whether `got` is a slope of the reference at x, from either side or between the two. Where the
-/// reference is steep or has no value near x, there is nothing to compare with.
+/// Whether `got` lies between the reference's slopes on the left and on the right of x. True where
+/// these are unknown: where the reference is very steep or not finite near x.
 bool is_slope(const Row& row, double x, double got, double relative) {
   const double step = 1e-7 * std::max(1.0, std::fabs(x));
   const auto reference = [&](double at) { return row.reference({Array{{1}, {at}}})[0].values[0]; };
@@ -40,11 +41,11 @@ bool is_slope(const Row& row, double x, double got, double relative) {
   return got >= low - slack && got <= high + slack;
 }
 
-/// The values are the reference's at every special input; first derivatives are its slopes, and
-/// second ones finite, wherever input and value are finite, in every floating dtype.
+/// In every floating dtype, the values at all special inputs are the reference's. Where input and
+/// value are finite, first derivatives are the reference's slopes and second ones are not NaN.
 TEST_P(OpValues, SpecialValues) {
   const Row& row = GetParam();
-  if (!row.special_values) GTEST_SKIP() << "not elementwise, or its reference does not say";
+  if (!row.special_values) GTEST_SKIP() << "the row has no reference for special values";
   const size_t inputs = row.cases[0].size();
   for (const Device device : devices())
     for (const ScalarType dtype : dtypes_in(row.dtypes & dtypes::kFloating)) {
@@ -68,16 +69,16 @@ TEST_P(OpValues, SpecialValues) {
         EXPECT_TRUE(is_slope(row, x.values[e], gradient.values[e], relative))
             << row.name << "' at " << x.values[e] << " " << name_of(dtype) << ": "
             << gradient.values[e];
-        if (x.values[e] == 0) continue;  // a square root's is infinite there
+        if (x.values[e] == 0) continue;  // a square root has none there
         EXPECT_FALSE(std::isnan(second.values[e]))
             << row.name << "'' at " << x.values[e] << " " << name_of(dtype);
       }
     }
 }
 
-/// Gradients with respect to the wanted inputs of a sum of the outputs with weights that even
-/// bfloat16 holds exactly.
-std::vector<Array> plainly_weighted_gradients(const Row& row, Tensors in,
+/// Gradients of a weighted sum of the outputs with respect to the wanted inputs. The weights are
+/// exact even in bfloat16.
+std::vector<Array> exactly_weighted_gradients(const Row& row, Tensors in,
                                               const std::vector<size_t>& wanted) {
   autograd::variable_list inputs;
   for (const size_t k : wanted) inputs.push_back(in[k] = in[k].detach().requires_grad_());
@@ -101,22 +102,24 @@ std::vector<Array> plainly_weighted_gradients(const Row& row, Tensors in,
   return result;
 }
 
-/// The gradients in float32, float16 and bfloat16 are those of the same numbers in float64, up to
-/// the dtype's rounding of the largest.
-TEST_P(OpValues, GradientsInOtherDtypesAreThoseOfDouble) {
+/// Gradients in float32, float16 and bfloat16 equal those in float64, with a tolerance relative to
+/// the largest gradient.
+TEST_P(OpValues, GradientsInOtherDtypesMatchDouble) {
   const Row& row = GetParam();
-  if (!promises_gradients(row) || !row.reference) GTEST_SKIP() << "no derivative, or a random one";
+  if (!promises_gradients(row) || !row.reference)
+    GTEST_SKIP() << "the op has no derivative, or is random";
   const DtypeSet others = (dtypes::kFloating & row.dtypes) & ~(1u << int(kDouble));
   for (const ScalarType dtype : dtypes_in(others))
     for (size_t i = 0; i < row.cases.size(); ++i) {
-      const Tensors in = make_inputs(row.cases[i], dtype, Device("cpu"), Form::kTransposed, 5);
+      const Tensors in =
+          make_inputs(row.cases[i], dtype, Device("cpu"), MemoryLayout::kTransposed, 5);
       const auto wanted = differentiable_inputs(row.cases[i], in);
       if (wanted.empty()) continue;
       Tensors wide;
       for (const Tensor& t : in)
         wide.push_back(t.defined() && t.is_floating_point() ? t.to(kDouble) : t);
-      const auto got = plainly_weighted_gradients(row, in, wanted);
-      const auto expected = plainly_weighted_gradients(row, wide, wanted);
+      const auto got = exactly_weighted_gradients(row, in, wanted);
+      const auto expected = exactly_weighted_gradients(row, wide, wanted);
       ASSERT_EQ(got.size(), expected.size());
       const double relative = 4 * relative_tolerance(dtype) * row.gradient_slack;
       for (size_t k = 0; k < got.size(); ++k) {
@@ -126,15 +129,15 @@ TEST_P(OpValues, GradientsInOtherDtypesAreThoseOfDouble) {
         for (size_t e = 0; e < got[k].values.size(); ++e)
           EXPECT_TRUE(
               is_close(got[k].values[e], expected[k].values[e], relative, relative * largest))
-              << describe(row, i, dtype, Device("cpu"), Form::kTransposed) << ": gradient of input "
-              << wanted[k] << ", element " << e << ": " << got[k].values[e] << " for "
-              << expected[k].values[e];
+              << describe(row, i, dtype, Device("cpu"), MemoryLayout::kTransposed)
+              << ": gradient of input " << wanted[k] << ", element " << e << ": "
+              << got[k].values[e] << " for " << expected[k].values[e];
       }
     }
 }
 
-/// Rows whose reference does not say what a dtype gives, though PyTorch takes it too: bytes that
-/// wrap on the way, steps and means cut off to integers, bits of a truth value.
+/// Whether the reference does not hold in a dtype that PyTorch accepts: intermediate results that
+/// wrap in bytes, integer steps and means, the bits of a bool.
 bool is_beyond_reference(const Row& row, ScalarType dtype) {
   static const std::set<std::string> bytes{"pairwise_distance", "triplet_margin_loss",
                                            "margin_ranking_loss"};
@@ -144,12 +147,13 @@ bool is_beyond_reference(const Row& row, ScalarType dtype) {
   return is_integral(dtype, false) && row.name == "linspace";
 }
 
-/// A dtype that the row does not name is refused, or the result is right in it too. Complex numbers
+/// With a dtype that the row does not list, the op throws or its result is right. Complex dtypes
 /// have tests of their own.
-TEST_P(OpValues, RefusesOtherDtypes) {
+TEST_P(OpValues, UnlistedDtypesThrowOrMatchTheReference) {
   const Row& row = GetParam();
   for (const ScalarType dtype : dtypes_in(dtypes::kAll & ~row.dtypes)) {
-    const Tensors in = make_inputs(row.cases[0], dtype, Device("cpu"), Form::kContiguous, 1);
+    const Tensors in =
+        make_inputs(row.cases[0], dtype, Device("cpu"), MemoryLayout::kContiguous, 1);
     Tensors out;
     try {
       out = row.call(in);
@@ -160,8 +164,7 @@ TEST_P(OpValues, RefusesOtherDtypes) {
     if (is_complex(dtype) || !row.reference || is_beyond_reference(row, dtype)) continue;
     const Arrays wanted = row.reference(arrays_of(in));
     for (size_t k = 0; k < out.size(); ++k)
-      expect_close(out[k], wanted[k], row.slack,
-                   row.name + " neither refuses " + name_of(dtype) + " nor computes it");
+      expect_close(out[k], wanted[k], row.slack, row.name + " accepts " + name_of(dtype));
   }
 }
 

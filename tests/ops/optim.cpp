@@ -16,7 +16,7 @@ constexpr int kParams = 0, kGrads = 1;
 
 using Lists = std::vector<Tensors>;
 
-/// The inputs as lists of `count` tensors, copied because steps change them.
+/// The inputs as `lists` lists of equal length, copied because steps change them.
 Lists split(const Tensors& in, size_t lists) {
   Lists all(lists);
   const size_t count = in.size() / lists;
@@ -28,8 +28,8 @@ Tensors step_counts(const Tensors& params, double step, Device device) {
   return Tensors(params.size(), scalar_tensor(step, kFloat).to(device));
 }
 
-/// A row for a step over lists of parameters, gradients and state. `reference` changes the values
-/// that one element has in each list; parameters and state are the outputs.
+/// A row for a step over lists of parameters, gradients and state. `reference` updates one
+/// element's values in all lists. The outputs are parameters and state.
 Row step_row(std::string name, std::string covers, std::vector<Draw> draws,
              std::function<void(Lists&)> step, std::function<void(double*)> reference) {
   Row row;
@@ -226,7 +226,7 @@ const Register registered[] = {Register(sgd_row()),
                                Register(rmsprop_row("fused_rmsprop_centered", true, 0)),
                                Register(rmsprop_row("fused_rmsprop_centered_momentum", true, 0.7))};
 
-TEST(FusedStep, GradientsAreScaledAndKeptSo) {
+TEST(FusedStep, StoresUnscaledGradients) {
   for (const Device device : devices())
     for (const ScalarType dtype : {kFloat, kDouble, kHalf}) {
       const Tensor param = full({37}, 1.0, dtype).to(device),
@@ -238,7 +238,7 @@ TEST(FusedStep, GradientsAreScaledAndKeptSo) {
     }
 }
 
-TEST(FusedStep, NothingHappensWhereAnInfinityWasFound) {
+TEST(FusedStep, SkipsTheStepIfAnInfinityWasFound) {
   for (const Device device : devices()) {
     const Tensor param = ones({5}).to(device), grad = ones({5}).to(device);
     const Tensor found = ones({1}).to(device), none = zeros({1}).to(device);
@@ -249,12 +249,12 @@ TEST(FusedStep, NothingHappensWhereAnInfinityWasFound) {
   }
 }
 
-TEST(FusedStep, NoParametersAreNoWork) {
+TEST(FusedStep, AcceptsEmptyLists) {
   _fused_sgd_({}, {}, {}, 0, 0, 1, 0, false, false, false);
   _fused_adam_({}, {}, {}, {}, {}, {}, 1, 0, 0, 0, 0, true, false);
 }
 
-/// More tensors than a set of slots could tell apart.
+/// So many tensors that a bit mask of inputs could not hold all lists together.
 constexpr size_t kMany = 60;
 
 Tensors many() {
@@ -267,7 +267,7 @@ void expect_versions(const Tensors& list, int64_t version) {
   for (const Tensor& tensor : list) EXPECT_EQ(tensor._version(), version);
 }
 
-TEST(FusedStep, CountsTheVersionsOfWhatItChanges) {
+TEST(FusedStep, IncrementsTheVersionsOfModifiedTensors) {
   const Tensors params = many(), grads = many(), means = many(), squares = many(), largest = many(),
                 steps(kMany, ones({}));
   _fused_adam_(params, grads, means, squares, largest, steps, 0.5, 0.9, 0.9, 0, 1, true, false);
@@ -281,7 +281,7 @@ TEST(FusedStep, CountsTheVersionsOfWhatItChanges) {
   expect_versions({scale, found}, 0);
 }
 
-/// Notes which inputs the calls write to.
+/// Records the inputs that observed calls write to.
 struct Writes final : Observer {
   void begin(const ObservedCall& call) override {
     inputs = call.inputs.count;
@@ -308,7 +308,7 @@ void expect_same(const Tensors& written, std::initializer_list<Tensors> lists) {
   for (size_t i = 0; i < written.size(); ++i) EXPECT_TRUE(written[i].is_same(expected[i])) << i;
 }
 
-TEST(FusedStep, TellsObserversWhatItWritesTo) {
+TEST(FusedStep, ReportsWrittenTensorsToObservers) {
   const Tensors params = many(), grads = many(), means = many(), squares = many(),
                 steps(kMany, ones({}));
   const Writes adam = observe([&] {
@@ -321,15 +321,15 @@ TEST(FusedStep, TellsObserversWhatItWritesTo) {
   expect_same(scaled.written, {params, grads, means});
 }
 
-TEST(FusedStep, LeavesThatRequireGradAreChangedUnderNoGradOnly) {
+TEST(FusedStep, ModifiesLeavesThatRequireGradOnlyUnderNoGrad) {
   const Tensors params = many(), grads = many(), means = many(), squares = many();
   const auto step = [&] {
     _fused_rmsprop_(params, grads, squares, means, {}, 0.5, 0.9, 1, 0, 0, true, false);
   };
-  const char* const refusal =
+  const char* const error =
       "a leaf Variable that requires grad is being used in an in-place operation.";
   params.back().requires_grad_();
-  EXPECT_ERROR(step(), refusal);
+  EXPECT_ERROR(step(), error);
   expect_versions(params, 0);
   {
     const NoGradGuard no_grad;
@@ -338,13 +338,13 @@ TEST(FusedStep, LeavesThatRequireGradAreChangedUnderNoGradOnly) {
   expect_versions(params, 1);
   params.back().requires_grad_(false);
   means.back().requires_grad_();
-  EXPECT_ERROR(step(), refusal);
+  EXPECT_ERROR(step(), error);
   means.back().requires_grad_(false);
   step();
   expect_versions(params, 2);
 }
 
-TEST(FusedStep, ViewsMadeUnderNoGradAreChangedThereOnly) {
+TEST(FusedStep, ModifiesViewsCreatedUnderNoGradOnlyThere) {
   const Tensor base = ones({4}).requires_grad_();
   const NoGradGuard no_grad;
   const Tensor view = base.view({2, 2}), grad = ones({2, 2});
@@ -355,7 +355,7 @@ TEST(FusedStep, ViewsMadeUnderNoGradAreChangedThereOnly) {
   EXPECT_TRUE(view.eq(0.5).all().item<bool>());
 }
 
-TEST(FusedStep, TakesExpandedGradientsUnlessItScalesThem) {
+TEST(FusedStep, AcceptsExpandedGradientsUnlessItScalesThem) {
   for (const Device device : devices()) {
     const Tensor param = ones({3, 40}).to(device), grad = ones({1, 40}).to(device).expand({3, 40});
     _fused_sgd_({param}, {grad}, {}, 0, 0, 0.5, 0, false, false, false);
@@ -366,7 +366,7 @@ TEST(FusedStep, TakesExpandedGradientsUnlessItScalesThem) {
   }
 }
 
-TEST(FusedStep, ThreadsShareTheElementsOfAllTensors) {
+TEST(FusedStep, HasEqualResultsOnAnyNumberOfThreads) {
   const int threads = get_num_threads();
   Tensors alone, shared, grads;
   for (int64_t i = 0; i < 40; ++i) {

@@ -1,5 +1,5 @@
-// Writes what every row computes to $HEARTH_ORACLE_FILE, for tests/oracle/compare.py; with
-// HEARTH_ORACLE_AUTOCAST=1 under autocast and, besides, with inputs of different dtypes.
+// Writes the inputs and results of every row to $HEARTH_ORACLE_FILE, for tests/oracle/compare.py.
+// With HEARTH_ORACLE_AUTOCAST=1, it calls them under autocast, also with inputs of mixed dtypes.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -13,8 +13,8 @@
 namespace hearth::testing {
 namespace {
 
-/// One tensor as JSON: dtype, sizes, values; null if undefined. Non-finite numbers are as Python
-/// reads them.
+/// Writes a tensor as JSON: dtype, sizes, values; null if undefined. Non-finite numbers are written
+/// as Python's json module reads them.
 void write(std::ostream& file, const Tensor& tensor) {
   if (!tensor.defined()) {
     file << "null";
@@ -64,12 +64,12 @@ Tensors gradients(const Tensors& out, const Tensors& leaves) {
   return autograd::grad({total}, wanted, {}, {}, false, true);
 }
 
-/// What the row computes, or that it is an error.
+/// Writes the row's results and gradients, or that it failed.
 void write_results(std::ostream& file, const Row& row, const Tensors& leaves) {
   Tensors out, grads;
   try {
     out = row.call(leaves);
-    const AutocastMode off(kCPU, {}, false);  // as users leave the region before backward
+    const AutocastMode off(kCPU, {}, false);  // backward runs outside the region, as in user code
     grads = gradients(out, leaves);
   } catch (const Error&) {
     file << ", \"fails\": true";
@@ -92,8 +92,8 @@ void dump(std::ostream& file, const Row& row, const Case& inputs, const Tensors&
   file << "}\n";
 }
 
-/// The same inputs with the first of them in another dtype. PyTorch does not look at dtypes where
-/// there is nothing to compute.
+/// Dumps the row with its first input in other dtypes. Skips empty inputs, whose dtypes PyTorch
+/// does not check.
 void dump_mixed(std::ostream& file, const Row& row, const Case& inputs, const Tensors& in) {
   if (in.size() < 2 || !in[0].is_floating_point() || in[0].numel() == 0) return;
   for (const ScalarType dtype : {kFloat, kBFloat16, kHalf}) {
@@ -118,7 +118,7 @@ TEST(Oracle, Dump) {
       }
       for (const Case& inputs : row.cases) {
         if (!row.reference) continue;
-        const Tensors in = make_inputs(inputs, dtype, Device("cpu"), Form::kTransposed, 9);
+        const Tensors in = make_inputs(inputs, dtype, Device("cpu"), MemoryLayout::kTransposed, 9);
         dump(file, row, inputs, in);
         if (autocast) dump_mixed(file, row, inputs, in);
       }

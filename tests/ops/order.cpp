@@ -12,22 +12,23 @@
 namespace hearth::testing {
 namespace {
 
-constexpr DtypeSet kNoBytes = dtypes::kReal & ~1u;  // magnitudes have ties
+constexpr DtypeSet kNoBytes = dtypes::kReal & ~1u;  // absolute values have ties
 
-/// The places of a line's elements in order: stable, NaN last.
+/// The indices that sort a line; the order is stable.
 std::vector<double> order_of(const std::vector<double>& line, bool descending) {
-  std::vector<double> places(line.size());
-  std::iota(places.begin(), places.end(), 0.0);
-  std::stable_sort(places.begin(), places.end(), [&](double a, double b) {
+  std::vector<double> indices(line.size());
+  std::iota(indices.begin(), indices.end(), 0.0);
+  std::stable_sort(indices.begin(), indices.end(), [&](double a, double b) {
     const double x = line[size_t(a)], y = line[size_t(b)];
     return descending ? x > y : x < y;
   });
-  return places;
+  return indices;
 }
 
-/// A row whose results are some places of a line, and the elements there.
-Row places_row(std::string name, std::string covers, int64_t dim, Lines places,
-               std::function<TensorPair(const Tensor&)> op, Draw draw = Draw::kDistinct) {
+/// A row whose results are selected elements of each line and their indices. `select` maps a line
+/// to the indices.
+Row selection_row(std::string name, std::string covers, int64_t dim, Lines select,
+                  std::function<TensorPair(const Tensor&)> op, Draw draw = Draw::kDistinct) {
   Row row;
   row.name = std::move(name);
   row.covers = {std::move(covers)};
@@ -42,17 +43,17 @@ Row places_row(std::string name, std::string covers, int64_t dim, Lines places,
   };
   row.reference = [=](const Arrays& in) {
     const auto values = [&](const std::vector<double>& line) {
-      std::vector<double> out = places(line);
+      std::vector<double> out = select(line);
       for (double& v : out) v = line[size_t(v)];
       return out;
     };
-    return Arrays{along(in[0], dim, values), along(in[0], dim, places)};
+    return Arrays{along(in[0], dim, values), along(in[0], dim, select)};
   };
   return row;
 }
 
 Row sort_row(std::string name, int64_t dim, bool descending, Draw draw) {
-  Row row = places_row(
+  Row row = selection_row(
       std::move(name), "sort", dim,
       [=](const std::vector<double>& line) { return order_of(line, descending); },
       [=](const Tensor& x) { return x.sort(dim, descending); }, draw);
@@ -66,12 +67,12 @@ Row sort_row(std::string name, int64_t dim, bool descending, Draw draw) {
 }
 
 Row topk_row(std::string name, int64_t k, int64_t dim, bool largest, Draw draw) {
-  Row row = places_row(
+  Row row = selection_row(
       std::move(name), "topk", dim,
       [=](const std::vector<double>& line) {
-        std::vector<double> places = order_of(line, largest);
-        places.resize(size_t(k));
-        return places;
+        std::vector<double> indices = order_of(line, largest);
+        indices.resize(size_t(k));
+        return indices;
       },
       [=](const Tensor& x) { return x.topk(k, dim, largest); }, draw);
   row.dtypes = kNoBytes;
@@ -83,7 +84,7 @@ Row topk_row(std::string name, int64_t k, int64_t dim, bool largest, Draw draw) 
 
 Row rank_row(std::string name, std::string covers, std::function<size_t(size_t)> rank,
              std::function<TensorPair(const Tensor&)> op) {
-  Row row = places_row(
+  Row row = selection_row(
       std::move(name), std::move(covers), 1,
       [=](const std::vector<double>& line) {
         return std::vector<double>{order_of(line, false)[rank(line.size())]};
@@ -108,19 +109,18 @@ Row kthvalue_row() {
 }
 
 Row mode_row() {
-  Row row = places_row(
+  Row row = selection_row(
       "mode", "mode", -1,
       [](const std::vector<double>& line) {
-        const std::vector<double> places = order_of(line, false);
+        const std::vector<double> order = order_of(line, false);
         size_t best = 0, longest = 0;
         for (size_t begin = 0, end = 0; begin < line.size(); begin = end) {
-          while (end < line.size() && line[size_t(places[end])] == line[size_t(places[begin])])
-            ++end;
+          while (end < line.size() && line[size_t(order[end])] == line[size_t(order[begin])]) ++end;
           if (end - begin <= longest) continue;
           longest = end - begin;
           best = end - 1;
         }
-        return std::vector<double>{places[best]};
+        return std::vector<double>{order[best]};
       },
       [](const Tensor& x) { return x.mode(-1, true); }, Draw::kSmall);
   return row;
@@ -276,9 +276,9 @@ TEST(Order, LargeSortsAreStableInEveryDtype) {
     const Tensor in_order = indices.narrow(0, 0, 200002).lt(indices.narrow(0, 1, 200002));
     EXPECT_TRUE(a.gt(b).logical_or(a.eq(b).logical_and(in_order)).all().item<bool>())
         << name_of(dtype);
-    const auto [top, places] = x.topk(2000);
+    const auto [top, top_indices] = x.topk(2000);
     EXPECT_TRUE(top.equal(values.narrow(0, 0, 2000))) << name_of(dtype);
-    EXPECT_TRUE(places.equal(indices.narrow(0, 0, 2000))) << name_of(dtype);
+    EXPECT_TRUE(top_indices.equal(indices.narrow(0, 0, 2000))) << name_of(dtype);
     EXPECT_TRUE(std::get<0>(x.kthvalue(200003 - 10)).equal(values[10])) << name_of(dtype);
   }
 }
@@ -289,21 +289,21 @@ TEST(Order, NaNIsTheLargestAndZerosAreEqual) {
     x[1].fill_(std::nan(""));
     x[2].fill_(-0.0);
     x[3].fill_(-1);
-    const Tensor there = x.to(device, kDouble);
-    const auto places = [&](bool descending) {
-      return to_array(there.argsort(int64_t{0}, descending)).values;
+    const Tensor y = x.to(device, kDouble);
+    const auto order = [&](bool descending) {
+      return to_array(y.argsort(int64_t{0}, descending)).values;
     };
-    EXPECT_EQ(places(false), (std::vector<double>{3, 0, 2, 4, 1}));
-    EXPECT_EQ(places(true), (std::vector<double>{1, 0, 2, 4, 3}));
-    EXPECT_EQ(std::get<1>(there.topk(1)).item<int64_t>(), 1);
-    EXPECT_TRUE(std::isnan(there.median().item<double>()));
-    EXPECT_EQ(std::get<1>(there.median(0)).item<int64_t>(), 1);
-    EXPECT_EQ(there.nanmedian().item<double>(), 0);
-    EXPECT_TRUE(std::signbit(std::get<0>(there.sort())[2].item<double>()));
+    EXPECT_EQ(order(false), (std::vector<double>{3, 0, 2, 4, 1}));
+    EXPECT_EQ(order(true), (std::vector<double>{1, 0, 2, 4, 3}));
+    EXPECT_EQ(std::get<1>(y.topk(1)).item<int64_t>(), 1);
+    EXPECT_TRUE(std::isnan(y.median().item<double>()));
+    EXPECT_EQ(std::get<1>(y.median(0)).item<int64_t>(), 1);
+    EXPECT_EQ(y.nanmedian().item<double>(), 0);
+    EXPECT_TRUE(std::signbit(std::get<0>(y.sort())[2].item<double>()));
   }
 }
 
-TEST(Order, MediansOfNothing) {
+TEST(Order, MediansWithoutElementsAndWithTies) {
   EXPECT_TRUE(std::isnan(ones({0}).median().item<float>()));
   EXPECT_EQ(ones({0}, kInt).median().item<int64_t>(), -2147483648LL);
   EXPECT_TRUE(std::isnan(full({3}, std::nan("")).nanmedian().item<float>()));
@@ -322,7 +322,7 @@ TEST(Order, UniqueSlices) {
   EXPECT_EQ(std::get<1>(_unique2(x)).numel(), 0);
 }
 
-TEST(Order, PlacesInSortedRows) {
+TEST(Order, SearchsortedAndBucketize) {
   const Tensor rows = arange(4, kFloat).reshape({2, 2}), values = full({2, 1}, 2.0);
   EXPECT_TRUE(searchsorted(rows, values)
                   .equal(full({2, 1}, 2, kLong).sub(arange(0, 4, 2).reshape({2, 1}))));
@@ -346,14 +346,14 @@ TEST(Order, OutForms) {
   EXPECT_TRUE(x.msort().equal(x));
 }
 
-TEST(Order, SortersAndSlicesAreChecked) {
+TEST(Order, InvalidSortersAndEmptySlicesThrow) {
   const Tensor x = tensor({3.0, 1.0, 2.0}), value = tensor({1.5});
-  const auto by = [&](const Tensor& sorter) {
+  const auto search = [&](const Tensor& sorter) {
     return searchsorted(x, value, false, false, {}, sorter);
   };
-  EXPECT_EQ(by(tensor({1, 2, 0}, kLong)).item<int64_t>(), 1);
-  EXPECT_ERROR(by(tensor({1, 2}, kLong)), "boundary and sorter must have the same size");
-  EXPECT_ERROR(by(tensor({1, 2, 0}, kInt)), "sorter must be a tensor of long dtype");
+  EXPECT_EQ(search(tensor({1, 2, 0}, kLong)).item<int64_t>(), 1);
+  EXPECT_ERROR(search(tensor({1, 2}, kLong)), "boundary and sorter must have the same size");
+  EXPECT_ERROR(search(tensor({1, 2, 0}, kInt)), "sorter must be a tensor of long dtype");
   EXPECT_ERROR(unique_dim(ones({3, 0}), 0), "There are 0 sized dimensions");
   EXPECT_ERROR(group_norm(ones({2, 4, 0}), 2), "Expected HxW to be greater than 0, got 0");
 }

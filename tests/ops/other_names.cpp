@@ -1,4 +1,4 @@
-// Functions that only name another one, or return a real tensor itself.
+// Functions that are other names of a function, or the identity for real tensors.
 #include <gtest/gtest.h>
 
 #include "hearth/operators.h"
@@ -7,7 +7,7 @@
 namespace hearth {
 namespace {
 
-TEST(OtherNames, SpecialFunctionsAreThoseOfOtherFamilies) {
+TEST(OtherNames, SpecialFunctionsMatchTheirCounterparts) {
   const Tensor x = tensor({-0.9, -0.25, 0.0, 0.5, 0.75});
   EXPECT_TRUE(special_erf(x).equal(x.erf()));
   EXPECT_TRUE(special_erfc(x).equal(x.erfc()));

@@ -6,37 +6,37 @@
 
 #include "tests/support/op_table.h"
 
-/// The row of hearth::function(x, arguments...) with its out= and in-place forms; `reference` is an
+/// A row for hearth::function(x, arguments...) with its out= and in-place forms. `reference` is an
 /// expression in the double x.
 #define POINTWISE_ROW(row_name, function, draw, reference, ...)                                   \
   [] {                                                                                            \
-    Row made = unary_row(                                                                         \
+    Row result = unary_row(                                                                       \
         row_name, [](const Tensor& x) { return hearth::function(x __VA_OPT__(, ) __VA_ARGS__); }, \
         [](double x) -> double { return reference; }, draw);                                      \
-    made.covers = {#function};                                                                    \
-    made.slack = 2;                                                                               \
-    made.out = [](Tensor& out, const Tensors& in) {                                               \
+    result.covers = {#function};                                                                  \
+    result.slack = 2;                                                                             \
+    result.out = [](Tensor& out, const Tensors& in) {                                             \
       hearth::function##_out(out, in[0] __VA_OPT__(, ) __VA_ARGS__);                              \
     };                                                                                            \
-    made.inplace = [](Tensor& self, const Tensors&) { self.function##_(__VA_ARGS__); };           \
-    return made;                                                                                  \
+    result.inplace = [](Tensor& self, const Tensors&) { self.function##_(__VA_ARGS__); };         \
+    return result;                                                                                \
   }()
 
-/// The row of hearth::function(a, b); `reference` is an expression in the doubles a and b.
-#define POINTWISE_ROW2(function, draw, types, reference)                                  \
-  [] {                                                                                    \
-    Row made = binary_row(                                                                \
-        #function, [](const Tensor& a, const Tensor& b) { return a.function(b); },        \
-        [](double a, double b) -> double { return reference; }, draw);                    \
-    made.dtypes = types;                                                                  \
-    made.slack = 2;                                                                       \
-    made.out = [](Tensor& out, const Tensors& in) { function##_out(out, in[0], in[1]); }; \
-    return made;                                                                          \
+/// A row for hearth::function(a, b). `reference` is an expression in the doubles a and b.
+#define POINTWISE_ROW2(function, draw, types, reference)                                    \
+  [] {                                                                                      \
+    Row result = binary_row(                                                                \
+        #function, [](const Tensor& a, const Tensor& b) { return a.function(b); },          \
+        [](double a, double b) -> double { return reference; }, draw);                      \
+    result.dtypes = types;                                                                  \
+    result.slack = 2;                                                                       \
+    result.out = [](Tensor& out, const Tensors& in) { function##_out(out, in[0], in[1]); }; \
+    return result;                                                                          \
   }()
 
 namespace hearth::testing {
 
-/// Integers become floats.
+/// Adds integers and bools, whose results are float32, to a row's dtypes.
 inline Row of_all_numbers(Row row) {
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kFloat};
@@ -49,13 +49,13 @@ inline Row of_all_numbers(Row row) {
   return row;
 }
 
-/// The row of another op than the one its function is named after.
+/// Sets the op that the row covers, where its name is not the function's.
 inline Row covering(Row row, std::string op) {
   row.covers = {std::move(op)};
   return row;
 }
 
-/// Integers stay integers.
+/// Adds integers, whose results are integers, to a row's dtypes.
 inline Row of_real_numbers(Row row) {
   row.dtypes = dtypes::kReal;
   return row;
@@ -66,7 +66,7 @@ inline Row with_inplace(Row row, Tensor& (*inplace)(Tensor&, const Tensor&)) {
   return row;
 }
 
-/// The row of an elementwise op of three tensors.
+/// A row for an elementwise op of three tensors.
 inline Row ternary_row(std::string name, std::function<Tensor(const Tensors&)> op,
                        double (*reference)(const double*), Draw draw = Draw::kNormal) {
   Row row;

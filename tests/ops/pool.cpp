@@ -25,10 +25,10 @@ struct Windows {
   }
 };
 
-/// Calls f(value, place in the plane) for every element of the window that output p sees.
+/// Calls f(value, index in the plane) for every element in the window of output p.
 template <class F>
-void for_each_seen(const Array& x, const Windows& rows, const Windows& columns, const Position& p,
-                   F f) {
+void for_each_in_window(const Array& x, const Windows& rows, const Windows& columns,
+                        const Position& p, F f) {
   const size_t dim = x.sizes.size();
   const int64_t height = x.sizes[dim - 2], width = x.sizes[dim - 1];
   Position at_input = p;
@@ -50,16 +50,16 @@ std::vector<int64_t> pooled_sizes(const Array& x, const Windows& rows, const Win
   return sizes;
 }
 
-/// Maxima and their places.
+/// Maxima and their indices in the plane.
 Arrays max_reference(const Array& x, const Windows& rows, const Windows& columns) {
-  const auto pick = [&](bool place) {
+  const auto pick = [&](bool index) {
     return build(pooled_sizes(x, rows, columns), [&](const Position& p) {
-      double best = -std::numeric_limits<double>::infinity(), where = 0;
-      for_each_seen(x, rows, columns, p, [&](double value, int64_t at_place) {
-        if (value > best) where = double(at_place);
+      double best = -std::numeric_limits<double>::infinity(), best_index = 0;
+      for_each_in_window(x, rows, columns, p, [&](double value, int64_t plane_index) {
+        if (value > best) best_index = double(plane_index);
         best = std::fmax(best, value);
       });
-      return place ? where : best;
+      return index ? best_index : best;
     });
   };
   return {pick(false), pick(true)};
@@ -70,7 +70,7 @@ Array average_reference(const Array& x, const Windows& rows, const Windows& colu
                         double divisor) {
   return build(pooled_sizes(x, rows, columns), [&](const Position& p) {
     double sum = 0, count = 0;
-    for_each_seen(x, rows, columns, p, [&](double value, int64_t) {
+    for_each_in_window(x, rows, columns, p, [&](double value, int64_t) {
       sum += value;
       ++count;
     });
@@ -110,7 +110,7 @@ Row average_row(std::string name, std::vector<std::string> covers, std::vector<C
   return row;
 }
 
-/// A row for one dimension: the reference sees planes of one row.
+/// Turns a row into one of a 1-d op, whose reference computes with planes of height 1.
 Row flat(Row row) {
   const auto reference = row.reference;
   row.reference = [reference](const Arrays& in) {
@@ -133,7 +133,7 @@ Row max_pool2d_row() {
   return row;
 }
 
-/// Rows further apart than columns.
+/// Dilation 2 for rows, 1 for columns.
 Row max_pool2d_dilated_row() {
   Row row = average_row("max_pool2d_dilated", {"max_pool2d"}, {{distinct({2, 2, 5, 5})}},
                         [](const Tensor& x) {
@@ -147,6 +147,7 @@ Row max_pool2d_dilated_row() {
   return row;
 }
 
+/// Dilation 1 for rows, 2 for columns, and invalid arguments.
 Row max_pool2d_values_row() {
   Row row = average_row("max_pool2d", {"max_pool2d"}, {{distinct({2, 2, 5, 5})}},
                         [](const Tensor& x) {
@@ -264,52 +265,6 @@ Row adaptive_average_row() {
   return row;
 }
 
-Row pixel_row(std::string name, Tensor (*op)(const Tensor&, int64_t), std::vector<Case> cases,
-              bool up) {
-  Row row;
-  row.covers = {name};
-  row.name = std::move(name);
-  row.cases = std::move(cases);
-  row.dtypes = dtypes::kRealAndBool;
-  row.call = [op](const Tensors& in) { return Tensors{op(in[0], 2)}; };
-  row.reference = [up](const Arrays& in) {
-    const Array& x = in[0];
-    std::vector<int64_t> sizes = x.sizes;
-    const size_t c = sizes.size() - 3, h = c + 1, w = c + 2;
-    sizes[c] = up ? sizes[c] / 4 : sizes[c] * 4;
-    for (const size_t d : {h, w}) sizes[d] = up ? sizes[d] * 2 : sizes[d] / 2;
-    return Arrays{build(sizes, [&](Position p) {
-      if (up) {
-        p[c] = p[c] * 4 + p[h] % 2 * 2 + p[w] % 2;
-        p[h] /= 2;
-        p[w] /= 2;
-      } else {
-        p[h] = p[h] * 2 + p[c] % 4 / 2;
-        p[w] = p[w] * 2 + p[c] % 2;
-        p[c] /= 4;
-      }
-      return at(x, p);
-    })};
-  };
-  return row;
-}
-
-Row pixel_shuffle_row() {
-  Row row =
-      pixel_row("pixel_shuffle", &hearth::pixel_shuffle, {{{{2, 8, 2, 3}}}, {{{4, 1, 2}}}}, true);
-  row.refusals = {{[] {
-                     pixel_shuffle(ones({1, 3, 2, 2}), 2);
-                   },
-                   "pixel_shuffle expects its input's 'channel' dimension to be divisible by the "
-                   "square of upscale_factor, but input.size(-3)=3 is not divisible by 4"},
-                  {[] {
-                     pixel_shuffle(ones({2, 2}), 2);
-                   },
-                   "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
-                   "2 dimension(s)"}};
-  return row;
-}
-
 const Windows kWhole{1, 1, 1};
 
 Row max_pool1d_row() {
@@ -371,43 +326,40 @@ const Register registered[] = {
     Register(flat(max_row("adaptive_max_pool1d", {"adaptive_max_pool1d"}, {{distinct({2, 3, 7})}},
                           [](const Tensor& x) { return adaptive_max_pool1d(x, 3); }, kWhole,
                           {3, 0, 0, 0, 1, true}))),
-    Register(pixel_shuffle_row()),
-    Register(pixel_row("pixel_unshuffle", &hearth::pixel_unshuffle,
-                       {{{{2, 2, 4, 6}}}, {{{1, 2, 4}}}}, false)),
 };
 
-TEST(Pool, IntegersAndTheEdges) {
+TEST(Pool, IntegersAndBorders) {
   for (const Device device : devices()) {
     const Tensor x = arange(12, kInt).reshape({1, 3, 4}).to(device, kInt);
     EXPECT_EQ(max_pool2d(x, 2).sum().item<int64_t>(), 5 + 7);
     EXPECT_EQ(avg_pool2d(x.to(kLong), {3, 2}).sum().item<int64_t>(), 4 + 6);
-    // The last window begins in the padding and does not count.
+    // The last window would start in the padding, so it is dropped.
     EXPECT_EQ(max_pool2d(x, 2, 2, 1, 1, true).sizes().vec(), (std::vector<int64_t>{1, 2, 3}));
     EXPECT_EQ(avg_pool2d(x.to(kFloat), 2, 2, 1).select(-1, 0).select(-1, 0).item<float>(), 0);
   }
 }
 
-TEST(Pool, ANanIsTheMaximum) {
+TEST(Pool, NaNIsTheMaximum) {
   for (const Device device : devices()) {
     Tensor x = arange(4, kFloat);
     x.select(0, 1).fill_(NAN);
     x.select(0, 2).fill_(NAN);
     const auto [value, index] = max_pool2d_with_indices(x.reshape({1, 2, 2}).to(device, kFloat), 2);
     EXPECT_TRUE(std::isnan(value.item<float>()));
-    const int64_t place = index.item<int64_t>();
-    EXPECT_TRUE(place == 1 || place == 2);
+    const int64_t position = index.item<int64_t>();
+    EXPECT_TRUE(position == 1 || position == 2);
     const Tensor low = full({1, 2, 2}, -INFINITY).to(device, kFloat);
     EXPECT_EQ(std::get<1>(max_pool2d_with_indices(low, 2)).item<int64_t>(), 0);
   }
 }
 
-TEST(Pooling, WindowsWithoutElements) {
+TEST(Pool, WindowsWithoutElements) {
   for (const Device device : devices()) {
-    // The window of dilation 4 begins before the only column and goes on behind it.
+    // The only window's elements are at -1 and 3 in each dimension, outside of the input.
     const Tensor x = ones({1, 2, 3, 3}, TensorOptions(kDouble).device(device)).requires_grad_();
-    const auto [largest, places] = max_pool2d_with_indices(x, 2, 1, 1, 4);
+    const auto [largest, indices] = max_pool2d_with_indices(x, 2, 1, 1, 4);
     EXPECT_TRUE(largest.isneginf().all().item<bool>()) << device;
-    EXPECT_TRUE(places.lt(9).logical_and(places.ge(0)).all().item<bool>()) << device;
+    EXPECT_TRUE(indices.lt(9).logical_and(indices.ge(0)).all().item<bool>()) << device;
     largest.sum().backward();
     EXPECT_EQ(x.grad().sizes().vec(), x.sizes().vec());
   }

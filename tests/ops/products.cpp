@@ -1,24 +1,14 @@
+#include "tests/ops/products.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
-
 #include <cmath>
 
 #include "hearth/autograd.h"
-#include "tests/support/op_table.h"
 
 namespace hearth::testing {
 namespace {
-
-/// The sum over k of f(i, k), where the result has these sizes and k runs below count.
-Array summed(std::vector<int64_t> sizes, int64_t count,
-             const std::function<double(const Position&, int64_t)>& f) {
-  return build(std::move(sizes), [&](const Position& p) {
-    double total = 0;
-    for (int64_t k = 0; k < count; ++k) total += f(p, k);
-    return total;
-  });
-}
 
 Array mv_reference(const Array& mat, const Array& vec) {
   return summed({mat.sizes[0]}, vec.sizes[0], [&](const Position& p, int64_t k) {
@@ -29,32 +19,10 @@ Array outer_reference(const Array& a, const Array& b) {
   return build({a.sizes[0], b.sizes[0]},
                [&](const Position& p) { return a.values[size_t(p[0])] * b.values[size_t(p[1])]; });
 }
-Array bmm_reference(const Array& a, const Array& b) {
-  return summed({a.sizes[0], a.sizes[1], b.sizes[2]}, a.sizes[2],
-                [&](const Position& p, int64_t k) {
-                  return at(a, {p[0], p[1], k}) * at(b, {p[0], k, p[2]});
-                });
-}
 Array sum_over_batches(const Array& all) {
   return summed({all.sizes[1], all.sizes[2]}, all.sizes[0], [&](const Position& p, int64_t k) {
     return at(all, {k, p[0], p[1]});
   });
-}
-
-Row product_row(std::string name, std::vector<Case> cases,
-                std::function<Tensor(const Tensors&)> call,
-                std::function<Array(const Arrays&)> reference) {
-  Row row;
-  row.covers = {name};
-  row.name = std::move(name);
-  row.cases = std::move(cases);
-  row.dtypes = dtypes::kReal;
-  row.slack = 8;
-  row.call = [call = std::move(call)](const Tensors& in) { return Tensors{call(in)}; };
-  row.reference = [reference = std::move(reference)](const Arrays& in) {
-    return Arrays{reference(in)};
-  };
-  return row;
 }
 
 Row mv_row() {
@@ -117,7 +85,7 @@ Row outer_row() {
   return row;
 }
 
-/// beta = 2 times input 0, broadcast, plus alpha = 3 times the product.
+/// A row for 2 * input 0 (broadcast) + 3 * product.
 Row add_row(std::string name, std::vector<Case> cases, std::function<Tensor(const Tensors&)> call,
             std::function<Array(const Arrays&)> product) {
   return product_row(
@@ -214,15 +182,6 @@ Row bilinear_row() {
       });
 }
 
-Row einsum_row(std::string name, std::string equation, std::vector<Case> cases,
-               std::function<Array(const Arrays&)> reference) {
-  Row row = product_row(
-      std::move(name), std::move(cases),
-      [equation](const Tensors& in) { return einsum(equation, in); }, std::move(reference));
-  row.covers = {"bmm"};
-  return row;
-}
-
 Row inner_row() {
   Row row = product_row(
       "inner", {{{{2, 3}}, {{4, 3}}}}, [](const Tensors& in) { return in[0].inner(in[1]); },
@@ -292,13 +251,6 @@ Row trace_row() {
   return row;
 }
 
-Array matrix_product(const Arrays& in) {
-  return summed({in[0].sizes[0], in[1].sizes[1]}, in[1].sizes[0],
-                [&](const Position& p, int64_t k) {
-                  return at(in[0], {p[0], k}) * at(in[1], {k, p[1]});
-                });
-}
-
 const Register registered[] = {
     Register(mv_row()),
     Register(dot_row("dot", &hearth::dot, &hearth::dot_out)),
@@ -315,73 +267,7 @@ const Register registered[] = {
     Register(kron_row()),
     Register(cross_row()),
     Register(trace_row()),
-    Register(einsum_row("einsum_matmul", "ij,jk->ik", {{{{2, 3}}, {{3, 4}}}}, matrix_product)),
-    Register(einsum_row(
-        "einsum_implicit", "cb,ba", {{{{2, 3}}, {{3, 4}}}},
-        [](const Arrays& in) {
-          const Array product = matrix_product(in);
-          return build({4, 2}, [&](const Position& p) { return at(product, {p[1], p[0]}); });
-        })),
-    Register(einsum_row("einsum_ellipsis", "...ij,...jk->...ik", {{{{2, 3, 4}}, {{2, 4, 2}}}},
-                        [](const Arrays& in) { return bmm_reference(in[0], in[1]); })),
 };
-
-struct Sum {
-  const char* equation;
-  Tensors operands;
-  Tensor wanted;
-};
-
-TEST(Einsum, WhatEquationsMean) {
-  const Tensor a = arange(6, kDouble).view({2, 3}), square = arange(9, kDouble).view({3, 3}),
-               v = arange(3, kDouble), batch = arange(24, kDouble).view({2, 3, 4});
-  const Sum sums[] = {
-      {"ii->i", {square}, square.diagonal()},
-      {"ii", {square}, square.trace()},
-      {"ij->", {a}, a.sum()},
-      {"ba", {a}, a.t()},
-      {"bA", {a}, a.t()},
-      {"i,i->i", {v, v}, v.mul(v)},
-      {"i,j", {v, v}, v.outer(v)},
-      {"...ij->ij", {batch}, batch.sum(0)},
-      {"ij->...ji", {a}, a.t()},
-      {"bij,j->bi", {batch, arange(4, kDouble)}, batch.matmul(arange(4, kDouble))},
-      {"i,ij,j->", {arange(2, kDouble), a, v}, arange(2, kDouble).dot(a.mv(v))},
-      {"ij,ij->ij", {a, a.narrow(1, 0, 1)}, a.mul(a.narrow(1, 0, 1))},
-      {"...,...", {v.unsqueeze(1), arange(2, kDouble)}, v.unsqueeze(1).mul(arange(2, kDouble))},
-      {"", {full({}, 3.0, kDouble)}, full({}, 3.0, kDouble)},
-  };
-  for (const Sum& sum : sums)
-    EXPECT_TRUE(einsum(sum.equation, sum.operands).equal(sum.wanted)) << sum.equation;
-  EXPECT_TRUE(einsum("ij,jk,k->i", {a, square, v}, {1, 2, 0, 1}).equal(a.mv(square.mv(v))));
-}
-
-TEST(Einsum, WhatEquationsMayNotSay) {
-  const auto says = [](const char* equation, const Tensors& operands, const char* text) {
-    try {
-      einsum(equation, operands);
-      ADD_FAILURE() << equation;
-    } catch (const Error& error) {
-      EXPECT_NE(std::string(error.what()).find(text), std::string::npos)
-          << equation << " said: " << error.what();
-    }
-  };
-  const Tensor a = ones({2, 3});
-  says("ij,jk", {a, a},
-       "subscript j has size 2 for operand 1 which does not broadcast with "
-       "previously seen size 3");
-  says("ii->i", {a}, "subscript i is repeated for operand 0 but the sizes don't match, 3 != 2");
-  says("ij->ik", {a}, "output subscript k does not appear in the equation for any input operand");
-  says("ij,j", {a}, "fewer operands were provided than specified in the equation");
-  says("ij", {a, a}, "more operands were provided than specified in the equation");
-  says("i1", {a}, "invalid subscript given at index 1 in the equation string");
-  says("ijk", {a},
-       "the number of subscripts in the equation (3) does not match the number of "
-       "dimensions (2) for operand 0 and no ellipsis was given");
-  says("ij->ii", {a}, "output subscript i appears more than once in the output");
-  says("..ij", {a}, "found '.' for operand 0 that is not part of any ellipsis");
-  says("...i...", {a}, "found '.' for operand 0 for which an ellipsis was already found");
-}
 
 TEST(Products, TensordotBroadcastsContractedDimensions) {
   const Tensor a = ones({2, 3}), b = ones({3, 4});
@@ -390,14 +276,14 @@ TEST(Products, TensordotBroadcastsContractedDimensions) {
   EXPECT_THROW(tensordot(a, b, 0, 0), Error);
 }
 
-TEST(Products, PowersOfMatrices) {
+TEST(Products, MatrixPowersAndAddrWithBetaZero) {
   const Tensor a = arange(4, kDouble).view({2, 2});
   EXPECT_TRUE(a.matrix_power(5).equal(a.mm(a).mm(a).mm(a).mm(a)));
   EXPECT_TRUE(a.matrix_power(0).equal(eye(2, kDouble)));
   EXPECT_TRUE(full({2, 3}, NAN).addr(ones({2}), ones({3}), 0).equal(ones({2, 3})));
 }
 
-TEST(Products, OverNothingAreZero) {
+TEST(Products, SumsOverNoElementsAreZero) {
   const Tensor rows = ones({2, 3, 0});
   EXPECT_TRUE(rows.matmul(ones({0, 4})).equal(zeros({2, 3, 4})));
   EXPECT_TRUE(linear(rows, ones({4, 0})).equal(zeros({2, 3, 4})));

@@ -10,8 +10,8 @@
 namespace hearth::testing {
 namespace {
 
-/// A filler's values cannot be predicted, but everything else can; seeded, it is a function of its
-/// input.
+/// A row for an op that fills a tensor with random numbers. It has no reference; seeded before each
+/// call, it is deterministic.
 Row filler_row(std::string name, DtypeSet types, std::function<void(const Tensor&)> fill) {
   Row row;
   row.name = name;
@@ -165,7 +165,7 @@ double variance_of(const Tensor& x) {
   return centred.mul(centred).mean().item<double>();
 }
 
-TEST_P(RandomTest, UniformHasItsMomentsAndBounds) {
+TEST_P(RandomTest, UniformMomentsAndBounds) {
   for (const ScalarType type : dtypes_in(dtypes::kFloating)) {
     const Tensor x = numbers(type).uniform_(-1, 3);
     EXPECT_NEAR(mean_of(x), 1, 0.03) << name_of(type);
@@ -175,7 +175,7 @@ TEST_P(RandomTest, UniformHasItsMomentsAndBounds) {
   }
 }
 
-TEST_P(RandomTest, NormalHasItsMoments) {
+TEST_P(RandomTest, NormalMoments) {
   for (const ScalarType type : dtypes_in(dtypes::kFloating)) {
     const Tensor x = numbers(type).normal_(1, 2);
     EXPECT_NEAR(mean_of(x), 1, 0.05) << name_of(type);
@@ -183,7 +183,7 @@ TEST_P(RandomTest, NormalHasItsMoments) {
   }
 }
 
-TEST_P(RandomTest, IntegersReachBothEndsOfTheirRange) {
+TEST_P(RandomTest, IntegersCoverTheirRange) {
   for (const ScalarType type : dtypes_in(dtypes::kReal)) {
     const Tensor x = numbers(type).random_(3, 9);
     EXPECT_EQ(x.min().item<double>(), 3) << name_of(type);
@@ -192,7 +192,7 @@ TEST_P(RandomTest, IntegersReachBothEndsOfTheirRange) {
   }
 }
 
-TEST_P(RandomTest, BernoulliFollowsItsProbabilities) {
+TEST_P(RandomTest, BernoulliFrequencies) {
   EXPECT_NEAR(mean_of(numbers().bernoulli_(0.3)), 0.3, 0.01);
   Tensor p = zeros({2}, TensorOptions(GetParam()));
   p.select(0, 1).fill_(0.8);
@@ -202,7 +202,7 @@ TEST_P(RandomTest, BernoulliFollowsItsProbabilities) {
   EXPECT_NEAR(mean_of(x.select(1, 1)), 0.8, 0.015);
 }
 
-TEST_P(RandomTest, APermutationHasEveryNumberOnce) {
+TEST_P(RandomTest, PermutationsHaveEveryNumberOnce) {
   const Tensor order = randperm(1000, TensorOptions(kLong).device(GetParam()));
   EXPECT_TRUE(zeros({1000}, order.options())
                   .scatter_add(0, order, ones({1000}, order.options()))
@@ -212,7 +212,7 @@ TEST_P(RandomTest, APermutationHasEveryNumberOnce) {
   EXPECT_FALSE(order.equal(arange(1000, order.options())));
 }
 
-TEST_P(RandomTest, TheSeedDecides) {
+TEST_P(RandomTest, EqualSeedsDrawEqualNumbers) {
   const Tensor a = numbers().normal_(), b = numbers().normal_();
   EXPECT_TRUE(a.equal(b));
   EXPECT_FALSE(empty_like(a).normal_().equal(a));
@@ -227,7 +227,7 @@ TEST_P(RandomTest, DropoutZeroesAndScales) {
   EXPECT_EQ(dropout(x, 1, true).sum().item<float>(), 0);
 }
 
-TEST_P(RandomTest, NormalWithParametersOfTheirOwn) {
+TEST_P(RandomTest, NormalAndBernoulliWithTensorParameters) {
   const TensorOptions here(GetParam());
   const Tensor mean = full({kCount}, 3.0, here), deviation = full({kCount}, 2.0, here);
   manual_seed(5);
@@ -242,7 +242,7 @@ TEST_P(RandomTest, NormalWithParametersOfTheirOwn) {
   EXPECT_EQ(randint_like(mean, 3, 5).max().item<float>(), 4);
 }
 
-TEST_P(RandomTest, MultinomialFollowsItsWeights) {
+TEST_P(RandomTest, MultinomialFrequencies) {
   manual_seed(5);
   Tensor weights = ones({2, 3}, TensorOptions(GetParam()));
   weights.select(0, 0).select(0, 1).fill_(2);
@@ -250,15 +250,15 @@ TEST_P(RandomTest, MultinomialFollowsItsWeights) {
   const Tensor drawn = weights.multinomial(kCount, true);
   EXPECT_NEAR(mean_of(drawn.select(0, 0).eq(1)), 0.5, 0.01);
   EXPECT_EQ(drawn.select(0, 1).eq(0).sum().item<int64_t>(), 0);
-  const Tensor apart = ones({3}, TensorOptions(GetParam())).multinomial(3);
-  EXPECT_EQ(apart.sum().item<int64_t>(), 3);
+  const Tensor without_replacement = ones({3}, TensorOptions(GetParam())).multinomial(3);
+  EXPECT_EQ(without_replacement.sum().item<int64_t>(), 3);
   EXPECT_THROW(weights.multinomial(4), Error);
   EXPECT_THROW(weights.neg().multinomial(1), Error);
   EXPECT_THROW(zeros({2}, TensorOptions(GetParam())).multinomial(1, true), Error);
 }
 
-/// What PyTorch draws after manual_seed(1).
-TEST(Random, PyTorchsStream) {
+/// The expected numbers are PyTorch's after manual_seed(1).
+TEST(Random, DrawsPyTorchsNumbers) {
   manual_seed(1);
   EXPECT_TRUE(ones({4}).exponential_(2).allclose(
       tensor({0.031498268246650696, 0.12715879082679749, 0.1334514021873474, 0.0974598303437233})

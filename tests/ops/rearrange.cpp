@@ -86,7 +86,7 @@ Row rot90_row() {
   return row;
 }
 
-/// tril, or triu: zero where the column lies on the wrong side of the diagonal.
+/// A row for tril or triu.
 Row triangle_row(std::string name, Tensor (*op)(const Tensor&, int64_t),
                  Tensor& (*inplace)(Tensor&, int64_t),
                  Tensor& (*out)(Tensor&, const Tensor&, int64_t), int64_t diagonal, bool upper) {
@@ -121,14 +121,14 @@ const Register registered[] = {
     Register(triangle_row("triu_below", &triu, &triu_, &triu_out, -1, true)),
 };
 
-TEST(Rearrange, DiagonalsBeyondAnyMatrix) {
+TEST(Rearrange, DiagonalsOutsideTheMatrix) {
   const Tensor x = ones({2, 3});
   EXPECT_TRUE(x.tril(INT64_MAX).equal(x));
   EXPECT_EQ(x.tril(INT64_MIN).sum().item<float>(), 0);
   EXPECT_TRUE(x.triu(INT64_MIN).equal(x));
 }
 
-TEST(Rearrange, NumbersAndEmptyListsStay) {
+TEST(Rearrange, FlipAndRollOf0dTensorsAndRepeatedDimensions) {
   EXPECT_EQ(full({}, 3.0).flip(0).item<float>(), 3);
   EXPECT_EQ(full({}, 3.0).roll(1).item<float>(), 3);
   EXPECT_EQ(arange(6).roll({1, 1}, {0, 0}).select(0, 0).item<int64_t>(), 4);

@@ -75,15 +75,16 @@ Row mean_all_row() {
   return row;
 }
 
-Row truth_row(std::string name, Tensor (*op)(const Tensor&),
-              double (*reference)(const std::vector<double>&)) {
+/// A row for all or any of a whole tensor.
+Row bool_row(std::string name, Tensor (*op)(const Tensor&),
+             double (*reference)(const std::vector<double>&)) {
   Row row = fold_row(name, name, op, {}, reference, Draw::kSmall);
   row.cases = {{{{4, 5}, Draw::kSmall}},
                {{{3, 67}}},
                {{{}, Draw::kSmall}},
                {{{0, 2}}},
                {{{2, 2}, Draw::kBool}}};
-  row.dtypes = dtypes::kRealAndBool & ~(1u << unsigned(kByte));  // a Byte stays a Byte
+  row.dtypes = dtypes::kRealAndBool & ~(1u << unsigned(kByte));  // bytes have byte results
   row.results = {Result::kBool};
   row.orders = 0;
   return row;
@@ -185,8 +186,8 @@ const Register registered[] = {
                         return x.mean(IntArrayRef{-1, 0}, true);
                       },
                       {{-1, 0}, true})),
-    Register(truth_row("all", &hearth::all, all_of)),
-    Register(truth_row("any", &hearth::any, any_of)),
+    Register(bool_row("all", &hearth::all, all_of)),
+    Register(bool_row("any", &hearth::any, any_of)),
     Register(extreme_row(
         "max", [](const Tensor& x) { return x.max(); }, largest)),
     Register(extreme_row(
@@ -197,7 +198,7 @@ const Register registered[] = {
     Register(extreme_dim_row("min_dim_keepdim", "min_dim", min_of, -1, true, smallest)),
 };
 
-TEST(Reduce, SumInAnotherDtype) {
+TEST(Reduce, SumAndMeanWithADtype) {
   const Tensor x = full({3}, 1.75);
   EXPECT_EQ(x.sum(kLong).item<int64_t>(), 3);
   EXPECT_EQ(x.sum(kLong).scalar_type(), kLong);
@@ -211,15 +212,15 @@ TEST(Reduce, AnEmptyListOfDimensionsMeansAll) {
   EXPECT_EQ(ones({2, 3}).sum(IntArrayRef{}).item<float>(), 6);
 }
 
-TEST(Reduce, TruthOfBytesIsAByte) {
+TEST(Reduce, AllAndAnyOfBytesAreBytes) {
   EXPECT_EQ(ones({3}, kByte).all().scalar_type(), kByte);
   EXPECT_EQ(full({3}, 2, kByte).any().item<int64_t>(), 1);
   EXPECT_EQ(zeros({3}, kByte).any().item<int64_t>(), 0);
 }
 
-TEST(Reduce, TruthHasNoHistory) { EXPECT_FALSE(ones({3}).requires_grad_().all().requires_grad()); }
+TEST(Reduce, AllHasNoGradient) { EXPECT_FALSE(ones({3}).requires_grad_().all().requires_grad()); }
 
-TEST(Reduce, NaNWinsOverEveryNumber) {
+TEST(Reduce, NaNIsMaximumAndMinimum) {
   Tensor x = arange(6, kFloat).reshape({2, 3});
   x.select(0, 1).select(0, 1).fill_(std::numeric_limits<double>::quiet_NaN());
   EXPECT_TRUE(std::isnan(x.max().item<float>()));
@@ -230,7 +231,7 @@ TEST(Reduce, NaNWinsOverEveryNumber) {
   EXPECT_EQ(indices.select(0, 1).item<int64_t>(), 1);
 }
 
-TEST(Reduce, TiesShareTheGradientOfTheWholeButNotOfADimension) {
+TEST(Reduce, TiesShareTheGradientOfMaxButNotOfMaxAlongADimension) {
   const Tensor x = zeros({4}).requires_grad_();
   x.max().backward();
   EXPECT_TRUE(x.grad().equal(full({4}, 0.25)));

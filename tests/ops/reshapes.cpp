@@ -18,10 +18,10 @@ Row repeat_row() {
         return x.repeat({2, 1, 3});
       },
       [](const Sizes& sizes) {
-        Sizes whole(3 - sizes.size(), 1), target;
-        whole.insert(whole.end(), sizes.begin(), sizes.end());
+        Sizes padded(3 - sizes.size(), 1), target;
+        padded.insert(padded.end(), sizes.begin(), sizes.end());
         const int64_t repeats[] = {2, 1, 3};
-        for (size_t d = 0; d < 3; ++d) target.push_back(whole[d] * repeats[d]);
+        for (size_t d = 0; d < 3; ++d) target.push_back(padded[d] * repeats[d]);
         return Window{target, [=](const Position& p) {
                         Position origin(p.end() - int64_t(sizes.size()), p.end());
                         for (size_t d = 0; d < origin.size(); ++d) origin[d] %= sizes[d];
@@ -114,7 +114,7 @@ Row squeeze_dims_row() {
       });
 }
 
-/// All bytes are the same number, so that the row's reference needs no bits.
+/// The row views tensors as their own dtype; ViewsAsOtherDtypes tests others.
 Row view_dtype_row() {
   Row row = reshaping_row(
       "view_dtype", {"view_dtype"}, {{{{2, 4}}}, {{{3}}}},
@@ -140,9 +140,10 @@ Sizes joined(Sizes a, const Sizes& b) {
   return a;
 }
 
-/// One element of padding on the left and two on the right of the last `dims` dimensions.
+/// A row for padding of 1 on the left and 2 on the right of the last `dims` dimensions. `source`
+/// maps an index and a size to the index of the copied element; negative is the constant 0.
 Row pad_row(std::string name, std::vector<std::string> covers, std::string_view mode,
-            std::function<int64_t(int64_t, int64_t)> place, size_t dims = 1) {
+            std::function<int64_t(int64_t, int64_t)> source, size_t dims = 1) {
   Row row;
   row.name = std::move(name);
   row.covers = std::move(covers);
@@ -158,7 +159,7 @@ Row pad_row(std::string name, std::vector<std::string> covers, std::string_view 
     return Arrays{build(sizes, [&](Position p) {
       bool inside = true;
       for (size_t d = sizes.size() - dims; d < sizes.size(); ++d) {
-        p[d] = place(p[d] - 1, in[0].sizes[d]);
+        p[d] = source(p[d] - 1, in[0].sizes[d]);
         inside &= p[d] >= 0;
       }
       return inside ? at(in[0], p) : 0;
@@ -246,7 +247,7 @@ TEST(Reshapes, RepeatsByTensors) {
   EXPECT_EQ(ones({2, 3}).tile(2).sizes().vec(), (Sizes{2, 6}));
 }
 
-TEST(Reshapes, PadCutsAndFills) {
+TEST(Reshapes, PadCropsAndFills) {
   const Tensor x = arange(4, kFloat);
   EXPECT_TRUE(pad(x, {-1, 2}, "constant", 5).slice(0, 3).equal(full({2}, 5.0)));
   EXPECT_THROW(pad(x, {-3, -2}), Error);
@@ -255,7 +256,7 @@ TEST(Reshapes, PadCutsAndFills) {
             int64_t(1) << 60);
 }
 
-TEST(Grids, MeshesAndProducts) {
+TEST(Grids, MeshgridsProductsAndNewTensors) {
   const auto ij = meshgrid({arange(2), arange(3)}), xy = meshgrid({arange(2), arange(3)}, "xy");
   EXPECT_EQ(ij[0].sizes().vec(), (Sizes{2, 3}));
   EXPECT_TRUE(xy[0].equal(ij[0].t()) && xy[1].equal(ij[1].t()));
@@ -268,7 +269,7 @@ TEST(Grids, MeshesAndProducts) {
   EXPECT_TRUE(ones({2}).isclose(ones({2}).add(1e-7)).all().item<bool>());
 }
 
-TEST(Reshapes, RepeatsThatDoNotFitAreErrors) {
+TEST(Reshapes, RepeatCountsThatOverflowThrow) {
   EXPECT_THROW(repeat_interleave(tensor({INT64_MAX, int64_t{1}})), Error);
   EXPECT_THROW(repeat_interleave(tensor({int64_t{1} << 58})), Error);
   EXPECT_THROW(repeat_interleave(ones({2}, TensorOptions(kLong).device(kMeta))),

@@ -14,7 +14,7 @@ struct Shape {
   int64_t length, groups, channels, inner;
 };
 
-/// Rows of `length` elements; what is there of weight and bias is per channel.
+/// Normalises rows of `length` elements. Weight and bias are optional and per channel.
 Array row_norm_reference(const Arrays& in, Shape shape, bool centered) {
   Array out = in[0];
   const int64_t rows = shape.length ? int64_t(out.values.size()) / shape.length : 0;
@@ -159,7 +159,7 @@ TEST(RowNorm, StatisticsAndLongRows) {
   }
 }
 
-TEST(RowNorm, InstanceNormMovesTheRunningStatistics) {
+TEST(RowNorm, InstanceNormUpdatesTheRunningStatistics) {
   const Tensor mean = zeros({2}), var = ones({2});
   const Tensor x = arange(16, kFloat).reshape({2, 2, 4});
   instance_norm(x, {}, {}, mean, var, true, 1, 0);

@@ -77,7 +77,7 @@ Row extreme_row(std::string name, bool largest, int64_t dim, Draw draw) {
     return Tensors{values, indices};
   };
   row.reference = [=](const Arrays& in) {
-    const auto places = [largest](const std::vector<double>& line) {
+    const auto select = [largest](const std::vector<double>& line) {
       std::vector<double> out;
       for (size_t i = 0, best = 0; i < line.size(); ++i) {
         if (largest ? line[i] >= line[best] : line[i] <= line[best]) best = i;
@@ -86,11 +86,11 @@ Row extreme_row(std::string name, bool largest, int64_t dim, Draw draw) {
       return out;
     };
     const auto values = [=](const std::vector<double>& line) {
-      std::vector<double> out = places(line);
+      std::vector<double> out = select(line);
       for (double& v : out) v = line[size_t(v)];
       return out;
     };
-    return Arrays{along(in[0], dim, values), along(in[0], dim, places)};
+    return Arrays{along(in[0], dim, values), along(in[0], dim, select)};
   };
   return row;
 }
@@ -116,23 +116,23 @@ const Register registered[] = {
     Register(extreme_row("cummin_ties", false, 1, Draw::kSmall)),
 };
 
-TEST(Scan, LongLinesAreCutUpAlikeOnAnyNumberOfThreads) {
+TEST(Scan, LongLinesHaveEqualResultsOnAnyNumberOfThreads) {
   const Tensor x = arange(300001, kFloat).fmod(7).sub(3).div(4);
-  const Tensor whole = arange(300001), exact = whole.to(kDouble);
+  const Tensor integers = arange(300001), exact = integers.to(kDouble);
   const int threads = get_num_threads();
   set_num_threads(1);
   const Tensor alone = x.cumsum(0), largest = std::get<1>(x.cummax(0));
   set_num_threads(4);
   EXPECT_TRUE(x.cumsum(0).equal(alone));
   EXPECT_TRUE(std::get<1>(x.cummax(0)).equal(largest));
-  const Tensor sums = whole.cumsum(0);
+  const Tensor sums = integers.cumsum(0);
   set_num_threads(threads);
   EXPECT_TRUE(sums.to(kDouble).equal(exact.mul(exact.add(1)).div(2)));
   EXPECT_EQ(largest[299999].item<int64_t>(),
             299998 / 7 * 7 + 6 > 299999 ? 299998 / 7 * 7 - 1 : 299998 / 7 * 7 + 6);
 }
 
-/// The sums of all that comes before along dimension 1, or after it, one number after the other.
+/// The cumulative sums along dimension 1, from the end if `reverse`.
 Tensor sums_along(const Tensor& x, bool reverse) {
   Tensor out = x.contiguous().clone();
   double* at = out.data_ptr<double>();
@@ -145,7 +145,7 @@ Tensor sums_along(const Tensor& x, bool reverse) {
   return out;
 }
 
-TEST(Scan, AFewLongLinesAreCutUpInAnyLayout) {
+TEST(Scan, FewLongLinesInAnyLayout) {
   const int64_t n = (8 << 14) + 5;
   const Tensor x = arange(3 * n, kDouble).fmod(7).sub(3).view({3, n});
   const Tensor weights = arange(3 * n, kDouble).fmod(5).view({3, n});
@@ -174,7 +174,7 @@ TEST(Scan, DtypesOfSums) {
   EXPECT_EQ(z.cumprod(0)[1].item<complex<double>>(), complex<double>(-1, 0));
 }
 
-TEST(Scan, NaNStaysTheExtreme) {
+TEST(Scan, NaNStaysTheMinimum) {
   Tensor x = arange(5, kFloat);
   x[1].fill_(std::nan(""));
   x[3].fill_(std::nan(""));

@@ -10,7 +10,7 @@
 namespace hearth::testing {
 namespace {
 
-/// Every index in its own column, so that no place is written twice.
+/// A row for scatter. Each index has its own column, so that no element is written twice.
 Row scatter_row(std::string name, std::string_view reduce) {
   Row row;
   row.name = std::move(name);
@@ -119,7 +119,8 @@ Row index_select_row() {
   return row;
 }
 
-/// index_add and index_copy along dimension 1; `write` says what becomes of an element.
+/// A row for index_add or index_copy along dimension 1; `write` maps an element and a source to the
+/// new element.
 Row write_row(std::string name, std::string op, std::vector<Case> cases,
               std::function<Tensor(const Tensors&)> call,
               std::function<double(double, double)> write) {
@@ -240,7 +241,7 @@ const Register registered[] = {
     Register(index_fill_row()),
 };
 
-TEST(Scatter, NumbersTakePartAsVectors) {
+TEST(Scatter, Accepts0dTensors) {
   for (const Device device : devices()) {
     const Tensor x = full({}, 2.0, TensorOptions(device)),
                  at = zeros({1}, TensorOptions(kLong).device(device));
@@ -250,7 +251,7 @@ TEST(Scatter, NumbersTakePartAsVectors) {
   }
 }
 
-TEST(Scatter, FactorsAndNegativePlaces) {
+TEST(Scatter, FactorsAndNegativeIndices) {
   const Tensor at = full({1}, 1, kLong);
   EXPECT_EQ(ones({3}).index_add(0, at, ones({1}), 2.5).select(0, 1).item<float>(), 3.5);
   EXPECT_EQ(ones({3}).index_fill(0, at.sub(2), 5).select(0, 2).item<float>(), 5);

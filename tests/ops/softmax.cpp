@@ -10,13 +10,13 @@
 namespace hearth::testing {
 namespace {
 
-/// The reference along dimension `dim` (counted from the end if negative).
+/// softmax or log_softmax along dim.
 Array softmax_reference(const Array& in, int64_t dim, bool log) {
   const size_t d = size_t(dim < 0 ? dim + int64_t(in.sizes.size()) : dim);
   struct Line {
     double largest = -std::numeric_limits<double>::infinity(), sum = 0;
   };
-  std::map<int64_t, Line> lines;  // by the number of their first element
+  std::map<int64_t, Line> lines;  // by the linear index of the first element
   const auto line_of = [&](Position q) {
     q[d] = 0;
     const auto [found, fresh] = lines.try_emplace(linear_of(q, in.sizes));
@@ -58,7 +58,8 @@ Row softmax_row(std::string name, bool log, int64_t dim) {
   return row;
 }
 
-Row with_numbers(Row row) {
+/// Replaces the cases by vectors and a 0-d tensor.
+Row with_vectors(Row row) {
   row.cases = {{{{3}}}, {{{}}}, {{{67}}}, {{{2500}}}};
   row.orders = 0;
   return row;
@@ -68,10 +69,10 @@ const Register registered[] = {Register(softmax_row("softmax_last", false, -1)),
                                Register(softmax_row("softmax_first", false, 0)),
                                Register(softmax_row("log_softmax_last", true, -1)),
                                Register(softmax_row("log_softmax_dim1", true, 1)),
-                               Register(with_numbers(softmax_row("softmax_vector", false, 0))),
-                               Register(with_numbers(softmax_row("log_softmax_vector", true, 0)))};
+                               Register(with_vectors(softmax_row("softmax_vector", false, 0))),
+                               Register(with_vectors(softmax_row("log_softmax_vector", true, 0)))};
 
-TEST(Softmax, ConvertsFirst) {
+TEST(Softmax, ConvertsToTheDtypeFirst) {
   EXPECT_EQ(ones({2, 3}, kLong).softmax(1, kDouble).scalar_type(), kDouble);
   const Tensor large = full({4}, 3e4, kHalf).requires_grad_();
   const Tensor out = large.log_softmax(0, kFloat);

@@ -18,9 +18,9 @@ Fold sum_with(double (*f)(double)) {
     return total;
   };
 }
-double same(double x) { return x; }
+double identity(double x) { return x; }
 double mean_of(const std::vector<double>& values) {
-  return sum_with(same)(values) / double(values.size());
+  return sum_with(identity)(values) / double(values.size());
 }
 Fold variance(double correction, bool root) {
   return [=](const std::vector<double>& values) {
@@ -52,7 +52,7 @@ Fold norm_of(double p) {
   };
 }
 
-/// No dimension of a single element, whose variance is NaN.
+/// Cases without dimensions of size 1, whose variance is NaN.
 std::vector<Case> wide_cases(Draw draw = Draw::kNormal) {
   return {{{{4, 5}, draw}}, {{{2, 3, 4}, draw}}, {{{17, 3, 2, 5}, draw}}, {{{300, 2}, draw}}};
 }
@@ -79,7 +79,7 @@ Row var_mean_row(std::string name, bool root) {
   row.reference = [root](const Arrays& in) {
     return Arrays{fold(in[0], {{1}, true}, variance(1, root)), fold(in[0], {{1}, true}, mean_of)};
   };
-  row.gradient_slack = 16;  // of x - mean, where both are rounded and nearly the same
+  row.gradient_slack = 16;  // x - mean cancels digits
   return row;
 }
 
@@ -127,7 +127,7 @@ Row count_row(std::string name, std::function<Tensor(const Tensor&)> op, Over ov
 Row nansum_row() {
   Row row = fold_row(
       "nansum", "nansum", [](const Tensor& x) { return x.nansum(IntArrayRef{1}); }, {{1}},
-      sum_with(same));
+      sum_with(identity));
   row.dtypes = dtypes::kRealAndBool;
   row.results = {Result::kSum};
   row.out = [](Tensor& out, const Tensors& in) { nansum_out(out, in[0], IntArrayRef{1}); };
@@ -144,7 +144,7 @@ Row logsumexp_row() {
   return row;
 }
 
-Row truth_dim_row(std::string name, std::string covers, bool all) {
+Row bool_dim_row(std::string name, std::string covers, bool all) {
   Row row = fold_row(
       std::move(name), std::move(covers),
       [all](const Tensor& x) {
@@ -196,8 +196,8 @@ const Register registered[] = {
     Register(nansum_row()),
     Register(fold_row(
         "nanmean", "nanmean", [](const Tensor& x) { return x.nanmean(); }, {}, mean_of)),
-    Register(truth_dim_row("all_dim", "all", true)),
-    Register(truth_dim_row("any_dims", "any", false)),
+    Register(bool_dim_row("all_dim", "all", true)),
+    Register(bool_dim_row("any_dims", "any", false)),
 };
 
 Tensor of(std::initializer_list<double> values) {
@@ -206,7 +206,7 @@ Tensor of(std::initializer_list<double> values) {
   return x;
 }
 
-TEST(Statistics, EdgesOfVariance) {
+TEST(Statistics, VarianceOfSpecialInputs) {
   EXPECT_TRUE(std::isnan(ones({0, 3}).var().item<float>()));
   EXPECT_TRUE(std::isnan(ones({1}).var().item<float>()));
   EXPECT_EQ(arange(3, kFloat).var(OptionalIntArrayRef(), Scalar(5)).item<double>(), kInf);
@@ -217,7 +217,7 @@ TEST(Statistics, EdgesOfVariance) {
   EXPECT_EQ(std::get<1>(var_mean(of({1, kInf}))).item<double>(), kInf);
 }
 
-TEST(Statistics, LogSumExpOfInfinitiesAndNothing) {
+TEST(Statistics, LogSumExpOfSpecialInputs) {
   EXPECT_EQ(of({-kInf, -kInf}).logsumexp({0}).item<double>(), -kInf);
   EXPECT_EQ(of({kInf, 1}).logsumexp({0}).item<double>(), kInf);
   EXPECT_NEAR(of({1000, 1000}).logsumexp({0}).item<double>(), 1000 + std::log(2.0), 1e-10);
@@ -225,7 +225,7 @@ TEST(Statistics, LogSumExpOfInfinitiesAndNothing) {
   EXPECT_TRUE(ones({0, 3}).logsumexp({0}).equal(full({3}, -kInf)));
 }
 
-TEST(Statistics, NaNIsLeftOut) {
+TEST(Statistics, NansumAndNanmeanSkipNaN) {
   for (const Device device : devices()) {
     const Tensor x = of({1, std::nan(""), 3}).to(device, kDouble).requires_grad_();
     EXPECT_EQ(x.nansum().item<double>(), 4);
@@ -248,7 +248,7 @@ TEST(Statistics, NormsAtZeroHaveGradientZero) {
   EXPECT_EQ(ones({4}).norm(2, kDouble).scalar_type(), kDouble);
 }
 
-TEST(Statistics, ProductsWithZerosHaveTheirGradients) {
+TEST(Statistics, GradientsOfProductsWithZeros) {
   const Tensor x = of({2, 0, 3}).requires_grad_();
   const Tensor first = autograd::grad({x.prod()}, {x}, {}, {}, true)[0];
   EXPECT_TRUE(first.equal(of({0, 6, 0})));
@@ -257,18 +257,18 @@ TEST(Statistics, ProductsWithZerosHaveTheirGradients) {
   EXPECT_FALSE(arange(3).prod(kBool).item<bool>());
 }
 
-TEST(Statistics, TruthOverNoDimensionsIsThatOfEachElement) {
+TEST(Statistics, AnyOverNoDimensionsIsElementwise) {
   EXPECT_EQ(ones({2, 3}).any(IntArrayRef{}).sizes().vec(), (std::vector<int64_t>{2, 3}));
   EXPECT_EQ(ones({2, 3}, kByte).any(0).scalar_type(), kByte);
   Tensor out = empty({0}, kBool);
   EXPECT_TRUE(all_out(out, ones({3})).item<bool>());
 }
 
-TEST(Statistics, GradientsOfManyHalves) {
+TEST(Statistics, StdGradientOfManyHalfElements) {
   const Tensor x = arange(70000).remainder(2).add(1).to(kHalf).requires_grad_();
   x.std().backward();
   EXPECT_TRUE(x.grad().isfinite().all().item<bool>());
-  EXPECT_NEAR(x.grad()[1].item<double>(), 1.43e-5, 1e-6);  // PyTorch has this value
+  EXPECT_NEAR(x.grad()[1].item<double>(), 1.43e-5, 1e-6);  // PyTorch's value
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ const Register registered[] = {
                           &hearth::hypot_)),
 };
 
-TEST(Trig, OtherNames) {
+TEST(Trig, Aliases) {
   const Tensor x = full({3}, 0.5), y = full({3}, 1.5);
   EXPECT_TRUE(arcsin(x).equal(asin(x)) && arccos(x).equal(acos(x)) && arctan(x).equal(atan(x)));
   EXPECT_TRUE(arcsinh(x).equal(asinh(x)) && arccosh(y).equal(acosh(y)));

@@ -1,5 +1,5 @@
-// Every form of every operator of hearth/ops/list.inc, called with an undefined tensor in place of
-// each of its tensors: an error, never a crash, and for self PyTorch's error.
+// Every form of every operator in hearth/ops/list.inc, called with each of its tensors undefined in
+// turn, throws instead of crashing. For self, the error says that the tensor is undefined.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,8 +12,8 @@
 namespace hearth::testing {
 namespace {
 
-// Each declaration once more under a name of its own, so that its type can be asked for. The lists
-// give no overload names; the line tells overloads apart.
+// Declares each function again under a unique name, so that decltype selects one overload. The line
+// number makes overloads of one name unique.
 #define HEARTH_JOIN_(a, b) a##b
 #define HEARTH_JOIN(a, b) HEARTH_JOIN_(a, b)
 #define HEARTH_UNIQUE(name) HEARTH_JOIN(name##_at_, __LINE__)
@@ -31,7 +31,7 @@ struct Declared {
 #include "hearth/ops/list.inc"
 };
 
-// The types of the other forms of an operator whose function has type F.
+// The types of all forms of an operator whose function has type F.
 template <class F>
 struct Forms;
 template <class R, class Self, class... P>
@@ -43,14 +43,14 @@ struct Forms<R(Self, P...)> {
   using Out = Tensor& (*)(Tensor&, Self, P...);
 };
 
-/// What the arguments of one call are made from.
-struct Making {
-  int undefined;         // the number of the tensor that is
-  bool with_grad;        // the others require grad
-  std::string text;      // the declaration's parameters
-  int tensors = 0;       // made so far
-  bool in_list = false;  // the undefined one is an element of a list
-  bool in_optional = false;
+/// Creates the arguments of one call.
+struct Arguments {
+  int undefined;             // the number of the undefined tensor
+  bool with_grad;            // the others require grad
+  std::string text;          // the declaration's parameters
+  int tensors = 0;           // the number of tensors created so far
+  bool in_list = false;      // the undefined one is an element of a list
+  bool in_optional = false;  // it is in a std::optional
 
   Tensor tensor() {
     if (tensors++ == undefined) return {};
@@ -62,28 +62,28 @@ struct Making {
 template <class T>
 struct Value {
   T value;
-  explicit Value(Making&) : value(1) {}
+  explicit Value(Arguments&) : value(1) {}
   T& get() { return value; }
 };
 template <>
 struct Value<Tensor> {
   Tensor value;
-  explicit Value(Making& m) : value(m.tensor()) {}
+  explicit Value(Arguments& all) : value(all.tensor()) {}
   Tensor& get() { return value; }
 };
 template <>
 struct Value<std::optional<Tensor>> {
   std::optional<Tensor> value;
-  explicit Value(Making& m) : value(m.tensor()) { m.in_optional |= !value->defined(); }
+  explicit Value(Arguments& all) : value(all.tensor()) { all.in_optional |= !value->defined(); }
   std::optional<Tensor>& get() { return value; }
 };
 template <>
 struct Value<TensorList> {
   std::vector<Tensor> tensors;
   TensorList list;
-  explicit Value(Making& m) {
-    const Tensor last = m.tensor();
-    m.in_list |= !last.defined();
+  explicit Value(Arguments& all) {
+    const Tensor last = all.tensor();
+    all.in_list |= !last.defined();
     tensors = {ones({2, 2}), last};
     list = tensors;
   }
@@ -92,8 +92,8 @@ struct Value<TensorList> {
 template <class T>
 struct Value<std::optional<T>> {
   std::optional<T> value;
-  explicit Value(Making& m) {
-    if constexpr (std::is_same_v<T, Scalar>) value = Value<Scalar>(m).value;
+  explicit Value(Arguments& all) {
+    if constexpr (std::is_same_v<T, Scalar>) value = Value<Scalar>(all).value;
   }
   std::optional<T>& get() { return value; }
 };
@@ -101,7 +101,7 @@ struct Value<std::optional<T>> {
   template <>                                          \
   struct Value<T> {                                    \
     T value = __VA_ARGS__;                             \
-    explicit Value([[maybe_unused]] Making& making) {} \
+    explicit Value([[maybe_unused]] Arguments& all) {} \
     T& get() { return value; }                         \
   }
 constexpr int64_t kOne[] = {1};
@@ -121,8 +121,8 @@ HEARTH_VALUE(PaddingName, "same");
 template <>
 struct Value<std::string_view> {
   std::string_view value;
-  explicit Value(Making& m) {
-    const auto has = [&](const char* name) { return m.text.find(name) != std::string::npos; };
+  explicit Value(Arguments& all) {
+    const auto has = [&](const char* name) { return all.text.find(name) != std::string::npos; };
     value = has("reduce")     ? "add"
             : has("mode")     ? "constant"
             : has("equation") ? "ij,ij->"
@@ -132,15 +132,15 @@ struct Value<std::string_view> {
   std::string_view& get() { return value; }
 };
 
-/// One call that was made, and what came of it.
+/// The outcome of a call.
 struct Outcome {
   bool threw = false;
   std::string text;
 };
 
 template <class... P, class Call>
-Outcome call_with(Making& making, const Call& call) {
-  std::tuple<Value<std::remove_cvref_t<P>>...> values{Value<std::remove_cvref_t<P>>(making)...};
+Outcome call_with(Arguments& all, const Call& call) {
+  std::tuple<Value<std::remove_cvref_t<P>>...> values{Value<std::remove_cvref_t<P>>(all)...};
   try {
     std::apply([&](auto&... value) { call(value.get()...); }, values);
   } catch (const Error& error) {
@@ -150,16 +150,16 @@ Outcome call_with(Making& making, const Call& call) {
 }
 
 template <class R, class... P>
-Outcome call_form(Making& making, R (*form)(P...)) {
-  return call_with<P...>(making, [&](auto&... arguments) { (void)form(arguments...); });
+Outcome call_form(Arguments& all, R (*form)(P...)) {
+  return call_with<P...>(all, [&](auto&... arguments) { (void)form(arguments...); });
 }
 template <class R, class... P>
-Outcome call_form(Making& making, R (Tensor::*form)(P...) const) {
+Outcome call_form(Arguments& all, R (Tensor::*form)(P...) const) {
   return call_with<Tensor, P...>(
-      making, [&](auto& self, auto&... arguments) { (void)(self.*form)(arguments...); });
+      all, [&](auto& self, auto&... arguments) { (void)(self.*form)(arguments...); });
 }
 
-/// How many tensors, optional ones and lists of them are among a form's parameters.
+/// The number of tensors, optional tensors and tensor lists among a form's parameters.
 template <class T>
 constexpr int is_tensor = std::is_same_v<T, Tensor> || std::is_same_v<T, std::optional<Tensor>> ||
                           std::is_same_v<T, TensorList>;
@@ -172,7 +172,7 @@ constexpr int tensors_of(R (Tensor::*)(P...) const) {
   return (1 + ... + is_tensor<std::remove_cvref_t<P>>);
 }
 
-/// Which tensors of a parameter list may be left out, by their names and defaults.
+/// Whether each tensor in a parameter list is optional, judged by its name and default.
 std::vector<bool> optional_tensors(const std::string& parameters) {
   static const std::set<std::string> kOptional = {"weight", "bias", "running_mean", "running_var"};
   static const std::set<std::string> kNorms = {"cudnn_enabled", "HxW", "normalized_shape"};
@@ -193,7 +193,7 @@ std::vector<bool> optional_tensors(const std::string& parameters) {
   return optional;
 }
 
-/// What LibTorch 2.15 takes, or answers without asking for the tensor's elements.
+/// Whether LibTorch 2.15 accepts an undefined tensor in this function.
 bool is_accepted(const std::string& name) {
   static const std::set<std::string> kAccepted = {
       "atleast_1d",
@@ -213,8 +213,8 @@ bool is_accepted(const std::string& name) {
   return kAccepted.count(name) > 0;
 }
 
-/// Calls a form with each of its tensors undefined in turn. What comes before the call itself may
-/// read the others' sizes, and then the error is about those.
+/// Calls a form with each of its tensors undefined in turn. Only for self must the error name the
+/// undefined tensor, because other checks may fail first.
 template <class Form>
 void try_form(const std::string& name, const std::string& parameters, Form form,
               bool is_function = false) {
@@ -224,12 +224,12 @@ void try_form(const std::string& name, const std::string& parameters, Form form,
   ASSERT_EQ(int(optional.size()), count) << name << "(" << parameters << ")";
   for (int k = 0; k < count; ++k)
     for (const bool with_grad : {false, true}) {
-      Making making{k, with_grad, parameters};
+      Arguments all{k, with_grad, parameters};
       const std::string what = detail::str(name, "(", parameters, ") with tensor ", k, " undefined",
                                            with_grad ? " and others that require grad" : "");
       SCOPED_TRACE(what);
-      const Outcome outcome = call_form(making, form);
-      if (optional[size_t(k)] || making.in_optional) continue;  // no crash is all
+      const Outcome outcome = call_form(all, form);
+      if (optional[size_t(k)] || all.in_optional) continue;  // it must only not crash
       if (!outcome.threw) {
         EXPECT_TRUE(is_accepted(name)) << what << " was accepted";
       } else if (k == 0 && starts_with_self) {
@@ -240,14 +240,14 @@ void try_form(const std::string& name, const std::string& parameters, Form form,
 }
 
 class Undefined : public ::testing::Test {
-  const Warnings silence_;
+  const Warnings collected_;  // so that they are not printed
 };
 
 #define HEARTH_TYPE(name) decltype(Declared::HEARTH_UNIQUE(name))
 #define HEARTH_PARAMETERS(...) #__VA_ARGS__
 #define HEARTH_WITH_SELF(...) HEARTH_PARAMETERS(const Tensor& self __VA_OPT__(, ) __VA_ARGS__)
 
-TEST_F(Undefined, TensorsAreRefusedByFunctions) {
+TEST_F(Undefined, TensorsThrowInFunctions) {
 #define HEARTH_POINTWISE(name, ...) \
   try_form(#name, HEARTH_WITH_SELF(__VA_ARGS__), Forms<HEARTH_TYPE(name)>::Function(&hearth::name));
 #define HEARTH_OUT(name, ...) HEARTH_POINTWISE(name, __VA_ARGS__)
@@ -261,7 +261,7 @@ TEST_F(Undefined, TensorsAreRefusedByFunctions) {
 #include "hearth/ops/list.inc"
 }
 
-TEST_F(Undefined, TensorsAreRefusedByMethods) {
+TEST_F(Undefined, TensorsThrowInMethods) {
 #define HEARTH_OUT(name, ...) \
   try_form(#name, HEARTH_WITH_SELF(__VA_ARGS__), Forms<HEARTH_TYPE(name)>::Method(&Tensor::name));
 #define HEARTH_POINTWISE(name, ...)                  \
@@ -276,7 +276,7 @@ TEST_F(Undefined, TensorsAreRefusedByMethods) {
 #include "hearth/ops/list.inc"
 }
 
-TEST_F(Undefined, TensorsAreRefusedInPlaceAndAsOut) {
+TEST_F(Undefined, TensorsThrowInPlaceAndAsOut) {
 #define HEARTH_OUT(name, ...)                                                             \
   try_form(#name "_out",                                                                  \
            HEARTH_PARAMETERS(Tensor& out, const Tensor& self __VA_OPT__(, ) __VA_ARGS__), \

@@ -1,4 +1,4 @@
-// Which values ops take and which they refuse, in PyTorch's words.
+// Values and arguments that ops accept, and PyTorch's errors for the others.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -29,7 +29,7 @@ std::string no_conversion(const char* type) {
   return std::string("value cannot be converted to type ") + type + " without overflow";
 }
 
-TEST(Values, NumbersThatDoNotFitADtypeAreRefused) {
+TEST(Values, NumbersOutsideTheDtypesRangeThrow) {
   const auto full_error = [](const Scalar& value, ScalarType type) {
     return error_of([&] { full({2}, value, type); });
   };
@@ -114,7 +114,7 @@ TEST(Values, BoundsOfRandomIntegers) {
   EXPECT_EQ(randint_error(INT64_MIN, INT64_MAX, kLong), "no error");
 }
 
-/// PyTorch's numbers after manual_seed(1).
+/// The expected numbers are PyTorch's after manual_seed(1).
 TEST(Values, BoundsOfRandomIntegersAreRoundedToTheDtype) {
   const Warnings warnings;
   const auto drawn = [](int64_t from, int64_t to, ScalarType type) {
@@ -128,7 +128,7 @@ TEST(Values, BoundsOfRandomIntegersAreRoundedToTheDtype) {
   EXPECT_EQ(drawn(3, 4000, kBFloat16), (Numbers{157, 892, 3648}));
   EXPECT_EQ(drawn(-2049, 7, kBFloat16), (Numbers{-884, -70, -2040}));
   EXPECT_EQ(drawn(0, (1 << 24) + 3, kFloat), (Numbers{12710631, 4685294, 6761828}));
-  EXPECT_EQ(Warnings::said().size(), 6U);  // one for every bound beyond the exact integers
+  EXPECT_EQ(Warnings::said().size(), 6U);  // one for every bound that the dtype rounds
   EXPECT_EQ(error_of([] { zeros({2}, kBFloat16).random_(2049, 2051); }),
             "random_ expects 'from' casted to dtype to be less than 'to' casted to dtype, but got "
             "from=2064 >= to=2051");
@@ -147,7 +147,7 @@ TEST(Values, BoundsOfUniformNumbers) {
             "from=-3e+38 which result in to-from to exceed the limit");
 }
 
-TEST(Values, APermutationMustFitItsDtype) {
+TEST(Values, PermutationsOutsideTheDtypesRangeThrow) {
   const auto randperm_error = [](int64_t n, ScalarType type) {
     return error_of([&] { randperm(n, type); });
   };
@@ -159,7 +159,7 @@ TEST(Values, APermutationMustFitItsDtype) {
   EXPECT_EQ(randperm_error(256, kByte), "no error");
 }
 
-TEST(Values, BoolsAreNotSubtracted) {
+TEST(Values, SubtractionOfBoolsThrows) {
   const std::string two =
       "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
       "`logical_xor()` operator instead.";
@@ -182,7 +182,7 @@ TEST(Values, BoolsAreNotSubtracted) {
   EXPECT_EQ(rsub(x, 3, 2)[0].item<float>(), 1);
 }
 
-TEST(Values, IntegersAreNotDividedByZero) {
+TEST(Values, IntegerDivisionByZeroThrows) {
   const Tensor i = full({2}, 7, kLong), divisors = arange(2);
   EXPECT_EQ(error_of([&] { i.fmod(0); }), "ZeroDivisionError");
   EXPECT_EQ(error_of([&] { i.fmod(divisors); }), "ZeroDivisionError");
@@ -193,7 +193,7 @@ TEST(Values, IntegersAreNotDividedByZero) {
   EXPECT_EQ(full({1}, INT64_MIN, kLong).fmod(-1)[0].item<int64_t>(), 0);
 }
 
-TEST(Values, IntegersHaveNoNegativePowers) {
+TEST(Values, NegativePowersOfIntegersThrow) {
   const std::string text = "Integers to negative integer powers are not allowed.";
   const Tensor i = full({2}, 3, kLong);
   EXPECT_EQ(error_of([&] { i.pow(-1); }), text);
@@ -204,7 +204,7 @@ TEST(Values, IntegersHaveNoNegativePowers) {
   EXPECT_EQ(ones({2}).pow(-1)[0].item<float>(), 1);
 }
 
-TEST(Values, SizesThatOverflow) {
+TEST(Values, SizesThatOverflowThrow) {
   for (const char* device : {"cpu", "meta"}) {
     const auto options = TensorOptions(device);
     const Tensor huge = ones({1}, options).expand({1LL << 62});
@@ -223,7 +223,7 @@ TEST(Values, SizesThatOverflow) {
   }
 }
 
-TEST(Values, RangesThatCannotBe) {
+TEST(Values, InvalidRangesThrow) {
   EXPECT_EQ(error_of([] { arange(0, 1, NAN); }), "step must be finite but got nan");
   EXPECT_EQ(error_of([] { arange(0, 1, INFINITY); }), "step must be finite but got inf");
   EXPECT_EQ(error_of([] { arange(INT64_MIN, INT64_MAX); }), "invalid size, possible overflow?");
@@ -233,7 +233,7 @@ TEST(Values, RangesThatCannotBe) {
   static_assert(!std::is_convertible_v<int, TensorOptions>);
 }
 
-TEST(Values, OneNumberFillsAnExpandedTensor) {
+TEST(Values, NumbersFillExpandedTensorsButTensorsThrow) {
   for (const Device device : devices()) {
     const Tensor base = ones({3, 1}, TensorOptions(device)), wide = base.expand({3, 4});
     const int64_t version = base._version();
@@ -249,14 +249,14 @@ TEST(Values, OneNumberFillsAnExpandedTensor) {
   }
 }
 
-TEST(Values, AHookMayZeroAnExpandedGradient) {
+TEST(Values, HooksMayZeroExpandedGradients) {
   const Tensor x = ones({3}, requires_grad()), y = x * 2;
   y.register_hook([](Tensor g) { return g.zero_(); });
   y.sum().backward();
   EXPECT_TRUE(x.grad().eq(0).all().item<bool>());
 }
 
-TEST(Values, ANumberOnAnotherDeviceFills) {
+TEST(Values, FillAccepts0dTensorsOnAnyDevice) {
   for (const Device device : devices()) {
     const Tensor number = full({}, 4, TensorOptions(kFloat).device(device).requires_grad(true));
     const Tensor x = ones({3}) * 1;
@@ -267,14 +267,14 @@ TEST(Values, ANumberOnAnotherDeviceFills) {
   }
 }
 
-TEST(Values, AByteConditionIsTakenForABoolOne) {
+TEST(Values, WhereAcceptsByteConditions) {
   const Tensor condition = arange(3, kByte), x = ones({3});
   const Tensor y = where(condition, x, x * 2);
   EXPECT_EQ(y[0].item<float>(), 2);
   EXPECT_EQ(y[2].item<float>(), 1);
 }
 
-TEST(Values, BatchNormOfWeightsInAnyShape) {
+TEST(Values, BatchNormAcceptsWeightsOfAnyShape) {
   const Tensor x = randn({4, 3}), mean = zeros({3}), var = ones({3});
   const Tensor weight = full({3, 1}, 2.0, requires_grad()), bias = zeros({1, 3}, requires_grad());
   const Tensor y = batch_norm(x, weight, bias, mean, var, false, 0.1, 0, false);
@@ -286,7 +286,7 @@ TEST(Values, BatchNormOfWeightsInAnyShape) {
             "weight should contain 3 elements not 4");
 }
 
-TEST(Values, BatchNormDoesNotDifferentiateItsStatistics) {
+TEST(Values, BatchNormStatisticsThatRequireGradThrow) {
   const Tensor x = randn({4, 3}), mean = zeros({3}, requires_grad()), var = ones({3});
   const auto call = [&] { batch_norm(x, Tensor(), Tensor(), mean, var, true, 0.1, 0, false); };
   EXPECT_EQ(error_of(call),
@@ -308,7 +308,7 @@ TEST(Values, ErrorsNameTheArgumentOnTheWrongDevice) {
   EXPECT_PRED2(named, "other", error_of([&] { where(x > 0, x, out); }));
 }
 
-TEST(Values, GeneratorsOfDevicesThatAre) {
+TEST(Values, GeneratorsOfUnavailableDevicesThrow) {
   EXPECT_EQ(error_of([] { make_generator("meta"); }), "META device type not an accelerator.");
   EXPECT_NE(error_of([] { make_generator("cuda:9"); }), "no error");
   if (!cuda::is_available()) return;

@@ -251,7 +251,7 @@ Row alias_row() {
       [](const std::vector<int64_t>& sizes) { return sizes; });
 }
 
-/// Overlapping pairs: [0, 1], [1, 2], …
+/// A row for a view of overlapping pairs: [0, 1], [1, 2], …
 Row as_strided_row() {
   Row row = view_row(
       "as_strided", {"as_strided"}, {{{{5}}}, {{{2, 4}}}},
@@ -294,7 +294,7 @@ TEST(Views, ShareMemoryAndVersion) {
   EXPECT_TRUE(view.is_view());
 }
 
-TEST(Views, ComplexElementsAreSeenToo) {
+TEST(Views, SupportComplexTensors) {
   const Tensor x = full({2, 3}, Scalar(complex<double>(1, 2)), kComplexDouble);
   EXPECT_EQ(x.permute({1, 0}).slice(0, 1).select(0, 0).sum().item<complex<double>>(),
             complex<double>(2, 4));

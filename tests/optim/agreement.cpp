@@ -1,5 +1,5 @@
-// PyTorch's optimizers and schedulers over 1,000 steps: tests/oracle/optim_cases.py does the same
-// steps there and wrote what came out.
+// Optimizers and schedulers over 1,000 steps, compared with PyTorch's results, which
+// tests/oracle/optim_cases.py wrote to a file.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,7 +11,7 @@
 
 #include "hearth/optim/optim.h"
 #include "tests/optim/support.h"
-#include "tests/support/data.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth::testing {
 namespace {
@@ -42,7 +42,7 @@ Tensor gradient(int64_t number, const Tensor& param, int64_t step) {
   return (param - double(number - 1) / 2) * slope + double(step * 7 % 11 - 5) / 16;
 }
 
-/// The second group has a learning rate of its own; its other settings are the defaults'.
+/// Two groups: all parameters but the last, and the last with options of its own.
 std::vector<OptimizerParamGroup> groups(const Tensors& p,
                                         std::unique_ptr<OptimizerOptions> second) {
   std::vector<OptimizerParamGroup> all;
@@ -134,18 +134,19 @@ std::string name_of_case(const ::testing::TestParamInfo<Fixture>& info) {
 INSTANTIATE_TEST_SUITE_P(Optimizers, AgreesWithPyTorch, ::testing::ValuesIn(fixtures(false)),
                          name_of_case);
 
-/// Anything with a step(); ReduceLROnPlateau's takes the metric of an epoch.
+/// Calls step() of a scheduler, for ReduceLROnPlateau with a metric of the epoch.
 using StepScheduler = std::function<void(int64_t epoch)>;
 using MakeScheduler = std::function<StepScheduler(Optimizer&)>;
 
 template <class S, class... Args>
 MakeScheduler scheduler(Args... args) {
   return [=](Optimizer& optimizer) -> StepScheduler {
-    const auto made = std::make_shared<S>(optimizer, args...);
+    const auto instance = std::make_shared<S>(optimizer, args...);
     if constexpr (std::is_same_v<S, ReduceLROnPlateau>)
-      return [made](int64_t e) { made->step(1.0 / double(1 + e) + (e % 5 == 0 ? 0.25 : 0)); };
+      return
+          [instance](int64_t e) { instance->step(1.0 / double(1 + e) + (e % 5 == 0 ? 0.25 : 0)); };
     else
-      return [made](int64_t) { made->step(); };
+      return [instance](int64_t) { instance->step(); };
   };
 }
 
@@ -222,18 +223,18 @@ INSTANTIATE_TEST_SUITE_P(Schedulers, ScheduleAgreesWithPyTorch, ::testing::Value
                          name_of_case);
 
 std::vector<Fixture> fixtures(bool schedules) {
-  std::ifstream file(data_file("optim_cases.txt"));
+  std::ifstream file(fixture_path("optim_cases.txt"));
   std::vector<Fixture> wanted;
-  bool takes = false;
+  bool selected = false;
   for (std::string line; std::getline(file, line);) {
     std::istringstream words(line);
     std::string first, name, dtype;
     words >> first;
     if (first == "case") {
       words >> name >> dtype;
-      takes = (schedulers().count(name) > 0) == schedules;
-      if (takes) wanted.push_back({name, dtype == "float32" ? kFloat : kDouble, {}});
-    } else if (takes) {
+      selected = (schedulers().count(name) > 0) == schedules;
+      if (selected) wanted.push_back({name, dtype == "float32" ? kFloat : kDouble, {}});
+    } else if (selected) {
       std::vector<double>& values = wanted.back().steps[std::stoll(first)];
       for (double value; words >> value;) values.push_back(value);
     }
@@ -241,7 +242,7 @@ std::vector<Fixture> fixtures(bool schedules) {
   return wanted;
 }
 
-TEST(OptimFixtures, AreThere) {
+TEST(OptimFixtures, CoverEveryOptimizerAndScheduler) {
   EXPECT_EQ(fixtures(false).size(), 2 * optimizers().size());
   EXPECT_EQ(fixtures(true).size(), schedulers().size());
 }

@@ -1,4 +1,4 @@
-// Groups, closures, gradients that are missing or lie otherwise, and what optimizers refuse.
+// Optimizers: groups, closures, missing or strided gradients, errors.
 #include <gtest/gtest.h>
 
 #include "hearth/optim/optim.h"
@@ -12,7 +12,7 @@ namespace {
 using namespace optim;
 using Doubles = std::vector<double>;
 
-/// What is warned of meanwhile.
+/// The warnings during f().
 template <class F>
 std::vector<std::string> warnings_of(const F& f) {
   const Warnings warnings;
@@ -34,7 +34,7 @@ TEST(Optimizer, GroupsHaveTheirOwnOptions) {
   EXPECT_EQ(optimizer.defaults().get_lr(), 0.1);
 }
 
-TEST(Optimizer, AGroupTakesOverWhatItDoesNotSet) {
+TEST(Optimizer, GroupsInheritUnsetOptions) {
   std::vector<OptimizerParamGroup> groups;
   groups.emplace_back(Tensors{leaf({1}, {})},
                       std::make_unique<AdamOptions>(AdamOptions().weight_decay(0.1)));
@@ -48,7 +48,7 @@ TEST(Optimizer, AGroupTakesOverWhatItDoesNotSet) {
   EXPECT_TRUE(first.amsgrad());
   const auto& second = static_cast<const AdamOptions&>(optimizer.param_groups()[1].options());
   EXPECT_EQ(second.weight_decay(), 0.05);
-  EXPECT_EQ(second.betas(), std::make_tuple(0.8, 0.999)) << "a pair is one choice";
+  EXPECT_EQ(second.betas(), std::make_tuple(0.8, 0.999)) << "a pair counts as one option";
 }
 
 TEST(Optimizer, OptionsCompareByValue) {
@@ -56,7 +56,7 @@ TEST(Optimizer, OptionsCompareByValue) {
   EXPECT_FALSE(AdamOptions(0.1) == AdamOptions(0.1).betas({0.9, 0.99}));
 }
 
-TEST(Optimizer, AClosureRunsWithGradientsAndItsLossComesBack) {
+TEST(Optimizer, StepRunsTheClosureWithGradModeAndReturnsItsLoss) {
   const Tensor a = leaf({3}, {});
   SGD optimizer({a}, SGDOptions(0.25));
   const NoGradGuard off;
@@ -71,7 +71,7 @@ TEST(Optimizer, AClosureRunsWithGradientsAndItsLossComesBack) {
   EXPECT_FALSE(optimizer.step().defined());
 }
 
-TEST(Optimizer, ZeroGradDropsOrZeroes) {
+TEST(Optimizer, ZeroGradResetsOrZeroesGradients) {
   const Tensor a = leaf({1, 2}, {3, 4}), b = leaf({1}, {});
   Adam optimizer({a, b});
   const Tensor grad = a.grad();
@@ -83,7 +83,7 @@ TEST(Optimizer, ZeroGradDropsOrZeroes) {
   EXPECT_FALSE(a.grad().defined());
 }
 
-TEST(Optimizer, ParametersWithoutGradientStay) {
+TEST(Optimizer, SkipsParametersWithoutGradient) {
   const Tensor a = leaf({1}, {}), b = leaf({1}, {2});
   Adam optimizer({a, b}, AdamOptions(0.1));
   optimizer.step();
@@ -97,7 +97,7 @@ TEST(Optimizer, ParametersWithoutGradientStay) {
   EXPECT_NEAR(state.exp_avg_sq().item<double>(), 0.004, 1e-12);
 }
 
-TEST(Optimizer, MomentumStartsWithEachParametersFirstGradient) {
+TEST(Optimizer, MomentumStartsWithTheFirstGradient) {
   const Tensor a = leaf({0}, {1}), b = leaf({0}, {});
   SGD optimizer({a, b}, SGDOptions(1).momentum(0.5).dampening(0.5));
   optimizer.step();
@@ -107,14 +107,15 @@ TEST(Optimizer, MomentumStartsWithEachParametersFirstGradient) {
   EXPECT_TRUE(SGD({leaf({0}, {1})}, 1.0).state().empty());
 }
 
-TEST(Optimizer, StateIsThereOnlyWithMomentum) {
+TEST(Optimizer, SgdHasNoStateWithoutMomentum) {
   const Tensor a = leaf({0}, {1});
   SGD optimizer({a}, 1.0);
   optimizer.step();
   EXPECT_TRUE(optimizer.state().empty());
 }
 
-/// A step of every optimizer that has most state, to compare layouts, dtypes and devices.
+/// Runs steps of all optimizers, with options that use most of their state, to compare strides,
+/// dtypes and devices.
 void step_all(const Tensors& params, int steps) {
   std::vector<std::unique_ptr<Optimizer>> all;
   const auto wd = 0.1;
@@ -128,7 +129,7 @@ void step_all(const Tensors& params, int steps) {
     for (const auto& optimizer : all) optimizer->step();
 }
 
-TEST(Optimizer, TensorsMayLieAnyhow) {
+TEST(Optimizer, SupportsAnyStrides) {
   for (const Device device : devices()) {
     const Tensor values = randn({6, 5, 4}, kDouble).to(device),
                  grads = randn({6, 5, 4}, kDouble).to(device);
@@ -149,12 +150,13 @@ TEST(Optimizer, TensorsMayLieAnyhow) {
     step_all({plain, permuted, sliced}, 3);
     EXPECT_TRUE(permuted.allclose(plain, 1e-12, 1e-12));
     EXPECT_TRUE(sliced.allclose(plain, 1e-12, 1e-12));
-    EXPECT_EQ(frame.abs().gt(0).sum().item<int64_t>(), 6 * 5 * 4) << "nothing else was written";
+    EXPECT_EQ(frame.abs().gt(0).sum().item<int64_t>(), 6 * 5 * 4)
+        << "other elements of the storage changed";
     EXPECT_EQ(permuted.stride(0), 5);
   }
 }
 
-TEST(Optimizer, DtypesAndDevicesMayMixInAGroup) {
+TEST(Optimizer, SupportsMixedDtypesAndDevicesInAGroup) {
   for (const Device device : devices()) {
     const Doubles values{0.5, -1.25, 2, 3}, grads{1, -0.5, 0.25, 2};
     const Tensor wide = leaf(values, grads);
@@ -168,7 +170,7 @@ TEST(Optimizer, DtypesAndDevicesMayMixInAGroup) {
   }
 }
 
-TEST(Optimizer, ManyParametersAreOneList) {
+TEST(Optimizer, SupportsManyParameters) {
   for (const Device device : devices()) {
     Tensors params, grads;
     for (int i = 0; i < 300; ++i) {
@@ -186,14 +188,14 @@ TEST(Optimizer, ManyParametersAreOneList) {
   }
 }
 
-TEST(Optimizer, CountsVersions) {
+TEST(Optimizer, IncrementsVersions) {
   const Tensor a = leaf({1}, {1});
   const int64_t version = a._version();
   Adam({a}, 1.0).step();
   EXPECT_GT(a._version(), version);
 }
 
-TEST(Optimizer, RefusesSettings) {
+TEST(Optimizer, RejectsInvalidOptions) {
   const Tensors p{leaf({1}, {})};
   EXPECT_ERROR(SGD(p, SGDOptions(-0.1)), "Invalid learning rate: -0.1");
   EXPECT_ERROR(SGD(p, SGDOptions(1).momentum(-1)), "Invalid momentum value: -1");
@@ -211,7 +213,7 @@ TEST(Optimizer, RefusesSettings) {
                "Invalid initial_accumulator_value value: -1");
 }
 
-TEST(Optimizer, RefusesParameters) {
+TEST(Optimizer, RejectsInvalidParameters) {
   const Tensor a = leaf({1}, {1});
   EXPECT_ERROR(SGD({a * 2}, 1.0), "can't optimize a non-leaf Tensor");
   EXPECT_ERROR(SGD({Tensor()}, 1.0), "optimizer can only optimize Tensors");
@@ -226,8 +228,8 @@ TEST(Optimizer, RefusesParameters) {
                "the options of a parameter group are not those of this optimizer");
 }
 
-// As in LibTorch: 1 - 0.25 - 0.5.
-TEST(Optimizer, AParameterOfTwoGroupsIsUpdatedByBoth) {
+// LibTorch's result is the same: 1 - 0.25 - 0.5.
+TEST(Optimizer, UpdatesAParameterOfTwoGroupsTwice) {
   const Tensor a = leaf({1}, {1});
   const std::vector<std::string> warnings = warnings_of([&] {
     std::vector<OptimizerParamGroup> groups;
@@ -241,7 +243,7 @@ TEST(Optimizer, AParameterOfTwoGroupsIsUpdatedByBoth) {
   EXPECT_NE(warnings[0].find("appear in more than one parameter group"), std::string::npos);
 }
 
-TEST(Optimizer, ParametersThatAreThereTwiceAreUpdatedOnce) {
+TEST(Optimizer, UpdatesDuplicateParametersOnce) {
   const Tensor a = leaf({1}, {1}), b = leaf({1}, {1});
   std::vector<std::string> warnings = warnings_of([&] {
     SGD optimizer({a, b, a}, 0.25);
@@ -254,14 +256,14 @@ TEST(Optimizer, ParametersThatAreThereTwiceAreUpdatedOnce) {
       "optimizer contains a parameter group with duplicate parameters; in future"));
 }
 
-TEST(Optimizer, AnEmptyListIsWarnedOf) {
+TEST(Optimizer, WarnsOfEmptyParameterLists) {
   const std::vector<std::string> expected{"optimizer got an empty parameter list"};
   EXPECT_EQ(warnings_of([] { SGD(Tensors{}, 1.0); }), expected);
   EXPECT_EQ(warnings_of([] { SGD(std::vector<OptimizerParamGroup>{}, 1.0); }), expected);
   EXPECT_EQ(warnings_of([] { SGD({leaf({1}, {})}, 1.0); }), std::vector<std::string>{});
 }
 
-TEST(Optimizer, GradientsAreOnlyRead) {
+TEST(Optimizer, DoesNotModifyGradients) {
   const Tensor a = leaf({1, 1, 1}, {}), expanded = leaf({1, 1, 1}, {});
   a.mutable_grad() = ones({3}, kDouble);
   expanded.mutable_grad() = ones({1}, kDouble).expand({3});
@@ -271,7 +273,7 @@ TEST(Optimizer, GradientsAreOnlyRead) {
   EXPECT_EQ(expanded.grad()._version(), 0);
 }
 
-TEST(Optimizer, AStepThatFailedDoesNotCount) {
+TEST(Optimizer, FailedStepLeavesTheStateUnchanged) {
   const Tensor a = leaf({1}, {}), b = leaf({1}, {});
   const auto compare = [&](Optimizer& interrupted, Optimizer& plain) {
     a.mutable_grad() = ones({1}, kFloat);  // not the parameter's dtype
@@ -302,7 +304,7 @@ struct CountingOptions : OptimizerCloneableOptions<CountingOptions> {
   HEARTH_ARG(double, lr) = 2;
 };
 
-/// As a program writes one.
+/// An optimizer as user code defines it.
 class Halving : public Optimizer {
  public:
   explicit Halving(Tensors params)
@@ -316,7 +318,7 @@ class Halving : public Optimizer {
   }
 };
 
-TEST(Optimizer, OneOfOnesOwn) {
+TEST(Optimizer, SupportsUserDefinedOptimizers) {
   const Tensor a = leaf({8}, {});
   Halving optimizer({a});
   optimizer.step();
@@ -326,7 +328,7 @@ TEST(Optimizer, OneOfOnesOwn) {
                "has not been implemented for torch::optim::OptimizerOptions");
 }
 
-TEST(Optimizer, OldFunctionsWarn) {
+TEST(Optimizer, DeprecatedFunctionsWarn) {
   const std::vector<std::string> warnings = warnings_of([] {
     SGD optimizer({leaf({1}, {})}, 1.0);
     optimizer.add_parameters({leaf({2}, {})});

@@ -1,4 +1,4 @@
-// State dicts and archives.
+// State dicts and archives of optimizers and schedulers.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -69,30 +69,30 @@ const Kind kKinds[] = {
 
 class Saving : public ::testing::TestWithParam<Kind> {};
 
-/// Trains one optimizer for 5 + 5 steps; `hand_over` gives its state after the first five to
-/// another one, which must come to the same values to the last bit.
+/// Trains an optimizer for 5 + 5 steps. `transfer` copies its state after the first five steps to
+/// another one, whose results after the other five must be bitwise equal.
 template <class F>
-void expect_goes_on(const Kind& kind, Device device, F hand_over) {
+void expect_resumes(const Kind& kind, Device device, F transfer) {
   const Tensors params = two_parameters(device), others = two_parameters(device);
   const OptimizerPtr first = kind.make(params, 0.1), second = kind.make(others, 0.7);
   train(*first, params, 0, 5);
-  hand_over(*first, *second);
+  transfer(*first, *second);
   copy_values(others, params);
   train(*first, params, 5, 10);
   train(*second, others, 5, 10);
   EXPECT_EQ(elements(params), elements(others)) << kind.name;
 }
 
-TEST_P(Saving, AStateDictGoesOnWhereItWas) {
+TEST_P(Saving, ResumesFromStateDict) {
   for (const Device device : devices())
-    expect_goes_on(GetParam(), device,
+    expect_resumes(GetParam(), device,
                    [](Optimizer& a, Optimizer& b) { b.load_state_dict(a.state_dict()); });
 }
 
-TEST_P(Saving, AnArchiveGoesOnWhereItWas) {
+TEST_P(Saving, ResumesFromArchive) {
   const std::string file = ::testing::TempDir() + "/hearth_optim_" + GetParam().name;
   for (const Device device : devices())
-    expect_goes_on(GetParam(), device, [&](Optimizer& a, Optimizer& b) {
+    expect_resumes(GetParam(), device, [&](Optimizer& a, Optimizer& b) {
       serialize::OutputArchive out;
       a.save(out);
       out.save_to(file);
@@ -103,7 +103,7 @@ TEST_P(Saving, AnArchiveGoesOnWhereItWas) {
   std::remove(file.c_str());
 }
 
-TEST_P(Saving, OtherDevicesAndDtypesTakeItOver) {
+TEST_P(Saving, ResumesOnOtherDevicesAndDtypes) {
   const Device device = devices().back();
   const Tensors params = two_parameters();
   const Tensors others{leaf({1, 2, 3}, {}, kFloat, device), leaf({-1}, {}, kFloat, device)};
@@ -120,7 +120,7 @@ TEST_P(Saving, OtherDevicesAndDtypesTakeItOver) {
 INSTANTIATE_TEST_SUITE_P(Optimizers, Saving, ::testing::ValuesIn(kKinds),
                          [](const auto& test) { return std::string(test.param.name); });
 
-TEST(StateDict, NamesAreThoseOfPythons) {
+TEST(StateDict, HasPythonsKeys) {
   const Tensors params = two_parameters();
   Adam optimizer({OptimizerParamGroup({params[0]}), OptimizerParamGroup({params[1]})},
                  AdamOptions(0.1));
@@ -136,7 +136,7 @@ TEST(StateDict, NamesAreThoseOfPythons) {
   EXPECT_EQ(dict.begin()->first, "state.0.step");
 }
 
-TEST(StateDict, IsCopiedByTheLoader) {
+TEST(StateDict, IsCopiedOnLoad) {
   const Tensors params = two_parameters();
   SGD optimizer(params, SGDOptions(0.1).momentum(0.9)), other(params, SGDOptions(1));
   train(optimizer, params, 0, 1);
@@ -157,14 +157,14 @@ StateDict without(const StateDict& dict, const std::string& name) {
   return rest;
 }
 
-/// What load_state_dict says, and that it changed nothing.
-void expect_refused(const StateDict& dict, const std::string& text) {
+/// Expects load_state_dict to throw and to change nothing.
+void expect_rejected(const StateDict& dict, const std::string& text) {
   const Tensors params = two_parameters();
   Adam optimizer(params, AdamOptions(0.7));
   train(optimizer, params, 0, 1);
   try {
     optimizer.load_state_dict(dict);
-    ADD_FAILURE() << "should have said: " << text;
+    ADD_FAILURE() << "expected the error: " << text;
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
   }
@@ -172,51 +172,51 @@ void expect_refused(const StateDict& dict, const std::string& text) {
   EXPECT_EQ(optimizer.state_dict()["state.0.step"].toInt(), 1);
 }
 
-TEST(StateDict, WhatDoesNotFitIsRefused) {
+TEST(StateDict, RejectsInvalidStates) {
   const Tensors params = two_parameters();
   Adam source(params, AdamOptions(0.1));
   train(source, params, 0, 2);
   const StateDict good = source.state_dict();
-  expect_refused({}, "Key 'param_groups' is not defined");
+  expect_rejected({}, "Key 'param_groups' is not defined");
 
   StateDict dict = good;
   dict.insert("param_groups.size", 2);
-  expect_refused(dict, "loaded state dict has a different number of parameter groups");
+  expect_rejected(dict, "loaded state dict has a different number of parameter groups");
   dict = good;
   dict.insert("param_groups.0.params.size", 1);
-  expect_refused(dict,
-                 "loaded state dict contains a parameter group that doesn't match the size of "
-                 "optimizer's group");
+  expect_rejected(dict,
+                  "loaded state dict contains a parameter group that doesn't match the size of "
+                  "optimizer's group");
   dict = good;
   dict.insert("state.1.exp_avg", zeros({2}));
-  expect_refused(dict, "'exp_avg' of sizes [2] for parameter 1, whose sizes are [1]");
+  expect_rejected(dict, "'exp_avg' of sizes [2] for parameter 1, whose sizes are [1]");
   dict = good;
   dict.insert("state.1.exp_avg", 3);
-  expect_refused(dict, "Expected Tensor but got Int");
+  expect_rejected(dict, "Expected Tensor but got Int");
   dict = good;
   dict.insert("param_groups.0.lr", "fast");
-  expect_refused(dict, "Expected Double but got String");
-  expect_refused(without(good, "state.0.step"), "Key 'state.0.step' is not defined");
+  expect_rejected(dict, "Expected Double but got String");
+  expect_rejected(without(good, "state.0.step"), "Key 'state.0.step' is not defined");
   dict = good;
   dict.insert("state.1.step", -1);
-  expect_refused(dict, "loaded state dict contains a step -1 for parameter 1");
+  expect_rejected(dict, "loaded state dict contains a step -1 for parameter 1");
 }
 
-TEST(StateDict, AnotherOptimizersIsRefused) {
+TEST(StateDict, RejectsStatesOfOtherOptimizers) {
   const Tensors params = two_parameters();
   SGD sgd(params, SGDOptions(0.1));
   AdamW adamw(params);
   train(adamw, params, 0, 1);
-  expect_refused(sgd.state_dict(),
-                 "loaded state dict is that of the optimizer SGD, which Adam cannot go on from");
-  expect_refused(adamw.state_dict(), "that of the optimizer AdamW, which Adam cannot");
+  expect_rejected(sgd.state_dict(),
+                  "loaded state dict is that of the optimizer SGD, which Adam cannot load");
+  expect_rejected(adamw.state_dict(), "that of the optimizer AdamW, which Adam cannot");
   serialize::OutputArchive out;
   adamw.save(out);
   serialize::InputArchive in(out);
-  EXPECT_ERROR(sgd.load(in), "that of the optimizer AdamW, which SGD cannot go on from");
+  EXPECT_ERROR(sgd.load(in), "that of the optimizer AdamW, which SGD cannot load");
 }
 
-TEST(StateDict, OneWithoutANameIsTaken) {
+TEST(StateDict, AcceptsStatesWithoutAName) {
   const Tensors params = two_parameters();
   Adam source(params, AdamOptions(0.1)), optimizer(params, AdamOptions(0.7));
   const StateDict dict = source.state_dict();
@@ -225,7 +225,7 @@ TEST(StateDict, OneWithoutANameIsTaken) {
   EXPECT_EQ(optimizer.param_groups()[0].options().get_lr(), 0.1);
 }
 
-TEST(StateDict, SettingsThatAreNotInItStay) {
+TEST(StateDict, KeepsOptionsMissingFromTheState) {
   const Tensors params = two_parameters();
   Adam source(params, AdamOptions(0.1));
   train(source, params, 0, 2);
@@ -241,7 +241,7 @@ TEST(StateDict, SettingsThatAreNotInItStay) {
   EXPECT_EQ(optimizer.state_dict()["state.1.step"].toInt(), 2);
 }
 
-TEST(Archives, SettingsThatAreNotInOneStay) {
+TEST(Archives, KeepOptionsMissingFromTheArchive) {
   const auto write = [](serialize::OutputArchive& to, const char* name, auto values) {
     serialize::OutputArchive nested;
     values(nested);
@@ -264,7 +264,7 @@ TEST(Archives, SettingsThatAreNotInOneStay) {
   EXPECT_TRUE(options.maximize());
 }
 
-TEST(StateDict, NamesThatBeginAlikeAreToldApart) {
+TEST(StateDict, DistinguishesKeysWithACommonPrefix) {
   Tensors params;
   for (int i = 0; i < 12; ++i) params.push_back(leaf({double(i)}, {}));
   Adam source(params, AdamOptions(0.1)), other(params, AdamOptions(0.1));
@@ -279,7 +279,7 @@ TEST(StateDict, NamesThatBeginAlikeAreToldApart) {
   EXPECT_DOUBLE_EQ(dict["state.10.exp_avg"].toTensor().item<double>(), 0.2);
 }
 
-TEST(Archives, OfAnotherKindAreRefused) {
+TEST(Archives, RejectOtherContents) {
   serialize::OutputArchive out;
   out.write("weight", ones({2}));
   const std::string file = ::testing::TempDir() + "/hearth_optim_other";
@@ -291,7 +291,7 @@ TEST(Archives, OfAnotherKindAreRefused) {
   std::remove(file.c_str());
 }
 
-TEST(Archives, SchedulersGoOnWhereTheyWere) {
+TEST(Archives, ResumeSchedulers) {
   const Tensors params = two_parameters();
   SGD optimizer(params, SGDOptions(1));
   MultiStepLR scheduler(optimizer, {2, 4}, 0.5);
@@ -310,7 +310,7 @@ TEST(Archives, SchedulersGoOnWhereTheyWere) {
   std::remove(file.c_str());
 }
 
-/// State and options of a program's own, which overrides what LibTorch's base classes have.
+/// User-defined state and options that override the virtual functions of LibTorch's base classes.
 struct OwnState : OptimizerCloneableParamState<OwnState> {
   HEARTH_ARG(Tensor, last);
 
@@ -345,7 +345,7 @@ class Own : public Optimizer {
   }
 };
 
-TEST(Archives, OfOnesOwnOptimizer) {
+TEST(Archives, SupportUserDefinedOptimizers) {
   const Tensors params = two_parameters();
   Own first(params, OwnOptions().lr(5)), second(params, OwnOptions());
   first.step();

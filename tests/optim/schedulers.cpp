@@ -1,4 +1,4 @@
-// What schedulers refuse, remember and save; their rates are compared in agreement.cpp.
+// Arguments, states and errors of schedulers. agreement.cpp compares the learning rates.
 #include <gtest/gtest.h>
 
 #include "hearth/optim/optim.h"
@@ -16,7 +16,7 @@ struct OneGroup {
   double lr() { return optimizer.param_groups()[0].options().get_lr(); }
 };
 
-TEST(Schedulers, TellTheirLastRate) {
+TEST(Schedulers, ReportTheLastLearningRate) {
   OneGroup one;
   ExponentialLR scheduler(one.optimizer, 0.5);
   EXPECT_EQ(scheduler.get_last_lr(), Doubles{0.5});
@@ -25,7 +25,7 @@ TEST(Schedulers, TellTheirLastRate) {
   EXPECT_EQ(scheduler.last_epoch(), 1);
 }
 
-TEST(Schedulers, TheFirstOneSetsTheInitialRateOfAll) {
+TEST(Schedulers, ShareTheInitialLearningRate) {
   OneGroup one;
   LinearLR warmup(one.optimizer, 0.1, 1, 10);
   EXPECT_DOUBLE_EQ(one.lr(), 0.05);
@@ -34,7 +34,7 @@ TEST(Schedulers, TheFirstOneSetsTheInitialRateOfAll) {
   EXPECT_DOUBLE_EQ(one.lr(), 1);
 }
 
-/// A subclass as LibTorch's programs write it.
+/// A scheduler as user code for LibTorch defines it.
 class Quartering : public LRScheduler {
  public:
   explicit Quartering(Optimizer& optimizer) : LRScheduler(optimizer) {}
@@ -49,7 +49,7 @@ class Quartering : public LRScheduler {
   }
 };
 
-TEST(Schedulers, OneOfOnesOwn) {
+TEST(Schedulers, SupportUserDefinedSchedulers) {
   OneGroup one;
   Quartering scheduler(one.optimizer);
   EXPECT_EQ(one.lr(), 0.5) << "nothing happens before the first step";
@@ -59,7 +59,7 @@ TEST(Schedulers, OneOfOnesOwn) {
   EXPECT_EQ(scheduler.seen, (std::vector<unsigned>{0, 1}));
 }
 
-TEST(Schedulers, RefuseArguments) {
+TEST(Schedulers, RejectInvalidArguments) {
   OneGroup one;
   Optimizer& o = one.optimizer;
   EXPECT_ERROR(StepLR(o, 0), "Expected positive integer step_size, but got 0");
@@ -87,14 +87,14 @@ TEST(Schedulers, RefuseArguments) {
                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
 }
 
-TEST(Schedulers, OneCycleEnds) {
+TEST(Schedulers, OneCycleThrowsAfterTotalSteps) {
   OneGroup one;
   OneCycleLR scheduler(one.optimizer, 1, 3);
   for (int i = 0; i < 3; ++i) scheduler.step();
   EXPECT_ERROR(scheduler.step(), "Tried to step 4 times. The specified number of total steps is 3");
 }
 
-TEST(Schedulers, GroupsAddedLaterAreNoticed) {
+TEST(Schedulers, RejectGroupsAddedLater) {
   OneGroup one;
   LambdaLR scheduler(one.optimizer, [](int64_t) { return 1.0; });
   one.optimizer.add_param_group(OptimizerParamGroup({leaf({1}, {})}));
@@ -102,7 +102,7 @@ TEST(Schedulers, GroupsAddedLaterAreNoticed) {
                "Number of learning rates not equal to the number of param groups");
 }
 
-TEST(Schedulers, AStateDictGoesOnWhereItWas) {
+TEST(Schedulers, ResumeFromStateDict) {
   OneGroup one, other;
   OneCycleLR first(one.optimizer, OneCycleLROptions(1).total_steps(20));
   for (int i = 0; i < 7; ++i) first.step();
@@ -117,9 +117,10 @@ TEST(Schedulers, AStateDictGoesOnWhereItWas) {
   }
 }
 
-/// A scheduler refuses its own state with one value replaced, and goes on as it was.
+/// Expects an error for the scheduler's own state with one value replaced, and an unchanged
+/// scheduler.
 template <class Scheduler>
-void expect_refuses(Scheduler& scheduler, const std::string& key, IValue value,
+void expect_rejects(Scheduler& scheduler, const std::string& key, IValue value,
                     const std::string& text) {
   const StateDict before = scheduler.state_dict();
   StateDict dict = before;
@@ -128,32 +129,32 @@ void expect_refuses(Scheduler& scheduler, const std::string& key, IValue value,
   EXPECT_ERROR(scheduler.load_state_dict(dict), text);
   EXPECT_EQ(scheduler.last_epoch(), before["last_epoch"].toInt()) << key;
   EXPECT_EQ(scheduler.state_dict().size(), before.size()) << key;
-  scheduler.load_state_dict(scheduler.state_dict());  // of which nothing is wrong
+  scheduler.load_state_dict(scheduler.state_dict());  // the valid state is accepted
 }
 
-TEST(Schedulers, RefuseStatesThatTheyCannotComputeWith) {
+TEST(Schedulers, RejectInvalidStates) {
   OneGroup one;
   Optimizer& o = one.optimizer;
   StepLR step(o, 2);
-  expect_refuses(step, "step_size", 0, "Expected positive integer step_size, but got 0");
-  expect_refuses(step, "base_lrs.1", 0.5, "Number of learning rates given: 2");
-  expect_refuses(step, "gamma", "half", "Expected Double but got String");
+  expect_rejects(step, "step_size", 0, "Expected positive integer step_size, but got 0");
+  expect_rejects(step, "base_lrs.1", 0.5, "Number of learning rates given: 2");
+  expect_rejects(step, "gamma", "half", "Expected Double but got String");
   step.step();
   EXPECT_EQ(step.last_epoch(), 1);
   CosineAnnealingLR cosine(o, 5);
-  expect_refuses(cosine, "T_max", 0, "Expected positive integer T_max, but got 0");
+  expect_rejects(cosine, "T_max", 0, "Expected positive integer T_max, but got 0");
   LinearLR linear(o);
-  expect_refuses(linear, "start_factor", 0.0, "Starting multiplicative factor");
+  expect_rejects(linear, "start_factor", 0.0, "Starting multiplicative factor");
   OneCycleLR cycle(o, 1, 10);
-  expect_refuses(cycle, "total_steps", 0, "Expected positive integer total_steps, but got 0");
-  expect_refuses(cycle, "max_lr.1", 1.0, "Number of learning rates given: 2");
-  expect_refuses(cycle, "base_momentum.1", 0.5, "Number of momentums given: 2");
-  expect_refuses(cycle, "anneal_strategy", "sine", "anneal_strategy must be one of");
+  expect_rejects(cycle, "total_steps", 0, "Expected positive integer total_steps, but got 0");
+  expect_rejects(cycle, "max_lr.1", 1.0, "Number of learning rates given: 2");
+  expect_rejects(cycle, "base_momentum.1", 0.5, "Number of momentums given: 2");
+  expect_rejects(cycle, "anneal_strategy", "sine", "anneal_strategy must be one of");
   ReduceLROnPlateau plateau(o);
-  expect_refuses(plateau, "mode", 7, "mode 7 is unknown!");
+  expect_rejects(plateau, "mode", 7, "mode 7 is unknown!");
 }
 
-TEST(Schedulers, RefuseStatesOfAnotherKindWhole) {
+TEST(Schedulers, RejectStatesOfOtherSchedulersCompletely) {
   OneGroup one;
   ExponentialLR exponential(one.optimizer, 0.5);
   for (int i = 0; i < 3; ++i) exponential.step();
@@ -162,7 +163,7 @@ TEST(Schedulers, RefuseStatesOfAnotherKindWhole) {
   EXPECT_EQ(step.last_epoch(), 0);
 }
 
-TEST(Schedulers, RefuseStatesOfMoreGroups) {
+TEST(Schedulers, RejectStatesWithMoreGroups) {
   OneGroup one;
   std::vector<OptimizerParamGroup> groups;
   for (int i = 0; i < 2; ++i) groups.emplace_back(Tensors{leaf({1}, {})});
@@ -187,10 +188,10 @@ TEST(Schedulers, ResumeFromALastEpoch) {
   }
 }
 
-TEST(Schedulers, APlateauIsRemembered) {
+TEST(Schedulers, PlateauIsPartOfTheState) {
   OneGroup one;
   ReduceLROnPlateau first(one.optimizer, ReduceLROnPlateau::min, 0.5, 2);
-  EXPECT_FALSE(first.state_dict().contains("best")) << "infinite";
+  EXPECT_FALSE(first.state_dict().contains("best")) << "an infinite value is not saved";
   for (const double metric : {3.0, 2.0, 2.0, 2.0}) first.step(metric);
   ReduceLROnPlateau second(one.optimizer);
   second.load_state_dict(first.state_dict());
@@ -202,7 +203,7 @@ TEST(Schedulers, APlateauIsRemembered) {
   EXPECT_ERROR(base.step(), "missing 1 required positional argument: 'metrics'");
 }
 
-TEST(Schedulers, LibTorchsPlateau) {
+TEST(Schedulers, SupportLibTorchsPlateauScheduler) {
   OneGroup one;
   ReduceLROnPlateauScheduler scheduler(
       one.optimizer, ReduceLROnPlateauScheduler::SchedulerMode::min, 0.5F, 0, 1e-4,

@@ -7,7 +7,7 @@
 
 namespace hearth::testing {
 
-/// The elements of all tensors one after the other.
+/// The elements of all tensors in one vector.
 inline std::vector<double> elements(const Tensors& tensors) {
   std::vector<double> all;
   for (const Tensor& t : tensors)

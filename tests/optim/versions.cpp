@@ -1,4 +1,4 @@
-// Which steps count as a change of their parameters: as in LibTorch, all but SGD's.
+// Version counters of parameters: as in LibTorch, steps increment them, except SGD's.
 #include <gtest/gtest.h>
 
 #include "hearth/optim/optim.h"
@@ -12,7 +12,7 @@ using namespace optim;
 
 Tensor matrix() { return eye(2).mul(0.5).requires_grad_(); }
 
-TEST(Versions, OfParametersAreLeftAloneBySgd) {
+TEST(Versions, AreUnchangedBySgd) {
   for (const double momentum : {0.0, 0.9}) {
     const Tensor w = matrix(), x = ones({1, 2});
     SGD sgd({w}, SGDOptions(0.1).momentum(momentum));
@@ -22,11 +22,11 @@ TEST(Versions, OfParametersAreLeftAloneBySgd) {
     sgd.step();
     EXPECT_EQ(w._version(), version);
     EXPECT_FALSE(w.equal(eye(2).mul(0.5)));
-    y.backward();  // reads the new weights, as LibTorch's does
+    y.backward();  // uses the new weights, as in LibTorch
   }
 }
 
-TEST(Versions, OfParametersAreCountedByTheOthers) {
+TEST(Versions, AreIncrementedByOtherOptimizers) {
   const Tensor w = matrix(), x = ones({1, 2});
   Adam adam({w}, AdamOptions(0.1));
   const Tensor y = x.mm(w).mm(w).sum();

@@ -1,4 +1,4 @@
-"""What PyTorch calls for the rows of Hearth's op table."""
+"""PyTorch's calls for the rows of Hearth's op table."""
 
 import torch
 import torch.nn.functional as F
@@ -18,7 +18,7 @@ def batch_norm(training):
 
 
 def step_of(lists, step):
-    """A step over lists of parameters, gradients and state; what it made of all but the gradients."""
+    """An optimizer step over lists of parameters, gradients and state; returns parameters and state."""
     def call(*inputs):
         count = len(inputs) // lists
         split = [[x.detach().clone() for x in inputs[i * count:(i + 1) * count]]
@@ -113,7 +113,7 @@ def pool(name, *arguments, **named):
     return lambda x: getattr(torch.nn.functional, name)(x, *arguments, **named)
 
 
-# Where the row's name is not that of the function, or the row has arguments of its own.
+# Rows whose name is not the function's, or that pass further arguments.
 CALLS = {
     "gelu": torch.nn.functional.gelu,
     "add_alpha": lambda a, b: torch.add(a, b, alpha=3),
@@ -172,7 +172,7 @@ CALLS = {
     "sort_ties_descending": lambda x: x.sort(stable=True, dim=-1, descending=True),
     "topk": lambda x: x.topk(2),
     "topk_smallest": lambda x: x.topk(2, 0, largest=False),
-    # PyTorch does not say which of equal elements it takes.
+    # PyTorch does not specify which of several equal elements it selects.
     "topk_ties": lambda x: tuple(t.narrow(-1, 0, 2) for t in x.sort(stable=True, dim=-1, descending=True)),
     "kthvalue": lambda x: x.kthvalue(2, 1, keepdim=True),
     "median_dim": lambda x: x.median(1, keepdim=True),
@@ -382,7 +382,7 @@ CALLS |= {
     "arange": lambda x: torch.arange(2, 2 + 3 * len(x), 3, dtype=x.dtype),
     "linspace": lambda x: torch.linspace(-1, 2, len(x), dtype=x.dtype),
 }
-# The inputs that have no gradient though they are real.
+# Floating-point inputs without gradients.
 CONSTANT = {
     "batch_norm_training": (3, 4),
     "batch_norm_evaluation": (3, 4),

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Recomputes what Hearth's op table computed with PyTorch and compares values, dtypes and gradients.
+"""Recomputes the rows of Hearth's op table with PyTorch and compares values, dtypes and gradients.
 
     HEARTH_ORACLE_FILE=/tmp/rows.jsonl build/release/test_ops --gtest_filter=Oracle.Dump
     .venv-peer/bin/python tests/oracle/compare.py /tmp/rows.jsonl
 
-With HEARTH_ORACLE_AUTOCAST=1 for the first and --autocast for the second both run under autocast on
-the CPU, and what is an error in one must be in the other.
+With HEARTH_ORACLE_AUTOCAST=1 for the first command and --autocast for the second, both run under
+autocast on the CPU. A call that fails in one must fail in the other.
 """
 
 import json
@@ -17,31 +17,30 @@ from calls import CALLS, CONSTANT
 
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-5, torch.float16: 4e-3, torch.bfloat16: 3e-2}
 AUTOCAST = "--autocast" in sys.argv
-# Products of rounded inputs: where both round, they do so after sums of different order.
+# Products of rounded inputs, added in different orders before they are rounded again.
 AUTOCAST_TOLERANCE = 6e-2
-# Ops of float32 that have a product inside, which PyTorch's autocast lowers.
+# Float32 ops composed of products, which PyTorch's autocast lowers.
 LOWERED_INSIDE = ("bilinear", "cosine_similarity", "cosine_embedding_loss")
-# PyTorch has no half type but the autocast dtype there; Hearth takes the widest of what comes in.
+# PyTorch accepts only the autocast dtype there; Hearth computes in the inputs' widest dtype.
 LENIENT = "Unexpected floating ScalarType in at::autocast::prioritize"
 
 
-# Where Hearth differs and is right to: the row, what the problem says, the dtypes of the first input
-# for which it may say so, the most by which a value may differ (None where it says something else),
-# and why.
+# Intended differences: the row, a part of the problem's text, the dtypes of the first input, the
+# largest difference of a value (None if the problem is of another kind), and the reason.
 HALVES = ("float16", "bfloat16")
 ANY = ("float16", "bfloat16", "float32", "float64", "int64", "int32", "int16", "int8", "uint8", "bool")
 EXPLAINED = [
-    ("_unique2", "is not implemented", ANY, None, "no gradient asked for, no error: values are for counting"),
+    ("_unique2", "is not implemented", ANY, None, "Hearth fails only if a gradient is computed"),
     ("unique_dim", "is not implemented", ANY, None, "as _unique2"),
     ("unique_consecutive", "is not implemented", ANY, None, "as _unique2"),
     ("binary_cross_entropy", "not differentiable with respect to argument 'weight'", ANY, None,
      "Hearth has that derivative"),
     ("binary_cross_entropy_with_logits_weighted", "not differentiable with respect to argument", ANY, None, "so here"),
-    ("hardsigmoid", "gradient 0", ("float64",), 1e-7, "PyTorch rounds 1/6 to float32 for float64 too"),
+    ("hardsigmoid", "gradient 0", ("float64",), 1e-7, "PyTorch rounds 1/6 to float32 even for float64"),
     ("std_mean", "gradient 0", HALVES, 0.2, "the gradients of two outputs are rounded before they are added"),
     ("log_softmax_vector", "gradient 0", HALVES, 1.0, "PyTorch sums 2,500 gradients in half steps"),
     ("conv3d_same", "gradient 0", HALVES, 0.1, "PyTorch pads and adds in float16"),
-    ("gelu", "output 0 is inf", ("float32", "bfloat16"), None, "at infinity PyTorch's vectors give NaN, its numbers infinity"),
+    ("gelu", "output 0 is inf", ("float32", "bfloat16"), None, "at infinity PyTorch's vectorised code gives NaN, its scalar code infinity"),
     ("softsign", "gradient 0 is 0 at [2]", HALVES + ("float32", "float64"), None, "at infinity the slope is 0"),
     ("relu6", "gradient 0 is 2.5 at [4]", ("float64",), 2.5, "at NaN PyTorch's float64 gives 0, its other dtypes do not"),
     ("hardtanh", "gradient 0 is 2.5 at [4]", ("float64",), 2.5, "so here"),
@@ -50,17 +49,17 @@ EXPLAINED = [
       for name in ("fused_rmsprop", "fused_rmsprop_momentum", "fused_rmsprop_centered",
                    "fused_rmsprop_centered_momentum")),
     ("index_copy", "expected to have the same dtype", ANY, None, "under autocast float64 counts as a widest dtype"),
-    ("group_norm", "expected scalar type Float but found", ANY, None, "Hearth takes a float32 bias without a weight"),
+    ("group_norm", "expected scalar type Float but found", ANY, None, "Hearth accepts a float32 bias without a weight"),
 ]
-# Where Hearth differs and PyTorch is the one to follow: counted, and named at the end.
+# Differences in which Hearth should follow PyTorch: counted and listed at the end.
 DEVIATIONS = [
     ("huber_loss", "has dtype", ANY, None, "Hearth gives the common dtype, PyTorch the input's"),
-    ("addr", "must have the same dtype", ANY, None, "Hearth promotes, PyTorch refuses"),
+    ("addr", "must have the same dtype", ANY, None, "Hearth promotes, PyTorch throws"),
 ]
 
 
 def found_in(known, case, problem):
-    """The entry of one of the lists above that the problem is."""
+    """The entry of one of the lists above that matches the problem, or None."""
     says, difference = problem
     first = next((entry["dtype"] for entry in case["inputs"] if entry), None)
     for entry in known:
@@ -95,7 +94,7 @@ def gradients(outputs, leaves):
 
 
 def difference(ours, theirs, what, tolerance):
-    """What is wrong and, where only values are, by how much; or None."""
+    """The problem's text and, if only values differ, by how much; None if there is no problem."""
     if ours is None:
         return (f"{what} is missing", None) if theirs.count_nonzero() else None
     if ours.dtype != theirs.dtype:
@@ -115,8 +114,8 @@ def difference(ours, theirs, what, tolerance):
 
 
 def tolerance_of(leaves, outputs, name):
-    """As exact as the least exact dtype among inputs and outputs; under autocast products of half types
-    are rounded besides."""
+    """The tolerance of the least exact dtype among inputs and outputs; larger under autocast, which
+    also rounds the inputs of products."""
     dtypes = {t.dtype for t in [*leaves, *outputs] if t is not None}
     if AUTOCAST and (dtypes & {torch.float16, torch.bfloat16} or name in LOWERED_INSIDE):
         return AUTOCAST_TOLERANCE
@@ -124,7 +123,7 @@ def tolerance_of(leaves, outputs, name):
 
 
 def points_at_values(case, index):
-    """Whether each index names an element equal to the value found: of equal ones PyTorch names any."""
+    """Whether each index points at an element equal to the value. PyTorch may choose any of several."""
     x, values = tensor(case["inputs"][0]), tensor(case["outputs"][0])
     if x.dim() == 0:
         return bool((index == 0).all())
@@ -165,8 +164,8 @@ def disagreement(case):
 
 
 def refused(case, error):
-    """What is wrong with PyTorch's error, or None. Others than those it reports wrong inputs with are
-    mistakes of this script."""
+    """The problem with PyTorch's error, or None if Hearth failed too. Errors of types with which
+    PyTorch does not report wrong inputs are mistakes of this script."""
     says = (str(error).splitlines() or [""])[0]
     if not isinstance(error, (RuntimeError, IndexError, ValueError)):
         return f"this script is wrong: {type(error).__name__}: {says}", None
@@ -201,7 +200,7 @@ def main():
     explained = sum(used.get(entry, 0) for entry in EXPLAINED)
     deviating = sum(used.get(entry, 0) for entry in DEVIATIONS)
     print(f"{len(names)} ops, {cases} cases, {problems} disagreements, {explained} explained, "
-          f"{deviating} deviations, {lenient} under autocast with a dtype that PyTorch does not take")
+          f"{deviating} deviations, {lenient} under autocast with a dtype that PyTorch does not accept")
     return problems != 0
 
 

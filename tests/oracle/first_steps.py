@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Trains the tutorials' network with PyTorch and with `hearth train`, from the same seed in the same
-order, and compares the first weights and the losses of the first 100 steps.
+"""Trains the tutorials' network with PyTorch and with `hearth train`, with the same seed and the same
+order of images, and compares the initial weights and the losses of the first 100 steps.
 
     first_steps.py build/release/hearth [seed ...]
 
-At the rates below, rounding stays rounding. At the default one (Adam, 0.01) it decides within ten
-steps on which side of zero a ReLU's input falls, and PyTorch with one thread is 2e-2 away from
-PyTorch with two after a hundred.
+With the learning rates below, rounding errors stay small. With the default (Adam, 0.01) they decide
+within ten steps on which side of zero a ReLU's input falls: after 100 steps, PyTorch with one thread
+differs from PyTorch with two by 2e-2.
 
-Needs torch, and Fashion-MNIST where Debian's package dataset-fashion-mnist puts it.
+Needs torch and Debian's package dataset-fashion-mnist.
 """
 
 import csv
@@ -67,7 +67,7 @@ def train_pytorch(seed, optimizer, lr, images, labels):
     network = Network()
     weights = {name: value.clone() for name, value in network.state_dict().items()}
     optimizer = OPTIMIZERS[optimizer](network.parameters(), lr=lr)
-    # As LibTorch's RandomSampler, which draws when it is made and again for each epoch.
+    # LibTorch's RandomSampler draws once in its constructor and again for each epoch.
     torch.randperm(len(images))
     order = torch.randperm(len(images))
     losses = []
@@ -95,7 +95,7 @@ def train_hearth(program, seed, optimizer, lr, count):
 
 
 def compare(program, seed, optimizer, lr, images, labels):
-    """Prints a line; whether all is as it should be."""
+    """Prints the comparison; returns whether weights and losses agree."""
     weights, losses = train_pytorch(seed, optimizer, lr, images, labels)
     our_weights, our_losses = train_hearth(program, seed, optimizer, lr, len(images))
     if len(losses) != STEPS or len(our_losses) != STEPS:

@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Writes tests/data/index_cases.txt: index expressions, and what PyTorch makes of them.
+"""Writes tests/fixtures/index_cases.txt: index expressions and PyTorch's results.
 
-A case is one line of fields separated by " | ": the sizes of the indexed tensor (which holds 0, 1,
-2, ...), the indices, the sizes of the result, its elements, the gradient of sum(result * (1, 2,
-...)), the sizes of a value (it holds -1, -2, ...) and the tensor's elements once the value is
-assigned. Instead of the last five there may be "error" and PyTorch's text. Indices read: N (None),
-E (...), i3, bT, s1:5:2 (parts may be absent), t2x3:0,1,... (int64), u... (int32), m3:0,1,1 (mask).
+A case is one line of fields separated by " | ":
+  - the sizes of the indexed tensor, whose elements are 0, 1, 2, ...
+  - the indices: N (None), E (...), i3 (a number), bT (True), s1:5:2 (a slice; parts may be absent),
+    t2x3:0,1,... (an int64 tensor), u2x3:... (int32), m3:0,1,1 (a mask)
+  - the sizes of the result
+  - the result's elements
+  - the gradient of sum(result * (1, 2, ...))
+  - the sizes of a value, whose elements are -1, -2, ...
+  - the tensor's elements after the value is assigned to the indexed part
+If PyTorch fails, the fields after the indices are "error" and its message.
 """
 
 import random
@@ -32,7 +37,7 @@ def slice_index(size, rng):
 
 
 def index_for(sizes, shape, rng):
-    """An index for the first of `sizes`, and how many dimensions it takes."""
+    """An index for the first of `sizes`, and the number of dimensions that it consumes."""
     size = sizes[0]
     kind = rng.choice("iisssttttumm")
     if kind == "i":
@@ -72,7 +77,7 @@ def expression(sizes, rng):
     if rng.random() < 0.03:
         names += ["i0"] * (len(sizes) + 1)
         values += [0] * (len(sizes) + 1)
-    # After "..." an index may meet a dimension of another size than it was made for: an error.
+    # After "...", an index may be applied to a dimension of another size; PyTorch's error is a case too.
     return (names, tuple(values)) if names else expression(sizes, rng)
 
 
@@ -106,7 +111,7 @@ def case(rng):
 def main():
     rng = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
     count = int(sys.argv[2]) if len(sys.argv) > 2 else 300
-    default = Path(__file__).resolve().parent.parent / "data" / "index_cases.txt"
+    default = Path(__file__).resolve().parent.parent / "fixtures" / "index_cases.txt"
     output = Path(sys.argv[3]) if len(sys.argv) > 3 else default
     cases = [case(rng) for _ in range(count)]
     output.write_text("".join(f"{line}\n" for line in cases if line))

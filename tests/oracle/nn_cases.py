@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes tests/data/nn_cases.txt: modules made with PyTorch from a seed, and what they compute.
+"""Writes tests/fixtures/nn_cases.txt: PyTorch modules created from a seed, their outputs and gradients.
 
     .venv-peer/bin/python tests/oracle/nn_cases.py
 
-A case is a line "case <name> <seed>", one line per tensor, "<key> <dtype> <sizes> <values>" (sizes
-read "2x3", "-" for none; floats with nine digits, which make them exact), and a line "end". The keys are init.<parameter>,
-in.<number>, out.<number>, grad.in.<number>, grad.<parameter> and after.<buffer>; the gradients are
-those of the sum of the outputs' elements times 1, 2, 3, ….
+A case is a line "case <name> <seed>", one line "<key> <dtype> <sizes> <values>" per tensor, and a
+line "end". Sizes are written "2x3", or "-" for a 0-d tensor; floats have nine digits, which are exact.
+The keys are init.<parameter>, in.<number>, out.<number>, grad.in.<number>, grad.<parameter> and
+after.<buffer>. The gradients are of the sum of the outputs' elements times 1, 2, 3, ….
 """
 
 from pathlib import Path
@@ -24,7 +24,7 @@ def flat(value):
 
 
 def values_of(*sizes):
-    """Numbers around 0, none of them 0, that need no random generator."""
+    """Fixed numbers around 0, none of them 0."""
     count = torch.Size(sizes).numel()
     return ((torch.arange(count) * 37 % 101).float() / 50.5 - 0.993).reshape(sizes)
 
@@ -188,7 +188,7 @@ def train(module, x, labels):
 
 
 def main():
-    path = Path(__file__).resolve().parent.parent / "data" / "nn_cases.txt"
+    path = Path(__file__).resolve().parent.parent / "fixtures" / "nn_cases.txt"
     with open(path, "w") as out:
         for name, make, inputs, call in cases():
             write_case(out, name, make, inputs, call)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Writes tests/data/optim_cases.txt: what PyTorch's optimizers make of three parameters in 1,000
-steps, and what learning rates its schedulers set. tests/optim/agreement.cpp does the same steps.
+"""Prints tests/fixtures/optim_cases.txt: three parameters after up to 1,000 steps of PyTorch's
+optimizers, and the learning rates of its schedulers. tests/optim/agreement.cpp does the same steps.
 
-    optim_cases.py > tests/data/optim_cases.txt
+    optim_cases.py > tests/fixtures/optim_cases.txt
 
-A case is "case <name> <dtype>", then lines "<step> <values>": the parameters after the step, or the
-rate (and, if it is cycled, the momentum) of each group. The gradients need no autograd, so that they
-are the same to the last bit in C++ and in Python.
+A case is a line "case <name> <dtype>" and lines "<step> <values>": the parameters after the step, or
+the rates and momentums of the groups. The gradients are computed without autograd, so that they are
+equal bit for bit in C++ and Python.
 """
 
 import torch
@@ -22,7 +22,7 @@ def parameters(dtype):
 
 
 def gradient(number, param, step):
-    """Pulls towards (number - 1) / 2, each element differently, with a push that changes."""
+    """A gradient towards (number - 1) / 2, with a slope per element and an offset per step."""
     slope = torch.arange(1, 1 + param.numel(), dtype=param.dtype).reshape(param.shape) / 8
     push = (step * 7 % 11 - 5) / 16
     return (param - (number - 1) / 2) * slope + push

@@ -1,5 +1,5 @@
-"""The calls of overloads.py: every public function and method that both sides have, with each of the
-forms that a caller may write in each place."""
+"""Generates the calls of overloads.py: every public function and method that both sides have, with
+various expressions for each argument."""
 
 import pathlib
 import re
@@ -7,13 +7,13 @@ import zlib
 
 PARTS, PER_GROUP = 12, 30
 
-# What callers write for a number, a list, a tensor or nothing. Names are those of Values.
+# Expressions for a number, a list, a tensor or nothing. The names are members of Values.
 FORMS = ["0", "1", "true", "0.5", "big", "value", "{}", "{1}", "{1, 0}", "numbers", "std::nullopt",
          "some", "torch::Tensor()", "y"]
 LATER_FORMS = ["0", "true", "0.5", "{1}", "std::nullopt"]
 OUT_FORMS = ["1", "0.5", "{1}"]
 
-# What Hearth does not have at all: no call of such an overload is a base for others.
+# Types that Hearth does not have. Overloads with such parameters are skipped.
 FOREIGN = ("Dimname", "Layout", "Device", "c10::List", "Storage", "Stream", "SymInt",
            "ArrayRef<double>", "ITensorListRef")
 
@@ -109,7 +109,7 @@ BY_OP = {
     "channel_shuffle": {"self": "img", "groups": "2"}, "inner": {"other": "y"}, "expand_as": {"other": "y"}, "reshape_as": {"other": "y"},
     "resize_as_": {"the_template": "mat43"}, "masked_fill": {"value": "2"}, "normal_functional": {}, "set_": {}, "to": {"device": "torch::kCPU", "dtype": "torch::kDouble"},
 }
-# These print what nothing has written, take something else than tensors, or do without a result.
+# Functions that return uninitialised memory, take no tensors or have no result.
 SKIPPED = re.compile(r"_fused|_symint|^from_blob|^tensor$|^record_stream|^data_ptr|^operator|^register_hook"
                      r"|^pin_memory|^print$|^index$|^index_put_$|^accessor|^packed_acc|_outf$|^from_file|sparse"
                      r"|^storage$|^unsafe|^is_same$|^set_data$|^_base$|^name$|^grad_fn|^backward$|^toString$|^empty_quantized|^__dispatch"
@@ -120,7 +120,7 @@ VARIABLES = re.compile(r"\b(x|y|img|out\d?|index|rows|flags|vec\d|mat43|square|c
 
 
 def split(text):
-    """The text's parts between commas that are in no brackets."""
+    """Splits the text at commas outside of brackets."""
     parts, depth = [""], 0
     for c in text:
         depth += c in "<({"
@@ -133,7 +133,7 @@ def split(text):
 
 
 def parameters(text):
-    """(type, name, has a default) of each; None if there is one of a type that Hearth lacks."""
+    """(type, name, has a default) of each parameter; None if Hearth lacks the type of one."""
     result = []
     for part in split(text):
         part, _, default = part.partition("=")
@@ -147,7 +147,7 @@ def parameters(text):
 
 
 def read_functions(torch, names):
-    """name -> parameter lists of the function in namespace torch, which hides the one in at."""
+    """The parameter lists of functions by name. Functions in namespace torch hide those in at."""
     result, made = {}, {}
     factories = torch / "include/torch/csrc/autograd/generated/variable_factories.h"
     for path in [factories] + sorted((torch / "include/ATen/ops").glob("*.h")):
@@ -210,7 +210,7 @@ def base_value(op, kind, name):
 
 
 def outputs(params):
-    """How many of the first parameters are tensors to write to."""
+    """The number of leading parameters that are written to."""
     count = 0
     for kind, name, _ in params:
         if kind != "Tensor" or name in ("self", "input", "condition", "sorted_sequence", "mean", "tensors"):
@@ -220,7 +220,7 @@ def outputs(params):
 
 
 def with_variable(arguments):
-    """The arguments, one of which depends on the template's parameter; None if none can."""
+    """The arguments with at least one name that depends on the template's parameter; None if impossible."""
     text = ", ".join(arguments)
     if VARIABLES.search(text):
         return text
@@ -233,7 +233,7 @@ def with_variable(arguments):
 
 
 def argument_lists(name, params, forms=FORMS):
-    """The base call with and without its defaults, and the base calls with one argument replaced."""
+    """The base call with and without its defaults, and base calls with one argument replaced."""
     is_out = name.endswith("_out") and params and params[0][1] != "self"
     base = [base_value(name, kind, p) for kind, p, _ in params]
     first = 0
@@ -260,7 +260,8 @@ def cases(torch, root):
                 text = with_variable(arguments)
                 if text is not None:
                     result[f"torch::{name}({text})"] = None
-    # Hearth declares a method and its function at once: what LibTorch overloads alike is tried once.
+    # Hearth declares a method and its function together. If LibTorch's have the same overloads too, the
+    # variations of the function suffice.
     functions = read_functions(torch, function_names)
     for name, lists in sorted(read_methods(torch, method_names).items()):
         alike = lists == functions.get(name)
@@ -271,14 +272,14 @@ def cases(torch, root):
 
 
 def write(cases, folder):
-    """The program's files, and the main file's list of them."""
+    """Writes the program's source files and returns their paths."""
     names = ("x y img out out2 out3 index rows flags vec4 vec3 mat43 square cube ker1 ker ker3 tri1 tri2 tri3 signal "
              "volume classes logits chan scalar integers table sorted weights list vectors some some_int some_double generator numbers "
              "sizes big count value flag real").split()
     local = "".join(f"  [[maybe_unused]] auto& {name} = v.{name};\n" for name in names)
     local += "  [[maybe_unused]] auto& n = v.number;\n"
     files = []
-    # By name, so that a new operator makes few files new.
+    # Grouped by name, so that a new operator changes few files.
     parts = [[] for _ in range(PARTS)]
     for case in cases:
         name = re.match(r"torch::(?:special_)?(\w+)\(|.*?\.(\w+)\(", case)
@@ -303,6 +304,7 @@ def write(cases, folder):
 
 
 def replace(path, text):
+    """Writes the file if its content changes, so that unchanged files are not compiled again."""
     if not path.exists() or path.read_text() != text:
         path.write_text(text)
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// What the programs of overload_cases.py share: values to call with, and how results are printed.
+// Shared by the programs that overload_cases.py generates: arguments, calls and printing of
+// results.
 
 #include <torch/torch.h>
 
@@ -20,7 +21,7 @@ namespace overloads {
 
 using torch::Tensor;
 
-/// The arguments, made again before each call: some calls write to them.
+/// The arguments. They are reset before each call, because some calls write to them.
 struct Values {
   Tensor x, y, img, out, out2, out3, index, rows, flags, vec4, vec3, mat43, square, cube, ker1, ker,
       ker3, tri1, tri2, tri3, signal, volume, classes, logits, chan, nothing, scalar, integers,
@@ -42,7 +43,7 @@ struct Values {
   void reset();
 };
 
-/// What one call gave, as text.
+/// A call's result as text.
 std::string text(const Tensor& tensor);
 std::string text(const torch::Scalar& value);
 std::string text(torch::ScalarType type);
@@ -68,8 +69,9 @@ struct Call {
   std::string (*function)(void*);
   void* closure;
 };
-/// Prints "<case>\t<result or error>"; the call is repeatable, crashes and endless loops count.
+/// Prints "<case>\t<result or error>". Crashes and endless loops count as errors.
 void run(const char* name, Values& values, Call call);
+/// Prints that the case does not compile.
 void none(const char* name);
 
 template <class F>
@@ -86,7 +88,8 @@ void run(const char* name, Values& values, F&& f) {
 
 }  // namespace overloads
 
-// Names are dependent where this is used, so what does not compile is no error.
+// Runs a call if it compiles. It is used in templates in which the arguments are dependent names,
+// so a call that does not compile is no error.
 #define CASE(...)                                                                     \
   if constexpr (requires { __VA_ARGS__; })                                            \
     overloads::run(#__VA_ARGS__, v, [&]() -> decltype(auto) { return __VA_ARGS__; }); \

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Compiles and runs the same calls of every operator against LibTorch and Hearth and compares what
-compiles and what comes out: is the same overload chosen, with the same result or kind of error?
+"""Compiles and runs the same calls of every operator with LibTorch and with Hearth. Compares which
+calls compile and their results, to check that both choose the same overload and fail alike.
 
     tests/oracle/overloads.py <folder of LibTorch or of Python's torch> <build folder with libhearth.so>
 
-overloads_known.txt has the differences that are meant. LibTorch's lines are kept in the build folder
-until the calls change. Exits with 1 for a difference that is not in the list.
+overloads_known.txt lists the intended differences; any other fails. LibTorch's results are cached in
+the build folder until the calls change.
 """
 
 import argparse
@@ -24,7 +24,7 @@ MISSING = "does not compile"
 
 
 def compile_once(command, target, sources):
-    """Runs the command if the target is older than a source or was made from others."""
+    """Runs the command unless the target is newer than its sources."""
     if target.exists() and all(s.stat().st_mtime <= target.stat().st_mtime for s in sources):
         return
     done = subprocess.run(command, capture_output=True, text=True)
@@ -33,7 +33,7 @@ def compile_once(command, target, sources):
 
 
 def build(folder, sources, includes, libraries, jobs):
-    """The program from these sources; the shared header is compiled first."""
+    """Builds the program from these sources, with the shared header precompiled."""
     folder.mkdir(exist_ok=True)
     header = folder / "overloads.h"
     overload_cases.replace(header, (HERE / "overloads.h").read_text())
@@ -53,7 +53,7 @@ def build(folder, sources, includes, libraries, jobs):
 
 
 def lines_of(program, folder):
-    """case -> result, kept in a file."""
+    """The program's results by case, cached in a file."""
     kept = folder / "lines.txt"
     if not kept.exists() or kept.stat().st_mtime < program.stat().st_mtime:
         done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -68,7 +68,7 @@ def kind(result):
 
 
 def close(torch, hearth):
-    """Whether both are the same words and, up to the last digits printed, the same numbers."""
+    """Whether both have the same words and, within a tolerance, the same numbers."""
     words = list(zip(torch.split(), hearth.split()))
     if len(torch.split()) != len(hearth.split()):
         return False
@@ -84,7 +84,7 @@ def close(torch, hearth):
 
 
 def difference(torch, hearth):
-    """"", or one word for how the results differ."""
+    """The way in which the results differ, as in overloads_known.txt, or ""."""
     if torch == hearth or not torch.startswith("!") and close(torch, hearth):
         return ""
     if torch == MISSING:
@@ -123,7 +123,7 @@ def is_known(known, way, case, torch, hearth):
 
 
 def compare(torch, hearth, known):
-    """The lines that differ and are not known."""
+    """The texts of all differences that are not known."""
     found = []
     for case, expected in torch.items():
         got = hearth.get(case, MISSING)
@@ -164,7 +164,7 @@ def main():
     for way, pattern, reason, times in known:
         print(f"{times:6} known: {way} {pattern.pattern} # {reason}")
         if times == 0:
-            found.append("a rule that nothing needs")
+            found.append("an unused rule")
     print(f"{len(result['torch'])} calls, {len(found)} differences that are not known")
     sys.exit(1 if found else 0)
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes tests/data/print_cases.txt: tensors, and how Python's PyTorch prints them.
+"""Writes tests/fixtures/print_cases.txt: tensors and the text that Python's PyTorch prints for them.
 
-A case is a line "case <dtype> <sizes> <requires_grad> <values>", the text that PyTorch prints, and
-a line "end". Sizes read "2x3" ("-" for none); the values (floats in hexadecimal, complex numbers as
-two) are repeated in turn until the tensor is full.
+A case is a line "case <dtype> <sizes> <requires_grad> <values>", PyTorch's text, and a line "end".
+Sizes are written "2x3", or "-" for a 0-d tensor. The values (floats in hexadecimal, complex numbers as
+two) are repeated until the tensor is full.
 """
 
 import math
@@ -26,7 +26,8 @@ EMPTY = [(0,), (0, 3), (2, 0, 1)]
 
 
 def numbers(count, rng):
-    """Reals of one kind: whole, of one size, of very different sizes; some special ones."""
+    """Random real numbers of one kind, such as whole numbers or numbers of very different magnitudes,
+    sometimes with infinities, zeros and NaN among them."""
     kind = rng.randrange(7)
     draw = [lambda: rng.uniform(-1, 1),
             lambda: rng.gauss(0, 100),
@@ -82,7 +83,7 @@ def main():
     common = [*FLOATS, *COMPLEX, torch.int64, torch.bool]
     cases += [case(rng.choice(common), size, rng) for size in LARGE for _ in range(2)]
     cases += [case(dtype, rng.choice(EMPTY), rng) for dtype in dtypes]
-    default = Path(__file__).resolve().parent.parent / "data" / "print_cases.txt"
+    default = Path(__file__).resolve().parent.parent / "fixtures" / "print_cases.txt"
     output = Path(sys.argv[2]) if len(sys.argv) > 2 else default
     output.write_text("".join(cases))
 

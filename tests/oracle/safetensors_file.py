@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Safetensors files between Python's package and Hearth.
+"""Exchanges safetensors files between Python's package and Hearth.
 
-safetensors_file.py write PATH   writes tests/data/python.safetensors
-safetensors_file.py check PATH   checks what tests/io/archive.cpp wrote (HEARTH_KEEP_FILES=<folder>)
+safetensors_file.py write PATH   writes tests/fixtures/python.safetensors
+safetensors_file.py check PATH   checks a file that tests/io/archive.cpp wrote into $HEARTH_KEEP_FILES
 """
 
 import json

@@ -1,4 +1,4 @@
-// What tests need to know of the GPUs they run on.
+// The GPUs that tests run on.
 #pragma once
 
 #include "hearth/context.h"
@@ -6,18 +6,18 @@
 
 namespace hearth::testing {
 
-/// The last CUDA device; the first one where there is only one.
+/// The CUDA device with the highest index.
 inline Device last_gpu() {
   return {DeviceType::CUDA, static_cast<DeviceIndex>(cuda::device_count() - 1)};
 }
 
-/// Whether it is a GPU, whose libraries choose algorithms by shapes and alignments. A simulated one
-/// computes as the CPU does.
+/// Whether this is a real GPU, whose libraries choose algorithms by shapes and alignments.
+/// Simulated GPUs compute as the CPU does.
 inline bool is_real_gpu(Device device) {
   return device.is_cuda() && !cuda::get_device_name(device.index()).starts_with("Simulated");
 }
 
-/// Convolutions in full float32 while it lives.
+/// Makes convolutions compute in full float32 during its lifetime.
 class NoTF32Guard {
  public:
   NoTF32Guard() : former_(globalContext().allowTF32CuDNN()) {

@@ -1,4 +1,4 @@
-// Tests compare convolutions with references in full float32: on GPUs, too, without TensorFloat-32.
+// Turns TensorFloat-32 off for all tests, because they compare convolutions with full float32.
 #include <gtest/gtest.h>
 
 #include "hearth/context.h"

@@ -1,4 +1,4 @@
-// Temporary folders and files' bytes.
+// Temporary folders; reading and writing whole files.
 #pragma once
 
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 namespace hearth::testing {
 
-/// A folder that lasts as long as its object.
+/// A temporary folder, deleted with all its files by the destructor.
 class TempFolder {
  public:
   TempFolder() {
@@ -30,7 +30,7 @@ class TempFolder {
 
   std::string path(const std::string& name) const { return (path_ / name).string(); }
   std::string str() const { return path_.string(); }
-  /// How many files are in it.
+  /// The number of files in the folder.
   size_t count() const {
     return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path_),
                                              std::filesystem::directory_iterator()));

@@ -46,38 +46,40 @@ ScalarType input_dtype(const Input& input, ScalarType dtype) {
   return input.float_only && is_reduced_float(dtype) ? kFloat : dtype;
 }
 
-/// The sizes to allocate so that the form yields the wanted ones.
-std::vector<int64_t> allocated_sizes(std::vector<int64_t> sizes, Form form) {
+/// The sizes of the allocation whose view in this layout has the wanted sizes.
+std::vector<int64_t> allocated_sizes(std::vector<int64_t> sizes, MemoryLayout layout) {
   if (sizes.empty()) return sizes;
-  if (form == Form::kTransposed) std::swap(sizes.front(), sizes.back());
-  if (form == Form::kSliced) sizes.back() = 2 * sizes.back() + 1;
-  if (form == Form::kExpanded && sizes.front() > 0) sizes.front() = 1;
+  if (layout == MemoryLayout::kTransposed) std::swap(sizes.front(), sizes.back());
+  if (layout == MemoryLayout::kSliced) sizes.back() = 2 * sizes.back() + 1;
+  if (layout == MemoryLayout::kExpanded && sizes.front() > 0) sizes.front() = 1;
   return sizes;
 }
 
-Tensor shaped(const Tensor& memory, const std::vector<int64_t>& sizes, Form form) {
+/// The view of an allocation that has the wanted sizes in this layout.
+Tensor view_in_layout(const Tensor& memory, const std::vector<int64_t>& sizes,
+                      MemoryLayout layout) {
   if (sizes.empty()) return memory;
-  if (form == Form::kTransposed) return memory.transpose(0, memory.dim() - 1);
-  if (form == Form::kSliced) return memory.slice(-1, 1, 1 + 2 * sizes.back(), 2);
-  if (form == Form::kExpanded) return memory.expand(sizes);
+  if (layout == MemoryLayout::kTransposed) return memory.transpose(0, memory.dim() - 1);
+  if (layout == MemoryLayout::kSliced) return memory.slice(-1, 1, 1 + 2 * sizes.back(), 2);
+  if (layout == MemoryLayout::kExpanded) return memory.expand(sizes);
   return memory;
 }
 
-/// Numbers for an integer tensor: whole, and not zero unless they were before.
+/// A random value rounded for an integer tensor, away from zero.
 double as_integer(double value, const Input& input) {
   if (input.draw == Draw::kIndex || input.draw == Draw::kSmall) return value;
   return value < 0 ? std::floor(4 * value) : std::ceil(4 * value);
 }
 
-/// What a tensor of this dtype holds after the value was written: integers wrap, bools are 0 or 1.
+/// The value after conversion to this dtype: integers wrap, bools are 0 or 1.
 double as_stored(double value, ScalarType dtype) {
-  const bool whole = std::fabs(value) < 0x1p62;
+  const bool is_representable = std::fabs(value) < 0x1p62;
   switch (dtype) {
     case kBool: return value != 0;
-    case kByte: return whole ? uint8_t(int64_t(value)) : value;
-    case kChar: return whole ? int8_t(int64_t(value)) : value;
-    case kShort: return whole ? int16_t(int64_t(value)) : value;
-    case kInt: return whole ? int32_t(int64_t(value)) : value;
+    case kByte: return is_representable ? uint8_t(int64_t(value)) : value;
+    case kChar: return is_representable ? int8_t(int64_t(value)) : value;
+    case kShort: return is_representable ? int16_t(int64_t(value)) : value;
+    case kInt: return is_representable ? int32_t(int64_t(value)) : value;
     case kHalf: return std::fabs(value) >= 65520 ? std::copysign(INFINITY, value) : value;
     case kFloat:
     case kBFloat16: return double(float(value));  // both have float32's range
@@ -123,19 +125,20 @@ Array map(const Arrays& in, const std::function<double(const double*)>& f) {
     double arguments[4];
     for (size_t i = 0; i < in.size(); ++i) {
       const size_t shift = sizes.size() - in[i].sizes.size();
-      Position mine(position.begin() + int64_t(shift), position.end());
-      for (size_t d = 0; d < mine.size(); ++d)
-        if (in[i].sizes[d] == 1) mine[d] = 0;
-      arguments[i] = at(in[i], mine);
+      Position source(position.begin() + int64_t(shift), position.end());
+      for (size_t d = 0; d < source.size(); ++d)
+        if (in[i].sizes[d] == 1) source[d] = 0;
+      arguments[i] = at(in[i], source);
     }
     return f(arguments);
   });
 }
 
-Tensor make_input(const Input& input, ScalarType dtype, Device device, Form form, uint32_t seed) {
+Tensor make_input(const Input& input, ScalarType dtype, Device device, MemoryLayout layout,
+                  uint32_t seed) {
   if (input.absent) return {};
   std::mt19937 random(seed);
-  const std::vector<int64_t> sizes = allocated_sizes(input.sizes, form);
+  const std::vector<int64_t> sizes = allocated_sizes(input.sizes, layout);
   Tensor memory = empty(sizes, kDouble);
   double* data = memory.numel() ? memory.data_ptr<double>() : nullptr;
   const ScalarType type = input_dtype(input, dtype);
@@ -144,13 +147,14 @@ Tensor make_input(const Input& input, ScalarType dtype, Device device, Form form
     if (is_integral(type, false)) data[i] = as_integer(data[i], input);
     if (type == kByte) data[i] = std::fabs(data[i]);
   }
-  return shaped(memory.to(type).to(device, type), input.sizes, form);
+  return view_in_layout(memory.to(type).to(device, type), input.sizes, layout);
 }
 
-Tensors make_inputs(const Case& inputs, ScalarType dtype, Device device, Form form, uint32_t seed) {
+Tensors make_inputs(const Case& inputs, ScalarType dtype, Device device, MemoryLayout layout,
+                    uint32_t seed) {
   Tensors tensors;
   for (const Input& input : inputs)
-    tensors.push_back(make_input(input, dtype, device, form, seed++));
+    tensors.push_back(make_input(input, dtype, device, layout, seed++));
   return tensors;
 }
 
@@ -232,9 +236,10 @@ ScalarType result_dtype(const Row& row, size_t k, ScalarType input) {
   return result_dtype(row.results[std::min(k, row.results.size() - 1)], input);
 }
 
-std::string describe(const Row& row, size_t number, ScalarType dtype, Device device, Form form) {
-  return detail::str(row.name, " case ", number, " ", name_of(dtype), " on ", device, " form ",
-                     int(form));
+std::string describe(const Row& row, size_t number, ScalarType dtype, Device device,
+                     MemoryLayout layout) {
+  return detail::str(row.name, " case ", number, " ", name_of(dtype), " on ", device, " layout ",
+                     int(layout));
 }
 
 Arrays arrays_of(const Tensors& tensors) {
@@ -275,12 +280,12 @@ double at(const Array& array, const Position& position) {
   return array.values[size_t(linear_of(position, array.sizes))];
 }
 
-Refusal refusal_on(Device device, std::function<void(Device)> call, std::string says) {
+Refusal refusal_on(Device device, std::function<void(Device)> call, std::string message) {
   return {[device, call = std::move(call)] {
             call(device);
             if (device.is_cuda()) cuda::synchronize();
           },
-          std::move(says)};
+          std::move(message)};
 }
 
 Row unary_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(double),

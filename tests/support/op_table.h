@@ -1,3 +1,4 @@
+// The op table: a row for each operator, from which tests/ops/op_*.cpp derive their tests.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +14,16 @@ namespace hearth::testing {
 
 using Tensors = std::vector<Tensor>;
 
-/// What references compute with: sizes and row-major values in double.
+/// An operand of a reference: sizes and row-major values in double.
 struct Array {
   std::vector<int64_t> sizes;
   std::vector<double> values;
 };
 using Arrays = std::vector<Array>;
 
-/// How an input's elements are drawn.
+/// The distribution of an input's random elements.
 enum class Draw {
-  kNormal,    // real numbers around 0, none of them close to 0
+  kNormal,    // real numbers of both signs, none close to 0
   kPositive,  // 0.2 … 2
   kUnit,      // -0.9 … 0.9
   kAboveOne,  // 1.1 … 2.9
@@ -55,16 +56,16 @@ enum class Result {
 };
 ScalarType result_dtype(Result result, ScalarType input);
 
-/// How a tensor lies in memory.
-enum class Form { kContiguous, kTransposed, kSliced, kExpanded };
+/// The memory layout of an input.
+enum class MemoryLayout { kContiguous, kTransposed, kSliced, kExpanded };
 
-/// A call that must fail, and what its error must say.
+/// A call that must throw, and a part of the expected message.
 struct Refusal {
   std::function<void()> call;
-  std::string says;
+  std::string message;
 };
 
-/// One operator in the table: everything the harness needs to derive its tests.
+/// One operator in the table: all that the derived tests need.
 struct Row {
   std::string name;
   std::vector<std::string> covers;  // the full names of the ops it exercises
@@ -73,13 +74,13 @@ struct Row {
   std::function<Arrays(const Arrays&)> reference;
   DtypeSet dtypes = dtypes::kFloating;
   std::vector<Result> results{Result::kSame};  // per output; the last stands for all that follow
-  double slack = 1;                            // times the usual tolerance
-  double gradient_slack = 1;         // times the usual tolerance, for gradients of half types
-  int orders = 2;                    // of derivatives
-  bool special_values = false;       // the reference also holds for ±0, ±inf and NaN
-  bool promotes = false;             // its inputs may have different dtypes
-  bool keeps_memory_format = false;  // channels_last in, channels_last out
-  bool mixes_devices = false;        // its inputs may be on different devices
+  double slack = 1;                            // a factor of the usual tolerance
+  double gradient_slack = 1;                   // the same, for gradients in float32 and half types
+  int orders = 2;                              // orders of derivatives: 0, 1 or 2
+  bool special_values = false;                 // the reference also holds for ±0, ±inf and NaN
+  bool promotes = false;                       // its inputs may have different dtypes
+  bool keeps_memory_format = false;            // channels_last in, channels_last out
+  bool mixes_devices = false;                  // its inputs may be on different devices
   std::function<void(Tensor&, const Tensors&)> out;      // the out= form
   std::function<void(Tensor&, const Tensors&)> inplace;  // the in-place form on input 0
   std::vector<Refusal> refusals;
@@ -98,58 +99,62 @@ Row unary_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)
 Row binary_row(std::string name, std::function<Tensor(const Tensor&, const Tensor&)> op,
                double (*reference)(double, double), Draw draw = Draw::kNormal);
 
-/// The position of an element in a row-major array, and what it is the position of.
+/// An element's index in each dimension.
 using Position = std::vector<int64_t>;
+/// Convert between positions and linear indices of a row-major array.
 Position position_of(int64_t linear, const std::vector<int64_t>& sizes);
 int64_t linear_of(const Position& position, const std::vector<int64_t>& sizes);
 int64_t count_of(const std::vector<int64_t>& sizes);
 /// An array of these sizes whose elements are f(position).
 Array build(std::vector<int64_t> sizes, const std::function<double(const Position&)>& f);
-/// The element of an array.
+/// The element at a position.
 double at(const Array& array, const Position& position);
 
-/// A refusal that differs between devices only by when it comes: at once, or at the next
-/// synchronisation.
-Refusal refusal_on(Device device, std::function<void(Device)> call, std::string says);
+/// A call that must throw on any device. On a GPU, which reports some errors only at the next
+/// synchronisation, it synchronises after the call.
+Refusal refusal_on(Device device, std::function<void(Device)> call, std::string message);
 
 /// The dtype of a row's output k for inputs of one dtype.
 ScalarType result_dtype(const Row& row, size_t k, ScalarType input);
 
-/// "add case 2 Half on cpu form 1", for messages.
-std::string describe(const Row& row, size_t number, ScalarType dtype, Device device, Form form);
+/// "add case 2 Half on cpu layout 1", for messages.
+std::string describe(const Row& row, size_t number, ScalarType dtype, Device device,
+                     MemoryLayout layout);
 Arrays arrays_of(const Tensors& tensors);
 
-/// The elements of a tensor, wherever it is.
+/// The elements of a tensor on any device.
 Array to_array(const Tensor& tensor);
 /// Applies f over broadcast arrays.
 Array map(const Arrays& in, const std::function<double(const double*)>& f);
 
-/// An input of a case, drawn from `seed`.
-Tensor make_input(const Input& input, ScalarType dtype, Device device, Form form, uint32_t seed);
-Tensors make_inputs(const Case& inputs, ScalarType dtype, Device device, Form form, uint32_t seed);
+/// A tensor for an input of a case, with random elements from `seed`.
+Tensor make_input(const Input& input, ScalarType dtype, Device device, MemoryLayout layout,
+                  uint32_t seed);
+Tensors make_inputs(const Case& inputs, ScalarType dtype, Device device, MemoryLayout layout,
+                    uint32_t seed);
 
-/// The devices the tests run on: the CPU, and CUDA (simulated or not) where there is one.
+/// The devices that tests run on: the CPU and, if available, the first GPU (simulated or real).
 std::vector<Device> devices();
 std::vector<ScalarType> dtypes_in(DtypeSet set);
 
-/// Fails the current test unless the tensor has the reference's sizes and values, within what its
-/// dtype allows.
+/// Fails the current test unless the tensor has the reference's sizes and, within its dtype's
+/// tolerance times `slack`, its values.
 void expect_close(const Tensor& got, const Array& wanted, double slack, const std::string& what);
 
-/// Whether a number may be called equal to another one. Infinities and NaN must be the same.
+/// Whether two numbers are equal within the tolerances. Infinities and NaN must be the same.
 bool is_close(double got, double wanted, double relative, double absolute);
 
-/// How exact one operation in this dtype is, relative to the result.
+/// The relative rounding error allowed for one operation in this dtype.
 double relative_tolerance(ScalarType dtype);
 
-/// Which inputs of a case have a gradient.
+/// The numbers of a case's inputs that have gradients.
 std::vector<size_t> differentiable_inputs(const Case& inputs, const Tensors& tensors);
 
-/// Whether results of any of the row's outputs can require a gradient.
+/// Whether any of the row's outputs is differentiable.
 bool promises_gradients(const Row& row);
 
-/// 0, infinities, NaN and large numbers of both signs, as the inputs of an elementwise row: one by
-/// one, or as all pairs.
+/// Inputs of an elementwise row made of 0, infinities, NaN and large numbers of both signs: each
+/// value for one input, all pairs for two.
 Tensors special_inputs(size_t inputs, ScalarType dtype, Device device);
 
 }  // namespace hearth::testing

@@ -7,7 +7,7 @@
 
 namespace hearth::testing {
 
-/// What f throws says.
+/// The message of the exception that f throws.
 template <class F>
 std::string error_of(const F& f) {
   try {
@@ -23,5 +23,5 @@ std::string error_of(const F& f) {
 #define EXPECT_ERROR(statement, text)                                            \
   do {                                                                           \
     const std::string message = ::hearth::testing::error_of([&] { statement; }); \
-    EXPECT_NE(message.find(text), std::string::npos) << "it says: " << message;  \
+    EXPECT_NE(message.find(text), std::string::npos) << "message: " << message;  \
   } while (false)

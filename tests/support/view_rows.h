@@ -2,12 +2,13 @@
 
 #include "tests/support/op_table.h"
 
-// Rows for operators that show or copy elements of their input at other places.
+// Rows for views, and for operators that copy elements to other positions.
 
 namespace hearth::testing {
 
-/// What a view shows at a position: the position in the input.
+/// Maps a position in the result to the position of the same element in the input.
 using Origin = std::function<Position(const Position&)>;
+/// The sizes of a view and the origins of its elements.
 struct Window {
   std::vector<int64_t> sizes;
   Origin origin;
@@ -23,13 +24,13 @@ inline Row view_row(std::string name, std::vector<std::string> covers, std::vect
   row.dtypes = dtypes::kRealAndBool;
   row.call = [op = std::move(op)](const Tensors& in) { return Tensors{op(in[0])}; };
   row.reference = [window = std::move(window)](const Arrays& in) {
-    const Window seen = window(in[0].sizes);
-    return Arrays{build(seen.sizes, [&](const Position& p) { return at(in[0], seen.origin(p)); })};
+    const Window view = window(in[0].sizes);
+    return Arrays{build(view.sizes, [&](const Position& p) { return at(in[0], view.origin(p)); })};
   };
   return row;
 }
 
-/// The same elements, in row-major order, at other sizes.
+/// A row for an operator that keeps the elements in row-major order and changes the sizes.
 inline Row reshaping_row(
     std::string name, std::vector<std::string> covers, std::vector<Case> cases,
     std::function<Tensor(const Tensor&)> op,

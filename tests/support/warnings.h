@@ -7,7 +7,7 @@
 
 namespace hearth::testing {
 
-/// Collects this thread's warnings while it lives.
+/// Collects this thread's warnings during its lifetime.
 class Warnings {
  public:
   Warnings() : former_(set_warning_sink([](const std::string& text) { said().push_back(text); })) {
@@ -16,6 +16,7 @@ class Warnings {
   ~Warnings() { set_warning_sink(former_); }
   Warnings(const Warnings&) = delete;
   Warnings& operator=(const Warnings&) = delete;
+  /// The texts of the warnings so far.
   static std::vector<std::string>& said() {
     thread_local std::vector<std::string> texts;
     return texts;

@@ -10,7 +10,7 @@
 
 namespace at {
 
-/// Collects what from_blob needs: for_blob(data, sizes).strides(s).options(o).make_tensor().
+/// Builder for from_blob's arguments: for_blob(data, sizes).strides(s).options(o).make_tensor().
 class TensorMaker {
  public:
   TensorMaker(void* data, IntArrayRef sizes) : data_(data), sizes_(sizes) {}
@@ -43,6 +43,7 @@ class TensorMaker {
   TensorOptions options_;
 };
 
+/// Starts a tensor over existing memory.
 inline TensorMaker for_blob(void* data, IntArrayRef sizes) { return {data, sizes}; }
 
 }  // namespace at

@@ -7,7 +7,7 @@
 
 namespace c10 {
 
-/// While one lives, its device is the current one of its type; the CPU always is.
+/// Makes a CUDA device the current one during the guard's lifetime; does nothing for the CPU.
 class DeviceGuard {
  public:
   explicit DeviceGuard(Device device)
@@ -17,7 +17,7 @@ class DeviceGuard {
   hearth::cuda::OptionalDeviceGuard guard_;
 };
 
-/// DeviceGuard that may have nothing to do.
+/// A DeviceGuard for an optional device; without one it does nothing.
 class OptionalDeviceGuard {
  public:
   OptionalDeviceGuard() = default;

@@ -7,7 +7,7 @@
 
 namespace c10 {
 
-/// The dimension counted from 0; a tensor without dimensions has one, unless wrap_scalar is off.
+/// Maps a negative dim to dim + dims; with wrap_scalar, a 0-d tensor has one dimension.
 inline int64_t maybe_wrap_dim(int64_t dim, int64_t dims, bool wrap_scalar = true) {
   TORCH_CHECK_INDEX(dims > 0 || wrap_scalar, "Dimension specified as ", dim,
                     " but tensor has no dimensions");

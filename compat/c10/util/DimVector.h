@@ -4,7 +4,7 @@
 
 namespace c10 {
 constexpr size_t kDimVectorStaticSize = 5;
-/// Sizes, strides or dimensions.
+/// A short list of sizes, strides or dimensions.
 using DimVector = SmallVector<int64_t, kDimVectorStaticSize>;
 }  // namespace c10
 

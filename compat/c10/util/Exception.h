@@ -8,8 +8,8 @@
 #include "c10/util/Warning.h"
 #include "hearth/error.h"
 
-/// Throws Type with the parts streamed together, or with `standard` when there are none. LibTorch's
-/// checks need no semicolon, and some programs have none.
+/// Throws Type with the concatenated message parts, or with `standard` if there are none. A plain
+/// `if`, because programs may use LibTorch's checks without a semicolon.
 #define HEARTH_CHECK_STREAMED(Type, condition, standard, ...)                                 \
   if (!(condition)) [[unlikely]] {                                                            \
     ::hearth::detail::fail<::c10::Type>(sizeof(#__VA_ARGS__) == 1 ? ::std::string(standard)   \
@@ -41,7 +41,7 @@
 #define TORCH_CHECK_GE(a, b) TORCH_CHECK_OP(a, b, >=)
 #define TORCH_CHECK_GT(a, b) TORCH_CHECK_OP(a, b, >)
 
-/// For what only a fault in the program itself can break.
+/// Checks an invariant that only a bug in the program can violate.
 #define TORCH_INTERNAL_ASSERT(condition, ...)                                                     \
   TORCH_CHECK(condition, #condition " INTERNAL ASSERT FAILED at \"" __FILE__ "\":" C10_STRINGIZE( \
                              __LINE__) ", please report a bug. " __VA_OPT__(, ) __VA_ARGS__)

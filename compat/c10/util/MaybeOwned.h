@@ -7,7 +7,7 @@
 
 namespace c10 {
 
-/// A value, or a reference to one that lives longer.
+/// Holds a value, or a reference to a value that must outlive it.
 template <class T>
 class MaybeOwned {
  public:

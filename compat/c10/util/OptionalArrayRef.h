@@ -9,7 +9,7 @@
 namespace c10 {
 
 namespace detail {
-/// OptionalIntArrayRef for other elements.
+/// Counterpart of OptionalIntArrayRef for other element types.
 template <class T>
 class OptionalListRef : public std::optional<ArrayRef<T>> {
  public:
@@ -19,7 +19,7 @@ class OptionalListRef : public std::optional<ArrayRef<T>> {
 };
 }  // namespace detail
 
-/// std::optional<ArrayRef<T>> that may be built from an element or a list in an argument.
+/// std::optional<ArrayRef<T>> with implicit conversions from one element and from a list.
 template <class T>
 using OptionalArrayRef = std::conditional_t<std::is_same_v<T, int64_t>, hearth::OptionalIntArrayRef,
                                             detail::OptionalListRef<T>>;

@@ -11,8 +11,8 @@
 #include "c10/namespaces.h"
 #include "hearth/stream.h"
 
-// Programs print standard containers because LibTorch's headers let them; the operators are found
-// for those only in their own namespace.
+// LibTorch's headers let programs print standard containers. Argument-dependent lookup finds the
+// operators only in the containers' namespace, std.
 namespace std {
 
 template <class First, class Second>
@@ -41,7 +41,7 @@ ostream& operator<<(ostream& out, const pair<First, Second>& value) {
 
 namespace c10 {
 
-/// The arguments as a stream prints them, joined.
+/// Concatenates the arguments as a stream prints them.
 template <class... Parts>
 std::string str(const Parts&... parts) {
   std::ostringstream out;
@@ -49,7 +49,7 @@ std::string str(const Parts&... parts) {
   return out.str();
 }
 
-/// The container's elements, with the delimiter between them.
+/// Concatenates the container's elements with the delimiter between them.
 template <class Container>
 std::string Join(const std::string& delimiter, const Container& container) {
   std::ostringstream out;

@@ -13,7 +13,7 @@
 
 namespace c10 {
 
-/// What a WarningHandler is given.
+/// A warning's kind, source location and message.
 class Warning {
  public:
   class UserWarning {};
@@ -36,7 +36,7 @@ class Warning {
 using UserWarning = Warning::UserWarning;
 using DeprecationWarning = Warning::DeprecationWarning;
 
-/// Derive from this to receive a thread's warnings.
+/// Base class of handlers that receive a thread's warnings.
 class WarningHandler {
  public:
   virtual ~WarningHandler() = default;
@@ -48,13 +48,13 @@ namespace WarningUtils {
 namespace detail {
 inline thread_local WarningHandler* handler = nullptr;
 
-/// Hands Hearth's own warnings to this thread's handler.
+/// Passes a warning of the library to this thread's handler.
 inline void forward(const std::string& message) {
   handler->process(Warning(UserWarning(), {}, message, false));
 }
 }  // namespace detail
 
-/// This thread's handler, which the caller keeps alive; null restores the default.
+/// Sets this thread's handler, which must outlive its use; null restores the default.
 inline void set_warning_handler(WarningHandler* handler) noexcept {
   detail::handler = handler;
   hearth::set_warning_sink(handler ? &detail::forward : nullptr);
@@ -70,6 +70,7 @@ inline void set_warnAlways(bool setting) noexcept {
 }
 inline bool get_warnAlways() noexcept { return hearth::globalContext().warnAlways(); }
 
+/// Sets this thread's handler and restores the former one on destruction.
 class WarningHandlerGuard {
  public:
   explicit WarningHandlerGuard(WarningHandler* handler) : former_(detail::handler) {
@@ -83,6 +84,7 @@ class WarningHandlerGuard {
   WarningHandler* former_;
 };
 
+/// Sets warnAlways and restores the former value on destruction.
 struct WarnAlways {
   explicit WarnAlways(bool setting = true) : former_(get_warnAlways()) { set_warnAlways(setting); }
   ~WarnAlways() { set_warnAlways(former_); }
@@ -115,7 +117,7 @@ namespace WarningUtils = c10::WarningUtils;
                              ::c10::str(__VA_ARGS__), false))
 #define TORCH_WARN(...) HEARTH_WARN_AS(UserWarning, __VA_ARGS__)
 #define TORCH_WARN_DEPRECATION(...) HEARTH_WARN_AS(DeprecationWarning, __VA_ARGS__)
-/// Warns when first reached.
+/// Warns the first time that it is executed.
 #define TORCH_WARN_ONCE(...)                                                                      \
   do {                                                                                            \
     static ::std::atomic<bool> warned = false;                                                    \

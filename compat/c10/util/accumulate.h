@@ -28,7 +28,7 @@ int64_t multiply_integers(const Container& values) {
   return multiply_integers(values.begin(), values.end());
 }
 
-/// The product of the sizes of the dimensions [k, l), or [l, k).
+/// The product of the sizes of dimensions [min(k, l), max(k, l)).
 template <class Container>
 int64_t numelements_between_dim(int k, int l, const Container& sizes) {
   const int first = k < l ? k : l, last = k < l ? l : k;

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-// LibTorch brings these containers along; the standard ones do what programs ask of them.
+// LibTorch's headers declare these containers; the standard ones have the same interface.
 namespace ska {
 template <class Key, class Value, class Hash = std::hash<Key>, class Equal = std::equal_to<Key>>
 using flat_hash_map = std::unordered_map<Key, Value, Hash, Equal>;

@@ -8,7 +8,7 @@
 
 namespace c10 {
 
-/// What an intrusive_ptr points to derives from this.
+/// Base class of the objects that an intrusive_ptr can own.
 class intrusive_ptr_target : public std::enable_shared_from_this<intrusive_ptr_target> {
  public:
   virtual ~intrusive_ptr_target() = default;
@@ -39,11 +39,11 @@ class intrusive_ptr {
   static intrusive_ptr make(Args&&... args) {
     return intrusive_ptr(std::make_shared<T>(std::forward<Args>(args)...));
   }
-  /// Takes over a new object.
+  /// Takes ownership of an object created by `new`.
   static intrusive_ptr unsafe_steal_from_new(T* object) {
     return intrusive_ptr(std::shared_ptr<T>(object));
   }
-  /// One more owner of an object that has some.
+  /// Adds an owner to an object that an intrusive_ptr already owns.
   static intrusive_ptr unsafe_reclaim_from_nonowning(T* object) {
     return intrusive_ptr(std::static_pointer_cast<T>(object->shared_from_this()));
   }
@@ -72,7 +72,7 @@ class intrusive_ptr {
   std::shared_ptr<T> object_;
 };
 
-/// Knows whether the T is still there.
+/// Reference to an object without ownership; lock() returns null after its destruction.
 template <class T>
 class weak_intrusive_ptr {
  public:

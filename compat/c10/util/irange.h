@@ -40,7 +40,7 @@ template <std::integral I>
 integer_range<I> irange(I last) {
   return {I(), last < I() ? I() : last};
 }
-/// first … last - 1, of last's type; empty when last comes before first.
+/// first … last - 1, of last's type; empty when last < first.
 template <std::integral First, std::integral Last>
 integer_range<Last> irange(First first, Last last) {
   const auto start = static_cast<Last>(first);

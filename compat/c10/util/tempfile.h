@@ -15,7 +15,7 @@
 namespace c10 {
 
 namespace detail {
-/// A template for mkstemp in the folder for temporary files.
+/// The file name pattern for mkstemp: a path in the system's folder for temporary files.
 inline std::string make_filename(const std::string& prefix) {
   for (const char* name : {"TMPDIR", "TMP", "TEMP", "TEMPDIR"})
     if (const char* folder = std::getenv(name))
@@ -24,7 +24,7 @@ inline std::string make_filename(const std::string& prefix) {
 }
 }  // namespace detail
 
-/// An open file that goes with its object.
+/// An open temporary file, deleted with the object.
 struct TempFile {
   TempFile() = default;
   TempFile(std::string path, int descriptor) : fd(descriptor), name(std::move(path)) {}
@@ -45,7 +45,7 @@ struct TempFile {
   std::string name;
 };
 
-/// A folder that goes, with what is in it, with its object.
+/// A temporary folder, deleted with its contents when the object is destroyed.
 struct TempDir {
   TempDir() = default;
   explicit TempDir(std::string path) : name(std::move(path)) {}

@@ -2,7 +2,7 @@
 
 #include <torch/torch.h>
 
-/// The network of the series: two convolutions and three linear layers for 28x28 images.
+/// The tutorial's network for 28x28 images: two convolutions and three linear layers.
 struct NetworkImpl : torch::nn::Module {
   NetworkImpl() : Module("Network") {}
 

@@ -9,7 +9,7 @@
 #include "network.h"
 #include "runs.h"
 
-/// Keeps the time and the results of runs and prints a row for each epoch.
+/// Measures the time and the results of runs and prints one row per epoch.
 class RunManager {
  public:
   template <class Loader>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// The values of each parameter that are to be tried.
+/// The values of each parameter to try.
 struct Params {
   std::vector<double> lr;
   std::vector<int64_t> batch_size;
@@ -13,7 +13,7 @@ struct Params {
   std::vector<std::string> device = {"cpu"};
 };
 
-/// One combination of them.
+/// One combination of parameter values.
 struct Run {
   double lr = 0;
   int64_t batch_size = 0;

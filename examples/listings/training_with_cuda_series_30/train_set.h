@@ -6,7 +6,7 @@
 
 #include "runs.h"
 
-/// Fashion-MNIST, in batches of images and labels.
+/// The Fashion-MNIST dataset; batches are tensors of images and labels.
 inline auto load_train_set(const std::string& folder) {
   return torch::data::datasets::FashionMNIST(folder).map(torch::data::transforms::Stack<>());
 }

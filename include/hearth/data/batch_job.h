@@ -14,8 +14,8 @@
 
 namespace hearth::data::detail {
 
-/// Moves all tensors in a batch to pinned memory: in examples, lists, pairs, optionals, and
-/// whatever has pin_memory().
+/// Moves all tensors of a batch to pinned memory, also inside examples, lists, pairs, optionals and
+/// types that have pin_memory().
 template <class T>
 void pin_tensors(T& value) {
   if constexpr (std::is_same_v<T, Tensor>) {
@@ -37,7 +37,7 @@ void pin_tensors(T& value) {
   }
 }
 
-/// Asks a worker's dataset for a batch.
+/// A job that gets one batch from a worker's dataset.
 template <class Dataset, class Batch, class BatchRequest>
 class BatchJob final : public Job {
  public:
@@ -51,7 +51,7 @@ class BatchJob final : public Job {
   std::optional<Batch> batch;
 
  private:
-  /// A number alone converts to a list, too, but is a count.
+  /// An integer converts to a list of indices, too, but means a number of examples.
   static constexpr bool kHasIndices =
       std::is_convertible_v<const BatchRequest&, ArrayRef<size_t>> &&
       !std::is_integral_v<BatchRequest>;

@@ -17,7 +17,7 @@
 
 namespace hearth::data::datasets {
 
-/// Reads data that lie in chunks: files, parts of files.
+/// Interface for reading data that is stored in chunks, such as files.
 template <class ExampleType_, class ChunkType_ = std::vector<ExampleType_>>
 class ChunkDataReader {
  public:
@@ -26,35 +26,32 @@ class ChunkDataReader {
   using ExampleType = ExampleType_;
 
   virtual ~ChunkDataReader() = default;
-  /// Called by several threads if there are several preloaders.
-  virtual ChunkType read_chunk(size_t chunk_index) = 0;
-  virtual size_t chunk_count() = 0;
-  virtual void reset() = 0;
+  virtual ChunkType read_chunk(size_t chunk_index) = 0;  ///< called by all preloader threads
+  virtual size_t chunk_count() = 0;                      ///< the number of chunks
+  virtual void reset() = 0;                              ///< called before each new epoch
 };
 
+/// Batch size, threads and memory of a ChunkDataset.
 struct HEARTH_API ChunkDatasetOptions {
   ChunkDatasetOptions() = delete;
   ChunkDatasetOptions(size_t preloader_count, size_t batch_size, size_t cache_size = 2048,
                       size_t cross_chunk_shuffle_count = 1);
 
-  /// Threads that read chunks.
-  HEARTH_ARG(size_t, preloader_count);
-  HEARTH_ARG(size_t, batch_size);
-  /// How many examples are read ahead before the threads wait.
-  HEARTH_ARG(size_t, cache_size) = 2048;
-  /// How many chunks are shuffled together.
-  HEARTH_ARG(size_t, cross_chunk_shuffle_count) = 1;
+  HEARTH_ARG(size_t, preloader_count);                ///< threads that read chunks
+  HEARTH_ARG(size_t, batch_size);                     ///< examples per batch
+  HEARTH_ARG(size_t, cache_size) = 2048;              ///< examples read ahead before threads wait
+  HEARTH_ARG(size_t, cross_chunk_shuffle_count) = 1;  ///< chunks whose examples are mixed
 };
 
 namespace detail {
 
-/// The examples that were read and not yet asked for.
+/// Queue of examples that preloaders have read and the caller has not yet taken.
 template <class Examples>
 class ChunkBuffer {
  public:
   explicit ChunkBuffer(const ChunkDatasetOptions& options) : options_(options) {}
 
-  /// A batch, the last one with fewer examples; nothing after it. Throws what a preloader threw.
+  /// The next batch (the last may be smaller), then nullopt. Throws exceptions of preloaders.
   std::optional<Examples> get() {
     std::unique_lock lock(mutex_);
     while (!ended_ && errors_.empty() && ready_.size() < options_.batch_size())
@@ -75,7 +72,7 @@ class ChunkBuffer {
     return batch;
   }
 
-  /// Adds a chunk's examples in the sampler's order, when there is room.
+  /// Waits for room, then adds a chunk's examples in the sampler's order.
   template <class Sampler>
   void add(Examples examples, Sampler& sampler) {
     std::unique_lock lock(mutex_);
@@ -117,8 +114,8 @@ class ChunkBuffer {
 
 }  // namespace detail
 
-/// A dataset too large for memory: threads read chunks ahead, in the order of one sampler, and
-/// another one shuffles the examples of a chunk.
+/// A dataset too large for memory. Threads read chunks ahead in the order of `ChunkSampler`;
+/// `ExampleSampler` orders the examples of a chunk.
 template <class ChunkReader, class ChunkSampler = samplers::RandomSampler,
           class ExampleSampler = samplers::RandomSampler>
 class ChunkDataset final
@@ -154,7 +151,7 @@ class ChunkDataset final
   std::optional<size_t> size() const override { return std::nullopt; }
   ChunkSamplerType& chunk_sampler() { return chunk_sampler_; }
 
-  /// Begins a new epoch, or goes on with the one that was loaded.
+  /// Begins a new epoch, or continues the one that was loaded.
   void reset() override {
     stop();
     if (!loaded_) {
@@ -169,7 +166,7 @@ class ChunkDataset final
     threads_.start(
         running_, [this](size_t) { preload(); }, [this] { buffer_->end(); });
   }
-  /// Which chunks were handed to preloaders.
+  /// Saves which chunks preloaders have taken.
   void save(serialize::OutputArchive& archive) const override {
     const std::lock_guard lock(mutex_);
     chunk_sampler_.save(archive);
@@ -194,7 +191,7 @@ class ChunkDataset final
     stopped_ = false;
   }
 
-  /// The next chunks to read together, and their number in this epoch.
+  /// The next chunks to read together, and the index of this group in the epoch.
   std::optional<std::pair<std::vector<size_t>, size_t>> next_chunks() {
     const std::lock_guard lock(mutex_);
     if (stopped_) return std::nullopt;
@@ -210,7 +207,7 @@ class ChunkDataset final
   }
 
   bool preload_next() {
-    bool begun = false;  // a sampler that throws ends the epoch, a reader only loses a chunk
+    bool begun = false;  // an error of the sampler ends the epoch, one of the reader loses a chunk
     std::exception_ptr error;
     try {
       const auto next = next_chunks();
@@ -221,7 +218,7 @@ class ChunkDataset final
     } catch (...) {
       error = std::current_exception();
     }
-    // Only now: whoever catches it shall be the last to hold it.
+    // Outside the handler, so that the catching thread holds the last reference to the exception.
     if (error) buffer_->add(std::move(error));
     return begun;
   }
@@ -237,10 +234,10 @@ class ChunkDataset final
 
   ChunkReader chunk_reader_;
   ChunkSamplerType chunk_sampler_;
-  ExampleSamplerType example_sampler_;  // the buffer's lock guards it
+  ExampleSamplerType example_sampler_;  // guarded by the buffer's lock
   const ChunkDatasetOptions options_;
   Policy preprocessing_policy_;
-  mutable std::mutex mutex_;  // guards the chunk sampler and the next four
+  mutable std::mutex mutex_;  // guards the chunk sampler and the next four members
   bool stopped_ = false, loaded_ = false;
   size_t chunks_ = 0, running_ = 0;
   uint64_t seed_ = 0;

@@ -18,23 +18,23 @@ namespace hearth::data {
 
 namespace detail {
 
-/// Where a data loader is: enough to go on in the middle of an epoch.
-struct HEARTH_API LoaderPlace {
+/// Position of a data loader, sufficient to continue in the middle of an epoch.
+struct HEARTH_API LoaderPosition {
   bool in_epoch = false;
-  size_t batches = 0;          // of this epoch, how many the caller has had
-  uint64_t seed = 0;           // this epoch's
-  bool drew = false;           // whether a batch that the caller has had took random numbers
-  std::optional<size_t> size;  // the dataset's
+  size_t batches = 0;          // batches of this epoch that the caller has taken
+  uint64_t seed = 0;           // this epoch's seed
+  bool drew = false;           // whether one of these batches drew random numbers
+  std::optional<size_t> size;  // the dataset's size
   size_t batch_size = 0;
 
   void save(serialize::OutputArchive& archive) const;
-  /// Throws if the archive is another dataset's or has other batches.
+  /// Throws if the archive was saved for another dataset size or batch size.
   void load(serialize::InputArchive& archive);
 };
 
 }  // namespace detail
 
-/// Goes through a dataset in batches, which worker threads may make ahead.
+/// Iterates over a dataset in batches, which worker threads may prepare ahead.
 template <class Dataset, class Batch, class BatchRequest>
 class DataLoaderBase {
  public:
@@ -45,19 +45,19 @@ class DataLoaderBase {
   DataLoaderBase(const DataLoaderBase&) = delete;
   DataLoaderBase& operator=(const DataLoaderBase&) = delete;
 
-  /// Begins an epoch, or goes on with the one that was loaded.
+  /// Begins an epoch, or continues the one that was loaded.
   Iterator<Batch> begin() {
     HEARTH_CHECK(in_flight() == 0 || iterator_.expired(),
                  "Attempted to get a new DataLoader iterator while another iterator is not yet "
                  "exhausted");
     check_workers();
     if (prefetcher_) prefetcher_->drain();
-    const auto under_way = std::make_shared<const detail::EpochUnderWay>();
-    start_epoch(*under_way);
+    const auto running = std::make_shared<const detail::RunningEpoch>();
+    start_epoch(*running);
     if (prefetcher_) prefetch(options_.max_jobs);
-    Iterator<Batch> iterator([this, loads = loads_, under_way] {
+    Iterator<Batch> iterator([this, loads = loads_, running] {
       HEARTH_CHECK(loads == loads_,
-                   "the data loader has loaded another place: begin() goes on from there");
+                   "the data loader has loaded another position: call begin() to continue there");
       return this->next();
     });
     iterator_ = iterator.alive();
@@ -65,67 +65,67 @@ class DataLoaderBase {
   }
   Iterator<Batch> end() { return Iterator<Batch>(); }
 
-  /// Ends the workers.
+  /// Ends the worker threads; the loader cannot be used afterwards.
   void join() {
     prefetcher_.reset();
     joined_ = options_.workers > 0;
   }
   const FullDataLoaderOptions& options() const noexcept { return options_; }
 
-  /// What load_state_dict needs to go on after the last batch that the caller has had, whatever
-  /// workers have made ahead.
+  /// The state after the last batch that the caller has taken, regardless of batches that workers
+  /// have prepared ahead.
   serialize::OutputArchive state_dict() const {
     serialize::OutputArchive archive;
     save(archive);
     return archive;
   }
-  /// The next begin() goes on where the other loader was; iterators from before throw.
+  /// Makes the next begin() continue from the saved state; existing iterators throw.
   void load_state_dict(const serialize::OutputArchive& state) {
     serialize::InputArchive archive(state);
     load(archive);
   }
   void save(serialize::OutputArchive& archive) const {
-    HEARTH_CHECK(options_.enforce_ordering || !place_.in_epoch,
-                 "a data loader without enforce_ordering cannot save its place in an epoch");
-    place_.save(archive);
-    if (place_.in_epoch && rewinds())
+    HEARTH_CHECK(options_.enforce_ordering || !position_.in_epoch,
+                 "a data loader without enforce_ordering cannot save its position in an epoch");
+    position_.save(archive);
+    if (position_.in_epoch && rewinds())
       archive.write("source", source_);
     else
       archive.write("source", source_state());
   }
   void load(serialize::InputArchive& archive) {
-    detail::LoaderPlace place = place_;
-    place.load(archive);
+    detail::LoaderPosition position = position_;
+    position.load(archive);
     serialize::InputArchive source;
     archive.read("source", source);
     if (prefetcher_) prefetcher_->drain();
     load_source(source);
-    place_ = place;
+    position_ = position;
     ++loads_;
     if (rewinds()) source_ = source_state();
-    resuming_ = place.in_epoch;
+    resuming_ = position.in_epoch;
   }
 
  protected:
-  /// `datasets`: one for each worker, or one that they share.
+  /// `datasets`: one per worker, or one that all share.
   DataLoaderBase(const FullDataLoaderOptions& options,
                  std::vector<std::unique_ptr<Dataset>> datasets)
       : options_(options), datasets_(std::move(datasets)) {
-    place_.batch_size = options_.batch_size;
-    place_.size = datasets_.front()->size();
+    position_.batch_size = options_.batch_size;
+    position_.size = datasets_.front()->size();
     if (options_.workers > 0)
       prefetcher_ =
           std::make_unique<detail::Prefetcher>(options_.workers, options_.enforce_ordering);
   }
 
-  /// The next batch's request; nothing when the epoch has ended.
+  /// The next batch's request, or nullopt at the end of the epoch.
   virtual std::optional<BatchRequest> get_batch_request() = 0;
   /// Begins the source's next epoch.
   virtual void reset() = 0;
   virtual void save_source(serialize::OutputArchive& archive) const = 0;
   virtual void load_source(serialize::InputArchive& archive) = 0;
-  /// Whether a source's state is taken when its epoch begins, to be read again up to the caller's
-  /// place. If not, reset() after load_source() goes on with the loaded epoch.
+  /// Whether the source's state is saved at the start of an epoch and replayed up to the caller's
+  /// position. If not, reset() after load_source() continues the loaded epoch.
   virtual bool rewinds() const = 0;
 
   const FullDataLoaderOptions options_;
@@ -142,24 +142,24 @@ class DataLoaderBase {
     return state;
   }
 
-  void start_epoch(const detail::EpochUnderWay& under_way) {
+  void start_epoch(const detail::RunningEpoch& running) {
     if (!resuming_ || !rewinds()) reset();
     if (resuming_) {
-      for (size_t i = 0; rewinds() && i < place_.batches && get_batch_request(); ++i) continue;
+      for (size_t i = 0; rewinds() && i < position_.batches && get_batch_request(); ++i) continue;
     } else {
       if (rewinds()) source_ = source_state();
-      place_.in_epoch = true;
-      place_.batches = 0;
-      place_.seed = under_way.seed();
-      place_.drew = false;
+      position_.in_epoch = true;
+      position_.batches = 0;
+      position_.seed = running.seed();
+      position_.drew = false;
     }
     resuming_ = false;
-    number_ = place_.batches;
+    number_ = position_.batches;
     std::shared_ptr<detail::Turns> turns;
     if (Dataset::is_stateful && prefetcher_ && options_.enforce_ordering)
       turns = std::make_shared<detail::Turns>(number_);
     epoch_ = std::make_shared<detail::Epoch>(
-        detail::Epoch{place_.seed, ThreadLocalState(), std::move(turns)});
+        detail::Epoch{position_.seed, ThreadLocalState(), std::move(turns)});
   }
 
   std::unique_ptr<Job> next_job() {
@@ -178,26 +178,26 @@ class DataLoaderBase {
   }
 
   void check_workers() const {
-    HEARTH_CHECK(!joined_, "the data loader was joined: its workers are gone");
+    HEARTH_CHECK(!joined_, "the data loader was joined: its workers have ended");
   }
 
   std::optional<Batch> next() {
     check_workers();
-    while (auto job = prefetcher_ ? take() : make_here()) {
+    while (auto job = prefetcher_ ? take() : run_here()) {
       if (!job->batch) continue;
-      ++place_.batches;
+      ++position_.batches;
       return std::move(job->batch);
     }
-    place_.in_epoch = false;
-    place_.batches = 0;
+    position_.in_epoch = false;
+    position_.batches = 0;
     return std::nullopt;
   }
 
-  /// Batches draw from their epoch's seed. Only where one did does the default generator move on,
-  /// so that the next epoch's seed is another; else it gives what it gives LibTorch's programs.
+  /// Batches draw from their epoch's seed. The default generator advances only if a batch drew, so
+  /// that the next epoch gets another seed; otherwise its numbers stay equal to LibTorch's.
   void count_draws(const Job& job) {
-    if (place_.drew || !job.drew()) return;
-    place_.drew = true;
+    if (position_.drew || !job.drew()) return;
+    position_.drew = true;
     detail::draw_seed();
   }
 
@@ -208,35 +208,35 @@ class DataLoaderBase {
     if (job->failed() || job->batch) prefetch(1);
     count_draws(*job);
     if (job->failed()) {
-      ++place_.batches;
+      ++position_.batches;
       job->rethrow_from_worker();
     }
     return job;
   }
 
-  std::unique_ptr<Job> make_here() {
+  std::unique_ptr<Job> run_here() {
     auto job = next_job();
     if (!job) return nullptr;
     job->run(0, 0);
     count_draws(*job);
     if (job->failed()) {
-      ++place_.batches;
+      ++position_.batches;
       job->rethrow();
     }
     return job->batch ? std::move(job) : nullptr;
   }
 
-  detail::LoaderPlace place_;
-  serialize::OutputArchive source_;  // as it was when the epoch began
+  detail::LoaderPosition position_;
+  serialize::OutputArchive source_;  // the source's state at the start of the epoch
   bool resuming_ = false, joined_ = false;
-  size_t number_ = 0;  // the next batch's to be made
-  size_t loads_ = 0;   // how often a place was loaded
+  size_t number_ = 0;  // index of the next batch to request
+  size_t loads_ = 0;   // number of calls of load()
   std::shared_ptr<const detail::Epoch> epoch_;
   std::weak_ptr<const void> iterator_;
-  std::unique_ptr<detail::Prefetcher> prefetcher_;  // last, for its jobs use all of the above
+  std::unique_ptr<detail::Prefetcher> prefetcher_;  // last: its jobs use all other members
 };
 
-/// A loader whose sampler says which examples make a batch. Each worker has a copy of the dataset.
+/// A loader whose sampler chooses the examples of a batch. Each worker has a copy of the dataset.
 template <class Dataset, class Sampler>
 class StatelessDataLoader : public DataLoaderBase<Dataset, typename Dataset::BatchType,
                                                   typename Sampler::BatchRequestType> {
@@ -250,11 +250,11 @@ class StatelessDataLoader : public DataLoaderBase<Dataset, typename Dataset::Bat
                             FullDataLoaderOptions(options)) {}
 
  private:
-  /// The options were checked before the dataset is copied.
+  /// Takes checked options, so that an error is thrown before the dataset is copied.
   StatelessDataLoader(Dataset&& dataset, Sampler&& sampler, const FullDataLoaderOptions& options)
       : super(options, copies(std::move(dataset), options.workers)), sampler_(std::move(sampler)) {}
 
-  /// One copy for each worker, in order, as programs may count; without workers the dataset itself.
+  /// One copy per worker, created in order; without workers the dataset itself.
   static std::vector<std::unique_ptr<Dataset>> copies(Dataset&& dataset, size_t workers) {
     std::vector<std::unique_ptr<Dataset>> all;
     for (size_t i = 0; i < workers; ++i) {
@@ -281,8 +281,8 @@ class StatelessDataLoader : public DataLoaderBase<Dataset, typename Dataset::Bat
   Sampler sampler_;
 };
 
-/// A loader of a dataset that keeps its own place; all workers share it. In the middle of an epoch,
-/// state_dict() is as far as the dataset has been read, ahead of the caller if there are workers.
+/// A loader of a stateful dataset, which all workers share. In the middle of an epoch, state_dict()
+/// has the dataset's position, which is ahead of the caller if there are workers.
 template <class Dataset>
 class StatefulDataLoader : public DataLoaderBase<Dataset, typename Dataset::BatchType::value_type,
                                                  typename Dataset::BatchRequestType> {
@@ -311,14 +311,14 @@ class StatefulDataLoader : public DataLoaderBase<Dataset, typename Dataset::Batc
   bool rewinds() const override { return false; }
 };
 
-/// A loader of a dataset whose examples a sampler chooses.
+/// A loader of `dataset` whose batches `sampler` chooses.
 template <class Dataset, class Sampler>
 std::enable_if_t<!Dataset::is_stateful, std::unique_ptr<StatelessDataLoader<Dataset, Sampler>>>
 make_data_loader(Dataset dataset, Sampler sampler, DataLoaderOptions options) {
   return std::make_unique<StatelessDataLoader<Dataset, Sampler>>(std::move(dataset),
                                                                  std::move(sampler), options);
 }
-/// The same with a sampler that needs only the dataset's size.
+/// The same with a Sampler(size of the dataset), by default a RandomSampler.
 template <class Sampler = samplers::RandomSampler, class Dataset>
 std::enable_if_t<!Dataset::is_stateful && std::is_constructible_v<Sampler, size_t>,
                  std::unique_ptr<StatelessDataLoader<Dataset, Sampler>>>
@@ -327,7 +327,7 @@ make_data_loader(Dataset dataset, DataLoaderOptions options = {}) {
   HEARTH_CHECK(size, "Expected the dataset to be sized in order to construct the Sampler");
   return make_data_loader(std::move(dataset), Sampler(*size), options);
 }
-/// A loader of a dataset that keeps its own place.
+/// A loader of a stateful dataset.
 template <class Dataset, class = std::enable_if_t<Dataset::is_stateful>>
 std::unique_ptr<StatefulDataLoader<Dataset>> make_data_loader(Dataset dataset,
                                                               DataLoaderOptions options = {}) {

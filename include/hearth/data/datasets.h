@@ -31,7 +31,7 @@ template <bool condition, class T>
 using optional_if_t = std::conditional_t<condition, std::optional<T>, T>;
 }  // namespace detail
 
-/// Something that yields a batch for a request. `Self` is the class that derives from it.
+/// Base of all datasets: returns a batch for a request. `Self` is the derived class.
 template <class Self, class Batch = std::vector<Example<>>, class BatchRequest = ArrayRef<size_t>>
 class BatchDataset {
  public:
@@ -41,11 +41,10 @@ class BatchDataset {
   static constexpr bool is_stateful = detail::is_optional<BatchType>::value;
 
   virtual ~BatchDataset() = default;
-  virtual Batch get_batch(BatchRequest request) = 0;
-  /// The number of examples, if it is known.
-  virtual std::optional<size_t> size() const = 0;
+  virtual Batch get_batch(BatchRequest request) = 0;  ///< such as the examples with these indices
+  virtual std::optional<size_t> size() const = 0;     ///< the number of examples, if it is known
 
-  /// This dataset, its batches passed through a transform.
+  /// This dataset with a transform applied to its batches.
   template <class TransformType>
   MapDataset<Self, TransformType> map(TransformType transform) & {
     return datasets::map(static_cast<Self&>(*this), std::move(transform));
@@ -56,13 +55,13 @@ class BatchDataset {
   }
 };
 
-/// A dataset whose examples have indices.
+/// A dataset that returns single examples by index.
 template <class Self, class SingleExample = Example<>>
 class Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
  public:
   using ExampleType = SingleExample;
 
-  virtual ExampleType get(size_t index) = 0;
+  virtual ExampleType get(size_t index) = 0;  ///< the example at 0 <= index < size()
 
   std::vector<ExampleType> get_batch(ArrayRef<size_t> indices) override {
     std::vector<ExampleType> batch;
@@ -76,22 +75,21 @@ class Dataset : public BatchDataset<Self, std::vector<SingleExample>> {
   }
 };
 
-/// A dataset that is asked for a number of examples, not for certain ones.
+/// A dataset whose request is a number of examples instead of indices.
 template <class Self, class Batch = std::vector<Example<>>>
 using StreamDataset = BatchDataset<Self, Batch, size_t>;
 
-/// A dataset that keeps its place and ends by returning nothing. All workers of a loader share it;
-/// unless enforce_ordering is off, they ask it one after the other, in the batches' order.
+/// A dataset with a position of its own, which ends by returning nullopt. All workers of a loader
+/// share it; with enforce_ordering, they call it one after the other in the batches' order.
 template <class Self, class Batch = std::vector<Example<>>, class BatchRequest = size_t>
 class StatefulDataset : public BatchDataset<Self, std::optional<Batch>, BatchRequest> {
  public:
-  /// Begins a new epoch.
-  virtual void reset() = 0;
-  virtual void save(serialize::OutputArchive& archive) const = 0;
-  virtual void load(serialize::InputArchive& archive) = 0;
+  virtual void reset() = 0;                                        ///< begins a new epoch
+  virtual void save(serialize::OutputArchive& archive) const = 0;  ///< saves the position
+  virtual void load(serialize::InputArchive& archive) = 0;         ///< loads the position
 };
 
-/// A dataset's batches passed through a transform.
+/// A dataset with a transform applied to its batches.
 template <class SourceDataset, class AppliedTransform>
 class MapDataset
     : public BatchDataset<MapDataset<SourceDataset, AppliedTransform>,
@@ -111,7 +109,7 @@ class MapDataset
   OutputBatchType get_batch(BatchRequestType request) override {
     return transformed(get_source_batch(std::move(request)));
   }
-  /// get_batch in two steps: what the innermost dataset yields, and that transformed.
+  /// First half of get_batch: the innermost dataset's batch; transformed() is the second half.
   auto get_source_batch(BatchRequestType request) {
     if constexpr (detail::is_map<SourceDataset>::value)
       return dataset_.get_source_batch(std::move(request));
@@ -146,6 +144,7 @@ class MapDataset
   AppliedTransform transform_;
 };
 
+/// `dataset` with `transform` applied to its batches.
 template <class DatasetType, class TransformType>
 MapDataset<DatasetType, TransformType> map(DatasetType dataset, TransformType transform) {
   using Batch = typename DatasetType::BatchType;
@@ -159,7 +158,7 @@ MapDataset<DatasetType, TransformType> map(DatasetType dataset, TransformType tr
   return {std::move(dataset), std::move(transform)};
 }
 
-/// One dataset that all workers use, instead of a copy for each.
+/// A dataset that all workers share, instead of one copy per worker.
 template <class UnderlyingDataset>
 class SharedBatchDataset : public BatchDataset<SharedBatchDataset<UnderlyingDataset>,
                                                typename UnderlyingDataset::BatchType,
@@ -186,14 +185,15 @@ class SharedBatchDataset : public BatchDataset<SharedBatchDataset<UnderlyingData
   std::shared_ptr<UnderlyingDataset> dataset_;
 };
 
+/// A SharedBatchDataset of UnderlyingDataset(args...).
 template <class UnderlyingDataset, class... Args>
 SharedBatchDataset<UnderlyingDataset> make_shared_dataset(Args&&... args) {
   return std::make_shared<UnderlyingDataset>(std::forward<Args>(args)...);
 }
 
-/// The slices of a tensor along its first dimension.
+/// A dataset of a tensor's slices along its first dimension.
 struct HEARTH_API TensorDataset : Dataset<TensorDataset, TensorExample> {
-  explicit TensorDataset(const std::vector<Tensor>& tensors);
+  explicit TensorDataset(const std::vector<Tensor>& tensors);  ///< stacks the tensors
   explicit TensorDataset(Tensor tensor_);
   TensorExample get(size_t index) override;
   std::optional<size_t> size() const override;

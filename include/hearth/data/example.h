@@ -6,7 +6,7 @@
 
 namespace hearth::data {
 
-/// One example of a dataset, or a batch of them.
+/// One example of a dataset or a batch of them: data and target.
 template <class Data = Tensor, class Target = Tensor>
 struct Example {
   using DataType = Data;
@@ -23,7 +23,7 @@ namespace example {
 using NoTarget = void;
 }
 
-/// An example without a target stands for its data.
+/// An example without a target; converts to its data.
 template <class Data>
 struct Example<Data, example::NoTarget> {
   using DataType = Data;
@@ -37,6 +37,6 @@ struct Example<Data, example::NoTarget> {
   Data data;
 };
 
-using TensorExample = Example<Tensor, example::NoTarget>;
+using TensorExample = Example<Tensor, example::NoTarget>;  ///< a tensor without a target
 
 }  // namespace hearth::data

@@ -11,7 +11,7 @@
 
 namespace hearth::data {
 
-/// Goes once through a data loader's batches. Copies share their place.
+/// Input iterator over a data loader's batches. Copies share their position.
 template <class Batch>
 class Iterator {
  public:
@@ -22,41 +22,40 @@ class Iterator {
   using iterator_category = std::input_iterator_tag;
   using BatchProducer = std::function<std::optional<Batch>()>;
 
-  /// Past the end.
-  Iterator() = default;
-  explicit Iterator(BatchProducer next) : place_(std::make_shared<Place>()) {
-    place_->next = std::move(next);
+  Iterator() = default;  ///< past the end
+  explicit Iterator(BatchProducer next) : state_(std::make_shared<State>()) {
+    state_->next = std::move(next);
   }
 
   Iterator& operator++() {
-    HEARTH_CHECK(place_, "Incrementing the DataLoader's past-the-end iterator is not allowed");
-    HEARTH_CHECK(place_->get(), "Attempted to increment iterator past the end");
-    place_->batch = place_->next();
+    HEARTH_CHECK(state_, "Incrementing the DataLoader's past-the-end iterator is not allowed");
+    HEARTH_CHECK(state_->get(), "Attempted to increment iterator past the end");
+    state_->batch = state_->next();
     return *this;
   }
   Batch& operator*() {
-    HEARTH_CHECK(place_, "Dereferencing the DataLoader's past-the-end iterator is not allowed");
-    HEARTH_CHECK(place_->get(), "Attempted to dereference iterator that was past the end");
-    return *place_->batch;
+    HEARTH_CHECK(state_, "Dereferencing the DataLoader's past-the-end iterator is not allowed");
+    HEARTH_CHECK(state_->get(), "Attempted to dereference iterator that was past the end");
+    return *state_->batch;
   }
   Batch* operator->() { return &**this; }
 
   bool operator==(const Iterator& other) const {
-    return place_ == other.place_ || (!place_ && !other.place_->get()) ||
-           (!other.place_ && !place_->get());
+    return state_ == other.state_ || (!state_ && !other.state_->get()) ||
+           (!other.state_ && !state_->get());
   }
   bool operator!=(const Iterator& other) const { return !(*this == other); }
 
-  /// Expires with the last copy.
-  std::weak_ptr<const void> alive() const { return place_; }
+  /// A pointer that expires when the last copy is destroyed.
+  std::weak_ptr<const void> alive() const { return state_; }
 
  private:
-  struct Place {
+  struct State {
     BatchProducer next;
     std::optional<Batch> batch;
     bool started = false;
 
-    /// The current batch, which is the first one's maker's business until somebody looks.
+    /// The current batch; the first one is produced at first use.
     std::optional<Batch>& get() {
       if (!started) {
         batch = next();
@@ -65,7 +64,7 @@ class Iterator {
       return batch;
     }
   };
-  std::shared_ptr<Place> place_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace hearth::data

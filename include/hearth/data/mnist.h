@@ -8,30 +8,29 @@
 
 namespace hearth::data::datasets {
 
-/// Handwritten digits: images as floats in [0, 1] of {1, 28, 28}, targets 0 to 9. The folder holds
-/// the four files of yann.lecun.com/exdb/mnist, gzipped or not.
+/// Handwritten digits: float images {1, 28, 28} in [0, 1] and targets 0 to 9. The folder `root`
+/// holds the four files of yann.lecun.com/exdb/mnist, gzipped or not.
 class HEARTH_API MNIST : public Dataset<MNIST> {
  public:
-  enum class Mode { kTrain, kTest };
+  enum class Mode { kTrain, kTest };  ///< 60,000 training or 10,000 test examples
 
   explicit MNIST(const std::string& root, Mode mode = Mode::kTrain);
   Example<> get(size_t index) override;
   std::optional<size_t> size() const override;
   bool is_train() const noexcept { return mode_ == Mode::kTrain; }
-  /// All of them, {count, 1, 28, 28} and {count}.
-  const Tensor& images() const { return images_; }
-  const Tensor& targets() const { return targets_; }
+  const Tensor& images() const { return images_; }    ///< all images, {count, 1, 28, 28}
+  const Tensor& targets() const { return targets_; }  ///< all targets, {count}
 
  protected:
-  /// `how_to_get`: the advice for who has no such files.
-  MNIST(const std::string& root, Mode mode, const std::string& how_to_get);
+  /// `hint`: advice in the error for missing files.
+  MNIST(const std::string& root, Mode mode, const std::string& hint);
 
  private:
   Mode mode_;
   Tensor images_, targets_;
 };
 
-/// Photos of clothes in MNIST's form. The default folder is that of Debian's package
+/// Photos of clothes in MNIST's format. The default folder is that of the Debian package
 /// dataset-fashion-mnist.
 class HEARTH_API FashionMNIST : public MNIST {
  public:

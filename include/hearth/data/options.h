@@ -1,7 +1,7 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
+#include <mutex>  // std::chrono::milliseconds: <chrono> itself takes a tenth of a second to compile
 #include <optional>
 
 #include "hearth/arg.h"
@@ -9,27 +9,24 @@
 
 namespace hearth::data {
 
-/// How a data loader works.
+/// Batch size, worker threads and ordering of a data loader.
 struct DataLoaderOptions {
   DataLoaderOptions() = default;
   DataLoaderOptions(size_t batch_size) : batch_size_(batch_size) {}
 
-  HEARTH_ARG(size_t, batch_size) = 1;
-  /// Threads that make batches ahead; with 0, the caller makes them itself.
-  HEARTH_ARG(size_t, workers) = 0;
-  /// How many batches are made ahead; twice the workers if it is not set.
-  HEARTH_ARG(std::optional<size_t>, max_jobs);
-  /// How long to wait for a batch.
+  HEARTH_ARG(size_t, batch_size) = 1;  ///< examples per batch
+  HEARTH_ARG(size_t, workers) = 0;     ///< threads that prepare batches; 0: the caller's own thread
+  HEARTH_ARG(std::optional<size_t>, max_jobs);  ///< batches prepared ahead, by default 2 * workers
+  /// Longest time to wait for a batch.
   HEARTH_ARG(std::optional<std::chrono::milliseconds>, timeout);
-  /// Whether batches come in the sampler's order, and not as they are ready.
+  /// Whether batches keep the sampler's order; otherwise the first finished batch comes first.
   HEARTH_ARG(bool, enforce_ordering) = true;
-  /// Whether a last batch with too few examples is left out.
-  HEARTH_ARG(bool, drop_last) = false;
-  /// Whether batches are copied into pinned memory, from which copies to a GPU are asynchronous.
+  HEARTH_ARG(bool, drop_last) = false;  ///< whether an incomplete last batch is dropped
+  /// Whether batches are copied to pinned memory, from which copies to a GPU are asynchronous.
   HEARTH_ARG(bool, pin_memory) = false;
 };
 
-/// The options, checked, with their defaults filled in.
+/// Checked options with all defaults filled in.
 struct HEARTH_API FullDataLoaderOptions {
   explicit FullDataLoaderOptions(const DataLoaderOptions& options);
 

@@ -9,22 +9,22 @@
 
 namespace hearth::data::samplers {
 
-/// Decides which examples make the next batch.
+/// Base of samplers, which choose the examples of each batch.
 template <class BatchRequest = std::vector<size_t>>
 class Sampler {
  public:
   using BatchRequestType = BatchRequest;
 
   virtual ~Sampler() = default;
-  /// Begins a new epoch, perhaps of another size.
+  /// Begins a new epoch, optionally with another dataset size.
   virtual void reset(std::optional<size_t> new_size) = 0;
-  /// The next request; nothing when the epoch has ended.
+  /// The next batch's request, or nullopt at the end of the epoch.
   virtual std::optional<BatchRequest> next(size_t batch_size) = 0;
-  virtual void save(serialize::OutputArchive& archive) const = 0;
-  virtual void load(serialize::InputArchive& archive) = 0;
+  virtual void save(serialize::OutputArchive& archive) const = 0;  ///< saves the position
+  virtual void load(serialize::InputArchive& archive) = 0;         ///< loads the position
 };
 
-/// 0, 1, 2, …
+/// Chooses the indices 0, 1, 2, … in order.
 class HEARTH_API SequentialSampler : public Sampler<> {
  public:
   explicit SequentialSampler(size_t size) : size_(size) {}
@@ -38,7 +38,7 @@ class HEARTH_API SequentialSampler : public Sampler<> {
   size_t size_, index_ = 0;
 };
 
-/// A new permutation in each epoch, drawn from the default generator.
+/// Chooses indices by a new random permutation in each epoch, drawn from the default generator.
 class HEARTH_API RandomSampler : public Sampler<> {
  public:
   explicit RandomSampler(int64_t size, Dtype index_dtype = kInt64);
@@ -54,7 +54,7 @@ class HEARTH_API RandomSampler : public Sampler<> {
   int64_t index_ = 0;
 };
 
-/// The base of requests that are no lists of indices.
+/// Base of requests that are not lists of indices.
 struct HEARTH_API CustomBatchRequest {
   CustomBatchRequest() = default;
   CustomBatchRequest(const CustomBatchRequest&) = default;
@@ -72,7 +72,7 @@ struct HEARTH_API BatchSize : CustomBatchRequest {
   size_t size_;
 };
 
-/// Asks for batches until `epoch_size` examples were asked for.
+/// Requests numbers of examples until `epoch_size` examples have been requested.
 class HEARTH_API StreamSampler : public Sampler<BatchSize> {
  public:
   explicit StreamSampler(size_t epoch_size) : epoch_size_(epoch_size) {}

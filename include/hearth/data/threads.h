@@ -9,17 +9,16 @@
 
 namespace hearth::data::detail {
 
-/// Threads that each compute alone.
+/// Worker threads. Parallel loops inside them run serially.
 class HEARTH_API Threads {
  public:
   Threads();
-  /// Joins.
-  ~Threads();
+  ~Threads();  ///< joins
   Threads(const Threads&) = delete;
   Threads& operator=(const Threads&) = delete;
 
-  /// Runs body(0) to body(count - 1), which must not throw. If the system grants no more threads,
-  /// calls stop, so that those already there end, and throws.
+  /// Runs body(0) to body(count - 1), which must not throw. If a thread cannot be created, calls
+  /// stop, which must end the running ones, and throws.
   void start(size_t count, const std::function<void(size_t)>& body,
              const std::function<void()>& stop);
   void join();
@@ -29,7 +28,7 @@ class HEARTH_API Threads {
   hearth::detail::OwnedPtr<State> state_;
 };
 
-/// A std::condition_variable, whose header is a heavy one.
+/// A std::condition_variable, without its heavy header.
 class HEARTH_API Condition {
  public:
   Condition();
@@ -37,7 +36,7 @@ class HEARTH_API Condition {
   Condition(const Condition&) = delete;
   Condition& operator=(const Condition&) = delete;
 
-  /// May return without cause.
+  /// May wake up spuriously.
   void wait(std::unique_lock<std::mutex>& lock);
   void notify_all() noexcept;
 

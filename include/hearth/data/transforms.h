@@ -9,7 +9,7 @@
 
 namespace hearth::data::transforms {
 
-/// Turns a batch into another.
+/// Base of transforms, which map a batch to another.
 template <class InputBatch, class OutputBatch>
 class BatchTransform {
  public:
@@ -17,17 +17,17 @@ class BatchTransform {
   using OutputBatchType = OutputBatch;
 
   virtual ~BatchTransform() = default;
-  virtual OutputBatch apply_batch(InputBatch input_batch) = 0;
+  virtual OutputBatch apply_batch(InputBatch input_batch) = 0;  ///< the transformed batch
 };
 
-/// Turns each example of a batch into another.
+/// Base of transforms that map each example of a batch to another.
 template <class Input, class Output>
 class Transform : public BatchTransform<std::vector<Input>, std::vector<Output>> {
  public:
   using InputType = Input;
   using OutputType = Output;
 
-  virtual OutputType apply(InputType input) = 0;
+  virtual OutputType apply(InputType input) = 0;  ///< the transformed example
 
   std::vector<Output> apply_batch(std::vector<Input> input_batch) override {
     std::vector<Output> output_batch;
@@ -41,7 +41,7 @@ class Transform : public BatchTransform<std::vector<Input>, std::vector<Output>>
   }
 };
 
-/// A function of a batch.
+/// Applies a function to each batch.
 template <class Input, class Output = Input>
 class BatchLambda : public BatchTransform<Input, Output> {
  public:
@@ -58,7 +58,7 @@ class BatchLambda : public BatchTransform<Input, Output> {
   FunctionType function_;
 };
 
-/// A function of an example.
+/// Applies a function to each example.
 template <class Input, class Output = Input>
 class Lambda : public Transform<Input, Output> {
  public:
@@ -73,11 +73,11 @@ class Lambda : public Transform<Input, Output> {
   FunctionType function_;
 };
 
-/// Turns a list of examples into one.
+/// Base of transforms that combine a list of examples into one.
 template <class T, class BatchType = std::vector<T>>
 using Collation = BatchTransform<BatchType, T>;
 template <class T, class BatchType = std::vector<T>>
-using Collate = BatchLambda<BatchType, T>;
+using Collate = BatchLambda<BatchType, T>;  ///< a Collation by a function
 
 /// Stacks the examples' tensors along a new first dimension.
 template <class T = Example<>>
@@ -91,7 +91,7 @@ struct HEARTH_API Stack<TensorExample> : Collation<TensorExample> {
   TensorExample apply_batch(std::vector<TensorExample> examples) override;
 };
 
-/// Turns each example's data into another tensor.
+/// Base of transforms of each example's data tensor.
 template <class Target = Tensor>
 class TensorTransform : public Transform<Example<Tensor, Target>, Example<Tensor, Target>> {
  public:
@@ -99,14 +99,14 @@ class TensorTransform : public Transform<Example<Tensor, Target>, Example<Tensor
   using typename Transform<E, E>::InputType;
   using typename Transform<E, E>::OutputType;
 
-  virtual Tensor operator()(Tensor input) = 0;
+  virtual Tensor operator()(Tensor input) = 0;  ///< the transformed data
   OutputType apply(InputType input) override {
     input.data = (*this)(std::move(input.data));
     return input;
   }
 };
 
-/// A function of an example's data.
+/// Applies a function to each example's data tensor.
 template <class Target = Tensor>
 class TensorLambda : public TensorTransform<Target> {
  public:
@@ -120,14 +120,13 @@ class TensorLambda : public TensorTransform<Target> {
 };
 
 namespace detail {
-/// One number for each channel, as {channels, 1, 1}.
+/// The values as a tensor {channels, 1, 1}.
 HEARTH_API Tensor per_channel(ArrayRef<double> values);
 HEARTH_API Tensor normalize(const Tensor& input, const Tensor& mean, const Tensor& stddev);
 HEARTH_API Tensor image_to_tensor(const Tensor& image);
 }  // namespace detail
 
-/// (data - mean) / stddev, with a mean and a standard deviation for each channel of {channels,
-/// height, width}.
+/// (data - mean) / stddev for each channel of {channels, height, width}.
 template <class Target = Tensor>
 struct Normalize : TensorTransform<Target> {
   Normalize(ArrayRef<double> mean_, ArrayRef<double> stddev_)
@@ -137,7 +136,7 @@ struct Normalize : TensorTransform<Target> {
   Tensor mean, stddev;
 };
 
-/// {height, width} or {height, width, channels} to {channels, height, width}; bytes to [0, 1].
+/// {height, width[, channels]} to {channels, height, width}; bytes become floats in [0, 1].
 template <class Target = Tensor>
 struct ToTensor : TensorTransform<Target> {
   Tensor operator()(Tensor input) override { return detail::image_to_tensor(input); }

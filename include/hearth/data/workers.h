@@ -1,11 +1,11 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -17,16 +17,16 @@
 
 namespace hearth::data {
 
-/// One of a data loader's threads.
+/// Describes one worker thread of a data loader.
 struct WorkerInfo {
-  size_t id = 0;
-  size_t num_workers = 0;
-  uint64_t seed = 0;  // another one for each worker and epoch
+  size_t id = 0;           ///< 0 to num_workers - 1
+  size_t num_workers = 0;  ///< the loader's worker threads
+  uint64_t seed = 0;       ///< differs between workers and epochs
 };
-/// In a worker of a data loader, which one; elsewhere nothing.
+/// The data loader's worker that runs this thread, or nullopt in other threads.
 HEARTH_API std::optional<WorkerInfo> get_worker_info();
 
-/// What an exception in a worker becomes in the thread that iterates.
+/// Exception in the iterating thread for an exception in a worker.
 struct HEARTH_API WorkerException : Error {
   WorkerException(std::exception_ptr original, const std::string& where);
   ~WorkerException() override;
@@ -37,12 +37,11 @@ struct HEARTH_API WorkerException : Error {
 
 namespace detail {
 
-/// Notes which example of its batch a thread works on, for errors.
+/// Records the position in its batch of the example that a thread works on, for error texts.
 class HEARTH_API PositionGuard {
  public:
   PositionGuard() = default;
-  /// After an exception, the position stays.
-  ~PositionGuard();
+  ~PositionGuard();  ///< clears the position unless an exception is in flight
   PositionGuard(const PositionGuard&) = delete;
   PositionGuard& operator=(const PositionGuard&) = delete;
   void set(size_t position) const noexcept;
@@ -51,7 +50,7 @@ class HEARTH_API PositionGuard {
   int exceptions_ = std::uncaught_exceptions();
 };
 
-/// Lets an epoch's batches pass one after the other.
+/// Serializes an epoch's batches: each waits for all batches with lower numbers.
 class HEARTH_API Turns {
  public:
   explicit Turns(size_t first);
@@ -59,9 +58,9 @@ class HEARTH_API Turns {
   Turns(const Turns&) = delete;
   Turns& operator=(const Turns&) = delete;
 
-  /// Returns when all batches before this one have passed.
+  /// Waits until all earlier batches have passed.
   void wait(size_t number);
-  /// Waits if need be; a batch that has passed may pass again.
+  /// Waits for its turn and marks the batch as passed; calling it again has no effect.
   void pass(size_t number);
 
  private:
@@ -69,22 +68,22 @@ class HEARTH_API Turns {
   hearth::detail::OwnedPtr<State> state_;
 };
 
-/// What all batches of an epoch have in common.
+/// The state that all batches of an epoch share.
 struct Epoch {
   uint64_t seed = 0;
   ThreadLocalState modes;
-  std::shared_ptr<Turns> turns;  // where the dataset is asked in order
+  std::shared_ptr<Turns> turns;  // null if workers may call the dataset in any order
 };
-/// An epoch that was begun in this thread, as long as somebody goes through it.
-class HEARTH_API EpochUnderWay {
+/// Counts an epoch of this thread as running; lives as long as the epoch's iterators.
+class HEARTH_API RunningEpoch {
  public:
-  EpochUnderWay();
-  ~EpochUnderWay();
-  EpochUnderWay(const EpochUnderWay&) = delete;
-  EpochUnderWay& operator=(const EpochUnderWay&) = delete;
+  RunningEpoch();
+  ~RunningEpoch();
+  RunningEpoch(const RunningEpoch&) = delete;
+  RunningEpoch& operator=(const RunningEpoch&) = delete;
 
-  /// A seed that depends on the default generator's state and leaves it as it is; epochs that were
-  /// under way before this one have others.
+  /// A seed computed from the default generator's state, which is unchanged, and from the number of
+  /// epochs already running, so that simultaneous epochs differ.
   uint64_t seed() const;
 
  private:
@@ -95,12 +94,12 @@ class HEARTH_API EpochUnderWay {
 /// A seed drawn from the default generator.
 HEARTH_API uint64_t draw_seed();
 
-/// While one lives, what its thread draws depends on these numbers only.
+/// During its lifetime, random numbers of this thread depend only on `seed` and `number`.
 class HEARTH_API SeedGuard {
  public:
   SeedGuard(uint64_t seed, size_t number);
   ~SeedGuard();
-  /// Whether anything was drawn since.
+  /// Whether random numbers have been drawn since construction.
   bool drew() const;
 
  private:
@@ -110,8 +109,8 @@ class HEARTH_API SeedGuard {
   std::shared_ptr<std::atomic<uint64_t>> outer_epochs_;
 };
 
-/// One batch to make. What is drawn meanwhile depends on its epoch and number only, so that the
-/// number of workers changes nothing.
+/// One batch to prepare. Its random numbers depend only on its epoch and number, so that results do
+/// not depend on the number of workers.
 class HEARTH_API Job {
  public:
   Job(std::shared_ptr<const Epoch> epoch, size_t number);
@@ -119,22 +118,20 @@ class HEARTH_API Job {
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// Makes the batch, or keeps the exception; `worker` is 0 in the caller's own thread.
+  /// Prepares the batch or stores the exception; `worker` is 0 in the caller's own thread.
   void run(size_t worker, size_t workers) noexcept;
   size_t number() const { return number_; }
   bool failed() const { return error_ != nullptr; }
-  /// Whether making it took random numbers.
-  bool drew() const { return drew_; }
-  /// As a WorkerException.
-  [[noreturn]] void rethrow_from_worker() const;
-  /// As itself; Hearth's errors say in which batch.
+  bool drew() const { return drew_; }             ///< whether it drew random numbers
+  [[noreturn]] void rethrow_from_worker() const;  ///< throws the exception as a WorkerException
+  /// Throws the stored exception itself; Hearth's errors get the batch added to their text.
   [[noreturn]] void rethrow() const;
 
  protected:
   virtual void make(size_t worker) = 0;
   /// The examples' indices, if the request has any.
   virtual ArrayRef<size_t> indices() const = 0;
-  /// Between these two, no other batch of the epoch is.
+  /// Only one batch of the epoch at a time, in order, is between begin_turn() and end_turn().
   void begin_turn() const;
   void end_turn() const;
 
@@ -148,11 +145,11 @@ class HEARTH_API Job {
   std::exception_ptr error_;
 };
 
-/// Threads that run jobs ahead of the thread that takes them.
+/// Worker threads that run jobs ahead of the thread that takes the results.
 class HEARTH_API Prefetcher {
  public:
   Prefetcher(size_t workers, bool ordered);
-  /// Waits for the jobs that are being run, and drops all others.
+  /// Waits for running jobs and drops all others.
   ~Prefetcher();
   Prefetcher(const Prefetcher&) = delete;
   Prefetcher& operator=(const Prefetcher&) = delete;
@@ -160,9 +157,8 @@ class HEARTH_API Prefetcher {
   void submit(std::unique_ptr<Job> job);
   /// Waits for the next finished job; null if none was submitted.
   std::unique_ptr<Job> take(std::optional<std::chrono::milliseconds> timeout);
-  /// How many were submitted and not taken.
-  size_t in_flight() const;
-  /// Drops all jobs, when none is being run any more.
+  size_t in_flight() const;  ///< jobs submitted and not yet taken
+  /// Waits for running jobs and drops all jobs.
   void drain();
 
  private:

@@ -19,8 +19,8 @@ class Module;
 
 namespace hearth::serialize {
 
-/// A tree of named values on its way to a file: tensors under "a.b.c", all else in the metadata of
-/// one safetensors file.
+/// A tree of named values to save: in a safetensors file, tensors have names such as "a.b.c", and
+/// all other values are stored in the metadata.
 class HEARTH_API OutputArchive {
  public:
   OutputArchive();
@@ -28,25 +28,23 @@ class HEARTH_API OutputArchive {
   OutputArchive(OutputArchive&&) noexcept;
   OutputArchive& operator=(OutputArchive&&) noexcept;
 
-  /// Each key can be written once; a tensor may be undefined.
+  /// Writes a tensor, which may be undefined. Each key can be written once.
   void write(const std::string& key, const Tensor& value, bool is_buffer = false);
-  /// A number, bool, string, list of numbers or of tensors.
+  /// Writes a number, a bool, a string, or a list of numbers or of tensors.
   void write(const std::string& key, const IValue& value);
-  /// What `nested` holds now, below the key.
+  /// Writes a copy of the tree `nested` below the key.
   void write(const std::string& key, const OutputArchive& nested);
+  /// The same as write(args...).
   template <class... Args>
   void operator()(Args&&... args) {
     write(std::forward<Args>(args)...);
   }
 
-  /// Writes the file whole or not at all.
-  void save_to(const std::string& filename) const;
-  void save_to(std::ostream& stream) const;
-  /// Calls write(data, bytes), which returns how many bytes it took, with the file's content in
-  /// order.
+  void save_to(const std::string& filename) const;  ///< replaces the file atomically
+  void save_to(std::ostream& stream) const;         ///< writes the file's bytes to the stream
+  /// Calls write(data, bytes) with the file's content in order; write returns the bytes it took.
   void save_to(const std::function<size_t(const void*, size_t)>& write) const;
-  /// Whether no value was written, at any depth.
-  bool is_empty() const;
+  bool is_empty() const;  ///< whether no value was written at any depth
 
  private:
   friend class InputArchive;
@@ -58,18 +56,17 @@ class HEARTH_API OutputArchive {
 class HEARTH_API InputArchive {
  public:
   InputArchive();
-  /// Reads what was written, without a file.
-  explicit InputArchive(const OutputArchive& written);
+  explicit InputArchive(const OutputArchive& written);  ///< reads an archive without a file
   ~InputArchive();
   InputArchive(InputArchive&&) noexcept;
   InputArchive& operator=(InputArchive&&) noexcept;
 
-  /// A defined tensor gets new data in its own dtype and on its own device, with the file's sizes
-  /// and strides; older views keep what they saw. An undefined one becomes what the file holds.
+  /// Reads a tensor. A defined one keeps its dtype and device and gets new memory, with the file's
+  /// sizes and strides; views of the old memory are unchanged. An undefined one gets all metadata
+  /// from the file.
   void read(const std::string& key, Tensor& value, bool is_buffer = false);
   void read(const std::string& key, IValue& value);
-  /// The values below the key.
-  void read(const std::string& key, InputArchive& nested);
+  void read(const std::string& key, InputArchive& nested);  ///< reads the tree below the key
   void read(const std::string& key, int64_t& value);
   void read(const std::string& key, double& value);
   void read(const std::string& key, bool& value);
@@ -80,12 +77,13 @@ class HEARTH_API InputArchive {
     read(key, wide);
     value = narrow<T>(key, wide);
   }
+  /// The same as read(args...).
   template <class... Args>
   void operator()(Args&&... args) {
     read(std::forward<Args>(args)...);
   }
 
-  /// As read, but false where there is no such value, or one of another kind.
+  /// Like read, but returns false if the value does not exist or is of another kind.
   bool try_read(const std::string& key, Tensor& value, bool is_buffer = false);
   bool try_read(const std::string& key, IValue& value);
   bool try_read(const std::string& key, InputArchive& nested);
@@ -101,28 +99,25 @@ class HEARTH_API InputArchive {
     return true;
   }
 
-  /// From now on, tensors of other sizes than those they are read into are errors, as checkpoints
-  /// need; also in subtrees that are read afterwards.
+  /// From now on, reading a tensor into a defined one of other sizes is an error, as checkpoints
+  /// need; this also holds for subtrees read afterwards.
   void require_same_sizes();
 
-  /// The names of the values and subtrees here, as they were written.
-  std::vector<std::string> keys() const;
-  /// Whether there is a value or a subtree.
-  bool contains(const std::string& key) const;
+  std::vector<std::string> keys() const;        ///< names of values and subtrees, as written
+  bool contains(const std::string& key) const;  ///< whether a value or subtree has this name
 
-  /// Any safetensors file will do. Undefined tensors are read to `device`; without one, to the
+  /// Loads any safetensors file. Undefined tensors are read to `device`, or without one to the
   /// device on which they were saved.
   void load_from(const std::string& filename, std::optional<Device> device = {});
   void load_from(std::istream& stream, std::optional<Device> device = {});
   void load_from(const char* data, size_t size, std::optional<Device> device = {});
-  /// Calls read(position, buffer, bytes), which returns how many bytes it wrote, for a file of
-  /// size() bytes.
+  /// Loads a file of size() bytes by read(position, buffer, bytes), which returns the bytes read.
   void load_from(const std::function<size_t(uint64_t, void*, size_t)>& read,
                  const std::function<size_t()>& size, std::optional<Device> device = {});
 
  private:
   friend class nn::Module;
-  /// read() of a tensor whose storage `aliases` tensors share that nobody else sees.
+  /// read() that may overwrite storage shared with at most `aliases` other tensors.
   void read_over(const std::string& key, Tensor& value, size_t aliases);
   bool try_read_over(const std::string& key, Tensor& value, size_t aliases);
   template <class T>

@@ -14,19 +14,19 @@
 
 namespace hearth::io {
 
-/// What a Checkpoint can keep.
+/// The types that a Checkpoint can hold.
 template <class T>
 concept CheckpointPart = std::is_arithmetic_v<T> || std::is_same_v<T, std::string> ||
     std::is_same_v<T, Tensor> ||
     ((serialize::Saves<T> || serialize::PointsToSaves<T>)&&(serialize::Loads<T> ||
                                                             serialize::PointsToLoads<T>));
 
-/// What a training run needs to go on where it was: named objects (model, optimizer, scheduler,
-/// data loader, numbers), which it refers to, and the states of all default random generators.
+/// Saves and resumes a training run: references to named objects (model, optimizer, scheduler, data
+/// loader, numbers) and the states of all default random generators.
 class HEARTH_API Checkpoint {
  public:
-  /// Names whatever has save(archive) and load(archive), or points to it; a Tensor; a number, bool
-  /// or string. It must live as long as the checkpoint.
+  /// Adds an object by reference, which must outlive the checkpoint: a type with save(archive) and
+  /// load(archive), a pointer to one, a Tensor, a number, a bool or a string.
   template <CheckpointPart T>
   Checkpoint& add(const std::string& name, T& object) {
     if constexpr (std::is_arithmetic_v<T> || std::is_same_v<T, std::string> ||
@@ -54,17 +54,14 @@ class HEARTH_API Checkpoint {
                        /*is_value=*/false});
   }
 
-  /// Writes one file, whole or not at all. Its last tensor, `checksum`, is the CRC-32 of all bytes
-  /// before it.
+  /// Writes the file atomically. Its last tensor, `checksum`, is the CRC-32 of all bytes before it.
   void save(const std::string& path) const;
-  /// Reads every object. What the file does not have, and values, tensors or generators' states
-  /// that do not fit, are errors before anything is changed; then the objects are loaded in the
-  /// order in which they were named, and all else when none of them has thrown. Generators of
-  /// devices that the file does not know are left alone. `device` is where objects put tensors that
-  /// they did not have yet.
+  /// Loads every object. Missing entries, and values, tensors or generator states that do not fit,
+  /// are errors before anything is changed. Then the objects are loaded in the order of add(), and
+  /// values and generators after all objects have succeeded. Generators of devices that are not in
+  /// the file are unchanged. New tensors of objects are created on `device`.
   void load(const std::string& path, std::optional<Device> device = {}) const;
-  /// Throws if the file's bytes are others than those that were saved; load() asks first. A file
-  /// without a checksum passes.
+  /// Throws if the file has a checksum and does not match it; load() calls this first.
   static void check_file(const std::string& path);
 
  private:
@@ -72,11 +69,11 @@ class HEARTH_API Checkpoint {
   struct Part {
     std::string name;
     std::function<void(serialize::OutputArchive&)> save;
-    /// Changes nothing yet.
+    /// Reads and checks the value without changing the object; the Commit changes it.
     std::function<Commit(serialize::InputArchive&)> prepare;
-    bool is_value;  // whose commit cannot fail
+    bool is_value;  // its commit cannot fail
   };
-  /// Archives have no unsigned numbers of 64 bits.
+  /// Whether T is an unsigned 64-bit type, which archives do not have.
   template <class T>
   static constexpr bool kIsWide = std::unsigned_integral<T> && sizeof(T) == sizeof(uint64_t);
 

@@ -6,7 +6,7 @@
 
 namespace hearth::io {
 
-/// Reads a file in the IDX format, gzipped or not: a tensor of bytes, integers or floats.
+/// Reads a file in the IDX format of MNIST, gzipped or not, as a tensor of the file's dtype.
 HEARTH_API Tensor load_idx(const std::string& path);
 
 }  // namespace hearth::io

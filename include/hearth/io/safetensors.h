@@ -11,39 +11,36 @@
 
 #include "hearth/tensor.h"
 
-/// Files in the safetensors format (huggingface.co/docs/safetensors), which Python reads and writes
-/// too.
+/// Files in the safetensors format (huggingface.co/docs/safetensors), shared with Python.
 namespace hearth::io {
 
-using NamedTensors = std::vector<std::pair<std::string, Tensor>>;
-using Metadata = std::vector<std::pair<std::string, std::string>>;
-/// Takes the next bytes of a file that is written in order.
+using NamedTensors = std::vector<std::pair<std::string, Tensor>>;   ///< names and tensors in order
+using Metadata = std::vector<std::pair<std::string, std::string>>;  ///< keys and values in order
+/// Receives the next bytes of a file that is written in order.
 using ByteSink = std::function<void(const void* data, size_t bytes)>;
 
-/// What a file says of one of its tensors.
+/// The file header's entry for one tensor.
 struct TensorInfo {
-  std::string dtype;  // "F32", "BF16", …
+  std::string dtype;  ///< "F32", "BF16", …
   std::vector<int64_t> sizes;
   uint64_t nbytes = 0;
 };
 
-/// A safetensors file whose tensors are read when they are asked for.
+/// A safetensors file whose tensors are read on demand.
 class HEARTH_API SafetensorsFile {
  public:
-  /// Reads the header and checks it against the file.
+  /// Reads the header and checks it against the size of the file.
   explicit SafetensorsFile(const std::string& path);
-  /// The same for a file's content; `name` stands for the path in errors.
+  /// The same for a file in memory; errors show `name` instead of a path.
   SafetensorsFile(const void* data, size_t bytes, std::string name = "the buffer");
   explicit SafetensorsFile(std::istream& stream);
 
-  /// The names, in the header's order.
-  const std::vector<std::string>& keys() const;
-  bool contains(const std::string& name) const;
-  TensorInfo info(const std::string& name) const;
-  /// The pairs under "__metadata__".
-  const Metadata& metadata() const;
-  /// One tensor, moved to the device. On the CPU, a large one is the file's pages until it is
-  /// written to, which never changes the file; with `copy`, no tensor is.
+  const std::vector<std::string>& keys() const;    ///< the tensors' names in the header's order
+  bool contains(const std::string& name) const;    ///< whether the file has this tensor
+  TensorInfo info(const std::string& name) const;  ///< dtype and sizes without reading the tensor
+  const Metadata& metadata() const;                ///< the pairs under "__metadata__"
+  /// Reads a tensor and moves it to the device. On the CPU, a large tensor maps the file's pages
+  /// copy-on-write, so that writing to it never changes the file; `copy` prevents the mapping.
   Tensor get_tensor(const std::string& name, std::optional<Device> device = {},
                     bool copy = false) const;
 
@@ -52,18 +49,19 @@ class HEARTH_API SafetensorsFile {
   std::shared_ptr<const State> state_;
 };
 
-/// Reads a file's tensors, in the header's order.
+/// Reads all tensors of a file in the header's order.
 HEARTH_API NamedTensors load_safetensors(const std::string& path,
                                          std::optional<Device> device = {});
 
-/// Writes the file whole or not at all. Tensors may be views, shared or on any device: each name
-/// gets all of its elements.
+/// Writes the file atomically. Tensors may be views, share memory and be on any device; all
+/// elements are stored under each name.
 HEARTH_API void save_safetensors(const NamedTensors& tensors, const std::string& path,
                                  const Metadata& metadata = {});
+/// The same to a sink of bytes.
 HEARTH_API void save_safetensors(const NamedTensors& tensors, const ByteSink& sink,
                                  const Metadata& metadata = {});
 
-/// The same for any dictionary of tensors: OrderedDict, std::map, std::unordered_map.
+/// The same for other dictionaries of tensors: OrderedDict, std::map, std::unordered_map.
 template <class Dict>
 requires requires(const Dict& d) { d.begin()->key(); } || requires(const Dict& d) {
   typename Dict::mapped_type;

@@ -11,35 +11,41 @@ namespace hearth {
 
 namespace serialize {
 
+/// Types with save(archive).
 template <class T>
 concept Saves = requires(const T& value, OutputArchive& archive) {
   value.save(archive);
 };
+/// Pointers to types with save(archive).
 template <class T>
 concept PointsToSaves = requires(const T& value, OutputArchive& archive) {
   value->save(archive);
 };
+/// Types with load(archive).
 template <class T>
 concept Loads = requires(T& value, InputArchive& archive) {
   value.load(archive);
 };
+/// Pointers to types with load(archive).
 template <class T>
 concept PointsToLoads = requires(T& value, InputArchive& archive) {
   value->load(archive);
 };
 
+/// Types derived from Module.
 template <class T>
 concept IsModule = requires(const T& value) {
   value.named_parameters();
 };
+/// Module holders and pointers to modules.
 template <class T>
 concept PointsToModule = requires(const T& value) {
   value->named_parameters();
 };
-/// Says that a module was saved without anything in it.
+/// Warns that a module without parameters and buffers was saved.
 HEARTH_API void warn_of_empty_module();
 
-/// Whatever has save(archive), or points to it: modules, holders, optimizers, samplers.
+/// Saves a value with save(archive), or a pointer to one: modules, holders, optimizers, samplers.
 template <class T>
 requires Saves<T> || PointsToSaves<T> OutputArchive& operator<<(OutputArchive& archive,
                                                                 const T& value) {
@@ -50,7 +56,7 @@ requires Saves<T> || PointsToSaves<T> OutputArchive& operator<<(OutputArchive& a
   return archive;
 }
 
-/// Whatever has load(archive), or points to it.
+/// Loads a value with load(archive), or a pointer to one.
 template <class T>
 requires Loads<T> || PointsToLoads<T> InputArchive& operator>>(InputArchive& archive, T& value) {
   if constexpr (Loads<T>)
@@ -65,15 +71,14 @@ requires Loads<T> || PointsToLoads<T> InputArchive& operator>>(InputArchive& arc
 /// Writes the tensor under "0".
 HEARTH_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive,
                                                 const Tensor& tensor);
-/// Reads the tensor under "0"; a defined one gets new data, with the file's sizes and dtype.
+/// Reads the tensor under "0"; a defined one gets new memory with the file's sizes and dtype.
 HEARTH_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, Tensor& tensor);
 
-/// Not for argument-dependent lookup, which in LibTorch does not find them for tensors either: a
-/// program may call a save() of its own.
+// In by_name, so that a program may call a save() or load() of its own with Hearth's types.
 namespace by_name {
 
-/// Saves a tensor, module, optimizer or whatever has save(archive) to a file or stream, which
-/// Python's safetensors reads.
+/// Saves a tensor, a module, an optimizer or any type with save(archive) to a file or stream, in
+/// the safetensors format.
 template <class Value, class... SaveToArgs>
 void save(const Value& value, SaveToArgs&&... args) {
   serialize::OutputArchive archive;
@@ -90,14 +95,14 @@ void save(const std::vector<Tensor>& tensors, SaveToArgs&&... args) {
   archive.save_to(std::forward<SaveToArgs>(args)...);
 }
 
-/// Loads what save saved, from a file (and to a device) or a stream.
+/// Loads a value that was saved by save(), from a file or stream and optionally to a device.
 template <class Value, class... LoadFromArgs>
 void load(Value& value, LoadFromArgs&&... args) {
   serialize::InputArchive archive;
   archive.load_from(std::forward<LoadFromArgs>(args)...);
   archive >> value;
 }
-/// Appends the tensors.
+/// Loads the tensors under "0", "1", … and appends them to the list.
 template <class... LoadFromArgs>
 void load(std::vector<Tensor>& tensors, LoadFromArgs&&... args) {
   serialize::InputArchive archive;

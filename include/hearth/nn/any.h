@@ -14,7 +14,7 @@ namespace hearth::nn {
 
 namespace detail {
 
-/// Default arguments: where each belongs, counted from 0.
+/// Default arguments and their positions, counted from 0.
 using DefaultArgs = std::vector<std::pair<unsigned int, AnyValue>>;
 HEARTH_API std::vector<AnyValue> with_defaults(std::vector<AnyValue>&& arguments,
                                                const DefaultArgs& defaults);
@@ -28,18 +28,18 @@ concept HasForward = requires {
 
 }  // namespace detail
 
-/// A module whose type is forgotten.
+/// Type-erased module, as AnyModule holds it.
 struct AnyModulePlaceholder {
   virtual ~AnyModulePlaceholder() = default;
   virtual AnyValue forward(std::vector<AnyValue>&& arguments) = 0;
-  virtual std::shared_ptr<Module> ptr() const = 0;
-  virtual const std::type_info& type() const noexcept = 0;
-  virtual std::unique_ptr<AnyModulePlaceholder> copy() const = 0;
+  virtual std::shared_ptr<Module> ptr() const = 0;                 ///< the module
+  virtual const std::type_info& type() const noexcept = 0;         ///< the module's class
+  virtual std::unique_ptr<AnyModulePlaceholder> copy() const = 0;  ///< shares the module
   virtual std::unique_ptr<AnyModulePlaceholder> clone_module(
       const std::optional<Device>& device) const = 0;
 };
 
-/// A module of type M whose forward() takes Args.
+/// Type-erased module of type M, whose forward() takes Args.
 template <class M, class... Args>
 struct AnyModuleHolder final : AnyModulePlaceholder {
   explicit AnyModuleHolder(std::shared_ptr<M> m) : module(std::move(m)) {}
@@ -72,8 +72,8 @@ struct AnyModuleHolder final : AnyModulePlaceholder {
   std::shared_ptr<M> module;
 };
 
-/// Any module with a forward() that is not a template, or a Sequential. forward() takes exactly the
-/// argument types that the module's declares.
+/// Holds any module whose forward() is not a template, or a Sequential. Its forward() requires
+/// exactly the argument types of the module's.
 class AnyModule {
  public:
   AnyModule() = default;
@@ -86,7 +86,7 @@ class AnyModule {
   explicit AnyModule(const ModuleHolder<M>& holder) : AnyModule(holder.ptr()) {}
   AnyModule(AnyModule&&) = default;
   AnyModule& operator=(AnyModule&&) = default;
-  /// Copies share the module.
+  /// Shares the module.
   AnyModule(const AnyModule& other) : content_(other.content_ ? other.content_->copy() : nullptr) {}
   AnyModule& operator=(const AnyModule& other) { return *this = AnyModule(other); }
   template <class M>
@@ -95,13 +95,14 @@ class AnyModule {
   }
   ~AnyModule() = default;
 
-  /// With a clone of the module.
+  /// An AnyModule that holds a clone of the module.
   AnyModule clone(const std::optional<Device>& device = std::nullopt) const {
     AnyModule result;
     if (content_) result.content_ = content_->clone_module(device);
     return result;
   }
 
+  /// Calls the module's forward(args...) and returns its result of any type.
   template <class... Args>
   AnyValue any_forward(Args&&... args) {
     check("forward");
@@ -110,12 +111,13 @@ class AnyModule {
     (values.push_back(wrap(std::forward<Args>(args))), ...);
     return content_->forward(std::move(values));
   }
+  /// Calls the module's forward(args...), whose result must be a Result.
   template <class Result = Tensor, class... Args>
   Result forward(Args&&... args) {
     return any_forward(std::forward<Args>(args)...).template get<Result>();
   }
 
-  /// The module as an M, which must be its type; for a holder, a new holder of it.
+  /// The module as an M, which must be its type; for a holder type M, a new holder of it.
   template <class M>
   decltype(auto) get() {
     if constexpr (detail::is_holder<M>)
@@ -130,6 +132,7 @@ class AnyModule {
     else
       return std::as_const(checked<M>());
   }
+  /// The module; throws if there is none.
   std::shared_ptr<Module> ptr() const {
     check("ptr");
     return content_->ptr();
@@ -140,11 +143,12 @@ class AnyModule {
     checked<M>();
     return std::static_pointer_cast<M>(content_->ptr());
   }
+  /// The module's class.
   const std::type_info& type_info() const {
     check("type_info");
     return content_->type();
   }
-  bool is_empty() const noexcept { return content_ == nullptr; }
+  bool is_empty() const noexcept { return content_ == nullptr; }  ///< whether it holds no module
 
  private:
   static AnyValue wrap(AnyValue value) { return value; }
@@ -158,7 +162,7 @@ class AnyModule {
     HEARTH_CHECK(module, "An AnyModule cannot hold a null pointer to ", demangle(typeid(M).name()));
     if constexpr (detail::HasForward<M>)
       return make(std::move(module), &M::forward);
-    else  // a template, as Sequential's: from tensor to tensor
+    else  // a forward() template, such as Sequential's, is called with one tensor
       return std::make_unique<AnyModuleHolder<M, Tensor>>(std::move(module));
   }
   template <class M, class Class, class Result, class... Args>
@@ -191,7 +195,7 @@ class AnyModule {
   std::unique_ptr<AnyModulePlaceholder> content_;
 };
 
-/// A module and the name it is to have in a container.
+/// A module and its name in a container.
 class NamedAnyModule {
  public:
   template <class M>
@@ -206,7 +210,7 @@ class NamedAnyModule {
   NamedAnyModule(std::string name, AnyModule module)
       : name_(std::move(name)), module_(std::move(module)) {}
 
-  const std::string& name() const noexcept { return name_; }
+  const std::string& name() const noexcept { return name_; }  ///< its key in the container
   AnyModule& module() noexcept { return module_; }
   const AnyModule& module() const noexcept { return module_; }
 
@@ -217,12 +221,12 @@ class NamedAnyModule {
 
 }  // namespace hearth::nn
 
-/// Inside a module whose forward() has default arguments: their places, counted from 0, and values,
-/// so that Sequential and AnyModule know them: `FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(2)})`.
+/// Inside a module class: declares the default arguments of its forward() to Sequential and
+/// AnyModule, by position from 0: `FORWARD_HAS_DEFAULT_ARGS({1, AnyValue(2)})`.
 #define FORWARD_HAS_DEFAULT_ARGS(...) HEARTH_DEFAULT_ARGS_(, override, __VA_ARGS__)
 
-/// The same for a class whose header every program compiles: HEARTH_DECLARE_DEFAULT_ARGS stands in
-/// the class, `HEARTH_DEFINE_DEFAULT_ARGS(NameImpl, {1, AnyValue(2)})` in its source file.
+/// The same in two parts, for fast compilation: HEARTH_DECLARE_DEFAULT_ARGS inside the class and
+/// `HEARTH_DEFINE_DEFAULT_ARGS(NameImpl, {1, AnyValue(2)})` in its source file.
 #define HEARTH_DECLARE_DEFAULT_ARGS                                   \
   bool _forward_has_default_args() override;                          \
   unsigned int _forward_num_required_args() override;                 \

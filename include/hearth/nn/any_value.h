@@ -10,7 +10,7 @@
 
 namespace hearth::nn {
 
-/// A copyable value of any type.
+/// Holds a copyable value of any type.
 class AnyValue {
  public:
   AnyValue(AnyValue&&) noexcept = default;
@@ -25,7 +25,7 @@ class AnyValue {
   explicit AnyValue(T&& value)
       : content_(std::make_unique<Holder<std::decay_t<T>>>(std::forward<T>(value))) {}
 
-  /// The value if it is exactly a T, else null.
+  /// Pointer to the value if its type is exactly T, else null.
   template <class T>
   T* try_get() {
     static_assert(!std::is_reference_v<T> && !std::is_array_v<T>,
@@ -36,7 +36,7 @@ class AnyValue {
   const T* try_get() const {
     return const_cast<AnyValue*>(this)->try_get<T>();
   }
-  /// The value, which must be exactly a T.
+  /// The value, whose type must be exactly T.
   template <class T>
   T get() const {
     const T* value = try_get<T>();

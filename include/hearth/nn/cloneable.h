@@ -9,28 +9,28 @@ namespace hearth::nn {
 
 namespace detail {
 
-/// What Cloneable need not say again for each module's type.
+/// The part of Cloneable that does not depend on the module's type.
 class HEARTH_API CloneableModule : public Module {
  public:
   using Module::Module;
 
-  /// Registers everything anew, with new values.
+  /// Registers new parameters, buffers and modules with initial values.
   virtual void reset() = 0;
 
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
 
  private:
-  /// A copy in the sense of C++: it shares what is registered.
+  /// A copy by the C++ copy constructor, which shares tensors and modules.
   virtual CloneableModule* new_copy() const = 0;
-  /// Becomes such a copy; false if the other module is of another type.
+  /// Copy assignment; false if the other module has another type.
   virtual bool assign(const Module& other) = 0;
   void clone_(Module& other, const std::optional<Device>& device) final;
 };
 
 }  // namespace detail
 
-/// Gives `class Net : public Cloneable<Net>` a clone(). All parameters, buffers and modules are
-/// registered in reset(), which the constructor calls, too.
+/// Base of modules with clone(): `class Net : public Cloneable<Net>`. Register all parameters,
+/// buffers and modules in reset(), and call it in the constructor.
 template <class Derived>
 class Cloneable : public detail::CloneableModule {
  public:

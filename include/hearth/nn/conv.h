@@ -22,7 +22,7 @@ using conv_padding_mode_t =
 template <size_t D>
 using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtype::kSame>;
 
-/// A padding: numbers, or kSame or kValid, which alone are no ExpandingArray.
+/// The option `padding`: numbers of elements, kSame or kValid.
 #define HEARTH_CONV_PADDING                                            \
   HEARTH_ARG(padding_t, padding) = ExpandingArray<D>(0);               \
                                                                        \
@@ -31,7 +31,7 @@ using conv_padding_t = std::variant<ExpandingArray<D>, enumtype::kValid, enumtyp
     return padding(padding_t(ExpandingArray<D>(list)));                \
   }
 
-/// What all convolutions are made of.
+/// Options of all convolutions in one type.
 template <size_t D>
 struct ConvNdOptions {
   using padding_t = conv_padding_t<D>;
@@ -52,62 +52,64 @@ struct ConvNdOptions {
 
 }  // namespace detail
 
+/// Options of Conv1d and Conv2d.
 template <size_t D>
 struct ConvOptions {
   using padding_t = detail::conv_padding_t<D>;
   using padding_mode_t = detail::conv_padding_mode_t;
   ConvOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
       : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
-  HEARTH_ARG(int64_t, in_channels);
-  HEARTH_ARG(int64_t, out_channels);
-  HEARTH_ARG(ExpandingArray<D>, kernel_size);
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
+  HEARTH_ARG(int64_t, in_channels);            ///< C of the input
+  HEARTH_ARG(int64_t, out_channels);           ///< C of the output
+  HEARTH_ARG(ExpandingArray<D>, kernel_size);  ///< size of the kernel
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;   ///< distance of kernel positions
   HEARTH_CONV_PADDING
-  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
-  HEARTH_ARG(int64_t, groups) = 1;
-  HEARTH_ARG(bool, bias) = true;
-  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
+  HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
+  HEARTH_ARG(bool, bias) = true;                      ///< whether a bias is added
+  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< or kReflect, kReplicate, kCircular
 };
-using Conv1dOptions = ConvOptions<1>;
-using Conv2dOptions = ConvOptions<2>;
+using Conv1dOptions = ConvOptions<1>;  ///< options of Conv1d
+using Conv2dOptions = ConvOptions<2>;  ///< options of Conv2d
 
+/// Options of ConvTranspose2d.
 template <size_t D>
 struct ConvTransposeOptions {
   using padding_mode_t = detail::conv_padding_mode_t;
   ConvTransposeOptions(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size)
       : in_channels_(in_channels), out_channels_(out_channels), kernel_size_(kernel_size) {}
-  HEARTH_ARG(int64_t, in_channels);
-  HEARTH_ARG(int64_t, out_channels);
-  HEARTH_ARG(ExpandingArray<D>, kernel_size);
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
-  HEARTH_ARG(ExpandingArray<D>, padding) = 0;
-  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;
-  HEARTH_ARG(int64_t, groups) = 1;
-  HEARTH_ARG(bool, bias) = true;
-  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
-  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;
+  HEARTH_ARG(int64_t, in_channels);            ///< C of the input
+  HEARTH_ARG(int64_t, out_channels);           ///< C of the output
+  HEARTH_ARG(ExpandingArray<D>, kernel_size);  ///< size of the kernel
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;   ///< distance of kernel positions in the output
+  HEARTH_ARG(ExpandingArray<D>, padding) = 0;  ///< elements removed from each border
+  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;  ///< elements added to the end of the output
+  HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
+  HEARTH_ARG(bool, bias) = true;                      ///< whether a bias is added
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
+  HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< only kZeros
 };
-using ConvTranspose2dOptions = ConvTransposeOptions<2>;
+using ConvTranspose2dOptions = ConvTransposeOptions<2>;  ///< options of ConvTranspose2d
 
-/// Weight, bias, initial values and printing of every convolution.
+/// Base of all convolutions: weight, bias, initialization and printing.
 template <size_t D, class Derived>
 class HEARTH_API ConvNdImpl : public Cloneable<Derived> {
  public:
   explicit ConvNdImpl(detail::ConvNdOptions<D> options_);
   void reset() override;
-  void reset_parameters();
+  void reset_parameters();  ///< draws new initial values
   void pretty_print(std::ostream& stream) const override;
 
-  detail::ConvNdOptions<D> options;
+  detail::ConvNdOptions<D> options;  ///< the options of the constructor
   Tensor weight;
   Tensor bias;
 
  protected:
-  /// The cross-correlation of the input, padded as padding_mode says, with the weight.
+  /// The cross-correlation of the input, padded by padding_mode, with the weight.
   Tensor convolve(const Tensor& input);
 };
 
-/// [N, C, L] or [C, L] with weight [out_channels, C / groups, kernel].
+/// 1-D convolution of [N, C, L] or [C, L]; weight is [out_channels, C / groups, kernel].
 class HEARTH_API Conv1dImpl : public ConvNdImpl<1, Conv1dImpl> {
  public:
   Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size);
@@ -116,7 +118,7 @@ class HEARTH_API Conv1dImpl : public ConvNdImpl<1, Conv1dImpl> {
 };
 HEARTH_MODULE(Conv1d);
 
-/// [N, C, H, W] or [C, H, W] with weight [out_channels, C / groups, kernel…].
+/// 2-D convolution of [N, C, H, W] or [C, H, W]; weight is [out_channels, C / groups, kernel…].
 class HEARTH_API Conv2dImpl : public ConvNdImpl<2, Conv2dImpl> {
  public:
   Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size);
@@ -125,8 +127,8 @@ class HEARTH_API Conv2dImpl : public ConvNdImpl<2, Conv2dImpl> {
 };
 HEARTH_MODULE(Conv2d);
 
-/// The gradient of a convolution as a module; weight is [in_channels, out_channels / groups,
-/// kernel…]. `output_size` chooses one of the sizes that the stride leaves open.
+/// Transposed convolution (the gradient of a convolution) of [N, C, H, W] or [C, H, W]; weight is
+/// [C, out_channels / groups, kernel…]. `output_size` selects one of the possible output sizes.
 class HEARTH_API ConvTranspose2dImpl : public ConvNdImpl<2, ConvTranspose2dImpl> {
  public:
   ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size);
@@ -148,34 +150,37 @@ extern template class ConvNdImpl<2, ConvTranspose2dImpl>;
 
 namespace functional {
 
+/// Options of conv1d and conv2d, as in ConvOptions.
 template <size_t D>
 struct ConvFuncOptions {
   using padding_t = nn::detail::conv_padding_t<D>;
-  HEARTH_ARG(Tensor, bias);
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
+  HEARTH_ARG(Tensor, bias);                   ///< [out_channels], or undefined
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;  ///< distance of kernel positions
   HEARTH_CONV_PADDING
-  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
-  HEARTH_ARG(int64_t, groups) = 1;
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;  ///< distance between kernel elements
+  HEARTH_ARG(int64_t, groups) = 1;              ///< independent groups of channels
 };
-using Conv1dFuncOptions = ConvFuncOptions<1>;
-using Conv2dFuncOptions = ConvFuncOptions<2>;
+using Conv1dFuncOptions = ConvFuncOptions<1>;  ///< options of conv1d
+using Conv2dFuncOptions = ConvFuncOptions<2>;  ///< options of conv2d
 #undef HEARTH_CONV_PADDING
 
+/// Options of conv_transpose2d, as in ConvTransposeOptions.
 template <size_t D>
 struct ConvTransposeFuncOptions {
-  HEARTH_ARG(Tensor, bias);
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;
-  HEARTH_ARG(ExpandingArray<D>, padding) = 0;
-  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;
-  HEARTH_ARG(int64_t, groups) = 1;
-  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;
+  HEARTH_ARG(Tensor, bias);                           ///< [out_channels], or undefined
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;          ///< distance of kernel positions
+  HEARTH_ARG(ExpandingArray<D>, padding) = 0;         ///< elements removed from each border
+  HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;  ///< elements added to the end of the output
+  HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
 };
-using ConvTranspose2dFuncOptions = ConvTransposeFuncOptions<2>;
+using ConvTranspose2dFuncOptions = ConvTransposeFuncOptions<2>;  ///< options of conv_transpose2d
 
 HEARTH_API Tensor conv1d(const Tensor& input, const Tensor& weight,
-                         const Conv1dFuncOptions& options = {});
+                         const Conv1dFuncOptions& options = {});  ///< as Conv1d
 HEARTH_API Tensor conv2d(const Tensor& input, const Tensor& weight,
-                         const Conv2dFuncOptions& options = {});
+                         const Conv2dFuncOptions& options = {});  ///< as Conv2d
+/// As ConvTranspose2d.
 HEARTH_API Tensor conv_transpose2d(const Tensor& input, const Tensor& weight,
                                    const ConvTranspose2dFuncOptions& options = {});
 

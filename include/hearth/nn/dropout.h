@@ -4,12 +4,13 @@
 
 namespace hearth::nn {
 
+/// Options of Dropout and Dropout2d.
 struct HEARTH_API DropoutOptions {
   DropoutOptions(double p = 0.5) : p_(p) {}
-  HEARTH_ARG(double, p);
-  HEARTH_ARG(bool, inplace) = false;
+  HEARTH_ARG(double, p);              ///< probability of zeroing an element
+  HEARTH_ARG(bool, inplace) = false;  ///< whether the result replaces the input
 };
-using Dropout2dOptions = DropoutOptions;
+using Dropout2dOptions = DropoutOptions;  ///< options of Dropout2d
 
 namespace detail {
 
@@ -30,7 +31,7 @@ class DropoutNd : public Cloneable<Derived> {
 
 }  // namespace detail
 
-/// While training, zeroes each element with probability p and scales the rest by 1 / (1 - p).
+/// In training mode, zeroes each element with probability p and scales the others by 1 / (1 - p).
 class HEARTH_API DropoutImpl : public detail::DropoutNd<DropoutImpl> {
  public:
   using detail::DropoutNd<DropoutImpl>::DropoutNd;
@@ -39,7 +40,7 @@ class HEARTH_API DropoutImpl : public detail::DropoutNd<DropoutImpl> {
 };
 HEARTH_MODULE(Dropout);
 
-/// The same with whole channels of images, [N, C, H, W] or [C, H, W].
+/// In training mode, zeroes whole channels of [N, C, H, W] or [C, H, W] with probability p.
 class HEARTH_API Dropout2dImpl : public detail::DropoutNd<Dropout2dImpl> {
  public:
   using detail::DropoutNd<Dropout2dImpl>::DropoutNd;
@@ -50,14 +51,16 @@ HEARTH_MODULE(Dropout2d);
 
 namespace functional {
 
+/// Options of dropout and dropout2d.
 struct HEARTH_API DropoutFuncOptions {
-  HEARTH_ARG(double, p) = 0.5;
-  HEARTH_ARG(bool, training) = true;
-  HEARTH_ARG(bool, inplace) = false;
+  HEARTH_ARG(double, p) = 0.5;        ///< probability of zeroing an element or channel
+  HEARTH_ARG(bool, training) = true;  ///< if false, the result is the input
+  HEARTH_ARG(bool, inplace) = false;  ///< whether the result replaces the input
 };
-using Dropout2dFuncOptions = DropoutFuncOptions;
+using Dropout2dFuncOptions = DropoutFuncOptions;  ///< options of dropout2d
 
-HEARTH_API Tensor dropout(Tensor input, const DropoutFuncOptions& options = {});
+HEARTH_API Tensor dropout(Tensor input, const DropoutFuncOptions& options = {});  ///< as Dropout
+/// As Dropout2d.
 HEARTH_API Tensor dropout2d(Tensor input, const Dropout2dFuncOptions& options = {});
 
 }  // namespace functional

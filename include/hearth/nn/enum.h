@@ -8,10 +8,10 @@
 #include "hearth/error.h"
 #include "hearth/reduction.h"
 
-// Choices in options: each is a type of its own, so that a variant lists those an option may take,
-// and an object of that type, kReLU.
+// Values of options, such as kReLU: each has a type of its own, enumtype::kReLU, so that a variant
+// lists the values that an option accepts.
 
-/// HEARTH_ENUMS(X) calls X(Name) for each of them.
+/// HEARTH_ENUMS(X) calls X(Name) for each value.
 #define HEARTH_ENUMS(X) \
   X(Linear)             \
   X(Conv1D)             \
@@ -64,13 +64,13 @@ namespace enumtype {
 HEARTH_ENUMS(HEARTH_ENUM)
 #undef HEARTH_ENUM
 
-/// "kReLU", for a variant that holds kReLU.
+/// The name of a variant's value: "kReLU".
 template <class Variant>
 std::string get_enum_name(const Variant& choice) {
   return std::visit([](const auto& value) { return std::string(value.enum_name); }, choice);
 }
 
-/// The number that losses take for kNone, kMean or kSum.
+/// Converts kNone, kMean or kSum to the Reduction that losses take.
 template <class Variant>
 Reduction::Reduction reduction_get_enum(const Variant& reduction) {
   if (std::holds_alternative<kNone>(reduction)) return Reduction::None;

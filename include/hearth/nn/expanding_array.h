@@ -13,7 +13,7 @@
 
 namespace hearth {
 
-/// D values, given as a list or as one number for all of them.
+/// D values, given as a list or as one number for all dimensions.
 template <size_t D, class T = int64_t>
 class ExpandingArray {
  public:
@@ -37,7 +37,7 @@ class ExpandingArray {
   std::array<T, D> values_;
 };
 
-/// The same with elements that may be missing: std::nullopt, printed as "None".
+/// An ExpandingArray of optional elements; std::nullopt prints as "None".
 template <size_t D, class T = int64_t>
 class ExpandingArrayWithOptionalElem : public ExpandingArray<D, std::optional<T>> {
  public:
@@ -69,7 +69,7 @@ void append_element(std::string& out, const std::optional<T>& value) {
 }
 }  // namespace detail
 
-/// "[5, 3]"; one value alone without brackets.
+/// "[5, 3]", or "5" if D is 1.
 template <size_t D, class T>
 std::string as_text(const ExpandingArray<D, T>& values) {
   std::string out = D == 1 ? "" : "[";

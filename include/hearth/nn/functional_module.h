@@ -9,11 +9,11 @@
 
 namespace hearth::nn {
 
-/// A function from tensor to tensor as a module: Functional(relu), Functional(elu, 1, 0, 1) with
-/// the arguments after the first.
+/// A function of a tensor as a module: Functional(relu), or Functional(elu, 1, 1, 1) with the
+/// function's further arguments.
 class HEARTH_API FunctionalImpl : public Cloneable<FunctionalImpl> {
  public:
-  using Function = std::function<Tensor(Tensor)>;
+  using Function = std::function<Tensor(Tensor)>;  ///< a function of one tensor
 
   explicit FunctionalImpl(Function function);
   template <class F, class... Args, std::enable_if_t<(sizeof...(Args) > 0), int> = 0>
@@ -26,8 +26,7 @@ class HEARTH_API FunctionalImpl : public Cloneable<FunctionalImpl> {
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(Tensor input);
   Tensor operator()(Tensor input) { return forward(std::move(input)); }
-  /// A function cannot be saved.
-  bool is_serializable() const override { return false; }
+  bool is_serializable() const override { return false; }  ///< functions cannot be saved
 
  private:
   Function function_;

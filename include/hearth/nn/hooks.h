@@ -12,17 +12,17 @@ namespace hearth::nn {
 
 class Module;
 
-/// Gets the arguments of forward(), and may replace them by others of the same types.
+/// Receives the arguments of forward() and may replace them by values of the same types.
 using ForwardPreHook = std::function<void(Module& module, std::vector<AnyValue>& arguments)>;
-/// Gets the arguments and the result of forward(), and may replace the result.
+/// Receives the arguments and the result of forward() and may replace the result.
 using ForwardHook =
     std::function<void(Module& module, const std::vector<AnyValue>& arguments, AnyValue& result)>;
 
 namespace detail {
 struct HookTable;
 
-/// A module's hooks: nothing but a null pointer until there are some. A copy has the same hooks,
-/// but a table of its own.
+/// A module's hooks; a null pointer until the first is registered. A copy has the same hooks in a
+/// table of its own.
 class HEARTH_API Hooks {
  public:
   Hooks() = default;
@@ -39,14 +39,13 @@ class HEARTH_API Hooks {
 };
 }  // namespace detail
 
-/// Takes a hook away again.
+/// Removes a hook.
 class HEARTH_API RemovableHandle {
  public:
   RemovableHandle() = default;
   RemovableHandle(std::weak_ptr<detail::HookTable> table, uint64_t id)
       : table_(std::move(table)), id_(id) {}
-  /// Does nothing if the hook or its module is gone.
-  void remove();
+  void remove();  ///< does nothing if the hook or its module no longer exists
 
  private:
   std::weak_ptr<detail::HookTable> table_;

@@ -7,42 +7,42 @@
 #include "hearth/nn/enum.h"
 #include "hearth/tensor.h"
 
-/// Ways to fill a tensor before training; each writes into its argument, without history, and
-/// returns it.
+/// Initialization of parameters: each function fills its argument without recording and returns it.
 namespace hearth::nn::init {
 
 using NonlinearityType =
     std::variant<enumtype::kLinear, enumtype::kConv1D, enumtype::kConv2D, enumtype::kConv3D,
                  enumtype::kConvTranspose1D, enumtype::kConvTranspose2D, enumtype::kConvTranspose3D,
                  enumtype::kSigmoid, enumtype::kTanh, enumtype::kReLU, enumtype::kLeakyReLU>;
+/// Whether variances are preserved in the forward pass (kFanIn) or in the backward pass (kFanOut).
 using FanModeType = std::variant<enumtype::kFanIn, enumtype::kFanOut>;
 
-/// The factor that keeps the variance through a nonlinearity; param is LeakyReLU's slope.
+/// The factor that preserves the variance across a nonlinearity; param is LeakyReLU's slope.
 HEARTH_API double calculate_gain(NonlinearityType nonlinearity, double param = 0.01);
 
-HEARTH_API Tensor constant_(Tensor tensor, const Scalar& value);
-HEARTH_API Tensor zeros_(Tensor tensor);
-HEARTH_API Tensor ones_(Tensor tensor);
-/// The identity matrix.
-HEARTH_API Tensor eye_(Tensor matrix);
-/// The weight of a convolution that passes its input on, as many channels as there are.
+HEARTH_API Tensor constant_(Tensor tensor, const Scalar& value);  ///< fills with `value`
+HEARTH_API Tensor zeros_(Tensor tensor);                          ///< fills with 0
+HEARTH_API Tensor ones_(Tensor tensor);                           ///< fills with 1
+HEARTH_API Tensor eye_(Tensor matrix);  ///< fills with the identity matrix
+/// Fills a convolution's weight so that it copies as many input channels as possible.
 HEARTH_API Tensor dirac_(Tensor tensor);
-HEARTH_API Tensor normal_(Tensor tensor, double mean = 0, double std = 1);
-HEARTH_API Tensor uniform_(Tensor tensor, double low = 0, double high = 1);
-/// A (semi-)orthogonal matrix, the dimensions after the first taken as one.
+HEARTH_API Tensor normal_(Tensor tensor, double mean = 0, double std = 1);   ///< N(mean, std^2)
+HEARTH_API Tensor uniform_(Tensor tensor, double low = 0, double high = 1);  ///< U[low, high)
+/// Fills with gain times a (semi-)orthogonal matrix; the dimensions after the first count as one.
 HEARTH_API Tensor orthogonal_(Tensor tensor, double gain = 1.0);
-/// Normal with mean 0, and the fraction `sparsity` of each column zero.
+/// Fills a matrix from N(0, std^2) and zeroes the fraction `sparsity` of each column.
 HEARTH_API Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
-/// Variance gain^2 / fan (He et al.); a is the slope of LeakyReLU, the default nonlinearity.
+/// Fills from a normal distribution of variance gain^2 / fan (He et al.); a is LeakyReLU's slope.
 HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a = 0, FanModeType mode = kFanIn,
                                   NonlinearityType nonlinearity = kLeakyReLU);
+/// kaiming_normal_ with a uniform distribution.
 HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanModeType mode = kFanIn,
                                    NonlinearityType nonlinearity = kLeakyReLU);
-/// Variance gain^2 * 2 / (fan_in + fan_out) (Glorot and Bengio).
+/// Fills from a normal distribution of variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio).
 HEARTH_API Tensor xavier_normal_(Tensor tensor, double gain = 1.0);
-HEARTH_API Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);
+HEARTH_API Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);  ///< the same, uniform
 
-/// How many inputs an output of this weight sees, and how many outputs an input.
+/// fan_in, the inputs of each output of this weight, and fan_out, the outputs of each input.
 HEARTH_API std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor);
 
 }  // namespace hearth::nn::init

@@ -7,68 +7,73 @@
 #include "hearth/nn/enum.h"
 #include "hearth/nn/stateless.h"
 
-// Losses: what each computes is said at the operator of the same name. `reduction` says what
-// happens to the elements' losses: kMean, kSum, or kNone, which returns them.
-
+// Losses of an input x and a target y of the same shape, or class indices y. `reduction` is kMean,
+// kSum, or kNone, which returns one loss per element.
 namespace hearth::nn {
 
 namespace detail {
 using reduction_t = std::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
 }
 
-/// The constructors of options that may be given as a reduction alone.
+/// Constructors of options from a reduction.
 #define HEARTH_FROM_REDUCTION(Options)                          \
   Options() = default;                                          \
   Options(enumtype::kNone reduction) : reduction_(reduction) {} \
   Options(enumtype::kMean reduction) : reduction_(reduction) {} \
   Options(enumtype::kSum reduction) : reduction_(reduction) {}
 
+/// Options of MSELoss.
 struct HEARTH_API MSELossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(MSELossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
+/// Options of L1Loss.
 struct HEARTH_API L1LossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(L1LossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
+/// Options of SmoothL1Loss.
 struct HEARTH_API SmoothL1LossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_FROM_REDUCTION(SmoothL1LossOptions)
-  HEARTH_ARG(reduction_t, reduction) = kMean;
-  /// 1 unless given.
-  HEARTH_ARG(std::optional<double>, beta);
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(std::optional<double>, beta);     ///< where the loss turns linear, by default 1
 };
 #undef HEARTH_FROM_REDUCTION
+/// Options of BCELoss.
 struct HEARTH_API BCELossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);
-  HEARTH_ARG(reduction_t, reduction) = kMean;
+  HEARTH_ARG(Tensor, weight);                  ///< factors of the elements' losses
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
+/// Options of BCEWithLogitsLoss.
 struct HEARTH_API BCEWithLogitsLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);
-  HEARTH_ARG(reduction_t, reduction) = kMean;
-  HEARTH_ARG(Tensor, pos_weight);
+  HEARTH_ARG(Tensor, weight);                  ///< factors of the elements' losses
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(Tensor, pos_weight);              ///< factors of the terms with y
 };
+/// Options of NLLLoss.
 struct HEARTH_API NLLLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);
-  HEARTH_ARG(int64_t, ignore_index) = -100;
-  HEARTH_ARG(reduction_t, reduction) = kMean;
+  HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
+  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that does not count
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
+/// Options of CrossEntropyLoss.
 struct HEARTH_API CrossEntropyLossOptions {
   using reduction_t = detail::reduction_t;
-  HEARTH_ARG(Tensor, weight);
-  HEARTH_ARG(int64_t, ignore_index) = -100;
-  HEARTH_ARG(reduction_t, reduction) = kMean;
-  HEARTH_ARG(double, label_smoothing) = 0.0;
+  HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
+  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that does not count
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(double, label_smoothing) = 0.0;   ///< share of the target spread over all classes
 };
 
 namespace detail {
 
-/// A loss with a weight per class, a buffer.
+/// Base of losses with the buffer `weight`.
 template <class Derived, class Options>
 class WeightedLoss : public Cloneable<Derived> {
  public:
@@ -92,14 +97,21 @@ class WeightedLoss : public Cloneable<Derived> {
   };                                                                             \
   HEARTH_MODULE(Name)
 
+/// (x - y)^2.
 HEARTH_LOSS(MSELoss, Stateless);
+/// |x - y|.
 HEARTH_LOSS(L1Loss, Stateless);
+/// (x - y)^2 / (2 beta) if |x - y| < beta, else |x - y| - beta / 2.
 HEARTH_LOSS(SmoothL1Loss, Stateless);
+/// -y log(x) - (1 - y) log(1 - x) for probabilities x.
 HEARTH_LOSS(BCELoss, WeightedLoss);
+/// -x[y] for log-probabilities x, [N, C, …] or [C], and class indices y, [N, …] or [].
 HEARTH_LOSS(NLLLoss, WeightedLoss);
+/// NLLLoss of log_softmax(x), or -sum of y log_softmax(x) for class probabilities y.
 HEARTH_LOSS(CrossEntropyLoss, WeightedLoss);
 #undef HEARTH_LOSS
 
+/// BCELoss of sigmoid(x), computed without overflow.
 class HEARTH_API BCEWithLogitsLossImpl : public Cloneable<BCEWithLogitsLossImpl> {
  public:
   explicit BCEWithLogitsLossImpl(BCEWithLogitsLossOptions options_ = {});
@@ -109,35 +121,41 @@ class HEARTH_API BCEWithLogitsLossImpl : public Cloneable<BCEWithLogitsLossImpl>
 
   BCEWithLogitsLossOptions options;
   Tensor weight;
-  Tensor pos_weight;
+  Tensor pos_weight;  ///< a buffer, or undefined
 };
 HEARTH_MODULE(BCEWithLogitsLoss);
 
 namespace functional {
 
-using MSELossFuncOptions = MSELossOptions;
-using L1LossFuncOptions = L1LossOptions;
-using SmoothL1LossFuncOptions = SmoothL1LossOptions;
-using BinaryCrossEntropyFuncOptions = BCELossOptions;
+using MSELossFuncOptions = MSELossOptions;             ///< options of mse_loss
+using L1LossFuncOptions = L1LossOptions;               ///< options of l1_loss
+using SmoothL1LossFuncOptions = SmoothL1LossOptions;   ///< options of smooth_l1_loss
+using BinaryCrossEntropyFuncOptions = BCELossOptions;  ///< options of binary_cross_entropy
+/// Options of binary_cross_entropy_with_logits.
 using BinaryCrossEntropyWithLogitsFuncOptions = BCEWithLogitsLossOptions;
-using NLLLossFuncOptions = NLLLossOptions;
-using CrossEntropyFuncOptions = CrossEntropyLossOptions;
+using NLLLossFuncOptions = NLLLossOptions;                ///< options of nll_loss
+using CrossEntropyFuncOptions = CrossEntropyLossOptions;  ///< options of cross_entropy
 
+// The modules of the same names as functions.
 HEARTH_API Tensor mse_loss(const Tensor& input, const Tensor& target,
-                           const MSELossFuncOptions& options = {});
+                           const MSELossFuncOptions& options = {});  ///< as MSELoss
 HEARTH_API Tensor l1_loss(const Tensor& input, const Tensor& target,
-                          const L1LossFuncOptions& options = {});
+                          const L1LossFuncOptions& options = {});  ///< as L1Loss
 HEARTH_API Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
-                                 const SmoothL1LossFuncOptions& options = {});
+                                 const SmoothL1LossFuncOptions& options = {});  ///< as SmoothL1Loss
+/// The same with beta.
 HEARTH_API Tensor smooth_l1_loss(const Tensor& input, const Tensor& target,
                                  const SmoothL1LossFuncOptions& options, double beta);
+/// As BCELoss.
 HEARTH_API Tensor binary_cross_entropy(const Tensor& input, const Tensor& target,
                                        const BinaryCrossEntropyFuncOptions& options = {});
+/// As BCEWithLogitsLoss.
 HEARTH_API Tensor
 binary_cross_entropy_with_logits(const Tensor& input, const Tensor& target,
                                  const BinaryCrossEntropyWithLogitsFuncOptions& options = {});
 HEARTH_API Tensor nll_loss(const Tensor& input, const Tensor& target,
-                           const NLLLossFuncOptions& options = {});
+                           const NLLLossFuncOptions& options = {});  ///< as NLLLoss
+/// As CrossEntropyLoss.
 HEARTH_API Tensor cross_entropy(const Tensor& input, const Tensor& target,
                                 const CrossEntropyFuncOptions& options = {});
 

@@ -35,14 +35,13 @@ template <class T>
 inline constexpr bool is_holder = std::is_base_of_v<ModuleHolderTag, std::decay_t<T>>;
 }  // namespace detail
 
-/// What load_state_dict could not match.
+/// The keys that load_state_dict could not match: of the module and of the dictionary.
 struct IncompatibleKeys {
   std::vector<std::string> missing_keys, unexpected_keys;
 };
 
-/// The base of all modules: parameters, buffers and other modules under names, in the order in
-/// which they were registered. A module that is to be found through shared_ptr<Module> must live in
-/// a std::shared_ptr, as holders see to.
+/// Base of all modules: named parameters, buffers and submodules in the order of registration.
+/// Functions that return the module as a shared_ptr need it to be owned by one, as in holders.
 class HEARTH_API Module : public std::enable_shared_from_this<Module> {
  public:
   using ModuleApplyFunction = std::function<void(Module&)>;
@@ -54,22 +53,20 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
       std::function<void(const std::string&, const std::shared_ptr<Module>&)>;
 
   Module();
-  /// A module with a name of its own instead of its class's.
-  explicit Module(std::string name);
+  explicit Module(std::string name);  ///< by default, the name is that of the class
   Module(const Module&) = default;
   Module& operator=(const Module&) = default;
   Module(Module&&) = default;
   Module& operator=(Module&&) = default;
   virtual ~Module();
 
-  /// Its class, "test::Net", unless it was given a name.
-  const std::string& name() const noexcept;
-  /// Its place in the module it is registered in, "net.fc1"; empty for the outermost one.
-  const std::string& path() const noexcept { return place_.path; }
+  const std::string& name() const noexcept;  ///< by default the class, "test::Net"
+  const std::string& path() const noexcept { return place_.path; }  ///< "net.fc1"; "" at the top
 
-  /// Names may not be empty, contain a dot or be in use. What has a history keeps it.
+  /// Adds a tensor that is trained. Names must be new and may not be empty or contain a dot.
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
-  Tensor& register_buffer(std::string name, Tensor tensor);
+  Tensor& register_buffer(std::string name, Tensor tensor);  ///< adds a tensor that is not trained
+  /// Adds a submodule and returns it.
   template <class M>
   std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module) {
     add_child(std::move(name), module);
@@ -79,7 +76,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   std::shared_ptr<M> register_module(std::string name, ModuleHolder<M> holder) {
     return register_module(std::move(name), holder.ptr());
   }
-  /// Puts another module in the place of a registered one.
+  /// Replaces a registered submodule.
   template <class M>
   std::shared_ptr<M> replace_module(const std::string& name, std::shared_ptr<M> module) {
     put_child(name, module);
@@ -89,21 +86,21 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   std::shared_ptr<M> replace_module(const std::string& name, ModuleHolder<M> holder) {
     return replace_module(name, holder.ptr());
   }
-  void unregister_module(const std::string& name);
+  void unregister_module(const std::string& name);  ///< removes a submodule
 
-  /// Those that are defined: its own and, with `recurse`, those of all modules in it.
+  /// The defined parameters of this module and, with `recurse`, of all submodules.
   std::vector<Tensor> parameters(bool recurse = true) const;
-  OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;
-  std::vector<Tensor> buffers(bool recurse = true) const;
-  OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const;
-  /// All modules in it, however deep, and itself first.
+  OrderedDict<std::string, Tensor> named_parameters(bool recurse = true) const;  ///< by path
+  std::vector<Tensor> buffers(bool recurse = true) const;                     ///< as parameters()
+  OrderedDict<std::string, Tensor> named_buffers(bool recurse = true) const;  ///< by path
+  /// This module and all submodules at any depth.
   std::vector<std::shared_ptr<Module>> modules(bool include_self = true) const;
   OrderedDict<std::string, std::shared_ptr<Module>> named_modules(
-      const std::string& name_prefix = std::string(), bool include_self = true) const;
-  std::vector<std::shared_ptr<Module>> children() const;
-  OrderedDict<std::string, std::shared_ptr<Module>> named_children() const;
+      const std::string& name_prefix = std::string(), bool include_self = true) const;  ///< by path
+  std::vector<std::shared_ptr<Module>> children() const;  ///< the direct submodules
+  OrderedDict<std::string, std::shared_ptr<Module>> named_children() const;  ///< by name
 
-  /// Calls the function for this module and then for all modules in it.
+  /// Calls the function for this module and then for all submodules.
   void apply(const ModuleApplyFunction& function);
   void apply(const ConstModuleApplyFunction& function) const;
   void apply(const NamedModuleApplyFunction& function,
@@ -114,28 +111,27 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   void apply(const NamedModulePointerApplyFunction& function,
              const std::string& name_prefix = std::string()) const;
 
-  /// A module of its own with copies of everything; see Cloneable.
+  /// A deep copy, for modules that derive from Cloneable; on `device` if given.
   virtual std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const;
-  virtual void train(bool on = true);
-  void eval() { train(false); }
+  virtual void train(bool on = true);  ///< sets training mode, as in dropout and batch norm
+  void eval() { train(false); }        ///< sets evaluation mode
   virtual bool is_training() const noexcept { return is_training_; }
-  /// Converts in place. Integral buffers, such as counters, keep their dtype when the new one is
-  /// floating-point.
+  /// Converts all parameters and buffers in place. Integral buffers, such as counters, keep their
+  /// dtype if the new one is floating-point.
   virtual void to(Device device, ScalarType dtype, bool non_blocking = false);
   virtual void to(ScalarType dtype, bool non_blocking = false);
   virtual void to(Device device, bool non_blocking = false);
-  virtual void zero_grad(bool set_to_none = true);
-  /// For all parameters: with false, training leaves the module as it is.
-  Module& requires_grad_(bool requires_grad = true);
+  virtual void zero_grad(bool set_to_none = true);    ///< drops or zeroes the parameters' gradients
+  Module& requires_grad_(bool requires_grad = true);  ///< for all parameters; false freezes them
 
-  /// All parameters and buffers by path, without history; they share the module's memory.
+  /// All parameters and buffers by path, detached; they share the module's memory.
   OrderedDict<std::string, Tensor> state_dict() const;
-  /// Copies tensors into the parameters and buffers of the same names. `strict`: no name may be
-  /// missing or unknown. Sizes must fit. Nothing is copied if anything is wrong.
+  /// Copies the tensors into the parameters and buffers of the same paths, whose sizes must match.
+  /// `strict`: no path may be missing or unknown. If anything is wrong, nothing is copied.
   IncompatibleKeys load_state_dict(const OrderedDict<std::string, Tensor>& state,
                                    bool strict = true);
-  /// The same for a list of pairs, as io::load_safetensors gives. (A template, so that braces mean
-  /// a dictionary.)
+  /// The same for the result of io::load_safetensors. (A template, so that braces mean a
+  /// dictionary.)
   template <class List>
   requires std::is_same_v<List, std::vector<std::pair<std::string, Tensor>>> IncompatibleKeys
   load_state_dict(const List& state, bool strict = true) {
@@ -143,23 +139,22 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
     for (const auto& [name, tensor] : state) dict.insert(name, tensor);
     return load_state_dict(dict, strict);
   }
-  virtual void save(serialize::OutputArchive& archive) const;
-  /// Tensors keep device and dtype and take the archive's sizes, with a warning where a parameter
-  /// had others. If it throws, all tensors have the data and values that they had before.
+  virtual void save(serialize::OutputArchive& archive) const;  ///< saves parameters and buffers
+  /// Loads parameters and buffers. They keep device and dtype and take the archive's sizes, with a
+  /// warning if a parameter's sizes change. If it throws, all tensors keep their former data.
   virtual void load(serialize::InputArchive& archive);
-  /// Whether save() and load() of the module around it include this one.
-  virtual bool is_serializable() const { return true; }
+  virtual bool is_serializable() const { return true; }  ///< whether a parent saves and loads it
 
-  /// Called, in the order of registration, before and after each forward() that runs through
-  /// run_module: all of Hearth's own modules, and any module called through its holder, a
-  /// Sequential or an AnyModule. A user's forward() called as m->forward(x) runs no hooks.
+  /// Registers a hook that is called before each forward() of Hearth's own modules and of modules
+  /// called through a holder, a Sequential or an AnyModule. A direct call m->forward(x) of a user's
+  /// module runs no hooks.
   RemovableHandle register_forward_pre_hook(ForwardPreHook hook);
-  RemovableHandle register_forward_hook(ForwardHook hook);
+  RemovableHandle register_forward_hook(ForwardHook hook);  ///< the same after each forward()
 
-  /// Its class without namespace and options; overridden by what prints more.
+  /// Prints the class name without namespaces; modules override it to print their options.
   virtual void pretty_print(std::ostream& stream) const;
 
-  /// This module as an M, or null if it is none; M may be a holder.
+  /// This module as an M, or null if it has another type; M may be a holder.
   template <class M>
   auto* as() noexcept {
     if constexpr (detail::is_holder<M>)
@@ -178,7 +173,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   virtual unsigned int _forward_num_required_args();
   virtual std::vector<AnyValue> _forward_populate_default_args(std::vector<AnyValue>&& arguments);
 
-  /// Training mode and hooks of another module, for a clone made by hand.
+  /// Copies training mode and hooks of another module, for a hand-written clone().
   void take_modes(const Module& other);
 
   OrderedDict<std::string, Tensor> parameters_;
@@ -190,7 +185,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   friend class detail::ModuleCall;
   friend HEARTH_API std::ostream& operator<<(std::ostream& stream, const Module& module);
 
-  /// Where a module is registered; copies of the module are not.
+  /// The path where a module is registered; a copy of the module is not registered.
   struct Place {
     Place() = default;
     Place(const Place&) {}
@@ -199,7 +194,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   };
 
   virtual void clone_(Module& other, const std::optional<Device>& device);
-  /// For a clone: drops what it shares with `from`, calls reset() to make it anew, and copies.
+  /// Second half of a clone: drops everything shared with `from`, calls reset(), copies the values.
   void remake(const Module& from, const std::function<void()>& reset,
               const std::optional<Device>& device);
   void add_child(std::string name, std::shared_ptr<Module> module);
@@ -211,7 +206,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
                            const std::string& name_prefix) const;
   void pretty_print_recursive(std::ostream& stream, const std::string& indentation) const;
   std::shared_ptr<Module> shared_from_this_checked() const;
-  /// "Linear" for hearth::nn::LinearImpl, a user's class as it is.
+  /// "Linear" for hearth::nn::LinearImpl; the class name for a user's class.
   std::string printed_name() const;
 
   OrderedDict<std::string, Tensor> buffers_;
@@ -222,7 +217,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   bool is_training_ = true;
 };
 
-/// As Python prints modules: one line each, children indented below.
+/// Prints the module as Python does: one line per module, submodules indented.
 HEARTH_API std::ostream& operator<<(std::ostream& stream, const Module& module);
 
 }  // namespace nn

@@ -10,7 +10,7 @@
 
 namespace hearth::nn {
 
-/// Modules under names, all registered.
+/// Submodules by name.
 class HEARTH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
  public:
   using Dict = OrderedDict<std::string, std::shared_ptr<Module>>;
@@ -25,9 +25,10 @@ class HEARTH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
 
+  /// Names and modules in the order of insertion.
   std::vector<std::pair<std::string, std::shared_ptr<Module>>> items() const;
-  std::vector<std::string> keys() const;
-  std::vector<std::shared_ptr<Module>> values() const;
+  std::vector<std::string> keys() const;                ///< in the order of insertion
+  std::vector<std::shared_ptr<Module>> values() const;  ///< in the order of insertion
   Iterator begin() { return modules_.begin(); }
   ConstIterator begin() const { return modules_.begin(); }
   Iterator end() { return modules_.end(); }
@@ -37,6 +38,7 @@ class HEARTH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   bool contains(const std::string& key) const noexcept;
 
   std::shared_ptr<Module> operator[](const std::string& key) const;
+  /// The module of this name, which must have type T.
   template <class T>
   T& at(const std::string& key) {
     return detail::cast_module<T>(modules_[key], key);
@@ -45,10 +47,9 @@ class HEARTH_API ModuleDictImpl : public Cloneable<ModuleDictImpl> {
   const T& at(const std::string& key) const {
     return detail::cast_module<T>(modules_[key], key);
   }
-  /// Takes a module out, also of the registered ones, and returns it.
-  std::shared_ptr<Module> pop(const std::string& key);
-  void clear();
-  /// Adds modules; those under names in use replace what was there.
+  std::shared_ptr<Module> pop(const std::string& key);  ///< removes a module and returns it
+  void clear();                                         ///< removes all modules
+  /// Adds modules; existing names are replaced.
   void update(const std::vector<std::pair<std::string, std::shared_ptr<Module>>>& modules);
   template <class Container>
   void update(const Container& modules) {

@@ -13,7 +13,7 @@ namespace hearth::nn {
 
 namespace detail {
 
-/// A module given by value, by holder or by pointer.
+/// Converts a module, a holder or a pointer to a shared pointer.
 template <class M>
 std::shared_ptr<Module> to_pointer(M&& module) {
   using Value = std::decay_t<M>;
@@ -25,15 +25,15 @@ std::shared_ptr<Module> to_pointer(M&& module) {
     return std::forward<M>(module);
 }
 
-/// What to_pointer takes.
+/// The types that to_pointer accepts.
 template <class M, class Value = std::remove_cvref_t<M>>
 concept ListPart = std::is_base_of_v<Module, Value> || is_holder<Value> ||
     std::is_convertible_v<Value, std::shared_ptr<Module>>;
 
-/// The module as a T; `which` is its place in a container.
+/// The module as a T; errors show `which`, its index or key in a container.
 template <class T, class Which>
 T& cast_module(const std::shared_ptr<Module>& module, const Which& which) {
-  static_assert(std::is_base_of_v<Module, T>, "Only modules can be asked for");
+  static_assert(std::is_base_of_v<Module, T>, "T must be a module");
   T* cast = module->as<T>();
   HEARTH_CHECK(cast, "Unable to cast module[", which, "] to ", demangle(typeid(T).name()));
   return *cast;
@@ -41,7 +41,7 @@ T& cast_module(const std::shared_ptr<Module>& module, const Which& which) {
 
 }  // namespace detail
 
-/// Modules in a list, all registered, under the names "0", "1", ….
+/// Submodules in a list; their names are "0", "1", ….
 class HEARTH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
  public:
   using Iterator = std::vector<std::shared_ptr<Module>>::iterator;
@@ -59,7 +59,7 @@ class HEARTH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
 
-  void push_back(std::shared_ptr<Module> module);
+  void push_back(std::shared_ptr<Module> module);  ///< appends a module
   template <class M>
   requires(std::is_base_of_v<Module, std::decay_t<M>> || detail::is_holder<M>)  //
       void push_back(M&& module) {
@@ -69,7 +69,7 @@ class HEARTH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
   void extend(const Container& modules) {
     for (const auto& module : modules) push_back(module);
   }
-  /// Puts a module before the one number `index`; those from there on get the next name.
+  /// Inserts a module at `index`; the later modules get the next names.
   void insert(size_t index, std::shared_ptr<Module> module);
   template <class M>
   requires(std::is_base_of_v<Module, std::decay_t<M>> || detail::is_holder<M>)  //
@@ -81,6 +81,7 @@ class HEARTH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
   ConstIterator begin() const { return modules_.begin(); }
   Iterator end() { return modules_.end(); }
   ConstIterator end() const { return modules_.end(); }
+  /// The module at `index`, which must have type T.
   template <class T>
   T& at(size_t index) {
     return detail::cast_module<T>(checked(index), index);
@@ -90,7 +91,7 @@ class HEARTH_API ModuleListImpl : public Cloneable<ModuleListImpl> {
     return detail::cast_module<T>(checked(index), index);
   }
   std::shared_ptr<Module> ptr(size_t index) const { return checked(index); }
-  /// Null if it is no T.
+  /// The module as a T, or null if it has another type.
   template <class T>
   std::shared_ptr<T> ptr(size_t index) const {
     return std::dynamic_pointer_cast<T>(checked(index));

@@ -11,64 +11,67 @@
 
 namespace hearth::nn {
 
+/// Options of BatchNorm1d and BatchNorm2d.
 struct HEARTH_API BatchNormOptions {
   BatchNormOptions(int64_t num_features) : num_features_(num_features) {}
-  HEARTH_ARG(int64_t, num_features);
-  HEARTH_ARG(double, eps) = 1e-5;
-  /// How far running statistics move to those of a batch; nullopt: to the mean over all batches.
+  HEARTH_ARG(int64_t, num_features);  ///< the number of channels
+  HEARTH_ARG(double, eps) = 1e-5;     ///< added to the variance
+  /// Weight of a batch in the running statistics; nullopt: their mean over all batches.
   HEARTH_ARG(std::optional<double>, momentum) = 0.1;
-  HEARTH_ARG(bool, affine) = true;
-  HEARTH_ARG(bool, track_running_stats) = true;
+  HEARTH_ARG(bool, affine) = true;               ///< whether weight and bias exist
+  HEARTH_ARG(bool, track_running_stats) = true;  ///< whether running statistics exist
 };
-using BatchNorm1dOptions = BatchNormOptions;
-using BatchNorm2dOptions = BatchNormOptions;
+using BatchNorm1dOptions = BatchNormOptions;  ///< options of BatchNorm1d
+using BatchNorm2dOptions = BatchNormOptions;  ///< options of BatchNorm2d
+/// Options of LayerNorm.
 struct HEARTH_API LayerNormOptions {
   LayerNormOptions(std::vector<int64_t> normalized_shape)
       : normalized_shape_(std::move(normalized_shape)) {}
-  HEARTH_ARG(std::vector<int64_t>, normalized_shape);
-  HEARTH_ARG(double, eps) = 1e-5;
-  HEARTH_ARG(bool, elementwise_affine) = true;
+  HEARTH_ARG(std::vector<int64_t>, normalized_shape);  ///< sizes of the last dimensions
+  HEARTH_ARG(double, eps) = 1e-5;                      ///< added to the variance
+  HEARTH_ARG(bool, elementwise_affine) = true;         ///< whether weight and bias exist
 };
+/// Options of GroupNorm.
 struct HEARTH_API GroupNormOptions {
   GroupNormOptions(int64_t num_groups, int64_t num_channels)
       : num_groups_(num_groups), num_channels_(num_channels) {}
-  HEARTH_ARG(int64_t, num_groups);
-  HEARTH_ARG(int64_t, num_channels);
-  HEARTH_ARG(double, eps) = 1e-5;
-  HEARTH_ARG(bool, affine) = true;
+  HEARTH_ARG(int64_t, num_groups);    ///< must divide num_channels
+  HEARTH_ARG(int64_t, num_channels);  ///< size of dimension 1
+  HEARTH_ARG(double, eps) = 1e-5;     ///< added to the variance
+  HEARTH_ARG(bool, affine) = true;    ///< whether weight and bias exist
 };
 
-/// What BatchNorm1d and BatchNorm2d share: (input - mean) / sqrt(var + eps) * weight + bias per
-/// channel, with the batch's mean and variance while training, else with the running ones.
+/// Base of BatchNorm1d and BatchNorm2d: (input - mean) / sqrt(var + eps) weight + bias per channel.
+/// Mean and variance are those of the batch in training mode, else the running statistics.
 template <size_t D, class Derived>
 class HEARTH_API BatchNormImplBase : public Cloneable<Derived> {
  public:
   BatchNormImplBase(const BatchNormOptions& options_);
   void reset() override;
-  void reset_running_stats();
-  void reset_parameters();
+  void reset_running_stats();  ///< sets mean 0 and variance 1
+  void reset_parameters();     ///< sets weight 1 and bias 0, resets running statistics
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 
   BatchNormOptions options;
   Tensor weight;
   Tensor bias;
-  Tensor running_mean;
-  Tensor running_var;
-  Tensor num_batches_tracked;
+  Tensor running_mean;         ///< buffer [num_features]
+  Tensor running_var;          ///< buffer [num_features]
+  Tensor num_batches_tracked;  ///< buffer, the number of batches in training mode
 
  private:
   Tensor normalize(const Tensor& input);
 };
 
-/// Of [N, C] or [N, C, L].
+/// Batch normalization of [N, C] or [N, C, L].
 class HEARTH_API BatchNorm1dImpl : public BatchNormImplBase<1, BatchNorm1dImpl> {
  public:
   using BatchNormImplBase<1, BatchNorm1dImpl>::BatchNormImplBase;
 };
 HEARTH_MODULE(BatchNorm1d);
 
-/// Of [N, C, H, W].
+/// Batch normalization of [N, C, H, W].
 class HEARTH_API BatchNorm2dImpl : public BatchNormImplBase<2, BatchNorm2dImpl> {
  public:
   using BatchNormImplBase<2, BatchNorm2dImpl>::BatchNormImplBase;
@@ -78,14 +81,14 @@ HEARTH_MODULE(BatchNorm2d);
 extern template class BatchNormImplBase<1, BatchNorm1dImpl>;
 extern template class BatchNormImplBase<2, BatchNorm2dImpl>;
 
-/// (input - mean) / sqrt(var + eps) * weight + bias over the last dimensions, normalized_shape.
+/// (input - mean) / sqrt(var + eps) weight + bias over the last dimensions, normalized_shape.
 class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
  public:
   LayerNormImpl(std::vector<int64_t> normalized_shape)
       : LayerNormImpl(LayerNormOptions(std::move(normalized_shape))) {}
   explicit LayerNormImpl(LayerNormOptions options_);
   void reset() override;
-  void reset_parameters();
+  void reset_parameters();  ///< sets weight 1 and bias 0
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 
@@ -95,15 +98,15 @@ class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
 };
 HEARTH_MODULE(LayerNorm);
 
-/// (input - mean) / sqrt(var + eps) * weight + bias over groups of channels, weight and bias per
-/// channel.
+/// (input - mean) / sqrt(var + eps) weight + bias of [N, C, …]; mean and variance are those of a
+/// group of channels, weight and bias those of a channel.
 class HEARTH_API GroupNormImpl : public Cloneable<GroupNormImpl> {
  public:
   GroupNormImpl(int64_t num_groups, int64_t num_channels)
       : GroupNormImpl(GroupNormOptions(num_groups, num_channels)) {}
   explicit GroupNormImpl(const GroupNormOptions& options_);
   void reset() override;
-  void reset_parameters();
+  void reset_parameters();  ///< sets weight 1 and bias 0
   void pretty_print(std::ostream& stream) const override;
   Tensor forward(const Tensor& input);
 
@@ -115,32 +118,38 @@ HEARTH_MODULE(GroupNorm);
 
 namespace functional {
 
+/// Options of batch_norm, as in BatchNormOptions.
 struct HEARTH_API BatchNormFuncOptions {
-  HEARTH_ARG(Tensor, weight);
-  HEARTH_ARG(Tensor, bias);
-  HEARTH_ARG(bool, training) = false;
-  HEARTH_ARG(double, momentum) = 0.1;
-  HEARTH_ARG(double, eps) = 1e-5;
+  HEARTH_ARG(Tensor, weight);          ///< a factor, or undefined
+  HEARTH_ARG(Tensor, bias);            ///< a summand, or undefined
+  HEARTH_ARG(bool, training) = false;  ///< whether to use the batch's statistics
+  HEARTH_ARG(double, momentum) = 0.1;  ///< weight of a batch in the running statistics
+  HEARTH_ARG(double, eps) = 1e-5;      ///< added to the variance
 };
+/// Options of layer_norm, as in LayerNormOptions.
 struct HEARTH_API LayerNormFuncOptions {
   LayerNormFuncOptions(std::vector<int64_t> normalized_shape)
       : normalized_shape_(std::move(normalized_shape)) {}
-  HEARTH_ARG(std::vector<int64_t>, normalized_shape);
-  HEARTH_ARG(Tensor, weight);
-  HEARTH_ARG(Tensor, bias);
-  HEARTH_ARG(double, eps) = 1e-5;
+  HEARTH_ARG(std::vector<int64_t>, normalized_shape);  ///< sizes of the last dimensions
+  HEARTH_ARG(Tensor, weight);                          ///< a factor, or undefined
+  HEARTH_ARG(Tensor, bias);                            ///< a summand, or undefined
+  HEARTH_ARG(double, eps) = 1e-5;                      ///< added to the variance
 };
+/// Options of group_norm, as in GroupNormOptions.
 struct HEARTH_API GroupNormFuncOptions {
   GroupNormFuncOptions(int64_t num_groups) : num_groups_(num_groups) {}
-  HEARTH_ARG(int64_t, num_groups);
-  HEARTH_ARG(Tensor, weight);
-  HEARTH_ARG(Tensor, bias);
-  HEARTH_ARG(double, eps) = 1e-5;
+  HEARTH_ARG(int64_t, num_groups);  ///< must divide the number of channels
+  HEARTH_ARG(Tensor, weight);       ///< a factor, or undefined
+  HEARTH_ARG(Tensor, bias);         ///< a summand, or undefined
+  HEARTH_ARG(double, eps) = 1e-5;   ///< added to the variance
 };
 
+/// As BatchNorm2d, for any number of dimensions after the channels.
 HEARTH_API Tensor batch_norm(const Tensor& input, const Tensor& running_mean,
                              const Tensor& running_var, const BatchNormFuncOptions& options = {});
+/// As LayerNorm.
 HEARTH_API Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options);
+/// As GroupNorm.
 HEARTH_API Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options);
 
 }  // namespace functional

@@ -9,7 +9,7 @@
 
 namespace hearth::nn {
 
-/// Parameters in a list, under the names "0", "1", ….
+/// Parameters in a list; their names are "0", "1", ….
 class HEARTH_API ParameterListImpl : public Cloneable<ParameterListImpl> {
  public:
   using Dict = OrderedDict<std::string, Tensor>;
@@ -27,8 +27,7 @@ class HEARTH_API ParameterListImpl : public Cloneable<ParameterListImpl> {
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
-  /// Whether it requires grad stays as it is.
-  void append(const Tensor& parameter);
+  void append(const Tensor& parameter);  ///< keeps the tensor's requires_grad
   void append(const Dict::Item& item) { append(item.value()); }
   template <class Container>
   void extend(const Container& parameters) {
@@ -53,7 +52,7 @@ class HEARTH_API ParameterListImpl : public Cloneable<ParameterListImpl> {
 };
 HEARTH_MODULE(ParameterList);
 
-/// Parameters under names.
+/// Parameters by name.
 class HEARTH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
  public:
   using Dict = OrderedDict<std::string, Tensor>;
@@ -67,18 +66,17 @@ class HEARTH_API ParameterDictImpl : public Cloneable<ParameterDictImpl> {
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
 
-  /// Whether it requires grad stays as it is.
-  Tensor& insert(const std::string& key, const Tensor& parameter);
-  Tensor pop(const std::string& key);
-  /// Replaces parameters; all of the names must be in use.
+  Tensor& insert(const std::string& key, const Tensor& parameter);  ///< keeps its requires_grad
+  Tensor pop(const std::string& key);  ///< removes a parameter and returns it
+  /// Replaces parameters, whose names must exist.
   template <class Container>
   void update(const Container& parameters) {
     for (const auto& item : parameters) parameters_[item.key()] = item.value();
   }
-  void clear();
+  void clear();  ///< removes all parameters
 
-  std::vector<std::string> keys() const;
-  std::vector<Tensor> values() const;
+  std::vector<std::string> keys() const;  ///< in the order of insertion
+  std::vector<Tensor> values() const;     ///< in the order of insertion
   Iterator begin() { return parameters_.begin(); }
   ConstIterator begin() const { return parameters_.begin(); }
   Iterator end() { return parameters_.end(); }

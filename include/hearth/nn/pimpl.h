@@ -14,11 +14,12 @@ namespace detail {
 /// Whether T is, or derives from, the holder of Contained.
 template <class T, class Contained>
 inline constexpr bool is_holder_of = std::is_base_of_v<ModuleHolder<Contained>, std::decay_t<T>>;
-/// Heads of argument lists that never make a new module.
+/// Whether T is nullptr or a shared pointer to Contained, from which no new module is created.
 template <class T, class Contained>
 inline constexpr bool is_pointer_to = std::is_same_v<std::decay_t<T>, std::nullptr_t> ||
                                       std::is_same_v<std::decay_t<T>, std::shared_ptr<Contained>>;
-template <class M>  // of other modules, a holder without one is `Linear linear{nullptr};`
+/// Whether M() compiles. A member of another module type is declared as `Linear linear{nullptr};`.
+template <class M>
 concept MadeWithoutArguments = requires {
   new M();
 };
@@ -28,11 +29,11 @@ template <class M, class... Args>
 using ForwardResult = decltype(std::declval<M&>().forward(std::declval<Args>()...));
 }  // namespace detail
 
-/// A module by reference: Linear is the holder of LinearImpl. Copies share the module; calling the
-/// holder calls forward().
+/// Shared pointer to a module: Linear is the holder of LinearImpl. Copies share the module; calling
+/// the holder calls forward().
 template <class Contained>
 class ModuleHolder : detail::ModuleHolderTag {
-  /// Asked of the arguments first, so that an error shows the program's line.
+  /// Checked in a constraint, so that the compiler's error shows the caller's line.
   template <class... Args>
   static constexpr bool kMakesModule = requires {
     new Contained(std::declval<Args>()...);
@@ -41,11 +42,11 @@ class ModuleHolder : detail::ModuleHolderTag {
  public:
   using ContainedType = Contained;
 
-  ModuleHolder()  // one of a module that takes arguments is `Linear linear{nullptr};`
+  ModuleHolder()  // for a module that requires arguments, write `Linear linear{nullptr};`
       requires detail::MadeWithoutArguments<Contained> : impl_(std::make_shared<Contained>()) {}
   ModuleHolder(std::nullptr_t) {}
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}
-  /// Makes a new module from the arguments, which must be those of one of its constructors.
+  /// Creates a module from the arguments of one of its constructors.
   template <class Head, class... Tail>
   requires((sizeof...(Tail) > 0 ||
             !(detail::is_holder_of<Head, Contained> || detail::is_pointer_to<Head, Contained>)) &&
@@ -59,10 +60,12 @@ class ModuleHolder : detail::ModuleHolderTag {
   const Contained* operator->() const { return get(); }
   Contained& operator*() { return *get(); }
   const Contained& operator*() const { return *get(); }
+  /// The shared pointer; throws if the holder is empty.
   const std::shared_ptr<Contained>& ptr() const {
     check_not_empty();
     return impl_;
   }
+  /// The module; throws if the holder is empty.
   Contained* get() {
     check_not_empty();
     return impl_.get();
@@ -72,7 +75,7 @@ class ModuleHolder : detail::ModuleHolderTag {
     return impl_.get();
   }
 
-  /// forward(args…), with the module's hooks.
+  /// Calls forward(args…) and the module's hooks.
   template <class... Args, class M = Contained>
   detail::ForwardResult<M, Args...> operator()(Args&&... args) {
     return call_forward(*get(), std::forward<Args>(args)...);
@@ -99,8 +102,8 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
 }
 }  // namespace hearth::nn
 
-/// Declares `Name`, the holder of ImplType. (Its default constructor is a template, so that an
-/// error in it shows the program's line.)
+/// Defines `Name`, the holder of ImplType. (Its default constructor is a template, so that the
+/// compiler's error shows the caller's line.)
 #define HEARTH_MODULE_IMPL(Name, ImplType)                        \
   class Name : public ::hearth::nn::ModuleHolder<ImplType> {      \
    public:                                                        \
@@ -110,5 +113,5 @@ std::basic_ostream<char, Traits>& operator<<(std::basic_ostream<char, Traits>& s
         : ::hearth::nn::ModuleHolder<M>() {}                      \
     using Impl [[maybe_unused]] = ImplType;                       \
   }
-/// Declares `Name`, the holder of NameImpl.
+/// Defines `Name`, the holder of NameImpl.
 #define HEARTH_MODULE(Name) HEARTH_MODULE_IMPL(Name, Name##Impl)

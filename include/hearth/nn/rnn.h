@@ -15,17 +15,15 @@
 
 namespace hearth::nn {
 
-/// The options of every recurrent module.
-#define HEARTH_RNN_OPTIONS                                        \
-  HEARTH_ARG(int64_t, input_size);                                \
-  HEARTH_ARG(int64_t, hidden_size);                               \
-  HEARTH_ARG(int64_t, num_layers) = 1;                            \
-  HEARTH_ARG(bool, bias) = true;                                  \
-  /** Input and output are [N, L, …] instead of [L, N, …]. */ \
-  HEARTH_ARG(bool, batch_first) = false;                          \
-  /** Probability of dropout between layers. */                   \
-  HEARTH_ARG(double, dropout) = 0.0;                              \
-  HEARTH_ARG(bool, bidirectional) = false
+/// The options of all recurrent modules.
+#define HEARTH_RNN_OPTIONS                                                                        \
+  HEARTH_ARG(int64_t, input_size);     /**< features of an element of the sequence */             \
+  HEARTH_ARG(int64_t, hidden_size);    /**< features of the state */                              \
+  HEARTH_ARG(int64_t, num_layers) = 1; /**< each layer's input is the output of the one before */ \
+  HEARTH_ARG(bool, bias) = true;       /**< whether b_ih and b_hh exist */                        \
+  HEARTH_ARG(bool, batch_first) = false;  /**< tensors are [N, L, ...] instead of [L, N, ...] */  \
+  HEARTH_ARG(double, dropout) = 0.0;      /**< probability of dropout between layers */           \
+  HEARTH_ARG(bool, bidirectional) = false /**< whether a second direction runs backwards */
 
 namespace detail {
 struct HEARTH_API RNNOptionsBase {
@@ -38,18 +36,21 @@ struct HEARTH_API RNNOptionsBase {
 };
 }  // namespace detail
 
+/// Options of RNN.
 struct HEARTH_API RNNOptions {
   using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
   RNNOptions(int64_t input_size, int64_t hidden_size)
       : input_size_(input_size), hidden_size_(hidden_size) {}
   HEARTH_RNN_OPTIONS;
-  HEARTH_ARG(nonlinearity_t, nonlinearity) = kTanh;
+  HEARTH_ARG(nonlinearity_t, nonlinearity) = kTanh;  ///< kTanh or kReLU
 };
+/// Options of LSTM.
 struct HEARTH_API LSTMOptions {
   LSTMOptions(int64_t input_size, int64_t hidden_size)
       : input_size_(input_size), hidden_size_(hidden_size) {}
   HEARTH_RNN_OPTIONS;
 };
+/// Options of GRU.
 struct HEARTH_API GRUOptions {
   GRUOptions(int64_t input_size, int64_t hidden_size)
       : input_size_(input_size), hidden_size_(hidden_size) {}
@@ -64,17 +65,16 @@ struct RNNWeights {
   Tensor w_ih, w_hh, b_ih, b_hh;
 };
 
-/// Weights, checks and printing of all recurrent modules. The weights are named weight_ih_l0,
-/// weight_hh_l0, bias_ih_l0, bias_hh_l0, weight_ih_l0_reverse, ….
+/// Base of all recurrent modules. The parameters are named weight_ih_l0, weight_hh_l0, bias_ih_l0,
+/// bias_hh_l0, weight_ih_l0_reverse, ….
 template <class Derived>
 class HEARTH_API RNNImplBase : public Cloneable<Derived> {
  public:
   explicit RNNImplBase(const RNNOptionsBase& options_);
   void reset() override;
-  void reset_parameters();
+  void reset_parameters();  ///< draws new initial values
   void pretty_print(std::ostream& stream) const override;
-  /// The weights are where they are: nothing to do.
-  void flatten_parameters() {}
+  void flatten_parameters() {}  ///< does nothing; for LibTorch's programs
   std::vector<Tensor> all_weights() const { return this->parameters(/*recurse=*/false); }
 
   RNNOptionsBase options_base;
@@ -89,9 +89,9 @@ class HEARTH_API RNNImplBase : public Cloneable<Derived> {
 
 }  // namespace detail
 
-/// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu of it, for each of the sequence's elements, in
-/// num_layers layers. Returns the outputs of the last layer, [L, N, directions * hidden_size], and
-/// the last state of each, [num_layers * directions, N, hidden_size].
+/// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead of tanh, for each element of the input
+/// [L, N, input_size]. Returns the outputs of the last layer, [L, N, directions * hidden_size], and
+/// the last states of all layers, [num_layers * directions, N, hidden_size].
 class HEARTH_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
  public:
   RNNImpl(int64_t input_size, int64_t hidden_size);
@@ -109,7 +109,7 @@ class HEARTH_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
 HEARTH_MODULE(RNN);
 
 /// i, f, g, o = W_ih x + b_ih + W_hh h + b_hh; c' = sigmoid(f) c + sigmoid(i) tanh(g);
-/// h' = sigmoid(o) tanh(c'). Returns the outputs and the last (h, c).
+/// h' = sigmoid(o) tanh(c'). Returns the outputs and the last states (h, c), shaped as RNN's.
 class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
   LSTMImpl(int64_t input_size, int64_t hidden_size);
@@ -128,8 +128,8 @@ class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
 };
 HEARTH_MODULE(LSTM);
 
-/// r, z = sigmoid of W_ih x + b_ih + W_hh h + b_hh; n = tanh(W_in x + b_in + r (W_hn h + b_hn));
-/// h' = (1 - z) n + z h. Returns what RNN returns.
+/// r, z = sigmoid(W_ih x + b_ih + W_hh h + b_hh); n = tanh(W_in x + b_in + r (W_hn h + b_hn));
+/// h' = (1 - z) n + z h. Returns the outputs and the last states, shaped as RNN's.
 class HEARTH_API GRUImpl : public detail::RNNImplBase<GRUImpl> {
  public:
   GRUImpl(int64_t input_size, int64_t hidden_size);

@@ -13,14 +13,14 @@ namespace hearth::nn {
 
 namespace detail {
 
-/// One call of a module's forward: its scope, its hooks and its name on errors.
+/// One call of a module's forward(): opens its scope, runs its hooks, adds its name to errors.
 class HEARTH_API ModuleCall {
  public:
   explicit ModuleCall(const Module& module);
   static bool has_hooks(const Module& module) { return static_cast<bool>(module.hooks_); }
   void before(std::vector<AnyValue>& arguments) const;
   void after(const std::vector<AnyValue>& arguments, AnyValue& result) const;
-  /// Says in which module the error came up, unless a module inside this one has.
+  /// Adds the module's path to the error unless a submodule did so.
   void explain(Error& error) const;
 
  private:
@@ -40,7 +40,7 @@ decltype(auto) call_body(M& module, Body&& body, Args&&... args) {
     return std::forward<Body>(body)(std::forward<Args>(args)...);
 }
 
-/// The argument number `index`, which must be of the type that forward() declares.
+/// Argument `index`, which must have the type that forward() declares.
 template <class A>
 A&& checked_argument(std::vector<AnyValue>& arguments, size_t index) {
   using Value = std::decay_t<A>;
@@ -50,7 +50,7 @@ A&& checked_argument(std::vector<AnyValue>& arguments, size_t index) {
   return static_cast<A&&>(*value);
 }
 
-/// The same for a body that may move from it: forward hooks see the arguments afterwards.
+/// The same without moving from the stored value, which forward hooks see afterwards.
 template <class A>
 A kept_argument(std::vector<AnyValue>& arguments, size_t index) {
   return static_cast<A>(checked_argument<std::decay_t<A>&>(arguments, index));
@@ -78,7 +78,7 @@ template <class M, class Body, class... Args>
       AnyValue nothing{std::tuple<>()};
       call.after(values, nothing);
     } else {
-      // What forward() returns by reference stays itself; hooks see a copy.
+      // If forward() returns a reference, hooks see a copy of its target.
       Result output = invoke(indices);
       AnyValue result{std::as_const(output)};
       call.after(values, result);
@@ -92,7 +92,7 @@ template <class M, class Body, class... Args>
   }
 }
 
-/// Runs forward(), or its body, as a call of its own.
+/// Runs forward(), or its body, inside a new ModuleCall.
 template <class M, class Body, class... Args>
 decltype(auto) enter_module(M& module, Body&& body, Args&&... args) {
   const ModuleCall call(module);
@@ -108,10 +108,9 @@ decltype(auto) enter_module(M& module, Body&& body, Args&&... args) {
 
 }  // namespace detail
 
-/// What every forward() of the library consists of: enters the module's scope, so that errors name
-/// it, runs its hooks once, and calls `body`, a function or a member of the module, with the
-/// arguments. In a call that came through a holder, Sequential or AnyModule, they have done the
-/// rest.
+/// The implementation of every forward() of the library: opens the module's scope, so that errors
+/// name it, runs its hooks, and calls `body`, a function or a member of the module, with the
+/// arguments. If a holder, Sequential or AnyModule opened the scope, it only calls the body.
 template <class M, class Body, class... Args>
 decltype(auto) run_module(M& module, Body&& body, Args&&... args) {
   if (NamedScope::is_innermost(static_cast<const Module*>(&module)))
@@ -119,7 +118,7 @@ decltype(auto) run_module(M& module, Body&& body, Args&&... args) {
   return detail::enter_module(module, std::forward<Body>(body), std::forward<Args>(args)...);
 }
 
-/// Calls module.forward(args…) as holders do: with its hooks, in its scope.
+/// Calls module.forward(args…) in the module's scope and with its hooks, as holders do.
 template <class M, class... Args>
 decltype(auto) call_forward(M& module, Args&&... args) {
   const auto forward = [&module](auto&&... values) -> decltype(auto) {

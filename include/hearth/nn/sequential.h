@@ -22,7 +22,7 @@ template <class T>
 inline constexpr bool is_name = std::is_convertible_v<const T&, std::string>;
 }  // namespace detail
 
-/// Modules called one after the other, each with the result of the one before. They may be values,
+/// A chain of modules: each is called with the result of the one before. They may be values,
 /// holders, shared pointers or AnyModules, with or without names; default names are "0", "1", ….
 class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
  public:
@@ -44,7 +44,7 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
   std::shared_ptr<Module> clone(const std::optional<Device>& device = std::nullopt) const override;
   void reset() override {}
 
-  /// The result of the last module, which must be of type Result.
+  /// Passes the arguments to the first module and returns the last one's result, a Result.
   template <class Result = Tensor, class... Args>
   Result forward(Args&&... args) {
     const auto body = [this](auto&&... values) -> Result {
@@ -59,7 +59,7 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
   }
 
   void push_back(AnyModule module) { push_back(next_name(), std::move(module)); }
-  void push_back(std::string name, AnyModule module);
+  void push_back(std::string name, AnyModule module);  ///< appends a module
   template <class M>
   void push_back(std::shared_ptr<M> module) {
     push_back(AnyModule(std::move(module)));
@@ -93,7 +93,7 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
   ConstIterator begin() const { return modules_.begin(); }
   Iterator end() { return modules_.end(); }
   ConstIterator end() const { return modules_.end(); }
-  /// The module number `index`, which must be of type T.
+  /// The module at `index`, which must have type T.
   template <class T>
   T& at(size_t index) {
     return checked(index).get<T>();
@@ -114,7 +114,7 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
  private:
   std::string next_name() const { return std::to_string(modules_.size()); }
   AnyModule& first();
-  /// Through all modules but the first.
+  /// Calls all modules after the first.
   AnyValue pass_on(AnyValue value);
   const AnyModule& checked(size_t index) const;
   AnyModule& checked(size_t index) {
@@ -124,6 +124,7 @@ class HEARTH_API SequentialImpl : public Cloneable<SequentialImpl> {
   std::vector<AnyModule> modules_;
 };
 
+/// The holder of SequentialImpl.
 class Sequential : public ModuleHolder<SequentialImpl> {
  public:
   using ModuleHolder<SequentialImpl>::ModuleHolder;

@@ -13,7 +13,7 @@ namespace detail {
 
 struct NoOptions {};
 
-/// Base of modules that hold nothing but options.
+/// Base of modules without parameters and buffers.
 template <class Derived, class Options>
 class Stateless : public Cloneable<Derived> {
  public:
@@ -27,8 +27,8 @@ class Stateless : public Cloneable<Derived> {
 
 }  // namespace detail
 
-/// Declares the module Name of one tensor, which holds nothing but Options_: NameImpl, whose
-/// forward() and pretty_print() remain to be written, and its holder.
+/// Declares a module of one input and without parameters: the class NameImpl, whose forward() and
+/// pretty_print() are defined elsewhere, and its holder Name.
 #define HEARTH_STATELESS_MODULE(Name, Options_, Input)                           \
   class HEARTH_API Name##Impl : public detail::Stateless<Name##Impl, Options_> { \
    public:                                                                       \

@@ -7,8 +7,7 @@
 
 namespace hearth::nn::utils {
 
-/// Scales the gradients down so that the norm of all of them together is at most max_norm; returns
-/// the norm they had.
+/// Scales the gradients so that their total norm is at most max_norm; returns the former norm.
 HEARTH_API double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm,
                                   double norm_type = 2.0, bool error_if_nonfinite = false);
 inline double clip_grad_norm_(std::initializer_list<Tensor> parameters, double max_norm,
@@ -29,9 +28,9 @@ inline void clip_grad_value_(const Tensor& parameter, double clip_value) {
   clip_grad_value_(std::vector<Tensor>{parameter}, clip_value);
 }
 
-/// All elements of all parameters in one vector.
+/// Concatenates all parameters to one vector.
 HEARTH_API Tensor parameters_to_vector(const std::vector<Tensor>& parameters);
-/// Makes the parameters views of the vector, one after the other.
+/// Makes the parameters consecutive views of the vector.
 HEARTH_API void vector_to_parameters(const Tensor& vec, const std::vector<Tensor>& parameters);
 
 }  // namespace hearth::nn::utils

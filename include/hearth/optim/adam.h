@@ -6,18 +6,18 @@
 
 namespace hearth::optim {
 
-/// The settings of Adam and of AdamW, whose weight decay is decoupled from the gradient.
+/// Options of Adam and of AdamW (kDecoupled).
 template <bool kDecoupled>
 struct HEARTH_API BasicAdamOptions
     : public OptimizerCloneableOptions<BasicAdamOptions<kDecoupled>> {
   BasicAdamOptions(double lr = 1e-3) : lr_(lr) {}
-  HEARTH_ARG(double, lr) = 1e-3;
+  HEARTH_ARG(double, lr) = 1e-3;  ///< learning rate
   using betas_t = std::tuple<double, double>;
-  HEARTH_ARG(betas_t, betas) = {0.9, 0.999};
-  HEARTH_ARG(double, eps) = 1e-8;
-  HEARTH_ARG(double, weight_decay) = kDecoupled ? 1e-2 : 0;
-  HEARTH_ARG(bool, amsgrad) = false;
-  HEARTH_ARG(bool, maximize) = false;
+  HEARTH_ARG(betas_t, betas) = {0.9, 0.999};                 ///< decay of the averages m and v
+  HEARTH_ARG(double, eps) = 1e-8;                            ///< added to the denominator
+  HEARTH_ARG(double, weight_decay) = kDecoupled ? 1e-2 : 0;  ///< see Adam and AdamW
+  HEARTH_ARG(bool, amsgrad) = false;                         ///< divides by the largest v so far
+  HEARTH_ARG(bool, maximize) = false;                        ///< ascends instead of descending
 
  public:
   void fields(Fields& f) override;
@@ -28,20 +28,21 @@ struct HEARTH_API BasicAdamOptions
 };
 extern template struct BasicAdamOptions<false>;
 extern template struct BasicAdamOptions<true>;
-using AdamOptions = BasicAdamOptions<false>;
+using AdamOptions = BasicAdamOptions<false>;  ///< options of Adam
 
+/// The state of Adam and AdamW for one parameter: m, v and the largest v.
 struct HEARTH_API AdamParamState : public OptimizerCloneableParamState<AdamParamState> {
-  HEARTH_ARG(int64_t, step) = 0;
-  HEARTH_ARG(Tensor, exp_avg);
-  HEARTH_ARG(Tensor, exp_avg_sq);
-  HEARTH_ARG(Tensor, max_exp_avg_sq);
+  HEARTH_ARG(int64_t, step) = 0;       ///< number of updates
+  HEARTH_ARG(Tensor, exp_avg);         ///< m
+  HEARTH_ARG(Tensor, exp_avg_sq);      ///< v
+  HEARTH_ARG(Tensor, max_exp_avg_sq);  ///< the largest v, with amsgrad
 
  public:
   void fields(Fields& f) override;
 };
 
-/// m = beta1 m + (1 - beta1) g and v = beta2 v + (1 - beta2) g^2, both divided by 1 - beta^step;
-/// p -= lr m / (sqrt(v) + eps), with amsgrad for the largest v so far. Weight decay is added to g.
+/// Adam: m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2; with both divided by
+/// 1 - beta^step, p -= lr m / (sqrt(v) + eps). Weight decay adds weight_decay p to g.
 class HEARTH_API Adam : public Optimizer {
  public:
   explicit Adam(const std::vector<OptimizerParamGroup>& param_groups, AdamOptions defaults = {});

@@ -4,10 +4,10 @@
 
 namespace hearth::optim {
 
-using AdamWOptions = BasicAdamOptions<true>;
-using AdamWParamState = AdamParamState;
+using AdamWOptions = BasicAdamOptions<true>;  ///< options of AdamW
+using AdamWParamState = AdamParamState;       ///< AdamW's state of one parameter
 
-/// Adam whose weight decay is not part of the gradient: p -= lr weight_decay p.
+/// Adam with decoupled weight decay: p -= lr weight_decay p before each update.
 class HEARTH_API AdamW : public Optimizer {
  public:
   explicit AdamW(const std::vector<OptimizerParamGroup>& param_groups, AdamWOptions defaults = {});

@@ -8,27 +8,27 @@
 
 namespace hearth::optim {
 
-/// total_steps, or epochs and steps_per_epoch, must be set.
+/// Options of OneCycleLR; total_steps, or epochs and steps_per_epoch, must be set.
 struct HEARTH_API OneCycleLROptions {
   OneCycleLROptions(PerGroup max_lr) : max_lr_(std::move(max_lr)) {}
-  HEARTH_ARG(PerGroup, max_lr);
-  HEARTH_ARG(std::optional<int64_t>, total_steps);
-  HEARTH_ARG(std::optional<int64_t>, epochs);
-  HEARTH_ARG(std::optional<int64_t>, steps_per_epoch);
-  HEARTH_ARG(double, pct_start) = 0.3;
-  HEARTH_ARG(std::string, anneal_strategy) = "cos";
-  HEARTH_ARG(bool, cycle_momentum) = true;
-  HEARTH_ARG(PerGroup, base_momentum) = 0.85;
-  HEARTH_ARG(PerGroup, max_momentum) = 0.95;
-  HEARTH_ARG(double, div_factor) = 25;
-  HEARTH_ARG(double, final_div_factor) = 1e4;
-  HEARTH_ARG(bool, three_phase) = false;
-  HEARTH_ARG(int64_t, last_epoch) = -1;
+  HEARTH_ARG(PerGroup, max_lr);                         ///< the largest learning rate
+  HEARTH_ARG(std::optional<int64_t>, total_steps);      ///< steps of the cycle
+  HEARTH_ARG(std::optional<int64_t>, epochs);           ///< factor of total_steps
+  HEARTH_ARG(std::optional<int64_t>, steps_per_epoch);  ///< factor of total_steps
+  HEARTH_ARG(double, pct_start) = 0.3;                  ///< share of the steps in which lr rises
+  HEARTH_ARG(std::string, anneal_strategy) = "cos";     ///< "cos" or "linear"
+  HEARTH_ARG(bool, cycle_momentum) = true;              ///< whether the momentum changes, too
+  HEARTH_ARG(PerGroup, base_momentum) = 0.85;           ///< the smallest momentum, at max_lr
+  HEARTH_ARG(PerGroup, max_momentum) = 0.95;            ///< the momentum at the start and the end
+  HEARTH_ARG(double, div_factor) = 25;                  ///< max_lr / the initial rate
+  HEARTH_ARG(double, final_div_factor) = 1e4;           ///< the initial rate / the final rate
+  HEARTH_ARG(bool, three_phase) = false;  ///< returns to the initial rate before the final one
+  HEARTH_ARG(int64_t, last_epoch) = -1;   ///< -1: the start of the cycle
 };
 
-/// The 1cycle policy: the rate rises from max_lr / div_factor to max_lr and falls to that divided
-/// by final_div_factor, while the momentum (or Adam's first beta) goes the other way. step() once
-/// per batch.
+/// The 1cycle policy: the rate rises from max_lr / div_factor to max_lr and then falls to the
+/// initial rate / final_div_factor; the momentum (or Adam's first beta) falls and then rises. Call
+/// step() after each batch.
 class HEARTH_API OneCycleLR : public LRScheduler {
  public:
   OneCycleLR(Optimizer& optimizer, const OneCycleLROptions& options);
@@ -40,7 +40,7 @@ class HEARTH_API OneCycleLR : public LRScheduler {
   void check() const override;
 
  private:
-  /// From one level to another until a step.
+  /// Changes rate and momentum from start to end values until end_step.
   struct Phase {
     double end_step;
     const std::vector<double>&start_lr, &end_lr, &start_momentum, &end_momentum;

@@ -1,6 +1,7 @@
 #pragma once
 
-// Optimizers and learning rate schedulers.
+/// @file
+/// Optimizers and learning rate schedulers.
 #include "hearth/optim/adagrad.h"
 #include "hearth/optim/adam.h"
 #include "hearth/optim/adamw.h"

@@ -20,7 +20,7 @@ class InputArchive;
 
 namespace hearth::optim {
 
-/// What an optimizer keeps for one parameter.
+/// Base of an optimizer's state of one parameter.
 class HEARTH_API OptimizerParamState {
  public:
   OptimizerParamState() = default;
@@ -30,14 +30,14 @@ class HEARTH_API OptimizerParamState {
   OptimizerParamState& operator=(OptimizerParamState&&) noexcept = default;
   virtual ~OptimizerParamState();
 
-  virtual std::unique_ptr<OptimizerParamState> clone() const;
-  /// Names every value; a subclass overrides this or both serialize functions.
+  virtual std::unique_ptr<OptimizerParamState> clone() const;  ///< a copy of the state
+  /// Lists all values; a subclass overrides this or both serialize functions.
   virtual void fields(Fields& f);
   virtual void serialize(serialize::InputArchive& archive);
   virtual void serialize(serialize::OutputArchive& archive) const;
 };
 
-/// The settings of one group of parameters.
+/// Base of the options of one group of parameters.
 class HEARTH_API OptimizerOptions {
  public:
   OptimizerOptions() = default;
@@ -47,27 +47,25 @@ class HEARTH_API OptimizerOptions {
   OptimizerOptions& operator=(OptimizerOptions&&) noexcept = default;
   virtual ~OptimizerOptions();
 
-  virtual std::unique_ptr<OptimizerOptions> clone() const;
-  /// Names every setting; a subclass overrides this or both serialize functions.
+  virtual std::unique_ptr<OptimizerOptions> clone() const;  ///< a copy of the options
+  /// Lists all options; a subclass overrides this or both serialize functions.
   virtual void fields(Fields& f);
   virtual void serialize(serialize::InputArchive& archive);
   virtual void serialize(serialize::OutputArchive& archive) const;
-  virtual double get_lr() const;
-  virtual void set_lr(double lr);
-  /// What schedulers cycle beside the learning rate: the momentum or Adam's first beta; none unless
-  /// overridden.
+  virtual double get_lr() const;   ///< the learning rate
+  virtual void set_lr(double lr);  ///< called by schedulers
+  /// The momentum or Adam's first beta, which schedulers may change; nullopt unless overridden.
   virtual std::optional<double> get_momentum() const;
-  virtual void set_momentum(double momentum);
-  /// Options of this type with nothing set, which tells what a user did set; null: nothing can be
-  /// told.
+  virtual void set_momentum(double momentum);  ///< called by schedulers
+  /// Default options of this type, which show what a user has set; null if the type has none.
   virtual std::unique_ptr<OptimizerOptions> unset() const;
 };
 
-/// Whether both name the same values.
+/// Whether both have equal values.
 HEARTH_API bool same_fields(const OptimizerOptions& a, const OptimizerOptions& b);
 HEARTH_API bool same_fields(const OptimizerParamState& a, const OptimizerParamState& b);
 
-/// `struct MyState : OptimizerCloneableParamState<MyState>` can be cloned.
+/// Adds clone() and ==: `struct MyState : OptimizerCloneableParamState<MyState>`.
 template <class Derived>
 class OptimizerCloneableParamState : public OptimizerParamState {
  public:
@@ -77,8 +75,8 @@ class OptimizerCloneableParamState : public OptimizerParamState {
   friend bool operator==(const Derived& a, const Derived& b) { return same_fields(a, b); }
 };
 
-/// `struct MyOptions : OptimizerCloneableOptions<MyOptions>` can be cloned. In a group's options,
-/// settings that have the value of a new MyOptions become those of the optimizer's defaults.
+/// Adds clone() and ==: `struct MyOptions : OptimizerCloneableOptions<MyOptions>`. Options of a
+/// group that equal those of MyOptions() are replaced by the optimizer's defaults.
 template <class Derived>
 class HEARTH_API OptimizerCloneableOptions : public OptimizerOptions {
  public:
@@ -96,7 +94,7 @@ class HEARTH_API OptimizerCloneableOptions : public OptimizerOptions {
   friend bool operator==(const Derived& a, const Derived& b) { return same_fields(a, b); }
 };
 
-/// Parameters and their settings; without settings they get the optimizer's defaults.
+/// Parameters and their options, by default those of the optimizer.
 class HEARTH_API OptimizerParamGroup {
  public:
   OptimizerParamGroup(std::vector<Tensor> params) : params_(std::move(params)) {}
@@ -108,13 +106,13 @@ class HEARTH_API OptimizerParamGroup {
   OptimizerParamGroup& operator=(OptimizerParamGroup&&) noexcept = default;
   ~OptimizerParamGroup() = default;
 
-  bool has_options() const { return options_ != nullptr; }
-  OptimizerOptions& options();
+  bool has_options() const { return options_ != nullptr; }  ///< whether it has options of its own
+  OptimizerOptions& options();                              ///< throws if it has none
   const OptimizerOptions& options() const;
   void set_options(std::unique_ptr<OptimizerOptions> options) { options_ = std::move(options); }
-  std::vector<Tensor>& params() { return params_; }
+  std::vector<Tensor>& params() { return params_; }  ///< the group's parameters
   const std::vector<Tensor>& params() const { return params_; }
-  /// The learning rate before the first scheduler changed it; none without schedulers.
+  /// The learning rate before the first scheduler changed it; nullopt without schedulers.
   std::optional<double>& initial_lr() { return initial_lr_; }
   const std::optional<double>& initial_lr() const { return initial_lr_; }
 
@@ -124,12 +122,12 @@ class HEARTH_API OptimizerParamGroup {
   std::optional<double> initial_lr_;
 };
 
-/// Updates parameters from their gradients. It keeps state by parameter: replace what a parameter
-/// holds with set_data, not the tensor itself.
+/// Base of optimizers, which update parameters from their gradients. The state belongs to the
+/// parameter's tensor: to replace its values, use set_data.
 class HEARTH_API Optimizer {
  public:
-  using LossClosure = std::function<Tensor()>;
-  /// By the address of the parameter's unsafeGetTensorImpl().
+  using LossClosure = std::function<Tensor()>;  ///< computes the gradients and returns the loss
+  /// The key is the parameter's unsafeGetTensorImpl().
   using StateMap = std::unordered_map<void*, std::unique_ptr<OptimizerParamState>>;
 
   Optimizer(const std::vector<OptimizerParamGroup>& param_groups,
@@ -141,36 +139,32 @@ class HEARTH_API Optimizer {
   Optimizer& operator=(Optimizer&&) = default;
   virtual ~Optimizer();
 
-  /// Updates every parameter that has a gradient. A closure computes the gradients first and gives
-  /// the loss, which is returned.
+  /// Calls the closure, if any, updates all parameters that have a gradient, and returns the loss.
   virtual Tensor step(LossClosure closure = nullptr) = 0;
-  void add_param_group(const OptimizerParamGroup& param_group);
-  /// Drops all gradients, or fills them with zeros.
-  void zero_grad(bool set_to_none = true);
+  void add_param_group(const OptimizerParamGroup& param_group);  ///< its parameters must be new
+  void zero_grad(bool set_to_none = true);  ///< drops all gradients, or fills them with zeros
 
-  OptimizerOptions& defaults() noexcept { return *defaults_; }
+  OptimizerOptions& defaults() noexcept { return *defaults_; }  ///< for groups without options
   const OptimizerOptions& defaults() const noexcept { return *defaults_; }
   std::vector<OptimizerParamGroup>& param_groups() noexcept { return param_groups_; }
   const std::vector<OptimizerParamGroup>& param_groups() const noexcept { return param_groups_; }
-  StateMap& state() noexcept { return state_; }
+  StateMap& state() noexcept { return state_; }  ///< the states of all parameters
   const StateMap& state() const noexcept { return state_; }
 
-  /// Settings and state; its tensors are the optimizer's own.
-  StateDict state_dict() const;
-  /// Takes over copies of what state_dict() of such an optimizer gave; parameters correspond by
-  /// their order.
+  StateDict state_dict() const;  ///< options and state, whose tensors share the optimizer's memory
+  /// Copies a state_dict() of the same type of optimizer; parameters correspond by their order.
   void load_state_dict(const StateDict& dict);
-  virtual void save(serialize::OutputArchive& archive) const;
-  virtual void load(serialize::InputArchive& archive);
+  virtual void save(serialize::OutputArchive& archive) const;  ///< saves options and state
+  virtual void load(serialize::InputArchive& archive);         ///< loads options and state
 
-  /// Of the first group; LibTorch warns that these will be removed.
+  /// Deprecated, as in LibTorch: the next four functions refer to the first group.
   void add_parameters(const std::vector<Tensor>& parameters);
   const std::vector<Tensor>& parameters() const;
   std::vector<Tensor>& parameters();
   size_t size() const;
 
  protected:
-  /// The state of a parameter that has none yet, for load; null if a subclass does not say.
+  /// A new state for load to fill; null unless overridden.
   virtual std::unique_ptr<OptimizerParamState> make_state() const;
 
   std::vector<OptimizerParamGroup> param_groups_;

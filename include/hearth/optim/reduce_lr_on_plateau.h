@@ -6,20 +6,20 @@
 
 namespace hearth::optim {
 
-/// lr *= factor once a metric has not become better for more than `patience` epochs. Better than
-/// the best means by `threshold`, relative to it or absolute. After a reduction `cooldown` epochs
-/// do not count; rates never fall below min_lr, and reductions by eps or less are not made.
+/// lr *= factor when a metric has not improved for more than `patience` epochs. An improvement
+/// exceeds the best value by `threshold`, relative or absolute. The `cooldown` epochs after a
+/// reduction do not count. Rates never fall below min_lr; changes of at most eps are skipped.
 class HEARTH_API ReduceLROnPlateau : public LRScheduler {
  public:
-  enum SchedulerMode { min, max };
-  enum ThresholdMode { rel, abs };
+  enum SchedulerMode { min, max };  ///< whether a smaller or a larger metric is better
+  enum ThresholdMode { rel, abs };  ///< relative or absolute threshold
   ReduceLROnPlateau(Optimizer& optimizer, SchedulerMode mode = min, double factor = 0.1,
                     int64_t patience = 10, double threshold = 1e-4,
                     ThresholdMode threshold_mode = rel, int64_t cooldown = 0, PerGroup min_lr = 0.0,
                     double eps = 1e-8, bool verbose = false);
 
-  void step(double metric);
-  int64_t num_bad_epochs() const { return num_bad_epochs_; }
+  void step(double metric);                                   ///< call it after each epoch
+  int64_t num_bad_epochs() const { return num_bad_epochs_; }  ///< epochs without improvement
 
  protected:
   std::vector<double> get_lrs() override;
@@ -40,6 +40,6 @@ class HEARTH_API ReduceLROnPlateau : public LRScheduler {
   bool verbose_;
 };
 
-using ReduceLROnPlateauScheduler = ReduceLROnPlateau;
+using ReduceLROnPlateauScheduler = ReduceLROnPlateau;  ///< LibTorch's name
 
 }  // namespace hearth::optim

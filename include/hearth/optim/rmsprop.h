@@ -4,15 +4,16 @@
 
 namespace hearth::optim {
 
+/// Options of RMSprop.
 struct HEARTH_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptions> {
   RMSpropOptions(double lr = 1e-2) : lr_(lr) {}
-  HEARTH_ARG(double, lr) = 1e-2;
-  HEARTH_ARG(double, alpha) = 0.99;
-  HEARTH_ARG(double, eps) = 1e-8;
-  HEARTH_ARG(double, weight_decay) = 0;
-  HEARTH_ARG(double, momentum) = 0;
-  HEARTH_ARG(bool, centered) = false;
-  HEARTH_ARG(bool, maximize) = false;
+  HEARTH_ARG(double, lr) = 1e-2;         ///< learning rate
+  HEARTH_ARG(double, alpha) = 0.99;      ///< decay of the average of g^2
+  HEARTH_ARG(double, eps) = 1e-8;        ///< added to the denominator
+  HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay p to g
+  HEARTH_ARG(double, momentum) = 0;      ///< decay of the momentum buffer b
+  HEARTH_ARG(bool, centered) = false;    ///< divides by the standard deviation of g
+  HEARTH_ARG(bool, maximize) = false;    ///< ascends instead of descending
 
  public:
   void fields(Fields& f) override;
@@ -24,18 +25,19 @@ struct HEARTH_API RMSpropOptions : public OptimizerCloneableOptions<RMSpropOptio
 
 extern template class OptimizerCloneableOptions<RMSpropOptions>;
 
+/// RMSprop's state of one parameter.
 struct HEARTH_API RMSpropParamState : public OptimizerCloneableParamState<RMSpropParamState> {
-  HEARTH_ARG(int64_t, step) = 0;
-  HEARTH_ARG(Tensor, square_avg);
-  HEARTH_ARG(Tensor, momentum_buffer);
-  HEARTH_ARG(Tensor, grad_avg);
+  HEARTH_ARG(int64_t, step) = 0;        ///< number of updates
+  HEARTH_ARG(Tensor, square_avg);       ///< s
+  HEARTH_ARG(Tensor, momentum_buffer);  ///< b
+  HEARTH_ARG(Tensor, grad_avg);         ///< mean(g), if centered
 
  public:
   void fields(Fields& f) override;
 };
 
-/// s = alpha s + (1 - alpha) g^2; p -= lr g / (sqrt(s) + eps), centered with s - mean(g)^2 for s,
-/// with momentum lr b for b = momentum b + g / (sqrt(s) + eps).
+/// RMSprop: s = alpha s + (1 - alpha) g^2; p -= lr g / (sqrt(s) + eps). If centered, s - mean(g)^2
+/// replaces s. With momentum, b = momentum b + g / (sqrt(s) + eps); p -= lr b.
 class HEARTH_API RMSprop : public Optimizer {
  public:
   explicit RMSprop(const std::vector<OptimizerParamGroup>& param_groups,

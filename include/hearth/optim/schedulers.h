@@ -22,7 +22,7 @@ class HEARTH_API StepLR : public LRScheduler {
   double gamma_;
 };
 
-/// lr *= gamma at each milestone, once for each time it is in the list.
+/// lr *= gamma at each epoch in `milestones`; repeated milestones count repeatedly.
 class HEARTH_API MultiStepLR : public LRScheduler {
  public:
   MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, double gamma = 0.1,
@@ -50,8 +50,7 @@ class HEARTH_API ExponentialLR : public LRScheduler {
   double gamma_;
 };
 
-/// lr = eta_min + (initial lr - eta_min) (1 + cos(pi epoch / T_max)) / 2, computed from the last
-/// lr.
+/// lr = eta_min + (initial lr - eta_min) (1 + cos(pi epoch / T_max)) / 2, computed recursively.
 class HEARTH_API CosineAnnealingLR : public LRScheduler {
  public:
   CosineAnnealingLR(Optimizer& optimizer, int64_t T_max, double eta_min = 0,
@@ -67,7 +66,7 @@ class HEARTH_API CosineAnnealingLR : public LRScheduler {
   double eta_min_;
 };
 
-/// lr = initial lr times a factor that goes from start_factor to end_factor in total_iters epochs.
+/// lr = initial lr times a factor, linear from start_factor to end_factor in total_iters epochs.
 class HEARTH_API LinearLR : public LRScheduler {
  public:
   LinearLR(Optimizer& optimizer, double start_factor = 1.0 / 3, double end_factor = 1,
@@ -83,10 +82,11 @@ class HEARTH_API LinearLR : public LRScheduler {
   int64_t total_iters_;
 };
 
-/// lr = initial lr times f(epoch); one function, or one for each group. Functions are not saved.
+/// lr = initial lr times lr_lambda(epoch), with one function for all groups or one per group.
+/// Functions are not saved.
 class HEARTH_API LambdaLR : public LRScheduler {
  public:
-  using Factor = std::function<double(int64_t epoch)>;
+  using Factor = std::function<double(int64_t epoch)>;  ///< a factor of the initial lr
   LambdaLR(Optimizer& optimizer, Factor lr_lambda, int64_t last_epoch = -1);
   LambdaLR(Optimizer& optimizer, std::vector<Factor> lr_lambdas, int64_t last_epoch = -1);
 

@@ -8,14 +8,15 @@
 
 namespace hearth::optim {
 
+/// Creates an empty state.
 using StateMaker = std::function<std::unique_ptr<OptimizerParamState>()>;
-/// What Optimizer's save and load do, with states made by `make_state`.
+/// Saves the options and states of an optimizer.
 HEARTH_API void save_optimizer(serialize::OutputArchive& archive, const Optimizer& optimizer);
+/// Loads what save_optimizer saved; make_state() creates the states.
 HEARTH_API void load_optimizer(serialize::InputArchive& archive, Optimizer& optimizer,
                                const StateMaker& make_state);
 
-/// Settings and state of an optimizer whose state and options have these types: what save and load
-/// of an optimizer of one's own call.
+/// Saves options and state of these types; for save() and load() of your own optimizers.
 template <class ParamState, class Options>
 void serialize(serialize::OutputArchive& archive, const Optimizer& optimizer) {
   static_assert(std::is_base_of_v<OptimizerOptions, Options>);

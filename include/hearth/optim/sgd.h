@@ -4,14 +4,15 @@
 
 namespace hearth::optim {
 
+/// Options of SGD.
 struct HEARTH_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
   SGDOptions(double lr) : lr_(lr) {}
-  HEARTH_ARG(double, lr);
-  HEARTH_ARG(double, momentum) = 0;
-  HEARTH_ARG(double, dampening) = 0;
-  HEARTH_ARG(double, weight_decay) = 0;
-  HEARTH_ARG(bool, nesterov) = false;
-  HEARTH_ARG(bool, maximize) = false;
+  HEARTH_ARG(double, lr);                ///< learning rate
+  HEARTH_ARG(double, momentum) = 0;      ///< decay of the momentum buffer b
+  HEARTH_ARG(double, dampening) = 0;     ///< b grows by (1 - dampening) g
+  HEARTH_ARG(double, weight_decay) = 0;  ///< adds weight_decay p to g
+  HEARTH_ARG(bool, nesterov) = false;    ///< Nesterov momentum
+  HEARTH_ARG(bool, maximize) = false;    ///< ascends instead of descending
 
  public:
   void fields(Fields& f) override;
@@ -24,15 +25,16 @@ struct HEARTH_API SGDOptions : public OptimizerCloneableOptions<SGDOptions> {
 
 extern template class OptimizerCloneableOptions<SGDOptions>;
 
+/// SGD's state of one parameter.
 struct HEARTH_API SGDParamState : public OptimizerCloneableParamState<SGDParamState> {
-  HEARTH_ARG(Tensor, momentum_buffer);
+  HEARTH_ARG(Tensor, momentum_buffer);  ///< b
 
  public:
   void fields(Fields& f) override;
 };
 
-/// Stochastic gradient descent: g = grad + weight_decay p; b = momentum b + (1 - dampening) g, at
-/// the first step g; p -= lr b, with Nesterov momentum lr (g + momentum b).
+/// Stochastic gradient descent: g = grad + weight_decay p; b = momentum b + (1 - dampening) g, or
+/// b = g in the first step; p -= lr b, or p -= lr (g + momentum b) with Nesterov momentum.
 class HEARTH_API SGD : public Optimizer {
  public:
   SGD(const std::vector<OptimizerParamGroup>& param_groups, SGDOptions defaults);

@@ -41,8 +41,8 @@ void update_running(const View& running, const double* values, double factor, do
   write_channels(now, running, channels);
 }
 
-/// Mean and variance of every channel from one pass over x. Sums are taken of the distances to the
-/// channel's first element, so that a large mean costs no digits of the variance.
+/// Mean and variance of every channel from one pass over x. The channel's first element is
+/// subtracted from all, so that a large mean costs no digits of the variance.
 void measure(const BatchNormLayout& layout, const BatchNormSweep& sweep, const BatchNormData& x,
              double* mean, double* var, Ctx& ctx) {
   const int64_t channels = layout.channels();
@@ -120,7 +120,7 @@ void run(const BatchNormBackwardParams& params, Ctx& ctx) {
       slope[c] = -gain[c] * invstd[c] * invstd[c] * dots[c] / n;
       offset[c] = training ? -gain[c] * sums[c] / n : 0;
     }
-    // In evaluation x has no part in it, and its infinities must not get in.
+    // In evaluation the gradient does not depend on x: infinities in x must not reach it.
     if (training)
       sweep.apply(x, g, y, mean, slope, offset, gain);
     else

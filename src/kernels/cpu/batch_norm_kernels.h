@@ -5,7 +5,7 @@
 namespace hearth::cpu {
 
 /// Per-channel coefficients of y = (x - center) * slope + offset + g * gain, in the type of x; gain
-/// is only used where there is a g.
+/// is only used with g.
 struct BatchNormLine {
   const void* center;
   const void* slope;
@@ -14,16 +14,16 @@ struct BatchNormLine {
 };
 
 /// The loops of batch norm over rows of `width` contiguous elements, `stride` apart, in one type.
-/// What is per channel has one value for each column, or one for all of them.
+/// Per-channel arrays have one value per column, or a single one for all columns.
 struct BatchNormLoops {
-  /// With d = x - shift: sums += g, dots += g * d; without g (null) d takes its place. Both in
-  /// double, per column in any case.
+  /// With d = x - shift: sums += g, dots += g * d, where d replaces a missing g (null). sums and
+  /// dots always have one value per column.
   using Accumulate = void (*)(const void* x, const void* g, int64_t stride, int64_t rows,
                               int64_t width, const double* shift, double* sums, double* dots);
-  /// Computes the line for every element.
+  /// Computes y for every element.
   using Apply = void (*)(const void* x, const void* g, void* y, int64_t stride, int64_t rows,
                          int64_t width, const BatchNormLine& line);
-  Accumulate accumulate[2][2];  // [a channel per column][with g]
+  Accumulate accumulate[2][2];  // [one channel per column][with g]
   Apply apply[2][2];
 };
 

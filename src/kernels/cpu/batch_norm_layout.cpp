@@ -37,7 +37,8 @@ bool BatchNormLayout::dense(const View& view) const {
   return true;
 }
 
-/// Calls f(position in this order, offset in the view, stride, count) in parallel for all elements.
+/// Calls f(position in this order, offset in the view, stride, count) for runs that cover all
+/// elements, in parallel.
 template <class F>
 void BatchNormLayout::for_runs(const View& view, const F& f) const {
   int order[kMaxDims];

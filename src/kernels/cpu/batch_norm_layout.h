@@ -11,16 +11,16 @@ class Ctx;
 
 namespace hearth::cpu {
 
-/// A tensor of batch norm as its loops see it: dense in the order of a BatchNormLayout.
+/// A tensor of batch norm, dense in the order of a BatchNormLayout.
 struct BatchNormData {
   char* data = nullptr;
   ScalarType dtype = ScalarType::Undefined;
   bool defined() const { return data != nullptr; }
 };
 
-/// The order in which batch norm goes through its tensors: planes of S elements of one channel (N,
-/// C, S), or rows of one element of every channel (N * S, C). Tensors in another order are copied
-/// to scratch memory.
+/// The order of elements in which batch norm computes: planes of S elements of one channel (N, C,
+/// S), or rows of one element per channel (N * S, C). Tensors in another order are copied to
+/// scratch memory.
 class BatchNormLayout {
  public:
   explicit BatchNormLayout(const View& in);
@@ -35,10 +35,10 @@ class BatchNormLayout {
   /// The type in which elements are computed: double for double, else float.
   ScalarType compute() const { return compute_; }
 
-  /// The view's elements in this order: where they are, or copied and converted to compute().
+  /// The view's elements in this order: in place, or copied and converted to compute().
   BatchNormData read(const View& view, Ctx& ctx) const;
-  /// Memory for the view's elements in this order: its own, or scratch that write_back then copies
-  /// from.
+  /// Memory for the view's elements in this order: its own, or scratch memory from which write_back
+  /// copies.
   BatchNormData prepare_write(const View& view, Ctx& ctx) const;
   void write_back(const BatchNormData& from, const View& view) const;
 

@@ -1,6 +1,7 @@
 #pragma once
 
-// The inner loops of batch norm for one target; only batch_norm_<target>.cpp include this.
+// The inner loops of batch norm for one instruction set. Included only by
+// batch_norm_@target@.cpp.in.
 
 #include "kernels/cpu/batch_norm_kernels.h"
 #include "kernels/cpu/vec.h"
@@ -16,7 +17,7 @@ struct BatchNormLoopsOf {
   HEARTH_SIMD static Vec<double, n, Isa> widen(const T* x) {
     return {__builtin_convertvector((Vec<T, n, Isa>::load(x).v), Native<double, n>), Raw{}};
   }
-  /// The values of columns j, j + 1, …, or the one for all columns.
+  /// The values of columns j, j + 1, …, or the single one for all columns.
   template <bool per_column, class V, class S>
   HEARTH_SIMD static V channel(const S* values, int64_t j) {
     return per_column ? V::load(values + j) : V(*values);
@@ -54,11 +55,11 @@ struct BatchNormLoopsOf {
                          int64_t width, const double* shift, double* sums, double* dots) {
     const T* x = static_cast<const T*>(x_data);
     const T* g = static_cast<const T*>(g_data);
-    constexpr int kAtOnce = 4;
+    constexpr int kRowsAtOnce = 4;
     int64_t r = 0;
-    for (; r + kAtOnce <= rows; r += kAtOnce)
-      add_rows<per_column, with_g, kAtOnce>(x + r * stride, with_g ? g + r * stride : g, stride,
-                                            width, shift, sums, dots);
+    for (; r + kRowsAtOnce <= rows; r += kRowsAtOnce)
+      add_rows<per_column, with_g, kRowsAtOnce>(x + r * stride, with_g ? g + r * stride : g, stride,
+                                                width, shift, sums, dots);
     for (; r < rows; ++r)
       add_rows<per_column, with_g, 1>(x + r * stride, with_g ? g + r * stride : g, stride, width,
                                       shift, sums, dots);
@@ -88,7 +89,7 @@ struct BatchNormLoopsOf {
                     int64_t rows, int64_t width, const BatchNormLine& line) {
     using Full = Vec<T, kFull, Isa>;
     using One = Vec<T, 1, Isa>;
-    // The compiler cannot know that y is not among the coefficients.
+    // Loaded before the loop, because y may alias the coefficients as far as the compiler knows.
     const Line<Full> common = line_at<false, with_g, Full>(line, 0);
     for (int64_t r = 0; r < rows; ++r) {
       const T* x = static_cast<const T*>(x_data) + r * stride;

@@ -12,11 +12,11 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kLanes = 64;       // partial sums of a plane
-constexpr int64_t kBlock = 1024;     // elements that are converted at a time
-constexpr int64_t kChunk = 1 << 16;  // elements of a chunk, whose sums are added up afterwards
-constexpr int64_t kMostChunks = 64;
-constexpr int64_t kWide = 256;       // rows are folded up to this width
-constexpr int64_t kGrain = 1 << 15;  // elements that are worth another thread
+constexpr int64_t kBlock = 1024;     // elements of a block that is converted at once
+constexpr int64_t kChunk = 1 << 16;  // elements of a chunk, which has a partial sum of its own
+constexpr int64_t kMaxChunks = 64;
+constexpr int64_t kFoldedWidth = 256;  // rows are folded up to this width
+constexpr int64_t kGrain = 1 << 15;    // elements that are worth another thread
 
 int64_t grain(int64_t elements) {
   return std::max<int64_t>(kGrain / std::max<int64_t>(elements, 1), 1);
@@ -24,7 +24,7 @@ int64_t grain(int64_t elements) {
 
 const BatchNormTable& batch_norm_table() { return HEARTH_ISA_TABLE(batch_norm_table); }
 
-/// Elements as the loops take them: where they are, or converted into a buffer.
+/// Elements in the compute type: in place, or converted into a buffer.
 class Source {
  public:
   Source(const BatchNormData& data, ScalarType compute)
@@ -49,17 +49,17 @@ class Source {
   alignas(64) char buffer_[kBlock * sizeof(float)];
 };
 
-/// Calls f(first, offset in the row, rows, width) for pieces of `rows` dense rows of at most `most`
-/// elements.
+/// Calls f(first element, first column, rows, width) for blocks of at most `most` elements that
+/// cover `rows` dense rows.
 template <class F>
-void for_pieces(int64_t first, int64_t rows, int64_t width, int64_t most, const F& f) {
+void for_blocks(int64_t first, int64_t rows, int64_t width, int64_t most, const F& f) {
   const int64_t rows_at_once = std::max<int64_t>(most / std::max<int64_t>(width, 1), 1);
   for (int64_t r = 0; r < rows; r += rows_at_once)
     for (int64_t j = 0; j < width; j += most)
       f(first + r * width + j, j, std::min(rows_at_once, rows - r), std::min(most, width - j));
 }
 
-const void* moved(const void* values, int64_t bytes) {
+const void* advanced(const void* values, int64_t bytes) {
   return values ? static_cast<const char*>(values) + bytes : nullptr;
 }
 
@@ -94,15 +94,15 @@ void* BatchNormSweep::repeated(const double* values, ScalarType type, int64_t ti
 void BatchNormSweep::accumulate_planes(const BatchNormData& x, const BatchNormData& g,
                                        const double* shift, double* sums, double* dots) const {
   const int64_t channels = layout_.channels(), plane = layout_.plane(), batch = layout_.batch();
-  const int64_t part =
+  const int64_t images =
       std::clamp<int64_t>(kChunk / std::max<int64_t>(plane, 1), 1, std::max<int64_t>(batch, 1));
-  const int64_t chunks = (batch + part - 1) / part;
+  const int64_t chunks = (batch + images - 1) / images;
   double* const partial = partial_sums(chunks, channels);
-  parallel_for(0, chunks * channels, grain(part * plane), [&](int64_t begin, int64_t end) {
+  parallel_for(0, chunks * channels, grain(images * plane), [&](int64_t begin, int64_t end) {
     for (int64_t task = begin; task < end; ++task) {
       const int64_t chunk = task / channels, c = task % channels;
       double lanes[2][kLanes] = {};
-      for (int64_t n = chunk * part; n < std::min(batch, (chunk + 1) * part); ++n) {
+      for (int64_t n = chunk * images; n < std::min(batch, (chunk + 1) * images); ++n) {
         const int64_t first = (n * channels + c) * plane, whole = plane / kLanes;
         add(false, x, g, first, whole, kLanes, shift + c, lanes[0], lanes[1]);
         add(false, x, g, first + whole * kLanes, 1, plane % kLanes, shift + c, lanes[0], lanes[1]);
@@ -127,25 +127,26 @@ void BatchNormSweep::accumulate_planes(const BatchNormData& x, const BatchNormDa
 
 BatchNormSweep::Rows BatchNormSweep::rows() const {
   const int64_t channels = std::max<int64_t>(layout_.channels(), 1), count = layout_.count();
-  const int64_t fold = std::clamp<int64_t>(kWide / channels, 1, std::max<int64_t>(count, 1));
+  const int64_t fold = std::clamp<int64_t>(kFoldedWidth / channels, 1, std::max<int64_t>(count, 1));
   return {fold, fold * channels, count / fold, count % fold * channels};
 }
 
 void BatchNormSweep::accumulate_rows(const BatchNormData& x, const BatchNormData& g,
                                      const double* shift, double* sums, double* dots) const {
   const auto [fold, width, count, rest] = rows();
-  const int64_t part =
-      std::max({kChunk / width, (count + kMostChunks - 1) / kMostChunks, int64_t(16)});
-  const int64_t chunks = std::max<int64_t>((count + part - 1) / part, 1);
+  const int64_t chunk_rows =
+      std::max({kChunk / width, (count + kMaxChunks - 1) / kMaxChunks, int64_t(16)});
+  const int64_t chunks = std::max<int64_t>((count + chunk_rows - 1) / chunk_rows, 1);
   double* const partial = partial_sums(chunks, width);
   const double* const shifts = static_cast<const double*>(repeated(shift, kDouble, fold));
   std::fill_n(partial, chunks * 2 * width, 0.0);
-  parallel_for(0, chunks, grain(part * width),
+  parallel_for(0, chunks, grain(chunk_rows * width),
                [&, width = width, count = count](int64_t begin, int64_t end) {
                  for (int64_t chunk = begin; chunk < end; ++chunk) {
                    double* const to = partial + chunk * 2 * width;
-                   add(true, x, g, chunk * part * width, std::min(part, count - chunk * part),
-                       width, shifts, to, to + width);
+                   const int64_t first = chunk * chunk_rows;
+                   add(true, x, g, first * width, std::min(chunk_rows, count - first), width,
+                       shifts, to, to + width);
                  }
                });
   add(true, x, g, count * width, 1, rest, shifts, partial, partial + width);
@@ -166,7 +167,7 @@ void BatchNormSweep::add(bool per_column, const BatchNormData& x, const BatchNor
   Source xs(x, layout_.compute()), gs(g, layout_.compute());
   if (xs.direct() && gs.direct())
     return loop(xs.get(first, 0), gs.get(first, 0), width, rows, width, shift, sums, dots);
-  for_pieces(first, rows, width, kBlock, [&](int64_t at, int64_t j, int64_t r, int64_t w) {
+  for_blocks(first, rows, width, kBlock, [&](int64_t at, int64_t j, int64_t r, int64_t w) {
     loop(xs.get(at, r * w), gs.get(at, r * w), w, r, w, per_column ? shift + j : shift, sums + j,
          dots + j);
   });
@@ -193,8 +194,8 @@ void BatchNormSweep::apply(const BatchNormData& x, const BatchNormData& g, const
     for (int64_t p = begin; p < end; ++p) {
       const int64_t at = p % channels * size;
       compute(false, x, g, y, p * plane, 1, plane,
-              {moved(line.center, at), moved(line.slope, at), moved(line.offset, at),
-               moved(line.gain, at)});
+              {advanced(line.center, at), advanced(line.slope, at), advanced(line.offset, at),
+               advanced(line.gain, at)});
     }
   });
 }
@@ -212,11 +213,11 @@ void BatchNormSweep::compute(bool per_column, const BatchNormData& x, const Batc
   const StridedConvert store(type, y.dtype);
   const int64_t size = int64_t(element_size(type));
   alignas(64) char result[kBlock * sizeof(double)];
-  for_pieces(first, rows, width, kBlock, [&](int64_t at, int64_t j, int64_t r, int64_t w) {
-    const int64_t moved_by = per_column ? j * size : 0;
-    const BatchNormLine part{moved(line.center, moved_by), moved(line.slope, moved_by),
-                             moved(line.offset, moved_by), moved(line.gain, moved_by)};
-    loop(xs.get(at, r * w), gs.get(at, r * w), result, w, r, w, part);
+  for_blocks(first, rows, width, kBlock, [&](int64_t at, int64_t j, int64_t r, int64_t w) {
+    const int64_t bytes = per_column ? j * size : 0;
+    const BatchNormLine line_at_j{advanced(line.center, bytes), advanced(line.slope, bytes),
+                                  advanced(line.offset, bytes), advanced(line.gain, bytes)};
+    loop(xs.get(at, r * w), gs.get(at, r * w), result, w, r, w, line_at_j);
     store(result, 1, y.data + at * y_size, 1, r * w);
   });
 }

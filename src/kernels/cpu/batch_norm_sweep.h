@@ -4,13 +4,13 @@
 
 namespace hearth::cpu {
 
-/// Both passes of batch norm over whole tensors in one layout; g may be undefined in either.
+/// The two passes of batch norm over whole tensors in one layout; g may be undefined in both.
 class BatchNormSweep {
  public:
   BatchNormSweep(const BatchNormLayout& layout, Ctx& ctx);
 
-  /// For every channel: sums = sum of g, dots = sum of g * (x - shift); without g, x - shift takes
-  /// its place.
+  /// For every channel: sums = sum of g, dots = sum of g * (x - shift); x - shift replaces a
+  /// missing g.
   void accumulate(const BatchNormData& x, const BatchNormData& g, const double* shift, double* sums,
                   double* dots) const;
   /// y = (x - center) * slope + offset + g * gain, for coefficients per channel.
@@ -19,23 +19,23 @@ class BatchNormSweep {
              const double* gain) const;
 
  private:
-  // Rows of few channels are taken several at a time as one row of `width` columns: `count` of
-  // them, then one of `rest` columns.
+  // Short rows are folded: `fold` of them form one row of `width` columns. There are `count` folded
+  // rows, then one of `rest` columns.
   struct Rows {
     int64_t fold, width, count, rest;
   };
   Rows rows() const;
 
-  /// Per-channel values as an array of `type`, `times` over.
+  /// Per-channel values as an array of `type`, repeated `times` times.
   void* repeated(const double* values, ScalarType type, int64_t times) const;
-  /// Memory for sums and dots of some chunks: [chunk][0 or 1][column].
+  /// Scratch memory for the sums and dots of chunks: [chunk][0 or 1][column].
   double* partial_sums(int64_t chunks, int64_t columns) const;
 
   void accumulate_planes(const BatchNormData& x, const BatchNormData& g, const double* shift,
                          double* sums, double* dots) const;
   void accumulate_rows(const BatchNormData& x, const BatchNormData& g, const double* shift,
                        double* sums, double* dots) const;
-  /// The loops on `rows` rows from element `first`, converted in blocks if they have to be.
+  /// Run the loops on `rows` rows from element `first`, in blocks if dtypes must be converted.
   void add(bool per_column, const BatchNormData& x, const BatchNormData& g, int64_t first,
            int64_t rows, int64_t width, const double* shift, double* sums, double* dots) const;
   void compute(bool per_column, const BatchNormData& x, const BatchNormData& g,

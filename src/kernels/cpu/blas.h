@@ -4,7 +4,7 @@
 
 namespace hearth::cpu::blas {
 
-/// Whether the BLAS's 32-bit integers can express the product.
+/// Whether the product's sizes fit into the BLAS's 32-bit integers.
 bool can_express(const Gemm& gemm);
 
 /// The product on the calling thread; float, double and both complex types.

@@ -9,7 +9,7 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Copies inputs [begin, end) to their places; their first one starts at `start` along dim.
+/// Copies inputs [begin, end) into out, the first of them at index `start` along dim.
 void copy_inputs(const CatParams& params, size_t begin, size_t end, int64_t start, Ctx& ctx) {
   const int64_t stride = params.out.strides[params.dim];
   const auto element = static_cast<int64_t>(element_size(params.out.dtype));

@@ -32,8 +32,8 @@ View contiguous_scratch(const View& like, ScalarType dtype, Ctx& ctx) {
   return result;
 }
 
-/// The convolution with all tensors in `dtype` and an order that `orders` allows; what does not fit
-/// is copied.
+/// The convolution with all tensors in `dtype` and an allowed layout; the others are replaced by
+/// contiguous scratch copies.
 template <class Allowed>
 ConvParams fitted(const ConvParams& params, ScalarType dtype, const Allowed& allowed, Ctx& ctx) {
   ConvParams result = params;
@@ -46,6 +46,7 @@ ConvParams fitted(const ConvParams& params, ScalarType dtype, const Allowed& all
   return result;
 }
 
+/// Copies the result to the caller's tensor if it is in scratch memory.
 void finish(const ConvParams& params, const ConvParams& computed, Ctx& ctx) {
   const View &from = computed.computed(), &to = params.computed();
   if (from.data != to.data) copy(from, to, ctx);
@@ -54,21 +55,22 @@ void finish(const ConvParams& params, const ConvParams& computed, Ctx& ctx) {
 /// Adds one number per channel to a contiguous or channels_last tensor.
 void add_bias(const View& to, const View& bias) {
   const int64_t channels = to.sizes[1], plane = to.numel / to.sizes[0] / channels;
-  const bool apart = !to.contiguous();  // a channel's elements
-  const int64_t step = apart ? channels : 1;
-  parallel_for(
-      0, to.sizes[0], kMoveGrain / (channels * plane) + 1, [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin * channels; i < end * channels; ++i) {
-          const int64_t channel = i % channels;
-          const float value = bias.as<float>()[channel];
-          float* const x =
-              to.as<float>() + i / channels * channels * plane + channel * (apart ? 1 : plane);
-          for (int64_t k = 0; k < plane; ++k) x[k * step] += value;
-        }
-      });
+  const bool interleaved = !to.contiguous();  // channels_last
+  const int64_t step = interleaved ? channels : 1;
+  parallel_for(0, to.sizes[0], kMoveGrain / (channels * plane) + 1,
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin * channels; i < end * channels; ++i) {
+                   const int64_t channel = i % channels;
+                   const float value = bias.as<float>()[channel];
+                   float* const x = to.as<float>() + i / channels * channels * plane +
+                                    channel * (interleaved ? 1 : plane);
+                   for (int64_t k = 0; k < plane; ++k) x[k * step] += value;
+                 }
+               });
 }
 
-/// By oneDNN, in float32 or in bfloat16 if the processor computes with it.
+/// Runs oneDNN's convolution in `dtype` (float32, or bfloat16 on processors that compute with it);
+/// false if it has none.
 bool run_by_library(const ConvParams& params, ScalarType dtype, Ctx& ctx) {
   if (!onednn::suits_conv(params)) return false;
   const bool adds_bias = params.bias.defined() && params.part == ConvPart::kIn;

@@ -10,10 +10,10 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBlockBytes = 1 << 20;  // of columns: they stay in the cache
-constexpr int64_t kPartialSums = 8;       // of a weight's gradient; fixed, so that sums are too
+constexpr int64_t kBlockBytes = 1 << 20;  // of a column matrix, which then stays in the cache
+constexpr int64_t kPartialSums = 8;       // of a weight's gradient; fixed, for reproducible results
 
-/// A convolution in three dimensions, the missing ones of size 1 at the front.
+/// A convolution's sizes in three spatial dimensions; missing ones have size 1 and come first.
 struct Shape {
   int64_t images, groups, in_channels, out_channels;  // channels of one group
   int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
@@ -38,32 +38,33 @@ struct Shape {
   static int64_t product(const int64_t (&values)[3]) { return values[0] * values[1] * values[2]; }
   int64_t in_plane() const { return product(in); }
   int64_t out_plane() const { return product(out); }
-  int64_t taps() const { return in_channels * product(kernel); }  // rows of the columns
+  int64_t taps() const { return in_channels * product(kernel); }  // rows of the column matrix
   int64_t out_rows() const { return out[0] * out[1]; }
-  /// Whether the image itself is its columns.
+  /// Whether the image is its own column matrix.
   bool is_pointwise() const {
     bool pointwise = true;
     for (int d = 0; d < 3; ++d) pointwise &= kernel[d] == 1 && stride[d] == 1 && padding[d] == 0;
     return pointwise;
   }
-  /// Where output positions of tap k are inside the input: [first, end) along dimension d.
+  /// Along dimension d, tap k reads inside the input for output positions [first, end).
   int64_t first(int d, int64_t k) const {
-    const int64_t missing = padding[d] - k * dilation[d];
-    return missing <= 0 ? 0 : std::min(out[d], (missing + stride[d] - 1) / stride[d]);
+    const int64_t lowest = padding[d] - k * dilation[d];
+    return lowest <= 0 ? 0 : std::min(out[d], (lowest + stride[d] - 1) / stride[d]);
   }
   int64_t end(int d, int64_t k) const {
-    const int64_t room = in[d] - 1 + padding[d] - k * dilation[d];
-    return room < 0 ? 0 : std::min(out[d], room / stride[d] + 1);
+    const int64_t highest = in[d] - 1 + padding[d] - k * dilation[d];
+    return highest < 0 ? 0 : std::min(out[d], highest / stride[d] + 1);
   }
+  /// The input position that tap k of output position i reads.
   int64_t position(int d, int64_t i, int64_t k) const {
     return i * stride[d] - padding[d] + k * dilation[d];
   }
 };
 
 template <class T>
-class Columns {
+class ColumnConv {
  public:
-  Columns(const ConvParams& params, Ctx& ctx)
+  ColumnConv(const ConvParams& params, Ctx& ctx)
       : p_(params), s_(params), ctx_(ctx), pointwise_(s_.is_pointwise()) {
     const int64_t row_bytes = s_.taps() * s_.out[2] * int64_t(sizeof(T));
     block_rows_ = std::clamp<int64_t>(kBlockBytes / row_bytes, 1, s_.out_rows());
@@ -76,7 +77,7 @@ class Columns {
       const int64_t image = task / blocks_ / s_.groups, group = task / blocks_ % s_.groups;
       T* const out = out_at(image, group) + rows.begin * s_.out[2];
       fill_bias(out, group * s_.out_channels, s_.out_channels, s_.out_plane(), rows.positions);
-      multiply({weight_at(group), s_.taps(), false}, gather(in_at(image, group), rows, columns),
+      multiply({weight_at(group), s_.taps(), false}, im2col(in_at(image, group), rows, columns),
                {s_.out_channels, s_.taps()}, rows.positions, out, s_.out_plane());
     });
   }
@@ -105,18 +106,19 @@ class Columns {
 
   void compute_weight() const {
     const int64_t size = s_.out_channels * s_.taps();
-    const int64_t tasks = s_.images * blocks_, sums = std::min(tasks, kPartialSums);
+    const int64_t all = s_.images * blocks_;  // blocks of all images
+    const int64_t sums = std::min(all, kPartialSums);
     T* const partial = scratch(sums * size);
     T* const columns = scratch(pointwise_ ? 0 : sums * columns_size());
     for (int64_t group = 0; group < s_.groups; ++group) {
       parallel_blocks(sums, [&](int64_t k) {
         T* const sum = partial + k * size;
         std::fill_n(sum, size, T(0));
-        for (int64_t task = tasks * k / sums; task < tasks * (k + 1) / sums; ++task) {
-          const Rows rows = rows_of(task % blocks_);
-          const int64_t image = task / blocks_;
+        for (int64_t b = all * k / sums; b < all * (k + 1) / sums; ++b) {
+          const Rows rows = rows_of(b % blocks_);
+          const int64_t image = b / blocks_;
           GemmOperand windows =
-              gather(in_at(image, group), rows, columns + (pointwise_ ? 0 : k * columns_size()));
+              im2col(in_at(image, group), rows, columns + (pointwise_ ? 0 : k * columns_size()));
           windows.transposed = true;
           multiply({out_at(image, group) + rows.begin * s_.out[2], s_.out_plane(), false}, windows,
                    {s_.out_channels, rows.positions}, s_.taps(), sum, s_.taps());
@@ -130,11 +132,11 @@ class Columns {
   }
 
  private:
-  /// A block of output rows.
+  /// A block of output rows [begin, end) with `positions` output positions.
   struct Rows {
     int64_t begin, end, positions;
   };
-  /// A product's rows, and what it sums over.
+  /// A product's rows m and inner dimension k.
   struct Extent {
     int64_t m, k;
   };
@@ -157,8 +159,8 @@ class Columns {
     return static_cast<T*>(ctx_.scratch(size_t(count) * sizeof(T)));
   }
 
-  /// Calls f(task, columns) for each task, in parallel; tasks that run at the same time have
-  /// columns of their own.
+  /// Calls f(task, columns) for each task, in parallel; each slot has its own scratch memory for
+  /// columns.
   template <class F>
   void run_tasks(int64_t tasks, const F& f) const {
     const int slots = task_slots(tasks);
@@ -180,8 +182,8 @@ class Columns {
     blas::multiply({dtype_of<T>, extent.m, n, extent.k, a, b, 1, beta, out, ld});
   }
 
-  /// Calls f(offset in the image, offset in the columns, count, step) for every run of a block's
-  /// columns that lies inside the input.
+  /// Calls f(offset in the image, offset in the column matrix, count, image step) for every run of
+  /// a block's column matrix that lies inside the input.
   template <class F>
   void for_each_run(Rows rows, const F& f) const {
     int64_t tap = 0;
@@ -202,8 +204,8 @@ class Columns {
           }
   }
 
-  /// The windows of a block as a matrix [taps, positions].
-  GemmOperand gather(const T* image, Rows rows, T* columns) const {
+  /// The column matrix [taps, positions] of a block: the windows that its positions read.
+  GemmOperand im2col(const T* image, Rows rows, T* columns) const {
     if (pointwise_) return {image + rows.begin * s_.out[2], s_.in_plane(), false};
     std::fill_n(columns, s_.taps() * rows.positions, T(0));
     for_each_run(rows, [&](int64_t at, int64_t row, int64_t n, int64_t step) {
@@ -224,11 +226,11 @@ class Columns {
 
 template <class T>
 void run_in(const ConvParams& params, Ctx& ctx) {
-  const Columns<T> columns(params, ctx);
+  const ColumnConv<T> conv(params, ctx);
   switch (params.part) {
-    case ConvPart::kOut: return columns.compute_out();
-    case ConvPart::kIn: return columns.compute_in();
-    case ConvPart::kWeight: return columns.compute_weight();
+    case ConvPart::kOut: return conv.compute_out();
+    case ConvPart::kIn: return conv.compute_in();
+    case ConvPart::kWeight: return conv.compute_weight();
   }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// Conversions of contiguous elements between all dtypes, for the SIMD units: plain loops that
+// Conversions of contiguous elements between all dtypes for one instruction set: plain loops that
 // compilers vectorise. Nothing here uses the inline functions of half.h; see vec.h for why.
 
 #include <type_traits>
@@ -10,7 +10,7 @@
 
 namespace hearth::cpu {
 
-/// The bytes of an element as the conversions see them.
+/// Half types and complex numbers as plain structs, without functions of their own.
 struct HalfBits {
   uint16_t x;
 };
@@ -89,7 +89,8 @@ struct Cast {
   HEARTH_SIMD static float widen(HalfBits x) {
     const uint32_t sign = (x.x & 0x8000u) << 16;
     const uint32_t rest = x.x & 0x7fffu;
-    // Shifted into place, the exponent lacks 112; a product adds it and normalises denormals.
+    // After the shift the exponent is too small by 112; the product adds it and normalises
+    // denormals.
     const float normal = __builtin_bit_cast(float, rest << 13) * 0x1p112f;
     const uint32_t special = 0x7f800000u | rest << 13;
     const uint32_t bits = rest >= 0x7c00u ? special : __builtin_bit_cast(uint32_t, normal);
@@ -113,9 +114,9 @@ struct Cast {
     return {static_cast<uint16_t>(sign | (rest >= 0x477ff000u ? large : finite))};
   }
 
-  /// The whole part; as the x86 instruction does, the lowest integer where I cannot hold it.
+  /// x rounded towards zero; the lowest integer if I cannot hold it, as x86 instructions do.
   template <class I, class F>
-  HEARTH_SIMD static I whole(F x) {
+  HEARTH_SIMD static I truncate(F x) {
     constexpr F limit = sizeof(I) == 4 ? F(0x1p31) : F(0x1p63);
     constexpr I lowest =
         static_cast<I>(static_cast<std::make_unsigned_t<I>>(1) << (8 * sizeof(I) - 1));
@@ -157,14 +158,14 @@ struct Cast {
       return x != 0;
     else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To>)
       return static_cast<To>(
-          whole<std::conditional_t<sizeof(To) == 8 || std::is_unsigned_v<To>, int64_t, int32_t>>(
+          truncate<std::conditional_t<sizeof(To) == 8 || std::is_unsigned_v<To>, int64_t, int32_t>>(
               x));
     else
       return static_cast<To>(x);
   }
 };
 
-/// A ConvertFn.
+/// Converts n contiguous elements (a ConvertFn).
 template <ScalarType from_dtype, ScalarType to_dtype, class Isa>
 void convert(const void* from, void* to, int64_t n) {
   using From = Element<from_dtype>;
@@ -180,7 +181,7 @@ void convert(const void* from, void* to, int64_t n) {
                 std::is_same_v<To, HalfBits>)
     for (; i + Isa::kHalfLanes <= n; i += Isa::kHalfLanes)
       Isa::narrow_to_halves(source + i, result + i);
-  // A fixed inner count lets compilers vectorise without a study of what it costs.
+  // A fixed inner count lets compilers vectorise whatever their cost model says.
   constexpr int kStep = 32;
   for (; i + kStep <= n; i += kStep)
     for (int k = 0; k < kStep; ++k) result[i + k] = Cast<Isa>::template of<To>(source[i + k]);

@@ -1,6 +1,6 @@
 #pragma once
 
-// The table of conversions of a SIMD unit. Included by convert_<target>.cpp only.
+// The conversions of one instruction set. Included only by convert_@target@.cpp.in.
 
 #include "kernels/cpu/convert.h"
 #include "kernels/cpu/pointwise_table.h"

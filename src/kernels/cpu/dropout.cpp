@@ -6,7 +6,7 @@ namespace hearth::cpu {
 
 namespace {
 
-/// 1 / (1 - p), rounded as PyTorch rounds it; nothing is kept where it would be infinite.
+/// 1 / (1 - p), rounded as PyTorch rounds it; 0 for p = 1, which keeps no element.
 template <class T>
 T dropout_scale(double p) {
   using Compute = typename DrawTypes<T>::Compute;
@@ -29,7 +29,7 @@ void dropout(const DropoutParams& params) {
     for (int64_t i = 0; i < count; ++i) {
       const bool kept = keep(bits[i]);
       mask[i * mask_stride] = kept;
-      // Multiplied even by zero: that keeps signs, and NaN and infinities show.
+      // Dropped elements are multiplied by zero, so that signs, NaN and infinities take effect.
       out[i * out_stride] =
           static_cast<T>(static_cast<Compute>(in[i * in_stride]) * (kept ? scale : Compute(0)));
     }

@@ -8,7 +8,7 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Makes a 0-d view one element of a 1-d one.
+/// Turns a 0-d view into a 1-d view of one element.
 void make_at_least_1d(View& view) {
   if (view.dim > 0) return;
   view.dim = 1;
@@ -20,19 +20,19 @@ void set_sizes(View& view, const View& like) {
   view.numel = like.numel;
 }
 
-/// Gather and scatter are indexing: the index stands for one dimension of the table, the position's
-/// own coordinates for all others.
+/// Calls run(job) with a gather or scatter as an IndexJob: the index replaces one coordinate in the
+/// table, the others are the position's own.
 template <class Run>
-void with_job(const View& table, const View& index, const View& list, int dim, const Run& run) {
-  View kept = table, places = list;
+void with_job(const View& table, const View& index, const View& values, int dim, const Run& run) {
+  View kept = table, indexed_values = values;
   IndexedDim indexed{index, 0, 0, dim};
-  for (View* view : {&kept, &places, &indexed.index}) make_at_least_1d(*view);
+  for (View* view : {&kept, &indexed_values, &indexed.index}) make_at_least_1d(*view);
   indexed.size = kept.sizes[dim];
   indexed.stride = kept.strides[dim];
   kept.strides[dim] = 0;
   set_sizes(kept, indexed.index);
-  set_sizes(places, indexed.index);
-  run(IndexJob{kept, {&indexed, 1}, places, false});
+  set_sizes(indexed_values, indexed.index);
+  run(IndexJob{kept, {&indexed, 1}, indexed_values, false});
 }
 
 MoveBlock combination(const ScatterParams& params) {

@@ -10,12 +10,12 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int kTable = 0, kList = 1, kIndex = 2;  // operand numbers; the indices follow
-constexpr int64_t kLineElements = 16;  // neighbours that had better be written by one thread
+constexpr int kTable = 0, kValues = 1, kIndex = 2;  // operand numbers; further indices follow
+constexpr int64_t kLineElements = 16;  // of a cache line, which one thread should write
 
 using Loop = StridedLoop<kMaxDims + kIndex>;
 
-/// Where in the table's dimension an index points; anything not below size if it is out of range.
+/// The index counted from the start of the dimension; at least `size` if it is out of range.
 uint64_t resolve(int64_t index, int64_t size, bool allow_negative) {
   return static_cast<uint64_t>(index + (allow_negative && index < 0 ? size : 0));
 }
@@ -32,7 +32,7 @@ struct IndexRow {
   int64_t start, stride, count;
   bool allow_negative;
 
-  bool all_good() const {
+  bool in_range() const {
     bool good = true;
     for_each([&good, size = dim.size, negative = allow_negative](int64_t, int64_t index) {
       good &= resolve(index, size, negative) < static_cast<uint64_t>(size);
@@ -40,11 +40,11 @@ struct IndexRow {
     return good;
   }
 
-  /// offsets[i] = base(i) + what index i adds to it; false if any was out of range. Works on
-  /// copies, because to the compiler the offsets may lie over everything else; unsigned, because a
-  /// bad index may be anything.
+  /// offsets[i] = base(i) + index i * dim.stride; false if any was out of range. Captures copies,
+  /// because to the compiler the offsets may alias everything else; computes unsigned, because a
+  /// bad index may overflow.
   template <class Base>
-  bool place(int64_t* offsets, const Base& base) const {
+  bool add_offsets(int64_t* offsets, const Base& base) const {
     bool good = true;
     for_each([&good, offsets, base, size = dim.size, step = static_cast<uint64_t>(dim.stride),
               negative = allow_negative](int64_t i, int64_t index) {
@@ -84,17 +84,17 @@ struct IndexRow {
   }
 };
 
-/// A part of a job: some of the positions, and of these only those in a range of the table.
-class Part {
+/// Some positions of a job, optionally only those whose table offsets are in a range.
+class SubJob {
  public:
-  explicit Part(const IndexJob& job);
+  explicit SubJob(const IndexJob& job);
 
   const Loop& loop() const { return loop_; }
-  /// The same with the coordinate d in [begin, end) only.
-  Part narrow(int d, int64_t begin, int64_t end) const;
-  /// The same with table offsets in [begin, end) only.
-  Part within(int64_t begin, int64_t end) const;
-  /// How many different table offsets there can be, runs not counted.
+  /// The positions with coordinate d in [begin, end).
+  SubJob narrow(int d, int64_t begin, int64_t end) const;
+  /// The positions with table offsets in [begin, end).
+  SubJob within(int64_t begin, int64_t end) const;
+  /// An upper bound of the table offsets of positions, without their runs.
   int64_t table_span() const;
 
   void run(MoveBlock move, FaultSlot* faults) const;
@@ -111,36 +111,36 @@ class Part {
   const IndexJob& job_;
   size_t element_size_;
   Loop loop_;
-  int64_t first_[kMaxDims + kIndex] = {};  // every operand's offset of coordinate 0
+  int64_t first_[kMaxDims + kIndex] = {};  // every operand's offset of the first position
   bool limited_ = false;
   int64_t table_begin_ = 0, table_end_ = 0;
 };
 
-Part::Part(const IndexJob& job) : job_(job), element_size_(element_size(job.list.dtype)) {
-  loop_.dim = job.list.dim;
-  std::copy_n(job.list.sizes, job.list.dim, loop_.sizes);
+SubJob::SubJob(const IndexJob& job) : job_(job), element_size_(element_size(job.values.dtype)) {
+  loop_.dim = job.values.dim;
+  std::copy_n(job.values.sizes, job.values.dim, loop_.sizes);
   loop_.add(job.kept.strides);
-  loop_.add(job.list.strides);
+  loop_.add(job.values.strides);
   for (const IndexedDim& dim : job.indices) loop_.add(dim.index.strides);
   loop_.merge();
 }
 
-Part Part::narrow(int d, int64_t begin, int64_t end) const {
-  Part part = *this;
-  part.loop_.sizes[d] = end - begin;
-  for (int o = 0; o < loop_.operands; ++o) part.first_[o] += begin * loop_.strides[o][d];
-  return part;
+SubJob SubJob::narrow(int d, int64_t begin, int64_t end) const {
+  SubJob result = *this;
+  result.loop_.sizes[d] = end - begin;
+  for (int o = 0; o < loop_.operands; ++o) result.first_[o] += begin * loop_.strides[o][d];
+  return result;
 }
 
-Part Part::within(int64_t begin, int64_t end) const {
-  Part part = *this;
-  part.limited_ = true;
-  part.table_begin_ = begin;
-  part.table_end_ = end;
-  return part;
+SubJob SubJob::within(int64_t begin, int64_t end) const {
+  SubJob result = *this;
+  result.limited_ = true;
+  result.table_begin_ = begin;
+  result.table_end_ = end;
+  return result;
 }
 
-int64_t Part::table_span() const {
+int64_t SubJob::table_span() const {
   int64_t last = 0;
   for (int d = 0; d < loop_.dim; ++d)
     if (indexed(d)) last += (loop_.sizes[d] - 1) * loop_.strides[kTable][d];
@@ -149,15 +149,15 @@ int64_t Part::table_span() const {
 }
 
 /// Whether any of the indices varies along d.
-bool Part::indexed(int d) const {
+bool SubJob::indexed(int d) const {
   for (int o = kIndex; o < loop_.operands; ++o)
     if (loop_.strides[o][d] != 0) return true;
   return false;
 }
 
-/// Sorts the dimensions: those along which indices vary, those that share the indices, and the run:
-/// the last dimension if it is one of the latter.
-IndexRun Part::split(Loop& positions, Loop& runs) const {
+/// Splits the dimensions: those along which indices vary (positions), those along which they do not
+/// (runs), and the innermost one if it is one of the latter (returned).
+IndexRun SubJob::split(Loop& positions, Loop& runs) const {
   const int last = loop_.dim - 1;
   const bool has_run = last >= 0 && !indexed(last);
   positions.operands = loop_.operands;
@@ -169,27 +169,27 @@ IndexRun Part::split(Loop& positions, Loop& runs) const {
       runs.push_dim_of(loop_, d);
   }
   if (!has_run) return {1, 1, 1};
-  return {loop_.sizes[last], loop_.strides[kTable][last], loop_.strides[kList][last]};
+  return {loop_.sizes[last], loop_.strides[kTable][last], loop_.strides[kValues][last]};
 }
 
 /// Appends `count` positions along the innermost dimension of `positions` to the block.
-void Part::look_up(const Loop& positions, const int64_t* offsets, int64_t count, IndexBlock& block,
-                   FaultSlot* faults) const {
+void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t count,
+                     IndexBlock& block, FaultSlot* faults) const {
   const auto steps = [&](int o) {
     return Steps{first_[o] + offsets[o], positions.inner_stride(o)};
   };
   int64_t* const table = block.table + block.count;
-  int64_t* const list = block.list + block.count;
-  const Steps table_steps = steps(kTable), list_steps = steps(kList);
-  for (int64_t i = 0; i < count; ++i) list[i] = list_steps(i);
+  int64_t* const values = block.values + block.count;
+  const Steps table_steps = steps(kTable), value_steps = steps(kValues);
+  for (int64_t i = 0; i < count; ++i) values[i] = value_steps(i);
 
   bool is_bad[IndexBlock::kCapacity];
   bool any_bad = false;
   for (size_t k = 0; k < job_.indices.size(); ++k) {
     const Steps index = steps(kIndex + static_cast<int>(k));
     const IndexRow row{job_.indices[k], index.first, index.step, count, job_.allow_negative};
-    const bool good = k == 0 ? row.place(table, table_steps)
-                             : row.place(table, [table](int64_t i) { return table[i]; });
+    const bool good = k == 0 ? row.add_offsets(table, table_steps)
+                             : row.add_offsets(table, [table](int64_t i) { return table[i]; });
     if (good) [[likely]]
       continue;
     if (!any_bad) std::fill_n(is_bad, count, false);
@@ -204,12 +204,12 @@ void Part::look_up(const Loop& positions, const int64_t* offsets, int64_t count,
     block.count += count;
 }
 
-void Part::run(MoveBlock move, FaultSlot* faults) const {
+void SubJob::run(MoveBlock move, FaultSlot* faults) const {
   Loop positions, runs;
   const IndexRun run = split(positions, runs);
   const int64_t position_count = positions.numel(), run_count = runs.numel();
   char* const table = static_cast<char*>(job_.kept.data);
-  char* const list = job_.list.as<char>();
+  char* const values = job_.values.as<char>();
   const auto bytes = static_cast<int64_t>(element_size_);
   for (int64_t begin = 0; begin < position_count; begin += IndexBlock::kCapacity) {
     IndexBlock block;
@@ -220,20 +220,20 @@ void Part::run(MoveBlock move, FaultSlot* faults) const {
     runs.walk(0, run_count, [&](const int64_t* offsets, int64_t count) {
       for (int64_t i = 0; i < count; ++i)
         move(table + (offsets[kTable] + i * runs.inner_stride(kTable)) * bytes,
-             list + (offsets[kList] + i * runs.inner_stride(kList)) * bytes, block, run);
+             values + (offsets[kValues] + i * runs.inner_stride(kValues)) * bytes, block, run);
     });
   }
 }
 
-/// A dimension to divide among threads, in units of neighbours that stay together.
+/// A dimension that is divided among threads, in units of adjacent elements.
 struct Division {
   int dim = -1;
   int64_t unit = 1;
   int64_t units = 0;
 };
 
-/// The outermost dimension with many units, else the one with most, of those where `operand` moves
-/// on.
+/// Of the dimensions in which `operand` has a stride, the outermost one with many units, else the
+/// one with most.
 Division divide(const Loop& loop, int operand) {
   constexpr int64_t kMany = 64;
   Division best;
@@ -246,7 +246,7 @@ Division divide(const Loop& loop, int operand) {
   return best;
 }
 
-void run_divided(const Part& whole, const Division& division, MoveBlock move, int64_t numel,
+void run_divided(const SubJob& whole, const Division& division, MoveBlock move, int64_t numel,
                  FaultSlot* faults) {
   const int64_t size = whole.loop().sizes[division.dim];
   const int64_t grain = std::max<int64_t>(1, division.units * kMoveGrain / numel);
@@ -256,6 +256,7 @@ void run_divided(const Part& whole, const Division& division, MoveBlock move, in
   });
 }
 
+/// Whether all indices are in range; reports those that are not.
 bool check_indices(const IndexJob& job, FaultSlot* faults) {
   std::atomic<bool> good{true};
   for (const IndexedDim& dim : job.indices) {
@@ -265,7 +266,7 @@ bool check_indices(const IndexJob& job, FaultSlot* faults) {
     const StridedLoop<1> loop{&index};
     const auto check_run = [&](const int64_t* offsets, int64_t count) {
       const IndexRow row{dim, offsets[0], loop.inner_stride(0), count, job.allow_negative};
-      if (!row.all_good()) row.report(faults, [&](int64_t) { good = false; });
+      if (!row.in_range()) row.report(faults, [&](int64_t) { good = false; });
     };
     parallel_for(0, loop.numel(), kMoveGrain,
                  [&](int64_t begin, int64_t end) { loop.walk(begin, end, check_run); });
@@ -276,23 +277,25 @@ bool check_indices(const IndexJob& job, FaultSlot* faults) {
 }  // namespace
 
 void read_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
-  const int64_t numel = job.list.numel;
+  const int64_t numel = job.values.numel;
   if (numel == 0) return;
-  const Part whole(job);
-  const Division division = divide(whole.loop(), kList);
+  const SubJob whole(job);
+  const Division division = divide(whole.loop(), kValues);
   if (numel < kMoveGrain || division.units < 2) return whole.run(move, ctx.faults());
   run_divided(whole, division, move, numel, ctx.faults());
 }
 
 void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
-  constexpr int64_t kEnough = 8;
-  const int64_t numel = job.list.numel;
+  constexpr int64_t kEnoughUnits = 8;
+  const int64_t numel = job.values.numel;
   if (numel == 0 || !check_indices(job, ctx.faults())) return;
-  const Part whole(job);
+  const SubJob whole(job);
   if (numel < kMoveGrain) return whole.run(move, ctx.faults());
-  // Where the table itself moves on, different coordinates never meet in one place.
+  // Along a dimension in which the table has a stride, different coordinates write different
+  // elements.
   const Division division = divide(whole.loop(), kTable);
-  if (division.units >= kEnough) return run_divided(whole, division, move, numel, ctx.faults());
+  if (division.units >= kEnoughUnits)
+    return run_divided(whole, division, move, numel, ctx.faults());
   const int64_t span = whole.table_span();
   const int64_t grain =
       std::max<int64_t>(1, static_cast<int64_t>(double(span) * kMoveGrain / double(numel)));

@@ -6,31 +6,31 @@
 
 namespace hearth::cpu {
 
-/// What index, index_put, gather and scatter_add have in common: a table (the indexed tensor), laid
-/// over the positions of a list (the result, or the values) as IndexLayout says.
+/// The common form of index, index_put, gather and scatter: elements move between a table (the
+/// indexed tensor, laid out as in IndexLayout) and `values` (the result of a read, the source of a
+/// write).
 struct IndexJob {
   const View& kept;
   std::span<const IndexedDim> indices;
-  const View& list;
+  const View& values;
   bool allow_negative;
 };
 
-/// Positions whose indices were looked up: where each lies in the table and in the list, in
-/// elements.
+/// Positions whose indices were looked up: their offsets in the table and in `values`, in elements.
 struct IndexBlock {
   static constexpr int64_t kCapacity = 512;
   int64_t count = 0;
   int64_t table[kCapacity];
-  int64_t list[kCapacity];
+  int64_t values[kCapacity];
 
-  /// Appends those of the next `candidates` entries, already in place, for which wanted(i) is true.
+  /// Appends those of the `candidates` entries stored past the end for which wanted(i) is true.
   template <class F>
   void keep(int64_t candidates, const F& wanted) {
     const int64_t first = count;
     for (int64_t i = 0; i < candidates; ++i) {
       const bool is_wanted = wanted(i);
       table[count] = table[first + i];
-      list[count] = list[first + i];
+      values[count] = values[first + i];
       count += is_wanted;
     }
   }
@@ -40,26 +40,25 @@ struct IndexBlock {
 struct IndexRun {
   int64_t count;
   int64_t table_stride;
-  int64_t list_stride;
+  int64_t values_stride;
 };
 
-/// Moves a run between table and list at every position of the block.
-using MoveBlock = void (*)(void* table, void* list, const IndexBlock& block, const IndexRun& run);
+/// Moves a run between table and `values` at every position of the block.
+using MoveBlock = void (*)(void* table, void* values, const IndexBlock& block, const IndexRun& run);
 
-/// Moves every element of the list out of the table; reports indices out of range and leaves them
-/// out.
+/// Reads every element of `values` from the table; reports and skips indices out of range.
 void read_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx);
 
-/// Moves every element of the list into the table. Two that meet in one place do so in row-major
-/// order, on any number of threads. Does nothing but report if an index is out of range.
+/// Writes every element of `values` to the table. Writes to the same element happen in row-major
+/// order, on any number of threads. If an index is out of range, only reports it.
 void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx);
 
-/// The MoveBlock that copies elements of so many bytes out of the table, or into it.
+/// The MoveBlock that copies elements of this size from the table, or to it.
 MoveBlock copy_from_table(size_t element_size);
 MoveBlock copy_to_table(size_t element_size);
 /// The MoveBlock that adds to the table.
 MoveBlock add_to_table(ScalarType dtype);
-/// The MoveBlock that multiplies what is in the table.
+/// The MoveBlock that multiplies the table's elements.
 MoveBlock multiply_table(ScalarType dtype);
 
 }  // namespace hearth::cpu

@@ -8,43 +8,43 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Calls action(table element, list element) for every element of the block's runs.
+/// Calls action(table element, value) for every element of the block's runs.
 template <class T, class Action>
-void move_block(void* table, void* list, const IndexBlock& block, const IndexRun& run,
+void move_block(void* table, void* values, const IndexBlock& block, const IndexRun& run,
                 const Action& action) {
   T* const table_start = static_cast<T*>(table);
-  T* const list_start = static_cast<T*>(list);
-  // Copies, because to the compiler the elements may lie over block and run.
+  T* const values_start = static_cast<T*>(values);
+  // Copies, because to the compiler the elements may alias block and run.
   const int64_t positions = block.count;
-  const auto [count, table_stride, list_stride] = run;
+  const auto [count, table_stride, values_stride] = run;
   if (count == 1) {
     for (int64_t i = 0; i < positions; ++i)
-      action(table_start[block.table[i]], list_start[block.list[i]]);
+      action(table_start[block.table[i]], values_start[block.values[i]]);
     return;
   }
-  const bool dense = table_stride == 1 && list_stride == 1;
+  const bool dense = table_stride == 1 && values_stride == 1;
   for (int64_t i = 0; i < positions; ++i) {
     T* const t = table_start + block.table[i];
-    T* const l = list_start + block.list[i];
+    T* const v = values_start + block.values[i];
     if (dense) {
-      for (int64_t j = 0; j < count; ++j) action(t[j], l[j]);
+      for (int64_t j = 0; j < count; ++j) action(t[j], v[j]);
     } else {
-      for (int64_t j = 0; j < count; ++j) action(t[j * table_stride], l[j * list_stride]);
+      for (int64_t j = 0; j < count; ++j) action(t[j * table_stride], v[j * values_stride]);
     }
   }
 }
 
 struct CopyFromTable {
   template <class T>
-  void operator()(const T& table, T& list) const {
-    list = table;
+  void operator()(const T& table, T& value) const {
+    value = table;
   }
 };
 
 struct CopyToTable {
   template <class T>
-  void operator()(T& table, const T& list) const {
-    table = list;
+  void operator()(T& table, const T& value) const {
+    table = value;
   }
 };
 
@@ -64,27 +64,27 @@ struct Product {
   static bool of(bool a, bool b) { return a && b; }
 };
 
-/// Combines what is in the table with what is in the list.
+/// Combines the table's element with a value, in the table.
 template <class Operation>
 struct IntoTable {
   template <class T>
-  void operator()(T& table, const T& list) const {
+  void operator()(T& table, const T& value) const {
     if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
       using Unsigned = uint64_t;  // because signed overflow is undefined
       table =
-          static_cast<T>(Operation::of(static_cast<Unsigned>(table), static_cast<Unsigned>(list)));
+          static_cast<T>(Operation::of(static_cast<Unsigned>(table), static_cast<Unsigned>(value)));
     } else if constexpr (std::is_convertible_v<T, float> && sizeof(T) == 2) {
-      table = T(Operation::of(float(table), float(list)));
+      table = T(Operation::of(float(table), float(value)));
     } else {
-      table = Operation::of(table, list);
+      table = Operation::of(table, value);
     }
   }
 };
 
 template <class T, class Action>
 constexpr MoveBlock move_with =
-    [](void* table, void* list, const IndexBlock& block, const IndexRun& run) {
-      move_block<T>(table, list, block, run, Action{});
+    [](void* table, void* values, const IndexBlock& block, const IndexRun& run) {
+      move_block<T>(table, values, block, run, Action{});
     };
 
 template <class Action>

@@ -2,14 +2,15 @@
 
 namespace hearth::cpu {
 
-/// The instruction sets the SIMD units are compiled for.
+/// The instruction sets for which SIMD kernels are compiled.
 enum class IsaLevel : signed char { kGeneric, kAvx2, kAvx512 };
 
 /// A level as a type, to choose among overloads.
 template <IsaLevel>
 struct AtLevel {};
 
-/// What this processor gets, found once; an Error on x86 processors without AVX2 and FMA.
+/// The best level of this build that this processor supports, determined once; an Error on x86
+/// processors without AVX2 and FMA.
 IsaLevel isa_level();
 
 /// Whether this build has code for `level` that this processor can run.

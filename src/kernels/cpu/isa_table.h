@@ -2,8 +2,7 @@
 
 #include "kernels/cpu/isa.h"
 
-/// The one of name_avx2, name_avx512 and name_generic that this processor can run, of those in this
-/// build.
+/// The table for isa_level(): name_avx2, name_avx512 or name_generic.
 #if defined(HEARTH_CPU_AVX512)
 #define HEARTH_ISA_TABLE(name) \
   (hearth::cpu::isa_level() == hearth::cpu::IsaLevel::kAvx512 ? name##_avx512 : name##_avx2)

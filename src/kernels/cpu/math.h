@@ -1,7 +1,7 @@
 #pragma once
 
-// The functions of formulas (HEARTH_VALUE_UNARY and _BINARY) over Vec, each written once for f32
-// and f64.
+// The mathematical functions of functors (HEARTH_VALUE_UNARY and _BINARY) over Vec, each written
+// once for f32 and f64.
 
 #include "kernels/cpu/math_erf.h"
 #include "kernels/cpu/math_exp.h"

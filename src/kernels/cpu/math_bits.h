@@ -83,14 +83,14 @@ HEARTH_SIMD Twofold<V> exact_product(V a, V b) {
   return {hi, mul_add(a, b, -hi)};
 }
 
-/// (a.hi + a.lo) * (b.hi + b.lo), nearly.
+/// (a.hi + a.lo) * (b.hi + b.lo) without the term a.lo * b.lo.
 template <class V>
 HEARTH_SIMD Twofold<V> product(Twofold<V> a, Twofold<V> b) {
   const Twofold<V> p = exact_product(a.hi, b.hi);
   return {p.hi, mul_add(a.hi, b.lo, mul_add(a.lo, b.hi, p.lo))};
 }
 
-/// An integer n, as a number and as bits that start from `kZero` (n = 0).
+/// An integer n, as a floating-point number and as bits; bits - kZero is n.
 template <class V>
 struct Rounded {
   static constexpr double kMagic = sizeof(typename V::Lane) == 4 ? 0x1.8p23 : 0x1.8p52;

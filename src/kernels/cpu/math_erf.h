@@ -4,7 +4,7 @@
 
 namespace hearth::cpu::math {
 
-/// Constants of erf and erfc. Below kSmall: erf(x) = x + x P(x²). Above, with t = kPole / (|x| +
+/// Constants of erf and erfc. Below kErfSmall: erf(x) = x + x P(x²). Above, with t = kPole / (|x| +
 /// kPole): erfc(|x|) = exp(-x²) t Q(2t - 1); beyond kMax it is 0.
 template <class T>
 struct ErfConstants;
@@ -53,7 +53,7 @@ HEARTH_SIMD V erfc_large(V a, V rest) {
   a = select(a > V(C::kMax), V(C::kMax), a);
   const V sum = a + C::kPole;
   const V t = V(C::kPole) / sum;
-  // What t lost to the rounding of the sum and of the division.
+  // The rounding error of t, from the sum and the division.
   const V lost = mul_add(-t, sum, V(C::kPole)) - t * (a - (sum - C::kPole));
   const V t_lo = lost * t * (1 / C::kPole);
   const V q = mul_add(V(2), t, V(-1)) + 2 * t_lo;

@@ -38,7 +38,7 @@ struct ExpParts {
   BitsOf<V> n;
 };
 
-/// Takes x + lo apart; |x| must be below 1e4.
+/// The parts of e^(x + lo); |x| must be below 1e4.
 template <class V>
 HEARTH_SIMD ExpParts<V> exp_parts(V x, V lo) {
   using C = ExpConstants<typename V::Lane>;
@@ -48,7 +48,7 @@ HEARTH_SIMD ExpParts<V> exp_parts(V x, V lo) {
   return {mul_add(r * r, polynomial(r, C::kP), r), n.bits - BitsOf<V>(Rounded<V>::kZero)};
 }
 
-/// The same for any x: results beyond the range become infinite and zero in scale().
+/// The parts of e^(x + lo) for any x: scale() turns results out of range into infinity or zero.
 template <class V>
 HEARTH_SIMD ExpParts<V> clamped_exp_parts(V x, V lo) {
   using C = ExpConstants<typename V::Lane>;
@@ -57,7 +57,7 @@ HEARTH_SIMD ExpParts<V> clamped_exp_parts(V x, V lo) {
   return exp_parts(x, lo);
 }
 
-/// e^(x + lo), |lo| small against 1.
+/// e^(x + lo) for |lo| much smaller than 1.
 template <class V>
 HEARTH_SIMD V exp_of_sum(V x, V lo) {
   const ExpParts<V> e = clamped_exp_parts(x, lo);
@@ -83,7 +83,7 @@ HEARTH_SIMD V exp2(V x) {
 
 template <class V>
 HEARTH_SIMD V sigmoid(V x) {
-  const V e = exp(-abs(x));  // not infinite, so that small results stay
+  const V e = exp(-abs(x));  // cannot overflow, so that small results keep their digits
   return select(x < V(0), e, V(1)) / (1 + e);
 }
 
@@ -93,7 +93,7 @@ HEARTH_SIMD V expm1(V x) {
   V y = select(x > V(C::kMax), V(C::kMax), x);
   y = select(y < V(C::kMinusOne), V(C::kMinusOne), y);
   const ExpParts<V> e = exp_parts(y, V(0));
-  // Halves: 2^n overflows before the result does.
+  // Computes half the result, because 2^n overflows before the result does.
   const V half = power_of_two<V>(e.n - BitsOf<V>(1));
   const V result = 2 * mul_add(half, e.p, half - 0.5);
   return select(abs(x) < V(FormatOf<V>::kEpsilon / 2), x, result);
@@ -106,7 +106,7 @@ HEARTH_SIMD V half_exp(V a) {
   return 0.5 * root * root;
 }
 
-/// Above this e^-x is nothing against e^x.
+/// Above this e^-x is negligible beside e^x.
 inline constexpr double kHyperbolicLarge = 40;
 
 template <class V>
@@ -123,7 +123,7 @@ HEARTH_SIMD V cosh(V x) {
   return select(a < V(kHyperbolicLarge), 0.5 * e + 0.5 / e, half_exp(a));
 }
 
-/// Constants of tanh: tanh(x) = x + x z P(z), z = x² <= kSmall².
+/// Constants of tanh: tanh(x) = x + x z P(z) with z = x² for small |x|; it rounds to 1 above kOne.
 template <class T>
 struct TanhConstants;
 template <>

@@ -30,7 +30,7 @@ struct LogParts {
   V m, e;
 };
 
-/// Takes a positive finite x apart; denormals count.
+/// The parts of a positive finite x, which may be denormal.
 template <class V>
 HEARTH_SIMD LogParts<V> log_parts(V x) {
   using F = FormatOf<V>;
@@ -43,7 +43,8 @@ HEARTH_SIMD LogParts<V> log_parts(V x) {
   const auto denormal = x < V(F::kMinNormal);
   x = select(denormal, x * V(2 / F::kEpsilon), x);
   const B exponent = bits_of(x) - B(root) + B(bias);
-  // Or-ing a small integer into the bits of 2^mantissa adds it: a conversion for every Isa.
+  // Or-ing a small integer into the bits of 2^mantissa adds it: a conversion to floating point that
+  // every Isa has.
   const V biased = V::from_bits((exponent >> F::kMantissa) | bits_of(V(two_to_mantissa)));
   const V e = biased - V(two_to_mantissa + F::kBias);
   return {V::from_bits((exponent & B(kMantissaMask<V>)) + B(root)),
@@ -96,11 +97,11 @@ template <class V>
 HEARTH_SIMD V log1p(V x) {
   const V u = 1 + x;
   const LogParts<V> parts = log_parts(u);
-  // What rounding 1 + x lost, relative to u; nothing where x itself is the fraction.
+  // The rounding error of 1 + x; it is not needed where f is x itself.
   const V lost = select(x > 1, 1 - (u - x), x - (u - 1));
-  const auto whole = parts.e == V(0);
-  const V f = select(whole, x, parts.m - 1);
-  const V c = select(whole, V(0), lost / u);
+  const auto unscaled = parts.e == V(0);
+  const V f = select(unscaled, x, parts.m - 1);
+  const V c = select(unscaled, V(0), lost / u);
   V result = log_of_parts(f, parts.e, c);
   const auto plain = (u > V(0)) & (u < V(kInf<V>));
   if (any(!plain)) [[unlikely]]

@@ -4,7 +4,7 @@
 
 namespace hearth::cpu::math {
 
-/// erfc(-x / sqrt(2)) / 2, the argument in two parts.
+/// erfc(-x / sqrt(2)) / 2; the argument is computed in two parts.
 template <class V>
 HEARTH_SIMD V special_ndtr(V x) {
   using T = typename V::Lane;
@@ -17,8 +17,8 @@ HEARTH_SIMD V special_ndtr(V x) {
   return 0.5 * select(abs(y.hi) < V(kErfSmall), 1 - erf_small(y.hi), outside);
 }
 
-/// Constants of gelu: the share of the normal distribution below -a is ((kZero - a) Q(a))^4 for
-/// a < kZero, and beyond it nothing that f32 sees beside 1.
+/// Constants of gelu: the normal distribution function at -a is ((kZero - a) Q(a))^4 for a < kZero,
+/// and negligible in f32 beyond.
 struct GeluConstants {
   static constexpr float kZero = 7;
   static constexpr float kQ[] = {1.201280641e-01f,  -6.801195301e-03f, -8.138729695e-03f,
@@ -27,8 +27,8 @@ struct GeluConstants {
                                  -3.116811538e-07f, 1.924999824e-08f,  -4.530141388e-10f};
 };
 
-/// x special_ndtr(x). f32 without exp and division, so as fast as memory: within 10 ulp above -1,
-/// below that within 2^-23.
+/// x special_ndtr(x). In f32 without exp and division, so that memory bounds its speed: the error
+/// is within 10 ulp for x > -1, and within 2^-23 below that.
 template <class V>
 HEARTH_SIMD V gelu(V x) {
   if constexpr (sizeof(typename V::Lane) == 4) {

@@ -24,7 +24,7 @@ struct PowConstants<double> {
                                   1.17061264645633975e-01, 1.17243270608467468e-01};
 };
 
-/// log(x) for positive finite x with half as many digits again as V has.
+/// log(x) for positive finite x, with about half as many digits more than V has.
 template <class V>
 HEARTH_SIMD Twofold<V> precise_log(V x) {
   using C = PowConstants<typename V::Lane>;
@@ -44,15 +44,14 @@ HEARTH_SIMD Twofold<V> precise_log(V x) {
   const Twofold<V> tail = product(product(z, s), c);
   Twofold<V> log_m = exact_sum(2 * s.hi, tail.hi);
   log_m.lo = log_m.lo + mul_add(V(2), s.lo, tail.lo);
-  // The exponent's part is zero or the larger one, and its product with the short constant exact.
+  // The exponent's term is zero or larger than log_m, and its product with kLn2Hi is exact.
   const Twofold<V> sum = exact_sum(parts.e * V(L::kLn2Hi), log_m.hi);
   return exact_sum(sum.hi, sum.lo + mul_add(parts.e, V(L::kLn2Lo), log_m.lo));
 }
 
 template <class V>
 HEARTH_SIMD V log10(V x) {
-  constexpr double inverse =
-      0.43429448190325182765;  // 1 / log(10), and what rounding it to T loses
+  constexpr double inverse = 0.43429448190325182765;  // 1 / log(10) = hi + lo
   constexpr auto hi = typename V::Lane(inverse);
   constexpr double lo = sizeof(typename V::Lane) == 4 ? inverse - hi : 1.09831965021676510e-17;
   const Twofold<V> p = product(precise_log(x), Twofold<V>{V(hi), V(lo)});
@@ -68,7 +67,7 @@ HEARTH_SIMD V pow_of_magnitude(V a, V b) {
   const Twofold<V> log_a = precise_log(abs(a));
   const Twofold<V> p = exact_product(b, log_a.hi);
   const V lo = mul_add(b, log_a.lo, p.lo);
-  // Past the ends of exp's range the low part may have overflowed.
+  // Outside exp's range the low part may have overflowed.
   const V bound = 1000;
   return exp_of_sum(p.hi, select(abs(p.hi) < bound, lo, V(0)));
 }
@@ -85,7 +84,7 @@ template <class V>
 HEARTH_SIMD V pow_special(V a, V b, V result) {
   const V magnitude = abs(a);
   const V infinity = kInf<V>;
-  // Zero, infinity and infinite exponents only ask whether the result grows or shrinks.
+  // With zero or an infinity among the operands the result is infinity or zero.
   const auto extreme = (magnitude == V(0)) | (magnitude == infinity) | (abs(b) == infinity);
   const auto grows = ((magnitude > V(1)) & (b > V(0))) | ((magnitude < V(1)) & (b < V(0)));
   result = select(extreme, select(grows, infinity, V(0)), result);
@@ -97,7 +96,7 @@ HEARTH_SIMD V pow_special(V a, V b, V result) {
                 result);
 }
 
-/// a^b of integers, wrapping; for a negative b 0 unless a is 1 or -1.
+/// a^b of integers, wrapping; 0 for a negative b, unless a is 1 or -1.
 template <class V>
 HEARTH_SIMD V integer_pow(V a, V b) {
   V result = 1;

@@ -22,7 +22,7 @@ HEARTH_SIMD V rsqrt(V x) {
   return V(1) / sqrt(x);
 }
 
-// Integers are whole already; halves round to even.
+// Integers need no rounding; round() rounds halves to even.
 #define HEARTH_ROUNDING(name)               \
   template <class V>                        \
   HEARTH_SIMD V name(V x) {                 \
@@ -54,7 +54,7 @@ HEARTH_SIMD V maximum(V a, V b) {
     return select((a > b) | isnan(a), a, b);
 }
 
-/// C's fmod of one lane; an integer by 0 is 0.
+/// C's fmod of one lane; the remainder of an integer divided by 0 is 0.
 template <class T>
 struct FmodLane {
   HEARTH_SIMD T operator()(T a, T b) const {
@@ -71,7 +71,7 @@ HEARTH_SIMD V fmod(V a, V b) {
   return lane_by_lane(FmodLane<typename V::Lane>{}, a, b);
 }
 
-/// The quotient of two integers; by 0 it is 0, and the least one by -1 wraps.
+/// The quotient of two integers; division by 0 gives 0, and the lowest integer by -1 wraps.
 template <class T>
 struct QuotientLane {
   HEARTH_SIMD T operator()(T a, T b) const {

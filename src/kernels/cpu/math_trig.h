@@ -100,7 +100,7 @@ HEARTH_SIMD V atan2(V a, V b) {
   const V larger = maximum(x, y), smaller = minimum(x, y);
   V t = select(larger == V(0), larger, smaller / larger);
   t = select(smaller == V(kInf<V>), V(1), t);
-  // The angle is that of u plus a number of eighths of a turn.
+  // The result is atan(u) or its negative, plus a multiple of pi/4 (an eighth of a turn).
   const auto turned = t > V(0.41421356);
   const V u = select(turned, (t - 1) / (t + 1), t);
   const V z = u * u;

@@ -14,17 +14,17 @@ namespace hearth::cpu {
 
 namespace {
 
-// Multiplications below which each way is the fastest (measured by bench/matmul.cpp).
-constexpr double kLoopWork = 64;
-constexpr double kBlasWork = 10000;
-constexpr double kPartWork = 1 << 19;      // worth a thread of its own
-constexpr double kHalfPartWork = 1 << 22;  // where the processor multiplies half types
+// Multiplications (measured by bench/matmul.cpp).
+constexpr double kLoopWork = 64;           // up to which the loops are fastest
+constexpr double kBlasWork = 10000;        // up to which BLAS is faster than oneDNN
+constexpr double kTaskWork = 1 << 19;      // that are worth a task
+constexpr double kHalfTaskWork = 1 << 22;  // the same where the processor multiplies half types
 
-constexpr double kMostParts = 32;      // of a product
-constexpr int64_t kLeastSide = 32;     // of a block of the result
-constexpr int64_t kSideMultiple = 16;  // the libraries' own blocks
-constexpr int64_t kLeastSum = 2048;    // terms that are worth a partial sum
-constexpr int64_t kMostSums = 8;
+constexpr double kMaxTasks = 32;       // of a batch
+constexpr int64_t kMinSide = 32;       // of a block of the result
+constexpr int64_t kSideMultiple = 16;  // the libraries' own block size
+constexpr int64_t kMinTerms = 2048;    // of a partial sum
+constexpr int64_t kMaxSums = 8;
 
 /// out = alpha * a @ b + beta * out for batches of matrices; all views are 3-D.
 struct Product {
@@ -60,7 +60,7 @@ bool same_memory(const View& a, const View& b) {
   return a.data == b.data && std::equal(a.strides, a.strides + a.dim, b.strides);
 }
 
-/// One matrix in place of a batch that repeats it.
+/// A batch that repeats one matrix, reduced to that matrix.
 View first_of_broadcast(View view) {
   if (view.strides[0] != 0 || view.sizes[0] <= 1) return view;
   view.numel /= view.sizes[0];
@@ -79,7 +79,7 @@ View contiguous_like(const View& view, ScalarType dtype) {
   return result;
 }
 
-/// The same in scratch memory.
+/// contiguous_like in scratch memory.
 View scratch_like(const View& view, ScalarType dtype, Ctx& ctx) {
   View result = contiguous_like(view, dtype);
   result.data = ctx.scratch(size_t(result.numel) * element_size(dtype));
@@ -95,7 +95,8 @@ View broadcast(View one, int64_t batch) {
   return one;
 }
 
-/// Whether BLAS can read a matrix of the batch as it lies, plain or transposed.
+/// Whether BLAS can read the batch's matrices in place, plain or transposed; sets `operand` to the
+/// first one.
 bool as_operand(const View& view, GemmOperand& operand) {
   const int64_t rows = view.sizes[1], columns = view.sizes[2];
   const int64_t row = view.strides[1], column = view.strides[2];
@@ -119,26 +120,26 @@ View readable(const View& view, Ctx& ctx) {
   return broadcast(packed, view.sizes[0]);
 }
 
-/// A batch of products cut into parts for threads: by its shape alone, so that its bits do not
-/// depend on their number.
-class Parts {
+/// A batch of products split into tasks: blocks of large results, groups of small products. The
+/// split depends on the shape alone, so that results do not depend on the number of threads.
+class Tasks {
  public:
-  Parts(const Product& p, double part_work) : p_(p), rows_(p.m()), columns_(p.n()) {
-    const double wanted = std::min(kMostParts / double(p.batch()), p.work() / part_work);
-    while (double(per_product()) < wanted) {
+  Tasks(const Product& p, double task_work) : p_(p), rows_(p.m()), columns_(p.n()) {
+    const double wanted = std::min(kMaxTasks / double(p.batch()), p.work() / task_work);
+    while (double(blocks_per_product()) < wanted) {
       int64_t& side = rows_ >= columns_ ? rows_ : columns_;
-      if (side < 2 * kLeastSide) break;
+      if (side < 2 * kMinSide) break;
       side = rounded_up((side + 1) / 2, kSideMultiple);
     }
-    together_ = std::clamp<int64_t>(static_cast<int64_t>(part_work / (p.work() + 1)), 1, p.batch());
+    group_ = std::clamp<int64_t>(static_cast<int64_t>(task_work / (p.work() + 1)), 1, p.batch());
   }
 
-  /// Calls f(part) for every part, in parallel.
+  /// Calls f(task's product) for every task, in parallel.
   template <class F>
   void run(const F& f) const {
-    const int64_t groups = (p_.batch() + together_ - 1) / together_, parts = per_product();
-    parallel_for(0, groups * parts, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) f(part(i / parts, i % parts));
+    const int64_t groups = (p_.batch() + group_ - 1) / group_, blocks = blocks_per_product();
+    parallel_for(0, groups * blocks, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) f(task(i / blocks, i % blocks));
     });
   }
 
@@ -147,15 +148,14 @@ class Parts {
     return (n + multiple - 1) / multiple * multiple;
   }
   int64_t blocks_across() const { return (p_.n() + columns_ - 1) / columns_; }
-  int64_t per_product() const { return (p_.m() + rows_ - 1) / rows_ * blocks_across(); }
+  int64_t blocks_per_product() const { return (p_.m() + rows_ - 1) / rows_ * blocks_across(); }
 
-  Product part(int64_t group, int64_t block) const {
+  Product task(int64_t group, int64_t block) const {
     Product result = p_;
     const auto cut = [](View& view, int d, int64_t i, int64_t size, int64_t whole) {
       if (size < whole) view = slice(view, d, i * size, std::min(whole, (i + 1) * size));
     };
-    for (View* view : {&result.a, &result.b, &result.out})
-      cut(*view, 0, group, together_, p_.batch());
+    for (View* view : {&result.a, &result.b, &result.out}) cut(*view, 0, group, group_, p_.batch());
     const int64_t down = block / blocks_across(), across = block % blocks_across();
     for (View* view : {&result.a, &result.out}) cut(*view, 1, down, rows_, p_.m());
     for (View* view : {&result.b, &result.out}) cut(*view, 2, across, columns_, p_.n());
@@ -164,7 +164,7 @@ class Parts {
 
   const Product& p_;
   int64_t rows_, columns_;  // of a block of the result
-  int64_t together_ = 1;    // products in a part, where they are small
+  int64_t group_ = 1;       // products in a task, where they are small
 };
 
 void multiply_one(const Gemm& gemm) {
@@ -176,7 +176,7 @@ void multiply_one(const Gemm& gemm) {
     onednn::multiply(gemm);
 }
 
-/// The first product of the batch; its operands are readable, and out's rows are contiguous.
+/// The first product of the batch, whose operands BLAS can read and whose out has contiguous rows.
 Gemm gemm_of(const Product& p) {
   Gemm gemm;
   gemm.dtype = p.out.dtype;
@@ -194,8 +194,8 @@ Gemm gemm_of(const Product& p) {
   return gemm;
 }
 
-/// The libraries' product of every matrix of a part, on this thread.
-void multiply_part(const Product& p) {
+/// Multiplies every matrix of the batch by a library, on the calling thread.
+void multiply_batch(const Product& p) {
   Gemm gemm = gemm_of(p);
   for (int64_t i = 0; i < p.batch(); ++i) {
     gemm.a.data = slice(p.a, 0, i, i + 1).data;
@@ -205,7 +205,7 @@ void multiply_part(const Product& p) {
   }
 }
 
-/// out = the partial sums, added in their order, + beta * out.
+/// out = beta * out + the partial sums, added in their order.
 template <class T>
 void add_partial_sums(const Product& p, const char* partial, int64_t sums) {
   const View& out = p.out;
@@ -218,11 +218,12 @@ void add_partial_sums(const Product& p, const char* partial, int64_t sums) {
   }
 }
 
-/// The sums of one small result over many terms, in a fixed number of partial sums.
-bool multiply_by_sums(const Product& p, Ctx& ctx) {
-  const bool fits = p.batch() == 1 && std::max(p.m(), p.n()) < 2 * kLeastSide &&
+/// Split-k: computes a small result with a long inner dimension as partial sums in parallel, whose
+/// number depends on the shape alone. False if the product is not of that kind.
+bool multiply_split_k(const Product& p, Ctx& ctx) {
+  const bool fits = p.batch() == 1 && std::max(p.m(), p.n()) < 2 * kMinSide &&
                     (p.out.dtype == kFloat || p.out.dtype == kDouble);
-  const int64_t sums = std::min({kMostSums, p.k() / kLeastSum, int64_t(p.work() / kPartWork)});
+  const int64_t sums = std::min({kMaxSums, p.k() / kMinTerms, int64_t(p.work() / kTaskWork)});
   if (!fits || sums < 2) return false;
   Product whole = p;
   whole.out = contiguous_like(p.out, p.out.dtype);
@@ -230,20 +231,20 @@ bool multiply_by_sums(const Product& p, Ctx& ctx) {
   const int64_t result_bytes = whole.out.numel * int64_t(element_size(p.out.dtype));
   char* const partial = static_cast<char*>(ctx.scratch(size_t(sums * result_bytes)));
   parallel_blocks(sums, [&](int64_t i) {
-    Product part = whole;
+    Product range = whole;
     const int64_t begin = p.k() * i / sums, end = p.k() * (i + 1) / sums;
-    part.a = slice(p.a, 2, begin, end);
-    part.b = slice(p.b, 1, begin, end);
-    part.out.data = partial + i * result_bytes;
-    multiply_part(part);
+    range.a = slice(p.a, 2, begin, end);
+    range.b = slice(p.b, 1, begin, end);
+    range.out.data = partial + i * result_bytes;
+    multiply_batch(range);
   });
   p.out.dtype == kFloat ? add_partial_sums<float>(p, partial, sums)
                         : add_partial_sums<double>(p, partial, sums);
   return true;
 }
 
-/// Calls run(p) with the operands as libraries want them: rows (or columns) contiguous, and those
-/// of the result.
+/// Calls run(p) with operands whose rows or columns are contiguous and a result whose rows are, as
+/// the libraries require.
 template <class Run>
 void with_readable_operands(const Product& product, Ctx& ctx, const Run& run) {
   Product p = product;
@@ -268,12 +269,12 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
   with_readable_operands(product, ctx, [&](const Product& p) {
     if (p.out.dtype != kFloat && !blas::can_express(gemm_of(p)))
       multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
-    else if (!multiply_by_sums(p, ctx))
-      Parts(p, kPartWork).run(multiply_part);
+    else if (!multiply_split_k(p, ctx))
+      Tasks(p, kTaskWork).run(multiply_batch);
   });
 }
 
-/// Our loops, with b's rows made contiguous where that pays.
+/// Multiplies by Hearth's own loops, on a copy of b with contiguous rows where that pays.
 void multiply_by_loops(const Product& p, Ctx& ctx) {
   if (p.b.strides[2] == 1 || p.m() == 1 || p.work() <= kBlasWork)
     return multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
@@ -282,13 +283,13 @@ void multiply_by_loops(const Product& p, Ctx& ctx) {
   multiply_loops(p.a, broadcast(rows, p.batch()), p.out, p.alpha, p.beta);
 }
 
-/// Half types: oneDNN where the processor can, else float32 copies.
-void multiply_halfs(const Product& p, Ctx& ctx) {
+/// Multiplies half types by oneDNN if the processor can, else as float32 copies.
+void multiply_halves(const Product& p, Ctx& ctx) {
   if (p.alpha == 1 && onednn::has_matmul(p.out.dtype))
     return with_readable_operands(p, ctx, [](const Product& whole) {
-      Parts(whole, kHalfPartWork).run([](const Product& part) {
-        if (!onednn::matmul(part.a, part.b, part.out, part.beta))
-          multiply_loops(part.a, part.b, part.out, part.alpha, part.beta);
+      Tasks(whole, kHalfTaskWork).run([](const Product& task) {
+        if (!onednn::matmul(task.a, task.b, task.out, task.beta))
+          multiply_loops(task.a, task.b, task.out, task.alpha, task.beta);
       });
     });
   const auto in_float = [&](const View& view) {
@@ -304,11 +305,11 @@ void multiply_halfs(const Product& p, Ctx& ctx) {
 void multiply(const Product& p, Ctx& ctx) {
   const ScalarType dtype = p.out.dtype;
   if (p.work() <= kLoopWork || is_integral(dtype, true)) return multiply_by_loops(p, ctx);
-  if (is_reduced_float(dtype)) return multiply_halfs(p, ctx);
+  if (is_reduced_float(dtype)) return multiply_halves(p, ctx);
   multiply_by_library(p, ctx);
 }
 
-/// A batch of matrices times one matrix is one tall matrix times it.
+/// Turns a batch of matrices times one matrix into one tall matrix times that matrix.
 void join_batch(Product& p) {
   const auto joins = [](const View& view) {
     return view.strides[0] == view.sizes[1] * view.strides[1];

@@ -13,7 +13,7 @@ struct GemmOperand {
   bool transposed = false;
 };
 
-/// out[m, n] = alpha * a[m, k] @ b[k, n] + beta * out, as BLAS wants to be told; out is row-major.
+/// out[m, n] = alpha * a[m, k] @ b[k, n] + beta * out, with BLAS's arguments; out is row-major.
 struct Gemm {
   ScalarType dtype = ScalarType::Undefined;
   int64_t m = 0, n = 0, k = 0;

@@ -10,8 +10,7 @@ namespace hearth::cpu {
 
 namespace {
 
-/// In what T's products are added up. Unsigned, because it wraps: the low bits are those of T's own
-/// sum.
+/// The type in which T's products are summed. Unsigned for integers, because their sums wrap.
 template <class T>
 auto accumulator_of() {
   if constexpr (std::is_same_v<T, bool>)
@@ -26,7 +25,7 @@ auto accumulator_of() {
 template <class T>
 using Accumulator = decltype(accumulator_of<T>());
 
-/// A factor such as alpha, as T is multiplied by it.
+/// alpha or beta in the type of T's sums.
 template <class T>
 Accumulator<T> factor(double value) {
   using A = Accumulator<T>;
@@ -50,7 +49,8 @@ A add_product(A sum, A x, A y) {
 
 constexpr int64_t kTileRows = 4, kTileColumns = 64;
 
-/// The product's tile of `rows` by `columns` elements whose corners in a, b and out are given.
+/// A tile of `rows` by `columns` elements of the product; a, b and out point to its first row and
+/// column.
 template <class T>
 struct Tile {
   using A = Accumulator<T>;
@@ -60,7 +60,7 @@ struct Tile {
   int64_t rows, columns, k;
   int64_t a_row, a_column, b_row, b_column, out_row, out_column;
 
-  void add_up(A (&sums)[kTileRows][kTileColumns]) const {
+  void accumulate(A (&sums)[kTileRows][kTileColumns]) const {
     for (int64_t r = 0; r < rows; ++r) std::fill_n(sums[r], columns, A(0));
     for (int64_t p = 0; p < k; ++p) {
       const T* const row = b + p * b_row;
@@ -78,7 +78,7 @@ struct Tile {
 
   void run(double alpha, double beta) const {
     A sums[kTileRows][kTileColumns];
-    add_up(sums);
+    accumulate(sums);
     const A by = factor<T>(alpha), keep = factor<T>(beta);
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t j = 0; j < columns; ++j) {

@@ -13,7 +13,7 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kRowBlock = 1024;  // elements that are searched at a time along a row
+constexpr int64_t kRowBlock = 1024;  // elements of a row that are searched at once
 
 constexpr fn::Max kLargest;
 constexpr fn::Min kSmallest;
@@ -25,8 +25,9 @@ bool is_nan(T x) {
   return x != x;
 }
 
-/// Blocks of rows are reduced by the SIMD loops of Max or Min, and only in a block that beats the
-/// ones before it is the place looked for; side by side, columns keep their places from row to row.
+/// Along rows, blocks are reduced by the SIMD loops of Max or Min, and only a block that beats
+/// those before it is searched for the index. Across columns, a SIMD loop tracks the index of each
+/// column's best element.
 template <class T>
 class MinMaxDim {
  public:
@@ -50,9 +51,9 @@ class MinMaxDim {
   bool beats(T a, T b) const { return is_nan(a) ? !is_nan(b) : params_.largest ? a > b : a < b; }
 
   void search(OutputTile tile, int64_t begin, int64_t end, Best& best) const;
-  void look_along(const char* data, int64_t n, int64_t position, int64_t j, Best& best) const;
-  void look_across(const char* data, int64_t stride, int64_t rows, int64_t width, int64_t position,
-                   Best& best) const;
+  void search_row(const char* data, int64_t n, int64_t position, int64_t j, Best& best) const;
+  void search_columns(const char* data, int64_t stride, int64_t rows, int64_t width,
+                      int64_t position, Best& best) const;
   bool improves(T value, int64_t j, const Best& best) const {
     return best.index[j] < 0 || beats(value, best.value[j]);
   }
@@ -74,13 +75,13 @@ void MinMaxDim<T>::run(Ctx& ctx) const {
     });
     return;
   }
-  Best* slots =
+  Best* partial =
       static_cast<Best*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks()) * sizeof(Best)));
-  grid_.for_tasks([this, slots](int64_t task, OutputTile tile, int64_t begin, int64_t end) {
-    search(tile, begin, end, slots[task]);
+  grid_.for_tasks([this, partial](int64_t task, OutputTile tile, int64_t begin, int64_t end) {
+    search(tile, begin, end, partial[task]);
   });
   for (int64_t t = 0; t < grid_.tiles(); ++t) {
-    Best& best = slots[t * grid_.chunks()];
+    Best& best = partial[t * grid_.chunks()];
     const OutputTile tile = grid_.tile(t);
     for (int64_t c = 1; c < grid_.chunks(); ++c) {
       const Best& next = (&best)[c];
@@ -94,7 +95,7 @@ void MinMaxDim<T>::run(Ctx& ctx) const {
   }
 }
 
-/// The best of positions begin … end - 1 for every output of a tile.
+/// The best of positions [begin, end) for every output of a tile.
 template <class T>
 void MinMaxDim<T>::search(OutputTile tile, int64_t begin, int64_t end, Best& best) const {
   std::fill_n(best.index, tile.width, -1);
@@ -102,7 +103,7 @@ void MinMaxDim<T>::search(OutputTile tile, int64_t begin, int64_t end, Best& bes
     grid_.for_rows(tile, [&](int64_t j, const char* row) {
       for (int64_t b = begin; b < end; b += kRowBlock)
         grid_.along_row(row, b, std::min(b + kRowBlock, end),
-                        [&](const char* data, int64_t n) { look_along(data, n, b, j, best); });
+                        [&](const char* data, int64_t n) { search_row(data, n, b, j, best); });
     });
     return;
   }
@@ -110,14 +111,14 @@ void MinMaxDim<T>::search(OutputTile tile, int64_t begin, int64_t end, Best& bes
     int64_t position = b;
     const int64_t e = std::min(b + kMinMaxRows, end);
     grid_.across_columns(tile, b, e, [&](const char* data, int64_t stride, int64_t rows) {
-      look_across(data, stride, rows, tile.width, position, best);
+      search_columns(data, stride, rows, tile.width, position, best);
       position += rows;
     });
   }
 }
 
 template <class T>
-void MinMaxDim<T>::look_along(const char* data, int64_t n, int64_t position, int64_t j,
+void MinMaxDim<T>::search_row(const char* data, int64_t n, int64_t position, int64_t j,
                               Best& best) const {
   TileStates states;
   row_loops_.start(1, states);
@@ -137,17 +138,17 @@ void MinMaxDim<T>::look_along(const char* data, int64_t n, int64_t position, int
 }
 
 template <class T>
-void MinMaxDim<T>::look_across(const char* data, int64_t stride, int64_t rows, int64_t width,
-                               int64_t position, Best& best) const {
-  using Place = std::conditional_t<sizeof(T) == 1, int8_t,
-                                   std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
+void MinMaxDim<T>::search_columns(const char* data, int64_t stride, int64_t rows, int64_t width,
+                                  int64_t position, Best& best) const {
+  using Row = std::conditional_t<sizeof(T) == 1, int8_t,
+                                 std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
   alignas(64) T values[kTileBytes / sizeof(T)];
-  alignas(64) Place places[kTileBytes / sizeof(T)];
-  column_loop_(data, stride, rows, width, values, places);
+  alignas(64) Row best_rows[kTileBytes / sizeof(T)];
+  column_loop_(data, stride, rows, width, values, best_rows);
   for (int64_t j = 0; j < width; ++j)
     if (improves(values[j], j, best)) {
       best.value[j] = values[j];
-      best.index[j] = position + places[j];
+      best.index[j] = position + best_rows[j];
     }
 }
 

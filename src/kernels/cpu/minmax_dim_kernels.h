@@ -6,13 +6,13 @@
 
 namespace hearth::cpu {
 
-/// The most rows of one call: their numbers fit into a byte.
+/// The most rows of one call; their numbers fit into a byte.
 inline constexpr int64_t kMinMaxRows = 64;
 
-/// For each of `width` columns the best element of `rows` rows, `stride` elements apart, and its
-/// row as an integer as wide as the elements.
+/// For each of `width` columns: the best element of `rows` rows, `stride` elements apart, and its
+/// row number, an integer as wide as the elements.
 using MinMaxRowsFn = void (*)(const void* data, int64_t stride, int64_t rows, int64_t width,
-                              void* values, void* places);
+                              void* values, void* best_rows);
 
 /// By dtype (float, double, int64, bool) and by whether the largest is wanted.
 struct MinMaxTable {

@@ -1,7 +1,7 @@
 #pragma once
 
-// The inner loops of max and min along a dimension for one target; only minmax_dim_<target>.cpp
-// include this.
+// The inner loops of max and min along a dimension for one instruction set. Included only by
+// minmax_dim_@target@.cpp.in.
 
 #include "kernels/cpu/math_simple.h"
 #include "kernels/cpu/minmax_dim_kernels.h"
@@ -22,46 +22,46 @@ struct MinMaxRows {
       return (!(a >= b)) & (!isnan(b));
   }
 
-  /// Takes rows first … first + count - 1 of one vector of columns into account.
+  /// Updates one vector of columns with rows [first, first + count).
   template <int n, int count>
   HEARTH_SIMD static void column(const T* x, int64_t stride, int64_t first, T* values,
-                                 Int* places) {
+                                 Int* best_rows) {
     using V = Vec<T, n, Isa>;
     using I = Vec<Int, n, Isa>;
     V value = V::load(values);
-    I place = I::load(places);
+    I best_row = I::load(best_rows);
     for (int r = 0; r < count; ++r) {
       const V next = V::load(x + r * stride);
       const auto better = beats(next, value);
       value = select(better, next, value);
-      place = {better.v ? I(Int(first + r)).v : place.v, Raw{}};
+      best_row = {better.v ? I(Int(first + r)).v : best_row.v, Raw{}};
     }
     value.store(values);
-    place.store(places);
+    best_row.store(best_rows);
   }
 
   template <int count>
   HEARTH_SIMD static void some_rows(const T* x, int64_t stride, int64_t first, int64_t width,
-                                    T* values, Int* places) {
+                                    T* values, Int* best_rows) {
     constexpr int kFull = FullVec<T, Isa>::kLanes;
     int64_t j = 0;
     for (; j + kFull <= width; j += kFull)
-      column<kFull, count>(x + j, stride, first, values + j, places + j);
-    for (; j < width; ++j) column<1, count>(x + j, stride, first, values + j, places + j);
+      column<kFull, count>(x + j, stride, first, values + j, best_rows + j);
+    for (; j < width; ++j) column<1, count>(x + j, stride, first, values + j, best_rows + j);
   }
 
   static void run(const void* data, int64_t stride, int64_t rows, int64_t width, void* to_values,
-                  void* to_places) {
+                  void* to_rows) {
     const T* x = static_cast<const T*>(data);
     T* const values = static_cast<T*>(to_values);
-    Int* const places = static_cast<Int*>(to_places);
+    Int* const best_rows = static_cast<Int*>(to_rows);
     __builtin_memcpy(to_values, data, sizeof(T) * static_cast<unsigned long>(width));
-    __builtin_memset(to_places, 0, sizeof(T) * static_cast<unsigned long>(width));
-    constexpr int kAtOnce = 4;
+    __builtin_memset(to_rows, 0, sizeof(T) * static_cast<unsigned long>(width));
+    constexpr int kRowsAtOnce = 4;
     int64_t r = 1;
-    for (; r + kAtOnce <= rows; r += kAtOnce)
-      some_rows<kAtOnce>(x + r * stride, stride, r, width, values, places);
-    for (; r < rows; ++r) some_rows<1>(x + r * stride, stride, r, width, values, places);
+    for (; r + kRowsAtOnce <= rows; r += kRowsAtOnce)
+      some_rows<kRowsAtOnce>(x + r * stride, stride, r, width, values, best_rows);
+    for (; r < rows; ++r) some_rows<1>(x + r * stride, stride, r, width, values, best_rows);
   }
 };
 

@@ -10,9 +10,9 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kGrain = 4096;  // targets that are worth another thread
-constexpr int64_t kBlock = 4096;  // targets whose losses are added up together
+constexpr int64_t kChunk = 4096;  // targets of a chunk, which has a partial sum of its own
 
-/// A view seen at the target's sizes: without its dimension of classes.
+/// A view without its class dimension, so that it has the target's sizes.
 View without_classes(const View& view, int class_dim) {
   View rest = view;
   rest.dim = int8_t(view.dim - 1);
@@ -25,17 +25,17 @@ View without_classes(const View& view, int class_dim) {
   return rest;
 }
 
-/// A view of these sizes, or a 0-d one seen at them.
-View spread(const View& view, const View& like) {
+/// Broadcasts a 0-d view to the sizes of `like`; returns others unchanged.
+View broadcast(const View& view, const View& like) {
   if (view.dim > 0) return view;
-  View seen = like;
-  seen.data = view.data;
-  seen.dtype = view.dtype;
-  std::fill_n(seen.strides, seen.dim, int64_t{0});
-  return seen;
+  View result = like;
+  result.data = view.data;
+  result.dtype = view.dtype;
+  std::fill_n(result.strides, result.dim, int64_t{0});
+  return result;
 }
 
-/// What is picked for each target from the scores, and its weight.
+/// Finds the class that each target picks, and its weight.
 template <class T>
 class Picks {
  public:
@@ -50,7 +50,7 @@ class Picks {
         ignore_index_(ignore_index),
         faults_(faults) {}
 
-  /// Calls f(offset of the class, weight) unless the target is to be ignored or is no class.
+  /// Calls f(offset of the class, weight) unless the target is ignored or invalid.
   template <class F>
   void pick(int64_t at, const F& f) const {
     const int64_t label = bytes_ ? int64_t(static_cast<const uint8_t*>(target_)[at])
@@ -68,7 +68,7 @@ class Picks {
   FaultSlot* faults_;
 };
 
-/// Calls f(i, offsets) for every position in [begin, end) of a loop.
+/// Calls f(offsets) for every position in [begin, end) of a loop.
 template <int K, class F>
 void for_positions(const StridedLoop<K>& loop, int64_t begin, int64_t end, const F& f) {
   loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
@@ -100,26 +100,26 @@ template <class T>
 void total_loss(const NllLossParams& params, const View& scores, const Picks<T>& picks, Ctx& ctx) {
   const StridedLoop<2> loop({&params.target, &scores});
   const T* in = params.in.as<const T>();
-  const int64_t count = params.target.numel, blocks = (count + kBlock - 1) / kBlock;
+  const int64_t count = params.target.numel, chunks = (count + kChunk - 1) / kChunk;
   struct Sums {
     double loss = 0, weight = 0;
   };
   Sums* const sums =
-      static_cast<Sums*>(ctx.scratch(size_t(std::max<int64_t>(blocks, 1)) * sizeof(Sums)));
-  parallel_blocks(blocks, [&](int64_t b) {
-    Sums mine;
-    for_positions(loop, b * kBlock, std::min(count, (b + 1) * kBlock), [&](const int64_t* at) {
+      static_cast<Sums*>(ctx.scratch(size_t(std::max<int64_t>(chunks, 1)) * sizeof(Sums)));
+  parallel_blocks(chunks, [&](int64_t c) {
+    Sums partial;
+    for_positions(loop, c * kChunk, std::min(count, (c + 1) * kChunk), [&](const int64_t* at) {
       picks.pick(at[0], [&](int64_t offset, T weight) {
-        mine.loss -= double(weight) * double(in[at[1] + offset]);
-        mine.weight += double(weight);
+        partial.loss -= double(weight) * double(in[at[1] + offset]);
+        partial.weight += double(weight);
       });
     });
-    sums[b] = mine;
+    sums[c] = partial;
   });
   Sums all;
-  for (int64_t b = 0; b < blocks; ++b) {
-    all.loss += sums[b].loss;
-    all.weight += sums[b].weight;
+  for (int64_t c = 0; c < chunks; ++c) {
+    all.loss += sums[c].loss;
+    all.weight += sums[c].weight;
   }
   *params.out.as<T>() = T(params.mean ? all.loss / all.weight : all.loss);
   *params.total_weight.as<T>() = T(all.weight);
@@ -128,7 +128,7 @@ void total_loss(const NllLossParams& params, const View& scores, const Picks<T>&
 template <class T>
 void backward(const NllLossBackwardParams& params, const Picks<T>& picks) {
   const View scores = without_classes(params.grad_in, params.class_dim);
-  const View grads = spread(params.grad, params.target);
+  const View grads = broadcast(params.grad, params.target);
   const StridedLoop<3> loop({&params.target, &scores, &grads});
   const T* grad = params.grad.as<const T>();
   T* out = params.grad_in.as<T>();

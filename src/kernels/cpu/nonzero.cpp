@@ -10,7 +10,7 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBlock = kMoveGrain;  // elements whose non-zeros are numbered together
+constexpr int64_t kChunk = kMoveGrain;  // elements whose non-zeros are counted together
 
 template <class T>
 bool is_nonzero(T value) {
@@ -22,7 +22,7 @@ bool is_nonzero(T value) {
     return value != 0;
 }
 
-/// Calls f(position) for the non-zero elements among positions [begin, end) of the row-major order.
+/// Calls f(position) for the non-zero elements at positions [begin, end) in row-major order.
 template <class T, class F>
 void for_each_nonzero(const View& in, const StridedLoop<1>& loop, int64_t begin, int64_t end,
                       const F& f) {
@@ -51,7 +51,7 @@ int64_t count_nonzero(const View& in, const StridedLoop<1>& loop, int64_t begin,
   return total;
 }
 
-/// Writes the coordinates of the element at this position of the row-major order.
+/// Writes the coordinates of the element at this position in row-major order.
 void write_coordinates(const View& in, int64_t position, const View& out, int64_t row) {
   int64_t* const to = out.as<int64_t>() + row * out.strides[0];
   for (int d = in.dim - 1; d > 0; --d) {
@@ -69,7 +69,7 @@ void run(const NonzeroCountParams& params, Ctx&) {
   const StridedLoop<1> loop{&in};
   std::atomic<int64_t> total{0};
   with_dtype(in.dtype, [&](auto element) {
-    parallel_for(0, in.numel, kBlock, [&](int64_t begin, int64_t end) {
+    parallel_for(0, in.numel, kChunk, [&](int64_t begin, int64_t end) {
       total += count_nonzero<decltype(element)>(in, loop, begin, end);
     });
   });
@@ -81,19 +81,19 @@ void run(const NonzeroFillParams& params, Ctx& ctx) {
   const int64_t rows = params.out.sizes[0];
   if (in.numel == 0 || rows == 0) return;
   const StridedLoop<1> loop{&in};
-  const int64_t blocks = (in.numel - 1) / kBlock + 1;
-  auto* const first_row = static_cast<int64_t*>(ctx.scratch(size_t(blocks) * sizeof(int64_t)));
+  const int64_t chunks = (in.numel - 1) / kChunk + 1;
+  auto* const first_row = static_cast<int64_t*>(ctx.scratch(size_t(chunks) * sizeof(int64_t)));
   with_dtype(in.dtype, [&](auto element) {
     using T = decltype(element);
-    const auto end_of = [&](int64_t block) { return std::min(in.numel, (block + 1) * kBlock); };
-    parallel_blocks(blocks, [&](int64_t block) {
-      first_row[block] = count_nonzero<T>(in, loop, block * kBlock, end_of(block));
+    const auto end_of = [&](int64_t chunk) { return std::min(in.numel, (chunk + 1) * kChunk); };
+    parallel_blocks(chunks, [&](int64_t chunk) {
+      first_row[chunk] = count_nonzero<T>(in, loop, chunk * kChunk, end_of(chunk));
     });
     int64_t row = 0;
-    for (int64_t block = 0; block < blocks; ++block) row += std::exchange(first_row[block], row);
-    parallel_blocks(blocks, [&](int64_t block) {
-      int64_t next = first_row[block];
-      for_each_nonzero<T>(in, loop, block * kBlock, end_of(block), [&](int64_t position) {
+    for (int64_t chunk = 0; chunk < chunks; ++chunk) row += std::exchange(first_row[chunk], row);
+    parallel_blocks(chunks, [&](int64_t chunk) {
+      int64_t next = first_row[chunk];
+      for_each_nonzero<T>(in, loop, chunk * kChunk, end_of(chunk), [&](int64_t position) {
         if (next < rows) write_coordinates(in, position, params.out, next++);
       });
     });

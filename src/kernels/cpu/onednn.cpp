@@ -55,7 +55,8 @@ bool can_multiply(DataType type) {
   }
 }
 
-/// Code for products is compiled by the first of each kind, and asking the system takes time.
+/// Whether to call check_room(): oneDNN compiles code for the first product of each kind, and a
+/// check before every product would be slow.
 bool may_be_new() {
   constexpr unsigned kFirst = 64;
   static std::atomic<unsigned> products{0};
@@ -63,7 +64,8 @@ bool may_be_new() {
   return before < kFirst || std::has_single_bit(before);
 }
 
-/// The first product makes static objects, which must not be destroyed while it goes on.
+/// Computes one product, because the first one creates static objects of oneDNN, which must not be
+/// destroyed while a product runs.
 void prepare_products() {
   [[maybe_unused]] static const bool once = [] {
     const float factors[16] = {};
@@ -113,10 +115,10 @@ bool matmul(const View& a, const View& b, const View& out, double beta) {
   const LibraryThreadsGuard guard;
   if (may_be_new()) check_room();
   try {
-    const dnnl::matmul multiply_them(
+    const dnnl::matmul primitive(
         matmul_descriptor(descriptor(a), descriptor(b), descriptor(out), beta));
     dnnl::stream stream(engine());
-    multiply_them.execute(
+    primitive.execute(
         stream,
         {{DNNL_ARG_SRC, memory(a)}, {DNNL_ARG_WEIGHTS, memory(b)}, {DNNL_ARG_DST, memory(out)}});
     stream.wait();

@@ -14,9 +14,9 @@ namespace {
 using Desc = dnnl::memory::desc;
 using Sizes = dnnl::memory::dims;
 
-constexpr size_t kMostPlans = 1024;
+constexpr size_t kMaxPlans = 1024;
 
-/// The same sizes in whatever layout oneDNN likes.
+/// The same sizes, in the layout that oneDNN prefers.
 Desc any_layout(const Desc& desc, DataType type) {
 #if DNNL_VERSION_MAJOR >= 3
   return {desc.get_dims(), type, dnnl::memory::format_tag::any};
@@ -70,7 +70,7 @@ bool is_slow(const Description& description) {
 
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
 
-/// The plan for a convolution, or null where oneDNN has no fast one.
+/// The plan for a convolution, or null if oneDNN has no fast one.
 std::shared_ptr<const ConvPlan> make_plan(const ConvParams& p, const Desc& in, const Desc& weight,
                                           const Desc& out) {
   using Forward = dnnl::convolution_forward;
@@ -110,7 +110,7 @@ std::shared_ptr<const ConvPlan> make_plan(const ConvParams& p, const Desc& in, c
 
 bool channels_last(const View& view) { return !view.contiguous(); }
 
-/// All that a plan depends on.
+/// Everything that a plan depends on.
 std::vector<int64_t> key_of(const ConvParams& p) {
   std::vector<int64_t> key{
       int64_t(p.part),     int64_t(p.in.dtype), p.groups, int64_t(p.bias.defined()), p.in.dim,
@@ -162,7 +162,7 @@ std::shared_ptr<const ConvPlan> plan_for(const ConvParams& p) {
   }
   protect_new_statics();
   const std::lock_guard lock(mutex);
-  if (plans.size() >= kMostPlans) plans.clear();
+  if (plans.size() >= kMaxPlans) plans.clear();
   return plans[key] = plan;
 }
 

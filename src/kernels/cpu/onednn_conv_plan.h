@@ -7,17 +7,19 @@
 
 namespace hearth::cpu::onednn {
 
-/// A convolution's primitive and the layouts it wants. A weight's gradient is computed in float32.
+/// A convolution's primitive and the layouts of its operands. A weight's gradient is computed in
+/// float32.
 struct ConvPlan {
   dnnl::primitive primitive;
   dnnl::memory::desc in, weight, out, scratchpad;
 };
 
-/// A tensor's layout as oneDNN describes it; groups are a dimension of a weight's own.
+/// A tensor's own layout as a oneDNN descriptor; that of a grouped weight starts with a dimension
+/// of groups.
 dnnl::memory::desc plain_desc(const View& view);
 dnnl::memory::desc weight_desc(const View& view, int64_t groups);
 
-/// The process's plan for this convolution, or null where oneDNN has no fast one.
+/// The process's plan for this convolution, or null if oneDNN has no fast one.
 std::shared_ptr<const ConvPlan> plan_for(const ConvParams& params);
 
 }  // namespace hearth::cpu::onednn

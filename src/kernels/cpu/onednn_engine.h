@@ -4,7 +4,7 @@
 
 #include "hearth/dtype.h"
 
-/// What Hearth's files on oneDNN share.
+/// Shared by the files that call oneDNN.
 namespace hearth::cpu::onednn {
 
 using DataType = dnnl::memory::data_type;
@@ -14,8 +14,8 @@ inline dnnl::engine& engine() {
   return cpu;
 }
 
-/// OutOfMemoryError if the system would not give the process as much as oneDNN may need to compile
-/// code: oneDNN crashes where it gets none.
+/// Throws OutOfMemoryError if the process cannot get the memory that oneDNN may need to compile
+/// code: oneDNN itself crashes when that allocation fails.
 void check_room();
 
 inline DataType data_type(ScalarType dtype) {

@@ -14,7 +14,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kGrain = 16384;  // elements that are worth another thread
-constexpr int64_t kTile = 512;     // elements that are converted at a time
+constexpr int64_t kTile = 512;     // elements that are converted at once
 
 using FactorsFn = fn::StepFactors (*)(const void* rule, double step);
 
@@ -25,7 +25,7 @@ FactorsFn factors_of(int rule, List<F...>) {
   return all[rule];
 }
 
-/// What follows from the parameters alone.
+/// A fused step, prepared from its parameters.
 class FusedStep {
  public:
   FusedStep(const FusedStepParams& params, Ctx& ctx)
@@ -41,8 +41,8 @@ class FusedStep {
 
   int64_t numel() const { return starts_[params_.tensors.size()]; }
 
-  /// Updates elements [begin, end) of all tensors one after the other.
-  void part(int64_t begin, int64_t end) const {
+  /// Updates elements [begin, end) of all tensors, counted one tensor after the other.
+  void run(int64_t begin, int64_t end) const {
     int64_t* const last = starts_ + params_.tensors.size();
     auto i = size_t(std::upper_bound(starts_, last, begin) - starts_ - 1);
     StepArgs args{
@@ -78,15 +78,15 @@ class FusedStep {
     return loop;
   }
 
-  /// Elements that are of a half type, or do not lie side by side.
+  /// Updates elements that are of a half type or not contiguous, in tiles of dense copies.
   void update_tiles(const StepTensor& tensor, const StepArgs& args, int64_t begin,
                     int64_t end) const {
     const StridedLoop<kStepOperands> loop = loop_over(tensor);
     const StridedConvert load(params_.dtype, compute_), store(compute_, params_.dtype);
     const int64_t size = int64_t(element_size(params_.dtype));
-    alignas(64) char lanes[kStepOperands][kTile * sizeof(double)];
+    alignas(64) char buffers[kStepOperands][kTile * sizeof(double)];
     void* data[kStepOperands];
-    for (int k = 0; k < params_.operands; ++k) data[k] = lanes[k];
+    for (int k = 0; k < params_.operands; ++k) data[k] = buffers[k];
     const auto tile = [&](const int64_t* offsets, int64_t first, int64_t n) {
       const auto at = [&](int k) {
         return static_cast<char*>(tensor.data[k]) +
@@ -107,7 +107,7 @@ class FusedStep {
   const ScalarType compute_;
   const StepFn step_;
   const FactorsFn factors_;
-  int64_t* const starts_;  // of each tensor's elements among all
+  int64_t* const starts_;  // the number of each tensor's first element
 };
 
 }  // namespace
@@ -116,7 +116,7 @@ void run(const FusedStepParams& params, Ctx& ctx) {
   if (params.tensors.empty() || (params.found_inf && *params.found_inf == 1)) return;
   const FusedStep step(params, ctx);
   parallel_for(0, step.numel(), kGrain,
-               [&step](int64_t begin, int64_t end) { step.part(begin, end); });
+               [&step](int64_t begin, int64_t end) { step.run(begin, end); });
 }
 
 }  // namespace hearth::cpu

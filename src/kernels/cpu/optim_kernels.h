@@ -6,15 +6,15 @@
 
 namespace hearth::cpu {
 
-/// What a step's loop needs besides memory.
+/// The arguments of a step's loop besides its data.
 struct StepArgs {
   const void* rule;
   fn::StepFactors factors;
-  double grad_scale;  // 1: gradients are left as they are
+  double grad_scale;  // divides the gradients; 1: they are not written
   bool maximize;
 };
 
-/// Updates n elements of dense operands in the order the rule takes them.
+/// Updates n elements of dense operands, which are in the order of the rule's arguments.
 using StepFn = void (*)(const StepArgs& args, void* const* data, int64_t n);
 
 /// By rule and by whether the elements are doubles, else floats.

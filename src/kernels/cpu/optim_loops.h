@@ -1,6 +1,6 @@
 #pragma once
 
-// The loops of optimizer steps for one target; only optim_<target>.cpp include this.
+// The loops of optimizer steps for one instruction set. Included only by optim_@target@.cpp.in.
 
 #include "kernels/cpu/math_simple.h"
 #include "kernels/cpu/optim_kernels.h"
@@ -8,7 +8,7 @@
 
 namespace hearth::cpu {
 
-/// Moves whole vectors, or the first n lanes of them.
+/// Loads and stores whole vectors, or their first n lanes.
 template <class V>
 struct WholeVector {
   HEARTH_SIMD V load(const void* from) const { return V::load(from); }
@@ -62,7 +62,7 @@ struct StepLoop {
   }
 
   static void run(const StepArgs& by, void* const* data, int64_t n) {
-    const F rule = *static_cast<const F*>(by.rule);  // copies, which stores cannot change
+    const F rule = *static_cast<const F*>(by.rule);  // copies, which stores cannot alias
     const StepArgs args = by;
     T* x[F::operands];
     for (int k = 0; k < F::operands; ++k) x[k] = static_cast<T*>(data[k]);

@@ -9,10 +9,10 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kTasksPerThread = 4;  // lines differ in the time they take
+constexpr int64_t kTasksPerThread = 4;  // because lines take different times
 
-/// Puts the lines along a dimension in order. A line becomes records of key and place in scratch
-/// memory, with room for as many again.
+/// Orders the lines along a dimension. A line is loaded into scratch memory as records of key and
+/// index, with room for as many again.
 template <class T, class R>
 class Order {
  public:
@@ -85,7 +85,7 @@ void Order<T, R>::order_line(Line line, R* records) const {
   const R* result = pick(line.in, records);
   parallel_for(0, results_, kMoveGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t from = result[i].place();
+      const int64_t from = result[i].index();
       line.values[i * value_step_] = line.in[from * in_step_];
       line.indices[i * index_step_] = from;
     }
@@ -99,7 +99,7 @@ void Order<T, R>::load(const T* in, R* records) const {
   });
 }
 
-/// The records of a line's results, in order.
+/// The records of a line's results, in their order.
 template <class T, class R>
 const R* Order<T, R>::pick(const T* in, R* records) const {
   if (params_.kind == OrderKind::kTopK) return top(in, records);
@@ -119,8 +119,8 @@ const R* Order<T, R>::nth(R* records, int64_t n, int64_t k) const {
   return records + k;
 }
 
-/// Keeps what is better than the k-th best so far; whenever 4k have come together, all but the k
-/// best go.
+/// Collects records that are better than the k-th best so far; whenever the buffer (4k records) is
+/// full, drops all but the k best.
 template <class T, class R>
 const R* Order<T, R>::top(const T* in, R* records) const {
   const int64_t k = results_;

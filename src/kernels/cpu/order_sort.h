@@ -9,45 +9,45 @@
 
 namespace hearth::cpu {
 
-/// Elements of a line that one thread sorts by itself.
+/// Elements of a chunk of a radix pass; one thread sorts shorter lines by itself.
 inline constexpr int64_t kSortChunk = 1 << 16;
 
-/// A key of at most 32 bits and a place below 2^32 in one word.
+/// A key of at most 32 bits and an index below 2^32 in one word.
 struct NarrowRecord {
   uint64_t bits;
   NarrowRecord() = default;
-  NarrowRecord(uint64_t key, int64_t place) : bits(key << 32 | uint64_t(place)) {}
+  NarrowRecord(uint64_t key, int64_t index) : bits(key << 32 | uint64_t(index)) {}
   uint64_t key() const { return bits >> 32; }
-  int64_t place() const { return int64_t(bits & 0xffffffffu); }
+  int64_t index() const { return int64_t(bits & 0xffffffffu); }
   friend bool operator<(NarrowRecord a, NarrowRecord b) { return a.bits < b.bits; }
 };
 
 struct WideRecord {
-  uint64_t number;
-  int64_t where;
+  uint64_t key_;
+  int64_t index_;
   WideRecord() = default;
-  WideRecord(uint64_t key, int64_t place) : number(key), where(place) {}
-  uint64_t key() const { return number; }
-  int64_t place() const { return where; }
+  WideRecord(uint64_t key, int64_t index) : key_(key), index_(index) {}
+  uint64_t key() const { return key_; }
+  int64_t index() const { return index_; }
   friend bool operator<(WideRecord a, WideRecord b) {
-    return a.number < b.number || (a.number == b.number && a.where < b.where);
+    return a.key_ < b.key_ || (a.key_ == b.key_ && a.index_ < b.index_);
   }
 };
 
-/// One pass of a radix sort by the key's bits from `shift`: stable, in chunks of fixed size.
+/// One stable pass of a radix sort by the key's bits from `shift`, in parallel over chunks.
 template <class R>
 class RadixPass {
  public:
   static constexpr int kBits = 8, kBuckets = 1 << kBits;
-  static constexpr int64_t kMostChunks = 64;
+  static constexpr int64_t kMaxChunks = 64;
 
   RadixPass(const R* from, int64_t n, int shift)
       : from_(from),
         n_(n),
         shift_(shift),
-        chunks_(std::min(kMostChunks, (n + kSortChunk - 1) / kSortChunk)) {}
+        chunks_(std::min(kMaxChunks, (n + kSortChunk - 1) / kSortChunk)) {}
 
-  /// Counts; false if all keys have the same bits there and nothing needs to move.
+  /// Counts the records of every bucket; false if one has them all, so that nothing needs to move.
   bool count() {
     parallel_blocks(chunks_, [&](int64_t c) {
       std::memset(counts_[c], 0, sizeof counts_[c]);
@@ -78,11 +78,11 @@ class RadixPass {
   int64_t n_;
   int shift_;
   int64_t chunks_;
-  int64_t counts_[kMostChunks][kBuckets];
+  int64_t counts_[kMaxChunks][kBuckets];
 };
 
-/// Sorts n records that stand in the order of their places by key; returns where they are then,
-/// which is `records` or `spare`.
+/// Sorts n records, given in the order of their indices, by key; returns the memory that holds them
+/// then, `records` or `spare`.
 template <class R>
 R* sort_records(R* records, R* spare, int64_t n, int key_bytes) {
   constexpr int64_t kSmall = 256;

@@ -39,7 +39,7 @@ const PointwiseTable& pointwise_table() {
 
 namespace {
 
-/// Elements a thread should at least have.
+/// Elements that are worth another thread.
 constexpr int64_t kGrain = 32768;
 
 bool is_contiguous(const PointwiseParams& params, const Operand& operand) {
@@ -59,7 +59,7 @@ bool is_constant(const PointwiseParams& params, const Operand& operand) {
   return true;
 }
 
-/// What follows from the parameters alone.
+/// A pointwise kernel, prepared from its parameters.
 struct Job {
   const PointwiseTable& table;
   const PointwiseParams& params;
@@ -68,7 +68,7 @@ struct Job {
   ScalarType computed;      // the dtype the block writes
   bool is_test = false;
   int64_t lane_size;
-  bool constant[kMaxOperands];  // whether operand k has one value everywhere
+  bool constant[kMaxOperands];  // whether operand k is one number, or one that is broadcast
 
   Job(const PointwiseTable& t, const PointwiseParams& p)
       : table(t), params(p), lanes(p.in[0].dtype), computed(lanes) {
@@ -86,19 +86,19 @@ struct Job {
     for (int k = 0; k < p.inputs; ++k) constant[k] = is_constant(p, p.in[k]);
   }
 
-  /// As many as a buffer holds.
+  /// The most elements of a tile, which fit into a buffer.
   int64_t tile_elements() const { return std::min(kTileElements, kTileBytes / lane_size); }
-  /// Whether operand k is rounded to the half type first in which the formula is computed. Numbers
-  /// are not, as in PyTorch, except in comparisons, where x == 0.1 must hold for the half nearest
-  /// to 0.1.
+  /// Whether operand k is first rounded to the half type in which the formula is computed.
+  /// Constants are not, as in PyTorch, except in comparisons, where x == 0.1 must hold for the half
+  /// nearest to 0.1.
   bool rounds(int k) const {
     return block && is_reduced_float(params.compute) && params.in[k].dtype != params.compute &&
            (!constant[k] || is_test);
   }
-  /// Whether blocks can read operand k's memory.
+  /// Whether blocks can read operand k without a conversion.
   bool has_lanes(int k) const { return params.in[k].dtype == lanes && !rounds(k); }
 
-  /// Computes n elements from dense memory of the right dtypes to such memory.
+  /// Computes n elements; inputs and output are dense and of dtypes `lanes` and `computed`.
   void compute(const void* const* in, void* out, int64_t n) const {
     if (block)
       block(params.parameters, in, out, n);
@@ -108,7 +108,7 @@ struct Job {
   void convert(ScalarType from, ScalarType to, const void* source, void* result, int64_t n) const {
     table.convert(from, to)(source, result, n);
   }
-  /// Converts n elements of operand k to lanes, which it has not; at most a tile's elements.
+  /// Converts n elements of operand k, at most a tile's, to the dtype of the lanes.
   void to_lanes(int k, const void* from, void* to, int64_t n) const {
     if (!rounds(k)) return convert(params.in[k].dtype, lanes, from, to, n);
     uint16_t halves[kTileElements];
@@ -127,7 +127,7 @@ struct Job {
   }
 };
 
-/// Whether blocks can read and write the operands where they are, but for constants.
+/// Whether blocks can read and write all operands but constants in place.
 bool is_plain(const Job& job) {
   const PointwiseParams& p = job.params;
   if (p.out.dtype != job.computed || !is_contiguous(p, p.out)) return false;
@@ -136,8 +136,8 @@ bool is_plain(const Job& job) {
   return true;
 }
 
-/// Runs blocks over [begin, end) of plain operands.
-void run_plain_part(const Job& job, int64_t begin, int64_t end) {
+/// Runs blocks over elements [begin, end) of plain operands.
+void run_plain_range(const Job& job, int64_t begin, int64_t end) {
   const PointwiseParams& p = job.params;
   const auto out_size = static_cast<int64_t>(element_size(job.computed));
   alignas(64) unsigned char constants[kMaxOperands][kTileBytes];
@@ -162,14 +162,14 @@ void run_plain_part(const Job& job, int64_t begin, int64_t end) {
 }
 
 void run_plain(const Job& job) {
-  if (job.params.numel <= kGrain) return run_plain_part(job, 0, job.params.numel);
+  if (job.params.numel <= kGrain) return run_plain_range(job, 0, job.params.numel);
   parallel_for(0, job.params.numel, kGrain,
-               [&](int64_t begin, int64_t end) { run_plain_part(job, begin, end); });
+               [&](int64_t begin, int64_t end) { run_plain_range(job, begin, end); });
 }
 
 int64_t size_of(ScalarType type) { return static_cast<int64_t>(element_size(type)); }
 
-/// Evaluates tiles of any operands with buffers of its own: one per thread.
+/// Evaluates tiles of any operands; has buffers of its own, so each thread needs one.
 class TileRunner {
  public:
   TileRunner(const Job& job, const Tiling& tiling) : job_(job), tiling_(tiling) {
@@ -193,7 +193,7 @@ class TileRunner {
       job_.compute(in, result_, tile.elements());
       result = result_;
     }
-    put(tile, result, out, dense);
+    store(tile, result, out, dense);
   }
 
  private:
@@ -214,8 +214,8 @@ class TileRunner {
     return lanes_[k];
   }
 
-  /// Converts a tile's dense result to the dtype of the output and moves it there.
-  void put(const Tile& tile, const void* result, const TileView& out, bool dense) {
+  /// Converts a tile's dense result to the dtype of the output and writes it there.
+  void store(const Tile& tile, const void* result, const TileView& out, bool dense) {
     const ScalarType dtype = job_.params.out.dtype, compute = job_.params.compute;
     const int64_t n = tile.elements();
     ScalarType from = job_.computed;
@@ -242,18 +242,18 @@ class TileRunner {
 
 void run_tiles(const Job& job) {
   const Tiling tiling(job.params, job.tile_elements());
-  const auto part = [&](int64_t begin, int64_t end) {
+  const auto run_range = [&](int64_t begin, int64_t end) {
     TileRunner runner(job, tiling);
     for (int64_t tile = begin; tile < end; ++tile) runner.run(tile);
   };
   if (job.params.numel <= kGrain)
-    part(0, tiling.count);
+    run_range(0, tiling.count);
   else
-    parallel_for(0, tiling.count, std::max<int64_t>(kGrain / (tiling.rows * tiling.cols), 1), part);
+    parallel_for(0, tiling.count, std::max<int64_t>(kGrain / (tiling.rows * tiling.cols), 1),
+                 run_range);
 }
 
-/// Few elements, contiguous and all of one dtype: the shortest way to the block. False if they are
-/// not.
+/// A short path for few contiguous elements of one dtype; false, without an effect, for others.
 bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
   if (p.numel > kGrain || p.dim > 1) return false;
   const auto usable = [&](const Operand& operand, ScalarType dtype) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The blocks of a family of functors, for the units that pointwise_@family@_@target@.cpp.in makes.
+// The blocks of a family of functors. Included only by pointwise_@family@_@target@.cpp.in.
 
 #include "functors/traits.h"
 #include "kernels/cpu/convert.h"
@@ -10,7 +10,7 @@
 
 namespace hearth::cpu {
 
-/// Moves between memory of dtype D and the values of formulas.
+/// Loads and stores the values of formulas in memory of dtype D.
 template <ScalarType D, class Isa>
 struct Access {
   using T = std::conditional_t<D == kBool, uint8_t, Element<D>>;
@@ -24,7 +24,7 @@ struct Access {
   }
   HEARTH_SIMD static V load_first(const void* from, int n) { return V::load_first(from, n); }
 
-  /// What is stored: truth values as bytes 0 and 1.
+  /// The value as it is stored: truth values are bytes 0 and 1.
   HEARTH_SIMD static auto stored(V x) {
     if constexpr (D == kBool)
       return stored(x != V(0));
@@ -46,7 +46,7 @@ struct Access {
   }
 };
 
-/// Complex numbers go one by one.
+/// Complex numbers are computed one by one.
 template <class T, class Isa>
 struct ComplexAccess {
   using V = ComplexLane<T, Isa>;
@@ -55,7 +55,7 @@ struct ComplexAccess {
     const T* at = static_cast<const T*>(from) + 2 * i;
     return {at[0], at[1]};
   }
-  HEARTH_SIMD static V load_first(const void*, int) { return 0; }  // there are no parts of one lane
+  HEARTH_SIMD static V load_first(const void*, int) { return 0; }  // never needed with one lane
   HEARTH_SIMD static V stored(V x) { return x; }
   HEARTH_SIMD static typename V::Mask stored(typename V::Mask x) { return x; }
   HEARTH_SIMD static void store(V x, void* to, int64_t i) {
@@ -64,7 +64,7 @@ struct ComplexAccess {
     at[1] = x.im;
   }
   HEARTH_SIMD static void store(typename V::Mask x, void* to, int64_t i) {
-    static_cast<bool*>(to)[i] = x.holds;
+    static_cast<bool*>(to)[i] = x.value;
   }
   template <class S>
   HEARTH_SIMD static void store_first(S, void*, int) {}
@@ -74,7 +74,7 @@ struct Access<kComplexFloat, Isa> : ComplexAccess<float, Isa> {};
 template <class Isa>
 struct Access<kComplexDouble, Isa> : ComplexAccess<double, Isa> {};
 
-/// The operands of a formula at one place.
+/// One vector of every operand of a formula.
 template <class A, int count>
 struct Values {
   typename A::V x[count];
@@ -113,21 +113,17 @@ struct Values {
   }
 };
 
-/// A BlockFn. The last vector overlaps the one before; it is read before anything is written, so
-/// that `out` may be an input.
+/// A BlockFn. The last vector overlaps the one before; it is loaded before any store, so that `out`
+/// may be an input.
 template <class F, int which, ScalarType D, class Isa>
 void block(const void* functor, const void* const* in, void* out, int64_t n) {
   using A = Access<D, Isa>;
-  using X
-  = Values<A, fn::operands<F, which>>;
+  using Inputs = Values<A, fn::operands<F, which>>;
   const F& f = *static_cast<const F*>(functor);
   const int64_t last = n - A::kLanes;
-  const X
-  tail = last < 0 ? X
-  ::load_first(in, int(n)) : X
-  ::load(in, last);
+  const Inputs tail = last < 0 ? Inputs::load_first(in, int(n)) : Inputs::load(in, last);
   for (int64_t i = 0; i < last; i += A::kLanes)
-    A::store(X::load(in, i).template evaluate<which>(f), out, i);
+    A::store(Inputs::load(in, i).template evaluate<which>(f), out, i);
   const auto result = tail.template evaluate<which>(f);
   if (last < 0)
     A::store_first(result, out, int(n));
@@ -181,7 +177,7 @@ struct FamilyBlocks<List<F...>, Isa> {
 
 }  // namespace hearth::cpu
 
-/// Defines the blocks of the functors in fn::Family for a target; one unit each.
+/// Defines the blocks of the functors in fn::Family for one instruction set.
 #define HEARTH_POINTWISE_FAMILY(Family, Target)                          \
   const ::hearth::cpu::FunctorBlocks* ::hearth::cpu::blocks_of_##Family( \
       AtLevel<IsaLevel::k##Target>) {                                    \

@@ -6,13 +6,14 @@
 
 namespace hearth::cpu {
 
-/// Computes one formula on n contiguous elements. `out` may be one of the inputs, or overlap none.
+/// A block: computes one formula on n contiguous elements. `out` may be one of the inputs;
+/// otherwise it overlaps none.
 using BlockFn = void (*)(const void* functor, const void* const* in, void* out, int64_t n);
 /// Converts n contiguous elements; the ranges do not overlap.
 using ConvertFn = void (*)(const void* from, void* to, int64_t n);
 
-/// The blocks of one functor by computed dtype; null where a formula is not defined. Half types
-/// have none: they are converted to float and back.
+/// The blocks of one functor by compute dtype; null where a formula is not defined. Half types have
+/// none: they are converted to float and back.
 struct FunctorBlocks {
   BlockFn blocks[kFormulas][kScalarTypeSlots] = {};
   /// Whether the functor's value is a bool, stored as one byte.
@@ -28,7 +29,7 @@ struct ConvertTable {
   ConvertFn convert[kScalarTypeSlots][kScalarTypeSlots] = {};  // [from][to]
 };
 
-/// What the SIMD units of one target offer.
+/// The pointwise kernels of one instruction set.
 struct PointwiseTable {
   const FunctorBlocks* families[fn::kFamilyCount];
   const ConvertTable* conversions;
@@ -41,8 +42,8 @@ struct PointwiseTable {
   }
 };
 
-// Each of these is defined in a unit of its own: the blocks of a family's functors, in the order of
-// its List, in what the build makes of pointwise_@family@_@target@.cpp.in.
+// Each of these is defined in a source of its own, which CMake generates: the blocks of a family's
+// functors, in the order of its List, from pointwise_@family@_@target@.cpp.in.
 #define HEARTH_DECLARE_UNITS(function, Result)  \
   Result function(AtLevel<IsaLevel::kGeneric>); \
   Result function(AtLevel<IsaLevel::kAvx2>);    \
@@ -53,17 +54,17 @@ HEARTH_DECLARE_UNITS(conversions, const ConvertTable*)
 #undef HEARTH_DECLARE_BLOCKS
 #undef HEARTH_DECLARE_UNITS
 
-/// The table for a processor; null if this build has none for it.
+/// The table of an instruction set; null if this build has none for it.
 const PointwiseTable* pointwise_table(IsaLevel level);
 /// The table for this processor.
 const PointwiseTable& pointwise_table();
 
-/// The dtype in which blocks of `compute` are evaluated.
+/// The dtype of the blocks that compute in dtype `compute`.
 constexpr ScalarType lane_dtype(ScalarType compute) {
   return is_reduced_float(compute) ? kFloat : compute;
 }
 
-/// Whether run() can compute this; nothing else may be launched.
+/// Whether run() supports this; launching anything else is an error.
 bool pointwise_supported(int functor, Formula formula, ScalarType compute);
 
 /// run() with a given table: for tests and benchmarks of one instruction set.

@@ -9,8 +9,8 @@ namespace hearth::cpu {
 inline constexpr int64_t kTileElements = 1024;
 inline constexpr int64_t kTileBytes = 4096;
 
-/// How the shape of a pointwise kernel is cut into tiles of rows x cols elements: pieces of the
-/// last dimension, or rectangles of it and one other dimension where that is better for memory.
+/// The split of a pointwise kernel's shape into tiles of rows x cols elements: ranges of the last
+/// dimension, or rectangles of it and another dimension where memory access is faster that way.
 struct Tiling {
   int dims = 0;  // at least 1
   int64_t sizes[kMaxDims];
@@ -21,7 +21,7 @@ struct Tiling {
   Tiling(const PointwiseParams& params, int64_t max_elements);
 };
 
-/// One tile: its extent, and where it starts in every dimension.
+/// One tile: its extent and its first position in every dimension.
 struct Tile {
   int64_t rows, cols;
   int64_t start[kMaxDims];
@@ -30,7 +30,7 @@ struct Tile {
   int64_t elements() const { return rows * cols; }
 };
 
-/// Addresses of a tile's elements in an operand, in bytes.
+/// A tile's elements in an operand: the first one's address, and strides in bytes.
 struct TileView {
   char* data;
   int64_t row_stride, col_stride;

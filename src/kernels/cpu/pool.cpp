@@ -11,19 +11,19 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Images as [outer, rows, columns, inner]: the planes of contiguous memory, or all channels side
-/// by side in channels_last order.
+/// Images as [outer, rows, columns, inner]: planes (inner is 1) if contiguous, or all channels as
+/// the inner dimension if channels_last.
 struct Layout {
   int64_t outer, inner;
   bool channels_last;
 
   explicit Layout(const View& view) : outer(view.sizes[0] * view.sizes[1]), inner(1) {
-    channels_last = !view.contiguous() && is(view, true);
+    channels_last = !view.contiguous() && has_order(view, true);
     if (!channels_last) return;
     outer = view.sizes[0];
     inner = view.sizes[1];
   }
-  static bool is(const View& view, bool channels_last) {
+  static bool has_order(const View& view, bool channels_last) {
     static constexpr int kOrders[][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
     int64_t expected = 1;
     for (int i = 3; i >= 0; --i) {
@@ -33,9 +33,9 @@ struct Layout {
     }
     return true;
   }
-  /// The view if it lies so in this dtype, else scratch memory that does.
+  /// The view if it has this layout and dtype, else uninitialised scratch memory that has them.
   View fitted(const View& view, ScalarType dtype, Ctx& ctx) const {
-    if (!view.defined() || (view.dtype == dtype && is(view, channels_last))) return view;
+    if (!view.defined() || (view.dtype == dtype && has_order(view, channels_last))) return view;
     View result = view;
     result.dtype = dtype;
     const int64_t c = view.sizes[1], h = view.sizes[2], w = view.sizes[3];
@@ -46,8 +46,8 @@ struct Layout {
   }
 };
 
-/// Calls f(first output, count, first input column, step) so that every output of a row meets the
-/// positions of its window from left to right.
+/// Calls f(first output, count, first input column, step) for runs of outputs of a row and one
+/// input column each; every output gets the positions of its window from left to right.
 template <class F>
 void for_each_tap(const PoolWindow& w, const F& f) {
   if (w.adaptive) {
@@ -55,7 +55,7 @@ void for_each_tap(const PoolWindow& w, const F& f) {
       for (int64_t at = w.first(i); at < w.last(i); ++at) f(i, int64_t(1), at, int64_t(1));
     return;
   }
-  // Of a kernel that is larger than the input only some elements ever meet it.
+  // If the kernel is larger than the input, skips taps that never fall inside the input.
   const int64_t before = w.padding - (w.out - 1) * w.stride;
   const int64_t first = before <= 0 ? 0 : (before + w.dilation - 1) / w.dilation;
   const int64_t past = std::min(w.kernel, (w.in - 1 + w.padding) / w.dilation + 1);
@@ -67,7 +67,8 @@ void for_each_tap(const PoolWindow& w, const F& f) {
   }
 }
 
-/// Calls f(output, input, i) with the offsets of every element of a run and its number there.
+/// Calls f(output offset, input offset, i) for every element of a run, i being its output's number
+/// in the run.
 template <bool flat, class F>
 void for_each_element(int64_t inner, int64_t j, int64_t n, int64_t at, int64_t step, const F& f) {
   if constexpr (flat) {
@@ -78,21 +79,21 @@ void for_each_element(int64_t inner, int64_t j, int64_t n, int64_t at, int64_t s
   }
 }
 
-/// The loops over one layout of one dtype; `flat`: inner is 1.
+/// The loops of pooling in one dtype; `flat`: the layout's inner is 1.
 template <class T, bool flat>
 class PoolLoops {
  public:
   PoolLoops(const PoolShape& shape, int64_t inner) : s_(shape), inner_(flat ? 1 : inner) {}
 
-  /// The largest elements of one row of windows, and their places.
-  void max_row(const T* in, int64_t row, T* out, int64_t* places) const {
+  /// The largest elements of one row of windows, and their indices in the plane.
+  void max_row(const T* in, int64_t row, T* out, int64_t* indices) const {
     const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                           : std::numeric_limits<T>::lowest();
-    // A window may have no element; its place is then the nearest one.
+    // A window without an element gets the index of the nearest one.
     const int64_t top = std::min(s_.rows.first(row), s_.rows.in - 1) * s_.columns.in;
     std::fill_n(out, s_.columns.out * inner_, lowest);
     for (int64_t j = 0; j < s_.columns.out; ++j)
-      std::fill_n(places + j * inner_, inner_,
+      std::fill_n(indices + j * inner_, inner_,
                   top + std::min(s_.columns.first(j), s_.columns.in - 1));
     for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); h += s_.rows.dilation) {
       const int64_t line = h * s_.columns.in;
@@ -102,7 +103,7 @@ class PoolLoops {
                                  const T x = in[from];
                                  const bool better = (x > out[to]) | (x != x);
                                  out[to] = better ? x : out[to];
-                                 places[to] = better ? line + at + i * step : places[to];
+                                 indices[to] = better ? line + at + i * step : indices[to];
                                });
       });
     }
@@ -121,8 +122,8 @@ class PoolLoops {
     }
   }
 
-  /// Adds the gradients of one row of averages to an image.
-  void spread_row(const T* grad_out, int64_t row, T* grad_in) const {
+  /// Adds the gradients of one row of averages to grad_in.
+  void average_row_backward(const T* grad_out, int64_t row, T* grad_in) const {
     for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); ++h)
       for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
         for_each_element<flat>(inner_, j, n, h * s_.columns.in + at, step,
@@ -132,12 +133,12 @@ class PoolLoops {
       });
   }
 
-  /// Adds the gradients of an image's maxima to their places.
-  void scatter(const T* grad_out, const int64_t* places, T* grad_in) const {
+  /// Adds the gradients of an image's maxima to grad_in at their indices.
+  void max_backward(const T* grad_out, const int64_t* indices, T* grad_in) const {
     const int64_t count = s_.rows.out * s_.columns.out;
     for (int64_t p = 0; p < count; ++p)
       for (int64_t c = 0; c < inner_; ++c)
-        grad_in[places[p * inner_ + c] * inner_ + c] += grad_out[p * inner_ + c];
+        grad_in[indices[p * inner_ + c] * inner_ + c] += grad_out[p * inner_ + c];
   }
 
  private:
@@ -174,10 +175,10 @@ void run_loops(const PoolBackwardParams& p, const Layout& layout) {
       const T* const grad_out = p.grad_out.as<T>() + i * rows * width;
       std::fill_n(grad_in, plane, T(0));
       if (is_max(p.shape.kind))
-        loops.scatter(grad_out, p.indices.as<int64_t>() + i * rows * width, grad_in);
+        loops.max_backward(grad_out, p.indices.as<int64_t>() + i * rows * width, grad_in);
       else
         for (int64_t row = 0; row < rows; ++row)
-          loops.spread_row(grad_out + row * width, row, grad_in);
+          loops.average_row_backward(grad_out + row * width, row, grad_in);
     }
   });
 }
@@ -187,7 +188,7 @@ void run_as(const Params& params, const Layout& layout) {
   layout.inner == 1 ? run_loops<T, true>(params, layout) : run_loops<T, false>(params, layout);
 }
 
-/// Calls f with a value of the dtype's type; averages of other integers than int64 do not exist.
+/// Calls f with a value of the dtype's type.
 template <class F>
 void with_type(ScalarType dtype, const F& f) {
   switch (dtype) {

@@ -18,7 +18,7 @@ constexpr const RandomLoops& loops = random_loops_avx2;
 constexpr const RandomLoops& loops = random_loops_generic;
 #endif
 
-/// Numbers that PyTorch's normal_ makes in blocks, if there are as many and they are contiguous.
+/// PyTorch's normal_ fills contiguous tensors of at least this size in blocks of this size.
 constexpr int64_t kNormalBlock = 16;
 
 template <class T>
@@ -81,7 +81,7 @@ void bernoulli(const RandomParams& params) {
     fill<T>(params, BernoulliDraw<Bits32>(params.a));
 }
 
-/// P is the type of the probabilities, in which the numbers are drawn and compared.
+/// P is the type of the probabilities; numbers are drawn and compared in it.
 template <class T, class P>
 void bernoulli_tensor(const RandomParams& params, Ctx& ctx) {
   using Bits = typename DrawTypes<P>::Bits;
@@ -99,7 +99,7 @@ void bernoulli_tensor(const RandomParams& params, Ctx& ctx) {
   for_each_draw<Bits>(loop, params.source, body);
 }
 
-/// PyTorch's numbers for fewer than 16 elements, or others than contiguous ones.
+/// PyTorch's algorithm for fewer than 16 elements and for tensors that are not contiguous.
 template <class T>
 void normal_one_by_one(const RandomParams& params) {
   const auto loop = loop_in_memory_order<1>({&params.out});
@@ -111,7 +111,7 @@ void normal_one_by_one(const RandomParams& params) {
   });
 }
 
-/// Uniform numbers from [0, 1), as many as `to` has room for.
+/// Draws `count` uniform numbers from [0, 1).
 template <class T>
 void draw_units(Mt19937& mt, T* to, int64_t count) {
   using Bits = typename DrawTypes<T>::Bits;
@@ -139,8 +139,8 @@ void normal_blocks(double* data, int64_t blocks, double mean, double deviation) 
   }
 }
 
-/// float and double: all uniform numbers first, then in place; the last 16 are drawn again if they
-/// are not a whole block.
+/// For float and double: draws all uniform numbers, then transforms them in place. If the last
+/// block is not full, the last 16 elements are drawn again.
 template <class T>
 void normal_in_place(const RandomParams& params) {
   T* out = params.out.as<T>();
@@ -156,7 +156,7 @@ void normal_in_place(const RandomParams& params) {
   normal_blocks(last, 1, mean, deviation);
 }
 
-/// Half types: block after block in float.
+/// For half types: computes block after block in float.
 template <class T>
 void normal_through_float(const RandomParams& params) {
   T* out = params.out.as<T>();
@@ -182,7 +182,7 @@ void normal(const RandomParams& params) {
     normal_in_place<T>(params);
 }
 
-/// Fisher and Yates' shuffle, as PyTorch draws it.
+/// A Fisher-Yates shuffle with PyTorch's draws.
 void shuffle(const RandomParams& params) {
   const int64_t numel = params.out.numel;
   const int64_t stride = params.out.dim > 0 ? params.out.strides[0] : 1;
@@ -194,7 +194,7 @@ void shuffle(const RandomParams& params) {
   }
 }
 
-/// The positions in the order of their random keys: a device can sort, but not shuffle.
+/// The permutation that sorts random keys, as CUDA computes it: devices can sort, but not shuffle.
 void sort_by_keys(const RandomParams& params, Ctx& ctx) {
   using Entry = std::pair<Bits64, int64_t>;
   const int64_t numel = params.out.numel;

@@ -10,12 +10,12 @@
 
 namespace hearth::cpu {
 
-/// How many elements are drawn at a time, into the first-level cache.
+/// Elements of a chunk, which is drawn at once; its bits fit into the L1 cache.
 inline constexpr int64_t kDrawChunk = 1024;
-/// How many elements are worth another thread.
+/// Elements that are worth another thread.
 inline constexpr int64_t kDrawGrain = 16384;
 
-/// The loop over views of one shape in the order in which the first one's elements lie in memory.
+/// The loop over views of one shape in the memory order of the first one.
 template <int N>
 StridedLoop<N> loop_in_memory_order(std::initializer_list<const View*> views) {
   const View& first = **views.begin();
@@ -37,7 +37,7 @@ StridedLoop<N> loop_in_memory_order(std::initializer_list<const View*> views) {
   return loop;
 }
 
-/// The bits for elements position … position + count - 1 of a Philox stream.
+/// The bits of elements [position, position + count) of a Philox stream.
 template <class Bits>
 void philox_fill(const RandomSource& source, int64_t position, Bits* to, int64_t count) {
   constexpr int lanes = kPhiloxLanes<Bits>;
@@ -49,9 +49,8 @@ void philox_fill(const RandomSource& source, int64_t position, Bits* to, int64_t
   }
 }
 
-/// Calls f(bits, offsets, count) for chunks of the elements of `loop`, which cover all of them,
-/// with the bits that each is made of: from the Mersenne twister one after the other, else in
-/// parallel.
+/// Calls f(bits, offsets, count) for chunks that cover all elements of `loop`, with the random bits
+/// of each element: one after the other from the Mersenne Twister, in parallel from Philox.
 template <class Bits, int N, class F>
 void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const F& f) {
   const auto draw_range = [&](int64_t begin, int64_t end) {
@@ -83,7 +82,7 @@ void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const
     parallel_for(0, loop.numel(), kDrawGrain, draw_range);
 }
 
-/// The loop in which a source's elements are drawn.
+/// The loop over `views` in the order in which the source draws elements.
 template <int N>
 StridedLoop<N> draw_loop(const RandomSource& source, std::initializer_list<const View*> views) {
   return source.mt ? loop_in_memory_order<N>(views) : StridedLoop<N>(views);

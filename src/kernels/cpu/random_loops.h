@@ -4,14 +4,15 @@
 
 namespace hearth::cpu {
 
-/// What random numbers need vectors for; one set for each target.
+/// The vectorised loops of random numbers, for one instruction set.
 struct RandomLoops {
-  /// to[i] = the number of bits[i] from [from, from + span); `high` and above become `from`.
+  /// to[i] = the uniform number from [from, from + span) of bits[i]; `high` and above become
+  /// `from`.
   void (*uniform_float)(const uint32_t* bits, int64_t count, float from, float span, float high,
                         float* to);
   void (*uniform_double)(const uint64_t* bits, int64_t count, double from, double span, double high,
                          double* to);
-  /// Makes normal numbers of `blocks` times 16 uniform ones from [0, 1), in place.
+  /// Transforms `blocks` times 16 uniform numbers from [0, 1) into normal ones, in place.
   void (*normal)(float* data, int64_t blocks, float mean, float deviation);
 };
 

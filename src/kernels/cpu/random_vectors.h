@@ -1,7 +1,7 @@
 #pragma once
 
-// The loops of RandomLoops. Results are PyTorch's to the bit where products are fused with the sums
-// that follow them; the statements' order decides which, so it matters here.
+// The loops of RandomLoops. With fused multiply-add, results equal PyTorch's bit for bit. The order
+// of the statements decides which products and sums the compiler fuses: do not change it.
 
 #include "functors/hd.h"
 #include "kernels/cpu/random_loops.h"
@@ -28,7 +28,7 @@ struct RandomVectors {
     }
   }
 
-  /// Box and Muller's formula on 8 pairs (data[i], data[8 + i]) at a time.
+  /// The Box-Muller transform of 8 pairs (data[i], data[8 + i]) at a time.
   static void normal(float* data, int64_t blocks, float mean, float deviation) {
     for (; blocks > 0; --blocks, data += 2 * kLanes) {
       const Floats radius = root(-2.0f * log(1.0f - load(data)));
@@ -104,7 +104,7 @@ struct RandomVectors {
     sine = sine * square;
     sine = sine * x + x;
 
-    const Ints direct = (octant & 2) == 0;  // else sine and cosine change places
+    const Ints direct = (octant & 2) == 0;  // else sine and cosine are swapped
     const Ints sine_sign = (octant & 4) << 29;
     const Ints cosine_sign = (~(octant - 2) & 4) << 29;
     return {as_floats(as_ints(direct ? sine : cosine) ^ sine_sign),

@@ -10,11 +10,11 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kNarrow = 64;  // below, several rows are taken as one
-constexpr int64_t kFold = 32;    // so many at most
+constexpr int64_t kNarrow = 64;   // narrower rows are folded
+constexpr int64_t kMaxFold = 32;  // rows that are folded into one
 
-/// One reduction. A chunk of the grid is halved until a leaf is left, and states are merged on the
-/// way back, so that rounding errors grow with the logarithm of the size.
+/// One reduction. Chunks of the grid are halved recursively down to leaves, and the states of
+/// halves are merged, so that rounding errors grow with the logarithm of the size.
 class Reduction {
  public:
   Reduction(const ReduceParams& params, const ReduceLoops& loops)
@@ -32,11 +32,11 @@ class Reduction {
                     TileStates& states) const;
   void finish(OutputTile tile, const TileStates& states) const;
 
-  /// States between tasks: dense, part after part.
-  int64_t slot_bytes() const { return grid_.tile_width() * loops_.parts * size_; }
-  void save(OutputTile tile, const TileStates& states, char* slot) const;
-  void load(OutputTile tile, const char* slot, TileStates& states) const;
-  void merge_slots(OutputTile tile, const char* slots, int64_t count, TileStates& states) const;
+  /// Bytes of a tile's states in scratch memory: dense, part after part.
+  int64_t saved_bytes() const { return grid_.tile_width() * loops_.parts * size_; }
+  void save(OutputTile tile, const TileStates& states, char* saved) const;
+  void load(OutputTile tile, const char* saved, TileStates& states) const;
+  void merge_saved(OutputTile tile, const char* saved, int64_t count, TileStates& states) const;
 
   const ReduceParams& params_;
   const ReduceLoops& loops_;
@@ -53,21 +53,21 @@ void Reduction::run(Ctx& ctx) const {
     });
     return;
   }
-  char* slots =
-      static_cast<char*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks() * slot_bytes())));
-  grid_.for_tasks([this, slots](int64_t task, OutputTile tile, int64_t first, int64_t last) {
+  char* saved =
+      static_cast<char*>(ctx.scratch(size_t(grid_.tiles() * grid_.chunks() * saved_bytes())));
+  grid_.for_tasks([this, saved](int64_t task, OutputTile tile, int64_t first, int64_t last) {
     TileStates states;
     reduce(tile, first, last, states);
-    save(tile, states, slots + task * slot_bytes());
+    save(tile, states, saved + task * saved_bytes());
   });
   for (int64_t t = 0; t < grid_.tiles(); ++t) {
     TileStates states;
-    merge_slots(grid_.tile(t), slots + t * grid_.chunks() * slot_bytes(), grid_.chunks(), states);
+    merge_saved(grid_.tile(t), saved + t * grid_.chunks() * saved_bytes(), grid_.chunks(), states);
     finish(grid_.tile(t), states);
   }
 }
 
-/// The states of a tile over positions begin … end - 1 of the reduced dimensions.
+/// The states of a tile over positions [begin, end) of the reduced dimensions.
 void Reduction::reduce(OutputTile tile, int64_t begin, int64_t end, TileStates& states) const {
   if (end - begin <= grid_.leaf()) return reduce_leaf(tile, begin, end, states);
   int64_t half = grid_.leaf();
@@ -94,10 +94,10 @@ void Reduction::reduce_leaf(OutputTile tile, int64_t begin, int64_t end, TileSta
   }
 }
 
-/// Rows that are narrow and follow each other closely are taken many at a time, as one wide row.
+/// Combines rows into the states; folds narrow contiguous rows, several at a time, into wide ones.
 void Reduction::combine_rows(const char* data, int64_t stride, int64_t rows, int64_t width,
                              TileStates& states) const {
-  const int64_t fold = std::min(kFold, kTileBytes / size_ / width);
+  const int64_t fold = std::min(kMaxFold, kTileBytes / size_ / width);
   if (stride == width && width < kNarrow && rows >= 4 * fold) {
     TileStates wide;
     loops_.start(fold * width, wide);
@@ -116,27 +116,27 @@ void Reduction::finish(OutputTile tile, const TileStates& states) const {
   store_tile(grid_.kept(), tile, results, params_.compute, params_.out);
 }
 
-void Reduction::save(OutputTile tile, const TileStates& states, char* slot) const {
+void Reduction::save(OutputTile tile, const TileStates& states, char* saved) const {
   for (int p = 0; p < loops_.parts; ++p)
-    std::memcpy(slot + p * tile.width * size_, states.bytes[p], size_t(tile.width * size_));
+    std::memcpy(saved + p * tile.width * size_, states.bytes[p], size_t(tile.width * size_));
 }
 
-void Reduction::load(OutputTile tile, const char* slot, TileStates& states) const {
+void Reduction::load(OutputTile tile, const char* saved, TileStates& states) const {
   for (int p = 0; p < loops_.parts; ++p)
-    std::memcpy(states.bytes[p], slot + p * tile.width * size_, size_t(tile.width * size_));
+    std::memcpy(states.bytes[p], saved + p * tile.width * size_, size_t(tile.width * size_));
 }
 
-void Reduction::merge_slots(OutputTile tile, const char* slots, int64_t count,
+void Reduction::merge_saved(OutputTile tile, const char* saved, int64_t count,
                             TileStates& states) const {
-  if (count == 1) return load(tile, slots, states);
+  if (count == 1) return load(tile, saved, states);
   const int64_t half = count / 2;
   TileStates other;
-  merge_slots(tile, slots, half, states);
-  merge_slots(tile, slots + half * slot_bytes(), count - half, other);
+  merge_saved(tile, saved, half, states);
+  merge_saved(tile, saved + half * saved_bytes(), count - half, other);
   loops_.merge(params_.parameters, other, 0, tile.width, states);
 }
 
-/// All of a tensor that one block holds, computed as Reduction would, without its preparations.
+/// Reduces a tensor of one block to one element, with Reduction's result but without its overhead.
 void reduce_block(const ReduceParams& params, const ReduceLoops& loops) {
   TileStates states;
   alignas(64) char result[64];

@@ -6,7 +6,7 @@
 
 namespace hearth::cpu {
 
-/// Converts elements between two dtypes and strides (in elements), any number at a time.
+/// Converts n elements between two dtypes and strides (in elements).
 class StridedConvert {
  public:
   StridedConvert(ScalarType from, ScalarType to);

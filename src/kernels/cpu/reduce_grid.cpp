@@ -6,12 +6,12 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kTaskElements = 1 << 17;  // a chunk gets at least as many
+constexpr int64_t kTaskElements = 1 << 17;  // of a task, at least
 constexpr int64_t kTasks = 128;             // enough for every processor
-constexpr int64_t kShortRow = 16;  // below, outputs side by side are faster than along a row
-constexpr int64_t kNarrow = 64;    // below, columns of one run are few
+constexpr int64_t kShortRow = 16;           // shorter rows are reduced by columns
+constexpr int64_t kNarrow = 64;             // columns that are worth a tile of their own
 
-/// Without a division where there is one piece: small tensors notice.
+/// count / size, rounded up. Avoids the division if possible, whose time shows for small tensors.
 int64_t pieces(int64_t count, int64_t size) {
   return count <= size ? count > 0 : (count + size - 1) / size;
 }
@@ -41,7 +41,7 @@ void ReduceGrid::choose_tiles() {
   split_runs_ = !by_rows_ && kept.inner_in() == 1 && (kept.inner_size() >= kNarrow || dense);
   const int64_t run = at_least_1(split_runs_ ? kept.inner_size() : kept.numel);
   tile_width_ = std::min(run, kTileBytes / size_);
-  // Gathered columns should go through the buffer at once if they are short.
+  // Short gathered columns should fit into the buffer as a whole.
   if (!direct_ || kept.inner_in() != 1)
     tile_width_ =
         std::min(tile_width_, std::max(kNarrow, kBufferBytes / size_ / at_least_1(count())));

@@ -9,27 +9,28 @@
 
 namespace hearth::cpu {
 
-/// Outputs begin … begin + width - 1, in the row-major order of the kept dimensions.
+/// Outputs [begin, begin + width), in the row-major order of the kept dimensions.
 struct OutputTile {
   int64_t begin;
   int64_t width;
 };
 
-/// Bytes of the elements of a row that are reduced in one go.
+/// Bytes of a block: the elements of a row that are reduced at once.
 inline constexpr int64_t kBlockBytes = 16384;
 
-/// How a reduction is cut up: a grid of tiles of outputs times chunks of the reduced positions,
-/// which depends on the shapes alone, and the way to the elements of each piece.
+/// The split of a reduction into tasks, a grid of tiles of outputs by chunks of reduced positions,
+/// and the access to a task's elements. The grid depends on the shapes alone.
 class ReduceGrid {
  public:
-  /// Elements are seen in type `compute`; `out` tells which dimensions are kept.
+  /// Elements are converted to `compute`; dimensions of size 1 in `out` are reduced.
   ReduceGrid(const View& in, const View& out, ScalarType compute);
 
   const ReduceDims& kept() const { return plan_.kept; }
   int64_t count() const { return plan_.reduced.numel; }
-  /// The most reduced positions that may be asked for at a time.
+  /// The most reduced positions of one call of along_row or across_columns.
   int64_t leaf() const { return leaf_; }
-  /// Whether an output's elements lie along a row; else outputs lie side by side.
+  /// Whether the elements of each output are read along a row; else by columns, many outputs side
+  /// by side.
   bool by_rows() const { return by_rows_; }
   int64_t chunks() const { return chunks_; }
   int64_t tiles() const { return tiles_; }
@@ -43,17 +44,18 @@ class ReduceGrid {
   /// By rows: calls f(j, row) for each output j of a tile.
   template <class F>
   void for_rows(OutputTile tile, const F& f) const;
-  /// By rows: calls f(data, n) for contiguous pieces of positions begin … end - 1 of a row.
+  /// By rows: calls f(data, n) for contiguous elements that make up positions [begin, end) of a
+  /// row.
   template <class F>
   void along_row(const char* row, int64_t begin, int64_t end, const F& f) const;
-  /// By columns: calls f(data, stride, rows) for pieces of positions begin … end - 1: rows of
-  /// tile.width contiguous elements, `stride` elements apart.
+  /// By columns: calls f(data, stride, rows) for rows of tile.width contiguous elements, `stride`
+  /// elements apart, that make up positions [begin, end).
   template <class F>
   void across_columns(OutputTile tile, int64_t begin, int64_t end, const F& f) const;
 
  private:
   static constexpr int64_t kBufferBytes = kBlockBytes;
-  static constexpr int64_t kDirectRun = 256;  // shorter runs are gathered first
+  static constexpr int64_t kDirectRun = 256;  // shorter runs are gathered in a buffer
   static constexpr int64_t kGrain = 1 << 15;  // elements that are worth another thread
 
   void choose_tiles();
@@ -68,12 +70,11 @@ class ReduceGrid {
   const bool direct_;  // elements need no conversion
   const StridedConvert load_;
   bool by_rows_;
-  bool split_runs_;  // tiles do not cross the innermost kept dimension's ends
+  bool split_runs_;  // no tile crosses an end of the innermost kept dimension
   int64_t leaf_, tile_width_, tiles_, chunks_, chunk_;
 };
 
-/// Converts the results of a tile, in type `compute`, to elements of `out`, whose strides `kept`
-/// has.
+/// Writes the results of a tile, of type `compute`, to `out`; `kept` has out's strides.
 void store_tile(const ReduceDims& kept, OutputTile tile, const void* results, ScalarType compute,
                 const View& out);
 

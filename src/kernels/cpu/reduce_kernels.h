@@ -7,7 +7,7 @@
 
 namespace hearth::cpu {
 
-/// Bytes of one part of the states of a tile of outputs, and with it the most outputs of one tile.
+/// Bytes of one part of the states of a tile; they limit the outputs of a tile.
 inline constexpr int64_t kTileBytes = 4096;
 /// The most parts of a reduction's state.
 inline constexpr int kMaxParts = 4;
@@ -15,11 +15,11 @@ inline constexpr int kMaxParts = 4;
 /// States of up to kTileBytes / size outputs: part p of output j at [p * kTileBytes / size + j].
 struct alignas(64) TileStates {
   unsigned char bytes[kMaxParts][kTileBytes];
-  unsigned char padding[64];  // a merge may read a whole vector behind the last state
+  unsigned char padding[64];  // a merge may read a whole vector past the last state
 };
 
-/// The inner loops of one reduction in one type, whose elements they take contiguous and in that
-/// type. States of outputs beyond `width`, up to a whole vector, may be overwritten with anything.
+/// The inner loops of one reduction over contiguous elements of one type. States of outputs beyond
+/// `width`, up to a whole vector, may be overwritten with any values.
 struct ReduceLoops {
   int parts;
   /// states = start.
@@ -29,14 +29,14 @@ struct ReduceLoops {
   /// Combines each of `rows` rows, `stride` elements apart, into the states of `width` outputs.
   void (*rows)(const void* functor, const void* data, int64_t stride, int64_t rows, int64_t width,
                TileStates& states);
-  /// Merges the states of outputs first … first + width - 1 of `from` into those of 0 … width - 1.
+  /// Merges the states of outputs [first, first + width) of `from` into those of [0, width).
   void (*merge)(const void* functor, const TileStates& from, int64_t first, int64_t width,
                 TileStates& states);
-  /// Writes `width` results, and up to a vector of anything behind them.
+  /// Writes `width` results, and any values up to a vector past them.
   void (*finish)(const void* functor, const TileStates& states, int64_t width, void* out);
 };
 
-/// The loops of every reduction in every type it can be computed in; null where it cannot.
+/// The loops of every reduction in every compute type; null where it is not defined.
 struct ReduceTable {
   const ReduceLoops* loops[fn::Reductions::size][kScalarTypeSlots] = {};
 };

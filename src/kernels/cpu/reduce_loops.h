@@ -1,6 +1,6 @@
 #pragma once
 
-// The inner loops of reductions for one target; only reduce_<target>.cpp include this.
+// The inner loops of reductions for one instruction set. Included only by reduce_@target@.cpp.in.
 
 #include "kernels/cpu/math_exp.h"
 #include "kernels/cpu/math_log.h"
@@ -9,14 +9,13 @@
 #include "kernels/cpu/reduce_kernels.h"
 #include "kernels/cpu/vec_complex.h"
 
-// Put before loops of constant length: arrays of vectors stay in registers only when every index is
-// known.
+// For loops of constant length: arrays of vectors stay in registers only if every index is known.
 #define HEARTH_UNROLL _Pragma("GCC unroll 64")
 
 namespace hearth::cpu {
 
-/// How elements of type T are stored, one of them as a value, as many as fill a register, and the
-/// numbers that values can be made of.
+/// The types for elements of type T: as stored, as one value, as a full register of values, and the
+/// numbers from which values are constructed.
 template <class T, class Isa>
 struct LanesOf {
   using Stored = T;
@@ -50,8 +49,9 @@ struct ReduceLoopsOf {
   static_assert(kParts <= kMaxParts);
   static constexpr int64_t kTile = kTileBytes / int64_t(sizeof(T));
   static constexpr int64_t kFull = LanesOf<Element, Isa>::kFull;
-  // Elements are dealt to this many lanes on every target, so that all add in the same order.
-  static constexpr int64_t kDeal = 256 / int64_t(sizeof(T));
+  // Elements are distributed over this many lanes, the same for all instruction sets, so that all
+  // compute sums in the same order.
+  static constexpr int64_t kLanes = 256 / int64_t(sizeof(T));
   template <class V>
   using State = fn::State<V, kParts>;
 
@@ -105,12 +105,12 @@ struct ReduceLoopsOf {
                     TileStates& states) {
     const F& f = *static_cast<const F*>(functor);
     const T* x = static_cast<const T*>(data);
-    constexpr int kVectors = int(kDeal / kFull);
+    constexpr int kVectors = int(kLanes / kFull);
     State<Full> s[kVectors];
     HEARTH_UNROLL
     for (int v = 0; v < kVectors; ++v) HEARTH_UNROLL
     for (int p = 0; p < kParts; ++p) s[v].part[p] = Full(fn::start_value<Number>(F::start[p]));
-    for (; n >= kDeal; n -= kDeal, x += kDeal) HEARTH_UNROLL
+    for (; n >= kLanes; n -= kLanes, x += kLanes) HEARTH_UNROLL
     for (int v = 0; v < kVectors; ++v) s[v] = f.combine(s[v], Full::load(x + v * kFull));
     HEARTH_UNROLL
     for (int v = 0; v < kVectors; ++v, n -= kFull, x += kFull) {
@@ -148,9 +148,9 @@ struct ReduceLoopsOf {
                    int64_t width, TileStates& states) {
     const F& f = *static_cast<const F*>(functor);
     const T* x = static_cast<const T*>(data);
-    constexpr int kAtOnce = 4;
-    for (; count >= kAtOnce; count -= kAtOnce, x += kAtOnce * stride)
-      some_rows<kAtOnce>(f, x, stride, width, at(states, 0));
+    constexpr int kRowsAtOnce = 4;
+    for (; count >= kRowsAtOnce; count -= kRowsAtOnce, x += kRowsAtOnce * stride)
+      some_rows<kRowsAtOnce>(f, x, stride, width, at(states, 0));
     for (; count > 0; --count, x += stride) some_rows<1>(f, x, stride, width, at(states, 0));
   }
 
@@ -172,7 +172,7 @@ struct ReduceLoopsOf {
   static constexpr ReduceLoops loops{kParts, start, block, rows, merge, finish};
 };
 
-/// Enters the loops of every reduction in F that can be computed in T.
+/// Adds the loops of every reduction in F that can be computed in T to the table.
 template <class Isa, class T, class... F>
 constexpr void add_loops(ReduceTable& table, List<F...>) {
   const auto add = [&table]<class G>(const G*, int i) {

@@ -6,7 +6,7 @@
 
 namespace hearth::cpu {
 
-/// Some dimensions of a reduction, outermost first, merged where one stride can serve two.
+/// The kept or the reduced dimensions of a reduction, outermost first.
 struct ReduceDims {
   int dim = 0;
   int64_t numel = 1;
@@ -14,8 +14,9 @@ struct ReduceDims {
   int64_t in[kMaxDims];   // strides of the input
   int64_t out[kMaxDims];  // strides of the output; 0 for reduced dimensions
 
-  /// Adds a dimension among the others by its input stride: the smallest is innermost, 0 outermost.
+  /// Inserts a dimension by its input stride: the smallest is innermost, 0 outermost.
   void add(int64_t size, int64_t in_stride, int64_t out_stride);
+  /// Merges adjacent dimensions that one stride can serve.
   void merge();
 
   int64_t inner_size() const { return dim > 0 ? sizes[dim - 1] : 1; }
@@ -23,12 +24,12 @@ struct ReduceDims {
   int64_t inner_out() const { return dim > 0 ? out[dim - 1] : 1; }
 
   /// Calls f(in offset, out offset, count) for the runs along the innermost dimension that make up
-  /// the positions begin … end - 1, counted in row-major order.
+  /// positions [begin, end) in row-major order.
   template <class F>
   void for_runs(int64_t begin, int64_t end, const F& f) const;
 };
 
-/// The dimensions that stay and the ones that are reduced over.
+/// The kept and the reduced dimensions of a reduction; those of size 1 are left out.
 struct ReducePlan {
   ReduceDims kept;
   ReduceDims reduced;

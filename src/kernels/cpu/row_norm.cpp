@@ -13,13 +13,13 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;     // elements that are converted at a time
+constexpr int64_t kBlock = 1024;     // elements that are converted at once
 constexpr int64_t kGrain = 1 << 14;  // elements that are worth another thread
-constexpr int64_t kMostParts = 64;   // parts of the rows whose sums are added up afterwards
+constexpr int64_t kMaxChunks = 64;   // of rows, each with partial sums of its own
 
 const RowNormTable& row_norm_table() { return HEARTH_ISA_TABLE(row_norm_table); }
 
-/// Contiguous elements in blocks as the loops take them.
+/// Contiguous elements, read and written in the compute type, a block at a time.
 class Elements {
  public:
   Elements(const View& view, ScalarType compute)
@@ -67,7 +67,7 @@ void write_values(const double* values, const View& view) {
   if (view.defined()) StridedConvert(kDouble, view.dtype)(values, 1, view.data, 1, view.numel);
 }
 
-/// What both passes share: the shape, the loops and the weights in the type of computation.
+/// The common part of both passes: the shape, the loops and the weights in the compute type.
 struct RowNorm {
   RowNorm(const RowNormShape& shape_, const View& in, const View& weight, Ctx& ctx)
       : shape(shape_),
@@ -83,10 +83,10 @@ struct RowNorm {
   const void* at(const void* values, int64_t channel) const {
     return static_cast<const char*>(values) + channel * int64_t(element_size(compute));
   }
-  /// Calls f(first element in the row, elements, first channel) for the pieces of a row that have
-  /// one channel, or a channel per element.
+  /// Calls f(first element in the row, elements, first channel) for blocks of a row; their elements
+  /// have one channel, or one channel each.
   template <class F>
-  void for_pieces(int64_t row, const F& f) const {
+  void for_blocks(int64_t row, const F& f) const {
     const int64_t channel = row % shape.groups * shape.channels;
     if (per_element) {
       for (int64_t j = 0; j < shape.channels; j += block)
@@ -106,8 +106,8 @@ struct RowNorm {
   const void* const weights;
 };
 
-/// The mean of a row and 1 / sqrt(var + eps). Sums are taken of the distances to the first element,
-/// so that a large mean costs no digits of the variance.
+/// The mean of a row and 1 / sqrt(var + eps). The first element is subtracted from all, so that a
+/// large mean costs no digits of the variance.
 void measure(const RowNorm& norm, const Elements& in, int64_t row, double eps, double& mean,
              double& rstd) {
   Buffer buffer;
@@ -133,7 +133,7 @@ double* doubles(int64_t count, Ctx& ctx) {
   return static_cast<double*>(ctx.scratch(size_t(std::max<int64_t>(count, 1)) * sizeof(double)));
 }
 
-/// The backward pass over some rows, which adds to sums by weight and by bias.
+/// The backward pass, row by row: writes grad_in and adds to the gradients of weight and bias.
 class RowNormBackward {
  public:
   RowNormBackward(const RowNormBackwardParams& params, Ctx& ctx)
@@ -148,9 +148,9 @@ class RowNormBackward {
         wants_sums_(params.grad_weight.defined() || params.grad_bias.defined()) {}
 
   bool wants_sums() const { return wants_sums_; }
-  void run(int64_t row, double* by_weight, double* by_bias) const {
+  void run(int64_t row, double* weight_sums, double* bias_sums) const {
     if (wants_in_) differentiate(row);
-    if (wants_sums_) add_sums(row, by_weight, by_bias);
+    if (wants_sums_) add_sums(row, weight_sums, bias_sums);
   }
 
  private:
@@ -159,14 +159,14 @@ class RowNormBackward {
     const int64_t begin = row * norm_.shape.length();
     const double n = double(norm_.shape.length()), mean = mean_[row], rstd = rstd_[row];
     double sums[2] = {0, 0};
-    norm_.for_pieces(row, [&](int64_t j, int64_t count, int64_t channel) {
+    norm_.for_blocks(row, [&](int64_t j, int64_t count, int64_t channel) {
       norm_.loops.dots[norm_.per_element](grad_.read(begin + j, count, g.bytes),
                                           in_.read(begin + j, count, x.bytes), count, mean,
                                           norm_.at(norm_.weights, channel), sums);
     });
     const RowNormLoops::Line line{mean, rstd, -rstd * rstd * rstd * sums[1] / n,
                                   norm_.shape.centered ? -rstd * sums[0] / n : 0};
-    norm_.for_pieces(row, [&](int64_t j, int64_t count, int64_t channel) {
+    norm_.for_blocks(row, [&](int64_t j, int64_t count, int64_t channel) {
       norm_.loops.gradient[norm_.per_element](
           grad_.read(begin + j, count, g.bytes), in_.read(begin + j, count, x.bytes),
           grad_in_.target(begin + j, result.bytes), count, line, norm_.at(norm_.weights, channel));
@@ -174,19 +174,20 @@ class RowNormBackward {
     });
   }
 
-  void add_sums(int64_t row, double* by_weight, double* by_bias) const {
+  void add_sums(int64_t row, double* weight_sums, double* bias_sums) const {
     Buffer g_buffer, x_buffer;
     const int64_t begin = row * norm_.shape.length();
     const double mean = mean_[row], rstd = rstd_[row];
-    norm_.for_pieces(row, [&](int64_t j, int64_t count, int64_t channel) {
+    norm_.for_blocks(row, [&](int64_t j, int64_t count, int64_t channel) {
       const void* g = grad_.read(begin + j, count, g_buffer.bytes);
       const void* x = in_.read(begin + j, count, x_buffer.bytes);
       if (norm_.per_element)
-        return norm_.loops.columns(g, x, count, mean, rstd, by_weight + channel, by_bias + channel);
+        return norm_.loops.columns(g, x, count, mean, rstd, weight_sums + channel,
+                                   bias_sums + channel);
       double sums[2] = {0, 0};
       norm_.loops.dots[false](g, x, count, mean, one_, sums);
-      by_bias[channel] += sums[0];
-      by_weight[channel] += sums[1] * rstd;
+      bias_sums[channel] += sums[0];
+      weight_sums[channel] += sums[1] * rstd;
     });
   }
 
@@ -210,7 +211,7 @@ void run(const RowNormParams& params, Ctx& ctx) {
     Buffer x, y;
     for (int64_t r = begin; r < end; ++r) {
       measure(norm, in, r, params.eps, mean[r], rstd[r]);
-      norm.for_pieces(r, [&](int64_t j, int64_t count, int64_t channel) {
+      norm.for_blocks(r, [&](int64_t j, int64_t count, int64_t channel) {
         const int64_t first = r * length + j;
         norm.loops.normalize[norm.per_element](
             in.read(first, count, x.bytes), out.target(first, y.bytes), count, mean[r], rstd[r],
@@ -226,18 +227,18 @@ void run(const RowNormParams& params, Ctx& ctx) {
 void run(const RowNormBackwardParams& params, Ctx& ctx) {
   const RowNormBackward pass(params, ctx);
   const int64_t rows = params.shape.rows, channels = params.shape.all_channels();
-  const int64_t parts =
-      std::clamp<int64_t>(params.in.numel / kGrain, 1, std::clamp<int64_t>(rows, 1, kMostParts));
-  double* const sums = doubles(pass.wants_sums() ? parts * 2 * channels : 0, ctx);
-  parallel_blocks(parts, [&](int64_t part) {
-    double* const mine = sums + (pass.wants_sums() ? part * 2 * channels : 0);
-    if (pass.wants_sums()) std::fill_n(mine, 2 * channels, 0.0);
-    for (int64_t r = part * rows / parts; r < (part + 1) * rows / parts; ++r)
-      pass.run(r, mine, mine + channels);
+  const int64_t chunks =
+      std::clamp<int64_t>(params.in.numel / kGrain, 1, std::clamp<int64_t>(rows, 1, kMaxChunks));
+  double* const sums = doubles(pass.wants_sums() ? chunks * 2 * channels : 0, ctx);
+  parallel_blocks(chunks, [&](int64_t chunk) {
+    double* const partial = sums + (pass.wants_sums() ? chunk * 2 * channels : 0);
+    if (pass.wants_sums()) std::fill_n(partial, 2 * channels, 0.0);
+    for (int64_t r = chunk * rows / chunks; r < (chunk + 1) * rows / chunks; ++r)
+      pass.run(r, partial, partial + channels);
   });
   if (!pass.wants_sums()) return;
-  for (int64_t part = 1; part < parts; ++part)
-    for (int64_t c = 0; c < 2 * channels; ++c) sums[c] += sums[part * 2 * channels + c];
+  for (int64_t chunk = 1; chunk < chunks; ++chunk)
+    for (int64_t c = 0; c < 2 * channels; ++c) sums[c] += sums[chunk * 2 * channels + c];
   write_values(sums, params.grad_weight);
   write_values(sums + channels, params.grad_bias);
 }

@@ -5,7 +5,7 @@
 namespace hearth::cpu {
 
 /// The loops of row norms over n contiguous elements of one type. The weight w and the bias b are
-/// one value or, per element, n of them.
+/// one value each or, with a channel per element, n values.
 struct RowNormLoops {
   /// With d = x - shift: sums[0] += d, sums[1] += d * d.
   using Moments = void (*)(const void* x, int64_t n, double shift, double* sums);
@@ -21,11 +21,11 @@ struct RowNormLoops {
   };
   using Gradient = void (*)(const void* g, const void* x, void* d, int64_t n, const Line& line,
                             const void* w);
-  /// Per element: by_weight += g * (x - mean) * rstd, by_bias += g.
+  /// Per element: weight_sums += g * (x - mean) * rstd, bias_sums += g.
   using Columns = void (*)(const void* g, const void* x, int64_t n, double mean, double rstd,
-                           double* by_weight, double* by_bias);
+                           double* weight_sums, double* bias_sums);
   Moments moments;
-  Normalize normalize[2];  // [a weight per element]
+  Normalize normalize[2];  // [a channel per element], as in the others
   Dots dots[2];
   Gradient gradient[2];
   Columns columns;

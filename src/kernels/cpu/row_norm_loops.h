@@ -1,6 +1,6 @@
 #pragma once
 
-// The inner loops of row norms for one target; only row_norm_<target>.cpp include this.
+// The inner loops of row norms for one instruction set. Included only by row_norm_@target@.cpp.in.
 
 #include "kernels/cpu/row_norm_kernels.h"
 #include "kernels/cpu/vec.h"
@@ -20,13 +20,14 @@ struct RowNormLoopsOf {
     return {__builtin_convertvector((Vec<T, n, Isa>::load(x).v), Native<double, n>), Raw{}};
   }
 
-  /// Adds up what terms(Lanes<n>, j, first, second) adds to two sums for the elements from j on.
+  /// Adds two sums over n elements to sums[0] and sums[1]; terms(Lanes<k>, j, first, second) adds
+  /// the terms of elements [j, j + k) to k partial sums each.
   template <int n>
   struct Lanes {
     static constexpr int count = n;
   };
   template <class F>
-  HEARTH_SIMD static void add_up(int64_t n, double* sums, F terms) {
+  HEARTH_SIMD static void accumulate(int64_t n, double* sums, F terms) {
     Wide<kDoubles> first[kChains], second[kChains];
     for (int c = 0; c < kChains; ++c) first[c] = second[c] = Wide<kDoubles>(0);
     int64_t j = 0;
@@ -51,7 +52,7 @@ struct RowNormLoopsOf {
 
   static void moments(const void* data, int64_t n, double shift, double* sums) {
     const T* x = static_cast<const T*>(data);
-    add_up(n, sums, [=]<int k>(Lanes<k>, int64_t j, Wide<k>& sum, Wide<k>& square) {
+    accumulate(n, sums, [=]<int k>(Lanes<k>, int64_t j, Wide<k>& sum, Wide<k>& square) {
       const Wide<k> d = widen<k>(x + j) - Wide<k>(shift);
       sum = sum + d;
       square = square + d * d;
@@ -63,7 +64,7 @@ struct RowNormLoopsOf {
                    const void* w_data, double* sums) {
     const T *g = static_cast<const T*>(g_data), *x = static_cast<const T*>(x_data),
             *w = static_cast<const T*>(w_data);
-    add_up(n, sums, [=]<int k>(Lanes<k>, int64_t j, Wide<k>& sum, Wide<k>& product) {
+    accumulate(n, sums, [=]<int k>(Lanes<k>, int64_t j, Wide<k>& sum, Wide<k>& product) {
       Wide<k> weight{static_cast<double>(*w)};
       if constexpr (per_element) weight = widen<k>(w + j);
       const Wide<k> grad = widen<k>(g + j) * weight;
@@ -112,13 +113,13 @@ struct RowNormLoopsOf {
   }
 
   static void columns(const void* g_data, const void* x_data, int64_t n, double mean, double rstd,
-                      double* by_weight, double* by_bias) {
+                      double* weight_sums, double* bias_sums) {
     const T *g = static_cast<const T*>(g_data), *x = static_cast<const T*>(x_data);
     for_all<kDoubles>(n, [=]<int k>(Lanes<k>, int64_t j) {
       using V = Wide<k>;
       const V grad = widen<k>(g + j), normal = (widen<k>(x + j) - V(mean)) * V(rstd);
-      (V::load(by_weight + j) + grad * normal).store(by_weight + j);
-      (V::load(by_bias + j) + grad).store(by_bias + j);
+      (V::load(weight_sums + j) + grad * normal).store(weight_sums + j);
+      (V::load(bias_sums + j) + grad).store(bias_sums + j);
     });
   }
 

@@ -8,7 +8,7 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Finds every value's place in its row.
+/// Finds the index at which every value would be inserted into its row.
 template <class T, class I>
 void search(const SearchParams& params) {
   const View &rows = params.sorted, &values = params.values;
@@ -21,7 +21,7 @@ void search(const SearchParams& params) {
     for (int64_t i = begin; i < end; ++i) {
       const T* const row = rows.as<const T>() + i / per_row * n;
       const T value = x[i];
-      // NaN belongs behind everything.
+      // NaN is the largest value.
       const auto before = [&](T element) {
         return params.right ? !(element > value) : !(element >= value);
       };

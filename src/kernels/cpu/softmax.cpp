@@ -15,14 +15,15 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;     // elements that are converted at a time
-constexpr int64_t kColumns = 256;    // lines that are taken side by side
-constexpr int64_t kFewColumns = 8;   // fewer are taken one by one
+constexpr int64_t kBlock = 1024;     // elements of a segment that is converted at once
+constexpr int64_t kColumns = 256;    // lines that are computed side by side
+constexpr int64_t kFewColumns = 8;   // fewer lines are computed one by one
 constexpr int64_t kGrain = 1 << 13;  // elements that are worth another thread
 
 const SoftmaxTable& softmax_table() { return HEARTH_ISA_TABLE(softmax_table); }
 
-/// The lines along a dimension of K views: one after another, or neighbours side by side.
+/// The lines along a dimension of K views, visited one by one or, where adjacent lines are
+/// contiguous in memory, as columns side by side.
 template <int K>
 class Lines {
  public:
@@ -34,23 +35,23 @@ class Lines {
       length_ = view.dim > 0 ? view.sizes[dim] : 1;
       if (view.dim > 0) view.sizes[dim] = 1;
       if (k == 0) {
-        others_.dim = view.dim;
-        std::copy_n(view.sizes, view.dim, others_.sizes);
+        lines_.dim = view.dim;
+        std::copy_n(view.sizes, view.dim, lines_.sizes);
       }
-      others_.add(view.strides);
+      lines_.add(view.strides);
     }
-    others_.merge();
-    side_by_side_ = others_.dim > 0 && others_.sizes[others_.dim - 1] >= kFewColumns &&
+    lines_.merge();
+    side_by_side_ = lines_.dim > 0 && lines_.sizes[lines_.dim - 1] >= kFewColumns &&
                     !std::all_of(along_, along_ + K, [](int64_t s) { return s == 1; });
     for (int k = 0; k < K; ++k)
-      if (others_.inner_stride(k) != 1) side_by_side_ = false;
+      if (lines_.inner_stride(k) != 1) side_by_side_ = false;
     bool convert = false;
     for (int k = 0; k < K; ++k) convert |= !direct(k);
     if (!convert) block_ = std::max<int64_t>(length_, 1);
   }
 
   bool side_by_side() const { return side_by_side_; }
-  /// Whether view k can be used where it lies.
+  /// Whether view k can be used in place.
   bool direct(int k) const {
     return views_[k].dtype == compute_ && (side_by_side_ || along_[k] == 1);
   }
@@ -59,19 +60,20 @@ class Lines {
   template <class F>
   void for_each(const F& f) const {
     const int64_t grain = std::max<int64_t>(kGrain / std::max<int64_t>(length_, 1), 1);
-    parallel_for(0, others_.numel(), grain, [&](int64_t begin, int64_t end) {
-      others_.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
+    parallel_for(0, lines_.numel(), grain, [&](int64_t begin, int64_t end) {
+      lines_.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
         const int64_t step = side_by_side_ ? kColumns : 1;
         int64_t at[K];
         for (int64_t i = 0; i < count; i += step) {
-          for (int k = 0; k < K; ++k) at[k] = offsets[k] + i * others_.inner_stride(k);
+          for (int k = 0; k < K; ++k) at[k] = offsets[k] + i * lines_.inner_stride(k);
           f(static_cast<const int64_t*>(at), std::min(step, count - i));
         }
       });
     });
   }
 
-  /// Calls f(segment, n) for the pieces of a line, or of lines side by side, in order.
+  /// Calls f(first position, n) for the segments of a line in order. A segment is n elements of the
+  /// line or, side by side, the elements of all n = width lines at one position.
   template <class F>
   void for_segments(int64_t width, const F& f) const {
     if (side_by_side_)
@@ -79,7 +81,7 @@ class Lines {
     else
       for (int64_t i = 0; i < length_; i += block_) f(i, std::min(block_, length_ - i));
   }
-  /// n elements of view k from a segment on: where they are, or converted into the buffer.
+  /// The n elements of a segment of view k: in place, or converted into the buffer.
   const void* read(int k, int64_t offset, int64_t segment, int64_t n, void* buffer) const {
     const void* from = address(k, offset, segment);
     if (direct(k)) return from;
@@ -103,7 +105,7 @@ class Lines {
   }
 
   View views_[K];
-  StridedLoop<K> others_;
+  StridedLoop<K> lines_;
   int64_t along_[K];
   int64_t length_ = 1, block_ = kBlock;
   ScalarType compute_;

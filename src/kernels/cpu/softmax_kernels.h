@@ -4,10 +4,10 @@
 
 namespace hearth::cpu {
 
-/// The loops of softmax over n contiguous elements of one type. What belongs to a line (m, s, …)
-/// is one value for all elements or, side by side, one for each of them.
+/// The loops of softmax over n contiguous elements of one type. Values of a line (m, s, …) are one
+/// for all elements or, side by side, one for each element.
 struct SoftmaxLoops {
-  /// m = max(m, x), NaN left aside.
+  /// m = max(m, x); a NaN in x is ignored.
   using Max = void (*)(const void* x, int64_t n, void* m);
   /// y = exp(x - m), s += y; y may be null.
   using ExpSum = void (*)(const void* x, void* y, int64_t n, const void* m, void* s);
@@ -15,15 +15,15 @@ struct SoftmaxLoops {
   using Scale = void (*)(const void* x, void* y, int64_t n, const void* factor);
   /// y = x - m - s.
   using Shift = void (*)(const void* x, void* y, int64_t n, const void* m, const void* s);
-  /// s += g * y, or, of the logarithm, s += g.
+  /// s += g * y, or, for log_softmax, s += g.
   using Dot = void (*)(const void* g, const void* y, int64_t n, void* s);
-  /// d = y * (g - s), or, of the logarithm, d = g - exp(y) * s.
+  /// d = y * (g - s), or, for log_softmax, d = g - exp(y) * s.
   using Gradient = void (*)(const void* g, const void* y, void* d, int64_t n, const void* s);
   Max max[2];  // [side by side]
   ExpSum exp_sum[2];
   Scale scale[2];
   Shift shift[2];
-  Dot dot[2][2];            // [side by side][of the logarithm]
+  Dot dot[2][2];            // [side by side][for log_softmax]
   Gradient gradient[2][2];  // the same
 };
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// The inner loops of softmax for one target; only softmax_<target>.cpp include this.
+// The inner loops of softmax for one instruction set. Included only by softmax_@target@.cpp.in.
 
 #include "kernels/cpu/math.h"
 #include "kernels/cpu/softmax_kernels.h"
@@ -28,7 +28,7 @@ struct SoftmaxLoopsOf {
     return per_column ? load(values + j, n - j) : V(*values);
   }
   HEARTH_SIMD static V larger(V a, V b) { return select(b > a, b, a); }
-  /// The first n lanes added up.
+  /// The sum of the first n lanes.
   HEARTH_SIMD static T sum_of(V value, int64_t n) {
     alignas(64) T lanes[kFull];
     value.store(lanes);
@@ -37,10 +37,10 @@ struct SoftmaxLoopsOf {
     return sum;
   }
 
-  /// Calls step(j, n - j) for every vector and adds what it returns to the line's sum or, side by
-  /// side, to the column's.
+  /// Adds the results of step(j, n - j) for every vector to the line's sum or, side by side, to
+  /// each column's.
   template <bool per_column, class F>
-  HEARTH_SIMD static void add_up(int64_t n, T* sums, F step) {
+  HEARTH_SIMD static void accumulate(int64_t n, T* sums, F step) {
     int64_t j = 0;
     if constexpr (per_column) {
       for (; j < n; j += kFull) store(load(sums + j, n - j) + step(j, n - j), sums + j, n - j);
@@ -82,7 +82,7 @@ struct SoftmaxLoopsOf {
                       void* s_data) {
     const T *x = static_cast<const T*>(x_data), *m = static_cast<const T*>(m_data);
     T* y = static_cast<T*>(y_data);
-    add_up<per_column>(n, static_cast<T*>(s_data), [=](int64_t j, int64_t rest) {
+    accumulate<per_column>(n, static_cast<T*>(s_data), [=](int64_t j, int64_t rest) {
       const V e = exp(load(x + j, rest) - value_at<per_column>(m, j, n));
       if (y) store(e, y + j, rest);
       return e;
@@ -111,7 +111,7 @@ struct SoftmaxLoopsOf {
   template <bool per_column, bool log>
   static void dot(const void* g_data, const void* y_data, int64_t n, void* s_data) {
     const T *g = static_cast<const T*>(g_data), *y = static_cast<const T*>(y_data);
-    add_up<per_column>(n, static_cast<T*>(s_data), [=](int64_t j, int64_t rest) {
+    accumulate<per_column>(n, static_cast<T*>(s_data), [=](int64_t j, int64_t rest) {
       const V value = load(g + j, rest);
       return log ? value : value * load(y + j, rest);
     });

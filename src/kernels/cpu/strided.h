@@ -12,7 +12,7 @@
 
 namespace hearth::cpu {
 
-/// How much data movement is worth another thread, in elements.
+/// Elements whose copy is worth another thread.
 inline constexpr int64_t kMoveGrain = 32768;
 
 /// A loop over one shape by at most N operands, each with its own strides (in elements).
@@ -24,7 +24,7 @@ struct StridedLoop {
   int64_t strides[N][kMaxDims];
 
   StridedLoop() = default;
-  /// The loop over the first view's sizes, its dimensions merged as far as all of the views allow.
+  /// The loop over the first view's sizes, with dimensions merged.
   explicit StridedLoop(std::initializer_list<const View*> views) {
     const View& first = **views.begin();
     dim = first.dim;
@@ -50,13 +50,14 @@ struct StridedLoop {
     ++dim;
   }
 
-  /// Drops dimensions of size 1 and makes one of two neighbours that every operand walks as one.
+  /// Drops dimensions of size 1 and merges adjacent dimensions that one stride can serve in every
+  /// operand.
   void merge() {
     const int old_dim = dim;
     dim = 0;
     for (int d = 0; d < old_dim; ++d) {
       if (sizes[d] == 1) continue;
-      if (dim > 0 && walks_as_one(dim - 1, d)) {
+      if (dim > 0 && can_merge(dim - 1, d)) {
         const int64_t outer = sizes[dim - 1];
         --dim;
         push_dim_of(*this, d);
@@ -67,8 +68,8 @@ struct StridedLoop {
     }
   }
 
-  /// Calls f(offsets, count) for each run along the last dimension that lies in positions [begin,
-  /// end) of the row-major order; offsets holds every operand's offset at the start of the run.
+  /// Calls f(offsets, count) for the runs along the last dimension that make up positions [begin,
+  /// end) in row-major order; offsets holds every operand's offset at the start of the run.
   template <class F>
   void walk(int64_t begin, int64_t end, const F& f) const {
     if (begin >= end) return;
@@ -91,7 +92,7 @@ struct StridedLoop {
   int64_t inner_stride(int operand) const { return dim > 0 ? strides[operand][dim - 1] : 1; }
 
  private:
-  bool walks_as_one(int outer, int inner) const {
+  bool can_merge(int outer, int inner) const {
     for (int o = 0; o < operands; ++o)
       if (strides[o][outer] != strides[o][inner] * sizes[inner]) return false;
     return true;
@@ -125,12 +126,12 @@ inline View slice(View view, int d, int64_t begin, int64_t end) {
   return view;
 }
 
-/// Calls f(Bytes<n>) with n = 1, 2, 4, 8 or 16, an element's size: for moving values without
-/// looking at them.
+/// An element of n bytes, for code that only moves elements.
 template <int n>
 struct Bytes {
   unsigned char bytes[n];
 };
+/// Calls f(Bytes<size>{}) for an element size of 1, 2, 4, 8 or 16.
 template <class F>
 void with_element_type(size_t size, const F& f) {
   switch (size) {
@@ -154,8 +155,8 @@ void with_dtype(ScalarType dtype, const F& f) {
   }
 }
 
-/// out = functor.formula(inputs...), by the SIMD loops; all of out's sizes. The functor has no
-/// parameters.
+/// out = functor.formula(inputs...) by the pointwise kernels, for a functor without parameters; the
+/// inputs have out's sizes.
 void compute(int functor, Formula formula, const View& out,
              std::initializer_list<const View*> inputs, Ctx& ctx);
 template <class F>

@@ -9,9 +9,9 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int kIn = 0, kOut = 1, kRow = 2;  // operands; the last one counts a matrix's rows
+constexpr int kIn = 0, kOut = 1, kRow = 2;  // operands; the last one's offset is the row number
 
-/// One row: columns [begin, end) are kept.
+/// Writes one row; columns [begin, end) are kept, the others become zero.
 template <class T>
 void write_row(const T* in, int64_t in_stride, T* out, int64_t out_stride, int64_t columns,
                int64_t begin, int64_t end) {

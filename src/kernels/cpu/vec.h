@@ -1,16 +1,16 @@
 #pragma once
 
-// The value type of the SIMD units. Every template carries an Isa tag (a struct of vec_<isa>.h) and
-// nothing here or below uses the standard library's inline functions: the linker keeps one copy of
-// an inline function, and it must not be one compiled for a newer processor.
+// The value type of SIMD code. Every template has an Isa tag (a struct of vec_<isa>.h) as an
+// argument, and no SIMD code uses the standard library's inline functions: the linker keeps one
+// copy of an inline function, which must not be one compiled for a newer processor.
 
 #include <cstdint>
 #include <type_traits>
 
 #include "functors/hd.h"
 
-/// Marks every function of the SIMD units: none may exist out of line under a name shared between
-/// them.
+/// Marks every function of SIMD code: none may be compiled out of line under a name that several
+/// instruction sets share.
 #define HEARTH_SIMD [[gnu::always_inline]] inline
 
 namespace hearth::cpu {
@@ -23,7 +23,7 @@ struct NativeOf {
 template <class T, int N>
 using Native = typename NativeOf<T, N>::type;
 
-/// The facts about a lane type that the templates need.
+/// The properties of a lane type.
 template <class T>
 struct LaneTraits;
 template <class T, class I, class U, bool integral>
@@ -72,7 +72,7 @@ HEARTH_SIMD V quotient(V a, V b);
 /// Marks the constructor from a native vector, so that numbers convert and vectors do not.
 struct Raw {};
 
-/// The result of a comparison: all bits of a lane are set where it holds.
+/// The result of a comparison: all bits of a lane are set where it is true.
 template <class T, int N, class Isa>
 struct Mask {
   using Int = typename LaneTraits<T>::Int;
@@ -168,7 +168,7 @@ struct Vec {
 
   /// The quotient of integers, rounded towards zero.
   HEARTH_SIMD friend Vec quotient(Vec a, Vec b) { return math::quotient(a, b); }
-  /// Shifts of integers by b bits; by too many, or by fewer than none, every bit goes.
+  /// Shifts of integers by b bits; a negative b, or one above kBits - 1, shifts all bits out.
   HEARTH_SIMD friend Vec shift_left(Vec a, Vec b) {
     const auto all = (b < Vec(0)) | (b >= Vec(kBits));
     const Vec bits = select(all, Vec(0), b);
@@ -185,7 +185,7 @@ struct Vec {
   HEARTH_SIMD friend Vec mul_add(Vec a, Vec b, Vec c) {
     return {Isa::mul_add(a.v, b.v, c.v), Raw{}};
   }
-  /// The bits of the lanes, and lanes of these bits.
+  /// Reinterpret lanes as unsigned integers, and back.
   HEARTH_SIMD friend Unsigned bits_of(Vec x) { return {(typename Vec::NativeUnsigned)x.v, Raw{}}; }
   HEARTH_SIMD static Vec from_bits(Unsigned bits) { return {(Native<T, N>)bits.v, Raw{}}; }
 
@@ -202,7 +202,7 @@ struct Vec {
   HEARTH_SIMD void store_first(void* to, int n) const { Isa::template store_first<T, N>(to, v, n); }
 };
 
-/// As many lanes as a register of the Isa has.
+/// A vector of a whole register of the Isa.
 template <class T, class Isa>
 using FullVec = Vec<T, Isa::kBytes / int(sizeof(T)), Isa>;
 

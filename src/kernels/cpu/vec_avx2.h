@@ -12,7 +12,7 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
   using F32 = Native<float, 8>;
   using F64 = Native<double, 4>;
 
-  // For lanes by themselves.
+  // For vectors of other sizes, such as one lane.
   using PortableIsa<Avx2Isa>::sqrt;
   using PortableIsa<Avx2Isa>::floor;
   using PortableIsa<Avx2Isa>::ceil;
@@ -80,7 +80,7 @@ struct Avx2Isa : PortableIsa<Avx2Isa> {
                                      _MM_FROUND_TO_NEAREST_INT));
   }
 
-  /// Lanes below n, for the masked moves, which exist for 4 and 8 bytes.
+  /// The mask of the first n lanes, for masked loads and stores of 4 and 8 bytes.
   template <class T, int N>
   HEARTH_SIMD static __m256i first(int n) {
     using I = typename LaneTraits<T>::Int;

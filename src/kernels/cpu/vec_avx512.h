@@ -2,7 +2,7 @@
 
 #pragma GCC diagnostic push
 #if !defined(__clang__)
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // GCC 12 means its own placeholders there
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // false alarms of GCC 12 in its own header
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <immintrin.h>
@@ -18,7 +18,7 @@ struct Avx512Isa : PortableIsa<Avx512Isa> {
   using F32 = Native<float, 16>;
   using F64 = Native<double, 8>;
 
-  // For lanes by themselves.
+  // For vectors of other sizes, such as one lane.
   using PortableIsa<Avx512Isa>::sqrt;
   using PortableIsa<Avx512Isa>::floor;
   using PortableIsa<Avx512Isa>::ceil;

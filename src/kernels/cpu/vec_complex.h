@@ -8,9 +8,9 @@ namespace hearth::cpu {
 template <class T, class Isa>
 struct ComplexLane {
   struct Mask {
-    bool holds;
+    bool value;
     HEARTH_SIMD friend ComplexLane select(Mask m, ComplexLane a, ComplexLane b) {
-      return m.holds ? a : b;
+      return m.value ? a : b;
     }
   };
   static constexpr bool kIntegral = false;
@@ -43,7 +43,7 @@ struct ComplexLane {
   HEARTH_SIMD friend ComplexLane operator*(ComplexLane a, ComplexLane b) {
     return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
   }
-  /// Smith's way: divided by the larger part of b first, nothing overflows that need not.
+  /// Smith's method: dividing by the larger part of b first avoids intermediate overflow.
   HEARTH_SIMD friend ComplexLane operator/(ComplexLane a, ComplexLane b) {
     const bool real_larger = magnitude(b.re) >= magnitude(b.im);
     const T larger = real_larger ? b.re : b.im;

@@ -4,8 +4,8 @@
 
 namespace hearth::cpu {
 
-/// Vectors of 16 bytes without intrinsics: what the compiler makes of them on any processor.
-/// The other Isa tags inherit what they do not do better.
+/// Operations without intrinsics, for vectors of any size on any processor. The other Isa tags
+/// inherit them and override some.
 template <class Self>
 struct PortableIsa {
   template <class V>
@@ -55,6 +55,7 @@ struct PortableIsa {
   }
 };
 
+/// Any processor: 16-byte vectors.
 struct GenericIsa : PortableIsa<GenericIsa> {
   static constexpr int kBytes = 16;
 };

@@ -4,7 +4,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// What the last pass needs of a channel: out = (in - mean) * scale + shift.
+/// A channel's coefficients of the last pass: out = (in - mean) * scale + shift.
 template <class C>
 struct ChannelMap {
   C mean, scale, shift;
@@ -21,9 +21,8 @@ struct ChannelArgs {
   }
 };
 
-/// Mean and squared deviation by Welford's method; the outputs are the channels' statistics and
-/// maps. The mean is taken relative to the channel's first element, so that a large one costs no
-/// digits.
+/// Mean and squared deviation by Welford's method; stores the channels' statistics and maps. The
+/// channel's first element is subtracted from all, so that a large mean costs no digits.
 template <class T>
 struct StatisticsOp {
   static constexpr int kInputs = 1, kOutputs = 0, kChains = 4;

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the forward and the backward pass of batch norm share.
+// Shared by the forward and the backward pass of batch norm.
 
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/error.h"
@@ -41,8 +41,8 @@ struct ChannelLoops {
 inline ChannelLoops channel_loops(const Loop& whole) {
   bool keep[kMaxDims];
   for (int d = 0; d < whole.dim; ++d) keep[d] = d == 1;
-  ChannelLoops loops{part_of(whole, keep, false), part_of(whole, keep, true)};
-  loops.reduced.sort();  // and not `kept`: output number k must be channel k
+  ChannelLoops loops{select_dims(whole, keep, false), select_dims(whole, keep, true)};
+  loops.reduced.sort();  // `kept` is not sorted: output number k must be channel k
   return loops;
 }
 

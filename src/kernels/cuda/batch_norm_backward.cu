@@ -4,7 +4,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// What the last pass needs of a channel: grad_in = grad_out * by_grad + (in - mean) * by_in +
+/// A channel's coefficients of the last pass: grad_in = grad_out * by_grad + (in - mean) * by_in +
 /// constant.
 template <class C>
 struct GradientMap {
@@ -13,14 +13,15 @@ struct GradientMap {
 
 template <class C>
 struct GradientArgs {
-  ChannelView weight, mean, spread, grad_weight,
-      grad_bias;  // spread: 1 / sqrt(var + eps), or the variance
+  ChannelView weight, mean;
+  ChannelView invstd_or_var;  // 1 / sqrt(var + eps) when training, else the variance
+  ChannelView grad_weight, grad_bias;
   bool training;
   C eps, count;
   GradientMap<C>* maps;
 
   __device__ C invstd(int64_t channel) const {
-    const C value = spread.load(channel, C(1));
+    const C value = invstd_or_var.load(channel, C(1));
     return training ? value : 1 / sqrt(value + eps);
   }
 };
@@ -87,7 +88,7 @@ __global__ void __launch_bounds__(kBlock)
     const auto map = args.maps[offsets[3]];
     const auto grad = to_register(*reinterpret_cast<const T*>(args.grad_out + offsets[0]));
     auto result = grad * map.by_grad;
-    if (args.training) {  // else the input does not matter, infinite or not
+    if (args.training) {  // else the gradient does not depend on the input, infinite or not
       const auto value = to_register(*reinterpret_cast<const T*>(args.in + offsets[1]));
       result += (value - map.mean) * map.by_in + map.constant;
     }
@@ -101,14 +102,14 @@ void run_typed(const BatchNormBackwardParams& params, Ctx& ctx) {
   const NativeStream& stream = stream_of(ctx);
   const int64_t channels = params.in.sizes[1];
   const ChannelView mean(params.training ? params.save_mean : params.running_mean);
-  const ChannelView spread(params.training ? params.save_invstd : params.running_var);
+  const ChannelView invstd_or_var(params.training ? params.save_invstd : params.running_var);
   C* means = channel_scratch<C>(channels, 1, ctx);
   means_kernel<C>
       <<<static_cast<unsigned>((channels + kBlock - 1) / kBlock), kBlock, 0, stream.stream>>>(
           mean, means, channels);
   const GradientArgs<C> args{ChannelView(params.weight),
                              mean,
-                             spread,
+                             invstd_or_var,
                              ChannelView(params.grad_weight),
                              ChannelView(params.grad_bias),
                              params.training,

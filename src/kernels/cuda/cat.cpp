@@ -4,18 +4,18 @@
 
 namespace hearth::cuda {
 
-/// One copy into its part of the output for each input.
+/// Copies each input into its slice of the output.
 void run(const CatParams& params, Ctx& ctx) {
   int64_t start = 0;
   const int64_t byte_stride =
       params.out.strides[params.dim] * static_cast<int64_t>(element_size(params.out.dtype));
   for (const View& in : params.in) {
-    View part = params.out;
-    part.data = params.out.as<char>() + start * byte_stride;
-    part.sizes[params.dim] = in.sizes[params.dim];
-    part.numel = in.numel;
+    View slice = params.out;
+    slice.data = params.out.as<char>() + start * byte_stride;
+    slice.sizes[params.dim] = in.sizes[params.dim];
+    slice.numel = in.numel;
     start += in.sizes[params.dim];
-    if (in.numel > 0) run(copy_params(part, in), ctx);
+    if (in.numel > 0) run(copy_params(slice, in), ctx);
   }
 }
 

@@ -20,9 +20,9 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr size_t kMostWorkspace = size_t{1} << 30;
-constexpr int kMostAlgorithms = 8;
-constexpr size_t kMostChoices = 4096;
+constexpr size_t kMaxWorkspace = size_t{1} << 30;
+constexpr int kMaxAlgorithms = 8;
+constexpr size_t kMaxChoices = 4096;
 
 using TensorDescription = Owned<cudnnTensorDescriptor_t, &Cudnn::cudnnCreateTensorDescriptor,
                                 &Cudnn::cudnnDestroyTensorDescriptor>;
@@ -41,7 +41,8 @@ cudnnDataType_t data_type(ScalarType dtype) {
   }
 }
 
-/// cuDNN counts with 32 bits, and from four dimensions on: `missing` is what stands for height.
+/// Sizes or strides for cuDNN, which takes 32-bit numbers and at least two spatial dimensions:
+/// `missing` is the number of a missing height.
 struct Numbers {
   int values[kMaxSpatial + 2];
   int count = 0;
@@ -83,14 +84,14 @@ void set_order(View& view, bool channels_last) {
   next(0);
 }
 
-/// Whether the tensors lie with their channels last, and cuDNN takes them so.
-bool lies_channels_last(const ConvParams& p) {
+/// Whether a tensor is channels_last and cuDNN supports that order.
+bool use_channels_last(const ConvParams& p) {
   const bool may_be_last = p.spatial() > 1 && p.in.dtype != kDouble;
   return may_be_last && ((has_order(p.in, true) && !has_order(p.in, false)) ||
                          (has_order(p.out, true) && !has_order(p.out, false)));
 }
 
-/// A convolution as cuDNN sees it: all three tensors in one order.
+/// A convolution with cuDNN's descriptors; all three tensors have one memory order.
 struct Convolution {
   ConvParams p;
   bool channels_last;
@@ -112,7 +113,7 @@ struct Convolution {
     describe_conv();
   }
 
-  /// Copies what does not lie in order; what is computed gets scratch memory.
+  /// Replaces a view in another order by a copy or, for the result, by scratch memory.
   void arrange(View& view, Ctx& ctx) const {
     const View given = view;
     const bool good = has_order(view, channels_last);
@@ -138,13 +139,13 @@ struct Convolution {
     HEARTH_CUDNN(cudnnSetConvolutionGroupCount, conv, static_cast<int>(p.groups));
     set_math(is_reduced_float(dtype) ? CUDNN_TENSOR_OP_MATH : CUDNN_DEFAULT_MATH);
   }
-  /// Proposals name TensorFloat-32 also where it was not asked for.
+  /// Ignores `math` if computation is exact: proposals name TensorFloat-32 even then.
   void set_math(cudnnMathType_t math) const {
     HEARTH_CUDNN(cudnnSetConvolutionMathType, conv, exact ? CUDNN_FMA_MATH : math);
   }
 };
 
-/// The three parts of cuDNN's API, under one set of names.
+/// cuDNN's functions for each ConvPart, under common names.
 struct OutApi {
   using Perf = cudnnConvolutionFwdAlgoPerf_t;
   static constexpr auto kGuess = &Cudnn::cudnnGetConvolutionForwardAlgorithm_v7;
@@ -164,7 +165,7 @@ struct WeightApi {
   static constexpr auto kCompute = &Cudnn::cudnnConvolutionBackwardFilter;
 };
 
-/// All that the choice of an algorithm depends on.
+/// Everything that the choice of an algorithm depends on.
 std::vector<int64_t> key_of(const Convolution& c, const Ctx& ctx) {
   const ConvParams& p = c.p;
   std::vector<int64_t> key{ctx.device().index(), ctx.numerics(),  int64_t(p.in.dtype), p.groups,
@@ -176,7 +177,7 @@ std::vector<int64_t> key_of(const Convolution& c, const Ctx& ctx) {
   return key;
 }
 
-/// The algorithms that ran, by what they were chosen for; nothing where all were refused.
+/// The chosen algorithms by key_of(); nullopt where cuDNN refused all.
 template <class Api>
 class Choices {
  public:
@@ -195,7 +196,7 @@ class Choices {
   }
   void remember(const std::vector<int64_t>& key, const Choice& choice) {
     const std::lock_guard lock(mutex_);
-    if (choices_.size() >= kMostChoices) choices_.clear();
+    if (choices_.size() >= kMaxChoices) choices_.clear();
     choices_[key] = choice;
   }
 
@@ -204,18 +205,19 @@ class Choices {
   std::map<std::vector<int64_t>, Choice> choices_;
 };
 
-/// Factors of what is computed and of what is there; cuDNN reads doubles for float64.
+/// cuDNN's alpha and beta, the factors of the result and of the target's old values: doubles for
+/// float64, else floats.
 struct Factors {
   float narrow[2];
   double wide[2];
   bool is_wide;
   Factors(bool adds, ScalarType dtype)
       : narrow{1, adds ? 1.0F : 0.0F}, wide{1, adds ? 1.0 : 0.0}, is_wide(dtype == kDouble) {}
-  const void* product() const { return is_wide ? static_cast<const void*>(&wide[0]) : &narrow[0]; }
-  const void* present() const { return is_wide ? static_cast<const void*>(&wide[1]) : &narrow[1]; }
+  const void* alpha() const { return is_wide ? static_cast<const void*>(&wide[0]) : &narrow[0]; }
+  const void* beta() const { return is_wide ? static_cast<const void*>(&wide[1]) : &narrow[1]; }
 };
 
-/// One of the three computations: target from a and b, with their descriptors.
+/// One of the three computations: the target from a and b, with their descriptors.
 template <class Api, class A, class B, class Target>
 struct Computation {
   using Perf = typename Api::Perf;
@@ -228,19 +230,19 @@ struct Computation {
   const View& target;
   Ctx& ctx;
   cudnnHandle_t handle = cudnn_handle(stream_of(ctx));
-  std::optional<OutOfMemoryError> no_memory{};  // an algorithm's workspace was not to be had
+  std::optional<OutOfMemoryError> no_memory{};  // set if an algorithm's workspace did not fit
 
   /// Runs the algorithm that was chosen before, or the first proposal that cuDNN does not refuse.
   /// False if it refuses all.
   bool run() {
     const std::vector<int64_t> key = key_of(c, ctx);
     auto& choices = Choices<Api>::get();
-    typename Choices<Api>::Choice former;
-    const bool known = choices.find(key, former);
-    if (known && !former) return false;
-    std::vector<Perf> order = former ? std::vector{*former} : proposals();
-    if (former && run_any(order, key)) return true;
-    if (former) order = proposals();  // its workspace is not to be had now
+    typename Choices<Api>::Choice previous;
+    const bool known = choices.find(key, previous);
+    if (known && !previous) return false;
+    std::vector<Perf> order = previous ? std::vector{*previous} : proposals();
+    if (previous && run_any(order, key)) return true;
+    if (previous) order = proposals();  // the previous one's workspace does not fit now
     if (run_any(order, key)) return true;
     if (no_memory) throw OutOfMemoryError(*no_memory);
     choices.remember(key, std::nullopt);
@@ -263,25 +265,26 @@ struct Computation {
     c.set_math(perf.mathType);
     const Factors factors(c.p.bias.defined(), target.dtype);
     const cudnnStatus_t status = (Cudnn::get().*Api::kCompute)(
-        handle, factors.product(), a_desc, a.data, b_desc, b.data, c.conv, perf.algo,
-        ctx.scratch(perf.memory), perf.memory, factors.present(), target_desc, target.data);
+        handle, factors.alpha(), a_desc, a.data, b_desc, b.data, c.conv, perf.algo,
+        ctx.scratch(perf.memory), perf.memory, factors.beta(), target_desc, target.data);
     if (!is_refusal(status)) check_cudnn(status, "a convolution");
     return status == CUDNN_STATUS_SUCCESS;
   }
 
-  /// The algorithms that are allowed, best first: measured under benchmark, else as cuDNN guesses.
+  /// The allowed algorithms, best first: by measured time in benchmark mode, else by cuDNN's
+  /// heuristic.
   std::vector<Perf> proposals() const {
-    std::vector<Perf> found(kMostAlgorithms);
+    std::vector<Perf> found(kMaxAlgorithms);
     int count = 0;
     if (!ctx.allows(kBenchmarkCuDNN) || !measure(count, found.data())) {
       const cudnnStatus_t status = (Cudnn::get().*Api::kGuess)(
-          handle, a_desc, b_desc, c.conv, target_desc, kMostAlgorithms, &count, found.data());
+          handle, a_desc, b_desc, c.conv, target_desc, kMaxAlgorithms, &count, found.data());
       if (!is_refusal(status)) check_cudnn(status, "the choice of an algorithm");
       if (status != CUDNN_STATUS_SUCCESS) count = 0;
     }
     found.resize(static_cast<size_t>(count));
     std::erase_if(found, [&](const Perf& perf) {
-      return perf.status != CUDNN_STATUS_SUCCESS || perf.memory > kMostWorkspace ||
+      return perf.status != CUDNN_STATUS_SUCCESS || perf.memory > kMaxWorkspace ||
              (ctx.allows(kDeterministicCuDNN) && perf.determinism != CUDNN_DETERMINISTIC);
     });
     return found;
@@ -292,7 +295,7 @@ struct Computation {
     try {
       void* const result = ctx.scratch(size_t(target.numel) * element_size(target.dtype));
       const cudnnStatus_t status = (Cudnn::get().*Api::kMeasure)(
-          handle, a_desc, a.data, b_desc, b.data, c.conv, target_desc, result, kMostAlgorithms,
+          handle, a_desc, a.data, b_desc, b.data, c.conv, target_desc, result, kMaxAlgorithms,
           &count, found, ctx.scratch(kBytes), kBytes);
       if (!is_refusal(status)) check_cudnn(status, "the timing of algorithms");
       return status == CUDNN_STATUS_SUCCESS && count > 0;
@@ -308,16 +311,16 @@ bool compute(const Convolution& c, const A& a_desc, const View& a, const B& b_de
   return Computation<Api, A, B, Target>{c, a_desc, a, b_desc, b, target_desc, target, ctx}.run();
 }
 
-/// Writes the bias where the result is added to it.
+/// Writes the broadcast bias into the result, to which the convolution is then added.
 void write_bias(const ConvParams& p, Ctx& ctx) {
-  View spread = p.computed();
-  spread.data = p.bias.data;
-  std::fill_n(spread.strides, spread.dim, 0);
-  spread.strides[1] = p.bias.strides[0];
-  run(copy_params(p.computed(), spread), ctx);
+  View broadcast = p.computed();
+  broadcast.data = p.bias.data;
+  std::fill_n(broadcast.strides, broadcast.dim, 0);
+  broadcast.strides[1] = p.bias.strides[0];
+  run(copy_params(p.computed(), broadcast), ctx);
 }
 
-/// False if cuDNN has no algorithm for this order of the tensors.
+/// Computes the convolution with tensors in one order; false if cuDNN has no algorithm for it.
 bool run_in_order(const ConvParams& params, bool channels_last, Ctx& ctx) {
   const Convolution c(params, channels_last, ctx);
   const ConvParams& p = c.p;
@@ -337,7 +340,7 @@ bool run_in_order(const ConvParams& params, bool channels_last, Ctx& ctx) {
 void run(const ConvParams& params, Ctx& ctx) {
   if (params.computed().numel == 0) return;
   const CurrentDevice device(stream_of(ctx).device);
-  if (lies_channels_last(params) && run_in_order(params, true, ctx)) return;
+  if (use_channels_last(params) && run_in_order(params, true, ctx)) return;
   if (run_in_order(params, false, ctx)) return;
   detail::fail<Error>("cuDNN has no algorithm for this convolution",
                       ctx.allows(kDeterministicCuDNN) ? " that is deterministic" : "");

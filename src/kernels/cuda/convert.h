@@ -1,6 +1,6 @@
 #pragma once
 
-// How element types become values in registers and each other.
+// Conversions between elements and values in registers, and between types of values.
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -26,7 +26,7 @@ HEARTH_LANE T to_register(T value) {
   return value;
 }
 
-/// The element that stands for a value computed in a register.
+/// The element for a value in a register.
 template <class T>
 HEARTH_LANE T to_element(Register<T> value) {
   if constexpr (std::is_same_v<T, Half>)
@@ -52,7 +52,7 @@ HEARTH_LANE To convert(From value) {
     return convert<To>(value.real_);
   else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && sizeof(To) < 4)
     return static_cast<To>(
-        static_cast<int64_t>(value));  // out of range is undefined without the detour
+        static_cast<int64_t>(value));  // a direct conversion is undefined out of range
   else
     return static_cast<To>(value);
 }

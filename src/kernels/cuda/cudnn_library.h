@@ -33,26 +33,25 @@ namespace hearth::cuda {
   X(cudnnFindConvolutionBackwardFilterAlgorithmEx) \
   X(cudnnConvolutionBackwardFilter)
 
-/// cuDNN, opened at the first question: where it is missing, all but convolutions works.
+/// cuDNN, opened at its first use; without it, only convolutions fail.
 struct Cudnn {
 #define HEARTH_MEMBER(name) decltype(&::name) name = nullptr;
   HEARTH_CUDNN_FUNCTIONS(HEARTH_MEMBER)
 #undef HEARTH_MEMBER
 
-  /// Null where it could not be opened.
+  /// Null if it could not be opened.
   static const Cudnn* find();
   /// The library, or an Error that says why it could not be opened.
   static const Cudnn& get();
 };
 
-/// Throws unless cuDNN did what was asked.
+/// Throws unless the call succeeded.
 void check_cudnn(cudnnStatus_t status, const char* call);
 /// Calls a function of cuDNN and throws unless it succeeds.
 #define HEARTH_CUDNN(function, ...) \
   ::hearth::cuda::check_cudnn(::hearth::cuda::Cudnn::get().function(__VA_ARGS__), #function)
 
-/// Whether another algorithm or another layout may do what this one could not; else the device has
-/// failed.
+/// Whether an error leaves the device intact, so that another algorithm or layout may be tried.
 inline bool is_refusal(cudnnStatus_t status) {
   return status >= CUDNN_STATUS_BAD_PARAM && status < CUDNN_STATUS_EXECUTION_FAILED;
 }
@@ -60,11 +59,11 @@ inline bool is_refusal(cudnnStatus_t status) {
 /// This thread's handle for the stream's device.
 cudnnHandle_t cudnn_handle(const NativeStream& stream);
 
-/// Owns a cuDNN descriptor, which two members of Cudnn make and destroy.
+/// Owns a cuDNN descriptor, which two members of Cudnn create and destroy.
 template <class Handle, auto create, auto destroy>
 class Owned {
  public:
-  Owned() { check_cudnn((Cudnn::get().*create)(&handle_), "the making of a descriptor"); }
+  Owned() { check_cudnn((Cudnn::get().*create)(&handle_), "the creation of a descriptor"); }
   Owned(const Owned&) = delete;
   Owned& operator=(const Owned&) = delete;
   ~Owned() { (Cudnn::get().*destroy)(handle_); }

@@ -20,7 +20,7 @@ struct DropoutArgs {
   Offsets<3> offsets;  // in, out, mask
 };
 
-/// A thread makes one block of Philox, which serves four elements.
+/// Each thread computes one Philox block at a time, which yields four elements.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     dropout_kernel(const __grid_constant__ BernoulliDraw<Bits32> draw,
@@ -35,13 +35,12 @@ __global__ void __launch_bounds__(kBlock)
     for (int lane = 0; lane < kLanes; ++lane) {
       const int64_t i = b * kLanes + lane;
       if (i >= args.numel) break;
-      int64_t where[3];
-      args.offsets.find(i, where);
+      int64_t at[3];
+      args.offsets.find(i, at);
       const bool kept = draw(philox_lane<Bits32>(block, lane));
-      const C value = to_register(*reinterpret_cast<const T*>(args.in + where[0]));
-      *reinterpret_cast<T*>(args.out + where[1]) =
-          to_element<T>(value * (kept ? C(1) : C(0)) * scale);
-      args.mask[where[2]] = kept;
+      const C value = to_register(*reinterpret_cast<const T*>(args.in + at[0]));
+      *reinterpret_cast<T*>(args.out + at[1]) = to_element<T>(value * (kept ? C(1) : C(0)) * scale);
+      args.mask[at[2]] = kept;
     }
   }
 }

@@ -1,6 +1,6 @@
 #pragma once
 
-// Moving and adding single elements of any dtype.
+// Loads, copies and atomic updates of single elements of any dtype.
 
 #include "kernels/cuda/convert.h"
 
@@ -25,8 +25,8 @@ __device__ __forceinline__ int64_t load_index(const char* from, ScalarType dtype
                                   : *reinterpret_cast<const int64_t*>(from);
 }
 
-/// *to += value, atomically, for types that have no such instruction: exchanges the 32-bit word
-/// around it.
+/// *to += value, atomically, for types without such an instruction: a compare-and-swap loop on the
+/// 32-bit word that contains the element.
 template <class T>
 __device__ __forceinline__ void add_within_word(T* to, T value) {
   const auto address = reinterpret_cast<uintptr_t>(to);
@@ -63,18 +63,18 @@ __device__ __forceinline__ void atomic_add(T* to, T value) {
   }
 }
 
-/// *to *= value, atomically; bool multiplies as "and", integers wrap. Exchanges the 32- or 64-bit
-/// word around the element.
+/// *to *= value, atomically; bool multiplies as "and", integers wrap. A compare-and-swap loop on
+/// the 32- or 64-bit word that contains the element.
 template <class T>
 __device__ __forceinline__ void atomic_multiply(T* to, T value) {
   using Word = std::conditional_t<sizeof(T) == 8, unsigned long long, unsigned>;
   const auto address = reinterpret_cast<uintptr_t>(to);
   auto* word = reinterpret_cast<Word*>(address & ~uintptr_t{sizeof(Word) - 1});
-  const unsigned place = static_cast<unsigned>(address & (sizeof(Word) - 1));
+  const unsigned byte_offset = static_cast<unsigned>(address & (sizeof(Word) - 1));
   for (Word old = *word;;) {
     Word wanted = old;
     T element;
-    char* const inside = reinterpret_cast<char*>(&wanted) + place;
+    char* const inside = reinterpret_cast<char*>(&wanted) + byte_offset;
     memcpy(&element, inside, sizeof(T));
     if constexpr (std::is_same_v<T, bool>)
       element = element && value;

@@ -3,7 +3,7 @@
 namespace hearth::cuda {
 
 void fail_cuda(cudaError_t error, const char* call) {
-  cudaGetLastError();  // else the next, innocent call would report it again
+  cudaGetLastError();  // clears the error, which the next call would report again
   detail::fail<Error>("CUDA error: ", cudaGetErrorString(error), " (", cudaGetErrorName(error),
                       " in ", call,
                       "). Kernels run asynchronously: the cause may be an earlier one.");

@@ -12,7 +12,7 @@ namespace hearth::cuda {
 /// Whether a call ran out of memory (the error is then cleared); any other error throws.
 bool out_of_memory(cudaError_t error, const char* call);
 
-/// Throws if the launch of a kernel was refused.
+/// Throws if the launch of a kernel failed.
 void check_launch(const char* kernel);
 
 }  // namespace hearth::cuda

@@ -4,7 +4,7 @@
 
 namespace hearth::cuda {
 
-/// Leaves a fault in the stream's slot unless there is one already. The host reads it after a
+/// Stores a fault in the stream's slot unless it holds one already. The host reads it after a
 /// synchronisation.
 __device__ inline void report(FaultSlot* slot, Fault what, int64_t a = 0, int64_t b = 0,
                               int64_t c = 0) {

@@ -5,7 +5,7 @@
 
 namespace hearth::cuda {
 
-/// Calls f(T()) with the type of a floating dtype; an error in the name of `op` for other dtypes.
+/// Calls f(T()) with the type of a floating dtype; for others, an Error that names `op`.
 template <class F>
 void with_floating(const char* op, ScalarType dtype, F f) {
   switch (dtype) {

@@ -12,8 +12,8 @@ namespace hearth::cuda {
 
 namespace {
 
-/// A loop over the index: where it is read, where `plain` is (which has a value for every index),
-/// and where `indexed` starts (whose coordinate along the dimension comes from the index).
+/// A loop over the index. `plain` has one element for every index; the index is the coordinate
+/// along `dim` in `indexed`.
 struct GatherArgs {
   int64_t numel;
   const char* index;
@@ -41,7 +41,7 @@ GatherArgs gather_args(const View& index, const View& plain, const View& indexed
   Loop loop(index.dim, index.sizes);
   loop.add(index);
   loop.add(plain.dim == index.dim ? plain.strides : index.strides, element_size(plain.dtype));
-  View fixed = indexed;  // along dim the index decides
+  View fixed = indexed;  // along dim the index gives the coordinate
   if (fixed.dim > 0) fixed.strides[dim] = 0;
   loop.add(fixed.dim == index.dim ? fixed.strides : index.strides,
            fixed.dim == index.dim ? element_size(indexed.dtype) : 0);
@@ -51,7 +51,7 @@ GatherArgs gather_args(const View& index, const View& plain, const View& indexed
   return args;
 }
 
-/// The byte offsets of position i in `plain` and `indexed`; false after a fault.
+/// The byte offsets of position i in `plain` and `indexed`; false if the index is out of range.
 __device__ __forceinline__ bool find_position(const GatherArgs& args, int64_t i, int64_t& plain,
                                               int64_t& indexed) {
   int64_t offsets[3];
@@ -158,7 +158,8 @@ void run(const ScatterParams& params, Ctx& ctx) {
   const int64_t largest = largest_offset(params.out);
   if (replaces && params.deterministic)
     return replace_in_order(ScatterFinder{args}, args.numel, largest, params.out.dtype, ctx);
-  const ScatterKernel combining = replaces ? nullptr : combining_kernel(params);  // or refuses
+  // Also throws if the combination is not implemented.
+  const ScatterKernel combining = replaces ? nullptr : combining_kernel(params);
   if (!replaces && combines_in_order(params.out.dtype, params.deterministic))
     return combine_in_order(ScatterFinder{args}, args.numel, largest, params.out.dtype,
                             params.combine == Combine::kMultiply, ctx);

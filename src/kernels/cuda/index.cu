@@ -52,13 +52,13 @@ IndexArgs index_args(const IndexLayout& layout, const View& plain, const Ctx& ct
   return args;
 }
 
-/// How far the indices at position i move into the indexed tensor; -1 after a fault.
+/// Adds the byte offset that the indices at position i make up; false if one is out of range.
 __device__ __forceinline__ bool indexed_offset(const IndexArgs& args, int64_t i, int64_t& offset) {
   for (int k = 0; k < args.count; ++k) {
     const IndexedDimArgs& dim = args.indices[k];
-    int64_t where[1];
-    args.offsets.find(i, where, 2 + k);
-    const int64_t index = load_index(dim.index + where[0], dim.dtype);
+    int64_t at[1];
+    args.offsets.find(i, at, 2 + k);
+    const int64_t index = load_index(dim.index + at[0], dim.dtype);
     if (index < -dim.size || index >= dim.size) {
       report(args.faults, Fault::kIndexOutOfRange, index, dim.dim, dim.size);
       return false;

@@ -1,7 +1,7 @@
 #pragma once
 
-// V for CUDA kernels: one thread's value with the operations that functors/hd.h promises to
-// formulas.
+// The value type of functors in CUDA kernels: one thread's value, with the operations that
+// functors/hd.h requires.
 
 #include <cmath>
 #include <cstdint>
@@ -149,11 +149,12 @@ struct Lane {
   HEARTH_LANE friend Lane special_ndtr(Lane a) { return Lane(::normcdf(a.v)); }
   HEARTH_LANE friend Lane gelu(Lane a) { return a * special_ndtr(a); }
   HEARTH_LANE friend Lane sigmoid(Lane a) {
-    const T e = ::exp(-::fabs(a.v));  // not infinite, so that small results stay
+    const T e = ::exp(-::fabs(a.v));  // cannot overflow, so that small results keep their digits
     return Lane((a.v < 0 ? e : T(1)) / (1 + e));
   }
 
-// Bits of integers and bools; shifts by too many bits, or by fewer than none, lose them all.
+// Bitwise operators of integers and bools; shifts by a negative number of bits, or by too many,
+// shift all bits out.
 #define HEARTH_LANE_BITS(op) \
   HEARTH_LANE friend Lane operator op(Lane a, Lane b) { return Lane(static_cast<T>(a.v op b.v)); }
   HEARTH_LANE_BITS(&)
@@ -166,18 +167,18 @@ struct Lane {
     if (b.v == T(-1) && is_negative(b.v)) return -a;
     return Lane(divide(a.v, b.v));
   }
-  HEARTH_LANE friend bool loses_all(Lane bits) {
+  HEARTH_LANE friend bool shifts_out(Lane bits) {
     return is_negative(bits.v) || bits.v >= T(8 * sizeof(T));
   }
   HEARTH_LANE friend Lane shift_left(Lane a, Lane b) {
-    return loses_all(b) ? Lane(0) : Lane(static_cast<T>(Wrapping<T>(a.v) << b.v));
+    return shifts_out(b) ? Lane(0) : Lane(static_cast<T>(Wrapping<T>(a.v) << b.v));
   }
   HEARTH_LANE friend Lane shift_right(Lane a, Lane b) {
-    if (loses_all(b)) return is_negative(a.v) ? Lane(-1) : Lane(0);
+    if (shifts_out(b)) return is_negative(a.v) ? Lane(-1) : Lane(0);
     return Lane(static_cast<T>(a.v >> b.v));
   }
 
-// Integers have nothing to round, and are neither NaN nor infinite.
+// Integers need no rounding, and are neither NaN nor infinite.
 #define HEARTH_LANE_ROUNDING(name, function) \
   HEARTH_LANE friend Lane name(Lane a) {     \
     if constexpr (kFloating)                 \

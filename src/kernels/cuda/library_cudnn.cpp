@@ -20,7 +20,7 @@ namespace {
 #define HEARTH_TEXT(number) HEARTH_TEXT_OF(number)
 constexpr const char* kFile = "libcudnn.so." HEARTH_TEXT(CUDNN_MAJOR);
 
-/// The opened library, or why there is none. It is never closed.
+/// The opened library, which is never closed, or why it could not be opened.
 struct Opened {
   Cudnn functions;
   std::string why_not;
@@ -49,8 +49,8 @@ const Opened& opened() {
   return once;
 }
 
-/// The handles of threads that have ended, by device, for the next ones. They are never destroyed:
-/// the driver may be gone when the process ends.
+/// The handles of threads that have ended, by device, for reuse by others. They are never
+/// destroyed: the driver may be unloaded when the process ends.
 class SpareHandles {
  public:
   static SpareHandles& get() {
@@ -71,7 +71,7 @@ class SpareHandles {
     HEARTH_CUDNN(cudnnCreate, &handle);
     return handle;
   }
-  void give_back(int device, cudnnHandle_t handle) {
+  void release(int device, cudnnHandle_t handle) {
     const std::lock_guard lock(mutex_);
     handles_[device].push_back(handle);
   }
@@ -81,12 +81,12 @@ class SpareHandles {
   std::vector<cudnnHandle_t> handles_[kMaxGpus];
 };
 
-/// A thread's handles, which it gives back at its end.
+/// A thread's handles, released for reuse at its end.
 struct OwnHandles {
   cudnnHandle_t handles[kMaxGpus] = {};
   ~OwnHandles() {
     for (int device = 0; device < kMaxGpus; ++device)
-      if (handles[device] != nullptr) SpareHandles::get().give_back(device, handles[device]);
+      if (handles[device] != nullptr) SpareHandles::get().release(device, handles[device]);
   }
 };
 

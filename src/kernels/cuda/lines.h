@@ -7,7 +7,7 @@
 
 namespace hearth::cuda {
 
-/// The view with dimension `dim` moved to the end; a number as one element.
+/// The view with dimension `dim` moved to the end; a 0-d view becomes a line of one element.
 inline View lines_along(View view, int dim) {
   if (view.dim == 0) {
     view.dim = 1;
@@ -19,7 +19,7 @@ inline View lines_along(View view, int dim) {
 }
 
 inline int64_t last_size(const View& view) { return view.sizes[view.dim - 1]; }
-/// Bytes between neighbours along the last dimension.
+/// The stride of the last dimension in bytes.
 inline int64_t last_step(const View& view) {
   return view.strides[view.dim - 1] * int64_t(element_size(view.dtype));
 }

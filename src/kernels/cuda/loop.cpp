@@ -21,8 +21,8 @@ void swap_dims(Loop& loop, int a, int b) {
                    loop.byte_strides[b]);
 }
 
-/// Whether dimension `outer` steps over exactly all of dimension `inner` in every operand.
-bool lie_together(const Loop& loop, int outer, int inner) {
+/// Whether one stride can serve dimensions `outer` and `inner` in every operand.
+bool can_merge(const Loop& loop, int outer, int inner) {
   for (int k = 0; k < loop.operands; ++k)
     if (loop.byte_strides[outer][k] != loop.byte_strides[inner][k] * loop.sizes[inner])
       return false;
@@ -70,7 +70,7 @@ void Loop::merge() {
   int last = -1;
   for (int d = 0; d < dim; ++d) {
     if (sizes[d] == 1) continue;
-    if (last >= 0 && lie_together(*this, last, d)) {
+    if (last >= 0 && can_merge(*this, last, d)) {
       const int64_t outer = sizes[last];
       copy_dim(*this, last, *this, d);
       sizes[last] *= outer;
@@ -81,12 +81,12 @@ void Loop::merge() {
   dim = last + 1;
 }
 
-Loop part_of(const Loop& loop, const bool* keep, bool inverse) {
-  Loop part;
-  part.operands = loop.operands;
+Loop select_dims(const Loop& loop, const bool* keep, bool inverse) {
+  Loop result;
+  result.operands = loop.operands;
   for (int d = 0; d < loop.dim; ++d)
-    if (keep[d] != inverse) copy_dim(part, part.dim++, loop, d);
-  return part;
+    if (keep[d] != inverse) copy_dim(result, result.dim++, loop, d);
+  return result;
 }
 
 PointwiseParams copy_params(const View& to, const View& from) {

@@ -8,8 +8,7 @@
 
 namespace hearth::cuda {
 
-/// A loop over one shape with several strided operands, as a kernel walks it: the last dimension is
-/// fastest.
+/// A kernel's loop over one shape with several strided operands; the last dimension varies fastest.
 struct Loop {
   static constexpr int kMaxLoopOperands =
       kMaxDims + 2;  // indexing reads as many index tensors as there are dimensions
@@ -23,24 +22,25 @@ struct Loop {
   Loop(int dim, const int64_t* sizes);
 
   int64_t numel() const;
-  /// Adds an operand; its strides are counted in elements of `bytes`.
+  /// Adds an operand with strides in elements of `bytes` bytes.
   void add(const int64_t* strides, size_t bytes);
   void add(const View& view) { add(view.strides, element_size(view.dtype)); }
 
-  /// Orders dimensions by the first operand's strides and merges what lies together in all
-  /// operands. For loops whose order does not matter.
+  /// Orders dimensions by the first operand's strides and merges them as merge() does. For loops
+  /// whose order does not matter.
   void sort();
-  /// Drops dimensions of size 1 and merges neighbours that lie together; keeps the order.
+  /// Drops dimensions of size 1 and merges adjacent dimensions that one stride can serve in every
+  /// operand; keeps the order.
   void merge();
 };
 
 /// The dimensions of `loop` for which keep[d] is set (or not set, if `inverse`).
-Loop part_of(const Loop& loop, const bool* keep, bool inverse);
+Loop select_dims(const Loop& loop, const bool* keep, bool inverse);
 
 /// to = from, converted if the dtypes differ; both have `to`'s sizes.
 PointwiseParams copy_params(const View& to, const View& from);
 
-/// A number among the operands.
+/// A number as an operand, passed by value.
 Operand number_operand(double value);
 
 }  // namespace hearth::cuda

@@ -45,7 +45,7 @@ Matrix row_major(const View& view) {
   return matrix;
 }
 
-/// An input as cublasLt can read it; copied if it has no unit stride.
+/// An input in cublasLt's terms; copied if it has no unit stride.
 Matrix input_matrix(const View& view, Ctx& ctx) {
   if (has_rows(view)) return row_major(view);
   if (const View flipped = transposed(view); has_rows(flipped)) {
@@ -58,13 +58,13 @@ Matrix input_matrix(const View& view, Ctx& ctx) {
   return row_major(copy);
 }
 
-/// Whether c is one row, repeated, of contiguous values.
+/// Whether c is one contiguous row that is broadcast.
 bool is_bias(const View& c) {
   if (c.dim != 2) return false;
   return (c.sizes[0] == 1 || c.strides[0] == 0) && (c.sizes[1] == 1 || c.strides[1] == 1);
 }
 
-/// out = beta * c, or zero without c: what is left of a product over nothing.
+/// out = beta * c, or zero without c: the result for an empty inner dimension.
 void scale_into(const View& out, const MatmulParams& params, bool add_c, Ctx& ctx) {
   PointwiseParams scale = copy_params(out, add_c ? params.c : out);
   scale.functor = fn::number_of<fn::Mul>;
@@ -78,8 +78,8 @@ void scale_into(const View& out, const MatmulParams& params, bool add_c, Ctx& ct
   run(scale, ctx);
 }
 
-/// Fills in the third term: a bias, a matrix, or one copied to where the result goes.
-void set_third_term(Gemm& gemm, const MatmulParams& params, const View& out, Ctx& ctx) {
+/// Sets the term beta * c: as a bias, as a matrix, or as a copy in `out`.
+void set_c(Gemm& gemm, const MatmulParams& params, const View& out, Ctx& ctx) {
   gemm.c = gemm.out;
   if (!params.c.defined() || params.beta == 0) return;
   if (params.beta == 1 && out.dim == 2 && is_bias(params.c) && !is_complex(out.dtype)) {
@@ -106,9 +106,9 @@ void run_row_major(const MatmulParams& params, Ctx& ctx) {
   gemm.b = input_matrix(params.a, ctx);
   gemm.out = row_major(out);
   gemm.alpha = params.alpha;
-  set_third_term(gemm, params, out, ctx);
+  set_c(gemm, params, out, ctx);
   if (float_matmul(gemm, ctx)) return;
-  if (gemm.bias != nullptr) {  // not every alignment has an algorithm that adds it at the end
+  if (gemm.bias != nullptr) {  // for some alignments no algorithm adds a bias
     run(copy_params(out, params.c), ctx);
     gemm.bias = nullptr;
     gemm.c = gemm.out;

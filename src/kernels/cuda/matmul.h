@@ -7,7 +7,7 @@ namespace hearth::cuda {
 /// For integers and bool; c is read only if add_c.
 void integer_matmul(const MatmulParams& params, bool add_c, Ctx& ctx);
 
-/// How cublasLt sees a matrix: column-major with a leading dimension, perhaps transposed.
+/// A matrix in cublasLt's terms: column-major with a leading dimension, perhaps transposed.
 struct Matrix {
   const void* data = nullptr;
   bool transposed = false;
@@ -26,7 +26,7 @@ struct Gemm {
   double beta = 0;  // 0: c is not read
 };
 
-/// For floating and complex dtypes. False where cublasLt has no algorithm; nothing has run then.
+/// For floating and complex dtypes. False, without an effect, if cublasLt has no algorithm.
 bool float_matmul(const Gemm& gemm, Ctx& ctx);
 
 }  // namespace hearth::cuda

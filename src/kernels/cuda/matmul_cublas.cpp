@@ -17,7 +17,7 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // what NVIDIA advises for Hopper
+constexpr size_t kWorkspaceBytes = size_t{32} << 20;  // NVIDIA's recommendation for Hopper
 
 void check(cublasStatus_t status, const char* call) {
   if (status == CUBLAS_STATUS_SUCCESS) return;
@@ -25,7 +25,7 @@ void check(cublasStatus_t status, const char* call) {
 }
 #define HEARTH_CUBLAS(call) check((call), #call)
 
-/// The types that cublasLt computes a dtype with.
+/// The types with which cublasLt computes a dtype.
 struct Types {
   cudaDataType_t data, scale;
   cublasComputeType_t compute;
@@ -100,8 +100,8 @@ void describe(Description& description, const Gemm& gemm, const Types& types) {
   set(description, CUBLASLT_MATMUL_DESC_BIAS_POINTER, gemm.bias);
 }
 
-void lay_out(Layout& layout, const Matrix& matrix, int64_t rows, int64_t columns, const Gemm& gemm,
-             const Types& types) {
+void create_layout(Layout& layout, const Matrix& matrix, int64_t rows, int64_t columns,
+                   const Gemm& gemm, const Types& types) {
   if (matrix.transposed) std::swap(rows, columns);
   HEARTH_CUBLAS(cublasLtMatrixLayoutCreate(layout.out(), types.data, static_cast<uint64_t>(rows),
                                            static_cast<uint64_t>(columns), matrix.leading));
@@ -117,7 +117,7 @@ uint32_t alignment_of(const void* data) {
   return alignment;
 }
 
-/// All that the choice of an algorithm depends on.
+/// Everything that the choice of an algorithm depends on.
 using Key = std::array<int64_t, 22>;
 
 Key key_of(const Gemm& gemm, int device) {
@@ -138,7 +138,7 @@ Key key_of(const Gemm& gemm, int device) {
   return key;
 }
 
-/// What cublasLt proposed for one product, best first; the ones that it refused to run are gone.
+/// cublasLt's proposals for one product, best first, without those that it refused to run.
 using Proposals = std::vector<cublasLtMatmulHeuristicResult_t>;
 
 /// cublasLt's handles, one per device, and its proposals; both live as long as the process.
@@ -164,9 +164,9 @@ class Library {
     return true;
   }
   void remember(const Key& key, Proposals proposals) {
-    constexpr size_t kMost = 4096;
+    constexpr size_t kMaxEntries = 4096;
     const std::lock_guard lock(mutex_);
-    if (proposals_.size() >= kMost) proposals_.clear();
+    if (proposals_.size() >= kMaxEntries) proposals_.clear();
     proposals_[key] = std::move(proposals);
   }
 
@@ -176,7 +176,7 @@ class Library {
   std::map<Key, Proposals> proposals_;
 };
 
-/// A product as cublasLt takes it.
+/// A product with cublasLt's descriptors.
 struct Call {
   const Gemm& gemm;
   const NativeStream& stream;
@@ -191,21 +191,21 @@ struct Call {
         handle(Library::get().handle(stream_.device)),
         types(types_of(gemm_.dtype)) {
     describe(description, gemm, types);
-    lay_out(a, gemm.a, gemm.rows, gemm.inner, gemm, types);
-    lay_out(b, gemm.b, gemm.inner, gemm.columns, gemm, types);
-    lay_out(c, gemm.c, gemm.rows, gemm.columns, gemm, types);
-    lay_out(out, gemm.out, gemm.rows, gemm.columns, gemm, types);
+    create_layout(a, gemm.a, gemm.rows, gemm.inner, gemm, types);
+    create_layout(b, gemm.b, gemm.inner, gemm.columns, gemm, types);
+    create_layout(c, gemm.c, gemm.rows, gemm.columns, gemm, types);
+    create_layout(out, gemm.out, gemm.rows, gemm.columns, gemm, types);
   }
 };
 
-/// Whether cublasLt has no way to run this, but may have one to run something else.
+/// Whether an error only means that cublasLt does not support this algorithm or product.
 bool is_refusal(cublasStatus_t status) {
   return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_INVALID_VALUE ||
          status == CUBLAS_STATUS_ARCH_MISMATCH;
 }
 
-Proposals ask(const Call& call) {
-  constexpr int kMost = 8;
+Proposals request_proposals(const Call& call) {
+  constexpr int kMaxProposals = 8;
   const Gemm& gemm = call.gemm;
   Preference preference;
   HEARTH_CUBLAS(cublasLtMatmulPreferenceCreate(preference.out()));
@@ -216,18 +216,18 @@ Proposals ask(const Call& call) {
   const uint32_t out_alignment = alignment_of(gemm.out.data);
   set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
       gemm.bias == nullptr ? out_alignment : std::min(out_alignment, alignment_of(gemm.bias)));
-  Proposals proposals(kMost);
+  Proposals proposals(kMaxProposals);
   int found = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
       call.handle, call.description.get(), call.a.get(), call.b.get(), call.c.get(), call.out.get(),
-      preference.get(), kMost, proposals.data(), &found);
+      preference.get(), kMaxProposals, proposals.data(), &found);
   if (!is_refusal(status)) check(status, "cublasLtMatmulAlgoGetHeuristic");
   proposals.resize(status == CUBLAS_STATUS_SUCCESS ? static_cast<size_t>(found) : 0);
   std::erase_if(proposals, [](const auto& each) { return each.state != CUBLAS_STATUS_SUCCESS; });
   return proposals;
 }
 
-/// Runs one proposal, or says that cublasLt refuses it.
+/// Runs one proposal; false if cublasLt refuses it.
 bool run_proposal(const Call& call, const cublasLtMatmulHeuristicResult_t& proposal, Ctx& ctx) {
   const Gemm& gemm = call.gemm;
   const Factor16 alpha(gemm.alpha, call.types.scale), beta(gemm.beta, call.types.scale);
@@ -248,8 +248,8 @@ bool float_matmul(const Gemm& gemm, Ctx& ctx) {
   const Key key = key_of(gemm, call.stream.device);
   Proposals proposals;
   bool is_new = !Library::get().find(key, proposals);
-  if (is_new) proposals = ask(call);
-  // Without the first ones' workspace it may still go.
+  if (is_new) proposals = request_proposals(call);
+  // If the workspace of the first ones does not fit, later ones may need less.
   std::optional<OutOfMemoryError> no_memory;
   for (size_t i = 0; i < proposals.size();) {
     try {

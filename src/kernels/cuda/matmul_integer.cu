@@ -29,8 +29,8 @@ __device__ __forceinline__ T* element(const MatrixArgs& matrix, int64_t batch, i
   return data + batch * matrix.batch + row * matrix.row + column * matrix.column;
 }
 
-/// One tile of one product. Sums wrap around, so uint64 arithmetic gives the low bits of every
-/// type.
+/// Each block computes one tile of a product. Sums wrap around, so uint64 arithmetic gives the low
+/// bits of every type.
 template <class T>
 __global__ void integer_matmul_kernel(const __grid_constant__ IntegerArgs args) {
   __shared__ uint64_t a_tile[kSide][kSide], b_tile[kSide][kSide];
@@ -68,10 +68,10 @@ MatrixArgs matrix_args(const View& view) {
 
 template <class T>
 void launch_integer(const IntegerArgs& args, cudaStream_t stream) {
-  constexpr int64_t kMostInY = 65535;
+  constexpr int64_t kMaxGridY = 65535;
   const int64_t tiles = ((args.m + kSide - 1) / kSide) * ((args.n + kSide - 1) / kSide);
   const dim3 grid(static_cast<unsigned>(tiles),
-                  static_cast<unsigned>(std::min(args.batch, kMostInY)));
+                  static_cast<unsigned>(std::min(args.batch, kMaxGridY)));
   integer_matmul_kernel<T><<<grid, dim3(kSide, kSide), 0, stream>>>(args);
 }
 
@@ -97,7 +97,7 @@ void integer_matmul(const MatmulParams& params, bool add_c, Ctx& ctx) {
     case kInt: return launch_integer<int32_t>(args, stream_of(ctx).stream);
     case kLong: return launch_integer<int64_t>(args, stream_of(ctx).stream);
     case kBool:
-      return launch_integer<bool>(args, stream_of(ctx).stream);  // whether any a and b are true
+      return launch_integer<bool>(args, stream_of(ctx).stream);  // true if the sum is not 0
     default: detail::fail<Error>("\"matmul\" not implemented for '", name_of(out.dtype), "'");
   }
 }

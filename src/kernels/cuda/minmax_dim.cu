@@ -9,7 +9,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// The largest or smallest element and where it is first found; the first NaN beats everything.
+/// The largest or smallest element and its first index; the first NaN beats everything.
 template <class T>
 struct MinMaxOp {
   static constexpr int kInputs = 1, kOutputs = 2, kChains = 1;
@@ -45,7 +45,7 @@ struct MinMaxOp {
   }
 };
 
-/// Adds an output to a loop over the input's sizes.
+/// Adds an output, which may be undefined, to a loop over the input's sizes.
 void add_output(Loop& loop, const View& output) {
   constexpr int64_t kNone[kMaxDims] = {};
   if (output.defined())
@@ -72,7 +72,7 @@ void run(const MinMaxDimParams& params, Ctx& ctx) {
   add_output(whole, params.indices);
   bool keep[kMaxDims];
   for (int d = 0; d < whole.dim; ++d) keep[d] = d != params.dim;
-  Loop kept = part_of(whole, keep, false), reduced = part_of(whole, keep, true);
+  Loop kept = select_dims(whole, keep, false), reduced = select_dims(whole, keep, true);
   kept.sort();
   reduced.operands = 1;
   switch (params.in.dtype) {

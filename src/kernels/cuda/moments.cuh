@@ -7,7 +7,7 @@ template <class C>
 struct Moments {
   C mean, deviation, count;
 
-  /// With `centered` false the mean counts as 0.
+  /// If `centered` is false, the mean stays 0.
   __device__ void add(C value, bool centered = true) {
     count += 1;
     const C delta = value - mean;

@@ -7,7 +7,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// What is picked for each target from the scores.
+/// Finds the class that each target picks, and its weight.
 struct Picks {
   const char *target, *weight;  // weight may be null
   bool bytes;
@@ -28,7 +28,7 @@ struct Picks {
         ignore_index(ignored),
         faults(ctx.faults()) {}
 
-  /// The class of the target there; -1 if it is to be ignored or is none.
+  /// The class of the target at byte offset `at`; -1 if it is ignored or invalid.
   __device__ int64_t label(int64_t at) const {
     const int64_t value = bytes ? int64_t{*reinterpret_cast<const uint8_t*>(target + at)}
                                 : *reinterpret_cast<const int64_t*>(target + at);
@@ -44,7 +44,8 @@ struct Picks {
   }
 };
 
-/// A loop over the target's positions, with the target and the scores without their classes.
+/// A loop over the target's positions; its operands are the target and the scores without their
+/// class dimension.
 Loop target_loop(const View& target, const View& scores, int class_dim) {
   Loop loop(target.dim, target.sizes);
   loop.add(target);
@@ -54,7 +55,7 @@ Loop target_loop(const View& target, const View& scores, int class_dim) {
   return loop;
 }
 
-/// Adds the losses or their gradients: of the target's sizes, or 0-d.
+/// Adds the losses or their gradients, which have the target's sizes or are 0-d, to the loop.
 void add_losses(Loop& loop, const View& view) {
   constexpr int64_t kNone[kMaxDims] = {};
   loop.add(view.dim == 0 ? kNone : view.strides, element_size(view.dtype));
@@ -65,7 +66,7 @@ struct EachArgs {
   Offsets<3> offsets;  // target, scores, losses
 };
 
-/// Calls f(offsets, label) for every target; a label below 0 is to be passed over.
+/// Calls f(offsets, label) for every target; f must skip a label below 0.
 template <class F>
 __device__ void for_each_target(const EachArgs& args, const Picks& picks, const F& f) {
   const int64_t step = int64_t{gridDim.x} * kBlock;

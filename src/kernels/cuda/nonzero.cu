@@ -12,7 +12,7 @@ namespace hearth::cuda {
 namespace {
 
 constexpr int kRounds = 8;
-constexpr int64_t kTile = int64_t{kBlock} * kRounds;  // elements of one block
+constexpr int64_t kTile = int64_t{kBlock} * kRounds;  // elements of a tile: one block's work
 using BlockScan = cub::BlockScan<int64_t, kBlock>;
 
 /// The elements of a tensor in row-major order.
@@ -31,13 +31,13 @@ struct Elements {
   int64_t tiles() const { return (numel + kTile - 1) / kTile; }
   __device__ bool nonzero(int64_t i) const {
     if (i >= numel) return false;
-    int64_t where[1];
-    offsets.find(i, where);
-    return load_as<bool>(data + where[0], dtype);
+    int64_t at[1];
+    offsets.find(i, at);
+    return load_as<bool>(data + at[0], dtype);
   }
 };
 
-/// Counts the non-zero elements of every tile and, if asked, of all.
+/// Counts the non-zero elements of every tile and of the tensor; either output may be null.
 __global__ void __launch_bounds__(kBlock)
     count_kernel(const __grid_constant__ Elements in, int64_t* tile_counts, int64_t* total) {
   int64_t count = 0;
@@ -49,21 +49,21 @@ __global__ void __launch_bounds__(kBlock)
     atomicAdd(reinterpret_cast<unsigned long long*>(total), static_cast<unsigned long long>(count));
 }
 
-/// One block turns the tiles' counts into the number of elements before each tile.
+/// The exclusive prefix sum of the tiles' counts, by one block.
 __global__ void __launch_bounds__(kBlock) scan_kernel(int64_t* tile_counts, int64_t tiles) {
   __shared__ typename BlockScan::TempStorage shared;
   int64_t before = 0;
   for (int64_t start = 0; start < tiles; start += kBlock) {
     const int64_t tile = start + threadIdx.x;
-    int64_t mine = tile < tiles ? tile_counts[tile] : 0, sum = 0;
-    BlockScan(shared).ExclusiveSum(mine, mine, sum);
-    if (tile < tiles) tile_counts[tile] = before + mine;
+    int64_t count = tile < tiles ? tile_counts[tile] : 0, sum = 0;
+    BlockScan(shared).ExclusiveSum(count, count, sum);
+    if (tile < tiles) tile_counts[tile] = before + count;
     before += sum;
     __syncthreads();
   }
 }
 
-/// Where the coordinates go.
+/// The output: rows of coordinates.
 struct Rows {
   int64_t* data;
   int64_t count, row_stride, column_stride;
@@ -88,6 +88,7 @@ struct Rows {
   }
 };
 
+/// Each block writes the coordinates of its tile's non-zero elements.
 __global__ void __launch_bounds__(kBlock)
     fill_kernel(const __grid_constant__ Elements in, const int64_t* before_tile,
                 const __grid_constant__ Rows rows) {

@@ -9,12 +9,12 @@
 
 namespace hearth::cuda {
 
-/// n / divisor; not inlined, because its code is long and it runs for huge tensors alone.
+/// n / divisor; not inlined, because its code is long and only runs for huge tensors.
 __device__ __noinline__ inline int64_t divide_large(int64_t n, int64_t divisor) {
   return n / divisor;
 }
 
-/// Divides by a number that is known at the launch; with a multiplication where both are below
+/// Divides by a number that is fixed at the launch; by a multiplication if both numbers are below
 /// 2^31.
 struct FastDivisor {
   int64_t divisor = 1;
@@ -22,7 +22,7 @@ struct FastDivisor {
 
   FastDivisor() = default;
   explicit FastDivisor(int64_t d) : divisor(d) {
-    if (d == 0 || d > INT32_MAX) return;  // nothing is divided in an empty loop
+    if (d == 0 || d > INT32_MAX) return;  // an empty loop divides nothing
     while ((int64_t{1} << shift) < d) ++shift;
     magic =
         static_cast<uint32_t>(((((uint64_t{1} << shift) - uint64_t(d)) << 32) / uint64_t(d)) + 1);
@@ -41,7 +41,7 @@ struct FastDivisor {
   }
 };
 
-/// Turns an element's number into its byte offset in each of kOperands strided operands.
+/// Converts an element's row-major number to its byte offset in each of kOperands strided operands.
 template <int kOperands>
 struct Offsets {
   int dim = 0;

@@ -11,31 +11,31 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int kMostTensors = 192;  // of one launch: their table travels with the kernel's arguments
-constexpr int64_t kChunk = 4096;   // elements of a block
-constexpr int kWideBytes = 16;     // loaded and stored at once
+constexpr int kMaxTensors = 192;  // of one launch, whose StepTable is a kernel argument
+constexpr int64_t kChunk = 4096;  // elements of a chunk: one block's work
+constexpr int kWideBytes = 16;    // loaded and stored at once
 
-/// What is the same for all tensors.
+/// The arguments that all tensors share.
 struct StepCommon {
   const float* grad_scale;
   const float* found_inf;
   bool maximize;
 };
 
-/// A tensor's factors, or where its step is counted.
+/// A tensor's factors for its step; computed from *step_at if that is not null.
 struct StepCount {
   fn::StepFactors factors;
   const float* step_at;
 };
 
-/// Tensors whose operands all lie alike, without gaps.
+/// Tensors whose operands are dense in one common order.
 struct StepTable {
   StepCommon common;
   int count;
-  int first_chunk[kMostTensors + 1];
-  int64_t numel[kMostTensors];
-  void* data[kStepOperands][kMostTensors];
-  StepCount steps[kMostTensors];
+  int first_chunk[kMaxTensors + 1];
+  int64_t numel[kMaxTensors];
+  void* data[kStepOperands][kMaxTensors];
+  StepCount steps[kMaxTensors];
 };
 
 /// One tensor of any strides.
@@ -47,6 +47,7 @@ struct StridedStep {
   Offsets<kStepOperands> offsets;
 };
 
+/// The factors of a tensor, computed once per block.
 template <class F>
 __device__ __forceinline__ fn::StepFactors shared_factors(const F& rule, const StepCount& step) {
   if (step.step_at == nullptr) return step.factors;
@@ -56,7 +57,8 @@ __device__ __forceinline__ fn::StepFactors shared_factors(const F& rule, const S
   return factors;
 }
 
-/// The new values of one element's operands; the gradient is left as it will be stored.
+/// Updates one element's operands; x[1] becomes the gradient as it is stored, divided by
+/// grad_scale.
 template <class F, class C>
 __device__ __forceinline__ void update(const F& rule, const StepCommon& common,
                                        const fn::StepFactors& factors, C (&x)[F::operands]) {
@@ -77,7 +79,7 @@ __device__ __forceinline__ void update(const F& rule, const StepCommon& common,
     if (k != 1) x[k] = v[k].v;
 }
 
-/// kWide elements from `start`.
+/// Updates kWide elements from `start`.
 template <class F, class T, int kWide>
 __device__ __forceinline__ void dense_step(const F& rule, const StepCommon& common,
                                            const fn::StepFactors& factors,
@@ -101,15 +103,15 @@ __device__ __forceinline__ void dense_step(const F& rule, const StepCommon& comm
       *reinterpret_cast<Pack<T, kWide>*>(data[k] + start) = packs[k];
 }
 
-/// A block per chunk of a tensor.
+/// Each block updates one chunk of a tensor.
 template <class F, class T>
 __global__ void __launch_bounds__(kBlock)
     dense_kernel(const __grid_constant__ F rule, const __grid_constant__ StepTable table) {
   if (table.common.found_inf != nullptr && *table.common.found_inf == 1) return;
   int tensor = 0;
-  for (int beyond = table.count; beyond - tensor > 1;) {
-    const int middle = (tensor + beyond) / 2;
-    (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : beyond) = middle;
+  for (int end = table.count; end - tensor > 1;) {
+    const int middle = (tensor + end) / 2;
+    (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : end) = middle;
   }
   const fn::StepFactors factors = shared_factors(rule, table.steps[tensor]);
   T* data[F::operands];
@@ -175,7 +177,7 @@ class StepLauncher {
 
   void add(const StepTensor& tensor) {
     const int64_t chunks = (tensor.numel + kChunk - 1) / kChunk;
-    if (table_.count == kMostTensors || table_.first_chunk[table_.count] + chunks > INT32_MAX)
+    if (table_.count == kMaxTensors || table_.first_chunk[table_.count] + chunks > INT32_MAX)
       launch_table();
     const int i = table_.count++;
     table_.numel[i] = tensor.numel;

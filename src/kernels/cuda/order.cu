@@ -17,15 +17,16 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int64_t kMostSorted = int64_t{1} << 28;  // elements of one call to CUB
+constexpr int64_t kMaxSorted = int64_t{1} << 28;  // elements of one call to CUB
 
 template <class K>
 struct Sorted {
   K* keys;
-  int64_t* places;
+  int64_t* indices;
 };
 
-/// The keys of all lines, one after the other, and their places.
+/// Writes the keys of all lines, one line after the other, and the elements' indices in their
+/// lines.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     keys_kernel(const char* in, const __grid_constant__ Offsets<1> offsets, int64_t numel,
@@ -33,16 +34,16 @@ __global__ void __launch_bounds__(kBlock)
   using K = order::KeyOf<T>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step) {
-    int64_t at[1], place;
+    int64_t at[1], index;
     offsets.find(i, at);
-    n.divide(i, place);
+    n.divide(i, index);
     const K key = order::key_of_bits<T>(*reinterpret_cast<const K*>(in + at[0]));
     to.keys[i] = descending ? K(~key) : key;
-    to.places[i] = place;
+    to.indices[i] = index;
   }
 }
 
-struct PickArgs {
+struct SelectArgs {
   int64_t numel, n;  // results, elements of a line
   FastDivisor results;
   OrderKind kind;
@@ -53,9 +54,9 @@ struct PickArgs {
   int64_t step[3];
 };
 
-/// Which of a line's sorted elements is the r-th result.
+/// The rank of a line's r-th result among its sorted elements.
 template <class T>
-__device__ int64_t rank_of(const PickArgs& args, const order::KeyOf<T>* keys, int64_t r) {
+__device__ int64_t rank_of(const SelectArgs& args, const order::KeyOf<T>* keys, int64_t r) {
   switch (args.kind) {
     case OrderKind::kKth: return args.k;
     case OrderKind::kMedian:
@@ -92,7 +93,7 @@ __device__ int64_t rank_of(const PickArgs& args, const order::KeyOf<T>* keys, in
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    pick_kernel(const __grid_constant__ PickArgs args, Sorted<order::KeyOf<T>> sorted) {
+    select_kernel(const __grid_constant__ SelectArgs args, Sorted<order::KeyOf<T>> sorted) {
   using K = order::KeyOf<T>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
@@ -100,38 +101,38 @@ __global__ void __launch_bounds__(kBlock)
     const int64_t line = args.results.divide(i, r);
     args.lines.find(line, at);
     const int64_t rank = rank_of<T>(args, sorted.keys + line * args.n, r);
-    const int64_t place = sorted.places[line * args.n + rank];
+    const int64_t index = sorted.indices[line * args.n + rank];
     *reinterpret_cast<K*>(args.values + at[1] + r * args.step[1]) =
-        *reinterpret_cast<const K*>(args.in + at[0] + place * args.step[0]);
-    *reinterpret_cast<int64_t*>(args.indices + at[2] + r * args.step[2]) = place;
+        *reinterpret_cast<const K*>(args.in + at[0] + index * args.step[0]);
+    *reinterpret_cast<int64_t*>(args.indices + at[2] + r * args.step[2]) = index;
   }
 }
 
-/// Where line i starts.
+/// The start of each line among the elements of all lines.
 struct LineStart {
   int64_t n;
   __host__ __device__ int64_t operator()(int64_t line) const { return line * n; }
 };
 
-/// Sorts `lines` lines of n elements each.
+/// Sorts `lines` lines of n elements each; with null `temporary`, only sets `bytes` to its size.
 template <class K>
 void sort_lines(Sorted<K> from, Sorted<K> to, int64_t lines, int64_t n, void* temporary,
                 size_t& bytes, cudaStream_t stream) {
   if (lines == 1) {
-    HEARTH_CUDA(cub::DeviceRadixSort::SortPairs(temporary, bytes, from.keys, to.keys, from.places,
-                                                to.places, n, 0, int(8 * sizeof(K)), stream));
+    HEARTH_CUDA(cub::DeviceRadixSort::SortPairs(temporary, bytes, from.keys, to.keys, from.indices,
+                                                to.indices, n, 0, int(8 * sizeof(K)), stream));
     return;
   }
   const auto starts =
       thrust::make_transform_iterator(thrust::counting_iterator<int64_t>(0), LineStart{n});
   HEARTH_CUDA(cub::DeviceSegmentedRadixSort::SortPairs(
-      temporary, bytes, from.keys, to.keys, from.places, to.places, int(lines * n), int(lines),
+      temporary, bytes, from.keys, to.keys, from.indices, to.indices, int(lines * n), int(lines),
       starts, starts + 1, 0, int(8 * sizeof(K)), stream));
 }
 
 template <class K>
 void sort_all(Sorted<K> from, Sorted<K> to, int64_t lines, int64_t n, Ctx& ctx) {
-  const int64_t batch = std::max<int64_t>(1, std::min(lines, kMostSorted / n));
+  const int64_t batch = std::max<int64_t>(1, std::min(lines, kMaxSorted / n));
   size_t bytes = 0, bytes_of_rest = 0;
   sort_lines(from, to, batch, n, nullptr, bytes, stream_of(ctx).stream);
   if (lines % batch != 0)
@@ -139,8 +140,8 @@ void sort_all(Sorted<K> from, Sorted<K> to, int64_t lines, int64_t n, Ctx& ctx) 
   bytes = std::max(bytes, bytes_of_rest);
   void* temporary = ctx.scratch(bytes);
   for (int64_t l = 0; l < lines; l += batch)
-    sort_lines(Sorted<K>{from.keys + l * n, from.places + l * n},
-               Sorted<K>{to.keys + l * n, to.places + l * n}, std::min(batch, lines - l), n,
+    sort_lines(Sorted<K>{from.keys + l * n, from.indices + l * n},
+               Sorted<K>{to.keys + l * n, to.indices + l * n}, std::min(batch, lines - l), n,
                temporary, bytes, stream_of(ctx).stream);
 }
 
@@ -169,17 +170,17 @@ void run_typed(const OrderParams& params, Ctx& ctx) {
   Loop loop(in.dim - 1, in.sizes);
   for (const View* view : {&in, &values, &indices}) loop.add(*view);
   loop.merge();
-  const PickArgs args{values.numel,
-                      n,
-                      FastDivisor(last_size(values)),
-                      params.kind,
-                      params.k,
-                      in.as<const char>(),
-                      values.as<char>(),
-                      indices.as<char>(),
-                      Offsets<3>(loop),
-                      {last_step(in), last_step(values), last_step(indices)}};
-  pick_kernel<T><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args, sorted);
+  const SelectArgs args{values.numel,
+                        n,
+                        FastDivisor(last_size(values)),
+                        params.kind,
+                        params.k,
+                        in.as<const char>(),
+                        values.as<char>(),
+                        indices.as<char>(),
+                        Offsets<3>(loop),
+                        {last_step(in), last_step(values), last_step(indices)}};
+  select_kernel<T><<<grid_for(args.numel, stream), kBlock, 0, stream.stream>>>(args, sorted);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// Why no device can be used, in PyTorch's sentences where it has them.
+/// Why no device can be used, in PyTorch's words where it has some.
 std::string explain(cudaError_t error) {
   if (error == cudaErrorNoDevice || error == cudaSuccess) return "No CUDA GPUs are available";
   int driver = 0;
@@ -49,7 +49,7 @@ extern "C" [[gnu::visibility("default")]] hearth::Backend* hearth_cuda_backend(
   }
 #ifdef HEARTH_CUDA_COMPILE_ONLY
   *why_not =
-      "Hearth's CUDA plugin was built only to show that it compiles: configure with "
+      "Hearth's CUDA plugin was built only to check that it compiles: configure with "
       "-DHEARTH_CUDA_COMPILE_ONLY=OFF.";
   return nullptr;
 #endif

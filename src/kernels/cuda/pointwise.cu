@@ -10,7 +10,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// The row of a functor, by its number.
+/// A functor's kernels, by its number.
 const FunctorRow& row_of(int functor) {
 #define HEARTH_ROWS_OF(Family) rows_of_##Family(),
   static const FunctorRow* const families[] = {HEARTH_FUNCTOR_FAMILIES(HEARTH_ROWS_OF)};
@@ -18,8 +18,8 @@ const FunctorRow& row_of(int functor) {
   return families[fn::family_of(functor)][fn::place_of(functor)];
 }
 
-/// Whether an operand is one aligned block of `dtype`, in the order of the shape.
-bool is_block(const Operand& operand, const PointwiseParams& params, ScalarType dtype) {
+/// Whether an operand is contiguous, aligned and of dtype `dtype`.
+bool is_wide(const Operand& operand, const PointwiseParams& params, ScalarType dtype) {
   if (operand.dtype != dtype || reinterpret_cast<uintptr_t>(operand.data) % kWideBytes != 0)
     return false;
   int64_t expected = 1;
@@ -30,12 +30,12 @@ bool is_block(const Operand& operand, const PointwiseParams& params, ScalarType 
   return true;
 }
 
-/// Whether the contiguous kernel can run; a formula whose results are bool has an output of bool
-/// there.
+/// Whether the contiguous kernel can run; `result` is the dtype of the formula's result, which the
+/// output must have.
 bool is_contiguous(const PointwiseParams& params, ScalarType result) {
-  return is_block(params.out, params, result) &&
+  return is_wide(params.out, params, result) &&
          std::all_of(params.in, params.in + params.inputs, [&](const Operand& in) {
-           return in.is_number || is_block(in, params, params.compute);
+           return in.is_number || is_wide(in, params, params.compute);
          });
 }
 
@@ -102,13 +102,13 @@ void run(const PointwiseParams& params, Ctx& ctx) {
   if (params.numel == 0) return;
   const FunctorRow& row = row_of(params.functor);
   const FormulaKernels& kernels = row.formulas[static_cast<int>(params.formula)];
-  const int slot = static_cast<int>(params.compute);
-  HEARTH_CHECK(kernels.strided[slot] != nullptr, "\"", row.name, "\" not implemented for '",
+  const int compute = static_cast<int>(params.compute);
+  HEARTH_CHECK(kernels.strided[compute] != nullptr, "\"", row.name, "\" not implemented for '",
                name_of(params.compute), "'");
   const ScalarType result = row.returns_bool ? kBool : params.compute;
   if (is_contiguous(params, result))
-    return launch_contiguous(kernels.contiguous[slot], params, stream_of(ctx));
-  launch_strided(kernels.strided[slot], params, stream_of(ctx));
+    return launch_contiguous(kernels.contiguous[compute], params, stream_of(ctx));
+  launch_strided(kernels.strided[compute], params, stream_of(ctx));
 }
 
 }  // namespace hearth::cuda

@@ -12,7 +12,7 @@
 
 namespace hearth::cuda {
 
-/// What a formula returned, out of its class: a C, or a bool for a mask.
+/// The plain value of a formula's result: a C, or a bool for a mask.
 template <class C>
 HEARTH_LANE C value_of(Lane<C> lane) {
   return lane.v;
@@ -45,7 +45,7 @@ __device__ __forceinline__ void load_wide(const KernelInput& in, int64_t start,
   for (int e = 0; e < kWide; ++e) values[e] = to_register(pack.v[e]);
 }
 
-/// kWide elements from `start`.
+/// Computes kWide elements from `start`.
 template <class F, int which, class T, int kWide>
 __device__ __forceinline__ void contiguous_step(const F& f, const ContiguousArgs& args,
                                                 int64_t start) {
@@ -68,7 +68,7 @@ __device__ __forceinline__ void contiguous_step(const F& f, const ContiguousArgs
   *reinterpret_cast<Pack<Out, kWide>*>(static_cast<Out*>(args.out) + start) = results;
 }
 
-/// All operands contiguous and of dtype T; 16 bytes of each operand at a time.
+/// For contiguous operands of dtype T; 16 bytes of each operand at a time.
 template <class F, int which, class T>
 __global__ void __launch_bounds__(kBlock)
     contiguous_kernel(const __grid_constant__ F f, const __grid_constant__ ContiguousArgs args) {
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(kBlock)
   if (rest < args.numel) contiguous_step<F, which, T, 1>(f, args, rest);
 }
 
-/// Operands of any dtypes and strides, computed in C.
+/// For operands of any dtypes and strides; computes in C.
 template <class F, int which, class C>
 __global__ void __launch_bounds__(kBlock)
     strided_kernel(const __grid_constant__ F f, const __grid_constant__ StridedArgs args) {
@@ -117,9 +117,9 @@ FormulaKernels kernels_of() {
   if constexpr (fn::has_formula<F, which>) {
 #define HEARTH_FORMULA(T, Name)                                                                    \
   if constexpr (is_computed_in<F, which>(ScalarType::Name)) {                                      \
-    constexpr int slot = static_cast<int>(ScalarType::Name);                                       \
-    kernels.contiguous[slot] = reinterpret_cast<const void*>(&contiguous_kernel<F, which, T>);     \
-    kernels.strided[slot] = reinterpret_cast<const void*>(&strided_kernel<F, which, Register<T>>); \
+    constexpr int type = static_cast<int>(ScalarType::Name);                                       \
+    kernels.contiguous[type] = reinterpret_cast<const void*>(&contiguous_kernel<F, which, T>);     \
+    kernels.strided[type] = reinterpret_cast<const void*>(&strided_kernel<F, which, Register<T>>); \
   }
     HEARTH_CUDA_DTYPES(HEARTH_FORMULA)
 #undef HEARTH_FORMULA
@@ -145,7 +145,7 @@ const FunctorRow* rows_of(List<F...>) {
 
 }  // namespace hearth::cuda
 
-/// Defines the rows of the functors in fn::Family; one unit each.
+/// Defines the rows of the functors in fn::Family; each family has a source of its own.
 #define HEARTH_POINTWISE_FAMILY(Family)                                  \
   const ::hearth::cuda::FunctorRow* ::hearth::cuda::rows_of_##Family() { \
     return rows_of(::hearth::fn::Family{});                              \

@@ -8,25 +8,24 @@ namespace hearth::cuda {
 
 inline constexpr int64_t kWideBytes = 16;  // loaded and stored at once
 
-// The launch of a pointwise kernel does not know its functor or types: nine tenths of the host's
-// compile time would go into it. The arguments are the same for all kernels.
+// All kernels have the same arguments, and their launch is no template of functor and types, which
+// would take nine tenths of the host's compile time.
 
-/// An operand of a kernel: an address, or where that is null a number in the type that is computed
-/// with.
+/// An operand of a kernel: an address or, if that is null, a number of the compute type.
 struct KernelInput {
   const char* data;
   ScalarType dtype;
   alignas(16) unsigned char number[16];
 };
 
-/// All operands are contiguous, aligned and of the computed dtype.
+/// For operands that are contiguous, aligned and of the compute dtype.
 struct ContiguousArgs {
   int64_t numel;
   void* out;
   KernelInput in[kMaxOperands];
 };
 
-/// Operands of any dtypes and strides.
+/// For operands of any dtypes and strides.
 struct StridedArgs {
   int64_t numel;
   ScalarType compute, out_dtype;
@@ -35,7 +34,7 @@ struct StridedArgs {
   Offsets<kMaxOperands + 1> offsets;  // the output's first
 };
 
-/// The kernels of one formula by computed dtype; null where it is not defined.
+/// The kernels of one formula by compute dtype; null where it is not defined.
 struct FormulaKernels {
   const void* contiguous[kScalarTypeSlots];  // (F, ContiguousArgs)
   const void* strided[kScalarTypeSlots];     // (F, StridedArgs)
@@ -48,8 +47,8 @@ struct FunctorRow {
   FormulaKernels formulas[kFormulas];
 };
 
-// The functors of each family, in the order of its List; defined in what the build makes of
-// pointwise_@family@.cu.in.
+// The functors of each family, in the order of its List; defined in the sources that CMake
+// generates from pointwise_@family@.cu.in.
 #define HEARTH_DECLARE_ROWS(Family) const FunctorRow* rows_of_##Family();
 HEARTH_FUNCTOR_FAMILIES(HEARTH_DECLARE_ROWS)
 #undef HEARTH_DECLARE_ROWS

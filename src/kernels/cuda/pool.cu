@@ -26,27 +26,27 @@ struct Image {
   }
 };
 
-/// The coordinates of an element, from its number in row-major order.
-struct Places {
+/// Converts an element's row-major number to its coordinates.
+struct Positions {
   int64_t numel;
   FastDivisor channels, rows, columns;
 
-  explicit Places(const View& view)
+  explicit Positions(const View& view)
       : numel(view.numel), channels(view.sizes[1]), rows(view.sizes[2]), columns(view.sizes[3]) {}
-  __device__ __forceinline__ void find(int64_t number, int64_t (&place)[4]) const {
-    number = columns.divide(number, place[3]);
-    number = rows.divide(number, place[2]);
-    place[0] = channels.divide(number, place[1]);
+  __device__ __forceinline__ void find(int64_t number, int64_t (&coordinates)[4]) const {
+    number = columns.divide(number, coordinates[3]);
+    number = rows.divide(number, coordinates[2]);
+    coordinates[0] = channels.divide(number, coordinates[1]);
   }
 };
 
 /// Calls work(n, c, i, j) for every element.
 template <class F>
-__device__ __forceinline__ void for_each_place(const Places& places, F work) {
+__device__ __forceinline__ void for_each_position(const Positions& positions, F work) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
-  for (int64_t e = int64_t{blockIdx.x} * kBlock + threadIdx.x; e < places.numel; e += step) {
+  for (int64_t e = int64_t{blockIdx.x} * kBlock + threadIdx.x; e < positions.numel; e += step) {
     int64_t at[4];
-    places.find(e, at);
+    positions.find(e, at);
     work(at[0], at[1], at[2], at[3]);
   }
 }
@@ -54,9 +54,9 @@ __device__ __forceinline__ void for_each_place(const Places& places, F work) {
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     max_kernel(Image<const T> in, Image<T> out, Image<int64_t> indices, PoolShape shape,
-               Places places) {
-  for_each_place(places, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
-    // A window may have no element; its place is then the nearest one.
+               Positions positions) {
+  for_each_position(positions, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
+    // A window without an element gets the index of the nearest one.
     int64_t best_h = min(shape.rows.first(i), shape.rows.in - 1);
     int64_t best_w = min(shape.columns.first(j), shape.columns.in - 1);
     using Number = Register<T>;
@@ -79,8 +79,8 @@ __global__ void __launch_bounds__(kBlock)
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    average_kernel(Image<const T> in, Image<T> out, PoolShape shape, Places places) {
-  for_each_place(places, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
+    average_kernel(Image<const T> in, Image<T> out, PoolShape shape, Positions positions) {
+  for_each_position(positions, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
     // Sums of small integers do not fit into their type.
     using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, Register<T>>;
     Sum sum = 0;
@@ -92,17 +92,17 @@ __global__ void __launch_bounds__(kBlock)
   });
 }
 
-/// Every input element collects from the outputs that may have seen it: no atomics, so the result
-/// is the same every time.
+/// Every input element adds up the gradients of the outputs whose windows may contain it: without
+/// atomics, so that the result is the same in every run.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     backward_kernel(Image<const T> grad_out, Image<T> grad_in, Image<const int64_t> indices,
-                    PoolShape shape, Places places) {
-  for_each_place(places, [&](int64_t n, int64_t c, int64_t h, int64_t w) {
+                    PoolShape shape, Positions positions) {
+  for_each_position(positions, [&](int64_t n, int64_t c, int64_t h, int64_t w) {
     Register<T> sum = 0;
     const int64_t here = h * shape.columns.in + w;
-    for (int64_t i = shape.rows.first_seeing(h); i < shape.rows.last_seeing(h); ++i)
-      for (int64_t j = shape.columns.first_seeing(w); j < shape.columns.last_seeing(w); ++j) {
+    for (int64_t i = shape.rows.first_covering(h); i < shape.rows.end_covering(h); ++i)
+      for (int64_t j = shape.columns.first_covering(w); j < shape.columns.end_covering(w); ++j) {
         const Register<T> g = to_register(grad_out.at(n, c, i, j));
         if (!is_max(shape.kind))
           sum += g / static_cast<Register<T>>(shape.divisor_at(i, j));
@@ -115,22 +115,22 @@ __global__ void __launch_bounds__(kBlock)
 
 template <class T>
 void run_as(const PoolParams& p, const NativeStream& stream) {
-  const Places places(p.out);
-  const unsigned grid = grid_for(places.numel, stream);
+  const Positions positions(p.out);
+  const unsigned grid = grid_for(positions.numel, stream);
   if (is_max(p.shape.kind))
-    max_kernel<T><<<grid, kBlock, 0, stream.stream>>>(Image<const T>(p.in), Image<T>(p.out),
-                                                      Image<int64_t>(p.indices), p.shape, places);
+    max_kernel<T><<<grid, kBlock, 0, stream.stream>>>(
+        Image<const T>(p.in), Image<T>(p.out), Image<int64_t>(p.indices), p.shape, positions);
   else
     average_kernel<T><<<grid, kBlock, 0, stream.stream>>>(Image<const T>(p.in), Image<T>(p.out),
-                                                          p.shape, places);
+                                                          p.shape, positions);
 }
 
 template <class T>
 void run_backward_as(const PoolBackwardParams& p, const NativeStream& stream) {
-  const Places places(p.grad_in);
-  backward_kernel<T><<<grid_for(places.numel, stream), kBlock, 0, stream.stream>>>(
+  const Positions positions(p.grad_in);
+  backward_kernel<T><<<grid_for(positions.numel, stream), kBlock, 0, stream.stream>>>(
       Image<const T>(p.grad_out), Image<T>(p.grad_in), Image<const int64_t>(p.indices), p.shape,
-      places);
+      positions);
 }
 
 }  // namespace

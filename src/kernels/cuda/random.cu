@@ -13,7 +13,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// A stream of Philox and the elements that it fills, in row-major order.
+/// A Philox stream and the elements that it fills, in row-major order.
 struct RandomArgs {
   uint64_t seed, offset;
   int64_t numel;
@@ -34,7 +34,8 @@ RandomArgs random_args(const RandomParams& params, const Ctx& ctx) {
           ctx.faults()};
 }
 
-/// Calls work(element number, bits); a thread makes a block of Philox and uses all of it.
+/// Calls work(element number, bits) for every element; each thread computes a Philox block at a
+/// time and uses all of it.
 template <class Bits, class F>
 __device__ __forceinline__ void for_each_bits(const RandomArgs& args, F work) {
   constexpr int kLanes = kPhiloxLanes<Bits>;
@@ -52,23 +53,23 @@ template <class T, class Draw>
 __global__ void __launch_bounds__(kBlock)
     draw_kernel(const __grid_constant__ Draw draw, const __grid_constant__ RandomArgs args) {
   for_each_bits<typename Draw::Bits>(args, [&](int64_t i, typename Draw::Bits bits) {
-    int64_t where[1];
-    args.offsets.find(i, where);
-    *reinterpret_cast<T*>(args.out + where[0]) = static_cast<T>(draw(bits));
+    int64_t at[1];
+    args.offsets.find(i, at);
+    *reinterpret_cast<T*>(args.out + at[0]) = static_cast<T>(draw(bits));
   });
 }
 
-/// P is the type of the probabilities, in which the numbers are drawn and compared.
+/// P is the type of the probabilities; numbers are drawn and compared in it.
 template <class T, class P>
 __global__ void __launch_bounds__(kBlock)
     bernoulli_kernel(const __grid_constant__ RandomArgs args) {
   using Bits = typename DrawTypes<P>::Bits;
   for_each_bits<Bits>(args, [&](int64_t i, Bits bits) {
-    int64_t where[2];
-    args.offsets.find(i, where);
-    const P p = *reinterpret_cast<const P*>(args.probabilities + where[1]);
+    int64_t at[2];
+    args.offsets.find(i, at);
+    const P p = *reinterpret_cast<const P*>(args.probabilities + at[1]);
     if (!(p >= 0 && p <= 1)) report(args.faults, Fault::kBadProbability);
-    *reinterpret_cast<T*>(args.out + where[0]) = static_cast<T>(unit(bits) < p);
+    *reinterpret_cast<T*>(args.out + at[0]) = static_cast<T>(unit(bits) < p);
   });
 }
 

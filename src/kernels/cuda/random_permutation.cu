@@ -9,7 +9,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// The positions and their random keys.
+/// Writes the positions and their random keys.
 __global__ void __launch_bounds__(kBlock)
     keys_kernel(uint64_t seed, uint64_t offset, int64_t numel, uint64_t* keys, int64_t* positions) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
@@ -20,7 +20,7 @@ __global__ void __launch_bounds__(kBlock)
 }
 
 __global__ void __launch_bounds__(kBlock)
-    spread_kernel(const int64_t* from, int64_t numel, int64_t* to, int64_t stride) {
+    strided_copy_kernel(const int64_t* from, int64_t numel, int64_t* to, int64_t stride) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step)
     to[i * stride] = from[i];
@@ -49,11 +49,11 @@ void random_permutation(const RandomParams& params, Ctx& ctx) {
     HEARTH_CUDA(cub::DeviceRadixSort::SortPairs(temporary, bytes, keys, keys + numel, positions,
                                                 sorted, numel, 0, 64, stream.stream));
   };
-  sort(nullptr);  // only says how much memory it needs
+  sort(nullptr);  // only sets `bytes`
   sort(ctx.scratch(bytes));
   if (stride != 1)
-    spread_kernel<<<grid, kBlock, 0, stream.stream>>>(sorted, numel, params.out.as<int64_t>(),
-                                                      stride);
+    strided_copy_kernel<<<grid, kBlock, 0, stream.stream>>>(sorted, numel, params.out.as<int64_t>(),
+                                                            stride);
 }
 
 }  // namespace hearth::cuda

@@ -22,9 +22,9 @@ __global__ void __launch_bounds__(kBlock) range_kernel(const __grid_constant__ R
   const bool integral = is_integral(args.dtype, true) && args.kind == RangeParams::Kind::kArange;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t where[1];
-    args.offsets.find(i, where);
-    void* to = args.out + where[0];
+    int64_t at[1];
+    args.offsets.find(i, at);
+    void* to = args.out + at[0];
     if (integral)
       store_as<int64_t>(to, args.dtype, args.istart + i * args.istep);
     else if (args.kind == RangeParams::Kind::kLinspace && i >= args.numel / 2)

@@ -10,7 +10,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// Marks inputs of whatever dtype.
+/// Stands for an input dtype that is known at run time only.
 struct AnyElement {};
 
 template <class C, int parts>
@@ -73,7 +73,7 @@ ReduceLoops loops_of(const ReduceParams& params) {
   whole.add(params.out);
   bool keep[kMaxDims];
   for (int d = 0; d < whole.dim; ++d) keep[d] = params.out.sizes[d] == params.in.sizes[d];
-  ReduceLoops loops{part_of(whole, keep, false), part_of(whole, keep, true)};
+  ReduceLoops loops{select_dims(whole, keep, false), select_dims(whole, keep, true)};
   loops.kept.sort();
   loops.reduced.operands = 1;
   loops.reduced.sort();
@@ -96,7 +96,8 @@ void run_typed(const ReduceParams& params, Ctx& ctx) {
                    loops.reduced, ctx);
 }
 
-/// What networks sum up most has kernels that need not ask for the dtype.
+/// Floating inputs that are computed in float, the most frequent ones, have kernels for their
+/// dtypes; all others share a kernel that converts at run time.
 template <class F, class C>
 void run_computed(const ReduceParams& params, Ctx& ctx) {
   if constexpr (std::is_same_v<C, float>) {

@@ -1,18 +1,17 @@
 #pragma once
 
-// The one driver of everything that combines many elements into one: sums, extremes, batch
-// statistics. Blocks work on tiles of outputs; the threads of an output combine their parts as a
-// tree, and large reductions are split among blocks whose states a second kernel merges. The order
-// depends on shapes and strides alone, so results are the same in every run.
+// The driver of all reductions: sums, extremes, batch statistics. Each block reduces tiles of
+// outputs; the threads of an output merge their states as a tree. Large reductions are split among
+// blocks, whose states a second kernel merges. The order depends on shapes and strides alone, so
+// results are the same in every run.
 //
 // An Op is a trivially copyable class with
-//   State, start()                       the state of no elements (trivially copyable)
-//   add(state, offsets, r, k)            element r of output k, with its byte offsets in the inputs
-//   merge(a, b)                          both states in one
-//   store(k, offsets, state)             writes output k, given its byte offsets in the inputs and
-//   outputs kInputs, kOutputs                    how many strided operands there are of each kind
-//   kChains                              independent states per thread, which keep more loads in
-//   flight (1 or 4)
+//   State, start()             the state of no elements (trivially copyable)
+//   add(state, offsets, r, k)  adds element r of output k, given its byte offsets in the inputs
+//   merge(a, b)                the state of both
+//   store(k, offsets, state)   writes output k, given its byte offsets in inputs and outputs
+//   kInputs, kOutputs          numbers of strided operands
+//   kChains                    independent states per thread (1 or 4): more loads in flight
 
 #include "kernels/cuda/offsets.h"
 #include "kernels/cuda/reduce_plan.h"
@@ -28,30 +27,30 @@ struct ReduceArgs {
   void* partial;                             // states by split and output; null without splits
 };
 
-/// Which output of a tile a thread works on, and which part of it.
-struct Seat {
-  int output, part;
-  __device__ __forceinline__ explicit Seat(const TilePlan& plan) {
+/// The output of a tile that a thread computes, and its rank among the threads of that output.
+struct ThreadRole {
+  int output, rank;
+  __device__ __forceinline__ explicit ThreadRole(const TilePlan& plan) {
     const int t = static_cast<int>(threadIdx.x);
-    output = plan.parts_adjacent ? t >> plan.log_parts : t & ((kBlock >> plan.log_parts) - 1);
-    part = plan.parts_adjacent ? t & ((1 << plan.log_parts) - 1) : t >> (8 - plan.log_parts);
+    output = plan.by_rows ? t >> plan.log_threads : t & ((kBlock >> plan.log_threads) - 1);
+    rank = plan.by_rows ? t & ((1 << plan.log_threads) - 1) : t >> (8 - plan.log_threads);
   }
 };
 static_assert(kBlock == 1 << 8);
 
-/// Merges the states of an output's threads; the result is right for part 0.
+/// Merges the states of an output's threads; only the thread of rank 0 gets the result.
 template <class Op>
-__device__ __forceinline__ typename Op::State merge_parts(const Op& op, typename Op::State state,
-                                                          Seat seat, int log_parts) {
+__device__ __forceinline__ typename Op::State merge_threads(const Op& op, typename Op::State state,
+                                                            ThreadRole role, int log_threads) {
   using State = typename Op::State;
   __shared__ alignas(16) unsigned char bytes[kBlock * sizeof(State)];
-  auto* states = reinterpret_cast<State*>(bytes) + (seat.output << log_parts);
-  states[seat.part] = state;
-  for (int half = 1 << log_parts >> 1; half > 0; half >>= 1) {
+  auto* states = reinterpret_cast<State*>(bytes) + (role.output << log_threads);
+  states[role.rank] = state;
+  for (int half = 1 << log_threads >> 1; half > 0; half >>= 1) {
     __syncthreads();
-    if (seat.part < half) states[seat.part] = state = op.merge(state, states[seat.part + half]);
+    if (role.rank < half) states[role.rank] = state = op.merge(state, states[role.rank + half]);
   }
-  __syncthreads();  // the next tile writes again
+  __syncthreads();  // before the next tile overwrites the states
   return state;
 }
 
@@ -69,13 +68,13 @@ __device__ __forceinline__ typename Op::State accumulate(const Op& op, const Red
   for (int64_t r = first; r < end; r += kChains * step) {
 #pragma unroll
     for (int c = 0; c < kChains; ++c) {
-      const int64_t mine = r + c * step;
-      if (mine >= end) break;
+      const int64_t element = r + c * step;
+      if (element >= end) break;
       int64_t offsets[Op::kInputs];
-      args.reduced.find(mine, offsets);
+      args.reduced.find(element, offsets);
 #pragma unroll
       for (int i = 0; i < Op::kInputs; ++i) offsets[i] += base[i];
-      op.add(chains[c], offsets, mine, k);
+      op.add(chains[c], offsets, element, k);
     }
   }
   if constexpr (kChains == 1)
@@ -97,17 +96,17 @@ template <class Op>
 __global__ void __launch_bounds__(kBlock)
     reduce_kernel(const __grid_constant__ Op op, const __grid_constant__ ReduceArgs<Op> args) {
   const TilePlan& plan = args.plan;
-  const Seat seat(plan);
-  const int64_t per_tile = kBlock >> plan.log_parts, split = blockIdx.y;
+  const ThreadRole role(plan);
+  const int64_t per_tile = kBlock >> plan.log_threads, split = blockIdx.y;
   const int64_t begin = split * plan.split_length,
                 end = min(begin + plan.split_length, plan.reduced);
   for (int64_t tile = blockIdx.x; tile * per_tile < plan.outputs; tile += gridDim.x) {
-    const int64_t k = tile * per_tile + seat.output;
+    const int64_t k = tile * per_tile + role.output;
     typename Op::State state = op.start();
     if (k < plan.outputs)
-      state = accumulate(op, args, k, begin + seat.part, end, int64_t{1} << plan.log_parts);
-    state = merge_parts(op, state, seat, plan.log_parts);
-    if (seat.part != 0 || k >= plan.outputs) continue;
+      state = accumulate(op, args, k, begin + role.rank, end, int64_t{1} << plan.log_threads);
+    state = merge_threads(op, state, role, plan.log_threads);
+    if (role.rank != 0 || k >= plan.outputs) continue;
     if (args.partial != nullptr)
       static_cast<typename Op::State*>(args.partial)[split * plan.outputs + k] = state;
     else
@@ -115,28 +114,28 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-/// Merges the states that the splits left behind.
+/// Merges the states of all splits.
 template <class Op>
 __global__ void __launch_bounds__(kBlock)
     merge_kernel(const __grid_constant__ Op op, const __grid_constant__ ReduceArgs<Op> args) {
   const TilePlan& plan = args.plan;
-  const Seat seat(plan);
-  const int64_t per_tile = kBlock >> plan.log_parts;
+  const ThreadRole role(plan);
+  const int64_t per_tile = kBlock >> plan.log_threads;
   const auto* partial = static_cast<const typename Op::State*>(args.partial);
   for (int64_t tile = blockIdx.x; tile * per_tile < plan.outputs; tile += gridDim.x) {
-    const int64_t k = tile * per_tile + seat.output;
+    const int64_t k = tile * per_tile + role.output;
     typename Op::State state = op.start();
     if (k < plan.outputs)
-      for (int64_t split = seat.part; split < plan.splits; split += int64_t{1} << plan.log_parts)
+      for (int64_t split = role.rank; split < plan.splits; split += int64_t{1} << plan.log_threads)
         state = op.merge(state, partial[split * plan.outputs + k]);
-    state = merge_parts(op, state, seat, plan.log_parts);
-    if (seat.part == 0 && k < plan.outputs) store_output(op, args, k, state);
+    state = merge_threads(op, state, role, plan.log_threads);
+    if (role.rank == 0 && k < plan.outputs) store_output(op, args, k, state);
   }
 }
 
-/// Runs op over all outputs. `kept` walks the outputs (inputs' strides, then outputs'), `reduced`
-/// the elements of one output (inputs' strides). merge_op has the same State and is not asked to
-/// add, so that one merge_kernel can serve several Ops.
+/// Runs op over all outputs. `kept` is the loop over the outputs (inputs' strides, then outputs'),
+/// `reduced` that over the elements of one output (inputs' strides). merge_op has the same State,
+/// and its add() is not called, so that one merge_kernel can serve several Ops.
 template <class Op, class MergeOp>
 void launch_reduction(const Op& op, const MergeOp& merge_op, const Loop& kept, const Loop& reduced,
                       Ctx& ctx) {

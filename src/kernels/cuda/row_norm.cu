@@ -6,11 +6,11 @@ namespace hearth::cuda {
 
 namespace {
 
-/// The dimensions of a loop that a sum keeps or adds up, with as few divisions as they need.
-Loop merged_part(const Loop& loop, const bool* keep, bool inverse) {
-  Loop part = part_of(loop, keep, inverse);
-  part.merge();
-  return part;
+/// The kept or (`inverse`) the reduced dimensions of a loop, merged, which saves divisions.
+Loop select_merged(const Loop& loop, const bool* keep, bool inverse) {
+  Loop result = select_dims(loop, keep, inverse);
+  result.merge();
+  return result;
 }
 
 /// A loop over samples, groups, channels of a group and elements of a channel.
@@ -21,7 +21,7 @@ Loop row_loop(const RowNormShape& shape) {
 constexpr bool kRows[] = {true, true, false, false};
 constexpr bool kChannels[] = {false, true, true, false};
 
-/// Adds a contiguous tensor of all elements, of one value per row, and of one per channel.
+// Add a contiguous tensor of all elements, one of a value per row, and one of a value per channel.
 void add_elements(Loop& loop, const RowNormShape& shape, ScalarType dtype) {
   const int64_t strides[] = {shape.groups * shape.length(), shape.length(), shape.inner, 1};
   loop.add(strides, element_size(dtype));
@@ -40,8 +40,8 @@ struct RowValues {
   C mean, rstd;
 };
 
-/// Mean and 1 / sqrt(var + eps) of each row by Welford's method, relative to the row's first
-/// element.
+/// Mean and 1 / sqrt(var + eps) of each row by Welford's method. The row's first element is
+/// subtracted from all, so that a large mean costs no digits.
 template <class T>
 struct RowStatisticsOp {
   static constexpr int kInputs = 1, kOutputs = 0, kChains = 4;
@@ -131,7 +131,7 @@ void run_typed(const RowNormParams& params, Ctx& ctx) {
                               flat(params.mean),
                               flat(params.rstd),
                               rows};
-  launch_reduction(op, merged_part(whole, kRows, false), merged_part(whole, kRows, true), ctx);
+  launch_reduction(op, select_merged(whole, kRows, false), select_merged(whole, kRows, true), ctx);
   const NativeStream& stream = stream_of(ctx);
   normalize_rows_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(
       {params.in.numel, Offsets<3>(element_loop(shape))}, params.in.as<const T>(),
@@ -146,8 +146,8 @@ __global__ void __launch_bounds__(kBlock)
     rows[i] = {mean.load(i, C(0)), rstd.load(i, C(1))};
 }
 
-/// Sums of g = grad * weight and of g * (in - mean): over rows for the gradient of the input, over
-/// channels for those of weight and bias (without the weight, but with rstd).
+/// Sums of g = grad * weight and of g * (in - mean): over rows for the gradient of the input; over
+/// channels, with weight 1 and factor rstd, for the gradients of weight and bias.
 template <class T>
 struct RowGradientSumsOp {
   static constexpr int kInputs = 4, kOutputs = 0, kChains = 4;  // grad, in, row, channel
@@ -157,7 +157,7 @@ struct RowGradientSumsOp {
   };
   const char *grad, *in;
   const RowValues<C>* rows;
-  ChannelView weight;  // null over channels
+  ChannelView weight;  // undefined over channels
   bool over_channels;
   State* sums;
   ChannelView grad_weight, grad_bias;
@@ -222,13 +222,13 @@ void run_typed(const RowNormBackwardParams& params, Ctx& ctx) {
   Op op{params.grad.as<const char>(), params.in.as<const char>(), rows, {}, true, nullptr,
         flat(params.grad_weight),     flat(params.grad_bias)};
   if (params.grad_weight.defined() || params.grad_bias.defined())
-    launch_reduction(op, merged_part(whole, kChannels, false), merged_part(whole, kChannels, true),
-                     ctx);
+    launch_reduction(op, select_merged(whole, kChannels, false),
+                     select_merged(whole, kChannels, true), ctx);
   if (!params.grad_in.defined()) return;
   op.over_channels = false;
   op.weight = flat(params.weight);
   op.sums = scratch_for<typename Op::State>(shape.rows, ctx);
-  launch_reduction(op, merged_part(whole, kRows, false), merged_part(whole, kRows, true), ctx);
+  launch_reduction(op, select_merged(whole, kRows, false), select_merged(whole, kRows, true), ctx);
   row_gradient_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(
       {params.in.numel, Offsets<3>(element_loop(shape))}, params.grad.as<const T>(),
       params.in.as<const T>(), params.grad_in.as<T>(), rows, op.sums, op.weight,

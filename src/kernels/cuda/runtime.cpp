@@ -13,7 +13,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// Whether this process is a fork's child: CUDA does not work there, and calls into it may hang.
+/// Whether this process is a forked child, in which CUDA does not work and its calls may hang.
 std::atomic<bool> is_child{false};
 
 void check_not_forked() {
@@ -68,8 +68,7 @@ CurrentDevice::CurrentDevice(int device) {
 }
 
 CurrentDevice::~CurrentDevice() {
-  if (former_ >= 0)
-    cudaSetDevice(former_);  // it was current before; a destructor has nobody to tell
+  if (former_ >= 0) cudaSetDevice(former_);  // ignores errors: a destructor must not throw
 }
 
 CudaBackend::CudaBackend(int device_count) : devices_(static_cast<size_t>(device_count)) {
@@ -191,7 +190,7 @@ EventHandle CudaBackend::create_event(int device, bool timing) {
 }
 
 void CudaBackend::destroy_event(EventHandle event) {
-  if (!is_child) cudaEventDestroy(native_event(event));  // after a failed kernel it fails, too
+  if (!is_child) cudaEventDestroy(native_event(event));  // ignores errors of earlier kernels
 }
 
 void CudaBackend::record(EventHandle event, int device, StreamHandle stream) {
@@ -231,8 +230,8 @@ void CudaBackend::copy(void* to, const void* from, size_t bytes, CopyKind kind, 
   if (!is_page_locked(host)) HEARTH_CUDA(cudaStreamSynchronize(native(stream)));
 }
 
-/// Lets a device reach another one's memory, if they can: else the driver takes copies between them
-/// through the host.
+/// Enables a device's access to another one's memory if possible; otherwise the driver copies
+/// between them through the host.
 void CudaBackend::enable_peer_access(int device, int peer) {
   if (device == peer) return;
   const std::lock_guard lock(peers_mutex_);
@@ -242,7 +241,7 @@ void CudaBackend::enable_peer_access(int device, int peer) {
   HEARTH_CUDA(cudaDeviceCanAccessPeer(&can, device, peer));
   if (!can) return;
   const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
-  cudaGetLastError();  // somebody else may have enabled it, and without it copies are only slower
+  cudaGetLastError();  // access may be enabled already, and without it copies are only slower
   if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled &&
       error != cudaErrorTooManyPeers)
     fail_cuda(error, "cudaDeviceEnablePeerAccess");
@@ -273,7 +272,7 @@ void* CudaBackend::allocate_scratch(size_t bytes, Ctx& ctx) {
 }
 
 void CudaBackend::free_scratch(void* data, size_t, Ctx& ctx) {
-  device_free(ctx.device(), data, ctx.stream());  // its own stream: no event that could fail
+  device_free(ctx.device(), data, ctx.stream());  // on its own stream: needs no event, never fails
 }
 
 }  // namespace hearth::cuda

@@ -14,7 +14,7 @@ namespace hearth::cuda {
 /// This build's kernels.
 const KernelTable& kernel_table();
 
-/// The devices that the CUDA runtime sees.
+/// The GPUs of the CUDA runtime.
 class CudaBackend final : public Backend {
  public:
   explicit CudaBackend(int device_count);
@@ -73,7 +73,7 @@ class CudaBackend final : public Backend {
 
   std::vector<DeviceState> devices_;
   std::mutex peers_mutex_;
-  std::set<std::pair<int, int>> peers_;  // who was asked to reach whom
+  std::set<std::pair<int, int>> peers_;  // (device, peer) for which access was requested
 };
 
 }  // namespace hearth::cuda

@@ -14,9 +14,9 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int kItems = 4;  // neighbours that one thread takes
+constexpr int kItems = 4;  // adjacent elements of one thread
 
-/// The lines of a scan, in the direction in which they are walked; in, factor, out, indices.
+/// The lines of a scan, in its direction. The operands are in, factor, out and indices.
 struct ScanArgs {
   int64_t lines, n;
   const char *in, *factor;
@@ -47,7 +47,7 @@ struct Line {
   }
 };
 
-/// One block per line.
+/// Each block scans one line at a time.
 template <class T, class A, class Op>
 __global__ void __launch_bounds__(kBlock) block_kernel(const __grid_constant__ ScanArgs args) {
   using State = typename Op::State;
@@ -71,7 +71,7 @@ __global__ void __launch_bounds__(kBlock) block_kernel(const __grid_constant__ S
   }
 }
 
-/// One thread per line, for many lines that lie side by side.
+/// Each thread scans one line at a time; for short lines, or many lines side by side in memory.
 template <class T, class A, class Op>
 __global__ void __launch_bounds__(kBlock) thread_kernel(const __grid_constant__ ScanArgs args) {
   const int64_t step = int64_t{gridDim.x} * kBlock;

@@ -8,7 +8,7 @@ namespace hearth::cuda {
 namespace {
 
 struct Rows {
-  int64_t n, per_row;  // elements of a sorted row, values that are looked for in it
+  int64_t n, per_row;  // elements of a sorted row, values to search in it
 };
 
 template <class T, class I>
@@ -22,7 +22,7 @@ __global__ void __launch_bounds__(kBlock)
     while (low < high) {
       const int64_t middle = (low + high) / 2;
       const auto element = to_register(row[middle]);
-      // NaN belongs behind everything.
+      // NaN is the largest value.
       if (right ? !(element > value) : !(element >= value))
         low = middle + 1;
       else

@@ -8,8 +8,8 @@ namespace hearth::cuda {
 
 namespace {
 
-/// What the elementwise pass needs of a line: softmax(x) = exp(x - largest) * scale, and its
-/// logarithm is x - largest - log.
+/// A line's values for the elementwise pass: softmax(x) = exp(x - largest) / sum, log_softmax(x) =
+/// x - largest - log(sum).
 template <class C>
 struct LineState {
   C largest, sum;
@@ -34,19 +34,20 @@ struct SoftmaxSumOp {
   __device__ State merge(const State& a, const State& b) const {
     if (b.sum == C(0)) return a;  // no elements
     if (a.sum == C(0)) return b;
-    // NaN goes on in the sums, and so do differences of infinities.
+    // NaN and differences of infinities propagate through the sums.
     const C largest = a.largest > b.largest ? a.largest : b.largest;
-    return {largest, a.sum * part(a.largest, largest) + b.sum * part(b.largest, largest)};
+    return {largest, a.sum * factor(a.largest, largest) + b.sum * factor(b.largest, largest)};
   }
-  __device__ static C part(C mine, C largest) {
-    return mine == largest && mine == kLowest<C> ? C(1) : exp(mine - largest);
+  /// Converts a sum relative to `from` to one relative to `largest`.
+  __device__ static C factor(C from, C largest) {
+    return from == largest && from == kLowest<C> ? C(1) : exp(from - largest);
   }
   __device__ void store(int64_t line, const int64_t (&)[1], const State& state) const {
     lines[line] = state;
   }
 };
 
-/// The sum of grad * out, or, of the logarithm, of grad, over each line.
+/// The sum over each line of grad * out, or, for log_softmax, of grad.
 template <class T>
 struct GradientSumOp {
   static constexpr int kInputs = 2, kOutputs = 0, kChains = 4;
@@ -73,7 +74,7 @@ template <int kOperands>
 struct ElementArgs {
   int64_t numel;
   bool log;
-  Offsets<kOperands> offsets;  // of the views and, in lines, of the line
+  Offsets<kOperands> offsets;  // of the views in bytes; the last one is the line's number
 };
 
 template <class T>
@@ -107,15 +108,15 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-/// The loops over lines and along them, and how many lines there are before each dimension.
+/// The loops over lines and along a line, and the strides of line numbers.
 struct SoftmaxLoops {
   Loop kept, reduced;
   int64_t line_strides[kMaxDims];
   SoftmaxLoops(const Loop& whole, int dim) {
     bool keep[kMaxDims];
     for (int d = 0; d < whole.dim; ++d) keep[d] = d != dim;
-    kept = part_of(whole, keep, false);  // unsorted: output number k must be line k
-    reduced = part_of(whole, keep, true);
+    kept = select_dims(whole, keep, false);  // unsorted: output number k must be line k
+    reduced = select_dims(whole, keep, true);
     reduced.sort();
     int64_t lines = 1;
     for (int d = whole.dim - 1; d >= 0; --d) {

@@ -1,14 +1,14 @@
 #pragma once
 
-// Writes to elements that may be named more than once, with the same result in every run: the
-// positions are sorted by the element that they write to, and each element then takes its values in
-// one order. Sums of half types are kept in float32, so that many small ones do not get lost.
+// Writes of several values to one element, with the same result in every run: the positions are
+// sorted by the element that they write to, and the values of each element are combined in that
+// order. Sums of half types are computed in float32, so that small values are not lost.
 //
 // A Finder is a trivially copyable class with
-//   find(i, offset)        whether position i writes anywhere, and the element's byte offset from
-//                          base() (it reports faults)
-//   value(i)               the address of what it writes
-//   base()
+//   find(i, offset)  whether position i writes to an element, and its byte offset from base();
+//                    reports faults
+//   value(i)         the address of position i's value
+//   base()           the address to which offsets refer
 
 #include <cub/device/device_radix_sort.cuh>
 
@@ -22,7 +22,7 @@
 
 namespace hearth::cuda {
 
-/// The offset of positions that write nowhere; sorted behind all others.
+/// The offset of positions that write to no element; the largest in sorted order.
 inline constexpr uint64_t kNowhere = UINT64_MAX;
 
 /// Positions by the element they write to, then by their number.
@@ -60,7 +60,8 @@ __device__ __forceinline__ C combined(C a, C b) {
     return a + b;
 }
 
-/// partial[i] = what positions i, i + 1, … of i's warp that write to i's element make together.
+/// partial[i] = the combined values of those positions i, i + 1, … of i's warp that write to i's
+/// element.
 template <class T, bool kMultiplies, class Finder>
 __global__ void __launch_bounds__(kBlock)
     combine_in_warps_kernel(const __grid_constant__ Finder finder, SortedPositions sorted,
@@ -68,8 +69,8 @@ __global__ void __launch_bounds__(kBlock)
   using C = Register<T>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  // All of a warp's threads take part in its shuffles, so it is the warp's first position that
-  // decides.
+  // All threads of a warp must take part in its shuffles, so the loop ends by the warp's first
+  // position.
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i - lane < sorted.count; i += step) {
     const bool exists = i < sorted.count;
     const uint64_t offset = exists ? sorted.offsets[i] : kNowhere;
@@ -78,14 +79,15 @@ __global__ void __launch_bounds__(kBlock)
       value = to_register(*reinterpret_cast<const T*>(finder.value(sorted.positions[i])));
     for (int distance = 1; distance < 32; distance *= 2) {
       const C other = shuffle_down(value, distance);
-      const uint64_t its_offset = __shfl_down_sync(~0u, offset, distance);
-      if (lane + distance < 32 && its_offset == offset) value = combined<kMultiplies>(value, other);
+      const uint64_t other_offset = __shfl_down_sync(~0u, offset, distance);
+      if (lane + distance < 32 && other_offset == offset)
+        value = combined<kMultiplies>(value, other);
     }
     if (exists) partial[i] = value;
   }
 }
 
-/// Each element's first position collects the warps' parts and writes.
+/// The first position of each element combines the warps' partial results and writes the element.
 template <class T, bool kMultiplies>
 __global__ void __launch_bounds__(kBlock)
     combine_warps_kernel(char* base, SortedPositions sorted, const Register<T>* partial) {
@@ -103,7 +105,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-/// The last position that names an element decides.
+/// The last position of each element writes its value.
 template <class Bits, class Finder>
 __global__ void __launch_bounds__(kBlock)
     write_last_kernel(const __grid_constant__ Finder finder, SortedPositions sorted) {
@@ -132,12 +134,12 @@ T* scratch_array(int64_t count, Ctx& ctx) {
 template <class Finder>
 SortedPositions sort_positions(const Finder& finder, int64_t count, int64_t largest, Ctx& ctx) {
   const NativeStream& stream = stream_of(ctx);
-  const auto two = [&] {
+  const auto allocate = [&] {
     return SortedPositions{count, scratch_array<uint64_t>(count, ctx),
                            scratch_array<int64_t>(count, ctx)};
   };
-  const SortedPositions found = two(), sorted = two();
-  // The bits above say nothing, except of kNowhere, which still comes last.
+  const SortedPositions found = allocate(), sorted = allocate();
+  // Only kNowhere has higher bits set, and its lower bits sort it last as well.
   const int bits = std::bit_width(static_cast<uint64_t>(largest) + 1);
   size_t bytes = 0;
   const auto sort = [&](void* temporary) {
@@ -145,7 +147,7 @@ SortedPositions sort_positions(const Finder& finder, int64_t count, int64_t larg
                                                 found.positions, sorted.positions, count, 0, bits,
                                                 stream.stream));
   };
-  sort(nullptr);  // only says how much memory it needs
+  sort(nullptr);  // only sets `bytes`
   void* const temporary = ctx.scratch(bytes);
   find_offsets_kernel<<<grid_for(count, stream), kBlock, 0, stream.stream>>>(finder, found);
   sort(temporary);
@@ -163,8 +165,8 @@ void combine_sorted(const Finder& finder, const SortedPositions& sorted, Ctx& ct
       <<<grid, kBlock, 0, stream.stream>>>(finder.base(), sorted, partial);
 }
 
-/// element += value, or element *= value, in sorted order. For floating and complex dtypes; sums of
-/// the others do not depend on the order.
+/// element += value, or element *= value, in sorted order. For floating and complex dtypes: results
+/// of the others do not depend on the order.
 template <class Finder>
 void combine_in_order(const Finder& finder, int64_t count, int64_t largest, ScalarType dtype,
                       bool multiplies, Ctx& ctx) {
@@ -185,7 +187,7 @@ void combine_in_order(const Finder& finder, int64_t count, int64_t largest, Scal
   }
 }
 
-/// element = value; the last of several values stays.
+/// element = value; the last of several values wins.
 template <class Finder>
 void replace_in_order(const Finder& finder, int64_t count, int64_t largest, ScalarType dtype,
                       Ctx& ctx) {
@@ -197,8 +199,8 @@ void replace_in_order(const Finder& finder, int64_t count, int64_t largest, Scal
   });
 }
 
-/// Whether values that are combined must be sorted first: the order of float additions shows, and
-/// half types would round each of them.
+/// Whether values must be sorted before they are combined: floating-point results depend on the
+/// order, and half types would be rounded after each value.
 inline bool combines_in_order(ScalarType dtype, bool deterministic) {
   return is_reduced_float(dtype) ||
          (deterministic && (is_floating_point(dtype) || is_complex(dtype)));

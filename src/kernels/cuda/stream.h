@@ -9,7 +9,7 @@
 
 namespace hearth::cuda {
 
-/// What a StreamHandle points to.
+/// The object behind a StreamHandle.
 struct NativeStream {
   cudaStream_t stream = nullptr;
   int device = 0;
@@ -21,7 +21,7 @@ inline const NativeStream& stream_of(const Ctx& ctx) {
   return *static_cast<const NativeStream*>(ctx.stream());
 }
 
-/// Makes a device current, and the former one again at the end of the scope.
+/// Makes a device current, and restores the former one at the end of the scope.
 class CurrentDevice {
  public:
   explicit CurrentDevice(int device);
@@ -33,6 +33,7 @@ class CurrentDevice {
   int former_ = -1;  // -1: nothing to restore
 };
 
+/// Threads of a block.
 inline constexpr int kBlock = 256;
 
 /// Blocks of kBlock threads for a grid-stride loop over `work` items: enough to fill the device

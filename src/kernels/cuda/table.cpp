@@ -4,7 +4,7 @@
 
 namespace hearth::cuda {
 
-// Weak: a kernel that this build does not have is a null address, and so a null entry of the table.
+// Weak: the address of a kernel that this build lacks is null, and so is its entry in the table.
 #define HEARTH_WEAK_KERNEL(Name) [[gnu::weak]] void run(const Name##Params& params, Ctx& ctx);
 HEARTH_KERNELS(HEARTH_WEAK_KERNEL)
 #undef HEARTH_WEAK_KERNEL

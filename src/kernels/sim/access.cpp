@@ -23,7 +23,8 @@ constexpr char kMessage[] =
     "data_ptr() of a CUDA tensor is an address on the GPU. Copy the tensor first: tensor.cpu(), "
     "tensor.item().\n";
 
-/// The default action is back already: when this returns, the same access ends the program.
+/// SA_RESETHAND has restored the default action: after this returns, the repeated access ends the
+/// program.
 void explain(int, siginfo_t* info, void*) {
   const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
   const size_t known = count.load(std::memory_order_acquire);

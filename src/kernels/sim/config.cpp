@@ -16,7 +16,7 @@ std::string_view environment(const char* variable) {
   return text ? text : "";
 }
 
-/// How many bits a unit shifts by; -1 if there is no such unit.
+/// The binary logarithm of a unit's bytes; -1 for an unknown unit.
 int shift_of(std::string_view unit) {
   if (unit.empty() || unit == "B") return 0;
   if (unit == "KiB") return 10;

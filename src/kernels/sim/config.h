@@ -5,15 +5,15 @@
 
 namespace hearth::sim {
 
-/// What is simulated.
+/// Number and properties of the simulated GPUs.
 struct Config {
   int devices = 0;
   size_t memory = size_t{8} << 30;  // bytes per device
-  bool lazy = false;                // work runs only when a synchronisation demands it
+  bool lazy = false;                // work runs only when a synchronisation needs it
 };
 
 /// Reads HEARTH_SIM_GPUS, HEARTH_SIM_GPU_MEMORY and HEARTH_SIM_LAZY; no devices if the first is
-/// unset, empty or 0, an Error if one of them makes no sense.
+/// unset, empty or 0; an Error if a value is invalid.
 Config config_from_environment();
 
 /// "8GiB", "512 MiB", "64KiB" or a number of bytes; an Error names `variable` otherwise.

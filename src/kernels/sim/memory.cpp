@@ -11,7 +11,7 @@ namespace hearth::sim {
 
 namespace {
 
-// Whole pages, so that freed ranges go back to the system.
+// Whole pages, so that freed ranges can be returned to the system.
 constexpr size_t kGranularity = 4096;
 
 size_t rounded(size_t bytes) { return (bytes + kGranularity - 1) / kGranularity * kGranularity; }

@@ -6,8 +6,8 @@
 
 namespace hearth::sim {
 
-/// The memory of one simulated device. What users see are addresses that nobody can access, so that
-/// a host program that dereferences a device pointer stops at once; kernels use an alias of them.
+/// The memory of one simulated device. Device pointers are inaccessible addresses, so that a host
+/// program that dereferences one stops at once; kernels use the accessible address, alias().
 class Memory {
  public:
   explicit Memory(size_t bytes);
@@ -22,15 +22,15 @@ class Memory {
   size_t total_bytes() const { return bytes_; }
   size_t free_bytes();
 
-  /// Whether a user's address lies here.
+  /// Whether this is a device pointer into this memory.
   bool contains(const void* data) const {
     const auto* const address = static_cast<const std::byte*>(data);
     return address >= base_ && address < base_ + bytes_;
   }
 
-  /// The first of the addresses that users see.
+  /// The lowest device pointer.
   const void* begin() const { return base_; }
-  /// The accessible address of a user's address; other addresses stay as they are.
+  /// The accessible address of a device pointer; returns other addresses unchanged.
   void* alias(const void* data) const {
     auto* const address = static_cast<std::byte*>(const_cast<void*>(data));
     return address >= base_ && address <= base_ + bytes_ ? address + bytes_ : address;
@@ -38,7 +38,7 @@ class Memory {
 
  private:
   size_t bytes_;
-  std::byte* base_;  // bytes_ inaccessible ones, then their alias
+  std::byte* base_;  // bytes_ inaccessible bytes, then bytes_ accessible ones
   std::mutex mutex_;
   std::map<size_t, size_t> free_;  // offset and length of the free ranges, never adjacent
 };

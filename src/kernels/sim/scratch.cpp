@@ -4,10 +4,10 @@
 
 namespace hearth::sim {
 
-void* Scratch::allocate(size_t bytes, size_t room) {
+void* Scratch::allocate(size_t bytes, size_t limit) {
   size_t before = in_use_.load();
   do {
-    if (bytes > room || before > room - bytes) return nullptr;
+    if (bytes > limit || before > limit - bytes) return nullptr;
   } while (!in_use_.compare_exchange_weak(before, before + bytes));
   try {
     return cpu_allocate(bytes);

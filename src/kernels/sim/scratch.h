@@ -5,13 +5,14 @@
 
 namespace hearth::sim {
 
-/// The memory that kernels of one device work in. It lies with the host's, whose pages are warm,
-/// but there is no more of it than the device has beside its tensors: a simulated kernel asks when
-/// it runs, and then cannot wait for the host to empty a cache, as a launch on a GPU can.
+/// Scratch memory of one device's kernels. It comes from the host's allocator, whose pages are
+/// warm, but is limited to the device's memory that tensors do not use. A simulated kernel
+/// allocates it while it runs and, unlike a launch on a GPU, cannot wait for the host to empty a
+/// cache.
 class Scratch {
  public:
-  /// Null if it is more than `room` together with what is in use.
-  void* allocate(size_t bytes, size_t room);
+  /// Null if the bytes in use would exceed `limit`.
+  void* allocate(size_t bytes, size_t limit);
   void free(void* data, size_t bytes);
   size_t bytes_in_use() const { return in_use_.load(); }
 

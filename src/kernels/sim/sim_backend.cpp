@@ -20,7 +20,7 @@ constexpr std::align_val_t kPinnedAlignment{4096};
 Stream& as_stream(StreamHandle handle) { return *static_cast<Stream*>(handle); }
 Event& as_event(EventHandle handle) { return *static_cast<Event*>(handle); }
 
-/// Waits for a stream's work; an Error if it failed, or was dropped.
+/// Waits for a stream's work; an Error if it failed or was dropped.
 void finish(Stream& stream, uint64_t position) {
   stream.wait_for(position);
   stream.rethrow();
@@ -35,7 +35,7 @@ void stop_threads() {
   if (process_backend) process_backend->stop();
 }
 
-/// A kernel's parameters for as long as its launch waits in the stream.
+/// A copy of a kernel's parameters, kept until the kernel has run.
 class ParamsCopy {
  public:
   ParamsCopy(const ParamsType& type, const void* params)
@@ -242,15 +242,15 @@ void SimBackend::run_kernel(const ParamsType& type, const void* params, Ctx& ctx
   const KernelFn kernel = kernels().kernels[static_cast<int>(type.id)];
   stream.submit([this, kernel, &stream, device = ctx.device(), numerics = ctx.numerics(),
                  copy = std::make_shared<ParamsCopy>(type, params)] {
-    // What a failed kernel was to compute is not there for those that follow.
+    // The inputs of this kernel may be results that a failed kernel did not compute.
     if (stream.has_failed()) return;
     Ctx inner(*this, device, &stream, &stream.faults(), numerics);
     kernel(copy->get(), inner);
   });
 }
 
-/// What the device has beside tensors; memory that is only cached does not count.
-size_t SimBackend::room_for_scratch(int device) {
+/// The device's memory that tensors do not use; cached memory counts as unused.
+size_t SimBackend::scratch_limit(int device) {
   Memory& memory = state(device).memory;
   if (cuda_backend_in_use() != this) return memory.free_bytes();
   const Device its(DeviceType::CUDA, static_cast<DeviceIndex>(device));
@@ -260,7 +260,7 @@ size_t SimBackend::room_for_scratch(int device) {
 
 void* SimBackend::allocate_scratch(size_t bytes, Ctx& ctx) {
   const int device = ctx.device().index();
-  return state(device).scratch.allocate(bytes, room_for_scratch(device));
+  return state(device).scratch.allocate(bytes, scratch_limit(device));
 }
 
 void SimBackend::free_scratch(void* data, size_t bytes, Ctx& ctx) {

@@ -13,7 +13,7 @@
 
 namespace hearth::sim {
 
-/// GPUs in host memory: the CPU's kernels behind memory and streams of their own.
+/// Simulated GPUs: the CPU's kernels on separate memory and streams.
 class SimBackend final : public Backend {
  public:
   explicit SimBackend(const Config& config);
@@ -57,9 +57,9 @@ class SimBackend final : public Backend {
   void* allocate_scratch(size_t bytes, Ctx& ctx) override;
   void free_scratch(void* data, size_t bytes, Ctx& ctx) override;
 
-  /// Host programs that touch a device's memory end with a sentence that says so.
+  /// Makes host programs that access device memory print an explanation before they end.
   void explain_accesses() const;
-  /// Ends all streams without running the work they still have; for the end of the process.
+  /// Stops all streams and drops their pending work; for the end of the process.
   void stop();
 
  private:
@@ -76,13 +76,13 @@ class SimBackend final : public Backend {
   DeviceState& state(int device) const { return *devices_[static_cast<size_t>(device)]; }
   std::vector<Stream*> streams_of(int device);
   void wait_until_idle(int device);
-  size_t room_for_scratch(int device);
+  size_t scratch_limit(int device);
   bool is_pinned(const void* data);
 
   Config config_;
   std::vector<std::unique_ptr<DeviceState>> devices_;
   std::mutex pinned_mutex_;
-  std::map<const std::byte*, size_t> pinned_;  // the ranges of page-locked memory
+  std::map<const std::byte*, size_t> pinned_;  // page-locked ranges: address and bytes
 };
 
 }  // namespace hearth::sim

@@ -63,10 +63,9 @@ void Stream::wait_for_results(uint64_t position) {
     const std::lock_guard lock(mutex_);
     if (completed_ >= position) return;
   }
-  rest_until_process_ends();
+  block_until_process_ends();
   detail::fail<Error>(
-      "The simulated GPU has stopped, because the process is ending: what it was to compute cannot "
-      "be read");
+      "The simulated GPU has stopped, because the process is ending: its results cannot be read");
 }
 
 bool Stream::passed(uint64_t position) {
@@ -125,7 +124,7 @@ void Stream::run() {
     } catch (...) {
       error = std::current_exception();
     }
-    work = nullptr;  // what it holds is gone before anybody learns that it has run
+    work = nullptr;  // destroys what it captured before waiters see it completed
     lock.lock();
     if (error && !error_) error_ = error;
     ++completed_;

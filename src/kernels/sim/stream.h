@@ -14,8 +14,8 @@
 
 namespace hearth::sim {
 
-/// A queue of work that a thread of its own runs in order. Work has a position: 1, 2, 3, … An eager
-/// stream runs what it has; a lazy one only up to the position that somebody has waited for.
+/// A queue of work that its own thread runs in order, at positions 1, 2, 3, … An eager stream runs
+/// work at once; a lazy one runs it only up to the last position that a caller asked for.
 class Stream {
  public:
   explicit Stream(bool lazy);
@@ -25,19 +25,19 @@ class Stream {
 
   /// Returns the work's position.
   uint64_t submit(std::function<void()> work);
-  /// Waits until all work up to the position has run, or the stream is stopped.
+  /// Waits until all work up to the position has run or the stream is stopped.
   void wait_for(uint64_t position);
-  /// The same; an Error if that work was dropped, and there is nothing to read.
+  /// Like wait_for; an Error if the work was dropped, so that it has no results.
   void wait_for_results(uint64_t position);
-  /// Whether it has; asking is enough to make a lazy stream run it.
+  /// Whether all work up to the position has run; makes a lazy stream run it.
   bool passed(uint64_t position);
   uint64_t last_position();
 
-  /// Throws the first exception that work has left since the last call.
+  /// Throws the first exception that work has thrown since the last call.
   void rethrow();
-  /// Whether there is one.
+  /// Whether rethrow() would throw.
   bool has_failed();
-  /// Drops all work after the current one and lets waiters go; submit() only counts from now on.
+  /// Drops all work after the current one and wakes waiters; submit() then drops its work too.
   void request_stop();
   void join();
 
@@ -59,22 +59,23 @@ class Stream {
   bool stopping_ = false;
   std::exception_ptr error_;
   FaultSlot faults_;
-  std::thread thread_;  // started by the first work
+  std::thread thread_;  // started by the first submit()
 };
 
-/// Whether this process inherited its streams: they have no threads, and locks that others held at
-/// the fork stay locked.
+/// Whether this process is a forked child: inherited streams have no threads, and locks that were
+/// held at the fork stay locked.
 bool is_forked_child();
 void check_not_forked();
 
-/// A place in a stream, and when it was passed.
+/// A position in a stream and the time at which the stream passed it.
 struct Mark {
   Stream* stream = nullptr;
   uint64_t position = 0;
   std::chrono::steady_clock::time_point time;
 };
 
-/// Names the mark of its last recording; waiting for an event that was never recorded is nothing.
+/// A CUDA event: the mark of its last recording. Waiting for an event that was never recorded does
+/// nothing.
 struct Event {
   bool timing = false;
   std::shared_ptr<Mark> mark;

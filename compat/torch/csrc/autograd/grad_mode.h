@@ -3,7 +3,7 @@
 #include "c10/namespaces.h"
 #include "hearth/autograd.h"
 
-// LibTorch has these names in two places.
+// LibTorch declares these names in two namespaces.
 namespace hearth::autograd {
 using hearth::AutoGradMode;
 using hearth::GradMode;

@@ -9,7 +9,7 @@
 namespace hearth {
 namespace {
 
-/// The network of the tutorials, with a normalization more.
+/// The tutorials' network with an additional batch normalization.
 struct NetworkImpl : nn::Module {
   NetworkImpl() {
     register_module("conv1", conv1);
@@ -48,7 +48,7 @@ std::vector<Tensor> trained_network() {
   return result;
 }
 
-/// A value and its gradients for operands that are cut in another way each.
+/// The value of f and its gradients with respect to the inputs.
 std::vector<Tensor> with_gradients(const std::function<Tensor(std::vector<Tensor>&)>& f,
                                    std::vector<Tensor> inputs) {
   for (Tensor& input : inputs) input.requires_grad_();
@@ -80,9 +80,9 @@ void expect_same_bits(const std::function<std::vector<Tensor>()>& compute) {
   set_num_threads(former);
 }
 
-TEST(SameBits, TrainedNetwork) { expect_same_bits(trained_network); }
+TEST(ThreadCount, DoesNotChangeATrainedNetwork) { expect_same_bits(trained_network); }
 
-TEST(SameBits, Products) {
+TEST(ThreadCount, DoesNotChangeProducts) {
   struct Shape {
     int64_t m, k, n;
   };
@@ -101,7 +101,7 @@ TEST(SameBits, Products) {
   });
 }
 
-TEST(SameBits, Convolutions) {
+TEST(ThreadCount, DoesNotChangeConvolutions) {
   struct Shape {
     int64_t images, in, size, out, kernel, groups;
   };
@@ -121,7 +121,7 @@ TEST(SameBits, Convolutions) {
       });
 }
 
-TEST(SameBits, ReductionsAndNorms) {
+TEST(ThreadCount, DoesNotChangeReductionsAndNorms) {
   expect_same_bits([] {
     manual_seed(7);
     const Tensor x = randn({300, 4000});
@@ -136,13 +136,13 @@ TEST(SameBits, ReductionsAndNorms) {
   });
 }
 
-TEST(SameBits, IndexedWrites) {
+TEST(ThreadCount, DoesNotChangeIndexedWrites) {
   expect_same_bits([] {
     manual_seed(9);
     const Tensor index = randint(50, {200'000}, kLong), values = randn({200'000});
-    const Tensor places = randint(50, {4000, 30}, kLong), rows = randn({4000, 30});
+    const Tensor indices = randint(50, {4000, 30}, kLong), rows = randn({4000, 30});
     return std::vector<Tensor>{zeros({50}).scatter_add(0, index, values),
-                               zeros({50, 30}).scatter_add(0, places, rows),
+                               zeros({50, 30}).scatter_add(0, indices, rows),
                                zeros({50}).index_put_({index}, values, true)};
   });
 }

@@ -1,17 +1,17 @@
-# Per-file flags, above all of kernels. One translation unit per SIMD target, told by its name: *_avx2.cpp, *_avx512.cpp,
-# *_generic.cpp.
+# Compiler flags per source, mostly of kernels. A SIMD kernel has one translation unit per instruction set, marked by
+# its name: *_avx2.cpp, *_avx512.cpp, *_generic.cpp.
 
-# hearth_select_simd_targets(<sources> <definitions>): drops from the list <sources> the units of
-# other processors, sets the flags of the rest, and names the targets kept in <definitions>.
-function(hearth_select_simd_targets sources definitions)
+# hearth_select_instruction_sets(<sources> <definitions>): removes the units of other processors from the list
+# <sources>, sets the flags of the rest, and sets <definitions> to one preprocessor definition per instruction set.
+function(hearth_select_instruction_sets sources definitions)
   set(kept ${${sources}})
   set(defined)
-  # g++ contracts across expressions unasked; clang++ would only within one.
+  # By default, g++ contracts products and sums across expressions, but clang++ only within one.
   set(math_flags -fno-math-errno -fno-trapping-math -ffp-contract=fast)
   set(unit_flags -O2 ${math_flags} -Wno-psabi)
   if(HEARTH_SANITIZE STREQUAL "address")
-    # At -O2, or with the use-after-scope checks, each of these files takes most of a minute. Products and
-    # sums are contracted only with -fexpensive-optimizations, and PyTorch's random numbers are so rounded.
+    # At -O2, or with use-after-scope checks, each of these files compiles for most of a minute. g++ contracts products
+    # and sums only with -fexpensive-optimizations; without contraction, random numbers would differ from PyTorch's.
     list(APPEND unit_flags -O1 -fexpensive-optimizations -fno-sanitize-address-use-after-scope)
   elseif(HEARTH_SANITIZE STREQUAL "thread")
     list(APPEND math_flags -O1)
@@ -45,7 +45,7 @@ function(hearth_select_simd_targets sources definitions)
     elseif(source MATCHES "^src/kernels/cpu/")
       set(flags ${math_flags})
     elseif(HEARTH_SANITIZE AND source MATCHES "^src/(core|autograd)/")
-      set(flags -O1)  # every call goes through them
+      set(flags -O1)  # every op call runs this code
     else()
       continue()
     endif()

@@ -1,6 +1,6 @@
-// docs/ops.md: every operator with the dtypes, devices and derivatives that the op table tests, and
-// its declared forms, all of which tests/ops/forms.cpp calls. Written by `tools/ops_table.sh`; the
-// test fails when it is out of date.
+// docs/ops.md, the list of operators: dtypes, devices and derivatives are those that the op table
+// tests, forms are those that tests/ops/forms.cpp calls. `tools/write_op_list.sh` writes the list;
+// the test fails if it is out of date.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,12 +10,12 @@
 
 #include "ops/call.h"
 #include "tests/ops/forms.h"
-#include "tests/support/data.h"
+#include "tests/support/fixtures.h"
 
 namespace hearth::testing {
 namespace {
 
-/// What the rows of one op have in common.
+/// What the rows of one op test together.
 struct Entry {
   DtypeSet dtypes = 0;
   int orders = 0;
@@ -88,36 +88,36 @@ void write_line(std::ostream& text, const OpRecord& op, const Entry& entry) {
        << (info.effect == Effect::kDynamicShape ? "CPU, CUDA" : "CPU, CUDA, meta") << " |\n";
 }
 
-std::string table() {
+std::string list() {
   const auto known = entries();
   std::map<std::string, const OpRecord*> ops;
   for (const OpRecord* op : all_ops())
     if (!is_internal(op->info->name)) ops[full_name(*op->info)] = op;
   std::ostringstream text;
-  text << "# Operators\n\nWritten by `tools/ops_table.sh` from the op records and the rows that "
-          "test "
-          "them: dtypes on the CPU and on\nsimulated GPUs, orders of derivatives, forms, what "
-          "autocast does (CUDA / CPU where they differ). CUDA kernels\ncompile; where they were "
-          "run is said in `gpu.md`. "
-       << ops.size()
-       << " operators; many more functions are built from them.\n\n"
-          "| operator | dtypes | derivatives | form | autocast | devices |\n"
-          "|---|---|---|---|---|---|\n";
+  text
+      << "# Operators\n\nWritten by `tools/write_op_list.sh` from the op records and the rows that "
+         "test them: dtypes on the CPU and on\nsimulated GPUs, orders of derivatives, forms, and "
+         "autocast's policy (CUDA / CPU if they differ). `gpu.md` says on which\nGPUs the CUDA "
+         "kernels were run. "
+      << ops.size()
+      << " operators; many more functions are built from them.\n\n"
+         "| operator | dtypes | derivatives | form | autocast | devices |\n"
+         "|---|---|---|---|---|---|\n";
   for (const auto& [name, op] : ops)
     if (const auto entry = known.find(name); entry != known.end())
       write_line(text, *op, entry->second);
   return text.str();
 }
 
-TEST(OpsTable, IsUpToDate) {
-  const std::string path = data_file("../../docs/ops.md");
-  if (std::getenv("HEARTH_WRITE_OPS_TABLE")) {
-    std::ofstream(path) << table();
+TEST(OpList, IsUpToDate) {
+  const std::string path = fixture_path("../../docs/ops.md");
+  if (std::getenv("HEARTH_WRITE_OP_LIST")) {
+    std::ofstream(path) << list();
     return;
   }
   std::ifstream file(path);
-  const std::string there((std::istreambuf_iterator<char>(file)), {});
-  EXPECT_TRUE(there == table()) << "docs/ops.md is out of date: run tools/ops_table.sh";
+  const std::string written((std::istreambuf_iterator<char>(file)), {});
+  EXPECT_TRUE(written == list()) << "docs/ops.md is out of date: run tools/write_op_list.sh";
 }
 
 }  // namespace

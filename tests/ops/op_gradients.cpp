@@ -1,0 +1,221 @@
+// Derivatives of every op, derived from the op table: first and second order against finite
+// differences, and first order in other memory layouts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+namespace {
+
+class OpGradients : public ::testing::TestWithParam<Row> {};
+
+/// The sum of all differentiable results, each element times a fixed weight of its own. With
+/// `squared`, the gradient of a linear op depends on its inputs too. Results that require no
+/// gradient are left out unless `constants` is set.
+Tensor weighted(const Tensors& out, bool squared = false, bool constants = false) {
+  Tensor total;
+  double weight = 0.7;
+  for (const Tensor& t : out) {
+    if (!t.defined() || !t.is_floating_point() || !(constants || t.requires_grad())) continue;
+    Tensor weights = empty(t.sizes(), kDouble);
+    for (int64_t i = 0; i < weights.numel(); ++i) {
+      weight = weight * 1.37 - 0.81;
+      if (std::fabs(weight) > 2) weight *= 0.31;
+      weights.data_ptr<double>()[i] = weight;
+    }
+    const Tensor part = (squared ? t.mul(t) : t).mul(weights.to(t.device(), kDouble)).sum();
+    total = total.defined() ? total.add(part) : part;
+  }
+  return total;
+}
+
+using ScalarFunction = std::function<Tensor(const Tensors&)>;
+
+#if defined(HEARTH_FEW_FINITE_DIFFERENCES)
+constexpr size_t kCheckedElements = 2;
+#else
+constexpr size_t kCheckedElements = std::numeric_limits<size_t>::max();
+#endif
+
+/// The gradients of `scalar` with respect to the wanted inputs; empty if it requires no gradient.
+std::vector<Array> analytic_gradients(const ScalarFunction& scalar, const Tensors& in,
+                                      const std::vector<size_t>& wanted) {
+  Tensors leaves;
+  for (const Tensor& t : in) leaves.push_back(t.defined() ? t.detach().clone() : t);
+  autograd::variable_list inputs;
+  for (size_t i : wanted) inputs.push_back(leaves[i].requires_grad_());
+  const Tensor value = scalar(leaves);
+  std::vector<Array> result;
+  if (!value.defined() || !value.requires_grad()) return result;
+  const auto grads = autograd::grad({value}, inputs, {}, {}, false, true);
+  for (size_t k = 0; k < inputs.size(); ++k)
+    result.push_back(grads[k].defined()
+                         ? to_array(grads[k])
+                         : Array{{}, std::vector<double>(size_t(inputs[k].numel()), 0.0)});
+  return result;
+}
+
+/// The value of `scalar` with one element of one input moved by delta.
+double moved(const ScalarFunction& scalar, const Tensors& in, const std::vector<size_t>& wanted,
+             size_t input, int64_t element, double delta) {
+  Tensors fresh;
+  for (const Tensor& t : in) fresh.push_back(t.defined() ? t.detach().clone() : t);
+  fresh[input].view({-1}).select(0, element).add_(delta);
+  for (size_t i : wanted) fresh[i].requires_grad_();
+  return scalar(fresh).item<double>();
+}
+
+/// Compares gradients of `scalar` with central differences over every element of the wanted inputs.
+/// On other devices, compares them with the CPU's gradients unless the row is random.
+void expect_gradients(const Row& row, const ScalarFunction& scalar, const Tensors& in,
+                      const std::vector<size_t>& wanted, const std::string& what,
+                      double tolerance) {
+  const std::vector<Array> analytic = analytic_gradients(scalar, in, wanted);
+  if (analytic.empty()) {
+    EXPECT_FALSE(promises_gradients(row)) << what << ": the result requires no gradient";
+    return;
+  }
+  constexpr double kStep = 1e-5;
+  const bool by_differences = in[wanted[0]].is_cpu() || !row.reference;
+  std::vector<Array> expected;
+  if (!by_differences) {
+    Tensors here;
+    for (const Tensor& t : in) here.push_back(t.defined() ? t.cpu() : t);
+    expected = analytic_gradients(scalar, here, wanted);
+  }
+  for (size_t k = 0; k < wanted.size(); ++k)
+    for (size_t e = 0; e < std::min(analytic[k].values.size(), kCheckedElements); ++e) {
+      const auto at = [&](double delta) {
+        return moved(scalar, in, wanted, wanted[k], int64_t(e), delta);
+      };
+      const double reference =
+          by_differences ? (at(kStep) - at(-kStep)) / (2 * kStep) : expected[k].values[e];
+      EXPECT_NEAR(analytic[k].values[e], reference, tolerance * (1 + std::fabs(reference)))
+          << what << ": gradient of input " << wanted[k] << ", element " << e;
+    }
+}
+
+TEST_P(OpGradients, FirstDerivativesMatchFiniteDifferences) {
+  const Row& row = GetParam();
+  if (row.orders < 1) GTEST_SKIP() << "the op has no derivative";
+  for (const Device device : devices())
+    for (size_t i = 0; i < row.cases.size(); ++i) {
+      const Tensors in = make_inputs(row.cases[i], kDouble, device, MemoryLayout::kContiguous, 5);
+      const auto wanted = differentiable_inputs(row.cases[i], in);
+      if (wanted.empty()) continue;
+      expect_gradients(
+          row, [&](const Tensors& t) { return weighted(row.call(t)); }, in, wanted,
+          describe(row, i, kDouble, device, MemoryLayout::kContiguous), 2e-7);
+    }
+}
+
+/// The gradients of a weighted sum. The weights, and so the outputs' gradients, have their
+/// dimensions in reverse order in memory, or are channels_last.
+std::vector<Array> gradients_of(const Row& row, const Tensors& in,
+                                const std::vector<size_t>& wanted, bool channels_last = false) {
+  Tensors leaves = in;
+  autograd::variable_list inputs;
+  for (size_t k : wanted) inputs.push_back(leaves[k] = in[k].detach().requires_grad_());
+  Tensor total;
+  for (const Tensor& out : row.call(leaves)) {
+    if (!out.defined() || !out.requires_grad()) continue;
+    Tensor weights = arange(out.numel(), out.options()).fmod(7).sub(2.5).reshape(out.sizes());
+    if (channels_last && out.dim() == 4)
+      weights = weights.contiguous(MemoryFormat::ChannelsLast);
+    else
+      weights = weights.numpy_T().contiguous().numpy_T();
+    const Tensor part = out.mul(weights).sum();
+    total = total.defined() ? total.add(part) : part;
+  }
+  std::vector<Array> result;
+  if (!total.defined()) return result;
+  for (const Tensor& grad : autograd::grad({total}, inputs, {}, {}, false, true))
+    result.push_back(grad.defined() ? to_array(grad) : Array());
+  return result;
+}
+
+/// Memory layouts for gradients: dimensions in reverse order, gaps between elements, channels_last.
+enum class GradientLayout { kReversed, kGaps, kChannelsLast };
+
+/// Copies in another layout; an empty list if no tensor would change.
+Tensors in_layout(Tensors tensors, GradientLayout layout) {
+  bool changed = layout != GradientLayout::kChannelsLast;
+  for (Tensor& t : tensors) {
+    if (!t.defined()) continue;
+    if (layout == GradientLayout::kReversed) t = t.numpy_T().contiguous().numpy_T();
+    if (layout == GradientLayout::kGaps) t = stack({t, t}, -1).select(-1, 0);
+    if (layout != GradientLayout::kChannelsLast || t.dim() != 4) continue;
+    t = t.contiguous(MemoryFormat::ChannelsLast);
+    changed |= !t.is_contiguous();
+  }
+  return changed ? tensors : Tensors();
+}
+
+TEST_P(OpGradients, DoNotDependOnTheLayout) {
+  const Row& row = GetParam();
+  if (row.orders < 1 || !row.reference) GTEST_SKIP() << "the op has no derivative, or is random";
+  for (const Device device : devices())
+    for (size_t i = 0; i < row.cases.size(); ++i) {
+      const Tensors plain =
+          make_inputs(row.cases[i], kDouble, device, MemoryLayout::kContiguous, 5);
+      const auto wanted = differentiable_inputs(row.cases[i], plain);
+      if (wanted.empty()) continue;
+      const std::vector<Array> expected = gradients_of(row, plain, wanted);
+      for (const auto layout :
+           {GradientLayout::kReversed, GradientLayout::kGaps, GradientLayout::kChannelsLast}) {
+        const Tensors copies = in_layout(plain, layout);
+        if (copies.empty()) continue;
+        const std::vector<Array> got =
+            gradients_of(row, copies, wanted, layout == GradientLayout::kChannelsLast);
+        ASSERT_EQ(got.size(), expected.size());
+        for (size_t k = 0; k < got.size(); ++k)
+          for (size_t e = 0; e < got[k].values.size(); ++e)
+            EXPECT_NEAR(got[k].values[e], expected[k].values[e],
+                        1e-10 * (1 + std::fabs(expected[k].values[e])))
+                << describe(row, i, kDouble, device, MemoryLayout::kSliced) << " gradient layout "
+                << int(layout) << ": gradient of input " << wanted[k] << ", element " << e;
+      }
+    }
+}
+
+/// Whether all gradients are zero.
+bool vanish(const std::vector<Array>& gradients) {
+  for (const Array& gradient : gradients)
+    for (const double v : gradient.values)
+      if (v != 0) return false;
+  return true;
+}
+
+TEST_P(OpGradients, SecondDerivativesMatchFiniteDifferences) {
+  const Row& row = GetParam();
+  if (row.orders < 2) GTEST_SKIP() << "the op has no second derivative";
+  for (const Device device : devices())
+    for (size_t i = 0; i < row.cases.size(); ++i) {
+      const Tensors in = make_inputs(row.cases[i], kDouble, device, MemoryLayout::kContiguous, 5);
+      const auto wanted = differentiable_inputs(row.cases[i], in);
+      if (wanted.empty()) continue;
+      const auto squared = [&](const Tensors& t) { return weighted(row.call(t), true); };
+      if (vanish(analytic_gradients(squared, in, wanted))) continue;
+      const auto first_order = [&](const Tensors& t) {
+        autograd::variable_list inputs;
+        for (size_t k : wanted) inputs.push_back(t[k]);
+        // A gradient without a graph counts as a constant and fails the comparison.
+        return weighted(autograd::grad({squared(t)}, inputs, {}, {}, true, true), false, true);
+      };
+      expect_gradients(
+          row, first_order, in, wanted,
+          describe(row, i, kDouble, device, MemoryLayout::kContiguous) + " second order", 1e-6);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Rows, OpGradients, ::testing::ValuesIn(rows()),
+                         [](const auto& test) { return test.param.name; });
+
+}  // namespace
+}  // namespace hearth::testing
