@@ -16,7 +16,7 @@ TITLES = {"rnn": "Recurrent networks", "conv": "Convolutions", "linear": "Linear
 # Modules whose operator has another name.
 OPERATORS = {"BCELoss": "binarycrossentropy", "BCEWithLogitsLoss": "binarycrossentropywithlogits"}
 CONTAINERS = ("sequential", "module_list", "module_dict", "parameter_list", "functional_module")
-DOC = r"((?:[ \t]*///[^\n]*\n)*)"
+DOC = r"((?:[ \t]*///(?!<)[^\n]*\n)*)"
 CONSTANTS = {"kMean": "mean", "kSum": "sum", "kZeros": "zeros", "kTanh": "tanh"}
 
 
@@ -230,10 +230,11 @@ def page():
     out += table(("function", "options"), [row for text in nn.values() for row in function_rows(text)])
     for title, stem, space in (("Initial values, `nn::init`", "init", ""), ("`nn::utils`", "utils", "")):
         rows = {}
-        for comment, name, parameters in re.findall(
-                DOC + r"^HEARTH_API\s[\w:<>, ]+?\s(\w+)\(((?:[^()]|\([^()]*\))*)\);", nn[stem], re.M):
+        for comment, name, parameters, after in re.findall(
+                DOC + r"^HEARTH_API\s[\w:<>, ]+?\s(\w+)\(((?:[^()]|\([^()]*\))*)\);[ \t]*(?:///<(.*))?",
+                nn[stem], re.M):
             if not name.startswith("_"):
-                rows.setdefault(name, (f"`{signature(name, parameters)}`", sentence(comment)))
+                rows.setdefault(name, (f"`{signature(name, parameters)}`", sentence(comment or after)))
         out += [f"## {title}", ""] + table(("function", "effect"), rows.values())
     out += ["## Optimizers", ""]
     rows = []

@@ -73,7 +73,7 @@ def operators():
         comment = ""
         for match in OPERATOR.finditer(path.read_text()):
             _, macro, arguments = match.groups()
-            own = "".join(line.strip() + "\n" for line in match[1].splitlines() if line.strip().startswith("///"))
+            own = "".join(line.strip() + "\n" for line in match[1].splitlines() if re.match(r"\s*///(?!<)", line))
             # A comment holds for all declarations up to the next one.
             comment = own or comment
             for target, declarations in zip((functions, methods), forms(macro, arguments)):
