@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""check_environment.py: compares docs/environment.md with the environment variables that the sources read."""
+"""check_environment.py: compares docs/environment.md with the environment variables that the
+sources read."""
 
 import re
 import sys

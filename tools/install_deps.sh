@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# install_deps.sh [program|train|docs|package]: installs the Debian or Ubuntu packages that are missing for building and
-# testing (without an argument), for the library and the program, for `make train`, for `make docs` or for `make deb`.
-# Prints the command first. On a terminal it asks; without one it installs only if it runs as root.
-# HEARTH_INSTALL_PACKAGES=yes installs without asking, =no never installs.
+# install_deps.sh [program|train|docs|package]: installs the Debian or Ubuntu packages that are
+# missing for building and testing (without an argument), for the library and the program, for
+# `make train`, for `make docs` or for `make deb`. Prints the command first. On a terminal it asks;
+# without one it installs only if it runs as root. HEARTH_INSTALL_PACKAGES=yes installs without
+# asking, =no never installs.
 set -euo pipefail
 
 program=(
@@ -61,7 +62,10 @@ case ${HEARTH_INSTALL_PACKAGES:-} in
       stop
     fi
     ;;
-  *) echo "install_deps: HEARTH_INSTALL_PACKAGES must be yes or no, not '$HEARTH_INSTALL_PACKAGES'" >&2; exit 2 ;;
+  *)
+    echo "install_deps: HEARTH_INSTALL_PACKAGES must be yes or no, not '$HEARTH_INSTALL_PACKAGES'" >&2
+    exit 2
+    ;;
 esac
 if [[ $EUID -ne 0 ]] && ! command -v sudo >/dev/null; then
   echo "There is no sudo: run the command as root." >&2

@@ -10,9 +10,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "include" / "hearth"
 PAGE = ROOT / "docs" / "lists.md"
-TITLES = {"rnn": "Recurrent networks", "conv": "Convolutions", "linear": "Linear and shape",
-          "activation": "Activations", "pooling": "Pooling", "normalization": "Normalization",
-          "dropout": "Dropout", "embedding": "Embeddings", "loss": "Losses"}
+TITLES = {
+    "rnn": "Recurrent networks",
+    "conv": "Convolutions",
+    "linear": "Linear and shape",
+    "activation": "Activations",
+    "pooling": "Pooling",
+    "normalization": "Normalization",
+    "dropout": "Dropout",
+    "embedding": "Embeddings",
+    "loss": "Losses",
+}
 # Modules whose operator has another name.
 OPERATORS = {"BCELoss": "binarycrossentropy", "BCEWithLogitsLoss": "binarycrossentropywithlogits"}
 CONTAINERS = ("sequential", "module_list", "module_dict", "parameter_list", "functional_module")
@@ -26,8 +34,12 @@ def read(path):
     macros = dict(re.findall(r"^#define (\w+)[ \t]*\\\n((?:.*\\\n)*.*)", text, re.M))
     for name, body in macros.items():
         if "HEARTH_ARG(" in body:
-            text = re.sub(rf"^\s*{name};?$", lambda _, body=body: body.replace("\\\n", "\n") + ";", text,
-                          flags=re.M)
+            text = re.sub(
+                rf"^\s*{name};?$",
+                lambda _, body=body: body.replace("\\\n", "\n") + ";",
+                text,
+                flags=re.M,
+            )
     return text
 
 
@@ -38,7 +50,7 @@ def body_after(text, start):
     for i in range(first, len(text)):
         depth += {"{": 1, "}": -1}.get(text[i], 0)
         if depth == 0:
-            return text[first + 1:i]
+            return text[first + 1 : i]
     return text[first:]
 
 
@@ -66,7 +78,9 @@ def parameter(text):
     declared, _, default = text.partition(" = ")
     name = re.search(r"(\w+)$", declared)
     name = name[1].rstrip("_") if name else declared
-    return name if default in ("", "{}", "nullptr", "std::nullopt") else f"{name} = {shown(default)}"
+    return (
+        name if default in ("", "{}", "nullptr", "std::nullopt") else f"{name} = {shown(default)}"
+    )
 
 
 def shown(value):
@@ -84,16 +98,24 @@ class Options:
     def __init__(self, texts):
         self.classes, self.aliases = {}, {}
         for text in texts:
-            for match in re.finditer(r"^(?:template <[^>]*>\s*)?struct (?:HEARTH_API )?(\w*Options\w*)\b[^;{]*\{",
-                                     text, re.M):
+            for match in re.finditer(
+                r"^(?:template <[^>]*>\s*)?struct (?:HEARTH_API )?(\w*Options\w*)\b[^;{]*\{",
+                text,
+                re.M,
+            ):
                 body = body_after(text, match.start())
                 name = match[1]
-                options = re.findall(r"HEARTH_ARG\(([^()]*(?:\([^()]*\))?[^()]*), (\w+)\)\s*(?:=\s*([^;]*))?;", body)
+                options = re.findall(
+                    r"HEARTH_ARG\(([^()]*(?:\([^()]*\))?[^()]*), (\w+)\)\s*(?:=\s*([^;]*))?;", body
+                )
                 made = re.search(rf"\b{name}\(((?:[^()]|\([^()]*\))*)\)\s*:", body)
-                self.classes[name] = (split_arguments(made[1]) if made else [],
-                                      [(option, default) for _, option, default in options])
-            for alias, target, argument in re.findall(r"^using (\w*Options) =\s*(?:detail::)?(\w+)(?:<(.*)>)?;", text,
-                                                      re.M):
+                self.classes[name] = (
+                    split_arguments(made[1]) if made else [],
+                    [(option, default) for _, option, default in options],
+                )
+            for alias, target, argument in re.findall(
+                r"^using (\w*Options) =\s*(?:detail::)?(\w+)(?:<(.*)>)?;", text, re.M
+            ):
                 self.aliases[alias] = (target, argument)
 
     def find(self, name):
@@ -119,8 +141,11 @@ class Options:
         if not found:
             return ""
         taken = set() if all_of_them else {parameter(p).split(" ")[0] for p in found[0]}
-        return ", ".join(f"`{option} = {shown(default)}`" if default else f"`{option}`"
-                         for option, default in found[1] if option not in taken and not option.startswith("_"))
+        return ", ".join(
+            f"`{option} = {shown(default)}`" if default else f"`{option}`"
+            for option, default in found[1]
+            if option not in taken and not option.startswith("_")
+        )
 
 
 def table(head, rows):
@@ -162,7 +187,9 @@ def module_rows(text, options, docs):
         made = options.find(kind)
         parameters = [parameter(p) for p in made[0]] if made else []
         if not made:
-            plain = re.search(rf"(?:explicit )?\b{name}Impl\(((?:[^()]|\([^()]*\))*)\)(?: :|;|\s*\{{)", text)
+            plain = re.search(
+                rf"(?:explicit )?\b{name}Impl\(((?:[^()]|\([^()]*\))*)\)(?: :|;|\s*\{{)", text
+            )
             parameters = split_arguments(plain[1]) if plain else []
             parameters = [parameter(p) for p in parameters]
         what = sentence(comment) or sentence(docs.get(OPERATORS.get(name, name.lower()), ""))
@@ -173,21 +200,35 @@ def module_rows(text, options, docs):
 def function_rows(text):
     rows = {}
     for block in re.finditer(r"^namespace functional \{", text, re.M):
-        for name, parameters in re.findall(r"^HEARTH_API\s[\w:<>, &]+?\s(\w+)\(((?:[^()]|\([^()]*\))*)\);",
-                                           body_after(text, block.start()), re.M):
+        for name, parameters in re.findall(
+            r"^HEARTH_API\s[\w:<>, &]+?\s(\w+)\(((?:[^()]|\([^()]*\))*)\);",
+            body_after(text, block.start()),
+            re.M,
+        ):
             kind = re.search(r"const (\w+Options)&", parameters)
-            rows.setdefault(name, (f"`{signature(name, parameters)}`", f"`{kind[1]}`" if kind else ""))
+            rows.setdefault(
+                name, (f"`{signature(name, parameters)}`", f"`{kind[1]}`" if kind else "")
+            )
     return list(rows.values())
 
 
 def constructor_rows(text, base, options):
     rows = []
-    for match in re.finditer(DOC + rf"^(?:class|struct) (?:HEARTH_API )?(\w+) : (?:public )?{base}(?!\w)[^;{{]*\{{", text, re.M):
+    for match in re.finditer(
+        DOC + rf"^(?:class|struct) (?:HEARTH_API )?(\w+) : (?:public )?{base}(?!\w)[^;{{]*\{{",
+        text,
+        re.M,
+    ):
         name = match[2]
-        made = re.search(rf"(?<![~\w]){name}\(((?:[^()]|\([^()]*\))*)\)\s*[:;{{]", body_after(text, match.start()))
+        made = re.search(
+            rf"(?<![~\w]){name}\(((?:[^()]|\([^()]*\))*)\)\s*[:;{{]",
+            body_after(text, match.start()),
+        )
         parameters = [p for p in split_arguments(made[1]) if "last_epoch" not in p] if made else []
         kind = options.described(name + "Options") if options else ""
-        rows.append((f"`{name}({', '.join(parameter(p) for p in parameters)})`", sentence(match[1]), kind))
+        rows.append(
+            (f"`{name}({', '.join(parameter(p) for p in parameters)})`", sentence(match[1]), kind)
+        )
     return rows
 
 
@@ -195,8 +236,11 @@ def class_rows(text, names):
     """The classes and aliases with a comment, outside detail namespaces."""
     text = re.sub(r"^namespace detail \{.*?^\}  // namespace detail\n", "", text, flags=re.M | re.S)
     rows = {}
-    for comment, name in re.findall(DOC + r"^(?:template <[^{};]*>\n)?(?:class|struct|using) (?:HEARTH_API )?"
-                                    rf"({names})\b", text, re.M):
+    for comment, name in re.findall(
+        DOC + r"^(?:template <[^{};]*>\n)?(?:class|struct|using) (?:HEARTH_API )?" rf"({names})\b",
+        text,
+        re.M,
+    ):
         if comment:
             rows.setdefault(name, (f"`{name}`", sentence(comment)))
     return list(rows.values())
@@ -209,32 +253,56 @@ def page():
     data = {path.stem: read(path) for path in sorted((HEADERS / "data").glob("*.h"))}
     options = Options([*nn.values(), *optim.values(), *data.values()])
     docs = operator_docs()
-    out = ["# Modules, losses, optimizers and their options", "",
-           "Written by `tools/lists.py` from the headers in `include/hearth`; `make check` compares.",
-           "Operators are in [ops.md](ops.md). An option `name = value` of a class `X` is set by",
-           "`XOptions(…).name(value)`: `nn::Conv2d(nn::Conv2dOptions(3, 8, 3).padding(1))`. An option without a value is",
-           "not set, or has the value that the description names.", "", "## Modules", ""]
+    out = [
+        "# Modules, losses, optimizers and their options",
+        "",
+        "Written by `tools/lists.py` from the headers in `include/hearth`; `make check` compares.",
+        "Operators are in [ops.md](ops.md). An option `name = value` of a class `X` is set by",
+        "`XOptions(…).name(value)`: `nn::Conv2d(nn::Conv2dOptions(3, 8, 3).padding(1))`. "
+        "An option without a value is",
+        "not set, or has the value that the description names.",
+        "",
+        "## Modules",
+        "",
+    ]
     for stem, text in nn.items():
         rows = module_rows(text, options, docs) if stem not in CONTAINERS and stem != "loss" else []
         if rows:
             out += [f"### {TITLES.get(stem, stem.replace('_', ' ').capitalize())}", ""]
             out += table(("module", "computes", "options"), rows)
     out += ["### Containers", ""]
-    rows = [row for stem in CONTAINERS for name, comment, _ in modules_of(nn[stem])
-            for row in [(f"`{name}`", sentence(comment))]]
+    rows = [
+        row
+        for stem in CONTAINERS
+        for name, comment, _ in modules_of(nn[stem])
+        for row in [(f"`{name}`", sentence(comment))]
+    ]
     out += table(("module", "holds"), rows)
     out += ["## Losses", ""]
     out += table(("module", "computes", "options"), module_rows(nn["loss"], options, docs))
-    out += ["## Functions of `nn::functional`", "",
-            "`FuncOptions` have the options of the modules, and what the modules keep as parameters.", ""]
-    out += table(("function", "options"), [row for text in nn.values() for row in function_rows(text)])
-    for title, stem, space in (("Initial values, `nn::init`", "init", ""), ("`nn::utils`", "utils", "")):
+    out += [
+        "## Functions of `nn::functional`",
+        "",
+        "`FuncOptions` have the options of the modules, and what the modules keep as parameters.",
+        "",
+    ]
+    out += table(
+        ("function", "options"), [row for text in nn.values() for row in function_rows(text)]
+    )
+    for title, stem, space in (
+        ("Initial values, `nn::init`", "init", ""),
+        ("`nn::utils`", "utils", ""),
+    ):
         rows = {}
         for comment, name, parameters, after in re.findall(
-                DOC + r"^HEARTH_API\s[\w:<>, ]+?\s(\w+)\(((?:[^()]|\([^()]*\))*)\);[ \t]*(?:///<(.*))?",
-                nn[stem], re.M):
+            DOC + r"^HEARTH_API\s[\w:<>, ]+?\s(\w+)\(((?:[^()]|\([^()]*\))*)\);[ \t]*(?:///<(.*))?",
+            nn[stem],
+            re.M,
+        ):
             if not name.startswith("_"):
-                rows.setdefault(name, (f"`{signature(name, parameters)}`", sentence(comment or after)))
+                rows.setdefault(
+                    name, (f"`{signature(name, parameters)}`", sentence(comment or after))
+                )
         out += [f"## {title}", ""] + table(("function", "effect"), rows.values())
     out += ["## Optimizers", ""]
     rows = []
@@ -244,17 +312,28 @@ def page():
             rows.append((f"`{name}`", what, options.described(name + "Options", all_of_them=True)))
     out += table(("optimizer", "step", "options"), rows)
     out += ["## Schedulers", ""]
-    out += table(("scheduler", "learning rate", "options"),
-                 [row for text in optim.values() for row in constructor_rows(text, "LRScheduler", options)])
+    out += table(
+        ("scheduler", "learning rate", "options"),
+        [row for text in optim.values() for row in constructor_rows(text, "LRScheduler", options)],
+    )
     out += ["## Data loading", "", "### Loader", ""]
-    out += table(("options of `DataLoaderOptions(batch_size)`",), [(options.described("DataLoaderOptions"),)])
+    out += table(
+        ("options of `DataLoaderOptions(batch_size)`",), [(options.described("DataLoaderOptions"),)]
+    )
     out += ["### Datasets", ""]
     names = r"\w*(?:Dataset|MNIST)"
-    out += table(("dataset", "content"),
-                 [row for stem in ("datasets", "mnist", "chunk") for row in class_rows(data[stem], names)])
+    out += table(
+        ("dataset", "content"),
+        [row for stem in ("datasets", "mnist", "chunk") for row in class_rows(data[stem], names)],
+    )
     out += ["### Samplers", ""]
-    out += table(("sampler", "order"),
-                 [(name, what) for name, what, _ in constructor_rows(data["samplers"], r"Sampler<\w*>", None)])
+    out += table(
+        ("sampler", "order"),
+        [
+            (name, what)
+            for name, what, _ in constructor_rows(data["samplers"], r"Sampler<\w*>", None)
+        ],
+    )
     out += ["### Transforms", ""]
     out += table(("transform", "effect"), class_rows(data["transforms"], r"\w+"))
     return "\n".join(out).rstrip() + "\n"

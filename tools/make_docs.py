@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """make_docs.py: writes the guide and the reference of the API to build/docs/html with Doxygen.
 
-Doxygen reads copies in build/docs/input: the public headers, with the lists of operators as plain declarations, and the
-pages of docs/, with links that it understands. Any warning is an error, but for declarations without a comment: these are
-listed in build/docs/undocumented.txt."""
+Doxygen reads copies in build/docs/input: the public headers, with the lists of operators as plain
+declarations, and the pages of docs/, with links that it understands. Any warning is an error, but
+for declarations without a comment: these are listed in build/docs/undocumented.txt."""
 
 import re
 import subprocess
@@ -13,9 +13,17 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "include"
 OUT = ROOT / "build" / "docs"
-PAGES = [ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")]
-PAGES += [path for folder in ("guide", ".", "adr") for path in sorted((ROOT / "docs" / folder).glob("*.md"))]
-OPERATOR = re.compile(r"((?:^[ \t]*//[^\n]*\n)*)^(HEARTH_\w+)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\s*;?$", re.M)
+PAGES = [
+    ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+]
+PAGES += [
+    path
+    for folder in ("guide", ".", "adr")
+    for path in sorted((ROOT / "docs" / folder).glob("*.md"))
+]
+OPERATOR = re.compile(
+    r"((?:^[ \t]*//[^\n]*\n)*)^(HEARTH_\w+)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\s*;?$", re.M
+)
 
 
 def split_first(text, count):
@@ -34,7 +42,7 @@ def split_first(text, count):
 
 
 def forms(macro, arguments):
-    """(functions, methods) that a declaration of an operator list stands for: (declaration, note) pairs."""
+    """(functions, methods) of one line of an operator list, as (declaration, note) pairs."""
 
     def joined(*parts):
         return ", ".join(part for part in parts if part)
@@ -47,10 +55,16 @@ def forms(macro, arguments):
         if macro == "HEARTH_POINTWISE":
             functions.append((f"Tensor& {name}_({joined(changed, rest)});", "In place."))
             methods.append((f"Tensor& {name}_({rest}) const;", "In place."))
-        return functions + [(f"Tensor& {name}_out({joined(out, self, rest)});", "Writes to out.")], methods
+        return (
+            functions + [(f"Tensor& {name}_out({joined(out, self, rest)});", "Writes to out.")],
+            methods,
+        )
     if macro == "HEARTH_INPLACE":
         (name,), rest = split_first(arguments, 1)
-        return ([(f"Tensor& {name}({joined(changed, rest)});", "")], [(f"Tensor& {name}({rest}) const;", "")])
+        return (
+            [(f"Tensor& {name}({joined(changed, rest)});", "")],
+            [(f"Tensor& {name}({rest}) const;", "")],
+        )
     (result, name), rest = split_first(arguments, 2)
     method = [(f"{result} {name}({rest}) const;", "")]
     if macro == "HEARTH_METHOD":
@@ -67,18 +81,26 @@ def operators():
         if path.stem in ("list", "as_methods"):
             continue
         family = path.stem.replace("_", " ")
-        functions.append(f"/// @defgroup ops_{path.stem} Operators: {family}\n/// The functions of "
-                         f"hearth/ops/{path.name}.\n/// @{{\n")
+        functions.append(
+            f"/// @defgroup ops_{path.stem} Operators: {family}\n/// The functions of "
+            f"hearth/ops/{path.name}.\n/// @{{\n"
+        )
         methods.append(f"/// @name Operators: {family}\n/// @{{\n")
         comment = ""
         for match in OPERATOR.finditer(path.read_text()):
             _, macro, arguments = match.groups()
-            own = "".join(line.strip() + "\n" for line in match[1].splitlines() if re.match(r"\s*///(?!<)", line))
+            own = "".join(
+                line.strip() + "\n"
+                for line in match[1].splitlines()
+                if re.match(r"\s*///(?!<)", line)
+            )
             # A comment holds for all declarations up to the next one.
             comment = own or comment
             for target, declarations in zip((functions, methods), forms(macro, arguments)):
                 for declaration, note in declarations:
-                    target.append(comment + (f"/// {note}\n" if note and comment else "") + declaration)
+                    target.append(
+                        comment + (f"/// {note}\n" if note and comment else "") + declaration
+                    )
         functions.append("/// @}")
         methods.append("/// @}")
     return "\n".join(functions), "\n".join(methods)
@@ -92,12 +114,26 @@ def prepared_header(path, functions, methods):
     if path.name == "as_functions.h":
         return f"#pragma once\nnamespace hearth {{\n{functions}\n}}  // namespace hearth\n"
     # Macros that docs/Doxyfile or the lines below define.
-    for macro in ("HEARTH_ARG", "HEARTH_MODULE", "HEARTH_API", "HEARTH_FIELDS", "HEARTH_DECLARE_DEFAULT_ARGS"):
+    for macro in (
+        "HEARTH_ARG",
+        "HEARTH_MODULE",
+        "HEARTH_API",
+        "HEARTH_FIELDS",
+        "HEARTH_DECLARE_DEFAULT_ARGS",
+    ):
         text = re.sub(rf"^[ \t]*#define {macro}\b(?:.*\\\n)*.*\n", "", text, flags=re.M)
-    holder = r"/// Holder of a \1Impl, shared by its copies; calling it calls \1Impl::forward().\nclass \1 : public ModuleHolder<\1Impl> {};"
+    holder = (
+        r"/// Holder of a \1Impl, shared by its copies; calling it calls \1Impl::forward().\n"
+        r"class \1 : public ModuleHolder<\1Impl> {};"
+    )
     text = re.sub(r"^HEARTH_MODULE\((\w+)\);", holder, text, flags=re.M)
     # The last line of macros that declare a module.
-    text = re.sub(r"^  HEARTH_MODULE\(Name\)$", "  class Name : public ModuleHolder<Name##Impl> {}", text, flags=re.M)
+    text = re.sub(
+        r"^  HEARTH_MODULE\(Name\)$",
+        "  class Name : public ModuleHolder<Name##Impl> {}",
+        text,
+        flags=re.M,
+    )
     # Explicit instantiations declare nothing new.
     return re.sub(r"^extern template .*?;\n", "", text, flags=re.M | re.S)
 
@@ -145,7 +181,9 @@ def prepared_page(path):
                 line = f"{line} {{#{label(path)}{'' if first else '_' + slug(heading[2])}}}"
                 first = False
             lines.append(line)
-        blocks[i] = re.sub(r"(!?)\[([^\]`]*(?:`[^`]*`[^\]`]*)*)\]\(([^()\s]+)\)", linked, "\n".join(lines))
+        blocks[i] = re.sub(
+            r"(!?)\[([^\]`]*(?:`[^`]*`[^\]`]*)*)\]\(([^()\s]+)\)", linked, "\n".join(lines)
+        )
     return "".join(blocks)
 
 
@@ -173,7 +211,9 @@ IMAGE_PATH = {ROOT}/docs/pictures
 USE_MDFILE_AS_MAINPAGE = {source}/pages/{label(ROOT / "README.md")}.md
 WARN_LOGFILE = {log}
 """
-    version = re.search(r"^project\(hearth VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.M)
+    version = re.search(
+        r"^project\(hearth VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.M
+    )
     settings += f"PROJECT_NUMBER = {version[1]}\n"
     write(OUT / "Doxyfile", settings)
     subprocess.run(["doxygen", OUT / "Doxyfile"], check=True)
@@ -187,8 +227,11 @@ WARN_LOGFILE = {log}
     undocumented = sorted(undocumented.values())
     write(OUT / "undocumented.txt", "\n".join(undocumented) + "\n")
     print("\n".join(others), end="\n" if others else "")
-    print(f"{OUT.relative_to(ROOT)}/html/index.html: {len(others)} warnings; "
-          f"{len(undocumented)} declarations have no comment ({OUT.relative_to(ROOT)}/undocumented.txt)")
+    print(
+        f"{OUT.relative_to(ROOT)}/html/index.html: {len(others)} warnings; "
+        f"{len(undocumented)} declarations have no comment "
+        f"({OUT.relative_to(ROOT)}/undocumented.txt)"
+    )
     return 1 if others else 0
 
 

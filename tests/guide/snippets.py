@@ -37,7 +37,8 @@ NUMBER = r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)"
 # The first line of a declaration at global scope.
 DECLARATION = re.compile(
     r"(?:struct|class|enum|template|using|namespace|HEARTH_MODULE|TORCH_MODULE)\b"
-    r"|(?!(?:if|for|while|switch|return|else|do|try)\b)[\w:<>,&* ]+ [*&]?\w+\([^;=\[]*\) \{")
+    r"|(?!(?:if|for|while|switch|return|else|do|try)\b)[\w:<>,&* ]+ [*&]?\w+\([^;=\[]*\) \{"
+)
 
 
 @dataclass
@@ -115,8 +116,10 @@ def program_of(page):
                 includes.append(line)
                 snippet.code[snippet.code.index(line)] = ""
             declarations, body = split_declarations(snippet)
-            declarations = [(number, line.replace("int main()", "void program()"))
-                            for number, line in declarations]
+            declarations = [
+                (number, line.replace("int main()", "void program()"))
+                for number, line in declarations
+            ]
             if any("void program()" in line for _, line in declarations):
                 body.append((snippet.line, "program();"))
             emit(declarations)
@@ -128,15 +131,26 @@ def program_of(page):
                 out.append("try {")
             emit(body)
             if "throws" in snippet.words:
-                out.append('std::cout << "(nothing was thrown)\\n";\n'
-                           '} catch (const std::exception& error) {\n'
-                           "std::cout << error.what() << '\\n';\n}")
+                out.append(
+                    'std::cout << "(nothing was thrown)\\n";\n'
+                    "} catch (const std::exception& error) {\n"
+                    "std::cout << error.what() << '\\n';\n}"
+                )
         out.append("}")
         calls.append(f"  {name}();")
-    head = ["// Written by tests/guide/snippets.py.", *dict.fromkeys(
-        ["#include <hearth/hearth.h>", "#include <iostream>", *includes]), "using namespace hearth;"]
-    tail = ["int main() try {", *calls, "} catch (const std::exception& error) {",
-            "  std::cout << error.what() << '\\n';", "  return 1;", "}"]
+    head = [
+        "// Written by tests/guide/snippets.py.",
+        *dict.fromkeys(["#include <hearth/hearth.h>", "#include <iostream>", *includes]),
+        "using namespace hearth;",
+    ]
+    tail = [
+        "int main() try {",
+        *calls,
+        "} catch (const std::exception& error) {",
+        "  std::cout << error.what() << '\\n';",
+        "  return 1;",
+        "}",
+    ]
     return "\n".join([*head, *out, *tail, ""])
 
 
@@ -167,24 +181,33 @@ def is_shown(shown, printed):
 
 def run(program, page):
     """The program's exit code, its output for each snippet (by line), and all of it."""
-    environment = {name: value for name, value in os.environ.items()
-                   if not name.startswith(("HEARTH_", "CUDA_VISIBLE_"))}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("HEARTH_", "CUDA_VISIBLE_"))
+    }
     environment |= {"CUDA_VISIBLE_DEVICES": ""} | environment_of(page)
     with tempfile.TemporaryDirectory(prefix="hearth-guide-") as folder:
         mnist_files.write(Path(folder) / "data" / "mnist")
-        done = subprocess.run([Path(program).resolve()], env=environment, cwd=folder,
-                              capture_output=True, text=True, timeout=TIMEOUT_S)
+        done = subprocess.run(
+            [Path(program).resolve()],
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+        )
     printed = {}
     for line in done.stdout.splitlines():
         if line.startswith(MARK):
-            lines = printed.setdefault(int(line[len(MARK):]), [])
+            lines = printed.setdefault(int(line[len(MARK) :]), [])
         else:
             lines.append(line)
     return done.returncode, printed, done.stdout[-2000:] + done.stderr
 
 
 def differences(printed, page):
-    """(snippet, its lines, the first pair of different lines) for each snippet that the page shows otherwise."""
+    """(snippet, its output, the first different lines) where the page shows another output."""
     for snippet in snippets_of(page):
         lines = printed.get(snippet.line)
         if snippet.output is None or lines is None:
@@ -200,8 +223,13 @@ def check(program, page):
     if code:
         print(f"{program} failed with {code}:\n{text}")
     for snippet, lines, (shown, line) in differences(printed, page):
-        print(f"{page}:{snippet.line}: the page shows\n    {shown}\nand the program printed\n    {line}\n"
-              "The snippet's whole output:", *lines, sep="\n")
+        print(
+            f"{page}:{snippet.line}: the page shows\n    {shown}\n"
+            f"and the program printed\n    {line}\n"
+            "The snippet's whole output:",
+            *lines,
+            sep="\n",
+        )
         code = 1
     return 1 if code else 0
 
@@ -214,15 +242,17 @@ def update(program, page):
         first = snippet.line + len(snippet.code)
         while text[first] != "```":
             first += 1
-        text[first + 1:first + 1 + len(snippet.output)] = lines
+        text[first + 1 : first + 1 + len(snippet.output)] = lines
     page.write_text("\n".join(text) + "\n")
     return 0
 
 
 def main():
-    actions = {"write": lambda page, source: Path(source).write_text(program_of(Path(page))) and 0,
-               "check": lambda program, page: check(program, Path(page)),
-               "update": lambda program, page: update(program, Path(page))}
+    actions = {
+        "write": lambda page, source: Path(source).write_text(program_of(Path(page))) and 0,
+        "check": lambda program, page: check(program, Path(page)),
+        "update": lambda program, page: update(program, Path(page)),
+    }
     if len(sys.argv) == 4 and sys.argv[1] in actions:
         return actions[sys.argv[1]](*sys.argv[2:])
     print(__doc__, file=sys.stderr)
