@@ -1,6 +1,6 @@
 # Short names for commands; the settings are in CMakePresets.json, the scripts in tools/.
 .DEFAULT_GOAL := help
-.PHONY: help train test test-all sanitize check bench install format clean deps
+.PHONY: help train test test-all sanitize check bench docs install deb format clean deps
 
 PREFIX ?= /usr/local
 
@@ -10,7 +10,7 @@ help:  ## list these targets
 deps:
 	@tools/install_deps.sh
 
-train:  ## train the tutorials' network on Fashion-MNIST, on a GPU if one is available
+train:  ## train a network on Fashion-MNIST, on a GPU if one is available
 	@tools/install_deps.sh train
 	cmake --preset train -DHEARTH_CUDA=$(if $(shell nvidia-smi -L 2>/dev/null | grep '^GPU '),AUTO,OFF)
 	cmake --build --preset train
@@ -37,10 +37,12 @@ sanitize: deps  ## run the tests under the address, undefined-behaviour and thre
 	cmake --build --preset tsan
 	ctest --preset tsan
 
-check: deps  ## check format, layers, headers, kernel objects and exported symbols
+check: deps  ## check format, layers, headers, generated pages, kernel objects and exported symbols
 	tools/check_format.sh
 	tools/check_layers.py
 	tools/check_headers.py
+	tools/check_environment.py
+	tools/lists.py --check
 	cmake --preset release
 	cmake --build --preset release --target hearth
 	tools/check_kernel_objects.sh build/release
@@ -51,7 +53,18 @@ bench: deps  ## build and run the benchmarks
 	cmake --build --preset bench --target bench
 	for program in build/bench/bench_*; do $$program || exit 1; done
 
-install: deps  ## install under PREFIX (default /usr/local)
+docs:  ## write the guide and the reference of the API to build/docs/html
+	@tools/install_deps.sh docs
+	tools/make_docs.py
+
+deb:  ## build a Debian package in build/deb, without the CUDA plugin
+	@tools/install_deps.sh package
+	cmake --preset deb
+	cmake --build --preset deb
+	cpack --preset deb
+
+install:  ## install under PREFIX (default /usr/local)
+	@tools/install_deps.sh program
 	cmake --preset dist
 	cmake --build --preset dist
 	cmake --install build/dist --prefix $(PREFIX)

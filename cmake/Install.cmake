@@ -36,3 +36,25 @@ foreach(module hearth hearth-torch)
   install(FILES ${CMAKE_CURRENT_BINARY_DIR}/${module}.pc
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endforeach()
+
+# The Debian package (`make deb`): everything above and the program. dpkg-shlibdeps names the packages of the libraries
+# that it is linked with.
+if(PROJECT_IS_TOP_LEVEL)
+  set(CPACK_GENERATOR DEB)
+  set(CPACK_PACKAGE_NAME hearth)
+  set(CPACK_PACKAGE_CONTACT "The Hearth developers <hearth@localhost>")
+  set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
+  set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+  set(CPACK_STRIP_FILES ON)
+  set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+  set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
+  set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
+  set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+    "Tensors with autograd, neural network modules, optimizers and data loading\nfor C++20 programs. The package contains the library, its headers, forwarding\nheaders with the paths of LibTorch, files for CMake and pkg-config, and the\nprogram hearth.")
+  set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+  set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
+  set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++ (>= 4:12), cmake (>= 3.25), pkg-config")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS dataset-fashion-mnist)
+  install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/hearth RENAME copyright)
+  include(CPack)
+endif()

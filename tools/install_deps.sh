@@ -1,6 +1,9 @@
 #!/usr/bin/env bash
-# install_deps.sh [train]: installs what building and testing needs on Debian or Ubuntu, or what
-# `make train` needs; says what, and nothing when all is there.
+# install_deps.sh [program|train|docs|package]: installs the Debian or Ubuntu packages that are
+# missing for building and testing (without an argument), for the library and the program, for
+# `make train`, for `make docs` or for `make deb`. Prints the command first. On a terminal it asks;
+# without one it installs only if it runs as root. HEARTH_INSTALL_PACKAGES=yes installs without
+# asking, =no never installs.
 set -euo pipefail
 
 program=(
@@ -15,8 +18,11 @@ tests=(
 )
 case ${1:-} in
   "") packages=("${program[@]}" "${tests[@]}") ;;
+  program) packages=("${program[@]}") ;;
   train) packages=("${program[@]}" dataset-fashion-mnist) ;;
-  *) echo "usage: install_deps.sh [train]" >&2; exit 2 ;;
+  docs) packages=(doxygen python3) ;;
+  package) packages=("${program[@]}" dpkg-dev file) ;;
+  *) echo "usage: install_deps.sh [program|train|docs|package]" >&2; exit 2 ;;
 esac
 
 is_installed() {
@@ -34,14 +40,37 @@ done
 [[ ${#missing[@]} -gt 0 ]] || exit 0
 
 as_root=()
-if [[ $EUID -ne 0 ]]; then
-  as_root=(sudo)
-  if ! command -v sudo >/dev/null; then
-    echo "install_deps: as root, please: apt-get install ${missing[*]}" >&2
-    exit 1
-  fi
+[[ $EUID -eq 0 ]] || as_root=(sudo)
+install=("${as_root[@]}" apt-get install --no-install-recommends "${missing[@]}")
+echo "These packages are missing: ${missing[*]}"
+echo "This command installs them:"
+echo "    ${install[*]}"
+
+stop() {
+  echo "Nothing was installed. Run the command above, then start again." >&2
+  exit 1
+}
+
+case ${HEARTH_INSTALL_PACKAGES:-} in
+  yes) ;;
+  no) stop ;;
+  "")
+    if [[ -t 0 && -t 1 ]]; then
+      read -r -p "Run it now? [Y/n] " answer || stop
+      [[ ${answer,,} =~ ^(y|yes|)$ ]] || stop
+    elif [[ $EUID -ne 0 ]]; then
+      stop
+    fi
+    ;;
+  *)
+    echo "install_deps: HEARTH_INSTALL_PACKAGES must be yes or no, not '$HEARTH_INSTALL_PACKAGES'" >&2
+    exit 2
+    ;;
+esac
+if [[ $EUID -ne 0 ]] && ! command -v sudo >/dev/null; then
+  echo "There is no sudo: run the command as root." >&2
+  stop
 fi
-echo "install_deps: installing ${missing[*]}"
 "${as_root[@]}" apt-get update -q
 "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
   apt-get install -q --yes --no-install-recommends "${missing[@]}"

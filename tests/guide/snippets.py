@@ -1,0 +1,263 @@
+#!/usr/bin/env python3
+"""Compiles and runs the C++ snippets of a page of docs/guide (or of any other Markdown file).
+
+snippets.py write <page> <source>    writes all snippets of the page as one program
+snippets.py check <program> <page>   runs the program and compares its output with the page
+snippets.py update <program> <page>  writes the output into the page where it differs
+
+Each ```cpp block is a snippet. Classes, functions and using declarations, which start and end in
+the first column, are placed at global scope, where all snippets of the page share them; the other
+lines become the body of a function. A word after ```cpp changes that:
+
+    continued    the snippet goes on in the function of the one before it
+    throws       the snippet must throw; the exception's text is its output
+
+A block without a language shows the output of the snippet before it, if nothing but one line that
+ends in a colon lies between. Numbers with a point are compared to 1e-4 (relative or, below 1,
+absolute); `…` stands for any text within a line, right after a number for its other digits.
+A line `<!-- run with NAME=value … -->` sets environment variables for the page's program.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "examples"))
+import mnist_files
+
+TIMEOUT_S = 120
+TOLERANCE = 1e-4
+MARK = "@@ snippet in line "
+NUMBER = r"(?<![\w.])-?\d+(?:\.\d*)?(?:e[-+]?\d+)?(?!\w)"
+# The first line of a declaration at global scope.
+DECLARATION = re.compile(
+    r"(?:struct|class|enum|template|using|namespace|HEARTH_MODULE|TORCH_MODULE)\b"
+    r"|(?!(?:if|for|while|switch|return|else|do|try)\b)[\w:<>,&* ]+ [*&]?\w+\([^;=\[]*\) \{"
+)
+
+
+@dataclass
+class Snippet:
+    line: int  # of its first line in the page, counted from 1
+    words: list  # after ```cpp
+    code: list = field(default_factory=list)
+    output: list = None
+
+
+def snippets_of(page):
+    """The snippets of a page with the outputs that it shows."""
+    snippets, block, last = [], None, None
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        if block is not None:
+            if line.startswith("```"):
+                block = None
+            else:
+                block.append(line)
+        elif line.startswith("```"):
+            language, *words = line[3:].split() or [""]
+            block = []
+            if language == "cpp":
+                last = Snippet(number + 1, words, block)
+                snippets.append(last)
+            else:
+                if not language and last:
+                    last.output = block
+                last = None
+        elif line.strip() and not line.rstrip().endswith(":"):
+            last = None
+    return snippets
+
+
+def environment_of(page):
+    found = re.search(r"<!-- run with (.*?) -->", page.read_text())
+    return dict(pair.split("=", 1) for pair in found[1].split()) if found else {}
+
+
+def split_declarations(snippet):
+    """(number, line) pairs: those for global scope, and those of the function's body."""
+    declarations, body = [], []
+    depth, target = 0, body
+    for number, line in enumerate(snippet.code, snippet.line):
+        if target is body and DECLARATION.match(line):
+            target, depth = declarations, 0
+        target.append((number, line))
+        if target is declarations:
+            depth += line.count("{") - line.count("}")
+            if depth == 0 and line.rstrip().endswith((";", "}")):
+                target = body
+    return declarations, body
+
+
+def program_of(page):
+    """The page's program as text."""
+    includes, out, calls = [], [], []
+    snippets = snippets_of(page)
+
+    def emit(numbered):
+        for number, line in numbered:
+            out.extend([f'#line {number} "{page}"', line])
+
+    groups = []
+    for snippet in snippets:
+        if "continued" in snippet.words:
+            groups[-1].append(snippet)
+        else:
+            groups.append([snippet])
+    for group in groups:
+        name = f"snippet_in_line_{group[0].line}"
+        bodies = []
+        for snippet in group:
+            for line in [line for line in snippet.code if line.startswith("#include")]:
+                includes.append(line)
+                snippet.code[snippet.code.index(line)] = ""
+            declarations, body = split_declarations(snippet)
+            declarations = [
+                (number, line.replace("int main()", "void program()"))
+                for number, line in declarations
+            ]
+            if any("void program()" in line for _, line in declarations):
+                body.append((snippet.line, "program();"))
+            emit(declarations)
+            bodies.append((snippet, body))
+        out.append(f"static void {name}() {{\nstd::cout.copyfmt(std::ios(nullptr));")
+        for snippet, body in bodies:
+            out.append(f'std::cout << "{MARK}{snippet.line}\\n";')
+            if "throws" in snippet.words:
+                out.append("try {")
+            emit(body)
+            if "throws" in snippet.words:
+                out.append(
+                    'std::cout << "(nothing was thrown)\\n";\n'
+                    "} catch (const std::exception& error) {\n"
+                    "std::cout << error.what() << '\\n';\n}"
+                )
+        out.append("}")
+        calls.append(f"  {name}();")
+    head = [
+        "// Written by tests/guide/snippets.py.",
+        *dict.fromkeys(["#include <hearth/hearth.h>", "#include <iostream>", *includes]),
+        "using namespace hearth;",
+    ]
+    tail = [
+        "int main() try {",
+        *calls,
+        "} catch (const std::exception& error) {",
+        "  std::cout << error.what() << '\\n';",
+        "  return 1;",
+        "}",
+    ]
+    return "\n".join([*head, *out, *tail, ""])
+
+
+def is_shown(shown, printed):
+    """Whether the page's line stands for the printed one."""
+    numbers = []
+
+    def pattern_of(part):
+        if part == "…":
+            return ".*"
+        if part.endswith("…"):
+            return re.escape(part[:-1]) + r"[\d.e+-]*"
+        if re.fullmatch(NUMBER, part):
+            numbers.append(part)
+            return f"\\s*({NUMBER})"
+        return re.sub(r"(?:\\ )+", r"\\s+", re.escape(part))
+
+    pattern = "".join(map(pattern_of, re.split(f"({NUMBER}…?|…)", shown.rstrip())))
+    match = re.fullmatch(pattern + r"\s*", printed)
+    if not match:
+        return False
+    for wanted, number in zip(numbers, match.groups()):
+        slack = TOLERANCE * max(1, abs(float(wanted))) if "." in wanted else 0
+        if abs(float(wanted) - float(number)) > slack:
+            return False
+    return True
+
+
+def run(program, page):
+    """The program's exit code, its output for each snippet (by line), and all of it."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("HEARTH_", "CUDA_VISIBLE_"))
+    }
+    environment |= {"CUDA_VISIBLE_DEVICES": ""} | environment_of(page)
+    with tempfile.TemporaryDirectory(prefix="hearth-guide-") as folder:
+        mnist_files.write(Path(folder) / "data" / "mnist")
+        done = subprocess.run(
+            [Path(program).resolve()],
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+        )
+    printed = {}
+    for line in done.stdout.splitlines():
+        if line.startswith(MARK):
+            lines = printed.setdefault(int(line[len(MARK) :]), [])
+        else:
+            lines.append(line)
+    return done.returncode, printed, done.stdout[-2000:] + done.stderr
+
+
+def differences(printed, page):
+    """(snippet, its output, the first different lines) where the page shows another output."""
+    for snippet in snippets_of(page):
+        lines = printed.get(snippet.line)
+        if snippet.output is None or lines is None:
+            continue
+        for shown, line in zip_longest(snippet.output, lines):
+            if shown is None or line is None or not is_shown(shown, line):
+                yield snippet, lines, (shown, line)
+                break
+
+
+def check(program, page):
+    code, printed, text = run(program, page)
+    if code:
+        print(f"{program} failed with {code}:\n{text}")
+    for snippet, lines, (shown, line) in differences(printed, page):
+        print(
+            f"{page}:{snippet.line}: the page shows\n    {shown}\n"
+            f"and the program printed\n    {line}\n"
+            "The snippet's whole output:",
+            *lines,
+            sep="\n",
+        )
+        code = 1
+    return 1 if code else 0
+
+
+def update(program, page):
+    _, printed, _ = run(program, page)
+    text = page.read_text().splitlines()
+    # From the end, so that line numbers stay right.
+    for snippet, lines, _ in reversed(list(differences(printed, page))):
+        first = snippet.line + len(snippet.code)
+        while text[first] != "```":
+            first += 1
+        text[first + 1 : first + 1 + len(snippet.output)] = lines
+    page.write_text("\n".join(text) + "\n")
+    return 0
+
+
+def main():
+    actions = {
+        "write": lambda page, source: Path(source).write_text(program_of(Path(page))) and 0,
+        "check": lambda program, page: check(program, Path(page)),
+        "update": lambda program, page: update(program, Path(page)),
+    }
+    if len(sys.argv) == 4 and sys.argv[1] in actions:
+        return actions[sys.argv[1]](*sys.argv[2:])
+    print(__doc__, file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())

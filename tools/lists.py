@@ -1,0 +1,354 @@
+#!/usr/bin/env python3
+"""lists.py [--check]: writes docs/lists.md, the modules, losses, functions, optimizers, schedulers,
+samplers, transforms and datasets with their options, from the public headers; with --check, fails
+if the file is not current."""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+HEADERS = ROOT / "include" / "hearth"
+PAGE = ROOT / "docs" / "lists.md"
+TITLES = {
+    "rnn": "Recurrent networks",
+    "conv": "Convolutions",
+    "linear": "Linear and shape",
+    "activation": "Activations",
+    "pooling": "Pooling",
+    "normalization": "Normalization",
+    "dropout": "Dropout",
+    "embedding": "Embeddings",
+    "loss": "Losses",
+}
+# Modules whose operator has another name.
+OPERATORS = {"BCELoss": "binarycrossentropy", "BCEWithLogitsLoss": "binarycrossentropywithlogits"}
+CONTAINERS = ("sequential", "module_list", "module_dict", "parameter_list", "functional_module")
+DOC = r"((?:[ \t]*///(?!<)[^\n]*\n)*)"
+CONSTANTS = {"kMean": "mean", "kSum": "sum", "kZeros": "zeros", "kTanh": "tanh"}
+
+
+def read(path):
+    """A header with its own macros of options expanded."""
+    text = path.read_text()
+    macros = dict(re.findall(r"^#define (\w+)[ \t]*\\\n((?:.*\\\n)*.*)", text, re.M))
+    for name, body in macros.items():
+        if "HEARTH_ARG(" in body:
+            text = re.sub(
+                rf"^\s*{name};?$",
+                lambda _, body=body: body.replace("\\\n", "\n") + ";",
+                text,
+                flags=re.M,
+            )
+    return text
+
+
+def body_after(text, start):
+    """The text between the braces that open at or after `start`."""
+    first = text.index("{", start)
+    depth = 0
+    for i in range(first, len(text)):
+        depth += {"{": 1, "}": -1}.get(text[i], 0)
+        if depth == 0:
+            return text[first + 1 : i]
+    return text[first:]
+
+
+def sentence(comment):
+    """A /// comment as one line of a table."""
+    words = " ".join(line.strip().removeprefix("///").strip() for line in comment.splitlines())
+    return words.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").strip()
+
+
+def split_arguments(text):
+    """Splits a parameter list at its outer commas."""
+    parts, depth, part = [], 0, ""
+    for letter in text:
+        depth += {"(": 1, "<": 1, "{": 1, ")": -1, ">": -1, "}": -1}.get(letter, 0)
+        if letter == "," and depth == 0:
+            parts.append(part)
+            part = ""
+        else:
+            part += letter
+    return [" ".join(p.split()) for p in [*parts, part] if p.strip()]
+
+
+def parameter(text):
+    """`const Tensor& input = {}` as `input`; a number or name as default stays."""
+    declared, _, default = text.partition(" = ")
+    name = re.search(r"(\w+)$", declared)
+    name = name[1].rstrip("_") if name else declared
+    return (
+        name if default in ("", "{}", "nullptr", "std::nullopt") else f"{name} = {shown(default)}"
+    )
+
+
+def shown(value):
+    value = re.sub(r"ExpandingArray<\w+>\((\w+)\)", r"\1", value.strip())
+    return CONSTANTS.get(value, value)
+
+
+def signature(name, parameters):
+    return f"{name}({', '.join(parameter(p) for p in split_arguments(parameters))})"
+
+
+class Options:
+    """All classes of options: their constructors' parameters, and the options with defaults."""
+
+    def __init__(self, texts):
+        self.classes, self.aliases = {}, {}
+        for text in texts:
+            for match in re.finditer(
+                r"^(?:template <[^>]*>\s*)?struct (?:HEARTH_API )?(\w*Options\w*)\b[^;{]*\{",
+                text,
+                re.M,
+            ):
+                body = body_after(text, match.start())
+                name = match[1]
+                options = re.findall(
+                    r"HEARTH_ARG\(([^()]*(?:\([^()]*\))?[^()]*), (\w+)\)\s*(?:=\s*([^;]*))?;", body
+                )
+                made = re.search(rf"\b{name}\(((?:[^()]|\([^()]*\))*)\)\s*:", body)
+                self.classes[name] = (
+                    split_arguments(made[1]) if made else [],
+                    [(option, default) for _, option, default in options],
+                )
+            for alias, target, argument in re.findall(
+                r"^using (\w*Options) =\s*(?:detail::)?(\w+)(?:<(.*)>)?;", text, re.M
+            ):
+                self.aliases[alias] = (target, argument)
+
+    def find(self, name):
+        """(constructor's parameters, [(option, default)]), or None."""
+        argument = ""
+        while name in self.aliases:
+            name, argument = self.aliases[name]
+        if name not in self.classes:
+            return None
+        parameters, options = self.classes[name]
+
+        def resolved(default):
+            choice = re.fullmatch(r"kDecoupled \? (.*) : (.*)", default.strip())
+            if choice:
+                return choice[1] if argument == "true" else choice[2]
+            return default
+
+        return parameters, [(option, resolved(default)) for option, default in options]
+
+    def described(self, name, all_of_them=False):
+        """The options with their defaults for a table, without those that the constructor takes."""
+        found = self.find(name)
+        if not found:
+            return ""
+        taken = set() if all_of_them else {parameter(p).split(" ")[0] for p in found[0]}
+        return ", ".join(
+            f"`{option} = {shown(default)}`" if default else f"`{option}`"
+            for option, default in found[1]
+            if option not in taken and not option.startswith("_")
+        )
+
+
+def table(head, rows):
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows] + [""]
+
+
+def operator_docs():
+    """Operators' comments by name, without the name's underscores."""
+    docs = {}
+    for path in sorted((HEADERS / "ops").glob("*.inc")):
+        comment = ""
+        for own, arguments in re.findall(DOC + r"^HEARTH_\w+\(([^()]*)", path.read_text(), re.M):
+            comment = own or comment  # a comment holds for all declarations up to the next one
+            for name in arguments.split(",")[:2]:
+                docs.setdefault(name.strip().replace("_", ""), comment)
+    return docs
+
+
+def modules_of(text):
+    """[(name, comment, class of options)] of a header, in its order."""
+    found = []
+    for match in re.finditer(DOC + r"HEARTH_STATELESS_MODULE\((\w+), ([\w:]+), [^)]*\);", text):
+        found.append((match.start(), match[2], match[1], match[3].split("::")[-1]))
+    for match in re.finditer(DOC + r"^HEARTH_LOSS\((\w+), \w+\);", text, re.M):
+        found.append((match.start(), match[2], match[1], match[2] + "Options"))
+    holders = re.findall(r"^HEARTH_MODULE\((\w+)\);", text, re.M)
+    holders += re.findall(r"^class (\w+) : public ModuleHolder<", text, re.M)
+    for name in holders:
+        match = re.search(DOC + rf"^(?:class|struct) (?:HEARTH_API )?{name}Impl\b[^;]", text, re.M)
+        if match:
+            found.append((match.start(), name, match[1], name + "Options"))
+    return [row[1:] for row in sorted(found)]
+
+
+def module_rows(text, options, docs):
+    rows = []
+    for name, comment, kind in modules_of(text):
+        made = options.find(kind)
+        parameters = [parameter(p) for p in made[0]] if made else []
+        if not made:
+            plain = re.search(
+                rf"(?:explicit )?\b{name}Impl\(((?:[^()]|\([^()]*\))*)\)(?: :|;|\s*\{{)", text
+            )
+            parameters = split_arguments(plain[1]) if plain else []
+            parameters = [parameter(p) for p in parameters]
+        what = sentence(comment) or sentence(docs.get(OPERATORS.get(name, name.lower()), ""))
+        rows.append((f"`{name}({', '.join(parameters)})`", what, options.described(kind)))
+    return rows
+
+
+def function_rows(text):
+    rows = {}
+    for block in re.finditer(r"^namespace functional \{", text, re.M):
+        for name, parameters in re.findall(
+            r"^HEARTH_API\s[\w:<>, &]+?\s(\w+)\(((?:[^()]|\([^()]*\))*)\);",
+            body_after(text, block.start()),
+            re.M,
+        ):
+            kind = re.search(r"const (\w+Options)&", parameters)
+            rows.setdefault(
+                name, (f"`{signature(name, parameters)}`", f"`{kind[1]}`" if kind else "")
+            )
+    return list(rows.values())
+
+
+def constructor_rows(text, base, options):
+    rows = []
+    for match in re.finditer(
+        DOC + rf"^(?:class|struct) (?:HEARTH_API )?(\w+) : (?:public )?{base}(?!\w)[^;{{]*\{{",
+        text,
+        re.M,
+    ):
+        name = match[2]
+        made = re.search(
+            rf"(?<![~\w]){name}\(((?:[^()]|\([^()]*\))*)\)\s*[:;{{]",
+            body_after(text, match.start()),
+        )
+        parameters = [p for p in split_arguments(made[1]) if "last_epoch" not in p] if made else []
+        kind = options.described(name + "Options") if options else ""
+        rows.append(
+            (f"`{name}({', '.join(parameter(p) for p in parameters)})`", sentence(match[1]), kind)
+        )
+    return rows
+
+
+def class_rows(text, names):
+    """The classes and aliases with a comment, outside detail namespaces."""
+    text = re.sub(r"^namespace detail \{.*?^\}  // namespace detail\n", "", text, flags=re.M | re.S)
+    rows = {}
+    for comment, name in re.findall(
+        DOC + r"^(?:template <[^{};]*>\n)?(?:class|struct|using) (?:HEARTH_API )?" rf"({names})\b",
+        text,
+        re.M,
+    ):
+        if comment:
+            rows.setdefault(name, (f"`{name}`", sentence(comment)))
+    return list(rows.values())
+
+
+def page():
+    paths = sorted((HEADERS / "nn").glob("*.h"))
+    nn = {path.stem: read(path) for path in paths}
+    optim = {path.stem: read(path) for path in sorted((HEADERS / "optim").glob("*.h"))}
+    data = {path.stem: read(path) for path in sorted((HEADERS / "data").glob("*.h"))}
+    options = Options([*nn.values(), *optim.values(), *data.values()])
+    docs = operator_docs()
+    out = [
+        "# Modules, losses, optimizers and their options",
+        "",
+        "Written by `tools/lists.py` from the headers in `include/hearth`; `make check` compares.",
+        "Operators are in [ops.md](ops.md). An option `name = value` of a class `X` is set by",
+        "`XOptions(…).name(value)`: `nn::Conv2d(nn::Conv2dOptions(3, 8, 3).padding(1))`. "
+        "An option without a value is",
+        "not set, or has the value that the description names.",
+        "",
+        "## Modules",
+        "",
+    ]
+    for stem, text in nn.items():
+        rows = module_rows(text, options, docs) if stem not in CONTAINERS and stem != "loss" else []
+        if rows:
+            out += [f"### {TITLES.get(stem, stem.replace('_', ' ').capitalize())}", ""]
+            out += table(("module", "computes", "options"), rows)
+    out += ["### Containers", ""]
+    rows = [
+        row
+        for stem in CONTAINERS
+        for name, comment, _ in modules_of(nn[stem])
+        for row in [(f"`{name}`", sentence(comment))]
+    ]
+    out += table(("module", "holds"), rows)
+    out += ["## Losses", ""]
+    out += table(("module", "computes", "options"), module_rows(nn["loss"], options, docs))
+    out += [
+        "## Functions of `nn::functional`",
+        "",
+        "`FuncOptions` have the options of the modules, and what the modules keep as parameters.",
+        "",
+    ]
+    out += table(
+        ("function", "options"), [row for text in nn.values() for row in function_rows(text)]
+    )
+    for title, stem, space in (
+        ("Initial values, `nn::init`", "init", ""),
+        ("`nn::utils`", "utils", ""),
+    ):
+        rows = {}
+        for comment, name, parameters, after in re.findall(
+            DOC + r"^HEARTH_API\s[\w:<>, ]+?\s(\w+)\(((?:[^()]|\([^()]*\))*)\);[ \t]*(?:///<(.*))?",
+            nn[stem],
+            re.M,
+        ):
+            if not name.startswith("_"):
+                rows.setdefault(
+                    name, (f"`{signature(name, parameters)}`", sentence(comment or after))
+                )
+        out += [f"## {title}", ""] + table(("function", "effect"), rows.values())
+    out += ["## Optimizers", ""]
+    rows = []
+    for text in optim.values():
+        for name, what, _ in constructor_rows(text, "Optimizer", None):
+            name = name.split("(")[0].strip("`")
+            rows.append((f"`{name}`", what, options.described(name + "Options", all_of_them=True)))
+    out += table(("optimizer", "step", "options"), rows)
+    out += ["## Schedulers", ""]
+    out += table(
+        ("scheduler", "learning rate", "options"),
+        [row for text in optim.values() for row in constructor_rows(text, "LRScheduler", options)],
+    )
+    out += ["## Data loading", "", "### Loader", ""]
+    out += table(
+        ("options of `DataLoaderOptions(batch_size)`",), [(options.described("DataLoaderOptions"),)]
+    )
+    out += ["### Datasets", ""]
+    names = r"\w*(?:Dataset|MNIST)"
+    out += table(
+        ("dataset", "content"),
+        [row for stem in ("datasets", "mnist", "chunk") for row in class_rows(data[stem], names)],
+    )
+    out += ["### Samplers", ""]
+    out += table(
+        ("sampler", "order"),
+        [
+            (name, what)
+            for name, what, _ in constructor_rows(data["samplers"], r"Sampler<\w*>", None)
+        ],
+    )
+    out += ["### Transforms", ""]
+    out += table(("transform", "effect"), class_rows(data["transforms"], r"\w+"))
+    return "\n".join(out).rstrip() + "\n"
+
+
+def main():
+    text = page()
+    if "--check" in sys.argv[1:]:
+        if not PAGE.exists() or PAGE.read_text() != text:
+            print(f"{PAGE.relative_to(ROOT)} is not current: run tools/lists.py", file=sys.stderr)
+            return 1
+        return 0
+    PAGE.write_text(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
