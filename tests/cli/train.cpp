@@ -78,6 +78,16 @@ TEST(Train, WritesItsFiles) {
   EXPECT_NEAR(sum / 5, number(rows[1], "loss"), 1e-12);
 }
 
+TEST(Train, CurvesAreDrawnWithoutFonts) {
+  const TempFolder folder;
+  const std::string out = folder.path("out"), fonts = folder.path("fonts.conf");
+  write_bytes(fonts, "<fontconfig></fontconfig>");
+  const Ran ran = train({"--out", out, "--limit", "200", "--epochs", "1", "--model", "mlp"},
+                        {"FONTCONFIG_FILE=" + fonts});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(bytes_of(out + "/curves.png").substr(1, 3), "PNG");
+}
+
 TEST(Train, SeedDeterminesTheInitialWeights) {
   const TempFolder folder;
   const std::string out = folder.path("out");

@@ -25,9 +25,9 @@ TEST(TrainBad, ErrorsNameTheValueAndSuggestANearOne) {
 TEST(TrainBad, ConfigErrorsNameTheLine) {
   const TempFolder folder;
   const std::string path = folder.path("x.toml");
-  const auto fails = [&](const std::string& text, int status, const std::string& says) {
+  const auto fails = [&](const std::string& text, int status, const std::string& error) {
     write_bytes(path, text);
-    expect_failure(run({"train", "--config", path}), status, says);
+    expect_failure(run({"train", "--config", path}), status, error);
   };
   fails("lr = 0.1\nepoch = 3\n", 2, "x.toml:2: unknown setting 'epoch'; did you mean 'epochs'?");
   fails("\nmodel = \"mpl\"\n", 2, "x.toml:2: --model: unknown model 'mpl'; did you mean 'mlp'?");

@@ -80,33 +80,52 @@ TEST_F(TrainChanged, DamagedCheckpointsAreRefused) {
   EXPECT_EQ(resume().status, 0);
 }
 
+/// Copies an archive as older versions wrote it: without checksums, tutorial-cnn with its old name.
+void copy_as_older_version(serialize::InputArchive& from, serialize::OutputArchive& to) {
+  for (const std::string& key : from.keys()) {
+    serialize::InputArchive below;
+    IValue value;
+    if (key.ends_with("checksum")) continue;
+    if (from.try_read(key, below)) {
+      serialize::OutputArchive nested;
+      copy_as_older_version(below, nested);
+      to.write(key, nested);
+    } else {
+      from.read(key, value);
+      const bool is_renamed = value.isString() && value.toStringRef() == "tutorial-cnn";
+      to.write(key, is_renamed ? IValue("seed-cnn") : value);
+    }
+  }
+}
+
+void rewrite_as_older_version(const std::string& checkpoint) {
+  serialize::InputArchive now;
+  now.load_from(checkpoint);
+  serialize::OutputArchive older;
+  copy_as_older_version(now, older);
+  older.save_to(checkpoint);
+}
+
 TEST_F(TrainChanged, RunsOfOlderVersionsCanBeResumed) {
   ASSERT_EQ(first_.status, 0) << first_.err;
-  // Older versions wrote no checksums of the file and the data.
-  serialize::InputArchive now;
-  now.load_from(last_);
-  serialize::OutputArchive then;
-  const std::function<void(serialize::InputArchive&, serialize::OutputArchive&)> copy =
-      [&](serialize::InputArchive& from, serialize::OutputArchive& to) {
-        for (const std::string& key : from.keys()) {
-          serialize::InputArchive below;
-          IValue value;
-          if (key.ends_with("checksum")) continue;
-          if (from.try_read(key, below)) {
-            serialize::OutputArchive nested;
-            copy(below, nested);
-            to.write(key, nested);
-          } else {
-            from.read(key, value);
-            to.write(key, value);
-          }
-        }
-      };
-  copy(now, then);
-  then.save_to(last_);
+  rewrite_as_older_version(last_);
   change("train-images-idx3-ubyte", 1000, '\0');
   const Ran resumed = resume();
   EXPECT_EQ(resumed.status, 0) << resumed.err;
+}
+
+TEST_F(TrainChanged, RunsWithTheOldModelNameCanBeResumed) {
+  const std::string out = folder_.path("cnn"), config = out + "/config.toml";
+  const std::string name = "tutorial-cnn";
+  ASSERT_EQ(run({"train", "--data", data_, "--out", out, "--epochs", "1"}, kOneThread).status, 0);
+  std::string older = bytes_of(config);
+  const size_t at = older.find(name);
+  ASSERT_LT(at, older.size()) << older;
+  write_bytes(config, older.replace(at, name.size(), "seed-cnn"));
+  rewrite_as_older_version(out + "/run-1/last.ckpt");
+  const Ran resumed = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_NE(bytes_of(config).find(name), std::string::npos);
 }
 
 TEST_F(TrainChanged, NotesClassesWithoutImages) {

@@ -43,9 +43,9 @@ TEST(TrainConfig, ReadsPipesAndRefusesFolders) {
 TEST(TrainConfig, EmptyAndMistypedValuesAreRefused) {
   const TempFolder folder;
   const std::string path = folder.path("x.toml");
-  const auto refused = [&](const std::string& text, const std::string& says) {
+  const auto refused = [&](const std::string& text, const std::string& error) {
     write_bytes(path, text);
-    expect_refused(run({"train", "--config", path}), 2, path + ":1: " + says);
+    expect_refused(run({"train", "--config", path}), 2, path + ":1: " + error);
   };
   refused("lr = []", "'lr' is an empty list\n");
   refused("device = []", "'device' is an empty list\n");

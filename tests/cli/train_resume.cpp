@@ -26,11 +26,11 @@ TEST(TrainResume, ChangedSettingsAreRefused) {
                     last = out + "/run-1/last.ckpt";
   ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
   const std::string before = bytes_of(config), checkpoint = bytes_of(last);
-  const auto refuses = [&](const char* line, const char* by, const std::string& says) {
+  const auto refuses = [&](const char* line, const char* by, const std::string& error) {
     const std::string changed = replaced(before, line, by);
     write_bytes(config, changed);
     expect_failure(run(resume(out, "2"), kOneThread), 1,
-                   says +
+                   error +
                        " in this run: config.toml or the data has changed\nwhile reading the "
                        "checkpoint '" +
                        last + "'");
