@@ -36,7 +36,7 @@ std::string value_name(const CLI::Option& option);
 /// "--size", or "-h" without a long name; empty for a positional argument.
 std::string flag_of(const CLI::Option& option);
 
-// Without hidden ones.
+// The commands and flags that are not hidden.
 std::vector<const CLI::App*> commands_of(const CLI::App& app);
 std::vector<const CLI::Option*> flags_of(const CLI::App& app);
 

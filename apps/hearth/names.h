@@ -29,7 +29,7 @@ std::string nearest(const std::string& name, const std::vector<std::string>& kno
 std::string unknown_name(const std::string& kind, const std::string& name,
                          const std::vector<std::string>& known);
 
-/// Replaces control characters by escapes such as "\\x1b", so that a terminal does not obey them.
+/// Replaces control characters by escapes such as "\\x1b", so that they cannot control a terminal.
 std::string printable(const std::string& text);
 
 bool is_utf8(const std::string& text);

@@ -25,7 +25,7 @@ constexpr Color kInk{51, 51, 51}, kFrame{110, 110, 110}, kGrid{228, 228, 228};
 // The palette of Okabe and Ito for colour-blind readers, without its yellow.
 constexpr Color kColors[] = {{0, 114, 178}, {213, 94, 0},   {0, 158, 115}, {204, 121, 167},
                              {230, 159, 0}, {86, 180, 233}, {60, 60, 60}};
-/// One after the other, each with all colours.
+/// Each pattern is used with all colours before the next one.
 constexpr Dash kDashes[] = {kSolid, {9, 6}, {3, 4}};
 
 struct Style {

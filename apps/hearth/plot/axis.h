@@ -8,8 +8,8 @@ namespace hearth::app {
 /// A range of values with ticks at round numbers.
 class Axis {
  public:
-  /// Covers all finite values and a small margin; without any it is 0..1. If all values are whole
-  /// numbers, so are the ticks.
+  /// Covers all finite values and a small margin; without values it is 0..1. If all values are
+  /// whole numbers, so are the ticks.
   Axis(const std::vector<double>& values, int most_ticks);
 
   /// False for values that a line leaves out: infinite, NaN or too large.

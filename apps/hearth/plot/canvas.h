@@ -24,7 +24,7 @@ struct Dash {
 };
 inline constexpr Dash kSolid{0, 0};
 
-/// The part of a text that lies left of its anchor point.
+/// kLeft: a text starts at its point. kRight: it ends there.
 enum class Align { kLeft, kCenter, kRight };
 enum class Direction { kRight, kUp };
 
