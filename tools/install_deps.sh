@@ -10,7 +10,7 @@ program=(
   build-essential cmake ninja-build ccache pkg-config   # build
   libdnnl-dev libopenblas-dev                           # libraries of the core
   nlohmann-json3-dev zlib1g-dev                         # files: safetensors' JSON, gzip
-  libcli11-dev libtomlplusplus-dev libpng-dev           # the program hearth
+  libcli11-dev libtomlplusplus-dev libcairo2-dev        # the program hearth
 )
 tests=(
   libgtest-dev libbenchmark-dev                         # tests and benchmarks

@@ -17,29 +17,29 @@ namespace {
 
 std::optional<Device> chosen_gpu(const BenchOptions& options) {
   const bool any = cuda::is_available();
-  HEARTH_CHECK(any || !options.gpu, "there is no cuda:", options.gpu.value_or(0), ": ",
+  HEARTH_CHECK(any || !options.gpu, "there is no device cuda:", options.gpu.value_or(0), ": ",
                cuda::why_not());
   if (!any) return {};
   const int gpu = options.gpu.value_or(0);
-  HEARTH_CHECK(gpu < cuda::device_count(), "there is no cuda:", gpu, ": the number of GPUs is ",
-               cuda::device_count());
+  HEARTH_CHECK(gpu < cuda::device_count(), "there is no device cuda:", gpu,
+               ": the number of GPUs is ", cuda::device_count());
   return Device(DeviceType::CUDA, DeviceIndex(gpu));
 }
 
-std::string where(std::optional<Device> gpu) {
+std::string heading(std::optional<Device> gpu) {
   if (!gpu)
     return "No GPU: " + cuda::why_not() +
-           "\nSo this is the CPU alone, without the transfers. HEARTH_SIM_GPUS=1 in the "
+           "\nOnly the CPU is measured, without transfers. Set HEARTH_SIM_GPUS=1 in the "
            "environment "
-           "shows the whole\ntable on a simulated GPU.";
+           "to see the\nwhole table on a simulated GPU.";
   const cuda::DeviceProperties properties = cuda::get_device_properties(gpu->index());
   return gpu->str() + " is " + properties.name +
          (is_simulated(properties)
-              ? ": this CPU in its place.\nThe table has its form; its times say nothing of a GPU."
+              ? ", run by this CPU.\nThe times are those of the simulation, not of a real GPU."
               : ".");
 }
 
-/// Prints a table's rows as they come.
+/// Prints each row of the table as soon as it is measured.
 class Table {
  public:
   Table(const std::vector<Measurement>& all, bool with_gpu, std::ostream& out)
@@ -127,7 +127,7 @@ bool run_bench(const BenchOptions& options, std::ostream& out) {
   std::vector<Measurement> all = planned(options, gpu);
   std::optional<Table> table;
   if (!options.as_json) {
-    out << where(gpu) << "\n\n";
+    out << heading(gpu) << "\n\n";
     table.emplace(all, gpu.has_value(), out);
   }
   for (Measurement& m : all) {

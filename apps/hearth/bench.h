@@ -8,16 +8,16 @@
 namespace hearth::app {
 
 struct BenchOptions {
-  std::vector<int64_t> sizes{1000, 10000};  // of the square matrices
-  int64_t transfer_size = 10000;            // rows and columns that are moved
-  int64_t repeats = 100;                    // of a small transfer
-  int64_t steps = 20;                       // of training
-  std::optional<int> gpu;                   // none: the first, if there is one
+  std::vector<int64_t> sizes{1000, 10000};  // rows and columns of the matrices to multiply
+  int64_t transfer_size = 10000;            // rows and columns of the matrix to transfer
+  int64_t repeats = 100;                    // number of small transfers
+  int64_t steps = 20;                       // training steps
+  std::optional<int> gpu;                   // without a value: the first, if there is any
   bool as_json = false;
 };
 
-/// `hearth bench`: what the tutorials measure, on the CPU against a GPU; false if something
-/// could not be measured.
+/// `hearth bench`: compares the CPU and a GPU with the measurements of the tutorials; false if one
+/// of them failed.
 bool run_bench(const BenchOptions& options, std::ostream& out);
 
 }  // namespace hearth::app

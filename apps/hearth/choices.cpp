@@ -11,17 +11,17 @@ namespace hearth::app {
 
 namespace {
 
-/// Entries end with the check that keeps an option's values alive.
-std::map<const CLI::Option*, std::weak_ptr<const Values>>& offered() {
-  static std::map<const CLI::Option*, std::weak_ptr<const Values>> all;
-  return all;
+/// The values of each option. The option's check owns them, so an entry expires with its option.
+std::map<const CLI::Option*, std::weak_ptr<const Values>>& registry() {
+  static std::map<const CLI::Option*, std::weak_ptr<const Values>> values;
+  return values;
 }
 
 }  // namespace
 
 CLI::Option* offer(CLI::Option* option, Values values) {
   const auto kept = std::make_shared<const Values>(std::move(values));
-  offered()[option] = kept;
+  registry()[option] = kept;
   return option->check([kept](const std::string&) { return std::string(); });
 }
 
@@ -35,8 +35,8 @@ CLI::Option* offer_only(CLI::Option* option, const std::string& kind,
 }
 
 Values values_of(const CLI::Option& option) {
-  const auto found = offered().find(&option);
-  const auto values = found == offered().end() ? nullptr : found->second.lock();
+  const auto found = registry().find(&option);
+  const auto values = found == registry().end() ? nullptr : found->second.lock();
   return values ? *values : Values();
 }
 

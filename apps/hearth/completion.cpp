@@ -9,16 +9,17 @@ namespace {
 
 std::string joined(const std::vector<std::string>& words) { return CLI::detail::join(words, " "); }
 
-std::string escaped(std::string text, const std::string& letters, const std::string& with) {
-  for (size_t at = 0; (at = text.find_first_of(letters, at)) != std::string::npos;
-       at += with.size() + 1)
-    text.insert(at, with);
+/// Puts `prefix` before each of the characters.
+std::string escaped(std::string text, const std::string& characters, const std::string& prefix) {
+  for (size_t at = 0; (at = text.find_first_of(characters, at)) != std::string::npos;
+       at += prefix.size() + 1)
+    text.insert(at, prefix);
   return text;
 }
 
 bool is_list(const CLI::Option& option) { return option.get_delimiter() != '\0'; }
 
-/// What may stand where no flag's value is wanted.
+/// Suggestions at any place but a flag's value: subcommands, positional values, flags.
 std::vector<std::string> words_of(const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::App* inner : commands_of(command)) words.push_back(inner->get_name());
@@ -31,7 +32,7 @@ std::vector<std::string> words_of(const CLI::App& command) {
 
 // ---- bash
 
-/// What completes the flag's value.
+/// The bash code that completes the flag's value.
 std::string bash_value(const CLI::Option& flag) {
   const Values values = values_of(flag);
   std::string text;
@@ -61,7 +62,7 @@ std::string bash_script(const CLI::App& app) {
   return "_" + name + R"(() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command= former=
   [[ $COMP_CWORD -gt 1 ]] && command=${COMP_WORDS[1]}
-  # Bash takes --flag=value apart.
+  # Bash splits --flag=value into three words.
   if [[ $word == = ]]; then
     word=
   elif [[ $previous == = ]]; then
@@ -76,7 +77,7 @@ std::string bash_script(const CLI::App& app) {
 
 // ---- zsh
 
-/// What completes a value, with the colons that _arguments would take for its own escaped.
+/// The zsh action that completes a value; colons are escaped, because _arguments splits at them.
 std::string zsh_value(const CLI::Option& flag) {
   const Values values = values_of(flag);
   const std::string names = "(" + joined(values.names) + ")";
@@ -89,7 +90,7 @@ std::string zsh_value(const CLI::Option& flag) {
   return "_alternative \"names\\:name\\:" + names + "\" \"files\\:file\\:" + files + "\"";
 }
 
-/// "--size[what it is]:INT:(one two)", as _arguments wants it.
+/// A specification for _arguments: "--size[description]:INT:(one two)".
 std::string zsh_flag(const CLI::Option& flag) {
   std::string text = flag_of(flag) + "[" + escaped(flag.get_description(), "[]:", "\\") + "]";
   if (takes_value(flag)) text += ":" + value_name(flag) + ":" + zsh_value(flag);
@@ -119,16 +120,16 @@ std::string zsh_script(const CLI::App& app) {
          "  )\n  if (( CURRENT == 2 )); then\n    _describe command commands\n    " +
          zsh_arguments(app) + "\n    return\n  fi\n" +
          "  shift words\n  (( CURRENT-- ))\n  case $words[1] in\n" + cases + "  esac\n}\n" +
-         "# Loaded as a function, or by source.\n"
+         "# Loaded as an autoloaded function or with source.\n"
          "if [[ $funcstack[1] == _" +
          name + " ]]; then\n  _" + name + "\nelse\n  compdef _" + name + " " + name + "\nfi\n";
 }
 
 // ---- fish
 
-std::string fish_line(const std::string& program, const std::string& when, const std::string& what,
-                      const std::string& description) {
-  return "complete -c " + program + " -n " + in_quotes(when) + what +
+std::string fish_line(const std::string& program, const std::string& condition,
+                      const std::string& options, const std::string& description) {
+  return "complete -c " + program + " -n " + in_quotes(condition) + options +
          (description.empty() ? "" : " -d " + in_quotes(description)) + "\n";
 }
 
@@ -144,12 +145,12 @@ std::string fish_option(const CLI::Option& option) {
 }
 
 std::string fish_script(const CLI::App& app) {
-  const std::string name = app.get_name(), nothing_yet = "__fish_use_subcommand";
+  const std::string name = app.get_name(), no_command = "__fish_use_subcommand";
   std::string text = "complete -c " + name + " -f\n";
   for (const CLI::Option* flag : flags_of(app))
-    text += fish_line(name, nothing_yet, fish_option(*flag), flag->get_description());
+    text += fish_line(name, no_command, fish_option(*flag), flag->get_description());
   for (const CLI::App* command : commands_of(app)) {
-    text += fish_line(name, nothing_yet, " -a " + command->get_name(), command->get_description());
+    text += fish_line(name, no_command, " -a " + command->get_name(), command->get_description());
     for (const CLI::Option* option : command->get_options())
       text += fish_line(name, "__fish_seen_subcommand_from " + command->get_name(),
                         fish_option(*option), option->get_description());
@@ -165,11 +166,11 @@ const std::vector<std::string>& shells() {
 }
 
 std::string completion_script(const CLI::App& app, const std::string& shell) {
-  const std::string head = "# What " + app.get_name() + " takes, for " + shell + "; printed by `" +
-                           app.get_name() + " completion " + shell + "`.\n";
+  const std::string head = "# Completion of " + app.get_name() + " for " + shell +
+                           ", printed by `" + app.get_name() + " completion " + shell + "`.\n";
   if (shell == "bash") return head + bash_script(app);
   if (shell == "fish") return head + fish_script(app);
-  return zsh_script(app);  // begins with what zsh looks for
+  return zsh_script(app);  // without head: zsh expects #compdef in the first line
 }
 
 }  // namespace hearth::app

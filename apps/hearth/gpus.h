@@ -4,7 +4,7 @@
 
 namespace hearth::app {
 
-/// HEARTH_SIM_GPUS' devices have no compute capability.
+/// Simulated GPUs (HEARTH_SIM_GPUS) have no compute capability.
 inline bool is_simulated(const cuda::DeviceProperties& gpu) { return gpu.major == 0; }
 
 }  // namespace hearth::app

@@ -62,9 +62,9 @@ std::string memory_text(size_t total, size_t available) {
   return bytes_text(double(total)) + ", " + bytes_text(double(available)) + " free";
 }
 
-std::string joined(const std::vector<std::string>& words, const char* between) {
+std::string joined(const std::vector<std::string>& words, const char* separator) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  for (const std::string& word : words) text += (text.empty() ? "" : separator) + word;
   return text;
 }
 

@@ -4,7 +4,7 @@
 
 namespace hearth::app {
 
-/// `hearth info`: what this build is, where it runs, and why CUDA is off if it is.
+/// `hearth info`: versions, CPU, memory and GPUs, or why CUDA is off.
 void print_info(std::ostream& out, bool as_json);
 
 }  // namespace hearth::app

@@ -1,4 +1,4 @@
-// hearth: devices and versions, measurements, training, from the command line.
+// The program hearth: shows devices and versions, runs benchmarks, trains networks.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -31,22 +31,24 @@ void add_info(CLI::App& app) {
 }
 
 void add_bench(CLI::App& app) {
-  CLI::App* bench = app.add_subcommand("bench", "Measure the CPU against a GPU");
+  CLI::App* bench = app.add_subcommand("bench", "Compare the speed of the CPU and a GPU");
   auto options = std::make_shared<app::BenchOptions>();
-  bench->add_option("--size", options->sizes, "Sizes of the square matrices to multiply")
+  bench->add_option("--size", options->sizes, "Rows and columns of the matrices to multiply")
       ->delimiter(',')
       ->check(app::whole_number(1))
       ->capture_default_str();
-  bench->add_option("--transfer-size", options->transfer_size, "Rows and columns to move")
+  bench
+      ->add_option("--transfer-size", options->transfer_size,
+                   "Rows and columns of the matrix to transfer")
       ->check(app::whole_number(1))
       ->capture_default_str();
-  bench->add_option("--repeats", options->repeats, "How often 1000 x 1000 numbers are moved")
+  bench->add_option("--repeats", options->repeats, "Number of 1000 x 1000 transfers")
       ->check(app::whole_number(1))
       ->capture_default_str();
-  bench->add_option("--steps", options->steps, "Training steps")
+  bench->add_option("--steps", options->steps, "Number of training steps")
       ->check(app::whole_number(1))
       ->capture_default_str();
-  bench->add_option("--gpu", options->gpu, "Which GPU")
+  bench->add_option("--gpu", options->gpu, "Index of the GPU")
       ->check(app::whole_number(0, std::numeric_limits<DeviceIndex>::max()))
       ->default_str("0");
   bench->add_flag("--json", options->as_json, "Print JSON");
@@ -57,8 +59,7 @@ void add_bench(CLI::App& app) {
 }
 
 void add_completion(CLI::App& app) {
-  CLI::App* completion =
-      app.add_subcommand("completion", "Print a script for a shell's completion");
+  CLI::App* completion = app.add_subcommand("completion", "Print a completion script for a shell");
   auto shell = std::make_shared<std::string>();
   app::offer_only(completion->add_option("shell", *shell, "The shell"), "shell", app::shells())
       ->required();
@@ -66,8 +67,8 @@ void add_completion(CLI::App& app) {
   completion->callback([shell, &app] { std::cout << app::completion_script(app, *shell); });
 }
 
-/// A standard stream that is closed would give its number to the next file that is opened, and what
-/// is printed would be written into that. What takes its place can be neither read nor written.
+/// Replaces closed standard streams by ones that fail on every read and write. Otherwise the next
+/// file to be opened would get the number of the closed stream, and output would go into that file.
 void reserve_standard_streams() {
   for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(stream, F_GETFD) < 0)
@@ -88,7 +89,8 @@ int run_command(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   reserve_standard_streams();
-  CLI::App app("Deep learning in native C++: see what is there, measure it, train.", "hearth");
+  CLI::App app("Deep learning in C++: show devices, measure their speed, train networks.",
+               "hearth");
   app.require_subcommand(1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
   app.formatter(std::make_shared<app::HelpFormatter>());

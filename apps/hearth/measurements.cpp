@@ -30,41 +30,41 @@ double largest_difference(const Tensor& a, const Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
-/// Fills in one measurement.
+/// Runs one measurement and stores its times and difference.
 class Bench {
  public:
   Bench(Measurement& result, std::optional<Device> gpu) : result_(result), gpu_(gpu) {}
 
   void run() {
-    // Libraries initialise themselves at their first call.
+    // The first call initialises the libraries, which must not be measured.
     if (gpu_) matmul(ones({64, 64}, *gpu_), ones({64, 64}, *gpu_));
     switch (result_.kind) {
       case Kind::kMatmul: return multiply();
-      case Kind::kRows: return move_rows();
-      case Kind::kTransfers: return move_often();
+      case Kind::kRows: return transfer_rows();
+      case Kind::kTransfers: return transfer_repeatedly();
       case Kind::kTraining: return train();
     }
   }
 
  private:
-  void settle() const {
+  void synchronize() const {
     if (gpu_) cuda::synchronize(gpu_->index());
   }
 
-  /// The time of one call, the device's work included.
-  double seconds_of_one(const Work& work) const {
-    settle();
+  /// The time of one call, including the device's work.
+  double seconds_of_call(const Work& work) const {
+    synchronize();
     const auto start = std::chrono::steady_clock::now();
     work();
-    settle();
+    synchronize();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
   /// The fastest of as many calls as fit into half a second.
   double seconds_of(const Work& work) const {
-    double best = seconds_of_one(work);
+    double best = seconds_of_call(work);
     for (double total = best; total < 0.5;) {
-      const double seconds = seconds_of_one(work);
+      const double seconds = seconds_of_call(work);
       best = std::min(best, seconds);
       total += seconds;
     }
@@ -83,8 +83,8 @@ class Bench {
     result_.difference = largest_difference(there.cpu(), here);
   }
 
-  /// Row by row, or all at once.
-  void move_rows() {
+  /// Transfers a matrix row by row and as a whole.
+  void transfer_rows() {
     const Tensor x = square();
     std::vector<Tensor> rows(static_cast<size_t>(result_.size));
     Tensor whole;
@@ -95,8 +95,8 @@ class Bench {
     result_.difference = largest_difference(whole, stack(rows));
   }
 
-  /// There and back around every operation, or once.
-  void move_often() {
+  /// Transfers to the GPU and back around each operation, and once around all.
+  void transfer_repeatedly() {
     const Tensor x = square();
     const double factor = 1.01;
     Tensor often, once;
@@ -116,10 +116,10 @@ class Bench {
     double seconds, loss;
   };
 
-  /// Steps with the tutorials' network on images of noise.
+  /// Trains the tutorials' network on random images.
   Trained train_on(Device device) const {
     manual_seed(0);
-    nn::AnyModule network = make_model("seed-cnn", {1, 28, 28}, 10);
+    nn::AnyModule network = make_model("tutorial-cnn", {1, 28, 28}, 10);
     network.ptr()->to(device);
     const auto optimizer = make_optimizer("adam", network.ptr()->parameters(), 0.01);
     manual_seed(1);
@@ -133,7 +133,7 @@ class Bench {
       optimizer->step();
     };
     step();
-    const double seconds = seconds_of_one([&] {
+    const double seconds = seconds_of_call([&] {
       for (int64_t i = 0; i < result_.times; ++i) step();
     });
     return {seconds, loss.item<double>()};

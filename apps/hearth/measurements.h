@@ -10,7 +10,7 @@
 
 namespace hearth::app {
 
-/// Two ways to do one thing; without a GPU there is only the first.
+/// The times of two ways to compute the same; without a GPU there is only the first.
 struct Measurement {
   enum class Kind { kMatmul, kRows, kTransfers, kTraining };
   struct Way {
@@ -20,24 +20,24 @@ struct Measurement {
 
   Kind kind;
   int64_t size;   // of square matrices, or of a batch
-  int64_t times;  // how often it is done
+  int64_t times;  // repetitions
   Way baseline;
   std::optional<Way> instead;
-  std::optional<double> difference;  // the largest between the results
-  std::string error;                 // what went wrong, if anything
+  std::optional<double> difference;  // largest difference between the two results
+  std::string error;                 // empty if it succeeded
 
   double ratio() const { return baseline.seconds / instead->seconds; }
 };
 
-/// For programs: "matmul".
+/// The name in JSON: "matmul".
 std::string kind_name(const Measurement& measurement);
-/// For people: "matmul of 1000 x 1000".
+/// The name in the table: "matmul of 1000 x 1000".
 std::string title(const Measurement& measurement);
 
-/// All that is asked for, in order, without times yet.
+/// The measurements that the options ask for, in order, still without times.
 std::vector<Measurement> planned(const BenchOptions& options, std::optional<Device> gpu);
 
-/// Measures one of them, and says on a terminal that it does.
+/// Runs one measurement and announces it on a terminal.
 void measure(Measurement& measurement, std::optional<Device> gpu);
 
 }  // namespace hearth::app

@@ -8,8 +8,8 @@ namespace hearth::app {
 
 namespace {
 
-/// How many letters must be added, dropped or changed to make one of the other.
-size_t edits_between(const std::string& a, const std::string& b) {
+/// The Levenshtein distance.
+size_t edit_distance(const std::string& a, const std::string& b) {
   std::vector<size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), size_t{0});
   for (size_t i = 0; i < a.size(); ++i) {
@@ -31,7 +31,7 @@ std::string nearest(const std::string& name, const std::vector<std::string>& kno
   std::string best;
   size_t fewest = std::max<size_t>(2, name.size() / 2) + 1;
   for (const std::string& candidate : known)
-    if (const size_t edits = edits_between(name, candidate); edits < fewest) {
+    if (const size_t edits = edit_distance(name, candidate); edits < fewest) {
       fewest = edits;
       best = candidate;
     }
@@ -62,12 +62,11 @@ std::string printable(const std::string& text) {
 }
 
 bool is_utf8(const std::string& text) {
-  try {
-    (void)nlohmann::json(text).dump();
-    return true;
-  } catch (const nlohmann::json::type_error&) {
-    return false;
-  }
+  using Json = nlohmann::json;
+  const Json json(text);
+  // The two differ in invalid bytes only.
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) ==
+         json.dump(-1, ' ', false, Json::error_handler_t::ignore);
 }
 
 }  // namespace hearth::app

@@ -6,7 +6,7 @@
 
 namespace hearth::app {
 
-/// The entry of a table that has the name; null if none has.
+/// The table's entry with this name, or null.
 template <class Entry, size_t count>
 const Entry* named(const Entry (&table)[count], const std::string& name) {
   for (const Entry& entry : table)
@@ -21,14 +21,15 @@ std::vector<std::string> names_in(const Entry (&table)[count]) {
   return names;
 }
 
-/// The known name that begins so, or takes the fewest edits to get to; empty if none is near.
+/// The first known name with the prefix `name`, else the one with the smallest edit distance; empty
+/// if none is similar.
 std::string nearest(const std::string& name, const std::vector<std::string>& known);
 
-/// "unknown model 'seed-cn'; did you mean 'seed-cnn'? (known: mlp, …)"
+/// "unknown model 'lenets'; did you mean 'lenet'? (known: mlp, …)"
 std::string unknown_name(const std::string& kind, const std::string& name,
                          const std::vector<std::string>& known);
 
-/// With control characters as in "\\x1b", so that a terminal does nothing but show it.
+/// Replaces control characters by escapes such as "\\x1b", so that they cannot control a terminal.
 std::string printable(const std::string& text);
 
 bool is_utf8(const std::string& text);

@@ -5,7 +5,8 @@
 
 namespace hearth::app {
 
-/// While one lives, std::cout writes through it, and it keeps the reason of the first failure.
+/// The buffer of std::cout during its lifetime; unlike the stream, it keeps the errno of the first
+/// failed write.
 class Output : public std::streambuf {
  public:
   Output();
@@ -13,7 +14,7 @@ class Output : public std::streambuf {
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
 
-  /// Writes what is left; throws if anything could not be written.
+  /// Flushes; throws if any write has failed.
   void check();
 
  protected:

@@ -7,128 +7,109 @@
 #include "hearth/io/file.h"
 #include "plot/axis.h"
 #include "plot/canvas.h"
-#include "plot/lettering.h"
 
 namespace hearth::app {
 
 namespace {
 
-// Lengths in the canvas's units; it has more pixels than that, for fine screens.
-constexpr int kPixels = 2;
+constexpr int kPixels = 2;  // per unit of length
 constexpr double kWidth = 560, kHeight = 380;
 constexpr double kLeft = 74, kRight = 22, kTop = 46, kBottom = 58;
-constexpr double kLetters = 9, kTitleLetters = 11;
-constexpr double kLegendRow = 21, kLegendSample = 26, kLegendGap = 22;
+constexpr double kFontSize = 12.5, kTitleSize = 15;
+constexpr double kHalfDigit = 0.36 * kFontSize;  // from the baseline to a digit's middle
+constexpr double kLegendRow = 21, kLegendLine = 26, kLegendIndent = kLegendLine + 8,
+                 kLegendGap = 22;
+constexpr int kMostLegendRows = 20;
 
 constexpr Color kInk{51, 51, 51}, kFrame{110, 110, 110}, kGrid{228, 228, 228};
-// Okabe and Ito's, which colour-blind readers can tell apart, without the yellow.
+// The palette of Okabe and Ito for colour-blind readers, without its yellow.
 constexpr Color kColors[] = {{0, 114, 178}, {213, 94, 0},   {0, 158, 115}, {204, 121, 167},
                              {230, 159, 0}, {86, 180, 233}, {60, 60, 60}};
-/// Past the colours' end, lines are dashed: lengths of dash and gap.
-constexpr double kDashes[][2] = {{0, 0}, {9, 6}, {3, 4}};
+/// Each pattern is used with all colours before the next one.
+constexpr Dash kDashes[] = {kSolid, {9, 6}, {3, 4}};
 
 struct Style {
   Color color;
-  const double* dash;
+  Dash dash;
 };
 
 Style style_of(size_t series) {
-  const size_t round = series / std::size(kColors) % std::size(kDashes);
-  return {kColors[series % std::size(kColors)], kDashes[round]};
+  const size_t dash = series / std::size(kColors) % std::size(kDashes);
+  return {kColors[series % std::size(kColors)], kDashes[dash]};
 }
 
-/// Pieces of the line, `dash[0]` long with `dash[1]` between.
-std::vector<Polyline> dashed(const Polyline& line, const double* dash) {
-  if (dash[0] == 0 || line.size() < 2) return {line};
-  std::vector<Polyline> pieces{{line[0]}};
-  bool is_drawing = true;
-  double left = dash[0];
-  for (size_t i = 1; i < line.size(); ++i) {
-    Point at = line[i - 1];
-    double rest = std::hypot(line[i].x - at.x, line[i].y - at.y);
-    while (rest > left) {
-      at = {at.x + (line[i].x - at.x) * left / rest, at.y + (line[i].y - at.y) * left / rest};
-      rest -= left;
-      if (is_drawing)
-        pieces.back().push_back(at);
-      else
-        pieces.push_back({at});
-      is_drawing = !is_drawing;
-      left = dash[is_drawing ? 0 : 1];
+/// The nearest border between pixels, where horizontal and vertical lines are sharp.
+double sharp(double length) { return std::round(length * kPixels) / kPixels; }
+
+struct Legend {
+  struct Entry {
+    size_t series;
+    double x;
+    int row;
+  };
+  std::vector<Entry> entries;
+  size_t omitted = 0;
+  int rows = 0;
+};
+
+Legend lay_out_legend(const Chart& chart, const Canvas& canvas) {
+  constexpr double kRoom = kWidth - kLeft - kRight;
+  Legend legend;
+  double x = 0;
+  for (size_t i = 0; i < chart.series.size(); ++i) {
+    const std::string& name = chart.series[i].name;
+    if (name.empty()) continue;
+    if (legend.omitted > 0) {
+      ++legend.omitted;
+      continue;
     }
-    left -= rest;
-    if (is_drawing) pieces.back().push_back(line[i]);
+    const double width = kLegendIndent + canvas.text_width(name, kFontSize);
+    if (legend.rows == 0 || x + width > kRoom) {
+      if (legend.rows == kMostLegendRows) {
+        legend.omitted = 1;
+        continue;
+      }
+      x = 0;
+      ++legend.rows;
+    }
+    legend.entries.push_back({i, x, legend.rows - 1});
+    x += width + kLegendGap;
   }
-  return pieces;
+  if (legend.omitted > 0) ++legend.rows;
+  return legend;
 }
 
-// How much of a text is on the left of its place.
-constexpr double kStarts = 0, kCentered = 0.5, kEnds = 1;
-
-/// `turn` maps points of a text on the x axis, which starts at the origin, to their places.
-template <class Turn>
-void write(Canvas& canvas, const std::string& text, double height, Turn turn) {
-  std::vector<Polyline> lines = lettering(text, height);
-  for (Polyline& line : lines)
-    for (Point& p : line) p = turn(p);
-  canvas.draw(lines, height * 0.13, kInk);
-}
-
-void write(Canvas& canvas, const std::string& text, Point at, double placed,
-           double height = kLetters) {
-  const double left = at.x - placed * length_of(text, height);
-  write(canvas, text, height, [&](Point p) { return Point{left + p.x, at.y + p.y}; });
-}
-
-/// Upwards, with its middle at the point.
-void write_upwards(Canvas& canvas, const std::string& text, Point at) {
-  const double low = at.y + length_of(text, kLetters) / 2;
-  write(canvas, text, kLetters, [&](Point p) { return Point{at.x + p.y, low - p.x}; });
-}
-
-/// One chart, its left upper corner at (left, 0).
+/// One chart, its top left corner at (left, 0).
 class Panel {
  public:
-  Panel(Canvas& canvas, const Chart& chart, double left)
+  Panel(Canvas& canvas, const Chart& chart, const Legend& legend, double left)
       : canvas_(canvas),
         chart_(chart),
+        legend_(legend),
         x_(values(&Series::x), 8),
         y_(values(&Series::y), 6),
         edge_(left),
-        left_(left + std::max(kLeft, 44 + longest_label())),
+        left_(sharp(left + std::max(kLeft, 44 + widest_label()))),
         right_(left + kWidth - kRight) {}
 
   void draw() {
     draw_grid();
-    canvas_.draw({{{left_, kTop}, {left_, kBase}, {right_, kBase}}}, 1.2, kFrame);
+    canvas_.draw_line({{left_, kTop}, {left_, kBase}, {right_, kBase}}, 1, kFrame);
     const double middle = (left_ + right_) / 2;
-    write(canvas_, chart_.title, {middle, kTop - 18}, kCentered, kTitleLetters);
-    write(canvas_, chart_.x_label, {middle, kBase + 44}, kCentered);
-    write_upwards(canvas_, chart_.y_label, {edge_ + 20, (kTop + kBase) / 2});
+    write(chart_.title, {middle, kTop - 18}, Align::kCenter, kTitleSize);
+    write(chart_.x_label, {middle, kBase + 44}, Align::kCenter);
+    canvas_.draw_text(chart_.y_label, {edge_ + 20, (kTop + kBase) / 2}, Align::kCenter, kFontSize,
+                      kInk, Direction::kUp);
     for (size_t i = 0; i < chart_.series.size(); ++i) draw_series(chart_.series[i], style_of(i));
     draw_legend();
   }
 
-  /// How many rows of entries the legend needs, one entry being drawn by `visit(entry, x, row)`.
-  template <class Visit>
-  static int lay_legend_out(const Chart& chart, Visit visit) {
-    double x = 0;
-    int row = 0;
-    for (size_t i = 0; i < chart.series.size(); ++i) {
-      if (chart.series[i].name.empty()) continue;
-      const double width = kLegendSample + 8 + length_of(chart.series[i].name, kLetters);
-      if (x > 0 && x + width > kWidth - kLeft - kRight) {
-        x = 0;
-        ++row;
-      }
-      visit(i, x, row);
-      x += width + kLegendGap;
-    }
-    return x > 0 ? row + 1 : 0;
-  }
-
  private:
   static constexpr double kBase = kHeight - kBottom;
+
+  void write(const std::string& text, Point at, Align align, double font_size = kFontSize) {
+    canvas_.draw_text(text, at, align, font_size, kInk);
+  }
 
   std::vector<double> values(std::vector<double> Series::*coordinate) const {
     std::vector<double> all;
@@ -137,66 +118,66 @@ class Panel {
     return all;
   }
 
-  double longest_label() const {
-    double longest = 0;
+  double widest_label() const {
+    double widest = 0;
     for (const Axis::Tick& tick : y_.ticks())
-      longest = std::max(longest, length_of(tick.label, kLetters));
-    return longest;
+      widest = std::max(widest, canvas_.text_width(tick.label, kFontSize));
+    return widest;
   }
 
-  double place_x(double x) const { return left_ + (right_ - left_) * x_.share(x); }
-  double place_y(double y) const { return kBase - (kBase - kTop) * y_.share(y); }
+  double place_x(double x) const { return left_ + (right_ - left_) * x_.fraction(x); }
+  double place_y(double y) const { return kBase - (kBase - kTop) * y_.fraction(y); }
 
   void draw_grid() {
-    std::vector<Polyline> grid;
     for (const auto& [value, label] : x_.ticks()) {
-      const double x = place_x(value);
-      grid.push_back({{x, kTop}, {x, kBase}});
-      write(canvas_, label, {x, kBase + 20}, kCentered);
+      const double x = sharp(place_x(value));
+      canvas_.draw_line({{x, kTop}, {x, kBase}}, 1, kGrid);
+      write(label, {x, kBase + 20}, Align::kCenter);
     }
     for (const auto& [value, label] : y_.ticks()) {
-      const double y = place_y(value);
-      grid.push_back({{left_, y}, {right_, y}});
-      write(canvas_, label, {left_ - 9, y + kLetters / 2}, kEnds);
+      const double y = sharp(place_y(value));
+      canvas_.draw_line({{left_, y}, {right_, y}}, 1, kGrid);
+      write(label, {left_ - 9, y + kHalfDigit}, Align::kRight);
     }
-    canvas_.draw(grid, 1, kGrid);
   }
 
   void draw_series(const Series& series, const Style& style) {
     constexpr size_t kFewPoints = 25, kManyPoints = 200;
-    std::vector<Polyline> lines, dots;
+    const bool has_dots = series.x.size() <= kFewPoints;
+    const double width = series.x.size() <= kManyPoints ? 2 : 1.2;
     Polyline line;
-    const auto finish = [&] {
-      if (line.size() == 1) dots.push_back(line);
-      if (line.size() > 1)
-        for (Polyline& piece : dashed(line, style.dash)) lines.push_back(std::move(piece));
+    const auto finish_line = [&] {
+      if (line.size() > 1) canvas_.draw_line(line, width, style.color, style.dash);
+      if (has_dots || line.size() == 1)
+        for (const Point& p : line) canvas_.draw_dot(p, 6, style.color);
       line.clear();
     };
     for (size_t i = 0; i < series.x.size(); ++i) {
-      if (Axis::holds(series.x[i]) && Axis::holds(series.y[i])) {
+      if (Axis::can_show(series.x[i]) && Axis::can_show(series.y[i]))
         line.push_back({place_x(series.x[i]), place_y(series.y[i])});
-        if (series.x.size() <= kFewPoints) dots.push_back({line.back()});
-      } else {
-        finish();
-      }
+      else
+        finish_line();
     }
-    finish();
-    canvas_.draw(lines, series.x.size() <= kManyPoints ? 2 : 1.2, style.color);
-    canvas_.draw(dots, 6, style.color);
+    finish_line();
   }
 
   void draw_legend() {
-    lay_legend_out(chart_, [&](size_t series, double x, int row) {
-      const double left = edge_ + kLeft + x, y = kHeight + 6 + row * kLegendRow;
+    const double left = edge_ + kLeft;
+    const auto row_middle = [](int row) { return kHeight + 6 + row * kLegendRow; };
+    for (const auto& [series, x, row] : legend_.entries) {
+      const double begin = left + x, y = row_middle(row);
       const Style style = style_of(series);
-      canvas_.draw(dashed({{left, y}, {left + kLegendSample, y}}, style.dash), 2.5, style.color);
-      write(canvas_, chart_.series[series].name, {left + kLegendSample + 8, y + kLetters / 2},
-            kStarts);
-    });
+      canvas_.draw_line({{begin, y}, {begin + kLegendLine, y}}, 2.5, style.color, style.dash);
+      write(chart_.series[series].name, {begin + kLegendIndent, y + kHalfDigit}, Align::kLeft);
+    }
+    if (legend_.omitted > 0)
+      write("and " + std::to_string(legend_.omitted) + " more",
+            {left, row_middle(legend_.rows - 1) + kHalfDigit}, Align::kLeft);
   }
 
   Canvas& canvas_;
   const Chart& chart_;
+  const Legend& legend_;
   Axis x_, y_;
   double edge_, left_, right_;
 };
@@ -213,11 +194,16 @@ void check(const std::vector<Chart>& charts) {
 
 void write_png(const std::string& path, const std::vector<Chart>& charts) {
   check(charts);
+  const Canvas ruler(1, 1, 1);  // measures texts: the picture's height depends on them
+  std::vector<Legend> legends;
   int legend_rows = 0;
-  for (const Chart& chart : charts)
-    legend_rows = std::max(legend_rows, Panel::lay_legend_out(chart, [](size_t, double, int) {}));
+  for (const Chart& chart : charts) {
+    legends.push_back(lay_out_legend(chart, ruler));
+    legend_rows = std::max(legend_rows, legends.back().rows);
+  }
   Canvas canvas(kWidth * double(charts.size()), kHeight + legend_rows * kLegendRow, kPixels);
-  for (size_t i = 0; i < charts.size(); ++i) Panel(canvas, charts[i], kWidth * double(i)).draw();
+  for (size_t i = 0; i < charts.size(); ++i)
+    Panel(canvas, charts[i], legends[i], kWidth * double(i)).draw();
   io::write_file(path, canvas.png());
 }
 

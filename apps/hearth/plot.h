@@ -5,7 +5,7 @@
 
 namespace hearth::app {
 
-/// A line through (x[i], y[i]); where either is not finite it has a gap.
+/// A line through the points (x[i], y[i]), with a gap where either is not finite.
 struct Series {
   std::string name;
   std::vector<double> x, y;
@@ -16,7 +16,7 @@ struct Chart {
   std::vector<Series> series;
 };
 
-/// Charts side by side, as a PNG file, written atomically.
+/// Draws charts side by side into a PNG file, which is replaced atomically.
 void write_png(const std::string& path, const std::vector<Chart>& charts);
 
 }  // namespace hearth::app

@@ -11,7 +11,7 @@ namespace hearth::app {
 
 namespace {
 
-/// Columns on a terminal: bytes that begin a character.
+/// The width on a terminal: the number of UTF-8 characters.
 size_t width_of(const std::string& text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
@@ -25,13 +25,14 @@ bool is_number(const std::string& text) {
   return *rest == '\0' || (*rest == ' ' && !std::strchr(rest + 1, ' '));
 }
 
-std::string padded(const std::string& cell, size_t width, bool to_the_right) {
+std::string padded(const std::string& cell, size_t width, bool align_right) {
   const size_t used = width_of(cell);
   const std::string space(used < width ? width - used : 0, ' ');
-  return to_the_right ? space + cell : cell + space;
+  return align_right ? space + cell : cell + space;
 }
 
-std::string ended(std::string line) {
+/// Removes trailing spaces and adds the line break.
+std::string finished(std::string line) {
   line.erase(line.find_last_not_of(' ') + 1);
   return line + "\n";
 }
@@ -57,12 +58,12 @@ std::string TextTable::text() const {
   for (size_t c = 0; c < rows_[0].size(); ++c) {
     size_t width = 0;
     for (const auto& row : rows_) width = std::max(width, width_of(row[c]));
-    const bool to_the_right = is_numeric(c);
+    const bool align_right = is_numeric(c);
     for (size_t r = 0; r < rows_.size(); ++r)
-      lines[r] += (c ? "  " : "") + padded(rows_[r][c], width, to_the_right);
+      lines[r] += (c ? "  " : "") + padded(rows_[r][c], width, align_right);
   }
   std::string result;
-  for (std::string& line : lines) result += ended(std::move(line));
+  for (std::string& line : lines) result += finished(std::move(line));
   return result;
 }
 
@@ -75,10 +76,10 @@ std::string RowWriter::head() const {
 std::string RowWriter::row(const std::vector<std::string>& cells) const {
   std::string line;
   for (size_t c = 0; c < cells.size(); ++c) {
-    const auto& [name, width, to_the_right] = columns_[c];
-    line += (c ? "  " : "") + padded(cells[c], std::max(width, width_of(name)), to_the_right);
+    const auto& [name, width, align_right] = columns_[c];
+    line += (c ? "  " : "") + padded(cells[c], std::max(width, width_of(name)), align_right);
   }
-  return ended(std::move(line));
+  return finished(std::move(line));
 }
 
 std::string fixed(double value, int digits) {
@@ -100,7 +101,7 @@ std::string shortest(double value) {
 }
 
 std::string duration_text(double seconds) {
-  // Each limit is where the digits shown would round to the next form.
+  // From each limit on, rounding would give one digit more.
   const auto digits = [](double value) { return value < 9.995 ? 2 : value < 99.95 ? 1 : 0; };
   if (seconds < 999.5e-6) return in_unit(seconds * 1e6, digits(seconds * 1e6), "us");
   if (seconds < 999.5e-3) return in_unit(seconds * 1e3, digits(seconds * 1e3), "ms");

@@ -5,8 +5,8 @@
 
 namespace hearth::app {
 
-/// Rows under a head, printed in columns: numbers to the right, words to the left. Every row has
-/// as many cells as the head.
+/// A table with aligned columns: numeric ones to the right, others to the left. Every row has as
+/// many cells as the head.
 class TextTable {
  public:
   explicit TextTable(std::vector<std::string> head) : rows_{std::move(head)} {}
@@ -19,29 +19,29 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
-/// A table whose rows are printed as they come, in columns of widths that are known before.
+/// A table whose rows are printed one by one, so the widths of its columns are given in advance.
 class RowWriter {
  public:
   struct Column {
     std::string name;
-    size_t width;  // the name may be longer
-    bool to_the_right;
+    size_t width;  // at least; a longer name widens the column
+    bool align_right;
   };
 
   explicit RowWriter(std::vector<Column> columns) : columns_(std::move(columns)) {}
   std::string head() const;
-  /// Fewer cells than columns are the first ones; the last may be as long as it is.
+  /// There may be fewer cells than columns; the last cell may be wider than its column.
   std::string row(const std::vector<std::string>& cells) const;
 
  private:
   std::vector<Column> columns_;
 };
 
-/// A number with so many digits after the point.
+/// The number with `digits` digits after the decimal point.
 std::string fixed(double value, int digits);
 /// "3.1e-05"; "0".
 std::string scientific(double value);
-/// As few digits as tell the number from all others: "0.01".
+/// The shortest text that reads back as the same number: "0.01".
 std::string shortest(double value);
 /// "3.2 ms", "1.25 s": three digits and a unit.
 std::string duration_text(double seconds);

@@ -15,7 +15,7 @@ std::string without_brackets(const std::string& list) {
   return list.size() >= 2 && list.front() == '[' ? list.substr(1, list.size() - 2) : list;
 }
 
-/// The command that was being parsed: `hearth bench`, or `hearth` itself.
+/// The innermost command on the command line: `hearth bench`, or `hearth` itself.
 const CLI::App& innermost(const CLI::App& app) {
   const std::vector<CLI::App*> parsed = app.get_subcommands();
   return parsed.empty() ? app : innermost(*parsed.back());
@@ -32,7 +32,7 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& commands) 
   return names;
 }
 
-std::string what_is_wrong(const CLI::App& command, const CLI::ParseError& error) {
+std::string explanation(const CLI::App& command, const CLI::ParseError& error) {
   const std::vector<std::string> extras = command.remaining();
   const std::vector<std::string> commands = names_of(commands_of(command));
   if (extras.empty()) {
@@ -72,8 +72,8 @@ int finish_parsing(const CLI::App& app, const CLI::ParseError& error) {
   if (has_own_code || error.get_exit_code() == int(CLI::ExitCodes::Success))
     return app.exit(error, std::cout, std::cerr);
   const CLI::App& command = innermost(app);
-  std::cerr << "hearth: " << printable(what_is_wrong(command, error)) << "\n'" << full_name(command)
-            << " --help' says more.\n";
+  std::cerr << "hearth: " << printable(explanation(command, error)) << "\nRun '"
+            << full_name(command) << " --help' for help.\n";
   return kUsageError;
 }
 

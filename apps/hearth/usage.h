@@ -5,15 +5,15 @@
 
 namespace hearth::app {
 
-/// CLI11's help with values, choices and defaults in words.
+/// CLI11's help, with the names, choices and defaults of values.
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option_opts(const CLI::Option* option) const override;
   std::string make_option_desc(const CLI::Option* option) const override;
 };
 
-/// Prints the help or version that was asked for, or on stderr what is wrong with the command
-/// line; the exit code. A CLI::RuntimeError is a command's own exit code.
+/// Prints the requested help or version, or explains the error on stderr, and returns the exit
+/// code; that of a CLI::RuntimeError is chosen by the command.
 int finish_parsing(const CLI::App& app, const CLI::ParseError& error);
 
 }  // namespace hearth::app

@@ -19,7 +19,7 @@ std::vector<std::string> with(std::vector<std::string> arguments, const std::str
   return arguments;
 }
 
-TEST(Bench, OnASimulatedGpuBothWaysAndTheirDifference) {
+TEST(Bench, JsonComparesCpuAndSimulatedGpu) {
   const Ran ran = run(with(kSmall, "--json"), {"HEARTH_SIM_GPUS=1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const Json json = Json::parse(ran.out);
@@ -52,15 +52,15 @@ TEST(Bench, OnASimulatedGpuBothWaysAndTheirDifference) {
   }
 }
 
-TEST(Bench, TheTableSaysThatTheGpuIsSimulated) {
+TEST(Bench, TableSaysThatTheGpuIsSimulated) {
   const Ran ran = run(kSmall, {"HEARTH_SIM_GPUS=1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
-  EXPECT_EQ(ran.out.find("cuda:0 is Simulated GPU 0: this CPU in its place.\n"), 0) << ran.out;
+  EXPECT_EQ(ran.out.find("cuda:0 is Simulated GPU 0, run by this CPU.\n"), 0) << ran.out;
   EXPECT_NE(ran.out.find("largest difference"), std::string::npos) << ran.out;
   EXPECT_EQ(ran.err, "");
 }
 
-TEST(Bench, WithoutAGpuTheCpuAlone) {
+TEST(Bench, MeasuresTheCpuAloneWithoutAGpu) {
   const Json json = Json::parse(run(with(kSmall, "--json"), {"HEARTH_SIM_GPUS"}).out);
   if (!json["gpu"].is_null()) GTEST_SKIP() << "this machine has a GPU";
   EXPECT_FALSE(json["why_not"].get<std::string>().empty());
@@ -75,18 +75,19 @@ TEST(Bench, WithoutAGpuTheCpuAlone) {
   EXPECT_NE(ran.out.find("HEARTH_SIM_GPUS=1"), std::string::npos) << ran.out;
 }
 
-TEST(Bench, WhatCannotBeMeasuredIsToldAndTheRestIsMeasured) {
-  const std::vector<std::string> little{"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=134217728"};
+TEST(Bench, FailedMeasurementsAreReportedAndTheRestRuns) {
+  const std::vector<std::string> little_memory{"HEARTH_SIM_GPUS=1",
+                                               "HEARTH_SIM_GPU_MEMORY=134217728"};
   std::vector<std::string> arguments{
       "bench", "--size", "16,3500", "--transfer-size", "8", "--repeats", "1", "--steps", "1"};
-  const Ran ran = run(arguments, little);
+  const Ran ran = run(arguments, little_memory);
   EXPECT_EQ(ran.status, 1);
   EXPECT_NE(ran.out.find("\nmatmul of 3500 x 3500"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("out of memory"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("\nmove 8 x 8 to the GPU"), std::string::npos) << ran.out;
   EXPECT_NE(ran.out.find("\n1 product of 1000 x 1000"), std::string::npos) << ran.out;
   arguments.push_back("--json");
-  const Ran as_json = run(arguments, little);
+  const Ran as_json = run(arguments, little_memory);
   EXPECT_EQ(as_json.status, 1);
   const Json all = Json::parse(as_json.out)["measurements"];
   ASSERT_EQ(all.size(), 5);
@@ -95,22 +96,23 @@ TEST(Bench, WhatCannotBeMeasuredIsToldAndTheRestIsMeasured) {
   EXPECT_GT(all[2]["ratio"], 0);
 }
 
-// Out of memory for the training step ends the program while a kernel runs: half of the times, it
-// once crashed there.
-TEST(Bench, TheProgramEndsWhileTheGpuIsAtWork) {
-  const std::vector<std::string> little{"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=33554432"};
+// The training step runs out of memory, so the program ends while a kernel runs. A race at that
+// point once crashed every second run.
+TEST(Bench, ExitsCleanlyWhileAKernelRuns) {
+  const std::vector<std::string> little_memory{"HEARTH_SIM_GPUS=1",
+                                               "HEARTH_SIM_GPU_MEMORY=33554432"};
   const std::vector<std::string> arguments{
       "bench", "--size", "16", "--transfer-size", "8", "--repeats", "1", "--steps", "1"};
-  for (int i = 0; i < 4; ++i) EXPECT_EQ(run(arguments, little).status, 1);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(run(arguments, little_memory).status, 1);
 }
 
-TEST(Bench, AGpuThatIsNotThere) {
+TEST(Bench, MissingGpusAreErrors) {
   const Ran ran = run(with(kSmall, "--gpu=1"), {"HEARTH_SIM_GPUS=1"});
   EXPECT_EQ(ran.status, 1);
-  EXPECT_EQ(ran.err, "hearth: there is no cuda:1: the number of GPUs is 1\n");
+  EXPECT_EQ(ran.err, "hearth: there is no device cuda:1: the number of GPUs is 1\n");
   const Ran none = run(with(kSmall, "--gpu=9"), {"HEARTH_CUDA=0"});
   EXPECT_EQ(none.status, 1);
-  EXPECT_EQ(none.err, "hearth: there is no cuda:9: HEARTH_CUDA=0 switches CUDA off.\n");
+  EXPECT_EQ(none.err, "hearth: there is no device cuda:9: HEARTH_CUDA=0 switches CUDA off.\n");
   EXPECT_EQ(none.out, "");
 }
 

@@ -13,7 +13,7 @@ namespace hearth::testing {
 
 namespace {
 
-/// A program with everything that completion tells apart.
+/// A program with each kind of option that completion distinguishes.
 struct Sample {
   CLI::App app{"A sample", "sample"};
   std::string model, folder, text, shape;
@@ -48,8 +48,8 @@ std::string output_of(const std::string& command) {
   return output;
 }
 
-/// What bash offers after these words, the last of which is being typed.
-std::string offered_by_bash(const std::string& words) {
+/// The completions of the last word in bash.
+std::string bash_completions(const std::string& words) {
   const TempFolder folder;
   write_bytes(folder.path("data.bin"), "");
   std::filesystem::create_directory(folder.path("day"));
@@ -61,54 +61,54 @@ std::string offered_by_bash(const std::string& words) {
   return answer.substr(0, answer.size() - 1);
 }
 
-TEST(Completion, BashOffersCommandsFlagsAndValues) {
-  EXPECT_EQ(offered_by_bash("sample ''"), "train shape --help");
-  EXPECT_EQ(offered_by_bash("sample tr"), "train");
-  EXPECT_EQ(offered_by_bash("sample train --"),
+TEST(Completion, BashCompletesCommandsFlagsAndValues) {
+  EXPECT_EQ(bash_completions("sample ''"), "train shape --help");
+  EXPECT_EQ(bash_completions("sample tr"), "train");
+  EXPECT_EQ(bash_completions("sample train --"),
             "--help --model --kind --out --config --data --text --quiet");
-  EXPECT_EQ(offered_by_bash("sample train --quiet --mo"), "--model");
-  EXPECT_EQ(offered_by_bash("sample train --model ''"), "mlp lenet");
-  EXPECT_EQ(offered_by_bash("sample train --model le"), "lenet");
-  EXPECT_EQ(offered_by_bash("sample shape ''"), "round square --help");
-  EXPECT_EQ(offered_by_bash("sample shape s"), "square");
+  EXPECT_EQ(bash_completions("sample train --quiet --mo"), "--model");
+  EXPECT_EQ(bash_completions("sample train --model ''"), "mlp lenet");
+  EXPECT_EQ(bash_completions("sample train --model le"), "lenet");
+  EXPECT_EQ(bash_completions("sample shape ''"), "round square --help");
+  EXPECT_EQ(bash_completions("sample shape s"), "square");
 }
 
-TEST(Completion, BashTakesFlagsWithEqualSigns) {
-  EXPECT_EQ(offered_by_bash("sample train --model ="), "mlp lenet");
-  EXPECT_EQ(offered_by_bash("sample train --model = m"), "mlp");
+TEST(Completion, BashCompletesFlagsWithEqualSigns) {
+  EXPECT_EQ(bash_completions("sample train --model ="), "mlp lenet");
+  EXPECT_EQ(bash_completions("sample train --model = m"), "mlp");
 }
 
-TEST(Completion, BashGoesOnInAList) {
-  EXPECT_EQ(offered_by_bash("sample train --kind red,g"), "red,green");
-  EXPECT_EQ(offered_by_bash("sample train --model mlp,l"), "");
+TEST(Completion, BashCompletesListItems) {
+  EXPECT_EQ(bash_completions("sample train --kind red,g"), "red,green");
+  EXPECT_EQ(bash_completions("sample train --model mlp,l"), "");
 }
 
-TEST(Completion, BashOffersFilesOnlyWherePathsAreMeant) {
-  EXPECT_EQ(offered_by_bash("sample train --out d"), "day");
-  EXPECT_EQ(offered_by_bash("sample train --config dat"), "data.bin");
-  EXPECT_EQ(offered_by_bash("sample train --data d"), "day digits");
-  EXPECT_EQ(offered_by_bash("sample train --text d"), "");
-  EXPECT_EQ(offered_by_bash("sample wrong d"), "");
+TEST(Completion, BashCompletesPathsOnlyForPathFlags) {
+  EXPECT_EQ(bash_completions("sample train --out d"), "day");
+  EXPECT_EQ(bash_completions("sample train --config dat"), "data.bin");
+  EXPECT_EQ(bash_completions("sample train --data d"), "day digits");
+  EXPECT_EQ(bash_completions("sample train --text d"), "");
+  EXPECT_EQ(bash_completions("sample wrong d"), "");
 }
 
-TEST(Completion, FishOffersTheSame) {
-  if (!has_program("fish")) GTEST_SKIP() << "fish is not here";
+TEST(Completion, FishCompletesTheSame) {
+  if (!has_program("fish")) GTEST_SKIP() << "fish is not installed";
   const TempFolder folder;
   write_bytes(folder.path("script"), app::completion_script(Sample().app, "fish"));
-  const auto offered = [&](const std::string& line) {
+  const auto completions = [&](const std::string& line) {
     return output_of("cd " + folder.str() + " && HOME=$PWD fish -c 'source script; complete -C \"" +
                      line + "\"'");
   };
-  EXPECT_EQ(offered("sample "), "shape\tShapes\ntrain\tTrain: what's [best]\n");
-  EXPECT_EQ(offered("sample train --m"), "--model\tThe model\n");
-  EXPECT_EQ(offered("sample train --model le"), "lenet\tThe model\n");
-  EXPECT_EQ(offered("sample shape r"), "round\tWhich\n");
+  EXPECT_EQ(completions("sample "), "shape\tShapes\ntrain\tTrain: what's [best]\n");
+  EXPECT_EQ(completions("sample train --m"), "--model\tThe model\n");
+  EXPECT_EQ(completions("sample train --model le"), "lenet\tThe model\n");
+  EXPECT_EQ(completions("sample shape r"), "round\tWhich\n");
   std::filesystem::create_directory(folder.path("day"));
-  EXPECT_EQ(offered("sample train --data d"), "day/\tDirectory\ndigits\tData\n");
+  EXPECT_EQ(completions("sample train --data d"), "day/\tDirectory\ndigits\tData\n");
 }
 
-TEST(Completion, ZshCanReadItsScript) {
-  if (!has_program("zsh")) GTEST_SKIP() << "zsh is not here";
+TEST(Completion, ZshParsesItsScript) {
+  if (!has_program("zsh")) GTEST_SKIP() << "zsh is not installed";
   const TempFolder folder;
   const std::string script = app::completion_script(Sample().app, "zsh");
   EXPECT_EQ(script.find("#compdef sample\n"), 0);
@@ -122,7 +122,7 @@ TEST(Completion, ZshCanReadItsScript) {
   output_of("zsh -n " + folder.path("script"));
 }
 
-TEST(Completion, TheProgramPrintsAScriptOfItsOwnCommands) {
+TEST(Completion, ProgramPrintsAScriptForItsCommands) {
   const Ran ran = run({"completion", "bash"});
   EXPECT_EQ(ran.status, 0) << ran.err;
   for (const char* part :

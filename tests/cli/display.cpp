@@ -12,13 +12,13 @@ using app::progress_text;
 
 const app::Display::Moment kMoment{"epoch 1/5", 30, 120, 0.5, 0.75, 12345.4, 61.5};
 
-TEST(Progress, AWideLineHasEverything) {
+TEST(Progress, WideLinesHaveAllParts) {
   EXPECT_EQ(progress_text(kMoment, 119),
             "epoch 1/5  [#####---------------]  25 %  loss 0.5000  accuracy 0.7500  "
             "12,345 samples/s  1:02 left");
 }
 
-TEST(Progress, TheLeastImportantPartsMakeRoomForTheBar) {
+TEST(Progress, NarrowLinesDropTheLeastImportantParts) {
   EXPECT_EQ(progress_text(kMoment, 79),
             "epoch 1/5  [####---------------]  25 %  loss 0.5000  accuracy 0.7500  1:02 left");
   EXPECT_EQ(progress_text(kMoment, 55), "epoch 1/5  [###---------]  25 %  loss 0.5000  1:02 left");
@@ -28,7 +28,7 @@ TEST(Progress, TheLeastImportantPartsMakeRoomForTheBar) {
   EXPECT_EQ(progress_text(kMoment, 0), "");
 }
 
-TEST(Progress, NoLineIsTooLongAndTimeIsLeftOutLast) {
+TEST(Progress, LinesFitAndDropTheTimeLast) {
   app::Display::Moment moment = kMoment;
   moment.title = "run 1/8  epoch 2/5";
   for (size_t width = 0; width < 150; ++width) {
@@ -39,7 +39,7 @@ TEST(Progress, NoLineIsTooLongAndTimeIsLeftOutLast) {
   }
 }
 
-/// A terminal of our own.
+/// A pseudo-terminal.
 class Terminal {
  public:
   explicit Terminal(unsigned short width) : main_(posix_openpt(O_RDWR | O_NOCTTY)) {
@@ -49,11 +49,11 @@ class Terminal {
     ioctl(program_, TIOCSWINSZ, &size);
   }
   ~Terminal() { close(main_); }
-  /// Whether the system had one to give; without /dev/pts it has none.
-  bool is_there() const { return program_ >= 0; }
-  int programs_end() const { return program_; }
-  /// All that is printed until the programs have closed it.
-  std::string shown() {
+  /// False on systems without /dev/pts.
+  bool is_open() const { return program_ >= 0; }
+  int program_side() const { return program_; }
+  /// Everything printed until the programs have closed it.
+  std::string output() {
     close(program_);
     std::string text;
     char buffer[4096];
@@ -66,14 +66,14 @@ class Terminal {
   int main_, program_ = -1;
 };
 
-TEST(Progress, ATerminalOf80ColumnsShowsTheBarAndOutputTheTableAlone) {
+TEST(Progress, TerminalShowsTheBarAndStdoutOnlyTheTable) {
   const TempFolder folder;
   Terminal terminal(80);
-  if (!terminal.is_there()) GTEST_SKIP() << "no terminal can be opened here";
+  if (!terminal.is_open()) GTEST_SKIP() << "the system has no pseudo-terminals";
   Program program({"train", "--data", "synthetic", "--batch-size", "10", "--epochs", "2", "--out",
                    folder.path("out")},
-                  kOneThread, {}, terminal.programs_end());
-  const std::string shown = terminal.shown();
+                  kOneThread, {}, terminal.program_side());
+  const std::string shown = terminal.output();
   const Ran ran = program.wait();
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out.find("run  epoch"), 0U) << ran.out;
@@ -89,7 +89,7 @@ TEST(Progress, ATerminalOf80ColumnsShowsTheBarAndOutputTheTableAlone) {
   EXPECT_NE(shown.find("Files are in "), std::string::npos) << shown;
 }
 
-TEST(Progress, AReaderWhoLeavesDoesNotStopTheTraining) {
+TEST(Progress, ClosedPipesDoNotStopTheTraining) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   int ends[2];
@@ -98,11 +98,11 @@ TEST(Progress, AReaderWhoLeavesDoesNotStopTheTraining) {
                   kOneThread, ends[1], ends[1]);
   close(ends[1]);
   close(ends[0]);
-  EXPECT_EQ(program.wait().status, 1);  // for the table is lost
+  EXPECT_EQ(program.wait().status, 1);  // the table could not be printed
   EXPECT_EQ(rows_of(out).size(), 3U);
 }
 
-TEST(Progress, TheHeadingNamesTheDeviceAndWhyItIsNoGpu) {
+TEST(Progress, HeadingNamesTheDeviceAndWhyThereIsNoGpu) {
   const TempFolder folder;
   const auto heading = [&](std::vector<std::string> more, const std::string& gpus) {
     static int number = 0;
@@ -121,7 +121,7 @@ TEST(Progress, TheHeadingNamesTheDeviceAndWhyItIsNoGpu) {
   EXPECT_NE(usual.substr(0, usual.find('\n')).find("; no GPU: "), std::string::npos) << usual;
 }
 
-TEST(Signals, OneThatCameIgnoredStaysSo) {
+TEST(Signals, IgnoredSignalsStayIgnored) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   const auto before = ::signal(SIGHUP, SIG_IGN);

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::json;
 const std::string kNoGpus = "HEARTH_SIM_GPUS";
 
-TEST(Info, JsonSaysWhatTheLibrarySays) {
+TEST(Info, JsonAgreesWithTheLibrary) {
   const Ran ran = run({"info", "--json"}, {kNoGpus, "OMP_NUM_THREADS=1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const Json json = Json::parse(ran.out);
@@ -28,7 +28,7 @@ TEST(Info, JsonSaysWhatTheLibrarySays) {
   EXPECT_TRUE(json["libraries"].contains("oneDNN"));
 }
 
-TEST(Info, SimulatedGpusSayThatTheyAre) {
+TEST(Info, MarksSimulatedGpus) {
   const std::vector<std::string> two{"HEARTH_SIM_GPUS=2", "HEARTH_SIM_GPU_MEMORY=1073741824"};
   const Json cuda = Json::parse(run({"info", "--json"}, two).out)["cuda"];
   EXPECT_EQ(cuda["available"], true);
@@ -43,7 +43,7 @@ TEST(Info, SimulatedGpusSayThatTheyAre) {
       << text;
 }
 
-TEST(Info, WithoutGpusItSaysWhy) {
+TEST(Info, SaysWhyThereIsNoGpu) {
   const Json cuda = Json::parse(run({"info", "--json"}, {kNoGpus}).out)["cuda"];
   if (cuda["available"]) GTEST_SKIP() << "this machine has a GPU";
   const std::string why = cuda["why_not"];

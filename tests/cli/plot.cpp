@@ -1,10 +1,12 @@
 #include "apps/hearth/plot.h"
 
+#include <cairo.h>
 #include <gtest/gtest.h>
-#include <png.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 
 #include "tests/support/files.h"
@@ -19,32 +21,34 @@ using testing::TempFolder;
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
 constexpr unsigned kBlue = 0x0072b2, kOrange = 0xd55e00;
 
-/// A PNG file's pixels as libpng reads them.
+/// The pixels of a PNG file.
 struct Picture {
   explicit Picture(const std::vector<Chart>& charts) {
     const TempFolder folder;
     write_png(folder.path("plot.png"), charts);
-    const std::string bytes = bytes_of(folder.path("plot.png"));
-    png_image image{};
-    image.version = PNG_IMAGE_VERSION;
-    EXPECT_TRUE(png_image_begin_read_from_memory(&image, bytes.data(), bytes.size()));
-    image.format = PNG_FORMAT_RGB;
-    width = int(image.width);
-    height = int(image.height);
-    rgb.resize(PNG_IMAGE_SIZE(image));
-    EXPECT_TRUE(png_image_finish_read(&image, nullptr, rgb.data(), 0, nullptr)) << image.message;
+    cairo_surface_t* surface = cairo_image_surface_create_from_png(folder.path("plot.png").c_str());
+    EXPECT_EQ(cairo_surface_status(surface), CAIRO_STATUS_SUCCESS);
+    EXPECT_EQ(cairo_image_surface_get_format(surface), CAIRO_FORMAT_RGB24);
+    width = cairo_image_surface_get_width(surface);
+    height = cairo_image_surface_get_height(surface);
+    const unsigned char* data = cairo_image_surface_get_data(surface);
+    const auto stride = size_t(cairo_image_surface_get_stride(surface));
+    pixels.resize(size_t(width) * size_t(height));
+    for (size_t y = 0; y < size_t(height); ++y)
+      std::memcpy(&pixels[y * size_t(width)], data + y * stride, size_t(width) * sizeof(uint32_t));
+    cairo_surface_destroy(surface);
   }
 
+  /// 0xrrggbb.
   unsigned at(int x, int y) const {
-    const uint8_t* p = &rgb[(size_t(y) * width + x) * 3];
-    return unsigned(p[0]) << 16 | unsigned(p[1]) << 8 | p[2];
+    return pixels[size_t(y) * size_t(width) + size_t(x)] & 0xffffff;
   }
 
   int width = 0, height = 0;
-  std::vector<uint8_t> rgb;
+  std::vector<uint32_t> pixels;
 };
 
-/// Where a colour is above the legend.
+/// The pixels of one colour above the row `bottom`, by default above the legend.
 struct Found {
   Found(const Picture& picture, unsigned color, int bottom = 700) {
     for (int x = 0; x < picture.width; ++x)
@@ -74,7 +78,7 @@ std::vector<Chart> one_chart(std::vector<Series> series) {
   return {{"Title", "x", "y", std::move(series)}};
 }
 
-TEST(Plot, ChartsStandSideBySide) {
+TEST(Plot, DrawsChartsSideBySide) {
   const Picture one(one_chart({})), three({3, Chart{"a", "x", "y", {}}});
   EXPECT_EQ(three.width, 3 * one.width);
   EXPECT_EQ(three.height, one.height);
@@ -82,7 +86,7 @@ TEST(Plot, ChartsStandSideBySide) {
   EXPECT_GT(with_legend.height, one.height);
 }
 
-TEST(Plot, ALineIsStraightAndGoesUp) {
+TEST(Plot, LinesAreStraight) {
   const Picture picture(one_chart({{"", {0, 1, 2}, {5, 6, 7}}}));
   const Found line(picture, kBlue);
   ASSERT_GT(line.right - line.left, picture.width / 2);
@@ -96,7 +100,7 @@ TEST(Plot, ALineIsStraightAndGoesUp) {
   }
 }
 
-TEST(Plot, EdgesAreSmooth) {
+TEST(Plot, LinesAreAntialiased) {
   const Picture picture(one_chart({{"", {0, 1}, {0, 0.1}}}));
   std::vector<unsigned> shades;
   for (int x = 200; x < picture.width - 100; ++x)
@@ -109,7 +113,7 @@ TEST(Plot, EdgesAreSmooth) {
   EXPECT_GT(shades.size(), 20);
 }
 
-TEST(Plot, WhatIsNotFiniteIsAGap) {
+TEST(Plot, NonFiniteValuesLeaveAGap) {
   const double infinity = std::numeric_limits<double>::infinity();
   for (const double hole : {kNaN, infinity, -infinity}) {
     const Found line(Picture(one_chart({{"", {0, 1, 2, 3, 4, 5}, {1, 1, hole, hole, 1, 1}}})),
@@ -120,7 +124,7 @@ TEST(Plot, WhatIsNotFiniteIsAGap) {
   }
 }
 
-TEST(Plot, OnePointIsADot) {
+TEST(Plot, SinglePointsAreDots) {
   const Found alone(Picture(one_chart({{"", {3}, {0.5}}})), kBlue);
   EXPECT_GT(alone.count, 50);
   EXPECT_NEAR(alone.right - alone.left, alone.low - alone.top, 1);
@@ -131,7 +135,7 @@ TEST(Plot, OnePointIsADot) {
   EXPECT_NEAR(Found(Picture(one_chart({{"", x, y}})), kBlue).count, alone.count, 20);
 }
 
-TEST(Plot, SeriesHaveColoursAndTheLegendShowsThem) {
+TEST(Plot, LegendShowsTheColoursOfTheSeries) {
   const Picture picture(one_chart({{"first", {0, 1}, {0, 1}}, {"second", {0, 1}, {1, 0}}}));
   for (const unsigned color : {kBlue, kOrange}) {
     const Found in_plot(picture, color), in_all(picture, color, picture.height);
@@ -141,7 +145,19 @@ TEST(Plot, SeriesHaveColoursAndTheLegendShowsThem) {
   }
 }
 
-TEST(Plot, TheEighthSeriesIsDashedInTheFirstColour) {
+TEST(Plot, LongLegendsAreCut) {
+  const auto series = [](int count) {
+    std::vector<Series> all;
+    for (int i = 0; i < count; ++i) all.push_back({"series " + std::to_string(i), {}, {}});
+    return all;
+  };
+  const Picture some(one_chart(series(40))), many(one_chart(series(1000))),
+      most(one_chart(series(10000)));
+  EXPECT_GT(many.height, some.height);
+  EXPECT_EQ(most.height, many.height);
+}
+
+TEST(Plot, EighthSeriesIsDashedInTheFirstColour) {
   std::vector<Series> series;
   for (int i = 0; i < 8; ++i) {
     Series line;
@@ -162,7 +178,7 @@ TEST(Plot, TheEighthSeriesIsDashedInTheFirstColour) {
   EXPECT_GT(with_one, 200);
 }
 
-TEST(Plot, AnEmptyChartHasItsAxes) {
+TEST(Plot, EmptyChartsHaveAxes) {
   const Picture picture(one_chart({{"nothing", {}, {}}, {"no number", {1, 2}, {kNaN, kNaN}}}));
   const Found frame(picture, 0x6e6e6e);
   EXPECT_GT(frame.right - frame.left, picture.width / 2);
@@ -170,14 +186,14 @@ TEST(Plot, AnEmptyChartHasItsAxes) {
   EXPECT_EQ(Found(picture, kBlue).count, 0);
 }
 
-TEST(Plot, HugeTinyAndEqualValues) {
+TEST(Plot, DrawsHugeTinyAndEqualValues) {
   for (const double value : {0.0, 1e-300, 1e299, -1e299, 1e308, 12345.678}) {
     const Picture picture(one_chart({{"", {value, value}, {value, value}}}));
     EXPECT_EQ(Found(picture, kBlue).count > 0, value != 1e308) << value;
   }
 }
 
-TEST(Plot, BadInputLeavesTheOldFile) {
+TEST(Plot, BadInputKeepsTheOldFile) {
   const TempFolder folder;
   const std::string path = folder.path("plot.png");
   testing::write_bytes(path, "old");

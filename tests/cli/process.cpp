@@ -1,4 +1,4 @@
-// The program as a process: closed streams, and numbers of threads that cannot be.
+// The program as a process: closed streams, environment variables, impossible numbers of threads.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,17 +9,17 @@
 namespace hearth::testing {
 namespace {
 
-/// The exit code of the program in a shell, which can close its streams.
-int in_shell(const std::string& line) {
+/// The exit code of the program, run by a shell, which can redirect and close its streams.
+int run_in_shell(const std::string& line) {
   const int status = std::system(("OMP_NUM_THREADS=1 " HEARTH_PROGRAM " " + line).c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
 }
 
-TEST(Process, ClosedStreamsAreNoFiles) {
+TEST(Process, OutputOfClosedStreamsGoesIntoNoFile) {
   const TempFolder folder;
   const std::string flags = " --data synthetic --limit 100 --epochs 1 --model mlp --out ";
   const auto train_with = [&](const std::string& name, const std::string& streams) {
-    return in_shell("train" + flags + folder.path(name) + " " + streams);
+    return run_in_shell("train" + flags + folder.path(name) + " " + streams);
   };
   EXPECT_EQ(train_with("whole", "> /dev/null 2>&1"), 0);
   const std::string weights = bytes_of(folder.path("whole/run-1/weights.safetensors"));
@@ -35,14 +35,14 @@ TEST(Process, ClosedStreamsAreNoFiles) {
   }
 }
 
-TEST(Process, ResultsThatCannotBeWrittenAreSaid) {
+TEST(Process, UnwritableOutputIsAnError) {
   const TempFolder folder;
   const std::string err = folder.path("err");
-  EXPECT_EQ(in_shell("info >&- 2> " + err), 1);
+  EXPECT_EQ(run_in_shell("info >&- 2> " + err), 1);
   EXPECT_EQ(bytes_of(err), "hearth: the output could not be written: Bad file descriptor\n");
 }
 
-TEST(Process, TheEnvironmentChoosesTheGpu) {
+TEST(Process, EnvironmentChoosesTheGpu) {
   const auto info = [](const std::string& cuda, const std::string& simulated) {
     return run({"info"}, {"HEARTH_CUDA=" + cuda, "HEARTH_SIM_GPUS=" + simulated});
   };
@@ -61,22 +61,21 @@ TEST(Process, TheEnvironmentChoosesTheGpu) {
   EXPECT_EQ(none.out.find("Simulated"), std::string::npos) << none.out;
 }
 
-// Waits for the pool of threads that limits their number.
-TEST(Process, ThreadsThatCannotBeAreRefusedOrLimited) {
+TEST(Process, ImpossibleThreadCountsAreRefusedOrLimited) {
   const auto info = [](const char* threads) {
     return run({"info"}, {std::string("OMP_NUM_THREADS=") + threads});
   };
   for (const char* threads : {"1000", "100000", "99999999999999999999"}) {
     const Ran ran = info(threads);
-    EXPECT_GE(ran.status, 0) << "it ended by signal " << -ran.status;
-    // A number that is not taken is mentioned.
+    EXPECT_GE(ran.status, 0) << "ended by signal " << -ran.status;
+    // A warning or error names the variable.
     EXPECT_NE((ran.out + ran.err).find("OMP_NUM_THREADS"), std::string::npos) << ran.out << ran.err;
   }
   const TempFolder folder;
   const Ran ran = run({"train", "--data", "synthetic", "--limit", "100", "--epochs", "1", "--out",
                        folder.path("out")},
                       {"OMP_NUM_THREADS=100000"});
-  EXPECT_GE(ran.status, 0) << "it ended by signal " << -ran.status;
+  EXPECT_GE(ran.status, 0) << "ended by signal " << -ran.status;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Runs the program hearth and captures what it prints.
+// Runs the program hearth and captures its output.
 #pragma once
 
 #include <fcntl.h>
@@ -23,9 +23,8 @@ struct Ran {
   std::string out, err;
 };
 
-/// hearth with `arguments`, started; `environment` has NAME=value entries that win over ours, or
-/// NAME alone for what it must not have. Its input is empty. Its output may go to other files than
-/// those that wait() reads.
+/// A running hearth. `environment` changes the inherited one: NAME=value sets a variable, NAME
+/// removes it. Its input is empty. With `out` or `err`, its output goes there instead of to wait().
 class Program {
  public:
   explicit Program(const std::vector<std::string>& arguments,
@@ -56,10 +55,10 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   void kill(int signal) const { ::kill(process_, signal); }
-  /// What it has printed so far.
+  /// The output so far.
   std::string out() const { return content_of(out_); }
   std::string err() const { return content_of(err_); }
-  /// When it has ended.
+  /// Waits for its end.
   Ran wait() {
     int status = 0;
     waitpid(process_, &status, 0);
@@ -73,7 +72,7 @@ class Program {
   };
   using File = std::unique_ptr<std::FILE, Close>;
 
-  /// A null-terminated array, as C has them; the strings must outlive it.
+  /// A null-terminated array of C strings; `strings` must outlive it.
   static std::vector<char*> pointers_to(const std::vector<std::string>& strings) {
     std::vector<char*> pointers;
     for (const std::string& string : strings) pointers.push_back(const_cast<char*>(string.c_str()));

@@ -8,7 +8,7 @@ namespace hearth::app {
 
 namespace {
 
-TEST(TextTable, WordsToTheLeftNumbersToTheRight) {
+TEST(TextTable, AlignsWordsLeftAndNumbersRight) {
   TextTable table({"run", "name", "loss"});
   table.add({"1", "first", "0.5"});
   table.add({"12", "2 words", "nan"});
@@ -18,7 +18,7 @@ TEST(TextTable, WordsToTheLeftNumbersToTheRight) {
             " 12  2 words   nan\n");
 }
 
-TEST(TextTable, UnitsAndSignsAreNumbersAndEmptyCellsAreNothing) {
+TEST(TextTable, NumbersMayHaveUnitsAndSigns) {
   TextTable table({"time", "change", "note"});
   table.add({"3.2 ms", "-1", ""});
   table.add({"", "+10", "x"});
@@ -28,23 +28,23 @@ TEST(TextTable, UnitsAndSignsAreNumbersAndEmptyCellsAreNothing) {
             "           +10  x\n");
 }
 
-TEST(TextTable, CountsCharactersNotBytes) {
+TEST(TextTable, CountsCharactersInsteadOfBytes) {
   TextTable table({"a", "b"});
   table.add({"é", "x"});
   table.add({"ab", "y"});
   EXPECT_EQ(table.text(), "a   b\né   x\nab  y\n");
 }
 
-TEST(TextTable, AHeadAlone) { EXPECT_EQ(TextTable({"a", "bc"}).text(), "a  bc\n"); }
+TEST(TextTable, PrintsAHeadWithoutRows) { EXPECT_EQ(TextTable({"a", "bc"}).text(), "a  bc\n"); }
 
-TEST(TextTable, RowsThatAreWrittenAsTheyCome) {
+TEST(RowWriter, PadsAndWidensCells) {
   const RowWriter rows({{"name", 6, false}, {"time", 7, true}, {"note", 0, false}});
   EXPECT_EQ(rows.head(), "name       time  note\n");
   EXPECT_EQ(rows.row({"first", "3.20 s", ""}), "first    3.20 s\n");
   EXPECT_EQ(rows.row({"second", "a text that is longer"}), "second  a text that is longer\n");
 }
 
-TEST(Texts, Numbers) {
+TEST(Texts, NumbersAreRounded) {
   EXPECT_EQ(fixed(2.5, 0), "2");
   EXPECT_EQ(fixed(-1.005, 3), "-1.005");
   EXPECT_EQ(fixed(std::numeric_limits<double>::quiet_NaN(), 2), "nan");
@@ -64,7 +64,7 @@ TEST(Texts, DurationsHaveThreeDigitsAndAUnit) {
   EXPECT_EQ(duration_text(0.9994), "999 ms");
 }
 
-TEST(Texts, BytesInPowersOf1024) {
+TEST(Texts, BytesHaveBinaryUnits) {
   EXPECT_EQ(bytes_text(1000), "1000 B");
   EXPECT_EQ(bytes_text(1536), "1.5 KiB");
   EXPECT_EQ(bytes_text(8.0 * (1ull << 30)), "8.0 GiB");

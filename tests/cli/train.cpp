@@ -1,4 +1,4 @@
-// hearth train: the grid, what it leaves behind, going on after a kill or a signal.
+// hearth train: the grid, its files, resuming after a kill or a signal.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -12,7 +12,7 @@
 namespace hearth::testing {
 namespace {
 
-TEST(Train, GridIsTheSameOnBothDevicesAndForAnyWorkers) {
+TEST(Train, GridAgreesAcrossDevicesAndWorkers) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   const Ran ran =
@@ -48,7 +48,7 @@ TEST(Train, GridIsTheSameOnBothDevicesAndForAnyWorkers) {
   }
 }
 
-TEST(Train, LeavesItsFilesBehind) {
+TEST(Train, WritesItsFiles) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   ASSERT_EQ(train({"--out", out, "--limit", "500", "--epochs", "2", "--log-losses"}).status, 0);
@@ -65,12 +65,12 @@ TEST(Train, LeavesItsFilesBehind) {
   EXPECT_TRUE(last.equal(weights[8].second));
   EXPECT_NE(bytes_of(out + "/run-1/best.ckpt"), "");
 
-  // Drawn again at the end: epochs that end within seconds of a drawing are in the picture too.
+  // The final picture has all epochs, although drawings are seconds apart.
   const std::string shorter = folder.path("shorter");
   ASSERT_EQ(train({"--out", shorter, "--limit", "500", "--epochs", "1"}).status, 0);
   EXPECT_NE(bytes_of(out + "/curves.png"), bytes_of(shorter + "/curves.png"));
 
-  // The steps' losses are those of which the epochs' are the mean.
+  // The loss of an epoch is the mean of its steps' losses.
   const std::vector<Row> rows = rows_of(out), steps = rows_of_csv(out + "/run-1/losses.csv");
   ASSERT_EQ(steps.size(), 10U);
   double sum = 0;
@@ -78,7 +78,17 @@ TEST(Train, LeavesItsFilesBehind) {
   EXPECT_NEAR(sum / 5, number(rows[1], "loss"), 1e-12);
 }
 
-TEST(Train, BeginsWithTheSeedsWeights) {
+TEST(Train, CurvesAreDrawnWithoutFonts) {
+  const TempFolder folder;
+  const std::string out = folder.path("out"), fonts = folder.path("fonts.conf");
+  write_bytes(fonts, "<fontconfig></fontconfig>");
+  const Ran ran = train({"--out", out, "--limit", "200", "--epochs", "1", "--model", "mlp"},
+                        {"FONTCONFIG_FILE=" + fonts});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(bytes_of(out + "/curves.png").substr(1, 3), "PNG");
+}
+
+TEST(Train, SeedDeterminesTheInitialWeights) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   ASSERT_EQ(train({"--out", out, "--epochs", "0", "--seed", "7", "--model", "mlp"}).status, 0);
@@ -88,7 +98,7 @@ TEST(Train, BeginsWithTheSeedsWeights) {
   EXPECT_TRUE(weights[2].second.equal(nn::Linear(256, 128)->weight));
 }
 
-TEST(Train, ConfigGivesTheSameRunAgainAndFlagsWin) {
+TEST(Train, ConfigRepeatsARunAndFlagsOverrideIt) {
   const TempFolder folder;
   const std::string first = folder.path("first"), again = folder.path("again");
   ASSERT_EQ(train({"--out", first, "--limit", "300", "--epochs", "2", "--lr", "1e-3,.02", "--model",
@@ -112,7 +122,7 @@ void expect_same(const std::string& a, const std::string& b) {
   EXPECT_EQ(bytes_of(a + "/run-1/weights.safetensors"), bytes_of(b + "/run-1/weights.safetensors"));
 }
 
-TEST(Train, GoesOnBitForBitAfterAKillAndAfterASignal) {
+TEST(Train, ResumesBitForBitAfterAKillAndAfterASignal) {
   const TempFolder folder;
   const std::string whole = folder.path("whole");
   ASSERT_EQ(run(long_run(whole), kOneThread).status, 0);
@@ -137,7 +147,7 @@ TEST(Train, GoesOnBitForBitAfterAKillAndAfterASignal) {
     program.kill(signal);
     const Ran ran = program.wait();
     EXPECT_EQ(ran.status, 130);
-    EXPECT_NE(ran.err.find("To go on: " HEARTH_PROGRAM " train --resume " + stopped),
+    EXPECT_NE(ran.err.find("To resume: " HEARTH_PROGRAM " train --resume " + stopped),
               std::string::npos);
     ASSERT_LT(rows_of(stopped).size(), 4U) << "it was stopped too late";
     resumed = run({"train", "--resume", stopped}, kOneThread);
@@ -146,7 +156,7 @@ TEST(Train, GoesOnBitForBitAfterAKillAndAfterASignal) {
   }
 }
 
-TEST(Train, FoldersUnderRunsHaveNamesAndTheLastOneGoesOn) {
+TEST(Train, NamesFoldersUnderRunsAndResumesTheLatest) {
   const TempFolder folder;
   const InFolder here(folder.str());
   const Ran first = train({"--limit", "200", "--epochs", "1"});
@@ -154,22 +164,22 @@ TEST(Train, FoldersUnderRunsHaveNamesAndTheLastOneGoesOn) {
   const Ran third = train({"--limit", "200", "--epochs", "1", "--model", "mlp"});
   const Ran last = run({"train", "--epochs", "2", "--resume"}, kOneThread);
   for (const Ran* ran : {&first, &second, &third, &last}) ASSERT_EQ(ran->status, 0) << ran->err;
-  EXPECT_EQ(rows_of(folder.path("runs/seed-cnn-synthetic")).size(), 1U);
+  EXPECT_EQ(rows_of(folder.path("runs/tutorial-cnn-synthetic")).size(), 1U);
   EXPECT_EQ(rows_of(folder.path("runs/mlp-synthetic")).size(), 1U);
   EXPECT_EQ(rows_of(folder.path("runs/mlp-synthetic-2")).size(), 2U);
 }
 
-TEST(Train, MoreEpochsAreAsIfTheyHadBeenAskedForAtOnce) {
+TEST(Train, MoreEpochsLaterGiveTheSameResults) {
   const TempFolder folder;
-  const std::string whole = folder.path("whole"), grown = folder.path("grown");
+  const std::string whole = folder.path("whole"), extended = folder.path("extended");
   ASSERT_EQ(train({"--out", whole, "--limit", "300", "--epochs", "3"}).status, 0);
-  ASSERT_EQ(train({"--out", grown, "--limit", "300", "--epochs", "1"}).status, 0);
-  ASSERT_EQ(run({"train", "--resume", grown, "--epochs", "3"}, kOneThread).status, 0);
-  expect_same(grown, whole);
-  // Nothing is left to do, so nothing changes.
-  const std::string before = bytes_of(grown + "/results.csv");
-  EXPECT_EQ(run({"train", "--resume", grown}, kOneThread).status, 0);
-  EXPECT_EQ(bytes_of(grown + "/results.csv"), before);
+  ASSERT_EQ(train({"--out", extended, "--limit", "300", "--epochs", "1"}).status, 0);
+  ASSERT_EQ(run({"train", "--resume", extended, "--epochs", "3"}, kOneThread).status, 0);
+  expect_same(extended, whole);
+  // A finished run does not change.
+  const std::string before = bytes_of(extended + "/results.csv");
+  EXPECT_EQ(run({"train", "--resume", extended}, kOneThread).status, 0);
+  EXPECT_EQ(bytes_of(extended + "/results.csv"), before);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What hearth train says of bad input, and that nothing is lost.
+// hearth train with bad input: its errors, and that no file is lost.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
@@ -9,8 +9,8 @@
 namespace hearth::testing {
 namespace {
 
-TEST(TrainBad, ValuesAreNamedAndNearOnesOffered) {
-  expect_failure(train({"--model", "seed-cn"}), 2, "did you mean 'seed-cnn'?");
+TEST(TrainBad, ErrorsNameTheValueAndSuggestANearOne) {
+  expect_failure(train({"--model", "tutorial-cn"}), 2, "did you mean 'tutorial-cnn'?");
   expect_failure(train({"--optimizer", "adma"}), 2, "did you mean 'adam'?");
   expect_failure(train({"--device", "cud"}), 2, "did you mean 'cuda'?");
   expect_failure(run({"train", "--data", "fashion-mnits"}), 2, "did you mean 'fashion-mnist'?");
@@ -22,12 +22,12 @@ TEST(TrainBad, ValuesAreNamedAndNearOnesOffered) {
                  "there is no device 'cuda:1': the number of GPUs is 1");
 }
 
-TEST(TrainBad, ConfigFilesAreToldByLine) {
+TEST(TrainBad, ConfigErrorsNameTheLine) {
   const TempFolder folder;
   const std::string path = folder.path("x.toml");
-  const auto fails = [&](const std::string& text, int status, const std::string& says) {
+  const auto fails = [&](const std::string& text, int status, const std::string& error) {
     write_bytes(path, text);
-    expect_failure(run({"train", "--config", path}), status, says);
+    expect_failure(run({"train", "--config", path}), status, error);
   };
   fails("lr = 0.1\nepoch = 3\n", 2, "x.toml:2: unknown setting 'epoch'; did you mean 'epochs'?");
   fails("\nmodel = \"mpl\"\n", 2, "x.toml:2: --model: unknown model 'mpl'; did you mean 'mlp'?");
@@ -39,40 +39,42 @@ TEST(TrainBad, ConfigFilesAreToldByLine) {
                  "No such file or directory");
 }
 
-TEST(TrainBad, FoldersThatCannotBeUsed) {
+TEST(TrainBad, UnusableFolders) {
   const TempFolder folder;
   const std::string file = folder.path("file"), out = folder.path("out");
   write_bytes(file, "");
-  expect_failure(train({"--out", file + "/x"}), 1, "cannot make the folder '" + file + "/x'");
+  expect_failure(train({"--out", file + "/x"}), 1, "cannot create the folder '" + file + "/x'");
   expect_failure(train({"--resume", out}), 2, "only --epochs may change");
-  expect_failure(run({"train", "--resume", out}), 1, "holds no run to go on with");
+  expect_failure(run({"train", "--resume", out}), 1, "holds no run to resume");
   ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
   const std::string results = bytes_of(out + "/results.csv");
-  expect_failure(train({"--out", out}), 1, "holds a run already");
+  expect_failure(train({"--out", out}), 1, "already holds a run");
   EXPECT_EQ(bytes_of(out + "/results.csv"), results);
   expect_failure(run({"train", "--data", folder.str()}), 1,
                  "train-images-idx3-ubyte: neither it nor train-images-idx3-ubyte.gz exists");
 }
 
-TEST(TrainBad, FilesInTheWayAreNotOverwritten) {
+TEST(TrainBad, ForeignFilesAreNotOverwritten) {
   const TempFolder folder;
   for (const char* name : {"config.toml", "results.csv", "results.json", "curves.png"}) {
     const std::string out = folder.path(std::string("with-") + name), file = out + "/" + name;
     std::filesystem::create_directory(out);
     write_bytes(file, "mine");
-    expect_failure(train({"--out", out}), 1, "'" + file + "' is there already and of no run");
+    expect_failure(train({"--out", out}), 1,
+                   "'" + file + "' already exists and was not written by a run");
     EXPECT_EQ(bytes_of(file), "mine");
     EXPECT_FALSE(std::filesystem::exists(out + "/run-1"));
   }
   const std::string out = folder.path("out"), weights = out + "/run-2/weights.safetensors";
   std::filesystem::create_directories(out + "/run-2");
   write_bytes(weights, "mine");
-  expect_failure(train({"--out", out, "--batch-size", "10,20"}), 1, "'" + out + "/run-2' is there");
+  expect_failure(train({"--out", out, "--batch-size", "10,20"}), 1,
+                 "'" + out + "/run-2' already exists");
   EXPECT_EQ(bytes_of(weights), "mine");
-  expect_failure(train({"--out", ""}), 2, "--out: an empty path names nothing");
+  expect_failure(train({"--out", ""}), 2, "--out: the path is empty");
 }
 
-/// While one lives, no file may grow beyond so many bytes, as on a full disk.
+/// During its lifetime, no file can grow beyond this size, as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {
@@ -86,7 +88,7 @@ class FileSizeLimit {
   rlimit old_{};
 };
 
-TEST(TrainBad, FullDiskLeavesTheOldFilesWhole) {
+TEST(TrainBad, FullDiskKeepsTheOldFiles) {
   const TempFolder folder;
   const std::string out = folder.path("out"), last = out + "/run-1/last.ckpt";
   ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);
@@ -102,7 +104,7 @@ TEST(TrainBad, FullDiskLeavesTheOldFilesWhole) {
     const Ran ran = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
     expect_failure(ran, 1, "File too large");
     // This process has saved nothing.
-    EXPECT_EQ(ran.err.find("can go on"), std::string::npos) << ran.err;
+    EXPECT_EQ(ran.err.find("To resume"), std::string::npos) << ran.err;
   }
   EXPECT_EQ(bytes_of(last), before);
   ASSERT_EQ(rows_of(out).size(), 1U);
@@ -112,7 +114,7 @@ TEST(TrainBad, FullDiskLeavesTheOldFilesWhole) {
   EXPECT_EQ(rows_of(out).size(), 2U);
 }
 
-TEST(TrainBad, DiskThatIsFullLaterLeavesARunToGoOnWith) {
+TEST(TrainBad, RunCanBeResumedAfterTheDiskIsFull) {
   const TempFolder folder;
   const std::string first = folder.path("first"), out = folder.path("out");
   const std::vector<std::string> settings{"--limit", "200", "--batch-size", "1", "--log-losses"};
@@ -121,18 +123,19 @@ TEST(TrainBad, DiskThatIsFullLaterLeavesARunToGoOnWith) {
     return rest;
   };
   ASSERT_EQ(train(arguments({"--out", first, "--epochs", "1"})).status, 0);
-  // Room for the losses of the first epoch.
+  // Enough for the checkpoint of the first epoch, not for that of the second.
   const FileSizeLimit limit(std::filesystem::file_size(first + "/run-1/last.ckpt") + 800);
   const Ran ran = train(arguments({"--out", out, "--epochs", "2"}));
   expect_failure(ran, 1, "File too large");
-  EXPECT_NE(ran.err.find("\nWhat was saved can go on: " HEARTH_PROGRAM " train --resume " + out),
+  EXPECT_NE(ran.err.find(
+                "\nTo resume from the last checkpoint: " HEARTH_PROGRAM " train --resume " + out),
             std::string::npos)
       << ran.err;
   ASSERT_EQ(rows_of(out).size(), 1U);
   EXPECT_EQ(rows_of(out)[0].at("status"), "failed");
 }
 
-TEST(TrainBad, LossThatIsNoNumberStopsAndNamesTheParameter) {
+TEST(TrainBad, NonFiniteLossStopsAndNamesTheParameter) {
   const TempFolder folder;
   const Ran ran = train({"--out", folder.path("out"), "--optimizer", "sgd", "--lr", "1e20",
                          "--limit", "300", "--model", "mlp"});
@@ -158,13 +161,13 @@ TEST(TrainBad, CorruptCheckpoints) {
   EXPECT_EQ(run(more, kOneThread).status, 0);
 }
 
-TEST(TrainBad, ImagesOfAnotherSizeNameTheModule) {
+TEST(TrainBad, WrongImageSizeNamesTheModule) {
   const TempFolder folder;
   write_images(folder.str(), 32, 32);
   const Ran ran = run({"train", "--data", folder.str(), "--out", folder.path("cnn")});
   expect_failure(ran, 1, "mat1 and mat2 shapes cannot be multiplied (5x300 and 192x120)");
   EXPECT_NE(ran.err.find("fc1"), std::string::npos) << ran.err;
-  // The other models do not mind the size.
+  // The MLP takes images of any size.
   EXPECT_EQ(
       run({"train", "--data", folder.str(), "--out", folder.path("mlp"), "--model", "mlp"}).status,
       0);

@@ -1,4 +1,4 @@
-// hearth train --resume: data and checkpoints that are not what they were.
+// hearth train --resume after changes to the data or the checkpoint.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -10,7 +10,7 @@
 namespace hearth::testing {
 namespace {
 
-/// Five images of 28 x 28 to train and five to test, of two classes; a run on them.
+/// A run on five training and five test images of 28 x 28 and two classes.
 class TrainChanged : public ::testing::Test {
  protected:
   TrainChanged() {
@@ -20,7 +20,7 @@ class TrainChanged : public ::testing::Test {
     first_ = run({"train", "--data", data_, "--out", out_, "--model", "mlp", "--epochs", "1"},
                  kOneThread);
   }
-  /// Gives one byte of a file of the data another value.
+  /// Sets one byte of a data file.
   void change(const std::string& file, size_t at, char value) const {
     std::string content = bytes_of(data_ + "/" + file);
     content.at(at) = value;
@@ -34,7 +34,7 @@ class TrainChanged : public ::testing::Test {
   Ran first_;
 };
 
-TEST_F(TrainChanged, AnotherBitOfTheDataIsRefused) {
+TEST_F(TrainChanged, ChangedDataIsRefused) {
   ASSERT_EQ(first_.status, 0) << first_.err;
   const std::string checkpoint = bytes_of(last_);
   const struct {
@@ -55,7 +55,7 @@ TEST_F(TrainChanged, AnotherBitOfTheDataIsRefused) {
   EXPECT_EQ(resumed.status, 0) << resumed.err;
 }
 
-TEST_F(TrainChanged, ADamagedCheckpointIsNotTakenForAFinishedRun) {
+TEST_F(TrainChanged, DamagedCheckpointsAreRefused) {
   ASSERT_EQ(first_.status, 0) << first_.err;
   const std::string whole = bytes_of(last_);
   for (const size_t from_end : {size_t{1}, size_t{3000}, whole.size() / 2}) {
@@ -65,7 +65,7 @@ TEST_F(TrainChanged, ADamagedCheckpointIsNotTakenForAFinishedRun) {
     write_bytes(last_, damaged);
     expect_failure(resume(), 1, "cannot read '" + last_ + "': the file is damaged");
   }
-  // Neither are the numbers of its table.
+  // One bit of a result in the checkpoint.
   std::string damaged = whole;
   const io::SafetensorsFile file(last_);
   const double loss = file.get_tensor("progress.loss").item<double>();
@@ -80,36 +80,55 @@ TEST_F(TrainChanged, ADamagedCheckpointIsNotTakenForAFinishedRun) {
   EXPECT_EQ(resume().status, 0);
 }
 
-TEST_F(TrainChanged, RunsOfOlderVersionsGoOn) {
-  ASSERT_EQ(first_.status, 0) << first_.err;
-  // As they were written: no checksum of the file, none of the data.
+/// Copies an archive as older versions wrote it: without checksums, tutorial-cnn with its old name.
+void copy_as_older_version(serialize::InputArchive& from, serialize::OutputArchive& to) {
+  for (const std::string& key : from.keys()) {
+    serialize::InputArchive below;
+    IValue value;
+    if (key.ends_with("checksum")) continue;
+    if (from.try_read(key, below)) {
+      serialize::OutputArchive nested;
+      copy_as_older_version(below, nested);
+      to.write(key, nested);
+    } else {
+      from.read(key, value);
+      const bool is_renamed = value.isString() && value.toStringRef() == "tutorial-cnn";
+      to.write(key, is_renamed ? IValue("seed-cnn") : value);
+    }
+  }
+}
+
+void rewrite_as_older_version(const std::string& checkpoint) {
   serialize::InputArchive now;
-  now.load_from(last_);
-  serialize::OutputArchive then;
-  const std::function<void(serialize::InputArchive&, serialize::OutputArchive&)> copy =
-      [&](serialize::InputArchive& from, serialize::OutputArchive& to) {
-        for (const std::string& key : from.keys()) {
-          serialize::InputArchive below;
-          IValue value;
-          if (key.ends_with("checksum")) continue;
-          if (from.try_read(key, below)) {
-            serialize::OutputArchive nested;
-            copy(below, nested);
-            to.write(key, nested);
-          } else {
-            from.read(key, value);
-            to.write(key, value);
-          }
-        }
-      };
-  copy(now, then);
-  then.save_to(last_);
+  now.load_from(checkpoint);
+  serialize::OutputArchive older;
+  copy_as_older_version(now, older);
+  older.save_to(checkpoint);
+}
+
+TEST_F(TrainChanged, RunsOfOlderVersionsCanBeResumed) {
+  ASSERT_EQ(first_.status, 0) << first_.err;
+  rewrite_as_older_version(last_);
   change("train-images-idx3-ubyte", 1000, '\0');
   const Ran resumed = resume();
   EXPECT_EQ(resumed.status, 0) << resumed.err;
 }
 
-TEST_F(TrainChanged, ClassesWithoutImagesAreMentioned) {
+TEST_F(TrainChanged, RunsWithTheOldModelNameCanBeResumed) {
+  const std::string out = folder_.path("cnn"), config = out + "/config.toml";
+  const std::string name = "tutorial-cnn";
+  ASSERT_EQ(run({"train", "--data", data_, "--out", out, "--epochs", "1"}, kOneThread).status, 0);
+  std::string older = bytes_of(config);
+  const size_t at = older.find(name);
+  ASSERT_LT(at, older.size()) << older;
+  write_bytes(config, older.replace(at, name.size(), "seed-cnn"));
+  rewrite_as_older_version(out + "/run-1/last.ckpt");
+  const Ran resumed = run({"train", "--resume", out, "--epochs", "2"}, kOneThread);
+  EXPECT_EQ(resumed.status, 0) << resumed.err;
+  EXPECT_NE(bytes_of(config).find(name), std::string::npos);
+}
+
+TEST_F(TrainChanged, NotesClassesWithoutImages) {
   EXPECT_EQ(first_.err.find("classes"), std::string::npos) << first_.err;
   change("train-labels-idx1-ubyte", 12, '\xff');
   const auto again = [&](const char* out) {
@@ -119,15 +138,14 @@ TEST_F(TrainChanged, ClassesWithoutImagesAreMentioned) {
   };
   const Ran ran = again("gaps");
   EXPECT_EQ(ran.status, 0);
-  EXPECT_NE(
-      ran.err.find("The labels go to 255, so there are 256 classes; 253 of them have no image "
-                   "to train.\n"),
-      std::string::npos)
+  EXPECT_NE(ran.err.find("The largest label is 255, so there are 256 classes; 253 of them have no "
+                         "training image.\n"),
+            std::string::npos)
       << ran.err;
   change("train-labels-idx1-ubyte", 12, '\1');
   change("t10k-labels-idx1-ubyte", 9, '\7');
   expect_failure(again("test"), 1,
-                 "the labels of '" + data_ + "/t10k-labels-idx1-ubyte' go to 7, but those of '" +
+                 "the labels of '" + data_ + "/t10k-labels-idx1-ubyte' go up to 7, but those of '" +
                      data_ + "/train-labels-idx1-ubyte' only to 1");
 }
 

@@ -1,4 +1,4 @@
-// What a file with settings may be, and the limits of settings.
+// Files with settings, and the limits of settings.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -12,24 +12,24 @@
 namespace hearth::testing {
 namespace {
 
-/// Says nothing before the text.
+/// The error starts with the text.
 void expect_refused(const Ran& ran, int status, const std::string& text) {
   expect_failure(ran, status, "hearth: " + text);
 }
 
-TEST(TrainConfig, LargeFilesAreRefusedBeforeTheyAreParsed) {
+TEST(TrainConfig, LargeFilesAreRefused) {
   const TempFolder folder;
   const std::string path = folder.path("x.toml");
   std::string keys = "a";
   for (int i = 0; i < 200000; ++i) keys += ".a";
   write_bytes(path, keys + " = 1\n");
   expect_refused(run({"train", "--config", path}), 1,
-                 "cannot read '" + path + "': settings take no more than 65536 bytes\n");
+                 "cannot read '" + path + "': a file with settings may have at most 65536 bytes\n");
   write_bytes(path, keys.substr(0, 65531) + " = 1\n");
   expect_refused(run({"train", "--config", path}), 2, path + ":1: unknown setting 'a'");
 }
 
-TEST(TrainConfig, APipeIsReadAndAFolderIsCalledOne) {
+TEST(TrainConfig, ReadsPipesAndRefusesFolders) {
   const TempFolder folder;
   const std::string path = folder.path("pipe");
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
@@ -40,18 +40,18 @@ TEST(TrainConfig, APipeIsReadAndAFolderIsCalledOne) {
                  "cannot read '" + folder.str() + "': it is a folder\n");
 }
 
-TEST(TrainConfig, ValuesThatSayNothingAreRefused) {
+TEST(TrainConfig, EmptyAndMistypedValuesAreRefused) {
   const TempFolder folder;
   const std::string path = folder.path("x.toml");
-  const auto refused = [&](const std::string& text, const std::string& says) {
+  const auto refused = [&](const std::string& text, const std::string& error) {
     write_bytes(path, text);
-    expect_refused(run({"train", "--config", path}), 2, path + ":1: " + says);
+    expect_refused(run({"train", "--config", path}), 2, path + ":1: " + error);
   };
-  refused("lr = []", "'lr' has no value\n");
-  refused("device = []", "'device' has no value\n");
+  refused("lr = []", "'lr' is an empty list\n");
+  refused("device = []", "'device' is an empty list\n");
   refused("lr = \"0.1,,0.2\"", "an item of the list '0.1,,0.2' is empty\n");
-  refused("log-losses = 5", "'log-losses' is true or false\n");
-  refused("log-losses = [true, false]", "'log-losses' is true or false\n");
+  refused("log-losses = 5", "'log-losses' must be true or false\n");
+  refused("log-losses = [true, false]", "'log-losses' must be true or false\n");
   refused(R"(model = "\u001b[31m")", "--model: unknown model '\\x1b[31m'");
 }
 
@@ -66,7 +66,7 @@ TEST(TrainConfig, NumbersHaveLimits) {
   refused("--batch-size", "99999999999999999999", "1 to 9223372036854775807");
 }
 
-TEST(TrainConfig, OfRepeatedFlagsTheLastOneCountsAndListsGrow) {
+TEST(TrainConfig, LastRepeatedFlagCountsAndListsGrow) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   const Ran ran = train({"--epochs", "7", "--limit", "100", "--model", "mlp", "--lr", ".1",
@@ -78,7 +78,7 @@ TEST(TrainConfig, OfRepeatedFlagsTheLastOneCountsAndListsGrow) {
   expect_refused(train({"--config", ""}), 1, "cannot read '': No such file or directory\n");
 }
 
-TEST(TrainConfig, EverySettingIsInTheFileThatResumeReads) {
+TEST(TrainConfig, ConfigTextHasAllSettings) {
   CLI::App app;
   app::add_train(app);
   app::TrainOptions all;
@@ -88,9 +88,9 @@ TEST(TrainConfig, EverySettingIsInTheFileThatResumeReads) {
   const std::string text = "\n" + app::config_text(all);
   for (const CLI::Option* flag : app::flags_of(*app.get_subcommand("train"))) {
     const std::string name = flag->get_single_name();
-    const bool is_about_files =
+    const bool is_no_setting =
         name == "help" || name == "config" || name == "resume" || name == "out";
-    EXPECT_EQ(text.find("\n" + name + " = ") != std::string::npos, !is_about_files) << name;
+    EXPECT_EQ(text.find("\n" + name + " = ") != std::string::npos, !is_no_setting) << name;
   }
 }
 

@@ -1,4 +1,4 @@
-// What --data means, and what is refused when the images are read.
+// --data: names and folders, and data sets that are refused.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -8,34 +8,35 @@
 namespace hearth::testing {
 namespace {
 
-TEST(TrainData, NamesWinOverFoldersAndAPathMeansTheFolder) {
+TEST(TrainData, NamesTakePrecedenceOverFolders) {
   const TempFolder folder;
   const InFolder here(folder.str());
   write_images("synthetic", 28, 28);
   const Ran named = train({"--out", "named", "--limit", "100", "--epochs", "1"});
   ASSERT_EQ(named.status, 0) << named.err;
   EXPECT_NE(bytes_of("named/config.toml").find("data = 'synthetic'\n"), std::string::npos);
-  const Ran meant =
-      run({"train", "--data", "./synthetic", "--out", "meant", "--epochs", "1"}, kOneThread);
-  ASSERT_EQ(meant.status, 0) << meant.err;
+  const Ran from_folder =
+      run({"train", "--data", "./synthetic", "--out", "from-folder", "--epochs", "1"}, kOneThread);
+  ASSERT_EQ(from_folder.status, 0) << from_folder.err;
   const std::string path = std::filesystem::canonical("synthetic").string();
-  EXPECT_NE(bytes_of("meant/config.toml").find("data = '" + path + "'\n"), std::string::npos);
-  EXPECT_NE((meant.out + meant.err).find("seed-cnn on " + path + ", 5 images"), std::string::npos);
-  EXPECT_EQ(run({"train", "--resume", "meant"}, kOneThread).status, 0);
+  EXPECT_NE(bytes_of("from-folder/config.toml").find("data = '" + path + "'\n"), std::string::npos);
+  EXPECT_NE((from_folder.out + from_folder.err).find("tutorial-cnn on " + path + ", 5 images"),
+            std::string::npos);
+  EXPECT_EQ(run({"train", "--resume", "from-folder"}, kOneThread).status, 0);
 }
 
-TEST(TrainData, FoldersThatAreNotUtf8AreRefused) {
+TEST(TrainData, PathsThatAreNotUtf8AreRefused) {
   const TempFolder folder;
   const InFolder here(folder.str());
   write_images("caf\xe9", 28, 28);
   const Ran ran = run({"train", "--data", "caf\xe9", "--epochs", "1"}, kOneThread);
-  expect_failure(ran, 2, "' is not UTF-8, as what is written of a run must be");
+  expect_failure(ran, 2, "' is not UTF-8, which config.toml requires");
   EXPECT_FALSE(std::filesystem::exists("runs"));
   write_images("caf\xc3\xa9", 28, 28);
   EXPECT_EQ(run({"train", "--data", "caf\xc3\xa9", "--epochs", "1"}, kOneThread).status, 0);
 }
 
-TEST(TrainData, TestImagesOfAnotherSizeAreRefusedWhenTheyAreRead) {
+TEST(TrainData, TestImagesOfAnotherSizeAreRefused) {
   const TempFolder folder;
   const std::string data = folder.path("data"), out = folder.path("out");
   write_images(data, 28, 32);

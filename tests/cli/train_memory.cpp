@@ -1,4 +1,4 @@
-// Runs of a grid that run out of memory.
+// Runs that run out of memory.
 #include <gtest/gtest.h>
 
 #include "tests/cli/train_support.h"
@@ -6,9 +6,9 @@
 namespace hearth::testing {
 namespace {
 
-/// Too little for batches of 4000, enough for those of 100.
-const std::vector<std::string> kLittle{"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=128MiB",
-                                       "OMP_NUM_THREADS=1"};
+/// Enough GPU memory for batches of 100, not of 4000.
+const std::vector<std::string> kLittleMemory{"HEARTH_SIM_GPUS=1", "HEARTH_SIM_GPU_MEMORY=128MiB",
+                                             "OMP_NUM_THREADS=1"};
 
 std::vector<std::string> statuses_of(const std::string& out) {
   std::vector<std::string> statuses;
@@ -16,12 +16,12 @@ std::vector<std::string> statuses_of(const std::string& out) {
   return statuses;
 }
 
-TEST(TrainMemory, AGridGoesOnAfterARunWithoutMemory) {
+TEST(TrainMemory, GridContinuesAfterARunOutOfMemory) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   const Ran ran = train({"--out", out, "--limit", "4000", "--epochs", "1", "--batch-size",
                          "4000,100", "--device", "cuda,cpu"},
-                        kLittle);
+                        kLittleMemory);
   expect_failure(ran, 1, "hearth: 1 of 4 runs ran out of memory. The first: CUDA out of memory. ");
   EXPECT_NE(ran.err.find("To try again: " HEARTH_PROGRAM " train --resume " + out),
             std::string::npos)
@@ -29,7 +29,7 @@ TEST(TrainMemory, AGridGoesOnAfterARunWithoutMemory) {
   const std::vector<std::string> expected{"out of memory", "finished", "finished", "finished"};
   EXPECT_EQ(statuses_of(out), expected);
   EXPECT_NE(ran.out.find("out of memory\n"), std::string::npos) << ran.out;
-  // The run on the GPU that fits comes to what it comes to with more memory.
+  // The GPU's run with small batches has the same results as with more memory.
   const std::string alone = folder.path("alone");
   ASSERT_EQ(train({"--out", alone, "--limit", "4000", "--epochs", "1", "--device", "cuda"},
                   {"HEARTH_SIM_GPUS=1"})
@@ -37,9 +37,10 @@ TEST(TrainMemory, AGridGoesOnAfterARunWithoutMemory) {
             0);
   EXPECT_EQ(rows_of(out)[2].at("loss"), rows_of(alone)[0].at("loss"));
 
-  // It is tried again, alone, and may succeed.
+  // --resume tries only the failed run again.
   const std::string second = bytes_of(out + "/run-2/last.ckpt");
-  expect_failure(run({"train", "--resume", out}, kLittle), 1, "1 of 4 runs ran out of memory.");
+  expect_failure(run({"train", "--resume", out}, kLittleMemory), 1,
+                 "1 of 4 runs ran out of memory.");
   EXPECT_EQ(statuses_of(out), expected);
   const Ran resumed = run({"train", "--resume", out}, {"HEARTH_SIM_GPUS=1", "OMP_NUM_THREADS=1"});
   EXPECT_EQ(resumed.status, 0) << resumed.err;
@@ -47,22 +48,22 @@ TEST(TrainMemory, AGridGoesOnAfterARunWithoutMemory) {
   EXPECT_EQ(bytes_of(out + "/run-2/last.ckpt"), second);
 }
 
-TEST(TrainMemory, OneRunAloneSaysWhatItLacked) {
+TEST(TrainMemory, SingleRunReportsTheError) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   const Ran ran = train({"--out", out, "--limit", "4000", "--epochs", "1", "--batch-size", "4000",
                          "--device", "cuda"},
-                        kLittle);
+                        kLittleMemory);
   expect_failure(ran, 1, "hearth: CUDA out of memory. Tried to allocate ");
   EXPECT_EQ(statuses_of(out), std::vector<std::string>{"out of memory"});
 }
 
-TEST(TrainMemory, NoRunIsCalledRunningAfterAFailure) {
+TEST(TrainMemory, NoStatusIsRunningAfterAFailure) {
   const TempFolder folder;
   const std::string out = folder.path("out");
   ASSERT_EQ(
       train({"--out", out, "--limit", "200", "--epochs", "1", "--batch-size", "100,50"}).status, 0);
-  // The second run cannot be taken up: what it would write is a folder.
+  // The second run cannot write its files: its folder is a file.
   std::filesystem::remove_all(out + "/run-2");
   write_bytes(out + "/run-2", "");
   std::filesystem::remove(out + "/results.csv");

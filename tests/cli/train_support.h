@@ -1,4 +1,4 @@
-// Small runs of `hearth train` and what they leave behind.
+// Small runs of `hearth train` and the files they write.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@
 
 namespace hearth::testing {
 
-/// So that tests beside others do not wait for threads that have no processor.
+/// Tests run in parallel, so each program gets one thread.
 inline const std::vector<std::string> kOneThread{"OMP_NUM_THREADS=1"};
 
 /// Trains on synthetic images.
@@ -28,7 +28,7 @@ inline Ran train(const std::vector<std::string>& arguments,
   return run(line, environment);
 }
 
-/// By the columns' names.
+/// Cells by column name.
 using Row = std::map<std::string, std::string>;
 
 inline std::vector<std::string> cells_of(const std::string& line) {
@@ -68,7 +68,7 @@ inline double number(const Row& row, const std::string& column) {
   return std::stod(row.at(column));
 }
 
-/// Epochs of many small steps, so that there is time to stop them.
+/// Epochs of many small steps, which leave time to stop the program.
 inline std::vector<std::string> long_run(const std::string& out, const std::string& epochs = "4") {
   return {"train",        "--data", "synthetic", "--out", out,    "--limit", "600",
           "--batch-size", "4",      "--epochs",  epochs,  "--lr", ".001"};
@@ -79,14 +79,14 @@ inline void wait_for_epochs(const std::string& out, size_t count) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
 }
 
-/// Fails with the code, and says the text on standard error.
+/// Expects this exit code and an error on stderr that contains the text.
 inline void expect_failure(const Ran& ran, int status, const std::string& text) {
   EXPECT_EQ(ran.status, status) << ran.err;
   EXPECT_NE(("\n" + ran.err).find("\nhearth: "), std::string::npos) << ran.err;
   EXPECT_NE(ran.err.find(text), std::string::npos) << ran.err;
 }
 
-/// While one lives, it is the current folder.
+/// Makes a folder the current one during its lifetime.
 class InFolder {
  public:
   explicit InFolder(const std::string& path) : before_(std::filesystem::current_path()) {
@@ -98,7 +98,7 @@ class InFolder {
   std::filesystem::path before_;
 };
 
-/// A file in MNIST's format, with ones in it.
+/// The content of a file in MNIST's format, all ones.
 inline std::string idx_ones(const std::vector<unsigned char>& sizes) {
   std::string text{'\0', '\0', '\x08', static_cast<char>(sizes.size())};
   size_t bytes = 1;
@@ -109,7 +109,7 @@ inline std::string idx_ones(const std::vector<unsigned char>& sizes) {
   return text + std::string(bytes, '\x01');
 }
 
-/// Five images to train and five to test, of these heights and widths.
+/// Writes five training and five test images of these heights and widths.
 inline void write_images(const std::string& folder, unsigned char trained, unsigned char tested) {
   std::filesystem::create_directories(folder);
   const auto write = [&](const std::string& set, unsigned char size) {

@@ -10,7 +10,7 @@ namespace {
 
 struct Mistake {
   std::vector<std::string> arguments;
-  std::string answer;
+  std::string error;
 };
 
 class Mistakes : public ::testing::TestWithParam<Mistake> {};
@@ -19,8 +19,8 @@ TEST_P(Mistakes, AreExplainedOnStderrWithExitCode2) {
   const Ran ran = run(GetParam().arguments);
   EXPECT_EQ(ran.status, 2);
   EXPECT_EQ(ran.out, "");
-  EXPECT_EQ(ran.err.find("hearth: " + GetParam().answer), 0) << ran.err;
-  EXPECT_NE(ran.err.find(" --help' says more.\n"), std::string::npos) << ran.err;
+  EXPECT_EQ(ran.err.find("hearth: " + GetParam().error), 0) << ran.err;
+  EXPECT_NE(ran.err.find(" --help' for help.\n"), std::string::npos) << ran.err;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -45,9 +45,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{{"train", "--lr", "1e400"}, "--lr: '1e400' is too large for a float64"},
         Mistake{{"train", "--lr", "1e-400"}, "--lr: '1e-400' is too small for a float64"},
         Mistake{{"train", "--lr", "inf"}, "--lr: expected a number above 0, not 'inf'"},
-        Mistake{{"train", "--resume", ""}, "--resume: an empty path names nothing"},
+        Mistake{{"train", "--resume", ""}, "--resume: the path is empty"},
         Mistake{{"train", "--data", "synthetic", "--device", "cpu,cpu"},
-                "--device: 'cpu' and 'cpu' are the same: the runs would be, too"},
+                "--device: 'cpu' and 'cpu' are the same, and so would be their runs"},
         Mistake{{"train", "--data", "synthetic", "--device", "cuda:0,cpu,cuda"},
                 "--device: 'cuda' and 'cuda:0' are the same"},
         Mistake{{"train", "--data", "synthetic", "--lr", ".1,.01,1e-1"},
@@ -68,7 +68,7 @@ TEST(Usage, EveryCommandHasHelpWithAnExample) {
   }
 }
 
-TEST(Usage, HelpHasValuesAndDefaults) {
+TEST(Usage, HelpShowsValuesAndDefaults) {
   const std::string help = run({"bench", "--help"}).out;
   EXPECT_NE(help.find("--size INT,...  "), std::string::npos) << help;
   EXPECT_NE(help.find("(default 1000,10000)\n"), std::string::npos) << help;
@@ -77,7 +77,7 @@ TEST(Usage, HelpHasValuesAndDefaults) {
   EXPECT_NE(choices.find(": bash, zsh, fish\n"), std::string::npos) << choices;
 }
 
-TEST(Usage, WhatCannotBeWrittenIsAFailureWithItsReason) {
+TEST(Usage, UnwritableOutputFailsWithTheReason) {
   const int full = open("/dev/full", O_WRONLY);
   for (const std::vector<std::string>& arguments :
        {std::vector<std::string>{"--help"},
@@ -98,7 +98,7 @@ TEST(Usage, WhatCannotBeWrittenIsAFailureWithItsReason) {
   close(full);
 }
 
-TEST(Usage, Version) {
+TEST(Usage, PrintsTheVersion) {
   const Ran ran = run({"--version"});
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out, "hearth " + about().version + "\n");

@@ -12,7 +12,7 @@ namespace hearth::app {
 
 namespace {
 
-/// The least of 1, 2 and 5 times a power of ten that is not below `step`.
+/// The smallest number of at least `step` that is 1, 2 or 5 times a power of ten.
 double round_up(double step) {
   const double power = std::pow(10, std::floor(std::log10(step)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -35,7 +35,7 @@ Axis::Axis(const std::vector<double>& values, int most_ticks) {
   double low = std::numeric_limits<double>::infinity(), high = -low;
   bool whole = true;
   for (const double value : values) {
-    if (!holds(value)) continue;
+    if (!can_show(value)) continue;
     low = std::min(low, value);
     high = std::max(high, value);
     whole = whole && value == std::floor(value);
@@ -45,7 +45,7 @@ Axis::Axis(const std::vector<double>& values, int most_ticks) {
     high = 1;
     whole = false;
   }
-  // Equal, or so near that doubles cannot divide what is between.
+  // Equal values, or so close that a double cannot divide the range between them.
   const double least = std::max(std::fabs(low), std::fabs(high)) * 1e-9;
   if (high - low <= least) {
     const double more = std::max(low == 0 || whole ? 0.5 : std::fabs(low) / 10, least);
@@ -56,13 +56,13 @@ Axis::Axis(const std::vector<double>& values, int most_ticks) {
   low_ = low - margin;
   high_ = high + margin;
   const double step = round_up((high_ - low_) / most_ticks);
-  mark(whole ? std::max(step, 1.0) : step);
+  add_ticks(whole ? std::max(step, 1.0) : step);
 }
 
-// So that the difference of two has one, too.
-bool Axis::holds(double value) { return std::fabs(value) < 1e300; }
+// The limit keeps the difference of two such values finite.
+bool Axis::can_show(double value) { return std::fabs(value) < 1e300; }
 
-void Axis::mark(double step) {
+void Axis::add_ticks(double step) {
   for (double i = std::ceil(low_ / step); i * step <= high_; ++i)
     ticks_.push_back({i * step, label_of(i * step, step)});
 }

@@ -5,26 +5,26 @@
 
 namespace hearth::app {
 
-/// A range of values with round numbers marked.
+/// A range of values with ticks at round numbers.
 class Axis {
  public:
-  /// Holds all finite values and a little more; of nothing, it is 0..1. An axis of whole numbers
-  /// has no ticks between them.
+  /// Covers all finite values and a small margin; without values it is 0..1. If all values are
+  /// whole numbers, so are the ticks.
   Axis(const std::vector<double>& values, int most_ticks);
 
-  /// Whether a value has a place on an axis; else it is a gap.
-  static bool holds(double value);
+  /// False for values that a line leaves out: infinite, NaN or too large.
+  static bool can_show(double value);
 
   struct Tick {
     double value;
     std::string label;
   };
   const std::vector<Tick>& ticks() const { return ticks_; }
-  /// 0 at the low end, 1 at the high one.
-  double share(double value) const { return (value - low_) / (high_ - low_); }
+  /// 0 at the low end, 1 at the high end.
+  double fraction(double value) const { return (value - low_) / (high_ - low_); }
 
  private:
-  void mark(double step);
+  void add_ticks(double step);
 
   double low_ = 0, high_ = 1;
   std::vector<Tick> ticks_;

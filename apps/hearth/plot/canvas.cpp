@@ -1,9 +1,8 @@
 #include "plot/canvas.h"
 
-#include <png.h>
-
-#include <algorithm>
 #include <cmath>
+#include <new>
+#include <numbers>
 
 #include "hearth/error.h"
 
@@ -11,98 +10,95 @@ namespace hearth::app {
 
 namespace {
 
-/// Pixels from..to, without the last.
-struct Span {
-  int from, to;
-  int size() const { return std::max(to - from, 0); }
-};
-
-double distance_to_segment(Point p, Point a, Point b) {
-  const double dx = b.x - a.x, dy = b.y - a.y, length = dx * dx + dy * dy;
-  const double along = length == 0 ? 0 : ((p.x - a.x) * dx + (p.y - a.y) * dy) / length;
-  const double t = std::clamp(along, 0.0, 1.0);
-  return std::hypot(p.x - (a.x + t * dx), p.y - (a.y + t * dy));
+void check_status(cairo_status_t status) {
+  HEARTH_CHECK(status == CAIRO_STATUS_SUCCESS,
+               "cannot draw the picture: ", cairo_status_to_string(status));
 }
 
-/// How much of each pixel lies under lines; where they cross, nothing counts twice.
-class Coverage {
- public:
-  Coverage(Span rows, Span columns)
-      : rows_(rows), columns_(columns), share_(size_t(rows.size()) * size_t(columns.size())) {}
-
-  void add(Point a, Point b, double radius) {
-    const Span rows = around(a.y, b.y, radius, rows_), columns = around(a.x, b.x, radius, columns_);
-    for (int row = rows.from; row < rows.to; ++row)
-      for (int column = columns.from; column < columns.to; ++column) {
-        const double distance = distance_to_segment({column + 0.5, row + 0.5}, a, b);
-        double& share = share_at(row, column);
-        share = std::max(share, std::clamp(radius + 0.5 - distance, 0.0, 1.0));
-      }
+/// Appends to the std::string `content`.
+cairo_status_t append(void* content, const unsigned char* data, unsigned size) {
+  try {
+    static_cast<std::string*>(content)->append(reinterpret_cast<const char*>(data), size);
+    return CAIRO_STATUS_SUCCESS;
+  } catch (const std::bad_alloc&) {
+    return CAIRO_STATUS_NO_MEMORY;
   }
-
-  double& share_at(int row, int column) {
-    return share_[size_t(row - rows_.from) * columns_.size() + (column - columns_.from)];
-  }
-
-  static Span around(double a, double b, double radius, Span within) {
-    const double low = std::min(a, b) - radius - 1, high = std::max(a, b) + radius + 1;
-    return {std::max(int(std::floor(low)), within.from),
-            std::min(int(std::ceil(high)) + 1, within.to)};
-  }
-
- private:
-  Span rows_, columns_;
-  std::vector<double> share_;
-};
+}
 
 }  // namespace
 
 Canvas::Canvas(double width, double height, int scale)
-    : scale_(scale),
-      width_(int(std::ceil(width * scale))),
-      height_(int(std::ceil(height * scale))),
-      rgb_(size_t(width_) * height_ * 3, 255) {}
+    : surface_(cairo_image_surface_create(CAIRO_FORMAT_RGB24, int(std::ceil(width * scale)),
+                                          int(std::ceil(height * scale)))),
+      context_(cairo_create(surface_.get())) {
+  cairo_t* context = context_.get();
+  check();
+  cairo_set_source_rgb(context, 1, 1, 1);
+  cairo_paint(context);
+  cairo_scale(context, scale, scale);
+  cairo_set_line_cap(context, CAIRO_LINE_CAP_ROUND);
+  cairo_set_line_join(context, CAIRO_LINE_JOIN_ROUND);
+  // Without any font on the machine, Cairo draws its built-in one.
+  cairo_select_font_face(context, "sans-serif", CAIRO_FONT_SLANT_NORMAL, CAIRO_FONT_WEIGHT_NORMAL);
+  cairo_font_options_t* options = cairo_font_options_create();
+  cairo_font_options_set_antialias(options, CAIRO_ANTIALIAS_GRAY);
+  cairo_font_options_set_hint_style(options, CAIRO_HINT_STYLE_NONE);
+  cairo_font_options_set_hint_metrics(options, CAIRO_HINT_METRICS_OFF);
+  cairo_set_font_options(context, options);
+  cairo_font_options_destroy(options);
+}
 
-void Canvas::draw(const std::vector<Polyline>& lines, double thickness, Color color) {
-  const double radius = thickness * scale_ / 2;
-  Span rows{height_, 0}, columns{width_, 0};
-  for (const Polyline& line : lines)
-    for (const auto [x, y] : line) {
-      const Span near_row = Coverage::around(y * scale_, y * scale_, radius, {0, height_});
-      const Span near_column = Coverage::around(x * scale_, x * scale_, radius, {0, width_});
-      rows = {std::min(rows.from, near_row.from), std::max(rows.to, near_row.to)};
-      columns = {std::min(columns.from, near_column.from), std::max(columns.to, near_column.to)};
-    }
-  Coverage coverage(rows, columns);
-  for (const Polyline& line : lines)
-    for (size_t i = 0; i < line.size(); ++i) {
-      const Point from = line[i > 0 ? i - 1 : 0], to = line[i];
-      coverage.add({from.x * scale_, from.y * scale_}, {to.x * scale_, to.y * scale_}, radius);
-    }
-  const uint8_t ink[] = {color.red, color.green, color.blue};
-  for (int row = rows.from; row < rows.to; ++row)
-    for (int column = columns.from; column < columns.to; ++column) {
-      const double share = coverage.share_at(row, column);
-      for (int i = 0; i < 3; ++i) {
-        uint8_t& value = pixel(row, column)[i];
-        value = uint8_t(std::lround(value + (ink[i] - value) * share));
-      }
-    }
+void Canvas::draw_line(const Polyline& line, double width, Color color, Dash dash) {
+  cairo_t* context = context_.get();
+  const double lengths[] = {dash.length, dash.gap};
+  cairo_set_dash(context, lengths, dash.length > 0 ? 2 : 0, 0);
+  cairo_set_line_width(context, width);
+  set_color(color);
+  for (const Point& p : line) cairo_line_to(context, p.x, p.y);
+  cairo_stroke(context);
+}
+
+void Canvas::draw_dot(Point center, double diameter, Color color) {
+  set_color(color);
+  cairo_arc(context_.get(), center.x, center.y, diameter / 2, 0, 2 * std::numbers::pi);
+  cairo_fill(context_.get());
+}
+
+void Canvas::draw_text(const std::string& text, Point at, Align align, double font_size,
+                       Color color, Direction direction) {
+  cairo_t* context = context_.get();
+  const double width = text_width(text, font_size);
+  const double before = align == Align::kLeft ? 0 : align == Align::kCenter ? width / 2 : width;
+  set_color(color);
+  cairo_set_font_size(context, font_size);
+  cairo_save(context);
+  cairo_translate(context, at.x, at.y);
+  if (direction == Direction::kUp) cairo_rotate(context, -std::numbers::pi / 2);
+  cairo_move_to(context, -before, 0);
+  cairo_show_text(context, text.c_str());
+  cairo_new_path(context);  // showing a text leaves a current point
+  cairo_restore(context);
+}
+
+double Canvas::text_width(const std::string& text, double font_size) const {
+  cairo_text_extents_t extents;
+  cairo_set_font_size(context_.get(), font_size);
+  cairo_text_extents(context_.get(), text.c_str(), &extents);
+  check();
+  return extents.x_advance;
 }
 
 std::string Canvas::png() const {
-  png_image image{};
-  image.version = PNG_IMAGE_VERSION;
-  image.width = png_uint_32(width_);
-  image.height = png_uint_32(height_);
-  image.format = PNG_FORMAT_RGB;
-  std::string content(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
-  png_alloc_size_t size = content.size();
-  const int ok =
-      png_image_write_to_memory(&image, content.data(), &size, 0, rgb_.data(), 0, nullptr);
-  HEARTH_CHECK(ok, "libpng could not encode a picture: ", image.message);
-  content.resize(size);
+  check();
+  std::string content;
+  check_status(cairo_surface_write_to_png_stream(surface_.get(), append, &content));
   return content;
 }
+
+void Canvas::set_color(Color color) {
+  cairo_set_source_rgb(context_.get(), color.red / 255.0, color.green / 255.0, color.blue / 255.0);
+}
+
+void Canvas::check() const { check_status(cairo_status(context_.get())); }
 
 }  // namespace hearth::app

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cairo.h>
+
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,21 +18,42 @@ struct Color {
   uint8_t red, green, blue;
 };
 
-/// A white picture to draw on, antialiased. Lengths are in units of `scale` pixels.
+/// Lengths of a dashed line's dashes and gaps.
+struct Dash {
+  double length, gap;
+};
+inline constexpr Dash kSolid{0, 0};
+
+/// kLeft: a text starts at its point. kRight: it ends there.
+enum class Align { kLeft, kCenter, kRight };
+enum class Direction { kRight, kUp };
+
+/// A white picture to draw on. Lengths are in units of `scale` pixels.
 class Canvas {
  public:
   Canvas(double width, double height, int scale);
 
-  /// Lines with round ends and joints; a line of one point is a dot.
-  void draw(const std::vector<Polyline>& lines, double thickness, Color color);
-  /// The picture as a PNG file's content.
+  /// Lines have round ends and joints.
+  void draw_line(const Polyline& line, double width, Color color, Dash dash = kSolid);
+  void draw_dot(Point center, double diameter, Color color);
+  /// `at` lies on the baseline.
+  void draw_text(const std::string& text, Point at, Align align, double font_size, Color color,
+                 Direction direction = Direction::kRight);
+  double text_width(const std::string& text, double font_size) const;
+  /// The picture as the content of a PNG file.
   std::string png() const;
 
  private:
-  uint8_t* pixel(int row, int column) { return &rgb_[(size_t(row) * width_ + column) * 3]; }
+  struct Destroy {
+    void operator()(cairo_surface_t* surface) const { cairo_surface_destroy(surface); }
+    void operator()(cairo_t* context) const { cairo_destroy(context); }
+  };
 
-  int scale_, width_, height_;
-  std::vector<uint8_t> rgb_;
+  void set_color(Color color);
+  void check() const;
+
+  std::unique_ptr<cairo_surface_t, Destroy> surface_;
+  std::unique_ptr<cairo_t, Destroy> context_;
 };
 
 }  // namespace hearth::app

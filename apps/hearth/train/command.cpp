@@ -22,7 +22,7 @@ namespace hearth::app {
 namespace {
 
 constexpr int kStoppedBySignal = 130;
-constexpr const char* kLastRun = "the last one under runs/";
+constexpr const char* kLatestRun = "the latest one under runs/";
 constexpr int64_t kMostWorkers = 1024, kMostEpochs = 1'000'000'000;
 
 struct Flags {
@@ -30,7 +30,13 @@ struct Flags {
   std::string out, config, resume;
 };
 
-/// In place of what was typed, the data that is meant.
+/// Replaces a model's name in older versions by today's.
+std::string rename_model(std::string& name) {
+  name = current_model_name(name);
+  return "";
+}
+
+/// Replaces the typed text by the data set's name or the folder's full path; returns an error text.
 std::string resolve_data(std::string& typed) {
   try {
     typed = data_source(typed);
@@ -65,64 +71,65 @@ void add_grid(CLI::App& train, TrainOptions& options) {
       ->delimiter(',')
       ->check(CLI::Validator(check_lr, ""))
       ->capture_default_str();
-  train.add_option("--batch-size", options.batch_sizes, "Images in a batch")
+  train.add_option("--batch-size", options.batch_sizes, "Images per batch")
       ->delimiter(',')
       ->check(whole_number(1))
       ->capture_default_str();
-  train.add_option("--num-workers", options.num_workers, "Threads that make batches ahead")
+  train.add_option("--num-workers", options.num_workers, "Threads that load batches in advance")
       ->delimiter(',')
       ->check(whole_number(0, kMostWorkers))
       ->capture_default_str();
   offer(train.add_option("--device", options.devices,
-                         "Where, also cuda:1; without it on the GPU if there is one"),
+                         "Devices, also cuda:1 (default: the GPU if there is one)"),
         {{"cpu", "cuda"}})
       ->delimiter(',')
       ->check(CLI::Validator(check_device, ""));
   for (const char* name : {"--lr", "--batch-size", "--num-workers", "--device"})
-    train.get_option(name)->group("Lists by comma: a run for each combination");
+    train.get_option(name)->group("Comma-separated lists: one run for each combination");
 }
 
 void add_settings(CLI::App& train, TrainOptions& options) {
-  train.add_option("--epochs", options.epochs, "Times through the data")
+  train.add_option("--epochs", options.epochs, "Passes over the training images")
       ->check(whole_number(0, kMostEpochs))
       ->capture_default_str();
-  train.add_option("--seed", options.seed, "Of weights and order; each run begins with it")
+  train.add_option("--seed", options.seed, "Random seed of each run's weights and image order")
       ->check(whole_number(0))
       ->capture_default_str();
   offer_only(train.add_option("--model", options.model, "Network"), "model", model_names())
+      ->transform(CLI::Validator(rename_model, ""))
       ->capture_default_str();
   offer(train.add_option("--data", options.data,
-                         "Data set by name, or a folder with files like MNIST's"),
+                         "Data set, or a folder with files named like MNIST's"),
         {data_names(), Values::Paths::kFolders})
       ->transform(CLI::Validator(resolve_data, ""))
       ->capture_default_str();
-  offer_only(
-      train.add_option("--optimizer", options.optimizer, "Optimizer, with PyTorch's settings"),
-      "optimizer", optimizer_names())
+  offer_only(train.add_option("--optimizer", options.optimizer,
+                              "Optimizer, with PyTorch's default settings"),
+             "optimizer", optimizer_names())
       ->capture_default_str();
-  train.add_option("--limit", options.limit, "Use only so many images of each set")
+  train.add_option("--limit", options.limit, "Use at most this many images of each set")
       ->check(whole_number(1));
-  train.add_flag("--log-losses", options.log_losses, "Keep the loss of each step: losses.csv");
+  train.add_flag("--log-losses", options.log_losses, "Write the loss of each step to losses.csv");
 }
 
-/// A run goes on with its own settings, but may get more epochs.
+/// A resumed run keeps its settings; only the number of epochs may change.
 void check_resume(const CLI::App& train) {
   for (const CLI::Option* option : train.get_options()) {
     const std::string name = option->get_single_name();
     if (option->count() > 0 && name != "resume" && name != "epochs")
       throw CLI::ValidationError("--" + name,
-                                 "a run that is resumed keeps its own; only --epochs may change");
+                                 "a resumed run keeps its settings; only --epochs may change");
   }
 }
 
-/// Two equal runs would come to the same.
+/// Throws if two values are the same, as two runs would be then.
 template <class T, class Same>
 void check_different(const std::string& flag, const std::vector<T>& values, const Same& same) {
   for (size_t i = 0; i < values.size(); ++i)
     for (size_t j = 0; j < i; ++j)
       if (same(values[i], values[j]))
         throw CLI::ValidationError(flag, detail::str("'", values[i], "' and '", values[j],
-                                                     "' are the same: the runs would be, too"));
+                                                     "' are the same, and so would be their runs"));
 }
 
 void check_all_different(const TrainOptions& options) {
@@ -143,13 +150,13 @@ void check_devices(const std::vector<std::string>& names) {
     const Device device(name);
     if (device.is_cpu()) continue;
     HEARTH_CHECK(cuda::is_available(), "there is no device '", name, "': ", cuda::why_not(),
-                 " HEARTH_SIM_GPUS=1 in the environment simulates one.");
+                 " Set HEARTH_SIM_GPUS=1 in the environment to simulate one.");
     HEARTH_CHECK(device.index() < cuda::device_count(), "there is no device '", name,
                  "': the number of GPUs is ", cuda::device_count());
   }
 }
 
-/// What each device is; of a CPU that nobody chose, why it is no GPU.
+/// A line with each device's full name. If the CPU is the default, it says why no GPU was found.
 std::string devices_text(const std::vector<std::string>& names, bool chosen) {
   std::string text;
   for (const std::string& name : names) {
@@ -162,14 +169,14 @@ std::string devices_text(const std::vector<std::string>& names, bool chosen) {
 }
 
 void run(CLI::App& train, Flags& flags) {
-  // Who reads no more of what is printed does not stop the training.
+  // Ignore SIGPIPE: a closed pipe must not stop the training.
   std::signal(SIGPIPE, SIG_IGN);
   TrainOptions& options = flags.options;
   std::optional<RunFolder> folder;
   if (train.get_option("--resume")->count() > 0) {
     check_resume(train);
-    if (flags.resume.empty()) throw CLI::ValidationError("--resume", "an empty path names nothing");
-    folder = RunFolder::open(flags.resume == kLastRun ? "" : flags.resume);
+    if (flags.resume.empty()) throw CLI::ValidationError("--resume", "the path is empty");
+    folder = RunFolder::open(flags.resume == kLatestRun ? "" : flags.resume);
     apply_config(train, folder->config());
   } else if (train.get_option("--config")->count() > 0) {
     apply_config(train, flags.config);
@@ -188,25 +195,27 @@ void run(CLI::App& train, Flags& flags) {
 }  // namespace
 
 void add_train(CLI::App& app) {
-  CLI::App* train = app.add_subcommand("train", "Train a network, once for each combination");
+  CLI::App* train =
+      app.add_subcommand("train", "Train a network with each combination of settings");
   auto flags = std::make_shared<Flags>();
   add_grid(*train, flags->options);
   add_settings(*train, flags->options);
-  const auto add_path = [&](const char* name, std::string& path, const char* what,
+  const auto add_path = [&](const char* name, std::string& path, const char* description,
                             Values::Paths kind) {
-    return offer(train->add_option(name, path, what), {{}, kind})
+    return offer(train->add_option(name, path, description), {{}, kind})
         ->type_name(kind == Values::Paths::kFiles ? "FILE" : "FOLDER");
   };
-  add_path("--out", flags->out, "For everything that comes out (default runs/NAME)",
+  add_path("--out", flags->out, "Folder for the results (default runs/NAME)",
            Values::Paths::kFolders)
       ->check([](const std::string& path) {
-        return std::string(path.empty() ? "an empty path names nothing" : "");
+        return std::string(path.empty() ? "the path is empty" : "");
       });
-  add_path("--config", flags->config, "TOML with these settings; flags win over it",
+  add_path("--config", flags->config, "TOML file with these settings; flags override it",
            Values::Paths::kFiles);
-  add_path("--resume", flags->resume, "Go on with the run in it", Values::Paths::kFolders)
+  add_path("--resume", flags->resume, "Continue the training in this folder",
+           Values::Paths::kFolders)
       ->expected(0, 1)
-      ->default_str(kLastRun);
+      ->default_str(kLatestRun);
   train->footer(
       "Examples: hearth train --epochs 3\n"
       "          hearth train --lr .01,.001 --batch-size 100,1000 --device cpu,cuda");

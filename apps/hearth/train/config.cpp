@@ -16,7 +16,7 @@ namespace hearth::app {
 
 namespace {
 
-/// Flags that say where settings come from, and are none.
+/// False for the flags that cannot be set in a file.
 bool is_setting(const CLI::Option& option) {
   const std::string name = option.get_single_name();
   return name != "help" && name != "config" && name != "resume";
@@ -29,12 +29,12 @@ std::vector<std::string> setting_names(const CLI::App& command) {
   return names;
 }
 
-std::string place(const std::string& path, const toml::source_region& source) {
+std::string location(const std::string& path, const toml::source_region& source) {
   return path + ":" + std::to_string(source.begin.line);
 }
 
-/// A TOML value as it would be typed.
-std::string typed(const std::string& where, const toml::node& node, bool in_list) {
+/// The TOML value as text that a flag accepts.
+std::string flag_text(const std::string& where, const toml::node& node, bool in_list) {
   if (const auto text = node.value_exact<std::string>()) {
     if (in_list && has_empty_item(*text))
       throw CLI::ValidationError(where, "an item of the list '" + *text + "' is empty");
@@ -48,21 +48,21 @@ std::string typed(const std::string& where, const toml::node& node, bool in_list
 
 void apply(CLI::App& command, const std::string& path, const std::string& key,
            const toml::node& node) {
-  const std::string where = place(path, node.source());
+  const std::string where = location(path, node.source());
   CLI::Option* option = command.get_option_no_throw("--" + key);
   if (!option || !is_setting(*option))
     throw CLI::ValidationError(where, unknown_name("setting", key, setting_names(command)));
   if (option->count() > 0) return;
   const bool is_list = option->get_delimiter() == ',';
   if (!takes_value(*option) && !node.is_boolean())
-    throw CLI::ValidationError(where, "'" + key + "' is true or false");
+    throw CLI::ValidationError(where, "'" + key + "' must be true or false");
   if (const toml::array* list = node.as_array()) {
-    if (list->empty()) throw CLI::ValidationError(where, "'" + key + "' has no value");
+    if (list->empty()) throw CLI::ValidationError(where, "'" + key + "' is an empty list");
     if (list->size() > 1 && option->get_items_expected_max() == 1)
       throw CLI::ValidationError(where, "'" + key + "' takes one value");
-    for (const toml::node& item : *list) option->add_result(typed(where, item, is_list));
+    for (const toml::node& item : *list) option->add_result(flag_text(where, item, is_list));
   } else {
-    option->add_result(typed(where, node, is_list));
+    option->add_result(flag_text(where, node, is_list));
   }
   try {
     option->run_callback();
@@ -71,8 +71,7 @@ void apply(CLI::App& command, const std::string& path, const std::string& key,
   }
 }
 
-/// The whole file, which may be a pipe. Parsing takes stack for each key in a dotted one, so that
-/// a file has a limit.
+/// The content of a file or pipe. Its size is limited, because toml++ recurses into dotted keys.
 std::string content_of(const std::string& path) {
   constexpr size_t kLargest = 64 << 10;
   std::error_code error;
@@ -83,8 +82,8 @@ std::string content_of(const std::string& path) {
   std::string text(kLargest + 1, '\0');
   file.read(text.data(), std::streamsize(text.size()));
   text.resize(size_t(file.gcount()));
-  HEARTH_CHECK(text.size() <= kLargest, "cannot read '", path, "': settings take no more than ",
-               kLargest, " bytes");
+  HEARTH_CHECK(text.size() <= kLargest, "cannot read '", path,
+               "': a file with settings may have at most ", kLargest, " bytes");
   return text;
 }
 

@@ -10,11 +10,11 @@ class App;
 
 namespace hearth::app {
 
-/// The options as a TOML file that gives them again.
+/// The options as the content of a TOML file for apply_config().
 std::string config_text(const TrainOptions& options);
 
-/// Gives the options of a command that no flag has set the values in a TOML file, whose keys are
-/// the flags' names.
+/// Sets a command's options from a TOML file whose keys are the flags' names. Flags on the command
+/// line take precedence.
 void apply_config(CLI::App& command, const std::string& path);
 
 }  // namespace hearth::app

@@ -16,8 +16,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr auto kBarPause = 100ms;
-constexpr auto kLinePause = 30s;
+constexpr auto kBarInterval = 100ms;
+constexpr auto kLineInterval = 30s;
 constexpr size_t kLongestBar = 22, kShortestBar = 7;
 
 size_t terminal_width() {
@@ -38,17 +38,17 @@ std::string clock_text(double seconds) {
   return start + ":" + two(whole % 60);
 }
 
-/// "[####----]", as long as it may be.
-std::string bar(double part, size_t room) {
+/// "[####----]" in at most `room` columns.
+std::string bar(double fraction, size_t room) {
   const size_t length = std::min(room, kLongestBar) - 2;
-  const auto done = static_cast<size_t>(part * static_cast<double>(length));
+  const auto done = static_cast<size_t>(fraction * static_cast<double>(length));
   std::string text = "[";
   return text.append(done, '#').append(length - done, '-').append("]");
 }
 
-/// From the most important one to the least.
+/// The most important one first.
 std::vector<std::string> numbers_of(const Display::Moment& m) {
-  return {fixed(100 * m.part(), 0) + " %", "loss " + fixed(m.loss, 4),
+  return {fixed(100 * m.fraction(), 0) + " %", "loss " + fixed(m.loss, 4),
           "accuracy " + fixed(m.accuracy, 4),
           with_commas(std::llround(m.samples_per_second)) + " samples/s"};
 }
@@ -68,7 +68,7 @@ Display::Display() : on_terminal_(isatty(STDERR_FILENO) == 1), shown_(Clock::now
 Display::~Display() { clear(); }
 
 bool Display::is_due() const {
-  return Clock::now() - shown_ >= (on_terminal_ ? Clock::duration(kBarPause) : kLinePause);
+  return Clock::now() - shown_ >= (on_terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
 }
 
 void Display::show(const Moment& moment) {
@@ -99,7 +99,7 @@ std::string progress_text(const Display::Moment& moment, size_t width) {
     numbers.pop_back();
   const size_t used = joined(moment.title, numbers, end).size() + 2;
   if (used + kShortestBar <= width)
-    numbers.insert(numbers.begin(), bar(moment.part(), width - used));
+    numbers.insert(numbers.begin(), bar(moment.fraction(), width - used));
   return joined(moment.title, numbers, end).substr(0, width);
 }
 

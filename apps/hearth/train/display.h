@@ -7,7 +7,7 @@
 
 namespace hearth::app {
 
-/// Progress on standard error: a bar that is drawn over on a terminal, elsewhere plain lines.
+/// Progress on stderr: on a terminal a bar that is redrawn in place, elsewhere plain lines.
 class Display {
  public:
   struct Moment {
@@ -15,7 +15,7 @@ class Display {
     int64_t seen, total;
     double loss, accuracy;
     double samples_per_second, seconds_left;
-    double part() const { return static_cast<double>(seen) / static_cast<double>(total); }
+    double fraction() const { return static_cast<double>(seen) / static_cast<double>(total); }
   };
 
   Display();
@@ -23,10 +23,10 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
 
-  /// Whether it is time to show a moment.
+  /// Whether the last moment was shown long enough ago.
   bool is_due() const;
   void show(const Moment& moment);
-  /// A line that stays.
+  /// Prints a permanent line.
   void line(const std::string& text);
 
  private:
@@ -37,8 +37,8 @@ class Display {
   Clock::time_point shown_;
 };
 
-/// A moment on a line of this width. What there is no room for is left out, the least important
-/// first; the bar and the time left are the last to go.
+/// One line of at most `width` columns. Numbers that do not fit are left out, the least important
+/// first, then the bar, then the time left.
 std::string progress_text(const Display::Moment& moment, size_t width);
 
 /// "12,345".

@@ -24,7 +24,7 @@ std::optional<Divergence> saved_divergence(const std::string& run_folder) {
   const Json json = Json::parse(file, nullptr, /*allow_exceptions=*/false);
   HEARTH_CHECK(json.is_object() && json.contains("step") && json["step"].is_number_integer() &&
                    json.contains("reason") && json["reason"].is_string(),
-               "cannot read '", path, "': it does not say at which step a run diverged, and why");
+               "cannot read '", path, "': expected an integer 'step' and a string 'reason'");
   return Divergence{json["step"].get<int64_t>(), json["reason"].get<std::string>()};
 }
 
@@ -33,9 +33,9 @@ void save_divergence(const std::string& run_folder, const Divergence& divergence
   io::write_file(path_in(run_folder), json.dump(2) + "\n");
 }
 
-void forget_divergence(const std::string& run_folder) {
-  std::error_code was_not_there;
-  std::filesystem::remove(path_in(run_folder), was_not_there);
+void remove_divergence(const std::string& run_folder) {
+  std::error_code ignored;  // the file need not exist
+  std::filesystem::remove(path_in(run_folder), ignored);
 }
 
 }  // namespace hearth::app

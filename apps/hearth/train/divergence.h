@@ -6,16 +6,15 @@
 
 namespace hearth::app {
 
-/// That the loss of a run is not a number any more: the run's end, and its result.
+/// Thrown when the loss of a run is infinite or NaN, which ends the run.
 struct Divergence {
   int64_t step;
   std::string reason;
 };
 
-/// What ended the run in a folder, if that did; kept beside its checkpoints, which stay as good as
-/// they are.
+// A divergence is stored in its run's folder, beside the checkpoints.
 std::optional<Divergence> saved_divergence(const std::string& run_folder);
 void save_divergence(const std::string& run_folder, const Divergence& divergence);
-void forget_divergence(const std::string& run_folder);
+void remove_divergence(const std::string& run_folder);
 
 }  // namespace hearth::app

@@ -30,7 +30,7 @@ ImageSets read(const std::string& folder) {
   sets.classes = train.targets().max().template item<int64_t>() + 1;
   const int64_t tested_classes = test.targets().max().template item<int64_t>() + 1;
   HEARTH_CHECK(tested_classes <= sets.classes, "the labels of '", folder,
-               "/t10k-labels-idx1-ubyte' go to ", tested_classes - 1, ", but those of '", folder,
+               "/t10k-labels-idx1-ubyte' go up to ", tested_classes - 1, ", but those of '", folder,
                "/train-labels-idx1-ubyte' only to ", sets.classes - 1);
   return sets;
 }
@@ -42,7 +42,7 @@ std::string checksum_of(const Tensor& tensor) {
   return text;
 }
 
-/// Ten patterns of 4x4 blocks under noise.
+/// Ten classes, each a pattern of 4x4 blocks, with noise.
 ImageSets make_synthetic() {
   constexpr int64_t kClasses = 10, kSize = 28, kBlock = 4;
   Generator random = make_generator();
@@ -98,7 +98,7 @@ std::string data_source(const std::string& typed) {
   HEARTH_CHECK(!error && std::filesystem::is_directory(path, error),
                unknown_name("data set", typed, data_names()), ", and there is no such folder");
   HEARTH_CHECK(is_utf8(path), "the path of the folder '", printable(typed),
-               "' is not UTF-8, as what is written of a run must be");
+               "' is not UTF-8, which config.toml requires");
   return path;
 }
 
@@ -119,10 +119,10 @@ std::string note_on_classes(const ImageSets& sets) {
   std::vector<bool> seen(static_cast<size_t>(sets.classes));
   for (int64_t i = 0; i < labels.numel(); ++i)
     seen[static_cast<size_t>(labels.data_ptr<int64_t>()[i])] = true;
-  const auto without = std::count(seen.begin(), seen.end(), false);
-  if (without == 0) return "";
-  return detail::str("The labels go to ", sets.classes - 1, ", so there are ", sets.classes,
-                     " classes; ", without, " of them have no image to train.");
+  const auto unseen = std::count(seen.begin(), seen.end(), false);
+  if (unseen == 0) return "";
+  return detail::str("The largest label is ", sets.classes - 1, ", so there are ", sets.classes,
+                     " classes; ", unseen, " of them have no training image.");
 }
 
 }  // namespace hearth::app

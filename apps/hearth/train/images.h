@@ -10,7 +10,7 @@
 
 namespace hearth::app {
 
-/// Images and what they show. A batch is taken out in one piece.
+/// Images and their labels. A batch is copied in one operation.
 class Images : public data::BatchDataset<Images, data::Example<>> {
  public:
   Images() = default;
@@ -22,7 +22,7 @@ class Images : public data::BatchDataset<Images, data::Example<>> {
   /// {count, channels, height, width}.
   const Tensor& images() const { return images_; }
   const Tensor& labels() const { return labels_; }
-  /// The first ones.
+  /// The first `count` images.
   Images first(int64_t count) const;
 
  private:
@@ -32,21 +32,21 @@ class Images : public data::BatchDataset<Images, data::Example<>> {
 struct ImageSets {
   Images train, test;
   int64_t classes = 0;
-  /// Of the data that is used, by what it is: "training_images", …
+  /// Names ("training_images", …) and checksums of the tensors.
   std::vector<std::pair<std::string, std::string>> checksums = {};
 };
 
 const std::vector<std::string>& data_names();
 
-/// What was typed for the data: a data set's name as it is, else a folder's full path. A folder
-/// with a data set's name is meant by "./name".
+/// The data set's name unchanged, or the full path of the folder. "./name" is a folder even if
+/// there is a data set `name`.
 std::string data_source(const std::string& typed);
 
-/// Reads a data set by name, or from a folder with files named like MNIST's; of each set no more
-/// than the first `limit`.
+/// Loads a data set by name, or from a folder with files named like MNIST's; at most the first
+/// `limit` images of each set.
 ImageSets load_images(const std::string& source, std::optional<int64_t> limit);
 
-/// What to know of the classes: that some of them have no image; empty if all have.
+/// A note if some classes have no training image, else empty.
 std::string note_on_classes(const ImageSets& sets);
 
 }  // namespace hearth::app

@@ -4,15 +4,15 @@ namespace hearth::app {
 
 namespace {
 
-volatile std::sig_atomic_t noted = 0;
+volatile std::sig_atomic_t received = 0;
 
 }  // namespace
 
 InterruptGuard::InterruptGuard() {
-  noted = 0;
+  received = 0;
   struct sigaction action {};
-  action.sa_handler = [](int) { noted = 1; };
-  // Reads and writes go on, and the second signal does what it always does.
+  action.sa_handler = [](int) { received = 1; };
+  // SA_RESTART: reads and writes continue. SA_RESETHAND: the second signal has its default action.
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
   for (size_t i = 0; i < kSignals.size(); ++i) {
     sigaction(kSignals[i], nullptr, &before_[i]);
@@ -24,6 +24,6 @@ InterruptGuard::~InterruptGuard() {
   for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
 }
 
-bool interrupted() { return noted != 0; }
+bool interrupted() { return received != 0; }
 
 }  // namespace hearth::app

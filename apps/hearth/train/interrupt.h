@@ -5,8 +5,8 @@
 
 namespace hearth::app {
 
-/// While one lives, the first SIGINT, SIGTERM or SIGHUP is only noted; a second one ends the
-/// program. One that was ignored (nohup) stays so.
+/// During its lifetime, the first SIGINT, SIGTERM or SIGHUP only makes interrupted() true; a second
+/// one ends the program. Signals that were ignored (nohup) stay ignored.
 class InterruptGuard {
  public:
   InterruptGuard();
@@ -19,7 +19,7 @@ class InterruptGuard {
   std::array<struct sigaction, kSignals.size()> before_{};
 };
 
-/// Whether a signal was noted.
+/// Whether a signal has arrived since the guard was created.
 bool interrupted();
 
 }  // namespace hearth::app

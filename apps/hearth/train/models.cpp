@@ -11,8 +11,8 @@ namespace hearth::app {
 namespace {
 
 /// The network of the tutorials: two convolutions and three linear layers.
-struct SeedCnn : nn::Module {
-  explicit SeedCnn(int64_t classes)
+struct TutorialCnn : nn::Module {
+  explicit TutorialCnn(int64_t classes)
       : conv1(register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5)))),
         conv2(register_module("conv2", nn::Conv2d(nn::Conv2dOptions(6, 12, 5)))),
         fc1(register_module("fc1", nn::Linear(12 * 4 * 4, 120))),
@@ -31,7 +31,7 @@ struct SeedCnn : nn::Module {
   nn::Linear fc1, fc2, out;
 };
 
-/// LeNet-5 as it is taught today: padded to its 32x32, with ReLU and maximum pooling.
+/// LeNet-5 in today's form: images padded to 32x32, ReLU, max pooling.
 struct LeNet : nn::Module {
   explicit LeNet(int64_t classes)
       : conv1(register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5).padding(2)))),
@@ -70,8 +70,10 @@ struct Model {
 };
 
 constexpr Model kModels[] = {
-    {"seed-cnn",
-     [](int64_t, int64_t classes) { return nn::AnyModule(std::make_shared<SeedCnn>(classes)); }},
+    {"tutorial-cnn",
+     [](int64_t, int64_t classes) {
+       return nn::AnyModule(std::make_shared<TutorialCnn>(classes));
+     }},
     {"mlp", [](int64_t pixels,
                int64_t classes) { return nn::AnyModule(std::make_shared<Mlp>(pixels, classes)); }},
     {"lenet",
@@ -83,6 +85,10 @@ constexpr Model kModels[] = {
 const std::vector<std::string>& model_names() {
   static const std::vector<std::string> names = names_in(kModels);
   return names;
+}
+
+std::string current_model_name(const std::string& name) {
+  return name == "seed-cnn" ? "tutorial-cnn" : name;
 }
 
 nn::AnyModule make_model(const std::string& name, IntArrayRef image_sizes, int64_t classes) {

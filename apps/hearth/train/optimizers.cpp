@@ -8,7 +8,6 @@ namespace {
 
 using optim::Optimizer;
 
-/// With PyTorch's settings, but for the learning rate.
 template <class Kind, class Options>
 std::unique_ptr<Optimizer> make(const std::vector<Tensor>& parameters, double lr) {
   return std::make_unique<Kind>(parameters, Options(lr));

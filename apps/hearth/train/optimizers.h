@@ -10,7 +10,7 @@ namespace hearth::app {
 
 const std::vector<std::string>& optimizer_names();
 
-/// A new optimizer with a learning rate and PyTorch's other settings.
+/// Creates an optimizer with this learning rate and PyTorch's defaults for all other settings.
 std::unique_ptr<optim::Optimizer> make_optimizer(const std::string& name,
                                                  const std::vector<Tensor>& parameters, double lr);
 

@@ -15,7 +15,7 @@ void check_grid(const TrainOptions& options) {
   for (const size_t count : {options.lrs.size(), options.batch_sizes.size(),
                              options.num_workers.size(), options.devices.size()}) {
     HEARTH_CHECK(count <= kMostRuns / runs, "a grid has at most ", kMostRuns,
-                 " runs, but these lists make more: ", options.lrs.size(), " of --lr, ",
+                 " runs, but these lists give more: ", options.lrs.size(), " of --lr, ",
                  options.batch_sizes.size(), " of --batch-size, ", options.num_workers.size(),
                  " of --num-workers, ", options.devices.size(), " of --device");
     runs *= count;

@@ -7,18 +7,18 @@
 
 namespace hearth::app {
 
-/// What `hearth train` is asked for: what all runs have in common, and the axes of the grid.
+/// The settings of `hearth train`: the axes of the grid, and the settings that all runs share.
 struct TrainOptions {
   std::vector<double> lrs{0.01};
   std::vector<int64_t> batch_sizes{100};
   std::vector<int64_t> num_workers{0};
-  std::vector<std::string> devices;  // none: the GPU if there is one, else the CPU
+  std::vector<std::string> devices;  // empty: the GPU if there is one, else the CPU
   int64_t epochs = 5;
   uint64_t seed = 0;
-  std::string model = "seed-cnn";
+  std::string model = "tutorial-cnn";
   std::string data = "fashion-mnist";
   std::string optimizer = "adam";
-  std::optional<int64_t> limit;  // examples of each set
+  std::optional<int64_t> limit;  // images of each set
   bool log_losses = false;
 };
 

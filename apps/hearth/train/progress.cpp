@@ -8,7 +8,7 @@ namespace hearth::app {
 
 namespace {
 
-/// The columns of the epochs' results in an archive.
+/// The members of EpochResult, each stored as one tensor over the epochs.
 constexpr std::pair<const char*, double EpochResult::*> kColumns[] = {
     {"loss", &EpochResult::loss},
     {"accuracy", &EpochResult::accuracy},

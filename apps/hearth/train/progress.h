@@ -9,18 +9,18 @@
 
 namespace hearth::app {
 
-/// How far a run has come; its checkpoints keep it.
+/// The progress and results of a run, stored in its checkpoints.
 struct Progress {
   std::vector<EpochResult> epochs;
-  int64_t step = 0;  // of all epochs
+  int64_t step = 0;  // over all epochs
   double run_seconds = 0;
-  std::vector<double> losses;  // of each step, if they are wanted
+  std::vector<double> losses;  // of each step, with --log-losses
 
-  // The epoch that is going on.
+  // The current epoch.
   int64_t batches = 0, seen = 0, correct = 0;
   double loss_sum = 0, epoch_seconds = 0;
 
-  /// Ends the epoch.
+  /// Adds the current epoch to `epochs` and starts the next one.
   void end_epoch(double test_accuracy);
   void save(serialize::OutputArchive& archive) const;
   void load(serialize::InputArchive& archive);

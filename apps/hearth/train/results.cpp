@@ -15,11 +15,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kFormat = 1;  // of results.json
 
-/// A row of the table: which run, which epoch, what it came to.
+/// A row of the table: a run's number, the run and one of its epochs.
 struct Row {
   size_t number;
   const RunResult& run;
-  size_t epoch;  // 0: it has no results
+  size_t epoch;  // from 1; 0 in a row without results
 };
 
 /// Null in a row without results.
@@ -33,13 +33,12 @@ Json option(const Row& row) {
   return row.run.options.*member;
 }
 
-/// The table's columns, in order: names in files and on the terminal, exact values, and how they
-/// are shown.
+/// A column of the table.
 struct Column {
-  const char* name;
-  const char* title;
+  const char* name;   // in files
+  const char* title;  // on the terminal
   Json (*value)(const Row&);
-  int digits;
+  int digits;  // on the terminal, after the decimal point; 0 for the exact value
 };
 
 constexpr Column kColumns[] = {
@@ -66,7 +65,7 @@ std::string shown(const Json& value, int digits) {
   return digits > 0 && !value.is_null() ? fixed(value.get<double>(), digits) : exact(value);
 }
 
-/// A line of results over the epochs.
+/// One result over the epochs.
 Series curve(const std::string& name, const std::vector<EpochResult>& epochs,
              double EpochResult::*value) {
   Series series{name, {}, {}};
@@ -129,7 +128,7 @@ std::string Results::json(const TrainOptions& options) const {
 std::string Results::table() const {
   const bool all_finished = std::all_of(
       runs_.begin(), runs_.end(), [](const RunResult& run) { return run.status == kFinished; });
-  // The last column is the status, of which there is nothing to say then.
+  // Without the last column, the status, if all runs have finished.
   const auto end = std::end(kColumns) - (all_finished ? 1 : 0);
   const auto cells = [end](const auto& text) {
     std::vector<std::string> all;
@@ -146,17 +145,17 @@ std::string Results::table() const {
 
 std::string Results::label(const RunOptions& run) const {
   std::string text;
-  const auto add = [&](const std::string& what, auto RunOptions::*member) {
+  const auto add_if_varied = [&](const std::string& text_of_member, auto RunOptions::*member) {
     for (const RunResult& other : runs_)
       if (other.options.*member != run.*member) {
-        text += (text.empty() ? "" : ", ") + what;
+        text += (text.empty() ? "" : ", ") + text_of_member;
         return;
       }
   };
-  add("lr " + shortest(run.lr), &RunOptions::lr);
-  add("batch " + std::to_string(run.batch_size), &RunOptions::batch_size);
-  add("workers " + std::to_string(run.num_workers), &RunOptions::num_workers);
-  add(run.device, &RunOptions::device);
+  add_if_varied("lr " + shortest(run.lr), &RunOptions::lr);
+  add_if_varied("batch " + std::to_string(run.batch_size), &RunOptions::batch_size);
+  add_if_varied("workers " + std::to_string(run.num_workers), &RunOptions::num_workers);
+  add_if_varied(run.device, &RunOptions::device);
   return text;
 }
 

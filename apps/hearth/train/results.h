@@ -19,30 +19,30 @@ inline constexpr const char *kRunning = "running", *kFinished = "finished", *kSt
 struct RunResult {
   RunOptions options;
   std::vector<EpochResult> epochs;
-  std::string status;  // one of these, or "diverged at step 12"; of a run that is not begun: none
+  std::string status;  // a constant above or "diverged at step 12"; empty before the run starts
 };
 
-/// The runs of a grid as files and on the terminal.
+/// The results of all runs of a grid, formatted for files and the terminal.
 class Results {
  public:
   explicit Results(const std::vector<RunOptions>& runs);
 
   RunResult& of_run(size_t i) { return runs_[i]; }
   const RunResult& of_run(size_t i) const { return runs_[i]; }
-  /// Whether no run has begun.
+  /// Whether no run has started.
   bool empty() const;
 
-  /// A row for each run and epoch, numbers as exact as they are; a run that has begun has at least
-  /// one, without results.
+  /// A row for each epoch of each run, with exact numbers; a started run without epochs has one row
+  /// without results.
   std::string csv() const;
-  /// The same, under what all runs have in common.
+  /// The same rows, after the settings that all runs share.
   std::string json(const TrainOptions& options) const;
-  /// Each epoch of a single run; of several runs the last one.
+  /// One run: all epochs. Several runs: the last epoch of each.
   std::string table() const;
   std::vector<Chart> charts() const;
 
  private:
-  /// What makes a run different from the others.
+  /// The settings in which the runs differ.
   std::string label(const RunOptions& run) const;
   template <class Visit>
   void for_each_row(const Visit& visit) const;

@@ -29,9 +29,9 @@ double best_of(const std::vector<EpochResult>& epochs) {
   return best;
 }
 
-/// Adds the file's name to what goes wrong.
+/// Calls read(file) and adds the file's name to its errors.
 template <class Read>
-void reading(const std::string& file, const Read& read) {
+void read_checkpoint(const std::string& file, const Read& read) {
   try {
     read(file);
   } catch (Error& error) {
@@ -46,36 +46,36 @@ std::optional<Progress> saved_progress(const std::string& run_folder, const Sett
   const std::string path = run_folder + "/" + kLastCheckpoint;
   if (!std::filesystem::exists(path)) return std::nullopt;
   Progress progress;
-  reading(path, [&](const std::string& file) {
+  read_checkpoint(path, [&](const std::string& file) {
     io::Checkpoint::check_file(file);
-    serialize::InputArchive archive, own;
+    serialize::InputArchive archive, part;
     archive.load_from(file);
-    archive.read(kSettings, own);
-    settings.load(own);
-    archive.read(kProgress, own);
-    progress.load(own);
+    archive.read(kSettings, part);
+    settings.load(part);
+    archive.read(kProgress, part);
+    progress.load(part);
   });
   return progress;
 }
 
-Run::Run(const TrainOptions& all, const RunOptions& own, const ImageSets& images,
+Run::Run(const TrainOptions& options, const RunOptions& point, const ImageSets& images,
          std::string folder, std::string title)
-    : all_(all),
-      own_(own),
+    : options_(options),
+      point_(point),
       images_(images),
-      settings_(all, own, images),
+      settings_(options, point, images),
       folder_(std::move(folder)),
       title_(std::move(title)),
-      device_(own.device) {
-  make_folder(folder_);
-  manual_seed(all.seed);
-  model_ = make_model(all.model, images.train.images().sizes().slice(1), images.classes);
+      device_(point.device) {
+  create_folder(folder_);
+  manual_seed(options.seed);
+  model_ = make_model(options.model, images.train.images().sizes().slice(1), images.classes);
   module_ = model_.ptr();
   module_->to(device_);
-  optimizer_ = make_optimizer(all.optimizer, module_->parameters(), own.lr);
+  optimizer_ = make_optimizer(options.optimizer, module_->parameters(), point.lr);
   loader_ = data::make_data_loader(images.train,
-                                   data::DataLoaderOptions(static_cast<size_t>(own.batch_size))
-                                       .workers(static_cast<size_t>(own.num_workers))
+                                   data::DataLoaderOptions(static_cast<size_t>(point.batch_size))
+                                       .workers(static_cast<size_t>(point.num_workers))
                                        .pin_memory(device_.is_cuda()));
   checkpoint_.add(kSettings, settings_)
       .add("model", module_)
@@ -83,13 +83,13 @@ Run::Run(const TrainOptions& all, const RunOptions& own, const ImageSets& images
       .add("loader", loader_)
       .add(kProgress, progress_);
   if (std::filesystem::exists(path(kLastCheckpoint)))
-    reading(path(kLastCheckpoint),
-            [&](const std::string& file) { checkpoint_.load(file, device_); });
+    read_checkpoint(path(kLastCheckpoint),
+                    [&](const std::string& file) { checkpoint_.load(file, device_); });
 }
 
 void Run::save() {
   io::save_safetensors(module_->state_dict(), path(kWeights), settings_.of_weights());
-  if (all_.log_losses) save_losses();
+  if (options_.log_losses) save_losses();
   checkpoint_.save(path(kLastCheckpoint));
 }
 
@@ -100,26 +100,26 @@ void Run::save_losses() const {
   io::write_file(path(kLosses), text);
 }
 
-double Run::seconds_since_counted() {
+double Run::take_seconds() {
   const Clock::time_point now = Clock::now();
-  return std::chrono::duration<double>(now - std::exchange(counted_, now)).count();
+  return std::chrono::duration<double>(now - std::exchange(last_time_, now)).count();
 }
 
 bool Run::train(Display& display, const std::function<void()>& after_epoch) {
-  counted_ = Clock::now();
-  if (all_.epochs == 0) save();
-  while (static_cast<int64_t>(progress_.epochs.size()) < all_.epochs) {
-    const bool whole = train_epoch(display);
-    const double seconds = seconds_since_counted();
+  last_time_ = Clock::now();
+  if (options_.epochs == 0) save();
+  while (static_cast<int64_t>(progress_.epochs.size()) < options_.epochs) {
+    const bool complete = train_epoch(display);
+    const double seconds = take_seconds();
     progress_.epoch_seconds += seconds;
     progress_.run_seconds += seconds;
-    if (!whole) {
+    if (!complete) {
       save();
       return false;
     }
     end_epoch(display);
     after_epoch();
-    progress_.run_seconds += seconds_since_counted();
+    progress_.run_seconds += take_seconds();
   }
   return true;
 }
@@ -147,12 +147,12 @@ void Run::step(const data::Example<>& batch) {
   ++progress_.step;
   ++progress_.batches;
   const double value = loss.item<double>();
-  if (!std::isfinite(value)) throw Divergence{progress_.step, why_not_finite(value)};
+  if (!std::isfinite(value)) throw Divergence{progress_.step, divergence_reason(value)};
   optimizer_->step();
   correct_ += scores.argmax(1).eq(labels).sum();
   progress_.seen += images.size(0);
   progress_.loss_sum += value * static_cast<double>(images.size(0));
-  if (all_.log_losses) progress_.losses.push_back(value);
+  if (options_.log_losses) progress_.losses.push_back(value);
 }
 
 double Run::test_accuracy() {
@@ -172,7 +172,7 @@ double Run::test_accuracy() {
 void Run::end_epoch(Display& display) {
   const double best = best_of(progress_.epochs), accuracy = test_accuracy();
   const double rate = static_cast<double>(progress_.seen) / progress_.epoch_seconds;
-  progress_.run_seconds += seconds_since_counted();
+  progress_.run_seconds += take_seconds();
   progress_.end_epoch(accuracy);
   const EpochResult& epoch = progress_.epochs.back();
   display.line(epoch_title(progress_.epochs.size()) + "  loss " + fixed(epoch.loss, 4) +
@@ -184,15 +184,15 @@ void Run::end_epoch(Display& display) {
 }
 
 std::string Run::epoch_title(size_t epoch) const {
-  return title_ + "epoch " + std::to_string(epoch) + "/" + std::to_string(all_.epochs);
+  return title_ + "epoch " + std::to_string(epoch) + "/" + std::to_string(options_.epochs);
 }
 
 Display::Moment Run::moment() const {
   const auto seen = static_cast<double>(progress_.seen);
-  const std::chrono::duration<double> going = Clock::now() - counted_;
-  const double rate = seen / (progress_.epoch_seconds + going.count());
+  const std::chrono::duration<double> since = Clock::now() - last_time_;
+  const double rate = seen / (progress_.epoch_seconds + since.count());
   const int64_t count = images_.train.count(), epoch = int64_t(progress_.epochs.size()) + 1;
-  const int64_t left = count - progress_.seen + (all_.epochs - epoch) * count;
+  const int64_t left = count - progress_.seen + (options_.epochs - epoch) * count;
   return {epoch_title(size_t(epoch)),
           progress_.seen,
           count,
@@ -202,12 +202,12 @@ Display::Moment Run::moment() const {
           static_cast<double>(left) / rate};
 }
 
-std::string Run::why_not_finite(double loss) const {
+std::string Run::divergence_reason(double loss) const {
   const std::string where = detail::str(
       "the loss became ", std::isnan(loss) ? "nan" : "infinite", " at step ", progress_.step, " (",
       epoch_title(progress_.epochs.size() + 1), ", batch ", progress_.batches, "): ");
-  const auto first = [&](const std::string& name, const char* what) {
-    return where + "'" + name + "' is the first parameter with a " + what +
+  const auto first = [&](const std::string& name, const char* kind) {
+    return where + "'" + name + "' is the first parameter with a " + kind +
            " that is not finite. Try a smaller --lr.";
   };
   const auto named = module_->named_parameters();

@@ -17,19 +17,18 @@
 
 namespace hearth::app {
 
-/// What the run in a folder has come to, if it has saved anything; throws if that was with other
-/// settings.
+/// The progress in a run's last checkpoint, if there is one; throws if its settings differ.
 std::optional<Progress> saved_progress(const std::string& run_folder, const Settings& settings);
 
-/// One network trained with one point of the grid, in a folder of its own.
+/// Trains one network with one point of the grid, in a folder of its own.
 class Run {
  public:
-  /// `title`: what the display calls it.
-  Run(const TrainOptions& all, const RunOptions& own, const ImageSets& images, std::string folder,
-      std::string title);
+  /// Loads the last checkpoint if the folder has one. `title` is the run's name on the display.
+  Run(const TrainOptions& options, const RunOptions& point, const ImageSets& images,
+      std::string folder, std::string title);
 
-  /// Trains from where it is; false if a signal stopped it. What it has come to is in the folder
-  /// then, and after each epoch, when `after_epoch` is called. Throws a Divergence.
+  /// Trains the remaining epochs; false if a signal stopped it. Saves a checkpoint after each
+  /// epoch, before it calls `after_epoch`, and when stopped. Throws a Divergence.
   bool train(Display& display, const std::function<void()>& after_epoch);
 
   const Progress& progress() const { return progress_; }
@@ -44,14 +43,15 @@ class Run {
   void end_epoch(Display& display);
   void save();
   void save_losses() const;
-  double seconds_since_counted();
+  /// The time since the last call or the start of train().
+  double take_seconds();
   Display::Moment moment() const;
   std::string epoch_title(size_t epoch) const;
-  std::string why_not_finite(double loss) const;
+  std::string divergence_reason(double loss) const;
   std::string path(const char* name) const { return folder_ + "/" + name; }
 
-  const TrainOptions& all_;
-  const RunOptions own_;
+  const TrainOptions& options_;
+  const RunOptions point_;
   const ImageSets& images_;
   Settings settings_;
   std::string folder_, title_;
@@ -61,9 +61,9 @@ class Run {
   std::unique_ptr<optim::Optimizer> optimizer_;
   std::unique_ptr<Loader> loader_;
   Progress progress_;
-  Tensor correct_;  // of the epoch, on the device
+  Tensor correct_;  // right answers in this epoch, on the device
   io::Checkpoint checkpoint_;
-  Clock::time_point counted_;
+  Clock::time_point last_time_;  // of take_seconds()
 };
 
 }  // namespace hearth::app

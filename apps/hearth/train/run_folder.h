@@ -10,23 +10,22 @@ namespace hearth::app {
 inline constexpr const char* kLastCheckpoint = "last.ckpt";
 inline constexpr const char* kBestCheckpoint = "best.ckpt";
 
-/// Where everything that comes of a call of `hearth train` lies. Only one process works in it at a
-/// time.
+/// The folder with all files of one `hearth train`. Only one process can use it at a time.
 class RunFolder {
  public:
-  /// A new folder, under runs/ if no path is given; refused if it holds a checkpoint already.
+  /// Creates the folder, under runs/ if the path is empty; throws if it holds a checkpoint.
   static RunFolder create(const TrainOptions& options, const std::string& path);
-  /// That of a run to go on with; without a path, the last one that was begun under runs/.
+  /// Opens the folder of a run to resume; if the path is empty, the latest one under runs/.
   static RunFolder open(const std::string& path);
 
   const std::string& path() const { return path_; }
   std::string config() const { return path_ + "/config.toml"; }
   std::string results(const std::string& ending) const { return path_ + "/results." + ending; }
   std::string curves() const { return path_ + "/curves.png"; }
-  /// That of one point of the grid, which is made when it begins.
+  /// The folder of one point of the grid; it exists as soon as that run has started.
   std::string of_run(size_t number) const { return path_ + "/run-" + std::to_string(number); }
-  /// The command line that goes on with it, for a shell.
-  std::string how_to_resume() const;
+  /// The shell command that resumes the training in this folder.
+  std::string resume_command() const;
 
  private:
   explicit RunFolder(std::string path) : path_(std::move(path)) {}
@@ -36,7 +35,7 @@ class RunFolder {
   std::shared_ptr<void> lock_;
 };
 
-/// Makes a folder, and those that it lies in, if it is not there.
-void make_folder(const std::string& path);
+/// Creates a folder and its parents where they do not exist.
+void create_folder(const std::string& path);
 
 }  // namespace hearth::app

@@ -2,12 +2,13 @@
 
 #include "../text_table.h"
 #include "hearth/error.h"
+#include "models.h"
 
 namespace hearth::app {
 
 namespace {
 
-constexpr const char* kChecksum = "_checksum";
+constexpr const char *kModel = "model", *kChecksum = "_checksum";
 
 /// "1x28x28".
 std::string sizes_text(IntArrayRef sizes) {
@@ -19,28 +20,29 @@ std::string sizes_text(IntArrayRef sizes) {
 void check_same(serialize::InputArchive& archive, const io::Metadata& expected) {
   for (const auto& [name, value] : expected) {
     std::string saved;
-    // Runs of older versions have none.
+    // Checkpoints of older versions have no checksums.
     if (name.ends_with(kChecksum) && !archive.contains(name)) continue;
     archive.read(name, saved);
-    HEARTH_CHECK(saved == value, name, " is ", value, " now, but it was ", saved,
-                 " then: config.toml or the images are not those of this run");
+    if (name == kModel) saved = current_model_name(saved);
+    HEARTH_CHECK(saved == value, name, " is ", value, ", but was ", saved,
+                 " in this run: config.toml or the data has changed");
   }
 }
 
 }  // namespace
 
-Settings::Settings(const TrainOptions& all, const RunOptions& own, const ImageSets& images)
-    : network_{{"model", all.model},
+Settings::Settings(const TrainOptions& options, const RunOptions& point, const ImageSets& images)
+    : network_{{kModel, options.model},
                {"classes", std::to_string(images.classes)},
                {"image_size", sizes_text(images.train.images().sizes().slice(1))}},
-      training_{{"data", all.data},
-                {"limit", all.limit ? std::to_string(*all.limit) : "none"},
+      training_{{"data", options.data},
+                {"limit", options.limit ? std::to_string(*options.limit) : "none"},
                 {"training_images", std::to_string(images.train.count())},
                 {"test_images", std::to_string(images.test.count())},
-                {"optimizer", all.optimizer},
-                {"lr", shortest(own.lr)},
-                {"batch_size", std::to_string(own.batch_size)},
-                {"seed", std::to_string(all.seed)}} {
+                {"optimizer", options.optimizer},
+                {"lr", shortest(point.lr)},
+                {"batch_size", std::to_string(point.batch_size)},
+                {"seed", std::to_string(options.seed)}} {
   for (const auto& [name, checksum] : images.checksums)
     data_.emplace_back(name + kChecksum, checksum);
 }

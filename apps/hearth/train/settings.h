@@ -7,15 +7,15 @@
 
 namespace hearth::app {
 
-/// What the results of a run depend on, whatever machine it is on; its checkpoints keep it.
+/// The settings that determine a run's results on any machine, stored in its checkpoints.
 class Settings {
  public:
-  Settings(const TrainOptions& all, const RunOptions& own, const ImageSets& images);
+  Settings(const TrainOptions& options, const RunOptions& point, const ImageSets& images);
 
   void save(serialize::OutputArchive& archive) const;
-  /// Throws unless the saved ones are the same.
+  /// Throws unless the archive has the same settings.
   void load(serialize::InputArchive& archive) const;
-  /// What it takes to make the network again.
+  /// The settings needed to create the network again.
   io::Metadata of_weights() const { return network_; }
 
  private:

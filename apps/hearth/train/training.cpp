@@ -22,13 +22,14 @@ namespace hearth::app {
 
 namespace {
 
-std::string counted(int64_t count, const std::string& what) {
-  return with_commas(count) + " " + what + (count == 1 ? "" : "s");
+/// "1 run", "2 runs".
+std::string counted(int64_t count, const std::string& noun) {
+  return with_commas(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
-/// Runs that ended in the same way.
+/// The runs that failed in the same way.
 struct Failures {
-  const char* what;
+  const char* description;
   size_t count = 0;
   std::string first = {};
 
@@ -47,38 +48,38 @@ class Training {
         results_(runs_) {}
 
   bool train() {
-    // A file that may not grow further is an error, as a full disk is, and no signal.
+    // Ignore SIGXFSZ: at the limit on file sizes, a write shall fail as it does on a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
     const auto rows = rows_in_table();
-    for (size_t i = 0; i < runs_.size(); ++i) take_up(i, rows);
+    for (size_t i = 0; i < runs_.size(); ++i) load_progress(i, rows);
     io::write_file(folder_.config(), config_text(options_));
     write_results();
     display_.line(heading());
     if (const std::string note = note_on_classes(images_); !note.empty()) display_.line(note);
     const InterruptGuard guard;
     try {
-      train_what_is_left();
+      train_unfinished_runs();
       draw_curves();
     } catch (Error& error) {
-      end_badly();
+      save_after_error();
       if (saved_ && std::filesystem::exists(folder_.config()))
-        error.add_context("What was saved can go on: " + folder_.how_to_resume());
+        error.add_context("To resume from the last checkpoint: " + folder_.resume_command());
       throw;
     } catch (...) {
-      end_badly();
+      save_after_error();
       throw;
     }
     show_table();
     display_.line("Files are in " + folder_.path());
-    if (stopped_) display_.line("Stopped. To go on: " + folder_.how_to_resume());
+    if (stopped_) display_.line("Stopped. To resume: " + folder_.resume_command());
     if (!stopped_) check_failures();
     return !stopped_;
   }
 
  private:
   using Clock = std::chrono::steady_clock;
-  /// A picture takes as long as many short epochs.
-  static constexpr std::chrono::seconds kBetweenDrawings{5};
+  /// Drawing may take longer than a short epoch.
+  static constexpr std::chrono::seconds kDrawingInterval{5};
 
   std::string heading() const {
     return options_.model + " on " + options_.data + ", " +
@@ -94,7 +95,7 @@ class Training {
     std::cout << results_.table() << std::flush;
   }
 
-  /// What the rows of the table in the folder begin with: run and epoch.
+  /// "run,epoch" of each row of results.csv in the folder.
   std::unordered_set<std::string> rows_in_table() const {
     std::ifstream table(folder_.results("csv"));
     std::unordered_set<std::string> rows;
@@ -103,8 +104,8 @@ class Training {
     return rows;
   }
 
-  /// What a run has come to already.
-  void take_up(size_t i, const std::unordered_set<std::string>& rows) {
+  /// Restores a run's results and status from its folder.
+  void load_progress(size_t i, const std::unordered_set<std::string>& rows) {
     const std::string path = folder_.of_run(i + 1);
     RunResult& run = results_.of_run(i);
     const auto progress = saved_progress(path, Settings(options_, runs_[i], images_));
@@ -112,38 +113,37 @@ class Training {
       run.epochs = progress->epochs;
       const auto count = static_cast<int64_t>(run.epochs.size());
       HEARTH_CHECK(options_.epochs >= count, "--epochs ", options_.epochs, " is less than the ",
-                   count, " that are trained already in '", path, "'");
-      run.status = is_whole(run) ? kFinished : kStopped;
+                   count, " already trained in '", path, "'");
+      run.status = is_complete(run) ? kFinished : kStopped;
     }
-    if (const auto divergence = saved_divergence(path)) return note(i, *divergence);
+    if (const auto divergence = saved_divergence(path)) return record_divergence(i, *divergence);
     HEARTH_CHECK(progress || !rows.contains(std::to_string(i + 1) + ",1"), "'", path, "/",
-                 kLastCheckpoint, "' is not there, but ", folder_.results("csv"),
-                 " has what came of it: without it, the run cannot go on");
+                 kLastCheckpoint, "' is missing, but ", folder_.results("csv"),
+                 " has results of this run: without the checkpoint it cannot be resumed");
   }
 
-  bool is_whole(const RunResult& run) const {
+  bool is_complete(const RunResult& run) const {
     return static_cast<int64_t>(run.epochs.size()) == options_.epochs;
   }
 
-  void note(size_t i, const Divergence& divergence) {
+  void record_divergence(size_t i, const Divergence& divergence) {
     results_.of_run(i).status = "diverged at step " + std::to_string(divergence.step);
     divergences_.add(divergence.reason);
   }
 
-  /// Another run may need less, and this one may have more another time.
-  void note_out_of_memory(size_t i, const std::string& reason) {
+  /// Not fatal: other runs may need less memory, and --resume may find more.
+  void record_out_of_memory(size_t i, const std::string& reason) {
     results_.of_run(i).status = kOutOfMemory;
     out_of_memory_.add(reason);
     const Device device(runs_[i].device);
     if (!device.is_cuda()) return;
-    while (has_error(device)) {
+    while (clear_error(device)) {
     }
     cuda::empty_cache();
   }
 
-  /// What a failed run has left in the device's streams is not the next one's error; each one is
-  /// told once.
-  static bool has_error(Device device) {
+  /// Clears one error that a failed run has left in the device's streams; false if there is none.
+  static bool clear_error(Device device) {
     try {
       cuda::synchronize(device.index());
       return false;
@@ -160,11 +160,11 @@ class Training {
       if (failures->count == 0) continue;
       text += text.empty() ? "" : "\n";
       if (runs_.size() > 1)
-        text += detail::str(failures->count, " of ", runs_.size(), " runs ", failures->what,
+        text += detail::str(failures->count, " of ", runs_.size(), " runs ", failures->description,
                             ". The first: ");
       text += failures->first;
     }
-    if (out_of_memory_.count > 0) text += "\nTo try again: " + folder_.how_to_resume();
+    if (out_of_memory_.count > 0) text += "\nTo try again: " + folder_.resume_command();
     if (!text.empty()) throw Error(std::move(text));
   }
 
@@ -174,7 +174,7 @@ class Training {
     return !status.empty() && status != kStopped;
   }
 
-  void train_what_is_left() {
+  void train_unfinished_runs() {
     bool any = false;
     for (size_t i = 0; i < runs_.size() && !stopped_; ++i) {
       if (has_ended(i)) continue;
@@ -186,27 +186,27 @@ class Training {
     if (!any) display_.line("Nothing is left to do.");
   }
 
-  /// Sets stopped_ if a signal came.
+  /// Sets stopped_ if a signal arrived.
   void train_run(size_t i) {
-    const RunOptions& own = runs_[i];
+    const RunOptions& point = runs_[i];
     const bool single = runs_.size() == 1;
     const std::string name = "run " + std::to_string(i + 1) + "/" + std::to_string(runs_.size());
     if (!single)
-      display_.line(name + ": lr " + shortest(own.lr) + ", batch size " +
-                    std::to_string(own.batch_size) + ", " + counted(own.num_workers, "worker") +
-                    ", " + own.device);
+      display_.line(name + ": lr " + shortest(point.lr) + ", batch size " +
+                    std::to_string(point.batch_size) + ", " + counted(point.num_workers, "worker") +
+                    ", " + point.device);
     RunResult& result = results_.of_run(i);
     result.status = kRunning;
     const std::string title = single ? "" : name + "  ", path = folder_.of_run(i + 1);
     try {
-      train_until_it_ends(i, title);
+      train_to_the_end(i, title);
     } catch (const Divergence& divergence) {
       save_divergence(path, divergence);
-      note(i, divergence);
+      record_divergence(i, divergence);
     } catch (const OutOfMemoryError& error) {
-      note_out_of_memory(i, error.what());
+      record_out_of_memory(i, error.what());
     } catch (const std::bad_alloc&) {
-      note_out_of_memory(i, "out of memory");
+      record_out_of_memory(i, "out of memory");
     } catch (...) {
       result.status = kFailed;
       throw;
@@ -216,13 +216,13 @@ class Training {
     write_results();
   }
 
-  void train_until_it_ends(size_t i, const std::string& title) {
+  void train_to_the_end(size_t i, const std::string& title) {
     RunResult& result = results_.of_run(i);
     Run run(options_, runs_[i], images_, folder_.of_run(i + 1), title);
     stopped_ = !run.train(display_, [&] {
       saved_ = true;
       result.epochs = run.progress().epochs;
-      if (is_whole(result)) result.status = kFinished;
+      if (is_complete(result)) result.status = kFinished;
       write_results();
     });
     if (result.status != kFinished) result.status = stopped_ ? kStopped : kFinished;
@@ -233,8 +233,8 @@ class Training {
     io::write_file(folder_.results("json"), results_.json(options_));
     if (Clock::now() >= next_drawing_) draw_curves();
   }
-  /// After an error, which is the one to tell if this fails for the same reason.
-  void end_badly() {
+  /// Ignores errors here: the first one matters, and may have caused them.
+  void save_after_error() {
     try {
       write_results();
       draw_curves();
@@ -245,7 +245,7 @@ class Training {
   void draw_curves() {
     if (results_.empty()) return;
     write_png(folder_.curves(), results_.charts());
-    next_drawing_ = Clock::now() + kBetweenDrawings;
+    next_drawing_ = Clock::now() + kDrawingInterval;
   }
 
   const TrainOptions& options_;
@@ -254,9 +254,10 @@ class Training {
   const std::vector<RunOptions> runs_;
   Results results_;
   Display display_;
-  Clock::time_point next_drawing_;  // at once, at first
+  Clock::time_point next_drawing_;  // initially in the past
   Failures divergences_{"diverged"}, out_of_memory_{"ran out of memory"};
-  bool saved_ = false, stopped_ = false;  // by this process
+  bool saved_ = false;    // this process has written a checkpoint
+  bool stopped_ = false;  // by a signal
 };
 
 }  // namespace

@@ -1,0 +1,47 @@
+#include "apps/hearth/plot/axis.h"
+
+#include <gtest/gtest.h>
+
+namespace hearth::app {
+
+namespace {
+
+std::string labels(const std::vector<double>& values, int most_ticks = 6) {
+  const Axis axis(values, most_ticks);
+  std::string text;
+  for (const Axis::Tick& tick : axis.ticks()) text += (text.empty() ? "" : " ") + tick.label;
+  return text;
+}
+
+TEST(Axis, TicksAreRound) {
+  EXPECT_EQ(labels({0.13, 0.87}), "0.2 0.4 0.6 0.8");
+  EXPECT_EQ(labels({-1.5, 1.5}), "-1 0 1");
+  EXPECT_EQ(labels({0, 60000}), "0 20000 40000 60000");
+  EXPECT_EQ(labels({0.5, 4e7}), "0 1e+07 2e+07 3e+07 4e+07");
+  EXPECT_EQ(labels({1e-7, 9e-7}), "2e-07 4e-07 6e-07 8e-07");
+}
+
+TEST(Axis, WholeNumbersHaveWholeTicks) {
+  EXPECT_EQ(labels({1, 2, 3}), "1 2 3");
+  EXPECT_EQ(labels({1}), "1");
+}
+
+TEST(Axis, CoversAllValuesAndAMargin) {
+  const Axis axis({2.5, -7, 4}, 6);
+  EXPECT_GT(axis.fraction(-7), 0.01);
+  EXPECT_LT(axis.fraction(4), 0.99);
+  EXPECT_DOUBLE_EQ(axis.fraction(-1.5), 0.5);
+  for (const Axis::Tick& tick : axis.ticks()) {
+    EXPECT_GE(axis.fraction(tick.value), 0);
+    EXPECT_LE(axis.fraction(tick.value), 1);
+  }
+}
+
+TEST(Axis, NoValuesAndOneValue) {
+  EXPECT_EQ(labels({}), "0 0.2 0.4 0.6 0.8 1.0");
+  EXPECT_NEAR(Axis({0.25, 0.25}, 6).fraction(0.25), 0.5, 1e-12);
+}
+
+}  // namespace
+
+}  // namespace hearth::app
