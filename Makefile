@@ -37,9 +37,10 @@ sanitize: deps  ## run the tests under the address, undefined-behaviour and thre
 	cmake --build --preset tsan
 	ctest --preset tsan
 
-check: deps  ## check format, layers, headers, kernel objects and exported symbols
+check: deps  ## check format, layers, names, headers, kernel objects and exported symbols
 	tools/check_format.sh
 	tools/check_layers.py
+	tools/check_names.py
 	tools/check_headers.py
 	cmake --preset release
 	cmake --build --preset release --target hearth

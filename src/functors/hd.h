@@ -81,7 +81,8 @@ struct OpInfo {
   bool runs_inplace = false;   // launch copes with output 0 being input 0 (pointwise ops always do)
   bool mixes_devices = false;  // inputs may live on different devices (copies)
   bool fills = false;  // in place: one number for all elements, so that they may share memory
-  bool grad_of_output = false;  // pointwise: grad's arguments are (g, y) instead of (g, x...)
+  bool always_launches = false;  // launch checks indices, so it runs for empty outputs too
+  bool grad_of_output = false;   // pointwise: grad's arguments are (g, y) instead of (g, x...)
   bool piecewise_linear =
       false;  // pointwise: the second derivative is zeros, as in PyTorch, not undefined
 };

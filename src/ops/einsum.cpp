@@ -310,4 +310,9 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
   return compose<Tensordot>({Dims(dims_self), Dims(dims_other)}, self, other);
 }
 
+HEARTH_DEFINE_WRITE_OUT(tensordot,
+                        (const Tensor& self, const Tensor& other, IntArrayRef dims_self,
+                         IntArrayRef dims_other),
+                        tensordot(self, other, dims_self, dims_other))
+
 }  // namespace hearth

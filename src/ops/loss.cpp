@@ -129,22 +129,17 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
   return weighted(in_dtype_of(target, losses), or_undefined(weight), reduction);
 }
 
-Tensor& mse_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction) {
-  return write_out("mse_loss", out, [&] { return mse_loss(self, target, reduction); });
-}
-Tensor& smooth_l1_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction,
-                           double beta) {
-  return write_out("smooth_l1_loss", out,
-                   [&] { return smooth_l1_loss(self, target, reduction, beta); });
-}
-Tensor& huber_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction,
-                       double delta) {
-  return write_out("huber_loss", out, [&] { return huber_loss(self, target, reduction, delta); });
-}
-Tensor& binary_cross_entropy_out(Tensor& out, const Tensor& self, const Tensor& target,
-                                 const std::optional<Tensor>& weight, int64_t reduction) {
-  return write_out("binary_cross_entropy", out,
-                   [&] { return binary_cross_entropy(self, target, weight, reduction); });
-}
+HEARTH_DEFINE_WRITE_OUT(mse_loss, (const Tensor& self, const Tensor& target, int64_t reduction),
+                        mse_loss(self, target, reduction))
+HEARTH_DEFINE_WRITE_OUT(smooth_l1_loss,
+                        (const Tensor& self, const Tensor& target, int64_t reduction, double beta),
+                        smooth_l1_loss(self, target, reduction, beta))
+HEARTH_DEFINE_WRITE_OUT(huber_loss,
+                        (const Tensor& self, const Tensor& target, int64_t reduction, double delta),
+                        huber_loss(self, target, reduction, delta))
+HEARTH_DEFINE_WRITE_OUT(binary_cross_entropy,
+                        (const Tensor& self, const Tensor& target,
+                         const std::optional<Tensor>& weight, int64_t reduction),
+                        binary_cross_entropy(self, target, weight, reduction))
 
 }  // namespace hearth

@@ -1,9 +1,8 @@
 #include "seam/pool.h"
 
 #include "hearth/autograd.h"
-#include "ops/conv_shape.h"
-#include "ops/define.h"
-#include "ops/memory_format.h"
+#include "ops/composed_out.h"
+#include "ops/copy.h"
 #include "ops/pool_shape.h"
 
 namespace hearth {
@@ -84,7 +83,7 @@ struct PoolBackward {
     params.grad_in = with_batch(context.out());
     params.indices = with_batch(context.in(1));
     params.shape = pool_shape(kind, name_of(kind), args.pool, args.input_sizes);
-    if (params.grad_in.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {
     if (!context.needs(0)) return;
@@ -121,7 +120,7 @@ struct Pool {
     params.out = with_batch(context.out());
     if (is_max(kind)) params.indices = with_batch(context.out(1));
     params.shape = pool_shape(kind, name_of(kind), args, context.in_impl(0).sizes());
-    if (params.out.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {
     if (!context.needs(0) || !context.grad().defined()) return;
@@ -340,22 +339,13 @@ Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
   args.count_include_pad = count_include_pad;
   return compose<AvgPool1d>(args, self);
 }
-Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
-                  IntArrayRef padding, bool ceil_mode, bool count_include_pad,
-                  std::optional<int64_t> divisor_override) {
-  return invoke<Pool<PoolKind::kAverage>>(avg_pool2d_args(kernel_size, stride, padding, ceil_mode,
-                                                          count_include_pad, divisor_override),
-                                          self)
-      .call();
-}
-Tensor& avg_pool2d_out(Tensor& out, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
-                       IntArrayRef padding, bool ceil_mode, bool count_include_pad,
-                       std::optional<int64_t> divisor_override) {
-  return invoke<Pool<PoolKind::kAverage>>(avg_pool2d_args(kernel_size, stride, padding, ceil_mode,
-                                                          count_include_pad, divisor_override),
-                                          self)
-      .out(out);
-}
+HEARTH_DEFINE_FUNCTION(
+    avg_pool2d,
+    (const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+     bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override),
+    invoke<Pool<PoolKind::kAverage>>(avg_pool2d_args(kernel_size, stride, padding, ceil_mode,
+                                                     count_include_pad, divisor_override),
+                                     self))
 
 Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
   check_output_size("adaptive_avg_pool1d", output_size, 1);
@@ -365,6 +355,8 @@ Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
   check_output_size("adaptive_avg_pool2d", output_size, 2);
   return compose<AdaptiveAvgPool2d>(adaptive_args(output_size), self);
 }
+HEARTH_DEFINE_WRITE_OUT(adaptive_avg_pool2d, (const Tensor& self, IntArrayRef output_size),
+                        adaptive_avg_pool2d(self, output_size))
 TensorPair adaptive_max_pool1d(const Tensor& self, IntArrayRef output_size) {
   check_output_size("adaptive_max_pool1d", output_size, 1);
   return compose<AdaptiveMaxPool1d>(adaptive_args({1, output_size[0]}), self);

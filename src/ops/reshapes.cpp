@@ -129,21 +129,6 @@ Tensor interleaved_by(const Tensor& self, const Tensor& repeats, std::optional<i
   return input.index_select(d, repeat_interleave(counts, output_size));
 }
 
-void check_not_empty(const char* name, TensorList tensors) {
-  HEARTH_CHECK(!tensors.empty(), name, " expects a non-empty TensorList");
-}
-
-/// The tensors, each with at least so many dimensions.
-template <class Raise>
-std::vector<Tensor> raised(TensorList tensors, int64_t dims, const Raise& raise) {
-  std::vector<Tensor> result;
-  for (const Tensor& t : tensors) {
-    result.push_back(t.dim() == 0 ? t.reshape({1}) : t);
-    while (result.back().dim() < dims) result.back() = raise(result.back());
-  }
-  return result;
-}
-
 std::vector<Tensor> split_sections(const Tensor& self, int64_t sections, int64_t dim) {
   HEARTH_CHECK(self.dim() > 0,
                "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
@@ -276,27 +261,6 @@ std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   std::vector<Tensor> result;
   for (const Tensor& t : tensors) result.push_back(t.expand(sizes));
   return result;
-}
-
-Tensor hstack(TensorList tensors) {
-  check_not_empty("hstack", tensors);
-  const auto all = raised(tensors, 1, [](const Tensor& t) { return t; });
-  return cat(all, all[0].dim() == 1 ? 0 : 1);
-}
-Tensor vstack(TensorList tensors) {
-  check_not_empty("vstack", tensors);
-  return cat(raised(tensors, 2, [](const Tensor& t) { return t.unsqueeze(0); }), 0);
-}
-Tensor row_stack(TensorList tensors) { return vstack(tensors); }
-Tensor dstack(TensorList tensors) {
-  check_not_empty("dstack", tensors);
-  const auto raise = [](const Tensor& t) { return t.unsqueeze(t.dim() == 1 ? 0 : -1); };
-  return cat(raised(tensors, 3, raise), 2);
-}
-Tensor column_stack(TensorList tensors) {
-  check_not_empty("column_stack", tensors);
-  const auto columns = raised(tensors, 2, [](const Tensor& t) { return t.unsqueeze(1); });
-  return cat(columns, 1);
 }
 
 }  // namespace hearth
