@@ -20,7 +20,7 @@ Factor factor(const Scalar& alpha, const Tensor& self, const Tensor& other) {
   return {alpha.toDouble(), alpha.isIntegral(true) ? alpha.toLong() : 0};
 }
 
-/// The plain case costs nothing.
+/// The factor alpha; the default costs no check.
 Factor alpha_of(const Scalar& alpha, const Tensor& self, const Tensor& other) {
   if (alpha.isIntegral(false) && alpha.toLong() == 1) return {};
   return factor(alpha, self, other);
@@ -110,14 +110,14 @@ Tensor exponent_of(const Tensor& self, const Scalar& exponent) {
   return wrapped_number(exponent);
 }
 
-/// Whether the power is that small number and has self's dtype.
+/// Whether the exponent is `power` and the result has self's dtype.
 bool is_power(const Tensor& self, const Scalar& exponent, int power) {
   if (exponent.isComplex() || exponent.toDouble() != power) return false;
   const ScalarType type = self.scalar_type();
   return type != kBool && (!is_integral(type, false) || exponent.isIntegral(false));
 }
 
-/// Whether the power is a root that PyTorch computes as one: half dtypes go through pow.
+/// Whether PyTorch computes the power as this root; of half dtypes it does not.
 bool is_root(const Tensor& self, const Scalar& exponent, double root) {
   const ScalarType type = self.scalar_type();
   return (type == kFloat || type == kDouble) && !exponent.isComplex() &&
@@ -140,7 +140,7 @@ Tensor boolean(const Tensor& condition) {
   return condition;
 }
 
-/// A number among the branches, as scalar_tensor would store it in the result's dtype.
+/// A number as a branch of where, rounded to the result's dtype.
 Tensor branch(const Scalar& value, ScalarType result) {
   return wrapped_number(is_reduced_float(result) ? value : value.stored_as(result));
 }

@@ -36,7 +36,7 @@ std::vector<const OpRecord*>& registry() {
   return ops;
 }
 
-/// The name of a call's tensor: the inputs come first, then the outputs.
+/// The name of tensor number `index` of a call; outputs are numbered after the inputs.
 const char* argument_name(const OpInfo& info, int index, int inputs) {
   static thread_local std::string name;
   if (index >= inputs) return "out";
@@ -76,7 +76,7 @@ Device device_of(const OpCall& call) {
   return device;
 }
 
-/// Tensor number `index`, inputs first, is undefined: an error unless it may be absent.
+/// Throws unless tensor number `index`, which is undefined, is an optional input.
 void check_undefined(const OpCall& call, int index) {
   const OpInfo& info = *call.op.info;
   if (index < call.inputs.count && info.optional & in_slot(index)) return;

@@ -1,4 +1,4 @@
-// Joining tensors and taking them apart.
+// cat and stack.
 #include "seam/cat.h"
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"

@@ -1,4 +1,4 @@
-// Tensors raised to more dimensions, and matrices joined along a diagonal.
+// hstack and its relatives, atleast_nd and block_diag.
 #include "ops/composed_out.h"
 
 namespace hearth {
@@ -9,7 +9,7 @@ void check_not_empty(const char* name, TensorList tensors) {
   HEARTH_CHECK(!tensors.empty(), name, " expects a non-empty TensorList");
 }
 
-/// The tensors, each with at least so many dimensions.
+/// The tensors, raised to at least `dims` dimensions.
 template <class Raise>
 std::vector<Tensor> raised(TensorList tensors, int64_t dims, const Raise& raise) {
   std::vector<Tensor> result;

@@ -91,8 +91,8 @@ void set_in_format(InferContext& context, int i, IntArrayRef sizes, ScalarType d
 
 namespace {
 
-/// 1 if dimension a belongs outside b, -1 if it belongs inside, 0 if the strides do not say: an
-/// expanded dimension has its place among the others' numbers.
+/// 1 if dimension a is outside b in memory, -1 if it is inside, 0 if the strides do not decide it:
+/// an expanded dimension keeps its place.
 int compare_in_memory(IntArrayRef sizes, IntArrayRef strides, size_t a, size_t b) {
   if (strides[a] == 0 || strides[b] == 0) return 0;
   if (strides[a] != strides[b]) return strides[a] > strides[b] ? 1 : -1;
@@ -166,7 +166,7 @@ struct Clone {
   static void grad(const Args&, GradContext& context) { context.set(0, context.grad()); }
 };
 
-/// self = src, on one device. fill_ and zero_ write one number, into expanded tensors too.
+/// self = src, on one device. fill_ and zero_ write one number, and accept expanded tensors.
 template <const OpInfo& facts>
 struct CopyInto {
   struct Args {};
@@ -247,13 +247,13 @@ Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
 
 namespace {
 
-/// A number that fits self's dtype; a tensor without data takes any.
+/// The number in self's dtype; throws if it does not fit, unless self is on meta.
 Tensor fill_value(const Tensor& self, const Scalar& value) {
   return wrapped_number(self.is_meta() ? value : value.stored_as(self.scalar_type()));
 }
 
-/// A tensor is taken as copy_ takes it: without a check of its value, from any device, and not into
-/// expanded tensors.
+/// A tensor as the value, as for copy_: of any value, from any device, but not into expanded
+/// tensors.
 Tensor fill_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),

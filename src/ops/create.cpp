@@ -136,7 +136,7 @@ Tensor ones(IntArrayRef size, const TensorOptions& options) {
   return full(size, 1, options.dtype(dtype_from(options)));
 }
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
-  // PyTorch checks the value for all dtypes but the half ones: there, too large is infinite.
+  // As in PyTorch, a value that is too large for a half dtype becomes infinite instead of an error.
   const ScalarType dtype = dtype_from(options);
   const bool rounds = is_reduced_float(dtype) && !value.isComplex();
   const float rounded = rounds ? float(value.toDouble()) : 0;

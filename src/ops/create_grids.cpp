@@ -1,4 +1,4 @@
-// New tensors like others, and grids of coordinates.
+// The new_ methods, meshgrid and cartesian_prod.
 #include <algorithm>
 
 #include "hearth/autograd.h"

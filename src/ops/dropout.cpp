@@ -98,7 +98,7 @@ Tensor dropped(const Tensor& input, double p) {
 Tensor dropout(const Tensor& input, double p, bool train) {
   return changes(input, p, train) ? dropped(input, p) : input;
 }
-// The mask carries the gradient, and one number is drawn for each element, as for dropout.
+// As in dropout, one number is drawn for each element.
 HEARTH_DEFINE_INPLACE_AS(dropout_, (double p, bool train),
                          changes(self, p, train) ? self.mul_(dropped(ones_like(self), p)) : self)
 

@@ -7,7 +7,7 @@ namespace hearth {
 
 namespace {
 
-/// Inputs: grad_out and glu's own.
+/// Inputs: grad_out and the input of glu.
 struct GluBackward {
   using Args = DimArgs;
   static constexpr OpInfo info{.name = "glu_backward",

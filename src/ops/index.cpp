@@ -195,7 +195,7 @@ Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
   return selection;
 }
 
-/// The values as index_put takes them: on self's device, without leading dimensions of size 1.
+/// The values for index_put: on self's device, without surplus leading dimensions of size 1.
 Tensor fitting(Tensor values, const Tensor& self, const Dims& sizes) {
   while (values.dim() > int64_t(sizes.size()) && values.size(0) == 1) values = values.squeeze(0);
   if (values.dim() == 0 && values.device() != self.device())

@@ -45,8 +45,7 @@ struct Linear {
 
 struct Bilinear {
   using Args = NoArgs;
-  static constexpr OpInfo info = {
-      .name = "bilinear", .amp = Amp::kWidest, .amp_cpu = Amp::kKeep};
+  static constexpr OpInfo info = {.name = "bilinear", .amp = Amp::kWidest, .amp_cpu = Amp::kKeep};
   static void check(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias) {
     HEARTH_CHECK(a.dim() == b.dim(), "bilinear(): input dimensions do not match: got ", a.dim(),
                  " and ", b.dim());

@@ -57,7 +57,7 @@ Tensor& scatter_masked(Tensor& self, const Tensor& mask, const Tensor& source) {
   HEARTH_CHECK(self.scalar_type() == source.scalar_type(),
                "masked_scatter: expected self and source to have same dtypes but got",
                name_of(self.scalar_type()), " and ", name_of(source.scalar_type()));
-  autograd::check_inplace(self, source.requires_grad());  // whatever the mask says
+  autograd::check_inplace(self, source.requires_grad());  // even if the mask is false everywhere
   const Tensor chosen = mask.expand(self.sizes());
   if (self.is_meta()) return self;
   const int64_t count = chosen.sum().item<int64_t>();

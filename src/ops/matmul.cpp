@@ -20,7 +20,7 @@ void check_same_dtype(const TensorImpl& a, const TensorImpl& b) {
                " != ", TypeMeta(b.dtype).name(), dtypes_text("self", a, "mat2", b));
 }
 
-/// PyTorch calls the first factor "self", in addmm too.
+/// As in PyTorch, the first factor is called "self", also by addmm.
 void check_matrices(const char* op, const TensorImpl& a, const TensorImpl& b) {
   HEARTH_CHECK(a.dim == 2, op, ": self must be a matrix, got ", int(a.dim), "-D tensor");
   HEARTH_CHECK(b.dim == 2, op, ": mat2 must be a matrix, got ", int(b.dim), "-D tensor");

@@ -47,7 +47,7 @@ struct NllLossBackward {
     run_fill(context.ctx, params.grad_in, 0);
     run_kernel(context.ctx, params);
   }
-  /// The loss is linear in the scores: the gradient's gradient is the loss of what comes in.
+  /// The loss is linear in the scores: its second derivative is nll_loss of the incoming gradient.
   static void grad(const Args& args, GradContext& context) {
     if (context.needs(0))
       context.set(0, nll_loss_nd(context.grad(), context.in(1), context.in(2), args.reduction,
@@ -189,7 +189,7 @@ struct CrossEntropy {
     const Tensor sum = losses.sum().neg();
     return args.reduction == Reduction::Mean ? sum / (double(self.numel()) / double(classes)) : sum;
   }
-  /// nll_loss with label_smoothing / classes of the weight on every class.
+  /// nll_loss with the share label_smoothing / classes of the target's weight on every class.
   static Tensor smoothed(const Args& args, const Tensor& scores, const Tensor& target,
                          const Tensor& weight) {
     const int dim = class_dim_of(scores.dim());

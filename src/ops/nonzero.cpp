@@ -22,7 +22,7 @@ struct Nonzero {
       run_kernel(context.ctx, NonzeroCountParams{in, view_of(impl_of(count))});
       rows = context.read_back<int64_t>(count);
     }
-    // A coordinate's numbers lie side by side, so that where(mask)[d] is contiguous.
+    // Column-major, so that where(mask)[d] is contiguous.
     context.allocate(0, {rows, in.dim});
     if (in.dim > 0)
       const_cast<TensorImpl&>(context.out_impl()).set_geometry({rows, in.dim}, {1, rows});

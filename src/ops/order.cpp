@@ -23,7 +23,7 @@ constexpr const char* kNames[] = {"sort",       "topk",          "kthvalue",
                                   "median_dim", "nanmedian_dim", "mode"};
 constexpr const char* kTexts[] = {"sort", "topk", "kthvalue", "median", "nanmedian", "mode"};
 
-/// Values and indices of the elements along dim, in an order or by their rank there.
+/// Values and indices of the elements along dim, sorted or by rank.
 template <OrderKind kind>
 struct OrderOp {
   using Args = OrderArgs;
@@ -95,7 +95,7 @@ struct MedianOfAll {
   static void infer(const Args&, InferContext& context) { context.set(0, {}, context.in(0).dtype); }
   static void launch(const Args&, LaunchContext& context) {
     OrderParams params;
-    params.in = context.in(0);  // 1-d: see median_input
+    params.in = context.in(0);  // 1-d: see median_of
     View place = context.out();
     place.dim = 1;
     place.sizes[0] = place.strides[0] = 1;
@@ -110,7 +110,7 @@ struct MedianOfAll {
   }
 };
 
-/// The median of nothing is NaN, converted for integers.
+/// The median of an empty tensor is NaN, converted to self's dtype.
 template <class DimOp>
 Tensor median_of(const Tensor& self) {
   if (self.numel() > 0) return invoke<MedianOfAll<DimOp>>({}, self.reshape({-1})).call();

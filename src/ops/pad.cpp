@@ -1,4 +1,4 @@
-// Margins around a tensor.
+// Padding.
 #include <algorithm>
 
 #include "hearth/autograd.h"

@@ -45,8 +45,7 @@ bool all_alike_and_contiguous(const InferContext& context) {
   return true;
 }
 
-/// The output keeps the inputs' order of dimensions in memory, as channels_last must stay
-/// channels_last.
+/// Gives the output the memory order of the inputs: channels_last stays channels_last.
 void preserve_order(InferContext& context) {
   InferContext::Output& out = context.out();
   bool permuted = false;

@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// What differs between the four kinds besides the kernel.
+/// Names and dtypes of the four kinds.
 struct PoolNames {
   const char *forward, *node, *backward;
   DtypeSet dtypes;
@@ -30,7 +30,7 @@ constexpr PoolNames names_of(PoolKind kind) {
   }
 }
 
-/// The name that users and errors know.
+/// The public name, which errors use.
 constexpr const char* name_of(PoolKind kind) {
   return kind == PoolKind::kMax               ? "max_pool2d"
          : kind == PoolKind::kAdaptiveAverage ? "adaptive_avg_pool2d"
@@ -51,7 +51,7 @@ View with_batch(const View& view) {
   return batch;
 }
 
-/// The elements of each plane that indices (of max pooling) name.
+/// The elements of each plane at the indices of max pooling.
 Tensor picked(const Tensor& planes, const Tensor& indices) {
   const int64_t dim = planes.dim();
   return planes.flatten(dim - 2).gather(dim - 2, indices.flatten(dim - 2)).view_as(indices);
@@ -131,7 +131,7 @@ struct Pool {
   }
 };
 
-/// What max_pool1d says before two dimensions could.
+/// The errors of max_pool1d, which differ from those of max_pool2d.
 void check_max_pool1d(const Tensor& self, const PoolArgs& args) {
   const IntArrayRef sizes = self.sizes();
   const size_t dim = sizes.size();
@@ -237,7 +237,7 @@ struct AdaptiveAvgPool2d {
   }
 };
 
-/// The number of images, whatever dimensions they are counted in.
+/// The product of the dimensions before the last three.
 int64_t images(const Tensor& self) {
   int64_t count = 1;
   for (int64_t d = 0; d < self.dim() - 3; ++d) count *= self.size(d);

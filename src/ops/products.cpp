@@ -1,4 +1,4 @@
-// Products of vectors, matrices and tensors that are made of matrix products.
+// Products of vectors, matrices and tensors, composed of matrix products.
 #include <algorithm>
 #include <mutex>
 
@@ -104,7 +104,7 @@ struct Addr {
                  "For integral input tensors, argument ", name,
                  " must not be a floating point number.");
   }
-  /// Bools are multiplied by "and", added by "or", and a factor is whether it is not 0.
+  /// Of bools, the product is "and", the sum "or", and a factor counts as true if it is not 0.
   static Tensor of_bools(const Args& args, const Tensor& start, const Tensor& product) {
     const auto scaled = [](const Tensor& t, const Scalar& factor) {
       return factor.toDouble() != 0 ? t : zeros({}, t.options());

@@ -119,7 +119,7 @@ auto fill_bernoulli(const Tensor& self, const Tensor& p, const Generator& genera
   return invoke<Fill<kBernoulli>>({params, generator}, self, p);
 }
 
-/// In a dtype that the kernels read.
+/// Probabilities in a dtype that the kernels read.
 Tensor probabilities(const Tensor& p) {
   return is_reduced_float(p.scalar_type()) ? p.to(kFloat) : p;
 }

@@ -43,7 +43,7 @@ Tensor by_rows(const Tensor& weights, ScalarType type, int64_t samples, const F&
   return result.to(weights.device(), kLong);
 }
 
-/// Where in the cumulative distribution each uniform number lies.
+/// Looks up uniform numbers in the cumulative distribution of each row.
 template <class T>
 Tensor with_replacement(const Tensor& weights, ScalarType type, int64_t samples,
                         const Generator& generator) {
@@ -65,7 +65,7 @@ Tensor with_replacement(const Tensor& weights, ScalarType type, int64_t samples,
   return by_rows<T>(weights, type, samples, draw);
 }
 
-/// The largest of weight / (an exponential number): each wins in proportion to its weight.
+/// The largest of weight / (an exponential number): each is drawn in proportion to its weight.
 Tensor without_replacement(const Tensor& weights, int64_t samples, const Generator& generator) {
   const Tensor race = weights.div(empty_like(weights).exponential_(1, generator));
   if (samples == 1) return std::get<1>(race.max(-1, true));

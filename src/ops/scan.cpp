@@ -28,7 +28,7 @@ ScanParams scan_params(ScanKind kind, const ScanArgs& args, LaunchContext& conte
   return params;
 }
 
-/// Each element replaced by its neighbour `by` (1 or -1) places before it, at the end by `fill`.
+/// x shifted along dim by 1 or -1 places; the free place gets `fill`.
 Tensor shifted(const Tensor& x, int64_t dim, int64_t by, double fill) {
   if (x.dim() == 0) return full({}, fill, x.options());
   const int64_t n = x.size(dim);
@@ -96,7 +96,7 @@ struct CumProd {
   }
 };
 
-/// exp(a - b), 1 where both are equal (infinite ones, too).
+/// exp(a - b); 1 where a equals b, also if both are infinite.
 Tensor ratio(const Tensor& a, const Tensor& b) { return where(a.eq(b), 0, a.sub(b)).exp(); }
 
 struct LogCumSumExp {
@@ -139,7 +139,7 @@ struct CumExtreme {
 
 ScanArgs scan_args(const Tensor& self, int64_t dim) { return {wrap_dim(dim, self.dim())}; }
 
-/// self, for the in-place forms: the dtype stays, where a new tensor of integers would be int64.
+/// The input of the in-place forms: integers keep their dtype, while the other forms return int64.
 const Tensor& inplace_input(const Tensor& self, std::optional<ScalarType> dtype) {
   HEARTH_CHECK(!dtype || *dtype == self.scalar_type(), "Bad in-place call: input tensor dtype ",
                TypeMeta(self.scalar_type()).name(), " and output tensor dtype ",

@@ -16,7 +16,7 @@ Tensor gradient_of_source(const DimArgs& args, const GradContext& context) {
   const Tensor index = context.in(1);
   const Tensor picked = context.grad().gather(args.dim, index);
   if (index.sizes().equals(context.in_sizes(2))) return picked;
-  // src may be larger than the index; the rest of it was not used.
+  // src may be larger than the index; its other elements have gradient 0.
   Tensor full = zeros(context.in_sizes(2), picked.options());
   Tensor window = full;
   for (int64_t d = 0; d < index.dim(); ++d) window = window.narrow(d, 0, index.size(d));
@@ -152,7 +152,7 @@ auto index_add_of(const Tensor& self, int64_t dim, const Tensor& index, const Te
   return invoke<WriteSlices<kIndexAdd, Combine::kAdd>>({dim}, self, index, source);
 }
 
-/// alpha * source, the number checked as add checks it.
+/// alpha * source; throws if alpha does not fit the dtype.
 Tensor times(const Tensor& source, const Scalar& alpha) {
   if (alpha.isIntegral(true) && alpha.toLong() == 1) return source;
   return source.mul(alpha.stored_as(source.scalar_type()));
@@ -180,7 +180,7 @@ void check_index_copy(const Tensor& self, int64_t dim, const Tensor& index, cons
                self.sizes(), " and source shape: ", source.sizes(), ", dimension ", dim, ".");
 }
 
-/// The source as the kernel takes it: as many dimensions as self.
+/// The source with as many dimensions as self.
 Tensor index_copy_source(const Tensor& self, int64_t dim, const Tensor& index,
                          const Tensor& source) {
   check_index_copy(self, dim, index, source);
@@ -197,7 +197,7 @@ auto index_copy_of(const Tensor& self, int64_t dim, const Tensor& index, const T
   return invoke<WriteSlices<kIndexCopy, Combine::kReplace>>({dim}, self, index, source);
 }
 
-/// self with one value in the slices that index names; negative indices count from the end.
+/// Writes one value to the slices at `index`; negative indices count from the end.
 struct IndexFill {
   using Args = DimArgs;
   static constexpr OpInfo info{.name = "index_fill",

@@ -1,4 +1,4 @@
-// Places in sorted rows.
+// Binary search in sorted rows.
 #include "seam/search.h"
 
 #include "ops/composed_out.h"

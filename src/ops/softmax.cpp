@@ -7,7 +7,7 @@ namespace hearth {
 
 namespace {
 
-/// The gradient, from that of the result and the result.
+/// The gradient. Inputs: the gradient of the output, and the output.
 template <bool log>
 struct SoftmaxBackward {
   using Args = DimArgs;

@@ -3,7 +3,7 @@
 
 namespace hearth {
 
-#define HEARTH_SPECIAL(name, function)                          \
+#define HEARTH_SPECIAL(name, function)                                 \
   Tensor special_##name(const Tensor& self) { return function(self); } \
   Tensor& special_##name##_out(Tensor& out, const Tensor& self) {      \
     return function##_out(out, self);                                  \
@@ -22,7 +22,7 @@ Tensor& special_round_out(Tensor& out, const Tensor& self, int64_t decimals) {
   return round_out(out, self, decimals);
 }
 
-#define HEARTH_SPECIAL_XLOGY(Self, Other)                                                    \
+#define HEARTH_SPECIAL_XLOGY(Self, Other)                                                   \
   Tensor special_xlogy(const Self& self, const Other& other) { return xlogy(self, other); } \
   Tensor& special_xlogy_out(Tensor& out, const Self& self, const Other& other) {            \
     return xlogy_out(out, self, other);                                                     \

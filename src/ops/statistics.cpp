@@ -110,7 +110,7 @@ struct NormArgs {
   HEARTH_FIELDS(ord, dim, keepdim)
 };
 
-/// |x| over dimensions, by any order.
+/// The norm of any order over dimensions.
 struct VectorNorm {
   using Args = NormArgs;
   static constexpr OpInfo info{.name = "linalg_vector_norm",
@@ -158,7 +158,7 @@ struct VectorNorm {
   }
 };
 
-/// norm's overloads are one op whose grad_fn PyTorch numbers.
+/// The overloads of norm, which PyTorch numbers in grad_fn's name.
 template <const OpInfo& facts>
 struct NumberedNorm : VectorNorm {
   static constexpr OpInfo info = facts;

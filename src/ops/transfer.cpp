@@ -33,7 +33,7 @@ struct ToCopy {
   }
 };
 
-/// Copies a contiguous tensor's bytes to another device.
+/// Copies a contiguous tensor to another device.
 struct Transfer {
   struct Args {
     Device device;

@@ -12,7 +12,7 @@ struct UniqueArgs {
   HEARTH_FIELDS(inverse, counts, dim)
 };
 
-/// Which of n slices begin a group of equal ones; `differs` says so of all but the first.
+/// Whether each of n slices starts a group of equal slices; `differs` holds all but the first.
 Tensor group_starts(const Tensor& differs, int64_t n) {
   if (n == 0) return differs;
   return cat({ones({1}, differs.options()), differs});
@@ -32,7 +32,7 @@ TensorTriple groups_of(const Tensor& starts, const UniqueArgs& args) {
 
 Tensor at(const Tensor& self, const Tensor& index) { return self.index({index}); }
 
-/// What groups of the sorted slices mean for the unsorted ones.
+/// The groups of the slices before sorting, from those of the sorted slices.
 Tensor unsorted(const Tensor& group, const Tensor& order, const UniqueArgs& args) {
   return args.inverse ? zeros_like(group).scatter_add(0, order, group) : group;
 }
@@ -51,14 +51,14 @@ struct Unique {
   }
 };
 
-/// Slices of nothing are neither equal nor different.
+/// Slices without elements cannot be compared.
 void check_slices(const Tensor& slices) {
   HEARTH_CHECK(slices.size(0) == 0 || slices.numel() > 0,
                "There are 0 sized dimensions, and they aren't selected, so unique cannot be "
                "applied");
 }
 
-/// Which rows differ from the one before.
+/// Whether each row differs from the one before.
 Tensor rows_differ(const Tensor& rows) {
   const int64_t n = rows.size(0);
   if (n == 0) return empty({0}, rows.options().dtype(kBool));
@@ -81,7 +81,7 @@ struct UniqueConsecutive {
   }
 };
 
-/// Rows are sorted by their last column first: each stable sort keeps what the later ones decided.
+/// Rows are sorted by each column in turn, from the last to the first, with a stable sort.
 struct UniqueDim {
   using Args = UniqueArgs;
   static constexpr OpInfo info{.name = "unique_dim"};
@@ -136,7 +136,7 @@ Tensor bincount_of(const Tensor& self, const Tensor& weights, int64_t minlength)
 TensorTriple _unique2(const Tensor& self, bool, bool return_inverse, bool return_counts) {
   return compose<Unique>({return_inverse, return_counts, {}}, self);
 }
-/// ATen fills the inverse and the counts whether they are asked for or not.
+/// As in ATen, the inverse and the counts are always returned.
 TensorTriple unique_dim(const Tensor& self, int64_t dim, bool, bool, bool) {
   return compose<UniqueDim>({true, true, wrap_dim(dim, self.dim())}, self);
 }
