@@ -4,6 +4,7 @@
 
 #include "core/generator_impl.h"
 #include "hearth/autograd.h"
+#include "hearth/operators.h"
 #include "ops/define.h"
 
 namespace hearth {
