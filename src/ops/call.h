@@ -46,7 +46,7 @@ inline void check_defined(const char* op, int index, const char* argument, const
     detail::refuse_undefined(op, index, argument);
 }
 
-/// Every op's record, for coverage tests and documentation.
+/// The records of all ops, for coverage tests and documentation.
 const std::vector<const OpRecord*>& all_ops();
 bool register_op(const OpRecord& op);
 
@@ -135,7 +135,7 @@ inline constexpr OpRecord composed_record{.info = &Op::info,
                                           .infer = nullptr,
                                           .launch = nullptr};
 
-/// Registers an op when the program starts, because its Invocation exists somewhere.
+/// Registers an op when the program starts, if code that invokes it exists.
 template <const OpRecord& op>
 struct Registration {
   static inline const bool done = register_op(op);
@@ -217,7 +217,7 @@ class [[nodiscard]] Invocation {
   Pointers inputs_;
 };
 
-/// Where an Invocation keeps its inputs: an array, unless some of them are lists.
+/// The container of an Invocation's inputs: an array, unless some of them are lists.
 template <class... T>
 using InputPointers = std::conditional_t<(std::is_same_v<T, Tensor> && ...),
                                          PointerArray<sizeof...(T)>, SmallVector<const Tensor*, 8>>;
@@ -253,8 +253,8 @@ struct DimArgs {
   HEARTH_FIELDS(dim)
 };
 
-/// A composed op while its parts run: errors, profiler and exporter see it by name, and autocast
-/// casts its inputs by its own policy and leaves the parts alone.
+/// A composed op while its parts run: errors, profiler and exporter see its name; autocast casts
+/// its inputs by its own policy, and not those of the parts.
 class ComposedCall {
  public:
   ComposedCall(const OpRecord& op, const void* args, Inputs inputs);

@@ -8,7 +8,7 @@ namespace hearth {
 /// The device with its index filled in; throws if there is no such device.
 Device resolve_device(Device device);
 
-/// The dtype, if it is one that elements can have.
+/// The dtype; throws if tensors cannot have it.
 ScalarType resolve_dtype(ScalarType dtype);
 
 /// The options for a `*_like` function: those of `self`, overridden.

@@ -77,7 +77,7 @@ inline Tensor with_zero_derivative(const Tensor& result, const Tensor& x) {
   return where(wrapped_number(false), x, result);
 }
 
-/// The gradient of input `which - 1`: on kernels, or as tensor code when a graph of it is wanted.
+/// The gradient of input `which - 1`: by a kernel, or by ops on tensors if its graph is recorded.
 template <class F, int which>
 Tensor pointwise_gradient(const F& f, GradContext& context) {
   constexpr int count = fn::operands<F, which>;
@@ -138,8 +138,8 @@ constexpr auto grad_function() -> decltype(OpRecord::grad) {
   return differentiable_inputs<F> ? &grad_pointwise<F> : nullptr;
 }
 
-/// The inputs whose gradients are asked for: those with a derivative; where there is none at all,
-/// asking for one is an error, so every input counts.
+/// The inputs whose gradients are recorded: those with a derivative; if there is none at all, every
+/// input, since recording one is then an error.
 template <class F>
 inline constexpr SlotSet recorded_inputs =
     F::info.promote == Promote::kToBool || !differentiable_inputs<F> ? ~SlotSet(0)
@@ -176,7 +176,7 @@ auto pointwise(F f, const T&... inputs) {
   return Invocation<pointwise_record<F>, F, InputPointers<T...>>(f, inputs...);
 }
 
-/// A number as a functor's parameter; integers see its whole part.
+/// A number as a functor's parameter; integer dtypes use its integer part.
 inline Factor factor_of(const Scalar& value) {
   return {value.toDouble(),
           value.isIntegral(true) ? value.toLong() : static_cast<int64_t>(value.toDouble())};

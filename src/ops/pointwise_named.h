@@ -26,7 +26,8 @@ auto pointwise_as(F f, const T&... inputs) {
 
 }  // namespace hearth
 
-// A function of a tensor and a tensor or number; AS: whose grad_fn has another name with numbers.
+// An operator of a tensor and a tensor or number. AS: with a number, its grad_fn has the node name
+// of `number_info`.
 #define HEARTH_DEFINE_BINARY(name, Functor)                                                   \
   HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
   HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                        \

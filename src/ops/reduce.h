@@ -18,7 +18,7 @@ uint32_t dim_mask(const Tensor& self, OptionalIntArrayRef dims);
 ReduceArgs reduce_args(const Tensor& self, OptionalIntArrayRef dims, bool keepdim,
                        ScalarType dtype = ScalarType::Undefined);
 
-/// The result's sizes; with keepdim as the kernels want them, 1 where reduced.
+/// The result's sizes; with keepdim, 1 for the reduced dimensions.
 Dims reduced_sizes(IntArrayRef sizes, uint32_t mask, bool keepdim);
 /// The number of elements that are reduced to one.
 double reduced_count(IntArrayRef sizes, uint32_t mask);
@@ -56,7 +56,7 @@ Tensor shared_by_ties(const Tensor& grad, const Tensor& in, const Tensor& value)
 
 /// self converted to the dtype, if one is given.
 Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype);
-/// The dtype of sums and products: int64 for integers and bools unless one is asked for.
+/// The dtype of sums and products: the given one, else int64 for integers and bools.
 ScalarType sum_dtype(const Tensor& self, std::optional<ScalarType> dtype);
 
 }  // namespace hearth
