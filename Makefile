@@ -37,9 +37,10 @@ sanitize: deps  ## run the tests under the address, undefined-behaviour and thre
 	cmake --build --preset tsan
 	ctest --preset tsan
 
-check: deps  ## check format, layers, headers, generated pages, kernel objects and exported symbols
+check: deps  ## check format, layers, names, headers, generated pages, kernel objects and exported symbols
 	tools/check_format.sh
 	tools/check_layers.py
+	tools/check_names.py
 	tools/check_headers.py
 	tools/check_environment.py
 	tools/lists.py --check

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "core/arguments.h"
 #include "core/tensor_impl.h"
@@ -123,8 +124,10 @@ class InferContext {
     out(i).strides = tensor.strides();
     out(i).has_strides = true;
   }
-  /// Makes the optional output i undefined.
-  void set_none(int i) { out(i).defined = false; }
+  /// Leaves the outputs that are not in the set undefined: bit i stands for output i.
+  void keep_only(SlotSet wanted) {
+    for (int i = 0; i < int(outputs_.size()); ++i) out(i).defined = wanted >> i & 1u;
+  }
   /// The dtype in which a pointwise op computes; set before infer runs.
   ScalarType compute = ScalarType::Undefined;
 
@@ -195,6 +198,19 @@ class GradContext {
   virtual const TensorImpl& in_shape(int i) const = 0;
   /// Sets the gradient of input i.
   virtual void set(int i, Tensor gradient) = 0;
+
+  /// The inputs whose gradients are wanted.
+  SlotSet wanted() const {
+    SlotSet set = 0;
+    for (int i = 0; i < inputs(); ++i)
+      if (needs(i)) set |= in_slot(i);
+    return set;
+  }
+  /// Sets the gradients of the first inputs, those that are wanted.
+  void set_wanted(const std::vector<Tensor>& gradients) {
+    for (int i = 0; i < int(gradients.size()); ++i)
+      if (needs(i)) set(i, gradients[size_t(i)]);
+  }
 };
 
 }  // namespace hearth

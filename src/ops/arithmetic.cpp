@@ -20,7 +20,7 @@ Factor factor(const Scalar& alpha, const Tensor& self, const Tensor& other) {
   return {alpha.toDouble(), alpha.isIntegral(true) ? alpha.toLong() : 0};
 }
 
-/// The plain case costs nothing.
+/// The factor alpha; the default costs no check.
 Factor alpha_of(const Scalar& alpha, const Tensor& self, const Tensor& other) {
   if (alpha.isIntegral(false) && alpha.toLong() == 1) return {};
   return factor(alpha, self, other);
@@ -69,10 +69,6 @@ constexpr OpInfo kAddNumber = with_node(fn::Add::info, "AddBackward1"),
       name, (const Scalar& other, const Scalar& alpha),                                   \
       pointwise_as<kSubNumber>(fn::Sub{alpha_of(alpha, self, self)},                      \
                                not_bool(self, other.isBoolean()), wrapped_number(other)))
-#define HEARTH_DEFINE_MUL(name)                                                           \
-  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Mul{}, self, other)) \
-  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                    \
-                          pointwise_as<kMulNumber>(fn::Mul{}, self, wrapped_number(other)))
 
 HEARTH_DEFINE_POINTWISE(add, (const Tensor& other, const Scalar& alpha),
                         pointwise(fn::Add{alpha_of(alpha, self, other)}, self, other))
@@ -88,10 +84,9 @@ HEARTH_DEFINE_OUT(rsub, (const Scalar& other, const Scalar& alpha),
                   pointwise_as<kRsubNumber>(fn::Sub{alpha_of(alpha, self, self)},
                                             wrapped_number(other),
                                             not_bool(self, other.isBoolean())))
-HEARTH_DEFINE_MUL(mul)
-HEARTH_DEFINE_MUL(multiply)
+HEARTH_DEFINE_BINARY_AS(mul, Mul, kMulNumber)
+HEARTH_DEFINE_BINARY_AS(multiply, Mul, kMulNumber)
 #undef HEARTH_DEFINE_SUB
-#undef HEARTH_DEFINE_MUL
 HEARTH_DEFINE_POINTWISE(neg, (), pointwise(fn::Neg{}, not_bool(self)))
 HEARTH_DEFINE_POINTWISE(negative, (), pointwise(fn::Neg{}, not_bool(self)))
 HEARTH_DEFINE_POINTWISE(abs, (), pointwise(fn::Abs{}, self))
@@ -115,14 +110,14 @@ Tensor exponent_of(const Tensor& self, const Scalar& exponent) {
   return wrapped_number(exponent);
 }
 
-/// Whether the power is that small number and has self's dtype.
+/// Whether the exponent is `power` and the result has self's dtype.
 bool is_power(const Tensor& self, const Scalar& exponent, int power) {
   if (exponent.isComplex() || exponent.toDouble() != power) return false;
   const ScalarType type = self.scalar_type();
   return type != kBool && (!is_integral(type, false) || exponent.isIntegral(false));
 }
 
-/// Whether the power is a root that PyTorch computes as one: half dtypes go through pow.
+/// Whether PyTorch computes the power as this root; of half dtypes it does not.
 bool is_root(const Tensor& self, const Scalar& exponent, double root) {
   const ScalarType type = self.scalar_type();
   return (type == kFloat || type == kDouble) && !exponent.isComplex() &&
@@ -145,7 +140,7 @@ Tensor boolean(const Tensor& condition) {
   return condition;
 }
 
-/// A number among the branches, as scalar_tensor would store it in the result's dtype.
+/// A number as a branch of where, rounded to the result's dtype.
 Tensor branch(const Scalar& value, ScalarType result) {
   return wrapped_number(is_reduced_float(result) ? value : value.stored_as(result));
 }
@@ -164,19 +159,10 @@ HEARTH_DEFINE_POINTWISE(square, (),
                              pointwise(fn::Pow{}, self, exponent_of(self, 2))))
 HEARTH_DEFINE_POINTWISE(pow, (const Tensor& exponent),
                         pointwise_as<kPowTensor>(fn::Pow{}, self, exponent))
-Tensor pow(const Scalar& self, const Tensor& exponent) {
-  return pointwise_as<kPowOfNumber>(fn::Pow{}, wrapped_number(self), exponent).call();
-}
-Tensor& pow_out(Tensor& out, const Scalar& self, const Tensor& exponent) {
-  return pointwise_as<kPowOfNumber>(fn::Pow{}, wrapped_number(self), exponent).out(out);
-}
-
-Tensor where(const Tensor& condition, const Tensor& self, const Tensor& other) {
-  return pointwise(fn::Where{}, boolean(condition), self, other).call();
-}
-Tensor& where_out(Tensor& out, const Tensor& condition, const Tensor& self, const Tensor& other) {
-  return pointwise(fn::Where{}, boolean(condition), self, other).out(out);
-}
+HEARTH_DEFINE_FUNCTION(pow, (const Scalar& self, const Tensor& exponent),
+                       pointwise_as<kPowOfNumber>(fn::Pow{}, wrapped_number(self), exponent))
+HEARTH_DEFINE_FUNCTION(where, (const Tensor& condition, const Tensor& self, const Tensor& other),
+                       pointwise(fn::Where{}, boolean(condition), self, other))
 Tensor where(const Tensor& condition, const Scalar& self, const Tensor& other) {
   return where(condition, branch(self, result_type(other, self)), other);
 }

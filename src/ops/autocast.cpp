@@ -6,7 +6,7 @@ namespace hearth {
 
 namespace {
 
-/// Tensors elsewhere, numbers (they are double) and integers stay as they are.
+/// Integers, doubles (numbers are doubles) and tensors on other devices are not cast.
 bool is_eligible(const Tensor& t, DeviceType device) {
   return t.defined() && t.device().type() == device && t.is_floating_point() &&
          t.scalar_type() != kDouble;

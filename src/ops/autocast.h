@@ -6,12 +6,12 @@
 
 namespace hearth {
 
-/// Inputs cast as the op's policy says.
+/// Inputs cast by the op's policy.
 class AutocastInputs {
  public:
   AutocastInputs(Inputs inputs, Amp policy, DeviceType device);
   Inputs inputs() const { return {inputs_.data(), int(inputs_.size())}; }
-  /// Autocast is done with this kind of device; inputs on the other may still have to be cast.
+  /// The device type whose inputs were cast; inputs on the other may still be cast.
   DeviceType device() const { return device_; }
 
  private:
@@ -20,12 +20,12 @@ class AutocastInputs {
   std::vector<const Tensor*> inputs_;
 };
 
-/// Nothing if autocast has nothing to do.
+/// The inputs after autocast; nullopt if none needs a cast.
 std::optional<AutocastInputs> autocast_inputs(const OpInfo& info, Inputs inputs);
-/// Runs the call on cast inputs; false if autocast has nothing to do.
+/// Runs the call on cast inputs; returns false if none needs a cast.
 bool run_autocast(OpCall& call);
 
-/// Keeps autocast out of the parts of a composed op's out= form.
+/// Disables autocast, for the parts of a composed op's out= form.
 class NoAutocast {
  public:
   NoAutocast() : saved_(modes.flags & kAutocast) { modes.flags &= ~uint32_t(kAutocast); }

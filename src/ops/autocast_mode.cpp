@@ -1,4 +1,4 @@
-// The thread's autocast state and the casts that are kept while a region lasts.
+// The thread's autocast state and its cache of casts.
 #include "hearth/autocast.h"
 
 #include <unordered_map>
@@ -12,7 +12,7 @@ namespace autocast {
 
 namespace {
 
-/// A weight's cast and what it was made of.
+/// The cast of a weight, and the state of the weight at the time.
 struct CachedCast {
   Tensor weight;  // keeps its address from being used by another tensor
   Tensor cast;
@@ -37,13 +37,13 @@ StreamHandle stream_of(const TensorImpl& impl) {
   return impl.device.is_cuda() ? modes.streams[impl.device.index()] : nullptr;
 }
 
-/// A float32 leaf that requires grad is taken for a weight: it will be used again.
+/// Whether the tensor is a float32 leaf that requires grad: weights are likely to be used again.
 bool is_weight(const TensorImpl& impl) {
   return impl.dtype == kFloat && impl.has(kRequiresGrad) && !impl.has(kIsView | kInference);
 }
 
-/// Whether the cast is that of the weight's present value, on this stream, and, where history is
-/// recorded, has some.
+/// Whether the cast has the weight's current value on this stream and, if gradients are recorded, a
+/// history.
 bool is_current(const CachedCast& entry, const TensorImpl& weight, ScalarType dtype) {
   return entry.cast.scalar_type() == dtype && entry.version == weight.version() &&
          entry.storage.get() == weight.storage.get() && entry.stream == stream_of(weight) &&
@@ -76,7 +76,7 @@ int decrement_nesting() { return --nesting; }
 
 Tensor cached_cast(const Tensor& tensor, ScalarType dtype) {
   const TensorImpl& impl = impl_of(tensor);
-  // Outside regions, as on the engine's threads, nobody would clear the cache.
+  // Outside regions, as on the engine's threads, the cache would never be cleared.
   if (nesting == 0 || !modes.autocast_cache || !is_weight(impl) ||
       dtype != get_autocast_dtype(impl.device.type()))
     return tensor.to(dtype);
@@ -94,7 +94,7 @@ Tensor cached_cast(const Tensor& tensor, ScalarType dtype) {
 
 namespace {
 
-/// What PyTorch lets a region be enabled with; otherwise it says why not.
+/// Whether PyTorch enables such a region; warns if not.
 bool can_enable(DeviceType device_type, ScalarType dtype) {
   if (device_type == DeviceType::CUDA) {
     if (!cuda::is_available()) warn("CUDA is not available. Disabling autocast.");

@@ -112,7 +112,7 @@ void BoundOutputs::check(const Tensor& target, const InferContext::Output& wante
   if (call_.binding == Binding::kInplace) check_inplace_shape(target, wanted.sizes);
 }
 
-/// Throws if the kernel may not write there; nothing has been changed yet.
+/// Throws if the kernel may not write to the target. Runs before any target is changed.
 void BoundOutputs::decide(size_t i, const InferContext::Output& wanted) {
   const Tensor& target = call_.outputs[i];
   const bool resizes = wanted.late || !target.sizes().equals(wanted.sizes);
@@ -144,7 +144,7 @@ bool BoundOutputs::writes_directly(size_t i, const InferContext::Output& wanted)
     const TensorImpl& in = impl_of(call_.inputs[k]);
     const bool same = in.storage && in.storage == target.storage && same_geometry(in, target);
     if (partially_overlap(in, target)) {
-      // Ops with a number compute first and copy then.
+      // As in PyTorch, ops with a number write to a temporary.
       const bool certain = in.has(kDense) && target.has(kDense) && !has_number(call_);
       HEARTH_CHECK(!pointwise || !certain, kOverlap);
       return false;

@@ -17,7 +17,7 @@ class BoundOutputs {
   enum class How : uint8_t {
     kDirect,
     kCopy,
-    kResizeLate,  // the shape is not known yet, or resizing would pull an input's memory away
+    kResizeLate,  // the shape is not known yet, or the target shares memory with an input
   };
   void check(const Tensor& target, const InferContext::Output& wanted) const;
   void decide(size_t i, const InferContext::Output& wanted);
@@ -28,9 +28,9 @@ class BoundOutputs {
   SmallVector<How, 4> how_;
 };
 
-/// Makes an out= tensor ready to take a result: checks dtype and overlap, resizes with a warning.
+/// Prepares an out= tensor for a result: checks dtype and overlap, resizes with a warning.
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype);
-/// Throws if writing to `tensor` would write some memory twice (an expanded tensor).
+/// Throws if elements of `tensor` share memory (an expanded tensor).
 void check_no_internal_overlap(const TensorImpl& tensor);
 /// Whether two tensors share memory without being the same view of it.
 bool partially_overlap(const TensorImpl& a, const TensorImpl& b);

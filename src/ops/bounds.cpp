@@ -11,8 +11,8 @@ namespace {
 using Bound = std::optional<Scalar>;
 using TensorBound = std::optional<Tensor>;
 
-/// The bound as the dtype has it. Beyond the numbers of an integer dtype it is the nearest of them,
-/// unless no number would be left; floating dtypes refuse what they do not have.
+/// The bound in a tensor's dtype: the nearest integer of an integer dtype, unless the bound
+/// excludes all of them. Throws if a floating dtype cannot hold it.
 Scalar fitting(const Scalar& number, ScalarType type, const char* name) {
   if (is_floating_point(type) && !number.isComplex()) (void)number.stored_as(type);
   if (!is_integral(type, false) || !number.isIntegral(false)) return number;
@@ -36,7 +36,7 @@ constexpr OpInfo kClampNumbers = with_node(fn::ClampNumbers::info, "ClampBackwar
                  kClampMin = with_node(fn::ClampMin::info, "ClampMinBackward1"),
                  kClampMax = with_node(fn::ClampMax::info, "ClampMaxBackward1");
 
-/// Clamps with whichever of the bounds are there.
+/// Clamps with those of the bounds that are defined.
 template <const OpInfo& both, const OpInfo& least, const OpInfo& most, class Both, class Min,
           class Max>
 auto clamped(const Tensor& self, const Tensor& min, const Tensor& max) {

@@ -36,7 +36,7 @@ std::vector<const OpRecord*>& registry() {
   return ops;
 }
 
-/// The name of a call's tensor: the inputs come first, then the outputs.
+/// The name of tensor number `index` of a call; outputs are numbered after the inputs.
 const char* argument_name(const OpInfo& info, int index, int inputs) {
   static thread_local std::string name;
   if (index >= inputs) return "out";
@@ -51,8 +51,8 @@ const char* argument_name(const OpInfo& info, int index, int inputs) {
   return name.c_str();
 }
 
-/// The device an op runs on: that of its inputs and of given outputs. A number on the CPU goes
-/// along with any device of a pointwise op.
+/// The device of an op's inputs and given outputs. Pointwise ops take numbers on the CPU besides
+/// tensors of any device.
 Device device_of(const OpCall& call) {
   Device device(DeviceType::CPU);
   int decided_by = -1;
@@ -76,7 +76,7 @@ Device device_of(const OpCall& call) {
   return device;
 }
 
-/// Tensor number `index`, inputs first, is undefined: an error unless it may be absent.
+/// Throws unless tensor number `index`, which is undefined, is an optional input.
 void check_undefined(const OpCall& call, int index) {
   const OpInfo& info = *call.op.info;
   if (index < call.inputs.count && info.optional & in_slot(index)) return;
@@ -135,8 +135,17 @@ void allocate_outputs(OpCall& call, const InferContext& inferred, Device device)
   }
 }
 
+/// Whether a launch would write nothing: no output has elements, and no input is written to.
+bool writes_nothing(const OpCall& call, const Outputs& outputs) {
+  for (const Tensor& output : outputs)
+    if (output.defined() && impl_of(output).numel > 0) [[likely]]
+      return false;
+  const OpInfo& info = *call.op.info;
+  return !call.op.mutates && !info.always_launches && info.effect != Effect::kDynamicShape;
+}
+
 void run_on(const OpCall& call, const Outputs& outputs, Device device, ScalarType compute) {
-  if (device.is_meta()) return;
+  if (device.is_meta() || writes_nothing(call, outputs)) return;
   if (device.is_cpu()) {
     FaultSlot faults;
     Ctx ctx(cpu_backend(), device, nullptr, &faults);
@@ -186,8 +195,8 @@ void compute(OpCall& call) {
   }
 }
 
-/// The flags that take an op off the plain path; a view has those of its base, which may have got
-/// them later.
+/// The flags that take an op off the plain path; those of a view are its base's, which may have
+/// changed later.
 inline uint32_t attention_of(const TensorImpl& impl) {
   if (impl.flags & kIsView && autograd::requires_grad(impl)) return kHasGradFn;
   return impl.flags & kNeedsAttention;

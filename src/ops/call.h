@@ -26,6 +26,8 @@ struct OpCall {
 /// The boundary: every op passes here. Device and dtype checks, promotion, autocast, allocation,
 /// version counts, view links, history and anomaly mode happen behind it and nowhere else.
 void run(OpCall& call);
+/// The plain path of run: checks, allocation, launch.
+void compute(OpCall& call);
 
 namespace detail {
 [[noreturn, gnu::cold]] void refuse_undefined(const char* op, int index, const char* argument);
@@ -38,13 +40,13 @@ inline void check_same_device(const char* op, const char* argument, Device devic
     detail::refuse_device(op, argument, device, its);
 }
 
-/// Throws PyTorch's error if an argument is undefined: for what reads it before the call.
+/// Throws PyTorch's error if an argument is undefined: for code that reads it before the call.
 inline void check_defined(const char* op, int index, const char* argument, const Tensor& tensor) {
   if (!tensor.defined()) [[unlikely]]
     detail::refuse_undefined(op, index, argument);
 }
 
-/// Every op's record, for coverage tests and documentation.
+/// The records of all ops, for coverage tests and documentation.
 const std::vector<const OpRecord*>& all_ops();
 bool register_op(const OpRecord& op);
 
@@ -52,7 +54,10 @@ namespace detail {
 
 template <class Op>
 void infer_op(const OpRecord&, const void* args, InferContext& context) {
-  Op::infer(*static_cast<const typename Op::Args*>(args), context);
+  if constexpr (requires { &Op::infer; })
+    Op::infer(*static_cast<const typename Op::Args*>(args), context);
+  else
+    context.set(0, context.in(0).sizes(), context.in(0).dtype);
 }
 template <class Op>
 void launch_op(const OpRecord&, const void* args, LaunchContext& context) {
@@ -99,8 +104,15 @@ constexpr auto mutates_of() -> decltype(OpRecord::mutates) {
 
 }  // namespace detail
 
+/// The facts of an op with another name of its grad_fn: PyTorch numbers the overloads of a
+/// function, as in MulBackward1.
+constexpr OpInfo with_node(OpInfo info, const char* node) {
+  info.node = node;
+  return info;
+}
+
 /// The record of a kernel op: a struct with Args, info, infer, launch and, if it has a derivative,
-/// grad.
+/// grad. Without infer, the output is contiguous and has the sizes and dtype of input 0.
 template <class Op>
 inline constexpr OpRecord record_of{.info = &Op::info,
                                     .args_size = sizeof(typename Op::Args),
@@ -123,7 +135,7 @@ inline constexpr OpRecord composed_record{.info = &Op::info,
                                           .infer = nullptr,
                                           .launch = nullptr};
 
-/// Registers an op when the program starts, because its Invocation exists somewhere.
+/// Registers an op when the program starts, if code that invokes it exists.
 template <const OpRecord& op>
 struct Registration {
   static inline const bool done = register_op(op);
@@ -142,8 +154,8 @@ class PointerArray {
   size_t count_ = 0;
 };
 
-/// An op with its arguments and inputs, waiting to be told where its outputs go. It points to the
-/// inputs, so it is used where it is made.
+/// An op with its arguments and inputs; call, inplace or out runs it. It points to the inputs, so
+/// it must not outlive the expression that creates it.
 template <const OpRecord& op, class Args, class Pointers>
 class [[nodiscard]] Invocation {
  public:
@@ -205,7 +217,7 @@ class [[nodiscard]] Invocation {
   Pointers inputs_;
 };
 
-/// Where an Invocation keeps its inputs: an array, unless some of them are lists.
+/// The container of an Invocation's inputs: an array, unless some of them are lists.
 template <class... T>
 using InputPointers = std::conditional_t<(std::is_same_v<T, Tensor> && ...),
                                          PointerArray<sizeof...(T)>, SmallVector<const Tensor*, 8>>;
@@ -217,8 +229,32 @@ auto invoke(typename Op::Args args, const T&... inputs) {
                                                                            inputs...);
 }
 
-/// A composed op while its parts run: errors, profiler and exporter see it by name, and autocast
-/// casts its inputs by its own policy and leaves the parts alone.
+/// One of two invocations; see pick.
+template <class A, class B>
+struct Either {
+  bool first;
+  A a;
+  B b;
+  Tensor call() const { return first ? a.call() : b.call(); }
+  Tensor& inplace(const Tensor& self) const { return first ? a.inplace(self) : b.inplace(self); }
+  Tensor& out(Tensor& target) const { return first ? a.out(target) : b.out(target); }
+};
+
+/// The first invocation if the condition holds, else the second: a function with several ops.
+template <class A, class B>
+Either<A, B> pick(bool condition, A a, B b) {
+  return {condition, std::move(a), std::move(b)};
+}
+
+/// The arguments of ops that take none, or only a dimension.
+struct NoArgs {};
+struct DimArgs {
+  int64_t dim;
+  HEARTH_FIELDS(dim)
+};
+
+/// A composed op while its parts run: errors, profiler and exporter see its name; autocast casts
+/// its inputs by its own policy, and not those of the parts.
 class ComposedCall {
  public:
   ComposedCall(const OpRecord& op, const void* args, Inputs inputs);
@@ -235,7 +271,7 @@ class ComposedCall {
   }
 
  private:
-  struct Watched;  // what only an observed or autocast call has
+  struct Watched;  // of observed and autocast calls only
   ModesGuard modes_;
   Scope scope_;
   Inputs inputs_;

@@ -1,26 +1,21 @@
 #include "functors/compare.h"
 #include "hearth/autograd.h"
 #include "ops/define.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise_named.h"
 
 namespace hearth {
 
-#define HEARTH_DEFINE_COMPARISON(name, Functor)                                               \
-  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
-  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                        \
-                          pointwise(fn::Functor{}, self, wrapped_number(other)))
-HEARTH_DEFINE_COMPARISON(eq, Eq)
-HEARTH_DEFINE_COMPARISON(ne, Ne)
-HEARTH_DEFINE_COMPARISON(not_equal, Ne)
-HEARTH_DEFINE_COMPARISON(lt, Lt)
-HEARTH_DEFINE_COMPARISON(less, Lt)
-HEARTH_DEFINE_COMPARISON(le, Le)
-HEARTH_DEFINE_COMPARISON(less_equal, Le)
-HEARTH_DEFINE_COMPARISON(gt, Gt)
-HEARTH_DEFINE_COMPARISON(greater, Gt)
-HEARTH_DEFINE_COMPARISON(ge, Ge)
-HEARTH_DEFINE_COMPARISON(greater_equal, Ge)
-#undef HEARTH_DEFINE_COMPARISON
+HEARTH_DEFINE_BINARY(eq, Eq)
+HEARTH_DEFINE_BINARY(ne, Ne)
+HEARTH_DEFINE_BINARY(not_equal, Ne)
+HEARTH_DEFINE_BINARY(lt, Lt)
+HEARTH_DEFINE_BINARY(less, Lt)
+HEARTH_DEFINE_BINARY(le, Le)
+HEARTH_DEFINE_BINARY(less_equal, Le)
+HEARTH_DEFINE_BINARY(gt, Gt)
+HEARTH_DEFINE_BINARY(greater, Gt)
+HEARTH_DEFINE_BINARY(ge, Ge)
+HEARTH_DEFINE_BINARY(greater_equal, Ge)
 
 HEARTH_DEFINE_METHOD(Tensor, isnan, (), pointwise(fn::IsNan{}, self).call())
 HEARTH_DEFINE_METHOD(Tensor, isinf, (), pointwise(fn::IsInf{}, self).call())
@@ -31,12 +26,8 @@ HEARTH_DEFINE_OUT(signbit, (), pointwise(fn::SignBit{}, self))
 
 namespace {
 
-void check_comparable(const Tensor& a, const Tensor& b, const char* name) {
-  check_same_device(name, "other", a.device(), b.device());
-}
-
 bool tensors_equal(const Tensor& a, const Tensor& b) {
-  check_comparable(a, b, "equal");
+  check_same_device("equal", "other", a.device(), b.device());
   if (!a.sizes().equals(b.sizes())) return false;
   const AutoGradMode off(false);
   return a.numel() == 0 || a.eq(b).all().item<bool>();
@@ -44,7 +35,7 @@ bool tensors_equal(const Tensor& a, const Tensor& b) {
 
 /// |a - b| <= atol + rtol * |b|, equal infinities included.
 Tensor close(const Tensor& a, const Tensor& b, double rtol, double atol, bool equal_nan) {
-  check_comparable(a, b, "isclose");
+  check_same_device("isclose", "other", a.device(), b.device());
   HEARTH_CHECK(a.scalar_type() == b.scalar_type(), name_of(a.scalar_type()), " did not match ",
                name_of(b.scalar_type()));
   HEARTH_CHECK(rtol >= 0, "rtol must be greater than or equal to zero, but got ", rtol);

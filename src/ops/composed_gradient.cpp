@@ -5,8 +5,8 @@
 
 namespace hearth {
 
-/// Vector-Jacobian products through a graph made here. The inputs enter as aliases, so that a
-/// gradient stops there even where one input was computed from another.
+/// Records the formula and differentiates it. The inputs enter as aliases, so that gradients stop
+/// there even if one input was computed from another.
 void composed_gradient(GradContext& context, int inputs,
                        const std::function<std::vector<Tensor>(const Tensor* in)>& formula) {
   const bool create_graph = modes.grad_enabled;
@@ -15,7 +15,7 @@ void composed_gradient(GradContext& context, int inputs,
   for (int i = 0; i < inputs; ++i)
     if (const Tensor value = context.in(i); value.defined()) {
       in[size_t(i)] = value.alias();
-      // A leaf that was frozen after the forward still gets the gradient that is asked for.
+      // A leaf that was frozen after the forward pass still gets its gradient.
       if (context.needs(i) && !value.requires_grad())
         in[size_t(i)] = value.detach().requires_grad_();
     }

@@ -16,7 +16,9 @@ Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& co
   return out.copy_(result);
 }
 
-Tensor& write_inplace(const Tensor& self, const Tensor& result) {
+Tensor& write_inplace(Tensor& self, const std::function<Tensor()>& compute) {
+  const NoAutocast plain;
+  const Tensor result = compute();
   HEARTH_CHECK(can_cast(result.scalar_type(), self.scalar_type()), "result type ",
                name_of(result.scalar_type()), " can't be cast to the desired output type ",
                name_of(self.scalar_type()));

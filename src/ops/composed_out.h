@@ -7,10 +7,10 @@
 
 namespace hearth {
 
-/// The out= form of a composed op: what `compute` returns, copied. Autocast stays out of it.
+/// The out= form of a composed op: copies the result of `compute`, which runs without autocast.
 Tensor& write_out(const char* op, Tensor& out, const std::function<Tensor()>& compute);
-/// Its in-place form; a result that self's dtype cannot take is refused.
-Tensor& write_inplace(const Tensor& self, const Tensor& result);
+/// Its in-place form; throws if the result cannot be cast to self's dtype.
+Tensor& write_inplace(Tensor& self, const std::function<Tensor()>& compute);
 
 }  // namespace hearth
 
@@ -25,14 +25,10 @@ Tensor& write_inplace(const Tensor& self, const Tensor& result);
 // The same and the in-place forms.
 #define HEARTH_DEFINE_COMPOSED(name, params, ...)       \
   HEARTH_DEFINE_COMPOSED_OUT(name, params, __VA_ARGS__) \
-  Tensor& name##_(Tensor& self HEARTH_REST params) {    \
-    const NoAutocast plain;                             \
-    check_defined(#name "_", 0, "self", self);          \
-    return write_inplace(self, __VA_ARGS__);            \
-  }                                                     \
-  Tensor& Tensor::name##_(HEARTH_LIST params) const {   \
-    const NoAutocast plain;                             \
-    const Tensor& self = *this;                         \
-    check_defined(#name "_", 0, "self", self);          \
-    return write_inplace(self, __VA_ARGS__);            \
+  HEARTH_DEFINE_INPLACE_AS(name##_, params, write_inplace(self, [&] { return __VA_ARGS__; }))
+
+// The out= form of a function without self: `params` is the whole parameter list.
+#define HEARTH_DEFINE_WRITE_OUT(name, params, ...)             \
+  Tensor& name##_out(Tensor& out HEARTH_REST params) {         \
+    return write_out(#name, out, [&] { return __VA_ARGS__; }); \
   }

@@ -8,7 +8,6 @@
 #include "ops/conv_shape.h"
 #include "ops/copy.h"
 #include "ops/define.h"
-#include "ops/memory_format.h"
 #include "seam/reduce.h"
 
 namespace hearth {
@@ -27,7 +26,7 @@ ConvParams conv_params(const ConvArgs& args, ConvPart part) {
   return params;
 }
 
-/// Computes one tensor of a convolution; over nothing it is zero, or the bias.
+/// Computes one tensor of a convolution; a sum of no products is zero, or the bias.
 void run_conv(const ConvParams& params, Ctx& ctx) {
   const View& target = params.computed();
   if (target.numel == 0) return;
@@ -52,21 +51,22 @@ void run_bias_gradient(const View& grad_out, const View& grad_bias, Ctx& ctx) {
   if (grad_bias.numel > 0) run_kernel(ctx, reduce_params(fn::Sum{}, grad_out, out));
 }
 
-/// An output in channels_last if one of the tensors it is made from is.
+/// An output in channels_last if one of the inputs is.
 void set_output(InferContext& context, int i, const Dims& sizes, ScalarType dtype) {
   bool channels_last = false;
   for (int k = 0; k < 3; ++k) channels_last |= context.has(k) && is_channels_last(context.in(k));
   set_in_format(context, i, sizes, dtype, channels_last);
 }
 
-/// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight; input and
-/// weight need not be there if nothing that is wanted reads them.
+/// The gradients with respect to input, weight and bias. Inputs: grad_out, input, weight; the last
+/// two may be undefined if no wanted gradient reads them.
 struct ConvolutionBackward {
   struct Args {
     ConvArgs conv;
     Dims input_sizes, weight_sizes;
-    bool grad_in, grad_weight, grad_bias;  // which are wanted
-    HEARTH_FIELDS(conv, input_sizes, weight_sizes, grad_in, grad_weight, grad_bias)
+    SlotSet wanted;  // of the gradients
+    HEARTH_FIELDS(conv, input_sizes, weight_sizes, wanted)
+    bool wants(int i) const { return wanted >> i & 1u; }
   };
   static constexpr OpInfo info{.name = "convolution_backward",
                                .arguments = "grad_output,input,weight",
@@ -78,33 +78,31 @@ struct ConvolutionBackward {
     set_output(context, 0, args.input_sizes, dtype);
     set_output(context, 1, args.weight_sizes, dtype);
     context.set(2, Dims{context.in(0).sizes()[1]}, dtype);
-    context.out(0).defined = args.grad_in;
-    context.out(1).defined = args.grad_weight;
-    context.out(2).defined = args.grad_bias;
+    context.keep_only(args.wanted);
   }
   static void launch(const Args& args, LaunchContext& context) {
     const bool transposed = args.conv.transposed;
-    if (args.grad_in) {
+    if (args.wants(0)) {
       ConvParams params = conv_params(args.conv, transposed ? ConvPart::kOut : ConvPart::kIn);
       params.in = transposed ? context.in(0) : context.out(0);
       params.out = transposed ? context.out(0) : context.in(0);
       params.weight = context.in(2);
       run_conv(params, context.ctx);
     }
-    if (args.grad_weight) {
+    if (args.wants(1)) {
       ConvParams params = conv_params(args.conv, ConvPart::kWeight);
       params.in = context.in(transposed ? 0 : 1);
       params.out = context.in(transposed ? 1 : 0);
       params.weight = context.out(1);
       run_conv(params, context.ctx);
     }
-    if (args.grad_bias) run_bias_gradient(context.in(0), context.out(2), context.ctx);
+    if (args.wants(2)) run_bias_gradient(context.in(0), context.out(2), context.ctx);
   }
   static SlotSet saves(const Args& args, SlotSet needs) {
     SlotSet read = 0;
     if (needs & (in_slot(1) | in_slot(2))) read |= in_slot(0);
-    if ((needs & in_slot(0)) && args.grad_in) read |= in_slot(2);
-    if ((needs & in_slot(0)) && args.grad_weight) read |= in_slot(1);
+    if ((needs & in_slot(0)) && args.wants(0)) read |= in_slot(2);
+    if ((needs & in_slot(0)) && args.wants(1)) read |= in_slot(1);
     return read;
   }
   static void grad(const Args& args, GradContext& context);
@@ -137,15 +135,12 @@ struct Convolution {
     return (needs & in_slot(0) ? in_slot(1) : 0u) | (needs & in_slot(1) ? in_slot(0) : 0u);
   }
   static void grad(const Args& args, GradContext& context) {
-    const bool in = context.needs(0), weight = context.needs(1), bias = context.needs(2);
-    const auto [grad_in, grad_weight, grad_bias] =
+    context.set_wanted(
         invoke<ConvolutionBackward>(
-            {args, context.in_shape(0).sizes(), context.in_shape(1).sizes(), in, weight, bias},
-            context.grad(), weight ? context.in(0) : Tensor(), in ? context.in(1) : Tensor())
-            .triple();
-    if (in) context.set(0, grad_in);
-    if (weight) context.set(1, grad_weight);
-    if (bias) context.set(2, grad_bias);
+            {args, context.in_shape(0).sizes(), context.in_shape(1).sizes(), context.wanted()},
+            context.grad(), context.needs(1) ? context.in(0) : Tensor(),
+            context.needs(0) ? context.in(1) : Tensor())
+            .all());
   }
 };
 
@@ -154,13 +149,9 @@ void ConvolutionBackward::grad(const Args& args, GradContext& context) {
   const auto convolved = [&](const Tensor& input, const Tensor& weight) {
     return invoke<Convolution>(args.conv, input, weight, Tensor()).call();
   };
-  const auto backward = [&](bool in, const Tensor& input, const Tensor& weight) {
-    Args other = args;
-    other.grad_in = in;
-    other.grad_weight = !in;
-    other.grad_bias = false;
-    auto grads = invoke<ConvolutionBackward>(other, context.in(0), input, weight).triple();
-    return in ? std::get<0>(grads) : std::get<1>(grads);
+  const auto backward = [&](int i, const Tensor& input, const Tensor& weight) {
+    const Args one{args.conv, args.input_sizes, args.weight_sizes, in_slot(i)};
+    return invoke<ConvolutionBackward>(one, context.in(0), input, weight).all()[size_t(i)];
   };
   const Tensor &in = context.grad(0), &weight = context.grad(1), &bias = context.grad(2);
   if (context.needs(0)) {
@@ -175,8 +166,8 @@ void ConvolutionBackward::grad(const Args& args, GradContext& context) {
     }
     if (sum.defined()) context.set(0, sum);
   }
-  if (context.needs(1) && weight.defined()) context.set(1, backward(true, {}, weight));
-  if (context.needs(2) && in.defined()) context.set(2, backward(false, in, {}));
+  if (context.needs(1) && weight.defined()) context.set(1, backward(0, {}, weight));
+  if (context.needs(2) && in.defined()) context.set(2, backward(1, in, {}));
 }
 
 Tensor convolve(const ConvArgs& args, const Tensor& input, const Tensor& weight,
@@ -187,7 +178,7 @@ Tensor convolve(const ConvArgs& args, const Tensor& input, const Tensor& weight,
   return invoke<Convolution>(args, input, weight, bias).call();
 }
 
-/// Makes the input a batch of one, if it is none, and the result no batch again.
+/// Calls convolution(batch): an unbatched input becomes a batch of one.
 template <class F>
 Tensor with_batch(const char* op, size_t spatial, const Tensor& input, F convolution) {
   const size_t dim = size_t(input.dim());
@@ -221,7 +212,7 @@ struct ConvOp {
   }
 };
 
-/// The same with its padding by name: what cannot be the same on both sides is put after the input.
+/// The same with its padding by name; an odd padding puts one element more after the input.
 template <int spatial>
 struct PaddedConvOp {
   struct Args {

@@ -1,4 +1,4 @@
-// Convolutions of integers, made of exact products: the float kernels would round.
+// Convolutions of integers by exact matrix products; the float kernels would round.
 #include "hearth/operators.h"
 #include "ops/conv_shape.h"
 
@@ -6,7 +6,7 @@ namespace hearth {
 
 namespace {
 
-/// Zeros between the elements, so that along each spatial dimension they stand `stride` apart.
+/// The input with zeros between its elements: stride - 1 in each spatial dimension.
 Tensor spaced(const Tensor& input, const Dims& stride) {
   Dims sizes(input.sizes());
   for (size_t d = 0; d < stride.size(); ++d)
@@ -19,7 +19,7 @@ Tensor spaced(const Tensor& input, const Dims& stride) {
   return result;
 }
 
-/// Zeros before and after each spatial dimension; negative ones cut off.
+/// The input with zeros before and after each spatial dimension; negative margins cut off.
 Tensor with_margin(const Tensor& input, const Dims& before, const Dims& after) {
   Dims padding;
   for (size_t d = before.size(); d-- > 0;) {
@@ -57,7 +57,7 @@ Tensor products(const Tensor& input, const Tensor& weight, const Dims& stride, c
 }
 
 /// The weight of a transposed convolution as that of a plain one: [out channels, channels / groups,
-/// kernel…], the kernel turned around.
+/// kernel…], the kernel reversed.
 Tensor turned(const Tensor& weight, int64_t groups) {
   const int64_t channels = weight.size(0) / groups, outs = weight.size(1);
   Dims split{groups, channels, outs}, sizes{groups * outs, channels}, kernel_dims;

@@ -30,8 +30,8 @@ std::string joined(IntArrayRef values) {
   return "(" + text + ")";
 }
 
-/// " name_height: 1 name_width: 2", as the messages of two and three dimensions have it; one
-/// dimension counts as a width beside a height of `missing`.
+/// " name_height: 1 name_width: 2", as in the errors for two and three dimensions; one dimension
+/// is the width, with `missing` as the height.
 std::string named(const char* name, Dims values, int64_t missing) {
   static constexpr const char* kAxes[] = {"depth", "height", "width"};
   if (values.size() == 1) values.insert(0, missing);

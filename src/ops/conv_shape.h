@@ -5,7 +5,7 @@
 
 namespace hearth {
 
-/// What a convolution takes besides tensors; the lists have an element per spatial dimension.
+/// The arguments of a convolution; the lists have an element per spatial dimension.
 struct ConvArgs {
   Dims stride, padding, dilation, output_padding;
   bool transposed;
@@ -13,13 +13,13 @@ struct ConvArgs {
   HEARTH_FIELDS(stride, padding, dilation, output_padding, transposed, groups)
 };
 
-/// The arguments with single numbers repeated for every spatial dimension that weight has.
+/// The arguments, with single numbers repeated for each spatial dimension of weight.
 ConvArgs fitted(const ConvArgs& args, const Tensor& weight);
 
-/// Refuses what PyTorch refuses, in its words. bias may be null.
+/// Throws PyTorch's errors. bias may be null.
 void check_conv(const ConvArgs& args, const TensorImpl& input, const TensorImpl& weight,
                 const TensorImpl* bias);
-/// The same for dtypes; undefined bias: none.
+/// The same for dtypes; bias may be undefined.
 void check_conv_types(const Tensor& input, const Tensor& weight, const Tensor& bias);
 
 /// The convolution of integers, which wrap around as sums and products of the dtype do.

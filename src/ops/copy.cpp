@@ -14,73 +14,85 @@ namespace hearth {
 
 namespace {
 
-PointwiseParams as_copy(PointwiseParams params) {
+void run_copy(Ctx& ctx, const LoopOperand& to, const LoopOperand& from) {
+  if (to.numel == 0) return;
+  PointwiseParams params = pointwise_params(to, &from, 1, to.dtype);
   params.functor = fn::number_of<fn::Copy>;
-  return params;
-}
-
-/// An impl that stands for a view, without owning anything.
-void describe(TensorImpl& impl, const View& view) {
-  impl.dtype = view.dtype;
-  impl.set_geometry({view.sizes, size_t(view.dim)}, {view.strides, size_t(view.dim)});
+  run_kernel(ctx, params);
 }
 
 }  // namespace
 
 void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from) {
-  if (to.numel == 0) return;
-  const TensorImpl* in[] = {&from};
-  run_kernel(ctx, as_copy(pointwise_params(to, in, 1, to.dtype)));
+  run_copy(ctx, LoopOperand(to), LoopOperand(from));
+}
+void run_copy(Ctx& ctx, const View& to, const View& from) {
+  run_copy(ctx, LoopOperand(to), LoopOperand(from));
 }
 
-void run_copy(Ctx& ctx, const View& to, const View& from) {
-  if (to.numel == 0) return;
-  TensorImpl target, source;
-  describe(target, to);
-  describe(source, from);
-  const TensorImpl* in[] = {&source};
-  PointwiseParams params = as_copy(pointwise_params(target, in, 1, to.dtype));
-  params.out.data = to.data;
-  params.in[0].data = from.data;
-  run_kernel(ctx, params);
+void start_from_self(LaunchContext& context) {
+  if (context.out_impl().data() != context.in_impl(0).data())
+    run_copy(context.ctx, context.out_impl(), context.in_impl(0));
 }
 
 void run_add(Ctx& ctx, const View& to, const View& from) {
   if (to.numel == 0) return;
-  TensorImpl target, source;
-  describe(target, to);
-  describe(source, from);
-  const TensorImpl* in[] = {&target, &source};
-  PointwiseParams params = pointwise_params(target, in, 2, to.dtype);
+  const LoopOperand out(to), in[] = {out, LoopOperand(from)};
+  PointwiseParams params = pointwise_params(out, in, 2, to.dtype);
   const fn::Add add{};
   params.functor = fn::number_of<fn::Add>;
   std::memcpy(params.parameters, &add, sizeof add);
-  params.out.data = params.in[0].data = to.data;
-  params.in[1].data = from.data;
   run_kernel(ctx, params);
 }
 
-/// Every element of `to` becomes that number. Elements that share memory are written once.
+/// Elements of `to` that share memory are written once.
 void run_fill(Ctx& ctx, View to, const TensorImpl& number) {
   if (to.numel == 0) return;
-  for (int d = 0; d < to.dim; ++d)
+  to.numel = 1;
+  for (int d = 0; d < to.dim; ++d) {
     if (to.strides[d] == 0) to.sizes[d] = 1;
-  TensorImpl target;
-  describe(target, to);
-  const TensorImpl* in[] = {&number};
-  PointwiseParams params = as_copy(pointwise_params(target, in, 1, to.dtype));
-  params.out.data = to.data;
-  run_kernel(ctx, params);
+    to.numel *= to.sizes[d];
+  }
+  run_copy(ctx, LoopOperand(to), LoopOperand(number));
 }
 
 void run_fill(Ctx& ctx, const View& to, double value) {
   run_fill(ctx, to, impl_of(wrapped_number(value)));
 }
 
+View dense(LaunchContext& context, const View& view) {
+  if (!view.defined() || view.contiguous() || view.numel == 0) return view;
+  View copy = view;
+  int64_t stride = 1;
+  for (int d = view.dim - 1; d >= 0; --d) {
+    copy.strides[d] = stride;
+    stride *= view.sizes[d];
+  }
+  copy.data = context.ctx.scratch(size_t(view.numel) * element_size(view.dtype));
+  run_copy(context.ctx, copy, view);
+  return copy;
+}
+
+bool is_channels_last(const TensorImpl& tensor) {
+  if ((tensor.dim != 4 && tensor.dim != 5) || tensor.contiguous()) return false;
+  const Dims wanted = channels_last_strides(tensor.sizes());
+  for (size_t d = 0; d < size_t(tensor.dim); ++d)
+    if (tensor.sizes()[d] != 1 && tensor.strides()[d] != wanted[d]) return false;
+  return true;
+}
+
+void set_in_format(InferContext& context, int i, IntArrayRef sizes, ScalarType dtype,
+                   bool channels_last) {
+  context.set(i, sizes, dtype);
+  if (!channels_last) return;
+  context.out(i).strides = channels_last_strides(sizes);
+  context.out(i).has_strides = true;
+}
+
 namespace {
 
-/// 1 if dimension a belongs outside b, -1 if it belongs inside, 0 if the strides do not say: an
-/// expanded dimension has its place among the others' numbers.
+/// 1 if dimension a is outside b in memory, -1 if it is inside, 0 if the strides do not decide it:
+/// an expanded dimension keeps its place.
 int compare_in_memory(IntArrayRef sizes, IntArrayRef strides, size_t a, size_t b) {
   if (strides[a] == 0 || strides[b] == 0) return 0;
   if (strides[a] != strides[b]) return strides[a] > strides[b] ? 1 : -1;
@@ -154,7 +166,7 @@ struct Clone {
   static void grad(const Args&, GradContext& context) { context.set(0, context.grad()); }
 };
 
-/// self = src, on one device. fill_ and zero_ write one number, into expanded tensors too.
+/// self = src, on one device. fill_ and zero_ write one number, and accept expanded tensors.
 template <const OpInfo& facts>
 struct CopyInto {
   struct Args {};
@@ -235,13 +247,13 @@ Tensor& Tensor::copy_(const Tensor& src, bool non_blocking) const {
 
 namespace {
 
-/// A number that fits self's dtype; a tensor without data takes any.
+/// The number in self's dtype; throws if it does not fit, unless self is on meta.
 Tensor fill_value(const Tensor& self, const Scalar& value) {
   return wrapped_number(self.is_meta() ? value : value.stored_as(self.scalar_type()));
 }
 
-/// A tensor is taken as copy_ takes it: without a check of its value, from any device, and not into
-/// expanded tensors.
+/// A tensor as the value, as for copy_: of any value, from any device, but not into expanded
+/// tensors.
 Tensor fill_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),

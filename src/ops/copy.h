@@ -5,16 +5,26 @@
 
 namespace hearth {
 
-/// Launches to = from, converted and broadcast; both on the Ctx's device (a CPU number counts as
-/// anywhere).
+/// Launches to = from, converted and broadcast; both on the Ctx's device, but `from` may be a
+/// number on the CPU.
 void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from);
-/// The same on views, for kernels' own scratch.
 void run_copy(Ctx& ctx, const View& to, const View& from);
+/// Launches output 0 = input 0, unless they are the same memory: ops that then write parts of it.
+void start_from_self(LaunchContext& context);
 /// Launches to += from on views of one shape and dtype.
 void run_add(Ctx& ctx, const View& to, const View& from);
-/// Launches to = value everywhere.
+/// Launches to = value in all elements.
 void run_fill(Ctx& ctx, const View& to, double value);
 void run_fill(Ctx& ctx, View to, const TensorImpl& number);
+
+/// A view for kernels that need contiguous memory: the view itself or a copy in scratch memory.
+View dense(LaunchContext& context, const View& view);
+
+/// Whether a tensor of 4 or 5 dimensions is channels_last and not also contiguous.
+bool is_channels_last(const TensorImpl& tensor);
+/// Output i of an op that is not elementwise: channels_last if asked, else contiguous.
+void set_in_format(InferContext& context, int i, IntArrayRef sizes, ScalarType dtype,
+                   bool channels_last);
 
 /// The strides of a copy of a tensor in `format`.
 Dims strides_for(const TensorImpl& source, MemoryFormat format);

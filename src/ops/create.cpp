@@ -10,9 +10,9 @@
 #include "core/tensor_impl.h"
 #include "hearth/autograd.h"
 #include "hearth/context.h"
-#include "ops/call.h"
+#include "ops/binding.h"
+#include "ops/composed_out.h"
 #include "ops/copy.h"
-#include "ops/fill_range.h"
 
 namespace hearth {
 
@@ -35,9 +35,19 @@ TensorOptions like_options(const Tensor& self, const TensorOptions& options) {
   return self.options().merge_in(options);
 }
 
+TensorOptions options_of(const Tensor& out) {
+  HEARTH_CHECK(out.defined(), "Expected a proper Tensor but got an undefined one for argument out");
+  return TensorOptions(out.scalar_type()).device(out.device());
+}
+
+Tensor& resized(Tensor& out, IntArrayRef size) {
+  prepare_out(out, Dims(size), options_of(out).dtype_or_default());
+  return out;
+}
+
 namespace {
 
-/// Writes what shows at once that nobody has written there.
+/// Writes values that show that the memory was not written: NaN, true or the largest integer.
 void mark_unwritten(const Tensor& tensor) {
   const AutoGradMode off(false);
   const ScalarType dtype = tensor.scalar_type();
@@ -56,7 +66,7 @@ bool marks_unwritten() {
          globalContext().deterministicFillUninitializedMemory();
 }
 
-/// New memory that is handed out without values.
+/// A new tensor without values.
 Tensor unwritten(Tensor tensor) {
   if (marks_unwritten()) mark_unwritten(tensor);
   return tensor;
@@ -73,9 +83,6 @@ Tensor finish_new(Tensor tensor, const TensorOptions& options) {
 
 namespace {
 
-/// The options without what must wait until the values are there.
-TensorOptions bare(const TensorOptions& options) { return options.requires_grad(false); }
-
 ScalarType dtype_from(const TensorOptions& options) {
   return resolve_dtype(options.dtype_or_default());
 }
@@ -88,12 +95,6 @@ ScalarType number_dtype(const TensorOptions& options, const Scalar& value) {
 }
 
 }  // namespace
-
-Scalar bound_of(const Tensor& bound, const char* op) {
-  HEARTH_CHECK(bound.dim() == 0, op, " only supports 0-dimensional start and end tensors, but got ",
-               bound.dim(), "D tensor.");
-  return bound.item();
-}
 
 namespace by_name {
 
@@ -125,12 +126,8 @@ Tensor empty_strided(IntArrayRef size, IntArrayRef stride, const TensorOptions& 
 }
 
 Tensor full(IntArrayRef size, const Scalar& value, const TensorOptions& options) {
-  Tensor tensor = empty(size, bare(options).dtype(number_dtype(options, value)));
-  {
-    const AutoGradMode off(false);
-    tensor.fill_(value);
-  }
-  return finish_new(std::move(tensor), options);
+  return filled(size, options.dtype(number_dtype(options, value)),
+                [&](const Tensor& t) { t.fill_(value); });
 }
 
 Tensor zeros(IntArrayRef size, const TensorOptions& options) {
@@ -140,7 +137,7 @@ Tensor ones(IntArrayRef size, const TensorOptions& options) {
   return full(size, 1, options.dtype(dtype_from(options)));
 }
 Tensor scalar_tensor(const Scalar& value, const TensorOptions& options) {
-  // PyTorch checks the value for all dtypes but the half ones: there, too large is infinite.
+  // As in PyTorch, a value that is too large for a half dtype becomes infinite instead of an error.
   const ScalarType dtype = dtype_from(options);
   const bool rounds = is_reduced_float(dtype) && !value.isComplex();
   const float rounded = rounds ? float(value.toDouble()) : 0;
@@ -162,12 +159,7 @@ Tensor empty_like(const Tensor& self, const TensorOptions& options,
 }
 Tensor full_like(const Tensor& self, const Scalar& value, const TensorOptions& options,
                  std::optional<MemoryFormat> format) {
-  Tensor tensor = empty_like(self, bare(options), format);
-  {
-    const AutoGradMode off(false);
-    tensor.fill_(value);
-  }
-  return finish_new(std::move(tensor), options);
+  return filled_like(self, options, format, [&](const Tensor& t) { t.fill_(value); });
 }
 Tensor zeros_like(const Tensor& self, const TensorOptions& options,
                   std::optional<MemoryFormat> format) {
@@ -180,71 +172,15 @@ Tensor ones_like(const Tensor& self, const TensorOptions& options,
 
 namespace by_name {
 
-Tensor arange(const Scalar& end, const TensorOptions& options) {
-  return arange(0, end, 1, options);
-}
-Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options) {
-  return arange(start, end, 1, options);
-}
-Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
-              const TensorOptions& options) {
-  const bool integral = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
-  const ScalarType dtype = options.has_dtype() ? dtype_from(options)
-                           : integral          ? kLong
-                                               : get_default_dtype();
-  const double low = start.toDouble(), high = end.toDouble(), by = step.toDouble();
-  HEARTH_CHECK(std::isfinite(by), "step must be finite but got ", by);
-  HEARTH_CHECK(by != 0, "step must be nonzero");
-  HEARTH_CHECK(std::isfinite(low) && std::isfinite(high), "unsupported range: ", low, " -> ", high);
-  HEARTH_CHECK((by > 0) == (high >= low) || high == low,
-               "upper bound and lower bound inconsistent with step sign");
-  int64_t count = 0;
-  if (integral) {
-    const int64_t width = step.toLong();
-    int64_t span;
-    HEARTH_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &span) &&
-                     !(width == -1 && span == INT64_MIN),
-                 "invalid size, possible overflow?");
-    count = span / width + (span % width != 0);
-  } else {
-    const double exact = std::ceil((high - low) / by);
-    HEARTH_CHECK(exact >= 0 && exact < 0x1p62, "invalid size, possible overflow?");
-    count = static_cast<int64_t>(exact);
-  }
-  Tensor tensor = empty({count}, bare(options).dtype(dtype));
-  fill_arange(tensor, start, step);
-  return finish_new(std::move(tensor), options);
-}
-
-Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
-                const TensorOptions& options) {
-  HEARTH_CHECK(steps >= 0, "number of steps must be non-negative");
-  Tensor tensor = empty({steps}, bare(options));
-  fill_linspace(tensor, start, end);
-  return finish_new(std::move(tensor), options);
-}
-
-Tensor linspace(const Tensor& start, const Tensor& end, int64_t steps,
-                const TensorOptions& options) {
-  return linspace(bound_of(start, "linspace"), bound_of(end, "linspace"), steps, options);
-}
-Tensor linspace(const Tensor& start, const Scalar& end, int64_t steps,
-                const TensorOptions& options) {
-  return linspace(bound_of(start, "linspace"), end, steps, options);
-}
-Tensor linspace(const Scalar& start, const Tensor& end, int64_t steps,
-                const TensorOptions& options) {
-  return linspace(start, bound_of(end, "linspace"), steps, options);
-}
-
 Tensor eye(int64_t n, const TensorOptions& options) { return eye(n, n, options); }
 Tensor eye(int64_t n, int64_t m, const TensorOptions& options) {
   HEARTH_CHECK(n >= 0 && m >= 0, n < 0 ? "n" : "m", " must be greater or equal to 0, got ",
                n < 0 ? n : m);
-  Tensor tensor = zeros({n, m}, bare(options));
   const int64_t diagonal = std::min(n, m);
-  if (diagonal > 0) tensor.as_strided({diagonal}, {m + 1}).fill_(1);
-  return finish_new(std::move(tensor), options);
+  return filled({n, m}, options, [&](const Tensor& t) {
+    t.zero_();
+    if (diagonal > 0) t.as_strided({diagonal}, {m + 1}).fill_(1);
+  });
 }
 
 }  // namespace by_name
@@ -315,7 +251,6 @@ Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
 namespace {
 
 Tensor& resize(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
-  check_defined("resize_", 0, "self", self);
   autograd::check_no_inference(self);
   const size_t itemsize = self.itemsize();
   const int64_t written = self.is_meta() ? 0 : int64_t(self.storage().nbytes() / itemsize);
@@ -334,22 +269,29 @@ Tensor& resize(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat>
   return const_cast<Tensor&>(self);
 }
 
+Tensor& resize_as(const Tensor& self, const Tensor& other, std::optional<MemoryFormat> format) {
+  check_defined("resize_as_", 1, "the_template", other);
+  return resize(self, other.sizes(),
+                format == MemoryFormat::Preserve ? other.suggest_memory_format() : format);
+}
+
 }  // namespace
 
-Tensor& resize_as_(Tensor& self, const Tensor& the_template, std::optional<MemoryFormat> format) {
-  return self.resize_as_(the_template, format);
+HEARTH_DEFINE_INPLACE_AS(resize_as_,
+                         (const Tensor& the_template, std::optional<MemoryFormat> format),
+                         resize_as(self, the_template, format))
+HEARTH_DEFINE_INPLACE_AS(resize_, (IntArrayRef size, std::optional<MemoryFormat> format),
+                         resize(self, size, format))
+
+Tensor& empty_out(Tensor& out, IntArrayRef size, std::optional<MemoryFormat> format) {
+  return format ? out.resize_(size, format) : resized(out, size);
 }
-Tensor& Tensor::resize_as_(const Tensor& the_template, std::optional<MemoryFormat> format) const {
-  check_defined("resize_as_", 1, "the_template", the_template);
-  const bool kept = format == MemoryFormat::Preserve;
-  return resize(*this, the_template.sizes(),
-                kept ? std::optional(the_template.suggest_memory_format()) : format);
+Tensor& zeros_out(Tensor& out, IntArrayRef size) { return resized(out, size).zero_(); }
+Tensor& ones_out(Tensor& out, IntArrayRef size) { return resized(out, size).fill_(1); }
+Tensor& full_out(Tensor& out, IntArrayRef size, const Scalar& value) {
+  return resized(out, size).fill_(value);
 }
-Tensor& resize_(Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
-  return resize(self, size, format);
-}
-Tensor& Tensor::resize_(IntArrayRef size, std::optional<MemoryFormat> format) const {
-  return resize(*this, size, format);
-}
+Tensor& eye_out(Tensor& out, int64_t n) { return eye_out(out, n, n); }
+HEARTH_DEFINE_WRITE_OUT(eye, (int64_t n, int64_t m), eye(n, m, options_of(out)))
 
 }  // namespace hearth

@@ -1,23 +1,47 @@
 #pragma once
 
-#include "hearth/tensor.h"
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
 
 namespace hearth {
 
 /// The device with its index filled in; throws if there is no such device.
 Device resolve_device(Device device);
 
-/// The dtype, if it is one that elements can have.
+/// The dtype; throws if tensors cannot have it.
 ScalarType resolve_dtype(ScalarType dtype);
 
 /// The options for a `*_like` function: those of `self`, overridden.
 TensorOptions like_options(const Tensor& self, const TensorOptions& options);
 
-/// A bound of linspace or logspace that is given as a tensor of one number.
-Scalar bound_of(const Tensor& bound, const char* op);
+/// The dtype and device of an out= tensor, for a function that creates the result.
+TensorOptions options_of(const Tensor& out);
+/// An out= tensor with new sizes, to be filled.
+Tensor& resized(Tensor& out, IntArrayRef size);
 
-/// A new tensor with its values: unmodified so far, an inference tensor under inference mode, a
-/// leaf if asked.
+/// A new tensor that has its values: its version is reset, it is an inference tensor under
+/// inference mode, and a leaf that requires grad if asked.
 Tensor finish_new(Tensor tensor, const TensorOptions& options);
+
+template <class Fill>
+void fill_without_history(const Tensor& tensor, const Fill& fill) {
+  const AutoGradMode off(false);
+  fill(tensor);
+}
+/// A new tensor whose values fill(tensor) writes.
+template <class Fill>
+Tensor filled(IntArrayRef size, const TensorOptions& options, const Fill& fill) {
+  Tensor tensor = empty(size, options.requires_grad(false));
+  fill_without_history(tensor, fill);
+  return finish_new(std::move(tensor), options);
+}
+template <class Fill>
+Tensor filled_like(const Tensor& self, const TensorOptions& options,
+                   std::optional<MemoryFormat> format, const Fill& fill) {
+  const TensorOptions all = like_options(self, options);
+  Tensor tensor = empty_like(self, all.requires_grad(false), format);
+  fill_without_history(tensor, fill);
+  return finish_new(std::move(tensor), all);
+}
 
 }  // namespace hearth

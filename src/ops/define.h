@@ -10,7 +10,7 @@ inline const Tensor& or_undefined(const std::optional<Tensor>& tensor) {
   return tensor ? *tensor : none;
 }
 
-/// An optional argument; the default generator, which an undefined one stands for, if not given.
+/// An optional argument; an undefined generator, which stands for the default one, if not given.
 inline const Generator& or_default(const std::optional<Generator>& generator) {
   static const Generator none;
   return generator ? *generator : none;
@@ -19,13 +19,14 @@ inline const Generator& or_default(const std::optional<Generator>& generator) {
 }  // namespace hearth
 
 // The definitions that go with the declarations of hearth/ops/*.inc. `params` is the parameter list
-// in parentheses without `self`; the last argument is an invocation (pointwise(...) or
-// invoke<Op>(...)) or, for HEARTH_DEFINE_METHOD, an expression, in which `self` is the tensor.
+// in parentheses without `self`. The last argument is an invocation (pointwise(...) or
+// invoke<Op>(...)) or, for the forms METHOD and INPLACE_AS, an expression; in it `self` is the
+// tensor.
 
 #define HEARTH_LIST(...) __VA_ARGS__
 #define HEARTH_REST(...) __VA_OPT__(, ) __VA_ARGS__
 
-// An undefined self is refused first: what follows may ask for its sizes.
+// An undefined self is refused first: the last argument may ask for its sizes.
 
 #define HEARTH_DEFINE_METHOD_ONLY(R, name, params, ...) \
   R Tensor::name(HEARTH_LIST params) const {            \
@@ -41,16 +42,20 @@ inline const Generator& or_default(const std::optional<Generator>& generator) {
   }                                                  \
   HEARTH_DEFINE_METHOD_ONLY(R, name, params, __VA_ARGS__)
 
-#define HEARTH_DEFINE_INPLACE(name, params, ...)     \
+// The function and the method of an in-place operator; the expression is a Tensor&.
+#define HEARTH_DEFINE_INPLACE_AS(name, params, ...)  \
   Tensor& name(Tensor& self HEARTH_REST params) {    \
     ::hearth::check_defined(#name, 0, "self", self); \
-    return (__VA_ARGS__).inplace(self);              \
+    return __VA_ARGS__;                              \
   }                                                  \
   Tensor& Tensor::name(HEARTH_LIST params) const {   \
-    const Tensor& self = *this;                      \
+    Tensor& self = const_cast<Tensor&>(*this);       \
     ::hearth::check_defined(#name, 0, "self", self); \
-    return (__VA_ARGS__).inplace(self);              \
+    return __VA_ARGS__;                              \
   }
+
+#define HEARTH_DEFINE_INPLACE(name, params, ...) \
+  HEARTH_DEFINE_INPLACE_AS(name, params, (__VA_ARGS__).inplace(self))
 
 #define HEARTH_DEFINE_OUT(name, params, ...)                               \
   HEARTH_DEFINE_METHOD(Tensor, name, params, (__VA_ARGS__).call())         \
@@ -58,6 +63,19 @@ inline const Generator& or_default(const std::optional<Generator>& generator) {
     ::hearth::check_defined(#name, 0, "self", self);                       \
     return (__VA_ARGS__).out(out);                                         \
   }
+
+// An operator with two results.
+#define HEARTH_DEFINE_PAIR(name, params, ...)                                                      \
+  HEARTH_DEFINE_METHOD(TensorPair, name, params, (__VA_ARGS__).pair())                             \
+  TensorRefPair name##_out(Tensor& first, Tensor& second, const Tensor& self HEARTH_REST params) { \
+    ::hearth::check_defined(#name, 0, "self", self);                                               \
+    return (__VA_ARGS__).out(first, second);                                                       \
+  }
+
+// A function that is no method; `params` is the whole parameter list.
+#define HEARTH_DEFINE_FUNCTION(name, params, ...)     \
+  Tensor name params { return (__VA_ARGS__).call(); } \
+  Tensor& name##_out(Tensor& out HEARTH_REST params) { return (__VA_ARGS__).out(out); }
 
 #define HEARTH_DEFINE_POINTWISE(name, params, ...) \
   HEARTH_DEFINE_OUT(name, params, __VA_ARGS__)     \

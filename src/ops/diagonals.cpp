@@ -1,4 +1,4 @@
-// Views of diagonals and of overlapping windows, and what is made of them.
+// Views of diagonals and of overlapping windows, and functions built on them.
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"
 #include "ops/window.h"
@@ -34,8 +34,7 @@ struct Diagonal {
     infer_window<Diagonal>(args, context);
   }
   static void grad(const Args& args, GradContext& context) {
-    context.set(
-        0, invoke<IntoZeros<Diagonal>>({args, Dims(context.in_sizes(0))}, context.grad()).call());
+    grad_of_window<Diagonal>(args, context);
   }
 };
 
@@ -64,7 +63,27 @@ Tensor diag_of(const Tensor& self, int64_t offset) {
                          : self.diagonal(offset).clone(MemoryFormat::Contiguous);
 }
 
-/// Windows along a dimension; their elements become the last dimension.
+Tensor& fill_diagonal(const Tensor& self, const Scalar& value, bool wrap) {
+  const int64_t dims = self.dim();
+  HEARTH_CHECK(dims >= 2, "dimensions must larger than 1");
+  int64_t size = self.size(0), step = 0;
+  for (int64_t d = 0; d < dims; ++d) {
+    HEARTH_CHECK(dims == 2 || self.size(d) == self.size(0),
+                 "all dimensions of input must be of equal length");
+    size = std::min(size, self.size(d));
+    step += self.stride(d);
+  }
+  self.as_strided({size}, {step}, self.storage_offset()).fill_(value);
+  const int64_t width = self.size(1);
+  if (wrap && dims == 2 && self.size(0) > width + 1) {
+    const int64_t rest = (self.numel() + width) / (width + 1) - size;
+    self.as_strided({rest}, {step}, self.storage_offset() + self.stride(0) * (width + 1))
+        .fill_(value);
+  }
+  return const_cast<Tensor&>(self);
+}
+
+/// Windows along a dimension; the elements of a window become the last dimension.
 struct Unfold {
   struct Args {
     int64_t dim, size, step;
@@ -90,7 +109,7 @@ struct Unfold {
   static void grad(const Args& args, GradContext& context);
 };
 
-/// The windows' gradients, added where windows overlap: one element of every window at a time.
+/// The gradient of unfold: element k of all windows is added at once, for each k.
 struct UnfoldBackward {
   struct Args {
     Unfold::Args view;
@@ -131,7 +150,7 @@ Tensor unfolded(const Tensor& self, int64_t dim, int64_t size, int64_t step) {
   return invoke<Unfold>({dim, size, step}, self).call();
 }
 
-/// A copy of self in which the part that `part` shows is src.
+/// A copy of self with src written to the view part(copy).
 template <class Part>
 Tensor with_part(const Tensor& self, const Tensor& src, const Part& part) {
   const Tensor copy = self.clone();
@@ -151,6 +170,8 @@ HEARTH_DEFINE_METHOD(Tensor, diag_embed, (int64_t offset, int64_t dim1, int64_t 
                      embedded(self, offset, dim1, dim2))
 HEARTH_DEFINE_METHOD(Tensor, diagflat, (int64_t offset), self.reshape({-1}).diag_embed(offset))
 HEARTH_DEFINE_COMPOSED_OUT(diag, (int64_t diagonal), diag_of(self, diagonal))
+HEARTH_DEFINE_METHOD_ONLY(Tensor&, fill_diagonal_, (const Scalar& fill_value, bool wrap),
+                          fill_diagonal(self, fill_value, wrap))
 HEARTH_DEFINE_METHOD_ONLY(Tensor, unfold, (int64_t dimension, int64_t size, int64_t step),
                           unfolded(self, dimension, size, step))
 HEARTH_DEFINE_METHOD(Tensor, select_scatter, (const Tensor& src, int64_t dim, int64_t index),

@@ -8,7 +8,7 @@ namespace hearth {
 
 namespace {
 
-/// Integers have no remainder by 0. As in PyTorch only the CPU looks: elsewhere it is 0.
+/// Refuses zeros in an integer divisor; as in PyTorch, on the CPU only.
 const Tensor& nonzero_divisor(const Tensor& self, const Tensor& other) {
   if (!self.defined() || !other.defined() || !self.is_cpu() || !other.is_cpu()) return other;
   if (!is_integral(result_type(self, other), false) || self.numel() == 0) return other;
@@ -17,7 +17,7 @@ const Tensor& nonzero_divisor(const Tensor& self, const Tensor& other) {
   return other;
 }
 
-/// A number as the remainder of a half dtype takes it: rounded to the dtype.
+/// The number of a remainder, rounded to self's dtype if that is a half dtype.
 Tensor rounded(const Tensor& self, const Scalar& number) {
   const ScalarType type = self.scalar_type();
   if (!is_reduced_float(type) || number.isComplex()) return wrapped_number(number);
@@ -52,21 +52,16 @@ constexpr auto by_number = &divided<kDivNumberMode, kTruncNumber, kFloorNumber>;
 
 }  // namespace
 
-#define HEARTH_DEFINE_TRUE_DIV(name)                                                      \
-  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Div{}, self, other)) \
-  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                    \
-                          pointwise_as<kDivNumber>(fn::Div{}, self, wrapped_number(other)))
 #define HEARTH_DEFINE_DIV(name)                                                \
-  HEARTH_DEFINE_TRUE_DIV(name)                                                 \
+  HEARTH_DEFINE_BINARY_AS(name, Div, kDivNumber)                               \
   HEARTH_DEFINE_POINTWISE(name, (const Tensor& other, Rounding rounding_mode), \
                           by_tensor(self, other, rounding_mode))               \
   HEARTH_DEFINE_POINTWISE(name, (const Scalar& other, Rounding rounding_mode), \
                           by_number(self, wrapped_number(other), rounding_mode))
 HEARTH_DEFINE_DIV(div)
 HEARTH_DEFINE_DIV(divide)
-HEARTH_DEFINE_TRUE_DIV(true_divide)
+HEARTH_DEFINE_BINARY_AS(true_divide, Div, kDivNumber)
 #undef HEARTH_DEFINE_DIV
-#undef HEARTH_DEFINE_TRUE_DIV
 
 HEARTH_DEFINE_POINTWISE(floor_divide, (const Tensor& other),
                         pointwise(fn::FloorDivide{}, self, nonzero_divisor(self, other)))

@@ -1,6 +1,8 @@
-// The composed kinds of dropout; dropout itself is in random.cpp.
+#include "seam/dropout.h"
+
 #include <cmath>
 
+#include "core/generator_impl.h"
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "ops/define.h"
@@ -9,7 +11,39 @@ namespace hearth {
 
 namespace {
 
-/// What an input becomes: factor * input + shift.
+/// Dropout while training: outputs the result and the mask.
+struct Dropout {
+  struct Args {
+    double p;
+    HEARTH_FIELDS(p)
+  };
+  static constexpr OpInfo info{.name = "native_dropout",
+                               .dtypes = dtypes::kFloating,
+                               .effect = Effect::kRandom,
+                               .saves = out_slot(1),
+                               .outputs = 2,
+                               .non_differentiable = out_slot(1)};
+  static void infer(const Args&, InferContext& context) {
+    for (int i = 0; i < 2; ++i) context.like(i, context.in(0));
+    context.out(1).dtype = kBool;
+  }
+  static void launch(const Args& args, LaunchContext& context) {
+    DropoutParams params;
+    params.in = context.in(0);
+    params.out = context.out(0);
+    params.mask = context.out(1);
+    params.p = args.p;
+    const Draw draw({}, context.ctx.device());
+    params.source = draw.source();
+    run_kernel(context.ctx, params);
+  }
+  static void grad(const Args& args, GradContext& context) {
+    const double scale = args.p == 1 ? 0 : 1 / (1 - args.p);
+    context.set(0, context.grad().mul(context.out(1)).mul(scale));
+  }
+};
+
+/// The result of a composed kind of dropout: factor * input + shift.
 struct Noise {
   Tensor factor, shift;
 };
@@ -53,18 +87,27 @@ Tensor& drop(Tensor& self, double p, bool train, bool features, bool alpha) {
   return noise.shift.defined() ? self.add_(noise.shift) : self;
 }
 
+/// dropout while training.
+Tensor dropped(const Tensor& input, double p) {
+  // As in PyTorch, p = 1 draws nothing and keeps NaN and infinities visible.
+  if (p == 1) return input.mul(zeros({}, input.options()));
+  return std::get<0>(invoke<Dropout>({p}, input).pair());
+}
+
 }  // namespace
 
-#define HEARTH_DEFINE_DROPOUT(name, features, alpha)              \
-  Tensor name(const Tensor& input, double p, bool train) {        \
-    return dropped(input, p, train, features, alpha);             \
-  }                                                               \
-  Tensor& name##_(Tensor& self, double p, bool train) {           \
-    return drop(self, p, train, features, alpha);                 \
-  }                                                               \
-  Tensor& Tensor::name##_(double p, bool train) const {           \
-    return hearth::name##_(const_cast<Tensor&>(*this), p, train); \
-  }
+Tensor dropout(const Tensor& input, double p, bool train) {
+  return changes(input, p, train) ? dropped(input, p) : input;
+}
+// As in dropout, one number is drawn for each element.
+HEARTH_DEFINE_INPLACE_AS(dropout_, (double p, bool train),
+                         changes(self, p, train) ? self.mul_(dropped(ones_like(self), p)) : self)
+
+#define HEARTH_DEFINE_DROPOUT(name, features, alpha)       \
+  Tensor name(const Tensor& input, double p, bool train) { \
+    return dropped(input, p, train, features, alpha);      \
+  }                                                        \
+  HEARTH_DEFINE_INPLACE_AS(name##_, (double p, bool train), drop(self, p, train, features, alpha))
 HEARTH_DEFINE_DROPOUT(feature_dropout, true, false)
 HEARTH_DEFINE_DROPOUT(alpha_dropout, false, true)
 HEARTH_DEFINE_DROPOUT(feature_alpha_dropout, true, true)

@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// Names of dimensions: 0 … 51 for A-Z and a-z, then those of the ellipsis from the last one on.
+/// Labels of dimensions: 0 … 51 for A-Z and a-z, then those of the ellipsis from the last one on.
 constexpr int kEllipsis = 52;
 using Labels = std::vector<int>;
 
@@ -22,7 +22,7 @@ std::string name_of_label(int label) {
   return std::string(1, char(label < 26 ? 'A' + label : 'a' + label - 26));
 }
 
-/// What stands for one operand, or for the output: letters, and -1 for an ellipsis.
+/// The labels of one operand or of the output; -1 stands for an ellipsis.
 Labels parse(std::string_view text, size_t start, const std::string& whose) {
   Labels labels;
   for (size_t i = 0; i < text.size(); ++i) {
@@ -46,7 +46,7 @@ Labels parse(std::string_view text, size_t start, const std::string& whose) {
   return labels;
 }
 
-/// A tensor whose dimensions have names.
+/// A tensor with labelled dimensions.
 struct Term {
   Tensor tensor;
   Labels labels;
@@ -55,7 +55,7 @@ struct Term {
     return std::find(labels.begin(), labels.end(), label) - labels.begin();
   }
   int64_t size(int label) const { return tensor.size(place(label)); }
-  /// Without the dimensions for which drop(label) holds: summed.
+  /// Sums over the dimensions for which drop(label) holds.
   template <class Drop>
   void sum_out(const Drop& drop) {
     Dims dims;
@@ -69,7 +69,7 @@ struct Term {
     if (!dims.empty()) tensor = tensor.sum(OptionalIntArrayRef(IntArrayRef(dims)));
     labels = kept;
   }
-  /// Without a dimension of size 1.
+  /// Removes a dimension of size 1.
   void squeeze(int label) {
     tensor = tensor.squeeze(place(label));
     labels.erase(labels.begin() + place(label));
@@ -82,7 +82,7 @@ struct Term {
   }
 };
 
-/// Names the ellipsis' dimensions and takes the diagonal where a name is repeated.
+/// Labels the operand's dimensions, and takes the diagonal of a label that is repeated.
 Term named(const Tensor& operand, const Labels& parsed, size_t number) {
   Term term{operand, {}};
   const bool ellipsis = has(parsed, -1);
@@ -123,8 +123,8 @@ Tensor grouped(const Term& term, std::initializer_list<const Labels*> groups) {
   return term.ordered(order).reshape(sizes);
 }
 
-/// The product of two terms without names that nobody needs any more: a batched matrix product, or,
-/// where nothing is summed, an elementwise one.
+/// The product of two terms, summed over the labels that are not needed: a batched matrix product
+/// or, if there are none, an elementwise product.
 template <class Needed>
 Term contract(Term a, Term b, const Needed& needed) {
   for (const int label : Labels(a.labels)) {
@@ -230,7 +230,7 @@ class Einsum {
       output_.push_back(label);
     }
   }
-  /// Contracts terms i < j; the result comes first, or last where a path counts on it.
+  /// Contracts terms i < j; the result becomes the first term, or the last one if a path is given.
   void join(size_t i, size_t j, bool last) {
     const Term b = terms_[j], a = terms_[i];
     terms_.erase(terms_.begin() + int64_t(j));
@@ -245,7 +245,7 @@ class Einsum {
 
   std::vector<Term> terms_;
   Labels letters_, output_;
-  int ellipsis_ = 0;  // how many dimensions it stands for
+  int ellipsis_ = 0;  // the number of its dimensions
 };
 
 /// The dimensions of self in the order free, contracted (or the other way round), as a matrix.
@@ -309,5 +309,10 @@ Tensor tensordot(const Tensor& self, const Tensor& other, IntArrayRef dims_self,
                  IntArrayRef dims_other) {
   return compose<Tensordot>({Dims(dims_self), Dims(dims_other)}, self, other);
 }
+
+HEARTH_DEFINE_WRITE_OUT(tensordot,
+                        (const Tensor& self, const Tensor& other, IntArrayRef dims_self,
+                         IntArrayRef dims_other),
+                        tensordot(self, other, dims_self, dims_other))
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Rows of a table by their numbers, and numbers as rows of zeros with one one.
+// embedding and one_hot.
 #include "hearth/autograd.h"
 #include "hearth/context.h"
 #include "ops/copy.h"
@@ -10,7 +10,7 @@ namespace hearth {
 
 namespace {
 
-/// A contiguous index of any shape as one column, laid over [its elements, width].
+/// A contiguous index of any shape as one column, broadcast to [elements, width].
 View column_of(const View& index, int64_t width) {
   View column = index;
   column.dim = 2;
@@ -31,7 +31,7 @@ View as_rows(View view, int64_t rows, int64_t width) {
   return view;
 }
 
-/// The gradient of embedding's weight: the rows of grad added up by their numbers.
+/// The gradient of embedding's weight: the sums of grad's rows that have the same index.
 struct EmbeddingBackward {
   struct Args {
     int64_t num_weights, padding_idx;
@@ -47,7 +47,7 @@ struct EmbeddingBackward {
     run_fill(context.ctx, out, 0);
     const View index = context.in(1);
     const int64_t width = out.sizes[1];
-    if (index.numel == 0 || out.numel == 0) return;
+    if (index.numel == 0) return;
     run_kernel(context.ctx, ScatterParams{out, column_of(index, width),
                                           as_rows(context.in(0), index.numel, width), 0,
                                           Combine::kAdd, are_deterministic_algorithms_enabled()});
@@ -88,15 +88,14 @@ struct Embedding {
   static void launch(const Args&, LaunchContext& context) {
     const View index = context.in(1), out = context.out();
     const int64_t width = context.in(0).sizes[1];
-    if (out.numel > 0)
-      run_kernel(context.ctx, GatherParams{context.in(0), column_of(index, width),
-                                           as_rows(out, index.numel, width), 0});
+    run_kernel(context.ctx, GatherParams{context.in(0), column_of(index, width),
+                                         as_rows(out, index.numel, width), 0});
   }
   static void grad(const Args& args, GradContext& context) {
     HEARTH_CHECK_AS(NotImplementedError, !args.sparse,
                     "embedding(): sparse gradients are not supported; use sparse(false)");
     const Tensor index = context.in(1);
-    // Rows that occur often are added up in more than half precision.
+    // Gradients of half dtypes are summed in float32.
     const ScalarType type = context.grad().scalar_type();
     Tensor g = context.grad().to(wide_type(type));
     const int64_t rows = context.in_sizes(0)[0];

@@ -7,14 +7,9 @@ namespace hearth {
 
 namespace {
 
-struct GluArgs {
-  int64_t dim;
-  HEARTH_FIELDS(dim)
-};
-
-/// Inputs: grad_out and glu's own.
+/// Inputs: grad_out and the input of glu.
 struct GluBackward {
-  using Args = GluArgs;
+  using Args = DimArgs;
   static constexpr OpInfo info{.name = "glu_backward",
                                .arguments = "grad_out,self",
                                .dtypes = dtypes::kFloating,
@@ -37,7 +32,7 @@ struct GluBackward {
 };
 
 struct Glu {
-  using Args = GluArgs;
+  using Args = DimArgs;
   static constexpr OpInfo info{.name = "glu", .dtypes = dtypes::kFloating, .saves = in_slot(0)};
   static void infer(const Args& args, InferContext& context) {
     Dims sizes(context.in(0).sizes());

@@ -15,7 +15,7 @@ namespace {
 
 using autograd::OpNode;
 
-/// The inputs that want a gradient.
+/// The inputs that need a gradient.
 SlotSet wanted_gradients(const OpCall& call) {
   if (!modes.grad_enabled) return 0;
   SlotSet needs = 0;
@@ -38,7 +38,7 @@ bool any_output_differentiable(const OpCall& call) {
   return false;
 }
 
-/// Whether the op's outputs can have a gradient at all, known before they exist.
+/// Whether an output of the op can require grad; known before the outputs exist.
 bool may_record(const OpCall& call) {
   const OpInfo& info = *call.op.info;
   if (info.promote == Promote::kToBool) return call.binding == Binding::kInplace;
@@ -47,7 +47,7 @@ bool may_record(const OpCall& call) {
   return info.outputs == 0;
 }
 
-/// Inference tensors among themselves have no history, whatever they were told to require.
+/// Whether an input is not an inference tensor: those have no history, even if they require grad.
 bool any_may_enter_graphs(const OpCall& call) {
   for (int i = 0; i < call.inputs.count; ++i)
     if (call.inputs[i].defined() && !impl_of(call.inputs[i]).has(kInference)) return true;
@@ -108,8 +108,8 @@ void mark_inference(const OpCall& call) {
 
 using NodePtr = IntrusivePtr<OpNode>;
 
-/// The inputs that no call of the op has a gradient for, as PyTorch's nodes do not count them:
-/// those without a formula, indices, masks, and the number in x * 2.
+/// The inputs that have no edge in PyTorch's nodes: those without a gradient formula, indices,
+/// masks, and the number in x * 2.
 SlotSet edgeless_inputs(const OpCall& call) {
   const bool pointwise = call.op.functor >= 0;
   SlotSet set = 0;
@@ -137,8 +137,8 @@ NodePtr make_node(const OpCall& call, SlotSet saves) {
   return node;
 }
 
-/// Saves what backward reads of the inputs: before the op runs, since in place it overwrites them
-/// and counts their versions on.
+/// Saves the inputs that backward reads. Runs before the op, which may overwrite them in place and
+/// increment their versions.
 void save_inputs(OpNode& node, const OpCall& call, SlotSet saves) {
   Tensor before;  // the value that an in-place op overwrites
   for (int i = 0; i < call.inputs.count; ++i) {
@@ -196,7 +196,7 @@ void compute_with_history(OpCall& call) {
   if (modes.flags & kObserved)
     observation.emplace(ObservedCall{call.op, call.args, call.inputs, call.outputs});
   const SlotSet needs = may_record(call) && any_may_enter_graphs(call) ? wanted_gradients(call) : 0;
-  // In place the old history would stay.
+  // An in-place op without a derivative would leave the old history in place.
   if (call.binding == Binding::kInplace && call.op.functor >= 0 && modes.grad_enabled &&
       autograd::requires_grad(impl_of(call.outputs[0])))
     check_has_derivative(call);

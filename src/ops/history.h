@@ -4,14 +4,11 @@
 
 namespace hearth {
 
-/// The plain path: checks, allocation, launch (call.cpp).
-void compute(OpCall& call);
-
-/// The path of every call that has something to observe: autocast, inference mode, recording,
-/// anomaly mode, inputs that are written to.
+/// The path of all other calls: autocast, inference mode, recording, observers, anomaly mode,
+/// inputs that are written to.
 void compute_with_history(OpCall& call);
 
-/// Tells autograd that `view` was made by this call, as its output `output_nr`.
+/// Records `view` as output `output_nr` of this call, a view of input 0.
 void link_view(const Tensor& view, const OpCall& call, int output_nr);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Indexing by tensors: the kernel ops, and what becomes of masks.
+// Indexing by tensors and masks.
 #include "ops/index.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace hearth {
 
 namespace {
 
-/// The sizes of self[indices], where indices of one shape stand in the dimensions `dims`.
+/// The sizes of self[indices] for indices of one shape in the dimensions `dims`.
 Dims indexed_sizes(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
   const int64_t first = dims[0], last = dims[dims.size() - 1];
   const int64_t place = last - first + 1 == int64_t(dims.size()) ? first : 0;
@@ -49,7 +49,7 @@ std::vector<Tensor> saved_indices(const Dims& dims, const GradContext& context, 
   return indices;
 }
 
-/// Tensors of int64 or int32 and of one shape, each for the dimension of the same number in `dims`.
+/// Index tensors (int64 or int32) of one shape; indices[i] belongs to dimension dims[i].
 struct Selection {
   Dims dims;
   std::vector<Tensor> indices;
@@ -71,9 +71,8 @@ struct Index {
                 context.in(0).dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    const View out = context.out();
-    if (out.numel > 0)
-      run_kernel(context.ctx, IndexParams{layout_of(context.in(0), args.dims, context, 1), out});
+    run_kernel(context.ctx,
+               IndexParams{layout_of(context.in(0), args.dims, context, 1), context.out()});
   }
   static void grad(const Args& args, GradContext& context) {
     if (!context.needs(0)) return;
@@ -103,8 +102,7 @@ struct IndexPut {
     context.set(0, context.in(0).sizes(), context.in(0).dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    if (context.out_impl().data() != context.in_impl(0).data())
-      run_copy(context.ctx, context.out_impl(), context.in_impl(0));
+    start_from_self(context);
     const View values = context.in(1);
     if (values.numel > 0)
       run_kernel(context.ctx,
@@ -154,7 +152,7 @@ void check_index(const Tensor& self, const Tensor& index) {
                self.device(), ")");
 }
 
-/// Gives all indices the shape they broadcast to.
+/// Expands all indices to the shape they broadcast to.
 void broadcast(std::vector<Tensor>& indices) {
   Dims shape;
   try {
@@ -197,7 +195,7 @@ Selection selection_of(const Tensor& self, const std::vector<Tensor>& indices) {
   return selection;
 }
 
-/// The values as index_put takes them: on self's device, without leading dimensions of size 1.
+/// The values for index_put: on self's device, without surplus leading dimensions of size 1.
 Tensor fitting(Tensor values, const Tensor& self, const Dims& sizes) {
   while (values.dim() > int64_t(sizes.size()) && values.size(0) == 1) values = values.squeeze(0);
   if (values.dim() == 0 && values.device() != self.device())
@@ -210,8 +208,8 @@ Tensor fitting(Tensor values, const Tensor& self, const Dims& sizes) {
   return values;
 }
 
-/// self = number, of any dtype, where the mask says so. Unlike coordinates this needs no waiting
-/// for a device.
+/// self = number, of any dtype, where the mask is true. Unlike nonzero, this does not wait for a
+/// device.
 void put_where(const Tensor& self, const Tensor& mask, size_t first_dim, const Tensor& number) {
   check_index(self, mask);
   check_mask(self, mask, first_dim);

@@ -6,14 +6,13 @@
 
 namespace hearth {
 
-/// Whether an index tensor says which elements to take (bool, and uint8 by an old custom) instead
-/// of where they are.
+/// Whether an index tensor is a mask: of bool or, as in old versions of PyTorch, of uint8.
 inline bool is_mask(const Tensor& index) {
   return index.scalar_type() == kBool || index.scalar_type() == kByte;
 }
 
 /// self[indices]: indices[d] belongs to dimension d, a mask to as many as it has; undefined ones
-/// keep theirs whole.
+/// select all elements.
 Tensor index_by(const Tensor& self, const std::vector<Tensor>& indices);
 /// self[indices] = values, or += values.
 void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const Tensor& values,

@@ -69,7 +69,8 @@ int64_t dims_of(const TensorIndex& index) {
   return index.is_integer() || index.is_slice();
 }
 
-/// An index expression: what views can do is done; index tensors are left for index_by.
+/// An index expression. Slices, integers and None are applied as views; index tensors are kept for
+/// index_by.
 class Indexed {
  public:
   Indexed(const Tensor& self, ArrayRef<TensorIndex> list) : view_(self), alone_(list.size() == 1) {
@@ -135,7 +136,7 @@ class Indexed {
 
   Tensor view_;
   bool alone_;
-  int64_t dim_ = 0;  // of view_, that the next index stands for
+  int64_t dim_ = 0;  // the dimension of view_ of the next index
   std::vector<Tensor> indices_;
 };
 
@@ -146,7 +147,7 @@ Tensor get(const Tensor& self, ArrayRef<TensorIndex> list) {
   return indexed.view().is_same(self) ? self.alias() : indexed.view();
 }
 
-/// target = value, broadcast; leading dimensions of size 1 do not count.
+/// target = value, broadcast; surplus leading dimensions of size 1 are ignored.
 void assign(const Tensor& target, Tensor value) {
   while (value.dim() > target.dim() && value.size(0) == 1) value = value.squeeze(0);
   if (value.dim() > 0 && !value.sizes().equals(target.sizes()))

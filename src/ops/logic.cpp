@@ -1,7 +1,7 @@
 #include "functors/logic.h"
 
 #include "ops/define.h"
-#include "ops/pointwise.h"
+#include "ops/pointwise_named.h"
 
 namespace hearth {
 
@@ -12,16 +12,10 @@ HEARTH_DEFINE_POINTWISE(logical_xor, (const Tensor& other),
                         pointwise(fn::LogicalXor{}, self, other))
 HEARTH_DEFINE_POINTWISE(logical_not, (), pointwise(fn::LogicalNot{}, self))
 
-#define HEARTH_DEFINE_BITWISE(name, Functor)                                                  \
-  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
-  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                        \
-                          pointwise(fn::Functor{}, self, wrapped_number(other)))              \
-  Tensor name(const Scalar& self, const Tensor& other) {                                      \
-    return name(wrapped_number(self), other);                                                 \
-  }                                                                                           \
-  Tensor& name##_out(Tensor& out, const Scalar& self, const Tensor& other) {                  \
-    return name##_out(out, wrapped_number(self), other);                                      \
-  }
+#define HEARTH_DEFINE_BITWISE(name, Functor)                              \
+  HEARTH_DEFINE_BINARY(name, Functor)                                     \
+  HEARTH_DEFINE_FUNCTION(name, (const Scalar& self, const Tensor& other), \
+                         pointwise(fn::Functor{}, wrapped_number(self), other))
 HEARTH_DEFINE_BITWISE(bitwise_and, BitwiseAnd)
 HEARTH_DEFINE_BITWISE(bitwise_or, BitwiseOr)
 HEARTH_DEFINE_BITWISE(bitwise_xor, BitwiseXor)

@@ -19,13 +19,13 @@ Tensor reduced(const Tensor& losses, int64_t reduction) {
 
 namespace {
 
-/// Functor's values of input and target, reduced.
+/// The functor applied to self and target, reduced.
 template <class F>
 Tensor element_loss(F functor, const Tensor& self, const Tensor& target, int64_t reduction) {
   return reduced(pointwise(functor, self, target).call(), reduction);
 }
 
-/// What only the data can tell is looked at on the CPU, as there PyTorch does.
+/// Throws unless all elements are between 0 and 1. As in PyTorch, checked on the CPU only.
 void check_probabilities(const Tensor& t, const char* name) {
   if (!t.is_cpu() || t.numel() == 0) return;
   const NoGradGuard off;
@@ -33,13 +33,13 @@ void check_probabilities(const Tensor& t, const char* name) {
                " should be between 0 and 1");
 }
 
-/// Losses in a tensor's dtype, which PyTorch computes in memory like it; autocast chooses its own.
+/// Losses in the dtype of `like`, as in PyTorch, unless autocast has chosen another.
 Tensor in_dtype_of(const Tensor& like, const Tensor& losses) {
   const bool casts = !like.is_meta() && autocast::is_autocast_enabled(like.device().type());
   return casts || !like.is_floating_point() ? losses : losses.to(like.scalar_type());
 }
 
-/// Throws what PyTorch does where memory of these sizes would have to be larger.
+/// Throws PyTorch's error unless `other` broadcasts to `sizes`.
 void check_broadcasts_into(IntArrayRef sizes, IntArrayRef other) {
   const Dims wanted = broadcast_sizes(sizes, other);
   HEARTH_CHECK(wanted == Dims(sizes), "output with shape ", sizes,
@@ -55,15 +55,15 @@ void check_entropy_inputs(const Tensor& self, const Tensor& target) {
   check_probabilities(target, "target");
 }
 
-/// The weighted losses keep their sizes and dtype, whatever those of the weight are.
+/// The losses times the weight, reduced; their sizes and dtype do not depend on the weight's.
 Tensor weighted(const Tensor& losses, const Tensor& weight, int64_t reduction) {
   if (!weight.defined()) return reduced(losses, reduction);
   check_broadcasts_into(losses.sizes(), weight.sizes());
   return reduced(losses.mul(weight).to(losses.scalar_type()), reduction);
 }
 
-/// The losses in input's sizes. As in ATen, dimensions of size 1 do not count when input meets
-/// target: [N, 1] and [N] are compared element by element.
+/// The losses in self's sizes. As in ATen, dimensions of size 1 are ignored: [N, 1] and [N] are
+/// compared element by element.
 Tensor squeezed_entropy(const Tensor& self, const Tensor& target) {
   if (self.sizes().equals(target.sizes()))
     return pointwise(fn::BinaryCrossEntropy{}, self, target).call();
@@ -72,7 +72,7 @@ Tensor squeezed_entropy(const Tensor& self, const Tensor& target) {
   return pointwise(fn::BinaryCrossEntropy{}, input, wanted).call().view(self.sizes());
 }
 
-/// PyTorch computes these losses in memory of the target's sizes and dtype.
+/// Throws unless the losses fit the target's sizes and dtype, as in PyTorch.
 void check_logit_inputs(const Tensor& self, const Tensor& target, const Tensor& pos_weight) {
   check_broadcasts_into(target.sizes(), self.sizes());
   if (pos_weight.defined())
@@ -129,22 +129,17 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
   return weighted(in_dtype_of(target, losses), or_undefined(weight), reduction);
 }
 
-Tensor& mse_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction) {
-  return write_out("mse_loss", out, [&] { return mse_loss(self, target, reduction); });
-}
-Tensor& smooth_l1_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction,
-                           double beta) {
-  return write_out("smooth_l1_loss", out,
-                   [&] { return smooth_l1_loss(self, target, reduction, beta); });
-}
-Tensor& huber_loss_out(Tensor& out, const Tensor& self, const Tensor& target, int64_t reduction,
-                       double delta) {
-  return write_out("huber_loss", out, [&] { return huber_loss(self, target, reduction, delta); });
-}
-Tensor& binary_cross_entropy_out(Tensor& out, const Tensor& self, const Tensor& target,
-                                 const std::optional<Tensor>& weight, int64_t reduction) {
-  return write_out("binary_cross_entropy", out,
-                   [&] { return binary_cross_entropy(self, target, weight, reduction); });
-}
+HEARTH_DEFINE_WRITE_OUT(mse_loss, (const Tensor& self, const Tensor& target, int64_t reduction),
+                        mse_loss(self, target, reduction))
+HEARTH_DEFINE_WRITE_OUT(smooth_l1_loss,
+                        (const Tensor& self, const Tensor& target, int64_t reduction, double beta),
+                        smooth_l1_loss(self, target, reduction, beta))
+HEARTH_DEFINE_WRITE_OUT(huber_loss,
+                        (const Tensor& self, const Tensor& target, int64_t reduction, double delta),
+                        huber_loss(self, target, reduction, delta))
+HEARTH_DEFINE_WRITE_OUT(binary_cross_entropy,
+                        (const Tensor& self, const Tensor& target,
+                         const std::optional<Tensor>& weight, int64_t reduction),
+                        binary_cross_entropy(self, target, weight, reduction))
 
 }  // namespace hearth

@@ -4,7 +4,7 @@
 
 namespace hearth {
 
-/// What a loss makes of its elements' values; `reduction` is one of Reduction's.
+/// The elements, their mean or their sum; `reduction` is one of Reduction's.
 Tensor reduced(const Tensor& losses, int64_t reduction);
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Operators that a mask steers, and those that take elements by their number.
+// Operators with a mask.
 #include "autograd/state.h"
 #include "functors/arithmetic.h"
 #include "hearth/autograd.h"
@@ -51,14 +51,13 @@ Tensor masked_select_of(const Tensor& self, const Tensor& mask) {
 
 /// Writes the first elements of source where mask is true.
 Tensor& scatter_masked(Tensor& self, const Tensor& mask, const Tensor& source) {
-  check_defined("masked_scatter_", 0, "self", self);
   HEARTH_CHECK(mask.scalar_type() == kBool,
                "masked_scatter_ only supports boolean masks, but got mask with dtype ",
                name_of(mask.scalar_type()));
   HEARTH_CHECK(self.scalar_type() == source.scalar_type(),
                "masked_scatter: expected self and source to have same dtypes but got",
                name_of(self.scalar_type()), " and ", name_of(source.scalar_type()));
-  autograd::check_inplace(self, source.requires_grad());  // whatever the mask says
+  autograd::check_inplace(self, source.requires_grad());  // even if the mask is false everywhere
   const Tensor chosen = mask.expand(self.sizes());
   if (self.is_meta()) return self;
   const int64_t count = chosen.sum().item<int64_t>();
@@ -78,38 +77,6 @@ Tensor masked_scatter_of(const Tensor& self, const Tensor& mask, const Tensor& s
   return scatter_masked(result, mask, source);
 }
 
-Tensor take_of(const Tensor& self, const Tensor& index) {
-  HEARTH_CHECK(index.scalar_type() == kLong, "take(): Expected a long tensor for index, but got ",
-               name_of(index.scalar_type()));
-  HEARTH_CHECK_AS(IndexError, self.numel() > 0 || index.numel() == 0,
-                  "take(): tried to take from an empty tensor");
-  check_same_device("take", "index", self.device(), index.device());
-  return index_by(self.reshape({-1}), {index});
-}
-
-Tensor take_along(const Tensor& self, const Tensor& indices, std::optional<int64_t> dim) {
-  HEARTH_CHECK(indices.scalar_type() == kLong,
-               "torch.take_along_dim(): dtype of indices should be Long but got ",
-               name_of(indices.scalar_type()));
-  if (!dim)
-    return self.reshape({-1}).gather(0, indices.reshape({-1}));  // negative: refused, as there
-  HEARTH_CHECK(self.dim() == indices.dim(),
-               "torch.take_along_dim(): input and indices should have the same number of "
-               "dimensions, but got ",
-               self.dim(), " dimensions for input, and ", indices.dim(), " dimensions for indices");
-  const int64_t d = wrap_dim(*dim, self.dim());
-  Dims mine(self.sizes()), its(indices.sizes());
-  if (self.dim() > 0) mine[size_t(d)] = its[size_t(d)] = 1;
-  Dims table = broadcast_sizes(mine, its), places = table;
-  if (self.dim() > 0) {
-    table[size_t(d)] = self.size(d);
-    places[size_t(d)] = indices.size(d);
-  }
-  const int64_t size = self.dim() == 0 ? 1 : self.size(d);
-  const Tensor counted = where(indices.lt(0), indices.add(size), indices);  // from the end
-  return self.expand(table).gather(d, counted.expand(places));
-}
-
 }  // namespace
 
 #define HEARTH_DEFINE_MASKED_FILL(T, info)                                                    \
@@ -126,14 +93,7 @@ HEARTH_DEFINE_MASKED_FILL(const Tensor&, kByTensor)
 HEARTH_DEFINE_COMPOSED_OUT(masked_select, (const Tensor& mask), masked_select_of(self, mask))
 HEARTH_DEFINE_METHOD(Tensor, masked_scatter, (const Tensor& mask, const Tensor& source),
                      masked_scatter_of(self, mask, source))
-Tensor& masked_scatter_(Tensor& self, const Tensor& mask, const Tensor& source) {
-  return scatter_masked(self, mask, source);
-}
-Tensor& Tensor::masked_scatter_(const Tensor& mask, const Tensor& source) const {
-  return scatter_masked(const_cast<Tensor&>(*this), mask, source);
-}
-HEARTH_DEFINE_COMPOSED_OUT(take, (const Tensor& index), take_of(self, index))
-HEARTH_DEFINE_COMPOSED_OUT(take_along_dim, (const Tensor& indices, std::optional<int64_t> dim),
-                           take_along(self, indices, dim))
+HEARTH_DEFINE_INPLACE_AS(masked_scatter_, (const Tensor& mask, const Tensor& source),
+                         scatter_masked(self, mask, source))
 
 }  // namespace hearth

@@ -4,6 +4,7 @@
 
 #include "ops/define.h"
 #include "ops/pointwise_named.h"
+#include "ops/saturate.h"
 
 namespace hearth {
 
@@ -27,20 +28,11 @@ HEARTH_DEFINE_POINTWISE(sqrt, (), pointwise(fn::Sqrt{}, self))
 HEARTH_DEFINE_POINTWISE(rsqrt, (), pointwise(fn::Rsqrt{}, self))
 HEARTH_DEFINE_POINTWISE(erf, (), pointwise(fn::Erf{}, self))
 HEARTH_DEFINE_POINTWISE(erfc, (), pointwise(fn::Erfc{}, self))
-Tensor special_ndtr(const Tensor& self) { return pointwise(fn::SpecialNdtr{}, self).call(); }
-Tensor& special_ndtr_out(Tensor& out, const Tensor& self) {
-  return pointwise(fn::SpecialNdtr{}, self).out(out);
-}
+HEARTH_DEFINE_FUNCTION(special_ndtr, (const Tensor& self), pointwise(fn::SpecialNdtr{}, self))
 HEARTH_DEFINE_POINTWISE(erfinv, (), pointwise(fn::Erfinv{}, self))
-HEARTH_DEFINE_POINTWISE(xlogy, (const Tensor& other), pointwise(fn::Xlogy{}, self, other))
-HEARTH_DEFINE_POINTWISE(xlogy, (const Scalar& other),
-                        pointwise_as<kXlogyNumber>(fn::Xlogy{}, self, wrapped_number(other)))
-Tensor xlogy(const Scalar& self, const Tensor& other) {
-  return pointwise_as<kXlogyOfNumber>(fn::Xlogy{}, wrapped_number(self), other).call();
-}
-Tensor& xlogy_out(Tensor& out, const Scalar& self, const Tensor& other) {
-  return pointwise_as<kXlogyOfNumber>(fn::Xlogy{}, wrapped_number(self), other).out(out);
-}
+HEARTH_DEFINE_BINARY_AS(xlogy, Xlogy, kXlogyNumber)
+HEARTH_DEFINE_FUNCTION(xlogy, (const Scalar& self, const Tensor& other),
+                       pointwise_as<kXlogyOfNumber>(fn::Xlogy{}, wrapped_number(self), other))
 HEARTH_DEFINE_POINTWISE(floor, (), pointwise(fn::Floor{}, self))
 HEARTH_DEFINE_POINTWISE(ceil, (), pointwise(fn::Ceil{}, self))
 HEARTH_DEFINE_POINTWISE(round, (), pointwise(fn::Round{}, self))
@@ -54,15 +46,6 @@ fn::RoundDecimals to_decimals(int64_t decimals) {
   return {decimals > 0 ? std::pow(10, decimals) : 1, decimals < 0 ? std::pow(10, -decimals) : 1};
 }
 
-double largest(ScalarType type) {
-  switch (type) {
-    case kHalf: return 65504;
-    case kBFloat16: return 0x1.fep127;
-    case kDouble: return __DBL_MAX__;
-    default: return __FLT_MAX__;
-  }
-}
-
 }  // namespace
 
 HEARTH_DEFINE_POINTWISE(round, (int64_t decimals),
@@ -70,8 +53,8 @@ HEARTH_DEFINE_POINTWISE(round, (int64_t decimals),
 HEARTH_DEFINE_POINTWISE(
     nan_to_num,
     (std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf),
-    pointwise(fn::NanToNum{nan.value_or(0), posinf.value_or(largest(self.scalar_type())),
-                           neginf.value_or(-largest(self.scalar_type()))},
+    pointwise(fn::NanToNum{nan.value_or(0), posinf.value_or(largest_number(self.scalar_type())),
+                           neginf.value_or(-largest_number(self.scalar_type()))},
               self))
 
 }  // namespace hearth

@@ -44,11 +44,10 @@ struct NllLossBackward {
     params.class_dim = class_dim_of(params.grad_in.dim);
     params.ignore_index = args.ignore_index;
     params.mean = args.reduction == Reduction::Mean;
-    if (params.grad_in.numel == 0) return;
     run_fill(context.ctx, params.grad_in, 0);
     run_kernel(context.ctx, params);
   }
-  /// The loss is linear in the scores: the gradient's gradient is the loss of what comes in.
+  /// The loss is linear in the scores: its second derivative is nll_loss of the incoming gradient.
   static void grad(const Args& args, GradContext& context) {
     if (context.needs(0))
       context.set(0, nll_loss_nd(context.grad(), context.in(1), context.in(2), args.reduction,
@@ -108,8 +107,8 @@ struct NllLoss {
   }
 };
 
-/// PyTorch's checks for each number of dimensions; the target is then the scores' shape without
-/// the classes.
+/// PyTorch's checks for each number of dimensions: the target has the scores' sizes without the
+/// classes.
 void check_sizes(const Tensor& self, const Tensor& target) {
   HEARTH_CHECK_AS(ValueError, self.dim() > 0, "Expected 1 or more dimensions (got 0)");
   if (self.dim() == 1) {
@@ -146,7 +145,7 @@ TensorPair loss_and_weight(const Tensor& self, const Tensor& target, const Tenso
       .pair();
 }
 
-/// weight, or nothing, along the dimension of classes.
+/// t times the weight, if there is one, along the dimension of classes.
 Tensor times_weight(const Tensor& t, const Tensor& weight, int class_dim) {
   if (!weight.defined()) return t;
   Dims sizes(size_t(t.dim()), 1);
@@ -190,7 +189,7 @@ struct CrossEntropy {
     const Tensor sum = losses.sum().neg();
     return args.reduction == Reduction::Mean ? sum / (double(self.numel()) / double(classes)) : sum;
   }
-  /// nll_loss with label_smoothing / classes of the weight on every class.
+  /// nll_loss with the share label_smoothing / classes of the target's weight on every class.
   static Tensor smoothed(const Args& args, const Tensor& scores, const Tensor& target,
                          const Tensor& weight) {
     const int dim = class_dim_of(scores.dim());

@@ -12,15 +12,15 @@ constexpr SlotSet kAllInputs = out_slot(0) - 1;
 constexpr int kGradients = 1;  // the list of them
 
 /// The inputs of a step: lists of `count` tensors each, first the parameters, then their gradients,
-/// then state, then, for rules that ask for them, the numbers of their steps; grad_scale and
-/// found_inf come last.
+/// then state, then, for rules that count steps, the step counts; grad_scale and found_inf come
+/// last.
 struct StepShape {
   int64_t count;
   int operands;
   bool counts_steps;
   int inputs() const { return int(count) * (operands + counts_steps); }
   int at(int list, int64_t i) const { return int(count) * list + int(i); }
-  /// Parameters and state are written to, and gradients where they are scaled.
+  /// Parameters and state are written to, and gradients if they are scaled.
   bool writes(int list, bool scales) const {
     return list < operands && (list != kGradients || scales);
   }
@@ -85,7 +85,7 @@ bool lie_alike(const StepShape& shape, int64_t i, const LaunchContext& context) 
   return true;
 }
 
-/// The dimensions in the order in which the parameter lies in memory.
+/// The dimensions in the parameter's memory order.
 StepLayout layout_of(const StepShape& shape, int64_t i, const LaunchContext& context) {
   const TensorImpl& param = context.in_impl(shape.at(0, i));
   StepLayout layout;
@@ -233,7 +233,7 @@ struct RmsProp {
   }
 };
 
-/// The op of a step, whose Args know their shape.
+/// The op of a step; its Args have a function shape().
 template <class Step>
 struct Fused : Step {
   using Args = typename Step::Args;
@@ -246,13 +246,13 @@ struct Fused : Step {
   }
 };
 
-/// Takes a step; lists that it does not use are empty.
+/// Runs a step; unused lists are empty.
 template <class Step>
 void take_step(const typename Step::Args& args, TensorList params, const auto&... rest) {
   if (!params.empty()) invoke<Fused<Step>>(args, params, rest...).all();
 }
 
-/// The lists that a step uses have a tensor for each parameter.
+/// Throws unless each list has a tensor for each parameter.
 void check_lengths(TensorList self, std::initializer_list<TensorList> others) {
   for (const TensorList& list : others)
     HEARTH_CHECK(list.size() == self.size(),

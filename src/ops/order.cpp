@@ -1,4 +1,4 @@
-// Sorting and what picks elements by their rank.
+// Sorting, and elements by their rank.
 #include "seam/order.h"
 
 #include <limits>
@@ -23,7 +23,7 @@ constexpr const char* kNames[] = {"sort",       "topk",          "kthvalue",
                                   "median_dim", "nanmedian_dim", "mode"};
 constexpr const char* kTexts[] = {"sort", "topk", "kthvalue", "median", "nanmedian", "mode"};
 
-/// Values and indices of the elements along dim, in an order or by their rank there.
+/// Values and indices of the elements along dim, sorted or by rank.
 template <OrderKind kind>
 struct OrderOp {
   using Args = OrderArgs;
@@ -72,7 +72,7 @@ struct OrderOp {
     params.kind = kind;
     params.descending = args.descending;
     params.k = args.k;
-    if (params.values.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {
     context.set(0, picked_grad(context.grad(), context.out(1), context.in_sizes(0), args.dim));
@@ -95,7 +95,7 @@ struct MedianOfAll {
   static void infer(const Args&, InferContext& context) { context.set(0, {}, context.in(0).dtype); }
   static void launch(const Args&, LaunchContext& context) {
     OrderParams params;
-    params.in = context.in(0);  // 1-d: see median_input
+    params.in = context.in(0);  // 1-d: see median_of
     View place = context.out();
     place.dim = 1;
     place.sizes[0] = place.strides[0] = 1;
@@ -106,13 +106,11 @@ struct MedianOfAll {
     run_kernel(context.ctx, params);
   }
   static void grad(const Args&, GradContext& context) {
-    const Tensor in = context.in(0), value = context.out();
-    const Tensor ties = in.eq(value).logical_or(in.isnan().logical_and(value.isnan()));
-    context.set(0, ties.to(context.grad().scalar_type()).mul(context.grad().div(ties.sum())));
+    context.set(0, shared_by_ties(context.grad(), context.in(0), context.out()));
   }
 };
 
-/// The median of nothing is NaN, converted for integers.
+/// The median of an empty tensor is NaN, converted to self's dtype.
 template <class DimOp>
 Tensor median_of(const Tensor& self) {
   if (self.numel() > 0) return invoke<MedianOfAll<DimOp>>({}, self.reshape({-1})).call();
@@ -141,48 +139,25 @@ OrderArgs rank_args(const Tensor& self, int64_t dim, bool keepdim, int64_t k = 0
 
 }  // namespace
 
-HEARTH_DEFINE_METHOD(TensorPair, sort, (int64_t dim, bool descending),
-                     sort_of(self, dim, descending).pair())
-HEARTH_DEFINE_METHOD(TensorPair, sort, (std::optional<bool>, int64_t dim, bool descending),
-                     sort_of(self, dim, descending).pair())
-TensorRefPair sort_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim,
-                       bool descending) {
-  return sort_of(self, dim, descending).out(values, indices);
-}
-TensorRefPair sort_out(Tensor& values, Tensor& indices, const Tensor& self, std::optional<bool>,
-                       int64_t dim, bool descending) {
-  return sort_of(self, dim, descending).out(values, indices);
-}
+HEARTH_DEFINE_PAIR(sort, (int64_t dim, bool descending), sort_of(self, dim, descending))
+HEARTH_DEFINE_PAIR(sort, (std::optional<bool>, int64_t dim, bool descending),
+                   sort_of(self, dim, descending))
 HEARTH_DEFINE_METHOD(Tensor, argsort, (int64_t dim, bool descending),
                      std::get<1>(sort_of(self, dim, descending).pair()))
 HEARTH_DEFINE_METHOD(Tensor, argsort, (bool, int64_t dim, bool descending),
                      std::get<1>(sort_of(self, dim, descending).pair()))
 HEARTH_DEFINE_COMPOSED_OUT(msort, (), std::get<0>(sort_of(self, 0, false).pair()))
-HEARTH_DEFINE_METHOD(TensorPair, topk, (int64_t k, int64_t dim, bool largest, bool),
-                     topk_of(self, k, dim, largest).pair())
-TensorRefPair topk_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t k, int64_t dim,
-                       bool largest, bool) {
-  return topk_of(self, k, dim, largest).out(values, indices);
-}
-HEARTH_DEFINE_METHOD(TensorPair, kthvalue, (int64_t k, int64_t dim, bool keepdim),
-                     invoke<Kth>(rank_args(self, dim, keepdim, k - 1), self).pair())
-TensorRefPair kthvalue_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t k,
-                           int64_t dim, bool keepdim) {
-  return invoke<Kth>(rank_args(self, dim, keepdim, k - 1), self).out(values, indices);
-}
+HEARTH_DEFINE_PAIR(topk, (int64_t k, int64_t dim, bool largest, bool),
+                   topk_of(self, k, dim, largest))
+HEARTH_DEFINE_PAIR(kthvalue, (int64_t k, int64_t dim, bool keepdim),
+                   invoke<Kth>(rank_args(self, dim, keepdim, k - 1), self))
 HEARTH_DEFINE_COMPOSED_OUT(median, (), median_of<MedianDim>(self))
 HEARTH_DEFINE_COMPOSED_OUT(nanmedian, (), median_of<NanMedianDim>(self))
-
-#define HEARTH_DEFINE_RANK(name, Op)                                                         \
-  HEARTH_DEFINE_METHOD(TensorPair, name, (int64_t dim, bool keepdim),                        \
-                       invoke<Op>(rank_args(self, dim, keepdim), self).pair())               \
-  TensorRefPair name##_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim, \
-                           bool keepdim) {                                                   \
-    return invoke<Op>(rank_args(self, dim, keepdim), self).out(values, indices);             \
-  }
-HEARTH_DEFINE_RANK(median, MedianDim)
-HEARTH_DEFINE_RANK(nanmedian, NanMedianDim)
-HEARTH_DEFINE_RANK(mode, Mode)
-#undef HEARTH_DEFINE_RANK
+HEARTH_DEFINE_PAIR(median, (int64_t dim, bool keepdim),
+                   invoke<MedianDim>(rank_args(self, dim, keepdim), self))
+HEARTH_DEFINE_PAIR(nanmedian, (int64_t dim, bool keepdim),
+                   invoke<NanMedianDim>(rank_args(self, dim, keepdim), self))
+HEARTH_DEFINE_PAIR(mode, (int64_t dim, bool keepdim),
+                   invoke<Mode>(rank_args(self, dim, keepdim), self))
 
 }  // namespace hearth

@@ -1,8 +1,7 @@
-// Margins around a tensor.
+// Padding.
 #include <algorithm>
 
 #include "hearth/autograd.h"
-#include "ops/memory_format.h"
 #include "ops/promote.h"
 #include "ops/window.h"
 
@@ -10,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// One value around; negative margins cut off.
+/// Margins filled with one value; negative margins cut elements off.
 struct ConstantPad {
   struct Args {
     std::vector<int64_t> pad;
@@ -39,7 +38,6 @@ struct ConstantPad {
   }
   static void launch(const Args& args, LaunchContext& context) {
     View out = context.out(), in = context.in(0);
-    if (out.numel == 0) return;
     run_fill(context.ctx, out, impl_of(wrapped_number(args.value)));
     for (size_t i = 0; i < args.pad.size() / 2; ++i) {
       const int d = out.dim - 1 - int(i);
@@ -57,7 +55,7 @@ struct ConstantPad {
   }
 };
 
-/// Where the elements of a dimension with its margins come from.
+/// The source of the elements in the margins.
 enum class Edge { kReflect, kReplicate, kCircular };
 
 Tensor places(Edge edge, int64_t size, int64_t before, int64_t after, Device device) {
@@ -86,7 +84,7 @@ Tensor with_edges(const Tensor& self, const std::vector<int64_t>& pad, Edge edge
   return result.is_same(self) ? self.clone() : result.contiguous(self.suggest_memory_format());
 }
 
-/// reflection_pad and replication_pad: names of their own, because autocast knows them.
+/// reflection_pad and replication_pad, which have policies of their own in autocast.
 template <const OpInfo& facts, Edge edge>
 struct EdgePad {
   using Args = EdgeArgs;

@@ -6,7 +6,8 @@ namespace hearth {
 
 namespace {
 
-/// Whether dimension a lies further in than b, by the first operand that can tell (PyTorch's rule).
+/// Whether dimension a is inside b in memory, by the first operand whose strides decide it
+/// (PyTorch's rule).
 bool is_inner(size_t a, size_t b, const Dims* strides, int operands, IntArrayRef sizes) {
   for (int i = 0; i < operands; ++i) {
     const int64_t x = strides[i][a], y = strides[i][b];
@@ -28,13 +29,12 @@ Dims memory_order(IntArrayRef sizes, const Dims* strides, int operands) {
   return order;
 }
 
-/// Strides of a tensor seen at broadcast sizes: 0 where it repeats.
-Dims broadcast_strides(const TensorImpl& impl, IntArrayRef sizes) {
+/// The strides of a tensor broadcast to `sizes`: 0 where it repeats.
+Dims broadcast_strides(IntArrayRef own_sizes, IntArrayRef own_strides, IntArrayRef sizes) {
   Dims strides(sizes.size(), 0);
-  const size_t shift = sizes.size() - size_t(impl.dim);
-  for (size_t d = 0; d < size_t(impl.dim); ++d)
-    if (impl.sizes_data()[d] != 1 || sizes[d + shift] == 1)
-      strides[d + shift] = impl.strides_data()[d];
+  const size_t shift = sizes.size() - own_sizes.size();
+  for (size_t d = 0; d < own_sizes.size(); ++d)
+    if (own_sizes[d] != 1 || sizes[d + shift] == 1) strides[d + shift] = own_strides[d];
   return strides;
 }
 
@@ -45,8 +45,7 @@ bool all_alike_and_contiguous(const InferContext& context) {
   return true;
 }
 
-/// The output keeps the inputs' order of dimensions in memory, as channels_last must stay
-/// channels_last.
+/// Gives the output the memory order of the inputs: channels_last stays channels_last.
 void preserve_order(InferContext& context) {
   InferContext::Output& out = context.out();
   bool permuted = false;
@@ -54,7 +53,7 @@ void preserve_order(InferContext& context) {
   if (!permuted || out.sizes.size() < 2) return;
   Dims strides[kMaxOperands];
   for (int i = 0; i < context.inputs(); ++i)
-    strides[i] = broadcast_strides(context.in(i), out.sizes);
+    strides[i] = broadcast_strides(context.in(i).sizes(), context.in(i).strides(), out.sizes);
   const Dims order = memory_order(out.sizes, strides, context.inputs());
   out.strides = Dims::uninitialized(out.sizes.size());
   out.has_strides = true;
@@ -65,57 +64,70 @@ void preserve_order(InferContext& context) {
   }
 }
 
-void set_number(Operand& operand, const TensorImpl& impl) {
-  operand.is_number = true;
-  std::memcpy(operand.number, impl.data(), element_size(impl.dtype));
-}
-
-void set_operand(Operand& operand, const TensorImpl& impl) {
-  operand.dtype = impl.dtype;
-  operand.is_number = false;
-  // A number on the host is read now: it may be gone, or written to, when a device gets to it.
-  if (impl.numel == 1 && impl.device.is_cpu() && impl.storage)
-    set_number(operand, impl);
+void set_operand(Operand& operand, const LoopOperand& from) {
+  operand.dtype = from.dtype;
+  operand.is_number = from.is_number;
+  // A number on the host is read now: it may be freed or overwritten before a device reads it.
+  if (from.is_number)
+    std::memcpy(operand.number, from.data, element_size(from.dtype));
   else
-    operand.data = kernel_address(impl);
+    operand.data = from.data;
 }
 
-bool simple_loop(const TensorImpl& out, const TensorImpl* const* in, int inputs) {
-  if (!out.contiguous()) return false;
+bool simple_loop(const LoopOperand& out, const LoopOperand* in, int inputs) {
+  if (!out.contiguous) return false;
   for (int i = 0; i < inputs; ++i)
-    if (in[i]->numel != 1 && !(in[i]->contiguous() && in[i]->sizes().equals(out.sizes())))
-      return false;
+    if (in[i].numel != 1 && !(in[i].contiguous && in[i].sizes.equals(out.sizes))) return false;
   return true;
 }
 
 }  // namespace
 
-PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs,
+LoopOperand::LoopOperand(const TensorImpl& impl)
+    : data(kernel_address(impl)),
+      dtype(impl.dtype),
+      is_number(impl.numel == 1 && impl.device.is_cpu() && impl.storage),
+      contiguous(impl.contiguous()),
+      numel(impl.numel),
+      sizes(impl.sizes()),
+      strides(impl.strides()) {}
+
+LoopOperand::LoopOperand(const View& view)
+    : data(view.data),
+      dtype(view.dtype),
+      is_number(false),
+      contiguous(view.contiguous()),
+      numel(view.numel),
+      sizes(view.sizes, size_t(view.dim)),
+      strides(view.strides, size_t(view.dim)) {}
+
+PointwiseParams pointwise_params(const LoopOperand& out, const LoopOperand* in, int inputs,
                                  ScalarType compute) {
   PointwiseParams p;
   p.inputs = static_cast<int8_t>(inputs);
   p.compute = compute;
   p.numel = out.numel;
   p.out.dtype = out.dtype;
-  p.out.data = kernel_address(out);
-  for (int i = 0; i < inputs; ++i) set_operand(p.in[i], *in[i]);
+  p.out.data = out.data;
+  for (int i = 0; i < inputs; ++i) set_operand(p.in[i], in[i]);
   if (simple_loop(out, in, inputs)) {
     p.dim = 1;
     p.sizes[0] = out.numel;
     p.out.strides[0] = 1;
-    for (int i = 0; i < inputs; ++i) p.in[i].strides[0] = in[i]->numel == 1 ? 0 : 1;
+    for (int i = 0; i < inputs; ++i) p.in[i].strides[0] = in[i].numel == 1 ? 0 : 1;
     return p;
   }
   Dims strides[kMaxOperands + 1];
-  strides[0] = Dims(out.strides());
-  for (int i = 0; i < inputs; ++i) strides[i + 1] = broadcast_strides(*in[i], out.sizes());
-  const Dims order = memory_order(out.sizes(), strides, inputs + 1);
+  strides[0] = Dims(out.strides);
+  for (int i = 0; i < inputs; ++i)
+    strides[i + 1] = broadcast_strides(in[i].sizes, in[i].strides, out.sizes);
+  const Dims order = memory_order(out.sizes, strides, inputs + 1);
   const auto stride_of = [&](int operand) -> int64_t* {
     return operand == 0 ? p.out.strides : p.in[operand - 1].strides;
   };
   int dim = 0;
   for (int64_t d : order) {
-    const int64_t size = out.sizes_data()[d];
+    const int64_t size = out.sizes[size_t(d)];
     if (size == 1) continue;
     bool merges = dim > 0;
     for (int i = 0; i <= inputs && merges; ++i)
@@ -144,10 +156,10 @@ void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
 }
 
 void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& context) {
-  if (context.out_impl().numel == 0) return;
-  const TensorImpl* in[kMaxOperands];
-  for (int i = 0; i < context.inputs(); ++i) in[i] = &context.in_impl(i);
-  PointwiseParams p = pointwise_params(context.out_impl(), in, context.inputs(), context.compute);
+  LoopOperand in[kMaxOperands];
+  for (int i = 0; i < context.inputs(); ++i) in[i] = LoopOperand(context.in_impl(i));
+  PointwiseParams p =
+      pointwise_params(LoopOperand(context.out_impl()), in, context.inputs(), context.compute);
   p.functor = static_cast<int16_t>(op.functor);
   p.formula = static_cast<Formula>(op.formula);
   std::memcpy(p.parameters, args, op.args_size);

@@ -14,8 +14,22 @@ namespace hearth {
 void infer_pointwise(const OpRecord& op, const void* args, InferContext& context);
 void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& context);
 
+/// A tensor or a View as an operand of a loop. It points to the sizes and strides of either.
+struct LoopOperand {
+  LoopOperand() = default;
+  explicit LoopOperand(const TensorImpl& impl);
+  explicit LoopOperand(const View& view);
+
+  void* data;
+  ScalarType dtype;
+  bool is_number;  // one element in host memory, read when the loop is launched
+  bool contiguous;
+  int64_t numel;
+  IntArrayRef sizes, strides;
+};
+
 /// The loop over out and inputs: dimensions sorted by stride and merged.
-PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs,
+PointwiseParams pointwise_params(const LoopOperand& out, const LoopOperand* in, int inputs,
                                  ScalarType compute);
 
 namespace detail {
@@ -33,8 +47,8 @@ struct FormulaName {
 template <class F>
 inline constexpr FormulaName<F> formula_name;
 
-/// A gradient formula of a functor, as an op of its own: its operands are g and what the formula
-/// reads.
+/// A gradient formula of a functor as an op of its own; its operands are g and those that the
+/// formula reads.
 template <class F>
 inline constexpr OpInfo formula_info{.name = formula_name<F>.text, .dtypes = dtypes::kFloating};
 
@@ -58,12 +72,12 @@ V evaluate_operands(const F& f, const V* v, Rest... rest) {
     return evaluate_operands<F, which, V>(f, v, rest..., v[sizeof...(Rest)]);
 }
 
-/// The result, as a function of x, too, whose derivative is zeros.
+/// The result as a function of x with derivative 0.
 inline Tensor with_zero_derivative(const Tensor& result, const Tensor& x) {
   return where(wrapped_number(false), x, result);
 }
 
-/// The gradient of input `which - 1`: on kernels, or as tensor code when a graph of it is wanted.
+/// The gradient of input `which - 1`: by a kernel, or by ops on tensors if its graph is recorded.
 template <class F, int which>
 Tensor pointwise_gradient(const F& f, GradContext& context) {
   constexpr int count = fn::operands<F, which>;
@@ -110,7 +124,7 @@ inline constexpr SlotSet differentiable_inputs = (fn::has_formula<F, 1> ? 1u : 0
                                                  (fn::has_formula<F, 2> ? 2u : 0u) |
                                                  (fn::has_formula<F, 3> ? 4u : 0u);
 
-/// What a comparison writes in place into a floating-point tensor does not depend on anything.
+/// The gradient of a comparison in place on a floating-point tensor: zeros.
 inline void grad_of_test(const OpRecord&, const void*, GradContext& context) {
   for (int i = 0; i < context.inputs(); ++i)
     if (context.needs(i))
@@ -124,8 +138,8 @@ constexpr auto grad_function() -> decltype(OpRecord::grad) {
   return differentiable_inputs<F> ? &grad_pointwise<F> : nullptr;
 }
 
-/// The inputs whose gradients are asked for: those with a derivative; where there is none at all,
-/// asking for one is an error, so every input counts.
+/// The inputs whose gradients are recorded: those with a derivative; if there is none at all, every
+/// input, since recording one is then an error.
 template <class F>
 inline constexpr SlotSet recorded_inputs =
     F::info.promote == Promote::kToBool || !differentiable_inputs<F> ? ~SlotSet(0)
@@ -162,24 +176,7 @@ auto pointwise(F f, const T&... inputs) {
   return Invocation<pointwise_record<F>, F, InputPointers<T...>>(f, inputs...);
 }
 
-/// One of two invocations; see pick.
-template <class A, class B>
-struct Either {
-  bool first;
-  A a;
-  B b;
-  Tensor call() const { return first ? a.call() : b.call(); }
-  Tensor& inplace(const Tensor& self) const { return first ? a.inplace(self) : b.inplace(self); }
-  Tensor& out(Tensor& target) const { return first ? a.out(target) : b.out(target); }
-};
-
-/// The first invocation if the condition holds, else the second: ops of several functors.
-template <class A, class B>
-Either<A, B> pick(bool condition, A a, B b) {
-  return {condition, std::move(a), std::move(b)};
-}
-
-/// A number as a functor's parameter; integers see its whole part.
+/// A number as a functor's parameter; integer dtypes use its integer part.
 inline Factor factor_of(const Scalar& value) {
   return {value.toDouble(),
           value.isIntegral(true) ? value.toLong() : static_cast<int64_t>(value.toDouble())};

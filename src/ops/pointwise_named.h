@@ -4,13 +4,6 @@
 
 namespace hearth {
 
-/// A functor's facts under another name of grad_fn's: PyTorch numbers the overloads of a function,
-/// as in MulBackward1, where one functor serves several.
-constexpr OpInfo with_node(OpInfo info, const char* node) {
-  info.node = node;
-  return info;
-}
-
 namespace detail {
 
 template <class F, const OpInfo& facts>
@@ -24,7 +17,7 @@ inline constexpr OpRecord named_record = named_record_of<F, facts>();
 
 }  // namespace detail
 
-/// pointwise(functor, inputs...) with facts that with_node made.
+/// pointwise(functor, inputs...) with the facts of an overload; see with_node.
 template <const OpInfo& facts, class F, class... T>
 auto pointwise_as(F f, const T&... inputs) {
   static_assert(sizeof(F) <= kFunctorBytes && sizeof...(T) == fn::arity<F>);
@@ -32,3 +25,14 @@ auto pointwise_as(F f, const T&... inputs) {
 }
 
 }  // namespace hearth
+
+// An operator of a tensor and a tensor or number. AS: with a number, its grad_fn has the node name
+// of `number_info`.
+#define HEARTH_DEFINE_BINARY(name, Functor)                                                   \
+  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
+  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                        \
+                          pointwise(fn::Functor{}, self, wrapped_number(other)))
+#define HEARTH_DEFINE_BINARY_AS(name, Functor, number_info)                                   \
+  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
+  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                        \
+                          pointwise_as<number_info>(fn::Functor{}, self, wrapped_number(other)))

@@ -1,16 +1,15 @@
 #include "seam/pool.h"
 
 #include "hearth/autograd.h"
-#include "ops/conv_shape.h"
-#include "ops/define.h"
-#include "ops/memory_format.h"
+#include "ops/composed_out.h"
+#include "ops/copy.h"
 #include "ops/pool_shape.h"
 
 namespace hearth {
 
 namespace {
 
-/// What differs between the four kinds besides the kernel.
+/// Names and dtypes of the four kinds.
 struct PoolNames {
   const char *forward, *node, *backward;
   DtypeSet dtypes;
@@ -31,7 +30,7 @@ constexpr PoolNames names_of(PoolKind kind) {
   }
 }
 
-/// The name that users and errors know.
+/// The public name, which errors use.
 constexpr const char* name_of(PoolKind kind) {
   return kind == PoolKind::kMax               ? "max_pool2d"
          : kind == PoolKind::kAdaptiveAverage ? "adaptive_avg_pool2d"
@@ -52,7 +51,7 @@ View with_batch(const View& view) {
   return batch;
 }
 
-/// The elements of each plane that indices (of max pooling) name.
+/// The elements of each plane at the indices of max pooling.
 Tensor picked(const Tensor& planes, const Tensor& indices) {
   const int64_t dim = planes.dim();
   return planes.flatten(dim - 2).gather(dim - 2, indices.flatten(dim - 2)).view_as(indices);
@@ -84,7 +83,7 @@ struct PoolBackward {
     params.grad_in = with_batch(context.out());
     params.indices = with_batch(context.in(1));
     params.shape = pool_shape(kind, name_of(kind), args.pool, args.input_sizes);
-    if (params.grad_in.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {
     if (!context.needs(0)) return;
@@ -121,7 +120,7 @@ struct Pool {
     params.out = with_batch(context.out());
     if (is_max(kind)) params.indices = with_batch(context.out(1));
     params.shape = pool_shape(kind, name_of(kind), args, context.in_impl(0).sizes());
-    if (params.out.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {
     if (!context.needs(0) || !context.grad().defined()) return;
@@ -132,7 +131,7 @@ struct Pool {
   }
 };
 
-/// What max_pool1d says before two dimensions could.
+/// The errors of max_pool1d, which differ from those of max_pool2d.
 void check_max_pool1d(const Tensor& self, const PoolArgs& args) {
   const IntArrayRef sizes = self.sizes();
   const size_t dim = sizes.size();
@@ -168,16 +167,6 @@ void check_output_size(const char* op, IntArrayRef output_size, size_t wanted) {
   HEARTH_CHECK(output_size.size() == wanted, op, ": output_size must be ", wanted);
 }
 
-template <PoolKind kind>
-Tensor pool_1d(const PoolArgs& args, const Tensor& self) {
-  return invoke<Pool<kind>>(args, self.unsqueeze(-2)).call().squeeze(-2);
-}
-template <PoolKind kind>
-TensorPair max_pool_1d(const PoolArgs& args, const Tensor& self) {
-  const auto [values, indices] = invoke<Pool<kind>>(args, self.unsqueeze(-2)).pair();
-  return {values.squeeze(-2), indices.squeeze(-2)};
-}
-
 struct MaxPool1d {
   using Args = PoolArgs;
   static constexpr OpInfo info{.name = "max_pool1d"};
@@ -186,46 +175,35 @@ struct MaxPool1d {
     HEARTH_CHECK_AS(NotImplementedError, self.is_floating_point(),
                     "\"max_pool1d_impl\" not implemented for '",
                     hearth::name_of(self.scalar_type()), "'");
-    return pool_1d<PoolKind::kMax>(args, self);
+    return invoke<Pool<PoolKind::kMax>>(args, self.unsqueeze(-2)).call().squeeze(-2);
   }
 };
-struct MaxPool1dWithIndices {
+
+/// The other kinds in one dimension: pooling of a plane with one row.
+template <PoolKind kind, const OpInfo& facts>
+struct Pool1d {
   using Args = PoolArgs;
-  static constexpr OpInfo info{.name = "max_pool1d_with_indices"};
-  static TensorPair compute(const Args& args, const Tensor& self) {
-    check_2d_or_3d("max_pool1d", self);
-    return max_pool_1d<PoolKind::kMax>(args, self);
+  static constexpr OpInfo info = facts;
+  static auto compute(const Args& args, const Tensor& self) {
+    check_2d_or_3d(kind == PoolKind::kMax ? "max_pool1d" : facts.name, self);
+    const Tensor plane = self.unsqueeze(-2);
+    if constexpr (is_max(kind)) {
+      const auto [values, indices] = invoke<Pool<kind>>(args, plane).pair();
+      return TensorPair(values.squeeze(-2), indices.squeeze(-2));
+    } else {
+      return invoke<Pool<kind>>(args, plane).call().squeeze(-2);
+    }
   }
 };
+constexpr OpInfo kMaxPool1d{.name = "max_pool1d_with_indices"}, kAvgPool1d{.name = "avg_pool1d"},
+    kAdaptiveAvgPool1d{.name = "adaptive_avg_pool1d"},
+    kAdaptiveMaxPool1d{.name = "adaptive_max_pool1d"};
+
 struct MaxPool2d {
   using Args = PoolArgs;
   static constexpr OpInfo info{.name = "max_pool2d"};
   static Tensor compute(const Args& args, const Tensor& self) {
     return invoke<Pool<PoolKind::kMax>>(args, self).call();
-  }
-};
-struct AvgPool1d {
-  using Args = PoolArgs;
-  static constexpr OpInfo info{.name = "avg_pool1d"};
-  static Tensor compute(const Args& args, const Tensor& self) {
-    check_2d_or_3d("avg_pool1d", self);
-    return pool_1d<PoolKind::kAverage>(args, self);
-  }
-};
-struct AdaptiveAvgPool1d {
-  using Args = PoolArgs;
-  static constexpr OpInfo info{.name = "adaptive_avg_pool1d"};
-  static Tensor compute(const Args& args, const Tensor& self) {
-    check_2d_or_3d("adaptive_avg_pool1d", self);
-    return pool_1d<PoolKind::kAdaptiveAverage>(args, self);
-  }
-};
-struct AdaptiveMaxPool1d {
-  using Args = PoolArgs;
-  static constexpr OpInfo info{.name = "adaptive_max_pool1d"};
-  static TensorPair compute(const Args& args, const Tensor& self) {
-    check_2d_or_3d("adaptive_max_pool1d", self);
-    return max_pool_1d<PoolKind::kAdaptiveMax>(args, self);
   }
 };
 struct AdaptiveAvgPool2d {
@@ -238,7 +216,7 @@ struct AdaptiveAvgPool2d {
   }
 };
 
-/// The number of images, whatever dimensions they are counted in.
+/// The product of the dimensions before the last three.
 int64_t images(const Tensor& self) {
   int64_t count = 1;
   for (int64_t d = 0; d < self.dim() - 3; ++d) count *= self.size(d);
@@ -319,7 +297,7 @@ Tensor max_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
 }
 TensorPair max_pool1d_with_indices(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
                                    IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
-  return compose<MaxPool1dWithIndices>(
+  return compose<Pool1d<PoolKind::kMax, kMaxPool1d>>(
       pool_args_1d("max_pool1d", kernel_size, stride, padding, dilation, ceil_mode), self);
 }
 Tensor max_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
@@ -338,36 +316,31 @@ Tensor avg_pool1d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef strid
                   IntArrayRef padding, bool ceil_mode, bool count_include_pad) {
   PoolArgs args = pool_args_1d("avg_pool1d", kernel_size, stride, padding, 1, ceil_mode);
   args.count_include_pad = count_include_pad;
-  return compose<AvgPool1d>(args, self);
+  return compose<Pool1d<PoolKind::kAverage, kAvgPool1d>>(args, self);
 }
-Tensor avg_pool2d(const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
-                  IntArrayRef padding, bool ceil_mode, bool count_include_pad,
-                  std::optional<int64_t> divisor_override) {
-  return invoke<Pool<PoolKind::kAverage>>(avg_pool2d_args(kernel_size, stride, padding, ceil_mode,
-                                                          count_include_pad, divisor_override),
-                                          self)
-      .call();
-}
-Tensor& avg_pool2d_out(Tensor& out, const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride,
-                       IntArrayRef padding, bool ceil_mode, bool count_include_pad,
-                       std::optional<int64_t> divisor_override) {
-  return invoke<Pool<PoolKind::kAverage>>(avg_pool2d_args(kernel_size, stride, padding, ceil_mode,
-                                                          count_include_pad, divisor_override),
-                                          self)
-      .out(out);
-}
+HEARTH_DEFINE_FUNCTION(
+    avg_pool2d,
+    (const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+     bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override),
+    invoke<Pool<PoolKind::kAverage>>(avg_pool2d_args(kernel_size, stride, padding, ceil_mode,
+                                                     count_include_pad, divisor_override),
+                                     self))
 
 Tensor adaptive_avg_pool1d(const Tensor& self, IntArrayRef output_size) {
   check_output_size("adaptive_avg_pool1d", output_size, 1);
-  return compose<AdaptiveAvgPool1d>(adaptive_args({1, output_size[0]}), self);
+  return compose<Pool1d<PoolKind::kAdaptiveAverage, kAdaptiveAvgPool1d>>(
+      adaptive_args({1, output_size[0]}), self);
 }
 Tensor adaptive_avg_pool2d(const Tensor& self, IntArrayRef output_size) {
   check_output_size("adaptive_avg_pool2d", output_size, 2);
   return compose<AdaptiveAvgPool2d>(adaptive_args(output_size), self);
 }
+HEARTH_DEFINE_WRITE_OUT(adaptive_avg_pool2d, (const Tensor& self, IntArrayRef output_size),
+                        adaptive_avg_pool2d(self, output_size))
 TensorPair adaptive_max_pool1d(const Tensor& self, IntArrayRef output_size) {
   check_output_size("adaptive_max_pool1d", output_size, 1);
-  return compose<AdaptiveMaxPool1d>(adaptive_args({1, output_size[0]}), self);
+  return compose<Pool1d<PoolKind::kAdaptiveMax, kAdaptiveMaxPool1d>>(
+      adaptive_args({1, output_size[0]}), self);
 }
 TensorPair adaptive_max_pool2d(const Tensor& self, IntArrayRef output_size) {
   HEARTH_CHECK(output_size.size() == 2,

@@ -6,8 +6,7 @@
 
 namespace hearth {
 
-/// What pooling in two dimensions takes besides tensors; kernel is the output's size of adaptive
-/// kinds.
+/// The arguments of pooling in two dimensions; kernel is the output's size of adaptive kinds.
 struct PoolArgs {
   Dims kernel, stride, padding, dilation;
   bool ceil_mode, count_include_pad;
@@ -24,7 +23,7 @@ PoolArgs pool_args_1d(const char* op, IntArrayRef kernel, IntArrayRef stride, In
 /// The arguments of adaptive pooling.
 PoolArgs adaptive_args(IntArrayRef output_size);
 
-/// The windows over an input of sizes [(N,) C, H, W]; refuses what PyTorch refuses, in its words.
+/// The windows over an input of sizes [(N,) C, H, W]; throws PyTorch's errors.
 PoolShape pool_shape(PoolKind kind, const char* op, const PoolArgs& args, IntArrayRef input);
 
 }  // namespace hearth

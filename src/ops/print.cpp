@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view kPrefix = "tensor(";
 
-/// What a summary shows of a tensor.
+/// The elements that a summary shows.
 Tensor edges_of(Tensor tensor) {
   for (int64_t d = 0; d < tensor.dim(); ++d) {
     const int64_t size = tensor.size(d);
@@ -70,7 +70,7 @@ std::string python_tuple(IntArrayRef values) {
   return text + (values.size() == 1 ? ",)" : ")");
 }
 
-/// Whether Python would guess the dtype from the printed elements.
+/// Whether the printed elements imply the dtype, so that it is not printed.
 bool dtype_is_evident(const Tensor& tensor) {
   const ScalarType type = tensor.scalar_type(), standard = get_default_dtype();
   if (tensor.is_meta() || tensor.numel() == 0) return type == standard;

@@ -12,7 +12,8 @@ ScalarType promote_known(ScalarType a, ScalarType b) {
   return promote_types(a, b);
 }
 
-/// A lower category changes the dtype only if it is of a higher kind: int < float < complex.
+/// The dtype of two categories; the lower one counts only if it is of a higher kind: int < float <
+/// complex.
 ScalarType combine(ScalarType higher, ScalarType lower) {
   if (is_complex(higher)) return higher;
   if (is_floating_point(higher)) {

@@ -8,13 +8,13 @@ namespace hearth {
 /// numbers.
 ScalarType result_type_of(Inputs inputs);
 
-/// What numbers of this dtype are added up in: float32 for half types, else the dtype itself.
+/// The dtype of sums of numbers of this dtype: float32 for half types, else the dtype itself.
 inline ScalarType wide_type(ScalarType dtype) { return is_reduced_float(dtype) ? kFloat : dtype; }
 
 /// The dtype a pointwise op computes in, by its Promote rule.
 ScalarType compute_type(const OpInfo& info, Inputs inputs);
 
-/// "\"gelu\" not implemented for 'Long'" if the op does not know the dtype.
+/// Throws "\"gelu\" not implemented for 'Long'" unless the op supports the dtype.
 void check_dtype(const OpInfo& info, ScalarType dtype);
 
 /// A 0-d CPU tensor that stands for a C++ number among tensors.

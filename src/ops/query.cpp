@@ -1,4 +1,4 @@
-// Questions to tensors, and what complex numbers' operators mean for real tensors.
+// Queries of tensors, and the operators of complex numbers applied to real tensors.
 #include "ops/define.h"
 
 namespace hearth {
@@ -11,7 +11,7 @@ bool nonzero_of(const Tensor& self) {
   return self.item().to<bool>();
 }
 
-/// The tensor, if it is real: there are no operators on complex numbers yet.
+/// The tensor if it is real, else an error: complex operators are not implemented.
 const Tensor& real_only(const Tensor& self, const char* op) {
   HEARTH_CHECK_AS(NotImplementedError, !self.is_complex(), "\"", op, "\" not implemented for '",
                   name_of(self.scalar_type()), "'");

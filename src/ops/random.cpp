@@ -2,18 +2,15 @@
 
 #include "core/generator_impl.h"
 #include "hearth/autograd.h"
+#include "ops/composed_out.h"
 #include "ops/create.h"
-#include "ops/define.h"
-#include "ops/fill_range.h"
 #include "ops/random_range.h"
-#include "seam/dropout.h"
-#include "seam/range.h"
 
 namespace hearth {
 
 namespace {
 
-/// Overwrites self with random numbers; the fillers differ by name and parameters only.
+/// Overwrites self with random numbers; the ops differ by name and parameters only.
 template <const OpInfo& facts>
 struct Fill {
   struct Args {
@@ -24,9 +21,9 @@ struct Fill {
   static constexpr OpInfo info = facts;
   static void infer(const Args&, InferContext& context) {
     context.set(0, context.in(0).sizes(), context.in(0).dtype);
-    if (context.has(1)) broadcast_probabilities(context);
+    if (context.has(1)) check_probabilities(context);
   }
-  static void broadcast_probabilities(const InferContext& context) {
+  static void check_probabilities(const InferContext& context) {
     const TensorImpl& p = context.in(1);
     HEARTH_CHECK(is_floating_point(p.dtype),
                  "expected a floating-point tensor of probabilities, got ", name_of(p.dtype));
@@ -37,7 +34,6 @@ struct Fill {
     RandomParams params = args.params;
     params.out = context.out();
     params.probabilities = context.in(1);
-    if (params.out.numel == 0) return;
     const Draw draw(args.generator, context.ctx.device());
     params.source = draw.source();
     run_kernel(context.ctx, params);
@@ -79,8 +75,8 @@ auto fill_integers(const Tensor& self, int64_t from, int64_t to, const Generator
   return invoke<Fill<kRandomInt>>({params, generator}, self);
 }
 
-/// From `from` to the largest integer of the dtype, or for floating ones to the last integer before
-/// they skip some.
+/// From `from` to the largest integer of the dtype; of a floating one, to the last integer up to
+/// which it has all of them.
 auto fill_integers_from(const Tensor& self, int64_t from, const Generator& generator) {
   const int64_t last = largest_random(self.scalar_type());
   HEARTH_CHECK(self.is_meta() || from <= last, "random_ expects 'from' casted to dtype to be less ",
@@ -123,106 +119,12 @@ auto fill_bernoulli(const Tensor& self, const Tensor& p, const Generator& genera
   return invoke<Fill<kBernoulli>>({params, generator}, self, p);
 }
 
-/// In a dtype that the kernels read.
+/// Probabilities in a dtype that the kernels read.
 Tensor probabilities(const Tensor& p) {
   return is_reduced_float(p.scalar_type()) ? p.to(kFloat) : p;
 }
 
-/// Dropout while training: outputs the result and the mask.
-struct Dropout {
-  struct Args {
-    double p;
-    HEARTH_FIELDS(p)
-  };
-  static constexpr OpInfo info{.name = "native_dropout",
-                               .dtypes = dtypes::kFloating,
-                               .effect = Effect::kRandom,
-                               .saves = out_slot(1),
-                               .outputs = 2,
-                               .non_differentiable = out_slot(1)};
-  static void infer(const Args&, InferContext& context) {
-    for (int i = 0; i < 2; ++i) context.like(i, context.in(0));
-    context.out(1).dtype = kBool;
-  }
-  static void launch(const Args& args, LaunchContext& context) {
-    DropoutParams params;
-    params.in = context.in(0);
-    params.out = context.out(0);
-    params.mask = context.out(1);
-    params.p = args.p;
-    if (params.in.numel == 0) return;
-    const Draw draw({}, context.ctx.device());
-    params.source = draw.source();
-    run_kernel(context.ctx, params);
-  }
-  static void grad(const Args& args, GradContext& context) {
-    const double scale = args.p == 1 ? 0 : 1 / (1 - args.p);
-    context.set(0, context.grad().mul(context.out(1)).mul(scale));
-  }
-};
-
-Tensor dropped(const Tensor& input, double p) {
-  HEARTH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
-  // As in PyTorch nothing is drawn then, and NaN and infinities show.
-  if (p == 1) return input.mul(zeros({}, input.options()));
-  return std::get<0>(invoke<Dropout>({p}, input).pair());
-}
-
-/// self filled in by the range kernel.
-struct FillRange {
-  struct Args {
-    RangeParams params;  // without the view
-    HEARTH_FIELDS(params.kind, params.start, params.step, params.end)
-  };
-  static constexpr OpInfo info{.name = "arange", .dtypes = dtypes::kReal, .runs_inplace = true};
-  static void infer(const Args&, InferContext& context) {
-    context.set(0, context.in(0).sizes(), context.in(0).dtype);
-  }
-  static void launch(const Args& args, LaunchContext& context) {
-    RangeParams params = args.params;
-    params.out = context.out();
-    if (params.out.numel > 0) run_kernel(context.ctx, params);
-  }
-};
-
-/// A new tensor, filled by `fill`, that asks for its gradient only afterwards.
-template <class FillFn>
-Tensor filled(IntArrayRef size, const TensorOptions& options, FillFn fill) {
-  Tensor tensor = empty(size, options.requires_grad(false));
-  fill(tensor);
-  return finish_new(std::move(tensor), options);
-}
-
-template <class FillFn>
-Tensor filled_like(const Tensor& self, const TensorOptions& options,
-                   std::optional<MemoryFormat> format, FillFn fill) {
-  const TensorOptions all = like_options(self, options);
-  Tensor tensor = empty_like(self, all.requires_grad(false), format);
-  fill(tensor);
-  return finish_new(std::move(tensor), all);
-}
-
 }  // namespace
-
-void fill_arange(const Tensor& self, const Scalar& start, const Scalar& step) {
-  RangeParams params;
-  params.start = start.toDouble();
-  params.step = step.toDouble();
-  if (is_integral(self.scalar_type(), false)) {
-    params.istart = start.toLong();
-    params.istep = step.toLong();
-  }
-  invoke<FillRange>({params}, self).inplace(self);
-}
-
-void fill_linspace(const Tensor& self, const Scalar& start, const Scalar& end) {
-  RangeParams params;
-  params.kind = RangeParams::Kind::kLinspace;
-  params.start = start.stored_as(self.scalar_type()).toDouble();
-  params.end = end.stored_as(self.scalar_type()).toDouble();
-  params.step = self.numel() > 1 ? (params.end - params.start) / double(self.numel() - 1) : 0;
-  invoke<FillRange>({params}, self).inplace(self);
-}
 
 HEARTH_DEFINE_INPLACE(uniform_, (double from, double to, std::optional<Generator> generator),
                       fill_uniform(self, from, to, or_default(generator)))
@@ -332,19 +234,21 @@ Tensor randint_like(const Tensor& self, const Tensor& high, const TensorOptions&
   return randint_like(self, high, std::nullopt, options, format);
 }
 
-Tensor dropout(const Tensor& input, double p, bool train) {
-  HEARTH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
-  return train && p > 0 && input.numel() > 0 ? dropped(input, p) : input;
+Tensor& rand_out(Tensor& out, IntArrayRef size, std::optional<Generator> generator) {
+  return resized(out, size).uniform_(0, 1, generator);
 }
-Tensor& dropout_(Tensor& self, double p, bool train) {
-  HEARTH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
-  if (!train || p == 0 || self.numel() == 0) return self;
-  // One draw as for dropout; the mask carries the gradient.
-  const Tensor scale = dropped(ones_like(self), p);
-  return self.mul_(scale);
+Tensor& randn_out(Tensor& out, IntArrayRef size, std::optional<Generator> generator) {
+  return resized(out, size).normal_(0, 1, generator);
 }
-Tensor& Tensor::dropout_(double p, bool train) const {
-  return hearth::dropout_(const_cast<Tensor&>(*this), p, train);
+Tensor& randint_out(Tensor& out, int64_t high, IntArrayRef size,
+                    std::optional<Generator> generator) {
+  return randint_out(out, 0, high, size, generator);
 }
+Tensor& randint_out(Tensor& out, int64_t low, int64_t high, IntArrayRef size,
+                    std::optional<Generator> generator) {
+  return resized(out, size).random_(low, high, generator);
+}
+HEARTH_DEFINE_WRITE_OUT(randperm, (int64_t n, std::optional<Generator> generator),
+                        randperm(n, generator, options_of(out)))
 
 }  // namespace hearth

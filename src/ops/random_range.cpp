@@ -1,10 +1,9 @@
-// What the random ops may be asked for, by dtype.
+// The ranges of the random ops, by dtype.
 #include "ops/random_range.h"
 
 #include <cstdlib>
-#include <limits>
 
-#include "hearth/scalar.h"
+#include "ops/saturate.h"
 
 namespace hearth {
 
@@ -20,18 +19,9 @@ int digits_of(ScalarType dtype) {
   }
 }
 
-double largest(ScalarType dtype) {
-  switch (dtype) {
-    case kHalf: return 65504;
-    case kBFloat16: return 0x1.fep127;
-    case kFloat: return std::numeric_limits<float>::max();
-    default: return std::numeric_limits<double>::max();
-  }
-}
-
 /// The floating dtype's integer nearest to x; x itself where that would overflow.
 int64_t nearest(int64_t x, ScalarType dtype) {
-  if (double(x) < -largest(dtype) || double(x) > largest(dtype)) return x;
+  if (double(x) < -largest_number(dtype) || double(x) > largest_number(dtype)) return x;
   switch (dtype) {
     case kHalf: return int64_t(float(Half(float(x))));
     case kBFloat16: return int64_t(float(BFloat16(float(x))));
@@ -59,15 +49,9 @@ void round_inwards(ScalarType dtype, int64_t& from, int64_t& to) {
 }
 
 bool fits(int64_t x, ScalarType dtype) {
-  switch (dtype) {
-    case kBool: return x == 0 || x == 1;
-    case kByte: return x >= 0 && x <= 255;
-    case kChar: return x >= INT8_MIN && x <= INT8_MAX;
-    case kShort: return x >= INT16_MIN && x <= INT16_MAX;
-    case kInt: return x >= INT32_MIN && x <= INT32_MAX;
-    case kLong: return true;
-    default: return double(x) >= -largest(dtype) && double(x) <= largest(dtype);
-  }
+  if (dtype == kBool) return x == 0 || x == 1;
+  if (is_integral(dtype, false)) return x == IntegerRange(dtype).nearest(x);
+  return double(x) >= -largest_number(dtype) && double(x) <= largest_number(dtype);
 }
 
 void check_bound(int64_t x, const char* name, ScalarType dtype) {
@@ -93,19 +77,12 @@ void fit_random_range(ScalarType dtype, int64_t& from, int64_t& to) {
 }
 
 int64_t largest_random(ScalarType dtype) {
-  switch (dtype) {
-    case kBool: return 1;
-    case kByte: return 255;
-    case kChar: return INT8_MAX;
-    case kShort: return INT16_MAX;
-    case kInt: return INT32_MAX;
-    case kLong: return INT64_MAX;
-    default: return int64_t(1) << digits_of(dtype);
-  }
+  if (dtype == kBool) return 1;
+  return is_integral(dtype, false) ? IntegerRange(dtype).most : int64_t(1) << digits_of(dtype);
 }
 
 void check_uniform_range(ScalarType dtype, double from, double to) {
-  const double limit = largest(dtype);
+  const double limit = largest_number(dtype);
   const auto check = [&](double bound, const char* name) {
     HEARTH_CHECK(bound >= -limit && bound <= limit, name, " is out of bounds for ",
                  TypeMeta(dtype).name());

@@ -1,9 +1,8 @@
-// Copies of a tensor with its elements in another order, or with zeros on one side of a diagonal.
+// Copies of a tensor with its elements in another order.
 #include <algorithm>
 
 #include "hearth/autograd.h"
 #include "ops/window.h"
-#include "seam/triangle.h"
 
 namespace hearth {
 
@@ -18,7 +17,6 @@ struct Flip {
   static void infer(const Args&, InferContext& context) { context.like(0, context.in(0)); }
   static void launch(const Args& args, LaunchContext& context) {
     View in = context.in(0);
-    if (in.numel == 0) return;
     for (int d = 0; d < in.dim; ++d) {
       if (!(args.dims.bits >> d & 1u)) continue;
       advance(in, (in.sizes[d] - 1) * in.strides[d]);
@@ -37,14 +35,10 @@ struct Roll {
     HEARTH_FIELDS(shifts)
   };
   static constexpr OpInfo info{.name = "roll"};
-  static void infer(const Args&, InferContext& context) {
-    context.set(0, context.in(0).sizes(), context.in(0).dtype);
-  }
   static void launch(const Args& args, LaunchContext& context) {
-    if (context.out_impl().numel > 0)
-      copy_pieces(context.ctx, args.shifts, context.out(), context.in(0), 0);
+    copy_pieces(context.ctx, args.shifts, context.out(), context.in(0), 0);
   }
-  /// Both parts of dimension d change places.
+  /// Exchanges the two parts of dimension d, and those of the dimensions after it.
   static void copy_pieces(Ctx& ctx, const Dims& shifts, const View& out, const View& in, int d) {
     while (d < out.dim && shifts[size_t(d)] == 0) ++d;
     if (d == out.dim) return run_copy(ctx, out, in);
@@ -96,44 +90,6 @@ Tensor flip_dim(const Tensor& self, const char* name, int64_t dim) {
   return self.flip({dim});
 }
 
-/// tril and triu.
-template <const OpInfo& facts, bool upper>
-struct Triangle {
-  struct Args {
-    int64_t diagonal;
-    HEARTH_FIELDS(diagonal)
-  };
-  static constexpr OpInfo info = facts;
-  static void infer(const Args&, InferContext& context) {
-    HEARTH_CHECK(context.in(0).dim >= 2, facts.name,
-                 ": input tensor must have at least 2 dimensions");
-    context.set(0, context.in(0).sizes(), context.in(0).dtype);
-  }
-  static void launch(const Args& args, LaunchContext& context) {
-    TriangleParams params{context.in(0), context.out(), args.diagonal, upper};
-    if (params.out.numel == 0) return;
-    const int last = params.out.dim - 1;
-    params.diagonal =
-        std::clamp(args.diagonal, -params.out.sizes[last - 1], params.out.sizes[last]);
-    run_kernel(context.ctx, params);
-  }
-  static void grad(const Args& args, GradContext& context) {
-    context.set(0, invoke<Triangle>(args, context.grad()).call());
-  }
-};
-constexpr OpInfo kTril{.name = "tril", .runs_inplace = true};
-constexpr OpInfo kTriu{.name = "triu", .runs_inplace = true};
-
-/// The coordinates of a triangle's elements, row by row.
-Tensor triangle_indices(int64_t rows, int64_t columns, int64_t offset, const TensorOptions& options,
-                        bool upper) {
-  HEARTH_CHECK(rows >= 0, "row must be non-negative, got", rows);
-  HEARTH_CHECK(columns >= 0, "col must be non-negative, got", columns);
-  const Tensor all = ones({rows, columns}, options.dtype(kBool).requires_grad(false));
-  const Tensor places = (upper ? all.triu(offset) : all.tril(offset)).nonzero();
-  return places.t().contiguous().to(options.dtype_opt().value_or(kLong));
-}
-
 }  // namespace
 
 HEARTH_DEFINE_METHOD(Tensor, flip, (IntArrayRef dims),
@@ -143,18 +99,4 @@ HEARTH_DEFINE_METHOD(Tensor, flipud, (), flip_dim(self, "flipud", 0))
 HEARTH_DEFINE_METHOD(Tensor, roll, (IntArrayRef shifts, IntArrayRef dims),
                      rolled(self, shifts, dims))
 HEARTH_DEFINE_METHOD(Tensor, rot90, (int64_t k, IntArrayRef dims), turned(self, k, dims))
-HEARTH_DEFINE_POINTWISE(tril, (int64_t diagonal), invoke<Triangle<kTril, false>>({diagonal}, self))
-HEARTH_DEFINE_POINTWISE(triu, (int64_t diagonal), invoke<Triangle<kTriu, true>>({diagonal}, self))
-
-namespace by_name {
-
-Tensor tril_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
-  return triangle_indices(row, col, offset, options, false);
-}
-Tensor triu_indices(int64_t row, int64_t col, int64_t offset, const TensorOptions& options) {
-  return triangle_indices(row, col, offset, options, true);
-}
-
-}  // namespace by_name
-
 }  // namespace hearth

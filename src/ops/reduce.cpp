@@ -1,9 +1,7 @@
-#include "seam/reduce.h"
+#include "ops/reduce.h"
 
 #include "ops/composed_out.h"
-#include "ops/copy.h"
 #include "ops/create.h"
-#include "ops/reduce.h"
 #include "ops/scan.h"
 #include "ops/view_shape.h"
 
@@ -71,6 +69,11 @@ Tensor picked_grad(const Tensor& grad, const Tensor& index, IntArrayRef sizes, i
   return zeros(sizes, grad.options()).scatter_add(dim, whole(index), whole(grad));
 }
 
+Tensor shared_by_ties(const Tensor& grad, const Tensor& in, const Tensor& value) {
+  const Tensor ties = in.eq(value).logical_or(in.isnan().logical_and(value.isnan()));
+  return ties.to(grad.scalar_type()).mul(grad.div(ties.sum()));
+}
+
 Tensor in_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
   return dtype && *dtype != self.scalar_type() ? self.to(*dtype) : self;
 }
@@ -87,14 +90,12 @@ struct SumOp {
   static void infer(const Args& args, InferContext& context) {
     const ScalarType in = context.in(0).dtype;
     const ScalarType usual = is_integral(in, true) ? kLong : in;
-    context.set(0, reduced_sizes(context.in(0).sizes(), args.dim.bits, args.keepdim),
-                args.dtype == ScalarType::Undefined ? usual : args.dtype);
+    infer_reduced(args, context, args.dtype == ScalarType::Undefined ? usual : args.dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    const View out = keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim);
     // In bool a sum is whether any element is true.
-    run_kernel(context.ctx, out.dtype == kBool ? reduce_params(fn::Max{}, context.in(0), out)
-                                               : reduce_params(fn::Sum{}, context.in(0), out));
+    if (context.out_impl().dtype == kBool) return run_reduction(fn::Max{}, args, context);
+    run_reduction(fn::Sum{}, args, context);
   }
   static void grad(const Args& args, GradContext& context) {
     context.set(0, spread(context.grad(), context.in_sizes(0), args.dim.bits));
@@ -106,10 +107,8 @@ struct MeanOp {
   static constexpr OpInfo info{.name = "mean", .dtypes = dtypes::kFloating | dtypes::kComplex};
   static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
   static void launch(const Args& args, LaunchContext& context) {
-    const double elements = reduced_count(context.in_impl(0).sizes(), args.dim.bits);
-    run_kernel(context.ctx,
-               reduce_params(fn::Mean(elements), context.in(0),
-                             keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim)));
+    run_reduction(fn::Mean(reduced_count(context.in_impl(0).sizes(), args.dim.bits)), args,
+                  context);
   }
   static void grad(const Args& args, GradContext& context) {
     const IntArrayRef sizes = context.in_sizes(0);
@@ -120,12 +119,10 @@ struct MeanOp {
 
 /// PyTorch numbers the overloads in grad_fn's name: those with dimensions are the second.
 struct SumDimOp : SumOp {
-  static constexpr OpInfo info{
-      .name = "sum", .node = "SumBackward1", .amp = Amp::kFloat32, .amp_cpu = Amp::kKeep};
+  static constexpr OpInfo info = with_node(SumOp::info, "SumBackward1");
 };
 struct MeanDimOp : MeanOp {
-  static constexpr OpInfo info{
-      .name = "mean", .node = "MeanBackward1", .dtypes = dtypes::kFloating | dtypes::kComplex};
+  static constexpr OpInfo info = with_node(MeanOp::info, "MeanBackward1");
 };
 
 /// all and any: the smallest and the largest of the truth values.
@@ -148,16 +145,15 @@ constexpr const char* kAny = "any";
 using AllOp = TruthOp<fn::Min, kAll>;
 using AnyOp = TruthOp<fn::Max, kAny>;
 
-/// The product; every derivative is a product of the other elements, so zeros do no harm.
+/// The product; its derivatives are products of the other elements, without division by zeros.
 struct ProdOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{.name = "prod", .amp = Amp::kFloat32, .saves = in_slot(0)};
   static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
   static void launch(const Args& args, LaunchContext& context) {
-    const View out = keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim);
     // In bool a product is whether all elements are true.
-    run_kernel(context.ctx, out.dtype == kBool ? reduce_params(fn::Min{}, context.in(0), out)
-                                               : reduce_params(fn::Prod{}, context.in(0), out));
+    if (context.out_impl().dtype == kBool) return run_reduction(fn::Min{}, args, context);
+    run_reduction(fn::Prod{}, args, context);
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor in = context.in(0);
@@ -172,21 +168,18 @@ struct ProdOp {
 };
 
 struct ProdDimOp : ProdOp {
-  static constexpr OpInfo info{
-      .name = "prod", .node = "ProdBackward1", .amp = Amp::kFloat32, .saves = in_slot(0)};
+  static constexpr OpInfo info = with_node(ProdOp::info, "ProdBackward1");
 };
 
-/// The sum of what is not NaN.
+/// The sum of the elements that are not NaN.
 struct NanSumOp {
   using Args = ReduceArgs;
   static constexpr OpInfo info{
       .name = "nansum", .dtypes = dtypes::kRealAndBool, .saves = in_slot(0)};
   static void infer(const Args& args, InferContext& context) { SumOp::infer(args, context); }
   static void launch(const Args& args, LaunchContext& context) {
-    if (context.out().dtype == kBool) return SumOp::launch(args, context);
-    run_kernel(context.ctx,
-               reduce_params(fn::NanSum{}, context.in(0),
-                             keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim)));
+    if (context.out_impl().dtype == kBool) return SumOp::launch(args, context);
+    run_reduction(fn::NanSum{}, args, context);
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor spread_grad = spread(context.grad(), context.in_sizes(0), args.dim.bits);
@@ -216,8 +209,8 @@ struct CountNonzero {
 };
 
 template <class Op>
-auto sum_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
-            std::optional<ScalarType> dtype) {
+auto fold_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
+             std::optional<ScalarType> dtype) {
   const ScalarType type = dtype ? resolve_dtype(*dtype) : ScalarType::Undefined;
   return invoke<Op>(reduce_args(self, dim, keepdim, type), self);
 }
@@ -230,8 +223,7 @@ Tensor mean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                   "mean(): could not infer output dtype. Input dtype must be either a floating "
                   "point or complex dtype. Got: ",
                   name_of(type));
-  const Tensor input = self.scalar_type() == type ? self : self.to(type);
-  return invoke<Op>(reduce_args(self, dim, keepdim, type), input).call();
+  return invoke<Op>(reduce_args(self, dim, keepdim, type), in_dtype(self, type)).call();
 }
 
 Tensor sum_to(const Tensor& self, IntArrayRef size) {
@@ -250,23 +242,16 @@ Tensor sum_to(const Tensor& self, IntArrayRef size) {
   return shift > 0 ? summed.view(size) : summed;
 }
 
-template <class Op>
-auto prod_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
-             std::optional<ScalarType> dtype) {
-  return invoke<Op>(reduce_args(self, dim, keepdim, dtype.value_or(ScalarType::Undefined)), self);
-}
-
 Tensor nanmean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
                   std::optional<ScalarType> dtype) {
   HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()),
                   "nanmean(): expected input to have floating point or complex dtype but got ",
                   name_of(self.scalar_type()));
-  const Tensor input = in_dtype(self, dtype);
-  return compose<NanMean>(reduce_args(self, dim, keepdim), input);
+  return compose<NanMean>(reduce_args(self, dim, keepdim), in_dtype(self, dtype));
 }
 
-/// Truth is a bool, but for bytes a byte: those were PyTorch's bools once. An empty list of
-/// dimensions means none here, not all.
+/// The result is a bool, but of bytes a byte, as in PyTorch. An empty list of dimensions means none
+/// here, not all.
 ReduceArgs truth_args(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
   ReduceArgs args = reduce_args(self, dim, keepdim, self.scalar_type() == kByte ? kByte : kBool);
   if (dim && dim->empty()) args.dim.bits = 0;
@@ -275,24 +260,23 @@ ReduceArgs truth_args(const Tensor& self, OptionalIntArrayRef dim, bool keepdim)
 
 }  // namespace
 
-HEARTH_DEFINE_OUT(sum, (std::optional<ScalarType> dtype), sum_of<SumOp>(self, {}, false, dtype))
+HEARTH_DEFINE_OUT(sum, (std::optional<ScalarType> dtype), fold_of<SumOp>(self, {}, false, dtype))
 HEARTH_DEFINE_OUT(sum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
-                  sum_of<SumDimOp>(self, dim, keepdim, dtype))
-HEARTH_DEFINE_METHOD(Tensor, mean, (std::optional<ScalarType> dtype),
-                     mean_of<MeanOp>(self, {}, false, dtype))
-HEARTH_DEFINE_METHOD(Tensor, mean,
-                     (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
-                     mean_of<MeanDimOp>(self, dim, keepdim, dtype))
+                  fold_of<SumDimOp>(self, dim, keepdim, dtype))
+HEARTH_DEFINE_COMPOSED_OUT(mean, (std::optional<ScalarType> dtype),
+                           mean_of<MeanOp>(self, {}, false, dtype))
+HEARTH_DEFINE_COMPOSED_OUT(mean,
+                           (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
+                           mean_of<MeanDimOp>(self, dim, keepdim, dtype))
 HEARTH_DEFINE_METHOD_ONLY(Tensor, sum_to_size, (IntArrayRef size), sum_to(self, size))
-HEARTH_DEFINE_OUT(
-    nansum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
-    invoke<NanSumOp>(reduce_args(self, dim, keepdim, dtype.value_or(ScalarType::Undefined)), self))
+HEARTH_DEFINE_OUT(nansum, (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
+                  fold_of<NanSumOp>(self, dim, keepdim, dtype))
 HEARTH_DEFINE_COMPOSED_OUT(nanmean,
                            (OptionalIntArrayRef dim, bool keepdim, std::optional<ScalarType> dtype),
                            nanmean_of(self, dim, keepdim, dtype))
-HEARTH_DEFINE_OUT(prod, (std::optional<ScalarType> dtype), prod_of<ProdOp>(self, {}, false, dtype))
+HEARTH_DEFINE_OUT(prod, (std::optional<ScalarType> dtype), fold_of<ProdOp>(self, {}, false, dtype))
 HEARTH_DEFINE_OUT(prod, (int64_t dim, bool keepdim, std::optional<ScalarType> dtype),
-                  prod_of<ProdDimOp>(self, dim, keepdim, dtype))
+                  fold_of<ProdDimOp>(self, dim, keepdim, dtype))
 HEARTH_DEFINE_METHOD(
     Tensor, count_nonzero, (std::optional<int64_t> dim),
     compose<CountNonzero>(reduce_args(self, dim ? OptionalIntArrayRef(*dim) : OptionalIntArrayRef(),

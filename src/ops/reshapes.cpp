@@ -1,4 +1,4 @@
-// Shape operators that are made of others.
+// Shape operators composed of views and copies.
 #include <algorithm>
 
 #include "hearth/autograd.h"
@@ -67,7 +67,7 @@ Tensor reversed_dims(const Tensor& self) {
   return self.permute(order);
 }
 
-/// A dimension of size 1 before each that repeats, expanded.
+/// Inserts a dimension before each repeated one, expands it, and merges the two in a copy.
 Tensor repeated(const Tensor& self, IntArrayRef repeats) {
   HEARTH_CHECK(repeats.size() >= size_t(self.dim()),
                "Number of dimensions of repeat dims can not be smaller than number of dimensions "
@@ -129,25 +129,14 @@ Tensor interleaved_by(const Tensor& self, const Tensor& repeats, std::optional<i
   return input.index_select(d, repeat_interleave(counts, output_size));
 }
 
-void check_not_empty(const char* name, TensorList tensors) {
-  HEARTH_CHECK(!tensors.empty(), name, " expects a non-empty TensorList");
-}
-
-/// The tensors, each with at least so many dimensions.
-template <class Raise>
-std::vector<Tensor> raised(TensorList tensors, int64_t dims, const Raise& raise) {
-  std::vector<Tensor> result;
-  for (const Tensor& t : tensors) {
-    result.push_back(t.dim() == 0 ? t.reshape({1}) : t);
-    while (result.back().dim() < dims) result.back() = raise(result.back());
-  }
-  return result;
-}
-
-std::vector<Tensor> split_sections(const Tensor& self, int64_t sections, int64_t dim) {
+void check_has_dims(const Tensor& self) {
   HEARTH_CHECK(self.dim() > 0,
                "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
                self.dim(), " dims");
+}
+
+std::vector<Tensor> split_sections(const Tensor& self, int64_t sections, int64_t dim) {
+  check_has_dims(self);
   HEARTH_CHECK(sections > 0, "number of sections must be larger than 0, got ", sections);
   const int64_t size = self.size(dim);
   std::vector<Tensor> pieces;
@@ -160,9 +149,7 @@ std::vector<Tensor> split_sections(const Tensor& self, int64_t sections, int64_t
 }
 
 std::vector<Tensor> split_at(const Tensor& self, IntArrayRef places, int64_t dim) {
-  HEARTH_CHECK(self.dim() > 0,
-               "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
-               self.dim(), " dims");
+  check_has_dims(self);
   std::vector<Tensor> pieces;
   int64_t start = 0;
   for (int64_t end : places) {
@@ -175,9 +162,7 @@ std::vector<Tensor> split_at(const Tensor& self, IntArrayRef places, int64_t dim
 
 std::vector<Tensor> split_as_said(const Tensor& self, const Tensor& places, int64_t dim) {
   constexpr const char* kWhat = "tensor_split expected tensor_indices_or_sections to ";
-  HEARTH_CHECK(self.dim() > 0,
-               "tensor_split expected at least a 1-dimensional tensor, but got a tensor with ",
-               self.dim(), " dims");
+  check_has_dims(self);
   HEARTH_CHECK(places.is_cpu(), kWhat, "be on cpu, but it's on ", places.device());
   HEARTH_CHECK(places.scalar_type() == kLong, kWhat, "have dtype of long, but got ",
                name_of(places.scalar_type()));
@@ -189,7 +174,7 @@ std::vector<Tensor> split_as_said(const Tensor& self, const Tensor& places, int6
   return split_at(self, {list.data_ptr<int64_t>(), size_t(list.numel())}, dim);
 }
 
-/// The dimension that hsplit, vsplit and dsplit divide.
+/// The dimension that hsplit, vsplit or dsplit splits.
 int64_t split_dim(const Tensor& self, const char* name, int64_t least, int64_t dim,
                   int64_t sections) {
   HEARTH_CHECK(self.dim() >= least, "torch.", name, " requires a tensor with at least ", least,
@@ -276,27 +261,6 @@ std::vector<Tensor> broadcast_tensors(TensorList tensors) {
   std::vector<Tensor> result;
   for (const Tensor& t : tensors) result.push_back(t.expand(sizes));
   return result;
-}
-
-Tensor hstack(TensorList tensors) {
-  check_not_empty("hstack", tensors);
-  const auto all = raised(tensors, 1, [](const Tensor& t) { return t; });
-  return cat(all, all[0].dim() == 1 ? 0 : 1);
-}
-Tensor vstack(TensorList tensors) {
-  check_not_empty("vstack", tensors);
-  return cat(raised(tensors, 2, [](const Tensor& t) { return t.unsqueeze(0); }), 0);
-}
-Tensor row_stack(TensorList tensors) { return vstack(tensors); }
-Tensor dstack(TensorList tensors) {
-  check_not_empty("dstack", tensors);
-  const auto raise = [](const Tensor& t) { return t.unsqueeze(t.dim() == 1 ? 0 : -1); };
-  return cat(raised(tensors, 3, raise), 2);
-}
-Tensor column_stack(TensorList tensors) {
-  check_not_empty("column_stack", tensors);
-  const auto columns = raised(tensors, 2, [](const Tensor& t) { return t.unsqueeze(1); });
-  return cat(columns, 1);
 }
 
 }  // namespace hearth

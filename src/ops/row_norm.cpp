@@ -7,7 +7,6 @@
 #include "ops/composed_gradient.h"
 #include "ops/copy.h"
 #include "ops/define.h"
-#include "ops/dense.h"
 #include "ops/promote.h"
 
 namespace hearth {
@@ -20,10 +19,10 @@ struct RowNormBackward {
   struct Args {
     RowNormShape shape;
     double eps;
-    ScalarType bias_dtype;                 // the weight's is known
-    bool grad_in, grad_weight, grad_bias;  // which are wanted
+    ScalarType bias_dtype;
+    SlotSet wanted;  // of the gradients
     HEARTH_FIELDS(shape.rows, shape.groups, shape.channels, shape.inner, shape.centered, eps,
-                  bias_dtype, grad_in, grad_weight, grad_bias)
+                  bias_dtype, wanted)
   };
   static constexpr OpInfo info{.name = "row_norm_backward",
                                .arguments = "grad_out,input,weight,mean,rstd",
@@ -37,9 +36,7 @@ struct RowNormBackward {
     context.set(1, Dims{args.shape.all_channels()},
                 context.has(2) ? context.in(2).dtype : in.dtype);
     context.set(2, Dims{args.shape.all_channels()}, args.bias_dtype);
-    context.out(0).defined = args.grad_in;
-    context.out(1).defined = args.grad_weight;
-    context.out(2).defined = args.grad_bias;
+    context.keep_only(args.wanted);
   }
   static void launch(const Args& args, LaunchContext& context) {
     RowNormBackwardParams params;
@@ -53,8 +50,8 @@ struct RowNormBackward {
     params.grad_bias = context.out(2);
     params.shape = args.shape;
     if (params.in.numel > 0) return run_kernel(context.ctx, params);
-    if (args.grad_weight) run_fill(context.ctx, params.grad_weight, 0);
-    if (args.grad_bias) run_fill(context.ctx, params.grad_bias, 0);
+    run_fill(context.ctx, params.grad_weight, 0);
+    run_fill(context.ctx, params.grad_bias, 0);
   }
   static void grad(const Args& args, GradContext& context);
 };
@@ -121,21 +118,21 @@ struct RowNorm {
     params.shape = args.shape;
     params.eps = args.eps;
     if (params.in.numel > 0) return run_kernel(context.ctx, params);
-    if (params.mean.defined()) run_fill(context.ctx, params.mean, 0);
+    run_fill(context.ctx, params.mean, 0);
     run_fill(context.ctx, params.rstd, std::numeric_limits<double>::quiet_NaN());
   }
   static void grad(const Args& args, GradContext& context) {
     if (!context.grad(0).defined()) return;
-    const bool in = context.needs(0), weight = context.needs(1), bias = context.needs(2);
-    const ScalarType bias_dtype = bias ? context.in_dtype(2) : context.grad().scalar_type();
-    const auto [grad_in, grad_weight, grad_bias] =
-        invoke<RowNormBackward>({args.shape, args.eps, bias_dtype, in, weight, bias},
+    const ScalarType bias_dtype =
+        context.needs(2) ? context.in_dtype(2) : context.grad().scalar_type();
+    std::vector<Tensor> grads =
+        invoke<RowNormBackward>({args.shape, args.eps, bias_dtype, context.wanted()},
                                 context.grad(), context.in(0), context.in(1), context.out(1),
                                 context.out(2))
-            .triple();
-    if (in) context.set(0, grad_in);
-    if (weight) context.set(1, grad_weight.reshape(context.in_sizes(1)));
-    if (bias) context.set(2, grad_bias.reshape(context.in_sizes(2)));
+            .all();
+    for (int i = 1; i < 3; ++i)
+      if (context.needs(i)) grads[size_t(i)] = grads[size_t(i)].reshape(context.in_sizes(i));
+    context.set_wanted(grads);
   }
 };
 

@@ -7,7 +7,17 @@
 
 namespace hearth {
 
-/// The integers of a dtype; int64 is left alone.
+/// The largest finite number of a floating dtype; that of float32 for all others.
+inline double largest_number(ScalarType type) {
+  switch (type) {
+    case kHalf: return 65504;
+    case kBFloat16: return 0x1.fep127;
+    case kDouble: return __DBL_MAX__;
+    default: return __FLT_MAX__;
+  }
+}
+
+/// The least and the largest integer of a dtype.
 struct IntegerRange {
   int64_t least = INT64_MIN, most = INT64_MAX;
 

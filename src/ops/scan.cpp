@@ -1,11 +1,10 @@
-#include "ops/scan.h"
+#include "seam/scan.h"
 
 #include <cmath>
 
-#include "seam/scan.h"
-
 #include "ops/define.h"
 #include "ops/reduce.h"
+#include "ops/scan.h"
 
 namespace hearth {
 
@@ -29,7 +28,7 @@ ScanParams scan_params(ScanKind kind, const ScanArgs& args, LaunchContext& conte
   return params;
 }
 
-/// Each element replaced by its neighbour `by` (1 or -1) places before it, at the end by `fill`.
+/// x shifted along dim by 1 or -1 places; the free place gets `fill`.
 Tensor shifted(const Tensor& x, int64_t dim, int64_t by, double fill) {
   if (x.dim() == 0) return full({}, fill, x.options());
   const int64_t n = x.size(dim);
@@ -48,9 +47,6 @@ struct CumSum {
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep,
                                .runs_inplace = true};
-  static void infer(const Args&, InferContext& context) {
-    context.set(0, context.in(0).sizes(), context.in(0).dtype);
-  }
   static void launch(const Args& args, LaunchContext& context) {
     run_kernel(context.ctx, scan_params(ScanKind::kSum, args, context));
   }
@@ -66,9 +62,6 @@ struct LinearScan {
                                .arguments = "b,a",
                                .dtypes = dtypes::kNumbers,
                                .saves = in_slot(1) | out_slot(0)};
-  static void infer(const Args&, InferContext& context) {
-    context.set(0, context.in(0).sizes(), context.in(0).dtype);
-  }
   static void launch(const Args& args, LaunchContext& context) {
     run_kernel(context.ctx, scan_params(ScanKind::kLinear, args, context));
   }
@@ -82,8 +75,8 @@ struct LinearScan {
   }
 };
 
-/// d out[i] / d x[k] is the product of the others up to i: what stands before k, times a linear
-/// scan from the other end. Zeros do no harm.
+/// d out[i] / d x[k] is the product of the other elements up to i: those before k, times a linear
+/// scan from the other end. It divides by no element, so zeros are allowed.
 struct CumProd {
   using Args = ScanArgs;
   static constexpr OpInfo info{.name = "cumprod",
@@ -92,9 +85,6 @@ struct CumProd {
                                .amp_cpu = Amp::kKeep,
                                .saves = in_slot(0),
                                .runs_inplace = true};
-  static void infer(const Args&, InferContext& context) {
-    context.set(0, context.in(0).sizes(), context.in(0).dtype);
-  }
   static void launch(const Args& args, LaunchContext& context) {
     run_kernel(context.ctx, scan_params(ScanKind::kProd, args, context));
   }
@@ -106,7 +96,7 @@ struct CumProd {
   }
 };
 
-/// exp(a - b), 1 where both are equal (infinite ones, too).
+/// exp(a - b); 1 where a equals b, also if both are infinite.
 Tensor ratio(const Tensor& a, const Tensor& b) { return where(a.eq(b), 0, a.sub(b)).exp(); }
 
 struct LogCumSumExp {
@@ -115,9 +105,6 @@ struct LogCumSumExp {
                                .dtypes = dtypes::kFloating,
                                .saves = in_slot(0) | out_slot(0),
                                .runs_inplace = true};
-  static void infer(const Args&, InferContext& context) {
-    context.set(0, context.in(0).sizes(), context.in(0).dtype);
-  }
   static void launch(const Args& args, LaunchContext& context) {
     run_kernel(context.ctx, scan_params(ScanKind::kLogSumExp, args, context));
   }
@@ -152,17 +139,12 @@ struct CumExtreme {
 
 ScanArgs scan_args(const Tensor& self, int64_t dim) { return {wrap_dim(dim, self.dim())}; }
 
-void check_inplace_dtype(const Tensor& self, std::optional<ScalarType> dtype) {
+/// The input of the in-place forms: integers keep their dtype, while the other forms return int64.
+const Tensor& inplace_input(const Tensor& self, std::optional<ScalarType> dtype) {
   HEARTH_CHECK(!dtype || *dtype == self.scalar_type(), "Bad in-place call: input tensor dtype ",
                TypeMeta(self.scalar_type()).name(), " and output tensor dtype ",
                TypeMeta(dtype.value_or(kFloat)).name(), " should match");
-}
-
-/// In place the dtype stays, where a new tensor of integers would be int64.
-template <class Op>
-Tensor& scan_inplace(const Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {
-  check_inplace_dtype(self, dtype);
-  return invoke<Op>(scan_args(self, dim), self).inplace(self);
+  return self;
 }
 
 }  // namespace
@@ -175,27 +157,13 @@ Tensor exclusive_cumprod(const Tensor& x, int64_t dim, bool reverse) {
 #define HEARTH_DEFINE_SCAN(name, Op)                                                          \
   HEARTH_DEFINE_OUT(name, (int64_t dim, std::optional<ScalarType> dtype),                     \
                     invoke<Op>(scan_args(self, dim), in_dtype(self, sum_dtype(self, dtype)))) \
-  Tensor& name##_(Tensor& self, int64_t dim, std::optional<ScalarType> dtype) {               \
-    check_defined(#name "_", 0, "self", self);                                                \
-    return scan_inplace<Op>(self, dim, dtype);                                                \
-  }                                                                                           \
-  Tensor& Tensor::name##_(int64_t dim, std::optional<ScalarType> dtype) const {               \
-    check_defined(#name "_", 0, "self", *this);                                               \
-    return scan_inplace<Op>(*this, dim, dtype);                                               \
-  }
+  HEARTH_DEFINE_INPLACE(name##_, (int64_t dim, std::optional<ScalarType> dtype),              \
+                        invoke<Op>(scan_args(self, dim), inplace_input(self, dtype)))
 HEARTH_DEFINE_SCAN(cumsum, CumSum)
 HEARTH_DEFINE_SCAN(cumprod, CumProd)
 #undef HEARTH_DEFINE_SCAN
 HEARTH_DEFINE_OUT(logcumsumexp, (int64_t dim), invoke<LogCumSumExp>(scan_args(self, dim), self))
-HEARTH_DEFINE_METHOD(TensorPair, cummax, (int64_t dim),
-                     invoke<CumExtreme<true>>(scan_args(self, dim), self).pair())
-HEARTH_DEFINE_METHOD(TensorPair, cummin, (int64_t dim),
-                     invoke<CumExtreme<false>>(scan_args(self, dim), self).pair())
-TensorRefPair cummax_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim) {
-  return invoke<CumExtreme<true>>(scan_args(self, dim), self).out(values, indices);
-}
-TensorRefPair cummin_out(Tensor& values, Tensor& indices, const Tensor& self, int64_t dim) {
-  return invoke<CumExtreme<false>>(scan_args(self, dim), self).out(values, indices);
-}
+HEARTH_DEFINE_PAIR(cummax, (int64_t dim), invoke<CumExtreme<true>>(scan_args(self, dim), self))
+HEARTH_DEFINE_PAIR(cummin, (int64_t dim), invoke<CumExtreme<false>>(scan_args(self, dim), self))
 
 }  // namespace hearth

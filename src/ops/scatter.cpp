@@ -1,29 +1,49 @@
-// Operators that write to, or read from, the places along one dimension that an index names.
 #include "seam/gather.h"
 
 #include "hearth/autograd.h"
 #include "hearth/context.h"
 #include "ops/copy.h"
 #include "ops/define.h"
-#include "ops/index_along.h"
+#include "ops/gather.h"
 #include "seam/index.h"
 
 namespace hearth {
 
 namespace {
 
-/// A copy of input 0 in the output, unless they are the same.
-void start_from_self(LaunchContext& context) {
-  if (context.out_impl().data() != context.in_impl(0).data())
-    run_copy(context.ctx, context.out_impl(), context.in_impl(0));
+/// The gradient of src, where input 1 (index) is saved.
+Tensor gradient_of_source(const DimArgs& args, const GradContext& context) {
+  const Tensor index = context.in(1);
+  const Tensor picked = context.grad().gather(args.dim, index);
+  if (index.sizes().equals(context.in_sizes(2))) return picked;
+  // src may be larger than the index; its other elements have gradient 0.
+  Tensor full = zeros(context.in_sizes(2), picked.options());
+  Tensor window = full;
+  for (int64_t d = 0; d < index.dim(); ++d) window = window.narrow(d, 0, index.size(d));
+  window.copy_(picked);
+  return full;
 }
 
-/// self with elements of src where index says.
+/// Writes the elements of src to their places in self. Inputs: self, index, src.
 template <const OpInfo& facts, Combine combine>
 struct ScatterOp {
   using Args = DimArgs;
   static constexpr OpInfo info = facts;
-  static void infer(const Args& args, InferContext& context) { infer_scatter(args, context); }
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl &self = context.in(0), &index = context.in(1), &src = context.in(2);
+    check_index("scatter", index);
+    HEARTH_CHECK(self.dtype == src.dtype,
+                 "scatter(): Expected self.dtype to be equal to src.dtype");
+    if (index.numel > 0) {
+      check_same_dims("scatter_add", index, self, "self");
+      check_same_dims("scatter_add", index, src, "src");
+      HEARTH_CHECK(misfit(index, self, args.dim) < 0 && misfit(index, src, -1) < 0,
+                   "Expected index ", index.sizes(), " to be no larger than self ", self.sizes(),
+                   " apart from dimension ", args.dim, " and to be no larger size than src ",
+                   src.sizes());
+    }
+    context.set(0, self.sizes(), self.dtype);
+  }
   static void launch(const Args& args, LaunchContext& context) {
     start_from_self(context);
     if (context.in(1).numel > 0)
@@ -33,84 +53,54 @@ struct ScatterOp {
   }
 };
 
-constexpr OpInfo scatter_info(const char* overload, SlotSet saved) {
+constexpr OpInfo scatter_info(const char* overload, const char* node, SlotSet saved) {
   return {.name = "scatter",
           .overload = overload,
+          .node = node,
           .arguments = "self,index,src",
           .saves = saved,
-          .runs_inplace = true};
+          .runs_inplace = true,
+          .always_launches = true};
 }
-constexpr OpInfo kScatter = scatter_info("", in_slot(1)), kScatterAdding = scatter_info("add", 0),
-                 kScatterMultiplying = scatter_info("multiply", 0);
+constexpr OpInfo kScatter = scatter_info("", "", in_slot(1)),
+                 kScatterAdding = scatter_info("add", "", 0),
+                 kScatterMultiplying = scatter_info("multiply", "", 0);
+constexpr OpInfo kScatterAdd{.name = "scatter_add",
+                             .arguments = "self,index,src",
+                             .amp = Amp::kWidest,
+                             .amp_cpu = Amp::kKeep,
+                             .saves = in_slot(1),
+                             .runs_inplace = true,
+                             .always_launches = true};
 
+struct ScatterAdd : ScatterOp<kScatterAdd, Combine::kAdd> {
+  static void grad(const Args& args, GradContext& context) {
+    if (context.needs(0)) context.set(0, context.grad());
+    if (context.needs(2)) context.set(2, gradient_of_source(args, context));
+  }
+};
 struct Scatter : ScatterOp<kScatter, Combine::kReplace> {
   static void grad(const Args& args, GradContext& context) {
     if (context.needs(0)) context.set(0, context.grad().scatter(args.dim, context.in(1), 0));
     if (context.needs(2)) context.set(2, gradient_of_source(args, context));
   }
 };
-/// The overloads with a number, or a tensor for a value, are PyTorch's second.
+/// PyTorch numbers the overloads in grad_fn's name: those with a number are the second.
 struct ScatterNumber : Scatter {
-  static constexpr OpInfo info{.name = "scatter",
-                               .node = "ScatterBackward1",
-                               .arguments = "self,index,src",
-                               .saves = in_slot(1),
-                               .runs_inplace = true};
+  static constexpr OpInfo info = scatter_info("", "ScatterBackward1", in_slot(1));
 };
 using ScatterAdding = ScatterOp<kScatterAdding, Combine::kAdd>;
 using ScatterMultiplying = ScatterOp<kScatterMultiplying, Combine::kMultiply>;
 
-/// One index for whole slices: the index tensor laid over the sizes of what it selects.
-View over_slices(const View& index, View places, int64_t dim) {
-  const int64_t stride = index.dim == 0 ? 0 : index.strides[0];
-  places.data = index.data;
-  places.dtype = index.dtype;
-  for (int d = 0; d < places.dim; ++d) places.strides[d] = 0;
-  if (places.dim > 0) places.strides[dim] = stride;
-  return places;
-}
-
-struct IndexSelect {
-  using Args = DimArgs;
-  static constexpr OpInfo info{
-      .name = "index_select", .arguments = "self,index", .saves = in_slot(1)};
-  static void infer(const Args& args, InferContext& context) {
-    const TensorImpl &self = context.in(0), &index = context.in(1);
-    HEARTH_CHECK_AS(IndexError, index.dim <= 1, "index_select(): Index is supposed to be a vector");
-    HEARTH_CHECK(index.dtype == kLong || index.dtype == kInt,
-                 "index_select(): Expected dtype int32 or int64 for index");
-    HEARTH_CHECK(self.dim > 0 || index.numel == 1,
-                 "index_select(): Index to scalar can have only 1 value, got ", index.numel,
-                 " value(s)");
-    Dims sizes(self.sizes());
-    if (self.dim > 0) sizes[size_t(args.dim)] = index.numel;
-    context.set(0, sizes, self.dtype);
-  }
-  static void launch(const Args& args, LaunchContext& context) {
-    const View out = context.out();
-    if (out.numel > 0)
-      run_kernel(context.ctx, GatherParams{context.in(0), over_slices(context.in(1), out, args.dim),
-                                           out, int(args.dim)});
-  }
-  static void grad(const Args& args, GradContext& context) {
-    if (context.needs(0))
-      context.set(0, zeros(context.in_sizes(0), context.grad().options())
-                         .index_add(args.dim, context.in(1), context.grad()));
-  }
-};
-
-/// self with the slices of source added, or written, where index says.
+/// Writes the slices of source to their places in self. Inputs: self, index, source.
 template <const OpInfo& facts, Combine combine>
 struct WriteSlices {
   using Args = DimArgs;
   static constexpr OpInfo info = facts;
-  static void infer(const Args&, InferContext& context) {
-    context.set(0, context.in(0).sizes(), context.in(0).dtype);
-  }
   static void launch(const Args& args, LaunchContext& context) {
     start_from_self(context);
     const View source = context.in(2);
-    if (source.numel > 0 && context.out_impl().numel > 0)
+    if (source.numel > 0)
       run_kernel(context.ctx,
                  ScatterParams{context.out(), over_slices(context.in(1), source, args.dim), source,
                                int(args.dim), combine, are_deterministic_algorithms_enabled()});
@@ -162,7 +152,7 @@ auto index_add_of(const Tensor& self, int64_t dim, const Tensor& index, const Te
   return invoke<WriteSlices<kIndexAdd, Combine::kAdd>>({dim}, self, index, source);
 }
 
-/// alpha * source, the number checked as add checks it.
+/// alpha * source; throws if alpha does not fit the dtype.
 Tensor times(const Tensor& source, const Scalar& alpha) {
   if (alpha.isIntegral(true) && alpha.toLong() == 1) return source;
   return source.mul(alpha.stored_as(source.scalar_type()));
@@ -190,7 +180,7 @@ void check_index_copy(const Tensor& self, int64_t dim, const Tensor& index, cons
                self.sizes(), " and source shape: ", source.sizes(), ", dimension ", dim, ".");
 }
 
-/// The source as the kernel takes it: as many dimensions as self.
+/// The source with as many dimensions as self.
 Tensor index_copy_source(const Tensor& self, int64_t dim, const Tensor& index,
                          const Tensor& source) {
   check_index_copy(self, dim, index, source);
@@ -207,7 +197,7 @@ auto index_copy_of(const Tensor& self, int64_t dim, const Tensor& index, const T
   return invoke<WriteSlices<kIndexCopy, Combine::kReplace>>({dim}, self, index, source);
 }
 
-/// self with one value in the slices that index names; negative indices count from the end.
+/// Writes one value to the slices at `index`; negative indices count from the end.
 struct IndexFill {
   using Args = DimArgs;
   static constexpr OpInfo info{.name = "index_fill",
@@ -222,14 +212,14 @@ struct IndexFill {
   }
   static void launch(const Args& args, LaunchContext& context) {
     start_from_self(context);
-    View out = context.out(), index = context.in(1), values = out;
-    if (out.numel == 0 || index.numel == 0) return;
+    View out = context.out(), index = context.in(1);
+    if (index.numel == 0) return;
     for (View* view : {&out, &index})
       if (view->dim == 0) {
         view->dim = 1;
         view->sizes[0] = view->strides[0] = 1;
       }
-    values = out;
+    View values = out;
     values.sizes[args.dim] = index.sizes[0];
     values.numel = out.numel / out.sizes[args.dim] * index.sizes[0];
     values.data = context.in(2).data;
@@ -250,11 +240,7 @@ struct IndexFill {
 };
 
 struct IndexFillTensor : IndexFill {
-  static constexpr OpInfo info{.name = "index_fill",
-                               .node = "IndexFillBackward1",
-                               .arguments = "self,index,value",
-                               .saves = in_slot(1),
-                               .runs_inplace = true};
+  static constexpr OpInfo info = with_node(IndexFill::info, "IndexFillBackward1");
 };
 
 Tensor filling(const Tensor& self, const Scalar& value) {
@@ -267,62 +253,31 @@ Tensor filling(const Tensor& self, const Tensor& value) {
   return value.to(self.device(), self.scalar_type());
 }
 
-/// A number at every place of the index.
-Tensor scattered(const Tensor& self, const Tensor& index, const Scalar& value) {
-  return full({}, value.stored_as(self.scalar_type()), self.options()).expand(index.sizes());
-}
-
-Combine combine_of(std::string_view reduce) {
+auto scatter_reduced(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                     std::string_view reduce) {
   HEARTH_CHECK(reduce == "add" || reduce == "multiply",
                "reduce argument must be either add or multiply.");
-  return reduce == "add" ? Combine::kAdd : Combine::kMultiply;
-}
-
-/// Calls use(the invocation of scatter with that reduction).
-template <class Use>
-decltype(auto) scatter_reduced(const Tensor& self, int64_t dim, const Tensor& index,
-                               const Tensor& src, std::string_view reduce, const Use& use) {
-  check_defined("scatter", 0, "self", self);
   const DimArgs args{wrap_dim(dim, self.dim())};
-  if (combine_of(reduce) == Combine::kAdd)
-    return use(invoke<ScatterAdding>(args, self, index, src));
-  return use(invoke<ScatterMultiplying>(args, self, index, src));
+  return pick(reduce == "add", invoke<ScatterAdding>(args, self, index, src),
+              invoke<ScatterMultiplying>(args, self, index, src));
 }
 
 }  // namespace
 
+HEARTH_DEFINE_POINTWISE(scatter_add, (int64_t dim, const Tensor& index, const Tensor& src),
+                        invoke<ScatterAdd>({wrap_dim(dim, self.dim())}, self, index, src))
 HEARTH_DEFINE_POINTWISE(scatter, (int64_t dim, const Tensor& index, const Tensor& src),
                         invoke<Scatter>({wrap_dim(dim, self.dim())}, self, index, src))
 HEARTH_DEFINE_POINTWISE(scatter, (int64_t dim, const Tensor& index, const Scalar& value),
                         invoke<ScatterNumber>({wrap_dim(dim, self.dim())}, self, index,
-                                              scattered(self, index, value)))
-
-#define HEARTH_DEFINE_SCATTER_REDUCE(T, source)                                                 \
-  HEARTH_DEFINE_METHOD(Tensor, scatter,                                                         \
-                       (int64_t dim, const Tensor& index, T src, std::string_view reduce),      \
-                       scatter_reduced(self, dim, index, source, reduce,                        \
-                                       [](const auto& call) { return call.call(); }))           \
-  Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, T src, std::string_view reduce)    \
-      const {                                                                                   \
-    const Tensor& self = *this;                                                                 \
-    return scatter_reduced(self, dim, index, source, reduce,                                    \
-                           [&](const auto& call) -> Tensor& { return call.inplace(self); });    \
-  }                                                                                             \
-  Tensor& scatter_(Tensor& self, int64_t dim, const Tensor& index, T src,                       \
-                   std::string_view reduce) {                                                   \
-    return self.scatter_(dim, index, src, reduce);                                              \
-  }                                                                                             \
-  Tensor& scatter_out(Tensor& out, const Tensor& self, int64_t dim, const Tensor& index, T src, \
-                      std::string_view reduce) {                                                \
-    return scatter_reduced(self, dim, index, source, reduce,                                    \
-                           [&](const auto& call) -> Tensor& { return call.out(out); });         \
-  }
-HEARTH_DEFINE_SCATTER_REDUCE(const Tensor&, src)
-HEARTH_DEFINE_SCATTER_REDUCE(const Scalar&, scattered(self, index, src))
-#undef HEARTH_DEFINE_SCATTER_REDUCE
-
-HEARTH_DEFINE_OUT(index_select, (int64_t dim, const Tensor& index),
-                  invoke<IndexSelect>({wrap_dim(dim, self.dim())}, self, index))
+                                              filling(self, value).expand(index.sizes())))
+HEARTH_DEFINE_POINTWISE(scatter,
+                        (int64_t dim, const Tensor& index, const Tensor& src,
+                         std::string_view reduce),
+                        scatter_reduced(self, dim, index, src, reduce))
+HEARTH_DEFINE_POINTWISE(
+    scatter, (int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce),
+    scatter_reduced(self, dim, index, filling(self, value).expand(index.sizes()), reduce))
 HEARTH_DEFINE_POINTWISE(index_add,
                         (int64_t dim, const Tensor& index, const Tensor& source,
                          const Scalar& alpha),

@@ -1,20 +1,16 @@
 #include "seam/softmax.h"
 
 #include "ops/define.h"
+#include "ops/reduce.h"
 
 namespace hearth {
 
 namespace {
 
-struct SoftmaxArgs {
-  int64_t dim;
-  HEARTH_FIELDS(dim)
-};
-
-/// The gradient, from that of the result and the result.
+/// The gradient. Inputs: the gradient of the output, and the output.
 template <bool log>
 struct SoftmaxBackward {
-  using Args = SoftmaxArgs;
+  using Args = DimArgs;
   static constexpr OpInfo info{.name = log ? "log_softmax_backward" : "softmax_backward",
                                .node = log ? "LogSoftmaxBackward" : "SoftmaxBackward",
                                .arguments = "grad_output,output",
@@ -24,9 +20,8 @@ struct SoftmaxBackward {
     context.set(0, context.in(1).sizes(), context.in(1).dtype);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    const SoftmaxBackwardParams params{context.in(0), context.in(1), context.out(), int(args.dim),
-                                       log};
-    if (params.out.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, SoftmaxBackwardParams{context.in(0), context.in(1), context.out(),
+                                                  int(args.dim), log});
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor g = context.in(0), y = context.in(1), gg = context.grad();
@@ -45,34 +40,26 @@ struct SoftmaxBackward {
 
 template <bool log>
 struct Softmax {
-  using Args = SoftmaxArgs;
+  using Args = DimArgs;
   static constexpr OpInfo info{.name = log ? "log_softmax" : "softmax",
                                .node = log ? "LogSoftmax" : "Softmax",
                                .dtypes = dtypes::kFloating,
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep,
                                .saves = out_slot(0)};
-  static void infer(const Args&, InferContext& context) {
-    context.set(0, context.in(0).sizes(), context.in(0).dtype);
-  }
   static void launch(const Args& args, LaunchContext& context) {
-    const SoftmaxParams params{context.in(0), context.out(), int(args.dim), log};
-    if (params.in.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, SoftmaxParams{context.in(0), context.out(), int(args.dim), log});
   }
   static void grad(const Args& args, GradContext& context) {
     context.set(0, invoke<SoftmaxBackward<log>>(args, context.grad(), context.out()).call());
   }
 };
 
-Tensor converted(const Tensor& self, std::optional<ScalarType> dtype) {
-  return dtype && *dtype != self.scalar_type() ? self.to(*dtype) : self;
-}
-
 }  // namespace
 
 HEARTH_DEFINE_OUT(softmax, (int64_t dim, std::optional<ScalarType> dtype),
-                  invoke<Softmax<false>>({wrap_dim(dim, self.dim())}, converted(self, dtype)))
+                  invoke<Softmax<false>>({wrap_dim(dim, self.dim())}, in_dtype(self, dtype)))
 HEARTH_DEFINE_OUT(log_softmax, (int64_t dim, std::optional<ScalarType> dtype),
-                  invoke<Softmax<true>>({wrap_dim(dim, self.dim())}, converted(self, dtype)))
+                  invoke<Softmax<true>>({wrap_dim(dim, self.dim())}, in_dtype(self, dtype)))
 
 }  // namespace hearth

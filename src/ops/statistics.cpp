@@ -6,18 +6,10 @@
 #include "ops/pointwise_named.h"
 #include "ops/promote.h"
 #include "ops/reduce.h"
-#include "seam/reduce.h"
 
 namespace hearth {
 
 namespace {
-
-template <class Functor>
-void run_reduction(Functor functor, DimSet dim, bool keepdim, LaunchContext& context) {
-  run_kernel(context.ctx,
-             reduce_params(functor, context.in(0),
-                           keep_dims(context.out(), context.in(0), dim.bits, keepdim)));
-}
 
 struct VarArgs {
   DimSet dim;
@@ -36,14 +28,10 @@ struct VarOp {
   static constexpr OpInfo info{.name = root ? "std" : "var",
                                .dtypes = dtypes::kFloating,
                                .saves = root ? in_slot(0) | out_slot(0) : in_slot(0)};
-  static void infer(const Args& args, InferContext& context) {
-    context.set(0, reduced_sizes(context.in(0).sizes(), args.dim.bits, args.keepdim),
-                context.in(0).dtype);
-  }
+  static void infer(const Args& args, InferContext& context) { infer_reduced(args, context); }
   static void launch(const Args& args, LaunchContext& context) {
     using Functor = std::conditional_t<root, fn::Std, fn::Var>;
-    run_reduction(Functor(args.divisor(context.in_impl(0).sizes())), args.dim, args.keepdim,
-                  context);
+    run_reduction(Functor(args.divisor(context.in_impl(0).sizes())), args, context);
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor in = context.in(0);
@@ -100,12 +88,9 @@ struct LogSumExp {
                                .amp = Amp::kFloat32,
                                .amp_cpu = Amp::kKeep,
                                .saves = in_slot(0) | out_slot(0)};
-  static void infer(const Args& args, InferContext& context) {
-    context.set(0, reduced_sizes(context.in(0).sizes(), args.dim.bits, args.keepdim),
-                context.in(0).dtype);
-  }
+  static void infer(const Args& args, InferContext& context) { infer_reduced(args, context); }
   static void launch(const Args& args, LaunchContext& context) {
-    run_reduction(fn::LogSumExp{}, args.dim, args.keepdim, context);
+    run_reduction(fn::LogSumExp{}, args, context);
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor in = context.in(0);
@@ -125,7 +110,7 @@ struct NormArgs {
   HEARTH_FIELDS(ord, dim, keepdim)
 };
 
-/// |x| over dimensions, by any order.
+/// The norm of any order over dimensions.
 struct VectorNorm {
   using Args = NormArgs;
   static constexpr OpInfo info{.name = "linalg_vector_norm",
@@ -136,9 +121,9 @@ struct VectorNorm {
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& in = context.in(0);
     if (args.ord < 0 || std::isinf(args.ord)) check_identity(args, in);
-    context.set(0, reduced_sizes(in.sizes(), args.dim.bits, args.keepdim), in.dtype);
+    infer_reduced(args, context);
   }
-  /// Such norms of nothing are not defined.
+  /// Norms of negative or infinite order are not defined for empty tensors.
   static void check_identity(const Args& args, const TensorImpl& in) {
     const bool all = args.dim.bits == (1u << in.dim) - 1;
     HEARTH_CHECK(!all || in.numel > 0, "linalg.vector_norm cannot compute the ", args.ord,
@@ -149,9 +134,7 @@ struct VectorNorm {
                    "because this dimension is empty and the operation does not have an identity");
   }
   static void launch(const Args& args, LaunchContext& context) {
-    const auto with = [&](auto functor) {
-      run_reduction(functor, args.dim, args.keepdim, context);
-    };
+    const auto with = [&](auto functor) { run_reduction(functor, args, context); };
     if (args.ord == 0) return with(fn::Norm0{});
     if (args.ord == 1) return with(fn::Norm1{});
     if (args.ord == 2) return with(fn::Norm2{});
@@ -175,7 +158,7 @@ struct VectorNorm {
   }
 };
 
-/// norm's overloads are one op whose grad_fn PyTorch numbers.
+/// The overloads of norm, which PyTorch numbers in grad_fn's name.
 template <const OpInfo& facts>
 struct NumberedNorm : VectorNorm {
   static constexpr OpInfo info = facts;
@@ -185,7 +168,7 @@ constexpr OpInfo kNorm = with_node(VectorNorm::info, "NormBackward0"),
                  kNormDtype = with_node(VectorNorm::info, "NormBackward2"),
                  kNormDimDtype = with_node(VectorNorm::info, "NormBackward3");
 
-/// The input of a norm, checked and in the dtype that is asked for.
+/// The input of a norm, checked and converted.
 Tensor norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   constexpr const char* kWhere = "linalg.vector_norm: ";
   const ScalarType type = self.scalar_type();
@@ -205,7 +188,7 @@ NormArgs norm_args(const Tensor& self, const std::optional<Scalar>& p, OptionalI
   return {p ? p->toDouble() : 2, {dim_mask(self, dim)}, keepdim};
 }
 
-/// The same in the words of norm.
+/// The same with the error of norm.
 Tensor plain_norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   HEARTH_CHECK_AS(NotImplementedError, is_differentiable(self.scalar_type()),
                   "norm(): input dtype should be either floating point or complex. Got ",
@@ -213,7 +196,7 @@ Tensor plain_norm_input(const Tensor& self, std::optional<ScalarType> dtype) {
   return norm_input(self, dtype);
 }
 
-/// Of an input that norm_input returned.
+/// The norm of an input from norm_input.
 template <class Op>
 Tensor norm_of(const Tensor& input, const std::optional<Scalar>& p, OptionalIntArrayRef dim,
                bool keepdim) {

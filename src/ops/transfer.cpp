@@ -33,7 +33,7 @@ struct ToCopy {
   }
 };
 
-/// Copies a contiguous tensor's bytes to another device.
+/// Copies a contiguous tensor to another device.
 struct Transfer {
   struct Args {
     Device device;
@@ -66,8 +66,8 @@ void copy_between_gpus(const TensorImpl& to, const TensorImpl& from, size_t byte
   backend.destroy_event(done);
 }
 
-/// Whether copies from this address are still under way when Backend::copy returns. Not only
-/// Hearth's own allocator locks pages.
+/// Whether the host memory is page-locked, by Hearth's allocator or by the program: then
+/// Backend::copy returns before a copy from it has ended.
 bool is_page_locked(Backend& backend, const void* host) {
   return is_pinned(host) || backend.reach_of(host).device != Backend::Reach::kNoDevice;
 }
@@ -98,7 +98,7 @@ void copy_to_host(const TensorImpl& to, const TensorImpl& from, size_t bytes, bo
 void Transfer::launch(const Args& args, LaunchContext& context) {
   const TensorImpl &to = context.out_impl(), &from = context.in_impl(0);
   const size_t bytes = size_t(to.numel) * element_size(to.dtype);
-  if (bytes == 0 || to.device.is_meta()) return;
+  if (to.device.is_meta()) return;
   if (from.device.is_cuda() && to.device.is_cuda())
     copy_between_gpus(to, from, bytes);
   else if (to.device.is_cuda())
@@ -117,7 +117,7 @@ Tensor move_to(const Tensor& self, Device device, ScalarType dtype, bool non_blo
   if (self.device() == device && self.scalar_type() == dtype && !copy && !reformat) return self;
   const MemoryFormat wanted = format.value_or(MemoryFormat::Preserve);
   if (self.device() == device) return invoke<ToCopy>({dtype, wanted}, self).call();
-  // Convert where fewer bytes travel.
+  // Converts on the side where fewer bytes are transferred.
   const bool convert_first = element_size(dtype) < self.itemsize();
   Tensor moved = transfer(convert_first ? self.to(dtype) : self, device, non_blocking);
   const bool dense_permuted =

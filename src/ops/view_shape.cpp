@@ -43,8 +43,8 @@ std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArra
   Dims result = Dims::uninitialized(wanted.size());
   if (std::find(sizes.begin(), sizes.end(), 0) != sizes.end())
     return sizes.equals(wanted) ? Dims(strides) : contiguous_strides(wanted);
-  // From the innermost dimension outwards: runs of old dimensions that lie densely must be cut up
-  // exactly.
+  // From the innermost dimension outwards: the new dimensions must divide each run of contiguous
+  // old ones exactly.
   size_t next = wanted.size();
   int64_t run = 1, run_stride = sizes.empty() ? 1 : strides.back();
   int64_t covered = 1;

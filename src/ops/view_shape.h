@@ -9,10 +9,10 @@ namespace hearth {
 /// Fills in a -1; "shape '[2, -1]' is invalid for input of size 5" if the sizes do not fit.
 Dims infer_sizes(IntArrayRef wanted, int64_t numel);
 
-/// The dimensions as a set; naming one twice is an error.
+/// The dimensions as a set; throws if one is repeated.
 DimSet dim_set(const Tensor& self, IntArrayRef dims);
 
-/// The strides that show the same elements at other sizes, if there are any.
+/// The strides of a view with other sizes; nullopt if only a copy can have them.
 std::optional<Dims> view_strides(IntArrayRef sizes, IntArrayRef strides, IntArrayRef wanted);
 
 constexpr OpInfo view_info(const char* name, const char* node = "") {
@@ -29,7 +29,7 @@ inline void set_view(InferContext& context, const Dims& sizes, const Dims& strid
   out.offset = offset;
 }
 
-/// As PyTorch names a tensor in the errors of expand: "torch.FloatTensor", "torch.cuda.HalfTensor".
+/// PyTorch's name of a tensor type in errors: "torch.FloatTensor", "torch.cuda.HalfTensor".
 std::string type_text(const TensorImpl& impl);
 
 }  // namespace hearth

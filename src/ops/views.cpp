@@ -1,10 +1,9 @@
-// Operators whose result is another window on the same memory.
+// Views of the whole memory of a tensor with other sizes, strides or dtype.
 #include <algorithm>
 
 #include "hearth/autograd.h"
 #include "ops/copy.h"
 #include "ops/define.h"
-#include "ops/plain_args.h"
 #include "ops/view_shape.h"
 
 namespace hearth {
@@ -55,11 +54,13 @@ struct Exchange {
 constexpr OpInfo kTranspose = view_info("transpose");
 constexpr OpInfo kT = view_info("t", "T");
 
+struct SizesArgs {
+  Dims sizes;
+  HEARTH_FIELDS(sizes)
+};
+
 struct Expand {
-  struct Args {
-    Dims sizes;
-    HEARTH_FIELDS(sizes)
-  };
+  using Args = SizesArgs;
   static constexpr OpInfo info = view_info("expand");
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& in = context.in(0);
@@ -88,12 +89,8 @@ struct Expand {
   }
 };
 
-/// New sizes over the same elements; `_unsafe_view`-like uses differ by name only.
 struct Reshaped {
-  struct Args {
-    Dims sizes;
-    HEARTH_FIELDS(sizes)
-  };
+  using Args = SizesArgs;
   static constexpr OpInfo info = view_info("view");
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& in = context.in(0);

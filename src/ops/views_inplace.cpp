@@ -1,4 +1,4 @@
-// Operators that change a tensor's sizes and strides in place, not its elements.
+// Operators that change sizes and strides in place, not elements.
 #include "autograd/state.h"
 #include "ops/define.h"
 
@@ -6,7 +6,7 @@ namespace hearth {
 
 namespace {
 
-/// Makes self what one of the view operators says it would look like.
+/// Gives self the sizes and strides of one of its views.
 Tensor& become(const Tensor& self, const Tensor& view) {
   autograd::check_inplace(self, false);
   autograd::become_view(self, view);
@@ -15,20 +15,19 @@ Tensor& become(const Tensor& self, const Tensor& view) {
 
 }  // namespace
 
-#define HEARTH_DEFINE_VIEW_INPLACE(name, params, ...)                                      \
-  Tensor& name(Tensor& self HEARTH_REST params) { return become(self, self.__VA_ARGS__); } \
-  Tensor& Tensor::name(HEARTH_LIST params) const { return become(*this, this->__VA_ARGS__); }
-
-HEARTH_DEFINE_VIEW_INPLACE(t_, (), t())
-HEARTH_DEFINE_VIEW_INPLACE(transpose_, (int64_t dim0, int64_t dim1), transpose(dim0, dim1))
-HEARTH_DEFINE_VIEW_INPLACE(swapaxes_, (int64_t axis0, int64_t axis1), transpose(axis0, axis1))
-HEARTH_DEFINE_VIEW_INPLACE(swapdims_, (int64_t dim0, int64_t dim1), transpose(dim0, dim1))
-HEARTH_DEFINE_VIEW_INPLACE(squeeze_, (), squeeze())
-HEARTH_DEFINE_VIEW_INPLACE(squeeze_, (int64_t dim), squeeze(dim))
-HEARTH_DEFINE_VIEW_INPLACE(squeeze_, (IntArrayRef dim), squeeze(dim))
-HEARTH_DEFINE_VIEW_INPLACE(unsqueeze_, (int64_t dim), unsqueeze(dim))
-HEARTH_DEFINE_VIEW_INPLACE(as_strided_,
-                           (IntArrayRef size, IntArrayRef stride, std::optional<int64_t> offset),
-                           as_strided(size, stride, offset))
+HEARTH_DEFINE_INPLACE_AS(t_, (), become(self, self.t()))
+HEARTH_DEFINE_INPLACE_AS(transpose_, (int64_t dim0, int64_t dim1),
+                         become(self, self.transpose(dim0, dim1)))
+HEARTH_DEFINE_INPLACE_AS(swapaxes_, (int64_t axis0, int64_t axis1),
+                         become(self, self.transpose(axis0, axis1)))
+HEARTH_DEFINE_INPLACE_AS(swapdims_, (int64_t dim0, int64_t dim1),
+                         become(self, self.transpose(dim0, dim1)))
+HEARTH_DEFINE_INPLACE_AS(squeeze_, (), become(self, self.squeeze()))
+HEARTH_DEFINE_INPLACE_AS(squeeze_, (int64_t dim), become(self, self.squeeze(dim)))
+HEARTH_DEFINE_INPLACE_AS(squeeze_, (IntArrayRef dim), become(self, self.squeeze(dim)))
+HEARTH_DEFINE_INPLACE_AS(unsqueeze_, (int64_t dim), become(self, self.unsqueeze(dim)))
+HEARTH_DEFINE_INPLACE_AS(as_strided_,
+                         (IntArrayRef size, IntArrayRef stride, std::optional<int64_t> offset),
+                         become(self, self.as_strided(size, stride, offset)))
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// Views that show a part of a tensor, each described once for infer and for the derivative.
+// Views of a part of a tensor: one function `narrow` serves infer and the derivative.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-/// Zeros of a view's base, with a gradient written where the view looks: the derivative of windows.
+/// The derivative of a window: zeros of the input's sizes, with the gradient written to the window.
 template <class ViewOp>
 struct IntoZeros {
   struct Args {
@@ -33,8 +33,8 @@ struct IntoZeros {
   }
 };
 
-/// The same memory described by a View, for infer.
-inline View described(const TensorImpl& impl) {
+/// The geometry of a tensor as a View without memory, for infer.
+inline View geometry_of(const TensorImpl& impl) {
   View view;
   view.dtype = impl.dtype;
   view.dim = impl.dim;
@@ -44,17 +44,21 @@ inline View described(const TensorImpl& impl) {
   return view;
 }
 
-/// A view op that narrows a View: geometry and offset in one place, for infer and for the
-/// derivative.
+/// infer and grad of a view op whose function `narrow` turns the input's View into the output's.
 template <class Op>
 void infer_window(const typename Op::Args& args, InferContext& context, int output = 0) {
-  View view = described(context.in(0));
+  View view = geometry_of(context.in(0));
   const int64_t moved = Op::narrow(args, view);
   set_view(context, Dims(IntArrayRef(view.sizes, size_t(view.dim))),
            Dims(IntArrayRef(view.strides, size_t(view.dim))), moved, output);
 }
 
-/// Moves the window's first element; returns by how many elements.
+template <class Op>
+void grad_of_window(const typename Op::Args& args, GradContext& context) {
+  context.set(0, invoke<IntoZeros<Op>>({args, Dims(context.in_sizes(0))}, context.grad()).call());
+}
+
+/// Moves the first element of the view by `elements`, and returns that number.
 inline int64_t advance(View& view, int64_t elements) {
   if (view.data) view.data = view.as<char>() + elements * int64_t(element_size(view.dtype));
   return elements;

@@ -31,8 +31,7 @@ struct Select {
     infer_window<Select>(args, context);
   }
   static void grad(const Args& args, GradContext& context) {
-    context.set(
-        0, invoke<IntoZeros<Select>>({args, Dims(context.in_sizes(0))}, context.grad()).call());
+    grad_of_window<Select>(args, context);
   }
 };
 
@@ -51,13 +50,10 @@ struct Slice {
     return moved;
   }
   static void infer(const Args& args, InferContext& context) { infer_window<Slice>(args, context); }
-  static void grad(const Args& args, GradContext& context) {
-    context.set(0,
-                invoke<IntoZeros<Slice>>({args, Dims(context.in_sizes(0))}, context.grad()).call());
-  }
+  static void grad(const Args& args, GradContext& context) { grad_of_window<Slice>(args, context); }
 };
 
-/// The elements that a tensor of this geometry spans in memory.
+/// The number of elements of memory that a tensor with these sizes and strides spans.
 int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
   int64_t span = 1;
   for (size_t d = 0; d < sizes.size(); ++d) {
@@ -67,7 +63,7 @@ int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
   return span;
 }
 
-/// How often an input that may show elements more than once shows each element of its memory.
+/// For each element of `memory`, at least 1: how many elements of the input lie there.
 Tensor times_shown(const TensorImpl& in, const Tensor& memory, int64_t first) {
   const Tensor places = arange(memory.numel(), TensorOptions(kLong).device(memory.device()))
                             .as_strided(in.sizes(), in.strides(), -first)
@@ -77,14 +73,14 @@ Tensor times_shown(const TensorImpl& in, const Tensor& memory, int64_t first) {
       .maximum(ones({}, memory.options()));
 }
 
-/// Whether no two elements of a tensor of this geometry can share memory.
+/// Whether no two elements of a tensor with these sizes and strides can share memory.
 bool has_no_overlap(const Dims& sizes, const Dims& strides) {
   Dims order = Dims::uninitialized(0);
   for (size_t d = 0; d < sizes.size(); ++d)
     if (sizes[d] != 1) order.push_back(int64_t(d));
   std::sort(order.begin(), order.end(),
             [&](int64_t a, int64_t b) { return strides[size_t(a)] < strides[size_t(b)]; });
-  int64_t reach = 0;  // of the dimensions so far
+  int64_t reach = 0;  // the last offset of the dimensions so far
   for (int64_t d : order) {
     if (strides[size_t(d)] <= reach) return false;
     reach += (sizes[size_t(d)] - 1) * strides[size_t(d)];
@@ -102,7 +98,7 @@ struct AsStrided {
   static void infer(const Args& args, InferContext& context) {
     set_view(context, args.sizes, args.strides, args.offset);
   }
-  /// Each element of the window adds to its place in memory; the input shows those it has.
+  /// Adds each element to its place in memory, and reads the memory through the input's strides.
   static void grad(const Args& args, GradContext& context) {
     const TensorImpl& in = context.in_shape(0);
     const int64_t first = std::min<int64_t>(args.offset, 0);
@@ -172,7 +168,7 @@ Tensor as_strided_checked(const Tensor& self, IntArrayRef size, IntArrayRef stri
   return invoke<AsStrided>({Dims(size), Dims(stride), start - self.storage_offset()}, self).call();
 }
 
-/// Consecutive windows along a dimension.
+/// Consecutive slices along a dimension.
 template <const OpInfo& facts>
 struct Split {
   struct Args {
@@ -204,10 +200,7 @@ constexpr OpInfo kSplitWithSizes = {
 
 /// All selects along a dimension.
 struct Unbind {
-  struct Args {
-    int64_t dim;
-    HEARTH_FIELDS(dim)
-  };
+  using Args = DimArgs;
   static constexpr OpInfo info{.name = "unbind", .effect = Effect::kView, .outputs = 0};
   static void infer(const Args& args, InferContext& context) {
     const int64_t count = context.in(0).sizes()[size_t(args.dim)];

@@ -27,22 +27,11 @@ struct OrderParams {
   int64_t k = 0;
 };
 
-/// out = the index at which each element of `values` would be inserted into its row of `sorted`
-/// (one row for all if it is 1-d): before equal elements or, if `right`, after them. sorted and
-/// values are contiguous and of one real dtype; out is contiguous, int64 or int32, with the sizes
-/// of values.
-struct SearchParams {
-  View sorted{}, values{}, out{};
-  bool right = false;
-};
-
 namespace cpu {
 void run(const OrderParams& params, Ctx& ctx);
-void run(const SearchParams& params, Ctx& ctx);
 }  // namespace cpu
 namespace cuda {
 void run(const OrderParams& params, Ctx& ctx);
-void run(const SearchParams& params, Ctx& ctx);
 }  // namespace cuda
 
 }  // namespace hearth

@@ -2,7 +2,7 @@
 
 #include "core/parallel_for.h"
 #include "kernels/cpu/strided.h"
-#include "seam/order.h"
+#include "seam/search.h"
 
 namespace hearth::cpu {
 

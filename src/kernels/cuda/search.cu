@@ -1,7 +1,7 @@
 #include "kernels/cuda/convert.h"
 #include "kernels/cuda/dtypes.h"
 #include "kernels/cuda/stream.h"
-#include "seam/order.h"
+#include "seam/search.h"
 
 namespace hearth::cuda {
 

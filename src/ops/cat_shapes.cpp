@@ -1,7 +1,26 @@
-// Tensors raised to more dimensions, and matrices joined along a diagonal.
-#include "ops/define.h"
+// hstack and its relatives, atleast_nd and block_diag.
+#include "ops/composed_out.h"
 
 namespace hearth {
+
+namespace {
+
+void check_not_empty(const char* name, TensorList tensors) {
+  HEARTH_CHECK(!tensors.empty(), name, " expects a non-empty TensorList");
+}
+
+/// The tensors, raised to at least `dims` dimensions.
+template <class Raise>
+std::vector<Tensor> raised(TensorList tensors, int64_t dims, const Raise& raise) {
+  std::vector<Tensor> result;
+  for (const Tensor& t : tensors) {
+    result.push_back(t.dim() == 0 ? t.reshape({1}) : t);
+    while (result.back().dim() < dims) result.back() = raise(result.back());
+  }
+  return result;
+}
+
+}  // namespace
 
 Tensor atleast_1d(const Tensor& self) { return self.dim() == 0 ? self.reshape({1}) : self; }
 Tensor atleast_2d(const Tensor& self) {
@@ -24,6 +43,33 @@ HEARTH_DEFINE_AT_LEAST(atleast_1d)
 HEARTH_DEFINE_AT_LEAST(atleast_2d)
 HEARTH_DEFINE_AT_LEAST(atleast_3d)
 #undef HEARTH_DEFINE_AT_LEAST
+
+Tensor hstack(TensorList tensors) {
+  check_not_empty("hstack", tensors);
+  const auto all = raised(tensors, 1, [](const Tensor& t) { return t; });
+  return cat(all, all[0].dim() == 1 ? 0 : 1);
+}
+Tensor vstack(TensorList tensors) {
+  check_not_empty("vstack", tensors);
+  return cat(raised(tensors, 2, [](const Tensor& t) { return t.unsqueeze(0); }), 0);
+}
+Tensor row_stack(TensorList tensors) { return vstack(tensors); }
+Tensor& row_stack_out(Tensor& out, TensorList tensors) { return vstack_out(out, tensors); }
+Tensor dstack(TensorList tensors) {
+  check_not_empty("dstack", tensors);
+  const auto raise = [](const Tensor& t) { return t.unsqueeze(t.dim() == 1 ? 0 : -1); };
+  return cat(raised(tensors, 3, raise), 2);
+}
+Tensor column_stack(TensorList tensors) {
+  check_not_empty("column_stack", tensors);
+  const auto columns = raised(tensors, 2, [](const Tensor& t) { return t.unsqueeze(1); });
+  return cat(columns, 1);
+}
+
+HEARTH_DEFINE_WRITE_OUT(hstack, (TensorList tensors), hstack(tensors))
+HEARTH_DEFINE_WRITE_OUT(vstack, (TensorList tensors), vstack(tensors))
+HEARTH_DEFINE_WRITE_OUT(dstack, (TensorList tensors), dstack(tensors))
+HEARTH_DEFINE_WRITE_OUT(column_stack, (TensorList tensors), column_stack(tensors))
 
 Tensor block_diag(TensorList tensors) {
   if (tensors.empty()) return empty({1, 0});

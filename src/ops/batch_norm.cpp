@@ -10,8 +10,8 @@ namespace hearth {
 
 namespace {
 
-/// Throws unless input i is there for nothing or has one element per channel, in a dtype that goes
-/// with the input's.
+/// Throws unless input i is undefined or has one element per channel, in the input's dtype or
+/// float32.
 void check_channel(const InferContext& context, int i, const TensorImpl& in, const char* name) {
   if (!context.has(i)) return;
   const int64_t channels = in.sizes()[1];
@@ -30,8 +30,8 @@ struct BatchNormBackward {
   struct Args {
     bool training;
     double eps;
-    bool grad_in, grad_weight, grad_bias;  // which are wanted
-    HEARTH_FIELDS(training, eps, grad_in, grad_weight, grad_bias)
+    SlotSet wanted;  // of the gradients
+    HEARTH_FIELDS(training, eps, wanted)
   };
   static constexpr OpInfo info{
       .name = "native_batch_norm_backward",
@@ -62,9 +62,7 @@ struct BatchNormBackward {
     const ScalarType type = context.has(2) ? context.in(2).dtype : wide_type(in.dtype);
     context.like(0, in);
     for (int i = 1; i < 3; ++i) context.set(i, Dims{in.sizes()[1]}, type);
-    context.out(0).defined = args.grad_in;
-    context.out(1).defined = args.grad_weight;
-    context.out(2).defined = args.grad_bias;
+    context.keep_only(args.wanted);
   }
   static void launch(const Args& args, LaunchContext& context) {
     BatchNormBackwardParams params;
@@ -81,8 +79,8 @@ struct BatchNormBackward {
     params.training = args.training;
     params.eps = args.eps;
     if (params.in.numel > 0) return run_kernel(context.ctx, params);
-    if (args.grad_weight) run_fill(context.ctx, params.grad_weight, 0);
-    if (args.grad_bias) run_fill(context.ctx, params.grad_bias, 0);
+    run_fill(context.ctx, params.grad_weight, 0);
+    run_fill(context.ctx, params.grad_bias, 0);
   }
   static void grad(const Args& args, GradContext& context);
 };
@@ -94,11 +92,9 @@ Tensor per_channel(const Tensor& t, const Tensor& like) {
 }
 
 /// The backward pass in terms of ordinary ops, so that it has a graph of its own.
-struct Formula {
-  Tensor grad_in, grad_weight, grad_bias;
-};
-Formula backward_formula(const Tensor& g, const Tensor& x, const Tensor& weight, const Tensor& mean,
-                         const Tensor& var, double eps, bool training) {
+std::vector<Tensor> backward_formula(const Tensor& g, const Tensor& x, const Tensor& weight,
+                                     const Tensor& mean, const Tensor& var, double eps,
+                                     bool training) {
   Dims others;
   double count = 1;
   for (int64_t d = 0; d < x.dim(); ++d) {
@@ -112,22 +108,19 @@ Formula backward_formula(const Tensor& g, const Tensor& x, const Tensor& weight,
   const Tensor variance = training ? centred.mul(centred).mean(dims, true) : per_channel(var, x);
   const Tensor invstd = variance.add(eps).rsqrt();
   const Tensor normal = centred.mul(invstd);
-  Formula result;
-  result.grad_bias = g.sum(dims);
-  result.grad_weight = g.mul(normal).sum(dims);
   const Tensor scaled = weight.defined() ? g.mul(per_channel(weight, x)) : g;
-  result.grad_in = !training ? scaled.mul(invstd)
+  const Tensor grad_in = !training
+                             ? scaled.mul(invstd)
                              : scaled.sub(scaled.mean(dims, true))
                                    .sub(normal.mul(scaled.mul(normal).sum(dims, true).div(count)))
                                    .mul(invstd);
-  return result;
+  return {grad_in, g.mul(normal).sum(dims), g.sum(dims)};
 }
 
 void BatchNormBackward::grad(const Args& args, GradContext& context) {
   composed_gradient(context, 3, [&](const Tensor* in) {
-    const Formula f = backward_formula(in[0], in[1], in[2], context.in(3), context.in(4), args.eps,
-                                       args.training);
-    return std::vector<Tensor>{f.grad_in, f.grad_weight, f.grad_bias};
+    return backward_formula(in[0], in[1], in[2], context.in(3), context.in(4), args.eps,
+                            args.training);
   });
 }
 
@@ -186,22 +179,17 @@ struct BatchNorm {
     if (params.in.numel > 0) run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {
-    const bool in = context.needs(0), weight = context.needs(1), bias = context.needs(2);
-    // What was saved depends on the mode.
+    // The mode decides which statistics were saved.
     const auto batch = [&](int i) { return args.training ? context.out(i) : Tensor(); };
     const auto running = [&](int i) { return args.training ? Tensor() : context.in(i); };
-    const auto [grad_in, grad_weight, grad_bias] =
-        invoke<BatchNormBackward>({args.training, args.eps, in, weight, bias}, context.grad(),
-                                  context.in(0), context.in(1), running(3), running(4), batch(1),
-                                  batch(2))
-            .triple();
-    if (in) context.set(0, grad_in);
-    if (weight) context.set(1, grad_weight);
-    if (bias) context.set(2, grad_bias);
+    context.set_wanted(invoke<BatchNormBackward>({args.training, args.eps, context.wanted()},
+                                                 context.grad(), context.in(0), context.in(1),
+                                                 running(3), running(4), batch(1), batch(2))
+                           .all());
   }
 };
 
-/// Weight and bias may come in any shape with an element per channel.
+/// Weight and bias may have any shape with an element per channel.
 Tensor one_row(const Tensor& t) { return t.defined() && t.dim() != 1 ? t.reshape({t.numel()}) : t; }
 
 }  // namespace
@@ -230,7 +218,7 @@ struct InstanceNorm {
     HEARTH_FIELDS(use_input_stats, momentum, eps)
   };
   static constexpr OpInfo info{.name = "instance_norm"};
-  /// A channel of a sample is a channel of one sample.
+  /// batch_norm of one sample whose channels are those of all samples.
   static Tensor compute(const Args& args, const Tensor& input, const Tensor& weight,
                         const Tensor& bias, const Tensor& running_mean, const Tensor& running_var) {
     const int64_t samples = input.size(0), channels = input.size(1);

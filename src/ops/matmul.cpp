@@ -1,16 +1,15 @@
+#include "seam/matmul.h"
 #include "hearth/autograd.h"
 #include "ops/composed_out.h"
 #include "ops/dtype_text.h"
-#include "ops/plain_args.h"
 #include "ops/promote.h"
 #include "ops/view_shape.h"
-#include "seam/matmul.h"
 
 namespace hearth {
 
 namespace {
 
-/// Each operand is read for the other's gradient only.
+/// Saves each factor only if the gradient of the other is wanted.
 SlotSet factors_read(SlotSet needs, int a, int b) {
   return (needs & in_slot(a) ? in_slot(b) : 0u) | (needs & in_slot(b) ? in_slot(a) : 0u);
 }
@@ -21,7 +20,7 @@ void check_same_dtype(const TensorImpl& a, const TensorImpl& b) {
                " != ", TypeMeta(b.dtype).name(), dtypes_text("self", a, "mat2", b));
 }
 
-/// PyTorch calls the first factor "self", in addmm too.
+/// As in PyTorch, the first factor is called "self", also by addmm.
 void check_matrices(const char* op, const TensorImpl& a, const TensorImpl& b) {
   HEARTH_CHECK(a.dim == 2, op, ": self must be a matrix, got ", int(a.dim), "-D tensor");
   HEARTH_CHECK(b.dim == 2, op, ": mat2 must be a matrix, got ", int(b.dim), "-D tensor");
@@ -33,8 +32,8 @@ bool is_column_major(const TensorImpl& m) {
   return m.strides()[0] == 1 && m.strides()[1] == m.sizes()[0];
 }
 
-/// The gradients of a @ b, each in its factor's order in memory: a weight that came in transposed
-/// gets a contiguous one.
+/// The gradients of a @ b, each in its factor's memory order: that of a transposed weight is
+/// transposed too, so the weight's own is contiguous.
 Tensor gradient_of_left(const TensorImpl& a, const Tensor& grad, const Tensor& b) {
   return is_column_major(a) ? b.mm(grad.t()).t() : grad.mm(b.t());
 }
@@ -61,7 +60,7 @@ struct Mm {
     params.a = context.in(0);
     params.b = context.in(1);
     params.out = context.out();
-    if (params.out.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, params);
   }
   static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 0, 1); }
   static void grad(const Args&, GradContext& context) {
@@ -102,7 +101,7 @@ struct Bmm {
 
 Tensor scaled(const Tensor& t, double factor) { return factor == 1 ? t : t.mul(factor); }
 
-/// What is added to a product must expand to its sizes.
+/// Throws unless the term that is added to a product expands to its sizes.
 void check_bias(const TensorImpl& bias, const Dims& sizes) {
   const int dims = int(sizes.size());
   HEARTH_CHECK(bias.dim <= dims, "expand(", type_text(bias), "{", bias.sizes(), "}, size=", sizes,
@@ -139,7 +138,7 @@ struct Addmm {
     check_bias(bias, sizes);
     context.set(0, sizes, a.dtype);
   }
-  /// A view of the bias at the result's sizes.
+  /// The bias, broadcast to the result's sizes.
   static View broadcast(const View& bias, const View& out) {
     View seen = out;
     seen.data = bias.data;
@@ -157,7 +156,7 @@ struct Addmm {
     params.c = broadcast(context.in(0), params.out);
     params.alpha = args.alpha;
     params.beta = args.beta;
-    if (params.out.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, params);
   }
   static SlotSet saves(const Args&, SlotSet needs) { return factors_read(needs, 1, 2); }
   static void grad(const Args& args, GradContext& context) {
@@ -201,7 +200,7 @@ struct Baddbmm {
   }
 };
 
-/// The batch dimensions of a, b broadcast, and both folded to 3-D.
+/// a @ b with broadcast batch dimensions, as one product of 3-D tensors.
 Tensor batched_matmul(const Tensor& a, const Tensor& b) {
   const size_t a_batch = size_t(a.dim() - 2), b_batch = size_t(b.dim() - 2);
   const Dims batch = broadcast_sizes(a.sizes().slice(0, a_batch), b.sizes().slice(0, b_batch));
@@ -249,10 +248,6 @@ struct Matmul {
   static constexpr OpInfo info{.name = "matmul", .amp = Amp::kLower};
   static Tensor compute(const Args&, const Tensor& a, const Tensor& b) { return matmul_of(a, b); }
 };
-
-}  // namespace
-
-namespace {
 
 /// beta and alpha must fit the dtype that is computed in.
 double factor_of(const Scalar& factor, const Tensor& self) {

@@ -1,10 +1,10 @@
-// Random numbers with parameters per element, and draws from weighted categories.
+// Random numbers with a distribution per element, and draws from weighted categories.
 #include <algorithm>
 #include <numeric>
 
 #include "hearth/autograd.h"
+#include "ops/composed_out.h"
 #include "ops/create.h"
-#include "ops/define.h"
 #include "ops/promote.h"
 
 namespace hearth {
@@ -43,7 +43,7 @@ Tensor by_rows(const Tensor& weights, ScalarType type, int64_t samples, const F&
   return result.to(weights.device(), kLong);
 }
 
-/// Where in the cumulative distribution each uniform number lies.
+/// Looks up uniform numbers in the cumulative distribution of each row.
 template <class T>
 Tensor with_replacement(const Tensor& weights, ScalarType type, int64_t samples,
                         const Generator& generator) {
@@ -65,7 +65,7 @@ Tensor with_replacement(const Tensor& weights, ScalarType type, int64_t samples,
   return by_rows<T>(weights, type, samples, draw);
 }
 
-/// The largest of weight / (an exponential number): each wins in proportion to its weight.
+/// The largest of weight / (an exponential number): each is drawn in proportion to its weight.
 Tensor without_replacement(const Tensor& weights, int64_t samples, const Generator& generator) {
   const Tensor race = weights.div(empty_like(weights).exponential_(1, generator));
   if (samples == 1) return std::get<1>(race.max(-1, true));
@@ -101,9 +101,10 @@ void check_deviation(const Tensor& std) {
 
 }  // namespace
 
-HEARTH_DEFINE_METHOD(Tensor, multinomial,
-                     (int64_t num_samples, bool replacement, std::optional<Generator> generator),
-                     drawn(self, num_samples, replacement, or_default(generator)))
+HEARTH_DEFINE_COMPOSED_OUT(multinomial,
+                           (int64_t num_samples, bool replacement,
+                            std::optional<Generator> generator),
+                           drawn(self, num_samples, replacement, or_default(generator)))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (std::optional<Generator> generator),
                      empty_like(self).bernoulli_(self, generator))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (double p, std::optional<Generator> generator),
@@ -128,8 +129,29 @@ Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> ge
 }
 Tensor normal(double mean, double std, IntArrayRef size, std::optional<Generator> generator,
               const TensorOptions& options) {
-  return finish_new(empty(size, options.requires_grad(false)).normal_(mean, std, generator),
-                    options);
+  return filled(size, options, [&](const Tensor& t) { t.normal_(mean, std, generator); });
+}
+
+HEARTH_DEFINE_WRITE_OUT(bernoulli, (const Tensor& self, std::optional<Generator> generator),
+                        self.bernoulli(generator))
+HEARTH_DEFINE_WRITE_OUT(bernoulli,
+                        (const Tensor& self, double p, std::optional<Generator> generator),
+                        self.bernoulli(p, generator))
+HEARTH_DEFINE_WRITE_OUT(bernoulli,
+                        (const Tensor& self, const Tensor& p, std::optional<Generator> generator),
+                        self.bernoulli(p, generator))
+HEARTH_DEFINE_WRITE_OUT(normal,
+                        (const Tensor& mean, double std, std::optional<Generator> generator),
+                        normal(mean, std, generator))
+HEARTH_DEFINE_WRITE_OUT(normal,
+                        (double mean, const Tensor& std, std::optional<Generator> generator),
+                        normal(mean, std, generator))
+HEARTH_DEFINE_WRITE_OUT(normal,
+                        (const Tensor& mean, const Tensor& std, std::optional<Generator> generator),
+                        normal(mean, std, generator))
+Tensor& normal_out(Tensor& out, double mean, double std, IntArrayRef size,
+                   std::optional<Generator> generator) {
+  return resized(out, size).normal_(mean, std, generator);
 }
 
 }  // namespace hearth

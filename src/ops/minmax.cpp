@@ -1,10 +1,9 @@
-// The largest and smallest elements, and where they are.
+// The largest and smallest elements and their indices.
 #include "functors/bounds.h"
-#include "ops/define.h"
+#include "ops/composed_out.h"
 #include "ops/pointwise.h"
 #include "ops/reduce.h"
 #include "seam/minmax_dim.h"
-#include "seam/reduce.h"
 
 namespace hearth {
 
@@ -23,19 +22,13 @@ struct ExtremeOp {
     HEARTH_CHECK(context.in(0).numel > 0, op_name,
                  "(): Expected reduction dim to be specified for input.numel() == 0. "
                  "Specify the reduction dim with the 'dim' argument.");
-    context.set(0, reduced_sizes(context.in(0).sizes(), args.dim.bits, args.keepdim),
-                context.in(0).dtype);
+    infer_reduced(args, context);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    run_kernel(context.ctx,
-               reduce_params(Functor{}, context.in(0),
-                             keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim)));
+    run_reduction(Functor{}, args, context);
   }
   static void grad(const Args&, GradContext& context) {
-    const Tensor in = context.in(0), value = context.out();
-    const Tensor ties = in.eq(value).logical_or(in.isnan().logical_and(value.isnan()));
-    const Tensor share = context.grad().div(ties.sum());
-    context.set(0, ties.to(share.scalar_type()).mul(share));
+    context.set(0, shared_by_ties(context.grad(), context.in(0), context.out()));
   }
 };
 constexpr const char* kMax = "max";
@@ -74,9 +67,8 @@ struct MinMaxDimOp {
     params.indices = keep_dims(context.out(1), params.in, dims, args.keepdim);
     params.dim = int(args.dim);
     params.largest = largest;
-    if (params.in.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, params);
   }
-  /// Each result's gradient goes where the result came from.
   static void grad(const Args& args, GradContext& context) {
     context.set(0, picked_grad(context.grad(), context.out(1), context.in_sizes(0), args.dim));
   }
@@ -94,13 +86,10 @@ struct ExtremesOp {
                  "(): Expected reduction dim to be specified for input.numel() == 0. "
                  "Specify the reduction dim with the 'dim' argument.");
     check_not_empty(op_name, in, args.dim.bits);
-    context.set(0, reduced_sizes(in.sizes(), args.dim.bits, args.keepdim), in.dtype);
+    infer_reduced(args, context);
   }
   static void launch(const Args& args, LaunchContext& context) {
-    if (context.out().numel == 0) return;
-    run_kernel(context.ctx,
-               reduce_params(Functor{}, context.in(0),
-                             keep_dims(context.out(), context.in(0), args.dim.bits, args.keepdim)));
+    run_reduction(Functor{}, args, context);
   }
   static void grad(const Args& args, GradContext& context) {
     const Tensor in = context.in(0);
@@ -136,7 +125,7 @@ TensorPair aminmax_of(const Tensor& self, std::optional<int64_t> dim, bool keepd
   return compose<Aminmax>(args, self);
 }
 
-/// Where the extreme element is, along a dimension or (dim -1) among all.
+/// The index of the extreme element along a dimension or (dim -1) among all.
 template <bool largest>
 struct ArgExtreme {
   using Args = MinMaxArgs;
@@ -166,7 +155,7 @@ struct ArgExtreme {
                   args.keepdim && args.dim >= 0);
     params.dim = std::max(0, int(args.dim));
     params.largest = largest;
-    if (params.in.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, params);
   }
 };
 
@@ -180,10 +169,6 @@ MinMaxArgs arg_args(const Tensor& self, std::optional<int64_t> dim, bool keepdim
   return {dim ? wrap_dim(*dim, self.dim()) : -1, keepdim};
 }
 
-MinMaxArgs minmax_args(const Tensor& self, int64_t dim, bool keepdim) {
-  return {wrap_dim(dim, self.dim()), keepdim};
-}
-
 using MaxOp = ExtremeOp<fn::Max, kMax>;
 using MinOp = ExtremeOp<fn::Min, kMin>;
 
@@ -191,18 +176,10 @@ using MinOp = ExtremeOp<fn::Min, kMin>;
 
 HEARTH_DEFINE_OUT(max, (), invoke<MaxOp>(reduce_args(self, {}, false), self))
 HEARTH_DEFINE_OUT(min, (), invoke<MinOp>(reduce_args(self, {}, false), self))
-HEARTH_DEFINE_METHOD(TensorPair, max, (int64_t dim, bool keepdim),
-                     invoke<MinMaxDimOp<true>>(minmax_args(self, dim, keepdim), self).pair())
-HEARTH_DEFINE_METHOD(TensorPair, min, (int64_t dim, bool keepdim),
-                     invoke<MinMaxDimOp<false>>(minmax_args(self, dim, keepdim), self).pair())
-TensorRefPair max_out(Tensor& max, Tensor& max_values, const Tensor& self, int64_t dim,
-                      bool keepdim) {
-  return invoke<MinMaxDimOp<true>>(minmax_args(self, dim, keepdim), self).out(max, max_values);
-}
-TensorRefPair min_out(Tensor& min, Tensor& min_indices, const Tensor& self, int64_t dim,
-                      bool keepdim) {
-  return invoke<MinMaxDimOp<false>>(minmax_args(self, dim, keepdim), self).out(min, min_indices);
-}
+HEARTH_DEFINE_PAIR(max, (int64_t dim, bool keepdim),
+                   invoke<MinMaxDimOp<true>>({wrap_dim(dim, self.dim()), keepdim}, self))
+HEARTH_DEFINE_PAIR(min, (int64_t dim, bool keepdim),
+                   invoke<MinMaxDimOp<false>>({wrap_dim(dim, self.dim()), keepdim}, self))
 HEARTH_DEFINE_OUT(max, (const Tensor& other), pointwise(fn::Maximum{}, self, other))
 HEARTH_DEFINE_OUT(min, (const Tensor& other), pointwise(fn::Minimum{}, self, other))
 HEARTH_DEFINE_OUT(amax, (IntArrayRef dim, bool keepdim),
@@ -211,6 +188,13 @@ HEARTH_DEFINE_OUT(amin, (IntArrayRef dim, bool keepdim),
                   invoke<AminOp>(reduce_args(self, dim, keepdim), self))
 HEARTH_DEFINE_METHOD(TensorPair, aminmax, (std::optional<int64_t> dim, bool keepdim),
                      aminmax_of(self, dim, keepdim))
+TensorRefPair aminmax_out(Tensor& min, Tensor& max, const Tensor& self, std::optional<int64_t> dim,
+                          bool keepdim) {
+  const auto [least, largest] = self.aminmax(dim, keepdim);
+  write_out("aminmax", min, [&, value = least] { return value; });
+  write_out("aminmax", max, [&, value = largest] { return value; });
+  return {min, max};
+}
 HEARTH_DEFINE_OUT(argmax, (std::optional<int64_t> dim, bool keepdim),
                   invoke<ArgExtreme<true>>(arg_args(self, dim, keepdim),
                                            arg_input("argmax", self, !dim)))

@@ -1,15 +1,15 @@
-// Joining tensors and taking them apart.
-#include "hearth/autograd.h"
-#include "ops/define.h"
-#include "ops/memory_format.h"
-#include "ops/promote.h"
+// cat and stack.
 #include "seam/cat.h"
+#include "hearth/autograd.h"
+#include "ops/composed_out.h"
+#include "ops/copy.h"
+#include "ops/promote.h"
 
 namespace hearth {
 
 namespace {
 
-/// An empty 1-d tensor may stand among tensors of any shape, by an old custom.
+/// Empty 1-d tensors are ignored among tensors of any shape, as in old versions of PyTorch.
 bool is_skipped(const TensorImpl& impl) { return impl.dim == 1 && impl.numel == 0; }
 
 struct Cat {
@@ -56,7 +56,7 @@ struct Cat {
     for (int i = 0; i < context.inputs(); ++i)
       if (!is_skipped(context.in_impl(i)) && context.in_impl(i).numel > 0)
         params.in.push_back(context.in(i));
-    if (params.out.numel > 0) run_kernel(context.ctx, params);
+    run_kernel(context.ctx, params);
   }
   static void grad(const Args& args, GradContext& context) {
     int64_t start = 0;
@@ -70,7 +70,7 @@ struct Cat {
   }
 };
 
-/// The inputs in one dtype, and what cat needs to know of them.
+/// The inputs in one dtype, and the arguments of cat.
 struct CatCall {
   CatCall(TensorList tensors, int64_t dim) {
     HEARTH_CHECK_AS(ValueError, !tensors.empty(),
@@ -109,12 +109,12 @@ Tensor stack_of(TensorList tensors, int64_t dim) {
 
 }  // namespace
 
-Tensor cat(TensorList tensors, int64_t dim) { return CatCall(tensors, dim).invocation().call(); }
-Tensor& cat_out(Tensor& out, TensorList tensors, int64_t dim) {
-  return CatCall(tensors, dim).invocation().out(out);
-}
-Tensor concat(TensorList tensors, int64_t dim) { return cat(tensors, dim); }
-Tensor concatenate(TensorList tensors, int64_t dim) { return cat(tensors, dim); }
+HEARTH_DEFINE_FUNCTION(cat, (TensorList tensors, int64_t dim), CatCall(tensors, dim).invocation())
+HEARTH_DEFINE_FUNCTION(concat, (TensorList tensors, int64_t dim),
+                       CatCall(tensors, dim).invocation())
+HEARTH_DEFINE_FUNCTION(concatenate, (TensorList tensors, int64_t dim),
+                       CatCall(tensors, dim).invocation())
 Tensor stack(TensorList tensors, int64_t dim) { return stack_of(tensors, dim); }
+HEARTH_DEFINE_WRITE_OUT(stack, (TensorList tensors, int64_t dim), stack_of(tensors, dim))
 
 }  // namespace hearth

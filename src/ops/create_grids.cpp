@@ -1,4 +1,4 @@
-// New tensors like others, and grids of coordinates.
+// The new_ methods, meshgrid and cartesian_prod.
 #include <algorithm>
 
 #include "hearth/autograd.h"
@@ -51,35 +51,7 @@ Tensor cartesian_prod(TensorList tensors) {
   return stack(columns, 1);
 }
 
-namespace by_name {
-
-Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
-                const TensorOptions& options) {
-  HEARTH_CHECK(steps >= 0, "number of steps must be non-negative");
-  const ScalarType type = options.dtype_or_default();
-  HEARTH_CHECK_AS(NotImplementedError, type != kBool, "\"logspace\" not implemented for 'Bool'");
-  // Of integers the exponents' bounds are integers too.
-  const bool integers = is_integral(type, false);
-  const TensorOptions wide = options.dtype(kDouble).requires_grad(false);
-  const Tensor exponents = linspace(integers ? Scalar(start.toLong()) : start,
-                                    integers ? Scalar(end.toLong()) : end, steps, wide);
-  const Tensor values = full({steps}, base, wide).pow(exponents);
-  return finish_new(values.to(type), options);
-}
-Tensor logspace(const Tensor& start, const Tensor& end, int64_t steps, double base,
-                const TensorOptions& options) {
-  return logspace(bound_of(start, "logspace"), bound_of(end, "logspace"), steps, base, options);
-}
-Tensor logspace(const Tensor& start, const Scalar& end, int64_t steps, double base,
-                const TensorOptions& options) {
-  return logspace(bound_of(start, "logspace"), end, steps, base, options);
-}
-Tensor logspace(const Scalar& start, const Tensor& end, int64_t steps, double base,
-                const TensorOptions& options) {
-  return logspace(start, bound_of(end, "logspace"), steps, base, options);
-}
-
-}  // namespace by_name
+namespace by_name {}  // namespace by_name
 
 HEARTH_DEFINE_METHOD_ONLY(Tensor, new_empty, (IntArrayRef size, const TensorOptions& options),
                           empty(size, like_options(self, options)))

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "core/op.h"
+
+namespace hearth {
+
+/// Throws unless an index tensor has the dtype int32 or int64, or no elements.
+void check_index(const char* op, const TensorImpl& index);
+/// Throws unless index and `other`, whose role is named, have the same number of dimensions.
+void check_same_dims(const char* op, const TensorImpl& index, const TensorImpl& other,
+                     const char* role);
+/// The first dimension but `dim` in which index is larger than `other`, or -1.
+int misfit(const TensorImpl& index, const TensorImpl& other, int64_t dim);
+
+/// A 1-d index of whole slices as an index of elements: broadcast to the sizes of `slices`.
+View over_slices(const View& index, View slices, int64_t dim);
+
+}  // namespace hearth

@@ -1,0 +1,97 @@
+#include "hearth/autograd.h"
+#include "ops/composed_out.h"
+#include "ops/dtype_text.h"
+
+namespace hearth {
+
+namespace {
+
+struct Linear {
+  using Args = NoArgs;
+  static constexpr OpInfo info = {.name = "linear", .amp = Amp::kLower};
+  /// PyTorch's errors, which name the factors of the matrix product.
+  static void check_dtypes(const Tensor& input, const Tensor& weight, const Tensor& bias) {
+    if (!input.defined() || !weight.defined()) return;
+    const ScalarType mine = input.scalar_type(), its = weight.scalar_type();
+    HEARTH_CHECK(!bias.defined() || bias.scalar_type() == its,
+                 "self and mat2 must have the same dtype, but got ", name_of(bias.scalar_type()),
+                 " and ", name_of(its),
+                 dtypes_text("bias", impl_of(bias), "weight", impl_of(weight)));
+    if (mine == its) return;
+    const std::string names = dtypes_text("input", impl_of(input), "weight", impl_of(weight));
+    HEARTH_CHECK(!bias.defined() || input.dim() != 2,
+                 "mat1 and mat2 must have the same dtype, but got ", name_of(mine), " and ",
+                 name_of(its), names);
+    detail::fail<Error>("expected m1 and m2 to have the same dtype, but got: ",
+                        TypeMeta(mine).name(), " != ", TypeMeta(its).name(), names);
+  }
+  static Tensor compute(const Args&, const Tensor& input, const Tensor& weight,
+                        const Tensor& bias) {
+    HEARTH_CHECK(input.dim() > 0 && weight.dim() > 0,
+                 "both arguments to linear need to be at least 1D, but they are ", input.dim(),
+                 "D and ", weight.dim(), "D");
+    check_dtypes(input, weight, bias);
+    if (!bias.defined()) return input.matmul(weight.t());
+    HEARTH_CHECK(weight.dim() != 1, "addmm: mat2 must be a matrix, got 1-D tensor");
+    if (input.dim() == 2) return bias.addmm(input, weight.t());
+    if (bias.dim() > 1) return input.matmul(weight.t()).add(bias);
+    Dims sizes(input.sizes());
+    int64_t rows = 1;
+    for (size_t d = 0; d + 1 < sizes.size(); ++d) rows *= sizes[d];
+    sizes[sizes.size() - 1] = weight.size(0);
+    return bias.addmm(input.reshape({rows, input.size(-1)}), weight.t()).view(sizes);
+  }
+};
+
+struct Bilinear {
+  using Args = NoArgs;
+  static constexpr OpInfo info = {.name = "bilinear", .amp = Amp::kWidest, .amp_cpu = Amp::kKeep};
+  static void check(const Tensor& a, const Tensor& b, const Tensor& weight, const Tensor& bias) {
+    HEARTH_CHECK(a.dim() == b.dim(), "bilinear(): input dimensions do not match: got ", a.dim(),
+                 " and ", b.dim());
+    HEARTH_CHECK(weight.dim() == 3 && a.dim() > 0, "bilinear(): weight must be 3D, got ",
+                 weight.dim(), "D");
+    for (int64_t d = 0; d + 1 < a.dim(); ++d)
+      HEARTH_CHECK(a.size(d) == b.size(d),
+                   "bilinear(): input batch dimensions do not match at dim ", d, ": got ",
+                   a.size(d), " and ", b.size(d));
+    HEARTH_CHECK(a.size(-1) == weight.size(1),
+                 "bilinear(): input1 size does not match weight size: got ", a.size(-1),
+                 " but expected ", weight.size(1));
+    HEARTH_CHECK(b.size(-1) == weight.size(2),
+                 "bilinear(): input2 size does not match weight size: got ", b.size(-1),
+                 " but expected ", weight.size(2));
+    HEARTH_CHECK(!bias.defined() || bias.size(0) == weight.size(0),
+                 "bilinear(): bias size does not match weight size: got ",
+                 bias.defined() ? bias.size(0) : 0, " but expected ", weight.size(0));
+  }
+  static Tensor compute(const Args&, const Tensor& a, const Tensor& b, const Tensor& weight,
+                        const Tensor& bias) {
+    check(a, b, weight, bias);
+    const NoAutocast plain;
+    Dims sizes(a.sizes());
+    const int64_t rows = b.size(-1) == 0 ? 0 : b.numel() / b.size(-1);
+    const int64_t outs = weight.size(0), left = weight.size(1), right = weight.size(2);
+    sizes[sizes.size() - 1] = outs;
+    const Tensor by_left = weight.permute({1, 0, 2}).reshape({left, outs * right});
+    const Tensor halfway = a.reshape({rows, left}).mm(by_left).view({rows, outs, right});
+    const Tensor result = halfway.bmm(b.reshape({rows, right, 1})).view(sizes);
+    return bias.defined() ? result.add(bias) : result;
+  }
+};
+
+}  // namespace
+
+Tensor linear(const Tensor& input, const Tensor& weight, const std::optional<Tensor>& bias) {
+  return compose<Linear>({}, input, weight, or_undefined(bias));
+}
+Tensor bilinear(const Tensor& input1, const Tensor& input2, const Tensor& weight,
+                const std::optional<Tensor>& bias) {
+  return compose<Bilinear>({}, input1, input2, weight, or_undefined(bias));
+}
+HEARTH_DEFINE_WRITE_OUT(linear,
+                        (const Tensor& input, const Tensor& weight,
+                         const std::optional<Tensor>& bias),
+                        linear(input, weight, bias))
+
+}  // namespace hearth

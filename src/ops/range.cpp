@@ -1,0 +1,144 @@
+#include "seam/range.h"
+
+#include <cmath>
+
+#include "ops/composed_out.h"
+#include "ops/create.h"
+
+namespace hearth {
+
+namespace {
+
+/// Fills self with the numbers of a range.
+struct FillRange {
+  struct Args {
+    RangeParams params;  // without the view
+    HEARTH_FIELDS(params.kind, params.start, params.step, params.end)
+  };
+  static constexpr OpInfo info{.name = "arange", .dtypes = dtypes::kReal, .runs_inplace = true};
+  static void launch(const Args& args, LaunchContext& context) {
+    RangeParams params = args.params;
+    params.out = context.out();
+    run_kernel(context.ctx, params);
+  }
+};
+
+void fill_arange(const Tensor& self, const Scalar& start, const Scalar& step) {
+  RangeParams params;
+  params.start = start.toDouble();
+  params.step = step.toDouble();
+  if (is_integral(self.scalar_type(), false)) {
+    params.istart = start.toLong();
+    params.istep = step.toLong();
+  }
+  invoke<FillRange>({params}, self).inplace(self);
+}
+
+void fill_linspace(const Tensor& self, const Scalar& start, const Scalar& end) {
+  RangeParams params;
+  params.kind = RangeParams::Kind::kLinspace;
+  params.start = start.stored_as(self.scalar_type()).toDouble();
+  params.end = end.stored_as(self.scalar_type()).toDouble();
+  params.step = self.numel() > 1 ? (params.end - params.start) / double(self.numel() - 1) : 0;
+  invoke<FillRange>({params}, self).inplace(self);
+}
+
+/// A bound of linspace or logspace.
+const Scalar& bound(const Scalar& number, const char*) { return number; }
+Scalar bound(const Tensor& tensor, const char* op) {
+  HEARTH_CHECK(tensor.dim() == 0, op,
+               " only supports 0-dimensional start and end tensors, but got ", tensor.dim(),
+               "D tensor.");
+  return tensor.item();
+}
+
+}  // namespace
+
+namespace by_name {
+
+Tensor arange(const Scalar& end, const TensorOptions& options) {
+  return arange(0, end, 1, options);
+}
+Tensor arange(const Scalar& start, const Scalar& end, const TensorOptions& options) {
+  return arange(start, end, 1, options);
+}
+Tensor arange(const Scalar& start, const Scalar& end, const Scalar& step,
+              const TensorOptions& options) {
+  const bool integral = start.isIntegral(true) && end.isIntegral(true) && step.isIntegral(true);
+  const ScalarType dtype = options.has_dtype() ? resolve_dtype(options.dtype_or_default())
+                           : integral          ? kLong
+                                               : get_default_dtype();
+  const double low = start.toDouble(), high = end.toDouble(), by = step.toDouble();
+  HEARTH_CHECK(std::isfinite(by), "step must be finite but got ", by);
+  HEARTH_CHECK(by != 0, "step must be nonzero");
+  HEARTH_CHECK(std::isfinite(low) && std::isfinite(high), "unsupported range: ", low, " -> ", high);
+  HEARTH_CHECK((by > 0) == (high >= low) || high == low,
+               "upper bound and lower bound inconsistent with step sign");
+  int64_t count = 0;
+  if (integral) {
+    const int64_t width = step.toLong();
+    int64_t span;
+    HEARTH_CHECK(!__builtin_sub_overflow(end.toLong(), start.toLong(), &span) &&
+                     !(width == -1 && span == INT64_MIN),
+                 "invalid size, possible overflow?");
+    count = span / width + (span % width != 0);
+  } else {
+    const double exact = std::ceil((high - low) / by);
+    HEARTH_CHECK(exact >= 0 && exact < 0x1p62, "invalid size, possible overflow?");
+    count = static_cast<int64_t>(exact);
+  }
+  return filled({count}, options.dtype(dtype),
+                [&](const Tensor& t) { fill_arange(t, start, step); });
+}
+
+Tensor linspace(const Scalar& start, const Scalar& end, int64_t steps,
+                const TensorOptions& options) {
+  HEARTH_CHECK(steps >= 0, "number of steps must be non-negative");
+  return filled({steps}, options, [&](const Tensor& t) { fill_linspace(t, start, end); });
+}
+Tensor logspace(const Scalar& start, const Scalar& end, int64_t steps, double base,
+                const TensorOptions& options) {
+  HEARTH_CHECK(steps >= 0, "number of steps must be non-negative");
+  const ScalarType type = options.dtype_or_default();
+  HEARTH_CHECK_AS(NotImplementedError, type != kBool, "\"logspace\" not implemented for 'Bool'");
+  // With an integer dtype the bounds of the exponents are integers too.
+  const bool integers = is_integral(type, false);
+  const TensorOptions wide = options.dtype(kDouble).requires_grad(false);
+  const Tensor exponents = linspace(integers ? Scalar(start.toLong()) : start,
+                                    integers ? Scalar(end.toLong()) : end, steps, wide);
+  const Tensor values = full({steps}, base, wide).pow(exponents);
+  return finish_new(values.to(type), options);
+}
+
+#define HEARTH_DEFINE_TENSOR_BOUNDS(Start, End)                                              \
+  Tensor linspace(const Start& start, const End& end, int64_t steps,                         \
+                  const TensorOptions& options) {                                            \
+    return linspace(bound(start, "linspace"), bound(end, "linspace"), steps, options);       \
+  }                                                                                          \
+  Tensor logspace(const Start& start, const End& end, int64_t steps, double base,            \
+                  const TensorOptions& options) {                                            \
+    return logspace(bound(start, "logspace"), bound(end, "logspace"), steps, base, options); \
+  }
+HEARTH_DEFINE_TENSOR_BOUNDS(Tensor, Tensor)
+HEARTH_DEFINE_TENSOR_BOUNDS(Tensor, Scalar)
+HEARTH_DEFINE_TENSOR_BOUNDS(Scalar, Tensor)
+#undef HEARTH_DEFINE_TENSOR_BOUNDS
+
+}  // namespace by_name
+
+Tensor& arange_out(Tensor& out, const Scalar& end) { return arange_out(out, 0, end); }
+HEARTH_DEFINE_WRITE_OUT(arange, (const Scalar& start, const Scalar& end, const Scalar& step),
+                        arange(start, end, step, options_of(out)))
+HEARTH_DEFINE_WRITE_OUT(linspace, (const Scalar& start, const Scalar& end, int64_t steps),
+                        linspace(start, end, steps, options_of(out)))
+HEARTH_DEFINE_WRITE_OUT(linspace, (const Tensor& start, const Tensor& end, int64_t steps),
+                        linspace(start, end, steps, options_of(out)))
+HEARTH_DEFINE_WRITE_OUT(linspace, (const Tensor& start, const Scalar& end, int64_t steps),
+                        linspace(start, end, steps, options_of(out)))
+HEARTH_DEFINE_WRITE_OUT(linspace, (const Scalar& start, const Tensor& end, int64_t steps),
+                        linspace(start, end, steps, options_of(out)))
+HEARTH_DEFINE_WRITE_OUT(logspace,
+                        (const Scalar& start, const Scalar& end, int64_t steps, double base),
+                        logspace(start, end, steps, base, options_of(out)))
+
+}  // namespace hearth

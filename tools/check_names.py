@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""Checks that a family of operators has the same name in every layer.
+
+An operator that is declared in include/hearth/ops/X.inc is defined in src/ops/X.cpp or
+src/ops/X_<part>.cpp. A seam header and a kernel source have the name of a list or of a file in
+src/ops, or that name and a part: seam/X.h, kernels/cpu/X.cpp, kernels/cuda/X_<part>.cu.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LISTS = ROOT / "include" / "hearth" / "ops"
+OPS = ROOT / "src" / "ops"
+NO_LISTS = {"as_methods", "list"}
+
+# Files of the seam and of kernels that belong to no family of operators.
+SHARED = {
+    "src/seam": "backend cpu_build ctx sim table view",
+    "src/kernels": "draws",
+    "src/kernels/cpu": "blas convert isa libraries math onednn strided vec",
+    "src/kernels/cuda": "convert cudnn_library dtypes elements error faults floating lane "
+                        "libraries library_cudnn lines loop moments offsets plugin runtime "
+                        "sorted_writes stream table",
+}
+
+DECLARATION = re.compile(r"^HEARTH_(?:(?:POINTWISE|OUT|INPLACE)\(|\w+\([^,]+, )(\w+)", re.MULTILINE)
+FORM = re.compile(r"^HEARTH_DEFINE_(?:(?:METHOD|METHOD_ONLY)\([^,]+,\s+|\w+\(\s*)(\w+)",
+                  re.MULTILINE)
+FUNCTION = re.compile(r"^\w[\w:<>,& ]*[ &](\w+)\(", re.MULTILINE)
+METHOD = re.compile(r"^\w[\w:<>,& ]*[ &]Tensor::(\w+)\(", re.MULTILINE)
+MACRO = re.compile(r"^#define HEARTH_\w+\(([^)]*)\)((?:.*\\\n)*.*)", re.MULTILINE)
+IN_MACRO = re.compile(
+    r"^  (?:HEARTH_DEFINE_(?:METHOD\([^,]+, |\w+\()|Tensor&? (?:Tensor::)?)(\w+)[,(]",
+    re.MULTILINE)
+PASTED = re.compile(r"(?<![\w#])(\w+(?:##\w+)+)\(")
+
+
+def base(path):
+    return path.name.split(".")[0].split("_@")[0]
+
+
+def is_of(name, family):
+    return name == family or name.startswith(family + "_")
+
+
+def stem(name):
+    """The operator behind the names of its forms."""
+    return name.removesuffix("_out").rstrip("_") or name
+
+
+def declared():
+    """From each operator to the lists that declare it."""
+    lists = {}
+    for file in sorted(LISTS.glob("*.inc")):
+        if base(file) not in NO_LISTS:
+            for name in DECLARATION.findall(file.read_text()):
+                lists.setdefault(stem(name), set()).add(base(file))
+    return lists
+
+
+def without_anonymous(text):
+    return re.sub(r"^namespace \{\n.*?^\}  // namespace\n", "", text,
+                  flags=re.MULTILINE | re.DOTALL)
+
+
+def defined(text):
+    """The operators that a source defines, and patterns of those whose names its macros paste."""
+    public = without_anonymous(text)
+    names = {stem(name) for pattern in (FORM, FUNCTION, METHOD) for name in pattern.findall(public)}
+    patterns = []
+    for parameters, body in MACRO.findall(text):
+        parameters = {name.strip() for name in parameters.split(",")}
+        names |= {stem(name) for name in IN_MACRO.findall(body) if name not in parameters}
+        for pasted in PASTED.findall(body):
+            parts = [r"\w+" if part in parameters else part for part in pasted.split("##")]
+            patterns.append(re.compile("".join(parts)))
+    return names, patterns
+
+
+def wrong_definitions(lists):
+    sources = {base(file): defined(file.read_text()) for file in sorted(OPS.glob("*.cpp"))}
+    for name, families in lists.items():
+        of_family = {source for source in sources for family in families if is_of(source, family)}
+        elsewhere = {source for source in sources if name in sources[source][0]} - of_family
+        listed = ", ".join(f"{family}.inc" for family in sorted(families))
+        for source in sorted(elsewhere):
+            yield f"src/ops/{source}.cpp: defines {name}, which is declared in {listed}"
+        found = any(name in sources[source][0] or
+                    any(pattern.fullmatch(name) for pattern in sources[source][1])
+                    for source in of_family)
+        if not found and not elsewhere:
+            yield f"{listed}: no source of that name defines {name}"
+
+
+def wrong_kernels(lists):
+    families = {family for of in lists.values() for family in of}
+    families |= {base(file) for file in OPS.glob("*.cpp")}
+    for folder, shared in SHARED.items():
+        known = families | set(shared.split())
+        for file in sorted((ROOT / folder).iterdir()):
+            if file.is_file() and not any(is_of(base(file), family) for family in known):
+                yield f"{folder}/{file.name}: no list and no source in src/ops has that name"
+
+
+def main():
+    lists = declared()
+    problems = [*wrong_definitions(lists), *wrong_kernels(lists)]
+    outcome = f"{len(problems)} problems" if problems else "ok"
+    print("\n".join(problems + [f"check_names: {outcome}, {len(lists)} operators"]))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
