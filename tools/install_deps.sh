@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # install_deps.sh [program|train|docs|package]: installs the Debian or Ubuntu packages that are
 # missing for building and testing (without an argument), for the library and the program, for
-# `make train`, for `make docs` or for `make deb`. Prints the command first. On a terminal it asks;
+# `make train`, for `make docs` or for `make deb`. Prints the commands first. On a terminal it asks;
 # without one it installs only if it runs as root. HEARTH_INSTALL_PACKAGES=yes installs without
 # asking, =no never installs.
 set -euo pipefail
@@ -43,11 +43,12 @@ as_root=()
 [[ $EUID -eq 0 ]] || as_root=(sudo)
 install=("${as_root[@]}" apt-get install --no-install-recommends "${missing[@]}")
 echo "These packages are missing: ${missing[*]}"
-echo "This command installs them:"
+echo "These commands install them:"
+echo "    ${as_root[*]:+${as_root[*]} }apt-get update"
 echo "    ${install[*]}"
 
 stop() {
-  echo "Nothing was installed. Run the command above, then start again." >&2
+  echo "Nothing was installed. Run the commands above, then start again." >&2
   exit 1
 }
 
@@ -56,7 +57,7 @@ case ${HEARTH_INSTALL_PACKAGES:-} in
   no) stop ;;
   "")
     if [[ -t 0 && -t 1 ]]; then
-      read -r -p "Run it now? [Y/n] " answer || stop
+      read -r -p "Run them now? [Y/n] " answer || stop
       [[ ${answer,,} =~ ^(y|yes|)$ ]] || stop
     elif [[ $EUID -ne 0 ]]; then
       stop
@@ -68,7 +69,7 @@ case ${HEARTH_INSTALL_PACKAGES:-} in
     ;;
 esac
 if [[ $EUID -ne 0 ]] && ! command -v sudo >/dev/null; then
-  echo "There is no sudo: run the command as root." >&2
+  echo "There is no sudo: run the commands as root." >&2
   stop
 fi
 "${as_root[@]}" apt-get update -q

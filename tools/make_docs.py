@@ -203,13 +203,13 @@ def main():
     settings = (ROOT / "docs" / "Doxyfile").read_text()
     log = OUT / "warnings.txt"
     settings += f"""
-INPUT = {source}
-OUTPUT_DIRECTORY = {OUT}
-STRIP_FROM_PATH = {source}
-STRIP_FROM_INC_PATH = {source}
-IMAGE_PATH = {ROOT}/docs/pictures
-USE_MDFILE_AS_MAINPAGE = {source}/pages/{label(ROOT / "README.md")}.md
-WARN_LOGFILE = {log}
+INPUT = "{source}"
+OUTPUT_DIRECTORY = "{OUT}"
+STRIP_FROM_PATH = "{source}"
+STRIP_FROM_INC_PATH = "{source}"
+IMAGE_PATH = "{ROOT}/docs/pictures"
+USE_MDFILE_AS_MAINPAGE = "{source}/pages/{label(ROOT / "README.md")}.md"
+WARN_LOGFILE = "{log}"
 """
     version = re.search(
         r"^project\(hearth VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text(), re.M

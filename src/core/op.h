@@ -124,9 +124,10 @@ class InferContext {
     out(i).strides = tensor.strides();
     out(i).has_strides = true;
   }
-  /// Leaves the outputs that are not in the set undefined: bit i stands for output i.
+  /// Leaves output i undefined unless the set has input i: for outputs that are the inputs'
+  /// gradients.
   void keep_only(SlotSet wanted) {
-    for (int i = 0; i < int(outputs_.size()); ++i) out(i).defined = wanted >> i & 1u;
+    for (int i = 0; i < int(outputs_.size()); ++i) out(i).defined = (wanted & in_slot(i)) != 0;
   }
   /// The dtype in which a pointwise op computes; set before infer runs.
   ScalarType compute = ScalarType::Undefined;

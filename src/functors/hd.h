@@ -81,7 +81,7 @@ struct OpInfo {
   bool runs_inplace = false;       // launch allows output 0 to be input 0 (always so if pointwise)
   bool mixes_devices = false;      // inputs may be on different devices (copies)
   bool fills = false;  // the in-place form writes one number everywhere: elements may share memory
-  bool always_launches = false;   // launch checks indices, so it runs for empty outputs too
+  bool always_launches = false;   // reads the inputs' data even if no output has elements
   bool grad_of_output = false;    // pointwise: grad's arguments are (g, y) instead of (g, x...)
   bool piecewise_linear = false;  // pointwise: second derivatives are zeros, not undefined
 };

@@ -54,10 +54,14 @@ namespace detail {
 
 template <class Op>
 void infer_op(const OpRecord&, const void* args, InferContext& context) {
-  if constexpr (requires { &Op::infer; })
+  if constexpr (requires { &Op::infer; }) {
     Op::infer(*static_cast<const typename Op::Args*>(args), context);
-  else
+  } else {
+    static_assert(Op::info.outputs == 1 && Op::info.effect != Effect::kView &&
+                      !(Op::info.optional & in_slot(0)),
+                  "the default infer is for one output like input 0");
     context.set(0, context.in(0).sizes(), context.in(0).dtype);
+  }
 }
 template <class Op>
 void launch_op(const OpRecord&, const void* args, LaunchContext& context) {

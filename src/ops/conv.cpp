@@ -66,7 +66,7 @@ struct ConvolutionBackward {
     Dims input_sizes, weight_sizes;
     SlotSet wanted;  // of the gradients
     HEARTH_FIELDS(conv, input_sizes, weight_sizes, wanted)
-    bool wants(int i) const { return wanted >> i & 1u; }
+    bool wants(int i) const { return (wanted & in_slot(i)) != 0; }
   };
   static constexpr OpInfo info{.name = "convolution_backward",
                                .arguments = "grad_output,input,weight",

@@ -14,9 +14,11 @@ namespace hearth {
 
 namespace {
 
-void run_copy(Ctx& ctx, const LoopOperand& to, const LoopOperand& from) {
+template <class To, class From>
+void copy_elements(Ctx& ctx, const To& to, const From& from) {
   if (to.numel == 0) return;
-  PointwiseParams params = pointwise_params(to, &from, 1, to.dtype);
+  const From* const in[] = {&from};
+  PointwiseParams params = pointwise_params(to, in, 1, to.dtype);
   params.functor = fn::number_of<fn::Copy>;
   run_kernel(ctx, params);
 }
@@ -24,11 +26,9 @@ void run_copy(Ctx& ctx, const LoopOperand& to, const LoopOperand& from) {
 }  // namespace
 
 void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from) {
-  run_copy(ctx, LoopOperand(to), LoopOperand(from));
+  copy_elements(ctx, to, from);
 }
-void run_copy(Ctx& ctx, const View& to, const View& from) {
-  run_copy(ctx, LoopOperand(to), LoopOperand(from));
-}
+void run_copy(Ctx& ctx, const View& to, const View& from) { copy_elements(ctx, to, from); }
 
 void start_from_self(LaunchContext& context) {
   if (context.out_impl().data() != context.in_impl(0).data())
@@ -37,8 +37,8 @@ void start_from_self(LaunchContext& context) {
 
 void run_add(Ctx& ctx, const View& to, const View& from) {
   if (to.numel == 0) return;
-  const LoopOperand out(to), in[] = {out, LoopOperand(from)};
-  PointwiseParams params = pointwise_params(out, in, 2, to.dtype);
+  const View* const in[] = {&to, &from};
+  PointwiseParams params = pointwise_params(to, in, 2, to.dtype);
   const fn::Add add{};
   params.functor = fn::number_of<fn::Add>;
   std::memcpy(params.parameters, &add, sizeof add);
@@ -53,7 +53,7 @@ void run_fill(Ctx& ctx, View to, const TensorImpl& number) {
     if (to.strides[d] == 0) to.sizes[d] = 1;
     to.numel *= to.sizes[d];
   }
-  run_copy(ctx, LoopOperand(to), LoopOperand(number));
+  copy_elements(ctx, to, number);
 }
 
 void run_fill(Ctx& ctx, const View& to, double value) {

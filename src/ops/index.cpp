@@ -92,7 +92,8 @@ struct IndexPut {
                                .arguments = "self,values,indices",
                                .amp = Amp::kWidest,
                                .amp_cpu = Amp::kKeep,
-                               .runs_inplace = true};
+                               .runs_inplace = true,
+                               .always_launches = true};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 2); }
   static void infer(const Args&, InferContext& context) {
     HEARTH_CHECK(context.in(0).dtype == context.in(1).dtype,

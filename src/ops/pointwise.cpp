@@ -64,70 +64,66 @@ void preserve_order(InferContext& context) {
   }
 }
 
-void set_operand(Operand& operand, const LoopOperand& from) {
-  operand.dtype = from.dtype;
-  operand.is_number = from.is_number;
+// What a loop reads of a tensor or a View.
+IntArrayRef sizes_of(const TensorImpl& impl) { return impl.sizes(); }
+IntArrayRef sizes_of(const View& view) { return {view.sizes, size_t(view.dim)}; }
+IntArrayRef strides_of(const TensorImpl& impl) { return impl.strides(); }
+IntArrayRef strides_of(const View& view) { return {view.strides, size_t(view.dim)}; }
+void* address_of(const TensorImpl& impl) { return kernel_address(impl); }
+void* address_of(const View& view) { return view.data; }
+
+void set_operand(Operand& operand, const View& view) {
+  operand.dtype = view.dtype;
+  operand.is_number = false;
+  operand.data = view.data;
+}
+void set_operand(Operand& operand, const TensorImpl& impl) {
+  operand.dtype = impl.dtype;
   // A number on the host is read now: it may be freed or overwritten before a device reads it.
-  if (from.is_number)
-    std::memcpy(operand.number, from.data, element_size(from.dtype));
+  operand.is_number = impl.numel == 1 && impl.device.is_cpu() && impl.storage;
+  if (operand.is_number)
+    std::memcpy(operand.number, impl.data(), element_size(impl.dtype));
   else
-    operand.data = from.data;
+    operand.data = kernel_address(impl);
 }
 
-bool simple_loop(const LoopOperand& out, const LoopOperand* in, int inputs) {
-  if (!out.contiguous) return false;
+template <class Out, class In>
+bool simple_loop(const Out& out, const In* const* in, int inputs) {
+  if (!out.contiguous()) return false;
   for (int i = 0; i < inputs; ++i)
-    if (in[i].numel != 1 && !(in[i].contiguous && in[i].sizes.equals(out.sizes))) return false;
+    if (in[i]->numel != 1 && !(in[i]->contiguous() && sizes_of(*in[i]).equals(sizes_of(out))))
+      return false;
   return true;
 }
 
-}  // namespace
-
-LoopOperand::LoopOperand(const TensorImpl& impl)
-    : data(kernel_address(impl)),
-      dtype(impl.dtype),
-      is_number(impl.numel == 1 && impl.device.is_cpu() && impl.storage),
-      contiguous(impl.contiguous()),
-      numel(impl.numel),
-      sizes(impl.sizes()),
-      strides(impl.strides()) {}
-
-LoopOperand::LoopOperand(const View& view)
-    : data(view.data),
-      dtype(view.dtype),
-      is_number(false),
-      contiguous(view.contiguous()),
-      numel(view.numel),
-      sizes(view.sizes, size_t(view.dim)),
-      strides(view.strides, size_t(view.dim)) {}
-
-PointwiseParams pointwise_params(const LoopOperand& out, const LoopOperand* in, int inputs,
-                                 ScalarType compute) {
+template <class Out, class In>
+PointwiseParams params_of(const Out& out, const In* const* in, int inputs, ScalarType compute) {
   PointwiseParams p;
   p.inputs = static_cast<int8_t>(inputs);
   p.compute = compute;
   p.numel = out.numel;
   p.out.dtype = out.dtype;
-  p.out.data = out.data;
-  for (int i = 0; i < inputs; ++i) set_operand(p.in[i], in[i]);
+  p.out.data = address_of(out);
+  for (int i = 0; i < inputs; ++i) set_operand(p.in[i], *in[i]);
   if (simple_loop(out, in, inputs)) {
     p.dim = 1;
     p.sizes[0] = out.numel;
     p.out.strides[0] = 1;
-    for (int i = 0; i < inputs; ++i) p.in[i].strides[0] = in[i].numel == 1 ? 0 : 1;
+    for (int i = 0; i < inputs; ++i) p.in[i].strides[0] = in[i]->numel == 1 ? 0 : 1;
     return p;
   }
+  const IntArrayRef sizes = sizes_of(out);
   Dims strides[kMaxOperands + 1];
-  strides[0] = Dims(out.strides);
+  strides[0] = Dims(strides_of(out));
   for (int i = 0; i < inputs; ++i)
-    strides[i + 1] = broadcast_strides(in[i].sizes, in[i].strides, out.sizes);
-  const Dims order = memory_order(out.sizes, strides, inputs + 1);
+    strides[i + 1] = broadcast_strides(sizes_of(*in[i]), strides_of(*in[i]), sizes);
+  const Dims order = memory_order(sizes, strides, inputs + 1);
   const auto stride_of = [&](int operand) -> int64_t* {
     return operand == 0 ? p.out.strides : p.in[operand - 1].strides;
   };
   int dim = 0;
   for (int64_t d : order) {
-    const int64_t size = out.sizes[size_t(d)];
+    const int64_t size = sizes[size_t(d)];
     if (size == 1) continue;
     bool merges = dim > 0;
     for (int i = 0; i <= inputs && merges; ++i)
@@ -145,6 +141,21 @@ PointwiseParams pointwise_params(const LoopOperand& out, const LoopOperand* in, 
   return p;
 }
 
+}  // namespace
+
+PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs,
+                                 ScalarType compute) {
+  return params_of(out, in, inputs, compute);
+}
+PointwiseParams pointwise_params(const View& out, const View* const* in, int inputs,
+                                 ScalarType compute) {
+  return params_of(out, in, inputs, compute);
+}
+PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, int inputs,
+                                 ScalarType compute) {
+  return params_of(out, in, inputs, compute);
+}
+
 void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
   InferContext::Output& out = context.out();
   out.dtype = op.info->promote == Promote::kToBool ? kBool : context.compute;
@@ -156,10 +167,9 @@ void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
 }
 
 void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& context) {
-  LoopOperand in[kMaxOperands];
-  for (int i = 0; i < context.inputs(); ++i) in[i] = LoopOperand(context.in_impl(i));
-  PointwiseParams p =
-      pointwise_params(LoopOperand(context.out_impl()), in, context.inputs(), context.compute);
+  const TensorImpl* in[kMaxOperands];
+  for (int i = 0; i < context.inputs(); ++i) in[i] = &context.in_impl(i);
+  PointwiseParams p = pointwise_params(context.out_impl(), in, context.inputs(), context.compute);
   p.functor = static_cast<int16_t>(op.functor);
   p.formula = static_cast<Formula>(op.formula);
   std::memcpy(p.parameters, args, op.args_size);

@@ -14,22 +14,13 @@ namespace hearth {
 void infer_pointwise(const OpRecord& op, const void* args, InferContext& context);
 void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& context);
 
-/// A tensor or a View as an operand of a loop. It points to the sizes and strides of either.
-struct LoopOperand {
-  LoopOperand() = default;
-  explicit LoopOperand(const TensorImpl& impl);
-  explicit LoopOperand(const View& view);
-
-  void* data;
-  ScalarType dtype;
-  bool is_number;  // one element in host memory, read when the loop is launched
-  bool contiguous;
-  int64_t numel;
-  IntArrayRef sizes, strides;
-};
-
-/// The loop over out and inputs: dimensions sorted by stride and merged.
-PointwiseParams pointwise_params(const LoopOperand& out, const LoopOperand* in, int inputs,
+/// The loop over out and inputs, tensors or Views: dimensions sorted by stride and merged. A tensor
+/// of one element in host memory is read now, as a number.
+PointwiseParams pointwise_params(const TensorImpl& out, const TensorImpl* const* in, int inputs,
+                                 ScalarType compute);
+PointwiseParams pointwise_params(const View& out, const View* const* in, int inputs,
+                                 ScalarType compute);
+PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, int inputs,
                                  ScalarType compute);
 
 namespace detail {

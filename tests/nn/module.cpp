@@ -324,6 +324,34 @@ class SecretImpl : public Module {
 };
 HEARTH_MODULE(Secret);
 
+// A holder of the user's own, as LibTorch documents it: its constructors set impl_.
+class OwnHolder : public ModuleHolder<LinearImpl> {
+ public:
+  using ModuleHolder<LinearImpl>::ModuleHolder;
+  explicit OwnHolder(int64_t size) : ModuleHolder(std::make_shared<LinearImpl>(size, size)) {}
+  void share(const OwnHolder& other) { impl_ = other.impl_; }
+  void renew() { impl_ = std::make_shared<LinearImpl>(1, 2); }
+  bool shares(const OwnHolder& other) const { return impl_ == other.impl_; }
+  LinearImpl* raw() { return impl_ ? impl_.get() : nullptr; }
+  std::shared_ptr<LinearImpl> pointer() { return impl_; }
+};
+
+TEST(Holder, LetsDerivedClassesUseImpl) {
+  OwnHolder a(3), b(nullptr);
+  EXPECT_EQ(b.raw(), nullptr);
+  EXPECT_TRUE(b.pointer() == nullptr);
+  b.share(a);
+  EXPECT_TRUE(b.shares(a));
+  EXPECT_EQ(b.ptr().get(), a.raw());
+  EXPECT_EQ(a.ptr()->shared_from_this(), a.pointer());
+  b.renew();
+  EXPECT_FALSE(b.shares(a));
+  EXPECT_EQ(b->options.out_features(), 2);
+  const OwnHolder moved = std::move(a);
+  EXPECT_TRUE(a.is_empty());
+  EXPECT_EQ(moved->options.out_features(), 3);
+}
+
 TEST(Holder, AcceptsTheModulesConstructorArguments) {
   Node root;
   root->left = Node();

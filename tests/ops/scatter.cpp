@@ -55,13 +55,21 @@ Row scatter_row(std::string name, std::string_view reduce) {
        "reduce argument must be either add or multiply."},
       {[] { ones({3}, kChar).scatter(0, zeros({1}, kLong), 300); },
        "value cannot be converted to type int8_t without overflow"}};
-  for (const Device device : devices())
+  for (const Device device : devices()) {
     row.refusals.push_back(refusal_on(
         device,
         [](Device where) {
           ones({3}).to(where, kFloat).scatter(0, full({1}, 5, kLong).to(where, kLong), 2);
         },
         "index 5 is out of bounds for dimension 0 with size 3"));
+    // No output element is written, but the index is checked.
+    row.refusals.push_back(refusal_on(
+        device,
+        [](Device where) {
+          ones({0}).to(where, kFloat).scatter(0, zeros({3}, kLong).to(where, kLong), 2);
+        },
+        "index 0 is out of bounds for dimension 0 with size 0"));
+  }
   return row;
 }
 

@@ -41,6 +41,9 @@ class ModulePointer {
   M& operator*() const noexcept { return *get(); }
   explicit operator bool() const noexcept { return module_ != nullptr; }
   bool operator==(std::nullptr_t) const noexcept { return module_ == nullptr; }
+  bool operator==(const ModulePointer& other) const noexcept { return module_ == other.module_; }
+  long use_count() const noexcept { return module_.use_count(); }
+  void swap(ModulePointer& other) noexcept { module_.swap(other.module_); }
   operator std::shared_ptr<M>() const { return std::static_pointer_cast<M>(module_); }
   void reset() { module_.reset(); }
 
