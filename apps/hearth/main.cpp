@@ -42,7 +42,9 @@ void add_bench(CLI::App& app) {
                    "Rows and columns of the matrix to transfer")
       ->check(app::whole_number(1))
       ->capture_default_str();
-  bench->add_option("--repeats", options->repeats, "Number of 1000 x 1000 transfers")
+  bench
+      ->add_option("--repeats", options->repeats,
+                   "Number of products of a 1000 x 1000 matrix with a number")
       ->check(app::whole_number(1))
       ->capture_default_str();
   bench->add_option("--steps", options->steps, "Number of training steps")

@@ -10,7 +10,7 @@
 
 namespace hearth::app {
 
-/// The times of two ways to compute the same; without a GPU there is only the first.
+/// The times of two ways to compute the same result; without a GPU there is only the first.
 struct Measurement {
   enum class Kind { kMatmul, kRows, kTransfers, kTraining };
   struct Way {
@@ -20,7 +20,7 @@ struct Measurement {
 
   Kind kind;
   int64_t size;   // of square matrices, or of a batch
-  int64_t times;  // repetitions
+  int64_t times;  // number of repetitions
   Way baseline;
   std::optional<Way> instead;
   std::optional<double> difference;  // largest difference between the two results

@@ -10,13 +10,13 @@
 
 namespace hearth::app {
 
-Output::Output() : before_(std::cout.rdbuf(this)) {
+Output::Output() : previous_(std::cout.rdbuf(this)) {
   setp(buffer_.data(), buffer_.data() + buffer_.size());
 }
 
 Output::~Output() {
   std::cout.flush();
-  std::cout.rdbuf(before_);
+  std::cout.rdbuf(previous_);
 }
 
 void Output::check() {

@@ -22,7 +22,7 @@ class Output : public std::streambuf {
   int sync() override;
 
  private:
-  std::streambuf* before_;
+  std::streambuf* previous_;
   std::array<char, 4096> buffer_;
   int error_ = 0;
 };

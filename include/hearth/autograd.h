@@ -82,7 +82,7 @@ struct InputMetadata {
 struct NodeAccess;
 struct NodeState;  // hooks and anomaly information, created at first use
 
-/// A recorded operation. apply() computes the gradients of its inputs from those of its outputs.
+/// A recorded op. apply() computes the gradients of the op's inputs from those of its outputs.
 class HEARTH_API Node : public RefCounted {
  public:
   Node();
@@ -112,12 +112,13 @@ class HEARTH_API Node : public RefCounted {
   uint32_t add_input_metadata(const Tensor& output);
   uint64_t sequence_nr() const { return sequence_nr_; }  ///< order of creation
 
-  /// Returns the gradients for apply().
+  /// Gets the gradients for apply() and returns those to use instead.
   using PreHook = std::function<variable_list(const variable_list& grads)>;
+  /// Gets the results and the arguments of apply() and returns the results to use instead.
   using PostHook =
       std::function<variable_list(const variable_list& outputs, const variable_list& inputs)>;
   void add_pre_hook(PreHook hook);    ///< replaces the gradients before apply()
-  void add_post_hook(PostHook hook);  ///< replaces the gradients after apply()
+  void add_post_hook(PostHook hook);  ///< replaces the results of apply()
 
  protected:
   virtual variable_list apply(variable_list&& grads) = 0;
@@ -159,7 +160,7 @@ class HEARTH_API DetectAnomalyGuard {
 };
 /// The state that DetectAnomalyGuard sets.
 struct HEARTH_API AnomalyMode {
-  static bool is_enabled();        ///< whether calls are recorded
+  static bool is_enabled();        ///< whether anomaly mode is on
   static bool should_check_nan();  ///< whether gradients are checked for NaN
   static void set_enabled(bool enabled, bool check_nan = true);
 };

@@ -12,9 +12,10 @@ class HEARTH_API Context {
   /// Whether every operator must give the same bits in every run (default: no). Operators without a
   /// deterministic algorithm throw, or warn if warn_only.
   bool deterministicAlgorithms() const;
-  bool deterministicAlgorithmsWarnOnly() const;                 ///< whether that only warns
+  bool deterministicAlgorithmsWarnOnly() const;                 ///< whether they only warn
   void setDeterministicAlgorithms(bool value, bool warn_only);  ///< sets both
-  /// Whether uninitialized memory is then filled with NaN or the largest integer (default: yes).
+  /// Whether uninitialized memory is filled with NaN or the largest integer under
+  /// deterministicAlgorithms() (default: yes).
   bool deterministicFillUninitializedMemory() const;
   void setDeterministicFillUninitializedMemory(bool value);  ///< enables or disables the filling
   /// Whether warnings that are given once per process are repeated (default: no).
@@ -22,13 +23,13 @@ class HEARTH_API Context {
   void setWarnAlways(bool value);  ///< sets warnAlways()
   /// Called by operators without a deterministic algorithm: throws, warns or does nothing.
   static void alertNotDeterministic(std::string_view caller);
-  /// Whether cuDNN may use only deterministic algorithms, as under deterministicAlgorithms().
+  /// Whether cuDNN must use deterministic algorithms. deterministicAlgorithms() implies it.
   bool deterministicCuDNN() const;
   void setDeterministicCuDNN(bool value);  ///< sets deterministicCuDNN()
   /// Whether cuDNN times its algorithms to find the fastest (default: no).
   bool benchmarkCuDNN() const;
   void setBenchmarkCuDNN(bool value);  ///< sets benchmarkCuDNN()
-  /// Whether cuDNN may round float32 factors to TensorFloat-32 (default: yes).
+  /// Whether cuDNN may round float32 inputs to TensorFloat-32 (default: yes).
   bool allowTF32CuDNN() const;
   void setAllowTF32CuDNN(bool value);  ///< sets allowTF32CuDNN()
 };
@@ -38,6 +39,6 @@ HEARTH_API Context& globalContext();  ///< the process's settings
 /// globalContext().setDeterministicAlgorithms(mode, warn_only).
 HEARTH_API void set_deterministic_algorithms(bool mode, bool warn_only = false);
 HEARTH_API bool are_deterministic_algorithms_enabled();           ///< whether they are required
-HEARTH_API bool is_deterministic_algorithms_warn_only_enabled();  ///< whether that only warns
+HEARTH_API bool is_deterministic_algorithms_warn_only_enabled();  ///< whether others only warn
 
 }  // namespace hearth

@@ -28,7 +28,7 @@ class HEARTH_API AutogradContext {
   AutogradContext& operator=(const AutogradContext&) = delete;
 
   /// Values other than inputs and outputs, which belong in save_for_backward. No lock is held
-  /// during backward: a backward that modifies this needs its own if threads share the graph.
+  /// during backward: a backward that modifies them needs its own lock if threads share the graph.
   std::unordered_map<std::string, IValue> saved_data;
 
   /// Saves inputs and outputs, which may be undefined. Call it once, in forward.
@@ -41,7 +41,8 @@ class HEARTH_API AutogradContext {
   /// Whether backward receives undefined gradients as zeros (default: yes).
   void set_materialize_grads(bool value) { materialize_grads_ = value; }
   bool needs_input_grad(size_t output_edge_index) const;  ///< whether this input needs a gradient
-  bool needs_input_grad(std::initializer_list<IndexRange> ranges) const;  ///< or any in the ranges
+  /// Whether any input in the ranges needs a gradient.
+  bool needs_input_grad(std::initializer_list<IndexRange> ranges) const;
 
  private:
   friend class CustomNode;
@@ -60,7 +61,7 @@ class HEARTH_API CustomNode : public Node {
   void release_variables() override;
   AutogradContext& context() { return context_; }
 
-  /// Adds an argument of apply(). Backward returns an undefined gradient for one that is no tensor.
+  /// Adds an argument of Function::apply(). The gradient of one that is not a tensor is undefined.
   template <class T>
   void add_argument(const T&) {
     is_tensor_.push_back(false);

@@ -25,20 +25,20 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kMaxWaitForCalls = 10s;
-constexpr auto kMaxBlocking = 3s;
+constexpr auto kMaxWaitForEnd = 3s;
 constexpr auto kPollInterval = 1ms;
 
 std::atomic<uint64_t> calls_begun{0};
 std::atomic<int> active_calls{0};
-std::atomic<int> active_first_calls{0};  // the active calls that may create static objects
-std::atomic<bool> process_ends{false};   // a thread has begun to end the process
-std::atomic<bool> first_calls_blocked{false};
+std::atomic<int> active_creating_calls{0};  // the active calls that may create static objects
+std::atomic<bool> process_ends{false};      // a thread has begun to end the process
+std::atomic<bool> creating_calls_blocked{false};
 std::atomic<bool> calls_blocked{false};
 constinit std::array<std::atomic<void (*)()>, 4> stop_functions{};
 constinit thread_local bool thread_ends_process = false;
 constinit thread_local int call_depth = 0;
 constinit thread_local bool has_active_call = false;  // of this thread
-constinit thread_local bool has_active_first_call = false;
+constinit thread_local bool has_active_creating_call = false;
 
 /// Waits until no calls are active, except one of this thread if `own`, or until the time limit.
 void wait_for(const std::atomic<int>& active, bool own) {
@@ -69,15 +69,15 @@ struct MainThread {
   ~MainThread() {
     if (gettid() != getpid()) return;
     call_stop_functions();
-    first_calls_blocked.store(true);
-    wait_for(active_first_calls, has_active_first_call);
+    creating_calls_blocked.store(true);
+    wait_for(active_creating_calls, has_active_creating_call);
   }
 };
 
 void watch_main_thread() { thread_local const MainThread main_thread; }
 [[maybe_unused]] const bool watches_main_thread = (watch_main_thread(), true);
 
-/// Waits for all calls; registered with atexit. The exit runs such functions and the destructors of
+/// Waits for all calls; registered with atexit. exit() runs such functions and the destructors of
 /// static objects in reverse order of registration, so this one runs before the destructors of all
 /// objects created before its registration.
 void end_calls() {
@@ -88,18 +88,18 @@ void end_calls() {
 /// A forked child does not have the other threads of its parent, so their calls would never end.
 [[maybe_unused]] const int resets_calls_after_fork = pthread_atfork(nullptr, nullptr, [] {
   active_calls.store(0);
-  active_first_calls.store(0);
+  active_creating_calls.store(0);
 });
 
 }  // namespace
 
 void LibraryCall::cover_this_thread() { ++call_depth; }
 
-LibraryCall::LibraryCall() : is_first_(call_depth == 0 && may_create_statics()) {
+LibraryCall::LibraryCall() : may_create_statics_(call_depth == 0 && may_create_statics()) {
   if (call_depth++ > 0) return;
-  if (is_first_) {
-    begin_first();
-    has_active_first_call = true;
+  if (may_create_statics_) {
+    begin_creating();
+    has_active_creating_call = true;
   }
   ++active_calls;
   has_active_call = true;
@@ -107,32 +107,32 @@ LibraryCall::LibraryCall() : is_first_(call_depth == 0 && may_create_statics()) 
     return;
   end();
   --call_depth;
-  block_until_process_ends();
+  wait_while_process_ends();
   detail::fail<Error>("the process is ending: its compute libraries have been shut down");
 }
 
-void LibraryCall::begin_first() {
-  ++active_first_calls;
-  if (!first_calls_blocked.load() || thread_ends_process) return;
-  --active_first_calls;
-  block_until_process_ends();
+void LibraryCall::begin_creating() {
+  ++active_creating_calls;
+  if (!creating_calls_blocked.load() || thread_ends_process) return;
+  --active_creating_calls;
+  wait_while_process_ends();
   // The process still runs, so the main thread has ended without ending it.
-  first_calls_blocked.store(false);
-  ++active_first_calls;
+  creating_calls_blocked.store(false);
+  ++active_creating_calls;
 }
 
 LibraryCall::~LibraryCall() {
   if (--call_depth > 0) return;
-  if (is_first_) protect_new_statics();
+  if (may_create_statics_) protect_new_statics();
   end();
 }
 
 void LibraryCall::end() const {
   --active_calls;
   has_active_call = false;
-  if (!is_first_) return;
-  --active_first_calls;
-  has_active_first_call = false;
+  if (!may_create_statics_) return;
+  --active_creating_calls;
+  has_active_creating_call = false;
 }
 
 void protect_new_statics() { std::atexit(end_calls); }
@@ -178,8 +178,8 @@ void begin_process_end() {
   compute_serially_from_now_on();  // since helper threads would block
 }
 
-void block_until_process_ends() {
-  if (process_ends.load() && !thread_ends_process) std::this_thread::sleep_for(kMaxBlocking);
+void wait_while_process_ends() {
+  if (process_ends.load() && !thread_ends_process) std::this_thread::sleep_for(kMaxWaitForEnd);
 }
 
 }  // namespace hearth

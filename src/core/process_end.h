@@ -20,9 +20,9 @@ class LibraryCall {
   static void cover_this_thread();
 
  private:
-  static void begin_first();
+  static void begin_creating();
   void end() const;
-  bool is_first_;
+  bool may_create_statics_;
 };
 
 /// Makes the exit wait for calls before it destroys the static objects that exist now. LibraryCall
@@ -48,7 +48,7 @@ void stop_at_process_end(void (*stop)());
 
 /// Declares that the calling thread ends the process.
 void begin_process_end();
-/// Blocks if another thread is ending the process, at most for some seconds.
-void block_until_process_ends();
+/// If another thread is ending the process, waits for the end, at most for some seconds.
+void wait_while_process_ends();
 
 }  // namespace hearth

@@ -34,7 +34,7 @@ Tensor read(const std::string& root, MNIST::Mode mode, const char* what, const c
                ": neither it nor ", name, ".gz exists. To get it: ", hint);
   Tensor tensor = io::load_idx(path);
   HEARTH_CHECK(tensor.scalar_type() == kByte && tensor.dim() == (dims[0] - '0'), "cannot read '",
-               path, "': at byte 2: expected bytes in ", dims, " dimensions, but got ",
+               path, "': at byte 2: expected ", dims, " dimensions of Byte, but got ",
                tensor.scalar_type(), " of sizes ", tensor.sizes());
   return tensor;
 }

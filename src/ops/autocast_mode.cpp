@@ -37,7 +37,8 @@ StreamHandle stream_of(const TensorImpl& impl) {
   return impl.device.is_cuda() ? modes.streams[impl.device.index()] : nullptr;
 }
 
-/// Whether the tensor is a float32 leaf that requires grad: weights are likely to be used again.
+/// Whether the tensor is a float32 leaf that requires grad, probably a weight: its cast will be
+/// used again.
 bool is_weight(const TensorImpl& impl) {
   return impl.dtype == kFloat && impl.has(kRequiresGrad) && !impl.has(kIsView | kInference);
 }

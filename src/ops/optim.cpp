@@ -1,4 +1,4 @@
-// The steps of optimizers: one operator updates a whole list of parameters.
+// The steps of optimizers: one op updates a whole list of parameters.
 #include "seam/optim.h"
 
 #include "ops/binding.h"
@@ -9,7 +9,7 @@ namespace hearth {
 namespace {
 
 constexpr SlotSet kAllInputs = out_slot(0) - 1;
-constexpr int kGradients = 1;  // the list of them
+constexpr int kGradients = 1;  // the index of the list of gradients
 
 /// The inputs of a step: lists of `count` tensors each, first the parameters, then their gradients,
 /// then state, then, for rules that count steps, the step counts; grad_scale and found_inf come
@@ -77,7 +77,8 @@ void infer_step(const OpInfo& info, const StepShape& shape, const InferContext& 
   for (int i = 0; i < 2; ++i) check_scalar(info, shape, context, shape.inputs() + i);
 }
 
-bool lie_alike(const StepShape& shape, int64_t i, const LaunchContext& context) {
+/// Whether parameter i is dense and its gradient and state have its strides.
+bool have_equal_layout(const StepShape& shape, int64_t i, const LaunchContext& context) {
   const TensorImpl& param = context.in_impl(shape.at(0, i));
   if (!param.has(kDense)) return false;
   for (int k = 1; k < shape.operands; ++k)
@@ -131,7 +132,7 @@ void run_step(const F& rule, const StepShape& shape, bool maximize, LaunchContex
       else
         tensor.step_at = static_cast<const float*>(kernel_address(step));
     }
-    if (lie_alike(shape, i, context)) continue;
+    if (have_equal_layout(shape, i, context)) continue;
     tensor.layout = int32_t(params.layouts.size());
     params.layouts.push_back(layout_of(shape, i, context));
   }
@@ -248,7 +249,7 @@ struct Fused : Step {
 
 /// Runs a step; unused lists are empty.
 template <class Step>
-void take_step(const typename Step::Args& args, TensorList params, const auto&... rest) {
+void invoke_step(const typename Step::Args& args, TensorList params, const auto&... rest) {
   if (!params.empty()) invoke<Fused<Step>>(args, params, rest...).all();
 }
 
@@ -268,9 +269,9 @@ void _fused_sgd_(TensorList self, TensorList grads, TensorList momentum_buffer_l
                  const std::optional<Tensor>& found_inf) {
   const TensorList buffers = momentum == 0 ? TensorList() : momentum_buffer_list;
   check_lengths(self, {grads, momentum == 0 ? self : buffers});
-  take_step<Sgd>({int64_t(self.size()), weight_decay, momentum, lr, dampening, nesterov, maximize,
-                  is_first_step},
-                 self, grads, buffers, or_undefined(grad_scale), or_undefined(found_inf));
+  invoke_step<Sgd>({int64_t(self.size()), weight_decay, momentum, lr, dampening, nesterov, maximize,
+                    is_first_step},
+                   self, grads, buffers, or_undefined(grad_scale), or_undefined(found_inf));
 }
 
 namespace {
@@ -281,8 +282,8 @@ void fused_adam(const typename Adam<decoupled>::Args& args, TensorList self, Ten
                 TensorList state_steps, const Tensor& grad_scale, const Tensor& found_inf) {
   const TensorList largest = args.amsgrad ? max_exp_avg_sqs : TensorList();
   check_lengths(self, {grads, exp_avgs, exp_avg_sqs, args.amsgrad ? largest : self, state_steps});
-  take_step<Adam<decoupled>>(args, self, grads, exp_avgs, exp_avg_sqs, largest, state_steps,
-                             grad_scale, found_inf);
+  invoke_step<Adam<decoupled>>(args, self, grads, exp_avgs, exp_avg_sqs, largest, state_steps,
+                               grad_scale, found_inf);
 }
 
 }  // namespace
@@ -311,8 +312,9 @@ void _fused_adagrad_(TensorList self, TensorList grads, TensorList state_sums,
                      double eps, bool maximize, const std::optional<Tensor>& grad_scale,
                      const std::optional<Tensor>& found_inf) {
   check_lengths(self, {grads, state_sums, state_steps});
-  take_step<Adagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize}, self, grads,
-                     state_sums, state_steps, or_undefined(grad_scale), or_undefined(found_inf));
+  invoke_step<Adagrad>({int64_t(self.size()), lr, lr_decay, weight_decay, eps, maximize}, self,
+                       grads, state_sums, state_steps, or_undefined(grad_scale),
+                       or_undefined(found_inf));
 }
 
 void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
@@ -323,7 +325,7 @@ void _fused_rmsprop_(TensorList self, TensorList grads, TensorList square_avgs,
   const TensorList means = centered ? grad_avgs : TensorList(),
                    buffers = momentum > 0 ? momentum_buffer_list : TensorList();
   check_lengths(self, {grads, square_avgs, centered ? means : self, momentum > 0 ? buffers : self});
-  take_step<RmsProp>(
+  invoke_step<RmsProp>(
       {int64_t(self.size()), lr, alpha, eps, weight_decay, momentum, centered, maximize}, self,
       grads, square_avgs, means, buffers, or_undefined(grad_scale), or_undefined(found_inf));
 }

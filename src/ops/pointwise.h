@@ -27,33 +27,33 @@ namespace detail {
 
 /// "gelu_backward".
 template <class F>
-struct FormulaName {
+struct GradientName {
   char text[48] = {};
-  constexpr FormulaName() {
+  constexpr GradientName() {
     char* end = text;
     for (const char* part : {F::info.name, "_backward"})
       while (*part) *end++ = *part++;
   }
 };
 template <class F>
-inline constexpr FormulaName<F> formula_name;
+inline constexpr GradientName<F> gradient_name;
 
-/// A gradient formula of a functor as an op of its own; its operands are g and those that the
-/// formula reads.
+/// A gradient of a functor as an op of its own. Its operands are g and the inputs, or the output,
+/// that it reads.
 template <class F>
-inline constexpr OpInfo formula_info{.name = formula_name<F>.text, .dtypes = dtypes::kFloating};
+inline constexpr OpInfo gradient_info{.name = gradient_name<F>.text, .dtypes = dtypes::kFloating};
 
 template <class F, int which>
-inline constexpr OpRecord formula_record{.info = &formula_info<F>,
-                                         .args_size = sizeof(F),
-                                         .copy_args = &copy_args<F>,
-                                         .destroy_args = &destroy_args<F>,
-                                         .arguments = &arguments_of<F>,
-                                         .infer = &infer_pointwise,
-                                         .launch = &launch_pointwise,
-                                         .differentiable = 0,
-                                         .functor = fn::number_of<F>,
-                                         .formula = which};
+inline constexpr OpRecord gradient_record{.info = &gradient_info<F>,
+                                          .args_size = sizeof(F),
+                                          .copy_args = &copy_args<F>,
+                                          .destroy_args = &destroy_args<F>,
+                                          .arguments = &arguments_of<F>,
+                                          .infer = &infer_pointwise,
+                                          .launch = &launch_pointwise,
+                                          .differentiable = 0,
+                                          .functor = fn::number_of<F>,
+                                          .formula = which};
 
 template <class F, int which, class V, class... Rest>
 V evaluate_operands(const F& f, const V* v, Rest... rest) {
@@ -63,7 +63,7 @@ V evaluate_operands(const F& f, const V* v, Rest... rest) {
     return evaluate_operands<F, which, V>(f, v, rest..., v[sizeof...(Rest)]);
 }
 
-/// The result as a function of x with derivative 0.
+/// Returns `result` with an additional edge to x, whose gradient is 0.
 inline Tensor with_zero_derivative(const Tensor& result, const Tensor& x) {
   return where(wrapped_number(false), x, result);
 }
@@ -84,7 +84,7 @@ Tensor pointwise_gradient(const F& f, GradContext& context) {
     if (!modes.grad_enabled) {
       const Tensor* pointers[count];
       for (int i = 0; i < count; ++i) pointers[i] = &operand[i];
-      OpCall call{formula_record<F, which>, &f, {pointers, count}};
+      OpCall call{gradient_record<F, which>, &f, {pointers, count}};
       run(call);
       return call.outputs[0];
     }
@@ -116,7 +116,7 @@ inline constexpr SlotSet differentiable_inputs = (fn::has_formula<F, 1> ? 1u : 0
                                                  (fn::has_formula<F, 3> ? 4u : 0u);
 
 /// The gradient of a comparison in place on a floating-point tensor: zeros.
-inline void grad_of_test(const OpRecord&, const void*, GradContext& context) {
+inline void grad_of_comparison(const OpRecord&, const void*, GradContext& context) {
   for (int i = 0; i < context.inputs(); ++i)
     if (context.needs(i))
       context.set(i, zeros(context.in_sizes(i),
@@ -125,12 +125,12 @@ inline void grad_of_test(const OpRecord&, const void*, GradContext& context) {
 
 template <class F>
 constexpr auto grad_function() -> decltype(OpRecord::grad) {
-  if (F::info.promote == Promote::kToBool) return &grad_of_test;
+  if (F::info.promote == Promote::kToBool) return &grad_of_comparison;
   return differentiable_inputs<F> ? &grad_pointwise<F> : nullptr;
 }
 
-/// The inputs whose gradients are recorded: those with a derivative; if there is none at all, every
-/// input, since recording one is then an error.
+/// The inputs whose history is recorded: those with a derivative; for comparisons, all. If no input
+/// has a derivative, also all, so that a call that needs a gradient fails.
 template <class F>
 inline constexpr SlotSet recorded_inputs =
     F::info.promote == Promote::kToBool || !differentiable_inputs<F> ? ~SlotSet(0)
@@ -162,7 +162,7 @@ inline constexpr OpRecord pointwise_record{.info = &F::info,
 template <class F, class... T>
 auto pointwise(F f, const T&... inputs) {
   static_assert(fn::number_of<F> >= 0,
-                "the functor is missing in the List at the end of its header");
+                "the functor is missing from the List at the end of its header");
   static_assert(sizeof(F) <= kFunctorBytes && sizeof...(T) == fn::arity<F>);
   return Invocation<pointwise_record<F>, F, InputPointers<T...>>(f, inputs...);
 }

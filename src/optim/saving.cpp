@@ -29,7 +29,7 @@ std::string name_of(const Optimizer& optimizer) {
   return name.erase(0, name.substr(0, name.find('<')).rfind(':') + 1);
 }
 
-/// Checks the optimizer's name, which may be missing in the source.
+/// Checks the optimizer's name, which may be missing from the source.
 void check_name(const Optimizer& optimizer, Fields& f) {
   if (!f.has(kName)) return;
   const std::string expected = name_of(optimizer);

@@ -45,7 +45,7 @@ TEST_F(ParallelFor, RunsSeriallyUpToTheGrainSize) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(ParallelFor, ChunksAreNotMuchSmallerThanTheGrainSize) {
+TEST_F(ParallelFor, ALoopJustAboveTheGrainSizeHasTwoChunks) {
   std::atomic<int> chunks{0};
   parallel_for(0, 101, 100, [&](int64_t, int64_t) { ++chunks; });
   EXPECT_EQ(chunks, 2);
@@ -57,6 +57,7 @@ TEST_F(ParallelFor, NestedLoopsRunSerially) {
     EXPECT_EQ(get_num_threads(), 1);
     parallel_for(0, 1000, 1, [&](int64_t, int64_t) { ++inner_calls; });
   });
+  // Each of the 4 outer chunks runs the whole inner loop.
   EXPECT_EQ(inner_calls % 4, 0);
   EXPECT_EQ(get_num_threads(), 4);
 }

@@ -51,8 +51,7 @@ TEST(Mnist, ErrorsStateTheReason) {
   write_bytes(folder.path("train-labels-idx1-ubyte"), labels("\3"));
   EXPECT_ERROR(open(), "have 2 images but 1 labels");
   write_bytes(folder.path("train-labels-idx1-ubyte"), images(1));
-  EXPECT_ERROR(open(),
-               "at byte 2: expected bytes in 1 dimensions, but got Byte of sizes [1, 2, 3]");
+  EXPECT_ERROR(open(), "at byte 2: expected 1 dimensions of Byte, but got Byte of sizes [1, 2, 3]");
   write_bytes(folder.path("train-labels-idx1-ubyte"), labels("\3\1").substr(0, 9));
   EXPECT_ERROR(open(), "train-labels-idx1-ubyte': at byte 9: expected 1 bytes more");
 }

@@ -6,7 +6,8 @@
 A case is a line "case <name> <seed>", one line "<key> <dtype> <sizes> <values>" per tensor, and a
 line "end". Sizes are written "2x3", or "-" for a 0-d tensor; floats have nine digits, which are exact.
 The keys are init.<parameter>, in.<number>, out.<number>, grad.in.<number>, grad.<parameter> and
-after.<buffer>. The gradients are of the sum of the outputs' elements times 1, 2, 3, ….
+after.<buffer>. The gradients are those of the sum of all outputs, the elements of each weighted with
+1, 2, 3, ….
 """
 
 from pathlib import Path
@@ -67,7 +68,7 @@ def plain(module, *inputs):
 
 
 def twice(module, x):
-    """Two steps in training, one in evaluation."""
+    """Two calls in training mode, one in evaluation mode."""
     first, second = module(x), module(x * 2 + 1)
     module.eval()
     return first, second, module(x)

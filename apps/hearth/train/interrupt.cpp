@@ -15,13 +15,13 @@ InterruptGuard::InterruptGuard() {
   // SA_RESTART: reads and writes continue. SA_RESETHAND: the second signal has its default action.
   action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
   for (size_t i = 0; i < kSignals.size(); ++i) {
-    sigaction(kSignals[i], nullptr, &before_[i]);
-    if (before_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
+    sigaction(kSignals[i], nullptr, &previous_[i]);
+    if (previous_[i].sa_handler != SIG_IGN) sigaction(kSignals[i], &action, nullptr);
   }
 }
 
 InterruptGuard::~InterruptGuard() {
-  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &before_[i], nullptr);
+  for (size_t i = 0; i < kSignals.size(); ++i) sigaction(kSignals[i], &previous_[i], nullptr);
 }
 
 bool interrupted() { return received != 0; }

@@ -16,7 +16,7 @@ class InterruptGuard {
 
  private:
   static constexpr std::array kSignals{SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, kSignals.size()> before_{};
+  std::array<struct sigaction, kSignals.size()> previous_{};
 };
 
 /// Whether a signal has arrived since the guard was created.

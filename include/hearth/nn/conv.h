@@ -62,7 +62,7 @@ struct ConvOptions {
   HEARTH_ARG(int64_t, in_channels);            ///< C of the input
   HEARTH_ARG(int64_t, out_channels);           ///< C of the output
   HEARTH_ARG(ExpandingArray<D>, kernel_size);  ///< size of the kernel
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;   ///< distance of kernel positions
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;   ///< distance between kernel positions
   HEARTH_CONV_PADDING
   HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
   HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
@@ -81,7 +81,7 @@ struct ConvTransposeOptions {
   HEARTH_ARG(int64_t, in_channels);            ///< C of the input
   HEARTH_ARG(int64_t, out_channels);           ///< C of the output
   HEARTH_ARG(ExpandingArray<D>, kernel_size);  ///< size of the kernel
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;   ///< distance of kernel positions in the output
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;   ///< distance between kernel positions in the output
   HEARTH_ARG(ExpandingArray<D>, padding) = 0;  ///< elements removed from each border
   HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;  ///< elements added to the end of the output
   HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
@@ -155,7 +155,7 @@ template <size_t D>
 struct ConvFuncOptions {
   using padding_t = nn::detail::conv_padding_t<D>;
   HEARTH_ARG(Tensor, bias);                   ///< [out_channels], or undefined
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;  ///< distance of kernel positions
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;  ///< distance between kernel positions
   HEARTH_CONV_PADDING
   HEARTH_ARG(ExpandingArray<D>, dilation) = 1;  ///< distance between kernel elements
   HEARTH_ARG(int64_t, groups) = 1;              ///< independent groups of channels
@@ -168,7 +168,7 @@ using Conv2dFuncOptions = ConvFuncOptions<2>;  ///< options of conv2d
 template <size_t D>
 struct ConvTransposeFuncOptions {
   HEARTH_ARG(Tensor, bias);                           ///< [out_channels], or undefined
-  HEARTH_ARG(ExpandingArray<D>, stride) = 1;          ///< distance of kernel positions
+  HEARTH_ARG(ExpandingArray<D>, stride) = 1;          ///< distance between kernel positions
   HEARTH_ARG(ExpandingArray<D>, padding) = 0;         ///< elements removed from each border
   HEARTH_ARG(ExpandingArray<D>, output_padding) = 0;  ///< elements added to the end of the output
   HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels

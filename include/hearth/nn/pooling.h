@@ -14,10 +14,10 @@ template <size_t D>
 struct MaxPoolOptions {
   MaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size), stride_(kernel_size) {}
   HEARTH_ARG(ExpandingArray<D>, kernel_size);   ///< size of a window
-  HEARTH_ARG(ExpandingArray<D>, stride);        ///< distance of windows, by default kernel_size
+  HEARTH_ARG(ExpandingArray<D>, stride);        ///< distance between windows (default: kernel_size)
   HEARTH_ARG(ExpandingArray<D>, padding) = 0;   ///< border of -infinity
-  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;  ///< distance of elements in a window
-  HEARTH_ARG(bool, ceil_mode) = false;          ///< whether incomplete windows count
+  HEARTH_ARG(ExpandingArray<D>, dilation) = 1;  ///< distance between elements in a window
+  HEARTH_ARG(bool, ceil_mode) = false;          ///< whether windows may be incomplete
 };
 /// Options of AvgPool2d and avg_pool2d.
 template <size_t D>
@@ -26,9 +26,9 @@ struct AvgPoolOptions {
   HEARTH_ARG(ExpandingArray<D>, kernel_size);            ///< size of a window
   HEARTH_ARG(ExpandingArray<D>, stride);                 ///< by default kernel_size
   HEARTH_ARG(ExpandingArray<D>, padding) = 0;            ///< border of zeros
-  HEARTH_ARG(bool, ceil_mode) = false;                   ///< whether incomplete windows count
+  HEARTH_ARG(bool, ceil_mode) = false;                   ///< whether windows may be incomplete
   HEARTH_ARG(bool, count_include_pad) = true;            ///< whether the mean includes the padding
-  HEARTH_ARG(std::optional<int64_t>, divisor_override);  ///< divides sums instead of the count
+  HEARTH_ARG(std::optional<int64_t>, divisor_override);  ///< divisor instead of the element count
 };
 /// Options of AdaptiveAvgPool2d and adaptive_avg_pool2d.
 template <class OutputSize>
@@ -79,7 +79,7 @@ using MaxPool2dFuncOptions = MaxPool2dOptions;                  ///< options of 
 using AvgPool2dFuncOptions = AvgPool2dOptions;                  ///< options of avg_pool2d
 using AdaptiveAvgPool2dFuncOptions = AdaptiveAvgPool2dOptions;  ///< options of adaptive_avg_pool2d
 
-// The modules of the same names as functions.
+// The modules of the same names, in the form of functions.
 /// As MaxPool2d.
 HEARTH_API Tensor max_pool2d(const Tensor& input, const MaxPool2dFuncOptions& options);
 /// As MaxPool2dImpl::forward_with_indices.

@@ -63,7 +63,7 @@ void Stream::wait_for_results(uint64_t position) {
     const std::lock_guard lock(mutex_);
     if (completed_ >= position) return;
   }
-  block_until_process_ends();
+  wait_while_process_ends();
   detail::fail<Error>(
       "The simulated GPU has stopped, because the process is ending: its results cannot be read");
 }
