@@ -340,6 +340,8 @@ CALLS |= {
     "clamp_max_number": lambda x: torch.clamp_max(x, 1),
     "clamp_above": lambda x: torch.clamp(x, max=1),
     "special_ndtr": torch.special.ndtr,
+    "pow_half": lambda x: x.pow(0.5),
+    "pow_minus_half": lambda x: x.pow(-0.5),
     "pow_of_number": lambda x: torch.pow(2, x),
     "lerp_number": lambda a, b: torch.lerp(a, b, 0.3),
     "addcmul": lambda x, a, b: torch.addcmul(x, a, b, value=2),
