@@ -43,13 +43,4 @@ struct BatchNormBackwardParams {
   double eps = 1e-5;
 };
 
-namespace cpu {
-void run(const BatchNormParams& params, Ctx& ctx);
-void run(const BatchNormBackwardParams& params, Ctx& ctx);
-}  // namespace cpu
-namespace cuda {
-void run(const BatchNormParams& params, Ctx& ctx);
-void run(const BatchNormBackwardParams& params, Ctx& ctx);
-}  // namespace cuda
-
 }  // namespace hearth

@@ -15,11 +15,4 @@ struct CatParams {
   int dim = 0;
 };
 
-namespace cpu {
-void run(const CatParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const CatParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

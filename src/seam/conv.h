@@ -33,11 +33,4 @@ struct ConvParams {
   const View& computed() const { return const_cast<ConvParams*>(this)->computed(); }
 };
 
-namespace cpu {
-void run(const ConvParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const ConvParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

@@ -15,11 +15,4 @@ struct DropoutParams {
   RandomSource source;
 };
 
-namespace cpu {
-void run(const DropoutParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const DropoutParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

@@ -29,13 +29,4 @@ struct ScatterParams {
   bool deterministic = false;  // the same bits in every run
 };
 
-namespace cpu {
-void run(const GatherParams& params, Ctx& ctx);
-void run(const ScatterParams& params, Ctx& ctx);
-}  // namespace cpu
-namespace cuda {
-void run(const GatherParams& params, Ctx& ctx);
-void run(const ScatterParams& params, Ctx& ctx);
-}  // namespace cuda
-
 }  // namespace hearth

@@ -27,13 +27,4 @@ inline View half_of(View view, int dim, int which) {
   return view;
 }
 
-namespace cpu {
-void run(const GluParams& params, Ctx& ctx);
-void run(const GluBackwardParams& params, Ctx& ctx);
-}  // namespace cpu
-namespace cuda {
-void run(const GluParams& params, Ctx& ctx);
-void run(const GluBackwardParams& params, Ctx& ctx);
-}  // namespace cuda
-
 }  // namespace hearth

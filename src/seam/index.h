@@ -48,13 +48,4 @@ struct IndexPutParams {
   bool deterministic = false;  // the same bits in every run
 };
 
-namespace cpu {
-void run(const IndexParams& params, Ctx& ctx);
-void run(const IndexPutParams& params, Ctx& ctx);
-}  // namespace cpu
-namespace cuda {
-void run(const IndexParams& params, Ctx& ctx);
-void run(const IndexPutParams& params, Ctx& ctx);
-}  // namespace cuda
-
 }  // namespace hearth

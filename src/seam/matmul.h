@@ -15,11 +15,4 @@ struct MatmulParams {
   double beta = 1;
 };
 
-namespace cpu {
-void run(const MatmulParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const MatmulParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

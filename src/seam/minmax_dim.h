@@ -17,11 +17,4 @@ struct MinMaxDimParams {
   bool largest = true;
 };
 
-namespace cpu {
-void run(const MinMaxDimParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const MinMaxDimParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

@@ -27,13 +27,4 @@ struct NllLossBackwardParams {
   bool mean = true;
 };
 
-namespace cpu {
-void run(const NllLossParams& params, Ctx& ctx);
-void run(const NllLossBackwardParams& params, Ctx& ctx);
-}  // namespace cpu
-namespace cuda {
-void run(const NllLossParams& params, Ctx& ctx);
-void run(const NllLossBackwardParams& params, Ctx& ctx);
-}  // namespace cuda
-
 }  // namespace hearth

@@ -18,13 +18,4 @@ struct NonzeroFillParams {
   View out;
 };
 
-namespace cpu {
-void run(const NonzeroCountParams& params, Ctx& ctx);
-void run(const NonzeroFillParams& params, Ctx& ctx);
-}  // namespace cpu
-namespace cuda {
-void run(const NonzeroCountParams& params, Ctx& ctx);
-void run(const NonzeroFillParams& params, Ctx& ctx);
-}  // namespace cuda
-
 }  // namespace hearth

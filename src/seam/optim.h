@@ -52,11 +52,4 @@ struct FusedStepParams {
   }
 };
 
-namespace cpu {
-void run(const FusedStepParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const FusedStepParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

@@ -27,11 +27,4 @@ struct OrderParams {
   int64_t k = 0;
 };
 
-namespace cpu {
-void run(const OrderParams& params, Ctx& ctx);
-}  // namespace cpu
-namespace cuda {
-void run(const OrderParams& params, Ctx& ctx);
-}  // namespace cuda
-
 }  // namespace hearth

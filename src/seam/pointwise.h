@@ -43,11 +43,4 @@ struct PointwiseParams {
   alignas(16) unsigned char parameters[kFunctorBytes];
 };
 
-namespace cpu {
-void run(const PointwiseParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const PointwiseParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

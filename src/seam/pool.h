@@ -89,13 +89,4 @@ struct PoolBackwardParams {
   PoolShape shape;
 };
 
-namespace cpu {
-void run(const PoolParams& params, Ctx& ctx);
-void run(const PoolBackwardParams& params, Ctx& ctx);
-}  // namespace cpu
-namespace cuda {
-void run(const PoolParams& params, Ctx& ctx);
-void run(const PoolBackwardParams& params, Ctx& ctx);
-}  // namespace cuda
-
 }  // namespace hearth

@@ -29,11 +29,4 @@ struct RandomParams {
   RandomSource source;
 };
 
-namespace cpu {
-void run(const RandomParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const RandomParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

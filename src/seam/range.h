@@ -19,11 +19,4 @@ struct RangeParams {
   int64_t istart = 0, istep = 1;
 };
 
-namespace cpu {
-void run(const RangeParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const RangeParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

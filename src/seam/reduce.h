@@ -48,11 +48,4 @@ ReduceParams reduce_params(const F& functor, const View& in, const View& out) {
   return params;
 }
 
-namespace cpu {
-void run(const ReduceParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const ReduceParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

@@ -35,13 +35,4 @@ struct RowNormBackwardParams {
   RowNormShape shape{};
 };
 
-namespace cpu {
-void run(const RowNormParams& params, Ctx& ctx);
-void run(const RowNormBackwardParams& params, Ctx& ctx);
-}  // namespace cpu
-namespace cuda {
-void run(const RowNormParams& params, Ctx& ctx);
-void run(const RowNormBackwardParams& params, Ctx& ctx);
-}  // namespace cuda
-
 }  // namespace hearth

@@ -25,11 +25,4 @@ struct ScanParams {
   bool reverse = false;
 };
 
-namespace cpu {
-void run(const ScanParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const ScanParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

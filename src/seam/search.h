@@ -14,11 +14,4 @@ struct SearchParams {
   bool right = false;
 };
 
-namespace cpu {
-void run(const SearchParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const SearchParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth

@@ -21,13 +21,4 @@ struct SoftmaxBackwardParams {
   bool log = false;
 };
 
-namespace cpu {
-void run(const SoftmaxParams& params, Ctx& ctx);
-void run(const SoftmaxBackwardParams& params, Ctx& ctx);
-}  // namespace cpu
-namespace cuda {
-void run(const SoftmaxParams& params, Ctx& ctx);
-void run(const SoftmaxBackwardParams& params, Ctx& ctx);
-}  // namespace cuda
-
 }  // namespace hearth

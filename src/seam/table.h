@@ -44,8 +44,17 @@ namespace hearth {
   X(Search)               \
   X(FusedStep)
 
-#define HEARTH_DECLARE_KERNEL(Name) struct Name##Params;
+#define HEARTH_DECLARE_PARAMS(Name) struct Name##Params;
+HEARTH_KERNELS(HEARTH_DECLARE_PARAMS)
+#undef HEARTH_DECLARE_PARAMS
+
+#define HEARTH_DECLARE_KERNEL(Name) void run(const Name##Params& params, Ctx& ctx);
+namespace cpu {
 HEARTH_KERNELS(HEARTH_DECLARE_KERNEL)
+}
+namespace cuda {
+HEARTH_KERNELS(HEARTH_DECLARE_KERNEL)
+}
 #undef HEARTH_DECLARE_KERNEL
 
 enum class KernelId : int {

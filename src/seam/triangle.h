@@ -13,11 +13,4 @@ struct TriangleParams {
   bool upper = false;
 };
 
-namespace cpu {
-void run(const TriangleParams& params, Ctx& ctx);
-}
-namespace cuda {
-void run(const TriangleParams& params, Ctx& ctx);
-}
-
 }  // namespace hearth
