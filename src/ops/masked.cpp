@@ -21,6 +21,7 @@ Tensor filling(const Tensor& self, const Scalar& value) {
   return wrapped_number(value.stored_as(self.scalar_type()));
 }
 Tensor filling(const Tensor& self, const Tensor& value) {
+  check_defined("masked_fill", 0, "self", self);
   HEARTH_CHECK(value.dim() == 0,
                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");

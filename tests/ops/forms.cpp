@@ -29,6 +29,28 @@ std::string describe(const CallForm& form) {
                      " arguments");
 }
 
+CallForm function_form(std::string name, const Declaration& declaration, size_t written) {
+  Kind kind = Kind::kFunction;
+  if (name.size() > 4 && name.ends_with("_out")) {
+    kind = Kind::kOut;
+    name.resize(name.size() - 4);
+  } else if (written == 1 && name.ends_with("_")) {
+    kind = Kind::kInplace;
+    name.resize(name.size() - 1);
+    written = 0;
+  }
+  return {std::move(name), kind, written, {}, declaration, {}};
+}
+
+CallForm method_form(std::string name, const Declaration& declaration, bool returns_self) {
+  Kind kind = Kind::kMethod;
+  if (returns_self && name.ends_with("_")) {
+    kind = Kind::kInplaceMethod;
+    name.resize(name.size() - 1);
+  }
+  return {std::move(name), kind, 0, {}, declaration, {}};
+}
+
 namespace {
 
 /// The same arguments with cloned tensors.

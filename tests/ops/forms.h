@@ -20,12 +20,22 @@ using Erased = std::vector<std::any>;
 
 enum class Kind { kFunction, kMethod, kInplace, kInplaceMethod, kOut };
 
+struct ArgumentType {
+  const std::type_info& info;
+  std::any (*pick)(std::mt19937& random);  // a random value of this type
+};
+
+struct Declaration {
+  const char* parameters;
+  bool has_self;  // the macro declares an operator's forms with self, not any function
+};
+
 struct CallForm {
   std::string name;  // without the suffix _ or _out
   Kind kind = Kind::kFunction;
-  size_t outs = 0;                     // the number of leading arguments that are written to
-  std::vector<std::type_index> types;  // of the other arguments
-  std::function<Erased(std::mt19937&)> pick;
+  size_t outs = 0;                         // the number of leading arguments that are written to
+  std::vector<const ArgumentType*> types;  // of the other arguments
+  Declaration declaration;
   std::function<Tensors(Erased&)> call;
 };
 
@@ -34,7 +44,7 @@ std::vector<CallForm>& call_forms();
 /// "Tensor::add_ of 3 arguments", for messages.
 std::string describe(const CallForm& form);
 
-/// Random arguments that the form is likely to accept.
+/// Random arguments that the form is likely to accept, without those that it writes to.
 Erased pick(const CallForm& form, std::mt19937& random);
 
 /// A random argument of type T from a small pool.
@@ -57,6 +67,7 @@ HEARTH_PICKED(IntArrayRef)
 HEARTH_PICKED(OptionalIntArrayRef)
 HEARTH_PICKED(TensorList)
 HEARTH_PICKED(MemoryFormat)
+HEARTH_PICKED(PaddingName)
 #undef HEARTH_PICKED
 
 template <class T>
@@ -69,12 +80,13 @@ std::any pick_any(std::mt19937& random) {
   if constexpr (kIsOptional<T>) {
     if (random() % 2) return T{};
     return T{pick_value<typename T::value_type>(random)};
-  } else if constexpr (std::is_default_constructible_v<T> || std::is_same_v<T, NamedDtype>) {
-    return pick_value<T>(random);
   } else {
-    return {};  // functions with such parameters have one form only
+    return pick_value<T>(random);
   }
 }
+
+template <class T>
+inline const ArgumentType kArgumentType{typeid(T), &pick_any<T>};
 
 template <class R>
 Tensors as_tensors(R&& result) {
@@ -105,54 +117,38 @@ Tensors call_with(F f, Erased& all, std::index_sequence<i...>) {
   }
 }
 
+/// A free function without its call; the kind follows from the name and from the number of tensors
+/// that it writes to.
+CallForm function_form(std::string name, const Declaration& declaration, size_t written);
+CallForm method_form(std::string name, const Declaration& declaration, bool returns_self);
+
 template <class... A, class F>
-CallForm make_form(std::string name, Kind kind, size_t outs, F f) {
-  CallForm form;
-  form.name = std::move(name);
-  form.kind = kind;
-  form.outs = outs;
-  form.types = {std::type_index(typeid(std::remove_cvref_t<A>))...};
-  form.types.erase(form.types.begin(), form.types.begin() + int64_t(outs));
-  form.pick = [outs](std::mt19937& random) {
-    Erased all{pick_any<std::remove_cvref_t<A>>(random)...};
-    all.erase(all.begin(), all.begin() + int64_t(outs));
-    return all;
-  };
+void add_form(CallForm form, F f) {
+  form.types = {&kArgumentType<std::remove_cvref_t<A>>...};
+  form.types.erase(form.types.begin(), form.types.begin() + int64_t(form.outs));
   form.call = [f](Erased& all) {
     return call_with<F, A...>(f, all, std::index_sequence_for<A...>{});
   };
-  return form;
+  call_forms().push_back(std::move(form));
 }
 
-/// Registers a free function; the kind follows from its name and arguments.
+/// Registers a free function.
 template <class R, class... A>
-bool add_function(std::string name, R (*f)(A...)) {
-  size_t written = (size_t(0) + ... + size_t(std::is_same_v<A, Tensor&>));
-  Kind kind = Kind::kFunction;
-  if (name.size() > 4 && name.ends_with("_out")) {
-    kind = Kind::kOut;
-    name.resize(name.size() - 4);
-  } else if (written == 1 && name.ends_with("_")) {
-    kind = Kind::kInplace;
-    name.resize(name.size() - 1);
-    written = 0;
-  }
-  call_forms().push_back(make_form<A...>(std::move(name), kind, written, f));
+bool add_function(std::string name, const Declaration& declaration, R (*f)(A...)) {
+  add_form<A...>(function_form(std::move(name), declaration,
+                               (size_t(0) + ... + size_t(std::is_same_v<A, Tensor&>))),
+                 f);
   return true;
 }
 
 /// Registers a method of Tensor.
 template <class R, class... A>
-bool add_method(std::string name, R (Tensor::*f)(A...) const) {
-  Kind kind = Kind::kMethod;
-  if (std::is_same_v<R, Tensor&> && name.ends_with("_")) {
-    kind = Kind::kInplaceMethod;
-    name.resize(name.size() - 1);
-  }
+bool add_method(std::string name, const Declaration& declaration, R (Tensor::*f)(A...) const) {
   const auto call = [f](const Tensor& self, A... a) -> R {
     return (self.*f)(std::forward<A>(a)...);
   };
-  call_forms().push_back(make_form<const Tensor&, A...>(std::move(name), kind, 0, call));
+  add_form<const Tensor&, A...>(
+      method_form(std::move(name), declaration, std::is_same_v<R, Tensor&>), call);
   return true;
 }
 

@@ -89,6 +89,10 @@ template <>
 MemoryFormat pick_value<MemoryFormat>(std::mt19937&) {
   return MemoryFormat::Contiguous;
 }
+template <>
+PaddingName pick_value<PaddingName>(std::mt19937&) {
+  return "same";
+}
 
 namespace {
 
@@ -285,7 +289,8 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
 }  // namespace
 
 Erased pick(const CallForm& form, std::mt19937& random) {
-  Erased arguments = form.pick(random);
+  Erased arguments;
+  for (const ArgumentType* type : form.types) arguments.push_back(type->pick(random));
   const auto wanted = wanted_tensors().find(form.name);
   if (wanted == wanted_tensors().end()) return arguments;
   const Tensors tensors = wanted->second();

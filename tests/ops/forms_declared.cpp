@@ -8,14 +8,20 @@ namespace {
 // arguments, select the overload.
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
-#define ADD_FUNCTION(D, f, name) add_function(#name, static_cast<decltype(&D::f)>(&hearth::name))
-#define ADD_METHOD(D, f, name) \
-  add_method(#name, static_cast<typename AsMethod<decltype(&D::f)>::type>(&Tensor::name))
+#define ADD_FUNCTION(D, f, name) \
+  add_function(#name, D::declaration, static_cast<decltype(&D::f)>(&hearth::name))
+#define ADD_METHOD(D, f, name)      \
+  add_method(#name, D::declaration, \
+             static_cast<typename AsMethod<decltype(&D::f)>::type>(&Tensor::name))
+#define DECLARED(has_self, ...) \
+  static constexpr Declaration declaration { #__VA_ARGS__, has_self }
+#define DECLARED_WITH_SELF(...) DECLARED(true, const Tensor& self __VA_OPT__(, ) __VA_ARGS__)
 
 #define HEARTH_POINTWISE(name, ...) \
   ADD_POINTWISE(JOIN(Declared, __COUNTER__), name __VA_OPT__(, ) __VA_ARGS__)
 #define ADD_POINTWISE(D, name, ...)                                                       \
   struct D {                                                                              \
+    DECLARED_WITH_SELF(__VA_ARGS__);                                                      \
     static Tensor f(const Tensor& self __VA_OPT__(, ) __VA_ARGS__);                       \
     static Tensor& i(Tensor& self __VA_OPT__(, ) __VA_ARGS__);                            \
     static Tensor& o(Tensor& out, const Tensor& self __VA_OPT__(, ) __VA_ARGS__);         \
@@ -29,6 +35,7 @@ namespace {
 #define HEARTH_OUT(name, ...) ADD_OUT(JOIN(Declared, __COUNTER__), name __VA_OPT__(, ) __VA_ARGS__)
 #define ADD_OUT(D, name, ...)                                                     \
   struct D {                                                                      \
+    DECLARED_WITH_SELF(__VA_ARGS__);                                              \
     static Tensor f(const Tensor& self __VA_OPT__(, ) __VA_ARGS__);               \
     static Tensor& o(Tensor& out, const Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
     Tensor m(__VA_ARGS__) const;                                                  \
@@ -40,6 +47,7 @@ namespace {
   ADD_PLAIN(JOIN(Declared, __COUNTER__), R, name __VA_OPT__(, ) __VA_ARGS__)
 #define ADD_PLAIN(D, R, name, ...)                             \
   struct D {                                                   \
+    DECLARED_WITH_SELF(__VA_ARGS__);                           \
     static R f(const Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
     R m(__VA_ARGS__) const;                                    \
   };                                                           \
@@ -49,6 +57,7 @@ namespace {
   ADD_INPLACE(JOIN(Declared, __COUNTER__), name __VA_OPT__(, ) __VA_ARGS__)
 #define ADD_INPLACE(D, name, ...)                              \
   struct D {                                                   \
+    DECLARED_WITH_SELF(__VA_ARGS__);                           \
     static Tensor& i(Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
     Tensor& n(__VA_ARGS__) const;                              \
   };                                                           \
@@ -58,6 +67,7 @@ namespace {
   ADD_FREE(JOIN(Declared, __COUNTER__), R, name __VA_OPT__(, ) __VA_ARGS__)
 #define ADD_FREE(D, R, name, ...) \
   struct D {                      \
+    DECLARED(false, __VA_ARGS__); \
     static R f(__VA_ARGS__);      \
   };                              \
   const bool JOIN(added, D) = ADD_FUNCTION(D, f, name);
@@ -66,6 +76,7 @@ namespace {
   ADD_METHOD_ONLY(JOIN(Declared, __COUNTER__), R, name __VA_OPT__(, ) __VA_ARGS__)
 #define ADD_METHOD_ONLY(D, R, name, ...) \
   struct D {                             \
+    DECLARED_WITH_SELF(__VA_ARGS__);     \
     R m(__VA_ARGS__) const;              \
   };                                     \
   const bool JOIN(added, D) = ADD_METHOD(D, m, name);
