@@ -10,10 +10,10 @@ import re
 import sys
 from pathlib import Path
 
+import op_lists
+
 ROOT = Path(__file__).resolve().parent.parent
-LISTS = ROOT / "include" / "hearth" / "ops"
 OPS = ROOT / "src" / "ops"
-NO_LISTS = {"as_methods", "list"}
 
 # Files of the seam and of kernels that belong to no family of operators.
 SHARED = {
@@ -25,7 +25,6 @@ SHARED = {
                         "sorted_writes stream table",
 }
 
-DECLARATION = re.compile(r"^HEARTH_(?:(?:POINTWISE|OUT|INPLACE)\(|\w+\([^,]+, )(\w+)", re.MULTILINE)
 FORM = re.compile(r"^HEARTH_DEFINE_(?:(?:METHOD|METHOD_ONLY)\([^,]+,\s+|\w+\(\s*)(\w+)",
                   re.MULTILINE)
 FUNCTION = re.compile(r"^\w[\w:<>,& ]*[ &](\w+)\(", re.MULTILINE)
@@ -53,10 +52,9 @@ def stem(name):
 def declared():
     """From each operator to the lists that declare it."""
     lists = {}
-    for file in sorted(LISTS.glob("*.inc")):
-        if base(file) not in NO_LISTS:
-            for name in DECLARATION.findall(file.read_text()):
-                lists.setdefault(stem(name), set()).add(base(file))
+    for family in op_lists.families():
+        for op in op_lists.operators(family):
+            lists.setdefault(stem(op.name), set()).add(family)
     return lists
 
 

@@ -7,6 +7,8 @@ import re
 import sys
 from pathlib import Path
 
+import op_lists
+
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "include" / "hearth"
 PAGE = ROOT / "docs" / "lists.md"
@@ -156,12 +158,9 @@ def table(head, rows):
 def operator_docs():
     """Operators' comments by name, without the name's underscores."""
     docs = {}
-    for path in sorted((HEADERS / "ops").glob("*.inc")):
-        comment = ""
-        for own, arguments in re.findall(DOC + r"^HEARTH_\w+\(([^()]*)", path.read_text(), re.M):
-            comment = own or comment  # a comment holds for all declarations up to the next one
-            for name in arguments.split(",")[:2]:
-                docs.setdefault(name.strip().replace("_", ""), comment)
+    for family in op_lists.families():
+        for op in op_lists.operators(family):
+            docs.setdefault(op.name.replace("_", ""), op.comment + "\n")
     return docs
 
 

@@ -10,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import op_lists
+
 ROOT = Path(__file__).resolve().parent.parent
 HEADERS = ROOT / "include"
 OUT = ROOT / "build" / "docs"
@@ -21,86 +23,50 @@ PAGES += [
     for folder in ("guide", ".", "adr")
     for path in sorted((ROOT / "docs" / folder).glob("*.md"))
 ]
-OPERATOR = re.compile(
-    r"((?:^[ \t]*//[^\n]*\n)*)^(HEARTH_\w+)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\s*;?$", re.M
-)
 
-
-def split_first(text, count):
-    """The first `count` arguments of a macro, and the rest as they are."""
-    parts, depth, start = [], 0, 0
-    for i, letter in enumerate(text):
-        depth += {"(": 1, "<": 1, "{": 1, ")": -1, ">": -1, "}": -1}.get(letter, 0)
-        if letter == "," and depth == 0 and len(parts) < count:
-            parts.append(" ".join(text[start:i].split()))
-            start = i + 1
-    rest = " ".join(text[start:].split())
-    if len(parts) < count:
-        parts.append(rest)
-        rest = ""
-    return parts, rest
-
-
-def forms(macro, arguments):
-    """(functions, methods) of one line of an operator list, as (declaration, note) pairs."""
+def forms(op):
+    """(functions, methods) that an operator's declaration stands for, as (declaration, note) pairs."""
 
     def joined(*parts):
         return ", ".join(part for part in parts if part)
 
     self, changed, out = "const Tensor& self", "Tensor& self", "Tensor& out"
-    if macro in ("HEARTH_POINTWISE", "HEARTH_OUT"):
-        (name,), rest = split_first(arguments, 1)
+    name, rest = op.name, op.parameters
+    method = [(f"{op.result} {name}({rest}) const;", "")]
+    if op.macro in ("HEARTH_POINTWISE", "HEARTH_OUT"):
         functions = [(f"Tensor {name}({joined(self, rest)});", "")]
-        methods = [(f"Tensor {name}({rest}) const;", "")]
-        if macro == "HEARTH_POINTWISE":
+        if op.macro == "HEARTH_POINTWISE":
             functions.append((f"Tensor& {name}_({joined(changed, rest)});", "In place."))
-            methods.append((f"Tensor& {name}_({rest}) const;", "In place."))
-        return (
-            functions + [(f"Tensor& {name}_out({joined(out, self, rest)});", "Writes to out.")],
-            methods,
-        )
-    if macro == "HEARTH_INPLACE":
-        (name,), rest = split_first(arguments, 1)
+            method.append((f"Tensor& {name}_({rest}) const;", "In place."))
+        functions.append((f"Tensor& {name}_out({joined(out, self, rest)});", "Writes to out."))
+        return functions, method
+    if op.macro == "HEARTH_INPLACE":
         return (
             [(f"Tensor& {name}({joined(changed, rest)});", "")],
             [(f"Tensor& {name}({rest}) const;", "")],
         )
-    (result, name), rest = split_first(arguments, 2)
-    method = [(f"{result} {name}({rest}) const;", "")]
-    if macro == "HEARTH_METHOD":
-        return [(f"{result} {name}({joined(self, rest)});", "")], method
-    if macro == "HEARTH_METHOD_ONLY":
+    if op.macro == "HEARTH_METHOD":
+        return [(f"{op.result} {name}({joined(self, rest)});", "")], method
+    if op.macro == "HEARTH_METHOD_ONLY":
         return [], method
-    return [(f"{result} {name}({rest});", "")], []  # HEARTH_FUNCTION, HEARTH_QUALIFIED
+    return [(f"{op.result} {name}({rest});", "")], []  # HEARTH_FUNCTION, HEARTH_QUALIFIED
 
 
 def operators():
     """The declarations of all operators: (functions, methods) as text, grouped by family."""
     functions, methods = [], []
-    for path in sorted((HEADERS / "hearth" / "ops").glob("*.inc")):
-        if path.stem in ("list", "as_methods"):
-            continue
-        family = path.stem.replace("_", " ")
+    for family in op_lists.families():
+        title = family.replace("_", " ")
         functions.append(
-            f"/// @defgroup ops_{path.stem} Operators: {family}\n/// The functions of "
-            f"hearth/ops/{path.name}.\n/// @{{\n"
+            f"/// @defgroup ops_{family} Operators: {title}\n/// The functions of "
+            f"hearth/ops/{family}.inc.\n/// @{{\n"
         )
-        methods.append(f"/// @name Operators: {family}\n/// @{{\n")
-        comment = ""
-        for match in OPERATOR.finditer(path.read_text()):
-            _, macro, arguments = match.groups()
-            own = "".join(
-                line.strip() + "\n"
-                for line in match[1].splitlines()
-                if re.match(r"\s*///(?!<)", line)
-            )
-            # A comment holds for all declarations up to the next one.
-            comment = own or comment
-            for target, declarations in zip((functions, methods), forms(macro, arguments)):
+        methods.append(f"/// @name Operators: {title}\n/// @{{\n")
+        for op in op_lists.operators(family):
+            for target, declarations in zip((functions, methods), forms(op)):
                 for declaration, note in declarations:
-                    target.append(
-                        comment + (f"/// {note}\n" if note and comment else "") + declaration
-                    )
+                    notes = [f"/// {note}"] if note and op.comment else []
+                    target.append("\n".join([*op.comment.splitlines(), *notes, declaration]))
         functions.append("/// @}")
         methods.append("/// @}")
     return "\n".join(functions), "\n".join(methods)
