@@ -245,6 +245,13 @@ def class_rows(text, names):
     return list(rows.values())
 
 
+def family_row(family):
+    """A list of operators with the names that it declares, but for those in place and with out."""
+    names = dict.fromkeys(op.name for op in op_lists.operators(family))
+    plain = [n for n in names if not (n.endswith("_out") or (n.endswith("_") and n[:-1] in names))]
+    return f"`{family}`", ", ".join(plain)
+
+
 def page():
     paths = sorted((HEADERS / "nn").glob("*.h"))
     nn = {path.stem: read(path) for path in paths}
@@ -253,7 +260,7 @@ def page():
     options = Options([*nn.values(), *optim.values(), *data.values()])
     docs = operator_docs()
     out = [
-        "# Modules, losses, optimizers and their options",
+        "# Modules, losses, optimizers and their options; families of operators",
         "",
         "Written by `tools/lists.py` from the headers in `include/hearth`; `make check` compares.",
         "Operators are in [ops.md](ops.md). An option `name = value` of a class `X` is set by",
@@ -267,7 +274,8 @@ def page():
     for stem, text in nn.items():
         rows = module_rows(text, options, docs) if stem not in CONTAINERS and stem != "loss" else []
         if rows:
-            out += [f"### {TITLES.get(stem, stem.replace('_', ' ').capitalize())}", ""]
+            title = TITLES.get(stem, stem.replace("_", " ").capitalize())
+            out += [f"### {title} (`nn/{stem}.h`)", ""]
             out += table(("module", "computes", "options"), rows)
     out += ["### Containers", ""]
     rows = [
@@ -335,6 +343,13 @@ def page():
     )
     out += ["### Transforms", ""]
     out += table(("transform", "effect"), class_rows(data["transforms"], r"\w+"))
+    out += [
+        "## Families of operators",
+        "",
+        "A family is one list `hearth/ops/<family>.inc`; other layers use its name (ARCHITECTURE.md).",
+        "",
+    ]
+    out += table(("family", "operators"), [family_row(name) for name in op_lists.families()])
     return "\n".join(out).rstrip() + "\n"
 
 

@@ -33,9 +33,9 @@ def forms(op):
     self, changed, out = "const Tensor& self", "Tensor& self", "Tensor& out"
     name, rest = op.name, op.parameters
     method = [(f"{op.result} {name}({rest}) const;", "")]
-    if op.macro in ("HEARTH_POINTWISE", "HEARTH_OUT"):
+    if op.macro in ("HEARTH_ALL_FORMS", "HEARTH_OUT"):
         functions = [(f"Tensor {name}({joined(self, rest)});", "")]
-        if op.macro == "HEARTH_POINTWISE":
+        if op.macro == "HEARTH_ALL_FORMS":
             functions.append((f"Tensor& {name}_({joined(changed, rest)});", "In place."))
             method.append((f"Tensor& {name}_({rest}) const;", "In place."))
         functions.append((f"Tensor& {name}_out({joined(out, self, rest)});", "Writes to out."))

@@ -8,7 +8,7 @@ FOLDER = Path(__file__).resolve().parent.parent / "include" / "hearth" / "ops"
 DECLARATION = re.compile(
     r"((?:^[ \t]*//[^\n]*\n)*)^(HEARTH_\w+)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\s*;?$", re.M
 )
-WITHOUT_RESULT = ("HEARTH_POINTWISE", "HEARTH_OUT", "HEARTH_INPLACE")  # their results are tensors
+WITHOUT_RESULT = ("HEARTH_ALL_FORMS", "HEARTH_OUT", "HEARTH_INPLACE")  # their results are tensors
 
 
 class Operator(NamedTuple):

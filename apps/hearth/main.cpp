@@ -44,7 +44,7 @@ void add_bench(CLI::App& app) {
       ->capture_default_str();
   bench
       ->add_option("--repeats", options->repeats,
-                   "Number of products of a 1000 x 1000 matrix with a number")
+                   "Number of multiplications of a 1000 x 1000 matrix by a scalar")
       ->check(app::whole_number(1))
       ->capture_default_str();
   bench->add_option("--steps", options->steps, "Number of training steps")

@@ -12,7 +12,6 @@ namespace {
 constexpr const char* kHowToGetMnist =
     "for f in train-images-idx3 train-labels-idx1 t10k-images-idx3 t10k-labels-idx1; do "
     "curl -LO https://ossci-datasets.s3.amazonaws.com/mnist/$f-ubyte.gz; done";
-constexpr const char* kHowToGetFashion = "apt-get install dataset-fashion-mnist";
 
 /// The path of the file or of its gzipped form; empty if neither exists.
 std::string find_file(const std::string& root, const std::string& name) {
@@ -39,6 +38,13 @@ Tensor read(const std::string& root, MNIST::Mode mode, const char* what, const c
   return tensor;
 }
 
+std::string how_to_get_fashion(const std::string& root) {
+  const std::string install = "apt-get install dataset-fashion-mnist";
+  if (root == FashionMNIST::kDebianFolder) return install;
+  return install + " && mkdir -p '" + root + "' && cp " + FashionMNIST::kDebianFolder + "/* '" +
+         root + "'";
+}
+
 }  // namespace
 
 MNIST::MNIST(const std::string& root, Mode mode)
@@ -61,6 +67,6 @@ std::optional<size_t> MNIST::size() const { return static_cast<size_t>(images_.s
 
 FashionMNIST::FashionMNIST(Mode mode) : FashionMNIST(kDebianFolder, mode) {}
 FashionMNIST::FashionMNIST(const std::string& root, Mode mode)
-    : MNIST(root, mode, kHowToGetFashion) {}
+    : MNIST(root, mode, how_to_get_fashion(root)) {}
 
 }  // namespace hearth::data::datasets

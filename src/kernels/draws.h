@@ -59,7 +59,8 @@ struct UniformDraw {
   }
 };
 
-/// True with probability p: unit(bits) < p, compared exactly, as integers.
+/// True with probability p: the lower 32 or 53 bits, as a number from [0, 1), are less than p.
+/// Compared exactly, as integers.
 template <class BitsType>
 struct BernoulliDraw {
   using Bits = BitsType;

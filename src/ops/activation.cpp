@@ -42,33 +42,33 @@ fn::Hardtanh hardtanh_of(const Tensor& self, const Scalar& min, const Scalar& ma
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(gelu, (std::string_view approximate),
+HEARTH_DEFINE_ALL_FORMS(gelu, (std::string_view approximate),
                         pick(is_tanh(approximate), pointwise(fn::GeluTanh{}, self),
                              pointwise(fn::Gelu{}, self)))
-HEARTH_DEFINE_POINTWISE(sigmoid, (), pointwise(fn::Sigmoid{}, self))
-HEARTH_DEFINE_POINTWISE(relu, (),
+HEARTH_DEFINE_ALL_FORMS(sigmoid, (), pointwise(fn::Sigmoid{}, self))
+HEARTH_DEFINE_ALL_FORMS(relu, (),
                         pointwise(fn::Relu{},
                                   not_bool(self, "Boolean inputs not supported for relu")))
-HEARTH_DEFINE_POINTWISE(relu6, (),
+HEARTH_DEFINE_ALL_FORMS(relu6, (),
                         pointwise(fn::Hardtanh{{0, 0}, {6, 6}},
                                   not_bool(self, "Bool inputs not supported for hardtanh")))
-HEARTH_DEFINE_POINTWISE(silu, (), pointwise(fn::Silu{}, self))
-HEARTH_DEFINE_POINTWISE(
+HEARTH_DEFINE_ALL_FORMS(silu, (), pointwise(fn::Silu{}, self))
+HEARTH_DEFINE_ALL_FORMS(
     elu, (const Scalar& alpha, const Scalar& scale, const Scalar& input_scale),
     pointwise(fn::Elu{alpha.toDouble(), scale.toDouble(), input_scale.toDouble()}, self))
-HEARTH_DEFINE_POINTWISE(selu, (), pointwise(kSelu, self))
-HEARTH_DEFINE_POINTWISE(celu, (const Scalar& alpha), pointwise_as<kCelu>(celu_of(alpha), self))
-HEARTH_DEFINE_POINTWISE(leaky_relu, (const Scalar& negative_slope),
+HEARTH_DEFINE_ALL_FORMS(selu, (), pointwise(kSelu, self))
+HEARTH_DEFINE_ALL_FORMS(celu, (const Scalar& alpha), pointwise_as<kCelu>(celu_of(alpha), self))
+HEARTH_DEFINE_ALL_FORMS(leaky_relu, (const Scalar& negative_slope),
                         pointwise(fn::LeakyRelu{negative_slope.toDouble()}, self))
 HEARTH_DEFINE_OUT(softplus, (const Scalar& beta, const Scalar& threshold),
                   pointwise(fn::Softplus{beta.toDouble(), threshold.toDouble()}, self))
 HEARTH_DEFINE_OUT(log_sigmoid, (), pointwise(fn::LogSigmoid{}, self))
-HEARTH_DEFINE_POINTWISE(hardsigmoid, (), pointwise(fn::Hardsigmoid{}, self))
-HEARTH_DEFINE_POINTWISE(hardswish, (), pointwise(fn::Hardswish{}, self))
-HEARTH_DEFINE_POINTWISE(hardtanh, (const Scalar& min_val, const Scalar& max_val),
+HEARTH_DEFINE_ALL_FORMS(hardsigmoid, (), pointwise(fn::Hardsigmoid{}, self))
+HEARTH_DEFINE_ALL_FORMS(hardswish, (), pointwise(fn::Hardswish{}, self))
+HEARTH_DEFINE_ALL_FORMS(hardtanh, (const Scalar& min_val, const Scalar& max_val),
                         pointwise(hardtanh_of(self, min_val, max_val), self))
-HEARTH_DEFINE_POINTWISE(mish, (), pointwise(fn::Mish{}, self))
-HEARTH_DEFINE_POINTWISE(threshold, (const Scalar& threshold, const Scalar& value),
+HEARTH_DEFINE_ALL_FORMS(mish, (), pointwise(fn::Mish{}, self))
+HEARTH_DEFINE_ALL_FORMS(threshold, (const Scalar& threshold, const Scalar& value),
                         pointwise(fn::Threshold{factor_of(threshold), factor_of(value)}, self))
 HEARTH_DEFINE_METHOD_ONLY(Tensor, softsign, (), pointwise(fn::Softsign{}, self).call())
 HEARTH_DEFINE_METHOD_ONLY(Tensor&, softsign_, (), pointwise(fn::Softsign{}, self).inplace(self))

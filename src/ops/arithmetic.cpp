@@ -62,17 +62,17 @@ constexpr OpInfo kAddNumber = with_node(fn::Add::info, "AddBackward1"),
 }  // namespace
 
 #define HEARTH_DEFINE_SUB(name)                                                           \
-  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other, const Scalar& alpha),               \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other, const Scalar& alpha),               \
                           pointwise(fn::Sub{alpha_of(alpha, self, other)},                \
                                     not_bool(self, other.scalar_type() == kBool), other)) \
-  HEARTH_DEFINE_POINTWISE(                                                                \
+  HEARTH_DEFINE_ALL_FORMS(                                                                \
       name, (const Scalar& other, const Scalar& alpha),                                   \
       pointwise_as<kSubNumber>(fn::Sub{alpha_of(alpha, self, self)},                      \
                                not_bool(self, other.isBoolean()), wrapped_number(other)))
 
-HEARTH_DEFINE_POINTWISE(add, (const Tensor& other, const Scalar& alpha),
+HEARTH_DEFINE_ALL_FORMS(add, (const Tensor& other, const Scalar& alpha),
                         pointwise(fn::Add{alpha_of(alpha, self, other)}, self, other))
-HEARTH_DEFINE_POINTWISE(add, (const Scalar& other, const Scalar& alpha),
+HEARTH_DEFINE_ALL_FORMS(add, (const Scalar& other, const Scalar& alpha),
                         pointwise_as<kAddNumber>(fn::Add{alpha_of(alpha, self, self)}, self,
                                                  wrapped_number(other)))
 HEARTH_DEFINE_SUB(sub)
@@ -87,12 +87,12 @@ HEARTH_DEFINE_OUT(rsub, (const Scalar& other, const Scalar& alpha),
 HEARTH_DEFINE_BINARY_AS(mul, Mul, kMulNumber)
 HEARTH_DEFINE_BINARY_AS(multiply, Mul, kMulNumber)
 #undef HEARTH_DEFINE_SUB
-HEARTH_DEFINE_POINTWISE(neg, (), pointwise(fn::Neg{}, not_bool(self)))
-HEARTH_DEFINE_POINTWISE(negative, (), pointwise(fn::Neg{}, not_bool(self)))
-HEARTH_DEFINE_POINTWISE(abs, (), pointwise(fn::Abs{}, self))
-HEARTH_DEFINE_POINTWISE(absolute, (), pointwise(fn::Abs{}, self))
-HEARTH_DEFINE_POINTWISE(sign, (), pointwise(fn::Sign{}, self))
-HEARTH_DEFINE_POINTWISE(sgn, (), pointwise_as<kSgn>(fn::Sign{}, self))
+HEARTH_DEFINE_ALL_FORMS(neg, (), pointwise(fn::Neg{}, not_bool(self)))
+HEARTH_DEFINE_ALL_FORMS(negative, (), pointwise(fn::Neg{}, not_bool(self)))
+HEARTH_DEFINE_ALL_FORMS(abs, (), pointwise(fn::Abs{}, self))
+HEARTH_DEFINE_ALL_FORMS(absolute, (), pointwise(fn::Abs{}, self))
+HEARTH_DEFINE_ALL_FORMS(sign, (), pointwise(fn::Sign{}, self))
+HEARTH_DEFINE_ALL_FORMS(sgn, (), pointwise_as<kSgn>(fn::Sign{}, self))
 HEARTH_DEFINE_METHOD(Tensor, positive, (), signed_value(self))
 
 namespace {
@@ -147,17 +147,17 @@ Tensor branch(const Scalar& value, ScalarType result) {
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(
+HEARTH_DEFINE_ALL_FORMS(
     pow, (const Scalar& exponent),
     pick(is_power(self, exponent, 2), pointwise(fn::Square{}, self),
          pick(is_power(self, exponent, 3), pointwise(fn::Cube{}, self),
               pick(is_root(self, exponent, 0.5), pointwise(fn::PowHalf{}, self),
                    pick(is_root(self, exponent, -0.5), pointwise(fn::PowMinusHalf{}, self),
                         pointwise(fn::Pow{}, self, exponent_of(self, exponent)))))))
-HEARTH_DEFINE_POINTWISE(square, (),
+HEARTH_DEFINE_ALL_FORMS(square, (),
                         pick(is_power(self, 2, 2), pointwise(fn::Square{}, self),
                              pointwise(fn::Pow{}, self, exponent_of(self, 2))))
-HEARTH_DEFINE_POINTWISE(pow, (const Tensor& exponent),
+HEARTH_DEFINE_ALL_FORMS(pow, (const Tensor& exponent),
                         pointwise_as<kPowTensor>(fn::Pow{}, self, exponent))
 HEARTH_DEFINE_FUNCTION(pow, (const Scalar& self, const Tensor& exponent),
                        pointwise_as<kPowOfNumber>(fn::Pow{}, wrapped_number(self), exponent))
@@ -230,20 +230,20 @@ const Tensor& of_dtype(const Tensor& values, const Tensor& self) {
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(lerp, (const Tensor& end, const Tensor& weight),
+HEARTH_DEFINE_ALL_FORMS(lerp, (const Tensor& end, const Tensor& weight),
                         pointwise_as<kLerpTensor>(fn::Lerp{}, lerp_start(self, end, weight), end,
                                                   weight))
-HEARTH_DEFINE_POINTWISE(lerp, (const Tensor& end, const Scalar& weight),
+HEARTH_DEFINE_ALL_FORMS(lerp, (const Tensor& end, const Scalar& weight),
                         pointwise(fn::Lerp{}, lerp_start(self, end, self), end,
                                   wrapped_number(weight)))
-HEARTH_DEFINE_POINTWISE(addcmul,
+HEARTH_DEFINE_ALL_FORMS(addcmul,
                         (const Tensor& tensor1, const Tensor& tensor2, const Scalar& value),
                         pointwise(fn::Addcmul{factor_of(value)}, self, tensor1, tensor2))
-HEARTH_DEFINE_POINTWISE(addcdiv,
+HEARTH_DEFINE_ALL_FORMS(addcdiv,
                         (const Tensor& tensor1, const Tensor& tensor2, const Scalar& value),
                         pointwise(fn::Addcdiv{value.toDouble()}, self, divided(tensor1, tensor2),
                                   tensor2))
-HEARTH_DEFINE_POINTWISE(heaviside, (const Tensor& values),
+HEARTH_DEFINE_ALL_FORMS(heaviside, (const Tensor& values),
                         pointwise(fn::Heaviside{}, self, of_dtype(values, self)))
 
 Tensor Tensor::operator-() const { return neg(); }

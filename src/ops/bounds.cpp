@@ -59,21 +59,21 @@ HEARTH_DEFINE_OUT(fmax, (const Tensor& other), pointwise(fn::Fmax{}, self, other
 HEARTH_DEFINE_OUT(fmin, (const Tensor& other), pointwise(fn::Fmin{}, self, other))
 
 #define HEARTH_DEFINE_CLAMP(name)                                                             \
-  HEARTH_DEFINE_POINTWISE(name, (const Bound& min, const Bound& max),                         \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Bound& min, const Bound& max),                         \
                           by_numbers(self, bound(self, min, "min"), bound(self, max, "max"))) \
-  HEARTH_DEFINE_POINTWISE(name, (const TensorBound& min, const TensorBound& max),             \
+  HEARTH_DEFINE_ALL_FORMS(name, (const TensorBound& min, const TensorBound& max),             \
                           by_tensors(self, bound(self, min, "min"), bound(self, max, "max")))
 HEARTH_DEFINE_CLAMP(clamp)
 HEARTH_DEFINE_CLAMP(clip)
 #undef HEARTH_DEFINE_CLAMP
 
-HEARTH_DEFINE_POINTWISE(clamp_min, (const Scalar& min),
+HEARTH_DEFINE_ALL_FORMS(clamp_min, (const Scalar& min),
                         pointwise(fn::ClampMinNumber{}, self, bound(self, Bound(min), "min")))
-HEARTH_DEFINE_POINTWISE(clamp_min, (const Tensor& min),
+HEARTH_DEFINE_ALL_FORMS(clamp_min, (const Tensor& min),
                         pointwise_as<kClampMin>(fn::ClampMin{}, self, min))
-HEARTH_DEFINE_POINTWISE(clamp_max, (const Scalar& max),
+HEARTH_DEFINE_ALL_FORMS(clamp_max, (const Scalar& max),
                         pointwise(fn::ClampMaxNumber{}, self, bound(self, Bound(max), "max")))
-HEARTH_DEFINE_POINTWISE(clamp_max, (const Tensor& max),
+HEARTH_DEFINE_ALL_FORMS(clamp_max, (const Tensor& max),
                         pointwise_as<kClampMax>(fn::ClampMax{}, self, max))
 
 }  // namespace hearth

@@ -1,8 +1,11 @@
 // cat and stack.
 #include "seam/cat.h"
+
+#include <algorithm>
+
 #include "hearth/autograd.h"
-#include "ops/composed_out.h"
 #include "ops/copy.h"
+#include "ops/define.h"
 #include "ops/promote.h"
 
 namespace hearth {
@@ -70,42 +73,98 @@ struct Cat {
   }
 };
 
-/// The inputs in one dtype, and the arguments of cat.
+/// The tensors in the dtype that they promote to.
+std::vector<Tensor> promoted(const char* op, TensorList tensors) {
+  std::vector<const Tensor*> pointers;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    HEARTH_CHECK(tensors[i].defined(), op, "(): tensor number ", i, " in the list is undefined");
+    pointers.push_back(&tensors[i]);
+  }
+  const ScalarType dtype = result_type_of({pointers.data(), int(pointers.size())});
+  std::vector<Tensor> result;
+  for (const Tensor& t : tensors) result.push_back(t.scalar_type() == dtype ? t : t.to(dtype));
+  return result;
+}
+
+/// A call of cat; it owns the inputs.
 struct CatCall {
   CatCall(TensorList tensors, int64_t dim) {
     HEARTH_CHECK_AS(ValueError, !tensors.empty(),
                     "torch.cat(): expected a non-empty list of Tensors");
-    std::vector<const Tensor*> pointers;
-    int64_t ndim = -1;
-    for (size_t i = 0; i < tensors.size(); ++i) {
-      HEARTH_CHECK(tensors[i].defined(), "cat(): tensor number ", i, " in the list is undefined");
-      pointers.push_back(&tensors[i]);
-      if (ndim < 0 && !is_skipped(impl_of(tensors[i]))) ndim = tensors[i].dim();
-    }
-    args.dim = wrap_dim(dim, ndim < 0 ? 1 : ndim);
-    const ScalarType dtype = result_type_of({pointers.data(), int(pointers.size())});
-    for (const Tensor& t : tensors) {
-      inputs.push_back(t.scalar_type() == dtype ? t : t.to(dtype));
+    inputs = promoted("cat", tensors);
+    int64_t ndim = 1;
+    for (size_t i = inputs.size(); i-- > 0;)
+      if (!is_skipped(impl_of(inputs[i]))) ndim = inputs[i].dim();
+    args.dim = wrap_dim(dim, ndim);
+    for (const Tensor& t : inputs)
       args.widths.push_back(is_skipped(impl_of(t)) || t.dim() <= args.dim ? 0 : t.size(args.dim));
-    }
   }
   auto invocation() const { return invoke<Cat>(args, inputs); }
-  Cat::Args args;
   std::vector<Tensor> inputs;
+  Cat::Args args;
 };
 
-Tensor stack_of(TensorList tensors, int64_t dim) {
-  HEARTH_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
-  dim = wrap_dim(dim, tensors[0].dim() + 1);
-  std::vector<Tensor> raised;
-  for (size_t i = 0; i < tensors.size(); ++i) {
-    HEARTH_CHECK(tensors[i].sizes().equals(tensors[0].sizes()),
-                 "stack expects each tensor to be equal size, but got ", tensors[0].sizes(),
-                 " at entry 0 and ", tensors[i].sizes(), " at entry ", i);
-    raised.push_back(tensors[i].unsqueeze(dim));
+/// Joins tensors of equal sizes along a new dimension.
+struct Stack {
+  using Args = DimArgs;
+  static constexpr OpInfo info{.name = "stack", .arguments = "tensors", .amp_cpu = Amp::kWidest};
+  static void infer(const Args& args, InferContext& context) {
+    const TensorImpl& first = context.in(0);
+    const int64_t count = context.inputs(), dim = args.dim;
+    bool channels_last = dim < first.dim;
+    for (int i = 0; i < context.inputs(); ++i) {
+      HEARTH_CHECK(context.in(i).sizes().equals(first.sizes()),
+                   "stack expects each tensor to be equal size, but got ", first.sizes(),
+                   " at entry 0 and ", context.in(i).sizes(), " at entry ", i);
+      channels_last &= is_channels_last(context.in(i));
+    }
+    Dims joined(first.sizes());
+    if (channels_last) joined[size_t(dim)] *= count;
+    set_in_format(context, 0, joined, first.dtype, channels_last);
+    InferContext::Output& out = context.out();
+    out.sizes = with_dim(first.sizes(), dim, count);
+    if (channels_last)
+      out.strides =
+          with_dim(out.strides, dim, first.sizes()[size_t(dim)] * out.strides[size_t(dim)]);
   }
-  return cat(raised, dim);
-}
+  static void launch(const Args& args, LaunchContext& context) {
+    CatParams params;
+    params.out = context.out();
+    params.dim = int(args.dim);
+    for (int i = 0; i < context.inputs(); ++i) {
+      View in = context.in(i);
+      std::copy_backward(in.sizes + params.dim, in.sizes + in.dim, in.sizes + in.dim + 1);
+      std::copy_backward(in.strides + params.dim, in.strides + in.dim, in.strides + in.dim + 1);
+      in.sizes[params.dim] = 1;
+      ++in.dim;
+      params.in.push_back(in);
+    }
+    run_kernel(context.ctx, params);
+  }
+  static void grad(const Args& args, GradContext& context) {
+    for (int i = 0; i < context.inputs(); ++i)
+      if (context.needs(i)) context.set(i, context.grad().select(args.dim, i));
+  }
+  /// The numbers of dimensions with one more before dimension dim.
+  static Dims with_dim(IntArrayRef numbers, int64_t dim, int64_t number) {
+    Dims result(numbers.slice(0, size_t(dim)));
+    result.push_back(number);
+    for (const int64_t rest : numbers.slice(size_t(dim))) result.push_back(rest);
+    return result;
+  }
+};
+
+/// A call of stack; it owns the inputs.
+struct StackCall {
+  StackCall(TensorList tensors, int64_t dim) {
+    HEARTH_CHECK(!tensors.empty(), "stack expects a non-empty TensorList");
+    inputs = promoted("stack", tensors);
+    args.dim = wrap_dim(dim, inputs[0].dim() + 1);
+  }
+  auto invocation() const { return invoke<Stack>(args, inputs); }
+  std::vector<Tensor> inputs;
+  DimArgs args;
+};
 
 }  // namespace
 
@@ -114,7 +173,7 @@ HEARTH_DEFINE_FUNCTION(concat, (TensorList tensors, int64_t dim),
                        CatCall(tensors, dim).invocation())
 HEARTH_DEFINE_FUNCTION(concatenate, (TensorList tensors, int64_t dim),
                        CatCall(tensors, dim).invocation())
-Tensor stack(TensorList tensors, int64_t dim) { return stack_of(tensors, dim); }
-HEARTH_DEFINE_WRITE_OUT(stack, (TensorList tensors, int64_t dim), stack_of(tensors, dim))
+HEARTH_DEFINE_FUNCTION(stack, (TensorList tensors, int64_t dim),
+                       StackCall(tensors, dim).invocation())
 
 }  // namespace hearth

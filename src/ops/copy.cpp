@@ -1,13 +1,13 @@
 #include "ops/copy.h"
 
 #include <cstring>
-#include <utility>
 
 #include "functors/arithmetic.h"
 #include "hearth/autograd.h"
 #include "ops/binding.h"
 #include "ops/create.h"
 #include "ops/define.h"
+#include "ops/memory_order.h"
 #include "ops/pointwise.h"
 
 namespace hearth {
@@ -89,42 +89,6 @@ void set_in_format(InferContext& context, int i, IntArrayRef sizes, ScalarType d
   context.out(i).has_strides = true;
 }
 
-namespace {
-
-/// 1 if dimension a is outside b in memory, -1 if it is inside, 0 if the strides do not decide it:
-/// an expanded dimension keeps its place.
-int compare_in_memory(IntArrayRef sizes, IntArrayRef strides, size_t a, size_t b) {
-  if (strides[a] == 0 || strides[b] == 0) return 0;
-  if (strides[a] != strides[b]) return strides[a] > strides[b] ? 1 : -1;
-  return sizes[a] > sizes[b] ? 1 : 0;
-}
-
-/// Strides without gaps that keep the order of dimensions in memory.
-Dims packed_strides(IntArrayRef sizes, IntArrayRef strides) {
-  Dims order(sizes.size(), 0);  // from the innermost to the outermost
-  for (size_t k = 0; k < order.size(); ++k) order[k] = int64_t(order.size() - 1 - k);
-  for (size_t k = 1; k < order.size(); ++k) {
-    size_t place = k;
-    for (size_t other = k; other-- > 0;) {
-      const int outside =
-          compare_in_memory(sizes, strides, size_t(order[other]), size_t(order[place]));
-      if (outside < 0) break;
-      if (outside == 0) continue;
-      std::swap(order[other], order[place]);
-      place = other;
-    }
-  }
-  Dims packed(sizes.size(), 0);
-  int64_t step = 1;
-  for (const int64_t d : order) {
-    packed[size_t(d)] = step;
-    step *= std::max<int64_t>(sizes[size_t(d)], 1);
-  }
-  return packed;
-}
-
-}  // namespace
-
 Dims strides_for(const TensorImpl& source, MemoryFormat format) {
   switch (format) {
     case MemoryFormat::Contiguous: return contiguous_strides(source.sizes());
@@ -137,7 +101,8 @@ Dims strides_for(const TensorImpl& source, MemoryFormat format) {
     default: break;
   }
   if (source.has(kDense)) return source.strides();
-  return packed_strides(source.sizes(), source.strides());
+  const Dims strides(source.strides());
+  return packed_strides(source.sizes(), memory_order(source.sizes(), &strides, 1));
 }
 
 void infer_copy(InferContext& context, ScalarType dtype, MemoryFormat format) {

@@ -9,7 +9,8 @@ namespace hearth {
 /// number on the CPU.
 void run_copy(Ctx& ctx, const TensorImpl& to, const TensorImpl& from);
 void run_copy(Ctx& ctx, const View& to, const View& from);
-/// Launches output 0 = input 0, unless they are the same memory: ops that then write parts of it.
+/// For ops that then write parts of output 0: launches output 0 = input 0, unless they are the same
+/// memory.
 void start_from_self(LaunchContext& context);
 /// Launches to += from on views of one shape and dtype.
 void run_add(Ctx& ctx, const View& to, const View& from);
@@ -33,7 +34,7 @@ void infer_copy(InferContext& context, ScalarType dtype, MemoryFormat format);
 
 /// self on another device, contiguous; asynchronous from or to pinned memory if asked.
 Tensor transfer(const Tensor& self, Device device, bool non_blocking);
-/// to = packed, bytes of one shape and dtype, both contiguous.
+/// Copies `packed`, from any device, into `to`; both contiguous and of the same shape and dtype.
 Tensor& transfer_into(Tensor& to, const Tensor& packed, bool non_blocking);
 
 }  // namespace hearth

@@ -77,6 +77,6 @@ inline const Generator& or_default(const std::optional<Generator>& generator) {
   Tensor name params { return (__VA_ARGS__).call(); } \
   Tensor& name##_out(Tensor& out HEARTH_REST params) { return (__VA_ARGS__).out(out); }
 
-#define HEARTH_DEFINE_POINTWISE(name, params, ...) \
+#define HEARTH_DEFINE_ALL_FORMS(name, params, ...) \
   HEARTH_DEFINE_OUT(name, params, __VA_ARGS__)     \
   HEARTH_DEFINE_INPLACE(name##_, params, __VA_ARGS__)

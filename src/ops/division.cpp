@@ -54,24 +54,24 @@ constexpr auto by_number = &divided<kDivNumberMode, kTruncNumber, kFloorNumber>;
 
 #define HEARTH_DEFINE_DIV(name)                                                \
   HEARTH_DEFINE_BINARY_AS(name, Div, kDivNumber)                               \
-  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other, Rounding rounding_mode), \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other, Rounding rounding_mode), \
                           by_tensor(self, other, rounding_mode))               \
-  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other, Rounding rounding_mode), \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Scalar& other, Rounding rounding_mode), \
                           by_number(self, wrapped_number(other), rounding_mode))
 HEARTH_DEFINE_DIV(div)
 HEARTH_DEFINE_DIV(divide)
 HEARTH_DEFINE_BINARY_AS(true_divide, Div, kDivNumber)
 #undef HEARTH_DEFINE_DIV
 
-HEARTH_DEFINE_POINTWISE(floor_divide, (const Tensor& other),
+HEARTH_DEFINE_ALL_FORMS(floor_divide, (const Tensor& other),
                         pointwise(fn::FloorDivide{}, self, nonzero_divisor(self, other)))
-HEARTH_DEFINE_POINTWISE(floor_divide, (const Scalar& other),
+HEARTH_DEFINE_ALL_FORMS(floor_divide, (const Scalar& other),
                         pointwise(fn::FloorDivide{}, self,
                                   nonzero_divisor(self, wrapped_number(other))))
 #define HEARTH_DEFINE_QUOTIENT(name, Functor, info, number)                                      \
-  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other),                                           \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other),                                           \
                           pointwise_as<info>(fn::Functor{}, self, nonzero_divisor(self, other))) \
-  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                           \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Scalar& other),                                           \
                           pointwise(fn::Functor{}, self, nonzero_divisor(self, number)))
 HEARTH_DEFINE_QUOTIENT(remainder, Remainder, kRemainderTensor, rounded(self, other))
 HEARTH_DEFINE_QUOTIENT(fmod, Fmod, kFmodTensor, rounded(self, other))
@@ -83,6 +83,6 @@ Tensor remainder(const Scalar& self, const Tensor& other) {
 Tensor& remainder_out(Tensor& out, const Scalar& self, const Tensor& other) {
   return remainder_out(out, wrapped_number(self), other);
 }
-HEARTH_DEFINE_POINTWISE(reciprocal, (), pointwise(fn::Reciprocal{}, self))
+HEARTH_DEFINE_ALL_FORMS(reciprocal, (), pointwise(fn::Reciprocal{}, self))
 
 }  // namespace hearth

@@ -2,6 +2,7 @@
 
 #include "hearth/operators.h"
 #include "ops/define.h"
+#include "ops/memory_order.h"
 
 namespace hearth {
 
@@ -14,7 +15,9 @@ struct GluBackward {
                                .arguments = "grad_out,self",
                                .dtypes = dtypes::kFloating,
                                .saves = in_slot(0) | in_slot(1)};
-  static void infer(const Args&, InferContext& context) { context.like(0, context.in(1)); }
+  static void infer(const Args&, InferContext& context) {
+    context.set(0, context.in(1).sizes(), context.in(1).dtype);
+  }
   static void launch(const Args& args, LaunchContext& context) {
     run_kernel(context.ctx,
                GluBackwardParams{context.in(0), context.in(1), context.out(), int(args.dim)});
@@ -41,6 +44,8 @@ struct Glu {
                  " is size ", size);
     size /= 2;
     context.set(0, sizes, context.in(0).dtype);
+    const Dims strides(context.in(0).strides());
+    keep_memory_order(context.out(), &strides, 1);
   }
   static void launch(const Args& args, LaunchContext& context) {
     run_kernel(context.ctx, GluParams{context.in(0), context.out(), int(args.dim)});

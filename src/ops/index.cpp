@@ -8,6 +8,7 @@
 #include "hearth/context.h"
 #include "ops/copy.h"
 #include "ops/define.h"
+#include "ops/memory_order.h"
 #include "ops/promote.h"
 #include "seam/index.h"
 
@@ -15,21 +16,35 @@ namespace hearth {
 
 namespace {
 
-/// The sizes of self[indices] for indices of one shape in the dimensions `dims`.
-Dims indexed_sizes(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
+/// A number per dimension of self[indices]: those of `self`, with the numbers of the indices' shape
+/// in place of those of the dimensions `dims`.
+Dims indexed_dims(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
   const int64_t first = dims[0], last = dims[dims.size() - 1];
   const int64_t place = last - first + 1 == int64_t(dims.size()) ? first : 0;
-  Dims sizes;
+  Dims numbers;
   size_t next = 0;
   for (int64_t d = 0; d < int64_t(self.size()); ++d) {
     if (d == place)
-      for (int64_t size : shape) sizes.push_back(size);
+      for (int64_t number : shape) numbers.push_back(number);
     if (next < dims.size() && dims[next] == d)
       ++next;
     else
-      sizes.push_back(self[size_t(d)]);
+      numbers.push_back(self[size_t(d)]);
   }
-  return sizes;
+  return numbers;
+}
+
+/// Gives self[indices] the memory order of self and the indices.
+void keep_order_of_inputs(const Dims& dims, InferContext& context) {
+  bool permuted = false;
+  for (int i = 0; i < context.inputs(); ++i) permuted |= !context.in(i).contiguous();
+  if (!permuted) return;
+  const TensorImpl& self = context.in(0);
+  const Dims no_dims(size_t(self.dim), 0), no_shape(size_t(context.in(1).dim), 0);
+  std::vector<Dims> strides{indexed_dims(self.strides(), dims, no_shape)};
+  for (int i = 1; i < context.inputs(); ++i)
+    strides.push_back(indexed_dims(no_dims, dims, context.in(i).strides()));
+  keep_memory_order(context.out(), strides.data(), context.inputs());
 }
 
 /// `self` indexed by the op's inputs from `first` on.
@@ -67,8 +82,9 @@ struct Index {
   static constexpr OpInfo info{.name = "index", .arguments = "self,indices"};
   static SlotSet saves(const Args& args, SlotSet) { return index_slots(args.dims, 1); }
   static void infer(const Args& args, InferContext& context) {
-    context.set(0, indexed_sizes(context.in(0).sizes(), args.dims, context.in(1).sizes()),
+    context.set(0, indexed_dims(context.in(0).sizes(), args.dims, context.in(1).sizes()),
                 context.in(0).dtype);
+    keep_order_of_inputs(args.dims, context);
   }
   static void launch(const Args& args, LaunchContext& context) {
     run_kernel(context.ctx,
@@ -126,7 +142,7 @@ Tensor Selection::of(const Tensor& self) const {
 }
 
 void Selection::put(const Tensor& self, const Tensor& values, bool accumulate) const {
-  const Dims sizes = indexed_sizes(self.sizes(), dims, shape());
+  const Dims sizes = indexed_dims(self.sizes(), dims, shape());
   const Tensor spread = values.sizes().equals(sizes) ? values : values.expand(sizes);
   invoke<IndexPut>({dims, accumulate}, self, spread, indices).inplace(self);
 }
@@ -233,7 +249,7 @@ void index_put_by(const Tensor& self, const std::vector<Tensor>& indices, const 
   if (alone && is_mask(indices.back()) && values.numel() == 1 && !accumulate)
     return put_where(self, indices.back(), indices.size() - 1, values);
   const Selection selection = selection_of(self, indices);
-  const Dims sizes = indexed_sizes(self.sizes(), selection.dims, selection.shape());
+  const Dims sizes = indexed_dims(self.sizes(), selection.dims, selection.shape());
   selection.put(self, fitting(values, self, sizes), accumulate);
 }
 

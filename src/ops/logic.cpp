@@ -5,12 +5,12 @@
 
 namespace hearth {
 
-HEARTH_DEFINE_POINTWISE(logical_and, (const Tensor& other),
+HEARTH_DEFINE_ALL_FORMS(logical_and, (const Tensor& other),
                         pointwise(fn::LogicalAnd{}, self, other))
-HEARTH_DEFINE_POINTWISE(logical_or, (const Tensor& other), pointwise(fn::LogicalOr{}, self, other))
-HEARTH_DEFINE_POINTWISE(logical_xor, (const Tensor& other),
+HEARTH_DEFINE_ALL_FORMS(logical_or, (const Tensor& other), pointwise(fn::LogicalOr{}, self, other))
+HEARTH_DEFINE_ALL_FORMS(logical_xor, (const Tensor& other),
                         pointwise(fn::LogicalXor{}, self, other))
-HEARTH_DEFINE_POINTWISE(logical_not, (), pointwise(fn::LogicalNot{}, self))
+HEARTH_DEFINE_ALL_FORMS(logical_not, (), pointwise(fn::LogicalNot{}, self))
 
 #define HEARTH_DEFINE_BITWISE(name, Functor)                              \
   HEARTH_DEFINE_BINARY(name, Functor)                                     \
@@ -22,7 +22,7 @@ HEARTH_DEFINE_BITWISE(bitwise_xor, BitwiseXor)
 HEARTH_DEFINE_BITWISE(bitwise_left_shift, LeftShift)
 HEARTH_DEFINE_BITWISE(bitwise_right_shift, RightShift)
 #undef HEARTH_DEFINE_BITWISE
-HEARTH_DEFINE_POINTWISE(bitwise_not, (),
+HEARTH_DEFINE_ALL_FORMS(bitwise_not, (),
                         pick(self.scalar_type() == kBool, pointwise(fn::LogicalNot{}, self),
                              pointwise(fn::BitwiseNot{}, self)))
 

@@ -17,28 +17,28 @@ constexpr OpInfo kLog1p = with_node(fn::Log1p::info, "Log1P"),
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(exp, (), pointwise(fn::Exp{}, self))
-HEARTH_DEFINE_POINTWISE(exp2, (), pointwise(fn::Exp2{}, self))
-HEARTH_DEFINE_POINTWISE(expm1, (), pointwise(fn::Expm1{}, self))
-HEARTH_DEFINE_POINTWISE(log, (), pointwise(fn::Log{}, self))
-HEARTH_DEFINE_POINTWISE(log2, (), pointwise(fn::Log2{}, self))
-HEARTH_DEFINE_POINTWISE(log10, (), pointwise(fn::Log10{}, self))
-HEARTH_DEFINE_POINTWISE(log1p, (), pointwise_as<kLog1p>(fn::Log1p{}, self))
-HEARTH_DEFINE_POINTWISE(sqrt, (), pointwise(fn::Sqrt{}, self))
-HEARTH_DEFINE_POINTWISE(rsqrt, (), pointwise(fn::Rsqrt{}, self))
-HEARTH_DEFINE_POINTWISE(erf, (), pointwise(fn::Erf{}, self))
-HEARTH_DEFINE_POINTWISE(erfc, (), pointwise(fn::Erfc{}, self))
+HEARTH_DEFINE_ALL_FORMS(exp, (), pointwise(fn::Exp{}, self))
+HEARTH_DEFINE_ALL_FORMS(exp2, (), pointwise(fn::Exp2{}, self))
+HEARTH_DEFINE_ALL_FORMS(expm1, (), pointwise(fn::Expm1{}, self))
+HEARTH_DEFINE_ALL_FORMS(log, (), pointwise(fn::Log{}, self))
+HEARTH_DEFINE_ALL_FORMS(log2, (), pointwise(fn::Log2{}, self))
+HEARTH_DEFINE_ALL_FORMS(log10, (), pointwise(fn::Log10{}, self))
+HEARTH_DEFINE_ALL_FORMS(log1p, (), pointwise_as<kLog1p>(fn::Log1p{}, self))
+HEARTH_DEFINE_ALL_FORMS(sqrt, (), pointwise(fn::Sqrt{}, self))
+HEARTH_DEFINE_ALL_FORMS(rsqrt, (), pointwise(fn::Rsqrt{}, self))
+HEARTH_DEFINE_ALL_FORMS(erf, (), pointwise(fn::Erf{}, self))
+HEARTH_DEFINE_ALL_FORMS(erfc, (), pointwise(fn::Erfc{}, self))
 HEARTH_DEFINE_FUNCTION(special_ndtr, (const Tensor& self), pointwise(fn::SpecialNdtr{}, self))
-HEARTH_DEFINE_POINTWISE(erfinv, (), pointwise(fn::Erfinv{}, self))
+HEARTH_DEFINE_ALL_FORMS(erfinv, (), pointwise(fn::Erfinv{}, self))
 HEARTH_DEFINE_BINARY_AS(xlogy, Xlogy, kXlogyNumber)
 HEARTH_DEFINE_FUNCTION(xlogy, (const Scalar& self, const Tensor& other),
                        pointwise_as<kXlogyOfNumber>(fn::Xlogy{}, wrapped_number(self), other))
-HEARTH_DEFINE_POINTWISE(floor, (), pointwise(fn::Floor{}, self))
-HEARTH_DEFINE_POINTWISE(ceil, (), pointwise(fn::Ceil{}, self))
-HEARTH_DEFINE_POINTWISE(round, (), pointwise(fn::Round{}, self))
-HEARTH_DEFINE_POINTWISE(trunc, (), pointwise(fn::Trunc{}, self))
-HEARTH_DEFINE_POINTWISE(fix, (), pointwise(fn::Trunc{}, self))
-HEARTH_DEFINE_POINTWISE(frac, (), pointwise(fn::Frac{}, self))
+HEARTH_DEFINE_ALL_FORMS(floor, (), pointwise(fn::Floor{}, self))
+HEARTH_DEFINE_ALL_FORMS(ceil, (), pointwise(fn::Ceil{}, self))
+HEARTH_DEFINE_ALL_FORMS(round, (), pointwise(fn::Round{}, self))
+HEARTH_DEFINE_ALL_FORMS(trunc, (), pointwise(fn::Trunc{}, self))
+HEARTH_DEFINE_ALL_FORMS(fix, (), pointwise(fn::Trunc{}, self))
+HEARTH_DEFINE_ALL_FORMS(frac, (), pointwise(fn::Frac{}, self))
 
 namespace {
 
@@ -48,9 +48,9 @@ fn::RoundDecimals to_decimals(int64_t decimals) {
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(round, (int64_t decimals),
+HEARTH_DEFINE_ALL_FORMS(round, (int64_t decimals),
                         pointwise_as<kRoundDecimals>(to_decimals(decimals), self))
-HEARTH_DEFINE_POINTWISE(
+HEARTH_DEFINE_ALL_FORMS(
     nan_to_num,
     (std::optional<double> nan, std::optional<double> posinf, std::optional<double> neginf),
     pointwise(fn::NanToNum{nan.value_or(0), posinf.value_or(largest_number(self.scalar_type())),

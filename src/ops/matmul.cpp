@@ -258,11 +258,11 @@ double factor_of(const Scalar& factor, const Tensor& self) {
 
 HEARTH_DEFINE_OUT(mm, (const Tensor& mat2), invoke<Mm>({}, self, mat2))
 HEARTH_DEFINE_OUT(bmm, (const Tensor& mat2), invoke<Bmm>({}, self, mat2))
-HEARTH_DEFINE_POINTWISE(
+HEARTH_DEFINE_ALL_FORMS(
     addmm, (const Tensor& mat1, const Tensor& mat2, const Scalar& beta, const Scalar& alpha),
     invoke<Addmm>({factor_of(beta, self), factor_of(alpha, self)}, self, mat1, mat2))
 
-HEARTH_DEFINE_POINTWISE(
+HEARTH_DEFINE_ALL_FORMS(
     baddbmm, (const Tensor& batch1, const Tensor& batch2, const Scalar& beta, const Scalar& alpha),
     invoke<Baddbmm>({factor_of(beta, self), factor_of(alpha, self)}, self, batch1, batch2))
 

@@ -2,32 +2,11 @@
 
 #include <cstring>
 
+#include "ops/memory_order.h"
+
 namespace hearth {
 
 namespace {
-
-/// Whether dimension a is inside b in memory, by the first operand whose strides decide it
-/// (PyTorch's rule).
-bool is_inner(size_t a, size_t b, const Dims* strides, int operands, IntArrayRef sizes) {
-  for (int i = 0; i < operands; ++i) {
-    const int64_t x = strides[i][a], y = strides[i][b];
-    if (x == 0 || y == 0 || x == y) continue;
-    return x < y;
-  }
-  return a > b && sizes[a] != 1;
-}
-
-/// Dimensions from the outermost to the innermost in memory.
-Dims memory_order(IntArrayRef sizes, const Dims* strides, int operands) {
-  Dims order = Dims::uninitialized(sizes.size());
-  for (size_t d = 0; d < sizes.size(); ++d) {
-    size_t k = d;
-    for (; k > 0 && is_inner(size_t(order[k - 1]), d, strides, operands, sizes); --k)
-      order[k] = order[k - 1];
-    order[k] = int64_t(d);
-  }
-  return order;
-}
 
 /// The strides of a tensor broadcast to `sizes`: 0 where it repeats.
 Dims broadcast_strides(IntArrayRef own_sizes, IntArrayRef own_strides, IntArrayRef sizes) {
@@ -45,8 +24,7 @@ bool all_alike_and_contiguous(const InferContext& context) {
   return true;
 }
 
-/// Gives the output the memory order of the inputs: channels_last stays channels_last.
-void preserve_order(InferContext& context) {
+void keep_order_of_inputs(InferContext& context) {
   InferContext::Output& out = context.out();
   bool permuted = false;
   for (int i = 0; i < context.inputs(); ++i) permuted |= !context.in(i).contiguous();
@@ -54,14 +32,7 @@ void preserve_order(InferContext& context) {
   Dims strides[kMaxOperands];
   for (int i = 0; i < context.inputs(); ++i)
     strides[i] = broadcast_strides(context.in(i).sizes(), context.in(i).strides(), out.sizes);
-  const Dims order = memory_order(out.sizes, strides, context.inputs());
-  out.strides = Dims::uninitialized(out.sizes.size());
-  out.has_strides = true;
-  int64_t step = 1;
-  for (size_t k = order.size(); k-- > 0;) {
-    out.strides[size_t(order[k])] = step;
-    step *= std::max<int64_t>(out.sizes[size_t(order[k])], 1);
-  }
+  keep_memory_order(out, strides, context.inputs());
 }
 
 // What a loop reads of a tensor or a View.
@@ -122,7 +93,8 @@ PointwiseParams params_of(const Out& out, const In* const* in, int inputs, Scala
     return operand == 0 ? p.out.strides : p.in[operand - 1].strides;
   };
   int dim = 0;
-  for (int64_t d : order) {
+  for (size_t k = order.size(); k-- > 0;) {  // from the outermost
+    const int64_t d = order[k];
     const int64_t size = sizes[size_t(d)];
     if (size == 1) continue;
     bool merges = dim > 0;
@@ -163,7 +135,7 @@ void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
   if (all_alike_and_contiguous(context)) return;
   for (int i = 1; i < context.inputs(); ++i)
     out.sizes = broadcast_sizes(out.sizes, context.in(i).sizes());
-  preserve_order(context);
+  keep_order_of_inputs(context);
 }
 
 void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& context) {

@@ -29,10 +29,10 @@ auto pointwise_as(F f, const T&... inputs) {
 // An operator of a tensor and a tensor or number. AS: with a number, its grad_fn has the node name
 // of `number_info`.
 #define HEARTH_DEFINE_BINARY(name, Functor)                                                   \
-  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
-  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                        \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Scalar& other),                                        \
                           pointwise(fn::Functor{}, self, wrapped_number(other)))
 #define HEARTH_DEFINE_BINARY_AS(name, Functor, number_info)                                   \
-  HEARTH_DEFINE_POINTWISE(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
-  HEARTH_DEFINE_POINTWISE(name, (const Scalar& other),                                        \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Tensor& other), pointwise(fn::Functor{}, self, other)) \
+  HEARTH_DEFINE_ALL_FORMS(name, (const Scalar& other),                                        \
                           pointwise_as<number_info>(fn::Functor{}, self, wrapped_number(other)))

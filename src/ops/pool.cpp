@@ -248,7 +248,8 @@ struct PixelShuffle {
     for (const int64_t size : {channels / (r * r), h * r, w * r}) sizes.push_back(size);
     return self.reshape({images(self), channels / (r * r), r, r, h, w})
         .permute({0, 1, 4, 2, 5, 3})
-        .reshape(sizes);
+        .reshape(sizes)
+        .contiguous(self.suggest_memory_format());
   }
 };
 struct PixelUnshuffle {
@@ -275,7 +276,8 @@ struct PixelUnshuffle {
     for (const int64_t size : {channels * r * r, h / r, w / r}) sizes.push_back(size);
     return self.reshape({images(self), channels, h / r, r, w / r, r})
         .permute({0, 1, 3, 5, 2, 4})
-        .reshape(sizes);
+        .reshape(sizes)
+        .contiguous(self.suggest_memory_format());
   }
 };
 

@@ -49,7 +49,7 @@ constexpr OpInfo filler(const char* name, const char* node, DtypeSet types) {
 }
 constexpr OpInfo kUniform = filler("uniform_", "Uniform", dtypes::kFloating);
 constexpr OpInfo kNormal = filler("normal_", "Normal", dtypes::kFloating);
-constexpr OpInfo kRandomInt = filler("random_", "Random", dtypes::kRealAndBool);
+constexpr OpInfo kRandom = filler("random_", "Random", dtypes::kRealAndBool);
 constexpr OpInfo kBernoulli = filler("bernoulli_", "Bernoulli", dtypes::kRealAndBool);
 constexpr OpInfo kExponential = filler("exponential_", "Exponential", dtypes::kAll);
 constexpr OpInfo kRandperm = filler("randperm", "Randperm", dtypes::kIntegers);
@@ -72,11 +72,11 @@ auto fill_integers(const Tensor& self, int64_t from, int64_t to, const Generator
   params.kind = RandomParams::Kind::kRandomInt;
   params.from = from;
   params.to = to;
-  return invoke<Fill<kRandomInt>>({params, generator}, self);
+  return invoke<Fill<kRandom>>({params, generator}, self);
 }
 
-/// From `from` to the largest integer of the dtype; of a floating one, to the last integer up to
-/// which it has all of them.
+/// Draws from `from` to the dtype's largest integer, or for a floating dtype to the largest n for
+/// which it has every integer from 0 to n.
 auto fill_integers_from(const Tensor& self, int64_t from, const Generator& generator) {
   const int64_t last = largest_random(self.scalar_type());
   HEARTH_CHECK(self.is_meta() || from <= last, "random_ expects 'from' casted to dtype to be less ",
@@ -86,7 +86,7 @@ auto fill_integers_from(const Tensor& self, int64_t from, const Generator& gener
   params.kind = RandomParams::Kind::kRandomInt;
   params.from = from;
   params.to = static_cast<int64_t>(static_cast<uint64_t>(last) + 1);
-  return invoke<Fill<kRandomInt>>({params, generator}, self);
+  return invoke<Fill<kRandom>>({params, generator}, self);
 }
 
 auto fill_uniform(const Tensor& self, double from, double to, const Generator& generator) {
@@ -131,7 +131,7 @@ HEARTH_DEFINE_INPLACE(uniform_, (double from, double to, std::optional<Generator
 HEARTH_DEFINE_INPLACE(normal_, (double mean, double std, std::optional<Generator> generator),
                       fill_normal(self, mean, std, or_default(generator)))
 HEARTH_DEFINE_INPLACE(random_, (std::optional<Generator> generator),
-                      fill<kRandomInt>(self, RandomParams::Kind::kRandom, or_default(generator)))
+                      fill<kRandom>(self, RandomParams::Kind::kRandom, or_default(generator)))
 HEARTH_DEFINE_INPLACE(random_, (int64_t to, std::optional<Generator> generator),
                       fill_integers(self, 0, to, or_default(generator)))
 HEARTH_DEFINE_INPLACE(random_,

@@ -106,11 +106,11 @@ HEARTH_DEFINE_COMPOSED_OUT(multinomial,
                             std::optional<Generator> generator),
                            drawn(self, num_samples, replacement, or_default(generator)))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (std::optional<Generator> generator),
-                     empty_like(self).bernoulli_(self, generator))
+                     empty_like(self, {}, MemoryFormat::Contiguous).bernoulli_(self, generator))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (double p, std::optional<Generator> generator),
-                     empty_like(self).bernoulli_(p, generator))
+                     empty_like(self, {}, MemoryFormat::Contiguous).bernoulli_(p, generator))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (const Tensor& p, std::optional<Generator> generator),
-                     empty_like(self).bernoulli_(p, generator))
+                     empty_like(self, {}, MemoryFormat::Contiguous).bernoulli_(p, generator))
 
 Tensor normal(const Tensor& mean, double std, std::optional<Generator> generator) {
   return empty_like(mean, {}, MemoryFormat::Contiguous).normal_(0, std, generator).add_(mean);

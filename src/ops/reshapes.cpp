@@ -160,17 +160,20 @@ std::vector<Tensor> split_at(const Tensor& self, IntArrayRef places, int64_t dim
   return pieces;
 }
 
-std::vector<Tensor> split_as_said(const Tensor& self, const Tensor& places, int64_t dim) {
+std::vector<Tensor> split_by_tensor(const Tensor& self, const Tensor& indices_or_sections,
+                                    int64_t dim) {
   constexpr const char* kWhat = "tensor_split expected tensor_indices_or_sections to ";
   check_has_dims(self);
-  HEARTH_CHECK(places.is_cpu(), kWhat, "be on cpu, but it's on ", places.device());
-  HEARTH_CHECK(places.scalar_type() == kLong, kWhat, "have dtype of long, but got ",
-               name_of(places.scalar_type()));
-  HEARTH_CHECK(places.dim() <= 1, kWhat,
+  HEARTH_CHECK(indices_or_sections.is_cpu(), kWhat, "be on cpu, but it's on ",
+               indices_or_sections.device());
+  HEARTH_CHECK(indices_or_sections.scalar_type() == kLong, kWhat, "have dtype of long, but got ",
+               name_of(indices_or_sections.scalar_type()));
+  HEARTH_CHECK(indices_or_sections.dim() <= 1, kWhat,
                "be a zero-dimensional or one-dimensional tensor, but got a tensor with ",
-               places.dim(), " dims");
-  if (places.dim() == 0) return split_sections(self, places.item<int64_t>(), dim);
-  const Tensor list = places.contiguous();
+               indices_or_sections.dim(), " dims");
+  if (indices_or_sections.dim() == 0)
+    return split_sections(self, indices_or_sections.item<int64_t>(), dim);
+  const Tensor list = indices_or_sections.contiguous();
   return split_at(self, {list.data_ptr<int64_t>(), size_t(list.numel())}, dim);
 }
 
@@ -204,7 +207,7 @@ HEARTH_DEFINE_METHOD(std::vector<Tensor>, tensor_split, (IntArrayRef indices, in
                      split_at(self, indices, dim))
 HEARTH_DEFINE_METHOD(std::vector<Tensor>, tensor_split,
                      (const Tensor& indices_or_sections, int64_t dim),
-                     split_as_said(self, indices_or_sections, dim))
+                     split_by_tensor(self, indices_or_sections, dim))
 
 HEARTH_DEFINE_METHOD(Tensor, swapaxes, (int64_t axis0, int64_t axis1), self.transpose(axis0, axis1))
 HEARTH_DEFINE_METHOD(Tensor, swapdims, (int64_t dim0, int64_t dim1), self.transpose(dim0, dim1))

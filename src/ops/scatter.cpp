@@ -264,32 +264,32 @@ auto scatter_reduced(const Tensor& self, int64_t dim, const Tensor& index, const
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(scatter_add, (int64_t dim, const Tensor& index, const Tensor& src),
+HEARTH_DEFINE_ALL_FORMS(scatter_add, (int64_t dim, const Tensor& index, const Tensor& src),
                         invoke<ScatterAdd>({wrap_dim(dim, self.dim())}, self, index, src))
-HEARTH_DEFINE_POINTWISE(scatter, (int64_t dim, const Tensor& index, const Tensor& src),
+HEARTH_DEFINE_ALL_FORMS(scatter, (int64_t dim, const Tensor& index, const Tensor& src),
                         invoke<Scatter>({wrap_dim(dim, self.dim())}, self, index, src))
-HEARTH_DEFINE_POINTWISE(scatter, (int64_t dim, const Tensor& index, const Scalar& value),
+HEARTH_DEFINE_ALL_FORMS(scatter, (int64_t dim, const Tensor& index, const Scalar& value),
                         invoke<ScatterNumber>({wrap_dim(dim, self.dim())}, self, index,
                                               filling(self, value).expand(index.sizes())))
-HEARTH_DEFINE_POINTWISE(scatter,
+HEARTH_DEFINE_ALL_FORMS(scatter,
                         (int64_t dim, const Tensor& index, const Tensor& src,
                          std::string_view reduce),
                         scatter_reduced(self, dim, index, src, reduce))
-HEARTH_DEFINE_POINTWISE(
+HEARTH_DEFINE_ALL_FORMS(
     scatter, (int64_t dim, const Tensor& index, const Scalar& value, std::string_view reduce),
     scatter_reduced(self, dim, index, filling(self, value).expand(index.sizes()), reduce))
-HEARTH_DEFINE_POINTWISE(index_add,
+HEARTH_DEFINE_ALL_FORMS(index_add,
                         (int64_t dim, const Tensor& index, const Tensor& source,
                          const Scalar& alpha),
                         index_add_of(self, dim, index, times(source, alpha)))
-HEARTH_DEFINE_POINTWISE(index_copy, (int64_t dim, const Tensor& index, const Tensor& source),
+HEARTH_DEFINE_ALL_FORMS(index_copy, (int64_t dim, const Tensor& index, const Tensor& source),
                         index_copy_of(self, wrap_dim(dim, self.dim()), index,
                                       index_copy_source(self, wrap_dim(dim, self.dim()), index,
                                                         source)))
-HEARTH_DEFINE_POINTWISE(index_fill, (int64_t dim, const Tensor& index, const Scalar& value),
+HEARTH_DEFINE_ALL_FORMS(index_fill, (int64_t dim, const Tensor& index, const Scalar& value),
                         invoke<IndexFill>({wrap_dim(dim, self.dim())}, self, index,
                                           filling(self, value)))
-HEARTH_DEFINE_POINTWISE(index_fill, (int64_t dim, const Tensor& index, const Tensor& value),
+HEARTH_DEFINE_ALL_FORMS(index_fill, (int64_t dim, const Tensor& index, const Tensor& value),
                         invoke<IndexFillTensor>({wrap_dim(dim, self.dim())}, self, index,
                                                 filling(self, value)))
 

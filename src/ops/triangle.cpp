@@ -47,8 +47,8 @@ Tensor triangle_indices(int64_t rows, int64_t columns, int64_t offset, const Ten
 
 }  // namespace
 
-HEARTH_DEFINE_POINTWISE(tril, (int64_t diagonal), invoke<Triangle<kTril, false>>({diagonal}, self))
-HEARTH_DEFINE_POINTWISE(triu, (int64_t diagonal), invoke<Triangle<kTriu, true>>({diagonal}, self))
+HEARTH_DEFINE_ALL_FORMS(tril, (int64_t diagonal), invoke<Triangle<kTril, false>>({diagonal}, self))
+HEARTH_DEFINE_ALL_FORMS(triu, (int64_t diagonal), invoke<Triangle<kTriu, true>>({diagonal}, self))
 
 namespace by_name {
 

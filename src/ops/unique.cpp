@@ -30,7 +30,7 @@ TensorTriple groups_of(const Tensor& starts, const UniqueArgs& args) {
   return {first, args.inverse ? starts.cumsum(0).sub(1) : none, counts};
 }
 
-Tensor at(const Tensor& self, const Tensor& index) { return self.index({index}); }
+Tensor at(const Tensor& self, const Tensor& index) { return self.index_select(0, index); }
 
 /// The groups of the slices before sorting, from those of the sorted slices.
 Tensor unsorted(const Tensor& group, const Tensor& order, const UniqueArgs& args) {
@@ -70,13 +70,13 @@ struct UniqueConsecutive {
   static constexpr OpInfo info{.name = "unique_consecutive"};
   static TensorTriple compute(const Args& args, const Tensor& tensor) {
     const Tensor self = tensor.detach();
-    const Tensor slices = args.dim ? self.transpose(0, *args.dim) : self.reshape({-1});
+    const Tensor slices = args.dim ? self.movedim(*args.dim, 0) : self.reshape({-1});
     const int64_t n = slices.size(0);
     check_slices(slices);
     const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
     const auto [first, group, counts] = groups_of(group_starts(rows_differ(rows), n), args);
     const Tensor values = at(slices, first);
-    return {args.dim ? values.transpose(0, *args.dim).contiguous() : values,
+    return {args.dim ? values.movedim(0, *args.dim) : values,
             args.inverse && !args.dim ? group.reshape(self.sizes()) : group, counts};
   }
 };
@@ -86,7 +86,7 @@ struct UniqueDim {
   using Args = UniqueArgs;
   static constexpr OpInfo info{.name = "unique_dim"};
   static TensorTriple compute(const Args& args, const Tensor& tensor) {
-    const Tensor slices = tensor.detach().transpose(0, *args.dim);
+    const Tensor slices = tensor.detach().movedim(*args.dim, 0);
     const int64_t n = slices.size(0);
     check_slices(slices);
     const Tensor rows = slices.reshape({n, n == 0 ? 1 : slices.numel() / n});
@@ -95,8 +95,8 @@ struct UniqueDim {
       order = at(order, at(rows.select(1, column), order).argsort(int64_t{0}));
     const Tensor sorted = at(rows, order);
     const auto [first, group, counts] = groups_of(group_starts(rows_differ(sorted), n), args);
-    return {at(slices, at(order, first)).transpose(0, *args.dim).contiguous(),
-            unsorted(group, order, args), counts};
+    return {at(slices, at(order, first)).movedim(0, *args.dim), unsorted(group, order, args),
+            counts};
   }
 };
 

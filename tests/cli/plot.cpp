@@ -187,10 +187,15 @@ TEST(Plot, EmptyChartsHaveAxes) {
 }
 
 TEST(Plot, DrawsHugeTinyAndEqualValues) {
-  for (const double value : {0.0, 1e-300, 1e299, -1e299, 1e308, 12345.678}) {
+  for (const double value : {0.0, 1e-300, 1e299, -1e299, 12345.678}) {
     const Picture picture(one_chart({{"", {value, value}, {value, value}}}));
-    EXPECT_EQ(Found(picture, kBlue).count > 0, value != 1e308) << value;
+    EXPECT_GT(Found(picture, kBlue).count, 0) << value;
   }
+}
+
+TEST(Plot, OmitsValuesOf1e300AndMore) {
+  const Picture picture(one_chart({{"", {1e308, 1e308}, {1e308, 1e308}}}));
+  EXPECT_EQ(Found(picture, kBlue).count, 0);
 }
 
 TEST(Plot, BadInputKeepsTheOldFile) {

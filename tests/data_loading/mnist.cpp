@@ -45,7 +45,9 @@ TEST(Mnist, ErrorsStateTheReason) {
                "Error opening images file at " + folder.path("train-images-idx3-ubyte") +
                    ": neither it nor train-images-idx3-ubyte.gz exists. To get it: mkdir -p '" +
                    folder.str() + "' && cd '" + folder.str() + "' && for f");
-  EXPECT_ERROR(FashionMNIST(folder.str()), "To get it: apt-get install dataset-fashion-mnist");
+  EXPECT_ERROR(FashionMNIST(folder.str()),
+               "To get it: apt-get install dataset-fashion-mnist && mkdir -p '" + folder.str() +
+                   "' && cp /usr/share/datasets/fashion-mnist/* '" + folder.str() + "'");
   write_bytes(folder.path("train-images-idx3-ubyte"), images(2));
   EXPECT_ERROR(open(), "Error opening targets file at");
   write_bytes(folder.path("train-labels-idx1-ubyte"), labels("\3"));

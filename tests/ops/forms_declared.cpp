@@ -17,9 +17,9 @@ namespace {
   static constexpr Declaration declaration { #__VA_ARGS__, has_self }
 #define DECLARED_WITH_SELF(...) DECLARED(true, const Tensor& self __VA_OPT__(, ) __VA_ARGS__)
 
-#define HEARTH_POINTWISE(name, ...) \
-  ADD_POINTWISE(JOIN(Declared, __COUNTER__), name __VA_OPT__(, ) __VA_ARGS__)
-#define ADD_POINTWISE(D, name, ...)                                                       \
+#define HEARTH_ALL_FORMS(name, ...) \
+  ADD_ALL_FORMS(JOIN(Declared, __COUNTER__), name __VA_OPT__(, ) __VA_ARGS__)
+#define ADD_ALL_FORMS(D, name, ...)                                                       \
   struct D {                                                                              \
     DECLARED_WITH_SELF(__VA_ARGS__);                                                      \
     static Tensor f(const Tensor& self __VA_OPT__(, ) __VA_ARGS__);                       \

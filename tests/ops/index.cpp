@@ -1,5 +1,5 @@
 #include "hearth/indexing.h"
-#include "tests/ops/index_rows.h"
+#include "tests/ops/index_input.h"
 
 namespace hearth::testing {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/stream.h"
-#include "tests/ops/index_rows.h"
+#include "tests/ops/index_input.h"
 #include "tests/support/op_table.h"
 #include "tests/support/throws.h"
 

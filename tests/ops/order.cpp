@@ -322,6 +322,17 @@ TEST(Order, UniqueSlices) {
   EXPECT_EQ(std::get<1>(_unique2(x)).numel(), 0);
 }
 
+/// The dimensions of a slice count from the first to the last when slices are compared.
+TEST(Order, SlicesAreComparedInRowMajorOrder) {
+  const Tensor x = tensor({0, 1, 1, 0, 1, 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0,
+                           0, 1, 0, 1, 1, 0, 0, 1, 1, 1, 1, 0, 1, 0, 1, 0, 1, 1})
+                       .reshape({2, 3, 6});
+  const auto [values, inverse, counts] = unique_dim(x, 2, true, true, true);
+  const Tensor order = tensor({0, 3, 5, 2, 4, 1});  // PyTorch's
+  EXPECT_TRUE(values.equal(x.index_select(2, order)));
+  EXPECT_TRUE(inverse.equal(tensor({0, 5, 3, 1, 4, 2})));
+}
+
 TEST(Order, SearchsortedAndBucketize) {
   const Tensor rows = arange(4, kFloat).reshape({2, 2}), values = full({2, 1}, 2.0);
   EXPECT_TRUE(searchsorted(rows, values)

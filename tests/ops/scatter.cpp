@@ -4,7 +4,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/stream.h"
-#include "tests/ops/index_rows.h"
+#include "tests/ops/index_input.h"
 #include "tests/support/op_table.h"
 
 namespace hearth::testing {
@@ -89,41 +89,44 @@ Row scatter_value_row() {
   return row;
 }
 
-Row index_select_row() {
+Row scatter_add_row() {
   Row row;
-  row.name = "index_select";
-  row.covers = {"index_select"};
-  row.cases = {{{{3, 5}}, indices({4}, 5)},
-               {{{2, 3, 4}}, indices({2}, 3)},
-               {{{2, 3}}, indices({}, 3)},
-               {{{0, 3}}, indices({2}, 3)},
-               {{{2, 3}}, indices({0}, 3)}};
+  row.name = "scatter_add";
+  row.covers = {"scatter_add"};
+  row.cases = {{{{3, 5}}, indices({3, 4}, 5), {{3, 4}}},
+               {{{4, 2}}, indices({2, 7}, 2), {{3, 8}}},
+               {{{2, 3}}, indices({0, 2}, 3), {{1, 2}}}};
   row.dtypes = dtypes::kRealAndBool;
-  row.call = [](const Tensors& in) { return Tensors{in[0].index_select(1, in[1])}; };
+  row.slack = 4;
+  row.call = [](const Tensors& in) { return Tensors{in[0].scatter_add(1, in[1], in[2])}; };
   row.reference = [](const Arrays& in) {
-    std::vector<int64_t> sizes = in[0].sizes;
-    sizes[1] = int64_t(in[1].values.size());
-    return Arrays{build(sizes, [&](Position p) {
-      p[1] = int64_t(in[1].values[size_t(p[1])]);
-      return at(in[0], p);
-    })};
+    Array out = in[0];
+    for (int64_t i = 0; i < int64_t(in[1].values.size()); ++i) {
+      const Position from = position_of(i, in[1].sizes);
+      Position to = from;
+      to[1] = int64_t(in[1].values[size_t(i)]);
+      out.values[size_t(linear_of(to, out.sizes))] += at(in[2], from);
+    }
+    return Arrays{out};
   };
-  row.out = [](Tensor& out, const Tensors& in) { index_select_out(out, in[0], 1, in[1]); };
-  row.refusals = {{[] {
-                     ones({3}).index_select(0, zeros({1, 1}, kLong));
-                   },
-                   "index_select(): Index is supposed to be a vector"},
-                  {[] { ones({3}).index_select(0, zeros({1})); },
-                   "index_select(): Expected dtype int32 or int64 for index"},
-                  {[] { ones({}).index_select(0, zeros({2}, kLong)); },
-                   "index_select(): Index to scalar can have only 1 value, got 2 value(s)"}};
+  row.out = [](Tensor& out, const Tensors& in) { scatter_add_out(out, in[0], 1, in[1], in[2]); };
+  row.inplace = [](Tensor& self, const Tensors& in) { self.scatter_add_(1, in[1], in[2]); };
+  row.refusals = {{[] { ones({2}).scatter_add(0, zeros({2}, kShort), ones({2})); },
+                   "scatter(): Expected dtype int32/int64 for index"},
+                  {[] { ones({2}).scatter_add(0, zeros({2}, kLong), ones({2}, kDouble)); },
+                   "scatter(): Expected self.dtype to be equal to src.dtype"},
+                  {[] { ones({2}).scatter_add(0, zeros({3}, kLong), ones({2})); },
+                   "Expected index [3] to be no larger than self [2] apart from dimension 0 and to "
+                   "be no larger size than src [2]"}};
   for (const Device device : devices())
     row.refusals.push_back(refusal_on(
         device,
         [](Device where) {
-          ones({3}).to(where, kFloat).index_select(0, full({1}, -1, kLong).to(where, kLong));
+          ones({2})
+              .to(where, kFloat)
+              .scatter_add(0, full({2}, 5, kLong).to(where, kLong), ones({2}).to(where, kFloat));
         },
-        "index -1 is out of bounds for dimension 0 with size 3"));
+        "index 5 is out of bounds for dimension 0 with size 2"));
   return row;
 }
 
@@ -243,7 +246,7 @@ const Register registered[] = {
     Register(scatter_row("scatter_add_to", "add")),
     Register(scatter_row("scatter_multiply", "multiply")),
     Register(scatter_value_row()),
-    Register(index_select_row()),
+    Register(scatter_add_row()),
     Register(index_add_row()),
     Register(index_copy_row()),
     Register(index_fill_row()),

@@ -45,7 +45,7 @@ Axis::Axis(const std::vector<double>& values, int most_ticks) {
     high = 1;
     whole = false;
   }
-  // Equal values, or so close that a double cannot divide the range between them.
+  // Equal values, or values closer than a billionth of the largest.
   const double least = std::max(std::fabs(low), std::fabs(high)) * 1e-9;
   if (high - low <= least) {
     const double more = std::max(low == 0 || whole ? 0.5 : std::fabs(low) / 10, least);

@@ -38,8 +38,8 @@ struct ImageSets {
 
 const std::vector<std::string>& data_names();
 
-/// The data set's name unchanged, or the full path of the folder. "./name" is a folder even if
-/// there is a data set `name`.
+/// What the user typed to choose the data: a data set's name is returned unchanged, a folder as its
+/// full path. "./name" is a folder even if there is a data set `name`.
 std::string data_source(const std::string& typed);
 
 /// Loads a data set by name, or from a folder with files named like MNIST's; at most the first

@@ -72,7 +72,7 @@ class ChunkBuffer {
     return batch;
   }
 
-  /// Waits for room, then adds a chunk's examples in the sampler's order.
+  /// Waits for room, then adds the examples of chunks read together, in the sampler's order.
   template <class Sampler>
   void add(Examples examples, Sampler& sampler) {
     std::unique_lock lock(mutex_);
@@ -115,7 +115,7 @@ class ChunkBuffer {
 }  // namespace detail
 
 /// A dataset too large for memory. Threads read chunks ahead in the order of `ChunkSampler`;
-/// `ExampleSampler` orders the examples of a chunk.
+/// `ExampleSampler` orders the examples of the chunks that are read together.
 template <class ChunkReader, class ChunkSampler = samplers::RandomSampler,
           class ExampleSampler = samplers::RandomSampler>
 class ChunkDataset final
@@ -207,7 +207,8 @@ class ChunkDataset final
   }
 
   bool preload_next() {
-    bool begun = false;  // an error of the sampler ends the epoch, one of the reader loses a chunk
+    // An error of the chunk sampler ends this thread; a later one loses the chunks being read.
+    bool begun = false;
     std::exception_ptr error;
     try {
       const auto next = next_chunks();
@@ -218,7 +219,8 @@ class ChunkDataset final
     } catch (...) {
       error = std::current_exception();
     }
-    // Outside the handler, so that the catching thread holds the last reference to the exception.
+    // Outside the handler, so that the thread in get_batch() holds the last reference to the
+    // exception.
     if (error) buffer_->add(std::move(error));
     return begun;
   }

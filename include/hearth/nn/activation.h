@@ -47,7 +47,7 @@ struct HEARTH_API HardtanhOptions {
 /// Options of Softmax and LogSoftmax.
 struct HEARTH_API SoftmaxOptions {
   SoftmaxOptions(int64_t dim) : dim_(dim) {}
-  HEARTH_ARG(int64_t, dim);  ///< the dimension along which results sum to 1
+  HEARTH_ARG(int64_t, dim);  ///< the dimension along which softmax's results sum to 1
 };
 using LogSoftmaxOptions = SoftmaxOptions;  ///< options of LogSoftmax
 
@@ -88,7 +88,7 @@ using HardtanhFuncOptions = HardtanhOptions;    ///< options of hardtanh
 /// Options of softmax and log_softmax.
 struct HEARTH_API SoftmaxFuncOptions {
   SoftmaxFuncOptions(int64_t dim) : dim_(dim) {}
-  HEARTH_ARG(int64_t, dim);                      ///< the dimension along which results sum to 1
+  HEARTH_ARG(int64_t, dim);  ///< the dimension along which softmax's results sum to 1
   HEARTH_ARG(std::optional<ScalarType>, dtype);  ///< converts the input first
 };
 using LogSoftmaxFuncOptions = SoftmaxFuncOptions;  ///< options of log_softmax

@@ -6,7 +6,7 @@
 namespace hearth {
 
 // See as_methods.inc for the forms.
-#define HEARTH_POINTWISE(name, ...)                                      \
+#define HEARTH_ALL_FORMS(name, ...)                                      \
   HEARTH_API Tensor name(const Tensor& self __VA_OPT__(, ) __VA_ARGS__); \
   HEARTH_API Tensor& name##_(Tensor& self __VA_OPT__(, ) __VA_ARGS__);   \
   HEARTH_API Tensor& name##_out(Tensor& out, const Tensor& self __VA_OPT__(, ) __VA_ARGS__);

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "core/op.h"
+
+namespace hearth {
+
+/// Dimensions from the innermost to the outermost in memory, by the first operand whose strides
+/// decide (PyTorch's rule). An operand's stride is 0 where it repeats; that decides nothing.
+Dims memory_order(IntArrayRef sizes, const Dims* strides, int operands);
+
+/// Strides without gaps for this order.
+Dims packed_strides(IntArrayRef sizes, const Dims& order);
+
+/// Gives an output the memory order of its operands: channels_last stays channels_last.
+void keep_memory_order(InferContext::Output& out, const Dims* strides, int operands);
+
+}  // namespace hearth
