@@ -10,12 +10,13 @@ if(PROJECT_IS_TOP_LEVEL)
 endif()
 set(CMAKE_CXX_EXTENSIONS OFF)
 
-# CCACHE_BASEDIR and CCACHE_NOHASHDIR let several checkouts share one cache. ccache requires this sloppiness for
+# CCACHE_BASEDIR and CCACHE_NOHASHDIR let several checkouts share one cache. With CCACHE_DEPEND, ccache takes the headers
+# from the compiler's list of dependencies, instead of preprocessing each source first. It requires this sloppiness for
 # precompiled headers.
 find_program(HEARTH_CCACHE ccache)
 mark_as_advanced(HEARTH_CCACHE)
 if(HEARTH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_CURRENT_SOURCE_DIR} CCACHE_NOHASHDIR=1
+  set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_CURRENT_SOURCE_DIR} CCACHE_NOHASHDIR=1 CCACHE_DEPEND=1
       CCACHE_SLOPPINESS=pch_defines,time_macros ${HEARTH_CCACHE})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${launcher})
