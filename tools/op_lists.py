@@ -9,6 +9,7 @@ DECLARATION = re.compile(
     r"((?:^[ \t]*//[^\n]*\n)*)^(HEARTH_\w+)\(((?:[^()]|\((?:[^()]|\([^()]*\))*\))*)\)\s*;?$", re.M
 )
 WITHOUT_RESULT = ("HEARTH_ALL_FORMS", "HEARTH_OUT", "HEARTH_INPLACE")  # their results are tensors
+WITH_RESULT = ("HEARTH_METHOD", "HEARTH_METHOD_ONLY", "HEARTH_FUNCTION", "HEARTH_QUALIFIED")
 
 
 class Operator(NamedTuple):
@@ -41,6 +42,7 @@ def operators(family):
     """The operators that a list declares, in its order."""
     found, comment = [], ""
     for lines, macro, arguments in DECLARATION.findall((FOLDER / f"{family}.inc").read_text()):
+        assert macro in WITHOUT_RESULT + WITH_RESULT, f"{family}.inc: unknown macro {macro}"
         own = [line.strip() for line in lines.splitlines() if re.match(r"\s*///(?!<)", line)]
         comment = "\n".join(own) or comment  # holds for all declarations up to the next comment
         result, count = ("Tensor", 1) if macro in WITHOUT_RESULT else ("", 2)

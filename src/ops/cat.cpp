@@ -92,10 +92,9 @@ struct CatCall {
     HEARTH_CHECK_AS(ValueError, !tensors.empty(),
                     "torch.cat(): expected a non-empty list of Tensors");
     inputs = promoted("cat", tensors);
-    int64_t ndim = 1;
-    for (size_t i = inputs.size(); i-- > 0;)
-      if (!is_skipped(impl_of(inputs[i]))) ndim = inputs[i].dim();
-    args.dim = wrap_dim(dim, ndim);
+    const auto first = std::find_if_not(inputs.begin(), inputs.end(),
+                                        [](const Tensor& t) { return is_skipped(impl_of(t)); });
+    args.dim = wrap_dim(dim, first == inputs.end() ? 1 : first->dim());
     for (const Tensor& t : inputs)
       args.widths.push_back(is_skipped(impl_of(t)) || t.dim() <= args.dim ? 0 : t.size(args.dim));
   }
@@ -118,14 +117,15 @@ struct Stack {
                    " at entry 0 and ", context.in(i).sizes(), " at entry ", i);
       channels_last &= is_channels_last(context.in(i));
     }
+    context.set(0, with_dim(first.sizes(), dim, count), first.dtype);
+    if (!channels_last) return;
+    // As if the tensors were joined along dim, and dim then split.
+    const int64_t size = first.sizes()[size_t(dim)];
     Dims joined(first.sizes());
-    if (channels_last) joined[size_t(dim)] *= count;
-    set_in_format(context, 0, joined, first.dtype, channels_last);
-    InferContext::Output& out = context.out();
-    out.sizes = with_dim(first.sizes(), dim, count);
-    if (channels_last)
-      out.strides =
-          with_dim(out.strides, dim, first.sizes()[size_t(dim)] * out.strides[size_t(dim)]);
+    joined[size_t(dim)] *= count;
+    const Dims strides = channels_last_strides(joined);
+    context.out().strides = with_dim(strides, dim, size * strides[size_t(dim)]);
+    context.out().has_strides = true;
   }
   static void launch(const Args& args, LaunchContext& context) {
     CatParams params;

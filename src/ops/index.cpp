@@ -36,9 +36,7 @@ Dims indexed_dims(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
 
 /// Gives self[indices] the memory order of self and the indices.
 void keep_order_of_inputs(const Dims& dims, InferContext& context) {
-  bool permuted = false;
-  for (int i = 0; i < context.inputs(); ++i) permuted |= !context.in(i).contiguous();
-  if (!permuted) return;
+  if (!any_permuted(context)) return;
   const TensorImpl& self = context.in(0);
   const Dims no_dims(size_t(self.dim), 0), no_shape(size_t(context.in(1).dim), 0);
   std::vector<Dims> strides{indexed_dims(self.strides(), dims, no_shape)};

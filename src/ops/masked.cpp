@@ -21,7 +21,6 @@ Tensor filling(const Tensor& self, const Scalar& value) {
   return wrapped_number(value.stored_as(self.scalar_type()));
 }
 Tensor filling(const Tensor& self, const Tensor& value) {
-  check_defined("masked_fill", 0, "self", self);
   HEARTH_CHECK(value.dim() == 0,
                "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with ",
                value.dim(), " dimension(s).");
@@ -86,6 +85,7 @@ Tensor masked_scatter_of(const Tensor& self, const Tensor& mask, const Tensor& s
   HEARTH_DEFINE_INPLACE(masked_fill_, (const Tensor& mask, T value),                          \
                         masked_fill_of<info>(self, checked_mask(mask), filling(self, value))) \
   Tensor& masked_fill_out(Tensor& out, const Tensor& self, const Tensor& mask, T value) {     \
+    check_defined("masked_fill", 0, "self", self);                                            \
     return masked_fill_of<info>(self, checked_mask(mask), filling(self, value)).out(out);     \
   }
 HEARTH_DEFINE_MASKED_FILL(const Scalar&, fn::MaskedFill::info)

@@ -6,7 +6,7 @@ namespace hearth {
 
 namespace {
 
-/// 1 if dimension a is outside b in memory, -1 if it is inside, 0 if the strides do not decide.
+/// 1 if dimension a is outside b in memory, -1 if it is inside, 0 if the operands do not decide.
 int compare_in_memory(IntArrayRef sizes, const Dims* strides, int operands, size_t a, size_t b) {
   for (int i = 0; i < operands; ++i) {
     const int64_t x = strides[i][a], y = strides[i][b];
@@ -44,6 +44,12 @@ Dims packed_strides(IntArrayRef sizes, const Dims& order) {
     step *= std::max<int64_t>(sizes[size_t(d)], 1);
   }
   return packed;
+}
+
+bool any_permuted(const InferContext& context) {
+  for (int i = 0; i < context.inputs(); ++i)
+    if (!context.in(i).contiguous()) return true;
+  return false;
 }
 
 void keep_memory_order(InferContext::Output& out, const Dims* strides, int operands) {

@@ -5,11 +5,15 @@
 namespace hearth {
 
 /// Dimensions from the innermost to the outermost in memory, by the first operand whose strides
-/// decide (PyTorch's rule). An operand's stride is 0 where it repeats; that decides nothing.
+/// decide (PyTorch's rule); at equal strides, the larger size is outside. An operand's stride is 0
+/// where it repeats; that decides nothing.
 Dims memory_order(IntArrayRef sizes, const Dims* strides, int operands);
 
 /// Strides without gaps for this order.
 Dims packed_strides(IntArrayRef sizes, const Dims& order);
+
+/// Whether an input is not contiguous, so that its memory order matters.
+bool any_permuted(const InferContext& context);
 
 /// Gives an output the memory order of its operands: channels_last stays channels_last.
 void keep_memory_order(InferContext::Output& out, const Dims* strides, int operands);

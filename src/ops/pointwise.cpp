@@ -26,9 +26,7 @@ bool all_alike_and_contiguous(const InferContext& context) {
 
 void keep_order_of_inputs(InferContext& context) {
   InferContext::Output& out = context.out();
-  bool permuted = false;
-  for (int i = 0; i < context.inputs(); ++i) permuted |= !context.in(i).contiguous();
-  if (!permuted || out.sizes.size() < 2) return;
+  if (out.sizes.size() < 2 || !any_permuted(context)) return;
   Dims strides[kMaxOperands];
   for (int i = 0; i < context.inputs(); ++i)
     strides[i] = broadcast_strides(context.in(i).sizes(), context.in(i).strides(), out.sizes);

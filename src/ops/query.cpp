@@ -29,7 +29,9 @@ Tensor adjoint_of(const Tensor& self) {
 }  // namespace
 
 HEARTH_DEFINE_METHOD(bool, is_nonzero, (), nonzero_of(self))
-HEARTH_DEFINE_METHOD(bool, is_same_size, (const Tensor& other), self.sizes().equals(other.sizes()))
+HEARTH_DEFINE_METHOD(bool, is_same_size, (const Tensor& other),
+                     (check_defined("is_same_size", 1, "other", other),
+                      self.sizes().equals(other.sizes())))
 
 Tensor real(const Tensor& self) { return real_only(self, "real"); }
 Tensor imag(const Tensor& self) {

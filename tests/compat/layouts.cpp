@@ -156,7 +156,7 @@ TEST_F(Layouts, ScatterAndGather) {
   EXPECT_STRIDES(S(1, 15), t.nonzero());
 }
 
-TEST_F(Layouts, Reductions) {
+TEST_F(Layouts, ReductionsAndScans) {
   EXPECT_STRIDES(S(5, 1), t.cumsum(0));
   EXPECT_STRIDES(S(5, 1), t.softmax(0));
   EXPECT_STRIDES(S(3, 1), std::get<0>(x.kthvalue(1, 0)));
@@ -180,7 +180,7 @@ TEST_F(Layouts, Reductions) {
   EXPECT_STRIDES(S(6, 3, 1), x.logcumsumexp(0));
 }
 
-TEST_F(Layouts, Scans) {
+TEST_F(Layouts, Ordering) {
   EXPECT_STRIDES(S(5, 1), std::get<0>(t.topk(2, 0)));
   EXPECT_STRIDES(S(1, 3), std::get<0>(t.sort(0)));
   EXPECT_STRIDES(S(1, 12, 4), std::get<1>(x.sort(1)));

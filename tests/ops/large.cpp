@@ -40,6 +40,7 @@ class LargeCalls : public ::testing::TestWithParam<LargeRow> {};
 
 TEST_P(LargeCalls, MatchTheReferenceWithAnyNumberOfThreads) {
   const LargeRow& row = GetParam();
+  if (devices().size() > 1) GTEST_SKIP() << "tests the CPU only; the run without GPUs covers it";
   for (const ScalarType dtype : dtypes_in(row.dtypes)) {
     const LargeCase large = row.make(dtype);
     Tensors one, three;

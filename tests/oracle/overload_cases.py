@@ -3,7 +3,11 @@ various expressions for each argument."""
 
 import pathlib
 import re
+import sys
 import zlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
+import op_lists  # noqa: E402
 
 PARTS, PER_GROUP = 12, 30
 
@@ -175,22 +179,18 @@ def read_methods(torch, names):
 def hearth_names(root):
     """The names of Hearth's free functions and of its methods."""
     functions, methods = {"is_complex", "is_floating_point", "is_signed"}, set()
-    for path in sorted((root / "include/hearth/ops").glob("*.inc")):
-        if path.name in ("list.inc", "as_methods.inc"):
-            continue
-        text = re.sub(r"\s+", " ", path.read_text())
-        for form, rest in re.findall(r"HEARTH_(\w+)\(([^()]*)", text):
-            parts = split(rest)
-            name = parts[1] if form in ("METHOD", "METHOD_ONLY", "FUNCTION", "QUALIFIED") else parts[0]
-            if form != "METHOD_ONLY":
-                functions.add(name)
-            if form not in ("FUNCTION", "QUALIFIED"):
-                methods.add(name)
-            if form in ("POINTWISE", "OUT"):
-                functions.add(name + "_out")
-            if form == "POINTWISE":
-                functions.add(name + "_")
-                methods.add(name + "_")
+    for family in op_lists.families():
+        for op in op_lists.operators(family):
+            if op.macro != "HEARTH_METHOD_ONLY":
+                functions.add(op.name)
+            if op.macro not in ("HEARTH_FUNCTION", "HEARTH_QUALIFIED"):
+                methods.add(op.name)
+            if op.macro in ("HEARTH_ALL_FORMS", "HEARTH_OUT"):
+                functions.add(op.name + "_out")
+            if op.macro == "HEARTH_ALL_FORMS":
+                functions.add(op.name + "_")
+                methods.add(op.name + "_")
+    assert len(functions) > 700, "most operators are missing"
     methods |= set(re.findall(r"\b(\w+)\(", (root / "include/hearth/tensor.h").read_text()))
     return functions, methods
 
