@@ -90,8 +90,8 @@ void run(const char* name, Values& values, F&& f) {
 
 // Runs a call if it compiles. It is used in templates in which the arguments are dependent names,
 // so a call that does not compile is no error.
-#define CASE(...)                                                                     \
-  if constexpr (requires { __VA_ARGS__; })                                            \
-    overloads::run(#__VA_ARGS__, v, [&]() -> decltype(auto) { return __VA_ARGS__; }); \
-  else                                                                                \
+#define CASE(...)                                                 \
+  if constexpr (requires { __VA_ARGS__; })                        \
+    overloads::run(#__VA_ARGS__, v, [&] { return __VA_ARGS__; }); \
+  else                                                            \
     overloads::none(#__VA_ARGS__);
