@@ -109,22 +109,26 @@ struct Stack {
   static constexpr OpInfo info{.name = "stack", .arguments = "tensors", .amp_cpu = Amp::kWidest};
   static void infer(const Args& args, InferContext& context) {
     const TensorImpl& first = context.in(0);
-    const int64_t count = context.inputs(), dim = args.dim;
-    bool channels_last = dim < first.dim;
+    const size_t dim = size_t(args.dim);
+    const int64_t count = context.inputs();
+    bool channels_last = args.dim < first.dim;
     for (int i = 0; i < context.inputs(); ++i) {
       HEARTH_CHECK(context.in(i).sizes().equals(first.sizes()),
                    "stack expects each tensor to be equal size, but got ", first.sizes(),
                    " at entry 0 and ", context.in(i).sizes(), " at entry ", i);
       channels_last &= is_channels_last(context.in(i));
     }
-    context.set(0, with_dim(first.sizes(), dim, count), first.dtype);
+    Dims sizes(first.sizes());
+    sizes.insert(dim, count);
+    context.set(0, sizes, first.dtype);
     if (!channels_last) return;
     // As if the tensors were joined along dim, and dim then split.
-    const int64_t size = first.sizes()[size_t(dim)];
+    const int64_t size = first.sizes()[dim];
     Dims joined(first.sizes());
-    joined[size_t(dim)] *= count;
-    const Dims strides = channels_last_strides(joined);
-    context.out().strides = with_dim(strides, dim, size * strides[size_t(dim)]);
+    joined[dim] *= count;
+    Dims strides = channels_last_strides(joined);
+    strides.insert(dim, size * strides[dim]);
+    context.out().strides = strides;
     context.out().has_strides = true;
   }
   static void launch(const Args& args, LaunchContext& context) {
@@ -144,13 +148,6 @@ struct Stack {
   static void grad(const Args& args, GradContext& context) {
     for (int i = 0; i < context.inputs(); ++i)
       if (context.needs(i)) context.set(i, context.grad().select(args.dim, i));
-  }
-  /// The numbers of dimensions with one more before dimension dim.
-  static Dims with_dim(IntArrayRef numbers, int64_t dim, int64_t number) {
-    Dims result(numbers.slice(0, size_t(dim)));
-    result.push_back(number);
-    for (const int64_t rest : numbers.slice(size_t(dim))) result.push_back(rest);
-    return result;
   }
 };
 

@@ -102,7 +102,7 @@ Dims strides_for(const TensorImpl& source, MemoryFormat format) {
   }
   if (source.has(kDense)) return source.strides();
   const Dims strides(source.strides());
-  return packed_strides(source.sizes(), memory_order(source.sizes(), &strides, 1));
+  return packed_strides(source.sizes(), &strides, 1);
 }
 
 void infer_copy(InferContext& context, ScalarType dtype, MemoryFormat format) {

@@ -36,10 +36,10 @@ Dims memory_order(IntArrayRef sizes, const Dims* strides, int operands) {
   return order;
 }
 
-Dims packed_strides(IntArrayRef sizes, const Dims& order) {
+Dims packed_strides(IntArrayRef sizes, const Dims* strides, int operands) {
   Dims packed = Dims::uninitialized(sizes.size());
   int64_t step = 1;
-  for (const int64_t d : order) {
+  for (const int64_t d : memory_order(sizes, strides, operands)) {
     packed[size_t(d)] = step;
     step *= std::max<int64_t>(sizes[size_t(d)], 1);
   }
@@ -53,7 +53,7 @@ bool any_permuted(const InferContext& context) {
 }
 
 void keep_memory_order(InferContext::Output& out, const Dims* strides, int operands) {
-  out.strides = packed_strides(out.sizes, memory_order(out.sizes, strides, operands));
+  out.strides = packed_strides(out.sizes, strides, operands);
   out.has_strides = true;
 }
 

@@ -9,8 +9,8 @@ namespace hearth {
 /// where it repeats; that decides nothing.
 Dims memory_order(IntArrayRef sizes, const Dims* strides, int operands);
 
-/// Strides without gaps for this order.
-Dims packed_strides(IntArrayRef sizes, const Dims& order);
+/// Strides without gaps in the operands' memory order.
+Dims packed_strides(IntArrayRef sizes, const Dims* strides, int operands);
 
 /// Whether an input is not contiguous, so that its memory order matters.
 bool any_permuted(const InferContext& context);

@@ -11,6 +11,11 @@ bool nonzero_of(const Tensor& self) {
   return self.item().to<bool>();
 }
 
+bool same_size(const Tensor& self, const Tensor& other) {
+  check_defined("is_same_size", 1, "other", other);
+  return self.sizes().equals(other.sizes());
+}
+
 /// The tensor if it is real, else an error: complex operators are not implemented.
 const Tensor& real_only(const Tensor& self, const char* op) {
   HEARTH_CHECK_AS(NotImplementedError, !self.is_complex(), "\"", op, "\" not implemented for '",
@@ -29,9 +34,7 @@ Tensor adjoint_of(const Tensor& self) {
 }  // namespace
 
 HEARTH_DEFINE_METHOD(bool, is_nonzero, (), nonzero_of(self))
-HEARTH_DEFINE_METHOD(bool, is_same_size, (const Tensor& other),
-                     (check_defined("is_same_size", 1, "other", other),
-                      self.sizes().equals(other.sizes())))
+HEARTH_DEFINE_METHOD(bool, is_same_size, (const Tensor& other), same_size(self, other))
 
 Tensor real(const Tensor& self) { return real_only(self, "real"); }
 Tensor imag(const Tensor& self) {

@@ -99,6 +99,11 @@ void check_deviation(const Tensor& std) {
                "normal expects all elements of std >= 0.0");
 }
 
+/// Unlike rand_like and its kin, random numbers by a tensor's parameters are contiguous.
+Tensor contiguous_like(const Tensor& tensor) {
+  return empty_like(tensor, {}, MemoryFormat::Contiguous);
+}
+
 }  // namespace
 
 HEARTH_DEFINE_COMPOSED_OUT(multinomial,
@@ -106,21 +111,18 @@ HEARTH_DEFINE_COMPOSED_OUT(multinomial,
                             std::optional<Generator> generator),
                            drawn(self, num_samples, replacement, or_default(generator)))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (std::optional<Generator> generator),
-                     empty_like(self, {}, MemoryFormat::Contiguous).bernoulli_(self, generator))
+                     contiguous_like(self).bernoulli_(self, generator))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (double p, std::optional<Generator> generator),
-                     empty_like(self, {}, MemoryFormat::Contiguous).bernoulli_(p, generator))
+                     contiguous_like(self).bernoulli_(p, generator))
 HEARTH_DEFINE_METHOD(Tensor, bernoulli, (const Tensor& p, std::optional<Generator> generator),
-                     empty_like(self, {}, MemoryFormat::Contiguous).bernoulli_(p, generator))
+                     contiguous_like(self).bernoulli_(p, generator))
 
 Tensor normal(const Tensor& mean, double std, std::optional<Generator> generator) {
-  return empty_like(mean, {}, MemoryFormat::Contiguous).normal_(0, std, generator).add_(mean);
+  return contiguous_like(mean).normal_(0, std, generator).add_(mean);
 }
 Tensor normal(double mean, const Tensor& std, std::optional<Generator> generator) {
   check_deviation(std);
-  return empty_like(std, {}, MemoryFormat::Contiguous)
-      .normal_(0, 1, generator)
-      .mul_(std)
-      .add_(mean);
+  return contiguous_like(std).normal_(0, 1, generator).mul_(std).add_(mean);
 }
 Tensor normal(const Tensor& mean, const Tensor& std, std::optional<Generator> generator) {
   check_deviation(std);

@@ -7,7 +7,7 @@
 #include <functional>
 #include <random>
 #include <string>
-#include <typeindex>
+#include <typeinfo>
 #include <utility>
 #include <vector>
 

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <sstream>
+#include <typeindex>
 
 #include "hearth/autograd.h"
 #include "tests/ops/forms.h"
