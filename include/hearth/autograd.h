@@ -146,6 +146,19 @@ HEARTH_API void backward(const variable_list& tensors, const variable_list& grad
 /// Called during backward: runs `callback` at the end of the backward pass.
 HEARTH_API void queue_callback(std::function<void()> callback);
 
+/// Resets the versions of tensors at its end, so that their in-place changes do not count.
+class HEARTH_API PreserveVersionGuard {
+ public:
+  explicit PreserveVersionGuard(const std::vector<Tensor>& tensors);  ///< all must be defined
+  ~PreserveVersionGuard();
+  PreserveVersionGuard(const PreserveVersionGuard&) = delete;
+  PreserveVersionGuard& operator=(const PreserveVersionGuard&) = delete;
+
+ private:
+  const std::vector<Tensor>& tensors_;  // must outlive the guard
+  std::vector<uint32_t> versions_;
+};
+
 /// Anomaly mode during its lifetime: records where each op was called and checks gradients for NaN,
 /// so that an error in backward names the forward call.
 class HEARTH_API DetectAnomalyGuard {

@@ -30,6 +30,15 @@ void AnomalyMode::set_enabled(bool enabled, bool check_nan) {
   modes.flags = enabled ? modes.flags | kAnomalyMode : modes.flags & ~uint32_t(kAnomalyMode);
   modes.anomaly_check_nan = check_nan;
 }
+PreserveVersionGuard::PreserveVersionGuard(const std::vector<Tensor>& tensors)
+    : tensors_(tensors) {
+  versions_.reserve(tensors.size());
+  for (const Tensor& tensor : tensors) versions_.push_back(impl_of(tensor).version());
+}
+PreserveVersionGuard::~PreserveVersionGuard() {
+  for (size_t i = 0; i < tensors_.size(); ++i) impl_of(tensors_[i]).set_version(versions_[i]);
+}
+
 DetectAnomalyGuard::DetectAnomalyGuard(bool check_nan)
     : previous_(AnomalyMode::is_enabled()), previous_nan_(AnomalyMode::should_check_nan()) {
   AnomalyMode::set_enabled(true, check_nan);

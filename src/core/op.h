@@ -117,13 +117,6 @@ class InferContext {
     out(i).sizes = sizes;
     out(i).dtype = dtype;
   }
-  /// Gives output i the sizes, the dtype and (if dense) the strides of a tensor.
-  void like(int i, const TensorImpl& tensor) {
-    set(i, tensor.sizes(), tensor.dtype);
-    if (!tensor.has(kDense)) return;
-    out(i).strides = tensor.strides();
-    out(i).has_strides = true;
-  }
   /// Leaves output i undefined unless the set has input i: for outputs that are the inputs'
   /// gradients.
   void keep_only(SlotSet wanted) {

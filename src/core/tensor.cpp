@@ -69,10 +69,8 @@ bool Tensor::is_contiguous(MemoryFormat format) const {
 bool Tensor::is_non_overlapping_and_dense() const { return !impl_ || impl_->has(kDense); }
 
 MemoryFormat Tensor::suggest_memory_format() const {
-  if (!impl_ || impl_->contiguous()) return MemoryFormat::Contiguous;
-  if (is_contiguous(MemoryFormat::ChannelsLast)) return MemoryFormat::ChannelsLast;
-  if (is_contiguous(MemoryFormat::ChannelsLast3d)) return MemoryFormat::ChannelsLast3d;
-  return MemoryFormat::Contiguous;
+  if (!impl_ || !has_channels_last_strides(*impl_)) return MemoryFormat::Contiguous;
+  return impl_->dim == 4 ? MemoryFormat::ChannelsLast : MemoryFormat::ChannelsLast3d;
 }
 
 bool Tensor::is_pinned() const {

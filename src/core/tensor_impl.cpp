@@ -139,10 +139,10 @@ void TensorImpl::bump_version() {
     ++own_version_;
 }
 
-void TensorImpl::reset_version() {
-  own_version_ = 0;
+void TensorImpl::set_version(uint32_t version) {
+  own_version_ = version;
   if (VersionCounter* counter = version_counter_.load(std::memory_order_acquire))
-    counter->value.store(0, std::memory_order_relaxed);
+    counter->value.store(version, std::memory_order_relaxed);
 }
 
 VersionCounter& TensorImpl::shared_version() {
@@ -185,6 +185,23 @@ Dims channels_last_strides(IntArrayRef sizes) {
   for (size_t d = sizes.size(); d-- > 2;) set(d);
   set(0);
   return strides;
+}
+
+bool has_channels_last_strides(const TensorImpl& impl) {
+  if ((impl.dim != 4 && impl.dim != 5) || impl.numel == 0) return false;
+  const int64_t* sizes = impl.sizes_data();
+  const int64_t* strides = impl.strides_data();
+  if (strides[1] == 0) return false;
+  int64_t least = 0;
+  const auto grows = [&](int d) {
+    if (strides[d] < least) return false;
+    least = strides[d] * sizes[d];
+    return true;
+  };
+  if (!grows(1)) return false;
+  for (int d = impl.dim - 1; d >= 2; --d)
+    if (!grows(d)) return false;
+  return least != strides[1] && grows(0);
 }
 
 size_t span_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t itemsize) {

@@ -81,8 +81,8 @@ struct TensorImpl : RefCounted {
 
   uint32_t version() const;
   void bump_version();
-  /// Resets the version to 0, since filling a new tensor is no modification.
-  void reset_version();
+  /// For in-place changes that do not count: filling a new tensor, the step of SGD.
+  void set_version(uint32_t version);
   /// Makes this tensor share the version counter of `other`.
   void share_version(TensorImpl& other);
 
@@ -129,6 +129,9 @@ size_t span_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t
 int64_t checked_numel(IntArrayRef sizes);
 Dims contiguous_strides(IntArrayRef sizes);
 Dims channels_last_strides(IntArrayRef sizes);
+/// Whether the strides of a tensor of 4 or 5 dimensions have the order of channels_last, with gaps
+/// or without (PyTorch's rule); a tensor whose strides fit both orders is not channels_last.
+bool has_channels_last_strides(const TensorImpl& impl);
 
 /// Maps dim from [-ndim, ndim) to [0, ndim); throws PyTorch's IndexError if it is out of range.
 int64_t wrap_dim(int64_t dim, int64_t ndim, bool wrap_scalar = true);

@@ -60,7 +60,7 @@ struct BatchNormBackward {
     check(args, context);
     const TensorImpl& in = context.in(1);
     const ScalarType type = context.has(2) ? context.in(2).dtype : wide_type(in.dtype);
-    set_in_format(context, 0, in.sizes(), in.dtype, is_channels_last(in));
+    set_in_format(context, 0, in.sizes(), in.dtype, has_channels_last_strides(in));
     for (int i = 1; i < 3; ++i) context.set(i, Dims{in.sizes()[1]}, type);
     context.keep_only(args.wanted);
   }
@@ -157,7 +157,7 @@ struct BatchNorm {
     HEARTH_CHECK(!args.training || in.numel == 0 || in.numel > in.sizes()[1],
                  "Expected more than 1 value per channel when training, got input size ",
                  in.sizes());
-    set_in_format(context, 0, in.sizes(), in.dtype, is_channels_last(in));
+    set_in_format(context, 0, in.sizes(), in.dtype, has_channels_last_strides(in));
     for (int i = 1; i < 3; ++i)
       context.set(i, Dims{args.training ? in.sizes()[1] : 0}, wide_type(in.dtype));
   }

@@ -32,13 +32,13 @@ struct Cat {
     HEARTH_CHECK(first.dim > 0, "zero-dimensional tensor (at position 0) cannot be concatenated");
     Dims sizes(first.sizes());
     sizes[size_t(args.dim)] = 0;
-    bool channels_last = is_channels_last(first);
+    bool channels_last = has_channels_last_strides(first);
     for (int i = 0; i < context.inputs(); ++i) {
       const TensorImpl& in = context.in(i);
       if (is_skipped(in)) continue;
       HEARTH_CHECK(in.dim > 0, "zero-dimensional tensor (at position ", i,
                    ") cannot be concatenated");
-      channels_last &= is_channels_last(in);
+      channels_last &= has_channels_last_strides(in);
       HEARTH_CHECK(in.dim == first.dim, "Tensors must have same number of dimensions: got ",
                    int(first.dim), " and ", int(in.dim));
       for (size_t d = 0; d < sizes.size(); ++d)
@@ -116,7 +116,7 @@ struct Stack {
       HEARTH_CHECK(context.in(i).sizes().equals(first.sizes()),
                    "stack expects each tensor to be equal size, but got ", first.sizes(),
                    " at entry 0 and ", context.in(i).sizes(), " at entry ", i);
-      channels_last &= is_channels_last(context.in(i));
+      channels_last &= has_channels_last_strides(context.in(i));
     }
     Dims sizes(first.sizes());
     sizes.insert(dim, count);

@@ -54,7 +54,8 @@ void run_bias_gradient(const View& grad_out, const View& grad_bias, Ctx& ctx) {
 /// An output in channels_last if one of the inputs is.
 void set_output(InferContext& context, int i, const Dims& sizes, ScalarType dtype) {
   bool channels_last = false;
-  for (int k = 0; k < 3; ++k) channels_last |= context.has(k) && is_channels_last(context.in(k));
+  for (int k = 0; k < 3; ++k)
+    channels_last |= context.has(k) && has_channels_last_strides(context.in(k));
   set_in_format(context, i, sizes, dtype, channels_last);
 }
 

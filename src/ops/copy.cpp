@@ -73,14 +73,6 @@ View dense(LaunchContext& context, const View& view) {
   return copy;
 }
 
-bool is_channels_last(const TensorImpl& tensor) {
-  if ((tensor.dim != 4 && tensor.dim != 5) || tensor.contiguous()) return false;
-  const Dims wanted = channels_last_strides(tensor.sizes());
-  for (size_t d = 0; d < size_t(tensor.dim); ++d)
-    if (tensor.sizes()[d] != 1 && tensor.strides()[d] != wanted[d]) return false;
-  return true;
-}
-
 void set_in_format(InferContext& context, int i, IntArrayRef sizes, ScalarType dtype,
                    bool channels_last) {
   context.set(i, sizes, dtype);

@@ -21,8 +21,6 @@ void run_fill(Ctx& ctx, View to, const TensorImpl& number);
 /// A view for kernels that need contiguous memory: the view itself or a copy in scratch memory.
 View dense(LaunchContext& context, const View& view);
 
-/// Whether a tensor of 4 or 5 dimensions is channels_last and not also contiguous.
-bool is_channels_last(const TensorImpl& tensor);
 /// Output i of an op that is not elementwise: channels_last if asked, else contiguous.
 void set_in_format(InferContext& context, int i, IntArrayRef sizes, ScalarType dtype,
                    bool channels_last);

@@ -76,7 +76,7 @@ Tensor unwritten(Tensor tensor) {
 
 Tensor finish_new(Tensor tensor, const TensorOptions& options) {
   if (modes.flags & kInferenceMode) impl_of(tensor).flags |= kInference;
-  impl_of(tensor).reset_version();
+  impl_of(tensor).set_version(0);
   if (options.requires_grad()) tensor.requires_grad_();
   return tensor;
 }

@@ -5,6 +5,7 @@
 #include "core/generator_impl.h"
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
+#include "ops/copy.h"
 #include "ops/define.h"
 
 namespace hearth {
@@ -24,7 +25,9 @@ struct Dropout {
                                .outputs = 2,
                                .non_differentiable = out_slot(1)};
   static void infer(const Args&, InferContext& context) {
-    for (int i = 0; i < 2; ++i) context.like(i, context.in(0));
+    infer_copy(context, context.in(0).dtype, MemoryFormat::Preserve);
+    const InferContext::Output mask = context.out(0);
+    context.out(1) = mask;
     context.out(1).dtype = kBool;
   }
   static void launch(const Args& args, LaunchContext& context) {

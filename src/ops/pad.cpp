@@ -34,7 +34,7 @@ struct ConstantPad {
       HEARTH_CHECK(kept >= 0, "narrow(): length must be non-negative.");
       sizes[d] += args.pad[2 * i] + args.pad[2 * i + 1];
     }
-    set_in_format(context, 0, sizes, in.dtype, is_channels_last(in));
+    set_in_format(context, 0, sizes, in.dtype, has_channels_last_strides(in));
   }
   static void launch(const Args& args, LaunchContext& context) {
     View out = context.out(), in = context.in(0);

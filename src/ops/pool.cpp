@@ -75,7 +75,7 @@ struct PoolBackward {
                                .optional = in_slot(1)};
   static void infer(const Args& args, InferContext& context) {
     set_in_format(context, 0, args.input_sizes, context.in(0).dtype,
-                  is_channels_last(context.in(0)));
+                  has_channels_last_strides(context.in(0)));
   }
   static void launch(const Args& args, LaunchContext& context) {
     PoolBackwardParams params;
@@ -111,8 +111,8 @@ struct Pool {
     Dims sizes(in.sizes());
     sizes[sizes.size() - 2] = shape.rows.out;
     sizes[sizes.size() - 1] = shape.columns.out;
-    set_in_format(context, 0, sizes, in.dtype, is_channels_last(in));
-    if (is_max(kind)) set_in_format(context, 1, sizes, kLong, is_channels_last(in));
+    set_in_format(context, 0, sizes, in.dtype, has_channels_last_strides(in));
+    if (is_max(kind)) set_in_format(context, 1, sizes, kLong, has_channels_last_strides(in));
   }
   static void launch(const Args& args, LaunchContext& context) {
     PoolParams params;

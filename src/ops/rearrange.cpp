@@ -14,7 +14,9 @@ struct Flip {
     HEARTH_FIELDS(dims)
   };
   static constexpr OpInfo info{.name = "flip"};
-  static void infer(const Args&, InferContext& context) { context.like(0, context.in(0)); }
+  static void infer(const Args&, InferContext& context) {
+    infer_copy(context, context.in(0).dtype, MemoryFormat::Preserve);
+  }
   static void launch(const Args& args, LaunchContext& context) {
     View in = context.in(0);
     for (int d = 0; d < in.dim; ++d) {

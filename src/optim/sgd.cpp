@@ -50,16 +50,8 @@ namespace {
 
 bool has_momentum(const SGDOptions& options) { return options.momentum() != 0; }
 
-/// The parameters' data with separate version counters: as in LibTorch, a step does not count as an
-/// in-place change, so a graph that used the parameters may still run backward.
-std::vector<Tensor> data_of(const std::vector<Tensor>& params) {
-  std::vector<Tensor> data;
-  data.reserve(params.size());
-  for (const Tensor& param : params) data.push_back(param.data());
-  return data;
-}
-
-/// Updates a batch. In a first step, the momentum buffers are stored only after the update, so that
+/// Updates a batch. As in LibTorch, a step does not count as an in-place change, so a graph that used
+/// the parameters may still run backward. In a first step, the momentum buffers are stored only after the update, so that
 /// an error leaves no state behind.
 void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bool first) {
   std::vector<Tensor> buffers;
@@ -67,9 +59,9 @@ void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bo
     for (const Tensor& param : batch.params) buffers.push_back(zeros_like(param));
   else if (has_momentum(options))
     buffers = batch.tensors(&SGDParamState::momentum_buffer);
-  _fused_sgd_(data_of(batch.params), batch.grads, buffers, options.weight_decay(),
-              options.momentum(), options.lr(), options.dampening(), options.nesterov(),
-              options.maximize(), first);
+  const autograd::PreserveVersionGuard uncounted(batch.params);
+  _fused_sgd_(batch.params, batch.grads, buffers, options.weight_decay(), options.momentum(),
+              options.lr(), options.dampening(), options.nesterov(), options.maximize(), first);
   for (size_t i = 0; first && i < buffers.size(); ++i) batch.states[i]->momentum_buffer(buffers[i]);
 }
 

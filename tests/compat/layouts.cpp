@@ -85,6 +85,28 @@ TEST_F(Layouts, StackAndCat) {
   EXPECT_STRIDES(S(60, 1, 15, 3), torch::cat({c, c}, 0));
 }
 
+// A slice of a channels_last tensor has gaps, but its strides have the order of channels_last.
+TEST_F(Layouts, SlicesOfChannelsLast) {
+  const Tensor s = channels_last({2, 8, 6, 7}).slice(1, 0, 4);
+  const Tensor w = torch::randn({3, 4, 3, 1}), one = torch::ones({4}), zero = torch::zeros({4});
+  EXPECT_EQ(s.suggest_memory_format(), at::MemoryFormat::ChannelsLast);
+  EXPECT_FALSE(s.is_contiguous(at::MemoryFormat::ChannelsLast));
+  EXPECT_STRIDES(S(336, 1, 56, 8), torch::cat({s, s}, 1));
+  EXPECT_STRIDES(S(168, 1, 28, 4), torch::cat({s, s}, 0));
+  EXPECT_STRIDES(S(336, 4, 1, 56, 8), torch::stack({s, s}, 1));
+  EXPECT_STRIDES(S(84, 1, 21, 3), torch::conv2d(s, w));
+  EXPECT_STRIDES(S(84, 1, 21, 3), torch::conv2d(s.to(torch::kDouble), w.to(torch::kDouble)));
+  EXPECT_STRIDES(S(224, 1, 32, 4), torch::max_pool2d(s, 2, 1, 1));
+  EXPECT_STRIDES(S(224, 1, 32, 4), torch::avg_pool2d(s, 2, 1, 1));
+  EXPECT_STRIDES(S(8, 1, 4, 4), torch::adaptive_avg_pool2d(s, {2, 1}));
+  EXPECT_STRIDES(S(168, 1, 28, 4), torch::batch_norm(s, one, zero, {}, {}, true, 0.1, 1e-5, false));
+  EXPECT_STRIDES(S(216, 1, 36, 4), torch::constant_pad_nd(s, {1, 1}));
+  EXPECT_STRIDES(S(168, 1, 28, 4), torch::dropout(s, 0.5, true));
+  EXPECT_STRIDES(S(168, 1, 28, 4), s.flip(2));
+  EXPECT_STRIDES(S(168, 1, 28, 4),
+                 gradient([](const Tensor& v) { return torch::max_pool2d(v, 2).pow(2); }, s));
+}
+
 TEST_F(Layouts, GluAndBatchNorm) {
   const Tensor g = torch::randn({4, 6}).t(), b = torch::randn({3, 6}).t();
   const Tensor b3 = torch::randn({6, 5, 3}).permute({0, 2, 1});
