@@ -3,6 +3,7 @@
 
 #include "hearth/custom_function.h"
 #include "tests/autograd/support.h"
+#include "tests/support/sanitizers.h"
 
 namespace hearth::testing {
 namespace {
@@ -10,7 +11,7 @@ namespace {
 using autograd::AutogradContext;
 using autograd::Function;
 
-constexpr int kLength = 100'000;
+constexpr int kLength = kSanitized ? 20'000 : 100'000;
 
 TEST(Engine, RunsLongChains) {
   const Tensor x = leaf({1}, kDouble);

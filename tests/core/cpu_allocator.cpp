@@ -15,19 +15,15 @@
 #include "core/page_cache.h"
 #include "core/size_classes.h"
 #include "hearth/error.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kPools = false;
-#else
-constexpr bool kPools = true;
-#endif
+#include "tests/support/sanitizers.h"
 
 namespace hearth {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
+constexpr bool kPools = !testing::kAddressSanitizer;
 
-class CpuAllocator : public testing::Test {
+class CpuAllocator : public ::testing::Test {
  protected:
   void SetUp() override {
     cpu_empty_cache();

@@ -9,6 +9,7 @@
 #include "hearth/error.h"
 #include "kernels/sim/sim_backend.h"
 #include "seam/ctx.h"
+#include "tests/support/sanitizers.h"
 
 namespace hearth {
 namespace {
@@ -83,14 +84,8 @@ class FailingBackend final : public Backend {
 
 const Device kGpu(DeviceType::CUDA, 0);
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr bool kLeaksAreErrors = true;
-#else
-constexpr bool kLeaksAreErrors = false;
-#endif
-
 TEST(FailedDevice, CtxDestructorDoesNotThrow) {
-  if (kLeaksAreErrors) GTEST_SKIP() << "a failed device keeps its memory";
+  if (testing::kAddressSanitizer) GTEST_SKIP() << "a failed device keeps its memory";
   FailingBackend backend;
   const StreamHandle stream = backend.default_stream(0);
   {
@@ -117,7 +112,7 @@ struct Block {
 };
 
 TEST(FailedDevice, EventQueueDestructorDoesNotThrow) {
-  if (kLeaksAreErrors) GTEST_SKIP() << "a failed device keeps its events";
+  if (testing::kAddressSanitizer) GTEST_SKIP() << "a failed device keeps its events";
   FailingBackend backend;
   const StreamHandle stream = backend.default_stream(0);
   {
@@ -133,7 +128,7 @@ TEST(FailedDevice, EventQueueDestructorDoesNotThrow) {
 }
 
 TEST(FailedDevice, AllocatorDestructorDoesNotThrow) {
-  if (kLeaksAreErrors) GTEST_SKIP() << "a failed device keeps its events";
+  if (testing::kAddressSanitizer) GTEST_SKIP() << "a failed device keeps its events";
   FailingBackend backend;
   const StreamHandle first = backend.default_stream(0), second = backend.create_stream(0, 0);
   {

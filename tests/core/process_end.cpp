@@ -9,6 +9,7 @@
 #include "core/process_end.h"
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
+#include "tests/support/sanitizers.h"
 
 namespace hearth {
 namespace {
@@ -41,7 +42,7 @@ void exit_elsewhere() { std::thread(exit_here).join(); }
 
 class ProcessEnd : public ::testing::Test {
  protected:
-  static constexpr int kRepetitions = 5;
+  static constexpr int kRepetitions = testing::kSanitized ? 1 : 5;
   ProcessEnd() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
 
