@@ -29,6 +29,8 @@ namespace hearth {
   X(RowNormBackward)      \
   X(Softmax)              \
   X(SoftmaxBackward)      \
+  X(Attention)            \
+  X(AttentionBackward)    \
   X(NllLoss)              \
   X(NllLossBackward)      \
   X(Random)               \

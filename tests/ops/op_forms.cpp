@@ -165,8 +165,7 @@ TEST_P(OpForms, InputsOnDifferentDevicesThrow) {
         row.call(mixed);
         ADD_FAILURE() << row.name << " accepted inputs on two devices";
       } catch (const Error& error) {
-        EXPECT_NE(std::string(error.what()).find("Expected all tensors to be on the same device"),
-                  std::string::npos)
+        EXPECT_NE(std::string(error.what()).find("the same device"), std::string::npos)
             << error.what();
       }
     }

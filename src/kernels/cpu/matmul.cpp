@@ -167,7 +167,11 @@ class Tasks {
   int64_t group_ = 1;       // products in a task, where they are small
 };
 
-void multiply_one(const Gemm& gemm) {
+}  // namespace
+
+bool can_multiply(const Gemm& gemm) { return gemm.dtype == kFloat || blas::can_express(gemm); }
+
+void multiply(const Gemm& gemm) {
   const bool dot = gemm.m == 1 && gemm.n == 1;
   const bool small = gemm.work() <= kBlasWork && gemm.m > 1 && gemm.n > 1;
   if (gemm.dtype != kFloat || ((dot || small) && blas::can_express(gemm)))
@@ -175,6 +179,8 @@ void multiply_one(const Gemm& gemm) {
   else
     onednn::multiply(gemm);
 }
+
+namespace {
 
 /// The first product of the batch, whose operands BLAS can read and whose out has contiguous rows.
 Gemm gemm_of(const Product& p) {
@@ -201,7 +207,7 @@ void multiply_batch(const Product& p) {
     gemm.a.data = slice(p.a, 0, i, i + 1).data;
     gemm.b.data = slice(p.b, 0, i, i + 1).data;
     gemm.out = slice(p.out, 0, i, i + 1).data;
-    multiply_one(gemm);
+    cpu::multiply(gemm);
   }
 }
 
@@ -267,7 +273,7 @@ void with_readable_operands(const Product& product, Ctx& ctx, const Run& run) {
 
 void multiply_by_library(const Product& product, Ctx& ctx) {
   with_readable_operands(product, ctx, [&](const Product& p) {
-    if (p.out.dtype != kFloat && !blas::can_express(gemm_of(p)))
+    if (!can_multiply(gemm_of(p)))
       multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);
     else if (!multiply_split_k(p, ctx))
       Tasks(p, kTaskWork).run(multiply_batch);

@@ -26,4 +26,9 @@ struct Gemm {
   double work() const { return double(m) * double(n) * double(k); }
 };
 
+/// Whether multiply() can compute a product with these sizes and leading dimensions.
+bool can_multiply(const Gemm& gemm);
+/// The product by the library that suits its size, on the calling thread; float or double.
+void multiply(const Gemm& gemm);
+
 }  // namespace hearth::cpu

@@ -4,13 +4,15 @@
 
 namespace hearth::cpu {
 
-/// The loops of softmax over n contiguous elements of one type. Values of a line (m, s, …) are one
+/// The loops of softmax and attention over n contiguous elements of one type. Values of a line (m, s, …) are one
 /// for all elements or, side by side, one for each element.
 struct SoftmaxLoops {
   /// m = max(m, x); a NaN in x is ignored.
   using Max = void (*)(const void* x, int64_t n, void* m);
   /// y = exp(x - m), s += y; y may be null.
   using ExpSum = void (*)(const void* x, void* y, int64_t n, const void* m, void* s);
+  /// y += x.
+  using Add = void (*)(const void* x, void* y, int64_t n);
   /// y = x * factor.
   using Scale = void (*)(const void* x, void* y, int64_t n, const void* factor);
   /// y = x - m - s.
@@ -21,6 +23,7 @@ struct SoftmaxLoops {
   using Gradient = void (*)(const void* g, const void* y, void* d, int64_t n, const void* s);
   Max max[2];  // [side by side]
   ExpSum exp_sum[2];
+  Add add;
   Scale scale[2];
   Shift shift[2];
   Dot dot[2][2];            // [side by side][for log_softmax]

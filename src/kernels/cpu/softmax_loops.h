@@ -89,6 +89,13 @@ struct SoftmaxLoopsOf {
     });
   }
 
+  static void add(const void* x_data, void* y_data, int64_t n) {
+    const T* x = static_cast<const T*>(x_data);
+    T* y = static_cast<T*>(y_data);
+    for (int64_t j = 0; j < n; j += kFull)
+      store(load(y + j, n - j) + load(x + j, n - j), y + j, n - j);
+  }
+
   template <bool per_column>
   static void scale(const void* x_data, void* y_data, int64_t n, const void* f_data) {
     const T *x = static_cast<const T*>(x_data), *f = static_cast<const T*>(f_data);
@@ -138,6 +145,7 @@ struct SoftmaxLoopsOf {
   static constexpr SoftmaxLoops loops{
       {max<false>, max<true>},
       {exp_sum<false>, exp_sum<true>},
+      add,
       {scale<false>, scale<true>},
       {shift<false>, shift<true>},
       {{dot<false, false>, dot<false, true>}, {dot<true, false>, dot<true, true>}},

@@ -1,0 +1,330 @@
+#include "seam/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/isa_table.h"
+#include "kernels/cpu/matmul_gemm.h"
+#include "kernels/cpu/reduce_convert.h"
+#include "kernels/cpu/softmax_kernels.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+// The scores are computed in tiles, which stay in the cache.
+constexpr int64_t kRows = 128;  // query rows of a tile
+constexpr int64_t kKeys = 256;  // keys of a tile
+
+template <class T>
+const SoftmaxLoops& loops_of() {
+  const SoftmaxTable& table = HEARTH_ISA_TABLE(softmax_table);
+  if constexpr (std::is_same_v<T, double>)
+    return table.f64;
+  else
+    return table.f32;
+}
+
+/// The matrices [rows, width] of a 4-D view, in type T and with contiguous rows: in place, or a
+/// copy in scratch memory.
+template <class T>
+class Matrices {
+ public:
+  Matrices() = default;
+  Matrices(const View& view, Ctx& ctx) : original_(view), view_(view) {
+    if (!view.defined() || is_direct(view)) return;
+    view_.dtype = dtype_of<T>;
+    int64_t stride = 1;
+    for (int d = 3; d >= 0; --d) {
+      view_.strides[d] = stride;
+      stride *= view.sizes[d];
+    }
+    view_.data = ctx.scratch(size_t(view.numel) * sizeof(T));
+  }
+  /// Reads the elements, unless they are used in place.
+  static Matrices filled(const View& view, Ctx& ctx) {
+    Matrices result(view, ctx);
+    if (view.defined() && !result.is_in_place()) copy(view, result.view_, ctx);
+    return result;
+  }
+  /// Writes the elements, unless they are written in place.
+  void write_back(Ctx& ctx) const {
+    if (defined() && !is_in_place()) copy(view_, original_, ctx);
+  }
+
+  bool defined() const { return view_.defined(); }
+  int64_t rows() const { return view_.sizes[2]; }
+  int64_t width() const { return view_.sizes[3]; }
+  T* row(int64_t batch, int64_t head, int64_t row) const {
+    return view_.template as<T>() + batch * view_.strides[0] + head * view_.strides[1] +
+           row * view_.strides[2];
+  }
+  int64_t stride() const { return view_.strides[2]; }
+  void zero(int64_t batch, int64_t head) const {
+    for (int64_t i = 0; i < rows(); ++i) std::fill_n(row(batch, head, i), width(), T(0));
+  }
+
+ private:
+  static bool is_direct(const View& view) {
+    return view.dtype == dtype_of<T> && (view.strides[3] == 1 || view.sizes[3] <= 1) &&
+           view.strides[2] >= view.sizes[3] &&
+           view.strides[2] <= std::numeric_limits<int32_t>::max();
+  }
+  bool is_in_place() const { return view_.data == original_.data; }
+  View original_, view_;
+};
+
+/// out[m, n] = alpha * a @ b + beta * out.
+template <class T>
+void multiply(int64_t m, int64_t n, int64_t k, GemmOperand a, GemmOperand b, double alpha,
+              double beta, T* out, int64_t ld_out) {
+  Gemm gemm;
+  gemm.dtype = dtype_of<T>;
+  gemm.m = m;
+  gemm.n = n;
+  gemm.k = k;
+  gemm.a = a;
+  gemm.b = b;
+  gemm.alpha = alpha;
+  gemm.beta = beta;
+  gemm.out = out;
+  gemm.ld_out = ld_out;
+  cpu::multiply(gemm);
+}
+
+/// A part of the scores of one head: rows [row, row + rows) and keys [key, key + keys).
+struct Tile {
+  int64_t batch, head, row, rows, key = 0, keys = 0;
+};
+
+/// The scores, which forward and backward compute alike.
+template <class T>
+class Scores {
+ public:
+  Scores(const AttentionOperands& operands, Ctx& ctx)
+      : query(Matrices<T>::filled(operands.query, ctx)),
+        key(Matrices<T>::filled(operands.key, ctx)),
+        value(Matrices<T>::filled(operands.value, ctx)),
+        batch(operands.query.sizes[0]),
+        heads(operands.query.sizes[1]),
+        shared_by(heads / operands.key.sizes[1]),
+        scale(operands.scale),
+        mask_(operands.mask),
+        causal_(operands.causal) {}
+
+  /// Calls f(tile) for the tiles of a block of rows, from left to right.
+  template <class F>
+  void for_each_tile(Tile rows, const F& f) const {
+    const int64_t seen_by_last = causal_ ? std::min(key.rows(), rows.row + rows.rows) : key.rows();
+    for (int64_t first = 0; first < seen_by_last; first += kKeys) {
+      rows.key = first;
+      rows.keys = std::min(kKeys, seen_by_last - first);
+      f(rows);
+    }
+  }
+  /// The number of the tile's keys that its row i sees.
+  int64_t seen(const Tile& tile, int64_t i) const {
+    return causal_ ? std::clamp<int64_t>(tile.row + i + 1 - tile.key, 0, tile.keys) : tile.keys;
+  }
+  /// scores = scale * query @ key^T + mask, with rows of kKeys elements.
+  void compute(const Tile& tile, T* scores) const {
+    multiply(tile.rows, tile.keys, query.width(), query_rows(tile), keys(tile, true), scale, 0,
+             scores, kKeys);
+    if (mask_.defined())
+      for (int64_t i = 0; i < tile.rows; ++i) add_mask(tile, i, scores + i * kKeys);
+  }
+
+  GemmOperand query_rows(const Tile& tile) const {
+    return {query.row(tile.batch, tile.head, tile.row), query.stride(), false};
+  }
+  GemmOperand keys(const Tile& tile, bool transposed) const {
+    return {key.row(tile.batch, tile.head / shared_by, tile.key), key.stride(), transposed};
+  }
+  GemmOperand values(const Tile& tile, bool transposed) const {
+    return {value.row(tile.batch, tile.head / shared_by, tile.key), value.stride(), transposed};
+  }
+
+  const Matrices<T> query, key, value;
+  const int64_t batch, heads, shared_by;  // shared_by: query heads that share a key head
+  const double scale;
+
+ private:
+  void add_mask(const Tile& tile, int64_t i, T* scores) const {
+    const int64_t at = tile.batch * mask_.strides[0] + tile.head * mask_.strides[1] +
+                       (tile.row + i) * mask_.strides[2] + tile.key * mask_.strides[3];
+    const void* from = mask_.as<char>() + at * int64_t(element_size(mask_.dtype));
+    alignas(64) T buffer[kKeys];
+    if (mask_.dtype != dtype_of<T> || mask_.strides[3] != 1) {
+      StridedConvert(mask_.dtype, dtype_of<T>)(from, mask_.strides[3], buffer, 1, tile.keys);
+      from = buffer;
+    }
+    loops_of<T>().add(from, scores, tile.keys);
+  }
+
+  const View mask_;
+  const bool causal_;
+};
+
+/// The softmax of a block of rows, tile by tile.
+template <class T>
+struct OnlineSoftmax {
+  static constexpr T kLowest = -std::numeric_limits<T>::infinity();
+  T largest[kRows], sum[kRows];
+
+  OnlineSoftmax() {
+    std::fill_n(largest, kRows, kLowest);
+    std::fill_n(sum, kRows, T(0));
+  }
+  /// Turns the first n scores of row i into exp(score - largest), the others into 0; multiplies
+  /// the row's earlier results by the change of the scale.
+  void add(int64_t i, T* scores, int64_t n, int64_t keys, T* result, int64_t width) {
+    const SoftmaxLoops& loops = loops_of<T>();
+    const T before = largest[i];
+    loops.max[0](scores, n, &largest[i]);
+    if (largest[i] != before) {
+      const T factor = std::exp(before - largest[i]);
+      sum[i] *= factor;
+      if (before != kLowest) loops.scale[0](result, result, width, &factor);
+    }
+    const T base = largest[i] == kLowest ? T(0) : largest[i];
+    loops.exp_sum[0](scores, scores, n, &base, &sum[i]);
+    std::fill(scores + n, scores + keys, T(0));
+  }
+  void finish(int64_t i, T* result, int64_t width, T* logsumexp) const {
+    const T factor = sum[i] == 0 ? T(0) : 1 / sum[i];
+    loops_of<T>().scale[0](result, result, width, &factor);
+    *logsumexp = sum[i] == 0 ? std::numeric_limits<T>::infinity() : largest[i] + std::log(sum[i]);
+  }
+};
+
+template <class T>
+void forward(const AttentionOperands& operands, Ctx& ctx) {
+  const Scores<T> scores(operands, ctx);
+  const Matrices<T> out(operands.out, ctx);
+  const int64_t rows = out.rows(), width = out.width(), blocks = (rows + kRows - 1) / kRows;
+  const int64_t tasks = scores.batch * scores.heads * blocks;
+  const int slots = task_slots(tasks);
+  T* const tiles = static_cast<T*>(ctx.scratch(sizeof(T) * size_t(slots * kRows * kKeys)));
+  parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
+    T* const tile_scores = tiles + slot * kRows * kKeys;
+    const int64_t head = task / blocks, row = task % blocks * kRows;
+    const Tile block{head / scores.heads, head % scores.heads, row, std::min(kRows, rows - row)};
+    T* const result = out.row(block.batch, block.head, row);
+    for (int64_t i = 0; i < block.rows; ++i) std::fill_n(result + i * out.stride(), width, T(0));
+    OnlineSoftmax<T> softmax;
+    scores.for_each_tile(block, [&](const Tile& tile) {
+      scores.compute(tile, tile_scores);
+      for (int64_t i = 0; i < tile.rows; ++i)
+        softmax.add(i, tile_scores + i * kKeys, scores.seen(tile, i), tile.keys,
+                    result + i * out.stride(), width);
+      multiply(tile.rows, width, tile.keys, {tile_scores, kKeys, false}, scores.values(tile, false),
+               1, 1, result, out.stride());
+    });
+    T* const logsumexp = operands.logsumexp.as<T>() + head * rows + row;
+    for (int64_t i = 0; i < block.rows; ++i)
+      softmax.finish(i, result + i * out.stride(), width, logsumexp + i);
+  });
+  out.write_back(ctx);
+}
+
+template <class T>
+class Backward {
+ public:
+  Backward(const AttentionBackwardParams& params, Ctx& ctx)
+      : scores_(params.operands, ctx),
+        out_(Matrices<T>::filled(params.operands.out, ctx)),
+        grad_out_(Matrices<T>::filled(params.grad_out, ctx)),
+        grad_query_(params.grad_query, ctx),
+        grad_key_(params.grad_key, ctx),
+        grad_value_(params.grad_value, ctx),
+        logsumexp_(params.operands.logsumexp.as<T>()) {}
+
+  void run(Ctx& ctx) const {
+    const int64_t shared = scores_.heads / scores_.shared_by, tasks = scores_.batch * shared;
+    const int slots = task_slots(tasks);
+    const int64_t needed = 2 * kRows * kKeys + out_.rows();
+    T* const scratch = static_cast<T*>(ctx.scratch(sizeof(T) * size_t(slots * needed)));
+    parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
+      const int64_t batch = task / shared, head = task % shared;
+      if (grad_key_.defined()) grad_key_.zero(batch, head);
+      if (grad_value_.defined()) grad_value_.zero(batch, head);
+      for (int64_t i = 0; i < scores_.shared_by; ++i)
+        add_head(batch, head * scores_.shared_by + i, scratch + slot * needed);
+    });
+    grad_query_.write_back(ctx);
+    grad_key_.write_back(ctx);
+    grad_value_.write_back(ctx);
+  }
+
+ private:
+  void add_head(int64_t batch, int64_t head, T* scratch) const {
+    if (grad_query_.defined()) grad_query_.zero(batch, head);
+    T* const sums = scratch + 2 * kRows * kKeys;  // of grad_out * out, for each row
+    for (int64_t i = 0; i < out_.rows(); ++i) {
+      sums[i] = 0;
+      loops_of<T>().dot[0][0](grad_out_.row(batch, head, i), out_.row(batch, head, i), out_.width(),
+                              &sums[i]);
+    }
+    for (int64_t row = 0; row < out_.rows(); row += kRows)
+      scores_.for_each_tile(
+          {batch, head, row, std::min(kRows, out_.rows() - row)},
+          [&](const Tile& tile) { add_tile(tile, scratch, scratch + kRows * kKeys, sums + row); });
+  }
+
+  void add_tile(const Tile& tile, T* p, T* grad, const T* sums) const {
+    const SoftmaxLoops& loops = loops_of<T>();
+    const GemmOperand grad_out{grad_out_.row(tile.batch, tile.head, tile.row), grad_out_.stride(),
+                               false};
+    const T* const logsumexp =
+        logsumexp_ + (tile.batch * scores_.heads + tile.head) * out_.rows() + tile.row;
+    scores_.compute(tile, p);
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      T unused = 0, *const line = p + i * kKeys;
+      const int64_t n = scores_.seen(tile, i);
+      loops.exp_sum[0](line, line, n, logsumexp + i, &unused);
+      std::fill(line + n, line + tile.keys, T(0));
+    }
+    const int64_t shared = tile.head / scores_.shared_by;
+    if (grad_value_.defined())
+      multiply(tile.keys, out_.width(), tile.rows, {p, kKeys, true}, grad_out, 1, 1,
+               grad_value_.row(tile.batch, shared, tile.key), grad_value_.stride());
+    if (!grad_query_.defined() && !grad_key_.defined()) return;
+    multiply(tile.rows, tile.keys, out_.width(), grad_out, scores_.values(tile, true), 1, 0, grad,
+             kKeys);
+    for (int64_t i = 0; i < tile.rows; ++i) {
+      T* const line = grad + i * kKeys;
+      const int64_t n = scores_.seen(tile, i);
+      loops.gradient[0][0](line, p + i * kKeys, line, n, sums + i);
+      std::fill(line + n, line + tile.keys, T(0));
+    }
+    const int64_t width = scores_.query.width();
+    if (grad_query_.defined())
+      multiply(tile.rows, width, tile.keys, {grad, kKeys, false}, scores_.keys(tile, false),
+               scores_.scale, 1, grad_query_.row(tile.batch, tile.head, tile.row),
+               grad_query_.stride());
+    if (grad_key_.defined())
+      multiply(tile.keys, width, tile.rows, {grad, kKeys, true}, scores_.query_rows(tile),
+               scores_.scale, 1, grad_key_.row(tile.batch, shared, tile.key), grad_key_.stride());
+  }
+
+  const Scores<T> scores_;
+  const Matrices<T> out_, grad_out_, grad_query_, grad_key_, grad_value_;
+  const T* const logsumexp_;
+};
+
+}  // namespace
+
+void run(const AttentionParams& params, Ctx& ctx) {
+  params.operands.query.dtype == kDouble ? forward<double>(params.operands, ctx)
+                                         : forward<float>(params.operands, ctx);
+}
+
+void run(const AttentionBackwardParams& params, Ctx& ctx) {
+  params.operands.query.dtype == kDouble ? Backward<double>(params, ctx).run(ctx)
+                                         : Backward<float>(params, ctx).run(ctx);
+}
+
+}  // namespace hearth::cpu

@@ -1,0 +1,284 @@
+// Scaled dot product attention, against plain loops over the scores.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/cpu_allocator.h"
+#include "hearth/autograd.h"
+#include "hearth/generator.h"
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "tests/ops/large.h"
+#include "tests/support/op_table.h"
+#include "tests/support/throws.h"
+
+namespace hearth::testing {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+struct Options {
+  bool causal = false;
+  std::optional<double> scale = {};
+  bool shares_heads = false;
+};
+
+/// The sizes of 2 to 4 dimensions as [batch, heads, rows, width].
+std::vector<int64_t> four(std::vector<int64_t> sizes) {
+  sizes.insert(sizes.begin(), 4 - sizes.size(), 1);
+  return sizes;
+}
+
+/// The weights of every query row: softmax of its scores, or zeros if all of them are -infinity.
+Array weights(const Arrays& in, const Options& options) {
+  const std::vector<int64_t> q = four(in[0].sizes), k = four(in[1].sizes);
+  const Array query{q, in[0].values}, key{k, in[1].values};
+  const double scale = options.scale.value_or(1 / std::sqrt(double(q[3])));
+  Array result = build({q[0], q[1], q[2], k[2]}, [&](const Position& p) {
+    const int64_t head = p[1] * k[1] / q[1];
+    double score = options.causal && p[3] > p[2] ? -kInf : 0;
+    for (int64_t e = 0; e < q[3]; ++e)
+      score += scale * at(query, {p[0], p[1], p[2], e}) * at(key, {p[0], head, p[3], e});
+    if (in.size() > 3) {
+      const Array mask{four(in[3].sizes), in[3].values};
+      Position where = p;
+      for (size_t d = 0; d < 4; ++d) where[d] = mask.sizes[d] == 1 ? 0 : p[d];
+      score += at(mask, where);
+    }
+    return score;
+  });
+  for (size_t row = 0; row < result.values.size(); row += size_t(k[2])) {
+    double* const line = result.values.data() + row;
+    const double largest = *std::max_element(line, line + k[2]);
+    double sum = 0;
+    for (int64_t j = 0; j < k[2]; ++j) {
+      line[j] = largest == -kInf ? 0 : std::exp(line[j] - largest);
+      sum += line[j];
+    }
+    for (int64_t j = 0; j < k[2] && sum > 0; ++j) line[j] /= sum;
+  }
+  return result;
+}
+
+Arrays attention_reference(const Arrays& in, const Options& options) {
+  const Array w = weights(in, options), value{four(in[2].sizes), in[2].values};
+  const Array full =
+      build({w.sizes[0], w.sizes[1], w.sizes[2], value.sizes[3]}, [&](const Position& p) {
+        double sum = 0;
+        for (int64_t j = 0; j < w.sizes[3]; ++j)
+          sum += at(w, {p[0], p[1], p[2], j}) *
+                 at(value, {p[0], p[1] * value.sizes[1] / w.sizes[1], j, p[3]});
+        return sum;
+      });
+  std::vector<int64_t> sizes = in[0].sizes;
+  sizes.back() = value.sizes[3];
+  return {{sizes, full.values}};
+}
+
+/// A bool mask as numbers to add.
+Arrays with_added_mask(Arrays in) {
+  for (double& v : in[3].values) v = v != 0 ? 0 : -kInf;
+  return in;
+}
+
+Tensor attend(const Tensors& in, const Options& options) {
+  return scaled_dot_product_attention(in[0], in[1], in[2], in.size() > 3 ? in[3] : Tensor(), 0.0,
+                                      options.causal, options.scale, options.shares_heads);
+}
+
+Row attention_row(std::string name, std::vector<Case> cases, Options options) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = {"scaled_dot_product_attention", "_scaled_dot_product_attention",
+                "_scaled_dot_product_attention_backward"};
+  row.cases = std::move(cases);
+  row.call = [options](const Tensors& in) { return Tensors{attend(in, options)}; };
+  row.reference = [options](const Arrays& in) { return attention_reference(in, options); };
+  row.slack = row.gradient_slack = 8;
+  return row;
+}
+
+/// Query, key and value of [batch, heads, rows or keys, width].
+Case inputs(int64_t batch, int64_t heads, int64_t rows, int64_t keys, int64_t width) {
+  return {
+      {{batch, heads, rows, width}}, {{batch, heads, keys, width}}, {{batch, heads, keys, width}}};
+}
+
+Case with_mask(Case inputs, std::vector<int64_t> sizes, Draw draw) {
+  inputs.push_back({std::move(sizes), draw, 0, false, false, true});
+  return inputs;
+}
+
+Row bool_mask_row() {
+  const Case in = inputs(2, 2, 3, 5, 4);
+  Row row =
+      attention_row("attention_bool_mask",
+                    {with_mask(in, {2, 2, 3, 5}, Draw::kBool),
+                     with_mask(in, {2, 1, 1, 5}, Draw::kBool), with_mask(in, {3, 5}, Draw::kBool)},
+                    {});
+  row.reference = [](const Arrays& arrays) {
+    return attention_reference(with_added_mask(arrays), {});
+  };
+  return row;
+}
+
+Row refusing(Row row) {
+  const auto refuse = [&](Tensors in, std::string message) {
+    row.refusals.push_back({[in] { attend(in, {in.size() > 4, {}, in.size() > 5}); }, message});
+  };
+  const auto ones_of = [](IntArrayRef sizes, ScalarType dtype = kFloat) {
+    return ones(sizes, dtype);
+  };
+  const Tensor q = ones_of({1, 3, 2, 4}), k = ones_of({1, 2, 5, 4});
+  refuse({ones_of({4}), ones_of({4}), ones_of({4})},
+         "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: 1 "
+         "key.dim: 1 and value.dim: 1 instead.");
+  refuse({q, k.to(kDouble), k},
+         "Expected query, key, and value to have the same dtype, but got query.dtype: float "
+         "key.dtype: double and value.dtype: float instead.");
+  refuse({k, k, k, ones_of({5, 5}, kInt)},
+         "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+         "attn_mask.dtype: int and  query.dtype: float instead.");
+  refuse({k, k, k, ones_of({5, 5}), Tensor()},
+         "Explicit attn_mask should not be set when is_causal=True");
+  refuse(
+      {k, k, k, ones_of({5, 4})},
+      "The size of tensor a (5) must match the size of tensor b (4) at non-singleton dimension 3");
+  refuse({q, k, k}, "The size of tensor a (3) must match the size of tensor b (2)");
+  refuse({q, k, k, Tensor(), Tensor(), Tensor()},
+         "Number of heads in key and value must divide the number of heads in query");
+  return row;
+}
+
+const Register registered[] = {
+    Register(refusing(attention_row("attention",
+                                    {inputs(2, 3, 4, 5, 4),
+                                     inputs(1, 2, 1, 3, 5),
+                                     {{{3, 4}}, {{6, 4}}, {{6, 2}}},
+                                     {{{2, 3, 4}}, {{2, 6, 4}}, {{2, 6, 3}}}},
+                                    {}))),
+    Register(attention_row("attention_causal", {inputs(1, 2, 4, 6, 3), inputs(2, 1, 6, 4, 3)},
+                           {.causal = true})),
+    Register(attention_row("attention_scaled", {inputs(1, 2, 3, 4, 3)}, {.scale = -0.7})),
+    Register(attention_row(
+        "attention_shared_heads",
+        {{{{2, 6, 3, 4}}, {{2, 2, 5, 4}}, {{2, 2, 5, 4}}}, {{{4, 3, 4}}, {{1, 5, 4}}, {{1, 5, 4}}}},
+        {.shares_heads = true})),
+    Register(bool_mask_row()),
+    Register(attention_row("attention_added_mask",
+                           {with_mask(inputs(2, 2, 3, 5, 4), {2, 1, 3, 5}, Draw::kNormal),
+                            with_mask(inputs(1, 2, 3, 5, 4), {3, 1}, Draw::kNormal)},
+                           {}))};
+
+/// A mask whose gradient is wanted, and batches that broadcast, take the path by parts.
+Row by_parts_row() {
+  Case in = inputs(2, 2, 3, 5, 4);
+  in.push_back({{3, 5}});
+  Row row = attention_row("attention_by_parts", {in}, {});
+  row.covers = {"scaled_dot_product_attention"};
+  return row;
+}
+const Register by_parts{by_parts_row()};
+
+/// Query, key, value and a gradient that span several tiles.
+LargeCase several_tiles(ScalarType dtype) {
+  const Large q = large({2, 4, 150, 12}, 51, false), k = large({2, 2, 300, 12}, 52, false),
+              v = large({2, 2, 300, 8}, 53, false), g = large({2, 4, 150, 8}, 54, false);
+  const auto array = [](const Large& x) { return Array{x.sizes, x.values}; };
+  const Options options{.causal = true, .scale = 0.5, .shares_heads = true};
+  const Arrays in{array(q), array(k), array(v)};
+  const Array w = weights(in, options), out = attention_reference(in, options)[0];
+  Array dq = array(q), dk = array(k), dv = array(v);
+  for (Array* d : {&dq, &dk, &dv}) std::fill(d->values.begin(), d->values.end(), 0.0);
+  for (int64_t row = 0; row < 2 * 4 * 150; ++row) {
+    const int64_t shared = row / 600 * 2 + row / 150 % 4 / 2;
+    const auto dot = [&](const Array& a, int64_t i, const Array& b, int64_t j, int64_t n) {
+      double sum = 0;
+      for (int64_t e = 0; e < n; ++e)
+        sum += a.values[size_t(i * n + e)] * b.values[size_t(j * n + e)];
+      return sum;
+    };
+    const double along = dot(array(g), row, out, row, 8);
+    for (int64_t j = 0; j < 300; ++j) {
+      const double p = w.values[size_t(row * 300 + j)];
+      if (p == 0) continue;
+      const int64_t other = shared * 300 + j;
+      const double ds = 0.5 * p * (dot(array(g), row, in[2], other, 8) - along);
+      for (int64_t e = 0; e < 8; ++e) dv.values[size_t(other * 8 + e)] += p * g[row * 8 + e];
+      for (int64_t e = 0; e < 12; ++e) {
+        dq.values[size_t(row * 12 + e)] += ds * k[other * 12 + e];
+        dk.values[size_t(other * 12 + e)] += ds * q[row * 12 + e];
+      }
+    }
+  }
+  const Tensors tensors{q.tensor(dtype), k.tensor(dtype), v.tensor(dtype)};
+  const Tensor gradient = g.tensor(dtype);
+  return {[=] {
+            return with_gradients([&](const Tensors& t) { return attend(t, options); }, tensors,
+                                  gradient);
+          },
+          {out, dq, dk, dv}};
+}
+const RegisterLarge registered_large{
+    {"attention", {"Attention", "AttentionBackward"}, several_tiles, 16}};
+
+TEST(Attention, FullyMaskedRowsGiveZeros) {
+  const Tensor mask = ones({3, 5}, kBool);
+  mask[1].fill_(false);
+  for (const bool added : {false, true}) {
+    const Tensors in{randn({1, 2, 3, 4}).requires_grad_(), randn({1, 2, 5, 4}).requires_grad_(),
+                     randn({1, 2, 5, 4}).requires_grad_(),
+                     added ? zeros({3, 5}).masked_fill(mask.logical_not(), -kInf) : mask};
+    const Tensor out = attend(in, {});
+    EXPECT_TRUE(out.select(2, 1).equal(zeros({1, 2, 4})));
+    const autograd::variable_list grads = autograd::grad({out.pow(2).sum()}, {in[0], in[1], in[2]});
+    for (const Tensor& grad : grads) EXPECT_TRUE(grad.isfinite().all().item<bool>());
+    EXPECT_TRUE(grads[0].select(2, 1).equal(zeros({1, 2, 4})));
+  }
+}
+
+TEST(Attention, NanReachesOnlyTheRowsThatSeeIt) {
+  const Tensor q = randn({1, 1, 4, 3}), k = randn({1, 1, 4, 3}), v = randn({1, 1, 4, 3});
+  k[0][0][2].fill_(std::numeric_limits<double>::quiet_NaN());
+  const Tensor nan = attend({q, k, v}, {.causal = true}).isnan().any(-1).view(-1);
+  EXPECT_TRUE(nan.equal(hearth::tensor({false, false, true, true})));
+  EXPECT_TRUE(attend({q, k, v}, {}).isnan().all().item<bool>());
+}
+
+TEST(Attention, DropoutDrawsAsOnTheWeights) {
+  const Tensor q = randn({2, 2, 3, 4}), k = randn({2, 2, 5, 4}), v = randn({2, 2, 5, 4});
+  manual_seed(3);
+  const Tensor out = scaled_dot_product_attention(q, k, v, {}, 0.5);
+  manual_seed(3);
+  const Tensor w = dropout(q.matmul(k.transpose(-2, -1)).div(2).softmax(-1), 0.5, true);
+  EXPECT_TRUE(out.allclose(w.matmul(v), 1e-5, 1e-6));
+  EXPECT_ERROR(scaled_dot_product_attention(q, k, v, {}, 1.5),
+               "dropout probability has to be between 0 and 1, but got 1.5");
+}
+
+TEST(Attention, NeverHoldsTheScores) {
+  const Tensor x = randn({1, 1, 4096, 8}).requires_grad_();  // their scores: 64 MiB
+  cpu_reset_peak_stats();
+  const int64_t before = cpu_memory_stats().allocated_bytes.current;
+  attend({x, x, x}, {}).sum().backward();
+  EXPECT_LT(cpu_memory_stats().allocated_bytes.peak - before, int64_t{8} << 20);
+}
+
+TEST(Attention, KeepsTheQuerysMemoryOrder) {
+  const Tensor x = randn({2, 3, 4, 8}).transpose(1, 2);
+  EXPECT_EQ(attend({x, x, x}, {}).strides().vec(), (std::vector<int64_t>{96, 8, 32, 1}));
+}
+
+TEST(Attention, EmptyInputsGiveZerosOrNothing) {
+  const Tensor none = ones({1, 2, 0, 4}).requires_grad_(),
+               some = ones({1, 2, 3, 4}).requires_grad_();
+  EXPECT_TRUE(attend({some, none, none}, {}).equal(zeros({1, 2, 3, 4})));
+  attend({some, none, none}, {}).sum().backward();
+  EXPECT_TRUE(some.grad().equal(zeros({1, 2, 3, 4})));
+  EXPECT_EQ(attend({none, some, some}, {}).numel(), 0);
+}
+
+}  // namespace
+}  // namespace hearth::testing
