@@ -6,6 +6,7 @@
 #include "hearth/nn/activation.h"
 #include "hearth/nn/any.h"
 #include "hearth/nn/any_value.h"
+#include "hearth/nn/attention.h"
 #include "hearth/nn/cloneable.h"
 #include "hearth/nn/conv.h"
 #include "hearth/nn/dropout.h"
@@ -28,4 +29,5 @@
 #include "hearth/nn/run_module.h"
 #include "hearth/nn/sequential.h"
 #include "hearth/nn/stateless.h"
+#include "hearth/nn/transformer.h"
 #include "hearth/nn/utils.h"
