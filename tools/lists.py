@@ -282,10 +282,10 @@ def page():
         row
         for stem in CONTAINERS
         for name, comment, _ in modules_of(nn[stem])
-        for row in [(f"`{name}`", sentence(comment))]
+        for row in [(f"`{name}`", sentence(comment), f"`nn/{stem}.h`")]
     ]
-    out += table(("module", "holds"), rows)
-    out += ["## Losses", ""]
+    out += table(("module", "holds", "header"), rows)
+    out += ["## Losses (`nn/loss.h`)", ""]
     out += table(("module", "computes", "options"), module_rows(nn["loss"], options, docs))
     out += [
         "## Functions of `nn::functional`",
@@ -296,10 +296,7 @@ def page():
     out += table(
         ("function", "options"), [row for text in nn.values() for row in function_rows(text)]
     )
-    for title, stem, space in (
-        ("Initial values, `nn::init`", "init", ""),
-        ("`nn::utils`", "utils", ""),
-    ):
+    for title, stem in (("Initial values, `nn::init`", "init"), ("`nn::utils`", "utils")):
         rows = {}
         for comment, name, parameters, after in re.findall(
             DOC + r"^HEARTH_API\s[\w:<>, ]+?\s(\w+)\(((?:[^()]|\([^()]*\))*)\);[ \t]*(?:///<(.*))?",
@@ -310,30 +307,39 @@ def page():
                 rows.setdefault(
                     name, (f"`{signature(name, parameters)}`", sentence(comment or after))
                 )
-        out += [f"## {title}", ""] + table(("function", "effect"), rows.values())
+        out += [f"## {title} (`nn/{stem}.h`)", ""] + table(("function", "effect"), rows.values())
     out += ["## Optimizers", ""]
     rows = []
-    for text in optim.values():
+    for stem, text in optim.items():
         for name, what, _ in constructor_rows(text, "Optimizer", None):
             name = name.split("(")[0].strip("`")
-            rows.append((f"`{name}`", what, options.described(name + "Options", all_of_them=True)))
-    out += table(("optimizer", "step", "options"), rows)
+            described = options.described(name + "Options", all_of_them=True)
+            rows.append((f"`{name}`", what, described, f"`optim/{stem}.h`"))
+    out += table(("optimizer", "step", "options", "header"), rows)
     out += ["## Schedulers", ""]
     out += table(
-        ("scheduler", "learning rate", "options"),
-        [row for text in optim.values() for row in constructor_rows(text, "LRScheduler", options)],
+        ("scheduler", "learning rate", "options", "header"),
+        [
+            (*row, f"`optim/{stem}.h`")
+            for stem, text in optim.items()
+            for row in constructor_rows(text, "LRScheduler", options)
+        ],
     )
-    out += ["## Data loading", "", "### Loader", ""]
+    out += ["## Data loading", "", "### Loader (`data/dataloader.h`)", ""]
     out += table(
         ("options of `DataLoaderOptions(batch_size)`",), [(options.described("DataLoaderOptions"),)]
     )
     out += ["### Datasets", ""]
     names = r"\w*(?:Dataset|MNIST)"
     out += table(
-        ("dataset", "content"),
-        [row for stem in ("datasets", "mnist", "chunk") for row in class_rows(data[stem], names)],
+        ("dataset", "content", "header"),
+        [
+            (*row, f"`data/{stem}.h`")
+            for stem in ("datasets", "mnist", "chunk")
+            for row in class_rows(data[stem], names)
+        ],
     )
-    out += ["### Samplers", ""]
+    out += ["### Samplers (`data/samplers.h`)", ""]
     out += table(
         ("sampler", "order"),
         [
@@ -341,7 +347,7 @@ def page():
             for name, what, _ in constructor_rows(data["samplers"], r"Sampler<\w*>", None)
         ],
     )
-    out += ["### Transforms", ""]
+    out += ["### Transforms (`data/transforms.h`)", ""]
     out += table(("transform", "effect"), class_rows(data["transforms"], r"\w+"))
     out += [
         "## Families of operators",

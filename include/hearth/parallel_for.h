@@ -8,11 +8,11 @@ namespace hearth {
 
 namespace detail {
 
-using RangeBody = void (*)(const void* f, int64_t begin, int64_t end);
+using RangeBody = void (*)(const void* functor, int64_t begin, int64_t end);
 
 /// The type-erased part of parallel_for, for ranges larger than the grain.
 HEARTH_API void run_parallel(int64_t begin, int64_t end, int64_t grain, RangeBody body,
-                             const void* f);
+                             const void* functor);
 
 }  // namespace detail
 
@@ -29,7 +29,8 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, const F& f) {
   }
   detail::run_parallel(
       begin, end, grain,
-      [](const void* body, int64_t b, int64_t e) { (*static_cast<const F*>(body))(b, e); }, &f);
+      [](const void* functor, int64_t b, int64_t e) { (*static_cast<const F*>(functor))(b, e); },
+      &f);
 }
 
 }  // namespace hearth

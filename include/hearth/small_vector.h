@@ -82,9 +82,9 @@ class SmallVector {
     if (size_ == capacity_) {
       T value(std::forward<Args>(args)...);  // before grow(): arguments may refer to elements
       grow(2 * capacity_);
-      return append_to_room(std::move(value));
+      return emplace_within_capacity(std::move(value));
     }
-    return append_to_room(std::forward<Args>(args)...);
+    return emplace_within_capacity(std::forward<Args>(args)...);
   }
   void push_back(T value) { emplace_back(std::move(value)); }
   template <detail::Iterator It>
@@ -147,7 +147,7 @@ class SmallVector {
   static constexpr size_t kInline = N > 0 ? N : 1;
 
   template <class... Args>
-  T& append_to_room(Args&&... args) {
+  T& emplace_within_capacity(Args&&... args) {
     T* added = new (data_ + size_) T(std::forward<Args>(args)...);
     ++size_;  // after the constructor, which may throw
     return *added;

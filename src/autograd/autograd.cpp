@@ -30,8 +30,7 @@ void AnomalyMode::set_enabled(bool enabled, bool check_nan) {
   modes.flags = enabled ? modes.flags | kAnomalyMode : modes.flags & ~uint32_t(kAnomalyMode);
   modes.anomaly_check_nan = check_nan;
 }
-PreserveVersionGuard::PreserveVersionGuard(const std::vector<Tensor>& tensors)
-    : tensors_(tensors) {
+PreserveVersionGuard::PreserveVersionGuard(const std::vector<Tensor>& tensors) : tensors_(tensors) {
   versions_.reserve(tensors.size());
   for (const Tensor& tensor : tensors) versions_.push_back(impl_of(tensor).version());
 }

@@ -18,7 +18,8 @@ TensorState& state_of(TensorImpl& impl) {
 
 namespace {
 
-/// "Output 0 of X is a view and is being modified inplace." with `event` "is being".
+/// The first sentence of the error, e.g. "Output 0 of X is a view and is being modified inplace."
+/// `event` stands before "modified": "is being" or "its base or another view of its base has been".
 std::string describe_write(const TensorState& view, const char* event) {
   const NodePtr& fn = view.grad_fn;
   const std::string output =
@@ -69,7 +70,8 @@ const char* explanation_of(ViewOrigin origin) {
   detail::fail<Error>(describe_write(view, event), explanation_of(view.view->origin));
 }
 
-/// Makes a tensor retain the gradient of its newest value, output `nr` of `to`.
+/// Moves the tensor's retain_grad() from its former grad_fn to `to`, whose output `nr` the tensor
+/// now is.
 void move_retained(TensorState& state, Node& to, uint32_t nr) {
   if (NodeState* old = state.grad_fn ? NodeAccess::state_if_any(*state.grad_fn) : nullptr) {
     const std::lock_guard lock(old->mutex);
@@ -81,7 +83,8 @@ void move_retained(TensorState& state, Node& to, uint32_t nr) {
   target.retained.push_back({nr, state.retained});
 }
 
-/// Derives the history of a view from its base again, if that was written to through another alias.
+/// If the base was written to through another alias, derives the view's history from the base
+/// again.
 void refresh_view(const Tensor& tensor, TensorState& state) {
   ViewInfo& view = *state.view;
   const uint32_t version = impl_of(tensor).version();
@@ -122,8 +125,9 @@ Edge gradient_edge(const Tensor& tensor) {
   if (!requires_grad(impl)) return {};
   TensorState& state = state_of(impl);
   const std::lock_guard lock(state.mutex);
-  // Another thread may be dropping the last reference to the accumulator. Its destructor waits for
-  // this lock to clear the pointer, so the count is raised only if it is not yet zero.
+  // Another thread may be dropping the last reference to the accumulator. Its destructor takes this
+  // lock before it clears the pointer, so the object still exists here; its count is raised only if
+  // it is not yet zero.
   if (state.accumulator && state.accumulator->retain_if_alive())
     return {NodePtr::adopt(state.accumulator), 0};
   auto* accumulator = new AccumulateGrad(tensor);
@@ -184,13 +188,13 @@ void rebase_history(const Tensor& tensor, NodePtr node) {
   const uint32_t version = impl.version();
   auto slices = NodePtr::adopt(new CopySlices(base, impl, std::move(node)));
   set_history(base, std::move(slices), 0);
-  // grad_fn_of will derive its own history from that of the base.
+  // The old version makes grad_fn_of derive the view's history from the base's.
   state.view->version = version - 1;
   if (!state.retained) state.grad_fn.reset();  // else move_retained still needs it
   impl.flags = (impl.flags & ~uint32_t(kRequiresGrad)) | kHasGradFn;
 }
 
-void check_no_inference(const Tensor& tensor) {
+void check_not_inference_tensor(const Tensor& tensor) {
   HEARTH_CHECK(!impl_of(tensor).has(kInference) || (modes.flags & kInferenceMode),
                "Inplace update to inference tensor outside InferenceMode is not allowed.You can "
                "make a clone to get a normal tensor before doing inplace update.");
@@ -198,7 +202,7 @@ void check_no_inference(const Tensor& tensor) {
 
 void check_inplace(const Tensor& tensor, bool will_require_grad) {
   const TensorImpl& impl = impl_of(tensor);
-  check_no_inference(tensor);
+  check_not_inference_tensor(tensor);
   if (!modes.grad_enabled) return;
   if (const ViewInfo* view = view_info(impl)) {
     const bool matters =

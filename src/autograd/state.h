@@ -104,7 +104,7 @@ void record_view(const Tensor& view, const Tensor& base, ViewOrigin origin);
 /// In place: gives `tensor` the geometry and the history of `view`, a view of it.
 void become_view(const Tensor& tensor, const Tensor& view);
 /// Throws if `tensor` is an inference tensor and inference mode is off, for in-place ops.
-void check_no_inference(const Tensor& tensor);
+void check_not_inference_tensor(const Tensor& tensor);
 /// Throws PyTorch's errors if `tensor` may not be written to now.
 void check_inplace(const Tensor& tensor, bool will_require_grad);
 /// Detaches the leaf from its accumulator, which has the leaf's old metadata; a new one is created

@@ -9,6 +9,7 @@
 
 namespace hearth {
 
+// what() is overridden: the text can still grow (add_context).
 Error::Error(std::string message) : std::runtime_error(""), message_(std::move(message)) {}
 Error::Error(SourceLocation where, std::string message) : Error(std::move(message)) {
   full_ = detail::str(message_, "\nException raised from ", where.function, " at ", where.file, ":",

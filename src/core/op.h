@@ -46,7 +46,8 @@ struct OpRecord {
   SlotSet differentiable = ~SlotSet(0);
   /// The number of a pointwise functor (functors/families.h), else -1.
   int functor = -1;
-  /// The functor's formula that this op computes (functors/traits.h).
+  /// Which formula of the functor this op computes: 0 its value, 1 to 3 the gradient of input a, b
+  /// or c (functors/traits.h).
   int formula = 0;
 };
 
@@ -117,13 +118,13 @@ class InferContext {
     out(i).sizes = sizes;
     out(i).dtype = dtype;
   }
-  /// Leaves output i undefined unless the set has input i: for outputs that are the inputs'
-  /// gradients.
+  /// For ops whose output i is the gradient of input i: makes all outputs undefined but those whose
+  /// inputs are in `wanted`.
   void keep_only(SlotSet wanted) {
     for (int i = 0; i < int(outputs_.size()); ++i) out(i).defined = (wanted & in_slot(i)) != 0;
   }
   /// The dtype in which a pointwise op computes; set before infer runs.
-  ScalarType compute = ScalarType::Undefined;
+  ScalarType compute_dtype = ScalarType::Undefined;
 
  private:
   Inputs inputs_;
@@ -133,8 +134,8 @@ class InferContext {
 /// The input of `launch`: views of inputs and outputs, and the kernel context.
 class LaunchContext {
  public:
-  LaunchContext(Inputs inputs, const Outputs& outputs, Ctx& where, ScalarType compute_dtype)
-      : ctx(where), compute(compute_dtype), inputs_(inputs), outputs_(outputs) {}
+  LaunchContext(Inputs inputs, const Outputs& outputs, Ctx& where, ScalarType dtype)
+      : ctx(where), compute_dtype(dtype), inputs_(inputs), outputs_(outputs) {}
   int inputs() const { return inputs_.count; }
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
   /// The view of input i; undefined if the input is.
@@ -161,7 +162,7 @@ class LaunchContext {
   }
 
   Ctx& ctx;
-  ScalarType compute;
+  ScalarType compute_dtype;
 
  private:
   void copy_to_host(const TensorImpl& from, void* to, size_t bytes) const;

@@ -31,10 +31,10 @@ struct Chunks {
 
 }  // namespace
 
-void run_parallel(int64_t begin, int64_t end, int64_t grain, RangeBody body, const void* f) {
+void run_parallel(int64_t begin, int64_t end, int64_t grain, RangeBody body, const void* functor) {
   const Chunks chunks(begin, end, grain);
   parallel_tasks(chunks.count, task_slots(chunks.count),
-                 [&](int64_t i, int) { body(f, chunks.first(i), chunks.last(i)); });
+                 [&](int64_t i, int) { body(functor, chunks.first(i), chunks.last(i)); });
 }
 
 }  // namespace hearth::detail

@@ -32,7 +32,8 @@ void parallel_tasks(int64_t count, int slots, const F& f) {
   }
   ParallelLoop loop(
       count, slots,
-      [](const void* body, int64_t i, int slot) { (*static_cast<const F*>(body))(i, slot); }, &f);
+      [](const void* functor, int64_t i, int slot) { (*static_cast<const F*>(functor))(i, slot); },
+      &f);
   thread_pool::run(loop);
   loop.rethrow();
 }

@@ -46,8 +46,8 @@ bool spin_until(const Done& done, std::chrono::microseconds limit) {
 
 }  // namespace
 
-ParallelLoop::ParallelLoop(int64_t chunks, int slots, Body body, const void* f)
-    : slots_(slots), body_(body), f_(f), shares_(inline_shares_) {
+ParallelLoop::ParallelLoop(int64_t chunks, int slots, Body body, const void* functor)
+    : slots_(slots), body_(body), functor_(functor), shares_(inline_shares_) {
   if (slots > kInlineSlots) {
     heap_shares_ = std::make_unique<Share[]>(static_cast<size_t>(slots));
     shares_ = heap_shares_.get();
@@ -69,7 +69,7 @@ void ParallelLoop::take_share(Share& share, int slot) noexcept {
     if (index >= share.end) return;
     if (failed_.load(std::memory_order_relaxed)) continue;
     try {
-      body_(f_, index, slot);
+      body_(functor_, index, slot);
     } catch (...) {
       if (!failed_.exchange(true)) error_ = std::current_exception();
     }

@@ -13,10 +13,10 @@ namespace hearth {
 class ParallelLoop {
  public:
   /// Runs chunk `index`. Each thread of a loop has its own `slot`, below the number of threads.
-  using Body = void (*)(const void* f, int64_t index, int slot);
+  using Body = void (*)(const void* functor, int64_t index, int slot);
 
   /// `slots` is the maximum number of threads; the caller has slot 0.
-  ParallelLoop(int64_t chunks, int slots, Body body, const void* f);
+  ParallelLoop(int64_t chunks, int slots, Body body, const void* functor);
 
   /// Takes chunks until none is left.
   void take_chunks(int slot) noexcept;
@@ -40,7 +40,7 @@ class ParallelLoop {
 
   const int slots_;
   const Body body_;
-  const void* const f_;
+  const void* const functor_;
   Share inline_shares_[kInlineSlots];
   std::unique_ptr<Share[]> heap_shares_;
   Share* shares_;

@@ -4,7 +4,7 @@
 
 namespace hearth::fn {
 
-/// The comparison and the choice of two numbers, for maxima (if largest) or minima.
+/// `beats` is > and `best` is the maximum if `largest`; otherwise < and the minimum.
 template <bool largest>
 struct Extreme {
   template <class V>
@@ -55,7 +55,7 @@ struct ClampMax : BestOfTwo<false> {
 
 /// The larger (or smaller) of two; of a number and NaN, the number. Equal ones share the gradient.
 template <bool largest>
-struct BestNumber : Extreme<largest> {
+struct BestIgnoringNan : Extreme<largest> {
   using Extreme<largest>::beats;
   template <class V>
   HEARTH_FN V value(V a, V b) const {
@@ -70,10 +70,10 @@ struct BestNumber : Extreme<largest> {
     return select(beats(b, a) | (isnan(a) & !isnan(b)), g, select(a == b, g / 2, 0));
   }
 };
-struct Fmax : BestNumber<true> {
+struct Fmax : BestIgnoringNan<true> {
   static constexpr OpInfo info{.name = "fmax", .dtypes = dtypes::kRealAndBool};
 };
-struct Fmin : BestNumber<false> {
+struct Fmin : BestIgnoringNan<false> {
   static constexpr OpInfo info{.name = "fmin", .dtypes = dtypes::kRealAndBool};
 };
 

@@ -89,7 +89,7 @@ void check_outputs_apart(const Outputs& outputs) {
 
 void prepare_out(const Tensor& out, const Dims& sizes, ScalarType dtype) {
   check_castable(out, dtype);
-  autograd::check_no_inference(out);
+  autograd::check_not_inference_tensor(out);
   check_no_internal_overlap(impl_of(out));
   resize_out(out, sizes);
 }

@@ -144,12 +144,12 @@ bool writes_nothing(const OpCall& call, const Outputs& outputs) {
   return !call.op.mutates && !info.always_launches && info.effect != Effect::kDynamicShape;
 }
 
-void run_on(const OpCall& call, const Outputs& outputs, Device device, ScalarType compute) {
+void run_on(const OpCall& call, const Outputs& outputs, Device device, ScalarType compute_dtype) {
   if (device.is_meta() || writes_nothing(call, outputs)) return;
   if (device.is_cpu()) {
     FaultSlot faults;
     Ctx ctx(cpu_backend(), device, nullptr, &faults);
-    LaunchContext launch(call.inputs, outputs, ctx, compute);
+    LaunchContext launch(call.inputs, outputs, ctx, compute_dtype);
     call.op.launch(call.op, call.args, launch);
     check_fault(faults);
     return;
@@ -157,7 +157,7 @@ void run_on(const OpCall& call, const Outputs& outputs, Device device, ScalarTyp
   Backend& backend = backend_of(device);
   const StreamHandle stream = current_stream(device);
   Ctx ctx(backend, device, stream, backend.fault_slot(device.index(), stream), current_numerics());
-  LaunchContext launch(call.inputs, outputs, ctx, compute);
+  LaunchContext launch(call.inputs, outputs, ctx, compute_dtype);
   call.op.launch(call.op, call.args, launch);
 }
 
@@ -175,9 +175,9 @@ void compute(OpCall& call) {
   Device device = info.mixes_devices ? impl_of(call.inputs[0]).device : device_of(call);
   InferContext inferred(call.inputs);
   const bool pointwise = call.op.functor >= 0;
-  if (pointwise) inferred.compute = compute_type(info, call.inputs);
+  if (pointwise) inferred.compute_dtype = compute_type(info, call.inputs);
   if (pointwise || inferred.has(0))
-    check_dtype(info, pointwise ? inferred.compute : inferred.in(0).dtype);
+    check_dtype(info, pointwise ? inferred.compute_dtype : inferred.in(0).dtype);
   call.op.infer(call.op, call.args, inferred);
   call.outputs.resize(std::max(size_t(info.outputs), inferred.outputs()));
   if (call.inputs.count == 0 && inferred.out().has_device) device = inferred.out().device;
@@ -187,10 +187,10 @@ void compute(OpCall& call) {
   if (info.effect == Effect::kView) return make_views(call, inferred);
   if (call.binding == Binding::kNew) {
     allocate_outputs(call, inferred, device);
-    run_on(call, call.outputs, device, inferred.compute);
+    run_on(call, call.outputs, device, inferred.compute_dtype);
   } else {
     BoundOutputs bound(call, inferred);
-    run_on(call, bound.tensors(), device, inferred.compute);
+    run_on(call, bound.tensors(), device, inferred.compute_dtype);
     bound.finish();
   }
 }

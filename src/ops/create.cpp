@@ -251,7 +251,7 @@ Tensor from_blob(void* data, IntArrayRef size, IntArrayRef stride,
 namespace {
 
 Tensor& resize(const Tensor& self, IntArrayRef size, std::optional<MemoryFormat> format) {
-  autograd::check_no_inference(self);
+  autograd::check_not_inference_tensor(self);
   const size_t itemsize = self.itemsize();
   const int64_t written = self.is_meta() ? 0 : int64_t(self.storage().nbytes() / itemsize);
   HEARTH_CHECK(!self.requires_grad(), "cannot resize variables that require grad");

@@ -5,6 +5,7 @@
 #include "ops/define.h"
 #include "ops/promote.h"
 #include "seam/gather.h"
+#include "seam/scatter.h"
 
 namespace hearth {
 

@@ -23,14 +23,14 @@ struct GluBackward {
                GluBackwardParams{context.in(0), context.in(1), context.out(), int(args.dim)});
   }
   static void grad(const Args& args, GradContext& context) {
-    const auto halves = context.in(1).chunk(2, args.dim),
-               upstream = context.grad().chunk(2, args.dim);
+    const auto halves = context.in(1).chunk(2, args.dim), grads = context.grad().chunk(2, args.dim);
     const Tensor g = context.in(0), a = halves[0], gate = halves[1].sigmoid();
-    const Tensor &by_a = upstream[0], by_b = upstream[1], slope = gate * (1 - gate);
-    if (context.needs(0)) context.set(0, by_a * gate + by_b * a * slope);
+    const Tensor &grad_a = grads[0], &grad_b = grads[1];
+    const Tensor slope = gate * (1 - gate);
+    if (context.needs(0)) context.set(0, grad_a * gate + grad_b * a * slope);
     if (context.needs(1))
-      context.set(
-          1, cat({by_b * g * slope, (by_a + by_b * a * (1 - 2 * gate)) * g * slope}, args.dim));
+      context.set(1, cat({grad_b * g * slope, (grad_a + grad_b * a * (1 - 2 * gate)) * g * slope},
+                         args.dim));
   }
 };
 

@@ -87,7 +87,7 @@ void check_binding(const OpCall& call, bool records) {
                  "but one of the "
                  "arguments requires grad.");
   }
-  for (const Tensor& out : call.outputs) autograd::check_no_inference(out);
+  for (const Tensor& out : call.outputs) autograd::check_not_inference_tensor(out);
   for_each_mutated(call, [](const Tensor& input) { autograd::check_inplace(input, false); });
 }
 

@@ -128,7 +128,7 @@ PointwiseParams pointwise_params(const View& out, const TensorImpl* const* in, i
 
 void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
   InferContext::Output& out = context.out();
-  out.dtype = op.info->promote == Promote::kToBool ? kBool : context.compute;
+  out.dtype = op.info->promote == Promote::kToBool ? kBool : context.compute_dtype;
   out.sizes = context.in(0).sizes();
   if (all_alike_and_contiguous(context)) return;
   for (int i = 1; i < context.inputs(); ++i)
@@ -139,7 +139,8 @@ void infer_pointwise(const OpRecord& op, const void*, InferContext& context) {
 void launch_pointwise(const OpRecord& op, const void* args, LaunchContext& context) {
   const TensorImpl* in[kMaxOperands];
   for (int i = 0; i < context.inputs(); ++i) in[i] = &context.in_impl(i);
-  PointwiseParams p = pointwise_params(context.out_impl(), in, context.inputs(), context.compute);
+  PointwiseParams p =
+      pointwise_params(context.out_impl(), in, context.inputs(), context.compute_dtype);
   p.functor = static_cast<int16_t>(op.functor);
   p.formula = static_cast<Formula>(op.formula);
   std::memcpy(p.parameters, args, op.args_size);

@@ -72,22 +72,26 @@ Tensor repeated(const Tensor& self, IntArrayRef repeats) {
   HEARTH_CHECK(repeats.size() >= size_t(self.dim()),
                "Number of dimensions of repeat dims can not be smaller than number of dimensions "
                "of tensor");
-  const size_t fresh = repeats.size() - size_t(self.dim());
-  Dims target, source, spread;
+  const size_t added_dims = repeats.size() - size_t(self.dim());
+  Dims result_sizes, with_ones, expanded;
   for (size_t d = 0; d < repeats.size(); ++d) {
-    const int64_t size = d < fresh ? 1 : self.sizes()[d - fresh];
-    target.push_back(size * repeats[d]);
+    const int64_t size = d < added_dims ? 1 : self.sizes()[d - added_dims];
+    result_sizes.push_back(size * repeats[d]);
     if (repeats[d] != 1) {
-      source.push_back(1);
-      spread.push_back(repeats[d]);
+      with_ones.push_back(1);
+      expanded.push_back(repeats[d]);
     }
-    source.push_back(size);
-    spread.push_back(size);
+    with_ones.push_back(size);
+    expanded.push_back(size);
   }
-  for (int64_t size : target)
-    HEARTH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ", target);
-  for (int64_t& size : spread) size = std::max<int64_t>(size, 0);
-  return self.reshape(source).expand(spread).clone(MemoryFormat::Contiguous).view(target);
+  for (int64_t size : result_sizes)
+    HEARTH_CHECK(size >= 0, "Trying to create tensor with negative dimension ", size, ": ",
+                 result_sizes);
+  for (int64_t& size : expanded) size = std::max<int64_t>(size, 0);
+  return self.reshape(with_ones)
+      .expand(expanded)
+      .clone(MemoryFormat::Contiguous)
+      .view(result_sizes);
 }
 
 Tensor tiled(const Tensor& self, IntArrayRef dims) {
@@ -249,7 +253,7 @@ Tensor repeat_interleave(const Tensor& repeats, std::optional<int64_t> output_si
   for (int64_t i = 0; i < counts.numel(); ++i) {
     HEARTH_CHECK(count[i] >= 0, "repeats can not be negative");
     HEARTH_CHECK(!__builtin_add_overflow(total, count[i], &total),
-                 "repeat_interleave: the repeats add up to more than fits int64");
+                 "repeat_interleave: the sum of the repeats overflows int64");
   }
   check_output_size(output_size, total);
   const Tensor index = empty({total}, kLong);

@@ -1,4 +1,4 @@
-#include "seam/gather.h"
+#include "seam/scatter.h"
 
 #include "hearth/autograd.h"
 #include "hearth/context.h"

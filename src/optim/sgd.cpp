@@ -50,9 +50,9 @@ namespace {
 
 bool has_momentum(const SGDOptions& options) { return options.momentum() != 0; }
 
-/// Updates a batch. As in LibTorch, a step does not count as an in-place change, so a graph that used
-/// the parameters may still run backward. In a first step, the momentum buffers are stored only after the update, so that
-/// an error leaves no state behind.
+/// Updates a batch. As in LibTorch, a step does not count as an in-place change, so a graph that
+/// used the parameters may still run backward. In a first step, the momentum buffers are stored
+/// only after the update, so that an error leaves no state behind.
 void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bool first) {
   std::vector<Tensor> buffers;
   if (first)

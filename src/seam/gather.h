@@ -14,19 +14,4 @@ struct GatherParams {
   int dim = 0;
 };
 
-/// How a scattered value changes its element.
-enum class Combine : int8_t { kAdd, kReplace, kMultiply };
-
-/// out[p with its coordinate dim replaced by index[p]] += src[p] (or the operation of `combine`)
-/// for every position p of index; out holds the initial values. The index is as in GatherParams and
-/// in no dimension larger than src. bool adds as "or" and multiplies as "and", integers wrap.
-/// Values for one element are combined in row-major order of p (on devices: in any order, unless
-/// `deterministic`). After a fault, out is unchanged (on devices: unspecified).
-struct ScatterParams {
-  View out, index, src;
-  int dim = 0;
-  Combine combine = Combine::kAdd;
-  bool deterministic = false;  // the same bits in every run
-};
-
 }  // namespace hearth

@@ -46,7 +46,7 @@ TEST(Nodes, ArePrintedAsAddresses) {
   EXPECT_EQ(none.str(), "0");
 }
 
-/// The names of the nodes that a node's edges lead to, "-" for an invalid edge.
+/// The names of the nodes to which the edges of tensor's grad_fn lead, "-" for an invalid edge.
 std::string edges_of(const Tensor& tensor) {
   std::string text;
   for (const autograd::Edge& edge : tensor.grad_fn()->next_edges())
@@ -89,7 +89,8 @@ TEST(Nodes, WithoutEdgesForConstantsGiveCorrectGradients) {
   expect_values(more[1], {14, 12, 0});
 }
 
-// Like LibTorch, backward accepts any shape to which the output broadcasts, and sums over it.
+// As in LibTorch, a root gradient may have any shape to which the output broadcasts; it is summed
+// to the output's shape.
 TEST(RootGradients, MayHaveAShapeThatTheOutputBroadcastsTo) {
   const Tensor x = leaf({1, 2, 3});
   (x * 2).sum().backward(ones({1}));
@@ -108,7 +109,7 @@ TEST(RootGradients, MayHaveAShapeThatTheOutputBroadcastsTo) {
                std::string(text) + "[] but expected shape compatible with [3]");
 }
 
-TEST(Backward, CreateGraphWarnsAlwaysIfSet) {
+TEST(Backward, CreateGraphWarnsOnceUnlessWarnAlwaysIsSet) {
   const Tensor x = leaf({1});
   const auto warns = [&] {
     const Warnings warnings;
@@ -125,7 +126,7 @@ TEST(Backward, CreateGraphWarnsAlwaysIfSet) {
   x.mutable_grad().reset();
 }
 
-TEST(LeafGradients, HaveTheLeafsStrides) {
+TEST(LeafGradients, HaveTheLeafsStridesIfItIsDense) {
   const auto strides = [](const Tensor& w) {
     w.mutable_grad().reset();
     (w * w * ones(w.sizes())).sum().backward();
@@ -144,7 +145,8 @@ TEST(LeafGradients, HaveTheLeafsStrides) {
   EXPECT_EQ(strides(ones({3, 2}).t().detach().requires_grad_()), (List{1, 2}));
   EXPECT_EQ(strides(ones({3, 1}).expand({3, 4}).detach().requires_grad_()), (List{4, 1}));
   EXPECT_EQ(strides(ones({4, 6}).slice(1, 0, 6, 2).detach().requires_grad_()), (List{3, 1}));
-  // An unshared gradient whose strides differ from the leaf's.
+  // Backward produces a contiguous gradient here, which could be kept without a copy but for its
+  // strides.
   const Tensor w = ones({2, 3, 2, 2}).contiguous(MemoryFormat::ChannelsLast).requires_grad_();
   (w * ones({2, 3, 2, 2})).sum().backward();
   EXPECT_EQ(w.grad().strides().vec(), (List{12, 1, 6, 3}));

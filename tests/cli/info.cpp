@@ -11,10 +11,10 @@ namespace hearth::testing {
 namespace {
 
 using Json = nlohmann::json;
-const std::string kNoGpus = "HEARTH_SIM_GPUS";
+const std::string kUnsetSimGpus = "HEARTH_SIM_GPUS";  // a NAME without a value unsets it
 
 TEST(Info, JsonAgreesWithTheLibrary) {
-  const Ran ran = run({"info", "--json"}, {kNoGpus, "OMP_NUM_THREADS=1"});
+  const Ran ran = run({"info", "--json"}, {kUnsetSimGpus, "OMP_NUM_THREADS=1"});
   ASSERT_EQ(ran.status, 0) << ran.err;
   const Json json = Json::parse(ran.out);
   const About facts = about();
@@ -44,11 +44,11 @@ TEST(Info, MarksSimulatedGpus) {
 }
 
 TEST(Info, SaysWhyThereIsNoGpu) {
-  const Json cuda = Json::parse(run({"info", "--json"}, {kNoGpus}).out)["cuda"];
+  const Json cuda = Json::parse(run({"info", "--json"}, {kUnsetSimGpus}).out)["cuda"];
   if (cuda["available"]) GTEST_SKIP() << "this machine has a GPU";
   const std::string why = cuda["why_not"];
   EXPECT_FALSE(why.empty());
-  const std::string text = run({"info"}, {kNoGpus}).out;
+  const std::string text = run({"info"}, {kUnsetSimGpus}).out;
   EXPECT_NE(text.find("CUDA       off: " + why), std::string::npos) << text;
 }
 

@@ -28,7 +28,8 @@ TEST_F(Accumulation, SumsManyOnesInHalfTypes) {
 }
 
 TEST_F(Accumulation, MatchesTheCpuForLargeTables) {
-  const int64_t rows = pick(100000, 5000), count = pick(40000, 3000);
+  const int64_t rows = by_gpu(/*real=*/100000, /*simulated=*/5000),
+                count = by_gpu(/*real=*/40000, /*simulated=*/3000);
   const Tensor index = randint(rows, {count}, kLong);
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16, kLong}) {
     const Tensor part = numbers({count, 65}, dtype);
@@ -141,7 +142,7 @@ TEST_F(Misaligned, ProductsMatchTheCpu) {
 }
 
 TEST_F(Copies, RoundTripPinnedAndStridedTensors) {
-  const int64_t count = pick(1 << 24, 1 << 16);
+  const int64_t count = by_gpu(/*real=*/1 << 24, /*simulated=*/1 << 16);
   const Tensor pinned = arange(count, kFloat).pin_memory();
   const Tensor on_gpu = pinned.to(kGpu, kFloat, true);
   const Tensor back = empty({count}, TensorOptions(kFloat).pinned_memory(true));

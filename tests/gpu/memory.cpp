@@ -9,7 +9,7 @@ using FullDevice = OnGpu;
 using Streams = OnGpu;
 using RandomNumbers = OnGpu;
 
-/// Indices of more than 2^31 elements do not fit into 32 bits.
+/// Indices of more than 2^31 elements do not fit into int32.
 TEST_F(Huge, SupportsMoreThanTwoToTheThirtyFirstElements) {
   constexpr int64_t kCount = (int64_t{1} << 31) + 8;
   const auto free_bytes = cuda::mem_get_info(0).first;
@@ -53,7 +53,7 @@ Tensors fill_device() {
 
 /// Scratch memory of kernels may be exhausted, too. The device must work after an OutOfMemoryError.
 TEST_F(FullDevice, OpsThrowAndWorkAgain) {
-  const int64_t n = pick(2000, 300);
+  const int64_t n = by_gpu(/*real=*/2000, /*simulated=*/300);
   const Tensor square = randn({n, n}), on_gpu = square.to(kGpu);
   const Tensor part = ones({5000}, TensorOptions(kGpu).dtype(kBFloat16));
   const Tensor index = zeros({5000}, TensorOptions(kGpu).dtype(kLong));
@@ -92,7 +92,7 @@ TEST_F(FullDevice, OpsThrowAndWorkAgain) {
 }
 
 TEST_F(Streams, RecordedMemoryIsNotReusedTooEarly) {
-  const int64_t count = pick(1 << 22, 1 << 14);
+  const int64_t count = by_gpu(/*real=*/1 << 22, /*simulated=*/1 << 14);
   const cuda::Stream side;
   for (int round = 0; round < 50; ++round) {
     Tensor x = full({count}, double(round), kGpu);
@@ -111,7 +111,7 @@ TEST_F(Streams, RecordedMemoryIsNotReusedTooEarly) {
 }
 
 TEST_F(Streams, RunConcurrently) {
-  const int64_t count = pick(1 << 20, 1 << 12);
+  const int64_t count = by_gpu(/*real=*/1 << 20, /*simulated=*/1 << 12);
   Tensors results;
   std::vector<cuda::Stream> streams;
   for (int i = 0; i < 8; ++i) {
@@ -128,17 +128,17 @@ TEST_F(Streams, RunConcurrently) {
 }
 
 TEST_F(RandomNumbers, FollowTheirDistributions) {
-  const int64_t count = pick(1 << 24, 1 << 16) + 3;
+  const int64_t count = by_gpu(/*real=*/1 << 24, /*simulated=*/1 << 16) + 3;
   const double near = 5 / std::sqrt(static_cast<double>(count));
   for (const ScalarType dtype : {kFloat, kDouble, kBFloat16}) {
     const TensorOptions options = TensorOptions(kGpu).dtype(dtype);
     const Tensor normal = randn({count}, options).to(kDouble),
-                 even = rand({count}, options).to(kDouble);
+                 uniform = rand({count}, options).to(kDouble);
     EXPECT_NEAR(normal.mean().item<double>(), 0, near);
     EXPECT_NEAR(normal.var(true).item<double>(), 1, 2 * near + 1e-3);
-    EXPECT_NEAR(even.mean().item<double>(), 0.5, near + 2e-3);
-    EXPECT_GE(even.min().item<double>(), 0);
-    EXPECT_LE(even.max().item<double>(), dtype == kBFloat16 ? 1 : 0.9999999999);
+    EXPECT_NEAR(uniform.mean().item<double>(), 0.5, near + 2e-3);
+    EXPECT_GE(uniform.min().item<double>(), 0);
+    EXPECT_LE(uniform.max().item<double>(), dtype == kBFloat16 ? 1 : 0.9999999999);
   }
   const Tensor kept = dropout(ones({count}, kGpu), 0.25, true);
   EXPECT_NEAR(kept.count_nonzero().item<double>() / static_cast<double>(count), 0.75, near);

@@ -62,7 +62,7 @@ TEST_F(Reductions, ExtremesAndIndicesMatchTheCpu) {
 }
 
 TEST_F(Reductions, ReduceAllElements) {
-  const int64_t count = pick(int64_t{1} << 26, 1 << 20) + 7;
+  const int64_t count = by_gpu(/*real=*/int64_t{1} << 26, /*simulated=*/1 << 20) + 7;
   EXPECT_EQ(ones({count}, kGpu).sum().item<float>(), static_cast<float>(count));
   EXPECT_EQ(ones({count}, TensorOptions(kGpu).dtype(kLong)).sum().item<int64_t>(), count);
   const Tensor truth = zeros({count}, TensorOptions(kGpu).dtype(kBool));
@@ -134,7 +134,7 @@ TEST_F(Scans, MatchTheCpuForSeveralTiles) {
 TEST_F(Sorts, MatchTheCpuForManyAndForLongRows) {
   const std::vector<Reduced> shapes{{{37, 5000}, 1},
                                     {{5000, 37}, 0},
-                                    {{pick(1 << 20, 1 << 15) + 3}, 0},
+                                    {{by_gpu(/*real=*/1 << 20, /*simulated=*/1 << 15) + 3}, 0},
                                     {{70000, 4}, 1},
                                     {{3, 20000, 2}, 1}};
   for (const auto& [sizes, dim] : shapes)
@@ -165,7 +165,7 @@ TEST_F(Compactions, MatchTheCpuForSeveralTiles) {
     expect_equal(x.to(kGpu).masked_select(on_gpu), x.masked_select(on_cpu), "masked_select");
   }
   EXPECT_EQ(zeros({1 << 20}, kGpu).nonzero().numel(), 0);
-  const int64_t count = pick(int64_t{1} << 25, 1 << 18) + 1;
+  const int64_t count = by_gpu(/*real=*/int64_t{1} << 25, /*simulated=*/1 << 18) + 1;
   EXPECT_EQ(ones({count}, kGpu).nonzero().sum().item<int64_t>(), count * (count - 1) / 2);
 }
 

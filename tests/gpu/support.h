@@ -28,7 +28,7 @@ class OnGpu : public ::testing::Test {
     manual_seed(2024);
   }
   /// One size for real GPUs, another for simulated GPUs or if HEARTH_GPU_TEST_SMALL is set.
-  static int64_t pick(int64_t real, int64_t simulated) {
+  static int64_t by_gpu(int64_t real, int64_t simulated) {
     return is_real_gpu(kGpu) && !std::getenv("HEARTH_GPU_TEST_SMALL") ? real : simulated;
   }
 };

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "core/threads.h"
+#include "seam/scatter.h"
 #include "tests/kernels/support.h"
 
 namespace hearth {

@@ -17,6 +17,7 @@ double erfinv_reference(double x) {
   return double(low);
 }
 
+/// nan_to_num(x, 1, 2, 3).
 double nan_to_num_reference(double x) {
   return std::isnan(x) ? 1 : std::isinf(x) ? (x > 0 ? 2 : 3) : x;
 }
@@ -75,7 +76,7 @@ const Register registered[] = {
         [](Tensor& self, const Tensor& other) -> Tensor& { return self.xlogy_(other); }))),
 };
 
-TEST(Math, PowersAreExact) {
+TEST(Math, LogarithmsOfPowersAreExact) {
   for (const ScalarType type : {kFloat, kDouble}) {
     const Tensor n = arange(-20, 21, type);
     EXPECT_TRUE(log2(exp2(n)).equal(n)) << type;
@@ -100,7 +101,7 @@ TEST(Math, NanToNumReplacesInfinitiesWithTheLargestNumbers) {
   EXPECT_EQ(full({1}, NAN).nan_to_num().item<float>(), 0);
 }
 
-TEST(Math, XlogyOfZero) {
+TEST(Math, XlogyOfZeroAndOfNumbers) {
   const Tensor zero = zeros({1});
   EXPECT_EQ(zero.xlogy(0).item<float>(), 0);
   EXPECT_TRUE(std::isnan(zero.xlogy(NAN).item<float>()));

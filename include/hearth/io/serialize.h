@@ -32,12 +32,12 @@ concept PointsToLoads = requires(T& value, InputArchive& archive) {
   value->load(archive);
 };
 
-/// Types derived from Module.
+/// Types with named_parameters(), as Module has.
 template <class T>
 concept IsModule = requires(const T& value) {
   value.named_parameters();
 };
-/// Module holders and pointers to modules.
+/// Pointers to such types, and module holders.
 template <class T>
 concept PointsToModule = requires(const T& value) {
   value->named_parameters();
@@ -71,14 +71,16 @@ requires Loads<T> || PointsToLoads<T> InputArchive& operator>>(InputArchive& arc
 /// Writes the tensor under "0".
 HEARTH_API serialize::OutputArchive& operator<<(serialize::OutputArchive& archive,
                                                 const Tensor& tensor);
-/// Reads the tensor under "0"; a defined one gets new memory with the file's sizes and dtype.
+/// Reads the tensor under "0". If `tensor` is defined, it gets new memory with the file's sizes and
+/// dtype, and keeps its device.
 HEARTH_API serialize::InputArchive& operator>>(serialize::InputArchive& archive, Tensor& tensor);
 
-// In by_name, so that a program may call a save() or load() of its own with Hearth's types.
+// In by_name, where argument-dependent lookup does not find them (error.h): a program's own save()
+// or load() stays unambiguous.
 namespace by_name {
 
-/// Saves a tensor, a module, an optimizer or any type with save(archive) to a file or stream, in
-/// the safetensors format.
+/// Saves a tensor, a module, an optimizer or any type with save(archive) in the safetensors format,
+/// with the arguments of OutputArchive::save_to (a file, a stream or a function).
 template <class Value, class... SaveToArgs>
 void save(const Value& value, SaveToArgs&&... args) {
   serialize::OutputArchive archive;
@@ -95,7 +97,8 @@ void save(const std::vector<Tensor>& tensors, SaveToArgs&&... args) {
   archive.save_to(std::forward<SaveToArgs>(args)...);
 }
 
-/// Loads a value that was saved by save(), from a file or stream and optionally to a device.
+/// Loads a value that was saved by save(), with the arguments of InputArchive::load_from (a file, a
+/// stream, memory or functions, and optionally a device).
 template <class Value, class... LoadFromArgs>
 void load(Value& value, LoadFromArgs&&... args) {
   serialize::InputArchive archive;

@@ -6,7 +6,8 @@
 
 namespace hearth::optim {
 
-/// Options of Adam and of AdamW (kDecoupled).
+/// Options of Adam, or of AdamW if kDecoupled (weight decay applied to the parameter, not to the
+/// gradient).
 template <bool kDecoupled>
 struct HEARTH_API BasicAdamOptions
     : public OptimizerCloneableOptions<BasicAdamOptions<kDecoupled>> {

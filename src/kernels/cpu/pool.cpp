@@ -70,7 +70,8 @@ void for_each_tap(const PoolWindow& w, const F& f) {
 /// Calls f(output offset, input offset, i) for every element of a run, i being its output's number
 /// in the run.
 template <bool flat, class F>
-[[gnu::always_inline]] inline void for_each_element(int64_t inner, int64_t j, int64_t n, int64_t at, int64_t step, const F& f) {
+[[gnu::always_inline]] inline void for_each_element(int64_t inner, int64_t j, int64_t n, int64_t at,
+                                                    int64_t step, const F& f) {
   if constexpr (flat) {
     for (int64_t i = 0; i < n; ++i) f(j + i, at + i * step, i);
   } else {

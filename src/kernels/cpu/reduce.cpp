@@ -10,11 +10,13 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kNarrow = 64;   // narrower rows are folded
-constexpr int64_t kMaxFold = 32;  // rows that are folded into one
+// Narrower rows are joined into longer ones, so that SIMD registers are full.
+constexpr int64_t kNarrow = 64;
+constexpr int64_t kMaxJoinedRows = 32;
 
-/// One reduction. Chunks of the grid are halved recursively down to leaves, and the states of
-/// halves are merged, so that rounding errors grow with the logarithm of the size.
+/// One reduction. Chunks of the grid are split recursively, each after the largest power of two of
+/// leaves, and the states of the two parts are merged, so that rounding errors grow with the
+/// logarithm of the size.
 class Reduction {
  public:
   Reduction(const ReduceParams& params, const ReduceLoops& loops)
@@ -32,7 +34,8 @@ class Reduction {
                     TileStates& states) const;
   void finish(OutputTile tile, const TileStates& states) const;
 
-  /// Bytes of a tile's states in scratch memory: dense, part after part.
+  /// Bytes of a tile's saved states: tile_width elements for each of the `loops.parts` parts of a
+  /// state.
   int64_t saved_bytes() const { return grid_.tile_width() * loops_.parts * size_; }
   void save(OutputTile tile, const TileStates& states, char* saved) const;
   void load(OutputTile tile, const char* saved, TileStates& states) const;
@@ -94,18 +97,18 @@ void Reduction::reduce_leaf(OutputTile tile, int64_t begin, int64_t end, TileSta
   }
 }
 
-/// Combines rows into the states; folds narrow contiguous rows, several at a time, into wide ones.
+/// Combines rows into the states. Narrow contiguous rows are first joined, several at a time.
 void Reduction::combine_rows(const char* data, int64_t stride, int64_t rows, int64_t width,
                              TileStates& states) const {
-  const int64_t fold = std::min(kMaxFold, kTileBytes / size_ / width);
-  if (stride == width && width < kNarrow && rows >= 4 * fold) {
+  const int64_t joined = std::min(kMaxJoinedRows, kTileBytes / size_ / width);
+  if (stride == width && width < kNarrow && rows >= 4 * joined) {
     TileStates wide;
-    loops_.start(fold * width, wide);
-    loops_.rows(params_.parameters, data, fold * width, rows / fold, fold * width, wide);
-    for (int64_t i = 0; i < fold; ++i)
+    loops_.start(joined * width, wide);
+    loops_.rows(params_.parameters, data, joined * width, rows / joined, joined * width, wide);
+    for (int64_t i = 0; i < joined; ++i)
       loops_.merge(params_.parameters, wide, i * width, width, states);
-    data += rows / fold * fold * width * size_;
-    rows %= fold;
+    data += rows / joined * joined * width * size_;
+    rows %= joined;
   }
   loops_.rows(params_.parameters, data, stride, rows, width, states);
 }

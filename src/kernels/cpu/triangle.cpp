@@ -9,7 +9,9 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int kIn = 0, kOut = 1, kRow = 2;  // operands; the last one's offset is the row number
+// Operands of the loop. kRow is no tensor: its stride is 1 along the rows, so that its offset
+// counts them.
+constexpr int kIn = 0, kOut = 1, kRow = 2;
 
 /// Writes one row; columns [begin, end) are kept, the others become zero.
 template <class T>
@@ -25,14 +27,14 @@ template <class T>
 void run_rows(const TriangleParams& params) {
   const int last = params.out.dim - 1;
   const int64_t columns = params.out.sizes[last];
-  int64_t row_number[kMaxDims] = {};
-  row_number[last - 1] = 1;
+  int64_t row_number_strides[kMaxDims] = {};
+  row_number_strides[last - 1] = 1;
   StridedLoop<3> rows;
   rows.dim = last;
   std::copy_n(params.out.sizes, last, rows.sizes);
   rows.add(params.in.strides);
   rows.add(params.out.strides);
-  rows.add(row_number);
+  rows.add(row_number_strides);
   const auto write = [&](int64_t in, int64_t out, int64_t row) {
     const int64_t edge =
         std::clamp(row + params.diagonal + (params.upper ? 0 : 1), int64_t{0}, columns);
