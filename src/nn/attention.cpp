@@ -229,9 +229,8 @@ HEARTH_DEFINE_DEFAULT_ARGS(MultiheadAttentionImpl, {3, AnyValue(Tensor())}, {4, 
 
 void MultiheadAttentionImpl::reset() {
   const int64_t width = options.embed_dim(), heads = options.num_heads();
-  HEARTH_CHECK(width > 0 && heads > 0,
-               "embed_dim and num_heads must be greater than 0, got embed_dim=", width,
-               " and num_heads=", heads, " instead");
+  HEARTH_CHECK(width > 0, "embed_dim must be greater than 0");
+  HEARTH_CHECK(heads > 0, "num_heads must be greater than 0");
   HEARTH_CHECK(width % heads == 0, "embed_dim must be divisible by num_heads");
   head_dim = width / heads;
   _qkv_same_embed_dim = options.kdim() == width && options.vdim() == width;

@@ -65,6 +65,14 @@ void TransformerEncoderLayerImpl::reset() {
   dropout2 = register_module("dropout2", Dropout(o.dropout()));
 }
 
+void TransformerEncoderLayerImpl::reset_parameters() {
+  self_attn->_reset_parameters();
+  linear1->reset_parameters();
+  linear2->reset_parameters();
+  norm1->reset_parameters();
+  norm2->reset_parameters();
+}
+
 Tensor TransformerEncoderLayerImpl::feed_forward(const Tensor& x) {
   return dropout2(linear2(dropout(activated(options.activation(), linear1(x)))));
 }
@@ -98,16 +106,26 @@ HEARTH_DEFINE_DEFAULT_ARGS(TransformerDecoderLayerImpl, {2, AnyValue(Tensor())},
 void TransformerDecoderLayerImpl::reset() {
   const TransformerDecoderLayerOptions& o = options;
   self_attn = register_module("self_attn", attention_of(o));
-  dropout1 = register_module("dropout1", Dropout(o.dropout()));
-  norm1 = register_module("norm1", norm_of(o));
   multihead_attn = register_module("multihead_attn", attention_of(o));
-  dropout2 = register_module("dropout2", Dropout(o.dropout()));
-  norm2 = register_module("norm2", norm_of(o));
   linear1 = register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
   dropout = register_module("dropout", Dropout(o.dropout()));
   linear2 = register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
-  dropout3 = register_module("dropout3", Dropout(o.dropout()));
+  norm1 = register_module("norm1", norm_of(o));
+  norm2 = register_module("norm2", norm_of(o));
   norm3 = register_module("norm3", norm_of(o));
+  dropout1 = register_module("dropout1", Dropout(o.dropout()));
+  dropout2 = register_module("dropout2", Dropout(o.dropout()));
+  dropout3 = register_module("dropout3", Dropout(o.dropout()));
+}
+
+void TransformerDecoderLayerImpl::reset_parameters() {
+  self_attn->_reset_parameters();
+  multihead_attn->_reset_parameters();
+  linear1->reset_parameters();
+  linear2->reset_parameters();
+  norm1->reset_parameters();
+  norm2->reset_parameters();
+  norm3->reset_parameters();
 }
 
 Tensor TransformerDecoderLayerImpl::feed_forward(const Tensor& x) {
@@ -289,9 +307,9 @@ Tensor TransformerImpl::forward(const Tensor& src, const Tensor& tgt, const Tens
                      "src and tgt should have equal batch size (at dim ", batch, "), but got ",
                      from.size(batch), " and ", to.size(batch));
         HEARTH_CHECK(from.size(-1) == options.d_model() && to.size(-1) == options.d_model(),
-                     "src and tgt should have the same feature size as d_model (at dim ",
+                     "src and tgt should have same feature size as d_model (at dim ",
                      from.dim() - 1, "), but got ", from.size(-1), " and ", to.size(-1),
-                     " while expecting ", options.d_model());
+                     " while d_model is ", options.d_model());
         const Tensor memory = encoder.forward(from, from_mask, from_padding);
         return decoder.forward(to, memory, to_mask, cross_mask, to_padding, cross_padding);
       },

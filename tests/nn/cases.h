@@ -25,5 +25,7 @@ struct Subject {
 };
 /// Functions that create the module of each case, by the case's name.
 const std::map<std::string, std::function<Subject()>>& subjects();
+/// The part with attention.
+std::map<std::string, std::function<Subject()>> attention_subjects();
 
 }  // namespace hearth::testing

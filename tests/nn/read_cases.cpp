@@ -24,7 +24,7 @@ Tensor tensor_in(std::istream& line) {
   line >> dtype >> sizes;
   std::vector<double> values;
   while (line >> number) values.push_back(std::strtod(number.c_str(), nullptr));
-  const ScalarType type = dtype == "int64" ? kLong : kFloat;
+  const ScalarType type = dtype == "int64" ? kLong : dtype == "bool" ? kBool : kFloat;
   return tensor(values, kDouble).to(type).reshape(sizes_in(sizes));
 }
 

@@ -238,6 +238,7 @@ const Table& subjects() {
     add_activations(made);
     add_losses(made);
     add_recurrent(made);
+    made.merge(attention_subjects());
     return made;
   }();
   return table;

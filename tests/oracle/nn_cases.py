@@ -155,7 +155,45 @@ def cases():
     yield ("bce_with_logits",
            lambda: nn.BCEWithLogitsLoss(weight=values_of(6) + 2, pos_weight=values_of(6) + 1.5),
            [x, truth], plain)
+    yield from attention_cases()
     yield "training", SmallNet, [values_of(4, 1, 8, 8), torch.tensor([3, 0, 4, 1])], train
+
+
+def attention_cases():
+    query, memory = values_of(3, 2, 8), values_of(5, 2, 8)
+    narrow, short = values_of(5, 2, 6), values_of(5, 2, 4)
+    padding = torch.tensor([[False] * 5, [False, True, False, False, True]])
+    hidden = torch.ones(3, 5, dtype=torch.bool).triu(2)
+    added = values_of(4, 3, 5)
+
+    def dims():
+        return nn.MultiheadAttention(8, 2, kdim=6, vdim=4, add_bias_kv=True, add_zero_attn=True)
+
+    yield "mha", lambda: nn.MultiheadAttention(8, 2), [query], lambda m, x: m(x, x, x)
+    yield ("mha_dropout", lambda: nn.MultiheadAttention(8, 4, dropout=0.3, bias=False), [query],
+           lambda m, x: m(x, x, x, need_weights=False)[0])
+    yield ("mha_masks", lambda: nn.MultiheadAttention(8, 2), [query, memory, padding, hidden],
+           lambda m, q, k, pad, mask: m(q, k, k, pad, True, mask, False))
+    yield ("mha_added_mask", lambda: nn.MultiheadAttention(8, 2), [query, memory, added],
+           lambda m, q, k, mask: m(q, k, k, need_weights=False, attn_mask=mask)[0])
+    yield ("mha_dims", dims, [query, narrow, short, padding],
+           lambda m, q, k, v, pad: m(q, k, v, pad))
+    yield ("mha_batch_first", lambda: nn.MultiheadAttention(8, 2, batch_first=True),
+           [values_of(2, 3, 8), values_of(2, 5, 8)], lambda m, q, k: m(q, k, k))
+    yield ("mha_unbatched", lambda: nn.MultiheadAttention(8, 2), [values_of(3, 8)],
+           lambda m, x: m(x, x, x))
+    yield ("encoder_layer_dropout", lambda: nn.TransformerEncoderLayer(8, 2, 16), [query, padding[:, :3]],
+           lambda m, x, pad: m(x, None, pad))
+    yield ("encoder_layer_norm_first",
+           lambda: nn.TransformerEncoderLayer(8, 2, 16, 0.0, "gelu", 1e-3, batch_first=True,
+                                              norm_first=True),
+           [values_of(2, 3, 8), torch.ones(3, 3, dtype=torch.bool).triu(1)], plain)
+    yield ("decoder_layer_dropout", lambda: nn.TransformerDecoderLayer(8, 2, 16), [query, memory, padding],
+           lambda m, x, y, pad: m(x, y, memory_key_padding_mask=pad))
+    yield ("decoder_layer_norm_first",
+           lambda: nn.TransformerDecoderLayer(8, 4, 16, 0.0, norm_first=True), [query, memory], plain)
+    layer = lambda: nn.TransformerEncoderLayer(8, 2, 16, 0.0)
+    yield ("encoder", lambda: nn.TransformerEncoder(layer(), 2, nn.LayerNorm(8)), [query], plain)
 
 
 class SmallNet(nn.Module):

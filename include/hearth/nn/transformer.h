@@ -51,7 +51,7 @@ class HEARTH_API TransformerEncoderLayerImpl : public Cloneable<TransformerEncod
   Tensor forward(const Tensor& src, const Tensor& src_mask = {},
                  const Tensor& src_key_padding_mask = {});
   void reset() override;
-  void reset_parameters() {}  ///< does nothing: the submodules have initial values
+  void reset_parameters();  ///< draws new initial values, but for out_proj's weights
 
   TransformerEncoderLayerOptions options;
   MultiheadAttention self_attn = nullptr;
@@ -78,7 +78,7 @@ class HEARTH_API TransformerDecoderLayerImpl : public Cloneable<TransformerDecod
                  const Tensor& memory_mask = {}, const Tensor& tgt_key_padding_mask = {},
                  const Tensor& memory_key_padding_mask = {});
   void reset() override;
-  void reset_parameters() {}  ///< does nothing: the submodules have initial values
+  void reset_parameters();  ///< draws new initial values, but for out_proj's weights
 
   TransformerDecoderLayerOptions options;
   MultiheadAttention self_attn{nullptr};

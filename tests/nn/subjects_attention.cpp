@@ -1,0 +1,130 @@
+// Creates the attention modules of tests/oracle/nn_cases.py.
+#include "hearth/operators.h"
+#include "tests/nn/cases.h"
+
+namespace hearth::testing {
+
+namespace {
+
+using namespace hearth::nn;
+using Inputs = std::vector<Tensor>;
+
+/// A module and what `call` returns for it.
+template <class Holder, class Call>
+std::function<Subject()> called(Holder (*make)(), Call call) {
+  return [make, call]() -> Subject {
+    Holder holder = make();
+    return {holder.ptr(),
+            [holder, call](const Inputs& in) mutable -> Inputs { return call(holder, in); }};
+  };
+}
+
+Inputs flat(const std::tuple<Tensor, Tensor>& result) {
+  return {std::get<0>(result), std::get<1>(result)};
+}
+
+const Tensor kNone;
+
+MultiheadAttention plain_attention() { return MultiheadAttention(8, 2); }
+
+Inputs with_itself(MultiheadAttention& m, const Inputs& in) { return flat(m(in[0], in[0], in[0])); }
+
+TransformerEncoderLayer encoder_layer(double dropout) {
+  return TransformerEncoderLayer(
+      TransformerEncoderLayerOptions(8, 2).dim_feedforward(16).dropout(dropout));
+}
+
+TransformerEncoderLayer norm_first_layer() {
+  return TransformerEncoderLayer(TransformerEncoderLayerOptions(8, 2)
+                                     .dim_feedforward(16)
+                                     .dropout(0)
+                                     .activation(kGELU)
+                                     .layer_norm_eps(1e-3)
+                                     .batch_first(true)
+                                     .norm_first(true));
+}
+
+std::map<std::string, std::function<Subject()>> attention() {
+  return {
+      {"mha", called(plain_attention, with_itself)},
+      {"mha_unbatched", called(plain_attention, with_itself)},
+      {"mha_dropout", called(
+                          +[] {
+                            return MultiheadAttention(
+                                MultiheadAttentionOptions(8, 4).dropout(0.3).bias(false));
+                          },
+                          [](MultiheadAttention& m, const Inputs& in) -> Inputs {
+                            return {std::get<0>(m(in[0], in[0], in[0], kNone, false))};
+                          })},
+      {"mha_masks", called(plain_attention,
+                           [](MultiheadAttention& m, const Inputs& in) {
+                             return flat(m(in[0], in[1], in[1], in[2], true, in[3], false));
+                           })},
+      {"mha_added_mask", called(plain_attention,
+                                [](MultiheadAttention& m, const Inputs& in) -> Inputs {
+                                  return {std::get<0>(m(in[0], in[1], in[1], kNone, false, in[2]))};
+                                })},
+      {"mha_dims",
+       called(
+           +[] {
+             return MultiheadAttention(
+                 MultiheadAttentionOptions(8, 2).kdim(6).vdim(4).add_bias_kv(true).add_zero_attn(
+                     true));
+           },
+           [](MultiheadAttention& m, const Inputs& in) {
+             return flat(m(in[0], in[1], in[2], in[3]));
+           })},
+      {"mha_batch_first",
+       called(
+           +[] { return MultiheadAttention(MultiheadAttentionOptions(8, 2).batch_first(true)); },
+           [](MultiheadAttention& m, const Inputs& in) { return flat(m(in[0], in[1], in[1])); })},
+  };
+}
+
+std::map<std::string, std::function<Subject()>> layers() {
+  return {
+      {"encoder_layer_dropout", called(
+                                    +[] { return encoder_layer(0.1); },
+                                    [](TransformerEncoderLayer& m, const Inputs& in) -> Inputs {
+                                      return {m(in[0], kNone, in[1])};
+                                    })},
+      {"encoder_layer_norm_first", called(norm_first_layer,
+                                          [](TransformerEncoderLayer& m, const Inputs& in)
+                                              -> Inputs { return {m(in[0], in[1])}; })},
+      {"decoder_layer_dropout", called(
+                                    +[] {
+                                      return TransformerDecoderLayer(
+                                          TransformerDecoderLayerOptions(8, 2).dim_feedforward(16));
+                                    },
+                                    [](TransformerDecoderLayer& m, const Inputs& in) -> Inputs {
+                                      return {m(in[0], in[1], kNone, kNone, kNone, in[2])};
+                                    })},
+      {"decoder_layer_norm_first",
+       called(
+           +[] {
+             return TransformerDecoderLayer(
+                 TransformerDecoderLayerOptions(8, 4).dim_feedforward(16).dropout(0).norm_first(
+                     true));
+           },
+           [](TransformerDecoderLayer& m, const Inputs& in) -> Inputs {
+             return {m(in[0], in[1])};
+           })},
+      {"encoder",
+       called(
+           +[] {
+             return TransformerEncoder(TransformerEncoderOptions(encoder_layer(0), 2)
+                                           .norm(AnyModule(LayerNorm(LayerNormOptions({8})))));
+           },
+           [](TransformerEncoder& m, const Inputs& in) -> Inputs { return {m(in[0])}; })},
+  };
+}
+
+}  // namespace
+
+std::map<std::string, std::function<Subject()>> attention_subjects() {
+  auto table = attention();
+  table.merge(layers());
+  return table;
+}
+
+}  // namespace hearth::testing
