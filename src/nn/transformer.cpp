@@ -10,12 +10,6 @@ namespace hearth::nn {
 
 namespace {
 
-Tensor activated(const activation_t& activation, const Tensor& x) {
-  if (std::holds_alternative<enumtype::kReLU>(activation)) return relu(x);
-  if (std::holds_alternative<enumtype::kGELU>(activation)) return gelu(x);
-  return std::get<std::function<Tensor(const Tensor&)>>(activation)(x);
-}
-
 /// The parts that both kinds of layer have.
 template <class Options>
 MultiheadAttention attention_of(const Options& o) {
@@ -41,6 +35,37 @@ Tensor residual(bool norm_first, LayerNorm& norm, const Tensor& x, const Part& p
 }
 
 }  // namespace
+
+activation_t::activation_t(enumtype::kReLU) : function_([](const Tensor& x) { return relu(x); }) {}
+activation_t::activation_t(enumtype::kGELU) : function_([](const Tensor& x) { return gelu(x); }) {}
+
+// ---- Options, whose constructors would cost compile time in the header
+
+TransformerEncoderLayerOptions::TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead)
+    : d_model_(d_model), nhead_(nhead) {}
+TransformerDecoderLayerOptions::TransformerDecoderLayerOptions(int64_t d_model, int64_t nhead)
+    : d_model_(d_model), nhead_(nhead) {}
+TransformerEncoderOptions::TransformerEncoderOptions(TransformerEncoderLayer encoder_layer,
+                                                     int64_t num_layers)
+    : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
+TransformerEncoderOptions::TransformerEncoderOptions(
+    const TransformerEncoderLayerOptions& encoder_layer_options, int64_t num_layers)
+    : encoder_layer_(encoder_layer_options), num_layers_(num_layers) {}
+TransformerDecoderOptions::TransformerDecoderOptions(TransformerDecoderLayer decoder_layer,
+                                                     int64_t num_layers)
+    : decoder_layer_(std::move(decoder_layer)), num_layers_(num_layers) {}
+TransformerDecoderOptions::TransformerDecoderOptions(
+    const TransformerDecoderLayerOptions& decoder_layer_options, int64_t num_layers)
+    : decoder_layer_(decoder_layer_options), num_layers_(num_layers) {}
+TransformerOptions::TransformerOptions() = default;
+TransformerOptions::TransformerOptions(int64_t d_model, int64_t nhead)
+    : d_model_(d_model), nhead_(nhead) {}
+TransformerOptions::TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,
+                                       int64_t num_decoder_layers)
+    : d_model_(d_model),
+      nhead_(nhead),
+      num_encoder_layers_(num_encoder_layers),
+      num_decoder_layers_(num_decoder_layers) {}
 
 // ---- TransformerEncoderLayer
 
@@ -74,7 +99,7 @@ void TransformerEncoderLayerImpl::reset_parameters() {
 }
 
 Tensor TransformerEncoderLayerImpl::feed_forward(const Tensor& x) {
-  return dropout2(linear2(dropout(activated(options.activation(), linear1(x)))));
+  return dropout2(linear2(dropout(options.activation()(linear1(x)))));
 }
 
 Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask,
@@ -129,7 +154,7 @@ void TransformerDecoderLayerImpl::reset_parameters() {
 }
 
 Tensor TransformerDecoderLayerImpl::feed_forward(const Tensor& x) {
-  return dropout3(linear2(dropout(activated(options.activation(), linear1(x)))));
+  return dropout3(linear2(dropout(options.activation()(linear1(x)))));
 }
 
 Tensor TransformerDecoderLayerImpl::forward(Tensor tgt, const Tensor& memory,

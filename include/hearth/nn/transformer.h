@@ -2,8 +2,8 @@
 
 #include <cstdint>
 #include <functional>
+#include <type_traits>
 #include <utility>
-#include <variant>
 
 #include "hearth/nn/attention.h"
 #include "hearth/nn/dropout.h"
@@ -13,9 +13,21 @@
 
 namespace hearth::nn {
 
-/// kReLU, kGELU or a function.
-using activation_t =
-    std::variant<enumtype::kReLU, enumtype::kGELU, std::function<Tensor(const Tensor&)>>;
+/// kReLU, kGELU or a function of a tensor. (In LibTorch a std::variant, which takes longer to
+/// compile than the whole header.)
+class HEARTH_API activation_t {
+ public:
+  using Function = std::function<Tensor(const Tensor&)>;  ///< a function of one tensor
+
+  activation_t(enumtype::kReLU);
+  activation_t(enumtype::kGELU);
+  template <class F, std::enable_if_t<std::is_invocable_r_v<Tensor, F&, const Tensor&>, int> = 0>
+  activation_t(F function) : function_(std::move(function)) {}
+  Tensor operator()(const Tensor& x) const { return function_(x); }
+
+ private:
+  Function function_;
+};
 
 #define HEARTH_TRANSFORMER_LAYER_OPTIONS                                                           \
   HEARTH_ARG(int64_t, dim_feedforward) = 2048;  /**< features between the two linear layers */     \
@@ -27,16 +39,14 @@ using activation_t =
 
 /// Options of TransformerEncoderLayer.
 struct HEARTH_API TransformerEncoderLayerOptions {
-  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead)
-      : d_model_(d_model), nhead_(nhead) {}
+  TransformerEncoderLayerOptions(int64_t d_model, int64_t nhead);
   HEARTH_ARG(int64_t, d_model);  ///< features of the input
   HEARTH_ARG(int64_t, nhead);    ///< heads of attention
   HEARTH_TRANSFORMER_LAYER_OPTIONS;
 };
 /// Options of TransformerDecoderLayer.
 struct HEARTH_API TransformerDecoderLayerOptions {
-  TransformerDecoderLayerOptions(int64_t d_model, int64_t nhead)
-      : d_model_(d_model), nhead_(nhead) {}
+  TransformerDecoderLayerOptions(int64_t d_model, int64_t nhead);
   HEARTH_ARG(int64_t, d_model);  ///< features of the input
   HEARTH_ARG(int64_t, nhead);    ///< heads of attention
   HEARTH_TRANSFORMER_LAYER_OPTIONS;
@@ -103,22 +113,18 @@ HEARTH_MODULE(TransformerDecoderLayer);
 
 /// Options of TransformerEncoder.
 struct HEARTH_API TransformerEncoderOptions {
-  TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers)
-      : encoder_layer_(std::move(encoder_layer)), num_layers_(num_layers) {}
+  TransformerEncoderOptions(TransformerEncoderLayer encoder_layer, int64_t num_layers);
   TransformerEncoderOptions(const TransformerEncoderLayerOptions& encoder_layer_options,
-                            int64_t num_layers)
-      : encoder_layer_(encoder_layer_options), num_layers_(num_layers) {}
+                            int64_t num_layers);
   HEARTH_ARG(TransformerEncoderLayer, encoder_layer) = nullptr;  ///< copied for each layer
   HEARTH_ARG(int64_t, num_layers);                               ///< number of layers
   HEARTH_ARG(AnyModule, norm);                                   ///< after the last layer, or empty
 };
 /// Options of TransformerDecoder.
 struct HEARTH_API TransformerDecoderOptions {
-  TransformerDecoderOptions(TransformerDecoderLayer decoder_layer, int64_t num_layers)
-      : decoder_layer_(std::move(decoder_layer)), num_layers_(num_layers) {}
+  TransformerDecoderOptions(TransformerDecoderLayer decoder_layer, int64_t num_layers);
   TransformerDecoderOptions(const TransformerDecoderLayerOptions& decoder_layer_options,
-                            int64_t num_layers)
-      : decoder_layer_(decoder_layer_options), num_layers_(num_layers) {}
+                            int64_t num_layers);
   HEARTH_ARG(TransformerDecoderLayer, decoder_layer) = nullptr;  ///< copied for each layer
   HEARTH_ARG(int64_t, num_layers);                               ///< number of layers
   HEARTH_ARG(AnyModule, norm);                                   ///< after the last layer, or empty
@@ -165,14 +171,10 @@ HEARTH_MODULE(TransformerDecoder);
 
 /// Options of Transformer.
 struct HEARTH_API TransformerOptions {
-  TransformerOptions() = default;
-  TransformerOptions(int64_t d_model, int64_t nhead) : d_model_(d_model), nhead_(nhead) {}
+  TransformerOptions();
+  TransformerOptions(int64_t d_model, int64_t nhead);
   TransformerOptions(int64_t d_model, int64_t nhead, int64_t num_encoder_layers,
-                     int64_t num_decoder_layers)
-      : d_model_(d_model),
-        nhead_(nhead),
-        num_encoder_layers_(num_encoder_layers),
-        num_decoder_layers_(num_decoder_layers) {}
+                     int64_t num_decoder_layers);
   HEARTH_ARG(int64_t, d_model) = 512;           ///< features of the inputs
   HEARTH_ARG(int64_t, nhead) = 8;               ///< heads of attention
   HEARTH_ARG(int64_t, num_encoder_layers) = 6;  ///< layers of the encoder
