@@ -211,10 +211,17 @@ def function_rows(text):
     return list(rows.values())
 
 
+def without_details(text):
+    return re.sub(r"^namespace detail \{.*?^\}  // namespace detail\n", "", text, flags=re.M | re.S)
+
+
 def constructor_rows(text, base, options):
+    text = without_details(text)
     rows = []
     for match in re.finditer(
-        DOC + rf"^(?:class|struct) (?:HEARTH_API )?(\w+) : (?:public )?{base}(?!\w)[^;{{]*\{{",
+        DOC
+        + r"^(?:template <[^{};]*>\n)?(?:class|struct) (?:HEARTH_API )?"
+        + rf"(\w+) : (?:public )?{base}(?!\w)[^;{{]*\{{",
         text,
         re.M,
     ):
@@ -233,7 +240,7 @@ def constructor_rows(text, base, options):
 
 def class_rows(text, names):
     """The classes and aliases with a comment, outside detail namespaces."""
-    text = re.sub(r"^namespace detail \{.*?^\}  // namespace detail\n", "", text, flags=re.M | re.S)
+    text = without_details(text)
     rows = {}
     for comment, name in re.findall(
         DOC + r"^(?:template <[^{};]*>\n)?(?:class|struct|using) (?:HEARTH_API )?" rf"({names})\b",
@@ -330,7 +337,7 @@ def page():
         ("options of `DataLoaderOptions(batch_size)`",), [(options.described("DataLoaderOptions"),)]
     )
     out += ["### Datasets", ""]
-    names = r"\w*(?:Dataset|MNIST)"
+    names = r"\w*(?:Dataset|MNIST|Subset)"
     out += table(
         ("dataset", "content", "header"),
         [
@@ -344,7 +351,9 @@ def page():
         ("sampler", "order"),
         [
             (name, what)
-            for name, what, _ in constructor_rows(data["samplers"], r"Sampler<\w*>", None)
+            for name, what, _ in constructor_rows(
+                data["samplers"], r"(?:Sampler<\w*>|detail::\w+)", None
+            )
         ],
     )
     out += ["### Transforms (`data/transforms.h`)", ""]

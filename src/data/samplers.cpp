@@ -1,45 +1,8 @@
-#include "hearth/data/samplers.h"
-
 #include <algorithm>
 
+#include "data/sampler_state.h"
+
 namespace hearth::data::samplers {
-
-namespace {
-
-size_t read_size(serialize::InputArchive& archive, const std::string& key) {
-  size_t value = 0;
-  archive.read(key, value);
-  return value;
-}
-
-/// Reads a position in an epoch of `end` examples.
-size_t read_position(serialize::InputArchive& archive, const std::string& key, size_t end) {
-  const size_t position = read_size(archive, key);
-  HEARTH_CHECK(position <= end, "the sampler's position in the archive is ", position, " of ", end);
-  return position;
-}
-
-void check_size(size_t saved, size_t own) {
-  HEARTH_CHECK(saved == own, "the sampler's state was saved for ", saved,
-               " examples; this sampler has ", own);
-}
-
-/// Checks that each index from 0 to size - 1 occurs once.
-void check_permutation(const Tensor& indices) {
-  const Tensor wide = indices.to(kInt64).contiguous();
-  const auto* first = wide.data_ptr<int64_t>();
-  const int64_t size = wide.numel();
-  std::vector<bool> seen(static_cast<size_t>(size));
-  for (const int64_t index : ArrayRef<int64_t>(first, static_cast<size_t>(size))) {
-    HEARTH_CHECK(index >= 0 && index < size,
-                 "the sampler's indices in the archive are not between 0 and ", size - 1);
-    const auto position = static_cast<size_t>(index);
-    HEARTH_CHECK(!seen[position], "the sampler's indices in the archive have ", index, " twice");
-    seen[position] = true;
-  }
-}
-
-}  // namespace
 
 void SequentialSampler::reset(std::optional<size_t> new_size) {
   if (new_size) size_ = *new_size;
@@ -63,43 +26,44 @@ void SequentialSampler::load(serialize::InputArchive& archive) {
   index_ = read_position(archive, "index", size_);
 }
 
-RandomSampler::RandomSampler(int64_t size, Dtype index_dtype)
-    : indices_(randperm(size, index_dtype)) {}
-RandomSampler::~RandomSampler() = default;
+namespace detail {
 
-void RandomSampler::reset(std::optional<size_t> new_size) {
-  // A new tensor: saved states may still refer to the old one.
-  const int64_t size = new_size ? static_cast<int64_t>(*new_size) : indices_.numel();
-  indices_ = randperm(size, indices_.scalar_type());
-  index_ = 0;
+Batcher::Batcher(int64_t batch_size, bool drop_last)
+    : batch_size_(static_cast<size_t>(batch_size)), drop_last_(drop_last) {
+  HEARTH_CHECK_AS(ValueError, batch_size > 0,
+                  "batch_size should be a positive integer value, but got batch_size=", batch_size);
 }
 
-std::optional<std::vector<size_t>> RandomSampler::next(size_t batch_size) {
-  const auto left = static_cast<size_t>(indices_.numel() - index_);
-  if (left == 0) return std::nullopt;
-  const auto count = static_cast<int64_t>(std::min(batch_size, left));
-  const Tensor slice = indices_.narrow(0, index_, count).to(kInt64);
-  index_ += count;
-  const auto* first = slice.data_ptr<int64_t>();
-  return std::vector<size_t>(first, first + count);
+void Batcher::reset(std::optional<size_t> new_size) { source().reset(new_size); }
+
+std::optional<std::vector<size_t>> Batcher::next(size_t batch_size) {
+  HEARTH_CHECK_AS(ValueError, batch_size == 1 || batch_size == batch_size_,
+                  "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, "
+                  "and drop_last");
+  std::vector<size_t> batch;
+  while (batch.size() < batch_size_) {
+    const auto more = source().next(batch_size_ - batch.size());
+    if (!more || more->empty()) break;
+    batch.insert(batch.end(), more->begin(), more->end());
+  }
+  if (batch.empty() || (drop_last_ && batch.size() < batch_size_)) return std::nullopt;
+  return batch;
 }
 
-void RandomSampler::save(serialize::OutputArchive& archive) const {
-  archive.write("index", index_);
-  archive.write("indices", indices_, true);
+void Batcher::save(serialize::OutputArchive& archive) const {
+  serialize::OutputArchive state;
+  source().save(state);
+  archive.write("batch_size", IValue(batch_size_));
+  archive.write("sampler", state);
 }
-void RandomSampler::load(serialize::InputArchive& archive) {
-  Tensor indices;
-  archive.read("indices", indices, true);
-  HEARTH_CHECK(indices.defined() && indices.dim() == 1 && is_integral(indices.scalar_type(), false),
-               "the sampler's indices in the archive are not a vector of integers");
-  indices = indices.cpu();
-  const auto size = static_cast<size_t>(indices.numel());
-  check_size(size, static_cast<size_t>(indices_.numel()));
-  check_permutation(indices);
-  index_ = static_cast<int64_t>(read_position(archive, "index", size));
-  indices_ = indices;
+void Batcher::load(serialize::InputArchive& archive) {
+  check_size(read_size(archive, "batch_size"), batch_size_, "examples per batch");
+  serialize::InputArchive state;
+  archive.read("sampler", state);
+  source().load(state);
 }
+
+}  // namespace detail
 
 CustomBatchRequest::~CustomBatchRequest() = default;
 

@@ -11,6 +11,9 @@ namespace hearth {
 
 namespace {
 
+/// Whether without_replacement() makes the draw, as in PyTorch.
+bool races(int64_t samples, bool replacement) { return !replacement || samples == 1; }
+
 void check_weights(const Tensor& self, int64_t samples, bool replacement) {
   HEARTH_CHECK(self.is_floating_point(),
                "multinomial only supports floating-point dtypes for input, got: ",
@@ -19,10 +22,10 @@ void check_weights(const Tensor& self, int64_t samples, bool replacement) {
   HEARTH_CHECK(self.dim() == 1 || self.dim() == 2, "prob_dist must be 1 or 2 dim");
   HEARTH_CHECK(replacement || samples <= self.size(-1),
                "cannot sample n_sample > prob_dist.size(-1) samples without replacement");
-  if (self.is_meta() || self.numel() == 0) return;
-  const bool negative = self.lt(0).any().item<bool>();
-  const bool infinite = self.isnan().logical_or(self.isinf()).any().item<bool>();
-  HEARTH_CHECK(replacement || !(negative || infinite),
+  if (self.is_meta() || (self.dim() == 2 && self.size(0) == 0)) return;
+  const bool negative = self.ge(0).logical_not().any().item<bool>();  // also NaN
+  const bool infinite = self.isinf().any().item<bool>();
+  HEARTH_CHECK(!races(samples, replacement) || !(negative || infinite),
                "probability tensor contains either `inf`, `nan` or element < 0");
   HEARTH_CHECK(!negative, "invalid multinomial distribution (encountering probability entry < 0)");
   HEARTH_CHECK(
@@ -87,7 +90,7 @@ Tensor drawn(const Tensor& self, int64_t samples, bool replacement, const Genera
   sizes[sizes.size() - 1] = samples;
   if (self.is_meta() || self.numel() == 0) return empty(sizes, self.options().dtype(kLong));
   const NoGradGuard off;
-  const Tensor result = !replacement || samples == 1 ? without_replacement(self, samples, generator)
+  const Tensor result = races(samples, replacement) ? without_replacement(self, samples, generator)
                         : self.scalar_type() == kDouble
                             ? with_replacement<double>(self, kDouble, samples, generator)
                             : with_replacement<float>(self, kFloat, samples, generator);

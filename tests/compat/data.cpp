@@ -34,6 +34,48 @@ TEST(Data, LoaderReturnsBatches) {
   EXPECT_EQ(seen, size);
 }
 
+/// The indices that a process's sampler has left.
+template <class Sampler>
+std::vector<size_t> rest_of(Sampler& sampler) {
+  std::vector<size_t> all;
+  while (const torch::optional<std::vector<size_t>> batch = sampler.next(2))
+    all.insert(all.end(), batch->begin(), batch->end());
+  return all;
+}
+
+TEST(Data, DistributedSamplersChooseAPart) {
+  namespace samplers = torch::data::samplers;
+  samplers::DistributedRandomSampler random(10, /*num_replicas=*/3, /*rank=*/2);
+  EXPECT_EQ(random.index(), 8U);
+  EXPECT_EQ(rest_of(random), (std::vector<size_t>{6, 0, 3, 8}));
+  random.set_epoch(7);
+  random.reset();
+  samplers::DistributedSampler<>& base = random;
+  EXPECT_EQ(base.epoch(), 7U);
+  EXPECT_EQ(rest_of(base), (std::vector<size_t>{4, 1, 0, 9}));
+  samplers::DistributedSequentialSampler few(10, 3, 2, /*allow_duplicates=*/false);
+  EXPECT_EQ(rest_of(few), (std::vector<size_t>{6, 7, 8}));
+  few.reset(20);
+  EXPECT_EQ(few.index(), 12U);
+}
+
+TEST(Data, DistributedSamplersContinue) {
+  torch::data::samplers::DistributedRandomSampler first(23, 3, 1), second(23, 3, 1);
+  first.set_epoch(5);
+  first.reset();
+  first.next(3);
+  torch::serialize::OutputArchive saved;
+  first.save(saved);
+  std::stringstream stream;
+  saved.save_to(stream);
+  torch::serialize::InputArchive read;
+  read.load_from(stream);
+  second.load(read);
+  EXPECT_EQ(second.epoch(), 5U);
+  EXPECT_EQ(second.index(), first.index());
+  EXPECT_EQ(rest_of(second), rest_of(first));
+}
+
 TEST(Data, ShufflesLikePyTorch) {
   torch::manual_seed(0);
   auto loader = torch::data::make_data_loader(

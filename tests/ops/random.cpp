@@ -6,6 +6,7 @@
 #include "hearth/cuda.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/op_table.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
@@ -255,6 +256,25 @@ TEST_P(RandomTest, MultinomialFrequencies) {
   EXPECT_THROW(weights.multinomial(4), Error);
   EXPECT_THROW(weights.neg().multinomial(1), Error);
   EXPECT_THROW(zeros({2}, TensorOptions(GetParam())).multinomial(1, true), Error);
+}
+
+TEST_P(RandomTest, MultinomialRefusesAsPyTorch) {
+  const auto draw = [](double weight, int64_t samples) {
+    (void)tensor({1., weight}).to(GetParam()).multinomial(samples, true);
+  };
+  const std::string one = "probability tensor contains either `inf`, `nan` or element < 0",
+                    below = "(encountering probability entry < 0)",
+                    none = "invalid multinomial distribution (sum of probabilities <= 0)";
+  for (const double weight : {-1., double(NAN)}) {
+    EXPECT_ERROR(draw(weight, 1), one);
+    EXPECT_ERROR(draw(weight, 3), below);
+  }
+  EXPECT_ERROR(draw(INFINITY, 1), one);
+  EXPECT_ERROR(draw(INFINITY, 3), "(encountering probability entry = infinity or NaN)");
+  const TensorOptions here(GetParam());
+  EXPECT_ERROR(empty({0}, here).multinomial(3, true), none);
+  EXPECT_ERROR(empty({2, 0}, here).multinomial(1, true), none);
+  EXPECT_EQ(empty({0, 3}, here).multinomial(2, true).sizes(), IntArrayRef({0, 2}));
 }
 
 /// The expected numbers are PyTorch's after manual_seed(1).

@@ -249,6 +249,8 @@ class StatelessDataLoader : public DataLoaderBase<Dataset, typename Dataset::Bat
       : StatelessDataLoader(std::move(dataset), std::move(sampler),
                             FullDataLoaderOptions(options)) {}
 
+  Sampler& sampler() { return sampler_; }  ///< such as for set_epoch()
+
  private:
   /// Takes checked options, so that an error is thrown before the dataset is copied.
   StatelessDataLoader(Dataset&& dataset, Sampler&& sampler, const FullDataLoaderOptions& options)

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <type_traits>
@@ -9,7 +11,9 @@
 
 #include "hearth/data/example.h"
 #include "hearth/data/workers.h"
+#include "hearth/generator.h"
 #include "hearth/io/archive.h"
+#include "hearth/scalar.h"
 
 namespace hearth::data::datasets {
 
@@ -201,9 +205,130 @@ struct HEARTH_API TensorDataset : Dataset<TensorDataset, TensorExample> {
   Tensor tensor;
 };
 
+namespace detail {
+/// The list's elements at these positions.
+HEARTH_API std::vector<size_t> pick(ArrayRef<size_t> list, ArrayRef<size_t> positions);
+}  // namespace detail
+
+/// The examples of a dataset at some indices. It has a copy of the dataset.
+template <class DatasetType>
+class Subset : public BatchDataset<Subset<DatasetType>, typename DatasetType::BatchType> {
+ public:
+  using BatchType = typename DatasetType::BatchType;
+
+  Subset(DatasetType dataset, std::vector<size_t> indices)
+      : dataset_(std::move(dataset)), indices_(std::move(indices)) {}
+  BatchType get_batch(ArrayRef<size_t> request) override {
+    return dataset_.get_batch(detail::pick(indices_, request));
+  }
+  auto get(size_t index) { return dataset_.get(detail::pick(indices_, index).front()); }
+  std::optional<size_t> size() const override { return indices_.size(); }
+  const DatasetType& dataset() const noexcept { return dataset_; }
+  const std::vector<size_t>& indices() const noexcept { return indices_; }
+
+ private:
+  static_assert(!DatasetType::is_stateful, "Subset needs a dataset with indices");
+
+  DatasetType dataset_;
+  std::vector<size_t> indices_;
+};
+
+/// The lengths of random_split()'s parts, or the fractions if they add up to 1.
+struct SplitLengths {
+  SplitLengths(std::initializer_list<Scalar> lengths) {
+    for (const Scalar& length : lengths) values.push_back(length.to<double>());
+  }
+  template <class T>
+  SplitLengths(const std::vector<T>& lengths) : values(lengths.begin(), lengths.end()) {}
+
+  std::vector<double> values;
+};
+
+namespace detail {
+/// The indices of each part.
+HEARTH_API std::vector<std::vector<size_t>> split(const std::optional<size_t>& size,
+                                                  ArrayRef<double> lengths,
+                                                  std::optional<Generator> generator);
+}  // namespace detail
+
+/// Splits a dataset at random into parts, each with a copy of the dataset.
+template <class DatasetType>
+std::vector<Subset<DatasetType>> random_split(DatasetType dataset, const SplitLengths& lengths,
+                                              std::optional<Generator> generator = std::nullopt) {
+  std::vector<Subset<DatasetType>> parts;
+  for (auto& indices : detail::split(dataset.size(), lengths.values, std::move(generator)))
+    parts.emplace_back(dataset, std::move(indices));
+  return parts;
+}
+
+namespace detail {
+/// The sum of the sizes up to each dataset.
+HEARTH_API std::vector<size_t> cumulative_sizes(ArrayRef<std::optional<size_t>> sizes);
+/// The dataset that has this index of the concatenation, and the index there.
+HEARTH_API std::pair<size_t, size_t> locate(ArrayRef<size_t> cumulative_sizes, size_t index);
+}  // namespace detail
+
+/// Datasets of the same examples, of one type or of several, one after the other.
+template <class Batch>
+class ConcatDataset : public BatchDataset<ConcatDataset<Batch>, Batch> {
+ public:
+  template <class DatasetType>
+  explicit ConcatDataset(std::vector<DatasetType> datasets) {
+    std::vector<std::optional<size_t>> sizes;
+    for (auto& dataset : datasets) add(std::move(dataset), sizes);
+    cumulative_sizes_ = detail::cumulative_sizes(sizes);
+  }
+  template <class First, class Second, class... Rest>
+  ConcatDataset(First first, Second second, Rest... rest) {
+    std::vector<std::optional<size_t>> sizes;
+    add(std::move(first), sizes);
+    add(std::move(second), sizes);
+    (add(std::move(rest), sizes), ...);
+    cumulative_sizes_ = detail::cumulative_sizes(sizes);
+  }
+
+  Batch get_batch(ArrayRef<size_t> indices) override {
+    Batch batch;
+    batch.reserve(indices.size());
+    const data::detail::PositionGuard position;
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const auto [number, index] = detail::locate(cumulative_sizes_, indices[i]);
+      try {
+        batch.push_back(std::move(datasets_[number](index).front()));
+      } catch (...) {
+        position.set(i);  // the dataset has set the position in its own batch
+        throw;
+      }
+    }
+    return batch;
+  }
+  std::optional<size_t> size() const override { return cumulative_sizes_.back(); }
+  const std::vector<size_t>& cumulative_sizes() const noexcept { return cumulative_sizes_; }
+
+ private:
+  template <class DatasetType>
+  void add(DatasetType&& dataset, std::vector<std::optional<size_t>>& sizes) {
+    static_assert(std::is_same_v<typename DatasetType::BatchType, Batch>,
+                  "ConcatDataset needs datasets with the same type of batch");
+    sizes.push_back(dataset.size());
+    datasets_.push_back(
+        [dataset = std::move(dataset)](size_t index) mutable { return dataset.get_batch(index); });
+  }
+
+  std::vector<std::function<Batch(size_t)>> datasets_;  // the one example, as a batch
+  std::vector<size_t> cumulative_sizes_;
+};
+template <class DatasetType>
+ConcatDataset(std::vector<DatasetType>) -> ConcatDataset<typename DatasetType::BatchType>;
+template <class First, class Second, class... Rest>
+ConcatDataset(First, Second, Rest...) -> ConcatDataset<typename First::BatchType>;
+
 }  // namespace hearth::data::datasets
 
 namespace hearth::data {
 using datasets::BatchDataset;
+using datasets::ConcatDataset;
 using datasets::Dataset;
+using datasets::random_split;
+using datasets::Subset;
 }  // namespace hearth::data
