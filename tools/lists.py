@@ -27,6 +27,7 @@ TITLES = {
 OPERATORS = {"BCELoss": "binarycrossentropy", "BCEWithLogitsLoss": "binarycrossentropywithlogits"}
 CONTAINERS = ("sequential", "module_list", "module_dict", "parameter_list", "functional_module")
 DOC = r"((?:[ \t]*///(?!<)[^\n]*\n)*)"
+SCHEDULERS = "(?:LRScheduler|CompositeScheduler)"
 CONSTANTS = {"kMean": "mean", "kSum": "sum", "kZeros": "zeros", "kTanh": "tanh"}
 
 
@@ -226,6 +227,8 @@ def constructor_rows(text, base, options):
         re.M,
     ):
         name = match[2]
+        if re.fullmatch(base, name):
+            continue
         made = re.search(
             rf"(?<![~\w]){name}\(((?:[^()]|\([^()]*\))*)\)\s*[:;{{]",
             body_after(text, match.start()),
@@ -329,7 +332,7 @@ def page():
         [
             (*row, f"`optim/{stem}.h`")
             for stem, text in optim.items()
-            for row in constructor_rows(text, "LRScheduler", options)
+            for row in constructor_rows(text, SCHEDULERS, options)
         ],
     )
     out += ["## Data loading", "", "### Loader (`data/dataloader.h`)", ""]

@@ -1,5 +1,7 @@
 #include "hearth/optim/lr_scheduler.h"
 
+#include <cmath>
+
 #include "optim/field_io.h"
 
 namespace hearth::optim {
@@ -22,16 +24,51 @@ LRScheduler::~LRScheduler() = default;
 
 void LRScheduler::initial_step() {
   check();
-  is_initial_ = true;
-  set_optimizer_lrs(get_lrs());
-  is_initial_ = false;
+  undo_initial_step();  // the constructor has set the epoch, for subclasses without an initial step
+  start();
+}
+
+void LRScheduler::undo_initial_step() { --last_epoch_; }
+
+/// Moves from the epoch before the first one to the first one.
+void LRScheduler::start() {
+  struct Initial {
+    explicit Initial(bool& flag) : flag_(flag) { flag_ = true; }
+    ~Initial() { flag_ = false; }
+    Initial(const Initial&) = delete;
+    Initial& operator=(const Initial&) = delete;
+    bool& flag_;
+  } const initial(is_initial_);
+  step_count_ = 0;
+  next_epoch();
 }
 
 void LRScheduler::step() {
-  ++last_epoch_;
-  set_optimizer_lrs(get_lrs());
+  next_epoch();
   ++step_count_;
 }
+void LRScheduler::step(double epoch) {
+  go_to(epoch);
+  ++step_count_;
+}
+
+void LRScheduler::next_epoch() {
+  ++last_epoch_;
+  set_optimizer_lrs(get_lrs());
+}
+
+void LRScheduler::go_to(double epoch) {
+  HEARTH_CHECK_AS(ValueError, std::floor(epoch) == epoch && std::fabs(epoch) < 0x1p53,
+                  "Expected an integer epoch, but got ", epoch);
+  set_epoch(int64_t(epoch));
+}
+
+void LRScheduler::set_epoch(int64_t epoch) {
+  last_epoch_ = epoch;
+  set_optimizer_lrs(get_closed_form_lrs());
+}
+
+std::vector<double> LRScheduler::get_closed_form_lrs() { return get_lrs(); }
 
 std::vector<double> LRScheduler::get_current_lrs() const {
   std::vector<double> rates;

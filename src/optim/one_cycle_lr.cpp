@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "optim/per_group.h"
 #include "optim/positive.h"
 
 namespace hearth::optim {
@@ -15,14 +16,6 @@ int64_t total_steps_of(const OneCycleLROptions& options) {
                   "You must define either total_steps OR (epochs AND steps_per_epoch)");
   return positive(*options.epochs(), "epochs") *
          positive(*options.steps_per_epoch(), "steps_per_epoch");
-}
-
-std::vector<double> per_group(const PerGroup& value, const char* name, size_t groups) {
-  std::vector<double> values = value.spread(groups);
-  HEARTH_CHECK_AS(ValueError, values.size() == groups, name,
-                  " must have the same length as optimizer.param_groups. ", name, " has ",
-                  value.values().size(), " values, param_groups has ", groups, ".");
-  return values;
 }
 
 /// Sets the groups' initial rates, which the base class reads, and returns the optimizer.
@@ -58,8 +51,7 @@ void OneCycleLR::check() const {
                   anneal_strategy_);
   for (const auto* rates : {&initial_lr_, &max_lr_, &min_lr_}) check_count(rates->size());
   if (!cycle_momentum_) return;
-  HEARTH_CHECK_AS(ValueError, optimizer().defaults().get_momentum(),
-                  "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
+  check_has_momentum(optimizer());
   for (const auto* momentums : {&base_momentum_, &max_momentum_})
     check_count(momentums->size(), "momentums");
 }

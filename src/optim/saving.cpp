@@ -1,12 +1,10 @@
 // State dicts, saving and loading of optimizers: options, and state of parameters, which are
 // identified by their order.
-#include <typeinfo>
-
 #include "hearth/autograd.h"
-#include "hearth/demangle.h"
 #include "hearth/operators.h"
 #include "hearth/optim/serialize.h"
 #include "optim/adapter.h"
+#include "optim/class_name.h"
 #include "optim/field_io.h"
 
 namespace hearth::optim {
@@ -23,16 +21,10 @@ void for_each_parameter(const Optimizer& optimizer, const F& f) {
 
 constexpr const char* kName = "name";
 
-/// The class without its namespace: "Adam".
-std::string name_of(const Optimizer& optimizer) {
-  std::string name = demangle(typeid(optimizer).name());
-  return name.erase(0, name.substr(0, name.find('<')).rfind(':') + 1);
-}
-
 /// Checks the optimizer's name, which may be missing from the source.
 void check_name(const Optimizer& optimizer, Fields& f) {
   if (!f.has(kName)) return;
-  const std::string expected = name_of(optimizer);
+  const std::string expected = class_name(optimizer);
   std::string name;
   f.field(kName, name);
   HEARTH_CHECK_AS(ValueError, name == expected, "loaded state dict is that of the optimizer ", name,
@@ -64,7 +56,7 @@ void write(const Optimizer& optimizer, Fields& f) {
     for (size_t i = 0; i < groups.size(); ++i)
       all.nested(std::to_string(i), [&](Fields& one) { write_group(groups[i], one); });
   });
-  std::string name = name_of(optimizer);
+  std::string name = class_name(optimizer);
   f.field(kName, name);
 }
 

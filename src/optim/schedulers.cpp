@@ -4,9 +4,19 @@
 #include <cmath>
 #include <numbers>
 
+#include "optim/cosine.h"
 #include "optim/positive.h"
 
 namespace hearth::optim {
+
+namespace {
+
+double quotient(double dividend, double divisor, const char* name) {
+  HEARTH_CHECK(divisor != 0, "division by zero: ", name, " is 0");
+  return dividend / divisor;
+}
+
+}  // namespace
 
 StepLR::StepLR(Optimizer& optimizer, int64_t step_size, double gamma, int64_t last_epoch)
     : LRScheduler(optimizer, last_epoch), step_size_(step_size), gamma_(gamma) {
@@ -21,6 +31,11 @@ void StepLR::check() const {
 std::vector<double> StepLR::get_lrs() {
   const bool falls = last_epoch() != 0 && last_epoch() % step_size_ == 0;
   return scaled(get_current_lrs(), falls ? gamma_ : 1);
+}
+
+std::vector<double> StepLR::get_closed_form_lrs() {
+  const double times = std::floor(double(last_epoch()) / double(step_size_));
+  return scaled(base_lrs(), std::pow(gamma_, times));
 }
 
 void StepLR::fields(Fields& f) {
@@ -40,6 +55,12 @@ std::vector<double> MultiStepLR::get_lrs() {
   return scaled(get_current_lrs(), std::pow(gamma_, double(times)));
 }
 
+std::vector<double> MultiStepLR::get_closed_form_lrs() {
+  const auto times = std::count_if(milestones_.begin(), milestones_.end(),
+                                   [this](int64_t at) { return at <= last_epoch(); });
+  return scaled(base_lrs(), std::pow(gamma_, double(times)));
+}
+
 void MultiStepLR::fields(Fields& f) {
   LRScheduler::fields(f);
   f.field("milestones", milestones_);
@@ -53,6 +74,10 @@ ExponentialLR::ExponentialLR(Optimizer& optimizer, double gamma, int64_t last_ep
 
 std::vector<double> ExponentialLR::get_lrs() {
   return scaled(get_current_lrs(), is_initial() ? 1 : gamma_);
+}
+
+std::vector<double> ExponentialLR::get_closed_form_lrs() {
+  return scaled(base_lrs(), std::pow(gamma_, double(last_epoch())));
 }
 
 void ExponentialLR::fields(Fields& f) {
@@ -88,6 +113,10 @@ std::vector<double> CosineAnnealingLR::get_lrs() {
   return rates;
 }
 
+std::vector<double> CosineAnnealingLR::get_closed_form_lrs() {
+  return cosine(base_lrs(), eta_min_, double(last_epoch()) / double(T_max_));
+}
+
 void CosineAnnealingLR::fields(Fields& f) {
   LRScheduler::fields(f);
   f.field("T_max", T_max_);
@@ -120,6 +149,12 @@ std::vector<double> LinearLR::get_lrs() {
                                                double(last_epoch() - 1) * rise));
 }
 
+std::vector<double> LinearLR::get_closed_form_lrs() {
+  const auto epoch = double(std::min(total_iters_, last_epoch()));
+  const double rise = (end_factor_ - start_factor_) * epoch;
+  return scaled(base_lrs(), start_factor_ + quotient(rise, double(total_iters_), "total_iters"));
+}
+
 void LinearLR::fields(Fields& f) {
   LRScheduler::fields(f);
   f.field("start_factor", start_factor_);
@@ -127,27 +162,63 @@ void LinearLR::fields(Fields& f) {
   f.field("total_iters", total_iters_);
 }
 
-LambdaLR::LambdaLR(Optimizer& optimizer, Factor lr_lambda, int64_t last_epoch)
-    : LambdaLR(optimizer, std::vector<Factor>(optimizer.param_groups().size(), lr_lambda),
-               last_epoch) {}
-LambdaLR::LambdaLR(Optimizer& optimizer, std::vector<Factor> lr_lambdas, int64_t last_epoch)
-    : LRScheduler(optimizer, last_epoch), lr_lambdas_(std::move(lr_lambdas)) {
+ConstantLR::ConstantLR(Optimizer& optimizer, double factor, int64_t total_iters, int64_t last_epoch)
+    : LRScheduler(optimizer, last_epoch), factor_(factor), total_iters_(total_iters) {
   initial_step();
 }
 
-void LambdaLR::check() const {
+void ConstantLR::check() const {
   LRScheduler::check();
-  const size_t groups = optimizer().param_groups().size();
-  HEARTH_CHECK_AS(ValueError, lr_lambdas_.size() == groups, "Expected ", groups,
-                  " lr_lambdas, but got ", lr_lambdas_.size());
-  for (const Factor& factor : lr_lambdas_)
-    HEARTH_CHECK_AS(ValueError, factor, "an lr_lambda is an empty function");
+  HEARTH_CHECK_AS(ValueError, factor_ <= 1 && factor_ >= 0,
+                  "Constant multiplicative factor expected to be between 0 and 1.");
 }
 
-std::vector<double> LambdaLR::get_lrs() {
-  std::vector<double> rates = base_lrs();
-  for (size_t i = 0; i < rates.size(); ++i) rates[i] *= lr_lambdas_[i](last_epoch());
-  return rates;
+std::vector<double> ConstantLR::get_lrs() {
+  if (last_epoch() == 0) return scaled(get_current_lrs(), factor_);
+  if (last_epoch() != total_iters_) return get_current_lrs();
+  return scaled(get_current_lrs(), quotient(1, factor_, "factor"));
+}
+
+std::vector<double> ConstantLR::get_closed_form_lrs() {
+  return scaled(base_lrs(), last_epoch() >= total_iters_ ? factor_ + (1 - factor_) : factor_);
+}
+
+void ConstantLR::fields(Fields& f) {
+  LRScheduler::fields(f);
+  f.field("factor", factor_);
+  f.field("total_iters", total_iters_);
+}
+
+PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double power,
+                           int64_t last_epoch)
+    : LRScheduler(optimizer, last_epoch), total_iters_(total_iters), power_(power) {
+  initial_step();
+}
+
+/// The share of the epochs that is left.
+double PolynomialLR::remaining(int64_t epoch) const {
+  return 1 - quotient(double(epoch), double(total_iters_), "total_iters");
+}
+
+double PolynomialLR::raised(double share) const {
+  HEARTH_CHECK(share != 0 || power_ >= 0, "0.0 cannot be raised to a negative power: power is ",
+               power_);
+  return std::pow(share, power_);
+}
+
+std::vector<double> PolynomialLR::get_lrs() {
+  if (is_initial() || last_epoch() > total_iters_) return get_current_lrs();
+  return scaled(get_current_lrs(), raised(remaining(last_epoch()) / remaining(last_epoch() - 1)));
+}
+
+std::vector<double> PolynomialLR::get_closed_form_lrs() {
+  return scaled(base_lrs(), raised(remaining(std::min(total_iters_, last_epoch()))));
+}
+
+void PolynomialLR::fields(Fields& f) {
+  LRScheduler::fields(f);
+  f.field("total_iters", total_iters_);
+  f.field("power", power_);
 }
 
 }  // namespace hearth::optim

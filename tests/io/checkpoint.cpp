@@ -116,6 +116,30 @@ testing::Run run_of_two_epochs() {
   return run;
 }
 
+TEST(Checkpoint, RestoresSchedulersOfSchedulers) {
+  const TempFolder folder;
+  const std::string path = folder.path("schedule");
+  optim::SGD optimizer({ones({1}).requires_grad_()}, optim::SGDOptions(0.5));
+  optim::SequentialLR scheduler(
+      optimizer,
+      {std::make_shared<optim::ExponentialLR>(optimizer, 0.5),
+       std::make_shared<optim::CosineAnnealingWarmRestarts>(optimizer, 4)},
+      {3});
+  Checkpoint checkpoint;
+  checkpoint.add("optimizer", optimizer).add("scheduler", scheduler);
+  const auto rates = [&](int steps) {
+    std::vector<double> all;
+    for (int i = 0; i < steps; ++i, scheduler.step()) all.push_back(scheduler.get_last_lr()[0]);
+    return all;
+  };
+  rates(5);
+  checkpoint.save(path);
+  const std::vector<double> expected = rates(9);
+  checkpoint.load(path);
+  EXPECT_EQ(scheduler.last_epoch(), 5);
+  EXPECT_EQ(rates(9), expected);
+}
+
 TEST(Checkpoint, DISABLED_WritesTheStoredRun) {
   testing::Run run = run_of_two_epochs();
   run.checkpoint().save(kStoredRun);

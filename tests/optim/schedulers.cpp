@@ -1,6 +1,8 @@
 // Arguments, states and errors of schedulers. agreement.cpp compares the learning rates.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "hearth/optim/optim.h"
 #include "tests/optim/support.h"
 #include "tests/support/throws.h"
@@ -87,6 +89,80 @@ TEST(Schedulers, RejectInvalidArguments) {
                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
 }
 
+TEST(Schedulers, RejectInvalidFactors) {
+  OneGroup one;
+  Optimizer& o = one.optimizer;
+  for (const double factor : {-0.1, 1.1})
+    EXPECT_ERROR(ConstantLR(o, factor),
+                 "Constant multiplicative factor expected to be between 0 and 1.");
+  using Factor = MultiplicativeLR::Factor;
+  EXPECT_ERROR(MultiplicativeLR(o, std::vector<Factor>(3, [](int64_t) { return 1.0; })),
+               "Expected 1 lr_lambdas, but got 3");
+  EXPECT_ERROR(MultiplicativeLR(o, Factor()), "lr_lambda should be a function, but got");
+  EXPECT_ERROR(LambdaLR(o, Factor()), "lr_lambda should be a function, but got");
+}
+
+TEST(Schedulers, RejectInvalidRestarts) {
+  OneGroup one;
+  using Restarts = CosineAnnealingWarmRestarts;
+  EXPECT_ERROR(Restarts(one.optimizer, 0), "Expected positive integer T_0, but got 0");
+  EXPECT_ERROR(Restarts(one.optimizer, -4), "Expected positive integer T_0, but got -4");
+  EXPECT_ERROR(Restarts(one.optimizer, 4, 0), "Expected integer T_mult >= 1, but got 0");
+  Restarts scheduler(one.optimizer, 4);
+  EXPECT_ERROR(scheduler.step(-1), "Expected non-negative epoch, but got -1");
+  EXPECT_ERROR(scheduler.step(std::nan("")), "Expected non-negative epoch, but got nan");
+  EXPECT_EQ(scheduler.last_epoch(), 0);
+}
+
+TEST(Schedulers, RejectInvalidCycles) {
+  OneGroup one;
+  Optimizer& o = one.optimizer;
+  const CyclicLROptions options(0.1, 1);
+  EXPECT_ERROR(CyclicLR(o, CyclicLROptions(options).mode("square")),
+               "mode is invalid and scale_fn is None");
+  EXPECT_ERROR(CyclicLR(o, {0.1, 0.2}, 1),
+               "base_lr must have the same length as optimizer.param_groups. base_lr has 2 values, "
+               "param_groups has 1.");
+  EXPECT_ERROR(CyclicLR(o, 0.1, {1, 2}), "max_lr has 2 values, param_groups has 1.");
+  EXPECT_ERROR(CyclicLR(o, CyclicLROptions(options).base_momentum({0.1, 0.2})),
+               "base_momentum has 2 values, param_groups has 1.");
+  EXPECT_ERROR(CyclicLR(o, CyclicLROptions(options).max_momentum({0.1, 0.2})),
+               "max_momentum has 2 values, param_groups has 1.");
+  EXPECT_ERROR(CyclicLR(o, 0.1, 1, 0), "Expected positive integer step_size_up, but got 0");
+  EXPECT_ERROR(CyclicLR(o, CyclicLROptions(options).step_size_down(-1)),
+               "Expected non-negative integer step_size_down, but got -1");
+  Adagrad without({leaf({0}, {})});
+  EXPECT_ERROR(CyclicLR(without, options),
+               "optimizer must support momentum or beta1 with `cycle_momentum` option enabled");
+  const CyclicLR cycle(without, CyclicLROptions(options).cycle_momentum(false));
+  EXPECT_EQ(cycle.get_last_lr(), Doubles{0.1});
+}
+
+TEST(Schedulers, RejectDivisionsByZero) {
+  OneGroup one;
+  ConstantLR nothing(one.optimizer, 0, 1);
+  EXPECT_ERROR(nothing.step(), "division by zero: factor is 0");
+  LinearLR linear(one.optimizer, 0.5, 1, 0);
+  linear.step();
+  EXPECT_ERROR(linear.step(3), "division by zero: total_iters is 0");
+  PolynomialLR polynomial(one.optimizer, 0);
+  polynomial.step();
+  EXPECT_ERROR(polynomial.step(3), "division by zero: total_iters is 0");
+  PolynomialLR negative(one.optimizer, 2, -1);
+  negative.step();
+  EXPECT_ERROR(negative.step(), "0.0 cannot be raised to a negative power");
+}
+
+TEST(Schedulers, GoToEpochs) {
+  OneGroup one;
+  ExponentialLR scheduler(one.optimizer, 0.5);
+  scheduler.step(3);
+  EXPECT_EQ(one.lr(), 0.0625);
+  EXPECT_EQ(scheduler.last_epoch(), 3);
+  EXPECT_ERROR(scheduler.step(1.5), "Expected an integer epoch, but got 1.5");
+  EXPECT_EQ(scheduler.last_epoch(), 3);
+}
+
 TEST(Schedulers, OneCycleThrowsAfterTotalSteps) {
   OneGroup one;
   OneCycleLR scheduler(one.optimizer, 1, 3);
@@ -97,9 +173,12 @@ TEST(Schedulers, OneCycleThrowsAfterTotalSteps) {
 TEST(Schedulers, RejectGroupsAddedLater) {
   OneGroup one;
   LambdaLR scheduler(one.optimizer, [](int64_t) { return 1.0; });
+  MultiplicativeLR multiplicative(one.optimizer, [](int64_t) { return 1.0; });
   one.optimizer.add_param_group(OptimizerParamGroup({leaf({1}, {})}));
   EXPECT_ERROR(scheduler.step(),
                "Number of learning rates not equal to the number of param groups");
+  EXPECT_ERROR(multiplicative.step(),
+               "Number of lr_lambdas not equal to the number of param groups");
 }
 
 TEST(Schedulers, ResumeFromStateDict) {
@@ -150,6 +229,17 @@ TEST(Schedulers, RejectInvalidStates) {
   expect_rejects(cycle, "max_lr.1", 1.0, "Number of learning rates given: 2");
   expect_rejects(cycle, "base_momentum.1", 0.5, "Number of momentums given: 2");
   expect_rejects(cycle, "anneal_strategy", "sine", "anneal_strategy must be one of");
+  ConstantLR constant(o);
+  expect_rejects(constant, "factor", 2.0, "Constant multiplicative factor expected");
+  CosineAnnealingWarmRestarts restarts(o, 3);
+  expect_rejects(restarts, "T_0", 0, "Expected positive integer T_0, but got 0");
+  expect_rejects(restarts, "T_i", 0.0, "Expected positive T_i, but got 0");
+  CyclicLR cyclic(o, 0.1, 1);
+  expect_rejects(cyclic, "mode", "square", "mode is invalid and scale_fn is None");
+  expect_rejects(cyclic, "step_ratio", 0.0,
+                 "Expected positive total_size and a step_ratio up to 1");
+  expect_rejects(cyclic, "max_lrs.1", 1.0, "Number of learning rates given: 2");
+  expect_rejects(cyclic, "max_momentums.1", 1.0, "Number of momentums given: 2");
   ReduceLROnPlateau plateau(o);
   expect_rejects(plateau, "mode", 7, "mode 7 is unknown!");
 }

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Prints tests/fixtures/optim_cases.txt: three parameters after up to 1,000 steps of PyTorch's
-optimizers, and the learning rates of its schedulers. tests/optim/agreement.cpp does the same steps.
+optimizers, and the learning rates of its schedulers.
 
     optim_cases.py > tests/fixtures/optim_cases.txt
 
-A case is a line "case <name> <dtype>" and lines "<step> <values>": the parameters after the step, or
-the rates and momentums of the groups. The gradients are computed without autograd, so that they are
-equal bit for bit in C++ and Python.
+A case is a line "case <name> <dtype>" (of a scheduler: "schedule <name> <dtype>") and lines
+"<step> <values>": the parameters after the step, or the rates and momentums of the groups. The
+gradients are computed without autograd, so that they are equal bit for bit in C++ and Python.
+tests/optim/agreement.cpp has the same optimizers, tests/optim/schedule_agreement.cpp the same
+schedulers.
 """
+
+import warnings
 
 import torch
 from torch.optim import lr_scheduler
@@ -78,67 +82,201 @@ def metric(epoch):
     return 1 / (1 + epoch) + (0.25 if epoch % 5 == 0 else 0)
 
 
-def chained(optimizer):
+def one_after_another(optimizer):
+    """Two schedulers that are stepped by hand."""
     first = lr_scheduler.LinearLR(optimizer, 0.1, 1.0, 10)
     second = lr_scheduler.CosineAnnealingLR(optimizer, 30, 1e-3)
 
-    def step():
+    def step(_):
         first.step()
         second.step()
     return step
 
 
+def jumping(make):
+    """Calls step(epoch) every third time."""
+    def made(optimizer):
+        scheduler = make(optimizer)
+        return lambda epoch: scheduler.step(*([epoch * 7 % 50] if epoch % 3 == 0 else []))
+    return made
+
+
+def in_fractions(make):
+    """Calls step(epoch) with fractions, but for each fifth time."""
+    def made(optimizer):
+        scheduler = make(optimizer)
+        return lambda epoch: scheduler.step(*([epoch * 0.3] if epoch % 5 < 4 else []))
+    return made
+
+
+def resumed(make):
+    """A scheduler of an optimizer that has another one, so that the initial rates exist."""
+    def made(optimizer):
+        lr_scheduler.LambdaLR(optimizer, lambda epoch: 0.5)
+        return make(optimizer)
+    return made
+
+
+def wave(epoch):
+    return 0.95 if epoch % 2 else 1.04
+
+
+def cycle(optimizer, **options):
+    return lr_scheduler.CyclicLR(optimizer, **{"base_lr": 0.01, "max_lr": 0.1, **options})
+
+
+def of_three(optimizer, milestones, **options):
+    return lr_scheduler.SequentialLR(optimizer, [
+        lr_scheduler.ConstantLR(optimizer, 0.1, 4), lr_scheduler.LinearLR(optimizer, 0.5, 1, 12),
+        lr_scheduler.ExponentialLR(optimizer, 0.9)], milestones, **options)
+
+
+def of_all(optimizer):
+    """Every scheduler that can start at a milestone."""
+    return lr_scheduler.SequentialLR(optimizer, [
+        lr_scheduler.ExponentialLR(optimizer, 0.9), lr_scheduler.StepLR(optimizer, 2, 0.5),
+        lr_scheduler.MultiStepLR(optimizer, [0, 3, 4], 0.5),
+        lr_scheduler.ConstantLR(optimizer, 0.2, 3), lr_scheduler.LinearLR(optimizer),
+        lr_scheduler.PolynomialLR(optimizer, 6, 2.0),
+        lr_scheduler.CosineAnnealingLR(optimizer, 4, 0.001),
+        lr_scheduler.LambdaLR(optimizer, lambda epoch: 1 / (1 + epoch)),
+        lr_scheduler.MultiplicativeLR(optimizer, wave),
+        lr_scheduler.CosineAnnealingWarmRestarts(optimizer, 3, 2),
+        cycle(optimizer, step_size_up=4), lr_scheduler.OneCycleLR(optimizer, 0.3, 2000)],
+        list(range(6, 72, 6)))
+
+
+def chain(optimizer):
+    return lr_scheduler.ChainedScheduler([
+        lr_scheduler.ConstantLR(optimizer, 0.5, 10), lr_scheduler.ExponentialLR(optimizer, 0.99),
+        lr_scheduler.PolynomialLR(optimizer, 500, 0.9)])
+
+
+def sequence(optimizer, milestones=(7,)):
+    return lr_scheduler.SequentialLR(optimizer, [
+        lr_scheduler.ExponentialLR(optimizer, 0.8), lr_scheduler.StepLR(optimizer, 5, 0.7)],
+        list(milestones))
+
+
 SCHEDULERS = {
-    "step": lambda o: lr_scheduler.StepLR(o, 4, 0.5).step,
-    "multi_step": lambda o: lr_scheduler.MultiStepLR(o, [3, 8, 8, 30], 0.3).step,
-    "exponential": lambda o: lr_scheduler.ExponentialLR(o, 0.97).step,
-    "cosine": lambda o: lr_scheduler.CosineAnnealingLR(o, 12, 0.004).step,
-    "cosine_to_zero": lambda o: lr_scheduler.CosineAnnealingLR(o, 1000).step,
-    "linear": lambda o: lr_scheduler.LinearLR(o).step,
-    "linear_down": lambda o: lr_scheduler.LinearLR(o, 1.0, 0.2, 40).step,
-    "lambda": lambda o: lr_scheduler.LambdaLR(o, lambda epoch: 0.95 ** epoch).step,
+    "step": lambda o: lr_scheduler.StepLR(o, 4, 0.5),
+    "multi_step": lambda o: lr_scheduler.MultiStepLR(o, [3, 8, 8, 30], 0.3),
+    "exponential": lambda o: lr_scheduler.ExponentialLR(o, 0.97),
+    "cosine": lambda o: lr_scheduler.CosineAnnealingLR(o, 12, 0.004),
+    "cosine_to_zero": lambda o: lr_scheduler.CosineAnnealingLR(o, 1000),
+    "linear": lambda o: lr_scheduler.LinearLR(o),
+    "linear_down": lambda o: lr_scheduler.LinearLR(o, 1.0, 0.2, 40),
+    "constant": lambda o: lr_scheduler.ConstantLR(o),
+    "constant_long": lambda o: lr_scheduler.ConstantLR(o, 0.25, 20),
+    "constant_without_end": lambda o: lr_scheduler.ConstantLR(o, 0, -3),
+    "polynomial": lambda o: lr_scheduler.PolynomialLR(o),
+    "polynomial_power": lambda o: lr_scheduler.PolynomialLR(o, 50, 2.5),
+    "polynomial_never": lambda o: lr_scheduler.PolynomialLR(o, -3),
+    "lambda": lambda o: lr_scheduler.LambdaLR(o, lambda epoch: 0.95 ** epoch),
     "lambdas": lambda o: lr_scheduler.LambdaLR(
-        o, [lambda epoch: 1 / (1 + epoch), lambda epoch: 1 + epoch % 3]).step,
-    "one_cycle": lambda o: lr_scheduler.OneCycleLR(o, 0.3, total_steps=1000).step,
+        o, [lambda epoch: 1 / (1 + epoch), lambda epoch: 1 + epoch % 3]),
+    "multiplicative": lambda o: lr_scheduler.MultiplicativeLR(o, wave),
+    "multiplicatives": lambda o: lr_scheduler.MultiplicativeLR(o, [wave, lambda epoch: 0.99]),
+    "warm_restarts": lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 7),
+    "warm_restarts_longer": lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 3, 2, 0.001),
+    "one_cycle": lambda o: lr_scheduler.OneCycleLR(o, 0.3, total_steps=1000),
     "one_cycle_linear": lambda o: lr_scheduler.OneCycleLR(
         o, [0.3, 0.5], epochs=100, steps_per_epoch=10, pct_start=0.2, anneal_strategy="linear",
-        base_momentum=0.8, max_momentum=[0.9, 0.99], div_factor=10, final_div_factor=100).step,
+        base_momentum=0.8, max_momentum=[0.9, 0.99], div_factor=10, final_div_factor=100),
     "one_cycle_three_phases": lambda o: lr_scheduler.OneCycleLR(
-        o, 0.3, total_steps=1000, three_phase=True, cycle_momentum=False).step,
+        o, 0.3, total_steps=1000, three_phase=True, cycle_momentum=False),
+    "cyclic": lambda o: lr_scheduler.CyclicLR(o, 0.01, 0.1),
+    "cyclic_short": lambda o: lr_scheduler.CyclicLR(o, [0.01, 0.002], [0.1, 0.3], 8, 4),
+    "cyclic_sawtooth": lambda o: lr_scheduler.CyclicLR(o, 0.01, 0.1, 5, 0, cycle_momentum=False),
+    "cyclic_triangular2": lambda o: cycle(o, step_size_up=5, mode="triangular2",
+                                          base_momentum=[0.7, 0.6], max_momentum=0.95),
+    "cyclic_exp_range": lambda o: cycle(o, step_size_up=4, step_size_down=6, mode="exp_range",
+                                        gamma=0.98),
+    "cyclic_scale_of_cycle": lambda o: cycle(o, step_size_up=6, mode="other",
+                                             scale_fn=lambda x: 1 / (x + 1)),
+    "cyclic_scale_of_iterations": lambda o: cycle(
+        o, step_size_up=6, mode="triangular2", scale_fn=lambda x: 0.5 + 0.4 * (x % 3),
+        scale_mode="iterations"),
     "plateau": lambda o: lr_scheduler.ReduceLROnPlateau(o, factor=0.5, patience=3, cooldown=2),
     "plateau_max": lambda o: lr_scheduler.ReduceLROnPlateau(
         o, mode="max", factor=0.7, patience=2, threshold=0.01, threshold_mode="abs",
         min_lr=[1e-3, 2e-3]),
-    "chained": chained,
+    "one_after_another": one_after_another,
+    "chained": chain,
+    "sequential": lambda o: of_three(o, [10, 30]),
+    "sequential_at_once": lambda o: of_three(o, [0, 5]),
+    "sequential_skipping": lambda o: of_three(o, [9, 9]),
+    "sequential_unsorted": lambda o: of_three(o, [20, 8]),
+    "sequential_of_all": of_all,
+    "sequential_of_one": lambda o: lr_scheduler.SequentialLR(
+        o, [lr_scheduler.ConstantLR(o, 0.1, 9)], []),
+    "sequential_of_chain": lambda o: lr_scheduler.SequentialLR(
+        o, [chain(o), lr_scheduler.CosineAnnealingLR(o, 9)], [20]),
+    "sequential_of_sequence": lambda o: lr_scheduler.SequentialLR(
+        o, [sequence(o), lr_scheduler.CosineAnnealingWarmRestarts(o, 9)], [20]),
+    "sequential_of_short_sequence": lambda o: lr_scheduler.SequentialLR(
+        o, [sequence(o, [1]), lr_scheduler.ExponentialLR(o, 0.95)], [20]),
+    "chain_of_sequence": lambda o: lr_scheduler.ChainedScheduler(
+        [sequence(o), lr_scheduler.ConstantLR(o, 0.4, 15)]),
+    "step_jumping": jumping(lambda o: lr_scheduler.StepLR(o, 4, 0.5)),
+    "multi_step_jumping": jumping(lambda o: lr_scheduler.MultiStepLR(o, [3, 8, 8, 30], 0.3)),
+    "constant_jumping": jumping(lambda o: lr_scheduler.ConstantLR(o, 0.25, 20)),
+    "linear_jumping": jumping(lambda o: lr_scheduler.LinearLR(o, 0.2, 0.9, 25)),
+    "exponential_jumping": jumping(lambda o: lr_scheduler.ExponentialLR(o, 0.97)),
+    "polynomial_jumping": jumping(lambda o: lr_scheduler.PolynomialLR(o, 40, 1.5)),
+    "cosine_jumping": jumping(lambda o: lr_scheduler.CosineAnnealingLR(o, 12, 0.004)),
+    "lambda_jumping": jumping(lambda o: lr_scheduler.LambdaLR(o, lambda epoch: 0.95 ** epoch)),
+    "cyclic_jumping": jumping(lambda o: lr_scheduler.CyclicLR(o, 0.01, 0.1, 8, 4)),
+    "warm_restarts_jumping": jumping(
+        lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 4, 3, 0.001)),
+    "warm_restarts_fractions": in_fractions(
+        lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 4)),
+    "warm_restarts_longer_fractions": in_fractions(
+        lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 2, 2)),
+    "constant_resumed": resumed(lambda o: lr_scheduler.ConstantLR(o, 0.5, 9, last_epoch=3)),
+    "polynomial_resumed": resumed(lambda o: lr_scheduler.PolynomialLR(o, 90, last_epoch=3)),
+    "multiplicative_resumed": resumed(
+        lambda o: lr_scheduler.MultiplicativeLR(o, wave, last_epoch=3)),
+    "cyclic_resumed": resumed(lambda o: lr_scheduler.CyclicLR(o, 0.01, 0.1, 8, last_epoch=3)),
+    "cyclic_second": resumed(lambda o: lr_scheduler.CyclicLR(o, 0.01, 0.1, 8)),
+    "warm_restarts_resumed": resumed(
+        lambda o: lr_scheduler.CosineAnnealingWarmRestarts(o, 7, 2, last_epoch=3)),
+    "sequential_resumed": lambda o: of_three(o, [10, 30], last_epoch=3),
 }
 
 
+def stepping(scheduler):
+    """A function of the epoch that steps a scheduler."""
+    if isinstance(scheduler, lr_scheduler.ReduceLROnPlateau):
+        return lambda epoch: scheduler.step(metric(epoch))
+    return scheduler if callable(scheduler) else lambda _: scheduler.step()
+
+
 def scheduler_case(name, make, optimizer_of):
-    print("case", name, "float64")
+    print("schedule", name, "float64")
     a, b = torch.zeros(1), torch.zeros(1)
     optimizer = optimizer_of([{"params": [a]}, {"params": [b], "lr": 0.02}])
-    scheduler = make(optimizer)
+    step = stepping(make(optimizer))
     for epoch in range(max(STEPS) + 1):
-        if epoch <= 40 or epoch in STEPS:
+        if epoch <= 72 or epoch in STEPS:
             rates = [group["lr"] for group in optimizer.param_groups]
             momentums = [group["momentum"] if "momentum" in group else group["betas"][0]
                          for group in optimizer.param_groups]
             print(epoch, *map(repr, rates + momentums))
         optimizer.step()
-        if isinstance(scheduler, lr_scheduler.ReduceLROnPlateau):
-            scheduler.step(metric(epoch))
-        elif epoch < 1000:
-            scheduler()
+        if epoch < max(STEPS):
+            step(epoch)
 
 
 def main():
+    warnings.simplefilter("ignore", UserWarning)
     for name, make in OPTIMIZERS.items():
         optimizer_case(name, make, torch.float64)
         optimizer_case(name, make, torch.float32)
     for name, make in SCHEDULERS.items():
         scheduler_case(name, make, lambda g: torch.optim.SGD(g, lr=0.1, momentum=0.9))
-    scheduler_case("one_cycle_adam", SCHEDULERS["one_cycle"],
-                   lambda g: torch.optim.Adam(g, lr=0.1))
+    for name in ("one_cycle", "cyclic_short"):
+        scheduler_case(name + "_adam", SCHEDULERS[name], lambda g: torch.optim.Adam(g, lr=0.1))
 
 
 if __name__ == "__main__":

@@ -7,6 +7,8 @@
 
 namespace hearth::optim {
 
+class CompositeScheduler;
+
 /// Base of learning rate schedulers: changes the learning rates of an optimizer, which must outlive
 /// it, at each step(). A subclass computes the rates in get_lrs().
 class HEARTH_API LRScheduler {
@@ -17,6 +19,9 @@ class HEARTH_API LRScheduler {
   virtual ~LRScheduler();
 
   void step();  ///< sets the rates of the next epoch; call it after an epoch (or batch)
+  /// Sets the rates of any epoch, by get_closed_form_lrs(). Only CosineAnnealingWarmRestarts takes
+  /// a fraction of an epoch.
+  void step(double epoch);
   /// The learning rates after the last step, one per group.
   const std::vector<double>& get_last_lr() const { return last_lr_; }
   int64_t last_epoch() const { return last_epoch_; }  ///< the number of steps so far
@@ -29,6 +34,8 @@ class HEARTH_API LRScheduler {
  protected:
   /// The learning rates of the epoch last_epoch(), one per group.
   virtual std::vector<double> get_lrs() = 0;
+  /// The same rates without use of the current ones; get_lrs() unless overridden.
+  virtual std::vector<double> get_closed_form_lrs();
   /// Lists the saved values; an override calls the base class's first.
   virtual void fields(Fields& f);
   /// Throws for values that get_lrs() cannot use; an override calls the base class's first.
@@ -38,6 +45,9 @@ class HEARTH_API LRScheduler {
   std::vector<double> get_current_lrs() const;
   /// Checks the values and sets the rates of the first epoch; the last call of a constructor.
   void initial_step();
+  virtual void next_epoch();         ///< the change that step() makes
+  virtual void go_to(double epoch);  ///< the change that step(epoch) makes
+  virtual void undo_initial_step();  ///< the epoch before the first one, with unchanged rates
   bool is_initial() const { return is_initial_; }  ///< whether initial_step() calls get_lrs()
   Optimizer& optimizer() const { return *optimizer_of_this_; }
   /// The initial rates; throws if groups were added since.
@@ -46,12 +56,16 @@ class HEARTH_API LRScheduler {
   static std::vector<double> scaled(std::vector<double> rates, double factor);
   void remember_lrs() { last_lr_ = get_current_lrs(); }
   void set_last_epoch(int64_t epoch) { last_epoch_ = epoch; }
+  void set_optimizer_lrs(const std::vector<double>& learning_rates);
+  void set_base_lrs(std::vector<double> rates) { base_lrs_ = std::move(rates); }
 
   unsigned step_count_ = 0;  // former calls of step()
 
  private:
+  friend class CompositeScheduler;
   void read(Fields& f);
-  void set_optimizer_lrs(const std::vector<double>& learning_rates);
+  void start();
+  void set_epoch(int64_t epoch);
 
   Optimizer* optimizer_of_this_;
   std::vector<double> base_lrs_, last_lr_;

@@ -14,6 +14,7 @@ class HEARTH_API StepLR : public LRScheduler {
 
  protected:
   std::vector<double> get_lrs() override;
+  std::vector<double> get_closed_form_lrs() override;
   void fields(Fields& f) override;
   void check() const override;
 
@@ -30,6 +31,7 @@ class HEARTH_API MultiStepLR : public LRScheduler {
 
  protected:
   std::vector<double> get_lrs() override;
+  std::vector<double> get_closed_form_lrs() override;
   void fields(Fields& f) override;
 
  private:
@@ -44,6 +46,7 @@ class HEARTH_API ExponentialLR : public LRScheduler {
 
  protected:
   std::vector<double> get_lrs() override;
+  std::vector<double> get_closed_form_lrs() override;
   void fields(Fields& f) override;
 
  private:
@@ -58,6 +61,7 @@ class HEARTH_API CosineAnnealingLR : public LRScheduler {
 
  protected:
   std::vector<double> get_lrs() override;
+  std::vector<double> get_closed_form_lrs() override;
   void fields(Fields& f) override;
   void check() const override;
 
@@ -74,12 +78,69 @@ class HEARTH_API LinearLR : public LRScheduler {
 
  protected:
   std::vector<double> get_lrs() override;
+  std::vector<double> get_closed_form_lrs() override;
   void fields(Fields& f) override;
   void check() const override;
 
  private:
   double start_factor_, end_factor_;
   int64_t total_iters_;
+};
+
+/// lr = initial lr times `factor` for the first total_iters epochs, then the initial lr.
+class HEARTH_API ConstantLR : public LRScheduler {
+ public:
+  ConstantLR(Optimizer& optimizer, double factor = 1.0 / 3, int64_t total_iters = 5,
+             int64_t last_epoch = -1);
+
+ protected:
+  std::vector<double> get_lrs() override;
+  std::vector<double> get_closed_form_lrs() override;
+  void fields(Fields& f) override;
+  void check() const override;
+
+ private:
+  double factor_;
+  int64_t total_iters_;
+};
+
+/// lr = initial lr times (1 - epoch / total_iters) ^ power, then 0.
+class HEARTH_API PolynomialLR : public LRScheduler {
+ public:
+  PolynomialLR(Optimizer& optimizer, int64_t total_iters = 5, double power = 1.0,
+               int64_t last_epoch = -1);
+
+ protected:
+  std::vector<double> get_lrs() override;
+  std::vector<double> get_closed_form_lrs() override;
+  void fields(Fields& f) override;
+
+ private:
+  double remaining(int64_t epoch) const;
+  double raised(double share) const;
+
+  int64_t total_iters_;
+  double power_;
+};
+
+/// lr = eta_min + (initial lr - eta_min) (1 + cos(pi T_cur / T_i)) / 2. T_cur starts again from 0
+/// after T_i epochs: T_0 at first, then T_mult times as many each time. step(epoch) may be called
+/// after each batch, with a fraction.
+class HEARTH_API CosineAnnealingWarmRestarts : public LRScheduler {
+ public:
+  CosineAnnealingWarmRestarts(Optimizer& optimizer, int64_t T_0, int64_t T_mult = 1,
+                              double eta_min = 0, int64_t last_epoch = -1);
+
+ protected:
+  std::vector<double> get_lrs() override;
+  void next_epoch() override;
+  void go_to(double epoch) override;
+  void fields(Fields& f) override;
+  void check() const override;
+
+ private:
+  int64_t T_0_, T_mult_;
+  double eta_min_, T_cur_, T_i_;
 };
 
 /// lr = initial lr times lr_lambda(epoch), with one function for all groups or one per group.
@@ -89,6 +150,22 @@ class HEARTH_API LambdaLR : public LRScheduler {
   using Factor = std::function<double(int64_t epoch)>;  ///< a factor of the initial lr
   LambdaLR(Optimizer& optimizer, Factor lr_lambda, int64_t last_epoch = -1);
   LambdaLR(Optimizer& optimizer, std::vector<Factor> lr_lambdas, int64_t last_epoch = -1);
+
+ protected:
+  std::vector<double> get_lrs() override;
+  void check() const override;
+
+ private:
+  std::vector<Factor> lr_lambdas_;
+};
+
+/// lr *= lr_lambda(epoch) every epoch, with one function for all groups or one per group. Functions
+/// are not saved.
+class HEARTH_API MultiplicativeLR : public LRScheduler {
+ public:
+  using Factor = LambdaLR::Factor;  ///< a factor of the last lr
+  MultiplicativeLR(Optimizer& optimizer, Factor lr_lambda, int64_t last_epoch = -1);
+  MultiplicativeLR(Optimizer& optimizer, std::vector<Factor> lr_lambdas, int64_t last_epoch = -1);
 
  protected:
   std::vector<double> get_lrs() override;

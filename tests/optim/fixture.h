@@ -1,0 +1,67 @@
+// Cases of tests/fixtures/optim_cases.txt, and optimizers with two groups, which they have.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <map>
+#include <memory>
+#include <sstream>
+
+#include "hearth/optim/optim.h"
+#include "tests/optim/support.h"
+#include "tests/support/fixtures.h"
+
+namespace hearth::testing {
+
+/// PyTorch's values after some of the steps.
+struct Fixture {
+  std::string name;
+  ScalarType dtype;
+  std::map<int64_t, std::vector<double>> steps;
+};
+inline void PrintTo(const Fixture& fixture, std::ostream* stream) { *stream << fixture.name; }
+
+/// The fixtures of a kind: "case" (an optimizer) or "schedule".
+inline std::vector<Fixture> fixtures(const std::string& kind) {
+  std::ifstream file(fixture_path("optim_cases.txt"));
+  std::vector<Fixture> wanted;
+  bool selected = false;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string first, name, dtype;
+    words >> first;
+    if (first == "case" || first == "schedule") {
+      words >> name >> dtype;
+      selected = first == kind;
+      if (selected) wanted.push_back({name, dtype == "float32" ? kFloat : kDouble, {}});
+    } else if (selected) {
+      std::vector<double>& values = wanted.back().steps[std::stoll(first)];
+      for (double value; words >> value;) values.push_back(value);
+    }
+  }
+  return wanted;
+}
+
+inline std::string name_of_case(const ::testing::TestParamInfo<Fixture>& info) {
+  return info.param.name + "_" + name_of(info.param.dtype);
+}
+
+using OptimizerPtr = std::unique_ptr<optim::Optimizer>;
+using MakeOptimizer = std::function<OptimizerPtr(const Tensors&)>;
+
+/// Two groups: all parameters but the last, and the last with a learning rate of its own.
+template <class O, class Options>
+MakeOptimizer grouped(Options options) {
+  return [options](const Tensors& p) {
+    auto second = std::make_unique<Options>(options);
+    second->lr(0.02);
+    std::vector<optim::OptimizerParamGroup> groups;
+    groups.emplace_back(Tensors(p.begin(), p.end() - 1));
+    groups.emplace_back(Tensors{p.back()}, std::move(second));
+    return std::make_unique<O>(groups, options);
+  };
+}
+
+}  // namespace hearth::testing
