@@ -15,7 +15,7 @@ from check_layers import INCLUDE, ROOT, resolve
 
 PUBLIC = ROOT / "include"
 UMBRELLA = PUBLIC / "hearth" / "hearth.h"
-MAX_HEADERS, MAX_LINES = 100, 10_550
+MAX_HEADERS, MAX_LINES = 105, 11_100
 
 # The umbrella's cost is how many times g++'s memory for these it takes to read it
 # (docs/adr/0006-weight-of-the-umbrella.md).

@@ -132,6 +132,15 @@ Tensor uniform_with_std(Tensor tensor, double std) {
 
 }  // namespace
 
+#define HEARTH_DEFINE_KAIMING(name)                                        \
+  Tensor name(Tensor tensor, double a) { return name(tensor, a, kFanIn); } \
+  Tensor name(Tensor tensor, double a, FanModeType mode) {                 \
+    return name(tensor, a, mode, kLeakyReLU);                              \
+  }
+HEARTH_DEFINE_KAIMING(kaiming_normal_)
+HEARTH_DEFINE_KAIMING(kaiming_uniform_)
+#undef HEARTH_DEFINE_KAIMING
+
 Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode, NonlinearityType nonlinearity) {
   if (warn_if_empty(tensor)) return tensor;
   const double std = kaiming_std(tensor, a, mode, nonlinearity);

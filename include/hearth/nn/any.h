@@ -30,13 +30,14 @@ concept HasForward = requires {
 
 /// Type-erased module, as AnyModule holds it.
 struct AnyModulePlaceholder {
+  using Owned = hearth::detail::OwnedPtr<AnyModulePlaceholder>;
+
   virtual ~AnyModulePlaceholder() = default;
   virtual AnyValue forward(std::vector<AnyValue>&& arguments) = 0;
-  virtual std::shared_ptr<Module> ptr() const = 0;                 ///< the module
-  virtual const std::type_info& type() const noexcept = 0;         ///< the module's class
-  virtual std::unique_ptr<AnyModulePlaceholder> copy() const = 0;  ///< shares the module
-  virtual std::unique_ptr<AnyModulePlaceholder> clone_module(
-      const std::optional<Device>& device) const = 0;
+  virtual std::shared_ptr<Module> ptr() const = 0;          ///< the module
+  virtual const std::type_info& type() const noexcept = 0;  ///< the module's class
+  virtual Owned copy() const = 0;                           ///< shares the module
+  virtual Owned clone_module(const std::optional<Device>& device) const = 0;
 };
 
 /// Type-erased module of type M, whose forward() takes Args.
@@ -61,12 +62,9 @@ struct AnyModuleHolder final : AnyModulePlaceholder {
   }
   std::shared_ptr<Module> ptr() const override { return module; }
   const std::type_info& type() const noexcept override { return typeid(M); }
-  std::unique_ptr<AnyModulePlaceholder> copy() const override {
-    return std::make_unique<AnyModuleHolder>(module);
-  }
-  std::unique_ptr<AnyModulePlaceholder> clone_module(
-      const std::optional<Device>& device) const override {
-    return std::make_unique<AnyModuleHolder>(std::dynamic_pointer_cast<M>(module->clone(device)));
+  Owned copy() const override { return Owned(new AnyModuleHolder(module)); }
+  Owned clone_module(const std::optional<Device>& device) const override {
+    return Owned(new AnyModuleHolder(std::dynamic_pointer_cast<M>(module->clone(device))));
   }
 
   std::shared_ptr<M> module;
@@ -87,7 +85,8 @@ class AnyModule {
   AnyModule(AnyModule&&) = default;
   AnyModule& operator=(AnyModule&&) = default;
   /// Shares the module.
-  AnyModule(const AnyModule& other) : content_(other.content_ ? other.content_->copy() : nullptr) {}
+  AnyModule(const AnyModule& other)
+      : content_(other.content_ ? other.content_->copy() : AnyModulePlaceholder::Owned()) {}
   AnyModule& operator=(const AnyModule& other) { return *this = AnyModule(other); }
   template <class M>
   AnyModule& operator=(std::shared_ptr<M> module) {
@@ -148,7 +147,7 @@ class AnyModule {
     check("type_info");
     return content_->type();
   }
-  bool is_empty() const noexcept { return content_ == nullptr; }  ///< whether it holds no module
+  bool is_empty() const noexcept { return !content_; }  ///< whether it holds no module
 
  private:
   static AnyValue wrap(AnyValue value) { return value; }
@@ -157,27 +156,26 @@ class AnyModule {
     return AnyValue(std::forward<T>(value));
   }
   template <class M>
-  static std::unique_ptr<AnyModulePlaceholder> make(std::shared_ptr<M> module) {
+  static AnyModulePlaceholder::Owned make(std::shared_ptr<M> module) {
     static_assert(std::is_base_of_v<Module, M>, "AnyModule holds modules only");
     HEARTH_CHECK(module, "An AnyModule cannot hold a null pointer to ", demangle(typeid(M).name()));
     if constexpr (detail::HasForward<M>)
       return make(std::move(module), &M::forward);
     else  // a forward() template, such as Sequential's, is called with one tensor
-      return std::make_unique<AnyModuleHolder<M, Tensor>>(std::move(module));
+      return AnyModulePlaceholder::Owned(new AnyModuleHolder<M, Tensor>(std::move(module)));
   }
   template <class M, class Class, class Result, class... Args>
-  static std::unique_ptr<AnyModulePlaceholder> make(std::shared_ptr<M> module,
-                                                    Result (Class::*)(Args...)) {
+  static AnyModulePlaceholder::Owned make(std::shared_ptr<M> module, Result (Class::*)(Args...)) {
     static_assert(((!std::is_lvalue_reference_v<Args> ||
                     std::is_const_v<std::remove_reference_t<Args>>)&&...),
                   "Modules in an AnyModule must not take references. Use pointers instead.");
     static_assert(!std::is_void_v<Result>,
                   "AnyModule cannot hold modules that return void; return a dummy value.");
-    return std::make_unique<AnyModuleHolder<M, Args...>>(std::move(module));
+    return AnyModulePlaceholder::Owned(new AnyModuleHolder<M, Args...>(std::move(module)));
   }
   template <class M, class Class, class Result, class... Args>
-  static std::unique_ptr<AnyModulePlaceholder> make(std::shared_ptr<M> module,
-                                                    Result (Class::*)(Args...) const) {
+  static AnyModulePlaceholder::Owned make(std::shared_ptr<M> module,
+                                          Result (Class::*)(Args...) const) {
     return make(std::move(module), static_cast<Result (Class::*)(Args...)>(nullptr));
   }
 
@@ -192,7 +190,7 @@ class AnyModule {
     return *static_cast<M*>(content_->ptr().get());
   }
 
-  std::unique_ptr<AnyModulePlaceholder> content_;
+  AnyModulePlaceholder::Owned content_;
 };
 
 /// A module and its name in a container.

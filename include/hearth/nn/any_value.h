@@ -1,12 +1,12 @@
 #pragma once
 
-#include <memory>
 #include <type_traits>
 #include <typeinfo>
 #include <utility>
 
 #include "hearth/demangle.h"
 #include "hearth/error.h"
+#include "hearth/owned_ptr.h"
 
 namespace hearth::nn {
 
@@ -15,15 +15,14 @@ class AnyValue {
  public:
   AnyValue(AnyValue&&) noexcept = default;
   AnyValue& operator=(AnyValue&&) noexcept = default;
-  AnyValue(const AnyValue& other) : content_(other.content_ ? other.content_->clone() : nullptr) {}
+  AnyValue(const AnyValue& other) : content_(other.content_ ? other.content_->clone() : Owned()) {}
   AnyValue& operator=(const AnyValue& other) {
-    content_ = other.content_ ? other.content_->clone() : nullptr;
+    content_ = other.content_ ? other.content_->clone() : Owned();
     return *this;
   }
   ~AnyValue() = default;
   template <class T, std::enable_if_t<!std::is_same_v<std::decay_t<T>, AnyValue>, int> = 0>
-  explicit AnyValue(T&& value)
-      : content_(std::make_unique<Holder<std::decay_t<T>>>(std::forward<T>(value))) {}
+  explicit AnyValue(T&& value) : content_(new Holder<std::decay_t<T>>(std::forward<T>(value))) {}
 
   /// Pointer to the value if its type is exactly T, else null.
   template <class T>
@@ -49,17 +48,19 @@ class AnyValue {
   }
 
  private:
+  struct Content;
+  using Owned = hearth::detail::OwnedPtr<Content>;
   struct Content {
     virtual ~Content() = default;
     virtual const std::type_info& type() const noexcept = 0;
-    virtual std::unique_ptr<Content> clone() const = 0;
+    virtual Owned clone() const = 0;
   };
   template <class T>
   struct Holder final : Content {
     template <class U>
     explicit Holder(U&& init) : value(std::forward<U>(init)) {}
     const std::type_info& type() const noexcept override { return typeid(T); }
-    std::unique_ptr<Content> clone() const override { return std::make_unique<Holder>(value); }
+    Owned clone() const override { return Owned(new Holder(value)); }
     T value;
   };
   template <class T>
@@ -67,7 +68,7 @@ class AnyValue {
     return content_ && content_->type() == typeid(T);
   }
 
-  std::unique_ptr<Content> content_;
+  Owned content_;
 };
 
 }  // namespace hearth::nn

@@ -33,11 +33,17 @@ HEARTH_API Tensor orthogonal_(Tensor tensor, double gain = 1.0);
 /// Fills a matrix from N(0, std^2) and zeroes the fraction `sparsity` of each column.
 HEARTH_API Tensor sparse_(Tensor tensor, double sparsity, double std = 0.01);
 /// Fills from a normal distribution of variance gain^2 / fan (He et al.); a is LeakyReLU's slope.
-HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a = 0, FanModeType mode = kFanIn,
-                                  NonlinearityType nonlinearity = kLeakyReLU);
+/// mode is kFanIn and nonlinearity kLeakyReLU if not given. (As overloads, because default
+/// arguments make every program instantiate the variants.)
+HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a = 0);
+HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode);
+HEARTH_API Tensor kaiming_normal_(Tensor tensor, double a, FanModeType mode,
+                                  NonlinearityType nonlinearity);
 /// kaiming_normal_ with a uniform distribution.
-HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a = 0, FanModeType mode = kFanIn,
-                                   NonlinearityType nonlinearity = kLeakyReLU);
+HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a = 0);
+HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode);
+HEARTH_API Tensor kaiming_uniform_(Tensor tensor, double a, FanModeType mode,
+                                   NonlinearityType nonlinearity);
 /// Fills from a normal distribution of variance 2 gain^2 / (fan_in + fan_out) (Glorot and Bengio).
 HEARTH_API Tensor xavier_normal_(Tensor tensor, double gain = 1.0);
 HEARTH_API Tensor xavier_uniform_(Tensor tensor, double gain = 1.0);  ///< the same, uniform
