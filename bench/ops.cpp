@@ -96,6 +96,23 @@ void networks(const torch::Tensor& x) {
   report("embedding", 1, [&] { torch::embedding(scores, labels); });
 }
 
+void attention() {
+  const auto query = torch::randn({4, 8, 1024, 64}), key = torch::randn({4, 8, 1024, 64}),
+             value = torch::randn({4, 8, 1024, 64});
+  const auto attend = [&](bool causal) {
+    return torch::scaled_dot_product_attention(query, key, value, {}, 0.0, causal);
+  };
+  report("attention", 0, [&] { attend(false); });
+  report("attention_causal", 0, [&] { attend(true); });
+  const torch::AutoGradMode on(true);
+  for (const auto& t : {query, key, value}) t.requires_grad_();
+  report("attention_step", 0, [&] { attend(false).sum().backward(); });
+  torch::nn::TransformerEncoderLayer layer(
+      torch::nn::TransformerEncoderLayerOptions(256, 8).dim_feedforward(1024).dropout(0));
+  const auto x = torch::randn({128, 16, 256});
+  report("encoder_layer_step", 0, [&] { layer(x).sum().backward(); });
+}
+
 }  // namespace
 
 int main() {
@@ -106,4 +123,5 @@ int main() {
   memory_bound(x, y, out);
   order_and_index(x);
   networks(x);
+  attention();
 }
