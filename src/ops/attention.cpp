@@ -68,7 +68,12 @@ struct AttentionBackward {
       .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4),
       .optional = in_slot(3)};
   static void infer(const Args& args, InferContext& context) {
-    for (int i = 0; i < 3; ++i) context.set(i, context.in(i).sizes(), context.in(i).dtype);
+    // In the inputs' memory order, so that backward of the views before needs no copy.
+    for (int i = 0; i < 3; ++i) {
+      context.set(i, context.in(i).sizes(), context.in(i).dtype);
+      const Dims strides(context.in(i).strides());
+      keep_memory_order(context.out(i), &strides, 1);
+    }
     context.keep_only(args.wanted);
   }
   static void launch(const Args& args, LaunchContext& context) {
