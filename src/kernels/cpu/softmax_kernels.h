@@ -4,8 +4,8 @@
 
 namespace hearth::cpu {
 
-/// The loops of softmax and attention over n contiguous elements of one type. Values of a line (m, s, …) are one
-/// for all elements or, side by side, one for each element.
+/// The loops of softmax and attention over n contiguous elements of one type. Values of a line (m,
+/// s, …) are one for all elements or, side by side, one for each element.
 struct SoftmaxLoops {
   /// m = max(m, x); a NaN in x is ignored.
   using Max = void (*)(const void* x, int64_t n, void* m);
