@@ -42,6 +42,9 @@ void check_mask_type(const Tensor& mask, const char* name) {
                name_of(mask.scalar_type()));
 }
 
+/// Whether a learned key and value are appended.
+bool appends_bias(const Options& options) { return options.bias_k().defined(); }
+
 void check_inputs(const Projections& in, const Options& options) {
   const int64_t width = options.embed_dim_to_check(), heads = options.num_heads();
   HEARTH_CHECK(in.q.dim() == 3 && in.k.dim() == 3 && in.v.dim() == 3,
@@ -57,6 +60,8 @@ void check_inputs(const Projections& in, const Options& options) {
   const int64_t batch = options.batch_first() ? 0 : 1;
   HEARTH_CHECK(in.q.size(batch) == in.k.size(batch), "query shape ", in.q.sizes(),
                " and key shape ", in.k.sizes(), " have different batch sizes");
+  HEARTH_CHECK(options.bias_k().defined() == options.bias_v().defined(),
+               "bias_k and bias_v must both be defined or both be undefined");
   check_mask_type(options.attn_mask(), "attn_mask");
   check_mask_type(options.key_padding_mask(), "key_padding_mask");
 }
@@ -85,10 +90,12 @@ Tensor split_heads(const Tensor& t, const Options& options) {
 }
 
 /// A projected key or value that the caller gives, [N * heads, S, width].
-Tensor given(const Tensor& t, const char* name, const Options& options) {
+Tensor given(const Tensor& t, const char* name, int64_t batch, const Options& options) {
   const int64_t heads = options.num_heads(), width = options.embed_dim_to_check() / heads;
-  HEARTH_CHECK(t.dim() == 3 && t.size(0) % heads == 0 && t.size(2) == width, "expecting static_",
-               name, " of shape [N * ", heads, ", S, ", width, "], but got ", t.sizes());
+  HEARTH_CHECK(t.dim() == 3 && t.size(0) == batch * heads, "expecting static_", name,
+               ".size(0) of ", batch * heads, ", but got sizes ", t.sizes());
+  HEARTH_CHECK(t.size(2) == width, "expecting static_", name, ".size(2) of ", width, ", but got ",
+               t.size(2));
   return t.unflatten(0, {t.size(0) / heads, heads});
 }
 
@@ -103,12 +110,13 @@ Tensor extended(Tensor t, const Tensor& bias, const Options& options) {
 Projections heads_of(const Projections& in, const Options& options) {
   const auto [q, k, v] = projected(in, options);
   Projections result{split_heads(q, options), {}, {}};
-  const bool has_bias = options.bias_k().defined() && options.bias_v().defined();
+  const bool has_bias = appends_bias(options);
   HEARTH_CHECK(!has_bias || !options.static_k().defined(), "bias cannot be added to static key.");
   HEARTH_CHECK(!has_bias || !options.static_v().defined(), "bias cannot be added to static value.");
   const auto one = [&](const Tensor& fixed, const char* name, const Tensor& own,
                        const Tensor& bias) {
-    const Tensor heads = fixed.defined() ? given(fixed, name, options) : split_heads(own, options);
+    const Tensor heads =
+        fixed.defined() ? given(fixed, name, result.q.size(0), options) : split_heads(own, options);
     return extended(heads, has_bias ? bias : Tensor(), options);
   };
   result.k = one(options.static_k(), "k", k, options.bias_k());
@@ -160,7 +168,8 @@ Tensor joined(const Tensor& a, const Tensor& b, ScalarType dtype) {
   return (!x.defined() ? y : !y.defined() ? x : x + y).to(dtype);
 }
 
-/// The outputs of the heads and the weights after dropout.
+/// The outputs of the heads and the weights after dropout. Rows that see no key are NaN, as in
+/// PyTorch; scaled_dot_product_attention gives zeros.
 std::pair<Tensor, Tensor> attend_with_weights(const Projections& heads, const Tensor& mask,
                                               double dropout_p) {
   const double scale = 1 / std::sqrt(double(heads.q.size(-1)));
@@ -178,8 +187,7 @@ std::tuple<Tensor, Tensor> forward(const Projections& in, const Options& options
   check_inputs(in, options);
   const Projections heads = heads_of(in, options);
   const int64_t batch = heads.q.size(0), count = heads.q.size(1), rows = heads.q.size(2);
-  const int64_t added = int64_t(options.bias_k().defined() && options.bias_v().defined()) +
-                        int64_t(options.add_zero_attn());
+  const int64_t added = int64_t(appends_bias(options)) + int64_t(options.add_zero_attn());
   const int64_t keys = heads.k.size(2) - added;
   const Tensor mask = joined(
       padded(attention_mask(options.attn_mask(), batch, count, rows, keys), added),

@@ -26,8 +26,8 @@ struct Dropout {
                                .non_differentiable = out_slot(1)};
   static void infer(const Args&, InferContext& context) {
     infer_copy(context, context.in(0).dtype, MemoryFormat::Preserve);
-    const InferContext::Output mask = context.out(0);
-    context.out(1) = mask;
+    const InferContext::Output result = context.out(0);  // a copy: out(1) moves the outputs
+    context.out(1) = result;
     context.out(1).dtype = kBool;
   }
   static void launch(const Args& args, LaunchContext& context) {

@@ -37,6 +37,7 @@ class Backend {
 
   virtual const char* name() const = 0;  // "CPU", "CUDA"
   virtual const KernelTable& kernels() const = 0;
+  bool has_kernel(KernelId id) const { return kernels().kernels[static_cast<int>(id)] != nullptr; }
   virtual int device_count() const = 0;
   virtual cuda::DeviceProperties properties(int device) const = 0;
   /// The instruction set that its kernels use ("AVX2"); empty if there is only one.

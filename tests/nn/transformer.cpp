@@ -31,6 +31,21 @@ TEST(MultiheadAttention, ExplainsBadInput) {
   EXPECT_ERROR(module(ones({4}), x, x), "but received 1-D query tensor");
 }
 
+TEST(MultiheadAttention, ChecksAppendedAndGivenKeys) {
+  using functional::multi_head_attention_forward;
+  const Tensor x = ones({3, 4, 8}), weight = ones({24, 8}), out = ones({8, 8}), k = ones({1, 1, 8});
+  const functional::MultiheadAttentionForwardFuncOptions options(8, 2, weight, kNone, kNone, kNone,
+                                                                 false, 0, out, kNone);
+  auto lone = options, given = options;
+  EXPECT_ERROR(multi_head_attention_forward(x, x, x, lone.bias_k(k)),
+               "bias_k and bias_v must both be defined");
+  given.static_k(ones({2, 5, 4})).static_v(ones({2, 5, 4}));
+  EXPECT_ERROR(multi_head_attention_forward(x, x, x, given), "expecting static_k.size(0) of 8");
+  given.static_k(ones({8, 5, 4})).static_v(ones({8, 5, 4}));
+  EXPECT_EQ(std::get<1>(multi_head_attention_forward(x, x, x, given)).sizes(),
+            IntArrayRef({4, 3, 5}));
+}
+
 TEST(MultiheadAttention, FullyPaddedSamplesAreFiniteWithoutWeights) {
   MultiheadAttention module(8, 2);
   const Tensor x = randn({3, 4, 8}), padding = zeros({4, 3}, kBool);

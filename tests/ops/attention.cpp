@@ -35,14 +35,14 @@ std::vector<int64_t> four(std::vector<int64_t> sizes) {
 Array weights(const Arrays& in, const Options& options) {
   const std::vector<int64_t> q = four(in[0].sizes), k = four(in[1].sizes);
   const Array query{q, in[0].values}, key{k, in[1].values};
+  const Array mask = in.size() > 3 ? Array{four(in[3].sizes), in[3].values} : Array{};
   const double scale = options.scale.value_or(1 / std::sqrt(double(q[3])));
   Array result = build({q[0], q[1], q[2], k[2]}, [&](const Position& p) {
     const int64_t head = p[1] * k[1] / q[1];
     double score = options.causal && p[3] > p[2] ? -kInf : 0;
     for (int64_t e = 0; e < q[3]; ++e)
       score += scale * at(query, {p[0], p[1], p[2], e}) * at(key, {p[0], head, p[3], e});
-    if (in.size() > 3) {
-      const Array mask{four(in[3].sizes), in[3].values};
+    if (!mask.sizes.empty()) {
       Position where = p;
       for (size_t d = 0; d < 4; ++d) where[d] = mask.sizes[d] == 1 ? 0 : p[d];
       score += at(mask, where);
@@ -182,47 +182,95 @@ Row by_parts_row() {
 }
 const Register by_parts{by_parts_row()};
 
-/// Query, key, value and a gradient that span several tiles.
-LargeCase several_tiles(ScalarType dtype) {
-  const Large q = large({2, 4, 150, 12}, 51, false), k = large({2, 2, 300, 12}, 52, false),
-              v = large({2, 2, 300, 8}, 53, false), g = large({2, 4, 150, 8}, 54, false);
-  const auto array = [](const Large& x) { return Array{x.sizes, x.values}; };
-  const Options options{.causal = true, .scale = 0.5, .shares_heads = true};
-  const Arrays in{array(q), array(k), array(v)};
+/// The gradients of query, key and value for the gradient `g` of the output.
+Arrays gradients_reference(const Arrays& in, const Options& options, const Array& g) {
   const Array w = weights(in, options), out = attention_reference(in, options)[0];
-  Array dq = array(q), dk = array(k), dv = array(v);
-  for (Array* d : {&dq, &dk, &dv}) std::fill(d->values.begin(), d->values.end(), 0.0);
-  for (int64_t row = 0; row < 2 * 4 * 150; ++row) {
-    const int64_t shared = row / 600 * 2 + row / 150 % 4 / 2;
-    const auto dot = [&](const Array& a, int64_t i, const Array& b, int64_t j, int64_t n) {
-      double sum = 0;
-      for (int64_t e = 0; e < n; ++e)
-        sum += a.values[size_t(i * n + e)] * b.values[size_t(j * n + e)];
-      return sum;
-    };
-    const double along = dot(array(g), row, out, row, 8);
-    for (int64_t j = 0; j < 300; ++j) {
-      const double p = w.values[size_t(row * 300 + j)];
+  const std::vector<int64_t>&q = in[0].sizes, &k = in[1].sizes;
+  const int64_t rows = q[2], keys = k[2], width = q[3], value_width = g.sizes[3];
+  const double scale = options.scale.value_or(1 / std::sqrt(double(width)));
+  Arrays d{in[0], in[1], in[2]};
+  for (Array& array : d) std::fill(array.values.begin(), array.values.end(), 0.0);
+  const auto dot = [&](const Array& a, int64_t i, const Array& b, int64_t j) {
+    double sum = 0;
+    for (int64_t e = 0; e < value_width; ++e)
+      sum += a.values[size_t(i * value_width + e)] * b.values[size_t(j * value_width + e)];
+    return sum;
+  };
+  const auto add = [](Array& to, int64_t i, double factor, const Array& from, int64_t j,
+                      int64_t n) {
+    for (int64_t e = 0; e < n; ++e)
+      to.values[size_t(i * n + e)] += factor * from.values[size_t(j * n + e)];
+  };
+  for (int64_t row = 0; row < q[0] * q[1] * rows; ++row) {
+    const int64_t head = row / rows % q[1] * k[1] / q[1],
+                  first = (row / rows / q[1] * k[1] + head) * keys;
+    const double along = dot(g, row, out, row);
+    for (int64_t j = 0; j < keys; ++j) {
+      const double p = w.values[size_t(row * keys + j)];
       if (p == 0) continue;
-      const int64_t other = shared * 300 + j;
-      const double ds = 0.5 * p * (dot(array(g), row, in[2], other, 8) - along);
-      for (int64_t e = 0; e < 8; ++e) dv.values[size_t(other * 8 + e)] += p * g[row * 8 + e];
-      for (int64_t e = 0; e < 12; ++e) {
-        dq.values[size_t(row * 12 + e)] += ds * k[other * 12 + e];
-        dk.values[size_t(other * 12 + e)] += ds * q[row * 12 + e];
-      }
+      const double ds = scale * p * (dot(g, row, in[2], first + j) - along);
+      add(d[0], row, ds, in[1], first + j, width);
+      add(d[1], first + j, ds, in[0], row, width);
+      add(d[2], first + j, p, g, row, value_width);
     }
   }
-  const Tensors tensors{q.tensor(dtype), k.tensor(dtype), v.tensor(dtype)};
-  const Tensor gradient = g.tensor(dtype);
-  return {[=] {
-            return with_gradients([&](const Tensors& t) { return attend(t, options); }, tensors,
-                                  gradient);
-          },
-          {out, dq, dk, dv}};
+  return d;
 }
-const RegisterLarge registered_large{
-    {"attention", {"Attention", "AttentionBackward"}, several_tiles, 16}};
+
+/// A call that spans several tiles; `mask` is empty or added to the scores.
+LargeCase several_tiles(ScalarType dtype, const Options& options, const Array& mask) {
+  const Large q = large({2, 2, 130, 6}, 51, false), k = large({2, 1, 300, 6}, 52, false),
+              v = large({2, 1, 300, 4}, 53, false), g = large({2, 2, 130, 4}, 54, false);
+  Arrays in;
+  Tensors tensors;
+  for (const Large* x : {&q, &k, &v}) {
+    in.push_back({x->sizes, x->values});
+    tensors.push_back(x->tensor(dtype));
+  }
+  Tensor added;
+  if (!mask.sizes.empty()) {
+    in.push_back(mask);
+    added = Large{mask.sizes, mask.values}.tensor(kFloat);
+  }
+  Arrays wanted = attention_reference(in, options);
+  for (Array& d : gradients_reference(in, options, {g.sizes, g.values}))
+    wanted.push_back(std::move(d));
+  const auto call = [options, added](const Tensors& t) {
+    return attend(added.defined() ? Tensors{t[0], t[1], t[2], added} : t, options);
+  };
+  const Tensor gradient = g.tensor(dtype);
+  return {[=] { return with_gradients(call, tensors, gradient); }, wanted};
+}
+
+/// Hides all keys of the first tile from the first sample, and different ones from the rows of the
+/// second one.
+Array partial_mask() {
+  return build({2, 1, 130, 300}, [](const Position& p) {
+    const bool hidden = p[0] == 0 ? p[3] < 270 : (p[2] * 7 + p[3]) % 5 == 0;
+    return hidden ? -kInf : double(p[3] % 8) / 8;
+  });
+}
+/// Hides keys of the second sample only, with one row for all queries.
+Array padding_mask() {
+  return build({2, 1, 1, 300},
+               [](const Position& p) { return p[0] == 1 && p[3] >= 250 ? -kInf : 0.0; });
+}
+
+RegisterLarge large_row(std::string name, std::function<LargeCase(ScalarType)> make) {
+  return RegisterLarge({std::move(name), {"Attention", "AttentionBackward"}, std::move(make), 16});
+}
+const Options kShared{.shares_heads = true};
+const RegisterLarge registered_large[] = {
+    large_row("attention", [](ScalarType dtype) { return several_tiles(dtype, kShared, Array{}); }),
+    large_row("attention_causal",
+              [](ScalarType dtype) {
+                return several_tiles(dtype, {.causal = true, .scale = 0.5, .shares_heads = true},
+                                     Array{});
+              }),
+    large_row("attention_mask",
+              [](ScalarType dtype) { return several_tiles(dtype, kShared, partial_mask()); }),
+    large_row("attention_padding",
+              [](ScalarType dtype) { return several_tiles(dtype, kShared, padding_mask()); })};
 
 TEST(Attention, FullyMaskedRowsGiveZeros) {
   const Tensor mask = ones({3, 5}, kBool);
@@ -278,6 +326,10 @@ TEST(Attention, EmptyInputsGiveZerosOrNothing) {
   attend({some, none, none}, {}).sum().backward();
   EXPECT_TRUE(some.grad().equal(zeros({1, 2, 3, 4})));
   EXPECT_EQ(attend({none, some, some}, {}).numel(), 0);
+  const Tensor no_heads = ones({1, 0, 3, 4}).requires_grad_(),
+               two = ones({1, 2, 3, 4}).requires_grad_();
+  attend({no_heads, two, two}, kShared).sum().backward();
+  EXPECT_TRUE(two.grad().equal(zeros({1, 2, 3, 4})));
 }
 
 }  // namespace

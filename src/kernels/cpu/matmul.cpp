@@ -168,22 +168,22 @@ class Tasks {
   int64_t group_ = 1;       // products in a task, where they are small
 };
 
-}  // namespace
-
 /// Whether the terms of a sum lie a multiple of 4 KiB apart, so that they share cache sets: with
 /// AVX2, oneDNN takes twice as long then, and BLAS does not (mm of [2048, 256] by [256, 1024]).
-static bool conflicts(const Gemm& gemm) {
+bool conflicts(const Gemm& gemm) {
   const auto shares_sets = [](int64_t ld) { return ld % 1024 == 0; };  // float32
   return isa_level() == IsaLevel::kAvx2 && ((!gemm.b.transposed && shares_sets(gemm.b.ld)) ||
                                             (gemm.a.transposed && shares_sets(gemm.a.ld)));
 }
 
+}  // namespace
+
 bool can_multiply(const Gemm& gemm) { return gemm.dtype == kFloat || blas::can_express(gemm); }
 
 void multiply(const Gemm& gemm) {
   const bool dot = gemm.m == 1 && gemm.n == 1;
-  const bool small = gemm.work() <= kBlasWork && gemm.m > 1 && gemm.n > 1;
-  const bool suits_blas = dot || small || conflicts(gemm);
+  const bool matrices = gemm.m > 1 && gemm.n > 1;
+  const bool suits_blas = dot || (matrices && (gemm.work() <= kBlasWork || conflicts(gemm)));
   if (gemm.dtype != kFloat || (suits_blas && blas::can_express(gemm)))
     blas::multiply(gemm);
   else
