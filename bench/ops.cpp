@@ -82,6 +82,14 @@ void order_and_index(const torch::Tensor& x) {
   report("masked_select", 0, [&] { part.masked_select(part > 0); });
 }
 
+void products() {
+  const auto square = torch::randn({1024, 1024});
+  report("mm", 0, [&] { torch::mm(square, square); });
+  // The terms of one sum lie 4 KiB apart, so that they share cache sets.
+  const auto rows = torch::randn({2048, 256}), pages = torch::randn({256, 1024});
+  report("mm_pages", 0, [&] { torch::mm(rows, pages); });
+}
+
 void networks(const torch::Tensor& x) {
   const auto images = x.slice(0, 0, 64 * 32 * 32 * 32).view({64, 32, 32, 32});
   const auto weight = torch::randn({64, 32, 3, 3});
@@ -122,6 +130,7 @@ int main() {
   auto out = torch::empty({kElements});
   memory_bound(x, y, out);
   order_and_index(x);
+  products();
   networks(x);
   attention();
 }

@@ -150,6 +150,7 @@ HEARTH_API void queue_callback(std::function<void()> callback);
 class HEARTH_API PreserveVersionGuard {
  public:
   explicit PreserveVersionGuard(const std::vector<Tensor>& tensors);  ///< all must be defined
+  explicit PreserveVersionGuard(std::vector<Tensor>&&) = delete;
   ~PreserveVersionGuard();
   PreserveVersionGuard(const PreserveVersionGuard&) = delete;
   PreserveVersionGuard& operator=(const PreserveVersionGuard&) = delete;

@@ -2,8 +2,7 @@
 
 namespace hearth::detail {
 
-/// A std::unique_ptr<T> that is cheap to compile, for types that are defined in a source file
-/// (docs/adr/0006-weight-of-the-umbrella.md).
+/// A std::unique_ptr<T> that is cheap to compile (docs/adr/0006-weight-of-the-umbrella.md).
 template <class T>
 class OwnedPtr {
  public:

@@ -117,7 +117,7 @@ Projections heads_of(const Projections& in, const Options& options) {
                        const Tensor& bias) {
     const Tensor heads =
         fixed.defined() ? given(fixed, name, result.q.size(0), options) : split_heads(own, options);
-    return extended(heads, has_bias ? bias : Tensor(), options);
+    return extended(heads, bias, options);
   };
   result.k = one(options.static_k(), "k", k, options.bias_k());
   result.v = one(options.static_v(), "v", v, options.bias_v());
@@ -151,21 +151,18 @@ Tensor padded(const Tensor& mask, int64_t count) {
   return constant_pad_nd(mask, {0, count});
 }
 
-/// Both masks as one in scaled_dot_product_attention's sense, or undefined.
+/// A mask as numbers of `dtype` that are added to the scores.
+Tensor additive(const Tensor& mask, ScalarType dtype) {
+  if (!mask.defined() || mask.scalar_type() != kBool) return mask;
+  return zeros(mask.sizes(), mask.options().dtype(dtype))
+      .masked_fill(mask, -std::numeric_limits<double>::infinity());
+}
+
+/// The sum of both masks, or undefined.
 Tensor joined(const Tensor& a, const Tensor& b, ScalarType dtype) {
-  if (!a.defined() && !b.defined()) return {};
-  const auto is_bool = [](const Tensor& t) { return !t.defined() || t.scalar_type() == kBool; };
-  if (is_bool(a) && is_bool(b)) {
-    const Tensor hidden = !a.defined() ? b : !b.defined() ? a : a.logical_or(b);
-    return hidden.logical_not();
-  }
-  const auto added = [&](const Tensor& t) {
-    if (!t.defined() || !is_bool(t)) return t;
-    return zeros(t.sizes(), t.options().dtype(dtype))
-        .masked_fill(t, -std::numeric_limits<double>::infinity());
-  };
-  const Tensor x = added(a), y = added(b);
-  return (!x.defined() ? y : !y.defined() ? x : x + y).to(dtype);
+  const Tensor x = additive(a, dtype), y = additive(b, dtype);
+  const Tensor sum = !x.defined() ? y : !y.defined() ? x : x + y;
+  return sum.defined() ? sum.to(dtype) : sum;
 }
 
 /// The outputs of the heads and the weights after dropout. Rows that see no key are NaN, as in
@@ -174,10 +171,7 @@ std::pair<Tensor, Tensor> attend_with_weights(const Projections& heads, const Te
                                               double dropout_p) {
   const double scale = 1 / std::sqrt(double(heads.q.size(-1)));
   Tensor scores = heads.q.mul(scale).matmul(heads.k.transpose(-2, -1));
-  if (mask.defined() && mask.scalar_type() == kBool)
-    scores = scores.masked_fill(mask.logical_not(), -std::numeric_limits<double>::infinity());
-  else if (mask.defined())
-    scores = scores.add(mask);
+  if (mask.defined()) scores = scores.add(mask);
   const Tensor weights = hearth::dropout(scores.softmax(-1), dropout_p, true);
   return {weights.matmul(heads.v), weights};
 }

@@ -34,6 +34,45 @@ Tensor residual(bool norm_first, LayerNorm& norm, const Tensor& x, const Part& p
   return norm_first ? x + part(norm(x)) : norm(x + part(x));
 }
 
+/// Registers the modules of a layer's last part, but for its norm and its final dropout.
+template <class Layer>
+void add_feed_forward(Layer& layer) {
+  const auto& o = layer.options;
+  layer.linear1 = layer.register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
+  layer.dropout = layer.register_module("dropout", Dropout(o.dropout()));
+  layer.linear2 = layer.register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
+}
+
+template <class Layer>
+Tensor feed_forward(Layer& layer, const Tensor& x) {
+  return layer.linear2(layer.dropout(layer.options.activation()(layer.linear1(x))));
+}
+
+/// Registers the modules of a stack: copies of a layer, and the norm after them.
+template <class Stack, class Layer>
+void add_layers(Stack& stack, const Layer& layer) {
+  const auto& o = stack.options;
+  stack.layers = stack.register_module("layers", ModuleList());
+  for (int64_t i = 0; i < o.num_layers(); ++i) stack.layers->push_back(layer->clone());
+  if (o.norm().is_empty()) return;
+  stack.norm = o.norm().clone();
+  stack.register_module("norm", stack.norm.ptr());
+}
+
+template <class Layer, class Stack>
+void reset_layers(Stack& stack) {
+  for (size_t i = 0; i < stack.layers->size(); ++i)
+    stack.layers->template at<Layer>(i).reset_parameters();
+}
+
+/// The output of a stack; `others` are the layers' arguments after x.
+template <class Layer, class Stack, class... Others>
+Tensor run_layers(Stack& stack, Tensor x, const Others&... others) {
+  for (size_t i = 0; i < stack.layers->size(); ++i)
+    x = call_forward(stack.layers->template at<Layer>(i), x, others...);
+  return stack.norm.is_empty() ? x : stack.norm.forward(x);
+}
+
 }  // namespace
 
 activation_t::activation_t(enumtype::kReLU) : function_([](const Tensor& x) { return relu(x); }) {}
@@ -81,9 +120,7 @@ HEARTH_DEFINE_DEFAULT_ARGS(TransformerEncoderLayerImpl, {1, AnyValue(Tensor())},
 void TransformerEncoderLayerImpl::reset() {
   const TransformerEncoderLayerOptions& o = options;
   self_attn = register_module("self_attn", attention_of(o));
-  linear1 = register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
-  dropout = register_module("dropout", Dropout(o.dropout()));
-  linear2 = register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
+  add_feed_forward(*this);
   norm1 = register_module("norm1", norm_of(o));
   norm2 = register_module("norm2", norm_of(o));
   dropout1 = register_module("dropout1", Dropout(o.dropout()));
@@ -98,10 +135,6 @@ void TransformerEncoderLayerImpl::reset_parameters() {
   norm2->reset_parameters();
 }
 
-Tensor TransformerEncoderLayerImpl::feed_forward(const Tensor& x) {
-  return dropout2(linear2(dropout(options.activation()(linear1(x)))));
-}
-
 Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src_mask,
                                             const Tensor& src_key_padding_mask) {
   return run_module(
@@ -111,7 +144,8 @@ Tensor TransformerEncoderLayerImpl::forward(const Tensor& src, const Tensor& src
         const Tensor attended = residual(first, norm1, x, [&](const Tensor& y) {
           return dropout1(attend(self_attn, y, y, mask, padding));
         });
-        return residual(first, norm2, attended, [&](const Tensor& y) { return feed_forward(y); });
+        return residual(first, norm2, attended,
+                        [&](const Tensor& y) { return dropout2(feed_forward(*this, y)); });
       },
       src, src_mask, src_key_padding_mask);
 }
@@ -132,9 +166,7 @@ void TransformerDecoderLayerImpl::reset() {
   const TransformerDecoderLayerOptions& o = options;
   self_attn = register_module("self_attn", attention_of(o));
   multihead_attn = register_module("multihead_attn", attention_of(o));
-  linear1 = register_module("linear1", Linear(o.d_model(), o.dim_feedforward()));
-  dropout = register_module("dropout", Dropout(o.dropout()));
-  linear2 = register_module("linear2", Linear(o.dim_feedforward(), o.d_model()));
+  add_feed_forward(*this);
   norm1 = register_module("norm1", norm_of(o));
   norm2 = register_module("norm2", norm_of(o));
   norm3 = register_module("norm3", norm_of(o));
@@ -153,10 +185,6 @@ void TransformerDecoderLayerImpl::reset_parameters() {
   norm3->reset_parameters();
 }
 
-Tensor TransformerDecoderLayerImpl::feed_forward(const Tensor& x) {
-  return dropout3(linear2(dropout(options.activation()(linear1(x)))));
-}
-
 Tensor TransformerDecoderLayerImpl::forward(Tensor tgt, const Tensor& memory,
                                             const Tensor& tgt_mask, const Tensor& memory_mask,
                                             const Tensor& tgt_key_padding_mask,
@@ -172,7 +200,8 @@ Tensor TransformerDecoderLayerImpl::forward(Tensor tgt, const Tensor& memory,
         const Tensor crossed = residual(first, norm2, own, [&](const Tensor& y) {
           return dropout2(attend(multihead_attn, y, encoded, encoded_mask, encoded_padding));
         });
-        return residual(first, norm3, crossed, [&](const Tensor& y) { return feed_forward(y); });
+        return residual(first, norm3, crossed,
+                        [&](const Tensor& y) { return dropout3(feed_forward(*this, y)); });
       },
       tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
 }
@@ -188,29 +217,18 @@ TransformerEncoderImpl::TransformerEncoderImpl(TransformerEncoderOptions options
 }
 HEARTH_DEFINE_DEFAULT_ARGS(TransformerEncoderImpl, {1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
 
-void TransformerEncoderImpl::reset() {
-  layers = register_module("layers", ModuleList());
-  for (int64_t i = 0; i < options.num_layers(); ++i)
-    layers->push_back(options.encoder_layer()->clone());
-  if (options.norm().is_empty()) return;
-  norm = options.norm().clone();
-  register_module("norm", norm.ptr());
-}
+void TransformerEncoderImpl::reset() { add_layers(*this, options.encoder_layer()); }
 
 void TransformerEncoderImpl::reset_parameters() {
-  for (size_t i = 0; i < layers->size(); ++i)
-    layers->at<TransformerEncoderLayerImpl>(i).reset_parameters();
+  reset_layers<TransformerEncoderLayerImpl>(*this);
 }
 
 Tensor TransformerEncoderImpl::forward(const Tensor& src, const Tensor& src_mask,
                                        const Tensor& src_key_padding_mask) {
   return run_module(
       *this,
-      [this](const Tensor& input, const Tensor& mask, const Tensor& padding) {
-        Tensor x = input;
-        for (size_t i = 0; i < layers->size(); ++i)
-          x = call_forward(layers->at<TransformerEncoderLayerImpl>(i), x, mask, padding);
-        return norm.is_empty() ? x : norm.forward(x);
+      [this](const Tensor& x, const Tensor& mask, const Tensor& padding) {
+        return run_layers<TransformerEncoderLayerImpl>(*this, x, mask, padding);
       },
       src, src_mask, src_key_padding_mask);
 }
@@ -227,18 +245,10 @@ TransformerDecoderImpl::TransformerDecoderImpl(TransformerDecoderOptions options
 HEARTH_DEFINE_DEFAULT_ARGS(TransformerDecoderImpl, {2, AnyValue(Tensor())}, {3, AnyValue(Tensor())},
                            {4, AnyValue(Tensor())}, {5, AnyValue(Tensor())})
 
-void TransformerDecoderImpl::reset() {
-  layers = register_module("layers", ModuleList());
-  for (int64_t i = 0; i < options.num_layers(); ++i)
-    layers->push_back(options.decoder_layer()->clone());
-  if (options.norm().is_empty()) return;
-  norm = options.norm().clone();
-  register_module("norm", norm.ptr());
-}
+void TransformerDecoderImpl::reset() { add_layers(*this, options.decoder_layer()); }
 
 void TransformerDecoderImpl::reset_parameters() {
-  for (size_t i = 0; i < layers->size(); ++i)
-    layers->at<TransformerDecoderLayerImpl>(i).reset_parameters();
+  reset_layers<TransformerDecoderLayerImpl>(*this);
 }
 
 Tensor TransformerDecoderImpl::forward(const Tensor& tgt, const Tensor& memory,
@@ -247,11 +257,8 @@ Tensor TransformerDecoderImpl::forward(const Tensor& tgt, const Tensor& memory,
                                        const Tensor& memory_key_padding_mask) {
   return run_module(
       *this,
-      [this](const Tensor& input, const auto&... others) {
-        Tensor x = input;
-        for (size_t i = 0; i < layers->size(); ++i)
-          x = call_forward(layers->at<TransformerDecoderLayerImpl>(i), x, others...);
-        return norm.is_empty() ? x : norm.forward(x);
+      [this](const Tensor& x, const auto&... others) {
+        return run_layers<TransformerDecoderLayerImpl>(*this, x, others...);
       },
       tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
 }

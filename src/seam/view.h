@@ -44,6 +44,14 @@ struct View {
     }
     return true;
   }
+  /// Gives the view row-major strides.
+  void make_contiguous() {
+    int64_t stride = 1;
+    for (int d = dim - 1; d >= 0; --d) {
+      strides[d] = stride;
+      stride *= sizes[d];
+    }
+  }
 };
 
 /// The maximum number of inputs of a pointwise functor.

@@ -67,6 +67,17 @@ TEST(Inplace, OnASavedConstantIsAnError) {
                    "[torch.DoubleTensor [2]] is at version 1; expected version 0 instead.");
 }
 
+TEST(Inplace, AGuardOfVersionsTakesNoTemporary) {
+  using autograd::PreserveVersionGuard;
+  static_assert(!std::is_constructible_v<PreserveVersionGuard, std::vector<Tensor>>);
+  const std::vector<Tensor> tensors{vec({1, 2})};
+  {
+    const PreserveVersionGuard guard(tensors);
+    tensors[0].add_(1);
+  }
+  EXPECT_EQ(tensors[0]._version(), 0);
+}
+
 TEST(Inplace, ThroughDetachIncrementsTheVersion) {
   const Tensor x = leaf({1, 2});
   const Tensor y = x.exp();

@@ -74,8 +74,6 @@ class HEARTH_API TransformerEncoderLayerImpl : public Cloneable<TransformerEncod
  protected:
   HEARTH_DECLARE_DEFAULT_ARGS
 
- private:
-  Tensor feed_forward(const Tensor& x);
 };
 HEARTH_MODULE(TransformerEncoderLayer);
 
@@ -106,8 +104,6 @@ class HEARTH_API TransformerDecoderLayerImpl : public Cloneable<TransformerDecod
  protected:
   HEARTH_DECLARE_DEFAULT_ARGS
 
- private:
-  Tensor feed_forward(const Tensor& x);
 };
 HEARTH_MODULE(TransformerDecoderLayer);
 

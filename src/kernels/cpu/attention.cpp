@@ -37,11 +37,7 @@ class Matrices {
   Matrices(const View& view, Ctx& ctx) : original_(view), view_(view) {
     if (!view.defined() || is_direct(view)) return;
     view_.dtype = dtype_of<T>;
-    int64_t stride = 1;
-    for (int d = 3; d >= 0; --d) {
-      view_.strides[d] = stride;
-      stride *= view.sizes[d];
-    }
+    view_.make_contiguous();
     view_.data = ctx.scratch(size_t(view.numel) * sizeof(T));
   }
   /// Reads the elements, unless they are used in place.
@@ -110,7 +106,8 @@ class Scores {
         value(Matrices<T>::filled(operands.value, ctx)),
         batch(operands.query.sizes[0]),
         heads(operands.query.sizes[1]),
-        shared_by(heads / operands.key.sizes[1]),
+        key_heads(operands.key.sizes[1]),
+        shared_by(heads / key_heads),
         scale(operands.scale),
         mask_(operands.mask),
         causal_(operands.causal) {}
@@ -148,7 +145,8 @@ class Scores {
   }
 
   const Matrices<T> query, key, value;
-  const int64_t batch, heads, shared_by;  // shared_by: query heads that share a key head
+  const int64_t batch, heads, key_heads;
+  const int64_t shared_by;  // the number of query heads that share a key head
   const double scale;
 
  private:
@@ -243,12 +241,12 @@ class Backward {
         logsumexp_(params.operands.logsumexp.as<T>()) {}
 
   void run(Ctx& ctx) const {
-    const int64_t shared = scores_.heads / scores_.shared_by, tasks = scores_.batch * shared;
+    const int64_t heads = scores_.key_heads, tasks = scores_.batch * heads;
     const int slots = task_slots(tasks);
     const int64_t needed = 2 * kRows * kKeys + out_.rows();
     T* const scratch = static_cast<T*>(ctx.scratch(sizeof(T) * size_t(slots * needed)));
     parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
-      const int64_t batch = task / shared, head = task % shared;
+      const int64_t batch = task / heads, head = task % heads;
       if (grad_key_.defined()) grad_key_.zero(batch, head);
       if (grad_value_.defined()) grad_value_.zero(batch, head);
       for (int64_t i = 0; i < scores_.shared_by; ++i)

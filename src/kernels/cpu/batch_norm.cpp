@@ -62,7 +62,7 @@ void measure(const BatchNormLayout& layout, const BatchNormSweep& sweep, const B
 
 void run(const BatchNormParams& params, Ctx& ctx) {
   if (params.in.numel == 0) return;
-  const BatchNormLayout layout(params.in);
+  const BatchNormLayout layout(params.out);
   const BatchNormSweep sweep(layout, ctx);
   const int64_t channels = layout.channels();
   const BatchNormData x = layout.read(params.in, ctx), y = layout.prepare_write(params.out, ctx);
@@ -92,7 +92,7 @@ void run(const BatchNormParams& params, Ctx& ctx) {
 }
 
 void run(const BatchNormBackwardParams& params, Ctx& ctx) {
-  const BatchNormLayout layout(params.in);
+  const BatchNormLayout layout(params.grad_in.defined() ? params.grad_in : params.in);
   const BatchNormSweep sweep(layout, ctx);
   const int64_t channels = layout.channels();
   const bool training = params.training;

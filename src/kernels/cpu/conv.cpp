@@ -23,11 +23,7 @@ bool channels_last(const View& view) {
 View contiguous_scratch(const View& like, ScalarType dtype, Ctx& ctx) {
   View result = like;
   result.dtype = dtype;
-  int64_t stride = 1;
-  for (int d = result.dim - 1; d >= 0; --d) {
-    result.strides[d] = stride;
-    stride *= result.sizes[d];
-  }
+  result.make_contiguous();
   result.data = ctx.scratch(size_t(result.numel) * element_size(dtype));
   return result;
 }
