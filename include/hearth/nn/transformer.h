@@ -73,7 +73,6 @@ class HEARTH_API TransformerEncoderLayerImpl : public Cloneable<TransformerEncod
 
  protected:
   HEARTH_DECLARE_DEFAULT_ARGS
-
 };
 HEARTH_MODULE(TransformerEncoderLayer);
 
@@ -103,7 +102,6 @@ class HEARTH_API TransformerDecoderLayerImpl : public Cloneable<TransformerDecod
 
  protected:
   HEARTH_DECLARE_DEFAULT_ARGS
-
 };
 HEARTH_MODULE(TransformerDecoderLayer);
 
