@@ -9,10 +9,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "environment.md"
 FOLDERS = ("src", "apps", "include", "tools", "bench", "tests")
-# Read, but not Hearth's own, or only passed between the parts of one script.
+# Variables of other programs, and one that a script passes to itself.
 OTHERS = {"LD_LIBRARY_PATH", "GPU_CHECK_READY", "PATH"}
 READS = {
-    # Names are passed on to getenv as they are.
+    # Strings, which may be passed to getenv elsewhere.
     (".cpp", ".h", ".in"): r'"((?:HEARTH|OMP)_[A-Z_]+)"|getenv\("(\w+)"\)',
     (".sh",): r"\$\{([A-Z][A-Z_]+):-",
     (".py",): r'environ(?:\.get\(|\[)"(\w+)"|"(\w+)" in os\.environ',

@@ -3,11 +3,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# Other versions format differently, so they are no judges.
+# Other versions format differently.
 wanted=14
 formatter=$(command -v clang-format-$wanted || command -v clang-format || true)
 if [[ -z $formatter ]] || ! "$formatter" --version | grep -q " version $wanted\."; then
-  echo "check_format: skipped, clang-format $wanted is not here"
+  echo "check_format: skipped, clang-format $wanted is not installed"
   exit 0
 fi
 export formatter

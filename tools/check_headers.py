@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that public headers are light, and so is the umbrella.
+"""Checks that public headers include no heavy headers, and that hearth.h is cheap to compile.
 
     check_headers.py [--all]: with --all also that each header compiles alone.
 """
@@ -17,14 +17,14 @@ PUBLIC = ROOT / "include"
 UMBRELLA = PUBLIC / "hearth" / "hearth.h"
 MAX_HEADERS, MAX_LINES = 105, 11_100
 
-# The umbrella's cost is how many times g++'s memory for these it takes to read it
+# The cost of hearth.h is g++'s memory for it, divided by its memory for these headers
 # (docs/adr/0006-weight-of-the-umbrella.md).
 STANDARD_HEADERS = "functional memory optional string unordered_map vector".split()
 MAX_COST = 2.5
 
 FORBIDDEN = set("iostream sstream algorithm map regex filesystem thread future random ranges "
                 "format chrono condition_variable".split())
-STANDARD = re.compile(r"[a-z0-9_]+")  # no other library's headers do without a dot or a slash
+STANDARD = re.compile(r"[a-z0-9_]+")  # the names of other libraries' headers have a dot or a slash
 NO_CODE = re.compile(r"\s*(#\s*pragma once|//.*)?")
 
 COMPILER = os.environ.get("CXX", "g++")
@@ -33,7 +33,7 @@ FLAGS = ["-std=c++20", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror",
 
 
 class Header:
-    """A header, and what its text alone says of it."""
+    """A header and its text."""
 
     def __init__(self, file):
         self.file = file
@@ -63,26 +63,26 @@ def compile_text(text, *flags):
 
 
 def weigh(includes):
-    """The files that are read for these includes, and the MB that g++ needs for it.
+    """The files that these includes read, and the MB of memory that g++ needs for them.
 
-    Memory is what the time depends on, and is the same each time.
+    Memory is proportional to the time, but is the same in each run.
     """
     text = "".join(f"#include {name}\n" for name in includes)
     run = compile_text(text, "-ftime-report", "-MD", "-MF", "-")
     memory = re.search(r"^ TOTAL .* (\d+)M$", run.stderr, re.MULTILINE)
     if run.returncode or not memory:
-        sys.exit(f"check_headers: {COMPILER} does not say what this cost it, as g++ 12 does:\n"
+        sys.exit(f"check_headers: {COMPILER} does not report its memory as g++ 12 does:\n"
                  f"{text}{run.stderr}")
     names = re.split(r"(?<!\\)\s+", run.stdout)  # a blank in a name has a backslash before it
     return {Path(name.replace("\\ ", " ")) for name in names}, int(memory[1])
 
 
 def weigh_umbrella():
-    """What the umbrella weighs, in words, and what is wrong with that."""
+    """The size and cost of hearth.h as text, and a list of problems."""
     files, memory = weigh([f'"{UMBRELLA}"'])
     if UMBRELLA not in files:
-        sys.exit("check_headers: cannot read what the compiler says the umbrella includes")
-    problems = [f"hearth.h pulls in <{file.name}>, which public headers may not"
+        sys.exit("check_headers: the compiler's list of included files lacks hearth.h")
+    problems = [f"hearth.h includes <{file.name}>, which public headers may not include"
                 for file in files
                 if file.name in FORBIDDEN and "c++" in file.parts]
     ours = [file for file in files if file.is_relative_to(ROOT)]
@@ -90,7 +90,7 @@ def weigh_umbrella():
     lines = sum(len(file.read_text().splitlines()) for file in ours)
     cost = memory / weigh(f"<{name}>" for name in STANDARD_HEADERS)[1]
     if count > MAX_HEADERS or lines > MAX_LINES or cost > MAX_COST:
-        problems.append(f"hearth.h may pull in {MAX_HEADERS} headers and {MAX_LINES} lines, at "
+        problems.append(f"hearth.h may include {MAX_HEADERS} headers and {MAX_LINES} lines, at "
                         f"{MAX_COST} times the standard headers' cost")
     return f"{count} headers, {lines} lines, {cost:.2f} times the standard headers' cost", problems
 

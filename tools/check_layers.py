@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that every file includes only what its layer may (the table is in ARCHITECTURE.md)."""
+"""Checks that every file includes only files of layers below (ARCHITECTURE.md describes them)."""
 
 import re
 import sys
@@ -7,7 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# Where a layer's files lie: the first pattern that matches a path decides.
+# The layers and their files; a file belongs to the first layer whose pattern matches its path.
 LAYERS = [
     ("base", r"include/hearth/(fwd|error|export|dtype|half|device|shape|scalar)\.h"),
     ("nn", r"(include/hearth|src)/(nn|optim|amp|vision)(/.*|\.h)"),
@@ -28,7 +28,7 @@ LAYERS = [
 
 # Stands for everything under include/.
 PUBLIC = "the public headers"
-# What each layer may include, besides itself.
+# The other layers that each layer may include.
 MAY_INCLUDE = {
     "base": set(),
     "hd.h": set(),
@@ -47,10 +47,10 @@ MAY_INCLUDE = {
     "programs": {PUBLIC, "compat"},
 }
 
-# Kernels take Views: no layer below autograd's may see these, although they are the core's.
+# Kernels take Views: they may not include these headers, although they may include the core.
 NOT_FOR_KERNELS = re.compile(r"include/hearth/(tensor|autograd|indexing)\.h")
 
-# Vendors' headers, and the only places that may include them.
+# Vendors' headers, and the only files that may include them.
 VENDORS = [
     (r"(oneapi/dnnl/)?dnnl.*|cblas\.h|lapack.*|hwy/.*", r"src/kernels/cpu/.*"),
     (r"(cuda|cublas|cudnn|curand|cusolver|cusparse|nccl|nvrtc|cub/|thrust/|cooperative_groups).*",

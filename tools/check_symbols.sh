@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# check_symbols.sh <libhearth.so>: the core loads no CUDA and exports only Hearth's own symbols.
+# check_symbols.sh <libhearth.so>: checks that the core does not link CUDA and exports only Hearth's own symbols.
 set -euo pipefail
 library=$1
 
@@ -9,12 +9,12 @@ if [[ -n $cuda ]]; then
   exit 1
 fi
 
-# A symbol is Hearth's if the outermost name it is about lies in namespace hearth.
+# A symbol is Hearth's own if its outermost namespace is hearth.
 ours='^_Z(T[IVSTC]|T[hv][n0-9_]+_|GV|Z)*N[rVKRO]*6hearth'
 exported=$(nm --dynamic --defined-only --format=posix "$library" | cut -d' ' -f1)
 foreign=$(grep -Ev "$ours" <<<"$exported" | c++filt || true)
 if [[ -n $foreign ]]; then
-  echo "check_symbols: $library exports what is not Hearth's:"$'\n'"$foreign" >&2
+  echo "check_symbols: $library exports symbols that are not Hearth's own:"$'\n'"$foreign" >&2
   exit 1
 fi
 echo "check_symbols: ok, $(wc -l <<<"$exported") symbols," \

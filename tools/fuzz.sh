@@ -9,7 +9,7 @@ build=${2:-build/release}
 work=$build/fuzz
 mkdir -p "$work"
 
-# The readers themselves are compiled anew; they hide those in the library.
+# The readers are compiled with libFuzzer's instrumentation and replace those in the library.
 sources=(src/io/*.cpp tests/io/fuzz_targets.cpp)
 objects=()
 for source in "${sources[@]}"; do

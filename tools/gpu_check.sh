@@ -2,15 +2,15 @@
 # gpu_check.sh PART...: checks what tools/gpu_pack.sh packed, on the machine it was unpacked on, which needs a GPU,
 # its driver and a CUDA runtime: an installed one, or PyTorch's wheels. Parts, each of which writes its files into
 # results/ and can be run alone:
-#   load       what is there, and whether the plugin loads and computes
+#   load       driver, libraries, and whether the plugin loads and computes
 #   suites     the tests, one process per suite (suites:test_ops: one program's)
 #   large      large shapes, the GPU against the CPU
 #   bench      operators and training steps (bench:layers: one group)
-#   peer       the same in PyTorch, and a table of both
+#   peer       the benchmarks of PyTorch, and a table of both
 #   train      hearth train on the CPU and on the GPU
-#   sanitizer  compute-sanitizer over some tests, where it is
+#   sanitizer  compute-sanitizer over some tests, if it is installed
 #   all        everything, in this order
-# Tests that have a line in results/ are not run again: after a time-out of the whole, say the same once more.
+# Tests that have a line in results/ are not run again: after an interruption, give the same command once more.
 #
 # GPU_CHECK_OUT (results/), GPU_CHECK_JOBS (4 processes), GPU_CHECK_SECONDS (no test or benchmark begins later),
 # GPU_CHECK_LIMIT (240 s for one process), GPU_CHECK_PYTHON (python3), GPU_CHECK_CUDA (a folder with the CUDA
@@ -21,7 +21,7 @@ out=${GPU_CHECK_OUT:-$here/results}
 jobs=${GPU_CHECK_JOBS:-4}
 limit=${GPU_CHECK_LIMIT:-240}
 python=${GPU_CHECK_PYTHON:-python3}
-# Tests of one process: what crashes or hangs takes no more than these along.
+# The most tests of one process: those are lost if one of them crashes or hangs.
 per_process=40
 
 # The folders in which CUDA's libraries may lie.
@@ -118,7 +118,7 @@ run_job() {
   ((code == 0)) || printf '==== %s: %s\n%s\n' "$name" "$status" "$(tail -c 20000 <<<"$text")" >>"$log"
 }
 
-# After a crash or a time-out: each of the tests by itself. The list knows nothing of shards.
+# After a crash or a time-out: runs each test by itself. --gtest_list_tests ignores shards, so awk selects the shard.
 run_alone() {
   local program=$1 filter=$2 shard=$3 shards=$4 test
   "$here/bin/$program" --gtest_filter="$filter" --gtest_list_tests | sed -n 's/^  \([^ ]*\).*/\1/p' | awk -v most="$shards" -v which="$shard" '(NR - 1) % most == which' |
@@ -151,7 +151,7 @@ run_suites() {
   ! grep -qvF $'\tok\t' "$table"
 }
 
-# benchmarks NAME COMMAND GROUP...: one process per group, so that an error of CUDA's takes one along.
+# benchmarks NAME COMMAND GROUP...: one process per group, so that a CUDA error ends only one group.
 benchmarks() {
   local file=$out/$1.tsv group code
   local -a command=($2)
@@ -200,7 +200,7 @@ train() {
 sanitizer() {
   local tool
   tool=$(command -v compute-sanitizer || ls /usr/local/cuda*/bin/compute-sanitizer 2>/dev/null | head -n 1)
-  [[ -n $tool ]] || { echo "compute-sanitizer is not here" | tee "$out/sanitizer.txt"; return 0; }
+  [[ -n $tool ]] || { echo "compute-sanitizer is not installed" | tee "$out/sanitizer.txt"; return 0; }
   : >"$out/sanitizer.txt"
   local kind code=0
   for kind in memcheck racecheck; do

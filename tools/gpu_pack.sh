@@ -26,7 +26,7 @@ grep -q '^HEARTH_CUDA_COMPILE_ONLY:[A-Z]*=OFF' "$build/CMakeCache.txt" || {
 }
 cmake --build "$build" --target hearth_cuda hearth_app "${programs[@]:1}"
 
-# The libraries behind a file, but for the C library's and the driver's and runtime's own.
+# The libraries that a file needs, except those of the C library, the driver and the CUDA runtime.
 libraries_of() {
   LD_LIBRARY_PATH=$build ldd "$1" | awk '$2 == "=>" && $3 ~ /^\// { print $1, $3 }' |
     grep -Ev '^(lib(c|m|dl|rt|pthread|resolv)\.so|ld-linux|libcu|libnv)'
@@ -48,11 +48,11 @@ cp docs/ops.md "$stage/docs/"
 cp tools/gpu_check.sh tools/gpu_peer.py "$stage/"
 git describe --always --dirty >"$stage/version"
 
-# A large window finds what the programs share: each holds the core.
+# A large window, because every program contains the core: xz finds the repetitions.
 tar -C "$build/stage" -cf - gpu_check | xz -T1 --lzma2=preset=6,dict=128MiB >"$archive"
 size_mib=$((($(stat -c %s "$archive") + (1 << 20) - 1) >> 20))
 echo "gpu_pack: $archive, $size_mib MiB, $(du -sm "$stage" | cut -f1) unpacked"
 if ((size_mib > limit_mib)); then
-  echo "gpu_pack: more than the $limit_mib MiB that may travel" >&2
+  echo "gpu_pack: the archive is larger than the limit of $limit_mib MiB" >&2
   exit 1
 fi

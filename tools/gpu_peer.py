@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Times in PyTorch what bench/gpu.cpp times in Hearth: the same names, sizes and way of measuring.
+"""The benchmarks of bench/gpu.cpp in PyTorch: the same names, sizes and method of measuring.
 
-gpu_peer.py [group...]; HEARTH_BENCH_SMALL=1 makes everything small.
+gpu_peer.py [group...]; HEARTH_BENCH_SMALL=1 makes all sizes small.
 """
 
 import os
@@ -21,7 +21,7 @@ def size(full, part=64):
 
 
 def timed(call, calls):
-    if DEVICE == "cpu":  # to see that it runs
+    if DEVICE == "cpu":  # only to test the script
         begin = time.perf_counter()
         for _ in range(calls):
             call()
@@ -44,7 +44,7 @@ def microseconds(call):
 def report(name, call):
     try:
         result = f"{microseconds(call):.2f}"
-    except Exception as error:  # the other rows go on
+    except Exception as error:  # the other rows still run
         result = "failed: " + (str(error).splitlines() or [type(error).__name__])[0]
     print(f"{name}\t{result}", flush=True)
 
@@ -284,7 +284,7 @@ def main():
         for dtype in (torch.float32, torch.bfloat16) if both else (torch.float32,):
             try:
                 group(dtype, "" if dtype == torch.float32 else ", bfloat16")
-            except Exception as error:  # what the rows are made of
+            except Exception as error:  # from building the inputs
                 print(f"{group.__name__}\tfailed: {error}", flush=True)
 
 

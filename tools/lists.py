@@ -256,7 +256,7 @@ def class_rows(text, names):
 
 
 def family_row(family):
-    """A list of operators with the names that it declares, but for those in place and with out."""
+    """A list of operators with the names that it declares, except in-place and out= forms."""
     names = dict.fromkeys(op.name for op in op_lists.operators(family))
     plain = [n for n in names if not (n.endswith("_out") or (n.endswith("_") and n[:-1] in names))]
     return f"`{family}`", ", ".join(plain)
