@@ -65,8 +65,8 @@ struct Heap {
 constinit Heap heap;
 static_assert(std::is_trivially_destructible_v<Heap>);
 
-// A thread has no cache at its start and at its end. These stand in for it; their magazines have
-// capacity 0, so they are always empty and always full.
+// Replace the cache of a thread before its first allocation and after it has ended. Their magazines
+// have capacity 0, so that every request goes to the depot.
 constinit ThreadCache unopened_cache;
 constinit ThreadCache closed_cache;
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* cache = &unopened_cache;
@@ -150,7 +150,7 @@ void* take_or_throw(size_t bytes, const Take& take) {
 
 #if HEARTH_POOLS
 
-/// Calls f on every lock, in the order in which they are taken together.
+/// Calls f on every lock, in locking order.
 template <class F>
 void for_each_lock(const F& f) {
   f(heap.mutex);
@@ -165,7 +165,7 @@ void install_fork_handlers() {
   pthread_atfork(lock_all, unlock_all, unlock_all);
 }
 
-/// At load time, because allocations of large blocks pass no code that runs only once.
+/// Initialised at load time, because the allocation of large blocks has no one-time initialisation.
 [[maybe_unused]] const bool has_fork_handlers = (install_fork_handlers(), true);
 
 /// Its destructor closes the thread's cache when the thread ends.
@@ -201,7 +201,7 @@ void open_cache() noexcept {
   (void)closer;
 }
 
-/// Half fills the thread's empty magazine and returns one block.
+/// Fills half of the thread's empty magazine and returns one block.
 void* refill(int size_class) {
   if (cache == &unopened_cache) open_cache();
   publish_counts();
@@ -216,7 +216,8 @@ void* refill(int size_class) {
   });
 }
 
-/// Releases a block if the thread's magazine is full: half of that goes to the depot.
+/// Releases a block when the thread's magazine is full: first moves half of the magazine to the
+/// depot.
 void drain(void* block, int size_class) noexcept {
   if (cache == &unopened_cache) open_cache();
   publish_counts();

@@ -71,7 +71,7 @@ void grow_storage(StorageImpl& storage, size_t nbytes) {
     backend_of(storage.device)
         .copy(grown.data, storage.data, storage.nbytes, CopyKind::kDeviceToDevice,
               storage.device.index(), grown.stream);
-    // The block is freed now, but this stream has not read it yet.
+    // The old block is freed below, before this stream has copied it.
     device_record_stream(storage.data, storage.device, grown.stream);
   } else if (storage.data) {
     std::memcpy(grown.data, storage.data, storage.nbytes);

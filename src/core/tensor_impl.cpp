@@ -54,7 +54,7 @@ int64_t checked_numel(IntArrayRef sizes) {
 
 namespace {
 
-/// Multiplies a contiguous stride by a size, to that of the next outer dimension.
+/// Turns the contiguous stride of a dimension of this size into that of the next outer one.
 inline void next_stride(int64_t& stride, int64_t size) {
   const bool overflow = size > 1 && __builtin_mul_overflow(stride, size, &stride);
   HEARTH_CHECK(!overflow, "Stride calculation overflowed");

@@ -81,7 +81,7 @@ struct TensorImpl : RefCounted {
 
   uint32_t version() const;
   void bump_version();
-  /// For in-place changes that do not count: filling a new tensor, the step of SGD.
+  /// For in-place changes that must not count, such as filling a new tensor: restores the version.
   void set_version(uint32_t version);
   /// Makes this tensor share the version counter of `other`.
   void share_version(TensorImpl& other);

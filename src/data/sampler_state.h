@@ -1,4 +1,4 @@
-// What samplers' states have in common.
+// Reads and checks the saved states of samplers.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ inline size_t read_position(serialize::InputArchive& archive, const std::string&
   return position;
 }
 
-/// `unit`: what is counted.
+/// Throws if the sizes differ; `unit` names the counted things in the error.
 inline void check_size(size_t saved, size_t own, const char* unit = "examples") {
   HEARTH_CHECK(saved == own, "the sampler's state was saved for ", saved, " ", unit,
                "; this sampler has ", own);

@@ -10,7 +10,8 @@ namespace hearth::data::datasets::detail {
 
 namespace {
 
-/// Fractions of a size as lengths; what rounding down leaves goes to the first parts.
+/// Converts fractions of a size to lengths, rounded down; the first lengths get one of the
+/// remaining examples each.
 std::vector<double> lengths_of(size_t size, ArrayRef<double> fractions) {
   std::vector<double> lengths;
   for (size_t i = 0; i < fractions.size(); ++i) {
@@ -28,7 +29,7 @@ std::vector<double> lengths_of(size_t size, ArrayRef<double> fractions) {
   return lengths;
 }
 
-/// Rounded once, as Python's sum() of floats since 3.12.
+/// The sum, rounded once like Python's sum() of floats since 3.12.
 double sum_of(ArrayRef<double> values) {
   return static_cast<double>(std::accumulate(values.begin(), values.end(), 0.0L));
 }

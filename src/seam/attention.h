@@ -6,8 +6,8 @@
 namespace hearth {
 
 /// The operands of attention. Views are 4-D, [batch, heads, rows, width], with any strides; query,
-/// key, value, out and their gradients have one floating dtype. Heads of key and value divide those
-/// of the query: adjacent query heads share one.
+/// key, value, out and their gradients have one floating dtype. The number of key and value heads
+/// divides that of query heads; adjacent query heads share a key head.
 struct AttentionOperands {
   View query, key, value;
   View mask;  // floating, [batch, heads, query rows, keys], added to the scores; may be undefined
@@ -16,7 +16,7 @@ struct AttentionOperands {
   /// the sum of the exponentials of a row's scores, infinity if all of them are -infinity.
   View logsumexp;
   double scale = 1;
-  bool causal = false;  // query row i sees the keys 0 to i
+  bool causal = false;  // query row i attends to the keys 0 to i
 };
 
 /// out = softmax(scale * query @ key^T + mask) @ value; rows whose scores are all -infinity give 0.
