@@ -193,8 +193,9 @@ class DataLoaderBase {
     return std::nullopt;
   }
 
-  /// Batches draw from their epoch's seed. The default generator advances only if a batch drew, so
-  /// that the next epoch gets another seed; otherwise its numbers stay equal to LibTorch's.
+  /// Batches draw random numbers from their epoch's seed. If one drew, the default generator
+  /// advances, so that the next epoch gets another seed; if none drew, it stays equal to
+  /// LibTorch's.
   void count_draws(const Job& job) {
     if (position_.drew || !job.drew()) return;
     position_.drew = true;

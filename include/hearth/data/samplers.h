@@ -140,12 +140,12 @@ class DistributedSampler : public Sampler<BatchRequest> {
 
 namespace detail {
 
-/// A consecutive part, for each process, of all indices, in order or shuffled.
+/// Gives each process a consecutive part of the indices, which are in order or shuffled.
 class HEARTH_API DistributedPart : public DistributedSampler<> {
  public:
   void reset(std::optional<size_t> new_size = std::nullopt) override;
   std::optional<std::vector<size_t>> next(size_t batch_size) override;
-  /// The state of one process can be loaded by all.
+  /// A state saved by one process can be loaded by all.
   void save(serialize::OutputArchive& archive) const override;
   void load(serialize::InputArchive& archive) override;
   size_t index() const noexcept { return index_; }  ///< the position among all processes' indices
@@ -180,7 +180,7 @@ class HEARTH_API DistributedSequentialSampler : public detail::DistributedPart {
 
 namespace detail {
 
-/// What batch samplers of all samplers have in common.
+/// Base of the batch samplers of all samplers.
 class HEARTH_API Batcher : public Sampler<> {
  public:
   void reset(std::optional<size_t> new_size = std::nullopt) override;
