@@ -42,7 +42,7 @@ void update_running(const View& running, const double* values, double factor, do
 }
 
 /// Mean and variance of every channel from one pass over x. The channel's first element is
-/// subtracted from all, so that a large mean costs no digits of the variance.
+/// subtracted from all, so that a large mean does not make the variance inaccurate.
 void measure(const BatchNormLayout& layout, const BatchNormSweep& sweep, const BatchNormData& x,
              double* mean, double* var, Ctx& ctx) {
   const int64_t channels = layout.channels();

@@ -21,7 +21,7 @@ inline void set_sizes(View& view, const View& like) {
 }
 
 /// Calls run(job) with a gather or scatter as an IndexJob: the index replaces one coordinate in the
-/// table, the others are the position's own.
+/// table, the others are those of the position.
 template <class Run>
 void with_gather_job(const View& table, const View& index, const View& values, int dim,
                      const Run& run) {

@@ -40,9 +40,9 @@ struct IndexRow {
     return good;
   }
 
-  /// offsets[i] = base(i) + index i * dim.stride; false if any was out of range. Captures copies,
-  /// because to the compiler the offsets may alias everything else; computes unsigned, because a
-  /// bad index may overflow.
+  /// offsets[i] = base(i) + index i * dim.stride; false if any index is out of range. The lambda
+  /// captures copies, because to the compiler the offsets may alias everything else. The arithmetic
+  /// is unsigned, because an index out of range may overflow.
   template <class Base>
   bool add_offsets(int64_t* offsets, const Base& base) const {
     bool good = true;
@@ -155,8 +155,8 @@ bool SubJob::indexed(int d) const {
   return false;
 }
 
-/// Splits the dimensions: those along which indices vary (positions), those along which they do not
-/// (runs), and the innermost one if it is one of the latter (returned).
+/// Splits the dimensions into `positions`, along which indices vary, and `runs`, along which they
+/// do not. If indices do not vary along the innermost one, it is returned and not added to `runs`.
 IndexRun SubJob::split(Loop& positions, Loop& runs) const {
   const int last = loop_.dim - 1;
   const bool has_run = last >= 0 && !indexed(last);

@@ -23,7 +23,7 @@ struct IndexBlock {
   int64_t table[kCapacity];
   int64_t values[kCapacity];
 
-  /// Appends those of the `candidates` entries stored past the end for which wanted(i) is true.
+  /// Of the `candidates` entries stored after the end, appends those for which wanted(i) is true.
   template <class F>
   void keep(int64_t candidates, const F& wanted) {
     const int64_t first = count;

@@ -43,8 +43,8 @@ HEARTH_SIMD LogParts<V> log_parts(V x) {
   const auto denormal = x < V(F::kMinNormal);
   x = select(denormal, x * V(2 / F::kEpsilon), x);
   const B exponent = bits_of(x) - B(root) + B(bias);
-  // Or-ing a small integer into the bits of 2^mantissa adds it: a conversion to floating point that
-  // every Isa has.
+  // A bitwise or of a small integer with 2^mantissa adds it: every Isa can convert an integer to
+  // floating point in this way.
   const V biased = V::from_bits((exponent >> F::kMantissa) | bits_of(V(two_to_mantissa)));
   const V e = biased - V(two_to_mantissa + F::kBias);
   return {V::from_bits((exponent & B(kMantissaMask<V>)) + B(root)),

@@ -15,11 +15,11 @@ namespace hearth::cpu {
 
 namespace {
 
-// Multiplications (measured by bench/matmul.cpp).
-constexpr double kLoopWork = 64;           // up to which the loops are fastest
-constexpr double kBlasWork = 10000;        // up to which BLAS is faster than oneDNN
-constexpr double kTaskWork = 1 << 19;      // that are worth a task
-constexpr double kHalfTaskWork = 1 << 22;  // the same where the processor multiplies half types
+// Numbers of scalar multiplications, measured by bench/kernels/matmul.cpp.
+constexpr double kLoopWork = 64;           // up to this, the loops are fastest
+constexpr double kBlasWork = 10000;        // up to this, BLAS is faster than oneDNN
+constexpr double kTaskWork = 1 << 19;      // the least of a task
+constexpr double kHalfTaskWork = 1 << 22;  // the same if the processor multiplies half types
 
 constexpr double kMaxTasks = 32;       // of a batch
 constexpr int64_t kMinSide = 32;       // of a block of the result
@@ -290,7 +290,7 @@ void multiply_by_library(const Product& product, Ctx& ctx) {
   });
 }
 
-/// Multiplies by Hearth's own loops, on a copy of b with contiguous rows where that pays.
+/// Multiplies by Hearth's own loops; a large b is first copied if its rows are not contiguous.
 void multiply_by_loops(const Product& p, Ctx& ctx) {
   if (p.b.strides[2] == 1 || p.m() == 1 || p.work() <= kBlasWork)
     return multiply_loops(p.a, p.b, p.out, p.alpha, p.beta);

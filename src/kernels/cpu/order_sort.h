@@ -81,8 +81,8 @@ class RadixPass {
   int64_t counts_[kMaxChunks][kBuckets];
 };
 
-/// Sorts n records, given in the order of their indices, by key; returns the memory that holds them
-/// then, `records` or `spare`.
+/// Sorts n records, given in the order of their indices, by key; returns the array that holds the
+/// result, `records` or `spare`.
 template <class R>
 R* sort_records(R* records, R* spare, int64_t n, int key_bytes) {
   constexpr int64_t kSmall = 256;

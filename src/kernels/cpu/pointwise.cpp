@@ -68,7 +68,7 @@ struct Job {
   ScalarType computed;      // the dtype the block writes
   bool is_test = false;
   int64_t lane_size;
-  bool constant[kMaxOperands];  // whether operand k is one number, or one that is broadcast
+  bool constant[kMaxOperands];  // whether operand k is a number or one broadcast element
 
   Job(const PointwiseTable& t, const PointwiseParams& p)
       : table(t), params(p), lanes(p.in[0].dtype), computed(lanes) {

@@ -14,9 +14,9 @@ namespace {
 constexpr int64_t kNarrow = 64;
 constexpr int64_t kMaxJoinedRows = 32;
 
-/// One reduction. Chunks of the grid are split recursively, each after the largest power of two of
-/// leaves, and the states of the two parts are merged, so that rounding errors grow with the
-/// logarithm of the size.
+/// One reduction. A chunk of the grid is split recursively in two parts, the first of which has a
+/// power of two of leaves, and their states are merged: so rounding errors grow with the logarithm
+/// of the size.
 class Reduction {
  public:
   Reduction(const ReduceParams& params, const ReduceLoops& loops)

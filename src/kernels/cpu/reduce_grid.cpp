@@ -11,7 +11,7 @@ constexpr int64_t kTasks = 128;             // enough for every processor
 constexpr int64_t kShortRow = 16;           // shorter rows are reduced by columns
 constexpr int64_t kNarrow = 64;             // columns that are worth a tile of their own
 
-/// count / size, rounded up. Avoids the division if possible, whose time shows for small tensors.
+/// count / size, rounded up. Avoids the division if possible: it is slow for small tensors.
 int64_t pieces(int64_t count, int64_t size) {
   return count <= size ? count > 0 : (count + size - 1) / size;
 }

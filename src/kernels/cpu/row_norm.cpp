@@ -107,7 +107,7 @@ struct RowNorm {
 };
 
 /// The mean of a row and 1 / sqrt(var + eps). The first element is subtracted from all, so that a
-/// large mean costs no digits of the variance.
+/// large mean does not make the variance inaccurate.
 void measure(const RowNorm& norm, const Elements& in, int64_t row, double eps, double& mean,
              double& rstd) {
   Buffer buffer;

@@ -10,7 +10,7 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kGroup = 4;  // lines that are scanned at once; more conflict in the cache's sets
+constexpr int64_t kGroup = 4;  // lines scanned at once; more would conflict in the cache's sets
 constexpr int64_t kChunk = 1 << 14;     // elements of a chunk of a long line
 constexpr int64_t kGrain = kMoveGrain;  // elements that are worth another thread
 

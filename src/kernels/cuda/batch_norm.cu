@@ -22,7 +22,7 @@ struct ChannelArgs {
 };
 
 /// Mean and squared deviation by Welford's method; stores the channels' statistics and maps. The
-/// channel's first element is subtracted from all, so that a large mean costs no digits.
+/// channel's first element is subtracted from all, so that a large mean does not reduce precision.
 template <class T>
 struct StatisticsOp {
   static constexpr int kInputs = 1, kOutputs = 0, kChains = 4;

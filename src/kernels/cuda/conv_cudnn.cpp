@@ -42,7 +42,7 @@ cudnnDataType_t data_type(ScalarType dtype) {
 }
 
 /// Sizes or strides for cuDNN, which takes 32-bit numbers and at least two spatial dimensions:
-/// `missing` is the number of a missing height.
+/// `missing` is inserted as the height if there is only one.
 struct Numbers {
   int values[kMaxSpatial + 2];
   int count = 0;
@@ -139,7 +139,7 @@ struct Convolution {
     HEARTH_CUDNN(cudnnSetConvolutionGroupCount, conv, static_cast<int>(p.groups));
     set_math(is_reduced_float(dtype) ? CUDNN_TENSOR_OP_MATH : CUDNN_DEFAULT_MATH);
   }
-  /// Ignores `math` if computation is exact: proposals name TensorFloat-32 even then.
+  /// Ignores `math` if computation is exact, because cuDNN proposes TensorFloat-32 even then.
   void set_math(cudnnMathType_t math) const {
     HEARTH_CUDNN(cudnnSetConvolutionMathType, conv, exact ? CUDNN_FMA_MATH : math);
   }

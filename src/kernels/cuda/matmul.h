@@ -4,7 +4,7 @@
 
 namespace hearth::cuda {
 
-/// For integers and bool; c is read only if add_c.
+/// The product of integers or bools; c is read only if add_c.
 void integer_matmul(const MatmulParams& params, bool add_c, Ctx& ctx);
 
 /// A matrix in cublasLt's terms: column-major with a leading dimension, perhaps transposed.
@@ -26,7 +26,8 @@ struct Gemm {
   double beta = 0;  // 0: c is not read
 };
 
-/// For floating and complex dtypes. False, without an effect, if cublasLt has no algorithm.
+/// The product of floating or complex dtypes. False, without an effect, if cublasLt has no
+/// algorithm.
 bool float_matmul(const Gemm& gemm, Ctx& ctx);
 
 }  // namespace hearth::cuda

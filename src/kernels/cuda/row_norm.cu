@@ -21,7 +21,7 @@ Loop row_loop(const RowNormShape& shape) {
 constexpr bool kRows[] = {true, true, false, false};
 constexpr bool kChannels[] = {false, true, true, false};
 
-// Add a contiguous tensor of all elements, one of a value per row, and one of a value per channel.
+// Add an operand to the loop: a contiguous tensor with a value per element, row or channel.
 void add_elements(Loop& loop, const RowNormShape& shape, ScalarType dtype) {
   const int64_t strides[] = {shape.groups * shape.length(), shape.length(), shape.inner, 1};
   loop.add(strides, element_size(dtype));
@@ -41,7 +41,7 @@ struct RowValues {
 };
 
 /// Mean and 1 / sqrt(var + eps) of each row by Welford's method. The row's first element is
-/// subtracted from all, so that a large mean costs no digits.
+/// subtracted from all, so that a large mean does not reduce precision.
 template <class T>
 struct RowStatisticsOp {
   static constexpr int kInputs = 1, kOutputs = 0, kChains = 4;
