@@ -20,7 +20,7 @@ Factor factor(const Scalar& alpha, const Tensor& self, const Tensor& other) {
   return {alpha.toDouble(), alpha.isIntegral(true) ? alpha.toLong() : 0};
 }
 
-/// The factor alpha; the default costs no check.
+/// The factor alpha; the default, 1, needs no check.
 Factor alpha_of(const Scalar& alpha, const Tensor& self, const Tensor& other) {
   if (alpha.isIntegral(false) && alpha.toLong() == 1) return {};
   return factor(alpha, self, other);
@@ -117,7 +117,7 @@ bool is_power(const Tensor& self, const Scalar& exponent, int power) {
   return type != kBool && (!is_integral(type, false) || exponent.isIntegral(false));
 }
 
-/// Whether PyTorch computes the power as this root; of half dtypes it does not.
+/// Whether PyTorch computes the power as this root; for half dtypes it does not.
 bool is_root(const Tensor& self, const Scalar& exponent, double root) {
   const ScalarType type = self.scalar_type();
   return (type == kFloat || type == kDouble) && !exponent.isComplex() &&

@@ -69,7 +69,7 @@ struct AttentionBackward {
       .saves = in_slot(0) | in_slot(1) | in_slot(2) | in_slot(3) | in_slot(4),
       .optional = in_slot(3)};
   static void infer(const Args& args, InferContext& context) {
-    // In the inputs' memory order, so that backward of the views before needs no copy.
+    // In the inputs' memory order, so that the backward of the views that precede needs no copy.
     for (int i = 0; i < 3; ++i) {
       context.set(i, context.in(i).sizes(), context.in(i).dtype);
       const Dims strides(context.in(i).strides());

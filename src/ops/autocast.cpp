@@ -6,7 +6,8 @@ namespace hearth {
 
 namespace {
 
-/// Integers, doubles (numbers are doubles) and tensors on other devices are not cast.
+/// Whether autocast casts the tensor: not integers, doubles (such as C++ numbers) and tensors on
+/// other devices.
 bool is_eligible(const Tensor& t, DeviceType device) {
   return t.defined() && t.device().type() == device && t.is_floating_point() &&
          t.scalar_type() != kDouble;

@@ -95,7 +95,7 @@ Tensor cached_cast(const Tensor& tensor, ScalarType dtype) {
 
 namespace {
 
-/// Whether PyTorch enables such a region; warns if not.
+/// Whether PyTorch enables autocast with this dtype; warns if not.
 bool can_enable(DeviceType device_type, ScalarType dtype) {
   if (device_type == DeviceType::CUDA) {
     if (!cuda::is_available()) warn("CUDA is not available. Disabling autocast.");

@@ -108,8 +108,8 @@ constexpr auto mutates_of() -> decltype(OpRecord::mutates) {
 
 }  // namespace detail
 
-/// The facts of an op with another name of its grad_fn: PyTorch numbers the overloads of a
-/// function, as in MulBackward1.
+/// The info of an op with another name of its grad_fn: PyTorch numbers the overloads of a function,
+/// as in MulBackward1.
 constexpr OpInfo with_node(OpInfo info, const char* node) {
   info.node = node;
   return info;
@@ -244,7 +244,7 @@ struct Either {
   Tensor& out(Tensor& target) const { return first ? a.out(target) : b.out(target); }
 };
 
-/// The first invocation if the condition holds, else the second: a function with several ops.
+/// The first invocation if the condition holds, else the second: for a function that has two ops.
 template <class A, class B>
 Either<A, B> pick(bool condition, A a, B b) {
   return {condition, std::move(a), std::move(b)};

@@ -7,9 +7,9 @@
 
 namespace hearth {
 
-/// The gradient of an op whose outputs are formula(inputs), plain code over its first `inputs`
-/// inputs: for backward kernels, whose results the formula computes with differentiable ops.
-/// Undefined inputs stay undefined; an output may be undefined.
+/// The gradient of a backward kernel: `formula` computes the kernel's outputs from its first
+/// `inputs` inputs with differentiable ops. Undefined inputs stay undefined; an output may be
+/// undefined.
 void composed_gradient(GradContext& context, int inputs,
                        const std::function<std::vector<Tensor>(const Tensor* in)>& formula);
 

@@ -205,8 +205,8 @@ Tensor fill_value(const Tensor& self, const Scalar& value) {
   return wrapped_number(self.is_meta() ? value : value.stored_as(self.scalar_type()));
 }
 
-/// A tensor as the value, as for copy_: of any value, from any device, but not into expanded
-/// tensors.
+/// The value of a 0-d tensor, from any device. As with copy_, it need not fit self's dtype, but
+/// self may not be expanded.
 Tensor fill_value(const Tensor& self, const Tensor& value) {
   HEARTH_CHECK(value.dim() == 0,
                "fill_ only supports 0-dimension value tensor but got tensor with ", value.dim(),

@@ -26,7 +26,7 @@ struct Dropout {
                                .non_differentiable = out_slot(1)};
   static void infer(const Args&, InferContext& context) {
     infer_copy(context, context.in(0).dtype, MemoryFormat::Preserve);
-    const InferContext::Output result = context.out(0);  // a copy: out(1) moves the outputs
+    const InferContext::Output result = context.out(0);  // a copy: out(1) may move the outputs
     context.out(1) = result;
     context.out(1).dtype = kBool;
   }

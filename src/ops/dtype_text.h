@@ -6,9 +6,8 @@
 
 namespace hearth {
 
-/// What follows an error about two dtypes that differ: which tensors have which, and how to convert
-/// one. " (input is Float [3, 4], weight is Double [5, 4]; convert one of them, as with
-/// input.to(kDouble))".
+/// The last part of an error about two different dtypes: " (input is Float [3, 4], weight is Double
+/// [5, 4]; convert one of them, as with input.to(kDouble))".
 std::string dtypes_text(const char* first, const TensorImpl& a, const char* second,
                         const TensorImpl& b);
 

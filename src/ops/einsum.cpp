@@ -9,7 +9,7 @@ namespace hearth {
 
 namespace {
 
-/// Labels of dimensions: 0 … 51 for A-Z and a-z, then those of the ellipsis from the last one on.
+/// Labels of dimensions: 0 … 51 for A-Z and a-z, then those of the ellipsis, last dimension first.
 constexpr int kEllipsis = 52;
 using Labels = std::vector<int>;
 

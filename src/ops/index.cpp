@@ -16,8 +16,8 @@ namespace hearth {
 
 namespace {
 
-/// A number per dimension of self[indices]: those of `self`, with the numbers of the indices' shape
-/// in place of those of the dimensions `dims`.
+/// The sizes (or strides) of self[indices]: those of `self`, in which `shape`, the sizes (or
+/// strides) of the indices, replaces those of the indexed dimensions `dims`.
 Dims indexed_dims(IntArrayRef self, const Dims& dims, IntArrayRef shape) {
   const int64_t first = dims[0], last = dims[dims.size() - 1];
   const int64_t place = last - first + 1 == int64_t(dims.size()) ? first : 0;

@@ -63,7 +63,7 @@ namespace {
 using indexing::TensorIndex;
 using Kind = TensorIndex::Kind;
 
-/// How many dimensions of the indexed tensor an index stands for.
+/// The number of dimensions of the indexed tensor that an index uses up.
 int64_t dims_of(const TensorIndex& index) {
   if (index.is_tensor()) return is_mask(index.tensor()) ? index.tensor().dim() : 1;
   return index.is_integer() || index.is_slice();

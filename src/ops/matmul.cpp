@@ -32,8 +32,8 @@ bool is_column_major(const TensorImpl& m) {
   return m.strides()[0] == 1 && m.strides()[1] == m.sizes()[0];
 }
 
-/// The gradients of a @ b, each in its factor's memory order: that of a transposed weight is
-/// transposed too, so the weight's own is contiguous.
+/// The gradients of a @ b, each in the memory order of its factor: if b is weight.t(), the gradient
+/// of b is transposed in memory, and that of the weight is contiguous.
 Tensor gradient_of_left(const TensorImpl& a, const Tensor& grad, const Tensor& b) {
   return is_column_major(a) ? b.mm(grad.t()).t() : grad.mm(b.t());
 }
@@ -249,7 +249,7 @@ struct Matmul {
   static Tensor compute(const Args&, const Tensor& a, const Tensor& b) { return matmul_of(a, b); }
 };
 
-/// beta and alpha must fit the dtype that is computed in.
+/// beta or alpha as a double; throws if it does not fit the dtype of the computation.
 double factor_of(const Scalar& factor, const Tensor& self) {
   return factor.stored_as(wide_type(self.scalar_type())).toDouble();
 }

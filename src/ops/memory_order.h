@@ -5,8 +5,8 @@
 namespace hearth {
 
 /// Dimensions from the innermost to the outermost in memory, by the first operand whose strides
-/// decide (PyTorch's rule); at equal strides, the larger size is outside. An operand's stride is 0
-/// where it repeats; that decides nothing.
+/// decide (PyTorch's rule); at equal strides, the larger size is outside. Stride 0 (a broadcast
+/// dimension) decides nothing.
 Dims memory_order(IntArrayRef sizes, const Dims* strides, int operands);
 
 /// Strides without gaps in the operands' memory order.

@@ -33,7 +33,7 @@ void keep_order_of_inputs(InferContext& context) {
   keep_memory_order(out, strides, context.inputs());
 }
 
-// What a loop reads of a tensor or a View.
+// The same metadata of a tensor or a View.
 IntArrayRef sizes_of(const TensorImpl& impl) { return impl.sizes(); }
 IntArrayRef sizes_of(const View& view) { return {view.sizes, size_t(view.dim)}; }
 IntArrayRef strides_of(const TensorImpl& impl) { return impl.strides(); }

@@ -17,7 +17,7 @@ inline constexpr OpRecord named_record = named_record_of<F, facts>();
 
 }  // namespace detail
 
-/// pointwise(functor, inputs...) with the facts of an overload; see with_node.
+/// pointwise(functor, inputs...) with the info of an overload; see with_node.
 template <const OpInfo& facts, class F, class... T>
 auto pointwise_as(F f, const T&... inputs) {
   static_assert(sizeof(F) <= kFunctorBytes && sizeof...(T) == fn::arity<F>);

@@ -12,8 +12,8 @@ ScalarType promote_known(ScalarType a, ScalarType b) {
   return promote_types(a, b);
 }
 
-/// The dtype of two categories; the lower one counts only if it is of a higher kind: int < float <
-/// complex.
+/// The dtype of two groups of inputs (see result_type_of). The group of lower priority counts only
+/// if its dtype is of a higher kind: bool < int < float < complex.
 ScalarType combine(ScalarType higher, ScalarType lower) {
   if (is_complex(higher)) return higher;
   if (is_floating_point(higher)) {

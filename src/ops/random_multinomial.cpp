@@ -11,8 +11,10 @@ namespace hearth {
 
 namespace {
 
-/// Whether without_replacement() makes the draw, as in PyTorch.
-bool races(int64_t samples, bool replacement) { return !replacement || samples == 1; }
+/// Whether the draw is made by without_replacement(), as in PyTorch.
+bool is_without_replacement(int64_t samples, bool replacement) {
+  return !replacement || samples == 1;
+}
 
 void check_weights(const Tensor& self, int64_t samples, bool replacement) {
   HEARTH_CHECK(self.is_floating_point(),
@@ -25,7 +27,7 @@ void check_weights(const Tensor& self, int64_t samples, bool replacement) {
   if (self.is_meta() || (self.dim() == 2 && self.size(0) == 0)) return;
   const bool negative = self.ge(0).logical_not().any().item<bool>();  // also NaN
   const bool infinite = self.isinf().any().item<bool>();
-  HEARTH_CHECK(!races(samples, replacement) || !(negative || infinite),
+  HEARTH_CHECK(!is_without_replacement(samples, replacement) || !(negative || infinite),
                "probability tensor contains either `inf`, `nan` or element < 0");
   HEARTH_CHECK(!negative, "invalid multinomial distribution (encountering probability entry < 0)");
   HEARTH_CHECK(
@@ -68,10 +70,11 @@ Tensor with_replacement(const Tensor& weights, ScalarType type, int64_t samples,
   return by_rows<T>(weights, type, samples, draw);
 }
 
-/// The largest of weight / (an exponential number): each is drawn in proportion to its weight.
+/// Chooses the largest values of weight / (exponential random number): so each index is drawn with
+/// a probability in proportion to its weight.
 Tensor without_replacement(const Tensor& weights, int64_t samples, const Generator& generator) {
-  const Tensor race = weights.div(empty_like(weights).exponential_(1, generator));
-  if (samples == 1) return std::get<1>(race.max(-1, true));
+  const Tensor scores = weights.div(empty_like(weights).exponential_(1, generator));
+  if (samples == 1) return std::get<1>(scores.max(-1, true));
   std::vector<int64_t> order;
   const auto pick = [&](const double* row, int64_t count, int64_t* out, int64_t) {
     order.resize(size_t(count));
@@ -81,7 +84,7 @@ Tensor without_replacement(const Tensor& weights, int64_t samples, const Generat
         [row](int64_t a, int64_t b) { return row[a] > row[b] || (row[a] == row[b] && a < b); });
     std::copy_n(order.begin(), samples, out);
   };
-  return by_rows<double>(race, kDouble, samples, pick);
+  return by_rows<double>(scores, kDouble, samples, pick);
 }
 
 Tensor drawn(const Tensor& self, int64_t samples, bool replacement, const Generator& generator) {
@@ -90,10 +93,10 @@ Tensor drawn(const Tensor& self, int64_t samples, bool replacement, const Genera
   sizes[sizes.size() - 1] = samples;
   if (self.is_meta() || self.numel() == 0) return empty(sizes, self.options().dtype(kLong));
   const NoGradGuard off;
-  const Tensor result = races(samples, replacement) ? without_replacement(self, samples, generator)
-                        : self.scalar_type() == kDouble
-                            ? with_replacement<double>(self, kDouble, samples, generator)
-                            : with_replacement<float>(self, kFloat, samples, generator);
+  const Tensor result =
+      is_without_replacement(samples, replacement) ? without_replacement(self, samples, generator)
+      : self.scalar_type() == kDouble ? with_replacement<double>(self, kDouble, samples, generator)
+                                      : with_replacement<float>(self, kFloat, samples, generator);
   return result.view(sizes);
 }
 
@@ -102,7 +105,7 @@ void check_deviation(const Tensor& std) {
                "normal expects all elements of std >= 0.0");
 }
 
-/// Unlike rand_like and its kin, random numbers by a tensor's parameters are contiguous.
+/// A contiguous tensor for random numbers whose parameters are tensors; rand_like keeps strides.
 Tensor contiguous_like(const Tensor& tensor) {
   return empty_like(tensor, {}, MemoryFormat::Contiguous);
 }

@@ -250,8 +250,8 @@ Tensor nanmean_of(const Tensor& self, OptionalIntArrayRef dim, bool keepdim,
   return compose<NanMean>(reduce_args(self, dim, keepdim), in_dtype(self, dtype));
 }
 
-/// The result is a bool, but of bytes a byte, as in PyTorch. An empty list of dimensions means none
-/// here, not all.
+/// The result is bool, or uint8 for uint8 inputs, as in PyTorch. An empty list of dimensions means
+/// none here, not all.
 ReduceArgs truth_args(const Tensor& self, OptionalIntArrayRef dim, bool keepdim) {
   ReduceArgs args = reduce_args(self, dim, keepdim, self.scalar_type() == kByte ? kByte : kBool);
   if (dim && dim->empty()) args.dim.bits = 0;

@@ -51,7 +51,8 @@ Tensor spread(const Tensor& grad, IntArrayRef sizes, uint32_t mask);
 /// that index names. `sizes` are the input's; the index may lack the dimension.
 Tensor picked_grad(const Tensor& grad, const Tensor& index, IntArrayRef sizes, int64_t dim);
 
-/// The gradient of one element of all, `value`: elements of `in` equal to it get equal shares.
+/// The gradient of an op that returns one element, `value`: elements of `in` equal to it get equal
+/// shares.
 Tensor shared_by_ties(const Tensor& grad, const Tensor& in, const Tensor& value);
 
 /// self converted to the dtype, if one is given.

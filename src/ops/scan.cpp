@@ -55,7 +55,7 @@ struct CumSum {
   }
 };
 
-/// out[i] = b[i] + a[i] * out[i - 1]; its derivative runs the other way.
+/// out[i] = b[i] + a[i] * out[i - 1]; its derivative is a scan in the other direction.
 struct LinearScan {
   using Args = ScanArgs;
   static constexpr OpInfo info{.name = "linear_scan",

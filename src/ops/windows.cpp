@@ -63,7 +63,7 @@ int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
   return span;
 }
 
-/// For each element of `memory`, at least 1: how many elements of the input lie there.
+/// For each element of `memory`, the number of elements of the input that lie there, at least 1.
 Tensor times_shown(const TensorImpl& in, const Tensor& memory, int64_t first) {
   const Tensor places = arange(memory.numel(), TensorOptions(kLong).device(memory.device()))
                             .as_strided(in.sizes(), in.strides(), -first)
