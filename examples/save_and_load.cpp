@@ -37,7 +37,7 @@ int main(int argc, char** argv) {
   for (const auto& [name, weights] : io::load_safetensors(folder + "/weights.safetensors"))
     std::cout << name << ' ' << weights.sizes() << '\n';
 
-  // A checkpoint holds everything needed to resume a run: the results are as without a stop.
+  // A checkpoint holds everything needed to resume a run, with the results of an uninterrupted one.
   optim::Adam optimizer(model->parameters(), optim::AdamOptions(0.1));
   train(model, optimizer, 10);
   io::Checkpoint().add("model", model).add("optimizer", optimizer).save(folder + "/run.ckpt");

@@ -19,7 +19,7 @@ std::string escaped(std::string text, const std::string& characters, const std::
 
 bool is_list(const CLI::Option& option) { return option.get_delimiter() != '\0'; }
 
-/// Suggestions at any place but a flag's value: subcommands, positional values, flags.
+/// Suggestions for words that are not values of a flag: subcommands, positional values, flags.
 std::vector<std::string> words_of(const CLI::App& command) {
   std::vector<std::string> words;
   for (const CLI::App* inner : commands_of(command)) words.push_back(inner->get_name());

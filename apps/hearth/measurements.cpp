@@ -60,7 +60,7 @@ class Bench {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   }
 
-  /// The fastest of as many calls as fit into half a second.
+  /// The shortest time of one call; calls are repeated for half a second.
   double seconds_of(const Work& work) const {
     double best = seconds_of_call(work);
     for (double total = best; total < 0.5;) {

@@ -67,7 +67,7 @@ TEST(Inplace, OnASavedConstantIsAnError) {
                    "[torch.DoubleTensor [2]] is at version 1; expected version 0 instead.");
 }
 
-TEST(Inplace, AGuardOfVersionsTakesNoTemporary) {
+TEST(Inplace, PreserveVersionGuardResetsVersionsAndRejectsTemporaries) {
   using autograd::PreserveVersionGuard;
   static_assert(!std::is_constructible_v<PreserveVersionGuard, std::vector<Tensor>>);
   const std::vector<Tensor> tensors{vec({1, 2})};

@@ -1,4 +1,4 @@
-// Histories of views after in-place writes: a view is one step from its base.
+// Histories of views after in-place writes: one node leads from a view to its base.
 #include <utility>
 
 #include "tests/autograd/support.h"

@@ -20,7 +20,7 @@ TEST(Names, PrefixesAreNearest) {
   EXPECT_EQ(nearest("t", kModels), "tutorial-cnn");
 }
 
-TEST(Names, NothingIsNearAnUnlikeName) {
+TEST(Names, UnlikeNamesHaveNoSuggestion) {
   EXPECT_EQ(nearest("transformer", kModels), "");
   EXPECT_EQ(nearest("mlp", {}), "");
   EXPECT_EQ(nearest("", {"four"}), "");

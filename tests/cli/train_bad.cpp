@@ -39,7 +39,7 @@ TEST(TrainBad, ConfigErrorsNameTheLine) {
                  "No such file or directory");
 }
 
-TEST(TrainBad, UnusableFolders) {
+TEST(TrainBad, UnusableFoldersAreRefused) {
   const TempFolder folder;
   const std::string file = folder.path("file"), out = folder.path("out");
   write_bytes(file, "");
@@ -145,7 +145,7 @@ TEST(TrainBad, NonFiniteLossStopsAndNamesTheParameter) {
       << ran.err;
 }
 
-TEST(TrainBad, CorruptCheckpoints) {
+TEST(TrainBad, CorruptCheckpointsAreRefused) {
   const TempFolder folder;
   const std::string out = folder.path("out"), last = out + "/run-1/last.ckpt";
   ASSERT_EQ(train({"--out", out, "--limit", "200", "--epochs", "1"}).status, 0);

@@ -204,7 +204,7 @@ TEST_F(CudaApi, BlockingCopyFromForeignPinnedMemoryWaits) {
   backend.free_pinned(host);
 }
 
-TEST_F(CudaApi, CudnnAvailabilityIsTheBackends) {
+TEST_F(CudaApi, BackendDeterminesCudnnAvailability) {
   EXPECT_EQ(cuda::cudnn_is_available(), backend_of(last_).has_cudnn());
 }
 

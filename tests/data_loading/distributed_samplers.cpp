@@ -40,7 +40,7 @@ TEST(DistributedRandomSampler, ShufflesByTheEpochAsLibTorch) {
   EXPECT_EQ(rest_of(fewer, 3), (Batches{{0, 5, 1}}));
   DistributedRandomSampler large(1000, 4, 2);
   EXPECT_EQ(large.next(6), (std::vector<size_t>{810, 968, 712, 598, 742, 599}));
-  large.set_epoch(4294967299);  // of which the shuffle sees the lower 32 bits
+  large.set_epoch(4294967299);  // the shuffle uses the lower 32 bits
   large.reset();
   EXPECT_EQ(large.next(6), (std::vector<size_t>{931, 397, 513, 581, 356, 950}));
 }
@@ -119,7 +119,7 @@ TEST(DistributedSamplers, LoadTheStateOfAnotherProcess) {
   EXPECT_EQ(rest_of(loaded, 4), rest_of(second, 4));
 }
 
-TEST(DistributedSamplers, RejectStatesOfOthers) {
+TEST(DistributedSamplers, RejectStatesOfOtherSamplers) {
   const DistributedRandomSampler saved(24, 3, 0);
   DistributedRandomSampler size(25, 3, 0), replicas(24, 4, 0), duplicates(24, 3, 0, false);
   EXPECT_ERROR(move_state(saved, size), "saved for 24 examples; this sampler has 25");

@@ -111,7 +111,7 @@ TEST(BatchSampler, MakesBatchesAsPyTorch) {
   EXPECT_EQ(rest_of(weighted, 1), (Batches{{6, 4, 5}, {4, 4, 7}, {6}}));
 }
 
-/// One index at a time, whatever is asked for.
+/// Returns one index at a time and ignores the batch size.
 struct Single : SequentialSampler {
   using SequentialSampler::SequentialSampler;
   std::optional<Indices> next(size_t) override { return SequentialSampler::next(1); }
@@ -161,7 +161,7 @@ TEST(RandomSamplers, StatesBeforeTheFirstDrawHaveNoIndices) {
   EXPECT_EQ(all_of(second), drawn);
 }
 
-TEST(RandomSamplers, RejectStatesOfOthers) {
+TEST(RandomSamplers, RejectStatesOfOtherSamplers) {
   WeightedRandomSampler four({1, 2, 3, 4, 5}, 4, true), five({1, 2, 3, 4, 5}, 5);
   (void)four.next(1);
   EXPECT_ERROR(move_state(four, five), "saved for 4 samples; this sampler has 5");

@@ -1,4 +1,4 @@
-// What samplers and loaders return, as plain lists.
+// Collects the results of samplers and loaders in plain lists.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -51,7 +51,7 @@ void move_state(const Sampler& from, Sampler& to) {
   to.load(read);
 }
 
-/// A state of `sampler` after one batch continues in `other`.
+/// Checks that `other` continues from the state of `sampler` after one batch.
 template <class Sampler>
 void expect_continues(Sampler sampler, Sampler other, size_t batch_size) {
   (void)sampler.next(batch_size);
@@ -60,8 +60,8 @@ void expect_continues(Sampler sampler, Sampler other, size_t batch_size) {
   EXPECT_EQ(rest_of(other, batch_size), rest_of(sampler, batch_size));
 }
 
-/// A loader without workers and one with two, which continues after two batches of the first, make
-/// the same batches of `make()`'s samplers: the rest of an epoch and the next one.
+/// Checks that a loader with two workers continues from the state of one without workers after two
+/// batches: the rest of the epoch and the next one are the same. `make` creates a sampler.
 template <class Make>
 void expect_loader_continues(size_t size, const Make& make, size_t batch_size) {
   const auto loader_of = [&](size_t workers) {

@@ -48,7 +48,7 @@ class Training {
         results_(runs_) {}
 
   bool train() {
-    // Ignore SIGXFSZ: at the limit on file sizes, a write shall fail as it does on a full disk.
+    // Ignore SIGXFSZ: at the limit on file sizes, a write must fail as it does on a full disk.
     std::signal(SIGXFSZ, SIG_IGN);
     const auto rows = rows_in_table();
     for (size_t i = 0; i < runs_.size(); ++i) load_progress(i, rows);
