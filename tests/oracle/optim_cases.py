@@ -102,7 +102,7 @@ def jumping(make):
 
 
 def in_fractions(make):
-    """Calls step(epoch) with fractions, but for each fifth time."""
+    """Calls step(epoch) with fractions, except each fifth time."""
     def made(optimizer):
         scheduler = make(optimizer)
         return lambda epoch: scheduler.step(*([epoch * 0.3] if epoch % 5 < 4 else []))
