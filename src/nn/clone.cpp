@@ -1,5 +1,6 @@
 #include "hearth/autograd.h"
 #include "hearth/nn/module.h"
+#include "nn/parametrization_list.h"
 
 namespace hearth::nn {
 
@@ -28,8 +29,11 @@ void Module::remake(const Module& from, const std::function<void()>& reset,
   const NoGradGuard no_grad;
   parameters_.clear();
   buffers_.clear();
+  unsaved_.clear();
   children_.clear();
   reset();
+  if (const auto lists = utils::parametrize::detail::parametrizations_of(from))
+    lists->copy_to(const_cast<Module&>(from), *this, device);
   check_same_number(parameters_.size(), from.parameters_.size(), "parameters",
                     "register_parameter");
   check_same_number(buffers_.size(), from.buffers_.size(), "buffers", "register_buffer");
