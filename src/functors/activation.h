@@ -307,9 +307,9 @@ struct Gate {
   }
 };
 
-using Activation = List<Gelu, GeluTanh, Sigmoid, Relu, Silu, Elu, LeakyRelu, Softplus, LogSigmoid,
-                        Hardsigmoid, Hardswish, Hardtanh, Mish, Threshold, Softsign, Gate,
-                        Hardshrink, Softshrink, Prelu>;
+using Activation =
+    List<Gelu, GeluTanh, Sigmoid, Relu, Silu, Elu, LeakyRelu, Softplus, LogSigmoid, Hardsigmoid,
+         Hardswish, Hardtanh, Mish, Threshold, Softsign, Gate, Hardshrink, Softshrink, Prelu>;
 HEARTH_NUMBER_FAMILY(Activation)
 
 }  // namespace hearth::fn

@@ -32,15 +32,16 @@ void Module::remake(const Module& from, const std::function<void()>& reset,
   unsaved_.clear();
   children_.clear();
   reset();
-  if (const auto lists = utils::parametrize::detail::parametrizations_of(from))
-    lists->copy_to(const_cast<Module&>(from), *this, device);
+  const std::shared_ptr<Module> parametrizations =
+      utils::parametrize::detail::copy_parametrizations(from, *this, device);
   check_same_number(parameters_.size(), from.parameters_.size(), "parameters",
                     "register_parameter");
   check_same_number(buffers_.size(), from.buffers_.size(), "buffers", "register_buffer");
   check_same_number(children_.size(), from.children_.size(), "child modules", "register_module");
   copy_tensors(from.parameters_, parameters_, device);
   copy_tensors(from.buffers_, buffers_, device);
-  for (const auto& child : from.children_) children_[child.key()]->clone_(*child.value(), device);
+  for (const auto& child : from.children_)
+    if (child.value() != parametrizations) children_[child.key()]->clone_(*child.value(), device);
 }
 
 }  // namespace hearth::nn

@@ -138,7 +138,8 @@ std::shared_ptr<M> lazy_norm(Options options, int64_t dims, bool single) {
 }  // namespace
 
 LazyLinear::LazyLinear(int64_t out_features, bool bias)
-    : Linear(made<LinearImpl>(LinearOptions(0, out_features).bias(bias))) {
+    : Linear(made<LinearImpl>(LinearOptions(1, out_features).bias(bias))) {
+  impl_->options.in_features(0);
   defer(*impl_, {impl_->weight, impl_->bias}, &fill_linear<LinearImpl>);
 }
 

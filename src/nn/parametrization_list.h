@@ -34,12 +34,14 @@ class ParametrizationsImpl : public Cloneable<ParametrizationsImpl> {
   void reset() override {}
   void pretty_print(std::ostream& stream) const override;
   std::shared_ptr<ParametrizationListImpl> find(const std::string& name) const;
-  /// Gives a module that is otherwise a clone of the owner clones of the lists.
-  void copy_to(Module& owner, Module& clone, const std::optional<Device>& device) const;
 };
 
 /// The module's lists, or null.
 std::shared_ptr<ParametrizationsImpl> parametrizations_of(const Module& module);
+
+/// Gives a clone of the module clones of its lists; returns the module's.
+std::shared_ptr<Module> copy_parametrizations(const Module& module, Module& clone,
+                                              const std::optional<Device>& device);
 
 /// Throws PyTorch's error unless the module has such a parameter, plain or computed; returns its
 /// value.

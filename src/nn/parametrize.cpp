@@ -66,25 +66,28 @@ std::shared_ptr<ParametrizationListImpl> ParametrizationsImpl::find(const std::s
   return list ? std::dynamic_pointer_cast<ParametrizationListImpl>(*list) : nullptr;
 }
 
-void ParametrizationsImpl::copy_to(Module& owner, Module& clone,
-                                   const std::optional<Device>& device) const {
-  const auto lists = std::make_shared<ParametrizationsImpl>();
-  lists->take_modes(*this);
-  for (const auto& item : named_children()) {
-    const std::string& name = item.key();
-    const FindMember member = find(name)->member();
-    clone.unregister_parameter(name);
-    lists->register_module(name, item.value()->clone(device));
-    const Tensor value = member(owner, name)->detach().clone();
-    *member(clone, name) = device ? value.to(*device) : value;
-  }
-  clone.register_module("parametrizations", lists);
-}
-
 std::shared_ptr<ParametrizationsImpl> parametrizations_of(const Module& module) {
   const auto children = module.named_children();
   const auto* lists = children.find("parametrizations");
   return lists ? std::dynamic_pointer_cast<ParametrizationsImpl>(*lists) : nullptr;
+}
+
+std::shared_ptr<Module> copy_parametrizations(const Module& module, Module& clone,
+                                              const std::optional<Device>& device) {
+  const auto own = parametrizations_of(module);
+  if (!own) return nullptr;
+  const auto lists = std::make_shared<ParametrizationsImpl>();
+  lists->train(own->is_training());
+  for (const auto& item : own->named_children()) {
+    const std::string& name = item.key();
+    const FindMember member = own->find(name)->member();
+    clone.unregister_parameter(name);
+    lists->register_module(name, item.value()->clone(device));
+    const Tensor value = member(const_cast<Module&>(module), name)->detach().clone();
+    *member(clone, name) = device ? value.to(*device) : value;
+  }
+  clone.register_module("parametrizations", lists);
+  return own;
 }
 
 Tensor parametrized_value(const Module& module, const std::string& name) {
@@ -153,10 +156,10 @@ void add(Module& module, const std::string& name, FindMember find, Step step) {
   if (!is_parametrized(module, name)) return add_first(module, name, find, std::move(step));
   const Tensor value = parametrized_value(module, name);
   step.module->train(module.is_training());
-  check_like(value, step.forward(*step.module, {value}));
-  const auto list = parametrizations_of(module)->find(name);
-  list->append(std::move(step));
-  *find(module, name) = list->compute();
+  const Tensor computed = step.forward(*step.module, {value});
+  check_like(value, computed);
+  parametrizations_of(module)->find(name)->append(std::move(step));
+  *find(module, name) = computed;
 }
 
 void remove(Module& module, const std::string& name, FindMember find, bool keep_value) {

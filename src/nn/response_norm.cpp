@@ -22,7 +22,12 @@ Tensor cross_map(const Tensor& x, const CrossMapLRN2dOptions& options) {
   HEARTH_CHECK(options.size() > 0, "CrossMapLRN2d: expected a positive size, got ", options.size());
   if (x.numel() == 0) return x;
   const int64_t side = (options.size() - 1) / 2;
-  const Tensor sums = channel_windows(x * x, side, side, 1);
+  const Tensor squares = x * x;
+  Tensor sums = channel_windows(squares, side, side, 1);
+  const int64_t rest = x.size(1) - side - 1;
+  if (rest > 0)  // as in PyTorch, the first channel stays in the windows behind it
+    sums = cat(
+        {sums.narrow(1, 0, side + 1), sums.narrow(1, side + 1, rest) + squares.narrow(1, 0, 1)}, 1);
   return x * (sums * (options.alpha() / static_cast<double>(options.size())) + options.k())
                  .pow(-options.beta());
 }

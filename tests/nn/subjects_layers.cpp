@@ -141,7 +141,7 @@ Table lazies() {
       {"lazy_conv_transpose2d",
        ONCE(after(LazyConvTranspose2d(ConvTranspose2dOptions(0, 2, 3).stride(2)), {1, 4, 4, 4}))},
       {"lazy_batch_norm2d", TWICE(after(LazyBatchNorm2d(), {1, 4, 4, 5}))},
-      {"lazy_instance_norm1d", TWICE(after(LazyInstanceNorm1d(tracked(0)), {3, 5}))}};
+      {"lazy_instance_norm1d", TWICE(after(LazyInstanceNorm1d(tracked(0)), {1, 3, 5}))}};
 }
 
 /// A module, called after one step of gradient descent.

@@ -27,7 +27,8 @@ struct HEARTH_API CrossMapLRN2dOptions {
 /// input / (k + alpha mean)^beta of [N, C, …], where mean is that of the squares of `size` channels
 /// around the element's, 0 beyond the borders.
 HEARTH_STATELESS_MODULE(LocalResponseNorm, LocalResponseNormOptions, const Tensor&);
-/// The same of [N, C, H, W], over (size - 1) / 2 channels on each side.
+/// The same of [N, C, H, W], over (size - 1) / 2 channels on each side and, as in PyTorch, always
+/// channel 0 behind its window.
 HEARTH_STATELESS_MODULE(CrossMapLRN2d, CrossMapLRN2dOptions, const Tensor&);
 
 namespace functional {
