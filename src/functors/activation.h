@@ -235,6 +235,60 @@ struct Softsign {
   }
 };
 
+/// 0 where |x| <= lambd, else x.
+struct Hardshrink {
+  static constexpr OpInfo info{
+      .name = "hardshrink", .dtypes = dtypes::kFloating, .piecewise_linear = true};
+  double lambd = 0.5;
+  HEARTH_FIELDS(lambd)
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return select((x >= -lambd) & (x <= lambd), 0, x);
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return select((x >= -lambd) & (x <= lambd), 0, g);
+  }
+};
+
+/// x moved towards 0 by lambd; 0 where |x| <= lambd.
+struct Softshrink {
+  static constexpr OpInfo info{
+      .name = "softshrink", .dtypes = dtypes::kFloating, .piecewise_linear = true};
+  double lambd = 0.5;
+  HEARTH_FIELDS(lambd)
+  template <class V>
+  HEARTH_FN V value(V x) const {
+    return select(x > lambd, x - lambd, select(x < -lambd, x + lambd, x * 0));
+  }
+  template <class V>
+  HEARTH_FN V grad(V g, V x) const {
+    return select((x >= -lambd) & (x <= lambd), 0, g);
+  }
+};
+
+/// x where x > 0, else weight * x.
+struct Prelu {
+  static constexpr OpInfo info{.name = "prelu",
+                               .node = "PreluKernel",
+                               .arguments = "self,weight",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kLower,
+                               .amp_cpu = Amp::kLower};
+  template <class V>
+  HEARTH_FN V value(V x, V weight) const {
+    return select(x > 0, x, weight * x);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V x, V weight) const {
+    return select(x > 0, g, weight * g);
+  }
+  template <class V>
+  HEARTH_FN V grad_b(V g, V x, V) const {
+    return select(x > 0, 0, x * g);
+  }
+};
+
 /// a * sigmoid(b), for glu, where a and b are the halves of one tensor.
 struct Gate {
   static constexpr OpInfo info{.name = "glu", .dtypes = dtypes::kFloating};
@@ -253,8 +307,9 @@ struct Gate {
   }
 };
 
-using Activation = List<Gelu, GeluTanh, Sigmoid, Relu, Silu, Elu, LeakyRelu, Softplus, LogSigmoid,
-                        Hardsigmoid, Hardswish, Hardtanh, Mish, Threshold, Softsign, Gate>;
+using Activation =
+    List<Gelu, GeluTanh, Sigmoid, Relu, Silu, Elu, LeakyRelu, Softplus, LogSigmoid, Hardsigmoid,
+         Hardswish, Hardtanh, Mish, Threshold, Softsign, Gate, Hardshrink, Softshrink, Prelu>;
 HEARTH_NUMBER_FAMILY(Activation)
 
 }  // namespace hearth::fn

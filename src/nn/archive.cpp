@@ -14,7 +14,7 @@ namespace hearth::nn {
 void Module::save(serialize::OutputArchive& archive) const {
   for (const auto& parameter : named_parameters(false))
     archive.write(parameter.key(), parameter.value());
-  for (const auto& buffer : named_buffers(false))
+  for (const auto& buffer : saved_buffers())
     archive.write(buffer.key(), buffer.value(), /*is_buffer=*/true);
   for (const auto& child : children_) {
     if (!child.value()->is_serializable()) continue;
@@ -137,7 +137,7 @@ void Module::load_parts(serialize::InputArchive& archive) {
                                ": the loaded shape ", parameter->sizes(),
                                " replaces that of the module, ", IntArrayRef(before)));
   }
-  for (auto& buffer : named_buffers(false))
+  for (auto& buffer : saved_buffers())
     archive.read_over(buffer.key(), *buffer, Snapshot::aliases_of(*buffer));
   for (const auto& child : children_) {
     if (!child.value()->is_serializable()) continue;

@@ -1,5 +1,6 @@
 #include "hearth/autograd.h"
 #include "hearth/nn/module.h"
+#include "nn/parametrization_list.h"
 
 namespace hearth::nn {
 
@@ -28,15 +29,19 @@ void Module::remake(const Module& from, const std::function<void()>& reset,
   const NoGradGuard no_grad;
   parameters_.clear();
   buffers_.clear();
+  unsaved_.clear();
   children_.clear();
   reset();
+  const std::shared_ptr<Module> parametrizations =
+      utils::parametrize::detail::copy_parametrizations(from, *this, device);
   check_same_number(parameters_.size(), from.parameters_.size(), "parameters",
                     "register_parameter");
   check_same_number(buffers_.size(), from.buffers_.size(), "buffers", "register_buffer");
   check_same_number(children_.size(), from.children_.size(), "child modules", "register_module");
   copy_tensors(from.parameters_, parameters_, device);
   copy_tensors(from.buffers_, buffers_, device);
-  for (const auto& child : from.children_) children_[child.key()]->clone_(*child.value(), device);
+  for (const auto& child : from.children_)
+    if (child.value() != parametrizations) children_[child.key()]->clone_(*child.value(), device);
 }
 
 }  // namespace hearth::nn

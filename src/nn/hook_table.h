@@ -15,6 +15,7 @@ struct HookTable {
   using List = std::vector<std::pair<uint64_t, std::shared_ptr<const Hook>>>;
   List<ForwardPreHook> before;
   List<ForwardHook> after;
+  List<LoadStateDictPreHook> loading;
   uint64_t next_id = 0;
 };
 

@@ -39,6 +39,7 @@ void RemovableHandle::remove() {
   const auto is_mine = [this](const auto& entry) { return entry.first == id_; };
   std::erase_if(table->before, is_mine);
   std::erase_if(table->after, is_mine);
+  std::erase_if(table->loading, is_mine);
 }
 
 RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
@@ -47,6 +48,10 @@ RemovableHandle Module::register_forward_pre_hook(ForwardPreHook hook) {
 
 RemovableHandle Module::register_forward_hook(ForwardHook hook) {
   return detail::add(hooks_, &detail::HookTable::after, std::move(hook));
+}
+
+RemovableHandle Module::register_load_state_dict_pre_hook(LoadStateDictPreHook hook) {
+  return detail::add(hooks_, &detail::HookTable::loading, std::move(hook));
 }
 
 }  // namespace hearth::nn

@@ -4,6 +4,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/indexing.h"
+#include "nn/orthonormal.h"
 
 namespace hearth::nn::init {
 
@@ -54,23 +55,6 @@ Tensor uniform_(Tensor tensor, double low, double high) {
   return tensor.uniform_(low, high);
 }
 
-namespace {
-
-/// Q of the QR decomposition with a positive diagonal of R, for a matrix with at least as many rows
-/// as columns: the Gram-Schmidt process, orthogonalizing twice for accuracy.
-Tensor orthonormal_columns(const Tensor& matrix) {
-  const Tensor q = matrix.to(kDouble).clone();
-  for (int64_t j = 0; j < q.size(1); ++j) {
-    const Tensor column = q.select(1, j);
-    const Tensor done = q.narrow(1, 0, j);
-    for (int pass = 0; j > 0 && pass < 2; ++pass) column.sub_(done.mv(done.t().mv(column)));
-    column.div_(column.norm());
-  }
-  return q;
-}
-
-}  // namespace
-
 Tensor orthogonal_(Tensor tensor, double gain) {
   HEARTH_CHECK(tensor.dim() >= 2, "Only tensors with 2 or more dimensions are supported");
   const NoGradGuard no_grad;
@@ -78,7 +62,7 @@ Tensor orthogonal_(Tensor tensor, double gain) {
   const int64_t columns = rows == 0 ? 0 : tensor.numel() / rows;
   const Tensor drawn = randn({rows, columns}, TensorOptions(tensor.scalar_type()));
   const bool wide = rows < columns;
-  Tensor q = orthonormal_columns(wide ? drawn.t() : drawn);
+  Tensor q = nn::detail::orthonormal_columns(wide ? drawn.t() : drawn);
   if (wide) q = q.t();
   return tensor.copy_(q.reshape(tensor.sizes())).mul_(gain);
 }

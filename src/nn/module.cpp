@@ -77,9 +77,16 @@ Tensor& Module::register_parameter(std::string name, Tensor tensor, bool require
   return parameters_.insert(std::move(name), std::move(tensor));
 }
 
-Tensor& Module::register_buffer(std::string name, Tensor tensor) {
+void Module::unregister_parameter(const std::string& name) {
+  HEARTH_CHECK(parameters_.contains(name), "No Parameter with name `", name, "` is registered");
+  parameters_.erase(name);
+}
+
+Tensor& Module::register_buffer(std::string name, Tensor tensor, bool persistent) {
   check_name("Buffer", name, parameters_, children_);
-  return buffers_.insert(std::move(name), std::move(tensor));
+  Tensor& buffer = buffers_.insert(name, std::move(tensor));
+  if (!persistent) unsaved_.push_back(std::move(name));
+  return buffer;
 }
 
 void Module::add_child(std::string name, std::shared_ptr<Module> module) {

@@ -2,7 +2,8 @@
 
 #include <ostream>
 
-#include "hearth/nn/init.h"
+#include "hearth/operators.h"
+#include "nn/norm_base.h"
 
 namespace hearth::nn {
 
@@ -34,6 +35,16 @@ Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options) {
                             options.eps());
 }
 
+Tensor rms_norm(const Tensor& input, const RMSNormFuncOptions& options) {
+  return hearth::rms_norm(input, options.normalized_shape(), options.weight(), options.eps());
+}
+
+Tensor normalize(const Tensor& input, NormalizeFuncOptions options) {
+  const Tensor divisor =
+      input.norm(options.p(), {options.dim()}, /*keepdim=*/true).clamp_min(options.eps());
+  return options.out() ? hearth::div_out(*options.out(), input, divisor) : input / divisor;
+}
+
 Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options) {
   return hearth::group_norm(input, options.num_groups(), options.weight(), options.bias(),
                             options.eps());
@@ -41,63 +52,18 @@ Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options) {
 
 }  // namespace functional
 
-namespace {
-
-/// Registers the weight and bias of any normalization.
-template <class M>
-void register_affine(M& module, IntArrayRef shape, bool affine) {
-  module.weight = module.register_parameter("weight", affine ? empty(shape) : Tensor(), affine);
-  module.bias = module.register_parameter("bias", affine ? empty(shape) : Tensor(), affine);
-}
-
-template <class M>
-void reset_affine(M& module) {
-  if (module.weight.defined()) init::ones_(module.weight);
-  if (module.bias.defined()) init::zeros_(module.bias);
-}
-
-}  // namespace
+using detail::register_affine;
+using detail::reset_affine;
 
 // ---- BatchNorm
 
 template <size_t D, class Derived>
-BatchNormImplBase<D, Derived>::BatchNormImplBase(const BatchNormOptions& options_)
-    : options(options_) {
-  BatchNormImplBase::reset();
-}
-
-template <size_t D, class Derived>
-void BatchNormImplBase<D, Derived>::reset() {
-  register_affine(*this, options.num_features(), options.affine());
-  const bool tracks = options.track_running_stats();
-  const int64_t n = options.num_features();
-  running_mean = this->register_buffer("running_mean", tracks ? zeros(n) : Tensor());
-  running_var = this->register_buffer("running_var", tracks ? ones(n) : Tensor());
-  num_batches_tracked =
-      this->register_buffer("num_batches_tracked", tracks ? zeros({}, kLong) : Tensor());
-  reset_parameters();
-}
-
-template <size_t D, class Derived>
-void BatchNormImplBase<D, Derived>::reset_running_stats() {
-  if (!options.track_running_stats()) return;
-  running_mean.zero_();
-  running_var.fill_(1);
-  num_batches_tracked.zero_();
-}
-
-template <size_t D, class Derived>
-void BatchNormImplBase<D, Derived>::reset_parameters() {
-  reset_running_stats();
-  reset_affine(*this);
-}
-
-template <size_t D, class Derived>
 void BatchNormImplBase<D, Derived>::pretty_print(std::ostream& stream) const {
-  const auto momentum = options.momentum();
-  stream << str("BatchNorm", D, "d(", options.num_features(), ", eps=", options.eps(),
-                ", momentum=", momentum ? str(*momentum) : "None", ", affine=", options.affine(),
-                ", track_running_stats=", options.track_running_stats(), ")");
+  const BatchNormOptions& o = this->options;
+  const auto momentum = o.momentum();
+  stream << str("BatchNorm", D, "d(", o.num_features(), ", eps=", o.eps(),
+                ", momentum=", momentum ? str(*momentum) : "None", ", affine=", o.affine(),
+                ", track_running_stats=", o.track_running_stats(), ")");
 }
 
 template <size_t D, class Derived>
@@ -113,21 +79,27 @@ Tensor BatchNormImplBase<D, Derived>::normalize(const Tensor& input) {
   else
     HEARTH_CHECK(input.dim() == D + 2, "expected ", D + 2, "D input (got ", input.dim(),
                  "D input)");
-  const bool tracks = this->is_training() && num_batches_tracked.defined();
-  if (tracks) num_batches_tracked.add_(1);
-  double momentum = options.momentum().value_or(0);
-  if (tracks && !options.momentum()) momentum = 1 / num_batches_tracked.template item<double>();
-  return functional::batch_norm(input, running_mean, running_var,
+  const BatchNormOptions& o = this->options;
+  Tensor& batches = this->num_batches_tracked;
+  const bool tracks = this->is_training() && batches.defined();
+  if (tracks) batches.add_(1);
+  double momentum = o.momentum().value_or(0);
+  if (tracks && !o.momentum()) momentum = 1 / batches.template item<double>();
+  return functional::batch_norm(input, this->running_mean, this->running_var,
                                 functional::BatchNormFuncOptions()
-                                    .weight(weight)
-                                    .bias(bias)
-                                    .training(this->is_training() || !options.track_running_stats())
+                                    .weight(this->weight)
+                                    .bias(this->bias)
+                                    .training(this->is_training() || !o.track_running_stats())
                                     .momentum(momentum)
-                                    .eps(options.eps()));
+                                    .eps(o.eps()));
 }
 
+template class NormImplBase<1, BatchNorm1dImpl, BatchNormOptions>;
+template class NormImplBase<2, BatchNorm2dImpl, BatchNormOptions>;
+template class NormImplBase<3, BatchNorm3dImpl, BatchNormOptions>;
 template class BatchNormImplBase<1, BatchNorm1dImpl>;
 template class BatchNormImplBase<2, BatchNorm2dImpl>;
+template class BatchNormImplBase<3, BatchNorm3dImpl>;
 
 // ---- LayerNorm
 
@@ -154,6 +126,41 @@ Tensor LayerNormImpl::forward(const Tensor& input) {
       *this,
       [this](const Tensor& x) {
         return hearth::layer_norm(x, options.normalized_shape(), weight, bias, options.eps());
+      },
+      input);
+}
+
+// ---- RMSNorm
+
+RMSNormImpl::RMSNormImpl(std::vector<int64_t> normalized_shape)
+    : RMSNormImpl(RMSNormOptions(std::move(normalized_shape))) {}
+RMSNormImpl::RMSNormImpl(RMSNormOptions options_) : options(std::move(options_)) {
+  RMSNormImpl::reset();
+}
+
+void RMSNormImpl::reset() {
+  const bool affine = options.elementwise_affine();
+  weight = register_parameter(
+      "weight", affine ? hearth::empty(options.normalized_shape()) : Tensor(), affine);
+  reset_parameters();
+}
+
+void RMSNormImpl::reset_parameters() {
+  if (weight.defined()) init::ones_(weight);
+}
+
+void RMSNormImpl::pretty_print(std::ostream& stream) const {
+  const auto eps = options.eps();
+  stream << str("RMSNorm(", IntArrayRef(options.normalized_shape()),
+                ", eps=", eps ? str(*eps) : "None",
+                ", elementwise_affine=", options.elementwise_affine(), ")");
+}
+
+Tensor RMSNormImpl::forward(const Tensor& input) {
+  return run_module(
+      *this,
+      [this](const Tensor& x) {
+        return hearth::rms_norm(x, options.normalized_shape(), weight, options.eps());
       },
       input);
 }

@@ -1,6 +1,7 @@
 #include "hearth/autograd.h"
 #include "hearth/io/key_hint.h"
 #include "hearth/nn/module.h"
+#include "nn/hook_table.h"
 #include "nn/names.h"
 
 namespace hearth::nn {
@@ -31,7 +32,7 @@ std::string mismatch_text(const std::string& name, const Tensor& given, const Te
 State Module::state_dict() const {
   State state;
   apply([&](const std::string& name, const Module& part) {
-    for (const auto& tensors : {part.named_parameters(false), part.named_buffers(false)})
+    for (const auto& tensors : {part.named_parameters(false), part.saved_buffers()})
       for (const auto& item : tensors)
         state.insert(detail::join_path(name, item.key()), item->detach());
   });
@@ -39,6 +40,11 @@ State Module::state_dict() const {
 }
 
 IncompatibleKeys Module::load_state_dict(const State& state, bool strict) {
+  apply([&](const std::string& path, Module& part) {
+    if (!part.hooks_.pointer()) return;
+    const auto hooks = part.hooks_.pointer()->loading;  // a copy: a hook may remove itself
+    for (const auto& [id, hook] : hooks) (*hook)(part, state, path);
+  });
   const State own = state_dict();
   IncompatibleKeys keys;
   std::string problems;

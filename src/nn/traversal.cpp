@@ -53,6 +53,13 @@ OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
   return of_all_modules(*this, [](const Module& part) { return part.named_buffers(false); });
 }
 
+OrderedDict<std::string, Tensor> Module::saved_buffers() const {
+  OrderedDict<std::string, Tensor> result = defined(buffers_);
+  for (const std::string& name : unsaved_)
+    if (result.contains(name)) result.erase(name);
+  return result;
+}
+
 std::vector<Tensor> Module::parameters(bool recurse) const {
   return tensors_of(
       *this, recurse, [](const Module& part) -> auto& { return part.parameters_; });

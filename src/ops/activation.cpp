@@ -40,6 +40,51 @@ fn::Hardtanh hardtanh_of(const Tensor& self, const Scalar& min, const Scalar& ma
   return result;
 }
 
+/// A parameter rounded to self's dtype, so that elements equal to it are recognised.
+double rounded(const Scalar& parameter, const Tensor& self) {
+  const ScalarType type = self.scalar_type();
+  return (is_floating_point(type) ? parameter.stored_as(type) : parameter).toDouble();
+}
+
+/// softshrink's parameter, which self's dtype must hold.
+double shrinkage(const Scalar& lambd, const Tensor& self) {
+  const ScalarType type = self.scalar_type();
+  HEARTH_CHECK_AS(NotImplementedError, is_floating_point(type),
+                  "\"softshrink\" not implemented for '", name_of(type), "'");
+  const double value = lambd.toDouble(), most = largest_number(type);
+  HEARTH_CHECK(value >= 0 && value <= most, "lambda must be in range [0, ", most,
+               "] for input dtype ", name_of(type), ", but found ", value);
+  return rounded(lambd, self);
+}
+
+/// prelu's weight, with the dimension of self's channels.
+Tensor weight_for(const Tensor& self, const Tensor& weight) {
+  check_defined("prelu", 1, "weight", weight);
+  HEARTH_CHECK(self.scalar_type() == weight.scalar_type(),
+               "prelu: Type promoting not supported. Got ", name_of(self.scalar_type()), " and ",
+               name_of(weight.scalar_type()));
+  const int64_t count = weight.numel();
+  if (count != 1) {
+    HEARTH_CHECK(self.dim() > 0, "Not allow zero-dim input tensor.");
+    const int64_t channels = self.dim() > 1 ? self.size(1) : 1;
+    HEARTH_CHECK(channels == count,
+                 "Mismatch of parameter numbers and input channel size. Found parameter numbers = ",
+                 count, " and channel size = ", channels, ".");
+  }
+  HEARTH_CHECK(
+      weight.dim() <= 1,
+      "prelu: Expected `weight` to be a scalar or 1D tensor, but got: ndim = ", weight.dim());
+  if (self.dim() == weight.dim()) return weight;
+  Dims sizes(size_t(self.dim()), 1);
+  if (self.dim() > 1) sizes[1] = count;
+  return weight.reshape(sizes);
+}
+
+Tensor prelu_of(const Tensor& self, const Tensor& weight) {
+  const Tensor aligned = weight_for(self, weight);
+  return pointwise(fn::Prelu{}, self, aligned).call();
+}
+
 }  // namespace
 
 HEARTH_DEFINE_ALL_FORMS(gelu, (std::string_view approximate),
@@ -70,6 +115,11 @@ HEARTH_DEFINE_ALL_FORMS(hardtanh, (const Scalar& min_val, const Scalar& max_val)
 HEARTH_DEFINE_ALL_FORMS(mish, (), pointwise(fn::Mish{}, self))
 HEARTH_DEFINE_ALL_FORMS(threshold, (const Scalar& threshold, const Scalar& value),
                         pointwise(fn::Threshold{factor_of(threshold), factor_of(value)}, self))
+HEARTH_DEFINE_OUT(hardshrink, (const Scalar& lambd),
+                  pointwise(fn::Hardshrink{rounded(lambd, self)}, self))
+HEARTH_DEFINE_OUT(softshrink, (const Scalar& lambd),
+                  pointwise(fn::Softshrink{shrinkage(lambd, self)}, self))
+HEARTH_DEFINE_METHOD(Tensor, prelu, (const Tensor& weight), prelu_of(self, weight))
 HEARTH_DEFINE_METHOD_ONLY(Tensor, softsign, (), pointwise(fn::Softsign{}, self).call())
 HEARTH_DEFINE_METHOD_ONLY(Tensor&, softsign_, (), pointwise(fn::Softsign{}, self).inplace(self))
 

@@ -131,7 +131,10 @@ Tensor pad_edges(const Tensor& self, IntArrayRef pad, Edge edge) {
                   pairs >= 1 && pairs <= 3 &&
                       (size_t(self.dim()) == pairs + 1 || size_t(self.dim()) == pairs + 2),
                   "Padding size ", pad.size(), " is not supported for ", self.dim(),
-                  "D input tensor.");
+                  "D input tensor.\nSupported combinations for non-constant padding:\n"
+                  "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+                  "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+                  "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)");
   check_edges(self, pad, edge);
   const EdgeArgs args{pad.vec()};
   if (edge == Edge::kCircular) return with_edges(self, args.pad, edge);

@@ -87,6 +87,30 @@ Tensor turned(const Tensor& self, int64_t k, IntArrayRef dims) {
   }
 }
 
+/// The channels of the groups in turns.
+struct ChannelShuffle {
+  struct Args {
+    int64_t groups;
+    HEARTH_FIELDS(groups)
+  };
+  static constexpr OpInfo info{.name = "channel_shuffle"};
+  static Tensor compute(const Args& args, const Tensor& self) {
+    HEARTH_CHECK(self.dim() > 2,
+                 "channel_shuffle expects input with > 2 dims, but got input with sizes ",
+                 self.sizes());
+    HEARTH_CHECK(
+        args.groups > 0,
+        "Number of groups to divide channels in must be positive. Value of groups:", args.groups);
+    HEARTH_CHECK(self.size(1) % args.groups == 0,
+                 "Number of channels must be divisible by groups. Got ", self.size(1),
+                 " channels and ", args.groups, " groups.");
+    return self.unflatten(1, {args.groups, self.size(1) / args.groups})
+        .transpose(1, 2)
+        .flatten(1, 2)
+        .contiguous(self.suggest_memory_format());
+  }
+};
+
 Tensor flip_dim(const Tensor& self, const char* name, int64_t dim) {
   HEARTH_CHECK(self.dim() > dim, "Input must be >= ", dim + 1, "-d. (", name, ")");
   return self.flip({dim});
@@ -100,5 +124,8 @@ HEARTH_DEFINE_METHOD(Tensor, fliplr, (), flip_dim(self, "fliplr", 1))
 HEARTH_DEFINE_METHOD(Tensor, flipud, (), flip_dim(self, "flipud", 0))
 HEARTH_DEFINE_METHOD(Tensor, roll, (IntArrayRef shifts, IntArrayRef dims),
                      rolled(self, shifts, dims))
+Tensor channel_shuffle(const Tensor& self, int64_t groups) {
+  return compose<ChannelShuffle>({groups}, self);
+}
 HEARTH_DEFINE_METHOD(Tensor, rot90, (int64_t k, IntArrayRef dims), turned(self, k, dims))
 }  // namespace hearth

@@ -80,6 +80,9 @@ Table activations() {
           HEARTH_OF("mish", x[0] * std::tanh(std::log1p(std::exp(x[0])))),
           HEARTH_OF("threshold", x[0] <= 1 ? 1 : x[0]),
           HEARTH_OF("softsign", x[0] / (1 + std::fabs(x[0]))),
+          HEARTH_OF("hardshrink", std::fabs(x[0]) <= 0.5L ? 0 : x[0]),
+          HEARTH_OF("softshrink", x[0] - smaller(larger(x[0], -0.5L), 0.5L)),
+          HEARTH_OF("prelu", x[0] > 0 ? x[0] : x[1] * x[0]),
           HEARTH_OF("glu", x[0] * sigmoid(x[1]))};
 }
 

@@ -91,6 +91,13 @@ const Register registered[] = {
     Register(ROW("hardswish", hardswish, x* between(x + 3, 0, 6) / 6)),
     Register(of_real_numbers(ROW("hardtanh", hardtanh, between(x, 0, 1), 0, 1))),
     Register(ROW("mish", mish, mish_reference(x))),
+    Register(with_error(
+        OUT_ROW("hardshrink", hardshrink, std::fabs(x) <= 0.75 ? 0 : x, 0.75),
+        [] { hardshrink(ones({2}, kLong)); }, "\"hardshrink\" not implemented for 'Long'")),
+    Register(with_error(
+        OUT_ROW("softshrink", softshrink, x - between(x, -0.75, 0.75), 0.75),
+        [] { softshrink(ones({2}, kHalf), -1); },
+        "lambda must be in range [0, 65504] for input dtype Half, but found -1")),
     Register(of_real_numbers(ROW("threshold", threshold, x <= 1 ? 20 : x, 1, 20))),
 };
 

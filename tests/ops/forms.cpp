@@ -34,7 +34,7 @@ CallForm function_form(std::string name, const Declaration& declaration, size_t 
   if (name.size() > 4 && name.ends_with("_out")) {
     kind = Kind::kOut;
     name.resize(name.size() - 4);
-  } else if (written == 1 && name.ends_with("_")) {
+  } else if (written > 0 && name.ends_with("_")) {
     kind = Kind::kInplace;
     name.resize(name.size() - 1);
     written = 0;

@@ -117,8 +117,8 @@ Tensors call_with(F f, Erased& all, std::index_sequence<i...>) {
   }
 }
 
-/// A free function without its call; the kind follows from the name and from the number of tensors
-/// that it writes to.
+/// A free function without its call; the kind follows from the name and from the number of leading
+/// tensors that it writes to.
 CallForm function_form(std::string name, const Declaration& declaration, size_t written);
 CallForm method_form(std::string name, const Declaration& declaration, bool returns_self);
 
@@ -132,12 +132,19 @@ void add_form(CallForm form, F f) {
   call_forms().push_back(std::move(form));
 }
 
+/// The number of parameters Tensor& before the others.
+template <class... A>
+constexpr size_t leading_outputs() {
+  size_t count = 0;
+  bool leading = true;
+  ((leading = leading && std::is_same_v<A, Tensor&>, count += leading), ...);
+  return count;
+}
+
 /// Registers a free function.
 template <class R, class... A>
 bool add_function(std::string name, const Declaration& declaration, R (*f)(A...)) {
-  add_form<A...>(function_form(std::move(name), declaration,
-                               (size_t(0) + ... + size_t(std::is_same_v<A, Tensor&>))),
-                 f);
+  add_form<A...>(function_form(std::move(name), declaration, leading_outputs<A...>()), f);
   return true;
 }
 

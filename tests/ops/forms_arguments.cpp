@@ -266,6 +266,18 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        [] {
          return Tensors{positive({3, 4}), positive({3, 4})};
        }},
+      {"prelu",
+       [] {
+         return Tensors{numbers({3, 4}), numbers({4})};
+       }},
+      {"rrelu_with_noise",
+       [] {
+         return Tensors{numbers({3, 4}), numbers({3, 4})};
+       }},
+      {"channel_shuffle",
+       [] {
+         return Tensors{numbers({2, 3, 4})};
+       }},
       {"avg_pool2d", image},
       {"adaptive_avg_pool2d", image},
       {"glu",

@@ -56,6 +56,32 @@ Row roll_row() {
   return row;
 }
 
+Row channel_shuffle_row() {
+  Row row = view_row(
+      "channel_shuffle", {"channel_shuffle"},
+      {{{{2, 6, 3}}}, {{{1, 4, 2, 3}}}, {{{2, 2, 1, 2, 2}}}, {{{0, 4, 3}}}},
+      [](const Tensor& x) { return channel_shuffle(x, 2); },
+      [](const std::vector<int64_t>& sizes) {
+        return Window{sizes, [sizes](Position p) {
+                        p[1] = p[1] % 2 * (sizes[1] / 2) + p[1] / 2;
+                        return p;
+                      }};
+      });
+  row.refusals = {{[] {
+                     channel_shuffle(ones({3, 4}), 2);
+                   },
+                   "channel_shuffle expects input with > 2 dims, but got input with sizes [3, 4]"},
+                  {[] {
+                     channel_shuffle(ones({1, 4, 2}), 0);
+                   },
+                   "Number of groups to divide channels in must be positive. Value of groups:0"},
+                  {[] {
+                     channel_shuffle(ones({1, 3, 2}), 2);
+                   },
+                   "Number of channels must be divisible by groups. Got 3 channels and 2 groups."}};
+  return row;
+}
+
 Row roll_flat_row() {
   return view_row(
       "roll_flat", {"roll"}, kMatrices, [](const Tensor& x) { return x.roll(2); },
@@ -113,6 +139,7 @@ Row triangle_row(std::string name, Tensor (*op)(const Tensor&, int64_t),
 const Register registered[] = {
     Register(flip_row()),
     Register(roll_row()),
+    Register(channel_shuffle_row()),
     Register(roll_flat_row()),
     Register(rot90_row()),
     Register(triangle_row("tril", &tril, &tril_, &tril_out, 0, false)),

@@ -156,6 +156,8 @@ def cases():
            lambda: nn.BCEWithLogitsLoss(weight=values_of(6) + 2, pos_weight=values_of(6) + 1.5),
            [x, truth], plain)
     yield from attention_cases()
+    from nn_cases_layers import cases as layers  # which imports this file
+    yield from layers()
     yield "training", SmallNet, [values_of(4, 1, 8, 8), torch.tensor([3, 0, 4, 1])], train
 
 

@@ -95,6 +95,7 @@ BY_OP = {
     "slice": {"dim": "1", "start": "0", "end": "3", "step": "2"}, "swapaxes": {"axis0": "0", "axis1": "1"},
     "swapdims": {"dim0": "0", "dim1": "1"}, "transpose": {"dim0": "0", "dim1": "1"}, "masked_scatter": {"source": "y"},
     "take_along_dim": {"indices": "index", "dim": "0"}, "gather": {"dim": "0"}, "scatter_add": {"src": "y", "dim": "0"},
+    "prelu": {"weight": "vec4"}, "rrelu_with_noise": {"noise": "y"}, "rrelu_with_noise_": {"noise": "y"},
     "repeat_interleave": {"repeats": "2"}, "randint": {"high": "9", "low": "2", "size": "sizes"},
     "randint_like": {"high": "9", "low": "2"}, "random_": {"from": "2", "to": "9"}, "randperm": {"n": "5"},
     "arange": {"start": "1", "end": "7", "step": "2"}, "range": {"start": "1", "end": "7", "step": "2"},

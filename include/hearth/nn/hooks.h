@@ -7,6 +7,8 @@
 
 #include "hearth/export.h"
 #include "hearth/nn/any_value.h"
+#include "hearth/ordered_dict.h"
+#include "hearth/tensor.h"
 
 namespace hearth::nn {
 
@@ -17,6 +19,9 @@ using ForwardPreHook = std::function<void(Module& module, std::vector<AnyValue>&
 /// Receives the arguments and the result of forward() and may replace the result.
 using ForwardHook =
     std::function<void(Module& module, const std::vector<AnyValue>& arguments, AnyValue& result)>;
+/// Receives the dictionary that is loaded and the path of the module's tensors in it.
+using LoadStateDictPreHook = std::function<void(
+    Module& module, const OrderedDict<std::string, Tensor>& state, const std::string& path)>;
 
 namespace detail {
 struct HookTable;
@@ -31,7 +36,7 @@ class HEARTH_API Hooks {
   ~Hooks() = default;
   explicit operator bool() const { return table_ && has_any(); }
   HookTable& table();
-  const std::shared_ptr<HookTable>& pointer() const { return table_; }
+  const std::shared_ptr<HookTable>& pointer() const { return table_; }  ///< may be null
 
  private:
   bool has_any() const;

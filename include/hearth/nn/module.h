@@ -65,7 +65,10 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
 
   /// Adds a tensor that is trained. Names must be new and may not be empty or contain a dot.
   Tensor& register_parameter(std::string name, Tensor tensor, bool requires_grad = true);
-  Tensor& register_buffer(std::string name, Tensor tensor);  ///< adds a tensor that is not trained
+  void unregister_parameter(const std::string& name);  ///< removes a parameter
+  /// Adds a tensor that is not trained. If it is not persistent, it is not saved: it is missing in
+  /// state_dict() and in files.
+  Tensor& register_buffer(std::string name, Tensor tensor, bool persistent = true);
   /// Adds a submodule and returns it.
   template <class M>
   std::shared_ptr<M> register_module(std::string name, std::shared_ptr<M> module) {
@@ -151,6 +154,9 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   RemovableHandle register_forward_pre_hook(ForwardPreHook hook);
   RemovableHandle register_forward_hook(ForwardHook hook);  ///< the same after each forward()
 
+  /// Registers a hook that load_state_dict calls before it compares the tensors' sizes.
+  RemovableHandle register_load_state_dict_pre_hook(LoadStateDictPreHook hook);
+
   /// Prints the class name without namespaces; modules override it to print their options.
   virtual void pretty_print(std::ostream& stream) const;
 
@@ -194,6 +200,8 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   };
 
   virtual void clone_(Module& other, const std::optional<Device>& device);
+  /// The defined buffers that are saved.
+  OrderedDict<std::string, Tensor> saved_buffers() const;
   /// Second half of a clone: drops everything shared with `from`, calls reset(), copies the values.
   void remake(const Module& from, const std::function<void()>& reset,
               const std::optional<Device>& device);
@@ -210,6 +218,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   std::string printed_name() const;
 
   OrderedDict<std::string, Tensor> buffers_;
+  std::vector<std::string> unsaved_;  // the buffers that are not persistent
   OrderedDict<std::string, std::shared_ptr<Module>> children_;
   std::string name_;
   Place place_;

@@ -11,7 +11,7 @@
 
 namespace hearth::nn {
 
-/// Options of BatchNorm1d and BatchNorm2d.
+/// Options of BatchNorm1d, BatchNorm2d and BatchNorm3d.
 struct HEARTH_API BatchNormOptions {
   BatchNormOptions(int64_t num_features) : num_features_(num_features) {}
   HEARTH_ARG(int64_t, num_features);  ///< the number of channels
@@ -23,6 +23,7 @@ struct HEARTH_API BatchNormOptions {
 };
 using BatchNorm1dOptions = BatchNormOptions;  ///< options of BatchNorm1d
 using BatchNorm2dOptions = BatchNormOptions;  ///< options of BatchNorm2d
+using BatchNorm3dOptions = BatchNormOptions;  ///< options of BatchNorm3d
 /// Options of LayerNorm.
 struct HEARTH_API LayerNormOptions {
   LayerNormOptions(std::vector<int64_t> normalized_shape)
@@ -30,6 +31,15 @@ struct HEARTH_API LayerNormOptions {
   HEARTH_ARG(std::vector<int64_t>, normalized_shape);  ///< sizes of the last dimensions
   HEARTH_ARG(double, eps) = 1e-5;                      ///< added to the variance
   HEARTH_ARG(bool, elementwise_affine) = true;         ///< whether weight and bias exist
+};
+/// Options of RMSNorm.
+struct HEARTH_API RMSNormOptions {
+  RMSNormOptions(std::vector<int64_t> normalized_shape)
+      : normalized_shape_(std::move(normalized_shape)) {}
+  HEARTH_ARG(std::vector<int64_t>, normalized_shape);  ///< sizes of the last dimensions
+  /// Added to the mean square; nullopt: the epsilon of the input's dtype.
+  HEARTH_ARG(std::optional<double>, eps);
+  HEARTH_ARG(bool, elementwise_affine) = true;  ///< whether weight exists
 };
 /// Options of GroupNorm.
 struct HEARTH_API GroupNormOptions {
@@ -41,24 +51,31 @@ struct HEARTH_API GroupNormOptions {
   HEARTH_ARG(bool, affine) = true;    ///< whether weight and bias exist
 };
 
-/// Base of BatchNorm1d and BatchNorm2d: (input - mean) / sqrt(var + eps) weight + bias per channel.
-/// Mean and variance are those of the batch in training mode, else the running statistics.
-template <size_t D, class Derived>
-class HEARTH_API BatchNormImplBase : public Cloneable<Derived> {
+/// Base of batch and instance normalization: parameters and running statistics of the channels.
+template <size_t D, class Derived, class Options>
+class HEARTH_API NormImplBase : public Cloneable<Derived> {
  public:
-  BatchNormImplBase(const BatchNormOptions& options_);
+  NormImplBase(const Options& options_);
   void reset() override;
   void reset_running_stats();  ///< sets mean 0 and variance 1
   void reset_parameters();     ///< sets weight 1 and bias 0, resets running statistics
-  void pretty_print(std::ostream& stream) const override;
-  Tensor forward(const Tensor& input);
 
-  BatchNormOptions options;
+  Options options;
   Tensor weight;
   Tensor bias;
   Tensor running_mean;         ///< buffer [num_features]
   Tensor running_var;          ///< buffer [num_features]
   Tensor num_batches_tracked;  ///< buffer, the number of batches in training mode
+};
+
+/// Base of batch normalization: (input - mean) / sqrt(var + eps) weight + bias per channel. Mean
+/// and variance are those of the batch in training mode, else the running statistics.
+template <size_t D, class Derived>
+class HEARTH_API BatchNormImplBase : public NormImplBase<D, Derived, BatchNormOptions> {
+ public:
+  using NormImplBase<D, Derived, BatchNormOptions>::NormImplBase;
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
 
  private:
   Tensor normalize(const Tensor& input);
@@ -78,8 +95,19 @@ class HEARTH_API BatchNorm2dImpl : public BatchNormImplBase<2, BatchNorm2dImpl> 
 };
 HEARTH_MODULE(BatchNorm2d);
 
+/// Batch normalization of [N, C, D, H, W].
+class HEARTH_API BatchNorm3dImpl : public BatchNormImplBase<3, BatchNorm3dImpl> {
+ public:
+  using BatchNormImplBase<3, BatchNorm3dImpl>::BatchNormImplBase;
+};
+HEARTH_MODULE(BatchNorm3d);
+
+extern template class NormImplBase<1, BatchNorm1dImpl, BatchNormOptions>;
+extern template class NormImplBase<2, BatchNorm2dImpl, BatchNormOptions>;
+extern template class NormImplBase<3, BatchNorm3dImpl, BatchNormOptions>;
 extern template class BatchNormImplBase<1, BatchNorm1dImpl>;
 extern template class BatchNormImplBase<2, BatchNorm2dImpl>;
+extern template class BatchNormImplBase<3, BatchNorm3dImpl>;
 
 /// (input - mean) / sqrt(var + eps) weight + bias over the last dimensions, normalized_shape.
 class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
@@ -96,6 +124,21 @@ class HEARTH_API LayerNormImpl : public Cloneable<LayerNormImpl> {
   Tensor bias;
 };
 HEARTH_MODULE(LayerNorm);
+
+/// input / sqrt(mean(input^2) + eps) weight over the last dimensions, normalized_shape.
+class HEARTH_API RMSNormImpl : public Cloneable<RMSNormImpl> {
+ public:
+  RMSNormImpl(std::vector<int64_t> normalized_shape);
+  explicit RMSNormImpl(RMSNormOptions options_);
+  void reset() override;
+  void reset_parameters();  ///< sets weight 1
+  void pretty_print(std::ostream& stream) const override;
+  Tensor forward(const Tensor& input);
+
+  RMSNormOptions options;
+  Tensor weight;
+};
+HEARTH_MODULE(RMSNorm);
 
 /// (input - mean) / sqrt(var + eps) weight + bias of [N, C, …]; mean and variance are those of a
 /// group of channels, weight and bias those of a channel.
@@ -133,6 +176,21 @@ struct HEARTH_API LayerNormFuncOptions {
   HEARTH_ARG(Tensor, bias);                            ///< a summand, or undefined
   HEARTH_ARG(double, eps) = 1e-5;                      ///< added to the variance
 };
+/// Options of rms_norm, as in RMSNormOptions.
+struct HEARTH_API RMSNormFuncOptions {
+  RMSNormFuncOptions(std::vector<int64_t> normalized_shape)
+      : normalized_shape_(std::move(normalized_shape)) {}
+  HEARTH_ARG(std::vector<int64_t>, normalized_shape);  ///< sizes of the last dimensions
+  HEARTH_ARG(Tensor, weight);                          ///< a factor, or undefined
+  HEARTH_ARG(std::optional<double>, eps);              ///< added to the mean square
+};
+/// Options of normalize.
+struct HEARTH_API NormalizeFuncOptions {
+  HEARTH_ARG(double, p) = 2.0;             ///< the kind of norm
+  HEARTH_ARG(int64_t, dim) = 1;            ///< the dimension of the vectors
+  HEARTH_ARG(double, eps) = 1e-12;         ///< the least divisor
+  HEARTH_ARG(std::optional<Tensor>, out);  ///< where to write the result, or nullopt
+};
 /// Options of group_norm, as in GroupNormOptions.
 struct HEARTH_API GroupNormFuncOptions {
   GroupNormFuncOptions(int64_t num_groups) : num_groups_(num_groups) {}
@@ -147,6 +205,10 @@ HEARTH_API Tensor batch_norm(const Tensor& input, const Tensor& running_mean,
                              const Tensor& running_var, const BatchNormFuncOptions& options = {});
 /// As LayerNorm.
 HEARTH_API Tensor layer_norm(const Tensor& input, const LayerNormFuncOptions& options);
+/// As RMSNorm.
+HEARTH_API Tensor rms_norm(const Tensor& input, const RMSNormFuncOptions& options);
+/// input / max(its p-norm along dim, eps).
+HEARTH_API Tensor normalize(const Tensor& input, NormalizeFuncOptions options = {});
 /// As GroupNorm.
 HEARTH_API Tensor group_norm(const Tensor& input, const GroupNormFuncOptions& options);
 

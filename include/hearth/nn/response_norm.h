@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "hearth/nn/stateless.h"
+
+// Normalization across neighbouring channels.
+namespace hearth::nn {
+
+/// Options of LocalResponseNorm.
+struct HEARTH_API LocalResponseNormOptions {
+  LocalResponseNormOptions(int64_t size) : size_(size) {}
+  HEARTH_ARG(int64_t, size);         ///< the number of neighbouring channels
+  HEARTH_ARG(double, alpha) = 1e-4;  ///< factor of the mean square
+  HEARTH_ARG(double, beta) = 0.75;   ///< exponent of the divisor
+  HEARTH_ARG(double, k) = 1.;        ///< added to the mean square
+};
+/// Options of CrossMapLRN2d.
+struct HEARTH_API CrossMapLRN2dOptions {
+  CrossMapLRN2dOptions(int64_t size) : size_(size) {}
+  HEARTH_ARG(int64_t, size);         ///< the number of neighbouring channels
+  HEARTH_ARG(double, alpha) = 1e-4;  ///< factor of the mean square
+  HEARTH_ARG(double, beta) = 0.75;   ///< exponent of the divisor
+  HEARTH_ARG(int64_t, k) = 1;        ///< added to the mean square
+};
+
+/// input / (k + alpha mean)^beta of [N, C, …], where mean is that of the squares of `size` channels
+/// around the element's, 0 beyond the borders.
+HEARTH_STATELESS_MODULE(LocalResponseNorm, LocalResponseNormOptions, const Tensor&);
+/// The same of [N, C, H, W], over (size - 1) / 2 channels on each side and, as in PyTorch, always
+/// channel 0 behind its window.
+HEARTH_STATELESS_MODULE(CrossMapLRN2d, CrossMapLRN2dOptions, const Tensor&);
+
+namespace functional {
+using LocalResponseNormFuncOptions = LocalResponseNormOptions;  ///< options of local_response_norm
+/// As LocalResponseNorm.
+HEARTH_API Tensor local_response_norm(const Tensor& input,
+                                      const LocalResponseNormFuncOptions& options);
+}  // namespace functional
+
+}  // namespace hearth::nn

@@ -1,0 +1,167 @@
+#include "hearth/nn/lazy.h"
+
+#include "hearth/autograd.h"
+#include "hearth/generator.h"
+
+namespace hearth::nn {
+
+namespace {
+
+/// Restores the CPU generator's state, so that a module's constructor draws nothing.
+class WithoutDraws {
+ public:
+  WithoutDraws() : state_(generator_.get_state()) {}
+  ~WithoutDraws() { generator_.set_state(state_); }
+  WithoutDraws(const WithoutDraws&) = delete;
+  WithoutDraws& operator=(const WithoutDraws&) = delete;
+
+ private:
+  Generator generator_ = default_generator();
+  Tensor state_;
+};
+
+/// A tensor that waits for its sizes has none but 0.
+bool waits(const Tensor& tensor) {
+  return tensor.defined() && tensor.dim() == 1 && tensor.size(0) == 0;
+}
+
+void resize(const Tensor& tensor, IntArrayRef sizes) {
+  if (waits(tensor)) tensor.set_data(empty(sizes, tensor.options().requires_grad(false)));
+}
+
+/// Gives the waiting tensors of a module the sizes that they have in a state dictionary.
+void take_sizes(Module& module, const OrderedDict<std::string, Tensor>& state,
+                const std::string& path) {
+  for (const auto& tensors : {module.named_parameters(false), module.named_buffers(false)})
+    for (const auto& item : tensors) {
+      const Tensor* given = state.find(path.empty() ? item.key() : path + "." + item.key());
+      if (given && given->defined()) resize(*item, given->sizes());
+    }
+}
+
+void clear(const Tensor& tensor) {
+  if (tensor.defined()) tensor.set_data(empty({0}, tensor.options().requires_grad(false)));
+}
+
+template <class M>
+void fill_linear(M& module, const Tensor& input) {
+  auto& o = module.options;
+  if (!waits(module.weight)) {
+    o.in_features(module.weight.size(1));
+    return;
+  }
+  o.in_features(input.size(-1));
+  resize(module.weight, {o.out_features(), o.in_features()});
+  resize(module.bias, {o.out_features()});
+  module.reset_parameters();
+}
+
+template <size_t D, class M>
+void fill_conv(M& module, const Tensor& input) {
+  auto& o = module.options;
+  const int64_t dims = input.dim();
+  if (!waits(module.weight)) {
+    o.in_channels(o.transposed() ? module.weight.size(0) : module.weight.size(1) * o.groups());
+    return;
+  }
+  HEARTH_CHECK(dims == D + 1 || dims == D + 2, "Expected ", D + 1, "D (unbatched) or ", D + 2,
+               "D (batched) input to LazyConv", o.transposed() ? "Transpose" : "", D,
+               "d, but got input of size: ", input.sizes());
+  const int64_t in = input.size(-static_cast<int64_t>(D) - 1), out = o.out_channels();
+  HEARTH_CHECK_AS(ValueError, in % o.groups() == 0, "in_channels must be divisible by groups");
+  o.in_channels(in);
+  std::vector<int64_t> sizes = o.transposed() ? std::vector<int64_t>{in, out / o.groups()}
+                                              : std::vector<int64_t>{out, in / o.groups()};
+  sizes.insert(sizes.end(), o.kernel_size()->begin(), o.kernel_size()->end());
+  resize(module.weight, sizes);
+  resize(module.bias, {out});
+  module.reset_parameters();
+}
+
+/// `single`: whether inputs may lack the batch dimension; `dims`: their number of dimensions with
+/// it.
+template <class M>
+void fill_norm(M& module, const Tensor& input, int64_t dims, bool single) {
+  auto& o = module.options;
+  const bool waiting = waits(module.weight) || waits(module.running_mean);
+  if (!waiting && module.weight.defined()) o.num_features(module.weight.numel());
+  if (!waiting && module.running_mean.defined()) o.num_features(module.running_mean.numel());
+  if (!waiting && o.num_features() > 0) return;
+  if (input.dim() < 2) return;  // forward() refuses it
+  const int64_t channels = input.size(single && input.dim() == dims - 1 ? 0 : 1);
+  o.num_features(channels);
+  for (Tensor* tensor : {&module.weight, &module.bias, &module.running_mean, &module.running_var})
+    resize(*tensor, {channels});
+  module.reset_parameters();
+}
+
+/// Makes the module's tensors wait for the first call, which runs fill(module, input).
+template <class M, class Fill>
+void defer(M& module, const std::initializer_list<Tensor>& tensors, Fill fill) {
+  const NoGradGuard no_grad;
+  for (const Tensor& tensor : tensors) clear(tensor);
+  module.register_load_state_dict_pre_hook(take_sizes);
+  const auto filled = std::make_shared<RemovableHandle>();
+  *filled = module.register_forward_pre_hook(
+      [fill, filled, original = &module](Module& self, std::vector<AnyValue>& arguments) {
+        const Tensor* input = arguments.at(0).template try_get<Tensor>();
+        if (!input) return;
+        {
+          const NoGradGuard off;
+          fill(static_cast<M&>(self), *input);
+        }
+        if (&self == original) filled->remove();  // a clone keeps its hook, which does nothing more
+      });
+}
+
+/// A new module, made without random numbers.
+template <class M, class Options>
+std::shared_ptr<M> made(const Options& options) {
+  const WithoutDraws none;
+  return std::make_shared<M>(options);
+}
+
+template <size_t D, class M, class Options>
+std::shared_ptr<M> lazy_conv(Options options) {
+  const auto module = made<M>(options.in_channels(options.groups()));
+  defer(*module, {module->weight, module->bias}, &fill_conv<D, M>);
+  return module;
+}
+
+template <class M, class Options>
+std::shared_ptr<M> lazy_norm(Options options, int64_t dims, bool single) {
+  const auto module = std::make_shared<M>(options.num_features(0));
+  defer(*module, {}, [=](M& self, const Tensor& input) { fill_norm(self, input, dims, single); });
+  return module;
+}
+
+}  // namespace
+
+LazyLinear::LazyLinear(int64_t out_features, bool bias)
+    : Linear(made<LinearImpl>(LinearOptions(1, out_features).bias(bias))) {
+  impl_->options.in_features(0);
+  defer(*impl_, {impl_->weight, impl_->bias}, &fill_linear<LinearImpl>);
+}
+
+#define HEARTH_LAZY_CONV(Conv, D)                                             \
+  Lazy##Conv::Lazy##Conv(int64_t out_channels, ExpandingArray<D> kernel_size) \
+      : Lazy##Conv(Conv##Options(1, out_channels, kernel_size)) {}            \
+  Lazy##Conv::Lazy##Conv(Conv##Options options)                               \
+      : Conv(lazy_conv<D, Conv##Impl>(std::move(options))) {}
+HEARTH_LAZY_CONV(Conv1d, 1)
+HEARTH_LAZY_CONV(Conv2d, 2)
+HEARTH_LAZY_CONV(ConvTranspose2d, 2)
+#undef HEARTH_LAZY_CONV
+
+#define HEARTH_LAZY_NORM(Norm, dims, single)            \
+  Lazy##Norm::Lazy##Norm(const Norm##Options& options_) \
+      : Norm(lazy_norm<Norm##Impl>(options_, dims, single)) {}
+HEARTH_LAZY_NORM(BatchNorm1d, 3, false)
+HEARTH_LAZY_NORM(BatchNorm2d, 4, false)
+HEARTH_LAZY_NORM(BatchNorm3d, 5, false)
+HEARTH_LAZY_NORM(InstanceNorm1d, 3, true)
+HEARTH_LAZY_NORM(InstanceNorm2d, 4, true)
+HEARTH_LAZY_NORM(InstanceNorm3d, 5, true)
+#undef HEARTH_LAZY_NORM
+
+}  // namespace hearth::nn

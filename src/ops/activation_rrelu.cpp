@@ -1,0 +1,105 @@
+// Activations of several ops: rrelu, log_sigmoid_forward.
+#include "hearth/autograd.h"
+#include "ops/composed_out.h"
+#include "ops/promote.h"
+
+namespace hearth {
+
+namespace {
+
+/// The slopes of rrelu: between these limits, or their mean unless training.
+struct Slopes {
+  double lower, upper;
+  bool training;
+
+  Slopes(const Scalar& low, const Scalar& high, bool train)
+      : lower(low.toDouble()), upper(high.toDouble()), training(train) {
+    HEARTH_CHECK(lower <= upper, "Lower bound should be less than or equal to the upper bound");
+  }
+  double mean() const { return (lower + upper) / 2; }
+
+  /// A slope for each element: drawn where self <= 0, else 1. As in PyTorch, on the CPU only the
+  /// former draw a number each, in the elements' order; on devices all do.
+  Tensor draw(const Tensor& self, const Generator& generator) const {
+    const NoGradGuard off;
+    HEARTH_CHECK_AS(NotImplementedError, is_floating_point(self.scalar_type()),
+                    "\"rrelu_with_noise_out_cpu\" not implemented for '",
+                    name_of(self.scalar_type()), "'");
+    const Tensor falls = self.le(0);
+    const ScalarType wide = wide_type(self.scalar_type());
+    const Tensor one = ones({}, self.options().dtype(wide));
+    if (self.device() != kCPU)
+      return where(falls, empty_like(self, wide).uniform_(lower, upper, generator), one);
+    const Tensor drawn = empty({falls.sum().item<int64_t>()}, kDouble);
+    return one.masked_scatter(falls, drawn.uniform_(lower, upper, generator).to(wide));
+  }
+};
+
+/// rrelu while training, from its slopes.
+Tensor sloped(const Tensor& self, const Tensor& slopes) {
+  return self.to(slopes.scalar_type()).mul(slopes).to(self.scalar_type());
+}
+
+Tensor with_noise(const Tensor& self, Tensor& noise, const Slopes& slopes,
+                  const Generator& generator) {
+  HEARTH_CHECK(self.sizes() == noise.sizes(),
+               "noise tensor shape must match self tensor shape. Got self.shape = ", self.sizes(),
+               " noise.shape = ", noise.sizes());
+  if (!slopes.training) return self.leaky_relu(slopes.mean());
+  const Tensor drawn = slopes.draw(self, generator);
+  noise.copy_(drawn);
+  return sloped(self, drawn);
+}
+
+}  // namespace
+
+#define HEARTH_RRELU_PARAMETERS \
+  const Scalar &lower, const Scalar &upper, bool training, std::optional<Generator> generator
+
+Tensor rrelu(const Tensor& self, HEARTH_RRELU_PARAMETERS) {
+  check_defined("rrelu", 0, "self", self);
+  const Slopes slopes(lower, upper, training);
+  return training ? sloped(self, slopes.draw(self, or_default(generator)))
+                  : self.leaky_relu(slopes.mean());
+}
+
+Tensor& rrelu_(Tensor& self, HEARTH_RRELU_PARAMETERS) {
+  check_defined("rrelu_", 0, "self", self);
+  const Slopes slopes(lower, upper, training);
+  if (!training) return self.leaky_relu_(slopes.mean());
+  return self.mul_(slopes.draw(self, or_default(generator)).to(self.scalar_type()));
+}
+
+Tensor rrelu_with_noise(const Tensor& self, Tensor& noise, HEARTH_RRELU_PARAMETERS) {
+  check_defined("rrelu_with_noise", 0, "self", self);
+  check_defined("rrelu_with_noise", 1, "noise", noise);
+  return with_noise(self, noise, Slopes(lower, upper, training), or_default(generator));
+}
+
+Tensor& rrelu_with_noise_(Tensor& self, Tensor& noise, HEARTH_RRELU_PARAMETERS) {
+  return write_inplace(
+      self, [&] { return rrelu_with_noise(self, noise, lower, upper, training, generator); });
+}
+
+Tensor& rrelu_with_noise_out(Tensor& out, const Tensor& self, Tensor& noise,
+                             HEARTH_RRELU_PARAMETERS) {
+  return write_out("rrelu_with_noise", out, [&] {
+    return rrelu_with_noise(self, noise, lower, upper, training, generator);
+  });
+}
+#undef HEARTH_RRELU_PARAMETERS
+
+TensorPair log_sigmoid_forward(const Tensor& self) {
+  check_defined("log_sigmoid_forward", 0, "self", self);
+  const Tensor output = self.log_sigmoid();
+  const NoGradGuard off;
+  return {output, self.abs().neg().exp()};
+}
+
+TensorRefPair log_sigmoid_forward_out(Tensor& output, Tensor& buffer, const Tensor& self) {
+  log_sigmoid_out(output, self);
+  write_out("log_sigmoid_forward", buffer, [&] { return self.abs().neg().exp(); });
+  return {output, buffer};
+}
+
+}  // namespace hearth

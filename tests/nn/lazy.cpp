@@ -1,0 +1,138 @@
+// Lazy modules, buffers that are not saved, hooks of load_state_dict.
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "hearth/autograd.h"
+#include "hearth/io.h"
+#include "hearth/nn.h"
+#include "hearth/operators.h"
+#include "tests/support/throws.h"
+
+namespace {
+
+using namespace hearth;
+using namespace hearth::nn;
+using Keys = std::vector<std::string>;
+
+TEST(Lazy, ParametersStayTheSameTensors) {
+  manual_seed(1);
+  const Tensor wanted_draw = rand({1});
+  manual_seed(1);
+  LazyLinear lazy(3);
+  EXPECT_TRUE(rand({1}).equal(wanted_draw)) << "the constructor drew numbers";
+  const std::vector<Tensor> parameters = lazy->parameters();
+  manual_seed(2);
+  lazy(ones({2, 5}));
+  EXPECT_EQ(parameters[0].sizes(), IntArrayRef({3, 5}));
+  EXPECT_TRUE(parameters[0].requires_grad());
+  EXPECT_EQ(lazy->options.in_features(), 5);
+  manual_seed(2);
+  EXPECT_TRUE(Linear(5, 3)->weight.equal(parameters[0]));
+  lazy(ones({2, 5})).sum().backward();
+  EXPECT_TRUE(parameters[1].grad().equal(full({3}, 2.0)));
+}
+
+TEST(Lazy, RunsInSequentialAndClones) {
+  Sequential model(LazyConv2d(4, 3), LazyBatchNorm2d(), Flatten(), LazyLinear(2));
+  const auto early = std::dynamic_pointer_cast<SequentialImpl>(model->clone());
+  const Tensor x = ones({2, 3, 5, 5});
+  EXPECT_EQ(model->forward(x).sizes(), IntArrayRef({2, 2}));
+  EXPECT_EQ(early->forward(x).sizes(), IntArrayRef({2, 2}));
+  const auto late = std::dynamic_pointer_cast<SequentialImpl>(model->clone());
+  model->eval();
+  late->eval();
+  EXPECT_TRUE(late->forward(x).equal(model->forward(x)));
+  EXPECT_EQ(model->named_parameters()["3.weight"].sizes(), IntArrayRef({2, 36}));
+}
+
+TEST(Lazy, TakesSizesFromAState) {
+  Sequential full(Linear(3, 2), BatchNorm1d(2)), lazy(LazyLinear(2), LazyBatchNorm1d());
+  lazy->load_state_dict(full->state_dict());
+  const Tensor x = ones({4, 3});
+  full->eval();
+  lazy->eval();
+  EXPECT_TRUE(lazy->forward(x).equal(full->forward(x)));
+  EXPECT_EQ(lazy[0]->as<Linear>()->options.in_features(), 3);
+  EXPECT_ERROR(full->load_state_dict(Sequential(LazyLinear(2), LazyBatchNorm1d())->state_dict()),
+               "size mismatch for 0.weight");
+}
+
+TEST(Lazy, FollowsDtypeBeforeTheFirstCall) {
+  LazyConv1d lazy(2, 3);
+  lazy->to(kDouble);
+  lazy(ones({1, 4, 5}, kDouble));
+  EXPECT_EQ(lazy->weight.scalar_type(), kDouble);
+  EXPECT_EQ(lazy->weight.sizes(), IntArrayRef({2, 4, 3}));
+}
+
+TEST(Lazy, RefusesBadInputs) {
+  EXPECT_ERROR(LazyConv2d(2, 3)(ones({3, 4})),
+               "Expected 3D (unbatched) or 4D (batched) input to LazyConv2d, but got input of "
+               "size: [3, 4]");
+  EXPECT_ERROR(LazyConv2d(Conv2dOptions(0, 2, 3).groups(2))(ones({1, 3, 4, 4})),
+               "in_channels must be divisible by groups");
+  EXPECT_ERROR(LazyBatchNorm2d()(ones({3, 4})), "expected 4D input (got 2D input)");
+}
+
+struct Counter : Cloneable<Counter> {
+  Counter() { Counter::reset(); }
+  void reset() override {
+    kept = register_buffer("kept", zeros({2}));
+    scratch = register_buffer("scratch", ones({3}), /*persistent=*/false);
+  }
+  Tensor kept, scratch;
+};
+
+TEST(Buffers, ThatAreNotPersistentAreNotSaved) {
+  Counter counter;
+  EXPECT_EQ(counter.named_buffers().keys(), (Keys{"kept", "scratch"}));
+  EXPECT_EQ(counter.state_dict().keys(), (Keys{"kept"}));
+  serialize::OutputArchive saved;
+  counter.save(saved);
+  std::stringstream stream;
+  saved.save_to(stream);
+  Counter other;
+  other.kept.fill_(7);
+  other.scratch.fill_(8);
+  serialize::InputArchive loaded;
+  loaded.load_from(stream);
+  EXPECT_EQ(loaded.keys(), (Keys{"kept"}));
+  other.load(loaded);
+  EXPECT_TRUE(other.kept.equal(zeros({2})));
+  EXPECT_TRUE(other.scratch.equal(full({3}, 8.0)));
+  other.to(kDouble);
+  EXPECT_EQ(other.scratch.scalar_type(), kDouble);
+  const auto copy = std::dynamic_pointer_cast<Counter>(other.clone());
+  EXPECT_TRUE(copy->scratch.equal(other.scratch));
+  EXPECT_EQ(copy->state_dict().keys(), (Keys{"kept"}));
+  EXPECT_ERROR(other.load_state_dict(OrderedDict<std::string, Tensor>(
+                   {{"kept", zeros({2})}, {"scratch", zeros({3})}})),
+               "Unexpected key(s) in state_dict: \"scratch\"");
+  EXPECT_ERROR(counter.register_buffer("kept", zeros({1}), false), "already defined");
+  EXPECT_EQ(counter.state_dict().keys(), (Keys{"kept"}));
+}
+
+TEST(LoadStateDictHooks, RunBeforeTheComparison) {
+  Sequential model(Linear(2, 1));
+  std::string seen;
+  RemovableHandle handle = model->children()[0]->register_load_state_dict_pre_hook(
+      [&](Module&, const OrderedDict<std::string, Tensor>& state, const std::string& path) {
+        seen = path + " of " + std::to_string(state.size());
+      });
+  model->load_state_dict(model->state_dict());
+  EXPECT_EQ(seen, "0 of 2");
+  handle.remove();
+  seen.clear();
+  model->load_state_dict(model->state_dict());
+  EXPECT_EQ(seen, "");
+}
+
+TEST(Parameters, CanBeUnregistered) {
+  Linear linear(2, 1);
+  linear->unregister_parameter("bias");
+  EXPECT_EQ(linear->named_parameters().keys(), (Keys{"weight"}));
+  EXPECT_ERROR(linear->unregister_parameter("bias"), "No Parameter with name `bias` is registered");
+}
+
+}  // namespace
