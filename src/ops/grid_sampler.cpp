@@ -247,6 +247,7 @@ struct AffineGridGenerator {
     const size_t rank = args.size.size();
     HEARTH_CHECK(rank == 4 || rank == 5,
                  "AffineGridGenerator needs 4d (spatial) or 5d (volumetric) inputs.");
+    const NoAutocast plain;  // one op in PyTorch, which autocast leaves alone
     const int64_t dims = int64_t(rank) - 2;
     Dims sizes;  // of one sample's positions
     for (size_t d = 2; d < rank; ++d) sizes.push_back(args.size[d]);

@@ -37,7 +37,7 @@ void add_modules(Table& table) {
   table.insert({
       {"upsample_nearest", module(Upsample(O().scale_factor(Factors{2, 2})))},
       {"upsample_nearest1d", module(Upsample(O().size(Sizes{3})))},
-      {"upsample_nearest3d", module(Upsample(O().scale_factor(Factors{1.3, 2, 0.49})))},
+      {"upsample_nearest3d", module(Upsample(O().scale_factor(Factors{1.4, 2, 0.49})))},
       {"upsample_linear", module(Upsample(O().size(Sizes{11}).mode(kLinear).align_corners(true)))},
       {"upsample_bilinear", module(Upsample(O().scale_factor(Factors{1.3, 0.49}).mode(kBilinear)))},
       {"upsample_bicubic",

@@ -90,7 +90,7 @@ Row upsample_row(const std::string& op, const std::string& suffix, Kind kind,
   row.cases = std::move(cases);
   row.slack = 8;
   row.gradient_slack = 4;
-  row.keeps_memory_format = kind.sizes.size() > 1;
+  row.keeps_memory_format = kind.sizes.size() == 2;
   row.call = [=](const Tensors& in) { return Tensors{call(in[0], kind)}; };
   row.reference = [=](const Arrays& in) { return Arrays{reference(kind, in[0])}; };
   if (kind.filter == Filter::kFloor || kind.filter == Filter::kRound)
@@ -169,7 +169,7 @@ const Register registered[] = {
     Register(upsample_row("_upsample_nearest_exact2d", "", {Filter::kRound, {7, 3}},
                           {kImage, kPixel}, SIZED_NEAREST(_upsample_nearest_exact2d))),
     Register(upsample_row("_upsample_nearest_exact3d", "_factor",
-                          {Filter::kRound, {4, 2, 5}, false, {1.4, 1.2, 1.4}}, {kVolume},
+                          {Filter::kRound, {4, 3, 5}, false, {1.4, 1.6, 1.4}}, {kVolume},
                           SCALED_NEAREST(_upsample_nearest_exact3d))),
     Register(upsample_row("upsample_linear1d", "", {Filter::kTriangle, {8}}, {kSignal},
                           SIZED(upsample_linear1d))),
@@ -190,7 +190,7 @@ const Register registered[] = {
     Register(upsample_row("upsample_trilinear3d", "", {Filter::kTriangle, {2, 5, 7}}, {kVolume},
                           SIZED(upsample_trilinear3d))),
     Register(upsample_row("upsample_trilinear3d", "_factor",
-                          {Filter::kTriangle, {4, 2, 5}, false, {1.4, 1.2, 1.4}}, {kVolume},
+                          {Filter::kTriangle, {4, 3, 5}, false, {1.4, 1.6, 1.4}}, {kVolume},
                           SCALED(upsample_trilinear3d))),
     Register(upsample_row("upsample_bicubic2d", "", {Filter::kCubic, {7, 3}},
                           {kImage, kPixel, kManyChannels}, SIZED(upsample_bicubic2d))),
@@ -248,6 +248,30 @@ const std::vector<int64_t> kBilinear{216, 115, 51,  77, 72, 87, 108, 122, 143, 1
              139, 104, 142, 15, 36, 66, 89,  112, 142, 163},
     kBilinearAa{146, 117, 90, 82, 132, 161},
     kBicubicAa{191, 139, 111, 143, 80, 74, 101, 54, 80, 116, 140, 143, 163, 186};
+
+/// Volumes in every layout; the depth grows and shrinks.
+TEST(Upsample, Volumes) {
+  for (const Device device : devices())
+    for (const int64_t depth : {2, 9}) {
+      const Tensor x = arange(2 * 3 * 5 * 4 * 6, kDouble).mul(0.37).sin().view({2, 3, 5, 4, 6});
+      const Tensor across = upsample_bilinear2d(x.flatten(0, 1), {7, 3}, true);
+      const Tensor wanted = upsample_bilinear2d(across.view({6, 1, 5, 21}), {depth, 21}, true)
+                                .view({2, 3, depth, 7, 3});
+      for (const bool last : {false, true})
+        for (const ScalarType dtype : {kFloat, kDouble, kHalf}) {
+          Tensor in = x.to(device, dtype);
+          if (last) in = in.permute({0, 2, 3, 4, 1}).contiguous().permute({0, 4, 1, 2, 3});
+          const Tensor y = upsample_trilinear3d(in, {depth, 7, 3}, true);
+          EXPECT_EQ(y.stride(1) == 1, last);
+          const Tensor error = y.to(kCPU, kDouble).sub(wanted).abs().max();
+          EXPECT_LT(error.item<double>(), dtype == kHalf ? 2e-3 : 1e-6)
+              << dtype << " on " << device;
+          const Tensor nearest = upsample_nearest3d(in, {depth, 7, 3});
+          EXPECT_TRUE(nearest.equal(upsample_nearest3d(x.to(device, dtype), {depth, 7, 3})));
+          EXPECT_EQ(nearest.stride(1) == 1, last);
+        }
+    }
+}
 
 /// PyTorch's bytes, which it computes with weights of 16 bits and rounds after each dimension.
 TEST(Upsample, Bytes) {
