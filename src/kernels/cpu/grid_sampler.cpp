@@ -4,6 +4,8 @@
 
 #include "core/parallel_for.h"
 #include "hearth/half.h"
+#include "kernels/cpu/grid_sampler_kernels.h"
+#include "kernels/cpu/isa_table.h"
 #include "kernels/cpu/strided.h"
 
 namespace hearth::cpu {
@@ -151,6 +153,61 @@ void sample(const GridSamplerParams& p) {
                });
 }
 
+/// Linear and nearest sampling of images, whose positions are found a tile at a time.
+template <class T>
+class ImageSampler {
+ public:
+  ImageSampler(const GridSamplerParams& params, const GridLoops& loops)
+      : p_(params), loops_(loops), in_(params.in, 2), out_(params.out, 2) {}
+
+  /// Whether 32 bits hold the index of every element.
+  static bool fits(const GridSamplerParams& p) {
+    const bool mode = p.dims == 2 && p.rule.mode != GridMode::kCubic;
+    const View& in = p.in;
+    return mode &&
+           (in.sizes[2] - 1) * in.strides[2] + (in.sizes[3] - 1) * in.strides[3] <= INT32_MAX;
+  }
+
+  void run() const {
+    const int64_t rows = p_.out.sizes[2], width = p_.out.sizes[3];
+    parallel_for(0, p_.out.sizes[0] * rows, kGrain / (width * (in_.channels + 8)) + 1,
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t r = begin; r < end; ++r)
+                     for (int64_t j = 0; j < width; j += kGridTile)
+                       run_tile(r / rows, r % rows, j, std::min(kGridTile, width - j));
+                 });
+  }
+
+ private:
+  void run_tile(int64_t n, int64_t row, int64_t first, int64_t count) const {
+    alignas(64) T x[kGridTile] = {}, y[kGridTile] = {}, sums[kGridTile];
+    GridTile<T> tile;
+    const int64_t* const strides = p_.grid.strides;
+    const T* from = p_.grid.as<const T>() + n * strides[0] + row * strides[1] + first * strides[2];
+    for (int64_t i = 0; i < count; ++i, from += strides[2]) {
+      x[i] = from[0];
+      y[i] = from[strides[3]];
+    }
+    const GridPlane plane{in_.sizes[0], in_.sizes[1], in_.strides[0], in_.strides[1]};
+    loops_.find(x, y, count, p_.rule, plane, &tile);
+    const int taps = p_.rule.mode == GridMode::kNearest ? 1 : 4;
+    const T* values = p_.in.as<const T>() + n * in_.batch_stride;
+    T* to =
+        p_.out.as<T>() + n * out_.batch_stride + row * out_.strides[1] + first * out_.strides[0];
+    for (int64_t c = 0; c < out_.channels; ++c) {
+      const bool direct = out_.strides[0] == 1;
+      loops_.sample(values, &tile, taps, direct ? to : sums, count);
+      for (int64_t i = 0; !direct && i < count; ++i) to[i * out_.strides[0]] = sums[i];
+      values += in_.channel_stride;
+      to += out_.channel_stride;
+    }
+  }
+
+  const GridSamplerParams& p_;
+  const GridLoops& loops_;
+  const Volume in_, out_;
+};
+
 /// The gradient of the input. A task adds up all positions for some channels of one sample, so that
 /// no two write to one element.
 template <class T>
@@ -234,6 +291,11 @@ View scratch_like(const View& view, Ctx& ctx) {
 
 void run(const GridSamplerParams& params, Ctx&) {
   if (params.out.numel == 0) return;
+  const GridLoopTable& table = HEARTH_ISA_TABLE(grid_sampler_table);
+  if (params.in.dtype == kFloat && ImageSampler<float>::fits(params))
+    return ImageSampler<float>(params, table.f32).run();
+  if (params.in.dtype == kDouble && ImageSampler<double>::fits(params))
+    return ImageSampler<double>(params, table.f64).run();
   with_floating(params.in.dtype, [&]<class T>(T) { sample<T>(params); });
 }
 
