@@ -29,5 +29,7 @@ const std::map<std::string, std::function<Subject()>>& subjects();
 std::map<std::string, std::function<Subject()>> attention_subjects();
 /// The part with activations, dropout, padding, distances, shuffles and norms.
 std::map<std::string, std::function<Subject()>> layer_subjects();
+/// The part with interpolation and sampling.
+std::map<std::string, std::function<Subject()>> upsampling_subjects();
 
 }  // namespace hearth::testing

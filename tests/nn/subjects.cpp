@@ -240,6 +240,7 @@ const Table& subjects() {
     add_recurrent(made);
     made.merge(attention_subjects());
     made.merge(layer_subjects());
+    made.merge(upsampling_subjects());
     return made;
   }();
   return table;

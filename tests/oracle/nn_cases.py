@@ -15,6 +15,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
+import nn_cases_upsampling
+
 SEED = 1234
 
 
@@ -158,6 +160,7 @@ def cases():
     yield from attention_cases()
     from nn_cases_layers import cases as layers  # which imports this file
     yield from layers()
+    yield from nn_cases_upsampling.cases(values_of, plain)
     yield "training", SmallNet, [values_of(4, 1, 8, 8), torch.tensor([3, 0, 4, 1])], train
 
 
