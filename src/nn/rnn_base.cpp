@@ -33,10 +33,9 @@ void check_options(const RNNOptionsBase& options) {
   HEARTH_CHECK(options.input_size() > 0, "input_size must be greater than zero");
   HEARTH_CHECK(options.hidden_size() > 0, "hidden_size must be greater than zero");
   HEARTH_CHECK(options.num_layers() > 0, "num_layers must be greater than zero");
-  HEARTH_CHECK(options.proj_size() >= 0,
-               "proj_size should be a positive integer or zero to disable projections");
-  HEARTH_CHECK(options.proj_size() < options.hidden_size(),
-               "proj_size has to be smaller than hidden_size");
+  HEARTH_CHECK(options.proj_size() >= 0 && options.proj_size() < options.hidden_size(),
+               "proj_size has to be a positive integer, smaller than hidden_size or zero to "
+               "disable projections");
   if (options.dropout() > 0 && options.num_layers() == 1)
     warn(
         str("dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
@@ -80,13 +79,13 @@ void RNNImplBase<Derived>::reset_parameters() {
 
 template <class Derived>
 void RNNImplBase<Derived>::pretty_print(std::ostream& stream) const {
+  const auto word = [](bool value) { return value ? "true" : "false"; };
   stream << class_of(options_base) << "(input_size=" << options_base.input_size()
-         << ", hidden_size=" << options_base.hidden_size();
-  if (options_base.num_layers() != 1) stream << ", num_layers=" << options_base.num_layers();
-  if (!options_base.bias()) stream << ", bias=false";
-  if (options_base.batch_first()) stream << ", batch_first=true";
-  if (options_base.dropout() != 0) stream << ", dropout=" << options_base.dropout();
-  if (options_base.bidirectional()) stream << ", bidirectional=true";
+         << ", hidden_size=" << options_base.hidden_size()
+         << ", num_layers=" << options_base.num_layers() << ", bias=" << word(options_base.bias())
+         << ", batch_first=" << word(options_base.batch_first())
+         << ", dropout=" << options_base.dropout()
+         << ", bidirectional=" << word(options_base.bidirectional());
   if (options_base.proj_size() > 0) stream << ", proj_size=" << options_base.proj_size();
   stream << ')';
 }
@@ -116,7 +115,8 @@ void RNNImplBase<Derived>::complete_states(const Tensor& input, int64_t batch, T
   const auto complete = [&](Tensor& state, int64_t width, const char* text) {
     const std::vector<int64_t> expected{options_base.num_layers() * directions(), batch, width};
     if (!state.defined()) state = zeros(expected, input.options());
-    HEARTH_CHECK(state.sizes() == expected, text, IntArrayRef(expected), ", got ", state.sizes());
+    HEARTH_CHECK(state.sizes() == expected, text, expected[0], " ", batch, " ", width, ", got ",
+                 state.sizes());
   };
   if (!has_cell()) return complete(h, state_size(), "Expected hidden size ");
   complete(h, state_size(), "Expected hidden[0] size ");
