@@ -90,23 +90,10 @@ void multiply(LaunchContext& context, const View& a, const View& b, const View& 
   run_kernel(context.ctx, params);
 }
 
-/// Rows of a weight, and the columns of the gates that they belong to.
-struct Block {
-  int64_t row, column, count;
-};
-/// The blocks of the inputs' weight: GRU's n comes first in the gates and last in the weight.
-std::vector<Block> input_blocks(const RecurrenceShape& shape) {
-  const int64_t hidden = shape.hidden;
-  if (shape.mode != RecurrenceMode::kGru) return {{0, 0, shape.gates() * hidden}};
-  return {{0, hidden, 2 * hidden}, {2 * hidden, 0, hidden}};
-}
-Block state_block(const RecurrenceShape& shape) {
-  return {0, shape.first_slot() * shape.hidden, shape.gates() * shape.hidden};
-}
-View rows_of(const View& weight, const Block& block) {
+View rows_of(const View& weight, const GateBlock& block) {
   return narrowed(weight, 0, block.row, block.count);
 }
-View columns_of(const View& gates, const Block& block) {
+View columns_of(const View& gates, const GateBlock& block) {
   return narrowed(gates, 1, block.column, block.count);
 }
 
@@ -177,7 +164,10 @@ RecurrenceBackwardParams backward_params(const LayerArgs& args, LaunchContext& c
   params.grad_c0 = context.out(kC0);
   if (context.has(kC0) && !params.grad_c0.defined())
     params.grad_c0 = scratch(shape.batch, shape.hidden);
-  if (context.out(kStateWeight).defined()) params.before = scratch(rows, shape.state);
+  params.input = positions(context, context.in(kInput));
+  params.grad_input_weight = context.out(kInputWeight);
+  params.grad_state_weight = context.out(kStateWeight);
+  params.grad_projection = context.out(kProjection);
   if (!shape.projects()) return params;
   params.grad_projected = scratch(rows, shape.state);
   params.unprojected = scratch(rows, shape.hidden);
@@ -194,26 +184,22 @@ void LayerBackward::launch(const Args& args, LaunchContext& context) {
   run_kernel(context.ctx, params);
   const RecurrenceShape& shape = params.operands.shape;
   const View grads = params.grad_gates;
-  const View input = positions(context, context.in(kInput));
   const View weight = dense(context, context.in(kInputWeight));
   const auto out = [&](Slot slot) { return context.out(slot); };
   bool first = true;
-  for (const Block& block : input_blocks(shape)) {
+  for (const GateBlock& block : shape.input_blocks()) {
     const View part = columns_of(grads, block);
     if (out(kInput).defined())
-      multiply(context, part, rows_of(weight, block), as_matrix(out(kInput), input.sizes[1]),
+      multiply(context, part, rows_of(weight, block), as_matrix(out(kInput), weight.sizes[1]),
                !first);
-    if (out(kInputWeight).defined())
-      multiply(context, transposed(part), input, rows_of(out(kInputWeight), block));
     if (out(kInputBias).defined()) sum_rows(context, part, rows_of(out(kInputBias), block));
     first = false;
   }
-  const View part = columns_of(grads, state_block(shape));
-  if (out(kStateWeight).defined())
-    multiply(context, transposed(part), params.before, out(kStateWeight));
-  if (out(kStateBias).defined()) sum_rows(context, part, out(kStateBias));
-  if (out(kProjection).defined())
-    multiply(context, transposed(params.grad_projected), params.unprojected, out(kProjection));
+  if (out(kStateBias).defined())
+    sum_rows(
+        context,
+        columns_of(grads, {0, shape.first_slot() * shape.hidden, shape.gates() * shape.hidden}),
+        out(kStateBias));
 }
 
 std::vector<Tensor> LayerBackward::formula(const Args& args, const Tensor* in) {
@@ -284,7 +270,7 @@ struct Layer {
     params.input_bias = dense(context, context.in(kInputBias));
     params.state_bias = dense(context, context.in(kStateBias));
     const View input = positions(context, context.in(kInput));
-    for (const Block& block : input_blocks(shape))
+    for (const GateBlock& block : shape.input_blocks())
       multiply(context, input, transposed(rows_of(context.in(kInputWeight), block)),
                columns_of(params.operands.gates, block));
     run_kernel(context.ctx, params);

@@ -10,6 +10,11 @@ namespace hearth {
 
 enum class RecurrenceMode : int8_t { kLstm, kGru, kTanh, kRelu };
 
+/// Rows of a weight, and the first of the columns of the gates that belong to them.
+struct GateBlock {
+  int64_t row, column, count;
+};
+
 /// One layer of a recurrent net in one direction. A position is one element of one sequence; the
 /// positions of a step are neighbours, and the sequences that a step lacks are the last ones.
 struct RecurrenceShape {
@@ -29,6 +34,11 @@ struct RecurrenceShape {
   int64_t slots() const { return gates() == 3 ? 4 : gates(); }
   /// The first slot of those that the state contributes to.
   int64_t first_slot() const { return gates() == 3 ? 1 : 0; }
+  /// The blocks of the inputs' weight: GRU's n is first in the slots and last in the weight.
+  std::vector<GateBlock> input_blocks() const {
+    if (mode != RecurrenceMode::kGru) return {{0, 0, gates() * hidden}};
+    return {{0, hidden, 2 * hidden}, {2 * hidden, 0, hidden}};
+  }
 };
 
 /// The operands of both passes: contiguous views of float32 or float64.
@@ -50,16 +60,17 @@ struct RecurrenceParams {
   View last_h, last_c;
 };
 
-/// Computes the gradients of the gates' arguments and of the first states.
+/// Computes the gradients of the gates' arguments, the first states and the weights.
 struct RecurrenceBackwardParams {
   RecurrenceOperands operands;                 // with the forward call's results
+  View input;                                  // [positions, features]
   View grad_output, grad_last_h, grad_last_c;  // may be undefined
   View grad_gates;                             // as `gates`
   View grad_h0, grad_c0;
-  View before;  // [positions, state]: the h before each position
-  /// [positions, state] and [positions, hidden]: the gradient of the projection's result, and its
-  /// operand.
+  /// [positions, state] and [positions, hidden], if h is projected: the gradient of the result, and
+  /// the operand.
   View grad_projected, unprojected;
+  View grad_input_weight, grad_state_weight, grad_projection;  // may be undefined
 };
 
 }  // namespace hearth

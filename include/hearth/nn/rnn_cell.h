@@ -14,26 +14,30 @@
 namespace hearth::nn {
 
 /// The options of all cells.
-#define HEARTH_RNN_CELL_OPTIONS(Name)                         \
-  Name(int64_t input_size, int64_t hidden_size)               \
-      : input_size_(input_size), hidden_size_(hidden_size) {} \
-  HEARTH_ARG(int64_t, input_size);  /**< features of x */     \
-  HEARTH_ARG(int64_t, hidden_size); /**< features of h */     \
+#define HEARTH_RNN_CELL_OPTIONS                           \
+  HEARTH_ARG(int64_t, input_size);  /**< features of x */ \
+  HEARTH_ARG(int64_t, hidden_size); /**< features of h */ \
   HEARTH_ARG(bool, bias) = true     /**< whether b_ih and b_hh exist */
 
 /// Options of RNNCell.
 struct HEARTH_API RNNCellOptions {
   using nonlinearity_t = std::variant<enumtype::kTanh, enumtype::kReLU>;
-  HEARTH_RNN_CELL_OPTIONS(RNNCellOptions);
+  RNNCellOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  HEARTH_RNN_CELL_OPTIONS;
   HEARTH_ARG(nonlinearity_t, nonlinearity) = kTanh;  ///< kTanh or kReLU
 };
 /// Options of LSTMCell.
 struct HEARTH_API LSTMCellOptions {
-  HEARTH_RNN_CELL_OPTIONS(LSTMCellOptions);
+  LSTMCellOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  HEARTH_RNN_CELL_OPTIONS;
 };
 /// Options of GRUCell.
 struct HEARTH_API GRUCellOptions {
-  HEARTH_RNN_CELL_OPTIONS(GRUCellOptions);
+  GRUCellOptions(int64_t input_size, int64_t hidden_size)
+      : input_size_(input_size), hidden_size_(hidden_size) {}
+  HEARTH_RNN_CELL_OPTIONS;
 };
 #undef HEARTH_RNN_CELL_OPTIONS
 

@@ -1,5 +1,6 @@
 #include "seam/recurrence.h"
 
+#include "kernels/cpu/recurrence_panels.h"
 #include "kernels/cpu/recurrence_steps.h"
 
 namespace hearth::cpu {
@@ -13,10 +14,10 @@ class RecurrenceForward {
       : ops_(params.operands),
         shape_(ops_.shape),
         steps_(shape_),
-        weights_(ops_.weight.as<T>(), shape_.gates(), shape_.hidden, shape_.state, shape_.state, 1,
-                 ctx),
-        projection_(ops_.projection.as<T>(), shape_.projects() ? 1 : 0, shape_.state, shape_.hidden,
-                    shape_.hidden, 1, ctx),
+        weights_(Panels<T>::strided(ops_.weight.as<T>(), shape_.gates(), shape_.hidden,
+                                    shape_.state, shape_.state, 1, ctx)),
+        projection_(Panels<T>::strided(ops_.projection.as<T>(), shape_.projects() ? 1 : 0,
+                                       shape_.state, shape_.hidden, shape_.hidden, 1, ctx)),
         bias_(static_cast<T*>(ctx.scratch(size_t(shape_.slots() * shape_.hidden) * sizeof(T)))),
         unprojected_(shape_.projects() ? static_cast<T*>(ctx.scratch(
                                              size_t(shape_.batch * shape_.hidden) * sizeof(T)))

@@ -1,4 +1,5 @@
 // The backward pass of a recurrent layer.
+#include "kernels/cpu/recurrence_panels.h"
 #include "kernels/cpu/recurrence_steps.h"
 #include "seam/recurrence.h"
 
@@ -14,18 +15,17 @@ class RecurrenceBackward {
         ops_(params.operands),
         shape_(ops_.shape),
         steps_(shape_),
-        weights_(ops_.weight.as<T>(), 1, shape_.state, 1, shape_.gates() * shape_.hidden,
-                 shape_.state, ctx),
-        projection_(ops_.projection.as<T>(), shape_.projects() ? 1 : 0, shape_.hidden, 1,
-                    shape_.state, shape_.hidden, ctx),
+        weights_(Panels<T>::strided(ops_.weight.as<T>(), 1, shape_.state, 1,
+                                    shape_.gates() * shape_.hidden, shape_.state, ctx)),
+        projection_(Panels<T>::strided(ops_.projection.as<T>(), shape_.projects() ? 1 : 0,
+                                       shape_.hidden, 1, shape_.state, shape_.hidden, ctx)),
         grad_unprojected_(shape_.projects() ? static_cast<T*>(ctx.scratch(
                                                   size_t(shape_.batch * shape_.hidden) * sizeof(T)))
                                             : nullptr) {}
 
-  void run() const {
+  void run(Ctx& ctx) const {
     start(params_.grad_last_h, params_.grad_h0);
     if (params_.grad_c0.defined()) start(params_.grad_last_c, params_.grad_c0);
-    keep_states_before();
     const int skipped = shape_.projects() ? 0 : 1;
     steps_.run(true, 3 - skipped, [&](int64_t t, int phase, const RecurrencePart& part) {
       switch (phase + skipped) {
@@ -34,6 +34,7 @@ class RecurrenceBackward {
         default: return through_weights(t, part);
       }
     });
+    multiply_weights(ctx);
   }
 
  private:
@@ -45,16 +46,60 @@ class RecurrenceBackward {
       std::fill_n(running.as<T>(), running.numel, T(0));
   }
 
-  void keep_states_before() const {
-    if (!params_.before.defined()) return;
-    const int64_t width = shape_.state;
-    parallel_for(0, shape_.steps, 8, [&](int64_t begin, int64_t end) {
-      for (int64_t t = begin; t < end; ++t)
-        steps_.for_neighbours(t, 0, steps_.sequences(t), [&](int64_t from, int64_t to) {
-          std::copy_n(h_before(t, from), (to - from) * width,
-                      params_.before.as<T>() + steps_.position(t, from) * width);
-        });
+  /// The gradients of all weights: products over all positions.
+  void multiply_weights(Ctx& ctx) const {
+    using Product = TransposedProduct<T>;
+    const int64_t positions = steps_.positions(), hidden = shape_.hidden;
+    const auto panels_of = [&](bool wanted, int64_t columns, const auto& row) {
+      return wanted ? Panels<T>::of_rows(columns, positions, ctx, row) : Panels<T>();
+    };
+    const View &input = params_.input, &grad_input = params_.grad_input_weight,
+               &grad_state = params_.grad_state_weight, &grad_projection = params_.grad_projection;
+    const int64_t width = input.sizes[1];
+    const Panels<T> inputs =
+        panels_of(grad_input.defined(), width, [&](int64_t i) { return row(input, i, width); });
+    const std::vector<const T*> rows = rows_before();
+    const Panels<T> states =
+        panels_of(grad_state.defined(), shape_.state, [&](int64_t i) { return rows[size_t(i)]; });
+    const Panels<T> units = panels_of(grad_projection.defined(), hidden, [&](int64_t i) {
+      return row(params_.unprojected, i, hidden);
     });
+    std::vector<Product> products;
+    const int64_t ld = shape_.slots() * hidden;
+    const T* const grads = params_.grad_gates.as<T>();
+    if (grad_input.defined())
+      for (const GateBlock& block : shape_.input_blocks())
+        products.push_back({grads + block.column, ld, block.count, &inputs,
+                            grad_input.as<T>() + block.row * width, width});
+    if (grad_state.defined())
+      products.push_back({grads + shape_.first_slot() * hidden, ld, shape_.gates() * hidden,
+                          &states, grad_state.as<T>(), shape_.state});
+    if (grad_projection.defined())
+      products.push_back({params_.grad_projected.as<T>(), shape_.state, shape_.state, &units,
+                          grad_projection.as<T>(), hidden});
+    run_products(products, ctx);
+  }
+
+  static void run_products(const std::vector<TransposedProduct<T>>& products, Ctx& ctx) {
+    constexpr int64_t kScratch = TransposedProduct<T>::kScratch;
+    int64_t tasks = 0;
+    for (const auto& product : products) tasks += product.blocks();
+    const int slots = task_slots(tasks);
+    T* const scratch = static_cast<T*>(ctx.scratch(size_t(slots * kScratch) * sizeof(T)));
+    parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
+      size_t i = 0;
+      for (; task >= products[i].blocks(); ++i) task -= products[i].blocks();
+      products[i].run(task, scratch + slot * kScratch);
+    });
+  }
+
+  /// The h before each position.
+  std::vector<const T*> rows_before() const {
+    std::vector<const T*> rows(size_t(steps_.positions()));
+    for (int64_t t = 0; t < shape_.steps; ++t)
+      for (int64_t b = 0; b < steps_.sequences(t); ++b)
+        rows[size_t(steps_.position(t, b))] = h_before(t, b);
+    return rows;
   }
 
   /// The row of a position; null if the view is undefined.
@@ -145,8 +190,8 @@ class RecurrenceBackward {
 }  // namespace
 
 void run(const RecurrenceBackwardParams& params, Ctx& ctx) {
-  params.operands.output.dtype == kDouble ? RecurrenceBackward<double>(params, ctx).run()
-                                          : RecurrenceBackward<float>(params, ctx).run();
+  params.operands.output.dtype == kDouble ? RecurrenceBackward<double>(params, ctx).run(ctx)
+                                          : RecurrenceBackward<float>(params, ctx).run(ctx);
 }
 
 }  // namespace hearth::cpu

@@ -26,12 +26,22 @@ struct GateGradRow {
   int64_t hidden, n;
 };
 
+/// out = a @ panel or, with `add`, out += a @ panel: element (row, term) of a is a[row * row_step +
+/// term * term_step], the panel is [terms, the loops' columns].
+struct PanelFactors {
+  const void* a;
+  int64_t row_step, term_step;
+  const void* panel;
+  int64_t terms;
+  void* out;
+  int64_t ld_out, columns;
+  bool add;
+};
+
 /// The inner loops of recurrent nets for one type; by RecurrenceMode where there are four.
 struct RecurrenceLoops {
   int64_t columns;  // of a panel
-  /// out (+)= a @ panel, for `rows` rows of `terms` elements and a panel of [terms, columns].
-  void (*multiply)(const void* a, int64_t ld, int64_t rows, const void* panel, int64_t terms,
-                   void* out, int64_t ld_out, int64_t columns, bool add);
+  void (*multiply)(const PanelFactors& factors, int64_t rows);
   void (*gates[4])(const GateRow& row);
   void (*gradients[4])(const GateGradRow& row);
   /// out = a + b, where b may be null.

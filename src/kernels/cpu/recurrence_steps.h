@@ -1,26 +1,14 @@
 #pragma once
 
-// What both passes of a recurrent layer share: its steps, packed weights, and their distribution
-// over threads.
+// The steps of a recurrent layer, and their distribution over threads.
 
 #include <algorithm>
 #include <vector>
 
 #include "core/parallel_for.h"
-#include "kernels/cpu/isa_table.h"
-#include "kernels/cpu/recurrence_kernels.h"
 #include "seam/recurrence.h"
 
 namespace hearth::cpu {
-
-template <class T>
-const RecurrenceLoops& recurrence_loops() {
-  const RecurrenceTable& table = HEARTH_ISA_TABLE(recurrence_table);
-  if constexpr (std::is_same_v<T, double>)
-    return table.f64;
-  else
-    return table.f32;
-}
 
 /// Some of the sequences, and one of several equal slices of the columns of every matrix. Results
 /// do not depend on how the work is divided: each element is computed by the same operations.
@@ -107,54 +95,6 @@ class RecurrenceSteps {
 
   const RecurrenceShape& shape_;
   std::vector<int64_t> starts_;
-};
-
-/// A matrix in panels of columns, for products with few rows; several groups of columns may each
-/// start a panel of their own.
-template <class T>
-class Panels {
- public:
-  /// Element (term, column) of group g is data[(g * columns + column) * column_stride + term *
-  /// term_stride].
-  Panels(const T* data, int64_t groups, int64_t columns, int64_t column_stride, int64_t terms,
-         int64_t term_stride, Ctx& ctx)
-      : blocks_((columns + width_ - 1) / width_), columns_(columns), terms_(terms) {
-    const int64_t size = terms * width_;
-    T* const panels = static_cast<T*>(ctx.scratch(size_t(groups * blocks_ * size) * sizeof(T)));
-    panels_ = panels;
-    parallel_for(0, groups * blocks_, 8, [=, this](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const int64_t start = i % blocks_ * width_, count = std::min(width_, columns - start);
-        pack(data + (i / blocks_ * columns + start) * column_stride, count, column_stride,
-             term_stride, panels + i * size);
-      }
-    });
-  }
-
-  int64_t blocks() const { return blocks_; }
-  /// The first column of a block; that of the next one.
-  int64_t column(int64_t block) const { return std::min(columns_, block * width_); }
-
-  /// out (+)= a @ the columns of a group's block; out points to the first of them.
-  void multiply(const T* a, int64_t rows, int64_t ld, int64_t group, int64_t block, T* out,
-                int64_t ld_out, bool add) const {
-    loops_.multiply(a, ld, rows, panels_ + (group * blocks_ + block) * terms_ * width_, terms_, out,
-                    ld_out, column(block + 1) - column(block), add);
-  }
-
- private:
-  void pack(const T* from, int64_t count, int64_t column_stride, int64_t term_stride,
-            T* panel) const {
-    for (int64_t k = 0; k < terms_; ++k, panel += width_) {
-      for (int64_t j = 0; j < count; ++j) panel[j] = from[j * column_stride + k * term_stride];
-      std::fill(panel + count, panel + width_, T(0));
-    }
-  }
-
-  const RecurrenceLoops& loops_ = recurrence_loops<T>();
-  const int64_t width_ = loops_.columns;
-  int64_t blocks_, columns_, terms_;
-  const T* panels_ = nullptr;
 };
 
 }  // namespace hearth::cpu
