@@ -142,6 +142,18 @@ void attention() {
   report("encoder_layer_step", 0, [&] { layer(x).sum().backward(); });
 }
 
+void recurrent() {
+  const torch::AutoGradMode on(true);
+  const auto x = torch::randn({64, 32, 128});
+  torch::nn::LSTM lstm(torch::nn::LSTMOptions(128, 256).num_layers(2));
+  torch::nn::GRU gru(torch::nn::GRUOptions(128, 256).num_layers(2));
+  report("lstm_step", 0, [&] { std::get<0>(lstm(x)).sum().backward(); });
+  report("gru_step", 0, [&] { std::get<0>(gru(x)).sum().backward(); });
+  const torch::NoGradGuard off;
+  report("lstm", 0, [&] { lstm(x); });
+  report("gru", 0, [&] { gru(x); });
+}
+
 }  // namespace
 
 int main() {
@@ -155,4 +167,5 @@ int main() {
   networks(x);
   images();
   attention();
+  recurrent();
 }

@@ -14,6 +14,7 @@ HEADERS = ROOT / "include" / "hearth"
 PAGE = ROOT / "docs" / "lists.md"
 TITLES = {
     "rnn": "Recurrent networks",
+    "rnn_cell": "Recurrent cells",
     "conv": "Convolutions",
     "linear": "Linear and shape",
     "activation": "Activations",

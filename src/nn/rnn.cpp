@@ -1,8 +1,5 @@
 #include "hearth/nn/rnn.h"
 
-#include "hearth/operators.h"
-#include "nn/recurrence.h"
-
 namespace hearth::nn {
 
 namespace {
@@ -24,7 +21,14 @@ detail::RNNOptionsBase::rnn_options_base_mode_t mode_of(const RNNOptions& option
   return kRNN_RELU;
 }
 
-constexpr const char* kHiddenText = "Expected hidden size ";
+using utils::rnn::PackedSequence;
+using States = std::tuple<Tensor, Tensor>;
+
+/// The outputs, packed as the input.
+PackedSequence packed_as(const PackedSequence& input, const Tensor& output) {
+  return PackedSequence(output, input.batch_sizes(), input.sorted_indices(),
+                        input.unsorted_indices());
+}
 
 }  // namespace
 
@@ -38,47 +42,49 @@ std::tuple<Tensor, Tensor> RNNImpl::forward(const Tensor& input, Tensor hx) {
   return run_module(*this, &RNNImpl::compute, input, std::move(hx));
 }
 
+std::tuple<PackedSequence, Tensor> RNNImpl::forward_with_packed_input(
+    const PackedSequence& packed_input, Tensor hx) {
+  return run_module(*this, &RNNImpl::compute_packed, packed_input, std::move(hx));
+}
+
 std::tuple<Tensor, Tensor> RNNImpl::compute(const Tensor& input, const Tensor& hx) {
-  check_input(input);
-  const bool is_tanh = std::holds_alternative<enumtype::kTanh>(options.nonlinearity());
-  const auto step = [is_tanh](const Tensor& x, const detail::RNNWeights& w,
-                              const detail::RNNState& state) -> detail::RNNState {
-    const Tensor sum = x + linear(state.h, w.w_hh, w.b_hh);
-    return {is_tanh ? sum.tanh() : sum.relu(), {}};
-  };
-  const auto [output, last] = detail::recur(
-      options_base, is_training(), input, {checked_hidden(input, hx, kHiddenText), {}}, step,
-      [this](int64_t layer, int64_t direction) { return weights(layer, direction); });
-  return {output, last.h};
+  const detail::RNNResult result = run(input, hx, {});
+  return {result.output, result.h};
+}
+
+std::tuple<PackedSequence, Tensor> RNNImpl::compute_packed(const PackedSequence& input,
+                                                           const Tensor& hx) {
+  const detail::RNNResult result = run(input, hx, {});
+  return {packed_as(input, result.output), result.h};
 }
 
 LSTMImpl::LSTMImpl(int64_t input_size, int64_t hidden_size)
     : LSTMImpl(LSTMOptions(input_size, hidden_size)) {}
 LSTMImpl::LSTMImpl(const LSTMOptions& options_)
-    : RNNImplBase(base_options(options_, kLSTM)), options(options_) {}
+    : RNNImplBase(base_options(options_, kLSTM).proj_size(options_.proj_size())),
+      options(options_) {}
 HEARTH_DEFINE_DEFAULT_ARGS(LSTMImpl, {1, AnyValue(std::optional<std::tuple<Tensor, Tensor>>())})
 
-std::tuple<Tensor, std::tuple<Tensor, Tensor>> LSTMImpl::forward(
-    const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt) {
+std::tuple<Tensor, States> LSTMImpl::forward(const Tensor& input, std::optional<States> hx_opt) {
   return run_module(*this, &LSTMImpl::compute, input, std::move(hx_opt));
 }
 
-std::tuple<Tensor, std::tuple<Tensor, Tensor>> LSTMImpl::compute(
-    const Tensor& input, const std::optional<std::tuple<Tensor, Tensor>>& hx) {
-  check_input(input);
-  const auto [h, c] = hx.value_or(std::tuple<Tensor, Tensor>());
-  const auto step = [](const Tensor& x, const detail::RNNWeights& w,
-                       const detail::RNNState& state) -> detail::RNNState {
-    const auto gates = (x + linear(state.h, w.w_hh, w.b_hh)).chunk(4, 1);
-    const Tensor cell = gates[1].sigmoid() * state.c + gates[0].sigmoid() * gates[2].tanh();
-    return {gates[3].sigmoid() * cell.tanh(), cell};
-  };
-  const auto [output, last] = detail::recur(
-      options_base, is_training(), input,
-      {checked_hidden(input, h, "Expected hidden[0] size "),
-       checked_hidden(input, c, "Expected hidden[1] size ")},
-      step, [this](int64_t layer, int64_t direction) { return weights(layer, direction); });
-  return {output, {last.h, last.c}};
+std::tuple<PackedSequence, States> LSTMImpl::forward_with_packed_input(
+    const PackedSequence& packed_input, std::optional<States> hx_opt) {
+  return run_module(*this, &LSTMImpl::compute_packed, packed_input, std::move(hx_opt));
+}
+
+std::tuple<Tensor, States> LSTMImpl::compute(const Tensor& input, const std::optional<States>& hx) {
+  const auto [h, c] = hx.value_or(States());
+  const detail::RNNResult result = run(input, h, c);
+  return {result.output, {result.h, result.c}};
+}
+
+std::tuple<PackedSequence, States> LSTMImpl::compute_packed(const PackedSequence& input,
+                                                            const std::optional<States>& hx) {
+  const auto [h, c] = hx.value_or(States());
+  const detail::RNNResult result = run(input, h, c);
+  return {packed_as(input, result.output), {result.h, result.c}};
 }
 
 GRUImpl::GRUImpl(int64_t input_size, int64_t hidden_size)
@@ -91,21 +97,20 @@ std::tuple<Tensor, Tensor> GRUImpl::forward(const Tensor& input, Tensor hx) {
   return run_module(*this, &GRUImpl::compute, input, std::move(hx));
 }
 
+std::tuple<PackedSequence, Tensor> GRUImpl::forward_with_packed_input(
+    const PackedSequence& packed_input, Tensor hx) {
+  return run_module(*this, &GRUImpl::compute_packed, packed_input, std::move(hx));
+}
+
 std::tuple<Tensor, Tensor> GRUImpl::compute(const Tensor& input, const Tensor& hx) {
-  check_input(input);
-  const auto step = [](const Tensor& x, const detail::RNNWeights& w,
-                       const detail::RNNState& state) -> detail::RNNState {
-    const auto from_x = x.chunk(3, 1);
-    const auto from_h = linear(state.h, w.w_hh, w.b_hh).chunk(3, 1);
-    const Tensor reset = (from_x[0] + from_h[0]).sigmoid();
-    const Tensor update = (from_x[1] + from_h[1]).sigmoid();
-    const Tensor fresh = (from_x[2] + reset * from_h[2]).tanh();
-    return {fresh + update * (state.h - fresh), {}};
-  };
-  const auto [output, last] = detail::recur(
-      options_base, is_training(), input, {checked_hidden(input, hx, kHiddenText), {}}, step,
-      [this](int64_t layer, int64_t direction) { return weights(layer, direction); });
-  return {output, last.h};
+  const detail::RNNResult result = run(input, hx, {});
+  return {result.output, result.h};
+}
+
+std::tuple<PackedSequence, Tensor> GRUImpl::compute_packed(const PackedSequence& input,
+                                                           const Tensor& hx) {
+  const detail::RNNResult result = run(input, hx, {});
+  return {packed_as(input, result.output), result.h};
 }
 
 }  // namespace hearth::nn

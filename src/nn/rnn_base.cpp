@@ -4,6 +4,7 @@
 
 #include "hearth/nn/init.h"
 #include "hearth/nn/rnn.h"
+#include "hearth/operators.h"
 
 namespace hearth::nn::detail {
 
@@ -32,6 +33,9 @@ void check_options(const RNNOptionsBase& options) {
   HEARTH_CHECK(options.input_size() > 0, "input_size must be greater than zero");
   HEARTH_CHECK(options.hidden_size() > 0, "hidden_size must be greater than zero");
   HEARTH_CHECK(options.num_layers() > 0, "num_layers must be greater than zero");
+  HEARTH_CHECK(options.proj_size() >= 0 && options.proj_size() < options.hidden_size(),
+               "proj_size has to be a positive integer, smaller than hidden_size or zero to "
+               "disable projections");
   if (options.dropout() > 0 && options.num_layers() == 1)
     warn(
         str("dropout option adds dropout after all but last recurrent layer, so non-zero dropout "
@@ -51,14 +55,17 @@ template <class Derived>
 void RNNImplBase<Derived>::reset() {
   const int64_t hidden = options_base.hidden_size(), rows = gates(options_base) * hidden;
   for (int64_t layer = 0; layer < options_base.num_layers(); ++layer) {
-    const int64_t width = layer == 0 ? options_base.input_size() : hidden * directions();
+    const int64_t width = layer == 0 ? options_base.input_size() : state_size() * directions();
     for (int64_t direction = 0; direction < directions(); ++direction) {
       const std::string end = suffix(layer, direction);
       this->register_parameter("weight_ih" + end, empty({rows, width}));
-      this->register_parameter("weight_hh" + end, empty({rows, hidden}));
-      if (!options_base.bias()) continue;
-      this->register_parameter("bias_ih" + end, empty(rows));
-      this->register_parameter("bias_hh" + end, empty(rows));
+      this->register_parameter("weight_hh" + end, empty({rows, state_size()}));
+      if (options_base.bias()) {
+        this->register_parameter("bias_ih" + end, empty(rows));
+        this->register_parameter("bias_hh" + end, empty(rows));
+      }
+      if (options_base.proj_size() > 0)
+        this->register_parameter("weight_hr" + end, empty({state_size(), hidden}));
     }
   }
   reset_parameters();
@@ -72,44 +79,124 @@ void RNNImplBase<Derived>::reset_parameters() {
 
 template <class Derived>
 void RNNImplBase<Derived>::pretty_print(std::ostream& stream) const {
+  const auto word = [](bool value) { return value ? "true" : "false"; };
   stream << class_of(options_base) << "(input_size=" << options_base.input_size()
-         << ", hidden_size=" << options_base.hidden_size();
-  if (options_base.num_layers() != 1) stream << ", num_layers=" << options_base.num_layers();
-  if (!options_base.bias()) stream << ", bias=false";
-  if (options_base.batch_first()) stream << ", batch_first=true";
-  if (options_base.dropout() != 0) stream << ", dropout=" << options_base.dropout();
-  if (options_base.bidirectional()) stream << ", bidirectional=true";
+         << ", hidden_size=" << options_base.hidden_size()
+         << ", num_layers=" << options_base.num_layers() << ", bias=" << word(options_base.bias())
+         << ", batch_first=" << word(options_base.batch_first())
+         << ", dropout=" << options_base.dropout()
+         << ", bidirectional=" << word(options_base.bidirectional());
+  if (options_base.proj_size() > 0) stream << ", proj_size=" << options_base.proj_size();
   stream << ')';
 }
 
 template <class Derived>
-void RNNImplBase<Derived>::check_input(const Tensor& input) const {
-  HEARTH_CHECK(input.dim() == 3, "input must have 3 dimensions, got ", input.dim());
+int64_t RNNImplBase<Derived>::state_size() const {
+  return options_base.proj_size() > 0 ? options_base.proj_size() : options_base.hidden_size();
+}
+
+template <class Derived>
+bool RNNImplBase<Derived>::has_cell() const {
+  return std::holds_alternative<enumtype::kLSTM>(options_base.mode());
+}
+
+template <class Derived>
+void RNNImplBase<Derived>::check_input(const Tensor& input, int64_t dims) const {
+  HEARTH_CHECK(input.dim() == dims, "input must have ", dims, " dimensions, got ", input.dim());
   HEARTH_CHECK(input.size(-1) == options_base.input_size(),
                "input.size(-1) must be equal to input_size. Expected ", options_base.input_size(),
                ", got ", input.size(-1));
-  HEARTH_CHECK(input.size(options_base.batch_first() ? 1 : 0) > 0,
-               "Expected sequence length to be larger than 0 in RNN");
+}
+
+/// Makes undefined states zeros and checks the others.
+template <class Derived>
+void RNNImplBase<Derived>::complete_states(const Tensor& input, int64_t batch, Tensor& h,
+                                           Tensor& c) const {
+  const auto complete = [&](Tensor& state, int64_t width, const char* text) {
+    const std::vector<int64_t> expected{options_base.num_layers() * directions(), batch, width};
+    if (!state.defined()) state = zeros(expected, input.options());
+    HEARTH_CHECK(state.sizes() == expected, text, expected[0], " ", batch, " ", width, ", got ",
+                 state.sizes());
+  };
+  if (!has_cell()) return complete(h, state_size(), "Expected hidden size ");
+  complete(h, state_size(), "Expected hidden[0] size ");
+  complete(c, options_base.hidden_size(), "Expected hidden[1] size ");
 }
 
 template <class Derived>
-Tensor RNNImplBase<Derived>::checked_hidden(const Tensor& input, const Tensor& hx,
-                                            const std::string& text) const {
-  const std::vector<int64_t> expected{options_base.num_layers() * directions(),
-                                      input.size(options_base.batch_first() ? 0 : 1),
-                                      options_base.hidden_size()};
-  if (!hx.defined()) return zeros(expected, input.options());
-  HEARTH_CHECK(hx.sizes() == expected, text, IntArrayRef(expected), ", got ", hx.sizes());
-  return hx;
+RNNResult RNNImplBase<Derived>::run_batch(const Tensor& input, const Tensor& batch_sizes,
+                                          const Tensor& h, const Tensor& c) const {
+  const RNNOptionsBase& o = options_base;
+  const std::vector<Tensor> weights = all_weights();
+  const auto call = [&](const auto& net, const auto& states) {
+    return batch_sizes.defined()
+               ? net(input, batch_sizes, states, weights, o.bias(), o.num_layers(), o.dropout(),
+                     this->is_training(), o.bidirectional())
+               : net(input, states, weights, o.bias(), o.num_layers(), o.dropout(),
+                     this->is_training(), o.bidirectional(), o.batch_first());
+  };
+  const auto plain = [&](const auto& net) -> RNNResult {
+    auto [output, last] = call(net, h);
+    return {output, last, {}};
+  };
+  if (std::holds_alternative<enumtype::kGRU>(o.mode()))
+    return plain([](const auto&... a) { return gru(a...); });
+  if (std::holds_alternative<enumtype::kRNN_TANH>(o.mode()))
+    return plain([](const auto&... a) { return rnn_tanh(a...); });
+  if (std::holds_alternative<enumtype::kRNN_RELU>(o.mode()))
+    return plain([](const auto&... a) { return rnn_relu(a...); });
+  const Tensor both[] = {h, c};
+  auto [output, last_h, last_c] =
+      call([](const auto&... a) { return lstm(a...); }, TensorList(both));
+  return {output, last_h, last_c};
+}
+
+namespace {
+
+void check_unbatched_states(bool has_cell, const Tensor& h, const Tensor& c) {
+  if (!has_cell)
+    HEARTH_CHECK(!h.defined() || h.dim() == 2,
+                 "For unbatched 2-D input, hx should also be 2-D but got ", h.dim(), "-D tensor");
+  else
+    HEARTH_CHECK((!h.defined() || h.dim() == 2) && (!c.defined() || c.dim() == 2),
+                 "For unbatched 2-D input, hx and cx should also be 2-D but got (",
+                 h.defined() ? h.dim() : 2, "-D, ", c.defined() ? c.dim() : 2, "-D) tensors");
+}
+
+}  // namespace
+
+template <class Derived>
+RNNResult RNNImplBase<Derived>::run(const Tensor& input, const Tensor& hx, const Tensor& cx) const {
+  const auto changed = [](const Tensor& t, auto change) { return t.defined() ? change(t) : t; };
+  const int64_t batch_dim = options_base.batch_first() ? 0 : 1;
+  const bool unbatched = input.dim() == 2;
+  const auto with_batch = [](const Tensor& t) { return t.unsqueeze(1); };
+  if (unbatched) check_unbatched_states(has_cell(), hx, cx);
+  const Tensor x = unbatched ? input.unsqueeze(batch_dim) : input;
+  Tensor h = unbatched ? changed(hx, with_batch) : hx, c = unbatched ? changed(cx, with_batch) : cx;
+  check_input(x, 3);
+  complete_states(x, x.size(batch_dim), h, c);
+  RNNResult result = run_batch(x, {}, h, c);
+  if (!unbatched) return result;
+  const auto without_batch = [](const Tensor& t) { return t.squeeze(1); };
+  return {result.output.squeeze(batch_dim), without_batch(result.h),
+          changed(result.c, without_batch)};
 }
 
 template <class Derived>
-RNNWeights RNNImplBase<Derived>::weights(int64_t layer, int64_t direction) const {
-  const std::string end = suffix(layer, direction);
-  const bool bias = options_base.bias();
-  return {this->parameters_["weight_ih" + end], this->parameters_["weight_hh" + end],
-          bias ? this->parameters_["bias_ih" + end] : Tensor(),
-          bias ? this->parameters_["bias_hh" + end] : Tensor()};
+RNNResult RNNImplBase<Derived>::run(const utils::rnn::PackedSequence& input, Tensor h,
+                                    Tensor c) const {
+  check_input(input.data(), 2);
+  const auto reorder = [](Tensor& state, const Tensor& order) {
+    if (state.defined() && order.defined()) state = state.index_select(1, order);
+  };
+  reorder(h, input.sorted_indices());
+  reorder(c, input.sorted_indices());
+  complete_states(input.data(), input.batch_sizes()[0].template item<int64_t>(), h, c);
+  RNNResult result = run_batch(input.data(), input.batch_sizes(), h, c);
+  reorder(result.h, input.unsorted_indices());
+  reorder(result.c, input.unsorted_indices());
+  return result;
 }
 
 template class RNNImplBase<RNNImpl>;

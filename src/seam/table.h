@@ -47,7 +47,9 @@ namespace hearth {
   X(FusedStep)            \
   X(Upsample)             \
   X(GridSampler)          \
-  X(GridSamplerBackward)
+  X(GridSamplerBackward)  \
+  X(Recurrence)           \
+  X(RecurrenceBackward)
 
 #define HEARTH_DECLARE_PARAMS(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_PARAMS)

@@ -31,5 +31,7 @@ std::map<std::string, std::function<Subject()>> attention_subjects();
 std::map<std::string, std::function<Subject()>> layer_subjects();
 /// The part with interpolation and sampling.
 std::map<std::string, std::function<Subject()>> upsampling_subjects();
+/// The part with recurrent nets.
+std::map<std::string, std::function<Subject()>> recurrent_subjects();
 
 }  // namespace hearth::testing

@@ -205,7 +205,8 @@ TEST(Printing, ShowsOptions) {
   EXPECT_EQ(printed(Embedding(EmbeddingOptions(10, 2).padding_idx(3).max_norm(2))),
             "Embedding(num_embeddings=10, embedding_dim=2, padding_idx=3, max_norm=2)");
   EXPECT_EQ(printed(LSTM(LSTMOptions(128, 64).num_layers(3).dropout(0.2))),
-            "LSTM(input_size=128, hidden_size=64, num_layers=3, dropout=0.2)");
+            "LSTM(input_size=128, hidden_size=64, num_layers=3, bias=true, batch_first=false, "
+            "dropout=0.2, bidirectional=false)");
   EXPECT_EQ(printed(ReLU(ReLUOptions().inplace(true))), "ReLU(inplace=true)");
   EXPECT_EQ(printed(CrossEntropyLoss()), "CrossEntropyLoss()");
   EXPECT_EQ(printed(Unflatten(UnflattenOptions(1, {2, 5}))),

@@ -241,6 +241,7 @@ const Table& subjects() {
     made.merge(attention_subjects());
     made.merge(layer_subjects());
     made.merge(upsampling_subjects());
+    made.merge(recurrent_subjects());
     return made;
   }();
   return table;

@@ -123,7 +123,7 @@ TEST(Modules, RejectInvalidArguments) {
                "input.size(-1) must be equal to input_size. Expected "
                "2, got 5");
   EXPECT_ERROR(RNN(2, 3)(ones({1, 1, 2}), ones({1, 2, 3})),
-               "Expected hidden size [1, 1, 3], got [1, 2, 3]");
+               "Expected hidden size 1 1 3, got [1, 2, 3]");
   EXPECT_ERROR(BatchNorm1d(3)(ones({2, 3, 4, 5})), "expected 2D or 3D input (got 4D input)");
   EXPECT_ERROR(BatchNorm2d(3)(ones({2, 3})), "expected 4D input (got 2D input)");
   EXPECT_ERROR(BatchNorm1d(3)(ones({1, 3})),

@@ -17,12 +17,13 @@ namespace {
 
 // PyTorch's names from "Autocast Op Reference" in its documentation of torch.amp and, where that is
 // incomplete, from ATen's autocast_mode.{h,cpp} (2.15). They include ops that Hearth does not have.
+// PyTorch lists recurrent nets by their libraries: _cudnn_rnn and mkldnn_rnn_layer.
 // Unlisted ops keep their input dtype.
 constexpr const char* kCudaLower =
     "matmul addbmm addmm addmv addr baddbmm bmm chain_matmul multi_dot conv1d conv2d conv3d "
     "conv_transpose1d conv_transpose2d conv_transpose3d conv_tbc convolution gru_cell linear "
     "lstm_cell mm mv prelu rnn_tanh_cell rnn_relu_cell einsum linalg_vecdot linalg_multi_dot "
-    "scaled_dot_product_attention";
+    "scaled_dot_product_attention lstm gru rnn_tanh rnn_relu";
 constexpr const char* kCudaFloat32 =
     "acos asin binary_cross_entropy_with_logits cosh cosine_embedding_loss cdist "
     "cosine_similarity cross_entropy cumprod cumsum dist erfinv exp expm1 group_norm "
@@ -38,7 +39,8 @@ constexpr const char* kCudaWidest =
     "tensordot";
 constexpr const char* kCpuLower =
     "conv1d conv2d conv3d bmm mm linalg_vecdot baddbmm addmm addbmm linear matmul conv_tbc "
-    "conv_transpose1d conv_transpose2d conv_transpose3d prelu scaled_dot_product_attention";
+    "conv_transpose1d conv_transpose2d conv_transpose3d prelu scaled_dot_product_attention lstm "
+    "rnn_tanh rnn_relu";
 constexpr const char* kCpuFloat32 =
     "avg_pool3d binary_cross_entropy grid_sample grid_sampler polar prod quantile nanquantile stft "
     "cdist trace view_as_complex cholesky cholesky_inverse cholesky_solve inverse lu_solve orgqr "

@@ -12,6 +12,7 @@ after.<buffer>. The gradients are those of the sum of all outputs, the elements 
 
 from pathlib import Path
 
+import nn_cases_rnn
 import torch
 from torch import nn
 
@@ -161,6 +162,7 @@ def cases():
     from nn_cases_layers import cases as layers  # which imports this file
     yield from layers()
     yield from nn_cases_upsampling.cases(values_of, plain)
+    yield from nn_cases_rnn.cases()
     yield "training", SmallNet, [values_of(4, 1, 8, 8), torch.tensor([3, 0, 4, 1])], train
 
 

@@ -1,4 +1,5 @@
 #pragma once
 
 #include "c10/namespaces.h"
+#include "hearth/nn/packed_sequence.h"
 #include "hearth/nn/utils.h"

@@ -12,6 +12,7 @@
 #include "hearth/nn/any.h"
 #include "hearth/nn/cloneable.h"
 #include "hearth/nn/enum.h"
+#include "hearth/nn/packed_sequence.h"
 
 namespace hearth::nn {
 
@@ -33,6 +34,7 @@ struct HEARTH_API RNNOptionsBase {
       : mode_(mode), input_size_(input_size), hidden_size_(hidden_size) {}
   HEARTH_ARG(rnn_options_base_mode_t, mode);
   HEARTH_RNN_OPTIONS;
+  HEARTH_ARG(int64_t, proj_size) = 0;
 };
 }  // namespace detail
 
@@ -49,6 +51,7 @@ struct HEARTH_API LSTMOptions {
   LSTMOptions(int64_t input_size, int64_t hidden_size)
       : input_size_(input_size), hidden_size_(hidden_size) {}
   HEARTH_RNN_OPTIONS;
+  HEARTH_ARG(int64_t, proj_size) = 0;  ///< features of h if it is projected, else 0
 };
 /// Options of GRU.
 struct HEARTH_API GRUOptions {
@@ -60,13 +63,13 @@ struct HEARTH_API GRUOptions {
 
 namespace detail {
 
-/// The weights of one layer in one direction.
-struct RNNWeights {
-  Tensor w_ih, w_hh, b_ih, b_hh;
+/// The results of a recurrent net; c of LSTM only.
+struct RNNResult {
+  Tensor output, h, c;
 };
 
 /// Base of all recurrent modules. The parameters are named weight_ih_l0, weight_hh_l0, bias_ih_l0,
-/// bias_hh_l0, weight_ih_l0_reverse, ….
+/// bias_hh_l0, weight_hr_l0 (of the projection), weight_ih_l0_reverse, ….
 template <class Derived>
 class HEARTH_API RNNImplBase : public Cloneable<Derived> {
  public:
@@ -81,22 +84,34 @@ class HEARTH_API RNNImplBase : public Cloneable<Derived> {
 
  protected:
   int64_t directions() const { return options_base.bidirectional() ? 2 : 1; }
-  void check_input(const Tensor& input) const;
-  /// hx must be [num_layers * directions, N, hidden_size]; undefined, it becomes zeros.
-  Tensor checked_hidden(const Tensor& input, const Tensor& hx, const std::string& text) const;
-  RNNWeights weights(int64_t layer, int64_t direction) const;
+  /// The features of h: hidden_size or proj_size.
+  int64_t state_size() const;
+  /// Runs the net over [L, N, input_size] or, unbatched, [L, input_size]; undefined states are
+  /// zeros.
+  RNNResult run(const Tensor& input, const Tensor& h, const Tensor& c) const;
+  RNNResult run(const utils::rnn::PackedSequence& input, Tensor h, Tensor c) const;
+
+ private:
+  bool has_cell() const;
+  void check_input(const Tensor& input, int64_t dims) const;
+  void complete_states(const Tensor& input, int64_t batch, Tensor& h, Tensor& c) const;
+  RNNResult run_batch(const Tensor& input, const Tensor& batch_sizes, const Tensor& h,
+                      const Tensor& c) const;
 };
 
 }  // namespace detail
 
 /// h' = tanh(W_ih x + b_ih + W_hh h + b_hh), or relu instead of tanh, for each element of the input
 /// [L, N, input_size]. Returns the outputs of the last layer, [L, N, directions * hidden_size], and
-/// the last states of all layers, [num_layers * directions, N, hidden_size].
+/// the last states of all layers, [num_layers * directions, N, hidden_size]. N may be absent
+/// everywhere.
 class HEARTH_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
  public:
   RNNImpl(int64_t input_size, int64_t hidden_size);
   explicit RNNImpl(const RNNOptions& options_);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
+  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(
+      const utils::rnn::PackedSequence& packed_input, Tensor hx = {});
 
   RNNOptions options;
 
@@ -105,17 +120,23 @@ class HEARTH_API RNNImpl : public detail::RNNImplBase<RNNImpl> {
 
  private:
   std::tuple<Tensor, Tensor> compute(const Tensor& input, const Tensor& hx);
+  std::tuple<utils::rnn::PackedSequence, Tensor> compute_packed(
+      const utils::rnn::PackedSequence& input, const Tensor& hx);
 };
 HEARTH_MODULE(RNN);
 
 /// i, f, g, o = W_ih x + b_ih + W_hh h + b_hh; c' = sigmoid(f) c + sigmoid(i) tanh(g);
-/// h' = sigmoid(o) tanh(c'). Returns the outputs and the last states (h, c), shaped as RNN's.
+/// h' = sigmoid(o) tanh(c'), multiplied by W_hr if there is a projection. Returns the outputs and
+/// the last states (h, c), shaped as RNN's.
 class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  public:
   LSTMImpl(int64_t input_size, int64_t hidden_size);
   explicit LSTMImpl(const LSTMOptions& options_);
   std::tuple<Tensor, std::tuple<Tensor, Tensor>> forward(
       const Tensor& input, std::optional<std::tuple<Tensor, Tensor>> hx_opt = {});
+  std::tuple<utils::rnn::PackedSequence, std::tuple<Tensor, Tensor>> forward_with_packed_input(
+      const utils::rnn::PackedSequence& packed_input,
+      std::optional<std::tuple<Tensor, Tensor>> hx_opt = {});
 
   LSTMOptions options;
 
@@ -125,6 +146,8 @@ class HEARTH_API LSTMImpl : public detail::RNNImplBase<LSTMImpl> {
  private:
   std::tuple<Tensor, std::tuple<Tensor, Tensor>> compute(
       const Tensor& input, const std::optional<std::tuple<Tensor, Tensor>>& hx);
+  std::tuple<utils::rnn::PackedSequence, std::tuple<Tensor, Tensor>> compute_packed(
+      const utils::rnn::PackedSequence& input, const std::optional<std::tuple<Tensor, Tensor>>& hx);
 };
 HEARTH_MODULE(LSTM);
 
@@ -135,6 +158,8 @@ class HEARTH_API GRUImpl : public detail::RNNImplBase<GRUImpl> {
   GRUImpl(int64_t input_size, int64_t hidden_size);
   explicit GRUImpl(const GRUOptions& options_);
   std::tuple<Tensor, Tensor> forward(const Tensor& input, Tensor hx = {});
+  std::tuple<utils::rnn::PackedSequence, Tensor> forward_with_packed_input(
+      const utils::rnn::PackedSequence& packed_input, Tensor hx = {});
 
   GRUOptions options;
 
@@ -143,6 +168,8 @@ class HEARTH_API GRUImpl : public detail::RNNImplBase<GRUImpl> {
 
  private:
   std::tuple<Tensor, Tensor> compute(const Tensor& input, const Tensor& hx);
+  std::tuple<utils::rnn::PackedSequence, Tensor> compute_packed(
+      const utils::rnn::PackedSequence& input, const Tensor& hx);
 };
 HEARTH_MODULE(GRU);
 

@@ -1,0 +1,197 @@
+// The backward pass of a recurrent layer.
+#include "kernels/cpu/recurrence_panels.h"
+#include "kernels/cpu/recurrence_steps.h"
+#include "seam/recurrence.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+template <class T>
+class RecurrenceBackward {
+ public:
+  RecurrenceBackward(const RecurrenceBackwardParams& params, Ctx& ctx)
+      : params_(params),
+        ops_(params.operands),
+        shape_(ops_.shape),
+        steps_(shape_),
+        weights_(Panels<T>::strided(ops_.weight.as<T>(), 1, shape_.state, 1,
+                                    shape_.gates() * shape_.hidden, shape_.state, ctx)),
+        projection_(Panels<T>::strided(ops_.projection.as<T>(), shape_.projects() ? 1 : 0,
+                                       shape_.hidden, 1, shape_.state, shape_.hidden, ctx)),
+        grad_unprojected_(shape_.projects() ? static_cast<T*>(ctx.scratch(
+                                                  size_t(shape_.batch * shape_.hidden) * sizeof(T)))
+                                            : nullptr) {}
+
+  void run(Ctx& ctx) const {
+    start(params_.grad_last_h, params_.grad_h0);
+    if (params_.grad_c0.defined()) start(params_.grad_last_c, params_.grad_c0);
+    const int skipped = shape_.projects() ? 0 : 1;
+    steps_.run(true, 3 - skipped, [&](int64_t t, int phase, const RecurrencePart& part) {
+      switch (phase + skipped) {
+        case 0: return add_output(t, part);
+        case 1: return through_gates(t, part);
+        default: return through_weights(t, part);
+      }
+    });
+    multiply_weights(ctx);
+  }
+
+ private:
+  /// Gradients of states begin as those of the last states and end as those of the first ones.
+  static void start(const View& last, const View& running) {
+    if (last.defined())
+      std::copy_n(last.as<T>(), running.numel, running.as<T>());
+    else
+      std::fill_n(running.as<T>(), running.numel, T(0));
+  }
+
+  /// The gradients of all weights: products over all positions.
+  void multiply_weights(Ctx& ctx) const {
+    using Product = TransposedProduct<T>;
+    const int64_t positions = steps_.positions(), hidden = shape_.hidden;
+    const auto panels_of = [&](bool wanted, int64_t columns, const auto& row) {
+      return wanted ? Panels<T>::of_rows(columns, positions, ctx, row) : Panels<T>();
+    };
+    const View &input = params_.input, &grad_input = params_.grad_input_weight,
+               &grad_state = params_.grad_state_weight, &grad_projection = params_.grad_projection;
+    const int64_t width = input.sizes[1];
+    const Panels<T> inputs =
+        panels_of(grad_input.defined(), width, [&](int64_t i) { return row(input, i, width); });
+    const std::vector<const T*> rows = rows_before();
+    const Panels<T> states =
+        panels_of(grad_state.defined(), shape_.state, [&](int64_t i) { return rows[size_t(i)]; });
+    const Panels<T> units = panels_of(grad_projection.defined(), hidden, [&](int64_t i) {
+      return row(params_.unprojected, i, hidden);
+    });
+    std::vector<Product> products;
+    const int64_t ld = shape_.slots() * hidden;
+    const T* const grads = params_.grad_gates.as<T>();
+    if (grad_input.defined())
+      for (const GateBlock& block : shape_.input_blocks())
+        products.push_back({grads + block.column, ld, block.count, &inputs,
+                            grad_input.as<T>() + block.row * width, width});
+    if (grad_state.defined())
+      products.push_back({grads + shape_.first_slot() * hidden, ld, shape_.gates() * hidden,
+                          &states, grad_state.as<T>(), shape_.state});
+    if (grad_projection.defined())
+      products.push_back({params_.grad_projected.as<T>(), shape_.state, shape_.state, &units,
+                          grad_projection.as<T>(), hidden});
+    run_products(products, ctx);
+  }
+
+  static void run_products(const std::vector<TransposedProduct<T>>& products, Ctx& ctx) {
+    constexpr int64_t kScratch = TransposedProduct<T>::kScratch;
+    int64_t tasks = 0;
+    for (const auto& product : products) tasks += product.blocks();
+    const int slots = task_slots(tasks);
+    T* const scratch = static_cast<T*>(ctx.scratch(size_t(slots * kScratch) * sizeof(T)));
+    parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
+      size_t i = 0;
+      for (; task >= products[i].blocks(); ++i) task -= products[i].blocks();
+      products[i].run(task, scratch + slot * kScratch);
+    });
+  }
+
+  /// The h before each position.
+  std::vector<const T*> rows_before() const {
+    std::vector<const T*> rows(size_t(steps_.positions()));
+    for (int64_t t = 0; t < shape_.steps; ++t)
+      for (int64_t b = 0; b < steps_.sequences(t); ++b)
+        rows[size_t(steps_.position(t, b))] = h_before(t, b);
+    return rows;
+  }
+
+  /// The row of a position; null if the view is undefined.
+  static T* row(const View& view, int64_t position, int64_t width) {
+    return view.defined() ? view.as<T>() + position * width : nullptr;
+  }
+
+  /// The gradient of the projection's result.
+  void add_output(int64_t t, const RecurrencePart& part) const {
+    const int64_t end = std::min(part.end, steps_.sequences(t)), width = shape_.state;
+    const int64_t first = weights_.column(part.first(weights_.blocks())),
+                  last = weights_.column(part.last(weights_.blocks()));
+    for (int64_t b = part.begin; b < end; ++b) {
+      const int64_t position = steps_.position(t, b);
+      const T* const grad_output = row(params_.grad_output, position, width);
+      loops_.add(params_.grad_h0.as<T>() + b * width + first,
+                 grad_output ? grad_output + first : nullptr,
+                 row(params_.grad_projected, position, width) + first, last - first);
+    }
+  }
+
+  void through_gates(int64_t t, const RecurrencePart& part) const {
+    const int64_t end = std::min(part.end, steps_.sequences(t));
+    // Without a projection, units and the columns of the state are the same.
+    const Panels<T>& columns = shape_.projects() ? projection_ : weights_;
+    const int64_t first = part.first(columns.blocks()), last = part.last(columns.blocks());
+    if (shape_.projects() && part.begin < end)
+      for (int64_t block = first; block < last; ++block)
+        projection_.multiply(
+            row(params_.grad_projected, steps_.position(t, part.begin), shape_.state),
+            end - part.begin, shape_.state, 0, block,
+            grad_unprojected_ + part.begin * shape_.hidden + columns.column(block), shape_.hidden,
+            false);
+    const int64_t unit = columns.column(first), units = columns.column(last) - unit;
+    for (int64_t b = part.begin; b < end; ++b) through_gates(t, b, unit, units);
+  }
+
+  void through_gates(int64_t t, int64_t b, int64_t unit, int64_t units) const {
+    const int64_t hidden = shape_.hidden, position = steps_.position(t, b);
+    const auto at = [&](const View& view, int64_t i, int64_t width) -> T* {
+      return view.defined() ? view.as<T>() + i * width + unit : nullptr;
+    };
+    const bool lstm = shape_.mode == RecurrenceMode::kLstm, projects = shape_.projects();
+    const T* const cells = ops_.cells.as<T>();
+    GateGradRow line;
+    line.gates = at(ops_.gates, position, shape_.slots() * hidden);
+    line.grad_gates = at(params_.grad_gates, position, shape_.slots() * hidden);
+    line.before =
+        unit + (lstm ? steps_.row_before(t, b, cells, ops_.c0.as<T>(), hidden) : h_before(t, b));
+    line.cell = at(ops_.cells, position, hidden);
+    line.grad_cell = at(params_.grad_c0, b, hidden);
+    line.grad_out = projects ? nullptr : at(params_.grad_output, position, hidden);
+    line.grad_h = projects ? grad_unprojected_ + b * hidden + unit : at(params_.grad_h0, b, hidden);
+    line.out = at(params_.unprojected, position, hidden);
+    line.hidden = hidden;
+    line.n = units;
+    loops_.gradients[int(shape_.mode)](line);
+  }
+
+  /// The gradient of h before the step.
+  void through_weights(int64_t t, const RecurrencePart& part) const {
+    const int64_t end = std::min(part.end, steps_.sequences(t)), width = shape_.state;
+    if (part.begin >= end) return;
+    const int64_t ld = shape_.slots() * shape_.hidden;
+    const T* const grads = row(params_.grad_gates, steps_.position(t, part.begin), ld) +
+                           shape_.first_slot() * shape_.hidden;
+    T* const out = params_.grad_h0.as<T>() + part.begin * width;
+    const int64_t last = part.last(weights_.blocks());
+    for (int64_t block = part.first(weights_.blocks()); block < last; ++block)
+      weights_.multiply(grads, end - part.begin, ld, 0, block, out + weights_.column(block), width,
+                        shape_.mode == RecurrenceMode::kGru);
+  }
+
+  const T* h_before(int64_t t, int64_t b) const {
+    const T* const output = ops_.output.as<T>();
+    return steps_.row_before(t, b, output, ops_.h0.as<T>(), shape_.state);
+  }
+
+  const RecurrenceBackwardParams& params_;
+  const RecurrenceOperands& ops_;
+  const RecurrenceShape& shape_;
+  const RecurrenceSteps steps_;
+  const RecurrenceLoops& loops_ = recurrence_loops<T>();
+  const Panels<T> weights_, projection_;
+  T* const grad_unprojected_;
+};
+
+}  // namespace
+
+void run(const RecurrenceBackwardParams& params, Ctx& ctx) {
+  params.operands.output.dtype == kDouble ? RecurrenceBackward<double>(params, ctx).run(ctx)
+                                          : RecurrenceBackward<float>(params, ctx).run(ctx);
+}
+
+}  // namespace hearth::cpu

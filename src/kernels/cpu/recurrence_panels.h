@@ -1,0 +1,130 @@
+#pragma once
+
+// Matrices packed for products with few rows at a time.
+
+#include <algorithm>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/isa_table.h"
+#include "kernels/cpu/recurrence_kernels.h"
+#include "seam/ctx.h"
+
+namespace hearth::cpu {
+
+template <class T>
+const RecurrenceLoops& recurrence_loops() {
+  const RecurrenceTable& table = HEARTH_ISA_TABLE(recurrence_table);
+  if constexpr (std::is_same_v<T, double>)
+    return table.f64;
+  else
+    return table.f32;
+}
+
+/// A matrix [terms, columns] in panels of columns; several groups of columns may each start a panel
+/// of their own.
+template <class T>
+class Panels {
+ public:
+  Panels() = default;
+  /// Element (term, column) of group g is data[(g * columns + column) * column_step + term *
+  /// term_step].
+  static Panels strided(const T* data, int64_t groups, int64_t columns, int64_t column_step,
+                        int64_t terms, int64_t term_step, Ctx& ctx) {
+    Panels panels(groups, columns, terms, ctx);
+    panels.fill([=](int64_t group, int64_t start, int64_t count, int64_t k, T* to) {
+      const T* const from = data + (group * columns + start) * column_step + k * term_step;
+      for (int64_t j = 0; j < count; ++j) to[j] = from[j * column_step];
+    });
+    return panels;
+  }
+  /// Row k of the only group starts at row(k).
+  template <class Row>
+  static Panels of_rows(int64_t columns, int64_t terms, Ctx& ctx, const Row& row) {
+    Panels panels(1, columns, terms, ctx);
+    panels.fill([&row](int64_t, int64_t start, int64_t count, int64_t k, T* to) {
+      std::copy_n(row(k) + start, count, to);
+    });
+    return panels;
+  }
+
+  int64_t terms() const { return terms_; }
+  int64_t blocks() const { return blocks_; }
+  /// The first column of a block; that of the next one.
+  int64_t column(int64_t block) const { return std::min(columns_, block * width_); }
+
+  /// out (+)= a @ the columns of a group's block, for a matrix a with contiguous rows; out points
+  /// to the first of the columns.
+  void multiply(const T* a, int64_t rows, int64_t ld, int64_t group, int64_t block, T* out,
+                int64_t ld_out, bool add) const {
+    multiply({a, ld, 1, nullptr, terms_, out, ld_out, 0, add}, rows, group, block, 0);
+  }
+  /// The same for the terms from `first` on, with the panel and its columns filled in.
+  void multiply(PanelFactors factors, int64_t rows, int64_t group, int64_t block,
+                int64_t first) const {
+    factors.panel = panels_ + ((group * blocks_ + block) * terms_ + first) * width_;
+    factors.columns = column(block + 1) - column(block);
+    loops_->multiply(factors, rows);
+  }
+
+ private:
+  Panels(int64_t groups, int64_t columns, int64_t terms, Ctx& ctx)
+      : groups_(groups),
+        columns_(columns),
+        terms_(terms),
+        blocks_((columns + width_ - 1) / width_),
+        panels_(
+            static_cast<T*>(ctx.scratch(size_t(groups * blocks_ * terms * width_) * sizeof(T)))) {}
+
+  template <class F>
+  void fill(const F& f) const {
+    constexpr int64_t kTask = 1 << 14;  // elements
+    const int64_t rows = groups_ * blocks_ * terms_;
+    parallel_for(0, rows, kTask / width_, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t block = i / terms_, start = block % blocks_ * width_,
+                      count = std::min(width_, columns_ - start);
+        T* const to = panels_ + i * width_;
+        f(block / blocks_, start, count, i % terms_, to);
+        std::fill(to + count, to + width_, T(0));
+      }
+    });
+  }
+
+  const RecurrenceLoops* loops_ = &recurrence_loops<T>();
+  int64_t width_ = loops_->columns;
+  int64_t groups_ = 0, columns_ = 0, terms_ = 0, blocks_ = 0;
+  T* panels_ = nullptr;
+};
+
+/// out = a^T @ b, for columns of a matrix a whose rows are b's terms.
+template <class T>
+struct TransposedProduct {
+  static constexpr int64_t kBlockRows = 96;    // of the result, in one task
+  static constexpr int64_t kBlockTerms = 256;  // so that a panel stays in the cache
+
+  const T* a;
+  int64_t ld, rows;
+  const Panels<T>* b;
+  T* out;
+  int64_t ld_out;
+
+  int64_t blocks() const { return (rows + kBlockRows - 1) / kBlockRows; }
+  /// The elements of memory that a block needs.
+  static constexpr int64_t kScratch = kBlockRows * kBlockTerms;
+
+  /// Computes one block of rows.
+  void run(int64_t block, T* packed) const {
+    const int64_t start = block * kBlockRows, count = std::min(kBlockRows, rows - start);
+    for (int64_t first = 0; first < b->terms(); first += kBlockTerms) {
+      const int64_t terms = std::min(kBlockTerms, b->terms() - first);
+      for (int64_t k = 0; k < terms; ++k)
+        std::copy_n(a + (first + k) * ld + start, count, packed + k * kBlockRows);
+      for (int64_t j = 0; j < b->blocks(); ++j)
+        b->multiply({packed, 1, kBlockRows, nullptr, terms, out + start * ld_out + b->column(j),
+                     ld_out, 0, first > 0},
+                    count, 0, j, first);
+    }
+  }
+};
+
+}  // namespace hearth::cpu

@@ -1,0 +1,192 @@
+// Recurrent nets: all layers and directions.
+#include "ops/recurrence.h"
+
+#include <numeric>
+
+#include "hearth/operators.h"
+#include "ops/define.h"
+#include "ops/sequences.h"
+
+namespace hearth {
+
+namespace {
+
+struct NetArgs {
+  bool has_biases;
+  int64_t num_layers;
+  double dropout;
+  bool train, bidirectional, batch_first;
+  std::vector<int64_t> batch_sizes = {};
+  HEARTH_FIELDS(has_biases, num_layers, dropout, train, bidirectional, batch_first, batch_sizes)
+  int64_t directions() const { return bidirectional ? 2 : 1; }
+};
+
+/// The weights of layer * directions + direction; throws if there are too few.
+std::vector<RecurrenceWeights> gather_weights(const NetArgs& args, TensorList params,
+                                              bool projects) {
+  const size_t biases = args.has_biases ? 2 : 0, stride = 2 + biases + (projects ? 1 : 0);
+  HEARTH_CHECK(params.size() % stride == 0, "got an incorrect number of RNN parameters");
+  HEARTH_CHECK(int64_t(params.size() / stride) == args.num_layers * args.directions(),
+               "Expected more weights in stacked_rnn");
+  std::vector<RecurrenceWeights> result;
+  for (size_t i = 0; i < params.size(); i += stride) {
+    RecurrenceWeights weights{params[i], params[i + 1], {}, {}, {}};
+    if (args.has_biases) {
+      weights.b_ih = params[i + 2];
+      weights.b_hh = params[i + 3];
+    }
+    if (projects) weights.w_hr = params[i + 2 + biases];
+    result.push_back(std::move(weights));
+  }
+  return result;
+}
+
+/// A net over inputs whose first dimension is time, or that are packed.
+RecurrenceResult run_layers(RecurrenceMode mode, const NetArgs& args, Tensor input,
+                            const Tensor& h0, const Tensor& c0,
+                            const std::vector<RecurrenceWeights>& weights) {
+  const std::vector<Tensor> h = h0.unbind(0);
+  const std::vector<Tensor> c = c0.defined() ? c0.unbind(0) : std::vector<Tensor>(h.size());
+  HEARTH_CHECK(h.size() == weights.size() && c.size() == weights.size(),
+               "Expected more hidden states in stacked_rnn");
+  std::vector<Tensor> last_h, last_c;
+  for (size_t i = 0; i < weights.size();) {
+    if (i > 0 && args.dropout != 0 && args.train) input = dropout(input, args.dropout, true);
+    std::vector<Tensor> outputs;
+    for (int64_t direction = 0; direction < args.directions(); ++direction, ++i) {
+      RecurrenceResult result =
+          recur({mode, direction == 1, args.batch_sizes}, input, {h[i], c[i]}, weights[i]);
+      outputs.push_back(std::move(result.output));
+      last_h.push_back(std::move(result.h));
+      if (c0.defined()) last_c.push_back(std::move(result.c));
+    }
+    input = outputs.size() == 1 ? outputs[0] : cat(outputs, -1);
+  }
+  return {input, stack(last_h), c0.defined() ? stack(last_c) : c0};
+}
+
+void check_state(const Tensor& state, int64_t batch) {
+  HEARTH_CHECK(state.dim() == 3, "Expected the hidden state to have 3 dimensions, got ",
+               state.dim());
+  HEARTH_CHECK(state.size(1) == batch, "The size of tensor a (", state.size(1),
+               ") must match the size of tensor b (", batch, ") at non-singleton dimension 0");
+}
+
+RecurrenceResult run_net(RecurrenceMode mode, const NetArgs& args, const Tensor& input,
+                         const Tensor& h0, const Tensor& c0, TensorList params) {
+  const bool packed = !args.batch_sizes.empty();
+  HEARTH_CHECK(input.dim() == (packed ? 2 : 3), "input must have ", packed ? 2 : 3,
+               " dimensions, got ", input.dim());
+  const Tensor x = args.batch_first ? input.transpose(0, 1) : input;
+  HEARTH_CHECK(packed || x.size(0) > 0, "Expected sequence length to be larger than 0 in RNN");
+  HEARTH_CHECK(args.num_layers > 0, "stack expects a non-empty TensorList");
+  const int64_t batch = packed ? args.batch_sizes[0] : x.size(1);
+  check_state(h0, batch);
+  if (c0.defined()) check_state(c0, batch);
+  const bool projects = c0.defined() && h0.size(2) != c0.size(2);
+  RecurrenceResult result =
+      run_layers(mode, args, x, h0, c0, gather_weights(args, params, projects));
+  if (args.batch_first) result.output = result.output.transpose(0, 1);
+  return result;
+}
+
+/// A net as an op. Its inputs are the input, h0, c0 of LSTM, and the parameters.
+template <RecurrenceMode mode, const OpInfo& facts>
+struct Net {
+  using Args = NetArgs;
+  static constexpr OpInfo info = facts;
+  static auto compute(const Args& args, const std::vector<Tensor>& in) {
+    constexpr bool lstm = mode == RecurrenceMode::kLstm;
+    const TensorList params = TensorList(in).slice(lstm ? 3 : 2);
+    RecurrenceResult result = run_net(mode, args, in[0], in[1], lstm ? in[2] : Tensor(), params);
+    if constexpr (lstm)
+      return TensorTriple(result.output, result.h, result.c);
+    else
+      return TensorPair(result.output, result.h);
+  }
+};
+
+constexpr OpInfo net_info(const char* name, Amp on_cpu) {
+  return {.name = name, .amp = Amp::kLower, .amp_cpu = on_cpu};
+}
+constexpr OpInfo kLstmInfo = net_info("lstm", Amp::kLower);
+constexpr OpInfo kGruInfo = net_info("gru", Amp::kKeep);
+constexpr OpInfo kTanhInfo = net_info("rnn_tanh", Amp::kLower);
+constexpr OpInfo kReluInfo = net_info("rnn_relu", Amp::kLower);
+using Lstm = Net<RecurrenceMode::kLstm, kLstmInfo>;
+using Gru = Net<RecurrenceMode::kGru, kGruInfo>;
+using TanhNet = Net<RecurrenceMode::kTanh, kTanhInfo>;
+using ReluNet = Net<RecurrenceMode::kRelu, kReluInfo>;
+
+template <class Op>
+auto run(NetArgs args, const Tensor& input, TensorList hx, TensorList params) {
+  (void)Registration<composed_record<Op>>::done;
+  SmallVector<const Tensor*, 8> pointers;
+  pointers.push_back(&input);
+  for (const Tensor& t : hx) pointers.push_back(&t);
+  for (const Tensor& t : params) pointers.push_back(&t);
+  for (size_t i = 0; i < pointers.size(); ++i)
+    check_defined(Op::info.name, int(i),
+                  i == 0           ? "input"
+                  : i <= hx.size() ? "hx"
+                                   : "params",
+                  *pointers[i]);
+  ComposedCall call(composed_record<Op>, &args, {pointers.begin(), int(pointers.size())});
+  std::vector<Tensor> inputs;
+  for (size_t i = 0; i < pointers.size(); ++i) inputs.push_back(call[i]);
+  return call.done(Op::compute(args, inputs));
+}
+
+/// The sequences at each step of packed data, and the data that belong to them.
+std::pair<Tensor, std::vector<int64_t>> unpacked(const Tensor& data, const Tensor& batch_sizes) {
+  check_defined("rnn", 0, "data", data);
+  check_defined("rnn", 1, "batch_sizes", batch_sizes);
+  const std::vector<int64_t> sizes = packed_sizes(batch_sizes);
+  const int64_t sum = std::accumulate(sizes.begin(), sizes.end(), int64_t(0));
+  HEARTH_CHECK(data.dim() == 2, "input must have 2 dimensions, got ", data.dim());
+  return {sum == data.size(0) ? data : data.narrow(0, 0, sum), sizes};
+}
+
+void check_two_states(const char* op, TensorList hx) {
+  HEARTH_CHECK(hx.size() == 2, op, " expects two hidden states");
+}
+
+}  // namespace
+
+TensorTriple lstm(const Tensor& input, TensorList hx, TensorList params, bool has_biases,
+                  int64_t num_layers, double dropout, bool train, bool bidirectional,
+                  bool batch_first) {
+  check_two_states("lstm", hx);
+  return run<Lstm>({has_biases, num_layers, dropout, train, bidirectional, batch_first}, input, hx,
+                   params);
+}
+
+TensorTriple lstm(const Tensor& data, const Tensor& batch_sizes, TensorList hx, TensorList params,
+                  bool has_biases, int64_t num_layers, double dropout, bool train,
+                  bool bidirectional) {
+  check_two_states("lstm", hx);
+  const auto [input, sizes] = unpacked(data, batch_sizes);
+  return run<Lstm>({has_biases, num_layers, dropout, train, bidirectional, false, sizes}, input, hx,
+                   params);
+}
+
+#define HEARTH_DEFINE_NET(name, Op)                                                              \
+  TensorPair name(const Tensor& input, const Tensor& hx, TensorList params, bool has_biases,     \
+                  int64_t num_layers, double dropout, bool train, bool bidirectional,            \
+                  bool batch_first) {                                                            \
+    return run<Op>({has_biases, num_layers, dropout, train, bidirectional, batch_first}, input,  \
+                   hx, params);                                                                  \
+  }                                                                                              \
+  TensorPair name(const Tensor& data, const Tensor& batch_sizes, const Tensor& hx,               \
+                  TensorList params, bool has_biases, int64_t num_layers, double dropout,        \
+                  bool train, bool bidirectional) {                                              \
+    const auto [input, sizes] = unpacked(data, batch_sizes);                                     \
+    return run<Op>({has_biases, num_layers, dropout, train, bidirectional, false, sizes}, input, \
+                   hx, params);                                                                  \
+  }
+HEARTH_DEFINE_NET(gru, Gru)
+HEARTH_DEFINE_NET(rnn_tanh, TanhNet)
+HEARTH_DEFINE_NET(rnn_relu, ReluNet)
+#undef HEARTH_DEFINE_NET
+
+}  // namespace hearth

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "hearth/tensor.h"
+#include "seam/recurrence.h"
+
+namespace hearth {
+
+/// The weights of one layer in one direction; biases and projection may be undefined.
+struct RecurrenceWeights {
+  Tensor w_ih, w_hh, b_ih, b_hh, w_hr;
+};
+
+/// One layer of a recurrent net in one direction. Sequences are [steps, batch, features] or, with
+/// batch_sizes, [positions, features].
+struct RecurrenceLayer {
+  RecurrenceMode mode = RecurrenceMode::kTanh;
+  bool reverse = false;
+  std::vector<int64_t> batch_sizes = {};
+};
+
+/// The results of a layer; c of LSTM only.
+struct RecurrenceResult {
+  Tensor output, h, c;
+};
+
+/// The next state of one step, whose inputs have been multiplied by their weights.
+struct RecurrenceState {
+  Tensor h, c;
+};
+RecurrenceState recurrence_step(RecurrenceMode mode, const Tensor& from_input,
+                                const RecurrenceState& state, const RecurrenceWeights& weights);
+
+/// A layer by one op for all steps if that is possible, else by parts.
+RecurrenceResult recur(const RecurrenceLayer& layer, const Tensor& input,
+                       const RecurrenceState& first, const RecurrenceWeights& weights);
+/// A layer as ordinary ops: for second derivatives, for devices without the kernel, and as the
+/// reference of tests.
+RecurrenceResult recur_by_parts(const RecurrenceLayer& layer, const Tensor& input,
+                                const RecurrenceState& first, const RecurrenceWeights& weights);
+
+}  // namespace hearth

@@ -1,0 +1,91 @@
+// One step of a recurrent net.
+#include "hearth/operators.h"
+#include "ops/define.h"
+#include "ops/recurrence.h"
+
+namespace hearth {
+
+namespace {
+
+void check_state(const Tensor& input, const Tensor& state, int64_t hidden_size, int number) {
+  HEARTH_CHECK(state.dim() == 2, "Expected 2D hidden", number, " (batch x hidden_size), but got ",
+               state.dim(), "D tensor");
+  HEARTH_CHECK(state.size(0) == input.size(0), "Input batch size ", input.size(0),
+               " doesn't match hidden", number, " batch size ", state.size(0));
+  HEARTH_CHECK(state.size(1) == hidden_size, "hidden", number,
+               " has inconsistent hidden_size: got ", state.size(1), ", expected ", hidden_size);
+}
+
+/// Inputs: input, h, c (LSTM), w_ih, w_hh, b_ih, b_hh.
+RecurrenceResult run_cell(RecurrenceMode mode, const Tensor& input, const RecurrenceState& state,
+                          const RecurrenceWeights& weights) {
+  HEARTH_CHECK(input.dim() == 2, "Expected 2D input (batch x feature), but got ", input.dim(),
+               "D input");
+  HEARTH_CHECK(weights.w_ih.dim() == 2 && weights.w_hh.dim() == 2,
+               "Expected the weights of a cell to be matrices");
+  HEARTH_CHECK(input.size(1) == weights.w_ih.size(1), "input has inconsistent input_size: got ",
+               input.size(1), " expected ", weights.w_ih.size(1));
+  check_state(input, state.h, weights.w_hh.size(1), 0);
+  if (state.c.defined()) check_state(input, state.c, weights.w_hh.size(1), 1);
+  return recur({mode}, input.unsqueeze(0), state, weights);
+}
+
+constexpr OpInfo cell_info(const char* name) {
+  return {.name = name, .amp = Amp::kLower, .amp_cpu = Amp::kKeep};
+}
+
+struct LstmCell {
+  using Args = NoArgs;
+  static constexpr OpInfo info = cell_info("lstm_cell");
+  static TensorPair compute(const Args&, const Tensor& input, const Tensor& h, const Tensor& c,
+                            const Tensor& w_ih, const Tensor& w_hh, const Tensor& b_ih,
+                            const Tensor& b_hh) {
+    RecurrenceResult result =
+        run_cell(RecurrenceMode::kLstm, input, {h, c}, {w_ih, w_hh, b_ih, b_hh, {}});
+    return {result.h, result.c};
+  }
+};
+
+constexpr OpInfo kGruCellInfo = cell_info("gru_cell");
+constexpr OpInfo kTanhCellInfo = cell_info("rnn_tanh_cell");
+constexpr OpInfo kReluCellInfo = cell_info("rnn_relu_cell");
+
+template <RecurrenceMode mode, const OpInfo& facts>
+struct Cell {
+  using Args = NoArgs;
+  static constexpr OpInfo info = facts;
+  static Tensor compute(const Args&, const Tensor& input, const Tensor& h, const Tensor& w_ih,
+                        const Tensor& w_hh, const Tensor& b_ih, const Tensor& b_hh) {
+    return run_cell(mode, input, {h, {}}, {w_ih, w_hh, b_ih, b_hh, {}}).h;
+  }
+};
+
+template <class... T>
+void check_all_defined(const char* op, const T&... inputs) {
+  int i = 0;
+  (check_defined(op, i++, "input", inputs), ...);
+}
+
+}  // namespace
+
+TensorPair lstm_cell(const Tensor& input, TensorList hx, const Tensor& w_ih, const Tensor& w_hh,
+                     const std::optional<Tensor>& b_ih, const std::optional<Tensor>& b_hh) {
+  HEARTH_CHECK(hx.size() == 2, "lstm_cell expects two hidden states");
+  check_all_defined("lstm_cell", input, hx[0], hx[1], w_ih, w_hh);
+  return compose<LstmCell>({}, input, hx[0], hx[1], w_ih, w_hh, or_undefined(b_ih),
+                           or_undefined(b_hh));
+}
+
+#define HEARTH_DEFINE_CELL(name, mode, facts)                                                  \
+  Tensor name(const Tensor& input, const Tensor& hx, const Tensor& w_ih, const Tensor& w_hh,   \
+              const std::optional<Tensor>& b_ih, const std::optional<Tensor>& b_hh) {          \
+    check_all_defined(#name, input, hx, w_ih, w_hh);                                           \
+    return compose<Cell<RecurrenceMode::mode, facts>>({}, input, hx, w_ih, w_hh,               \
+                                                      or_undefined(b_ih), or_undefined(b_hh)); \
+  }
+HEARTH_DEFINE_CELL(gru_cell, kGru, kGruCellInfo)
+HEARTH_DEFINE_CELL(rnn_tanh_cell, kTanh, kTanhCellInfo)
+HEARTH_DEFINE_CELL(rnn_relu_cell, kRelu, kReluCellInfo)
+#undef HEARTH_DEFINE_CELL
+
+}  // namespace hearth

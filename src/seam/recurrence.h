@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "seam/table.h"
+#include "seam/view.h"
+
+namespace hearth {
+
+enum class RecurrenceMode : int8_t { kLstm, kGru, kTanh, kRelu };
+
+/// Rows of a weight, and the first of the columns of the gates that belong to them.
+struct GateBlock {
+  int64_t row, column, count;
+};
+
+/// One layer of a recurrent net in one direction. A position is one element of one sequence; the
+/// positions of a step are neighbours, and the sequences that a step lacks are the last ones.
+struct RecurrenceShape {
+  RecurrenceMode mode = RecurrenceMode::kTanh;
+  bool reverse = false;  // from the last step to the first
+  int64_t steps = 0, batch = 0;
+  int64_t hidden = 0;                // units
+  int64_t state = 0;                 // the width of h: hidden, or less if h is projected
+  std::vector<int64_t> batch_sizes;  // sequences at each step, never rising; empty: all of them
+
+  bool projects() const { return state != hidden; }
+  /// The gates that the weights have rows for: i, f, g, o of LSTM; r, z, n of GRU.
+  int64_t gates() const {
+    return mode == RecurrenceMode::kLstm ? 4 : mode == RecurrenceMode::kGru ? 3 : 1;
+  }
+  /// The values of a unit in `gates` below: i, f, g, o; n, r, z and what the state adds to n.
+  int64_t slots() const { return gates() == 3 ? 4 : gates(); }
+  /// The first slot of those that the state contributes to.
+  int64_t first_slot() const { return gates() == 3 ? 1 : 0; }
+  /// The blocks of the inputs' weight: GRU's n is first in the slots and last in the weight.
+  std::vector<GateBlock> input_blocks() const {
+    if (mode != RecurrenceMode::kGru) return {{0, 0, gates() * hidden}};
+    return {{0, hidden, 2 * hidden}, {2 * hidden, 0, hidden}};
+  }
+};
+
+/// The operands of both passes: contiguous views of float32 or float64.
+struct RecurrenceOperands {
+  RecurrenceShape shape;
+  View weight;      // [gates * hidden, state], of the state
+  View projection;  // [state, hidden], if h is projected
+  View h0, c0;      // [batch, state], [batch, hidden]
+  View gates;       // [positions, slots * hidden]; without gates (tanh, relu), the output
+  View cells;       // [positions, hidden]; LSTM
+  View output;      // [positions, state]
+};
+
+/// Computes the states of all steps. `gates` contains the products of the inputs and their weights,
+/// and receives the values of the gates; for GRU, all slots but the last.
+struct RecurrenceParams {
+  RecurrenceOperands operands;
+  View input_bias, state_bias;  // [gates * hidden], may be undefined
+  View last_h, last_c;
+};
+
+/// Computes the gradients of the gates' arguments, the first states and the weights.
+struct RecurrenceBackwardParams {
+  RecurrenceOperands operands;                 // with the forward call's results
+  View input;                                  // [positions, features]
+  View grad_output, grad_last_h, grad_last_c;  // may be undefined
+  View grad_gates;                             // as `gates`
+  View grad_h0, grad_c0;
+  /// [positions, state] and [positions, hidden], if h is projected: the gradient of the result, and
+  /// the operand.
+  View grad_projected, unprojected;
+  View grad_input_weight, grad_state_weight, grad_projection;  // may be undefined
+};
+
+}  // namespace hearth
