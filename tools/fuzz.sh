@@ -23,6 +23,13 @@ corpus_for() {
   case $1 in
     fuzz_safetensors | fuzz_archive | fuzz_checkpoint) cp tests/fixtures/*.safetensors "$2" ;;
     fuzz_idx) cp tests/fixtures/*-idx.gz "$2" ;;
+    fuzz_pt) cp tests/fixtures/pt/*.pt "$2" ;;
+    fuzz_pickle)
+      for file in tests/fixtures/pt/*.pt; do
+        unzip -qp "$file" '*/data.pkl' >"$2/$(basename "$file" .pt).pkl" 2>/dev/null || true
+      done
+      ;;
+    fuzz_npy) cp tests/fixtures/pt/*.np[yz] "$2" ;;
   esac
 }
 

@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <istream>
-#include <vector>
 
 namespace hearth::io {
 
@@ -87,9 +86,12 @@ std::shared_ptr<std::byte> Bytes::writable(uint64_t, uint64_t) const { return nu
 
 BytesPtr map_file(const std::string& path) { return std::make_shared<MappedFile>(path); }
 
+BytesPtr own_bytes(std::string name, std::vector<std::byte> content) {
+  return std::make_shared<Buffer>(std::move(name), std::move(content));
+}
 BytesPtr copy_bytes(std::string name, const void* data, size_t bytes) {
   const auto* first = static_cast<const std::byte*>(data);
-  return std::make_shared<Buffer>(std::move(name), std::vector<std::byte>(first, first + bytes));
+  return own_bytes(std::move(name), std::vector<std::byte>(first, first + bytes));
 }
 
 BytesPtr read_stream(std::istream& stream) {
@@ -102,7 +104,7 @@ BytesPtr read_stream(std::istream& stream) {
   }
   HEARTH_CHECK(!stream.bad(), "cannot read the stream: it failed after ", size, " bytes");
   content.resize(size);
-  return std::make_shared<Buffer>("the stream", std::move(content));
+  return own_bytes("the stream", std::move(content));
 }
 
 }  // namespace hearth::io

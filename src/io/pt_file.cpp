@@ -2,6 +2,8 @@
 
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
+#include "io/little_endian.h"
+#include "io/read_tensor.h"
 #include "io/saved_device.h"
 
 namespace hearth::io {
@@ -67,8 +69,11 @@ Tensor PtFile::storage(const StorageRef& ref) {
                    entry.size % element_size(ref.type) == 0,
                "cannot read '", name(), "': storage ", ref.key, " has ", entry.size, " bytes, but ",
                ref.numel, " elements of ", ref.type, " are expected");
-  return storages_[ref.key] =
-             zip_.tensor(entry, 0, {ref.numel}, ref.type, is_big_endian_).to(options);
+  const ZipReader::Part part = zip_.part(entry);
+  Tensor values =
+      read_tensor(*part.bytes, part.begin, part.end, {ref.numel}, ref.type, /*may_map=*/true);
+  if (is_big_endian_) swap_bytes(values);
+  return storages_[ref.key] = values.to(options);
 }
 
 void refuse_old_pickle(const Bytes& bytes) {

@@ -8,6 +8,18 @@
 
 namespace hearth::io {
 
+namespace {
+
+/// Makes all bools 0 or 1; others would be undefined behaviour.
+void normalize_bools(Tensor& tensor) {
+  if (tensor.scalar_type() != kBool) return;
+  auto* first = static_cast<uint8_t*>(tensor.data_ptr());
+  std::transform(first, first + tensor.nbytes(), first,
+                 [](uint8_t byte) { return uint8_t(byte != 0); });
+}
+
+}  // namespace
+
 Tensor read_tensor(const Bytes& bytes, uint64_t begin, uint64_t end, IntArrayRef sizes,
                    ScalarType type, bool may_map) {
   const auto mapped = may_map && type != kBool ? bytes.writable(begin, end) : nullptr;
@@ -18,13 +30,6 @@ Tensor read_tensor(const Bytes& bytes, uint64_t begin, uint64_t end, IntArrayRef
   if (end > begin) std::memcpy(copy.data_ptr(), bytes.data() + begin, end - begin);
   normalize_bools(copy);
   return copy;
-}
-
-void normalize_bools(Tensor& tensor) {
-  if (tensor.scalar_type() != kBool) return;
-  auto* first = static_cast<uint8_t*>(tensor.data_ptr());
-  std::transform(first, first + tensor.nbytes(), first,
-                 [](uint8_t byte) { return uint8_t(byte != 0); });
 }
 
 Tensor tensor_over(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int64_t offset) {

@@ -9,9 +9,6 @@ namespace hearth::io {
 /// file's pages copy-on-write. Bools become 0 or 1.
 Tensor read_tensor(const Bytes& bytes, uint64_t begin, uint64_t end, IntArrayRef sizes,
                    ScalarType type, bool may_map);
-/// Makes all bools 0 or 1; others would be undefined behaviour.
-void normalize_bools(Tensor& tensor);
-
 /// A tensor over `base`'s memory, with a version and a history of its own. Throws
 /// "setStorage: …" if it does not fit.
 Tensor tensor_over(const Tensor& base, IntArrayRef sizes, IntArrayRef strides, int64_t offset);

@@ -1,13 +1,10 @@
 #include "io/zip_reader.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "hearth/io/file.h"
-#include "hearth/operators.h"
 #include "io/gzip.h"
 #include "io/little_endian.h"
-#include "io/read_tensor.h"
 #include "io/zip_format.h"
 
 namespace hearth::io {
@@ -166,40 +163,28 @@ const ZipEntry* ZipReader::find(const std::string& name) const {
 void ZipReader::check(const ZipEntry& entry, const void* content) const {
   if (entry.checksum == 0) return;  // Python wrote it with set_crc32_options(False)
   const uint32_t found = crc32(content, entry.size);
-  if (found != entry.checksum)
-    bad_bytes(name(), entry.begin, "'", entry.name, "' is damaged: its bytes have the checksum ",
-              found, ", but ", entry.checksum, " was saved with them");
-}
-
-void ZipReader::copy_to(const ZipEntry& entry, void* to) const {
-  if (entry.deflated)
-    inflate_exactly(*bytes_, entry.begin, entry.end, to, entry.size);
-  else if (entry.size > 0)
-    std::memcpy(to, bytes_->data() + entry.begin, entry.size);
-  check(entry, to);
+  if (found == entry.checksum) return;
+  const std::string what =
+      detail::str("'", entry.name, "' is damaged: its bytes have the checksum ", found, ", but ",
+                  entry.checksum, " was saved with them");
+  if (!damage_) bad_bytes(name(), entry.begin, what);
+  damage_->push_back(what);
 }
 
 std::string ZipReader::text(const ZipEntry& entry) const {
-  std::string content(entry.size, '\0');
-  copy_to(entry, content.data());
-  return content;
+  const Part content = part(entry);
+  return std::string(content.bytes->text(content.begin, content.end));
 }
 
-Tensor ZipReader::tensor(const ZipEntry& entry, uint64_t skip, IntArrayRef sizes, ScalarType type,
-                         bool big_endian) const {
-  Tensor result;
+ZipReader::Part ZipReader::part(const ZipEntry& entry) const {
   if (!entry.deflated) {
     check(entry, bytes_->data() + entry.begin);
-    result = read_tensor(*bytes_, entry.begin + skip, entry.end, sizes, type, /*may_map=*/true);
-  } else {
-    const std::string content = text(entry);
-    result = empty(sizes, type);
-    if (content.size() > skip)
-      std::memcpy(result.data_ptr(), content.data() + skip, content.size() - skip);
-    normalize_bools(result);
+    return {bytes_, entry.begin, entry.end};
   }
-  if (big_endian) swap_bytes(result);
-  return result;
+  std::vector<std::byte> content(entry.size);
+  inflate_exactly(*bytes_, entry.begin, entry.end, content.data(), entry.size);
+  check(entry, content.data());
+  return {own_bytes(name(), std::move(content)), 0, entry.size};
 }
 
 }  // namespace hearth::io

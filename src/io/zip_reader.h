@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "hearth/tensor.h"
 #include "io/bytes.h"
 
 namespace hearth::io {
@@ -34,18 +33,22 @@ class ZipReader {
   const ZipEntry* find(const std::string& name) const;               ///< null if there is none
   /// The content, with its checksum verified.
   std::string text(const ZipEntry& entry) const;
-  /// The bytes from `skip` to the end as a tensor, with their checksum verified. On the CPU, a
-  /// large one maps the file's pages copy-on-write. Its elements are swapped if `big_endian`.
-  Tensor tensor(const ZipEntry& entry, uint64_t skip, IntArrayRef sizes, ScalarType type,
-                bool big_endian) const;
+  /// The same as a part of the archive, or of a buffer if it is deflated.
+  struct Part {
+    BytesPtr bytes;
+    uint64_t begin, end;
+  };
+  Part part(const ZipEntry& entry) const;
+  /// Adds what is wrong with entries to `damage` from now on, instead of throwing.
+  void tolerate(std::vector<std::string>* damage) { damage_ = damage; }
 
  private:
-  void copy_to(const ZipEntry& entry, void* to) const;
   void check(const ZipEntry& entry, const void* content) const;
 
   BytesPtr bytes_;
   std::vector<ZipEntry> entries_;
   std::map<std::string, size_t> index_;
+  std::vector<std::string>* damage_ = nullptr;
 };
 
 }  // namespace hearth::io

@@ -59,7 +59,7 @@ TEST(Pt, KeepsStridesAndSharedMemory) {
     EXPECT_TRUE(at(all, view).is_alias_of(base)) << view;
   EXPECT_EQ(strided.strides(), IntArrayRef({8, 1}));
   EXPECT_EQ(strided.storage_offset(), 1);
-  EXPECT_EQ(expanded.strides(), IntArrayRef({0, 0}));
+  EXPECT_EQ(expanded.strides(), IntArrayRef({0, 1}));
   EXPECT_EQ(at(all, "scalar").item<float>(), 11);
   EXPECT_TRUE(at(all, "parameter").requires_grad() && at(all, "parameter").is_leaf());
   EXPECT_TRUE(at(all, "grad").requires_grad());
