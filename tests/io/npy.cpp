@@ -6,6 +6,7 @@
 #include "hearth/io/tensors.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
+#include "io/npz.h"
 #include "tests/io/pt_files.h"
 
 namespace hearth::io {
@@ -110,17 +111,25 @@ TEST(Npy, RefusesBadFiles) {
   EXPECT_ERROR(load_npz(pt_file("tensor.pt")), "is no .npy file");
 }
 
+/// Reads a file in memory and returns the error's text.
+std::string error_for(const std::string& content) {
+  const BytesPtr bytes = copy_bytes("x", content.data(), content.size());
+  return error_of([&] {
+    if (content.starts_with("PK"))
+      read_npz(ZipReader(bytes));
+    else
+      read_npy(*bytes, 0, bytes->size());
+  });
+}
+
 TEST(Npy, NoticesTruncationAndSurvivesFlippedBits) {
-  const TempFolder folder;
   for (const char* name : {"fortran.npy", "arrays.npz", "compressed.npz"}) {
-    const std::string bytes = testing::bytes_of(pt_file(name)), path = folder.path("x");
+    const std::string bytes = testing::bytes_of(pt_file(name));
     for (size_t i = 0; i < bytes.size(); ++i) {
-      write_bytes(path, bytes.substr(0, i));
-      ASSERT_NE(error_of([&] { load_file(path); }), "no error") << name << " cut to " << i;
+      ASSERT_NE(error_for(bytes.substr(0, i)), "no error") << name << " cut to " << i;
       std::string damaged = bytes;
       damaged[i] ^= static_cast<char>(1 << i % 8);
-      write_bytes(path, damaged);
-      error_of([&] { load_file(path); });
+      error_for(damaged);
     }
   }
 }

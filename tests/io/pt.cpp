@@ -8,6 +8,7 @@
 
 #include "hearth/autograd.h"
 #include "hearth/cuda.h"
+#include "hearth/io/jit.h"
 #include "hearth/io/serialize.h"
 #include "hearth/nn/linear.h"
 #include "hearth/operators.h"
@@ -214,6 +215,15 @@ TEST(Pt, ReadsParametersOfTorchScript) {
     EXPECT_ERROR(load_pt(testing::pt_file(name)), "load_jit_parameters reads its tensors");
   }
   EXPECT_ERROR(load_jit_parameters(testing::pt_file("module.pt")), "has no TorchScript module");
+}
+
+TEST(Pt, RunsNoTorchScript) {
+  const jit::Module module = jit::load(testing::pt_file("scripted.pt"));
+  EXPECT_EQ(module.named_parameters().size(), 5U);
+  EXPECT_EQ(module.named_buffers()[0].name, "bn.running_mean");
+  EXPECT_TRUE(module.attr("scale").equal(arange(2, kFloat) / 8));
+  EXPECT_ERROR(module.attr("x"), "has no tensor 'x'");
+  EXPECT_ERROR(module.forward({ones({1, 2})}), "cannot run the TorchScript code of");
 }
 
 TEST(Pt, WritesFilesForPython) {
