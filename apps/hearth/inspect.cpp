@@ -1,6 +1,7 @@
 #include "inspect.h"
 
 #include <cmath>
+#include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -40,6 +41,13 @@ Statistics statistics_of(const Tensor& tensor) {
   return result;
 }
 
+/// "0.333333".
+std::string six_digits(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", number);
+  return text;
+}
+
 std::string shape_text(const Tensor& tensor) {
   std::ostringstream text;
   text << tensor.sizes();
@@ -71,9 +79,7 @@ void print_table(const io::FileContent& content, bool with_statistics) {
                                  shape_text(tensor), std::to_string(tensor.nbytes())};
     if (with_statistics) {
       const Statistics all = statistics_of(tensor);
-      const auto cell = [&](double number) {
-        return all.numbers > 0 ? shortest(float(number)) : "";
-      };
+      const auto cell = [&](double number) { return all.numbers > 0 ? six_digits(number) : ""; };
       row.insert(row.end(),
                  {cell(all.min), cell(all.max), cell(all.mean), std::to_string(all.nans)});
     }
@@ -81,8 +87,8 @@ void print_table(const io::FileContent& content, bool with_statistics) {
     ++count;
   }
   std::cout << name_of(content.format) << ", " << count << (count == 1 ? " tensor, " : " tensors, ")
-            << bytes_text(double(total_bytes(content.values))) << "\n\n";
-  if (count > 0) std::cout << table.text();
+            << bytes_text(double(total_bytes(content.values))) << "\n";
+  if (count > 0) std::cout << "\n" << table.text();
 }
 
 void print_values(const io::FileContent& content) {

@@ -16,6 +16,7 @@ namespace {
 /// Smaller parts are cheaper to copy than to map.
 constexpr uint64_t kLeastToMap = 64 << 10;
 constexpr size_t kReadAtOnce = 1 << 20;
+constexpr std::string_view kOldPickle = "\x80\x02\x8a\x0a";  // its first bytes
 
 class MappedFile final : public Bytes {
  public:
@@ -105,6 +106,13 @@ BytesPtr read_stream(std::istream& stream) {
   HEARTH_CHECK(!stream.bad(), "cannot read the stream: it failed after ", size, " bytes");
   content.resize(size);
   return own_bytes("the stream", std::move(content));
+}
+
+void refuse_old_pickle(const Bytes& bytes) {
+  if (bytes.size() >= kOldPickle.size() && bytes.text(0, kOldPickle.size()) == kOldPickle)
+    bad_bytes(bytes.name(), 0,
+              "this is a file of torch.save's format before PyTorch 1.6; in Python, "
+              "torch.save(torch.load(path), path) writes the present one");
 }
 
 }  // namespace hearth::io

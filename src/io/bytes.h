@@ -54,4 +54,8 @@ template <class... Parts>
   detail::fail<Error>("cannot read '", name, "': at byte ", offset, ": ", parts...);
 }
 
+/// Throws an error that says how to convert it if this is a file of torch.save's format before
+/// PyTorch 1.6.
+void refuse_old_pickle(const Bytes& bytes);
+
 }  // namespace hearth::io

@@ -57,7 +57,6 @@ std::shared_ptr<const Source> open_pt(const io::BytesPtr& bytes, std::optional<D
 
 std::shared_ptr<const Source> open_bytes(io::BytesPtr bytes, std::optional<Device> device) {
   if (io::ZipReader::recognizes(*bytes)) return open_pt(bytes, device);
-  io::refuse_old_pickle(*bytes);
   std::string name = bytes->name();
   return open_source(io::SafetensorsFile(std::move(bytes)), std::move(name), device);
 }

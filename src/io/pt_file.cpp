@@ -10,7 +10,7 @@ namespace hearth::io {
 
 namespace {
 
-constexpr std::string_view kPickle = "data.pkl", kOldPickle = "\x80\x02\x8a\x0a";
+constexpr std::string_view kPickle = "data.pkl";
 
 /// The folder of the archive's pickle: "archive/".
 std::string folder_of_pickle(const ZipReader& zip) {
@@ -74,13 +74,6 @@ Tensor PtFile::storage(const StorageRef& ref) {
       read_tensor(*part.bytes, part.begin, part.end, {ref.numel}, ref.type, /*may_map=*/true);
   if (is_big_endian_) swap_bytes(values);
   return storages_[ref.key] = values.to(options);
-}
-
-void refuse_old_pickle(const Bytes& bytes) {
-  if (bytes.size() >= kOldPickle.size() && bytes.text(0, kOldPickle.size()) == kOldPickle)
-    bad_bytes(bytes.name(), 0,
-              "this is a file of torch.save's format before PyTorch 1.6; in Python, "
-              "torch.save(torch.load(path), path) writes the present one");
 }
 
 }  // namespace hearth::io

@@ -35,9 +35,6 @@ class PtFile {
   std::map<std::string, Tensor> storages_;
 };
 
-/// Throws an error that says how to convert a file of torch.save's format before PyTorch 1.6.
-void refuse_old_pickle(const Bytes& bytes);
-
 /// The values in lists, tuples and dicts by path. With sizes, a list of n items has the value n
 /// under "path.size". Throws if a path is too long, or if an expanded tensor is much larger than
 /// the file, of `file_bytes` bytes.

@@ -57,7 +57,6 @@ FileContent load_file(const std::string& path, bool tolerant) {
     return content;
   }
   const BytesPtr bytes = map_file(path);
-  refuse_old_pickle(*bytes);
   if (ZipReader::recognizes(*bytes)) {
     read_zip(bytes, tolerant, content);
   } else if (is_npy(*bytes, 0, bytes->size())) {

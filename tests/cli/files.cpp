@@ -32,9 +32,9 @@ TEST(Inspect, PrintsNamesAndStatistics) {
   EXPECT_EQ(ran.status, 0) << ran.err;
   EXPECT_EQ(ran.out,
             "torch.save, 2 tensors, 24 B\n\n"
-            "name          dtype    shape   bytes   min  max       mean  NaN\n"
-            "model.weight  float32  [2, 2]     16  -2.5    4  0.8333333    1\n"
-            "model.count   int64    []          8     1    1          1    0\n"
+            "name          dtype    shape   bytes   min  max      mean  NaN\n"
+            "model.weight  float32  [2, 2]     16  -2.5    4  0.833333    1\n"
+            "model.count   int64    []          8     1    1         1    0\n"
             "\nvalue\nepoch  3\n");
 }
 
