@@ -2,7 +2,6 @@
 
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -18,6 +17,7 @@ class HEARTH_API DictContent {
  public:
   using Item = std::pair<IValue, IValue>;
 
+  DictContent();
   const std::vector<Item>& items() const { return items_; }
   const Item* find(const IValue& key) const;  ///< null if there is none
   /// Returns false if the key exists; then, `replace` decides whether its value changes.
@@ -26,7 +26,8 @@ class HEARTH_API DictContent {
 
  private:
   std::vector<Item> items_;
-  std::map<std::pair<int, std::string>, size_t> index_;  // by kind and bytes
+  struct Index;
+  std::shared_ptr<Index> index_;
 };
 
 }  // namespace detail

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <ostream>
 #include <utility>
 #include <variant>
@@ -145,13 +146,18 @@ std::pair<int, std::string> order_of(const IValue& key) {
 
 }  // namespace
 
+/// The positions of keys. Not a hash table: those are slow for keys that a hostile file has chosen.
+struct DictContent::Index : std::map<std::pair<int, std::string>, size_t> {};
+
+DictContent::DictContent() : index_(std::make_shared<Index>()) {}
+
 const DictContent::Item* DictContent::find(const IValue& key) const {
-  const auto found = index_.find(order_of(key));
-  return found == index_.end() ? nullptr : &items_[found->second];
+  const auto found = index_->find(order_of(key));
+  return found == index_->end() ? nullptr : &items_[found->second];
 }
 
 bool DictContent::insert(IValue key, IValue value, bool replace) {
-  const auto [entry, is_new] = index_.try_emplace(order_of(key), items_.size());
+  const auto [entry, is_new] = index_->try_emplace(order_of(key), items_.size());
   if (is_new)
     items_.emplace_back(std::move(key), std::move(value));
   else if (replace)
@@ -160,12 +166,12 @@ bool DictContent::insert(IValue key, IValue value, bool replace) {
 }
 
 bool DictContent::erase(const IValue& key) {
-  const auto found = index_.find(order_of(key));
-  if (found == index_.end()) return false;
+  const auto found = index_->find(order_of(key));
+  if (found == index_->end()) return false;
   const size_t position = found->second;
-  index_.erase(found);
+  index_->erase(found);
   items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(position));
-  for (auto& [order, index] : index_) index -= index > position;
+  for (auto& [order, index] : *index_) index -= index > position;
   return true;
 }
 
