@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # fuzz.sh [seconds [build folder]]: lets clang's libFuzzer run on each reader of files (default 600
-# seconds each), with the address and undefined-behaviour sanitizers. Needs clang, and the library
-# in the build folder, for what does not read files.
+# seconds each), with the address and undefined-behaviour sanitizers. Needs clang, and the library's
+# objects in the build folder, for what does not read files.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 seconds=${1:-600}
@@ -9,7 +9,8 @@ build=${2:-build/release}
 work=$build/fuzz
 mkdir -p "$work"
 
-# The readers are compiled with libFuzzer's instrumentation and replace those in the library.
+# The readers themselves are compiled anew.
+others=($(find "$build" -path '*_objects.dir/*.o' ! -path '*/src/io/*' ! -path '*app*'))
 sources=(src/io/*.cpp tests/io/fuzz_targets.cpp)
 objects=()
 for source in "${sources[@]}"; do
@@ -23,6 +24,13 @@ corpus_for() {
   case $1 in
     fuzz_safetensors | fuzz_archive | fuzz_checkpoint) cp tests/fixtures/*.safetensors "$2" ;;
     fuzz_idx) cp tests/fixtures/*-idx.gz "$2" ;;
+    fuzz_pt) cp tests/fixtures/pt/*.pt "$2" ;;
+    fuzz_pickle)
+      for file in tests/fixtures/pt/*.pt; do
+        unzip -qp "$file" '*/data.pkl' >"$2/$(basename "$file" .pt).pkl" 2>/dev/null || true
+      done
+      ;;
+    fuzz_npy) cp tests/fixtures/pt/*.np[yz] "$2" ;;
   esac
 }
 
@@ -32,7 +40,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return %s(data, size);
 }\n' "$target" >"$work/$target.cpp"
   clang++ -std=c++20 -fsanitize=fuzzer,address,undefined -I. "$work/$target.cpp" "${objects[@]}" \
-    -L"$build" -lhearth -Wl,-rpath,"$(realpath "$build")" -lz -o "$work/$target"
+    "${others[@]}" -lz -ldnnl -lopenblas -ldl -o "$work/$target"
   mkdir -p "$work/corpus_$target"
   corpus_for "$target" "$work/corpus_$target"
   echo "fuzz: $target for $seconds s"

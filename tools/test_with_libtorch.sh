@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # test_with_libtorch.sh <build folder> [torch folder]: compares this build with a real LibTorch: the
-# output of the programs of examples/libtorch, the choice of overloads, values and gradients. The torch
-# folder is that of PyTorch's Python package (default: the package in .venv-peer). Without PyTorch, it
-# runs nothing.
+# output of the programs of examples/libtorch, the choice of overloads, values, gradients and files.
+# The torch folder is that of PyTorch's Python package (default: the package in .venv-peer). Without
+# PyTorch, it runs nothing.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 build=$1
@@ -17,7 +17,10 @@ python3 tests/examples/on_libtorch.py "$torch" "$build"
 [[ ! -f tests/oracle/overloads.py ]] || python3 tests/oracle/overloads.py "$torch" "$build"
 if [[ -x $python ]]; then
   rows=$(mktemp)
-  trap 'rm -f "$rows"' EXIT
+  files=$(mktemp -d)
+  trap 'rm -rf "$rows" "$files"' EXIT
   HEARTH_ORACLE_FILE=$rows "$build/test_ops" --gtest_brief=1 --gtest_filter=Oracle.Dump
   "$python" tests/oracle/compare.py "$rows"
+  HEARTH_KEEP_FILES=$files "$build/test_io" --gtest_brief=1 --gtest_filter='Pt.*:Npy.*'
+  "$python" tests/oracle/pt_files.py check "$files"
 fi

@@ -30,6 +30,13 @@ std::vector<std::string> words_of(const CLI::App& command) {
   return words;
 }
 
+/// Whether the command takes files without a flag.
+bool takes_files(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    if (option->get_positional() && values_of(*option).paths == Values::Paths::kFiles) return true;
+  return false;
+}
+
 // ---- bash
 
 /// The bash code that completes the flag's value.
@@ -50,7 +57,9 @@ std::string bash_script(const CLI::App& app) {
     return "    " + pattern + ") " + action + " ;;\n";
   };
   const auto words = [](const CLI::App& command) {
-    return "complete_as -W " + in_quotes(joined(words_of(command)));
+    const std::string files = takes_files(command) ? "compopt -o filenames 2>/dev/null; " : "";
+    return files + "complete_as -W " + in_quotes(joined(words_of(command))) +
+           (files.empty() ? "" : " -f");
   };
   std::string cases = line("' '*", words(app));
   for (const CLI::App* command : commands_of(app)) {
@@ -100,9 +109,11 @@ std::string zsh_flag(const CLI::Option& flag) {
 std::string zsh_arguments(const CLI::App& command) {
   std::string text = "_arguments";
   for (const CLI::Option* flag : flags_of(command)) text += " \\\n        " + zsh_flag(*flag);
+  int position = 0;
   for (const CLI::Option* option : command.get_options())
     if (option->get_positional())
-      text += " \\\n        " + in_quotes("1:" + option->get_name() + ":" + zsh_value(*option));
+      text += " \\\n        " + in_quotes(std::to_string(++position) + ":" + option->get_name() +
+                                          ":" + zsh_value(*option));
   return text;
 }
 
@@ -139,7 +150,7 @@ std::string fish_option(const CLI::Option& option) {
   std::vector<std::string> words = values.names;
   if (values.paths == Values::Paths::kFolders) words.push_back("(__fish_complete_directories)");
   const std::string offers = words.empty() ? "" : " -a " + in_quotes(joined(words));
-  if (option.get_positional()) return offers;
+  if (option.get_positional()) return offers + (files ? " -F" : "");
   const char* kind = files ? " -r -F" : takes_value(option) ? " -x" : "";
   return " -l " + flag_of(option).substr(2) + kind + offers;
 }

@@ -1,4 +1,4 @@
-// The program hearth: shows devices and versions, runs benchmarks, trains networks.
+// The program hearth: shows devices and versions, runs benchmarks, trains networks, inspects files.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,10 +10,12 @@
 #include "bench.h"
 #include "choices.h"
 #include "completion.h"
+#include "convert.h"
 #include "hearth/about.h"
 #include "hearth/device.h"
 #include "hearth/error.h"
 #include "info.h"
+#include "inspect.h"
 #include "output.h"
 #include "train/command.h"
 #include "usage.h"
@@ -102,6 +104,8 @@ int main(int argc, char** argv) {
   add_info(app);
   add_bench(app);
   app::add_train(app);
+  app::add_inspect(app);
+  app::add_convert(app);
   add_completion(app);
   try {
     app::Output output;

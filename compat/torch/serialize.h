@@ -1,4 +1,5 @@
 #pragma once
 
-#include "c10/namespaces.h"
+#include "ATen/core/ivalue.h"
+#include "hearth/io/pt.h"
 #include "hearth/io/serialize.h"

@@ -20,6 +20,7 @@
 #include "hearth/indexing.h"
 #include "hearth/io.h"
 #include "hearth/ivalue.h"
+#include "hearth/ivalue_containers.h"
 #include "hearth/memory_stats.h"
 #include "hearth/named_scope.h"
 #include "hearth/nn.h"

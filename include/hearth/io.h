@@ -1,10 +1,14 @@
 #pragma once
 
 /// @file
-/// Files: saving and loading, safetensors, checkpoints.
+/// Files: saving and loading, those of Python, safetensors, checkpoints.
 #include "hearth/io/archive.h"
 #include "hearth/io/checkpoint.h"
 #include "hearth/io/file.h"
 #include "hearth/io/idx.h"
+#include "hearth/io/npy.h"
+#include "hearth/io/pt.h"
 #include "hearth/io/safetensors.h"
 #include "hearth/io/serialize.h"
+#include "hearth/io/sharded.h"
+#include "hearth/io/tensors.h"

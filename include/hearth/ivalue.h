@@ -13,7 +13,19 @@
 
 namespace hearth {
 
-/// A value of one of a few types, for archives and for AutogradContext::saved_data.
+template <class Key, class Value>
+class Dict;
+template <class T>
+class ValueList;
+namespace detail {
+class DictContent;
+}
+namespace ivalue {
+class Tuple;
+}
+
+/// A value of one of a few types, for archives, files of Python and AutogradContext::saved_data.
+/// Dict, List and Tuple are in ivalue_containers.h.
 class HEARTH_API IValue {
  public:
   IValue() = default;
@@ -33,6 +45,13 @@ class HEARTH_API IValue {
   IValue(IntArrayRef value);
   IValue(std::vector<double> value);
   IValue(std::vector<Tensor> value);
+  IValue(std::vector<IValue> value);  ///< a list of values of any kind
+  IValue(Device value);
+  IValue(std::shared_ptr<const ivalue::Tuple> value);
+  template <class Key, class Mapped>
+  IValue(const Dict<Key, Mapped>& value);  ///< shares the content
+  template <class T>
+  IValue(const ValueList<T>& value);  ///< shares the content
 
   bool isNone() const { return !value_; }  ///< whether it has no value
   bool isTensor() const;
@@ -43,6 +62,10 @@ class HEARTH_API IValue {
   bool isIntList() const;
   bool isDoubleList() const;
   bool isTensorList() const;
+  bool isList() const;  ///< whether it is a list of any kind
+  bool isTuple() const;
+  bool isGenericDict() const;
+  bool isDevice() const;
   bool isScalar() const { return isBool() || isInt() || isDouble(); }  ///< a number or a bool
 
   /// The value; throws "Expected Tensor but got Double" if it has another type.
@@ -53,9 +76,15 @@ class HEARTH_API IValue {
   const std::string& toStringRef() const;
   std::string_view toStringView() const { return toStringRef(); }
   Scalar toScalar() const;
+  /// The elements; a list of values of any kind may have only those of the type.
   std::vector<int64_t> toIntVector() const;
   std::vector<double> toDoubleVector() const;
   std::vector<Tensor> toTensorVector() const;
+  ValueList<IValue> toList() const;  ///< a copy if the list is one of ints, doubles or tensors
+  Dict<IValue, IValue> toGenericDict() const;
+  std::shared_ptr<const ivalue::Tuple> toTuple() const;
+  const ivalue::Tuple& toTupleRef() const;
+  Device toDevice() const;
   /// The value as a T: toInt() for int64_t, and so on.
   template <class T>
   T to() const;
@@ -63,6 +92,10 @@ class HEARTH_API IValue {
 
  private:
   struct Value;
+  explicit IValue(std::shared_ptr<detail::DictContent> content);
+  explicit IValue(std::shared_ptr<std::vector<IValue>> content);
+  template <class T>
+  std::vector<T> to_vector() const;
   template <class T>
   static std::shared_ptr<const Value> make(T value);
   template <class T>
@@ -75,7 +108,9 @@ class HEARTH_API IValue {
 
 template <class T>
 T IValue::to() const {
-  if constexpr (std::is_same_v<T, Tensor>)
+  if constexpr (std::is_same_v<T, IValue>)
+    return *this;
+  else if constexpr (std::is_same_v<T, Tensor>)
     return toTensor();
   else if constexpr (std::is_same_v<T, bool>)
     return toBool();
@@ -95,7 +130,8 @@ T IValue::to() const {
     return T(toStringRef());
 }
 
-/// Prints the value as Python does: "None", "True", "2.", "[1, 2]"; strings without quotes.
+/// Prints the value as Python does: "None", "True", "2.", "[1, 2]", "{a: 1}"; strings without
+/// quotes.
 HEARTH_API std::ostream& operator<<(std::ostream& out, const IValue& value);
 
 }  // namespace hearth

@@ -1,18 +1,36 @@
 #include "hearth/ivalue.h"
 
 #include <cmath>
+#include <cstring>
+#include <map>
 #include <ostream>
 #include <utility>
 #include <variant>
+
+#include "hearth/ivalue_containers.h"
 
 namespace hearth {
 
 namespace {
 
-constexpr const char* kKinds[] = {"None",   "Tensor",  "Bool",       "Int",       "Double",
-                                  "String", "IntList", "DoubleList", "TensorList"};
-using Variant = std::variant<std::monostate, Tensor, bool, int64_t, double, std::string,
-                             std::vector<int64_t>, std::vector<double>, std::vector<Tensor>>;
+constexpr const char* kKinds[] = {
+    "None",       "Tensor",     "Bool",        "Int",         "Double", "String", "IntList",
+    "DoubleList", "TensorList", "GenericList", "GenericDict", "Tuple",  "Device"};
+using ListPtr = std::shared_ptr<std::vector<IValue>>;
+using DictPtr = std::shared_ptr<detail::DictContent>;
+using TuplePtr = std::shared_ptr<const ivalue::Tuple>;
+using Variant =
+    std::variant<std::monostate, Tensor, bool, int64_t, double, std::string, std::vector<int64_t>,
+                 std::vector<double>, std::vector<Tensor>, ListPtr, DictPtr, TuplePtr, Device>;
+
+/// The position of T among the types of Variant.
+template <class T, size_t index = 0>
+constexpr size_t position_of() {
+  if constexpr (std::is_same_v<T, std::variant_alternative_t<index, Variant>>)
+    return index;
+  else
+    return position_of<T, index + 1>();
+}
 
 }  // namespace
 
@@ -39,6 +57,12 @@ IValue::IValue(std::vector<int64_t> value) : value_(make(std::move(value))) {}
 IValue::IValue(IntArrayRef value) : IValue(value.vec()) {}
 IValue::IValue(std::vector<double> value) : value_(make(std::move(value))) {}
 IValue::IValue(std::vector<Tensor> value) : value_(make(std::move(value))) {}
+IValue::IValue(std::vector<IValue> value)
+    : IValue(std::make_shared<std::vector<IValue>>(std::move(value))) {}
+IValue::IValue(ListPtr content) : value_(make(std::move(content))) {}
+IValue::IValue(DictPtr content) : value_(make(std::move(content))) {}
+IValue::IValue(TuplePtr value) : value_(make(std::move(value))) {}
+IValue::IValue(Device value) : value_(make(value)) {}
 
 template <class T>
 bool IValue::holds() const {
@@ -53,12 +77,18 @@ bool IValue::isString() const { return holds<std::string>(); }
 bool IValue::isIntList() const { return holds<std::vector<int64_t>>(); }
 bool IValue::isDoubleList() const { return holds<std::vector<double>>(); }
 bool IValue::isTensorList() const { return holds<std::vector<Tensor>>(); }
+bool IValue::isList() const {
+  return isIntList() || isDoubleList() || isTensorList() || holds<ListPtr>();
+}
+bool IValue::isTuple() const { return holds<TuplePtr>(); }
+bool IValue::isGenericDict() const { return holds<DictPtr>(); }
+bool IValue::isDevice() const { return holds<Device>(); }
 
 const char* IValue::tagKind() const { return kKinds[value_ ? value_->variant.index() : 0]; }
 
 template <class T>
 const T& IValue::get() const {
-  HEARTH_CHECK(holds<T>(), "Expected ", kKinds[Variant(T()).index()], " but got ", tagKind());
+  HEARTH_CHECK(holds<T>(), "Expected ", kKinds[position_of<T>()], " but got ", tagKind());
   return *std::get_if<T>(&value_->variant);
 }
 
@@ -72,12 +102,84 @@ Scalar IValue::toScalar() const {
   if (isInt()) return toInt();
   return toDouble();
 }
-std::vector<int64_t> IValue::toIntVector() const { return get<std::vector<int64_t>>(); }
-std::vector<double> IValue::toDoubleVector() const { return get<std::vector<double>>(); }
-std::vector<Tensor> IValue::toTensorVector() const { return get<std::vector<Tensor>>(); }
+template <class T>
+std::vector<T> IValue::to_vector() const {
+  if (!holds<ListPtr>()) return get<std::vector<T>>();
+  std::vector<T> values;
+  for (const IValue& item : *get<ListPtr>()) values.push_back(item.get<T>());
+  return values;
+}
+std::vector<int64_t> IValue::toIntVector() const { return to_vector<int64_t>(); }
+std::vector<double> IValue::toDoubleVector() const { return to_vector<double>(); }
+std::vector<Tensor> IValue::toTensorVector() const { return to_vector<Tensor>(); }
+GenericList IValue::toList() const {
+  const auto copy = [](const auto& values) {
+    return GenericList(std::make_shared<std::vector<IValue>>(values.begin(), values.end()));
+  };
+  if (isIntList()) return copy(get<std::vector<int64_t>>());
+  if (isDoubleList()) return copy(get<std::vector<double>>());
+  if (isTensorList()) return copy(get<std::vector<Tensor>>());
+  return GenericList(get<ListPtr>());
+}
+GenericDict IValue::toGenericDict() const { return GenericDict(get<DictPtr>()); }
+TuplePtr IValue::toTuple() const { return get<TuplePtr>(); }
+const ivalue::Tuple& IValue::toTupleRef() const { return *get<TuplePtr>(); }
+Device IValue::toDevice() const { return get<Device>(); }
+
+namespace detail {
 
 namespace {
 
+/// Orders keys by kind and value.
+std::pair<int, std::string> order_of(const IValue& key) {
+  if (key.isString()) return {0, key.toStringRef()};
+  if (key.isInt()) return {1, str(key.toInt())};
+  if (key.isBool()) return {2, str(key.toBool())};
+  HEARTH_CHECK(key.isDouble() && !std::isnan(key.toDouble()),
+               "the key of a Dict must be a string, an int, a double or a bool, not a ",
+               key.tagKind());
+  char bytes[sizeof(double)];
+  const double value = key.toDouble() + 0.0;  // -0 and 0 are one key
+  std::memcpy(bytes, &value, sizeof value);
+  return {3, std::string(bytes, sizeof value)};
+}
+
+}  // namespace
+
+/// The positions of keys. Not a hash table: those are slow for keys that a hostile file has chosen.
+struct DictContent::Index : std::map<std::pair<int, std::string>, size_t> {};
+
+DictContent::DictContent() : index_(std::make_shared<Index>()) {}
+
+const DictContent::Item* DictContent::find(const IValue& key) const {
+  const auto found = index_->find(order_of(key));
+  return found == index_->end() ? nullptr : &items_[found->second];
+}
+
+bool DictContent::insert(IValue key, IValue value, bool replace) {
+  const auto [entry, is_new] = index_->try_emplace(order_of(key), items_.size());
+  if (is_new)
+    items_.emplace_back(std::move(key), std::move(value));
+  else if (replace)
+    items_[entry->second].second = std::move(value);
+  return is_new;
+}
+
+bool DictContent::erase(const IValue& key) {
+  const auto found = index_->find(order_of(key));
+  if (found == index_->end()) return false;
+  const size_t position = found->second;
+  index_->erase(found);
+  items_.erase(items_.begin() + static_cast<std::ptrdiff_t>(position));
+  for (auto& [order, index] : *index_) index -= index > position;
+  return true;
+}
+
+}  // namespace detail
+
+namespace {
+
+void print(std::ostream& out, const IValue& value) { out << value; }
 void print(std::ostream& out, bool value) { out << (value ? "True" : "False"); }
 void print(std::ostream& out, int64_t value) { out << value; }
 void print(std::ostream& out, const std::string& value) { out << value; }
@@ -90,14 +192,26 @@ void print(std::ostream& out, double value) {
   out << text << (is_whole ? "." : "");
 }
 
+/// Prints the values between the two brackets; a tuple of one value has a comma.
 template <class T>
-void print(std::ostream& out, const std::vector<T>& values) {
-  out << '[';
+void print(std::ostream& out, const std::vector<T>& values, const char* brackets = "[]") {
+  out << brackets[0];
   for (size_t i = 0; i < values.size(); ++i) {
     if (i > 0) out << ", ";
     print(out, values[i]);
   }
-  out << ']';
+  if (brackets[0] == '(' && values.size() == 1) out << ',';
+  out << brackets[1];
+}
+
+void print(std::ostream& out, const GenericDict& dict) {
+  out << '{';
+  const char* separator = "";
+  for (const auto& item : dict) {
+    out << separator << item.key() << ": " << item.value();
+    separator = ", ";
+  }
+  out << '}';
 }
 
 }  // namespace
@@ -119,6 +233,14 @@ std::ostream& operator<<(std::ostream& out, const IValue& value) {
     print(out, value.toDoubleVector());
   else if (value.isTensorList())
     print(out, value.toTensorVector());
+  else if (value.isList())
+    print(out, value.toList().vec());
+  else if (value.isTuple())
+    print(out, value.toTupleRef().elements(), "()");
+  else if (value.isGenericDict())
+    print(out, value.toGenericDict());
+  else if (value.isDevice())
+    out << value.toDevice().str();
   else
     out << "None";
   return out;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "io/archive_values.h"
+#include "io/json_depth.h"
 #include "io/strides.h"
 
 namespace hearth::serialize {
@@ -108,28 +109,10 @@ json properties_of(const Tensor& tensor) {
   return properties;
 }
 
-/// The nesting depth of objects and lists.
-int depth_of(const std::string& text) {
-  int depth = 0, deepest = 0;
-  bool in_string = false;
-  for (size_t i = 0; i < text.size(); ++i) {
-    const char c = text[i];
-    if (in_string && c == '\\')
-      ++i;
-    else if (c == '"')
-      in_string = !in_string;
-    else if (!in_string && (c == '{' || c == '['))
-      deepest = std::max(deepest, ++depth);
-    else if (!in_string && (c == '}' || c == ']'))
-      --depth;
-  }
-  return deepest;
-}
-
 /// Parses JSON that is nested no deeper than that of to_file.
 json parse(const std::string& text, const std::string& file) {
   // Not by the parser's callback, which would visit a whole object again after each of its items.
-  HEARTH_CHECK(depth_of(text) <= kDeepest, "cannot read '", file,
+  HEARTH_CHECK(io::json_depth(text) <= kDeepest, "cannot read '", file,
                "': its metadata is nested too deeply");
   try {
     return json::parse(text);

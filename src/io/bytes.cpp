@@ -8,7 +8,6 @@
 #include <cerrno>
 #include <cstring>
 #include <istream>
-#include <vector>
 
 namespace hearth::io {
 
@@ -17,6 +16,7 @@ namespace {
 /// Smaller parts are cheaper to copy than to map.
 constexpr uint64_t kLeastToMap = 64 << 10;
 constexpr size_t kReadAtOnce = 1 << 20;
+constexpr std::string_view kOldPickle = "\x80\x02\x8a\x0a";  // its first bytes
 
 class MappedFile final : public Bytes {
  public:
@@ -87,9 +87,12 @@ std::shared_ptr<std::byte> Bytes::writable(uint64_t, uint64_t) const { return nu
 
 BytesPtr map_file(const std::string& path) { return std::make_shared<MappedFile>(path); }
 
+BytesPtr own_bytes(std::string name, std::vector<std::byte> content) {
+  return std::make_shared<Buffer>(std::move(name), std::move(content));
+}
 BytesPtr copy_bytes(std::string name, const void* data, size_t bytes) {
   const auto* first = static_cast<const std::byte*>(data);
-  return std::make_shared<Buffer>(std::move(name), std::vector<std::byte>(first, first + bytes));
+  return own_bytes(std::move(name), std::vector<std::byte>(first, first + bytes));
 }
 
 BytesPtr read_stream(std::istream& stream) {
@@ -102,7 +105,14 @@ BytesPtr read_stream(std::istream& stream) {
   }
   HEARTH_CHECK(!stream.bad(), "cannot read the stream: it failed after ", size, " bytes");
   content.resize(size);
-  return std::make_shared<Buffer>("the stream", std::move(content));
+  return own_bytes("the stream", std::move(content));
+}
+
+void refuse_old_pickle(const Bytes& bytes) {
+  if (bytes.size() >= kOldPickle.size() && bytes.text(0, kOldPickle.size()) == kOldPickle)
+    bad_bytes(bytes.name(), 0,
+              "this is a file of torch.save's format before PyTorch 1.6; in Python, "
+              "torch.save(torch.load(path), path) writes the present one");
 }
 
 }  // namespace hearth::io

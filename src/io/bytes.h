@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hearth/error.h"
 
@@ -40,6 +41,8 @@ using BytesPtr = std::shared_ptr<const Bytes>;
 
 /// Maps a regular file into memory.
 BytesPtr map_file(const std::string& path);
+/// Takes a buffer.
+BytesPtr own_bytes(std::string name, std::vector<std::byte> content);
 /// Copies a buffer.
 BytesPtr copy_bytes(std::string name, const void* data, size_t bytes);
 /// Reads a stream to its end.
@@ -50,5 +53,9 @@ template <class... Parts>
 [[noreturn]] void bad_bytes(const std::string& name, uint64_t offset, const Parts&... parts) {
   detail::fail<Error>("cannot read '", name, "': at byte ", offset, ": ", parts...);
 }
+
+/// Throws an error that says how to convert it if this is a file of torch.save's format before
+/// PyTorch 1.6.
+void refuse_old_pickle(const Bytes& bytes);
 
 }  // namespace hearth::io

@@ -12,8 +12,8 @@ namespace hearth::io {
 namespace {
 
 constexpr const char* kMagic = "\x1f\x8b";
-constexpr int kGzipWindow = 15 + 16;     // inflateInit2's code for gzip with the largest window
-constexpr uint64_t kMostPerByte = 1032;  // deflate's best compression ratio
+constexpr int kGzipWindow = 15 + 16;  // inflateInit2's code for gzip with the largest window
+constexpr int kRawWindow = -15;       // the same without any header
 constexpr uint64_t kMostAtOnce = 1 << 30;
 
 }  // namespace
@@ -95,6 +95,33 @@ void Content::read(void* buffer, size_t size) {
 void Content::expect_end() {
   char more;
   if (read_some(&more, 1) > 0) bad_bytes(name(), position_, "expected the end, but there is more");
+}
+
+void inflate_exactly(const Bytes& bytes, uint64_t begin, uint64_t end, void* to, uint64_t size) {
+  z_stream stream = {};
+  if (inflateInit2(&stream, kRawWindow) != Z_OK)
+    detail::fail<Error>("cannot read '", bytes.name(), "': zlib has no memory");
+  const std::unique_ptr<z_stream, int (*)(z_stream*)> ends(&stream, inflateEnd);
+  auto* next = static_cast<Bytef*>(to);
+  Bytef beyond;
+  int result = Z_OK;
+  for (uint64_t at = begin, left = size; result == Z_OK;) {
+    const auto in = static_cast<uInt>(std::min(end - at, kMostAtOnce));
+    const auto out = static_cast<uInt>(std::min(left, kMostAtOnce));
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data() + at));
+    stream.avail_in = in;
+    stream.next_out = out > 0 ? next : &beyond;
+    stream.avail_out = out > 0 ? out : 1;
+    result = inflate(&stream, Z_NO_FLUSH);
+    const uInt written = (out > 0 ? out : 1) - stream.avail_out;
+    if (written > left) break;
+    at += in - stream.avail_in;
+    next += written;
+    left -= written;
+    if (result == Z_STREAM_END && left == 0) return;
+  }
+  bad_bytes(bytes.name(), begin, "expected ", size, " deflated bytes, but ",
+            stream.msg ? stream.msg : "there are fewer or more");
 }
 
 uint32_t crc32(const void* data, size_t bytes, uint32_t before) {

@@ -8,6 +8,11 @@
 
 namespace hearth::io {
 
+inline constexpr uint64_t kMostPerByte = 1032;  // deflate's best compression ratio
+
+/// Decompresses the deflated bytes [begin, end), which must hold exactly `size` bytes.
+void inflate_exactly(const Bytes& bytes, uint64_t begin, uint64_t end, void* to, uint64_t size);
+
 /// Reads the content of a file, which may be gzipped, from front to back.
 class Content {
  public:

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "io/gzip.h"
+#include "io/little_endian.h"
 #include "io/read_idx.h"
 
 namespace hearth::io {
@@ -63,14 +64,6 @@ IdxHeader read_header(Content& content) {
   return header;
 }
 
-/// Converts from the file's byte order, big-endian, to the machine's.
-void swap_bytes(Tensor& tensor) {
-  const size_t width = tensor.itemsize();
-  auto* bytes = static_cast<char*>(tensor.data_ptr());
-  for (size_t i = 0; width > 1 && i < tensor.nbytes(); i += width)
-    std::reverse(bytes + i, bytes + i + width);
-}
-
 }  // namespace
 
 Tensor read_idx(BytesPtr bytes) {
@@ -79,7 +72,7 @@ Tensor read_idx(BytesPtr bytes) {
   Tensor tensor = empty(header.sizes, header.dtype);
   content.read(tensor.data_ptr(), header.nbytes);
   content.expect_end();
-  swap_bytes(tensor);
+  swap_bytes(tensor);  // the file is big-endian
   return tensor;
 }
 

@@ -1,15 +1,19 @@
 #include <algorithm>
+#include <cmath>
 #include <istream>
 
 #include "hearth/autograd.h"
-#include "hearth/cuda.h"
 #include "hearth/io/key_hint.h"
 #include "io/output_tree.h"
+#include "io/pt_file.h"
+#include "io/saved_device.h"
 #include "io/strides.h"
 
 namespace hearth::serialize {
 
 namespace {
+
+constexpr double kLargestExact = 9007199254740992.0;  // 2^53
 
 /// Loaded values, shared by an archive and its nested archives.
 struct Source {
@@ -17,6 +21,7 @@ struct Source {
   Values values;
   std::optional<io::SafetensorsFile> file;
   std::optional<Device> device;
+  bool owns_tensors = false;  // a file's, which a reader may have without a copy
 };
 
 std::shared_ptr<const Source> open_source(io::SafetensorsFile file, std::string name,
@@ -34,12 +39,26 @@ std::shared_ptr<const Source> open_source(io::SafetensorsFile file, std::string 
   return source;
 }
 
-void check_reachable(const std::string& path, Device device) {
-  HEARTH_CHECK(!device.is_cuda() || cuda::is_available(),
-               "Attempting to deserialize object on a CUDA device but cuda::is_available() is "
-               "false: ",
-               cuda::why_not(), " '", path, "' was saved on ", device,
-               "; name the device to load it to: load(value, path, kCPU)");
+/// The values of a file of torch.save or of LibTorch.
+std::shared_ptr<const Source> open_pt(const io::BytesPtr& bytes, std::optional<Device> device) {
+  io::PtFile file(bytes, device);
+  auto source = std::make_shared<Source>();
+  source->name = bytes->name();
+  source->owns_tensors = true;
+  const IValue content = io::from_libtorch_optimizer(file.read());
+  for (auto& [path, value] : io::flatten(content, /*with_sizes=*/true, bytes->size())) {
+    Value stored{Value::Kind::kValue, std::move(value), source->values.size(), false, {}};
+    stored.requires_grad = stored.value.isTensor() && stored.value.toTensor().requires_grad();
+    HEARTH_CHECK(source->values.emplace(path, std::move(stored)).second, "cannot read '",
+                 source->name, "': two values are named '", path, "'");
+  }
+  return source;
+}
+
+std::shared_ptr<const Source> open_bytes(io::BytesPtr bytes, std::optional<Device> device) {
+  if (io::ZipReader::recognizes(*bytes)) return open_pt(bytes, device);
+  std::string name = bytes->name();
+  return open_source(io::SafetensorsFile(std::move(bytes)), std::move(name), device);
 }
 
 }  // namespace
@@ -56,6 +75,9 @@ struct InputArchive::Tree {
   /// Replaces the data of a defined tensor, which keeps its device.
   void replace(const std::string& key, const Value& stored, Tensor& value, size_t aliases) const;
   std::optional<IValue> value(const std::string& key) const;
+  /// A number or bool. Files of Python may have a tensor of one number instead, such as the count
+  /// of an optimizer's steps; a whole one counts as an integer.
+  std::optional<Scalar> number(const std::string& key) const;
   /// The end of an error about a missing value: the kind found instead, or a hint.
   std::string found(const std::string& key) const;
 
@@ -75,12 +97,12 @@ bool InputArchive::Tree::has_subtree(const std::string& key) const {
 Tensor InputArchive::Tree::tensor(const std::string& key, const Value& value) const {
   if (value.kind != Value::Kind::kTensorInFile) {
     const Tensor written = value.value.toTensor();
-    if (!written.defined()) return written;
+    if (!written.defined() || source->owns_tensors) return written;
     const NoGradGuard no_history;
     return written.detach().clone().requires_grad_(value.requires_grad);
   }
   const Device device = source->device.value_or(value.device.value_or(kCPU));
-  check_reachable(path(key), device);
+  io::check_reachable(path(key), device);
   try {
     if (value.strides.empty())
       return source->file->get_tensor(path(key), device, /*copy=*/true)
@@ -132,14 +154,32 @@ std::optional<IValue> InputArchive::Tree::value(const std::string& key) const {
   if (value && value->kind == Value::Kind::kValue)
     return value->value.isTensor() ? IValue(tensor(key, *value)) : value->value;
   if (!has_subtree(key)) return std::nullopt;
-  std::vector<Tensor> list;
+  std::vector<IValue> list;
+  std::vector<Tensor> tensors;
   for (;;) {
     const std::string item = detail::str(key, ".", list.size());
     const Value* next = find(item);
-    if (!next) break;
-    list.push_back(tensor(item, *next));
+    if (!next || next->kind == Value::Kind::kSubtree) break;
+    const bool is_tensor = next->kind == Value::Kind::kTensorInFile || next->value.isTensor();
+    list.push_back(is_tensor ? IValue(tensor(item, *next)) : next->value);
+    if (is_tensor) tensors.push_back(list.back().toTensor());
   }
-  return IValue(std::move(list));
+  return tensors.size() == list.size() ? IValue(std::move(tensors)) : IValue(std::move(list));
+}
+
+std::optional<Scalar> InputArchive::Tree::number(const std::string& key) const {
+  const Value* stored = find(key);
+  if (!stored || stored->kind != Value::Kind::kValue) return std::nullopt;
+  if (stored->value.isScalar()) return stored->value.toScalar();
+  if (!source->owns_tensors || !stored->value.isTensor()) return std::nullopt;
+  const Tensor tensor = stored->value.toTensor();
+  if (!tensor.has_storage() || tensor.dim() != 0 || is_complex(tensor.scalar_type()))
+    return std::nullopt;
+  const Scalar value = tensor.item();
+  if (!value.isFloatingPoint() || value.toDouble() != std::trunc(value.toDouble()) ||
+      std::abs(value.toDouble()) >= kLargestExact)
+    return value;
+  return Scalar(static_cast<int64_t>(value.toDouble()));
 }
 
 std::string InputArchive::Tree::found(const std::string& key) const {
@@ -204,24 +244,23 @@ bool InputArchive::try_read(const std::string& key, InputArchive& nested) {
 }
 
 bool InputArchive::try_read(const std::string& key, int64_t& value) {
-  const Value* stored = tree_->find(key);
-  if (!stored || !stored->value.isInt()) return false;
-  value = stored->value.toInt();
+  const auto stored = tree_->number(key);
+  if (!stored || !stored->isIntegral(false)) return false;
+  value = stored->toLong();
   return true;
 }
 
 bool InputArchive::try_read(const std::string& key, double& value) {
-  const Value* stored = tree_->find(key);
-  if (!stored || !(stored->value.isDouble() || stored->value.isInt())) return false;
-  value =
-      stored->value.isInt() ? static_cast<double>(stored->value.toInt()) : stored->value.toDouble();
+  const auto stored = tree_->number(key);
+  if (!stored || stored->isBoolean()) return false;
+  value = stored->toDouble();
   return true;
 }
 
 bool InputArchive::try_read(const std::string& key, bool& value) {
-  const Value* stored = tree_->find(key);
-  if (!stored || !stored->value.isBool()) return false;
-  value = stored->value.toBool();
+  const auto stored = tree_->number(key);
+  if (!stored || !stored->isBoolean()) return false;
+  value = stored->toBool();
   return true;
 }
 
@@ -283,15 +322,15 @@ bool InputArchive::contains(const std::string& key) const {
 }
 
 void InputArchive::load_from(const std::string& filename, std::optional<Device> device) {
-  tree_->source = open_source(io::SafetensorsFile(filename), filename, device);
+  tree_->source = open_bytes(io::map_file(filename), device);
   tree_->prefix.clear();
 }
 void InputArchive::load_from(std::istream& stream, std::optional<Device> device) {
-  tree_->source = open_source(io::SafetensorsFile(stream), "the stream", device);
+  tree_->source = open_bytes(io::read_stream(stream), device);
   tree_->prefix.clear();
 }
 void InputArchive::load_from(const char* data, size_t size, std::optional<Device> device) {
-  tree_->source = open_source(io::SafetensorsFile(data, size), "the buffer", device);
+  tree_->source = open_bytes(io::copy_bytes("the buffer", data, size), device);
   tree_->prefix.clear();
 }
 void InputArchive::load_from(const std::function<size_t(uint64_t, void*, size_t)>& read,

@@ -1,12 +1,12 @@
 #include "hearth/io/safetensors.h"
 
 #include <algorithm>
-#include <cstring>
 #include <unordered_map>
 #include <unordered_set>
 
 #include "hearth/autograd.h"
 #include "hearth/io/file.h"
+#include "io/read_tensor.h"
 #include "io/safetensors_header.h"
 
 namespace hearth::io {
@@ -40,26 +40,15 @@ Tensor SafetensorsFile::State::read(const TensorEntry& entry, bool may_map) cons
   if (type == ScalarType::Undefined)
     bad_bytes(bytes->name(), begin, "tensor '", entry.name, "' has the dtype ", entry.dtype->name,
               ", which Hearth does not have");
-  // A bool whose byte is neither 0 nor 1 is undefined behaviour, so bools are converted.
-  const auto mapped = may_map && type != kBool ? bytes->writable(begin, end) : nullptr;
-  if (mapped && reinterpret_cast<uintptr_t>(mapped.get()) % element_size(type) == 0)
-    return from_blob(
-        mapped.get(), entry.sizes, [mapped](void*) {}, type);
-  Tensor copy = empty(entry.sizes, type);
-  if (type == kBool)
-    std::transform(bytes->data() + begin, bytes->data() + end, copy.data_ptr<bool>(),
-                   [](std::byte b) { return b != std::byte{0}; });
-  else if (end > begin)
-    std::memcpy(copy.data_ptr(), bytes->data() + begin, end - begin);
-  return copy;
+  return read_tensor(*bytes, begin, end, entry.sizes, type, may_map);
 }
 
-SafetensorsFile::SafetensorsFile(const std::string& path)
-    : state_(std::make_shared<State>(map_file(path))) {}
+SafetensorsFile::SafetensorsFile(BytesPtr bytes)
+    : state_(std::make_shared<State>(std::move(bytes))) {}
+SafetensorsFile::SafetensorsFile(const std::string& path) : SafetensorsFile(map_file(path)) {}
 SafetensorsFile::SafetensorsFile(const void* data, size_t bytes, std::string name)
-    : state_(std::make_shared<State>(copy_bytes(std::move(name), data, bytes))) {}
-SafetensorsFile::SafetensorsFile(std::istream& stream)
-    : state_(std::make_shared<State>(read_stream(stream))) {}
+    : SafetensorsFile(copy_bytes(std::move(name), data, bytes)) {}
+SafetensorsFile::SafetensorsFile(std::istream& stream) : SafetensorsFile(read_stream(stream)) {}
 
 const std::vector<std::string>& SafetensorsFile::keys() const { return state_->names; }
 bool SafetensorsFile::contains(const std::string& name) const {

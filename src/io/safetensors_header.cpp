@@ -15,7 +15,6 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 constexpr size_t kLengthBytes = sizeof(uint64_t);
 constexpr uint64_t kLongestHeader = 100'000'000;  // as in the reference implementation
 constexpr size_t kAlignment = 64;
-constexpr std::string_view kLegacyPickle = "\x80\x02\x8a\x0a";  // its first bytes
 
 constexpr FileDtype kDtypes[] = {
     {"F64", kDouble, 64},
@@ -45,13 +44,11 @@ uint64_t header_length(const Bytes& bytes) {
   if (bytes.size() < kLengthBytes)
     bad_bytes(name, bytes.size(), "expected the 8 bytes of the header's length, but the file ends");
   if (bytes.text(0, 4) == "PK\3\4")
-    bad_bytes(name, 0,
-              "expected a safetensors file, but this is a zip archive, perhaps of torch.save; "
-              "in Python, safetensors.torch.save_file(torch.load(path), new_path) converts it");
-  if (bytes.text(0, 4) == kLegacyPickle)
-    bad_bytes(name, 0,
-              "expected a safetensors file, but this is one of torch.save's old format (pickle); "
-              "in Python, safetensors.torch.save_file(torch.load(path), new_path) converts it");
+    bad_bytes(
+        name, 0,
+        "expected a safetensors file, but this is a zip archive, perhaps of torch.save, which "
+        "hearth::io::load_pt and torch::load read");
+  refuse_old_pickle(bytes);
   uint64_t length;
   std::memcpy(&length, bytes.data(), kLengthBytes);
   const uint64_t left = bytes.size() - kLengthBytes;

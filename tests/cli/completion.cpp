@@ -33,6 +33,9 @@ struct Sample {
     train->add_flag("--quiet", quiet, "Say nothing");
     CLI::App* shape_of = app.add_subcommand("shape", "Shapes");
     app::offer_only(shape_of->add_option("shape", shape, "Which"), "shape", {"round", "square"});
+    CLI::App* copy = app.add_subcommand("copy", "Copies");
+    app::offer(copy->add_option("from", text, "From"), {{}, Paths::kFiles});
+    app::offer(copy->add_option("to", text, "To"), {{}, Paths::kFiles});
   }
 };
 
@@ -62,7 +65,7 @@ std::string bash_completions(const std::string& words) {
 }
 
 TEST(Completion, BashCompletesCommandsFlagsAndValues) {
-  EXPECT_EQ(bash_completions("sample ''"), "train shape --help");
+  EXPECT_EQ(bash_completions("sample ''"), "train shape copy --help");
   EXPECT_EQ(bash_completions("sample tr"), "train");
   EXPECT_EQ(bash_completions("sample train --"),
             "--help --model --kind --out --config --data --text --quiet");
@@ -89,6 +92,8 @@ TEST(Completion, BashCompletesPathsOnlyForPathFlags) {
   EXPECT_EQ(bash_completions("sample train --data d"), "day digits");
   EXPECT_EQ(bash_completions("sample train --text d"), "");
   EXPECT_EQ(bash_completions("sample wrong d"), "");
+  EXPECT_EQ(bash_completions("sample copy dat"), "data.bin");
+  EXPECT_EQ(bash_completions("sample copy data.bin --h"), "--help");
 }
 
 TEST(Completion, FishCompletesTheSame) {
@@ -99,7 +104,7 @@ TEST(Completion, FishCompletesTheSame) {
     return output_of("cd " + folder.str() + " && HOME=$PWD fish -c 'source script; complete -C \"" +
                      line + "\"'");
   };
-  EXPECT_EQ(completions("sample "), "shape\tShapes\ntrain\tTrain: what's [best]\n");
+  EXPECT_EQ(completions("sample "), "copy\tCopies\nshape\tShapes\ntrain\tTrain: what's [best]\n");
   EXPECT_EQ(completions("sample train --m"), "--model\tThe model\n");
   EXPECT_EQ(completions("sample train --model le"), "lenet\tThe model\n");
   EXPECT_EQ(completions("sample shape r"), "round\tWhich\n");
@@ -118,6 +123,7 @@ TEST(Completion, ZshParsesItsScript) {
       script.find(R"x(:_alternative "names\:name\:(digits mnist)" "files\:file\:_files -/"')x"),
       std::string::npos)
       << script;
+  EXPECT_NE(script.find("'1:from:_files' \\\n        '2:to:_files'"), std::string::npos) << script;
   write_bytes(folder.path("script"), script);
   output_of("zsh -n " + folder.path("script"));
 }

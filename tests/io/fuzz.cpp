@@ -18,7 +18,7 @@
 namespace hearth {
 namespace {
 
-constexpr int kTargets = 5;
+constexpr int kTargets = 11;
 
 std::string archive_bytes() {
   serialize::OutputArchive nested, root;
@@ -112,6 +112,26 @@ TEST(FuzzIo, Idx) {
 }
 TEST(FuzzIo, GzippedIdx) {
   run(fuzz_idx, testing::bytes_of(testing::fixture_path("small-idx.gz")));
+}
+
+TEST(FuzzIo, Pt) { run(fuzz_pt, testing::bytes_of(testing::fixture_path("pt/shared.pt"))); }
+TEST(FuzzIo, DeflatedPt) {
+  run(fuzz_pt, testing::bytes_of(testing::fixture_path("pt/deflated.pt")));
+}
+TEST(FuzzIo, LibtorchArchive) {
+  run(fuzz_pt, testing::bytes_of(testing::fixture_path("pt/libtorch_adam.pt")));
+}
+/// The pickle in an archive, which begins with the instruction for its protocol.
+std::string pickle_of(const std::string& name) {
+  const std::string bytes = testing::bytes_of(testing::fixture_path("pt/" + name));
+  const size_t begin = bytes.find("\x80\2}");
+  return bytes.substr(begin, bytes.find("PK\7\10", begin) - begin);
+}
+TEST(FuzzIo, Pickle) { run(fuzz_pickle, pickle_of("values.pt")); }
+TEST(FuzzIo, Npz) { run(fuzz_npy, testing::bytes_of(testing::fixture_path("pt/arrays.npz"))); }
+TEST(FuzzIo, Index) {
+  run(fuzz_index,
+      "{\"metadata\":{\"total_size\":3},\"weight_map\":{\"a\":\"model-1.safetensors\"}}");
 }
 
 }  // namespace

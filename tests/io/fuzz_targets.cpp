@@ -7,7 +7,12 @@
 #include "hearth/generator.h"
 #include "hearth/io/archive.h"
 #include "hearth/io/safetensors.h"
+#include "hearth/operators.h"
+#include "io/npz.h"
+#include "io/pickle_writer.h"
+#include "io/pt_file.h"
 #include "io/read_idx.h"
+#include "io/shard_index.h"
 #include "tests/io/run.h"
 
 using namespace hearth;
@@ -49,6 +54,15 @@ class MemoryFile {
  private:
   int descriptor_;
 };
+
+/// Does all that is done with values from a file.
+void use(const IValue& value, size_t file_bytes) {
+  for (const auto& [name, item] : io::flatten(value, /*with_sizes=*/true, file_bytes))
+    if (item.isTensor() && item.toTensor().has_storage())
+      (void)sum_of_bytes(item.toTensor().contiguous());
+  (void)io::flatten(io::from_libtorch_optimizer(value), /*with_sizes=*/true, file_bytes);
+  (void)io::pickle_value(value);
+}
 
 }  // namespace
 
@@ -95,6 +109,49 @@ int fuzz_checkpoint(const uint8_t* data, size_t size) {
 int fuzz_idx(const uint8_t* data, size_t size) {
   try {
     (void)sum_of_bytes(io::read_idx(io::copy_bytes("fuzz", data, size)));
+  } catch (const Error&) {
+  }
+  return 0;
+}
+
+int fuzz_pt(const uint8_t* data, size_t size) {
+  try {
+    std::vector<std::string> damage;
+    io::PtFile file(io::copy_bytes("fuzz", data, size), std::nullopt);
+    file.tolerate(&damage);  // else only few changes would reach the pickle
+    use(file.read(), size);
+  } catch (const Error&) {
+  }
+  return 0;
+}
+
+int fuzz_pickle(const uint8_t* data, size_t size) {
+  const auto storage = [](const io::StorageRef& ref) {
+    HEARTH_CHECK(ref.numel >= 0 && ref.numel < 100, "no such storage");
+    return zeros({ref.numel}, ref.type);
+  };
+  try {
+    use(io::unpickle({reinterpret_cast<const char*>(data), size}, {"fuzz", storage, true}), size);
+  } catch (const Error&) {
+  }
+  return 0;
+}
+
+int fuzz_npy(const uint8_t* data, size_t size) {
+  try {
+    const io::BytesPtr bytes = io::copy_bytes("fuzz", data, size);
+    if (!io::ZipReader::recognizes(*bytes))
+      return (void)sum_of_bytes(io::read_npy(*bytes, 0, size).contiguous()), 0;
+    for (const auto& [name, tensor] : io::read_npz(io::ZipReader(bytes)))
+      (void)sum_of_bytes(tensor.contiguous());
+  } catch (const Error&) {
+  }
+  return 0;
+}
+
+int fuzz_index(const uint8_t* data, size_t size) {
+  try {
+    (void)io::parse_shard_index({reinterpret_cast<const char*>(data), size}, "fuzz");
   } catch (const Error&) {
   }
   return 0;

@@ -9,4 +9,8 @@ int fuzz_safetensors(const uint8_t* data, size_t size);
 int fuzz_archive(const uint8_t* data, size_t size);
 int fuzz_checkpoint(const uint8_t* data, size_t size);
 int fuzz_idx(const uint8_t* data, size_t size);
+int fuzz_pt(const uint8_t* data, size_t size);
+int fuzz_pickle(const uint8_t* data, size_t size);
+int fuzz_npy(const uint8_t* data, size_t size);
+int fuzz_index(const uint8_t* data, size_t size);
 }

@@ -1,4 +1,4 @@
 #pragma once
 
-#include "c10/namespaces.h"
-#include "hearth/ivalue.h"
+#include "ATen/core/Dict.h"
+#include "ATen/core/List.h"

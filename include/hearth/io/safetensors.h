@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
@@ -13,6 +14,8 @@
 
 /// Files in the safetensors format (huggingface.co/docs/safetensors), shared with Python.
 namespace hearth::io {
+
+class Bytes;
 
 using NamedTensors = std::vector<std::pair<std::string, Tensor>>;   ///< names and tensors in order
 using Metadata = std::vector<std::pair<std::string, std::string>>;  ///< keys and values in order
@@ -34,6 +37,7 @@ class HEARTH_API SafetensorsFile {
   /// The same for a file in memory; errors show `name` instead of a path.
   SafetensorsFile(const void* data, size_t bytes, std::string name = "the buffer");
   explicit SafetensorsFile(std::istream& stream);
+  explicit SafetensorsFile(std::shared_ptr<const Bytes> bytes);
 
   const std::vector<std::string>& keys() const;    ///< the tensors' names in the header's order
   bool contains(const std::string& name) const;    ///< whether the file has this tensor
@@ -61,20 +65,28 @@ HEARTH_API void save_safetensors(const NamedTensors& tensors, const std::string&
 HEARTH_API void save_safetensors(const NamedTensors& tensors, const ByteSink& sink,
                                  const Metadata& metadata = {});
 
-/// The same for other dictionaries of tensors: OrderedDict, std::map, std::unordered_map.
-template <class Dict>
-requires requires(const Dict& d) { d.begin()->key(); } || requires(const Dict& d) {
-  typename Dict::mapped_type;
+/// Dictionaries of tensors: OrderedDict, std::map, std::unordered_map.
+template <class T>
+concept TensorDict = requires(const T& dict) {
+  { dict.begin()->value() } -> std::convertible_to<Tensor>;
 }
-void save_safetensors(const Dict& tensors, const std::string& path, const Metadata& metadata = {}) {
+|| requires { requires std::same_as<typename T::mapped_type, Tensor>; };
+/// The dictionary's names and tensors in its order.
+template <TensorDict Dict>
+NamedTensors named_tensors(const Dict& dict) {
   NamedTensors list;
-  for (const auto& item : tensors) {
+  for (const auto& item : dict) {
     if constexpr (requires { item.key(); })
       list.emplace_back(item.key(), item.value());
     else
       list.emplace_back(item.first, item.second);
   }
-  save_safetensors(list, path, metadata);
+  return list;
+}
+/// The same for other dictionaries of tensors.
+template <TensorDict Dict>
+void save_safetensors(const Dict& tensors, const std::string& path, const Metadata& metadata = {}) {
+  save_safetensors(named_tensors(tensors), path, metadata);
 }
 
 }  // namespace hearth::io

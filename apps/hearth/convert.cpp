@@ -1,0 +1,43 @@
+#include "convert.h"
+
+#include <iostream>
+
+#include "choices.h"
+#include "hearth/io/tensors.h"
+#include "names.h"
+
+namespace hearth::app {
+
+namespace {
+
+struct Options {
+  std::string from, to;
+};
+
+void convert(const Options& options) {
+  io::NamedTensors tensors;
+  for (const auto& [name, value] : io::load_file(options.from).values)
+    if (value.isTensor())
+      tensors.emplace_back(name, value.toTensor());
+    else
+      std::cerr << "hearth: note: '" << printable(name) << "' is no tensor and is left out\n";
+  io::save_tensors(tensors, options.to);
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app) {
+  CLI::App* command = app.add_subcommand(
+      "convert", "Copy tensors to a file of another format, by its name's ending");
+  auto options = std::make_shared<Options>();
+  const auto add = [&](const char* name, std::string& file, const char* description) {
+    offer(command->add_option(name, file, description), {{}, Values::Paths::kFiles})->required();
+  };
+  add("from", options->from,
+      "A .safetensors, .pt, .pth, .npz or .npy file, or a folder with shards");
+  add("to", options->to, "A .safetensors, .pt, .pth, .npz or .npy file");
+  command->footer("Example: hearth convert model.pt model.safetensors");
+  command->callback([options] { convert(*options); });
+}
+
+}  // namespace hearth::app

@@ -1,0 +1,173 @@
+#include "inspect.h"
+
+#include <cmath>
+#include <cstdio>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "choices.h"
+#include "hearth/io/tensors.h"
+#include "hearth/operators.h"
+#include "names.h"
+#include "text_table.h"
+
+namespace hearth::app {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Statistics of a tensor's real numbers.
+struct Statistics {
+  double min = 0, max = 0, mean = 0;  // of those that are not NaN
+  int64_t numbers = 0, nans = 0;      // no numbers: there are no statistics
+};
+
+Statistics statistics_of(const Tensor& tensor) {
+  Statistics result;
+  if (!tensor.has_storage() || is_complex(tensor.scalar_type())) return result;
+  Tensor values = tensor.detach().scalar_type() == kBool ? tensor.to(kByte) : tensor.detach();
+  if (is_floating_point(values.scalar_type())) {
+    const Tensor is_nan = values.isnan();
+    result.nans = is_nan.sum().item<int64_t>();
+    if (result.nans > 0) values = values.masked_select(is_nan.logical_not());
+  }
+  result.numbers = values.numel();
+  if (result.numbers == 0) return result;
+  result.min = values.min().item<double>();
+  result.max = values.max().item<double>();
+  result.mean = values.mean(kDouble).item<double>();
+  return result;
+}
+
+/// "0.333333".
+std::string six_digits(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", number);
+  return text;
+}
+
+std::string shape_text(const Tensor& tensor) {
+  std::ostringstream text;
+  text << tensor.sizes();
+  return text.str();
+}
+
+std::string value_text(const IValue& value) {
+  std::ostringstream text;
+  text << value;
+  return printable(text.str());
+}
+
+uint64_t total_bytes(const io::NamedValues& values) {
+  uint64_t bytes = 0;
+  for (const auto& [name, value] : values)
+    if (value.isTensor()) bytes += value.toTensor().nbytes();
+  return bytes;
+}
+
+void print_table(const io::FileContent& content, bool with_statistics) {
+  std::vector<std::string> head{"name", "dtype", "shape", "bytes"};
+  if (with_statistics) head.insert(head.end(), {"min", "max", "mean", "NaN"});
+  TextTable table(head);
+  size_t count = 0;
+  for (const auto& [name, value] : content.values) {
+    if (!value.isTensor()) continue;
+    const Tensor tensor = value.toTensor();
+    std::vector<std::string> row{printable(name), python_name_of(tensor.scalar_type()),
+                                 shape_text(tensor), std::to_string(tensor.nbytes())};
+    if (with_statistics) {
+      const Statistics all = statistics_of(tensor);
+      const auto cell = [&](double number) { return all.numbers > 0 ? six_digits(number) : ""; };
+      row.insert(row.end(),
+                 {cell(all.min), cell(all.max), cell(all.mean), std::to_string(all.nans)});
+    }
+    table.add(std::move(row));
+    ++count;
+  }
+  std::cout << name_of(content.format) << ", " << count << (count == 1 ? " tensor, " : " tensors, ")
+            << bytes_text(double(total_bytes(content.values))) << "\n";
+  if (count > 0) std::cout << "\n" << table.text();
+}
+
+void print_values(const io::FileContent& content) {
+  TextTable table({"value", ""});
+  bool has_any = false;
+  const auto add = [&](const std::string& name, const std::string& text) {
+    table.add({printable(name), text});
+    has_any = true;
+  };
+  for (const auto& [name, value] : content.values)
+    if (!value.isTensor()) add(name, value_text(value));
+  for (const auto& [key, value] : content.metadata) add(key, printable(value));
+  if (has_any) std::cout << "\n" << table.text();
+}
+
+/// A number, or null if JSON cannot represent it.
+Json number(double value) { return std::isfinite(value) ? Json(value) : Json(); }
+
+Json tensor_json(const std::string& name, const Tensor& tensor, bool with_statistics) {
+  Json json{{"name", printable(name)},
+            {"dtype", python_name_of(tensor.scalar_type())},
+            {"shape", tensor.sizes().vec()},
+            {"bytes", tensor.nbytes()}};
+  if (!with_statistics) return json;
+  const Statistics all = statistics_of(tensor);
+  json["nan"] = all.nans;
+  if (all.numbers > 0)
+    json.update({{"min", number(all.min)}, {"max", number(all.max)}, {"mean", number(all.mean)}});
+  return json;
+}
+
+void print_json(const io::FileContent& content, bool with_statistics) {
+  Json json{{"format", name_of(content.format)}, {"bytes", total_bytes(content.values)},
+            {"tensors", Json::array()},          {"values", Json::object()},
+            {"metadata", Json::object()},        {"damage", content.damage}};
+  for (const auto& [name, value] : content.values)
+    if (value.isTensor())
+      json["tensors"].push_back(tensor_json(name, value.toTensor(), with_statistics));
+    else
+      json["values"][printable(name)] = value_text(value);
+  for (const auto& [key, value] : content.metadata)
+    json["metadata"][printable(key)] = printable(value);
+  std::cout << json.dump(2) << "\n";
+}
+
+struct Options {
+  std::string file;
+  bool as_json = false, no_statistics = false;
+};
+
+void inspect(const Options& options) {
+  const io::FileContent content = io::load_file(options.file, /*tolerant=*/true);
+  if (options.as_json) {
+    print_json(content, !options.no_statistics);
+  } else {
+    print_table(content, !options.no_statistics);
+    print_values(content);
+  }
+  for (const std::string& damage : content.damage)
+    std::cerr << "hearth: " << printable(damage) << "\n";
+  if (!content.damage.empty()) throw CLI::RuntimeError(1);
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app) {
+  CLI::App* command =
+      app.add_subcommand("inspect", "Show what is in a file of tensors, and whether it is damaged");
+  auto options = std::make_shared<Options>();
+  offer(
+      command->add_option("file", options->file,
+                          "A .safetensors, .pt, .pth, .npz or .npy file, or a folder with shards"),
+      {{}, Values::Paths::kFiles})
+      ->required();
+  command->add_flag("--no-statistics", options->no_statistics,
+                    "Leave out minimum, maximum, mean and the number of NaN");
+  command->add_flag("--json", options->as_json, "Print JSON");
+  command->footer("Example: hearth inspect model.safetensors");
+  command->callback([options] { inspect(*options); });
+}
+
+}  // namespace hearth::app

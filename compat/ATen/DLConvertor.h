@@ -1,0 +1,4 @@
+#pragma once
+
+#include "ATen/Tensor.h"
+#include "ATen/dlpack.h"

@@ -1,0 +1,16 @@
+#pragma once
+
+#include "c10/namespaces.h"
+#include "hearth/ivalue_containers.h"
+
+namespace c10 {
+template <class T>
+using List = hearth::ValueList<T>;
+namespace impl {
+using GenericList = hearth::GenericList;
+}
+}  // namespace c10
+
+namespace torch {
+using c10::List;
+}

@@ -1,0 +1,100 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "hearth/tensor.h"
+
+// The structs of DLPack 1 (dmlc.github.io/dlpack), by which libraries share tensors in memory. If
+// the original header was included before, its declarations are used.
+#ifndef DLPACK_DLPACK_H_
+#define DLPACK_DLPACK_H_
+
+extern "C" {
+
+/// A version; a change of `major` changes the structs.
+struct DLPackVersion {
+  uint32_t major, minor;
+};
+
+/// The kinds of devices; Hearth has the first two.
+enum DLDeviceType : int32_t {
+  kDLCPU = 1,
+  kDLCUDA = 2,
+  kDLCUDAHost = 3,
+  kDLROCM = 10,
+  kDLROCMHost = 11,
+  kDLCUDAManaged = 13,
+};
+struct DLDevice {
+  DLDeviceType device_type;
+  int32_t device_id;
+};
+
+/// The kinds of elements.
+enum DLDataTypeCode {
+  kDLInt = 0,
+  kDLUInt = 1,
+  kDLFloat = 2,
+  kDLOpaqueHandle = 3,
+  kDLBfloat = 4,
+  kDLComplex = 5,
+  kDLBool = 6,
+};
+struct DLDataType {
+  uint8_t code, bits;
+  uint16_t lanes;  ///< elements of a vector type, 1 for others
+};
+
+/// A tensor in memory that belongs to others.
+struct DLTensor {
+  void* data;
+  DLDevice device;
+  int32_t ndim;
+  DLDataType dtype;
+  int64_t* shape;
+  int64_t* strides;  ///< in elements; null: contiguous
+  uint64_t byte_offset;
+};
+
+/// A tensor with an owner, who is told by deleter(this) that it is no longer needed.
+struct DLManagedTensor {
+  DLTensor dl_tensor;
+  void* manager_ctx;
+  void (*deleter)(struct DLManagedTensor* self);
+};
+
+/// The same with a version and flags.
+struct DLManagedTensorVersioned {
+  DLPackVersion version;
+  void* manager_ctx;
+  void (*deleter)(struct DLManagedTensorVersioned* self);
+  uint64_t flags;
+  DLTensor dl_tensor;
+};
+
+}  // extern "C"
+
+#define DLPACK_MAJOR_VERSION 1
+#define DLPACK_MINOR_VERSION 0
+#define DLPACK_FLAG_BITMASK_READ_ONLY (1UL << 0UL)
+
+#endif  // DLPACK_DLPACK_H_
+
+namespace hearth {
+
+/// The tensor for another library, which calls its deleter; both share the memory.
+HEARTH_API DLManagedTensor* toDLPack(const Tensor& tensor);
+HEARTH_API DLManagedTensorVersioned* toDLPackVersioned(const Tensor& tensor);
+/// A tensor over another library's memory. Calls `deleter`, or without one that of `source`, when
+/// the memory is no longer needed.
+HEARTH_API Tensor fromDLPack(DLManagedTensor* source, std::function<void(void*)> deleter = {});
+HEARTH_API Tensor fromDLPackVersioned(DLManagedTensorVersioned* source,
+                                      std::function<void(void*)> deleter = {});
+
+HEARTH_API DLDataType getDLDataType(const Tensor& tensor);  ///< the tensor's dtype
+HEARTH_API DLDevice torchDeviceToDLDevice(Device device);   ///< the device
+HEARTH_API ScalarType
+toScalarType(const DLDataType& dtype);  ///< throws if Hearth has no such dtype
+
+}  // namespace hearth

@@ -1,0 +1,189 @@
+#include "io/npy_header.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "io/little_endian.h"
+
+namespace hearth::io {
+
+namespace {
+
+constexpr std::string_view kMagic = "\x93NUMPY";
+constexpr uint64_t kAlignment = 64;
+
+/// A dtype by NumPy's letter and size.
+struct NpyDtype {
+  std::string_view name;
+  ScalarType type;
+};
+constexpr NpyDtype kDtypes[] = {
+    {"u1", kByte},         {"i1", kChar},           {"i2", kShort}, {"i4", kInt},
+    {"i8", kLong},         {"f2", kHalf},           {"f4", kFloat}, {"f8", kDouble},
+    {"c8", kComplexFloat}, {"c16", kComplexDouble}, {"b1", kBool},
+};
+
+/// Reads the header's text, a Python dict of three entries.
+class Parser {
+ public:
+  Parser(const Bytes& bytes, uint64_t begin, uint64_t end)
+      : bytes_(bytes), begin_(begin), text_(bytes.text(begin, end)) {}
+
+  NpyHeader parse() {
+    expect('{');
+    while (!skip('}')) {
+      const std::string_view key = quoted();
+      expect(':');
+      if (key == "descr")
+        read_dtype();
+      else if (key == "fortran_order")
+        header_.is_fortran = boolean();
+      else if (key == "shape")
+        read_sizes();
+      else
+        fail("unknown key '", key, "'");
+      ++keys_;
+      if (!skip(',')) {
+        expect('}');
+        break;
+      }
+    }
+    if (keys_ != 3 || header_.type == ScalarType::Undefined)
+      fail("expected descr, fortran_order and shape");
+    return header_;
+  }
+
+ private:
+  template <class... Parts>
+  [[noreturn]] void fail(const Parts&... parts) const {
+    bad_bytes(bytes_.name(), begin_ + at_, parts...);
+  }
+  void skip_spaces() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+  }
+  bool skip(char letter) {
+    skip_spaces();
+    if (at_ == text_.size() || text_[at_] != letter) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char letter) {
+    if (!skip(letter)) fail("expected '", letter, "' in the header");
+  }
+  std::string_view quoted() {
+    const char quote = skip('"') ? '"' : '\'';
+    if (quote == '\'') expect('\'');
+    const size_t end = std::min(text_.find(quote, at_), text_.size());
+    const std::string_view word = text_.substr(at_, end - at_);
+    at_ = end;
+    expect(quote);
+    return word;
+  }
+  bool boolean() {
+    skip_spaces();
+    for (const std::string_view word : {"True", "False"})
+      if (text_.substr(at_).starts_with(word)) {
+        at_ += word.size();
+        return word == "True";
+      }
+    fail("expected True or False");
+  }
+  void read_dtype() {
+    if (skip('[')) fail("the array has records, which tensors cannot hold");
+    const std::string_view name = quoted();
+    const std::string_view plain = name.substr(std::min<size_t>(1, name.size()));
+    if (plain.starts_with('O')) fail("the array has Python objects, which Hearth does not build");
+    const auto* found = std::find_if(std::begin(kDtypes), std::end(kDtypes),
+                                     [&](const NpyDtype& dtype) { return dtype.name == plain; });
+    if (found == std::end(kDtypes) ||
+        std::string_view("<>=|").find(name[0]) == std::string_view::npos)
+      fail("the array has the dtype '", name, "', which Hearth does not have");
+    header_.type = found->type;
+    header_.is_big_endian = name[0] == '>';
+  }
+  void read_sizes() {
+    expect('(');
+    while (!skip(')')) {
+      int64_t size = 0;
+      const auto [end, error] =
+          std::from_chars(text_.data() + at_, text_.data() + text_.size(), size);
+      if (error != std::errc() || size < 0) fail("expected a size");
+      at_ = static_cast<size_t>(end - text_.data());
+      header_.sizes.push_back(size);
+      if (header_.sizes.size() > size_t(kMaxDims)) fail("more than ", kMaxDims, " dimensions");
+      if (skip(',')) {
+        skip_spaces();
+        continue;
+      }
+      expect(')');
+      return;
+    }
+  }
+
+  const Bytes& bytes_;
+  uint64_t begin_;
+  std::string_view text_;
+  size_t at_ = 0;
+  int keys_ = 0;
+  NpyHeader header_;
+};
+
+/// Throws unless the elements fill the data exactly.
+void check_length(const Bytes& bytes, const NpyHeader& header, uint64_t end) {
+  uint64_t nbytes = element_size(header.type);
+  bool overflow = false, has_zero = false;
+  for (const int64_t size : header.sizes) {
+    has_zero |= size == 0;
+    overflow |= __builtin_mul_overflow(nbytes, uint64_t(std::max<int64_t>(size, 1)), &nbytes);
+  }
+  overflow |= nbytes > uint64_t{INT64_MAX};
+  if (has_zero) nbytes = 0;
+  if (overflow || nbytes != end - header.data_begin)
+    bad_bytes(bytes.name(), header.data_begin, "expected ", header.type, " elements of sizes ",
+              IntArrayRef(header.sizes), ", but there are ", end - header.data_begin, " bytes");
+}
+
+}  // namespace
+
+bool is_npy(const Bytes& bytes, uint64_t begin, uint64_t end) {
+  return end - begin >= kMagic.size() && bytes.text(begin, begin + kMagic.size()) == kMagic;
+}
+
+NpyHeader read_npy_header(const Bytes& bytes, uint64_t begin, uint64_t end) {
+  const uint64_t version = begin + kMagic.size();
+  if (!is_npy(bytes, begin, end) || end - version < 6)
+    bad_bytes(bytes.name(), begin, "expected a .npy file");
+  const int major = number_at<uint8_t>(bytes, version);
+  if (major < 1 || major > 3) bad_bytes(bytes.name(), version, "version ", major, " of .npy files");
+  const uint64_t length = major == 1 ? number_at<uint16_t>(bytes, version + 2)
+                                     : number_at<uint32_t>(bytes, version + 2);
+  const uint64_t text = version + (major == 1 ? 4 : 6);
+  if (text > end || length > end - text)
+    bad_bytes(bytes.name(), version, "expected a header of ", length, " bytes, but the file ends");
+  NpyHeader header = Parser(bytes, text, text + length).parse();
+  header.data_begin = text + length;
+  check_length(bytes, header, end);
+  return header;
+}
+
+std::string npy_header(const Tensor& tensor) {
+  const auto* found =
+      std::find_if(std::begin(kDtypes), std::end(kDtypes),
+                   [&](const NpyDtype& dtype) { return dtype.type == tensor.scalar_type(); });
+  HEARTH_CHECK(found != std::end(kDtypes), "cannot save a tensor of ", tensor.scalar_type(),
+               " for NumPy, which does not have this dtype; convert it to float32");
+  std::string dict = detail::str("{'descr': '", tensor.itemsize() == 1 ? '|' : '<', found->name,
+                                 "', 'fortran_order': False, 'shape': (");
+  for (const int64_t size : tensor.sizes()) dict += detail::str(size, ", ");
+  if (tensor.dim() > 1) dict.resize(dict.size() - 2);
+  dict += "), }";
+  const uint64_t before = kMagic.size() + 4;
+  dict.append(kAlignment - (before + dict.size() + 1) % kAlignment, ' ');
+  std::string header(kMagic);
+  header += '\1';
+  header += '\0';
+  append_number(header, static_cast<uint16_t>(dict.size() + 1));
+  return header + dict + "\n";
+}
+
+}  // namespace hearth::io

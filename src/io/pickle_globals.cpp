@@ -1,0 +1,223 @@
+#include "io/pickle_globals.h"
+
+#include <algorithm>
+#include <map>
+
+#include "hearth/operators.h"
+#include "io/read_tensor.h"
+
+namespace hearth::io {
+
+namespace {
+
+constexpr ScalarType kTypes[] = {kByte,  kChar,   kShort,        kInt,           kLong, kHalf,
+                                 kFloat, kDouble, kComplexFloat, kComplexDouble, kBool, kBFloat16};
+
+/// The dtype of "torch.float32"; Undefined for other names.
+ScalarType dtype_of_name(const std::string& name) {
+  for (const ScalarType type : kTypes)
+    if (name == detail::str("torch.", python_name_of(type))) return type;
+  return ScalarType::Undefined;
+}
+
+/// The arguments of a function, checked as they are read.
+class Arguments {
+ public:
+  Arguments(const std::string& name, const std::vector<Item>& all, const PickleError& error)
+      : items(all), fail(error), function_(name) {}
+
+  [[noreturn]] void refuse() const {
+    fail(detail::str("`", function_, "` has arguments that Hearth does not understand"));
+  }
+  void expect(bool holds) const {
+    if (!holds) refuse();
+  }
+  const Item& at(size_t i, Item::Kind kind) const {
+    expect(i < items.size() && items[i].kind == kind);
+    return items[i];
+  }
+  IValue value(size_t i) const {
+    expect(i < items.size());
+    return value_of(items[i], fail);
+  }
+  Tensor tensor(size_t i) const {
+    const IValue value = this->value(i);
+    expect(value.isTensor());
+    return value.toTensor();
+  }
+  int64_t integer(size_t i) const {
+    const IValue value = this->value(i);
+    expect(value.isInt());
+    return value.toInt();
+  }
+  bool boolean(size_t i) const {
+    const IValue value = this->value(i);
+    expect(value.isBool());
+    return value.toBool();
+  }
+  std::vector<int64_t> integers(size_t i) const {
+    std::vector<int64_t> numbers;
+    for (const Item& item : at(i, Item::Kind::kTuple).tuple->items) {
+      expect(item.value.isInt());
+      numbers.push_back(item.value.toInt());
+    }
+    return numbers;
+  }
+  /// Throws unless argument i is missing or an empty dict: hooks cannot be read.
+  void expect_empty_dict(size_t i) const {
+    if (i >= items.size()) return;
+    const IValue dict = value(i);
+    expect(dict.isNone() || (dict.isGenericDict() && dict.toGenericDict().empty()));
+  }
+
+  const std::vector<Item>& items;
+  const PickleError& fail;
+
+ private:
+  const std::string& function_;
+};
+
+/// Arguments: storage, offset, sizes, strides, requires_grad, hooks, metadata.
+IValue rebuild_tensor(const Arguments& args) {
+  const Tensor base = args.at(0, Item::Kind::kStorage).value.toTensor();
+  Tensor tensor;
+  try {
+    tensor = tensor_over(base, args.integers(2), args.integers(3), args.integer(1));
+  } catch (const Error& error) {
+    args.fail(error.what());
+  }
+  if (args.items.size() > 4 && args.boolean(4) && is_differentiable(tensor.scalar_type()))
+    tensor.requires_grad_();
+  args.expect_empty_dict(5);
+  args.expect_empty_dict(6);  // else a lazy conjugate or negative
+  return tensor;
+}
+
+/// Arguments: tensor, requires_grad, hooks, and perhaps attributes, which are ignored.
+IValue rebuild_parameter(const Arguments& args) {
+  const Tensor parameter = args.tensor(0).detach();
+  args.expect_empty_dict(2);
+  return args.boolean(1) && is_differentiable(parameter.scalar_type()) ? parameter.requires_grad_()
+                                                                       : parameter;
+}
+
+/// Arguments: function, class, the function's arguments, attributes, which are ignored.
+IValue rebuild_from_type(const Arguments& args) {
+  const std::string& type = args.at(1, Item::Kind::kGlobal).global;
+  args.expect(type == "torch.Tensor" || type == "torch.nn.parameter.Parameter");
+  return call_global(args.at(0, Item::Kind::kGlobal).global,
+                     args.at(2, Item::Kind::kTuple).tuple->items, args.fail);
+}
+
+/// Arguments: dtype, sizes, strides, requires_grad.
+IValue rebuild_meta_tensor(const Arguments& args) {
+  const ScalarType type = dtype_of_name(args.at(0, Item::Kind::kGlobal).global);
+  args.expect(type != ScalarType::Undefined);
+  const Tensor base = empty({0}, TensorOptions(type).device(kMeta));
+  const Tensor tensor = tensor_over(base, args.integers(1), args.integers(2), 0);
+  return args.boolean(3) && is_differentiable(type) ? tensor.requires_grad_() : tensor;
+}
+
+/// Arguments: none, or a list of pairs.
+IValue make_dict(const Arguments& args) {
+  const GenericDict dict;
+  if (args.items.empty()) return dict;
+  const IValue pairs = args.value(0);
+  if (pairs.isGenericDict()) return pairs;
+  args.expect(pairs.isList());
+  for (const IValue& pair : pairs.toList().vec()) {
+    args.expect(pair.isTuple() || pair.isList());
+    const std::vector<IValue> items =
+        pair.isTuple() ? pair.toTupleRef().elements() : pair.toList().vec();
+    args.expect(items.size() == 2);
+    dict.insert_or_assign(items[0], items[1]);
+  }
+  return dict;
+}
+
+IValue make_device(const Arguments& args) {
+  const IValue type = args.value(0);
+  args.expect(type.isString());
+  std::string name = type.toStringRef();
+  if (args.items.size() > 1) name += detail::str(":", args.integer(1));
+  return Device(name);
+}
+
+IValue make_size(const Arguments& args) {
+  const IValue sizes = args.value(0);
+  args.expect(sizes.isTuple() || sizes.isList());
+  return sizes.isTuple() ? sizes : IValue(ivalue::Tuple::create(sizes.toList().vec()));
+}
+
+IValue make_list(const Arguments& args) {
+  const IValue list = args.value(0);
+  args.expect(list.isList());
+  return list;
+}
+
+using Function = IValue (*)(const Arguments&);
+const std::map<std::string, Function>& functions() {
+  static const std::map<std::string, Function> all = {
+      {"torch._utils._rebuild_tensor", rebuild_tensor},
+      {"torch._utils._rebuild_tensor_v2", rebuild_tensor},
+      {"torch._utils._rebuild_parameter", rebuild_parameter},
+      {"torch._utils._rebuild_parameter_with_state", rebuild_parameter},
+      {"torch._utils._rebuild_meta_tensor_no_storage", rebuild_meta_tensor},
+      {"torch._tensor._rebuild_from_type_v2", rebuild_from_type},
+      {"collections.OrderedDict", make_dict},
+      {"collections.Counter", make_dict},
+      {"torch.Size", make_size},
+      {"torch.device", make_device},
+      {"torch.jit._pickle.build_intlist",
+       [](const Arguments& args) { return IValue(make_list(args).toIntVector()); }},
+      {"torch.jit._pickle.build_doublelist",
+       [](const Arguments& args) { return IValue(make_list(args).toDoubleVector()); }},
+      {"torch.jit._pickle.build_tensorlist",
+       [](const Arguments& args) { return IValue(make_list(args).toTensorVector()); }},
+      {"torch.jit._pickle.build_boollist", make_list},
+      {"torch.jit._pickle.restore_type_tag", [](const Arguments& args) { return args.value(0); }},
+  };
+  return all;
+}
+
+}  // namespace
+
+bool is_known_global(const std::string& name) {
+  return functions().contains(name) || dtype_of_storage(name) != ScalarType::Undefined ||
+         dtype_of_name(name) != ScalarType::Undefined || name == "torch.Tensor" ||
+         name == "torch.nn.parameter.Parameter";
+}
+
+IValue call_global(const std::string& name, const std::vector<Item>& arguments,
+                   const PickleError& fail) {
+  const auto found = functions().find(name);
+  if (found == functions().end()) fail(detail::str("it calls `", name, "`, which is no function"));
+  return found->second(Arguments(name, arguments, fail));
+}
+
+std::string storage_of_dtype(ScalarType type) {
+  return detail::str("torch.", name_of(type), "Storage");
+}
+
+ScalarType dtype_of_storage(const std::string& name) {
+  const auto* found = std::find_if(std::begin(kTypes), std::end(kTypes),
+                                   [&](ScalarType type) { return name == storage_of_dtype(type); });
+  return found == std::end(kTypes) ? ScalarType::Undefined : *found;
+}
+
+IValue value_of(const Item& item, const PickleError& fail) {
+  if (item.kind == Item::Kind::kValue) return item.value;
+  if (item.kind == Item::Kind::kGlobal && dtype_of_name(item.global) != ScalarType::Undefined)
+    return item.global;
+  if (item.kind != Item::Kind::kTuple)
+    fail(detail::str("expected a value, but there is ",
+                     item.kind == Item::Kind::kGlobal ? "`" + item.global + "`" : "a storage"));
+  if (item.tuple->value.isNone()) {
+    std::vector<IValue> values;
+    for (const Item& part : item.tuple->items) values.push_back(value_of(part, fail));
+    item.tuple->value = ivalue::Tuple::create(std::move(values));
+  }
+  return item.tuple->value;
+}
+
+}  // namespace hearth::io

@@ -1,0 +1,79 @@
+#include "io/pt_file.h"
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "io/little_endian.h"
+#include "io/read_tensor.h"
+#include "io/saved_device.h"
+
+namespace hearth::io {
+
+namespace {
+
+constexpr std::string_view kPickle = "data.pkl";
+
+/// The folder of the archive's pickle: "archive/".
+std::string folder_of_pickle(const ZipReader& zip) {
+  for (const ZipEntry& entry : zip.entries()) {
+    const size_t slash = entry.name.find('/');
+    const size_t begin = slash == std::string::npos ? 0 : slash + 1;
+    if (entry.name.substr(begin) == kPickle) return entry.name.substr(0, begin);
+  }
+  detail::fail<Error>("cannot read '", zip.name(), "': this zip archive has no ", kPickle,
+                      ", so it is not one of torch.save");
+}
+
+}  // namespace
+
+PtFile::PtFile(BytesPtr bytes, std::optional<Device> device)
+    : zip_(std::move(bytes)), device_(device), folder_(folder_of_pickle(zip_)) {
+  if (const ZipEntry* order = zip_.find(folder_ + "byteorder"))
+    is_big_endian_ = zip_.text(*order) == "big";
+}
+
+bool PtFile::has_objects() const { return zip_.find(folder_ + "constants.pkl") != nullptr; }
+
+const ZipEntry& PtFile::record(const std::string& name) const {
+  const ZipEntry* entry = zip_.find(folder_ + name);
+  HEARTH_CHECK(entry, "cannot read '", this->name(), "': it has no record '", name, "'");
+  return *entry;
+}
+
+IValue PtFile::read() {
+  const NoGradGuard no_history;
+  const std::string pickle = zip_.text(record(std::string(kPickle)));
+  return unpickle(pickle,
+                  {name(), [this](const StorageRef& ref) { return storage(ref); }, has_objects()});
+}
+
+Device PtFile::device_of(const StorageRef& ref) const {
+  if (device_) return *device_;
+  // Tensors of devices that Hearth does not have go to the CPU.
+  if (!ref.location.starts_with("cuda") && ref.location != "meta") return kCPU;
+  const Device device(ref.location);
+  check_reachable(name(), device);
+  return device;
+}
+
+Tensor PtFile::storage(const StorageRef& ref) {
+  if (const auto known = storages_.find(ref.key); known != storages_.end()) {
+    HEARTH_CHECK(known->second.scalar_type() == ref.type, "cannot read '", name(), "': storage ",
+                 ref.key, " has two dtypes, ", known->second.scalar_type(), " and ", ref.type);
+    return known->second;
+  }
+  const Device device = device_of(ref);
+  const TensorOptions options = TensorOptions(device).dtype(ref.type);
+  if (device.is_meta()) return storages_[ref.key] = empty({0}, options);
+  const ZipEntry& entry = record("data/" + ref.key);
+  HEARTH_CHECK(ref.numel >= 0 && uint64_t(ref.numel) == entry.size / element_size(ref.type) &&
+                   entry.size % element_size(ref.type) == 0,
+               "cannot read '", name(), "': storage ", ref.key, " has ", entry.size, " bytes, but ",
+               ref.numel, " elements of ", ref.type, " are expected");
+  const ZipReader::Part part = zip_.part(entry);
+  Tensor values =
+      read_tensor(*part.bytes, part.begin, part.end, {ref.numel}, ref.type, /*may_map=*/true);
+  if (is_big_endian_) swap_bytes(values);
+  return storages_[ref.key] = values.to(options);
+}
+
+}  // namespace hearth::io

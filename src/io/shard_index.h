@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace hearth::io {
+
+/// The index of a safetensors file in several parts.
+struct ShardIndex {
+  uint64_t total_bytes = 0;
+  std::vector<std::pair<std::string, std::string>> files;  // names of tensors and their files
+};
+
+/// Parses an index's JSON; `path` is for errors. File names have no folder.
+ShardIndex parse_shard_index(std::string_view json, const std::string& path);
+std::string shard_index_text(const ShardIndex& index);
+
+}  // namespace hearth::io

@@ -1,0 +1,52 @@
+#include <nlohmann/json.hpp>
+
+#include "hearth/error.h"
+#include "io/json_depth.h"
+#include "io/shard_index.h"
+
+namespace hearth::io {
+
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr int kDeepest = 8;
+constexpr const char* kMap = "weight_map";
+
+ordered_json parse(std::string_view json, const std::string& path) {
+  HEARTH_CHECK(json_depth(json) <= kDeepest, "cannot read '", path,
+               "': its JSON is nested too deeply");
+  try {
+    return ordered_json::parse(json);
+  } catch (const ordered_json::exception& error) {
+    detail::fail<Error>("cannot read '", path, "': it is not valid JSON: ", error.what());
+  }
+}
+
+}  // namespace
+
+ShardIndex parse_shard_index(std::string_view json, const std::string& path) {
+  const ordered_json root = parse(json, path);
+  HEARTH_CHECK(root.is_object() && root.contains(kMap) && root[kMap].is_object(), "cannot read '",
+               path, "': expected an object '", kMap, "' with the files of tensors");
+  ShardIndex index;
+  for (const auto& [name, file] : root[kMap].items()) {
+    HEARTH_CHECK(file.is_string(), "cannot read '", path, "': expected a file for tensor '", name,
+                 "'");
+    const auto& text = file.get_ref<const std::string&>();
+    HEARTH_CHECK(!text.empty() && text.find('/') == std::string::npos && text != "..",
+                 "cannot read '", path, "': the file '", text, "' is not in the index's folder");
+    index.files.emplace_back(name, text);
+  }
+  return index;
+}
+
+std::string shard_index_text(const ShardIndex& index) {
+  ordered_json root;
+  root["metadata"]["total_size"] = index.total_bytes;
+  ordered_json& map = root[kMap] = ordered_json::object();
+  for (const auto& [name, file] : index.files) map.push_back({name, file});
+  return root.dump(2) + "\n";
+}
+
+}  // namespace hearth::io

@@ -1,0 +1,82 @@
+#include "hearth/io/sharded.h"
+
+#include <cstdio>
+#include <filesystem>
+#include <map>
+
+#include "hearth/io/file.h"
+#include "io/bytes.h"
+#include "io/shard_index.h"
+
+namespace hearth::io {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char *kSingle = "model.safetensors", *kIndex = "model.safetensors.index.json";
+
+/// The parts' tensors, each part no larger than the limit, unless it has one tensor only.
+std::vector<NamedTensors> split(const NamedTensors& tensors, uint64_t max_bytes) {
+  std::vector<NamedTensors> parts(1);
+  uint64_t bytes = 0;
+  for (const auto& item : tensors) {
+    HEARTH_CHECK(item.second.defined(), "cannot save the undefined tensor '", item.first, "'");
+    const uint64_t size = item.second.nbytes();
+    if (!parts.back().empty() && bytes + size > max_bytes) {
+      parts.emplace_back();
+      bytes = 0;
+    }
+    parts.back().push_back(item);
+    bytes += size;
+  }
+  return parts;
+}
+
+std::string shard_name(size_t number, size_t count) {
+  char name[80];
+  std::snprintf(name, sizeof name, "model-%05zu-of-%05zu.safetensors", number, count);
+  return name;
+}
+
+}  // namespace
+
+NamedTensors load_sharded_safetensors(const std::string& path, std::optional<Device> device) {
+  fs::path index_path = path;
+  if (fs::is_directory(index_path)) {
+    index_path /= kIndex;
+    if (!fs::exists(index_path))
+      return load_safetensors((fs::path(path) / kSingle).string(), device);
+  }
+  const BytesPtr bytes = map_file(index_path.string());
+  const ShardIndex index = parse_shard_index(bytes->text(0, bytes->size()), index_path.string());
+  std::map<std::string, SafetensorsFile> files;
+  NamedTensors tensors;
+  for (const auto& [name, file] : index.files) {
+    auto found = files.find(file);
+    if (found == files.end())
+      found =
+          files.emplace(file, SafetensorsFile((index_path.parent_path() / file).string())).first;
+    tensors.emplace_back(name, found->second.get_tensor(name, device));
+  }
+  return tensors;
+}
+
+void save_sharded_safetensors(const NamedTensors& tensors, const std::string& folder,
+                              uint64_t max_shard_bytes, const Metadata& metadata) {
+  const std::vector<NamedTensors> parts = split(tensors, max_shard_bytes);
+  const fs::path base = folder;
+  if (parts.size() == 1) return save_safetensors(tensors, (base / kSingle).string(), metadata);
+  ShardIndex index;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    const std::string file = shard_name(i + 1, parts.size());
+    save_safetensors(parts[i], (base / file).string(), metadata);
+    for (const auto& [name, tensor] : parts[i]) {
+      index.files.emplace_back(name, file);
+      index.total_bytes += tensor.nbytes();
+    }
+  }
+  write_file((base / kIndex).string(), shard_index_text(index));
+}
+
+}  // namespace hearth::io

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "io/bytes.h"
+
+namespace hearth::io {
+
+/// A file in a zip archive, stored or deflated.
+struct ZipEntry {
+  std::string name;
+  uint64_t begin = 0, end = 0;  // of its bytes in the archive
+  uint64_t size = 0;            // decompressed
+  uint32_t checksum = 0;
+  bool deflated = false;
+};
+
+/// Reads a zip archive. All entries are guaranteed to lie inside the file, without overlaps, and to
+/// be no larger than their bytes can hold.
+class ZipReader {
+ public:
+  explicit ZipReader(BytesPtr bytes);
+  static bool recognizes(const Bytes& bytes) {
+    return bytes.size() >= 4 && bytes.text(0, 4) == "PK\3\4";
+  }
+
+  const std::string& name() const { return bytes_->name(); }
+  const Bytes& bytes() const { return *bytes_; }
+  const std::vector<ZipEntry>& entries() const { return entries_; }  ///< in the directory's order
+  const ZipEntry* find(const std::string& name) const;               ///< null if there is none
+  /// The content, with its checksum verified.
+  std::string text(const ZipEntry& entry) const;
+  /// The same as a part of the archive, or of a buffer if it is deflated.
+  struct Part {
+    BytesPtr bytes;
+    uint64_t begin, end;
+  };
+  Part part(const ZipEntry& entry) const;
+  /// Adds what is wrong with entries to `damage` from now on, instead of throwing.
+  void tolerate(std::vector<std::string>* damage) { damage_ = damage; }
+
+ private:
+  void check(const ZipEntry& entry, const void* content) const;
+
+  BytesPtr bytes_;
+  std::vector<ZipEntry> entries_;
+  std::map<std::string, size_t> index_;
+  std::vector<std::string>* damage_ = nullptr;
+};
+
+}  // namespace hearth::io

@@ -1,0 +1,89 @@
+// hearth inspect and hearth convert.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "hearth/hearth.h"
+#include "program.h"
+#include "tests/support/files.h"
+
+namespace hearth::testing {
+
+namespace {
+
+using Json = nlohmann::json;
+
+/// A checkpoint as Python users write them.
+std::string write_checkpoint(const TempFolder& folder) {
+  GenericDict model, root;
+  model.insert("weight", tensor({{1.F, std::nanf("")}, {-2.5F, 4.F}}));
+  model.insert("count", ones({}, kLong));
+  root.insert("model", model);
+  root.insert("epoch", 3);
+  const std::string path = folder.path("x.pt");
+  io::save_pt(root, path);
+  return path;
+}
+
+TEST(Inspect, PrintsNamesAndStatistics) {
+  const TempFolder folder;
+  const Ran ran = run({"inspect", write_checkpoint(folder)});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.out,
+            "torch.save, 2 tensors, 24 B\n\n"
+            "name          dtype    shape   bytes   min  max      mean  NaN\n"
+            "model.weight  float32  [2, 2]     16  -2.5    4  0.833333    1\n"
+            "model.count   int64    []          8     1    1         1    0\n"
+            "\nvalue\nepoch  3\n");
+}
+
+TEST(Inspect, PrintsJson) {
+  const TempFolder folder;
+  const Ran ran = run({"inspect", "--json", write_checkpoint(folder)});
+  const Json json = Json::parse(ran.out);
+  EXPECT_EQ(json["format"], "torch.save");
+  EXPECT_EQ(json["tensors"][0]["shape"], Json({2, 2}));
+  EXPECT_EQ(json["tensors"][0]["nan"], 1);
+  EXPECT_EQ(json["tensors"][0]["min"], -2.5);
+  EXPECT_EQ(json["values"]["epoch"], "3");
+  const Json plain =
+      Json::parse(run({"inspect", "--json", "--no-statistics", folder.path("x.pt")}).out);
+  EXPECT_FALSE(plain["tensors"][0].contains("min"));
+}
+
+TEST(Inspect, ReportsDamage) {
+  const TempFolder folder;
+  const std::string path = write_checkpoint(folder);
+  std::string bytes = bytes_of(path);
+  bytes[bytes.find(std::string("\0\0\x80\x40", 4))] ^= 1;  // 4.0F
+  write_bytes(path, bytes);
+  const Ran damaged = run({"inspect", path});
+  EXPECT_EQ(damaged.status, 1);
+  EXPECT_NE(damaged.out.find("model.weight"), std::string::npos) << damaged.out;
+  EXPECT_NE(damaged.err.find("'archive/data/0' is damaged"), std::string::npos) << damaged.err;
+  write_bytes(path, bytes.substr(0, 100));
+  const Ran cut = run({"inspect", path});
+  EXPECT_EQ(cut.status, 1);
+  EXPECT_NE(cut.err.find("the file is truncated"), std::string::npos) << cut.err;
+}
+
+TEST(Convert, CopiesTensors) {
+  const TempFolder folder;
+  const std::string pt = write_checkpoint(folder), out = folder.path("y.safetensors");
+  const Ran ran = run({"convert", pt, out});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(ran.err, "hearth: note: 'epoch' is no tensor and is left out\n");
+  EXPECT_EQ(run({"convert", out, folder.path("z.npz")}).status, 0);
+  const io::NamedTensors tensors = io::load_npz(folder.path("z.npz"));
+  ASSERT_EQ(tensors.size(), 2U);
+  EXPECT_EQ(tensors[0].first, "model.weight");
+  EXPECT_EQ(tensors[0].second[1][0].item<float>(), -2.5F);
+  const Ran wrong = run({"convert", pt, folder.path("y.txt")});
+  EXPECT_EQ(wrong.status, 1);
+  EXPECT_NE(wrong.err.find("its name must end with"), std::string::npos) << wrong.err;
+}
+
+}  // namespace
+
+}  // namespace hearth::testing

@@ -1,0 +1,52 @@
+// Values in files, as LibTorch's programs use them.
+#include <gtest/gtest.h>
+#include <torch/csrc/jit/serialization/pickle.h>
+#include <torch/torch.h>
+
+#include <ATen/DLConvertor.h>
+
+namespace {
+
+TEST(Files, PickledDictsOfTensors) {
+  c10::Dict<std::string, at::Tensor> dict;
+  EXPECT_TRUE(dict.empty());
+  dict.insert("weight", torch::ones({2, 2}));
+  dict.insert("bias", torch::zeros({2}));
+  dict.insert_or_assign("bias", torch::full({2}, 3.0));
+  EXPECT_EQ(dict.size(), 2u);
+  EXPECT_TRUE(dict.contains("bias"));
+  const std::vector<char> bytes = torch::pickle_save(dict);
+
+  c10::Dict<c10::IValue, c10::IValue> read = torch::pickle_load(bytes).toGenericDict();
+  double sum = 0;
+  for (const auto& entry : read) {
+    EXPECT_TRUE(entry.key().isString());
+    sum += entry.value().toTensor().sum().item<double>();
+  }
+  EXPECT_EQ(sum, 10);
+  EXPECT_TRUE(read.find("none") == read.end());
+  EXPECT_EQ(read.find("bias")->value().toTensor()[0].item<float>(), 3);
+  EXPECT_EQ(torch::jit::pickle_load(bytes).toGenericDict().size(), 2u);
+}
+
+TEST(Files, TuplesAndLists) {
+  const c10::IValue value = c10::ivalue::Tuple::create(1, 2.5, "text");
+  EXPECT_TRUE(value.isTuple());
+  EXPECT_EQ(value.toTupleRef().elements().size(), 3u);
+  EXPECT_EQ(value.toTuple()->elements()[2].toStringRef(), "text");
+  const c10::IValue again = torch::pickle_load(torch::pickle_save(value));
+  EXPECT_EQ(again.toTupleRef().elements()[1].toDouble(), 2.5);
+  EXPECT_TRUE(c10::IValue(std::vector<int64_t>{1, 2}).isList());
+  EXPECT_TRUE(c10::IValue(at::Device("cpu")).isDevice());
+}
+
+TEST(Files, Dlpack) {
+  const at::Tensor tensor = torch::arange(6).view({2, 3}).t();
+  const at::Tensor again = at::fromDLPack(at::toDLPack(tensor));
+  EXPECT_TRUE(again.equal(tensor));
+  EXPECT_EQ(again.data_ptr(), tensor.data_ptr());
+  EXPECT_EQ(again.strides(), tensor.strides());
+  EXPECT_EQ(at::getDLDataType(tensor).bits, 64);
+}
+
+}  // namespace

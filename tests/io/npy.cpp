@@ -1,0 +1,158 @@
+// Files of NumPy; tests/oracle/pt_files.py writes the fixtures and checks what Hearth writes.
+#include "hearth/io/npy.h"
+
+#include <gtest/gtest.h>
+
+#include "hearth/io/tensors.h"
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "io/npz.h"
+#include "tests/io/pt_files.h"
+
+namespace hearth::io {
+namespace {
+
+using testing::error_of;
+using testing::pt_file;
+using testing::TempFolder;
+using testing::write_bytes;
+
+Tensor named(const NamedTensors& tensors, const std::string& name) {
+  for (const auto& [key, tensor] : tensors)
+    if (key == name) return tensor;
+  return {};
+}
+
+TEST(Npy, ReadsArraysOfNumpy) {
+  const Tensor matrix = arange(6, kFloat).view({2, 3});
+  for (const char* name : {"f32.npy", "version2.npy", "version3.npy"})
+    EXPECT_TRUE(load_npy(pt_file(name)).equal(matrix)) << name;
+  const Tensor fortran = load_npy(pt_file("fortran.npy"));
+  EXPECT_TRUE(fortran.equal(matrix.to(kDouble)));
+  EXPECT_EQ(fortran.strides(), IntArrayRef({1, 2}));
+}
+
+TEST(Npy, ReadsArchivesOfNumpy) {
+  const NamedTensors all = load_npz(pt_file("arrays.npz"));
+  EXPECT_EQ(all.size(), 10U);
+  EXPECT_EQ(named(all, "scalar").item<int64_t>(), -7);
+  EXPECT_EQ(named(all, "scalar").dim(), 0);
+  EXPECT_EQ(named(all, "empty").sizes(), IntArrayRef({0, 3}));
+  EXPECT_TRUE(named(all, "big").equal(arange(3, kInt)));
+  EXPECT_TRUE(named(all, "bool").equal(tensor({true, false})));
+  EXPECT_EQ(named(all, "c64").scalar_type(), kComplexFloat);
+  EXPECT_EQ(named(all, "c128").item<complex<double>>(), complex<double>(3, -4));
+  EXPECT_TRUE(load_npz(pt_file("compressed.npz"))[0].second.equal(ones({100})));
+}
+
+TEST(Npy, WritesWhatItReads) {
+  const char* kept = std::getenv("HEARTH_KEEP_FILES");
+  const TempFolder folder;
+  const std::string base = kept ? std::string(kept) + "/" : folder.path("");
+  const NamedTensors all = load_npz(pt_file("arrays.npz"));
+  save_npz(all, base + "again_arrays.npz");
+  const NamedTensors again = load_npz(base + "again_arrays.npz");
+  ASSERT_EQ(again.size(), all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(again[i].first, all[i].first);
+    EXPECT_TRUE(again[i].second.equal(all[i].second)) << all[i].first;
+  }
+  save_npy(load_npy(pt_file("f32.npy")), base + "again_f32.npy");
+  EXPECT_TRUE(testing::bytes_of(base + "again_f32.npy") == testing::bytes_of(pt_file("f32.npy")));
+}
+
+/// A .npy file of version 1 with this header.
+std::string npy(const std::string& header, size_t data_bytes) {
+  std::string bytes("\x93NUMPY\1\0", 8);
+  bytes += static_cast<char>(header.size());
+  bytes += '\0';
+  return bytes + header + std::string(data_bytes, '\1');
+}
+
+TEST(Npy, RefusesBadFiles) {
+  const TempFolder folder;
+  const std::string path = folder.path("x.npy");
+  const auto error = [&](const std::string& bytes) {
+    write_bytes(path, bytes);
+    return error_of([&] { load_npy(path); });
+  };
+  const auto with = [](const std::string& descr, const std::string& shape, size_t bytes) {
+    return npy("{'descr': " + descr + ", 'fortran_order': False, 'shape': " + shape + ", }", bytes);
+  };
+  EXPECT_EQ(error(with("'<f4'", "(2,)", 8)), "no error");
+  EXPECT_EQ(error(with("'=f4'", "()", 4)), "no error");
+  const struct {
+    std::string bytes;
+    const char* text;
+  } cases[] = {
+      {"", "expected a .npy file"},
+      {std::string("\x93NUMPY\4\0\0\0\0\0", 12), "version 4"},
+      {std::string("\x93NUMPY\1\0\xff\xff..", 12), "but the file ends"},
+      {with("'<f4'", "(2,)", 7), "but there are 7 bytes"},
+      {with("'<f4'", "(2,)", 9), "but there are 9 bytes"},
+      {with("'<f4'", "(4611686018427387904, 4)", 0), "but there are 0 bytes"},
+      {with("'<f4'", "(99999999999999999999,)", 0), "expected a size"},
+      {with("'<f4'", "(-1,)", 0), "expected a size"},
+      {with("'<f4'", "(1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1)", 4), "more than 16 dimensions"},
+      {with("'|O'", "(1,)", 8), "the array has Python objects"},
+      {with("'<u2'", "(1,)", 2), "the dtype '<u2', which Hearth does not have"},
+      {with("'<U3'", "(1,)", 12), "the dtype '<U3'"},
+      {with("[('a', '<f4')]", "(1,)", 4), "the array has records"},
+      {npy("{'descr': '<f4', 'shape': (1,)}", 4), "expected descr, fortran_order and shape"},
+      {npy("{'descr': '<f4', 'fortran_order': No, 'shape': (1,)}", 4), "expected True or False"},
+      {npy("{'other': 1}", 4), "unknown key 'other'"},
+      {npy("nonsense", 4), "expected '{'"},
+  };
+  for (const auto& c : cases)
+    EXPECT_NE(error(c.bytes).find(c.text), std::string::npos) << c.text << ": " << error(c.bytes);
+  EXPECT_ERROR(save_npy(ones({1}, kBFloat16), path), "which does not have this dtype");
+  EXPECT_ERROR(save_npz(NamedTensors{{"a", ones({1})}, {"a", ones({1})}}, path),
+               "under the name 'a'");
+  EXPECT_ERROR(load_npz(pt_file("tensor.pt")), "is no .npy file");
+}
+
+/// Reads a file in memory and returns the error's text.
+std::string error_for(const std::string& content) {
+  const BytesPtr bytes = copy_bytes("x", content.data(), content.size());
+  return error_of([&] {
+    if (content.starts_with("PK"))
+      read_npz(ZipReader(bytes));
+    else
+      read_npy(*bytes, 0, bytes->size());
+  });
+}
+
+TEST(Npy, NoticesTruncationAndSurvivesFlippedBits) {
+  for (const char* name : {"fortran.npy", "arrays.npz", "compressed.npz"}) {
+    const std::string bytes = testing::bytes_of(pt_file(name));
+    for (size_t i = 0; i < bytes.size(); ++i) {
+      ASSERT_NE(error_for(bytes.substr(0, i)), "no error") << name << " cut to " << i;
+      std::string damaged = bytes;
+      damaged[i] ^= static_cast<char>(1 << i % 8);
+      error_for(damaged);
+    }
+  }
+}
+
+TEST(Tensors, RecognisesFormatsAndConverts) {
+  const TempFolder folder;
+  const NamedTensors tensors{{"a.b", arange(6, kFloat).view({2, 3}).t()}, {"c", ones({2}, kLong)}};
+  const std::pair<const char*, FileFormat> formats[] = {{"x.safetensors", FileFormat::kSafetensors},
+                                                        {"x.pt", FileFormat::kPt},
+                                                        {"x.npz", FileFormat::kNpz}};
+  for (const auto& [name, format] : formats) {
+    save_tensors(tensors, folder.path(name));
+    const FileContent content = load_file(folder.path(name));
+    EXPECT_EQ(content.format, format);
+    ASSERT_EQ(content.values.size(), 2U) << name;
+    EXPECT_EQ(content.values[0].first, "a.b");
+    EXPECT_TRUE(content.values[0].second.toTensor().equal(tensors[0].second)) << name;
+  }
+  EXPECT_EQ(load_file(pt_file("traced.pt")).format, FileFormat::kTorchScript);
+  EXPECT_EQ(load_tensors(pt_file("f32.npy")).size(), 1U);
+  EXPECT_ERROR(save_tensors(tensors, folder.path("x.npy")), "a .npy file has one");
+  EXPECT_ERROR(save_tensors(tensors, folder.path("x.txt")), "its name must end with");
+}
+
+}  // namespace
+}  // namespace hearth::io

@@ -1,0 +1,241 @@
+// Files of Python's torch.save. tests/oracle/pt_files.py writes the fixtures, and checks the files
+// that Hearth writes.
+#include "hearth/io/pt.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "hearth/autograd.h"
+#include "hearth/cuda.h"
+#include "hearth/io/jit.h"
+#include "hearth/io/serialize.h"
+#include "hearth/nn/linear.h"
+#include "hearth/operators.h"
+#include "hearth/optim/optim.h"
+#include "hearth/tensor_literal.h"
+#include "tests/io/pt_files.h"
+
+namespace hearth::io {
+namespace {
+
+using testing::TempFolder;
+
+Tensor at(const IValue& dict, const char* key) { return dict.toGenericDict().at(key).toTensor(); }
+std::string text_of(const IValue& value) {
+  std::ostringstream out;
+  out << value;
+  return out.str();
+}
+
+TEST(Pt, ReadsEveryDtype) {
+  const GenericDict all = load_pt(testing::pt_file("dtypes.pt")).toGenericDict();
+  EXPECT_EQ(all.size(), 12U);
+  for (const auto& item : all) {
+    const Tensor found = item.value().toTensor();
+    EXPECT_EQ(item.key().toStringRef(), python_name_of(found.scalar_type()));
+    EXPECT_TRUE(found.equal(arange(5).to(found.scalar_type()))) << item.key();
+  }
+}
+
+TEST(Pt, ReadsValues) {
+  const IValue all = load_pt(testing::pt_file("values.pt"));
+  EXPECT_EQ(text_of(all),
+            "{none: None, bool: True, int: -3, large: 1099511627776, negative: -1099511627776, "
+            "float: 2.5, text: é, list: [1, 2.5, x, [False]], tuple: (1, (2, 3), ()), empty: {}, "
+            "7: seven, size: (2, 3), dtype: torch.float32, device: cuda:1, ordered: {a: 1}, "
+            "bytes255: 255, short: 65535, word: 65536}");
+  EXPECT_EQ(all.toGenericDict().at("device").toDevice(), Device("cuda:1"));
+  EXPECT_EQ(all.toGenericDict().at(7).toStringRef(), "seven");
+  const NamedValues flat = named_values(all);
+  EXPECT_EQ(flat.size(), 23U);
+  EXPECT_EQ(flat[10].first, "list.3.0");
+}
+
+TEST(Pt, KeepsStridesAndSharedMemory) {
+  const IValue all = load_pt(testing::pt_file("shared.pt"));
+  const Tensor base = at(all, "base"), strided = at(all, "strided"), expanded = at(all, "expanded");
+  EXPECT_TRUE(base.equal(arange(12, kFloat).view({3, 4})));
+  for (const char* view : {"transposed", "row", "column", "strided", "expanded", "scalar"})
+    EXPECT_TRUE(at(all, view).is_alias_of(base)) << view;
+  EXPECT_EQ(strided.strides(), IntArrayRef({8, 1}));
+  EXPECT_EQ(strided.storage_offset(), 1);
+  EXPECT_EQ(expanded.strides(), IntArrayRef({0, 1}));
+  EXPECT_EQ(at(all, "scalar").item<float>(), 11);
+  EXPECT_TRUE(at(all, "parameter").requires_grad() && at(all, "parameter").is_leaf());
+  EXPECT_TRUE(at(all, "grad").requires_grad());
+  EXPECT_FALSE(base.requires_grad() || base.is_view());
+  EXPECT_EQ(at(all, "empty").sizes(), IntArrayRef({0, 3}));
+  base.fill_(5);
+  EXPECT_EQ(at(all, "row").sum().item<float>(), 20);
+}
+
+TEST(Pt, ReadsOtherKindsOfArchives) {
+  for (const char* name : {"deflated.pt", "big_endian.pt", "protocol4.pt", "unchecked.pt"}) {
+    const IValue all = load_pt(testing::pt_file(name));
+    EXPECT_TRUE(at(all, "a").equal(arange(3, kFloat))) << name;
+    EXPECT_TRUE(at(all, "b").equal(arange(4, kFloat).view({2, 2}))) << name;
+  }
+}
+
+TEST(Pt, WritesWhatItReads) {
+  const TempFolder folder;
+  for (const char* name : {"values.pt", "shared.pt", "dtypes.pt", "adam.pt"}) {
+    const IValue first = load_pt(testing::pt_file(name));
+    save_pt(first, folder.path(name));
+    EXPECT_EQ(text_of(load_pt(folder.path(name))), text_of(first)) << name;
+  }
+  const IValue again = load_pt(folder.path("shared.pt"));
+  EXPECT_TRUE(at(again, "strided").is_alias_of(at(again, "base")));
+  EXPECT_EQ(at(again, "transposed").strides(), IntArrayRef({1, 4}));
+  EXPECT_TRUE(at(again, "grad").requires_grad());
+  EXPECT_EQ(folder.count(), 4U);
+}
+
+TEST(Pt, MapsLargeTensors) {
+  const TempFolder folder;
+  const std::string path = folder.path("large.pt");
+  const Tensor large = arange(1 << 16, kFloat), other = ones({3}, kInt);
+  save_pt(NamedTensors{{"other", other}, {"large", large}}, path);
+  const std::string bytes = testing::bytes_of(path);
+  const Tensor loaded = at(load_pt(path), "large");
+  EXPECT_TRUE(loaded.equal(large));
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(loaded.data_ptr()) % 64, 0U);
+  loaded.zero_();
+  EXPECT_TRUE(testing::bytes_of(path) == bytes);
+}
+
+TEST(Pt, PicklesValuesOfEveryKind) {
+  const Tensor matrix = arange(6, kFloat).view({2, 3});
+  GenericDict dict;
+  dict.insert("weight", matrix);
+  dict.insert("row", matrix[1]);
+  dict.insert(2.5, std::vector<int64_t>{1, -2, 300, 70000, -1LL << 40});
+  const IValue value = ivalue::Tuple::create(
+      IValue(dict), IValue(true), IValue(), IValue(std::vector<double>{0.5, -1e300}),
+      IValue(std::vector<Tensor>{matrix, Tensor()}), IValue(Device("cpu")));
+  const IValue again = pickle_load(pickle_save(value));
+  EXPECT_EQ(text_of(again.toTupleRef().elements()[0]), text_of(dict));
+  EXPECT_TRUE(again.toTupleRef().elements()[1].toBool());
+  EXPECT_EQ(again.toTupleRef().elements()[3].toDoubleVector(), (std::vector<double>{0.5, -1e300}));
+  const GenericDict read = again.toTuple()->elements()[0].toGenericDict();
+  EXPECT_TRUE(read.at("row").toTensor().is_alias_of(read.at("weight").toTensor()));
+  EXPECT_EQ(read.at(2.5).toIntVector()[3], 70000);
+  EXPECT_FALSE(again.toTupleRef().elements()[4].toList().get(1).isTensor());
+  EXPECT_EQ(again.toTupleRef().elements()[5].toDevice(), Device(kCPU));
+  const Dict<std::string, Tensor> tensors;
+  tensors.insert("a", matrix);
+  for (const auto& item : pickle_load(pickle_save(tensors)).toGenericDict())
+    EXPECT_TRUE(item.value().toTensor().equal(matrix)) << item.key();
+}
+
+TEST(Pt, MovesTensorsBetweenDevices) {
+  if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU";
+  const TempFolder folder;
+  const std::string path = folder.path("x.pt");
+  const Tensor base = arange(6, TensorOptions(kCUDA).dtype(kFloat)).view({2, 3});
+  save_pt(NamedTensors{{"base", base}, {"row", base[1]}}, path);
+  for (const Device device : {Device("cuda:0"), Device("cpu")}) {
+    const IValue all = device.is_cpu() ? load_pt(path, kCPU) : load_pt(path);
+    EXPECT_EQ(at(all, "row").device(), device);
+    EXPECT_TRUE(at(all, "row").is_alias_of(at(all, "base")));
+    EXPECT_TRUE(at(all, "row").cpu().equal(arange(3, 6, kFloat)));
+  }
+  nn::Linear model(2, 2);
+  model->to(Device("cuda:0"));
+  save_pt(model->state_dict(), path);
+  nn::Linear other(2, 2);
+  load(other, path, kCPU);
+  EXPECT_TRUE(other->weight.equal(model->weight.cpu()));
+}
+
+TEST(Pt, LoadsModules) {
+  testing::Net net;
+  load(net, testing::pt_file("module.pt"));
+  EXPECT_EQ(net.scale.sum().item<float>(), 0.125F);
+  EXPECT_TRUE(net.fc->weight.equal(arange(2, 6, kFloat).view({2, 2}) / 8));
+  EXPECT_TRUE(net.fc->weight.requires_grad());
+  EXPECT_EQ(net.bn->running_var.sum().item<float>(), 2);
+  nn::Linear wrong(2, 2);
+  EXPECT_ERROR(load(wrong, testing::pt_file("module.pt")), "found 'fc.weight': remove the prefix");
+}
+
+TEST(Pt, LoadsTensorsAndLists) {
+  Tensor tensor;
+  load(tensor, testing::pt_file("tensor.pt"));
+  EXPECT_TRUE(tensor.equal(arange(6, kFloat).view({2, 3}).t()));
+  EXPECT_EQ(tensor.strides(), IntArrayRef({1, 3}));
+  std::vector<Tensor> list;
+  load(list, testing::pt_file("list.pt"));
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[1].scalar_type(), kLong);
+}
+
+/// The optimizers of pt_files.py's stepped().
+template <class Optimizer, class Options>
+void expect_same_optimizer(const std::string& name, const Options& options) {
+  const testing::Steps<Optimizer> stepped(options, /*in_two_groups=*/true);
+  testing::Steps<Optimizer> loaded(Options(1.0), true, /*steps=*/0);
+  load(loaded.optimizer, testing::pt_file(name + ".pt"));
+  testing::expect_same_state(loaded.optimizer.state_dict(), stepped.optimizer.state_dict(), name);
+  // And back: what Python reads (pt_files.py check).
+  const IValue python = to_python(stepped.optimizer.state_dict());
+  const TempFolder folder;
+  save_pt(python, folder.path("x.pt"));
+  testing::Steps<Optimizer> again(Options(1.0), true, 0);
+  load(again.optimizer, folder.path("x.pt"));
+  testing::expect_same_state(again.optimizer.state_dict(), stepped.optimizer.state_dict(), name);
+  if (const char* kept = std::getenv("HEARTH_KEEP_FILES"))
+    save_pt(python, std::string(kept) + "/again_" + name + ".pt");
+}
+
+TEST(Pt, LoadsOptimizers) {
+  using namespace optim;
+  expect_same_optimizer<Adam>("adam", AdamOptions(0.1).betas({0.8, 0.9}).amsgrad(true));
+  expect_same_optimizer<AdamW>("adamw", AdamWOptions(0.1));
+  expect_same_optimizer<SGD>("sgd", SGDOptions(0.1).momentum(0.5).nesterov(true));
+  expect_same_optimizer<SGD>("sgd_plain", SGDOptions(0.1));
+  expect_same_optimizer<RMSprop>("rmsprop", RMSpropOptions(0.1).centered(true).momentum(0.5));
+  expect_same_optimizer<Adagrad>("adagrad", AdagradOptions(0.1));
+}
+
+TEST(Pt, ReadsParametersOfTorchScript) {
+  for (const char* name : {"traced.pt", "scripted.pt"}) {
+    const NamedTensors tensors = load_jit_parameters(testing::pt_file(name));
+    std::string names;
+    for (const auto& [key, tensor] : tensors) names += key + " ";
+    EXPECT_EQ(names,
+              "scale fc.weight fc.bias bn.weight bn.bias bn.running_mean bn.running_var "
+              "bn.num_batches_tracked ")
+        << name;
+    EXPECT_TRUE(tensors[1].second.equal(arange(2, 6, kFloat).view({2, 2}) / 8));
+    testing::Net net;
+    net.load_state_dict(tensors);
+    load(net, testing::pt_file(name));
+    EXPECT_ERROR(load_pt(testing::pt_file(name)), "load_jit_parameters reads its tensors");
+  }
+  EXPECT_ERROR(load_jit_parameters(testing::pt_file("module.pt")), "has no TorchScript module");
+}
+
+TEST(Pt, RunsNoTorchScript) {
+  const jit::Module module = jit::load(testing::pt_file("scripted.pt"));
+  EXPECT_EQ(module.named_parameters().size(), 5U);
+  EXPECT_EQ(module.named_buffers()[0].name, "bn.running_mean");
+  EXPECT_TRUE(module.attr("scale").equal(arange(2, kFloat) / 8));
+  EXPECT_ERROR(module.attr("x"), "has no tensor 'x'");
+  EXPECT_ERROR(module.forward({ones({1, 2})}), "cannot run the TorchScript code of");
+}
+
+TEST(Pt, WritesFilesForPython) {
+  const char* kept = std::getenv("HEARTH_KEEP_FILES");
+  if (!kept) GTEST_SKIP() << "for tests/oracle/pt_files.py check";
+  for (const std::string name : {"dtypes", "values", "shared", "module"})
+    save_pt(load_pt(testing::pt_file(name + ".pt")), kept + ("/again_" + name + ".pt"));
+  testing::Net net;
+  const NoGradGuard no_grad;
+  net.fc->weight.fill_(0.5);
+  save_pt(net.state_dict(), std::string(kept) + "/hearth_module.pt");
+}
+
+}  // namespace
+}  // namespace hearth::io

@@ -1,0 +1,227 @@
+// Hostile and damaged files of torch.save.
+#include <gtest/gtest.h>
+
+#include "hearth/io/pt.h"
+#include "hearth/io/serialize.h"
+#include "io/zip_writer.h"
+#include "tests/io/pt_files.h"
+
+namespace hearth::io {
+namespace {
+
+using testing::error_of;
+
+/// A zip archive with this pickle and one storage of 8 bytes.
+std::vector<char> archive(const std::string& pickle) {
+  std::vector<char> bytes;
+  const ByteSink sink = [&](const void* data, size_t size) {
+    bytes.insert(bytes.end(), static_cast<const char*>(data),
+                 static_cast<const char*>(data) + size);
+  };
+  ZipWriter zip(sink);
+  zip.add("archive/data.pkl", pickle);
+  zip.add("archive/data/0", std::string(8, '\1'));
+  zip.finish();
+  return bytes;
+}
+std::string error_for(const std::string& pickle) {
+  return error_of([&] { pickle_load(archive(pickle)); });
+}
+#define EXPECT_REFUSED(pickle, text)                                                     \
+  do {                                                                                   \
+    const std::string message = error_for(pickle);                                       \
+    EXPECT_NE(message.find("cannot read 'the buffer': "), std::string::npos) << message; \
+    EXPECT_NE(message.find(text), std::string::npos) << "message: " << message;          \
+  } while (false)
+
+/// A pickled short string.
+std::string text(const std::string& value) {
+  return "U" + std::string(1, static_cast<char>(value.size())) + value;
+}
+/// A pickled tensor over the storage.
+std::string tensor(const std::string& numel, const std::string& offset, const std::string& sizes,
+                   const std::string& strides, const std::string& key = "0",
+                   const std::string& type = "FloatStorage") {
+  return "ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + "ctorch\n" + type + "\n" +
+         text(key) + text("cpu") + numel + "tQ" + offset + sizes + strides +
+         "\x89"
+         "ccollections\nOrderedDict\n)RtR";
+}
+const std::string kTwo = "K\2", kZero(std::string("K\0", 2)), kOne = "K\1";
+const std::string kLarge = "J\xff\xff\xff\x7f", kMinusOne = "J\xff\xff\xff\xff";
+
+TEST(BadPt, RefusesCode) {
+  EXPECT_ERROR(load_pt(testing::pt_file("evil.pt")), "refuses to call `posix.system`");
+  Tensor tensor;
+  EXPECT_ERROR(load(tensor, testing::pt_file("evil.pt")), "refuses to call `posix.system`");
+  EXPECT_REFUSED("cos\nsystem\n" + text("true") + "\x85R.", "refuses to call `os.system`");
+  EXPECT_REFUSED("c__builtin__\neval\n.", "refuses to call `__builtin__.eval`");
+  EXPECT_REFUSED("\x80\4" + text("os") + text("system") + "\x93.", "refuses to call `os.system`");
+  EXPECT_REFUSED("ctorch\nFloatStorage\n)R.", "it calls `torch.FloatStorage`");
+  EXPECT_REFUSED("ctorch\nFloatStorage\n.", "expected a value, but there is `torch.FloatStorage`");
+  EXPECT_REFUSED("c__torch__\nModule\n.", "load_jit_parameters reads its tensors");
+  EXPECT_REFUSED("ctorch._utils\n_rebuild_parameter\n)R.",
+                 "arguments that Hearth does not understand");
+}
+
+TEST(BadPt, RefusesDamagedPickles) {
+  EXPECT_REFUSED("", "at byte 0 of its pickle: the pickle is truncated");
+  EXPECT_REFUSED(".", "the stack is empty");
+  EXPECT_REFUSED("(.", "the stack is empty");
+  EXPECT_REFUSED("I1\n.", "the instruction 73");
+  EXPECT_REFUSED("\x80\x06.", "its protocol is newer than 5");
+  EXPECT_REFUSED("X\xff\xff\xff\xff.", "the pickle is truncated");
+  EXPECT_REFUSED(
+      "\x8a\x09"
+      "123456789.",
+      "an int of 9 bytes does not fit 64 bits");
+  EXPECT_REFUSED("h\1.", "the memo has no 1");
+  EXPECT_REFUSED("t.", "expected a mark");
+  EXPECT_REFUSED("a.", "the stack is empty");
+  EXPECT_REFUSED("NNa.", "expected a new list or dict");
+  EXPECT_REFUSED("}NNNu.", "expected a mark");
+  EXPECT_REFUSED("}(NNu.", "the key of a dict is a None");
+  EXPECT_REFUSED("}(K\1u.", "expected a dict");
+  EXPECT_REFUSED("NQ.", "expected a storage");
+  EXPECT_REFUSED("N)b.", "expected a new list or dict");
+}
+
+TEST(BadPt, RefusesCyclesAndExplosions) {
+  EXPECT_REFUSED("]q\1h\1a.", "contains itself");
+  EXPECT_REFUSED("]q\1]q\2h\1a.", "contains itself");
+  EXPECT_REFUSED(
+      "]q\1"
+      "0h\1h\1a.",
+      "expected a new list or dict");
+  EXPECT_REFUSED(std::string(300, ']') + std::string(299, 'a') + ".", "nested too deeply");
+  std::string doubling = "]q\1";
+  for (char i = 1; i < 60; ++i)
+    doubling += std::string("0](h") + i + "h" + i + "eq" + static_cast<char>(i + 1);
+  EXPECT_REFUSED(doubling + ".", "it repeats values too often");
+  std::string tuples = "Nq\1";
+  for (char i = 1; i < 60; ++i)
+    tuples += std::string("0h") + i + "h" + i + "\x86q" + static_cast<char>(i + 1);
+  EXPECT_REFUSED(tuples + ".", "it repeats values too often");
+}
+
+TEST(BadPt, RefusesTensorsThatDoNotFitTheirStorage) {
+  const std::string two = kTwo + "\x85", one = kOne + "\x85";
+  EXPECT_EQ(error_for(tensor(kTwo, kZero, two, one) + "."), "no error");
+  EXPECT_REFUSED(tensor(kTwo, kOne, two, one) + ".", "are out of bounds for storage of size 8");
+  EXPECT_REFUSED(tensor(kTwo, kZero, two, kTwo + "\x85") + ".", "out of bounds");
+  EXPECT_REFUSED(tensor(kTwo, kMinusOne, two, one) + ".", "negative sizes");
+  EXPECT_REFUSED(tensor(kTwo, kZero, kMinusOne + "\x85", one) + ".", "negative sizes");
+  EXPECT_REFUSED(
+      tensor(kTwo, kZero, kLarge + kLarge + kLarge + "\x87", kLarge + kLarge + kLarge + "\x87") +
+          ".",
+      "overflow");
+  EXPECT_REFUSED(tensor(kTwo, kZero, two, ")") + ".", "mismatch in length of strides and shape");
+  EXPECT_REFUSED(tensor(kOne, kZero, one, one) + ".", "storage 0 has 8 bytes, but 1 elements");
+  EXPECT_REFUSED(tensor(kMinusOne, kZero, one, one) + ".", "has 8 bytes, but -1 elements");
+  EXPECT_REFUSED(tensor(kTwo, kZero, two, one, "1") + ".", "it has no record 'data/1'");
+  EXPECT_REFUSED(tensor(kTwo, kZero, two, one, "0", "QInt8Storage") + ".",
+                 "refuses to call `torch.QInt8Storage`");
+  EXPECT_REFUSED(
+      tensor(kTwo, kZero, two, one) + tensor(kTwo, kZero, two, one, "0", "IntStorage") + "\x86.",
+      "storage 0 has two dtypes");
+  std::string many = "(";
+  for (int i = 0; i < 17; ++i) many += kOne;
+  EXPECT_REFUSED(tensor(kTwo, kZero, many + "t", many + "t") + ".", "more than 16 dimensions");
+}
+
+/// An expanded tensor may be of any size as a view, but is not copied.
+TEST(BadPt, RefusesToCopyExpandedTensorsOfHugeSizes) {
+  const std::string bytes_text = tensor(kTwo, kZero, kLarge + "\x85", kZero + "\x85") + ".";
+  const std::vector<char> bytes = archive(bytes_text);
+  EXPECT_EQ(pickle_load(bytes).toTensor().numel(), 0x7fffffff);
+  Tensor loaded;
+  EXPECT_ERROR(load(loaded, bytes.data(), bytes.size()), "far more elements than its file");
+}
+
+TEST(BadPt, RefusesOtherFiles) {
+  EXPECT_ERROR(load_pt(testing::pt_file("old.pt")), "format before PyTorch 1.6");
+  EXPECT_ERROR(load_pt(testing::pt_file("arrays.npz")), "this zip archive has no data.pkl");
+  EXPECT_ERROR(load_pt(testing::pt_file("f32.npy")), "the file is truncated or no zip");
+  Tensor tensor;
+  EXPECT_ERROR(load(tensor, testing::pt_file("old.pt")), "format before PyTorch 1.6");
+}
+
+/// Reads a damaged file, which must either fail with an Error or give the same values.
+void read_damaged(const std::string& bytes) {
+  try {
+    for (const auto& [name, value] : named_values(pickle_load({bytes.begin(), bytes.end()})))
+      if (value.isTensor() && value.toTensor().numel() < 100) value.toTensor().sum();
+  } catch (const Error&) {
+  }
+}
+
+TEST(BadPt, NoticesTruncationAtEveryByte) {
+  for (const char* name : {"shared.pt", "deflated.pt", "libtorch_pickle.pt"}) {
+    const std::string bytes = testing::bytes_of(testing::pt_file(name));
+    for (size_t size = 0; size < bytes.size(); ++size)
+      ASSERT_NE(error_of([&] {
+                  pickle_load({bytes.begin(), bytes.begin() + ptrdiff_t(size)});
+                }),
+                "no error")
+          << name << " cut to " << size << " bytes";
+  }
+}
+
+TEST(BadPt, SurvivesFlippedBits) {
+  for (const char* name : {"shared.pt", "deflated.pt", "libtorch_pickle.pt"}) {
+    const std::string bytes = testing::bytes_of(testing::pt_file(name));
+    for (size_t at = 0; at < bytes.size(); ++at) {
+      std::string damaged = bytes;
+      damaged[at] ^= static_cast<char>(1 << at % 8);
+      read_damaged(damaged);
+    }
+  }
+}
+
+TEST(BadPt, NoticesFlippedBitsInTensors) {
+  std::string bytes = testing::bytes_of(testing::pt_file("tensor.pt"));
+  const size_t at = bytes.find(std::string("\0\0\x80\x3f", 4));  // 1.0F
+  bytes[at] ^= 1;
+  EXPECT_ERROR(pickle_load({bytes.begin(), bytes.end()}),
+               "'tensor/data/0' is damaged: its bytes have the checksum");
+}
+
+TEST(BadPt, RefusesBadArchives) {
+  const std::vector<char> good = archive("N.");
+  std::string bytes(good.begin(), good.end());
+  const auto error = [&](size_t at, const std::string& by) {
+    std::string changed = bytes;
+    changed.replace(at, by.size(), by);
+    return error_of([&] { pickle_load({changed.begin(), changed.end()}); });
+  };
+  const size_t end = bytes.size() - 22, central = bytes.find("PK\1\2");
+  EXPECT_EQ(error(0, ""), "no error");
+  EXPECT_NE(error(end + 10, "\xff").find("is not in the file"), std::string::npos);
+  EXPECT_NE(error(end + 16, "\xff\xff").find("is not in the file"), std::string::npos);
+  EXPECT_NE(error(central + 10, "\x0c").find("another method than deflate"), std::string::npos);
+  EXPECT_NE(error(central + 8, "\1").find("encrypted"), std::string::npos);
+  EXPECT_NE(error(central + 24, "\x10").find("which cannot hold 16"), std::string::npos);
+  EXPECT_NE(error(central + 46, "b").find("has another name"), std::string::npos);
+  EXPECT_NE(error(central + 16, "\x77").find("is damaged"), std::string::npos);
+  // Both entries with one name and place.
+  const size_t second = bytes.find("PK\1\2", central + 1);
+  std::string twice = bytes;
+  twice.replace(second + 42, 4, std::string(4, '\0'));
+  EXPECT_ERROR(pickle_load({twice.begin(), twice.end()}), "has another name");
+}
+
+TEST(BadPt, SaveRefusesWhatPythonCannotRead) {
+  const testing::TempFolder folder;
+  const std::string path = folder.path("x.pt");
+  EXPECT_ERROR(save_pt(IValue("\xff"), path), "it is not valid UTF-8");
+  EXPECT_ERROR(save_pt(IValue(ones({2}, kMeta)), path), "on the meta device");
+  EXPECT_ERROR(save_pt(NamedTensors{{"a", ones({1})}, {"a", ones({1})}}, path),
+               "under the name 'a'");
+  const GenericList list;
+  list.push_back(list);
+  EXPECT_ERROR(save_pt(list, path), "or contain themselves");
+  EXPECT_EQ(folder.count(), 0U);
+}
+
+}  // namespace
+}  // namespace hearth::io

@@ -1,0 +1,70 @@
+#include "hearth/io/sharded.h"
+
+#include <gtest/gtest.h>
+
+#include "hearth/operators.h"
+#include "tests/support/files.h"
+
+namespace hearth::io {
+namespace {
+
+using testing::TempFolder;
+using testing::write_bytes;
+
+const NamedTensors& tensors() {
+  static const NamedTensors all{
+      {"b", arange(4, kFloat)}, {"a", ones({8})}, {"c", zeros({3}, kHalf)}};
+  return all;
+}
+
+TEST(Sharded, WritesAndReadsShards) {
+  const TempFolder folder;
+  save_sharded_safetensors(tensors(), folder.str(), 24);
+  EXPECT_EQ(folder.count(), 4U);
+  const std::string index = folder.path("model.safetensors.index.json");
+  EXPECT_EQ(testing::bytes_of(index),
+            "{\n  \"metadata\": {\n    \"total_size\": 54\n  },\n  \"weight_map\": {\n"
+            "    \"b\": \"model-00001-of-00003.safetensors\",\n"
+            "    \"a\": \"model-00002-of-00003.safetensors\",\n"
+            "    \"c\": \"model-00003-of-00003.safetensors\"\n  }\n}\n");
+  for (const std::string& path : {index, folder.str()}) {
+    const NamedTensors read = load_sharded_safetensors(path);
+    ASSERT_EQ(read.size(), 3U);
+    for (size_t i = 0; i < 3; ++i) {
+      EXPECT_EQ(read[i].first, tensors()[i].first);
+      EXPECT_TRUE(read[i].second.equal(tensors()[i].second));
+    }
+  }
+}
+
+TEST(Sharded, OneShardNeedsNoIndex) {
+  const TempFolder folder;
+  save_sharded_safetensors(tensors(), folder.str());
+  EXPECT_EQ(folder.count(), 1U);
+  EXPECT_EQ(load_sharded_safetensors(folder.str()).size(), 3U);
+}
+
+TEST(Sharded, RefusesBadIndexes) {
+  const TempFolder folder;
+  const std::string path = folder.path("model.safetensors.index.json");
+  const auto error = [&](const std::string& json) {
+    write_bytes(path, json);
+    return testing::error_of([&] { load_sharded_safetensors(path); });
+  };
+  const auto expect = [&](const std::string& json, const char* text) {
+    EXPECT_NE(error(json).find(text), std::string::npos) << error(json);
+  };
+  expect("", "not valid JSON");
+  expect("{}", "expected an object 'weight_map'");
+  expect("[]", "expected an object 'weight_map'");
+  expect("{\"weight_map\":{\"a\":1}}", "expected a file for tensor 'a'");
+  expect("{\"weight_map\":{\"a\":\"../x\"}}", "not in the index's folder");
+  expect("{\"weight_map\":{\"a\":\"..\"}}", "not in the index's folder");
+  expect("{\"weight_map\":{\"a\":\"x\"}}", "/x': No such file");
+  expect(std::string(100000, '['), "nested too deeply");
+  save_safetensors(NamedTensors{{"b", ones({1})}}, folder.path("x"));
+  expect("{\"weight_map\":{\"a\":\"x\"}}", "has no tensor 'a'");
+}
+
+}  // namespace
+}  // namespace hearth::io
