@@ -44,7 +44,8 @@ namespace hearth {
   X(Scan)                 \
   X(Order)                \
   X(Search)               \
-  X(FusedStep)
+  X(FusedStep)            \
+  X(TotalNorm)
 
 #define HEARTH_DECLARE_PARAMS(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_PARAMS)
