@@ -125,9 +125,151 @@ struct RmsPropStep {
   }
 };
 
+/// Weight decay of the parameter, p *= shrink, or of the gradient, g += weight_decay p.
+struct StepDecay {
+  double shrink = 1, weight_decay = 0;
+
+  constexpr StepDecay() = default;
+  HEARTH_FN StepDecay(double lr, double decay, bool decoupled)
+      : shrink(decoupled ? 1 - lr * decay : 1), weight_decay(decoupled ? 0 : decay) {}
+  template <class V>
+  HEARTH_FN void apply(V& p, V& g) const {
+    if (shrink != 1) p = p * V(shrink);
+    if (weight_decay != 0) g = g + V(weight_decay) * p;
+  }
+};
+
+/// m and v as Adam's; p -= (gradient_rate g + mean_rate m) / (scale sqrt(v) + eps).
+struct NadamStep {
+  static constexpr int operands = 4;
+  StepDecay decay;
+  double beta1, beta2, eps, gradient_rate, mean_rate, scale;
+
+  HEARTH_FN StepFactors factors(double) const { return {}; }
+  template <class V>
+  HEARTH_FN void update(StepFactors, V& p, V& g, V& m, V& v) const {
+    decay.apply(p, g);
+    m = m + V(1 - beta1) * (g - m);
+    v = V(beta2) * v + V(1 - beta2) * g * g;
+    const V root = sqrt(v) * V(scale) + V(eps);
+    p = p - V(gradient_rate) * g / root - V(mean_rate) * m / root;
+  }
+};
+
+/// m and v as Adam's; p -= rate m, once v is rectified p -= rate m / (sqrt(v) + eps).
+struct RadamStep {
+  static constexpr int operands = 4;
+  StepDecay decay;
+  double beta1, beta2, eps, rate;
+  bool rectified;
+
+  HEARTH_FN StepFactors factors(double) const { return {}; }
+  template <class V>
+  HEARTH_FN void update(StepFactors, V& p, V& g, V& m, V& v) const {
+    decay.apply(p, g);
+    m = m + V(1 - beta1) * (g - m);
+    v = V(beta2) * v + V(1 - beta2) * g * g;
+    p = p - (rectified ? V(rate) * m / (sqrt(v) + V(eps)) : V(rate) * m);
+  }
+};
+
+/// m as Adam's; u = max(beta2 u, |g| + eps); p -= rate m / u.
+struct AdamaxStep {
+  static constexpr int operands = 4;
+  StepDecay decay;
+  double beta1, beta2, eps, rate;
+
+  HEARTH_FN StepFactors factors(double) const { return {}; }
+  template <class V>
+  HEARTH_FN void update(StepFactors, V& p, V& g, V& m, V& u) const {
+    decay.apply(p, g);
+    m = m + V(1 - beta1) * (g - m);
+    u = maximum(V(beta2) * u, abs(g) + V(eps));
+    p = p - V(rate) * m / u;
+  }
+};
+
+/// v = rho v + (1 - rho) g^2; d = g sqrt(u + eps) / sqrt(v + eps); u = rho u + (1 - rho) d^2;
+/// p -= lr d.
+struct AdadeltaStep {
+  static constexpr int operands = 4;
+  StepDecay decay;
+  double lr, rho, eps;
+
+  HEARTH_FN StepFactors factors(double) const { return {}; }
+  template <class V>
+  HEARTH_FN void update(StepFactors, V& p, V& g, V& v, V& u) const {
+    decay.apply(p, g);
+    v = V(rho) * v + V(1 - rho) * g * g;
+    const V d = sqrt(u + V(eps)) / sqrt(v + V(eps)) * g;
+    u = V(rho) * u + V(1 - rho) * d * d;
+    p = p - V(lr) * d;
+  }
+};
+
+/// p = (1 - lambd eta) p - eta g; the average a moves to p by the share mu.
+struct AsgdStep {
+  static constexpr int operands = 3;
+  StepDecay decay;
+  double lambd, eta, mu;
+
+  HEARTH_FN StepFactors factors(double) const { return {}; }
+  template <class V>
+  HEARTH_FN void update(StepFactors, V& p, V& g, V& a) const {
+    decay.apply(p, g);
+    p = p * V(1 - lambd * eta) - V(eta) * g;
+    a = mu == 1 ? p : a + V(mu) * (p - a);
+  }
+};
+
+/// The step size s grows while g keeps its sign; if the sign changes, s shrinks and g becomes 0.
+/// p -= s sign(g). The former gradient is h.
+struct RpropStep {
+  static constexpr int operands = 4;
+  double shrink, grow, smallest, largest;
+
+  HEARTH_FN StepFactors factors(double) const { return {}; }
+  template <class V>
+  HEARTH_FN void update(StepFactors, V& p, V& g, V& h, V& s) const {
+    const V product = g * h, zero(0);
+    const V factor = select(product > zero, V(grow), select(product < zero, V(shrink), V(1)));
+    s = minimum(maximum(s * factor, V(smallest)), V(largest));
+    h = select(product < zero, zero, g);
+    p = p - select(h > zero, s, select(h < zero, -s, zero));
+  }
+};
+
+/// p + weight (g - p), computed from the nearer end.
+struct LerpStep {
+  static constexpr int operands = 2;
+  double weight;
+
+  HEARTH_FN StepFactors factors(double) const { return {}; }
+  template <class V>
+  HEARTH_FN void update(StepFactors, V& p, V& g) const {
+    p = weight < 0.5 ? p + V(weight) * (g - p) : g - (g - p) * V(1 - weight);
+  }
+};
+
+/// p *= min(1, max_norm / (norm + 1e-6)); the norm is the number of the step.
+struct ClipStep {
+  static constexpr int operands = 1;
+  double max_norm;
+
+  HEARTH_FN StepFactors factors(double norm) const {
+    const double ratio = max_norm / (norm + 1e-6);
+    return {ratio > 1 ? 1 : ratio};
+  }
+  template <class V>
+  HEARTH_FN void update(StepFactors by, V& p) const {
+    p = p * V(by.rate);
+  }
+};
+
 /// Every rule; the position of a rule is its number in the kernel tables.
 using OptimRules = List<SgdStep<false>, SgdStep<true>, AdamStep<false>, AdamStep<true>, AdagradStep,
                         RmsPropStep<false, false>, RmsPropStep<false, true>,
-                        RmsPropStep<true, false>, RmsPropStep<true, true>>;
+                        RmsPropStep<true, false>, RmsPropStep<true, true>, NadamStep, RadamStep,
+                        AdamaxStep, AdadeltaStep, AsgdStep, RpropStep, LerpStep, ClipStep>;
 
 }  // namespace hearth::fn

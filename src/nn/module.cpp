@@ -1,9 +1,5 @@
 #include "hearth/nn/module.h"
 
-#include <mutex>
-#include <typeindex>
-#include <unordered_map>
-
 #include "hearth/autograd.h"
 #include "hearth/demangle.h"
 #include "hearth/nn/cloneable.h"
@@ -13,16 +9,6 @@
 namespace hearth::nn {
 
 namespace {
-
-/// The demangled name of a class, cached for the life of the program.
-const std::string& class_name(const std::type_info& type) {
-  static std::mutex mutex;
-  static auto& names = *new std::unordered_map<std::type_index, std::string>;  // never destroyed
-  const std::lock_guard lock(mutex);
-  std::string& name = names[type];
-  if (name.empty()) name = demangle(type.name());
-  return name;
-}
 
 /// Checks a new name against the module's other dictionaries; its own one checks in insert().
 template <class... Dicts>

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "ops/composed_out.h"
+#include "ops/norm_functor.h"
 #include "ops/pointwise_named.h"
 #include "ops/promote.h"
 #include "ops/reduce.h"
@@ -134,12 +135,7 @@ struct VectorNorm {
                    "because this dimension is empty and the operation does not have an identity");
   }
   static void launch(const Args& args, LaunchContext& context) {
-    const auto with = [&](auto functor) { run_reduction(functor, args, context); };
-    if (args.ord == 0) return with(fn::Norm0{});
-    if (args.ord == 1) return with(fn::Norm1{});
-    if (args.ord == 2) return with(fn::Norm2{});
-    if (std::isinf(args.ord)) return args.ord > 0 ? with(fn::NormMax{}) : with(fn::NormMin{});
-    with(fn::NormP(args.ord));
+    with_norm_functor(args.ord, [&](auto norm) { run_reduction(norm, args, context); });
   }
   static void grad(const Args& args, GradContext& context) {
     if (args.ord == 0) return;

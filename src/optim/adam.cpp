@@ -1,4 +1,4 @@
-// Adam and AdamW, which differ in one operator and one default.
+// Adam and AdamW, which differ in two defaults.
 #include "hearth/optim/adam.h"
 
 #include "hearth/optim/adamw.h"
@@ -14,6 +14,7 @@ void BasicAdamOptions<kDecoupled>::fields(Fields& f) {
   f.field("weight_decay", weight_decay_);
   f.field("amsgrad", amsgrad_);
   f.field("maximize", maximize_);
+  f.field("decoupled_weight_decay", decoupled_weight_decay_);
 }
 template struct BasicAdamOptions<false>;
 template struct BasicAdamOptions<true>;
@@ -27,29 +28,20 @@ void AdamParamState::fields(Fields& f) {
 
 namespace {
 
-void check_beta(double beta, int index) {
-  HEARTH_CHECK(0 <= beta && beta < 1, "Invalid beta parameter at index ", index, ": ", beta);
-}
-
 template <class Options>
 std::unique_ptr<Options> checked(const Options& options) {
-  check_not_negative(options.lr(), "learning rate");
-  check_not_negative(options.eps(), "epsilon value");
-  check_beta(std::get<0>(options.betas()), 0);
-  check_beta(std::get<1>(options.betas()), 1);
-  check_not_negative(options.weight_decay(), "weight_decay value");
+  check_adaptive(options);
   return std::make_unique<Options>(options);
 }
 
-using StepOp = decltype(&_fused_adam_);
-
 template <class Options>
-Tensor step_with(StepOp op, Optimizer& optimizer, const Optimizer::LossClosure& closure) {
-  const auto update = [op](const Options& options, const Batch<AdamParamState>& batch) {
+Tensor step_with(Optimizer& optimizer, const Optimizer::LossClosure& closure) {
+  const auto update = [](const Options& options, const Batch<AdamParamState>& batch) {
     std::vector<Tensor> largest;
     if (options.amsgrad()) largest = batch.tensors(&AdamParamState::max_exp_avg_sq);
     const std::vector<Tensor> means = batch.tensors(&AdamParamState::exp_avg),
                               squares = batch.tensors(&AdamParamState::exp_avg_sq);
+    const auto op = options.decoupled_weight_decay() ? _fused_adamw_ : _fused_adam_;
     op(batch.params, batch.grads, means, squares, largest, next_steps(batch), options.lr(),
        std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(),
        options.eps(), options.amsgrad(), options.maximize(), {}, {});
@@ -76,11 +68,7 @@ std::unique_ptr<OptimizerParamState> AdamW::make_state() const {
   return std::make_unique<AdamParamState>();
 }
 
-Tensor Adam::step(LossClosure closure) {
-  return step_with<AdamOptions>(_fused_adam_, *this, closure);
-}
-Tensor AdamW::step(LossClosure closure) {
-  return step_with<AdamWOptions>(_fused_adamw_, *this, closure);
-}
+Tensor Adam::step(LossClosure closure) { return step_with<AdamOptions>(*this, closure); }
+Tensor AdamW::step(LossClosure closure) { return step_with<AdamWOptions>(*this, closure); }
 
 }  // namespace hearth::optim

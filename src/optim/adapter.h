@@ -1,7 +1,7 @@
 #pragma once
 
 #include "hearth/operators.h"
-#include "hearth/optim/fields.h"
+#include "hearth/optim/optimizer.h"
 
 namespace hearth::optim {
 
@@ -9,7 +9,8 @@ namespace hearth::optim {
 /// memory format and, for floating-point tensors, dtype. Throws for state that does not fit.
 class Adapter final : public Fields {
  public:
-  Adapter(const Tensor& param, int64_t number) : param_(param.detach()), number_(number) {}
+  Adapter(const OptimizerParamState& state, const Tensor& param, int64_t number)
+      : state_(state), param_(param.detach()), number_(number) {}
   void field(const std::string&, bool&) override {}
   void field(const std::string& name, int64_t& value) override {
     HEARTH_CHECK_AS(ValueError, name != "step" || value >= 0, "loaded state dict contains a step ",
@@ -19,9 +20,9 @@ class Adapter final : public Fields {
   void field(const std::string&, std::string&) override {}
   void field(const std::string& name, Tensor& value) override {
     if (!value.defined()) return;
-    HEARTH_CHECK(value.dim() == 0 || value.sizes().equals(param_.sizes()),
-                 "loaded state dict contains '", name, "' of sizes ", value.sizes(),
-                 " for parameter ", number_, ", whose sizes are ", param_.sizes());
+    HEARTH_CHECK(state_.fits(name, value, param_), "loaded state dict contains '", name,
+                 "' of sizes ", value.sizes(), " for parameter ", number_, ", whose sizes are ",
+                 param_.sizes());
     const ScalarType dtype = value.is_floating_point() ? param_.scalar_type() : value.scalar_type();
     const auto options = TensorOptions(dtype).device(param_.device());
     const Tensor copy = value.sizes().equals(param_.sizes()) ? empty_like(param_, options)
@@ -35,6 +36,7 @@ class Adapter final : public Fields {
   bool has(const std::string&) const override { return false; }
 
  private:
+  const OptimizerParamState& state_;
   const Tensor param_;
   const int64_t number_;
 };

@@ -1,7 +1,7 @@
 #include "hearth/optim/composite_schedulers.h"
 
+#include "hearth/demangle.h"
 #include "hearth/optim/reduce_lr_on_plateau.h"
-#include "optim/class_name.h"
 
 namespace hearth::optim {
 
@@ -34,8 +34,8 @@ Optimizer& CompositeScheduler::checked(Optimizer& optimizer, const Schedulers& s
     const Optimizer& other = schedulers[i]->optimizer();
     HEARTH_CHECK_AS(ValueError, &other == &optimizer, name,
                     " expects all schedulers to belong to the same optimizer, but got scheduler ",
-                    class_name(*schedulers[i]), " at index ", i, " has ", class_name(other),
-                    ", which is different from ", class_name(optimizer), ".");
+                    short_class_name(typeid(*schedulers[i])), " at index ", i, " has ", short_class_name(typeid(other)),
+                    ", which is different from ", short_class_name(typeid(optimizer)), ".");
   }
   return optimizer;
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "hearth/operators.h"
+#include "optim/field_lists.h"
+
 namespace hearth::optim {
 
 Fields::~Fields() = default;
@@ -14,24 +17,6 @@ void Fields::field(const std::string& name, std::tuple<double, double>& values) 
     f.field("1", std::get<1>(values));
   });
 }
-
-namespace {
-
-template <class T>
-void list_field(Fields& fields, const std::string& name, std::vector<T>& values) {
-  if (fields.loading()) values.clear();
-  if (fields.loading() ? !fields.has(name) : values.empty()) return;
-  fields.nested(name, [&values](Fields& f) {
-    if (f.loading()) {
-      for (std::string i = "0"; f.has(i); i = std::to_string(values.size()))
-        f.field(i, values.emplace_back());
-    }
-    for (size_t i = 0; !f.loading() && i < values.size(); ++i)
-      f.field(std::to_string(i), values[i]);
-  });
-}
-
-}  // namespace
 
 void Fields::field(const std::string& name, std::vector<double>& values) {
   list_field(*this, name, values);
@@ -69,7 +54,7 @@ DictReader::DictReader(const DictReader& outer, const std::string& name)
 }
 
 bool DictReader::has(const std::string& name) const {
-  if (dict_.contains(prefix_ + name)) return true;
+  if (const IValue* value = dict_.find(prefix_ + name)) return !value->isNone();
   const std::string below = prefix_ + name + ".";
   const auto next = std::lower_bound(sorted_->begin(), sorted_->end(), below);
   return next != sorted_->end() && next->starts_with(below);
@@ -80,15 +65,27 @@ const IValue* DictReader::find(const std::string& name) const {
   return requires_values() ? &dict_.at(prefix_ + name) : dict_.find(prefix_ + name);
 }
 
+namespace {
+
+/// A number that may be stored as a tensor, as Python's optimizers store step counts, or as an
+/// integer.
+double number_in(const IValue& stored) {
+  if (stored.isInt()) return double(stored.toInt());
+  return stored.toTensor().item().toDouble();
+}
+
+}  // namespace
+
 void DictReader::field(const std::string& name, bool& value) {
   if (const IValue* stored = find(name)) value = stored->toBool();
 }
 void DictReader::field(const std::string& name, int64_t& value) {
-  if (const IValue* stored = find(name)) value = stored->toInt();
+  if (const IValue* stored = find(name))
+    value = stored->isTensor() ? int64_t(number_in(*stored)) : stored->toInt();
 }
 void DictReader::field(const std::string& name, double& value) {
   if (const IValue* stored = find(name))
-    value = stored->isInt() ? double(stored->toInt()) : stored->toDouble();
+    value = stored->isTensor() || stored->isInt() ? number_in(*stored) : stored->toDouble();
 }
 void DictReader::field(const std::string& name, std::string& value) {
   if (const IValue* stored = find(name)) value = stored->toStringRef();

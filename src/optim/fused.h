@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -63,6 +64,27 @@ std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamG
   return batches;
 }
 
+/// Calls f with each part of a batch in which key(state) has one value: usually the whole batch.
+template <class State, class Key, class F>
+void for_equal(const Batch<State>& batch, const Key& key, const F& f) {
+  using Value = decltype(key(*batch.states[0]));
+  std::vector<Value> values;
+  std::vector<Batch<State>> parts;
+  for (size_t i = 0; i < batch.states.size(); ++i) {
+    const Value value = key(*batch.states[i]);
+    const auto known = std::find(values.begin(), values.end(), value);
+    const auto part = size_t(known - values.begin());
+    if (known == values.end()) {
+      values.push_back(value);
+      parts.emplace_back();
+    }
+    parts[part].params.push_back(batch.params[i]);
+    parts[part].grads.push_back(batch.grads[i]);
+    parts[part].states.push_back(batch.states[i]);
+  }
+  for (size_t i = 0; i < parts.size(); ++i) f(values[i], parts[i]);
+}
+
 /// A group's options; throws if the user gave the group options of another type.
 template <class Options>
 const Options& options_of(const OptimizerParamGroup& group) {
@@ -115,9 +137,46 @@ void count_steps(const Batch<State>& batch) {
   for (State* state : batch.states) ++state->step();
 }
 
+/// Calls f(number of the next step, part) for each part of a batch with one number of steps, which
+/// it then increments.
+template <class State, class F>
+void for_equal_steps(const Batch<State>& batch, const F& f) {
+  const auto next = [](State& state) { return state.step() + 1; };
+  for_equal(batch, next, [&f](int64_t step, const Batch<State>& part) {
+    f(step, part);
+    count_steps(part);
+  });
+}
+
 /// Throws "Invalid learning rate: -1" unless the value is at least 0.
 inline void check_not_negative(double value, const char* what) {
   HEARTH_CHECK(value >= 0, "Invalid ", what, ": ", value);
 }
+
+/// Throws unless 0 <= beta < 1.
+inline void check_beta(double beta, int index) {
+  HEARTH_CHECK(0 <= beta && beta < 1, "Invalid beta parameter at index ", index, ": ", beta);
+}
+
+/// The checks that Adam and its relatives have in common.
+template <class Options>
+void check_adaptive(const Options& options) {
+  check_not_negative(options.lr(), "learning rate");
+  check_not_negative(options.eps(), "epsilon value");
+  check_beta(std::get<0>(options.betas()), 0);
+  check_beta(std::get<1>(options.betas()), 1);
+  check_not_negative(options.weight_decay(), "weight_decay value");
+}
+
+/// Defines the constructors and make_state() of HEARTH_OPTIMIZER; checked() checks the options.
+#define HEARTH_DEFINE_OPTIMIZER(Name)                                                      \
+  template class OptimizerCloneableOptions<Name##Options>;                                 \
+  Name::Name(const std::vector<OptimizerParamGroup>& param_groups, Name##Options defaults) \
+      : Optimizer(param_groups, checked(defaults)) {}                                      \
+  Name::Name(std::vector<Tensor> params, Name##Options defaults)                           \
+      : Optimizer(std::move(params), checked(defaults)) {}                                 \
+  std::unique_ptr<OptimizerParamState> Name::make_state() const {                          \
+    return std::make_unique<Name##ParamState>();                                           \
+  }
 
 }  // namespace hearth::optim

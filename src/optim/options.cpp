@@ -59,6 +59,10 @@ void OptimizerParamState::serialize(serialize::OutputArchive& archive) const {
   write_fields(*this, writer);
 }
 
+bool OptimizerParamState::fits(const std::string&, const Tensor& value, const Tensor& param) const {
+  return value.dim() == 0 || value.sizes().equals(param.sizes());
+}
+
 OptimizerOptions::~OptimizerOptions() = default;
 std::unique_ptr<OptimizerOptions> OptimizerOptions::clone() const {
   not_cloneable(kOptionsClass, "OptimizerCloneableOptions");
@@ -119,7 +123,8 @@ void apply_defaults(OptimizerOptions& options, const OptimizerOptions& defaults)
   std::unordered_set<std::string>
       chosen;  // names without suffixes: a pair of numbers is one option
   for (const auto& [key, value] : merged)
-    if (!same_value(initial.at(key), value)) chosen.insert(first_name(key));
+    if (const IValue* before = initial.find(key); !before || !same_value(*before, value))
+      chosen.insert(first_name(key));
   for (const auto& [key, value] : dict_of(defaults))
     if (chosen.count(first_name(key)) == 0) merged.insert(key, value);
   DictReader reader(merged);

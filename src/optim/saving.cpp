@@ -1,10 +1,10 @@
 // State dicts, saving and loading of optimizers: options, and state of parameters, which are
 // identified by their order.
 #include "hearth/autograd.h"
+#include "hearth/demangle.h"
 #include "hearth/operators.h"
 #include "hearth/optim/serialize.h"
 #include "optim/adapter.h"
-#include "optim/class_name.h"
 #include "optim/field_io.h"
 
 namespace hearth::optim {
@@ -24,7 +24,7 @@ constexpr const char* kName = "name";
 /// Checks the optimizer's name, which may be missing from the source.
 void check_name(const Optimizer& optimizer, Fields& f) {
   if (!f.has(kName)) return;
-  const std::string expected = class_name(optimizer);
+  const std::string expected = short_class_name(typeid(optimizer));
   std::string name;
   f.field(kName, name);
   HEARTH_CHECK_AS(ValueError, name == expected, "loaded state dict is that of the optimizer ", name,
@@ -56,7 +56,7 @@ void write(const Optimizer& optimizer, Fields& f) {
     for (size_t i = 0; i < groups.size(); ++i)
       all.nested(std::to_string(i), [&](Fields& one) { write_group(groups[i], one); });
   });
-  std::string name = class_name(optimizer);
+  std::string name = short_class_name(typeid(optimizer));
   f.field(kName, name);
 }
 
@@ -100,7 +100,7 @@ void read_state(const Optimizer& optimizer, const StateMaker& make_state, Loaded
     HEARTH_CHECK_AS(NotImplementedError, state,
                     "the type of this optimizer's state is unknown: override make_state()");
     all.nested(std::to_string(number), [&state](Fields& one) { state->fields(one); });
-    Adapter adapter(param, number);
+    Adapter adapter(*state, param, number);
     state->fields(adapter);
     loaded.state[param.unsafeGetTensorImpl()] = std::move(state);
   });

@@ -65,26 +65,12 @@ void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bo
   for (size_t i = 0; first && i < buffers.size(); ++i) batch.states[i]->momentum_buffer(buffers[i]);
 }
 
-/// The part of a batch without momentum buffers (`first`), or the part with them.
-Batch<SGDParamState> part_of(const Batch<SGDParamState>& batch, bool first) {
-  Batch<SGDParamState> part;
-  for (size_t i = 0; i < batch.params.size(); ++i) {
-    if (batch.states[i]->momentum_buffer().defined() == first) continue;
-    part.params.push_back(batch.params[i]);
-    part.grads.push_back(batch.grads[i]);
-    part.states.push_back(batch.states[i]);
-  }
-  return part;
-}
-
 void update(const SGDOptions& options, const Batch<SGDParamState>& batch) {
-  size_t first_steps = 0;
-  for (SGDParamState* state : batch.states) first_steps += !state->momentum_buffer().defined();
-  if (first_steps == 0) return step_batch(options, batch, false);
-  if (first_steps == batch.params.size()) return step_batch(options, batch, true);
-  const Batch<SGDParamState> old_part = part_of(batch, false), new_part = part_of(batch, true);
-  step_batch(options, old_part, false);
-  step_batch(options, new_part, true);
+  if (batch.states.empty()) return step_batch(options, batch, false);
+  const auto is_first = [](SGDParamState& state) { return !state.momentum_buffer().defined(); };
+  for_equal(batch, is_first, [&options](bool first, const Batch<SGDParamState>& part) {
+    step_batch(options, part, first);
+  });
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "functors/optim.h"
+#include "hearth/half.h"
 #include "seam/table.h"
 #include "seam/view.h"
 
@@ -17,10 +18,20 @@ inline constexpr int kStepOperands = 5;
 struct StepTensor {
   void* data[kStepOperands] = {};
   int64_t numel = 0;
-  double step = 1;                 // the number of this step, from 1
-  const float* step_at = nullptr;  // device memory that holds the number instead
+  double step = 1;                // the number of this step, from 1
+  const void* step_at = nullptr;  // device memory that holds the number instead
   int32_t layout = -1;  // in FusedStepParams::layouts; -1: all operands have one dense layout
 };
+
+/// The number of a floating dtype at an address.
+inline double number_at(const void* at, ScalarType dtype) {
+  switch (dtype) {
+    case ScalarType::Double: return *static_cast<const double*>(at);
+    case ScalarType::Half: return *static_cast<const Half*>(at);
+    case ScalarType::BFloat16: return *static_cast<const BFloat16*>(at);
+    default: return *static_cast<const float*>(at);
+  }
+}
 
 /// Sizes and each operand's strides, in elements.
 struct StepLayout {
@@ -37,6 +48,7 @@ struct FusedStepParams {
   alignas(8) unsigned char parameters[64];  // the rule, by value
   int operands = 0;
   ScalarType dtype = ScalarType::Undefined;
+  ScalarType step_dtype = ScalarType::Float;  // of the numbers at StepTensor::step_at
   bool maximize = false;
   float* grad_scale = nullptr;  // in device memory, like found_inf
   float* found_inf = nullptr;

@@ -49,7 +49,8 @@ namespace hearth {
   X(GridSampler)          \
   X(GridSamplerBackward)  \
   X(Recurrence)           \
-  X(RecurrenceBackward)
+  X(RecurrenceBackward)   \
+  X(TotalNorm)
 
 #define HEARTH_DECLARE_PARAMS(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_PARAMS)

@@ -23,7 +23,7 @@ struct Fixture {
 };
 inline void PrintTo(const Fixture& fixture, std::ostream* stream) { *stream << fixture.name; }
 
-/// The fixtures of a kind: "case" (an optimizer) or "schedule".
+/// The fixtures of a kind: "case" (an optimizer), "schedule" or "search" (of LBFGS).
 inline std::vector<Fixture> fixtures(const std::string& kind) {
   std::ifstream file(fixture_path("optim_cases.txt"));
   std::vector<Fixture> wanted;
@@ -32,7 +32,7 @@ inline std::vector<Fixture> fixtures(const std::string& kind) {
     std::istringstream words(line);
     std::string first, name, dtype;
     words >> first;
-    if (first == "case" || first == "schedule") {
+    if (first == "case" || first == "schedule" || first == "search") {
       words >> name >> dtype;
       selected = first == kind;
       if (selected) wanted.push_back({name, dtype == "float32" ? kFloat : kDouble, {}});

@@ -4,11 +4,11 @@ optimizers, and the learning rates of its schedulers.
 
     optim_cases.py > tests/fixtures/optim_cases.txt
 
-A case is a line "case <name> <dtype>" (of a scheduler: "schedule <name> <dtype>") and lines
-"<step> <values>": the parameters after the step, or the rates and momentums of the groups. The
-gradients are computed without autograd, so that they are equal bit for bit in C++ and Python.
-tests/optim/agreement.cpp has the same optimizers, tests/optim/schedule_agreement.cpp the same
-schedulers.
+A case is a line "case <name> <dtype>" (of a scheduler: "schedule <name> <dtype>", of LBFGS: "search
+<name> <dtype>") and lines "<step> <values>": the parameters after the step, or the rates and
+momentums of the groups. The gradients of a case are computed without autograd, so that they are
+equal bit for bit in C++ and Python. tests/optim/agreement.cpp has the same optimizers,
+tests/optim/lbfgs.cpp the same searches, tests/optim/schedule_agreement.cpp the same schedulers.
 """
 
 import warnings
@@ -75,7 +75,101 @@ OPTIMIZERS = {
     "adagrad_decay": lambda p: torch.optim.Adagrad(p, lr=0.1, lr_decay=0.01, weight_decay=0.02,
                                                    initial_accumulator_value=0.3),
     "adagrad_maximize": lambda p: torch.optim.Adagrad(p, lr=1e-3, maximize=True),
+    "adam_decoupled": lambda p: torch.optim.Adam(p, lr=0.01, weight_decay=0.1,
+                                                 decoupled_weight_decay=True),
+    "nadam": lambda p: torch.optim.NAdam(p),
+    "nadam_decoupled": lambda p: torch.optim.NAdam(groups(p), lr=0.01, betas=(0.8, 0.99), eps=1e-6,
+                                                   weight_decay=0.1, momentum_decay=0.02,
+                                                   decoupled_weight_decay=True),
+    "nadam_maximize": lambda p: torch.optim.NAdam(p, lr=1e-3, weight_decay=0.1, maximize=True),
+    "radam": lambda p: torch.optim.RAdam(p),
+    "radam_decoupled": lambda p: torch.optim.RAdam(groups(p), lr=0.01, betas=(0.8, 0.99),
+                                                   weight_decay=0.1, decoupled_weight_decay=True),
+    "radam_maximize": lambda p: torch.optim.RAdam(p, betas=(0.9, 0.7), weight_decay=0.1, eps=1e-4,
+                                                  maximize=True),
+    "adamax": lambda p: torch.optim.Adamax(p),
+    "adamax_maximize": lambda p: torch.optim.Adamax(groups(p), lr=1e-3, betas=(0.8, 0.99), eps=0.1,
+                                                    weight_decay=0.1, maximize=True),
+    "adadelta": lambda p: torch.optim.Adadelta(p),
+    "adadelta_maximize": lambda p: torch.optim.Adadelta(groups(p), lr=0.1, rho=0.8, eps=1e-4,
+                                                        weight_decay=0.1, maximize=True),
+    "asgd": lambda p: torch.optim.ASGD(p),
+    "asgd_averaged": lambda p: torch.optim.ASGD(groups(p), lr=0.05, lambd=0.02, alpha=0.6, t0=20,
+                                                weight_decay=0.1),
+    "asgd_maximize": lambda p: torch.optim.ASGD(p, lr=1e-3, t0=1, maximize=True),
+    "rprop": lambda p: torch.optim.Rprop(p),
+    "rprop_groups": lambda p: torch.optim.Rprop(groups(p), lr=0.1, etas=(0.25, 1.5),
+                                                step_sizes=(0.0078125, 2)),
+    "rprop_maximize": lambda p: torch.optim.Rprop(p, lr=2 ** -10, step_sizes=(2 ** -12, 2 ** -8),
+                                                  maximize=True),
+    "adafactor": lambda p: torch.optim.Adafactor(p),
+    "adafactor_decay": lambda p: torch.optim.Adafactor(groups(p), lr=0.05, beta2_decay=-0.5,
+                                                       eps=(1e-6, 0.01), d=1.5, weight_decay=0.1),
+    "adafactor_maximize": lambda p: torch.optim.Adafactor(p, lr=1e-3, maximize=True),
+    "muon": lambda p: torch.optim.Muon(p[1:2]),
+    "muon_adamw": lambda p: torch.optim.Muon(p[1:2], lr=0.01, weight_decay=0.2, momentum=0.8,
+                                             nesterov=False, ns_steps=3, eps=1e-5,
+                                             ns_coefficients=(3.0, -3.0, 1.0),
+                                             adjust_lr_fn="match_rms_adamw"),
 }
+
+
+def rosenbrock(x):
+    return (100 * (x[1:] - x[:-1] ** 2) ** 2 + (1 - x[:-1]) ** 2).sum()
+
+
+def network(params):
+    """The error of a small network whose weights are the parameters."""
+    x = torch.linspace(-2, 2, 12, dtype=params[0].dtype).reshape(12, 1)
+    hidden = torch.tanh(x @ params[0] + params[1])
+    return ((hidden @ params[2] - torch.sin(2 * x)) ** 2).mean()
+
+
+def wave_of(sizes, dtype):
+    """Tensors with the elements of a cosine."""
+    count = int(torch.tensor(sizes).prod())
+    return torch.cos(torch.arange(1, 1 + count, dtype=torch.float64)).reshape(sizes).to(dtype)
+
+
+LOSSES = {
+    "rosenbrock": (lambda p: rosenbrock(p[0]), lambda dtype: [
+        torch.tensor([-1.2, 1.0, 0.5], dtype=dtype)]),
+    "network": (network, lambda dtype: [
+        wave_of((1, 5), dtype), wave_of((5,), dtype), wave_of((5, 1), dtype)]),
+}
+
+# Python limits the evaluations of a line search by max_eval, which LibTorch does not do.
+SEARCHES = {
+    "fixed": {"lr": 0.1, "max_iter": 5},
+    "fixed_short": {"lr": 0.05, "max_iter": 4, "history_size": 2, "max_eval": 3},
+    "strong_wolfe": {"line_search_fn": "strong_wolfe", "max_iter": 5, "max_eval": 1000},
+    "strong_wolfe_short": {"line_search_fn": "strong_wolfe", "lr": 0.5, "max_iter": 3,
+                           "history_size": 2, "max_eval": 1000},
+    "tolerant": {"line_search_fn": "strong_wolfe", "max_iter": 5, "max_eval": 1000,
+                 "tolerance_grad": 1e-2, "tolerance_change": 1e-3},
+}
+
+
+def search_case(loss_name, name, dtype):
+    """Lines of the number of evaluations, the loss and the parameters after each step."""
+    print("search", loss_name + "_" + name, str(dtype).split(".")[1])
+    loss_of, start = LOSSES[loss_name]
+    params = [p.requires_grad_() for p in start(dtype)]
+    optimizer = torch.optim.LBFGS(params, **SEARCHES[name])
+    evaluations = 0
+
+    def closure():
+        nonlocal evaluations
+        evaluations += 1
+        optimizer.zero_grad()
+        loss = loss_of(params)
+        loss.backward()
+        return loss
+
+    for step in range(1, 9):
+        loss = optimizer.step(closure)
+        print(step, evaluations, repr(loss.item()),
+              *(repr(x) for p in params for x in p.flatten().tolist()))
 
 
 def metric(epoch):
@@ -201,6 +295,9 @@ SCHEDULERS = {
     "plateau_max": lambda o: lr_scheduler.ReduceLROnPlateau(
         o, mode="max", factor=0.7, patience=2, threshold=0.01, threshold_mode="abs",
         min_lr=[1e-3, 2e-3]),
+    "swa": lambda o: torch.optim.swa_utils.SWALR(o, 0.05),
+    "swa_linear": lambda o: torch.optim.swa_utils.SWALR(o, [0.05, 0.3], 20, "linear"),
+    "swa_at_once": lambda o: torch.optim.swa_utils.SWALR(o, 0.05, 0),
     "one_after_another": one_after_another,
     "chained": chain,
     "sequential": lambda o: of_three(o, [10, 30]),
@@ -273,6 +370,9 @@ def main():
     for name, make in OPTIMIZERS.items():
         optimizer_case(name, make, torch.float64)
         optimizer_case(name, make, torch.float32)
+    for loss in LOSSES:
+        for name in SEARCHES:
+            search_case(loss, name, torch.float64)
     for name, make in SCHEDULERS.items():
         scheduler_case(name, make, lambda g: torch.optim.SGD(g, lr=0.1, momentum=0.9))
     for name in ("one_cycle", "cyclic_short"):

@@ -207,6 +207,8 @@ class BatchSampler : public detail::Batcher {
  public:
   BatchSampler(Source sampler, int64_t batch_size, bool drop_last)
       : Batcher(batch_size, drop_last), sampler_(std::move(sampler)) {}
+  Source& sampler() { return sampler_; }  ///< the sampler of the indices
+  const Source& sampler() const { return sampler_; }
 
  private:
   Sampler<>& source() override { return sampler_; }

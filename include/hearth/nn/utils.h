@@ -19,6 +19,14 @@ inline double clip_grad_norm_(const Tensor& parameter, double max_norm, double n
   return clip_grad_norm_(std::vector<Tensor>{parameter}, max_norm, norm_type, error_if_nonfinite);
 }
 
+/// The norm of all tensors together, on the first one's device. Its order may be any number or
+/// infinity; for order 0 it is the number of tensors that are not zero.
+HEARTH_API Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type = 2.0,
+                                 bool error_if_nonfinite = false);
+/// Scales the gradients by max_norm / (total_norm + 1e-6) if that is less than 1.
+HEARTH_API void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm,
+                                      const Tensor& total_norm);
+
 /// Clamps each element of the gradients to [-clip_value, clip_value].
 HEARTH_API void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value);
 inline void clip_grad_value_(std::initializer_list<Tensor> parameters, double clip_value) {

@@ -19,6 +19,7 @@ struct HEARTH_API BasicAdamOptions
   HEARTH_ARG(double, weight_decay) = kDecoupled ? 1e-2 : 0;  ///< see Adam and AdamW
   HEARTH_ARG(bool, amsgrad) = false;                         ///< divides by the largest v so far
   HEARTH_ARG(bool, maximize) = false;                        ///< ascends instead of descending
+  HEARTH_ARG(bool, decoupled_weight_decay) = kDecoupled;     ///< decays p, not g: AdamW
 
  public:
   void fields(Fields& f) override;

@@ -20,8 +20,8 @@ class HEARTH_API LRScheduler {
 
   void step();  ///< sets the rates of the next epoch; call it after an epoch (or batch)
   /// Sets the rates of any epoch, by get_closed_form_lrs(). Only CosineAnnealingWarmRestarts takes
-  /// a fraction of an epoch.
-  void step(double epoch);
+  /// a fraction of an epoch. ReduceLROnPlateau takes a metric instead.
+  virtual void step(double epoch);
   /// The learning rates after the last step, one per group.
   const std::vector<double>& get_last_lr() const { return last_lr_; }
   int64_t last_epoch() const { return last_epoch_; }  ///< the number of steps so far

@@ -35,6 +35,9 @@ class HEARTH_API OptimizerParamState {
   virtual void fields(Fields& f);
   virtual void serialize(serialize::InputArchive& archive);
   virtual void serialize(serialize::OutputArchive& archive) const;
+  /// Whether a loaded tensor can belong to a parameter: if it has its sizes or none, unless
+  /// overridden.
+  virtual bool fits(const std::string& name, const Tensor& value, const Tensor& param) const;
 };
 
 /// Base of the options of one group of parameters.

@@ -18,7 +18,8 @@ class HEARTH_API ReduceLROnPlateau : public LRScheduler {
                     ThresholdMode threshold_mode = rel, int64_t cooldown = 0, PerGroup min_lr = 0.0,
                     double eps = 1e-8, bool verbose = false);
 
-  void step(double metric);                                   ///< call it after each epoch
+  using LRScheduler::step;                                    // without a metric it throws
+  void step(double metric) override;                          ///< call it after each epoch
   int64_t num_bad_epochs() const { return num_bad_epochs_; }  ///< epochs without improvement
 
  protected:

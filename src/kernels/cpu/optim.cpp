@@ -1,6 +1,7 @@
 #include "seam/optim.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "core/parallel_for.h"
 #include "kernels/cpu/isa_table.h"
@@ -47,9 +48,11 @@ class FusedStep {
     auto i = size_t(std::upper_bound(starts_, last, begin) - starts_ - 1);
     StepArgs args{
         params_.parameters, {}, params_.grad_scale ? *params_.grad_scale : 1.0, params_.maximize};
-    for (double step = -1; begin < end; begin = starts_[++i]) {
+    constexpr double kNone = std::numeric_limits<double>::quiet_NaN();  // equals no number
+    for (double step = kNone; begin < end; begin = starts_[++i]) {
       const StepTensor& tensor = params_.tensors[i];
-      const double now = tensor.step_at ? *tensor.step_at : tensor.step;
+      const double now =
+          tensor.step_at ? number_at(tensor.step_at, params_.step_dtype) : tensor.step;
       if (now != step) args.factors = factors_(params_.parameters, step = now);
       update(tensor, args, begin - starts_[i], std::min(end, starts_[i + 1]) - starts_[i]);
     }

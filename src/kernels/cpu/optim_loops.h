@@ -38,7 +38,18 @@ struct StepLoop {
   template <class Move>
   HEARTH_SIMD static void update(const F& rule, const StepArgs& args, T* const* x, int64_t i,
                                  const Move& move) {
-    V p = move.load(x[0] + i), g = load_gradient(args, x[1] + i, move);
+    V p = move.load(x[0] + i);
+    if constexpr (F::operands == 1)
+      rule.update(args.factors, p);
+    else
+      update_by_gradient(rule, args, x, i, move, p);
+    move.store(p, x[0] + i);
+  }
+
+  template <class Move>
+  HEARTH_SIMD static void update_by_gradient(const F& rule, const StepArgs& args, T* const* x,
+                                             int64_t i, const Move& move, V& p) {
+    V g = load_gradient(args, x[1] + i, move);
     if constexpr (F::operands == 2) {
       rule.update(args.factors, p, g);
     } else {
@@ -58,7 +69,6 @@ struct StepLoop {
       }
       move.store(a, x[2] + i);
     }
-    move.store(p, x[0] + i);
   }
 
   static void run(const StepArgs& by, void* const* data, int64_t n) {

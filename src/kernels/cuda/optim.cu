@@ -20,12 +20,13 @@ struct StepCommon {
   const float* grad_scale;
   const float* found_inf;
   bool maximize;
+  ScalarType step_dtype;
 };
 
 /// A tensor's factors for its step; computed from *step_at if that is not null.
 struct StepCount {
   fn::StepFactors factors;
-  const float* step_at;
+  const void* step_at;
 };
 
 /// Tensors whose operands are dense in one common order.
@@ -49,10 +50,13 @@ struct StridedStep {
 
 /// The factors of a tensor, computed once per block.
 template <class F>
-__device__ __forceinline__ fn::StepFactors shared_factors(const F& rule, const StepCount& step) {
+__device__ __forceinline__ fn::StepFactors shared_factors(const F& rule, const StepCommon& common,
+                                                          const StepCount& step) {
   if (step.step_at == nullptr) return step.factors;
   __shared__ fn::StepFactors factors;
-  if (threadIdx.x == 0) factors = rule.factors(double(*step.step_at));
+  if (threadIdx.x == 0)
+    factors = rule.factors(
+        load_as<double>(static_cast<const char*>(step.step_at), common.step_dtype));
   __syncthreads();
   return factors;
 }
@@ -62,11 +66,14 @@ __device__ __forceinline__ fn::StepFactors shared_factors(const F& rule, const S
 template <class F, class C>
 __device__ __forceinline__ void update(const F& rule, const StepCommon& common,
                                        const fn::StepFactors& factors, C (&x)[F::operands]) {
-  if (common.grad_scale != nullptr) x[1] = static_cast<C>(x[1] / *common.grad_scale);
+  if constexpr (F::operands > 1)
+    if (common.grad_scale != nullptr) x[1] = static_cast<C>(x[1] / *common.grad_scale);
   Lane<C> v[F::operands];
 #pragma unroll
   for (int k = 0; k < F::operands; ++k) v[k] = Lane<C>(k == 1 && common.maximize ? -x[k] : x[k]);
-  if constexpr (F::operands == 2)
+  if constexpr (F::operands == 1)
+    rule.update(factors, v[0]);
+  else if constexpr (F::operands == 2)
     rule.update(factors, v[0], v[1]);
   else if constexpr (F::operands == 3)
     rule.update(factors, v[0], v[1], v[2]);
@@ -113,7 +120,7 @@ __global__ void __launch_bounds__(kBlock)
     const int middle = (tensor + end) / 2;
     (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : end) = middle;
   }
-  const fn::StepFactors factors = shared_factors(rule, table.steps[tensor]);
+  const fn::StepFactors factors = shared_factors(rule, table.common, table.steps[tensor]);
   T* data[F::operands];
   uintptr_t addresses = 0;
 #pragma unroll
@@ -135,7 +142,7 @@ template <class F, class T>
 __global__ void __launch_bounds__(kBlock)
     strided_kernel(const __grid_constant__ F rule, const __grid_constant__ StridedStep args) {
   if (args.common.found_inf != nullptr && *args.common.found_inf == 1) return;
-  const fn::StepFactors factors = shared_factors(rule, args.step);
+  const fn::StepFactors factors = shared_factors(rule, args.common, args.step);
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
     int64_t offsets[F::operands];
@@ -170,7 +177,9 @@ class StepLauncher {
   }
 
  private:
-  StepCommon common() const { return {params_.grad_scale, params_.found_inf, params_.maximize}; }
+  StepCommon common() const {
+    return {params_.grad_scale, params_.found_inf, params_.maximize, params_.step_dtype};
+  }
   StepCount count_of(const StepTensor& tensor) const {
     return {rule_.factors(tensor.step), tensor.step_at};
   }

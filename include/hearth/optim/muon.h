@@ -1,0 +1,45 @@
+#pragma once
+
+#include <string>
+
+#include "hearth/optim/declare.h"
+
+namespace hearth::optim {
+
+/// Options of Muon.
+struct HEARTH_API MuonOptions : public RateOptions<MuonOptions> {
+  MuonOptions(double lr = 1e-3) : lr_(lr) {}
+  using coefficients_t = std::tuple<double, double, double>;
+  HEARTH_ARG(double, lr) = 1e-3;           ///< learning rate
+  HEARTH_ARG(double, weight_decay) = 0.1;  ///< p -= lr weight_decay p before each update
+  HEARTH_ARG(double, momentum) = 0.95;     ///< decay of the average b of the gradients
+  HEARTH_ARG(bool, nesterov) = true;       ///< uses the mean of g and b instead of b
+  HEARTH_ARG(coefficients_t, ns_coefficients) = {3.4445, -4.7750, 2.0315};  ///< a, b, c
+  HEARTH_ARG(double, eps) = 1e-7;     ///< the smallest divisor
+  HEARTH_ARG(int64_t, ns_steps) = 5;  ///< steps of the iteration
+  /// How the rate depends on a parameter [n, m]: "original" (also if not given): sqrt(max(1, n /
+  /// m)); "match_rms_adamw": 0.2 sqrt(max(n, m)); "spectral_unclamped": sqrt(n / m).
+  HEARTH_ARG(std::optional<std::string>, adjust_lr_fn);
+
+ public:
+  void fields(Fields& f) override;
+  std::optional<double> get_momentum() const override { return momentum_; }
+  void set_momentum(double momentum) override { momentum_ = momentum; }
+};
+extern template class OptimizerCloneableOptions<MuonOptions>;
+
+/// Muon's state of one parameter.
+struct HEARTH_API MuonParamState : public OptimizerCloneableParamState<MuonParamState> {
+  HEARTH_ARG(Tensor, momentum_buffer);  ///< b
+
+ public:
+  void fields(Fields& f) override;
+};
+
+/// Updates matrices by their orthogonalized momentum: p -= rate O(b). O(x) is x with all singular
+/// values near 1, found in bfloat16 by x <- a x + (b x x^T + c (x x^T)^2) x.
+class HEARTH_API Muon : public Optimizer {
+  HEARTH_OPTIMIZER(Muon);
+};
+
+}  // namespace hearth::optim

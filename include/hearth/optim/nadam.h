@@ -1,0 +1,41 @@
+#pragma once
+
+#include "hearth/optim/declare.h"
+
+namespace hearth::optim {
+
+/// Options of NAdam.
+struct HEARTH_API NAdamOptions : public BetaOptions<NAdamOptions> {
+  NAdamOptions(double lr = 2e-3) : lr_(lr) {}
+  HEARTH_ARG(double, lr) = 2e-3;                     ///< learning rate
+  HEARTH_ARG(betas_t, betas) = {0.9, 0.999};         ///< decay of the averages m and v
+  HEARTH_ARG(double, eps) = 1e-8;                    ///< added to the denominator
+  HEARTH_ARG(double, weight_decay) = 0;              ///< adds weight_decay p to g
+  HEARTH_ARG(double, momentum_decay) = 4e-3;         ///< how fast mu grows to beta1
+  HEARTH_ARG(bool, decoupled_weight_decay) = false;  ///< decays p, not g, as AdamW does
+  HEARTH_ARG(bool, maximize) = false;                ///< ascends instead of descending
+
+ public:
+  void fields(Fields& f) override;
+};
+extern template class OptimizerCloneableOptions<NAdamOptions>;
+
+/// NAdam's state of one parameter.
+struct HEARTH_API NAdamParamState : public OptimizerCloneableParamState<NAdamParamState> {
+  HEARTH_ARG(int64_t, step) = 0;       ///< number of updates
+  HEARTH_ARG(double, mu_product) = 1;  ///< the product of mu over all steps, a float32
+  HEARTH_ARG(Tensor, exp_avg);         ///< m
+  HEARTH_ARG(Tensor, exp_avg_sq);      ///< v
+
+ public:
+  void fields(Fields& f) override;
+};
+
+/// Adam with Nesterov momentum: the momentum of step t is mu = beta1 (1 - 0.96^(t momentum_decay) /
+/// 2); m and v are Adam's, and p -= lr ((1 - mu) g / (1 - mu_product) + mu' m / (1 - mu_product
+/// mu')) / (sqrt(v / (1 - beta2^t)) + eps), where mu' is the next step's momentum.
+class HEARTH_API NAdam : public Optimizer {
+  HEARTH_OPTIMIZER(NAdam);
+};
+
+}  // namespace hearth::optim

@@ -1,0 +1,106 @@
+#include "seam/optim_norm.h"
+
+#include <algorithm>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/reduce_convert.h"
+#include "kernels/cpu/reduce_kernels.h"
+#include "seam/ctx.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int64_t kPiece = 8192;   // elements that are reduced at once
+constexpr int64_t kGrain = 16384;  // elements that are worth another thread
+constexpr int64_t kTile = 1024;    // elements of a half type that are converted at once
+
+/// The norm of a list of tensors. Each tensor is cut into pieces, whose states are merged in double
+/// in the order of the list, so that the result does not depend on the number of threads.
+class TotalNorm {
+ public:
+  TotalNorm(const TotalNormParams& params, Ctx& ctx)
+      : params_(params),
+        compute_(params.dtype == kDouble ? kDouble : kFloat),
+        loops_(*reduce_table().loops[params.reduction][int(compute_)]),
+        merging_(*reduce_table().loops[params.reduction][int(kDouble)]),
+        starts_(static_cast<int64_t*>(ctx.scratch((params.tensors.size() + 1) * sizeof(int64_t)))) {
+    starts_[0] = 0;
+    for (size_t i = 0; i < params.tensors.size(); ++i)
+      starts_[i + 1] = starts_[i] + (params.tensors[i].numel + kPiece - 1) / kPiece;
+    states_ = static_cast<double*>(ctx.scratch(size_t(pieces() + 1) * sizeof(double)));
+  }
+
+  void run() const {
+    int64_t numel = 0;
+    for (const auto& tensor : params_.tensors) numel += tensor.numel;
+    const int64_t per_piece = std::max<int64_t>(numel / std::max<int64_t>(pieces(), 1), 1);
+    parallel_for(0, pieces(), std::max<int64_t>(kGrain / per_piece, 1),
+                 [this](int64_t begin, int64_t end) { reduce_pieces(begin, end); });
+    merge_pieces();
+  }
+
+ private:
+  int64_t pieces() const { return starts_[params_.tensors.size()]; }
+
+  void reduce_pieces(int64_t begin, int64_t end) const {
+    int64_t* const last = starts_ + params_.tensors.size();
+    auto i = size_t(std::upper_bound(starts_, last, begin) - starts_ - 1);
+    for (; begin < end; ++begin) {
+      while (begin >= starts_[i + 1]) ++i;
+      const int64_t first = (begin - starts_[i]) * kPiece;
+      states_[begin] =
+          reduce(params_.tensors[i], first, std::min(kPiece, params_.tensors[i].numel - first));
+    }
+  }
+
+  /// The state of n elements from `first`.
+  double reduce(const TotalNormParams::Elements& from, int64_t first, int64_t n) const {
+    TileStates states;
+    loops_.start(1, states);
+    const char* data =
+        static_cast<const char*>(from.data) + first * int64_t(element_size(params_.dtype));
+    if (params_.dtype == compute_)
+      loops_.block(params_.parameters, data, n, 0, states);
+    else
+      reduce_halves(data, n, states);
+    if (compute_ == kDouble) return *reinterpret_cast<const double*>(states.bytes[0]);
+    return *reinterpret_cast<const float*>(states.bytes[0]);
+  }
+
+  void reduce_halves(const char* data, int64_t n, TileStates& states) const {
+    const StridedConvert load(params_.dtype, kFloat);
+    const int64_t size = int64_t(element_size(params_.dtype));
+    alignas(64) float tile[kTile];
+    for (int64_t done = 0; done < n; done += kTile) {
+      const int64_t count = std::min(kTile, n - done);
+      load(data + done * size, 1, tile, 1, count);
+      loops_.block(params_.parameters, tile, count, 0, states);
+    }
+  }
+
+  void merge_pieces() const {
+    TileStates total, piece;
+    merging_.start(1, total);
+    merging_.start(kTileBytes / int64_t(sizeof(double)), piece);
+    for (int64_t i = 0; i < pieces(); ++i) {
+      *reinterpret_cast<double*>(piece.bytes[0]) = states_[i];
+      merging_.merge(params_.parameters, piece, 0, 1, total);
+    }
+    alignas(64) double result[8];
+    merging_.finish(params_.parameters, total, 1, result);
+    StridedConvert(kDouble, params_.dtype)(result, 1, params_.out, 1, 1);
+  }
+
+  const TotalNormParams& params_;
+  const ScalarType compute_;
+  const ReduceLoops &loops_, &merging_;
+  int64_t* const starts_;  // the number of each tensor's first piece
+  double* states_;         // of each piece
+};
+
+}  // namespace
+
+void run(const TotalNormParams& params, Ctx& ctx) { TotalNorm(params, ctx).run(); }
+
+}  // namespace hearth::cpu

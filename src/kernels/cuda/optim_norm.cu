@@ -1,0 +1,158 @@
+#include "seam/optim_norm.h"
+
+#include "kernels/cuda/convert.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+constexpr int kMaxTensors = 1024;  // of one launch, whose table is a kernel argument
+constexpr int64_t kChunk = 16384;  // elements of a chunk: one block's work
+
+/// Tensors whose chunks one launch reduces.
+struct NormTable {
+  int count;
+  int first_chunk[kMaxTensors + 1];
+  int64_t numel[kMaxTensors];
+  const void* data[kMaxTensors];
+};
+
+/// Where the states of all launches' chunks are. The last block of the last launch merges them.
+struct NormOutput {
+  void* states;
+  int first;           // the state of this launch's first chunk
+  int total;           // states of all launches
+  unsigned* finished;  // blocks of the last launch that have written their state; else null
+  void* out;
+};
+
+template <class F, class C>
+__device__ __forceinline__ C start() {
+  return fn::start_value<C>(F::start[0]);
+}
+
+/// The state of a block's threads together, for thread 0; a tree, so that its order is fixed.
+template <class F, class C>
+__device__ __forceinline__ C merge_block(const F& f, C state) {
+  __shared__ C states[kBlock];
+  states[threadIdx.x] = state;
+  for (unsigned half = kBlock / 2; half > 0; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half)
+      states[threadIdx.x] = f.merge(fn::State<Lane<C>, 1>{{Lane<C>(states[threadIdx.x])}},
+                                    fn::State<Lane<C>, 1>{{Lane<C>(states[threadIdx.x + half])}})
+                                .part[0]
+                                .v;
+  }
+  __syncthreads();
+  const C result = states[0];
+  __syncthreads();
+  return result;
+}
+
+/// The state of one chunk, by threads.
+template <class F, class T>
+__device__ __forceinline__ Register<T> reduce_chunk(const F& f, const NormTable& table) {
+  using C = Register<T>;
+  int tensor = 0;
+  for (int end = table.count; end - tensor > 1;) {
+    const int middle = (tensor + end) / 2;
+    (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : end) = middle;
+  }
+  const T* data = static_cast<const T*>(table.data[tensor]);
+  const int64_t begin = (int64_t{blockIdx.x} - table.first_chunk[tensor]) * kChunk;
+  const int64_t rest = table.numel[tensor] - begin, end = begin + (rest < kChunk ? rest : kChunk);
+  fn::State<Lane<C>, 1> state{{Lane<C>(start<F, C>())}};
+  for (int64_t i = begin + threadIdx.x; i < end; i += kBlock)
+    state = f.combine(state, Lane<C>(to_register(data[i])));
+  return state.part[0].v;
+}
+
+/// Each block reduces one chunk of a tensor.
+template <class F, class T>
+__global__ void __launch_bounds__(kBlock)
+    norm_kernel(const __grid_constant__ F f, const __grid_constant__ NormTable table,
+                const __grid_constant__ NormOutput output) {
+  using C = Register<T>;
+  C* const states = static_cast<C*>(output.states);
+  const C chunk = merge_block(f, reduce_chunk<F, T>(f, table));
+  __shared__ bool is_last;
+  if (threadIdx.x == 0) {
+    states[output.first + blockIdx.x] = chunk;
+    __threadfence();
+    is_last = output.finished != nullptr && atomicAdd(output.finished, 1u) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!is_last) return;
+  __threadfence();
+  fn::State<Lane<C>, 1> state{{Lane<C>(start<F, C>())}};
+  for (int i = threadIdx.x; i < output.total; i += kBlock)
+    state = f.merge(state, fn::State<Lane<C>, 1>{{Lane<C>(__ldcg(states + i))}});
+  const C total = merge_block(f, state.part[0].v);
+  if (threadIdx.x == 0)
+    *static_cast<T*>(output.out) =
+        to_element<T>(f.finish(fn::State<Lane<C>, 1>{{Lane<C>(total)}}).v);
+}
+
+/// Launches the kernel for up to kMaxTensors tensors at a time.
+template <class F, class T>
+void run_typed(const TotalNormParams& params, Ctx& ctx) {
+  F f;
+  std::memcpy(static_cast<void*>(&f), params.parameters, sizeof f);
+  const cudaStream_t stream = stream_of(ctx).stream;
+  int64_t chunks = 0;
+  for (const auto& tensor : params.tensors) chunks += (tensor.numel + kChunk - 1) / kChunk;
+  if (chunks > INT32_MAX) detail::fail<Error>("a norm of too many elements");
+  auto* const finished = static_cast<unsigned*>(ctx.scratch(sizeof(unsigned)));
+  HEARTH_CUDA(cudaMemsetAsync(finished, 0, sizeof(unsigned), stream));
+  NormOutput output{ctx.scratch(size_t(chunks + 1) * sizeof(Register<T>)), 0, int(chunks), nullptr,
+                    params.out};
+  NormTable table;
+  table.count = table.first_chunk[0] = 0;
+  const auto launch = [&](bool last) {
+    if (last) output.finished = finished;
+    const int blocks = table.first_chunk[table.count];
+    norm_kernel<F, T><<<static_cast<unsigned>(blocks), kBlock, 0, stream>>>(f, table, output);
+    output.first += blocks;
+    table.count = 0;
+  };
+  for (const auto& tensor : params.tensors) {
+    if (tensor.numel == 0) continue;
+    if (table.count == kMaxTensors) launch(false);
+    const int i = table.count++;
+    table.numel[i] = tensor.numel;
+    table.data[i] = tensor.data;
+    table.first_chunk[i + 1] =
+        table.first_chunk[i] + static_cast<int>((tensor.numel + kChunk - 1) / kChunk);
+  }
+  launch(true);
+}
+
+template <class F>
+void run_norm(const TotalNormParams& params, Ctx& ctx) {
+  switch (params.dtype) {
+    case kFloat: return run_typed<F, float>(params, ctx);
+    case kDouble: return run_typed<F, double>(params, ctx);
+    case kHalf: return run_typed<F, Half>(params, ctx);
+    case kBFloat16: return run_typed<F, BFloat16>(params, ctx);
+    default: detail::fail<Error>("a norm is not implemented for '", name_of(params.dtype), "'");
+  }
+}
+
+using NormFn = void (*)(const TotalNormParams& params, Ctx& ctx);
+
+template <class... F>
+NormFn norm_of(int number, List<F...>) {
+  static constexpr NormFn all[] = {&run_norm<F>...};
+  return all[number];
+}
+
+}  // namespace
+
+void run(const TotalNormParams& params, Ctx& ctx) {
+  norm_of(params.norm, NormFunctors{})(params, ctx);
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,105 @@
+// Clipping of gradients: one launch for the norm of all gradients of a device and dtype, and one to
+// scale them.
+#include <algorithm>
+#include <cmath>
+#include <unordered_set>
+
+#include "hearth/autograd.h"
+#include "hearth/nn/utils.h"
+#include "hearth/operators.h"
+
+namespace hearth::nn::utils {
+
+namespace {
+
+/// The defined gradients, without duplicates if a parameter is listed twice.
+std::vector<Tensor> gradients(const std::vector<Tensor>& parameters) {
+  std::vector<Tensor> grads;
+  grads.reserve(parameters.size());
+  std::unordered_set<const void*> known;
+  for (const Tensor& parameter : parameters) {
+    const Tensor& grad = parameter.mutable_grad();
+    if (grad.defined() && known.insert(parameter.unsafeGetTensorImpl()).second)
+      grads.push_back(grad);
+  }
+  return grads;
+}
+
+/// The tensors in lists of one device and dtype.
+std::vector<std::vector<Tensor>> grouped(const std::vector<Tensor>& tensors) {
+  std::vector<std::vector<Tensor>> groups;
+  for (const Tensor& tensor : tensors) {
+    const auto takes = [&tensor](const std::vector<Tensor>& group) {
+      return group[0].device() == tensor.device() && group[0].scalar_type() == tensor.scalar_type();
+    };
+    auto group = std::find_if(groups.begin(), groups.end(), takes);
+    if (group == groups.end()) group = groups.insert(groups.end(), std::vector<Tensor>());
+    group->push_back(tensor);
+  }
+  return groups;
+}
+
+/// The norm of norms, on the first one's device.
+Tensor joined(const std::vector<Tensor>& norms, double norm_type) {
+  if (norms.size() == 1) return norms[0];
+  std::vector<Tensor> moved;
+  for (const Tensor& norm : norms) moved.push_back(norm.to(norms[0].device()));
+  return stack(moved).norm(Scalar(norm_type));
+}
+
+void check_finite(double norm, double norm_type) {
+  HEARTH_CHECK(std::isfinite(norm), "The total norm of order ", norm_type,
+               " for gradients from `parameters` is non-finite, so it cannot be clipped. To "
+               "disable this error and scale the gradients with the non-finite norm anyway, set "
+               "`error_if_nonfinite=false`");
+}
+
+void scale(const std::vector<Tensor>& grads, double max_norm, const Tensor& total_norm) {
+  for (const std::vector<Tensor>& group : grouped(grads)) {
+    const bool reachable = total_norm.is_cpu() || total_norm.device() == group[0].device();
+    _fused_clip_(group, reachable ? total_norm : total_norm.to(group[0].device()), max_norm);
+  }
+}
+
+}  // namespace
+
+Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
+                      bool error_if_nonfinite) {
+  const NoGradGuard no_grad;
+  if (tensors.empty()) return zeros({});
+  std::vector<Tensor> norms;
+  if (norm_type == 0)
+    for (const Tensor& tensor : tensors) norms.push_back(tensor.norm(0).ne(0).to(tensor.options()));
+  else
+    for (const std::vector<Tensor>& group : grouped(tensors))
+      norms.push_back(_fused_total_norm(group, norm_type));
+  const Tensor norm = joined(norms, norm_type);
+  if (error_if_nonfinite) check_finite(norm.item().toDouble(), norm_type);
+  return norm;
+}
+
+void clip_grads_with_norm_(const std::vector<Tensor>& parameters, double max_norm,
+                           const Tensor& total_norm) {
+  const NoGradGuard no_grad;
+  scale(gradients(parameters), max_norm, total_norm);
+}
+
+double clip_grad_norm_(const std::vector<Tensor>& parameters, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
+  const NoGradGuard no_grad;
+  const std::vector<Tensor> grads = gradients(parameters);
+  if (grads.empty()) return 0;
+  // As in LibTorch, the norm of order 0 is the number of gradients.
+  const Tensor norm = norm_type == 0 ? full({}, static_cast<double>(grads.size()))
+                                     : get_total_norm(grads, norm_type);
+  if (error_if_nonfinite) check_finite(norm.item().toDouble(), norm_type);
+  scale(grads, max_norm, norm);
+  return norm.item().toDouble();
+}
+
+void clip_grad_value_(const std::vector<Tensor>& parameters, double clip_value) {
+  const NoGradGuard no_grad;
+  for (const Tensor& grad : gradients(parameters)) grad.clamp_(-clip_value, clip_value);
+}
+
+}  // namespace hearth::nn::utils

@@ -1,0 +1,72 @@
+// What the ops of optimizer steps share: one op updates a whole list of parameters.
+#pragma once
+
+#include <initializer_list>
+
+#include "ops/call.h"
+#include "seam/optim.h"
+
+namespace hearth {
+
+/// The inputs of a step: lists of `count` tensors each, first the parameters, then their gradients,
+/// then state, then, for rules that read a number from memory, these numbers; grad_scale and
+/// found_inf come last.
+struct StepShape {
+  /// The numbers that a rule reads: none, the numbers of the steps, or norms in any floating dtype.
+  enum Numbers { kNone, kSteps, kNorms };
+  int64_t count;
+  int operands;
+  Numbers numbers = kNone;
+  int inputs() const { return int(count) * (operands + (numbers != kNone)); }
+  int at(int list, int64_t i) const { return int(count) * list + int(i); }
+  /// Parameters and state are written to, and gradients if they are scaled.
+  bool writes(int list, bool scales) const {
+    constexpr int kGradients = 1;
+    return list < operands && (list != kGradients || scales);
+  }
+};
+
+/// Checks the inputs of a step.
+void infer_step(const OpInfo& info, const StepShape& shape, const InferContext& context);
+/// The kernel's parameters but for the rule.
+FusedStepParams step_params(const StepShape& shape, bool maximize, const LaunchContext& context);
+
+template <class F>
+void run_step(const F& rule, const StepShape& shape, bool maximize, LaunchContext& context) {
+  FusedStepParams params = step_params(shape, maximize, context);
+  params.set_rule(rule);
+  run_kernel(context.ctx, params);
+}
+
+constexpr OpInfo step_info(const char* name) {
+  return {.name = name,
+          .arguments = "self,grads",
+          .dtypes = dtypes::kFloating,
+          .optional = out_slot(0) - 1,
+          .outputs = 0,
+          .mixes_devices = true};
+}
+
+/// The op of a step; its Args have a function shape().
+template <class Step>
+struct Fused : Step {
+  using Args = typename Step::Args;
+  static void infer(const Args& args, InferContext& context) {
+    infer_step(Step::info, args.shape(), context);
+  }
+  static bool mutates(const Args& args, const Inputs& in, int i) {
+    const StepShape shape = args.shape();
+    return shape.writes(i / int(shape.count), in[shape.inputs()].defined());
+  }
+};
+
+/// Runs a step; unused lists are empty.
+template <class Step>
+void invoke_step(const typename Step::Args& args, TensorList params, const auto&... rest) {
+  if (!params.empty()) invoke<Fused<Step>>(args, params, rest...).all();
+}
+
+/// Throws unless each list has a tensor for each parameter.
+void check_lengths(TensorList self, std::initializer_list<TensorList> others);
+
+}  // namespace hearth

@@ -1,0 +1,34 @@
+// Fields of lists and of values that may be missing.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "hearth/optim/fields.h"
+
+namespace hearth::optim {
+
+/// Visits a list as nested values "0", "1", …; an empty one is missing.
+template <class List>
+void list_field(Fields& fields, const std::string& name, List& values) {
+  if (fields.loading()) values.clear();
+  if (fields.loading() ? !fields.has(name) : values.empty()) return;
+  fields.nested(name, [&values](Fields& f) {
+    if (f.loading()) {
+      for (std::string i = "0"; f.has(i); i = std::to_string(values.size()))
+        f.field(i, values.emplace_back());
+    }
+    for (size_t i = 0; !f.loading() && i < values.size(); ++i)
+      f.field(std::to_string(i), values[i]);
+  });
+}
+
+/// Visits a value that is missing if it is nullopt.
+template <class T>
+void optional_field(Fields& f, const std::string& name, std::optional<T>& value) {
+  if (f.loading()) value.reset();
+  if (f.loading() ? !f.has(name) : !value) return;
+  f.field(name, value ? *value : value.emplace());
+}
+
+}  // namespace hearth::optim

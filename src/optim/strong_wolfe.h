@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+
+#include "hearth/tensor.h"
+
+namespace hearth::optim {
+
+/// A point on the line x + t d: the loss there, its gradient and its derivative along the line.
+struct LinePoint {
+  double t, loss;
+  Tensor grad;
+  double slope;
+};
+
+/// A point at which the strong Wolfe conditions hold, or the best one found, and how many points
+/// were evaluated.
+struct LineSearch {
+  LinePoint best;
+  int64_t evaluations;
+};
+
+/// Computes the point at t.
+using EvaluateLine = std::function<LinePoint(double t)>;
+
+/// Searches along a line from `start` (t = 0), first at `t`. A bracket around the minimum whose
+/// length times `largest`, the direction's largest element, is less than tolerance_change is not
+/// narrowed further.
+LineSearch strong_wolfe(const EvaluateLine& evaluate, const LinePoint& start, double t,
+                        double largest, double tolerance_change);
+
+}  // namespace hearth::optim

@@ -1,0 +1,66 @@
+// Rows of optimizer steps over lists of parameters, gradients and state.
+#pragma once
+
+#include "tests/support/op_table.h"
+
+namespace hearth::testing {
+
+inline constexpr double kLr = 0.3, kDecay = 0.1, kEps = 1e-2;
+inline constexpr int kGrads = 1;  // the index of the list of gradients
+
+using Lists = std::vector<Tensors>;
+
+/// The inputs as `lists` lists of equal length, copied because steps change them.
+inline Lists split(const Tensors& in, size_t lists) {
+  Lists all(lists);
+  const size_t count = in.size() / lists;
+  for (size_t i = 0; i < in.size(); ++i) all[i / count].push_back(in[i].detach().clone());
+  return all;
+}
+
+inline Tensors step_counts(const Tensors& params, double step, Device device) {
+  return Tensors(params.size(), scalar_tensor(step, kFloat).to(device));
+}
+
+/// A row for a step over lists of parameters, gradients and state. `reference` updates one
+/// element's values in all lists. The outputs are parameters and state.
+inline Row step_row(std::string name, std::string covers, std::vector<Draw> draws,
+                    std::function<void(Lists&)> step, std::function<void(double*)> reference) {
+  Row row;
+  row.name = std::move(name);
+  row.covers = {std::move(covers)};
+  const size_t lists = draws.size();
+  for (const std::vector<std::vector<int64_t>>& shapes :
+       {std::vector<std::vector<int64_t>>{{3, 5}}, {{7}, {2, 3, 4}}, {{}, {0, 3}, {70}, {1, 1}}}) {
+    Case inputs;
+    for (const Draw draw : draws)
+      for (const auto& sizes : shapes) inputs.push_back({sizes, draw});
+    row.cases.push_back(std::move(inputs));
+  }
+  row.call = [lists, step](const Tensors& in) {
+    Lists all = split(in, lists);
+    step(all);
+    Tensors out;
+    for (size_t list = 0; list < lists; ++list)
+      if (list != kGrads) out.insert(out.end(), all[list].begin(), all[list].end());
+    return out;
+  };
+  row.reference = [lists, reference](const Arrays& in) {
+    Arrays all = in;
+    const size_t count = in.size() / lists;
+    for (size_t i = 0; i < count; ++i)
+      for (size_t e = 0; e < all[i].values.size(); ++e) {
+        double x[5];
+        for (size_t k = 0; k < lists; ++k) x[k] = all[k * count + i].values[e];
+        reference(x);
+        for (size_t k = 0; k < lists; ++k) all[k * count + i].values[e] = x[k];
+      }
+    all.erase(all.begin() + int64_t(count), all.begin() + int64_t(2 * count));
+    return all;
+  };
+  row.orders = 0;
+  row.slack = 4;
+  return row;
+}
+
+}  // namespace hearth::testing
