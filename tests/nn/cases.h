@@ -27,5 +27,7 @@ struct Subject {
 const std::map<std::string, std::function<Subject()>>& subjects();
 /// The part with attention.
 std::map<std::string, std::function<Subject()>> attention_subjects();
+/// The part of nn_cases_loss.py.
+std::map<std::string, std::function<Subject()>> loss_subjects();
 
 }  // namespace hearth::testing
