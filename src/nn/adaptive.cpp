@@ -68,8 +68,8 @@ void AdaptiveLogSoftmaxWithLossImpl::reset() {
   for (size_t i = 0; i + 1 < cutoffs.size(); ++i) {
     const auto hidden = int64_t(double(features) / std::pow(options.div_value(), double(i + 1)));
     const int64_t classes = cutoffs[i + 1] - cutoffs[i];
-    tail->push_back(Sequential(Linear(LinearOptions(features, hidden).bias(false)),
-                               Linear(LinearOptions(hidden, classes).bias(false))));
+    Linear inner(LinearOptions(features, hidden).bias(false));  // draws its weights first
+    tail->push_back(Sequential(inner, Linear(LinearOptions(hidden, classes).bias(false))));
   }
 }
 

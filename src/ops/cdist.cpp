@@ -1,7 +1,7 @@
 #include "ops/cdist.h"
 
 #include "core/backends.h"
-#include "functors/bounds.h"
+#include "functors/activation.h"
 #include "functors/math.h"
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
@@ -129,6 +129,7 @@ struct Pdist {
 /// Launches out = F(out), elementwise.
 template <class F>
 void run_on(Ctx& ctx, const View& out, const F& functor) {
+  static_assert(fn::arity<F> == 1);
   const View* const in[] = {&out};
   PointwiseParams params = pointwise_params(out, in, 1, out.dtype);
   params.functor = fn::number_of<F>;
@@ -154,7 +155,7 @@ struct EuclideanDist {
     std::swap(params.b.strides[1], params.b.strides[2]);
     params.out = context.out();
     run_kernel(context.ctx, params);
-    run_on(context.ctx, params.out, fn::ClampMinNumber{});
+    run_on(context.ctx, params.out, fn::Relu{});
     run_on(context.ctx, params.out, fn::Sqrt{});
   }
   static void grad(const Args&, GradContext& context) {
@@ -243,7 +244,6 @@ struct PdistOfRows {
     HEARTH_CHECK(args.p >= 0, "pdist only supports non-negative p values");
     HEARTH_CHECK_AS(NotImplementedError, !is_reduced_float(self.scalar_type()),
                     "\"pdist\" not implemented for '", name_of(self.scalar_type()), "'");
-    if (self.size(0) <= 1) return self.new_zeros({0});
     if (has_kernel(self)) return invoke<Pdist>({args.p}, self.unsqueeze(0)).call();
     const auto options = TensorOptions(kLong).device(self.device());
     const Tensor at = by_name::triu_indices(self.size(0), self.size(0), 1, options);

@@ -42,6 +42,7 @@ struct EmbeddingBagScaleBackward {
   }
   static void launch(const Args& args, LaunchContext& context) {
     const View weight = dense(context, context.in(1));
+    run_fill(context.ctx, context.out(), 0);  // indices after the last offset are in no bag
     run_kernel(context.ctx, EmbeddingBagScaleBackwardParams{
                                 dense(context, context.in(0)), weight, context.out(),
                                 bags_of(args, context.in(2), context.in(3), weight.sizes[0])});

@@ -47,7 +47,7 @@ TEST(Losses, Print) {
   EXPECT_EQ(text_of(CosineSimilarity()), "CosineSimilarity(dim=1, eps=1e-08)");
   EXPECT_EQ(text_of(EmbeddingBag(EmbeddingBagOptions(5, 3).max_norm(1.5).mode(torch::kMax))),
             "EmbeddingBag(num_embeddings=5, embedding_dim=3, max_norm=1.5, mode=kMax)");
-  EXPECT_EQ(text_of(MultiMarginLoss()).substr(0, 36), "MultiMarginLoss(p=1, margin=1, weight");
+  EXPECT_EQ(text_of(MultiMarginLoss()).substr(0, 37), "MultiMarginLoss(p=1, margin=1, weight");
 }
 
 TEST(Losses, Values) {
@@ -84,7 +84,7 @@ TEST(Losses, Errors) {
 
 TEST(Distances, CdistAndPdist) {
   const Tensor a = numbers() * 7, b = torch::tensor({{0., 1., 2., 3.}, {3., 3., 1., 0.}});
-  EXPECT_NEAR(torch::cdist(a, b).sum().item<double>(), 46.32, 0.02);
+  EXPECT_NEAR(torch::cdist(a, b).sum().item<double>(), 53.901302, 1e-4);
   EXPECT_TRUE(torch::cdist(a, b, 2.0, 1).allclose(torch::cdist(a, b, 2.0, 2), 1e-4, 1e-4));
   EXPECT_TRUE(F::pdist(a).allclose(torch::tensor({8., 16., 8.})));
   EXPECT_EQ(error_of([&] { torch::cdist(a, b, -1); }), "cdist only supports non-negative p values");

@@ -59,7 +59,7 @@ Row bag_row(std::string name, Options o, bool weighted = false) {
   row.covers = {"embedding_bag", "_embedding_bag", "_embedding_bag_backward",
                 "_embedding_bag_per_sample_weights_backward"};
   const Input indices{{6}, Draw::kIndex, 5};
-  for (int64_t width : {3, 70}) {
+  for (int64_t width : {3, weighted ? 20 : 70}) {
     row.cases.push_back({{{5, width}, Draw::kDistinct}, indices});
     if (weighted) row.cases.back().push_back({{6}});
   }
