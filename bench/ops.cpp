@@ -154,6 +154,35 @@ void recurrent() {
   report("gru", 0, [&] { gru(x); });
 }
 
+void distances_and_bags() {
+  const auto table = torch::randn({100000, 128});
+  const auto indices = torch::randint(100000, {4096 * 20}, torch::kLong);
+  const auto offsets = torch::arange(0, 4096 * 20, 20, torch::kLong);
+  const auto bags = [&](int64_t mode) {
+    return std::get<0>(torch::embedding_bag(table, indices, offsets, false, mode));
+  };
+  report("bag_sum", 0, [&] { bags(0); });
+  report("bag_mean", 0, [&] { bags(1); });
+  report("bag_max", 0, [&] { bags(2); });
+  const auto x = torch::randn({1000, 128}), y = torch::randn({1500, 128});
+  report("cdist", 0, [&] { torch::cdist(x, y); });
+  report("cdist_1", 0, [&] { torch::cdist(x, y, 1); });
+  report("cdist_2", 0, [&] { torch::cdist(x, y, 2, 2); });
+  report("pdist", 0, [&] { torch::pdist(x); });
+  const auto scores = torch::randn({200, 32, 80});
+  const auto targets = torch::randint(1, 80, {32, 50}, torch::kLong);
+  const auto lengths = torch::full({32}, 200, torch::kLong);
+  const auto target_lengths = torch::full({32}, 50, torch::kLong);
+  const torch::AutoGradMode on(true);
+  for (const auto& t : {table, x, scores}) t.requires_grad_();
+  report("bag_step", 0, [&] { bags(0).sum().backward(); });
+  report("cdist_step", 0, [&] { torch::cdist(x, y).sum().backward(); });
+  report("cdist_1_step", 0, [&] { torch::cdist(x, y, 1).sum().backward(); });
+  report("ctc_loss_step", 0, [&] {
+    torch::ctc_loss(scores.log_softmax(2), targets, lengths, target_lengths).backward();
+  });
+}
+
 }  // namespace
 
 int main() {
@@ -168,4 +197,5 @@ int main() {
   images();
   attention();
   recurrent();
+  distances_and_bags();
 }

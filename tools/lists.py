@@ -22,7 +22,12 @@ TITLES = {
     "normalization": "Normalization",
     "dropout": "Dropout",
     "embedding": "Embeddings",
+    "embedding_bag": "Embeddings of bags",
     "loss": "Losses",
+    "margin_loss": "Losses with a margin",
+    "likelihood_loss": "Negative log-likelihoods",
+    "adaptive": "Adaptive softmax",
+    "distance": "Distances",
 }
 # Modules whose operator has another name.
 OPERATORS = {"BCELoss": "binarycrossentropy", "BCEWithLogitsLoss": "binarycrossentropywithlogits"}
@@ -171,10 +176,12 @@ def modules_of(text):
     found = []
     for match in re.finditer(DOC + r"HEARTH_STATELESS_MODULE\((\w+), ([\w:]+), [^)]*\);", text):
         found.append((match.start(), match[2], match[1], match[3].split("::")[-1]))
-    for match in re.finditer(DOC + r"^HEARTH_LOSS\((\w+), \w+\);", text, re.M):
+    for match in re.finditer(
+        DOC + r"^HEARTH_(?:LOSS|LOSS_OF_THREE|DISTANCE)\((\w+)[^)]*\);", text, re.M
+    ):
         found.append((match.start(), match[2], match[1], match[2] + "Options"))
     holders = re.findall(r"^HEARTH_MODULE\((\w+)\);", text, re.M)
-    holders += re.findall(r"^class (\w+) : public ModuleHolder<", text, re.M)
+    holders += re.findall(r"^class (?:HEARTH_API )?(\w+) : public ModuleHolder<", text, re.M)
     for name in holders:
         match = re.search(DOC + rf"^(?:class|struct) (?:HEARTH_API )?{name}Impl\b[^;]", text, re.M)
         if match:

@@ -44,7 +44,8 @@ struct HEARTH_API GradHook {
 
 using TensorPair = std::tuple<Tensor, Tensor>;            ///< the result of an op with two outputs
 using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;  ///< the result of an op with three
-using TensorRefPair = std::tuple<Tensor&, Tensor&>;       ///< the two outputs of an out= form
+using TensorQuad = std::tuple<Tensor, Tensor, Tensor, Tensor>;  ///< the result of an op with four
+using TensorRefPair = std::tuple<Tensor&, Tensor&>;             ///< the two outputs of an out= form
 
 /// An n-dimensional array. Copies of the handle share the array. `const` protects the handle, not
 /// the elements, so in-place methods are const.

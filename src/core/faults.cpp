@@ -20,6 +20,12 @@ void throw_fault(FaultSlot& slot) {
       fail<IndexError>("Target ", a, " is out of bounds. There are ", b, " classes.");
     case Fault::kBadProbability:
       fail<Error>("probability tensor contains either `inf`, `nan` or element < 0");
+    case Fault::kBadBagIndex:
+      fail<Error>("embedding_bag: Expected idx >= 0 && idx < num_embeddings but found idx to be ",
+                  a);
+    case Fault::kBadBagOffset:
+      fail<Error>("embedding_bag: offsets have to grow from 0 to at most the input's length ", b,
+                  ", but found ", a);
     case Fault::kNone: break;
   }
   fail<Error>("a kernel reported an unknown fault: ", static_cast<int>(fault));

@@ -210,8 +210,24 @@ struct LogDivergence {
   }
 };
 
+/// log(1 + exp(-a b)) without overflow.
+struct SoftMargin {
+  static constexpr OpInfo info{.name = "soft_margin_loss",
+                               .node = "SoftMarginLoss",
+                               .dtypes = dtypes::kFloating,
+                               .amp = Amp::kFloat32};
+  template <class V>
+  HEARTH_FN V value(V a, V b) const {
+    return -log_of_sigmoid(a * b);
+  }
+  template <class V>
+  HEARTH_FN V grad_a(V g, V a, V b) const {
+    return -g * b * limited_sigmoid(-(a * b));
+  }
+};
+
 using Loss = List<SquaredError, AbsoluteError, SmoothAbsoluteError, HuberError, BinaryCrossEntropy,
-                  LogitEntropy, WeightedLogitEntropy, Divergence, LogDivergence>;
+                  LogitEntropy, WeightedLogitEntropy, Divergence, LogDivergence, SoftMargin>;
 HEARTH_NUMBER_FAMILY(Loss)
 
 }  // namespace hearth::fn

@@ -20,6 +20,8 @@ Tensor pairwise_distance(const Tensor& x1, const Tensor& x2,
   return hearth::pairwise_distance(x1, x2, options.p(), options.eps(), options.keepdim());
 }
 
+Tensor pdist(const Tensor& input, double p) { return hearth::pdist(input, p); }
+
 }  // namespace functional
 
 namespace F = functional;

@@ -12,16 +12,6 @@ using hearth::detail::str;
 
 namespace {
 
-/// Scales down those rows in `indices` whose norm exceeds max_norm.
-void limit_norms(const Tensor& weight, const Tensor& indices, double max_norm, double norm_type) {
-  const NoGradGuard no_grad;
-  const Tensor used = std::get<0>(_unique2(indices.reshape(-1)));
-  const Tensor rows = weight.index_select(0, used);
-  const Tensor norms = rows.norm(Scalar(norm_type), IntArrayRef(1), /*keepdim=*/true);
-  const Tensor scaled = rows * (max_norm / (norms + 1e-7));
-  weight.index_copy_(0, used, where(norms > max_norm, scaled, rows));
-}
-
 /// The padding row, counted from 0; -1 without one.
 int64_t resolved_padding(std::optional<int64_t> padding_idx, int64_t rows) {
   if (!padding_idx) return -1;
@@ -36,7 +26,11 @@ namespace functional {
 
 Tensor embedding(const Tensor& input, const Tensor& weight, const EmbeddingFuncOptions& options) {
   const int64_t padding = resolved_padding(options.padding_idx(), weight.size(0));
-  if (options.max_norm()) limit_norms(weight, input, *options.max_norm(), options.norm_type());
+  if (options.max_norm()) {
+    const NoGradGuard off;
+    Tensor table = weight;
+    embedding_renorm_(table, input, *options.max_norm(), options.norm_type());
+  }
   return hearth::embedding(weight, input, padding, options.scale_grad_by_freq(), options.sparse());
 }
 

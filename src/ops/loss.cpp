@@ -17,6 +17,10 @@ Tensor reduced(const Tensor& losses, int64_t reduction) {
   return reduction == Reduction::Sum ? losses.sum() : losses;
 }
 
+Tensor only_where(const Tensor& condition, const Tensor& t) {
+  return where(condition, t, zeros({}, t.options()));
+}
+
 namespace {
 
 /// The functor applied to self and target, reduced.
@@ -129,6 +133,18 @@ Tensor binary_cross_entropy_with_logits(const Tensor& self, const Tensor& target
   return weighted(in_dtype_of(target, losses), or_undefined(weight), reduction);
 }
 
+Tensor soft_margin_loss(const Tensor& self, const Tensor& target, int64_t reduction) {
+  HEARTH_CHECK(self.is_floating_point(), "result type Float can't be cast to the desired output ",
+               "type ", name_of(self.scalar_type()));
+  check_no_gradient(target, "soft_margin_loss", "target");
+  check_broadcasts_into(self.sizes(), target.sizes());
+  const Tensor losses = pointwise(fn::SoftMargin{}, self, target).call();
+  return reduced(in_dtype_of(self, losses), reduction);
+}
+
+HEARTH_DEFINE_WRITE_OUT(soft_margin_loss,
+                        (const Tensor& self, const Tensor& target, int64_t reduction),
+                        soft_margin_loss(self, target, reduction))
 HEARTH_DEFINE_WRITE_OUT(mse_loss, (const Tensor& self, const Tensor& target, int64_t reduction),
                         mse_loss(self, target, reduction))
 HEARTH_DEFINE_WRITE_OUT(smooth_l1_loss,

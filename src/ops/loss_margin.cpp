@@ -11,11 +11,6 @@ namespace {
 /// max(t, 0), whose gradient at 0 is 0.
 Tensor positive_part(const Tensor& t) { return t.clamp_min(0); }
 
-/// t where the condition holds, else 0.
-Tensor only_where(const Tensor& condition, const Tensor& t) {
-  return where(condition, t, zeros({}, t.options()));
-}
-
 /// The arguments of the losses with a margin.
 struct MarginArgs {
   double margin;

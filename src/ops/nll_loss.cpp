@@ -211,20 +211,33 @@ Tensor nll_loss_nd(const Tensor& self, const Tensor& target, const std::optional
                    int64_t reduction, int64_t ignore_index) {
   return std::get<0>(loss_and_weight(self, target, or_undefined(weight), reduction, ignore_index));
 }
-Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                int64_t reduction, int64_t ignore_index) {
+TensorPair nll_loss_forward(const Tensor& self, const Tensor& target,
+                            const std::optional<Tensor>& weight, int64_t reduction,
+                            int64_t ignore_index) {
   HEARTH_CHECK(self.dim() > 0 && self.dim() <= 2, "input tensor should be 1D or 2D");
   HEARTH_CHECK(self.dim() == 1 || target.dim() != 1 || self.size(0) == target.size(0),
                "size mismatch (got input: ", self.sizes(), ", target: ", target.sizes(), ")");
-  return nll_loss_nd(self, target, weight, reduction, ignore_index);
+  // As in ATen, the weight of a lone target is a sum also without reduction.
+  const bool sums = self.dim() == 1 && reduction == Reduction::None;
+  return loss_and_weight(self, target, or_undefined(weight),
+                         sums ? int64_t{Reduction::Sum} : reduction, ignore_index);
 }
-Tensor nll_loss2d(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
-                  int64_t reduction, int64_t ignore_index) {
+TensorPair nll_loss2d_forward(const Tensor& self, const Tensor& target,
+                              const std::optional<Tensor>& weight, int64_t reduction,
+                              int64_t ignore_index) {
   HEARTH_CHECK(
       self.dim() == 4,
       "only batches of spatial inputs supported (4D tensors), but got input of dimension: ",
       self.dim());
-  return nll_loss_nd(self, target, weight, reduction, ignore_index);
+  return loss_and_weight(self, target, or_undefined(weight), reduction, ignore_index);
+}
+Tensor nll_loss(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                int64_t reduction, int64_t ignore_index) {
+  return std::get<0>(nll_loss_forward(self, target, weight, reduction, ignore_index));
+}
+Tensor nll_loss2d(const Tensor& self, const Tensor& target, const std::optional<Tensor>& weight,
+                  int64_t reduction, int64_t ignore_index) {
+  return std::get<0>(nll_loss2d_forward(self, target, weight, reduction, ignore_index));
 }
 Tensor& nll_loss_out(Tensor& out, const Tensor& self, const Tensor& target,
                      const std::optional<Tensor>& weight, int64_t reduction, int64_t ignore_index) {

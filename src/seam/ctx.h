@@ -19,6 +19,8 @@ enum class Fault : int32_t {
   kNegativeIndex,    // values: index, dimension, size (where only non-negative ones are allowed)
   kBadLabel,         // values: label, number of classes
   kBadProbability,   // values: none
+  kBadBagIndex,      // values: index
+  kBadBagOffset,     // values: offset, number of indices
 };
 
 /// The fault of a stream: the first one reported stays until it is read. Kernels can write to it.

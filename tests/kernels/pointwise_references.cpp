@@ -202,7 +202,8 @@ Table losses() {
           HEARTH_OF("binary_cross_entropy_with_logits.weighted",
                     (1 - x[1]) * x[0] - (1 + (x[2] - 1) * x[1]) * log_sigmoid(x[0])),
           HEARTH_OF("kl_div", x[1] == 0 ? -x[1] * x[0] : x[1] * std::log(x[1]) - x[1] * x[0]),
-          HEARTH_OF("kl_div.log_target", std::exp(x[1]) * (x[1] - x[0]))};
+          HEARTH_OF("kl_div.log_target", std::exp(x[1]) * (x[1] - x[0])),
+          HEARTH_OF("soft_margin_loss", -log_sigmoid(x[0] * x[1]))};
 }
 #undef HEARTH_OF
 

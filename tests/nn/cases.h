@@ -33,5 +33,7 @@ std::map<std::string, std::function<Subject()>> layer_subjects();
 std::map<std::string, std::function<Subject()>> upsampling_subjects();
 /// The part with recurrent nets.
 std::map<std::string, std::function<Subject()>> recurrent_subjects();
+/// The part of nn_cases_loss.py.
+std::map<std::string, std::function<Subject()>> loss_subjects();
 
 }  // namespace hearth::testing

@@ -242,6 +242,7 @@ const Table& subjects() {
     made.merge(layer_subjects());
     made.merge(upsampling_subjects());
     made.merge(recurrent_subjects());
+    made.merge(loss_subjects());
     return made;
   }();
   return table;

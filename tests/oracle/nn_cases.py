@@ -17,6 +17,7 @@ import torch
 from torch import nn
 
 import nn_cases_upsampling
+import nn_cases_loss
 
 SEED = 1234
 
@@ -163,6 +164,7 @@ def cases():
     yield from layers()
     yield from nn_cases_upsampling.cases(values_of, plain)
     yield from nn_cases_rnn.cases()
+    yield from nn_cases_loss.cases()
     yield "training", SmallNet, [values_of(4, 1, 8, 8), torch.tensor([3, 0, 4, 1])], train
 
 

@@ -48,6 +48,8 @@ HEARTH_API Tensor cosine_similarity(const Tensor& x1, const Tensor& x2,
 /// As PairwiseDistance.
 HEARTH_API Tensor pairwise_distance(const Tensor& x1, const Tensor& x2,
                                     const PairwiseDistanceFuncOptions& options = {});
+/// The distances of the rows i < j of a matrix.
+HEARTH_API Tensor pdist(const Tensor& input, double p = 2.0);
 }  // namespace functional
 
 }  // namespace hearth::nn

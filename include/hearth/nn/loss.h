@@ -41,7 +41,23 @@ struct HEARTH_API SmoothL1LossOptions {
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
   HEARTH_ARG(std::optional<double>, beta);     ///< where the loss turns linear, by default 1
 };
-#undef HEARTH_FROM_REDUCTION
+/// Options of HuberLoss.
+struct HEARTH_API HuberLossOptions {
+  using reduction_t = detail::reduction_t;
+  HEARTH_FROM_REDUCTION(HuberLossOptions)
+  HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
+  HEARTH_ARG(double, delta) = 1.0;             ///< where the loss turns linear
+};
+/// Options of KLDivLoss.
+struct HEARTH_API KLDivLossOptions {
+  using reduction_t =
+      std::variant<enumtype::kNone, enumtype::kBatchMean, enumtype::kSum, enumtype::kMean>;
+  HEARTH_FROM_REDUCTION(KLDivLossOptions)
+  KLDivLossOptions(enumtype::kBatchMean reduction) : reduction_(reduction) {}
+  /// kMean, kSum, kNone, or kBatchMean: the sum over the number of samples.
+  HEARTH_ARG(reduction_t, reduction) = kMean;
+  HEARTH_ARG(bool, log_target) = false;  ///< whether the target is given as its logarithm
+};
 /// Options of BCELoss.
 struct HEARTH_API BCELossOptions {
   using reduction_t = detail::reduction_t;
@@ -88,6 +104,8 @@ class WeightedLoss : public Cloneable<Derived> {
 
 }  // namespace detail
 
+/// Declares a loss of an input and a target: the class NameImpl, whose base detail::Base holds the
+/// options and is Stateless or WeightedLoss, and its holder Name.
 #define HEARTH_LOSS(Name, Base)                                                  \
   class HEARTH_API Name##Impl : public detail::Base<Name##Impl, Name##Options> { \
    public:                                                                       \
@@ -109,7 +127,10 @@ HEARTH_LOSS(BCELoss, WeightedLoss);
 HEARTH_LOSS(NLLLoss, WeightedLoss);
 /// NLLLoss of log_softmax(x), or -sum of y log_softmax(x) for class probabilities y.
 HEARTH_LOSS(CrossEntropyLoss, WeightedLoss);
-#undef HEARTH_LOSS
+/// (x - y)^2 / 2 if |x - y| <= delta, else delta (|x - y| - delta / 2).
+HEARTH_LOSS(HuberLoss, Stateless);
+/// y (log(y) - x) for log-probabilities x, or exp(y) (y - x) with log_target.
+HEARTH_LOSS(KLDivLoss, Stateless);
 
 /// BCELoss of sigmoid(x), computed without overflow.
 class HEARTH_API BCEWithLogitsLossImpl : public Cloneable<BCEWithLogitsLossImpl> {
@@ -135,6 +156,8 @@ using BinaryCrossEntropyFuncOptions = BCELossOptions;  ///< options of binary_cr
 using BinaryCrossEntropyWithLogitsFuncOptions = BCEWithLogitsLossOptions;
 using NLLLossFuncOptions = NLLLossOptions;                ///< options of nll_loss
 using CrossEntropyFuncOptions = CrossEntropyLossOptions;  ///< options of cross_entropy
+using HuberLossFuncOptions = HuberLossOptions;            ///< options of huber_loss
+using KLDivFuncOptions = KLDivLossOptions;                ///< options of kl_div
 
 // The modules of the same names as functions.
 HEARTH_API Tensor mse_loss(const Tensor& input, const Tensor& target,
@@ -158,6 +181,12 @@ HEARTH_API Tensor nll_loss(const Tensor& input, const Tensor& target,
 /// As CrossEntropyLoss.
 HEARTH_API Tensor cross_entropy(const Tensor& input, const Tensor& target,
                                 const CrossEntropyFuncOptions& options = {});
+HEARTH_API Tensor huber_loss(const Tensor& input, const Tensor& target,
+                             const HuberLossFuncOptions& options = {});  ///< as HuberLoss
+HEARTH_API Tensor kl_div(const Tensor& input, const Tensor& target,
+                         const KLDivFuncOptions& options = {});  ///< as KLDivLoss
+/// SmoothL1Loss of each element.
+HEARTH_API Tensor _smooth_l1_loss(const Tensor& input, const Tensor& target, double beta = 1.);
 
 }  // namespace functional
 

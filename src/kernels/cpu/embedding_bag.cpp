@@ -1,0 +1,307 @@
+#include "seam/embedding_bag.h"
+
+#include <algorithm>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/embedding_bag_kernels.h"
+#include "kernels/cpu/isa_table.h"
+#include "kernels/cpu/reduce_convert.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int64_t kGrain = 1 << 14;  // elements that are worth another thread
+constexpr int64_t kAhead = 32;       // indices whose rows are fetched ahead of their use
+constexpr int64_t kLine = 64;        // bytes of a cache line
+constexpr int64_t kColumns = 256;    // columns of half types that are converted at once
+
+template <class T>
+const BagLoops& loops_of() {
+  const BagTable& table = HEARTH_ISA_TABLE(bag_table);
+  if constexpr (std::is_same_v<T, double>)
+    return table.f64;
+  else
+    return table.f32;
+}
+
+/// Reads bags; I is the type of indices and offsets.
+template <class I>
+class BagReader {
+ public:
+  BagReader(const Bags& bags, FaultSlot* faults)
+      : indices_(bags.indices.as<const I>()),
+        offsets_(bags.offsets.as<const I>()),
+        indices(bags.indices.numel),
+        offsets(bags.offsets.numel),
+        rows_(bags.rows),
+        padding_(bags.padding_idx),
+        faults_(faults) {}
+
+  /// The indices of bag b, [begin, end); an empty range after a fault.
+  std::pair<int64_t, int64_t> range(int64_t b) const {
+    const int64_t begin = offsets_[b], end = b + 1 < offsets ? offsets_[b + 1] : indices;
+    const bool fits = begin >= 0 && begin <= end && end <= indices && (b > 0 || begin == 0);
+    if (fits) return {begin, end};
+    faults_->report(Fault::kBadBagOffset, begin >= 0 && begin <= indices ? end : begin, indices);
+    return {0, 0};
+  }
+  /// The row of index i, or -1 if it is padding or, after a fault, outside the table.
+  int64_t row(int64_t i) const {
+    const int64_t row = indices_[i];
+    if (row == padding_) return -1;
+    if (row >= 0 && row < rows_) return row;
+    faults_->report(Fault::kBadBagIndex, row);
+    return -1;
+  }
+  /// Fetches the row of an index that is soon used.
+  void prefetch(int64_t i, const char* table, int64_t stride, int64_t width) const {
+    if (i >= indices) return;
+    const int64_t row = indices_[i];
+    if (row < 0 || row >= rows_) return;
+    for (int64_t byte = 0; byte < width; byte += kLine)
+      __builtin_prefetch(table + row * stride + byte);
+  }
+  int64_t longest(int64_t bags) const {
+    int64_t longest = 0;
+    for (int64_t b = 0; b < bags; ++b) {
+      const auto [begin, end] = range(b);
+      longest = std::max(longest, end - begin);
+    }
+    return longest;
+  }
+
+ private:
+  const I* const indices_;
+  const I* const offsets_;
+
+ public:
+  const int64_t indices, offsets;
+
+ private:
+  const int64_t rows_, padding_;
+  FaultSlot* const faults_;
+};
+
+/// Calls f(reader) with the type of the indices.
+template <class F>
+void with_bags(const Bags& bags, Ctx& ctx, const F& f) {
+  if (bags.indices.dtype == kInt)
+    f(BagReader<int32_t>(bags, ctx.faults()));
+  else
+    f(BagReader<int64_t>(bags, ctx.faults()));
+}
+
+/// Bags that are worth another thread.
+int64_t grain_of(const Bags& bags, int64_t width) {
+  const int64_t elements = (bags.indices.numel / std::max<int64_t>(bags.count, 1) + 1) * width;
+  return std::max<int64_t>(kGrain / std::max<int64_t>(elements, 1), 1);
+}
+
+/// The rows of one bag, and their scales.
+template <class T>
+struct BagRows {
+  const void** rows;
+  T* scales;
+  int64_t* numbers;  // of the rows in the table
+  int64_t count;
+};
+
+/// Combines bags: T is the type of the sums, the table's or float for half types.
+template <class T, class I>
+class Combiner {
+ public:
+  Combiner(const EmbeddingBagParams& params, const BagReader<I>& bags)
+      : p_(params),
+        bags_(bags),
+        width_(params.weight.sizes[1]),
+        size_(int64_t(element_size(params.weight.dtype))),
+        stride_(params.weight.strides[0] * size_),
+        widen_(params.weight.dtype, dtype_of<T>),
+        narrow_(dtype_of<T>, params.weight.dtype) {}
+
+  void combine(int64_t b, BagRows<T> bag) const {
+    gather(b, bag);
+    char* const out = p_.out.as<char>() + b * width_ * size_;
+    if (p_.mode == BagMode::kMax) return largest(b, bag, out);
+    const double factor = p_.mode == BagMode::kMean && bag.count > 0 ? 1 / double(bag.count) : 1;
+    if (p_.weight.dtype == dtype_of<T>)
+      loops_of<T>().sum(bag.rows, scales(bag), bag.count, width_, out, factor);
+    else
+      converted_sum(bag, out, factor);
+  }
+
+ private:
+  const T* scales(const BagRows<T>& bag) const { return p_.scale.defined() ? bag.scales : nullptr; }
+
+  /// Finds the bag's rows, and writes its number of rows and the bag of its indices.
+  void gather(int64_t b, BagRows<T>& bag) const {
+    const char* const table = p_.weight.as<const char>();
+    const auto [begin, end] = bags_.range(b);
+    bag.count = 0;
+    for (int64_t i = begin; i < end; ++i) {
+      bags_.prefetch(i + kAhead, table, stride_, width_ * size_);
+      const int64_t row = bags_.row(i);
+      if (p_.offset2bag.numel > 0) p_.offset2bag.as<int64_t>()[i] = b;
+      if (row < 0) continue;
+      bag.rows[bag.count] = table + row * stride_;
+      bag.numbers[bag.count] = row;
+      if (p_.scale.defined())
+        widen_(p_.scale.as<const char>() + i * p_.scale.strides[0] * size_, 1,
+               bag.scales + bag.count, 1, 1);
+      ++bag.count;
+    }
+    if (p_.bag_size.numel > 0) p_.bag_size.as<int64_t>()[b] = bag.count;
+  }
+
+  /// Calls f(first column, n) for blocks of columns.
+  template <class F>
+  void for_columns(const F& f) const {
+    for (int64_t c = 0; c < width_; c += kColumns) f(c, std::min(kColumns, width_ - c));
+  }
+  void converted_sum(const BagRows<T>& bag, char* out, double factor) const {
+    alignas(64) T row[kColumns], sum[kColumns], zero[kColumns] = {};
+    for_columns([&](int64_t c, int64_t n) {
+      std::copy_n(zero, n, sum);
+      for (int64_t r = 0; r < bag.count; ++r) {
+        widen_(static_cast<const char*>(bag.rows[r]) + c * size_, 1, row, 1, n);
+        loops_of<T>().add(row, sum, n, scales(bag) ? double(bag.scales[r]) : 1);
+      }
+      for (int64_t j = 0; j < n; ++j) sum[j] = T(sum[j] * factor);
+      narrow_(sum, 1, out + c * size_, 1, n);
+    });
+  }
+  /// As in PyTorch, a NaN is the maximum only if it is first.
+  void largest(int64_t b, const BagRows<T>& bag, char* out) const {
+    alignas(64) T row[kColumns], best[kColumns];
+    int64_t* const from =
+        p_.max_indices.numel > 0 ? p_.max_indices.as<int64_t>() + b * width_ : nullptr;
+    for_columns([&](int64_t c, int64_t n) {
+      std::fill_n(best, n, T(0));
+      if (from) std::fill_n(from + c, n, bag.count > 0 ? bag.numbers[0] : 0);
+      for (int64_t r = 0; r < bag.count; ++r) {
+        widen_(static_cast<const char*>(bag.rows[r]) + c * size_, 1, r == 0 ? best : row, 1, n);
+        for (int64_t j = 0; r > 0 && j < n; ++j) {
+          if (!(row[j] > best[j])) continue;
+          best[j] = row[j];
+          if (from) from[c + j] = bag.numbers[r];
+        }
+      }
+      narrow_(best, 1, out + c * size_, 1, n);
+    });
+  }
+
+  const EmbeddingBagParams& p_;
+  const BagReader<I>& bags_;
+  const int64_t width_, size_, stride_;
+  const StridedConvert widen_, narrow_;
+};
+
+template <class T, class I>
+void combine_all(const EmbeddingBagParams& p, const BagReader<I>& bags, Ctx& ctx) {
+  const Combiner<T, I> combiner(p, bags);
+  const int64_t longest = std::max<int64_t>(bags.longest(p.bags.count), 1);
+  const int64_t grain = grain_of(p.bags, p.weight.sizes[1]);
+  const int64_t ranges = task_slots((p.bags.count + grain - 1) / grain);
+  const auto scratch = [&](size_t size) {
+    return ctx.scratch(size_t(ranges) * size_t(longest) * size);
+  };
+  const BagRows<T> all{static_cast<const void**>(scratch(sizeof(void*))),
+                       static_cast<T*>(scratch(sizeof(T))),
+                       static_cast<int64_t*>(scratch(sizeof(int64_t))), 0};
+  parallel_tasks(ranges, int(ranges), [&](int64_t range, int slot) {
+    const BagRows<T> own{all.rows + slot * longest, all.scales + slot * longest,
+                         all.numbers + slot * longest, 0};
+    const int64_t end = p.bags.count * (range + 1) / ranges;
+    for (int64_t b = p.bags.count * range / ranges; b < end; ++b) combiner.combine(b, own);
+  });
+}
+
+/// Calls f(b, i, row) for every index whose row is in [first, last).
+template <class I, class F>
+void for_rows(const Bags& all, const BagReader<I>& bags, int64_t first, int64_t last, const F& f) {
+  for (int64_t b = 0; b < all.count; ++b) {
+    const auto [begin, end] = bags.range(b);
+    for (int64_t i = begin; i < end; ++i)
+      if (const int64_t row = bags.row(i); row >= first && row < last) f(b, i, row);
+  }
+}
+
+/// Each thread writes to rows of its own.
+template <class T, class I>
+void add_sums(const EmbeddingBagBackwardParams& p, const BagReader<I>& bags) {
+  const int64_t width = p.grad.sizes[1], rows = p.bags.rows;
+  const T *grad = p.grad.as<const T>(), *scale = p.scale.as<const T>();
+  T* const out = p.grad_weight.as<T>();
+  const int64_t* const sizes = p.bag_size.as<const int64_t>();
+  const int64_t parts = task_slots(std::min(rows, bags.indices * width / kGrain + 1));
+  parallel_blocks(parts, [&](int64_t part) {
+    for_rows(p.bags, bags, rows * part / parts, rows * (part + 1) / parts,
+             [&](int64_t b, int64_t i, int64_t row) {
+               double factor = scale ? double(scale[i * p.scale.strides[0]]) : 1;
+               if (p.mode == BagMode::kMean) factor /= double(sizes[b]);
+               loops_of<T>().add(grad + b * width, out + row * width, width, factor);
+             });
+  });
+}
+
+/// Each thread writes to columns of its own.
+template <class T>
+void add_maxima(const EmbeddingBagBackwardParams& p) {
+  const int64_t width = p.grad.sizes[1];
+  const T* const grad = p.grad.as<const T>();
+  T* const out = p.grad_weight.as<T>();
+  const int64_t *sizes = p.bag_size.as<const int64_t>(), *from = p.max_indices.as<const int64_t>();
+  const int64_t grain = std::max<int64_t>(kGrain / std::max<int64_t>(p.bags.count, 1), 16);
+  parallel_for(0, width, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t b = 0; b < p.bags.count; ++b)
+      for (int64_t d = begin; sizes[b] > 0 && d < end; ++d)
+        out[from[b * width + d] * width + d] += grad[b * width + d];
+  });
+}
+
+template <class T, class I>
+void dot_rows(const EmbeddingBagScaleBackwardParams& p, const BagReader<I>& bags) {
+  const int64_t width = p.grad.sizes[1];
+  const T *grad = p.grad.as<const T>(), *weight = p.weight.as<const T>();
+  T* const out = p.out.as<T>();
+  parallel_for(0, p.bags.count, grain_of(p.bags, width), [&](int64_t first, int64_t last) {
+    for (int64_t b = first; b < last; ++b) {
+      const auto [begin, end] = bags.range(b);
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t row = bags.row(i);
+        out[i] =
+            row < 0 ? T(0) : T(loops_of<T>().dot(grad + b * width, weight + row * width, width));
+      }
+    }
+  });
+}
+
+}  // namespace
+
+void run(const EmbeddingBagParams& params, Ctx& ctx) {
+  with_bags(params.bags, ctx, [&](const auto& bags) {
+    if (params.weight.dtype == kDouble)
+      combine_all<double>(params, bags, ctx);
+    else
+      combine_all<float>(params, bags, ctx);
+  });
+}
+
+void run(const EmbeddingBagBackwardParams& params, Ctx& ctx) {
+  const bool wide = params.grad.dtype == kDouble;
+  if (params.mode == BagMode::kMax)
+    return wide ? add_maxima<double>(params) : add_maxima<float>(params);
+  with_bags(params.bags, ctx, [&](const auto& bags) {
+    wide ? add_sums<double>(params, bags) : add_sums<float>(params, bags);
+  });
+}
+
+void run(const EmbeddingBagScaleBackwardParams& params, Ctx& ctx) {
+  with_bags(params.bags, ctx, [&](const auto& bags) {
+    params.grad.dtype == kDouble ? dot_rows<double>(params, bags) : dot_rows<float>(params, bags);
+  });
+}
+
+}  // namespace hearth::cpu

@@ -1,0 +1,151 @@
+#include "hearth/nn/embedding_bag.h"
+
+#include <ostream>
+
+#include "hearth/autograd.h"
+#include "hearth/nn/init.h"
+#include "hearth/operators.h"
+
+namespace hearth::nn {
+
+namespace functional {
+
+namespace {
+
+struct Indices {
+  Tensor input, offsets, per_sample_weights;
+};
+
+/// Indices in one dimension with offsets: rows of indices are bags of one size.
+Indices flattened(const Tensor& input, const EmbeddingBagFuncOptions& options) {
+  const Tensor &offsets = options.offsets(), &weights = options.per_sample_weights();
+  HEARTH_CHECK(!weights.defined() || input.sizes() == weights.sizes(),
+               "embedding_bag: If per_sample_weights (", weights.sizes(),
+               ") is not null, then it must have the same shape as the input (", input.sizes(),
+               ")");
+  if (input.dim() == 1) {
+    HEARTH_CHECK(offsets.defined(), "offsets has to be a 1D Tensor but got null");
+    HEARTH_CHECK(offsets.dim() == 1, "offsets has to be a 1D Tensor");
+    return {input, offsets, weights};
+  }
+  HEARTH_CHECK(input.dim() == 2, "input has to be 1D or 2D Tensor, but got Tensor of dimension ",
+               input.dim());
+  HEARTH_CHECK(!offsets.defined(),
+               "If input is 2D, then offsets has to be null, as input is treated is a mini-batch "
+               "of fixed length sequences. However, found offsets of type Tensor");
+  const auto type = TensorOptions(kLong).device(input.device());
+  return {input.reshape(-1), arange(input.size(0), type).mul(input.size(1)),
+          weights.defined() ? weights.reshape(-1) : weights};
+}
+
+int64_t number_of(const EmbeddingBagMode& mode) { return int64_t(mode.index()); }
+
+}  // namespace
+
+Tensor embedding_bag(const Tensor& input, const Tensor& weight,
+                     const EmbeddingBagFuncOptions& options) {
+  const Indices bags = flattened(input, options);
+  const bool largest = std::holds_alternative<enumtype::kMax>(options.mode());
+  HEARTH_CHECK(!largest || !options.scale_grad_by_freq(),
+               "max mode does not support scaling the gradient by the frequency");
+  HEARTH_CHECK(!largest || !options.sparse(), "max mode does not support sparse weights");
+  if (options.max_norm()) {
+    const NoGradGuard off;
+    Tensor table = weight;
+    embedding_renorm_(table, bags.input, *options.max_norm(), options.norm_type());
+  }
+  HEARTH_CHECK(
+      !bags.per_sample_weights.defined() || std::holds_alternative<enumtype::kSum>(options.mode()),
+      "embedding_bag: per_sample_weights was not null. per_sample_weights is only supported for "
+      "mode='kSum' (got mode='",
+      enumtype::get_enum_name(options.mode()), "').Please open a feature request on GitHub.");
+  return std::get<0>(hearth::embedding_bag(weight, bags.input, bags.offsets,
+                                           options.scale_grad_by_freq(), number_of(options.mode()),
+                                           options.sparse(), bags.per_sample_weights,
+                                           options.include_last_offset(), options.padding_idx()));
+}
+
+}  // namespace functional
+
+EmbeddingBagImpl::EmbeddingBagImpl(int64_t num_embeddings, int64_t embedding_dim)
+    : EmbeddingBagImpl(EmbeddingBagOptions(num_embeddings, embedding_dim)) {}
+EmbeddingBagImpl::EmbeddingBagImpl(EmbeddingBagOptions options_) : options(std::move(options_)) {
+  EmbeddingBagImpl::reset();
+}
+
+void EmbeddingBagImpl::reset() {
+  const int64_t rows = options.num_embeddings();
+  if (options.padding_idx()) {
+    const int64_t index = *options.padding_idx();
+    HEARTH_CHECK(index >= -rows && index < rows, "Padding_idx must be within num_embeddings");
+    options.padding_idx(index < 0 ? index + rows : index);
+  }
+  const Tensor& given = options._weight();
+  if (!given.defined()) {
+    weight = register_parameter("weight", empty({rows, options.embedding_dim()}));
+    return reset_parameters();
+  }
+  HEARTH_CHECK(given.sizes() == std::vector<int64_t>({rows, options.embedding_dim()}),
+               "Shape of weight does not match num_embeddings and embedding_dim");
+  weight = register_parameter("weight", given.detach());
+}
+
+void EmbeddingBagImpl::reset_parameters() {
+  init::normal_(weight);
+  const NoGradGuard off;
+  if (options.padding_idx()) weight.select(0, *options.padding_idx()).zero_();
+}
+
+void EmbeddingBagImpl::pretty_print(std::ostream& stream) const {
+  stream << "EmbeddingBag(num_embeddings=" << options.num_embeddings()
+         << ", embedding_dim=" << options.embedding_dim();
+  if (options.max_norm()) stream << ", max_norm=" << *options.max_norm();
+  if (options.norm_type() != 2) stream << ", norm_type=" << options.norm_type();
+  if (options.scale_grad_by_freq()) stream << ", scale_grad_by_freq=true";
+  if (options.sparse()) stream << ", sparse=true";
+  if (!std::holds_alternative<enumtype::kMean>(options.mode()))
+    stream << ", mode=" << enumtype::get_enum_name(options.mode());
+  if (options.include_last_offset()) stream << ", include_last_offset=true";
+  if (options.padding_idx()) stream << ", padding_idx=" << *options.padding_idx();
+  stream << ')';
+}
+
+Tensor EmbeddingBagImpl::forward(const Tensor& input, const Tensor& offsets,
+                                 const Tensor& per_sample_weights) {
+  return run_module(
+      *this,
+      [this](const Tensor& x, const Tensor& begins, const Tensor& factors) {
+        return functional::embedding_bag(x, weight,
+                                         functional::EmbeddingBagFuncOptions()
+                                             .offsets(begins)
+                                             .per_sample_weights(factors)
+                                             .max_norm(options.max_norm())
+                                             .norm_type(options.norm_type())
+                                             .scale_grad_by_freq(options.scale_grad_by_freq())
+                                             .mode(options.mode())
+                                             .sparse(options.sparse())
+                                             .include_last_offset(options.include_last_offset())
+                                             .padding_idx(options.padding_idx()));
+      },
+      input, offsets, per_sample_weights);
+}
+
+HEARTH_DEFINE_DEFAULT_ARGS(EmbeddingBagImpl, {1, AnyValue(Tensor())}, {2, AnyValue(Tensor())})
+
+EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& embeddings,
+                                           const EmbeddingBagFromPretrainedOptions& options) {
+  HEARTH_CHECK(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional");
+  EmbeddingBag bag(EmbeddingBagOptions(embeddings.size(0), embeddings.size(1))
+                       ._weight(embeddings)
+                       .max_norm(options.max_norm())
+                       .norm_type(options.norm_type())
+                       .scale_grad_by_freq(options.scale_grad_by_freq())
+                       .mode(options.mode())
+                       .sparse(options.sparse())
+                       .include_last_offset(options.include_last_offset())
+                       .padding_idx(options.padding_idx()));
+  bag->weight.set_requires_grad(!options.freeze());
+  return bag;
+}
+
+}  // namespace hearth::nn

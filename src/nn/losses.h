@@ -1,0 +1,22 @@
+#pragma once
+
+#include "hearth/nn/enum.h"
+#include "hearth/operators.h"
+
+namespace hearth::nn {
+
+/// The Reduction that a loss's options ask for.
+template <class Options>
+int64_t reduction_of(const Options& options) {
+  return enumtype::reduction_get_enum(options.reduction());
+}
+
+/// The losses as the options ask for: each, their mean or their sum.
+template <class Options>
+Tensor reduced(const Tensor& losses, const Options& options) {
+  const int64_t reduction = reduction_of(options);
+  if (reduction == Reduction::None) return losses;
+  return reduction == Reduction::Mean ? losses.mean() : losses.sum();
+}
+
+}  // namespace hearth::nn

@@ -1,0 +1,11 @@
+#pragma once
+
+#include "hearth/tensor.h"
+
+namespace hearth {
+
+/// The distances [batch…, rows of a, rows of b] by differentiable ops, for devices without a kernel
+/// and for second derivatives.
+Tensor cdist_by_parts(const Tensor& a, const Tensor& b, double p);
+
+}  // namespace hearth

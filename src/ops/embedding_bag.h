@@ -1,0 +1,22 @@
+#pragma once
+
+#include "functors/hd.h"
+#include "hearth/tensor.h"
+#include "seam/embedding_bag.h"
+
+namespace hearth {
+
+/// The arguments of embedding_bag's kernels.
+struct BagArgs {
+  BagMode mode;
+  int64_t padding_idx;  // -1: none
+  bool include_last_offset;
+  HEARTH_FIELDS(mode, padding_idx, include_last_offset)
+  int64_t count(int64_t offsets) const { return offsets - (include_last_offset ? 1 : 0); }
+};
+
+/// embedding_bag by other ops, for devices without its kernel: it holds all rows of all bags.
+TensorQuad embedding_bag_by_parts(const BagArgs& args, const Tensor& weight, const Tensor& indices,
+                                  const Tensor& offsets, const Tensor& scale);
+
+}  // namespace hearth

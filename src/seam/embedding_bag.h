@@ -1,0 +1,51 @@
+#pragma once
+
+#include "seam/table.h"
+#include "seam/view.h"
+
+namespace hearth {
+
+/// How the rows of a bag are combined, with PyTorch's numbers.
+enum class BagMode : int8_t { kSum, kMean, kMax };
+
+/// Bags of rows of a table: bag b consists of the rows indices[i] for i from offsets[b] to
+/// offsets[b + 1] (after the last offset: to the end of the indices), without those that are
+/// padding_idx. Indices and offsets are 1-d, contiguous and both int64 or both int32. An index
+/// outside the table is a kBadBagIndex fault, an offset outside the indices or smaller than the one
+/// before it a kBadBagOffset fault.
+struct Bags {
+  View indices, offsets;
+  int64_t count = 0;         // bags: at most the number of offsets
+  int64_t rows = 0;          // of the table
+  int64_t padding_idx = -1;  // -1: none
+};
+
+/// out[b] = the sum, mean or maximum of bag b's rows, each times scale[i] if that is defined (kSum
+/// only); zeros for an empty bag. `weight` is [rows, width] with contiguous rows, `out` [bags,
+/// width] and contiguous, `scale` 1-d of weight's dtype. The other results are int64, contiguous,
+/// and without elements if they are not wanted: the bag of each index, the number of rows of each
+/// bag, and the index of the row that each maximum is from.
+struct EmbeddingBagParams {
+  View weight, scale, out, offset2bag, bag_size, max_indices;
+  Bags bags;
+  BagMode mode = BagMode::kSum;
+};
+
+/// grad_weight[indices[i]] += grad[the bag of i] * scale[i] (divided by the bag's number of rows if
+/// `mode` is kMean); kMax: grad_weight[max_indices[b][d]][d] += grad[b][d] for bags that are not
+/// empty. grad and grad_weight are contiguous and of one dtype, float or double; grad_weight holds
+/// zeros on entry. Values of one element are added in the order of the indices.
+struct EmbeddingBagBackwardParams {
+  View grad, scale, bag_size, max_indices, grad_weight;
+  Bags bags;
+  BagMode mode = BagMode::kSum;
+};
+
+/// out[i] = the dot product of grad[the bag of i] and weight[indices[i]], 0 for padding: the
+/// gradient of `scale`. All contiguous and of one dtype, float or double.
+struct EmbeddingBagScaleBackwardParams {
+  View grad, weight, out;
+  Bags bags;
+};
+
+}  // namespace hearth

@@ -1,0 +1,262 @@
+// ctc_loss, against a sum over all alignments.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "hearth/reduction.h"
+#include "hearth/tensor_literal.h"
+#include "tests/ops/large.h"
+#include "tests/support/op_table.h"
+#include "tests/support/throws.h"
+
+namespace hearth::testing {
+namespace {
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+using Labels = std::vector<int64_t>;
+
+/// The labels of an alignment: repeated ones and then blanks are dropped.
+Labels labels_of(const Labels& alignment, int64_t blank) {
+  Labels labels;
+  for (size_t t = 0; t < alignment.size(); ++t)
+    if (alignment[t] != blank && (t == 0 || alignment[t] != alignment[t - 1]))
+      labels.push_back(alignment[t]);
+  return labels;
+}
+
+/// -log of the sum of the probabilities of all alignments of sequence n.
+double loss_of(const Array& log_probs, int64_t n, int64_t length, const Labels& target,
+               int64_t blank) {
+  const int64_t classes = log_probs.sizes[2];
+  double total = 0;
+  for (int64_t code = 0; code < int64_t(std::pow(classes, length)); ++code) {
+    Labels alignment;
+    double sum = 0;
+    for (int64_t t = 0, rest = code; t < length; ++t, rest /= classes) {
+      alignment.push_back(rest % classes);
+      sum += at(log_probs, {t, n, rest % classes});
+    }
+    if (labels_of(alignment, blank) == target) total += std::exp(sum);
+  }
+  return -std::log(total);
+}
+
+struct Sequences {
+  std::vector<Labels> targets;
+  Labels lengths;
+  int64_t blank;
+
+  Labels target_lengths() const {
+    Labels result;
+    for (const Labels& t : targets) result.push_back(int64_t(t.size()));
+    return result;
+  }
+  Tensor joined() const {
+    Labels all;
+    for (const Labels& t : targets) all.insert(all.end(), t.begin(), t.end());
+    return tensor(all);
+  }
+  Tensor padded() const {
+    const Tensor result = full({int64_t(targets.size()), 4}, 1, kInt);
+    for (size_t n = 0; n < targets.size(); ++n)
+      for (size_t s = 0; s < targets[n].size(); ++s)
+        result.select(0, int64_t(n)).select(0, int64_t(s)).fill_(targets[n][s]);
+    return result;
+  }
+};
+
+/// The losses of log_softmax(in[0]), and the gradients that their derivation assumes.
+Row ctc_row(std::string name, Sequences all, bool padded) {
+  Row row;
+  row.name = "ctc_loss_" + std::move(name);
+  row.covers = {"ctc_loss", "_ctc_loss", "_ctc_loss_backward"};
+  row.cases = {{{{5, int64_t(all.targets.size()), 3}}}};
+  row.dtypes = dtypes::kFloatAndDouble;
+  row.orders = 1;
+  row.call = [all, padded](const Tensors& in) {
+    const Tensor log_probs = in[0].log_softmax(2);
+    const Tensor targets = (padded ? all.padded() : all.joined()).to(in[0].device());
+    const auto loss = [&](int64_t reduction) {
+      return ctc_loss(log_probs, targets, all.lengths, all.target_lengths(), all.blank, reduction);
+    };
+    return Tensors{loss(Reduction::None), loss(Reduction::Mean), loss(Reduction::Sum)};
+  };
+  row.reference = [all](const Arrays& in) {
+    Array logs = in[0];
+    for (size_t i = 0; i < logs.values.size(); i += 3) {
+      double sum = 0;
+      for (size_t c = 0; c < 3; ++c) sum += std::exp(in[0].values[i + c]);
+      for (size_t c = 0; c < 3; ++c) logs.values[i + c] -= std::log(sum);
+    }
+    double sum = 0, mean = 0;
+    const int64_t batch = int64_t(all.targets.size());
+    const Array losses = build({batch}, [&](const Position& p) {
+      const size_t n = size_t(p[0]);
+      return loss_of(logs, p[0], all.lengths[n], all.targets[n], all.blank);
+    });
+    for (size_t n = 0; n < all.targets.size(); ++n) {
+      sum += losses.values[n];
+      mean += losses.values[n] / std::fmax(double(all.targets[n].size()), 1) / double(batch);
+    }
+    return Arrays{losses, {{}, {mean}}, {{}, {sum}}};
+  };
+  row.slack = 10;
+  row.gradient_slack = 4;
+  return row;
+}
+
+const Sequences kRepeated{{{1, 2}, {1, 1}, {}}, {5, 4, 3}, 0};
+const Sequences kOtherBlank{{{0, 1, 0}, {1}}, {5, 1}, 2};
+
+const Tensor kScores = zeros({5, 2, 4}), kTargets = ones({2, 3}, kLong);
+
+Row refusing_row() {
+  Row row = ctc_row("joined", kRepeated, false);
+  const auto refusal = [](Tensor x, Tensor y, Labels in, Labels out, std::string text,
+                          int64_t blank = 0) {
+    return Refusal{[=] { ctc_loss(x, y, in, out, blank); }, std::move(text)};
+  };
+  const Tensor joined = ones({4}, kLong);
+  row.refusals = {
+      refusal(kScores, kTargets, {5}, {2, 3}, "input_lengths must be of size batch_size"),
+      refusal(kScores, kTargets, {5, 4}, {2}, "target_lengths must be of size batch_size"),
+      refusal(kScores, kTargets, {6, 4}, {2, 3},
+              "Expected input_lengths to have value at most 5, but got value 6 (while checking "
+              "arguments for ctc_loss_allocate_outputs)"),
+      refusal(kScores, kTargets, {-1, 4}, {2, 3},
+              "Expected input_lengths to have value at least 0, but got value -1"),
+      refusal(kScores, kTargets, {5, 4}, {-1, 3},
+              "Expected target_lengths to have value at least 0, but got value -1"),
+      refusal(kScores, kTargets, {5, 4}, {2, 4},
+              "Expected tensor to have size at least 4 at dimension 1, but got size 3 for argument "
+              "#2 'targets'"),
+      refusal(kScores, joined, {5, 4}, {2, 3},
+              "Expected tensor to have size 5 at dimension 0, but got size 4 for argument #2"),
+      refusal(kScores, kTargets, {5, 4}, {2, 3}, "blank must be in label range", 4),
+      refusal(kScores, kTargets, {5, 4}, {2, 3}, "blank must be in label range", -1),
+      refusal(kScores.to(kHalf), kTargets, {5, 4}, {2, 3},
+              "\"ctc_loss_cpu\" not implemented for 'Half'"),
+      refusal(zeros({5, 0, 4}), kTargets, {}, {}, "log_probs tensor must not be empty"),
+      refusal(kScores, kTargets.unsqueeze(0), {5, 4}, {2, 3},
+              "Expected 1 to 2 dimensions, but got 3-dimensional tensor for argument #2 'targets'"),
+      {[] { ctc_loss(kScores, kTargets, ones({2}), ones({2}, kLong)); },
+       "input_lengths must be integral"},
+      {[] { ctc_loss(kScores, kTargets, ones({2}, kLong), ones({2})); },
+       "target_lengths must be integral"}};
+  for (const Device device : devices())
+    row.refusals.push_back(refusal_on(
+        device,
+        [](Device where) {
+          ctc_loss(kScores.to(where), full({2, 3}, 7, kLong).to(where), {5, 4}, {2, 3});
+        },
+        "Target 7 is out of bounds."));
+  return row;
+}
+
+/// One long sequence per thread: a target of alternating labels in a stream without preferences,
+/// whose alignments are counted.
+LargeCase long_sequences(ScalarType dtype) {
+  const int64_t times = 12, batch = 40, labels = 6, classes = 5;
+  const Large x = large({times, batch, classes}, 41);
+  Array losses{{batch}, Numbers(size_t(batch))}, grad{x.sizes, Numbers(x.values.size())};
+  const Tensor target = arange(batch * labels, kLong).remainder(2).add(1).reshape({batch, labels});
+  for (int64_t n = 0; n < batch; ++n) {
+    // A chain of states in plain probabilities.
+    const int64_t states = 2 * labels + 1;
+    Numbers p(size_t(times * classes)), f(size_t(times * states)), b = f;
+    const auto label = [&](int64_t s) { return s % 2 ? (s / 2) % 2 + 1 : 0; };
+    for (int64_t t = 0; t < times; ++t) {
+      double sum = 0;
+      for (int64_t c = 0; c < classes; ++c) sum += std::exp(x[(t * batch + n) * classes + c]);
+      for (int64_t c = 0; c < classes; ++c)
+        p[size_t(t * classes + c)] = std::exp(x[(t * batch + n) * classes + c]) / sum;
+    }
+    const auto reach = [&](Numbers& to, int64_t t, int64_t s, int64_t from, int step) {
+      double sum = from < 0 || from >= times ? double(step > 0 ? s < 2 : s >= states - 2) : 0;
+      for (int64_t k = 0; from >= 0 && from < times && k < 3; ++k) {
+        const int64_t other = s - k * step;
+        const bool skips = k == 2 && (s % 2 == 0 || label(s) == label(other));
+        if (other >= 0 && other < states && !skips) sum += to[size_t(from * states + other)];
+      }
+      to[size_t(t * states + s)] = sum * p[size_t(t * classes + label(s))];
+    };
+    for (int64_t t = 0; t < times; ++t)
+      for (int64_t s = 0; s < states; ++s) reach(f, t, s, t - 1, 1);
+    for (int64_t t = times; t-- > 0;)
+      for (int64_t s = 0; s < states; ++s) reach(b, t, s, t + 1, -1);
+    const double total = f[size_t(times * states - 1)] + f[size_t(times * states - 2)];
+    losses.values[size_t(n)] = -std::log(total);
+    for (int64_t t = 0; t < times; ++t)
+      for (int64_t c = 0; c < classes; ++c) {
+        double share = 0;
+        for (int64_t s = 0; s < states; ++s)
+          if (label(s) == c)
+            share += f[size_t(t * states + s)] * b[size_t(t * states + s)] /
+                     p[size_t(t * classes + c)] / total;
+        grad.values[size_t((t * batch + n) * classes + c)] = p[size_t(t * classes + c)] - share;
+      }
+  }
+  const Tensor input = x.tensor(dtype), ones_ = ones({batch}, dtype);
+  const auto call = [=](const Tensors& t) {
+    return ctc_loss(t[0].log_softmax(2), target, full({batch}, times, kLong),
+                    full({batch}, labels, kLong), 0, Reduction::None);
+  };
+  return {[=] { return with_gradients(call, {input}, ones_); }, {losses, grad}};
+}
+
+const Register registered[] = {Register(refusing_row()),
+                               Register(ctc_row("padded", kRepeated, true)),
+                               Register(ctc_row("other_blank", kOtherBlank, false))};
+const RegisterLarge large_registered({"ctc", {"CtcLoss", "CtcLossBackward"}, long_sequences, 64});
+
+Tensor log_probs(int64_t times) {
+  return large({times, 2, 4}, 5).tensor(kDouble).log_softmax(2).requires_grad_();
+}
+
+TEST(CtcLoss, InfiniteLossesAndTheirGradients) {
+  const Tensor x = log_probs(5);
+  const Labels in{5, 2}, out{2, 3};  // the second is too short for its targets
+  EXPECT_EQ(ctc_loss(x, kTargets, in, out, 0, Reduction::None)[1].item<double>(), kInf);
+  ctc_loss(x, kTargets, in, out, 0, Reduction::Sum, false).backward();
+  EXPECT_TRUE(x.grad().select(1, 1).slice(0, 0, 2).isnan().all().item<bool>());
+  EXPECT_EQ(x.grad().select(1, 1).slice(0, 2).abs().sum().item<double>(), 0);
+  x.mutable_grad() = Tensor();
+  const Tensor losses = ctc_loss(x, kTargets, in, out, 0, Reduction::None, true);
+  EXPECT_EQ(losses[1].item<double>(), 0);
+  losses.sum().backward();
+  EXPECT_EQ(x.grad().select(1, 1).abs().sum().item<double>(), 0);
+  EXPECT_GT(x.grad().select(1, 0).abs().sum().item<double>(), 0);
+}
+
+TEST(CtcLoss, EmptySequences) {
+  const Tensor x = log_probs(5), none = zeros({0}, kLong);
+  const Tensor losses = ctc_loss(x, none, {5, 0}, {0, 0}, 3, Reduction::None);
+  EXPECT_NEAR(losses[0].item<double>(), -x.select(1, 0).select(1, 3).sum().item<double>(), 1e-12);
+  EXPECT_EQ(losses[1].item<double>(), 0);
+  EXPECT_EQ(ctc_loss(x, ones({2, 1}, kLong), {5, 0}, {0, 1}, 0, Reduction::None)[1].item<double>(),
+            kInf);
+}
+
+TEST(CtcLoss, WithoutBatchAndInOtherLayouts) {
+  const Tensor x = log_probs(5), y = arange(1, 5, kLong).remainder(3).add(1).view({2, 2});
+  const Tensor in = full({2}, 5, kInt), out = full({2}, 2, kInt);
+  const Tensor losses = ctc_loss(x, y, in, out, 0, Reduction::None);
+  const Tensor one = ctc_loss(x.select(1, 0), y.select(0, 0), full({1}, 5, kLong),
+                              full({1}, 2, kLong), 0, Reduction::None);
+  EXPECT_EQ(one.dim(), 0);
+  EXPECT_EQ(one.item<double>(), losses[0].item<double>());
+  const Tensor moved = x.permute({2, 0, 1}).contiguous().permute({1, 2, 0});
+  EXPECT_TRUE(ctc_loss(moved, y.t().contiguous().t(), in, out, 0, Reduction::None).equal(losses));
+}
+
+TEST(CtcLoss, SecondDerivativesAreRefused) {
+  const Tensor x = log_probs(5);
+  EXPECT_ERROR(autograd::grad({ctc_loss(x, kTargets, {5, 5}, {1, 1})}, {x}, {}, true, true),
+               "derivative for _ctc_loss_backward is not implemented");
+}
+
+}  // namespace
+}  // namespace hearth::testing
