@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "core/parallel_for.h"
 #include "kernels/cpu/pointwise_table.h"
@@ -11,8 +12,8 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Images as [outer, rows, columns, inner]: planes (inner is 1) if contiguous, or all channels as
-/// the inner dimension if channels_last.
+/// Images as [outer, depth, rows, columns, inner]: volumes (inner is 1) if contiguous, or all
+/// channels as the inner dimension if channels_last.
 struct Layout {
   int64_t outer, inner;
   bool channels_last;
@@ -23,10 +24,10 @@ struct Layout {
     outer = view.sizes[0];
     inner = view.sizes[1];
   }
+  static constexpr int kOrders[][5] = {{0, 1, 2, 3, 4}, {0, 2, 3, 4, 1}};
   static bool has_order(const View& view, bool channels_last) {
-    static constexpr int kOrders[][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
     int64_t expected = 1;
-    for (int i = 3; i >= 0; --i) {
+    for (int i = 4; i >= 0; --i) {
       const int d = kOrders[channels_last][i];
       if (view.sizes[d] != 1 && view.strides[d] != expected) return false;
       expected *= view.sizes[d];
@@ -38,19 +39,43 @@ struct Layout {
     if (!view.defined() || (view.dtype == dtype && has_order(view, channels_last))) return view;
     View result = view;
     result.dtype = dtype;
-    const int64_t c = view.sizes[1], h = view.sizes[2], w = view.sizes[3];
-    const int64_t strides[2][4] = {{c * h * w, h * w, w, 1}, {c * h * w, 1, w * c, c}};
-    std::copy_n(strides[channels_last], 4, result.strides);
+    int64_t stride = 1;
+    for (int i = 4; i >= 0; --i) {
+      const int d = kOrders[channels_last][i];
+      result.strides[d] = stride;
+      stride *= view.sizes[d];
+    }
     result.data = ctx.scratch(size_t(view.numel) * element_size(dtype));
     return result;
   }
+  /// The same for an input, of which only the last dimension has to be dense.
+  View readable(const View& view, ScalarType dtype, Ctx& ctx) const {
+    const int last = channels_last ? 1 : 4;
+    const bool dense = view.sizes[last] == 1 || view.strides[last] == 1;
+    return dense && view.dtype == dtype ? view : fitted(view, dtype, ctx);
+  }
+};
+
+/// Where the elements of an image are in memory.
+struct Places {
+  int64_t batch, channel, layer, row, column;
+  int64_t channels;  // that are images of their own
+
+  Places(const View& view, const Layout& layout)
+      : batch(view.strides[0]),
+        channel(view.strides[1]),
+        layer(view.strides[2]),
+        row(view.strides[3]),
+        column(view.strides[4]),
+        channels(layout.channels_last ? 1 : view.sizes[1]) {}
+  int64_t image(int64_t i) const { return i / channels * batch + i % channels * channel; }
 };
 
 /// Calls f(first output, count, first input column, step) for runs of outputs of a row and one
 /// input column each; every output gets the positions of its window from left to right.
 template <class F>
 void for_each_tap(const PoolWindow& w, const F& f) {
-  if (w.adaptive) {
+  if (w.adaptive || w.begins) {
     for (int64_t i = 0; i < w.out; ++i)
       for (int64_t at = w.first(i); at < w.last(i); ++at) f(i, int64_t(1), at, int64_t(1));
     return;
@@ -68,118 +93,165 @@ void for_each_tap(const PoolWindow& w, const F& f) {
 }
 
 /// Calls f(output offset, input offset, i) for every element of a run, i being its output's number
-/// in the run.
+/// in the run; `column` is the distance of the input's columns.
 template <bool flat, class F>
-[[gnu::always_inline]] inline void for_each_element(int64_t inner, int64_t j, int64_t n, int64_t at,
-                                                    int64_t step, const F& f) {
+[[gnu::always_inline]] inline void for_each_element(int64_t inner, int64_t column, int64_t j,
+                                                    int64_t n, int64_t at, int64_t step,
+                                                    const F& f) {
   if constexpr (flat) {
     for (int64_t i = 0; i < n; ++i) f(j + i, at + i * step, i);
   } else {
     for (int64_t i = 0; i < n; ++i)
-      for (int64_t c = 0; c < inner; ++c) f((j + i) * inner + c, (at + i * step) * inner + c, i);
+      for (int64_t c = 0; c < inner; ++c) f((j + i) * inner + c, (at + i * step) * column + c, i);
   }
 }
+
+/// A row of windows: its place in the output.
+struct WindowRow {
+  int64_t layer, row;
+};
 
 /// The loops of pooling in one dtype; `flat`: the layout's inner is 1.
 template <class T, bool flat>
 class PoolLoops {
  public:
-  PoolLoops(const PoolShape& shape, int64_t inner) : s_(shape), inner_(flat ? 1 : inner) {}
+  PoolLoops(const PoolShape& shape, const Layout& layout, const Places& places)
+      : s_(shape), at_(places), inner_(flat ? 1 : layout.inner) {}
 
-  /// The largest elements of one row of windows, and their indices in the plane.
-  void max_row(const T* in, int64_t row, T* out, int64_t* indices) const {
+  void set_begins(const int64_t* begins) { s_.set_begins(begins); }
+
+  /// The largest elements of one row of windows, and their indices in the volume.
+  void max_row(const T* in, WindowRow r, T* out, int64_t* indices) const {
     const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                           : std::numeric_limits<T>::lowest();
     // A window without an element gets the index of the nearest one.
-    const int64_t top = std::min(s_.rows.first(row), s_.rows.in - 1) * s_.columns.in;
-    std::fill_n(out, s_.columns.out * inner_, lowest);
-    for (int64_t j = 0; j < s_.columns.out; ++j)
-      std::fill_n(indices + j * inner_, inner_,
-                  top + std::min(s_.columns.first(j), s_.columns.in - 1));
-    for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); h += s_.rows.dilation) {
-      const int64_t line = h * s_.columns.in;
-      for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
-        for_each_element<flat>(inner_, j, n, line + at, step,
+    const int64_t top = line(nearest(s_.depth(), r.layer), nearest(s_.rows(), r.row));
+    std::fill_n(out, s_.columns().out * inner_, lowest);
+    for (int64_t j = 0; j < s_.columns().out; ++j)
+      std::fill_n(indices + j * inner_, inner_, top + nearest(s_.columns(), j));
+    for_each_line(r, [&](int64_t z, int64_t h) {
+      const T* const values = in + z * at_.layer + h * at_.row;
+      const int64_t first = line(z, h);
+      for_each_tap(s_.columns(), [&](int64_t j, int64_t n, int64_t at, int64_t step) {
+        for_each_element<flat>(inner_, at_.column, j, n, at, step,
                                [&](int64_t to, int64_t from, int64_t i) {
-                                 const T x = in[from];
+                                 const T x = values[from];
                                  const bool better = (x > out[to]) | (x != x);
                                  out[to] = better ? x : out[to];
-                                 indices[to] = better ? line + at + i * step : indices[to];
+                                 indices[to] = better ? first + at + i * step : indices[to];
                                });
       });
-    }
+    });
   }
 
-  void average_row(const T* in, int64_t row, T* out) const {
-    std::fill_n(out, s_.columns.out * inner_, T(0));
-    for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); ++h)
-      for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
-        for_each_element<flat>(inner_, j, n, h * s_.columns.in + at, step,
-                               [&](int64_t to, int64_t from, int64_t) { out[to] += in[from]; });
+  void average_row(const T* in, WindowRow r, T* out) const {
+    std::fill_n(out, s_.columns().out * inner_, T(0));
+    for_each_line(r, [&](int64_t z, int64_t h) {
+      const T* const values = in + z * at_.layer + h * at_.row;
+      for_each_tap(s_.columns(), [&](int64_t j, int64_t n, int64_t at, int64_t step) {
+        for_each_element<flat>(inner_, at_.column, j, n, at, step,
+                               [&](int64_t to, int64_t from, int64_t) { out[to] += values[from]; });
       });
-    for (int64_t j = 0; j < s_.columns.out; ++j) {
-      const T divisor = T(s_.divisor_at(row, j));
-      for (int64_t c = 0; c < inner_; ++c) out[j * inner_ + c] /= divisor;
-    }
+    });
+    divide(out, r, out);
   }
 
-  /// Adds the gradients of one row of averages to grad_in.
-  void average_row_backward(const T* grad_out, int64_t row, T* grad_in) const {
-    for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); ++h)
-      for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
-        for_each_element<flat>(inner_, j, n, h * s_.columns.in + at, step,
-                               [&](int64_t from, int64_t to, int64_t i) {
-                                 grad_in[to] += grad_out[from] / T(s_.divisor_at(row, j + i));
-                               });
+  /// Adds the gradients of one row of averages to grad_in; `shares` has room for a row.
+  void average_row_backward(const T* grad_out, WindowRow r, T* shares, T* grad_in) const {
+    divide(grad_out, r, shares);
+    for_each_line(r, [&](int64_t z, int64_t h) {
+      T* const values = grad_in + z * at_.layer + h * at_.row;
+      for_each_tap(s_.columns(), [&](int64_t j, int64_t n, int64_t at, int64_t step) {
+        for_each_element<flat>(
+            inner_, at_.column, j, n, at, step,
+            [&](int64_t from, int64_t to, int64_t) { values[to] += shares[from]; });
       });
+    });
   }
 
   /// Adds the gradients of an image's maxima to grad_in at their indices.
   void max_backward(const T* grad_out, const int64_t* indices, T* grad_in) const {
-    const int64_t count = s_.rows.out * s_.columns.out;
+    const int64_t count = s_.depth().out * s_.rows().out * s_.columns().out;
     for (int64_t p = 0; p < count; ++p)
       for (int64_t c = 0; c < inner_; ++c)
         grad_in[indices[p * inner_ + c] * inner_ + c] += grad_out[p * inner_ + c];
   }
 
  private:
-  const PoolShape s_;
+  static int64_t nearest(const PoolWindow& w, int64_t i) { return std::min(w.first(i), w.in - 1); }
+  /// The number of the first element of a line of the input.
+  int64_t line(int64_t z, int64_t h) const { return (z * s_.rows().in + h) * s_.columns().in; }
+
+  /// Calls f(layer, row) for the lines of the input that a row of windows covers.
+  template <class F>
+  void for_each_line(WindowRow r, const F& f) const {
+    for (int64_t z = s_.depth().first(r.layer); z < s_.depth().last(r.layer);
+         z += s_.depth().dilation)
+      for (int64_t h = s_.rows().first(r.row); h < s_.rows().last(r.row); h += s_.rows().dilation)
+        f(z, h);
+  }
+  /// to = a row of outputs divided by their windows' sizes.
+  void divide(const T* from, WindowRow r, T* to) const {
+    for (int64_t j = 0; j < s_.columns().out; ++j) {
+      const T divisor = T(s_.divisor_at(r.layer, r.row, j));
+      for (int64_t c = 0; c < inner_; ++c) to[j * inner_ + c] = from[j * inner_ + c] / divisor;
+    }
+  }
+
+  PoolShape s_;
+  const Places at_;
   const int64_t inner_;
+};
+
+/// The numbers of elements of an image and of its row of outputs.
+struct Extent {
+  int64_t rows, width, volume;
+  Extent(const PoolShape& s, const Layout& layout)
+      : rows(s.depth().out * s.rows().out),
+        width(s.columns().out * layout.inner),
+        volume(s.depth().in * s.rows().in * s.columns().in * layout.inner) {}
 };
 
 template <class T, bool flat>
 void run_loops(const PoolParams& p, const Layout& layout) {
-  const PoolLoops<T, flat> loops(p.shape, layout.inner);
-  const int64_t rows = p.shape.rows.out, width = p.shape.columns.out * layout.inner;
-  const int64_t plane = p.shape.rows.in * p.shape.columns.in * layout.inner;
-  const int64_t work = std::max<int64_t>(plane / rows, 1);
+  const Extent extent(p.shape, layout);
+  const Places places(p.in, layout);
+  const int64_t rows = extent.rows, width = extent.width, height = p.shape.rows().out;
+  const int64_t work = std::max<int64_t>(extent.volume / rows, 1);
   parallel_for(0, layout.outer * rows, kMoveGrain / work + 1, [&](int64_t begin, int64_t end) {
+    PoolLoops<T, flat> loops(p.shape, layout, places);
     for (int64_t i = begin; i < end; ++i) {
-      const T* const in = p.in.as<T>() + i / rows * plane;
+      const int64_t image = i / rows;
+      const WindowRow row{i % rows / height, i % height};
+      const T* const in = p.in.as<T>() + places.image(image);
       T* const out = p.out.as<T>() + i * width;
+      if (p.begins.defined()) loops.set_begins(p.begins.as<int64_t>() + image * p.shape.begins());
       if (is_max(p.shape.kind))
-        loops.max_row(in, i % rows, out, p.indices.as<int64_t>() + i * width);
+        loops.max_row(in, row, out, p.indices.as<int64_t>() + i * width);
       else
-        loops.average_row(in, i % rows, out);
+        loops.average_row(in, row, out);
     }
   });
 }
 
 template <class T, bool flat>
 void run_loops(const PoolBackwardParams& p, const Layout& layout) {
-  const PoolLoops<T, flat> loops(p.shape, layout.inner);
-  const int64_t rows = p.shape.rows.out, width = p.shape.columns.out * layout.inner;
-  const int64_t plane = p.shape.rows.in * p.shape.columns.in * layout.inner;
-  parallel_for(0, layout.outer, kMoveGrain / plane + 1, [&](int64_t begin, int64_t end) {
+  const Extent extent(p.shape, layout);
+  const PoolLoops<T, flat> loops(p.shape, layout, Places(p.grad_in, layout));
+  const int64_t rows = extent.rows, width = extent.width, height = p.shape.rows().out;
+  parallel_for(0, layout.outer, kMoveGrain / extent.volume + 1, [&](int64_t begin, int64_t end) {
+    std::vector<T> shares(is_max(p.shape.kind) ? 0 : size_t(width));
     for (int64_t i = begin; i < end; ++i) {
-      T* const grad_in = p.grad_in.as<T>() + i * plane;
+      T* const grad_in = p.grad_in.as<T>() + i * extent.volume;
       const T* const grad_out = p.grad_out.as<T>() + i * rows * width;
-      std::fill_n(grad_in, plane, T(0));
-      if (is_max(p.shape.kind))
+      std::fill_n(grad_in, extent.volume, T(0));
+      if (is_max(p.shape.kind)) {
         loops.max_backward(grad_out, p.indices.as<int64_t>() + i * rows * width, grad_in);
-      else
-        for (int64_t row = 0; row < rows; ++row)
-          loops.average_row_backward(grad_out + row * width, row, grad_in);
+        continue;
+      }
+      for (int64_t row = 0; row < rows; ++row)
+        loops.average_row_backward(grad_out + row * width, {row / height, row % height},
+                                   shares.data(), grad_in);
     }
   });
 }
@@ -212,9 +284,9 @@ void copy_unless_same(const View& from, const View& to, Ctx& ctx) {
 void run(const PoolParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
   const ScalarType dtype = lane_dtype(params.in.dtype);
-  const Layout layout(params.in);
+  const Layout layout(params.out);
   PoolParams p = params;
-  p.in = layout.fitted(params.in, dtype, ctx);
+  p.in = layout.readable(params.in, dtype, ctx);
   p.out = layout.fitted(params.out, dtype, ctx);
   p.indices = layout.fitted(params.indices, kLong, ctx);
   copy_unless_same(params.in, p.in, ctx);
