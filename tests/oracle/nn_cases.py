@@ -12,6 +12,7 @@ after.<buffer>. The gradients are those of the sum of all outputs, the elements 
 
 from pathlib import Path
 
+import nn_cases_pooling
 import torch
 from torch import nn
 
@@ -156,6 +157,7 @@ def cases():
            lambda: nn.BCEWithLogitsLoss(weight=values_of(6) + 2, pos_weight=values_of(6) + 1.5),
            [x, truth], plain)
     yield from attention_cases()
+    yield from nn_cases_pooling.cases()
     yield "training", SmallNet, [values_of(4, 1, 8, 8), torch.tensor([3, 0, 4, 1])], train
 
 
