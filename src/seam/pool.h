@@ -70,11 +70,12 @@ struct PoolShape {
   HEARTH_POOL_FN const PoolWindow& depth() const { return windows[0]; }
   HEARTH_POOL_FN const PoolWindow& rows() const { return windows[1]; }
   HEARTH_POOL_FN const PoolWindow& columns() const { return windows[2]; }
+  /// The number of positions of window i along dimension d that an average counts.
+  HEARTH_POOL_FN int64_t counted(int d, int64_t i) const {
+    return count_include_pad ? windows[d].padded_count(i) : windows[d].count(i);
+  }
   HEARTH_POOL_FN int64_t divisor_at(int64_t layer, int64_t row, int64_t column) const {
-    if (divisor != 0) return divisor;
-    return count_include_pad ? depth().padded_count(layer) * rows().padded_count(row) *
-                                   columns().padded_count(column)
-                             : depth().count(layer) * rows().count(row) * columns().count(column);
+    return divisor != 0 ? divisor : counted(0, layer) * counted(1, row) * counted(2, column);
   }
   /// The number of begins of irregular windows: those of the depth, then of rows and columns.
   HEARTH_POOL_FN int64_t begins() const { return depth().out + rows().out + columns().out; }

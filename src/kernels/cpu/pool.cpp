@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/parallel_for.h"
+#include "hearth/small_vector.h"
 #include "kernels/cpu/pointwise_table.h"
 #include "kernels/cpu/strided.h"
 
@@ -71,14 +72,21 @@ struct Places {
   int64_t image(int64_t i) const { return i / channels * batch + i % channels * channel; }
 };
 
-/// Calls f(first output, count, first input column, step) for runs of outputs of a row and one
-/// input column each; every output gets the positions of its window from left to right.
-template <class F>
-void for_each_tap(const PoolWindow& w, const F& f) {
+/// `count` columns of the input, at, at + step, …, and the outputs of a row whose windows contain
+/// them: first, first + 1, … or, if `gathers`, always the first.
+struct Run {
+  int64_t first, count, at, step;
+  bool gathers = false;
+};
+using Runs = SmallVector<Run, 8>;
+
+/// The runs of a row; every output gets the positions of its window from left to right.
+Runs runs_of(const PoolWindow& w) {
+  Runs runs;
   if (w.adaptive || w.begins) {
     for (int64_t i = 0; i < w.out; ++i)
-      for (int64_t at = w.first(i); at < w.last(i); ++at) f(i, int64_t(1), at, int64_t(1));
-    return;
+      runs.push_back({i, w.last(i) - w.first(i), w.first(i), 1, true});
+    return runs;
   }
   // If the kernel is larger than the input, skips taps that never fall inside the input.
   const int64_t before = w.padding - (w.out - 1) * w.stride;
@@ -88,27 +96,39 @@ void for_each_tap(const PoolWindow& w, const F& f) {
     const int64_t shift = k * w.dilation - w.padding, room = w.in - 1 - shift;
     const int64_t begin = shift >= 0 ? 0 : (-shift + w.stride - 1) / w.stride;
     const int64_t end = room < 0 ? 0 : std::min(w.out, room / w.stride + 1);
-    if (begin < end) f(begin, end - begin, begin * w.stride + shift, w.stride);
+    if (begin < end) runs.push_back({begin, end - begin, begin * w.stride + shift, w.stride});
   }
+  return runs;
 }
 
-/// Calls f(output offset, input offset, i) for every element of a run, i being its output's number
-/// in the run; `column` is the distance of the input's columns.
+/// Calls f(output offset, input offset, input column) for every element of a run; `distance` is
+/// that of the input's columns.
 template <bool flat, class F>
-[[gnu::always_inline]] inline void for_each_element(int64_t inner, int64_t column, int64_t j,
-                                                    int64_t n, int64_t at, int64_t step,
+[[gnu::always_inline]] inline void for_each_element(const Run& run, int64_t inner, int64_t distance,
                                                     const F& f) {
+  const int64_t n = run.count, j = run.first, at = run.at, step = run.step;
   if constexpr (flat) {
-    for (int64_t i = 0; i < n; ++i) f(j + i, at + i * step, i);
+    if (run.gathers)
+      for (int64_t i = 0; i < n; ++i) f(j, at + i, at + i);
+    else
+      for (int64_t i = 0; i < n; ++i) f(j + i, at + i * step, at + i * step);
   } else {
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t c = 0; c < inner; ++c) f((j + i) * inner + c, (at + i * step) * column + c, i);
+    const int64_t outputs = run.gathers ? 0 : inner;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t to = j * inner + i * outputs, column = at + i * step;
+      for (int64_t c = 0; c < inner; ++c) f(to + c, column * distance + c, column);
+    }
   }
 }
 
 /// A row of windows: its place in the output.
 struct WindowRow {
   int64_t layer, row;
+  void advance(int64_t height) {
+    if (++row < height) return;
+    row = 0;
+    ++layer;
+  }
 };
 
 /// The loops of pooling in one dtype; `flat`: the layout's inner is 1.
@@ -116,9 +136,14 @@ template <class T, bool flat>
 class PoolLoops {
  public:
   PoolLoops(const PoolShape& shape, const Layout& layout, const Places& places)
-      : s_(shape), at_(places), inner_(flat ? 1 : layout.inner) {}
+      : s_(shape), at_(places), inner_(flat ? 1 : layout.inner) {
+    if (shape.kind != PoolKind::kFractionalMax) prepare();
+  }
 
-  void set_begins(const int64_t* begins) { s_.set_begins(begins); }
+  void set_begins(const int64_t* begins) {
+    s_.set_begins(begins);
+    prepare();
+  }
 
   /// The largest elements of one row of windows, and their indices in the volume.
   void max_row(const T* in, WindowRow r, T* out, int64_t* indices) const {
@@ -128,19 +153,20 @@ class PoolLoops {
     const int64_t top = line(nearest(s_.depth(), r.layer), nearest(s_.rows(), r.row));
     std::fill_n(out, s_.columns().out * inner_, lowest);
     for (int64_t j = 0; j < s_.columns().out; ++j)
-      std::fill_n(indices + j * inner_, inner_, top + nearest(s_.columns(), j));
+      std::fill_n(indices + j * inner_, inner_, top + columns_[size_t(j)]);
     for_each_line(r, [&](int64_t z, int64_t h) {
       const T* const values = in + z * at_.layer + h * at_.row;
       const int64_t first = line(z, h);
-      for_each_tap(s_.columns(), [&](int64_t j, int64_t n, int64_t at, int64_t step) {
-        for_each_element<flat>(inner_, at_.column, j, n, at, step,
-                               [&](int64_t to, int64_t from, int64_t i) {
-                                 const T x = values[from];
-                                 const bool better = (x > out[to]) | (x != x);
-                                 out[to] = better ? x : out[to];
-                                 indices[to] = better ? first + at + i * step : indices[to];
+      for (const Run run : runs_)
+        for_each_element<flat>(run, inner_, at_.column,
+                               [&](int64_t to, int64_t from, int64_t column) {
+                                 const T x = values[from], most = out[to];
+                                 const T larger = x > most ? x : most;
+                                 out[to] = x != x ? x : larger;
+                                 // Arithmetic, since a branch would often be mispredicted.
+                                 const int64_t keep = int64_t((x > most) | (x != x)) - 1;
+                                 indices[to] = (indices[to] & keep) | ((first + column) & ~keep);
                                });
-      });
     });
   }
 
@@ -148,24 +174,23 @@ class PoolLoops {
     std::fill_n(out, s_.columns().out * inner_, T(0));
     for_each_line(r, [&](int64_t z, int64_t h) {
       const T* const values = in + z * at_.layer + h * at_.row;
-      for_each_tap(s_.columns(), [&](int64_t j, int64_t n, int64_t at, int64_t step) {
-        for_each_element<flat>(inner_, at_.column, j, n, at, step,
+      for (const Run run : runs_)
+        for_each_element<flat>(run, inner_, at_.column,
                                [&](int64_t to, int64_t from, int64_t) { out[to] += values[from]; });
-      });
     });
-    divide(out, r, out);
+    divide(out, r);
   }
 
   /// Adds the gradients of one row of averages to grad_in; `shares` has room for a row.
   void average_row_backward(const T* grad_out, WindowRow r, T* shares, T* grad_in) const {
-    divide(grad_out, r, shares);
+    std::copy_n(grad_out, s_.columns().out * inner_, shares);
+    divide(shares, r);
     for_each_line(r, [&](int64_t z, int64_t h) {
       T* const values = grad_in + z * at_.layer + h * at_.row;
-      for_each_tap(s_.columns(), [&](int64_t j, int64_t n, int64_t at, int64_t step) {
-        for_each_element<flat>(
-            inner_, at_.column, j, n, at, step,
-            [&](int64_t from, int64_t to, int64_t) { values[to] += shares[from]; });
-      });
+      for (const Run run : runs_)
+        for_each_element<flat>(run, inner_, at_.column, [&](int64_t from, int64_t to, int64_t) {
+          values[to] += shares[from];
+        });
     });
   }
 
@@ -190,17 +215,30 @@ class PoolLoops {
       for (int64_t h = s_.rows().first(r.row); h < s_.rows().last(r.row); h += s_.rows().dilation)
         f(z, h);
   }
-  /// to = a row of outputs divided by their windows' sizes.
-  void divide(const T* from, WindowRow r, T* to) const {
+  /// Divides a row of outputs by their windows' sizes.
+  void divide(T* out, WindowRow r) const {
+    const int64_t lines = s_.divisor != 0 ? 1 : s_.counted(0, r.layer) * s_.counted(1, r.row);
     for (int64_t j = 0; j < s_.columns().out; ++j) {
-      const T divisor = T(s_.divisor_at(r.layer, r.row, j));
-      for (int64_t c = 0; c < inner_; ++c) to[j * inner_ + c] = from[j * inner_ + c] / divisor;
+      const T divisor = T(lines * columns_[size_t(j)]);
+      for (int64_t c = 0; c < inner_; ++c) out[j * inner_ + c] /= divisor;
     }
+  }
+  /// Works out what all rows of windows share.
+  void prepare() {
+    const PoolWindow& w = s_.columns();
+    runs_ = runs_of(w);
+    columns_.clear();
+    for (int64_t j = 0; j < w.out; ++j)
+      columns_.push_back(is_max(s_.kind)   ? nearest(w, j)
+                         : s_.divisor != 0 ? s_.divisor
+                                           : s_.counted(2, j));
   }
 
   PoolShape s_;
   const Places at_;
   const int64_t inner_;
+  Runs runs_;
+  SmallVector<int64_t, 32> columns_;  // of maxima the nearest element, of averages the divisor
 };
 
 /// The numbers of elements of an image and of its row of outputs.
@@ -218,18 +256,29 @@ void run_loops(const PoolParams& p, const Layout& layout) {
   const Places places(p.in, layout);
   const int64_t rows = extent.rows, width = extent.width, height = p.shape.rows().out;
   const int64_t work = std::max<int64_t>(extent.volume / rows, 1);
+  const PoolLoops<T, flat> loops(p.shape, layout, places);
   parallel_for(0, layout.outer * rows, kMoveGrain / work + 1, [&](int64_t begin, int64_t end) {
-    PoolLoops<T, flat> loops(p.shape, layout, places);
-    for (int64_t i = begin; i < end; ++i) {
-      const int64_t image = i / rows;
-      const WindowRow row{i % rows / height, i % height};
+    for (int64_t i = begin; i < end;) {
+      const int64_t image = i / rows, first = i % rows, count = std::min(rows - first, end - i);
       const T* const in = p.in.as<T>() + places.image(image);
-      T* const out = p.out.as<T>() + i * width;
-      if (p.begins.defined()) loops.set_begins(p.begins.as<int64_t>() + image * p.shape.begins());
-      if (is_max(p.shape.kind))
-        loops.max_row(in, row, out, p.indices.as<int64_t>() + i * width);
-      else
-        loops.average_row(in, row, out);
+      const auto run = [&](const PoolLoops<T, flat>& of_image) {
+        WindowRow row{first / height, first % height};
+        for (int64_t k = i; k < i + count; ++k, row.advance(height)) {
+          T* const out = p.out.as<T>() + k * width;
+          if (is_max(p.shape.kind))
+            of_image.max_row(in, row, out, p.indices.as<int64_t>() + k * width);
+          else
+            of_image.average_row(in, row, out);
+        }
+      };
+      if (p.begins.defined()) {
+        PoolLoops<T, flat> own = loops;
+        own.set_begins(p.begins.as<int64_t>() + image * p.shape.begins());
+        run(own);
+      } else {
+        run(loops);
+      }
+      i += count;
     }
   });
 }
@@ -249,9 +298,9 @@ void run_loops(const PoolBackwardParams& p, const Layout& layout) {
         loops.max_backward(grad_out, p.indices.as<int64_t>() + i * rows * width, grad_in);
         continue;
       }
-      for (int64_t row = 0; row < rows; ++row)
-        loops.average_row_backward(grad_out + row * width, {row / height, row % height},
-                                   shares.data(), grad_in);
+      WindowRow row{0, 0};
+      for (int64_t k = 0; k < rows; ++k, row.advance(height))
+        loops.average_row_backward(grad_out + k * width, row, shares.data(), grad_in);
     }
   });
 }
