@@ -1,4 +1,5 @@
 // Convolutions of other layouts and names.
+#include "ops/autocast.h"
 #include "ops/define.h"
 
 namespace hearth {
@@ -47,6 +48,7 @@ struct ConvDepthwise3d {
                      weight.sizes().slice(2) == IntArrayRef(args.kernel_size),
                  "conv_depthwise3d: expected a weight [channels, 1, kernel…] with kernel_size=",
                  args.kernel_size, ", but got ", weight.sizes());
+    const NoAutocast keeps_dtypes;
     return conv3d(self, weight, bias.defined() ? std::optional(bias) : std::nullopt, args.stride,
                   args.padding, args.dilation, self.size(-4));
   }

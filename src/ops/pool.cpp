@@ -25,8 +25,7 @@ struct AdaptiveAvgPool {
   static Tensor compute(const Args& args, const Tensor& self) {
     bool whole = self.numel() > 0;
     for (const int64_t size : args.kernel) whole &= size == 1;
-    if (!whole || self.dim() <= int64_t(spatial) || !self.is_floating_point())
-      return invoke<Pool<PoolKind::kAdaptiveAverage, spatial>>(args, self).call();
+    if (!whole) return invoke<Pool<PoolKind::kAdaptiveAverage, spatial>>(args, self).call();
     static constexpr int64_t kDims[] = {-3, -2, -1};
     return self.mean(IntArrayRef(kDims + (3 - spatial), spatial), true);
   }
@@ -77,14 +76,6 @@ PoolArgs adaptive_max_args(const char* op, size_t spatial, IntArrayRef output_si
                self)                                                                               \
         .out(out, indices);                                                                        \
   }                                                                                                \
-  HEARTH_DEFINE_FUNCTION(                                                                          \
-      avg_pool##n##d,                                                                              \
-      (const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,       \
-       bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override),           \
-      invoke<Pool<PoolKind::kAverage, n>>(                                                         \
-          average_args("avg_pool" #n "d", n, kernel_size, stride, padding, ceil_mode,              \
-                       count_include_pad, divisor_override),                                       \
-          self))                                                                                   \
   Tensor adaptive_avg_pool##n##d(const Tensor& self, IntArrayRef output_size) {                    \
     return compose<AdaptiveAvgPool<n>>(                                                            \
         adaptive_average_args("adaptive_avg_pool" #n "d", n, output_size), self);                  \
@@ -105,5 +96,22 @@ PoolArgs adaptive_max_args(const char* op, size_t spatial, IntArrayRef output_si
 HEARTH_POOLS(2)
 HEARTH_POOLS(3)
 #undef HEARTH_POOLS
+
+HEARTH_DEFINE_FUNCTION(
+    avg_pool2d,
+    (const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+     bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override),
+    invoke<Pool<PoolKind::kAverage, 2>>(average_args("avg_pool2d", 2, kernel_size, stride, padding,
+                                                     ceil_mode, count_include_pad,
+                                                     divisor_override),
+                                        self))
+HEARTH_DEFINE_FUNCTION(
+    avg_pool3d,
+    (const Tensor& self, IntArrayRef kernel_size, IntArrayRef stride, IntArrayRef padding,
+     bool ceil_mode, bool count_include_pad, std::optional<int64_t> divisor_override),
+    invoke<Pool<PoolKind::kAverage, 3>>(average_args("avg_pool3d", 3, kernel_size, stride, padding,
+                                                     ceil_mode, count_include_pad,
+                                                     divisor_override),
+                                        self))
 
 }  // namespace hearth
