@@ -16,6 +16,7 @@
 #include "hearth/nn/embedding_bag.h"
 #include "hearth/nn/enum.h"
 #include "hearth/nn/expanding_array.h"
+#include "hearth/nn/fold.h"
 #include "hearth/nn/functional_module.h"
 #include "hearth/nn/hooks.h"
 #include "hearth/nn/init.h"

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "hearth/nn/init.h"
+#include "nn/spaced.h"
 
 namespace hearth::nn {
 
@@ -20,8 +21,10 @@ Tensor convolution_of(const Tensor& input, const Tensor& weight, const Tensor& b
     const std::optional<Tensor> b = bias.defined() ? std::optional(bias) : std::nullopt;
     if constexpr (D == 1)
       return hearth::conv1d(input, weight, b, stride, pad, dilation, groups);
-    else
+    else if constexpr (D == 2)
       return hearth::conv2d(input, weight, b, stride, pad, dilation, groups);
+    else
+      return hearth::conv3d(input, weight, b, stride, pad, dilation, groups);
   };
   if (const auto* sizes = std::get_if<ExpandingArray<D>>(&padding))
     return with(IntArrayRef(*sizes));
@@ -33,23 +36,22 @@ Tensor convolution_of(const Tensor& input, const Tensor& weight, const Tensor& b
 
 namespace functional {
 
-Tensor conv1d(const Tensor& input, const Tensor& weight, const Conv1dFuncOptions& options) {
-  return convolution_of<1>(input, weight, options.bias(), options.stride(), options.padding(),
-                           options.dilation(), options.groups());
-}
-
-Tensor conv2d(const Tensor& input, const Tensor& weight, const Conv2dFuncOptions& options) {
-  return convolution_of<2>(input, weight, options.bias(), options.stride(), options.padding(),
-                           options.dilation(), options.groups());
-}
-
-Tensor conv_transpose2d(const Tensor& input, const Tensor& weight,
-                        const ConvTranspose2dFuncOptions& options) {
-  const Tensor& bias = options.bias();
-  return hearth::conv_transpose2d(
-      input, weight, bias.defined() ? std::optional(bias) : std::nullopt, options.stride(),
-      options.padding(), options.output_padding(), options.groups(), options.dilation());
-}
+#define HEARTH_CONV(n)                                                                           \
+  Tensor conv##n##d(const Tensor& input, const Tensor& weight, const Conv##n##dFuncOptions& o) { \
+    return convolution_of<n>(input, weight, o.bias(), o.stride(), o.padding(), o.dilation(),     \
+                             o.groups());                                                        \
+  }                                                                                              \
+  Tensor conv_transpose##n##d(const Tensor& input, const Tensor& weight,                         \
+                              const ConvTranspose##n##dFuncOptions& o) {                         \
+    const std::optional<Tensor> bias =                                                           \
+        o.bias().defined() ? std::optional(o.bias()) : std::nullopt;                             \
+    return hearth::conv_transpose##n##d(input, weight, bias, o.stride(), o.padding(),            \
+                                        o.output_padding(), o.groups(), o.dilation());           \
+  }
+HEARTH_CONV(1)
+HEARTH_CONV(2)
+HEARTH_CONV(3)
+#undef HEARTH_CONV
 
 }  // namespace functional
 
@@ -153,7 +155,58 @@ Tensor ConvNdImpl<D, Derived>::convolve(const Tensor& input) {
                            options.dilation(), options.groups());
 }
 
-// ---- Conv1d, Conv2d
+// ---- transposed convolutions
+
+template <size_t D, class Derived>
+Tensor ConvTransposeNdImpl<D, Derived>::convolve_transposed(
+    const Tensor& input, const std::optional<IntArrayRef>& output_size) {
+  const auto& o = this->options;
+  HEARTH_CHECK(std::holds_alternative<enumtype::kZeros>(o.padding_mode()),
+               "Only `zeros` padding mode is supported for ConvTranspose", D, "d");
+  ExpandingArray<D> padding = o.output_padding();
+  if (output_size) padding = output_padding_for(input, *output_size);
+  const auto arguments = functional::ConvTransposeFuncOptions<D>()
+                             .bias(this->bias)
+                             .stride(o.stride())
+                             .padding(std::get<0>(o.padding()))
+                             .output_padding(padding)
+                             .groups(o.groups())
+                             .dilation(o.dilation());
+  if constexpr (D == 1)
+    return functional::conv_transpose1d(input, this->weight, arguments);
+  else if constexpr (D == 2)
+    return functional::conv_transpose2d(input, this->weight, arguments);
+  else
+    return functional::conv_transpose3d(input, this->weight, arguments);
+}
+
+template <size_t D, class Derived>
+std::vector<int64_t> ConvTransposeNdImpl<D, Derived>::output_padding_for(
+    const Tensor& input, IntArrayRef output_size) const {
+  const auto& o = this->options;
+  const size_t given = output_size.size(), dim = size_t(input.dim());
+  HEARTH_CHECK(dim == D + 1 || dim == D + 2, "Expected ", D + 1, "D (unbatched) or ", D + 2,
+               "D (batched) input to conv_transpose", D,
+               "d, but got input of size: ", input.sizes());
+  HEARTH_CHECK(given == D || given == dim, "output_size must have ", D, " or ", dim,
+               " elements (got ", given, ")");
+  const IntArrayRef requested = output_size.slice(given - D), sizes = input.sizes().slice(dim - D);
+  std::vector<int64_t> smallest, largest, padding;
+  bool possible = true;
+  for (size_t i = 0; i < D; ++i) {
+    const int64_t stride = (*o.stride())[i];
+    smallest.push_back((sizes[i] - 1) * stride - 2 * (*std::get<0>(o.padding()))[i] +
+                       (*o.dilation())[i] * ((*o.kernel_size())[i] - 1) + 1);
+    largest.push_back(smallest[i] + stride - 1);
+    padding.push_back(requested[i] - smallest[i]);
+    possible &= smallest[i] <= requested[i] && requested[i] <= largest[i];
+  }
+  HEARTH_CHECK(possible, "requested an output size of ", requested, ", but valid sizes range from ",
+               spaced(smallest), " to ", spaced(largest), " (for an input of ", sizes, ")");
+  return padding;
+}
+
+// ---- the modules
 
 namespace {
 /// Converts the options that convolutions and transposed convolutions share.
@@ -169,76 +222,32 @@ detail::ConvNdOptions<D> common(const Options& o) {
 }
 }  // namespace
 
-Conv1dImpl::Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size)
-    : Conv1dImpl(Conv1dOptions(in_channels, out_channels, kernel_size)) {}
-Conv1dImpl::Conv1dImpl(Conv1dOptions options_) : ConvNdImpl(common<1>(options_)) {}
+#define HEARTH_DEFINE_CONV(Name, D)                                                                \
+  Name##Impl::Name##Impl(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size) \
+      : Name##Impl(ConvOptions<D>(in_channels, out_channels, kernel_size)) {}                      \
+  Name##Impl::Name##Impl(ConvOptions<D> options_) : ConvNdImpl(common<D>(options_)) {}             \
+  Tensor Name##Impl::forward(const Tensor& input) {                                                \
+    return run_module(*this, &Name##Impl::convolve, input);                                        \
+  }                                                                                                \
+  template class ConvNdImpl<D, Name##Impl>;
+HEARTH_DEFINE_CONV(Conv1d, 1)
+HEARTH_DEFINE_CONV(Conv2d, 2)
+HEARTH_DEFINE_CONV(Conv3d, 3)
 
-Tensor Conv1dImpl::forward(const Tensor& input) {
-  return run_module(*this, &Conv1dImpl::convolve, input);
-}
-
-Conv2dImpl::Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size)
-    : Conv2dImpl(Conv2dOptions(in_channels, out_channels, kernel_size)) {}
-Conv2dImpl::Conv2dImpl(Conv2dOptions options_) : ConvNdImpl(common<2>(options_)) {}
-
-Tensor Conv2dImpl::forward(const Tensor& input) {
-  return run_module(*this, &Conv2dImpl::convolve, input);
-}
-
-// ---- ConvTranspose2d
-
-ConvTranspose2dImpl::ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels,
-                                         ExpandingArray<2> kernel_size)
-    : ConvTranspose2dImpl(ConvTranspose2dOptions(in_channels, out_channels, kernel_size)) {}
-ConvTranspose2dImpl::ConvTranspose2dImpl(ConvTranspose2dOptions options_)
-    : ConvNdImpl(common<2>(options_).transposed(true).output_padding(options_.output_padding())) {}
-
-HEARTH_DEFINE_DEFAULT_ARGS(ConvTranspose2dImpl, {1, AnyValue(std::optional<IntArrayRef>())})
-
-Tensor ConvTranspose2dImpl::forward(const Tensor& input,
-                                    const std::optional<IntArrayRef>& output_size) {
-  return run_module(*this, &ConvTranspose2dImpl::convolve_transposed, input, output_size);
-}
-
-Tensor ConvTranspose2dImpl::convolve_transposed(const Tensor& input,
-                                                const std::optional<IntArrayRef>& output_size) {
-  HEARTH_CHECK(std::holds_alternative<enumtype::kZeros>(options.padding_mode()),
-               "Only `zeros` padding mode is supported for ConvTranspose2d");
-  auto padding = options.output_padding();
-  if (output_size) padding = output_padding_for(input, *output_size);
-  return functional::conv_transpose2d(input, weight,
-                                      functional::ConvTranspose2dFuncOptions()
-                                          .bias(bias)
-                                          .stride(options.stride())
-                                          .padding(std::get<0>(options.padding()))
-                                          .output_padding(padding)
-                                          .groups(options.groups())
-                                          .dilation(options.dilation()));
-}
-
-std::vector<int64_t> ConvTranspose2dImpl::output_padding_for(const Tensor& input,
-                                                             IntArrayRef output_size) const {
-  const size_t given = output_size.size();
-  HEARTH_CHECK(given == 2 || given == static_cast<size_t>(input.dim()),
-               "output_size must have 2 or ", input.dim(), " elements (got ", given, ")");
-  const IntArrayRef requested = output_size.slice(given - 2);
-  std::vector<int64_t> padding;
-  for (size_t i = 0; i < 2; ++i) {
-    const int64_t stride = (*options.stride())[i];
-    const int64_t smallest = (input.size(static_cast<int64_t>(i) - 2) - 1) * stride -
-                             2 * (*std::get<0>(options.padding()))[i] +
-                             (*options.dilation())[i] * ((*options.kernel_size())[i] - 1) + 1;
-    HEARTH_CHECK(requested[i] >= smallest && requested[i] < smallest + stride,
-                 "requested an output size of ", requested, ", but dimension ", i,
-                 " must be at least ", smallest, " and less than ", smallest + stride,
-                 " for an input of size ", input.sizes());
-    padding.push_back(requested[i] - smallest);
-  }
-  return padding;
-}
-
-template class ConvNdImpl<1, Conv1dImpl>;
-template class ConvNdImpl<2, Conv2dImpl>;
-template class ConvNdImpl<2, ConvTranspose2dImpl>;
+#define HEARTH_DEFINE_CONV_TRANSPOSE(Name, D)                                                      \
+  Name##Impl::Name##Impl(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size) \
+      : Name##Impl(ConvTransposeOptions<D>(in_channels, out_channels, kernel_size)) {}             \
+  Name##Impl::Name##Impl(ConvTransposeOptions<D> options_)                                         \
+      : ConvTransposeNdImpl(                                                                       \
+            common<D>(options_).transposed(true).output_padding(options_.output_padding())) {}     \
+  HEARTH_DEFINE_DEFAULT_ARGS(Name##Impl, {1, AnyValue(std::optional<IntArrayRef>())})              \
+  Tensor Name##Impl::forward(const Tensor& input, const std::optional<IntArrayRef>& output_size) { \
+    return run_module(*this, &Name##Impl::convolve_transposed, input, output_size);                \
+  }                                                                                                \
+  template class ConvNdImpl<D, Name##Impl>;                                                        \
+  template class ConvTransposeNdImpl<D, Name##Impl>;
+HEARTH_DEFINE_CONV_TRANSPOSE(ConvTranspose1d, 1)
+HEARTH_DEFINE_CONV_TRANSPOSE(ConvTranspose2d, 2)
+HEARTH_DEFINE_CONV_TRANSPOSE(ConvTranspose3d, 3)
 
 }  // namespace hearth::nn

@@ -1,5 +1,7 @@
 #include "ops/pool_shape.h"
 
+#include <algorithm>
+
 namespace hearth {
 
 namespace {
@@ -11,11 +13,11 @@ void check_int(IntArrayRef values) {
                  "value cannot be converted to type int without overflow, got ", values);
 }
 
-Dims pair(IntArrayRef values, const char* op, const char* rule) {
-  HEARTH_CHECK(values.size() == 1 || values.size() == 2, op, ": ", rule, " a single int, or a ",
-               "tuple of two ints");
+Dims expanded(IntArrayRef values, size_t spatial, const char* op, const char* rule) {
+  HEARTH_CHECK(values.size() == 1 || values.size() == spatial, op, ": ", rule,
+               " a single int, or a tuple of ", spatial == 2 ? "two" : "three", " ints");
   check_int(values);
-  return {values[0], values[values.size() - 1]};
+  return values.size() == spatial ? Dims(values) : Dims(spatial, values[0]);
 }
 
 int64_t single(IntArrayRef values, const char* op, const char* name) {
@@ -25,32 +27,54 @@ int64_t single(IntArrayRef values, const char* op, const char* name) {
   return values[0];
 }
 
-void check_numbers(const PoolArgs& a) {
-  HEARTH_CHECK(a.stride[0] != 0 && a.stride[1] != 0, "stride should not be zero");
-  HEARTH_CHECK(a.kernel[0] > 0 && a.kernel[1] > 0,
-               "kernel size should be greater than zero, but got kH: ", a.kernel[0],
-               " kW: ", a.kernel[1]);
-  HEARTH_CHECK(a.stride[0] > 0 && a.stride[1] > 0,
-               "stride should be greater than zero, but got dH: ", a.stride[0],
-               " dW: ", a.stride[1]);
-  HEARTH_CHECK(a.dilation[0] > 0 && a.dilation[1] > 0,
-               "dilation should be greater than zero, but got dilationH: ", a.dilation[0],
-               " dilationW: ", a.dilation[1]);
-  for (size_t d = 0; d < 2; ++d) {
-    HEARTH_CHECK(a.padding[d] >= 0, "pad must be non-negative, but got pad: ", a.padding[d]);
-    const int64_t reach = (a.kernel[d] - 1) * a.dilation[d] + 1;
-    HEARTH_CHECK(a.padding[d] <= reach / 2,
-                 "pad should be at most half of effective kernel size, but got pad=", a.padding[d],
-                 ", kernel_size=", a.kernel[d], " and dilation=", a.dilation[d]);
-  }
-  HEARTH_CHECK(
-      a.padding[0] <= a.kernel[0] / 2 && a.padding[1] <= a.kernel[1] / 2,
-      "pad should be smaller than or equal to half of kernel size, but got padW = ", a.padding[1],
-      ", padH = ", a.padding[0], ", kW = ", a.kernel[1], ", kH = ", a.kernel[0]);
+bool all_above(const Dims& values, int64_t limit) {
+  return std::all_of(values.begin(), values.end(), [=](int64_t v) { return v > limit; });
 }
 
-void check_dims(IntArrayRef sizes) {
+/// " kT: 1 kH: 2 kW: 3"; of two numbers the last two.
+std::string named(const char* name, const Dims& values) {
+  static constexpr const char* kAxes[] = {"T", "H", "W"};
+  std::string text;
+  for (size_t d = 0; d < values.size(); ++d)
+    text += detail::str(" ", name, kAxes[3 - values.size() + d], ": ", values[d]);
+  return text;
+}
+
+void check_padding(const PoolArgs& a) {
+  bool fits = true;
+  for (size_t d = 0; d < a.padding.size(); ++d) {
+    const int64_t kernel = a.kernel[d], padding = a.padding[d];
+    HEARTH_CHECK(padding >= 0, "pad must be non-negative, but got pad: ", padding);
+    const int64_t reach = (kernel - 1) * a.dilation[d] + 1;
+    HEARTH_CHECK(padding <= reach / 2,
+                 "pad should be at most half of effective kernel size, but got pad=", padding,
+                 ", kernel_size=", kernel, " and dilation=", a.dilation[d]);
+    fits &= padding <= kernel / 2;
+  }
+  const Dims &k = a.kernel, &p = a.padding;
+  constexpr const char* kText =
+      "pad should be smaller than or equal to half of kernel size, but got ";
+  HEARTH_CHECK(fits || p.size() == 3, kText, "padW = ", p[1], ", padH = ", p[0], ", kW = ", k[1],
+               ", kH = ", k[0]);
+  HEARTH_CHECK(fits, kText, "kT: ", k[0], " kW: ", k[2], " kH: ", k[1], " padT: ", p[0],
+               " padW: ", p[2], " padH: ", p[1]);
+}
+
+void check_numbers(const PoolArgs& a) {
+  HEARTH_CHECK(std::find(a.stride.begin(), a.stride.end(), 0) == a.stride.end(),
+               "stride should not be zero");
+  HEARTH_CHECK(all_above(a.kernel, 0), "kernel size should be greater than zero, but got",
+               named("k", a.kernel));
+  HEARTH_CHECK(all_above(a.stride, 0), "stride should be greater than zero, but got",
+               named("d", a.stride));
+  HEARTH_CHECK(all_above(a.dilation, 0), "dilation should be greater than zero, but got",
+               named("dilation", a.dilation));
+  check_padding(a);
+}
+
+void check_image(IntArrayRef sizes) {
   const size_t dim = sizes.size();
+  HEARTH_CHECK(dim >= 3, "non-empty 3D or 4D (batch mode) tensor expected for input");
   bool good = dim == 3 || dim == 4;
   for (size_t d = dim - 3; good && d < dim; ++d) good = sizes[d] != 0;
   if (dim == 3 && !good) good = sizes[0] == 0 && sizes[1] != 0 && sizes[2] != 0;
@@ -58,6 +82,18 @@ void check_dims(IntArrayRef sizes) {
                "Expected 3D or 4D (batch mode) tensor with optional 0 dim batch size for input, "
                "but got:",
                sizes);
+}
+
+void check_volume(PoolKind kind, const char* op, const PoolArgs& args, IntArrayRef sizes) {
+  const size_t dim = sizes.size();
+  HEARTH_CHECK(dim == 4 || dim == 5, "non-empty 4D or 5D (batch mode) tensor expected for input");
+  check_not_empty(op, sizes, dim == 5 ? 1 : 0);
+  if (kind != PoolKind::kAverage) return;
+  const Dims in(sizes.slice(dim - 3));
+  bool fits = true;
+  for (size_t d = 0; d < 3; ++d) fits &= in[d] >= args.kernel[d];
+  HEARTH_CHECK(fits, "input image (", named("", in).substr(1), ") smaller than kernel size (",
+               named("k", args.kernel).substr(1), ")");
 }
 
 PoolWindow window(const PoolArgs& args, size_t d, int64_t size) {
@@ -76,29 +112,52 @@ PoolWindow window(const PoolArgs& args, size_t d, int64_t size) {
 }
 
 void check_adaptive(const char* op, const PoolArgs& args, IntArrayRef sizes, bool average) {
-  const size_t dim = sizes.size();
-  HEARTH_CHECK(dim == 3 || dim == 4, op, "(): Expected 3D or 4D tensor, but got",
-               average ? " " : ": ", sizes);
-  for (size_t d = dim - (average ? 2 : dim - 1); d < dim; ++d)
-    HEARTH_CHECK(sizes[d] > 0, op,
-                 "(): Expected input to have non-zero size for non-batch dimensions, but input has "
-                 "sizes ",
-                 sizes, " with dimension ", d, " being empty");
-  for (const int64_t size : args.kernel)
-    HEARTH_CHECK(size >= 0, op,
-                 ": elements of output_size must be greater than or equal to 0 but received {",
-                 args.kernel[0], ", ", args.kernel[1], "}");
+  const size_t dim = sizes.size(), spatial = args.kernel.size();
+  HEARTH_CHECK(dim == spatial + 1 || dim == spatial + 2, op, "(): Expected ", spatial + 1, "D or ",
+               spatial + 2, "D tensor, but got", average ? " " : ": ", sizes);
+  check_not_empty(op, sizes, average && spatial == 2 ? dim - 2 : 1);
+  if (all_above(args.kernel, -1)) return;
+  Dims out(sizes.slice(0, dim - spatial));
+  for (const int64_t size : args.kernel) out.push_back(size);
+  const int64_t negative =
+      *std::find_if(args.kernel.begin(), args.kernel.end(), [](int64_t size) { return size < 0; });
+  HEARTH_CHECK(average, "Trying to create tensor with negative dimension ", negative, ": ", out);
+  detail::fail<Error>(op,
+                      ": elements of output_size must be greater than or equal to 0 but received {",
+                      args.kernel[0], ", ", args.kernel[1],
+                      spatial == 3 ? detail::str(",", args.kernel[2]) : "", "}");
+}
+
+/// "(3x5x5)".
+std::string joined(int64_t channels, const Dims& sizes) {
+  std::string text = detail::str("(", channels);
+  for (const int64_t size : sizes) text += detail::str("x", size);
+  return text + ")";
 }
 
 }  // namespace
 
-PoolArgs pool_args(const char* op, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
-                   IntArrayRef dilation, bool ceil_mode) {
+void check_not_empty(const char* op, IntArrayRef sizes, size_t first) {
+  for (size_t d = first; d < sizes.size(); ++d)
+    HEARTH_CHECK(sizes[d] > 0, op,
+                 "(): Expected input to have non-zero size for non-batch dimensions, but input has "
+                 "sizes ",
+                 sizes, " with dimension ", d, " being empty");
+}
+
+PoolArgs pool_args(const char* op, size_t spatial, IntArrayRef kernel, IntArrayRef stride,
+                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode) {
+  const bool average_3d = std::string_view(op) == "avg_pool3d";
+  const auto list = [&](IntArrayRef values, const char* rule, const char* rule_of_average_3d) {
+    return expanded(values, spatial, op, average_3d ? rule_of_average_3d : rule);
+  };
   PoolArgs args{};
-  args.kernel = pair(kernel, op, "kernel_size must either be");
-  args.stride = stride.empty() ? args.kernel : pair(stride, op, "stride must either be omitted,");
-  args.padding = pair(padding, op, "padding must either be");
-  args.dilation = pair(dilation, op, "dilation must be either");
+  args.kernel = list(kernel, "kernel_size must either be", "kernel_size must be");
+  args.stride = stride.empty()
+                    ? args.kernel
+                    : list(stride, "stride must either be omitted,", "stride must be omitted,");
+  args.padding = list(padding, "padding must either be", "padding must be");
+  args.dilation = list(dilation, "dilation must be either", "");
   args.ceil_mode = ceil_mode;
   args.count_include_pad = true;
   return args;
@@ -129,26 +188,51 @@ PoolShape pool_shape(PoolKind kind, const char* op, const PoolArgs& args, IntArr
   shape.kind = kind;
   shape.count_include_pad = args.count_include_pad;
   shape.divisor = args.divisor;
-  const size_t rows = input.size() - 2, columns = input.size() - 1;
+  const size_t spatial = args.kernel.size();
+  PoolWindow* const windows = shape.windows + (3 - spatial);
   if (kind == PoolKind::kAdaptiveMax || kind == PoolKind::kAdaptiveAverage) {
     check_adaptive(op, args, input, kind == PoolKind::kAdaptiveAverage);
-    shape.rows.adaptive = shape.columns.adaptive = true;
-    shape.rows.in = input[rows];
-    shape.columns.in = input[columns];
-    shape.rows.out = args.kernel[0];
-    shape.columns.out = args.kernel[1];
+    for (size_t d = 0; d < spatial; ++d) {
+      windows[d].adaptive = true;
+      windows[d].in = input[input.size() - spatial + d];
+      windows[d].out = args.kernel[d];
+    }
     return shape;
   }
   check_numbers(args);
-  HEARTH_CHECK(input.size() >= 3, "non-empty 3D or 4D (batch mode) tensor expected for input");
-  check_dims(input);
-  shape.rows = window(args, 0, input[rows]);
-  shape.columns = window(args, 1, input[columns]);
-  const int64_t channels = input[rows - 1];
-  HEARTH_CHECK(shape.rows.out >= 1 && shape.columns.out >= 1, "Given input size: (", channels, "x",
-               shape.rows.in, "x", shape.columns.in, "). Calculated output size: (", channels, "x",
-               shape.rows.out, "x", shape.columns.out, "). Output size is too small");
+  spatial == 2 ? check_image(input) : check_volume(kind, op, args, input);
+  Dims in(input.slice(input.size() - spatial)), out;
+  for (size_t d = 0; d < spatial; ++d) {
+    windows[d] = window(args, d, in[d]);
+    out.push_back(windows[d].out);
+  }
+  const int64_t channels = input[input.size() - spatial - 1];
+  HEARTH_CHECK(all_above(out, 0), "Given input size: ", joined(channels, in),
+               ". Calculated output size: ", joined(channels, out), ". Output size is too small");
   return shape;
+}
+
+Dims pooled_sizes(const PoolShape& shape, size_t spatial, IntArrayRef input) {
+  Dims sizes(input);
+  for (size_t d = 1; d <= spatial; ++d) sizes[sizes.size() - d] = shape.windows[3 - d].out;
+  return sizes;
+}
+
+View as_volumes(const View& view, size_t spatial) {
+  if (!view.defined()) return view;
+  View volumes;
+  volumes.data = view.data;
+  volumes.dtype = view.dtype;
+  volumes.numel = view.numel;
+  volumes.dim = 5;
+  std::fill_n(volumes.sizes, 5, 1);
+  std::fill_n(volumes.strides, 5, view.numel);
+  for (int d = 0; d < view.dim; ++d) {
+    const int from = view.dim - 1 - d, to = d < int(spatial) ? 4 - d : 1 - (d - int(spatial));
+    volumes.sizes[to] = view.sizes[from];
+    volumes.strides[to] = view.strides[from];
+  }
+  return volumes;
 }
 
 }  // namespace hearth

@@ -6,7 +6,8 @@
 
 namespace hearth {
 
-/// The arguments of pooling in two dimensions; kernel is the output's size of adaptive kinds.
+/// The arguments of pooling in two or three dimensions; kernel is the output's size of adaptive
+/// kinds.
 struct PoolArgs {
   Dims kernel, stride, padding, dilation;
   bool ceil_mode, count_include_pad;
@@ -14,16 +15,25 @@ struct PoolArgs {
   HEARTH_FIELDS(kernel, stride, padding, dilation, ceil_mode, count_include_pad, divisor)
 };
 
-/// The arguments of max_pool2d or avg_pool2d from lists of one or two numbers.
-PoolArgs pool_args(const char* op, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
-                   IntArrayRef dilation, bool ceil_mode);
+/// The arguments of an op in `spatial` dimensions from lists of one or `spatial` numbers.
+PoolArgs pool_args(const char* op, size_t spatial, IntArrayRef kernel, IntArrayRef stride,
+                   IntArrayRef padding, IntArrayRef dilation, bool ceil_mode);
 /// The arguments of one dimension, for two of which the first has size 1.
 PoolArgs pool_args_1d(const char* op, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,
                       IntArrayRef dilation, bool ceil_mode);
 /// The arguments of adaptive pooling.
 PoolArgs adaptive_args(IntArrayRef output_size);
 
-/// The windows over an input of sizes [(N,) C, H, W]; throws PyTorch's errors.
+/// The windows over an input of sizes [(N,) C, (D,) H, W]; throws PyTorch's errors.
 PoolShape pool_shape(PoolKind kind, const char* op, const PoolArgs& args, IntArrayRef input);
+
+/// The sizes of the output, of which the last `spatial` dimensions are pooled.
+Dims pooled_sizes(const PoolShape& shape, size_t spatial, IntArrayRef input);
+
+/// Throws unless the dimensions from `first` on have elements: "op(): Expected input to have …".
+void check_not_empty(const char* op, IntArrayRef sizes, size_t first);
+
+/// A tensor of sizes [(N,) C, (D,) H, W] as kernels take it: [N, C, D, H, W].
+View as_volumes(const View& view, size_t spatial);
 
 }  // namespace hearth

@@ -11,10 +11,10 @@
 
 namespace hearth {
 
-enum class PoolKind : int8_t { kMax, kAverage, kAdaptiveMax, kAdaptiveAverage };
+enum class PoolKind : int8_t { kMax, kAverage, kAdaptiveMax, kAdaptiveAverage, kFractionalMax };
 
 constexpr bool is_max(PoolKind kind) {
-  return kind == PoolKind::kMax || kind == PoolKind::kAdaptiveMax;
+  return kind != PoolKind::kAverage && kind != PoolKind::kAdaptiveAverage;
 }
 
 /// The windows along one dimension. The window of output i has the positions begin(i), begin(i) +
@@ -23,8 +23,10 @@ struct PoolWindow {
   int64_t in = 1, out = 1;
   int64_t kernel = 1, stride = 1, padding = 0, dilation = 1;
   bool adaptive = false;
+  const int64_t* begins = nullptr;  // of irregular windows, inside the input: begin(i)
 
   HEARTH_POOL_FN int64_t begin(int64_t i) const {
+    if (begins) return begins[i];
     return adaptive ? i * in / out : i * stride - padding;
   }
   /// May be larger than `in`.
@@ -58,32 +60,46 @@ struct PoolWindow {
   }
 };
 
-/// The windows of one pooling operator: rows, then columns.
+/// The windows of one pooling operator in three dimensions; an image has a depth of 1.
 struct PoolShape {
   PoolKind kind = PoolKind::kMax;
-  PoolWindow rows, columns;
+  PoolWindow windows[3];  // along depth, rows and columns
   bool count_include_pad = true;
   int64_t divisor = 0;  // of averages; 0: the number of positions
 
-  HEARTH_POOL_FN int64_t divisor_at(int64_t row, int64_t column) const {
-    if (divisor != 0) return divisor;
-    return count_include_pad ? rows.padded_count(row) * columns.padded_count(column)
-                             : rows.count(row) * columns.count(column);
+  HEARTH_POOL_FN const PoolWindow& depth() const { return windows[0]; }
+  HEARTH_POOL_FN const PoolWindow& rows() const { return windows[1]; }
+  HEARTH_POOL_FN const PoolWindow& columns() const { return windows[2]; }
+  /// The number of positions of window i along dimension d that an average counts.
+  HEARTH_POOL_FN int64_t counted(int d, int64_t i) const {
+    return count_include_pad ? windows[d].padded_count(i) : windows[d].count(i);
+  }
+  HEARTH_POOL_FN int64_t divisor_at(int64_t layer, int64_t row, int64_t column) const {
+    return divisor != 0 ? divisor : counted(0, layer) * counted(1, row) * counted(2, column);
+  }
+  /// The number of begins of irregular windows: those of the depth, then of rows and columns.
+  HEARTH_POOL_FN int64_t begins() const { return depth().out + rows().out + columns().out; }
+  HEARTH_POOL_FN void set_begins(const int64_t* begins) {
+    windows[0].begins = begins;
+    windows[1].begins = begins + depth().out;
+    windows[2].begins = begins + depth().out + rows().out;
   }
 };
 
-/// out[n, c, i, j] = maximum or average of in[n, c] over window (i, j). `indices` (int64, out's
-/// sizes; undefined for averages) is the position of the maximum in its plane: row * width +
-/// column. Views are 4-D. The maximum is the last NaN if there is one, else the first of equal
-/// elements. Averages of integers are truncated. Dtypes: all real ones for maxima; floating ones
-/// and int64 for averages.
+/// out[n, c, k, i, j] = maximum or average of in[n, c] over window (k, i, j). `indices` (int64,
+/// out's sizes; undefined for averages) is the position of the maximum in its volume: (layer *
+/// height + row) * width + column. Views are 5-D. The maximum is the last NaN if there is one, else
+/// the first of equal elements. Averages of integers are truncated. `begins` (int64, [n, c,
+/// shape.begins()], contiguous) are the windows of kFractionalMax, undefined for others. Dtypes:
+/// all real ones for maxima; floating ones and int64 for averages.
 struct PoolParams {
-  View in, out, indices;
+  View in, out, indices, begins;
   PoolShape shape;
 };
 
 /// grad_in = the sum over all windows of grad_out at the position of the maximum, or of grad_out /
-/// divisor at every position of the window. Every element of grad_in is written. Floating dtypes.
+/// divisor at every position of the window. Every element of grad_in is written. Floating dtypes;
+/// not of kFractionalMax.
 struct PoolBackwardParams {
   View grad_out, grad_in, indices;
   PoolShape shape;

@@ -101,6 +101,7 @@ TEST(PyTorchCases, ModulesMatchOnADevice) {
   for (const NnCase& c : read_nn_cases()) {
     // Devices draw other random numbers.
     if (c.name.find("dropout") != std::string::npos || c.name == "training") continue;
+    if (c.name.ends_with("_drawn")) continue;
     run(c, Device(kCUDA, 0));
   }
 }

@@ -35,5 +35,7 @@ std::map<std::string, std::function<Subject()>> upsampling_subjects();
 std::map<std::string, std::function<Subject()>> recurrent_subjects();
 /// The part of nn_cases_loss.py.
 std::map<std::string, std::function<Subject()>> loss_subjects();
+/// The part with pools, folds and the other convolutions.
+std::map<std::string, std::function<Subject()>> pooling_subjects();
 
 }  // namespace hearth::testing

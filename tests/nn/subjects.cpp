@@ -243,6 +243,7 @@ const Table& subjects() {
     made.merge(upsampling_subjects());
     made.merge(recurrent_subjects());
     made.merge(loss_subjects());
+    made.merge(pooling_subjects());
     return made;
   }();
   return table;

@@ -181,7 +181,7 @@ bool agree_once(const CallForm& form, const CallForm& other, const Erased& all) 
 void expect_agreement(const CallForm& form, const CallForm& other) {
   std::mt19937 random(20240531);
   int agreed = 0;
-  for (int attempt = 0; attempt < 1500 && agreed < 3; ++attempt)
+  for (int attempt = 0; attempt < 5000 && agreed < 3; ++attempt)
     agreed += agree_once(form, other, pick(other, random));
   EXPECT_GT(agreed, 0) << describe(form) << ": found no arguments that it accepts; add some to "
                        << "wanted_tensors()";

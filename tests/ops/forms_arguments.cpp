@@ -71,9 +71,9 @@ std::string_view pick_value<std::string_view>(std::mt19937& random) {
 }
 template <>
 IntArrayRef pick_value<IntArrayRef>(std::mt19937& random) {
-  static const std::vector<std::vector<int64_t>> pool{{3, 4}, {4, 3}, {12},      {0},
-                                                      {1},    {-1},   {0, 1},    {1, 0},
-                                                      {2, 2}, {1, 3}, {2, 2, 2}, {1, 1, 2, 2}};
+  static const std::vector<std::vector<int64_t>> pool{
+      {3, 4}, {4, 3}, {12},   {0},    {1},       {-1},      {0, 1},
+      {1, 0}, {2, 2}, {1, 3}, {1, 1}, {1, 2, 1}, {2, 2, 2}, {1, 1, 2, 2}};
   return pool[random() % pool.size()];
 }
 template <>
@@ -109,7 +109,7 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
   };
   const auto image = [] { return Tensors{numbers({2, 3, 8, 8})}; };
   const auto signal = [] { return Tensors{numbers({2, 3, 8})}; };
-  const auto volume = [] { return Tensors{numbers({1, 2, 3, 4, 2})}; };
+  const auto volume = [] { return Tensors{numbers({1, 2, 4, 4, 4})}; };
   const auto along = [] { return Tensors{numbers({3, 4}), indices({3, 4}, 3), numbers({3, 4})}; };
   const auto slices = [] { return Tensors{numbers({3, 4}), indices({3}, 3), numbers({3, 4})}; };
   const auto masked = [] {
@@ -311,6 +311,17 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
       {"affine_grid_generator",
        [] {
          return Tensors{numbers({1, 2, 3})};
+       }},
+      {"adaptive_max_pool2d", image},
+      {"max_pool2d_with_indices", image},
+      {"avg_pool3d", volume},
+      {"adaptive_avg_pool3d", volume},
+      {"adaptive_max_pool3d", volume},
+      {"max_pool3d_with_indices", volume},
+      {"im2col", image},
+      {"col2im",
+       [] {
+         return Tensors{numbers({2, 12, 2})};
        }},
       {"glu",
        [] {

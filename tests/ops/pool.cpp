@@ -1,3 +1,5 @@
+#include "tests/ops/pool.h"
+
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -5,58 +7,51 @@
 
 #include "hearth/autograd.h"
 #include "hearth/stream.h"
-#include "tests/support/op_table.h"
 #include "tests/support/throws.h"
 
 namespace hearth::testing {
-namespace {
 
-/// The windows of one dimension.
-struct Windows {
-  int64_t out, kernel, stride, padding = 0, dilation = 1;
-  bool adaptive = false;
-
-  int64_t begin(int64_t i, int64_t size) const {
-    return adaptive ? int64_t(std::floor(double(i * size) / double(out))) : i * stride - padding;
-  }
-  int64_t end(int64_t i, int64_t size) const {
-    return adaptive ? int64_t(std::ceil(double((i + 1) * size) / double(out)))
-                    : begin(i, size) + (kernel - 1) * dilation + 1;
-  }
-};
-
-/// Calls f(value, index in the plane) for every element in the window of output p.
-template <class F>
-void for_each_in_window(const Array& x, const Windows& rows, const Windows& columns,
-                        const Position& p, F f) {
-  const size_t dim = x.sizes.size();
-  const int64_t height = x.sizes[dim - 2], width = x.sizes[dim - 1];
-  Position at_input = p;
-  for (int64_t h = rows.begin(p[dim - 2], height); h < rows.end(p[dim - 2], height);
-       h += rows.dilation)
-    for (int64_t w = columns.begin(p[dim - 1], width); w < columns.end(p[dim - 1], width);
-         w += columns.dilation) {
-      if (h < 0 || h >= height || w < 0 || w >= width) continue;
-      at_input[dim - 2] = h;
-      at_input[dim - 1] = w;
-      f(at(x, at_input), h * width + w);
-    }
+int64_t Windows::begin(int64_t i, int64_t size) const {
+  return adaptive ? int64_t(std::floor(double(i * size) / double(out))) : i * stride - padding;
+}
+int64_t Windows::end(int64_t i, int64_t size) const {
+  return adaptive ? int64_t(std::ceil(double((i + 1) * size) / double(out)))
+                  : begin(i, size) + (kernel - 1) * dilation + 1;
 }
 
-std::vector<int64_t> pooled_sizes(const Array& x, const Windows& rows, const Windows& columns) {
+namespace {
+
+/// Calls f(value, index in the plane or volume) for every element in the window of output p, from
+/// dimension d of the frame on; `number` is the index of the position in the dimensions before.
+template <class F>
+void for_each_in_window(const Array& x, const Frame& frame, const Position& p, size_t d,
+                        Position& place, int64_t number, const F& f) {
+  if (d == frame.size()) return f(at(x, place), number);
+  const size_t dim = x.sizes.size() - frame.size() + d;
+  const int64_t size = x.sizes[dim];
+  for (int64_t i = frame[d].begin(p[dim], size); i < frame[d].end(p[dim], size);
+       i += frame[d].dilation) {
+    if (i < 0 || i >= size) continue;
+    place[dim] = i;
+    for_each_in_window(x, frame, p, d + 1, place, number * size + i, f);
+  }
+}
+
+std::vector<int64_t> pooled_sizes(const Array& x, const Frame& frame) {
   std::vector<int64_t> sizes = x.sizes;
-  sizes[sizes.size() - 2] = rows.out;
-  sizes[sizes.size() - 1] = columns.out;
+  for (size_t d = 0; d < frame.size(); ++d) sizes[sizes.size() - frame.size() + d] = frame[d].out;
   return sizes;
 }
 
-/// Maxima and their indices in the plane.
-Arrays max_reference(const Array& x, const Windows& rows, const Windows& columns) {
+}  // namespace
+
+Arrays max_reference(const Array& x, const Frame& frame) {
   const auto pick = [&](bool index) {
-    return build(pooled_sizes(x, rows, columns), [&](const Position& p) {
+    return build(pooled_sizes(x, frame), [&](const Position& p) {
       double best = -std::numeric_limits<double>::infinity(), best_index = 0;
-      for_each_in_window(x, rows, columns, p, [&](double value, int64_t plane_index) {
-        if (value > best) best_index = double(plane_index);
+      Position place = p;
+      for_each_in_window(x, frame, p, 0, place, 0, [&](double value, int64_t number) {
+        if (value > best) best_index = double(number);
         best = std::fmax(best, value);
       });
       return index ? best_index : best;
@@ -65,12 +60,11 @@ Arrays max_reference(const Array& x, const Windows& rows, const Windows& columns
   return {pick(false), pick(true)};
 }
 
-/// Sums divided by the number of elements, or by `divisor` unless it is 0.
-Array average_reference(const Array& x, const Windows& rows, const Windows& columns,
-                        double divisor) {
-  return build(pooled_sizes(x, rows, columns), [&](const Position& p) {
+Array average_reference(const Array& x, const Frame& frame, double divisor) {
+  return build(pooled_sizes(x, frame), [&](const Position& p) {
     double sum = 0, count = 0;
-    for_each_in_window(x, rows, columns, p, [&](double value, int64_t) {
+    Position place = p;
+    for_each_in_window(x, frame, p, 0, place, 0, [&](double value, int64_t) {
       sum += value;
       ++count;
     });
@@ -81,7 +75,7 @@ Array average_reference(const Array& x, const Windows& rows, const Windows& colu
 Input distinct(std::vector<int64_t> sizes) { return {std::move(sizes), Draw::kDistinct}; }
 
 Row max_row(std::string name, std::vector<std::string> covers, std::vector<Case> cases,
-            std::function<TensorPair(const Tensor&)> op, Windows rows, Windows columns) {
+            std::function<TensorPair(const Tensor&)> op, Frame frame) {
   Row row;
   row.name = std::move(name);
   row.covers = std::move(covers);
@@ -90,14 +84,13 @@ Row max_row(std::string name, std::vector<std::string> covers, std::vector<Case>
     const auto [values, indices] = op(in[0]);
     return Tensors{values, indices};
   };
-  row.reference = [=](const Arrays& in) { return max_reference(in[0], rows, columns); };
+  row.reference = [=](const Arrays& in) { return max_reference(in[0], frame); };
   row.results = {Result::kSame, Result::kLong};
   return row;
 }
 
 Row average_row(std::string name, std::vector<std::string> covers, std::vector<Case> cases,
-                std::function<Tensor(const Tensor&)> op, Windows rows, Windows columns,
-                double divisor = 0) {
+                std::function<Tensor(const Tensor&)> op, Frame frame, double divisor) {
   Row row;
   row.name = std::move(name);
   row.covers = std::move(covers);
@@ -105,10 +98,12 @@ Row average_row(std::string name, std::vector<std::string> covers, std::vector<C
   row.slack = 4;
   row.call = [=](const Tensors& in) { return Tensors{op(in[0])}; };
   row.reference = [=](const Arrays& in) {
-    return Arrays{average_reference(in[0], rows, columns, divisor)};
+    return Arrays{average_reference(in[0], frame, divisor)};
   };
   return row;
 }
+
+namespace {
 
 /// Turns a row into one of a 1-d op, whose reference computes with planes of height 1.
 Row flat(Row row) {
@@ -127,7 +122,7 @@ Row max_pool2d_row() {
   Row row = max_row(
       "max_pool2d_with_indices", {"max_pool2d_with_indices", "max_pool2d_with_indices_backward"},
       {{distinct({2, 3, 4, 5})}, {distinct({2, 4, 5})}, {distinct({0, 2, 4, 5})}},
-      [](const Tensor& x) { return max_pool2d_with_indices(x, 2); }, {2, 2, 2}, {2, 2, 2});
+      [](const Tensor& x) { return max_pool2d_with_indices(x, 2); }, {{2, 2, 2}, {2, 2, 2}});
   row.dtypes = dtypes::kReal;
   row.keeps_memory_format = true;
   return row;
@@ -139,9 +134,9 @@ Row max_pool2d_dilated_row() {
                         [](const Tensor& x) {
                           return max_pool2d(x, 3, 2, 1, {2, 1}, true);
                         },
-                        {}, {});
+                        {});
   row.reference = [](const Arrays& in) {
-    return Arrays{max_reference(in[0], {2, 3, 2, 1, 2}, {3, 3, 2, 1})[0]};
+    return Arrays{max_reference(in[0], {{2, 3, 2, 1, 2}, {3, 3, 2, 1}})[0]};
   };
   row.keeps_memory_format = true;
   return row;
@@ -153,9 +148,9 @@ Row max_pool2d_values_row() {
                         [](const Tensor& x) {
                           return max_pool2d(x, 3, 2, 1, {1, 2}, true);
                         },
-                        {}, {});
+                        {});
   row.reference = [](const Arrays& in) {
-    return Arrays{max_reference(in[0], {3, 3, 2, 1}, {2, 3, 2, 1, 2})[0]};
+    return Arrays{max_reference(in[0], {{3, 3, 2, 1}, {2, 3, 2, 1, 2}})[0]};
   };
   row.keeps_memory_format = true;
   const auto pool = [](int64_t kernel, int64_t stride, int64_t padding = 0, int64_t dilation = 1) {
@@ -194,13 +189,12 @@ Row max_pool2d_values_row() {
 
 Row avg_pool2d_row() {
   const Windows rows{2, 2, 2}, columns{3, 3, 1};
-  Row row = average_row(
-      "avg_pool2d", {"avg_pool2d", "avg_pool2d_backward"},
-      {{{{2, 3, 4, 5}}}, {{{2, 5, 5}}}, {{{0, 2, 4, 5}}}},
-      [](const Tensor& x) {
-        return avg_pool2d(x, {2, 3}, {2, 1});
-      },
-      rows, columns);
+  Row row = average_row("avg_pool2d", {"avg_pool2d", "avg_pool2d_backward"},
+                        {{{{2, 3, 4, 5}}}, {{{2, 5, 5}}}, {{{0, 2, 4, 5}}}},
+                        [](const Tensor& x) {
+                          return avg_pool2d(x, {2, 3}, {2, 1});
+                        },
+                        {rows, columns});
   row.out = [](Tensor& out, const Tensors& in) { avg_pool2d_out(out, in[0], {2, 3}, {2, 1}); };
   row.keeps_memory_format = true;
   row.refusals = {
@@ -225,7 +219,7 @@ Row adaptive_max_row() {
                     [](const Tensor& x) {
                       return adaptive_max_pool2d(x, {3, 2});
                     },
-                    {3, 0, 0, 0, 1, true}, {2, 0, 0, 0, 1, true});
+                    {{3, 0, 0, 0, 1, true}, {2, 0, 0, 0, 1, true}});
   row.keeps_memory_format = true;
   row.refusals = {{[] {
                      adaptive_max_pool2d(ones({5, 5}), {2, 2});
@@ -242,7 +236,7 @@ Row adaptive_average_row() {
                   [](const Tensor& x) {
                     return adaptive_avg_pool2d(x, {3, 2});
                   },
-                  {3, 0, 0, 0, 1, true}, {2, 0, 0, 0, 1, true});
+                  {{3, 0, 0, 0, 1, true}, {2, 0, 0, 0, 1, true}});
   row.keeps_memory_format = true;
   row.refusals = {
       {[] {
@@ -270,11 +264,11 @@ const Windows kWhole{1, 1, 1};
 Row max_pool1d_row() {
   Row row =
       flat(average_row("max_pool1d", {"max_pool1d"}, {{distinct({2, 3, 7})}, {distinct({3, 7})}},
-                       [](const Tensor& x) { return max_pool1d(x, 3, 2, 1); }, {}, {}));
+                       [](const Tensor& x) { return max_pool1d(x, 3, 2, 1); }, {}));
   row.reference = [](const Arrays& in) {
     Array planes = in[0];
     planes.sizes.insert(planes.sizes.end() - 1, 1);
-    Array out = max_reference(planes, kWhole, {4, 3, 2, 1})[0];
+    Array out = max_reference(planes, {kWhole, {4, 3, 2, 1}})[0];
     out.sizes.erase(out.sizes.end() - 2);
     return Arrays{out};
   };
@@ -298,34 +292,34 @@ const Register registered[] = {
     Register(max_pool2d_values_row()),
     Register(max_pool2d_dilated_row()),
     Register(max_pool1d_row()),
-    Register(flat(
-        max_row("max_pool1d_with_indices", {"max_pool1d_with_indices"}, {{distinct({2, 3, 7})}},
-                [](const Tensor& x) { return max_pool1d_with_indices(x, 2); }, kWhole, {3, 2, 2}))),
+    Register(flat(max_row(
+        "max_pool1d_with_indices", {"max_pool1d_with_indices"}, {{distinct({2, 3, 7})}},
+        [](const Tensor& x) { return max_pool1d_with_indices(x, 2); }, {kWhole, {3, 2, 2}}))),
     Register(avg_pool2d_row()),
     Register(average_row(
         "avg_pool2d_divisor", {"avg_pool2d"}, {{{{2, 1, 4, 5}}}},
-        [](const Tensor& x) { return avg_pool2d(x, 3, 2, 1, true, true, 5); }, {3, 3, 2, 1},
-        {3, 3, 2, 1}, 5)),
+        [](const Tensor& x) { return avg_pool2d(x, 3, 2, 1, true, true, 5); },
+        {{3, 3, 2, 1}, {3, 3, 2, 1}}, 5)),
     Register(average_row("avg_pool2d_without_padding", {"avg_pool2d"}, {{{{2, 1, 4, 5}}}},
                          [](const Tensor& x) { return avg_pool2d(x, 3, 2, 1, true, false); },
-                         {3, 3, 2, 1}, {3, 3, 2, 1})),
-    Register(
-        flat(average_row("avg_pool1d", {"avg_pool1d"}, {{{{2, 3, 7}}}, {{{3, 7}}}},
-                         [](const Tensor& x) { return avg_pool1d(x, 3, 2); }, kWhole, {3, 3, 2}))),
+                         {{3, 3, 2, 1}, {3, 3, 2, 1}})),
+    Register(flat(average_row("avg_pool1d", {"avg_pool1d"}, {{{{2, 3, 7}}}, {{{3, 7}}}},
+                              [](const Tensor& x) { return avg_pool1d(x, 3, 2); },
+                              {kWhole, {3, 3, 2}}))),
     Register(adaptive_average_row()),
     Register(average_row("adaptive_avg_pool2d_to_one", {"adaptive_avg_pool2d"},
                          {{{{2, 3, 4, 5}}}, {{{2, 2, 7}}}},
                          [](const Tensor& x) {
                            return adaptive_avg_pool2d(x, {1, 1});
                          },
-                         {1, 0, 0, 0, 1, true}, {1, 0, 0, 0, 1, true})),
+                         {{1, 0, 0, 0, 1, true}, {1, 0, 0, 0, 1, true}})),
     Register(flat(average_row("adaptive_avg_pool1d", {"adaptive_avg_pool1d"}, {{{{2, 3, 7}}}},
-                              [](const Tensor& x) { return adaptive_avg_pool1d(x, 3); }, kWhole,
-                              {3, 0, 0, 0, 1, true}))),
+                              [](const Tensor& x) { return adaptive_avg_pool1d(x, 3); },
+                              {kWhole, {3, 0, 0, 0, 1, true}}))),
     Register(adaptive_max_row()),
     Register(flat(max_row("adaptive_max_pool1d", {"adaptive_max_pool1d"}, {{distinct({2, 3, 7})}},
-                          [](const Tensor& x) { return adaptive_max_pool1d(x, 3); }, kWhole,
-                          {3, 0, 0, 0, 1, true}))),
+                          [](const Tensor& x) { return adaptive_max_pool1d(x, 3); },
+                          {kWhole, {3, 0, 0, 0, 1, true}}))),
 };
 
 TEST(Pool, IntegersAndBorders) {

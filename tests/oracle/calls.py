@@ -113,6 +113,23 @@ def pool(name, *arguments, **named):
     return lambda x: getattr(torch.nn.functional, name)(x, *arguments, **named)
 
 
+def fractional_pool(name, dims):
+    def call(x):
+        samples = torch.tensor([0.3, 0.55], dtype=x.dtype).reshape(1, 2, 1).expand(2, 2, dims)
+        return getattr(torch._C._nn, name)(x, [2] * dims, [3] * dims, samples)
+
+    return call
+
+
+def unpool(name, size, *arguments):
+    def call(x):
+        places = x.shape[-len(size):]
+        indices = (torch.arange(places.numel()) * 2).reshape(places).expand(x.shape)
+        return getattr(torch._C._nn, name)(x, indices.contiguous(), size, *arguments)
+
+    return call
+
+
 # Rows whose name is not the function's, or that pass further arguments.
 CALLS = {
     "gelu": torch.nn.functional.gelu,
@@ -302,6 +319,23 @@ CALLS = {
     "adaptive_avg_pool1d": pool("adaptive_avg_pool1d", 3),
     "adaptive_max_pool2d": pool("adaptive_max_pool2d", (3, 2), return_indices=True),
     "adaptive_max_pool1d": pool("adaptive_max_pool1d", 3, return_indices=True),
+    "max_pool3d_with_indices": pool("max_pool3d", 2, (1, 2, 2), return_indices=True),
+    "max_pool3d": pool("max_pool3d", 3, 2, 1, (1, 2, 1), True),
+    "avg_pool3d": pool("avg_pool3d", (2, 2, 3), (1, 2, 1)),
+    "avg_pool3d_divisor": pool("avg_pool3d", 3, 2, 1, True, True, 5),
+    "avg_pool3d_without_padding": pool("avg_pool3d", 3, 2, 1, True, False),
+    "adaptive_avg_pool3d": pool("adaptive_avg_pool3d", (2, 3, 2)),
+    "adaptive_avg_pool3d_to_one": pool("adaptive_avg_pool3d", 1),
+    "adaptive_max_pool3d": pool("adaptive_max_pool3d", (2, 3, 2), return_indices=True),
+    "fractional_max_pool2d": fractional_pool("fractional_max_pool2d", 2),
+    "fractional_max_pool3d": fractional_pool("fractional_max_pool3d", 3),
+    "max_unpool2d": unpool("max_unpool2d", (3, 5)),
+    "max_unpool3d": unpool("max_unpool3d", (3, 2, 2), (2, 2, 2), (0, 0, 0)),
+    "im2col": lambda x: torch._C._nn.im2col(x, (2, 3), (2, 1), (1, 1), (1, 2)),
+    "col2im": lambda x: torch._C._nn.col2im(x, (4, 5), (2, 3), (2, 1), (1, 1), (1, 2)),
+    "conv_tbc": lambda x, w, b: torch.conv_tbc(x, w, b, 1),
+    "conv_depthwise3d": conv(
+        "conv3d", stride=(1, 2, 1), padding=(0, 1, 1), dilation=(1, 1, 2), groups=2),
     "pixel_shuffle": lambda x: torch.pixel_shuffle(x, 2),
     "pixel_unshuffle": lambda x: torch.pixel_unshuffle(x, 2),
     "softsign": torch.nn.functional.softsign,

@@ -13,6 +13,7 @@ after.<buffer>. The gradients are those of the sum of all outputs, the elements 
 from pathlib import Path
 
 import nn_cases_rnn
+import nn_cases_pooling
 import torch
 from torch import nn
 
@@ -165,6 +166,7 @@ def cases():
     yield from nn_cases_upsampling.cases(values_of, plain)
     yield from nn_cases_rnn.cases()
     yield from nn_cases_loss.cases()
+    yield from nn_cases_pooling.cases()
     yield "training", SmallNet, [values_of(4, 1, 8, 8), torch.tensor([3, 0, 4, 1])], train
 
 

@@ -52,7 +52,7 @@ struct ConvNdOptions {
 
 }  // namespace detail
 
-/// Options of Conv1d and Conv2d.
+/// Options of Conv1d to Conv3d.
 template <size_t D>
 struct ConvOptions {
   using padding_t = detail::conv_padding_t<D>;
@@ -71,8 +71,9 @@ struct ConvOptions {
 };
 using Conv1dOptions = ConvOptions<1>;  ///< options of Conv1d
 using Conv2dOptions = ConvOptions<2>;  ///< options of Conv2d
+using Conv3dOptions = ConvOptions<3>;  ///< options of Conv3d
 
-/// Options of ConvTranspose2d.
+/// Options of ConvTranspose1d to ConvTranspose3d.
 template <size_t D>
 struct ConvTransposeOptions {
   using padding_mode_t = detail::conv_padding_mode_t;
@@ -89,7 +90,9 @@ struct ConvTransposeOptions {
   HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
   HEARTH_ARG(padding_mode_t, padding_mode) = kZeros;  ///< only kZeros
 };
+using ConvTranspose1dOptions = ConvTransposeOptions<1>;  ///< options of ConvTranspose1d
 using ConvTranspose2dOptions = ConvTransposeOptions<2>;  ///< options of ConvTranspose2d
+using ConvTranspose3dOptions = ConvTransposeOptions<3>;  ///< options of ConvTranspose3d
 
 /// Base of all convolutions: weight, bias, initialization and printing.
 template <size_t D, class Derived>
@@ -109,48 +112,63 @@ class HEARTH_API ConvNdImpl : public Cloneable<Derived> {
   Tensor convolve(const Tensor& input);
 };
 
-/// 1-D convolution of [N, C, L] or [C, L]; weight is [out_channels, C / groups, kernel].
-class HEARTH_API Conv1dImpl : public ConvNdImpl<1, Conv1dImpl> {
+/// Base of the transposed convolutions (the gradients of convolutions).
+template <size_t D, class Derived>
+class HEARTH_API ConvTransposeNdImpl : public ConvNdImpl<D, Derived> {
  public:
-  Conv1dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<1> kernel_size);
-  explicit Conv1dImpl(Conv1dOptions options_);
-  Tensor forward(const Tensor& input);
-};
-HEARTH_MODULE(Conv1d);
-
-/// 2-D convolution of [N, C, H, W] or [C, H, W]; weight is [out_channels, C / groups, kernel…].
-class HEARTH_API Conv2dImpl : public ConvNdImpl<2, Conv2dImpl> {
- public:
-  Conv2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size);
-  explicit Conv2dImpl(Conv2dOptions options_);
-  Tensor forward(const Tensor& input);
-};
-HEARTH_MODULE(Conv2d);
-
-/// Transposed convolution (the gradient of a convolution) of [N, C, H, W] or [C, H, W]; weight is
-/// [C, out_channels / groups, kernel…]. `output_size` selects one of the possible output sizes.
-class HEARTH_API ConvTranspose2dImpl : public ConvNdImpl<2, ConvTranspose2dImpl> {
- public:
-  ConvTranspose2dImpl(int64_t in_channels, int64_t out_channels, ExpandingArray<2> kernel_size);
-  explicit ConvTranspose2dImpl(ConvTranspose2dOptions options_);
-  Tensor forward(const Tensor& input, const std::optional<IntArrayRef>& output_size = std::nullopt);
+  using ConvNdImpl<D, Derived>::ConvNdImpl;
 
  protected:
-  HEARTH_DECLARE_DEFAULT_ARGS
+  Tensor convolve_transposed(const Tensor& input, const std::optional<IntArrayRef>& output_size);
 
  private:
-  Tensor convolve_transposed(const Tensor& input, const std::optional<IntArrayRef>& output_size);
   std::vector<int64_t> output_padding_for(const Tensor& input, IntArrayRef output_size) const;
 };
-HEARTH_MODULE(ConvTranspose2d);
 
-extern template class ConvNdImpl<1, Conv1dImpl>;
-extern template class ConvNdImpl<2, Conv2dImpl>;
-extern template class ConvNdImpl<2, ConvTranspose2dImpl>;
+#define HEARTH_CONV(Name, D)                                                              \
+  class HEARTH_API Name##Impl : public ConvNdImpl<D, Name##Impl> {                        \
+   public:                                                                                \
+    Name##Impl(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size); \
+    explicit Name##Impl(ConvOptions<D> options_);                                         \
+    Tensor forward(const Tensor& input);                                                  \
+  };                                                                                      \
+  HEARTH_MODULE(Name);                                                                    \
+  extern template class ConvNdImpl<D, Name##Impl>
+#define HEARTH_CONV_TRANSPOSE(Name, D)                                                    \
+  class HEARTH_API Name##Impl : public ConvTransposeNdImpl<D, Name##Impl> {               \
+   public:                                                                                \
+    Name##Impl(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size); \
+    explicit Name##Impl(ConvTransposeOptions<D> options_);                                \
+    Tensor forward(const Tensor& input,                                                   \
+                   const std::optional<IntArrayRef>& output_size = std::nullopt);         \
+                                                                                          \
+   protected:                                                                             \
+    HEARTH_DECLARE_DEFAULT_ARGS                                                           \
+  };                                                                                      \
+  HEARTH_MODULE(Name);                                                                    \
+  extern template class ConvNdImpl<D, Name##Impl>;                                        \
+  extern template class ConvTransposeNdImpl<D, Name##Impl>
+
+/// 1-D convolution of [N, C, L] or [C, L]; weight is [out_channels, C / groups, kernel].
+HEARTH_CONV(Conv1d, 1);
+/// 2-D convolution of [N, C, H, W] or [C, H, W]; weight is [out_channels, C / groups, kernel…].
+HEARTH_CONV(Conv2d, 2);
+/// 3-D convolution of [N, C, D, H, W] or [C, D, H, W]; weight is [out_channels, C / groups,
+/// kernel…].
+HEARTH_CONV(Conv3d, 3);
+/// Transposed convolution (the gradient of a convolution) of [N, C, L] or [C, L]; weight is [C,
+/// out_channels / groups, kernel]. `output_size` selects one of the possible output sizes.
+HEARTH_CONV_TRANSPOSE(ConvTranspose1d, 1);
+/// The same of [N, C, H, W] or [C, H, W]; weight is [C, out_channels / groups, kernel…].
+HEARTH_CONV_TRANSPOSE(ConvTranspose2d, 2);
+/// The same of [N, C, D, H, W] or [C, D, H, W]; weight is [C, out_channels / groups, kernel…].
+HEARTH_CONV_TRANSPOSE(ConvTranspose3d, 3);
+#undef HEARTH_CONV
+#undef HEARTH_CONV_TRANSPOSE
 
 namespace functional {
 
-/// Options of conv1d and conv2d, as in ConvOptions.
+/// Options of conv1d to conv3d, as in ConvOptions.
 template <size_t D>
 struct ConvFuncOptions {
   using padding_t = nn::detail::conv_padding_t<D>;
@@ -162,9 +180,10 @@ struct ConvFuncOptions {
 };
 using Conv1dFuncOptions = ConvFuncOptions<1>;  ///< options of conv1d
 using Conv2dFuncOptions = ConvFuncOptions<2>;  ///< options of conv2d
+using Conv3dFuncOptions = ConvFuncOptions<3>;  ///< options of conv3d
 #undef HEARTH_CONV_PADDING
 
-/// Options of conv_transpose2d, as in ConvTransposeOptions.
+/// Options of conv_transpose1d to conv_transpose3d, as in ConvTransposeOptions.
 template <size_t D>
 struct ConvTransposeFuncOptions {
   HEARTH_ARG(Tensor, bias);                           ///< [out_channels], or undefined
@@ -174,15 +193,25 @@ struct ConvTransposeFuncOptions {
   HEARTH_ARG(int64_t, groups) = 1;                    ///< independent groups of channels
   HEARTH_ARG(ExpandingArray<D>, dilation) = 1;        ///< distance between kernel elements
 };
+using ConvTranspose1dFuncOptions = ConvTransposeFuncOptions<1>;  ///< options of conv_transpose1d
 using ConvTranspose2dFuncOptions = ConvTransposeFuncOptions<2>;  ///< options of conv_transpose2d
+using ConvTranspose3dFuncOptions = ConvTransposeFuncOptions<3>;  ///< options of conv_transpose3d
 
 HEARTH_API Tensor conv1d(const Tensor& input, const Tensor& weight,
                          const Conv1dFuncOptions& options = {});  ///< as Conv1d
 HEARTH_API Tensor conv2d(const Tensor& input, const Tensor& weight,
                          const Conv2dFuncOptions& options = {});  ///< as Conv2d
+HEARTH_API Tensor conv3d(const Tensor& input, const Tensor& weight,
+                         const Conv3dFuncOptions& options = {});  ///< as Conv3d
+/// As ConvTranspose1d.
+HEARTH_API Tensor conv_transpose1d(const Tensor& input, const Tensor& weight,
+                                   const ConvTranspose1dFuncOptions& options = {});
 /// As ConvTranspose2d.
 HEARTH_API Tensor conv_transpose2d(const Tensor& input, const Tensor& weight,
                                    const ConvTranspose2dFuncOptions& options = {});
+/// As ConvTranspose3d.
+HEARTH_API Tensor conv_transpose3d(const Tensor& input, const Tensor& weight,
+                                   const ConvTranspose3dFuncOptions& options = {});
 
 }  // namespace functional
 

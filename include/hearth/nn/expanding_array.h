@@ -15,7 +15,7 @@ namespace hearth {
 
 /// D values, given as a list or as one number for all dimensions.
 template <size_t D, class T = int64_t>
-class ExpandingArray {
+class HEARTH_API ExpandingArray {
  public:
   ExpandingArray(std::initializer_list<T> list) : ExpandingArray(ArrayRef<T>(list)) {}
   ExpandingArray(const std::vector<T>& values) : ExpandingArray(ArrayRef<T>(values)) {}
@@ -39,7 +39,7 @@ class ExpandingArray {
 
 /// An ExpandingArray of optional elements; std::nullopt prints as "None".
 template <size_t D, class T = int64_t>
-class ExpandingArrayWithOptionalElem : public ExpandingArray<D, std::optional<T>> {
+class HEARTH_API ExpandingArrayWithOptionalElem : public ExpandingArray<D, std::optional<T>> {
  public:
   using Base = ExpandingArray<D, std::optional<T>>;
   using Base::Base;

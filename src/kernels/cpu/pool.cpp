@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <limits>
+#include <vector>
 
 #include "core/parallel_for.h"
+#include "hearth/small_vector.h"
 #include "kernels/cpu/pointwise_table.h"
 #include "kernels/cpu/strided.h"
 
@@ -11,8 +13,8 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Images as [outer, rows, columns, inner]: planes (inner is 1) if contiguous, or all channels as
-/// the inner dimension if channels_last.
+/// Images as [outer, depth, rows, columns, inner]: volumes (inner is 1) if contiguous, or all
+/// channels as the inner dimension if channels_last.
 struct Layout {
   int64_t outer, inner;
   bool channels_last;
@@ -23,10 +25,10 @@ struct Layout {
     outer = view.sizes[0];
     inner = view.sizes[1];
   }
+  static constexpr int kOrders[][5] = {{0, 1, 2, 3, 4}, {0, 2, 3, 4, 1}};
   static bool has_order(const View& view, bool channels_last) {
-    static constexpr int kOrders[][4] = {{0, 1, 2, 3}, {0, 2, 3, 1}};
     int64_t expected = 1;
-    for (int i = 3; i >= 0; --i) {
+    for (int i = 4; i >= 0; --i) {
       const int d = kOrders[channels_last][i];
       if (view.sizes[d] != 1 && view.strides[d] != expected) return false;
       expected *= view.sizes[d];
@@ -38,22 +40,53 @@ struct Layout {
     if (!view.defined() || (view.dtype == dtype && has_order(view, channels_last))) return view;
     View result = view;
     result.dtype = dtype;
-    const int64_t c = view.sizes[1], h = view.sizes[2], w = view.sizes[3];
-    const int64_t strides[2][4] = {{c * h * w, h * w, w, 1}, {c * h * w, 1, w * c, c}};
-    std::copy_n(strides[channels_last], 4, result.strides);
+    int64_t stride = 1;
+    for (int i = 4; i >= 0; --i) {
+      const int d = kOrders[channels_last][i];
+      result.strides[d] = stride;
+      stride *= view.sizes[d];
+    }
     result.data = ctx.scratch(size_t(view.numel) * element_size(dtype));
     return result;
   }
+  /// The same for an input, of which only the last dimension has to be dense.
+  View readable(const View& view, ScalarType dtype, Ctx& ctx) const {
+    const int last = channels_last ? 1 : 4;
+    const bool dense = view.sizes[last] == 1 || view.strides[last] == 1;
+    return dense && view.dtype == dtype ? view : fitted(view, dtype, ctx);
+  }
 };
 
-/// Calls f(first output, count, first input column, step) for runs of outputs of a row and one
-/// input column each; every output gets the positions of its window from left to right.
-template <class F>
-void for_each_tap(const PoolWindow& w, const F& f) {
-  if (w.adaptive) {
+/// Where the elements of an image are in memory.
+struct Places {
+  int64_t batch, channel, layer, row, column;
+  int64_t channels;  // that are images of their own
+
+  Places(const View& view, const Layout& layout)
+      : batch(view.strides[0]),
+        channel(view.strides[1]),
+        layer(view.strides[2]),
+        row(view.strides[3]),
+        column(view.strides[4]),
+        channels(layout.channels_last ? 1 : view.sizes[1]) {}
+  int64_t image(int64_t i) const { return i / channels * batch + i % channels * channel; }
+};
+
+/// `count` columns of the input, at, at + step, …, and the outputs of a row whose windows contain
+/// them: first, first + 1, … or, if `gathers`, always the first.
+struct Run {
+  int64_t first, count, at, step;
+  bool gathers = false;
+};
+using Runs = SmallVector<Run, 8>;
+
+/// The runs of a row; every output gets the positions of its window from left to right.
+Runs runs_of(const PoolWindow& w) {
+  Runs runs;
+  if (w.adaptive || w.begins) {
     for (int64_t i = 0; i < w.out; ++i)
-      for (int64_t at = w.first(i); at < w.last(i); ++at) f(i, int64_t(1), at, int64_t(1));
-    return;
+      runs.push_back({i, w.last(i) - w.first(i), w.first(i), 1, true});
+    return runs;
   }
   // If the kernel is larger than the input, skips taps that never fall inside the input.
   const int64_t before = w.padding - (w.out - 1) * w.stride;
@@ -63,123 +96,211 @@ void for_each_tap(const PoolWindow& w, const F& f) {
     const int64_t shift = k * w.dilation - w.padding, room = w.in - 1 - shift;
     const int64_t begin = shift >= 0 ? 0 : (-shift + w.stride - 1) / w.stride;
     const int64_t end = room < 0 ? 0 : std::min(w.out, room / w.stride + 1);
-    if (begin < end) f(begin, end - begin, begin * w.stride + shift, w.stride);
+    if (begin < end) runs.push_back({begin, end - begin, begin * w.stride + shift, w.stride});
+  }
+  return runs;
+}
+
+/// Calls f(output offset, input offset, input column) for every element of a run; `distance` is
+/// that of the input's columns.
+template <bool flat, class F>
+[[gnu::always_inline]] inline void for_each_element(const Run& run, int64_t inner, int64_t distance,
+                                                    const F& f) {
+  const int64_t n = run.count, j = run.first, at = run.at, step = run.step;
+  if constexpr (flat) {
+    if (run.gathers)
+      for (int64_t i = 0; i < n; ++i) f(j, at + i, at + i);
+    else
+      for (int64_t i = 0; i < n; ++i) f(j + i, at + i * step, at + i * step);
+  } else {
+    const int64_t outputs = run.gathers ? 0 : inner;
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t to = j * inner + i * outputs, column = at + i * step;
+      for (int64_t c = 0; c < inner; ++c) f(to + c, column * distance + c, column);
+    }
   }
 }
 
-/// Calls f(output offset, input offset, i) for every element of a run, i being its output's number
-/// in the run.
-template <bool flat, class F>
-[[gnu::always_inline]] inline void for_each_element(int64_t inner, int64_t j, int64_t n, int64_t at,
-                                                    int64_t step, const F& f) {
-  if constexpr (flat) {
-    for (int64_t i = 0; i < n; ++i) f(j + i, at + i * step, i);
-  } else {
-    for (int64_t i = 0; i < n; ++i)
-      for (int64_t c = 0; c < inner; ++c) f((j + i) * inner + c, (at + i * step) * inner + c, i);
+/// A row of windows: its place in the output.
+struct WindowRow {
+  int64_t layer, row;
+  void advance(int64_t height) {
+    if (++row < height) return;
+    row = 0;
+    ++layer;
   }
-}
+};
 
 /// The loops of pooling in one dtype; `flat`: the layout's inner is 1.
 template <class T, bool flat>
 class PoolLoops {
  public:
-  PoolLoops(const PoolShape& shape, int64_t inner) : s_(shape), inner_(flat ? 1 : inner) {}
+  PoolLoops(const PoolShape& shape, const Layout& layout, const Places& places)
+      : s_(shape), at_(places), inner_(flat ? 1 : layout.inner) {
+    if (shape.kind != PoolKind::kFractionalMax) prepare();
+  }
 
-  /// The largest elements of one row of windows, and their indices in the plane.
-  void max_row(const T* in, int64_t row, T* out, int64_t* indices) const {
+  void set_begins(const int64_t* begins) {
+    s_.set_begins(begins);
+    prepare();
+  }
+
+  /// The largest elements of one row of windows, and their indices in the volume.
+  void max_row(const T* in, WindowRow r, T* out, int64_t* indices) const {
     const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                           : std::numeric_limits<T>::lowest();
     // A window without an element gets the index of the nearest one.
-    const int64_t top = std::min(s_.rows.first(row), s_.rows.in - 1) * s_.columns.in;
-    std::fill_n(out, s_.columns.out * inner_, lowest);
-    for (int64_t j = 0; j < s_.columns.out; ++j)
-      std::fill_n(indices + j * inner_, inner_,
-                  top + std::min(s_.columns.first(j), s_.columns.in - 1));
-    for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); h += s_.rows.dilation) {
-      const int64_t line = h * s_.columns.in;
-      for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
-        for_each_element<flat>(inner_, j, n, line + at, step,
-                               [&](int64_t to, int64_t from, int64_t i) {
-                                 const T x = in[from];
-                                 const bool better = (x > out[to]) | (x != x);
-                                 out[to] = better ? x : out[to];
-                                 indices[to] = better ? line + at + i * step : indices[to];
+    const int64_t top = line(nearest(s_.depth(), r.layer), nearest(s_.rows(), r.row));
+    std::fill_n(out, s_.columns().out * inner_, lowest);
+    for (int64_t j = 0; j < s_.columns().out; ++j)
+      std::fill_n(indices + j * inner_, inner_, top + columns_[size_t(j)]);
+    for_each_line(r, [&](int64_t z, int64_t h) {
+      const T* const values = in + z * at_.layer + h * at_.row;
+      const int64_t first = line(z, h);
+      for (const Run run : runs_)
+        for_each_element<flat>(run, inner_, at_.column,
+                               [&](int64_t to, int64_t from, int64_t column) {
+                                 const T x = values[from], most = out[to];
+                                 const T larger = x > most ? x : most;
+                                 out[to] = x != x ? x : larger;
+                                 // Arithmetic, since a branch would often be mispredicted.
+                                 const int64_t keep = int64_t((x > most) | (x != x)) - 1;
+                                 indices[to] = (indices[to] & keep) | ((first + column) & ~keep);
                                });
-      });
-    }
+    });
   }
 
-  void average_row(const T* in, int64_t row, T* out) const {
-    std::fill_n(out, s_.columns.out * inner_, T(0));
-    for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); ++h)
-      for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
-        for_each_element<flat>(inner_, j, n, h * s_.columns.in + at, step,
-                               [&](int64_t to, int64_t from, int64_t) { out[to] += in[from]; });
-      });
-    for (int64_t j = 0; j < s_.columns.out; ++j) {
-      const T divisor = T(s_.divisor_at(row, j));
-      for (int64_t c = 0; c < inner_; ++c) out[j * inner_ + c] /= divisor;
-    }
+  void average_row(const T* in, WindowRow r, T* out) const {
+    std::fill_n(out, s_.columns().out * inner_, T(0));
+    for_each_line(r, [&](int64_t z, int64_t h) {
+      const T* const values = in + z * at_.layer + h * at_.row;
+      for (const Run run : runs_)
+        for_each_element<flat>(run, inner_, at_.column,
+                               [&](int64_t to, int64_t from, int64_t) { out[to] += values[from]; });
+    });
+    divide(out, r);
   }
 
-  /// Adds the gradients of one row of averages to grad_in.
-  void average_row_backward(const T* grad_out, int64_t row, T* grad_in) const {
-    for (int64_t h = s_.rows.first(row); h < s_.rows.last(row); ++h)
-      for_each_tap(s_.columns, [&](int64_t j, int64_t n, int64_t at, int64_t step) {
-        for_each_element<flat>(inner_, j, n, h * s_.columns.in + at, step,
-                               [&](int64_t from, int64_t to, int64_t i) {
-                                 grad_in[to] += grad_out[from] / T(s_.divisor_at(row, j + i));
-                               });
-      });
+  /// Adds the gradients of one row of averages to grad_in; `shares` has room for a row.
+  void average_row_backward(const T* grad_out, WindowRow r, T* shares, T* grad_in) const {
+    std::copy_n(grad_out, s_.columns().out * inner_, shares);
+    divide(shares, r);
+    for_each_line(r, [&](int64_t z, int64_t h) {
+      T* const values = grad_in + z * at_.layer + h * at_.row;
+      for (const Run run : runs_)
+        for_each_element<flat>(run, inner_, at_.column, [&](int64_t from, int64_t to, int64_t) {
+          values[to] += shares[from];
+        });
+    });
   }
 
   /// Adds the gradients of an image's maxima to grad_in at their indices.
   void max_backward(const T* grad_out, const int64_t* indices, T* grad_in) const {
-    const int64_t count = s_.rows.out * s_.columns.out;
+    const int64_t count = s_.depth().out * s_.rows().out * s_.columns().out;
     for (int64_t p = 0; p < count; ++p)
       for (int64_t c = 0; c < inner_; ++c)
         grad_in[indices[p * inner_ + c] * inner_ + c] += grad_out[p * inner_ + c];
   }
 
  private:
-  const PoolShape s_;
+  static int64_t nearest(const PoolWindow& w, int64_t i) { return std::min(w.first(i), w.in - 1); }
+  /// The number of the first element of a line of the input.
+  int64_t line(int64_t z, int64_t h) const { return (z * s_.rows().in + h) * s_.columns().in; }
+
+  /// Calls f(layer, row) for the lines of the input that a row of windows covers.
+  template <class F>
+  void for_each_line(WindowRow r, const F& f) const {
+    for (int64_t z = s_.depth().first(r.layer); z < s_.depth().last(r.layer);
+         z += s_.depth().dilation)
+      for (int64_t h = s_.rows().first(r.row); h < s_.rows().last(r.row); h += s_.rows().dilation)
+        f(z, h);
+  }
+  /// Divides a row of outputs by their windows' sizes.
+  void divide(T* out, WindowRow r) const {
+    const int64_t lines = s_.divisor != 0 ? 1 : s_.counted(0, r.layer) * s_.counted(1, r.row);
+    for (int64_t j = 0; j < s_.columns().out; ++j) {
+      const T divisor = T(lines * columns_[size_t(j)]);
+      for (int64_t c = 0; c < inner_; ++c) out[j * inner_ + c] /= divisor;
+    }
+  }
+  /// Works out what all rows of windows share.
+  void prepare() {
+    const PoolWindow& w = s_.columns();
+    runs_ = runs_of(w);
+    columns_.clear();
+    for (int64_t j = 0; j < w.out; ++j)
+      columns_.push_back(is_max(s_.kind)   ? nearest(w, j)
+                         : s_.divisor != 0 ? s_.divisor
+                                           : s_.counted(2, j));
+  }
+
+  PoolShape s_;
+  const Places at_;
   const int64_t inner_;
+  Runs runs_;
+  SmallVector<int64_t, 32> columns_;  // of maxima the nearest element, of averages the divisor
+};
+
+/// The numbers of elements of an image and of its row of outputs.
+struct Extent {
+  int64_t rows, width, volume;
+  Extent(const PoolShape& s, const Layout& layout)
+      : rows(s.depth().out * s.rows().out),
+        width(s.columns().out * layout.inner),
+        volume(s.depth().in * s.rows().in * s.columns().in * layout.inner) {}
 };
 
 template <class T, bool flat>
 void run_loops(const PoolParams& p, const Layout& layout) {
-  const PoolLoops<T, flat> loops(p.shape, layout.inner);
-  const int64_t rows = p.shape.rows.out, width = p.shape.columns.out * layout.inner;
-  const int64_t plane = p.shape.rows.in * p.shape.columns.in * layout.inner;
-  const int64_t work = std::max<int64_t>(plane / rows, 1);
+  const Extent extent(p.shape, layout);
+  const Places places(p.in, layout);
+  const int64_t rows = extent.rows, width = extent.width, height = p.shape.rows().out;
+  const int64_t work = std::max<int64_t>(extent.volume / rows, 1);
+  const PoolLoops<T, flat> loops(p.shape, layout, places);
   parallel_for(0, layout.outer * rows, kMoveGrain / work + 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const T* const in = p.in.as<T>() + i / rows * plane;
-      T* const out = p.out.as<T>() + i * width;
-      if (is_max(p.shape.kind))
-        loops.max_row(in, i % rows, out, p.indices.as<int64_t>() + i * width);
-      else
-        loops.average_row(in, i % rows, out);
+    for (int64_t i = begin; i < end;) {
+      const int64_t image = i / rows, first = i % rows, count = std::min(rows - first, end - i);
+      const T* const in = p.in.as<T>() + places.image(image);
+      const auto run = [&](const PoolLoops<T, flat>& of_image) {
+        WindowRow row{first / height, first % height};
+        for (int64_t k = i; k < i + count; ++k, row.advance(height)) {
+          T* const out = p.out.as<T>() + k * width;
+          if (is_max(p.shape.kind))
+            of_image.max_row(in, row, out, p.indices.as<int64_t>() + k * width);
+          else
+            of_image.average_row(in, row, out);
+        }
+      };
+      if (p.begins.defined()) {
+        PoolLoops<T, flat> own = loops;
+        own.set_begins(p.begins.as<int64_t>() + image * p.shape.begins());
+        run(own);
+      } else {
+        run(loops);
+      }
+      i += count;
     }
   });
 }
 
 template <class T, bool flat>
 void run_loops(const PoolBackwardParams& p, const Layout& layout) {
-  const PoolLoops<T, flat> loops(p.shape, layout.inner);
-  const int64_t rows = p.shape.rows.out, width = p.shape.columns.out * layout.inner;
-  const int64_t plane = p.shape.rows.in * p.shape.columns.in * layout.inner;
-  parallel_for(0, layout.outer, kMoveGrain / plane + 1, [&](int64_t begin, int64_t end) {
+  const Extent extent(p.shape, layout);
+  const PoolLoops<T, flat> loops(p.shape, layout, Places(p.grad_in, layout));
+  const int64_t rows = extent.rows, width = extent.width, height = p.shape.rows().out;
+  parallel_for(0, layout.outer, kMoveGrain / extent.volume + 1, [&](int64_t begin, int64_t end) {
+    std::vector<T> shares(is_max(p.shape.kind) ? 0 : size_t(width));
     for (int64_t i = begin; i < end; ++i) {
-      T* const grad_in = p.grad_in.as<T>() + i * plane;
+      T* const grad_in = p.grad_in.as<T>() + i * extent.volume;
       const T* const grad_out = p.grad_out.as<T>() + i * rows * width;
-      std::fill_n(grad_in, plane, T(0));
-      if (is_max(p.shape.kind))
+      std::fill_n(grad_in, extent.volume, T(0));
+      if (is_max(p.shape.kind)) {
         loops.max_backward(grad_out, p.indices.as<int64_t>() + i * rows * width, grad_in);
-      else
-        for (int64_t row = 0; row < rows; ++row)
-          loops.average_row_backward(grad_out + row * width, row, grad_in);
+        continue;
+      }
+      WindowRow row{0, 0};
+      for (int64_t k = 0; k < rows; ++k, row.advance(height))
+        loops.average_row_backward(grad_out + k * width, row, shares.data(), grad_in);
     }
   });
 }
@@ -212,9 +333,9 @@ void copy_unless_same(const View& from, const View& to, Ctx& ctx) {
 void run(const PoolParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
   const ScalarType dtype = lane_dtype(params.in.dtype);
-  const Layout layout(params.in);
+  const Layout layout(params.out);
   PoolParams p = params;
-  p.in = layout.fitted(params.in, dtype, ctx);
+  p.in = layout.readable(params.in, dtype, ctx);
   p.out = layout.fitted(params.out, dtype, ctx);
   p.indices = layout.fitted(params.indices, kLong, ctx);
   copy_unless_same(params.in, p.in, ctx);

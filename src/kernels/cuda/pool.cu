@@ -12,83 +12,120 @@ namespace hearth::cuda {
 
 namespace {
 
-/// A 4-D view with T's elements.
+/// One volume of T's elements.
+template <class T>
+struct Volume {
+  T* data;
+  int64_t layer, row, column;
+
+  __device__ __forceinline__ T& at(int64_t k, int64_t i, int64_t j) const {
+    return data[k * layer + i * row + j * column];
+  }
+};
+
+/// A 5-D view with T's elements.
 template <class T>
 struct Image {
   T* data;
-  int64_t strides[4];
+  int64_t strides[5] = {};
 
   explicit Image(const View& view) : data(view.as<T>()) {
     for (int d = 0; d < view.dim; ++d) strides[d] = view.strides[d];
   }
-  __device__ __forceinline__ T& at(int64_t n, int64_t c, int64_t i, int64_t j) const {
-    return data[n * strides[0] + c * strides[1] + i * strides[2] + j * strides[3]];
+  __device__ __forceinline__ Volume<T> volume(int64_t n, int64_t c) const {
+    return {data + n * strides[0] + c * strides[1], strides[2], strides[3], strides[4]};
   }
 };
 
-/// Converts an element's row-major number to its coordinates.
+/// The place of an element of a batch of volumes.
+struct Position {
+  int64_t n, c, k, i, j;
+};
+
+/// Converts an element's row-major number to its position.
 struct Positions {
   int64_t numel;
-  FastDivisor channels, rows, columns;
+  FastDivisor channels, layers, rows, columns;
 
   explicit Positions(const View& view)
-      : numel(view.numel), channels(view.sizes[1]), rows(view.sizes[2]), columns(view.sizes[3]) {}
-  __device__ __forceinline__ void find(int64_t number, int64_t (&coordinates)[4]) const {
-    number = columns.divide(number, coordinates[3]);
-    number = rows.divide(number, coordinates[2]);
-    coordinates[0] = channels.divide(number, coordinates[1]);
+      : numel(view.numel),
+        channels(view.sizes[1]),
+        layers(view.sizes[2]),
+        rows(view.sizes[3]),
+        columns(view.sizes[4]) {}
+  __device__ __forceinline__ Position find(int64_t number) const {
+    Position p;
+    number = columns.divide(number, p.j);
+    number = rows.divide(number, p.i);
+    number = layers.divide(number, p.k);
+    p.n = channels.divide(number, p.c);
+    return p;
   }
 };
 
-/// Calls work(n, c, i, j) for every element.
+/// Calls work(position) for every element.
 template <class F>
 __device__ __forceinline__ void for_each_position(const Positions& positions, F work) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
-  for (int64_t e = int64_t{blockIdx.x} * kBlock + threadIdx.x; e < positions.numel; e += step) {
-    int64_t at[4];
-    positions.find(e, at);
-    work(at[0], at[1], at[2], at[3]);
-  }
+  for (int64_t e = int64_t{blockIdx.x} * kBlock + threadIdx.x; e < positions.numel; e += step)
+    work(positions.find(e));
 }
 
-template <class T>
+/// Calls visit(k, i, j) for every position of the window of output p.
+template <class F>
+__device__ __forceinline__ void for_each_in_window(const PoolShape& shape, const Position& p,
+                                                   F visit) {
+  for (int64_t k = shape.depth().first(p.k); k < shape.depth().last(p.k);
+       k += shape.depth().dilation)
+    for (int64_t i = shape.rows().first(p.i); i < shape.rows().last(p.i);
+         i += shape.rows().dilation)
+      for (int64_t j = shape.columns().first(p.j); j < shape.columns().last(p.j);
+           j += shape.columns().dilation)
+        visit(k, i, j);
+}
+
+/// `begins`: those of irregular windows, of one volume after the other.
+template <class T, bool irregular>
 __global__ void __launch_bounds__(kBlock)
-    max_kernel(Image<const T> in, Image<T> out, Image<int64_t> indices, PoolShape shape,
-               Positions positions) {
-  for_each_position(positions, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
+    max_kernel(Image<const T> in, Image<T> out, Image<int64_t> indices, const int64_t* begins,
+               int64_t channels, PoolShape shape, Positions positions) {
+  for_each_position(positions, [&](const Position& p) {
+    if constexpr (irregular) shape.set_begins(begins + (p.n * channels + p.c) * shape.begins());
     // A window without an element gets the index of the nearest one.
-    int64_t best_h = min(shape.rows.first(i), shape.rows.in - 1);
-    int64_t best_w = min(shape.columns.first(j), shape.columns.in - 1);
+    int64_t best_k = min(shape.depth().first(p.k), shape.depth().in - 1);
+    int64_t best_i = min(shape.rows().first(p.i), shape.rows().in - 1);
+    int64_t best_j = min(shape.columns().first(p.j), shape.columns().in - 1);
     using Number = Register<T>;
     Number best = std::numeric_limits<Number>::has_infinity
                       ? -std::numeric_limits<Number>::infinity()
                       : std::numeric_limits<Number>::lowest();
-    for (int64_t h = shape.rows.first(i); h < shape.rows.last(i); h += shape.rows.dilation)
-      for (int64_t w = shape.columns.first(j); w < shape.columns.last(j);
-           w += shape.columns.dilation) {
-        const auto x = to_register(in.at(n, c, h, w));
-        if (!(x > best) && x == x) continue;
-        best = x;
-        best_h = h;
-        best_w = w;
-      }
-    out.at(n, c, i, j) = to_element<T>(best);
-    indices.at(n, c, i, j) = best_h * shape.columns.in + best_w;
+    const Volume<const T> values = in.volume(p.n, p.c);
+    for_each_in_window(shape, p, [&](int64_t k, int64_t i, int64_t j) {
+      const auto x = to_register(values.at(k, i, j));
+      if (!(x > best) && x == x) return;
+      best = x;
+      best_k = k;
+      best_i = i;
+      best_j = j;
+    });
+    out.volume(p.n, p.c).at(p.k, p.i, p.j) = to_element<T>(best);
+    indices.volume(p.n, p.c).at(p.k, p.i, p.j) =
+        (best_k * shape.rows().in + best_i) * shape.columns().in + best_j;
   });
 }
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     average_kernel(Image<const T> in, Image<T> out, PoolShape shape, Positions positions) {
-  for_each_position(positions, [&](int64_t n, int64_t c, int64_t i, int64_t j) {
+  for_each_position(positions, [&](const Position& p) {
     // Sums of small integers do not fit into their type.
     using Sum = std::conditional_t<std::is_integral_v<T>, int64_t, Register<T>>;
     Sum sum = 0;
-    for (int64_t h = shape.rows.first(i); h < shape.rows.last(i); ++h)
-      for (int64_t w = shape.columns.first(j); w < shape.columns.last(j); ++w)
-        sum += to_register(in.at(n, c, h, w));
-    const Sum average = sum / static_cast<Sum>(shape.divisor_at(i, j));
-    out.at(n, c, i, j) = to_element<T>(static_cast<Register<T>>(average));
+    const Volume<const T> values = in.volume(p.n, p.c);
+    for_each_in_window(
+        shape, p, [&](int64_t k, int64_t i, int64_t j) { sum += to_register(values.at(k, i, j)); });
+    const Sum average = sum / static_cast<Sum>(shape.divisor_at(p.k, p.i, p.j));
+    out.volume(p.n, p.c).at(p.k, p.i, p.j) = to_element<T>(static_cast<Register<T>>(average));
   });
 }
 
@@ -98,28 +135,41 @@ template <class T>
 __global__ void __launch_bounds__(kBlock)
     backward_kernel(Image<const T> grad_out, Image<T> grad_in, Image<const int64_t> indices,
                     PoolShape shape, Positions positions) {
-  for_each_position(positions, [&](int64_t n, int64_t c, int64_t h, int64_t w) {
+  for_each_position(positions, [&](const Position& p) {
     Register<T> sum = 0;
-    const int64_t here = h * shape.columns.in + w;
-    for (int64_t i = shape.rows.first_covering(h); i < shape.rows.end_covering(h); ++i)
-      for (int64_t j = shape.columns.first_covering(w); j < shape.columns.end_covering(w); ++j) {
-        const Register<T> g = to_register(grad_out.at(n, c, i, j));
-        if (!is_max(shape.kind))
-          sum += g / static_cast<Register<T>>(shape.divisor_at(i, j));
-        else if (indices.at(n, c, i, j) == here)
-          sum += g;
-      }
-    grad_in.at(n, c, h, w) = to_element<T>(sum);
+    const int64_t here = (p.k * shape.rows().in + p.i) * shape.columns().in + p.j;
+    const Volume<const T> gradients = grad_out.volume(p.n, p.c);
+    const Volume<const int64_t> maxima = indices.volume(p.n, p.c);
+    const int64_t layers = shape.depth().end_covering(p.k), rows = shape.rows().end_covering(p.i),
+                  columns = shape.columns().end_covering(p.j);
+    for (int64_t k = shape.depth().first_covering(p.k); k < layers; ++k)
+      for (int64_t i = shape.rows().first_covering(p.i); i < rows; ++i)
+        for (int64_t j = shape.columns().first_covering(p.j); j < columns; ++j) {
+          const Register<T> g = to_register(gradients.at(k, i, j));
+          if (!is_max(shape.kind))
+            sum += g / static_cast<Register<T>>(shape.divisor_at(k, i, j));
+          else if (maxima.at(k, i, j) == here)
+            sum += g;
+        }
+    grad_in.volume(p.n, p.c).at(p.k, p.i, p.j) = to_element<T>(sum);
   });
+}
+
+template <class T, bool irregular>
+void run_max(const PoolParams& p, const Positions& positions, const NativeStream& stream) {
+  max_kernel<T, irregular><<<grid_for(positions.numel, stream), kBlock, 0, stream.stream>>>(
+      Image<const T>(p.in), Image<T>(p.out), Image<int64_t>(p.indices), p.begins.as<int64_t>(),
+      p.in.sizes[1], p.shape, positions);
 }
 
 template <class T>
 void run_as(const PoolParams& p, const NativeStream& stream) {
   const Positions positions(p.out);
   const unsigned grid = grid_for(positions.numel, stream);
-  if (is_max(p.shape.kind))
-    max_kernel<T><<<grid, kBlock, 0, stream.stream>>>(
-        Image<const T>(p.in), Image<T>(p.out), Image<int64_t>(p.indices), p.shape, positions);
+  if (p.begins.defined())
+    run_max<T, !std::is_integral_v<T>>(p, positions, stream);
+  else if (is_max(p.shape.kind))
+    run_max<T, false>(p, positions, stream);
   else
     average_kernel<T><<<grid, kBlock, 0, stream.stream>>>(Image<const T>(p.in), Image<T>(p.out),
                                                           p.shape, positions);

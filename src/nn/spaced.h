@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hearth/error.h"
+
+namespace hearth::nn {
+
+/// "7 9": as LibTorch's error texts have vectors.
+inline std::string spaced(const std::vector<int64_t>& values) {
+  std::string text;
+  for (const int64_t value : values) text += (text.empty() ? "" : " ") + std::to_string(value);
+  return text;
+}
+
+}  // namespace hearth::nn
