@@ -1,4 +1,4 @@
-"""bench/optim.cpp in PyTorch, with fused steps where they exist and foreach steps for rmsprop.
+"""bench/optim.cpp in PyTorch, with fused steps where they exist, else foreach steps.
 Prints "name best median" in microseconds. The argument is the number of threads."""
 
 import sys
@@ -43,25 +43,69 @@ OPTIMIZERS = {
     "adamw": lambda p: torch.optim.AdamW(p, lr=1e-6, fused=True),
     "rmsprop": lambda p: torch.optim.RMSprop(p, lr=1e-6, foreach=True),
     "adagrad": lambda p: torch.optim.Adagrad(p, lr=1e-6, fused=True),
+    "nadam": lambda p: torch.optim.NAdam(p, lr=1e-6, foreach=True),
+    "radam": lambda p: torch.optim.RAdam(p, lr=1e-6, foreach=True),
+    "adamax": lambda p: torch.optim.Adamax(p, lr=1e-6, foreach=True),
+    "adadelta": lambda p: torch.optim.Adadelta(p, lr=1e-6, foreach=True),
+    "asgd": lambda p: torch.optim.ASGD(p, lr=1e-6, foreach=True),
+    "rprop": lambda p: torch.optim.Rprop(p, lr=1e-6, foreach=True),
+    "adafactor": lambda p: torch.optim.Adafactor(p, lr=1e-6),
 }
 
 
-def report(name, optimizer, rounds):
+def report(name, step, rounds):
     times = []
     for _ in range(rounds + 3):
         start = time.perf_counter()
-        optimizer.step()
+        step()
         times.append((time.perf_counter() - start) * 1e6)
     times = sorted(times[3:])
     print(f"{name:16} {times[0]:10.1f} {times[len(times) // 2]:10.1f}")
 
 
+def report_all(name, make_params, rounds):
+    for kind, make in OPTIMIZERS.items():
+        report(f"{name}_{kind}", make(make_params()).step, rounds)
+    params = make_params()
+    report(f"{name}_clip_norm", lambda: torch.nn.utils.clip_grad_norm_(params, 1e9).item(), rounds)
+
+
+def report_lbfgs(name, **options):
+    torch.manual_seed(0)
+    net = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.Tanh(), torch.nn.Linear(256, 10))
+    x, y = torch.randn(128, 256), torch.randn(128, 10)
+    optimizer = torch.optim.LBFGS(net.parameters(), **options)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(net(x), y)
+        loss.backward()
+        return loss
+
+    report(name, lambda: optimizer.step(closure), 15)
+
+
+def report_lbfgs_vectors():
+    param = torch.zeros(1_000_000).requires_grad_()
+    param.grad = torch.randn(1_000_000)
+    loss = torch.ones(())
+    optimizer = torch.optim.LBFGS([param], lr=1e-3, history_size=10, tolerance_change=-1)
+
+    @torch.no_grad()
+    def closure():
+        param.grad.mul_(0.99)
+        return loss
+
+    report("lbfgs_vectors", lambda: optimizer.step(closure), 15)
+
+
 def main():
     torch.set_num_threads(int(sys.argv[1]) if len(sys.argv) > 1 else 1)
-    for name, make in OPTIMIZERS.items():
-        report("resnet50_" + name, make(resnet50()), 15)
-    for name, make in OPTIMIZERS.items():
-        report("small_" + name, make(small_tensors()), 300)
+    report_all("resnet50", resnet50, 15)
+    report_all("small", small_tensors, 300)
+    report_lbfgs("lbfgs")
+    report_lbfgs("lbfgs_wolfe", line_search_fn="strong_wolfe")
+    report_lbfgs_vectors()
 
 
 if __name__ == "__main__":

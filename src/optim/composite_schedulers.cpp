@@ -34,8 +34,9 @@ Optimizer& CompositeScheduler::checked(Optimizer& optimizer, const Schedulers& s
     const Optimizer& other = schedulers[i]->optimizer();
     HEARTH_CHECK_AS(ValueError, &other == &optimizer, name,
                     " expects all schedulers to belong to the same optimizer, but got scheduler ",
-                    short_class_name(typeid(*schedulers[i])), " at index ", i, " has ", short_class_name(typeid(other)),
-                    ", which is different from ", short_class_name(typeid(optimizer)), ".");
+                    short_class_name(typeid(*schedulers[i])), " at index ", i, " has ",
+                    short_class_name(typeid(other)), ", which is different from ",
+                    short_class_name(typeid(optimizer)), ".");
   }
   return optimizer;
 }

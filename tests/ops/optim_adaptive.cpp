@@ -157,7 +157,9 @@ Row clip_row() {
       "fused_clip", "_fused_clip_", {Draw::kNormal, Draw::kNormal},
       [](Lists& x) {
         const Tensor norm = full({}, 4.0, TensorOptions(x[0][0].scalar_type()));
-        _fused_clip_(x[0], norm.to(x[0][0].device()), 1);
+        Tensors both = x[0];
+        both.insert(both.end(), x[1].begin(), x[1].end());
+        _fused_clip_(both, norm.to(x[0][0].device()), 1);
       },
       [](double* x) { x[0] *= 1 / (4 + 1e-6); });
   const Tensor one = ones({2});
@@ -196,8 +198,8 @@ const Register registered[] = {Register(nadam_row("fused_nadam", false)),
                                Register(norm_row("fused_total_norm_0", 0)),
                                Register(norm_row("fused_total_norm_1", 1)),
                                Register(norm_row("fused_total_norm_3", 3)),
-                               Register(norm_row("fused_total_norm_inf", INFINITY)),
-                               Register(norm_row("fused_total_norm_-inf", -INFINITY)),
+                               Register(norm_row("fused_total_norm_max", INFINITY)),
+                               Register(norm_row("fused_total_norm_min", -INFINITY)),
                                Register(clip_row())};
 
 /// Tensors of very different sizes, many of them small.

@@ -11,7 +11,6 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int kMaxTensors = 192;  // of one launch, whose StepTable is a kernel argument
 constexpr int64_t kChunk = 4096;  // elements of a chunk: one block's work
 constexpr int kWideBytes = 16;    // loaded and stored at once
 
@@ -29,13 +28,15 @@ struct StepCount {
   const void* step_at;
 };
 
-/// Tensors whose operands are dense in one common order.
+/// The tensors of one launch, whose operands are dense in one common order; a kernel argument.
+template <int operands>
 struct StepTable {
+  static constexpr int kMaxTensors = operands == 1 ? 640 : 192;
   StepCommon common;
   int count;
   int first_chunk[kMaxTensors + 1];
   int64_t numel[kMaxTensors];
-  void* data[kStepOperands][kMaxTensors];
+  void* data[operands][kMaxTensors];
   StepCount steps[kMaxTensors];
 };
 
@@ -55,8 +56,8 @@ __device__ __forceinline__ fn::StepFactors shared_factors(const F& rule, const S
   if (step.step_at == nullptr) return step.factors;
   __shared__ fn::StepFactors factors;
   if (threadIdx.x == 0)
-    factors = rule.factors(
-        load_as<double>(static_cast<const char*>(step.step_at), common.step_dtype));
+    factors =
+        rule.factors(load_as<double>(static_cast<const char*>(step.step_at), common.step_dtype));
   __syncthreads();
   return factors;
 }
@@ -113,7 +114,8 @@ __device__ __forceinline__ void dense_step(const F& rule, const StepCommon& comm
 /// Each block updates one chunk of a tensor.
 template <class F, class T>
 __global__ void __launch_bounds__(kBlock)
-    dense_kernel(const __grid_constant__ F rule, const __grid_constant__ StepTable table) {
+    dense_kernel(const __grid_constant__ F rule,
+                 const __grid_constant__ StepTable<F::operands> table) {
   if (table.common.found_inf != nullptr && *table.common.found_inf == 1) return;
   int tensor = 0;
   for (int end = table.count; end - tensor > 1;) {
@@ -186,7 +188,7 @@ class StepLauncher {
 
   void add(const StepTensor& tensor) {
     const int64_t chunks = (tensor.numel + kChunk - 1) / kChunk;
-    if (table_.count == kMaxTensors || table_.first_chunk[table_.count] + chunks > INT32_MAX)
+    if (table_.count == table_.kMaxTensors || table_.first_chunk[table_.count] + chunks > INT32_MAX)
       launch_table();
     const int i = table_.count++;
     table_.numel[i] = tensor.numel;
@@ -222,7 +224,7 @@ class StepLauncher {
   const FusedStepParams& params_;
   const NativeStream& stream_;
   F rule_;
-  StepTable table_;
+  StepTable<F::operands> table_;
 };
 
 template <class F>
