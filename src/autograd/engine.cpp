@@ -97,7 +97,7 @@ GraphTask* GraphTask::current() { return current_task; }
 
 bool GraphTask::wants(const Node& node) const {
   const auto found = tasks_.find(const_cast<Node*>(&node));
-  // A node outside the pass is called directly by a node of the pass, which uses all gradients.
+  // Nodes outside the pass are inputs of a node that CopySlices calls; CopySlices uses all results.
   return !restricted_ || found == tasks_.end() || found->second.needed ||
          !found->second.captures.empty();
 }

@@ -14,6 +14,7 @@
 #include "core/slab_depot.h"
 #include "hearth/error.h"
 
+// 0 under the address sanitizer, which detects errors only in blocks that are allocated one by one.
 #if defined(__SANITIZE_ADDRESS__)
 #define HEARTH_POOLS 0
 #elif defined(__has_feature)

@@ -35,7 +35,7 @@ enum TensorFlag : uint32_t {
   kDense = 1u << 6,  // some permutation of its dimensions is contiguous
 };
 /// Flags of inputs for which an op leaves the plain path (ops/history.h).
-inline constexpr uint32_t kNeedsAttention = kRequiresGrad | kHasGradFn | kInference;
+inline constexpr uint32_t kLeavesPlainPath = kRequiresGrad | kHasGradFn | kInference;
 
 /// The implementation of a Tensor, shared by its handles: memory, metadata, flags and version.
 struct TensorImpl : RefCounted {

@@ -18,7 +18,7 @@ namespace hearth {
 namespace {
 
 // Threads spin because the loops of a training step are microseconds apart, and waking a thread
-// takes about 50.
+// takes about 50 microseconds.
 constexpr std::chrono::microseconds kHelperSpin{50};
 constexpr std::chrono::microseconds kCallerSpin{20};
 

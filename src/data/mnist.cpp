@@ -23,7 +23,7 @@ std::string find_file(const std::string& root, const std::string& name) {
   return "";
 }
 
-/// Reads one of the four files. `what` is its name in errors, `kind` that in the file name.
+/// Reads one of the four files. `what` is its name in errors, `kind` a part of the file name.
 Tensor read(const std::string& root, MNIST::Mode mode, const char* what, const char* kind,
             const char* dims, const std::string& hint) {
   const std::string name = hearth::detail::str(mode == MNIST::Mode::kTrain ? "train-" : "t10k-",

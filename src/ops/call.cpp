@@ -197,24 +197,24 @@ void compute(OpCall& call) {
 
 /// The flags that take an op off the plain path; those of a view are its base's, which may have
 /// changed later.
-inline uint32_t attention_of(const TensorImpl& impl) {
+inline uint32_t reasons_of(const TensorImpl& impl) {
   if (impl.flags & kIsView && autograd::requires_grad(impl)) return kHasGradFn;
-  return impl.flags & kNeedsAttention;
+  return impl.flags & kLeavesPlainPath;
 }
 
 void run(OpCall& call) {
-  uint32_t attention = modes.flags;
+  uint32_t reasons = modes.flags;  // to leave the plain path
   for (int i = 0; i < call.inputs.count; ++i)
     if (call.inputs[i].defined()) [[likely]]
-      attention |= attention_of(impl_of(call.inputs[i]));
+      reasons |= reasons_of(impl_of(call.inputs[i]));
     else
       check_undefined(call, i);
   for (size_t i = 0; i < call.outputs.size(); ++i)
     if (call.outputs[i].defined()) [[likely]]
-      attention |= impl_of(call.outputs[i]).flags & (kNeedsAttention | kIsView);
+      reasons |= impl_of(call.outputs[i]).flags & (kLeavesPlainPath | kIsView);
     else
       check_undefined(call, call.inputs.count + int(i));
-  if (attention == 0 && !call.op.mutates) [[likely]]
+  if (reasons == 0 && !call.op.mutates) [[likely]]
     compute(call);
   else
     compute_with_history(call);

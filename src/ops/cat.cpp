@@ -22,13 +22,13 @@ struct Cat {
     HEARTH_FIELDS(dim, widths)
   };
   static constexpr OpInfo info{.name = "cat", .arguments = "tensors", .amp_cpu = Amp::kWidest};
-  static const TensorImpl* shape_giver(const InferContext& context) {
+  static const TensorImpl* first_not_skipped(const InferContext& context) {
     for (int i = 0; i < context.inputs(); ++i)
       if (!is_skipped(context.in(i))) return &context.in(i);
     return &context.in(0);
   }
   static void infer(const Args& args, InferContext& context) {
-    const TensorImpl& first = *shape_giver(context);
+    const TensorImpl& first = *first_not_skipped(context);
     HEARTH_CHECK(first.dim > 0, "zero-dimensional tensor (at position 0) cannot be concatenated");
     Dims sizes(first.sizes());
     sizes[size_t(args.dim)] = 0;

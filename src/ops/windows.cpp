@@ -64,7 +64,7 @@ int64_t span_of(IntArrayRef sizes, IntArrayRef strides) {
 }
 
 /// For each element of `memory`, the number of elements of the input that lie there, at least 1.
-Tensor times_shown(const TensorImpl& in, const Tensor& memory, int64_t first) {
+Tensor element_counts(const TensorImpl& in, const Tensor& memory, int64_t first) {
   const Tensor places = arange(memory.numel(), TensorOptions(kLong).device(memory.device()))
                             .as_strided(in.sizes(), in.strides(), -first)
                             .reshape({-1});
@@ -114,7 +114,7 @@ struct AsStrided {
               .reshape({-1});
       memory = memory.scatter_add(0, places, context.grad().reshape({-1}));
     }
-    if (!in.has(kDense)) memory = memory.div(times_shown(in, memory, first));
+    if (!in.has(kDense)) memory = memory.div(element_counts(in, memory, first));
     context.set(0, memory.as_strided(in.sizes(), in.strides(), -first));
   }
 };

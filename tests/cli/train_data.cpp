@@ -1,4 +1,4 @@
-// --data: names and folders, and data sets that are refused.
+// --data: names and folders, and datasets that are refused.
 #include <gtest/gtest.h>
 
 #include <filesystem>

@@ -131,7 +131,7 @@ TEST_F(LazySimTest, SynchronizingAnEventRunsEarlierWorkOnly) {
   backend.synchronize(event);
   EXPECT_EQ(ran, 1);
   backend.synchronize(0, other);
-  EXPECT_EQ(ran, 1101) << "nobody waited for the work after the event on the first stream";
+  EXPECT_EQ(ran, 1101) << "the work after the event on the first stream must not have run";
   backend.synchronize_device(0);
   EXPECT_EQ(ran, 1111);
   backend.destroy_event(event);

@@ -59,7 +59,7 @@ TEST(Mnist, ErrorsStateTheReason) {
 }
 
 TEST(Mnist, ReadsTheDebianPackage) {
-  if (!std::filesystem::exists(FashionMNIST::kDebianFolder)) GTEST_SKIP() << "no data set";
+  if (!std::filesystem::exists(FashionMNIST::kDebianFolder)) GTEST_SKIP() << "no dataset";
   FashionMNIST test(MNIST::Mode::kTest);
   EXPECT_EQ(test.images().sizes(), IntArrayRef({10000, 1, 28, 28}));
   EXPECT_EQ(test.targets().bincount().min().item<int64_t>(), 1000);

@@ -36,7 +36,7 @@ std::string rename_model(std::string& name) {
   return "";
 }
 
-/// Replaces the typed text by the data set's name or the folder's full path; returns an error text.
+/// Replaces the typed text by the dataset's name or the folder's full path; returns an error text.
 std::string resolve_data(std::string& typed) {
   try {
     typed = data_source(typed);
@@ -99,7 +99,7 @@ void add_settings(CLI::App& train, TrainOptions& options) {
       ->transform(CLI::Validator(rename_model, ""))
       ->capture_default_str();
   offer(train.add_option("--data", options.data,
-                         "Data set, or a folder with files named like MNIST's"),
+                         "Dataset, or a folder with files named like MNIST's"),
         {data_names(), Values::Paths::kFolders})
       ->transform(CLI::Validator(resolve_data, ""))
       ->capture_default_str();

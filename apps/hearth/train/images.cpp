@@ -23,7 +23,7 @@ ImageSets read(const std::string& folder) {
   const Mnist train(folder, Mnist::Mode::kTrain), test(folder, Mnist::Mode::kTest);
   ImageSets sets{{train.images(), train.targets()}, {test.images(), test.targets()}, 0};
   for (const Images* set : {&sets.train, &sets.test})
-    HEARTH_CHECK(set->count() > 0, "the data set in '", folder, "' has no images");
+    HEARTH_CHECK(set->count() > 0, "the dataset in '", folder, "' has no images");
   const std::string trained = size_text(sets.train), tested = size_text(sets.test);
   HEARTH_CHECK(trained == tested, "the images of '", folder, "/train-images-idx3-ubyte' are ",
                trained, ", but those of '", folder, "/t10k-images-idx3-ubyte' are ", tested);
@@ -96,7 +96,7 @@ std::string data_source(const std::string& typed) {
   std::error_code error;
   const std::string path = std::filesystem::canonical(typed, error).string();
   HEARTH_CHECK(!error && std::filesystem::is_directory(path, error),
-               unknown_name("data set", typed, data_names()), ", and there is no such folder");
+               unknown_name("dataset", typed, data_names()), ", and there is no such folder");
   HEARTH_CHECK(is_utf8(path), "the path of the folder '", printable(typed),
                "' is not UTF-8, which config.toml requires");
   return path;

@@ -38,11 +38,11 @@ struct ImageSets {
 
 const std::vector<std::string>& data_names();
 
-/// What the user typed to choose the data: a data set's name is returned unchanged, a folder as its
-/// full path. "./name" is a folder even if there is a data set `name`.
+/// Maps the argument of --data: a dataset's name is returned unchanged, a folder as its full path.
+/// "./name" is a folder even if there is a dataset `name`.
 std::string data_source(const std::string& typed);
 
-/// Loads a data set by name, or from a folder with files named like MNIST's; at most the first
+/// Loads a dataset by name, or from a folder with files named like MNIST's; at most the first
 /// `limit` images of each set.
 ImageSets load_images(const std::string& source, std::optional<int64_t> limit);
 

@@ -89,7 +89,7 @@ struct BatchNormLoopsOf {
                     int64_t rows, int64_t width, const BatchNormLine& line) {
     using Full = Vec<T, kFull, Isa>;
     using One = Vec<T, 1, Isa>;
-    // Loaded before the loop, because y may alias the coefficients as far as the compiler knows.
+    // Loaded before the loop, because to the compiler y may alias the coefficients.
     const Line<Full> common = line_at<false, with_g, Full>(line, 0);
     for (int64_t r = 0; r < rows; ++r) {
       const T* x = static_cast<const T*>(x_data) + r * stride;

@@ -16,7 +16,7 @@ constexpr int64_t kBlock = 1024;     // elements of a block that is converted at
 constexpr int64_t kChunk = 1 << 16;  // elements of a chunk, which has a partial sum of its own
 constexpr int64_t kMaxChunks = 64;
 constexpr int64_t kFoldedWidth = 256;  // rows are folded up to this width
-constexpr int64_t kGrain = 1 << 15;    // elements that are worth another thread
+constexpr int64_t kGrain = 1 << 15;    // up to this many elements run on one thread
 
 int64_t grain(int64_t elements) {
   return std::max<int64_t>(kGrain / std::max<int64_t>(elements, 1), 1);

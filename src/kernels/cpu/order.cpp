@@ -9,10 +9,10 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kTasksPerThread = 4;  // because lines take different times
+constexpr int64_t kTasksPerThread = 4;  // more than one, because lines take different times
 
 /// Orders the lines along a dimension. A line is loaded into scratch memory as records of key and
-/// index, with room for as many again.
+/// index; sorting needs the same amount of memory again.
 template <class T, class R>
 class Order {
  public:

@@ -39,7 +39,7 @@ const PointwiseTable& pointwise_table() {
 
 namespace {
 
-/// Elements that are worth another thread.
+/// Up to this many elements run on one thread.
 constexpr int64_t kGrain = 32768;
 
 bool is_contiguous(const PointwiseParams& params, const Operand& operand) {

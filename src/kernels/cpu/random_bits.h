@@ -12,7 +12,7 @@ namespace hearth::cpu {
 
 /// Elements of a chunk, which is drawn at once; its bits fit into the L1 cache.
 inline constexpr int64_t kDrawChunk = 1024;
-/// Elements that are worth another thread.
+/// Up to this many elements run on one thread.
 inline constexpr int64_t kDrawGrain = 16384;
 
 /// The loop over views of one shape in the memory order of the first one.

@@ -56,7 +56,7 @@ class ReduceGrid {
  private:
   static constexpr int64_t kBufferBytes = kBlockBytes;
   static constexpr int64_t kDirectRun = 256;  // shorter runs are gathered in a buffer
-  static constexpr int64_t kGrain = 1 << 15;  // elements that are worth another thread
+  static constexpr int64_t kGrain = 1 << 15;  // up to this many elements run on one thread
 
   void choose_tiles();
   void choose_chunks();

@@ -14,7 +14,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kBlock = 1024;     // elements that are converted at once
-constexpr int64_t kGrain = 1 << 14;  // elements that are worth another thread
+constexpr int64_t kGrain = 1 << 14;  // up to this many elements run on one thread
 constexpr int64_t kMaxChunks = 64;   // of rows, each with partial sums of its own
 
 const RowNormTable& row_norm_table() { return HEARTH_ISA_TABLE(row_norm_table); }

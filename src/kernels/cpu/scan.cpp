@@ -12,7 +12,7 @@ namespace {
 
 constexpr int64_t kGroup = 4;  // lines scanned at once; more would conflict in the cache's sets
 constexpr int64_t kChunk = 1 << 14;     // elements of a chunk of a long line
-constexpr int64_t kGrain = kMoveGrain;  // elements that are worth another thread
+constexpr int64_t kGrain = kMoveGrain;  // up to this many elements run on one thread
 
 /// Floats are summed in double, half types in float.
 template <class T>

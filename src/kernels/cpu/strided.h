@@ -12,7 +12,7 @@
 
 namespace hearth::cpu {
 
-/// Elements whose copy is worth another thread.
+/// Up to this many elements are copied on one thread.
 inline constexpr int64_t kMoveGrain = 32768;
 
 /// A loop over one shape by at most N operands, each with its own strides (in elements).
