@@ -39,7 +39,7 @@ void report(const char* name, double arrays, const std::function<void()>& call) 
   const Times times = measure(call);
   const double speed = arrays * double(kElements) * sizeof(float) / times.best;
   if (copy_speed == 0) copy_speed = speed;
-  std::printf("%-16s %10.1f %10.1f", name, times.best, times.median);
+  std::printf("%-22s %10.1f %10.1f", name, times.best, times.median);
   if (arrays > 0) std::printf("  %3.0f %% of copy_", 100 * speed / copy_speed);
   std::printf("\n");
   std::fflush(stdout);
@@ -104,6 +104,27 @@ void networks(const torch::Tensor& x) {
   report("embedding", 1, [&] { torch::embedding(scores, labels); });
 }
 
+void images() {
+  auto x = torch::randn({8, 3, 224, 224});
+  const auto grid = torch::rand({8, 256, 256, 2}) * 2 - 1;
+  const std::vector<int64_t> size{512, 512};
+  report("upsample_nearest", 0, [&] { torch::upsample_nearest2d(x, size); });
+  report("upsample_bilinear", 0, [&] { torch::upsample_bilinear2d(x, size, false); });
+  report("upsample_bicubic", 0, [&] { torch::upsample_bicubic2d(x, size, false); });
+  report("grid_sampler", 0, [&] { torch::grid_sampler(x, grid, 0, 0, false); });
+  const auto last = x.contiguous(torch::MemoryFormat::ChannelsLast);
+  report("upsample_bilinear_last", 0, [&] { torch::upsample_bilinear2d(last, size, false); });
+  const auto large = torch::randn({8, 3, 512, 512});
+  report("upsample_antialias", 0, [&] {
+    torch::_upsample_bilinear2d_aa(large, {224, 224}, false);
+  });
+  const torch::AutoGradMode on(true);
+  x.requires_grad_();
+  const auto back = [&](const torch::Tensor& y) { y.backward(large); };
+  report("upsample_bilinear_step", 0, [&] { back(torch::upsample_bilinear2d(x, size, false)); });
+  report("upsample_bicubic_step", 0, [&] { back(torch::upsample_bicubic2d(x, size, false)); });
+}
+
 void attention() {
   const auto query = torch::randn({4, 8, 1024, 64}), key = torch::randn({4, 8, 1024, 64}),
              value = torch::randn({4, 8, 1024, 64});
@@ -132,5 +153,6 @@ int main() {
   order_and_index(x);
   products();
   networks(x);
+  images();
   attention();
 }

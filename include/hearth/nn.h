@@ -30,4 +30,6 @@
 #include "hearth/nn/sequential.h"
 #include "hearth/nn/stateless.h"
 #include "hearth/nn/transformer.h"
+#include "hearth/nn/upsampling.h"
 #include "hearth/nn/utils.h"
+#include "hearth/nn/vision.h"

@@ -44,7 +44,10 @@ namespace hearth {
   X(Scan)                 \
   X(Order)                \
   X(Search)               \
-  X(FusedStep)
+  X(FusedStep)            \
+  X(Upsample)             \
+  X(GridSampler)          \
+  X(GridSamplerBackward)
 
 #define HEARTH_DECLARE_PARAMS(Name) struct Name##Params;
 HEARTH_KERNELS(HEARTH_DECLARE_PARAMS)

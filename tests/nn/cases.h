@@ -27,5 +27,7 @@ struct Subject {
 const std::map<std::string, std::function<Subject()>>& subjects();
 /// The part with attention.
 std::map<std::string, std::function<Subject()>> attention_subjects();
+/// The part with interpolation and sampling.
+std::map<std::string, std::function<Subject()>> upsampling_subjects();
 
 }  // namespace hearth::testing

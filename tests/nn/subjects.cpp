@@ -239,6 +239,7 @@ const Table& subjects() {
     add_losses(made);
     add_recurrent(made);
     made.merge(attention_subjects());
+    made.merge(upsampling_subjects());
     return made;
   }();
   return table;

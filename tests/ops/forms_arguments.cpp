@@ -71,14 +71,20 @@ std::string_view pick_value<std::string_view>(std::mt19937& random) {
 }
 template <>
 IntArrayRef pick_value<IntArrayRef>(std::mt19937& random) {
-  static const std::vector<std::vector<int64_t>> pool{{3, 4}, {4, 3}, {12},   {0},    {1},
-                                                      {-1},   {0, 1}, {1, 0}, {2, 2}, {1, 3}};
+  static const std::vector<std::vector<int64_t>> pool{{3, 4}, {4, 3}, {12},      {0},
+                                                      {1},    {-1},   {0, 1},    {1, 0},
+                                                      {2, 2}, {1, 3}, {2, 2, 2}, {1, 1, 2, 2}};
   return pool[random() % pool.size()];
 }
 template <>
 OptionalIntArrayRef pick_value<OptionalIntArrayRef>(std::mt19937& random) {
   if (random() % 3 == 0) return {};
   return pick_value<IntArrayRef>(random);
+}
+template <>
+ArrayRef<double> pick_value<ArrayRef<double>>(std::mt19937& random) {
+  static const std::vector<std::vector<double>> pool{{2}, {1.5, 0.5}, {2, 1, 1.5}};
+  return pool[random() % pool.size()];
 }
 template <>
 TensorList pick_value<TensorList>(std::mt19937&) {
@@ -102,6 +108,8 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
     return Tensors{positive({3, 4}), positive({3, 4}), positive({3, 4})};
   };
   const auto image = [] { return Tensors{numbers({2, 3, 8, 8})}; };
+  const auto signal = [] { return Tensors{numbers({2, 3, 8})}; };
+  const auto volume = [] { return Tensors{numbers({1, 2, 3, 4, 2})}; };
   const auto along = [] { return Tensors{numbers({3, 4}), indices({3, 4}, 3), numbers({3, 4})}; };
   const auto slices = [] { return Tensors{numbers({3, 4}), indices({3}, 3), numbers({3, 4})}; };
   const auto masked = [] {
@@ -268,6 +276,30 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        }},
       {"avg_pool2d", image},
       {"adaptive_avg_pool2d", image},
+      {"upsample_nearest1d", signal},
+      {"_upsample_nearest_exact1d", signal},
+      {"upsample_linear1d", signal},
+      {"upsample_nearest2d", image},
+      {"_upsample_nearest_exact2d", image},
+      {"upsample_bilinear2d", image},
+      {"upsample_bicubic2d", image},
+      {"_upsample_bilinear2d_aa", image},
+      {"_upsample_bicubic2d_aa", image},
+      {"upsample_nearest3d", volume},
+      {"_upsample_nearest_exact3d", volume},
+      {"upsample_trilinear3d", volume},
+      {"grid_sampler_2d",
+       [] {
+         return Tensors{numbers({2, 3, 4, 5}), numbers({2, 2, 2, 2})};
+       }},
+      {"grid_sampler_3d",
+       [] {
+         return Tensors{numbers({1, 2, 3, 4, 2}), numbers({1, 2, 1, 2, 3})};
+       }},
+      {"affine_grid_generator",
+       [] {
+         return Tensors{numbers({1, 2, 3})};
+       }},
       {"glu",
        [] {
          return Tensors{numbers({4, 4})};

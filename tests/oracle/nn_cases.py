@@ -15,6 +15,8 @@ from pathlib import Path
 import torch
 from torch import nn
 
+import nn_cases_upsampling
+
 SEED = 1234
 
 
@@ -156,6 +158,7 @@ def cases():
            lambda: nn.BCEWithLogitsLoss(weight=values_of(6) + 2, pos_weight=values_of(6) + 1.5),
            [x, truth], plain)
     yield from attention_cases()
+    yield from nn_cases_upsampling.cases(values_of, plain)
     yield "training", SmallNet, [values_of(4, 1, 8, 8), torch.tensor([3, 0, 4, 1])], train
 
 

@@ -1,0 +1,252 @@
+#include "seam/grid_sampler.h"
+
+#include <algorithm>
+
+#include "core/parallel_for.h"
+#include "hearth/half.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int kMostTaps = 64;     // cubic in three dimensions
+constexpr int64_t kGrain = 8192;  // products that are worth another thread
+
+template <class T>
+using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
+
+/// One sample of a batch: its volume, with sizes and strides in the order x, y, z.
+struct Volume {
+  int dims;
+  int64_t channels, channel_stride, batch_stride;
+  int64_t sizes[3], strides[3];
+
+  Volume(const View& view, int dims_)
+      : dims(dims_),
+        channels(view.sizes[1]),
+        channel_stride(view.strides[1]),
+        batch_stride(view.strides[0]) {
+    for (int d = 0; d < dims; ++d) {
+      sizes[d] = view.sizes[1 + dims - d];
+      strides[d] = view.strides[1 + dims - d];
+    }
+  }
+  int64_t positions() const {
+    int64_t product = 1;
+    for (int d = 0; d < dims; ++d) product *= sizes[d];
+    return product;
+  }
+  /// The offset of position p, counted in row-major order.
+  int64_t offset(int64_t p) const {
+    int64_t result = 0;
+    for (int d = 0; d < dims; ++d) {
+      result += p % sizes[d] * strides[d];
+      p /= sizes[d];
+    }
+    return result;
+  }
+};
+
+/// The taps of one position in all dimensions, multiplied out: element offsets in the input and
+/// weights. Elements outside the input are left out.
+template <class R>
+struct PointTaps {
+  int count = 0;
+  R poison = 0;  // NaN if the position is, as in PyTorch's sums over elements outside
+  int64_t offset[kMostTaps];
+  R weight[kMostTaps];
+  R slope[3][kMostTaps];
+};
+
+template <class T>
+class GridReader {
+ public:
+  using R = Real<T>;
+  GridReader(const View& grid, const View& in, const GridRule& rule, int dims)
+      : grid_(grid), rule_(rule), dims_(dims), in_(in, dims) {}
+
+  const Volume& in() const { return in_; }
+  int64_t positions() const {
+    int64_t product = 1;
+    for (int d = 1; d <= dims_; ++d) product *= grid_.sizes[d];
+    return product;
+  }
+  /// The offset of position p of sample n in a tensor shaped like the grid.
+  int64_t offset(const View& grid, int64_t n, int64_t p) const {
+    int64_t result = n * grid.strides[0];
+    for (int d = dims_; d >= 1; --d) {
+      result += p % grid.sizes[d] * grid.strides[d];
+      p /= grid.sizes[d];
+    }
+    return result;
+  }
+  void find(int64_t n, int64_t p, PointTaps<R>& taps) const {
+    const T* const at = grid_.as<const T>() + offset(grid_, n, p);
+    GridTaps<R> axes[3];
+    taps.poison = 0;
+    for (int d = 0; d < dims_; ++d) {
+      axes[d] = rule_.find(R(at[d * grid_.strides[dims_ + 1]]), in_.sizes[d]);
+      if (dims_ == 2 || rule_.mode == GridMode::kCubic) taps.poison += axes[d].weight[0] * 0;
+    }
+    combine(axes, taps);
+  }
+
+ private:
+  void combine(const GridTaps<R>* axes, PointTaps<R>& taps) const {
+    const int n = rule_.taps(), depth = dims_ == 3 ? n : 1;
+    int& count = taps.count = 0;
+    for (int k = 0; k < depth; ++k)
+      for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i) {
+          const int at[3] = {i, j, k};
+          bool inside = true;
+          taps.offset[count] = 0;
+          for (int d = 0; d < dims_; ++d) {
+            inside = inside && axes[d].index[at[d]] >= 0;
+            taps.offset[count] += axes[d].index[at[d]] * in_.strides[d];
+          }
+          if (inside) multiply(axes, at, taps, count++);
+        }
+  }
+  void multiply(const GridTaps<R>* axes, const int* at, PointTaps<R>& taps, int t) const {
+    taps.weight[t] = 1;
+    for (int d = 0; d < dims_; ++d) {
+      taps.weight[t] *= axes[d].weight[at[d]];
+      taps.slope[d][t] = axes[d].slope[at[d]];
+      for (int other = 0; other < dims_; ++other)
+        if (other != d) taps.slope[d][t] *= axes[other].weight[at[other]];
+    }
+  }
+
+  const View grid_;
+  const GridRule rule_;
+  const int dims_;
+  const Volume in_;
+};
+
+template <class T>
+void sample(const GridSamplerParams& p) {
+  using R = Real<T>;
+  const GridReader<T> reader(p.grid, p.in, p.rule, p.dims);
+  const Volume out(p.out, p.dims);
+  const int64_t positions = reader.positions(), channels = out.channels;
+  parallel_for(0, p.out.sizes[0] * positions, kGrain / (channels + 8) + 1,
+               [&](int64_t begin, int64_t end) {
+                 PointTaps<R> taps;
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t n = i / positions, at = i % positions;
+                   reader.find(n, at, taps);
+                   const T* in = p.in.as<const T>() + n * reader.in().batch_stride;
+                   T* to = p.out.as<T>() + n * out.batch_stride + out.offset(at);
+                   for (int64_t c = 0; c < channels; ++c) {
+                     R sum = taps.poison;
+                     for (int t = 0; t < taps.count; ++t)
+                       sum += taps.weight[t] * R(in[taps.offset[t]]);
+                     *to = T(sum);
+                     in += reader.in().channel_stride;
+                     to += out.channel_stride;
+                   }
+                 }
+               });
+}
+
+/// The gradient of the input. A task adds up all positions for some channels of one sample, so that
+/// no two write to one element.
+template <class T>
+void scatter(const GridSamplerBackwardParams& p, const View& sums) {
+  using R = Real<T>;
+  const GridReader<T> reader(p.grid, sums, p.rule, p.dims);
+  const Volume grad(p.grad_out, p.dims), &in = reader.in();
+  const int64_t positions = reader.positions(), samples = sums.sizes[0];
+  const int64_t blocks = std::clamp<int64_t>(4 * get_num_threads() / samples, 1, in.channels);
+  parallel_blocks(samples * blocks, [&](int64_t task) {
+    const int64_t n = task / blocks, block = task % blocks;
+    const int64_t first = block * in.channels / blocks, past = (block + 1) * in.channels / blocks;
+    R* const to = sums.as<R>() + n * in.batch_stride;
+    std::fill(to + first * in.channel_stride, to + past * in.channel_stride, R(0));
+    PointTaps<R> taps;
+    for (int64_t at = 0; at < positions; ++at) {
+      reader.find(n, at, taps);
+      const T* const from = p.grad_out.as<const T>() + n * grad.batch_stride + grad.offset(at);
+      for (int64_t c = first; c < past; ++c) {
+        const R g = R(from[c * grad.channel_stride]);
+        for (int t = 0; t < taps.count; ++t)
+          to[c * in.channel_stride + taps.offset[t]] += taps.weight[t] * g;
+      }
+    }
+  });
+}
+
+/// The gradient of the grid.
+template <class T>
+void differentiate(const GridSamplerBackwardParams& p) {
+  using R = Real<T>;
+  const GridReader<T> reader(p.grid, p.in, p.rule, p.dims);
+  const Volume grad(p.grad_out, p.dims), &in = reader.in();
+  const int64_t positions = reader.positions(), channels = in.channels;
+  const auto point = [&](int64_t n, int64_t at, PointTaps<R>& taps) {
+    reader.find(n, at, taps);
+    const T* const g = p.grad_out.as<const T>() + n * grad.batch_stride + grad.offset(at);
+    const T* const values = p.in.as<const T>() + n * in.batch_stride;
+    R sums[3] = {taps.poison, taps.poison, taps.poison};
+    for (int t = 0; t < taps.count && p.rule.mode != GridMode::kNearest; ++t) {
+      R dot = 0;
+      for (int64_t c = 0; c < channels; ++c)
+        dot += R(g[c * grad.channel_stride]) * R(values[c * in.channel_stride + taps.offset[t]]);
+      for (int d = 0; d < p.dims; ++d) sums[d] += dot * taps.slope[d][t];
+    }
+    T* const to = p.grad_grid.as<T>() + reader.offset(p.grad_grid, n, at);
+    for (int d = 0; d < p.dims; ++d) to[d * p.grad_grid.strides[p.dims + 1]] = T(sums[d]);
+  };
+  parallel_for(0, p.grad_out.sizes[0] * positions, kGrain / (channels + 8) + 1,
+               [&](int64_t begin, int64_t end) {
+                 PointTaps<R> taps;
+                 for (int64_t i = begin; i < end; ++i) point(i / positions, i % positions, taps);
+               });
+}
+
+/// Calls f with a value of the dtype's type.
+template <class F>
+void with_floating(ScalarType dtype, const F& f) {
+  switch (dtype) {
+    case kDouble: return f(double{});
+    case kHalf: return f(Half{});
+    case kBFloat16: return f(BFloat16{});
+    default: return f(float{});
+  }
+}
+
+/// Contiguous scratch memory in float for the sums of half types and of other layouts.
+View scratch_like(const View& view, Ctx& ctx) {
+  View result = view;
+  result.dtype = view.dtype == kDouble ? kDouble : kFloat;
+  int64_t stride = 1;
+  for (int d = view.dim - 1; d >= 0; --d) {
+    result.strides[d] = stride;
+    stride *= view.sizes[d];
+  }
+  result.data = ctx.scratch(size_t(view.numel) * element_size(result.dtype));
+  return result;
+}
+
+}  // namespace
+
+void run(const GridSamplerParams& params, Ctx&) {
+  if (params.out.numel == 0) return;
+  with_floating(params.in.dtype, [&]<class T>(T) { sample<T>(params); });
+}
+
+void run(const GridSamplerBackwardParams& params, Ctx& ctx) {
+  if (params.grad_in.defined() && params.grad_in.numel > 0) {
+    const View& grad_in = params.grad_in;
+    const bool direct = grad_in.contiguous() && !is_reduced_float(grad_in.dtype);
+    const View sums = direct ? grad_in : scratch_like(grad_in, ctx);
+    with_floating(grad_in.dtype, [&]<class T>(T) { scatter<T>(params, sums); });
+    if (!direct) copy(sums, grad_in, ctx);
+  }
+  if (params.grad_grid.defined() && params.grad_grid.numel > 0)
+    with_floating(params.in.dtype, [&]<class T>(T) { differentiate<T>(params); });
+}
+
+}  // namespace hearth::cpu

@@ -1,0 +1,203 @@
+#include "kernels/cpu/upsample_pass.h"
+
+#include <algorithm>
+
+#include "core/parallel_for.h"
+#include "kernels/cpu/isa_table.h"
+#include "kernels/cpu/strided.h"
+
+namespace hearth::cpu {
+
+namespace {
+
+constexpr int64_t kBandElements = 1 << 15;
+constexpr int64_t kWideInner = 16;    // channels that are worth a loop of their own
+constexpr int64_t kTasksPerSlot = 4;  // so that slots finish together
+
+template <class T>
+constexpr ScalarType kDtypeOf = sizeof(T) == 8 ? kDouble : kFloat;
+
+template <class T>
+const UpsampleLoops& loops_of() {
+  const UpsampleLoopTable& table = HEARTH_ISA_TABLE(upsample_table);
+  return sizeof(T) == 8 ? table.f64 : table.f32;
+}
+
+int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+/// One slot's memory: rows between the two steps, a row of the input and one of the output, and the
+/// addresses of taps.
+template <class T>
+struct UpsamplePass<T>::Scratch {
+  T *kept, *in_row, *out_row;
+  const void** taps;
+};
+
+template <class T>
+UpsamplePass<T>::UpsamplePass(const UpsampleImages& in, const UpsampleImages& out,
+                              const UpsampleStep<T>& rows, const UpsampleStep<T>& columns)
+    : in_(in),
+      out_(out),
+      rows_(rows),
+      columns_(columns),
+      loops_(loops_of<T>()),
+      reader_(in_, kDtypeOf<T>),
+      writer_(out_, kDtypeOf<T>),
+      by_position_(in.inner >= kWideInner || in.width() >= INT32_MAX) {
+  if (columns_.table && !by_position_) elements_ = UpsampleElements<T>(*columns_.table, in.inner);
+  // The axis that shrinks goes first, but bytes are rounded in PyTorch's order.
+  columns_first_ = columns_.table && (!rows_.table || columns_.unit != 0 || out_.rows >= in_.rows);
+  copies_rows_ = !reader_.direct() || (columns_first_ && elements_.reads_behind);
+  const int64_t wanted = up(kTasksPerSlot * get_num_threads(), std::max<int64_t>(out_.outer(), 1));
+  band_rows_ = std::clamp<int64_t>(kBandElements / out_.width(), 1, up(out_.rows, wanted));
+  bands_ = up(out_.rows, band_rows_);
+  if (!rows_.table || (!columns_first_ && !copies_rows_)) return;
+  for (int64_t b = 0; b < bands_; ++b) {
+    const Band rows_of_band = band(b);
+    kept_rows_ = std::max(kept_rows_, rows_of_band.past - rows_of_band.first);
+  }
+}
+
+template <class T>
+typename UpsamplePass<T>::Band UpsamplePass<T>::band(int64_t number) const {
+  Band result{number * band_rows_, std::min((number + 1) * band_rows_, out_.rows), in_.rows, 0};
+  if (!rows_.table) return result;
+  for (int64_t k = rows_.table->start[size_t(result.begin)];
+       k < rows_.table->start[size_t(result.end)]; ++k) {
+    const int64_t row = rows_.table->index[size_t(k)];
+    result.first = std::min(result.first, row);
+    result.past = std::max(result.past, row + 1);
+  }
+  result.past = std::max(result.first, result.past);
+  return result;
+}
+
+template <class T>
+size_t UpsamplePass<T>::scratch_elements() const {
+  const int64_t kept = kept_rows_ * (columns_first_ ? out_.width() : in_.width());
+  const int64_t taps = std::max(rows_.table ? rows_.table->max_taps() : 1,
+                                columns_.table ? columns_.table->max_taps() : 1);
+  const int64_t pointers = up(taps * int64_t(sizeof(void*)), int64_t(sizeof(T)));
+  return size_t(up(kept + in_.width() + 1 + out_.width() + pointers + 1, 16) * 16);
+}
+
+template <class T>
+typename UpsamplePass<T>::Scratch UpsamplePass<T>::scratch_at(char* memory) const {
+  T* const kept = reinterpret_cast<T*>(memory);
+  T* const in_row = kept + kept_rows_ * (columns_first_ ? out_.width() : in_.width());
+  T* const out_row = in_row + in_.width() + 1;
+  in_row[in_.width()] = 0;  // what missing taps read
+  const int64_t used = out_row + out_.width() - kept;
+  char* const taps = memory + up(used * int64_t(sizeof(T)), 8) * 8;
+  return {kept, in_row, out_row, reinterpret_cast<const void**>(taps)};
+}
+
+template <class T>
+void UpsamplePass<T>::run(Ctx& ctx) const {
+  const int64_t tasks = out_.outer() * bands_;
+  if (tasks == 0) return;
+  const bool small =
+      out_.outer() * (out_.rows * out_.width() + in_.rows * in_.width()) < kMoveGrain;
+  const int slots = small ? 1 : task_slots(tasks);
+  const size_t size = scratch_elements() * sizeof(T);
+  char* const memory = static_cast<char*>(ctx.scratch(size * size_t(slots)));
+  parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
+    run_band(task / bands_, band(task % bands_), scratch_at(memory + size * size_t(slot)));
+  });
+}
+
+template <class T>
+void UpsamplePass<T>::run_band(int64_t image, const Band& band, const Scratch& scratch) const {
+  if (columns_first_) return columns_first(image, band, scratch);
+  rows_first(image, band, scratch);
+}
+
+template <class T>
+void UpsamplePass<T>::columns_first(int64_t image, const Band& band, const Scratch& scratch) const {
+  const int64_t width = out_.width();
+  for (int64_t r = band.first; r < band.past; ++r)
+    across(source(image, r, scratch), scratch.kept + (r - band.first) * width, scratch);
+  for (int64_t r = band.begin; r < band.end; ++r) {
+    T* const to = target(image, r, scratch);
+    if (rows_.table)
+      down(r, scratch.kept, width, band.first, width, to, scratch);
+    else
+      across(source(image, r, scratch), to, scratch);
+    store(image, r, scratch);
+  }
+}
+
+template <class T>
+void UpsamplePass<T>::rows_first(int64_t image, const Band& band, const Scratch& scratch) const {
+  const int64_t width = in_.width();
+  for (int64_t r = band.first; copies_rows_ && r < band.past; ++r)
+    reader_.read(image, r, scratch.kept + (r - band.first) * width);
+  const T* const rows =
+      copies_rows_ ? scratch.kept : reinterpret_cast<const T*>(in_.row(image, band.first));
+  const int64_t stride = copies_rows_ ? width : in_.row_stride;
+  for (int64_t r = band.begin; r < band.end; ++r) {
+    T* const to = target(image, r, scratch);
+    down(r, rows, stride, band.first, width, columns_.table ? scratch.in_row : to, scratch);
+    if (columns_.table) across(scratch.in_row, to, scratch);
+    store(image, r, scratch);
+  }
+}
+
+template <class T>
+void UpsamplePass<T>::across(const T* row, T* to, const Scratch& scratch) const {
+  const UpsampleTable<T>& table = *columns_.table;
+  if (by_position_) {
+    const int64_t inner = in_.inner;
+    for (int64_t i = 0; i < table.out(); ++i) {
+      const int64_t first = table.start[size_t(i)], taps = table.taps(i);
+      for (int64_t k = 0; k < taps; ++k)
+        scratch.taps[k] = row + table.index[size_t(first + k)] * inner;
+      if (taps > 0)
+        loops_.combine(scratch.taps, &table.weight[size_t(first)], taps, to + i * inner, inner);
+      else
+        std::fill_n(to + i * inner, inner, T(0));
+    }
+  } else {
+    loops_.gather(row, elements_.index.data(), elements_.weight.data(), elements_.taps, to,
+                  elements_.elements);
+  }
+  if (columns_.unit != 0) loops_.quantise(to, out_.width(), columns_.unit);
+}
+
+template <class T>
+void UpsamplePass<T>::down(int64_t r, const T* rows, int64_t stride, int64_t first, int64_t width,
+                           T* to, const Scratch& scratch) const {
+  const UpsampleTable<T>& table = *rows_.table;
+  const int64_t begin = table.start[size_t(r)], taps = table.taps(r);
+  for (int64_t k = 0; k < taps; ++k)
+    scratch.taps[k] = rows + (table.index[size_t(begin + k)] - first) * stride;
+  if (taps > 0)
+    loops_.combine(scratch.taps, &table.weight[size_t(begin)], taps, to, width);
+  else
+    std::fill_n(to, width, T(0));
+  if (rows_.unit != 0) loops_.quantise(to, width, rows_.unit);
+}
+
+template <class T>
+const T* UpsamplePass<T>::source(int64_t image, int64_t r, const Scratch& scratch) const {
+  if (!copies_rows_) return reinterpret_cast<const T*>(in_.row(image, r));
+  reader_.read(image, r, scratch.in_row);
+  return scratch.in_row;
+}
+
+template <class T>
+T* UpsamplePass<T>::target(int64_t image, int64_t r, const Scratch& scratch) const {
+  return writer_.direct() ? reinterpret_cast<T*>(out_.row(image, r)) : scratch.out_row;
+}
+
+template <class T>
+void UpsamplePass<T>::store(int64_t image, int64_t r, const Scratch& scratch) const {
+  if (!writer_.direct()) writer_.write(scratch.out_row, image, r);
+}
+
+template class UpsamplePass<float>;
+template class UpsamplePass<double>;
+
+}  // namespace hearth::cpu

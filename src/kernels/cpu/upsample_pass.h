@@ -1,0 +1,60 @@
+#pragma once
+
+#include "kernels/cpu/upsample_images.h"
+#include "kernels/cpu/upsample_kernels.h"
+#include "kernels/cpu/upsample_taps.h"
+#include "seam/ctx.h"
+
+namespace hearth::cpu {
+
+/// One axis of a pass; without a table the axis stays as it is. If `unit` is not 0, results are
+/// multiplied by it and rounded to numbers from 0 to 255.
+template <class T>
+struct UpsampleStep {
+  const UpsampleTable<T>* table = nullptr;
+  double unit = 0;
+};
+
+/// Interpolates images along their rows and columns, a band of rows at a time, so that the values
+/// between the two steps stay in the cache.
+template <class T>
+class UpsamplePass {
+ public:
+  UpsamplePass(const UpsampleImages& in, const UpsampleImages& out, const UpsampleStep<T>& rows,
+               const UpsampleStep<T>& columns);
+  void run(Ctx& ctx) const;
+
+ private:
+  struct Scratch;
+  struct Band {
+    int64_t begin, end;   // output rows
+    int64_t first, past;  // the input rows that they read
+  };
+  Band band(int64_t number) const;
+  size_t scratch_elements() const;
+  Scratch scratch_at(char* memory) const;
+  void run_band(int64_t image, const Band& band, const Scratch& scratch) const;
+  void columns_first(int64_t image, const Band& band, const Scratch& scratch) const;
+  void rows_first(int64_t image, const Band& band, const Scratch& scratch) const;
+  /// One row, along its columns.
+  void across(const T* row, T* to, const Scratch& scratch) const;
+  /// The row that row r of the output needs, from the rows that begin at `rows`.
+  void down(int64_t r, const T* rows, int64_t stride, int64_t first, int64_t width, T* to,
+            const Scratch& scratch) const;
+  /// A row of the input, where it is or converted.
+  const T* source(int64_t image, int64_t r, const Scratch& scratch) const;
+  /// Where the row r of the output is computed; store() moves it to its place.
+  T* target(int64_t image, int64_t r, const Scratch& scratch) const;
+  void store(int64_t image, int64_t r, const Scratch& scratch) const;
+
+  const UpsampleImages in_, out_;
+  const UpsampleStep<T> rows_, columns_;
+  const UpsampleLoops& loops_;
+  const UpsampleRows reader_, writer_;
+  const bool by_position_;  // the columns' loop is over the channels of one position
+  UpsampleElements<T> elements_;
+  bool columns_first_, copies_rows_;
+  int64_t band_rows_, bands_, kept_rows_ = 0;  // kept_rows_: the most that a band keeps
+};
+
+}  // namespace hearth::cpu

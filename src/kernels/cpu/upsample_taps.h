@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "seam/upsample.h"
+
+namespace hearth::cpu {
+
+/// What each output position of one axis reads: output i the elements index[k] with the weights
+/// weight[k], for start[i] <= k < start[i + 1].
+template <class T>
+struct UpsampleTable {
+  int64_t in = 0;
+  std::vector<int64_t> start, index;
+  std::vector<T> weight;
+
+  int64_t out() const { return int64_t(start.size()) - 1; }
+  int64_t taps(int64_t i) const { return start[size_t(i) + 1] - start[size_t(i)]; }
+  int64_t max_taps() const;
+};
+
+template <class T>
+UpsampleTable<T> upsample_table(const UpsampleAxis& axis);
+/// The table of the transposed matrix.
+template <class T>
+UpsampleTable<T> transposed(const UpsampleTable<T>& table);
+
+/// Rounds the weights to whole numbers, as many bits as fit into 16, and returns the number of bits
+/// after the point.
+int quantise(UpsampleTable<double>& table);
+
+/// A table for the loop over single elements of rows with `inner` elements per position: tap k of
+/// element i is at k * elements + i. Missing taps have weight 0 and the index behind the row.
+template <class T>
+struct UpsampleElements {
+  int64_t elements = 0, taps = 0;
+  bool reads_behind = false;
+  std::vector<int32_t> index;
+  std::vector<T> weight;
+
+  UpsampleElements() = default;
+  UpsampleElements(const UpsampleTable<T>& table, int64_t inner);
+};
+
+}  // namespace hearth::cpu

@@ -1,0 +1,193 @@
+#include "seam/upsample.h"
+
+#include <algorithm>
+
+#include "kernels/cuda/convert.h"
+#include "kernels/cuda/error.h"
+#include "kernels/cuda/offsets.h"
+#include "kernels/cuda/stream.h"
+
+namespace hearth::cuda {
+
+namespace {
+
+/// What each position of one dimension reads: `count[i]` neighbouring positions from `first[i]`,
+/// number k with the weight weights[i * width + k].
+template <class T>
+struct Table {
+  int64_t size, width;
+  int64_t *first, *count;
+  T* weights;
+};
+
+/// The forward table: the taps of every output.
+template <class T>
+__global__ void __launch_bounds__(kBlock) fill_forward(Table<T> table, UpsampleAxis axis) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < table.size; i += step) {
+    const UpsampleTaps<T> taps = axis.taps<T>(i);
+    const int64_t first = axis.index(taps, 0);
+    int64_t count = 0;
+    // Taps that were moved to one position share a weight.
+    for (int64_t k = 0; k < taps.count; ++k) {
+      const int64_t at = axis.index(taps, k) - first;
+      for (; count <= at; ++count) table.weights[i * table.width + count] = 0;
+      table.weights[i * table.width + at] += axis.weight(taps, k);
+    }
+    table.first[i] = first;
+    table.count[i] = count;
+  }
+}
+
+/// The first position of a forward table that reads `at` or an element behind it, or that reads
+/// only elements behind it: both are sorted.
+template <class T>
+__device__ int64_t first_reader(const Table<T>& forward, int64_t at, bool only_behind) {
+  int64_t low = 0, high = forward.size;
+  while (low < high) {
+    const int64_t middle = (low + high) / 2;
+    const int64_t reads =
+        only_behind ? forward.first[middle] - 1 : forward.first[middle] + forward.count[middle] - 1;
+    if (reads >= at)
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
+/// The table of the transposed matrix without weights, which the forward table has.
+template <class T>
+__global__ void __launch_bounds__(kBlock) fill_readers(Table<T> table, Table<T> forward) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t j = int64_t{blockIdx.x} * kBlock + threadIdx.x; j < table.size; j += step) {
+    table.first[j] = first_reader(forward, j, false);
+    const int64_t past = first_reader(forward, j, true);
+    table.count[j] = past > table.first[j] ? past - table.first[j] : 0;
+  }
+}
+
+template <class T>
+struct Tables {
+  Table<T> to[3];       // what each position of the result reads
+  Table<T> forward[3];  // the weights
+};
+
+/// A view of [batch, channels, depth, height, width].
+template <class T>
+struct Volume {
+  T* data;
+  int64_t strides[5] = {};
+
+  Volume(const View& view) : data(view.as<T>()) {
+    for (int d = 0; d < view.dim; ++d) strides[d < 2 ? d : d + 5 - view.dim] = view.strides[d];
+  }
+  __device__ __forceinline__ T& at(const int64_t (&i)[5]) const {
+    return data[i[0] * strides[0] + i[1] * strides[1] + i[2] * strides[2] + i[3] * strides[3] +
+                i[4] * strides[4]];
+  }
+};
+
+struct Positions {
+  int64_t numel;
+  FastDivisor sizes[5];
+
+  explicit Positions(const View& view) : numel(view.numel) {
+    for (int d = 0; d < view.dim; ++d)
+      sizes[d < 2 ? d : d + 5 - view.dim] = FastDivisor(view.sizes[d]);
+  }
+};
+
+/// Each element of the result adds up what it reads, in a fixed order.
+template <class T, class R, bool transposed>
+__global__ void __launch_bounds__(kBlock)
+    gather(Volume<const T> in, Volume<T> out, Positions positions, Tables<R> tables) {
+  const int64_t step = int64_t{gridDim.x} * kBlock;
+  for (int64_t e = int64_t{blockIdx.x} * kBlock + threadIdx.x; e < positions.numel; e += step) {
+    int64_t to[5], from[5], number = e;
+    for (int d = 4; d >= 0; --d) number = positions.sizes[d].divide(number, to[d]);
+    from[0] = to[0];
+    from[1] = to[1];
+    const auto count = [&](int d) { return tables.to[d].count[to[d + 2]]; };
+    const auto weight = [&](int d, int64_t k) {
+      const Table<R>& t = tables.forward[d];
+      const int64_t i = transposed ? tables.to[d].first[to[d + 2]] + k : to[d + 2];
+      return t.weights[i * t.width + (transposed ? to[d + 2] - t.first[i] : k)];
+    };
+    const auto place = [&](int d, int64_t k) {
+      from[d + 2] = tables.to[d].first[to[d + 2]] + k;
+      return weight(d, k);
+    };
+    R sum = 0;
+    for (int64_t z = 0; z < count(0); ++z) {
+      const R depth = place(0, z);
+      for (int64_t y = 0; y < count(1); ++y) {
+        const R row = depth * place(1, y);
+        for (int64_t x = 0; x < count(2); ++x)
+          sum += row * place(2, x) * R(to_register(in.at(from)));
+      }
+    }
+    if constexpr (std::is_integral_v<T>)
+      out.at(to) = static_cast<T>(min(max(rint(sum), R(0)), R(255)));
+    else
+      out.at(to) = to_element<T>(sum);
+  }
+}
+
+template <class T>
+Table<T> allocate(int64_t size, int64_t width, Ctx& ctx) {
+  const auto numbers = [&](int64_t count, size_t bytes) {
+    return ctx.scratch(size_t(std::max<int64_t>(count, 1)) * bytes);
+  };
+  Table<T> table;
+  table.size = size;
+  table.width = width;
+  table.first = static_cast<int64_t*>(numbers(size, sizeof(int64_t)));
+  table.count = static_cast<int64_t*>(numbers(size, sizeof(int64_t)));
+  table.weights = static_cast<T*>(numbers(size * width, sizeof(T)));
+  return table;
+}
+
+template <class T>
+Tables<T> tables_of(const UpsampleParams& p, const NativeStream& stream, Ctx& ctx) {
+  Tables<T> tables;
+  for (int d = 0; d < 3; ++d) {
+    const int axis = d - 3 + p.dims;
+    const UpsampleAxis a = axis < 0 ? UpsampleAxis() : p.axes[axis];
+    tables.forward[d] = allocate<T>(a.out, a.max_taps<T>(), ctx);
+    fill_forward<T><<<grid_for(a.out, stream), kBlock, 0, stream.stream>>>(tables.forward[d], a);
+    tables.to[d] = tables.forward[d];
+    if (!p.transposed) continue;
+    tables.to[d] = allocate<T>(a.in, 0, ctx);
+    fill_readers<T>
+        <<<grid_for(a.in, stream), kBlock, 0, stream.stream>>>(tables.to[d], tables.forward[d]);
+  }
+  return tables;
+}
+
+template <class T>
+void run_as(const UpsampleParams& p, const NativeStream& stream, Ctx& ctx) {
+  using R = std::conditional_t<std::is_same_v<T, double>, double, float>;
+  const Tables<R> tables = tables_of<R>(p, stream, ctx);
+  const Positions positions(p.out);
+  const auto kernel = p.transposed ? gather<T, R, true> : gather<T, R, false>;
+  kernel<<<grid_for(positions.numel, stream), kBlock, 0, stream.stream>>>(p.in, p.out, positions,
+                                                                          tables);
+}
+
+}  // namespace
+
+void run(const UpsampleParams& params, Ctx& ctx) {
+  if (params.out.numel == 0) return;
+  const NativeStream& stream = stream_of(ctx);
+  switch (params.out.dtype) {
+    case kByte: run_as<uint8_t>(params, stream, ctx); break;
+    case kHalf: run_as<Half>(params, stream, ctx); break;
+    case kBFloat16: run_as<BFloat16>(params, stream, ctx); break;
+    case kFloat: run_as<float>(params, stream, ctx); break;
+    default: run_as<double>(params, stream, ctx); break;
+  }
+  check_launch("upsample");
+}
+
+}  // namespace hearth::cuda

@@ -1,0 +1,241 @@
+#include "hearth/nn/upsampling.h"
+
+#include <cmath>
+#include <sstream>
+
+#include "hearth/nn/expanding_array.h"
+#include "hearth/operators.h"
+
+namespace hearth::nn {
+
+using hearth::detail::str;
+
+namespace {
+
+/// "[2, 0.5]".
+std::string listed(const std::vector<double>& factors) {
+  std::ostringstream text;
+  for (size_t i = 0; i < factors.size(); ++i) text << (i == 0 ? "[" : ", ") << factors[i];
+  return text.str() + (factors.empty() ? "[]" : "]");
+}
+
+}  // namespace
+
+namespace functional {
+
+namespace {
+
+using Mode = InterpolateFuncOptions::mode_t;
+
+template <class Kind>
+bool is(const Mode& mode) {
+  return std::holds_alternative<Kind>(mode);
+}
+
+/// Whether to align the corners, as the options or the default of the mode say.
+bool aligned(const InterpolateFuncOptions& options) {
+  const Mode& mode = options.mode();
+  if (is<enumtype::kNearest>(mode) || is<enumtype::kArea>(mode)) {
+    HEARTH_CHECK(!options.align_corners(),
+                 "align_corners option can only be set with the interpolating modes: linear | "
+                 "bilinear | bicubic | trilinear");
+    return false;
+  }
+  if (!options.align_corners())
+    warn(str("Default upsampling behavior when mode=", enumtype::get_enum_name(mode),
+             " is changed to align_corners=False since 0.4.0. Please specify align_corners=True "
+             "if the old behavior is desired. See the documentation of nn.Upsample for details."));
+  return options.align_corners().value_or(false);
+}
+
+void check_rank(const Tensor& input, const Mode& mode, bool known = true) {
+  HEARTH_CHECK(known && input.dim() >= 3 && input.dim() <= 5,
+               "Input Error: Only 3D, 4D and 5D input Tensors supported (got ", input.dim(),
+               "D) for the modes: nearest | linear | bilinear | bicubic | trilinear (got ",
+               enumtype::get_enum_name(mode), ")");
+}
+
+/// The mean of each window of a volume. Windows of one row have one width, so that the mean over
+/// the depth is one of means.
+Tensor area_of_volume(const Tensor& input, const std::array<int64_t, 3>& size) {
+  const Tensor slices = hearth::adaptive_avg_pool2d(input.flatten(0, 1), {size[1], size[2]});
+  const Tensor means =
+      hearth::adaptive_avg_pool2d(slices.flatten(2).unsqueeze(1), {size[0], size[1] * size[2]});
+  return means.view({input.size(0), input.size(1), size[0], size[1], size[2]});
+}
+
+/// The interpolation of a signal, of images or of volumes.
+class Interpolation {
+ public:
+  Interpolation(const Tensor& input, const InterpolateFuncOptions& options, bool align)
+      : input_(input), options_(options), align_(align) {}
+
+  Tensor run() const {
+    const Mode& mode = options_.mode();
+    if (is<enumtype::kNearest>(mode)) return nearest();
+    if (is<enumtype::kNearestExact>(mode)) return nearest_exact();
+    if (is<enumtype::kArea>(mode)) return area();
+    if (is<enumtype::kLinear>(mode)) return linear();
+    if (is<enumtype::kBilinear>(mode)) return bilinear();
+    if (is<enumtype::kTrilinear>(mode)) return trilinear();
+    check_rank(input_, mode, input_.dim() == 4);
+    return options_.antialias()
+               ? hearth::_upsample_bicubic2d_aa(input_, size(), align_, scale(0), scale(1))
+               : hearth::upsample_bicubic2d(input_, size(), align_, scale(0), scale(1));
+  }
+
+ private:
+  std::vector<int64_t> size() const {
+    return _interp_output_size(input_.dim() - 2, {input_, options_.size(), options_.scale_factor(),
+                                                  options_.recompute_scale_factor()});
+  }
+  /// The factor of dimension d, unless it is to be computed again from the sizes.
+  std::optional<double> scale(size_t d) const {
+    const auto& factors = options_.scale_factor();
+    if (!factors || options_.recompute_scale_factor().value_or(false)) return {};
+    return d < factors->size() ? std::optional<double>((*factors)[d]) : std::nullopt;
+  }
+  void need(int64_t dim, const char* mode) const {
+    HEARTH_CHECK(input_.dim() == dim, "Got ", input_.dim(), "D input, but ", mode, " mode needs ",
+                 dim, "D input");
+  }
+
+  Tensor nearest() const {
+    if (input_.dim() == 3) return hearth::upsample_nearest1d(input_, size(), scale(0));
+    if (input_.dim() == 4) return hearth::upsample_nearest2d(input_, size(), scale(0), scale(1));
+    return hearth::upsample_nearest3d(input_, size(), scale(0), scale(1), scale(2));
+  }
+  Tensor nearest_exact() const {
+    if (input_.dim() == 3) return hearth::_upsample_nearest_exact1d(input_, size(), scale(0));
+    if (input_.dim() == 4)
+      return hearth::_upsample_nearest_exact2d(input_, size(), scale(0), scale(1));
+    return hearth::_upsample_nearest_exact3d(input_, size(), scale(0), scale(1), scale(2));
+  }
+  Tensor area() const {
+    if (input_.dim() == 3) return hearth::adaptive_avg_pool1d(input_, ExpandingArray<1>(size()));
+    if (input_.dim() == 4) return hearth::adaptive_avg_pool2d(input_, ExpandingArray<2>(size()));
+    return area_of_volume(input_, *ExpandingArray<3>(size()));
+  }
+  Tensor linear() const {
+    need(3, "linear");
+    return hearth::upsample_linear1d(input_, size(), align_, scale(0));
+  }
+  Tensor bilinear() const {
+    need(4, "bilinear");
+    return options_.antialias()
+               ? hearth::_upsample_bilinear2d_aa(input_, size(), align_, scale(0), scale(1))
+               : hearth::upsample_bilinear2d(input_, size(), align_, scale(0), scale(1));
+  }
+  Tensor trilinear() const {
+    need(5, "trilinear");
+    return hearth::upsample_trilinear3d(input_, size(), align_, scale(0), scale(1), scale(2));
+  }
+
+  const Tensor& input_;
+  const InterpolateFuncOptions& options_;
+  const bool align_;
+};
+
+}  // namespace
+
+std::vector<int64_t> _interp_output_size(
+    int64_t dim, std::tuple<Tensor, std::optional<std::vector<int64_t>>,
+                            std::optional<std::vector<double>>, std::optional<bool>>
+                     closed_over_args) {
+  const auto& [input, size, factors, recompute] = closed_over_args;
+  HEARTH_CHECK(size || factors, "either size or scale_factor should be defined");
+  HEARTH_CHECK(!size || !factors, "only one of size or scale_factor should be defined");
+  if (size) return *size;
+  HEARTH_CHECK(int64_t(factors->size()) == dim,
+               "scale_factor shape must match input shape. Input is ", dim,
+               "D, scale_factor size is ", listed(*factors));
+  bool whole = true;
+  std::vector<int64_t> sizes;
+  for (size_t d = 0; d < factors->size(); ++d) {
+    const double factor = (*factors)[d];
+    whole = whole && std::floor(factor) == factor;
+    const double wanted = std::floor(double(input.size(int64_t(d) + 2)) * factor);
+    HEARTH_CHECK(wanted > -0x1p63 && wanted < 0x1p63, "scale_factor ", factor,
+                 " gives no size for an input of size ", input.sizes());
+    sizes.push_back(int64_t(wanted));
+  }
+  if (!recompute && !whole)
+    warn(
+        "The default behavior for interpolate/upsample with float scale_factor changed in 1.6.0 "
+        "to align with other frameworks/libraries, and uses scale_factor directly, instead of "
+        "relying on the computed output size. If you wish to keep the old behavior, please set "
+        "recompute_scale_factor=True. See the documentation of nn.Upsample for details. ");
+  return sizes;
+}
+
+Tensor interpolate(const Tensor& input, const InterpolateFuncOptions& options) {
+  const Mode& mode = options.mode();
+  const bool align = aligned(options);
+  check_rank(input, mode);
+  HEARTH_CHECK(!options.antialias() || (input.dim() == 4 && (is<enumtype::kBilinear>(mode) ||
+                                                             is<enumtype::kBicubic>(mode))),
+               "Anti-alias option is only supported for bilinear and bicubic modes");
+  return Interpolation(input, options, align).run();
+}
+
+}  // namespace functional
+
+namespace F = functional;
+
+namespace {
+
+F::InterpolateFuncOptions func_options(const UpsamplingOptions& options) {
+  return F::InterpolateFuncOptions().size(options.size()).scale_factor(options.scale_factor());
+}
+
+/// "Name(scale_factor=[2, 2], mode=kNearest)", or with the size.
+template <class Options>
+void print(std::ostream& stream, const char* name, const Options& options,
+           const std::string& mode) {
+  stream << name << "(";
+  if (options.scale_factor())
+    stream << "scale_factor=" << listed(*options.scale_factor()) << ", ";
+  else if (options.size())
+    stream << str("size=", IntArrayRef(*options.size()), ", ");
+  stream << "mode=" << mode << ")";
+}
+
+}  // namespace
+
+Tensor UpsampleImpl::forward(const Tensor& input) {
+  return run_module(
+      *this,
+      [this](const Tensor& x) {
+        F::InterpolateFuncOptions all;
+        std::visit([&](const auto& mode) { all.mode(mode); }, options.mode());
+        return F::interpolate(x, all.size(options.size())
+                                     .scale_factor(options.scale_factor())
+                                     .align_corners(options.align_corners()));
+      },
+      input);
+}
+void UpsampleImpl::pretty_print(std::ostream& stream) const {
+  print(stream, "Upsample", options, enumtype::get_enum_name(options.mode()));
+}
+
+Tensor UpsamplingNearest2dImpl::forward(const Tensor& input) {
+  return run_module(
+      *this, [this](const Tensor& x) { return F::interpolate(x, func_options(options)); }, input);
+}
+void UpsamplingNearest2dImpl::pretty_print(std::ostream& stream) const {
+  print(stream, "UpsamplingNearest2d", options, "kNearest");
+}
+
+Tensor UpsamplingBilinear2dImpl::forward(const Tensor& input) {
+  return run_module(
+      *this,
+      [this](const Tensor& x) {
+        return F::interpolate(x, func_options(options).mode(kBilinear).align_corners(true));
+      },
+      input);
+}
+void UpsamplingBilinear2dImpl::pretty_print(std::ostream& stream) const {
+  print(stream, "UpsamplingBilinear2d", options, "kBilinear");
+}
+
+}  // namespace hearth::nn
