@@ -57,6 +57,8 @@ VENDORS = [
      r"src/kernels/cuda/.*"),
     (r"nlohmann/.*", r"(src/io/.*_json|apps/.*)\.cpp"),
     (r"zlib\.h", r"src/io/gzip\.cpp"),
+    (r"png\.h", r"src/vision/png\.cpp"),
+    (r"(jpeglib|jerror)\.h", r"src/vision/jpeg\.cpp"),
     (r"omp\.h", r"src/core/(parallel_for|threads)\.cpp"),
 ]
 FUNCTOR_STANDARD_HEADERS = {"cmath"}

@@ -10,6 +10,7 @@ program=(
   build-essential cmake ninja-build ccache pkg-config   # build
   libdnnl-dev libopenblas-dev                           # libraries of the core
   nlohmann-json3-dev zlib1g-dev                         # files: safetensors' JSON, gzip
+  libpng-dev libjpeg-dev                                # files: images
   libcli11-dev libtomlplusplus-dev libcairo2-dev        # the program hearth
 )
 tests=(

@@ -6,6 +6,7 @@
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/support/files.h"
+#include "tests/support/throws.h"
 
 namespace hearth::data {
 namespace {
@@ -19,6 +20,24 @@ struct Numbers : datasets::Dataset<Numbers> {
   std::optional<size_t> size() const override { return count; }
   size_t count;
 };
+
+TEST(Datasets, BatchedTensorsSelectWholeBatches) {
+  const Tensor data = arange(24, kFloat).view({4, 2, 1, 3}), targets = arange(4, kLong);
+  auto dataset = datasets::BatchedTensors(data, targets)
+                     .map(transforms::WholeBatch(transforms::Normalize<>({1, 2}, {2, 4})));
+  const Example<> batch = dataset.get_batch({2, 0, 2});
+  const Tensor expected = data.index_select(0, tensor({2, 0, 2}))
+                              .sub(tensor({1.0f, 2.0f}).view({2, 1, 1}))
+                              .div(tensor({2.0f, 4.0f}).view({2, 1, 1}));
+  EXPECT_TRUE(batch.data.equal(expected));
+  EXPECT_TRUE(batch.target.equal(tensor({2, 0, 2})));
+  EXPECT_ERROR(dataset.get_batch({4}), "out of bounds");
+  EXPECT_ERROR(datasets::BatchedTensors(data, arange(3)), "Size mismatch between tensors");
+  size_t seen = 0;
+  auto loader = make_data_loader(std::move(dataset), DataLoaderOptions().batch_size(3).workers(2));
+  for (const Example<>& each : *loader) seen += size_t(each.data.size(0));
+  EXPECT_EQ(seen, 4u);
+}
 
 TEST(Datasets, MapAppliesTransformsInOrder) {
   auto dataset = Numbers(10)

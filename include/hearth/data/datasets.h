@@ -205,6 +205,18 @@ struct HEARTH_API TensorDataset : Dataset<TensorDataset, TensorExample> {
   Tensor tensor;
 };
 
+/// Examples held in two tensors, data and targets, that are selected a batch at a time: a batch is
+/// one Example of stacked tensors, and no tensor is made for a single example.
+class HEARTH_API BatchedTensors : public BatchDataset<BatchedTensors, Example<>> {
+ public:
+  BatchedTensors(Tensor data, Tensor targets);
+  Example<> get_batch(ArrayRef<size_t> indices) override;
+  std::optional<size_t> size() const override;
+
+ private:
+  Tensor data_, targets_;
+};
+
 namespace detail {
 /// The list's elements at these positions.
 HEARTH_API std::vector<size_t> pick(ArrayRef<size_t> list, ArrayRef<size_t> positions);

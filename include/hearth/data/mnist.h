@@ -20,6 +20,7 @@ class HEARTH_API MNIST : public Dataset<MNIST> {
   bool is_train() const noexcept { return mode_ == Mode::kTrain; }
   const Tensor& images() const { return images_; }    ///< all images, {count, 1, 28, 28}
   const Tensor& targets() const { return targets_; }  ///< all targets, {count}
+  BatchedTensors batched() const { return {images_, targets_}; }  ///< for batches without examples
 
  protected:
   /// `hint`: advice in the error for missing files.

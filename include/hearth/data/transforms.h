@@ -119,6 +119,21 @@ class TensorLambda : public TensorTransform<Target> {
   FunctionType function_;
 };
 
+/// Applies a transform of tensors to a whole batch of stacked examples at once, such as Normalize
+/// after datasets::BatchedTensors. A random transform then treats all examples of a batch alike.
+template <class Transformation>
+class WholeBatch : public BatchTransform<Example<>, Example<>> {
+ public:
+  explicit WholeBatch(Transformation transformation) : transformation_(std::move(transformation)) {}
+  Example<> apply_batch(Example<> batch) override {
+    batch.data = transformation_(std::move(batch.data));
+    return batch;
+  }
+
+ private:
+  Transformation transformation_;
+};
+
 namespace detail {
 /// The values as a tensor {channels, 1, 1}.
 HEARTH_API Tensor per_channel(ArrayRef<double> values);

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""The peer of bench/data.cpp: torchvision's FashionMNIST, ToTensor, Normalize and PyTorch's DataLoader with two
+workers. Prints "name best median" in microseconds per batch; both rows are the same measurement."""
+
+import gzip
+import sys
+import time
+
+import numpy
+import torch
+from PIL import Image
+from torchvision import transforms
+
+FOLDER = "/usr/share/datasets/fashion-mnist"
+BATCH = 100
+
+
+class FashionMNIST(torch.utils.data.Dataset):
+    """torchvision's class, on the files of the Debian package."""
+
+    def __init__(self, transform):
+        with gzip.open(f"{FOLDER}/train-images-idx3-ubyte.gz") as file:
+            images = numpy.frombuffer(file.read(), numpy.uint8, offset=16).reshape(-1, 28, 28)
+        with gzip.open(f"{FOLDER}/train-labels-idx1-ubyte.gz") as file:
+            labels = numpy.frombuffer(file.read(), numpy.uint8, offset=8)
+        self.data, self.targets = torch.tensor(images), torch.tensor(labels).long()
+        self.transform = transform
+
+    def __getitem__(self, index):
+        image, target = self.data[index], int(self.targets[index])
+        return self.transform(Image.fromarray(image.numpy(), mode="L")), target
+
+    def __len__(self):
+        return len(self.data)
+
+
+def main():
+    transform = transforms.Compose([transforms.ToTensor(), transforms.Normalize((0.286,), (0.353,))])
+    dataset = FashionMNIST(transform)
+    loader = torch.utils.data.DataLoader(dataset, BATCH, shuffle=True, num_workers=2)
+    times = []
+    for _ in range(int(sys.argv[1]) if len(sys.argv) > 1 else 2):
+        begin = time.perf_counter()
+        seen = sum(len(data) for data, _ in loader)
+        times.append((time.perf_counter() - begin) * 1e6 / (seen / BATCH))
+    times.sort()
+    for name in ("examples", "batches"):
+        print(f"{name} {times[0]:.1f} {times[len(times) // 2]:.1f}")
+
+
+if __name__ == "__main__":
+    main()

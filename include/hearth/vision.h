@@ -1,0 +1,8 @@
+#pragma once
+
+/// Images: files, datasets, transforms and grids, as in torchvision. Not part of hearth.h.
+#include "hearth/vision/datasets.h"
+#include "hearth/vision/functional.h"
+#include "hearth/vision/image.h"
+#include "hearth/vision/transforms.h"
+#include "hearth/vision/utils.h"

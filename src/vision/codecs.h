@@ -1,0 +1,31 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "hearth/vision/image.h"
+
+namespace hearth::vision {
+
+/// Rows of interleaved channels, one byte each.
+struct Pixels {
+  int64_t height = 0, width = 0, channels = 0;
+  Tensor data;  // [height, width, channels]
+};
+
+/// Throws "cannot read 'name': …".
+[[noreturn]] void bad_image(const std::string& name, const std::string& reason);
+/// Allocates the pixels; throws if a file of this length cannot hold them, at most pixels_per_byte
+/// each byte.
+Pixels allocate_pixels(const std::string& name, size_t file_bytes, int64_t pixels_per_byte,
+                       int64_t height, int64_t width, int64_t channels);
+
+bool is_png(std::string_view bytes);
+Pixels decode_png(std::string_view bytes, const std::string& name, ImageReadMode mode);
+std::string encode_png(const Pixels& pixels, int64_t compression_level);
+
+bool is_jpeg(std::string_view bytes);
+Pixels decode_jpeg(std::string_view bytes, const std::string& name, ImageReadMode mode);
+std::string encode_jpeg(const Pixels& pixels, int64_t quality);
+
+}  // namespace hearth::vision

@@ -1,0 +1,287 @@
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "hearth/nn.h"
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "vision/values.h"
+
+namespace hearth::vision::transforms::functional {
+
+namespace {
+
+namespace F = hearth::nn::functional;
+
+using Point = std::array<double, 2>;
+/// The rows of a 2 x 3 matrix that maps points of the result to points of the image.
+using Matrix = std::array<double, 6>;
+
+ImageSize pair_of(IntArrayRef size) {
+  HEARTH_CHECK_AS(ValueError, size.size() == 1 || size.size() == 2,
+                  "Size must be an int or a 1 or 2 element tuple/list, not a ", size.size(),
+                  " element tuple/list");
+  return {size.front(), size.back()};
+}
+
+/// The size that has the wanted shorter edge and the image's proportions.
+ImageSize proportional(ImageSize image, int64_t shorter, std::optional<int64_t> max_size) {
+  const bool is_tall = image.width <= image.height;
+  const int64_t short_edge = is_tall ? image.width : image.height,
+                long_edge = is_tall ? image.height : image.width;
+  ImageSize size{shorter, int64_t(double(shorter) * double(long_edge) / double(short_edge))};
+  if (max_size) {
+    HEARTH_CHECK_AS(
+        ValueError, *max_size > shorter, "max_size = ", *max_size,
+        " must be strictly greater than the requested size for the smaller edge size = ", shorter);
+    if (size.width > *max_size)
+      size = {int64_t(double(*max_size) * double(size.height) / double(size.width)), *max_size};
+  }
+  // So far height is the shorter edge and width the longer.
+  return is_tall ? ImageSize{size.width, size.height} : size;
+}
+
+Tensor interpolated(const Tensor& values, ImageSize size, InterpolationMode mode, bool antialias) {
+  F::InterpolateFuncOptions options;
+  options.size(std::vector<int64_t>{size.height, size.width});
+  switch (mode) {
+    case InterpolationMode::NEAREST: return F::interpolate(values, options.mode(kNearest));
+    case InterpolationMode::NEAREST_EXACT:
+      return F::interpolate(values, options.mode(kNearestExact));
+    case InterpolationMode::BILINEAR:
+      return F::interpolate(values,
+                            options.mode(kBilinear).align_corners(false).antialias(antialias));
+    default:
+      return F::interpolate(values,
+                            options.mode(kBicubic).align_corners(false).antialias(antialias));
+  }
+}
+
+/// The inverse of: shear and turn (degrees) around `center`, scale, move.
+Matrix inverse_affine(Point center, double angle, Point translate, double scale, Point shear) {
+  const auto radians = [](double degrees) { return degrees * std::numbers::pi / 180; };
+  const double turn = radians(angle), sx = radians(shear[0]), sy = radians(shear[1]);
+  const double a = std::cos(turn - sy) / std::cos(sy);
+  const double b = -std::cos(turn - sy) * std::tan(sx) / std::cos(sy) - std::sin(turn);
+  const double c = std::sin(turn - sy) / std::cos(sy);
+  const double d = -std::sin(turn - sy) * std::tan(sx) / std::cos(sy) + std::cos(turn);
+  Matrix m{d / scale, -b / scale, 0, -c / scale, a / scale, 0};
+  const double x = -center[0] - translate[0], y = -center[1] - translate[1];
+  m[2] = m[0] * x + m[1] * y + center[0];
+  m[5] = m[3] * x + m[4] * y + center[1];
+  return m;
+}
+
+/// The size of the smallest upright rectangle around the mapped image.
+ImageSize enclosing(const Matrix& m, ImageSize image) {
+  const double w = double(image.width) / 2, h = double(image.height) / 2;
+  double low[2] = {w, h}, high[2] = {-w, -h};
+  for (const auto& [x, y] : {Point{-w, -h}, Point{-w, h}, Point{w, h}, Point{w, -h}})
+    for (size_t i = 0; i < 2; ++i) {
+      const double at = m[3 * i] * x + m[3 * i + 1] * y + m[3 * i + 2] + (i == 0 ? w : h);
+      low[i] = std::min(low[i], at);
+      high[i] = std::max(high[i], at);
+    }
+  constexpr double kTolerance = 1e-3;
+  const auto length = [&](size_t i) {
+    return int64_t(std::ceil(std::trunc(high[i] / kTolerance) * kTolerance) -
+                   std::floor(std::trunc(low[i] / kTolerance) * kTolerance));
+  };
+  return {length(1), length(0)};
+}
+
+/// grid_sample's grid [1, height, width, 2] for a result of this size.
+Tensor grid_of(const Matrix& m, ImageSize image, ImageSize result, const TensorOptions& options) {
+  const auto centered = [&](int64_t count) {
+    const double first = 0.5 - double(count) / 2;
+    return linspace(first, first + double(count - 1), count, options);
+  };
+  const Tensor x = centered(result.width), y = centered(result.height).unsqueeze(1);
+  const auto coordinate = [&](size_t i, int64_t length) {
+    const double unit = 2 / double(length);
+    return x.mul(m[3 * i] * unit).add(y.mul(m[3 * i + 1] * unit)).add(m[3 * i + 2] * unit);
+  };
+  return stack({coordinate(0, image.width), coordinate(1, image.height)}, -1).unsqueeze(0);
+}
+
+Tensor sampled(const Tensor& values, const Tensor& grid, bool nearest) {
+  F::GridSampleFuncOptions options;
+  options.padding_mode(kZeros).align_corners(false);
+  if (nearest)
+    options.mode(kNearest);
+  else
+    options.mode(kBilinear);
+  return F::grid_sample(values, grid.expand({values.size(0), -1, -1, -1}), options);
+}
+
+/// The image mapped by a matrix, with `fill` where it does not reach.
+Tensor mapped(const Tensor& img, const Matrix& m, ImageSize size, InterpolationMode mode,
+              ArrayRef<double> fill) {
+  HEARTH_CHECK_AS(ValueError,
+                  mode == InterpolationMode::NEAREST || mode == InterpolationMode::BILINEAR,
+                  "rotate and affine support NEAREST and BILINEAR only");
+  const FloatImage image(img);
+  const int64_t channels = image.values.size(1);
+  HEARTH_CHECK_AS(ValueError, fill.size() <= 1 || int64_t(fill.size()) == channels,
+                  "The number of elements in 'fill' cannot broadcast to match the number of "
+                  "channels of the image (",
+                  fill.size(), " != ", channels, ")");
+  const bool nearest = mode == InterpolationMode::NEAREST;
+  const Tensor grid = grid_of(m, get_image_size(img), size, image.values.options());
+  if (fill.empty()) return image.restore(sampled(image.values, grid, nearest));
+  const Tensor inside = ones_like(image.values.narrow(1, 0, 1));
+  const Tensor both = sampled(cat({image.values, inside}, 1), grid, nearest);
+  const Tensor result = both.narrow(1, 0, channels), mask = both.narrow(1, channels, 1);
+  const Tensor values = tensor(fill, image.values.options()).view({1, -1, 1, 1});
+  return image.restore(nearest ? where(mask.lt(0.5), values, result)
+                               : result * mask + (1 - mask) * values);
+}
+
+/// A centre in pixels as an offset from the image's centre.
+Point offset_of(const std::optional<Point>& center, ImageSize image) {
+  if (!center) return {0, 0};
+  return {(*center)[0] - double(image.width) / 2, (*center)[1] - double(image.height) / 2};
+}
+
+/// The indices of a dimension mirrored with its edge: …1 0 0 1 2….
+Tensor mirrored_indices(int64_t size, int64_t before, int64_t after) {
+  HEARTH_CHECK(before <= size && after <= size, "Padding size should be at most the size (", size,
+               ") in symmetric mode, but got ", before, " and ", after);
+  std::vector<int64_t> indices;
+  for (int64_t i = -before; i < size + after; ++i)
+    indices.push_back(i < 0 ? -i - 1 : i < size ? i : 2 * size - 1 - i);
+  return tensor(indices, kLong);
+}
+
+int64_t half_to_even(int64_t twice) { return int64_t(std::nearbyint(double(twice) / 2)); }
+
+}  // namespace
+
+Tensor resize(const Tensor& img, IntArrayRef size, InterpolationMode interpolation,
+              std::optional<int64_t> max_size, bool antialias) {
+  const ImageSize image = get_image_size(img);
+  HEARTH_CHECK_AS(
+      ValueError, size.size() == 1 || !max_size,
+      "max_size should only be passed if size specifies the length of the smaller "
+      "edge, i.e. size should be an int or a sequence of length 1 in torchscript mode.");
+  const ImageSize wanted =
+      size.size() == 1 ? proportional(image, size[0], max_size) : pair_of(size);
+  HEARTH_CHECK_AS(
+      ValueError, wanted.height > 0 && wanted.width > 0,
+      "Input and output sizes should be greater than 0, but got input (H: ", image.height,
+      ", W: ", image.width, ") output (H: ", wanted.height, ", W: ", wanted.width, ")");
+  if (wanted.height == image.height && wanted.width == image.width) return img;
+  const FloatImage source(img);
+  Tensor result = interpolated(source.values, wanted, interpolation, antialias);
+  // Cubic interpolation leaves the range of the pixels.
+  if (interpolation == InterpolationMode::BICUBIC && img.scalar_type() == kByte)
+    result = result.clamp(0, 255);
+  return source.restore(result);
+}
+
+Tensor pad(const Tensor& img, IntArrayRef padding, double fill, PaddingMode padding_mode) {
+  check_image(img);
+  HEARTH_CHECK_AS(ValueError, padding.size() == 1 || padding.size() == 2 || padding.size() == 4,
+                  "Padding must be an int or a 1, 2, or 4 element tuple, not a ", padding.size(),
+                  " element tuple");
+  const int64_t left = padding[0], top = padding.size() > 1 ? padding[1] : left,
+                right = padding.size() == 4 ? padding[2] : left,
+                bottom = padding.size() == 4 ? padding[3] : top;
+  if (padding_mode == PaddingMode::CONSTANT)
+    return constant_pad_nd(img, {left, right, top, bottom}, fill);
+  HEARTH_CHECK_AS(ValueError, left >= 0 && top >= 0 && right >= 0 && bottom >= 0,
+                  "negative padding needs the padding mode CONSTANT");
+  if (padding_mode == PaddingMode::SYMMETRIC) {
+    const ImageSize size = get_image_size(img);
+    return img.index_select(-2, mirrored_indices(size.height, top, bottom))
+        .index_select(-1, mirrored_indices(size.width, left, right));
+  }
+  const FloatImage image(img);
+  return image.restore(hearth::pad(image.values, {left, right, top, bottom},
+                                   padding_mode == PaddingMode::EDGE ? "replicate" : "reflect"));
+}
+
+Tensor crop(const Tensor& img, int64_t top, int64_t left, int64_t height, int64_t width) {
+  const ImageSize size = get_image_size(img);
+  HEARTH_CHECK(height >= 0 && width >= 0, "crop: height and width must not be negative, got ",
+               height, " and ", width);
+  const int64_t bottom = top + height, right = left + width;
+  if (left >= 0 && top >= 0 && right <= size.width && bottom <= size.height)
+    return img.narrow(-2, top, height).narrow(-1, left, width);
+  return constant_pad_nd(img, {-left, right - size.width, -top, bottom - size.height}, 0);
+}
+
+Tensor center_crop(const Tensor& img, IntArrayRef output_size) {
+  const auto [height, width] = pair_of(output_size);
+  const ImageSize size = get_image_size(img);
+  if (width > size.width || height > size.height) {
+    const int64_t wider = std::max<int64_t>(width - size.width, 0),
+                  taller = std::max<int64_t>(height - size.height, 0);
+    const Tensor padded = functional::pad(
+        img, IntArrayRef({wider / 2, taller / 2, (wider + 1) / 2, (taller + 1) / 2}));
+    return center_crop(padded, output_size);
+  }
+  return crop(img, half_to_even(size.height - height), half_to_even(size.width - width), height,
+              width);
+}
+
+Tensor resized_crop(const Tensor& img, int64_t top, int64_t left, int64_t height, int64_t width,
+                    IntArrayRef size, InterpolationMode interpolation, bool antialias) {
+  return resize(crop(img, top, left, height, width), size, interpolation, {}, antialias);
+}
+
+std::vector<Tensor> five_crop(const Tensor& img, IntArrayRef size) {
+  const auto [height, width] = pair_of(size);
+  const ImageSize image = get_image_size(img);
+  HEARTH_CHECK_AS(ValueError, width <= image.width && height <= image.height,
+                  "Requested crop size (", height, ", ", width, ") is bigger than input size (",
+                  image.height, ", ", image.width, ")");
+  const int64_t down = image.height - height, right = image.width - width;
+  return {crop(img, 0, 0, height, width), crop(img, 0, right, height, width),
+          crop(img, down, 0, height, width), crop(img, down, right, height, width),
+          center_crop(img, size)};
+}
+
+std::vector<Tensor> ten_crop(const Tensor& img, IntArrayRef size, bool vertical_flip) {
+  std::vector<Tensor> crops = five_crop(img, size);
+  for (Tensor& each : five_crop(vertical_flip ? vflip(img) : hflip(img), size))
+    crops.push_back(std::move(each));
+  return crops;
+}
+
+Tensor hflip(const Tensor& img) {
+  check_image(img);
+  return img.flip({-1});
+}
+Tensor vflip(const Tensor& img) {
+  check_image(img);
+  return img.flip({-2});
+}
+
+Tensor rotate(const Tensor& img, double angle, InterpolationMode interpolation, bool expand,
+              std::optional<std::array<double, 2>> center, ArrayRef<double> fill) {
+  const ImageSize size = get_image_size(img);
+  // affine turns clockwise.
+  const Matrix m = inverse_affine(offset_of(center, size), -angle, {0, 0}, 1, {0, 0});
+  return mapped(img, m, expand ? enclosing(m, size) : size, interpolation, fill);
+}
+
+Tensor affine(const Tensor& img, double angle, std::array<int64_t, 2> translate, double scale,
+              std::array<double, 2> shear, InterpolationMode interpolation, ArrayRef<double> fill,
+              std::optional<std::array<double, 2>> center) {
+  HEARTH_CHECK_AS(ValueError, scale > 0, "Argument scale should be positive");
+  const ImageSize size = get_image_size(img);
+  const Matrix m = inverse_affine(offset_of(center, size), angle,
+                                  {double(translate[0]), double(translate[1])}, scale, shear);
+  return mapped(img, m, size, interpolation, fill);
+}
+
+Tensor erase(const Tensor& img, int64_t i, int64_t j, int64_t h, int64_t w, const Tensor& v,
+             bool inplace) {
+  check_image(img);
+  const Tensor result = inplace ? img : img.clone();
+  result.slice(-2, i, i + h).slice(-1, j, j + w).copy_(v);
+  return result;
+}
+
+}  // namespace hearth::vision::transforms::functional

@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "hearth/operators.h"
+#include "hearth/vision/datasets.h"
+
+namespace hearth::vision::datasets {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_image(const fs::path& path) {
+  std::string extension = path.extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+}
+
+std::vector<std::string> folders_in(const std::string& root) {
+  std::error_code error;
+  std::vector<std::string> names;
+  for (fs::directory_iterator entry(root, error), end; !error && entry != end;
+       entry.increment(error))
+    if (entry->is_directory()) names.push_back(entry->path().filename().string());
+  HEARTH_CHECK(!error, "cannot read '", root, "': ", error.message());
+  HEARTH_CHECK(!names.empty(), "Couldn't find any class folder in ", root, ".");
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> images_below(const fs::path& folder) {
+  std::error_code error;
+  std::vector<std::string> paths;
+  for (fs::recursive_directory_iterator
+           entry(folder, fs::directory_options::follow_directory_symlink, error),
+       end;
+       !error && entry != end; entry.increment(error))
+    if (entry->is_regular_file() && is_image(entry->path()))
+      paths.push_back(entry->path().string());
+  HEARTH_CHECK(!error, "cannot read '", folder.string(), "': ", error.message());
+  std::sort(paths.begin(), paths.end());
+  return paths;
+}
+
+}  // namespace
+
+ImageFolder::ImageFolder(const std::string& root, std::function<Tensor(Tensor)> transform)
+    : transform_(std::move(transform)), classes_(folders_in(root)) {
+  for (size_t i = 0; i < classes_.size(); ++i) {
+    const std::vector<std::string> images = images_below(fs::path(root) / classes_[i]);
+    HEARTH_CHECK(!images.empty(), "Found no valid file for the classes ", classes_[i],
+                 ". Supported extensions are: .png, .jpg, .jpeg");
+    for (const std::string& each : images) samples_.emplace_back(each, int64_t(i));
+  }
+}
+
+data::Example<> ImageFolder::get(size_t index) {
+  const auto& [path, label] = samples_.at(index);
+  Tensor image = read_image(path, ImageReadMode::RGB);
+  if (transform_) image = transform_(std::move(image));
+  return {std::move(image), scalar_tensor(label, kLong)};
+}
+
+}  // namespace hearth::vision::datasets

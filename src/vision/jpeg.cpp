@@ -1,0 +1,152 @@
+#include <csetjmp>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "vision/codecs.h"
+
+// After <cstdio>, whose FILE they use.
+#include <jerror.h>
+#include <jpeglib.h>
+
+namespace hearth::vision {
+
+namespace {
+
+constexpr int64_t kPixelsPerByte = 1024;  // more than a file can hold
+
+/// libjpeg's errors jump out of it, so frames that may be left this way have no destructors.
+struct Errors {
+  jpeg_error_mgr manager;
+  std::jmp_buf jump;
+  char message[JMSG_LENGTH_MAX] = "";
+
+  Errors() {
+    jpeg_std_error(&manager);
+    manager.error_exit = [](j_common_ptr codec) { of(codec).leave(codec); };
+    manager.emit_message = [](j_common_ptr codec, int) {
+      const int code = codec->err->msg_code;
+      if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER) of(codec).leave(codec);
+    };
+    manager.output_message = [](j_common_ptr) {};
+  }
+  [[noreturn]] void leave(j_common_ptr codec) {
+    manager.format_message(codec, message);
+    std::longjmp(jump, 1);
+  }
+  /// jpeg_error_mgr is the first member.
+  static Errors& of(j_common_ptr codec) { return *reinterpret_cast<Errors*>(codec->err); }
+};
+
+struct Decompressor : jpeg_decompress_struct {
+  Decompressor() : jpeg_decompress_struct{} {}
+  ~Decompressor() { jpeg_destroy_decompress(this); }
+};
+struct Compressor : jpeg_compress_struct {
+  Compressor() : jpeg_compress_struct{} {}
+  ~Compressor() { jpeg_destroy_compress(this); }
+};
+
+class Reader {
+ public:
+  Reader(std::string_view bytes, const std::string& name) : name_(name), size_(bytes.size()) {
+    codec_.err = &errors_.manager;
+    if (!create(bytes)) fail();
+  }
+  Reader(const Reader&) = delete;
+  Reader& operator=(const Reader&) = delete;
+
+  Pixels read(ImageReadMode mode) {
+    if (!read_header(mode)) fail();
+    const auto width = int64_t(codec_.output_width), channels = int64_t(codec_.output_components);
+    Pixels pixels = allocate_pixels(name_, size_, kPixelsPerByte, int64_t(codec_.output_height),
+                                    width, channels);
+    if (!read_rows(pixels.data.data_ptr<uint8_t>(), width * channels)) fail();
+    return pixels;
+  }
+
+ private:
+  [[noreturn]] void fail() const { bad_image(name_, errors_.message); }
+
+  bool create(std::string_view bytes) {
+    if (setjmp(errors_.jump)) return false;
+    jpeg_create_decompress(&codec_);
+    jpeg_mem_src(&codec_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());
+    return true;
+  }
+  bool read_header(ImageReadMode mode) {
+    if (setjmp(errors_.jump)) return false;
+    jpeg_read_header(&codec_, TRUE);
+    if (mode == ImageReadMode::GRAY) codec_.out_color_space = JCS_GRAYSCALE;
+    if (mode == ImageReadMode::RGB) codec_.out_color_space = JCS_RGB;
+    jpeg_calc_output_dimensions(&codec_);
+    return true;
+  }
+  bool read_rows(uint8_t* row, int64_t row_bytes) {
+    if (setjmp(errors_.jump)) return false;
+    jpeg_start_decompress(&codec_);
+    for (; codec_.output_scanline < codec_.output_height; row += row_bytes)
+      jpeg_read_scanlines(&codec_, &row, 1);
+    jpeg_finish_decompress(&codec_);
+    return true;
+  }
+
+  const std::string& name_;
+  size_t size_;
+  Errors errors_;
+  Decompressor codec_;
+};
+
+class Writer {
+ public:
+  Writer() { codec_.err = &errors_.manager; }
+  ~Writer() { std::free(output_); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  std::string write(const Pixels& pixels, int64_t quality) {
+    if (!write_rows(pixels, int(quality), pixels.data.data_ptr<uint8_t>()))
+      hearth::detail::fail<Error>("cannot encode JPEG: ", errors_.message);
+    return {reinterpret_cast<const char*>(output_), output_bytes_};
+  }
+
+ private:
+  bool write_rows(const Pixels& pixels, int quality, uint8_t* row) {
+    if (setjmp(errors_.jump)) return false;
+    jpeg_create_compress(&codec_);
+    jpeg_mem_dest(&codec_, &output_, &output_bytes_);
+    codec_.image_width = JDIMENSION(pixels.width);
+    codec_.image_height = JDIMENSION(pixels.height);
+    codec_.input_components = int(pixels.channels);
+    codec_.in_color_space = pixels.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
+    jpeg_set_defaults(&codec_);
+    jpeg_set_quality(&codec_, quality, TRUE);
+    jpeg_start_compress(&codec_, TRUE);
+    for (; codec_.next_scanline < codec_.image_height; row += pixels.width * pixels.channels)
+      jpeg_write_scanlines(&codec_, &row, 1);
+    jpeg_finish_compress(&codec_);
+    return true;
+  }
+
+  Errors errors_;
+  Compressor codec_;
+  unsigned char* output_ = nullptr;  // libjpeg allocates it
+  unsigned long output_bytes_ = 0;
+};
+
+}  // namespace
+
+bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xFF\xD8\xFF"); }
+
+Pixels decode_jpeg(std::string_view bytes, const std::string& name, ImageReadMode mode) {
+  HEARTH_CHECK(mode != ImageReadMode::GRAY_ALPHA && mode != ImageReadMode::RGB_ALPHA,
+               "cannot read '", name, "': a JPEG image has no alpha channel");
+  return Reader(bytes, name).read(mode);
+}
+
+std::string encode_jpeg(const Pixels& pixels, int64_t quality) {
+  return Writer().write(pixels, quality);
+}
+
+}  // namespace hearth::vision

@@ -1,0 +1,222 @@
+#include "hearth/vision/transforms.h"
+
+#include <cmath>
+
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "vision/random.h"
+
+namespace hearth::vision::transforms {
+
+namespace F = functional;
+
+namespace {
+
+constexpr int kAttempts = 10;
+
+struct Rectangle {
+  int64_t top, left, height, width;
+};
+
+/// A rectangle of a random share of the area and of a random ratio; `width_first` says whether the
+/// ratio is that of width to height.
+ImageSize random_size(ImageSize image, Range scale, Range ratio, bool width_first) {
+  const double area = double(image.height * image.width) * random_uniform(scale);
+  const double factor = std::exp(random_uniform({std::log(ratio[0]), std::log(ratio[1])}));
+  const auto longer = int64_t(std::nearbyint(std::sqrt(area * factor))),
+             shorter = int64_t(std::nearbyint(std::sqrt(area / factor)));
+  return width_first ? ImageSize{shorter, longer} : ImageSize{longer, shorter};
+}
+
+Rectangle random_place(ImageSize image, ImageSize size) {
+  const int64_t top = random_below(0, image.height - size.height + 1);
+  return {top, random_below(0, image.width - size.width + 1), size.height, size.width};
+}
+
+Rectangle resized_rectangle(ImageSize image, Range scale, Range ratio) {
+  for (int i = 0; i < kAttempts; ++i) {
+    const ImageSize size = random_size(image, scale, ratio, true);
+    if (size.width > 0 && size.width <= image.width && size.height > 0 &&
+        size.height <= image.height)
+      return random_place(image, size);
+  }
+  // The largest central part whose ratio is allowed.
+  ImageSize size = image;
+  const double whole = double(image.width) / double(image.height);
+  if (whole < ratio[0])
+    size.height = int64_t(std::nearbyint(double(image.width) / ratio[0]));
+  else if (whole > ratio[1])
+    size.width = int64_t(std::nearbyint(double(image.height) * ratio[1]));
+  return {(image.height - size.height) / 2, (image.width - size.width) / 2, size.height,
+          size.width};
+}
+
+void check_ranges(Range scale, Range ratio) {
+  HEARTH_CHECK_AS(ValueError,
+                  0 <= scale[0] && scale[0] <= scale[1] && 0 < ratio[0] && ratio[0] <= ratio[1],
+                  "Scale and ratio should be of kind (min, max)");
+}
+
+std::vector<int64_t> two_sizes(std::vector<int64_t> size) {
+  HEARTH_CHECK_AS(ValueError, size.size() == 1 || size.size() == 2,
+                  "Please provide only two dimensions (h, w) for size.");
+  if (size.size() == 1) size.push_back(size[0]);
+  return size;
+}
+
+}  // namespace
+
+double random_unit() { return rand({1}).item<double>(); }
+double random_uniform(Range range) {
+  return empty({1}).uniform_(range[0], range[1]).item<double>();
+}
+int64_t random_below(int64_t low, int64_t high) { return randint(low, high, {1}).item<int64_t>(); }
+bool happens(double p) { return random_unit() < p; }
+void check_probability(double p) {
+  HEARTH_CHECK_AS(ValueError, p >= 0 && p <= 1, "p should be a probability from 0 to 1, got ", p);
+}
+
+Tensor Compose::operator()(Tensor img) {
+  for (ImageFunction& each : transforms_) img = each(std::move(img));
+  return img;
+}
+
+Tensor RandomApply::operator()(Tensor img) {
+  if (p_ < random_unit()) return img;
+  for (ImageFunction& each : transforms_) img = each(std::move(img));
+  return img;
+}
+
+Tensor Resize::operator()(Tensor img) {
+  return F::resize(img, size_, interpolation_, max_size_, antialias_);
+}
+Tensor CenterCrop::operator()(Tensor img) { return F::center_crop(img, size_); }
+Tensor Pad::operator()(Tensor img) { return F::pad(img, padding_, fill_, padding_mode_); }
+
+RandomCrop::RandomCrop(std::vector<int64_t> size, std::vector<int64_t> padding, bool pad_if_needed,
+                       double fill, PaddingMode padding_mode)
+    : size_(two_sizes(std::move(size))),
+      padding_(std::move(padding)),
+      pad_if_needed_(pad_if_needed),
+      fill_(fill),
+      padding_mode_(padding_mode) {}
+
+Tensor RandomCrop::operator()(Tensor img) {
+  if (!padding_.empty()) img = F::pad(img, padding_, fill_, padding_mode_);
+  const int64_t height = size_[0], width = size_[1];
+  if (pad_if_needed_ && F::get_image_size(img).width < width)
+    img = F::pad(img, {width - F::get_image_size(img).width, 0}, fill_, padding_mode_);
+  if (pad_if_needed_ && F::get_image_size(img).height < height)
+    img = F::pad(img, {0, height - F::get_image_size(img).height}, fill_, padding_mode_);
+  const ImageSize image = F::get_image_size(img);
+  HEARTH_CHECK_AS(ValueError, image.height >= height && image.width >= width,
+                  "Required crop size (", height, ", ", width,
+                  ") is larger than input image size (", image.height, ", ", image.width, ")");
+  if (image.height == height && image.width == width) return img;
+  const Rectangle part = random_place(image, {height, width});
+  return F::crop(img, part.top, part.left, part.height, part.width);
+}
+
+RandomResizedCrop::RandomResizedCrop(std::vector<int64_t> size, Range scale, Range ratio,
+                                     InterpolationMode interpolation, bool antialias)
+    : size_(two_sizes(std::move(size))),
+      scale_(scale),
+      ratio_(ratio),
+      interpolation_(interpolation),
+      antialias_(antialias) {
+  check_ranges(scale, ratio);
+}
+
+Tensor RandomResizedCrop::operator()(Tensor img) {
+  const Rectangle part = resized_rectangle(F::get_image_size(img), scale_, ratio_);
+  return F::resized_crop(img, part.top, part.left, part.height, part.width, size_, interpolation_,
+                         antialias_);
+}
+
+Tensor RandomHorizontalFlip::operator()(Tensor img) {
+  check_probability(p_);
+  return happens(p_) ? F::hflip(img) : img;
+}
+Tensor RandomVerticalFlip::operator()(Tensor img) {
+  check_probability(p_);
+  return happens(p_) ? F::vflip(img) : img;
+}
+
+RandomRotation::RandomRotation(Range degrees, InterpolationMode interpolation, bool expand,
+                               std::optional<std::array<double, 2>> center, double fill)
+    : degrees_(degrees),
+      interpolation_(interpolation),
+      expand_(expand),
+      center_(center),
+      fill_(fill) {
+  HEARTH_CHECK_AS(ValueError, degrees[0] <= degrees[1],
+                  "If degrees is a single number, it must be positive.");
+}
+Tensor RandomRotation::operator()(Tensor img) {
+  return F::rotate(img, random_uniform(degrees_), interpolation_, expand_, center_, fill_);
+}
+
+RandomAffine::RandomAffine(RandomAffineOptions options) : options_(std::move(options)) {
+  const RandomAffineOptions& o = options_;
+  HEARTH_CHECK_AS(ValueError, o.degrees()[0] <= o.degrees()[1],
+                  "If degrees is a single number, it must be positive.");
+  if (o.translate())
+    for (const double each : *o.translate())
+      HEARTH_CHECK_AS(ValueError, each >= 0 && each <= 1,
+                      "translation values should be between 0 and 1");
+  HEARTH_CHECK_AS(ValueError, !o.scale() || (*o.scale())[0] > 0, "scale values should be positive");
+  std::vector<double>& shear = options_.shear();
+  HEARTH_CHECK_AS(ValueError, shear.size() <= 2 || shear.size() == 4,
+                  "shear should be a sequence of length 2 or 4.");
+  if (shear.size() == 1) shear = {-shear[0], shear[0]};
+}
+
+Tensor RandomAffine::operator()(Tensor img) {
+  const RandomAffineOptions& o = options_;
+  const ImageSize size = F::get_image_size(img);
+  const double angle = random_uniform(o.degrees());
+  std::array<int64_t, 2> moved{0, 0};
+  if (o.translate())
+    for (size_t i = 0; i < 2; ++i) {
+      const double most = (*o.translate())[i] * double(i == 0 ? size.width : size.height);
+      moved[i] = int64_t(std::nearbyint(random_uniform({-most, most})));
+    }
+  const double scale = o.scale() ? random_uniform(*o.scale()) : 1;
+  std::array<double, 2> shear{0, 0};
+  for (size_t i = 0; i < o.shear().size() / 2; ++i)
+    shear[i] = random_uniform({o.shear()[2 * i], o.shear()[2 * i + 1]});
+  return F::affine(img, angle, moved, scale, shear, o.interpolation(), o.fill(), o.center());
+}
+
+Tensor ConvertImageDtype::operator()(Tensor img) { return F::convert_image_dtype(img, dtype_); }
+Tensor Normalize::operator()(Tensor img) { return F::normalize(img, mean_, std_); }
+
+RandomErasing::RandomErasing(double p, Range scale, Range ratio, std::vector<double> value,
+                             bool inplace)
+    : p_(p), scale_(scale), ratio_(ratio), value_(std::move(value)), inplace_(inplace) {
+  check_ranges(scale, ratio);
+  HEARTH_CHECK_AS(ValueError, scale[1] <= 1, "Scale should be between 0 and 1");
+  HEARTH_CHECK_AS(ValueError, p >= 0 && p <= 1,
+                  "Random erasing probability should be between 0 and 1");
+}
+
+Tensor RandomErasing::operator()(Tensor img) {
+  if (!happens(p_)) return img;
+  const ImageSize image = F::get_image_size(img);
+  const int64_t channels = img.size(-3);
+  HEARTH_CHECK_AS(ValueError, value_.size() <= 1 || int64_t(value_.size()) == channels,
+                  "If value is a sequence, it should have either a single value or ", channels,
+                  " (number of input channels)");
+  for (int i = 0; i < kAttempts; ++i) {
+    const ImageSize size = random_size(image, scale_, ratio_, false);
+    if (size.height >= image.height || size.width >= image.width) continue;
+    const Tensor values = value_.empty()
+                              ? empty({channels, size.height, size.width}).normal_()
+                              : tensor(ArrayRef<double>(value_), kFloat).view({-1, 1, 1});
+    const Rectangle part = random_place(image, size);
+    return F::erase(img, part.top, part.left, part.height, part.width, values, inplace_);
+  }
+  return img;
+}
+
+}  // namespace hearth::vision::transforms

@@ -1,0 +1,250 @@
+// Transforms against torchvision's results (tests/oracle/vision_cases.py).
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <functional>
+#include <map>
+#include <sstream>
+
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "hearth/vision.h"
+
+namespace hearth::testing {
+
+namespace {
+
+using namespace hearth::vision::transforms;
+namespace F = hearth::vision::transforms::functional;
+using vision::utils::GridOptions;
+using vision::utils::make_grid;
+using Mode = InterpolationMode;
+using Call = std::function<Tensor(Tensor)>;
+
+/// The image of tests/oracle/vision_cases.py.
+Tensor image() {
+  const Tensor i = arange(3 * 7 * 9);
+  return i.mul(37).add(i.div(9, "floor").mul(11)).remainder(256).to(kByte).view({3, 7, 9});
+}
+
+const std::map<std::string, Call>& functions() {
+  static const std::map<std::string, Call> all{
+      {"resize_short", [](Tensor x) { return F::resize(x, {4}); }},
+      {"resize_max", [](Tensor x) { return F::resize(x, {6}, Mode::BILINEAR, 7); }},
+      {"resize_up",
+       [](Tensor x) {
+         return F::resize(x, {10, 12});
+       }},
+      {"resize_plain",
+       [](Tensor x) {
+         return F::resize(x, {4, 5}, Mode::BILINEAR, {}, false);
+       }},
+      {"resize_nearest",
+       [](Tensor x) {
+         return F::resize(x, {4, 5}, Mode::NEAREST);
+       }},
+      {"resize_exact",
+       [](Tensor x) {
+         return F::resize(x, {4, 5}, Mode::NEAREST_EXACT);
+       }},
+      {"resize_cubic",
+       [](Tensor x) {
+         return F::resize(x, {5, 6}, Mode::BICUBIC);
+       }},
+      {"center_crop",
+       [](Tensor x) {
+         return F::center_crop(x, {4, 4});
+       }},
+      {"center_crop_large",
+       [](Tensor x) {
+         return F::center_crop(x, {10, 6});
+       }},
+      {"crop_outside", [](Tensor x) { return F::crop(x, -1, 5, 4, 6); }},
+      {"pad_constant",
+       [](Tensor x) {
+         return F::pad(x, {1, 2}, 7);
+       }},
+      {"pad_edge",
+       [](Tensor x) {
+         return F::pad(x, {1, 0, 2, 1}, 0, PaddingMode::EDGE);
+       }},
+      {"pad_reflect", [](Tensor x) { return F::pad(x, {2}, 0, PaddingMode::REFLECT); }},
+      {"pad_symmetric",
+       [](Tensor x) {
+         return F::pad(x, {2, 1}, 0, PaddingMode::SYMMETRIC);
+       }},
+      {"ten_crop",
+       [](Tensor x) {
+         return stack(F::ten_crop(x, {3, 4}));
+       }},
+      {"hflip", F::hflip},
+      {"vflip", F::vflip},
+      {"rotate", [](Tensor x) { return F::rotate(x, 30); }},
+      {"rotate_fill",
+       [](Tensor x) {
+         return F::rotate(x, -70, Mode::BILINEAR, false, {}, {9., 8., 7.});
+       }},
+      {"rotate_expand", [](Tensor x) { return F::rotate(x, 45, Mode::NEAREST, true, {}, {5.}); }},
+      {"rotate_center",
+       [](Tensor x) {
+         return F::rotate(x, 20, Mode::BILINEAR, false, {{2, 3}});
+       }},
+      {"affine",
+       [](Tensor x) {
+         return F::affine(x, 15, {1, -2}, 1.2, {10, -5}, Mode::BILINEAR);
+       }},
+      {"affine_nearest",
+       [](Tensor x) {
+         return F::affine(x, -40, {0, 1}, 0.7, {0, 0}, Mode::NEAREST, {100.});
+       }},
+      {"gray", [](Tensor x) { return F::rgb_to_grayscale(x, 3); }},
+      {"brightness", [](Tensor x) { return F::adjust_brightness(x, 1.3); }},
+      {"contrast", [](Tensor x) { return F::adjust_contrast(x, 0.4); }},
+      {"saturation", [](Tensor x) { return F::adjust_saturation(x, 1.7); }},
+      {"hue", [](Tensor x) { return F::adjust_hue(x, 0.2); }},
+      {"gamma", [](Tensor x) { return F::adjust_gamma(x, 0.6, 1.1); }},
+      {"sharpness", [](Tensor x) { return F::adjust_sharpness(x, 1.8); }},
+      {"blurred", [](Tensor x) { return F::adjust_sharpness(x, 0); }},
+      {"invert", F::invert},
+      {"posterize", [](Tensor x) { return F::posterize(x, 3); }},
+      {"solarize", [](Tensor x) { return F::solarize(x, 100); }},
+      {"autocontrast", [](Tensor x) { return F::autocontrast(x.div(2, "floor").add(30)); }},
+      {"equalize", [](Tensor x) { return F::equalize(x.div(4, "floor")); }},
+      {"gaussian_blur",
+       [](Tensor x) {
+         return F::gaussian_blur(x, {3, 5}, {0.8, 1.5});
+       }},
+      {"to_float", [](Tensor x) { return F::convert_image_dtype(x, kFloat); }},
+      {"to_short", [](Tensor x) { return F::convert_image_dtype(x, kShort); }},
+      {"erase", [](Tensor x) { return F::erase(x, 1, 2, 3, 4, tensor(9)); }},
+      {"grid",
+       [](Tensor x) {
+         return make_grid({x, x.div(2, "floor"), x.div(3, "floor")},
+                          GridOptions().nrow(2).padding(1).pad_value(3));
+       }},
+      {"grid_gray",
+       [](Tensor x) {
+         return make_grid(x.unsqueeze(1) / 255,
+                          GridOptions().nrow(5).normalize(true).scale_each(true));
+       }},
+  };
+  return all;
+}
+
+/// The transforms with random arguments, each called three times after manual_seed(1234).
+const std::map<std::string, Call>& random_transforms() {
+  static const std::map<std::string, Call> all{
+      {"RandomCrop", RandomCrop(5, 1)},
+      {"RandomCropIfNeeded", RandomCrop({12, 4}, {}, true, 3)},
+      {"RandomResizedCrop", RandomResizedCrop(5)},
+      {"RandomResizedCropNarrow", RandomResizedCrop({4, 6}, {1.5, 2}, {0.2, 0.4})},
+      {"RandomHorizontalFlip", RandomHorizontalFlip()},
+      {"RandomVerticalFlip", RandomVerticalFlip(0.3)},
+      {"RandomRotation", RandomRotation(40)},
+      {"RandomAffine", RandomAffine(RandomAffineOptions(20)
+                                        .translate(Range{0.2, 0.3})
+                                        .scale(Range{0.8, 1.4})
+                                        .shear({-5, 5, -3, 8})
+                                        .interpolation(Mode::BILINEAR)
+                                        .fill(6))},
+      {"ColorJitter", ColorJitter(0.4, 0.3, 0.2, 0.1)},
+      {"RandomGrayscale", RandomGrayscale(0.5)},
+      {"RandomInvert", RandomInvert()},
+      {"RandomPosterize", RandomPosterize(4)},
+      {"RandomSolarize", RandomSolarize(90)},
+      {"RandomAdjustSharpness", RandomAdjustSharpness(2)},
+      {"RandomAutocontrast", RandomAutocontrast()},
+      {"RandomEqualize", RandomEqualize()},
+      {"GaussianBlur", GaussianBlur(3)},
+      {"RandomApply", RandomApply({RandomHorizontalFlip(0.9), RandomCrop(4)}, 0.7)},
+      {"RandomErasing", RandomErasing(0.9)},
+      {"RandomErasingColors", RandomErasing(0.9, {0.1, 0.2}, {0.5, 2}, {1, 2, 3})},
+      {"RandAugment", RandAugment(3, 15)},
+      {"Compose", Compose({RandomCrop(6), RandomHorizontalFlip(), ConvertImageDtype(kFloat),
+                           vision::transforms::Normalize({0.4, 0.5, 0.6}, {0.2, 0.3, 0.4})})},
+  };
+  return all;
+}
+
+struct Expected {
+  std::string dtype;
+  Tensor values;
+};
+
+std::map<std::string, Expected> read_expected() {
+  std::ifstream file(HEARTH_TEST_FIXTURES "/vision_cases.txt");
+  EXPECT_TRUE(file);
+  std::map<std::string, Expected> result;
+  for (std::string line; std::getline(file, line);) {
+    std::istringstream words(line);
+    std::string name, dtype, sizes_text;
+    words >> name >> dtype >> sizes_text;
+    std::vector<int64_t> sizes;
+    std::istringstream parts(sizes_text);
+    for (std::string part; std::getline(parts, part, 'x');) sizes.push_back(std::stoll(part));
+    std::vector<double> values;
+    for (double value; words >> value;) values.push_back(value);
+    result[name] = {dtype, tensor(values, kDouble).view(sizes)};
+  }
+  return result;
+}
+
+/// Bytes may differ by one: float32 sums differ in their last bits before they are rounded.
+void expect_equal(const std::string& name, const Tensor& actual, const Expected& expected) {
+  SCOPED_TRACE(name);
+  ASSERT_EQ(actual.sizes(), expected.values.sizes());
+  EXPECT_EQ(name_of(actual.scalar_type()), expected.dtype == "uint8"   ? "Byte"
+                                           : expected.dtype == "int16" ? "Short"
+                                                                       : "Float");
+  const Tensor difference = actual.to(kDouble).sub(expected.values).abs();
+  const bool is_float = actual.is_floating_point();
+  EXPECT_LE(difference.max().item<double>(), is_float ? 2e-5 : 1);
+  if (!is_float) {
+    EXPECT_LE(difference.sum().item<double>(), 0.02 * double(actual.numel()));
+  }
+}
+
+TEST(VisionCases, FunctionsAreTorchvisions) {
+  const auto expected = read_expected();
+  size_t checked = 0;
+  for (const auto& [name, call] : functions()) {
+    expect_equal(name, call(image()), expected.at(name));
+    if (const auto floats = expected.find("float." + name); ++checked && floats != expected.end()) {
+      expect_equal(floats->first, call(image() / 255), floats->second);
+      ++checked;
+    }
+  }
+  for (const auto& [name, transform] : random_transforms()) {
+    manual_seed(1234);
+    Call call = transform;
+    for (int i = 0; i < 3; ++i, ++checked)
+      expect_equal(name + "." + std::to_string(i), call(image()),
+                   expected.at(name + "." + std::to_string(i)));
+  }
+  EXPECT_EQ(checked, expected.size());
+}
+
+TEST(VisionCases, BatchesAreTransformedLikeImages) {
+  const Tensor x = image(), batch = stack({x, x.flip(0)}).unsqueeze(0);
+  for (const char* name : {"resize_cubic", "pad_reflect", "rotate_fill", "hue", "equalize",
+                           "autocontrast", "gaussian_blur", "sharpness", "center_crop_large"}) {
+    SCOPED_TRACE(name);
+    const Call& call = functions().at(name);
+    const Tensor result = call(batch);
+    EXPECT_TRUE(result[0][0].equal(call(x)));
+    EXPECT_TRUE(result[0][1].equal(call(x.flip(0))));
+  }
+}
+
+TEST(VisionCases, ATransformMapsADataset) {
+  auto dataset = data::datasets::TensorDataset(std::vector<Tensor>{image(), image()});
+  EXPECT_EQ(dataset.size(), 2u);
+  manual_seed(1);
+  const Tensor cropped = Compose({RandomCrop(4), ConvertImageDtype(kFloat)})(image());
+  EXPECT_EQ(cropped.sizes(), IntArrayRef({3, 4, 4}));
+  EXPECT_LE(cropped.max().item<double>(), 1);
+}
+
+}  // namespace
+
+}  // namespace hearth::testing

@@ -1,0 +1,162 @@
+// Image files: PNG and JPEG, written, read and damaged; grids; datasets of files.
+#include <gtest/gtest.h>
+
+#include "hearth/io/file.h"
+#include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
+#include "hearth/vision.h"
+#include "tests/support/files.h"
+#include "tests/support/throws.h"
+
+namespace hearth::testing {
+
+namespace {
+
+using namespace hearth::vision;
+namespace fs = std::filesystem;
+
+Tensor pattern(int64_t channels, int64_t height = 13, int64_t width = 17) {
+  return arange(channels * height * width)
+      .mul(31)
+      .remainder(256)
+      .to(kByte)
+      .view({channels, height, width});
+}
+
+/// A smooth image, which JPEG keeps well.
+Tensor smooth(int64_t channels) {
+  const Tensor wave = linspace(0, 3, 24).sin().mul(100).add(100);
+  return wave.add(wave.unsqueeze(1).mul(0.5)).to(kByte).expand({channels, 24, 24}).contiguous();
+}
+
+double mean_difference(const Tensor& a, const Tensor& b) {
+  return a.to(kDouble).sub(b.to(kDouble)).abs().mean().item<double>();
+}
+
+TEST(ImageFiles, PngKeepsEveryPixel) {
+  const TempFolder folder;
+  const std::string path = folder.path("a.png");
+  for (int64_t channels = 1; channels <= 4; ++channels) {
+    const Tensor image = pattern(channels);
+    write_png(image, path, channels);
+    EXPECT_TRUE(read_image(path).equal(image)) << channels;
+    EXPECT_TRUE(decode_image(encode_png(image.transpose(1, 2))).equal(image.transpose(1, 2)));
+  }
+  EXPECT_EQ(folder.count(), 1u);
+}
+
+TEST(ImageFiles, ModesChangeTheChannels) {
+  const Tensor rgb = encode_png(pattern(3)), gray = encode_png(pattern(1));
+  EXPECT_EQ(decode_image(rgb, ImageReadMode::GRAY).size(0), 1);
+  EXPECT_TRUE(decode_image(gray, ImageReadMode::RGB).equal(pattern(1).expand({3, -1, -1})));
+  const Tensor opaque = decode_image(rgb, ImageReadMode::RGB_ALPHA);
+  EXPECT_TRUE(opaque.narrow(0, 0, 3).equal(pattern(3)));
+  EXPECT_TRUE(opaque[3].eq(255).all().item<bool>());
+  EXPECT_TRUE(
+      decode_image(encode_png(pattern(4)), ImageReadMode::RGB).equal(pattern(4).narrow(0, 0, 3)));
+  EXPECT_EQ(decode_image(encode_jpeg(smooth(3)), ImageReadMode::GRAY).size(0), 1);
+  EXPECT_ERROR(decode_image(encode_jpeg(smooth(3)), ImageReadMode::RGB_ALPHA),
+               "cannot read 'image': a JPEG image has no alpha channel");
+}
+
+TEST(ImageFiles, JpegKeepsSmoothImagesApproximately) {
+  for (const int64_t channels : {1, 3}) {
+    const Tensor image = smooth(channels), good = encode_jpeg(image, 95),
+                 small = encode_jpeg(image, 10);
+    EXPECT_LT(mean_difference(decode_image(good), image), 2);
+    EXPECT_LT(mean_difference(decode_image(small), image), 12);
+    EXPECT_LT(small.numel(), good.numel());
+  }
+}
+
+TEST(ImageFiles, EveryTruncationIsAnErrorAndEveryFlippedByteIsSafe) {
+  for (const Tensor& file : {encode_png(pattern(3)), encode_jpeg(smooth(3))}) {
+    const bool is_png = file[1].item<int64_t>() == 'P';
+    // A JPEG file without its end marker is complete for libjpeg.
+    for (int64_t n = 0; n < file.numel() - (is_png ? 0 : 2); ++n)
+      EXPECT_ERROR(decode_image(file.narrow(0, 0, n)), "cannot read 'image': ");
+    for (int64_t i = 0; i < file.numel(); ++i) {
+      const Tensor damaged = file.clone();
+      damaged[i].bitwise_xor_(1 << (i % 8));
+      error_of([&] { decode_image(damaged); });
+    }
+  }
+}
+
+TEST(ImageFiles, HostileSizesAllocateNothing) {
+  // Width and height of 2^30, with a correct checksum of the header.
+  std::string header("IHDR\x40\0\0\0\x40\0\0\0\x08\x02\0\0\0", 17);
+  const uint32_t sum = hearth::io::crc32(header.data(), header.size());
+  std::string file("\x89PNG\r\n\x1a\n\0\0\0\x0d", 12);
+  file += header;
+  for (int shift = 24; shift >= 0; shift -= 8) file += char(sum >> shift & 255);
+  const TempFolder folder;
+  write_bytes(folder.path("big.png"), file);
+  EXPECT_ERROR(read_image(folder.path("big.png")),
+               "cannot read '" + folder.path("big.png") + "': ");
+}
+
+TEST(ImageFiles, BadArgumentsAreNamed) {
+  EXPECT_ERROR(write_png(pattern(3).to(kFloat), "/nowhere/a.png"),
+               "Input tensor dtype should be uint8");
+  EXPECT_ERROR(encode_jpeg(pattern(2)), "The number of channels should be 1 or 3 for JPEG, got: 2");
+  EXPECT_ERROR(encode_jpeg(pattern(3), 101), "between 1 and 100");
+  EXPECT_ERROR(read_image("/nowhere/a.png"), "cannot read '/nowhere/a.png': No such file");
+  EXPECT_ERROR(decode_image(tensor({1, 2, 3}).to(kByte)), "neither a PNG nor a JPEG");
+  EXPECT_ERROR(utils::save_image(zeros({3, 4, 4}), "/tmp/a.bmp"), "unknown file extension");
+}
+
+TEST(ImageFiles, AGridIsSaved) {
+  const TempFolder folder;
+  utils::save_image(rand({5, 1, 4, 6}), folder.path("grid.png"), utils::GridOptions().nrow(3));
+  EXPECT_EQ(read_image(folder.path("grid.png")).sizes(), IntArrayRef({3, 14, 26}));
+  utils::save_image({zeros({3, 4, 4}), ones({3, 4, 4})}, folder.path("grid.JPG"));
+  EXPECT_EQ(read_image(folder.path("grid.JPG")).sizes(), IntArrayRef({3, 8, 14}));
+}
+
+TEST(ImageDatasets, CifarReadsItsRecords) {
+  const TempFolder folder;
+  EXPECT_ERROR(datasets::CIFAR10(folder.str()), "cifar-10-binary.tar.gz");
+  fs::create_directory(folder.path("cifar-10-batches-bin"));
+  const auto record = [](char label, char first) {
+    return std::string(1, label) + first + std::string(3071, '\x40');
+  };
+  for (int i = 1; i <= 5; ++i)
+    write_bytes(folder.path("cifar-10-batches-bin/data_batch_" + std::to_string(i) + ".bin"),
+                record(char(i), char(i * 20)) + record(9, 0));
+  datasets::CIFAR10 train(folder.str());
+  EXPECT_EQ(train.size(), 10u);
+  const auto example = train.get(4);
+  EXPECT_EQ(example.target.item<int64_t>(), 3);
+  EXPECT_FLOAT_EQ(example.data[0][0][0].item<float>(), 60.0f / 255);
+  EXPECT_FLOAT_EQ(example.data[2][31][31].item<float>(), 64.0f / 255);
+  EXPECT_EQ(datasets::CIFAR10::classes()[3], "cat");
+
+  write_bytes(folder.path("train.bin"), "\x01" + record(77, 5));
+  EXPECT_EQ(datasets::CIFAR100(folder.str()).get(0).target.item<int64_t>(), 77);
+  write_bytes(folder.path("test.bin"), "\x01" + record(100, 5));
+  EXPECT_ERROR(datasets::CIFAR100(folder.str(), false), "a class is 100, but there are 100");
+  write_bytes(folder.path("test.bin"), "\x01" + record(1, 5) + "x");
+  EXPECT_ERROR(datasets::CIFAR100(folder.str(), false), "is not a multiple of 3074 bytes");
+}
+
+TEST(ImageDatasets, AFolderHoldsAClass) {
+  const TempFolder folder;
+  EXPECT_ERROR(datasets::ImageFolder(folder.str()), "Couldn't find any class folder in ");
+  EXPECT_ERROR(datasets::ImageFolder(folder.path("none")), "No such file");
+  for (const char* name : {"dog", "cat", "cat/deep"}) fs::create_directory(folder.path(name));
+  write_png(pattern(1), folder.path("cat/b.png"));
+  write_jpeg(smooth(3), folder.path("cat/deep/a.JPEG"));
+  write_bytes(folder.path("cat/notes.txt"), "not an image");
+  EXPECT_ERROR(datasets::ImageFolder(folder.str()), "Found no valid file for the classes dog");
+  write_png(pattern(4), folder.path("dog/a.png"));
+  datasets::ImageFolder images(folder.str(), transforms::Resize({4, 5}));
+  EXPECT_EQ(images.classes(), (std::vector<std::string>{"cat", "dog"}));
+  ASSERT_EQ(images.size(), 3u);
+  EXPECT_EQ(images.get(0).data.sizes(), IntArrayRef({3, 4, 5}));
+  EXPECT_EQ(images.get(2).target.item<int64_t>(), 1);
+}
+
+}  // namespace
+
+}  // namespace hearth::testing
