@@ -24,7 +24,8 @@ std::string error_of(Call call) {
   try {
     call();
   } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
+    const std::string text = error.what_without_backtrace();
+    return text.substr(0, text.find('\n'));
   }
   return "none";
 }

@@ -51,19 +51,23 @@ struct CdistLoopsOf {
   template <Norm norm, int rows>
   HEARTH_SIMD static void compare(const T* a, const T* b, int64_t width, V p, T* out) {
     V sums[rows];
+#pragma GCC unroll 8
     for (int r = 0; r < rows; ++r) sums[r] = V(0);
     int64_t m = 0;
     for (; m + kFull <= width; m += kFull) {
       const V x = V::load(a + m);
+#pragma GCC unroll 8
       for (int r = 0; r < rows; ++r)
         sums[r] = with_term<norm>(sums[r], x - V::load(b + r * width + m), p);
     }
     if (m < width) {  // differences past the end are 0, and so are their terms
       const int rest = static_cast<int>(width - m);
       const V x = V::load_first(a + m, rest);
+#pragma GCC unroll 8
       for (int r = 0; r < rows; ++r)
         sums[r] = with_term<norm>(sums[r], x - V::load_first(b + r * width + m, rest), p);
     }
+#pragma GCC unroll 8
     for (int r = 0; r < rows; ++r) out[r] = total<norm>(sums[r]);
   }
 
@@ -96,6 +100,7 @@ struct CdistLoopsOf {
                                     V p, const T* factor, const T* dist, T* out) {
     const int64_t tail = width - begin - (vectors - 1) * kFull;
     V x[vectors], sums[vectors];
+#pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) {
       x[v] = load(a + begin + v * kFull, v + 1 < vectors ? kFull : tail);
       sums[v] = V(0);
@@ -103,11 +108,13 @@ struct CdistLoopsOf {
     for (int64_t j = 0; j < n; ++j) {
       if (factor[j] == T(0)) continue;
       const T* const row = b + j * width + begin;
+#pragma GCC unroll 8
       for (int v = 0; v < vectors; ++v)
         sums[v] =
             sums[v] + derivative<norm>(x[v] - load(row + v * kFull, v + 1 < vectors ? kFull : tail),
                                        p, V(factor[j]), V(dist[j]));
     }
+#pragma GCC unroll 8
     for (int v = 0; v < vectors; ++v) {
       if (v + 1 < vectors || tail >= kFull)
         sums[v].store(out + begin + v * kFull);

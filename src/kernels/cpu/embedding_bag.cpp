@@ -13,8 +13,6 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kGrain = 1 << 14;  // elements that are worth another thread
-constexpr int64_t kAhead = 32;       // indices whose rows are fetched ahead of their use
-constexpr int64_t kLine = 64;        // bytes of a cache line
 constexpr int64_t kColumns = 256;    // columns of half types that are converted at once
 
 template <class T>
@@ -47,6 +45,17 @@ class BagReader {
     faults_->report(Fault::kBadBagOffset, begin >= 0 && begin <= indices ? end : begin, indices);
     return {0, 0};
   }
+  /// The indices of [begin, end) if all of them are rows of the table, none of them padding, and
+  /// they are int64; else null.
+  const int64_t* plain(int64_t begin, int64_t end) const {
+    if constexpr (std::is_same_v<I, int64_t>) {
+      bool fits = true;
+      for (int64_t i = begin; i < end; ++i)
+        fits &= uint64_t(indices_[i]) < uint64_t(rows_) && indices_[i] != padding_;
+      return fits ? indices_ + begin : nullptr;
+    }
+    return nullptr;
+  }
   /// The row of index i, or -1 if it is padding or, after a fault, outside the table.
   int64_t row(int64_t i) const {
     const int64_t row = indices_[i];
@@ -54,14 +63,6 @@ class BagReader {
     if (row >= 0 && row < rows_) return row;
     faults_->report(Fault::kBadBagIndex, row);
     return -1;
-  }
-  /// Fetches the row of an index that is soon used.
-  void prefetch(int64_t i, const char* table, int64_t stride, int64_t width) const {
-    if (i >= indices) return;
-    const int64_t row = indices_[i];
-    if (row < 0 || row >= rows_) return;
-    for (int64_t byte = 0; byte < width; byte += kLine)
-      __builtin_prefetch(table + row * stride + byte);
   }
   int64_t longest(int64_t bags) const {
     int64_t longest = 0;
@@ -122,8 +123,9 @@ class Combiner {
         narrow_(dtype_of<T>, params.weight.dtype) {}
 
   void combine(int64_t b, BagRows<T> bag) const {
-    gather(b, bag);
     char* const out = p_.out.as<char>() + b * width_ * size_;
+    if (sums_plain_rows(b, out)) return;
+    gather(b, bag);
     if (p_.mode == BagMode::kMax) return largest(b, bag, out);
     const double factor = p_.mode == BagMode::kMean && bag.count > 0 ? 1 / double(bag.count) : 1;
     if (p_.weight.dtype == dtype_of<T>)
@@ -135,24 +137,43 @@ class Combiner {
  private:
   const T* scales(const BagRows<T>& bag) const { return p_.scale.defined() ? bag.scales : nullptr; }
 
+  /// The usual case: sums of rows of a table of sums' type, without scales. False for other bags.
+  bool sums_plain_rows(int64_t b, char* out) const {
+    if (p_.weight.dtype != dtype_of<T> || p_.scale.defined() || p_.mode == BagMode::kMax)
+      return false;
+    const auto [begin, end] = bags_.range(b);
+    const int64_t n = end - begin;
+    const int64_t* const indices = bags_.plain(begin, end);
+    if (!indices) return false;
+    if (p_.offset2bag.numel > 0) std::fill_n(p_.offset2bag.as<int64_t>() + begin, n, b);
+    if (p_.bag_size.numel > 0) p_.bag_size.as<int64_t>()[b] = n;
+    const double factor = p_.mode == BagMode::kMean && n > 0 ? 1 / double(n) : 1;
+    loops_of<T>().sum_of(p_.weight.data, stride_, indices, n, bags_.indices - end, width_, out,
+                         factor);
+    return true;
+  }
+
   /// Finds the bag's rows, and writes its number of rows and the bag of its indices.
   void gather(int64_t b, BagRows<T>& bag) const {
     const char* const table = p_.weight.as<const char>();
+    int64_t* const bag_of = p_.offset2bag.numel > 0 ? p_.offset2bag.as<int64_t>() : nullptr;
+    int64_t* const numbers = p_.mode == BagMode::kMax ? bag.numbers : nullptr;
+    const bool scaled = p_.scale.defined();
     const auto [begin, end] = bags_.range(b);
-    bag.count = 0;
+    int64_t count = 0;
     for (int64_t i = begin; i < end; ++i) {
-      bags_.prefetch(i + kAhead, table, stride_, width_ * size_);
       const int64_t row = bags_.row(i);
-      if (p_.offset2bag.numel > 0) p_.offset2bag.as<int64_t>()[i] = b;
+      if (bag_of) bag_of[i] = b;
       if (row < 0) continue;
-      bag.rows[bag.count] = table + row * stride_;
-      bag.numbers[bag.count] = row;
-      if (p_.scale.defined())
-        widen_(p_.scale.as<const char>() + i * p_.scale.strides[0] * size_, 1,
-               bag.scales + bag.count, 1, 1);
-      ++bag.count;
+      bag.rows[count] = table + row * stride_;
+      if (numbers) numbers[count] = row;
+      if (scaled)
+        widen_(p_.scale.as<const char>() + i * p_.scale.strides[0] * size_, 1, bag.scales + count,
+               1, 1);
+      ++count;
     }
-    if (p_.bag_size.numel > 0) p_.bag_size.as<int64_t>()[b] = bag.count;
+    bag.count = count;
+    if (p_.bag_size.numel > 0) p_.bag_size.as<int64_t>()[b] = count;
   }
 
   /// Calls f(first column, n) for blocks of columns.

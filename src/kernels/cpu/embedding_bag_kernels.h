@@ -9,11 +9,16 @@ struct BagLoops {
   /// out = factor * the sum of n rows of this width, each times its scale if there are scales.
   using Sum = void (*)(const void* const* rows, const void* scales, int64_t n, int64_t width,
                        void* out, double factor);
+  /// The same for the rows with these indices of a table; `stride` is in bytes. Rows of the indices
+  /// after them, of which there are `more`, are fetched into the cache.
+  using SumOf = void (*)(const void* table, int64_t stride, const int64_t* indices, int64_t n,
+                         int64_t more, int64_t width, void* out, double factor);
   /// y += factor * x.
   using Add = void (*)(const void* x, void* y, int64_t n, double factor);
   /// The sum of x * y.
   using Dot = double (*)(const void* x, const void* y, int64_t n);
   Sum sum;
+  SumOf sum_of;
   Add add;
   Dot dot;
 };

@@ -12,7 +12,6 @@ template <class T, class Isa>
 struct BagLoopsOf {
   using V = FullVec<T, Isa>;
   static constexpr int64_t kFull = V::kLanes;
-  static constexpr int kBlock = 8;  // vectors of a row that are summed in registers
 
   HEARTH_SIMD static V load(const T* from, int64_t n) {
     return n >= kFull ? V::load(from) : V::load_first(from, static_cast<int>(n));
@@ -24,53 +23,80 @@ struct BagLoopsOf {
       value.store_first(to, static_cast<int>(n));
   }
 
+  /// Row r of the rows to be summed, and its factor.
+  struct Pointers {
+    const void* const* rows;
+    const T* scales;
+    static constexpr int kBlock = 8;  // vectors of a row that are summed in registers
+    HEARTH_SIMD const T* row(int64_t r) const { return static_cast<const T*>(rows[r]); }
+    HEARTH_SIMD V term(V x, V sum, int64_t r) const { return mul_add(x, V(scales[r]), sum); }
+    HEARTH_SIMD void fetch(int64_t, int64_t, int64_t) const {}
+  };
+  struct Unscaled : Pointers {
+    HEARTH_SIMD V term(V x, V sum, int64_t) const { return sum + x; }
+  };
+  struct Indexed {
+    const char* table;
+    int64_t stride;
+    const int64_t* indices;
+    int64_t count;  // of indices, also those after the bag
+    static constexpr int kBlock = 16;
+    static constexpr int64_t kAhead = 16, kLine = 64;
+    HEARTH_SIMD void fetch(int64_t r, int64_t begin, int64_t n) const {
+      if (r + kAhead >= count) return;
+      const char* const row = table + indices[r + kAhead] * stride;
+#pragma GCC unroll 8
+      for (int64_t byte = 0; byte < n * int64_t(sizeof(T)); byte += kLine)
+        __builtin_prefetch(row + begin * int64_t(sizeof(T)) + byte);
+    }
+    HEARTH_SIMD const T* row(int64_t r) const {
+      return reinterpret_cast<const T*>(table + indices[r] * stride);
+    }
+    HEARTH_SIMD V term(V x, V sum, int64_t) const { return sum + x; }
+  };
+
   /// Sums the columns from `begin`: `vectors` vectors, the last of them of `tail` elements.
-  template <int vectors, bool scaled>
-  HEARTH_SIMD static void sum_block(const void* const* rows, const T* scales, int64_t n,
-                                    int64_t begin, int64_t tail, T* out, V factor) {
+  template <int vectors, class Rows>
+  HEARTH_SIMD static void sum_block(const Rows& rows, int64_t n, int64_t begin, int64_t tail,
+                                    T* out, V factor) {
     V sums[vectors];
+#pragma GCC unroll 16
     for (int v = 0; v < vectors; ++v) sums[v] = V(0);
     for (int64_t r = 0; r < n; ++r) {
-      const T* const row = static_cast<const T*>(rows[r]) + begin;
-      for (int v = 0; v < vectors; ++v) {
-        const V x = load(row + v * kFull, v + 1 < vectors ? kFull : tail);
-        if constexpr (scaled)
-          sums[v] = mul_add(x, V(scales[r]), sums[v]);
-        else
-          sums[v] = sums[v] + x;
-      }
+      const T* const row = rows.row(r) + begin;
+      rows.fetch(r, begin, vectors * kFull);
+#pragma GCC unroll 16
+      for (int v = 0; v < vectors; ++v)
+        sums[v] = rows.term(load(row + v * kFull, v + 1 < vectors ? kFull : tail), sums[v], r);
     }
+#pragma GCC unroll 16
     for (int v = 0; v < vectors; ++v)
       store(sums[v] * factor, out + begin + v * kFull, v + 1 < vectors ? kFull : tail);
   }
 
-  template <bool scaled>
-  HEARTH_SIMD static void sum_columns(const void* const* rows, const T* scales, int64_t n,
-                                      int64_t width, T* out, V factor) {
+  template <class Rows>
+  HEARTH_SIMD static void sum_columns(const Rows& rows, int64_t n, int64_t width, T* out,
+                                      V factor) {
     int64_t begin = 0;
-    for (; begin + kBlock * kFull <= width; begin += kBlock * kFull)
-      sum_block<kBlock, scaled>(rows, scales, n, begin, kFull, out, factor);
-    const int64_t rest = width - begin, vectors = (rest + kFull - 1) / kFull;
-    const int64_t tail = rest - (vectors - 1) * kFull;
-    switch (vectors) {
-      case 1: return sum_block<1, scaled>(rows, scales, n, begin, tail, out, factor);
-      case 2: return sum_block<2, scaled>(rows, scales, n, begin, tail, out, factor);
-      case 3: return sum_block<3, scaled>(rows, scales, n, begin, tail, out, factor);
-      case 4: return sum_block<4, scaled>(rows, scales, n, begin, tail, out, factor);
-      case 5: return sum_block<5, scaled>(rows, scales, n, begin, tail, out, factor);
-      case 6: return sum_block<6, scaled>(rows, scales, n, begin, tail, out, factor);
-      case 7: return sum_block<7, scaled>(rows, scales, n, begin, tail, out, factor);
-      case 8: return sum_block<8, scaled>(rows, scales, n, begin, tail, out, factor);
-    }
+    for (; begin + Rows::kBlock * kFull <= width; begin += Rows::kBlock * kFull)
+      sum_block<Rows::kBlock>(rows, n, begin, kFull, out, factor);
+    for (; begin + 4 * kFull <= width; begin += 4 * kFull)
+      sum_block<4>(rows, n, begin, kFull, out, factor);
+    for (; begin < width; begin += kFull) sum_block<1>(rows, n, begin, width - begin, out, factor);
   }
 
   static void sum(const void* const* rows, const void* scales, int64_t n, int64_t width, void* out,
                   double factor) {
+    const Pointers all{rows, static_cast<const T*>(scales)};
     if (scales)
-      sum_columns<true>(rows, static_cast<const T*>(scales), n, width, static_cast<T*>(out),
-                        V(factor));
+      sum_columns(all, n, width, static_cast<T*>(out), V(factor));
     else
-      sum_columns<false>(rows, nullptr, n, width, static_cast<T*>(out), V(factor));
+      sum_columns(Unscaled{all}, n, width, static_cast<T*>(out), V(factor));
+  }
+  static void sum_of(const void* table, int64_t stride, const int64_t* indices, int64_t n,
+                     int64_t more, int64_t width, void* out, double factor) {
+    sum_columns(Indexed{static_cast<const char*>(table), stride, indices, n + more}, n, width,
+                static_cast<T*>(out), V(factor));
   }
 
   static void add(const void* x_data, void* y_data, int64_t n, double factor) {
@@ -92,7 +118,7 @@ struct BagLoopsOf {
     return total;
   }
 
-  static constexpr BagLoops table{&sum, &add, &dot};
+  static constexpr BagLoops table{&sum, &sum_of, &add, &dot};
 };
 
 template <class Isa>
