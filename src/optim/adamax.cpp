@@ -36,6 +36,7 @@ void update(const AdamaxOptions& options, const Batch<AdamaxParamState>& batch) 
 
 }  // namespace
 
+template class BetaOptions<AdamaxOptions>;
 HEARTH_DEFINE_OPTIMIZER(Adamax)
 
 Tensor Adamax::step(LossClosure closure) {

@@ -171,6 +171,7 @@ void check_adaptive(const Options& options) {
 /// Defines the constructors and make_state() of HEARTH_OPTIMIZER; checked() checks the options.
 #define HEARTH_DEFINE_OPTIMIZER(Name)                                                      \
   template class OptimizerCloneableOptions<Name##Options>;                                 \
+  template class RateOptions<Name##Options>;                                               \
   Name::Name(const std::vector<OptimizerParamGroup>& param_groups, Name##Options defaults) \
       : Optimizer(param_groups, checked(defaults)) {}                                      \
   Name::Name(std::vector<Tensor> params, Name##Options defaults)                           \

@@ -10,6 +10,7 @@
 namespace hearth::optim {
 
 template class OptimizerCloneableOptions<LBFGSOptions>;
+template class RateOptions<LBFGSOptions>;
 
 void LBFGSOptions::fields(Fields& f) {
   f.field("lr", lr_);

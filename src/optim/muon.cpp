@@ -8,6 +8,7 @@
 namespace hearth::optim {
 
 template class OptimizerCloneableOptions<MuonOptions>;
+template class RateOptions<MuonOptions>;
 
 void MuonOptions::fields(Fields& f) {
   f.field("lr", lr_);

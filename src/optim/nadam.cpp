@@ -57,6 +57,7 @@ void update(const NAdamOptions& options, const Batch<NAdamParamState>& batch) {
 
 }  // namespace
 
+template class BetaOptions<NAdamOptions>;
 HEARTH_DEFINE_OPTIMIZER(NAdam)
 
 Tensor NAdam::step(LossClosure closure) {

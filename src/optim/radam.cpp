@@ -38,6 +38,7 @@ void update(const RAdamOptions& options, const Batch<RAdamParamState>& batch) {
 
 }  // namespace
 
+template class BetaOptions<RAdamOptions>;
 HEARTH_DEFINE_OPTIMIZER(RAdam)
 
 Tensor RAdam::step(LossClosure closure) {

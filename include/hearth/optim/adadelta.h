@@ -17,6 +17,7 @@ struct HEARTH_API AdadeltaOptions : public RateOptions<AdadeltaOptions> {
   void fields(Fields& f) override;
 };
 extern template class OptimizerCloneableOptions<AdadeltaOptions>;
+extern template class RateOptions<AdadeltaOptions>;
 
 /// Adadelta's state of one parameter.
 struct HEARTH_API AdadeltaParamState : public OptimizerCloneableParamState<AdadeltaParamState> {

@@ -21,6 +21,7 @@ struct HEARTH_API AdafactorOptions : public RateOptions<AdafactorOptions> {
   void fields(Fields& f) override;
 };
 extern template class OptimizerCloneableOptions<AdafactorOptions>;
+extern template class RateOptions<AdafactorOptions>;
 
 /// Adafactor's state of one parameter: the means of g^2 over rows and columns, or of a vector g^2.
 struct HEARTH_API AdafactorParamState : public OptimizerCloneableParamState<AdafactorParamState> {

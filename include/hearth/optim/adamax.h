@@ -17,6 +17,8 @@ struct HEARTH_API AdamaxOptions : public BetaOptions<AdamaxOptions> {
   void fields(Fields& f) override;
 };
 extern template class OptimizerCloneableOptions<AdamaxOptions>;
+extern template class RateOptions<AdamaxOptions>;
+extern template class BetaOptions<AdamaxOptions>;
 
 /// Adamax' state of one parameter.
 struct HEARTH_API AdamaxParamState : public OptimizerCloneableParamState<AdamaxParamState> {

@@ -18,6 +18,7 @@ struct HEARTH_API ASGDOptions : public RateOptions<ASGDOptions> {
   void fields(Fields& f) override;
 };
 extern template class OptimizerCloneableOptions<ASGDOptions>;
+extern template class RateOptions<ASGDOptions>;
 
 /// ASGD's state of one parameter.
 struct HEARTH_API ASGDParamState : public OptimizerCloneableParamState<ASGDParamState> {

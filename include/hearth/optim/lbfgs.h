@@ -23,6 +23,7 @@ struct HEARTH_API LBFGSOptions : public RateOptions<LBFGSOptions> {
   void fields(Fields& f) override;
 };
 extern template class OptimizerCloneableOptions<LBFGSOptions>;
+extern template class RateOptions<LBFGSOptions>;
 
 /// The state of LBFGS, which belongs to the first parameter. Vectors have the elements of all
 /// parameters.

@@ -27,6 +27,7 @@ struct HEARTH_API MuonOptions : public RateOptions<MuonOptions> {
   void set_momentum(double momentum) override { momentum_ = momentum; }
 };
 extern template class OptimizerCloneableOptions<MuonOptions>;
+extern template class RateOptions<MuonOptions>;
 
 /// Muon's state of one parameter.
 struct HEARTH_API MuonParamState : public OptimizerCloneableParamState<MuonParamState> {

@@ -19,6 +19,8 @@ struct HEARTH_API NAdamOptions : public BetaOptions<NAdamOptions> {
   void fields(Fields& f) override;
 };
 extern template class OptimizerCloneableOptions<NAdamOptions>;
+extern template class RateOptions<NAdamOptions>;
+extern template class BetaOptions<NAdamOptions>;
 
 /// NAdam's state of one parameter.
 struct HEARTH_API NAdamParamState : public OptimizerCloneableParamState<NAdamParamState> {

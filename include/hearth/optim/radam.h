@@ -18,6 +18,8 @@ struct HEARTH_API RAdamOptions : public BetaOptions<RAdamOptions> {
   void fields(Fields& f) override;
 };
 extern template class OptimizerCloneableOptions<RAdamOptions>;
+extern template class RateOptions<RAdamOptions>;
+extern template class BetaOptions<RAdamOptions>;
 
 /// RAdam's state of one parameter.
 struct HEARTH_API RAdamParamState : public OptimizerCloneableParamState<RAdamParamState> {

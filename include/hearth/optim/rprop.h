@@ -17,6 +17,7 @@ struct HEARTH_API RpropOptions : public RateOptions<RpropOptions> {
   void fields(Fields& f) override;
 };
 extern template class OptimizerCloneableOptions<RpropOptions>;
+extern template class RateOptions<RpropOptions>;
 
 /// Rprop's state of one parameter.
 struct HEARTH_API RpropParamState : public OptimizerCloneableParamState<RpropParamState> {
