@@ -22,7 +22,8 @@ done
 
 corpus_for() {
   case $1 in
-    fuzz_safetensors | fuzz_archive | fuzz_checkpoint) cp tests/fixtures/*.safetensors "$2" ;;
+    fuzz_safetensors | fuzz_checkpoint) cp tests/fixtures/*.safetensors "$2" ;;
+    fuzz_archive) cp tests/fixtures/*.safetensors tests/fixtures/pt/*.pt "$2" ;;
     fuzz_idx) cp tests/fixtures/*-idx.gz "$2" ;;
     fuzz_pt) cp tests/fixtures/pt/*.pt "$2" ;;
     fuzz_pickle)

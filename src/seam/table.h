@@ -11,6 +11,7 @@ namespace hearth {
 /// seam/<family>.h, and for the functions `void run(const NameParams&, Ctx&)` that each backend
 /// defines in its namespace (hearth::cpu, hearth::cuda). The simulator runs the CPU kernels.
 #define HEARTH_KERNELS(X)      \
+  X(Pointwise)                 \
   X(Reduce)                    \
   X(MinMaxDim)                 \
   X(Matmul)                    \
