@@ -55,15 +55,6 @@ void check_rank(const Tensor& input, const Mode& mode, bool known = true) {
                enumtype::get_enum_name(mode), ")");
 }
 
-/// The mean of each window of a volume. Windows of one row have one width, so that the mean over
-/// the depth is one of means.
-Tensor area_of_volume(const Tensor& input, const std::array<int64_t, 3>& size) {
-  const Tensor slices = hearth::adaptive_avg_pool2d(input.flatten(0, 1), {size[1], size[2]});
-  const Tensor means =
-      hearth::adaptive_avg_pool2d(slices.flatten(2).unsqueeze(1), {size[0], size[1] * size[2]});
-  return means.view({input.size(0), input.size(1), size[0], size[1], size[2]});
-}
-
 /// The interpolation of a signal, of images or of volumes.
 class Interpolation {
  public:
@@ -114,7 +105,7 @@ class Interpolation {
   Tensor area() const {
     if (input_.dim() == 3) return hearth::adaptive_avg_pool1d(input_, ExpandingArray<1>(size()));
     if (input_.dim() == 4) return hearth::adaptive_avg_pool2d(input_, ExpandingArray<2>(size()));
-    return area_of_volume(input_, *ExpandingArray<3>(size()));
+    return hearth::adaptive_avg_pool3d(input_, ExpandingArray<3>(size()));
   }
   Tensor linear() const {
     need(3, "linear");

@@ -159,7 +159,8 @@ std::function<void()> average_all(nn::Module& module) {
 BatchNormUpdate::BatchNormUpdate(nn::Module& model)
     : model_(model), was_training_(model.is_training()) {
   model.apply([this](nn::Module& module) {
-    for (const auto& visit : {average_all<nn::BatchNorm1dImpl>, average_all<nn::BatchNorm2dImpl>})
+    for (const auto& visit : {average_all<nn::BatchNorm1dImpl>, average_all<nn::BatchNorm2dImpl>,
+                              average_all<nn::BatchNorm3dImpl>})
       if (std::function<void()> restore = visit(module)) restore_.push_back(std::move(restore));
   });
   if (!empty()) model.train();

@@ -96,34 +96,4 @@ class HEARTH_API MobileNetV2Impl : public nn::Cloneable<MobileNetV2Impl> {
 HEARTH_MODULE(MobileNetV2);
 HEARTH_API MobileNetV2 mobilenet_v2(int64_t num_classes = 1000);
 
-/// Options of VisionTransformer.
-struct HEARTH_API VisionTransformerOptions {
-  HEARTH_ARG(int64_t, image_size) = 224;      ///< height and width
-  HEARTH_ARG(int64_t, patch_size) = 16;       ///< of the squares that become tokens
-  HEARTH_ARG(int64_t, num_layers) = 12;       ///< encoder layers
-  HEARTH_ARG(int64_t, num_heads) = 12;        ///< of the attention
-  HEARTH_ARG(int64_t, hidden_dim) = 768;      ///< features of a token
-  HEARTH_ARG(int64_t, mlp_dim) = 3072;        ///< features between the linear layers
-  HEARTH_ARG(double, dropout) = 0;            ///< after embedding, attention and linear layers
-  HEARTH_ARG(double, attention_dropout) = 0;  ///< of the attention's weights
-  HEARTH_ARG(int64_t, num_classes) = 1000;    ///< outputs
-};
-/// "An Image is Worth 16x16 Words".
-class HEARTH_API VisionTransformerImpl : public nn::Cloneable<VisionTransformerImpl> {
- public:
-  explicit VisionTransformerImpl(VisionTransformerOptions options_ = {});
-  void reset() override;
-  Tensor forward(Tensor x);
-
-  VisionTransformerOptions options;
-  nn::Conv2d conv_proj = nullptr;
-  Tensor class_token;
-  nn::Sequential heads = nullptr;
-
- private:
-  nn::AnyModule encoder_;
-};
-HEARTH_MODULE(VisionTransformer);
-HEARTH_API VisionTransformer vit_b_16(int64_t num_classes = 1000);
-
 }  // namespace hearth::vision::models
