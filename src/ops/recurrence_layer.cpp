@@ -292,6 +292,10 @@ bool has_kernel(Device device) {
 
 bool has_sizes(const Tensor& t, IntArrayRef sizes) { return t.sizes().equals(sizes); }
 
+int64_t gates_of(RecurrenceMode mode) {
+  return mode == RecurrenceMode::kLstm ? 4 : mode == RecurrenceMode::kGru ? 3 : 1;
+}
+
 /// Whether the op can compute the layer; if not, the parts compute it or throw PyTorch's errors.
 bool fuses(const RecurrenceLayer& layer, const Tensor& input, const RecurrenceState& first,
            const RecurrenceWeights& weights) {
@@ -300,7 +304,7 @@ bool fuses(const RecurrenceLayer& layer, const Tensor& input, const RecurrenceSt
   if ((dtype != kFloat && dtype != kDouble) || input.dim() != (packed ? 2 : 3)) return false;
   if (first.h.dim() != 2 || weights.w_ih.dim() != 2 || input.numel() == 0) return false;
   const int64_t batch = packed ? layer.batch_sizes[0] : input.size(1);
-  const int64_t gates = lstm ? 4 : layer.mode == RecurrenceMode::kGru ? 3 : 1;
+  const int64_t gates = gates_of(layer.mode);
   const int64_t rows = weights.w_ih.size(0), hidden = rows / gates, state = first.h.size(1);
   for (const Tensor* t : {&first.h, &first.c, &weights.w_ih, &weights.w_hh, &weights.b_ih,
                           &weights.b_hh, &weights.w_hr})
@@ -345,12 +349,23 @@ RecurrenceResult recur_in_float(const RecurrenceLayer& layer, const Tensor& inpu
   return result;
 }
 
+/// The weights have a block of rows for each gate.
+void check_rows(const RecurrenceLayer& layer, const RecurrenceWeights& weights) {
+  const int64_t gates = gates_of(layer.mode);
+  HEARTH_CHECK(weights.w_ih.dim() == 2 && weights.w_hh.dim() == 2 &&
+                   weights.w_ih.size(0) % gates == 0 &&
+                   weights.w_hh.size(0) == weights.w_ih.size(0),
+               "Expected weights with ", gates, " * hidden_size rows, but got w_ih of sizes ",
+               weights.w_ih.sizes(), " and w_hh of sizes ", weights.w_hh.sizes());
+}
+
 }  // namespace
 
 RecurrenceResult recur(const RecurrenceLayer& layer, const Tensor& input,
                        const RecurrenceState& first, const RecurrenceWeights& weights) {
   check_dtypes(input, weights.w_ih);
   check_dtypes(first.h, weights.w_hh);
+  check_rows(layer, weights);
   if (!has_one_dtype(input, first, weights)) return recur_by_parts(layer, input, first, weights);
   if (is_reduced_float(input.scalar_type())) return recur_in_float(layer, input, first, weights);
   if (!fuses(layer, input, first, weights)) return recur_by_parts(layer, input, first, weights);

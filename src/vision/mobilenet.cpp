@@ -67,7 +67,8 @@ MobileNetV2Impl::MobileNetV2Impl(int64_t num_classes_, double width_mult_, doubl
 void MobileNetV2Impl::reset() {
   int64_t in = divisible(32 * width_mult);
   const int64_t last = divisible(1280 * std::max(1.0, width_mult));
-  Sequential layers(unit(3, in, 3, 2));
+  Sequential layers;
+  layers->push_back(unit(3, in, 3, 2));
   for (const Group& group : kGroups) {
     const int64_t out = divisible(double(group.channels) * width_mult);
     for (int64_t i = 0; i < group.blocks; ++i, in = out)
@@ -78,7 +79,7 @@ void MobileNetV2Impl::reset() {
   features = register_module("features", layers);
   classifier = register_module(
       "classifier", Sequential(Dropout(DropoutOptions(dropout)), Linear(last, num_classes)));
-  for (const auto& each : modules()) {
+  for (const auto& each : modules(false)) {
     if (auto* conv = each->as<Conv2dImpl>()) init::kaiming_normal_(conv->weight, 0, kFanOut);
     if (auto* linear = each->as<LinearImpl>()) {
       init::normal_(linear->weight, 0, 0.01);

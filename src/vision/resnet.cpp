@@ -97,7 +97,7 @@ Sequential layer_of(const ResNetOptions& o, int64_t& in, int64_t planes, int64_t
 
 template <class Block>
 void zero_last_scales(const ResNetImpl& network) {
-  for (const auto& each : network.modules())
+  for (const auto& each : network.modules(false))
     if (auto* block = each->as<Block>()) init::constant_(block->last_scale(), 0);
 }
 
@@ -129,7 +129,7 @@ void ResNetImpl::reset() {
   layer3 = layer("layer3", 2);
   layer4 = layer("layer4", 3);
   fc = register_module("fc", Linear(in, options.num_classes()));
-  for (const auto& each : modules())
+  for (const auto& each : modules(false))
     if (auto* conv = each->as<Conv2dImpl>()) init::kaiming_normal_(conv->weight, 0, kFanOut, kReLU);
   if (!options.zero_init_residual()) return;
   zero_last_scales<BasicBlockImpl>(*this);

@@ -44,7 +44,7 @@ void VGGImpl::reset() {
       "classifier", Sequential(Linear(in * 7 * 7, 4096), relu_in_place(),
                                dropout_of(options.dropout()), Linear(4096, 4096), relu_in_place(),
                                dropout_of(options.dropout()), Linear(4096, options.num_classes())));
-  for (const auto& each : modules()) {
+  for (const auto& each : modules(false)) {
     if (auto* conv = each->as<Conv2dImpl>()) {
       init::kaiming_normal_(conv->weight, 0, kFanOut, kReLU);
       init::constant_(conv->bias, 0);

@@ -193,14 +193,14 @@ std::map<std::string, Expected> read_expected() {
 void expect_equal(const std::string& name, const Tensor& actual, const Expected& expected) {
   SCOPED_TRACE(name);
   ASSERT_EQ(actual.sizes(), expected.values.sizes());
-  EXPECT_EQ(name_of(actual.scalar_type()), expected.dtype == "uint8"   ? "Byte"
-                                           : expected.dtype == "int16" ? "Short"
-                                                                       : "Float");
+  EXPECT_EQ(std::string(name_of(actual.scalar_type())), expected.dtype == "uint8"   ? "Byte"
+                                                        : expected.dtype == "int16" ? "Short"
+                                                                                    : "Float");
   const Tensor difference = actual.to(kDouble).sub(expected.values).abs();
   const bool is_float = actual.is_floating_point();
   EXPECT_LE(difference.max().item<double>(), is_float ? 2e-5 : 1);
   if (!is_float) {
-    EXPECT_LE(difference.sum().item<double>(), 0.02 * double(actual.numel()));
+    EXPECT_LE(difference.sum().item<double>(), 0.03 * double(actual.numel()));
   }
 }
 

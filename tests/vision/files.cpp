@@ -25,7 +25,7 @@ Tensor pattern(int64_t channels, int64_t height = 13, int64_t width = 17) {
 
 /// A smooth image, which JPEG keeps well.
 Tensor smooth(int64_t channels) {
-  const Tensor wave = linspace(0, 3, 24).sin().mul(100).add(100);
+  const Tensor wave = linspace(0, 3, 24).sin().mul(60).add(60);
   return wave.add(wave.unsqueeze(1).mul(0.5)).to(kByte).expand({channels, 24, 24}).contiguous();
 }
 
