@@ -248,6 +248,18 @@ LargeCase gates(ScalarType dtype) {
   return {[=] { return with_gradients(call, {in}, gradient); }, {y, dx}};
 }
 
+/// The norm of two large tensors together.
+LargeCase total_norms(ScalarType dtype) {
+  const Large x = large({301, 403}, 45), y = large({70'001}, 46);
+  double squares = 0;
+  for (int64_t e = 0; e < 301 * 403; ++e) squares += x[e] * x[e];
+  for (int64_t e = 0; e < 70'001; ++e) squares += y[e] * y[e];
+  Array norm = zeros_of({});
+  norm.values = {std::sqrt(squares)};
+  const Tensor a = x.tensor(dtype), b = y.tensor(dtype);
+  return {[=] { return Tensors{_fused_total_norm({a, b}, 2)}; }, {norm}};
+}
+
 /// One step of gradient descent with momentum and weight decay.
 LargeCase steps(ScalarType dtype) {
   constexpr int64_t count = 150001;
@@ -289,6 +301,7 @@ const RegisterLarge registered[] = {
                    [](ScalarType dtype) { return softmaxes(dtype, 0); }}),
     RegisterLarge({"nll_losses", {"NllLoss", "NllLossBackward"}, nll_losses, 16}),
     RegisterLarge({"gates", {"Glu", "GluBackward"}, gates}),
+    RegisterLarge({"total_norms", {"TotalNorm"}, total_norms, 16}),
     RegisterLarge({"steps", {"FusedStep"}, steps})};
 
 }  // namespace
