@@ -61,6 +61,7 @@ class RecurrenceSteps {
   /// Calls f(first, end) for the ranges of [begin, end) whose rows before step t are neighbours.
   template <class F>
   void for_neighbours(int64_t t, int64_t begin, int64_t end, const F& f) const {
+    if (begin >= end) return;
     const int64_t earlier = before(t);
     const int64_t split = std::clamp<int64_t>(earlier < 0 ? 0 : sequences(earlier), begin, end);
     if (begin < split) f(begin, split);
