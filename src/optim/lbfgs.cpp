@@ -133,9 +133,8 @@ void Step::check_state() const {
 /// Adds a change y of the gradient and s of the parameters to the history.
 void Step::remember(const Tensor& y, const Tensor& s, const Tensor& ys) {
   if (int64_t(state_.old_dirs().size()) >= options_.history_size() && !state_.old_dirs().empty()) {
-    state_.old_dirs().pop_front();
-    state_.old_stps().pop_front();
-    state_.ro().pop_front();
+    for (std::vector<Tensor>* list : {&state_.old_dirs(), &state_.old_stps(), &state_.ro()})
+      list->erase(list->begin());
   }
   state_.old_dirs().push_back(y);
   state_.old_stps().push_back(s);
