@@ -20,7 +20,8 @@ BatchedTensors::BatchedTensors(Tensor data, Tensor targets)
 Example<> BatchedTensors::get_batch(ArrayRef<size_t> indices) {
   const Tensor index = empty({static_cast<int64_t>(indices.size())}, kLong);
   std::copy(indices.begin(), indices.end(), index.data_ptr<int64_t>());
-  return {data_.index_select(0, index), targets_.index_select(0, index)};
+  return {data_.index_select(0, index.to(data_.device())),
+          targets_.index_select(0, index.to(targets_.device()))};
 }
 std::optional<size_t> BatchedTensors::size() const { return static_cast<size_t>(data_.size(0)); }
 

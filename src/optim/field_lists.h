@@ -3,14 +3,15 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "hearth/optim/fields.h"
 
 namespace hearth::optim {
 
 /// Visits a list as nested values "0", "1", …; an empty one is missing.
-template <class List>
-void list_field(Fields& fields, const std::string& name, List& values) {
+template <class T>
+void list_field(Fields& fields, const std::string& name, std::vector<T>& values) {
   if (fields.loading()) values.clear();
   if (fields.loading() ? !fields.has(name) : values.empty()) return;
   fields.nested(name, [&values](Fields& f) {

@@ -68,14 +68,16 @@ std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamG
 template <class State, class Key, class F>
 void for_equal(const Batch<State>& batch, const Key& key, const F& f) {
   using Value = decltype(key(*batch.states[0]));
-  std::vector<Value> values;
+  std::vector<Value> keys, values;
+  for (State* state : batch.states) keys.push_back(key(*state));
+  if (std::all_of(keys.begin(), keys.end(), [&](const Value& each) { return each == keys[0]; }))
+    return f(keys[0], batch);
   std::vector<Batch<State>> parts;
-  for (size_t i = 0; i < batch.states.size(); ++i) {
-    const Value value = key(*batch.states[i]);
-    const auto known = std::find(values.begin(), values.end(), value);
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const auto known = std::find(values.begin(), values.end(), keys[i]);
     const auto part = size_t(known - values.begin());
     if (known == values.end()) {
-      values.push_back(value);
+      values.push_back(keys[i]);
       parts.emplace_back();
     }
     parts[part].params.push_back(batch.params[i]);

@@ -64,8 +64,7 @@ class Step {
 
   /// Iterates; returns the first loss.
   Tensor run() {
-    Tensor first;
-    evaluate(&first);
+    Tensor first = evaluate();
     if (is_optimal()) return first;
     check_state();
     for (int64_t i = 1; i <= options_.max_iter(); ++i)
@@ -77,7 +76,7 @@ class Step {
   bool iterate(bool is_last);
   bool is_optimal() const { return largest(grad_) <= options_.tolerance_grad(); }
   void check_state() const;
-  void evaluate(Tensor* result = nullptr);
+  Tensor evaluate();
   void find_direction();
   void remember(const Tensor& y, const Tensor& s, const Tensor& ys);
   void multiply_by_inverse_hessian();
@@ -104,9 +103,9 @@ Tensor flat_gradient(const std::vector<Tensor>& params) {
   return cat(parts).detach();
 }
 
-/// Calls the closure: sets loss_ and grad_.
-void Step::evaluate(Tensor* result) {
-  const Tensor loss = loss_of(closure_);
+/// Calls the closure: sets loss_ and grad_. Returns the loss as it is.
+Tensor Step::evaluate() {
+  Tensor loss = loss_of(closure_);
   HEARTH_CHECK(loss.defined(), "the closure of LBFGS must return the loss");
   const double sign = options_.maximize() ? -1 : 1;
   loss_ = sign * number(loss);
@@ -114,7 +113,7 @@ void Step::evaluate(Tensor* result) {
   if (options_.maximize()) grad_.neg_();
   ++evaluations_;
   ++state_.func_evals();
-  if (result) *result = loss;
+  return loss;
 }
 
 /// Throws for loaded state of other parameters.
@@ -133,9 +132,8 @@ void Step::check_state() const {
 /// Adds a change y of the gradient and s of the parameters to the history.
 void Step::remember(const Tensor& y, const Tensor& s, const Tensor& ys) {
   if (int64_t(state_.old_dirs().size()) >= options_.history_size() && !state_.old_dirs().empty()) {
-    state_.old_dirs().pop_front();
-    state_.old_stps().pop_front();
-    state_.ro().pop_front();
+    for (std::vector<Tensor>* list : {&state_.old_dirs(), &state_.old_stps(), &state_.ro()})
+      list->erase(list->begin());
   }
   state_.old_dirs().push_back(y);
   state_.old_stps().push_back(s);
@@ -198,12 +196,12 @@ LinePoint Step::at(double t, const std::vector<Tensor>& origin) {
 void Step::search(double slope) {
   std::vector<Tensor> origin;
   for (const Tensor& param : params_) origin.push_back(param.detach().clone());
-  const LineSearch result =
+  const LinePoint best =
       strong_wolfe([&](double t) { return at(t, origin); }, {0, loss_, grad_, slope}, state_.t(),
                    largest(state_.d()), options_.tolerance_change());
-  loss_ = result.best.loss;
-  grad_ = result.best.grad;
-  state_.t(result.best.t);
+  loss_ = best.loss;
+  grad_ = best.grad;
+  state_.t(best.t);
   move(state_.t());
 }
 

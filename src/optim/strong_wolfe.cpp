@@ -31,16 +31,12 @@ class Search {
   Search(const EvaluateLine& evaluate, const LinePoint& start)
       : evaluate_(evaluate), start_(start), low_(start), high_(start) {}
 
-  LineSearch run(double t, double largest, double tolerance_change) {
+  LinePoint run(double t, double largest, double tolerance_change) {
     if (!find_bracket(t)) narrow(largest, tolerance_change);
-    return {low_, evaluations_};
+    return low_;
   }
 
  private:
-  LinePoint at(double t) {
-    ++evaluations_;
-    return evaluate_(t);
-  }
   bool decreases_enough(const LinePoint& point) const {
     return !(point.loss > start_.loss + kDecrease * point.t * start_.slope);
   }
@@ -64,13 +60,13 @@ class Search {
   bool first_is_low_ = true;  // of two ends with equal losses, the first one counts as low
   bool satisfied_ = false;    // both conditions hold at low_
   bool stalled_ = false;      // the last trial was close to an end of the bracket
-  int64_t steps_ = 0, evaluations_ = 0;
+  int64_t steps_ = 0;
 };
 
 /// Grows t until the interval from the former point contains a minimum. Returns whether the
 /// conditions hold at low_ already.
 bool Search::find_bracket(double t) {
-  LinePoint before = start_, now = at(t);
+  LinePoint before = start_, now = evaluate_(t);
   for (; steps_ < kMaxSteps; ++steps_) {
     if (!decreases_enough(now) || (steps_ > 1 && now.loss >= before.loss)) {
       set_bracket(before, now);
@@ -87,7 +83,7 @@ bool Search::find_bracket(double t) {
     const double next =
         minimum_of_cubic(before, now, now.t + 0.01 * (now.t - before.t), now.t * 10);
     before = now;
-    now = at(next);
+    now = evaluate_(next);
   }
   set_bracket(start_, now);
   return false;
@@ -127,14 +123,14 @@ void Search::replace(const LinePoint& point) {
 void Search::narrow(double largest, double tolerance_change) {
   for (; !satisfied_ && steps_ < kMaxSteps; ++steps_) {
     if (std::fabs(high_.t - low_.t) * largest < tolerance_change) return;
-    replace(at(next_trial()));
+    replace(evaluate_(next_trial()));
   }
 }
 
 }  // namespace
 
-LineSearch strong_wolfe(const EvaluateLine& evaluate, const LinePoint& start, double t,
-                        double largest, double tolerance_change) {
+LinePoint strong_wolfe(const EvaluateLine& evaluate, const LinePoint& start, double t,
+                       double largest, double tolerance_change) {
   return Search(evaluate, start).run(t, largest, tolerance_change);
 }
 

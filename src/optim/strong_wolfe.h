@@ -13,20 +13,14 @@ struct LinePoint {
   double slope;
 };
 
-/// A point at which the strong Wolfe conditions hold, or the best one found, and how many points
-/// were evaluated.
-struct LineSearch {
-  LinePoint best;
-  int64_t evaluations;
-};
-
 /// Computes the point at t.
 using EvaluateLine = std::function<LinePoint(double t)>;
 
-/// Searches along a line from `start` (t = 0), first at `t`. A bracket around the minimum whose
+/// Searches along a line from `start` (t = 0), first at `t`. Returns a point at which the strong
+/// Wolfe conditions hold, or the best one found. A bracket around the minimum whose
 /// length times `largest`, the direction's largest element, is less than tolerance_change is not
 /// narrowed further.
-LineSearch strong_wolfe(const EvaluateLine& evaluate, const LinePoint& start, double t,
-                        double largest, double tolerance_change);
+LinePoint strong_wolfe(const EvaluateLine& evaluate, const LinePoint& start, double t,
+                       double largest, double tolerance_change);
 
 }  // namespace hearth::optim

@@ -13,6 +13,10 @@ struct Pixels {
   Tensor data;  // [height, width, channels]
 };
 
+/// Whether a file's name has the extension of a PNG or of a JPEG file.
+bool is_png_name(const std::string& path);
+bool is_jpeg_name(const std::string& path);
+
 /// Throws "cannot read 'name': …".
 [[noreturn]] void bad_image(const std::string& name, const std::string& reason);
 /// Allocates the pixels; throws if a file of this length cannot hold them, at most pixels_per_byte

@@ -70,7 +70,8 @@ Tensor equalized_channel(const Tensor& values) {
   const int64_t step = filled.slice(0, 0, -1).sum().item<int64_t>() / 255;
   if (step == 0) return values;
   const Tensor sums = histogram.cumsum(0).add(step / 2).div(step, "floor");
-  const Tensor table = cat({zeros({1}, kLong), sums.slice(0, 0, -1)}).clamp(0, 255).to(kByte);
+  const Tensor table =
+      cat({zeros({1}, sums.options()), sums.slice(0, 0, -1)}).clamp(0, 255).to(kByte);
   return table.index_select(0, values.to(kLong));
 }
 

@@ -144,13 +144,13 @@ Point offset_of(const std::optional<Point>& center, ImageSize image) {
 }
 
 /// The indices of a dimension mirrored with its edge: …1 0 0 1 2….
-Tensor mirrored_indices(int64_t size, int64_t before, int64_t after) {
+Tensor mirrored_indices(int64_t size, int64_t before, int64_t after, Device device) {
   HEARTH_CHECK(before <= size && after <= size, "Padding size should be at most the size (", size,
                ") in symmetric mode, but got ", before, " and ", after);
   std::vector<int64_t> indices;
   for (int64_t i = -before; i < size + after; ++i)
     indices.push_back(i < 0 ? -i - 1 : i < size ? i : 2 * size - 1 - i);
-  return tensor(indices, kLong);
+  return tensor(indices, TensorOptions(kLong).device(device));
 }
 
 int64_t half_to_even(int64_t twice) { return int64_t(std::nearbyint(double(twice) / 2)); }
@@ -193,8 +193,8 @@ Tensor pad(const Tensor& img, IntArrayRef padding, double fill, PaddingMode padd
                   "negative padding needs the padding mode CONSTANT");
   if (padding_mode == PaddingMode::SYMMETRIC) {
     const ImageSize size = get_image_size(img);
-    return img.index_select(-2, mirrored_indices(size.height, top, bottom))
-        .index_select(-1, mirrored_indices(size.width, left, right));
+    return img.index_select(-2, mirrored_indices(size.height, top, bottom, img.device()))
+        .index_select(-1, mirrored_indices(size.width, left, right, img.device()));
   }
   const FloatImage image(img);
   return image.restore(hearth::pad(image.values, {left, right, top, bottom},

@@ -1,10 +1,11 @@
 #include "hearth/vision/image.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 
 #include "hearth/io/file.h"
 #include "hearth/operators.h"
@@ -49,6 +50,13 @@ std::string jpeg_of(const Tensor& image, int64_t quality) {
   return encode_jpeg(interleaved(image, "JPEG", false), quality);
 }
 
+std::string lower_extension(const std::string& path) {
+  std::string extension = std::filesystem::path(path).extension().string();
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return char(std::tolower(c)); });
+  return extension;
+}
+
 Tensor as_tensor(const std::string& bytes) {
   Tensor result = empty({int64_t(bytes.size())}, kByte);
   std::memcpy(result.data_ptr(), bytes.data(), bytes.size());
@@ -56,6 +64,12 @@ Tensor as_tensor(const std::string& bytes) {
 }
 
 }  // namespace
+
+bool is_png_name(const std::string& path) { return lower_extension(path) == ".png"; }
+bool is_jpeg_name(const std::string& path) {
+  const std::string extension = lower_extension(path);
+  return extension == ".jpg" || extension == ".jpeg";
+}
 
 void bad_image(const std::string& name, const std::string& reason) {
   hearth::detail::fail<Error>("cannot read '", name, "': ", reason);
@@ -79,10 +93,13 @@ Tensor decode_image(const Tensor& input, ImageReadMode mode) {
 }
 
 Tensor read_image(const std::string& path, ImageReadMode mode) {
+  std::error_code error;
+  const auto size = std::filesystem::file_size(path, error);
+  HEARTH_CHECK(!error, "cannot read '", path, "': ", error.message());
+  std::string bytes(size, '\0');
   std::ifstream file(path, std::ios::binary);
-  HEARTH_CHECK(file, "cannot read '", path, "': ", std::strerror(errno));
-  const std::string bytes{std::istreambuf_iterator<char>(file), {}};
-  HEARTH_CHECK(!file.bad(), "cannot read '", path, "': ", std::strerror(errno));
+  HEARTH_CHECK(file.read(bytes.data(), std::streamsize(size)), "cannot read '", path,
+               "': ", std::strerror(errno));
   return decode(bytes, path, mode);
 }
 

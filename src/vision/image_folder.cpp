@@ -1,22 +1,15 @@
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 
 #include "hearth/operators.h"
 #include "hearth/vision/datasets.h"
+#include "vision/codecs.h"
 
 namespace hearth::vision::datasets {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_image(const fs::path& path) {
-  std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
-  return extension == ".png" || extension == ".jpg" || extension == ".jpeg";
-}
 
 std::vector<std::string> folders_in(const std::string& root) {
   std::error_code error;
@@ -37,8 +30,9 @@ std::vector<std::string> images_below(const fs::path& folder) {
            entry(folder, fs::directory_options::follow_directory_symlink, error),
        end;
        !error && entry != end; entry.increment(error))
-    if (entry->is_regular_file() && is_image(entry->path()))
-      paths.push_back(entry->path().string());
+    if (const std::string path = entry->path().string();
+        entry->is_regular_file() && (is_png_name(path) || is_jpeg_name(path)))
+      paths.push_back(path);
   HEARTH_CHECK(!error, "cannot read '", folder.string(), "': ", error.message());
   std::sort(paths.begin(), paths.end());
   return paths;

@@ -7,11 +7,7 @@
 // Random numbers as Python's torchvision draws them, from the default generator.
 namespace hearth::vision::transforms {
 
-double random_unit();                             // torch.rand(1)
 double random_uniform(Range range);               // torch.empty(1).uniform_(…)
 int64_t random_below(int64_t low, int64_t high);  // torch.randint(low, high, (1,))
-bool happens(double p);                           // torch.rand(1) < p
-/// Throws unless 0 <= p <= 1.
-void check_probability(double p);
 
 }  // namespace hearth::vision::transforms

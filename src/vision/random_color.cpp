@@ -61,24 +61,15 @@ Tensor ColorJitter::operator()(Tensor img) {
 }
 
 Tensor Grayscale::operator()(Tensor img) { return F::rgb_to_grayscale(img, num_output_channels_); }
-Tensor RandomGrayscale::operator()(Tensor img) {
-  check_probability(p_);
-  return happens(p_) ? F::rgb_to_grayscale(img, img.size(-3)) : img;
+Tensor RandomGrayscale::change(Tensor img) { return F::rgb_to_grayscale(img, img.size(-3)); }
+Tensor RandomInvert::change(Tensor img) { return F::invert(img); }
+Tensor RandomPosterize::change(Tensor img) { return F::posterize(img, bits_); }
+Tensor RandomSolarize::change(Tensor img) { return F::solarize(img, threshold_); }
+Tensor RandomAdjustSharpness::change(Tensor img) {
+  return F::adjust_sharpness(img, sharpness_factor_);
 }
-Tensor RandomInvert::operator()(Tensor img) { return happens(p_) ? F::invert(img) : img; }
-Tensor RandomPosterize::operator()(Tensor img) {
-  return happens(p_) ? F::posterize(img, bits_) : img;
-}
-Tensor RandomSolarize::operator()(Tensor img) {
-  return happens(p_) ? F::solarize(img, threshold_) : img;
-}
-Tensor RandomAdjustSharpness::operator()(Tensor img) {
-  return happens(p_) ? F::adjust_sharpness(img, sharpness_factor_) : img;
-}
-Tensor RandomAutocontrast::operator()(Tensor img) {
-  return happens(p_) ? F::autocontrast(img) : img;
-}
-Tensor RandomEqualize::operator()(Tensor img) { return happens(p_) ? F::equalize(img) : img; }
+Tensor RandomAutocontrast::change(Tensor img) { return F::autocontrast(img); }
+Tensor RandomEqualize::change(Tensor img) { return F::equalize(img); }
 
 GaussianBlur::GaussianBlur(std::vector<int64_t> kernel_size, Range sigma)
     : kernel_size_(std::move(kernel_size)), sigma_(sigma) {

@@ -66,14 +66,17 @@ std::vector<int64_t> two_sizes(std::vector<int64_t> size) {
 
 }  // namespace
 
-double random_unit() { return rand({1}).item<double>(); }
 double random_uniform(Range range) {
   return empty({1}).uniform_(range[0], range[1]).item<double>();
 }
 int64_t random_below(int64_t low, int64_t high) { return randint(low, high, {1}).item<int64_t>(); }
-bool happens(double p) { return random_unit() < p; }
-void check_probability(double p) {
-  HEARTH_CHECK_AS(ValueError, p >= 0 && p <= 1, "p should be a probability from 0 to 1, got ", p);
+
+RandomTransform::RandomTransform(double p) : p_(p) {
+  HEARTH_CHECK_AS(ValueError, p >= 0 && p <= 1,
+                  "`p` should be a floating point value in the interval [0.0, 1.0].");
+}
+Tensor RandomTransform::operator()(Tensor img) {
+  return rand({1}).item<double>() < p_ ? change(std::move(img)) : img;
 }
 
 Tensor Compose::operator()(Tensor img) {
@@ -81,11 +84,7 @@ Tensor Compose::operator()(Tensor img) {
   return img;
 }
 
-Tensor RandomApply::operator()(Tensor img) {
-  if (p_ < random_unit()) return img;
-  for (ImageFunction& each : transforms_) img = each(std::move(img));
-  return img;
-}
+Tensor RandomApply::change(Tensor img) { return all_(std::move(img)); }
 
 Tensor Resize::operator()(Tensor img) {
   return F::resize(img, size_, interpolation_, max_size_, antialias_);
@@ -133,14 +132,8 @@ Tensor RandomResizedCrop::operator()(Tensor img) {
                          antialias_);
 }
 
-Tensor RandomHorizontalFlip::operator()(Tensor img) {
-  check_probability(p_);
-  return happens(p_) ? F::hflip(img) : img;
-}
-Tensor RandomVerticalFlip::operator()(Tensor img) {
-  check_probability(p_);
-  return happens(p_) ? F::vflip(img) : img;
-}
+Tensor RandomHorizontalFlip::change(Tensor img) { return F::hflip(img); }
+Tensor RandomVerticalFlip::change(Tensor img) { return F::vflip(img); }
 
 RandomRotation::RandomRotation(Range degrees, InterpolationMode interpolation, bool expand,
                                std::optional<std::array<double, 2>> center, double fill)
@@ -193,15 +186,16 @@ Tensor Normalize::operator()(Tensor img) { return F::normalize(img, mean_, std_)
 
 RandomErasing::RandomErasing(double p, Range scale, Range ratio, std::vector<double> value,
                              bool inplace)
-    : p_(p), scale_(scale), ratio_(ratio), value_(std::move(value)), inplace_(inplace) {
+    : RandomTransform(p),
+      scale_(scale),
+      ratio_(ratio),
+      value_(std::move(value)),
+      inplace_(inplace) {
   check_ranges(scale, ratio);
   HEARTH_CHECK_AS(ValueError, scale[1] <= 1, "Scale should be between 0 and 1");
-  HEARTH_CHECK_AS(ValueError, p >= 0 && p <= 1,
-                  "Random erasing probability should be between 0 and 1");
 }
 
-Tensor RandomErasing::operator()(Tensor img) {
-  if (!happens(p_)) return img;
+Tensor RandomErasing::change(Tensor img) {
   const ImageSize image = F::get_image_size(img);
   const int64_t channels = img.size(-3);
   HEARTH_CHECK_AS(ValueError, value_.size() <= 1 || int64_t(value_.size()) == channels,

@@ -1,11 +1,11 @@
 #include "hearth/vision/utils.h"
 
 #include <algorithm>
-#include <cctype>
 
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/vision/image.h"
+#include "vision/codecs.h"
 
 namespace hearth::vision::utils {
 
@@ -40,13 +40,6 @@ Tensor normalized(const Tensor& images, const GridOptions& options) {
   return copy;
 }
 
-bool ends_with(const std::string& path, const char* extension) {
-  std::string lower = path;
-  std::transform(lower.begin(), lower.end(), lower.begin(),
-                 [](unsigned char c) { return char(std::tolower(c)); });
-  return lower.ends_with(extension);
-}
-
 }  // namespace
 
 Tensor make_grid(const Tensor& tensor, const GridOptions& options) {
@@ -75,9 +68,9 @@ Tensor make_grid(const std::vector<Tensor>& tensors, const GridOptions& options)
 
 void save_image(const Tensor& tensor, const std::string& fp, const GridOptions& options) {
   const Tensor bytes = make_grid(tensor, options).mul(255).add(0.5).clamp(0, 255).to(kCPU, kByte);
-  if (ends_with(fp, ".png")) return write_png(bytes, fp);
-  HEARTH_CHECK_AS(ValueError, ends_with(fp, ".jpg") || ends_with(fp, ".jpeg"),
-                  "unknown file extension: '", fp, "' (known are .png, .jpg, .jpeg)");
+  if (is_png_name(fp)) return write_png(bytes, fp);
+  HEARTH_CHECK_AS(ValueError, is_jpeg_name(fp), "unknown file extension: '", fp,
+                  "' (known are .png, .jpg, .jpeg)");
   write_jpeg(bytes, fp);
 }
 

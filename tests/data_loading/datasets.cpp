@@ -1,6 +1,7 @@
 // Datasets, transforms and samplers.
 #include <gtest/gtest.h>
 
+#include "hearth/cuda.h"
 #include "hearth/data.h"
 #include "hearth/generator.h"
 #include "hearth/operators.h"
@@ -33,6 +34,11 @@ TEST(Datasets, BatchedTensorsSelectWholeBatches) {
   EXPECT_TRUE(batch.target.equal(tensor({2, 0, 2})));
   EXPECT_ERROR(dataset.get_batch({4}), "out of bounds");
   EXPECT_ERROR(datasets::BatchedTensors(data, arange(3)), "Size mismatch between tensors");
+  if (cuda::is_available()) {
+    const Example<> on_gpu = datasets::BatchedTensors(data.to(kCUDA), targets).get_batch({2, 3});
+    EXPECT_TRUE(on_gpu.data.cpu().equal(data.slice(0, 2)));
+    EXPECT_TRUE(on_gpu.target.equal(tensor({2, 3})));
+  }
   size_t seen = 0;
   auto loader = make_data_loader(std::move(dataset), DataLoaderOptions().batch_size(3).workers(2));
   for (const Example<>& each : *loader) seen += size_t(each.data.size(0));

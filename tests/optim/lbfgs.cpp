@@ -150,8 +150,8 @@ TEST(Lbfgs, LimitsEvaluations) {
   Problem problem("rosenbrock_fixed_short", kCPU);
   problem.step();
   EXPECT_EQ(problem.evaluations, 3);
-  const auto& options =
-      static_cast<const LBFGSOptions&>(LBFGS({problem.params[0]}).param_groups()[0].options());
+  const LBFGS optimizer({problem.params[0]});
+  const auto& options = static_cast<const LBFGSOptions&>(optimizer.param_groups()[0].options());
   EXPECT_EQ(options.max_eval(), 25);
 }
 

@@ -1,14 +1,17 @@
 // Transforms against torchvision's results (tests/oracle/vision_cases.py).
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <sstream>
 
+#include "hearth/cuda.h"
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "hearth/vision.h"
+#include "tests/support/throws.h"
 
 namespace hearth::testing {
 
@@ -236,13 +239,44 @@ TEST(VisionCases, BatchesAreTransformedLikeImages) {
   }
 }
 
+/// Two images, of which the second one is brighter.
+struct Images : data::datasets::Dataset<Images> {
+  data::Example<> get(size_t index) override {
+    return {image() + int64_t(index), tensor(int64_t(index))};
+  }
+  std::optional<size_t> size() const override { return 2; }
+};
+
 TEST(VisionCases, ATransformMapsADataset) {
-  auto dataset = data::datasets::TensorDataset(std::vector<Tensor>{image(), image()});
-  EXPECT_EQ(dataset.size(), 2u);
+  const Compose transform({RandomCrop(4), ConvertImageDtype(kFloat)});
+  auto dataset = Images().map(transform).map(data::transforms::Stack<>());
   manual_seed(1);
-  const Tensor cropped = Compose({RandomCrop(4), ConvertImageDtype(kFloat)})(image());
-  EXPECT_EQ(cropped.sizes(), IntArrayRef({3, 4, 4}));
-  EXPECT_LE(cropped.max().item<double>(), 1);
+  const data::Example<> batch = dataset.get_batch({1, 0});
+  manual_seed(1);
+  Call same = transform;
+  const Tensor first = same(image() + 1);
+  EXPECT_TRUE(batch.data.equal(stack({first, same(image())})));
+  EXPECT_EQ(batch.data.sizes(), IntArrayRef({2, 3, 4, 4}));
+  EXPECT_TRUE(batch.target.equal(tensor({1, 0})));
+}
+
+TEST(VisionCases, ProbabilitiesAreChecked) {
+  const char* const sentence = "`p` should be a floating point value in the interval [0.0, 1.0].";
+  EXPECT_ERROR(RandomHorizontalFlip(1.5), sentence);
+  EXPECT_ERROR(RandomApply({}, -0.5), sentence);
+  EXPECT_ERROR(RandomErasing(2), sentence);
+  EXPECT_ERROR(RandomSolarize(90, std::nan("")), sentence);
+}
+
+TEST(VisionCases, GpusComputeTheSame) {
+  if (!cuda::is_available()) GTEST_SKIP() << "no GPU";
+  for (const auto& [name, call] : functions()) {
+    SCOPED_TRACE(name);
+    const Tensor result = call(image().to(kCUDA)), expected = call(image());
+    ASSERT_TRUE(result.is_cuda());
+    EXPECT_LE(result.cpu().to(kDouble).sub(expected.to(kDouble)).abs().max().item<double>(),
+              expected.is_floating_point() ? 2e-5 : 1);
+  }
 }
 
 }  // namespace

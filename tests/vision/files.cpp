@@ -102,6 +102,7 @@ TEST(ImageFiles, BadArgumentsAreNamed) {
   EXPECT_ERROR(encode_jpeg(pattern(2)), "The number of channels should be 1 or 3 for JPEG, got: 2");
   EXPECT_ERROR(encode_jpeg(pattern(3), 101), "between 1 and 100");
   EXPECT_ERROR(read_image("/nowhere/a.png"), "cannot read '/nowhere/a.png': No such file");
+  EXPECT_ERROR(read_image("/"), "cannot read '/': Is a directory");
   EXPECT_ERROR(decode_image(tensor({1, 2, 3}).to(kByte)), "neither a PNG nor a JPEG");
   EXPECT_ERROR(utils::save_image(zeros({3, 4, 4}), "/tmp/a.bmp"), "unknown file extension");
 }

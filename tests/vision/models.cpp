@@ -101,7 +101,7 @@ TEST(VisionModels, CloneSharesNothing) {
   }
 }
 
-TEST(VisionModels, AStepChangesEveryParameter) {
+TEST(VisionModels, EveryParameterGetsAGradient) {
   MobileNetV2 model(4, 0.25);
   model->forward(rand({2, 3, 32, 32})).square().sum().backward();
   for (const auto& item : model->named_parameters())

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <deque>
 #include <string>
+#include <vector>
 
 #include "hearth/optim/declare.h"
 
@@ -35,9 +35,9 @@ struct HEARTH_API LBFGSParamState : public OptimizerCloneableParamState<LBFGSPar
   HEARTH_ARG(Tensor, d);                               ///< the last direction
   HEARTH_ARG(Tensor, H_diag);                          ///< the scale of the first approximation
   HEARTH_ARG(Tensor, prev_flat_grad);                  ///< the gradient before the last iteration
-  HEARTH_ARG(std::deque<Tensor>, old_dirs);            ///< former changes y of the gradient
-  HEARTH_ARG(std::deque<Tensor>, old_stps);            ///< former changes s of the parameters
-  HEARTH_ARG(std::deque<Tensor>, ro);                  ///< 1 / (y s)
+  HEARTH_ARG(std::vector<Tensor>, old_dirs);           ///< former changes y of the gradient
+  HEARTH_ARG(std::vector<Tensor>, old_stps);           ///< former changes s of the parameters
+  HEARTH_ARG(std::vector<Tensor>, ro);                 ///< 1 / (y s)
   HEARTH_ARG(std::optional<std::vector<Tensor>>, al);  ///< scratch numbers, which are not saved
 
  public:

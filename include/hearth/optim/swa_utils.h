@@ -114,8 +114,7 @@ void update_bn(Loader&& loader, Model&& model, const std::optional<Device>& devi
 }
 
 /// Anneals the rate of each group to swa_lr within anneal_epochs, along a cosine ("cos") or
-/// linearly
-/// ("linear"), where it stays.
+/// linearly ("linear"); then it stays there.
 class HEARTH_API SWALR : public LRScheduler {
  public:
   SWALR(Optimizer& optimizer, PerGroup swa_lr, int64_t anneal_epochs = 10,

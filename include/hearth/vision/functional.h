@@ -80,8 +80,8 @@ HEARTH_API Tensor posterize(const Tensor& img, int64_t bits);     ///< keeps eac
 HEARTH_API Tensor solarize(const Tensor& img, double threshold);  ///< inverts from threshold on
 HEARTH_API Tensor autocontrast(const Tensor& img);                ///< stretches to the whole range
 HEARTH_API Tensor equalize(const Tensor& img);                    ///< with an even histogram
-/// Kernel and sigma are {both} or {x, y}; by default, sigma = 0.3 ((kernel_size - 1) / 2 - 1) +
-/// 0.8.
+/// Kernel and sigma are {both} or {x, y}; sigma's default is
+/// 0.3 ((kernel_size - 1) / 2 - 1) + 0.8.
 HEARTH_API Tensor gaussian_blur(const Tensor& img, IntArrayRef kernel_size,
                                 ArrayRef<double> sigma = {});
 

@@ -21,6 +21,19 @@ using ImageFunction = std::function<Tensor(Tensor)>;
 /// The least and the greatest value of a random number.
 using Range = std::array<double, 2>;
 
+/// Base of transforms that change an image with probability p.
+class HEARTH_API RandomTransform : public ImageTransform {
+ public:
+  Tensor operator()(Tensor img) final;
+
+ protected:
+  explicit RandomTransform(double p);
+  virtual Tensor change(Tensor img) = 0;
+
+ private:
+  double p_;
+};
+
 /// Applies transforms one after the other.
 class HEARTH_API Compose : public ImageTransform {
  public:
@@ -31,15 +44,15 @@ class HEARTH_API Compose : public ImageTransform {
   std::vector<ImageFunction> transforms_;
 };
 /// Applies all transforms with probability p.
-class HEARTH_API RandomApply : public ImageTransform {
+class HEARTH_API RandomApply : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
   explicit RandomApply(std::vector<ImageFunction> transforms, double p = 0.5)
-      : transforms_(std::move(transforms)), p_(p) {}
+      : RandomTransform(p), all_(std::move(transforms)) {}
 
  private:
-  std::vector<ImageFunction> transforms_;
-  double p_;
+  Tensor change(Tensor img) override;
+
+  Compose all_;
 };
 
 /// functional::resize.
@@ -93,7 +106,8 @@ class HEARTH_API RandomCrop : public ImageTransform {
                       bool pad_if_needed = false, double fill = 0,
                       PaddingMode padding_mode = PaddingMode::CONSTANT);
   explicit RandomCrop(int64_t size, int64_t padding = 0)
-      : RandomCrop({size, size}, std::vector<int64_t>{padding}) {}
+      : RandomCrop({size, size},
+                   padding == 0 ? std::vector<int64_t>{} : std::vector<int64_t>{padding}) {}
 
  private:
   std::vector<int64_t> size_, padding_;
@@ -119,22 +133,20 @@ class HEARTH_API RandomResizedCrop : public ImageTransform {
 };
 
 /// functional::hflip with probability p.
-class HEARTH_API RandomHorizontalFlip : public ImageTransform {
+class HEARTH_API RandomHorizontalFlip : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
-  explicit RandomHorizontalFlip(double p = 0.5) : p_(p) {}
+  explicit RandomHorizontalFlip(double p = 0.5) : RandomTransform(p) {}
 
  private:
-  double p_;
+  Tensor change(Tensor img) override;
 };
 /// functional::vflip with probability p.
-class HEARTH_API RandomVerticalFlip : public ImageTransform {
+class HEARTH_API RandomVerticalFlip : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
-  explicit RandomVerticalFlip(double p = 0.5) : p_(p) {}
+  explicit RandomVerticalFlip(double p = 0.5) : RandomTransform(p) {}
 
  private:
-  double p_;
+  Tensor change(Tensor img) override;
 };
 /// functional::rotate by a random angle.
 class HEARTH_API RandomRotation : public ImageTransform {
@@ -160,8 +172,8 @@ struct HEARTH_API RandomAffineOptions {
   RandomAffineOptions(double degrees) : degrees_{-degrees, degrees} {}
   RandomAffineOptions(Range degrees) : degrees_(degrees) {}
   HEARTH_ARG(Range, degrees);  ///< angles
-  HEARTH_ARG(std::optional<Range>,
-             translate);                    ///< the greatest move, as a share of {width, height}
+  /// The greatest move, as a share of {width, height}.
+  HEARTH_ARG(std::optional<Range>, translate);
   HEARTH_ARG(std::optional<Range>, scale);  ///< factors of the size
   HEARTH_ARG(std::vector<double>, shear);   ///< degrees: {±x}, {x0, x1} or {x0, x1, y0, y1}
   HEARTH_ARG(InterpolationMode, interpolation) = InterpolationMode::NEAREST;  ///< between pixels
@@ -199,69 +211,68 @@ class HEARTH_API Grayscale : public ImageTransform {
   int64_t num_output_channels_;
 };
 /// Grey with probability p.
-class HEARTH_API RandomGrayscale : public ImageTransform {
+class HEARTH_API RandomGrayscale : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
-  explicit RandomGrayscale(double p = 0.1) : p_(p) {}
+  explicit RandomGrayscale(double p = 0.1) : RandomTransform(p) {}
 
  private:
-  double p_;
+  Tensor change(Tensor img) override;
 };
 /// functional::invert with probability p.
-class HEARTH_API RandomInvert : public ImageTransform {
+class HEARTH_API RandomInvert : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
-  explicit RandomInvert(double p = 0.5) : p_(p) {}
+  explicit RandomInvert(double p = 0.5) : RandomTransform(p) {}
 
  private:
-  double p_;
+  Tensor change(Tensor img) override;
 };
 /// functional::posterize with probability p.
-class HEARTH_API RandomPosterize : public ImageTransform {
+class HEARTH_API RandomPosterize : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
-  explicit RandomPosterize(int64_t bits, double p = 0.5) : bits_(bits), p_(p) {}
+  explicit RandomPosterize(int64_t bits, double p = 0.5) : RandomTransform(p), bits_(bits) {}
 
  private:
+  Tensor change(Tensor img) override;
+
   int64_t bits_;
-  double p_;
 };
 /// functional::solarize with probability p.
-class HEARTH_API RandomSolarize : public ImageTransform {
+class HEARTH_API RandomSolarize : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
-  explicit RandomSolarize(double threshold, double p = 0.5) : threshold_(threshold), p_(p) {}
+  explicit RandomSolarize(double threshold, double p = 0.5)
+      : RandomTransform(p), threshold_(threshold) {}
 
  private:
-  double threshold_, p_;
+  Tensor change(Tensor img) override;
+
+  double threshold_;
 };
 /// functional::adjust_sharpness with probability p.
-class HEARTH_API RandomAdjustSharpness : public ImageTransform {
+class HEARTH_API RandomAdjustSharpness : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
   explicit RandomAdjustSharpness(double sharpness_factor, double p = 0.5)
-      : sharpness_factor_(sharpness_factor), p_(p) {}
+      : RandomTransform(p), sharpness_factor_(sharpness_factor) {}
 
  private:
-  double sharpness_factor_, p_;
+  Tensor change(Tensor img) override;
+
+  double sharpness_factor_;
 };
 /// functional::autocontrast with probability p.
-class HEARTH_API RandomAutocontrast : public ImageTransform {
+class HEARTH_API RandomAutocontrast : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
-  explicit RandomAutocontrast(double p = 0.5) : p_(p) {}
+  explicit RandomAutocontrast(double p = 0.5) : RandomTransform(p) {}
 
  private:
-  double p_;
+  Tensor change(Tensor img) override;
 };
 /// functional::equalize with probability p.
-class HEARTH_API RandomEqualize : public ImageTransform {
+class HEARTH_API RandomEqualize : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
-  explicit RandomEqualize(double p = 0.5) : p_(p) {}
+  explicit RandomEqualize(double p = 0.5) : RandomTransform(p) {}
 
  private:
-  double p_;
+  Tensor change(Tensor img) override;
 };
 /// functional::gaussian_blur with a random sigma.
 class HEARTH_API GaussianBlur : public ImageTransform {
@@ -296,14 +307,14 @@ class HEARTH_API Normalize : public ImageTransform {
 };
 /// Replaces a rectangle of random place, share of the area and ratio, with probability p, by a
 /// value, by one value per channel, or, without values, by normally distributed numbers.
-class HEARTH_API RandomErasing : public ImageTransform {
+class HEARTH_API RandomErasing : public RandomTransform {
  public:
-  Tensor operator()(Tensor img) override;
   explicit RandomErasing(double p = 0.5, Range scale = {0.02, 0.33}, Range ratio = {0.3, 3.3},
                          std::vector<double> value = {0}, bool inplace = false);
 
  private:
-  double p_;
+  Tensor change(Tensor img) override;
+
   Range scale_, ratio_;
   std::vector<double> value_;
   bool inplace_;
