@@ -125,9 +125,7 @@ std::string printed(const char* name, std::string options, bool inplace) {
   if (inplace) options += options.empty() ? "inplace=true" : ", inplace=true";
   return str(name, "(", options, ")");
 }
-}  // namespace
 
-namespace {
 Tensor over_channels(const Tensor& x) {
   HEARTH_CHECK(x.dim() == 3 || x.dim() == 4, "Softmax2d requires a 3D or 4D tensor as input");
   return x.softmax(-3);

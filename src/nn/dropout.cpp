@@ -6,14 +6,7 @@ namespace hearth::nn {
 
 namespace functional {
 
-namespace {
-void check_probability(double p) {
-  HEARTH_CHECK(p >= 0 && p <= 1, "dropout probability has to be between 0 and 1, but got ", p);
-}
-}  // namespace
-
 Tensor dropout(Tensor input, const DropoutFuncOptions& options) {
-  check_probability(options.p());
   return options.inplace() ? hearth::dropout_(input, options.p(), options.training())
                            : hearth::dropout(input, options.p(), options.training());
 }
@@ -21,7 +14,6 @@ Tensor dropout(Tensor input, const DropoutFuncOptions& options) {
 namespace {
 /// dropout of whole channels; an input without a batch has one dimension less than `dims`.
 Tensor drop_channels(const Tensor& input, int64_t dims, const DropoutFuncOptions& options) {
-  check_probability(options.p());
   const bool batched = input.dim() == dims;
   Tensor batch = batched ? input : input.unsqueeze(0);
   if (options.inplace()) {
@@ -51,13 +43,11 @@ Tensor dropout3d(Tensor input, const Dropout3dFuncOptions& options) {
 }
 
 Tensor alpha_dropout(Tensor input, const AlphaDropoutFuncOptions& options) {
-  check_probability(options.p());
   return options.inplace() ? hearth::alpha_dropout_(input, options.p(), options.training())
                            : hearth::alpha_dropout(input, options.p(), options.training());
 }
 
 Tensor feature_alpha_dropout(Tensor input, const FeatureAlphaDropoutFuncOptions& options) {
-  check_probability(options.p());
   return options.inplace() ? hearth::feature_alpha_dropout_(input, options.p(), options.training())
                            : hearth::feature_alpha_dropout(input, options.p(), options.training());
 }

@@ -1,10 +1,6 @@
 #include "hearth/nn/embedding_bag.h"
 
-#include <ostream>
-
-#include "hearth/autograd.h"
-#include "hearth/nn/init.h"
-#include "hearth/operators.h"
+#include "nn/embedding_table.h"
 
 namespace hearth::nn {
 
@@ -49,11 +45,7 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight,
   HEARTH_CHECK(!largest || !options.scale_grad_by_freq(),
                "max mode does not support scaling the gradient by the frequency");
   HEARTH_CHECK(!largest || !options.sparse(), "max mode does not support sparse weights");
-  if (options.max_norm()) {
-    const NoGradGuard off;
-    Tensor table = weight;
-    embedding_renorm_(table, bags.input, *options.max_norm(), options.norm_type());
-  }
+  nn::detail::limit_norms(weight, bags.input, options);
   HEARTH_CHECK(
       !bags.per_sample_weights.defined() || std::holds_alternative<enumtype::kSum>(options.mode()),
       "embedding_bag: per_sample_weights was not null. per_sample_weights is only supported for "
@@ -67,42 +59,30 @@ Tensor embedding_bag(const Tensor& input, const Tensor& weight,
 
 }  // namespace functional
 
+namespace {
+/// `to` with the options that all options of bags have.
+template <class To, class From>
+To with_bag_options(To to, const From& from) {
+  return detail::with_common(to, from)
+      .mode(from.mode())
+      .include_last_offset(from.include_last_offset());
+}
+}  // namespace
+
 EmbeddingBagImpl::EmbeddingBagImpl(int64_t num_embeddings, int64_t embedding_dim)
     : EmbeddingBagImpl(EmbeddingBagOptions(num_embeddings, embedding_dim)) {}
 EmbeddingBagImpl::EmbeddingBagImpl(EmbeddingBagOptions options_) : options(std::move(options_)) {
   EmbeddingBagImpl::reset();
 }
 
-void EmbeddingBagImpl::reset() {
-  const int64_t rows = options.num_embeddings();
-  if (options.padding_idx()) {
-    const int64_t index = *options.padding_idx();
-    HEARTH_CHECK(index >= -rows && index < rows, "Padding_idx must be within num_embeddings");
-    options.padding_idx(index < 0 ? index + rows : index);
-  }
-  const Tensor& given = options._weight();
-  if (!given.defined()) {
-    weight = register_parameter("weight", empty({rows, options.embedding_dim()}));
-    return reset_parameters();
-  }
-  HEARTH_CHECK(given.sizes() == std::vector<int64_t>({rows, options.embedding_dim()}),
-               "Shape of weight does not match num_embeddings and embedding_dim");
-  weight = register_parameter("weight", given.detach());
-}
+void EmbeddingBagImpl::reset() { detail::reset_table(*this, "weight"); }
 
-void EmbeddingBagImpl::reset_parameters() {
-  init::normal_(weight);
-  const NoGradGuard off;
-  if (options.padding_idx()) weight.select(0, *options.padding_idx()).zero_();
-}
+void EmbeddingBagImpl::reset_parameters() { detail::draw_table(*this); }
 
 void EmbeddingBagImpl::pretty_print(std::ostream& stream) const {
   stream << "EmbeddingBag(num_embeddings=" << options.num_embeddings()
          << ", embedding_dim=" << options.embedding_dim();
-  if (options.max_norm()) stream << ", max_norm=" << *options.max_norm();
-  if (options.norm_type() != 2) stream << ", norm_type=" << options.norm_type();
-  if (options.scale_grad_by_freq()) stream << ", scale_grad_by_freq=true";
-  if (options.sparse()) stream << ", sparse=true";
+  detail::print_common(stream, options);
   if (!std::holds_alternative<enumtype::kMean>(options.mode()))
     stream << ", mode=" << enumtype::get_enum_name(options.mode());
   if (options.include_last_offset()) stream << ", include_last_offset=true";
@@ -115,17 +95,11 @@ Tensor EmbeddingBagImpl::forward(const Tensor& input, const Tensor& offsets,
   return run_module(
       *this,
       [this](const Tensor& x, const Tensor& begins, const Tensor& factors) {
-        return functional::embedding_bag(x, weight,
-                                         functional::EmbeddingBagFuncOptions()
-                                             .offsets(begins)
-                                             .per_sample_weights(factors)
-                                             .max_norm(options.max_norm())
-                                             .norm_type(options.norm_type())
-                                             .scale_grad_by_freq(options.scale_grad_by_freq())
-                                             .mode(options.mode())
-                                             .sparse(options.sparse())
-                                             .include_last_offset(options.include_last_offset())
-                                             .padding_idx(options.padding_idx()));
+        return functional::embedding_bag(
+            x, weight,
+            with_bag_options(functional::EmbeddingBagFuncOptions(), options)
+                .offsets(begins)
+                .per_sample_weights(factors));
       },
       input, offsets, per_sample_weights);
 }
@@ -135,15 +109,8 @@ HEARTH_DEFINE_DEFAULT_ARGS(EmbeddingBagImpl, {1, AnyValue(Tensor())}, {2, AnyVal
 EmbeddingBag EmbeddingBag::from_pretrained(const Tensor& embeddings,
                                            const EmbeddingBagFromPretrainedOptions& options) {
   HEARTH_CHECK(embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional");
-  EmbeddingBag bag(EmbeddingBagOptions(embeddings.size(0), embeddings.size(1))
-                       ._weight(embeddings)
-                       .max_norm(options.max_norm())
-                       .norm_type(options.norm_type())
-                       .scale_grad_by_freq(options.scale_grad_by_freq())
-                       .mode(options.mode())
-                       .sparse(options.sparse())
-                       .include_last_offset(options.include_last_offset())
-                       .padding_idx(options.padding_idx()));
+  const EmbeddingBagOptions own(embeddings.size(0), embeddings.size(1));
+  EmbeddingBag bag(with_bag_options(own, options)._weight(embeddings));
   bag->weight.set_requires_grad(!options.freeze());
   return bag;
 }

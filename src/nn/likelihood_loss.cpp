@@ -59,14 +59,7 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
 
 }  // namespace functional
 
-Tensor PoissonNLLLossImpl::forward(const Tensor& input, const Tensor& target) {
-  return run_module(
-      *this,
-      [this](const Tensor& x, const Tensor& y) {
-        return functional::poisson_nll_loss(x, y, options);
-      },
-      input, target);
-}
+HEARTH_LOSS_FORWARD(PoissonNLLLoss, poisson_nll_loss, options)
 void PoissonNLLLossImpl::pretty_print(std::ostream& stream) const { stream << "PoissonNLLLoss()"; }
 
 Tensor GaussianNLLLossImpl::forward(const Tensor& input, const Tensor& target, const Tensor& var) {

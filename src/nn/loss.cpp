@@ -105,13 +105,8 @@ static std::string text_of(const std::string& name) {
 }
 
 /// Defines forward() and pretty_print() of a loss; `used` are its options with its buffers.
-#define HEARTH_FORWARD(Name, function, used)                                                   \
-  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) {                      \
-    return run_module(                                                                         \
-        *this,                                                                                 \
-        [this](const Tensor& x, const Tensor& y) { return functional::function(x, y, used); }, \
-        input, target);                                                                        \
-  }                                                                                            \
+#define HEARTH_FORWARD(Name, function, used) \
+  HEARTH_LOSS_FORWARD(Name, function, used)  \
   void Name##Impl::pretty_print(std::ostream& stream) const { stream << text_of(#Name); }
 
 HEARTH_FORWARD(MSELoss, mse_loss, options)

@@ -5,6 +5,15 @@
 
 namespace hearth::nn {
 
+/// Defines forward() of a loss of an input and a target; `used` are its options with its buffers.
+#define HEARTH_LOSS_FORWARD(Name, function, used)                                              \
+  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) {                      \
+    return run_module(                                                                         \
+        *this,                                                                                 \
+        [this](const Tensor& x, const Tensor& y) { return functional::function(x, y, used); }, \
+        input, target);                                                                        \
+  }
+
 /// The Reduction that a loss's options ask for.
 template <class Options>
 int64_t reduction_of(const Options& options) {

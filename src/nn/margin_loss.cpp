@@ -6,6 +6,14 @@
 
 namespace hearth::nn {
 
+namespace {
+void check_options(const MultiMarginLossOptions& options) {
+  HEARTH_CHECK(options.p() == 1 || options.p() == 2, "only p == 1 and p == 2 supported");
+  HEARTH_CHECK(!options.weight().defined() || options.weight().dim() == 1,
+               "weight must be one-dimensional");
+}
+}  // namespace
+
 namespace functional {
 
 Tensor hinge_embedding_loss(const Tensor& input, const Tensor& target,
@@ -31,9 +39,7 @@ Tensor cosine_embedding_loss(const Tensor& input1, const Tensor& input2, const T
 
 Tensor multi_margin_loss(const Tensor& input, const Tensor& target,
                          const MultiMarginLossFuncOptions& options) {
-  HEARTH_CHECK(options.p() == 1 || options.p() == 2, "only p == 1 and p == 2 supported");
-  HEARTH_CHECK(!options.weight().defined() || options.weight().dim() == 1,
-               "weight must be one-dimensional");
+  check_options(options);
   return hearth::multi_margin_loss(input, target, options.p(), options.margin(), options.weight(),
                                    reduction_of(options));
 }
@@ -76,14 +82,7 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
 
 }  // namespace functional
 
-/// Defines forward() of a loss of two or three tensors; `used` are its options with its buffers.
-#define HEARTH_FORWARD(Name, function, used)                                                   \
-  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) {                      \
-    return run_module(                                                                         \
-        *this,                                                                                 \
-        [this](const Tensor& x, const Tensor& y) { return functional::function(x, y, used); }, \
-        input, target);                                                                        \
-  }
+/// Defines forward() of a loss of three tensors.
 #define HEARTH_FORWARD_OF_THREE(Name, function)                                   \
   Tensor Name##Impl::forward(const Tensor& a, const Tensor& b, const Tensor& c) { \
     return run_module(                                                            \
@@ -97,19 +96,20 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
 #define HEARTH_PRINT(Name, text) \
   void Name##Impl::pretty_print(std::ostream& stream) const { stream << text; }
 
-HEARTH_FORWARD(HingeEmbeddingLoss, hinge_embedding_loss, options)
+HEARTH_LOSS_FORWARD(HingeEmbeddingLoss, hinge_embedding_loss, options)
 HEARTH_PRINT(HingeEmbeddingLoss, "HingeEmbeddingLoss(margin=" << options.margin() << ")")
-HEARTH_FORWARD(MultiMarginLoss, multi_margin_loss, MultiMarginLossOptions(options).weight(weight))
+HEARTH_LOSS_FORWARD(MultiMarginLoss, multi_margin_loss,
+                    MultiMarginLossOptions(options).weight(weight))
 HEARTH_PRINT(MultiMarginLoss,
              "MultiMarginLoss(p=" << options.p() << ", margin=" << options.margin()
                                   << ", weight=" << options.weight() << ", reduction="
                                   << enumtype::get_enum_name(options.reduction()) << ")")
-HEARTH_FORWARD(MultiLabelMarginLoss, multilabel_margin_loss, options)
+HEARTH_LOSS_FORWARD(MultiLabelMarginLoss, multilabel_margin_loss, options)
 HEARTH_PRINT(MultiLabelMarginLoss, "MultiLabelMarginLoss()")
-HEARTH_FORWARD(SoftMarginLoss, soft_margin_loss, options)
+HEARTH_LOSS_FORWARD(SoftMarginLoss, soft_margin_loss, options)
 HEARTH_PRINT(SoftMarginLoss, "SoftMarginLoss()")
-HEARTH_FORWARD(MultiLabelSoftMarginLoss, multilabel_soft_margin_loss,
-               MultiLabelSoftMarginLossOptions(options).weight(weight))
+HEARTH_LOSS_FORWARD(MultiLabelSoftMarginLoss, multilabel_soft_margin_loss,
+                    MultiLabelSoftMarginLossOptions(options).weight(weight))
 HEARTH_PRINT(MultiLabelSoftMarginLoss, "MultiLabelSoftMarginLoss()")
 HEARTH_FORWARD_OF_THREE(MarginRankingLoss, margin_ranking_loss)
 HEARTH_PRINT(MarginRankingLoss, "MarginRankingLoss()")
@@ -126,13 +126,10 @@ HEARTH_PRINT(TripletMarginWithDistanceLoss,
                                                      << (options.swap() ? "true" : "false") << ")")
 #undef HEARTH_PRINT
 #undef HEARTH_FORWARD_OF_THREE
-#undef HEARTH_FORWARD
 
 MultiMarginLossImpl::MultiMarginLossImpl(MultiMarginLossOptions options_)
     : WeightedLoss(std::move(options_)) {
-  HEARTH_CHECK(options.p() == 1 || options.p() == 2, "only p == 1 and p == 2 supported");
-  HEARTH_CHECK(!options.weight().defined() || options.weight().dim() == 1,
-               "weight must be one-dimensional");
+  check_options(options);
 }
 
 }  // namespace hearth::nn

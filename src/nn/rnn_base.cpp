@@ -5,6 +5,7 @@
 #include "hearth/nn/init.h"
 #include "hearth/nn/rnn.h"
 #include "hearth/operators.h"
+#include "nn/spaced.h"
 
 namespace hearth::nn::detail {
 
@@ -115,8 +116,7 @@ void RNNImplBase<Derived>::complete_states(const Tensor& input, int64_t batch, T
   const auto complete = [&](Tensor& state, int64_t width, const char* text) {
     const std::vector<int64_t> expected{options_base.num_layers() * directions(), batch, width};
     if (!state.defined()) state = zeros(expected, input.options());
-    HEARTH_CHECK(state.sizes() == expected, text, expected[0], " ", batch, " ", width, ", got ",
-                 state.sizes());
+    HEARTH_CHECK(state.sizes() == expected, text, spaced(expected), ", got ", state.sizes());
   };
   if (!has_cell()) return complete(h, state_size(), "Expected hidden size ");
   complete(h, state_size(), "Expected hidden[0] size ");

@@ -5,6 +5,7 @@
 
 #include "hearth/nn/expanding_array.h"
 #include "hearth/operators.h"
+#include "hearth/stream.h"
 
 namespace hearth::nn {
 
@@ -15,8 +16,8 @@ namespace {
 /// "[2, 0.5]".
 std::string listed(const std::vector<double>& factors) {
   std::ostringstream text;
-  for (size_t i = 0; i < factors.size(); ++i) text << (i == 0 ? "[" : ", ") << factors[i];
-  return text.str() + (factors.empty() ? "[]" : "]");
+  text << ArrayRef<double>(factors);
+  return text.str();
 }
 
 }  // namespace

@@ -18,24 +18,59 @@ struct NnCase {
 };
 std::vector<NnCase> read_nn_cases();
 
+using Inputs = std::vector<Tensor>;
 /// A module and a function that calls it.
 struct Subject {
   std::shared_ptr<nn::Module> module;
-  std::function<std::vector<Tensor>(const std::vector<Tensor>& inputs)> call;
+  std::function<std::vector<Tensor>(const Inputs& inputs)> call;
 };
+using Make = std::function<Subject()>;
 /// Functions that create the module of each case, by the case's name.
-const std::map<std::string, std::function<Subject()>>& subjects();
+using Table = std::map<std::string, Make>;
+
+/// Fixed numbers around 0, those of nn_values.py.
+Tensor values_of(IntArrayRef sizes);
+
+/// A module and what `call` returns for it.
+template <class Holder, class Call>
+Make called(Holder (*make)(), Call call) {
+  return [make, call]() -> Subject {
+    Holder holder = make();
+    return {holder.ptr(),
+            [holder, call](const Inputs& in) mutable -> Inputs { return call(holder, in); }};
+  };
+}
+
+/// A module called with all inputs through its holder.
+template <class Holder>
+Make plain(Holder (*make)()) {
+  return called(make, [](Holder& module, const Inputs& in) -> Inputs {
+    const auto with = [&](const auto&... x) -> Inputs {
+      if constexpr (requires { module->forward(x...); })
+        return {module(x...)};
+      else
+        HEARTH_CHECK(false, module->name(), " does not take ", in.size(), " inputs");
+    };
+    if (in.size() == 1) return with(in[0]);
+    if (in.size() == 2) return with(in[0], in[1]);
+    if (in.size() == 3) return with(in[0], in[1], in[2]);
+    return with(in.at(0), in.at(1), in.at(2), in.at(3));
+  });
+}
+
+/// All modules.
+const Table& subjects();
 /// The part with attention.
-std::map<std::string, std::function<Subject()>> attention_subjects();
+Table attention_subjects();
 /// The part with activations, dropout, padding, distances, shuffles and norms.
-std::map<std::string, std::function<Subject()>> layer_subjects();
+Table layer_subjects();
 /// The part with interpolation and sampling.
-std::map<std::string, std::function<Subject()>> upsampling_subjects();
+Table upsampling_subjects();
 /// The part with recurrent nets.
-std::map<std::string, std::function<Subject()>> recurrent_subjects();
+Table recurrent_subjects();
 /// The part of nn_cases_loss.py.
-std::map<std::string, std::function<Subject()>> loss_subjects();
+Table loss_subjects();
 /// The part with pools, folds and the other convolutions.
-std::map<std::string, std::function<Subject()>> pooling_subjects();
+Table pooling_subjects();
 
 }  // namespace hearth::testing

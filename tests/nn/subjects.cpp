@@ -9,40 +9,15 @@ namespace hearth::testing {
 namespace {
 
 using namespace hearth::nn;
-using Make = std::function<Subject()>;
-using Inputs = std::vector<Tensor>;
-
-Tensor values_of(IntArrayRef sizes) {
-  int64_t count = 1;
-  for (const int64_t size : sizes) count *= size;
-  return ((arange(count) * 37 % 101).to(kFloat) / 50.5 - 0.993).reshape(sizes);
-}
-
-/// A module called through its holder.
-template <class Holder>
-Make plain(Holder (*make)()) {
-  return [make]() -> Subject {
-    Holder holder = make();
-    return {holder.ptr(), [holder](const Inputs& in) mutable -> Inputs {
-              if constexpr (requires { holder->forward(in[0]); })
-                return {holder(in[0])};
-              else
-                return {holder(in[0], in[1])};
-            }};
-  };
-}
 
 /// A module called twice in training mode and once in evaluation mode.
 template <class Holder>
 Make twice(Holder (*make)()) {
-  return [make]() -> Subject {
-    Holder holder = make();
-    return {holder.ptr(), [holder](const Inputs& in) mutable -> Inputs {
-              const Tensor first = holder(in[0]), second = holder(in[0] * 2 + 1);
-              holder->eval();
-              return {first, second, holder(in[0])};
-            }};
-  };
+  return called(make, [](Holder& module, const Inputs& in) -> Inputs {
+    const Tensor first = module(in[0]), second = module(in[0] * 2 + 1);
+    module->eval();
+    return {first, second, module(in[0])};
+  });
 }
 
 Inputs flat(const std::tuple<Tensor, Tensor>& result) {
@@ -55,16 +30,13 @@ Inputs flat(const std::tuple<Tensor, std::tuple<Tensor, Tensor>>& result) {
 
 template <class Holder>
 Make recurrent(Holder (*make)()) {
-  return [make]() -> Subject {
-    Holder holder = make();
-    return {holder.ptr(), [holder](const Inputs& in) mutable -> Inputs {
-              if (in.size() == 1) return flat(holder(in[0]));
-              if constexpr (std::is_same_v<Holder, LSTM>)
-                return flat(holder(in[0], std::optional(std::tuple(in[1], in[2]))));
-              else
-                return flat(holder(in[0], in[1]));
-            }};
-  };
+  return called(make, [](Holder& module, const Inputs& in) -> Inputs {
+    if (in.size() == 1) return flat(module(in[0]));
+    if constexpr (std::is_same_v<Holder, LSTM>)
+      return flat(module(in[0], std::optional(std::tuple(in[1], in[2]))));
+    else
+      return flat(module(in[0], in[1]));
+  });
 }
 
 struct SmallNetImpl : Module {
@@ -119,8 +91,6 @@ Tensor class_weights() { return tensor({0.5, 2.0, 1.0}); }
 Conv2d padded_conv(nn::detail::conv_padding_mode_t mode) {
   return Conv2d(Conv2dOptions(4, 2, 3).padding(1).padding_mode(mode));
 }
-
-using Table = std::map<std::string, Make>;
 
 void add_layers(Table& table) {
   table.insert({
@@ -230,6 +200,12 @@ void add_recurrent(Table& table) {
 }
 
 }  // namespace
+
+Tensor values_of(IntArrayRef sizes) {
+  int64_t count = 1;
+  for (const int64_t size : sizes) count *= size;
+  return ((arange(count) * 37 % 101).to(kFloat) / 50.5 - 0.993).reshape(sizes);
+}
 
 const Table& subjects() {
   static const Table table = [] {

@@ -7,17 +7,6 @@ namespace hearth::testing {
 namespace {
 
 using namespace hearth::nn;
-using Inputs = std::vector<Tensor>;
-
-/// A module and what `call` returns for it.
-template <class Holder, class Call>
-std::function<Subject()> called(Holder (*make)(), Call call) {
-  return [make, call]() -> Subject {
-    Holder holder = make();
-    return {holder.ptr(),
-            [holder, call](const Inputs& in) mutable -> Inputs { return call(holder, in); }};
-  };
-}
 
 Inputs flat(const std::tuple<Tensor, Tensor>& result) {
   return {std::get<0>(result), std::get<1>(result)};
@@ -44,7 +33,7 @@ TransformerEncoderLayer norm_first_layer() {
                                      .norm_first(true));
 }
 
-std::map<std::string, std::function<Subject()>> attention() {
+Table attention() {
   return {
       {"mha", called(plain_attention, with_itself)},
       {"mha_unbatched", called(plain_attention, with_itself)},
@@ -81,7 +70,7 @@ std::map<std::string, std::function<Subject()>> attention() {
   };
 }
 
-std::map<std::string, std::function<Subject()>> layers() {
+Table layers() {
   return {
       {"encoder_layer_dropout", called(
                                     +[] { return encoder_layer(0.1); },
@@ -121,7 +110,7 @@ std::map<std::string, std::function<Subject()>> layers() {
 
 }  // namespace
 
-std::map<std::string, std::function<Subject()>> attention_subjects() {
+Table attention_subjects() {
   auto table = attention();
   table.merge(layers());
   return table;

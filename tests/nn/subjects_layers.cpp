@@ -8,9 +8,6 @@ namespace hearth::testing {
 namespace {
 
 using namespace hearth::nn;
-using Make = std::function<Subject()>;
-using Inputs = std::vector<Tensor>;
-using Table = std::map<std::string, Make>;
 
 /// A new module, called through an AnyModule.
 template <class Holder>

@@ -7,30 +7,8 @@ namespace hearth::testing {
 namespace {
 
 using namespace hearth::nn;
-using Inputs = std::vector<Tensor>;
-using Table = std::map<std::string, std::function<Subject()>>;
 
-/// A module called with all its inputs.
-template <class Holder>
-std::function<Subject()> plain(Holder (*make)()) {
-  return [make]() -> Subject {
-    Holder holder = make();
-    return {holder.ptr(), [holder](const Inputs& in) mutable -> Inputs {
-              if constexpr (requires { holder->forward(in[0], in[1], in[2], in[3]); })
-                return {holder(in[0], in[1], in[2], in[3])};
-              else if constexpr (requires { holder->forward(in[0]); })  // the others are optional
-                return {in.size() == 1   ? holder(in[0])
-                        : in.size() == 2 ? holder(in[0], in[1])
-                                         : holder(in[0], in[1], in[2])};
-              else if constexpr (requires { holder->forward(in[0], in[1], in[2]); })
-                return {holder(in[0], in[1], in[2])};
-              else
-                return {holder(in[0], in[1])};
-            }};
-  };
-}
-
-Tensor class_weights() { return ((arange(6) * 37 % 101).to(kFloat) / 50.5 - 0.993) + 1.5; }
+Tensor class_weights() { return values_of(6) + 1.5; }
 
 Table margins() {
   return {

@@ -8,29 +8,7 @@ namespace hearth::testing {
 namespace {
 
 using namespace hearth::nn;
-using Inputs = std::vector<Tensor>;
-using Make = std::function<Subject()>;
 using Sizes = std::vector<int64_t>;
-
-/// A module and what `call` returns for it.
-template <class Holder, class Call>
-Make called(Holder holder(), Call call) {
-  return [holder, call]() -> Subject {
-    Holder made = holder();
-    return {made.ptr(),
-            [made, call](const Inputs& in) mutable -> Inputs { return call(made, in); }};
-  };
-}
-
-template <class Holder>
-Make plain(Holder make()) {
-  return called(make, [](Holder& m, const Inputs& in) -> Inputs {
-    if constexpr (requires { m->forward(in[0]); })
-      return {m(in[0])};
-    else
-      return {m(in[0], in[1])};
-  });
-}
 
 template <class Holder>
 Make with_indices(Holder make()) {
@@ -62,7 +40,7 @@ Tensor samples(int64_t dims) {
   return tensor({0.3, 0.55, 0.7, 0.05}).unsqueeze(1).expand({2, 4, dims});
 }
 
-std::map<std::string, Make> convolutions() {
+Table convolutions() {
   return {
       {"conv3d", plain(+[] {
          return Conv3d(Conv3dOptions(4, 2, {3, 1, 2})
@@ -107,7 +85,7 @@ std::map<std::string, Make> convolutions() {
   };
 }
 
-std::map<std::string, Make> pools() {
+Table pools() {
   return {
       {"max_pool1d", plain(+[] { return MaxPool1d(MaxPool1dOptions(3).stride(2).padding(1)); })},
       {"max_pool1d_indices",
@@ -164,7 +142,7 @@ std::map<std::string, Make> pools() {
 
 }  // namespace
 
-std::map<std::string, Make> pooling_subjects() {
+Table pooling_subjects() {
   auto table = convolutions();
   table.merge(pools());
   return table;

@@ -8,8 +8,6 @@ namespace hearth::testing {
 namespace {
 
 using namespace hearth::nn;
-using Inputs = std::vector<Tensor>;
-using Make = std::function<Subject()>;
 
 void add(Inputs& to, const Tensor& last) { to.push_back(last); }
 void add(Inputs& to, const std::tuple<Tensor, Tensor>& last) {
@@ -29,54 +27,44 @@ auto with_states(const Inputs& in, const F& f) {
 
 template <class Holder>
 Make net(Holder (*make)()) {
-  return [make]() -> Subject {
-    Holder holder = make();
-    return {holder.ptr(), [holder](const Inputs& in) mutable {
-              const auto [output, last] =
-                  with_states<Holder>(in, [&](auto hx) { return holder(in[0], hx); });
-              Inputs result{output};
-              add(result, last);
-              return result;
-            }};
-  };
+  return called(make, [](Holder& module, const Inputs& in) {
+    const auto [output, last] = with_states<Holder>(in, [&](auto hx) { return module(in[0], hx); });
+    Inputs result{output};
+    add(result, last);
+    return result;
+  });
 }
 
 /// Both orders of lengths, as in nn_cases_rnn.py.
 template <class Holder>
 Make packed_net(Holder (*make)()) {
-  return [make]() -> Subject {
-    Holder holder = make();
-    return {holder.ptr(), [holder](const Inputs& in) mutable {
-              const bool first = holder->options.batch_first();
-              Inputs results;
-              for (const Tensor& lengths : {tensor({3, 1}), tensor({2, 3})}) {
-                const auto sequence = utils::rnn::pack_padded_sequence(
-                    in[0], lengths, first, lengths[0].item<int64_t>() == 3);
-                const auto [output, last] = with_states<Holder>(
-                    in, [&](auto hx) { return holder->forward_with_packed_input(sequence, hx); });
-                const auto [padded, got] = utils::rnn::pad_packed_sequence(output, first, -1.0, 4);
-                results.push_back(padded);
-                add(results, last);
-                results.push_back(got);
-              }
-              return results;
-            }};
-  };
+  return called(make, [](Holder& module, const Inputs& in) {
+    const bool first = module->options.batch_first();
+    Inputs results;
+    for (const Tensor& lengths : {tensor({3, 1}), tensor({2, 3})}) {
+      const auto sequence =
+          utils::rnn::pack_padded_sequence(in[0], lengths, first, lengths[0].item<int64_t>() == 3);
+      const auto [output, last] = with_states<Holder>(
+          in, [&](auto hx) { return module->forward_with_packed_input(sequence, hx); });
+      const auto [padded, got] = utils::rnn::pad_packed_sequence(output, first, -1.0, 4);
+      results.push_back(padded);
+      add(results, last);
+      results.push_back(got);
+    }
+    return results;
+  });
 }
 
 template <class Holder>
 Make cell(Holder (*make)()) {
-  return [make]() -> Subject {
-    Holder holder = make();
-    return {holder.ptr(), [holder](const Inputs& in) mutable {
-              Inputs result;
-              add(result, with_states<Holder>(in, [&](auto hx) { return holder(in[0], hx); }));
-              return result;
-            }};
-  };
+  return called(make, [](Holder& module, const Inputs& in) {
+    Inputs result;
+    add(result, with_states<Holder>(in, [&](auto hx) { return module(in[0], hx); }));
+    return result;
+  });
 }
 
-std::map<std::string, Make> nets() {
+Table nets() {
   return {
       {"lstm_projected",
        net(+[] { return LSTM(LSTMOptions(4, 5).num_layers(2).proj_size(3).bidirectional(true)); })},
@@ -99,7 +87,7 @@ std::map<std::string, Make> nets() {
   };
 }
 
-std::map<std::string, Make> cells() {
+Table cells() {
   return {
       {"lstm_cell", cell(+[] { return LSTMCell(4, 3); })},
       {"lstm_cell_plain", cell(+[] { return LSTMCell(LSTMCellOptions(4, 3).bias(false)); })},
@@ -112,7 +100,7 @@ std::map<std::string, Make> cells() {
 
 }  // namespace
 
-std::map<std::string, std::function<Subject()>> recurrent_subjects() {
+Table recurrent_subjects() {
   auto table = nets();
   table.merge(cells());
   return table;

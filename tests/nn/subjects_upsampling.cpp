@@ -8,26 +8,24 @@ namespace {
 
 using namespace hearth::nn;
 namespace F = hearth::nn::functional;
-using Inputs = std::vector<Tensor>;
-using Table = std::map<std::string, std::function<Subject()>>;
 using Sizes = std::vector<int64_t>;
 using Factors = std::vector<double>;
 
 template <class Holder>
-std::function<Subject()> module(Holder holder) {
+Make module(Holder holder) {
   return [holder]() -> Subject {
     Holder copy = holder;
     return {copy.ptr(), [copy](const Inputs& in) mutable -> Inputs { return {copy(in[0])}; }};
   };
 }
 
-std::function<Subject()> function(std::function<Tensor(const Inputs&)> call) {
+Make function(std::function<Tensor(const Inputs&)> call) {
   return [call]() -> Subject {
     return {Identity().ptr(), [call](const Inputs& in) -> Inputs { return {call(in)}; }};
   };
 }
 
-std::function<Subject()> resized(F::InterpolateFuncOptions options) {
+Make resized(F::InterpolateFuncOptions options) {
   return function([options](const Inputs& in) { return F::interpolate(in[0], options); });
 }
 
@@ -102,7 +100,7 @@ void add_grids(Table& table) {
 
 }  // namespace
 
-std::map<std::string, std::function<Subject()>> upsampling_subjects() {
+Table upsampling_subjects() {
   Table table;
   add_modules(table);
   add_functions(table);

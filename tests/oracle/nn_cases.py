@@ -12,13 +12,15 @@ after.<buffer>. The gradients are those of the sum of all outputs, the elements 
 
 from pathlib import Path
 
-import nn_cases_rnn
-import nn_cases_pooling
 import torch
 from torch import nn
 
-import nn_cases_upsampling
+import nn_cases_layers
 import nn_cases_loss
+import nn_cases_pooling
+import nn_cases_rnn
+import nn_cases_upsampling
+from nn_values import plain, twice, values_of
 
 SEED = 1234
 
@@ -27,12 +29,6 @@ def flat(value):
     if isinstance(value, torch.Tensor):
         return [value]
     return [tensor for part in value for tensor in flat(part)]
-
-
-def values_of(*sizes):
-    """Fixed numbers around 0, none of them 0."""
-    count = torch.Size(sizes).numel()
-    return ((torch.arange(count) * 37 % 101).float() / 50.5 - 0.993).reshape(sizes)
 
 
 def text_of(tensor):
@@ -66,17 +62,6 @@ def write_case(out, name, make, inputs, call):
               if p.grad is not None]
     lines += [f"after.{key} {text_of(b)}" for key, b in module.named_buffers()]
     out.write("\n".join(lines + ["end"]) + "\n")
-
-
-def plain(module, *inputs):
-    return module(*inputs)
-
-
-def twice(module, x):
-    """Two calls in training mode, one in evaluation mode."""
-    first, second = module(x), module(x * 2 + 1)
-    module.eval()
-    return first, second, module(x)
 
 
 def cases():
@@ -161,9 +146,8 @@ def cases():
            lambda: nn.BCEWithLogitsLoss(weight=values_of(6) + 2, pos_weight=values_of(6) + 1.5),
            [x, truth], plain)
     yield from attention_cases()
-    from nn_cases_layers import cases as layers  # which imports this file
-    yield from layers()
-    yield from nn_cases_upsampling.cases(values_of, plain)
+    yield from nn_cases_layers.cases()
+    yield from nn_cases_upsampling.cases()
     yield from nn_cases_rnn.cases()
     yield from nn_cases_loss.cases()
     yield from nn_cases_pooling.cases()

@@ -6,12 +6,11 @@ import torch
 from torch import nn
 from torch.nn.utils import parametrizations
 
-import nn_cases
-from nn_cases import plain, twice
+from nn_values import plain, twice, values_of
 
 
 def activations():
-    x, image = nn_cases.values_of(4, 6), nn_cases.values_of(2, 4, 4, 5)
+    x, image = values_of(4, 6), values_of(2, 4, 4, 5)
     yield "relu6", nn.ReLU6, [x * 9], plain
     yield "selu", nn.SELU, [x], plain
     yield "celu", lambda: nn.CELU(0.5), [x], plain
@@ -34,19 +33,19 @@ def activations():
 
 
 def dropouts():
-    signal, image = nn_cases.values_of(3, 4, 2), nn_cases.values_of(2, 4, 4, 5)
-    volume = nn_cases.values_of(2, 4, 2, 1, 2)
+    signal, image = values_of(3, 4, 2), values_of(2, 4, 4, 5)
+    volume = values_of(2, 4, 2, 1, 2)
     yield "dropout1d", lambda: nn.Dropout1d(0.4), [signal], plain
-    yield "dropout1d_unbatched", lambda: nn.Dropout1d(0.4), [nn_cases.values_of(6, 2)], plain
+    yield "dropout1d_unbatched", lambda: nn.Dropout1d(0.4), [values_of(6, 2)], plain
     yield "dropout3d", lambda: nn.Dropout3d(0.4), [volume], plain
-    yield "dropout3d_unbatched", lambda: nn.Dropout3d(0.4), [nn_cases.values_of(6, 2, 1, 2)], plain
-    yield "alpha_dropout", lambda: nn.AlphaDropout(0.3), [nn_cases.values_of(4, 6)], plain
+    yield "dropout3d_unbatched", lambda: nn.Dropout3d(0.4), [values_of(6, 2, 1, 2)], plain
+    yield "alpha_dropout", lambda: nn.AlphaDropout(0.3), [values_of(4, 6)], plain
     yield "feature_alpha_dropout", lambda: nn.FeatureAlphaDropout(0.3), [image], plain
 
 
 def paddings():
-    inputs = [nn_cases.values_of(2, 3, 5), nn_cases.values_of(1, 2, 3, 4),
-              nn_cases.values_of(1, 2, 3, 2, 3)]
+    inputs = [values_of(2, 3, 5), values_of(1, 2, 3, 4),
+              values_of(1, 2, 3, 2, 3)]
     widths = [(2, 1), (1, 2, 0, 1), (1, 0, 1, 1, 0, 1)]
     for kind in ("Reflection", "Replication", "Circular", "Zero", "Constant"):
         for d in (1, 2, 3):
@@ -58,21 +57,21 @@ def paddings():
 
 
 def arrangements():
-    x = nn_cases.values_of(4, 6)
+    x = values_of(4, 6)
     yield "cosine_similarity", nn.CosineSimilarity, [x, x.sin().roll(1, 0)], plain
     yield ("cosine_similarity_dim", lambda: nn.CosineSimilarity(0, 1e-3), [x, x.sin().roll(1, 0)],
            plain)
     yield "pairwise_distance", nn.PairwiseDistance, [x, x.cos()], plain
     yield ("pairwise_distance_options", lambda: nn.PairwiseDistance(1.5, 1e-3, True), [x, x.cos()],
            plain)
-    yield "pixel_shuffle", lambda: nn.PixelShuffle(2), [nn_cases.values_of(2, 8, 2, 3)], plain
-    yield "pixel_unshuffle", lambda: nn.PixelUnshuffle(2), [nn_cases.values_of(2, 2, 4, 6)], plain
-    yield "channel_shuffle", lambda: nn.ChannelShuffle(2), [nn_cases.values_of(2, 6, 2, 2)], plain
+    yield "pixel_shuffle", lambda: nn.PixelShuffle(2), [values_of(2, 8, 2, 3)], plain
+    yield "pixel_unshuffle", lambda: nn.PixelUnshuffle(2), [values_of(2, 2, 4, 6)], plain
+    yield "channel_shuffle", lambda: nn.ChannelShuffle(2), [values_of(2, 6, 2, 2)], plain
 
 
 def norms():
-    signal, image = nn_cases.values_of(2, 3, 5), nn_cases.values_of(2, 4, 4, 5)
-    volume = nn_cases.values_of(2, 3, 2, 2, 3)
+    signal, image = values_of(2, 3, 5), values_of(2, 4, 4, 5)
+    volume = values_of(2, 3, 2, 2, 3)
     yield "batch_norm3d", lambda: nn.BatchNorm3d(3), [volume], twice
     yield "instance_norm1d", lambda: nn.InstanceNorm1d(3), [signal], twice
     yield "instance_norm1d_unbatched", lambda: nn.InstanceNorm1d(3), [signal[0]], plain
@@ -98,7 +97,7 @@ def called(module, *sizes):
 
 
 def lazies():
-    x, signal, image = (nn_cases.values_of(*sizes) for sizes in ((4, 6), (2, 3, 5), (2, 4, 4, 5)))
+    x, signal, image = (values_of(*sizes) for sizes in ((4, 6), (2, 3, 5), (2, 4, 4, 5)))
     yield "lazy_linear", lambda: called(nn.LazyLinear(3), 1, 6), [x], plain
     yield ("lazy_conv1d", lambda: called(nn.LazyConv1d(2, 3, bias=False), 3, 5), [signal], plain)
     yield ("lazy_conv2d", lambda: called(nn.LazyConv2d(2, 3, padding=1, groups=2), 1, 4, 4, 4),
@@ -121,7 +120,7 @@ def stepped(module, x):
 
 
 def parametrized():
-    x, image = nn_cases.values_of(4, 6), nn_cases.values_of(2, 4, 4, 5)
+    x, image = values_of(4, 6), values_of(2, 4, 4, 5)
     weight, spectral = parametrizations.weight_norm, parametrizations.spectral_norm
     orthogonal = parametrizations.orthogonal
     yield "weight_norm", lambda: weight(nn.Linear(6, 3)), [x], stepped

@@ -1,8 +1,9 @@
 """The cases of nn_cases.py with convolutions, pools and folds of one to three dimensions."""
 
-import nn_cases
 import torch
 from torch import nn
+
+from nn_values import plain, values_of
 
 
 def sized(*size):
@@ -16,7 +17,6 @@ def indices(*sizes):
 
 
 def cases():
-    values_of, plain = nn_cases.values_of, nn_cases.plain
     line, image, volume = values_of(2, 4, 7), values_of(2, 4, 4, 5), values_of(2, 4, 4, 3, 5)
     samples = torch.tensor([0.3, 0.55, 0.7, 0.05])[:, None]
 

@@ -4,6 +4,8 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from nn_values import plain, values_of
+
 
 class Call(nn.Module):
     """A function as a module."""
@@ -16,7 +18,7 @@ class Call(nn.Module):
         return self.function(*inputs)
 
 
-def cases(values_of, plain):
+def cases():
     signal, image, volume = values_of(2, 3, 7), values_of(2, 3, 5, 6), values_of(1, 2, 3, 4, 5)
 
     def module(**options):

@@ -12,6 +12,7 @@
 
 namespace hearth::nn {
 
+/// What a bag becomes: kSum, kMean or kMax of its rows.
 using EmbeddingBagMode = std::variant<enumtype::kSum, enumtype::kMean, enumtype::kMax>;
 
 /// The options that EmbeddingBag, from_pretrained() and functional::embedding_bag() share.
