@@ -1,5 +1,6 @@
 #include "hearth/nn/init.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "hearth/autograd.h"
@@ -53,6 +54,60 @@ Tensor normal_(Tensor tensor, double mean, double std) {
 Tensor uniform_(Tensor tensor, double low, double high) {
   const NoGradGuard no_grad;
   return tensor.uniform_(low, high);
+}
+
+namespace {
+
+double normal_cdf(double x) { return (1 + std::erf(x / std::sqrt(2.0))) / 2; }
+
+/// The logarithm of the density at x as a fraction of the density at the mean.
+Tensor log_density(const Tensor& x, double mean, double std) {
+  return x.sub(mean).div_(std).pow_(2).mul_(-0.5);
+}
+
+/// Draws until every value is accepted. draw() gives values; rejected() says which to draw again.
+/// (Numbers are drawn for all elements each time, as in PyTorch.)
+template <class Draw, class Rejected>
+void draw_until_accepted(const Tensor& tensor, Draw draw, Rejected rejected) {
+  Tensor values = draw(), pending = rejected(values);
+  while (pending.any().item<bool>()) {
+    const Tensor others = draw();
+    values = where(pending, others, values);
+    pending = pending.logical_and(rejected(others));
+  }
+  tensor.copy_(values);
+}
+
+}  // namespace
+
+Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b) {
+  if (mean < a - 2 * std || mean > b + 2 * std)
+    warn(
+        "mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The distribution of values "
+        "may be incorrect.");
+  HEARTH_CHECK(std > 0, "trunc_normal_: expected a positive std, but got ", std);
+  const NoGradGuard no_grad;
+  if (tensor.is_meta()) return tensor;
+  const bool mostly_inside = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std) > 0.3;
+  if (mostly_inside) {
+    const auto rounded = [&](double x) {
+      return full({}, x, tensor.options().device(kCPU)).item();
+    };
+    const Scalar low = rounded(a), high = rounded(b);
+    draw_until_accepted(
+        tensor, [&] { return empty_like(tensor).normal_(mean, std); },
+        [&](const Tensor& x) { return x.lt(low).logical_or_(x.gt(high)); });
+    return tensor;
+  }
+  // Uniform candidates, accepted with the probability of their density.
+  const double mode = std::clamp(mean, a, b), log_peak = -0.5 * std::pow((mode - mean) / std, 2);
+  draw_until_accepted(
+      tensor, [&] { return empty_like(tensor).uniform_(a, b); },
+      [&](const Tensor& x) {
+        const Tensor accept = empty_like(x).uniform_().log_();
+        return accept.gt(log_density(x, mean, std).sub_(log_peak));
+      });
+  return tensor;
 }
 
 Tensor orthogonal_(Tensor tensor, double gain) {

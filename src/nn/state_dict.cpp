@@ -39,7 +39,8 @@ State Module::state_dict() const {
   return state;
 }
 
-IncompatibleKeys Module::load_state_dict(const State& state, bool strict) {
+IncompatibleKeys Module::load_state_dict(const State& given_state, bool strict) {
+  State state = given_state;
   apply([&](const std::string& path, Module& part) {
     if (!part.hooks_.pointer()) return;
     const auto hooks = part.hooks_.pointer()->loading;  // a copy: a hook may remove itself

@@ -27,6 +27,7 @@ MODELS = {
     "vgg_bn": lambda: small_vgg(True),
     "alexnet": lambda: models.AlexNet(num_classes=5),
     "mobilenet_v2": lambda: models.MobileNetV2(num_classes=5, width_mult=0.25),
+    "vit": lambda: models.VisionTransformer(64, 16, 2, 2, 8, 12, num_classes=5, representation_size=6),
 }
 
 

@@ -74,7 +74,7 @@ void expect_torchvisions(const char* name, Model model, const Expected& expected
 
 TEST(VisionModels, NamesAndOutputsAreTorchvisions) {
   const auto expected = read_expected();
-  ASSERT_EQ(expected.size(), 6u);
+  ASSERT_EQ(expected.size(), 7u);
   const auto check = [&](const char* name, auto model) {
     expect_torchvisions(name, model, expected.at(name));
   };
@@ -88,6 +88,41 @@ TEST(VisionModels, NamesAndOutputsAreTorchvisions) {
   check("vgg_bn", VGG(VGGOptions({4, 0, 8, 0}).batch_norm(true).num_classes(5)));
   check("alexnet", AlexNet(5));
   check("mobilenet_v2", MobileNetV2(5, 0.25));
+  check("vit",
+        VisionTransformer(
+            VisionTransformerOptions(64, 16, 2, 2, 8, 12).num_classes(5).representation_size(6)));
+}
+
+/// The published state dicts of torchvision's vision transformers have older names.
+TEST(VisionModels, LoadsOldNamesOfVisionTransformers) {
+  const VisionTransformerOptions options(32, 16, 1, 2, 8, 12);
+  VisionTransformer model(options), other(options);
+  OrderedDict<std::string, Tensor> state;
+  for (const auto& item : model->state_dict()) {
+    std::string name = item.key();
+    for (const auto& [now, before] :
+         {std::pair{".mlp.0", ".mlp.linear_1"}, std::pair{".mlp.3", ".mlp.linear_2"}})
+      if (const size_t at = name.find(now); at != std::string::npos) name.replace(at, 6, before);
+    state.insert(name, item.value());
+  }
+  ASSERT_TRUE(state.contains("encoder.layers.encoder_layer_0.mlp.linear_2.bias"));
+  other->load_state_dict(state);
+  const auto expect_equal = [&](const VisionTransformerImpl& loaded) {
+    for (const auto& item : loaded.state_dict())
+      EXPECT_TRUE(item->equal(model->state_dict()[item.key()])) << item.key();
+  };
+  expect_equal(*other);
+  const auto copy =
+      std::dynamic_pointer_cast<VisionTransformerImpl>(VisionTransformer(options)->clone());
+  copy->load_state_dict(state);
+  expect_equal(*copy);
+}
+
+TEST(VisionModels, VisionTransformersCheckSizes) {
+  EXPECT_THROW(VisionTransformer(VisionTransformerOptions(30, 16, 1, 2, 8, 12)), Error);
+  VisionTransformer model(VisionTransformerOptions(32, 16, 1, 2, 8, 12));
+  EXPECT_THROW(model->forward(rand({1, 3, 32, 48})), Error);
+  EXPECT_THROW(model->forward(rand({3, 32, 32})), Error);
 }
 
 TEST(VisionModels, CloneSharesNothing) {

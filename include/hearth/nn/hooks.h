@@ -19,9 +19,9 @@ using ForwardPreHook = std::function<void(Module& module, std::vector<AnyValue>&
 /// Receives the arguments and the result of forward() and may replace the result.
 using ForwardHook =
     std::function<void(Module& module, const std::vector<AnyValue>& arguments, AnyValue& result)>;
-/// Receives the dictionary that is loaded and the path of the module's tensors in it.
+/// Receives a copy of the dictionary, which it may change, and the path of the module's tensors.
 using LoadStateDictPreHook = std::function<void(
-    Module& module, const OrderedDict<std::string, Tensor>& state, const std::string& path)>;
+    Module& module, OrderedDict<std::string, Tensor>& state, const std::string& path)>;
 
 namespace detail {
 struct HookTable;

@@ -28,6 +28,9 @@ HEARTH_API Tensor eye_(Tensor matrix);  ///< fills with the identity matrix
 HEARTH_API Tensor dirac_(Tensor tensor);
 HEARTH_API Tensor normal_(Tensor tensor, double mean = 0, double std = 1);   ///< N(mean, std^2)
 HEARTH_API Tensor uniform_(Tensor tensor, double low = 0, double high = 1);  ///< U[low, high)
+/// Fills from N(mean, std^2) without the values outside of [a, b].
+HEARTH_API Tensor trunc_normal_(Tensor tensor, double mean = 0, double std = 1, double a = -2,
+                                double b = 2);
 /// Fills with gain times a (semi-)orthogonal matrix; the dimensions after the first count as one.
 HEARTH_API Tensor orthogonal_(Tensor tensor, double gain = 1.0);
 /// Fills a matrix from N(0, std^2) and zeroes the fraction `sparsity` of each column.

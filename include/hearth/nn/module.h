@@ -154,7 +154,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   RemovableHandle register_forward_pre_hook(ForwardPreHook hook);
   RemovableHandle register_forward_hook(ForwardHook hook);  ///< the same after each forward()
 
-  /// Registers a hook that load_state_dict calls before it compares the tensors' sizes.
+  /// Registers a hook that load_state_dict calls before it compares names and sizes.
   RemovableHandle register_load_state_dict_pre_hook(LoadStateDictPreHook hook);
 
   /// Prints the class name without namespaces; modules override it to print their options.

@@ -96,4 +96,37 @@ class HEARTH_API MobileNetV2Impl : public nn::Cloneable<MobileNetV2Impl> {
 HEARTH_MODULE(MobileNetV2);
 HEARTH_API MobileNetV2 mobilenet_v2(int64_t num_classes = 1000);
 
+/// Options of VisionTransformer.
+struct HEARTH_API VisionTransformerOptions {
+  VisionTransformerOptions(int64_t image_size, int64_t patch_size, int64_t num_layers,
+                           int64_t num_heads, int64_t hidden_dim, int64_t mlp_dim);
+  HEARTH_ARG(int64_t, image_size);               ///< height and width of images
+  HEARTH_ARG(int64_t, patch_size);               ///< must divide image_size
+  HEARTH_ARG(int64_t, num_layers);               ///< blocks of attention and MLP
+  HEARTH_ARG(int64_t, num_heads);                ///< must divide hidden_dim
+  HEARTH_ARG(int64_t, hidden_dim);               ///< features of a patch
+  HEARTH_ARG(int64_t, mlp_dim);                  ///< features between an MLP's linear layers
+  HEARTH_ARG(double, dropout) = 0;               ///< of sums and MLPs
+  HEARTH_ARG(double, attention_dropout) = 0;     ///< of attention weights
+  HEARTH_ARG(int64_t, num_classes) = 1000;       ///< outputs
+  HEARTH_ARG(int64_t, representation_size) = 0;  ///< features before the last layer, or 0
+};
+/// "An Image is Worth 16x16 Words: Transformers for Image Recognition at Scale".
+class HEARTH_API VisionTransformerImpl : public nn::Cloneable<VisionTransformerImpl> {
+ public:
+  explicit VisionTransformerImpl(VisionTransformerOptions options_);
+  void reset() override;
+  Tensor forward(Tensor x);
+
+  VisionTransformerOptions options;
+  nn::Conv2d conv_proj = nullptr;
+  Tensor class_token;  ///< [1, 1, hidden_dim]
+  nn::AnyModule encoder;
+  nn::Sequential heads = nullptr;
+};
+HEARTH_MODULE(VisionTransformer);
+HEARTH_API VisionTransformer vit_b_16(int64_t num_classes = 1000);
+HEARTH_API VisionTransformer vit_b_32(int64_t num_classes = 1000);
+HEARTH_API VisionTransformer vit_l_16(int64_t num_classes = 1000);
+
 }  // namespace hearth::vision::models

@@ -1,0 +1,65 @@
+// Pieces that GPT-2 and BERT share.
+#pragma once
+
+#include <hearth/hearth.h>
+
+#include <cmath>
+#include <string>
+
+namespace models {
+
+using namespace hearth;
+
+/// [N, L, heads * width] -> [N, heads, L, width].
+inline Tensor split_heads(const Tensor& x, int64_t heads) {
+  return x.unflatten(2, {heads, x.size(2) / heads}).transpose(1, 2);
+}
+
+/// [N, heads, L, width] -> [N, L, heads * width].
+inline Tensor merge_heads(const Tensor& x) { return x.transpose(1, 2).flatten(2); }
+
+/// Both networks draw their matrices and embeddings from N(0, 0.02^2); biases begin with 0.
+inline void init_parameters(nn::Module& module) {
+  for (const auto& item : module.named_parameters()) {
+    if (item->dim() > 1) nn::init::normal_(item.value(), 0, 0.02);
+    if (item.key().ends_with("bias")) nn::init::zeros_(item.value());
+  }
+}
+
+inline void check_tokens(const Tensor& ids, int64_t positions) {
+  HEARTH_CHECK(ids.dim() == 2 && ids.scalar_type() == kLong,
+               "expected int64 token ids [N, L], but got ", name_of(ids.scalar_type()), " ",
+               ids.sizes());
+  HEARTH_CHECK(positions >= ids.size(1), "a sequence of ", ids.size(1), " tokens is longer than ",
+               positions, " positions");
+}
+
+using State = OrderedDict<std::string, Tensor>;
+
+/// A state dict with the name rename(name) instead of each name; tensors without one are dropped.
+template <class Rename>
+State renamed(const State& state, Rename rename) {
+  State result;
+  for (const auto& item : state)
+    if (const std::string name = rename(item.key()); !name.empty())
+      result.insert(name, item.value());
+  return result;
+}
+
+/// All tensors of the safetensors files in a folder.
+inline State load_state(const std::string& folder) {
+  State state;
+  for (const auto& [name, tensor] : io::load_sharded_safetensors(folder))
+    state.insert(name, tensor);
+  return state;
+}
+
+/// The number of layers, whose names are a prefix, a number and a suffix.
+inline int64_t count_layers(const State& state, const std::string& prefix,
+                            const std::string& suffix) {
+  int64_t count = 0;
+  while (state.contains(prefix + std::to_string(count) + suffix)) ++count;
+  return count;
+}
+
+}  // namespace models
