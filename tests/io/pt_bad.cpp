@@ -19,8 +19,8 @@ std::vector<char> archive(const std::string& pickle) {
                  static_cast<const char*>(data) + size);
   };
   ZipWriter zip(sink);
-  zip.add("archive/data.pkl", pickle);
-  zip.add("archive/data/0", std::string(8, '\1'));
+  zip.add("archive/data.pkl", {pickle});
+  zip.add("archive/data/0", {std::string(8, '\1')});
   zip.finish();
   return bytes;
 }
@@ -208,6 +208,14 @@ TEST(BadPt, RefusesBadArchives) {
   std::string twice = bytes;
   twice.replace(second + 42, 4, std::string(4, '\0'));
   EXPECT_ERROR(pickle_load({twice.begin(), twice.end()}), "has another name");
+}
+
+TEST(BadPt, ToPythonRefusesOtherStateDicts) {
+  optim::StateDict dict;
+  EXPECT_ERROR(to_python(dict), "expected the state dict of an optimizer");
+  dict.insert("param_groups.0.lr", 0.5);
+  dict.insert("state.x.step", 1);
+  EXPECT_ERROR(to_python(dict), "expected the number of a parameter under 'state', but got 'x'");
 }
 
 TEST(BadPt, SaveRefusesWhatPythonCannotRead) {
