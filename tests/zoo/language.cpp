@@ -3,7 +3,7 @@
 
 #include "examples/models/bert.h"
 #include "examples/models/gpt2.h"
-#include "tests/support/temp_folder.h"
+#include "tests/support/files.h"
 #include "tests/zoo/expected.h"
 
 namespace hearth::testing {
