@@ -73,7 +73,7 @@ TEST(Init, TruncatedNormalDrawsAsPyTorch) {
                         double std, double a, double b) {
     manual_seed(3);
     const Tensor drawn = init::trunc_normal_(empty(20, dtype), mean, std, a, b).to(kDouble);
-    EXPECT_TRUE(drawn.slice(0, 0, 6).allclose(tensor(expected), 1e-5, 1e-5)) << drawn;
+    EXPECT_TRUE(drawn.slice(0, 0, 6).allclose(tensor(expected, kDouble), 1e-5, 1e-5)) << drawn;
     EXPECT_NEAR(drawn.sum().item<double>(), sum, 1e-4);
     EXPECT_TRUE(drawn.ge(a).logical_and(drawn.le(b)).all().item<bool>());
   };
