@@ -21,7 +21,7 @@ void listing(const std::string& folder) {
 
   auto [images, labels] = load(folder, Clothes::Mode::kTrain, kTrainingImages, device);
   auto optimizer = torch::optim::Adam(model->parameters(), /*lr=*/2e-3);
-  for (auto epoch = 0; epoch < 2; ++epoch)
+  for (auto epoch = 0; epoch < 3; ++epoch)
     for (const auto& indices : torch::randperm(images.size(0)).to(device).split(kBatchSize)) {
       auto loss = torch::cross_entropy_loss(model(images.index_select(0, indices)),
                                             labels.index_select(0, indices));
