@@ -75,7 +75,7 @@ void listing() {
                              /*seq_len=*/kLength);
   model->to(device);
 
-  train(model, device, /*steps=*/200);
+  train(model, device, /*steps=*/220);
   auto digits = random_digits(200, device);
   auto accuracy =
       generate(model, digits).eq(digits.flip(0)).to(torch::kFloat).mean().item<double>();
