@@ -60,6 +60,7 @@ class NumberColumn final : public ColumnReader {
               "' (for names, list the column in CSVOptions().categorical())");
     if (result == Parsed::kOutOfRange || (std::abs(value) > kLargest && std::isfinite(value)))
       at.fail(shown(field), " for '", name_, "' is out of the range of ", dtype_of<T>);
+    if (std::isnan(value)) return add_missing(field, at);
     values_.add(static_cast<T>(value));
   }
   ColumnContent finish() override { return {values_.finish(), {}, {}}; }

@@ -163,6 +163,12 @@ TEST(Csv, MissingValues) {
   EXPECT_EQ(csv.categories()["c"].get_itos(), Strings({"", "a"}));
   EXPECT_ERROR(CSV::from_text("x\n1\n-9\n", CSVOptions().missing_values({"-9"})),
                "line 3, column 1: the number for 'x' is missing: '-9'");
+  for (const char* nan : {"NAN", "-nan", "Nan"}) {
+    const std::string one = std::string("x\n") + nan;
+    EXPECT_ERROR(CSV::from_text(one), std::string("the number for 'x' is missing: '") + nan);
+    EXPECT_TRUE(
+        CSV::from_text(one, CSVOptions().allow_missing(true)).column("x").isnan().item<bool>());
+  }
   EXPECT_ERROR(CSV::from_text("x,y\n,1\n", CSVOptions().integers("x").allow_missing(true)),
                "line 2, column 1: the integer for 'x' is missing: ''");
 }
