@@ -42,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return %s(data, size);
 }\n' "$target" >"$work/$target.cpp"
   clang++ -std=c++20 -fsanitize=fuzzer,address,undefined -I. "$work/$target.cpp" "${objects[@]}" \
-    "${others[@]}" -lz -ldnnl -lopenblas -ldl -o "$work/$target"
+    "${others[@]}" -lz -ldnnl -lopenblas -lpng -ljpeg -ldl -o "$work/$target"
   mkdir -p "$work/corpus_$target"
   corpus_for "$target" "$work/corpus_$target"
   echo "fuzz: $target for $seconds s"
