@@ -45,7 +45,7 @@ bool has_empty_item(const std::string& list) {
          list.find(",,") != std::string::npos;
 }
 
-void check_lists(const CLI::App& app, const std::vector<std::string>& arguments) {
+void refuse_empty_items(const CLI::App& app, const std::vector<std::string>& arguments) {
   const CLI::App* command = &app;
   const CLI::Option* list = nullptr;
   for (const std::string& argument : arguments) {

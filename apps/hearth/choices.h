@@ -26,7 +26,7 @@ Values values_of(const CLI::Option& option);
 /// Whether a comma-separated list has an empty item.
 bool has_empty_item(const std::string& list);
 /// Throws if an argument is a list with an empty item, which CLI11 would silently drop.
-void check_lists(const CLI::App& app, const std::vector<std::string>& arguments);
+void refuse_empty_items(const CLI::App& app, const std::vector<std::string>& arguments);
 
 CLI::Validator whole_number(int64_t least, int64_t most = std::numeric_limits<int64_t>::max());
 

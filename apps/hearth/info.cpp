@@ -78,9 +78,11 @@ TextTable to_table(const About& about, const std::vector<Gpu>& devices) {
   table.add({"Memory", memory_text(about.memory_total, about.memory_available)});
   for (size_t i = 0; i < devices.size(); ++i) {
     const cuda::DeviceProperties& gpu = devices[i].properties;
-    const std::string kind = is_simulated(gpu) ? "" : "capability " + capability_of(gpu) + ", ";
-    table.add({"cuda:" + std::to_string(i),
-               gpu.name + ", " + kind + memory_text(gpu.total_memory, devices[i].free_memory)});
+    const std::string capability =
+        is_simulated(gpu) ? "" : "capability " + capability_of(gpu) + ", ";
+    table.add(
+        {"cuda:" + std::to_string(i),
+         gpu.name + ", " + capability + memory_text(gpu.total_memory, devices[i].free_memory)});
   }
   if (devices.empty()) table.add({"CUDA", "off: " + cuda::why_not()});
   std::vector<std::string> libraries;

@@ -18,10 +18,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Statistics of a tensor's real numbers.
+/// Statistics of a tensor's elements. Those of complex tensors are not computed.
 struct Statistics {
-  double min = 0, max = 0, mean = 0;  // of those that are not NaN
-  int64_t numbers = 0, nans = 0;      // no numbers: there are no statistics
+  int64_t count = 0;                  // elements that are not NaN
+  double min = 0, max = 0, mean = 0;  // of these elements; meaningless if count is 0
+  int64_t nans = 0;
 };
 
 Statistics statistics_of(const Tensor& tensor) {
@@ -34,8 +35,8 @@ Statistics statistics_of(const Tensor& tensor) {
     result.nans = is_nan.sum().item<int64_t>();
     if (result.nans > 0) values = values.masked_select(is_nan.logical_not());
   }
-  result.numbers = values.numel();
-  if (result.numbers == 0) return result;
+  result.count = values.numel();
+  if (result.count == 0) return result;
   result.min = values.min().item<double>();
   result.max = values.max().item<double>();
   result.mean = values.mean(kDouble).item<double>();
@@ -79,10 +80,9 @@ void print_table(const io::FileContent& content, bool with_statistics) {
     std::vector<std::string> row{printable(name), python_name_of(tensor.scalar_type()),
                                  shape_text(tensor), std::to_string(tensor.nbytes())};
     if (with_statistics) {
-      const Statistics all = statistics_of(tensor);
-      const auto cell = [&](double number) { return all.numbers > 0 ? six_digits(number) : ""; };
-      row.insert(row.end(),
-                 {cell(all.min), cell(all.max), cell(all.mean), std::to_string(all.nans)});
+      const Statistics s = statistics_of(tensor);
+      const auto cell = [&](double number) { return s.count > 0 ? six_digits(number) : ""; };
+      row.insert(row.end(), {cell(s.min), cell(s.max), cell(s.mean), std::to_string(s.nans)});
     }
     table.add(std::move(row));
     ++count;
@@ -114,10 +114,10 @@ Json tensor_json(const std::string& name, const Tensor& tensor, bool with_statis
             {"shape", tensor.sizes().vec()},
             {"bytes", tensor.nbytes()}};
   if (!with_statistics) return json;
-  const Statistics all = statistics_of(tensor);
-  json["nan"] = all.nans;
-  if (all.numbers > 0)
-    json.update({{"min", number(all.min)}, {"max", number(all.max)}, {"mean", number(all.mean)}});
+  const Statistics s = statistics_of(tensor);
+  json["nan"] = s.nans;
+  if (s.count > 0)
+    json.update({{"min", number(s.min)}, {"max", number(s.max)}, {"mean", number(s.mean)}});
   return json;
 }
 
@@ -132,7 +132,7 @@ void print_json(const io::FileContent& content, bool with_statistics) {
       json["values"][printable(name)] = value_text(value);
   for (const auto& [key, value] : content.metadata)
     json["metadata"][printable(key)] = printable(value);
-  // Names may be any bytes.
+  // Names need not be valid UTF-8, which dump() would refuse.
   std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
@@ -158,7 +158,7 @@ void inspect(const Options& options) {
 
 void add_inspect(CLI::App& app) {
   CLI::App* command =
-      app.add_subcommand("inspect", "Show what is in a file of tensors, and whether it is damaged");
+      app.add_subcommand("inspect", "Show the contents of a file of tensors, and any damage");
   auto options = std::make_shared<Options>();
   offer(
       command->add_option("file", options->file,

@@ -1,4 +1,5 @@
-// The program hearth: shows devices and versions, runs benchmarks, trains networks, inspects files.
+// The program hearth: shows devices and versions, runs benchmarks, trains networks, shows and
+// converts files of tensors.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -81,7 +82,7 @@ void reserve_standard_streams() {
 
 int run_command(CLI::App& app, int argc, char** argv) {
   try {
-    app::check_lists(app, {argv + 1, argv + argc});
+    app::refuse_empty_items(app, {argv + 1, argv + argc});
     app.parse(argc, argv);
     return 0;
   } catch (const CLI::ParseError& error) {
@@ -93,7 +94,7 @@ int run_command(CLI::App& app, int argc, char** argv) {
 
 int main(int argc, char** argv) {
   reserve_standard_streams();
-  CLI::App app("Deep learning in C++: show devices, measure their speed, train networks.",
+  CLI::App app("Deep learning in C++: show and compare devices, train networks, convert files.",
                "hearth");
   app.require_subcommand(1);
   app.option_defaults()->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

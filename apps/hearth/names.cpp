@@ -51,10 +51,10 @@ std::string unknown_name(const std::string& kind, const std::string& name,
 std::string printable(const std::string& text) {
   constexpr const char* kDigits = "0123456789abcdef";
   std::string shown;
-  for (const char letter : text) {
-    const auto code = static_cast<unsigned char>(letter);
+  for (const char character : text) {
+    const auto code = static_cast<unsigned char>(character);
     if (code >= 0x20 && code != 0x7f)
-      shown += letter;
+      shown += character;
     else
       shown.append("\\x").append(1, kDigits[code >> 4]).append(1, kDigits[code & 15]);
   }
@@ -64,7 +64,7 @@ std::string printable(const std::string& text) {
 bool is_utf8(const std::string& text) {
   using Json = nlohmann::json;
   const Json json(text);
-  // The two differ in invalid bytes only.
+  // Only invalid bytes make a difference: one call replaces them, the other drops them.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) ==
          json.dump(-1, ' ', false, Json::error_handler_t::ignore);
 }

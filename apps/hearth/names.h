@@ -8,7 +8,7 @@ namespace hearth::app {
 
 /// The table's entry with this name, or null.
 template <class Entry, size_t count>
-const Entry* named(const Entry (&table)[count], const std::string& name) {
+const Entry* find_named(const Entry (&table)[count], const std::string& name) {
   for (const Entry& entry : table)
     if (entry.name == name) return &entry;
   return nullptr;

@@ -34,7 +34,7 @@ class HEARTH_API AutocastMode {
  private:
   DeviceType device_type_;
   ScalarType previous_dtype_;
-  bool previous_enabled_, previous_cache_;
+  bool previous_enabled_, previous_cache_enabled_;
 };
 
 /// LibTorch's functions for the same state.

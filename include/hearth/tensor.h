@@ -106,7 +106,7 @@ class HEARTH_API Tensor {
   size_t nbytes() const { return static_cast<size_t>(numel()) * itemsize(); }
   bool is_contiguous(MemoryFormat format = MemoryFormat::Contiguous) const;
   bool is_non_overlapping_and_dense() const;   ///< contiguous in some order of dimensions
-  MemoryFormat suggest_memory_format() const;  ///< the format that the strides have
+  MemoryFormat suggest_memory_format() const;  ///< the format that fits the strides
   bool is_cpu() const { return defined() && device().is_cpu(); }
   bool is_cuda() const { return defined() && device().is_cuda(); }
   bool is_meta() const { return defined() && device().is_meta(); }
@@ -178,12 +178,12 @@ class HEARTH_API Tensor {
   const Tensor& grad() const;                ///< the gradient, undefined before backward()
   Tensor& mutable_grad() const;              ///< the gradient for modification
   const autograd::NodePtr& grad_fn() const;  ///< the recorded op; null for leaves
-  /// Accumulates d(this)/d(leaf) in all leaves, or only in `inputs`; `gradient`, that of this
-  /// tensor, is optional for a scalar.
+  /// Adds d(this)/d(leaf) to grad() of all leaves, or only of `inputs`. `gradient` is the gradient
+  /// of this tensor; by default it is 1, if this tensor has one element.
   void backward(const Tensor& gradient = {}, std::optional<bool> retain_graph = {},
                 bool create_graph = false, std::optional<ArrayRef<Tensor>> inputs = {}) const;
-  /// Registers hook(grad), called with this tensor's gradient, which it may replace by its result.
-  /// Returns an index for remove_hook.
+  /// Registers hook(grad), called with this tensor's gradient; a tensor that the hook returns
+  /// replaces the gradient. Returns an index for remove_hook.
   template <class Hook>
   unsigned register_hook(Hook&& hook) const;
   void remove_hook(unsigned index) const;  ///< removes a hook of register_hook
@@ -222,8 +222,8 @@ class HEARTH_API Tensor {
   Tensor cuda() const;                                       ///< to(kCUDA), the current GPU
   Tensor meta() const;                                       ///< to(kMeta), without the elements
   Tensor pin_memory() const;                                 ///< the tensor in page-locked memory
-  /// Declares a use of the tensor on this stream: after it is freed, its memory is reused only when
-  /// the stream's work at that time has finished.
+  /// Declares a use of the tensor on this stream: when the tensor is freed, its memory is reused
+  /// only after the stream has finished the work submitted until then.
   void record_stream(const cuda::Stream& stream) const;
 
   // ---- indexing
@@ -293,7 +293,7 @@ unsigned Tensor::register_hook(Hook&& hook) const {
   return add_hook(std::make_unique<Holder>(std::forward<Hook>(hook)));
 }
 
-// The methods of the same names as functions.
+// Methods as free functions.
 inline bool is_floating_point(const Tensor& tensor) { return tensor.is_floating_point(); }
 inline bool is_complex(const Tensor& tensor) { return tensor.is_complex(); }
 inline bool is_signed(const Tensor& tensor) { return tensor.is_signed(); }

@@ -12,43 +12,45 @@ namespace {
 
 std::atomic<uint32_t> numerics{kAllowTF32CuDNN};
 
-enum Choice : uint32_t {
+/// The bits of `settings`; cuDNN's settings are Numerics.
+enum Setting : uint32_t {
   kDeterministic = 1u << 0,
   kWarnOnly = 1u << 1,
-  kFillsMemory = 1u << 2,
+  kFillUninitialized = 1u << 2,
   kWarnAlways = 1u << 3,
 };
-std::atomic<uint32_t> choices{kFillsMemory};
+std::atomic<uint32_t> settings{kFillUninitialized};
 
-void set(std::atomic<uint32_t>& bits, uint32_t choice, bool value) {
+void set(std::atomic<uint32_t>& bits, uint32_t bit, bool value) {
   if (value)
-    bits.fetch_or(choice, std::memory_order_relaxed);
+    bits.fetch_or(bit, std::memory_order_relaxed);
   else
-    bits.fetch_and(~choice, std::memory_order_relaxed);
+    bits.fetch_and(~bit, std::memory_order_relaxed);
 }
-void set(Numerics choice, bool value) { set(numerics, choice, value); }
-bool is_set(Choice choice) { return choices.load(std::memory_order_relaxed) & choice; }
-bool is_set(Numerics choice) { return numerics.load(std::memory_order_relaxed) & choice; }
+void set(Setting setting, bool value) { set(settings, setting, value); }
+void set(Numerics setting, bool value) { set(numerics, setting, value); }
+bool is_set(Setting setting) { return settings.load(std::memory_order_relaxed) & setting; }
+bool is_set(Numerics setting) { return numerics.load(std::memory_order_relaxed) & setting; }
 
 }  // namespace
 
 uint32_t current_numerics() {
-  const uint32_t all = is_set(kDeterministic) ? uint32_t{kDeterministicCuDNN} : 0;
-  return numerics.load(std::memory_order_relaxed) | all;
+  const uint32_t implied = is_set(kDeterministic) ? uint32_t{kDeterministicCuDNN} : 0;
+  return numerics.load(std::memory_order_relaxed) | implied;
 }
 
 bool Context::deterministicAlgorithms() const { return is_set(kDeterministic); }
 bool Context::deterministicAlgorithmsWarnOnly() const { return is_set(kWarnOnly); }
 void Context::setDeterministicAlgorithms(bool value, bool warn_only) {
-  set(choices, kDeterministic, value);
-  set(choices, kWarnOnly, warn_only);
+  set(kDeterministic, value);
+  set(kWarnOnly, warn_only);
 }
-bool Context::deterministicFillUninitializedMemory() const { return is_set(kFillsMemory); }
+bool Context::deterministicFillUninitializedMemory() const { return is_set(kFillUninitialized); }
 void Context::setDeterministicFillUninitializedMemory(bool value) {
-  set(choices, kFillsMemory, value);
+  set(kFillUninitialized, value);
 }
 bool Context::warnAlways() const { return is_set(kWarnAlways); }
-void Context::setWarnAlways(bool value) { set(choices, kWarnAlways, value); }
+void Context::setWarnAlways(bool value) { set(kWarnAlways, value); }
 
 void Context::alertNotDeterministic(std::string_view caller) {
   if (!is_set(kDeterministic)) return;

@@ -198,7 +198,7 @@ class Reader {
 FileContent to_file(const Values& values) {
   FileContent content;
   json root = {{"version", kVersion}};
-  for (const auto* item : in_order(values)) {
+  for (const auto* item : in_written_order(values)) {
     const auto& [path, value] = *item;
     if (value.kind == Value::Kind::kSubtree) {
       root["subtrees"][path] = json::object();

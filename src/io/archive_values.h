@@ -25,7 +25,7 @@ struct Value {
 using Values = std::map<std::string, Value>;
 
 /// The values in the order in which they were written.
-std::vector<const Values::value_type*> in_order(const Values& values);
+std::vector<const Values::value_type*> in_written_order(const Values& values);
 
 /// The content of an archive's file: tensors, and all other values in one JSON text.
 struct FileContent {

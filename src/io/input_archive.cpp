@@ -187,7 +187,7 @@ std::string InputArchive::Tree::found(const std::string& key) const {
   const std::string from = source->name.empty() ? "" : detail::str(" in '", source->name, "'");
   if (!value && !has_subtree(key)) {
     std::vector<std::string> existing;
-    for (const auto* item : in_order(source->values))
+    for (const auto* item : in_written_order(source->values))
       if (item->second.kind != Value::Kind::kSubtree) existing.push_back(item->first);
     return from + io::key_hint(path(key), existing);
   }

@@ -6,7 +6,7 @@
 
 namespace hearth::serialize {
 
-std::vector<const Values::value_type*> in_order(const Values& values) {
+std::vector<const Values::value_type*> in_written_order(const Values& values) {
   std::vector<const Values::value_type*> items;
   for (const auto& item : values) items.push_back(&item);
   std::sort(items.begin(), items.end(),
@@ -41,7 +41,7 @@ void OutputArchive::write(const std::string& key, const IValue& value) {
 void OutputArchive::write(const std::string& key, const OutputArchive& nested) {
   HEARTH_CHECK(&nested != this, "an archive cannot be written into itself");
   tree_->add(key, {Value::Kind::kSubtree, IValue(), 0, false, {}});
-  for (const auto* item : in_order(nested.tree_->values))
+  for (const auto* item : in_written_order(nested.tree_->values))
     tree_->add(key + "." + item->first, item->second);
 }
 
@@ -75,9 +75,9 @@ void OutputArchive::save_to(std::ostream& stream) const {
 
 void OutputArchive::save_to(const std::function<size_t(const void*, size_t)>& write) const {
   save(tree_->values, [&](const void* data, size_t bytes) {
-    const size_t taken = write(data, bytes);
-    HEARTH_CHECK(taken == bytes, "cannot write the archive: of ", bytes, " bytes, ", taken,
-                 " were taken");
+    const size_t written = write(data, bytes);
+    HEARTH_CHECK(written == bytes, "cannot write the archive: the function wrote ", written, " of ",
+                 bytes, " bytes");
   });
 }
 

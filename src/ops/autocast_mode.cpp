@@ -16,7 +16,7 @@ namespace {
 struct CachedCast {
   Tensor weight;  // keeps its address from being used by another tensor
   Tensor cast;
-  StoragePtr storage;  // set_data() exchanges it
+  StoragePtr storage;  // set_data() replaces the weight's
   uint32_t version;
   StreamHandle stream;
 };
@@ -77,7 +77,7 @@ int decrement_nesting() { return --nesting; }
 
 Tensor cached_cast(const Tensor& tensor, ScalarType dtype) {
   const TensorImpl& impl = impl_of(tensor);
-  // Outside regions, as on the engine's threads, the cache would never be cleared.
+  // The end of an autocast region clears the cache; the autograd engine's threads are in none.
   if (nesting == 0 || !modes.autocast_cache || !is_weight(impl) ||
       dtype != get_autocast_dtype(impl.device.type()))
     return tensor.to(dtype);
@@ -95,7 +95,7 @@ Tensor cached_cast(const Tensor& tensor, ScalarType dtype) {
 
 namespace {
 
-/// Whether PyTorch enables autocast with this dtype; warns if not.
+/// Whether autocast can be enabled, by PyTorch's rules; warns if not.
 bool can_enable(DeviceType device_type, ScalarType dtype) {
   if (device_type == DeviceType::CUDA) {
     if (!cuda::is_available()) warn("CUDA is not available. Disabling autocast.");
@@ -115,12 +115,12 @@ AutocastMode::AutocastMode(DeviceType device_type, std::optional<ScalarType> dty
     : device_type_(device_type),
       previous_dtype_(autocast::get_autocast_dtype(device_type)),
       previous_enabled_(autocast::is_autocast_enabled(device_type)),
-      previous_cache_(modes.autocast_cache) {
-  const ScalarType use = dtype.value_or(previous_dtype_);
-  const bool enable = enabled && can_enable(device_type, use);
-  autocast::set_autocast_dtype(device_type, use);
+      previous_cache_enabled_(modes.autocast_cache) {
+  const ScalarType new_dtype = dtype.value_or(previous_dtype_);
+  const bool enable = enabled && can_enable(device_type, new_dtype);
+  autocast::set_autocast_dtype(device_type, new_dtype);
   autocast::set_autocast_enabled(device_type, enable);
-  modes.autocast_cache = cache_enabled.value_or(previous_cache_);
+  modes.autocast_cache = cache_enabled.value_or(previous_cache_enabled_);
   autocast::increment_nesting();
 }
 
@@ -128,7 +128,7 @@ AutocastMode::~AutocastMode() {
   if (autocast::decrement_nesting() == 0) autocast::clear_cache();
   autocast::set_autocast_enabled(device_type_, previous_enabled_);
   autocast::set_autocast_dtype(device_type_, previous_dtype_);
-  modes.autocast_cache = previous_cache_;
+  modes.autocast_cache = previous_cache_enabled_;
 }
 
 }  // namespace hearth

@@ -1,4 +1,4 @@
-// The out= forms of creation functions and of functions that compute their result first.
+// The out= forms of creation functions, and of functions that copy a computed result to `out`.
 #include <gtest/gtest.h>
 
 #include "hearth/hearth.h"
@@ -23,23 +23,23 @@ TEST(OutForms, CreationFunctionsFillAndResize) {
 
 TEST(OutForms, RandomFunctionsDrawTheSameNumbers) {
   Tensor out = empty({0});
-  const auto same = [&out](Tensor& (*into)(Tensor&), Tensor (*create)()) {
+  const auto draws_same = [&out](Tensor& (*into)(Tensor&), Tensor (*create)()) {
     manual_seed(3);
     into(out);
     manual_seed(3);
     return out.equal(create());
   };
-  EXPECT_TRUE(
-      same([](Tensor& o) -> Tensor& { return rand_out(o, {20}); }, [] { return rand({20}); }));
-  EXPECT_TRUE(
-      same([](Tensor& o) -> Tensor& { return randn_out(o, {20}); }, [] { return randn({20}); }));
-  EXPECT_TRUE(same([](Tensor& o) -> Tensor& { return randint_out(o, 2, 9, {20}); },
-                   [] { return randint(2, 9, {20}, kFloat); }));
-  EXPECT_TRUE(same([](Tensor& o) -> Tensor& { return randperm_out(o, 20); },
-                   [] { return randperm(20, kFloat); }));
+  EXPECT_TRUE(draws_same([](Tensor& o) -> Tensor& { return rand_out(o, {20}); },
+                         [] { return rand({20}); }));
+  EXPECT_TRUE(draws_same([](Tensor& o) -> Tensor& { return randn_out(o, {20}); },
+                         [] { return randn({20}); }));
+  EXPECT_TRUE(draws_same([](Tensor& o) -> Tensor& { return randint_out(o, 2, 9, {20}); },
+                         [] { return randint(2, 9, {20}, kFloat); }));
+  EXPECT_TRUE(draws_same([](Tensor& o) -> Tensor& { return randperm_out(o, 20); },
+                         [] { return randperm(20, kFloat); }));
   const auto probabilities = [] { return full({20}, 0.5); };
-  EXPECT_TRUE(same([](Tensor& o) -> Tensor& { return bernoulli_out(o, full({20}, 0.5)); },
-                   [] { return full({20}, 0.5).bernoulli(); }));
+  EXPECT_TRUE(draws_same([](Tensor& o) -> Tensor& { return bernoulli_out(o, full({20}, 0.5)); },
+                         [] { return full({20}, 0.5).bernoulli(); }));
   Tensor drawn = empty({0}, kLong);
   manual_seed(3);
   multinomial_out(drawn, probabilities(), 5);
@@ -61,10 +61,10 @@ TEST(OutForms, WriteTheFunctionsResult) {
 }
 
 TEST(OutForms, RejectInvalidOutputs) {
-  Tensor integers = empty({0}, kLong), kept = ones({2}).requires_grad_();
+  Tensor integers = empty({0}, kLong), leaf = ones({2}).requires_grad_();
   EXPECT_THROW(rand_out(integers, {2}), Error);
   EXPECT_THROW(mean_out(integers, ones({2}), 0), Error);
-  EXPECT_THROW(arange_out(kept, 3), Error);
+  EXPECT_THROW(arange_out(leaf, 3), Error);
   Tensor undefined;
   EXPECT_THROW(zeros_out(undefined, {2}), Error);
   EXPECT_THROW(eye_out(undefined, 2), Error);

@@ -10,29 +10,29 @@ namespace {
 
 using app::progress_text;
 
-const app::Display::Moment kMoment{"epoch 1/5", 30, 120, 0.5, 0.75, 12345.4, 61.5};
+const app::Display::Status kStatus{"epoch 1/5", 30, 120, 0.5, 0.75, 12345.4, 61.5};
 
 TEST(Progress, WideLinesHaveAllParts) {
-  EXPECT_EQ(progress_text(kMoment, 119),
+  EXPECT_EQ(progress_text(kStatus, 119),
             "epoch 1/5  [#####---------------]  25 %  loss 0.5000  accuracy 0.7500  "
             "12,345 samples/s  1:02 left");
 }
 
 TEST(Progress, NarrowLinesDropTheLeastImportantParts) {
-  EXPECT_EQ(progress_text(kMoment, 79),
+  EXPECT_EQ(progress_text(kStatus, 79),
             "epoch 1/5  [####---------------]  25 %  loss 0.5000  accuracy 0.7500  1:02 left");
-  EXPECT_EQ(progress_text(kMoment, 55), "epoch 1/5  [###---------]  25 %  loss 0.5000  1:02 left");
-  EXPECT_EQ(progress_text(kMoment, 30), "epoch 1/5  [#-----]  1:02 left");
-  EXPECT_EQ(progress_text(kMoment, 25), "epoch 1/5  1:02 left");
-  EXPECT_EQ(progress_text(kMoment, 5), "epoch");
-  EXPECT_EQ(progress_text(kMoment, 0), "");
+  EXPECT_EQ(progress_text(kStatus, 55), "epoch 1/5  [###---------]  25 %  loss 0.5000  1:02 left");
+  EXPECT_EQ(progress_text(kStatus, 30), "epoch 1/5  [#-----]  1:02 left");
+  EXPECT_EQ(progress_text(kStatus, 25), "epoch 1/5  1:02 left");
+  EXPECT_EQ(progress_text(kStatus, 5), "epoch");
+  EXPECT_EQ(progress_text(kStatus, 0), "");
 }
 
 TEST(Progress, LinesFitAndDropTheTimeLast) {
-  app::Display::Moment moment = kMoment;
-  moment.title = "run 1/8  epoch 2/5";
+  app::Display::Status status = kStatus;
+  status.title = "run 1/8  epoch 2/5";
   for (size_t width = 0; width < 150; ++width) {
-    const std::string text = progress_text(moment, width);
+    const std::string text = progress_text(status, width);
     EXPECT_LE(text.size(), width);
     EXPECT_EQ(text.find("1:02 left") != std::string::npos, width >= 29) << width << text;
     EXPECT_EQ(text.find('[') != std::string::npos, width >= 38) << width << text;
@@ -78,12 +78,12 @@ TEST(Progress, TerminalShowsTheBarAndStdoutOnlyTheTable) {
   EXPECT_EQ(ran.status, 0);
   EXPECT_EQ(ran.out.find("run  epoch"), 0U) << ran.out;
   EXPECT_EQ(ran.out.find("Files are in"), std::string::npos) << ran.out;
-  std::istringstream moments(shown);
+  std::istringstream frames(shown);
   size_t bars = 0;
-  for (std::string moment; std::getline(moments, moment, '\r');) {
-    if (moment.find("[#") == std::string::npos && moment.find("[-") == std::string::npos) continue;
+  for (std::string frame; std::getline(frames, frame, '\r');) {
+    if (frame.find("[#") == std::string::npos && frame.find("[-") == std::string::npos) continue;
     ++bars;
-    EXPECT_NE(moment.find(" left"), std::string::npos) << moment;
+    EXPECT_NE(frame.find(" left"), std::string::npos) << frame;
   }
   EXPECT_GT(bars, 0U) << shown;
   EXPECT_NE(shown.find("Files are in "), std::string::npos) << shown;

@@ -218,7 +218,8 @@ TEST(Archive, ReadsAndWritesThroughCallbacks) {
                         size_t size) { return bytes.copy(static_cast<char*>(buffer), size, at); },
                     [&] { return bytes.size(); });
   EXPECT_TRUE(archive.contains("x"));
-  EXPECT_ERROR(root.save_to([](const void*, size_t) { return size_t{1}; }), "1 were taken");
+  EXPECT_ERROR(root.save_to([](const void*, size_t) { return size_t{1}; }),
+               "the function wrote 1 of ");
 }
 
 struct Point {

@@ -61,7 +61,7 @@ std::vector<double> gradient(const std::function<Tensor(const Tensor&)>& f, Tens
   return to_array(autograd::grad({f(x).sum()}, {x})[0]).values;
 }
 
-TEST(Bounds, NumberBoundsHaveGradientZero) {
+TEST(Bounds, TheGradientAtANumberBoundIsZero) {
   using Values = std::vector<double>;
   const Tensor x = doubles({-2, -1, 0, 1, 2});
   EXPECT_EQ(gradient([](const Tensor& t) { return t.clamp(-1, 1); }, x), (Values{0, 0, 1, 0, 0}));
@@ -70,7 +70,7 @@ TEST(Bounds, NumberBoundsHaveGradientZero) {
   EXPECT_EQ(gradient([](const Tensor& t) { return t.clamp_max(-1); }, x), (Values{1, 0, 0, 0, 0}));
 }
 
-TEST(Bounds, TensorBoundsShareTheGradient) {
+TEST(Bounds, TensorBoundsShareTheGradientOfEqualElements) {
   using Values = std::vector<double>;
   const Tensor x = doubles({-2, -1, 0, 1, 2, NAN}), low = full({6}, -1., kDouble),
                high = full({6}, 1., kDouble);

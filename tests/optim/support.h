@@ -15,7 +15,7 @@ inline std::vector<double> elements(const Tensors& tensors) {
   return all;
 }
 
-/// A leaf with a gradient, both given by their elements.
+/// A leaf with the elements `values` and, unless it is empty, the gradient `grad`.
 inline Tensor leaf(const std::vector<double>& values, const std::vector<double>& grad,
                    ScalarType dtype = kDouble, Device device = kCPU) {
   const auto make = [&](const std::vector<double>& from) {

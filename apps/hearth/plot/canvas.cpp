@@ -15,7 +15,7 @@ void check_status(cairo_status_t status) {
                "cannot draw the picture: ", cairo_status_to_string(status));
 }
 
-/// Appends to the std::string `content`.
+/// Cairo's callback for written data: appends it to the std::string that `content` points to.
 cairo_status_t append(void* content, const unsigned char* data, unsigned size) {
   try {
     static_cast<std::string*>(content)->append(reinterpret_cast<const char*>(data), size);
@@ -68,13 +68,15 @@ void Canvas::draw_text(const std::string& text, Point at, Align align, double fo
                        Color color, Direction direction) {
   cairo_t* context = context_.get();
   const double width = text_width(text, font_size);
-  const double before = align == Align::kLeft ? 0 : align == Align::kCenter ? width / 2 : width;
+  const double left_of_anchor = align == Align::kLeft     ? 0
+                                : align == Align::kCenter ? width / 2
+                                                          : width;
   set_color(color);
   cairo_set_font_size(context, font_size);
   cairo_save(context);
   cairo_translate(context, at.x, at.y);
   if (direction == Direction::kUp) cairo_rotate(context, -std::numbers::pi / 2);
-  cairo_move_to(context, -before, 0);
+  cairo_move_to(context, -left_of_anchor, 0);
   cairo_show_text(context, text.c_str());
   cairo_new_path(context);  // showing a text leaves a current point
   cairo_restore(context);

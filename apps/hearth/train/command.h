@@ -6,7 +6,7 @@ class App;
 
 namespace hearth::app {
 
-/// `hearth train`: trains a network for each point of a grid of settings.
+/// `hearth train`: trains a network for each combination of the given settings.
 void add_train(CLI::App& app);
 
 }  // namespace hearth::app

@@ -47,7 +47,7 @@ std::string bar(double fraction, size_t room) {
 }
 
 /// The most important one first.
-std::vector<std::string> numbers_of(const Display::Moment& m) {
+std::vector<std::string> numbers_of(const Display::Status& m) {
   return {fixed(100 * m.fraction(), 0) + " %", "loss " + fixed(m.loss, 4),
           "accuracy " + fixed(m.accuracy, 4),
           with_commas(std::llround(m.samples_per_second)) + " samples/s"};
@@ -60,7 +60,7 @@ std::string joined(const std::string& start, const std::vector<std::string>& par
   return text + end;
 }
 
-std::string left_text(const Display::Moment& m) { return clock_text(m.seconds_left) + " left"; }
+std::string left_text(const Display::Status& m) { return clock_text(m.seconds_left) + " left"; }
 
 }  // namespace
 
@@ -71,14 +71,14 @@ bool Display::is_due() const {
   return Clock::now() - shown_ >= (on_terminal_ ? Clock::duration(kBarInterval) : kLineInterval);
 }
 
-void Display::show(const Moment& moment) {
+void Display::show(const Status& status) {
   shown_ = Clock::now();
   if (!on_terminal_) {
-    line(joined(moment.title, numbers_of(moment), left_text(moment)));
+    line(joined(status.title, numbers_of(status), left_text(status)));
     return;
   }
   clear();
-  std::cerr << progress_text(moment, terminal_width() - 1) << std::flush;
+  std::cerr << progress_text(status, terminal_width() - 1) << std::flush;
   has_bar_ = true;
 }
 
@@ -92,15 +92,15 @@ void Display::clear() {
   has_bar_ = false;
 }
 
-std::string progress_text(const Display::Moment& moment, size_t width) {
-  const std::string end = left_text(moment);
-  std::vector<std::string> numbers = numbers_of(moment);
-  while (!numbers.empty() && joined(moment.title, numbers, end).size() + 2 + kShortestBar > width)
+std::string progress_text(const Display::Status& status, size_t width) {
+  const std::string end = left_text(status);
+  std::vector<std::string> numbers = numbers_of(status);
+  while (!numbers.empty() && joined(status.title, numbers, end).size() + 2 + kShortestBar > width)
     numbers.pop_back();
-  const size_t used = joined(moment.title, numbers, end).size() + 2;
+  const size_t used = joined(status.title, numbers, end).size() + 2;
   if (used + kShortestBar <= width)
-    numbers.insert(numbers.begin(), bar(moment.fraction(), width - used));
-  return joined(moment.title, numbers, end).substr(0, width);
+    numbers.insert(numbers.begin(), bar(status.fraction(), width - used));
+  return joined(status.title, numbers, end).substr(0, width);
 }
 
 std::string with_commas(int64_t number) {

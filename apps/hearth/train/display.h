@@ -10,9 +10,10 @@ namespace hearth::app {
 /// Progress on stderr: on a terminal a bar that is redrawn in place, elsewhere plain lines.
 class Display {
  public:
-  struct Moment {
-    std::string title;  // "run 1/8  epoch 2/5"
-    int64_t seen, total;
+  /// The progress of a run.
+  struct Status {
+    std::string title;    // "run 1/8  epoch 2/5"
+    int64_t seen, total;  // samples of this epoch
     double loss, accuracy;
     double samples_per_second, seconds_left;
     double fraction() const { return static_cast<double>(seen) / static_cast<double>(total); }
@@ -23,9 +24,9 @@ class Display {
   Display(const Display&) = delete;
   Display& operator=(const Display&) = delete;
 
-  /// Whether the last moment was shown long enough ago.
+  /// Whether it is time to show a status again.
   bool is_due() const;
-  void show(const Moment& moment);
+  void show(const Status& status);
   /// Prints a permanent line.
   void line(const std::string& text);
 
@@ -39,7 +40,7 @@ class Display {
 
 /// One line of at most `width` columns. Numbers that do not fit are left out, the least important
 /// first, then the bar, then the time left.
-std::string progress_text(const Display::Moment& moment, size_t width);
+std::string progress_text(const Display::Status& status, size_t width);
 
 /// "12,345".
 std::string with_commas(int64_t number);

@@ -92,7 +92,7 @@ const std::vector<std::string>& data_names() {
 }
 
 std::string data_source(const std::string& typed) {
-  if (named(kDataSets, typed)) return typed;
+  if (find_named(kDataSets, typed)) return typed;
   std::error_code error;
   const std::string path = std::filesystem::canonical(typed, error).string();
   HEARTH_CHECK(!error && std::filesystem::is_directory(path, error),
@@ -103,7 +103,7 @@ std::string data_source(const std::string& typed) {
 }
 
 ImageSets load_images(const std::string& source, std::optional<int64_t> limit) {
-  const DataSet* set = named(kDataSets, source);
+  const DataSet* set = find_named(kDataSets, source);
   ImageSets sets = set ? set->load() : read<data::datasets::MNIST>(source);
   if (limit)
     for (Images* part : {&sets.train, &sets.test}) *part = part->first(*limit);

@@ -10,7 +10,8 @@ namespace hearth::app {
 
 namespace {
 
-/// The network of the tutorials: two convolutions and three linear layers.
+/// The network of the tutorials on training (docs/tutorials.md): two convolutions, three linear
+/// layers.
 struct TutorialCnn : nn::Module {
   explicit TutorialCnn(int64_t classes)
       : conv1(register_module("conv1", nn::Conv2d(nn::Conv2dOptions(1, 6, 5)))),
@@ -94,7 +95,7 @@ std::string current_model_name(const std::string& name) {
 nn::AnyModule make_model(const std::string& name, IntArrayRef image_sizes, int64_t classes) {
   int64_t pixels = 1;
   for (const int64_t size : image_sizes) pixels *= size;
-  const Model* model = named(kModels, name);
+  const Model* model = find_named(kModels, name);
   if (!model) throw ValueError(unknown_name("model", name, model_names()));
   return model->make(pixels, classes);
 }

@@ -9,7 +9,7 @@ namespace hearth::app {
 
 const std::vector<std::string>& model_names();
 
-/// Maps a name that older versions have written to run folders to today's.
+/// The current name of a model that was renamed since the run folder was written, else `name`.
 std::string current_model_name(const std::string& name);
 
 /// Creates a network that classifies images of these sizes {channels, height, width}, with initial

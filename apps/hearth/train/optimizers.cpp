@@ -35,7 +35,7 @@ const std::vector<std::string>& optimizer_names() {
 
 std::unique_ptr<Optimizer> make_optimizer(const std::string& name,
                                           const std::vector<Tensor>& parameters, double lr) {
-  const OptimizerKind* kind = named(kOptimizers, name);
+  const OptimizerKind* kind = find_named(kOptimizers, name);
   if (!kind) throw ValueError(unknown_name("optimizer", name, optimizer_names()));
   return kind->make(parameters, lr);
 }

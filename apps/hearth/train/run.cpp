@@ -131,7 +131,7 @@ bool Run::train_epoch(Display& display) {
     const bool stop = interrupted();
     if (!stop && !display.is_due()) continue;
     progress_.correct = correct_.item<int64_t>();
-    display.show(moment());
+    display.show(status());
     if (stop) return false;
   }
   progress_.correct = correct_.item<int64_t>();
@@ -187,7 +187,7 @@ std::string Run::epoch_title(size_t epoch) const {
   return title_ + "epoch " + std::to_string(epoch) + "/" + std::to_string(options_.epochs);
 }
 
-Display::Moment Run::moment() const {
+Display::Status Run::status() const {
   const auto seen = static_cast<double>(progress_.seen);
   const std::chrono::duration<double> since = Clock::now() - last_time_;
   const double rate = seen / (progress_.epoch_seconds + since.count());

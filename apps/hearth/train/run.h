@@ -45,7 +45,7 @@ class Run {
   void save_losses() const;
   /// The time since the last call or the start of train().
   double take_seconds();
-  Display::Moment moment() const;
+  Display::Status status() const;
   std::string epoch_title(size_t epoch) const;
   std::string divergence_reason(double loss) const;
   std::string path(const char* name) const { return folder_ + "/" + name; }

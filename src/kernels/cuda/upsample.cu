@@ -11,8 +11,8 @@ namespace hearth::cuda {
 
 namespace {
 
-/// What each position of one dimension reads: `count[i]` neighbouring positions from `first[i]`,
-/// number k with the weight weights[i * width + k].
+/// The inputs of each result along one dimension: result i is the sum over k < count[i] of
+/// weights[i * width + k] times the input first[i] + k.
 template <class T>
 struct Table {
   int64_t size, width;
@@ -20,7 +20,7 @@ struct Table {
   T* weights;
 };
 
-/// The forward table: the taps of every output.
+/// Fills the table of the forward pass with the taps of each output.
 template <class T>
 __global__ void __launch_bounds__(kBlock) fill_forward(Table<T> table, UpsampleAxis axis) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(kBlock) fill_forward(Table<T> table, UpsampleA
     const UpsampleTaps<T> taps = axis.taps<T>(i);
     const int64_t first = axis.index(taps, 0);
     int64_t count = 0;
-    // Taps that were moved to one position share a weight.
+    // Taps outside the input are moved to its edge: the weights of taps at one position are added.
     for (int64_t k = 0; k < taps.count; ++k) {
       const int64_t at = axis.index(taps, k) - first;
       for (; count <= at; ++count) table.weights[i * table.width + count] = 0;
@@ -39,8 +39,8 @@ __global__ void __launch_bounds__(kBlock) fill_forward(Table<T> table, UpsampleA
   }
 }
 
-/// The first position of a forward table that reads `at` or an element behind it, or that reads
-/// only elements behind it: both are sorted.
+/// The first output that reads input `at` or a later one; with `only_behind`, the first output that
+/// reads only inputs after `at`. A binary search: later outputs never read earlier inputs.
 template <class T>
 __device__ int64_t first_reader(const Table<T>& forward, int64_t at, bool only_behind) {
   int64_t low = 0, high = forward.size;
@@ -56,20 +56,21 @@ __device__ int64_t first_reader(const Table<T>& forward, int64_t at, bool only_b
   return low;
 }
 
-/// The table of the transposed matrix without weights, which the forward table has.
+/// Fills the table of the backward pass with the outputs that read each input. It has no weights:
+/// those of the forward table are used.
 template <class T>
 __global__ void __launch_bounds__(kBlock) fill_readers(Table<T> table, Table<T> forward) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t j = int64_t{blockIdx.x} * kBlock + threadIdx.x; j < table.size; j += step) {
     table.first[j] = first_reader(forward, j, false);
-    const int64_t past = first_reader(forward, j, true);
-    table.count[j] = past > table.first[j] ? past - table.first[j] : 0;
+    const int64_t end = first_reader(forward, j, true);
+    table.count[j] = end > table.first[j] ? end - table.first[j] : 0;
   }
 }
 
 template <class T>
 struct Tables {
-  Table<T> to[3];       // what each position of the result reads
+  Table<T> reads[3];    // the positions that each position of the result reads
   Table<T> forward[3];  // the weights
 };
 
@@ -98,7 +99,7 @@ struct Positions {
   }
 };
 
-/// Each element of the result adds up what it reads, in a fixed order.
+/// Each element of the result is a weighted sum of the elements that it reads, in a fixed order.
 template <class T, class R, bool transposed>
 __global__ void __launch_bounds__(kBlock)
     gather(Volume<const T> in, Volume<T> out, Positions positions, Tables<R> tables) {
@@ -108,23 +109,24 @@ __global__ void __launch_bounds__(kBlock)
     for (int d = 4; d >= 0; --d) number = positions.sizes[d].divide(number, to[d]);
     from[0] = to[0];
     from[1] = to[1];
-    const auto count = [&](int d) { return tables.to[d].count[to[d + 2]]; };
+    const auto count = [&](int d) { return tables.reads[d].count[to[d + 2]]; };
     const auto weight = [&](int d, int64_t k) {
       const Table<R>& t = tables.forward[d];
-      const int64_t i = transposed ? tables.to[d].first[to[d + 2]] + k : to[d + 2];
+      const int64_t i = transposed ? tables.reads[d].first[to[d + 2]] + k : to[d + 2];
       return t.weights[i * t.width + (transposed ? to[d + 2] - t.first[i] : k)];
     };
-    const auto place = [&](int d, int64_t k) {
-      from[d + 2] = tables.to[d].first[to[d + 2]] + k;
+    // Moves `from` to the k-th element to read along d; returns its weight.
+    const auto move = [&](int d, int64_t k) {
+      from[d + 2] = tables.reads[d].first[to[d + 2]] + k;
       return weight(d, k);
     };
     R sum = 0;
     for (int64_t z = 0; z < count(0); ++z) {
-      const R depth = place(0, z);
+      const R depth = move(0, z);
       for (int64_t y = 0; y < count(1); ++y) {
-        const R row = depth * place(1, y);
+        const R row = depth * move(1, y);
         for (int64_t x = 0; x < count(2); ++x)
-          sum += row * place(2, x) * R(to_register(in.at(from)));
+          sum += row * move(2, x) * R(to_register(in.at(from)));
       }
     }
     if constexpr (std::is_integral_v<T>)
@@ -136,15 +138,15 @@ __global__ void __launch_bounds__(kBlock)
 
 template <class T>
 Table<T> allocate(int64_t size, int64_t width, Ctx& ctx) {
-  const auto numbers = [&](int64_t count, size_t bytes) {
-    return ctx.scratch(size_t(std::max<int64_t>(count, 1)) * bytes);
+  const auto array = [&](int64_t count, size_t element_size) {
+    return ctx.scratch(size_t(std::max<int64_t>(count, 1)) * element_size);
   };
   Table<T> table;
   table.size = size;
   table.width = width;
-  table.first = static_cast<int64_t*>(numbers(size, sizeof(int64_t)));
-  table.count = static_cast<int64_t*>(numbers(size, sizeof(int64_t)));
-  table.weights = static_cast<T*>(numbers(size * width, sizeof(T)));
+  table.first = static_cast<int64_t*>(array(size, sizeof(int64_t)));
+  table.count = static_cast<int64_t*>(array(size, sizeof(int64_t)));
+  table.weights = static_cast<T*>(array(size * width, sizeof(T)));
   return table;
 }
 
@@ -156,11 +158,11 @@ Tables<T> tables_of(const UpsampleParams& p, const NativeStream& stream, Ctx& ct
     const UpsampleAxis a = axis < 0 ? UpsampleAxis() : p.axes[axis];
     tables.forward[d] = allocate<T>(a.out, a.max_taps<T>(), ctx);
     fill_forward<T><<<grid_for(a.out, stream), kBlock, 0, stream.stream>>>(tables.forward[d], a);
-    tables.to[d] = tables.forward[d];
+    tables.reads[d] = tables.forward[d];
     if (!p.transposed) continue;
-    tables.to[d] = allocate<T>(a.in, 0, ctx);
+    tables.reads[d] = allocate<T>(a.in, 0, ctx);
     fill_readers<T>
-        <<<grid_for(a.in, stream), kBlock, 0, stream.stream>>>(tables.to[d], tables.forward[d]);
+        <<<grid_for(a.in, stream), kBlock, 0, stream.stream>>>(tables.reads[d], tables.forward[d]);
   }
   return tables;
 }

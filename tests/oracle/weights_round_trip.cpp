@@ -1,5 +1,6 @@
-// Reads the zoo's weights that Python saved, computes with them and saves them again; compiled and
-// called by crossing.py. Argument: the folder.
+// Loads the weights of vision and language models that Python saved, runs the models and saves the
+// weights again. weights_round_trip.py compiles and calls it; the argument is the folder of the
+// files.
 #include <functional>
 #include <iostream>
 
@@ -14,8 +15,9 @@ using namespace hearth::vision::models;
 
 std::string folder;
 
-/// Loads each of the two files, runs the model, and writes its state in the same format.
-void cross(const std::string& name, nn::Module& model, const std::function<Tensor()>& run) {
+/// For the model's .pt and for its .safetensors file: loads the weights, runs the model, and writes
+/// the weights in the same format.
+void round_trip(const std::string& name, nn::Module& model, const std::function<Tensor()>& run) {
   const NoGradGuard no_grad;
   model.eval();
   for (const std::string format : {".pt", ".safetensors"}) {
@@ -29,23 +31,23 @@ void cross(const std::string& name, nn::Module& model, const std::function<Tenso
 }
 
 template <class Model>
-void cross_vision(const std::string& name, Model model) {
+void round_trip_vision(const std::string& name, Model model) {
   const Tensor image = arange(3 * 64 * 64).mul(0.11).sin().view({1, 3, 64, 64});
-  cross(name, *model, [&] { return model->forward(image); });
+  round_trip(name, *model, [&] { return model->forward(image); });
 }
 
-void cross_language() {
+void round_trip_language() {
   const Tensor ids = arange(2 * 7).mul(5).remainder(20).view({2, 7});
   models::GPT2 gpt2(models::GPT2Options{
       .vocab_size = 20, .n_positions = 12, .n_embd = 16, .n_layer = 2, .n_head = 2});
-  cross("gpt2", *gpt2, [&] { return gpt2(ids); });
+  round_trip("gpt2", *gpt2, [&] { return gpt2(ids); });
   models::BertModel bert(models::BertOptions{.vocab_size = 20,
                                              .hidden_size = 16,
                                              .num_hidden_layers = 2,
                                              .num_attention_heads = 2,
                                              .intermediate_size = 24,
                                              .max_position_embeddings = 12});
-  cross("bert", *bert, [&] {
+  round_trip("bert", *bert, [&] {
     Tensor mask = ones({2, 7}, kLong);
     mask[1].slice(0, 4).zero_();
     const auto result = bert(ids, mask, arange(7).ge(3).to(kLong).expand({2, 7}));
@@ -57,19 +59,19 @@ void cross_language() {
 
 int main(int, char** argv) {
   folder = argv[1];
-  cross_vision("resnet_basic", ResNet(ResNetOptions({1, 2, 1, 1}).num_classes(5)));
-  cross_vision("resnet_bottleneck", ResNet(ResNetOptions({1, 1, 2, 1})
-                                               .bottleneck(true)
-                                               .num_classes(5)
-                                               .groups(2)
-                                               .width_per_group(32)));
-  cross_vision("vgg", VGG(VGGOptions({4, 0, 8, 0}).num_classes(5)));
-  cross_vision("vgg_bn", VGG(VGGOptions({4, 0, 8, 0}).batch_norm(true).num_classes(5)));
-  cross_vision("alexnet", AlexNet(5));
-  cross_vision("mobilenet_v2", MobileNetV2(5, 0.25));
-  cross_vision(
+  round_trip_vision("resnet_basic", ResNet(ResNetOptions({1, 2, 1, 1}).num_classes(5)));
+  round_trip_vision("resnet_bottleneck", ResNet(ResNetOptions({1, 1, 2, 1})
+                                                    .bottleneck(true)
+                                                    .num_classes(5)
+                                                    .groups(2)
+                                                    .width_per_group(32)));
+  round_trip_vision("vgg", VGG(VGGOptions({4, 0, 8, 0}).num_classes(5)));
+  round_trip_vision("vgg_bn", VGG(VGGOptions({4, 0, 8, 0}).batch_norm(true).num_classes(5)));
+  round_trip_vision("alexnet", AlexNet(5));
+  round_trip_vision("mobilenet_v2", MobileNetV2(5, 0.25));
+  round_trip_vision(
       "vit",
       VisionTransformer(
           VisionTransformerOptions(64, 16, 2, 2, 8, 12).num_classes(5).representation_size(6)));
-  cross_language();
+  round_trip_language();
 }

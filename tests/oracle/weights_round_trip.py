@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Carries the weights of the zoo's models from Python to Hearth and back, as .pt and as safetensors. The tensors must
-come back unchanged, bit by bit, and Hearth's outputs must be Python's within 1e-4.
+"""Carries the weights of the models in zoo.py from Python to Hearth and back, as .pt and as safetensors. The tensors
+must come back unchanged, bit by bit, and Hearth's outputs must equal Python's within 1e-4.
 
     cmake --build --preset release --target hearth
-    .venv-peer/bin/python tests/oracle/crossing.py
+    .venv-peer/bin/python tests/oracle/weights_round_trip.py
 """
 
 import subprocess
@@ -23,7 +23,7 @@ BUILD = ROOT / "build" / "release"
 
 def compile_program(path):
     flags = ["-std=c++20", f"-I{ROOT}", f"-I{ROOT}/include", f"-L{BUILD}", "-lhearth", f"-Wl,-rpath,{BUILD}"]
-    subprocess.run(["g++", ROOT / "tests" / "oracle" / "crossing.cpp", "-o", path, *flags], check=True)
+    subprocess.run(["g++", ROOT / "tests" / "oracle" / "weights_round_trip.cpp", "-o", path, *flags], check=True)
 
 
 def save(folder):
@@ -62,12 +62,12 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         models = save(folder)
-        compile_program(folder / "crossing")
-        done = subprocess.run([folder / "crossing", folder], check=True, capture_output=True, text=True)
+        compile_program(folder / "weights_round_trip")
+        done = subprocess.run([folder / "weights_round_trip", folder], check=True, capture_output=True, text=True)
         assert set(done.stdout.split()) == set(models), done.stdout
         for name, parts in models.items():
             check(folder, name, *parts)
-    print(len(models), "models crossed and came back unchanged")
+    print(len(models), "models: all weights came back unchanged")
 
 
 if __name__ == "__main__":
