@@ -1,10 +1,17 @@
 // Parts of torch::nn whose behaviour differs between LibTorch and Python.
 #include <gtest/gtest.h>
+#include <torch/detail/static.h>
 #include <torch/torch.h>
 
 namespace {
 
 namespace F = torch::nn::functional;
+
+struct WithoutForward : torch::nn::Module {};
+static_assert(torch::detail::has_forward<torch::nn::LinearImpl>::value);
+static_assert(!torch::detail::has_forward<WithoutForward>::value);
+static_assert(torch::detail::is_module<WithoutForward>::value);
+static_assert(!torch::detail::is_module<torch::nn::Linear>::value);
 
 /// The elements that a dropout of ones keeps, as "0011…".
 template <class Drop>
@@ -41,6 +48,14 @@ TEST(Dropout, TakesInputsWithoutABatchAsLibTorch) {
       EXPECT_EQ(kept(row.sizes, two), row.two) << row.sizes;
       EXPECT_EQ(kept(row.sizes, three), row.three) << row.sizes;
     }
+}
+
+TEST(Tensor, DeprecatedNames) {
+  const torch::Tensor t = torch::arange(3.0);
+  EXPECT_EQ(t.data<float>(), t.data_ptr<float>());
+  EXPECT_TRUE(t.data().equal(t));
+  EXPECT_THROW(t.data<int64_t>(), c10::Error);
+  EXPECT_EQ(t.storage().device_type(), torch::kCPU);
 }
 
 TEST(Pooling, SizesBeforeThePool) {
