@@ -8,6 +8,7 @@
 #include "hearth/operators.h"
 #include "hearth/tensor_literal.h"
 #include "tests/nn/support.h"
+#include "tests/support/devices.h"
 #include "tests/support/warnings.h"
 
 namespace {
@@ -270,6 +271,23 @@ TEST(BackwardHooks, RunForEachCallOfTheModule) {
   product(x, x).sum().backward();
   EXPECT_EQ(lines, Lines{"h: [2, 3] [2, 3] <- [1, 1]"});
   EXPECT_EQ(text({x.grad()}), "[4, 6]");
+}
+
+TEST(BackwardHooks, SeeGradientsOfAllDevices) {
+  if (!cuda::is_available()) GTEST_SKIP() << "needs a GPU";
+  const Device gpu = hearth::testing::last_gpu();
+  std::vector<Device> devices;
+  auto module = call(+[](Tensor a, Tensor b) { return a.to(b.device()) * b; });
+  module->register_full_backward_hook(
+      [&](Module&, const Gradients& inputs, const Gradients& outputs) {
+        for (const Tensor& grad : {inputs[0], inputs[1], outputs[0]})
+          devices.push_back(grad.device());
+        return Gradients{inputs[0] * 2, inputs[1] * 3};
+      });
+  const Tensor a = leaf({2, 3}), b = leaf({4, 5}).detach().to(gpu).requires_grad_();
+  module(a, b).sum().backward();
+  EXPECT_EQ(devices, (std::vector<Device>{Device("cpu"), gpu, gpu}));
+  EXPECT_EQ(text({a.grad(), b.grad().cpu()}), "[8, 10] [6, 9]");
 }
 
 TEST(BackwardHooks, ThatThrowEndThePass) {
