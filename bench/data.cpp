@@ -40,5 +40,7 @@ int main() {
   const transforms::Normalize<> normalize({0.286}, {0.353});
   report("examples", datasets::FashionMNIST(images).map(normalize).map(transforms::Stack<>()),
          examples);
-  report("batches", images.batched().map(transforms::WholeBatch(normalize)), examples);
+  // The peer of "tensors" indexes whole batches, too.
+  for (const char* name : {"batches", "tensors"})
+    report(name, images.batched().map(transforms::WholeBatch(normalize)), examples);
 }

@@ -1,10 +1,10 @@
 #include <torch/torch.h>
 
-#include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <vector>
+
+#include "measure.h"
 
 // Times operators on tensors far larger than any cache. Written against LibTorch's interface, so
 // that peer/compare.sh can compile the same file against LibTorch. Prints "name best median" in
@@ -12,25 +12,7 @@
 
 namespace {
 
-constexpr int kRounds = 15;
 constexpr int64_t kElements = int64_t{1} << 24;
-
-struct Times {
-  double best, median;
-};
-
-Times measure(const std::function<void()>& call) {
-  call();
-  std::vector<double> rounds;
-  for (int i = 0; i < kRounds; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    call();
-    const auto end = std::chrono::steady_clock::now();
-    rounds.push_back(std::chrono::duration<double, std::micro>(end - start).count());
-  }
-  std::sort(rounds.begin(), rounds.end());
-  return {rounds.front(), rounds[kRounds / 2]};
-}
 
 double copy_speed = 0;  // bytes per microsecond
 
@@ -136,22 +118,6 @@ void attention() {
   const torch::AutoGradMode on(true);
   for (const auto& t : {query, key, value}) t.requires_grad_();
   report("attention_step", 0, [&] { attend(false).sum().backward(); });
-  torch::nn::TransformerEncoderLayer layer(
-      torch::nn::TransformerEncoderLayerOptions(256, 8).dim_feedforward(1024).dropout(0));
-  const auto x = torch::randn({128, 16, 256});
-  report("encoder_layer_step", 0, [&] { layer(x).sum().backward(); });
-}
-
-void recurrent() {
-  const torch::AutoGradMode on(true);
-  const auto x = torch::randn({64, 32, 128});
-  torch::nn::LSTM lstm(torch::nn::LSTMOptions(128, 256).num_layers(2));
-  torch::nn::GRU gru(torch::nn::GRUOptions(128, 256).num_layers(2));
-  report("lstm_step", 0, [&] { std::get<0>(lstm(x)).sum().backward(); });
-  report("gru_step", 0, [&] { std::get<0>(gru(x)).sum().backward(); });
-  const torch::NoGradGuard off;
-  report("lstm", 0, [&] { lstm(x); });
-  report("gru", 0, [&] { gru(x); });
 }
 
 void distances_and_bags() {
@@ -196,6 +162,5 @@ int main() {
   networks(x);
   images();
   attention();
-  recurrent();
   distances_and_bags();
 }

@@ -15,7 +15,7 @@ namespace {
 
 const std::string kText =
     "A tensor is an array of numbers. A module is a function with parameters. An optimizer changes "
-    "parameters so that a loss becomes smaller. Training is these three, many times.";
+    "them so that a loss falls.";
 
 Tensor bytes_of(const std::string& text) {
   std::vector<int64_t> ids(text.begin(), text.end());
@@ -30,8 +30,8 @@ std::string text_of(const Tensor& ids) {
 
 /// Trains on windows of the text; returns the last loss.
 double train(models::GPT2& model, const Tensor& text, int64_t steps) {
-  const int64_t length = 48, batch = 16;
-  optim::AdamW optimizer(model->parameters(), optim::AdamWOptions(3e-3));
+  const int64_t length = 72, batch = 8;
+  optim::AdamW optimizer(model->parameters(), optim::AdamWOptions(5e-3));
   double last = 0;
   for (int64_t step = 0; step < steps; ++step) {
     std::vector<Tensor> windows;
@@ -58,10 +58,10 @@ void train_small() {
                                          .n_head = 4,
                                          .dropout = 0});
   const Tensor text = bytes_of(kText);
-  const double loss = train(model, text, 200);
+  const double loss = train(model, text, 300);
   std::cout << std::boolalpha << "loss below 0.2: " << (loss < 0.2) << '\n';
-  const Tensor begin = text.slice(0, 0, 12).unsqueeze(0);
-  std::cout << text_of(model->generate(begin, 60)[0]) << '\n';
+  const Tensor begin = text.slice(0, 0, 16).unsqueeze(0);
+  std::cout << text_of(model->generate(begin, 56)[0]) << '\n';
 }
 
 void continue_tokens(const std::string& folder, const std::vector<int64_t>& ids) {

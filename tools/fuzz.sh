@@ -10,8 +10,8 @@ work=$build/fuzz
 mkdir -p "$work"
 
 # The readers themselves are compiled anew.
-others=($(find "$build" -path '*_objects.dir/*.o' ! -path '*/src/io/*' ! -path '*app*'))
-sources=(src/io/*.cpp tests/io/fuzz_targets.cpp)
+others=($(find "$build" -path '*_objects.dir/*.o' ! -path '*/src/io/*' ! -path '*/src/data/csv*' ! -path '*app*'))
+sources=(src/io/*.cpp src/data/csv*.cpp tests/io/fuzz_targets.cpp)
 objects=()
 for source in "${sources[@]}"; do
   object=$work/$(basename "$source" .cpp).o
@@ -31,6 +31,7 @@ corpus_for() {
         unzip -qp "$file" '*/data.pkl' >"$2/$(basename "$file" .pt).pkl" 2>/dev/null || true
       done
       ;;
+    fuzz_csv) printf '\007x,y\n1,2\n"3",NA\n' >"$2/small.csv" ;;
     fuzz_npy) cp tests/fixtures/pt/*.np[yz] "$2" ;;
   esac
 }
@@ -41,7 +42,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   return %s(data, size);
 }\n' "$target" >"$work/$target.cpp"
   clang++ -std=c++20 -fsanitize=fuzzer,address,undefined -I. "$work/$target.cpp" "${objects[@]}" \
-    "${others[@]}" -lz -ldnnl -lopenblas -ldl -o "$work/$target"
+    "${others[@]}" -lz -ldnnl -lopenblas -lpng -ljpeg -ldl -o "$work/$target"
   mkdir -p "$work/corpus_$target"
   corpus_for "$target" "$work/corpus_$target"
   echo "fuzz: $target for $seconds s"

@@ -82,12 +82,12 @@ class Options:
                 body = body_after(text, match.start())
                 name = match[1]
                 options = re.findall(
-                    r"HEARTH_ARG\(([^()]*(?:\([^()]*\))?[^()]*), (\w+)\)\s*(?:=\s*([^;]*))?;", body
+                    r"HEARTH_ARG\(([^()]*(?:\([^()]*\))?[^()]*),\s+(\w+)\)\s*(?:=\s*([^;]*))?;", body
                 )
                 made = re.search(rf"\b{name}\(((?:[^()]|\([^()]*\))*)\)\s*:", body)
                 self.classes[name] = (
                     split_arguments(made[1]) if made else [],
-                    [(option, default) for _, option, default in options],
+                    [(option, re.sub(r"\s+", " ", default)) for _, option, default in options],
                 )
             for alias, target, argument in re.findall(
                 r"^using (\w*Options) =\s*(?:detail::)?(\w+)(?:<(.*)>)?;", text, re.M
@@ -292,15 +292,16 @@ def page():
         ("options of `DataLoaderOptions(batch_size)`",), [(options.described("DataLoaderOptions"),)]
     )
     out += ["### Datasets", ""]
-    names = r"\w*(?:Dataset|MNIST|Subset)"
+    names = r"\w*(?:Dataset|MNIST|Subset|CSV|BatchedTensors|TextWindows|LabelledText)"
     out += table(
         ("dataset", "content", "header"),
         [
             (*row, f"`data/{stem}.h`")
-            for stem in ("datasets", "mnist", "chunk")
+            for stem in ("datasets", "mnist", "chunk", "csv", "text")
             for row in class_rows(data[stem], names)
         ],
     )
+    out += table(("options of `CSVOptions()`",), [(options.described("CSVOptions"),)])
     out += ["### Samplers (`data/samplers.h`)", ""]
     out += table(
         ("sampler", "order"),
@@ -313,6 +314,11 @@ def page():
     )
     out += ["### Transforms (`data/transforms.h`)", ""]
     out += table(("transform", "effect"), class_rows(data["transforms"], r"\w+"))
+    out += ["### Text (`data/text.h`, `data/vocab.h`)", ""]
+    names = r"\w*Vocab\w*|TokenCounter|Tokenizer|Whitespace|BasicEnglish|Characters|Bytes|Pad\w+|Join\w+"
+    rows = [row for stem in ("vocab", "text") for row in class_rows(data[stem], names)]
+    out += table(("class", "purpose"), rows)
+    out += table(("options of `VocabOptions()`",), [(options.described("VocabOptions"),)])
     out += [
         "## Families of operators",
         "",

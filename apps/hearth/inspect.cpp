@@ -27,7 +27,8 @@ struct Statistics {
 Statistics statistics_of(const Tensor& tensor) {
   Statistics result;
   if (!tensor.has_storage() || is_complex(tensor.scalar_type())) return result;
-  Tensor values = tensor.detach().scalar_type() == kBool ? tensor.to(kByte) : tensor.detach();
+  Tensor values = tensor.detach();
+  if (values.scalar_type() == kBool) values = values.to(kByte);
   if (is_floating_point(values.scalar_type())) {
     const Tensor is_nan = values.isnan();
     result.nans = is_nan.sum().item<int64_t>();
@@ -131,7 +132,8 @@ void print_json(const io::FileContent& content, bool with_statistics) {
       json["values"][printable(name)] = value_text(value);
   for (const auto& [key, value] : content.metadata)
     json["metadata"][printable(key)] = printable(value);
-  std::cout << json.dump(2) << "\n";
+  // Names may be any bytes.
+  std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
 struct Options {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# compare.sh <program> <torch folder> [build folder]: runs bench/<program>.cpp (overhead or ops)
+# compare.sh <program> <torch folder> [build folder]: runs bench/<program>.cpp (overhead, ops or networks)
 # alternately with Hearth and with the LibTorch in <torch folder> (which holds include/ and lib/).
 # Prints the best times of both in the program's unit, and the ratio Hearth : LibTorch.
 set -euo pipefail

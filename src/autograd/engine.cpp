@@ -96,9 +96,9 @@ bool sums_to(IntArrayRef from, IntArrayRef to) {
 GraphTask* GraphTask::current() { return current_task; }
 
 bool GraphTask::wants(const Node& node) const {
-  const auto found = tasks_.find(const_cast<Node*>(&node));
+  const auto found = entries_.find(const_cast<Node*>(&node));
   // Nodes outside the pass are inputs of a node that CopySlices calls; CopySlices uses all results.
-  return !restricted_ || found == tasks_.end() || found->second.needed ||
+  return !restricted_ || found == entries_.end() || found->second.needed ||
          !found->second.captures.empty();
 }
 
@@ -111,33 +111,33 @@ bool wants_gradient(const Node& node, size_t i) {
 Node* current_node() { return running_node; }
 
 GraphTask::Pending& GraphTask::pending(const NodePtr& node) {
-  Pending& task = tasks_[node.get()];
-  if (!task.node) {
-    task.node = node;
-    task.gradients.resize(node->num_inputs());
+  Pending& entry = entries_[node.get()];
+  if (!entry.node) {
+    entry.node = node;
+    entry.gradients.resize(node->num_inputs());
   }
-  return task;
+  return entry;
 }
 
 void GraphTask::add_root(const Edge& edge, Tensor gradient) {
-  Pending& task = pending(edge.function);
-  roots_.push_back(&task);
-  deliver(task, edge.input_nr, std::move(gradient));
+  Pending& entry = pending(edge.function);
+  roots_.push_back(&entry);
+  deliver(entry, edge.input_nr, std::move(gradient));
 }
 
 void GraphTask::restrict_to(const SmallVector<Edge, 2>& inputs, bool accumulate) {
   restricted_ = true;
   captured_.resize(accumulate ? 0 : inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
-    Pending& task = pending(inputs[i].function);
-    task.captures.emplace_back(inputs[i].input_nr, accumulate ? SIZE_MAX : i);
+    Pending& entry = pending(inputs[i].function);
+    entry.captures.emplace_back(inputs[i].input_nr, accumulate ? SIZE_MAX : i);
   }
 }
 
 void GraphTask::discover() {
   // Depth-first search without recursion. In children_first, a node follows all nodes it leads to.
   struct Visit {
-    Pending* task;
+    Pending* entry;
     size_t next_edge;
   };
   std::vector<Visit> stack;
@@ -148,12 +148,12 @@ void GraphTask::discover() {
     stack.push_back({root, 0});
     while (!stack.empty()) {
       Visit& top = stack.back();
-      if (top.next_edge == top.task->node->num_outputs()) {
-        children_first.push_back(top.task);
+      if (top.next_edge == top.entry->node->num_outputs()) {
+        children_first.push_back(top.entry);
         stack.pop_back();
         continue;
       }
-      const Edge& edge = top.task->node->next_edge(top.next_edge++);
+      const Edge& edge = top.entry->node->next_edge(top.next_edge++);
       if (!edge.is_valid()) continue;
       check_input_number(edge);
       Pending& child = pending(edge.function);
@@ -165,15 +165,15 @@ void GraphTask::discover() {
 }
 
 void GraphTask::mark_needed(const std::vector<Pending*>& children_first) {
-  for (Pending* task : children_first) {
+  for (Pending* entry : children_first) {
     bool leads_to_input = false;
-    for (const Edge& edge : task->node->next_edges())
+    for (const Edge& edge : entry->node->next_edges())
       if (edge.is_valid()) {
-        const Pending& child = tasks_.at(edge.function.get());
+        const Pending& child = entries_.at(edge.function.get());
         leads_to_input |= child.needed || !child.captures.empty();
       }
-    const bool accumulates = !task->captures.empty() && task->captures.front().second == SIZE_MAX;
-    task->needed = leads_to_input || accumulates;
+    const bool accumulates = !entry->captures.empty() && entry->captures.front().second == SIZE_MAX;
+    entry->needed = leads_to_input || accumulates;
   }
 }
 
@@ -206,7 +206,7 @@ variable_list GraphTask::run() {
   } catch (...) {
     // Saved tensors are freed even if backward fails.
     if (!keep_graph_)
-      for (auto& [node, pending] : tasks_) node->release_variables();
+      for (auto& [node, entry] : entries_) node->release_variables();
     throw;
   }
   for (size_t i = 0; i < callbacks_.size(); ++i) callbacks_[i]();  // a callback may queue another
@@ -233,25 +233,25 @@ void GraphTask::run_ready() {
   }
 }
 
-void GraphTask::capture(Pending& task) {
-  for (const auto& [input_nr, index] : task.captures)
-    if (index != SIZE_MAX) captured_[index] = task.gradients[input_nr];
+void GraphTask::capture(Pending& entry) {
+  for (const auto& [input_nr, index] : entry.captures)
+    if (index != SIZE_MAX) captured_[index] = entry.gradients[input_nr];
 }
 
-void GraphTask::run_node(Pending& task) {
-  Node& node = *task.node;
-  if (!task.captures.empty()) {
+void GraphTask::run_node(Pending& entry) {
+  Node& node = *entry.node;
+  if (!entry.captures.empty()) {
     // The tensor's hooks run before its gradient is captured.
-    if (!task.needed) NodeAccess::run_capture_hooks(node, task.gradients);
-    capture(task);
+    if (!entry.needed) NodeAccess::run_capture_hooks(node, entry.gradients);
+    capture(entry);
   }
-  if (restricted_ && !task.needed) return distribute(task, variable_list(node.num_outputs()));
+  if (restricted_ && !entry.needed) return distribute(entry, variable_list(node.num_outputs()));
   const ModesGuard guard;
   use_forward_streams(node);
   const ScopedValue<Node*> running(running_node, &node);
   variable_list results;
   try {
-    results = NodeAccess::call(node, std::move(task.gradients));
+    results = NodeAccess::call(node, std::move(entry.gradients));
     if (modes.flags & kAnomalyMode && modes.anomaly_check_nan) check_no_nan(node, results);
   } catch (Error& error) {
     if (modes.flags & kAnomalyMode) explain_failure(node, error.what());
@@ -262,7 +262,7 @@ void GraphTask::run_node(Pending& task) {
     throw;
   }
   if (!keep_graph_) node.release_variables();
-  distribute(task, std::move(results));
+  distribute(entry, std::move(results));
 }
 
 void GraphTask::distribute(Pending& from, variable_list&& gradients) {
@@ -273,7 +273,7 @@ void GraphTask::distribute(Pending& from, variable_list&& gradients) {
   for (size_t i = 0; i < node.num_outputs(); ++i) {
     const Edge& edge = node.next_edge(i);
     if (!edge.is_valid()) continue;
-    Pending& to = tasks_.at(edge.function.get());
+    Pending& to = entries_.at(edge.function.get());
     if (i < gradients.size() && gradients[i].defined()) {
       Tensor grad =
           conform(std::move(gradients[i]), edge.function->input_metadata(edge.input_nr), node, i);

@@ -54,9 +54,9 @@ class GraphTask {
   void mark_needed(const std::vector<Pending*>& children_first);
   /// Runs the nodes in the order of their dependencies.
   void run_ready();
-  void run_node(Pending& task);
+  void run_node(Pending& entry);
   /// Stores the gradients of the node that are results of the pass.
-  void capture(Pending& task);
+  void capture(Pending& entry);
   /// Passes a node's results along its edges.
   void distribute(Pending& from, variable_list&& gradients);
   /// Adds a gradient to the sum for input `input_nr` of a node.
@@ -64,7 +64,7 @@ class GraphTask {
 
   bool keep_graph_, create_graph_;
   bool restricted_ = false;
-  std::unordered_map<Node*, Pending> tasks_;
+  std::unordered_map<Node*, Pending> entries_;
   std::vector<Pending*> roots_;
   std::priority_queue<Pending*, std::vector<Pending*>, LaterFirst> ready_;
   variable_list captured_;

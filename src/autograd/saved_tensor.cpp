@@ -1,6 +1,7 @@
 #include "autograd/saved_tensor.h"
 
 #include <any>
+#include <string_view>
 
 #include "autograd/saved_hooks.h"
 #include "autograd/state.h"
@@ -72,6 +73,20 @@ Tensor SavedTensor::unpack(Node* node) const {
   return with_history(shallow_alias(tensor_, true), node);
 }
 
+namespace {
+
+/// "Relu" for "ReluBackward0", "Add1" for "AddBackward1"; other names as they are.
+std::string forward_op_name(const std::string& name) {
+  static constexpr std::string_view kSuffix = "Backward";
+  const size_t at = name.rfind(kSuffix);
+  if (at == std::string::npos) return name;
+  const std::string number = name.substr(at + kSuffix.size());
+  if (number.find_first_not_of("0123456789") != std::string::npos) return name;
+  return name.substr(0, at) + (number == "0" ? "" : number);
+}
+
+}  // namespace
+
 void SavedTensor::check_version(Node* node) const {
   const TensorImpl& impl = impl_of(tensor_);
   if (impl.version() == version_) return;
@@ -81,7 +96,8 @@ void SavedTensor::check_version(Node* node) const {
       "one of the variables needed for gradient computation has been modified by an inplace "
       "operation: [torch.",
       impl.device.is_cuda() ? "cuda." : "", name_of(impl.dtype), "Tensor ", tensor_.sizes(), "]",
-      producer ? detail::str(", which is output ", number, " of ", producer->name(), ",")
+      producer ? detail::str(", which is output ", number, " of ",
+                             forward_op_name(producer->name()), ",")
                : std::string(),
       " is at version ", impl.version(), "; expected version ", version_,
       " instead. Hint: enable anomaly detection to find the operation that failed to compute its "

@@ -20,5 +20,9 @@ const std::string& why_no_cuda();
 
 /// The backend of a device; throws if the device does not exist.
 Backend& backend_of(Device device);
+/// Whether an op can run this kernel on the device; on the meta device, no kernel runs.
+inline bool has_kernel(Device device, KernelId id) {
+  return device.is_meta() || backend_of(device).has_kernel(id);
+}
 
 }  // namespace hearth

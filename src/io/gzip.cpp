@@ -125,6 +125,7 @@ void inflate_exactly(const Bytes& bytes, uint64_t begin, uint64_t end, void* to,
 }
 
 uint32_t crc32(const void* data, size_t bytes, uint32_t before) {
+  if (bytes == 0) return before;  // zlib would begin anew if `data` is null
   return static_cast<uint32_t>(::crc32_z(before, static_cast<const Bytef*>(data), bytes));
 }
 

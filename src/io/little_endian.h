@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 
 #include "hearth/tensor.h"
 #include "io/bytes.h"
@@ -24,6 +25,11 @@ T number_at(const Bytes& bytes, uint64_t at) {
 template <class T>
 void append_number(std::string& text, T value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+/// The elements of a contiguous tensor on the CPU.
+inline std::string_view bytes_of(const Tensor& tensor) {
+  return {static_cast<const char*>(tensor.data_ptr()), tensor.nbytes()};
 }
 
 /// Reverses the bytes of each number; a complex element has two.

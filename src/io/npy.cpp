@@ -74,9 +74,7 @@ void save_npz(const NamedTensors& tensors, const std::string& path) {
   for (const auto& [name, tensor] : tensors) {
     HEARTH_CHECK(names.insert(name).second, "cannot save two tensors under the name '", name, "'");
     const Tensor elements = plain(tensor, name);
-    std::string content = npy_header(elements);
-    content.append(static_cast<const char*>(elements.data_ptr()), elements.nbytes());
-    zip.add(name + std::string(kEnding), content.data(), content.size(), kAlignment);
+    zip.add(name + std::string(kEnding), {npy_header(elements), bytes_of(elements)}, kAlignment);
   }
   zip.finish();
   file.commit();

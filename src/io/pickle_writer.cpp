@@ -120,10 +120,11 @@ class Writer {
   }
 
   void write(Device device) {
+    const bool has_index = device.is_cuda() && device.has_index();
     write_global("torch.device");
-    write(std::string(device.is_cuda() ? "cuda" : device.str()));
-    if (device.has_index() && device.is_cuda()) write(int64_t{device.index()});
-    op(device.has_index() && device.is_cuda() ? kTuple2 : kTuple1);
+    write(has_index ? std::string("cuda") : device.str());
+    if (has_index) write(int64_t{device.index()});
+    op(has_index ? kTuple2 : kTuple1);
     op(kReduce);
   }
 

@@ -2,6 +2,7 @@
 
 #include "hearth/io/file.h"
 #include "hearth/operators.h"
+#include "io/little_endian.h"
 #include "io/pickle_writer.h"
 #include "io/pt_file.h"
 #include "io/zip_writer.h"
@@ -18,21 +19,16 @@ constexpr uint64_t kAlignment = 64;
 void write_archive(const IValue& value, const ByteSink& sink) {
   const Pickled pickled = pickle_value(value);
   ZipWriter zip(sink);
-  const auto add = [&](const std::string& name, const void* data, uint64_t bytes) {
-    zip.add("archive/" + name, data, bytes, kAlignment);
+  const auto add = [&](const std::string& name, std::string_view content) {
+    zip.add("archive/" + name, {content}, kAlignment);
   };
-  const auto add_text = [&](const std::string& name, std::string_view text) {
-    add(name, text.data(), text.size());
-  };
-  add_text("data.pkl", pickled.pickle);
-  add_text(".format_version", "1");
-  add_text(".storage_alignment", std::to_string(kAlignment));
-  add_text("byteorder", "little");
-  for (size_t i = 0; i < pickled.storages.size(); ++i) {
-    const Tensor& storage = pickled.storages[i];
-    add(detail::str("data/", i), storage.data_ptr(), storage.nbytes());
-  }
-  add_text("version", "3\n");
+  add("data.pkl", pickled.pickle);
+  add(".format_version", "1");
+  add(".storage_alignment", std::to_string(kAlignment));
+  add("byteorder", "little");
+  for (size_t i = 0; i < pickled.storages.size(); ++i)
+    add(detail::str("data/", i), bytes_of(pickled.storages[i]));
+  add("version", "3\n");
   zip.finish();
 }
 

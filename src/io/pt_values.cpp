@@ -1,5 +1,6 @@
 // Values of files of Python by name, and the layouts of optimizers.
 #include <algorithm>
+#include <charconv>
 #include <set>
 #include <sstream>
 
@@ -173,6 +174,16 @@ GenericDict python_group(const IValue& group, int64_t& first) {
   return result;
 }
 
+/// The number of a parameter, from the key of its state.
+int64_t number_from(const std::string& key) {
+  int64_t number = 0;
+  const char* end = key.data() + key.size();
+  const auto [stop, error] = std::from_chars(key.data(), end, number);
+  HEARTH_CHECK(error == std::errc() && stop == end, "to_python: expected the number of a ",
+               "parameter under 'state', but got '", key, "'");
+  return number;
+}
+
 /// The states of all parameters; Python counts steps in tensors.
 GenericDict python_state(const IValue& states) {
   GenericDict result;
@@ -182,7 +193,7 @@ GenericDict python_state(const IValue& states) {
       state.insert(part.key(), part.key().toStringRef() == "step" && part.value().isInt()
                                    ? IValue(full({}, part.value().toInt(), kFloat))
                                    : part.value());
-    result.insert(static_cast<int64_t>(std::stoll(item.key().toStringRef())), state);
+    result.insert(number_from(item.key().toStringRef()), state);
   }
   return result;
 }

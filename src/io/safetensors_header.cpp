@@ -1,16 +1,14 @@
 #include "io/safetensors_header.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 
+#include "io/little_endian.h"
 #include "io/safetensors_json.h"
+#include "io/zip_reader.h"
 
 namespace hearth::io {
 
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
 constexpr size_t kLengthBytes = sizeof(uint64_t);
 constexpr uint64_t kLongestHeader = 100'000'000;  // as in the reference implementation
@@ -43,14 +41,13 @@ uint64_t header_length(const Bytes& bytes) {
   const std::string& name = bytes.name();
   if (bytes.size() < kLengthBytes)
     bad_bytes(name, bytes.size(), "expected the 8 bytes of the header's length, but the file ends");
-  if (bytes.text(0, 4) == "PK\3\4")
+  if (ZipReader::recognizes(bytes))
     bad_bytes(
         name, 0,
         "expected a safetensors file, but this is a zip archive, perhaps of torch.save, which "
         "hearth::io::load_pt and torch::load read");
   refuse_old_pickle(bytes);
-  uint64_t length;
-  std::memcpy(&length, bytes.data(), kLengthBytes);
+  const auto length = number_at<uint64_t>(bytes, 0);
   const uint64_t left = bytes.size() - kLengthBytes;
   if (length > kLongestHeader || length > left)
     bad_bytes(name, 0, "expected the header's length, at most ", std::min(left, kLongestHeader),
@@ -130,8 +127,8 @@ std::string header_text(const SafetensorsHeader& header) {
   HEARTH_CHECK(length <= kLongestHeader, "cannot save ", header.tensors.size(), " tensors and ",
                header.metadata.size(), " metadata: the header would have ", length,
                " bytes, but readers accept at most ", kLongestHeader);
-  std::string text(kLengthBytes, '\0');
-  std::memcpy(text.data(), &length, kLengthBytes);
+  std::string text;
+  append_number(text, length);
   return text + json;
 }
 

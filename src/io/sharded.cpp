@@ -43,9 +43,10 @@ std::string shard_name(size_t number, size_t count) {
 
 NamedTensors load_sharded_safetensors(const std::string& path, std::optional<Device> device) {
   fs::path index_path = path;
-  if (fs::is_directory(index_path)) {
+  std::error_code ignored;  // map_file throws
+  if (fs::is_directory(index_path, ignored)) {
     index_path /= kIndex;
-    if (!fs::exists(index_path))
+    if (!fs::exists(index_path, ignored))
       return load_safetensors((fs::path(path) / kSingle).string(), device);
   }
   const BytesPtr bytes = map_file(index_path.string());

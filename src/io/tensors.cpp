@@ -51,7 +51,8 @@ const char* name_of(FileFormat format) {
 
 FileContent load_file(const std::string& path, bool tolerant) {
   FileContent content;
-  if (std::filesystem::is_directory(path) || path.ends_with(".index.json")) {
+  std::error_code ignored;  // map_file throws
+  if (std::filesystem::is_directory(path, ignored) || path.ends_with(".index.json")) {
     content.format = FileFormat::kShardIndex;
     add(content.values, load_sharded_safetensors(path));
     return content;
@@ -61,7 +62,7 @@ FileContent load_file(const std::string& path, bool tolerant) {
     read_zip(bytes, tolerant, content);
   } else if (is_npy(*bytes, 0, bytes->size())) {
     content.format = FileFormat::kNpy;
-    add(content.values, {{"0", load_npy(path)}});
+    add(content.values, {{"0", read_npy(*bytes, 0, bytes->size())}});
   } else {
     read_safetensors(bytes, content);
   }

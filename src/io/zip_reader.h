@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "io/bytes.h"
+#include "io/zip_format.h"
 
 namespace hearth::io {
 
@@ -24,11 +25,10 @@ class ZipReader {
  public:
   explicit ZipReader(BytesPtr bytes);
   static bool recognizes(const Bytes& bytes) {
-    return bytes.size() >= 4 && bytes.text(0, 4) == "PK\3\4";
+    return bytes.size() >= 4 && bytes.text(0, 4) == zip::kLocal;
   }
 
   const std::string& name() const { return bytes_->name(); }
-  const Bytes& bytes() const { return *bytes_; }
   const std::vector<ZipEntry>& entries() const { return entries_; }  ///< in the directory's order
   const ZipEntry* find(const std::string& name) const;               ///< null if there is none
   /// The content, with its checksum verified.

@@ -1,6 +1,7 @@
 #include "io/zip_writer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "hearth/io/file.h"
 #include "io/little_endian.h"
@@ -61,19 +62,27 @@ void ZipWriter::write(const std::string& text) {
   position_ += text.size();
 }
 
-void ZipWriter::add(const std::string& name, const void* data, uint64_t bytes, uint64_t alignment) {
-  const Entry entry{name, position_, bytes, crc32(data, bytes)};
-  std::string extra = extra64({bytes, bytes});
+void ZipWriter::add(const std::string& name, std::initializer_list<std::string_view> parts,
+                    uint64_t alignment) {
+  HEARTH_CHECK(std::in_range<uint16_t>(name.size()), "cannot write a zip archive: the name '",
+               name.substr(0, 64), "…' has ", name.size(), " bytes");
+  Entry entry{name, position_, 0, 0};
+  for (const std::string_view part : parts) {
+    entry.checksum = crc32(part.data(), part.size(), entry.checksum);
+    entry.bytes += part.size();
+  }
+  std::string extra = extra64({entry.bytes, entry.bytes});
   const uint64_t begin = position_ + kLocalBytes + name.size() + extra.size();
   uint64_t gap = (alignment - begin % alignment) % alignment;
   while (gap > 0 && gap < kExtraHeadBytes) gap += alignment;
   extra += padding(gap);
   std::string header(kLocal);
-  append_common(header, name, bytes, entry.checksum, extra.size());
+  append_common(header, name, entry.bytes, entry.checksum, extra.size());
   write(header + name + extra);
-  if (bytes > 0) sink_(data, bytes);
-  position_ += bytes;
-  entries_.push_back(entry);
+  for (const std::string_view part : parts)
+    if (!part.empty()) sink_(part.data(), part.size());
+  position_ += entry.bytes;
+  entries_.push_back(std::move(entry));
 }
 
 std::string ZipWriter::directory_entry(const Entry& entry) const {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,9 +14,9 @@ namespace hearth::io {
 class ZipWriter {
  public:
   explicit ZipWriter(const ByteSink& sink) : sink_(sink) {}
-  /// Adds a file whose content begins at a multiple of `alignment` bytes.
-  void add(const std::string& name, const void* data, uint64_t bytes, uint64_t alignment = 1);
-  void add(const std::string& name, std::string_view text) { add(name, text.data(), text.size()); }
+  /// Adds a file with these parts one after another; it begins at a multiple of `alignment` bytes.
+  void add(const std::string& name, std::initializer_list<std::string_view> parts,
+           uint64_t alignment = 1);
   void finish();  ///< writes the directory
 
  private:

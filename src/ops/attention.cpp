@@ -214,17 +214,13 @@ bool same_batch(const Tensor& query, const Tensor& key, bool shares_heads) {
   return true;
 }
 
-/// CUDA has no kernel of attention yet.
-bool has_fused_kernel(Device device) {
-  return device.is_meta() || backend_of(device).has_kernel(KernelId::Attention);
-}
-
 bool fuses(const SdpaArgs& args, const Tensor& query, const Tensor& key, const Tensor& value,
            const Tensor& mask) {
   const bool fits = query.is_floating_point() && args.dropout_p == 0 && query.numel() > 0 &&
                     key.numel() > 0 && value.numel() > 0 && query.size(-1) == key.size(-1) &&
                     key.size(-2) == value.size(-2) && same_batch(key, value, false) &&
-                    same_batch(query, key, args.enable_gqa) && has_fused_kernel(query.device());
+                    same_batch(query, key, args.enable_gqa) &&
+                    has_kernel(query.device(), KernelId::Attention);
   if (!fits || !mask.defined()) return fits;
   return !(GradMode::is_enabled() && mask.requires_grad()) && mask.dim() >= 2 &&
          is_expandable(mask.sizes(), score_sizes(query, key));

@@ -108,10 +108,13 @@ struct Pdist {
     const View rows = dense(context, context.in(0));
     run_kernel(context.ctx, CdistParams{rows, rows, context.out(), args.p, true});
   }
+  /// [2, pairs]: the numbers i < j of all pairs of rows.
+  static Tensor pairs_of(int64_t rows, Device device) {
+    return by_name::triu_indices(rows, rows, 1, TensorOptions(kLong).device(device));
+  }
   /// The symmetric matrix of the values of all pairs, with zeros on the diagonal.
   static Tensor square(const Tensor& pairs, int64_t rows) {
-    const auto options = TensorOptions(kLong).device(pairs.device());
-    const Tensor at = by_name::triu_indices(rows, rows, 1, options);
+    const Tensor at = pairs_of(rows, pairs.device());
     const Tensor upper = zeros({rows * rows}, pairs.options())
                              .index_copy(0, at.select(0, 0).mul(rows).add(at.select(0, 1)), pairs)
                              .view({rows, rows});
@@ -178,10 +181,6 @@ Tensor euclidean(const Tensor& a, const Tensor& b) {
   return invoke<EuclideanDist>({}, a, b, std::get<0>(augmented), std::get<1>(augmented)).call();
 }
 
-bool has_kernel(const Tensor& t) {
-  return t.is_meta() || backend_of(t.device()).has_kernel(KernelId::Cdist);
-}
-
 struct CdistOfBatches {
   struct Args {
     double p;
@@ -213,7 +212,8 @@ struct CdistOfBatches {
     const bool many = a.size(1) > kFewRows || b.size(1) > kFewRows;
     const bool product = args.compute_mode == 1 || (args.compute_mode == 0 && many);
     if (args.p == 2 && product && a.size(1) > 0 && b.size(1) > 0) return euclidean(a, b);
-    return has_kernel(a) ? invoke<Cdist>({args.p}, a, b).call() : cdist_by_parts(a, b, args.p);
+    return has_kernel(a.device(), KernelId::Cdist) ? invoke<Cdist>({args.p}, a, b).call()
+                                                   : cdist_by_parts(a, b, args.p);
   }
   static Tensor compute(const Args& args, const Tensor& a, const Tensor& b) {
     check(args, a, b);
@@ -244,9 +244,9 @@ struct PdistOfRows {
     HEARTH_CHECK(args.p >= 0, "pdist only supports non-negative p values");
     HEARTH_CHECK_AS(NotImplementedError, !is_reduced_float(self.scalar_type()),
                     "\"pdist\" not implemented for '", name_of(self.scalar_type()), "'");
-    if (has_kernel(self)) return invoke<Pdist>({args.p}, self.unsqueeze(0)).call();
-    const auto options = TensorOptions(kLong).device(self.device());
-    const Tensor at = by_name::triu_indices(self.size(0), self.size(0), 1, options);
+    if (has_kernel(self.device(), KernelId::Cdist))
+      return invoke<Pdist>({args.p}, self.unsqueeze(0)).call();
+    const Tensor at = Pdist::pairs_of(self.size(0), self.device());
     return self.index_select(0, at.select(0, 0))
         .sub(self.index_select(0, at.select(0, 1)))
         .norm(Scalar(args.p), IntArrayRef(-1));

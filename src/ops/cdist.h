@@ -4,8 +4,8 @@
 
 namespace hearth {
 
-/// The distances [batch…, rows of a, rows of b] by differentiable ops, for devices without a kernel
-/// and for second derivatives.
+/// The distances [batch…, rows of a, rows of b] by differentiable ops, for devices without a
+/// kernel.
 Tensor cdist_by_parts(const Tensor& a, const Tensor& b, double p);
 
 }  // namespace hearth

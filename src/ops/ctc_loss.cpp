@@ -5,6 +5,7 @@
 
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
+#include "hearth/tensor_literal.h"
 #include "ops/define.h"
 #include "ops/losses.h"
 
@@ -145,9 +146,7 @@ Lengths starts_of(const Tensor& targets, const Lengths& lengths) {
 }
 
 Tensor on_device(const Lengths& numbers, Device device) {
-  const Tensor result = empty({int64_t(numbers.size())}, kLong);
-  std::copy(numbers.begin(), numbers.end(), result.data_ptr<int64_t>());
-  return result.to(device, kLong);
+  return tensor(numbers, TensorOptions(kLong).device(device));
 }
 
 TensorPair losses_of(const Tensor& log_probs, const Tensor& targets, const Lengths& input_lengths,

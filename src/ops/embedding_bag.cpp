@@ -285,8 +285,7 @@ struct EmbeddingBagOf {
         indices.scalar_type() == offsets.scalar_type() ? indices.scalar_type() : kLong;
     const Tensor index = indices.to(type).flatten().contiguous();
     const Tensor begin = offsets.to(type).contiguous();
-    const Device device = weight.device();
-    if (!device.is_meta() && !backend_of(device).has_kernel(KernelId::EmbeddingBag)) {
+    if (!has_kernel(weight.device(), KernelId::EmbeddingBag)) {
       HEARTH_CHECK_AS(NotImplementedError, !args.scale_grad_by_freq,
                       "embedding_bag(): scale_grad_by_freq is not supported on this device");
       return embedding_bag_by_parts(bags, weight, index, begin, scale);

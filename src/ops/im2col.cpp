@@ -1,5 +1,6 @@
 // Windows of images as columns, and back.
 #include "ops/window.h"
+#include "seam/pool.h"
 
 namespace hearth {
 
@@ -14,8 +15,7 @@ struct WindowArgs {
   bool padded() const { return padding[0] > 0 || padding[1] > 0; }
   /// The number of windows along dimension d of an image.
   int64_t count(size_t d, int64_t size) const {
-    const int64_t room = size + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1;
-    return (room >= 0 ? room / stride[d] : -((-room + stride[d] - 1) / stride[d])) + 1;
+    return window_count(size + 2 * padding[d] - dilation[d] * (kernel[d] - 1) - 1, stride[d]);
   }
 };
 
@@ -49,7 +49,7 @@ void check_numbers(const WindowArgs& a) {
   check(a.padding, 0, "padding should be non-negative", "pad");
 }
 
-/// Whether only the dimension before the last `dims` is empty, if there is one.
+/// Whether none of the last `dims` dimensions is empty.
 bool has_elements(IntArrayRef sizes, size_t dims) {
   for (size_t d = sizes.size() - dims; d < sizes.size(); ++d)
     if (sizes[d] == 0) return false;
@@ -73,11 +73,7 @@ View padded_images(const WindowArgs& args, const View& images, Ctx& ctx) {
   View result = images;
   for (size_t d = 0; d < 2; ++d) result.sizes[2 + d] += 2 * args.padding[d];
   recount(result);
-  int64_t stride = 1;
-  for (int d = 3; d >= 0; --d) {
-    result.strides[d] = stride;
-    stride *= result.sizes[d];
-  }
+  result.make_contiguous();
   result.data = ctx.scratch(size_t(result.numel) * element_size(result.dtype));
   return result;
 }

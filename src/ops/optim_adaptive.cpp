@@ -95,21 +95,13 @@ struct Adadelta {
   }
 };
 
-/// Runs a step with two lists of state.
-template <class Step>
-void invoke_adaptive(const typename Step::Args& args, TensorList self, TensorList grads,
-                     TensorList first, TensorList second) {
-  check_lengths(self, {grads, first, second});
-  invoke_step<Step>(args, self, grads, first, second, Tensor(), Tensor());
-}
-
 }  // namespace
 
 void _fused_nadam_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
                    int64_t step, double mu_product, double lr, double beta1, double beta2,
                    double weight_decay, double momentum_decay, double eps,
                    bool decoupled_weight_decay, bool maximize) {
-  invoke_adaptive<Nadam>({int64_t(self.size()), step, mu_product, lr, beta1, beta2, weight_decay,
+  invoke_unscaled<Nadam>({int64_t(self.size()), step, mu_product, lr, beta1, beta2, weight_decay,
                           momentum_decay, eps, decoupled_weight_decay, maximize},
                          self, grads, exp_avgs, exp_avg_sqs);
 }
@@ -117,7 +109,7 @@ void _fused_nadam_(TensorList self, TensorList grads, TensorList exp_avgs, Tenso
 void _fused_radam_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_avg_sqs,
                    int64_t step, double lr, double beta1, double beta2, double weight_decay,
                    double eps, bool decoupled_weight_decay, bool maximize) {
-  invoke_adaptive<Radam>({int64_t(self.size()), step, lr, beta1, beta2, weight_decay, eps,
+  invoke_unscaled<Radam>({int64_t(self.size()), step, lr, beta1, beta2, weight_decay, eps,
                           decoupled_weight_decay, maximize},
                          self, grads, exp_avgs, exp_avg_sqs);
 }
@@ -125,7 +117,7 @@ void _fused_radam_(TensorList self, TensorList grads, TensorList exp_avgs, Tenso
 void _fused_adamax_(TensorList self, TensorList grads, TensorList exp_avgs, TensorList exp_infs,
                     int64_t step, double lr, double beta1, double beta2, double weight_decay,
                     double eps, bool maximize) {
-  invoke_adaptive<Adamax>(
+  invoke_unscaled<Adamax>(
       {int64_t(self.size()), step, lr, beta1, beta2, weight_decay, eps, maximize}, self, grads,
       exp_avgs, exp_infs);
 }
@@ -133,7 +125,7 @@ void _fused_adamax_(TensorList self, TensorList grads, TensorList exp_avgs, Tens
 void _fused_adadelta_(TensorList self, TensorList grads, TensorList square_avgs,
                       TensorList acc_deltas, double lr, double rho, double eps, double weight_decay,
                       bool maximize) {
-  invoke_adaptive<Adadelta>({int64_t(self.size()), lr, rho, eps, weight_decay, maximize}, self,
+  invoke_unscaled<Adadelta>({int64_t(self.size()), lr, rho, eps, weight_decay, maximize}, self,
                             grads, square_avgs, acc_deltas);
 }
 

@@ -66,28 +66,25 @@ struct Clip {
 
 void _fused_asgd_(TensorList self, TensorList grads, TensorList axs, double lambd, double eta,
                   double mu, double weight_decay, bool maximize) {
-  check_lengths(self, {grads, axs});
-  invoke_step<Asgd>({int64_t(self.size()), lambd, eta, mu, weight_decay, maximize}, self, grads,
-                    axs, Tensor(), Tensor());
+  invoke_unscaled<Asgd>({int64_t(self.size()), lambd, eta, mu, weight_decay, maximize}, self, grads,
+                        axs);
 }
 
 void _fused_rprop_(TensorList self, TensorList grads, TensorList prevs, TensorList step_sizes,
                    double etaminus, double etaplus, double step_size_min, double step_size_max,
                    bool maximize) {
-  check_lengths(self, {grads, prevs, step_sizes});
-  invoke_step<Rprop>(
+  invoke_unscaled<Rprop>(
       {int64_t(self.size()), etaminus, etaplus, step_size_min, step_size_max, maximize}, self,
-      grads, prevs, step_sizes, Tensor(), Tensor());
+      grads, prevs, step_sizes);
 }
 
 void _foreach_lerp_(TensorList self, TensorList tensors1, const Scalar& weight) {
-  check_lengths(self, {tensors1});
-  invoke_step<Lerp>({int64_t(self.size()), weight.toDouble()}, self, tensors1, Tensor(), Tensor());
+  invoke_unscaled<Lerp>({int64_t(self.size()), weight.toDouble()}, self, tensors1);
 }
 
 void _fused_clip_(TensorList self, const Tensor& total_norm, double max_norm) {
   const std::vector<Tensor> norms(self.size(), total_norm);
-  invoke_step<Clip>({int64_t(self.size()), max_norm}, self, norms, Tensor(), Tensor());
+  invoke_unscaled<Clip>({int64_t(self.size()), max_norm}, self, TensorList(norms));
 }
 
 }  // namespace hearth

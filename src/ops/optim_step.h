@@ -1,6 +1,7 @@
 // What the ops of optimizer steps share: one op updates a whole list of parameters.
 #pragma once
 
+#include <concepts>
 #include <initializer_list>
 
 #include "ops/call.h"
@@ -68,5 +69,13 @@ void invoke_step(const typename Step::Args& args, TensorList params, const auto&
 
 /// Throws unless each list has a tensor for each parameter.
 void check_lengths(TensorList self, std::initializer_list<TensorList> others);
+
+/// Runs a step that reads all its lists, without grad_scale and found_inf.
+template <class Step>
+void invoke_unscaled(const typename Step::Args& args, TensorList params,
+                     const std::same_as<TensorList> auto&... lists) {
+  check_lengths(params, {lists...});
+  invoke_step<Step>(args, params, lists..., Tensor(), Tensor());
+}
 
 }  // namespace hearth

@@ -25,8 +25,8 @@ void check_max_pool1d(const Tensor& self, const PoolArgs& args) {
                args.dilation[1]);
   const int64_t room = sizes[dim - 1] + 2 * padding - args.dilation[1] * (kernel - 1) - 1 +
                        (args.ceil_mode ? args.stride[1] - 1 : 0);
-  HEARTH_CHECK(room >= 0, "max_pool1d() Invalid computed output size: ",
-               -((-room + args.stride[1] - 1) / args.stride[1]) + 1);
+  HEARTH_CHECK(room >= 0,
+               "max_pool1d() Invalid computed output size: ", window_count(room, args.stride[1]));
 }
 
 void check_2d_or_3d(const char* op, const Tensor& self) {

@@ -105,7 +105,7 @@ PoolWindow window(const PoolArgs& args, size_t d, int64_t size) {
   w.dilation = args.dilation[d];
   const int64_t room = size + 2 * w.padding - w.dilation * (w.kernel - 1) - 1;
   const int64_t rounded = args.ceil_mode ? room + w.stride - 1 : room;
-  w.out = (rounded >= 0 ? rounded / w.stride : -((-rounded + w.stride - 1) / w.stride)) + 1;
+  w.out = window_count(rounded, w.stride);
   // The last window starts inside the input or the padding before it.
   if (args.ceil_mode && (w.out - 1) * w.stride >= size + w.padding) --w.out;
   return w;

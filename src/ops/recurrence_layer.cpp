@@ -286,14 +286,14 @@ struct Layer {
   }
 };
 
-bool has_kernel(Device device) {
-  return device.is_meta() || backend_of(device).has_kernel(KernelId::Recurrence);
-}
-
 bool has_sizes(const Tensor& t, IntArrayRef sizes) { return t.sizes().equals(sizes); }
 
-int64_t gates_of(RecurrenceMode mode) {
-  return mode == RecurrenceMode::kLstm ? 4 : mode == RecurrenceMode::kGru ? 3 : 1;
+/// Calls f for the states and weights that are defined.
+template <class State, class Weights, class F>
+void for_each_defined(State& first, Weights& weights, const F& f) {
+  for (auto* t : {&first.h, &first.c, &weights.w_ih, &weights.w_hh, &weights.b_ih, &weights.b_hh,
+                  &weights.w_hr})
+    if (t->defined()) f(*t);
 }
 
 /// Whether the op can compute the layer; if not, the parts compute it or throw PyTorch's errors.
@@ -306,9 +306,10 @@ bool fuses(const RecurrenceLayer& layer, const Tensor& input, const RecurrenceSt
   const int64_t batch = packed ? layer.batch_sizes[0] : input.size(1);
   const int64_t gates = gates_of(layer.mode);
   const int64_t rows = weights.w_ih.size(0), hidden = rows / gates, state = first.h.size(1);
-  for (const Tensor* t : {&first.h, &first.c, &weights.w_ih, &weights.w_hh, &weights.b_ih,
-                          &weights.b_hh, &weights.w_hr})
-    if (t->defined() && !(t->device() == input.device())) return false;
+  bool one_device = true;
+  for_each_defined(first, weights,
+                   [&](const Tensor& t) { one_device &= t.device() == input.device(); });
+  if (!one_device) return false;
   const auto fits = [](const Tensor& t, IntArrayRef sizes) {
     return !t.defined() || has_sizes(t, sizes);
   };
@@ -318,7 +319,7 @@ bool fuses(const RecurrenceLayer& layer, const Tensor& input, const RecurrenceSt
          fits(weights.b_hh, {rows}) && fits(first.c, {batch, hidden}) &&
          (weights.w_hr.defined() ? lstm && has_sizes(weights.w_hr, {state, hidden})
                                  : state == hidden) &&
-         has_kernel(input.device());
+         has_kernel(input.device(), KernelId::Recurrence);
 }
 
 /// PyTorch's error, which names the factors of a matrix product.
@@ -331,18 +332,16 @@ void check_dtypes(const Tensor& input, const Tensor& weight) {
 /// Whether the input, the states and the weights have one dtype.
 bool has_one_dtype(const Tensor& input, const RecurrenceState& first,
                    const RecurrenceWeights& weights) {
-  for (const Tensor* t : {&first.h, &first.c, &weights.w_ih, &weights.w_hh, &weights.b_ih,
-                          &weights.b_hh, &weights.w_hr})
-    if (t->defined() && t->scalar_type() != input.scalar_type()) return false;
-  return true;
+  bool one_dtype = true;
+  for_each_defined(first, weights,
+                   [&](const Tensor& t) { one_dtype &= t.scalar_type() == input.scalar_type(); });
+  return one_dtype;
 }
 
 /// Half types are computed in float32 and rounded once.
 RecurrenceResult recur_in_float(const RecurrenceLayer& layer, const Tensor& input,
                                 RecurrenceState first, RecurrenceWeights weights) {
-  for (Tensor* t : {&first.h, &first.c, &weights.w_ih, &weights.w_hh, &weights.b_ih, &weights.b_hh,
-                    &weights.w_hr})
-    if (t->defined()) *t = t->to(kFloat);
+  for_each_defined(first, weights, [](Tensor& t) { t = t.to(kFloat); });
   RecurrenceResult result = recur(layer, input.to(kFloat), first, weights);
   for (Tensor* t : {&result.output, &result.h, &result.c})
     if (t->defined()) *t = t->to(input.scalar_type());

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "hearth/operators.h"
+#include "hearth/tensor_literal.h"
 #include "ops/define.h"
 
 namespace hearth {
@@ -22,10 +23,6 @@ std::vector<int64_t> values_of(const Tensor& t) {
   return {data, data + dense.numel()};
 }
 
-Tensor tensor_from(std::vector<int64_t>& values) {
-  return from_blob(values.data(), {int64_t(values.size())}, TensorOptions(kLong)).clone();
-}
-
 int64_t sum_of(const std::vector<int64_t>& values) {
   return std::accumulate(values.begin(), values.end(), int64_t(0));
 }
@@ -37,7 +34,7 @@ Tensor packed_rows(const std::vector<int64_t>& batch_sizes, int64_t batch, Devic
   rows.reserve(size_t(sum_of(batch_sizes)));
   for (size_t t = 0; t < batch_sizes.size(); ++t)
     for (int64_t b = 0; b < batch_sizes[t]; ++b) rows.push_back(int64_t(t) * batch + b);
-  return tensor_from(rows).to(device);
+  return tensor(rows, TensorOptions(kLong).device(device));
 }
 
 void check_lengths(const std::vector<int64_t>& lengths, int64_t batch, int64_t longest) {
@@ -72,7 +69,7 @@ struct PackPaddedSequence {
     for (const int64_t length : lengths)
       for (int64_t t = 0; t < length; ++t) ++sizes[size_t(t)];
     const Tensor rows = packed_rows(sizes, batch, input.device());
-    return {padded.flatten(0, 1).index_select(0, rows), tensor_from(sizes)};
+    return {padded.flatten(0, 1).index_select(0, rows), tensor(sizes)};
   }
 };
 
@@ -101,7 +98,7 @@ struct PadPackedSequence {
     std::vector<int64_t> lengths(static_cast<size_t>(batch), 0);
     for (const int64_t size : sizes)
       for (int64_t b = 0; b < size; ++b) ++lengths[size_t(b)];
-    return {args.batch_first ? padded.transpose(0, 1) : padded, tensor_from(lengths)};
+    return {args.batch_first ? padded.transpose(0, 1) : padded, tensor(lengths)};
   }
 };
 

@@ -17,6 +17,12 @@ constexpr bool is_max(PoolKind kind) {
   return kind != PoolKind::kAverage && kind != PoolKind::kAdaptiveAverage;
 }
 
+/// The number of windows with the begins 0, stride, … of which the last one is at most `room`; at
+/// most 0 if that is negative.
+constexpr int64_t window_count(int64_t room, int64_t stride) {
+  return (room >= 0 ? room / stride : -((-room + stride - 1) / stride)) + 1;
+}
+
 /// The windows along one dimension. The window of output i has the positions begin(i), begin(i) +
 /// dilation, … below end(i) that are in [0, in).
 struct PoolWindow {

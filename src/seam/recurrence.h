@@ -10,6 +10,11 @@ namespace hearth {
 
 enum class RecurrenceMode : int8_t { kLstm, kGru, kTanh, kRelu };
 
+/// The gates that the weights have rows for: i, f, g, o of LSTM; r, z, n of GRU.
+constexpr int64_t gates_of(RecurrenceMode mode) {
+  return mode == RecurrenceMode::kLstm ? 4 : mode == RecurrenceMode::kGru ? 3 : 1;
+}
+
 /// Rows of a weight, and the first of the columns of the gates that belong to them.
 struct GateBlock {
   int64_t row, column, count;
@@ -26,10 +31,7 @@ struct RecurrenceShape {
   std::vector<int64_t> batch_sizes;  // sequences at each step, never rising; empty: all of them
 
   bool projects() const { return state != hidden; }
-  /// The gates that the weights have rows for: i, f, g, o of LSTM; r, z, n of GRU.
-  int64_t gates() const {
-    return mode == RecurrenceMode::kLstm ? 4 : mode == RecurrenceMode::kGru ? 3 : 1;
-  }
+  int64_t gates() const { return gates_of(mode); }
   /// The values of a unit in `gates` below: i, f, g, o; n, r, z and what the state adds to n.
   int64_t slots() const { return gates() == 3 ? 4 : gates(); }
   /// The first slot of those that the state contributes to.

@@ -44,7 +44,7 @@ TEST(Inplace, OnASavedOutputIsAnError) {
   y.add_(1);
   EXPECT_ERROR(y.sum().backward(),
                std::string(kModified) +
-                   "[torch.FloatTensor [3, 3]], which is output 0 of ExpBackward0, is at "
+                   "[torch.FloatTensor [3, 3]], which is output 0 of Exp, is at "
                    "version 1; expected version 0 instead. Hint: enable anomaly detection "
                    "to find the operation that failed to compute its gradient");
 }
@@ -55,7 +55,7 @@ TEST(Inplace, OnASavedIntermediateIsAnError) {
   y.add_(1);
   EXPECT_ERROR(z.backward(),
                std::string(kModified) +
-                   "[torch.FloatTensor [2]], which is output 0 of MulBackward1, is at version 1; "
+                   "[torch.FloatTensor [2]], which is output 0 of Mul1, is at version 1; "
                    "expected version 0 instead.");
 }
 

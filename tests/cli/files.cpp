@@ -52,6 +52,14 @@ TEST(Inspect, PrintsJson) {
   EXPECT_FALSE(plain["tensors"][0].contains("min"));
 }
 
+TEST(Inspect, PrintsJsonOfNamesThatAreNotUtf8) {
+  const TempFolder folder;
+  io::save_npz(io::NamedTensors{{"a\xff", ones({1})}}, folder.path("x.npz"));
+  const Ran ran = run({"inspect", "--json", folder.path("x.npz")});
+  EXPECT_EQ(ran.status, 0) << ran.err;
+  EXPECT_EQ(Json::parse(ran.out)["tensors"][0]["name"], "a\xef\xbf\xbd");
+}
+
 TEST(Inspect, ReportsDamage) {
   const TempFolder folder;
   const std::string path = write_checkpoint(folder);

@@ -3,37 +3,16 @@
 #include <torch/torch.h>
 
 #include <cmath>
-#include <sstream>
+
+#include "tests/compat/texts.h"
+#include "tests/support/throws.h"
 
 namespace {
 
+using hearth::testing::printed;
 using torch::Tensor;
 using namespace torch::nn;
 namespace F = torch::nn::functional;
-
-/// What a module prints, without LibTorch's namespace.
-template <class M>
-std::string text(const M& module) {
-  std::ostringstream stream;
-  stream << module;
-  const std::string all = stream.str(), prefix = "torch::nn::";
-  return all.starts_with(prefix) ? all.substr(prefix.size()) : all;
-}
-
-template <class Call>
-std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "";
-}
-#define EXPECT_ERROR(statement, part)                                           \
-  do {                                                                          \
-    const std::string message = error_of([&] { statement; });                   \
-    EXPECT_NE(message.find(part), std::string::npos) << "message: " << message; \
-  } while (false)
 
 Tensor ramp(std::vector<int64_t> sizes) {
   int64_t count = 1;
@@ -46,44 +25,44 @@ void expect_values(const Tensor& got, const std::vector<float>& wanted) {
 }
 
 TEST(Layers, PrintActivations) {
-  EXPECT_EQ(text(ReLU6(true)), "ReLU6(inplace=true)");
-  EXPECT_EQ(text(SELU()), "SELU()");
-  EXPECT_EQ(text(CELU(CELUOptions().alpha(0.5).inplace(true))), "CELU(alpha=0.5, inplace=true)");
-  EXPECT_EQ(text(GLU()), "GLU(dim=-1)");
-  EXPECT_EQ(text(Mish()), "Mish()");
-  EXPECT_EQ(text(LogSigmoid()), "LogSigmoid()");
-  EXPECT_EQ(text(Softmin(1)), "Softmin(dim=1)");
-  EXPECT_EQ(text(Softmax2d()), "Softmax2d()");
-  EXPECT_EQ(text(Softsign()), "Softsign()");
-  EXPECT_EQ(text(Tanhshrink()), "Tanhshrink()");
-  EXPECT_EQ(text(Threshold(1.5, 20)), "Threshold(threshold=1.5, value=20)");
-  EXPECT_EQ(text(Threshold(ThresholdOptions(0.1, 20).inplace(true))),
+  EXPECT_EQ(printed(ReLU6(true)), "ReLU6(inplace=true)");
+  EXPECT_EQ(printed(SELU()), "SELU()");
+  EXPECT_EQ(printed(CELU(CELUOptions().alpha(0.5).inplace(true))), "CELU(alpha=0.5, inplace=true)");
+  EXPECT_EQ(printed(GLU()), "GLU(dim=-1)");
+  EXPECT_EQ(printed(Mish()), "Mish()");
+  EXPECT_EQ(printed(LogSigmoid()), "LogSigmoid()");
+  EXPECT_EQ(printed(Softmin(1)), "Softmin(dim=1)");
+  EXPECT_EQ(printed(Softmax2d()), "Softmax2d()");
+  EXPECT_EQ(printed(Softsign()), "Softsign()");
+  EXPECT_EQ(printed(Tanhshrink()), "Tanhshrink()");
+  EXPECT_EQ(printed(Threshold(1.5, 20)), "Threshold(threshold=1.5, value=20)");
+  EXPECT_EQ(printed(Threshold(ThresholdOptions(0.1, 20).inplace(true))),
             "Threshold(threshold=0.1, value=20, inplace=true)");
-  EXPECT_EQ(text(Hardshrink()), "Hardshrink(0.5)");
-  EXPECT_EQ(text(Softshrink(0.25)), "Softshrink(0.25)");
-  EXPECT_EQ(text(PReLU(PReLUOptions().num_parameters(3))), "PReLU(num_parameters=3)");
-  EXPECT_EQ(text(RReLU()), "RReLU(lower=0.125, upper=0.333333)");
+  EXPECT_EQ(printed(Hardshrink()), "Hardshrink(0.5)");
+  EXPECT_EQ(printed(Softshrink(0.25)), "Softshrink(0.25)");
+  EXPECT_EQ(printed(PReLU(PReLUOptions().num_parameters(3))), "PReLU(num_parameters=3)");
+  EXPECT_EQ(printed(RReLU()), "RReLU(lower=0.125, upper=0.333333)");
 }
 
 TEST(Layers, PrintOthers) {
-  EXPECT_EQ(text(Dropout3d()), "Dropout3d(p=0.5, inplace=false)");
-  EXPECT_EQ(text(FeatureAlphaDropout(0.2)), "FeatureAlphaDropout(p=0.2, inplace=false)");
-  EXPECT_EQ(text(ConstantPad1d(ConstantPad1dOptions(2, 3.5))),
+  EXPECT_EQ(printed(Dropout3d()), "Dropout3d(p=0.5, inplace=false)");
+  EXPECT_EQ(printed(FeatureAlphaDropout(0.2)), "FeatureAlphaDropout(p=0.2, inplace=false)");
+  EXPECT_EQ(printed(ConstantPad1d(ConstantPad1dOptions(2, 3.5))),
             "ConstantPad1d(padding=[2, 2], value=3.5)");
-  EXPECT_EQ(text(ZeroPad3d(1)), "ZeroPad3d(padding=[1, 1, 1, 1, 1, 1])");
-  EXPECT_EQ(text(ReflectionPad2d(ReflectionPad2dOptions({1, 2, 3, 4}))),
+  EXPECT_EQ(printed(ZeroPad3d(1)), "ZeroPad3d(padding=[1, 1, 1, 1, 1, 1])");
+  EXPECT_EQ(printed(ReflectionPad2d(ReflectionPad2dOptions({1, 2, 3, 4}))),
             "ReflectionPad2d(padding=[1, 2, 3, 4])");
-  EXPECT_EQ(text(ReplicationPad1d(2)), "ReplicationPad1d(padding=[2, 2])");
-  EXPECT_EQ(text(CosineSimilarity()), "CosineSimilarity(dim=1, eps=1e-08)");
-  EXPECT_EQ(text(PairwiseDistance()), "PairwiseDistance(p=2, eps=1e-06, keepdim=false)");
-  EXPECT_EQ(text(PixelShuffle(2)), "PixelShuffle(upscale_factor=2)");
-  EXPECT_EQ(text(PixelUnshuffle(3)), "PixelUnshuffle(downscale_factor=3)");
-  EXPECT_EQ(text(BatchNorm3d(3)),
+  EXPECT_EQ(printed(ReplicationPad1d(2)), "ReplicationPad1d(padding=[2, 2])");
+  EXPECT_EQ(printed(CosineSimilarity()), "CosineSimilarity(dim=1, eps=1e-08)");
+  EXPECT_EQ(printed(PairwiseDistance()), "PairwiseDistance(p=2, eps=1e-06, keepdim=false)");
+  EXPECT_EQ(printed(PixelShuffle(2)), "PixelShuffle(upscale_factor=2)");
+  EXPECT_EQ(printed(PixelUnshuffle(3)), "PixelUnshuffle(downscale_factor=3)");
+  EXPECT_EQ(printed(BatchNorm3d(3)),
             "BatchNorm3d(3, eps=1e-05, momentum=0.1, affine=true, track_running_stats=true)");
-  EXPECT_EQ(text(InstanceNorm1d(3)),
+  EXPECT_EQ(printed(InstanceNorm1d(3)),
             "InstanceNorm1d(3, eps=1e-05, momentum=0.1, affine=false, track_running_stats=false)");
-  EXPECT_EQ(text(LocalResponseNorm(2)), "LocalResponseNorm(2, alpha=0.0001, beta=0.75, k=1)");
-  EXPECT_EQ(text(CrossMapLRN2d(CrossMapLRN2dOptions(3).alpha(1e-3).k(2))),
+  EXPECT_EQ(printed(LocalResponseNorm(2)), "LocalResponseNorm(2, alpha=0.0001, beta=0.75, k=1)");
+  EXPECT_EQ(printed(CrossMapLRN2d(CrossMapLRN2dOptions(3).alpha(1e-3).k(2))),
             "CrossMapLRN2d(3, alpha=0.001, beta=0.75, k=2)");
 }
 

@@ -2,53 +2,41 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include <sstream>
+#include "tests/compat/texts.h"
 
 namespace {
 
+using hearth::testing::printed;
 using torch::Tensor;
 using namespace torch::nn;
 namespace F = torch::nn::functional;
 
-template <class Holder>
-std::string text_of(const Holder& module) {
-  std::ostringstream stream;
-  stream << module;
-  const std::string text = stream.str(), prefix = "torch::nn::";
-  return text.rfind(prefix, 0) == 0 ? text.substr(prefix.size()) : text;
-}
-
 /// The first line of the error that a call throws.
 template <class Call>
 std::string error_of(Call call) {
-  try {
-    call();
-  } catch (const c10::Error& error) {
-    const std::string text = error.what_without_backtrace();
-    return text.substr(0, text.find('\n'));
-  }
-  return "none";
+  const std::string text = hearth::testing::text_of_error(call);
+  return text.substr(0, text.find('\n'));
 }
 
 Tensor numbers() { return torch::arange(12).to(torch::kFloat).reshape({3, 4}) / 7; }
 
 TEST(Losses, Print) {
-  EXPECT_EQ(text_of(KLDivLoss(torch::kBatchMean)), "KLDivLoss()");
-  EXPECT_EQ(text_of(HingeEmbeddingLoss(HingeEmbeddingLossOptions().margin(2))),
+  EXPECT_EQ(printed(KLDivLoss(torch::kBatchMean)), "KLDivLoss()");
+  EXPECT_EQ(printed(HingeEmbeddingLoss(HingeEmbeddingLossOptions().margin(2))),
             "HingeEmbeddingLoss(margin=2)");
-  EXPECT_EQ(text_of(CosineEmbeddingLoss()), "CosineEmbeddingLoss(margin=0)");
-  EXPECT_EQ(text_of(HuberLoss()), "HuberLoss");
-  EXPECT_EQ(text_of(SmoothL1Loss()), "SmoothL1Loss");
-  EXPECT_EQ(text_of(TripletMarginLoss(TripletMarginLossOptions().p(1).eps(1e-3).swap(true))),
+  EXPECT_EQ(printed(CosineEmbeddingLoss()), "CosineEmbeddingLoss(margin=0)");
+  EXPECT_EQ(printed(HuberLoss()), "HuberLoss");
+  EXPECT_EQ(printed(SmoothL1Loss()), "SmoothL1Loss");
+  EXPECT_EQ(printed(TripletMarginLoss(TripletMarginLossOptions().p(1).eps(1e-3).swap(true))),
             "TripletMarginLoss(margin=1, p=1, eps=0.001, swap=true)");
-  EXPECT_EQ(text_of(TripletMarginWithDistanceLoss()),
+  EXPECT_EQ(printed(TripletMarginWithDistanceLoss()),
             "TripletMarginWithDistanceLoss(margin=1, swap=false)");
-  EXPECT_EQ(text_of(PairwiseDistance(PairwiseDistanceOptions().p(3))),
+  EXPECT_EQ(printed(PairwiseDistance(PairwiseDistanceOptions().p(3))),
             "PairwiseDistance(p=3, eps=1e-06, keepdim=false)");
-  EXPECT_EQ(text_of(CosineSimilarity()), "CosineSimilarity(dim=1, eps=1e-08)");
-  EXPECT_EQ(text_of(EmbeddingBag(EmbeddingBagOptions(5, 3).max_norm(1.5).mode(torch::kMax))),
+  EXPECT_EQ(printed(CosineSimilarity()), "CosineSimilarity(dim=1, eps=1e-08)");
+  EXPECT_EQ(printed(EmbeddingBag(EmbeddingBagOptions(5, 3).max_norm(1.5).mode(torch::kMax))),
             "EmbeddingBag(num_embeddings=5, embedding_dim=3, max_norm=1.5, mode=kMax)");
-  EXPECT_EQ(text_of(MultiMarginLoss()).substr(0, 37), "MultiMarginLoss(p=1, margin=1, weight");
+  EXPECT_EQ(printed(MultiMarginLoss()).substr(0, 37), "MultiMarginLoss(p=1, margin=1, weight");
 }
 
 TEST(Losses, Values) {

@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [[ $# -gt 0 ]] || set -- "$here"/*.cpp
 
-flags=(-std=c++20 -O0 -I "$torch/include" -I "$torch/include/torch/csrc/api/include")
+flags=(-std=c++20 -O0 -I "$torch/include" -I "$torch/include/torch/csrc/api/include" -I "$here/../..")
 echo '#include <torch/torch.h>' >"$work/all.h"
 g++ "${flags[@]}" -x c++-header "$work/all.h" -o "$work/all.h.gch"
 objects=()

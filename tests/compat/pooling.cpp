@@ -2,30 +2,14 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include <sstream>
+#include "tests/compat/texts.h"
 
 namespace {
 
 namespace F = torch::nn::functional;
+using hearth::testing::printed;
+using hearth::testing::text_of_error;
 using namespace torch::nn;
-
-template <class M>
-std::string printed(const M& module) {
-  std::ostringstream out;
-  out << module;
-  const std::string text = out.str(), prefix = "torch::nn::";
-  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
-}
-
-template <class F>
-std::string error_of(F call) {
-  try {
-    call();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "no error";
-}
 
 TEST(Pooling, Printing) {
   EXPECT_EQ(printed(MaxPool1d(2)),
@@ -57,35 +41,35 @@ TEST(Pooling, Errors) {
   const auto x = torch::rand({1, 4, 4, 5}), none = torch::zeros({1, 4, 4, 5}, torch::kLong);
   ConvTranspose2d conv(ConvTranspose2dOptions(4, 2, 3).stride(2).padding(1));
   const auto sized = [&](std::vector<int64_t> size) {
-    return error_of([&] { conv(x, torch::IntArrayRef(size)); });
+    return text_of_error([&] { conv(x, torch::IntArrayRef(size)); });
   };
   EXPECT_EQ(sized({20, 9}).find("requested an output size of [20, 9], but valid sizes range from 7 "
                                 "9 to 8 10 (for an input of [4, 5])"),
             0);
   EXPECT_EQ(sized({20}).find("output_size must have 2 or 4 elements (got 1)"), 0);
   EXPECT_EQ(sized({1, 2, 8, 9}), "no error");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(text_of_error([&] {
               F::max_unpool2d(x, none, F::MaxUnpool2dFuncOptions(2).output_size({{1, 4, 50, 60}}));
             }).find("invalid output_size 50 60 (dim 0 must be between 6 and 10)"),
             0);
-  EXPECT_EQ(error_of([] { FractionalMaxPool2d m(2); })
+  EXPECT_EQ(text_of_error([] { FractionalMaxPool2d m(2); })
                 .find("FractionalMaxPool2d requires specifying either an output size, or a pooling "
                       "ratio"),
             0);
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(text_of_error([] {
               FractionalMaxPool3d m(FractionalMaxPool3dOptions(2).output_size(2).output_ratio(0.5));
             }).find("only one of output_size and output_ratio may be specified"),
             0);
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(text_of_error([] {
               FractionalMaxPool2d m(FractionalMaxPool2dOptions(2).output_ratio(
                   torch::ExpandingArray<2, double>({0.5, 1.5})));
             }).find("output_ratio must be between 0 and 1 (got [0.5, 1.5])"),
             0);
-  EXPECT_EQ(error_of([] { F::fold(torch::rand({3}), F::FoldFuncOptions(2, 2)); })
+  EXPECT_EQ(text_of_error([] { F::fold(torch::rand({3}), F::FoldFuncOptions(2, 2)); })
                 .find("Input Error: Only unbatched (2D) or batched (3D) input Tensors are "
                       "supported (got 1D)"),
             0);
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(text_of_error([] {
               F::adaptive_avg_pool3d(torch::rand({3, 3}), F::AdaptiveAvgPool3dFuncOptions(2));
             }).find("Input dimension should be at least 4"),
             0);

@@ -2,35 +2,13 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
-#include <sstream>
+#include "tests/compat/texts.h"
+#include "tests/support/throws.h"
 
 namespace {
 
 namespace rnn = torch::nn::utils::rnn;
-
-/// The module's text without LibTorch's namespace.
-std::string printed(const torch::nn::Module& module) {
-  std::ostringstream stream;
-  stream << module;
-  const std::string text = stream.str(), prefix = "torch::nn::";
-  return text.starts_with(prefix) ? text.substr(prefix.size()) : text;
-}
-
-template <class F>
-std::string message_of(const F& f) {
-  try {
-    f();
-  } catch (const std::exception& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-#define EXPECT_MESSAGE(statement, text)                          \
-  do {                                                           \
-    const std::string message = message_of([&] { statement; });  \
-    EXPECT_NE(message.find(text), std::string::npos) << message; \
-  } while (false)
+using hearth::testing::printed;
 
 TEST(Rnn, ModulesPrint) {
   EXPECT_EQ(printed(*torch::nn::LSTM(
@@ -91,11 +69,11 @@ TEST(Rnn, PackedSequences) {
   EXPECT_TRUE(lengths.equal(torch::tensor({2, 3}, torch::kLong)));
   EXPECT_TRUE(rnn::invert_permutation(torch::tensor({2, 0, 1}, torch::kLong))
                   .equal(torch::tensor({1, 2, 0}, torch::kLong)));
-  EXPECT_MESSAGE(rnn::pad_packed_sequence(packed, false, 0.0, 1),
-                 "Expected total_length to be at least the length of the longest sequence in "
-                 "input, but got total_length=1 and max sequence length being 3");
-  EXPECT_MESSAGE(rnn::pack_padded_sequence(torch::ones({3, 2}), torch::tensor({1, 2})),
-                 "array must be sorted in decreasing order");
+  EXPECT_ERROR(rnn::pad_packed_sequence(packed, false, 0.0, 1),
+               "Expected total_length to be at least the length of the longest sequence in "
+               "input, but got total_length=1 and max sequence length being 3");
+  EXPECT_ERROR(rnn::pack_padded_sequence(torch::ones({3, 2}), torch::tensor({1, 2})),
+               "array must be sorted in decreasing order");
 }
 
 TEST(Rnn, PackedInputGivesEachSequencesResult) {
@@ -116,25 +94,25 @@ TEST(Rnn, PackedInputGivesEachSequencesResult) {
 TEST(Rnn, Errors) {
   torch::nn::LSTM lstm(3, 4);
   auto x = torch::randn({5, 2, 3}), h = torch::zeros({1, 2, 4}), bad = torch::zeros({1, 3, 4});
-  EXPECT_MESSAGE(lstm(torch::randn({5, 2, 4})),
-                 "input.size(-1) must be equal to input_size. Expected 3, got 4");
-  EXPECT_MESSAGE(lstm(torch::randn({1, 5, 2, 3})), "input must have 3 dimensions, got 4");
-  EXPECT_MESSAGE(lstm(x, std::make_tuple(bad, h)), "Expected hidden[0] size 1 2 4, got [1, 3, 4]");
-  EXPECT_MESSAGE(lstm(x, std::make_tuple(h, bad)), "Expected hidden[1] size 1 2 4, got [1, 3, 4]");
-  EXPECT_MESSAGE(torch::nn::LSTM(torch::nn::LSTMOptions(3, 4).proj_size(4)),
-                 "proj_size has to be a positive integer, smaller than hidden_size or zero to "
-                 "disable projections");
-  EXPECT_MESSAGE(torch::nn::LSTM(torch::nn::LSTMOptions(3, 4).proj_size(-1)),
-                 "proj_size has to be a positive integer, smaller than hidden_size or zero to "
-                 "disable projections");
+  EXPECT_ERROR(lstm(torch::randn({5, 2, 4})),
+               "input.size(-1) must be equal to input_size. Expected 3, got 4");
+  EXPECT_ERROR(lstm(torch::randn({1, 5, 2, 3})), "input must have 3 dimensions, got 4");
+  EXPECT_ERROR(lstm(x, std::make_tuple(bad, h)), "Expected hidden[0] size 1 2 4, got [1, 3, 4]");
+  EXPECT_ERROR(lstm(x, std::make_tuple(h, bad)), "Expected hidden[1] size 1 2 4, got [1, 3, 4]");
+  EXPECT_ERROR(torch::nn::LSTM(torch::nn::LSTMOptions(3, 4).proj_size(4)),
+               "proj_size has to be a positive integer, smaller than hidden_size or zero to "
+               "disable projections");
+  EXPECT_ERROR(torch::nn::LSTM(torch::nn::LSTMOptions(3, 4).proj_size(-1)),
+               "proj_size has to be a positive integer, smaller than hidden_size or zero to "
+               "disable projections");
   torch::nn::LSTMCell cell(3, 4);
-  EXPECT_MESSAGE(cell(x), "Expected input to be 1D or 2D, got 3D instead");
-  EXPECT_MESSAGE(cell(torch::ones({2, 3}), std::make_tuple(h, h)),
-                 "Expected hx[0] to be 1D or 2D, got 3D instead");
+  EXPECT_ERROR(cell(x), "Expected input to be 1D or 2D, got 3D instead");
+  EXPECT_ERROR(cell(torch::ones({2, 3}), std::make_tuple(h, h)),
+               "Expected hx[0] to be 1D or 2D, got 3D instead");
   torch::nn::RNNCell plain(3, 4);
-  EXPECT_MESSAGE(plain(torch::ones({2, 3}), torch::ones({2, 5})),
-                 "hidden0 has inconsistent hidden_size: got 5, expected 4");
-  EXPECT_MESSAGE(plain(torch::ones({2, 3}), h), "Expected hidden to be 1D or 2D, got 3D instead");
+  EXPECT_ERROR(plain(torch::ones({2, 3}), torch::ones({2, 5})),
+               "hidden0 has inconsistent hidden_size: got 5, expected 4");
+  EXPECT_ERROR(plain(torch::ones({2, 3}), h), "Expected hidden to be 1D or 2D, got 3D instead");
 }
 
 }  // namespace

@@ -4,8 +4,11 @@
 
 #include <sstream>
 
+#include "tests/compat/texts.h"
+
 namespace {
 
+using hearth::testing::text_of_error;
 using torch::Tensor;
 namespace nn = torch::nn;
 namespace F = torch::nn::functional;
@@ -19,17 +22,6 @@ void expect_row(const Tensor& image, int64_t row, const Factors& wanted) {
   ASSERT_EQ(values.size(0), int64_t(wanted.size()));
   for (size_t i = 0; i < wanted.size(); ++i)
     EXPECT_NEAR(values[int64_t(i)].item<double>(), wanted[i], 1e-4) << i;
-}
-
-/// The text of the error that f throws.
-template <class Call>
-std::string error_of(Call f) {
-  try {
-    f();
-  } catch (const c10::Error& error) {
-    return error.what_without_backtrace();
-  }
-  return "none";
 }
 
 TEST(Upsampling, Interpolate) {
@@ -54,7 +46,7 @@ TEST(Upsampling, Interpolate) {
 TEST(Upsampling, Errors) {
   using O = F::InterpolateFuncOptions;
   const auto error = [](const Tensor& x, const O& options) {
-    return error_of([&] { F::interpolate(x, options); });
+    return text_of_error([&] { F::interpolate(x, options); });
   };
   const Tensor x = image();
   const auto has = [](const std::string& text, const char* part) {
@@ -123,24 +115,24 @@ TEST(Vision, GridsAndSamples) {
                  image(), grid * 3,
                  O().mode(torch::kNearest).padding_mode(torch::kReflection).align_corners(true)),
              0, {8, 10, 11});
-  EXPECT_NE(error_of([] {
+  EXPECT_NE(text_of_error([] {
               F::affine_grid(torch::ones({1, 2, 3}), {1, 1, 2});
             })
                 .find("affine_grid only supports 4D and 5D sizes, for 2D and 3D affine transforms, "
                       "respectively. Got size [1, 1, 2]"),
             std::string::npos);
-  EXPECT_NE(error_of([] {
+  EXPECT_NE(text_of_error([] {
               F::affine_grid(torch::ones({1, 2, 3}, torch::kInt), {1, 1, 2, 2});
             }).find("Expected theta to have floating point type, but got int"),
             std::string::npos);
   EXPECT_NE(
-      error_of([] {
+      text_of_error([] {
         F::affine_grid(torch::ones({2, 3}), {1, 1, 2, 2});
       })
           .find("Expected a batch of 2D affine matrices of shape Nx2x3 for size [1, 1, 2, 2]. "
                 "Got [2, 3]."),
       std::string::npos);
-  EXPECT_NE(error_of([] {
+  EXPECT_NE(text_of_error([] {
               F::affine_grid(torch::ones({1, 2, 3}), {1, 1, 2, -1});
             }).find("Expected non-zero, positive output size. Got [1, 1, 2, -1]"),
             std::string::npos);

@@ -78,6 +78,7 @@ TEST(CheckpointChecksum, IsACrc32InTheLastTensor) {
   const Tensor tensor = file.get_tensor("checksum");
   EXPECT_EQ(std::memcmp(tensor.data_ptr(), &saved, 4), 0);
   EXPECT_EQ(io::crc32("23456789", 8, io::crc32("1", 1)), 0xCBF43926U);  // CRC-32's check value
+  EXPECT_EQ(io::crc32(nullptr, 0, 7), 7U);
 }
 
 TEST(CheckpointChecksum, RejectsDamagedFilesWithoutChanges) {

@@ -18,7 +18,7 @@
 namespace hearth {
 namespace {
 
-constexpr int kTargets = 11;
+constexpr int kTargets = 13;
 
 std::string archive_bytes() {
   serialize::OutputArchive nested, root;
@@ -129,6 +129,16 @@ std::string pickle_of(const std::string& name) {
 }
 TEST(FuzzIo, Pickle) { run(fuzz_pickle, pickle_of("values.pt")); }
 TEST(FuzzIo, Npz) { run(fuzz_npy, testing::bytes_of(testing::fixture_path("pt/arrays.npz"))); }
+TEST(FuzzIo, Csv) {
+  run(fuzz_csv,
+      "\x07"
+      "x,y,\"a \"\"b\"\"\"\n1.5,-2e3,7\r\n\"3\",NA,.5\n");
+}
+TEST(FuzzIo, CsvWithCategories) {
+  run(fuzz_csv,
+      "\x26"
+      "17,1.5,red,\"a\nb\"\r\n-3,nan,\"blue, \"\"light\"\"\",\n4,1e-400, green , x\n");
+}
 TEST(FuzzIo, Index) {
   run(fuzz_index,
       "{\"metadata\":{\"total_size\":3},\"weight_map\":{\"a\":\"model-1.safetensors\"}}");

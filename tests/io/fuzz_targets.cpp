@@ -2,8 +2,11 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <cstdlib>
 #include <string>
 
+#include "hearth/data/csv.h"
 #include "hearth/generator.h"
 #include "hearth/io/archive.h"
 #include "hearth/io/safetensors.h"
@@ -152,6 +155,32 @@ int fuzz_npy(const uint8_t* data, size_t size) {
 int fuzz_index(const uint8_t* data, size_t size) {
   try {
     (void)io::parse_shard_index({reinterpret_cast<const char*>(data), size}, "fuzz");
+  } catch (const Error&) {
+  }
+  return 0;
+}
+
+int fuzz_csv(const uint8_t* data, size_t size) {
+  if (size == 0) return 0;
+  using data::datasets::CSV, data::datasets::CSVOptions;
+  // The first byte chooses the options.
+  const auto options = [bits = data[0]] {
+    CSVOptions chosen = CSVOptions().header(bits & 1).trim(bits & 2).allow_missing(bits & 4);
+    if (bits & 8) chosen.delimiter(';').quote('\'');
+    if (bits & 16) chosen.quote('\0').dtype(kDouble);
+    return bits & 32 ? chosen.header(false)
+                           .names({"a", "b", "c", "d"})
+                           .integers("a")
+                           .categorical("c")
+                           .target("c")
+                           .text("d")
+                     : chosen;
+  }();
+  try {
+    const CSV csv = CSV::from_text({reinterpret_cast<const char*>(data) + 1, size - 1}, options);
+    (void)sum_of_bytes(csv.data().contiguous());
+    // Each value took a byte at least, a delimiter or the end of a line.
+    if (csv.data().numel() > int64_t(size)) std::abort();
   } catch (const Error&) {
   }
   return 0;

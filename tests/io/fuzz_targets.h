@@ -12,5 +12,6 @@ int fuzz_idx(const uint8_t* data, size_t size);
 int fuzz_pt(const uint8_t* data, size_t size);
 int fuzz_pickle(const uint8_t* data, size_t size);
 int fuzz_npy(const uint8_t* data, size_t size);
+int fuzz_csv(const uint8_t* data, size_t size);
 int fuzz_index(const uint8_t* data, size_t size);
 }

@@ -108,6 +108,8 @@ TEST(Npy, RefusesBadFiles) {
   EXPECT_ERROR(save_npy(ones({1}, kBFloat16), path), "which does not have this dtype");
   EXPECT_ERROR(save_npz(NamedTensors{{"a", ones({1})}, {"a", ones({1})}}, path),
                "under the name 'a'");
+  EXPECT_ERROR(save_npz(NamedTensors{{std::string(1 << 16, 'a'), ones({1})}}, path),
+               "has 65540 bytes");
   EXPECT_ERROR(load_npz(pt_file("tensor.pt")), "is no .npy file");
 }
 
@@ -152,6 +154,7 @@ TEST(Tensors, RecognisesFormatsAndConverts) {
   EXPECT_EQ(load_tensors(pt_file("f32.npy")).size(), 1U);
   EXPECT_ERROR(save_tensors(tensors, folder.path("x.npy")), "a .npy file has one");
   EXPECT_ERROR(save_tensors(tensors, folder.path("x.txt")), "its name must end with");
+  EXPECT_ERROR(load_file(std::string(300, 'x')), "cannot read 'xxx");
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ std::vector<char> archive(const std::string& pickle) {
                  static_cast<const char*>(data) + size);
   };
   ZipWriter zip(sink);
-  zip.add("archive/data.pkl", pickle);
-  zip.add("archive/data/0", std::string(8, '\1'));
+  zip.add("archive/data.pkl", {pickle});
+  zip.add("archive/data/0", {std::string(8, '\1')});
   zip.finish();
   return bytes;
 }
@@ -210,6 +210,14 @@ TEST(BadPt, RefusesBadArchives) {
   EXPECT_ERROR(pickle_load({twice.begin(), twice.end()}), "has another name");
 }
 
+TEST(BadPt, ToPythonRefusesOtherStateDicts) {
+  optim::StateDict dict;
+  EXPECT_ERROR(to_python(dict), "expected the state dict of an optimizer");
+  dict.insert("param_groups.0.lr", 0.5);
+  dict.insert("state.x.step", 1);
+  EXPECT_ERROR(to_python(dict), "expected the number of a parameter under 'state', but got 'x'");
+}
+
 TEST(BadPt, SaveRefusesWhatPythonCannotRead) {
   const testing::TempFolder folder;
   const std::string path = folder.path("x.pt");
@@ -217,10 +225,10 @@ TEST(BadPt, SaveRefusesWhatPythonCannotRead) {
   EXPECT_ERROR(save_pt(IValue(ones({2}, kMeta)), path), "on the meta device");
   EXPECT_ERROR(save_pt(NamedTensors{{"a", ones({1})}, {"a", ones({1})}}, path),
                "under the name 'a'");
-  const GenericList list;
-  list.push_back(list);
-  EXPECT_ERROR(save_pt(list, path), "or contain themselves");
-  list.clear();  // else it keeps itself alive
+  const GenericDict dict;
+  dict.insert("self", dict);
+  EXPECT_ERROR(save_pt(dict, path), "or contain themselves");
+  dict.erase("self");  // else it would never be freed
   EXPECT_EQ(folder.count(), 0U);
 }
 

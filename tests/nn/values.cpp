@@ -67,6 +67,30 @@ TEST(Init, OrthogonalMatricesAreOrthogonal) {
                             1e-4, 1e-5));
 }
 
+/// Expected: torch.manual_seed(3); torch.nn.init.trunc_normal_(torch.empty(20), ...)[:6] and sum().
+TEST(Init, TruncatedNormalDrawsAsPyTorch) {
+  const auto check = [](std::vector<double> expected, double sum, ScalarType dtype, double mean,
+                        double std, double a, double b) {
+    manual_seed(3);
+    const Tensor drawn = init::trunc_normal_(empty(20, dtype), mean, std, a, b).to(kDouble);
+    EXPECT_TRUE(drawn.slice(0, 0, 6).allclose(tensor(expected, kDouble), 1e-5, 1e-5)) << drawn;
+    EXPECT_NEAR(drawn.sum().item<double>(), sum, 1e-4);
+    EXPECT_TRUE(drawn.ge(a).logical_and(drawn.le(b)).all().item<bool>());
+  };
+  check({-0.076644, 0.359882, -0.782017, 0.071528, 0.619702, 0.522187}, 4.13685, kFloat, 0, 1, -1,
+        1);
+  check({1.004264, 1.105569, 1.443307, 1.026955, 1.471614, 1.060116}, 28.24993, kFloat, 0, 1, 1, 2);
+  check({0.064502, 0.793354, 1.838162, -0.528248, 0.46474, -0.068339}, 20.256225, kDouble, 0.5, 2,
+        -1, 3);
+  {
+    const Warnings warnings;
+    check({1.731512, 1.300617, 1.829862, 1.916239, 1.809851, 1.282718}, 33.90701, kFloat, 5, 1, -2,
+          2);
+    EXPECT_TRUE(Warnings::contains("mean is more than 2 std"));
+  }
+  EXPECT_ERROR(init::trunc_normal_(empty(2), 0, 0), "expected a positive std");
+}
+
 TEST(Utils, ClipGradientsByNorm) {
   const Tensor a = zeros(2, requires_grad()), b = zeros({2, 2}, requires_grad());
   const Tensor unused = zeros(1, requires_grad());

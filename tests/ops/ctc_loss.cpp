@@ -156,49 +156,71 @@ Row refusing_row() {
   return row;
 }
 
+/// A sequence of alternating labels 1, 2, 1, … as a chain of states, in plain probabilities.
+struct Chain {
+  static constexpr int64_t kTimes = 12, kLabels = 6, kClasses = 5, kStates = 2 * kLabels + 1;
+
+  /// Takes the scores of sequence n of a batch.
+  Chain(const Large& scores, int64_t batch, int64_t n) : forward(kTimes * kStates) {
+    for (int64_t t = 0; t < kTimes; ++t) {
+      const int64_t first = (t * batch + n) * kClasses;
+      double sum = 0;
+      for (int64_t c = 0; c < kClasses; ++c) sum += std::exp(scores[first + c]);
+      for (int64_t c = 0; c < kClasses; ++c)
+        probabilities.push_back(std::exp(scores[first + c]) / sum);
+    }
+    for (int64_t t = 0; t < kTimes; ++t)
+      for (int64_t s = 0; s < kStates; ++s) reach(forward, t, s, t - 1, 1);
+    for (int64_t t = kTimes; t-- > 0;)
+      for (int64_t s = 0; s < kStates; ++s) reach(backward, t, s, t + 1, -1);
+  }
+
+  static int64_t label(int64_t state) { return state % 2 ? (state / 2) % 2 + 1 : 0; }
+  double p(int64_t t, int64_t label) const { return probabilities[size_t(t * kClasses + label)]; }
+
+  /// Sums the paths to state s at time t, from the states at time `from`, or begins there.
+  void reach(Numbers& to, int64_t t, int64_t s, int64_t from, int step) {
+    const bool begins = from < 0 || from >= kTimes;
+    double sum = begins ? double(step > 0 ? s < 2 : s >= kStates - 2) : 0;
+    for (int64_t k = 0; !begins && k < 3; ++k) {
+      const int64_t other = s - k * step;
+      const bool skips = k == 2 && (s % 2 == 0 || label(s) == label(other));
+      if (other >= 0 && other < kStates && !skips) sum += to[size_t(from * kStates + other)];
+    }
+    to[size_t(t * kStates + s)] = sum * p(t, label(s));
+  }
+
+  double total() const {
+    return forward[size_t(kTimes * kStates - 1)] + forward[size_t(kTimes * kStates - 2)];
+  }
+  /// The loss's derivative by the score of a class.
+  double gradient(int64_t t, int64_t c) const {
+    double share = 0;
+    for (int64_t s = 0; s < kStates; ++s)
+      if (label(s) == c)
+        share += forward[size_t(t * kStates + s)] * backward[size_t(t * kStates + s)] / p(t, c) /
+                 total();
+    return p(t, c) - share;
+  }
+
+  Numbers probabilities, forward, backward = forward;
+};
+
 /// One long sequence per thread: a target of alternating labels in a stream without preferences,
 /// whose alignments are counted.
 LargeCase long_sequences(ScalarType dtype) {
-  const int64_t times = 12, batch = 40, labels = 6, classes = 5;
+  constexpr int64_t batch = 40, times = Chain::kTimes, labels = Chain::kLabels,
+                    classes = Chain::kClasses;
   const Large x = large({times, batch, classes}, 41);
-  Array losses{{batch}, Numbers(size_t(batch))}, grad{x.sizes, Numbers(x.values.size())};
-  const Tensor target = arange(batch * labels, kLong).remainder(2).add(1).reshape({batch, labels});
+  Array losses{{batch}, {}}, grad{x.sizes, Numbers(x.values.size())};
   for (int64_t n = 0; n < batch; ++n) {
-    // A chain of states in plain probabilities.
-    const int64_t states = 2 * labels + 1;
-    Numbers p(size_t(times * classes)), f(size_t(times * states)), b = f;
-    const auto label = [&](int64_t s) { return s % 2 ? (s / 2) % 2 + 1 : 0; };
-    for (int64_t t = 0; t < times; ++t) {
-      double sum = 0;
-      for (int64_t c = 0; c < classes; ++c) sum += std::exp(x[(t * batch + n) * classes + c]);
+    const Chain chain(x, batch, n);
+    losses.values.push_back(-std::log(chain.total()));
+    for (int64_t t = 0; t < times; ++t)
       for (int64_t c = 0; c < classes; ++c)
-        p[size_t(t * classes + c)] = std::exp(x[(t * batch + n) * classes + c]) / sum;
-    }
-    const auto reach = [&](Numbers& to, int64_t t, int64_t s, int64_t from, int step) {
-      double sum = from < 0 || from >= times ? double(step > 0 ? s < 2 : s >= states - 2) : 0;
-      for (int64_t k = 0; from >= 0 && from < times && k < 3; ++k) {
-        const int64_t other = s - k * step;
-        const bool skips = k == 2 && (s % 2 == 0 || label(s) == label(other));
-        if (other >= 0 && other < states && !skips) sum += to[size_t(from * states + other)];
-      }
-      to[size_t(t * states + s)] = sum * p[size_t(t * classes + label(s))];
-    };
-    for (int64_t t = 0; t < times; ++t)
-      for (int64_t s = 0; s < states; ++s) reach(f, t, s, t - 1, 1);
-    for (int64_t t = times; t-- > 0;)
-      for (int64_t s = 0; s < states; ++s) reach(b, t, s, t + 1, -1);
-    const double total = f[size_t(times * states - 1)] + f[size_t(times * states - 2)];
-    losses.values[size_t(n)] = -std::log(total);
-    for (int64_t t = 0; t < times; ++t)
-      for (int64_t c = 0; c < classes; ++c) {
-        double share = 0;
-        for (int64_t s = 0; s < states; ++s)
-          if (label(s) == c)
-            share += f[size_t(t * states + s)] * b[size_t(t * states + s)] /
-                     p[size_t(t * classes + c)] / total;
-        grad.values[size_t((t * batch + n) * classes + c)] = p[size_t(t * classes + c)] - share;
-      }
+        grad.values[size_t((t * batch + n) * classes + c)] = chain.gradient(t, c);
   }
+  const Tensor target = arange(batch * labels, kLong).remainder(2).add(1).reshape({batch, labels});
   const Tensor input = x.tensor(dtype), ones_ = ones({batch}, dtype);
   const auto call = [=](const Tensors& t) {
     return ctc_loss(t[0].log_softmax(2), target, full({batch}, times, kLong),

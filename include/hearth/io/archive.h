@@ -106,8 +106,8 @@ class HEARTH_API InputArchive {
   std::vector<std::string> keys() const;        ///< names of values and subtrees, as written
   bool contains(const std::string& key) const;  ///< whether a value or subtree has this name
 
-  /// Loads any safetensors file. Undefined tensors are read to `device`, or without one to the
-  /// device on which they were saved.
+  /// Loads any safetensors file, or one of torch.save in Python or LibTorch. Undefined tensors are
+  /// read to `device`, or without one to the device on which they were saved.
   void load_from(const std::string& filename, std::optional<Device> device = {});
   void load_from(std::istream& stream, std::optional<Device> device = {});
   void load_from(const char* data, size_t size, std::optional<Device> device = {});

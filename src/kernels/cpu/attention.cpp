@@ -21,11 +21,7 @@ constexpr int64_t kKeys = 256;  // keys of a tile
 
 template <class T>
 const SoftmaxLoops& loops_of() {
-  const SoftmaxTable& table = HEARTH_ISA_TABLE(softmax_table);
-  if constexpr (std::is_same_v<T, double>)
-    return table.f64;
-  else
-    return table.f32;
+  return loops_for<T>(HEARTH_ISA_TABLE(softmax_table));
 }
 
 /// The matrices [rows, width] of a 4-D view, in type T and with contiguous rows: in place, or a

@@ -24,11 +24,7 @@ Norm norm_of(double p) {
 
 template <class T>
 const CdistLoops& loops_of() {
-  const CdistTable& table = HEARTH_ISA_TABLE(cdist_table);
-  if constexpr (std::is_same_v<T, double>)
-    return table.f64;
-  else
-    return table.f32;
+  return loops_for<T>(HEARTH_ISA_TABLE(cdist_table));
 }
 
 /// The root that makes sums of powers distances.

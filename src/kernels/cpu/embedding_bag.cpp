@@ -17,11 +17,7 @@ constexpr int64_t kColumns = 256;    // columns of half types that are converted
 
 template <class T>
 const BagLoops& loops_of() {
-  const BagTable& table = HEARTH_ISA_TABLE(bag_table);
-  if constexpr (std::is_same_v<T, double>)
-    return table.f64;
-  else
-    return table.f32;
+  return loops_for<T>(HEARTH_ISA_TABLE(bag_table));
 }
 
 /// Reads bags; I is the type of indices and offsets.

@@ -278,11 +278,7 @@ void with_floating(ScalarType dtype, const F& f) {
 View scratch_like(const View& view, Ctx& ctx) {
   View result = view;
   result.dtype = view.dtype == kDouble ? kDouble : kFloat;
-  int64_t stride = 1;
-  for (int d = view.dim - 1; d >= 0; --d) {
-    result.strides[d] = stride;
-    stride *= view.sizes[d];
-  }
+  result.make_contiguous();
   result.data = ctx.scratch(size_t(view.numel) * element_size(result.dtype));
   return result;
 }

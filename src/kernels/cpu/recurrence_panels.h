@@ -13,11 +13,7 @@ namespace hearth::cpu {
 
 template <class T>
 const RecurrenceLoops& recurrence_loops() {
-  const RecurrenceTable& table = HEARTH_ISA_TABLE(recurrence_table);
-  if constexpr (std::is_same_v<T, double>)
-    return table.f64;
-  else
-    return table.f32;
+  return loops_for<T>(HEARTH_ISA_TABLE(recurrence_table));
 }
 
 /// A matrix [terms, columns] in panels of columns; several groups of columns may each start a panel

@@ -71,8 +71,7 @@ class Interpolation {
     const View& ends = depth_first ? in_ : out_;  // the height and width between the passes
     const int64_t sizes[] = {depth_first ? out_.sizes[kDepth] : in_.sizes[kDepth],
                              ends.sizes[kHeight], ends.sizes[kHeight + 1]};
-    const ScalarType dtype = sizeof(T) == 8 ? kDouble : kFloat;
-    const View between = scratch_volume(out_, sizes, dtype, inside, ctx);
+    const View between = scratch_volume(out_, sizes, dtype_of<T>, inside, ctx);
     if (depth_first) {
       depth(in_, between, inside, ctx);
       images(between, out_, inside, ctx);

@@ -15,12 +15,8 @@ constexpr int64_t kWideInner = 16;    // channels that are worth a loop of their
 constexpr int64_t kTasksPerSlot = 4;  // so that slots finish together
 
 template <class T>
-constexpr ScalarType kDtypeOf = sizeof(T) == 8 ? kDouble : kFloat;
-
-template <class T>
 const UpsampleLoops& loops_of() {
-  const UpsampleLoopTable& table = HEARTH_ISA_TABLE(upsample_table);
-  return sizeof(T) == 8 ? table.f64 : table.f32;
+  return loops_for<T>(HEARTH_ISA_TABLE(upsample_table));
 }
 
 int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -43,8 +39,8 @@ UpsamplePass<T>::UpsamplePass(const UpsampleImages& in, const UpsampleImages& ou
       rows_(rows),
       columns_(columns),
       loops_(loops_of<T>()),
-      reader_(in_, kDtypeOf<T>),
-      writer_(out_, kDtypeOf<T>),
+      reader_(in_, dtype_of<T>),
+      writer_(out_, dtype_of<T>),
       by_position_(in.inner >= kWideInner || in.width() >= INT32_MAX) {
   if (columns_.table && !by_position_) elements_ = UpsampleElements<T>(*columns_.table, in.inner);
   // The axis that shrinks goes first, but bytes are rounded in PyTorch's order.

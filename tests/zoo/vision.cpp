@@ -1,14 +1,10 @@
-// Models against torchvision's names and outputs (tests/oracle/vision_models.py).
+// Models against torchvision's names and outputs (tests/oracle/zoo.py).
 #include <gtest/gtest.h>
-
-#include <cmath>
-#include <fstream>
-#include <map>
-#include <sstream>
 
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
 #include "hearth/vision/models.h"
+#include "tests/zoo/expected.h"
 
 namespace hearth::testing {
 
@@ -16,67 +12,10 @@ namespace {
 
 using namespace hearth::vision::models;
 
-/// A model of torchvision: its state's names with sizes, and its output.
-struct Expected {
-  std::vector<std::string> state;
-  std::vector<double> output;
-};
-
-std::map<std::string, Expected> read_expected() {
-  std::ifstream file(HEARTH_TEST_FIXTURES "/vision_models.txt");
-  std::map<std::string, Expected> result;
-  std::string model;
-  for (std::string line; std::getline(file, line);) {
-    std::istringstream words(line);
-    std::string word;
-    words >> word;
-    if (word == "model")
-      words >> model;
-    else if (word != "output")
-      result[model].state.push_back(line);
-    else
-      for (double value; words >> value;) result[model].output.push_back(value);
-  }
-  return result;
-}
-
-/// The values that fill() of the script gives to tensor k.
-void fill(const std::string& name, Tensor tensor, int64_t k) {
-  if (tensor.dim() == 0) return;
-  const Tensor wave = arange(tensor.numel(), kDouble).mul(0.37).add(k).sin().view(tensor.sizes());
-  if (tensor.dim() > 1)
-    tensor.copy_(wave.mul(2 / std::sqrt(double(tensor.numel()) / double(tensor.size(0)))));
-  else
-    tensor.copy_(wave.mul(0.1).add(name.ends_with("weight") || name.ends_with("running_var")));
-}
-
-template <class Model>
-void expect_torchvisions(const char* name, Model model, const Expected& expected) {
-  SCOPED_TRACE(name);
-  const NoGradGuard no_grad;
-  model->eval();
-  std::vector<std::string> state;
-  int64_t k = 0;
-  for (const auto& item : model->state_dict()) {
-    std::string line = item.key();
-    for (const int64_t size : item.value().sizes()) line += " " + std::to_string(size);
-    state.push_back(line);
-    fill(item.key(), item.value(), k++);
-  }
-  EXPECT_EQ(state, expected.state);
-  const Tensor image = arange(3 * 64 * 64).mul(0.11).sin().view({1, 3, 64, 64});
-  const Tensor output = model->forward(image).flatten();
-  ASSERT_EQ(output.numel(), int64_t(expected.output.size()));
-  for (size_t i = 0; i < expected.output.size(); ++i)
-    EXPECT_NEAR(output[int64_t(i)].template item<double>(), expected.output[i],
-                1e-4 * (1 + std::fabs(expected.output[i])));
-}
-
 TEST(VisionModels, NamesAndOutputsAreTorchvisions) {
-  const auto expected = read_expected();
-  ASSERT_EQ(expected.size(), 7u);
+  const Tensor image = arange(3 * 64 * 64).mul(0.11).sin().view({1, 3, 64, 64});
   const auto check = [&](const char* name, auto model) {
-    expect_torchvisions(name, model, expected.at(name));
+    expect_model(name, *model, [&] { return model->forward(image); });
   };
   check("resnet_basic", ResNet(ResNetOptions({1, 2, 1, 1}).num_classes(5)));
   check("resnet_bottleneck", ResNet(ResNetOptions({1, 1, 2, 1})

@@ -1,0 +1,24 @@
+#include "../listing.h"
+#include "matmul_benchmark.h"
+
+void listing(int64_t size) {
+  // Define device
+  auto device = torch::Device(torch::cuda::is_available() ? "cuda" : "cpu");
+  std::cout << "Using device: " << device << '\n';
+
+  // Create large tensors
+  auto tensor_a = torch::randn({size, size});
+  auto tensor_b = torch::randn({size, size});
+
+  if (device.type() == torch::kCUDA) {
+    tensor_a = tensor_a.to(device);
+    tensor_b = tensor_b.to(device);
+  }
+
+  benchmark_matmul(tensor_a, tensor_b);
+}
+
+// 04_benchmark_matmul [size]
+int main(int argc, char** argv) {
+  return run([&] { listing(argc > 1 ? std::stoll(argv[1]) : 10000); });
+}

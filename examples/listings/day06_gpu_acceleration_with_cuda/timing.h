@@ -1,0 +1,19 @@
+#pragma once
+
+#include <chrono>
+#include <iomanip>
+#include <iostream>
+#include <sstream>
+#include <string>
+
+/// Seconds of a steady clock, as Python's time.time().
+inline double now() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// As f"{what}: {seconds:.4f} seconds".
+inline void print_time(const std::string& what, double seconds) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(4) << seconds;
+  std::cout << what << ": " << text.str() << " seconds\n";
+}

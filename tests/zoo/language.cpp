@@ -1,0 +1,103 @@
+// The examples' GPT-2 and BERT against Hugging Face's names and outputs (tests/oracle/zoo.py).
+#include <gtest/gtest.h>
+
+#include "examples/models/bert.h"
+#include "examples/models/gpt2.h"
+#include "tests/support/files.h"
+#include "tests/zoo/expected.h"
+
+namespace hearth::testing {
+
+namespace {
+
+models::GPT2Options small_gpt2() {
+  return {.vocab_size = 20, .n_positions = 12, .n_embd = 16, .n_layer = 2, .n_head = 2};
+}
+models::BertOptions small_bert() {
+  return {.vocab_size = 20,
+          .hidden_size = 16,
+          .num_hidden_layers = 2,
+          .num_attention_heads = 2,
+          .intermediate_size = 24,
+          .max_position_embeddings = 12};
+}
+
+/// The script's token ids.
+Tensor ids() { return arange(2 * 7).mul(5).remainder(20).view({2, 7}); }
+
+TEST(LanguageModels, Gpt2IsHuggingFaces) {
+  models::GPT2 model(small_gpt2());
+  expect_model("gpt2", *model, [&] { return model(ids()); });
+}
+
+TEST(LanguageModels, BertIsHuggingFaces) {
+  models::BertModel model(small_bert());
+  expect_model("bert", *model, [&] {
+    Tensor mask = ones({2, 7}, kLong);
+    mask[1].slice(0, 4).zero_();
+    const Tensor types = arange(7).ge(3).to(kLong).expand({2, 7});
+    const models::BertResult result = model(ids(), mask, types);
+    return cat({result.last_hidden_state.flatten(), result.pooler_output.flatten()});
+  });
+}
+
+/// Tokens that are generated with cached keys and values are those of whole sequences.
+TEST(LanguageModels, GenerationUsesItsCache) {
+  models::GPT2 model(small_gpt2());
+  for (const Tensor& parameter : model->parameters()) nn::init::normal_(parameter, 0, 0.5);
+  const Tensor generated = model->generate(ids().slice(1, 0, 3), 9);
+  EXPECT_TRUE(model->is_training());
+  model->eval();
+  const Tensor expected = model(generated).argmax(-1).slice(1, 2, 11);
+  EXPECT_TRUE(generated.slice(1, 3).equal(expected));
+  EXPECT_THROW(model->generate(ids(), 9), Error);  // more than n_positions
+
+  models::KeyValueCache cache;
+  const Tensor whole = model(ids());
+  model(ids().slice(1, 0, 3), &cache);
+  const Tensor rest = model(ids().slice(1, 3), &cache);
+  EXPECT_TRUE(rest.allclose(whole.slice(1, 3), 1e-4, 1e-5));
+}
+
+/// Files with the names of other versions and of networks with a head.
+TEST(LanguageModels, LoadPublishedNames) {
+  const TempFolder folder;
+  const models::GPT2 model(small_gpt2());
+  models::State state;
+  for (const auto& item : model->state_dict())
+    state.insert(item.key().substr(std::string("transformer.").size()), item.value());
+  state.insert("h.0.attn.bias", ones({1, 1, 12, 12}));
+  io::save_safetensors(state, folder.path("model.safetensors"));
+  models::GPT2 loaded = models::load_gpt2(folder.path(""), 8);
+  EXPECT_EQ(loaded->options.n_head, 2);
+  for (const auto& item : loaded->state_dict())
+    EXPECT_TRUE(item->equal(model->state_dict()[item.key()])) << item.key();
+
+  const models::BertModel bert(small_bert());
+  state.clear();
+  for (const auto& item : bert->state_dict()) {
+    std::string name = "bert." + item.key();
+    if (const size_t at = name.find("LayerNorm.weight"); at != std::string::npos)
+      name.replace(at, std::string::npos, "LayerNorm.gamma");
+    if (const size_t at = name.find("LayerNorm.bias"); at != std::string::npos)
+      name.replace(at, std::string::npos, "LayerNorm.beta");
+    state.insert(name, item.value());
+  }
+  state.insert("cls.predictions.bias", ones({20}));
+  io::save_safetensors(state, folder.path("model.safetensors"));
+  models::BertModel loaded_bert = models::load_bert(folder.path(""), 8);
+  EXPECT_EQ(loaded_bert->options.intermediate_size, 24);
+  for (const auto& item : loaded_bert->state_dict())
+    EXPECT_TRUE(item->equal(bert->state_dict()[item.key()])) << item.key();
+}
+
+TEST(LanguageModels, CheckTokens) {
+  models::GPT2 model(small_gpt2());
+  EXPECT_THROW(model(ids().to(kFloat)), Error);
+  EXPECT_THROW(model(zeros({1, 13}, kLong)), Error);
+  EXPECT_THROW(models::load_gpt2("no such folder"), Error);
+}
+
+}  // namespace
+
+}  // namespace hearth::testing
