@@ -44,6 +44,7 @@ check: deps  ## check format, layers, names, headers, generated pages, kernel ob
 	tools/check_headers.py
 	tools/check_environment.py
 	tools/lists.py --check
+	tools/nn_list.py --check
 	cmake --preset release
 	cmake --build --preset release --target hearth
 	tools/check_kernel_objects.sh build/release

@@ -5,12 +5,19 @@ if the file is not current."""
 
 import re
 import sys
-from pathlib import Path
 
 import op_lists
+from declarations import (
+    DOC,
+    HEADERS,
+    ROOT,
+    body_after,
+    functions_of,
+    modules_of,
+    read,
+    split_arguments,
+)
 
-ROOT = Path(__file__).resolve().parent.parent
-HEADERS = ROOT / "include" / "hearth"
 PAGE = ROOT / "docs" / "lists.md"
 TITLES = {
     "rnn": "Recurrent networks",
@@ -32,54 +39,14 @@ TITLES = {
 # Modules whose operator has another name.
 OPERATORS = {"BCELoss": "binarycrossentropy", "BCEWithLogitsLoss": "binarycrossentropywithlogits"}
 CONTAINERS = ("sequential", "module_list", "module_dict", "parameter_list", "functional_module")
-DOC = r"((?:[ \t]*///(?!<)[^\n]*\n)*)"
 SCHEDULERS = "(?:LRScheduler|CompositeScheduler)"
 CONSTANTS = {"kMean": "mean", "kSum": "sum", "kZeros": "zeros", "kTanh": "tanh"}
-
-
-def read(path):
-    """A header with its own macros of options expanded."""
-    text = path.read_text()
-    macros = dict(re.findall(r"^#define (\w+)[ \t]*\\\n((?:.*\\\n)*.*)", text, re.M))
-    for name, body in macros.items():
-        if "HEARTH_ARG(" in body:
-            text = re.sub(
-                rf"^\s*{name};?$",
-                lambda _, body=body: body.replace("\\\n", "\n") + ";",
-                text,
-                flags=re.M,
-            )
-    return text
-
-
-def body_after(text, start):
-    """The text between the braces that open at or after `start`."""
-    first = text.index("{", start)
-    depth = 0
-    for i in range(first, len(text)):
-        depth += {"{": 1, "}": -1}.get(text[i], 0)
-        if depth == 0:
-            return text[first + 1 : i]
-    return text[first:]
 
 
 def sentence(comment):
     """A /// comment as one line of a table."""
     words = " ".join(line.strip().removeprefix("///").strip() for line in comment.splitlines())
     return words.replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*").strip()
-
-
-def split_arguments(text):
-    """Splits a parameter list at its outer commas."""
-    parts, depth, part = [], 0, ""
-    for letter in text:
-        depth += {"(": 1, "<": 1, "{": 1, ")": -1, ">": -1, "}": -1}.get(letter, 0)
-        if letter == "," and depth == 0:
-            parts.append(part)
-            part = ""
-        else:
-            part += letter
-    return [" ".join(p.split()) for p in [*parts, part] if p.strip()]
 
 
 def parameter(text):
@@ -171,29 +138,13 @@ def operator_docs():
     return docs
 
 
-def modules_of(text):
-    """[(name, comment, class of options)] of a header, in its order."""
-    found = []
-    for match in re.finditer(DOC + r"HEARTH_STATELESS_MODULE\((\w+), ([\w:]+), [^)]*\);", text):
-        found.append((match.start(), match[2], match[1], match[3].split("::")[-1]))
-    for match in re.finditer(
-        DOC + r"^HEARTH_(?:LOSS|LOSS_OF_THREE|DISTANCE)\((\w+)[^)]*\);", text, re.M
-    ):
-        found.append((match.start(), match[2], match[1], match[2] + "Options"))
-    holders = re.findall(r"^HEARTH_MODULE\((\w+)\);", text, re.M)
-    holders += re.findall(r"^class (?:HEARTH_API )?(\w+) : public ModuleHolder<", text, re.M)
-    for name in holders:
-        match = re.search(DOC + rf"^(?:class|struct) (?:HEARTH_API )?{name}Impl\b[^;]", text, re.M)
-        if match:
-            found.append((match.start(), name, match[1], name + "Options"))
-    return [row[1:] for row in sorted(found)]
-
-
 def module_rows(text, options, docs):
     rows = []
     for name, comment, kind in modules_of(text):
         made = options.find(kind)
         parameters = [parameter(p) for p in made[0]] if made else []
+        if name.startswith("Lazy"):
+            parameters = parameters[1:]  # the number of inputs
         if not made:
             plain = re.search(
                 rf"(?:explicit )?\b{name}Impl\(((?:[^()]|\([^()]*\))*)\)(?: :|;|\s*\{{)", text
@@ -206,18 +157,11 @@ def module_rows(text, options, docs):
 
 
 def function_rows(text):
-    rows = {}
-    for block in re.finditer(r"^namespace functional \{", text, re.M):
-        for name, parameters in re.findall(
-            r"^HEARTH_API\s[\w:<>, &]+?\s(\w+)\(((?:[^()]|\([^()]*\))*)\);",
-            body_after(text, block.start()),
-            re.M,
-        ):
-            kind = re.search(r"const (\w+Options)&", parameters)
-            rows.setdefault(
-                name, (f"`{signature(name, parameters)}`", f"`{kind[1]}`" if kind else "")
-            )
-    return list(rows.values())
+    rows = []
+    for name, parameters in functions_of(text).items():
+        kind = re.search(r"const (\w+Options)&", parameters)
+        rows.append((f"`{signature(name, parameters)}`", f"`{kind[1]}`" if kind else ""))
+    return rows
 
 
 def without_details(text):

@@ -11,6 +11,7 @@
 #include "ATen/WrapDimUtils.h"
 #include "ATen/core/Tensor.h"
 #include "ATen/ops/from_blob.h"
+#include "ATen/ops/index.h"
 #include "ATen/std_headers.h"
 #include "ATen/tensor_literal.h"
 #include "c10/core/Device.h"

@@ -46,6 +46,7 @@ class HEARTH_API Storage {
   DataPtr data_ptr() const { return {mutable_data(), device()}; }
   size_t nbytes() const;  ///< the size of the memory
   Device device() const;
+  DeviceType device_type() const { return device().type(); }
   size_t use_count() const;  ///< the number of owners
   bool is_alias_of(const Storage& other) const { return impl_ == other.impl_; }
   StorageImpl* unsafeGetStorageImpl() const { return impl_; }

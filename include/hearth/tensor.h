@@ -190,8 +190,13 @@ class HEARTH_API Tensor {
   void retain_grad() const;   ///< makes backward() keep grad() of a tensor that is no leaf
   bool retains_grad() const;  ///< whether retain_grad() is in effect
   Tensor data() const { return variable_data(); }  ///< as variable_data()
-  Tensor variable_data() const;                    ///< detach() with a version counter of its own
-  Tensor tensor_data() const;                      ///< the same as variable_data()
+  /// As data_ptr<T>(); deprecated in LibTorch.
+  template <class T>
+  T* data() const {
+    return data_ptr<T>();
+  }
+  Tensor variable_data() const;               ///< detach() with a version counter of its own
+  Tensor tensor_data() const;                 ///< the same as variable_data()
   void set_data(const Tensor& source) const;  ///< replaces metadata and memory by those of `source`
   int64_t _version() const;                   ///< the number of in-place changes
   bool is_view() const;                       ///< whether it is a recorded view

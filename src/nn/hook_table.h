@@ -15,8 +15,12 @@ struct HookTable {
   using List = std::vector<std::pair<uint64_t, std::shared_ptr<const Hook>>>;
   List<ForwardPreHook> before;
   List<ForwardHook> after;
+  List<BackwardPreHook> before_backward;
+  List<BackwardHook> after_backward;
   List<LoadStateDictPreHook> loading;
   uint64_t next_id = 0;
+
+  bool has_backward() const { return !before_backward.empty() || !after_backward.empty(); }
 };
 
 }  // namespace hearth::nn::detail

@@ -150,7 +150,10 @@ LazyLinear::LazyLinear(int64_t out_features, bool bias)
       : Conv(lazy_conv<D, Conv##Impl>(std::move(options))) {}
 HEARTH_LAZY_CONV(Conv1d, 1)
 HEARTH_LAZY_CONV(Conv2d, 2)
+HEARTH_LAZY_CONV(Conv3d, 3)
+HEARTH_LAZY_CONV(ConvTranspose1d, 1)
 HEARTH_LAZY_CONV(ConvTranspose2d, 2)
+HEARTH_LAZY_CONV(ConvTranspose3d, 3)
 #undef HEARTH_LAZY_CONV
 
 #define HEARTH_LAZY_NORM(Norm, dims, single)            \

@@ -1,5 +1,7 @@
 #include "hearth/nn/packed_sequence.h"
 
+#include <algorithm>
+
 #include "hearth/operators.h"
 
 namespace hearth::nn::utils::rnn {
@@ -79,6 +81,23 @@ PackedSequence pack_sequence(ArrayRef<Tensor> sequences, bool enforce_sorted) {
   for (size_t i = 0; i < sequences.size(); ++i)
     lengths.data_ptr<int64_t>()[i] = sequences[i].size(0);
   return pack_padded_sequence(padded, lengths, false, enforce_sorted);
+}
+
+std::vector<Tensor> unpad_sequence(const Tensor& padded_sequences, const Tensor& lengths,
+                                   bool batch_first) {
+  const Tensor rows = batch_first ? padded_sequences : padded_sequences.transpose(0, 1);
+  const Tensor counts = lengths.cpu().to(kLong);
+  std::vector<Tensor> sequences;
+  for (int64_t i = 0; i < std::min(rows.size(0), counts.size(0)); ++i) {
+    const int64_t count = std::clamp<int64_t>(counts[i].item<int64_t>(), 0, rows.size(1));
+    sequences.push_back(rows[i].narrow(0, 0, count).clone());
+  }
+  return sequences;
+}
+
+std::vector<Tensor> unpack_sequence(const PackedSequence& packed_sequences) {
+  const auto [padded, lengths] = pad_packed_sequence(packed_sequences, /*batch_first=*/true);
+  return unpad_sequence(padded, lengths, /*batch_first=*/true);
 }
 
 }  // namespace hearth::nn::utils::rnn

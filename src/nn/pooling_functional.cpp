@@ -25,28 +25,12 @@ Tensor norms(const Tensor& means, const LPPoolOptions<D>& options) {
   return (sign(means) * relu(abs(means))).mul(count).pow(1 / options.norm_type());
 }
 
-/// The size of a pool's input: the one requested, or the smallest possible.
+/// The size of a pool's input.
 template <size_t D>
 std::vector<int64_t> unpooled_size(const Tensor& input,
-                                   const functional::MaxUnpoolFuncOptions<D>& options) {
-  HEARTH_CHECK(input.dim() >= int64_t(D), "Expected at least ", D, " dimensions, but got ",
-               input.sizes());
-  std::vector<int64_t> smallest;
-  for (size_t d = 0; d < D; ++d)
-    smallest.push_back((input.size(int64_t(d) - int64_t(D)) - 1) * (*options.stride())[d] +
-                       (*options.kernel_size())[d] - 2 * (*options.padding())[d]);
-  if (!options.output_size()) return smallest;
-  std::vector<int64_t> wanted = *options.output_size();
-  if (wanted.size() == D + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
-  HEARTH_CHECK(wanted.size() == D, "output_size should be a sequence containing ", D, " or ", D + 2,
-               " elements, but it has a length of '", wanted.size(), "'");
-  for (size_t d = 0; d < D; ++d) {
-    const int64_t least = smallest[d] - (*options.stride())[d],
-                  most = smallest[d] + (*options.stride())[d];
-    HEARTH_CHECK(least <= wanted[d] && wanted[d] <= most, "invalid output_size ", spaced(wanted),
-                 " (dim ", d, " must be between ", least, " and ", most, ")");
-  }
-  return wanted;
+                                   const functional::MaxUnpoolFuncOptions<D>& o) {
+  return functional::_unpool_output_size(input, o.kernel_size(), o.stride(), o.padding(),
+                                         o.output_size());
 }
 
 /// The number of windows of fractional pooling.
@@ -74,6 +58,31 @@ Tensor samples_for(const Tensor& input, const FractionalMaxPoolOptions<D>& optio
 }  // namespace
 
 namespace functional {
+
+std::vector<int64_t> _unpool_output_size(const Tensor& input, const IntArrayRef& kernel_size,
+                                         const IntArrayRef& stride, const IntArrayRef& padding,
+                                         const std::optional<std::vector<int64_t>>& output_size) {
+  const size_t dims = kernel_size.size();
+  HEARTH_CHECK(input.dim() >= int64_t(dims), "Expected at least ", dims, " dimensions, but got ",
+               input.sizes());
+  HEARTH_CHECK(stride.size() == dims && padding.size() == dims, "Expected ", dims,
+               " numbers in stride and padding, but got ", stride, " and ", padding);
+  std::vector<int64_t> smallest;
+  for (size_t d = 0; d < dims; ++d)
+    smallest.push_back((input.size(int64_t(d) - int64_t(dims)) - 1) * stride[d] + kernel_size[d] -
+                       2 * padding[d]);
+  if (!output_size) return smallest;
+  std::vector<int64_t> wanted = *output_size;
+  if (wanted.size() == dims + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
+  HEARTH_CHECK(wanted.size() == dims, "output_size should be a sequence containing ", dims, " or ",
+               dims + 2, " elements, but it has a length of '", wanted.size(), "'");
+  for (size_t d = 0; d < dims; ++d) {
+    const int64_t least = smallest[d] - stride[d], most = smallest[d] + stride[d];
+    HEARTH_CHECK(least <= wanted[d] && wanted[d] <= most, "invalid output_size ", spaced(wanted),
+                 " (dim ", d, " must be between ", least, " and ", most, ")");
+  }
+  return wanted;
+}
 
 #define HEARTH_POOLS(n)                                                                            \
   Tensor max_pool##n##d(const Tensor& input, const MaxPool##n##dFuncOptions& o) {                  \

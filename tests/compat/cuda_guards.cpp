@@ -1,5 +1,7 @@
 // LibTorch's names of streams and guards. LibTorch's own headers for these need a CUDA toolkit.
 #if __has_include("hearth/cuda.h")
+#include <ATen/cuda/CUDAContext.h>
+#include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAGuard.h>
 #include <gtest/gtest.h>
 #include <torch/torch.h>
@@ -18,6 +20,23 @@ TEST(CudaGuards, HaveLibTorchNames) {
   }
   const c10::DeviceGuard device(torch::Device("cuda:1"));
   EXPECT_EQ(c10::cuda::current_device(), 1);
+}
+
+TEST(CudaFunctions, HaveLibTorchNames) {
+  EXPECT_EQ(at::cuda::getNumGPUs(), torch::cuda::device_count());
+  if (!torch::cuda::is_available()) {
+    EXPECT_THROW(c10::cuda::device_count_ensure_non_zero(), c10::Error);
+    GTEST_SKIP() << "needs a GPU";
+  }
+  EXPECT_EQ(c10::cuda::device_count_ensure_non_zero(), torch::cuda::device_count());
+  const c10::DeviceIndex last = c10::cuda::device_count() - 1;
+  EXPECT_EQ(c10::cuda::ExchangeDevice(last), 0);
+  EXPECT_EQ(c10::cuda::ExchangeDevice(0), last);
+  { const auto large = torch::ones({1 << 20}, torch::kCUDA); }
+  c10::cuda::device_synchronize();
+  c10::cuda::CUDACachingAllocator::emptyCache();
+  c10::cuda::CUDACachingAllocator::resetPeakStats(0);
+  EXPECT_EQ(hearth::cuda::max_memory_reserved(0), hearth::cuda::memory_reserved(0));
 }
 
 }  // namespace

@@ -33,6 +33,17 @@ TEST(Indexing, TutorialsSettersWork) {
   EXPECT_EQ(t[0][2].item<float>(), 5);
 }
 
+TEST(Indexing, ByFunctions) {
+  auto t = torch::arange(6).reshape({2, 3});
+  const auto columns = torch::tensor({2, 0}), row = torch::tensor({1});
+  EXPECT_TRUE(torch::index(t, {std::nullopt, columns}).equal(t.index({Slice(), columns})));
+  EXPECT_TRUE(torch::index(t, {row}).equal(torch::tensor({{3, 4, 5}})));
+  const auto put = torch::index_put(t, {row, torch::Tensor()}, torch::tensor(7));
+  EXPECT_TRUE(put.equal(torch::tensor({{0, 1, 2}, {7, 7, 7}})));
+  at::index_put_(t, {row, columns}, torch::tensor({10}), /*accumulate=*/true);
+  EXPECT_TRUE(t.equal(torch::tensor({{0, 1, 2}, {13, 4, 15}})));
+}
+
 TEST(Indexing, IndicesCanBePrinted) {
   const auto text = [](const auto& value) { return c10::str(value); };
   EXPECT_EQ(text(Slice(1, 2, 3)), "1:2:3");

@@ -66,7 +66,37 @@ TEST(Lazy, FollowsDtypeBeforeTheFirstCall) {
   EXPECT_EQ(lazy->weight.sizes(), IntArrayRef({2, 4, 3}));
 }
 
+/// Calls a lazy module and one made with the sizes, from the same seed: all values must be equal.
+template <class Lazy, class Options>
+void expect_same(Lazy lazy, const Options& options, IntArrayRef sizes) {
+  const Tensor x = rand(sizes);
+  manual_seed(5);
+  const Tensor got = lazy(x);
+  manual_seed(5);
+  ModuleHolder<typename Lazy::ContainedType> full(options);
+  EXPECT_TRUE(got.equal(full(x))) << full;
+  const auto parameters = full->named_parameters();
+  for (const auto& item : lazy->named_parameters())
+    EXPECT_TRUE(item.value().equal(parameters[item.key()])) << full << ' ' << item.key();
+}
+
+TEST(Lazy, ConvolutionsOfAllDimensionsAreThoseOfTheirSizes) {
+  expect_same(LazyConv3d(4, 3), Conv3dOptions(3, 4, 3), {2, 3, 5, 5, 5});
+  expect_same(LazyConv3d(Conv3dOptions(0, 4, {1, 2, 3}).groups(2).bias(false)),
+              Conv3dOptions(6, 4, {1, 2, 3}).groups(2).bias(false), {6, 5, 5, 5});
+  expect_same(LazyConvTranspose1d(4, 3), ConvTranspose1dOptions(6, 4, 3), {2, 6, 5});
+  expect_same(LazyConvTranspose2d(ConvTranspose2dOptions(0, 4, 3).groups(2)),
+              ConvTranspose2dOptions(6, 4, 3).groups(2), {6, 5, 5});
+  expect_same(LazyConvTranspose3d(4, 2), ConvTranspose3dOptions(3, 4, 2), {2, 3, 4, 4, 4});
+}
+
 TEST(Lazy, RefusesBadInputs) {
+  EXPECT_ERROR(LazyConv3d(4, 3)(ones({2, 3})),
+               "Expected 4D (unbatched) or 5D (batched) input to LazyConv3d, but got input of "
+               "size: [2, 3]");
+  EXPECT_ERROR(LazyConvTranspose1d(4, 3)(ones({2})),
+               "Expected 2D (unbatched) or 3D (batched) input to LazyConvTranspose1d, but got "
+               "input of size: [2]");
   EXPECT_ERROR(LazyConv2d(2, 3)(ones({3, 4})),
                "Expected 3D (unbatched) or 4D (batched) input to LazyConv2d, but got input of "
                "size: [3, 4]");

@@ -38,6 +38,25 @@ TEST(RecurrentModules, PackedInputsAreChecked) {
                "batch_sizes should always be on CPU");
 }
 
+TEST(PackedSequences, AreTakenApart) {
+  const std::vector<Tensor> sequences{randn({2, 3}), randn({4, 3}), randn({1, 3})};
+  const auto expect_all = [&](const std::vector<Tensor>& got) {
+    ASSERT_EQ(got.size(), 3u);
+    for (size_t i = 0; i < 3; ++i) EXPECT_TRUE(got[i].equal(sequences[i])) << i;
+  };
+  using namespace utils::rnn;
+  expect_all(unpack_sequence(pack_sequence(sequences, /*enforce_sorted=*/false)));
+  const Tensor lengths = tensor({2, 4, 1});
+  for (const bool batch_first : {false, true})
+    expect_all(
+        unpad_sequence(utils::rnn::pad_sequence(sequences, batch_first), lengths, batch_first));
+  // As in Python, lengths that the padded sequences do not have are cut.
+  const auto cut = unpad_sequence(ones({2, 3}), tensor({-1, 7, 0}), /*batch_first=*/true);
+  ASSERT_EQ(cut.size(), 2u);
+  EXPECT_EQ(cut[0].sizes(), IntArrayRef({0}));
+  EXPECT_EQ(cut[1].sizes(), IntArrayRef({3}));
+}
+
 TEST(RecurrentModules, HalfTypesRoundOnce) {
   LSTM lstm(LSTMOptions(3, 4).bidirectional(true));
   const Tensor x = randn({5, 2, 3});

@@ -3,6 +3,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "hearth/export.h"
@@ -22,6 +25,34 @@ using ForwardHook =
 /// Receives a copy of the dictionary, which it may change, and the path of the module's tensors.
 using LoadStateDictPreHook = std::function<void(
     Module& module, OrderedDict<std::string, Tensor>& state, const std::string& path)>;
+
+/// A hook of backward: a function of the module and of lists of gradients. It returns nothing, or a
+/// list to use instead of the first one.
+template <class... Gradients>
+class GradientHook {
+ public:
+  using Result = std::optional<std::vector<Tensor>>;
+  template <class Hook>
+  requires std::is_invocable_v<Hook&, Module&, const Gradients&...> GradientHook(Hook hook) {
+    if constexpr (std::is_void_v<std::invoke_result_t<Hook&, Module&, const Gradients&...>>)
+      function_ = [hook = std::move(hook)](Module& module, const Gradients&... gradients) mutable {
+        hook(module, gradients...);
+        return Result();
+      };
+    else
+      function_ = std::move(hook);
+  }
+  Result operator()(Module& module, const Gradients&... gradients) const {
+    return function_(module, gradients...);
+  }
+
+ private:
+  std::function<Result(Module&, const Gradients&...)> function_;
+};
+/// Receives grad_output: the gradients of the results of forward(), in their order.
+using BackwardPreHook = GradientHook<std::vector<Tensor>>;
+/// Receives grad_input, the gradients of the arguments of forward(), and grad_output.
+using BackwardHook = GradientHook<std::vector<Tensor>, std::vector<Tensor>>;
 
 namespace detail {
 struct HookTable;

@@ -24,7 +24,11 @@ class HEARTH_API LazyLinear : public Linear {
 /// Convolutions.
 HEARTH_LAZY_CONV(Conv1d, 1);
 HEARTH_LAZY_CONV(Conv2d, 2);
+HEARTH_LAZY_CONV(Conv3d, 3);
+/// Transposed convolutions.
+HEARTH_LAZY_CONV(ConvTranspose1d, 1);
 HEARTH_LAZY_CONV(ConvTranspose2d, 2);
+HEARTH_LAZY_CONV(ConvTranspose3d, 3);
 #undef HEARTH_LAZY_CONV
 
 #define HEARTH_LAZY_NORM(Norm)                                \
@@ -32,10 +36,11 @@ HEARTH_LAZY_CONV(ConvTranspose2d, 2);
    public:                                                    \
     explicit Lazy##Norm(const Norm##Options& options_ = {0}); \
   }
-/// Batch and instance normalization.
+/// Batch normalization.
 HEARTH_LAZY_NORM(BatchNorm1d);
 HEARTH_LAZY_NORM(BatchNorm2d);
 HEARTH_LAZY_NORM(BatchNorm3d);
+/// Instance normalization.
 HEARTH_LAZY_NORM(InstanceNorm1d);
 HEARTH_LAZY_NORM(InstanceNorm2d);
 HEARTH_LAZY_NORM(InstanceNorm3d);

@@ -150,9 +150,18 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
 
   /// Registers a hook that is called before each forward() of Hearth's own modules and of modules
   /// called through a holder, a Sequential or an AnyModule. A direct call m->forward(x) of a user's
-  /// module runs no hooks.
-  RemovableHandle register_forward_pre_hook(ForwardPreHook hook);
-  RemovableHandle register_forward_hook(ForwardHook hook);  ///< the same after each forward()
+  /// module runs no hooks. `prepend`: before the hooks that exist, instead of after them.
+  RemovableHandle register_forward_pre_hook(ForwardPreHook hook, bool prepend = false);
+  /// The same after each forward().
+  RemovableHandle register_forward_hook(ForwardHook hook, bool prepend = false);
+  /// Registers hook(module, grad_input, grad_output), called in backward for each such call of
+  /// forward(), when the gradients of its arguments are known; or, if none of them needs one, when
+  /// those of its results are known. It may return other gradients of the arguments. Gradients of
+  /// what is not a tensor are undefined. The module may not modify its arguments in place.
+  RemovableHandle register_full_backward_hook(BackwardHook hook, bool prepend = false);
+  /// Registers hook(module, grad_output), called when the gradients of the results are known, which
+  /// it may replace.
+  RemovableHandle register_full_backward_pre_hook(BackwardPreHook hook, bool prepend = false);
 
   /// Registers a hook that load_state_dict calls before it compares names and sizes.
   RemovableHandle register_load_state_dict_pre_hook(LoadStateDictPreHook hook);

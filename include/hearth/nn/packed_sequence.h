@@ -51,5 +51,10 @@ HEARTH_API Tensor pad_sequence(ArrayRef<Tensor> sequences, bool batch_first = fa
                                double padding_value = 0, std::string_view padding_side = "right");
 /// Packs sequences [L, ...].
 HEARTH_API PackedSequence pack_sequence(ArrayRef<Tensor> sequences, bool enforce_sorted = true);
+/// The reverse of pad_sequence: sequences [L, ...] of these lengths.
+HEARTH_API std::vector<Tensor> unpad_sequence(const Tensor& padded_sequences, const Tensor& lengths,
+                                              bool batch_first = false);
+/// The reverse of pack_sequence.
+HEARTH_API std::vector<Tensor> unpack_sequence(const PackedSequence& packed_sequences);
 
 }  // namespace hearth::nn::utils::rnn

@@ -293,6 +293,10 @@ HEARTH_FRACTIONAL_POOLS(2);  ///< as FractionalMaxPool2d
 HEARTH_FRACTIONAL_POOLS(3);  ///< as FractionalMaxPool3d
 #undef HEARTH_POOLS
 #undef HEARTH_FRACTIONAL_POOLS
+/// The last sizes of a pool's input, from its result: those requested, or the smallest possible.
+HEARTH_API std::vector<int64_t> _unpool_output_size(
+    const Tensor& input, const IntArrayRef& kernel_size, const IntArrayRef& stride,
+    const IntArrayRef& padding, const std::optional<std::vector<int64_t>>& output_size);
 
 }  // namespace functional
 

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -13,13 +15,20 @@ namespace hearth::nn {
 
 namespace detail {
 
+class BackwardCall;  // the backward hooks of one call
+
 /// One call of a module's forward(): opens its scope, runs its hooks, adds its name to errors.
 class HEARTH_API ModuleCall {
  public:
   explicit ModuleCall(const Module& module);
   static bool has_hooks(const Module& module) { return static_cast<bool>(module.hooks_); }
-  void before(std::vector<AnyValue>& arguments) const;
+  /// Runs the hooks before forward(). Null if there are no backward hooks.
+  std::shared_ptr<BackwardCall> before(std::vector<AnyValue>& arguments) const;
   void after(const std::vector<AnyValue>& arguments, AnyValue& result) const;
+  /// Lets the backward hooks see the gradients of the result's tensors, which it replaces. An entry
+  /// is null if it is no tensor.
+  static void watch(BackwardCall& backward, const std::vector<Tensor*>& results,
+                    const std::type_info& type);
   /// Adds the module's path to the error unless a submodule did so.
   void explain(Error& error) const;
 
@@ -56,6 +65,35 @@ A kept_argument(std::vector<AnyValue>& arguments, size_t index) {
   return static_cast<A>(checked_argument<std::decay_t<A>&>(arguments, index));
 }
 
+/// The tensor that a part of a result is, or null.
+template <class T>
+Tensor* tensor_of(T& part) {
+  if constexpr (std::is_same_v<T, Tensor>)
+    return &part;
+  else if constexpr (std::is_same_v<T, std::optional<Tensor>>)
+    return part ? &*part : nullptr;
+  else
+    return nullptr;
+}
+
+/// The parts of a result whose gradients backward hooks see: a tensor, or the parts of a tuple or
+/// of a list of tensors. Empty for other types.
+template <class R>
+std::vector<Tensor*> parts_of(R& result) {
+  if constexpr (requires { std::tuple_size<R>::value; }) {
+    return std::apply([](auto&... part) { return std::vector<Tensor*>{tensor_of(part)...}; },
+                      result);
+  } else if constexpr (std::is_same_v<R, std::vector<Tensor>>) {
+    std::vector<Tensor*> parts;
+    for (Tensor& tensor : result) parts.push_back(&tensor);
+    return parts;
+  } else if constexpr (std::is_same_v<R, Tensor> || std::is_same_v<R, std::optional<Tensor>>) {
+    return {tensor_of(result)};
+  } else {
+    return {};
+  }
+}
+
 template <class M, class Body, class... Args>
 [[gnu::noinline]] auto run_with_hooks(const ModuleCall& call, M& module, Body&& body,
                                       Args&&... args)
@@ -66,7 +104,7 @@ template <class M, class Body, class... Args>
     std::vector<AnyValue> values;
     values.reserve(sizeof...(Args));
     (values.emplace_back(AnyValue(std::forward<Args>(args))), ...);
-    call.before(values);
+    const std::shared_ptr<BackwardCall> backward = call.before(values);
     HEARTH_CHECK(values.size() == sizeof...(Args), "A forward pre-hook left ", values.size(),
                  " argument(s) of ", sizeof...(Args));
     const auto invoke = [&]<size_t... I>(std::index_sequence<I...>)->Result {
@@ -77,15 +115,20 @@ template <class M, class Body, class... Args>
       invoke(indices);
       AnyValue nothing{std::tuple<>()};
       call.after(values, nothing);
+      if (backward) ModuleCall::watch(*backward, {}, typeid(void));
     } else {
       // If forward() returns a reference, hooks see a copy of its target.
       Result output = invoke(indices);
       AnyValue result{std::as_const(output)};
       call.after(values, result);
-      if constexpr (std::is_reference_v<Result>)
+      if constexpr (std::is_reference_v<Result>) {
+        HEARTH_CHECK(!backward, "Backward hooks need a forward() that returns no reference");
         return static_cast<Result>(output);
-      else
-        return result.get<std::decay_t<Result>>();
+      } else {
+        std::decay_t<Result> seen = result.get<std::decay_t<Result>>();
+        if (backward) ModuleCall::watch(*backward, parts_of(seen), typeid(seen));
+        return seen;
+      }
     }
   } else {
     hearth::detail::fail<Error>("Hooks see only arguments and results that can be copied");

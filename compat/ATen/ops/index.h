@@ -1,0 +1,44 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "ATen/TensorIndexing.h"
+#include "hearth/tensor.h"
+
+namespace at {
+
+namespace detail {
+/// Indices of whole dimensions stand for tensors that are missing or undefined.
+inline std::vector<indexing::TensorIndex> as_indices(ArrayRef<std::optional<Tensor>> tensors) {
+  std::vector<indexing::TensorIndex> indices;
+  for (const std::optional<Tensor>& tensor : tensors)
+    indices.push_back(tensor && tensor->defined() ? indexing::TensorIndex(*tensor)
+                                                  : indexing::TensorIndex(indexing::Slice()));
+  return indices;
+}
+}  // namespace detail
+
+/// The elements at the indices, one tensor per dimension; std::nullopt takes a whole dimension.
+inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
+  return self.index(detail::as_indices(indices));
+}
+/// Writes values to the elements at the indices, or adds them.
+inline Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                          const Tensor& values, bool accumulate = false) {
+  return self.index_put_(detail::as_indices(indices), values, accumulate);
+}
+/// index_put_ of a copy.
+inline Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
+                        const Tensor& values, bool accumulate = false) {
+  Tensor copy = self.clone();
+  return index_put_(copy, indices, values, accumulate);
+}
+
+}  // namespace at
+
+namespace torch {
+using at::index;
+using at::index_put;
+using at::index_put_;
+}  // namespace torch

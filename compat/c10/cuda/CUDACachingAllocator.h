@@ -1,0 +1,14 @@
+#pragma once
+
+#include "c10/namespaces.h"
+#include "hearth/cuda.h"
+
+// Statistics are those of hearth::cuda::memory_stats().
+namespace hearth::cuda::CUDACachingAllocator {
+
+/// Releases cached memory that no tensor uses.
+inline void emptyCache() { empty_cache(); }
+/// Sets the peaks of a device's memory statistics to the current values.
+inline void resetPeakStats(DeviceIndex device) { reset_peak_memory_stats(device); }
+
+}  // namespace hearth::cuda::CUDACachingAllocator
