@@ -104,12 +104,6 @@ Tensor matrix_norm(const Tensor& self, const Order& ord, IntArrayRef dim, bool k
                                                      input);
 }
 
-/// The flat vector of the elements, for norms of all of them.
-Tensor whole_norm(const Tensor& self, const Scalar& ord, bool keepdim,
-                  std::optional<ScalarType> dtype) {
-  return linalg_vector_norm(self, ord, {}, keepdim, dtype);
-}
-
 Tensor norm_by_number(const Tensor& self, const std::optional<Scalar>& ord, OptionalIntArrayRef dim,
                       bool keepdim, std::optional<ScalarType> dtype) {
   check_defined("linalg_norm", 0, "self", self);

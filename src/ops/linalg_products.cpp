@@ -1,6 +1,7 @@
 // Functions of matrices by products: powers, the exponential, chains, tensors as matrices.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "ops/linalg.h"
@@ -31,12 +32,13 @@ Tensor taylor_exponential(const Tensor& x) {
   return sum;
 }
 
-/// The number of halvings that bring each matrix's 1-norm to at most 1/2.
+/// The number of halvings that bring each matrix's 1-norm to at most 1/2; NaN if it is not finite,
+/// which makes the whole exponential NaN.
 Tensor halvings(const Tensor& a) {
   const NoGradGuard off;
   const Tensor size = a.detach().abs().sum(IntArrayRef(-2)).amax({-1});
   const Tensor steps = size.log2().ceil().add(1).clamp_min(0);
-  return where(steps.isfinite(), steps, zeros({}, steps.options()));
+  return where(steps.isfinite(), steps, std::numeric_limits<double>::quiet_NaN());
 }
 
 Tensor exponential_of(const NoArgs&, const Tensor& a) {
@@ -49,7 +51,7 @@ Tensor exponential_of(const NoArgs&, const Tensor& a) {
   const Tensor steps = halvings(wide);
   const Tensor scale = full({}, 2, steps.options()).pow(steps.neg());
   Tensor result = taylor_exponential(wide.mul(as_factor(scale)));
-  const int64_t count = a.is_meta() ? 0 : steps.max().item<int64_t>();
+  const int64_t count = a.is_meta() ? 0 : steps.nan_to_num(0).max().item<int64_t>();
   for (int64_t i = 0; i < count; ++i)
     result = where(as_factor(steps.gt(i)), result.matmul(result), result);
   return result.to(a.scalar_type());

@@ -145,6 +145,7 @@ constexpr OpInfo kQr = float32_on_cpu("linalg_qr"), kGeqrf = float32_on_cpu("geq
 
 TensorPair geqrf_of(const NoArgs&, const Tensor& a) {
   HEARTH_CHECK(a.dim() >= 2, "torch.geqrf: input must have at least 2 dimensions.");
+  check_real(a, "geqrf_cpu");
   return invoke<Geqrf>({}, a).pair();
 }
 

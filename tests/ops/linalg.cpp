@@ -182,18 +182,19 @@ Row det_row() {
       "linalg_det", {"linalg_det", "_linalg_det", "linalg_slogdet", "_linalg_slogdet"},
       square_cases(),
       [](const Tensors& in) {
-        const Tensor a = regular(in[0]);
-        return Tensors{linalg_det(in[0]), a.logdet(), std::get<1>(linalg_slogdet(in[0])),
-                       std::get<0>(in[0].slogdet())};
+        const Tensor a = regular(in[0]), b = swapping(in[0]);
+        return Tensors{linalg_det(b), a.logdet(), std::get<1>(linalg_slogdet(b)),
+                       std::get<0>(b.slogdet())};
       },
       [](const Arrays& in) {
         const auto of = [&](const std::function<double(const Mat&)>& f) {
           return each_matrix(in[0], -1, -1, [&](const Mat& x) { return scalar_of(f(x)); });
         };
         const auto det = [](const Mat& x) { return LuReference(x).det(); };
-        return Arrays{of(det), of([&](const Mat& x) { return std::log(det(regular(x))); }),
-                      of([&](const Mat& x) { return std::log(std::fabs(det(x))); }),
-                      of([&](const Mat& x) { return det(x) > 0 ? 1.0 : -1.0; })};
+        const auto other = [=](const Mat& x) { return det(swapping(x)); };
+        return Arrays{of(other), of([&](const Mat& x) { return std::log(det(regular(x))); }),
+                      of([&](const Mat& x) { return std::log(std::fabs(other(x))); }),
+                      of([&](const Mat& x) { return other(x) > 0 ? 1.0 : -1.0; })};
       });
   row.slack = 300;
   row.gradient_slack = 3000;

@@ -254,6 +254,16 @@ inline Mat regular(const Mat& x) {
   for (int64_t i = 0; i < std::min(x.rows, x.columns); ++i) result(i, i) += 4;
   return result;
 }
+/// x + 4 on the other diagonal: far from singular, but rows are swapped.
+inline Tensor swapping(const Tensor& x) {
+  const TensorOptions options = x.options().requires_grad(false);
+  return x.add(eye(x.size(-2), x.size(-1), options).flip({1}).mul(4));
+}
+inline Mat swapping(const Mat& x) {
+  Mat result = x;
+  for (int64_t i = 0; i < std::min(x.rows, x.columns); ++i) result(i, x.columns - 1 - i) += 4;
+  return result;
+}
 /// (x + x^T) / 2 with 1, 3, 5 … added to the diagonal: eigenvalues that differ.
 inline Tensor symmetric(const Tensor& x) {
   const Tensor steps = arange(1, 2 * x.size(-1) + 1, 2, x.options().requires_grad(false));

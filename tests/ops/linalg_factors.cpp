@@ -30,18 +30,18 @@ Arrays lu_reference(const Arrays& in) {
   const int64_t k = std::min(m, n);
   const auto p = [&](const Mat& x) {
     Mat result(m, m);
-    const LuReference lu(x);
+    const LuReference lu(swapping(x));
     for (int64_t i = 0; i < m; ++i) result(lu.order[size_t(i)], i) = 1;
     return result;
   };
   const auto l = [&](const Mat& x) {
-    Mat result = corner(LuReference(x).lu, m, k);
+    Mat result = corner(LuReference(swapping(x)).lu, m, k);
     for (int64_t i = 0; i < m; ++i)
       for (int64_t j = i; j < k; ++j) result(i, j) = i == j;
     return result;
   };
   const auto u = [&](const Mat& x) {
-    Mat result = corner(LuReference(x).lu, k, n);
+    Mat result = corner(LuReference(swapping(x)).lu, k, n);
     for (int64_t i = 0; i < k; ++i)
       for (int64_t j = 0; j < std::min(i, n); ++j) result(i, j) = 0;
     return result;
@@ -53,7 +53,7 @@ Row lu_row() {
   Row row = matrix_row(
       "linalg_lu", {"linalg_lu_factor_ex", "_linalg_apply_pivots"}, rectangular_cases(),
       [](const Tensors& in) {
-        const auto [p, l, u] = linalg_lu(in[0]);
+        const auto [p, l, u] = linalg_lu(swapping(in[0]));
         return Tensors{p, l, u};
       },
       lu_reference);
@@ -85,15 +85,17 @@ Row qr_row(bool complete) {
       complete ? "linalg_qr_complete" : "linalg_qr", {"linalg_qr", "_linalg_qr"},
       rectangular_cases(),
       [complete](const Tensors& in) {
-        const auto [q, r] = linalg_qr(in[0], complete ? "complete" : "reduced");
+        const auto [q, r] = linalg_qr(swapping(in[0]), complete ? "complete" : "reduced");
         return Tensors{q, r};
       },
       [complete](const Arrays& in) {
         const int64_t m = in[0].sizes[in[0].sizes.size() - 2], n = in[0].sizes.back();
         const int64_t k = complete ? m : std::min(m, n);
         return Arrays{
-            each_matrix(in[0], m, k, [&](const Mat& x) { return corner(QrReference(x).q, m, k); }),
-            each_matrix(in[0], k, n, [&](const Mat& x) { return corner(QrReference(x).r, k, n); })};
+            each_matrix(in[0], m, k,
+                        [&](const Mat& x) { return corner(QrReference(swapping(x)).q, m, k); }),
+            each_matrix(in[0], k, n,
+                        [&](const Mat& x) { return corner(QrReference(swapping(x)).r, k, n); })};
       });
   if (complete) row.orders = 0;
   row.slack = 100;
@@ -159,12 +161,13 @@ Row geqrf_row() {
   Row row = matrix_row(
       "geqrf", {"geqrf", "_geqrf"}, rectangular_cases(),
       [](const Tensors& in) {
-        const auto [a, tau] = in[0].geqrf();
+        const auto [a, tau] = swapping(in[0]).geqrf();
         return Tensors{a.triu()};
       },
       [](const Arrays& in) {
         const int64_t m = in[0].sizes[in[0].sizes.size() - 2], n = in[0].sizes.back();
-        return Arrays{each_matrix(in[0], m, n, [](const Mat& x) { return QrReference(x).r; })};
+        return Arrays{
+            each_matrix(in[0], m, n, [](const Mat& x) { return QrReference(swapping(x)).r; })};
       });
   row.orders = 0;
   row.slack = 100;
