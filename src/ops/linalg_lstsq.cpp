@@ -101,7 +101,7 @@ TensorQuad lstsq_of(const LstsqArgs& args, const Tensor& self, const Tensor& oth
   const int64_t m = a.size(-2), n = a.size(-1);
   Tensor x, rank = args.has_rank() ? zeros(batch, options.dtype(kLong)) : Tensor();
   Tensor values = args.has_values() ? empty(with_sizes(batch, {0}), options) : Tensor();
-  if (a.numel() == 0) {
+  if (a.numel() == 0 || b.numel() == 0) {
     x = empty_solution(a, b);
   } else {
     const std::vector<Tensor> results = invoke<Lstsq>(args, a, b).all();

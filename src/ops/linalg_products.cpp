@@ -47,6 +47,7 @@ Tensor exponential_of(const NoArgs&, const Tensor& a) {
   HEARTH_CHECK_AS(NotImplementedError, !a.is_complex(),
                   "linalg.matrix_exp: complex matrices are not supported yet");
   if (a.numel() == 0) return a.clone();
+  const NoAutocast plain;
   const Tensor wide = a.to(wide_type(a.scalar_type()));
   const Tensor steps = halvings(wide);
   const Tensor scale = full({}, 2, steps.options()).pow(steps.neg());

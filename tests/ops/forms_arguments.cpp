@@ -66,9 +66,9 @@ NamedDtype pick_value<NamedDtype>(std::mt19937&) {
 }
 template <>
 std::string_view pick_value<std::string_view>(std::mt19937& random) {
-  const std::string_view pool[] = {"none",     "tanh", "trunc", "floor",   "add",
-                                   "multiply", "left", "fro",   "reduced", "L"};
-  return pool[random() % 10];
+  const std::string_view pool[] = {"none", "tanh", "trunc",   "floor", "add",  "multiply",
+                                   "left", "fro",  "reduced", "L",     "gelsd"};
+  return pool[random() % 11];
 }
 template <>
 IntArrayRef pick_value<IntArrayRef>(std::mt19937& random) {
@@ -148,7 +148,10 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
       {"linalg_solve_triangular", two_squares},
       {"triangular_solve", two_squares},
       {"cholesky_solve", two_squares},
-      {"linalg_lstsq", two_squares},
+      {"linalg_lstsq",
+       [] {
+         return Tensors{numbers({4, 3}), numbers({4, 2})};
+       }},
       {"linalg_householder_product",
        [] {
          return Tensors{numbers({4, 3}), numbers({3})};

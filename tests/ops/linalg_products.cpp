@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "hearth/autocast.h"
 #include "hearth/autograd.h"
 #include "hearth/tensor_literal.h"
 #include "tests/ops/large.h"
@@ -451,6 +452,9 @@ TEST(LinalgProducts, OtherNames) {
   EXPECT_NEAR(big[0][0].item<double>() / std::exp(30.0), 1, 1e-12);
   EXPECT_TRUE(full({2, 2}, kInf).matrix_exp().isnan().any().item<bool>());
   EXPECT_EQ(eye(2, kBFloat16).matrix_exp().scalar_type(), kBFloat16);
+  const Tensor exact = m[0].to(kFloat).matrix_exp();
+  const AutocastMode autocast(kCPU, kBFloat16);
+  EXPECT_TRUE(m[0].to(kFloat).matrix_exp().equal(exact));
 }
 
 }  // namespace
