@@ -19,7 +19,7 @@ OPS = ROOT / "src" / "ops"
 SHARED = {
     "src/seam": "backend cpu_build ctx sim table view",
     "src/kernels": "draws",
-    "src/kernels/cpu": "blas convert isa libraries math onednn strided vec",
+    "src/kernels/cpu": "blas convert isa lapack libraries math onednn strided vec",
     "src/kernels/cuda": "convert cudnn_library dtypes elements error faults floating lane "
                         "libraries library_cudnn lines loop moments offsets plugin runtime "
                         "sorted_writes stream table",

@@ -46,6 +46,8 @@ using TensorPair = std::tuple<Tensor, Tensor>;            ///< the result of an 
 using TensorTriple = std::tuple<Tensor, Tensor, Tensor>;  ///< the result of an op with three
 using TensorQuad = std::tuple<Tensor, Tensor, Tensor, Tensor>;  ///< the result of an op with four
 using TensorRefPair = std::tuple<Tensor&, Tensor&>;             ///< the two outputs of an out= form
+using TensorRefTriple = std::tuple<Tensor&, Tensor&, Tensor&>;  ///< three outputs
+using TensorRefQuad = std::tuple<Tensor&, Tensor&, Tensor&, Tensor&>;  ///< four outputs
 
 /// An n-dimensional array. Copies of the handle share the array. `const` protects the handle, not
 /// the elements, so in-place methods are const.

@@ -190,8 +190,7 @@ Tensor power_of(const Tensor& self, int64_t n) {
   HEARTH_CHECK(self.size(-1) == self.size(-2),
                "linalg.matrix_power: A must be batches of square matrices, but they are ",
                self.size(-2), " by ", self.size(-1), " matrices");
-  HEARTH_CHECK_AS(NotImplementedError, n >= 0,
-                  "linalg.matrix_power: negative powers need an inverse, which is not implemented");
+  if (n < 0) return power_of(linalg_inv(self), -n);
   if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
   Tensor square = self, result;
   for (; n > 0; n /= 2) {

@@ -52,6 +52,15 @@ namespace hearth {
   X(Order)                     \
   X(Search)                    \
   X(FusedStep)                 \
+  X(LuFactor)                  \
+  X(ApplyPivots)               \
+  X(Cholesky)                  \
+  X(TriangularSolve)           \
+  X(QrFactor)                  \
+  X(HouseholderProduct)        \
+  X(Svd)                       \
+  X(Eigh)                      \
+  X(LeastSquares)              \
   X(Upsample)                  \
   X(GridSampler)               \
   X(GridSamplerBackward)       \

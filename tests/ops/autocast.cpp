@@ -92,6 +92,7 @@ TEST(Autocast, PoliciesMatchPyTorch) {
 Amp policy_of(const Row& row, DeviceType device) {
   if (row.name == "sum_to_size") return listed_policy("sum", device);
   if (row.name == "inner") return device == kCUDA ? Amp::kWidest : Amp::kLower;  // tensordot, mm
+  if (row.name == "linalg_pinv") return Amp::kLower;                             // its products
   if (row.name.starts_with("index_put")) return Amp::kKeep;  // the rows write in place
   const Amp policy = listed_policy(row.name, device);
   if (policy != Amp::kKeep || row.covers.empty()) return policy;

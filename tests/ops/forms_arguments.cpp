@@ -66,8 +66,9 @@ NamedDtype pick_value<NamedDtype>(std::mt19937&) {
 }
 template <>
 std::string_view pick_value<std::string_view>(std::mt19937& random) {
-  const std::string_view pool[] = {"none", "tanh", "trunc", "floor", "add", "multiply", "left"};
-  return pool[random() % 7];
+  const std::string_view pool[] = {"none", "tanh", "trunc",   "floor", "add",  "multiply",
+                                   "left", "fro",  "reduced", "L",     "gelsd"};
+  return pool[random() % 11];
 }
 template <>
 IntArrayRef pick_value<IntArrayRef>(std::mt19937& random) {
@@ -87,9 +88,10 @@ ArrayRef<double> pick_value<ArrayRef<double>>(std::mt19937& random) {
   return pool[random() % pool.size()];
 }
 template <>
-TensorList pick_value<TensorList>(std::mt19937&) {
+TensorList pick_value<TensorList>(std::mt19937& random) {
   static const std::vector<Tensor> list{numbers({3, 4}), positive({3, 4})};
-  return list;
+  static const std::vector<Tensor> squares{numbers({3, 3}), positive({3, 3})};
+  return random() % 2 ? list : squares;
 }
 template <>
 MemoryFormat pick_value<MemoryFormat>(std::mt19937&) {
@@ -115,7 +117,69 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
   const auto masked = [] {
     return Tensors{numbers({3, 4}), numbers({3, 4}).gt(0), numbers({3, 4})};
   };
+  const auto definite = [] { return Tensors{numbers({4, 4}).add(by_name::eye(4).mul(9))}; };
+  const auto two_squares = [definite] { return Tensors{definite()[0], definite()[0].mul(2)}; };
+  const auto swaps = arange(1, 5, kInt);
   static const std::map<std::string, std::function<Tensors()>> all{
+      {"linalg_inv", definite},
+      {"linalg_inv_ex", definite},
+      {"inverse", definite},
+      {"linalg_det", definite},
+      {"det", definite},
+      {"logdet", definite},
+      {"linalg_slogdet", definite},
+      {"slogdet", definite},
+      {"linalg_cholesky", definite},
+      {"linalg_cholesky_ex", definite},
+      {"cholesky_inverse", definite},
+      {"linalg_eigh", definite},
+      {"linalg_eigvalsh", definite},
+      {"linalg_matrix_exp", definite},
+      {"matrix_exp", definite},
+      {"linalg_matrix_power", definite},
+      {"linalg_lu_factor", definite},
+      {"linalg_lu_factor_ex", definite},
+      {"linalg_lu", definite},
+      {"linalg_cond", definite},
+      {"linalg_pinv", definite},
+      {"linalg_matrix_rank", definite},
+      {"linalg_solve", two_squares},
+      {"linalg_solve_ex", two_squares},
+      {"linalg_solve_triangular", two_squares},
+      {"triangular_solve", two_squares},
+      {"cholesky_solve", two_squares},
+      {"linalg_lstsq",
+       [] {
+         return Tensors{numbers({4, 3}), numbers({4, 2})};
+       }},
+      {"linalg_householder_product",
+       [] {
+         return Tensors{numbers({4, 3}), numbers({3})};
+       }},
+      {"orgqr",
+       [] {
+         return Tensors{numbers({4, 3}), numbers({3})};
+       }},
+      {"lu_unpack",
+       [=] {
+         return Tensors{definite()[0], swaps};
+       }},
+      {"linalg_lu_solve",
+       [=] {
+         return Tensors{definite()[0], swaps, definite()[0]};
+       }},
+      {"lu_solve",
+       [=] {
+         return Tensors{definite()[0], definite()[0], swaps};
+       }},
+      {"linalg_tensorinv",
+       [] {
+         return Tensors{numbers({2, 3, 6})};
+       }},
+      {"linalg_tensorsolve",
+       [] {
+         return Tensors{numbers({2, 3, 6}), numbers({2, 3})};
+       }},
       {"narrow",
        [] {
          return Tensors{numbers({6, 4}), indices({}, 3)};

@@ -54,7 +54,10 @@ bool is_accepted(const std::string& name) {
 /// A text that the function accepts, by the names of its parameters.
 std::string_view text_for(const std::string& parameters) {
   const auto has = [&](const char* name) { return parameters.find(name) != std::string::npos; };
-  return has("reduce")     ? "add"
+  if (has("string_view ord") || parameters.ends_with("string_view p")) return "fro";
+  if (has("\"reduced\"")) return "reduced";
+  return has("UPLO")       ? "L"
+         : has("reduce")   ? "add"
          : has("mode")     ? "constant"
          : has("equation") ? "ij,ij->"
          : has("indexing") ? "ij"

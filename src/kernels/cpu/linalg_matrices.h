@@ -1,0 +1,80 @@
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "core/parallel_for.h"
+#include "core/process_end.h"
+#include "core/threads.h"
+#include "seam/ctx.h"
+#include "seam/view.h"
+
+namespace hearth::cpu {
+
+/// The sizes of a batch of matrices.
+struct MatrixSizes {
+  int rows, columns;
+  int64_t count = 1;
+
+  explicit MatrixSizes(const View& view)
+      : rows(int(view.sizes[view.dim - 2])), columns(int(view.sizes[view.dim - 1])) {
+    for (int d = 0; d < view.dim - 2; ++d) count *= view.sizes[d];
+  }
+  int shorter() const { return std::min(rows, columns); }
+  int longer() const { return std::max(rows, columns); }
+  /// The elements of matrix i, all stored one after the other.
+  template <class T>
+  T* at(const View& view, int64_t i) const {
+    return view.as<T>() + i * rows * columns;
+  }
+};
+
+/// Calls f(T(), arguments…) with the type of the elements.
+template <class F>
+void with_real(ScalarType dtype, const F& f) {
+  dtype == kDouble ? f(double()) : f(float());
+}
+
+/// Memory of one thread of for_matrices.
+struct Workspace {
+  char* memory;
+  template <class T>
+  T* as(size_t offset = 0) const {
+    return reinterpret_cast<T*>(memory + offset);
+  }
+};
+
+inline size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
+
+/// Calls f(i, workspace) for each matrix 0 <= i < count on several threads if the work, in
+/// multiplications per matrix, is worth it. LAPACK computes each matrix on one thread.
+template <class F>
+void for_matrices(Ctx& ctx, int64_t count, double work, size_t bytes, const F& f) {
+  constexpr double kGrain = 1 << 16;
+  const double grains = std::min(double(count), double(count) * work / kGrain);
+  const int64_t ranges = task_slots(int64_t(grains));
+  const size_t stride = aligned(bytes);
+  char* const memory = stride ? static_cast<char*>(ctx.scratch(size_t(ranges) * stride)) : nullptr;
+  parallel_tasks(ranges, int(ranges), [&](int64_t range, int slot) {
+    const LibraryCall call;
+    const LibraryThreadsGuard guard;
+    for (int64_t i = count * range / ranges; i < count * (range + 1) / ranges; ++i)
+      f(i, Workspace{memory + size_t(slot) * stride});
+  });
+}
+
+/// Calls f, which asks LAPACK for the size of a workspace.
+template <class F>
+void ask_size(const F& f) {
+  const LibraryCall call;
+  f();
+}
+
+/// LAPACK's answer to a workspace query, as elements; a float may be rounded down.
+template <class T>
+int work_size(T answer) {
+  const double wanted = double(answer);
+  return int(std::is_same_v<T, float> ? wanted * (1 + 1e-6) + 1 : wanted);
+}
+
+}  // namespace hearth::cpu

@@ -1,0 +1,131 @@
+#pragma once
+
+// Helpers of the functions of matrices (ops/linalg_*.cpp).
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/modes.h"
+#include "hearth/autograd.h"
+#include "hearth/operators.h"
+#include "ops/composed_gradient.h"
+#include "ops/composed_out.h"
+#include "ops/copy.h"
+#include "ops/promote.h"
+#include "seam/linalg.h"
+
+namespace hearth::linalg {
+
+// Checks, with PyTorch's texts; `name` is the argument's.
+void check_matrix(const Tensor& t, const char* op, const char* name = "A");
+void check_square(const Tensor& t, const char* op, const char* name = "A");
+/// The same for "A must be batches of square matrices" without an operator's name.
+void check_square_plain(const Tensor& t);
+/// Refuses integers and, unless allowed, half types.
+void check_floating(const Tensor& t, const char* op, bool low_precision = true);
+/// Refuses what the kernels cannot compute: "\"lu_cpu\" not implemented for 'Half'".
+void check_real(const Tensor& t, const char* kernel);
+void check_same_type(const char* op, const char* name, const Tensor& a, const Tensor& b);
+/// Whether the sizes of A and B fit for A X = B or, if not left, X A = B.
+void check_solvable(const Tensor& a, const Tensor& b, bool left, const char* op);
+
+/// Throws the error that `text` makes of the first nonzero number of `info`, preceded by the
+/// operator's name and "(Batch element i): ". Does nothing on the meta device.
+template <class E = LinAlgError, class Text>
+void check_info(const char* op, const Tensor& info, const Text& text) {
+  if (info.is_meta() || info.numel() == 0) return;
+  const Tensor numbers = info.cpu().contiguous();
+  for (int64_t i = 0; i < numbers.numel(); ++i)
+    if (const int code = numbers.data_ptr<int>()[i]; code != 0)
+      detail::fail<E>(op, ": ", info.dim() > 0 ? detail::str("(Batch element ", i, "): ") : "",
+                      text(code));
+}
+
+/// The sizes before the last `matrix` dimensions.
+Dims batch_of(IntArrayRef sizes, size_t matrix = 2);
+/// The batch's sizes and those of a matrix or vector.
+Dims with_sizes(Dims batch, std::initializer_list<int64_t> sizes);
+/// t with other batch dimensions, not copied.
+Tensor expand_batch(const Tensor& t, const Dims& batch);
+/// The batch to which two tensors of matrices broadcast.
+Dims common_batch(const Tensor& a, const Tensor& b);
+/// Identity matrices like t's last dimension, for t's whole batch.
+Tensor identity_like(const Tensor& t, const Dims& batch);
+/// A number per matrix as a factor of matrices.
+inline Tensor as_factor(const Tensor& t) { return t.unsqueeze(-1).unsqueeze(-1); }
+inline Tensor diagonal_of(const Tensor& t) { return t.diagonal(0, -2, -1); }
+
+/// Output i with the matrices stored column by column, as LAPACK writes them.
+void set_column_major(InferContext& context, int i, IntArrayRef sizes, ScalarType dtype);
+/// Matrices in scratch memory, stored column by column.
+View scratch_matrices(Ctx& ctx, IntArrayRef sizes, ScalarType dtype);
+/// The view itself if its matrices are stored by columns or by rows, without gaps, else a copy.
+View packed(LaunchContext& context, const View& view);
+/// The view with stride 0 along batch dimensions that it lacks.
+View expand_batch(const View& view, IntArrayRef sizes, int matrix);
+/// The view's first `size` elements of a dimension.
+View narrowed(View view, int dim, int64_t size);
+
+/// (LU, pivots, info) of linalg_lu_factor_ex.
+TensorTriple factor_lu(const Tensor& a);
+/// Row swaps; the pivots have self's batch.
+Tensor apply_pivots(const Tensor& self, const Tensor& pivots, bool backward);
+/// X with L U X = P^T B or its transposed equation.
+Tensor solve_by_lu(const Tensor& lu, const Tensor& pivots, const Tensor& b, bool adjoint);
+/// op(a)^-1 b for a triangle of a; a and b have the same batch.
+Tensor solve_triangle(const Tensor& a, const Tensor& b, bool upper, bool transposed,
+                      bool unit = false);
+/// A^-1 B without errors: inf or NaN for singular matrices; and info.
+TensorPair solve_ex(const Tensor& a, const Tensor& b);
+/// (U, S, Vh, info); what was not computed is undefined.
+std::vector<Tensor> svd_of(const Tensor& a, bool full, bool vectors);
+/// Singular values, or eigenvalues and eigenvectors of symmetric matrices, with checks.
+Tensor singular_values(const Tensor& a);
+TensorPair eigh_of(const Tensor& a, bool upper, bool vectors);
+/// The gradient of A for that of its pseudoinverse.
+Tensor pinv_gradient(const Tensor& grad, const Tensor& a, const Tensor& pinv);
+
+/// The out= form of an op with several results.
+void write_results(const char* op, std::initializer_list<Tensor*> outs,
+                   const std::function<std::vector<Tensor>()>& compute);
+
+/// An op composed by a function of its parameters and inputs.
+template <const OpInfo& facts, class Parameters, auto f>
+struct Composed {
+  using Args = Parameters;
+  static constexpr OpInfo info = facts;
+  template <class... T>
+  static auto compute(const Args& args, const T&... inputs) {
+    return f(args, inputs...);
+  }
+};
+
+/// PyTorch's policy for most of these functions: float32 under autocast on the CPU.
+constexpr OpInfo float32_on_cpu(const char* name, const char* arguments = "A") {
+  return {.name = name, .arguments = arguments, .amp_cpu = Amp::kFloat32};
+}
+
+}  // namespace hearth::linalg
+
+// The out= forms of functions with two and three results; `call` is the functional form.
+#define HEARTH_DEFINE_TWO_OUT(name, first, second, params, ...)                \
+  TensorRefPair name##_out(Tensor& first, Tensor& second HEARTH_REST params) { \
+    linalg::write_results(#name, {&first, &second}, [&] {                      \
+      auto [x, y] = __VA_ARGS__;                                               \
+      return std::vector<Tensor>{x, y};                                        \
+    });                                                                        \
+    return {first, second};                                                    \
+  }
+#define HEARTH_DEFINE_THREE_OUT(name, first, second, third, params, ...)                        \
+  TensorRefTriple name##_out(Tensor& first, Tensor& second, Tensor& third HEARTH_REST params) { \
+    linalg::write_results(#name, {&first, &second, &third}, [&] {                               \
+      auto [x, y, z] = __VA_ARGS__;                                                             \
+      return std::vector<Tensor>{x, y, z};                                                      \
+    });                                                                                         \
+    return {first, second, third};                                                              \
+  }
+// A function that is no method, and its out= form.
+#define HEARTH_DEFINE_LINALG(name, params, ...) \
+  Tensor name params { return __VA_ARGS__; }    \
+  HEARTH_DEFINE_WRITE_OUT(name, params, __VA_ARGS__)

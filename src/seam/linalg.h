@@ -1,0 +1,79 @@
+#pragma once
+
+#include "seam/table.h"
+#include "seam/view.h"
+
+namespace hearth {
+
+// Batches of float or double matrices [..., rows, columns]. Unless stated otherwise, each matrix is
+// stored column by column without gaps, one matrix after the other, and may have no elements.
+// `info`, int32 and contiguous, has one number per matrix: LAPACK's, 0 for success.
+
+/// In place P A = L U with the unit lower triangle L and the upper triangle U. pivots is int32
+/// [..., min(rows, columns)], contiguous: row i was swapped with row pivots[i] - 1. info > 0 if
+/// U[info - 1, info - 1] is exactly zero.
+struct LuFactorParams {
+  View a, pivots, info;
+};
+
+/// In place the row swaps of pivots from the first to the last, or, if `backward`, from the last to
+/// the first. The pivots are valid row numbers plus one.
+struct ApplyPivotsParams {
+  View a, pivots;
+  bool backward = false;
+};
+
+/// In place A = L L^T, or U^T U if `upper`; reads and writes that triangle only. info > 0 if the
+/// leading minor of this order is not positive.
+struct CholeskyParams {
+  View a, info;
+  bool upper = false;
+};
+
+/// In place b = a^-1 b, or a^-T b if `transposed`, for the upper or lower triangle of a, whose
+/// diagonal counts as ones if `unit`. a's matrices may also be stored row by row.
+struct TriangularSolveParams {
+  View a, b;
+  bool upper = false, transposed = false, unit = false;
+};
+
+/// In place A = Q R: R and, below it, the vectors of the reflections that make up Q; tau is
+/// [..., min(rows, columns)], contiguous.
+struct QrFactorParams {
+  View a, tau;
+};
+
+/// In place the first columns of the product of the reflections whose vectors are below q's
+/// diagonal; tau is contiguous and has their factors.
+struct HouseholderProductParams {
+  View q, tau;
+};
+
+/// A = U diag(s) Vh; destroys a. u is [..., rows, k], vh [..., l, columns], s [..., min(rows,
+/// columns)] and contiguous; k = rows and l = columns if `full`, else the length of s. Without
+/// `vectors`, u and vh are undefined. info = -4 if a has NaN.
+struct SvdParams {
+  View a, u, s, vh, info;
+  bool vectors = true, full = false;
+};
+
+/// The eigenvalues w (contiguous) and, if `vectors`, the eigenvectors in place of the symmetric
+/// matrix, of which it reads one triangle.
+struct EighParams {
+  View a, w, info;
+  bool upper = false, vectors = true;
+};
+
+/// The algorithms for least squares: LAPACK's gels, gelsy, gelsd and gelss.
+enum class LeastSquaresDriver : int8_t { kQr, kPivotedQr, kDivideAndConquer, kSvd };
+
+/// X with the smallest |A X - B|, in place of b [..., max(rows, columns), right sides]; destroys a.
+/// rank is int64, s [..., min(rows, columns)]; either may be undefined if the driver does not
+/// compute it. Singular values up to rcond times the largest count as zero.
+struct LeastSquaresParams {
+  View a, b, rank, s, info;
+  double rcond = 0;
+  LeastSquaresDriver driver = LeastSquaresDriver::kPivotedQr;
+};
+
+}  // namespace hearth
