@@ -102,14 +102,15 @@ struct Eigh {
                                        args.vectors});
   }
   /// With dP = V^T dA V: its diagonal is that of the eigenvalues, and dV = V J with J[i][j] =
-  /// dP[i][j] / (w[j] - w[i]).
+  /// dP[i][j] / (w[j] - w[i]). As in PyTorch, the gradient is symmetric.
   static void grad(const Args& args, GradContext& context) {
     HEARTH_CHECK(args.vectors, "the derivative of eigenvalues needs the eigenvectors");
     const Tensor w = context.out(0), v = context.out(1);
     Tensor inner;
     if (context.grad(0).defined()) inner = context.grad(0).diag_embed();
     if (context.grad(1).defined()) {
-      const Tensor turned = v.mT().matmul(context.grad(1)).mul(inverse_gaps(w));
+      const Tensor of_v = v.mT().matmul(context.grad(1));
+      const Tensor turned = of_v.sub(of_v.mT()).mul(0.5).mul(inverse_gaps(w));
       inner = inner.defined() ? inner.add(turned) : turned;
     }
     if (inner.defined()) context.set(0, v.matmul(inner).matmul(v.mT()));

@@ -337,6 +337,14 @@ TEST(LinalgFactors, NonFiniteMatrices) {
   EXPECT_TRUE(linalg_svdvals(a).isnan().all().item<bool>());
 }
 
+TEST(LinalgFactors, GradientOfEigenvectorsIsSymmetric) {
+  const Tensor a = symmetric(large({4, 4}, 3).tensor(kDouble)).requires_grad_();
+  const Tensor v = std::get<1>(linalg_eigh(a));
+  const Tensor g = autograd::grad({v.mul(v).mul(arange(16).view({4, 4})).sum()}, {a})[0];
+  EXPECT_GT(g.abs().max().item<double>(), 1e-3);
+  EXPECT_TRUE(g.allclose(g.mT()));
+}
+
 /// What LAPACK reads is the triangle that is asked for.
 TEST(LinalgFactors, OneTriangleIsRead) {
   const Tensor a = tensor({2., 100., 1., 3.}, kDouble).view({2, 2});
