@@ -1,5 +1,4 @@
 // weight_norm, spectral_norm and orthogonal.
-#include <cmath>
 #include <ostream>
 #include <string_view>
 
@@ -124,17 +123,6 @@ enum class Map { kMatrixExp, kCayley, kHouseholder };
 
 Tensor identity(const Tensor& like, int64_t rows, int64_t columns) {
   return eye(rows, columns, like.options().requires_grad(false));
-}
-
-/// exp of square matrices: the Taylor series of a / 2^s, squared s times.
-Tensor matrix_exp(const Tensor& a) {
-  const double norm = a.detach().abs().sum(-2).max().item<double>();
-  const int squarings = norm > 0.5 ? static_cast<int>(std::ceil(std::log2(norm / 0.5))) : 0;
-  const Tensor scaled = a * std::ldexp(1.0, -squarings), one = identity(a, a.size(-1), a.size(-1));
-  Tensor result = one.expand(a.sizes());
-  for (int term = 14; term >= 1; --term) result = one + scaled.matmul(result) / term;
-  for (int i = 0; i < squarings; ++i) result = result.matmul(result);
-  return result;
 }
 
 /// The solution x of (1 - a / 2) x = 1 + a / 2 for skew-symmetric a, by elimination, which needs no
