@@ -6,9 +6,7 @@
 #include "ATen/TensorIndexing.h"
 #include "hearth/tensor.h"
 
-namespace at {
-
-namespace detail {
+namespace hearth::detail {
 /// Indices of whole dimensions stand for tensors that are missing or undefined.
 inline std::vector<indexing::TensorIndex> as_indices(ArrayRef<std::optional<Tensor>> tensors) {
   std::vector<indexing::TensorIndex> indices;
@@ -17,16 +15,18 @@ inline std::vector<indexing::TensorIndex> as_indices(ArrayRef<std::optional<Tens
                                                   : indexing::TensorIndex(indexing::Slice()));
   return indices;
 }
-}  // namespace detail
+}  // namespace hearth::detail
+
+namespace at {
 
 /// The elements at the indices, one tensor per dimension; std::nullopt takes a whole dimension.
 inline Tensor index(const Tensor& self, ArrayRef<std::optional<Tensor>> indices) {
-  return self.index(detail::as_indices(indices));
+  return self.index(hearth::detail::as_indices(indices));
 }
 /// Writes values to the elements at the indices, or adds them.
 inline Tensor& index_put_(Tensor& self, ArrayRef<std::optional<Tensor>> indices,
                           const Tensor& values, bool accumulate = false) {
-  return self.index_put_(detail::as_indices(indices), values, accumulate);
+  return self.index_put_(hearth::detail::as_indices(indices), values, accumulate);
 }
 /// index_put_ of a copy.
 inline Tensor index_put(const Tensor& self, ArrayRef<std::optional<Tensor>> indices,
