@@ -58,7 +58,7 @@ class NumberColumn final : public ColumnReader {
     if (result == Parsed::kNotANumber)
       at.fail("expected a number for '", name_, "', but got '", shown(field),
               "' (for names, list the column in CSVOptions().categorical())");
-    if (result == Parsed::kOutOfRange || (std::abs(value) > kLargest && std::isfinite(value)))
+    if (result == Parsed::kOutOfRange || (std::isinf(T(value)) && std::isfinite(value)))
       at.fail(shown(field), " for '", name_, "' is out of the range of ", dtype_of<T>);
     if (std::isnan(value)) return add_missing(field, at);
     values_.add(static_cast<T>(value));
@@ -66,8 +66,6 @@ class NumberColumn final : public ColumnReader {
   ColumnContent finish() override { return {values_.finish(), {}, {}}; }
 
  private:
-  static constexpr double kLargest = std::numeric_limits<T>::max();
-
   void add_missing(std::string_view field, const CsvScanner& at) {
     if (!missing_.allowed())
       at.fail("the number for '", name_, "' is missing: '", shown(field), "'", kAllow);

@@ -141,10 +141,12 @@ int64_t TokenCounter::count(std::string_view token) const {
 }
 
 Vocab TokenCounter::vocab(const VocabOptions& options) const {
-  std::vector<std::string> specials = options.specials();
+  std::vector<std::string> specials;
   const auto is_special = [&](const std::string& token) {
     return std::find(specials.begin(), specials.end(), token) != specials.end();
   };
+  for (const std::string& each : options.specials())
+    if (!is_special(each)) specials.push_back(each);
   if (options.unknown() && !is_special(*options.unknown()))
     specials.insert(specials.begin(), *options.unknown());
 

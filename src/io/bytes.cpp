@@ -21,7 +21,8 @@ constexpr std::string_view kOldPickle = "\x80\x02\x8a\x0a";  // its first bytes
 class MappedFile final : public Bytes {
  public:
   explicit MappedFile(const std::string& path) : Bytes(path) {
-    file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+    // Not to wait for a writer if it is a pipe, which map() refuses.
+    file_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file_ < 0) fail(errno);
     try {
       map();

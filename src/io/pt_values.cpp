@@ -14,7 +14,7 @@ namespace hearth::io {
 namespace {
 
 constexpr size_t kLongestPath = 1024;
-constexpr uint64_t kLeastBytes = 1 << 20;
+constexpr uint64_t kLeastBytes = 64 << 20;  // expanded tensors are much larger than their files
 
 std::string text_of_key(const IValue& key) {
   if (key.isString()) return key.toStringRef();

@@ -105,7 +105,7 @@ void defer(M& module, const std::initializer_list<Tensor>& tensors, Fill fill) {
   *filled = module.register_forward_pre_hook(
       [fill, filled, original = &module](Module& self, std::vector<AnyValue>& arguments) {
         const Tensor* input = arguments.at(0).template try_get<Tensor>();
-        if (!input) return;
+        if (!input || !input->defined()) return;  // forward() refuses it
         {
           const NoGradGuard off;
           fill(static_cast<M&>(self), *input);

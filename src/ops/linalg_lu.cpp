@@ -80,7 +80,8 @@ struct LuFactor {
 
 void check_pivots(const Tensor& pivots, int64_t rows, const char* error) {
   if (pivots.is_meta() || pivots.numel() == 0) return;
-  HEARTH_CHECK(pivots.min().item<int>() >= 1 && pivots.max().item<int>() <= rows, error);
+  HEARTH_CHECK(pivots.min().item<int>() >= 1, "Pivots must all be greater or equal to 1");
+  HEARTH_CHECK(pivots.max().item<int>() <= rows, error);
 }
 
 constexpr const char* kFactor = "linalg.lu_factor";

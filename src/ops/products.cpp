@@ -1,5 +1,6 @@
 // Products of vectors, matrices and tensors, composed of matrix products.
 #include <algorithm>
+#include <limits>
 #include <mutex>
 
 #include "hearth/autograd.h"
@@ -190,8 +191,13 @@ Tensor power_of(const Tensor& self, int64_t n) {
   HEARTH_CHECK(self.size(-1) == self.size(-2),
                "linalg.matrix_power: A must be batches of square matrices, but they are ",
                self.size(-2), " by ", self.size(-1), " matrices");
+  HEARTH_CHECK(n != std::numeric_limits<int64_t>::min(),
+               "linalg.matrix_power: the power is out of range");
   if (n < 0) return power_of(linalg_inv(self), -n);
-  if (n == 0) return eye(self.size(-1), self.options()).expand(self.sizes()).clone();
+  if (n == 0) {
+    const Tensor one = eye(self.size(-1), self.options()).expand(self.sizes());
+    return self.requires_grad() ? self.mul(0).nan_to_num(0).add(one) : one.clone();
+  }
   Tensor square = self, result;
   for (; n > 0; n /= 2) {
     if (n % 2) result = result.defined() ? result.matmul(square) : square;

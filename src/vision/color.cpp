@@ -152,7 +152,9 @@ Tensor adjust_sharpness(const Tensor& img, double sharpness_factor) {
 Tensor invert(const Tensor& img) {
   check_channels(img, {1, 3});
   const double largest = largest_value(img.scalar_type());
-  return img.is_floating_point() ? img.neg().add(largest) : img.neg().add(int64_t(largest));
+  if (img.is_floating_point()) return img.neg().add(largest);
+  constexpr int64_t kLargest = std::numeric_limits<int64_t>::max();
+  return img.neg().add(img.scalar_type() == kLong ? kLargest : int64_t(largest));
 }
 
 Tensor posterize(const Tensor& img, int64_t bits) {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "hearth/nn.h"
@@ -164,10 +165,11 @@ Tensor resize(const Tensor& img, IntArrayRef size, InterpolationMode interpolati
       ValueError, size.size() == 1 || !max_size,
       "max_size should only be passed if size specifies the length of the smaller "
       "edge, i.e. size should be an int or a sequence of length 1 in torchscript mode.");
+  const bool is_empty = image.height == 0 || image.width == 0;
   const ImageSize wanted =
-      size.size() == 1 ? proportional(image, size[0], max_size) : pair_of(size);
+      size.size() == 1 && !is_empty ? proportional(image, size[0], max_size) : pair_of(size);
   HEARTH_CHECK_AS(
-      ValueError, wanted.height > 0 && wanted.width > 0,
+      ValueError, !is_empty && wanted.height > 0 && wanted.width > 0,
       "Input and output sizes should be greater than 0, but got input (H: ", image.height,
       ", W: ", image.width, ") output (H: ", wanted.height, ", W: ", wanted.width, ")");
   if (wanted.height == image.height && wanted.width == image.width) return img;
@@ -203,8 +205,16 @@ Tensor pad(const Tensor& img, IntArrayRef padding, double fill, PaddingMode padd
 
 Tensor crop(const Tensor& img, int64_t top, int64_t left, int64_t height, int64_t width) {
   const ImageSize size = get_image_size(img);
-  HEARTH_CHECK(height >= 0 && width >= 0, "crop: height and width must not be negative, got ",
-               height, " and ", width);
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  HEARTH_CHECK(height >= 0 && width >= 0 && height <= kMost && width <= kMost,
+               "crop: height and width must be from 0 to ", kMost, ", got ", height, " and ",
+               width);
+  if (top >= size.height || left >= size.width || top <= -height || left <= -width) {
+    std::vector<int64_t> sizes = img.sizes().vec();
+    sizes[sizes.size() - 2] = height;
+    sizes.back() = width;
+    return img.new_zeros(sizes);
+  }
   const int64_t bottom = top + height, right = left + width;
   if (left >= 0 && top >= 0 && right <= size.width && bottom <= size.height)
     return img.narrow(-2, top, height).narrow(-1, left, width);

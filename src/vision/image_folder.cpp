@@ -25,16 +25,18 @@ std::vector<std::string> folders_in(const std::string& root) {
 
 std::vector<std::string> images_below(const fs::path& folder) {
   std::error_code error;
-  std::vector<std::string> paths;
+  std::vector<std::pair<std::string, std::string>> files;  // folders and names
   for (fs::recursive_directory_iterator
            entry(folder, fs::directory_options::follow_directory_symlink, error),
        end;
        !error && entry != end; entry.increment(error))
-    if (const std::string path = entry->path().string();
-        entry->is_regular_file() && (is_png_name(path) || is_jpeg_name(path)))
-      paths.push_back(path);
+    if (const std::string name = entry->path().filename().string();
+        entry->is_regular_file() && (is_png_name(name) || is_jpeg_name(name)))
+      files.emplace_back(entry->path().parent_path().string(), name);
   HEARTH_CHECK(!error, "cannot read '", folder.string(), "': ", error.message());
-  std::sort(paths.begin(), paths.end());
+  std::sort(files.begin(), files.end());
+  std::vector<std::string> paths;
+  for (const auto& [parent, name] : files) paths.push_back((fs::path(parent) / name).string());
   return paths;
 }
 

@@ -107,19 +107,21 @@ struct Augmentation {
   Kind kind;
   /// The strength at step i of n.
   double magnitude(int64_t i, int64_t n, ImageSize size) const {
-    const double share = double(float(i) / float(n - 1));
+    const auto between = [&](double begin, double end) {
+      return linspace(begin, end, n)[i].item<double>();
+    };
     switch (kind) {
       case kShearX:
-      case kShearY: return 0.3 * share;
-      case kTranslateX: return 150.0 / 331 * double(size.width) * share;
-      case kTranslateY: return 150.0 / 331 * double(size.height) * share;
-      case kRotate: return 30 * share;
+      case kShearY: return between(0, 0.3);
+      case kTranslateX: return between(0, 150.0 / 331 * double(size.width));
+      case kTranslateY: return between(0, 150.0 / 331 * double(size.height));
+      case kRotate: return between(0, 30);
       case kBrightness:
       case kColor:
       case kContrast:
-      case kSharpness: return 0.9 * share;
-      case kPosterize: return 8 - std::nearbyint(4 * share);
-      case kSolarize: return 255 * (1 - share);
+      case kSharpness: return between(0, 0.9);
+      case kPosterize: return 8 - std::nearbyint(float(i) / float(double(n - 1) / 4));
+      case kSolarize: return between(255, 0);
       default: return 0;
     }
   }

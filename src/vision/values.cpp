@@ -18,6 +18,16 @@ double largest_value(ScalarType dtype) {
   }
 }
 
+namespace {
+
+/// The bits of the largest value of integers or booleans.
+int value_bits(ScalarType dtype) {
+  if (dtype == kBool) return 1;
+  return 8 * int(element_size(dtype)) - (dtype == kByte ? 0 : 1);
+}
+
+}  // namespace
+
 void check_image(const Tensor& img) {
   HEARTH_CHECK_AS(TypeError, img.defined() && img.dim() >= 2, "Tensor is not a torch image.");
 }
@@ -71,8 +81,7 @@ Tensor convert_image_dtype(const Tensor& image, ScalarType dtype) {
     return image.mul(largest_value(dtype) + 1 - 1e-3).to(dtype);
   }
   if (is_floating_point(dtype)) return image.to(dtype).div(largest_value(from));
-  const int shift = 8 * (int(element_size(from)) - int(element_size(dtype))) +
-                    (from == kByte ? 1 : 0) - (dtype == kByte ? 1 : 0);
+  const int shift = value_bits(from) - value_bits(dtype);
   if (shift > 0) return image.div(int64_t{1} << shift, "floor").to(dtype);
   return image.to(dtype).mul(int64_t{1} << -shift);
 }

@@ -41,9 +41,9 @@ void VGGImpl::reset() {
   features = register_module("features", layers);
   avgpool = register_module("avgpool", pool_to(7));
   classifier = register_module(
-      "classifier", Sequential(Linear(in * 7 * 7, 4096), relu_in_place(),
+      "classifier", Sequential{Linear(in * 7 * 7, 4096), relu_in_place(),
                                dropout_of(options.dropout()), Linear(4096, 4096), relu_in_place(),
-                               dropout_of(options.dropout()), Linear(4096, options.num_classes())));
+                               dropout_of(options.dropout()), Linear(4096, options.num_classes())});
   for (const auto& each : modules(false)) {
     if (auto* conv = each->as<Conv2dImpl>()) {
       init::kaiming_normal_(conv->weight, 0, kFanOut, kReLU);
@@ -73,6 +73,7 @@ AlexNetImpl::AlexNetImpl(int64_t num_classes_, double dropout_)
   AlexNetImpl::reset();
 }
 
+// Braces, because their elements are made from the first to the last, as their random weights are.
 void AlexNetImpl::reset() {
   const auto conv = [](int64_t in, int64_t out, int64_t kernel, int64_t padding,
                        int64_t stride = 1) {
@@ -80,15 +81,15 @@ void AlexNetImpl::reset() {
   };
   const auto pool = [] { return MaxPool2d(MaxPool2dOptions(3).stride(2)); };
   features = register_module(
-      "features", Sequential(conv(3, 64, 11, 2, 4), relu_in_place(), pool(), conv(64, 192, 5, 2),
+      "features", Sequential{conv(3, 64, 11, 2, 4), relu_in_place(), pool(), conv(64, 192, 5, 2),
                              relu_in_place(), pool(), conv(192, 384, 3, 1), relu_in_place(),
                              conv(384, 256, 3, 1), relu_in_place(), conv(256, 256, 3, 1),
-                             relu_in_place(), pool()));
+                             relu_in_place(), pool()});
   avgpool = register_module("avgpool", pool_to(6));
   classifier = register_module(
-      "classifier", Sequential(dropout_of(dropout), Linear(256 * 6 * 6, 4096), relu_in_place(),
+      "classifier", Sequential{dropout_of(dropout), Linear(256 * 6 * 6, 4096), relu_in_place(),
                                dropout_of(dropout), Linear(4096, 4096), relu_in_place(),
-                               Linear(4096, num_classes)));
+                               Linear(4096, num_classes)});
 }
 
 Tensor AlexNetImpl::forward(Tensor x) {

@@ -124,6 +124,13 @@ TEST(Csv, ReadsNumbersAsPython) {
   EXPECT_TRUE(std::signbit(column[2].item<double>()));
 }
 
+/// The shortest text of the largest float is a little more than it.
+TEST(Csv, ReadsTheLargestFloat) {
+  const CSV csv = CSV::from_text("x\n3.4028235e38\n");
+  EXPECT_EQ(csv.column("x").item<float>(), std::numeric_limits<float>::max());
+  EXPECT_ERROR(CSV::from_text("x\n3.4028236e38\n"), "out of the range of");
+}
+
 TEST(Csv, RefusesWhatIsNoNumber) {
   for (const char* bad : {"a", "1x", "--1", "+-1", "0x10", "1e", "1_000", "1 2", "nan(1)", "1,5"}) {
     const std::string text = std::string("y,x\n0,1\n0,\"") + bad + "\"\n";

@@ -7,6 +7,7 @@
 
 #include <csignal>
 
+#include "hearth/io/tensors.h"
 #include "tests/support/files.h"
 
 namespace hearth::io {
@@ -101,6 +102,13 @@ TEST(AtomicFile, DeletesTemporaryFilesOfKilledWriters) {
 }
 
 /// In a separate process, because limits on file sizes apply to processes.
+TEST(MappedFile, RefusesAPipeWithoutWaiting) {
+  const TempFolder folder;
+  const std::string path = folder.path("pipe");
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  EXPECT_ERROR(load_tensors(path), "it is not a regular file");
+}
+
 TEST(AtomicFile, KeepsTheOldFileIfTheDiskIsFull) {
   const TempFolder folder;
   const std::string path = folder.path("a.txt");

@@ -10,6 +10,7 @@
 #include "hearth/cuda.h"
 #include "hearth/io/jit.h"
 #include "hearth/io/serialize.h"
+#include "hearth/io/tensors.h"
 #include "hearth/nn/linear.h"
 #include "hearth/operators.h"
 #include "hearth/optim/optim.h"
@@ -103,6 +104,14 @@ TEST(Pt, MapsLargeTensors) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(loaded.data_ptr()) % 64, 0U);
   loaded.zero_();
   EXPECT_TRUE(testing::bytes_of(path) == bytes);
+}
+
+TEST(Pt, ExpandedTensorsStaySmall) {
+  const TempFolder folder;
+  const std::string path = folder.path("mask.pt");
+  save_tensors({{"mask", ones({1, 1}).expand({1024, 1024})}}, path);
+  EXPECT_LT(testing::bytes_of(path).size(), 4096U);
+  EXPECT_EQ(load_tensors(path).at(0).second.sizes(), IntArrayRef({1024, 1024}));
 }
 
 TEST(Pt, PicklesValuesOfEveryKind) {

@@ -33,6 +33,12 @@ TEST(Lazy, ParametersStayTheSameTensors) {
   EXPECT_TRUE(parameters[1].grad().equal(full({3}, 2.0)));
 }
 
+TEST(Lazy, TakesNoSizesFromAnUndefinedInput) {
+  LazyLinear lazy(2);
+  EXPECT_THROW(lazy(Tensor()), Error);
+  EXPECT_EQ(lazy(ones({1, 3})).sizes(), IntArrayRef({1, 2}));
+}
+
 TEST(Lazy, RunsInSequentialAndClones) {
   Sequential model(LazyConv2d(4, 3), LazyBatchNorm2d(), Flatten(), LazyLinear(2));
   const auto early = std::dynamic_pointer_cast<SequentialImpl>(model->clone());

@@ -337,6 +337,14 @@ TEST(LinalgFactors, NonFiniteMatrices) {
   EXPECT_TRUE(linalg_svdvals(a).isnan().all().item<bool>());
 }
 
+/// OpenBLAS itself reports no error.
+TEST(LinalgFactors, CholeskyOfNaN) {
+  const Tensor a = eye(3, kDouble).mul(4);
+  a[1][0].fill_(NAN);
+  EXPECT_EQ(std::get<1>(linalg_cholesky_ex(a)).item<int>(), 2);
+  EXPECT_ERROR(linalg_cholesky(full({2, 2}, NAN)), "leading minor of order 1");
+}
+
 TEST(LinalgFactors, GradientOfEigenvectorsIsSymmetric) {
   const Tensor a = symmetric(large({4, 4}, 3).tensor(kDouble)).requires_grad_();
   const Tensor v = std::get<1>(linalg_eigh(a));

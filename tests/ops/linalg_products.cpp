@@ -143,6 +143,10 @@ TEST(LinalgProducts, OtherNames) {
   EXPECT_TRUE(linalg_diagonal(m).equal(m.diagonal(0, 1, 2)));
   EXPECT_TRUE(linalg_matmul(m, m).equal(m.matmul(m)));
   EXPECT_TRUE(linalg_matrix_power(m, 3).allclose(m.matmul(m).matmul(m)));
+  EXPECT_ERROR(m.matrix_power(std::numeric_limits<int64_t>::min()), "out of range");
+  const Tensor ones_of_2 = ones({2, 2}).requires_grad_();
+  ones_of_2.matrix_power(0).sum().backward();
+  EXPECT_TRUE(ones_of_2.grad().equal(zeros({2, 2})));
   EXPECT_TRUE(linalg_matrix_power(m, -2).allclose(linalg_inv(m.matmul(m))));
   const Tensor big = tensor({30., 1., 0., -40.}, kDouble).view({2, 2}).matrix_exp();
   EXPECT_NEAR(big[0][0].item<double>() / std::exp(30.0), 1, 1e-12);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <functional>
+#include <limits>
 #include <map>
 #include <sstream>
 
@@ -258,6 +259,28 @@ TEST(VisionCases, ATransformMapsADataset) {
   EXPECT_TRUE(batch.data.equal(stack({first, same(image())})));
   EXPECT_EQ(batch.data.sizes(), IntArrayRef({2, 3, 4, 4}));
   EXPECT_TRUE(batch.target.equal(tensor({1, 0})));
+}
+
+TEST(VisionCases, LimitsOfPixels) {
+  const Tensor bytes = tensor({0, 100, 127, 128, 255}, kByte).view({1, 1, 5});
+  EXPECT_TRUE(F::convert_image_dtype(bytes, kBool).equal(bytes.ge(128)));
+  EXPECT_TRUE(F::convert_image_dtype(bytes.ge(128), kByte).equal(bytes.ge(128).to(kByte).mul(128)));
+  const int64_t largest = std::numeric_limits<int64_t>::max();
+  EXPECT_EQ(F::invert(full({1, 1, 1}, 255, kLong)).item<int64_t>(), largest - 255);
+}
+
+TEST(VisionCases, ImagesOutsideAndEmpty) {
+  EXPECT_TRUE(F::crop(image(), 100, 2, 2, 3).equal(zeros({3, 2, 3}, kByte)));
+  EXPECT_TRUE(F::crop(image(), -2, -3, 2, 3).equal(zeros({3, 2, 3}, kByte)));
+  EXPECT_EQ(F::crop(image(), std::numeric_limits<int64_t>::max(), 0, 2, 2).sum().item<int64_t>(),
+            0);
+  EXPECT_ERROR(F::resize(zeros({3, 4, 0}), {3}), "sizes should be greater than 0");
+}
+
+/// Expected: torch.manual_seed(3); transforms.RandAugment(5, 20) of the same image, its sum.
+TEST(VisionCases, RandAugmentRoundsAsTorchvision) {
+  manual_seed(3);
+  EXPECT_EQ(RandAugment(5, 20)(image()).sum().item<int64_t>(), 24933);
 }
 
 TEST(VisionCases, ProbabilitiesAreChecked) {

@@ -156,6 +156,12 @@ TEST(ImageDatasets, AFolderHoldsAClass) {
   ASSERT_EQ(images.size(), 3u);
   EXPECT_EQ(images.get(0).data.sizes(), IntArrayRef({3, 4, 5}));
   EXPECT_EQ(images.get(2).target.item<int64_t>(), 1);
+  // As in torchvision, the files of a folder come before those of its folders.
+  write_png(pattern(1), folder.path("cat/z.png"));
+  const datasets::ImageFolder ordered(folder.str());
+  ASSERT_EQ(ordered.samples().size(), 4u);
+  EXPECT_EQ(ordered.samples()[1].first, folder.path("cat/z.png"));
+  EXPECT_EQ(ordered.samples()[2].first, folder.path("cat/deep/a.JPEG"));
 }
 
 }  // namespace

@@ -32,6 +32,16 @@ TEST(VisionModels, NamesAndOutputsAreTorchvisions) {
             VisionTransformerOptions(64, 16, 2, 2, 8, 12).num_classes(5).representation_size(6)));
 }
 
+/// Expected: torch.manual_seed(7); torchvision.models.alexnet(num_classes=7); sums of weights.
+TEST(VisionModels, InitialWeightsAreTorchvisions) {
+  manual_seed(7);
+  const auto state = AlexNet(7)->state_dict();
+  const auto sum = [&](const char* name) { return state[name].sum(kDouble).item<double>(); };
+  EXPECT_NEAR(sum("features.0.weight"), -0.773535, 1e-3);
+  EXPECT_NEAR(sum("features.3.weight"), 5.96528, 1e-3);
+  EXPECT_NEAR(sum("classifier.6.weight"), -2.54784, 1e-3);
+}
+
 /// The published state dicts of torchvision's vision transformers have older names.
 TEST(VisionModels, LoadsOldNamesOfVisionTransformers) {
   const VisionTransformerOptions options(32, 16, 1, 2, 8, 12);

@@ -11,7 +11,8 @@ namespace hearth::vision {
 /// The channels that a decoded image gets; UNCHANGED keeps the file's.
 enum class ImageReadMode : int8_t { UNCHANGED, GRAY, GRAY_ALPHA, RGB, RGB_ALPHA };
 
-/// Decodes a PNG or JPEG file from a 1-D tensor of its bytes.
+/// Decodes a PNG or JPEG file from a 1-D tensor of its bytes. A PNG file's palette becomes colours,
+/// and 16-bit values become bytes.
 HEARTH_API Tensor decode_image(const Tensor& input, ImageReadMode mode = ImageReadMode::UNCHANGED);
 /// Reads a PNG or JPEG file.
 HEARTH_API Tensor read_image(const std::string& path,

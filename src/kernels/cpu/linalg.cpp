@@ -3,6 +3,7 @@
 
 #include <cblas.h>
 
+#include <cmath>
 #include <utility>
 
 #include "kernels/cpu/lapack.h"
@@ -41,6 +42,14 @@ void swap_rows(T* a, int rows, int columns, const int* pivots, int count, bool b
   }
 }
 
+/// The place from 1 on, or 0. (OpenBLAS goes on with NaN, unlike the reference LAPACK.)
+template <class T>
+int first_nan_of_diagonal(const T* a, int n) {
+  for (int i = 0; i < n; ++i)
+    if (std::isnan(a[i * (int64_t(n) + 1)])) return i + 1;
+  return 0;
+}
+
 }  // namespace
 
 void run(const LuFactorParams& p, Ctx& ctx) {
@@ -76,7 +85,10 @@ void run(const CholeskyParams& p, Ctx& ctx) {
     for_matrices(ctx, s.count, cube(s.rows) / 3, 0, [&](int64_t i, const Workspace&) {
       int* const info = p.info.as<int>() + i;
       *info = 0;
-      if (s.rows > 0) lapack::potrf(p.upper ? 'U' : 'L', s.rows, s.at<T>(p.a, i), info);
+      if (s.rows == 0) return;
+      T* const a = s.at<T>(p.a, i);
+      lapack::potrf(p.upper ? 'U' : 'L', s.rows, a, info);
+      if (*info == 0) *info = first_nan_of_diagonal(a, s.rows);
     });
   });
 }

@@ -6,6 +6,7 @@
 #include "core/parallel_for.h"
 #include "core/process_end.h"
 #include "core/threads.h"
+#include "hearth/error.h"
 #include "seam/ctx.h"
 #include "seam/view.h"
 
@@ -73,8 +74,9 @@ void ask_size(const F& f) {
 /// LAPACK's answer to a workspace query, as elements; a float may be rounded down.
 template <class T>
 int work_size(T answer) {
-  const double wanted = double(answer);
-  return int(std::is_same_v<T, float> ? wanted * (1 + 1e-6) + 1 : wanted);
+  const double wanted = double(answer) * (std::is_same_v<T, float> ? 1 + 1e-6 : 1) + 1;
+  HEARTH_CHECK(wanted < 2147483647.0, "the matrix is too large for LAPACK's 32-bit sizes");
+  return int(wanted);
 }
 
 }  // namespace hearth::cpu
