@@ -4,6 +4,7 @@
 #include <memory>
 #include <vector>
 
+#include "hearth/operators.h"
 #include "vision/codecs.h"
 
 // After <cstdio>, whose FILE they use.
@@ -48,6 +49,31 @@ struct Compressor : jpeg_compress_struct {
   ~Compressor() { jpeg_destroy_compress(this); }
 };
 
+/// a * b / 255, rounded.
+int times(int a, int b) {
+  const int product = a * b + 128;
+  return ((product >> 8) + product) >> 8;
+}
+
+/// Images for printing have inverted cyan, magenta, yellow and black, which become RGB or gray as
+/// in torchvision.
+Pixels from_inks(const Pixels& inks, ImageReadMode mode) {
+  const int64_t channels = mode == ImageReadMode::GRAY ? 1 : 3;
+  Pixels result{inks.height, inks.width, channels,
+                empty({inks.height, inks.width, channels}, kByte)};
+  const auto* from = inks.data.data_ptr<uint8_t>();
+  auto* to = result.data.data_ptr<uint8_t>();
+  for (int64_t i = 0; i < inks.height * inks.width; ++i, from += 4, to += channels) {
+    int rgb[3];
+    for (int c = 0; c < 3; ++c) rgb[c] = from[3] - times(255 - from[c], from[3]);
+    if (channels == 1)
+      *to = uint8_t((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
+    else
+      for (int c = 0; c < 3; ++c) to[c] = uint8_t(rgb[c]);
+  }
+  return result;
+}
+
 class Reader {
  public:
   Reader(std::string_view bytes, const std::string& name) : name_(name), size_(bytes.size()) {
@@ -63,10 +89,14 @@ class Reader {
     Pixels pixels = allocate_pixels(name_, size_, kPixelsPerByte, int64_t(codec_.output_height),
                                     width, channels);
     if (!read_rows(pixels.data.data_ptr<uint8_t>(), width * channels)) fail();
-    return pixels;
+    const bool converts = mode == ImageReadMode::GRAY || mode == ImageReadMode::RGB;
+    return has_inks() && converts ? from_inks(pixels, mode) : pixels;
   }
 
  private:
+  bool has_inks() const {
+    return codec_.jpeg_color_space == JCS_CMYK || codec_.jpeg_color_space == JCS_YCCK;
+  }
   [[noreturn]] void fail() const { bad_image(name_, errors_.message); }
 
   bool create(std::string_view bytes) {
@@ -80,6 +110,7 @@ class Reader {
     jpeg_read_header(&codec_, TRUE);
     if (mode == ImageReadMode::GRAY) codec_.out_color_space = JCS_GRAYSCALE;
     if (mode == ImageReadMode::RGB) codec_.out_color_space = JCS_RGB;
+    if (has_inks()) codec_.out_color_space = JCS_CMYK;
     jpeg_calc_output_dimensions(&codec_);
     return true;
   }

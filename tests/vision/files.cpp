@@ -59,6 +59,16 @@ TEST(ImageFiles, ModesChangeTheChannels) {
                "cannot read 'image': a JPEG image has no alpha channel");
 }
 
+/// Expected: torchvision.io.decode_jpeg.
+TEST(ImageFiles, JpegOfInksBecomesRgb) {
+  const auto first = [](ImageReadMode mode) {
+    return read_image(HEARTH_TEST_FIXTURES "/cmyk.jpg", mode).select(2, 0).select(1, 0);
+  };
+  EXPECT_TRUE(first(ImageReadMode::UNCHANGED).equal(tensor({225, 55, 155, 215}, kByte)));
+  EXPECT_TRUE(first(ImageReadMode::RGB).equal(tensor({190, 46, 131}, kByte)));
+  EXPECT_TRUE(first(ImageReadMode::GRAY).equal(tensor({99}, kByte)));
+}
+
 TEST(ImageFiles, JpegKeepsSmoothImagesApproximately) {
   for (const int64_t channels : {1, 3}) {
     const Tensor image = smooth(channels), good = encode_jpeg(image, 95),
