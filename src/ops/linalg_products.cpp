@@ -11,8 +11,8 @@ namespace hearth {
 namespace linalg {
 namespace {
 
-/// The Taylor series of the exponential to degree 15, for matrices with norms up to 1/2. It
-/// groups terms by powers of x^4.
+/// The Taylor series of the exponential to degree 15, for matrices with norms up to 1/2 (of
+/// floats: 2). It groups terms by powers of x^4.
 Tensor taylor_exponential(const Tensor& x) {
   constexpr int kGroup = 4, kTerms = 16;
   const Tensor x2 = x.matmul(x);
@@ -32,12 +32,13 @@ Tensor taylor_exponential(const Tensor& x) {
   return sum;
 }
 
-/// The number of halvings that bring each matrix's 1-norm to at most 1/2; NaN if it is not finite,
-/// which makes the whole exponential NaN.
+/// The number of halvings that bring each matrix's 1-norm to the series' limit; NaN if it is not
+/// finite, which makes the whole exponential NaN. Each halving is a squaring later, which doubles
+/// the error.
 Tensor halvings(const Tensor& a) {
   const NoGradGuard off;
   const Tensor size = a.detach().abs().sum(IntArrayRef(-2)).amax({-1});
-  const Tensor steps = size.log2().ceil().add(1).clamp_min(0);
+  const Tensor steps = size.log2().ceil().add(a.scalar_type() == kFloat ? -1 : 1).clamp_min(0);
   return where(steps.isfinite(), steps, std::numeric_limits<double>::quiet_NaN());
 }
 
