@@ -126,7 +126,7 @@ struct GPT2BodyImpl : nn::Module {
 
   Tensor forward(const Tensor& ids, KeyValueCache* cache) {
     const int64_t seen = cache && !cache->empty() ? cache->front().keys.size(2) : 0;
-    check_tokens(ids, wpe->options.num_embeddings() - seen);
+    check_tokens(ids, wpe->options.num_embeddings(), seen);
     if (cache) cache->resize(h->size());
     const Tensor positions = arange(seen, seen + ids.size(1), ids.options());
     Tensor x = drop(wte(ids) + wpe(positions));

@@ -26,12 +26,13 @@ inline void init_parameters(nn::Module& module) {
   }
 }
 
-inline void check_tokens(const Tensor& ids, int64_t positions) {
+/// `seen`: the tokens before these ids.
+inline void check_tokens(const Tensor& ids, int64_t positions, int64_t seen = 0) {
   HEARTH_CHECK(ids.dim() == 2 && ids.scalar_type() == kLong,
                "expected int64 token ids [N, L], but got ", name_of(ids.scalar_type()), " ",
                ids.sizes());
-  HEARTH_CHECK(positions >= ids.size(1), "a sequence of ", ids.size(1), " tokens is longer than ",
-               positions, " positions");
+  HEARTH_CHECK(seen + ids.size(1) <= positions, "a sequence of ", seen + ids.size(1),
+               " tokens is longer than ", positions, " positions");
 }
 
 using State = OrderedDict<std::string, Tensor>;
