@@ -51,8 +51,7 @@ uint64_t header_length(const Bytes& bytes) {
   const uint64_t left = bytes.size() - kLengthBytes;
   if (length > kLongestHeader || length > left)
     bad_bytes(name, 0, "expected the header's length, at most ", std::min(left, kLongestHeader),
-              " bytes here, but got ", length,
-              ": the file is damaged or no file of tensors");
+              " bytes here, but got ", length, ": the file is damaged or no file of tensors");
   if (length < 2 || bytes.text(kLengthBytes, kLengthBytes + 1) != "{")
     bad_bytes(name, kLengthBytes, "expected the header, which begins with '{'");
   return length;
