@@ -5,6 +5,7 @@ if the file is not current."""
 
 import re
 import sys
+from pathlib import Path
 
 import op_lists
 from declarations import (
@@ -329,15 +330,20 @@ def page():
     return "\n".join(out).rstrip() + "\n"
 
 
-def main():
-    text = page()
-    if "--check" in sys.argv[1:]:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print(f"{PAGE.relative_to(ROOT)} is not current: run tools/lists.py", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
+def write_or_check(path, text):
+    """Writes a generated page or, if the script was called with --check, compares it. Returns the
+    exit code."""
+    if "--check" not in sys.argv[1:]:
+        path.write_text(text)
+    elif not path.exists() or path.read_text() != text:
+        script = Path(sys.argv[0]).name
+        print(f"{path.relative_to(ROOT)} is not current: run tools/{script}", file=sys.stderr)
+        return 1
     return 0
+
+
+def main():
+    return write_or_check(PAGE, page())
 
 
 if __name__ == "__main__":

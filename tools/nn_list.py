@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from declarations import HEADERS, ROOT, functions_of, modules_of, read
-from lists import table
+from lists import table, write_or_check
 
 PAGE = ROOT / "docs" / "nn.md"
 NAMES = Path(__file__).resolve().parent / "nn_names.txt"
@@ -68,13 +68,7 @@ def main():
     if wrong:
         print(f"{NAMES.name}: absent without a reason, or present with one: {', '.join(wrong)}")
         return 1
-    if "--check" in sys.argv[1:]:
-        if not PAGE.exists() or PAGE.read_text() != text:
-            print(f"{PAGE.relative_to(ROOT)} is not current: run tools/nn_list.py", file=sys.stderr)
-            return 1
-        return 0
-    PAGE.write_text(text)
-    return 0
+    return write_or_check(PAGE, text)
 
 
 if __name__ == "__main__":
