@@ -147,15 +147,20 @@ IValue from_libtorch_optimizer(const IValue& value) {
 
 namespace {
 
-/// Replaces a dict with the keys "0", "1", … by a tuple.
-IValue tuple_if_numbered(const IValue& value) {
+/// Replaces a dict with the keys "0", "1", … by a tuple, or by a list if it has a "size".
+IValue python_value(const IValue& value) {
   if (!value.isGenericDict()) return value;
   std::vector<IValue> items;
+  bool is_list = false;
   for (const auto& item : value.toGenericDict()) {
-    if (item.key().toStringRef() != std::to_string(items.size())) return value;
-    items.push_back(item.value());
+    if (const std::string key = item.key().toStringRef(); key == "size")
+      is_list = true;
+    else if (key == std::to_string(items.size()))
+      items.push_back(python_value(item.value()));
+    else
+      return value;
   }
-  return ivalue::Tuple::create(std::move(items));
+  return is_list ? IValue(std::move(items)) : ivalue::Tuple::create(std::move(items));
 }
 
 /// A group with its parameters numbered from `first` on.
@@ -163,7 +168,7 @@ GenericDict python_group(const IValue& group, int64_t& first) {
   GenericDict result;
   for (const auto& item : group.toGenericDict()) {
     if (item.key().toStringRef() != "params") {
-      result.insert(item.key(), tuple_if_numbered(item.value()));
+      result.insert(item.key(), python_value(item.value()));
       continue;
     }
     std::vector<IValue> params;
@@ -192,7 +197,7 @@ GenericDict python_state(const IValue& states) {
     for (const auto& part : item.value().toGenericDict())
       state.insert(part.key(), part.key().toStringRef() == "step" && part.value().isInt()
                                    ? IValue(full({}, part.value().toInt(), kFloat))
-                                   : part.value());
+                                   : python_value(part.value()));
     result.insert(number_from(item.key().toStringRef()), state);
   }
   return result;

@@ -8,6 +8,8 @@
 namespace hearth::optim {
 
 Fields::~Fields() = default;
+void Fields::none(const std::string&) {}
+bool Fields::is_none(const std::string&) const { return false; }
 
 std::string first_name(const std::string& text) { return text.substr(0, text.find('.')); }
 
@@ -92,7 +94,7 @@ void DictReader::field(const std::string& name, std::string& value) {
 }
 void DictReader::field(const std::string& name, Tensor& value) {
   const IValue* stored = dict_.find(prefix_ + name);
-  value = stored ? stored->toTensor() : Tensor();
+  value = stored && !stored->isNone() ? stored->toTensor() : Tensor();
 }
 
 void DictReader::nested(const std::string& name, const std::function<void(Fields&)>& body) {
@@ -120,7 +122,17 @@ ArchiveReader::ArchiveReader(serialize::InputArchive& archive, bool from_seriali
 
 void ArchiveReader::field(const std::string& name, Tensor& value) {
   value = Tensor();
-  if (has(name)) archive_.read(name, value, /*is_buffer=*/true);
+  if (!has(name) || archive_.try_read(name, value, /*is_buffer=*/true)) return;
+  double number = 0;  // Python's LBFGS begins with one
+  if (archive_.try_read(name, number))
+    value = full({}, number, kFloat);
+  else
+    archive_.read(name, value, /*is_buffer=*/true);
+}
+
+bool ArchiveReader::is_none(const std::string& name) const {
+  IValue value;
+  return archive_.try_read(name, value) && value.isNone();
 }
 
 void ArchiveReader::nested(const std::string& name, const std::function<void(Fields&)>& body) {

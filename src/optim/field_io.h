@@ -26,6 +26,7 @@ class DictWriter final : public Fields {
   void field(const std::string& name, std::string& value) override { put(name, value); }
   void field(const std::string& name, Tensor& value) override;
   void nested(const std::string& name, const std::function<void(Fields&)>& body) override;
+  void none(const std::string& name) override { put(name, {}); }
   bool loading() const override { return false; }
   bool has(const std::string&) const override { return false; }
 
@@ -93,6 +94,7 @@ class ArchiveReader final : public Fields {
   void nested(const std::string& name, const std::function<void(Fields&)>& body) override;
   bool loading() const override { return true; }
   bool has(const std::string& name) const override { return names_.count(name) > 0; }
+  bool is_none(const std::string& name) const override;
   serialize::InputArchive& archive() { return archive_; }
 
  private:

@@ -9,26 +9,31 @@
 
 namespace hearth::optim {
 
-/// Visits a list as nested values "0", "1", …; an empty one is missing.
+/// Visits a list as nested values "size", "0", "1", …; a missing one is empty, and older versions
+/// saved no sizes.
 template <class T>
 void list_field(Fields& fields, const std::string& name, std::vector<T>& values) {
   if (fields.loading()) values.clear();
-  if (fields.loading() ? !fields.has(name) : values.empty()) return;
+  if (fields.loading() && !fields.has(name)) return;
   fields.nested(name, [&values](Fields& f) {
     if (f.loading()) {
       for (std::string i = "0"; f.has(i); i = std::to_string(values.size()))
         f.field(i, values.emplace_back());
     }
+    if (auto size = int64_t(values.size()); !f.loading()) f.field("size", size);
     for (size_t i = 0; !f.loading() && i < values.size(); ++i)
       f.field(std::to_string(i), values[i]);
   });
 }
 
-/// Visits a value that is missing if it is nullopt.
+/// Visits a value that is None, or missing, if it is nullopt.
 template <class T>
 void optional_field(Fields& f, const std::string& name, std::optional<T>& value) {
   if (f.loading()) value.reset();
-  if (f.loading() ? !f.has(name) : !value) return;
+  if (f.loading() ? !f.has(name) || f.is_none(name) : !value) {
+    if (!f.loading()) f.none(name);
+    return;
+  }
   f.field(name, value ? *value : value.emplace());
 }
 

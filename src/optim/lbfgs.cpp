@@ -26,8 +26,8 @@ void LBFGSOptions::fields(Fields& f) {
 void LBFGSParamState::fields(Fields& f) {
   f.field("func_evals", func_evals_);
   f.field("n_iter", n_iter_);
-  f.field("t", t_);
-  f.field("prev_loss", prev_loss_);
+  if (!f.loading() || f.has("t")) f.field("t", t_);  // Python has neither before an iteration
+  if (!f.loading() || f.has("prev_loss")) f.field("prev_loss", prev_loss_);
   f.field("d", d_);
   f.field("H_diag", H_diag_);
   f.field("prev_flat_grad", prev_flat_grad_);

@@ -96,6 +96,7 @@ bool same_value(const IValue& a, const IValue& b) {
   if (a.isBool() && b.isBool()) return a.toBool() == b.toBool();
   if (a.isInt() && b.isInt()) return a.toInt() == b.toInt();
   if (a.isDouble() && b.isDouble()) return a.toDouble() == b.toDouble();
+  if (a.isNone() || b.isNone()) return a.isNone() && b.isNone();
   return a.isString() && b.isString() && a.toStringRef() == b.toStringRef();
 }
 

@@ -182,16 +182,17 @@ TEST(Pt, LoadsTensorsAndLists) {
 
 /// The optimizers of pt_files.py's stepped().
 template <class Optimizer, class Options>
-void expect_same_optimizer(const std::string& name, const Options& options) {
-  const testing::Steps<Optimizer> stepped(options, /*in_two_groups=*/true);
-  testing::Steps<Optimizer> loaded(Options(1.0), true, /*steps=*/0);
+void expect_same_optimizer(const std::string& name, const Options& options,
+                           bool in_two_groups = true) {
+  const testing::Steps<Optimizer> stepped(options, in_two_groups);
+  testing::Steps<Optimizer> loaded(Options(1.0), in_two_groups, /*steps=*/0);
   load(loaded.optimizer, testing::pt_file(name + ".pt"));
   testing::expect_same_state(loaded.optimizer.state_dict(), stepped.optimizer.state_dict(), name);
   // And back: what Python reads (pt_files.py check).
   const IValue python = to_python(stepped.optimizer.state_dict());
   const TempFolder folder;
   save_pt(python, folder.path("x.pt"));
-  testing::Steps<Optimizer> again(Options(1.0), true, 0);
+  testing::Steps<Optimizer> again(Options(1.0), in_two_groups, 0);
   load(again.optimizer, folder.path("x.pt"));
   testing::expect_same_state(again.optimizer.state_dict(), stepped.optimizer.state_dict(), name);
   if (const char* kept = std::getenv("HEARTH_KEEP_FILES"))
@@ -206,6 +207,21 @@ TEST(Pt, LoadsOptimizers) {
   expect_same_optimizer<SGD>("sgd_plain", SGDOptions(0.1));
   expect_same_optimizer<RMSprop>("rmsprop", RMSpropOptions(0.1).centered(true).momentum(0.5));
   expect_same_optimizer<Adagrad>("adagrad", AdagradOptions(0.1));
+}
+
+TEST(Pt, LoadsOptimizersWithNoneAndLists) {
+  using namespace optim;
+  expect_same_optimizer<Adafactor>("adafactor", AdafactorOptions(0.1));
+  expect_same_optimizer<Muon>("muon", MuonOptions(0.1), false);
+  const auto lbfgs = LBFGSOptions(0.1).history_size(4);
+  expect_same_optimizer<LBFGS>("lbfgs", LBFGSOptions(lbfgs).max_iter(4), false);
+  const auto wolfe = LBFGSOptions(0.1).line_search_fn("strong_wolfe");
+  testing::Steps<LBFGS> first(wolfe, false, 0);
+  load(first.optimizer, testing::pt_file("lbfgs_first.pt"));
+  const StateDict dict = first.optimizer.state_dict();
+  EXPECT_TRUE(dict["param_groups.0.line_search_fn"].isNone());
+  EXPECT_EQ(dict["state.0.old_dirs.size"].toInt(), 0);
+  EXPECT_EQ(dict["state.0.H_diag"].toTensor().item<float>(), 1);
 }
 
 TEST(Pt, ReadsParametersOfTorchScript) {

@@ -64,15 +64,38 @@ def shared():
             "again": [same, same]}
 
 
-def stepped(optimizer_class, **options):
+def step(optimizer, weight, bias):
+    def closure():
+        optimizer.zero_grad()
+        loss = weight.pow(2).sum() + (bias + 1).pow(2).sum()
+        loss.backward()
+        return loss
+
+    optimizer.step(closure)
+
+
+def new_optimizer(optimizer_class, **options):
     weight = torch.arange(4.0).view(2, 2).requires_grad_()
     bias = torch.zeros(2).requires_grad_()
-    optimizer = optimizer_class([{"params": [weight]}, {"params": [bias], "lr": 0.25}], lr=0.1, **options)
-    for _ in range(2):
-        optimizer.zero_grad()
-        (weight.pow(2).sum() + (bias + 1).pow(2).sum()).backward()
-        optimizer.step()
+    groups = {torch.optim.LBFGS: [weight, bias], torch.optim.Muon: [weight]}.get(
+        optimizer_class, [{"params": [weight]}, {"params": [bias], "lr": 0.25}])
+    return optimizer_class(groups, lr=0.1, **options), weight, bias
+
+
+def stepped(optimizer_class, steps=2, **options):
+    optimizer, weight, bias = new_optimizer(optimizer_class, **options)
+    for _ in range(steps):
+        step(optimizer, weight, bias)
     return optimizer.state_dict()
+
+
+def resumed(optimizer_class, file):
+    """The state that a file has, and the parameters after one more step."""
+    optimizer, weight, bias = new_optimizer(optimizer_class)
+    optimizer.load_state_dict(torch.load(file, weights_only=True))
+    state = optimizer.state_dict()
+    step(optimizer, weight, bias)
+    return state, [weight.detach(), bias.detach()]
 
 
 def rezip(data, method, change=lambda name, content: content):
@@ -106,7 +129,10 @@ def write_torch(folder):
              "sgd": stepped(torch.optim.SGD, momentum=0.5, nesterov=True),
              "sgd_plain": stepped(torch.optim.SGD),
              "rmsprop": stepped(torch.optim.RMSprop, centered=True, momentum=0.5),
-             "adamw": stepped(torch.optim.AdamW), "adagrad": stepped(torch.optim.Adagrad)}
+             "adamw": stepped(torch.optim.AdamW), "adagrad": stepped(torch.optim.Adagrad),
+             "adafactor": stepped(torch.optim.Adafactor), "muon": stepped(torch.optim.Muon),
+             "lbfgs": stepped(torch.optim.LBFGS, max_iter=4, history_size=4),
+             "lbfgs_first": stepped(torch.optim.LBFGS, steps=1, max_iter=1)}
     for name, value in files.items():
         torch.save(value, folder / f"{name}.pt")
     floats = {"a": torch.arange(3.0), "b": torch.arange(4.0).view(2, 2)}
@@ -188,6 +214,21 @@ def check_torch(folder):
         for p in parameters:
             p.grad = torch.ones_like(p)
         optimizer.step()
+    check_none_and_lists(folder)
+
+
+def check_none_and_lists(folder):
+    for optimizer_class in (torch.optim.LBFGS, torch.optim.Muon, torch.optim.Adafactor):
+        name = optimizer_class.__name__.lower()
+        found, parameters = resumed(optimizer_class, folder / f"again_{name}.pt")
+        expected, expected_parameters = resumed(optimizer_class, FIXTURES / f"{name}.pt")
+        for group, expected_group in zip(found["param_groups"], expected["param_groups"]):
+            for key in set(expected_group) - {"foreach"}:
+                assert_equal(group[key], expected_group[key], f"{name}.{key}")
+        for number, state in expected["state"].items():
+            for key in set(state) - {"al"}:
+                assert type(found["state"][number][key]) is type(state[key]), (name, key)
+        torch.testing.assert_close(parameters, expected_parameters, msg=name)
 
 
 def check_numpy(folder):

@@ -32,8 +32,12 @@ class HEARTH_API Fields {
   bool requires_values() const { return requires_values_; }  ///< whether missing ones are errors
   void require_values(bool required) { requires_values_ = required; }
 
+  /// Notes that an optional value is not set: state dicts have None for it, archives nothing.
+  virtual void none(const std::string& name);
+  virtual bool is_none(const std::string& name) const;  ///< whether the source has None
+
   void field(const std::string& name, std::tuple<double, double>& values);
-  /// An empty list means a missing one.
+  /// A missing list is an empty one.
   void field(const std::string& name, std::vector<double>& values);
   void field(const std::string& name, std::vector<int64_t>& values);
 

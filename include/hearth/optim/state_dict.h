@@ -10,7 +10,7 @@
 namespace hearth::optim {
 
 /// The state of an optimizer or a scheduler. Keys are those of Python's nested state_dict(), joined
-/// by dots: "state.0.exp_avg", "param_groups.0.lr".
+/// by dots: "state.0.exp_avg", "param_groups.0.lr". A list also has its "size", unlike a tuple.
 class HEARTH_API StateDict {
  public:
   using Item = std::pair<std::string, IValue>;  ///< key and value
