@@ -57,6 +57,12 @@ void check_solvable(const Tensor& a, const Tensor& b, bool left, const char* op)
                " (", a.size(-2), "x", a.size(-1), " and ", b.size(-2), "x", b.size(-1), ")");
 }
 
+std::string text_of_singular(int code) {
+  return detail::str("The diagonal element ", code,
+                     " is zero, the inversion could not be completed because the input matrix is "
+                     "singular.");
+}
+
 Dims batch_of(IntArrayRef sizes, size_t matrix) {
   return Dims(sizes.slice(0, sizes.size() - matrix));
 }

@@ -42,6 +42,9 @@ void check_info(const char* op, const Tensor& info, const Text& text) {
                       text(code));
 }
 
+/// For check_info: the text for a matrix without an inverse.
+std::string text_of_singular(int code);
+
 /// The sizes before the last `matrix` dimensions.
 Dims batch_of(IntArrayRef sizes, size_t matrix = 2);
 /// The batch's sizes and those of a matrix or vector.

@@ -100,11 +100,7 @@ Tensor cholesky_inverse_of(const UpperArgs& args, const Tensor& factor) {
     // n, n - 1 … 1 where the diagonal is zero: the largest one names the first zero.
     const Tensor largest = first_zero.to(kInt).mul(numbers).amax({-1});
     const Tensor info = where(largest.eq(0), 0, largest.neg().add(factor.size(-1) + 1));
-    check_info("cholesky_inverse", info.to(kInt), [](int code) {
-      return detail::str("The diagonal element ", code,
-                         " is zero, the inversion could not be completed because the input matrix "
-                         "is singular.");
-    });
+    check_info("cholesky_inverse", info.to(kInt), text_of_singular);
   }
   return solve_twice(args.upper, factor, identity_like(factor, batch_of(factor.sizes())));
 }

@@ -173,11 +173,7 @@ struct TensorInverse {
                  "prod(self.shape[:ind]), but got ",
                  columns, " != ", rows);
     const auto [inverse, status] = linalg_inv_ex(self.reshape({rows, columns}));
-    check_info("inv", status, [](int code) {
-      return detail::str("The diagonal element ", code,
-                         " is zero, the inversion could not be completed because the input matrix "
-                         "is singular.");
-    });
+    check_info("inv", status, text_of_singular);
     return inverse.reshape(joined(from, to));
   }
 };

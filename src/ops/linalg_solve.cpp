@@ -236,11 +236,6 @@ TensorPair inverse_of(const NoArgs&, const Tensor& a) {
   check_real(a, "linalg_inv_cpu");
   return solve_ex(a, identity_like(a, batch_of(a.sizes())));
 }
-std::string text_of_singular(int code) {
-  return detail::str("The diagonal element ", code,
-                     " is zero, the inversion could not be completed because the input matrix is "
-                     "singular.");
-}
 Tensor inverse_checked(const NoArgs&, const Tensor& a) {
   const auto [inverse, info] = inverse_of({}, a);
   check_info("linalg.inv", info, text_of_singular);

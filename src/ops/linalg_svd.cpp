@@ -201,6 +201,13 @@ TensorTriple old_svd_of(const OldSvdArgs& args, const Tensor& a) {
   return {square(a.size(-2)), singular_values(a), square(a.size(-1))};
 }
 
+std::string text_of_repeated(const char* values, int code) {
+  return detail::str(
+      "The algorithm failed to converge because the input matrix is ill-conditioned or has too "
+      "many repeated ",
+      values, " (error code: ", code, ").");
+}
+
 }  // namespace
 
 std::vector<Tensor> svd_of(const Tensor& a, bool full, bool vectors) {
@@ -210,10 +217,7 @@ std::vector<Tensor> svd_of(const Tensor& a, bool full, bool vectors) {
     if (code == -4)
       return std::string(
           "The algorithm failed to converge because the input matrix contained non-finite values.");
-    return detail::str(
-        "The algorithm failed to converge because the input matrix is ill-conditioned or has too "
-        "many repeated singular values (error code: ",
-        code, ").");
+    return text_of_repeated("singular values", code);
   });
   return results;
 }
@@ -224,12 +228,7 @@ Tensor singular_values(const Tensor& a) {
 
 TensorPair eigh_of(const Tensor& a, bool upper, bool vectors) {
   const auto [w, v, info] = invoke<Eigh>({upper, vectors}, a).triple();
-  check_info("linalg.eigh", info, [](int code) {
-    return detail::str(
-        "The algorithm failed to converge because the input matrix is ill-conditioned or has too "
-        "many repeated eigenvalues (error code: ",
-        code, ").");
-  });
+  check_info("linalg.eigh", info, [](int code) { return text_of_repeated("eigenvalues", code); });
   return {w, v};
 }
 

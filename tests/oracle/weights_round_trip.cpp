@@ -4,14 +4,11 @@
 #include <functional>
 #include <iostream>
 
-#include "examples/models/bert.h"
-#include "examples/models/gpt2.h"
-#include "hearth/vision/models.h"
+#include "tests/zoo/models.h"
 
 namespace {
 
 using namespace hearth;
-using namespace hearth::vision::models;
 
 std::string folder;
 
@@ -30,48 +27,10 @@ void round_trip(const std::string& name, nn::Module& model, const std::function<
   std::cout << name << '\n';
 }
 
-template <class Model>
-void round_trip_vision(const std::string& name, Model model) {
-  const Tensor image = arange(3 * 64 * 64).mul(0.11).sin().view({1, 3, 64, 64});
-  round_trip(name, *model, [&] { return model->forward(image); });
-}
-
-void round_trip_language() {
-  const Tensor ids = arange(2 * 7).mul(5).remainder(20).view({2, 7});
-  models::GPT2 gpt2(models::GPT2Options{
-      .vocab_size = 20, .n_positions = 12, .n_embd = 16, .n_layer = 2, .n_head = 2});
-  round_trip("gpt2", *gpt2, [&] { return gpt2(ids); });
-  models::BertModel bert(models::BertOptions{.vocab_size = 20,
-                                             .hidden_size = 16,
-                                             .num_hidden_layers = 2,
-                                             .num_attention_heads = 2,
-                                             .intermediate_size = 24,
-                                             .max_position_embeddings = 12});
-  round_trip("bert", *bert, [&] {
-    Tensor mask = ones({2, 7}, kLong);
-    mask[1].slice(0, 4).zero_();
-    const auto result = bert(ids, mask, arange(7).ge(3).to(kLong).expand({2, 7}));
-    return cat({result.last_hidden_state.flatten(), result.pooler_output.flatten()});
-  });
-}
-
 }  // namespace
 
 int main(int, char** argv) {
   folder = argv[1];
-  round_trip_vision("resnet_basic", ResNet(ResNetOptions({1, 2, 1, 1}).num_classes(5)));
-  round_trip_vision("resnet_bottleneck", ResNet(ResNetOptions({1, 1, 2, 1})
-                                                    .bottleneck(true)
-                                                    .num_classes(5)
-                                                    .groups(2)
-                                                    .width_per_group(32)));
-  round_trip_vision("vgg", VGG(VGGOptions({4, 0, 8, 0}).num_classes(5)));
-  round_trip_vision("vgg_bn", VGG(VGGOptions({4, 0, 8, 0}).batch_norm(true).num_classes(5)));
-  round_trip_vision("alexnet", AlexNet(5));
-  round_trip_vision("mobilenet_v2", MobileNetV2(5, 0.25));
-  round_trip_vision(
-      "vit",
-      VisionTransformer(
-          VisionTransformerOptions(64, 16, 2, 2, 8, 12).num_classes(5).representation_size(6)));
-  round_trip_language();
+  hearth::testing::for_each_vision_model(round_trip);
+  hearth::testing::for_each_language_model(round_trip);
 }

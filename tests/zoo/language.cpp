@@ -1,45 +1,15 @@
 // The examples' GPT-2 and BERT against Hugging Face's names and outputs (tests/oracle/zoo.py).
 #include <gtest/gtest.h>
 
-#include "examples/models/bert.h"
-#include "examples/models/gpt2.h"
 #include "tests/support/files.h"
 #include "tests/zoo/expected.h"
+#include "tests/zoo/models.h"
 
 namespace hearth::testing {
 
 namespace {
 
-models::GPT2Options small_gpt2() {
-  return {.vocab_size = 20, .n_positions = 12, .n_embd = 16, .n_layer = 2, .n_head = 2};
-}
-models::BertOptions small_bert() {
-  return {.vocab_size = 20,
-          .hidden_size = 16,
-          .num_hidden_layers = 2,
-          .num_attention_heads = 2,
-          .intermediate_size = 24,
-          .max_position_embeddings = 12};
-}
-
-/// The script's token ids.
-Tensor ids() { return arange(2 * 7).mul(5).remainder(20).view({2, 7}); }
-
-TEST(LanguageModels, Gpt2IsHuggingFaces) {
-  models::GPT2 model(small_gpt2());
-  expect_model("gpt2", *model, [&] { return model(ids()); });
-}
-
-TEST(LanguageModels, BertIsHuggingFaces) {
-  models::BertModel model(small_bert());
-  expect_model("bert", *model, [&] {
-    Tensor mask = ones({2, 7}, kLong);
-    mask[1].slice(0, 4).zero_();
-    const Tensor types = arange(7).ge(3).to(kLong).expand({2, 7});
-    const models::BertResult result = model(ids(), mask, types);
-    return cat({result.last_hidden_state.flatten(), result.pooler_output.flatten()});
-  });
-}
+TEST(LanguageModels, NamesAndOutputsAreHuggingFaces) { for_each_language_model(expect_model); }
 
 /// Tokens that are generated with cached keys and values are those of whole sequences.
 TEST(LanguageModels, GenerationUsesItsCache) {

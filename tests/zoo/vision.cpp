@@ -3,8 +3,8 @@
 
 #include "hearth/autograd.h"
 #include "hearth/operators.h"
-#include "hearth/vision/models.h"
 #include "tests/zoo/expected.h"
+#include "tests/zoo/models.h"
 
 namespace hearth::testing {
 
@@ -12,25 +12,7 @@ namespace {
 
 using namespace hearth::vision::models;
 
-TEST(VisionModels, NamesAndOutputsAreTorchvisions) {
-  const Tensor image = arange(3 * 64 * 64).mul(0.11).sin().view({1, 3, 64, 64});
-  const auto check = [&](const char* name, auto model) {
-    expect_model(name, *model, [&] { return model->forward(image); });
-  };
-  check("resnet_basic", ResNet(ResNetOptions({1, 2, 1, 1}).num_classes(5)));
-  check("resnet_bottleneck", ResNet(ResNetOptions({1, 1, 2, 1})
-                                        .bottleneck(true)
-                                        .num_classes(5)
-                                        .groups(2)
-                                        .width_per_group(32)));
-  check("vgg", VGG(VGGOptions({4, 0, 8, 0}).num_classes(5)));
-  check("vgg_bn", VGG(VGGOptions({4, 0, 8, 0}).batch_norm(true).num_classes(5)));
-  check("alexnet", AlexNet(5));
-  check("mobilenet_v2", MobileNetV2(5, 0.25));
-  check("vit",
-        VisionTransformer(
-            VisionTransformerOptions(64, 16, 2, 2, 8, 12).num_classes(5).representation_size(6)));
-}
+TEST(VisionModels, NamesAndOutputsAreTorchvisions) { for_each_vision_model(expect_model); }
 
 /// Expected: torch.manual_seed(7); torchvision.models.alexnet(num_classes=7); sums of weights.
 TEST(VisionModels, InitialWeightsAreTorchvisions) {
