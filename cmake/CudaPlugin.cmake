@@ -61,6 +61,7 @@ endfunction()
 function(hearth_add_cuda_plugin)
   hearth_pass_seam_hash(src/kernels/cuda/plugin.cpp)
   hearth_find_cudnn()
+  hearth_group_sources(plugin_sources)
   add_library(hearth_cuda MODULE ${plugin_sources})
   set_target_properties(hearth_cuda PROPERTIES
     CUDA_STANDARD 20 CXX_STANDARD 20

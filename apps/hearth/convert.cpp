@@ -10,11 +10,11 @@ namespace hearth::app {
 
 namespace {
 
-struct Options {
+struct ConvertOptions {
   std::string from, to;
 };
 
-void convert(const Options& options) {
+void convert(const ConvertOptions& options) {
   io::NamedTensors tensors;
   for (const auto& [name, value] : io::load_file(options.from).values)
     if (value.isTensor())
@@ -29,7 +29,7 @@ void convert(const Options& options) {
 void add_convert(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "convert", "Copy tensors to a file of another format, by its name's ending");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConvertOptions>();
   const auto add = [&](const char* name, std::string& file, const char* description) {
     offer(command->add_option(name, file, description), {{}, Values::Paths::kFiles})->required();
   };

@@ -136,12 +136,12 @@ void print_json(const io::FileContent& content, bool with_statistics) {
   std::cout << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 
-struct Options {
+struct InspectOptions {
   std::string file;
   bool as_json = false, no_statistics = false;
 };
 
-void inspect(const Options& options) {
+void inspect(const InspectOptions& options) {
   const io::FileContent content = io::load_file(options.file, /*tolerant=*/true);
   if (options.as_json) {
     print_json(content, !options.no_statistics);
@@ -159,7 +159,7 @@ void inspect(const Options& options) {
 void add_inspect(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("inspect", "Show the contents of a file of tensors, and any damage");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<InspectOptions>();
   offer(
       command->add_option("file", options->file,
                           "A .safetensors, .pt, .pth, .npz or .npy file, or a folder with shards"),

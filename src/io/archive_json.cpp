@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 constexpr int kVersion = 1;
-constexpr int kDeepest = 4;
+constexpr int kArchiveDepth = 4;
 
 /// Numbers that JSON cannot represent become strings.
 json from_double(double value) {
@@ -112,7 +112,7 @@ json properties_of(const Tensor& tensor) {
 /// Parses JSON that is nested no deeper than that of to_file.
 json parse(const std::string& text, const std::string& file) {
   // Not by the parser's callback, which would visit a whole object again after each of its items.
-  HEARTH_CHECK(io::json_depth(text) <= kDeepest, "cannot read '", file,
+  HEARTH_CHECK(io::json_depth(text) <= kArchiveDepth, "cannot read '", file,
                "': its metadata is nested too deeply");
   try {
     return json::parse(text);

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostAtOnce = size_t{1} << 30;
+constexpr size_t kMaxWrite = size_t{1} << 30;
 constexpr int kMostLinks = 40;  // Linux's limit
 constexpr const char* kPrefix = ".hearth-";
 constexpr const char* kSuffix = ".tmp";
@@ -133,7 +133,7 @@ void AtomicFile::write(const void* data, size_t bytes) {
   HEARTH_CHECK(file_ >= 0, "cannot write '", path_, "': it was committed already");
   auto* next = static_cast<const char*>(data);
   while (bytes > 0) {
-    const ssize_t done = ::write(file_, next, std::min(bytes, kMostAtOnce));
+    const ssize_t done = ::write(file_, next, std::min(bytes, kMaxWrite));
     if (done < 0 && errno == EINTR) continue;
     if (done < 0) fail(errno);
     next += done;

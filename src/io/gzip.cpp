@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kMagic = "\x1f\x8b";
 constexpr int kGzipWindow = 15 + 16;  // inflateInit2's code for gzip with the largest window
 constexpr int kRawWindow = -15;       // the same without any header
-constexpr uint64_t kMostAtOnce = 1 << 30;
+constexpr uint64_t kMaxChunk = 1 << 30;
 
 }  // namespace
 
@@ -38,7 +38,7 @@ struct Content::Inflater {
 };
 
 void Content::Inflater::feed() {
-  const uint64_t count = std::min(bytes.size() - fed, kMostAtOnce);
+  const uint64_t count = std::min(bytes.size() - fed, kMaxChunk);
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data() + fed));
   stream.avail_in = static_cast<uInt>(count);
   fed += count;
@@ -46,7 +46,7 @@ void Content::Inflater::feed() {
 
 size_t Content::Inflater::read(void* buffer, size_t size) {
   stream.next_out = static_cast<Bytef*>(buffer);
-  stream.avail_out = static_cast<uInt>(std::min<uint64_t>(size, kMostAtOnce));
+  stream.avail_out = static_cast<uInt>(std::min<uint64_t>(size, kMaxChunk));
   const uInt wanted = stream.avail_out;
   while (stream.avail_out > 0 && !ended) {
     if (stream.avail_in == 0) feed();
@@ -106,8 +106,8 @@ void inflate_exactly(const Bytes& bytes, uint64_t begin, uint64_t end, void* to,
   Bytef beyond;
   int result = Z_OK;
   for (uint64_t at = begin, left = size; result == Z_OK;) {
-    const auto in = static_cast<uInt>(std::min(end - at, kMostAtOnce));
-    const auto out = static_cast<uInt>(std::min(left, kMostAtOnce));
+    const auto in = static_cast<uInt>(std::min(end - at, kMaxChunk));
+    const auto out = static_cast<uInt>(std::min(left, kMaxChunk));
     stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data() + at));
     stream.avail_in = in;
     stream.next_out = out > 0 ? next : &beyond;

@@ -11,12 +11,8 @@
 
 namespace hearth::serialize {
 
-namespace {
-
-constexpr double kLargestExact = 9007199254740992.0;  // 2^53
-
 /// Loaded values, shared by an archive and its nested archives.
-struct Source {
+struct ArchiveSource {
   std::string name;
   Values values;
   std::optional<io::SafetensorsFile> file;
@@ -24,9 +20,13 @@ struct Source {
   bool owns_tensors = false;  // a file's, which a reader may have without a copy
 };
 
-std::shared_ptr<const Source> open_source(io::SafetensorsFile file, std::string name,
+namespace {
+
+constexpr double kLargestExact = 9007199254740992.0;  // 2^53
+
+std::shared_ptr<const ArchiveSource> open_source(io::SafetensorsFile file, std::string name,
                                           std::optional<Device> device) {
-  auto source = std::make_shared<Source>();
+  auto source = std::make_shared<ArchiveSource>();
   source->name = std::move(name);
   source->device = device;
   for (const std::string& path : file.keys()) {
@@ -40,9 +40,9 @@ std::shared_ptr<const Source> open_source(io::SafetensorsFile file, std::string 
 }
 
 /// The values of a file of torch.save or of LibTorch.
-std::shared_ptr<const Source> open_pt(const io::BytesPtr& bytes, std::optional<Device> device) {
+std::shared_ptr<const ArchiveSource> open_pt(const io::BytesPtr& bytes, std::optional<Device> device) {
   io::PtFile file(bytes, device);
-  auto source = std::make_shared<Source>();
+  auto source = std::make_shared<ArchiveSource>();
   source->name = bytes->name();
   source->owns_tensors = true;
   const IValue content = io::from_libtorch_optimizer(file.read());
@@ -55,7 +55,7 @@ std::shared_ptr<const Source> open_pt(const io::BytesPtr& bytes, std::optional<D
   return source;
 }
 
-std::shared_ptr<const Source> open_bytes(io::BytesPtr bytes, std::optional<Device> device) {
+std::shared_ptr<const ArchiveSource> open_bytes(io::BytesPtr bytes, std::optional<Device> device) {
   if (io::ZipReader::recognizes(*bytes)) return open_pt(bytes, device);
   std::string name = bytes->name();
   return open_source(io::SafetensorsFile(std::move(bytes)), std::move(name), device);
@@ -81,7 +81,7 @@ struct InputArchive::Tree {
   /// The end of an error about a missing value: the kind found instead, or a hint.
   std::string found(const std::string& key) const;
 
-  std::shared_ptr<const Source> source = std::make_shared<Source>();
+  std::shared_ptr<const ArchiveSource> source = std::make_shared<ArchiveSource>();
   std::string prefix;  // "" or "a.b."
   bool requires_same_sizes = false;
 };
@@ -199,7 +199,7 @@ std::string InputArchive::Tree::found(const std::string& key) const {
 
 InputArchive::InputArchive() : tree_(new Tree) {}
 InputArchive::InputArchive(const OutputArchive& written) : InputArchive() {
-  auto source = std::make_shared<Source>();
+  auto source = std::make_shared<ArchiveSource>();
   source->values = written.tree_->values;
   tree_->source = std::move(source);
 }

@@ -16,7 +16,7 @@ namespace hearth::io {
 namespace {
 
 constexpr std::string_view kEnding = ".npy";
-constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kNpzAlignment = 64;
 
 /// The tensor's elements in order, on the CPU.
 Tensor plain(const Tensor& tensor, const std::string& name) {
@@ -74,7 +74,7 @@ void save_npz(const NamedTensors& tensors, const std::string& path) {
   for (const auto& [name, tensor] : tensors) {
     HEARTH_CHECK(names.insert(name).second, "cannot save two tensors under the name '", name, "'");
     const Tensor elements = plain(tensor, name);
-    zip.add(name + std::string(kEnding), {npy_header(elements), bytes_of(elements)}, kAlignment);
+    zip.add(name + std::string(kEnding), {npy_header(elements), bytes_of(elements)}, kNpzAlignment);
   }
   zip.finish();
   file.commit();

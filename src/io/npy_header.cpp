@@ -10,7 +10,7 @@ namespace hearth::io {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kNpyAlignment = 64;
 
 /// A dtype by NumPy's letter and size.
 struct NpyDtype {
@@ -178,7 +178,7 @@ std::string npy_header(const Tensor& tensor) {
   if (tensor.dim() > 1) dict.resize(dict.size() - 2);
   dict += "), }";
   const uint64_t before = kMagic.size() + 4;
-  dict.append(kAlignment - (before + dict.size() + 1) % kAlignment, ' ');
+  dict.append(kNpyAlignment - (before + dict.size() + 1) % kNpyAlignment, ' ');
   std::string header(kMagic);
   header += '\1';
   header += '\0';

@@ -13,7 +13,7 @@ namespace {
 
 using namespace pickle;
 
-constexpr uint32_t kDeepest = 256;
+constexpr uint32_t kReadDepth = 256;
 constexpr int kNewestProtocol = 5;
 // Values that are reached on several paths count on each, so that nothing that visits all paths
 // can take long.
@@ -132,7 +132,7 @@ class Machine {
         fail("a list or dict contains itself");
       depth = std::max(depth, depth_of(item) + 1);
       values += count_of(item);
-      if (depth > kDeepest) fail("its values are nested too deeply");
+      if (depth > kReadDepth) fail("its values are nested too deeply");
       if (values > most_values_) fail("it repeats values too often");
     }
   }

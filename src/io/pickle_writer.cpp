@@ -18,7 +18,7 @@ namespace {
 
 using namespace pickle;
 
-constexpr int kDeepest = 256;
+constexpr int kWriteDepth = 256;
 constexpr uint8_t kWrittenProtocol = 2;
 
 /// A tensor of one dimension over all of the storage, on the CPU.
@@ -49,7 +49,7 @@ class Writer {
   }
 
   void write(const IValue& value, int depth) {
-    HEARTH_CHECK(depth <= kDeepest, "cannot save values that are nested deeper than ", kDeepest,
+    HEARTH_CHECK(depth <= kWriteDepth, "cannot save values that are nested deeper than ", kWriteDepth,
                  " levels, or contain themselves");
     if (value.isTensor())
       write(value.toTensor());

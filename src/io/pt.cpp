@@ -13,18 +13,18 @@ namespace io {
 
 namespace {
 
-constexpr uint64_t kAlignment = 64;
+constexpr uint64_t kStorageAlignment = 64;
 
 /// Writes the records of torch.save's zip archive.
 void write_archive(const IValue& value, const ByteSink& sink) {
   const Pickled pickled = pickle_value(value);
   ZipWriter zip(sink);
   const auto add = [&](const std::string& name, std::string_view content) {
-    zip.add("archive/" + name, {content}, kAlignment);
+    zip.add("archive/" + name, {content}, kStorageAlignment);
   };
   add("data.pkl", pickled.pickle);
   add(".format_version", "1");
-  add(".storage_alignment", std::to_string(kAlignment));
+  add(".storage_alignment", std::to_string(kStorageAlignment));
   add("byteorder", "little");
   for (size_t i = 0; i < pickled.storages.size(); ++i)
     add(detail::str("data/", i), bytes_of(pickled.storages[i]));

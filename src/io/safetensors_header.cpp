@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLengthBytes = sizeof(uint64_t);
 constexpr uint64_t kLongestHeader = 100'000'000;  // as in the reference implementation
-constexpr size_t kAlignment = 64;
+constexpr size_t kSafetensorsAlignment = 64;
 
 constexpr FileDtype kDtypes[] = {
     {"F64", kDouble, 64},
@@ -122,7 +122,7 @@ SafetensorsHeader read_header(const Bytes& bytes) {
 std::string header_text(const SafetensorsHeader& header) {
   std::string json = header_json(header);
   const size_t unpadded = kLengthBytes + json.size();
-  json.append((kAlignment - unpadded % kAlignment) % kAlignment, ' ');
+  json.append((kSafetensorsAlignment - unpadded % kSafetensorsAlignment) % kSafetensorsAlignment, ' ');
   const uint64_t length = json.size();
   HEARTH_CHECK(length <= kLongestHeader, "cannot save ", header.tensors.size(), " tensors and ",
                header.metadata.size(), " metadata: the header would have ", length,

@@ -10,11 +10,11 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int kDeepest = 8;
+constexpr int kIndexDepth = 8;
 constexpr const char* kMap = "weight_map";
 
 ordered_json parse(std::string_view json, const std::string& path) {
-  HEARTH_CHECK(json_depth(json) <= kDeepest, "cannot read '", path,
+  HEARTH_CHECK(json_depth(json) <= kIndexDepth, "cannot read '", path,
                "': its JSON is nested too deeply");
   try {
     return ordered_json::parse(json);

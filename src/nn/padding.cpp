@@ -10,7 +10,7 @@ using hearth::detail::str;
 
 namespace {
 
-const char* name_of(const functional::PadFuncOptions::mode_t& mode) {
+const char* name_of_mode(const functional::PadFuncOptions::mode_t& mode) {
   constexpr const char* kNames[] = {"constant", "reflect", "replicate", "circular"};
   return kNames[mode.index()];
 }
@@ -30,7 +30,7 @@ namespace functional {
 Tensor pad(const Tensor& input, const PadFuncOptions& options) {
   const std::optional<double> value =
       options.value() == 0 ? std::nullopt : std::optional(options.value());
-  return hearth::pad(input, options.pad(), name_of(options.mode()), value);
+  return hearth::pad(input, options.pad(), name_of_mode(options.mode()), value);
 }
 
 }  // namespace functional

@@ -28,7 +28,7 @@ std::unique_ptr<AdadeltaOptions> checked(const AdadeltaOptions& options) {
   return std::make_unique<AdadeltaOptions>(options);
 }
 
-void update(const AdadeltaOptions& options, const Batch<AdadeltaParamState>& batch) {
+void update_adadelta(const AdadeltaOptions& options, const Batch<AdadeltaParamState>& batch) {
   _fused_adadelta_(batch.params, batch.grads, batch.tensors(&AdadeltaParamState::square_avg),
                    batch.tensors(&AdadeltaParamState::acc_delta), options.lr(), options.rho(),
                    options.eps(), options.weight_decay(), options.maximize());
@@ -40,7 +40,7 @@ void update(const AdadeltaOptions& options, const Batch<AdadeltaParamState>& bat
 HEARTH_DEFINE_OPTIMIZER(Adadelta)
 
 Tensor Adadelta::step(LossClosure closure) {
-  return fused_step<AdadeltaOptions, AdadeltaParamState>(*this, closure, update);
+  return fused_step<AdadeltaOptions, AdadeltaParamState>(*this, closure, update_adadelta);
 }
 
 }  // namespace hearth::optim

@@ -103,7 +103,7 @@ void update_one(const AdafactorOptions& options, const Tensor& param, const Tens
   param.add_(change, -rate / std::max(1.0, root_mean_square(change) / options.d()));
 }
 
-void update(const AdafactorOptions& options, const Batch<AdafactorParamState>& batch) {
+void update_adafactor(const AdafactorOptions& options, const Batch<AdafactorParamState>& batch) {
   for (size_t i = 0; i < batch.params.size(); ++i) {
     update_one(options, batch.params[i], batch.grads[i], *batch.states[i]);
     ++batch.states[i]->step();
@@ -115,7 +115,7 @@ void update(const AdafactorOptions& options, const Batch<AdafactorParamState>& b
 HEARTH_DEFINE_OPTIMIZER(Adafactor)
 
 Tensor Adafactor::step(LossClosure closure) {
-  return fused_step<AdafactorOptions, AdafactorParamState>(*this, closure, update);
+  return fused_step<AdafactorOptions, AdafactorParamState>(*this, closure, update_adafactor);
 }
 
 }  // namespace hearth::optim

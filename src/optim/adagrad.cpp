@@ -44,7 +44,7 @@ void begin_all(Adagrad& optimizer) {
             state_of<AdagradParamState>(optimizer, param));
 }
 
-void update(const AdagradOptions& options, const Batch<AdagradParamState>& batch) {
+void update_adagrad(const AdagradOptions& options, const Batch<AdagradParamState>& batch) {
   for (size_t i = 0; i < batch.params.size(); ++i)
     begin(options, batch.params[i], *batch.states[i]);
   const std::vector<Tensor> sums = batch.tensors(&AdagradParamState::sum);
@@ -69,7 +69,7 @@ std::unique_ptr<OptimizerParamState> Adagrad::make_state() const {
 }
 
 Tensor Adagrad::step(LossClosure closure) {
-  return fused_step<AdagradOptions, AdagradParamState>(*this, closure, update);
+  return fused_step<AdagradOptions, AdagradParamState>(*this, closure, update_adagrad);
 }
 
 }  // namespace hearth::optim

@@ -25,7 +25,7 @@ std::unique_ptr<AdamaxOptions> checked(const AdamaxOptions& options) {
   return std::make_unique<AdamaxOptions>(options);
 }
 
-void update(const AdamaxOptions& options, const Batch<AdamaxParamState>& batch) {
+void update_adamax(const AdamaxOptions& options, const Batch<AdamaxParamState>& batch) {
   for_equal_steps(batch, [&options](int64_t step, const Batch<AdamaxParamState>& part) {
     _fused_adamax_(part.params, part.grads, part.tensors(&AdamaxParamState::exp_avg),
                    part.tensors(&AdamaxParamState::exp_inf), step, options.lr(),
@@ -40,7 +40,7 @@ template class BetaOptions<AdamaxOptions>;
 HEARTH_DEFINE_OPTIMIZER(Adamax)
 
 Tensor Adamax::step(LossClosure closure) {
-  return fused_step<AdamaxOptions, AdamaxParamState>(*this, closure, update);
+  return fused_step<AdamaxOptions, AdamaxParamState>(*this, closure, update_adamax);
 }
 
 }  // namespace hearth::optim

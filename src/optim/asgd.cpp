@@ -41,7 +41,7 @@ void advance(const ASGDOptions& options, ASGDParamState& state) {
   state.mu(static_cast<float>(1 / std::max(1.0, step - options.t0())));
 }
 
-void update(const ASGDOptions& options, const Batch<ASGDParamState>& batch) {
+void update_asgd(const ASGDOptions& options, const Batch<ASGDParamState>& batch) {
   for (ASGDParamState* state : batch.states)
     if (state->step() == 0) state->eta(static_cast<float>(options.lr()));
   const auto key = [](ASGDParamState& state) { return std::pair(state.eta(), state.mu()); };
@@ -57,7 +57,7 @@ void update(const ASGDOptions& options, const Batch<ASGDParamState>& batch) {
 HEARTH_DEFINE_OPTIMIZER(ASGD)
 
 Tensor ASGD::step(LossClosure closure) {
-  return fused_step<ASGDOptions, ASGDParamState>(*this, closure, update);
+  return fused_step<ASGDOptions, ASGDParamState>(*this, closure, update_asgd);
 }
 
 }  // namespace hearth::optim

@@ -77,7 +77,7 @@ void check_matrices(const Optimizer& optimizer) {
     for (const Tensor& param : group.params()) check_matrix(param);
 }
 
-void update(const MuonOptions& options, const Batch<MuonParamState>& batch) {
+void update_muon(const MuonOptions& options, const Batch<MuonParamState>& batch) {
   for (const Tensor& param : batch.params) check_matrix(param);
   const std::vector<Tensor> buffers = batch.tensors(&MuonParamState::momentum_buffer);
   _foreach_lerp_(buffers, batch.grads, 1 - options.momentum());
@@ -109,7 +109,7 @@ std::unique_ptr<OptimizerParamState> Muon::make_state() const {
 }
 
 Tensor Muon::step(LossClosure closure) {
-  return fused_step<MuonOptions, MuonParamState>(*this, closure, update);
+  return fused_step<MuonOptions, MuonParamState>(*this, closure, update_muon);
 }
 
 }  // namespace hearth::optim

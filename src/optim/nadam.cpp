@@ -42,7 +42,7 @@ StepAndProduct next_step(const NAdamOptions& options, NAdamParamState& state) {
   return {step, static_cast<float>(state.mu_product()) * static_cast<float>(mu)};
 }
 
-void update(const NAdamOptions& options, const Batch<NAdamParamState>& batch) {
+void update_nadam(const NAdamOptions& options, const Batch<NAdamParamState>& batch) {
   const auto key = [&options](NAdamParamState& state) { return next_step(options, state); };
   for_equal(batch, key, [&options](StepAndProduct next, const Batch<NAdamParamState>& part) {
     const auto [step, product] = next;
@@ -61,7 +61,7 @@ template class BetaOptions<NAdamOptions>;
 HEARTH_DEFINE_OPTIMIZER(NAdam)
 
 Tensor NAdam::step(LossClosure closure) {
-  return fused_step<NAdamOptions, NAdamParamState>(*this, closure, update);
+  return fused_step<NAdamOptions, NAdamParamState>(*this, closure, update_nadam);
 }
 
 }  // namespace hearth::optim

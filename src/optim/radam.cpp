@@ -26,7 +26,7 @@ std::unique_ptr<RAdamOptions> checked(const RAdamOptions& options) {
   return std::make_unique<RAdamOptions>(options);
 }
 
-void update(const RAdamOptions& options, const Batch<RAdamParamState>& batch) {
+void update_radam(const RAdamOptions& options, const Batch<RAdamParamState>& batch) {
   for_equal_steps(batch, [&options](int64_t step, const Batch<RAdamParamState>& part) {
     _fused_radam_(part.params, part.grads, part.tensors(&RAdamParamState::exp_avg),
                   part.tensors(&RAdamParamState::exp_avg_sq), step, options.lr(),
@@ -42,7 +42,7 @@ template class BetaOptions<RAdamOptions>;
 HEARTH_DEFINE_OPTIMIZER(RAdam)
 
 Tensor RAdam::step(LossClosure closure) {
-  return fused_step<RAdamOptions, RAdamParamState>(*this, closure, update);
+  return fused_step<RAdamOptions, RAdamParamState>(*this, closure, update_radam);
 }
 
 }  // namespace hearth::optim

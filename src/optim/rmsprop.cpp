@@ -34,7 +34,7 @@ std::unique_ptr<RMSpropOptions> checked(const RMSpropOptions& options) {
   return std::make_unique<RMSpropOptions>(options);
 }
 
-void update(const RMSpropOptions& options, const Batch<RMSpropParamState>& batch) {
+void update_rmsprop(const RMSpropOptions& options, const Batch<RMSpropParamState>& batch) {
   std::vector<Tensor> means, buffers;
   if (options.centered()) means = batch.tensors(&RMSpropParamState::grad_avg);
   if (options.momentum() > 0) buffers = batch.tensors(&RMSpropParamState::momentum_buffer);
@@ -56,7 +56,7 @@ std::unique_ptr<OptimizerParamState> RMSprop::make_state() const {
 }
 
 Tensor RMSprop::step(LossClosure closure) {
-  return fused_step<RMSpropOptions, RMSpropParamState>(*this, closure, update);
+  return fused_step<RMSpropOptions, RMSpropParamState>(*this, closure, update_rmsprop);
 }
 
 }  // namespace hearth::optim

@@ -26,7 +26,7 @@ std::unique_ptr<RpropOptions> checked(const RpropOptions& options) {
   return std::make_unique<RpropOptions>(options);
 }
 
-void update(const RpropOptions& options, const Batch<RpropParamState>& batch) {
+void update_rprop(const RpropOptions& options, const Batch<RpropParamState>& batch) {
   for (size_t i = 0; i < batch.params.size(); ++i)
     if (Tensor& size = batch.states[i]->step_size(); !size.defined())
       size = full_like(batch.params[i], options.lr());
@@ -42,7 +42,7 @@ void update(const RpropOptions& options, const Batch<RpropParamState>& batch) {
 HEARTH_DEFINE_OPTIMIZER(Rprop)
 
 Tensor Rprop::step(LossClosure closure) {
-  return fused_step<RpropOptions, RpropParamState>(*this, closure, update);
+  return fused_step<RpropOptions, RpropParamState>(*this, closure, update_rprop);
 }
 
 }  // namespace hearth::optim

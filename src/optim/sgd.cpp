@@ -65,7 +65,7 @@ void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bo
   for (size_t i = 0; first && i < buffers.size(); ++i) batch.states[i]->momentum_buffer(buffers[i]);
 }
 
-void update(const SGDOptions& options, const Batch<SGDParamState>& batch) {
+void update_sgd(const SGDOptions& options, const Batch<SGDParamState>& batch) {
   if (batch.states.empty()) return step_batch(options, batch, false);
   const auto is_first = [](SGDParamState& state) { return !state.momentum_buffer().defined(); };
   for_equal(batch, is_first, [&options](bool first, const Batch<SGDParamState>& part) {
@@ -76,7 +76,7 @@ void update(const SGDOptions& options, const Batch<SGDParamState>& batch) {
 }  // namespace
 
 Tensor SGD::step(LossClosure closure) {
-  return fused_step<SGDOptions, SGDParamState>(*this, closure, update, has_momentum);
+  return fused_step<SGDOptions, SGDParamState>(*this, closure, update_sgd, has_momentum);
 }
 
 }  // namespace hearth::optim

@@ -74,14 +74,14 @@ Pixels from_inks(const Pixels& inks, ImageReadMode mode) {
   return result;
 }
 
-class Reader {
+class JpegReader {
  public:
-  Reader(std::string_view bytes, const std::string& name) : name_(name), size_(bytes.size()) {
+  JpegReader(std::string_view bytes, const std::string& name) : name_(name), size_(bytes.size()) {
     codec_.err = &errors_.manager;
     if (!create(bytes)) fail();
   }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
 
   Pixels read(ImageReadMode mode) {
     if (!read_header(mode)) fail();
@@ -129,12 +129,12 @@ class Reader {
   Decompressor codec_;
 };
 
-class Writer {
+class JpegWriter {
  public:
-  Writer() { codec_.err = &errors_.manager; }
-  ~Writer() { std::free(output_); }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
+  JpegWriter() { codec_.err = &errors_.manager; }
+  ~JpegWriter() { std::free(output_); }
+  JpegWriter(const JpegWriter&) = delete;
+  JpegWriter& operator=(const JpegWriter&) = delete;
 
   std::string write(const Pixels& pixels, int64_t quality) {
     if (!write_rows(pixels, int(quality), pixels.data.data_ptr<uint8_t>()))
@@ -173,11 +173,11 @@ bool is_jpeg(std::string_view bytes) { return bytes.starts_with("\xFF\xD8\xFF");
 Pixels decode_jpeg(std::string_view bytes, const std::string& name, ImageReadMode mode) {
   HEARTH_CHECK(mode != ImageReadMode::GRAY_ALPHA && mode != ImageReadMode::RGB_ALPHA,
                "cannot read '", name, "': a JPEG image has no alpha channel");
-  return Reader(bytes, name).read(mode);
+  return JpegReader(bytes, name).read(mode);
 }
 
 std::string encode_jpeg(const Pixels& pixels, int64_t quality) {
-  return Writer().write(pixels, quality);
+  return JpegWriter().write(pixels, quality);
 }
 
 }  // namespace hearth::vision

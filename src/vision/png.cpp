@@ -56,15 +56,15 @@ struct Session {
   static void on_flush(png_structp) {}
 };
 
-class Reader {
+class PngReader {
  public:
-  Reader(std::string_view bytes, const std::string& name) : name_(name), size_(bytes.size()) {
+  PngReader(std::string_view bytes, const std::string& name) : name_(name), size_(bytes.size()) {
     session_.input = bytes;
     if (!session_.info) fail();
     png_set_read_fn(session_.png, nullptr, Session::on_read);
   }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  PngReader(const PngReader&) = delete;
+  PngReader& operator=(const PngReader&) = delete;
 
   Pixels read(ImageReadMode mode) {
     if (!read_header(mode)) fail();
@@ -117,14 +117,14 @@ class Reader {
   Session session_{false};
 };
 
-class Writer {
+class PngWriter {
  public:
-  Writer() {
+  PngWriter() {
     if (!session_.info) fail();
     png_set_write_fn(session_.png, nullptr, Session::on_write, Session::on_flush);
   }
-  Writer(const Writer&) = delete;
-  Writer& operator=(const Writer&) = delete;
+  PngWriter(const PngWriter&) = delete;
+  PngWriter& operator=(const PngWriter&) = delete;
 
   std::string write(const Pixels& pixels, int64_t compression_level) {
     std::vector<png_bytep> rows(size_t(pixels.height), nullptr);
@@ -163,11 +163,11 @@ bool is_png(std::string_view bytes) {
 }
 
 Pixels decode_png(std::string_view bytes, const std::string& name, ImageReadMode mode) {
-  return Reader(bytes, name).read(mode);
+  return PngReader(bytes, name).read(mode);
 }
 
 std::string encode_png(const Pixels& pixels, int64_t compression_level) {
-  return Writer().write(pixels, compression_level);
+  return PngWriter().write(pixels, compression_level);
 }
 
 }  // namespace hearth::vision

@@ -18,15 +18,15 @@ namespace {
 using namespace std::chrono_literals;
 
 /// Example i is i plus noise.
-struct Noisy : datasets::Dataset<Noisy, TensorExample> {
-  explicit Noisy(size_t count_) : count(count_) {}
+struct NoisyIndices : datasets::Dataset<NoisyIndices, TensorExample> {
+  explicit NoisyIndices(size_t count_) : count(count_) {}
   TensorExample get(size_t index) override { return full({1}, double(index), kDouble) + rand({1}); }
   std::optional<size_t> size() const override { return count; }
   size_t count;
 };
 
 auto loader_of(size_t count, size_t batch_size, size_t workers) {
-  return make_data_loader(Noisy(count).map(transforms::Stack<TensorExample>()),
+  return make_data_loader(NoisyIndices(count).map(transforms::Stack<TensorExample>()),
                           DataLoaderOptions(batch_size).workers(workers));
 }
 
@@ -40,7 +40,7 @@ std::vector<Tensor> remaining_batches(Loader& loader, size_t skip) {
   return batches;
 }
 
-void expect_equal(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
+void expect_equal_batches(const std::vector<Tensor>& a, const std::vector<Tensor>& b) {
   ASSERT_EQ(a.size(), b.size());
   for (size_t i = 0; i < a.size(); ++i) EXPECT_TRUE(a[i].equal(b[i])) << "batch " << i;
 }
@@ -65,7 +65,7 @@ TEST(Resume, ContinuesDuringAnEpoch) {
     auto second = loader_of(30, 4, 2 - workers);
     Generator(default_generator()).set_state(generator);
     second->load_state_dict(state);
-    expect_equal(remaining_batches(*second, 0), expected);
+    expect_equal_batches(remaining_batches(*second, 0), expected);
   }
 }
 
@@ -78,7 +78,7 @@ TEST(Resume, ContinuesBetweenEpochsAndBeforeTheFirst) {
   auto again = loader_of(10, 4, 1);
   Generator(default_generator()).set_state(start);
   again->load_state_dict(before);
-  expect_equal(remaining_batches(*again, 0), expected);
+  expect_equal_batches(remaining_batches(*again, 0), expected);
 
   // Saved after an epoch, a state continues with the next one.
   Generator(default_generator()).set_state(start);
@@ -91,7 +91,7 @@ TEST(Resume, ContinuesBetweenEpochsAndBeforeTheFirst) {
   later->load_state_dict(between);
   std::vector<Tensor> second;
   for (auto& batch : *later) second.push_back(batch.data);
-  expect_equal(second, {expected.begin() + 3, expected.end()});
+  expect_equal_batches(second, {expected.begin() + 3, expected.end()});
 }
 
 TEST(Resume, ReturnsNoBatchAfterTheLast) {
@@ -133,7 +133,7 @@ TEST(Resume, RejectsStatesOfOtherLoaders) {
   EXPECT_ERROR(loader_of(8, 4, 0)->load_state_dict(serialize::OutputArchive()),
                "No such serialized bool 'in_epoch'");
   auto unordered =
-      make_data_loader(Noisy(8), DataLoaderOptions(1).workers(1).enforce_ordering(false));
+      make_data_loader(NoisyIndices(8), DataLoaderOptions(1).workers(1).enforce_ordering(false));
   auto first = unordered->begin();
   (void)*first;
   EXPECT_ERROR(unordered->state_dict(), "without enforce_ordering cannot save");

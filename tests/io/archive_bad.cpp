@@ -8,7 +8,7 @@
 namespace hearth::serialize {
 namespace {
 
-std::string error_for(const std::string& json) {
+std::string archive_error(const std::string& json) {
   std::string bytes;
   io::save_safetensors(
       {{"t", ones({1}, kLong)}},
@@ -24,13 +24,13 @@ std::string error_for(const std::string& json) {
 
 #define EXPECT_BAD(json, text)                                              \
   do {                                                                      \
-    const std::string message = error_for(json);                            \
+    const std::string message = archive_error(json);                            \
     EXPECT_NE(message.find(text), std::string::npos) << "got: " << message; \
   } while (false)
 
 TEST(BadArchive, RejectsInvalidMetadata) {
-  EXPECT_EQ(error_for(R"({"version":1})"), "no error");
-  EXPECT_EQ(error_for(R"({"version":1,"values":{"a":1,"b":{"ints":[1]}},"later":[]})"), "no error");
+  EXPECT_EQ(archive_error(R"({"version":1})"), "no error");
+  EXPECT_EQ(archive_error(R"({"version":1,"values":{"a":1,"b":{"ints":[1]}},"later":[]})"), "no error");
   EXPECT_BAD("", "not valid JSON");
   EXPECT_BAD("{", "not valid JSON");
   EXPECT_BAD("[]", "expected an object with a version");

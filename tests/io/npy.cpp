@@ -114,7 +114,7 @@ TEST(Npy, RefusesBadFiles) {
 }
 
 /// Reads a file in memory and returns the error's text.
-std::string error_for(const std::string& content) {
+std::string npy_error(const std::string& content) {
   const BytesPtr bytes = copy_bytes("x", content.data(), content.size());
   return error_of([&] {
     if (content.starts_with("PK"))
@@ -128,10 +128,10 @@ TEST(Npy, NoticesTruncationAndSurvivesFlippedBits) {
   for (const char* name : {"fortran.npy", "arrays.npz", "compressed.npz"}) {
     const std::string bytes = testing::bytes_of(pt_file(name));
     for (size_t i = 0; i < bytes.size(); ++i) {
-      ASSERT_NE(error_for(bytes.substr(0, i)), "no error") << name << " cut to " << i;
+      ASSERT_NE(npy_error(bytes.substr(0, i)), "no error") << name << " cut to " << i;
       std::string damaged = bytes;
       damaged[i] ^= static_cast<char>(1 << i % 8);
-      error_for(damaged);
+      npy_error(damaged);
     }
   }
 }

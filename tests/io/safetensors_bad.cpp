@@ -17,25 +17,25 @@ std::string file(const std::string& header, size_t data_bytes = 0) {
   return bytes + header + std::string(data_bytes, '\1');
 }
 
-std::string error_for(const std::string& bytes) {
+std::string safetensors_error(const std::string& bytes) {
   return testing::error_of([&] { SafetensorsFile(bytes.data(), bytes.size(), "x.safetensors"); });
 }
 
 #define EXPECT_BAD(bytes, text)                                                         \
   do {                                                                                  \
-    const std::string message = error_for(bytes);                                       \
+    const std::string message = safetensors_error(bytes);                                       \
     EXPECT_NE(message.find("cannot read 'x.safetensors': at byte "), std::string::npos) \
         << message;                                                                     \
     EXPECT_NE(message.find(text), std::string::npos) << "got: " << message;             \
   } while (false)
 
-std::string tensor(const std::string& dtype, const std::string& shape, const std::string& offsets) {
+std::string tensor_json(const std::string& dtype, const std::string& shape, const std::string& offsets) {
   return "{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
 }
 
 TEST(BadSafetensors, RejectsInvalidHeaderLengths) {
-  EXPECT_EQ(error_for(file("{}")), "no error");
-  EXPECT_EQ(error_for(file("{}   ")), "no error");
+  EXPECT_EQ(safetensors_error(file("{}")), "no error");
+  EXPECT_EQ(safetensors_error(file("{}   ")), "no error");
   EXPECT_BAD("", "at byte 0: expected the 8 bytes of the header's length");
   EXPECT_BAD(std::string(7, '\0'), "at byte 7");
   EXPECT_BAD(std::string(8, '\0'), "expected the header, which begins with '{'");
@@ -73,42 +73,42 @@ TEST(BadSafetensors, RejectsInvalidJson) {
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":1}}"), "a string for each key of __metadata__");
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":{}}}"), "a string for each key of __metadata__");
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}"), "'a' occurs twice");
-  EXPECT_BAD(file("{\"a\":" + tensor("F32", "[0]", "[0,0]") + ",\"a\":{}}"), "'a' occurs twice");
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0,0]") + ",\"a\":{}}"), "'a' occurs twice");
   EXPECT_BAD(file("{\"a\":" + std::string(1 << 20, '[')), "there is an array");
 }
 
 TEST(BadSafetensors, RejectsInvalidTensorEntries) {
-  EXPECT_EQ(error_for(file("{\"a\":" + tensor("F32", "[2]", "[0,8]") + "}", 8)), "no error");
+  EXPECT_EQ(safetensors_error(file("{\"a\":" + tensor_json("F32", "[2]", "[0,8]") + "}", 8)), "no error");
   EXPECT_BAD(file("{\"a\":{\"dtype\":\"F32\",\"shape\":[0]}}"), "does not have all of dtype");
-  EXPECT_BAD(file("{\"a\":" + tensor("F33", "[0]", "[0,0]") + "}"), "unknown dtype 'F33'");
-  EXPECT_BAD(file("{\"a\":" + tensor("F32", "[0]", "[0]") + "}"), "needs two data_offsets");
-  EXPECT_BAD(file("{\"a\":" + tensor("F32", "[0]", "[0,0,0]") + "}"), "there is a number");
-  EXPECT_BAD(file("{\"a\":" + tensor("F32", "[2]", "[0,4]") + "}", 4),
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F33", "[0]", "[0,0]") + "}"), "unknown dtype 'F33'");
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0]") + "}"), "needs two data_offsets");
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0,0,0]") + "}"), "there is a number");
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[2]", "[0,4]") + "}", 4),
              "expected 8 bytes for tensor");
-  EXPECT_BAD(file("{\"a\":" + tensor("F32", "[2]", "[8,0]") + "}", 8),
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[2]", "[8,0]") + "}", 8),
              "expected tensor 'a' to begin");
-  EXPECT_BAD(file("{\"a\":" + tensor("F32", "[2]", "[0,8]") + "}", 4),
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[2]", "[0,8]") + "}", 4),
              "expected 8 bytes of tensors");
-  EXPECT_BAD(file("{\"a\":" + tensor("F32", "[2]", "[0,8]") + "}", 9), "the file has 9");
-  EXPECT_BAD(file("{\"a\":" + tensor("F4", "[3]", "[0,2]") + "}", 2), "expected 2 bytes");
-  EXPECT_BAD(file("{\"a\":" + tensor("U8", "[18446744073709551615]", "[0,1]") + "}", 1),
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[2]", "[0,8]") + "}", 9), "the file has 9");
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F4", "[3]", "[0,2]") + "}", 2), "expected 2 bytes");
+  EXPECT_BAD(file("{\"a\":" + tensor_json("U8", "[18446744073709551615]", "[0,1]") + "}", 1),
              "too large ones");
-  EXPECT_BAD(file("{\"a\":" + tensor("U8", "[4294967296,4294967296]", "[0,0]") + "}"),
+  EXPECT_BAD(file("{\"a\":" + tensor_json("U8", "[4294967296,4294967296]", "[0,0]") + "}"),
              "are too large");
-  EXPECT_BAD(file("{\"a\":" + tensor("U8", "[0,4294967296,4294967296]", "[0,0]") + "}"),
+  EXPECT_BAD(file("{\"a\":" + tensor_json("U8", "[0,4294967296,4294967296]", "[0,0]") + "}"),
              "are too large");
   EXPECT_BAD(
-      file("{\"a\":" + tensor("U8", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,1]") + "}", 1),
+      file("{\"a\":" + tensor_json("U8", "[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]", "[0,1]") + "}", 1),
       "more than 16 dimensions");
 }
 
 TEST(BadSafetensors, RejectsGapsAndOverlaps) {
   const auto two = [](const std::string& first, const std::string& second, size_t bytes) {
     return file(
-        "{\"a\":" + tensor("U8", "[4]", first) + ",\"b\":" + tensor("U8", "[4]", second) + "}",
+        "{\"a\":" + tensor_json("U8", "[4]", first) + ",\"b\":" + tensor_json("U8", "[4]", second) + "}",
         bytes);
   };
-  EXPECT_EQ(error_for(two("[4,8]", "[0,4]", 8)), "no error");
+  EXPECT_EQ(safetensors_error(two("[4,8]", "[0,4]", 8)), "no error");
   EXPECT_BAD(two("[0,4]", "[0,4]", 8), "its offset says 0 instead of 4");
   EXPECT_BAD(two("[0,4]", "[2,6]", 8), "its offset says 2 instead of 4");
   EXPECT_BAD(two("[0,4]", "[5,9]", 9), "its offset says 5 instead of 4");
@@ -116,7 +116,7 @@ TEST(BadSafetensors, RejectsGapsAndOverlaps) {
 }
 
 TEST(BadSafetensors, NormalizesBools) {
-  const std::string bytes = file("{\"a\":" + tensor("BOOL", "[3]", "[0,3]") + "}") + "\x7f" +
+  const std::string bytes = file("{\"a\":" + tensor_json("BOOL", "[3]", "[0,3]") + "}") + "\x7f" +
                             std::string(1, '\0') + "\xff";
   const Tensor loaded = SafetensorsFile(bytes.data(), bytes.size()).get_tensor("a");
   EXPECT_EQ(std::string(static_cast<const char*>(loaded.data_ptr()), 3), std::string("\1\0\1", 3));

@@ -48,8 +48,8 @@ void check(const std::vector<std::vector<int64_t>>& sizes, const std::vector<int
 
 template <class T>
 class CatTest : public ::testing::Test {};
-using Types = ::testing::Types<uint8_t, Half, float, int64_t, complex<double>, bool>;
-TYPED_TEST_SUITE(CatTest, Types);
+using CatTypes = ::testing::Types<uint8_t, Half, float, int64_t, complex<double>, bool>;
+TYPED_TEST_SUITE(CatTest, CatTypes);
 
 TYPED_TEST(CatTest, JoinsAlongEveryDimension) {
   check<TypeParam>({{2, 3, 4}, {1, 3, 4}, {5, 3, 4}}, {8, 3, 4}, 0);

@@ -56,9 +56,9 @@ void check_gather(const std::vector<int64_t>& in_sizes, const std::vector<int64_
 
 template <class T>
 class GatherTest : public ::testing::Test {};
-using Types = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float,
+using GatherTypes = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float,
                                double, complex<float>, complex<double>, bool>;
-TYPED_TEST_SUITE(GatherTest, Types);
+TYPED_TEST_SUITE(GatherTest, GatherTypes);
 
 TYPED_TEST(GatherTest, GathersAlongEveryDimension) {
   for (int dim : {0, 1, 2}) {

@@ -50,9 +50,9 @@ void check(const View& in) {
 
 template <class T>
 class NonzeroTest : public ::testing::Test {};
-using Types = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float,
+using NonzeroTypes = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float,
                                double, complex<float>, complex<double>, bool>;
-TYPED_TEST_SUITE(NonzeroTest, Types);
+TYPED_TEST_SUITE(NonzeroTest, NonzeroTypes);
 
 TYPED_TEST(NonzeroTest, FindsCoordinatesInRowMajorOrder) {
   Buffer<TypeParam> in(120);

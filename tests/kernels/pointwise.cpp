@@ -109,9 +109,9 @@ void check(const F& functor, const R& reference, ScalarType compute,
     } while (advance(index, sizes));
     ASSERT_TRUE(expected == out.bytes)
         << F::info.name << " " << int(a.dtype) << " " << int(b.dtype) << " -> " << int(out.dtype)
-        << " in " << int(compute) << ", sizes " << testing::PrintToString(sizes) << ", strides "
-        << testing::PrintToString(out.strides) << testing::PrintToString(a.strides)
-        << testing::PrintToString(b.strides);
+        << " in " << int(compute) << ", sizes " << ::testing::PrintToString(sizes) << ", strides "
+        << ::testing::PrintToString(out.strides) << ::testing::PrintToString(a.strides)
+        << ::testing::PrintToString(b.strides);
   }
 }
 

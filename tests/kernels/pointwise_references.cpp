@@ -12,11 +12,11 @@ using L = long double;
 constexpr L kPi = 3.14159265358979323846264338327950288L;
 
 L nan() { return std::numeric_limits<L>::quiet_NaN(); }
-L larger(L a, L b) { return std::isnan(a) || std::isnan(b) ? nan() : a > b ? a : b; }
-L smaller(L a, L b) { return std::isnan(a) || std::isnan(b) ? nan() : a < b ? a : b; }
+L maximum_of(L a, L b) { return std::isnan(a) || std::isnan(b) ? nan() : a > b ? a : b; }
+L minimum_of(L a, L b) { return std::isnan(a) || std::isnan(b) ? nan() : a < b ? a : b; }
 L normal_cdf(L x) { return std::erfc(-x / std::sqrt(2.0L)) / 2; }
 L sigmoid(L x) { return 1 / (1 + std::exp(-x)); }
-L log_sigmoid(L x) { return smaller(x, 0) - std::log1p(std::exp(-std::fabs(x))); }
+L log_sigmoid(L x) { return minimum_of(x, 0) - std::log1p(std::exp(-std::fabs(x))); }
 
 /// The inverse of erf, by bisection.
 L erfinv(L x) {
@@ -49,7 +49,7 @@ L floored(L a, L b) {
 long long bits(L x) { return static_cast<long long>(x); }
 
 L cross_entropy(L a, L b) {
-  return -(b * larger(std::log(a), -100) + (1 - b) * larger(std::log1p(-a), -100));
+  return -(b * maximum_of(std::log(a), -100) + (1 - b) * maximum_of(std::log1p(-a), -100));
 }
 L absolute_error(L a, L b) { return std::fabs(a - b); }
 L smooth_error(L a, L b) {
@@ -68,20 +68,20 @@ Table activations() {
           HEARTH_OF("gelu.tanh", x[0] * sigmoid(2 * std::sqrt(2 / kPi) *
                                                 (x[0] + 0.044715L * x[0] * x[0] * x[0]))),
           HEARTH_OF("sigmoid", sigmoid(x[0])),
-          HEARTH_OF("relu", larger(x[0], 0)),
+          HEARTH_OF("relu", maximum_of(x[0], 0)),
           HEARTH_OF("silu", x[0] * sigmoid(x[0])),
           HEARTH_OF("elu", x[0] > 0 ? x[0] : std::expm1(x[0])),
           HEARTH_OF("leaky_relu", x[0] > 0 ? x[0] : 0.01L * x[0]),
           HEARTH_OF("softplus", x[0] > 20 ? x[0] : std::log1p(std::exp(x[0]))),
           HEARTH_OF("log_sigmoid", log_sigmoid(x[0])),
-          HEARTH_OF("hardsigmoid", smaller(larger(x[0] + 3, 0), 6) / 6),
-          HEARTH_OF("hardswish", x[0] * smaller(larger(x[0] + 3, 0), 6) / 6),
-          HEARTH_OF("hardtanh", smaller(larger(x[0], 1), 1)),
+          HEARTH_OF("hardsigmoid", minimum_of(maximum_of(x[0] + 3, 0), 6) / 6),
+          HEARTH_OF("hardswish", x[0] * minimum_of(maximum_of(x[0] + 3, 0), 6) / 6),
+          HEARTH_OF("hardtanh", minimum_of(maximum_of(x[0], 1), 1)),
           HEARTH_OF("mish", x[0] * std::tanh(std::log1p(std::exp(x[0])))),
           HEARTH_OF("threshold", x[0] <= 1 ? 1 : x[0]),
           HEARTH_OF("softsign", x[0] / (1 + std::fabs(x[0]))),
           HEARTH_OF("hardshrink", std::fabs(x[0]) <= 0.5L ? 0 : x[0]),
-          HEARTH_OF("softshrink", x[0] - smaller(larger(x[0], -0.5L), 0.5L)),
+          HEARTH_OF("softshrink", x[0] - minimum_of(maximum_of(x[0], -0.5L), 0.5L)),
           HEARTH_OF("prelu", x[0] > 0 ? x[0] : x[1] * x[0]),
           HEARTH_OF("glu", x[0] * sigmoid(x[1]))};
 }
@@ -117,16 +117,16 @@ Table arithmetic() {
 
 Table bounds_and_predicates() {
   return {
-      HEARTH_OF("maximum", larger(x[0], x[1])),
-      HEARTH_OF("minimum", smaller(x[0], x[1])),
-      HEARTH_OF("clamp_min", larger(x[0], x[1])),
-      HEARTH_OF("clamp_max", smaller(x[0], x[1])),
-      HEARTH_OF("clamp_min.number", larger(x[0], x[1])),
-      HEARTH_OF("clamp_max.number", smaller(x[0], x[1])),
+      HEARTH_OF("maximum", maximum_of(x[0], x[1])),
+      HEARTH_OF("minimum", minimum_of(x[0], x[1])),
+      HEARTH_OF("clamp_min", maximum_of(x[0], x[1])),
+      HEARTH_OF("clamp_max", minimum_of(x[0], x[1])),
+      HEARTH_OF("clamp_min.number", maximum_of(x[0], x[1])),
+      HEARTH_OF("clamp_max.number", minimum_of(x[0], x[1])),
       HEARTH_OF("fmax", std::fmax(x[0], x[1])),
       HEARTH_OF("fmin", std::fmin(x[0], x[1])),
-      HEARTH_OF("clamp", smaller(larger(x[0], x[1]), x[2])),
-      HEARTH_OF("clamp.number", smaller(larger(x[0], x[1]), x[2])),
+      HEARTH_OF("clamp", minimum_of(maximum_of(x[0], x[1]), x[2])),
+      HEARTH_OF("clamp.number", minimum_of(maximum_of(x[0], x[1]), x[2])),
       HEARTH_OF("eq", x[0] == x[1]),
       HEARTH_OF("ne", x[0] != x[1]),
       HEARTH_OF("lt", x[0] < x[1]),

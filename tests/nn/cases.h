@@ -28,6 +28,14 @@ using Make = std::function<Subject()>;
 /// Functions that create the module of each case, by the case's name.
 using Table = std::map<std::string, Make>;
 
+inline Inputs flat(const std::tuple<Tensor, Tensor>& result) {
+  return {std::get<0>(result), std::get<1>(result)};
+}
+inline Inputs flat(const std::tuple<Tensor, std::tuple<Tensor, Tensor>>& result) {
+  const auto& [h, c] = std::get<1>(result);
+  return {std::get<0>(result), h, c};
+}
+
 /// Fixed numbers around 0, those of nn_values.py.
 Tensor values_of(IntArrayRef sizes);
 

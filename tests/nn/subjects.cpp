@@ -20,14 +20,6 @@ Make twice(Holder (*make)()) {
   });
 }
 
-Inputs flat(const std::tuple<Tensor, Tensor>& result) {
-  return {std::get<0>(result), std::get<1>(result)};
-}
-Inputs flat(const std::tuple<Tensor, std::tuple<Tensor, Tensor>>& result) {
-  const auto& [h, c] = std::get<1>(result);
-  return {std::get<0>(result), h, c};
-}
-
 template <class Holder>
 Make recurrent(Holder (*make)()) {
   return called(make, [](Holder& module, const Inputs& in) -> Inputs {

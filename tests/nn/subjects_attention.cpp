@@ -8,11 +8,7 @@ namespace {
 
 using namespace hearth::nn;
 
-Inputs flat(const std::tuple<Tensor, Tensor>& result) {
-  return {std::get<0>(result), std::get<1>(result)};
-}
-
-const Tensor kNone;
+const Tensor kAbsent;
 
 MultiheadAttention plain_attention() { return MultiheadAttention(8, 2); }
 
@@ -43,7 +39,7 @@ Table attention() {
                                 MultiheadAttentionOptions(8, 4).dropout(0.3).bias(false));
                           },
                           [](MultiheadAttention& m, const Inputs& in) -> Inputs {
-                            return {std::get<0>(m(in[0], in[0], in[0], kNone, false))};
+                            return {std::get<0>(m(in[0], in[0], in[0], kAbsent, false))};
                           })},
       {"mha_masks", called(plain_attention,
                            [](MultiheadAttention& m, const Inputs& in) {
@@ -51,7 +47,7 @@ Table attention() {
                            })},
       {"mha_added_mask", called(plain_attention,
                                 [](MultiheadAttention& m, const Inputs& in) -> Inputs {
-                                  return {std::get<0>(m(in[0], in[1], in[1], kNone, false, in[2]))};
+                                  return {std::get<0>(m(in[0], in[1], in[1], kAbsent, false, in[2]))};
                                 })},
       {"mha_dims",
        called(
@@ -75,7 +71,7 @@ Table layers() {
       {"encoder_layer_dropout", called(
                                     +[] { return encoder_layer(0.1); },
                                     [](TransformerEncoderLayer& m, const Inputs& in) -> Inputs {
-                                      return {m(in[0], kNone, in[1])};
+                                      return {m(in[0], kAbsent, in[1])};
                                     })},
       {"encoder_layer_norm_first", called(norm_first_layer,
                                           [](TransformerEncoderLayer& m, const Inputs& in)
@@ -86,7 +82,7 @@ Table layers() {
                                           TransformerDecoderLayerOptions(8, 2).dim_feedforward(16));
                                     },
                                     [](TransformerDecoderLayer& m, const Inputs& in) -> Inputs {
-                                      return {m(in[0], in[1], kNone, kNone, kNone, in[2])};
+                                      return {m(in[0], in[1], kAbsent, kAbsent, kAbsent, in[2])};
                                     })},
       {"decoder_layer_norm_first",
        called(

@@ -10,8 +10,6 @@ namespace {
 
 using namespace hearth::nn;
 
-const Tensor kNone;
-
 TEST(MultiheadAttention, ExplainsBadInput) {
   MultiheadAttention module(8, 2);
   const Tensor x = ones({3, 4, 8});
@@ -22,11 +20,11 @@ TEST(MultiheadAttention, ExplainsBadInput) {
                "key shape [3, 4, 8] does not match value shape [5, 4, 8]");
   EXPECT_ERROR(module(x, x, x, ones({3, 3}, kBool)),
                "Expected key_padding_mask of shape [4, 3], but got [3, 3]");
-  EXPECT_ERROR(module(x, x, x, kNone, true, ones({2, 3})),
+  EXPECT_ERROR(module(x, x, x, Tensor(), true, ones({2, 3})),
                "The shape of the 2D attn_mask is [2, 3], but should be [3, 3].");
-  EXPECT_ERROR(module(x, x, x, kNone, true, ones({4, 3, 3})),
+  EXPECT_ERROR(module(x, x, x, Tensor(), true, ones({4, 3, 3})),
                "The shape of the 3D attn_mask is [4, 3, 3], but should be [8, 3, 3].");
-  EXPECT_ERROR(module(x, x, x, kNone, true, ones({3, 3}, kInt)),
+  EXPECT_ERROR(module(x, x, x, Tensor(), true, ones({3, 3}, kInt)),
                "only bool and floating types of attn_mask are supported");
   EXPECT_ERROR(module(ones({4}), x, x), "but received 1-D query tensor");
 }
@@ -34,8 +32,8 @@ TEST(MultiheadAttention, ExplainsBadInput) {
 TEST(MultiheadAttention, ChecksAppendedAndGivenKeys) {
   using functional::multi_head_attention_forward;
   const Tensor x = ones({3, 4, 8}), weight = ones({24, 8}), out = ones({8, 8}), k = ones({1, 1, 8});
-  const functional::MultiheadAttentionForwardFuncOptions options(8, 2, weight, kNone, kNone, kNone,
-                                                                 false, 0, out, kNone);
+  const functional::MultiheadAttentionForwardFuncOptions options(8, 2, weight, Tensor(), Tensor(), Tensor(),
+                                                                 false, 0, out, Tensor());
   auto lone = options, given = options;
   EXPECT_ERROR(multi_head_attention_forward(x, x, x, lone.bias_k(k)),
                "bias_k and bias_v must both be defined");
@@ -59,8 +57,8 @@ TEST(MultiheadAttention, FullyPaddedSamplesAreFiniteWithoutWeights) {
 TEST(MultiheadAttention, BothWaysAgree) {
   MultiheadAttention module(MultiheadAttentionOptions(8, 2).add_bias_kv(true).add_zero_attn(true));
   const Tensor x = randn({5, 2, 8}), mask = ones({5, 5}, kBool).triu(1);
-  const auto [with, weights] = module(x, x, x, kNone, true, mask);
-  const auto [without, none] = module(x, x, x, kNone, false, mask);
+  const auto [with, weights] = module(x, x, x, Tensor(), true, mask);
+  const auto [without, none] = module(x, x, x, Tensor(), false, mask);
   EXPECT_TRUE(with.allclose(without, 1e-5, 1e-6));
   EXPECT_FALSE(none.defined());
   EXPECT_TRUE(weights.sum(-1).allclose(ones({2, 5})));

@@ -60,7 +60,7 @@ constexpr double kAlpha = 1.6732632423543772848, kScale = 1.0507009873554804934;
 #define ROW(row_name, function, reference, ...) \
   POINTWISE_ROW(row_name, function, Draw::kNormal, reference __VA_OPT__(, ) __VA_ARGS__)
 
-const Register registered[] = {
+const Register registered_activation[] = {
     Register(with_error(
         ROW("gelu", gelu, gelu_reference(x)), [] { gelu(ones({2}, kLong)); },
         "\"gelu\" not implemented for 'Long'")),

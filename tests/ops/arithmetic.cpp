@@ -238,7 +238,7 @@ Row where_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_arithmetic[] = {
     Register(add_row()),
     Register(add_alpha_row()),
     Register(sub_row()),

@@ -17,7 +17,6 @@
 namespace hearth::testing {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 struct Options {
   bool causal = false;
@@ -152,7 +151,7 @@ Row refusing(Row row) {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_attention[] = {
     Register(refusing(attention_row("attention",
                                     {inputs(2, 3, 4, 5, 4),
                                      inputs(1, 2, 1, 3, 5),

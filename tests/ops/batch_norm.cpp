@@ -125,7 +125,7 @@ Row evaluation_row() {
   return row;
 }
 
-const Register registered[] = {Register(training_row()), Register(evaluation_row())};
+const Register registered_batch_norm[] = {Register(training_row()), Register(evaluation_row())};
 
 TEST(BatchNorm, TrainingUpdatesRunningStatisticsAndTheirVersions) {
   for (const Device device : devices()) {

@@ -28,7 +28,7 @@ Row clamp_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_bounds[] = {
     Register(POINTWISE_ROW2(maximum, Draw::kNormal, dtypes::kRealAndBool, larger(a, b))),
     Register(POINTWISE_ROW2(minimum, Draw::kNormal, dtypes::kRealAndBool, smaller(a, b))),
     Register(POINTWISE_ROW2(fmax, Draw::kNormal, dtypes::kRealAndBool, std::fmax(a, b))),

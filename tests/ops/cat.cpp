@@ -183,10 +183,10 @@ Row unbind_row() {
   return row;
 }
 
-const Register registered[] = {Register(cat_row()),         Register(cat_last_row()),
-                               Register(stack_row()),       Register(split_row()),
-                               Register(split_sizes_row()), Register(chunk_row()),
-                               Register(unbind_row())};
+const Register registered_cat[] = {Register(cat_row()),         Register(cat_last_row()),
+                                   Register(stack_row()),       Register(split_row()),
+                                   Register(split_sizes_row()), Register(chunk_row()),
+                                   Register(unbind_row())};
 
 TEST(Join, CatPromotesAndEmptyTensorsHaveChunks) {
   EXPECT_EQ(cat(Tensors{ones({2}, kInt), ones({1}, kHalf)}).scalar_type(), kHalf);

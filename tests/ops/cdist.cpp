@@ -15,7 +15,6 @@
 namespace hearth::testing {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 double distance(const double* a, const double* b, int64_t width, double p) {
   double sum = 0;
@@ -64,7 +63,7 @@ Row cdist_row(std::string name, double p, std::optional<int64_t> mode = {}) {
   return row;
 }
 
-Row refusing_row() {
+Row refusing_cdist_row() {
   Row row = cdist_row("2", 2, 2);
   const auto refusal = [](std::vector<int64_t> a, std::vector<int64_t> b, ScalarType type, double p,
                           int64_t mode, std::string text) {
@@ -144,19 +143,19 @@ LargeCase many_rows(ScalarType dtype) {
           {dist, dx, dy}};
 }
 
-const Register registered[] = {Register(refusing_row()),
-                               Register(cdist_row("product", 2, 1)),
-                               Register(cdist_row("0", 0)),
-                               Register(cdist_row("1", 1)),
-                               Register(cdist_row("between", 1.5)),
-                               Register(cdist_row("3", 3)),
-                               Register(cdist_row("inf", kInf)),
-                               Register(pdist_row("2", 2)),
-                               Register(pdist_row("0", 0)),
-                               Register(pdist_row("1", 1)),
-                               Register(pdist_row("half", 0.5)),
-                               Register(pdist_row("inf", kInf))};
-const RegisterLarge large_registered({"cdist", {"Cdist", "CdistBackward"}, many_rows, 16});
+const Register registered_cdist[] = {Register(refusing_cdist_row()),
+                                     Register(cdist_row("product", 2, 1)),
+                                     Register(cdist_row("0", 0)),
+                                     Register(cdist_row("1", 1)),
+                                     Register(cdist_row("between", 1.5)),
+                                     Register(cdist_row("3", 3)),
+                                     Register(cdist_row("inf", kInf)),
+                                     Register(pdist_row("2", 2)),
+                                     Register(pdist_row("0", 0)),
+                                     Register(pdist_row("1", 1)),
+                                     Register(pdist_row("half", 0.5)),
+                                     Register(pdist_row("inf", kInf))};
+const RegisterLarge registered_large_cdist({"cdist", {"Cdist", "CdistBackward"}, many_rows, 16});
 
 /// The distances of two matrices with equal rows and ties, and their gradients.
 Tensors with_ties(double p, Device device) {

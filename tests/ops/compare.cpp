@@ -54,7 +54,7 @@ Row test_row(std::string name, Tensor (*op)(const Tensor&), double (*reference)(
       Register(                                                                  \
           number_row(#name, &hearth::name, [](double a, double b) -> double { return a op b; }))
 
-const Register registered[] = {
+const Register registered_compare[] = {
     COMPARISON(eq, ==),
     COMPARISON(ne, !=),
     COMPARISON(lt, <),

@@ -91,7 +91,7 @@ Row depthwise_row() {
   return row;
 }
 
-const Register registered[] = {Register(tbc_row()), Register(depthwise_row())};
+const Register registered_conv_others[] = {Register(tbc_row()), Register(depthwise_row())};
 
 }  // namespace
 }  // namespace hearth::testing

@@ -122,10 +122,10 @@ Row zero_row() {
   return row;
 }
 
-const Register registered[] = {Register(clone_row()), Register(contiguous_row()),
-                               Register(to_row()),    Register(transfer_row()),
-                               Register(copy_row()),  Register(fill_row()),
-                               Register(zero_row())};
+const Register registered_copy[] = {Register(clone_row()), Register(contiguous_row()),
+                                    Register(to_row()),    Register(transfer_row()),
+                                    Register(copy_row()),  Register(fill_row()),
+                                    Register(zero_row())};
 
 TEST(Copy, ConversionsBetweenAllDtypesKeepSmallNumbers) {
   for (const ScalarType from : dtypes_in(dtypes::kAll))

@@ -15,7 +15,6 @@
 namespace hearth::testing {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 using Labels = std::vector<int64_t>;
 
 /// The labels of an alignment: repeated ones and then blanks are dropped.
@@ -113,7 +112,7 @@ const Sequences kOtherBlank{{{0, 1, 0}, {1}}, {5, 1}, 2};
 
 const Tensor kScores = zeros({5, 2, 4}), kTargets = ones({2, 3}, kLong);
 
-Row refusing_row() {
+Row refusing_ctc_loss_row() {
   Row row = ctc_row("joined", kRepeated, false);
   const auto refusal = [](Tensor x, Tensor y, Labels in, Labels out, std::string text,
                           int64_t blank = 0) {
@@ -229,10 +228,11 @@ LargeCase long_sequences(ScalarType dtype) {
   return {[=] { return with_gradients(call, {input}, ones_); }, {losses, grad}};
 }
 
-const Register registered[] = {Register(refusing_row()),
-                               Register(ctc_row("padded", kRepeated, true)),
-                               Register(ctc_row("other_blank", kOtherBlank, false))};
-const RegisterLarge large_registered({"ctc", {"CtcLoss", "CtcLossBackward"}, long_sequences, 64});
+const Register registered_ctc_loss[] = {Register(refusing_ctc_loss_row()),
+                                        Register(ctc_row("padded", kRepeated, true)),
+                                        Register(ctc_row("other_blank", kOtherBlank, false))};
+const RegisterLarge registered_large_ctc_loss(
+    {"ctc", {"CtcLoss", "CtcLossBackward"}, long_sequences, 64});
 
 Tensor log_probs(int64_t times) {
   return large({times, 2, 4}, 5).tensor(kDouble).log_softmax(2).requires_grad_();

@@ -109,7 +109,7 @@ Row part_row(std::string name, std::vector<int64_t> src,
 }
 
 const std::vector<Case> kVectors = {{{{3}}}, {{{2, 3}}}, {{{0}}}};
-const Register registered[] = {
+const Register registered_diagonals[] = {
     Register(diagonal_row()),
     Register(diag_embed_row(
         "diag_embed", -1, [](const Tensor& x) { return x.diag_embed(-1); }, kVectors)),

@@ -68,7 +68,7 @@ Row element_row(std::string name, Case inputs, std::function<Tensor(const Tensor
 
 const Input kX{{7}}, kSigned{{7}, Draw::kNormal, 0, false, false, true};
 
-const Register registered[] = {
+const Register registered_distance[] = {
     Register(pair_row(
         "cosine_similarity", 2, [](const Tensors& in) { return cosine_similarity(in[0], in[1]); },
         cosine)),

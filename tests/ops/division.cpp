@@ -87,7 +87,7 @@ Row fmod_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_division[] = {
     Register(div_row()),
     Register(trunc_row()),
     Register(floor_row()),

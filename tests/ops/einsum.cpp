@@ -23,7 +23,7 @@ Array matrix_product(const Arrays& in) {
                 });
 }
 
-const Register registered[] = {
+const Register registered_einsum[] = {
     Register(einsum_row("einsum_matmul", "ij,jk->ik", {{{{2, 3}}, {{3, 4}}}}, matrix_product)),
     Register(einsum_row(
         "einsum_implicit", "cb,ba", {{{{2, 3}}, {{3, 4}}}},

@@ -81,7 +81,7 @@ Refusal refusal(Tensor weight, Tensor indices, Tensor offsets, Options o, std::s
           std::move(text)};
 }
 
-Row refusing_row() {
+Row refusing_embedding_bag_row() {
   Row row = bag_row("sum", {});
   const Tensor w = ones({4, 3}), i = arange(3, kLong), zero = zeros({1}, kLong);
   row.refusals = {
@@ -190,15 +190,16 @@ LargeCase scaled_bags(ScalarType dtype) {
           {bag_reference(in, offsets, {})[0], grad}};
 }
 
-const Register registered[] = {Register(refusing_row()),
-                               Register(bag_row("mean", {1})),
-                               Register(bag_row("max", {2})),
-                               Register(bag_row("weighted", {}, true)),
-                               Register(bag_row("sum_padded", {0, false, 2})),
-                               Register(bag_row("mean_padded", {1, true, 2})),
-                               Register(bag_row("max_padded", {2, false, 2})),
-                               Register(bag_row("weighted_padded", {0, true, 2}, true))};
-const RegisterLarge large_registered[] = {
+const Register registered_embedding_bag[] = {
+    Register(refusing_embedding_bag_row()),
+    Register(bag_row("mean", {1})),
+    Register(bag_row("max", {2})),
+    Register(bag_row("weighted", {}, true)),
+    Register(bag_row("sum_padded", {0, false, 2})),
+    Register(bag_row("mean_padded", {1, true, 2})),
+    Register(bag_row("max_padded", {2, false, 2})),
+    Register(bag_row("weighted_padded", {0, true, 2}, true))};
+const RegisterLarge registered_large_embedding_bag[] = {
     RegisterLarge({"bag_sums",
                    {"EmbeddingBag", "EmbeddingBagBackward"},
                    [](ScalarType dtype) { return many_bags(dtype, 0); },

@@ -132,8 +132,8 @@ TEST(IndexAlong, IndicesMayBeInt32) {
   }
 }
 
-const Register registered[] = {Register(gather_row()), Register(index_select_row()),
-                               Register(nonzero_row())};
+const Register registered_gather[] = {Register(gather_row()), Register(index_select_row()),
+                                      Register(nonzero_row())};
 
 TEST(IndexAlong, ComplexTensors) {
   const Tensor x = full({3}, Scalar(complex<double>(1, 2)), kComplexDouble);

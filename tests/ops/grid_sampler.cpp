@@ -189,7 +189,7 @@ std::vector<Row> all_rows() {
   return rows;
 }
 
-const bool registered = [] {
+const bool registered_grid_sampler = [] {
   for (Row& row : all_rows()) Register{std::move(row)};
   return true;
 }();

@@ -119,7 +119,7 @@ Row col2im_row() {
   return row;
 }
 
-const Register registered[] = {Register(im2col_row()), Register(col2im_row())};
+const Register registered_im2col[] = {Register(im2col_row()), Register(col2im_row())};
 
 /// Without padding, the windows are read from where they are.
 TEST(Im2Col, WindowsOfTransposedImages) {

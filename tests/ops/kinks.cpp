@@ -12,7 +12,6 @@
 namespace hearth::testing {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 struct Kink {
   const char* name;

@@ -51,6 +51,11 @@ inline Large large_indices(std::vector<int64_t> sizes, int64_t below, uint32_t s
   return result;
 }
 
+inline Array zeros_of(std::vector<int64_t> sizes) {
+  const int64_t count = count_of(sizes);
+  return {std::move(sizes), Numbers(size_t(count), 0)};
+}
+
 struct LargeCase {
   std::function<Tensors()> call;
   Arrays wanted;

@@ -5,11 +5,6 @@
 namespace hearth::testing {
 namespace {
 
-Array zeros_of(std::vector<int64_t> sizes) {
-  const int64_t count = count_of(sizes);
-  return {std::move(sizes), Numbers(size_t(count), 0)};
-}
-
 /// An element and its weight.
 struct Tap {
   int64_t at;
@@ -85,7 +80,7 @@ LargeCase sampled(ScalarType dtype) {
   return {[=] { return with_gradients(call, in, gradient); }, {y, dx, dgrid}};
 }
 
-const RegisterLarge registered[] = {
+const RegisterLarge registered_large_images[] = {
     RegisterLarge({"enlarged", {"Upsample"}, enlarged, 16}),
     RegisterLarge({"sampled", {"GridSampler", "GridSamplerBackward"}, sampled, 16}),
 };

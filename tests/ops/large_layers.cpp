@@ -5,11 +5,6 @@
 namespace hearth::testing {
 namespace {
 
-Array zeros_of(std::vector<int64_t> sizes) {
-  const int64_t count = count_of(sizes);
-  return {std::move(sizes), Numbers(size_t(count), 0)};
-}
-
 /// A convolution of [batch, channels, side, side] with a square kernel.
 struct Shape {
   int64_t batch, channels, outs, side, kernel, stride, padding, groups;
@@ -277,7 +272,7 @@ LargeCase steps(ScalarType dtype) {
           {moved, buffer}};
 }
 
-const RegisterLarge registered[] = {
+const RegisterLarge registered_large_layers[] = {
     RegisterLarge({"conv2d", {"Conv"}, convolution_of({3, 6, 8, 37, 3, 1, 1, 1}), 8}),
     RegisterLarge({"conv2d_strided", {"Conv"}, convolution_of({2, 8, 12, 41, 5, 2, 2, 1}), 16}),
     RegisterLarge({"conv2d_grouped", {"Conv"}, convolution_of({3, 8, 8, 45, 3, 1, 0, 4}), 8}),

@@ -257,7 +257,7 @@ LargeCase random_numbers(ScalarType dtype) {
           {Array{{}, {25}}}};
 }
 
-const RegisterLarge registered[] = {
+const RegisterLarge registered_large_rows[] = {
     RegisterLarge({"pointwise", {"Pointwise"}, pointwise}),
     RegisterLarge({"reductions", {"Reduce"}, reductions}),
     RegisterLarge({"extremes", {"MinMaxDim"}, extremes}),

@@ -16,31 +16,31 @@
 namespace hearth::testing {
 namespace {
 
-using Numbers = std::vector<int64_t>;
+using Integers = std::vector<int64_t>;
 
 TEST(LibtorchLayout, CopiesOfExpandedTensorsAreContiguous) {
   const Tensor small = arange(4.0).view({1, 2, 2});
   const Tensor expanded = small.expand({3, 2, 2});
   const Tensor copies[] = {expanded.clone(), expanded.to(kDouble), zeros_like(expanded),
                            empty_like(expanded), full_like(expanded, 2)};
-  for (const Tensor& copy : copies) EXPECT_EQ(copy.strides().vec(), (Numbers{4, 2, 1}));
+  for (const Tensor& copy : copies) EXPECT_EQ(copy.strides().vec(), (Integers{4, 2, 1}));
   float memory[12];
   std::memcpy(memory, copies[0].data_ptr<float>(), sizeof memory);
   for (int i = 0; i < 12; ++i) EXPECT_EQ(memory[i], float(i % 4));
   EXPECT_EQ(expanded.clone().view({-1}).numel(), 12);
   // In the copy, the neighbours' order decides where an expanded dimension goes.
   EXPECT_EQ(ones({2, 1, 3, 1}).expand({2, 2, 3, 2}).clone().strides().vec(),
-            (Numbers{12, 6, 2, 1}));
-  EXPECT_EQ(ones({1, 3}).expand({2, 3}).clone().strides().vec(), (Numbers{3, 1}));
-  EXPECT_EQ(ones({3}).expand({2, 3}).t().clone().strides().vec(), (Numbers{2, 1}));
-  EXPECT_EQ(ones({2, 3, 4}).permute({2, 0, 1}).clone().strides().vec(), (Numbers{1, 12, 4}));
+            (Integers{12, 6, 2, 1}));
+  EXPECT_EQ(ones({1, 3}).expand({2, 3}).clone().strides().vec(), (Integers{3, 1}));
+  EXPECT_EQ(ones({3}).expand({2, 3}).t().clone().strides().vec(), (Integers{2, 1}));
+  EXPECT_EQ(ones({2, 3, 4}).permute({2, 0, 1}).clone().strides().vec(), (Integers{1, 12, 4}));
   EXPECT_EQ(ones({2, 3, 4}).permute({2, 0, 1}).slice(0, 0, 4, 2).clone().strides().vec(),
-            (Numbers{1, 6, 2}));
+            (Integers{1, 6, 2}));
 }
 
 TEST(LibtorchLayout, NonzeroIsContiguousPerDimension) {
   const Tensor mask = tensor({1, 0, 0, 1, 1, 1}, kBool).view({2, 3});
-  EXPECT_EQ(mask.nonzero().strides().vec(), (Numbers{1, 4}));
+  EXPECT_EQ(mask.nonzero().strides().vec(), (Integers{1, 4}));
   EXPECT_TRUE(where(mask)[1].is_contiguous());
   EXPECT_TRUE(mask.nonzero().select(1, 0).is_contiguous());
   EXPECT_EQ(to_array(mask.nonzero()).values, (std::vector<double>{0, 0, 1, 0, 1, 1, 1, 2}));
@@ -52,8 +52,8 @@ TEST(LibtorchLayout, NonzeroIsContiguousPerDimension) {
 TEST(LibtorchLayout, SortKeepsStridesAndMaskedFillDoesNot) {
   const Tensor x = arange(24.0).view({2, 3, 4}).permute({2, 0, 1});
   const auto [values, indices] = x.sort(0, true);
-  EXPECT_EQ(values.strides().vec(), (Numbers{1, 12, 4}));
-  EXPECT_EQ(indices.strides().vec(), (Numbers{1, 12, 4}));
+  EXPECT_EQ(values.strides().vec(), (Integers{1, 12, 4}));
+  EXPECT_EQ(indices.strides().vec(), (Integers{1, 12, 4}));
   EXPECT_TRUE(values.equal(x.flip({0})));
   EXPECT_TRUE(x.masked_fill(x.gt(5), 1).is_contiguous());
   EXPECT_TRUE(x.masked_fill(x.gt(5), 1).equal(where(x.gt(5), 1, x)));
@@ -109,9 +109,9 @@ TEST(LibtorchLayout, WindowSizesBeyondIntThrow) {
 TEST(LibtorchLayout, MaxPool1dChecksDtypeAndDimensions) {
   EXPECT_ERROR(max_pool1d(ones({1, 1, 4}, kLong), 2), "not implemented for 'Long'");
   EXPECT_ERROR(max_pool1d(ones({0, 4}), 2), "max_pool1d: Expected 2D or 3D");
-  EXPECT_EQ(max_pool1d(ones({0, 1, 4}), 2).sizes().vec(), (Numbers{0, 1, 2}));
+  EXPECT_EQ(max_pool1d(ones({0, 1, 4}), 2).sizes().vec(), (Integers{0, 1, 2}));
   const Tensor matrix = ones({3, 4});
-  EXPECT_EQ(adaptive_avg_pool2d(matrix, {1, 1}).sizes().vec(), (Numbers{1, 1}));
+  EXPECT_EQ(adaptive_avg_pool2d(matrix, {1, 1}).sizes().vec(), (Integers{1, 1}));
 }
 
 /// conv2d of one sample by its definition.
@@ -146,7 +146,7 @@ TEST(LibtorchLayout, IntegerConvolutionsAreExact) {
   const Tensor bias = arange(6, kLong);
   EXPECT_TRUE(conv2d(x, w, bias, 2, 1, 1, 2)
                   .equal(convolved(x, w, 2, 1, 1, 2).add(bias.view({1, 6, 1, 1}))));
-  EXPECT_EQ(conv2d(x, w, {}, 1, "same", 1, 2).sizes().vec(), (Numbers{1, 6, 6, 6}));
+  EXPECT_EQ(conv2d(x, w, {}, 1, "same", 1, 2).sizes().vec(), (Integers{1, 6, 6, 6}));
   for (const ScalarType type : {kByte, kChar, kShort, kInt}) {
     const Tensor y = conv2d(x.to(type), w.to(type), {}, 1, 1, 1, 2);
     EXPECT_EQ(y.scalar_type(), type);
@@ -188,8 +188,8 @@ TEST(LibtorchLayout, GradientsOfProductsHaveTheStridesOfTheirInputs) {
   const Tensor bias = ones({4}, kDouble), grad = arange(8, kDouble).view({2, 4});
   for (const Tensor& y : {x.mm(w.t()), linear(x, w, bias)}) {
     const auto grads = autograd::grad({y}, {x, w}, {grad});
-    EXPECT_EQ(grads[0].strides().vec(), (Numbers{3, 1}));
-    EXPECT_EQ(grads[1].strides().vec(), (Numbers{3, 1}));
+    EXPECT_EQ(grads[0].strides().vec(), (Integers{3, 1}));
+    EXPECT_EQ(grads[1].strides().vec(), (Integers{3, 1}));
     // dL/dw[o][i] = the sum over n of grad[n][o] * x[n][i].
     EXPECT_EQ(to_array(grads[1]).values,
               (std::vector<double>{12, 16, 20, 15, 21, 27, 18, 26, 34, 21, 31, 41}));

@@ -286,7 +286,7 @@ Row other_inverses_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_linalg[] = {
     Register(inverse_row()),
     Register(matrix_solve_row()),
     Register(solve_row("linalg_solve_vectors",
@@ -316,7 +316,7 @@ LargeCase many_systems(ScalarType dtype) {
           },
           {zero_b, zero_a}};
 }
-const RegisterLarge large_registered(
+const RegisterLarge registered_large_linalg(
     {"linalg", {"LuFactor", "ApplyPivots", "TriangularSolve", "Cholesky"}, many_systems, 30});
 
 /// det is differentiable also where the matrix is singular: the gradient has the cofactors.

@@ -12,6 +12,11 @@
 
 namespace hearth::testing {
 
+/// One input with elements between -0.9 and 0.9.
+inline Case unit(std::vector<int64_t> sizes) { return {{std::move(sizes), Draw::kUnit}}; }
+
+inline std::vector<int64_t> sizes_of(const Tensor& t) { return t.sizes().vec(); }
+
 /// A matrix of doubles.
 struct Mat {
   int64_t rows, columns;

@@ -273,10 +273,10 @@ Row eigh_row() {
   return row;
 }
 
-const Register registered[] = {Register(lu_row()),      Register(qr_row(false)),
-                               Register(qr_row(true)),  Register(householder_row()),
-                               Register(geqrf_row()),   Register(reduced_svd_row()),
-                               Register(old_svd_row()), Register(eigh_row())};
+const Register registered_linalg_factors[] = {Register(lu_row()),      Register(qr_row(false)),
+                                              Register(qr_row(true)),  Register(householder_row()),
+                                              Register(geqrf_row()),   Register(reduced_svd_row()),
+                                              Register(old_svd_row()), Register(eigh_row())};
 
 /// Batches that are large enough for several threads: the factors multiply to the matrices.
 LargeCase many_factors(ScalarType dtype) {
@@ -293,7 +293,7 @@ LargeCase many_factors(ScalarType dtype) {
           },
           {zero, zero, small}};
 }
-const RegisterLarge large_registered(
+const RegisterLarge registered_large_linalg_factors(
     {"linalg_factors", {"QrFactor", "HouseholderProduct", "Svd", "Eigh"}, many_factors, 200});
 
 TEST(LinalgFactors, FullMatricesAreOrthogonal) {

@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::optional<double> kNone;
 
-Case unit(std::vector<int64_t> sizes) { return {{sizes, Draw::kUnit}}; }
 
 /// The pseudoinverse of a matrix of full rank.
 Mat pinv_of(const Mat& a) {
@@ -108,9 +107,9 @@ Row rank_row() {
   return row;
 }
 
-const Register registered[] = {Register(pinv_row()),         Register(lstsq_row("gels")),
-                               Register(lstsq_row("gelsy")), Register(lstsq_row("gelsd")),
-                               Register(lstsq_row("gelss")), Register(rank_row())};
+const Register registered_linalg_lstsq[] = {
+    Register(pinv_row()),         Register(lstsq_row("gels")),  Register(lstsq_row("gelsy")),
+    Register(lstsq_row("gelsd")), Register(lstsq_row("gelss")), Register(rank_row())};
 
 /// Batches that are large enough for several threads: residuals are orthogonal to the columns.
 LargeCase many_lines(ScalarType dtype) {
@@ -122,9 +121,9 @@ LargeCase many_lines(ScalarType dtype) {
           },
           {Array{{200, 5, 2}, Numbers(2000)}}};
 }
-const RegisterLarge large_registered({"linalg_lstsq", {"LeastSquares"}, many_lines, 100});
+const RegisterLarge registered_large_linalg_lstsq(
+    {"linalg_lstsq", {"LeastSquares"}, many_lines, 100});
 
-std::vector<int64_t> sizes_of(const Tensor& t) { return t.sizes().vec(); }
 using Sizes = std::vector<int64_t>;
 
 /// Which results each driver computes; figures of PyTorch 2.15.

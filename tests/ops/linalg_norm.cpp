@@ -11,9 +11,7 @@
 namespace hearth::testing {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Case unit(std::vector<int64_t> sizes) { return {{sizes, Draw::kUnit}}; }
 
 /// The norms of a matrix.
 double norm_reference(const Mat& x, double ord) {
@@ -146,9 +144,8 @@ Row cond_row() {
   return row;
 }
 
-const Register registered[] = {Register(norm_row()), Register(cond_row())};
+const Register registered_linalg_norm[] = {Register(norm_row()), Register(cond_row())};
 
-std::vector<int64_t> sizes_of(const Tensor& t) { return t.sizes().vec(); }
 using Sizes = std::vector<int64_t>;
 
 TEST(LinalgNorm, ConditionOfSingularMatrices) {

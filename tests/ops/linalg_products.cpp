@@ -13,9 +13,7 @@
 namespace hearth::testing {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
-Case unit(std::vector<int64_t> sizes) { return {{sizes, Draw::kUnit}}; }
 
 /// The exponential as the series of x / 2^10, squared ten times.
 Mat exponential_of(const Mat& x) {
@@ -110,8 +108,8 @@ Row tensor_row() {
   return row;
 }
 
-const Register registered[] = {Register(exponential_row()), Register(vecdot_row()),
-                               Register(tensor_row())};
+const Register registered_linalg_products[] = {Register(exponential_row()), Register(vecdot_row()),
+                                               Register(tensor_row())};
 
 TEST(LinalgProducts, Chains) {
   const Tensor a = large({5, 30}, 1).tensor(kDouble), b = large({30, 2}, 2).tensor(kDouble),

@@ -52,7 +52,7 @@ Row logical_not_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_logic[] = {
     LOGICAL_ROW(logical_and, a != 0 && b != 0),
     LOGICAL_ROW(logical_or, a != 0 || b != 0),
     LOGICAL_ROW(logical_xor, (a != 0) != (b != 0)),

@@ -4,19 +4,12 @@
 
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
-#include "tests/support/op_table.h"
+#include "tests/ops/loss_rows.h"
 
 namespace hearth::testing {
 namespace {
 
 using LossFunction = std::function<Tensor(const Tensors&, int64_t reduction)>;
-
-/// The losses without reduction, their mean and their sum: the outputs of a loss's row.
-Arrays reductions(const Array& losses) {
-  double sum = 0;
-  for (double v : losses.values) sum += v;
-  return {losses, Array{{}, {sum / double(losses.values.size())}}, Array{{}, {sum}}};
-}
 
 Row loss_row(std::string name, std::string op, Case inputs, LossFunction loss,
              std::function<double(const double*)> reference) {
@@ -138,7 +131,7 @@ Row kl_row(bool log_target) {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_loss[] = {
     Register(mse_row()),
     Register(loss_row(
         "l1_loss", "l1_loss", {kScores, kScores},

@@ -7,18 +7,11 @@
 #include "hearth/operators.h"
 #include "hearth/reduction.h"
 #include "hearth/tensor_literal.h"
-#include "tests/support/op_table.h"
+#include "tests/ops/loss_rows.h"
 #include "tests/support/throws.h"
 
 namespace hearth::testing {
 namespace {
-
-/// The losses of the samples, their mean and their sum.
-Arrays reductions(const Array& losses) {
-  double sum = 0;
-  for (double v : losses.values) sum += v;
-  return {losses, Array{{}, {sum / double(losses.values.size())}}, Array{{}, {sum}}};
-}
 
 using Loss = std::function<Tensor(const Tensors&, int64_t reduction)>;
 std::function<Tensors(const Tensors&)> all_reductions(Loss loss) {
@@ -86,7 +79,7 @@ Row multi_margin_row(std::string name, int p, double margin, bool weighted) {
   return row;
 }
 
-Row refusing_row() {
+Row refusing_loss_margin_row() {
   Row row = multi_margin_row("multi_margin_loss", 1, 1, false);
   const auto refusal = [](Tensor x, Tensor y, double p, Tensor weight, std::string text) {
     return Refusal{[=] { multi_margin_loss(x, y, p, 1, weight); }, std::move(text)};
@@ -155,8 +148,8 @@ Row multilabel_margin_row() {
   return row;
 }
 
-const Register registered[] = {
-    Register(soft_margin_row()), Register(refusing_row()),
+const Register registered_loss_margin[] = {
+    Register(soft_margin_row()), Register(refusing_loss_margin_row()),
     Register(multi_margin_row("multi_margin_loss_squared", 2, 0.4, true)),
     Register(multilabel_margin_row())};
 

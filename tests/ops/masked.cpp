@@ -206,16 +206,16 @@ Row one_hot_row() {
   return row;
 }
 
-const Register registered[] = {Register(masked_fill_row()),
-                               Register(masked_fill_tensor_row()),
-                               Register(masked_select_row()),
-                               Register(masked_scatter_row()),
-                               Register(take_row()),
-                               Register(take_along_dim_row()),
-                               Register(embedding_row("embedding", -1, false)),
-                               Register(embedding_row("embedding_padding", 1, false)),
-                               Register(embedding_row("embedding_by_frequency", -1, true)),
-                               Register(one_hot_row())};
+const Register registered_masked[] = {Register(masked_fill_row()),
+                                      Register(masked_fill_tensor_row()),
+                                      Register(masked_select_row()),
+                                      Register(masked_scatter_row()),
+                                      Register(take_row()),
+                                      Register(take_along_dim_row()),
+                                      Register(embedding_row("embedding", -1, false)),
+                                      Register(embedding_row("embedding_padding", 1, false)),
+                                      Register(embedding_row("embedding_by_frequency", -1, true)),
+                                      Register(one_hot_row())};
 
 TEST(Embedding, PaddingRowHasGradientZero) {
   for (const Device device : devices()) {

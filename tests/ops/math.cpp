@@ -44,7 +44,7 @@ Row nan_to_num_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_math[] = {
     MATH_ROW(exp, Draw::kNormal, std::exp(x)),
     MATH_ROW(exp2, Draw::kNormal, std::exp2(x)),
     MATH_ROW(expm1, Draw::kNormal, std::expm1(x)),

@@ -180,7 +180,7 @@ Row addmm_row(std::string name, double beta, double alpha) {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_matmul[] = {
     Register(mm_row()),
     Register(bmm_row()),
     Register(matmul_row()),

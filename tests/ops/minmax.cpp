@@ -102,7 +102,7 @@ Row argmax_with_out() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_minmax[] = {
     Register(amax_with_out()),
     Register(extremes_row("amax_dims", "amax", &hearth::amax, {{0, -1}, true}, largest)),
     Register(extremes_row("amin", "amin", &hearth::amin, {}, smallest)),

@@ -134,7 +134,7 @@ Row cross_entropy_row(std::string name, Case inputs, double smoothing) {
 
 const Input kWeights{{3}, Draw::kPositive, 0, false, false, true};
 
-const Register registered[] = {
+const Register registered_nll_loss[] = {
     Register(nll_row()),
     Register(cross_entropy_row("cross_entropy", {{{4, 3}}, {{4}, Draw::kIndex, 3}, kWeights}, 0)),
     Register(cross_entropy_row("cross_entropy_smoothed",

@@ -68,8 +68,6 @@ Row sgd_first_row() {
       [](double* x) { x[0] -= kLr * (x[2] = x[1]); });
 }
 
-constexpr double kBeta1 = 0.7, kBeta2 = 0.9, kStep = 3;
-
 /// One element of Adam; x: parameter, gradient, both moments, the largest second moment.
 void adam(double* x, double g, bool amsgrad) {
   x[2] = kBeta1 * x[2] + (1 - kBeta1) * g;
@@ -157,16 +155,17 @@ Row rmsprop_row(std::string name, bool centered, double momentum) {
       });
 }
 
-const Register registered[] = {Register(sgd_row()),
-                               Register(sgd_momentum_row()),
-                               Register(sgd_first_row()),
-                               Register(adam_row()),
-                               Register(adamw_row()),
-                               Register(adagrad_row()),
-                               Register(rmsprop_row("fused_rmsprop", false, 0)),
-                               Register(rmsprop_row("fused_rmsprop_momentum", false, 0.7)),
-                               Register(rmsprop_row("fused_rmsprop_centered", true, 0)),
-                               Register(rmsprop_row("fused_rmsprop_centered_momentum", true, 0.7))};
+const Register registered_optim[] = {
+    Register(sgd_row()),
+    Register(sgd_momentum_row()),
+    Register(sgd_first_row()),
+    Register(adam_row()),
+    Register(adamw_row()),
+    Register(adagrad_row()),
+    Register(rmsprop_row("fused_rmsprop", false, 0)),
+    Register(rmsprop_row("fused_rmsprop_momentum", false, 0.7)),
+    Register(rmsprop_row("fused_rmsprop_centered", true, 0)),
+    Register(rmsprop_row("fused_rmsprop_centered_momentum", true, 0.7))};
 
 TEST(FusedStep, StoresUnscaledGradients) {
   for (const Device device : devices())

@@ -13,9 +13,6 @@
 namespace hearth::testing {
 namespace {
 
-constexpr double kBeta1 = 0.7, kBeta2 = 0.9;
-constexpr int64_t kStep = 3;
-
 /// Updates both averages of one element.
 void average(double* x, double g) {
   x[2] = kBeta1 * x[2] + (1 - kBeta1) * g;
@@ -183,24 +180,24 @@ Row clip_row() {
   return row;
 }
 
-const Register registered[] = {Register(nadam_row("fused_nadam", false)),
-                               Register(nadam_row("fused_nadam_decoupled", true)),
-                               Register(radam_row("fused_radam_early", 3)),
-                               Register(radam_row("fused_radam", 9)),
-                               Register(adamax_row()),
-                               Register(adadelta_row()),
-                               Register(asgd_row("fused_asgd", 0.25)),
-                               Register(asgd_row("fused_asgd_copy", 1)),
-                               Register(rprop_row()),
-                               Register(lerp_row("foreach_lerp", 0.25)),
-                               Register(lerp_row("foreach_lerp_far", 0.75)),
-                               Register(norm_row("fused_total_norm", 2)),
-                               Register(norm_row("fused_total_norm_0", 0)),
-                               Register(norm_row("fused_total_norm_1", 1)),
-                               Register(norm_row("fused_total_norm_3", 3)),
-                               Register(norm_row("fused_total_norm_max", INFINITY)),
-                               Register(norm_row("fused_total_norm_min", -INFINITY)),
-                               Register(clip_row())};
+const Register registered_optim_adaptive[] = {Register(nadam_row("fused_nadam", false)),
+                                              Register(nadam_row("fused_nadam_decoupled", true)),
+                                              Register(radam_row("fused_radam_early", 3)),
+                                              Register(radam_row("fused_radam", 9)),
+                                              Register(adamax_row()),
+                                              Register(adadelta_row()),
+                                              Register(asgd_row("fused_asgd", 0.25)),
+                                              Register(asgd_row("fused_asgd_copy", 1)),
+                                              Register(rprop_row()),
+                                              Register(lerp_row("foreach_lerp", 0.25)),
+                                              Register(lerp_row("foreach_lerp_far", 0.75)),
+                                              Register(norm_row("fused_total_norm", 2)),
+                                              Register(norm_row("fused_total_norm_0", 0)),
+                                              Register(norm_row("fused_total_norm_1", 1)),
+                                              Register(norm_row("fused_total_norm_3", 3)),
+                                              Register(norm_row("fused_total_norm_max", INFINITY)),
+                                              Register(norm_row("fused_total_norm_min", -INFINITY)),
+                                              Register(clip_row())};
 
 /// Tensors of very different sizes, many of them small.
 Tensors uneven(ScalarType dtype, Device device) {

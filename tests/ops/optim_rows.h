@@ -5,7 +5,8 @@
 
 namespace hearth::testing {
 
-inline constexpr double kLr = 0.3, kDecay = 0.1, kEps = 1e-2;
+inline constexpr double kLr = 0.3, kDecay = 0.1, kEps = 1e-2, kBeta1 = 0.7, kBeta2 = 0.9;
+inline constexpr int64_t kStep = 3;
 inline constexpr int kGrads = 1;  // the index of the list of gradients
 
 using Lists = std::vector<Tensors>;

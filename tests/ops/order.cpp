@@ -239,7 +239,7 @@ Row bincount_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_order[] = {
     Register(sort_row("sort", -1, false, Draw::kDistinct)),
     Register(sort_row("sort_descending", 0, true, Draw::kDistinct)),
     Register(sort_row("sort_ties", 0, false, Draw::kSmall)),

@@ -287,7 +287,7 @@ Row max_pool1d_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_pool[] = {
     Register(max_pool2d_row()),
     Register(max_pool2d_values_row()),
     Register(max_pool2d_dilated_row()),

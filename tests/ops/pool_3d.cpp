@@ -104,7 +104,7 @@ Row avg_pool3d_row() {
 /// adaptive_max_pool3d and adaptive_avg_pool3d to sizes [2, 3, 2].
 const Frame kAdaptive = {{2, 0, 0, 0, 1, true}, {3, 0, 0, 0, 1, true}, {2, 0, 0, 0, 1, true}};
 
-Row adaptive_average_row() {
+Row adaptive_average_3d_row() {
   Row row = average_row(
       "adaptive_avg_pool3d",
       {"adaptive_avg_pool3d", "_adaptive_avg_pool3d", "_adaptive_avg_pool3d_backward"}, kVolumes,
@@ -129,7 +129,7 @@ Row adaptive_average_row() {
   return row;
 }
 
-Row adaptive_max_row() {
+Row adaptive_max_3d_row() {
   Row row = max_row(
       "adaptive_max_pool3d", {"adaptive_max_pool3d", "adaptive_max_pool3d_backward"}, kVolumes,
       [](const Tensor& x) {
@@ -250,7 +250,7 @@ Row unpool_row(std::string name, Case inputs, size_t dims, std::vector<int64_t> 
   return row;
 }
 
-const Register registered[] = {
+const Register registered_pool_3d[] = {
     Register(max_pool3d_row()),
     Register(max_pool3d_values_row()),
     Register(avg_pool3d_row()),
@@ -261,14 +261,14 @@ const Register registered[] = {
     Register(average_row("avg_pool3d_without_padding", {"avg_pool3d"}, {{{{2, 1, 3, 4, 5}}}},
                          [](const Tensor& x) { return avg_pool3d(x, 3, 2, 1, true, false); },
                          {{2, 3, 2, 1}, {3, 3, 2, 1}, {3, 3, 2, 1}})),
-    Register(adaptive_average_row()),
+    Register(adaptive_average_3d_row()),
     Register(average_row(
         "adaptive_avg_pool3d_to_one", {"adaptive_avg_pool3d"}, kVolumes,
         [](const Tensor& x) {
           return adaptive_avg_pool3d(x, {1, 1, 1});
         },
         Frame(3, {1, 0, 0, 0, 1, true}))),
-    Register(adaptive_max_row()),
+    Register(adaptive_max_3d_row()),
     Register(fractional2d_row()),
     Register(fractional_row("fractional_max_pool3d", {distinct({2, 2, 7, 7, 7})}, 3,
                             fractional_max_pool3d)),

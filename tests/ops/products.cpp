@@ -251,7 +251,7 @@ Row trace_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_products[] = {
     Register(mv_row()),
     Register(dot_row("dot", &hearth::dot, &hearth::dot_out)),
     Register(dot_row("vdot", &hearth::vdot, &hearth::vdot_out)),

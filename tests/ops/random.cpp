@@ -146,7 +146,7 @@ Row randperm_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_random[] = {
     Register(uniform_row()),   Register(normal_row()),      Register(random_row()),
     Register(bernoulli_row()), Register(exponential_row()), Register(dropout_row()),
     Register(arange_row()),    Register(linspace_row()),    Register(randperm_row())};
@@ -160,7 +160,7 @@ class RandomTest : public ::testing::TestWithParam<Device> {
   }
 };
 
-double mean_of(const Tensor& x) { return x.to(kDouble).mean().item<double>(); }
+double sample_mean(const Tensor& x) { return x.to(kDouble).mean().item<double>(); }
 double variance_of(const Tensor& x) {
   const Tensor centred = x.to(kDouble).sub(x.to(kDouble).mean());
   return centred.mul(centred).mean().item<double>();
@@ -169,7 +169,7 @@ double variance_of(const Tensor& x) {
 TEST_P(RandomTest, UniformMomentsAndBounds) {
   for (const ScalarType type : dtypes_in(dtypes::kFloating)) {
     const Tensor x = numbers(type).uniform_(-1, 3);
-    EXPECT_NEAR(mean_of(x), 1, 0.03) << name_of(type);
+    EXPECT_NEAR(sample_mean(x), 1, 0.03) << name_of(type);
     EXPECT_NEAR(variance_of(x), 16.0 / 12, 0.05) << name_of(type);
     EXPECT_GE(x.min().item<double>(), -1);
     EXPECT_LE(x.max().item<double>(), 3);
@@ -179,7 +179,7 @@ TEST_P(RandomTest, UniformMomentsAndBounds) {
 TEST_P(RandomTest, NormalMoments) {
   for (const ScalarType type : dtypes_in(dtypes::kFloating)) {
     const Tensor x = numbers(type).normal_(1, 2);
-    EXPECT_NEAR(mean_of(x), 1, 0.05) << name_of(type);
+    EXPECT_NEAR(sample_mean(x), 1, 0.05) << name_of(type);
     EXPECT_NEAR(variance_of(x), 4, 0.12) << name_of(type);
   }
 }
@@ -189,18 +189,18 @@ TEST_P(RandomTest, IntegersCoverTheirRange) {
     const Tensor x = numbers(type).random_(3, 9);
     EXPECT_EQ(x.min().item<double>(), 3) << name_of(type);
     EXPECT_EQ(x.max().item<double>(), 8) << name_of(type);
-    EXPECT_NEAR(mean_of(x), 5.5, 0.05) << name_of(type);
+    EXPECT_NEAR(sample_mean(x), 5.5, 0.05) << name_of(type);
   }
 }
 
 TEST_P(RandomTest, BernoulliFrequencies) {
-  EXPECT_NEAR(mean_of(numbers().bernoulli_(0.3)), 0.3, 0.01);
+  EXPECT_NEAR(sample_mean(numbers().bernoulli_(0.3)), 0.3, 0.01);
   Tensor p = zeros({2}, TensorOptions(GetParam()));
   p.select(0, 1).fill_(0.8);
   const Tensor x = numbers().reshape({kCount / 2, 2});
   x.bernoulli_(p);
   EXPECT_EQ(x.select(1, 0).sum().item<float>(), 0);
-  EXPECT_NEAR(mean_of(x.select(1, 1)), 0.8, 0.015);
+  EXPECT_NEAR(sample_mean(x.select(1, 1)), 0.8, 0.015);
 }
 
 TEST_P(RandomTest, PermutationsHaveEveryNumberOnce) {
@@ -222,7 +222,7 @@ TEST_P(RandomTest, EqualSeedsDrawEqualNumbers) {
 TEST_P(RandomTest, DropoutZeroesAndScales) {
   const Tensor x = numbers().fill_(1);
   const Tensor y = dropout(x, 0.25, true);
-  EXPECT_NEAR(mean_of(y), 1, 0.02);
+  EXPECT_NEAR(sample_mean(y), 1, 0.02);
   EXPECT_TRUE(y.eq(0).logical_or(y.sub(4.0 / 3).abs().lt(1e-6)).all().item<bool>());
   EXPECT_TRUE(dropout(x, 0.25, false).is_same(x));
   EXPECT_EQ(dropout(x, 1, true).sum().item<float>(), 0);
@@ -234,12 +234,12 @@ TEST_P(RandomTest, NormalAndBernoulliWithTensorParameters) {
   manual_seed(5);
   for (const Tensor& x : {normal(mean, 2), normal(3, deviation), normal(mean, deviation),
                           normal(3, 2, {kCount}, {}, here)}) {
-    EXPECT_NEAR(mean_of(x), 3, 0.05);
+    EXPECT_NEAR(sample_mean(x), 3, 0.05);
     EXPECT_NEAR(variance_of(x), 4, 0.12);
   }
   EXPECT_THROW(normal(2, full({2}, -1.0, here)), Error);
-  EXPECT_NEAR(mean_of(full({kCount}, 0.3, here).bernoulli()), 0.3, 0.01);
-  EXPECT_NEAR(mean_of(full({kCount}, 0.25, here.dtype(kHalf)).bernoulli()), 0.25, 0.01);
+  EXPECT_NEAR(sample_mean(full({kCount}, 0.3, here).bernoulli()), 0.3, 0.01);
+  EXPECT_NEAR(sample_mean(full({kCount}, 0.25, here.dtype(kHalf)).bernoulli()), 0.25, 0.01);
   EXPECT_EQ(randint_like(mean, 3, 5).max().item<float>(), 4);
 }
 
@@ -249,7 +249,7 @@ TEST_P(RandomTest, MultinomialFrequencies) {
   weights.select(0, 0).select(0, 1).fill_(2);
   weights.select(0, 1).select(0, 0).fill_(0);
   const Tensor drawn = weights.multinomial(kCount, true);
-  EXPECT_NEAR(mean_of(drawn.select(0, 0).eq(1)), 0.5, 0.01);
+  EXPECT_NEAR(sample_mean(drawn.select(0, 0).eq(1)), 0.5, 0.01);
   EXPECT_EQ(drawn.select(0, 1).eq(0).sum().item<int64_t>(), 0);
   const Tensor without_replacement = ones({3}, TensorOptions(GetParam())).multinomial(3);
   EXPECT_EQ(without_replacement.sum().item<int64_t>(), 3);

@@ -136,7 +136,7 @@ Row triangle_row(std::string name, Tensor (*op)(const Tensor&, int64_t),
   return row;
 }
 
-const Register registered[] = {
+const Register registered_rearrange[] = {
     Register(flip_row()),
     Register(roll_row()),
     Register(channel_shuffle_row()),

@@ -231,16 +231,16 @@ Row refusing(Row row) {
   return row;
 }
 
-const Register registered[] = {Register(refusing(plain_row(Mode::kLstm))),
-                               Register(plain_row(Mode::kGru)),
-                               Register(plain_row(Mode::kTanh)),
-                               Register(plain_row(Mode::kRelu)),
-                               Register(deep_row(Mode::kLstm)),
-                               Register(deep_row(Mode::kGru)),
-                               Register(packed_row(Mode::kLstm)),
-                               Register(packed_row(Mode::kGru)),
-                               Register(packed_row(Mode::kTanh)),
-                               Register(projected_row())};
+const Register registered_recurrence[] = {Register(refusing(plain_row(Mode::kLstm))),
+                                          Register(plain_row(Mode::kGru)),
+                                          Register(plain_row(Mode::kTanh)),
+                                          Register(plain_row(Mode::kRelu)),
+                                          Register(deep_row(Mode::kLstm)),
+                                          Register(deep_row(Mode::kGru)),
+                                          Register(packed_row(Mode::kLstm)),
+                                          Register(packed_row(Mode::kGru)),
+                                          Register(packed_row(Mode::kTanh)),
+                                          Register(projected_row())};
 
 /// A cell's inputs are those of its net without the dimensions of layers and steps.
 Row cell_row(Mode mode) {

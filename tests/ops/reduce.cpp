@@ -168,7 +168,7 @@ Row sum_to_size_row() {
 const Pick max_of = [](const Tensor& x, int64_t dim, bool keepdim) { return x.max(dim, keepdim); };
 const Pick min_of = [](const Tensor& x, int64_t dim, bool keepdim) { return x.min(dim, keepdim); };
 
-const Register registered[] = {
+const Register registered_reduce[] = {
     Register(sum_all_row()),
     Register(sum_dim_row()),
     Register(sum_row("sum_keepdim", [](const Tensor& x) { return x.sum(IntArrayRef{-1}, true); },

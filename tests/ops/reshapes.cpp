@@ -192,7 +192,7 @@ Row pad_row(std::string name, std::vector<std::string> covers, std::string_view 
 int64_t reflected(int64_t i, int64_t size) { return size - 1 - std::abs(size - 1 - std::abs(i)); }
 int64_t replicated(int64_t i, int64_t size) { return std::clamp<int64_t>(i, 0, size - 1); }
 
-const Register registered[] = {
+const Register registered_reshapes[] = {
     Register(repeat_row()),
     Register(repeat_interleave_row()),
     Register(movedim_row()),

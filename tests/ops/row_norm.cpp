@@ -140,8 +140,8 @@ Row instance_norm_row() {
   return row;
 }
 
-const Register registered[] = {Register(layer_norm_row()), Register(group_norm_row()),
-                               Register(rms_norm_row()), Register(instance_norm_row())};
+const Register registered_row_norm[] = {Register(layer_norm_row()), Register(group_norm_row()),
+                                        Register(rms_norm_row()), Register(instance_norm_row())};
 
 TEST(RowNorm, StatisticsAndLongRows) {
   for (const Device device : devices()) {

@@ -103,7 +103,7 @@ Row logcumsumexp_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_scan[] = {
     Register(cumsum_row()),
     Register(scan_row(
         "cumsum_last", "cumsum", [](const Tensor& x) { return x.cumsum(-1); }, -1, add)),

@@ -241,7 +241,7 @@ Row index_fill_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_scatter[] = {
     Register(scatter_row("scatter", "")),
     Register(scatter_row("scatter_add_to", "add")),
     Register(scatter_row("scatter_multiply", "multiply")),

@@ -117,9 +117,9 @@ Row pad_row(bool batch_first, bool left) {
   return row;
 }
 
-const Register registered[] = {Register(pack_row(false)),       Register(pack_row(true)),
-                               Register(unpack_row(false)),     Register(unpack_row(true)),
-                               Register(pad_row(false, false)), Register(pad_row(true, true))};
+const Register registered_sequences[] = {
+    Register(pack_row(false)),  Register(pack_row(true)),        Register(unpack_row(false)),
+    Register(unpack_row(true)), Register(pad_row(false, false)), Register(pad_row(true, true))};
 
 TEST(Sequences, SizesAndLengths) {
   const auto [data, sizes] = _pack_padded_sequence(ones({5, 4, 2}), longs(kLengths), false);

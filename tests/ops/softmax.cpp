@@ -65,12 +65,13 @@ Row with_vectors(Row row) {
   return row;
 }
 
-const Register registered[] = {Register(softmax_row("softmax_last", false, -1)),
-                               Register(softmax_row("softmax_first", false, 0)),
-                               Register(softmax_row("log_softmax_last", true, -1)),
-                               Register(softmax_row("log_softmax_dim1", true, 1)),
-                               Register(with_vectors(softmax_row("softmax_vector", false, 0))),
-                               Register(with_vectors(softmax_row("log_softmax_vector", true, 0)))};
+const Register registered_softmax[] = {
+    Register(softmax_row("softmax_last", false, -1)),
+    Register(softmax_row("softmax_first", false, 0)),
+    Register(softmax_row("log_softmax_last", true, -1)),
+    Register(softmax_row("log_softmax_dim1", true, 1)),
+    Register(with_vectors(softmax_row("softmax_vector", false, 0))),
+    Register(with_vectors(softmax_row("log_softmax_vector", true, 0)))};
 
 TEST(Softmax, ConvertsToTheDtypeFirst) {
   EXPECT_EQ(ones({2, 3}, kLong).softmax(1, kDouble).scalar_type(), kDouble);

@@ -9,7 +9,6 @@
 namespace hearth::testing {
 namespace {
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
 
 Fold sum_with(double (*f)(double)) {
   return [f](const std::vector<double>& values) {
@@ -162,7 +161,7 @@ Row bool_dim_row(std::string name, std::string covers, bool all) {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_statistics[] = {
     Register(variance_row(
         "var", "var", [](const Tensor& x) { return x.var(); }, {}, variance(1, false))),
     Register(variance_row(

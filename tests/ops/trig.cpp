@@ -9,7 +9,7 @@ namespace {
 #define TRIG_ROW(name, draw, reference) \
   Register(of_all_numbers(POINTWISE_ROW(#name, name, draw, reference)))
 
-const Register registered[] = {
+const Register registered_trig[] = {
     TRIG_ROW(sin, Draw::kNormal, std::sin(x)),
     TRIG_ROW(cos, Draw::kNormal, std::cos(x)),
     TRIG_ROW(tan, Draw::kUnit, std::tan(x)),

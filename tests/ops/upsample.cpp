@@ -146,7 +146,7 @@ Row out_row(Row row, std::function<void(Tensor&, const Tensor&)> out) {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_upsample[] = {
     Register(out_row(upsample_row("upsample_nearest1d", "", {Filter::kFloor, {8}}, {kSignal},
                                   SIZED_NEAREST(upsample_nearest1d)),
                      [](Tensor& out, const Tensor& x) { upsample_nearest1d_out(out, x, 8); })),

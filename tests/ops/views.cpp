@@ -277,7 +277,7 @@ Row as_strided_row() {
   return row;
 }
 
-const Register registered[] = {
+const Register registered_views[] = {
     Register(select_row()),      Register(slice_row()),     Register(narrow_row()),
     Register(permute_row()),     Register(transpose_row()), Register(t_row()),
     Register(expand_row()),      Register(view_op_row()),   Register(reshape_row()),

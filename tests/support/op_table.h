@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -20,6 +21,8 @@ struct Array {
   std::vector<double> values;
 };
 using Arrays = std::vector<Array>;
+
+inline constexpr double kInf = std::numeric_limits<double>::infinity();
 
 /// The distribution of an input's random elements.
 enum class Draw {

@@ -9,7 +9,7 @@ namespace hearth::app {
 namespace {
 
 /// The members of EpochResult, each stored as one tensor over the epochs.
-constexpr std::pair<const char*, double EpochResult::*> kColumns[] = {
+constexpr std::pair<const char*, double EpochResult::*> kSavedColumns[] = {
     {"loss", &EpochResult::loss},
     {"accuracy", &EpochResult::accuracy},
     {"test_accuracy", &EpochResult::test_accuracy},
@@ -43,7 +43,7 @@ void Progress::end_epoch(double test_accuracy) {
 }
 
 void Progress::save(serialize::OutputArchive& archive) const {
-  for (const auto& [name, member] : kColumns) {
+  for (const auto& [name, member] : kSavedColumns) {
     std::vector<double> column;
     for (const EpochResult& epoch : epochs) column.push_back(epoch.*member);
     write_numbers(archive, name, column);
@@ -59,9 +59,9 @@ void Progress::save(serialize::OutputArchive& archive) const {
 }
 
 void Progress::load(serialize::InputArchive& archive) {
-  const size_t count = read_numbers(archive, kColumns[0].first).size();
+  const size_t count = read_numbers(archive, kSavedColumns[0].first).size();
   epochs.assign(count, {});
-  for (const auto& [name, member] : kColumns) {
+  for (const auto& [name, member] : kSavedColumns) {
     const std::vector<double> column = read_numbers(archive, name);
     HEARTH_CHECK(column.size() == count, "expected ", count, " numbers as '", name, "', but got ",
                  column.size());
