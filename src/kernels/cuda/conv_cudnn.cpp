@@ -103,7 +103,7 @@ struct Convolution {
   Convolution(const ConvParams& params, bool last, Ctx& ctx)
       : p(params),
         channels_last(last),
-        exact(params.in.dtype == kFloat && !ctx.allows(kAllowTF32CuDNN)) {
+        exact(params.in.dtype == kFloat && !ctx.is_set(kAllowTF32CuDNN)) {
     for (View* view : {&p.in, &p.weight, &p.out}) arrange(*view, ctx);
     describe(in, p.in);
     describe(out, p.out);
@@ -276,7 +276,7 @@ struct Computation {
   std::vector<Perf> proposals() const {
     std::vector<Perf> found(kMaxAlgorithms);
     int count = 0;
-    if (!ctx.allows(kBenchmarkCuDNN) || !measure(count, found.data())) {
+    if (!ctx.is_set(kBenchmarkCuDNN) || !measure(count, found.data())) {
       const cudnnStatus_t status = (Cudnn::get().*Api::kGuess)(
           handle, a_desc, b_desc, c.conv, target_desc, kMaxAlgorithms, &count, found.data());
       if (!is_refusal(status)) check_cudnn(status, "the choice of an algorithm");
@@ -285,7 +285,7 @@ struct Computation {
     found.resize(static_cast<size_t>(count));
     std::erase_if(found, [&](const Perf& perf) {
       return perf.status != CUDNN_STATUS_SUCCESS || perf.memory > kMaxWorkspace ||
-             (ctx.allows(kDeterministicCuDNN) && perf.determinism != CUDNN_DETERMINISTIC);
+             (ctx.is_set(kDeterministicCuDNN) && perf.determinism != CUDNN_DETERMINISTIC);
     });
     return found;
   }
@@ -343,7 +343,7 @@ void run(const ConvParams& params, Ctx& ctx) {
   if (use_channels_last(params) && run_in_order(params, true, ctx)) return;
   if (run_in_order(params, false, ctx)) return;
   detail::fail<Error>("cuDNN has no algorithm for this convolution",
-                      ctx.allows(kDeterministicCuDNN) ? " that is deterministic" : "");
+                      ctx.is_set(kDeterministicCuDNN) ? " that is deterministic" : "");
 }
 
 }  // namespace hearth::cuda
