@@ -33,8 +33,8 @@ class ScopedValue {
   T previous_;
 };
 
-/// Gives a gradient the metadata of the forward value: sums over broadcast dimensions and casts
-/// back from the promoted dtype.
+/// Converts a gradient to the metadata of the forward value: sums over broadcast dimensions and
+/// casts back from the promoted dtype.
 Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_t index) {
   if (!grad.sizes().equals(wanted.sizes)) {
     HEARTH_CHECK(sums_to(grad.sizes(), wanted.sizes), "Function ", from.name(),
@@ -73,14 +73,14 @@ void use_forward_streams(const Node& node) {
   }
 }
 
-constexpr char kWhere[] = "in the backward of ";
+constexpr char kContextPrefix[] = "in the backward of ";
 
 /// Adds the node's name to an error, unless a nested backward pass has already added one.
 void add_node(Error& error, const Node& node) {
   const std::string text = error.msg(), name = node.name();
-  if (text.find(std::string("\n") + kWhere) == std::string::npos &&
+  if (text.find(std::string("\n") + kContextPrefix) == std::string::npos &&
       text.find("(in " + name + ")") == std::string::npos)
-    error.add_context(kWhere + name);
+    error.add_context(kContextPrefix + name);
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ class AccumulateGrad final : public Node {
 };
 
 /// The history of a base after an in-place write to one of its views: the gradient of the written
-/// part goes through `fn`, the rest passes unchanged.
+/// part passes through `fn`, the rest is unchanged.
 class CopySlices final : public Node {
  public:
   CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn);
