@@ -38,8 +38,8 @@ struct GridRule {
   template <class T>
   HEARTH_GRID_FN GridTaps<T> find(T coordinate, int64_t size) const {
     const T half_extent = T(align_corners ? size - 1 : size) / 2;
-    const T from_start = (coordinate + 1) * half_extent;
-    const T position = align_corners ? from_start : from_start - T(0.5);
+    const T position =
+        align_corners ? (coordinate + 1) * half_extent : (coordinate + 1) * half_extent - T(0.5);
     T slope = 1;
     const T x = mode == GridMode::kCubic ? position : padded(position, size, slope);
     GridTaps<T> taps;
@@ -66,12 +66,13 @@ struct GridRule {
   }
 
  private:
+  /// x as an index, or -1 if it is outside [0, size).
   template <class T>
   HEARTH_GRID_FN static int64_t index_or_outside(T x, int64_t size) {
     return x > -1 && x < T(size) ? int64_t(x) : -1;
   }
-  /// The position after padding; `slope` becomes its derivative. NaN becomes 0 where there is a
-  /// border.
+  /// Returns the position after padding, and its derivative in `slope`. NaN becomes 0 unless
+  /// padding is kZeros.
   template <class T>
   HEARTH_GRID_FN T padded(T x, int64_t size, T& slope) const {
     slope = 1;

@@ -39,12 +39,12 @@ struct PoolWindow {
   HEARTH_POOL_FN int64_t end(int64_t i) const {
     return adaptive ? ((i + 1) * in + out - 1) / out : begin(i) + (kernel - 1) * dilation + 1;
   }
-  /// The range of the window's positions inside the input.
-  HEARTH_POOL_FN int64_t clipped_begin(int64_t i) const {
+  /// The window's positions inside the input are in [first(i), last(i)).
+  HEARTH_POOL_FN int64_t first(int64_t i) const {
     const int64_t b = begin(i);
     return b >= 0 ? b : b + (-b + dilation - 1) / dilation * dilation;
   }
-  HEARTH_POOL_FN int64_t clipped_end(int64_t i) const {
+  HEARTH_POOL_FN int64_t last(int64_t i) const {
     const int64_t e = end(i);
     return e < in ? e : in;
   }
@@ -53,7 +53,7 @@ struct PoolWindow {
     const int64_t e = end(i), limit = in + padding;
     return (e < limit ? e : limit) - begin(i);
   }
-  HEARTH_POOL_FN int64_t count(int64_t i) const { return clipped_end(i) - clipped_begin(i); }
+  HEARTH_POOL_FN int64_t count(int64_t i) const { return last(i) - first(i); }
   /// Only the windows of outputs [first_covering(p), end_covering(p)) may contain position p.
   HEARTH_POOL_FN int64_t first_covering(int64_t p) const {
     if (adaptive) return p * out / in;
@@ -84,7 +84,7 @@ struct PoolShape {
     return divisor != 0 ? divisor : counted(0, layer) * counted(1, row) * counted(2, column);
   }
   /// The number of begins of irregular windows: of the depth, then of rows and columns.
-  HEARTH_POOL_FN int64_t num_begins() const { return depth().out + rows().out + columns().out; }
+  HEARTH_POOL_FN int64_t begins() const { return depth().out + rows().out + columns().out; }
   HEARTH_POOL_FN void set_begins(const int64_t* begins) {
     windows[0].begins = begins;
     windows[1].begins = begins + depth().out;
@@ -96,8 +96,8 @@ struct PoolShape {
 /// out's sizes; undefined for averages) is the position of the maximum in its volume: (layer *
 /// height + row) * width + column. Views are 5-D. The maximum is the last NaN if there is one, else
 /// the first of equal elements. Averages of integers are truncated. `begins` (int64, [n, c,
-/// shape.num_begins()], contiguous) are the windows of kFractionalMax, undefined for others.
-/// Dtypes: all real ones for maxima; floating ones and int64 for averages.
+/// shape.begins()], contiguous) are the windows of kFractionalMax, undefined for others. Dtypes:
+/// all real ones for maxima; floating ones and int64 for averages.
 struct PoolParams {
   View in, out, indices, begins;
   PoolShape shape;

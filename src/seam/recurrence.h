@@ -51,7 +51,7 @@ struct RecurrenceOperands {
   View weight;      // [gates * hidden, state], for the state
   View projection;  // [state, hidden], if h is projected
   View h0, c0;      // [batch, state], [batch, hidden]
-  View gates;       // [positions, slots * hidden]; without gates (tanh, relu), the output
+  View gates;       // [positions, slots * hidden]; for tanh and relu, the output
   View cells;       // [positions, hidden]; LSTM
   View output;      // [positions, state]
 };

@@ -28,7 +28,7 @@ constexpr bool is_antialias(UpsampleMode mode) { return mode >= UpsampleMode::kL
 template <class T>
 struct UpsampleTaps {
   int64_t first = 0, count = 1;
-  T position = 0;  // antialias: the centre of the window; else the distance after the tap before it
+  T position = 0;  // antialias: the centre of the window; else the distance from the tap before it
   T total = 1;     // antialias: the sum of the filter's values
 };
 
@@ -40,7 +40,7 @@ struct UpsampleAxis {
   UpsampleMode mode = UpsampleMode::kNearest;
   bool align_corners = false;
 
-  /// The distance of two neighbouring outputs, in elements of the input.
+  /// The distance between adjacent outputs, in elements of the input.
   template <class T>
   HEARTH_UPSAMPLE_FN T step() const {
     if (align_corners) return out > 1 ? T(in - 1) / T(out - 1) : T(0);

@@ -85,7 +85,7 @@ Runs runs_of(const PoolWindow& w) {
   Runs runs;
   if (w.adaptive || w.begins) {
     for (int64_t i = 0; i < w.out; ++i)
-      runs.push_back({i, w.count(i), w.clipped_begin(i), 1, true});
+      runs.push_back({i, w.last(i) - w.first(i), w.first(i), 1, true});
     return runs;
   }
   // If the kernel is larger than the input, skips taps that never fall inside the input.
@@ -203,19 +203,16 @@ class PoolLoops {
   }
 
  private:
-  static int64_t nearest(const PoolWindow& w, int64_t i) {
-    return std::min(w.clipped_begin(i), w.in - 1);
-  }
+  static int64_t nearest(const PoolWindow& w, int64_t i) { return std::min(w.first(i), w.in - 1); }
   /// The number of the first element of a line of the input.
   int64_t line(int64_t z, int64_t h) const { return (z * s_.rows().in + h) * s_.columns().in; }
 
   /// Calls f(layer, row) for the lines of the input that a row of windows covers.
   template <class F>
   void for_each_line(WindowRow r, const F& f) const {
-    for (int64_t z = s_.depth().clipped_begin(r.layer); z < s_.depth().clipped_end(r.layer);
+    for (int64_t z = s_.depth().first(r.layer); z < s_.depth().last(r.layer);
          z += s_.depth().dilation)
-      for (int64_t h = s_.rows().clipped_begin(r.row); h < s_.rows().clipped_end(r.row);
-           h += s_.rows().dilation)
+      for (int64_t h = s_.rows().first(r.row); h < s_.rows().last(r.row); h += s_.rows().dilation)
         f(z, h);
   }
   /// Divides a row of outputs by their windows' sizes.
@@ -276,7 +273,7 @@ void run_loops(const PoolParams& p, const Layout& layout) {
       };
       if (p.begins.defined()) {
         PoolLoops<T, flat> own = loops;
-        own.set_begins(p.begins.as<int64_t>() + image * p.shape.num_begins());
+        own.set_begins(p.begins.as<int64_t>() + image * p.shape.begins());
         run(own);
       } else {
         run(loops);

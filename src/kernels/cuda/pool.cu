@@ -75,11 +75,11 @@ __device__ __forceinline__ void for_each_position(const Positions& positions, F 
 template <class F>
 __device__ __forceinline__ void for_each_in_window(const PoolShape& shape, const Position& p,
                                                    F visit) {
-  for (int64_t k = shape.depth().clipped_begin(p.k); k < shape.depth().clipped_end(p.k);
+  for (int64_t k = shape.depth().first(p.k); k < shape.depth().last(p.k);
        k += shape.depth().dilation)
-    for (int64_t i = shape.rows().clipped_begin(p.i); i < shape.rows().clipped_end(p.i);
+    for (int64_t i = shape.rows().first(p.i); i < shape.rows().last(p.i);
          i += shape.rows().dilation)
-      for (int64_t j = shape.columns().clipped_begin(p.j); j < shape.columns().clipped_end(p.j);
+      for (int64_t j = shape.columns().first(p.j); j < shape.columns().last(p.j);
            j += shape.columns().dilation)
         visit(k, i, j);
 }
@@ -90,11 +90,11 @@ __global__ void __launch_bounds__(kBlock)
     max_kernel(Image<const T> in, Image<T> out, Image<int64_t> indices, const int64_t* begins,
                int64_t channels, PoolShape shape, Positions positions) {
   for_each_position(positions, [&](const Position& p) {
-    if constexpr (irregular) shape.set_begins(begins + (p.n * channels + p.c) * shape.num_begins());
+    if constexpr (irregular) shape.set_begins(begins + (p.n * channels + p.c) * shape.begins());
     // A window without an element gets the index of the nearest one.
-    int64_t best_k = min(shape.depth().clipped_begin(p.k), shape.depth().in - 1);
-    int64_t best_i = min(shape.rows().clipped_begin(p.i), shape.rows().in - 1);
-    int64_t best_j = min(shape.columns().clipped_begin(p.j), shape.columns().in - 1);
+    int64_t best_k = min(shape.depth().first(p.k), shape.depth().in - 1);
+    int64_t best_i = min(shape.rows().first(p.i), shape.rows().in - 1);
+    int64_t best_j = min(shape.columns().first(p.j), shape.columns().in - 1);
     using Number = Register<T>;
     Number best = std::numeric_limits<Number>::has_infinity
                       ? -std::numeric_limits<Number>::infinity()
