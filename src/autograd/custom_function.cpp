@@ -105,10 +105,11 @@ void CustomNode::finish(variable_list& outputs) {
     impl_of(input).bump_version();
   }
   for (Tensor& output : outputs) finish_output(output, outputs.size() == 1);
-  const auto differentiable = std::count_if(
+  const auto num_differentiable = std::count_if(
       outputs.begin(), outputs.end(), [](const Tensor& output) { return output.requires_grad(); });
   for (const Tensor& output : outputs)
-    if (differentiable > 1 && output.defined()) set_origin(output, ViewOrigin::kMultipleOutputs);
+    if (num_differentiable > 1 && output.defined())
+      set_origin(output, ViewOrigin::kMultipleOutputs);
   if (recorded_) save();
   inputs_.clear();
   context_.to_save_.clear();

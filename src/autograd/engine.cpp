@@ -130,7 +130,7 @@ void GraphTask::restrict_to(const SmallVector<Edge, 2>& inputs, bool accumulate)
   captured_.resize(accumulate ? 0 : inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     Pending& entry = pending(inputs[i].function);
-    entry.captures.emplace_back(inputs[i].input_nr, accumulate ? SIZE_MAX : i);
+    entry.captures.emplace_back(inputs[i].input_nr, accumulate ? kAccumulated : i);
   }
 }
 
@@ -172,7 +172,8 @@ void GraphTask::mark_needed(const std::vector<Pending*>& children_first) {
         const Pending& child = entries_.at(edge.function.get());
         leads_to_input |= child.needed || !child.captures.empty();
       }
-    const bool accumulates = !entry->captures.empty() && entry->captures.front().second == SIZE_MAX;
+    const bool accumulates =
+        !entry->captures.empty() && entry->captures.front().second == kAccumulated;
     entry->needed = leads_to_input || accumulates;
   }
 }
@@ -235,7 +236,7 @@ void GraphTask::run_ready() {
 
 void GraphTask::capture(Pending& entry) {
   for (const auto& [input_nr, index] : entry.captures)
-    if (index != SIZE_MAX) captured_[index] = entry.gradients[input_nr];
+    if (index != kAccumulated) captured_[index] = entry.gradients[input_nr];
 }
 
 void GraphTask::run_node(Pending& entry) {

@@ -174,7 +174,7 @@ void run_hooks(TensorHooks& hooks, Tensor& grad) {
 void NodeAccess::run_tensor_hooks(Node& node, variable_list& grads) {
   NodeState* state = state_if_any(node);
   if (!state) return;
-  for (const NodeState::OfTensor& entry : snapshot(*state, &NodeState::tensor_hooks))
+  for (const NodeState::HookedTensor& entry : snapshot(*state, &NodeState::tensor_hooks))
     if (entry.input_nr < grads.size() && grads[entry.input_nr].defined())
       run_hooks(*entry.hooks, grads[entry.input_nr]);
   for (const NodeState::Retained& entry : snapshot(*state, &NodeState::retained)) {

@@ -20,11 +20,11 @@ struct NodeState {
   std::mutex mutex;
   std::vector<Node::PreHook> pre_hooks;
   std::vector<Node::PostHook> post_hooks;
-  struct OfTensor {
+  struct HookedTensor {
     uint32_t input_nr;
     std::shared_ptr<TensorHooks> hooks;
   };
-  std::vector<OfTensor> tensor_hooks;
+  std::vector<HookedTensor> tensor_hooks;
   struct Retained {
     uint32_t input_nr;
     std::shared_ptr<RetainedGrad> grad;

@@ -106,7 +106,7 @@ class InferContext {
   int inputs() const { return inputs_.count; }
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
   const TensorImpl& in(int i) const { return impl_of(inputs_[i]); }
-  /// Output i, created together with all outputs before it if it does not exist.
+  /// Returns output i; creates it, and all outputs before it, if needed.
   Output& out(int i = 0) {
     if (size_t(i) >= outputs_.size()) outputs_.resize(size_t(i) + 1);
     return outputs_[size_t(i)];
@@ -177,8 +177,8 @@ class GradContext {
   virtual ~GradContext() = default;
   /// The gradient of output i; undefined if backward has computed none.
   virtual const Tensor& grad(int i = 0) const = 0;
-  /// A saved input or output; undefined if it was so in the forward call. Throws if `saves` does
-  /// not name it.
+  /// A saved input or output; undefined if it was undefined in the forward call. Throws if `saves`
+  /// does not name it.
   virtual Tensor in(int i) const = 0;
   virtual Tensor out(int i = 0) const = 0;
   /// The number of inputs of the call.

@@ -95,7 +95,7 @@ __global__ void __launch_bounds__(kBlock)
   }
 }
 
-/// Returns a contiguous tensor as one array of values, per row or channel.
+/// Returns a ChannelView of all elements of a contiguous tensor.
 ChannelView flat(View view) {
   if (!view.defined()) return {};
   view.strides[0] = 1;
