@@ -24,9 +24,10 @@ void remember_forward(Node& node, const Scope* scope, const std::string& argumen
   std::string trace;
   if (!arguments.empty()) trace += detail::str("  with ", arguments, "\n");
   for (; scope; scope = scope->outer) trace += detail::str("  in ", scope->name, "\n");
-  void* frames[32];
-  const int count = backtrace(frames, 32);
-  for (int i = 1; i < count; ++i) trace += describe_frame(frames[i]) + '\n';
+  constexpr int kMaxFrames = 32;
+  void* frames[kMaxFrames];
+  const int num_frames = backtrace(frames, kMaxFrames);
+  for (int i = 1; i < num_frames; ++i) trace += describe_frame(frames[i]) + '\n';
   NodeState& state = NodeAccess::state(node);
   state.forward_trace = std::move(trace);
   if (Node* running = current_node()) state.recorded_by = NodePtr::share(running);

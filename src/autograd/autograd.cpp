@@ -46,8 +46,8 @@ DetectAnomalyGuard::~DetectAnomalyGuard() { AnomalyMode::set_enabled(previous_, 
 
 namespace {
 
-/// The gradient that backward starts from: the given one, checked and summed to the root's sizes,
-/// or 1 for a scalar root.
+/// Returns the gradient of a root from which backward starts: the given one, checked and summed to
+/// the root's sizes, or 1 for a scalar root.
 Tensor root_gradient(const Tensor& root, const Tensor& given, size_t index) {
   if (given.defined()) {
     HEARTH_CHECK(sums_to(given.sizes(), root.sizes()), "invalid gradient at index ", index,

@@ -105,10 +105,11 @@ void CustomNode::finish(variable_list& outputs) {
     impl_of(input).bump_version();
   }
   for (Tensor& output : outputs) finish_output(output, outputs.size() == 1);
-  const auto differentiable = std::count_if(
+  const auto num_differentiable = std::count_if(
       outputs.begin(), outputs.end(), [](const Tensor& output) { return output.requires_grad(); });
   for (const Tensor& output : outputs)
-    if (differentiable > 1 && output.defined()) set_origin(output, ViewOrigin::kMultipleOutputs);
+    if (num_differentiable > 1 && output.defined())
+      set_origin(output, ViewOrigin::kMultipleOutputs);
   if (recorded_) save();
   inputs_.clear();
   context_.to_save_.clear();
@@ -122,7 +123,7 @@ void CustomNode::finish_output(Tensor& output, bool only_output) {
   const bool differentiable = recorded_ && output.defined() &&
                               is_differentiable(output.scalar_type()) &&
                               !contains(context_.non_differentiable_, output);
-  const uint32_t number = recorded_ ? add_input_metadata(differentiable ? output : Tensor()) : 0;
+  const uint32_t output_nr = recorded_ ? add_input_metadata(differentiable ? output : Tensor()) : 0;
   InputMetadata& info = output_info_.emplace_back();
   if (!output.defined()) return;
   info = {output.sizes(), output.scalar_type(), output.device()};
@@ -134,12 +135,12 @@ void CustomNode::finish_output(Tensor& output, bool only_output) {
           "Only input Tensors should be given to ctx.mark_dirty(). If a Tensor is not an input, "
           "there is no need to "
           "pass it to mark_dirty().");
-    rebase_input(output, number, only_output);
+    rebase_input(output, output_nr, only_output);
   } else {
     // An input returned unchanged needs a history of its own.
     const AutoGradMode off(false);
     if (is_input) output = output.alias();
-    set_history(output, NodePtr::share(this), number);
+    set_history(output, NodePtr::share(this), output_nr);
   }
   if (!is_dirty) set_origin(output, ViewOrigin::kCustomFunction);
 }
@@ -155,7 +156,7 @@ void CustomNode::cut_history(Tensor& output, bool is_input, bool is_dirty) const
   }
 }
 
-void CustomNode::rebase_input(const Tensor& input, uint32_t number, bool only_output) {
+void CustomNode::rebase_input(const Tensor& input, uint32_t output_nr, bool only_output) {
   HEARTH_CHECK(!(input.is_leaf() && input.requires_grad()),
                "a leaf Variable that requires grad has been used in an in-place operation.");
   HEARTH_CHECK(only_output || !input.is_view(),
@@ -177,7 +178,7 @@ void CustomNode::rebase_input(const Tensor& input, uint32_t number, bool only_ou
   if (input.is_view())
     rebase_history(input, NodePtr::share(this));
   else
-    set_history(input, NodePtr::share(this), number);
+    set_history(input, NodePtr::share(this), output_nr);
 }
 
 void CustomNode::save() {
@@ -195,7 +196,7 @@ variable_list CustomNode::apply(variable_list&& grads) {
   return checked(call_backward(&context_, std::move(grads)));
 }
 
-/// The gradients of the tensor arguments, from those of all arguments.
+/// Checks the gradients of all arguments; returns those of the tensor arguments.
 variable_list CustomNode::checked(variable_list results) const {
   // Additional gradients are allowed if they are undefined.
   const size_t expected = is_tensor_.size(), got = results.size();

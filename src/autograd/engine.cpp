@@ -33,8 +33,8 @@ class ScopedValue {
   T previous_;
 };
 
-/// Gives a gradient the metadata of the forward value: sums over broadcast dimensions and casts
-/// back from the promoted dtype.
+/// Converts a gradient to the metadata of the forward value: sums over broadcast dimensions and
+/// casts back from the promoted dtype.
 Tensor conform(Tensor grad, const InputMetadata& wanted, const Node& from, size_t index) {
   if (!grad.sizes().equals(wanted.sizes)) {
     HEARTH_CHECK(sums_to(grad.sizes(), wanted.sizes), "Function ", from.name(),
@@ -73,14 +73,14 @@ void use_forward_streams(const Node& node) {
   }
 }
 
-constexpr char kWhere[] = "in the backward of ";
+constexpr char kContextPrefix[] = "in the backward of ";
 
 /// Adds the node's name to an error, unless a nested backward pass has already added one.
 void add_node(Error& error, const Node& node) {
   const std::string text = error.msg(), name = node.name();
-  if (text.find(std::string("\n") + kWhere) == std::string::npos &&
+  if (text.find(std::string("\n") + kContextPrefix) == std::string::npos &&
       text.find("(in " + name + ")") == std::string::npos)
-    error.add_context(kWhere + name);
+    error.add_context(kContextPrefix + name);
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ void GraphTask::restrict_to(const SmallVector<Edge, 2>& inputs, bool accumulate)
   captured_.resize(accumulate ? 0 : inputs.size());
   for (size_t i = 0; i < inputs.size(); ++i) {
     Pending& entry = pending(inputs[i].function);
-    entry.captures.emplace_back(inputs[i].input_nr, accumulate ? SIZE_MAX : i);
+    entry.captures.emplace_back(inputs[i].input_nr, accumulate ? kAccumulated : i);
   }
 }
 
@@ -172,7 +172,8 @@ void GraphTask::mark_needed(const std::vector<Pending*>& children_first) {
         const Pending& child = entries_.at(edge.function.get());
         leads_to_input |= child.needed || !child.captures.empty();
       }
-    const bool accumulates = !entry->captures.empty() && entry->captures.front().second == SIZE_MAX;
+    const bool accumulates =
+        !entry->captures.empty() && entry->captures.front().second == kAccumulated;
     entry->needed = leads_to_input || accumulates;
   }
 }
@@ -235,7 +236,7 @@ void GraphTask::run_ready() {
 
 void GraphTask::capture(Pending& entry) {
   for (const auto& [input_nr, index] : entry.captures)
-    if (index != SIZE_MAX) captured_[index] = entry.gradients[input_nr];
+    if (index != kAccumulated) captured_[index] = entry.gradients[input_nr];
 }
 
 void GraphTask::run_node(Pending& entry) {

@@ -31,13 +31,17 @@ class GraphTask {
   bool wants(const Node& node) const;
 
  private:
+  /// In place of an index in the result: the gradient is added to the leaf's.
+  static constexpr size_t kAccumulated = SIZE_MAX;
+
   /// A node of the pass.
   struct Pending {
     NodePtr node;
     int dependencies = 0;     // edges from nodes that have not run
     bool needed = true;       // whether the node has to run
     variable_list gradients;  // the sums of the gradients that have reached the node
-    /// Input number and index in the result; SIZE_MAX if the gradient is accumulated instead.
+    /// The inputs whose gradients are results of the pass: input number, and index in the result or
+    /// kAccumulated.
     std::vector<std::pair<uint32_t, size_t>> captures;
   };
   struct LaterFirst {

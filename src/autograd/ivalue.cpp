@@ -23,7 +23,7 @@ using Variant =
     std::variant<std::monostate, Tensor, bool, int64_t, double, std::string, std::vector<int64_t>,
                  std::vector<double>, std::vector<Tensor>, ListPtr, DictPtr, TuplePtr, Device>;
 
-/// The position of T among the types of Variant.
+/// The index of T among the types of Variant.
 template <class T, size_t index = 0>
 constexpr size_t position_of() {
   if constexpr (std::is_same_v<T, std::variant_alternative_t<index, Variant>>)
@@ -130,7 +130,7 @@ namespace detail {
 
 namespace {
 
-/// Orders keys by kind and value.
+/// Returns a sort key: the type of a Dict's key, and its value.
 std::pair<int, std::string> order_of(const IValue& key) {
   if (key.isString()) return {0, key.toStringRef()};
   if (key.isInt()) return {1, str(key.toInt())};

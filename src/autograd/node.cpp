@@ -129,9 +129,9 @@ void NodeAccess::check_gradients(const Node& node, const variable_list& grads) {
   for (size_t i = 0; i < grads.size(); ++i) {
     const InputMetadata& wanted = node.input_metadata(i);
     if (!grads[i].defined() || wanted.dtype == ScalarType::Undefined) continue;
-    const auto check = [&](bool fits, const auto& got, const auto& expected, const char* what) {
+    const auto check = [&](bool fits, const auto& got, const auto& expected, const char* property) {
       HEARTH_CHECK(fits, "Function ", node.name(), " got an invalid gradient at index ", i,
-                   " - got ", got, " but expected ", what, expected);
+                   " - got ", got, " but expected ", property, expected);
     };
     check(grads[i].sizes().equals(wanted.sizes), grads[i].sizes(), wanted.sizes, "shape ");
     check(grads[i].scalar_type() == wanted.dtype, grads[i].scalar_type(), wanted.dtype, "dtype ");
@@ -174,7 +174,7 @@ void run_hooks(TensorHooks& hooks, Tensor& grad) {
 void NodeAccess::run_tensor_hooks(Node& node, variable_list& grads) {
   NodeState* state = state_if_any(node);
   if (!state) return;
-  for (const NodeState::OfTensor& entry : snapshot(*state, &NodeState::tensor_hooks))
+  for (const NodeState::HookedTensor& entry : snapshot(*state, &NodeState::tensor_hooks))
     if (entry.input_nr < grads.size() && grads[entry.input_nr].defined())
       run_hooks(*entry.hooks, grads[entry.input_nr]);
   for (const NodeState::Retained& entry : snapshot(*state, &NodeState::retained)) {
@@ -207,7 +207,7 @@ AccumulateGrad::~AccumulateGrad() {
 
 namespace {
 
-/// One of the leaf's lists of hooks; another thread may be creating it.
+/// Returns one of the leaf's lists of hooks; another thread may be creating it.
 template <class Hooks>
 std::shared_ptr<Hooks> hooks_of(const Tensor& leaf, std::shared_ptr<Hooks> TensorState::*list) {
   TensorState* state = state_if_any(impl_of(leaf));
@@ -241,7 +241,7 @@ bool has_layout_of(const TensorImpl& grad, const TensorImpl& leaf) {
   return true;
 }
 
-/// A copy of the gradient with that layout.
+/// Copies the gradient; the copy has the layout that has_layout_of() requires.
 Tensor copy_with_layout_of(const Tensor& grad, const TensorImpl& leaf) {
   if (!leaf.has(kDense) || !grad.sizes().equals(leaf.sizes()))
     return grad.clone(MemoryFormat::Contiguous);
@@ -283,19 +283,19 @@ CopySlices::CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn)
 variable_list CopySlices::apply(variable_list&& grads) {
   variable_list results(num_outputs());
   if (!grads[0].defined()) return results;
-  // The gradient of the base, with that of the written part replaced by the result of fn.
+  // The gradient of the base; the result of fn replaces that of the written part.
   Tensor base_grad = empty_strided(sizes_, strides_,
                                    TensorOptions(grads[0].scalar_type()).device(grads[0].device()));
   base_grad.copy_(grads[0]);
   const Tensor part = base_grad.as_strided(view_sizes_, view_strides_, view_offset_);
-  variable_list through = NodeAccess::call(*fn_, {part.clone()});
-  if (!through.empty() && through[0].defined())
-    part.copy_(through[0]);
+  variable_list fn_grads = NodeAccess::call(*fn_, {part.clone()});
+  if (!fn_grads.empty() && fn_grads[0].defined())
+    part.copy_(fn_grads[0]);
   else
     part.zero_();
   results[0] = std::move(base_grad);
-  for (size_t i = 1; i < results.size() && i < through.size(); ++i)
-    if (should_compute_output(i)) results[i] = std::move(through[i]);
+  for (size_t i = 1; i < results.size() && i < fn_grads.size(); ++i)
+    if (should_compute_output(i)) results[i] = std::move(fn_grads[i]);
   return results;
 }
 

@@ -20,11 +20,11 @@ struct NodeState {
   std::mutex mutex;
   std::vector<Node::PreHook> pre_hooks;
   std::vector<Node::PostHook> post_hooks;
-  struct OfTensor {
+  struct HookedTensor {
     uint32_t input_nr;
     std::shared_ptr<TensorHooks> hooks;
   };
-  std::vector<OfTensor> tensor_hooks;
+  std::vector<HookedTensor> tensor_hooks;
   struct Retained {
     uint32_t input_nr;
     std::shared_ptr<RetainedGrad> grad;
@@ -83,7 +83,7 @@ class AccumulateGrad final : public Node {
 };
 
 /// The history of a base after an in-place write to one of its views: the gradient of the written
-/// part goes through `fn`, the rest passes unchanged.
+/// part passes through `fn`, the rest is unchanged.
 class CopySlices final : public Node {
  public:
   CopySlices(const Tensor& base, const TensorImpl& view, NodePtr fn);

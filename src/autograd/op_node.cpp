@@ -9,7 +9,7 @@ namespace hearth::autograd {
 
 namespace {
 
-/// The interface of a node to its op's derivative.
+/// The GradContext of a node, for its op's derivative.
 class NodeGrad final : public GradContext {
  public:
   NodeGrad(OpNode& node, variable_list&& grads, variable_list& results)
@@ -59,7 +59,7 @@ class NodeGrad final : public GradContext {
 }  // namespace
 
 OpNode::OpNode(const OpRecord& op, const void* args, int inputs, SlotSet saves, SlotSet edgeless)
-    : args_(op, args), saves_(saves), edgeless_(edgeless), inputs_count_(inputs) {}
+    : args_(op, args), saves_(saves), edgeless_(edgeless), num_op_inputs_(inputs) {}
 
 int OpNode::edge_of(int i) const {
   if (edgeless_ == 0) return i;
@@ -90,14 +90,14 @@ std::string OpNode::name() const {
   if (!*info.node) {
     // scatter_add -> ScatterAdd
     std::string camel;
-    bool upper = true;
+    bool starts_word = true;
     for (char c : text) {
       if (c == '_') {
-        upper = true;
+        starts_word = true;
         continue;
       }
-      camel += upper ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
-      upper = false;
+      camel += starts_word ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;
+      starts_word = false;
     }
     text = std::move(camel);
   }
@@ -111,23 +111,23 @@ void OpNode::release_variables() {
   saved_.clear();
 }
 
-Tensor OpNode::saved(int place) {
+Tensor OpNode::saved(int operand) {
   const std::lock_guard lock(mutex_);
   if (released_) fail_released(*this);
-  for (const Slot& s : saved_)
-    if (s.place == place) return s.tensor.unpack(this);
-  const bool is_input = place >= 0;
-  HEARTH_CHECK(saves_ & (is_input ? in_slot(place) : out_slot(~place)), name(), " reads ",
-               is_input ? "input " : "output ", is_input ? place : ~place,
+  for (const Saved& saved : saved_)
+    if (saved.operand == operand) return saved.tensor.unpack(this);
+  const bool is_input = operand >= 0;
+  HEARTH_CHECK(saves_ & (is_input ? in_slot(operand) : out_slot(~operand)), name(), " reads ",
+               is_input ? "input " : "output ", is_input ? operand : ~operand,
                " in backward, which its `saves` does not name");
   return {};  // it was undefined in forward
 }
 
 variable_list OpNode::apply(variable_list&& grads) {
   variable_list results(num_outputs());
-  bool any = false;
-  for (const Tensor& g : grads) any |= g.defined();
-  if (!any) return results;
+  bool any_defined = false;
+  for (const Tensor& grad : grads) any_defined |= grad.defined();
+  if (!any_defined) return results;
   NodeGrad context(*this, std::move(grads), results);
   op().grad(op(), args_.data(), context);
   return results;

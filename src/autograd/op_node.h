@@ -25,7 +25,7 @@ class OpNode final : public Node {
   Tensor saved_output(int i) { return saved(~i); }
   /// A tensor without memory with the kept metadata of input i; undefined if none was kept.
   const Tensor& kept_shape(int i) const;
-  int op_inputs() const { return inputs_count_; }
+  int op_inputs() const { return num_op_inputs_; }
   /// The edge of input i, or -1.
   int edge_of(int i) const;
   const OpRecord& op() const { return args_.op(); }
@@ -34,22 +34,23 @@ class OpNode final : public Node {
   variable_list apply(variable_list&& grads) override;
 
  private:
-  struct Slot {
-    Slot(int which, const Tensor& value)
-        : place(which), tensor(value, which < 0, which < 0 ? uint32_t(~which) : 0) {}
-    int place;  // i for input i, ~i for output i
+  struct Saved {
+    Saved(int saved_operand, const Tensor& value)
+        : operand(saved_operand),
+          tensor(value, operand < 0, operand < 0 ? uint32_t(~operand) : 0) {}
+    int operand;  // i for input i, ~i for output i
     SavedTensor tensor;
   };
   struct Shape {
     int input;
     Tensor tensor;  // without memory
   };
-  Tensor saved(int place);
+  Tensor saved(int operand);
   OpArgs args_;
-  SmallVector<Slot, 2> saved_;
+  SmallVector<Saved, 2> saved_;
   std::vector<Shape> shapes_;
   SlotSet saves_, edgeless_;
-  int inputs_count_;
+  int num_op_inputs_;
   bool released_ = false;
 };
 

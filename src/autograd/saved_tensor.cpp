@@ -27,9 +27,10 @@ SavedTensor::SavedTensor(const Tensor& tensor, bool own_output, uint32_t output_
       "normal tensor "
       "and use it in autograd, or use `torch.no_grad()` instead of `torch.inference_mode()`.");
   const bool is_leaf = impl.has(kRequiresGrad) && !own_output;
-  const bool hooked = modes.saved_hooks != nullptr;
-  if (!own_output && requires_grad(impl) && (hooked || !is_leaf)) history_ = gradient_edge(tensor);
-  if (hooked) [[unlikely]] {
+  const bool has_hooks = modes.saved_hooks != nullptr;
+  if (!own_output && requires_grad(impl) && (has_hooks || !is_leaf))
+    history_ = gradient_edge(tensor);
+  if (has_hooks) [[unlikely]] {
     pack(tensor);
     return;
   }
@@ -78,11 +79,11 @@ namespace {
 /// "Relu" for "ReluBackward0", "Add1" for "AddBackward1"; other names as they are.
 std::string forward_op_name(const std::string& name) {
   static constexpr std::string_view kSuffix = "Backward";
-  const size_t at = name.rfind(kSuffix);
-  if (at == std::string::npos) return name;
-  const std::string number = name.substr(at + kSuffix.size());
+  const size_t suffix = name.rfind(kSuffix);
+  if (suffix == std::string::npos) return name;
+  const std::string number = name.substr(suffix + kSuffix.size());
   if (number.find_first_not_of("0123456789") != std::string::npos) return name;
-  return name.substr(0, at) + (number == "0" ? "" : number);
+  return name.substr(0, suffix) + (number == "0" ? "" : number);
 }
 
 }  // namespace

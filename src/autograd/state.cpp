@@ -18,8 +18,9 @@ TensorState& state_of(TensorImpl& impl) {
 
 namespace {
 
-/// The first sentence of the error, e.g. "Output 0 of X is a view and is being modified inplace."
-/// `event` stands before "modified": "is being" or "its base or another view of its base has been".
+/// Returns the first sentence of the error, e.g. "Output 0 of X is a view and is being modified
+/// inplace." `event` stands before "modified": "is being" or "its base or another view of its base
+/// has been".
 std::string describe_write(const TensorState& view, const char* event) {
   const NodePtr& fn = view.grad_fn;
   const std::string output =
@@ -27,11 +28,11 @@ std::string describe_write(const TensorState& view, const char* event) {
   const ViewOrigin origin = view.view->origin;
   if (fn && origin != ViewOrigin::kInference && origin != ViewOrigin::kNoGrad)
     return detail::str(output, " and ", event, " modified inplace.");
-  const bool inference = origin == ViewOrigin::kInference;
+  const bool is_inference = origin == ViewOrigin::kInference;
   return detail::str(
       fn ? output + " of a view which was created in " : std::string("A view was created in "),
-      inference ? "inference mode and " : "no_grad mode and ", event, " modified inplace ",
-      inference ? "in normal mode." : "with grad mode enabled.");
+      is_inference ? "inference mode and " : "no_grad mode and ", event, " modified inplace ",
+      is_inference ? "in normal mode." : "with grad mode enabled.");
 }
 
 /// The explanation that PyTorch adds to the error, with the way to avoid it.
@@ -70,15 +71,15 @@ const char* explanation_of(ViewOrigin origin) {
   detail::fail<Error>(describe_write(view, event), explanation_of(view.view->origin));
 }
 
-/// Moves the tensor's retain_grad() from its former grad_fn to `to`, whose output `nr` the tensor
-/// now is.
-void move_retained(TensorState& state, Node& to, uint32_t nr) {
+/// Moves the tensor's retain_grad() from its former grad_fn to `node`. The tensor is now output
+/// `nr` of `node`.
+void move_retained(TensorState& state, Node& node, uint32_t nr) {
   if (NodeState* old = state.grad_fn ? NodeAccess::state_if_any(*state.grad_fn) : nullptr) {
     const std::lock_guard lock(old->mutex);
     std::erase_if(old->retained,
                   [&](const NodeState::Retained& entry) { return entry.grad == state.retained; });
   }
-  NodeState& target = NodeAccess::state(to);
+  NodeState& target = NodeAccess::state(node);
   const std::lock_guard lock(target.mutex);
   target.retained.push_back({nr, state.retained});
 }

@@ -15,7 +15,7 @@ namespace hearth::autograd {
 class AccumulateGrad;
 struct RetainedGrad;
 
-/// How a view was created, which decides whether in-place writes to it are allowed.
+/// The origin of a view, which determines whether in-place writes to it are allowed.
 enum class ViewOrigin : int8_t {
   kDefault,
   kMultipleOutputs,  // one of several views from one op
@@ -50,7 +50,7 @@ struct PostAccumulateHooks {
   std::vector<PostAccumulateHook> hooks;
 };
 
-/// Autograd's part of a tensor.
+/// Autograd's state of a tensor.
 struct TensorState final : AutogradState {
   ~TensorState() override;
   Tensor grad;
@@ -101,7 +101,7 @@ void set_history(const Tensor& tensor, NodePtr node, uint32_t nr);
 void rebase_history(const Tensor& tensor, NodePtr node);
 /// Records that `view` is a view of `base`, which may be a view itself.
 void record_view(const Tensor& view, const Tensor& base, ViewOrigin origin);
-/// In place: gives `tensor` the geometry and the history of `view`, a view of it.
+/// Replaces the geometry and the history of `tensor` by those of `view`, a view of it.
 void become_view(const Tensor& tensor, const Tensor& view);
 /// Throws if `tensor` is an inference tensor and inference mode is off, for in-place ops.
 void check_not_inference_tensor(const Tensor& tensor);

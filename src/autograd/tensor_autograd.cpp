@@ -10,7 +10,7 @@ using autograd::state_of;
 
 namespace {
 
-/// The implementation of a defined tensor; for an undefined one, an error that names `method`.
+/// Returns the implementation of a tensor; throws an error that names `method` if it is undefined.
 TensorImpl& defined_impl(const Tensor& tensor, const char* method = "get_autograd_meta") {
   HEARTH_CHECK(tensor.defined(), "cannot call ", method, "() on undefined tensor");
   return impl_of(tensor);
@@ -86,8 +86,8 @@ void Tensor::backward(const Tensor& gradient, std::optional<bool> retain_graph, 
 
 namespace {
 
-/// The list of hooks on a tensor's current value, created if needed. Backward may be reading it on
-/// other threads.
+/// Returns the list of hooks on a tensor's current value, created if needed. Backward may be
+/// reading it on other threads.
 autograd::TensorHooks& hooks_for(autograd::TensorState& state, const autograd::NodePtr& fn) {
   const std::lock_guard lock(state.mutex);
   if (!state.hooks || state.hooked_node != fn.get()) {

@@ -17,7 +17,7 @@ constexpr const char* kFeatures[] = {"sse4_2",      "avx",         "f16c",     "
                                      "avx512_bf16", "avx512_fp16", "amx_bf16", "amx_int8",
                                      "asimd",       "asimdhp",     "bf16",     "sve"};
 
-/// The value of the first line "name : value" of /proc/cpuinfo; empty if there is none.
+/// Returns the value of the first line "name : value" of /proc/cpuinfo; empty if there is none.
 std::string processor_fact(const std::string& name) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -31,10 +31,10 @@ std::string processor_fact(const std::string& name) {
 }
 
 std::vector<std::string> features() {
-  std::string all = processor_fact("flags");
-  if (all.empty()) all = processor_fact("Features");
+  std::string flags = processor_fact("flags");
+  if (flags.empty()) flags = processor_fact("Features");
   std::vector<std::string> found;
-  std::istringstream words(all);
+  std::istringstream words(flags);
   for (std::string word; words >> word;)
     if (std::find(std::begin(kFeatures), std::end(kFeatures), word) != std::end(kFeatures))
       found.push_back(word);

@@ -31,7 +31,7 @@ struct DimSet {
   uint32_t bits = 0;
 };
 
-/// The arguments in Python's notation: "dim=[0, 2], keepdim=True".
+/// Formats the arguments in Python's notation: "dim=[0, 2], keepdim=True".
 std::string as_text(const Arguments& arguments);
 
 namespace detail {
@@ -79,7 +79,7 @@ struct ArgumentCollector {
 
 }  // namespace detail
 
-/// The arguments that a struct lists with HEARTH_FIELDS.
+/// Returns the arguments that a struct lists with HEARTH_FIELDS.
 template <class Args>
 Arguments arguments_of(const void* args) {
   detail::ArgumentCollector collector;

@@ -24,8 +24,8 @@ struct CudaChoice {
 
 /// Whether the text is one of the words, ignoring case.
 bool is_one_of(std::string text, std::initializer_list<std::string_view> words) {
-  for (char& letter : text)
-    letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+  for (char& character : text)
+    character = static_cast<char>(std::tolower(static_cast<unsigned char>(character)));
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
@@ -44,7 +44,7 @@ CudaChoice choose_cuda() {
 
 std::atomic<Backend*> in_use = nullptr;
 
-/// The choice, made at the first call and never changed.
+/// Makes the choice at the first call; it never changes.
 const CudaChoice& cuda_choice() {
   static const CudaChoice& choice = *[] {
     auto* const created = new CudaChoice(choose_cuda());

@@ -14,7 +14,8 @@
 #include "core/slab_depot.h"
 #include "hearth/error.h"
 
-// 0 under the address sanitizer, which detects errors only in blocks that are allocated one by one.
+// Whether blocks are cached: not under the address sanitizer, which detects errors only in blocks
+// that are allocated one by one.
 #if defined(__SANITIZE_ADDRESS__)
 #define HEARTH_POOLS 0
 #elif defined(__has_feature)
@@ -39,11 +40,11 @@ using detail::ThreadCounters;
 
 /// The free blocks of one size in the cache of a thread.
 struct Magazine {
-  static constexpr int kMost = 64;
-  static constexpr size_t kMostBytes = 64 * 1024;
+  static constexpr int kMaxBlocks = 64;
+  static constexpr size_t kMaxBytes = 64 * 1024;
   int count = 0;
   int capacity = 0;
-  void* blocks[kMost] = {};
+  void* blocks[kMaxBlocks] = {};
 };
 
 /// The free blocks and counters of one thread; an element of the heap's list of all threads.
@@ -66,8 +67,8 @@ struct Heap {
 constinit Heap heap;
 static_assert(std::is_trivially_destructible_v<Heap>);
 
-// Replace the cache of a thread before its first allocation and after it has ended. Their magazines
-// have capacity 0, so that every request goes to the depot.
+// The cache of a thread before its first allocation, and after the thread has closed its own. Their
+// magazines have capacity 0, so that every request goes to the depot.
 constinit ThreadCache unopened_cache;
 constinit ThreadCache closed_cache;
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* cache = &unopened_cache;
@@ -85,7 +86,7 @@ void flush_all(ThreadCache& thread) noexcept {
   for (int c = 0; c < kSizeClasses; ++c) flush(thread.magazines[c], c, thread.magazines[c].count);
 }
 
-/// The size of the block for a request.
+/// Returns the size of the block for a request.
 size_t block_bytes(size_t bytes) {
   return bytes <= kLargestSmall ? kClassSizes[detail::size_class_of(bytes)]
                                 : PageCache::rounded(bytes);
@@ -116,7 +117,7 @@ template <class Event>
     count_for_process(event);
 }
 
-std::string megabytes(int64_t bytes) { return detail::str((bytes + (1 << 19)) >> 20, " MiB"); }
+std::string mebibytes_text(int64_t bytes) { return detail::str((bytes + (1 << 19)) >> 20, " MiB"); }
 
 [[noreturn, gnu::cold]] void out_of_memory(size_t bytes) {
   {
@@ -128,9 +129,11 @@ std::string megabytes(int64_t bytes) { return detail::str((bytes + (1 << 19)) >>
   detail::fail<OutOfMemoryError>(
       "DefaultCPUAllocator: can't allocate memory: you tried to allocate ", bytes,
       " bytes. Error code 12 (Cannot allocate memory). Tensors hold ",
-      megabytes(stats.allocated_bytes.current), " (at most ", megabytes(stats.allocated_bytes.peak),
-      " so far), caches ", megabytes(stats.cached_bytes()),
-      limit == kNoMemoryLimit ? "" : ", and the limit is " + megabytes(static_cast<int64_t>(limit)),
+      mebibytes_text(stats.allocated_bytes.current), " (at most ",
+      mebibytes_text(stats.allocated_bytes.peak), " so far), caches ",
+      mebibytes_text(stats.cached_bytes()),
+      limit == kNoMemoryLimit ? ""
+                              : ", and the limit is " + mebibytes_text(static_cast<int64_t>(limit)),
       ". To use less memory, reduce the batch size, evaluate under no_grad(), or release tensors "
       "that are no longer needed.");
 }
@@ -151,18 +154,19 @@ void* take_or_throw(size_t bytes, const Take& take) {
 
 #if HEARTH_POOLS
 
-/// Calls f on every lock, in locking order.
+/// Calls f on every mutex, in locking order.
 template <class F>
-void for_each_lock(const F& f) {
+void for_each_mutex(const F& f) {
   f(heap.mutex);
   for (auto& depot : heap.depots) f(depot.mutex());
   f(heap.pages.mutex());
 }
 
-/// Holds all locks during a fork, so that the child does not inherit one that another thread held.
+/// Holds all mutexes during a fork, so that the child does not inherit one that another thread
+/// held.
 void install_fork_handlers() {
-  constexpr auto lock_all = [] { for_each_lock([](std::mutex& mutex) { mutex.lock(); }); };
-  constexpr auto unlock_all = [] { for_each_lock([](std::mutex& mutex) { mutex.unlock(); }); };
+  constexpr auto lock_all = [] { for_each_mutex([](std::mutex& mutex) { mutex.lock(); }); };
+  constexpr auto unlock_all = [] { for_each_mutex([](std::mutex& mutex) { mutex.unlock(); }); };
   pthread_atfork(lock_all, unlock_all, unlock_all);
 }
 
@@ -190,7 +194,7 @@ void open_cache() noexcept {
   if (!opened) return;
   for (int c = 0; c < kSizeClasses; ++c)
     opened->magazines[c].capacity = static_cast<int>(
-        std::clamp<size_t>(Magazine::kMostBytes / kClassSizes[c], 4, Magazine::kMost));
+        std::clamp<size_t>(Magazine::kMaxBytes / kClassSizes[c], 4, Magazine::kMaxBlocks));
   {
     const std::lock_guard lock(heap.mutex);
     opened->next = heap.threads;
@@ -217,8 +221,7 @@ void* refill(int size_class) {
   });
 }
 
-/// Releases a block when the thread's magazine is full: first moves half of the magazine to the
-/// depot.
+/// Releases a block to the thread's full magazine, after moving half of its blocks to the depot.
 void drain(void* block, int size_class) noexcept {
   if (cache == &unopened_cache) open_cache();
   publish_counts();

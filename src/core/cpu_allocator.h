@@ -6,14 +6,15 @@
 
 namespace hearth {
 
-/// Memory for tensors on the CPU, 64-byte aligned; null for 0 bytes. Blocks up to 32 KiB come from
-/// a cache of the thread, larger ones from a cache of mapped pages. If the system has no more
-/// memory, the caches are emptied; if that does not help, OutOfMemoryError is thrown.
+/// Allocates memory for tensors on the CPU, 64-byte aligned; null for 0 bytes. Blocks up to 32 KiB
+/// come from a cache of the thread, larger ones from a cache of mapped pages. If the system has no
+/// more memory, the caches are emptied; if that does not help, OutOfMemoryError is thrown.
 void* cpu_allocate(size_t bytes);
 /// Frees memory from cpu_allocate(bytes), on any thread.
 void cpu_free(void* data, size_t bytes) noexcept;
 
-/// The same for the library's own objects, which the statistics do not count.
+/// Allocates memory in the same way for the library's own objects, which the statistics do not
+/// count.
 void* object_allocate(size_t bytes);
 void object_free(void* object, size_t bytes) noexcept;
 

@@ -104,8 +104,9 @@ class CpuBackend final : public Backend {
   static Clock::time_point* time_of(EventHandle event) {
     return static_cast<Clock::time_point*>(event);
   }
-  static size_t physical_bytes(int pages) {
-    return static_cast<size_t>(sysconf(pages)) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  static size_t physical_bytes(int page_count_name) {
+    return static_cast<size_t>(sysconf(page_count_name)) *
+           static_cast<size_t>(sysconf(_SC_PAGESIZE));
   }
 
   KernelTable kernels_ = cpu_kernels();

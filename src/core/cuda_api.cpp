@@ -10,12 +10,12 @@ namespace hearth::cuda {
 
 namespace {
 
-/// The CUDA device of this index (-1: the current one); throws if it does not exist.
+/// Returns the CUDA device of this index (-1: the current one); throws if it does not exist.
 Device cuda_device(int index) {
   return {DeviceType::CUDA, static_cast<DeviceIndex>(cuda_index(index))};
 }
 
-/// The device's statistics; all zero without a GPU, so that queries do not fail.
+/// Returns the device's statistics; all zero without a GPU, so that queries do not fail.
 MemoryStats stats_or_zeros(int device) {
   return is_available() ? memory_stats(device) : MemoryStats();
 }
@@ -100,13 +100,13 @@ Event Stream::record_event() const {
 }
 
 Stream current_stream(int device) {
-  const Device on = cuda_device(device);
-  return {on, hearth::current_stream(on)};
+  const Device checked = cuda_device(device);
+  return {checked, hearth::current_stream(checked)};
 }
 
 Stream default_stream(int device) {
-  const Device on = cuda_device(device);
-  return {on, require_cuda().default_stream(on.index())};
+  const Device checked = cuda_device(device);
+  return {checked, require_cuda().default_stream(checked.index())};
 }
 
 void set_stream(const Stream& stream) { set_current_stream(stream.device(), stream.handle()); }

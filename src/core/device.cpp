@@ -24,7 +24,7 @@ DeviceType parse_type(std::string_view type, const std::string& text) {
   detail::fail<Error>("Expected one of ", list, " device type at start of device string: ", type);
 }
 
-/// A device index of digits without a leading zero; -1 if the text is none.
+/// Parses a device index, 0 to 127 without leading zeros; returns -1 for other texts.
 int parse_index(std::string_view digits) {
   if (digits.empty() || digits.size() > 3 || (digits[0] == '0' && digits.size() > 1)) return -1;
   int value = 0;

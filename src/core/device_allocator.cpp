@@ -35,12 +35,12 @@ struct DeviceAllocator::Block {
   std::byte* data;
   size_t size;
   StreamHandle stream;
-  bool small;           // which pool its segment belongs to
+  bool is_small;        // its segment belongs to the pool small_
   bool in_use = false;  // allocated, or freed with pending events
   int pending_events = 0;
   Block* previous = nullptr;  // neighbours in the segment
   Block* next = nullptr;
-  std::vector<StreamHandle> uses = {};  // other recorded streams
+  std::vector<StreamHandle> other_streams = {};  // that may use the block
 
   bool is_whole_segment() const { return !previous && !next; }
 };
@@ -62,7 +62,7 @@ DeviceAllocator::~DeviceAllocator() {
 }
 
 DeviceAllocator::Pool& DeviceAllocator::pool_of(const Block& block) {
-  return block.small ? small_ : large_;
+  return block.is_small ? small_ : large_;
 }
 
 void* DeviceAllocator::allocate(size_t bytes, StreamHandle stream) {
@@ -96,34 +96,34 @@ void DeviceAllocator::free(void* data, StreamHandle stream) {
   in_use_.erase(found);
   stats_.allocation.decrease(1);
   stats_.allocated_bytes.decrease(static_cast<int64_t>(block->size));
-  if (stream != block->stream) block->uses.push_back(stream);
-  if (block->uses.empty()) {
+  if (stream != block->stream) block->other_streams.push_back(stream);
+  if (block->other_streams.empty()) {
     release_block(block);
     return;
   }
-  std::ranges::sort(block->uses, std::less<>());
-  const auto repeated = std::ranges::unique(block->uses);
-  block->uses.erase(repeated.begin(), repeated.end());
-  wait_for_uses(block);
+  std::ranges::sort(block->other_streams, std::less<>());
+  const auto repeated = std::ranges::unique(block->other_streams);
+  block->other_streams.erase(repeated.begin(), repeated.end());
+  wait_for_streams(block);
 }
 
-/// Makes the block wait for the streams that use it. If the device has failed, the end of their
-/// work is unknown, and the block is never reused.
-void DeviceAllocator::wait_for_uses(Block* block) noexcept {
+/// Makes the block wait for its other streams. If the device has failed, the end of their work is
+/// unknown, and the block is never reused.
+void DeviceAllocator::wait_for_streams(Block* block) noexcept {
   try {
-    for (StreamHandle use : block->uses) events_->add(block, device_, use);
+    for (StreamHandle other : block->other_streams) events_->add(block, device_, other);
   } catch (const std::exception&) {
     ++block->pending_events;
   }
-  block->uses.clear();
+  block->other_streams.clear();
 }
 
 void DeviceAllocator::record_stream(void* data, StreamHandle stream) {
   const std::lock_guard lock(mutex_);
   const auto found = in_use_.find(data);
   if (found == in_use_.end() || found->second->stream == stream) return;
-  auto& uses = found->second->uses;
-  if (std::ranges::find(uses, stream) == uses.end()) uses.push_back(stream);
+  auto& streams = found->second->other_streams;
+  if (std::ranges::find(streams, stream) == streams.end()) streams.push_back(stream);
 }
 
 DeviceAllocator::Block* DeviceAllocator::take_cached(size_t size, StreamHandle stream) {
@@ -145,8 +145,8 @@ DeviceAllocator::Block* DeviceAllocator::new_segment(size_t size, StreamHandle s
   return new Block{data, bytes, stream, size <= kSmallRequest};
 }
 
-/// The device is out of memory: waits for freed blocks that streams still use, and if none of these
-/// fits, returns unused segments to the device and tries again.
+/// Called when the device is out of memory: waits for freed blocks that streams still use. If none
+/// of these fits, returns unused segments to the device and allocates again.
 DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamHandle stream) {
   ++stats_.num_alloc_retries;
   drain_freed();
@@ -161,8 +161,8 @@ DeviceAllocator::Block* DeviceAllocator::take_after_release(size_t size, StreamH
 /// Splits the unneeded end off the block, if it is large enough for another block.
 void DeviceAllocator::split(Block* block, size_t size) {
   const size_t rest = block->size - size;
-  if (block->small ? rest < kMinBlock : rest <= kSmallRequest) return;
-  auto* const tail = new Block{block->data + size, rest, block->stream, block->small};
+  if (block->is_small ? rest < kMinBlock : rest <= kSmallRequest) return;
+  auto* const tail = new Block{block->data + size, rest, block->stream, block->is_small};
   tail->previous = block;
   tail->next = block->next;
   if (tail->next) tail->next->previous = tail;

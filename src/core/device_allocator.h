@@ -24,13 +24,13 @@ class DeviceAllocator {
   DeviceAllocator(const DeviceAllocator&) = delete;
   DeviceAllocator& operator=(const DeviceAllocator&) = delete;
 
-  /// A block for use on `stream`, at least 512-byte aligned; null for 0 bytes. Throws
+  /// Allocates a block for use on `stream`, at least 512-byte aligned; null for 0 bytes. Throws
   /// OutOfMemoryError if neither cache nor device has enough memory.
   void* allocate(size_t bytes, StreamHandle stream);
-  /// Frees a block. `stream` may still be using it, as if recorded.
+  /// Frees a block that `stream` may still use, as if it were recorded.
   void free(void* data, StreamHandle stream);
-  /// After the block is freed, it is reused only when the work then in `stream` has finished.
-  /// Memory from elsewhere is ignored.
+  /// Delays the reuse of the block, once it is freed, until the work then in `stream` has finished.
+  /// Ignores memory that is not from this allocator.
   void record_stream(void* data, StreamHandle stream);
   /// Returns unused segments to the device.
   void empty_cache();
@@ -53,7 +53,7 @@ class DeviceAllocator {
   Block* take_after_release(size_t size, StreamHandle stream);
   void split(Block* block, size_t size);
   void release_block(Block* block);
-  void wait_for_uses(Block* block) noexcept;
+  void wait_for_streams(Block* block) noexcept;
   void absorb(Block* block, Block* neighbour);
   void release_segments(Pool& pool);
   void collect_freed();
@@ -74,7 +74,7 @@ class DeviceAllocator {
 /// not exist.
 DeviceAllocator& device_allocator(Device device);
 
-/// Allocation and release without the class, also for the CUDA plugin.
+/// The functions of device_allocator(device), also for the CUDA plugin.
 HEARTH_API void* device_allocate(Device device, size_t bytes, StreamHandle stream);
 HEARTH_API void device_free(Device device, void* data, StreamHandle stream);
 void device_record_stream(void* data, Device device, StreamHandle stream);

@@ -12,7 +12,7 @@ int cuda_device_count();
 
 /// The index of a CUDA device, where -1 stands for the current one; throws if it does not exist.
 int cuda_index(int index);
-/// The same for a Device, which must be a CUDA device.
+/// The same for a Device; throws if it is not a CUDA device.
 int cuda_index(Device device);
 
 }  // namespace hearth

@@ -30,7 +30,7 @@ constexpr DlpackDtype kDtypes[] = {
     {kBool, kDLBool, 8},
 };
 
-/// A tensor that another library uses, and what its struct points to.
+/// A tensor that another library uses, and the arrays to which its struct points.
 template <class Managed>
 struct Exported {
   Tensor tensor;
@@ -72,7 +72,7 @@ Device device_from(const DLDevice& device) {
 
 Tensor import_tensor(const DLTensor& source, std::function<void(void*)> deleter) {
   HEARTH_CHECK(source.ndim >= 0 && source.ndim <= kMaxDims, "fromDLPack: a tensor of ", source.ndim,
-               " dimensions; Hearth has at most ", kMaxDims);
+               " dimensions; Hearth supports at most ", kMaxDims);
   const auto dims = static_cast<size_t>(source.ndim);
   const TensorOptions options =
       TensorOptions(device_from(source.device)).dtype(toScalarType(source.dtype));
@@ -83,7 +83,7 @@ Tensor import_tensor(const DLTensor& source, std::function<void(void*)> deleter)
   return from_blob(first, sizes, IntArrayRef(source.strides, dims), std::move(deleter), options);
 }
 
-/// The deleter, or without one that of the source.
+/// Returns `deleter` or, if it is empty, a call of the source's own.
 template <class Managed>
 std::function<void(void*)> deleter_of(Managed* source, std::function<void(void*)> deleter) {
   if (deleter) return deleter;
@@ -129,7 +129,7 @@ Tensor fromDLPack(DLManagedTensor* source, std::function<void(void*)> deleter) {
 }
 Tensor fromDLPackVersioned(DLManagedTensorVersioned* source, std::function<void(void*)> deleter) {
   HEARTH_CHECK(source->version.major <= DLPACK_MAJOR_VERSION, "fromDLPack: the tensor has version ",
-               source->version.major, " of DLPack, but Hearth knows ", DLPACK_MAJOR_VERSION);
+               source->version.major, " of DLPack, but Hearth supports ", DLPACK_MAJOR_VERSION);
   return import_tensor(source->dl_tensor, deleter_of(source, std::move(deleter)));
 }
 

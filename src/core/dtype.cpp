@@ -9,7 +9,7 @@ namespace hearth {
 namespace {
 
 struct Names {
-  const char *cpp, *python, *type;
+  const char *hearth, *python, *cpp_type;
 };
 
 Names names_of(ScalarType type) {
@@ -34,9 +34,9 @@ std::atomic<ScalarType> default_dtype{kFloat};
 
 }  // namespace
 
-const char* by_name::name_of(ScalarType type) { return names_of(type).cpp; }
+const char* by_name::name_of(ScalarType type) { return names_of(type).hearth; }
 const char* by_name::python_name_of(ScalarType type) { return names_of(type).python; }
-const char* TypeMeta::name() const { return names_of(type_).type; }
+const char* TypeMeta::name() const { return names_of(type_).cpp_type; }
 
 ScalarType get_default_dtype() { return default_dtype.load(std::memory_order_relaxed); }
 void set_default_dtype(ScalarType type) {

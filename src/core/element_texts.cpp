@@ -18,24 +18,25 @@ std::string formatted(const char* format, int precision, double value) {
 
 /// The common format of all numbers of a tensor.
 struct RealFormat {
-  bool whole = true;
-  bool scientific = false;
+  bool is_whole = true;
+  bool is_scientific = false;
 
-  explicit RealFormat(const std::vector<double>& regular) {
-    if (regular.empty()) return;
-    double least = INFINITY, most = 0;
-    for (double value : regular) {
-      whole = whole && value == std::ceil(value);
-      least = std::min(least, std::abs(value));
-      most = std::max(most, std::abs(value));
+  explicit RealFormat(const std::vector<double>& finite_nonzero) {
+    if (finite_nonzero.empty()) return;
+    double smallest = INFINITY, largest = 0;
+    for (double value : finite_nonzero) {
+      is_whole = is_whole && value == std::ceil(value);
+      smallest = std::min(smallest, std::abs(value));
+      largest = std::max(largest, std::abs(value));
     }
-    scientific = most / least > 1000.0 || most > 1.0e8 || least < 1.0e-4;
+    // PyTorch's thresholds.
+    is_scientific = largest / smallest > 1000.0 || largest > 1.0e8 || smallest < 1.0e-4;
   }
   std::string operator()(double value) const {
     if (std::isnan(value)) return "nan";
     if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
-    if (scientific) return formatted("%.*e", kPrecision, value);
-    return whole ? formatted("%.*f", 0, value) + "." : formatted("%.*f", kPrecision, value);
+    if (is_scientific) return formatted("%.*e", kPrecision, value);
+    return is_whole ? formatted("%.*f", 0, value) + "." : formatted("%.*f", kPrecision, value);
   }
 };
 
@@ -44,7 +45,7 @@ void pad(ElementTexts& elements) {
     if (text.size() < elements.width) text.insert(0, elements.width - text.size(), ' ');
 }
 
-/// The texts of the values, padded to the width of the widest.
+/// Returns the texts of the values, padded to the width of the widest.
 template <class Values, class Write>
 ElementTexts padded_texts(const Values& values, Write write) {
   ElementTexts elements;
@@ -56,18 +57,18 @@ ElementTexts padded_texts(const Values& values, Write write) {
   return elements;
 }
 
-/// Writes the brackets dimension by dimension.
+/// Joins the texts of elements in nested brackets.
 class Brackets {
  public:
   Brackets(const ElementTexts& elements, IntArrayRef sizes, bool summarized)
       : elements_(elements), sizes_(sizes), summarized_(summarized) {}
 
   std::string block(size_t dim, size_t indent) {
-    if (dim == sizes_.size()) return elements_.texts[next_++];
+    if (dim == sizes_.size()) return elements_.texts[next_element_++];
     if (dim + 1 == sizes_.size()) return line(indent);
     std::vector<std::string> parts;
-    for (int64_t i = 0; i < shown(dim); ++i) {
-      if (cut(dim) && i == kEdgeItems) parts.push_back("...");
+    for (int64_t i = 0; i < num_shown(dim); ++i) {
+      if (is_cut(dim) && i == kEdgeItems) parts.push_back("...");
       parts.push_back(block(dim + 1, indent + 1));
     }
     const std::string gap(sizes_.size() - dim - 1, '\n');
@@ -75,8 +76,8 @@ class Brackets {
   }
 
  private:
-  bool cut(size_t dim) const { return summarized_ && sizes_[dim] > 2 * kEdgeItems; }
-  int64_t shown(size_t dim) const { return cut(dim) ? 2 * kEdgeItems : sizes_[dim]; }
+  bool is_cut(size_t dim) const { return summarized_ && sizes_[dim] > 2 * kEdgeItems; }
+  int64_t num_shown(size_t dim) const { return is_cut(dim) ? 2 * kEdgeItems : sizes_[dim]; }
 
   static std::string joined(const std::vector<std::string>& parts, const std::string& separator) {
     std::string text;
@@ -85,8 +86,8 @@ class Brackets {
   }
 
   std::string line(size_t indent) {
-    const size_t room = kLineWidth > indent ? kLineWidth - indent : 0;
-    const size_t per_line = std::max<size_t>(1, room / (elements_.width + 2));
+    const size_t available = kLineWidth > indent ? kLineWidth - indent : 0;
+    const size_t per_line = std::max<size_t>(1, available / (elements_.width + 2));
     const size_t last = sizes_.size() - 1;
     std::vector<std::string> lines, parts;
     const auto add = [&](const std::string& part) {
@@ -96,9 +97,9 @@ class Brackets {
       }
       parts.push_back(part);
     };
-    for (int64_t i = 0; i < shown(last); ++i) {
-      if (cut(last) && i == kEdgeItems) add(" ...");
-      add(elements_.texts[next_++]);
+    for (int64_t i = 0; i < num_shown(last); ++i) {
+      if (is_cut(last) && i == kEdgeItems) add(" ...");
+      add(elements_.texts[next_element_++]);
     }
     lines.push_back(joined(parts, ", "));
     return '[' + joined(lines, ",\n" + std::string(indent + 1, ' ')) + ']';
@@ -107,19 +108,19 @@ class Brackets {
   const ElementTexts& elements_;
   IntArrayRef sizes_;
   bool summarized_;
-  size_t next_ = 0;  // element
+  size_t next_element_ = 0;
 };
 
 }  // namespace
 
 ElementTexts texts_of(const std::vector<double>& values) {
-  std::vector<double> regular;
+  std::vector<double> finite_nonzero;
   for (double value : values)
-    if (std::isfinite(value) && value != 0) regular.push_back(value);
-  const RealFormat format(regular);
+    if (std::isfinite(value) && value != 0) finite_nonzero.push_back(value);
+  const RealFormat format(finite_nonzero);
   // Zeros, infinities and NaN do not widen the column.
   ElementTexts elements;
-  elements.width = padded_texts(regular, format).width;
+  elements.width = padded_texts(finite_nonzero, format).width;
   for (double value : values) elements.texts.push_back(format(value));
   pad(elements);
   return elements;

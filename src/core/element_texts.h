@@ -14,21 +14,22 @@ struct ElementTexts {
   size_t width = 1;                // of one element, for line breaks
 };
 
-/// The texts of all elements, in one format chosen by the finite nonzero ones: "2." if all are
-/// whole, else "0.5000" or "5.0000e-01".
+/// Returns the texts of all elements, in one format chosen by the finite nonzero ones: "2." if all
+/// are whole, else "0.5000" or "5.0000e-01".
 ElementTexts texts_of(const std::vector<double>& values);
 ElementTexts texts_of(const std::vector<int64_t>& values);
 ElementTexts texts_of(const std::vector<bool>& values);
-/// Complex numbers from the texts of their parts: "1.0000-2.0000j".
+/// Joins the texts of the parts of complex numbers: "1.0000-2.0000j".
 ElementTexts complex_texts(ElementTexts real, const ElementTexts& imag);
 
-/// Of tensors with more elements, only kEdgeItems at either end of each dimension are printed.
+/// Tensors with more elements than this are summarized: only kEdgeItems at either end of each
+/// dimension are printed.
 inline constexpr int64_t kSummaryThreshold = 1000;
 inline constexpr int64_t kEdgeItems = 3;
 inline constexpr size_t kLineWidth = 80;
 
-/// The elements of a tensor in nested brackets. `sizes` are those of the whole tensor; if
-/// `summarized`, the texts are those of the edges only, and "..." replaces the omitted elements.
+/// Joins the elements of a tensor in nested brackets. `sizes` are those of the whole tensor. If
+/// `summarized`, `elements` are those of the edges only, and "..." replaces the omitted elements.
 std::string bracketed(const ElementTexts& elements, IntArrayRef sizes, bool summarized,
                       size_t indent);
 

@@ -14,7 +14,7 @@ namespace hearth {
 
 namespace {
 
-/// The maximum number of Philox numbers used by a launch, in the units of CUDA generators' offsets.
+/// The offset of a CUDA generator advances by this number per launch (core/philox.h).
 constexpr uint64_t kOffsetStep = 4;
 
 std::shared_ptr<GeneratorImpl> new_impl(Device device) {
@@ -111,10 +111,10 @@ const Generator& default_generator(Device device) {
   // Never destroyed, because threads may draw while the process ends.
   static const Generator& cpu = *new Generator(new_impl(Device(DeviceType::CPU)));
   static const std::array<Generator, kMaxGpus>& gpus = *[] {
-    auto* all = new std::array<Generator, kMaxGpus>;
+    auto* created = new std::array<Generator, kMaxGpus>;
     for (int i = 0; i < kMaxGpus; ++i)
-      (*all)[size_t(i)] = Generator(new_impl(Device(DeviceType::CUDA, DeviceIndex(i))));
-    return all;
+      (*created)[size_t(i)] = Generator(new_impl(Device(DeviceType::CUDA, DeviceIndex(i))));
+    return created;
   }();
   if (!device.is_cuda()) return modes.generator ? *modes.generator : cpu;
   const int index = device.has_index() ? device.index() : current_cuda_device();

@@ -18,7 +18,8 @@ struct GeneratorImpl {
   uint64_t philox_offset = 0;
 };
 
-/// The given generator, or the device's default one; throws if it has another device type.
+/// Returns the given generator, or the device's default one if it is undefined; throws if it has
+/// another device type.
 GeneratorImpl& generator_for(const Generator& generator, Device device);
 
 /// Locks a generator for one launch and provides the source for its kernel. On devices, advances

@@ -8,15 +8,15 @@
 
 namespace hearth::detail {
 
-/// A quantity of one thread, with totals of additions and removals. Only that thread writes, so
-/// plain loads and stores suffice; other threads may read it, and may lower the peak.
-class ThreadCount {
+/// A quantity of one thread, with totals of additions and removals. Only this thread writes the
+/// totals, so plain loads and stores suffice; other threads may read them, and may lower the peak.
+class ThreadCounter {
  public:
   void add(int64_t amount) {
-    const int64_t net = bump(added_, amount) - get(removed_);
+    const int64_t net = increase(added_, amount) - get(removed_);
     if (net > get(peak_)) set(peak_, net);
   }
-  void remove(int64_t amount) { bump(removed_, amount); }
+  void remove(int64_t amount) { increase(removed_, amount); }
   void reset_peak() { set(peak_, get(added_) - get(removed_)); }
   void clear() {
     set(added_, 0);
@@ -35,7 +35,7 @@ class ThreadCount {
   using Count = std::atomic<int64_t>;
   static int64_t get(const Count& count) { return count.load(std::memory_order_relaxed); }
   static void set(Count& count, int64_t value) { count.store(value, std::memory_order_relaxed); }
-  static int64_t bump(Count& count, int64_t amount) {
+  static int64_t increase(Count& count, int64_t amount) {
     const int64_t sum = get(count) + amount;
     set(count, sum);
     return sum;
@@ -47,7 +47,7 @@ class ThreadCount {
 
 /// The allocations and releases of one thread since it last published its counts.
 struct ThreadCounters {
-  ThreadCount blocks, bytes;
+  ThreadCounter blocks, bytes;
 
   void allocated(size_t size) {
     blocks.add(1);

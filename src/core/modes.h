@@ -58,11 +58,11 @@ using detail::Modes;
 /// This thread's modes.
 inline constinit thread_local Modes modes;
 
-/// Restores all modes when it is destroyed.
+/// Restores this thread's modes when it is destroyed.
 class ModesGuard {
  public:
   ModesGuard() : saved_(modes) {}
-  explicit ModesGuard(const Modes& use) : saved_(modes) { modes = use; }
+  explicit ModesGuard(const Modes& new_modes) : saved_(modes) { modes = new_modes; }
   ~ModesGuard() { modes = saved_; }
   ModesGuard(const ModesGuard&) = delete;
   ModesGuard& operator=(const ModesGuard&) = delete;

@@ -106,9 +106,9 @@ double Mt19937::uniform() {
 
 double Mt19937::normal() {
   if (next_normal_) {
-    const double kept = *next_normal_;
+    const double stored = *next_normal_;
     next_normal_.reset();
-    return kept;
+    return stored;
   }
   const double angle = 2 * std::numbers::pi * uniform();
   const double radius = std::sqrt(-2 * std::log1p(-uniform()));

@@ -26,7 +26,7 @@ class Mt19937 {
     if (next_ == kWords) refill();
     return output_[next_++];
   }
-  /// Two draws, the higher word first.
+  /// Two random words, the higher one first.
   uint64_t random64() {
     const uint64_t high = random();
     return high << 32 | random();

@@ -23,7 +23,7 @@ class Observer {
  public:
   virtual ~Observer() = default;
   virtual void begin(const ObservedCall& call) = 0;
-  /// Always follows begin, first for inner calls.
+  /// Called once after each begin, for inner calls first.
   virtual void end(const ObservedCall& call) = 0;
 };
 

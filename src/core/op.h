@@ -46,8 +46,8 @@ struct OpRecord {
   SlotSet differentiable = ~SlotSet(0);
   /// The number of a pointwise functor (functors/families.h), else -1.
   int functor = -1;
-  /// Which formula of the functor this op computes: 0 its value, 1 to 3 the gradient of input a, b
-  /// or c (functors/traits.h).
+  /// The formula of the functor that this op computes: 0 its value, 1 to 3 its gradient with
+  /// respect to input a, b or c (functors/traits.h).
   int formula = 0;
 };
 
@@ -106,7 +106,7 @@ class InferContext {
   int inputs() const { return inputs_.count; }
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
   const TensorImpl& in(int i) const { return impl_of(inputs_[i]); }
-  /// Output i, created together with all outputs before it if it does not exist.
+  /// Returns output i; creates it, and all outputs before it, if needed.
   Output& out(int i = 0) {
     if (size_t(i) >= outputs_.size()) outputs_.resize(size_t(i) + 1);
     return outputs_[size_t(i)];
@@ -118,8 +118,8 @@ class InferContext {
     out(i).sizes = sizes;
     out(i).dtype = dtype;
   }
-  /// For ops whose output i is the gradient of input i: makes all outputs undefined but those whose
-  /// inputs are in `wanted`.
+  /// For ops whose output i is the gradient of input i: makes output i undefined unless input i is
+  /// in `wanted`.
   void keep_only(SlotSet wanted) {
     for (int i = 0; i < int(outputs_.size()); ++i) out(i).defined = (wanted & in_slot(i)) != 0;
   }
@@ -134,8 +134,8 @@ class InferContext {
 /// The input of `launch`: views of inputs and outputs, and the kernel context.
 class LaunchContext {
  public:
-  LaunchContext(Inputs inputs, const Outputs& outputs, Ctx& where, ScalarType dtype)
-      : ctx(where), compute_dtype(dtype), inputs_(inputs), outputs_(outputs) {}
+  LaunchContext(Inputs inputs, const Outputs& outputs, Ctx& kernel_ctx, ScalarType dtype)
+      : ctx(kernel_ctx), compute_dtype(dtype), inputs_(inputs), outputs_(outputs) {}
   int inputs() const { return inputs_.count; }
   bool has(int i) const { return i < inputs_.count && inputs_[i].defined(); }
   /// The view of input i; undefined if the input is.
@@ -177,8 +177,8 @@ class GradContext {
   virtual ~GradContext() = default;
   /// The gradient of output i; undefined if backward has computed none.
   virtual const Tensor& grad(int i = 0) const = 0;
-  /// A saved input or output; undefined if it was so in the forward call. Throws if `saves` does
-  /// not name it.
+  /// A saved input or output; undefined if it was undefined in the forward call. Throws if `saves`
+  /// does not name it.
   virtual Tensor in(int i) const = 0;
   virtual Tensor out(int i = 0) const = 0;
   /// The number of inputs of the call.
@@ -194,14 +194,14 @@ class GradContext {
   /// Sets the gradient of input i.
   virtual void set(int i, Tensor gradient) = 0;
 
-  /// The inputs whose gradients are wanted.
+  /// The set of inputs that need a gradient.
   SlotSet wanted() const {
     SlotSet set = 0;
     for (int i = 0; i < inputs(); ++i)
       if (needs(i)) set |= in_slot(i);
     return set;
   }
-  /// Sets the gradients of the first inputs, those that are wanted.
+  /// Sets gradients[i] as the gradient of input i, for each input that needs one.
   void set_wanted(const std::vector<Tensor>& gradients) {
     for (int i = 0; i < int(gradients.size()); ++i)
       if (needs(i)) set(i, gradients[size_t(i)]);

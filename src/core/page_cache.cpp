@@ -13,9 +13,11 @@ namespace {
 
 constexpr size_t kPage = 4096;
 constexpr size_t kHugePage = size_t{2} << 20;
-constexpr size_t kMostCached = size_t{4} << 30;
+constexpr size_t kMaxDefaultLimit = size_t{4} << 30;
 /// The number of bytes mapped between two checks of the system's free memory.
 constexpr size_t kCheckEvery = size_t{64} << 20;
+/// The cache leaves at least this fraction of the memory free.
+constexpr size_t kFreeMarginDivisor = 32;
 
 size_t alignment_of(size_t bytes) {
   if (bytes == PageCache::kSlabBytes) return bytes;
@@ -36,10 +38,10 @@ void* map_aligned(size_t bytes, size_t alignment) {
   if (alignment == kPage) return map_pages(bytes);
   char* data = static_cast<char*>(map_pages(bytes + alignment));
   if (!data) return nullptr;
-  const size_t before = (alignment - reinterpret_cast<uintptr_t>(data) % alignment) % alignment;
-  unmap(data, before);
-  unmap(data + before + bytes, alignment - before);
-  return data + before;
+  const size_t leading = (alignment - reinterpret_cast<uintptr_t>(data) % alignment) % alignment;
+  unmap(data, leading);
+  unmap(data + leading + bytes, alignment - leading);
+  return data + leading;
 }
 
 void add(MemoryStat& stat, int64_t amount) {
@@ -67,9 +69,9 @@ size_t PageCache::rounded(size_t bytes) {
 int PageCache::bin_of(size_t rounded_bytes) {
   const size_t doubling = std::bit_ceil(rounded_bytes);
   const size_t step = doubling / (2 * kSizesPerDoubling);
-  const int number = static_cast<int>((rounded_bytes - doubling / 2) / step) - 1;
+  const int step_index = static_cast<int>((rounded_bytes - doubling / 2) / step) - 1;
   return (std::countr_zero(doubling) - std::countr_zero(2 * kSmallest)) * kSizesPerDoubling +
-         number;
+         step_index;
 }
 
 bool PageCache::reserve(size_t bytes) noexcept {
@@ -118,8 +120,8 @@ void PageCache::make_room(size_t bytes) noexcept {
     if (mapped_since_check_ < kCheckEvery || cached_ == 0) return;
     mapped_since_check_ = 0;
   }
-  const size_t reserve = system_memory_total() / 32;
-  if (system_memory_available() < bytes + reserve) trim(0);
+  const size_t margin = system_memory_total() / kFreeMarginDivisor;
+  if (system_memory_available() < bytes + margin) trim(0);
 }
 
 void PageCache::release(void* data, size_t bytes) noexcept {
@@ -182,7 +184,7 @@ void PageCache::trim(size_t keep) noexcept {
 
 size_t PageCache::cache_limit() noexcept {
   if (cache_limit_ == kDefaultLimit)
-    cache_limit_ = std::min(system_memory_total() / 4, kMostCached);
+    cache_limit_ = std::min(system_memory_total() / 4, kMaxDefaultLimit);
   return cache_limit_;
 }
 

@@ -19,24 +19,24 @@ class PageCache {
   /// gives the start of the block.
   static constexpr size_t kSlabBytes = 256 * 1024;
 
-  /// The block size for a request. There are eight sizes per doubling, so at most an eighth is
-  /// added.
+  /// Rounds a request up to a block size. There are eight sizes per doubling, so at most an eighth
+  /// is added.
   static size_t rounded(size_t bytes);
 
-  /// A block of rounded(bytes) bytes; null if neither cache nor system has one.
+  /// Returns a block of rounded(bytes) bytes; null if neither cache nor system has one.
   void* take(size_t bytes) noexcept;
   /// Puts a block of rounded(bytes) bytes into the cache, or returns it to the system.
   void release(void* data, size_t bytes) noexcept;
 
-  /// Counts bytes as reserved; false if that would exceed the memory limit.
+  /// Counts bytes as reserved; returns false if that would exceed the memory limit.
   bool reserve(size_t bytes) noexcept;
   void unreserve(size_t bytes) noexcept;
 
   /// Returns the oldest cached blocks to the system until at most `keep` bytes are cached.
   void trim(size_t keep) noexcept;
-  /// The maximum number of cached bytes; by default a quarter of the memory, at most 4 GiB.
+  /// Sets the maximum number of cached bytes; by default a quarter of the memory, at most 4 GiB.
   void set_cache_limit(size_t bytes) noexcept;
-  /// The maximum number of reserved bytes, cached blocks included.
+  /// Sets the maximum number of reserved bytes, cached blocks included.
   void set_memory_limit(size_t bytes) noexcept;
   size_t memory_limit() const { return memory_limit_; }
 

@@ -35,14 +35,14 @@ class PinnedAllocator {
     std::byte* data;
     size_t size;  // a power of two
     int pending_events = 0;
-    std::vector<std::pair<int, StreamHandle>> uses;
+    std::vector<std::pair<int, StreamHandle>> streams;  // recorded, with their devices
   };
 
   Block* take(size_t size);
   Block* find(const void* data);
   void collect();
   void release_cached();
-  void wait_for_uses(Block* block) noexcept;
+  void wait_for_streams(Block* block) noexcept;
   void cache(Block* block) { free_[index_of(block->size)].push_back(block); }
   static size_t index_of(size_t size) { return static_cast<size_t>(std::countr_zero(size)); }
 
@@ -105,22 +105,22 @@ void PinnedAllocator::free(void* data) {
   in_use_.erase(found);
   stats_.allocation.decrease(1);
   stats_.allocated_bytes.decrease(static_cast<int64_t>(block->size));
-  if (block->uses.empty()) {
+  if (block->streams.empty()) {
     stats_.active_bytes.decrease(static_cast<int64_t>(block->size));
     cache(block);
   }
-  wait_for_uses(block);
+  wait_for_streams(block);
 }
 
-/// Makes the block wait for the streams that use it. If the device has failed, the end of their
-/// work is unknown, and the block is never reused.
-void PinnedAllocator::wait_for_uses(Block* block) noexcept {
+/// Makes the block wait for its recorded streams. If the device has failed, the end of their work
+/// is unknown, and the block is never reused.
+void PinnedAllocator::wait_for_streams(Block* block) noexcept {
   try {
-    for (const auto& [device, stream] : block->uses) events_.add(block, device, stream);
+    for (const auto& [device, stream] : block->streams) events_.add(block, device, stream);
   } catch (const std::exception&) {
     ++block->pending_events;
   }
-  block->uses.clear();
+  block->streams.clear();
 }
 
 PinnedAllocator::Block* PinnedAllocator::find(const void* data) {
@@ -135,8 +135,9 @@ void PinnedAllocator::record(const void* data, int device, StreamHandle stream) 
   const std::lock_guard lock(mutex_);
   Block* const block = find(data);
   if (!block) return;
-  const std::pair use(device, stream);
-  if (std::ranges::find(block->uses, use) == block->uses.end()) block->uses.push_back(use);
+  const std::pair recorded(device, stream);
+  if (std::ranges::find(block->streams, recorded) == block->streams.end())
+    block->streams.push_back(recorded);
 }
 
 bool PinnedAllocator::contains(const void* data) {

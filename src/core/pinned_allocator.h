@@ -7,8 +7,9 @@
 
 namespace hearth {
 
-/// Page-locked host memory for asynchronous copies, cached for reuse. 64-byte aligned; null for 0
-/// bytes. Throws an error without a CUDA device, and OutOfMemoryError if no more is available.
+/// Allocates page-locked host memory for asynchronous copies, cached for reuse. 64-byte aligned;
+/// null for 0 bytes. Throws an error without a CUDA device, and OutOfMemoryError if no more is
+/// available.
 void* pinned_allocate(size_t bytes);
 /// Frees the memory; it is reused after the work that is now in its recorded streams.
 void pinned_free(void* data);

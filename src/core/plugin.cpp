@@ -44,7 +44,7 @@ PluginFile find_plugin() {
           detail::str(kPluginFile, " (searched in ", folder, " and among the system's libraries)")};
 }
 
-/// An error text from the loader's message, which names the missing plugin, driver or library.
+/// Turns the loader's message into an error text that names the missing plugin, driver or library.
 std::string explain(const PluginFile& plugin, std::string_view message) {
   constexpr std::string_view kMissing = ": cannot open shared object file";
   const auto missing = message.find(kMissing);

@@ -40,19 +40,19 @@ constinit thread_local int call_depth = 0;
 constinit thread_local bool has_active_call = false;  // of this thread
 constinit thread_local bool has_active_creating_call = false;
 
-/// Waits until no calls are active, except one of this thread if `own`, or until the time limit.
-void wait_for(const std::atomic<int>& active, bool own) {
+/// Waits until no calls are active, except one of this thread if has_own, or until the time limit.
+void wait_for(const std::atomic<int>& active, bool has_own) {
   const auto limit = std::chrono::steady_clock::now() + kMaxWaitForCalls;
-  while (active.load() > int{own} && std::chrono::steady_clock::now() < limit)
+  while (active.load() > int{has_own} && std::chrono::steady_clock::now() < limit)
     std::this_thread::sleep_for(kPollInterval);
 }
 
 /// Whether to assume that a new call creates static objects: true for the first calls, then ever
 /// more rarely.
 bool may_create_statics() {
-  constexpr uint64_t kFirst = 64;
+  constexpr uint64_t kFirstCalls = 64;
   const uint64_t before = calls_begun.fetch_add(1, std::memory_order_relaxed);
-  return before < kFirst || std::has_single_bit(before);
+  return before < kFirstCalls || std::has_single_bit(before);
 }
 
 /// Declares that this thread ends the process, and calls the registered functions.

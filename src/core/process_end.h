@@ -6,7 +6,7 @@ namespace hearth {
 
 /// Put around each call into a library that has static objects (oneDNN, BLAS). These are destroyed
 /// at the end of the process, while other threads may still compute. So the exit waits for the
-/// calls that have begun, and a thread that begins one afterwards blocks until the process has
+/// calls that have begun, and a thread that begins a call afterwards blocks until the process has
 /// ended. A nested call costs nothing.
 class LibraryCall {
  public:

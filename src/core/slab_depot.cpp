@@ -13,27 +13,27 @@ struct SlabDepot::FreeBlock {
 struct SlabDepot::Slab {
   Slab* previous;
   Slab* next;
-  FreeBlock* free;     // released blocks
-  size_t first_fresh;  // offset of the first block that was never used
-  size_t in_use;
+  FreeBlock* free;       // released blocks
+  size_t unused_offset;  // offset of the first block that was never used
+  size_t num_in_use;
 
   static Slab* of(void* block) {
     return reinterpret_cast<Slab*>(reinterpret_cast<uintptr_t>(block) &
                                    ~(PageCache::kSlabBytes - 1));
   }
 
-  bool exhausted(size_t block_bytes) const {
-    return !free && first_fresh + block_bytes > PageCache::kSlabBytes;
+  bool is_exhausted(size_t block_bytes) const {
+    return !free && unused_offset + block_bytes > PageCache::kSlabBytes;
   }
 
   void* pop(size_t block_bytes) {
-    ++in_use;
+    ++num_in_use;
     if (FreeBlock* block = free) {
       free = block->next;
       return block;
     }
-    void* block = reinterpret_cast<char*>(this) + first_fresh;
-    first_fresh += block_bytes;
+    void* block = reinterpret_cast<char*>(this) + unused_offset;
+    unused_offset += block_bytes;
     return block;
   }
 
@@ -41,7 +41,7 @@ struct SlabDepot::Slab {
     FreeBlock* block = static_cast<FreeBlock*>(data);
     block->next = free;
     free = block;
-    --in_use;
+    --num_in_use;
   }
 };
 
@@ -49,7 +49,7 @@ void SlabDepot::add_slab(void* data) noexcept {
   static_assert(sizeof(Slab) <= kBlockAlignment);
   Slab* slab = static_cast<Slab*>(data);
   *slab = Slab{};
-  slab->first_fresh = kBlockAlignment;
+  slab->unused_offset = kBlockAlignment;
   link(slab);
 }
 
@@ -74,7 +74,7 @@ int SlabDepot::take(void** blocks, int count, size_t block_bytes, PageCache& pag
       add_slab(data);
     }
     blocks[i] = available_->pop(block_bytes);
-    if (available_->exhausted(block_bytes)) unlink(available_);
+    if (available_->is_exhausted(block_bytes)) unlink(available_);
   }
   return count;
 }
@@ -84,10 +84,10 @@ void SlabDepot::release(void* const* blocks, int count, size_t block_bytes,
   const std::lock_guard lock(mutex_);
   for (int i = 0; i < count; ++i) {
     Slab* slab = Slab::of(blocks[i]);
-    const bool was_exhausted = slab->exhausted(block_bytes);
+    const bool was_exhausted = slab->is_exhausted(block_bytes);
     slab->push(blocks[i]);
     if (was_exhausted) link(slab);
-    if (slab->in_use > 0) continue;
+    if (slab->num_in_use > 0) continue;
     unlink(slab);
     pages.release(slab, PageCache::kSlabBytes);
   }

@@ -10,12 +10,12 @@ namespace hearth {
 class SpinLock {
  public:
   void lock() {
-    while (taken_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
+    while (is_locked_.exchange(true, std::memory_order_acquire)) std::this_thread::yield();
   }
-  void unlock() { taken_.store(false, std::memory_order_release); }
+  void unlock() { is_locked_.store(false, std::memory_order_release); }
 
  private:
-  std::atomic<bool> taken_ = false;
+  std::atomic<bool> is_locked_ = false;
 };
 
 }  // namespace hearth

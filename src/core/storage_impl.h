@@ -9,7 +9,7 @@
 
 namespace hearth {
 
-/// A block of memory, with the way to free it.
+/// A block of memory, and the means to free it.
 struct StorageImpl : RefCounted {
   void* data = nullptr;
   size_t nbytes = 0;

@@ -13,7 +13,7 @@ namespace hearth {
 namespace {
 
 constexpr size_t kPoolSize = 32;
-constexpr int kPriorities = 2;  // normal and high
+constexpr int kNumPriorities = 2;  // normal and high
 
 /// The streams of one device and priority created so far.
 struct Pool {
@@ -23,7 +23,7 @@ struct Pool {
 
 struct Pools {
   std::mutex mutex;
-  std::array<std::array<Pool, kPriorities>, kMaxGpus> pools;
+  std::array<std::array<Pool, kNumPriorities>, kMaxGpus> pools;
 };
 
 Pools& pools() {
@@ -31,7 +31,7 @@ Pools& pools() {
   return result;
 }
 
-/// The default stream and those of the pools.
+/// Returns the device's default stream and the streams of its pools.
 std::vector<StreamHandle> streams_of(int device) {
   std::vector<StreamHandle> streams{require_cuda().default_stream(device)};
   const std::lock_guard lock(pools().mutex);

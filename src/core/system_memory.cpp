@@ -22,27 +22,27 @@ struct ProcFile {
     std::fclose(file);
   }
 
-  /// The number after `key` at the start of a line, or `otherwise`.
-  size_t number_after(const char* key, size_t otherwise) const {
+  /// The number after `key` at the start of a line, or `fallback`.
+  size_t number_after(const char* key, size_t fallback) const {
     const size_t length = std::strlen(key);
     for (const char* line = text; line; line = std::strchr(line, '\n')) {
       if (*line == '\n') ++line;
-      if (std::strncmp(line, key, length) == 0) return parse(line + length, otherwise);
+      if (std::strncmp(line, key, length) == 0) return parse(line + length, fallback);
     }
-    return otherwise;
+    return fallback;
   }
 
  private:
-  static size_t parse(const char* digits, size_t otherwise) {
+  static size_t parse(const char* digits, size_t fallback) {
     char* end = nullptr;
     const unsigned long long number = std::strtoull(digits, &end, 10);
-    return end == digits ? otherwise : static_cast<size_t>(number);
+    return end == digits ? fallback : static_cast<size_t>(number);
   }
 };
 
-size_t meminfo(const char* key, size_t otherwise) {
+size_t meminfo(const char* key, size_t fallback) {
   const size_t kilobytes = ProcFile("/proc/meminfo").number_after(key, kUnlimited);
-  return kilobytes == kUnlimited ? otherwise : kilobytes * 1024;
+  return kilobytes == kUnlimited ? fallback : kilobytes * 1024;
 }
 
 /// The memory limit of the control group; unlimited if the file contains "max" or is missing.

@@ -192,16 +192,16 @@ bool has_channels_last_strides(const TensorImpl& impl) {
   const int64_t* sizes = impl.sizes_data();
   const int64_t* strides = impl.strides_data();
   if (strides[1] == 0) return false;
-  int64_t least = 0;
+  int64_t min_stride = 0;
   const auto grows = [&](int d) {
-    if (strides[d] < least) return false;
-    least = strides[d] * sizes[d];
+    if (strides[d] < min_stride) return false;
+    min_stride = strides[d] * sizes[d];
     return true;
   };
   if (!grows(1)) return false;
   for (int d = impl.dim - 1; d >= 2; --d)
     if (!grows(d)) return false;
-  return least != strides[1] && grows(0);
+  return min_stride != strides[1] && grows(0);
 }
 
 size_t span_bytes(IntArrayRef sizes, IntArrayRef strides, int64_t offset, size_t itemsize) {

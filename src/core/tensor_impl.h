@@ -12,7 +12,7 @@ namespace hearth {
 
 using detail::Dims;
 
-/// Autograd's part of a tensor, created only when needed; autograd::TensorState derives from it.
+/// Autograd's state of a tensor, created only when needed; autograd::TensorState derives from it.
 struct AutogradState {
   virtual ~AutogradState() = default;
   static void* operator new(size_t bytes);
@@ -27,7 +27,7 @@ struct VersionCounter : RefCounted {
 
 enum TensorFlag : uint32_t {
   kRequiresGrad = 1u << 0,  // a leaf that requires a gradient
-  kHasGradFn = 1u << 1,     // a result with history (or a view whose base has one)
+  kHasGradFn = 1u << 1,     // a result with history (or a view whose base has history)
   kIsView = 1u << 2,
   kInference = 1u << 3,
   kWrappedNumber = 1u << 4,  // a C++ number used as a tensor: does not decide the dtype
@@ -81,7 +81,7 @@ struct TensorImpl : RefCounted {
 
   uint32_t version() const;
   void bump_version();
-  /// For in-place changes that must not count, such as filling a new tensor: restores the version.
+  /// Restores the version after in-place changes that must not count, such as filling a new tensor.
   void set_version(uint32_t version);
   /// Makes this tensor share the version counter of `other`.
   void share_version(TensorImpl& other);
@@ -97,7 +97,7 @@ struct TensorImpl : RefCounted {
 /// The implementation of a tensor, which must be defined.
 inline TensorImpl& impl_of(const Tensor& tensor) { return *tensor.unsafeGetTensorImpl(); }
 
-/// A new tensor without memory or sizes.
+/// Creates a tensor without memory or sizes.
 inline Tensor new_tensor(ScalarType dtype, Device device) {
   auto* impl = new TensorImpl;
   impl->dtype = dtype;
@@ -105,15 +105,15 @@ inline Tensor new_tensor(ScalarType dtype, Device device) {
   return Tensor(impl);
 }
 
-/// A tensor with uninitialised contiguous memory (none on meta).
+/// Creates a tensor with uninitialised contiguous memory (none on meta).
 Tensor allocate_tensor(IntArrayRef sizes, ScalarType dtype, Device device, bool pinned = false);
 /// The same with given strides (non-negative).
 Tensor allocate_strided(IntArrayRef sizes, IntArrayRef strides, ScalarType dtype, Device device,
                         bool pinned = false);
-/// A new tensor over the same memory, with its own geometry and without history. If share_version,
-/// both have one version counter.
+/// Creates a tensor over the same memory, with its own geometry and without history. If
+/// share_version, both have one version counter.
 Tensor shallow_alias(const Tensor& tensor, bool share_version);
-/// Gives `tensor` new sizes, and larger memory if it is too small, as out= forms do.
+/// Sets new sizes and allocates larger memory if the tensor's is too small, as out= forms do.
 void resize_tensor(const Tensor& tensor, IntArrayRef sizes);
 void resize_tensor(const Tensor& tensor, IntArrayRef sizes, IntArrayRef strides);
 

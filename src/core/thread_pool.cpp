@@ -81,7 +81,7 @@ class ThreadPool {
  public:
   static ThreadPool& instance() {
     ThreadPool* pool = current_.load(std::memory_order_acquire);
-    return pool ? *pool : first();
+    return pool ? *pool : first_instance();
   }
 
   void run(ParallelLoop& loop) {
@@ -98,8 +98,9 @@ class ThreadPool {
     bool sleeps = false;
   };
 
-  /// The pool is never destroyed, because detached threads may use it until the process ends.
-  static ThreadPool& first() {
+  /// Creates the pool, which is never destroyed, because detached threads may use it until the
+  /// process ends.
+  static ThreadPool& first_instance() {
     static ThreadPool* const pool = [] {
       auto* const created = new ThreadPool;
       current_.store(created, std::memory_order_release);
@@ -129,13 +130,13 @@ class ThreadPool {
     for (size_t i = 0; i < count; ++i) to_wake[i]->work.notify_one();
   }
 
-  /// The sleeping helpers that the thread of this slot has to wake: the children of the slot in a
-  /// binary tree, so that many helpers wake quickly. The caller holds the mutex.
+  /// Finds the sleeping helpers that the thread of this slot has to wake: the children of the slot
+  /// in a binary tree, so that many helpers wake quickly. The caller holds the mutex.
   size_t sleepers_to_wake(int slot, const ParallelLoop& loop, Helper* (&found)[2]) {
     size_t count = 0;
-    for (int next = 2 * slot + 1; next <= 2 * slot + 2; ++next) {
-      if (next >= loop.slots() || next > std::ssize(helpers_)) break;
-      Helper& helper = helpers_[static_cast<size_t>(next - 1)];
+    for (int child = 2 * slot + 1; child <= 2 * slot + 2; ++child) {
+      if (child >= loop.slots() || child > std::ssize(helpers_)) break;
+      Helper& helper = helpers_[static_cast<size_t>(child - 1)];
       if (helper.sleeps) found[count++] = &helper;
     }
     return count;
@@ -152,7 +153,7 @@ class ThreadPool {
       const std::lock_guard lock(mutex_);
       unlink(loop);
     }
-    const auto done = [&] { return loop.inside_.load(std::memory_order_seq_cst) == 0; };
+    const auto done = [&] { return loop.num_inside_.load(std::memory_order_seq_cst) == 0; };
     if (done() || spin_until(done, kCallerSpin)) return;
     std::unique_lock lock(mutex_);
     waiting_callers_.fetch_add(1, std::memory_order_seq_cst);
@@ -175,7 +176,7 @@ class ThreadPool {
       if (loop->exhausted()) {
         unlink(*loop);
       } else if (slot < loop->slots()) {
-        loop->inside_.fetch_add(1, std::memory_order_relaxed);
+        loop->num_inside_.fetch_add(1, std::memory_order_relaxed);
         return loop;
       }
       loop = next;
@@ -184,7 +185,8 @@ class ThreadPool {
   }
 
   void leave(ParallelLoop& loop) {
-    loop.inside_.fetch_sub(1, std::memory_order_seq_cst);  // now the caller may destroy the loop
+    loop.num_inside_.fetch_sub(1,
+                               std::memory_order_seq_cst);  // now the caller may destroy the loop
     if (waiting_callers_.load(std::memory_order_seq_cst) == 0) return;
     { const std::lock_guard lock(mutex_); }
     helper_left_.notify_all();
@@ -219,10 +221,11 @@ class ThreadPool {
   ParallelLoop& next_loop(Helper& self, int slot, bool spins) {
     const auto some_open = [this] { return open_loops_.load(std::memory_order_acquire) > 0; };
     for (;;) {
-      const bool seen = spins && spin_until(some_open, kHelperSpin);
+      const bool saw_open_loop = spins && spin_until(some_open, kHelperSpin);
       std::unique_lock lock(mutex_);
       ParallelLoop* loop = join_any(slot);
-      if (!loop && seen && !some_open()) continue;  // the loop has ended; spin for the next
+      if (!loop && saw_open_loop && !some_open())
+        continue;  // the loop has ended; spin for the next
       while (!loop) {
         self.sleeps = true;
         self.work.wait(lock);

@@ -48,9 +48,9 @@ class ParallelLoop {
   std::atomic<bool> failed_{false};
   std::exception_ptr error_;
 
-  // Members for the pool, guarded by its mutex except for inside_.
-  bool open_ = false;           // helpers may join
-  std::atomic<int> inside_{0};  // the number of helpers that have joined and not left
+  // Members for the pool, guarded by its mutex except for num_inside_.
+  bool open_ = false;               // helpers may join
+  std::atomic<int> num_inside_{0};  // the number of helpers that have joined and not left
   ParallelLoop* before_ = nullptr;
   ParallelLoop* after_ = nullptr;
 };

@@ -30,7 +30,8 @@ std::atomic<int> interop_threads{0};
 thread_local int serial_depth = 0;
 
 // A larger multiple of the cores is more likely an error than intended.
-constexpr int kMostThreadsPerCore = 16;
+constexpr int kMaxThreadsPerCore = 16;
+constexpr int kMinThreadLimit = 64;
 
 /// The first number in OMP_NUM_THREADS; 0 if it is not set or not a number.
 int threads_from_environment() {
@@ -41,12 +42,12 @@ int threads_from_environment() {
 }
 
 int limited_threads(int count) {
-  const int most = std::max(64, kMostThreadsPerCore * usable_cores());
-  if (count <= most) return count;
+  const int limit = std::max(kMinThreadLimit, kMaxThreadsPerCore * usable_cores());
+  if (count <= limit) return count;
   warn("set_num_threads or OMP_NUM_THREADS asks for " + std::to_string(count) + " threads; using " +
-       std::to_string(most) + ", because this process may use " + std::to_string(usable_cores()) +
+       std::to_string(limit) + ", because this process may use " + std::to_string(usable_cores()) +
        " cores");
-  return most;
+  return limit;
 }
 
 int default_num_threads() {

@@ -16,7 +16,7 @@ struct SerialScope {
   SerialScope& operator=(const SerialScope&) = delete;
 };
 
-/// The same until the calling thread ends.
+/// Makes get_num_threads() 1 on this thread until it ends.
 void compute_serially_from_now_on();
 
 /// Put around calls of oneDNN and BLAS, so that they compute on the calling thread only, because

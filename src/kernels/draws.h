@@ -48,14 +48,14 @@ struct UniformDraw {
   Compute from, span;
   T low, high;
 
-  UniformDraw(double a, double b)
-      : from(static_cast<Compute>(a)),
-        span(static_cast<Compute>(b) - from),
+  UniformDraw(double begin, double end)
+      : from(static_cast<Compute>(begin)),
+        span(static_cast<Compute>(end) - from),
         low(static_cast<T>(from)),
-        high(static_cast<T>(static_cast<Compute>(b))) {}
+        high(static_cast<T>(static_cast<Compute>(end))) {}
   HEARTH_FN T operator()(Bits bits) const {
     const T value = static_cast<T>(fused(unit(bits), span, from));
-    return value >= high ? low : value;  // rounding may reach the end
+    return value >= high ? low : value;  // rounding may reach high
   }
 };
 
@@ -85,7 +85,7 @@ struct IntegerDraw {
   }
 };
 
-/// A dtype's random_() draws integers from [0, full_range).
+/// Returns the end of the range [0, end) of a dtype's random_().
 template <class T>
 constexpr Bits64 full_range() {
   constexpr ScalarType type = dtype_of<T>;
@@ -117,14 +117,14 @@ struct ExponentialDraw {
   }
 };
 
-/// Normal: one number of a Box-Muller pair, from two uniform numbers of 32 bits, or 53 for double.
+/// Normal: one number of a Box-Muller pair, from two uniform numbers of 32 bits (53 for double).
 template <class T>
 struct NormalDraw {
   using Compute = typename DrawTypes<T>::Compute;
   using Bits = Bits64;
   Compute mean, deviation;
-  NormalDraw(double a, double b)
-      : mean(static_cast<Compute>(a)), deviation(static_cast<Compute>(b)) {}
+  NormalDraw(double mu, double sigma)
+      : mean(static_cast<Compute>(mu)), deviation(static_cast<Compute>(sigma)) {}
 
   HEARTH_FN T operator()(Bits bits) const {
     const float u = (static_cast<float>(static_cast<Bits32>(bits >> 32)) + 0.5f) * 0x1p-32f;
@@ -136,7 +136,7 @@ template <>
 struct NormalDraw<double> {
   using Bits = PhiloxBlock;
   double mean, deviation;
-  NormalDraw(double a, double b) : mean(a), deviation(b) {}
+  NormalDraw(double mu, double sigma) : mean(mu), deviation(sigma) {}
 
   template <class Block>
   HEARTH_FN double operator()(const Block& block) const {

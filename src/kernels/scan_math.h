@@ -1,7 +1,8 @@
 #pragma once
 
-// The operators of scans, for host and device. element() is the state of one element; merge()
-// combines the states of adjacent ranges (associative, not commutative); A is the compute type.
+// The operators of scans, for host and device. A state describes a range of elements: start() is
+// that of an empty range, element() that of one element, and merge() combines those of adjacent
+// ranges (associative, not commutative). A is the compute type.
 
 #include <cmath>
 #include <cstdint>
@@ -32,6 +33,7 @@ HEARTH_FN A times(A a, A b) {
   return A(U(a) * U(b));
 }
 
+/// The members of operators whose state is a value alone.
 template <class A>
 struct Plain {
   struct State {

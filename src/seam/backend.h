@@ -20,12 +20,12 @@ using EventHandle = void*;
 
 enum class CopyKind : int8_t { kHostToDevice, kDeviceToHost, kDeviceToDevice };
 
-/// One kind of device: memory, streams, events, copies and kernels. The CPU, the simulated GPUs and
-/// the CUDA plugin implement it; no layer above depends on which one it uses. Every function that
-/// takes a stream is asynchronous; `device` is an index within the backend.
+/// The devices of one type: memory, streams, events, copies and kernels. The CPU, the simulated
+/// GPUs and the CUDA plugin implement it; no layer above depends on which one it uses. Every
+/// function that takes a stream is asynchronous; `device` is an index within the backend.
 class Backend {
  public:
-  /// Where an address is accessible: on the host, and on the device of this index (kNoDevice:
+  /// Whether the host can access an address, and the index of the device that can (kNoDevice:
   /// none).
   struct Reach {
     static constexpr int kNoDevice = -1;
@@ -45,8 +45,8 @@ class Backend {
   /// Names and versions of the libraries that its kernels call.
   virtual std::vector<std::pair<std::string, std::string>> libraries() const { return {}; }
 
-  /// Memory from the device, at least 512-byte aligned; null if it is out of memory. Not cached:
-  /// that is the work of core/device_allocator.h.
+  /// Memory from the device, at least 512-byte aligned; null if it is out of memory.
+  /// core/device_allocator.h caches it.
   virtual void* allocate(int device, size_t bytes) = 0;
   /// Frees memory from allocate(device, bytes) after all work on the device has finished.
   virtual void free(int device, void* data, size_t bytes) = 0;
@@ -58,11 +58,11 @@ class Backend {
   /// Whether convolutions can run: the CUDA plugin needs cuDNN for them.
   virtual bool has_cudnn() const { return true; }
 
-  /// Where the memory at this address is accessible, for tensors over external memory.
+  /// Determines which memory an address is in, for tensors over external memory.
   virtual Reach reach_of(const void* data) { return (void)data, Reach(); }
 
-  /// The address kernels use for a tensor's data. The simulator makes data() itself inaccessible,
-  /// so that a host program crashes at once if it dereferences a device pointer.
+  /// The address that kernels use for a tensor's data. The simulator makes data() itself
+  /// inaccessible, so that a host program crashes at once if it dereferences a device pointer.
   virtual void* kernel_address(int device, void* data) const { return (void)device, data; }
 
   /// Stream 0 of the device, which always exists.
@@ -108,7 +108,7 @@ class Backend {
   virtual void free_scratch(void* data, size_t bytes, Ctx& ctx) = 0;
 };
 
-/// A size in text: "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".
+/// Formats a size: "512 bytes", "1.50 KiB", "20.00 MiB", "7.80 GiB".
 std::string format_bytes(size_t bytes);
 
 /// The plugin's entry point ("hearth_cuda_backend"). Returns null, with the reason in `why_not`, if

@@ -10,8 +10,8 @@ namespace hearth {
 /// writes them to save_mean and save_invstd (1 / sqrt(var + eps)) and updates the running
 /// statistics: running = (1 - momentum) * running + momentum * new, with the unbiased variance.
 /// Evaluation reads the running statistics and writes none. Per-channel views have one dimension of
-/// C elements. Dtypes are floating: that of `in` for `out`, that of `in` or float32 for the
-/// per-channel views.
+/// C elements. Dtypes are floating: `out` has that of `in`, per-channel views that of `in` or
+/// float32.
 struct BatchNormParams {
   View in{};
   View out{};

@@ -5,7 +5,7 @@
 
 namespace hearth {
 
-/// The p-norms of the differences of rows: a [batch, rows, width] and b [batch, columns, width],
+/// The p-norms |a[i] - b[j]|_p of rows: a is [batch, rows, width] and b [batch, columns, width],
 /// contiguous and of one dtype, float or double. out is [batch, rows, columns] or, if `upper` (a
 /// and b are one matrix), the distances of rows i < j, one after the other; contiguous. p = 0
 /// counts elements that differ, p = infinity is the largest difference.

@@ -8,18 +8,18 @@ namespace hearth {
 /// The maximum number of spatial dimensions of a convolution.
 inline constexpr int kMaxSpatial = 3;
 
-/// Which tensor of out = conv(in, weight) is computed from the other two.
+/// The tensor of `out = conv(in, weight)` that is computed from the other two.
 enum class ConvPart : int8_t {
   kOut,     // the convolution
   kIn,      // the gradient of in, from that of out; also a transposed convolution
   kWeight,  // the gradient of weight, from that of out
 };
 
-/// out[n, o, p] = sum over c and k of
-/// weight[o, c, k] * in[n, first channel of o's group + c, stride * p + dilation * k - padding]:
-/// in [N, C, size…], weight [O, C / groups, kernel…], out [N, O, size…], all of one floating dtype,
-/// with 1 to 3 spatial dimensions and any strides. `bias` may be undefined; otherwise it is added,
-/// one element per channel of the computed tensor (in or out). No tensor is empty.
+/// `out[n, o, p]` is the sum over c and k of
+/// `weight[o, c, k] * in[n, first channel of o's group + c, stride * p + dilation * k - padding]`.
+/// in is [N, C, size…], weight [O, C / groups, kernel…], out [N, O, size…], all of one floating
+/// dtype, with 1 to 3 spatial dimensions and any strides. `bias` may be undefined; otherwise it is
+/// added, one element per channel of the computed tensor (in or out). No tensor is empty.
 struct ConvParams {
   View in, weight, out, bias;
   ConvPart part = ConvPart::kOut;

@@ -6,9 +6,9 @@
 namespace hearth {
 
 /// The sequences of a batch. log_probs is [time, batch, classes] with any strides, float or double;
-/// targets is int64 or int32 with a last dimension of stride `stride`; the others are int64
-/// [batch], contiguous: the lengths, and where each sequence's first target is. A target that is no
-/// class is a kBadLabel fault.
+/// targets is int64 or int32 with stride `stride` in its last dimension; the lengths and `starts`,
+/// the indices of the sequences' first targets, are int64 [batch] and contiguous. A target that is
+/// no class is a kBadLabel fault.
 struct CtcSequences {
   View log_probs, targets, input_lengths, target_lengths, starts;
   int64_t stride = 1;
@@ -24,9 +24,9 @@ struct CtcLossParams {
 };
 
 /// grad_log_probs (contiguous) = grad_loss * (exp(log_probs) - the classes' posterior
-/// probabilities), which is PyTorch's convention: right for log_probs from a log_softmax. It is 0
-/// after a sequence's end and, if `zero_infinity`, where the loss is infinite. grad_loss is [batch]
-/// with any stride.
+/// probabilities), PyTorch's convention, which is correct if log_probs come from log_softmax. It is
+/// 0 after a sequence's end and, if `zero_infinity`, where the loss is infinite. grad_loss is
+/// [batch] with any stride.
 struct CtcLossBackwardParams {
   CtcSequences sequences;
   View grad_loss, loss, log_alpha, grad_log_probs;

@@ -23,32 +23,35 @@ enum class Fault : int32_t {
   kBadBagOffset,     // values: offset, number of indices
 };
 
-/// The fault of a stream: the first one reported stays until it is read. Kernels can write to it.
+/// The fault of a stream, in memory that kernels can write: the first one reported stays until it
+/// is read.
 struct FaultSlot {
   int32_t fault = 0;
   int64_t values[3] = {};
 
   /// Reports a fault from a host kernel; device kernels do the same with atomicCAS.
-  void report(Fault what, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
+  void report(Fault new_fault, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
     int32_t none = 0;
     if (std::atomic_ref<int32_t>(fault).compare_exchange_strong(none, -1)) {
       values[0] = a;
       values[1] = b;
       values[2] = c;
-      std::atomic_ref<int32_t>(fault).store(static_cast<int32_t>(what), std::memory_order_release);
+      std::atomic_ref<int32_t>(fault).store(static_cast<int32_t>(new_fault),
+                                            std::memory_order_release);
     }
   }
 };
 
-/// The algorithms that a device's libraries may choose (hearth/context.h), as bits.
+/// Settings for the choice of algorithms by a device's libraries (hearth/context.h), as bits.
 enum Numerics : uint32_t {
   kDeterministicCuDNN = 1u << 0,
   kBenchmarkCuDNN = 1u << 1,
   kAllowTF32CuDNN = 1u << 2,
 };
+
 using StreamHandle = void*;  // the backend's own stream object; null on the CPU
 
-/// The context of a kernel: device, stream, fault slot, scratch memory and allowed algorithms.
+/// The context of a kernel: device, stream, fault slot, scratch memory and Numerics.
 class HEARTH_API Ctx {
  public:
   Ctx(Backend& backend, Device device, StreamHandle stream, FaultSlot* faults,
@@ -62,8 +65,8 @@ class HEARTH_API Ctx {
   Device device() const { return device_; }
   StreamHandle stream() const { return stream_; }
   FaultSlot* faults() const { return faults_; }
-  /// Whether the choice was set when the kernel was launched.
-  bool allows(Numerics choice) const { return (numerics_ & choice) != 0; }
+  /// Whether the setting was on when the kernel was launched.
+  bool is_set(Numerics setting) const { return (numerics_ & setting) != 0; }
   uint32_t numerics() const { return numerics_; }
 
   /// Uninitialised memory for this launch, 64-byte aligned (256 on devices), freed in stream order

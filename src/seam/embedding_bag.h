@@ -5,11 +5,11 @@
 
 namespace hearth {
 
-/// How the rows of a bag are combined, with PyTorch's numbers.
+/// The reduction of a bag's rows, numbered as in PyTorch.
 enum class BagMode : int8_t { kSum, kMean, kMax };
 
 /// Bags of rows of a table: bag b consists of the rows indices[i] for i from offsets[b] to
-/// offsets[b + 1] (after the last offset: to the end of the indices), without those that are
+/// offsets[b + 1] (after the last offset: to the end of the indices), except indices equal to
 /// padding_idx. Indices and offsets are 1-d, contiguous and both int64 or both int32. An index
 /// outside the table is a kBadBagIndex fault, an offset outside the indices or smaller than the one
 /// before it a kBadBagOffset fault.

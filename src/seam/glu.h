@@ -5,8 +5,8 @@
 
 namespace hearth {
 
-/// out = a * sigmoid(b), where a and b are the first and the second half of `in` along dim.
-/// Floating dtypes, the same for both.
+/// out = a * sigmoid(b), where a and b are the first and the second half of `in` along dim. `in`
+/// and `out` have the same floating dtype.
 struct GluParams {
   View in, out;
   int dim = 0;
@@ -18,12 +18,12 @@ struct GluBackwardParams {
   int dim = 0;
 };
 
-/// Half `which` of a view along dim.
-inline View half_of(View view, int dim, int which) {
+/// Returns the first half (0) or the second half (1) of a view along dim.
+inline View half_of(View view, int dim, int half) {
   view.sizes[dim] /= 2;
   view.numel /= 2;
   view.data = view.as<char>() +
-              which * view.sizes[dim] * view.strides[dim] * int64_t(element_size(view.dtype));
+              half * view.sizes[dim] * view.strides[dim] * int64_t(element_size(view.dtype));
   return view;
 }
 

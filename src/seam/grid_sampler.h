@@ -16,15 +16,15 @@ namespace hearth {
 enum class GridMode : int8_t { kLinear, kNearest, kCubic };
 enum class GridPadding : int8_t { kZeros, kBorder, kReflection };
 
-/// The elements along one dimension that a position of the grid reads: their indices (-1: outside),
-/// weights, and the derivatives of the weights with respect to the grid's number.
+/// The elements along one dimension that a coordinate of the grid reads: their indices (-1:
+/// outside), their weights, and the derivatives of the weights with respect to the coordinate.
 template <class T>
 struct GridTaps {
   int64_t index[4];
   T weight[4], slope[4];
 };
 
-/// How numbers of a grid become positions in an input.
+/// The mapping from the grid's coordinates, in [-1, 1], to elements of the input.
 struct GridRule {
   GridMode mode = GridMode::kLinear;
   GridPadding padding = GridPadding::kZeros;
@@ -34,43 +34,45 @@ struct GridRule {
     return mode == GridMode::kNearest ? 1 : mode == GridMode::kLinear ? 2 : 4;
   }
 
-  /// What the number `at` of a grid reads in a dimension of this size.
+  /// Finds the elements that a coordinate reads in a dimension of this size.
   template <class T>
-  HEARTH_GRID_FN GridTaps<T> find(T at, int64_t size) const {
-    const T unit = T(align_corners ? size - 1 : size) / 2;
-    const T position = align_corners ? (at + 1) * unit : (at + 1) * unit - T(0.5);
+  HEARTH_GRID_FN GridTaps<T> find(T coordinate, int64_t size) const {
+    const T half_extent = T(align_corners ? size - 1 : size) / 2;
+    const T position =
+        align_corners ? (coordinate + 1) * half_extent : (coordinate + 1) * half_extent - T(0.5);
     T slope = 1;
     const T x = mode == GridMode::kCubic ? position : padded(position, size, slope);
     GridTaps<T> taps;
     if (mode == GridMode::kNearest) {
-      taps.index[0] = inside(std::nearbyint(x), size);
+      taps.index[0] = index_or_outside(std::nearbyint(x), size);
       taps.weight[0] = 1;
       taps.slope[0] = 0;
     } else if (mode == GridMode::kLinear) {
-      const T before = std::floor(x);
+      const T lower = std::floor(x);
       for (int k = 0; k < 2; ++k) {
-        taps.index[k] = inside(before + T(k), size);
-        taps.weight[k] = k == 0 ? before + 1 - x : x - before;
-        taps.slope[k] = k == 0 ? -slope * unit : slope * unit;
+        taps.index[k] = index_or_outside(lower + T(k), size);
+        taps.weight[k] = k == 0 ? lower + 1 - x : x - lower;
+        taps.slope[k] = k == 0 ? -slope * half_extent : slope * half_extent;
       }
     } else {
-      const T before = std::floor(x);
+      const T lower = std::floor(x);
       for (int k = 0; k < 4; ++k) {
         T unused;
-        taps.index[k] = inside(padded(before + T(k - 1), size, unused), size);
-        set_cubic(taps, k, x - before, unit);
+        taps.index[k] = index_or_outside(padded(lower + T(k - 1), size, unused), size);
+        set_cubic(taps, k, x - lower, half_extent);
       }
     }
     return taps;
   }
 
  private:
+  /// x as an index, or -1 if it is outside [0, size).
   template <class T>
-  HEARTH_GRID_FN static int64_t inside(T x, int64_t size) {
+  HEARTH_GRID_FN static int64_t index_or_outside(T x, int64_t size) {
     return x > -1 && x < T(size) ? int64_t(x) : -1;
   }
-  /// The position after padding; `slope` becomes its derivative. NaN becomes 0 where there is a
-  /// border.
+  /// Returns the position after padding, and its derivative in `slope`. NaN becomes 0 unless
+  /// padding is kZeros.
   template <class T>
   HEARTH_GRID_FN T padded(T x, int64_t size, T& slope) const {
     slope = 1;
@@ -95,12 +97,12 @@ struct GridRule {
     slope = even ? sign : -sign;
     return even ? rest + low : span - rest + low;
   }
-  /// Tap k of cubic convolution with a = -0.75, at the distance t behind tap 1.
+  /// Sets tap k of cubic convolution with a = -0.75, for a position t after tap 1.
   template <class T>
-  HEARTH_GRID_FN static void set_cubic(GridTaps<T>& taps, int k, T t, T unit) {
+  HEARTH_GRID_FN static void set_cubic(GridTaps<T>& taps, int k, T t, T half_extent) {
     constexpr T a = T(-0.75);
     const T x = k < 2 ? t + T(1 - k) : T(k - 1) - t;  // the distance to the tap
-    const T sign = k < 2 ? unit : -unit;
+    const T sign = k < 2 ? half_extent : -half_extent;
     const bool near = k == 1 || k == 2;
     taps.weight[k] =
         near ? ((a + 2) * x - (a + 3)) * x * x + 1 : ((a * x - 5 * a) * x + 8 * a) * x - 4 * a;

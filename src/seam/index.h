@@ -7,7 +7,7 @@
 
 namespace hearth {
 
-/// One dimension of a tensor that is indexed by a tensor.
+/// A dimension that is indexed by a tensor.
 struct IndexedDim {
   View index;          // int64 or int32, with the result's sizes; stride 0 where it does not vary
   int64_t size = 0;    // of the indexed dimension; valid indices are in [-size, size)
@@ -15,32 +15,35 @@ struct IndexedDim {
   int dim = 0;         // the dimension's number in the indexed tensor, for the fault
 };
 
-/// The addresses of a tensor's elements, indexed by tensors, for the positions p of the result:
-///   address(p) = kept.data + sum over d of p[d] * kept.strides[d] + sum over i of indices[i](p) *
-///   stride_i.
-/// `kept` has the result's sizes, the tensor's own strides in dimensions that were not indexed, and
+/// The addresses of the elements that `indices` select, for the positions p of the result, with
+/// strides in elements:
+///   `address(p) = kept.data + sum_d(p[d] * kept.strides[d])
+///                 + sum_i(indices[i].index[p] * indices[i].stride)`.
+/// `kept` has the result's sizes, the tensor's own strides in dimensions that are not indexed, and
 /// stride 0 in dimensions of the indices.
 struct IndexLayout {
   View kept;
   std::vector<IndexedDim> indices;
 };
 
-/// The layout of self[indices]. indices[d] indexes dimension d; where it is undefined, or missing
-/// at the end, the dimension stays whole. At least one is defined, and the defined ones are already
-/// broadcast to one shape. As in PyTorch, that shape replaces the indexed dimensions if they are
-/// adjacent, else it comes first. The caller checks that the result has at most kMaxDims
+/// The layout of self[indices]. indices[d] indexes dimension d; a dimension whose entry is
+/// undefined, or missing at the end, is not indexed. At least one is defined, and the defined ones
+/// are already broadcast to one shape. As in PyTorch, that shape replaces the indexed dimensions if
+/// they are adjacent, else it comes first. The caller checks that the result has at most kMaxDims
 /// dimensions.
 IndexLayout index_layout(const View& self, const std::vector<View>& indices);
 
-/// out[p] = from(p). An index out of range is a kIndexOutOfRange fault (index, dim, size).
+/// out[p] = the element at from's address(p). An index out of range is a kIndexOutOfRange fault
+/// (index, dim, size).
 struct IndexParams {
   IndexLayout from;
   View out;  // the result's sizes, from.kept's dtype
 };
 
-/// to(p) = values[p], or to(p) += values[p] if accumulate (bool adds as "or", integers wrap).
-/// Writes to the same element happen in row-major order of p (on devices: in any order, unless
-/// `deterministic`). After a fault the tensor is unchanged (on devices: unspecified).
+/// Writes values[p] to the element at to's address(p), or adds it if `accumulate` (bool adds as
+/// "or", integers wrap). Writes to the same element happen in row-major order of p (on devices: in
+/// any order, unless `deterministic`). After a fault the tensor is unchanged (on devices:
+/// unspecified).
 struct IndexPutParams {
   IndexLayout to;
   View values;  // the result's sizes (stride 0 where broadcast), to.kept's dtype

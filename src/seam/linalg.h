@@ -9,42 +9,42 @@ namespace hearth {
 // stored column by column without gaps, one matrix after the other, and may have no elements.
 // `info`, int32 and contiguous, has one number per matrix: LAPACK's, 0 for success.
 
-/// In place P A = L U with the unit lower triangle L and the upper triangle U. pivots is int32
-/// [..., min(rows, columns)], contiguous: row i was swapped with row pivots[i] - 1. info > 0 if
-/// U[info - 1, info - 1] is exactly zero.
+/// The factorisation P A = L U in place, with a unit lower triangle L and an upper triangle U.
+/// pivots is int32 [..., min(rows, columns)], contiguous: row i was swapped with row pivots[i] - 1.
+/// info > 0 if U[info - 1, info - 1] is exactly zero.
 struct LuFactorParams {
   View a, pivots, info;
 };
 
-/// In place the row swaps of pivots from the first to the last, or, if `backward`, from the last to
-/// the first. The pivots are valid row numbers plus one.
+/// Swaps rows in place: row i with row pivots[i] - 1, from the first to the last or, if `backward`,
+/// from the last to the first. The pivots are valid row numbers plus one.
 struct ApplyPivotsParams {
   View a, pivots;
   bool backward = false;
 };
 
-/// In place A = L L^T, or U^T U if `upper`; reads and writes that triangle only. info > 0 if the
-/// leading minor of this order is not positive.
+/// The factorisation A = L L^T, or U^T U if `upper`, in place; reads and writes that triangle only.
+/// info > 0 if the leading minor of this order is not positive.
 struct CholeskyParams {
   View a, info;
   bool upper = false;
 };
 
-/// In place b = a^-1 b, or a^-T b if `transposed`, for the upper or lower triangle of a, whose
+/// b = a^-1 b, or a^-T b if `transposed`, in place, for the upper or lower triangle of a, whose
 /// diagonal counts as ones if `unit`. a's matrices may also be stored row by row.
 struct TriangularSolveParams {
   View a, b;
   bool upper = false, transposed = false, unit = false;
 };
 
-/// In place A = Q R: R and, below it, the vectors of the reflections that make up Q; tau is
-/// [..., min(rows, columns)], contiguous.
+/// The factorisation A = Q R in place: R and, below it, the vectors of the reflections that make up
+/// Q; tau is [..., min(rows, columns)], contiguous.
 struct QrFactorParams {
   View a, tau;
 };
 
-/// In place the first columns of the product of the reflections whose vectors are below q's
-/// diagonal; tau is contiguous and has their factors.
+/// Replaces q by the first columns of the product of the reflections whose vectors are below its
+/// diagonal; tau is contiguous and has the reflections' factors.
 struct HouseholderProductParams {
   View q, tau;
 };
@@ -57,8 +57,8 @@ struct SvdParams {
   bool vectors = true, full = false;
 };
 
-/// The eigenvalues w (contiguous) and, if `vectors`, the eigenvectors in place of the symmetric
-/// matrix, of which it reads one triangle.
+/// The eigenvalues w (contiguous) of symmetric matrices, of which one triangle is read. If
+/// `vectors`, the eigenvectors replace the matrix.
 struct EighParams {
   View a, w, info;
   bool upper = false, vectors = true;
@@ -67,9 +67,9 @@ struct EighParams {
 /// The algorithms for least squares: LAPACK's gels, gelsy, gelsd and gelss.
 enum class LeastSquaresDriver : int8_t { kQr, kPivotedQr, kDivideAndConquer, kSvd };
 
-/// X with the smallest |A X - B|, in place of b [..., max(rows, columns), right sides]; destroys a.
-/// rank is int64, s [..., min(rows, columns)]; either may be undefined if the driver does not
-/// compute it. Singular values up to rcond times the largest count as zero.
+/// X with the smallest |A X - B|, in place of b [..., max(rows, columns), right-hand sides];
+/// destroys a. rank is int64, s [..., min(rows, columns)]; either may be undefined if the driver
+/// does not compute it. Singular values up to rcond times the largest count as zero.
 struct LeastSquaresParams {
   View a, b, rank, s, info;
   double rcond = 0;

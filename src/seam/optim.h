@@ -19,17 +19,17 @@ struct StepTensor {
   void* data[kStepOperands] = {};
   int64_t numel = 0;
   double step = 1;                // the number of this step, from 1
-  const void* step_at = nullptr;  // device memory that holds the number instead
-  int32_t layout = -1;  // in FusedStepParams::layouts; -1: all operands have one dense layout
+  const void* step_at = nullptr;  // if not null, device memory that holds the number
+  int32_t layout = -1;  // index in FusedStepParams::layouts; -1: all operands are dense alike
 };
 
-/// The number of a floating dtype at an address.
-inline double number_at(const void* at, ScalarType dtype) {
+/// Reads a number of a floating dtype.
+inline double number_at(const void* address, ScalarType dtype) {
   switch (dtype) {
-    case ScalarType::Double: return *static_cast<const double*>(at);
-    case ScalarType::Half: return *static_cast<const Half*>(at);
-    case ScalarType::BFloat16: return *static_cast<const BFloat16*>(at);
-    default: return *static_cast<const float*>(at);
+    case ScalarType::Double: return *static_cast<const double*>(address);
+    case ScalarType::Half: return *static_cast<const Half*>(address);
+    case ScalarType::BFloat16: return *static_cast<const BFloat16*>(address);
+    default: return *static_cast<const float*>(address);
   }
 }
 
@@ -41,10 +41,10 @@ struct StepLayout {
 };
 
 /// One optimizer step for many parameters of one floating dtype, by a rule of fn::OptimRules.
-/// Gradients are divided in place by *grad_scale. They are negated, not in place, to maximize. If
+/// Gradients are divided in place by *grad_scale. To maximize, their negations are used. If
 /// *found_inf is 1, nothing is written.
 struct FusedStepParams {
-  int rule = 0;
+  int rule = 0;                             // index in fn::OptimRules
   alignas(8) unsigned char parameters[64];  // the rule, by value
   int operands = 0;
   ScalarType dtype = ScalarType::Undefined;

@@ -21,8 +21,8 @@ struct TotalNormParams {
     const void* data;
     int64_t numel;
   };
-  int norm = 0;                                 // in NormFunctors
-  int reduction = 0;                            // in fn::Reductions
+  int norm = 0;                                 // index in NormFunctors
+  int reduction = 0;                            // index in fn::Reductions
   alignas(8) unsigned char parameters[8] = {};  // the functor, by value
   ScalarType dtype = ScalarType::Undefined;
   void* out = nullptr;

@@ -17,10 +17,10 @@ constexpr bool is_max(PoolKind kind) {
   return kind != PoolKind::kAverage && kind != PoolKind::kAdaptiveAverage;
 }
 
-/// The number of windows with the begins 0, stride, … of which the last one is at most `room`; at
-/// most 0 if that is negative.
-constexpr int64_t window_count(int64_t room, int64_t stride) {
-  return (room >= 0 ? room / stride : -((-room + stride - 1) / stride)) + 1;
+/// Returns the number of windows with the begins 0, stride, …, up to max_begin; at most 0 if
+/// max_begin is negative.
+constexpr int64_t window_count(int64_t max_begin, int64_t stride) {
+  return (max_begin >= 0 ? max_begin / stride : -((-max_begin + stride - 1) / stride)) + 1;
 }
 
 /// The windows along one dimension. The window of output i has the positions begin(i), begin(i) +
@@ -39,7 +39,7 @@ struct PoolWindow {
   HEARTH_POOL_FN int64_t end(int64_t i) const {
     return adaptive ? ((i + 1) * in + out - 1) / out : begin(i) + (kernel - 1) * dilation + 1;
   }
-  /// The first position of the window inside the input.
+  /// The window's positions inside the input are in [first(i), last(i)).
   HEARTH_POOL_FN int64_t first(int64_t i) const {
     const int64_t b = begin(i);
     return b >= 0 ? b : b + (-b + dilation - 1) / dilation * dilation;
@@ -57,12 +57,12 @@ struct PoolWindow {
   /// Only the windows of outputs [first_covering(p), end_covering(p)) may contain position p.
   HEARTH_POOL_FN int64_t first_covering(int64_t p) const {
     if (adaptive) return p * out / in;
-    const int64_t reach = p + padding - (kernel - 1) * dilation;
-    return reach <= 0 ? 0 : (reach + stride - 1) / stride;
+    const int64_t min_begin = p + padding - (kernel - 1) * dilation;
+    return min_begin <= 0 ? 0 : (min_begin + stride - 1) / stride;
   }
   HEARTH_POOL_FN int64_t end_covering(int64_t p) const {
-    const int64_t last = adaptive ? ((p + 1) * out + in - 1) / in : (p + padding) / stride + 1;
-    return last < out ? last : out;
+    const int64_t end = adaptive ? ((p + 1) * out + in - 1) / in : (p + padding) / stride + 1;
+    return end < out ? end : out;
   }
 };
 
@@ -83,7 +83,7 @@ struct PoolShape {
   HEARTH_POOL_FN int64_t divisor_at(int64_t layer, int64_t row, int64_t column) const {
     return divisor != 0 ? divisor : counted(0, layer) * counted(1, row) * counted(2, column);
   }
-  /// The number of begins of irregular windows: those of the depth, then of rows and columns.
+  /// The number of begins of irregular windows: of the depth, then of rows and columns.
   HEARTH_POOL_FN int64_t begins() const { return depth().out + rows().out + columns().out; }
   HEARTH_POOL_FN void set_begins(const int64_t* begins) {
     windows[0].begins = begins;

@@ -10,31 +10,33 @@ namespace hearth {
 
 enum class RecurrenceMode : int8_t { kLstm, kGru, kTanh, kRelu };
 
-/// The gates that the weights have rows for: i, f, g, o of LSTM; r, z, n of GRU.
+/// The number of gates: LSTM's i, f, g, o; GRU's r, z, n.
 constexpr int64_t gates_of(RecurrenceMode mode) {
   return mode == RecurrenceMode::kLstm ? 4 : mode == RecurrenceMode::kGru ? 3 : 1;
 }
 
-/// Rows of a weight, and the first of the columns of the gates that belong to them.
+/// A block of `count` rows of a weight from `row` on, whose products are the columns of the gates
+/// from `column` on.
 struct GateBlock {
   int64_t row, column, count;
 };
 
-/// One layer of a recurrent net in one direction. A position is one element of one sequence; the
-/// positions of a step are neighbours, and the sequences that a step lacks are the last ones.
+/// One layer of a recurrent net in one direction. A position is one step of one sequence; the
+/// positions of a step are adjacent, and the sequences that have ended are the last of the batch.
 struct RecurrenceShape {
   RecurrenceMode mode = RecurrenceMode::kTanh;
   bool reverse = false;  // from the last step to the first
   int64_t steps = 0, batch = 0;
-  int64_t hidden = 0;                // units
+  int64_t hidden = 0;                // hidden units
   int64_t state = 0;                 // the width of h: hidden, or less if h is projected
-  std::vector<int64_t> batch_sizes;  // sequences at each step, never rising; empty: all of them
+  std::vector<int64_t> batch_sizes;  // sequences at each step, never rising; empty: `batch` at each
 
   bool projects() const { return state != hidden; }
   int64_t gates() const { return gates_of(mode); }
-  /// The values of a unit in `gates` below: i, f, g, o; n, r, z and what the state adds to n.
+  /// The number of values of a unit in RecurrenceOperands::gates: LSTM's i, f, g, o; GRU's n, r, z
+  /// and the state's contribution to n.
   int64_t slots() const { return gates() == 3 ? 4 : gates(); }
-  /// The first slot of those that the state contributes to.
+  /// The first of the slots to which the state contributes.
   int64_t first_slot() const { return gates() == 3 ? 1 : 0; }
   /// The blocks of the inputs' weight: GRU's n is first in the slots and last in the weight.
   std::vector<GateBlock> input_blocks() const {
@@ -43,13 +45,13 @@ struct RecurrenceShape {
   }
 };
 
-/// The operands of both passes: contiguous views of float32 or float64.
+/// The operands of the forward and the backward pass: contiguous views of float32 or float64.
 struct RecurrenceOperands {
   RecurrenceShape shape;
-  View weight;      // [gates * hidden, state], of the state
+  View weight;      // [gates * hidden, state], for the state
   View projection;  // [state, hidden], if h is projected
   View h0, c0;      // [batch, state], [batch, hidden]
-  View gates;       // [positions, slots * hidden]; without gates (tanh, relu), the output
+  View gates;       // [positions, slots * hidden]; for tanh and relu, the output
   View cells;       // [positions, hidden]; LSTM
   View output;      // [positions, state]
 };
@@ -69,8 +71,8 @@ struct RecurrenceBackwardParams {
   View grad_output, grad_last_h, grad_last_c;  // may be undefined
   View grad_gates;                             // as `gates`
   View grad_h0, grad_c0;
-  /// [positions, state] and [positions, hidden], if h is projected: the gradient of the result, and
-  /// the operand.
+  /// If h is projected: the gradient of the projection's result, [positions, state], and its
+  /// operand, [positions, hidden].
   View grad_projected, unprojected;
   View grad_input_weight, grad_state_weight, grad_projection;  // may be undefined
 };

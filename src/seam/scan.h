@@ -16,7 +16,7 @@ enum class ScanKind : unsigned char {
 };
 
 /// out[i] = in[0] ∘ … ∘ in[i] along `dim` (from the other end if `reverse`). All views have the
-/// same sizes; in, factor (kLinear alone) and out the same dtype, indices (kMax and kMin) int64.
+/// same sizes; in, factor (only of kLinear) and out the same dtype, indices (kMax and kMin) int64.
 /// `out` may be `in`. A 0-d view counts as one element.
 struct ScanParams {
   View in{}, factor{}, out{}, indices{};

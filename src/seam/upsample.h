@@ -23,24 +23,24 @@ enum class UpsampleMode : int8_t {
 constexpr bool is_nearest(UpsampleMode mode) { return mode <= UpsampleMode::kNearestExact; }
 constexpr bool is_antialias(UpsampleMode mode) { return mode >= UpsampleMode::kLinearAntialias; }
 
-/// The elements of the input that one output reads: number k is first + k, moved to the nearest
-/// position inside the input, with the weight UpsampleAxis::weight(taps, k).
+/// The elements of the input that one output reads: tap k is element first + k, clamped to the
+/// input, with the weight UpsampleAxis::weight(taps, k).
 template <class T>
 struct UpsampleTaps {
   int64_t first = 0, count = 1;
-  T place = 0;  // antialias: the centre of the window, else the distance from the tap before it
-  T total = 1;  // antialias: the sum of the filter's values
+  T position = 0;  // antialias: the centre of the window; else the distance from the tap before it
+  T total = 1;     // antialias: the sum of the filter's values
 };
 
-/// One dimension of an upsampling. All numbers are computed in T, but positions of nearest elements
-/// in float, as in PyTorch: roundings decide which element is the nearest.
+/// One dimension of an upsampling. Positions are computed in the type of the weights, T, but those
+/// of nearest elements in float, as in PyTorch: rounding decides which element is the nearest.
 struct UpsampleAxis {
   int64_t in = 1, out = 1;
-  double scale = 0;  // out / in, as far as known to the caller; not positive: by the sizes
+  double scale = 0;  // out / in if the caller gave it; not positive: use the sizes
   UpsampleMode mode = UpsampleMode::kNearest;
   bool align_corners = false;
 
-  /// The distance of two neighbouring outputs, in elements of the input.
+  /// The distance between adjacent outputs, in elements of the input.
   template <class T>
   HEARTH_UPSAMPLE_FN T step() const {
     if (align_corners) return out > 1 ? T(in - 1) / T(out - 1) : T(0);
@@ -66,7 +66,7 @@ struct UpsampleAxis {
     }
   }
 
-  /// The position of tap k.
+  /// The index of tap k in the input.
   template <class T>
   HEARTH_UPSAMPLE_FN int64_t index(const UpsampleTaps<T>& taps, int64_t k) const {
     const int64_t i = taps.first + k;
@@ -76,12 +76,12 @@ struct UpsampleAxis {
   template <class T>
   HEARTH_UPSAMPLE_FN T weight(const UpsampleTaps<T>& taps, int64_t k) const {
     if (is_nearest(mode)) return T(1);
-    if (mode == UpsampleMode::kLinear) return k == 0 ? T(1) - taps.place : taps.place;
-    if (mode == UpsampleMode::kCubic) return cubic(taps.place + T(1 - k), T(-0.75));
+    if (mode == UpsampleMode::kLinear) return k == 0 ? T(1) - taps.position : taps.position;
+    if (mode == UpsampleMode::kCubic) return cubic(taps.position + T(1 - k), T(-0.75));
     return filter(taps, k) / taps.total;
   }
 
-  /// A bound of taps().count.
+  /// An upper bound of taps().count.
   template <class T>
   HEARTH_UPSAMPLE_FN int64_t max_taps() const {
     if (is_nearest(mode)) return 1;
@@ -123,7 +123,7 @@ struct UpsampleAxis {
   template <class T>
   HEARTH_UPSAMPLE_FN T filter(const UpsampleTaps<T>& taps, int64_t k) const {
     const T inverse = step<T>() >= 1 ? 1 / step<T>() : T(1);
-    const T x = (T(k + taps.first) - taps.place + T(0.5)) * inverse;
+    const T x = (T(k + taps.first) - taps.position + T(0.5)) * inverse;
     if (mode == UpsampleMode::kCubicAntialias) return cubic(x, T(-0.5));
     const T distance = x < 0 ? -x : x;
     return distance < 1 ? 1 - distance : T(0);
@@ -135,7 +135,7 @@ struct UpsampleAxis {
     UpsampleTaps<T> taps;
     taps.first = low > 0 ? (low < T(in) ? int64_t(low) : in) : 0;
     taps.count = (high < T(in) ? int64_t(high) : in) - taps.first;
-    taps.place = center;
+    taps.position = center;
     T total = 0;
     for (int64_t k = 0; k < taps.count; ++k) total += filter(taps, k);
     if (total != 0) taps.total = total;
@@ -144,10 +144,10 @@ struct UpsampleAxis {
 };
 
 /// out = in, interpolated along the last `dims` dimensions (1 to 3) of [batch, channels, size…],
-/// or, if `transposed`, its transpose: then `in` is the gradient of an output, whose sizes are the
-/// axes' `out`, and `out` is the gradient of the input. Axes are in the order of dimensions.
-/// Floating dtypes; uint8 if nearest, and for 2-d modes with the weights rounded to 16 bits, as in
-/// PyTorch (not transposed). Every element of out is written.
+/// or, if `transposed`, the transpose of this linear map: then `in` is the gradient of an output,
+/// whose sizes are the axes' `out`, and `out` is the gradient of the input. Axes are in the order
+/// of dimensions. Floating dtypes; uint8 if nearest, and for 2-d modes with the weights rounded to
+/// 16 bits, as in PyTorch (not transposed). Every element of out is written.
 struct UpsampleParams {
   View in, out;
   int dims = 1;

@@ -44,7 +44,7 @@ struct View {
     }
     return true;
   }
-  /// Gives the view row-major strides.
+  /// Replaces the strides by row-major ones.
   void make_contiguous() {
     int64_t stride = 1;
     for (int d = dim - 1; d >= 0; --d) {

@@ -57,7 +57,7 @@ struct StatisticsOp {
   }
 };
 
-/// Evaluation: the maps from the running statistics.
+/// Computes the maps for evaluation, from the running statistics.
 template <class C>
 __global__ void __launch_bounds__(kBlock)
     running_map_kernel(const __grid_constant__ ChannelArgs<C> args, int64_t channels) {

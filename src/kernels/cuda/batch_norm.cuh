@@ -55,7 +55,7 @@ inline Loop elements_with_channel(Loop whole) {
   return whole;
 }
 
-/// Scratch memory for `count` values per channel.
+/// Allocates scratch memory for `count` values per channel.
 template <class C>
 C* channel_scratch(int64_t channels, int count, Ctx& ctx) {
   return static_cast<C*>(ctx.scratch(sizeof(C) * static_cast<size_t>(channels * count)));

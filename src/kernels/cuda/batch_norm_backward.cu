@@ -125,14 +125,14 @@ void run_typed(const BatchNormBackwardParams& params, Ctx& ctx) {
   launch_reduction(sums, loops.kept, loops.reduced, ctx);
   if (!params.grad_in.defined() || params.in.numel == 0) return;
   whole.add(params.grad_in);
-  const GradInArgs<C> last{params.in.numel,
-                           params.grad_out.as<const char>(),
-                           params.in.as<const char>(),
-                           params.grad_in.as<char>(),
-                           args.maps,
-                           params.training,
-                           Offsets<4>(elements_with_channel(whole))};
-  grad_in_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(last);
+  const GradInArgs<C> grad_in_args{params.in.numel,
+                                   params.grad_out.as<const char>(),
+                                   params.in.as<const char>(),
+                                   params.grad_in.as<char>(),
+                                   args.maps,
+                                   params.training,
+                                   Offsets<4>(elements_with_channel(whole))};
+  grad_in_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(grad_in_args);
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 // cuDNN 9 marks its older API as deprecated; the newer one needs a header library that Hearth does
-// not have.
+// not use.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 #include <algorithm>
@@ -41,20 +41,20 @@ cudnnDataType_t data_type(ScalarType dtype) {
   }
 }
 
-/// Sizes or strides for cuDNN, which takes 32-bit numbers and at least two spatial dimensions:
-/// `missing` is inserted as the height if there is only one.
+/// One number per dimension for cuDNN, which requires 32-bit numbers and at least two spatial
+/// dimensions: if there is only one, `height` is inserted after the first num_leading numbers.
 struct Numbers {
   int values[kMaxSpatial + 2];
   int count = 0;
 
-  Numbers(const int64_t* from, int n, int before, int64_t missing, int spatial) {
-    for (int i = 0; i < before; ++i) add(from[i]);
-    if (spatial == 1) add(missing);
-    for (int i = before; i < n; ++i) add(from[i]);
+  Numbers(const int64_t* from, int length, int num_leading, int64_t height, int spatial) {
+    for (int i = 0; i < num_leading; ++i) add(from[i]);
+    if (spatial == 1) add(height);
+    for (int i = num_leading; i < length; ++i) add(from[i]);
   }
   void add(int64_t value) {
     HEARTH_CHECK(value <= std::numeric_limits<int>::max(),
-                 "cuDNN takes no tensors of sizes or strides beyond 2^31");
+                 "cuDNN supports only sizes and strides below 2^31");
     values[count++] = static_cast<int>(value);
   }
 };
@@ -62,14 +62,14 @@ struct Numbers {
 bool has_order(const View& view, bool channels_last) {
   int64_t expected = 1;
   const auto fits = [&](int d) {
-    const bool good = view.sizes[d] == 1 || view.strides[d] == expected;
+    const bool matches = view.sizes[d] == 1 || view.strides[d] == expected;
     expected *= view.sizes[d];
-    return good;
+    return matches;
   };
-  bool good = !channels_last || fits(1);
-  for (int d = view.dim - 1; d >= 2; --d) good = fits(d) && good;
-  if (!channels_last) good = fits(1) && good;
-  return fits(0) && good;
+  bool all_match = !channels_last || fits(1);
+  for (int d = view.dim - 1; d >= 2; --d) all_match = fits(d) && all_match;
+  if (!channels_last) all_match = fits(1) && all_match;
+  return fits(0) && all_match;
 }
 
 void set_order(View& view, bool channels_last) {
@@ -86,9 +86,9 @@ void set_order(View& view, bool channels_last) {
 
 /// Whether a tensor is channels_last and cuDNN supports that order.
 bool use_channels_last(const ConvParams& p) {
-  const bool may_be_last = p.spatial() > 1 && p.in.dtype != kDouble;
-  return may_be_last && ((has_order(p.in, true) && !has_order(p.in, false)) ||
-                         (has_order(p.out, true) && !has_order(p.out, false)));
+  const bool supports_channels_last = p.spatial() > 1 && p.in.dtype != kDouble;
+  return supports_channels_last && ((has_order(p.in, true) && !has_order(p.in, false)) ||
+                                    (has_order(p.out, true) && !has_order(p.out, false)));
 }
 
 /// A convolution with cuDNN's descriptors; all three tensors have one memory order.
@@ -100,10 +100,10 @@ struct Convolution {
   FilterDescription weight;
   ConvDescription conv;
 
-  Convolution(const ConvParams& params, bool last, Ctx& ctx)
+  Convolution(const ConvParams& params, bool in_channels_last, Ctx& ctx)
       : p(params),
-        channels_last(last),
-        exact(params.in.dtype == kFloat && !ctx.allows(kAllowTF32CuDNN)) {
+        channels_last(in_channels_last),
+        exact(params.in.dtype == kFloat && !ctx.is_set(kAllowTF32CuDNN)) {
     for (View* view : {&p.in, &p.weight, &p.out}) arrange(*view, ctx);
     describe(in, p.in);
     describe(out, p.out);
@@ -115,12 +115,12 @@ struct Convolution {
 
   /// Replaces a view in another order by a copy or, for the result, by scratch memory.
   void arrange(View& view, Ctx& ctx) const {
-    const View given = view;
-    const bool good = has_order(view, channels_last);
+    const View original = view;
+    const bool is_arranged = has_order(view, channels_last);
     set_order(view, channels_last);
-    if (good) return;
+    if (is_arranged) return;
     view.data = ctx.scratch(size_t(view.numel) * element_size(view.dtype));
-    if (&view != &p.computed()) run(copy_params(view, given), ctx);
+    if (&view != &p.computed()) run(copy_params(view, original), ctx);
   }
   void describe(const TensorDescription& description, const View& view) const {
     const Numbers sizes(view.sizes, view.dim, 2, 1, p.spatial());
@@ -165,7 +165,7 @@ struct WeightApi {
   static constexpr auto kCompute = &Cudnn::cudnnConvolutionBackwardFilter;
 };
 
-/// Everything that the choice of an algorithm depends on.
+/// Returns all values that the choice of an algorithm depends on.
 std::vector<int64_t> key_of(const Convolution& c, const Ctx& ctx) {
   const ConvParams& p = c.p;
   std::vector<int64_t> key{ctx.device().index(), ctx.numerics(),  int64_t(p.in.dtype), p.groups,
@@ -208,13 +208,19 @@ class Choices {
 /// cuDNN's alpha and beta, the factors of the result and of the target's old values: doubles for
 /// float64, else floats.
 struct Factors {
-  float narrow[2];
-  double wide[2];
-  bool is_wide;
-  Factors(bool adds, ScalarType dtype)
-      : narrow{1, adds ? 1.0F : 0.0F}, wide{1, adds ? 1.0 : 0.0}, is_wide(dtype == kDouble) {}
-  const void* alpha() const { return is_wide ? static_cast<const void*>(&wide[0]) : &narrow[0]; }
-  const void* beta() const { return is_wide ? static_cast<const void*>(&wide[1]) : &narrow[1]; }
+  float floats[2];
+  double doubles[2];
+  bool is_double;
+  Factors(bool adds_to_target, ScalarType dtype)
+      : floats{1, adds_to_target ? 1.0F : 0.0F},
+        doubles{1, adds_to_target ? 1.0 : 0.0},
+        is_double(dtype == kDouble) {}
+  const void* alpha() const {
+    return is_double ? static_cast<const void*>(&doubles[0]) : &floats[0];
+  }
+  const void* beta() const {
+    return is_double ? static_cast<const void*>(&doubles[1]) : &floats[1];
+  }
 };
 
 /// One of the three computations: the target from a and b, with their descriptors.
@@ -233,7 +239,7 @@ struct Computation {
   std::optional<OutOfMemoryError> no_memory{};  // set if an algorithm's workspace did not fit
 
   /// Runs the algorithm that was chosen before, or the first proposal that cuDNN does not refuse.
-  /// False if it refuses all.
+  /// Returns false if it refuses all.
   bool run() {
     const std::vector<int64_t> key = key_of(c, ctx);
     auto& choices = Choices<Api>::get();
@@ -276,7 +282,7 @@ struct Computation {
   std::vector<Perf> proposals() const {
     std::vector<Perf> found(kMaxAlgorithms);
     int count = 0;
-    if (!ctx.allows(kBenchmarkCuDNN) || !measure(count, found.data())) {
+    if (!ctx.is_set(kBenchmarkCuDNN) || !measure(count, found.data())) {
       const cudnnStatus_t status = (Cudnn::get().*Api::kGuess)(
           handle, a_desc, b_desc, c.conv, target_desc, kMaxAlgorithms, &count, found.data());
       if (!is_refusal(status)) check_cudnn(status, "the choice of an algorithm");
@@ -285,18 +291,18 @@ struct Computation {
     found.resize(static_cast<size_t>(count));
     std::erase_if(found, [&](const Perf& perf) {
       return perf.status != CUDNN_STATUS_SUCCESS || perf.memory > kMaxWorkspace ||
-             (ctx.allows(kDeterministicCuDNN) && perf.determinism != CUDNN_DETERMINISTIC);
+             (ctx.is_set(kDeterministicCuDNN) && perf.determinism != CUDNN_DETERMINISTIC);
     });
     return found;
   }
 
   bool measure(int& count, Perf* found) const {
-    constexpr size_t kBytes = size_t{256} << 20;
+    constexpr size_t kWorkspaceBytes = size_t{256} << 20;
     try {
       void* const result = ctx.scratch(size_t(target.numel) * element_size(target.dtype));
       const cudnnStatus_t status = (Cudnn::get().*Api::kMeasure)(
           handle, a_desc, a.data, b_desc, b.data, c.conv, target_desc, result, kMaxAlgorithms,
-          &count, found, ctx.scratch(kBytes), kBytes);
+          &count, found, ctx.scratch(kWorkspaceBytes), kWorkspaceBytes);
       if (!is_refusal(status)) check_cudnn(status, "the timing of algorithms");
       return status == CUDNN_STATUS_SUCCESS && count > 0;
     } catch (const OutOfMemoryError&) {
@@ -320,7 +326,8 @@ void write_bias(const ConvParams& p, Ctx& ctx) {
   run(copy_params(p.computed(), broadcast), ctx);
 }
 
-/// Computes the convolution with tensors in one order; false if cuDNN has no algorithm for it.
+/// Computes the convolution with tensors in one order; returns false if cuDNN has no algorithm for
+/// it.
 bool run_in_order(const ConvParams& params, bool channels_last, Ctx& ctx) {
   const Convolution c(params, channels_last, ctx);
   const ConvParams& p = c.p;
@@ -343,7 +350,7 @@ void run(const ConvParams& params, Ctx& ctx) {
   if (use_channels_last(params) && run_in_order(params, true, ctx)) return;
   if (run_in_order(params, false, ctx)) return;
   detail::fail<Error>("cuDNN has no algorithm for this convolution",
-                      ctx.allows(kDeterministicCuDNN) ? " that is deterministic" : "");
+                      ctx.is_set(kDeterministicCuDNN) ? " that is deterministic" : "");
 }
 
 }  // namespace hearth::cuda

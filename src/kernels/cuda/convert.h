@@ -12,7 +12,7 @@
 
 namespace hearth::cuda {
 
-/// The type in which an element is computed with: float for the half types, else its own.
+/// The type in which an element is computed: float for the half types, else its own.
 template <class T>
 using Register =
     std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
@@ -26,7 +26,7 @@ HEARTH_LANE T to_register(T value) {
   return value;
 }
 
-/// The element for a value in a register.
+/// Converts a value in a register to an element.
 template <class T>
 HEARTH_LANE T to_element(Register<T> value) {
   if constexpr (std::is_same_v<T, Half>)
@@ -37,7 +37,7 @@ HEARTH_LANE T to_element(Register<T> value) {
     return value;
 }
 
-/// One register type as another: complex loses its imaginary part, small integers wrap around.
+/// Converts between register types: complex loses its imaginary part, small integers wrap around.
 template <class To, class From>
 HEARTH_LANE To convert(From value) {
   if constexpr (std::is_same_v<To, From>)
@@ -81,7 +81,7 @@ HEARTH_LANE void store_as(void* to, ScalarType dtype, C value) {
   }
 }
 
-/// A float as if it had been stored as a Half or BFloat16; every other type unchanged.
+/// Rounds a float to Half or BFloat16 precision; returns other types unchanged.
 template <class C>
 HEARTH_LANE C round_to(C value, ScalarType dtype) {
   if constexpr (std::is_same_v<C, float>) {

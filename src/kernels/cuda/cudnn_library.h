@@ -39,9 +39,9 @@ struct Cudnn {
   HEARTH_CUDNN_FUNCTIONS(HEARTH_MEMBER)
 #undef HEARTH_MEMBER
 
-  /// Null if it could not be opened.
+  /// Returns null if it could not be opened.
   static const Cudnn* find();
-  /// The library, or an Error that says why it could not be opened.
+  /// Returns the library; throws an Error with the reason if it could not be opened.
   static const Cudnn& get();
 };
 

@@ -35,12 +35,13 @@ __global__ void __launch_bounds__(kBlock)
     for (int lane = 0; lane < kLanes; ++lane) {
       const int64_t i = b * kLanes + lane;
       if (i >= args.numel) break;
-      int64_t at[3];
-      args.offsets.find(i, at);
-      const bool kept = draw(philox_lane<Bits32>(block, lane));
-      const C value = to_register(*reinterpret_cast<const T*>(args.in + at[0]));
-      *reinterpret_cast<T*>(args.out + at[1]) = to_element<T>(value * (kept ? C(1) : C(0)) * scale);
-      args.mask[at[2]] = kept;
+      int64_t offsets[3];
+      args.offsets.find(i, offsets);
+      const bool is_kept = draw(philox_lane<Bits32>(block, lane));
+      const C value = to_register(*reinterpret_cast<const T*>(args.in + offsets[0]));
+      *reinterpret_cast<T*>(args.out + offsets[1]) =
+          to_element<T>(value * (is_kept ? C(1) : C(0)) * scale);
+      args.mask[offsets[2]] = is_kept;
     }
   }
 }

@@ -19,7 +19,7 @@ void with_bits(size_t bytes, F f) {
   }
 }
 
-/// An int64 or int32 index.
+/// Reads an int64 or int32 index.
 __device__ __forceinline__ int64_t load_index(const char* from, ScalarType dtype) {
   return dtype == ScalarType::Int ? *reinterpret_cast<const int32_t*>(from)
                                   : *reinterpret_cast<const int64_t*>(from);

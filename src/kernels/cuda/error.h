@@ -9,7 +9,7 @@ namespace hearth::cuda {
 /// Throws hearth::Error with the name and meaning of a CUDA error and the call that reported it.
 [[noreturn]] void fail_cuda(cudaError_t error, const char* call);
 
-/// Whether a call ran out of memory (the error is then cleared); any other error throws.
+/// Returns whether a call ran out of memory, and clears that error; throws for any other error.
 bool out_of_memory(cudaError_t error, const char* call);
 
 /// Throws if the launch of a kernel failed.

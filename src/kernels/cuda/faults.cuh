@@ -6,7 +6,7 @@ namespace hearth::cuda {
 
 /// Stores a fault in the stream's slot unless it holds one already. The host reads it after a
 /// synchronisation.
-__device__ inline void report(FaultSlot* slot, Fault what, int64_t a = 0, int64_t b = 0,
+__device__ inline void report(FaultSlot* slot, Fault new_fault, int64_t a = 0, int64_t b = 0,
                               int64_t c = 0) {
   if (atomicCAS(&slot->fault, 0, -1) != 0) return;
   volatile FaultSlot* out = slot;
@@ -14,7 +14,7 @@ __device__ inline void report(FaultSlot* slot, Fault what, int64_t a = 0, int64_
   out->values[1] = b;
   out->values[2] = c;
   __threadfence_system();
-  out->fault = static_cast<int32_t>(what);
+  out->fault = static_cast<int32_t>(new_fault);
 }
 
 }  // namespace hearth::cuda

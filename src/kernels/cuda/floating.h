@@ -5,7 +5,7 @@
 
 namespace hearth::cuda {
 
-/// Calls f(T()) with the type of a floating dtype; for others, an Error that names `op`.
+/// Calls f(T()) with the type of a floating dtype; throws an Error that names `op` for others.
 template <class F>
 void with_floating(const char* op, ScalarType dtype, F f) {
   switch (dtype) {

@@ -10,7 +10,7 @@
 
 namespace hearth::cuda {
 
-/// A loop over the index. `plain` has one element for every index; the index is the coordinate
+/// A loop over the index tensor. `plain` has one element per index; the index is the coordinate
 /// along `dim` in `indexed`.
 struct GatherArgs {
   int64_t numel;
@@ -49,7 +49,8 @@ inline GatherArgs gather_args(const View& index, const View& plain, const View& 
   return args;
 }
 
-/// The byte offsets of position i in `plain` and `indexed`; false if the index is out of range.
+/// Finds the byte offsets of position i in `plain` and `indexed`; returns false if the index is out
+/// of range.
 __device__ __forceinline__ bool find_position(const GatherArgs& args, int64_t i, int64_t& plain,
                                               int64_t& indexed) {
   int64_t offsets[3];

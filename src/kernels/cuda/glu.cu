@@ -21,17 +21,17 @@ __global__ void __launch_bounds__(kBlock) glu_kernel(const __grid_constant__ Glu
   using C = Register<T>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t at[4];
-    args.offsets.find(i, at);
-    const C a = to_register(*reinterpret_cast<const T*>(args.a + at[0]));
-    const C b = to_register(*reinterpret_cast<const T*>(args.b + at[0]));
+    int64_t offsets[4];
+    args.offsets.find(i, offsets);
+    const C a = to_register(*reinterpret_cast<const T*>(args.a + offsets[0]));
+    const C b = to_register(*reinterpret_cast<const T*>(args.b + offsets[0]));
     const C gate = C(1) / (C(1) + exp(-b));
     if constexpr (backward) {
-      const C g = to_register(*reinterpret_cast<const T*>(args.g + at[1])) * gate;
-      *reinterpret_cast<T*>(args.first + at[2]) = to_element<T>(g);
-      *reinterpret_cast<T*>(args.second + at[3]) = to_element<T>(g * a * (C(1) - gate));
+      const C g = to_register(*reinterpret_cast<const T*>(args.g + offsets[1])) * gate;
+      *reinterpret_cast<T*>(args.first + offsets[2]) = to_element<T>(g);
+      *reinterpret_cast<T*>(args.second + offsets[3]) = to_element<T>(g * a * (C(1) - gate));
     } else {
-      *reinterpret_cast<T*>(args.first + at[2]) = to_element<T>(a * gate);
+      *reinterpret_cast<T*>(args.first + offsets[2]) = to_element<T>(a * gate);
     }
   }
 }

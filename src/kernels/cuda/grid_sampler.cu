@@ -34,12 +34,12 @@ struct Volume {
 template <class T>
 struct Grid {
   T* data;
-  int64_t batch_stride, part_stride;
+  int64_t batch_stride, component_stride;
   int64_t strides[3] = {0, 0, 0};
 
   Grid(const View& view, int dims) : data(view.as<T>()) {
     batch_stride = view.strides[0];
-    part_stride = view.strides[dims + 1];
+    component_stride = view.strides[dims + 1];
     for (int d = 0; d < dims; ++d) strides[d] = view.strides[dims - d];
   }
   __device__ __forceinline__ T* at(int64_t n, const int64_t (&p)[3]) const {
@@ -47,7 +47,7 @@ struct Grid {
   }
 };
 
-/// Counts the positions of all samples.
+/// The positions of an output, over all samples.
 struct Positions {
   int64_t numel = 1;
   FastDivisor sizes[3];
@@ -66,9 +66,9 @@ template <class F>
 __device__ __forceinline__ void for_each_position(const Positions& positions, F work) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t e = int64_t{blockIdx.x} * kBlock + threadIdx.x; e < positions.numel; e += step) {
-    int64_t at[3], n = e;
-    for (int d = 0; d < 3; ++d) n = positions.sizes[d].divide(n, at[d]);
-    work(n, at);
+    int64_t position[3], n = e;
+    for (int d = 0; d < 3; ++d) n = positions.sizes[d].divide(n, position[d]);
+    work(n, position);
   }
 }
 
@@ -77,15 +77,15 @@ template <class R>
 struct Point {
   GridTaps<R> axes[3];
   int taps, depth_taps;
-  R poison;  // NaN if the position is, as in PyTorch's sums over elements outside
+  R poison;  // NaN if a coordinate is, as in PyTorch's sums over elements outside; else 0
 
   template <class T>
   __device__ Point(const Grid<const T>& grid, const GridRule& rule, int dims, int64_t n,
-                   const int64_t (&at)[3], const int64_t (&sizes)[3])
+                   const int64_t (&position)[3], const int64_t (&sizes)[3])
       : taps(rule.taps()), depth_taps(dims == 3 ? rule.taps() : 1), poison(0) {
-    const T* numbers = grid.at(n, at);
+    const T* coordinates = grid.at(n, position);
     for (int d = 0; d < dims; ++d) {
-      axes[d] = rule.find(R(to_register(numbers[d * grid.part_stride])), sizes[d]);
+      axes[d] = rule.find(R(to_register(coordinates[d * grid.component_stride])), sizes[d]);
       if (dims == 2 || rule.mode == GridMode::kCubic) poison += axes[d].weight[0] * 0;
     }
     if (dims == 3) return;
@@ -112,10 +112,10 @@ __global__ void __launch_bounds__(kBlock)
     sample(Volume<const T> in, Grid<const T> grid, Volume<T> out, GridRule rule, int dims,
            Positions positions) {
   using R = Real<T>;
-  for_each_position(positions, [&](int64_t n, const int64_t(&at)[3]) {
-    const Point<R> point(grid, rule, dims, n, at, in.sizes);
-    T* to = out.data + n * out.batch_stride + at[0] * out.strides[0] + at[1] * out.strides[1] +
-            at[2] * out.strides[2];
+  for_each_position(positions, [&](int64_t n, const int64_t(&position)[3]) {
+    const Point<R> point(grid, rule, dims, n, position, in.sizes);
+    T* to = out.data + n * out.batch_stride + position[0] * out.strides[0] +
+            position[1] * out.strides[1] + position[2] * out.strides[2];
     for (int64_t c = 0; c < in.channels; ++c) {
       const T* from = in.data + n * in.batch_stride + c * in.channel_stride;
       R sum = point.poison;
@@ -134,16 +134,16 @@ __device__ __forceinline__ void add(R* to, R value) {
   atomicAdd(to, value);
 }
 
-/// The gradient of the input, in float for half types.
+/// Adds up the gradient of the input, in float for half types.
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     scatter(Volume<const T> grad, Grid<const T> grid, Volume<Real<T>> sums, GridRule rule, int dims,
             Positions positions) {
   using R = Real<T>;
-  for_each_position(positions, [&](int64_t n, const int64_t(&at)[3]) {
-    const Point<R> point(grid, rule, dims, n, at, sums.sizes);
-    const T* from = grad.data + n * grad.batch_stride + at[0] * grad.strides[0] +
-                    at[1] * grad.strides[1] + at[2] * grad.strides[2];
+  for_each_position(positions, [&](int64_t n, const int64_t(&position)[3]) {
+    const Point<R> point(grid, rule, dims, n, position, sums.sizes);
+    const T* from = grad.data + n * grad.batch_stride + position[0] * grad.strides[0] +
+                    position[1] * grad.strides[1] + position[2] * grad.strides[2];
     for (int64_t c = 0; c < sums.channels; ++c) {
       const R g = R(to_register(from[c * grad.channel_stride]));
       R* to = sums.data + n * sums.batch_stride + c * sums.channel_stride;
@@ -160,10 +160,10 @@ __global__ void __launch_bounds__(kBlock)
     differentiate(Volume<const T> grad, Volume<const T> in, Grid<const T> grid, Grid<T> grad_grid,
                   GridRule rule, int dims, Positions positions) {
   using R = Real<T>;
-  for_each_position(positions, [&](int64_t n, const int64_t(&at)[3]) {
-    const Point<R> point(grid, rule, dims, n, at, in.sizes);
-    const T* from = grad.data + n * grad.batch_stride + at[0] * grad.strides[0] +
-                    at[1] * grad.strides[1] + at[2] * grad.strides[2];
+  for_each_position(positions, [&](int64_t n, const int64_t(&position)[3]) {
+    const Point<R> point(grid, rule, dims, n, position, in.sizes);
+    const T* from = grad.data + n * grad.batch_stride + position[0] * grad.strides[0] +
+                    position[1] * grad.strides[1] + position[2] * grad.strides[2];
     R sums[3] = {point.poison, point.poison, point.poison};
     if (rule.mode != GridMode::kNearest)
       point.for_each(in.strides, [&](int64_t offset, int i, int j, int k) {
@@ -176,8 +176,8 @@ __global__ void __launch_bounds__(kBlock)
         sums[1] += dot * x.weight[i] * y.slope[j] * z.weight[k];
         sums[2] += dot * x.weight[i] * y.weight[j] * z.slope[k];
       });
-    T* to = grad_grid.at(n, at);
-    for (int d = 0; d < dims; ++d) to[d * grad_grid.part_stride] = to_element<T>(sums[d]);
+    T* to = grad_grid.at(n, position);
+    for (int d = 0; d < dims; ++d) to[d * grad_grid.component_stride] = to_element<T>(sums[d]);
   });
 }
 
@@ -196,7 +196,7 @@ void sample_as(const GridSamplerParams& p, const NativeStream& stream) {
       p.rule, p.dims, positions);
 }
 
-/// grad_in is contiguous: the op allocates it.
+/// Computes grad_in, which is contiguous, since the op allocates it.
 template <class T>
 void scatter_as(const GridSamplerBackwardParams& p, const NativeStream& stream, Ctx& ctx) {
   using R = Real<T>;

@@ -24,7 +24,7 @@ struct IndexArgs {
   int64_t numel;
   char* kept;   // the indexed tensor
   char* plain;  // the result, or the values to put
-  int count;    // index tensors
+  int num_indices;
   IndexedDimArgs indices[kMaxDims];
   Offsets<2 + kMaxDims> offsets;  // kept, plain, then the index tensors
   FaultSlot* faults;
@@ -36,12 +36,12 @@ IndexArgs index_args(const IndexLayout& layout, const View& plain, const Ctx& ct
   args.numel = plain.numel;
   args.kept = layout.kept.as<char>();
   args.plain = plain.as<char>();
-  args.count = static_cast<int>(layout.indices.size());
+  args.num_indices = static_cast<int>(layout.indices.size());
   args.faults = ctx.faults();
   Loop loop(plain.dim, plain.sizes);
   loop.add(layout.kept);
   loop.add(plain);
-  for (int i = 0; i < args.count; ++i) {
+  for (int i = 0; i < args.num_indices; ++i) {
     const IndexedDim& from = layout.indices[static_cast<size_t>(i)];
     args.indices[i] = {from.index.as<const char>(), from.index.dtype, from.dim, from.size,
                        from.stride * static_cast<int64_t>(element_size(layout.kept.dtype))};
@@ -52,13 +52,14 @@ IndexArgs index_args(const IndexLayout& layout, const View& plain, const Ctx& ct
   return args;
 }
 
-/// Adds the byte offset that the indices at position i make up; false if one is out of range.
+/// Adds the byte offset of the indices at position i to `offset`; returns false if one is out of
+/// range.
 __device__ __forceinline__ bool indexed_offset(const IndexArgs& args, int64_t i, int64_t& offset) {
-  for (int k = 0; k < args.count; ++k) {
+  for (int k = 0; k < args.num_indices; ++k) {
     const IndexedDimArgs& dim = args.indices[k];
-    int64_t at[1];
-    args.offsets.find(i, at, 2 + k);
-    const int64_t index = load_index(dim.index + at[0], dim.dtype);
+    int64_t index_offset[1];
+    args.offsets.find(i, index_offset, 2 + k);
+    const int64_t index = load_index(dim.index + index_offset[0], dim.dtype);
     if (index < -dim.size || index >= dim.size) {
       report(args.faults, Fault::kIndexOutOfRange, index, dim.dim, dim.size);
       return false;

@@ -41,7 +41,7 @@ struct WrappingOf<T, true> {
 template <class T>
 using Wrapping = typename WrappingOf<T>::type;
 
-/// a / b without overflow on the way (Smith's method).
+/// a / b without overflow of intermediate results (Smith's method).
 template <class T>
 HEARTH_LANE complex<T> divide(complex<T> a, complex<T> b) {
   if (std::abs(b.real_) >= std::abs(b.imag_)) {
@@ -77,8 +77,8 @@ HEARTH_LANE T power(T a, T b) {
     using U = std::conditional_t<sizeof(T) < 4, uint32_t, Wrapping<T>>;
     if (is_negative(b)) return a == 1 ? T(1) : a == T(-1) ? (b % 2 != 0 ? T(-1) : T(1)) : T(0);
     U base = U(a), result = 1;
-    for (Wrapping<T> left = Wrapping<T>(b); left != 0; left = Wrapping<T>(left >> 1)) {
-      if (left & 1) result *= base;
+    for (Wrapping<T> bits = Wrapping<T>(b); bits != 0; bits = Wrapping<T>(bits >> 1)) {
+      if (bits & 1) result *= base;
       base *= base;
     }
     return T(result);

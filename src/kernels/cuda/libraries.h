@@ -4,7 +4,7 @@
 
 namespace hearth::cuda {
 
-/// "9.1.0" for a number like 90100: its quotients by `major` and `minor`, and the rest.
+/// Returns "9.1.0" for number 90100, major 10000 and minor 100.
 std::string version_text(size_t number, size_t major, size_t minor);
 
 /// cuDNN's version; empty if it is missing.

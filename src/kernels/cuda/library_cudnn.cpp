@@ -18,18 +18,18 @@ namespace {
 
 #define HEARTH_TEXT_OF(number) #number
 #define HEARTH_TEXT(number) HEARTH_TEXT_OF(number)
-constexpr const char* kFile = "libcudnn.so." HEARTH_TEXT(CUDNN_MAJOR);
+constexpr const char* kLibraryFile = "libcudnn.so." HEARTH_TEXT(CUDNN_MAJOR);
 
-/// The opened library, which is never closed, or why it could not be opened.
+/// The opened library, which is never closed, or the reason why it could not be opened.
 struct Opened {
   Cudnn functions;
   std::string why_not;
 
   Opened() {
-    void* const library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
+    void* const library = dlopen(kLibraryFile, RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) {
       const char* const message = dlerror();
-      why_not = message ? message : kFile;
+      why_not = message ? message : kLibraryFile;
       return;
     }
 #define HEARTH_FIND(name) find(library, #name, functions.name);
@@ -40,7 +40,7 @@ struct Opened {
   template <class Function>
   void find(void* library, const char* name, Function& function) {
     function = reinterpret_cast<Function>(dlsym(library, name));
-    if (function == nullptr) why_not = std::string(kFile) + " has no " + name;
+    if (function == nullptr) why_not = std::string(kLibraryFile) + " has no " + name;
   }
 };
 

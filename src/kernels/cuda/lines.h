@@ -7,7 +7,7 @@
 
 namespace hearth::cuda {
 
-/// The view with dimension `dim` moved to the end; a 0-d view becomes a line of one element.
+/// Moves dimension `dim` of a view to the end; a 0-d view becomes a line of one element.
 inline View lines_along(View view, int dim) {
   if (view.dim == 0) {
     view.dim = 1;

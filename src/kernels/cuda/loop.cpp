@@ -21,7 +21,7 @@ void swap_dims(Loop& loop, int a, int b) {
                    loop.byte_strides[b]);
 }
 
-/// Whether one stride can serve dimensions `outer` and `inner` in every operand.
+/// Whether dimensions `outer` and `inner` have a common stride in every operand.
 bool can_merge(const Loop& loop, int outer, int inner) {
   for (int k = 0; k < loop.operands; ++k)
     if (loop.byte_strides[outer][k] != loop.byte_strides[inner][k] * loop.sizes[inner])
@@ -38,7 +38,9 @@ Operand operand_of(const View& view) {
 
 }  // namespace
 
-Loop::Loop(int dim_, const int64_t* sizes_) : dim(dim_) { std::copy_n(sizes_, dim_, sizes); }
+Loop::Loop(int num_dims, const int64_t* dim_sizes) : dim(num_dims) {
+  std::copy_n(dim_sizes, num_dims, sizes);
+}
 
 int64_t Loop::numel() const {
   int64_t count = 1;
@@ -46,15 +48,15 @@ int64_t Loop::numel() const {
   return count;
 }
 
-void Loop::add(const int64_t* strides, size_t bytes) {
+void Loop::add(const int64_t* strides, size_t element_bytes) {
   for (int d = 0; d < dim; ++d)
-    byte_strides[d][operands] = strides[d] * static_cast<int64_t>(bytes);
+    byte_strides[d][operands] = strides[d] * static_cast<int64_t>(element_bytes);
   ++operands;
 }
 
 void Loop::sort() {
-  const auto comes_later = [this](int a,
-                                  int b) {  // by the first operand in which the strides differ
+  // Compares the strides of the first operand in which they differ.
+  const auto comes_later = [this](int a, int b) {
     for (int k = 0; k < operands; ++k) {
       const int64_t left = std::abs(byte_strides[a][k]), right = std::abs(byte_strides[b][k]);
       if (left != right) return left < right;

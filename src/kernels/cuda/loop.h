@@ -10,8 +10,8 @@ namespace hearth::cuda {
 
 /// A kernel's loop over one shape with several strided operands; the last dimension varies fastest.
 struct Loop {
-  static constexpr int kMaxLoopOperands =
-      kMaxDims + 2;  // indexing reads as many index tensors as there are dimensions
+  /// Indexing reads up to one index tensor per dimension.
+  static constexpr int kMaxLoopOperands = kMaxDims + 2;
 
   int dim = 0;
   int operands = 0;
@@ -19,25 +19,25 @@ struct Loop {
   int64_t byte_strides[kMaxDims][kMaxLoopOperands];
 
   Loop() = default;
-  Loop(int dim, const int64_t* sizes);
+  Loop(int num_dims, const int64_t* dim_sizes);
 
   int64_t numel() const;
-  /// Adds an operand with strides in elements of `bytes` bytes.
-  void add(const int64_t* strides, size_t bytes);
+  /// Adds an operand with strides in elements of element_bytes bytes.
+  void add(const int64_t* strides, size_t element_bytes);
   void add(const View& view) { add(view.strides, element_size(view.dtype)); }
 
-  /// Orders dimensions by the first operand's strides and merges them as merge() does. For loops
-  /// whose order does not matter.
+  /// Sorts dimensions by falling stride, that of the first operand first, and merges them as
+  /// merge() does. For loops whose order does not matter.
   void sort();
-  /// Drops dimensions of size 1 and merges adjacent dimensions that one stride can serve in every
+  /// Drops dimensions of size 1 and merges adjacent dimensions that have a common stride in every
   /// operand; keeps the order.
   void merge();
 };
 
-/// The dimensions of `loop` for which keep[d] is set (or not set, if `inverse`).
+/// Returns the dimensions d of `loop` with keep[d] or, if `inverse`, without it.
 Loop select_dims(const Loop& loop, const bool* keep, bool inverse);
 
-/// to = from, converted if the dtypes differ; both have `to`'s sizes.
+/// The parameters of to = from, converted if the dtypes differ; both have `to`'s sizes.
 PointwiseParams copy_params(const View& to, const View& from);
 
 /// A number as an operand, passed by value.

@@ -23,7 +23,7 @@ bool has_rows(const View& view) {
   return view.sizes[rows] == 1 || view.strides[rows] >= view.sizes[columns];
 }
 
-/// A contiguous view of the same sizes in scratch memory.
+/// Returns a contiguous view of the same sizes in scratch memory.
 View scratch_like(const View& view, Ctx& ctx) {
   View copy = view;
   int64_t stride = 1;
@@ -35,7 +35,7 @@ View scratch_like(const View& view, Ctx& ctx) {
   return copy;
 }
 
-/// A row-major matrix, which in column-major terms is the transpose.
+/// Describes a row-major matrix, which is its own transpose in column-major terms.
 Matrix row_major(const View& view) {
   Matrix matrix;
   matrix.data = view.data;
@@ -45,7 +45,7 @@ Matrix row_major(const View& view) {
   return matrix;
 }
 
-/// An input in cublasLt's terms; copied if it has no unit stride.
+/// Describes an input for cublasLt; copies it if it has no unit stride.
 Matrix input_matrix(const View& view, Ctx& ctx) {
   if (has_rows(view)) return row_major(view);
   if (const View flipped = transposed(view); has_rows(flipped)) {
@@ -64,7 +64,7 @@ bool is_bias(const View& c) {
   return (c.sizes[0] == 1 || c.strides[0] == 0) && (c.sizes[1] == 1 || c.strides[1] == 1);
 }
 
-/// out = beta * c, or zero without c: the result for an empty inner dimension.
+/// Sets out = beta * c, or 0 without c: the result for an empty inner dimension.
 void scale_into(const View& out, const MatmulParams& params, bool add_c, Ctx& ctx) {
   PointwiseParams scale = copy_params(out, add_c ? params.c : out);
   scale.functor = fn::number_of<fn::Mul>;
@@ -93,7 +93,7 @@ void set_c(Gemm& gemm, const MatmulParams& params, const View& out, Ctx& ctx) {
     run(copy_params(out, params.c), ctx);
 }
 
-/// The product for an output with contiguous rows.
+/// Computes the product for an output with contiguous rows.
 void run_row_major(const MatmulParams& params, Ctx& ctx) {
   const View& out = params.out;
   Gemm gemm;
@@ -120,20 +120,20 @@ void run_row_major(const MatmulParams& params, Ctx& ctx) {
                       name_of(gemm.dtype));
 }
 
-/// The product for an output of any strides.
+/// Computes the product for an output of any strides.
 void run_float(const MatmulParams& params, Ctx& ctx) {
   if (has_rows(params.out)) return run_row_major(params, ctx);
-  MatmulParams other = params;
+  MatmulParams rearranged = params;
   if (const View flipped = transposed(params.out); has_rows(flipped)) {
-    other.a = transposed(params.b);
-    other.b = transposed(params.a);
-    other.out = flipped;
-    if (params.c.defined()) other.c = transposed(params.c);
-    return run_row_major(other, ctx);
+    rearranged.a = transposed(params.b);
+    rearranged.b = transposed(params.a);
+    rearranged.out = flipped;
+    if (params.c.defined()) rearranged.c = transposed(params.c);
+    return run_row_major(rearranged, ctx);
   }
-  other.out = scratch_like(params.out, ctx);
-  run_row_major(other, ctx);
-  run(copy_params(params.out, other.out), ctx);
+  rearranged.out = scratch_like(params.out, ctx);
+  run_row_major(rearranged, ctx);
+  run(copy_params(params.out, rearranged.out), ctx);
 }
 
 }  // namespace

@@ -4,7 +4,7 @@
 
 namespace hearth::cuda {
 
-/// The product of integers or bools; c is read only if add_c.
+/// Computes the product of integers or bools; c is read only if add_c.
 void integer_matmul(const MatmulParams& params, bool add_c, Ctx& ctx);
 
 /// A matrix in cublasLt's terms: column-major with a leading dimension, perhaps transposed.
@@ -21,13 +21,13 @@ struct Gemm {
   ScalarType dtype = ScalarType::Undefined;
   int64_t rows = 0, columns = 0, inner = 0, batch = 1;
   Matrix a, b, c, out;
-  const void* bias = nullptr;  // one value per row, added at the end; else null
+  const void* bias = nullptr;  // one value per row, added at the end; may be null
   double alpha = 1;
   double beta = 0;  // 0: c is not read
 };
 
-/// The product of floating or complex dtypes. False, without an effect, if cublasLt has no
-/// algorithm.
+/// Computes the product of floating or complex dtypes. Returns false, without an effect, if
+/// cublasLt has no algorithm.
 bool float_matmul(const Gemm& gemm, Ctx& ctx);
 
 }  // namespace hearth::cuda

@@ -43,13 +43,15 @@ Types types_of(ScalarType dtype) {
   }
 }
 
-/// alpha or beta in the scale type.
-struct Factor16 {
+/// alpha or beta in the scale type, of which complex<double> is the largest.
+struct Factor {
   alignas(16) unsigned char bytes[16] = {};
-  Factor16(double value, cudaDataType_t scale) {
-    const float narrow = static_cast<float>(value);
-    const bool is_float = scale == CUDA_R_32F || scale == CUDA_C_32F;
-    std::memcpy(bytes, is_float ? static_cast<const void*>(&narrow) : &value, is_float ? 4 : 8);
+  Factor(double value, cudaDataType_t scale) {
+    const float rounded = static_cast<float>(value);
+    if (scale == CUDA_R_32F || scale == CUDA_C_32F)
+      std::memcpy(bytes, &rounded, sizeof rounded);
+    else
+      std::memcpy(bytes, &value, sizeof value);
   }
 };
 
@@ -117,7 +119,7 @@ uint32_t alignment_of(const void* data) {
   return alignment;
 }
 
-/// Everything that the choice of an algorithm depends on.
+/// All values that the choice of an algorithm depends on.
 using Key = std::array<int64_t, 22>;
 
 Key key_of(const Gemm& gemm, int device) {
@@ -185,11 +187,11 @@ struct Call {
   Description description;
   Layout a, b, c, out;
 
-  Call(const Gemm& gemm_, const NativeStream& stream_)
-      : gemm(gemm_),
-        stream(stream_),
-        handle(Library::get().handle(stream_.device)),
-        types(types_of(gemm_.dtype)) {
+  Call(const Gemm& product, const NativeStream& native_stream)
+      : gemm(product),
+        stream(native_stream),
+        handle(Library::get().handle(native_stream.device)),
+        types(types_of(product.dtype)) {
     describe(description, gemm, types);
     create_layout(a, gemm.a, gemm.rows, gemm.inner, gemm, types);
     create_layout(b, gemm.b, gemm.inner, gemm.columns, gemm, types);
@@ -217,20 +219,20 @@ Proposals request_proposals(const Call& call) {
   set(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES,
       gemm.bias == nullptr ? out_alignment : std::min(out_alignment, alignment_of(gemm.bias)));
   Proposals proposals(kMaxProposals);
-  int found = 0;
+  int num_found = 0;
   const cublasStatus_t status = cublasLtMatmulAlgoGetHeuristic(
       call.handle, call.description.get(), call.a.get(), call.b.get(), call.c.get(), call.out.get(),
-      preference.get(), kMaxProposals, proposals.data(), &found);
+      preference.get(), kMaxProposals, proposals.data(), &num_found);
   if (!is_refusal(status)) check(status, "cublasLtMatmulAlgoGetHeuristic");
-  proposals.resize(status == CUBLAS_STATUS_SUCCESS ? static_cast<size_t>(found) : 0);
+  proposals.resize(status == CUBLAS_STATUS_SUCCESS ? static_cast<size_t>(num_found) : 0);
   std::erase_if(proposals, [](const auto& each) { return each.state != CUBLAS_STATUS_SUCCESS; });
   return proposals;
 }
 
-/// Runs one proposal; false if cublasLt refuses it.
+/// Runs one proposal; returns false if cublasLt refuses it.
 bool run_proposal(const Call& call, const cublasLtMatmulHeuristicResult_t& proposal, Ctx& ctx) {
   const Gemm& gemm = call.gemm;
-  const Factor16 alpha(gemm.alpha, call.types.scale), beta(gemm.beta, call.types.scale);
+  const Factor alpha(gemm.alpha, call.types.scale), beta(gemm.beta, call.types.scale);
   void* const workspace = ctx.scratch(proposal.workspaceSize);
   const cublasStatus_t status = cublasLtMatmul(
       call.handle, call.description.get(), alpha.bytes, gemm.a.data, call.a.get(), gemm.b.data,

@@ -9,7 +9,7 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int kSide = 16;  // of the square tiles; kSide^2 threads
+constexpr int kTileSide = 16;  // each block has a thread per element of its square tile
 
 struct MatrixArgs {
   const char* data;
@@ -33,13 +33,14 @@ __device__ __forceinline__ T* element(const MatrixArgs& matrix, int64_t batch, i
 /// bits of every type.
 template <class T>
 __global__ void integer_matmul_kernel(const __grid_constant__ IntegerArgs args) {
-  __shared__ uint64_t a_tile[kSide][kSide], b_tile[kSide][kSide];
+  __shared__ uint64_t a_tile[kTileSide][kTileSide], b_tile[kTileSide][kTileSide];
   const int x = static_cast<int>(threadIdx.x), y = static_cast<int>(threadIdx.y);
-  const int64_t across = (args.n + kSide - 1) / kSide;  // tiles in a row of tiles
-  const int64_t row = blockIdx.x / across * kSide + y, column = blockIdx.x % across * kSide + x;
+  const int64_t tiles_per_row = (args.n + kTileSide - 1) / kTileSide;
+  const int64_t row = blockIdx.x / tiles_per_row * kTileSide + y,
+                column = blockIdx.x % tiles_per_row * kTileSide + x;
   for (int64_t batch = blockIdx.y; batch < args.batch; batch += gridDim.y) {
     uint64_t sum = 0;
-    for (int64_t start = 0; start < args.k; start += kSide) {
+    for (int64_t start = 0; start < args.k; start += kTileSide) {
       const bool has_a = row < args.m && start + x < args.k,
                  has_b = start + y < args.k && column < args.n;
       a_tile[y][x] =
@@ -48,7 +49,7 @@ __global__ void integer_matmul_kernel(const __grid_constant__ IntegerArgs args) 
           has_b ? static_cast<uint64_t>(*element<const T>(args.b, batch, start + y, column)) : 0;
       __syncthreads();
 #pragma unroll
-      for (int i = 0; i < kSide; ++i) sum += a_tile[y][i] * b_tile[i][x];
+      for (int i = 0; i < kTileSide; ++i) sum += a_tile[y][i] * b_tile[i][x];
       __syncthreads();
     }
     if (row >= args.m || column >= args.n) continue;
@@ -69,10 +70,11 @@ MatrixArgs matrix_args(const View& view) {
 template <class T>
 void launch_integer(const IntegerArgs& args, cudaStream_t stream) {
   constexpr int64_t kMaxGridY = 65535;
-  const int64_t tiles = ((args.m + kSide - 1) / kSide) * ((args.n + kSide - 1) / kSide);
+  const int64_t tiles =
+      ((args.m + kTileSide - 1) / kTileSide) * ((args.n + kTileSide - 1) / kTileSide);
   const dim3 grid(static_cast<unsigned>(tiles),
                   static_cast<unsigned>(std::min(args.batch, kMaxGridY)));
-  integer_matmul_kernel<T><<<grid, dim3(kSide, kSide), 0, stream>>>(args);
+  integer_matmul_kernel<T><<<grid, dim3(kTileSide, kTileSide), 0, stream>>>(args);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// The largest or smallest element and its first index; the first NaN beats everything.
+/// The largest or smallest element and its first index; the first NaN precedes all numbers.
 template <class T>
 struct MinMaxOp {
   static constexpr int kInputs = 1, kOutputs = 2, kChains = 1;
@@ -24,7 +24,7 @@ struct MinMaxOp {
   bool largest;
 
   __device__ State start() const { return {C{}, -1}; }
-  __device__ bool beats(const State& a, const State& b) const {
+  __device__ bool precedes(const State& a, const State& b) const {
     if (a.index < 0 || b.index < 0) return b.index < 0;
     const bool a_nan = a.value != a.value, b_nan = b.value != b.value;
     if (a_nan != b_nan) return a_nan;
@@ -33,9 +33,9 @@ struct MinMaxOp {
   }
   __device__ void add(State& state, const int64_t (&offsets)[1], int64_t r, int64_t) const {
     const State element{to_register(*reinterpret_cast<const T*>(in + offsets[0])), r};
-    if (beats(element, state)) state = element;
+    if (precedes(element, state)) state = element;
   }
-  __device__ State merge(const State& a, const State& b) const { return beats(a, b) ? a : b; }
+  __device__ State merge(const State& a, const State& b) const { return precedes(a, b) ? a : b; }
   __device__ void store(int64_t, const int64_t (&offsets)[3], const State& state) const {
     if (values != nullptr)
       *reinterpret_cast<T*>(reinterpret_cast<char*>(values) + offsets[1]) =
@@ -47,11 +47,11 @@ struct MinMaxOp {
 
 /// Adds an output, which may be undefined, to a loop over the input's sizes.
 void add_output(Loop& loop, const View& output) {
-  constexpr int64_t kNone[kMaxDims] = {};
+  constexpr int64_t kZeroStrides[kMaxDims] = {};
   if (output.defined())
     loop.add(output);
   else
-    loop.add(kNone, 0);
+    loop.add(kZeroStrides, 0);
 }
 
 template <class T>

@@ -7,19 +7,19 @@ namespace hearth::cuda {
 
 namespace {
 
-/// Finds the class that each target picks, and its weight.
-struct Picks {
+/// Reads the class of each target, and its weight.
+struct TargetReader {
   const char *target, *weight;  // weight may be null
-  bool bytes;
+  bool is_byte;
   int64_t weight_stride, classes, class_stride;  // strides in bytes
   int64_t ignore_index;
   FaultSlot* faults;
 
-  Picks(const View& scores, const View& labels, const View& weights, int class_dim, int64_t ignored,
-        const Ctx& ctx)
+  TargetReader(const View& scores, const View& labels, const View& weights, int class_dim,
+               int64_t ignored, const Ctx& ctx)
       : target(labels.as<const char>()),
         weight(weights.defined() ? weights.as<const char>() : nullptr),
-        bytes(labels.dtype == kByte),
+        is_byte(labels.dtype == kByte),
         weight_stride(weights.defined() && weights.dim > 0
                           ? weights.strides[0] * int64_t(element_size(weights.dtype))
                           : 0),
@@ -28,10 +28,10 @@ struct Picks {
         ignore_index(ignored),
         faults(ctx.faults()) {}
 
-  /// The class of the target at byte offset `at`; -1 if it is ignored or invalid.
-  __device__ int64_t label(int64_t at) const {
-    const int64_t value = bytes ? int64_t{*reinterpret_cast<const uint8_t*>(target + at)}
-                                : *reinterpret_cast<const int64_t*>(target + at);
+  /// Returns the class of the target at a byte offset; -1 if it is ignored or invalid.
+  __device__ int64_t label(int64_t offset) const {
+    const int64_t value = is_byte ? int64_t{*reinterpret_cast<const uint8_t*>(target + offset)}
+                                  : *reinterpret_cast<const int64_t*>(target + offset);
     if (value == ignore_index) return -1;
     if (value >= 0 && value < classes) return value;
     report(faults, Fault::kBadLabel, value, classes);
@@ -57,37 +57,38 @@ Loop target_loop(const View& target, const View& scores, int class_dim) {
 
 /// Adds the losses or their gradients, which have the target's sizes or are 0-d, to the loop.
 void add_losses(Loop& loop, const View& view) {
-  constexpr int64_t kNone[kMaxDims] = {};
-  loop.add(view.dim == 0 ? kNone : view.strides, element_size(view.dtype));
+  constexpr int64_t kZeroStrides[kMaxDims] = {};
+  loop.add(view.dim == 0 ? kZeroStrides : view.strides, element_size(view.dtype));
 }
 
-struct EachArgs {
+struct TargetArgs {
   int64_t numel;
   Offsets<3> offsets;  // target, scores, losses
 };
 
 /// Calls f(offsets, label) for every target; f must skip a label below 0.
 template <class F>
-__device__ void for_each_target(const EachArgs& args, const Picks& picks, const F& f) {
+__device__ void for_each_target(const TargetArgs& args, const TargetReader& targets, const F& f) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t at[3];
-    args.offsets.find(i, at);
-    f(at, picks.label(at[0]));
+    int64_t offsets[3];
+    args.offsets.find(i, offsets);
+    f(offsets, targets.label(offsets[0]));
   }
 }
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    each_loss_kernel(const __grid_constant__ EachArgs args, const __grid_constant__ Picks picks,
-                     const char* in, char* out) {
+    each_loss_kernel(const __grid_constant__ TargetArgs args,
+                     const __grid_constant__ TargetReader targets, const char* in, char* out) {
   using C = Register<T>;
-  for_each_target(args, picks, [&](const int64_t(&at)[3], int64_t label) {
+  for_each_target(args, targets, [&](const int64_t(&offsets)[3], int64_t label) {
     C loss = C(0);
     if (label >= 0)
-      loss = -picks.weight_of<T>(label) *
-             to_register(*reinterpret_cast<const T*>(in + at[1] + label * picks.class_stride));
-    *reinterpret_cast<T*>(out + at[2]) = to_element<T>(loss);
+      loss =
+          -targets.weight_of<T>(label) *
+          to_register(*reinterpret_cast<const T*>(in + offsets[1] + label * targets.class_stride));
+    *reinterpret_cast<T*>(out + offsets[2]) = to_element<T>(loss);
   });
 }
 
@@ -98,18 +99,19 @@ struct TotalLossOp {
   struct State {
     C loss, weight;
   };
-  Picks picks;
+  TargetReader targets;
   const char* in;
   T *out, *total_weight;
   bool mean;
 
   __device__ State start() const { return {0, 0}; }
-  __device__ void add(State& state, const int64_t (&at)[2], int64_t, int64_t) const {
-    const int64_t label = picks.label(at[0]);
+  __device__ void add(State& state, const int64_t (&offsets)[2], int64_t, int64_t) const {
+    const int64_t label = targets.label(offsets[0]);
     if (label < 0) return;
-    const C weight = picks.weight_of<T>(label);
+    const C weight = targets.weight_of<T>(label);
     state.loss -=
-        weight * to_register(*reinterpret_cast<const T*>(in + at[1] + label * picks.class_stride));
+        weight *
+        to_register(*reinterpret_cast<const T*>(in + offsets[1] + label * targets.class_stride));
     state.weight += weight;
   }
   __device__ State merge(const State& a, const State& b) const {
@@ -123,49 +125,52 @@ struct TotalLossOp {
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    loss_gradient_kernel(const __grid_constant__ EachArgs args, const __grid_constant__ Picks picks,
-                         const char* grad, const T* total_weight, char* grad_in) {
+    loss_gradient_kernel(const __grid_constant__ TargetArgs args,
+                         const __grid_constant__ TargetReader targets, const char* grad,
+                         const T* total_weight, char* grad_in) {
   using C = Register<T>;
-  for_each_target(args, picks, [&](const int64_t(&at)[3], int64_t label) {
+  for_each_target(args, targets, [&](const int64_t(&offsets)[3], int64_t label) {
     if (label < 0) return;
-    C value = -picks.weight_of<T>(label) * to_register(*reinterpret_cast<const T*>(grad + at[2]));
+    C value =
+        -targets.weight_of<T>(label) * to_register(*reinterpret_cast<const T*>(grad + offsets[2]));
     if (total_weight != nullptr) value /= to_register(*total_weight);
-    *reinterpret_cast<T*>(grad_in + at[1] + label * picks.class_stride) = to_element<T>(value);
+    *reinterpret_cast<T*>(grad_in + offsets[1] + label * targets.class_stride) =
+        to_element<T>(value);
   });
 }
 
 template <class T>
 void run_typed(const NllLossParams& params, Ctx& ctx) {
-  const Picks picks(params.in, params.target, params.weight, params.class_dim, params.ignore_index,
-                    ctx);
+  const TargetReader targets(params.in, params.target, params.weight, params.class_dim,
+                             params.ignore_index, ctx);
   Loop loop = target_loop(params.target, params.in, params.class_dim);
   if (params.reduce) {
-    Loop one;
-    one.operands = 2;
+    Loop single_output;
+    single_output.operands = 2;
     loop.sort();
-    return launch_reduction(TotalLossOp<T>{picks, params.in.as<const char>(), params.out.as<T>(),
+    return launch_reduction(TotalLossOp<T>{targets, params.in.as<const char>(), params.out.as<T>(),
                                            params.total_weight.as<T>(), params.mean},
-                            one, loop, ctx);
+                            single_output, loop, ctx);
   }
   add_losses(loop, params.out);
   loop.sort();
   const NativeStream& stream = stream_of(ctx);
   each_loss_kernel<T><<<grid_for(params.target.numel, stream), kBlock, 0, stream.stream>>>(
-      {params.target.numel, Offsets<3>(loop)}, picks, params.in.as<const char>(),
+      {params.target.numel, Offsets<3>(loop)}, targets, params.in.as<const char>(),
       params.out.as<char>());
 }
 
 template <class T>
 void run_typed(const NllLossBackwardParams& params, Ctx& ctx) {
   if (params.target.numel == 0) return;
-  const Picks picks(params.grad_in, params.target, params.weight, params.class_dim,
-                    params.ignore_index, ctx);
+  const TargetReader targets(params.grad_in, params.target, params.weight, params.class_dim,
+                             params.ignore_index, ctx);
   Loop loop = target_loop(params.target, params.grad_in, params.class_dim);
   add_losses(loop, params.grad);
   loop.sort();
   const NativeStream& stream = stream_of(ctx);
   loss_gradient_kernel<T><<<grid_for(params.target.numel, stream), kBlock, 0, stream.stream>>>(
-      {params.target.numel, Offsets<3>(loop)}, picks, params.grad.as<const char>(),
+      {params.target.numel, Offsets<3>(loop)}, targets, params.grad.as<const char>(),
       params.mean ? params.total_weight.as<const T>() : nullptr, params.grad_in.as<char>());
 }
 

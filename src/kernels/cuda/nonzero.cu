@@ -12,7 +12,7 @@ namespace hearth::cuda {
 namespace {
 
 constexpr int kRounds = 8;
-constexpr int64_t kTile = int64_t{kBlock} * kRounds;  // elements of a tile: one block's work
+constexpr int64_t kTile = int64_t{kBlock} * kRounds;  // elements that one block processes
 using BlockScan = cub::BlockScan<int64_t, kBlock>;
 
 /// The elements of a tensor in row-major order.
@@ -29,11 +29,11 @@ struct Elements {
     offsets = Offsets<1>(loop);
   }
   int64_t tiles() const { return (numel + kTile - 1) / kTile; }
-  __device__ bool nonzero(int64_t i) const {
+  __device__ bool is_nonzero(int64_t i) const {
     if (i >= numel) return false;
-    int64_t at[1];
-    offsets.find(i, at);
-    return load_as<bool>(data + at[0], dtype);
+    int64_t offset[1];
+    offsets.find(i, offset);
+    return load_as<bool>(data + offset[0], dtype);
   }
 };
 
@@ -42,23 +42,23 @@ __global__ void __launch_bounds__(kBlock)
     count_kernel(const __grid_constant__ Elements in, int64_t* tile_counts, int64_t* total) {
   int64_t count = 0;
   for (int round = 0; round < kRounds; ++round)
-    count += __syncthreads_count(in.nonzero(blockIdx.x * kTile + round * kBlock + threadIdx.x));
+    count += __syncthreads_count(in.is_nonzero(blockIdx.x * kTile + round * kBlock + threadIdx.x));
   if (threadIdx.x != 0) return;
   if (tile_counts != nullptr) tile_counts[blockIdx.x] = count;
   if (total != nullptr && count != 0)
     atomicAdd(reinterpret_cast<unsigned long long*>(total), static_cast<unsigned long long>(count));
 }
 
-/// The exclusive prefix sum of the tiles' counts, by one block.
+/// Replaces the tiles' counts by their exclusive prefix sums; runs as one block.
 __global__ void __launch_bounds__(kBlock) scan_kernel(int64_t* tile_counts, int64_t tiles) {
   __shared__ typename BlockScan::TempStorage shared;
-  int64_t before = 0;
+  int64_t num_before = 0;
   for (int64_t start = 0; start < tiles; start += kBlock) {
     const int64_t tile = start + threadIdx.x;
     int64_t count = tile < tiles ? tile_counts[tile] : 0, sum = 0;
     BlockScan(shared).ExclusiveSum(count, count, sum);
-    if (tile < tiles) tile_counts[tile] = before + count;
-    before += sum;
+    if (tile < tiles) tile_counts[tile] = num_before + count;
+    num_before += sum;
     __syncthreads();
   }
 }
@@ -66,20 +66,20 @@ __global__ void __launch_bounds__(kBlock) scan_kernel(int64_t* tile_counts, int6
 /// The output: rows of coordinates.
 struct Rows {
   int64_t* data;
-  int64_t count, row_stride, column_stride;
+  int64_t num_rows, row_stride, column_stride;
   int dim;
   FastDivisor sizes[kMaxDims];
 
   Rows(const View& out, const View& in)
       : data(out.as<int64_t>()),
-        count(out.sizes[0]),
+        num_rows(out.sizes[0]),
         row_stride(out.strides[0]),
         column_stride(out.strides[1]),
         dim(in.dim) {
     for (int d = 0; d < dim; ++d) sizes[d] = FastDivisor(in.sizes[d]);
   }
   __device__ void write(int64_t row, int64_t position) const {
-    if (row >= count) return;
+    if (row >= num_rows) return;
     for (int d = dim - 1; d >= 0; --d) {
       int64_t coordinate;
       position = sizes[d].divide(position, coordinate);
@@ -90,17 +90,17 @@ struct Rows {
 
 /// Each block writes the coordinates of its tile's non-zero elements.
 __global__ void __launch_bounds__(kBlock)
-    fill_kernel(const __grid_constant__ Elements in, const int64_t* before_tile,
+    fill_kernel(const __grid_constant__ Elements in, const int64_t* counts_before,
                 const __grid_constant__ Rows rows) {
   __shared__ typename BlockScan::TempStorage shared;
-  int64_t before = before_tile[blockIdx.x];
+  int64_t num_before = counts_before[blockIdx.x];
   for (int round = 0; round < kRounds; ++round) {
     const int64_t position = blockIdx.x * kTile + round * kBlock + threadIdx.x;
-    const bool found = in.nonzero(position);
+    const bool found = in.is_nonzero(position);
     int64_t rank = found ? 1 : 0, sum = 0;
     BlockScan(shared).ExclusiveSum(rank, rank, sum);
-    if (found) rows.write(before + rank, position);
-    before += sum;
+    if (found) rows.write(num_before + rank, position);
+    num_before += sum;
     __syncthreads();
   }
 }

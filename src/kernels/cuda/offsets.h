@@ -27,21 +27,21 @@ struct FastDivisor {
     magic =
         static_cast<uint32_t>(((((uint64_t{1} << shift) - uint64_t(d)) << 32) / uint64_t(d)) + 1);
   }
-  /// n / divisor for n >= 0; the remainder goes to `rest`.
-  __device__ __forceinline__ int64_t divide(int64_t n, int64_t& rest) const {
+  /// Returns n / divisor for n >= 0, and the remainder in `remainder`.
+  __device__ __forceinline__ int64_t divide(int64_t n, int64_t& remainder) const {
     if ((n | divisor) >> 31 == 0) [[likely]] {
       const uint32_t small = static_cast<uint32_t>(n);
       const uint32_t quotient = (__umulhi(small, magic) + small) >> shift;
-      rest = small - quotient * static_cast<uint32_t>(divisor);
+      remainder = small - quotient * static_cast<uint32_t>(divisor);
       return quotient;
     }
     const int64_t quotient = divide_large(n, divisor);
-    rest = n - quotient * divisor;
+    remainder = n - quotient * divisor;
     return quotient;
   }
 };
 
-/// Converts an element's row-major number to its byte offset in each of kOperands strided operands.
+/// Converts an element's row-major index to its byte offset in each of kOperands strided operands.
 template <int kOperands>
 struct Offsets {
   int dim = 0;
@@ -56,7 +56,7 @@ struct Offsets {
     }
   }
 
-  /// The offsets of element `index` in n operands from number `first`.
+  /// Finds the offsets of element `index` in operands first, …, first + n - 1.
   template <int n>
   __device__ __forceinline__ void find(int64_t index, int64_t (&offsets)[n], int first = 0) const {
 #pragma unroll

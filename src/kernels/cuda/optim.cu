@@ -11,8 +11,9 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int64_t kChunk = 4096;  // elements of a chunk: one block's work
+constexpr int64_t kChunk = 4096;  // elements that one block updates
 constexpr int kWideBytes = 16;    // loaded and stored at once
+constexpr int kGrad = 1;          // the operand that is the gradient
 
 /// The arguments that all tensors share.
 struct StepCommon {
@@ -22,8 +23,8 @@ struct StepCommon {
   ScalarType step_dtype;
 };
 
-/// A tensor's factors for its step; computed from *step_at if that is not null.
-struct StepCount {
+/// A tensor's factors for its step; computed from the number at step_at if that is not null.
+struct TensorStep {
   fn::StepFactors factors;
   const void* step_at;
 };
@@ -33,11 +34,11 @@ template <int operands>
 struct StepTable {
   static constexpr int kMaxTensors = operands == 1 ? 640 : 192;
   StepCommon common;
-  int count;
+  int num_tensors;
   int first_chunk[kMaxTensors + 1];
   int64_t numel[kMaxTensors];
   void* data[operands][kMaxTensors];
-  StepCount steps[kMaxTensors];
+  TensorStep steps[kMaxTensors];
 };
 
 /// One tensor of any strides.
@@ -45,14 +46,14 @@ struct StridedStep {
   StepCommon common;
   int64_t numel;
   char* data[kStepOperands];
-  StepCount step;
+  TensorStep step;
   Offsets<kStepOperands> offsets;
 };
 
 /// The factors of a tensor, computed once per block.
 template <class F>
 __device__ __forceinline__ fn::StepFactors shared_factors(const F& rule, const StepCommon& common,
-                                                          const StepCount& step) {
+                                                          const TensorStep& step) {
   if (step.step_at == nullptr) return step.factors;
   __shared__ fn::StepFactors factors;
   if (threadIdx.x == 0)
@@ -62,16 +63,16 @@ __device__ __forceinline__ fn::StepFactors shared_factors(const F& rule, const S
   return factors;
 }
 
-/// Updates one element's operands; x[1] becomes the gradient as it is stored, divided by
-/// grad_scale.
+/// Updates one element's operands; the gradient is only divided by grad_scale.
 template <class F, class C>
 __device__ __forceinline__ void update(const F& rule, const StepCommon& common,
                                        const fn::StepFactors& factors, C (&x)[F::operands]) {
   if constexpr (F::operands > 1)
-    if (common.grad_scale != nullptr) x[1] = static_cast<C>(x[1] / *common.grad_scale);
+    if (common.grad_scale != nullptr) x[kGrad] = static_cast<C>(x[kGrad] / *common.grad_scale);
   Lane<C> v[F::operands];
 #pragma unroll
-  for (int k = 0; k < F::operands; ++k) v[k] = Lane<C>(k == 1 && common.maximize ? -x[k] : x[k]);
+  for (int k = 0; k < F::operands; ++k)
+    v[k] = Lane<C>(k == kGrad && common.maximize ? -x[k] : x[k]);
   if constexpr (F::operands == 1)
     rule.update(factors, v[0]);
   else if constexpr (F::operands == 2)
@@ -84,7 +85,7 @@ __device__ __forceinline__ void update(const F& rule, const StepCommon& common,
     rule.update(factors, v[0], v[1], v[2], v[3], v[4]);
 #pragma unroll
   for (int k = 0; k < F::operands; ++k)
-    if (k != 1) x[k] = v[k].v;
+    if (k != kGrad) x[k] = v[k].v;
 }
 
 /// Updates kWide elements from `start`.
@@ -107,7 +108,7 @@ __device__ __forceinline__ void dense_step(const F& rule, const StepCommon& comm
   }
 #pragma unroll
   for (int k = 0; k < F::operands; ++k)
-    if (k != 1 || common.grad_scale != nullptr)
+    if (k != kGrad || common.grad_scale != nullptr)
       *reinterpret_cast<Pack<T, kWide>*>(data[k] + start) = packs[k];
 }
 
@@ -118,7 +119,7 @@ __global__ void __launch_bounds__(kBlock)
                  const __grid_constant__ StepTable<F::operands> table) {
   if (table.common.found_inf != nullptr && *table.common.found_inf == 1) return;
   int tensor = 0;
-  for (int end = table.count; end - tensor > 1;) {
+  for (int end = table.num_tensors; end - tensor > 1;) {
     const int middle = (tensor + end) / 2;
     (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : end) = middle;
   }
@@ -132,11 +133,12 @@ __global__ void __launch_bounds__(kBlock)
   }
   constexpr int kWide = kWideBytes / sizeof(T);
   const int64_t begin = (int64_t{blockIdx.x} - table.first_chunk[tensor]) * kChunk;
-  const int64_t rest = table.numel[tensor] - begin, n = rest < kChunk ? rest : kChunk;
-  const int64_t wide = addresses % kWideBytes == 0 ? n / kWide : 0;
-  for (int64_t i = threadIdx.x; i < wide; i += kBlock)
+  const int64_t remaining = table.numel[tensor] - begin,
+                n = remaining < kChunk ? remaining : kChunk;
+  const int64_t num_packs = addresses % kWideBytes == 0 ? n / kWide : 0;
+  for (int64_t i = threadIdx.x; i < num_packs; i += kBlock)
     dense_step<F, T, kWide>(rule, table.common, factors, data, begin + i * kWide);
-  for (int64_t i = wide * kWide + threadIdx.x; i < n; i += kBlock)
+  for (int64_t i = num_packs * kWide + threadIdx.x; i < n; i += kBlock)
     dense_step<F, T, 1>(rule, table.common, factors, data, begin + i);
 }
 
@@ -164,7 +166,7 @@ class StepLauncher {
       : params_(params), stream_(stream) {
     std::memcpy(&rule_, params.parameters, sizeof rule_);
     table_.common = common();
-    table_.count = table_.first_chunk[0] = 0;
+    table_.num_tensors = table_.first_chunk[0] = 0;
   }
 
   void run() {
@@ -182,26 +184,27 @@ class StepLauncher {
   StepCommon common() const {
     return {params_.grad_scale, params_.found_inf, params_.maximize, params_.step_dtype};
   }
-  StepCount count_of(const StepTensor& tensor) const {
+  TensorStep step_of(const StepTensor& tensor) const {
     return {rule_.factors(tensor.step), tensor.step_at};
   }
 
   void add(const StepTensor& tensor) {
     const int64_t chunks = (tensor.numel + kChunk - 1) / kChunk;
-    if (table_.count == table_.kMaxTensors || table_.first_chunk[table_.count] + chunks > INT32_MAX)
+    if (table_.num_tensors == table_.kMaxTensors ||
+        table_.first_chunk[table_.num_tensors] + chunks > INT32_MAX)
       launch_table();
-    const int i = table_.count++;
+    const int i = table_.num_tensors++;
     table_.numel[i] = tensor.numel;
     for (int k = 0; k < F::operands; ++k) table_.data[k][i] = tensor.data[k];
-    table_.steps[i] = count_of(tensor);
+    table_.steps[i] = step_of(tensor);
     table_.first_chunk[i + 1] = table_.first_chunk[i] + static_cast<int>(chunks);
   }
 
   void launch_table() {
-    const int blocks = table_.first_chunk[table_.count];
+    const int blocks = table_.first_chunk[table_.num_tensors];
     if (blocks == 0) return;
     dense_kernel<F, T><<<static_cast<unsigned>(blocks), kBlock, 0, stream_.stream>>>(rule_, table_);
-    table_.count = 0;
+    table_.num_tensors = 0;
   }
 
   void launch_strided(const StepTensor& tensor) {
@@ -215,7 +218,7 @@ class StepLauncher {
     loop.merge();
     args.common = common();
     args.numel = tensor.numel;
-    args.step = count_of(tensor);
+    args.step = step_of(tensor);
     args.offsets = Offsets<kStepOperands>(loop);
     strided_kernel<F, T>
         <<<grid_for(tensor.numel, stream_), kBlock, 0, stream_.stream>>>(rule_, args);
@@ -242,8 +245,8 @@ using RunFn = void (*)(const FusedStepParams& params, const NativeStream& stream
 
 template <class... F>
 RunFn runner_of(int rule, List<F...>) {
-  static constexpr RunFn all[] = {&run_rule<F>...};
-  return all[rule];
+  static constexpr RunFn runners[] = {&run_rule<F>...};
+  return runners[rule];
 }
 
 }  // namespace

@@ -9,22 +9,23 @@ namespace hearth::cuda {
 namespace {
 
 constexpr int kMaxTensors = 1024;  // of one launch, whose table is a kernel argument
-constexpr int64_t kChunk = 16384;  // elements of a chunk: one block's work
+constexpr int64_t kChunk = 16384;  // elements that one block reduces
 
 /// Tensors whose chunks one launch reduces.
 struct NormTable {
-  int count;
+  int num_tensors;
   int first_chunk[kMaxTensors + 1];
   int64_t numel[kMaxTensors];
   const void* data[kMaxTensors];
 };
 
-/// Where the states of all launches' chunks are. The last block of the last launch merges them.
+/// The states of the chunks of all launches, which the last block of the last launch merges, and
+/// the result.
 struct NormOutput {
   void* states;
-  int first;           // the state of this launch's first chunk
-  int total;           // states of all launches
-  unsigned* finished;  // blocks of the last launch that have written their state; else null
+  int first_state;         // of this launch
+  int num_states;          // of all launches
+  unsigned* num_finished;  // blocks that have written their state; null before the last launch
   void* out;
 };
 
@@ -33,7 +34,7 @@ __device__ __forceinline__ C start() {
   return fn::start_value<C>(F::start[0]);
 }
 
-/// The state of a block's threads together, for thread 0; a tree, so that its order is fixed.
+/// Merges the states of a block's threads as a tree, so that the order is fixed.
 template <class F, class C>
 __device__ __forceinline__ C merge_block(const F& f, C state) {
   __shared__ C states[kBlock];
@@ -52,18 +53,19 @@ __device__ __forceinline__ C merge_block(const F& f, C state) {
   return result;
 }
 
-/// The state of one chunk, by threads.
+/// Returns this thread's state of the block's chunk.
 template <class F, class T>
 __device__ __forceinline__ Register<T> reduce_chunk(const F& f, const NormTable& table) {
   using C = Register<T>;
   int tensor = 0;
-  for (int end = table.count; end - tensor > 1;) {
+  for (int end = table.num_tensors; end - tensor > 1;) {
     const int middle = (tensor + end) / 2;
     (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : end) = middle;
   }
   const T* data = static_cast<const T*>(table.data[tensor]);
   const int64_t begin = (int64_t{blockIdx.x} - table.first_chunk[tensor]) * kChunk;
-  const int64_t rest = table.numel[tensor] - begin, end = begin + (rest < kChunk ? rest : kChunk);
+  const int64_t remaining = table.numel[tensor] - begin,
+                end = begin + (remaining < kChunk ? remaining : kChunk);
   fn::State<Lane<C>, 1> state{{Lane<C>(start<F, C>())}};
   for (int64_t i = begin + threadIdx.x; i < end; i += kBlock)
     state = f.combine(state, Lane<C>(to_register(data[i])));
@@ -80,15 +82,15 @@ __global__ void __launch_bounds__(kBlock)
   const C chunk = merge_block(f, reduce_chunk<F, T>(f, table));
   __shared__ bool is_last;
   if (threadIdx.x == 0) {
-    states[output.first + blockIdx.x] = chunk;
+    states[output.first_state + blockIdx.x] = chunk;
     __threadfence();
-    is_last = output.finished != nullptr && atomicAdd(output.finished, 1u) == gridDim.x - 1;
+    is_last = output.num_finished != nullptr && atomicAdd(output.num_finished, 1u) == gridDim.x - 1;
   }
   __syncthreads();
   if (!is_last) return;
   __threadfence();
   fn::State<Lane<C>, 1> state{{Lane<C>(start<F, C>())}};
-  for (int i = threadIdx.x; i < output.total; i += kBlock)
+  for (int i = threadIdx.x; i < output.num_states; i += kBlock)
     state = f.merge(state, fn::State<Lane<C>, 1>{{Lane<C>(__ldcg(states + i))}});
   const C total = merge_block(f, state.part[0].v);
   if (threadIdx.x == 0)
@@ -104,24 +106,25 @@ void run_typed(const TotalNormParams& params, Ctx& ctx) {
   const cudaStream_t stream = stream_of(ctx).stream;
   int64_t chunks = 0;
   for (const auto& tensor : params.tensors) chunks += (tensor.numel + kChunk - 1) / kChunk;
-  if (chunks > INT32_MAX) detail::fail<Error>("a norm of too many elements");
-  auto* const finished = static_cast<unsigned*>(ctx.scratch(sizeof(unsigned)));
-  HEARTH_CUDA(cudaMemsetAsync(finished, 0, sizeof(unsigned), stream));
+  if (chunks > INT32_MAX)
+    detail::fail<Error>("the norm of this many elements is not implemented on CUDA");
+  auto* const num_finished = static_cast<unsigned*>(ctx.scratch(sizeof(unsigned)));
+  HEARTH_CUDA(cudaMemsetAsync(num_finished, 0, sizeof(unsigned), stream));
   NormOutput output{ctx.scratch(size_t(chunks + 1) * sizeof(Register<T>)), 0, int(chunks), nullptr,
                     params.out};
   NormTable table;
-  table.count = table.first_chunk[0] = 0;
-  const auto launch = [&](bool last) {
-    if (last) output.finished = finished;
-    const int blocks = table.first_chunk[table.count];
+  table.num_tensors = table.first_chunk[0] = 0;
+  const auto launch = [&](bool is_last) {
+    if (is_last) output.num_finished = num_finished;
+    const int blocks = table.first_chunk[table.num_tensors];
     norm_kernel<F, T><<<static_cast<unsigned>(blocks), kBlock, 0, stream>>>(f, table, output);
-    output.first += blocks;
-    table.count = 0;
+    output.first_state += blocks;
+    table.num_tensors = 0;
   };
   for (const auto& tensor : params.tensors) {
     if (tensor.numel == 0) continue;
-    if (table.count == kMaxTensors) launch(false);
-    const int i = table.count++;
+    if (table.num_tensors == kMaxTensors) launch(false);
+    const int i = table.num_tensors++;
     table.numel[i] = tensor.numel;
     table.data[i] = tensor.data;
     table.first_chunk[i + 1] =
@@ -144,9 +147,9 @@ void run_norm(const TotalNormParams& params, Ctx& ctx) {
 using NormFn = void (*)(const TotalNormParams& params, Ctx& ctx);
 
 template <class... F>
-NormFn norm_of(int number, List<F...>) {
-  static constexpr NormFn all[] = {&run_norm<F>...};
-  return all[number];
+NormFn norm_of(int index, List<F...>) {
+  static constexpr NormFn norms[] = {&run_norm<F>...};
+  return norms[index];
 }
 
 }  // namespace

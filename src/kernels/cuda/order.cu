@@ -19,8 +19,9 @@ namespace {
 
 constexpr int64_t kMaxSorted = int64_t{1} << 28;  // elements of one call to CUB
 
+/// The keys of elements and the elements' indices in their lines, as CUB sorts them.
 template <class K>
-struct Sorted {
+struct KeyedIndices {
   K* keys;
   int64_t* indices;
 };
@@ -30,14 +31,14 @@ struct Sorted {
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     keys_kernel(const char* in, const __grid_constant__ Offsets<1> offsets, int64_t numel,
-                FastDivisor n, bool descending, Sorted<order::KeyOf<T>> to) {
+                FastDivisor n, bool descending, KeyedIndices<order::KeyOf<T>> to) {
   using K = order::KeyOf<T>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step) {
-    int64_t at[1], index;
-    offsets.find(i, at);
+    int64_t offset[1], index;
+    offsets.find(i, offset);
     n.divide(i, index);
-    const K key = order::key_of_bits<T>(*reinterpret_cast<const K*>(in + at[0]));
+    const K key = order::key_of_bits<T>(*reinterpret_cast<const K*>(in + offset[0]));
     to.keys[i] = descending ? K(~key) : key;
     to.indices[i] = index;
   }
@@ -45,7 +46,7 @@ __global__ void __launch_bounds__(kBlock)
 
 struct SelectArgs {
   int64_t numel, n;  // results, elements of a line
-  FastDivisor results;
+  FastDivisor results_per_line;
   OrderKind kind;
   int64_t k;
   const char* in;
@@ -54,14 +55,14 @@ struct SelectArgs {
   int64_t step[3];
 };
 
-/// The rank of a line's r-th result among its sorted elements.
+/// Returns the rank of result r of a line among the line's sorted elements.
 template <class T>
 __device__ int64_t rank_of(const SelectArgs& args, const order::KeyOf<T>* keys, int64_t r) {
   switch (args.kind) {
     case OrderKind::kKth: return args.k;
     case OrderKind::kMedian:
     case OrderKind::kNanMedian: {
-      int64_t numbers = args.n;
+      int64_t num_not_nan = args.n;
       if constexpr (order::kHasNan<T>)
         if (keys[args.n - 1] == order::kNanKey<T>) {
           int64_t low = 0, high = args.n - 1;
@@ -72,10 +73,11 @@ __device__ int64_t rank_of(const SelectArgs& args, const order::KeyOf<T>* keys, 
             else
               low = middle + 1;
           }
-          numbers = low;
+          num_not_nan = low;
         }
-      if (numbers < args.n && (numbers == 0 || args.kind == OrderKind::kMedian)) return numbers;
-      return (numbers - 1) / 2;
+      if (num_not_nan < args.n && (num_not_nan == 0 || args.kind == OrderKind::kMedian))
+        return num_not_nan;
+      return (num_not_nan - 1) / 2;
     }
     case OrderKind::kMode: {
       int64_t best = 0, longest = 0;
@@ -93,18 +95,18 @@ __device__ int64_t rank_of(const SelectArgs& args, const order::KeyOf<T>* keys, 
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    select_kernel(const __grid_constant__ SelectArgs args, Sorted<order::KeyOf<T>> sorted) {
+    select_kernel(const __grid_constant__ SelectArgs args, KeyedIndices<order::KeyOf<T>> sorted) {
   using K = order::KeyOf<T>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t r, at[3];
-    const int64_t line = args.results.divide(i, r);
-    args.lines.find(line, at);
+    int64_t r, offsets[3];
+    const int64_t line = args.results_per_line.divide(i, r);
+    args.lines.find(line, offsets);
     const int64_t rank = rank_of<T>(args, sorted.keys + line * args.n, r);
     const int64_t index = sorted.indices[line * args.n + rank];
-    *reinterpret_cast<K*>(args.values + at[1] + r * args.step[1]) =
-        *reinterpret_cast<const K*>(args.in + at[0] + index * args.step[0]);
-    *reinterpret_cast<int64_t*>(args.indices + at[2] + r * args.step[2]) = index;
+    *reinterpret_cast<K*>(args.values + offsets[1] + r * args.step[1]) =
+        *reinterpret_cast<const K*>(args.in + offsets[0] + index * args.step[0]);
+    *reinterpret_cast<int64_t*>(args.indices + offsets[2] + r * args.step[2]) = index;
   }
 }
 
@@ -116,7 +118,7 @@ struct LineStart {
 
 /// Sorts `lines` lines of n elements each; with null `temporary`, only sets `bytes` to its size.
 template <class K>
-void sort_lines(Sorted<K> from, Sorted<K> to, int64_t lines, int64_t n, void* temporary,
+void sort_lines(KeyedIndices<K> from, KeyedIndices<K> to, int64_t lines, int64_t n, void* temporary,
                 size_t& bytes, cudaStream_t stream) {
   if (lines == 1) {
     HEARTH_CUDA(cub::DeviceRadixSort::SortPairs(temporary, bytes, from.keys, to.keys, from.indices,
@@ -131,22 +133,22 @@ void sort_lines(Sorted<K> from, Sorted<K> to, int64_t lines, int64_t n, void* te
 }
 
 template <class K>
-void sort_all(Sorted<K> from, Sorted<K> to, int64_t lines, int64_t n, Ctx& ctx) {
+void sort_all(KeyedIndices<K> from, KeyedIndices<K> to, int64_t lines, int64_t n, Ctx& ctx) {
   const int64_t batch = std::max<int64_t>(1, std::min(lines, kMaxSorted / n));
-  size_t bytes = 0, bytes_of_rest = 0;
+  size_t bytes = 0, rest_bytes = 0;
   sort_lines(from, to, batch, n, nullptr, bytes, stream_of(ctx).stream);
   if (lines % batch != 0)
-    sort_lines(from, to, lines % batch, n, nullptr, bytes_of_rest, stream_of(ctx).stream);
-  bytes = std::max(bytes, bytes_of_rest);
+    sort_lines(from, to, lines % batch, n, nullptr, rest_bytes, stream_of(ctx).stream);
+  bytes = std::max(bytes, rest_bytes);
   void* temporary = ctx.scratch(bytes);
   for (int64_t l = 0; l < lines; l += batch)
-    sort_lines(Sorted<K>{from.keys + l * n, from.indices + l * n},
-               Sorted<K>{to.keys + l * n, to.indices + l * n}, std::min(batch, lines - l), n,
+    sort_lines(KeyedIndices<K>{from.keys + l * n, from.indices + l * n},
+               KeyedIndices<K>{to.keys + l * n, to.indices + l * n}, std::min(batch, lines - l), n,
                temporary, bytes, stream_of(ctx).stream);
 }
 
 template <class K>
-Sorted<K> scratch_for(int64_t numel, Ctx& ctx) {
+KeyedIndices<K> scratch_for(int64_t numel, Ctx& ctx) {
   return {static_cast<K*>(ctx.scratch(sizeof(K) * size_t(numel))),
           static_cast<int64_t*>(ctx.scratch(sizeof(int64_t) * size_t(numel)))};
 }
@@ -159,7 +161,8 @@ void run_typed(const OrderParams& params, Ctx& ctx) {
              indices = lines_along(params.indices, params.dim);
   const int64_t n = last_size(in), lines = in.numel / n;
   const NativeStream& stream = stream_of(ctx);
-  const Sorted<K> unsorted = scratch_for<K>(in.numel, ctx), sorted = scratch_for<K>(in.numel, ctx);
+  const KeyedIndices<K> unsorted = scratch_for<K>(in.numel, ctx),
+                        sorted = scratch_for<K>(in.numel, ctx);
   Loop elements(in.dim, in.sizes);
   elements.add(in);
   elements.merge();

@@ -12,7 +12,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// Why no device can be used, in PyTorch's words where it has some.
+/// Returns the reason why no device can be used, in PyTorch's words if it has any for this.
 std::string explain(cudaError_t error) {
   if (error == cudaErrorNoDevice || error == cudaSuccess) return "No CUDA GPUs are available";
   int driver = 0;

@@ -10,7 +10,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// A functor's kernels, by its number.
+/// Returns a functor's kernels, by its number.
 const FunctorRow& row_of(int functor) {
 #define HEARTH_ROWS_OF(Family) rows_of_##Family(),
   static const FunctorRow* const families[] = {HEARTH_FUNCTOR_FAMILIES(HEARTH_ROWS_OF)};
@@ -18,8 +18,8 @@ const FunctorRow& row_of(int functor) {
   return families[fn::family_of(functor)][fn::place_of(functor)];
 }
 
-/// Whether an operand is contiguous, aligned and of dtype `dtype`.
-bool is_wide(const Operand& operand, const PointwiseParams& params, ScalarType dtype) {
+/// Whether an operand is contiguous, aligned and of this dtype.
+bool allows_wide_access(const Operand& operand, const PointwiseParams& params, ScalarType dtype) {
   if (operand.dtype != dtype || reinterpret_cast<uintptr_t>(operand.data) % kWideBytes != 0)
     return false;
   int64_t expected = 1;
@@ -33,9 +33,9 @@ bool is_wide(const Operand& operand, const PointwiseParams& params, ScalarType d
 /// Whether the contiguous kernel can run; `result` is the dtype of the formula's result, which the
 /// output must have.
 bool is_contiguous(const PointwiseParams& params, ScalarType result) {
-  return is_wide(params.out, params, result) &&
+  return allows_wide_access(params.out, params, result) &&
          std::all_of(params.in, params.in + params.inputs, [&](const Operand& in) {
-           return in.is_number || is_wide(in, params, params.compute);
+           return in.is_number || allows_wide_access(in, params, params.compute);
          });
 }
 
@@ -62,11 +62,11 @@ KernelInput input_of(const Operand& operand, ScalarType compute) {
 
 /// Launches kernel(functor, args).
 template <class Args>
-void launch_kernel(const void* kernel, int64_t work, const PointwiseParams& params,
+void launch_kernel(const void* kernel, int64_t num_items, const PointwiseParams& params,
                    const Args& args, const NativeStream& stream) {
   void* arguments[] = {const_cast<unsigned char*>(params.parameters), const_cast<Args*>(&args)};
-  HEARTH_CUDA(cudaLaunchKernel(kernel, dim3(grid_for(work, stream)), dim3(kBlock), arguments, 0,
-                               stream.stream));
+  HEARTH_CUDA(cudaLaunchKernel(kernel, dim3(grid_for(num_items, stream)), dim3(kBlock), arguments,
+                               0, stream.stream));
 }
 
 void launch_contiguous(const void* kernel, const PointwiseParams& params,
@@ -75,8 +75,8 @@ void launch_contiguous(const void* kernel, const PointwiseParams& params,
   args.numel = params.numel;
   args.out = params.out.data;
   for (int k = 0; k < params.inputs; ++k) args.in[k] = input_of(params.in[k], params.compute);
-  const int64_t wide = kWideBytes / static_cast<int64_t>(element_size(params.compute));
-  launch_kernel(kernel, params.numel / wide + wide, params, args, stream);
+  const int64_t per_pack = kWideBytes / static_cast<int64_t>(element_size(params.compute));
+  launch_kernel(kernel, params.numel / per_pack + per_pack, params, args, stream);
 }
 
 void launch_strided(const void* kernel, const PointwiseParams& params, const NativeStream& stream) {

@@ -19,11 +19,11 @@ HEARTH_LANE C value_of(Lane<C> lane) {
 }
 HEARTH_LANE bool value_of(Mask mask) { return mask.v; }
 
-/// Formula `which` of f over values in registers.
-template <int which, class F, class C, int n, int... k>
+/// Evaluates a formula of f on values in registers.
+template <int formula, class F, class C, int n, int... k>
 __device__ __forceinline__ auto apply(const F& f, const C (&values)[n],
                                       std::integer_sequence<int, k...>) {
-  return value_of(fn::evaluate<which>(f, Lane<C>(values[k])...));
+  return value_of(fn::evaluate<formula>(f, Lane<C>(values[k])...));
 }
 
 template <class C>
@@ -46,13 +46,13 @@ __device__ __forceinline__ void load_wide(const KernelInput& in, int64_t start,
 }
 
 /// Computes kWide elements from `start`.
-template <class F, int which, class T, int kWide>
+template <class F, int formula, class T, int kWide>
 __device__ __forceinline__ void contiguous_step(const F& f, const ContiguousArgs& args,
                                                 int64_t start) {
-  constexpr int n = fn::operands<F, which>;
+  constexpr int n = fn::operands<F, formula>;
   using C = Register<T>;
   using Sequence = std::make_integer_sequence<int, n>;
-  using Result = decltype(apply<which>(f, std::declval<const C(&)[n]>(), Sequence{}));
+  using Result = decltype(apply<formula>(f, std::declval<const C(&)[n]>(), Sequence{}));
   using Out = std::conditional_t<std::is_same_v<Result, C>, T, Result>;
   C values[n][kWide];
 #pragma unroll
@@ -63,13 +63,13 @@ __device__ __forceinline__ void contiguous_step(const F& f, const ContiguousArgs
     C element[n];
 #pragma unroll
     for (int k = 0; k < n; ++k) element[k] = values[k][e];
-    results.v[e] = to_element<Out>(apply<which>(f, element, Sequence{}));
+    results.v[e] = to_element<Out>(apply<formula>(f, element, Sequence{}));
   }
   *reinterpret_cast<Pack<Out, kWide>*>(static_cast<Out*>(args.out) + start) = results;
 }
 
 /// For contiguous operands of dtype T; 16 bytes of each operand at a time.
-template <class F, int which, class T>
+template <class F, int formula, class T>
 __global__ void __launch_bounds__(kBlock)
     contiguous_kernel(const __grid_constant__ F f, const __grid_constant__ ContiguousArgs args) {
   constexpr int kWide = kWideBytes / sizeof(T);
@@ -77,16 +77,16 @@ __global__ void __launch_bounds__(kBlock)
                 step = int64_t{gridDim.x} * kBlock;
   const int64_t packs = args.numel / kWide;
   for (int64_t i = first; i < packs; i += step)
-    contiguous_step<F, which, T, kWide>(f, args, i * kWide);
-  const int64_t rest = packs * kWide + first;
-  if (rest < args.numel) contiguous_step<F, which, T, 1>(f, args, rest);
+    contiguous_step<F, formula, T, kWide>(f, args, i * kWide);
+  const int64_t tail = packs * kWide + first;
+  if (tail < args.numel) contiguous_step<F, formula, T, 1>(f, args, tail);
 }
 
 /// For operands of any dtypes and strides; computes in C.
-template <class F, int which, class C>
+template <class F, int formula, class C>
 __global__ void __launch_bounds__(kBlock)
     strided_kernel(const __grid_constant__ F f, const __grid_constant__ StridedArgs args) {
-  constexpr int n = fn::operands<F, which>;
+  constexpr int n = fn::operands<F, formula>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
     int64_t offsets[n + 1];
@@ -99,27 +99,28 @@ __global__ void __launch_bounds__(kBlock)
                       ? number_of<C>(in)
                       : round_to(load_as<C>(in.data + offsets[k + 1], in.dtype), args.compute);
     }
-    const auto result = apply<which>(f, values, std::make_integer_sequence<int, n>{});
+    const auto result = apply<formula>(f, values, std::make_integer_sequence<int, n>{});
     store_as(args.out + offsets[0], args.out_dtype, round_to(result, args.compute));
   }
 }
 
-/// Whether formula `which` of F is computed in a dtype.
-template <class F, int which>
+/// Whether a formula of F is computed in a dtype.
+template <class F, int formula>
 constexpr bool is_computed_in(ScalarType dtype) {
-  const DtypeSet set = which == 0 ? F::info.dtypes : F::info.dtypes & dtypes::kFloating;
+  const DtypeSet set = formula == 0 ? F::info.dtypes : F::info.dtypes & dtypes::kFloating;
   return (set >> static_cast<int>(dtype) & 1) != 0;
 }
 
-template <class F, int which>
+template <class F, int formula>
 FormulaKernels kernels_of() {
   FormulaKernels kernels{};
-  if constexpr (fn::has_formula<F, which>) {
-#define HEARTH_FORMULA(T, Name)                                                                    \
-  if constexpr (is_computed_in<F, which>(ScalarType::Name)) {                                      \
-    constexpr int type = static_cast<int>(ScalarType::Name);                                       \
-    kernels.contiguous[type] = reinterpret_cast<const void*>(&contiguous_kernel<F, which, T>);     \
-    kernels.strided[type] = reinterpret_cast<const void*>(&strided_kernel<F, which, Register<T>>); \
+  if constexpr (fn::has_formula<F, formula>) {
+#define HEARTH_FORMULA(T, Name)                                                                  \
+  if constexpr (is_computed_in<F, formula>(ScalarType::Name)) {                                  \
+    constexpr int type = static_cast<int>(ScalarType::Name);                                     \
+    kernels.contiguous[type] = reinterpret_cast<const void*>(&contiguous_kernel<F, formula, T>); \
+    kernels.strided[type] =                                                                      \
+        reinterpret_cast<const void*>(&strided_kernel<F, formula, Register<T>>);                 \
   }
     HEARTH_CUDA_DTYPES(HEARTH_FORMULA)
 #undef HEARTH_FORMULA

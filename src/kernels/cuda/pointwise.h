@@ -8,8 +8,8 @@ namespace hearth::cuda {
 
 inline constexpr int64_t kWideBytes = 16;  // loaded and stored at once
 
-// All kernels have the same arguments, and their launch is no template of functor and types, which
-// would take nine tenths of the host's compile time.
+// All kernels have the same arguments, so that their launch is no template of functor and types,
+// which would take nine tenths of the host's compile time.
 
 /// An operand of a kernel: an address or, if that is null, a number of the compute type.
 struct KernelInput {
@@ -43,12 +43,12 @@ struct FormulaKernels {
 /// A functor's kernels.
 struct FunctorRow {
   const char* name;
-  bool returns_bool;  // of the value; gradients never do
+  bool returns_bool;  // as the value; gradients are never bool
   FormulaKernels formulas[kFormulas];
 };
 
-// The functors of each family, in the order of its List; defined in the sources that CMake
-// generates from pointwise_@family@.cu.in.
+// The rows of each family, in the order of its List; defined in the sources that CMake generates
+// from pointwise_@family@.cu.in.
 #define HEARTH_DECLARE_ROWS(Family) const FunctorRow* rows_of_##Family();
 HEARTH_FUNCTOR_FAMILIES(HEARTH_DECLARE_ROWS)
 #undef HEARTH_DECLARE_ROWS

@@ -12,7 +12,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// One volume of T's elements.
+/// A volume of elements of type T.
 template <class T>
 struct Volume {
   T* data;
@@ -23,7 +23,7 @@ struct Volume {
   }
 };
 
-/// A 5-D view with T's elements.
+/// A 5-D view with elements of type T.
 template <class T>
 struct Image {
   T* data;
@@ -37,12 +37,12 @@ struct Image {
   }
 };
 
-/// The place of an element of a batch of volumes.
+/// The coordinates of an element in a batch of volumes.
 struct Position {
   int64_t n, c, k, i, j;
 };
 
-/// Converts an element's row-major number to its position.
+/// Converts an element's row-major index to its position.
 struct Positions {
   int64_t numel;
   FastDivisor channels, layers, rows, columns;
@@ -53,12 +53,12 @@ struct Positions {
         layers(view.sizes[2]),
         rows(view.sizes[3]),
         columns(view.sizes[4]) {}
-  __device__ __forceinline__ Position find(int64_t number) const {
+  __device__ __forceinline__ Position find(int64_t index) const {
     Position p;
-    number = columns.divide(number, p.j);
-    number = rows.divide(number, p.i);
-    number = layers.divide(number, p.k);
-    p.n = channels.divide(number, p.c);
+    index = columns.divide(index, p.j);
+    index = rows.divide(index, p.i);
+    index = layers.divide(index, p.k);
+    p.n = channels.divide(index, p.c);
     return p;
   }
 };
@@ -84,7 +84,7 @@ __device__ __forceinline__ void for_each_in_window(const PoolShape& shape, const
         visit(k, i, j);
 }
 
-/// `begins`: those of irregular windows, of one volume after the other.
+/// Finds the maxima of windows. `begins` is PoolParams::begins, for irregular windows.
 template <class T, bool irregular>
 __global__ void __launch_bounds__(kBlock)
     max_kernel(Image<const T> in, Image<T> out, Image<int64_t> indices, const int64_t* begins,
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(kBlock)
                     PoolShape shape, Positions positions) {
   for_each_position(positions, [&](const Position& p) {
     Register<T> sum = 0;
-    const int64_t here = (p.k * shape.rows().in + p.i) * shape.columns().in + p.j;
+    const int64_t own_index = (p.k * shape.rows().in + p.i) * shape.columns().in + p.j;
     const Volume<const T> gradients = grad_out.volume(p.n, p.c);
     const Volume<const int64_t> maxima = indices.volume(p.n, p.c);
     const int64_t layers = shape.depth().end_covering(p.k), rows = shape.rows().end_covering(p.i),
@@ -148,7 +148,7 @@ __global__ void __launch_bounds__(kBlock)
           const Register<T> g = to_register(gradients.at(k, i, j));
           if (!is_max(shape.kind))
             sum += g / static_cast<Register<T>>(shape.divisor_at(k, i, j));
-          else if (maxima.at(k, i, j) == here)
+          else if (maxima.at(k, i, j) == own_index)
             sum += g;
         }
     grad_in.volume(p.n, p.c).at(p.k, p.i, p.j) = to_element<T>(sum);

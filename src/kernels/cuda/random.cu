@@ -34,8 +34,8 @@ RandomArgs random_args(const RandomParams& params, const Ctx& ctx) {
           ctx.faults()};
 }
 
-/// Calls work(element number, bits) for every element; each thread computes a Philox block at a
-/// time and uses all of it.
+/// Calls work(element index, bits) for every element; each thread computes a Philox block at a time
+/// and uses all of it.
 template <class Bits, class F>
 __device__ __forceinline__ void for_each_bits(const RandomArgs& args, F work) {
   constexpr int kLanes = kPhiloxLanes<Bits>;
@@ -53,9 +53,9 @@ template <class T, class Draw>
 __global__ void __launch_bounds__(kBlock)
     draw_kernel(const __grid_constant__ Draw draw, const __grid_constant__ RandomArgs args) {
   for_each_bits<typename Draw::Bits>(args, [&](int64_t i, typename Draw::Bits bits) {
-    int64_t at[1];
-    args.offsets.find(i, at);
-    *reinterpret_cast<T*>(args.out + at[0]) = static_cast<T>(draw(bits));
+    int64_t offsets[1];
+    args.offsets.find(i, offsets);
+    *reinterpret_cast<T*>(args.out + offsets[0]) = static_cast<T>(draw(bits));
   });
 }
 
@@ -65,11 +65,11 @@ __global__ void __launch_bounds__(kBlock)
     bernoulli_kernel(const __grid_constant__ RandomArgs args) {
   using Bits = typename DrawTypes<P>::Bits;
   for_each_bits<Bits>(args, [&](int64_t i, Bits bits) {
-    int64_t at[2];
-    args.offsets.find(i, at);
-    const P p = *reinterpret_cast<const P*>(args.probabilities + at[1]);
+    int64_t offsets[2];
+    args.offsets.find(i, offsets);
+    const P p = *reinterpret_cast<const P*>(args.probabilities + offsets[1]);
     if (!(p >= 0 && p <= 1)) report(args.faults, Fault::kBadProbability);
-    *reinterpret_cast<T*>(args.out + at[0]) = static_cast<T>(unit(bits) < p);
+    *reinterpret_cast<T*>(args.out + offsets[0]) = static_cast<T>(unit(bits) < p);
   });
 }
 
@@ -81,8 +81,9 @@ void draw(const RandomParams& params, const Draw& draw, Ctx& ctx) {
 }
 
 template <class T>
-void draw_integers(const RandomParams& params, uint64_t from, uint64_t range, bool wide, Ctx& ctx) {
-  if (wide)
+void draw_integers(const RandomParams& params, uint64_t from, uint64_t range, bool is_wide,
+                   Ctx& ctx) {
+  if (is_wide)
     draw<T>(params, IntegerDraw<T, Bits64>{from, range}, ctx);
   else
     draw<T>(params, IntegerDraw<T, Bits32>{from, range}, ctx);

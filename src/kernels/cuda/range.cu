@@ -19,13 +19,14 @@ struct RangeArgs {
 };
 
 __global__ void __launch_bounds__(kBlock) range_kernel(const __grid_constant__ RangeArgs args) {
-  const bool integral = is_integral(args.dtype, true) && args.kind == RangeParams::Kind::kArange;
+  const bool uses_integers =
+      is_integral(args.dtype, true) && args.kind == RangeParams::Kind::kArange;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t at[1];
-    args.offsets.find(i, at);
-    void* to = args.out + at[0];
-    if (integral)
+    int64_t offsets[1];
+    args.offsets.find(i, offsets);
+    void* to = args.out + offsets[0];
+    if (uses_integers)
       store_as<int64_t>(to, args.dtype, args.istart + i * args.istep);
     else if (args.kind == RangeParams::Kind::kLinspace && i >= args.numel / 2)
       store_as<double>(to, args.dtype,
@@ -44,8 +45,8 @@ void run(const RangeParams& params, Ctx& ctx) {
   loop.add(out);
   loop.merge();
   const double steps = static_cast<double>(out.numel - 1);
-  const bool linspace = params.kind == RangeParams::Kind::kLinspace && out.numel > 1;
-  const double step = linspace ? (params.end - params.start) / steps : params.step;
+  const bool is_linspace = params.kind == RangeParams::Kind::kLinspace && out.numel > 1;
+  const double step = is_linspace ? (params.end - params.start) / steps : params.step;
   const double end = out.numel > 1 ? params.end : params.start;
   const RangeArgs args{out.as<char>(), out.dtype,    out.numel,   params.start,    step, end,
                        params.istart,  params.istep, params.kind, Offsets<1>(loop)};

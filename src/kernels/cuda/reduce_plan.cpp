@@ -10,13 +10,15 @@ namespace hearth::cuda {
 
 namespace {
 
-// Blocks that fill a device: a constant, so that sums are the same on every device.
+// The number of blocks that fills a device: a constant, so that sums are the same on every device.
 constexpr int64_t kEnoughBlocks = 1024;
-constexpr int64_t kMinElements = 16;  // per thread, for another block to pay
+constexpr int64_t kMinElementsPerThread = 16;  // of each split
+constexpr int kLogWarp = 5;
+constexpr int kMaxLogMergeThreads = 3;  // threads that merge the splits of one of several outputs
 
 int floor_log2(int64_t value) { return std::bit_width(static_cast<uint64_t>(value)) - 1; }
 
-/// The first input's smallest stride.
+/// Returns the first input's smallest stride.
 int64_t smallest_stride(const Loop& loop) {
   int64_t smallest = INT64_MAX;
   for (int d = 0; d < loop.dim; ++d)
@@ -33,17 +35,17 @@ TilePlan plan_tiles(const Loop& kept, const Loop& reduced) {
   plan.reduced = reduced.numel();
   plan.split_length = plan.reduced;
   plan.by_rows = kept.dim == 0 || smallest_stride(reduced) <= smallest_stride(kept);
-  const int useful_threads = std::min(8, floor_log2(std::max<int64_t>(plan.reduced, 1)));
+  const int max_log_threads = std::min(kLogBlock, floor_log2(std::max<int64_t>(plan.reduced, 1)));
   if (plan.by_rows) {
-    plan.log_threads = useful_threads;
+    plan.log_threads = max_log_threads;
   } else {
     // Adjacent threads compute adjacent outputs; 32 of them make full memory transactions.
-    const int outputs_wanted = std::min(5, floor_log2(plan.outputs));
-    plan.log_threads = std::min(useful_threads, 8 - outputs_wanted);
+    const int log_outputs = std::min(kLogWarp, floor_log2(plan.outputs));
+    plan.log_threads = std::min(max_log_threads, kLogBlock - log_outputs);
   }
   const int64_t threads = int64_t{1} << plan.log_threads;
-  const int64_t most = std::max<int64_t>(plan.reduced / (threads * kMinElements), 1);
-  const int64_t splits = std::clamp<int64_t>(kEnoughBlocks / tiles_of(plan), 1, most);
+  const int64_t max_splits = std::max<int64_t>(plan.reduced / (threads * kMinElementsPerThread), 1);
+  const int64_t splits = std::clamp<int64_t>(kEnoughBlocks / tiles_of(plan), 1, max_splits);
   plan.split_length = (plan.reduced + splits - 1) / splits;
   plan.splits = plan.reduced == 0
                     ? 1
@@ -54,7 +56,8 @@ TilePlan plan_tiles(const Loop& kept, const Loop& reduced) {
 TilePlan plan_merge(const TilePlan& plan) {
   TilePlan merge = plan;
   merge.by_rows = plan.outputs == 1;
-  merge.log_threads = std::min(floor_log2(plan.splits), plan.outputs == 1 ? 8 : 3);
+  merge.log_threads =
+      std::min(floor_log2(plan.splits), plan.outputs == 1 ? kLogBlock : kMaxLogMergeThreads);
   return merge;
 }
 

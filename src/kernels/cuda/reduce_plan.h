@@ -6,15 +6,16 @@
 
 namespace hearth::cuda {
 
-/// The split of a reduction's outputs and of the elements of each among blocks and their threads.
+/// The distribution of a reduction's outputs, and of the elements of each output, among blocks and
+/// their threads.
 struct TilePlan {
   int64_t outputs = 0;
   int64_t reduced = 0;       // elements of one output
   int64_t split_length = 0;  // elements of one output that one block reduces
   int splits = 1;            // blocks per output
   int log_threads = 0;       // 2^log_threads threads of a block per output
-  // Adjacent threads share an output, whose elements are adjacent in memory; else they have
-  // adjacent outputs.
+  // If true, adjacent threads share an output, whose elements are adjacent in memory; else they
+  // compute adjacent outputs.
   bool by_rows = false;
 };
 

@@ -8,7 +8,7 @@
 // An Op is a trivially copyable class with
 //   State, start()             the state of no elements (trivially copyable)
 //   add(state, offsets, r, k)  adds element r of output k, given its byte offsets in the inputs
-//   merge(a, b)                the state of both
+//   merge(a, b)                the state of the elements of both
 //   store(k, offsets, state)   writes output k, given its byte offsets in inputs and outputs
 //   kInputs, kOutputs          numbers of strided operands
 //   kChains                    independent states per thread (1 or 4): more loads in flight
@@ -31,12 +31,11 @@ struct ReduceArgs {
 struct ThreadRole {
   int output, rank;
   __device__ __forceinline__ explicit ThreadRole(const TilePlan& plan) {
-    const int t = static_cast<int>(threadIdx.x);
-    output = plan.by_rows ? t >> plan.log_threads : t & ((kBlock >> plan.log_threads) - 1);
-    rank = plan.by_rows ? t & ((1 << plan.log_threads) - 1) : t >> (8 - plan.log_threads);
+    const int thread = static_cast<int>(threadIdx.x), log_threads = plan.log_threads;
+    output = plan.by_rows ? thread >> log_threads : thread & ((kBlock >> log_threads) - 1);
+    rank = plan.by_rows ? thread & ((1 << log_threads) - 1) : thread >> (kLogBlock - log_threads);
   }
 };
-static_assert(kBlock == 1 << 8);
 
 /// Merges the states of an output's threads; only the thread of rank 0 gets the result.
 template <class Op>
@@ -54,7 +53,7 @@ __device__ __forceinline__ typename Op::State merge_threads(const Op& op, typena
   return state;
 }
 
-/// The state of elements first, first + step, … below end.
+/// Reduces elements first, first + step, … below `end` of output k.
 template <class Op>
 __device__ __forceinline__ typename Op::State accumulate(const Op& op, const ReduceArgs<Op>& args,
                                                          int64_t k, int64_t first, int64_t end,

@@ -6,7 +6,7 @@ namespace hearth::cuda {
 
 namespace {
 
-/// The kept or (`inverse`) the reduced dimensions of a loop, merged, which saves divisions.
+/// Returns the kept or (`inverse`) the reduced dimensions of a loop, merged to save divisions.
 Loop select_merged(const Loop& loop, const bool* keep, bool inverse) {
   Loop result = select_dims(loop, keep, inverse);
   result.merge();
@@ -18,8 +18,8 @@ Loop row_loop(const RowNormShape& shape) {
   const int64_t sizes[] = {shape.rows / shape.groups, shape.groups, shape.channels, shape.inner};
   return Loop(4, sizes);
 }
-constexpr bool kRows[] = {true, true, false, false};
-constexpr bool kChannels[] = {false, true, true, false};
+constexpr bool kKeepRows[] = {true, true, false, false};
+constexpr bool kKeepChannels[] = {false, true, true, false};
 
 // Add an operand to the loop: a contiguous tensor with a value per element, row or channel.
 void add_elements(Loop& loop, const RowNormShape& shape, ScalarType dtype) {
@@ -36,7 +36,7 @@ void add_channels(Loop& loop, const RowNormShape& shape) {
 }
 
 template <class C>
-struct RowValues {
+struct RowStatistics {
   C mean, rstd;
 };
 
@@ -52,7 +52,7 @@ struct RowStatisticsOp {
   bool centered;
   C eps;
   ChannelView mean, rstd;
-  RowValues<C>* rows;
+  RowStatistics<C>* rows;
 
   __device__ C first_of(int64_t row) const {
     return centered ? to_register(reinterpret_cast<const T*>(in)[row * length]) : C(0);
@@ -63,8 +63,8 @@ struct RowStatisticsOp {
   }
   __device__ State merge(const State& a, const State& b) const { return State::merged(a, b); }
   __device__ void store(int64_t row, const int64_t (&)[1], const State& state) const {
-    const RowValues<C> values{state.mean + first_of(row),
-                              1 / sqrt(state.deviation / state.count + eps)};
+    const RowStatistics<C> values{state.mean + first_of(row),
+                                  1 / sqrt(state.deviation / state.count + eps)};
     mean.store(row, values.mean);
     rstd.store(row, values.rstd);
     rows[row] = values;
@@ -80,21 +80,22 @@ struct ElementArgs {
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     normalize_rows_kernel(const __grid_constant__ ElementArgs<3> args, const T* in, T* out,
-                          const RowValues<Register<T>>* rows,
+                          const RowStatistics<Register<T>>* rows,
                           const __grid_constant__ ChannelView weight,
                           const __grid_constant__ ChannelView bias) {
   using C = Register<T>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t at[3];  // element, row, channel
-    args.offsets.find(i, at);
-    const RowValues<C> row = rows[at[1]];
-    const C value = (to_register(in[at[0]]) - row.mean) * row.rstd;
-    out[at[0]] = to_element<T>(value * weight.load(at[2], C(1)) + bias.load(at[2], C(0)));
+    int64_t offsets[3];  // element, row, channel
+    args.offsets.find(i, offsets);
+    const RowStatistics<C> row = rows[offsets[1]];
+    const C value = (to_register(in[offsets[0]]) - row.mean) * row.rstd;
+    out[offsets[0]] =
+        to_element<T>(value * weight.load(offsets[2], C(1)) + bias.load(offsets[2], C(0)));
   }
 }
 
-/// A flat view of a contiguous tensor.
+/// Returns a ChannelView of all elements of a contiguous tensor.
 ChannelView flat(View view) {
   if (!view.defined()) return {};
   view.strides[0] = 1;
@@ -121,7 +122,7 @@ template <class T>
 void run_typed(const RowNormParams& params, Ctx& ctx) {
   using C = Register<T>;
   const RowNormShape& shape = params.shape;
-  auto* rows = scratch_for<RowValues<C>>(shape.rows, ctx);
+  auto* rows = scratch_for<RowStatistics<C>>(shape.rows, ctx);
   Loop whole = row_loop(shape);
   add_elements(whole, shape, params.in.dtype);
   const RowStatisticsOp<T> op{params.in.as<const char>(),
@@ -131,7 +132,8 @@ void run_typed(const RowNormParams& params, Ctx& ctx) {
                               flat(params.mean),
                               flat(params.rstd),
                               rows};
-  launch_reduction(op, select_merged(whole, kRows, false), select_merged(whole, kRows, true), ctx);
+  launch_reduction(op, select_merged(whole, kKeepRows, false),
+                   select_merged(whole, kKeepRows, true), ctx);
   const NativeStream& stream = stream_of(ctx);
   normalize_rows_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(
       {params.in.numel, Offsets<3>(element_loop(shape))}, params.in.as<const T>(),
@@ -140,7 +142,7 @@ void run_typed(const RowNormParams& params, Ctx& ctx) {
 
 template <class C>
 __global__ void __launch_bounds__(kBlock)
-    load_rows_kernel(ChannelView mean, ChannelView rstd, RowValues<C>* rows, int64_t count) {
+    load_rows_kernel(ChannelView mean, ChannelView rstd, RowStatistics<C>* rows, int64_t count) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < count; i += step)
     rows[i] = {mean.load(i, C(0)), rstd.load(i, C(1))};
@@ -156,19 +158,20 @@ struct RowGradientSumsOp {
     C grad, product;
   };
   const char *grad, *in;
-  const RowValues<C>* rows;
+  const RowStatistics<C>* rows;
   ChannelView weight;  // undefined over channels
   bool over_channels;
   State* sums;
   ChannelView grad_weight, grad_bias;
 
   __device__ State start() const { return {0, 0}; }
-  __device__ void add(State& state, const int64_t (&at)[4], int64_t, int64_t) const {
-    const RowValues<C> row = rows[at[2]];
-    const C g = to_register(*reinterpret_cast<const T*>(grad + at[0])) * weight.load(at[3], C(1));
-    const C centred = to_register(*reinterpret_cast<const T*>(in + at[1])) - row.mean;
+  __device__ void add(State& state, const int64_t (&offsets)[4], int64_t, int64_t) const {
+    const RowStatistics<C> row = rows[offsets[2]];
+    const C g =
+        to_register(*reinterpret_cast<const T*>(grad + offsets[0])) * weight.load(offsets[3], C(1));
+    const C deviation = to_register(*reinterpret_cast<const T*>(in + offsets[1])) - row.mean;
     state.grad += g;
-    state.product += g * (over_channels ? centred * row.rstd : centred);
+    state.product += g * (over_channels ? deviation * row.rstd : deviation);
   }
   __device__ State merge(const State& a, const State& b) const {
     return {a.grad + b.grad, a.product + b.product};
@@ -186,22 +189,22 @@ struct RowGradientSumsOp {
 template <class T>
 __global__ void __launch_bounds__(kBlock)
     row_gradient_kernel(const __grid_constant__ ElementArgs<3> args, const T* grad, const T* in,
-                        T* grad_in, const RowValues<Register<T>>* rows,
+                        T* grad_in, const RowStatistics<Register<T>>* rows,
                         const typename RowGradientSumsOp<T>::State* sums,
                         const __grid_constant__ ChannelView weight, Register<T> length,
                         bool centered) {
   using C = Register<T>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t at[3];
-    args.offsets.find(i, at);
-    const RowValues<C> row = rows[at[1]];
-    const auto sum = sums[at[1]];
-    const C g = to_register(grad[at[0]]) * weight.load(at[2], C(1));
-    const C normal = (to_register(in[at[0]]) - row.mean) * row.rstd;
+    int64_t offsets[3];
+    args.offsets.find(i, offsets);
+    const RowStatistics<C> row = rows[offsets[1]];
+    const auto sum = sums[offsets[1]];
+    const C g = to_register(grad[offsets[0]]) * weight.load(offsets[2], C(1));
+    const C normalized = (to_register(in[offsets[0]]) - row.mean) * row.rstd;
     const C mean = centered ? sum.grad / length : C(0);
-    grad_in[at[0]] =
-        to_element<T>((g - mean - normal * (sum.product * row.rstd / length)) * row.rstd);
+    grad_in[offsets[0]] =
+        to_element<T>((g - mean - normalized * (sum.product * row.rstd / length)) * row.rstd);
   }
 }
 
@@ -211,7 +214,7 @@ void run_typed(const RowNormBackwardParams& params, Ctx& ctx) {
   using Op = RowGradientSumsOp<T>;
   const RowNormShape& shape = params.shape;
   const NativeStream& stream = stream_of(ctx);
-  auto* rows = scratch_for<RowValues<C>>(shape.rows, ctx);
+  auto* rows = scratch_for<RowStatistics<C>>(shape.rows, ctx);
   load_rows_kernel<C><<<grid_for(shape.rows, stream), kBlock, 0, stream.stream>>>(
       flat(params.mean), flat(params.rstd), rows, shape.rows);
   Loop whole = row_loop(shape);
@@ -222,13 +225,14 @@ void run_typed(const RowNormBackwardParams& params, Ctx& ctx) {
   Op op{params.grad.as<const char>(), params.in.as<const char>(), rows, {}, true, nullptr,
         flat(params.grad_weight),     flat(params.grad_bias)};
   if (params.grad_weight.defined() || params.grad_bias.defined())
-    launch_reduction(op, select_merged(whole, kChannels, false),
-                     select_merged(whole, kChannels, true), ctx);
+    launch_reduction(op, select_merged(whole, kKeepChannels, false),
+                     select_merged(whole, kKeepChannels, true), ctx);
   if (!params.grad_in.defined()) return;
   op.over_channels = false;
   op.weight = flat(params.weight);
   op.sums = scratch_for<typename Op::State>(shape.rows, ctx);
-  launch_reduction(op, select_merged(whole, kRows, false), select_merged(whole, kRows, true), ctx);
+  launch_reduction(op, select_merged(whole, kKeepRows, false),
+                   select_merged(whole, kKeepRows, true), ctx);
   row_gradient_kernel<T><<<grid_for(params.in.numel, stream), kBlock, 0, stream.stream>>>(
       {params.in.numel, Offsets<3>(element_loop(shape))}, params.grad.as<const T>(),
       params.in.as<const T>(), params.grad_in.as<T>(), rows, op.sums, op.weight,

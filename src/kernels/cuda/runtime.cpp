@@ -26,8 +26,8 @@ cudaStream_t native(StreamHandle stream) {
 }
 cudaEvent_t native_event(EventHandle event) { return static_cast<cudaEvent_t>(event); }
 
-/// False for cudaErrorNotReady; other errors throw.
-bool ready(cudaError_t error, const char* call) {
+/// Returns false for cudaErrorNotReady; throws for other errors.
+bool is_ready(cudaError_t error, const char* call) {
   if (error == cudaErrorNotReady) {
     cudaGetLastError();
     return false;
@@ -50,9 +50,9 @@ cudaMemcpyKind native_kind(CopyKind kind) {
   }
 }
 
-int attribute(int device, cudaDeviceAttr which) {
+int attribute_of(int device, cudaDeviceAttr attribute) {
   int value = 0;
-  HEARTH_CUDA(cudaDeviceGetAttribute(&value, which, device));
+  HEARTH_CUDA(cudaDeviceGetAttribute(&value, attribute, device));
   return value;
 }
 
@@ -74,7 +74,7 @@ CurrentDevice::~CurrentDevice() {
 CudaBackend::CudaBackend(int device_count) : devices_(static_cast<size_t>(device_count)) {
   for (int device = 0; device < device_count; ++device)
     devices_[static_cast<size_t>(device)].multi_processors =
-        attribute(device, cudaDevAttrMultiProcessorCount);
+        attribute_of(device, cudaDevAttrMultiProcessorCount);
   pthread_atfork(nullptr, nullptr, [] { is_child = true; });
 }
 
@@ -165,7 +165,7 @@ void* CudaBackend::native_stream(StreamHandle stream) const { return native(stre
 
 bool CudaBackend::query(int device, StreamHandle stream) {
   const CurrentDevice guard(device);
-  return ready(cudaStreamQuery(native(stream)), "cudaStreamQuery");
+  return is_ready(cudaStreamQuery(native(stream)), "cudaStreamQuery");
 }
 
 void CudaBackend::synchronize(int device, StreamHandle stream) {
@@ -205,7 +205,7 @@ void CudaBackend::wait(int device, StreamHandle stream, EventHandle event) {
 
 bool CudaBackend::query(EventHandle event) {
   check_not_forked();
-  return ready(cudaEventQuery(native_event(event)), "cudaEventQuery");
+  return is_ready(cudaEventQuery(native_event(event)), "cudaEventQuery");
 }
 
 void CudaBackend::synchronize(EventHandle event) {
@@ -237,9 +237,9 @@ void CudaBackend::enable_peer_access(int device, int peer) {
   const std::lock_guard lock(peers_mutex_);
   if (!peers_.insert({device, peer}).second) return;
   const CurrentDevice guard(device);
-  int can = 0;
-  HEARTH_CUDA(cudaDeviceCanAccessPeer(&can, device, peer));
-  if (!can) return;
+  int can_access = 0;
+  HEARTH_CUDA(cudaDeviceCanAccessPeer(&can_access, device, peer));
+  if (!can_access) return;
   const cudaError_t error = cudaDeviceEnablePeerAccess(peer, 0);
   cudaGetLastError();  // access may be enabled already, and without it copies are only slower
   if (error != cudaSuccess && error != cudaErrorPeerAccessAlreadyEnabled &&

@@ -14,36 +14,40 @@ namespace hearth::cuda {
 
 namespace {
 
-constexpr int kItems = 4;  // adjacent elements of one thread
+constexpr int kItems = 4;      // adjacent elements of one thread
+constexpr int kShortLine = 8;  // length up to which a single thread scans a line
+constexpr int kManyLines = 4 * kBlock;
 
 /// The lines of a scan, in its direction. The operands are in, factor, out and indices.
 struct ScanArgs {
-  int64_t lines, n;
+  int64_t lines, length;  // of each line
   const char *in, *factor;
   char *out, *indices;  // factor and indices may be null
   Offsets<4> offsets;   // of the lines
-  int64_t step[4];      // along a line
+  int64_t step[4];      // along a line, in bytes
 };
 
 template <class T, class A, class Op>
 struct Line {
   const ScanArgs& args;
-  int64_t at[4];
+  int64_t offsets[4];
 
   __device__ Line(const ScanArgs& scan_args, int64_t line) : args(scan_args) {
-    args.offsets.find(line, at);
+    args.offsets.find(line, offsets);
   }
   __device__ typename Op::State element(int64_t i) const {
-    const A x = to_register(*reinterpret_cast<const T*>(args.in + at[0] + i * args.step[0]));
+    const A x = to_register(*reinterpret_cast<const T*>(args.in + offsets[0] + i * args.step[0]));
     A factor{};
     if (args.factor != nullptr)
-      factor = to_register(*reinterpret_cast<const T*>(args.factor + at[1] + i * args.step[1]));
+      factor =
+          to_register(*reinterpret_cast<const T*>(args.factor + offsets[1] + i * args.step[1]));
     return Op::element(x, factor, i);
   }
   __device__ void store(int64_t i, const typename Op::State& state) const {
-    *reinterpret_cast<T*>(args.out + at[2] + i * args.step[2]) = to_element<T>(Op::value(state));
+    *reinterpret_cast<T*>(args.out + offsets[2] + i * args.step[2]) =
+        to_element<T>(Op::value(state));
     if (args.indices != nullptr)
-      *reinterpret_cast<int64_t*>(args.indices + at[3] + i * args.step[3]) = Op::index(state);
+      *reinterpret_cast<int64_t*>(args.indices + offsets[3] + i * args.step[3]) = Op::index(state);
   }
 };
 
@@ -56,16 +60,16 @@ __global__ void __launch_bounds__(kBlock) block_kernel(const __grid_constant__ S
   const auto merge = [](const State& a, const State& b) { return Op::merge(a, b); };
   for (int64_t l = blockIdx.x; l < args.lines; l += gridDim.x) {
     const Line<T, A, Op> line(args, l);
-    State before = Op::start();
-    for (int64_t start = 0; start < args.n; start += kBlock * kItems) {
+    State prefix = Op::start();
+    for (int64_t start = 0; start < args.length; start += kBlock * kItems) {
       const int64_t first = start + int64_t{threadIdx.x} * kItems;
       State states[kItems], total;
       for (int k = 0; k < kItems; ++k)
-        states[k] = first + k < args.n ? line.element(first + k) : Op::start();
+        states[k] = first + k < args.length ? line.element(first + k) : Op::start();
       BlockScan(shared).InclusiveScan(states, states, merge, total);
       for (int k = 0; k < kItems; ++k)
-        if (first + k < args.n) line.store(first + k, Op::merge(before, states[k]));
-      before = Op::merge(before, total);
+        if (first + k < args.length) line.store(first + k, Op::merge(prefix, states[k]));
+      prefix = Op::merge(prefix, total);
       __syncthreads();
     }
   }
@@ -78,7 +82,7 @@ __global__ void __launch_bounds__(kBlock) thread_kernel(const __grid_constant__ 
   for (int64_t l = int64_t{blockIdx.x} * kBlock + threadIdx.x; l < args.lines; l += step) {
     const Line<T, A, Op> line(args, l);
     typename Op::State state = Op::start();
-    for (int64_t i = 0; i < args.n; ++i) {
+    for (int64_t i = 0; i < args.length; ++i) {
       state = Op::merge(state, line.element(i));
       line.store(i, state);
     }
@@ -91,7 +95,7 @@ ScanArgs scan_args(const ScanParams& params) {
   const View views[] = {lines_along(params.in, params.dim), lines_along(factor, params.dim),
                         lines_along(params.out, params.dim), lines_along(indices, params.dim)};
   ScanArgs args;
-  args.n = last_size(views[0]);
+  args.length = last_size(views[0]);
   Loop loop(views[0].dim - 1, views[0].sizes);
   char* starts[4];
   for (int o = 0; o < 4; ++o) {
@@ -99,7 +103,7 @@ ScanArgs scan_args(const ScanParams& params) {
     args.step[o] = last_step(views[o]);
     starts[o] = views[o].as<char>();
     if (!params.reverse) continue;
-    starts[o] += (args.n - 1) * args.step[o];
+    starts[o] += (args.length - 1) * args.step[o];
     args.step[o] = -args.step[o];
   }
   loop.merge();
@@ -117,8 +121,8 @@ void launch_scan(const ScanParams& params, Ctx& ctx) {
   const ScanArgs args = scan_args(params);
   const NativeStream& stream = stream_of(ctx);
   const bool side_by_side =
-      std::abs(args.step[0]) != int64_t{sizeof(T)} && args.lines >= 4 * kBlock;
-  if (side_by_side || args.n <= 8)
+      std::abs(args.step[0]) != int64_t{sizeof(T)} && args.lines >= kManyLines;
+  if (side_by_side || args.length <= kShortLine)
     thread_kernel<T, Register<T>, Op>
         <<<grid_for(args.lines, stream), kBlock, 0, stream.stream>>>(args);
   else

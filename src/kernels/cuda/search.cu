@@ -8,7 +8,8 @@ namespace hearth::cuda {
 namespace {
 
 struct Rows {
-  int64_t n, per_row;  // elements of a sorted row, values to search in it
+  int64_t length;          // of a sorted row
+  int64_t values_per_row;  // to search in it
 };
 
 template <class T, class I>
@@ -16,9 +17,9 @@ __global__ void __launch_bounds__(kBlock)
     search_kernel(const T* sorted, const T* values, I* out, int64_t numel, Rows rows, bool right) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < numel; i += step) {
-    const T* row = sorted + i / rows.per_row * rows.n;
+    const T* row = sorted + i / rows.values_per_row * rows.length;
     const auto value = to_register(values[i]);
-    int64_t low = 0, high = rows.n;
+    int64_t low = 0, high = rows.length;
     while (low < high) {
       const int64_t middle = (low + high) / 2;
       const auto element = to_register(row[middle]);
@@ -47,12 +48,12 @@ void search(const SearchParams& params, Ctx& ctx) {
 
 void run(const SearchParams& params, Ctx& ctx) {
   if (params.values.numel == 0) return;
-  const bool small = params.out.dtype == ScalarType::Int;
+  const bool is_int32 = params.out.dtype == ScalarType::Int;
   switch (params.sorted.dtype) {
-#define HEARTH_SEARCH(T, Name)                                                   \
-  case ScalarType::Name:                                                         \
-    if constexpr (!kIsComplex<T>)                                                \
-      small ? search<T, int32_t>(params, ctx) : search<T, int64_t>(params, ctx); \
+#define HEARTH_SEARCH(T, Name)                                                      \
+  case ScalarType::Name:                                                            \
+    if constexpr (!kIsComplex<T>)                                                   \
+      is_int32 ? search<T, int32_t>(params, ctx) : search<T, int64_t>(params, ctx); \
     break;
     HEARTH_CUDA_DTYPES(HEARTH_SEARCH)
 #undef HEARTH_SEARCH

@@ -16,7 +16,7 @@ struct LineState {
 };
 
 template <class C>
-constexpr C kLowest = -static_cast<C>(__builtin_huge_val());
+constexpr C kNegativeInfinity = -static_cast<C>(__builtin_huge_val());
 
 /// The largest element of each line and the sum of exp(x - largest).
 template <class T>
@@ -27,7 +27,7 @@ struct SoftmaxSumOp {
   const char* in;
   State* lines;
 
-  __device__ State start() const { return {kLowest<C>, C(0)}; }
+  __device__ State start() const { return {kNegativeInfinity<C>, C(0)}; }
   __device__ void add(State& state, const int64_t (&offsets)[1], int64_t, int64_t) const {
     state = merge(state, {to_register(*reinterpret_cast<const T*>(in + offsets[0])), C(1)});
   }
@@ -38,9 +38,9 @@ struct SoftmaxSumOp {
     const C largest = a.largest > b.largest ? a.largest : b.largest;
     return {largest, a.sum * factor(a.largest, largest) + b.sum * factor(b.largest, largest)};
   }
-  /// Converts a sum relative to `from` to one relative to `largest`.
+  /// The factor that converts a sum relative to `from` to one relative to `largest`.
   __device__ static C factor(C from, C largest) {
-    return from == largest && from == kLowest<C> ? C(1) : exp(from - largest);
+    return from == largest && from == kNegativeInfinity<C> ? C(1) : exp(from - largest);
   }
   __device__ void store(int64_t line, const int64_t (&)[1], const State& state) const {
     lines[line] = state;
@@ -83,11 +83,11 @@ __global__ void __launch_bounds__(kBlock)
                    const LineState<Register<T>>* lines) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t at[3];
-    args.offsets.find(i, at);
-    const auto line = lines[at[2]];
-    const auto shifted = to_register(*reinterpret_cast<const T*>(in + at[0])) - line.largest;
-    *reinterpret_cast<T*>(out + at[1]) =
+    int64_t offsets[3];
+    args.offsets.find(i, offsets);
+    const auto line = lines[offsets[2]];
+    const auto shifted = to_register(*reinterpret_cast<const T*>(in + offsets[0])) - line.largest;
+    *reinterpret_cast<T*>(out + offsets[1]) =
         to_element<T>(args.log ? shifted - log(line.sum) : exp(shifted) / line.sum);
   }
 }
@@ -98,12 +98,12 @@ __global__ void __launch_bounds__(kBlock)
                             const char* out, char* grad_in, const Register<T>* lines) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
-    int64_t at[4];
-    args.offsets.find(i, at);
-    const auto sum = lines[at[3]];
-    const auto g = to_register(*reinterpret_cast<const T*>(grad + at[0]));
-    const auto y = to_register(*reinterpret_cast<const T*>(out + at[1]));
-    *reinterpret_cast<T*>(grad_in + at[2]) =
+    int64_t offsets[4];
+    args.offsets.find(i, offsets);
+    const auto sum = lines[offsets[3]];
+    const auto g = to_register(*reinterpret_cast<const T*>(grad + offsets[0]));
+    const auto y = to_register(*reinterpret_cast<const T*>(out + offsets[1]));
+    *reinterpret_cast<T*>(grad_in + offsets[2]) =
         to_element<T>(args.log ? g - exp(y) * sum : y * (g - sum));
   }
 }

@@ -25,8 +25,10 @@ namespace hearth::cuda {
 /// The offset of positions that write to no element; the largest in sorted order.
 inline constexpr uint64_t kNowhere = UINT64_MAX;
 
-/// Positions by the element they write to, then by their number.
-struct SortedPositions {
+inline constexpr int kWarpSize = 32;
+
+/// Positions and the byte offsets of the elements that they write to.
+struct WritePositions {
   int64_t count;
   uint64_t* offsets;
   int64_t* positions;
@@ -34,7 +36,7 @@ struct SortedPositions {
 
 template <class Finder>
 __global__ void __launch_bounds__(kBlock)
-    find_offsets_kernel(const __grid_constant__ Finder finder, SortedPositions to) {
+    find_offsets_kernel(const __grid_constant__ Finder finder, WritePositions to) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < to.count; i += step) {
     int64_t offset = 0;
@@ -64,23 +66,23 @@ __device__ __forceinline__ C combined(C a, C b) {
 /// element.
 template <class T, bool kMultiplies, class Finder>
 __global__ void __launch_bounds__(kBlock)
-    combine_in_warps_kernel(const __grid_constant__ Finder finder, SortedPositions sorted,
+    combine_in_warps_kernel(const __grid_constant__ Finder finder, WritePositions sorted,
                             Register<T>* partial) {
   using C = Register<T>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  // All threads of a warp must take part in its shuffles, so the loop ends by the warp's first
-  // position.
+  const int lane = static_cast<int>(threadIdx.x) % kWarpSize;
+  // All threads of a warp must take part in its shuffles, so the loop ends when the position of the
+  // warp's first thread is beyond the end.
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i - lane < sorted.count; i += step) {
     const bool exists = i < sorted.count;
     const uint64_t offset = exists ? sorted.offsets[i] : kNowhere;
     C value = kMultiplies ? C(1) : C(0);
     if (offset != kNowhere)
       value = to_register(*reinterpret_cast<const T*>(finder.value(sorted.positions[i])));
-    for (int distance = 1; distance < 32; distance *= 2) {
+    for (int distance = 1; distance < kWarpSize; distance *= 2) {
       const C other = shuffle_down(value, distance);
       const uint64_t other_offset = __shfl_down_sync(~0u, offset, distance);
-      if (lane + distance < 32 && other_offset == offset)
+      if (lane + distance < kWarpSize && other_offset == offset)
         value = combined<kMultiplies>(value, other);
     }
     if (exists) partial[i] = value;
@@ -90,15 +92,15 @@ __global__ void __launch_bounds__(kBlock)
 /// The first position of each element combines the warps' partial results and writes the element.
 template <class T, bool kMultiplies>
 __global__ void __launch_bounds__(kBlock)
-    combine_warps_kernel(char* base, SortedPositions sorted, const Register<T>* partial) {
+    combine_warps_kernel(char* base, WritePositions sorted, const Register<T>* partial) {
   using C = Register<T>;
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < sorted.count; i += step) {
     const uint64_t offset = sorted.offsets[i];
     if (offset == kNowhere || (i > 0 && sorted.offsets[i - 1] == offset)) continue;
     C total = partial[i];
-    for (int64_t next = i / 32 * 32 + 32; next < sorted.count && sorted.offsets[next] == offset;
-         next += 32)
+    for (int64_t next = (i / kWarpSize + 1) * kWarpSize;
+         next < sorted.count && sorted.offsets[next] == offset; next += kWarpSize)
       total = combined<kMultiplies>(total, partial[next]);
     T& element = *reinterpret_cast<T*>(base + offset);
     element = to_element<T>(combined<kMultiplies>(C(to_register(element)), total));
@@ -108,7 +110,7 @@ __global__ void __launch_bounds__(kBlock)
 /// The last position of each element writes its value.
 template <class Bits, class Finder>
 __global__ void __launch_bounds__(kBlock)
-    write_last_kernel(const __grid_constant__ Finder finder, SortedPositions sorted) {
+    write_last_kernel(const __grid_constant__ Finder finder, WritePositions sorted) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < sorted.count; i += step) {
     const uint64_t offset = sorted.offsets[i];
@@ -130,15 +132,15 @@ T* scratch_array(int64_t count, Ctx& ctx) {
   return static_cast<T*>(ctx.scratch(sizeof(T) * static_cast<size_t>(count)));
 }
 
-/// Finds and sorts all positions; offsets are at most `largest`.
+/// Finds all positions and sorts them by offset; offsets are at most `largest`.
 template <class Finder>
-SortedPositions sort_positions(const Finder& finder, int64_t count, int64_t largest, Ctx& ctx) {
+WritePositions sort_positions(const Finder& finder, int64_t count, int64_t largest, Ctx& ctx) {
   const NativeStream& stream = stream_of(ctx);
   const auto allocate = [&] {
-    return SortedPositions{count, scratch_array<uint64_t>(count, ctx),
-                           scratch_array<int64_t>(count, ctx)};
+    return WritePositions{count, scratch_array<uint64_t>(count, ctx),
+                          scratch_array<int64_t>(count, ctx)};
   };
-  const SortedPositions found = allocate(), sorted = allocate();
+  const WritePositions found = allocate(), sorted = allocate();
   // Only kNowhere has higher bits set, and its lower bits sort it last as well.
   const int bits = std::bit_width(static_cast<uint64_t>(largest) + 1);
   size_t bytes = 0;
@@ -155,7 +157,7 @@ SortedPositions sort_positions(const Finder& finder, int64_t count, int64_t larg
 }
 
 template <class T, bool kMultiplies, class Finder>
-void combine_sorted(const Finder& finder, const SortedPositions& sorted, Ctx& ctx) {
+void combine_sorted(const Finder& finder, const WritePositions& sorted, Ctx& ctx) {
   const NativeStream& stream = stream_of(ctx);
   const unsigned grid = grid_for(sorted.count, stream);
   auto* const partial = scratch_array<Register<T>>(sorted.count, ctx);
@@ -170,7 +172,7 @@ void combine_sorted(const Finder& finder, const SortedPositions& sorted, Ctx& ct
 template <class Finder>
 void combine_in_order(const Finder& finder, int64_t count, int64_t largest, ScalarType dtype,
                       bool multiplies, Ctx& ctx) {
-  const SortedPositions sorted = sort_positions(finder, count, largest, ctx);
+  const WritePositions sorted = sort_positions(finder, count, largest, ctx);
   const auto combine = [&](auto element) {
     using T = decltype(element);
     if constexpr (!kIsComplex<T>)
@@ -191,7 +193,7 @@ void combine_in_order(const Finder& finder, int64_t count, int64_t largest, Scal
 template <class Finder>
 void replace_in_order(const Finder& finder, int64_t count, int64_t largest, ScalarType dtype,
                       Ctx& ctx) {
-  const SortedPositions sorted = sort_positions(finder, count, largest, ctx);
+  const WritePositions sorted = sort_positions(finder, count, largest, ctx);
   const NativeStream& stream = stream_of(ctx);
   with_bits(element_size(dtype), [&](auto bits) {
     write_last_kernel<decltype(bits)>

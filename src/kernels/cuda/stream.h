@@ -33,14 +33,16 @@ class CurrentDevice {
   int former_ = -1;  // -1: nothing to restore
 };
 
-/// Threads of a block.
+/// The number of threads of a block, and its binary logarithm.
 inline constexpr int kBlock = 256;
+inline constexpr int kLogBlock = 8;
+static_assert(kBlock == 1 << kLogBlock);
 
-/// Blocks of kBlock threads for a grid-stride loop over `work` items: enough to fill the device
-/// several times.
-inline unsigned grid_for(int64_t work, const NativeStream& stream) {
+/// The number of blocks of kBlock threads for a grid-stride loop over num_items items: at most
+/// enough to fill the device several times.
+inline unsigned grid_for(int64_t num_items, const NativeStream& stream) {
   constexpr int64_t kBlocksPerProcessor = 32;
-  return static_cast<unsigned>(std::clamp((work + kBlock - 1) / kBlock, int64_t{1},
+  return static_cast<unsigned>(std::clamp((num_items + kBlock - 1) / kBlock, int64_t{1},
                                           stream.multi_processors * kBlocksPerProcessor));
 }
 

@@ -30,25 +30,25 @@ __global__ void __launch_bounds__(kBlock) fill_forward(Table<T> table, UpsampleA
     int64_t count = 0;
     // Taps outside the input are moved to its edge: the weights of taps at one position are added.
     for (int64_t k = 0; k < taps.count; ++k) {
-      const int64_t at = axis.index(taps, k) - first;
-      for (; count <= at; ++count) table.weights[i * table.width + count] = 0;
-      table.weights[i * table.width + at] += axis.weight(taps, k);
+      const int64_t offset = axis.index(taps, k) - first;
+      for (; count <= offset; ++count) table.weights[i * table.width + count] = 0;
+      table.weights[i * table.width + offset] += axis.weight(taps, k);
     }
     table.first[i] = first;
     table.count[i] = count;
   }
 }
 
-/// The first output that reads input `at` or a later one; with `only_behind`, the first output that
-/// reads only inputs after `at`. A binary search: later outputs never read earlier inputs.
+/// Returns the first output that reads `input` or a later one; with `only_later`, the first output
+/// that reads only inputs after `input`. A binary search: later outputs never read earlier inputs.
 template <class T>
-__device__ int64_t first_reader(const Table<T>& forward, int64_t at, bool only_behind) {
+__device__ int64_t first_reader(const Table<T>& forward, int64_t input, bool only_later) {
   int64_t low = 0, high = forward.size;
   while (low < high) {
     const int64_t middle = (low + high) / 2;
     const int64_t reads =
-        only_behind ? forward.first[middle] - 1 : forward.first[middle] + forward.count[middle] - 1;
-    if (reads >= at)
+        only_later ? forward.first[middle] - 1 : forward.first[middle] + forward.count[middle] - 1;
+    if (reads >= input)
       high = middle;
     else
       low = middle + 1;
@@ -70,7 +70,7 @@ __global__ void __launch_bounds__(kBlock) fill_readers(Table<T> table, Table<T> 
 
 template <class T>
 struct Tables {
-  Table<T> reads[3];    // the positions that each position of the result reads
+  Table<T> reads[3];    // the elements of `in` that each element of the result reads
   Table<T> forward[3];  // the weights
 };
 

@@ -16,7 +16,7 @@ std::string_view environment(const char* variable) {
   return text ? text : "";
 }
 
-/// The binary logarithm of a unit's bytes; -1 for an unknown unit.
+/// Returns the binary logarithm of a unit's bytes; -1 for an unknown unit.
 int shift_of(std::string_view unit) {
   if (unit.empty() || unit == "B") return 0;
   if (unit == "KiB") return 10;
@@ -29,10 +29,10 @@ int shift_of(std::string_view unit) {
 int parse_devices(std::string_view text) {
   int devices = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), devices);
-  const bool good = error == std::errc() && end == text.data() + text.size() && devices >= 0 &&
-                    devices <= kMaxGpus;
-  HEARTH_CHECK(good, "HEARTH_SIM_GPUS must be a number from 0 to ", kMaxGpus, " (or unset), not '",
-               text, "'");
+  const bool is_valid = error == std::errc() && end == text.data() + text.size() && devices >= 0 &&
+                        devices <= kMaxGpus;
+  HEARTH_CHECK(is_valid, "HEARTH_SIM_GPUS must be a number from 0 to ", kMaxGpus,
+               " (or unset), not '", text, "'");
   return devices;
 }
 
@@ -45,14 +45,15 @@ bool parse_switch(std::string_view variable, std::string_view text) {
 }  // namespace
 
 size_t parse_bytes(std::string_view variable, std::string_view text) {
-  const char* const last = text.data() + text.size();
+  const char* const text_end = text.data() + text.size();
   size_t count = 0;
-  auto [end, error] = std::from_chars(text.data(), last, count);
-  while (end != last && *end == ' ') ++end;
-  const int shift = error == std::errc() ? shift_of({end, static_cast<size_t>(last - end)}) : -1;
-  const bool good = shift >= 0 && count > 0 && count <= (SIZE_MAX >> shift);
-  HEARTH_CHECK(good, variable, " must be a size such as 8GiB, 512MiB or a number of bytes, not '",
-               text, "'");
+  auto [end, error] = std::from_chars(text.data(), text_end, count);
+  while (end != text_end && *end == ' ') ++end;
+  const int shift =
+      error == std::errc() ? shift_of({end, static_cast<size_t>(text_end - end)}) : -1;
+  const bool is_valid = shift >= 0 && count > 0 && count <= (SIZE_MAX >> shift);
+  HEARTH_CHECK(is_valid, variable,
+               " must be a size such as 8GiB, 512MiB or a number of bytes, not '", text, "'");
   return count << shift;
 }
 

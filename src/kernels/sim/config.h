@@ -9,14 +9,15 @@ namespace hearth::sim {
 struct Config {
   int devices = 0;
   size_t memory = size_t{8} << 30;  // bytes per device
-  bool lazy = false;                // work runs only when a synchronisation needs it
+  bool lazy = false;                // streams run work only when a synchronisation needs it
 };
 
 /// Reads HEARTH_SIM_GPUS, HEARTH_SIM_GPU_MEMORY and HEARTH_SIM_LAZY; no devices if the first is
-/// unset, empty or 0; an Error if a value is invalid.
+/// unset, empty or 0; throws an Error if a value is invalid.
 Config config_from_environment();
 
-/// "8GiB", "512 MiB", "64KiB" or a number of bytes; an Error names `variable` otherwise.
+/// Parses "8GiB", "512 MiB", "64KiB" or a number of bytes; throws an Error that names `variable`
+/// for other texts.
 size_t parse_bytes(std::string_view variable, std::string_view text);
 
 }  // namespace hearth::sim

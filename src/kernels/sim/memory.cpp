@@ -28,8 +28,8 @@ Memory::Memory(size_t bytes) : bytes_(bytes / kGranularity * kGranularity) {
   base_ = static_cast<std::byte*>(address);
   if (!mapped || mprotect(base_ + bytes_, bytes_, PROT_READ | PROT_WRITE) != 0) {
     if (mapped) munmap(base_, 2 * bytes_);
-    detail::fail<OutOfMemoryError>("the system has no room for a simulated GPU with ", bytes_,
-                                   " bytes; set HEARTH_SIM_GPU_MEMORY to less");
+    detail::fail<OutOfMemoryError>("the system cannot reserve memory for a simulated GPU with ",
+                                   bytes_, " bytes; set HEARTH_SIM_GPU_MEMORY to less");
   }
   free_[0] = bytes_;
 }

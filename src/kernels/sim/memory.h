@@ -15,7 +15,7 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  /// Null when no free range is long enough.
+  /// Returns null when no free range is long enough.
   void* allocate(size_t bytes);
   void free(void* data, size_t bytes);
 

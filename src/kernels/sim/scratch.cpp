@@ -5,10 +5,10 @@
 namespace hearth::sim {
 
 void* Scratch::allocate(size_t bytes, size_t limit) {
-  size_t before = in_use_.load();
+  size_t current = in_use_.load();
   do {
-    if (bytes > limit || before > limit - bytes) return nullptr;
-  } while (!in_use_.compare_exchange_weak(before, before + bytes));
+    if (bytes > limit || current > limit - bytes) return nullptr;
+  } while (!in_use_.compare_exchange_weak(current, current + bytes));
   try {
     return cpu_allocate(bytes);
   } catch (...) {

@@ -6,12 +6,12 @@
 namespace hearth::sim {
 
 /// Scratch memory of one device's kernels. It comes from the host's allocator, whose pages are
-/// warm, but is limited to the device's memory that tensors do not use. A simulated kernel
-/// allocates it while it runs and, unlike a launch on a GPU, cannot wait for the host to empty a
-/// cache.
+/// already mapped, but is limited to the device's memory that tensors do not use. A simulated
+/// kernel allocates it while it runs and, unlike a launch on a GPU, cannot wait for the host to
+/// empty a cache.
 class Scratch {
  public:
-  /// Null if the bytes in use would exceed `limit`.
+  /// Returns null if the bytes in use would exceed `limit`.
   void* allocate(size_t bytes, size_t limit);
   void free(void* data, size_t bytes);
   size_t bytes_in_use() const { return in_use_.load(); }

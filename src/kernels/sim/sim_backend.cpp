@@ -20,7 +20,7 @@ constexpr std::align_val_t kPinnedAlignment{4096};
 Stream& as_stream(StreamHandle handle) { return *static_cast<Stream*>(handle); }
 Event& as_event(EventHandle handle) { return *static_cast<Event*>(handle); }
 
-/// Waits for a stream's work; an Error if it failed or was dropped.
+/// Waits for a stream's work; throws an Error if it failed or was dropped.
 void finish(Stream& stream, uint64_t position) {
   stream.wait_for(position);
   stream.rethrow();
@@ -158,7 +158,7 @@ std::vector<Stream*> SimBackend::streams_of(int device) {
 }
 
 bool SimBackend::query(int, StreamHandle stream) {
-  return as_stream(stream).passed(as_stream(stream).last_position());
+  return as_stream(stream).has_passed(as_stream(stream).last_position());
 }
 
 void SimBackend::synchronize(int, StreamHandle stream) { finish(as_stream(stream)); }
@@ -187,7 +187,7 @@ void SimBackend::wait(int, StreamHandle stream, EventHandle event) {
 
 bool SimBackend::query(EventHandle event) {
   const auto& mark = as_event(event).mark;
-  return !mark || mark->stream->passed(mark->position);
+  return !mark || mark->stream->has_passed(mark->position);
 }
 
 void SimBackend::synchronize(EventHandle event) {
@@ -244,18 +244,19 @@ void SimBackend::run_kernel(const ParamsType& type, const void* params, Ctx& ctx
                  copy = std::make_shared<ParamsCopy>(type, params)] {
     // The inputs of this kernel may be results that a failed kernel did not compute.
     if (stream.has_failed()) return;
-    Ctx inner(*this, device, &stream, &stream.faults(), numerics);
-    kernel(copy->get(), inner);
+    Ctx kernel_ctx(*this, device, &stream, &stream.faults(), numerics);
+    kernel(copy->get(), kernel_ctx);
   });
 }
 
-/// The device's memory that tensors do not use; cached memory counts as unused.
+/// Returns the bytes of the device's memory that tensors do not use; cached memory counts as
+/// unused.
 size_t SimBackend::scratch_limit(int device) {
   Memory& memory = state(device).memory;
   if (cuda_backend_in_use() != this) return memory.free_bytes();
-  const Device its(DeviceType::CUDA, static_cast<DeviceIndex>(device));
+  const Device gpu(DeviceType::CUDA, static_cast<DeviceIndex>(device));
   return memory.total_bytes() -
-         std::min(memory.total_bytes(), device_allocator(its).active_bytes());
+         std::min(memory.total_bytes(), device_allocator(gpu).active_bytes());
 }
 
 void* SimBackend::allocate_scratch(size_t bytes, Ctx& ctx) {

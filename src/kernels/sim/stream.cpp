@@ -68,7 +68,7 @@ void Stream::wait_for_results(uint64_t position) {
       "The simulated GPU has stopped, because the process is ending: its results cannot be read");
 }
 
-bool Stream::passed(uint64_t position) {
+bool Stream::has_passed(uint64_t position) {
   const std::lock_guard lock(mutex_);
   demand(position);
   return completed_ >= position || stopping_;
@@ -132,10 +132,10 @@ void Stream::run() {
   }
 }
 
-void Event::record(Stream& on) {
+void Event::record(Stream& stream) {
   auto next = std::make_shared<Mark>();
-  next->stream = &on;
-  next->position = on.submit([next] { next->time = std::chrono::steady_clock::now(); });
+  next->stream = &stream;
+  next->position = stream.submit([next] { next->time = std::chrono::steady_clock::now(); });
   mark = std::move(next);
 }
 

@@ -23,14 +23,14 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
-  /// Returns the work's position.
+  /// Adds work to the queue; returns its position.
   uint64_t submit(std::function<void()> work);
   /// Waits until all work up to the position has run or the stream is stopped.
   void wait_for(uint64_t position);
-  /// Like wait_for; an Error if the work was dropped, so that it has no results.
+  /// Like wait_for; throws an Error if the work was dropped, so that it has no results.
   void wait_for_results(uint64_t position);
   /// Whether all work up to the position has run; makes a lazy stream run it.
-  bool passed(uint64_t position);
+  bool has_passed(uint64_t position);
   uint64_t last_position();
 
   /// Throws the first exception that work has thrown since the last call.
@@ -47,6 +47,7 @@ class Stream {
 
  private:
   void run();
+  /// Lets a lazy stream run its work up to the position. The caller holds the mutex.
   void demand(uint64_t position);
 
   std::mutex mutex_;
@@ -65,6 +66,7 @@ class Stream {
 /// Whether this process is a forked child: inherited streams have no threads, and locks that were
 /// held at the fork stay locked.
 bool is_forked_child();
+/// Throws PyTorch's error in a forked child.
 void check_not_forked();
 
 /// A position in a stream and the time at which the stream passed it.
@@ -80,7 +82,7 @@ struct Event {
   bool timing = false;
   std::shared_ptr<Mark> mark;
 
-  void record(Stream& on);
+  void record(Stream& stream);
   void make_wait(Stream& waiter) const;
 };
 
