@@ -61,8 +61,12 @@ endfunction()
 function(hearth_add_cuda_plugin)
   hearth_pass_seam_hash(src/kernels/cuda/plugin.cpp)
   hearth_find_cudnn()
-  hearth_group_sources(plugin_sources)
-  add_library(hearth_cuda MODULE ${plugin_sources})
+  # g++ 12 crashes on a group of the C++ sources, which declare weak functions.
+  set(kernel_sources ${plugin_sources})
+  list(FILTER kernel_sources INCLUDE REGEX "\\.cu$")
+  list(REMOVE_ITEM plugin_sources ${kernel_sources})
+  hearth_group_sources(kernel_sources)
+  add_library(hearth_cuda MODULE ${plugin_sources} ${kernel_sources})
   set_target_properties(hearth_cuda PROPERTIES
     CUDA_STANDARD 20 CXX_STANDARD 20
     # dlopen searches these folders for cuDNN, too.

@@ -26,7 +26,7 @@ void throw_fault(FaultSlot& slot) {
     case Fault::kBadBagOffset:
       fail<Error>("embedding_bag: offsets have to grow from 0 to at most the input's length ", b,
                   ", but found ", a);
-    case Fault::kNone: break;
+    case Fault::kNoFault: break;
   }
   fail<Error>("a kernel reported an unknown fault: ", static_cast<int>(fault));
 }

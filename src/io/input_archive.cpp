@@ -25,7 +25,7 @@ namespace {
 constexpr double kLargestExact = 9007199254740992.0;  // 2^53
 
 std::shared_ptr<const ArchiveSource> open_source(io::SafetensorsFile file, std::string name,
-                                          std::optional<Device> device) {
+                                                 std::optional<Device> device) {
   auto source = std::make_shared<ArchiveSource>();
   source->name = std::move(name);
   source->device = device;
@@ -40,7 +40,8 @@ std::shared_ptr<const ArchiveSource> open_source(io::SafetensorsFile file, std::
 }
 
 /// The values of a file of torch.save or of LibTorch.
-std::shared_ptr<const ArchiveSource> open_pt(const io::BytesPtr& bytes, std::optional<Device> device) {
+std::shared_ptr<const ArchiveSource> open_pt(const io::BytesPtr& bytes,
+                                             std::optional<Device> device) {
   io::PtFile file(bytes, device);
   auto source = std::make_shared<ArchiveSource>();
   source->name = bytes->name();

@@ -49,8 +49,8 @@ class Writer {
   }
 
   void write(const IValue& value, int depth) {
-    HEARTH_CHECK(depth <= kWriteDepth, "cannot save values that are nested deeper than ", kWriteDepth,
-                 " levels, or contain themselves");
+    HEARTH_CHECK(depth <= kWriteDepth, "cannot save values that are nested deeper than ",
+                 kWriteDepth, " levels, or contain themselves");
     if (value.isTensor())
       write(value.toTensor());
     else if (value.isBool())

@@ -122,7 +122,8 @@ SafetensorsHeader read_header(const Bytes& bytes) {
 std::string header_text(const SafetensorsHeader& header) {
   std::string json = header_json(header);
   const size_t unpadded = kLengthBytes + json.size();
-  json.append((kSafetensorsAlignment - unpadded % kSafetensorsAlignment) % kSafetensorsAlignment, ' ');
+  json.append((kSafetensorsAlignment - unpadded % kSafetensorsAlignment) % kSafetensorsAlignment,
+              ' ');
   const uint64_t length = json.size();
   HEARTH_CHECK(length <= kLongestHeader, "cannot save ", header.tensors.size(), " tensors and ",
                header.metadata.size(), " metadata: the header would have ", length,

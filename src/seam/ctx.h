@@ -14,7 +14,7 @@ class Mt19937;
 
 /// An error that a kernel finds in data. core/faults.h turns it into PyTorch's error text.
 enum class Fault : int32_t {
-  kNone = 0,
+  kNoFault = 0,
   kIndexOutOfRange,  // values: index, dimension, size
   kNegativeIndex,    // values: index, dimension, size (where only non-negative ones are allowed)
   kBadLabel,         // values: label, number of classes

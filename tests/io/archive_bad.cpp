@@ -24,13 +24,14 @@ std::string archive_error(const std::string& json) {
 
 #define EXPECT_BAD(json, text)                                              \
   do {                                                                      \
-    const std::string message = archive_error(json);                            \
+    const std::string message = archive_error(json);                        \
     EXPECT_NE(message.find(text), std::string::npos) << "got: " << message; \
   } while (false)
 
 TEST(BadArchive, RejectsInvalidMetadata) {
   EXPECT_EQ(archive_error(R"({"version":1})"), "no error");
-  EXPECT_EQ(archive_error(R"({"version":1,"values":{"a":1,"b":{"ints":[1]}},"later":[]})"), "no error");
+  EXPECT_EQ(archive_error(R"({"version":1,"values":{"a":1,"b":{"ints":[1]}},"later":[]})"),
+            "no error");
   EXPECT_BAD("", "not valid JSON");
   EXPECT_BAD("{", "not valid JSON");
   EXPECT_BAD("[]", "expected an object with a version");

@@ -29,7 +29,7 @@ std::string pickle_error(const std::string& pickle) {
 }
 #define EXPECT_REFUSED(pickle, text)                                                     \
   do {                                                                                   \
-    const std::string message = pickle_error(pickle);                                       \
+    const std::string message = pickle_error(pickle);                                    \
     EXPECT_NE(message.find("cannot read 'the buffer': "), std::string::npos) << message; \
     EXPECT_NE(message.find(text), std::string::npos) << "message: " << message;          \
   } while (false)
@@ -39,9 +39,9 @@ std::string text(const std::string& value) {
   return "U" + std::string(1, static_cast<char>(value.size())) + value;
 }
 /// A pickled tensor over the storage.
-std::string pickled_tensor(const std::string& numel, const std::string& offset, const std::string& sizes,
-                   const std::string& strides, const std::string& key = "0",
-                   const std::string& type = "FloatStorage") {
+std::string pickled_tensor(const std::string& numel, const std::string& offset,
+                           const std::string& sizes, const std::string& strides,
+                           const std::string& key = "0", const std::string& type = "FloatStorage") {
   return "ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + "ctorch\n" + type + "\n" +
          text(key) + text("cpu") + numel + "tQ" + offset + sizes + strides +
          "\x89"
@@ -107,26 +107,30 @@ TEST(BadPt, RefusesCyclesAndExplosions) {
 TEST(BadPt, RefusesTensorsThatDoNotFitTheirStorage) {
   const std::string two = kTwo + "\x85", one = kOne + "\x85";
   EXPECT_EQ(pickle_error(pickled_tensor(kTwo, kZero, two, one) + "."), "no error");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kOne, two, one) + ".", "are out of bounds for storage of size 8");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kOne, two, one) + ".",
+                 "are out of bounds for storage of size 8");
   EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, kTwo + "\x85") + ".", "out of bounds");
   EXPECT_REFUSED(pickled_tensor(kTwo, kMinusOne, two, one) + ".", "negative sizes");
   EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kMinusOne + "\x85", one) + ".", "negative sizes");
-  EXPECT_REFUSED(
-      pickled_tensor(kTwo, kZero, kLarge + kLarge + kLarge + "\x87", kLarge + kLarge + kLarge + "\x87") +
-          ".",
-      "overflow");
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, ")") + ".", "mismatch in length of strides and shape");
-  EXPECT_REFUSED(pickled_tensor(kOne, kZero, one, one) + ".", "storage 0 has 8 bytes, but 1 elements");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, kLarge + kLarge + kLarge + "\x87",
+                                kLarge + kLarge + kLarge + "\x87") +
+                     ".",
+                 "overflow");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, ")") + ".",
+                 "mismatch in length of strides and shape");
+  EXPECT_REFUSED(pickled_tensor(kOne, kZero, one, one) + ".",
+                 "storage 0 has 8 bytes, but 1 elements");
   EXPECT_REFUSED(pickled_tensor(kMinusOne, kZero, one, one) + ".", "has 8 bytes, but -1 elements");
   EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, one, "1") + ".", "it has no record 'data/1'");
   EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, one, "0", "QInt8Storage") + ".",
                  "refuses to call `torch.QInt8Storage`");
-  EXPECT_REFUSED(
-      pickled_tensor(kTwo, kZero, two, one) + pickled_tensor(kTwo, kZero, two, one, "0", "IntStorage") + "\x86.",
-      "storage 0 has two dtypes");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, two, one) +
+                     pickled_tensor(kTwo, kZero, two, one, "0", "IntStorage") + "\x86.",
+                 "storage 0 has two dtypes");
   std::string many = "(";
   for (int i = 0; i < 17; ++i) many += kOne;
-  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, many + "t", many + "t") + ".", "more than 16 dimensions");
+  EXPECT_REFUSED(pickled_tensor(kTwo, kZero, many + "t", many + "t") + ".",
+                 "more than 16 dimensions");
 }
 
 /// An expanded tensor may be of any size as a view, but is not copied.

@@ -23,13 +23,14 @@ std::string safetensors_error(const std::string& bytes) {
 
 #define EXPECT_BAD(bytes, text)                                                         \
   do {                                                                                  \
-    const std::string message = safetensors_error(bytes);                                       \
+    const std::string message = safetensors_error(bytes);                               \
     EXPECT_NE(message.find("cannot read 'x.safetensors': at byte "), std::string::npos) \
         << message;                                                                     \
     EXPECT_NE(message.find(text), std::string::npos) << "got: " << message;             \
   } while (false)
 
-std::string tensor_json(const std::string& dtype, const std::string& shape, const std::string& offsets) {
+std::string tensor_json(const std::string& dtype, const std::string& shape,
+                        const std::string& offsets) {
   return "{\"dtype\":\"" + dtype + "\",\"shape\":" + shape + ",\"data_offsets\":" + offsets + "}";
 }
 
@@ -73,12 +74,14 @@ TEST(BadSafetensors, RejectsInvalidJson) {
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":1}}"), "a string for each key of __metadata__");
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":{}}}"), "a string for each key of __metadata__");
   EXPECT_BAD(file("{\"__metadata__\":{\"a\":\"1\",\"a\":\"2\"}}"), "'a' occurs twice");
-  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0,0]") + ",\"a\":{}}"), "'a' occurs twice");
+  EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0,0]") + ",\"a\":{}}"),
+             "'a' occurs twice");
   EXPECT_BAD(file("{\"a\":" + std::string(1 << 20, '[')), "there is an array");
 }
 
 TEST(BadSafetensors, RejectsInvalidTensorEntries) {
-  EXPECT_EQ(safetensors_error(file("{\"a\":" + tensor_json("F32", "[2]", "[0,8]") + "}", 8)), "no error");
+  EXPECT_EQ(safetensors_error(file("{\"a\":" + tensor_json("F32", "[2]", "[0,8]") + "}", 8)),
+            "no error");
   EXPECT_BAD(file("{\"a\":{\"dtype\":\"F32\",\"shape\":[0]}}"), "does not have all of dtype");
   EXPECT_BAD(file("{\"a\":" + tensor_json("F33", "[0]", "[0,0]") + "}"), "unknown dtype 'F33'");
   EXPECT_BAD(file("{\"a\":" + tensor_json("F32", "[0]", "[0]") + "}"), "needs two data_offsets");
@@ -104,9 +107,9 @@ TEST(BadSafetensors, RejectsInvalidTensorEntries) {
 
 TEST(BadSafetensors, RejectsGapsAndOverlaps) {
   const auto two = [](const std::string& first, const std::string& second, size_t bytes) {
-    return file(
-        "{\"a\":" + tensor_json("U8", "[4]", first) + ",\"b\":" + tensor_json("U8", "[4]", second) + "}",
-        bytes);
+    return file("{\"a\":" + tensor_json("U8", "[4]", first) +
+                    ",\"b\":" + tensor_json("U8", "[4]", second) + "}",
+                bytes);
   };
   EXPECT_EQ(safetensors_error(two("[4,8]", "[0,4]", 8)), "no error");
   EXPECT_BAD(two("[0,4]", "[0,4]", 8), "its offset says 0 instead of 4");

@@ -56,8 +56,8 @@ void check_gather(const std::vector<int64_t>& in_sizes, const std::vector<int64_
 
 template <class T>
 class GatherTest : public ::testing::Test {};
-using GatherTypes = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float,
-                               double, complex<float>, complex<double>, bool>;
+using GatherTypes = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16,
+                                     float, double, complex<float>, complex<double>, bool>;
 TYPED_TEST_SUITE(GatherTest, GatherTypes);
 
 TYPED_TEST(GatherTest, GathersAlongEveryDimension) {

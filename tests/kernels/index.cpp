@@ -136,8 +136,8 @@ void check_put(const Sizes& sizes, const std::vector<int>& dims, const Sizes& sh
 
 template <class T>
 class IndexTest : public ::testing::Test {};
-using IndexTypes = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float,
-                               double, complex<float>, complex<double>, bool>;
+using IndexTypes = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16,
+                                    float, double, complex<float>, complex<double>, bool>;
 TYPED_TEST_SUITE(IndexTest, IndexTypes);
 
 const std::vector<std::vector<int>> kIndexedDims = {{0},    {1},    {3},    {0, 1},

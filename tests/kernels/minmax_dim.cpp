@@ -14,13 +14,13 @@ namespace {
 
 using Sizes = std::vector<int64_t>;
 
-struct Case {
+struct MinmaxCase {
   Sizes sizes;
   Sizes strides;  // empty: contiguous
   int dim;
 };
 
-const std::vector<Case> kCases = {
+const std::vector<MinmaxCase> kMinmaxCases = {
     {{1}, {}, 0},
     {{9}, {}, 0},
     {{300001}, {}, 0},
@@ -50,14 +50,14 @@ double number(T value) {
 }
 
 /// The row-major index of the element at position i along `dim` for output o.
-int64_t element(const Case& c, int64_t o, int64_t i) {
+int64_t element(const MinmaxCase& c, int64_t o, int64_t i) {
   int64_t inner = 1;
   for (size_t d = size_t(c.dim) + 1; d < c.sizes.size(); ++d) inner *= c.sizes[d];
   return (o / inner * c.sizes[size_t(c.dim)] + i) * inner + o % inner;
 }
 
 template <class T>
-void expect_best(const Case& c, const Guarded<T>& in, bool largest) {
+void expect_best(const MinmaxCase& c, const Guarded<T>& in, bool largest) {
   Sizes out_sizes = c.sizes;
   out_sizes[size_t(c.dim)] = 1;
   Guarded<T> values(out_sizes);
@@ -74,7 +74,7 @@ void expect_best(const Case& c, const Guarded<T>& in, bool largest) {
         value = x;
       }
     }
-    ASSERT_EQ(indices[o], best) << "output " << o << " of case " << &c - kCases.data();
+    ASSERT_EQ(indices[o], best) << "output " << o << " of case " << &c - kMinmaxCases.data();
     const double got = number(values[o]);
     ASSERT_TRUE(std::isnan(value) ? std::isnan(got) : got == value)
         << got << " instead of " << value;
@@ -85,7 +85,7 @@ void expect_best(const Case& c, const Guarded<T>& in, bool largest) {
 
 template <class T>
 void check(int spread, bool with_nan = false) {
-  for (const Case& c : kCases) {
+  for (const MinmaxCase& c : kMinmaxCases) {
     Guarded<T> in(c.sizes, c.strides);
     std::mt19937 random(1);
     for (int64_t i = 0; i < in.numel(); ++i) {
@@ -140,7 +140,7 @@ TEST(MinMaxDim, OutputsAreOptionalAndStrided) {
   run_on_cpu(MinMaxDimParams{in.view(), values.view(), indices.view(), 1, true});
   run_on_cpu(MinMaxDimParams{in.view(), View(), alone.view(), 1, true});
   for (int64_t o = 0; o < 8; ++o) {
-    const Case c{{2, 3, 4}, {}, 1};
+    const MinmaxCase c{{2, 3, 4}, {}, 1};
     EXPECT_EQ(in[element(c, o, indices[o])], values[o]);
     EXPECT_EQ(alone[o], indices[o]);
     for (int64_t i = 0; i < 3; ++i) EXPECT_LE(in[element(c, o, i)], values[o]);

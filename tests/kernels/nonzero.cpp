@@ -50,8 +50,8 @@ void check(const View& in) {
 
 template <class T>
 class NonzeroTest : public ::testing::Test {};
-using NonzeroTypes = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16, float,
-                               double, complex<float>, complex<double>, bool>;
+using NonzeroTypes = ::testing::Types<uint8_t, int8_t, int16_t, int32_t, int64_t, Half, BFloat16,
+                                      float, double, complex<float>, complex<double>, bool>;
 TYPED_TEST_SUITE(NonzeroTest, NonzeroTypes);
 
 TYPED_TEST(NonzeroTest, FindsCoordinatesInRowMajorOrder) {

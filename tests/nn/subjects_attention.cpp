@@ -47,7 +47,8 @@ Table attention() {
                            })},
       {"mha_added_mask", called(plain_attention,
                                 [](MultiheadAttention& m, const Inputs& in) -> Inputs {
-                                  return {std::get<0>(m(in[0], in[1], in[1], kAbsent, false, in[2]))};
+                                  return {
+                                      std::get<0>(m(in[0], in[1], in[1], kAbsent, false, in[2]))};
                                 })},
       {"mha_dims",
        called(

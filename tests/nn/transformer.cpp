@@ -32,8 +32,8 @@ TEST(MultiheadAttention, ExplainsBadInput) {
 TEST(MultiheadAttention, ChecksAppendedAndGivenKeys) {
   using functional::multi_head_attention_forward;
   const Tensor x = ones({3, 4, 8}), weight = ones({24, 8}), out = ones({8, 8}), k = ones({1, 1, 8});
-  const functional::MultiheadAttentionForwardFuncOptions options(8, 2, weight, Tensor(), Tensor(), Tensor(),
-                                                                 false, 0, out, Tensor());
+  const functional::MultiheadAttentionForwardFuncOptions options(8, 2, weight, Tensor(), Tensor(),
+                                                                 Tensor(), false, 0, out, Tensor());
   auto lone = options, given = options;
   EXPECT_ERROR(multi_head_attention_forward(x, x, x, lone.bias_k(k)),
                "bias_k and bias_v must both be defined");

@@ -17,7 +17,6 @@
 namespace hearth::testing {
 namespace {
 
-
 struct Options {
   bool causal = false;
   std::optional<double> scale = {};

@@ -15,7 +15,6 @@
 namespace hearth::testing {
 namespace {
 
-
 double distance(const double* a, const double* b, int64_t width, double p) {
   double sum = 0;
   for (int64_t i = 0; i < width; ++i) {
@@ -143,18 +142,13 @@ LargeCase many_rows(ScalarType dtype) {
           {dist, dx, dy}};
 }
 
-const Register registered_cdist[] = {Register(refusing_cdist_row()),
-                                     Register(cdist_row("product", 2, 1)),
-                                     Register(cdist_row("0", 0)),
-                                     Register(cdist_row("1", 1)),
-                                     Register(cdist_row("between", 1.5)),
-                                     Register(cdist_row("3", 3)),
-                                     Register(cdist_row("inf", kInf)),
-                                     Register(pdist_row("2", 2)),
-                                     Register(pdist_row("0", 0)),
-                                     Register(pdist_row("1", 1)),
-                                     Register(pdist_row("half", 0.5)),
-                                     Register(pdist_row("inf", kInf))};
+const Register registered_cdist[] = {
+    Register(refusing_cdist_row()),      Register(cdist_row("product", 2, 1)),
+    Register(cdist_row("0", 0)),         Register(cdist_row("1", 1)),
+    Register(cdist_row("between", 1.5)), Register(cdist_row("3", 3)),
+    Register(cdist_row("inf", kInf)),    Register(pdist_row("2", 2)),
+    Register(pdist_row("0", 0)),         Register(pdist_row("1", 1)),
+    Register(pdist_row("half", 0.5)),    Register(pdist_row("inf", kInf))};
 const RegisterLarge registered_large_cdist({"cdist", {"Cdist", "CdistBackward"}, many_rows, 16});
 
 /// The distances of two matrices with equal rows and ties, and their gradients.

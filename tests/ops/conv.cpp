@@ -12,7 +12,7 @@ namespace hearth::testing {
 namespace {
 
 /// The parameters of a convolution, one of each per spatial dimension.
-struct ConvNumbers {
+struct ConvGeometry {
   std::vector<int64_t> stride, padding, dilation, output_padding;
   int64_t groups = 1;
   bool transposed = false;
@@ -29,7 +29,7 @@ bool advance(Position& position, const std::vector<int64_t>& sizes) {
 
 /// Calls f(input position, weight position, output position) for every product of the sum.
 template <class F>
-void for_each_product(const ConvNumbers& g, const std::vector<int64_t>& in,
+void for_each_product(const ConvGeometry& g, const std::vector<int64_t>& in,
                       const std::vector<int64_t>& weight, const std::vector<int64_t>& out, F f) {
   if (count_of(weight) == 0 || count_of(out) == 0 || count_of(in) == 0) return;
   Position o(out.size(), 0);
@@ -50,7 +50,7 @@ void for_each_product(const ConvNumbers& g, const std::vector<int64_t>& in,
 }
 
 /// A convolution by its definition; in = [batched input, weight, bias or an empty array].
-Array conv_reference(const ConvNumbers& g, const Arrays& in) {
+Array conv_reference(const ConvGeometry& g, const Arrays& in) {
   const Array &x = in[0], &w = in[1];
   Array out;
   out.sizes = {x.sizes[0], g.transposed ? w.sizes[1] * g.groups : w.sizes[0]};
@@ -84,8 +84,8 @@ Case conv_case(std::vector<int64_t> input, std::vector<int64_t> weight, int64_t 
   return inputs;
 }
 
-Row conv_row(std::string name, const ConvNumbers& numbers, std::vector<Case> cases,
-             std::function<Tensor(const Tensors&, const ConvNumbers&)> call) {
+Row conv_row(std::string name, const ConvGeometry& numbers, std::vector<Case> cases,
+             std::function<Tensor(const Tensors&, const ConvGeometry&)> call) {
   Row row;
   row.covers = {
       name.substr(0, name.find("d_") == std::string::npos ? name.size() : name.find("d_") + 1),
@@ -106,29 +106,29 @@ Row conv_row(std::string name, const ConvNumbers& numbers, std::vector<Case> cas
   return row;
 }
 
-Tensor call_conv1d(const Tensors& in, const ConvNumbers& n) {
+Tensor call_conv1d(const Tensors& in, const ConvGeometry& n) {
   return conv1d(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.groups);
 }
-Tensor call_conv2d(const Tensors& in, const ConvNumbers& n) {
+Tensor call_conv2d(const Tensors& in, const ConvGeometry& n) {
   return conv2d(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.groups);
 }
-Tensor call_conv3d(const Tensors& in, const ConvNumbers& n) {
+Tensor call_conv3d(const Tensors& in, const ConvGeometry& n) {
   return conv3d(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.groups);
 }
-Tensor call_transpose1d(const Tensors& in, const ConvNumbers& n) {
+Tensor call_transpose1d(const Tensors& in, const ConvGeometry& n) {
   return conv_transpose1d(in[0], in[1], in[2], n.stride, n.padding, n.output_padding, n.groups,
                           n.dilation);
 }
-Tensor call_transpose2d(const Tensors& in, const ConvNumbers& n) {
+Tensor call_transpose2d(const Tensors& in, const ConvGeometry& n) {
   return conv_transpose2d(in[0], in[1], in[2], n.stride, n.padding, n.output_padding, n.groups,
                           n.dilation);
 }
-Tensor call_transpose3d(const Tensors& in, const ConvNumbers& n) {
+Tensor call_transpose3d(const Tensors& in, const ConvGeometry& n) {
   return conv_transpose3d(in[0], in[1], in[2], n.stride, n.padding, n.output_padding, n.groups,
                           n.dilation);
 }
 template <int dims>
-Tensor call_same(const Tensors& in, const ConvNumbers& n) {
+Tensor call_same(const Tensors& in, const ConvGeometry& n) {
   constexpr auto call = [](auto... args) {
     if constexpr (dims == 1) return conv1d(args...);
     if constexpr (dims == 2) return conv2d(args...);
@@ -136,7 +136,7 @@ Tensor call_same(const Tensors& in, const ConvNumbers& n) {
   };
   return call(in[0], in[1], in[2], n.stride, "same", n.dilation, n.groups);
 }
-Tensor call_convolution(const Tensors& in, const ConvNumbers& n) {
+Tensor call_convolution(const Tensors& in, const ConvGeometry& n) {
   return convolution(in[0], in[1], in[2], n.stride, n.padding, n.dilation, n.transposed,
                      n.output_padding, n.groups);
 }
@@ -211,9 +211,9 @@ Row conv2d_row() {
 
 /// padding="same" with a kernel of size 3, but of size 2 with dilation 3 in the last dimension:
 /// that is a padding of 1 on all sides, with one more element at the end of the last dimension.
-Row same_row(const std::string& op, std::function<Tensor(const Tensors&, const ConvNumbers&)> call,
+Row same_row(const std::string& op, std::function<Tensor(const Tensors&, const ConvGeometry&)> call,
              size_t dims) {
-  ConvNumbers numbers{Position(dims, 1), Position(dims, 1), Position(dims, 1), {}};
+  ConvGeometry numbers{Position(dims, 1), Position(dims, 1), Position(dims, 1), {}};
   numbers.dilation.back() = 3;
   Position input(dims + 2, 3), weight(dims + 2, 3);
   input[0] = 1;
@@ -295,7 +295,7 @@ const Register registered_conv[] = {
 
 /// Compares result and gradients in `dtype` with float64. These shapes are large enough for the
 /// libraries' algorithms.
-void expect_same_as_double(const ConvNumbers& n, std::vector<int64_t> input,
+void expect_same_as_double(const ConvGeometry& n, std::vector<int64_t> input,
                            std::vector<int64_t> weight, int64_t channels, bool channels_last,
                            ScalarType dtype, double tolerance, Device device) {
   Case inputs = conv_case(std::move(input), std::move(weight), channels);
@@ -329,7 +329,7 @@ double tolerance_of(ScalarType dtype, Device device) {
 
 TEST(Convolution, LargeConvolutionsMatchDouble) {
   const struct {
-    ConvNumbers numbers;
+    ConvGeometry numbers;
     std::vector<int64_t> input, weight;
     int64_t channels;
   } shapes[] = {

@@ -14,7 +14,7 @@ Tensor numbers(std::vector<int64_t> sizes, double sign = -1) {
   return x.to(kFloat);
 }
 Tensor positive(std::vector<int64_t> sizes) { return numbers(std::move(sizes), 1); }
-Tensor indices(std::vector<int64_t> sizes, int64_t below) {
+Tensor index_tensor(std::vector<int64_t> sizes, int64_t below) {
   int64_t count = 1;
   for (const int64_t size : sizes) count *= size;
   return arange(count, kLong).remainder(below).reshape(sizes);
@@ -26,16 +26,16 @@ template <>
 Tensor pick_value<Tensor>(std::mt19937& random) {
   switch (random() % 20) {
     case 0: return positive({3, 4});
-    case 1: return indices({3, 4}, 3);
+    case 1: return index_tensor({3, 4}, 3);
     case 2: return numbers({3, 4}).gt(0);
     case 3: return numbers({4});
     case 4: return numbers({3});
     case 5: return numbers({4, 3});
     case 6: return numbers({3, 3});
     case 7: return numbers({2, 3, 4});
-    case 8: return indices({3}, 3);
+    case 8: return index_tensor({3}, 3);
     case 9: return numbers({});
-    case 10: return indices({4}, 3);
+    case 10: return index_tensor({4}, 3);
     default: return numbers({3, 4});
   }
 }
@@ -112,8 +112,12 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
   const auto image = [] { return Tensors{numbers({2, 3, 8, 8})}; };
   const auto signal = [] { return Tensors{numbers({2, 3, 8})}; };
   const auto volume = [] { return Tensors{numbers({1, 2, 4, 4, 4})}; };
-  const auto along = [] { return Tensors{numbers({3, 4}), indices({3, 4}, 3), numbers({3, 4})}; };
-  const auto slices = [] { return Tensors{numbers({3, 4}), indices({3}, 3), numbers({3, 4})}; };
+  const auto along = [] {
+    return Tensors{numbers({3, 4}), index_tensor({3, 4}, 3), numbers({3, 4})};
+  };
+  const auto slices = [] {
+    return Tensors{numbers({3, 4}), index_tensor({3}, 3), numbers({3, 4})};
+  };
   const auto masked = [] {
     return Tensors{numbers({3, 4}), numbers({3, 4}).gt(0), numbers({3, 4})};
   };
@@ -182,7 +186,7 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        }},
       {"narrow",
        [] {
-         return Tensors{numbers({6, 4}), indices({}, 3)};
+         return Tensors{numbers({6, 4}), index_tensor({}, 3)};
        }},
       {"tensor_split",
        [] {
@@ -214,27 +218,27 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        }},
       {"bitwise_left_shift",
        [] {
-         return Tensors{indices({3, 4}, 3), indices({3, 4}, 3)};
+         return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 3)};
        }},
       {"bitwise_right_shift",
        [] {
-         return Tensors{indices({3, 4}, 3), indices({3, 4}, 3)};
+         return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 3)};
        }},
       {"bitwise_and",
        [] {
-         return Tensors{indices({3, 4}, 3), indices({3, 4}, 5)};
+         return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)};
        }},
       {"bitwise_or",
        [] {
-         return Tensors{indices({3, 4}, 3), indices({3, 4}, 5)};
+         return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)};
        }},
       {"bitwise_xor",
        [] {
-         return Tensors{indices({3, 4}, 3), indices({3, 4}, 5)};
+         return Tensors{index_tensor({3, 4}, 3), index_tensor({3, 4}, 5)};
        }},
       {"bitwise_not",
        [] {
-         return Tensors{indices({3, 4}, 3)};
+         return Tensors{index_tensor({3, 4}, 3)};
        }},
       {"acosh",
        [] {
@@ -278,14 +282,14 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
       {"take_along_dim", along},
       {"take",
        [] {
-         return Tensors{numbers({3, 4}), indices({3}, 3)};
+         return Tensors{numbers({3, 4}), index_tensor({3}, 3)};
        }},
       {"index_add", slices},
       {"index_copy", slices},
       {"index_select", slices},
       {"index_fill",
        [] {
-         return Tensors{numbers({3, 4}), indices({2}, 3), numbers({})};
+         return Tensors{numbers({3, 4}), index_tensor({2}, 3), numbers({})};
        }},
       {"masked_fill",
        [] {
@@ -307,7 +311,7 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        }},
       {"nll_loss",
        [] {
-         return Tensors{numbers({3, 4}), indices({3}, 4), positive({4})};
+         return Tensors{numbers({3, 4}), index_tensor({3}, 4), positive({4})};
        }},
       {"binary_cross_entropy", probabilities},
       {"float_power",
@@ -324,11 +328,11 @@ const std::map<std::string, std::function<Tensors()>>& wanted_tensors() {
        }},
       {"bincount",
        [] {
-         return Tensors{indices({4}, 3), numbers({4})};
+         return Tensors{index_tensor({4}, 3), numbers({4})};
        }},
       {"repeat_interleave",
        [] {
-         return Tensors{numbers({3, 4}), indices({12}, 3)};
+         return Tensors{numbers({3, 4}), index_tensor({12}, 3)};
        }},
       {"multinomial",
        [] {

@@ -12,7 +12,6 @@
 namespace hearth::testing {
 namespace {
 
-
 struct Kink {
   const char* name;
   std::function<Tensor(const Tensor&)> f;

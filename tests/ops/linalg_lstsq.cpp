@@ -13,7 +13,6 @@ namespace {
 
 constexpr std::optional<double> kNone;
 
-
 /// The pseudoinverse of a matrix of full rank.
 Mat pinv_of(const Mat& a) {
   const Mat t = a.transposed();

@@ -11,8 +11,6 @@
 namespace hearth::testing {
 namespace {
 
-
-
 /// The norms of a matrix.
 double norm_reference(const Mat& x, double ord) {
   const SvdReference svd(x);

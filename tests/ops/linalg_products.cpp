@@ -13,8 +13,6 @@
 namespace hearth::testing {
 namespace {
 
-
-
 /// The exponential as the series of x / 2^10, squared ten times.
 Mat exponential_of(const Mat& x) {
   const Mat small = x.map([](double v) { return v / 1024; });

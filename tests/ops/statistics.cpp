@@ -9,7 +9,6 @@
 namespace hearth::testing {
 namespace {
 
-
 Fold sum_with(double (*f)(double)) {
   return [f](const std::vector<double>& values) {
     double total = 0;

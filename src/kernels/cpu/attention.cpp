@@ -20,7 +20,7 @@ constexpr int64_t kRows = 128;  // query rows of a tile
 constexpr int64_t kKeys = 256;  // keys of a tile
 
 template <class T>
-const SoftmaxLoops& loops_of() {
+const SoftmaxLoops& softmax_loops_of() {
   return loops_for<T>(HEARTH_ISA_TABLE(softmax_table));
 }
 
@@ -155,7 +155,7 @@ class Scores {
       StridedConvert(mask_.dtype, dtype_of<T>)(from, mask_.strides[3], buffer, 1, tile.keys);
       from = buffer;
     }
-    loops_of<T>().add(from, scores, tile.keys);
+    softmax_loops_of<T>().add(from, scores, tile.keys);
   }
 
   const View mask_;
@@ -175,7 +175,7 @@ struct OnlineSoftmax {
   /// Turns the first n scores of row i into exp(score - largest), the others into 0; multiplies
   /// the row's earlier results by the change of the scale.
   void add(int64_t i, T* scores, int64_t n, int64_t keys, T* result, int64_t width) {
-    const SoftmaxLoops& loops = loops_of<T>();
+    const SoftmaxLoops& loops = softmax_loops_of<T>();
     const T before = largest[i];
     loops.max[0](scores, n, &largest[i]);
     if (largest[i] != before) {
@@ -189,7 +189,7 @@ struct OnlineSoftmax {
   }
   void finish(int64_t i, T* result, int64_t width, T* logsumexp) const {
     const T factor = sum[i] == 0 ? T(0) : 1 / sum[i];
-    loops_of<T>().scale[0](result, result, width, &factor);
+    softmax_loops_of<T>().scale[0](result, result, width, &factor);
     *logsumexp = sum[i] == 0 ? std::numeric_limits<T>::infinity() : largest[i] + std::log(sum[i]);
   }
 };
@@ -259,8 +259,8 @@ class Backward {
     T* const sums = scratch + 2 * kRows * kKeys;  // of grad_out * out, for each row
     for (int64_t i = 0; i < out_.rows(); ++i) {
       sums[i] = 0;
-      loops_of<T>().dot[0][0](grad_out_.row(batch, head, i), out_.row(batch, head, i), out_.width(),
-                              &sums[i]);
+      softmax_loops_of<T>().dot[0][0](grad_out_.row(batch, head, i), out_.row(batch, head, i),
+                                      out_.width(), &sums[i]);
     }
     for (int64_t row = 0; row < out_.rows(); row += kRows)
       scores_.for_each_tile(
@@ -269,7 +269,7 @@ class Backward {
   }
 
   void add_tile(const Tile& tile, T* p, T* grad, const T* sums) const {
-    const SoftmaxLoops& loops = loops_of<T>();
+    const SoftmaxLoops& loops = softmax_loops_of<T>();
     const GemmOperand grad_out{grad_out_.row(tile.batch, tile.head, tile.row), grad_out_.stride(),
                                false};
     const T* const logsumexp =

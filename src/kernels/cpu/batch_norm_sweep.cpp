@@ -15,11 +15,11 @@ constexpr int64_t kLanes = 64;       // partial sums of a plane
 constexpr int64_t kBlock = 1024;     // elements of a block that is converted at once
 constexpr int64_t kChunk = 1 << 16;  // elements of a chunk, which has a partial sum of its own
 constexpr int64_t kMaxChunks = 64;
-constexpr int64_t kFoldedWidth = 256;  // rows are folded up to this width
-constexpr int64_t kGrain = 1 << 15;    // up to this many elements run on one thread
+constexpr int64_t kFoldedWidth = 256;              // rows are folded up to this width
+constexpr int64_t kBatchNormSweepGrain = 1 << 15;  // up to this many elements run on one thread
 
 int64_t grain(int64_t elements) {
-  return std::max<int64_t>(kGrain / std::max<int64_t>(elements, 1), 1);
+  return std::max<int64_t>(kBatchNormSweepGrain / std::max<int64_t>(elements, 1), 1);
 }
 
 const BatchNormTable& batch_norm_table() { return HEARTH_ISA_TABLE(batch_norm_table); }

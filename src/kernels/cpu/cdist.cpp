@@ -12,8 +12,8 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  // differences of elements that are worth another thread
-constexpr int64_t kTile = 1 << 15;   // bytes of rows of b that stay in the cache
+constexpr int64_t kCdistGrain = 1 << 14;  // differences of elements that are worth another thread
+constexpr int64_t kTile = 1 << 15;        // bytes of rows of b that stay in the cache
 
 Norm norm_of(double p) {
   if (p == 0) return Norm::kZero;
@@ -23,7 +23,7 @@ Norm norm_of(double p) {
 }
 
 template <class T>
-const CdistLoops& loops_of() {
+const CdistLoops& cdist_loops_of() {
   return loops_for<T>(HEARTH_ISA_TABLE(cdist_table));
 }
 
@@ -39,7 +39,7 @@ void take_roots(Norm norm, double p, T* sums, int64_t n) {
 /// Calls f(batch, first row, last row) in parallel, for groups of rows of a.
 template <class F>
 void for_row_groups(int64_t batch, int64_t rows, int64_t work_per_row, const F& f) {
-  const int64_t grain = std::max<int64_t>(kGrain / std::max<int64_t>(work_per_row, 1), 1);
+  const int64_t grain = std::max<int64_t>(kCdistGrain / std::max<int64_t>(work_per_row, 1), 1);
   parallel_for(0, batch * rows, grain, [&](int64_t begin, int64_t end) {
     while (begin < end) {
       const int64_t n = begin / rows, stop = std::min(end, (n + 1) * rows);
@@ -54,7 +54,7 @@ template <class T>
 void all_pairs(const CdistParams& params) {
   const Norm norm = norm_of(params.p);
   const int64_t rows = params.a.sizes[1], columns = params.b.sizes[1], width = params.a.sizes[2];
-  const auto distances = loops_of<T>().distances[int(norm)];
+  const auto distances = cdist_loops_of<T>().distances[int(norm)];
   const int64_t tile =
       std::max<int64_t>(kTile / (std::max<int64_t>(width, 1) * int64_t(sizeof(T))), 16);
   for_row_groups(params.a.sizes[0], rows, columns * width, [&](int64_t n, int64_t r0, int64_t r1) {
@@ -82,8 +82,8 @@ void upper_pairs(const CdistParams& params) {
     for (int64_t i = r0; i < r1; ++i) {
       const int64_t count = rows - i - 1;
       T* const line = params.out.as<T>() + i * (2 * rows - i - 1) / 2;
-      loops_of<T>().distances[int(norm)](a + i * width, a + (i + 1) * width, count, width, params.p,
-                                         line);
+      cdist_loops_of<T>().distances[int(norm)](a + i * width, a + (i + 1) * width, count, width,
+                                               params.p, line);
       take_roots(norm, params.p, line, count);
     }
   });
@@ -138,8 +138,8 @@ void row_backward(const CdistBackwardParams& params, Norm norm, int64_t n, int64
   for (int64_t j = 0; j < columns; j += row.kCount) {
     const int64_t count = std::min(row.kCount, columns - j);
     row.read(j, count);
-    loops_of<T>().gradient[int(norm)](a, b + j * width, count, width, params.p, row.factors,
-                                      row.dists, part);
+    cdist_loops_of<T>().gradient[int(norm)](a, b + j * width, count, width, params.p, row.factors,
+                                            row.dists, part);
     for (int64_t m = 0; m < width; ++m) out[m] += part[m];
   }
 }
@@ -149,7 +149,7 @@ void backward(const CdistBackwardParams& params, Ctx& ctx) {
   const Norm norm = norm_of(params.p);
   const int64_t rows = params.a.sizes[0] * params.a.sizes[1], width = params.a.sizes[2];
   const int64_t work = std::max<int64_t>(params.b.sizes[1] * width, 1);
-  const int64_t ranges = task_slots((rows * work + kGrain - 1) / kGrain);
+  const int64_t ranges = task_slots((rows * work + kCdistGrain - 1) / kCdistGrain);
   T* const parts = static_cast<T*>(ctx.scratch(size_t(ranges * width) * sizeof(T)));
   parallel_tasks(ranges, int(ranges), [&](int64_t range, int slot) {
     for (int64_t r = rows * range / ranges; r < rows * (range + 1) / ranges; ++r)

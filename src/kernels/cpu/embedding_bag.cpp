@@ -12,11 +12,11 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kGrain = 1 << 14;  // elements that are worth another thread
-constexpr int64_t kColumns = 256;    // columns of half types that are converted at once
+constexpr int64_t kEmbeddingBagGrain = 1 << 14;  // elements that are worth another thread
+constexpr int64_t kColumns = 256;                // columns of half types that are converted at once
 
 template <class T>
-const BagLoops& loops_of() {
+const BagLoops& embedding_bag_loops_of() {
   return loops_for<T>(HEARTH_ISA_TABLE(bag_table));
 }
 
@@ -93,7 +93,7 @@ void with_bags(const Bags& bags, Ctx& ctx, const F& f) {
 /// Bags that are worth another thread.
 int64_t grain_of(const Bags& bags, int64_t width) {
   const int64_t elements = (bags.indices.numel / std::max<int64_t>(bags.count, 1) + 1) * width;
-  return std::max<int64_t>(kGrain / std::max<int64_t>(elements, 1), 1);
+  return std::max<int64_t>(kEmbeddingBagGrain / std::max<int64_t>(elements, 1), 1);
 }
 
 /// The rows of one bag, and their scales.
@@ -125,7 +125,7 @@ class Combiner {
     if (p_.mode == BagMode::kMax) return largest(b, bag, out);
     const double factor = p_.mode == BagMode::kMean && bag.count > 0 ? 1 / double(bag.count) : 1;
     if (p_.weight.dtype == dtype_of<T>)
-      loops_of<T>().sum(bag.rows, scales(bag), bag.count, width_, out, factor);
+      embedding_bag_loops_of<T>().sum(bag.rows, scales(bag), bag.count, width_, out, factor);
     else
       converted_sum(bag, out, factor);
   }
@@ -144,8 +144,8 @@ class Combiner {
     if (p_.offset2bag.numel > 0) std::fill_n(p_.offset2bag.as<int64_t>() + begin, n, b);
     if (p_.bag_size.numel > 0) p_.bag_size.as<int64_t>()[b] = n;
     const double factor = p_.mode == BagMode::kMean && n > 0 ? 1 / double(n) : 1;
-    loops_of<T>().sum_of(p_.weight.data, stride_, indices, n, bags_.indices - end, width_, out,
-                         factor);
+    embedding_bag_loops_of<T>().sum_of(p_.weight.data, stride_, indices, n, bags_.indices - end,
+                                       width_, out, factor);
     return true;
   }
 
@@ -183,7 +183,7 @@ class Combiner {
       std::copy_n(zero, n, sum);
       for (int64_t r = 0; r < bag.count; ++r) {
         widen_(static_cast<const char*>(bag.rows[r]) + c * size_, 1, row, 1, n);
-        loops_of<T>().add(row, sum, n, scales(bag) ? double(bag.scales[r]) : 1);
+        embedding_bag_loops_of<T>().add(row, sum, n, scales(bag) ? double(bag.scales[r]) : 1);
       }
       for (int64_t j = 0; j < n; ++j) sum[j] = T(sum[j] * factor);
       narrow_(sum, 1, out + c * size_, 1, n);
@@ -252,13 +252,13 @@ void add_sums(const EmbeddingBagBackwardParams& p, const BagReader<I>& bags) {
   const T *grad = p.grad.as<const T>(), *scale = p.scale.as<const T>();
   T* const out = p.grad_weight.as<T>();
   const int64_t* const sizes = p.bag_size.as<const int64_t>();
-  const int64_t parts = task_slots(std::min(rows, bags.indices * width / kGrain + 1));
+  const int64_t parts = task_slots(std::min(rows, bags.indices * width / kEmbeddingBagGrain + 1));
   parallel_blocks(parts, [&](int64_t part) {
     for_rows(p.bags, bags, rows * part / parts, rows * (part + 1) / parts,
              [&](int64_t b, int64_t i, int64_t row) {
                double factor = scale ? double(scale[i * p.scale.strides[0]]) : 1;
                if (p.mode == BagMode::kMean) factor /= double(sizes[b]);
-               loops_of<T>().add(grad + b * width, out + row * width, width, factor);
+               embedding_bag_loops_of<T>().add(grad + b * width, out + row * width, width, factor);
              });
   });
 }
@@ -270,7 +270,8 @@ void add_maxima(const EmbeddingBagBackwardParams& p) {
   const T* const grad = p.grad.as<const T>();
   T* const out = p.grad_weight.as<T>();
   const int64_t *sizes = p.bag_size.as<const int64_t>(), *from = p.max_indices.as<const int64_t>();
-  const int64_t grain = std::max<int64_t>(kGrain / std::max<int64_t>(p.bags.count, 1), 16);
+  const int64_t grain =
+      std::max<int64_t>(kEmbeddingBagGrain / std::max<int64_t>(p.bags.count, 1), 16);
   parallel_for(0, width, grain, [&](int64_t begin, int64_t end) {
     for (int64_t b = 0; b < p.bags.count; ++b)
       for (int64_t d = begin; sizes[b] > 0 && d < end; ++d)
@@ -289,7 +290,9 @@ void dot_rows(const EmbeddingBagScaleBackwardParams& p, const BagReader<I>& bags
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = bags.row(i);
         out[i] =
-            row < 0 ? T(0) : T(loops_of<T>().dot(grad + b * width, weight + row * width, width));
+            row < 0
+                ? T(0)
+                : T(embedding_bag_loops_of<T>().dot(grad + b * width, weight + row * width, width));
       }
     }
   });

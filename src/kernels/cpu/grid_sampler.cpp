@@ -12,8 +12,8 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int kMostTaps = 64;     // cubic in three dimensions
-constexpr int64_t kGrain = 8192;  // products that are worth another thread
+constexpr int kMostTaps = 64;                // cubic in three dimensions
+constexpr int64_t kGridSamplerGrain = 8192;  // products that are worth another thread
 
 template <class T>
 using Real = std::conditional_t<std::is_same_v<T, double>, double, float>;
@@ -133,7 +133,7 @@ void sample(const GridSamplerParams& p) {
   const GridReader<T> reader(p.grid, p.in, p.rule, p.dims);
   const Volume out(p.out, p.dims);
   const int64_t positions = reader.positions(), channels = out.channels;
-  parallel_for(0, p.out.sizes[0] * positions, kGrain / (channels + 8) + 1,
+  parallel_for(0, p.out.sizes[0] * positions, kGridSamplerGrain / (channels + 8) + 1,
                [&](int64_t begin, int64_t end) {
                  PointTaps<R> taps;
                  for (int64_t i = begin; i < end; ++i) {
@@ -170,7 +170,7 @@ class ImageSampler {
 
   void run() const {
     const int64_t rows = p_.out.sizes[2], width = p_.out.sizes[3];
-    parallel_for(0, p_.out.sizes[0] * rows, kGrain / (width * (in_.channels + 8)) + 1,
+    parallel_for(0, p_.out.sizes[0] * rows, kGridSamplerGrain / (width * (in_.channels + 8)) + 1,
                  [&](int64_t begin, int64_t end) {
                    for (int64_t r = begin; r < end; ++r)
                      for (int64_t j = 0; j < width; j += kGridTile)
@@ -256,7 +256,7 @@ void differentiate(const GridSamplerBackwardParams& p) {
     T* const to = p.grad_grid.as<T>() + reader.offset(p.grad_grid, n, at);
     for (int d = 0; d < p.dims; ++d) to[d * p.grad_grid.strides[p.dims + 1]] = T(sums[d]);
   };
-  parallel_for(0, p.grad_out.sizes[0] * positions, kGrain / (channels + 8) + 1,
+  parallel_for(0, p.grad_out.sizes[0] * positions, kGridSamplerGrain / (channels + 8) + 1,
                [&](int64_t begin, int64_t end) {
                  PointTaps<R> taps;
                  for (int64_t i = begin; i < end; ++i) point(i / positions, i % positions, taps);

@@ -56,7 +56,7 @@ struct Sum {
   static bool of(bool a, bool b) { return a || b; }
 };
 
-struct Product {
+struct AddressProduct {
   template <class T>
   static T of(T a, T b) {
     return a * b;
@@ -111,6 +111,6 @@ MoveBlock copy_from_table(size_t element_size) {
 MoveBlock copy_to_table(size_t element_size) { return copy_function<CopyToTable>(element_size); }
 
 MoveBlock add_to_table(ScalarType dtype) { return combining_function<Sum>(dtype); }
-MoveBlock multiply_table(ScalarType dtype) { return combining_function<Product>(dtype); }
+MoveBlock multiply_table(ScalarType dtype) { return combining_function<AddressProduct>(dtype); }
 
 }  // namespace hearth::cpu

@@ -41,8 +41,8 @@ class MinMaxDim {
 
  private:
   struct Best {
-    T value[kTileBytes / sizeof(T)];
-    int64_t index[kTileBytes / sizeof(T)];
+    T value[kReduceTileBytes / sizeof(T)];
+    int64_t index[kReduceTileBytes / sizeof(T)];
   };
 
   static int functor_of(bool largest) {
@@ -142,8 +142,8 @@ void MinMaxDim<T>::search_columns(const char* data, int64_t stride, int64_t rows
                                   int64_t position, Best& best) const {
   using Row = std::conditional_t<sizeof(T) == 1, int8_t,
                                  std::conditional_t<sizeof(T) == 4, int32_t, int64_t>>;
-  alignas(64) T values[kTileBytes / sizeof(T)];
-  alignas(64) Row best_rows[kTileBytes / sizeof(T)];
+  alignas(64) T values[kReduceTileBytes / sizeof(T)];
+  alignas(64) Row best_rows[kReduceTileBytes / sizeof(T)];
   column_loop_(data, stride, rows, width, values, best_rows);
   for (int64_t j = 0; j < width; ++j)
     if (improves(values[j], j, best)) {

@@ -9,8 +9,8 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kGrain = 4096;  // targets that are worth another thread
-constexpr int64_t kChunk = 4096;  // targets of a chunk, which has a partial sum of its own
+constexpr int64_t kNllLossGrain = 4096;  // targets that are worth another thread
+constexpr int64_t kNllLossChunk = 4096;  // targets of a chunk, which has a partial sum of its own
 
 /// A view without its class dimension, so that it has the target's sizes.
 View without_classes(const View& view, int class_dim) {
@@ -85,7 +85,7 @@ void each_loss(const NllLossParams& params, const View& scores, const Picks<T>& 
   const StridedLoop<3> loop({&params.target, &scores, &params.out});
   const T* in = params.in.as<const T>();
   T* out = params.out.as<T>();
-  parallel_for(0, params.target.numel, kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(0, params.target.numel, kNllLossGrain, [&](int64_t begin, int64_t end) {
     for_positions(loop, begin, end, [&](const int64_t* at) {
       T loss = T(0);
       picks.pick(at[0], [&](int64_t offset, T weight) {
@@ -100,7 +100,7 @@ template <class T>
 void total_loss(const NllLossParams& params, const View& scores, const Picks<T>& picks, Ctx& ctx) {
   const StridedLoop<2> loop({&params.target, &scores});
   const T* in = params.in.as<const T>();
-  const int64_t count = params.target.numel, chunks = (count + kChunk - 1) / kChunk;
+  const int64_t count = params.target.numel, chunks = (count + kNllLossChunk - 1) / kNllLossChunk;
   struct Sums {
     double loss = 0, weight = 0;
   };
@@ -108,12 +108,13 @@ void total_loss(const NllLossParams& params, const View& scores, const Picks<T>&
       static_cast<Sums*>(ctx.scratch(size_t(std::max<int64_t>(chunks, 1)) * sizeof(Sums)));
   parallel_blocks(chunks, [&](int64_t c) {
     Sums partial;
-    for_positions(loop, c * kChunk, std::min(count, (c + 1) * kChunk), [&](const int64_t* at) {
-      picks.pick(at[0], [&](int64_t offset, T weight) {
-        partial.loss -= double(weight) * double(in[at[1] + offset]);
-        partial.weight += double(weight);
-      });
-    });
+    for_positions(loop, c * kNllLossChunk, std::min(count, (c + 1) * kNllLossChunk),
+                  [&](const int64_t* at) {
+                    picks.pick(at[0], [&](int64_t offset, T weight) {
+                      partial.loss -= double(weight) * double(in[at[1] + offset]);
+                      partial.weight += double(weight);
+                    });
+                  });
     sums[c] = partial;
   });
   Sums all;
@@ -133,7 +134,7 @@ void backward(const NllLossBackwardParams& params, const Picks<T>& picks) {
   const T* grad = params.grad.as<const T>();
   T* out = params.grad_in.as<T>();
   const double divisor = params.mean ? double(*params.total_weight.as<const T>()) : 1;
-  parallel_for(0, params.target.numel, kGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(0, params.target.numel, kNllLossGrain, [&](int64_t begin, int64_t end) {
     for_positions(loop, begin, end, [&](const int64_t* at) {
       picks.pick(at[0], [&](int64_t offset, T weight) {
         out[at[1] + offset] = T(-double(weight) * double(grad[at[2]]) / divisor);

@@ -10,7 +10,7 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kChunk = kMoveGrain;  // elements whose non-zeros are counted together
+constexpr int64_t kNonzeroChunk = kMoveGrain;  // elements whose non-zeros are counted together
 
 template <class T>
 bool is_nonzero(T value) {
@@ -69,7 +69,7 @@ void run(const NonzeroCountParams& params, Ctx&) {
   const StridedLoop<1> loop{&in};
   std::atomic<int64_t> total{0};
   with_dtype(in.dtype, [&](auto element) {
-    parallel_for(0, in.numel, kChunk, [&](int64_t begin, int64_t end) {
+    parallel_for(0, in.numel, kNonzeroChunk, [&](int64_t begin, int64_t end) {
       total += count_nonzero<decltype(element)>(in, loop, begin, end);
     });
   });
@@ -81,19 +81,21 @@ void run(const NonzeroFillParams& params, Ctx& ctx) {
   const int64_t rows = params.out.sizes[0];
   if (in.numel == 0 || rows == 0) return;
   const StridedLoop<1> loop{&in};
-  const int64_t chunks = (in.numel - 1) / kChunk + 1;
+  const int64_t chunks = (in.numel - 1) / kNonzeroChunk + 1;
   auto* const first_row = static_cast<int64_t*>(ctx.scratch(size_t(chunks) * sizeof(int64_t)));
   with_dtype(in.dtype, [&](auto element) {
     using T = decltype(element);
-    const auto end_of = [&](int64_t chunk) { return std::min(in.numel, (chunk + 1) * kChunk); };
+    const auto end_of = [&](int64_t chunk) {
+      return std::min(in.numel, (chunk + 1) * kNonzeroChunk);
+    };
     parallel_blocks(chunks, [&](int64_t chunk) {
-      first_row[chunk] = count_nonzero<T>(in, loop, chunk * kChunk, end_of(chunk));
+      first_row[chunk] = count_nonzero<T>(in, loop, chunk * kNonzeroChunk, end_of(chunk));
     });
     int64_t row = 0;
     for (int64_t chunk = 0; chunk < chunks; ++chunk) row += std::exchange(first_row[chunk], row);
     parallel_blocks(chunks, [&](int64_t chunk) {
       int64_t next = first_row[chunk];
-      for_each_nonzero<T>(in, loop, chunk * kChunk, end_of(chunk), [&](int64_t position) {
+      for_each_nonzero<T>(in, loop, chunk * kNonzeroChunk, end_of(chunk), [&](int64_t position) {
         if (next < rows) write_coordinates(in, position, params.out, next++);
       });
     });

@@ -14,8 +14,8 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kGrain = 16384;  // elements that are worth another thread
-constexpr int64_t kTile = 512;     // elements that are converted at once
+constexpr int64_t kOptimGrain = 16384;  // elements that are worth another thread
+constexpr int64_t kTile = 512;          // elements that are converted at once
 
 using FactorsFn = fn::StepFactors (*)(const void* rule, double step);
 
@@ -118,7 +118,7 @@ class FusedStep {
 void run(const FusedStepParams& params, Ctx& ctx) {
   if (params.tensors.empty() || (params.found_inf && *params.found_inf == 1)) return;
   const FusedStep step(params, ctx);
-  parallel_for(0, step.numel(), kGrain,
+  parallel_for(0, step.numel(), kOptimGrain,
                [&step](int64_t begin, int64_t end) { step.run(begin, end); });
 }
 

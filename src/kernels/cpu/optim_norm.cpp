@@ -11,9 +11,9 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kPiece = 8192;   // elements that are reduced at once
-constexpr int64_t kGrain = 16384;  // elements that are worth another thread
-constexpr int64_t kTile = 1024;    // elements of a half type that are converted at once
+constexpr int64_t kPiece = 8192;            // elements that are reduced at once
+constexpr int64_t kOptimNormGrain = 16384;  // elements that are worth another thread
+constexpr int64_t kTile = 1024;             // elements of a half type that are converted at once
 
 /// The norm of a list of tensors. Each tensor is cut into pieces, whose states are merged in double
 /// in the order of the list, so that the result does not depend on the number of threads.
@@ -35,7 +35,7 @@ class TotalNorm {
     int64_t numel = 0;
     for (const auto& tensor : params_.tensors) numel += tensor.numel;
     const int64_t per_piece = std::max<int64_t>(numel / std::max<int64_t>(pieces(), 1), 1);
-    parallel_for(0, pieces(), std::max<int64_t>(kGrain / per_piece, 1),
+    parallel_for(0, pieces(), std::max<int64_t>(kOptimNormGrain / per_piece, 1),
                  [this](int64_t begin, int64_t end) { reduce_pieces(begin, end); });
     merge_pieces();
   }
@@ -82,7 +82,7 @@ class TotalNorm {
   void merge_pieces() const {
     TileStates total, piece;
     merging_.start(1, total);
-    merging_.start(kTileBytes / int64_t(sizeof(double)), piece);
+    merging_.start(kReduceTileBytes / int64_t(sizeof(double)), piece);
     for (int64_t i = 0; i < pieces(); ++i) {
       *reinterpret_cast<double*>(piece.bytes[0]) = states_[i];
       merging_.merge(params_.parameters, piece, 0, 1, total);

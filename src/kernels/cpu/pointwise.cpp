@@ -40,7 +40,7 @@ const PointwiseTable& pointwise_table() {
 namespace {
 
 /// Up to this many elements run on one thread.
-constexpr int64_t kGrain = 32768;
+constexpr int64_t kPointwiseGrain = 32768;
 
 bool is_contiguous(const PointwiseParams& params, const Operand& operand) {
   if (operand.is_number) return params.numel == 1;
@@ -162,8 +162,8 @@ void run_plain_range(const Job& job, int64_t begin, int64_t end) {
 }
 
 void run_plain(const Job& job) {
-  if (job.params.numel <= kGrain) return run_plain_range(job, 0, job.params.numel);
-  parallel_for(0, job.params.numel, kGrain,
+  if (job.params.numel <= kPointwiseGrain) return run_plain_range(job, 0, job.params.numel);
+  parallel_for(0, job.params.numel, kPointwiseGrain,
                [&](int64_t begin, int64_t end) { run_plain_range(job, begin, end); });
 }
 
@@ -246,16 +246,16 @@ void run_tiles(const Job& job) {
     TileRunner runner(job, tiling);
     for (int64_t tile = begin; tile < end; ++tile) runner.run(tile);
   };
-  if (job.params.numel <= kGrain)
+  if (job.params.numel <= kPointwiseGrain)
     run_range(0, tiling.count);
   else
-    parallel_for(0, tiling.count, std::max<int64_t>(kGrain / (tiling.rows * tiling.cols), 1),
-                 run_range);
+    parallel_for(0, tiling.count,
+                 std::max<int64_t>(kPointwiseGrain / (tiling.rows * tiling.cols), 1), run_range);
 }
 
 /// A short path for few contiguous elements of one dtype; false, without an effect, for others.
 bool run_small(const PointwiseTable& table, const PointwiseParams& p) {
-  if (p.numel > kGrain || p.dim > 1) return false;
+  if (p.numel > kPointwiseGrain || p.dim > 1) return false;
   const auto usable = [&](const Operand& operand, ScalarType dtype) {
     return operand.dtype == dtype && !operand.is_number && (p.dim == 0 || operand.strides[0] == 1);
   };

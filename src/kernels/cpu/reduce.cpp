@@ -100,7 +100,7 @@ void Reduction::reduce_leaf(OutputTile tile, int64_t begin, int64_t end, TileSta
 /// Combines rows into the states. Narrow contiguous rows are first joined, several at a time.
 void Reduction::combine_rows(const char* data, int64_t stride, int64_t rows, int64_t width,
                              TileStates& states) const {
-  const int64_t joined = std::min(kMaxJoinedRows, kTileBytes / size_ / width);
+  const int64_t joined = std::min(kMaxJoinedRows, kReduceTileBytes / size_ / width);
   if (stride == width && width < kNarrow && rows >= 4 * joined) {
     TileStates wide;
     loops_.start(joined * width, wide);
@@ -114,7 +114,7 @@ void Reduction::combine_rows(const char* data, int64_t stride, int64_t rows, int
 }
 
 void Reduction::finish(OutputTile tile, const TileStates& states) const {
-  alignas(64) char results[kTileBytes];
+  alignas(64) char results[kReduceTileBytes];
   loops_.finish(params_.parameters, states, tile.width, results);
   store_tile(grid_.kept(), tile, results, params_.compute, params_.out);
 }

@@ -9,7 +9,7 @@ namespace {
 constexpr int64_t kTaskElements = 1 << 17;  // of a task, at least
 constexpr int64_t kTasks = 128;             // enough for every processor
 constexpr int64_t kShortRow = 16;           // shorter rows are reduced by columns
-constexpr int64_t kNarrow = 64;             // columns that are worth a tile of their own
+constexpr int64_t kNarrowGrid = 64;         // columns that are worth a tile of their own
 
 /// count / size, rounded up. Avoids the division if possible: it is slow for small tensors.
 int64_t pieces(int64_t count, int64_t size) {
@@ -37,19 +37,19 @@ void ReduceGrid::choose_tiles() {
       kept.inner_in() == 0 || (reduced.inner_in() != 0 && reduced.inner_in() < kept.inner_in());
   by_rows_ = kept.dim == 0 ||
              (rows_inside && (reduced.inner_size() >= kShortRow || kept.numel < kShortRow));
-  const bool dense = reduced.inner_in() == kept.inner_size() && reduced.inner_size() >= kNarrow;
-  split_runs_ = !by_rows_ && kept.inner_in() == 1 && (kept.inner_size() >= kNarrow || dense);
+  const bool dense = reduced.inner_in() == kept.inner_size() && reduced.inner_size() >= kNarrowGrid;
+  split_runs_ = !by_rows_ && kept.inner_in() == 1 && (kept.inner_size() >= kNarrowGrid || dense);
   const int64_t run = at_least_1(split_runs_ ? kept.inner_size() : kept.numel);
-  tile_width_ = std::min(run, kTileBytes / size_);
+  tile_width_ = std::min(run, kReduceTileBytes / size_);
   // Short gathered columns should fit into the buffer as a whole.
   if (!direct_ || kept.inner_in() != 1)
     tile_width_ =
-        std::min(tile_width_, std::max(kNarrow, kBufferBytes / size_ / at_least_1(count())));
+        std::min(tile_width_, std::max(kNarrowGrid, kBufferBytes / size_ / at_least_1(count())));
   if (by_rows_)
     tile_width_ = std::clamp<int64_t>(kTaskElements / at_least_1(count()), 1, tile_width_);
   tiles_ = pieces(run, tile_width_) * (kept.numel / run);
   leaf_ = by_rows_ ? kBufferBytes / size_
-                   : std::max<int64_t>(kNarrow, 4 * kBufferBytes / (tile_width_ * size_));
+                   : std::max<int64_t>(kNarrowGrid, 4 * kBufferBytes / (tile_width_ * size_));
 }
 
 void ReduceGrid::choose_chunks() {

@@ -8,13 +8,14 @@
 namespace hearth::cpu {
 
 /// Bytes of one part of the states of a tile; they limit the outputs of a tile.
-inline constexpr int64_t kTileBytes = 4096;
+inline constexpr int64_t kReduceTileBytes = 4096;
 /// The most parts of a reduction's state.
 inline constexpr int kMaxParts = 4;
 
-/// States of up to kTileBytes / size outputs: part p of output j at [p * kTileBytes / size + j].
+/// States of up to kReduceTileBytes / size outputs: part p of output j at [p * kReduceTileBytes /
+/// size + j].
 struct alignas(64) TileStates {
-  unsigned char bytes[kMaxParts][kTileBytes];
+  unsigned char bytes[kMaxParts][kReduceTileBytes];
   unsigned char padding[64];  // a merge may read a whole vector past the last state
 };
 

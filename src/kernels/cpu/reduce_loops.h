@@ -47,7 +47,7 @@ struct ReduceLoopsOf {
   using Full = typename LanesOf<Element, Isa>::Full;
   static constexpr int kParts = fn::parts<F>;
   static_assert(kParts <= kMaxParts);
-  static constexpr int64_t kTile = kTileBytes / int64_t(sizeof(T));
+  static constexpr int64_t kTile = kReduceTileBytes / int64_t(sizeof(T));
   static constexpr int64_t kFull = LanesOf<Element, Isa>::kFull;
   // Elements are distributed over this many lanes, the same for all instruction sets, so that all
   // compute sums in the same order.

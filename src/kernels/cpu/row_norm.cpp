@@ -13,9 +13,9 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;     // elements that are converted at once
-constexpr int64_t kGrain = 1 << 14;  // up to this many elements run on one thread
-constexpr int64_t kMaxChunks = 64;   // of rows, each with partial sums of its own
+constexpr int64_t kBlock = 1024;            // elements that are converted at once
+constexpr int64_t kRowNormGrain = 1 << 14;  // up to this many elements run on one thread
+constexpr int64_t kMaxChunks = 64;          // of rows, each with partial sums of its own
 
 const RowNormTable& row_norm_table() { return HEARTH_ISA_TABLE(row_norm_table); }
 
@@ -206,7 +206,7 @@ void run(const RowNormParams& params, Ctx& ctx) {
   const void* const bias = norm.values_of(params.bias, 0, ctx);
   const int64_t rows = params.shape.rows, length = params.shape.length();
   double *const mean = doubles(rows, ctx), *const rstd = doubles(rows, ctx);
-  const int64_t grain = std::max<int64_t>(kGrain / std::max<int64_t>(length, 1), 1);
+  const int64_t grain = std::max<int64_t>(kRowNormGrain / std::max<int64_t>(length, 1), 1);
   parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
     Buffer x, y;
     for (int64_t r = begin; r < end; ++r) {
@@ -227,8 +227,8 @@ void run(const RowNormParams& params, Ctx& ctx) {
 void run(const RowNormBackwardParams& params, Ctx& ctx) {
   const RowNormBackward pass(params, ctx);
   const int64_t rows = params.shape.rows, channels = params.shape.all_channels();
-  const int64_t chunks =
-      std::clamp<int64_t>(params.in.numel / kGrain, 1, std::clamp<int64_t>(rows, 1, kMaxChunks));
+  const int64_t chunks = std::clamp<int64_t>(params.in.numel / kRowNormGrain, 1,
+                                             std::clamp<int64_t>(rows, 1, kMaxChunks));
   double* const sums = doubles(pass.wants_sums() ? chunks * 2 * channels : 0, ctx);
   parallel_blocks(chunks, [&](int64_t chunk) {
     double* const partial = sums + (pass.wants_sums() ? chunk * 2 * channels : 0);

@@ -11,8 +11,8 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kGroup = 4;  // lines scanned at once; more would conflict in the cache's sets
-constexpr int64_t kChunk = 1 << 14;     // elements of a chunk of a long line
-constexpr int64_t kGrain = kMoveGrain;  // up to this many elements run on one thread
+constexpr int64_t kChunk = 1 << 14;         // elements of a chunk of a long line
+constexpr int64_t kScanGrain = kMoveGrain;  // up to this many elements run on one thread
 
 /// Floats are summed in double, half types in float.
 template <class T>
@@ -218,7 +218,7 @@ void Scan::run(Ctx& ctx) const {
       scan_in_chunks(lines, ctx);
   };
   if (in_chunks) return lines_.walk(0, count, scan);
-  parallel_for(0, count, kGrain / n + 1,
+  parallel_for(0, count, kScanGrain / n + 1,
                [&](int64_t begin, int64_t end) { lines_.walk(begin, end, scan); });
 }
 

@@ -15,10 +15,10 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBlock = 1024;     // elements of a segment that is converted at once
-constexpr int64_t kColumns = 256;    // lines that are computed side by side
-constexpr int64_t kFewColumns = 8;   // fewer lines are computed one by one
-constexpr int64_t kGrain = 1 << 13;  // up to this many elements run on one thread
+constexpr int64_t kBlock = 1024;            // elements of a segment that is converted at once
+constexpr int64_t kColumns = 256;           // lines that are computed side by side
+constexpr int64_t kFewColumns = 8;          // fewer lines are computed one by one
+constexpr int64_t kSoftmaxGrain = 1 << 13;  // up to this many elements run on one thread
 
 const SoftmaxTable& softmax_table() { return HEARTH_ISA_TABLE(softmax_table); }
 
@@ -59,7 +59,7 @@ class Lines {
   /// Calls f(offsets, width) for each line (width 1), or for `width` of them side by side.
   template <class F>
   void for_each(const F& f) const {
-    const int64_t grain = std::max<int64_t>(kGrain / std::max<int64_t>(length_, 1), 1);
+    const int64_t grain = std::max<int64_t>(kSoftmaxGrain / std::max<int64_t>(length_, 1), 1);
     parallel_for(0, lines_.numel(), grain, [&](int64_t begin, int64_t end) {
       lines_.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
         const int64_t step = side_by_side_ ? kColumns : 1;

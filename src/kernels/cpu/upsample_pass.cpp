@@ -15,7 +15,7 @@ constexpr int64_t kWideInner = 16;    // channels that are worth a loop of their
 constexpr int64_t kTasksPerSlot = 4;  // so that slots finish together
 
 template <class T>
-const UpsampleLoops& loops_of() {
+const UpsampleLoops& upsample_loops_of() {
   return loops_for<T>(HEARTH_ISA_TABLE(upsample_table));
 }
 
@@ -38,7 +38,7 @@ UpsamplePass<T>::UpsamplePass(const UpsampleImages& in, const UpsampleImages& ou
       out_(out),
       rows_(rows),
       columns_(columns),
-      loops_(loops_of<T>()),
+      loops_(upsample_loops_of<T>()),
       reader_(in_, dtype_of<T>),
       writer_(out_, dtype_of<T>),
       by_position_(in.inner >= kWideInner || in.width() >= INT32_MAX) {
