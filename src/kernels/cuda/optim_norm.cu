@@ -9,7 +9,7 @@ namespace hearth::cuda {
 namespace {
 
 constexpr int kMaxTensors = 1024;  // of one launch, whose table is a kernel argument
-constexpr int64_t kChunk = 16384;  // elements that one block reduces
+constexpr int64_t kNormChunk = 16384;  // elements that one block reduces
 
 /// Tensors whose chunks one launch reduces.
 struct NormTable {
@@ -63,9 +63,9 @@ __device__ __forceinline__ Register<T> reduce_chunk(const F& f, const NormTable&
     (table.first_chunk[middle] <= int(blockIdx.x) ? tensor : end) = middle;
   }
   const T* data = static_cast<const T*>(table.data[tensor]);
-  const int64_t begin = (int64_t{blockIdx.x} - table.first_chunk[tensor]) * kChunk;
+  const int64_t begin = (int64_t{blockIdx.x} - table.first_chunk[tensor]) * kNormChunk;
   const int64_t remaining = table.numel[tensor] - begin,
-                end = begin + (remaining < kChunk ? remaining : kChunk);
+                end = begin + (remaining < kNormChunk ? remaining : kNormChunk);
   fn::State<Lane<C>, 1> state{{Lane<C>(start<F, C>())}};
   for (int64_t i = begin + threadIdx.x; i < end; i += kBlock)
     state = f.combine(state, Lane<C>(to_register(data[i])));
@@ -105,7 +105,7 @@ void run_typed(const TotalNormParams& params, Ctx& ctx) {
   std::memcpy(static_cast<void*>(&f), params.parameters, sizeof f);
   const cudaStream_t stream = stream_of(ctx).stream;
   int64_t chunks = 0;
-  for (const auto& tensor : params.tensors) chunks += (tensor.numel + kChunk - 1) / kChunk;
+  for (const auto& tensor : params.tensors) chunks += (tensor.numel + kNormChunk - 1) / kNormChunk;
   if (chunks > INT32_MAX)
     detail::fail<Error>("the norm of this many elements is not implemented on CUDA");
   auto* const num_finished = static_cast<unsigned*>(ctx.scratch(sizeof(unsigned)));
@@ -128,7 +128,7 @@ void run_typed(const TotalNormParams& params, Ctx& ctx) {
     table.numel[i] = tensor.numel;
     table.data[i] = tensor.data;
     table.first_chunk[i + 1] =
-        table.first_chunk[i] + static_cast<int>((tensor.numel + kChunk - 1) / kChunk);
+        table.first_chunk[i] + static_cast<int>((tensor.numel + kNormChunk - 1) / kNormChunk);
   }
   launch(true);
 }

@@ -71,7 +71,7 @@ struct GradientSumOp {
 };
 
 template <int kOperands>
-struct ElementArgs {
+struct SoftmaxElement {
   int64_t numel;
   bool log;
   Offsets<kOperands> offsets;  // of the views in bytes; the last one is the line's number
@@ -79,7 +79,7 @@ struct ElementArgs {
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    softmax_kernel(const __grid_constant__ ElementArgs<3> args, const char* in, char* out,
+    softmax_kernel(const __grid_constant__ SoftmaxElement<3> args, const char* in, char* out,
                    const LineState<Register<T>>* lines) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(kBlock)
 
 template <class T>
 __global__ void __launch_bounds__(kBlock)
-    softmax_gradient_kernel(const __grid_constant__ ElementArgs<4> args, const char* grad,
+    softmax_gradient_kernel(const __grid_constant__ SoftmaxElement<4> args, const char* grad,
                             const char* out, char* grad_in, const Register<T>* lines) {
   const int64_t step = int64_t{gridDim.x} * kBlock;
   for (int64_t i = int64_t{blockIdx.x} * kBlock + threadIdx.x; i < args.numel; i += step) {
