@@ -11,7 +11,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int kTable = 0, kValues = 1, kIndex = 2;  // operand numbers; further indices follow
-constexpr int64_t kLineElements = 16;  // of a cache line, which one thread should write
+constexpr int64_t kLineElements = 16;  // of a cache line, which only one thread should write
 
 using Loop = StridedLoop<kMaxDims + kIndex>;
 
@@ -33,11 +33,11 @@ struct IndexRow {
   bool allow_negative;
 
   bool in_range() const {
-    bool good = true;
-    for_each([&good, size = dim.size, negative = allow_negative](int64_t, int64_t index) {
-      good &= resolve(index, size, negative) < static_cast<uint64_t>(size);
+    bool all_valid = true;
+    for_each([&all_valid, size = dim.size, negative = allow_negative](int64_t, int64_t index) {
+      all_valid &= resolve(index, size, negative) < static_cast<uint64_t>(size);
     });
-    return good;
+    return all_valid;
   }
 
   /// offsets[i] = base(i) + index i * dim.stride; false if any index is out of range. The lambda
@@ -45,14 +45,14 @@ struct IndexRow {
   /// is unsigned, because an index out of range may overflow.
   template <class Base>
   bool add_offsets(int64_t* offsets, const Base& base) const {
-    bool good = true;
-    for_each([&good, offsets, base, size = dim.size, step = static_cast<uint64_t>(dim.stride),
+    bool all_valid = true;
+    for_each([&all_valid, offsets, base, size = dim.size, step = static_cast<uint64_t>(dim.stride),
               negative = allow_negative](int64_t i, int64_t index) {
-      const uint64_t at = resolve(index, size, negative);
-      good &= at < static_cast<uint64_t>(size);
-      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(base(i)) + at * step);
+      const uint64_t resolved = resolve(index, size, negative);
+      all_valid &= resolved < static_cast<uint64_t>(size);
+      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(base(i)) + resolved * step);
     });
-    return good;
+    return all_valid;
   }
 
   /// Reports every index out of range and calls mark(i).
@@ -84,15 +84,15 @@ struct IndexRow {
   }
 };
 
-/// Some positions of a job, optionally only those whose table offsets are in a range.
+/// An IndexJob limited to some positions, and optionally to those with table offsets in a range.
 class SubJob {
  public:
   explicit SubJob(const IndexJob& job);
 
   const Loop& loop() const { return loop_; }
-  /// The positions with coordinate d in [begin, end).
+  /// Returns the job limited to positions with coordinate d in [begin, end).
   SubJob narrow(int d, int64_t begin, int64_t end) const;
-  /// The positions with table offsets in [begin, end).
+  /// Returns the job limited to positions with table offsets in [begin, end).
   SubJob within(int64_t begin, int64_t end) const;
   /// An upper bound of the table offsets of positions, without their runs.
   int64_t table_span() const;
@@ -188,9 +188,9 @@ void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t coun
   for (size_t k = 0; k < job_.indices.size(); ++k) {
     const Steps index = steps(kIndex + static_cast<int>(k));
     const IndexRow row{job_.indices[k], index.first, index.step, count, job_.allow_negative};
-    const bool good = k == 0 ? row.add_offsets(table, table_steps)
+    const bool all_valid = k == 0 ? row.add_offsets(table, table_steps)
                              : row.add_offsets(table, [table](int64_t i) { return table[i]; });
-    if (good) [[likely]]
+    if (all_valid) [[likely]]
       continue;
     if (!any_bad) std::fill_n(is_bad, count, false);
     any_bad = true;
@@ -232,8 +232,8 @@ struct Division {
   int64_t units = 0;
 };
 
-/// Of the dimensions in which `operand` has a stride, the outermost one with many units, else the
-/// one with most.
+/// Chooses, of the dimensions in which `operand` has a nonzero stride, the outermost with at least
+/// kMany units, else the one with the most.
 Division divide(const Loop& loop, int operand) {
   constexpr int64_t kMany = 64;
   Division best;
@@ -258,7 +258,7 @@ void run_divided(const SubJob& whole, const Division& division, MoveBlock move, 
 
 /// Whether all indices are in range; reports those that are not.
 bool check_indices(const IndexJob& job, FaultSlot* faults) {
-  std::atomic<bool> good{true};
+  std::atomic<bool> all_valid{true};
   for (const IndexedDim& dim : job.indices) {
     View index = dim.index;
     for (int d = 0; d < index.dim; ++d)
@@ -266,12 +266,12 @@ bool check_indices(const IndexJob& job, FaultSlot* faults) {
     const StridedLoop<1> loop{&index};
     const auto check_run = [&](const int64_t* offsets, int64_t count) {
       const IndexRow row{dim, offsets[0], loop.inner_stride(0), count, job.allow_negative};
-      if (!row.in_range()) row.report(faults, [&](int64_t) { good = false; });
+      if (!row.in_range()) row.report(faults, [&](int64_t) { all_valid = false; });
     };
     parallel_for(0, loop.numel(), kMoveGrain,
                  [&](int64_t begin, int64_t end) { loop.walk(begin, end, check_run); });
   }
-  return good;
+  return all_valid;
 }
 
 }  // namespace
@@ -291,8 +291,8 @@ void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
   if (numel == 0 || !check_indices(job, ctx.faults())) return;
   const SubJob whole(job);
   if (numel < kMoveGrain) return whole.run(move, ctx.faults());
-  // Along a dimension in which the table has a stride, different coordinates write different
-  // elements.
+  // Along a dimension in which the table has a nonzero stride, different coordinates write
+  // different elements.
   const Division division = divide(whole.loop(), kTable);
   if (division.units >= kEnoughUnits)
     return run_divided(whole, division, move, numel, ctx.faults());
@@ -300,8 +300,8 @@ void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
   const int64_t grain =
       std::max<int64_t>(1, static_cast<int64_t>(double(span) * kMoveGrain / double(numel)));
   parallel_ranges(span, grain, [&](int64_t begin, int64_t end) {
-    const bool all = begin == 0 && end == span;
-    (all ? whole : whole.within(begin, end)).run(move, ctx.faults());
+    const bool is_whole = begin == 0 && end == span;
+    (is_whole ? whole : whole.within(begin, end)).run(move, ctx.faults());
   });
 }
 

@@ -14,7 +14,7 @@ namespace hearth::cpu::onednn {
 
 namespace {
 
-/// oneDNN broadcasts batches of size 1, not of stride 0.
+/// A batch of stride 0 becomes one of size 1, because oneDNN broadcasts only the latter.
 dnnl::memory::desc descriptor(const View& view) {
   dnnl::memory::dims sizes(view.sizes, view.sizes + view.dim);
   dnnl::memory::dims strides(view.strides, view.strides + view.dim);
@@ -58,10 +58,10 @@ bool can_multiply(DataType type) {
 /// Whether to call check_room(): oneDNN compiles code for the first product of each kind, and a
 /// check before every product would be slow.
 bool may_be_new() {
-  constexpr unsigned kFirst = 64;
+  constexpr unsigned kAlwaysChecked = 64;
   static std::atomic<unsigned> products{0};
   const unsigned before = products.fetch_add(1, std::memory_order_relaxed);
-  return before < kFirst || std::has_single_bit(before);
+  return before < kAlwaysChecked || std::has_single_bit(before);
 }
 
 /// Computes one product, because the first one creates static objects of oneDNN, which must not be
