@@ -135,10 +135,12 @@ class Scores {
     return {query.row(tile.batch, tile.head, tile.row), query.stride(), false};
   }
   GemmOperand keys(const Tile& tile, bool transposed) const {
-    return {key.row(tile.batch, tile.head / heads_per_key_head, tile.key), key.stride(), transposed};
+    return {key.row(tile.batch, tile.head / heads_per_key_head, tile.key), key.stride(),
+            transposed};
   }
   GemmOperand values(const Tile& tile, bool transposed) const {
-    return {value.row(tile.batch, tile.head / heads_per_key_head, tile.key), value.stride(), transposed};
+    return {value.row(tile.batch, tile.head / heads_per_key_head, tile.key), value.stride(),
+            transposed};
   }
 
   const Matrices<T> query, key, value;
@@ -149,7 +151,7 @@ class Scores {
  private:
   void add_mask(const Tile& tile, int64_t i, T* scores) const {
     const int64_t offset = tile.batch * mask_.strides[0] + tile.head * mask_.strides[1] +
-                       (tile.row + i) * mask_.strides[2] + tile.key * mask_.strides[3];
+                           (tile.row + i) * mask_.strides[2] + tile.key * mask_.strides[3];
     const void* from = mask_.as<char>() + offset * int64_t(element_size(mask_.dtype));
     alignas(64) T buffer[kTileKeys];
     if (mask_.dtype != dtype_of<T> || mask_.strides[3] != 1) {
@@ -207,7 +209,8 @@ void forward(const AttentionOperands& operands, Ctx& ctx) {
   parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
     T* const tile_scores = tiles + slot * kTileRows * kTileKeys;
     const int64_t head = task / blocks, row = task % blocks * kTileRows;
-    const Tile block{head / scores.heads, head % scores.heads, row, std::min(kTileRows, rows - row)};
+    const Tile block{head / scores.heads, head % scores.heads, row,
+                     std::min(kTileRows, rows - row)};
     T* const result = out.row(block.batch, block.head, row);
     for (int64_t i = 0; i < block.rows; ++i) std::fill_n(result + i * out.stride(), width, T(0));
     OnlineSoftmax<T> softmax;
@@ -216,8 +219,8 @@ void forward(const AttentionOperands& operands, Ctx& ctx) {
       for (int64_t i = 0; i < tile.rows; ++i)
         softmax.add(i, tile_scores + i * kTileKeys, scores.num_visible(tile, i), tile.keys,
                     result + i * out.stride(), width);
-      multiply(tile.rows, width, tile.keys, {tile_scores, kTileKeys, false}, scores.values(tile, false),
-               1, 1, result, out.stride());
+      multiply(tile.rows, width, tile.keys, {tile_scores, kTileKeys, false},
+               scores.values(tile, false), 1, 1, result, out.stride());
     });
     T* const logsumexp = operands.logsumexp.as<T>() + head * rows + row;
     for (int64_t i = 0; i < block.rows; ++i)
@@ -265,9 +268,10 @@ class Backward {
                               &sums[i]);
     }
     for (int64_t row = 0; row < out_.rows(); row += kTileRows)
-      scores_.for_each_tile(
-          {batch, head, row, std::min(kTileRows, out_.rows() - row)},
-          [&](const Tile& tile) { add_tile(tile, scratch, scratch + kTileRows * kTileKeys, sums + row); });
+      scores_.for_each_tile({batch, head, row, std::min(kTileRows, out_.rows() - row)},
+                            [&](const Tile& tile) {
+                              add_tile(tile, scratch, scratch + kTileRows * kTileKeys, sums + row);
+                            });
   }
 
   void add_tile(const Tile& tile, T* probabilities, T* grad, const T* sums) const {

@@ -56,7 +56,8 @@ void for_blocks(int64_t first, int64_t rows, int64_t width, int64_t max_elements
   const int64_t rows_at_once = std::max<int64_t>(max_elements / std::max<int64_t>(width, 1), 1);
   for (int64_t r = 0; r < rows; r += rows_at_once)
     for (int64_t j = 0; j < width; j += max_elements)
-      f(first + r * width + j, j, std::min(rows_at_once, rows - r), std::min(max_elements, width - j));
+      f(first + r * width + j, j, std::min(rows_at_once, rows - r),
+        std::min(max_elements, width - j));
 }
 
 const void* advanced(const void* values, int64_t bytes) {
@@ -168,8 +169,8 @@ void BatchNormSweep::add(bool per_column, const BatchNormData& x, const BatchNor
   if (xs.direct() && gs.direct())
     return loop(xs.get(first, 0), gs.get(first, 0), width, rows, width, shift, sums, dots);
   for_blocks(first, rows, width, kBlock, [&](int64_t block_first, int64_t j, int64_t r, int64_t w) {
-    loop(xs.get(block_first, r * w), gs.get(block_first, r * w), w, r, w, per_column ? shift + j : shift, sums + j,
-         dots + j);
+    loop(xs.get(block_first, r * w), gs.get(block_first, r * w), w, r, w,
+         per_column ? shift + j : shift, sums + j, dots + j);
   });
 }
 

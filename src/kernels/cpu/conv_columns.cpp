@@ -13,7 +13,8 @@ namespace {
 constexpr int64_t kBlockBytes = 1 << 20;  // of a column matrix, which then stays in the cache
 constexpr int64_t kPartialSums = 8;       // of a weight's gradient; fixed, for reproducible results
 
-/// A convolution's sizes in three spatial dimensions; missing dimensions have size 1 and come first.
+/// A convolution's sizes in three spatial dimensions; missing dimensions have size 1 and come
+/// first.
 struct Shape {
   int64_t images, groups, in_channels, out_channels;  // channels of one group
   int64_t in[3], out[3], kernel[3], stride[3], padding[3], dilation[3];
@@ -76,7 +77,8 @@ class ColumnConv {
       const Rows rows = rows_of(task % blocks_);
       const int64_t image = task / blocks_ / shape_.groups, group = task / blocks_ % shape_.groups;
       T* const out = out_at(image, group) + rows.begin * shape_.out[2];
-      fill_bias(out, group * shape_.out_channels, shape_.out_channels, shape_.out_plane(), rows.positions);
+      fill_bias(out, group * shape_.out_channels, shape_.out_channels, shape_.out_plane(),
+                rows.positions);
       multiply({weight_at(group), shape_.taps(), false}, im2col(in_at(image, group), rows, columns),
                {shape_.out_channels, shape_.taps()}, rows.positions, out, shape_.out_plane());
     });
@@ -86,20 +88,25 @@ class ColumnConv {
     run_tasks(shape_.images * shape_.groups, [this](int64_t task, T* columns) {
       const int64_t image = task / shape_.groups, group = task % shape_.groups;
       T* const in = in_at(image, group);
-      fill_bias(in, group * shape_.in_channels, shape_.in_channels, shape_.in_plane(), shape_.in_plane());
+      fill_bias(in, group * shape_.in_channels, shape_.in_channels, shape_.in_plane(),
+                shape_.in_plane());
       for (int64_t b = 0; b < blocks_; ++b) {
         const Rows rows = rows_of(b);
         const GemmOperand weight{weight_at(group), shape_.taps(), true};
-        const GemmOperand out{out_at(image, group) + rows.begin * shape_.out[2], shape_.out_plane(), false};
+        const GemmOperand out{out_at(image, group) + rows.begin * shape_.out[2], shape_.out_plane(),
+                              false};
         const Extent extent{shape_.taps(), shape_.out_channels};
         if (pointwise_) {
-          multiply(weight, out, extent, rows.positions, in + rows.begin * shape_.out[2], shape_.in_plane());
+          multiply(weight, out, extent, rows.positions, in + rows.begin * shape_.out[2],
+                   shape_.in_plane());
           continue;
         }
         multiply(weight, out, extent, rows.positions, columns, rows.positions, 0);
-        for_each_run(rows, [&](int64_t image_offset, int64_t column_offset, int64_t n, int64_t step) {
-          for (int64_t i = 0; i < n; ++i) in[image_offset + i * step] += columns[column_offset + i];
-        });
+        for_each_run(rows,
+                     [&](int64_t image_offset, int64_t column_offset, int64_t n, int64_t step) {
+                       for (int64_t i = 0; i < n; ++i)
+                         in[image_offset + i * step] += columns[column_offset + i];
+                     });
       }
     });
   }
@@ -120,8 +127,9 @@ class ColumnConv {
           GemmOperand windows =
               im2col(in_at(image, group), rows, columns + (pointwise_ ? 0 : k * columns_size()));
           windows.transposed = true;
-          multiply({out_at(image, group) + rows.begin * shape_.out[2], shape_.out_plane(), false}, windows,
-                   {shape_.out_channels, rows.positions}, shape_.taps(), sum, shape_.taps());
+          multiply({out_at(image, group) + rows.begin * shape_.out[2], shape_.out_plane(), false},
+                   windows, {shape_.out_channels, rows.positions}, shape_.taps(), sum,
+                   shape_.taps());
         }
       });
       T* const weight = weight_at(group);
@@ -142,14 +150,16 @@ class ColumnConv {
   };
 
   Rows rows_of(int64_t block) const {
-    const int64_t begin = block * block_rows_, end = std::min(begin + block_rows_, shape_.out_rows());
+    const int64_t begin = block * block_rows_,
+                  end = std::min(begin + block_rows_, shape_.out_rows());
     return {begin, end, (end - begin) * shape_.out[2]};
   }
   T* in_at(int64_t image, int64_t group) const {
     return p_.in.as<T>() + (image * shape_.groups + group) * shape_.in_channels * shape_.in_plane();
   }
   T* out_at(int64_t image, int64_t group) const {
-    return p_.out.as<T>() + (image * shape_.groups + group) * shape_.out_channels * shape_.out_plane();
+    return p_.out.as<T>() +
+           (image * shape_.groups + group) * shape_.out_channels * shape_.out_plane();
   }
   T* weight_at(int64_t group) const {
     return p_.weight.as<T>() + group * shape_.out_channels * shape_.taps();
@@ -198,7 +208,8 @@ class ColumnConv {
               const int64_t h = shape_.position(1, r % shape_.out[1], kh);
               if (d < 0 || d >= shape_.in[0] || h < 0 || h >= shape_.in[1]) continue;
               const int64_t column_offset = tap * rows.positions + (r - rows.begin) * shape_.out[2];
-              f(((c * shape_.in[0] + d) * shape_.in[1] + h) * shape_.in[2] + shape_.position(2, first, kw),
+              f(((c * shape_.in[0] + d) * shape_.in[1] + h) * shape_.in[2] +
+                    shape_.position(2, first, kw),
                 column_offset + first, end - first, shape_.stride[2]);
             }
           }

@@ -226,8 +226,8 @@ void combine_all(const EmbeddingBagParams& p, const BagReader<I>& bags, Ctx& ctx
     return ctx.scratch(size_t(ranges) * size_t(longest) * size);
   };
   const BagRows<T> buffers{static_cast<const void**>(scratch(sizeof(void*))),
-                       static_cast<T*>(scratch(sizeof(T))),
-                       static_cast<int64_t*>(scratch(sizeof(int64_t))), 0};
+                           static_cast<T*>(scratch(sizeof(T))),
+                           static_cast<int64_t*>(scratch(sizeof(int64_t))), 0};
   parallel_tasks(ranges, int(ranges), [&](int64_t range, int slot) {
     const BagRows<T> buffer{buffers.rows + slot * longest, buffers.scales + slot * longest,
                             buffers.row_indices + slot * longest, 0};
@@ -238,8 +238,7 @@ void combine_all(const EmbeddingBagParams& p, const BagReader<I>& bags, Ctx& ctx
 
 /// Calls f(b, i, row) for every index whose row is in [first, last).
 template <class I, class F>
-void for_rows(int64_t num_bags, const BagReader<I>& bags, int64_t first, int64_t last,
-              const F& f) {
+void for_rows(int64_t num_bags, const BagReader<I>& bags, int64_t first, int64_t last, const F& f) {
   for (int64_t b = 0; b < num_bags; ++b) {
     const auto [begin, end] = bags.range(b);
     for (int64_t i = begin; i < end; ++i)

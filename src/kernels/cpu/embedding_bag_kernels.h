@@ -6,7 +6,8 @@ namespace hearth::cpu {
 
 /// The loops of embedding_bag over rows of one type.
 struct BagLoops {
-  /// out = factor * the sum of n rows of `width` elements, each times its scale if there are scales.
+  /// out = factor * the sum of n rows of `width` elements, each times its scale if there are
+  /// scales.
   using Sum = void (*)(const void* const* rows, const void* scales, int64_t n, int64_t width,
                        void* out, double factor);
   /// out = factor * the sum of the table's rows at n indices; `stride` is in bytes. `num_next` more

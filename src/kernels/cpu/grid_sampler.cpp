@@ -224,7 +224,8 @@ void scatter(const GridSamplerBackwardParams& p, const View& sums) {
     PointTaps<R> taps;
     for (int64_t position = 0; position < positions; ++position) {
       reader.find(n, position, taps);
-      const T* const from = p.grad_out.as<const T>() + n * grad.batch_stride + grad.offset(position);
+      const T* const from =
+          p.grad_out.as<const T>() + n * grad.batch_stride + grad.offset(position);
       for (int64_t c = first; c < end; ++c) {
         const R g = R(from[c * grad.channel_stride]);
         for (int t = 0; t < taps.count; ++t)

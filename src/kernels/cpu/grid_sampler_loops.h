@@ -73,7 +73,8 @@ struct GridLoopsOf {
           const V outside = select(x.inside[a] & y.inside[b], V(0), V(1));
           const auto out = to_int32(outside);
           const auto index =
-              (to_int32(y.coordinate[b]) * row + to_int32(x.coordinate[a]) * column) * (1 - out) - out;
+              (to_int32(y.coordinate[b]) * row + to_int32(x.coordinate[a]) * column) * (1 - out) -
+              out;
           __builtin_memcpy(tile.index + offset, &index, sizeof index);
           (x.weight[a] * y.weight[b]).store(tile.weight + offset);
         }

@@ -189,7 +189,7 @@ void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t coun
     const Steps index = steps(kIndex + static_cast<int>(k));
     const IndexRow row{job_.indices[k], index.first, index.step, count, job_.allow_negative};
     const bool all_valid = k == 0 ? row.add_offsets(table, table_steps)
-                             : row.add_offsets(table, [table](int64_t i) { return table[i]; });
+                                  : row.add_offsets(table, [table](int64_t i) { return table[i]; });
     if (all_valid) [[likely]]
       continue;
     if (!any_bad) std::fill_n(is_bad, count, false);

@@ -133,7 +133,8 @@ void least_squares(const LeastSquaresParams& p, Ctx& ctx) {
   const LeastSquaresCall<T> call{p.driver, s.rows, s.columns, right.columns, T(p.rcond)};
   T answer = 0;
   int liwork = 0, unused_rank = 0, unused_info;
-  ask_size([&] { call(nullptr, nullptr, nullptr, &unused_rank, &answer, -1, &liwork, &unused_info); });
+  ask_size(
+      [&] { call(nullptr, nullptr, nullptr, &unused_rank, &answer, -1, &liwork, &unused_info); });
   const int lwork = work_size(answer);
   if (p.driver == LeastSquaresDriver::kPivotedQr) liwork = s.columns;
   const size_t float_bytes = aligned(size_t(lwork) * sizeof(T));

@@ -101,7 +101,8 @@ template <class V>
 HEARTH_SIMD V integer_pow(V a, V b) {
   V result = 1;
   V base = a;
-  for (V remaining = select(b < V(0), V(0), b); any(remaining != V(0)); remaining = remaining >> 1) {
+  for (V remaining = select(b < V(0), V(0), b); any(remaining != V(0));
+       remaining = remaining >> 1) {
     result = select((remaining & V(1)) != V(0), result * base, result);
     base = base * base;
   }

@@ -96,8 +96,8 @@ View broadcast(View one, int64_t batch) {
   return one;
 }
 
-/// Whether BLAS can read the batch's matrices in element, plain or transposed; sets `operand` to the
-/// first one.
+/// Whether BLAS can read the batch's matrices in place, plain or transposed; sets `operand` to
+/// the first one.
 bool as_operand(const View& view, GemmOperand& operand) {
   const int64_t rows = view.sizes[1], columns = view.sizes[2];
   const int64_t row = view.strides[1], column = view.strides[2];
@@ -183,7 +183,8 @@ bool can_multiply(const Gemm& gemm) { return gemm.dtype == kFloat || blas::can_e
 void multiply(const Gemm& gemm) {
   const bool is_dot = gemm.m == 1 && gemm.n == 1;
   const bool has_vector = gemm.m == 1 || gemm.n == 1;
-  const bool suits_blas = is_dot || (!has_vector && (gemm.work() <= kBlasWork || has_cache_conflicts(gemm)));
+  const bool suits_blas =
+      is_dot || (!has_vector && (gemm.work() <= kBlasWork || has_cache_conflicts(gemm)));
   if (gemm.dtype != kFloat || (suits_blas && blas::can_express(gemm)))
     blas::multiply(gemm);
   else
@@ -239,7 +240,7 @@ void add_partial_sums(const Product& p, const char* partial, int64_t num_sums) {
 /// number depends on the shape alone. Returns false for other products.
 bool multiply_split_k(const Product& p, Ctx& ctx) {
   const bool is_small = p.batch() == 1 && std::max(p.m(), p.n()) < 2 * kMinSide &&
-                    (p.out.dtype == kFloat || p.out.dtype == kDouble);
+                        (p.out.dtype == kFloat || p.out.dtype == kDouble);
   const int64_t num_sums = std::min({kMaxSums, p.k() / kMinTerms, int64_t(p.work() / kTaskWork)});
   if (!is_small || num_sums < 2) return false;
   Product whole = p;

@@ -58,7 +58,8 @@ struct Tile {
   const T* b;
   T* out;
   int64_t rows, columns, k;
-  int64_t a_row_stride, a_column_stride, b_row_stride, b_column_stride, out_row_stride, out_column_stride;
+  int64_t a_row_stride, a_column_stride, b_row_stride, b_column_stride, out_row_stride,
+      out_column_stride;
 
   void accumulate(A (&sums)[kTileRows][kTileColumns]) const {
     for (int64_t r = 0; r < rows; ++r) std::fill_n(sums[r], columns, A(0));
@@ -84,7 +85,7 @@ struct Tile {
       for (int64_t j = 0; j < columns; ++j) {
         T& element = out[r * out_row_stride + j * out_column_stride];
         const A product = add_product<T>(A(0), alpha_factor, sums[r][j]);
-        element = T(beta == 0 ? product : add_product<T>(product, keep, A(element)));
+        element = T(beta == 0 ? product : add_product<T>(product, beta_factor, A(element)));
       }
   }
 };
