@@ -45,7 +45,7 @@ dnnl::matmul::primitive_desc matmul_descriptor(const dnnl::memory::desc& a,
 
 bool can_multiply(DataType type) {
   const LibraryCall call;
-  check_room();
+  check_free_memory();
   const dnnl::memory::desc square({16, 16}, type, dnnl::memory::dims{16, 1});
   try {
     matmul_descriptor(square, square, square, 0);
@@ -55,8 +55,8 @@ bool can_multiply(DataType type) {
   }
 }
 
-/// Whether to call check_room(): oneDNN compiles code for the first product of each kind, and a
-/// check before every product would be slow.
+/// Whether to call check_free_memory(): oneDNN compiles code for the first product of each kind,
+/// and a check before every product would be slow.
 bool may_be_new() {
   constexpr unsigned kAlwaysChecked = 64;
   static std::atomic<unsigned> products{0};
@@ -78,7 +78,7 @@ void prepare_products() {
 
 }  // namespace
 
-void check_room() {
+void check_free_memory() {
   constexpr size_t kRoom = size_t{32} << 20;
   void* const room = ::mmap(nullptr, kRoom, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -91,7 +91,7 @@ void check_room() {
 void multiply(const Gemm& g) {
   const LibraryCall call;
   const LibraryThreadsGuard guard;
-  if (may_be_new()) check_room();
+  if (may_be_new()) check_free_memory();
   prepare_products();
   const auto letter = [](const GemmOperand& operand) { return operand.transposed ? 'T' : 'N'; };
   const dnnl_status_t status =
@@ -113,7 +113,7 @@ bool has_matmul(ScalarType dtype) {
 bool matmul(const View& a, const View& b, const View& out, double beta) {
   const LibraryCall call;
   const LibraryThreadsGuard guard;
-  if (may_be_new()) check_room();
+  if (may_be_new()) check_free_memory();
   try {
     const dnnl::matmul primitive(
         matmul_descriptor(descriptor(a), descriptor(b), descriptor(out), beta));

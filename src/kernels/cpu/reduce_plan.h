@@ -29,7 +29,7 @@ struct ReduceDims {
   void for_runs(int64_t begin, int64_t end, const F& f) const;
 };
 
-/// The kept and the reduced dimensions of a reduction; those of size 1 are left out.
+/// The kept and the reduced dimensions of a reduction, without dimensions of size 1.
 struct ReducePlan {
   ReduceDims kept;
   ReduceDims reduced;
