@@ -24,7 +24,7 @@ void check_argument_count(size_t count, size_t expected, const char* type) {
 
 void check_argument_count(size_t count, size_t required, size_t max_count, const char* type) {
   HEARTH_CHECK(count >= required && count <= max_count, demangle(type),
-               "'s forward() method expects at least ", required, " argument(s) and at max_count ",
+               "'s forward() method expects at least ", required, " argument(s) and at most ",
                max_count, " argument(s), but received ", count, ".");
 }
 

@@ -90,8 +90,7 @@ Tensor split_heads(const Tensor& t, const Options& options) {
   return split.permute(options.batch_first() ? IntArrayRef{0, 2, 1, 3} : IntArrayRef{1, 2, 0, 3});
 }
 
-/// Returns the heads of static_k or static_v, which the caller has projected: `[N * heads, S,
-/// width]`.
+/// Returns the heads of static_k or static_v `[N * heads, S, width]`, which are projected already.
 Tensor static_heads(const Tensor& t, const char* name, int64_t batch, const Options& options) {
   const int64_t heads = options.num_heads(), width = options.embed_dim_to_check() / heads;
   HEARTH_CHECK(t.dim() == 3 && t.size(0) == batch * heads, "expecting static_", name,

@@ -9,7 +9,7 @@
 // The common code of Embedding and EmbeddingBag.
 namespace hearth::nn::detail {
 
-/// Returns the index of the padding row without counting from the end.
+/// Returns the index of the padding row; a negative argument counts from the end.
 inline int64_t padding_row(int64_t index, int64_t rows) {
   HEARTH_CHECK(index >= -rows && index < rows, "Padding_idx must be within num_embeddings");
   return index < 0 ? index + rows : index;

@@ -10,7 +10,7 @@ namespace {
 template <size_t D>
 std::vector<int64_t> with_defaults(const ExpandingArrayWithOptionalElem<D>& requested,
                                    const Tensor& input) {
-  HEARTH_CHECK(input.dim() > int64_t(D), "Input dimension should be at min_size ", D + 1);
+  HEARTH_CHECK(input.dim() > int64_t(D), "Input dimension should be at least ", D + 1);
   std::vector<int64_t> sizes = input.sizes().slice(size_t(input.dim()) - D).vec();
   for (size_t d = 0; d < D; ++d) sizes[d] = (*requested)[d].value_or(sizes[d]);
   return sizes;
@@ -63,7 +63,7 @@ std::vector<int64_t> _unpool_output_size(const Tensor& input, const IntArrayRef&
                                          const IntArrayRef& stride, const IntArrayRef& padding,
                                          const std::optional<std::vector<int64_t>>& output_size) {
   const size_t dims = kernel_size.size();
-  HEARTH_CHECK(input.dim() >= int64_t(dims), "Expected at min_size ", dims, " dimensions, but got ",
+  HEARTH_CHECK(input.dim() >= int64_t(dims), "Expected at least ", dims, " dimensions, but got ",
                input.sizes());
   HEARTH_CHECK(stride.size() == dims && padding.size() == dims, "Expected ", dims,
                " numbers in stride and padding, but got ", stride, " and ", padding);
