@@ -20,7 +20,7 @@ double largest_value(ScalarType dtype) {
 
 namespace {
 
-/// The bits of the largest value of integers or booleans.
+/// The number of bits of the largest value of integers or booleans.
 int value_bits(ScalarType dtype) {
   if (dtype == kBool) return 1;
   return 8 * int(element_size(dtype)) - (dtype == kByte ? 0 : 1);

@@ -196,8 +196,8 @@ void shuffle(const RandomParams& params) {
   }
 }
 
-/// Writes the permutation that sorts random keys. CUDA computes it too, because GPUs can sort in
-/// parallel, but not shuffle.
+/// Writes the permutation that sorts random keys, as on GPUs, which can sort in parallel, but not
+/// shuffle.
 void sort_by_keys(const RandomParams& params, Ctx& ctx) {
   using Entry = std::pair<Bits64, int64_t>;
   const int64_t numel = params.out.numel;
