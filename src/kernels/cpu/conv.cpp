@@ -28,16 +28,16 @@ View contiguous_scratch(const View& like, ScalarType dtype, Ctx& ctx) {
   return result;
 }
 
-/// Returns the convolution with all tensors in `dtype` and an allowed layout; tensors that are not
-/// are replaced by contiguous scratch copies.
+/// Returns the parameters with all tensors in `dtype` and an allowed layout; other tensors are
+/// replaced by contiguous scratch copies.
 template <class Allowed>
 ConvParams fitted(const ConvParams& params, ScalarType dtype, const Allowed& allowed, Ctx& ctx) {
   ConvParams result = params;
   for (View* view : {&result.in, &result.weight, &result.out, &result.bias}) {
     if (!view->defined() || (view->dtype == dtype && allowed(*view))) continue;
-    const View given = *view;
-    *view = contiguous_scratch(given, dtype, ctx);
-    if (view != &result.computed()) copy(given, *view, ctx);
+    const View original = *view;
+    *view = contiguous_scratch(original, dtype, ctx);
+    if (view != &result.computed()) copy(original, *view, ctx);
   }
   return result;
 }

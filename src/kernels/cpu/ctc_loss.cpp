@@ -103,13 +103,13 @@ template <class T>
 void backward(const Sequence<T>& s, const T* alpha, int64_t width, T loss, T factor, T* grad,
               int64_t stride, T* beta) {
   for (int64_t t = s.times - 1; t >= 0; --t) {
-    T* const now = beta + t % 2 * s.states;
-    step_back(s, t, beta + (t + 1) % 2 * s.states, now);
+    T* const current = beta + t % 2 * s.states;
+    step_back(s, t, beta + (t + 1) % 2 * s.states, current);
     T* const line = grad + t * stride;
     std::fill_n(line, s.classes, kNever<T>);
     for (int64_t i = 0; i < s.states; ++i) {
       T& sum = line[s.label(i)];
-      sum = log_sum(sum, alpha[t * width + i] + now[i]);
+      sum = log_sum(sum, alpha[t * width + i] + current[i]);
     }
     for (int64_t c = 0; c < s.classes; ++c) {
       const T log_prob = s.log_prob(t, c);

@@ -10,8 +10,8 @@ namespace hearth::cpu {
 
 namespace {
 
-/// The multiplications of an orthogonal factorization, counted double because its matrix-vector
-/// products are slow.
+/// The work of an orthogonal factorization in multiplications, with a factor for its matrix-vector
+/// products, which are slow.
 double orthogonal_work(const MatrixSizes& s) {
   return 4.0 * s.longer() * s.shorter() * s.shorter();
 }
