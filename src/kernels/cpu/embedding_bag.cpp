@@ -33,7 +33,7 @@ class BagReader {
         padding_(bags.padding_idx),
         faults_(faults) {}
 
-  /// The indices of bag b, [begin, end); an empty range after a fault.
+  /// Returns the range [begin, end) of bag b's indices; it is empty after a fault.
   std::pair<int64_t, int64_t> range(int64_t b) const {
     const int64_t begin = offsets_[b], end = b + 1 < num_offsets ? offsets_[b + 1] : num_indices;
     const bool fits = begin >= 0 && begin <= end && end <= num_indices && (b > 0 || begin == 0);
@@ -53,7 +53,7 @@ class BagReader {
     }
     return nullptr;
   }
-  /// The row of index i, or -1 if it is padding or, after a fault, outside the table.
+  /// Returns the row of index i, or -1 if it is padding or, after a fault, outside the table.
   int64_t row(int64_t i) const {
     const int64_t row = indices_[i];
     if (row == padding_) return -1;
@@ -123,7 +123,7 @@ class Combiner {
     char* const out = p_.out.as<char>() + b * width_ * size_;
     if (sums_plain_rows(b, out)) return;
     gather(b, bag);
-    if (p_.mode == BagMode::kMax) return largest(b, bag, out);
+    if (p_.mode == BagMode::kMax) return combine_max(b, bag, out);
     const double factor = p_.mode == BagMode::kMean && bag.count > 0 ? 1 / double(bag.count) : 1;
     if (p_.weight.dtype == dtype_of<T>)
       loops_of<T>().sum(bag.rows, scales(bag), bag.count, width_, out, factor);
@@ -190,8 +190,9 @@ class Combiner {
       narrow_(sum, 1, out + c * size_, 1, n);
     });
   }
-  /// As in PyTorch, a NaN is the maximum only if it is first.
-  void largest(int64_t b, const BagRows<T>& bag, char* out) const {
+  /// Writes the maxima of the bag's columns. As in PyTorch, a NaN is the maximum only if it is
+  /// first.
+  void combine_max(int64_t b, const BagRows<T>& bag, char* out) const {
     alignas(64) T row[kColumns], best[kColumns];
     int64_t* const best_rows =
         p_.max_indices.numel > 0 ? p_.max_indices.as<int64_t>() + b * width_ : nullptr;
@@ -246,7 +247,7 @@ void for_rows(int64_t num_bags, const BagReader<I>& bags, int64_t first, int64_t
   }
 }
 
-/// Each thread writes to rows of its own.
+/// Adds the gradients of sums or means to grad_weight; each thread writes to rows of its own.
 template <class T, class I>
 void add_sums(const EmbeddingBagBackwardParams& p, const BagReader<I>& bags) {
   const int64_t width = p.grad.sizes[1], rows = p.bags.rows;
@@ -264,7 +265,7 @@ void add_sums(const EmbeddingBagBackwardParams& p, const BagReader<I>& bags) {
   });
 }
 
-/// Each thread writes to columns of its own.
+/// Adds the gradients of maxima to grad_weight; each thread writes to columns of its own.
 template <class T>
 void add_maxima(const EmbeddingBagBackwardParams& p) {
   const int64_t width = p.grad.sizes[1];

@@ -55,7 +55,7 @@ struct Volume {
 template <class R>
 struct PointTaps {
   int count = 0;
-  R poison = 0;  // NaN if the position is NaN, as in PyTorch's sums over elements outside
+  R nan_term = 0;  // NaN if the position is NaN, as in PyTorch's sums over elements outside
   int64_t offset[kMaxTaps];
   R weight[kMaxTaps];
   R slope[3][kMaxTaps];
@@ -83,13 +83,14 @@ class GridReader {
     }
     return result;
   }
+  /// Finds the taps of position p of sample n.
   void find(int64_t n, int64_t p, PointTaps<R>& taps) const {
     const T* const point = grid_.as<const T>() + offset(grid_, n, p);
     GridTaps<R> axes[3];
-    taps.poison = 0;
+    taps.nan_term = 0;
     for (int d = 0; d < dims_; ++d) {
       axes[d] = rule_.find(R(point[d * grid_.strides[dims_ + 1]]), in_.sizes[d]);
-      if (dims_ == 2 || rule_.mode == GridMode::kCubic) taps.poison += axes[d].weight[0] * 0;
+      if (dims_ == 2 || rule_.mode == GridMode::kCubic) taps.nan_term += axes[d].weight[0] * 0;
     }
     combine(axes, taps);
   }
@@ -142,7 +143,7 @@ void sample(const GridSamplerParams& p) {
                    const T* in = p.in.as<const T>() + n * reader.in().batch_stride;
                    T* to = p.out.as<T>() + n * out.batch_stride + out.offset(position);
                    for (int64_t c = 0; c < channels; ++c) {
-                     R sum = taps.poison;
+                     R sum = taps.nan_term;
                      for (int t = 0; t < taps.count; ++t)
                        sum += taps.weight[t] * R(in[taps.offset[t]]);
                      *to = T(sum);
@@ -246,7 +247,7 @@ void differentiate(const GridSamplerBackwardParams& p) {
     reader.find(n, position, taps);
     const T* const g = p.grad_out.as<const T>() + n * grad.batch_stride + grad.offset(position);
     const T* const values = p.in.as<const T>() + n * in.batch_stride;
-    R sums[3] = {taps.poison, taps.poison, taps.poison};
+    R sums[3] = {taps.nan_term, taps.nan_term, taps.nan_term};
     for (int t = 0; t < taps.count && p.rule.mode != GridMode::kNearest; ++t) {
       R dot = 0;
       for (int64_t c = 0; c < channels; ++c)

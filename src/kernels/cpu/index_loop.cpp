@@ -15,7 +15,8 @@ constexpr int64_t kLineElements = 16;  // of a cache line, which only one thread
 
 using Loop = StridedLoop<kMaxDims + kIndex>;
 
-/// The index counted from the start of the dimension; at least `size` if it is out of range.
+/// Returns the index counted from the start of the dimension; at least `size` if it is out of
+/// range.
 uint64_t resolve(int64_t index, int64_t size, bool allow_negative) {
   return static_cast<uint64_t>(index + (allow_negative && index < 0 ? size : 0));
 }
@@ -40,9 +41,9 @@ struct IndexRow {
     return all_valid;
   }
 
-  /// offsets[i] = base(i) + index i * dim.stride; false if any index is out of range. The lambda
-  /// captures copies, because to the compiler the offsets may alias everything else. The arithmetic
-  /// is unsigned, because an index out of range may overflow.
+  /// offsets[i] = base(i) + index i * dim.stride. Returns false if any index is out of range. The
+  /// lambda captures copies, because to the compiler the offsets may alias everything else. The
+  /// arithmetic is unsigned, because an index out of range may overflow.
   template <class Base>
   bool add_offsets(int64_t* offsets, const Base& base) const {
     bool all_valid = true;
@@ -100,9 +101,9 @@ class SubJob {
   void run(MoveBlock move, FaultSlot* faults) const;
 
  private:
-  bool indexed(int d) const;
+  bool is_indexed(int d) const;
   bool in_limits(int64_t table_offset) const {
-    return !limited_ || (table_offset >= table_begin_ && table_offset < table_end_);
+    return !is_limited_ || (table_offset >= table_begin_ && table_offset < table_end_);
   }
   IndexRun split(Loop& positions, Loop& runs) const;
   void look_up(const Loop& positions, const int64_t* offsets, int64_t count, IndexBlock& block,
@@ -112,7 +113,7 @@ class SubJob {
   size_t element_size_;
   Loop loop_;
   int64_t first_[kMaxDims + kIndex] = {};  // every operand's offset of the first position
-  bool limited_ = false;
+  bool is_limited_ = false;
   int64_t table_begin_ = 0, table_end_ = 0;
 };
 
@@ -134,7 +135,7 @@ SubJob SubJob::narrow(int d, int64_t begin, int64_t end) const {
 
 SubJob SubJob::within(int64_t begin, int64_t end) const {
   SubJob result = *this;
-  result.limited_ = true;
+  result.is_limited_ = true;
   result.table_begin_ = begin;
   result.table_end_ = end;
   return result;
@@ -143,27 +144,28 @@ SubJob SubJob::within(int64_t begin, int64_t end) const {
 int64_t SubJob::table_span() const {
   int64_t last = 0;
   for (int d = 0; d < loop_.dim; ++d)
-    if (indexed(d)) last += (loop_.sizes[d] - 1) * loop_.strides[kTable][d];
+    if (is_indexed(d)) last += (loop_.sizes[d] - 1) * loop_.strides[kTable][d];
   for (const IndexedDim& dim : job_.indices) last += (dim.size - 1) * dim.stride;
   return last + 1;
 }
 
 /// Whether any of the indices varies along d.
-bool SubJob::indexed(int d) const {
+bool SubJob::is_indexed(int d) const {
   for (int o = kIndex; o < loop_.operands; ++o)
     if (loop_.strides[o][d] != 0) return true;
   return false;
 }
 
 /// Splits the dimensions into `positions`, along which indices vary, and `runs`, along which they
-/// do not. If indices do not vary along the innermost one, it is returned and not added to `runs`.
+/// do not. If indices do not vary along the innermost dimension, that is returned instead of being
+/// added to `runs`.
 IndexRun SubJob::split(Loop& positions, Loop& runs) const {
   const int last = loop_.dim - 1;
-  const bool has_run = last >= 0 && !indexed(last);
+  const bool has_run = last >= 0 && !is_indexed(last);
   positions.operands = loop_.operands;
   runs.operands = kIndex;
   for (int d = 0; d < (has_run ? last : loop_.dim); ++d) {
-    if (indexed(d))
+    if (is_indexed(d))
       positions.push_dim_of(loop_, d);
     else
       runs.push_dim_of(loop_, d);
@@ -198,7 +200,7 @@ void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t coun
   }
   if (any_bad)
     block.keep(count, [&](int64_t i) { return !is_bad[i] && in_limits(table[i]); });
-  else if (limited_)
+  else if (is_limited_)
     block.keep(count, [&](int64_t i) { return in_limits(table[i]); });
   else
     block.count += count;

@@ -15,7 +15,7 @@ namespace {
 
 double cube(double n) { return n * n * n; }
 
-/// b = op(a)^-1 b with the BLAS.
+/// b = op(a)^-1 @ b, by BLAS.
 template <class T>
 void solve_triangle(bool row_major, const TriangularSolveParams& p, int rows, int columns,
                     const T* a, T* b) {

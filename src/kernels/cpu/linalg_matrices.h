@@ -72,7 +72,8 @@ void ask_size(const F& f) {
   f();
 }
 
-/// LAPACK's answer to a workspace query, as elements; a float may be rounded down.
+/// Returns the number of elements in LAPACK's answer to a workspace query; a float may have been
+/// rounded down.
 template <class T>
 int work_size(T answer) {
   const double wanted = double(answer) * (std::is_same_v<T, float> ? 1 + 1e-6 : 1) + 1;

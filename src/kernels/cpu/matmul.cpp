@@ -69,8 +69,8 @@ View first_of_broadcast(View view) {
   return view;
 }
 
-/// A contiguous view of this dtype and these sizes, without memory; a batch of stride 0 becomes one
-/// matrix.
+/// Returns a contiguous view of this dtype and these sizes, without memory; a batch of stride 0
+/// becomes one matrix.
 View contiguous_like(const View& view, ScalarType dtype) {
   View result = first_of_broadcast(view);
   result.dtype = dtype;
@@ -80,7 +80,7 @@ View contiguous_like(const View& view, ScalarType dtype) {
   return result;
 }
 
-/// contiguous_like in scratch memory.
+/// Returns contiguous_like(view, dtype) in scratch memory.
 View scratch_like(const View& view, ScalarType dtype, Ctx& ctx) {
   View result = contiguous_like(view, dtype);
   result.data = ctx.scratch(size_t(result.numel) * element_size(dtype));
@@ -100,16 +100,16 @@ View broadcast(View one, int64_t batch) {
 /// the first one.
 bool as_operand(const View& view, GemmOperand& operand) {
   const int64_t rows = view.sizes[1], columns = view.sizes[2];
-  const int64_t row = view.strides[1], column = view.strides[2];
+  const int64_t row_stride = view.strides[1], column_stride = view.strides[2];
   operand.data = view.data;
-  if ((column == 1 || columns == 1) && (rows == 1 || row >= columns)) {
+  if ((column_stride == 1 || columns == 1) && (rows == 1 || row_stride >= columns)) {
     operand.transposed = false;
-    operand.ld = rows == 1 ? columns : row;
+    operand.ld = rows == 1 ? columns : row_stride;
     return true;
   }
   operand.transposed = true;
-  operand.ld = columns == 1 ? rows : column;
-  return (row == 1 || rows == 1) && (columns == 1 || column >= rows);
+  operand.ld = columns == 1 ? rows : column_stride;
+  return (row_stride == 1 || rows == 1) && (columns == 1 || column_stride >= rows);
 }
 
 /// Returns the view itself if BLAS can read it, else a contiguous copy.
@@ -157,9 +157,9 @@ class Tasks {
       if (size < whole) view = slice(view, d, i * size, std::min(whole, (i + 1) * size));
     };
     for (View* view : {&result.a, &result.b, &result.out}) cut(*view, 0, group, group_, p_.batch());
-    const int64_t down = block / blocks_across(), across = block % blocks_across();
-    for (View* view : {&result.a, &result.out}) cut(*view, 1, down, rows_, p_.m());
-    for (View* view : {&result.b, &result.out}) cut(*view, 2, across, columns_, p_.n());
+    const int64_t block_row = block / blocks_across(), block_column = block % blocks_across();
+    for (View* view : {&result.a, &result.out}) cut(*view, 1, block_row, rows_, p_.m());
+    for (View* view : {&result.b, &result.out}) cut(*view, 2, block_column, columns_, p_.n());
     return result;
   }
 

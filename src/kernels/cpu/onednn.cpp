@@ -79,13 +79,13 @@ void prepare_products() {
 }  // namespace
 
 void check_free_memory() {
-  constexpr size_t kRoom = size_t{32} << 20;
-  void* const room = ::mmap(nullptr, kRoom, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  HEARTH_CHECK_AS(OutOfMemoryError, room != MAP_FAILED,
+  constexpr size_t kNeededBytes = size_t{32} << 20;
+  void* const probe = ::mmap(nullptr, kNeededBytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  HEARTH_CHECK_AS(OutOfMemoryError, probe != MAP_FAILED,
                   "DefaultCPUAllocator: not enough memory: the process cannot get the ",
-                  kRoom >> 20, " MiB that oneDNN may need to prepare a computation");
-  ::munmap(room, kRoom);
+                  kNeededBytes >> 20, " MiB that oneDNN may need to prepare a computation");
+  ::munmap(probe, kNeededBytes);
 }
 
 void multiply(const Gemm& g) {

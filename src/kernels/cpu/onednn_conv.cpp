@@ -26,7 +26,7 @@ double work_of(const ConvParams& p) {
   return double(p.out.numel) * double(p.weight.numel / p.weight.sizes[0]);
 }
 
-/// A tensor in the wanted layout: its own data if it has that layout, else scratch memory.
+/// Returns a tensor in the wanted layout: its own data if it has that layout, else scratch memory.
 dnnl::memory in_layout(const Desc& plain, const Desc& wanted, void* data, void* scratch) {
   return {wanted, engine(), plain == wanted ? data : scratch};
 }
@@ -131,7 +131,7 @@ class SplitConv {
       const int64_t size = task_size_ * unit;
       if (view.defined()) view = slice(view, d, i * size, std::min(view.sizes[d], (i + 1) * size));
     };
-    const bool of_in = p_.part == ConvPart::kIn;
+    const bool computes_in = p_.part == ConvPart::kIn;
     switch (split_) {
       case Split::kImages:
         cut(result.in, 0, 1);
@@ -145,8 +145,8 @@ class SplitConv {
         result.groups = std::min(p_.groups, (i + 1) * task_size_) - i * task_size_;
         break;
       case Split::kChannels:
-        cut(of_in ? result.in : result.out, 1, 1);
-        cut(result.weight, of_in ? 1 : 0, 1);
+        cut(computes_in ? result.in : result.out, 1, 1);
+        cut(result.weight, computes_in ? 1 : 0, 1);
         cut(result.bias, 0, 1);
         break;
     }
