@@ -108,7 +108,7 @@ void defer(M& module, const std::initializer_list<Tensor>& tensors, Fill fill) {
         const Tensor* input = arguments.at(0).template try_get<Tensor>();
         if (!input || !input->defined()) return;  // forward() refuses it
         {
-          const NoGradGuard fill_no_grad;
+          const NoGradGuard guard;
           fill(static_cast<M&>(self), *input);
         }
         if (&self == original) handle->remove();  // a clone keeps its hook, which does nothing more
