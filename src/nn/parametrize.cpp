@@ -74,20 +74,20 @@ std::shared_ptr<ParametrizationsImpl> parametrizations_of(const Module& module) 
 
 std::shared_ptr<Module> copy_parametrizations(const Module& module, Module& clone,
                                               const std::optional<Device>& device) {
-  const auto own = parametrizations_of(module);
-  if (!own) return nullptr;
+  const auto own_lists = parametrizations_of(module);
+  if (!own_lists) return nullptr;
   const auto lists = std::make_shared<ParametrizationsImpl>();
-  lists->train(own->is_training());
-  for (const auto& item : own->named_children()) {
+  lists->train(own_lists->is_training());
+  for (const auto& item : own_lists->named_children()) {
     const std::string& name = item.key();
-    const FindMember member = own->find(name)->member();
+    const FindMember member = own_lists->find(name)->member();
     clone.unregister_parameter(name);
     lists->register_module(name, item.value()->clone(device));
     const Tensor value = member(const_cast<Module&>(module), name)->detach().clone();
     *member(clone, name) = device ? value.to(*device) : value;
   }
   clone.register_module("parametrizations", lists);
-  return own;
+  return own_lists;
 }
 
 Tensor parametrized_value(const Module& module, const std::string& name) {
@@ -131,11 +131,11 @@ void add_first(Module& module, const std::string& name, FindMember find, Step st
   const Tensor value = parametrized_value(module, name);
   const bool is_training = module.is_training();
   step.module->train(is_training);
-  const Tensor before = value.detach().clone();
+  const Tensor original = value.detach().clone();
   const auto list = std::make_shared<ParametrizationListImpl>(value, find, std::move(step));
   list->train(is_training);
   const Tensor computed = list->compute();
-  check_like(before, computed);
+  check_like(original, computed);
   auto lists = parametrizations_of(module);
   if (!lists) {
     lists = std::make_shared<ParametrizationsImpl>();

@@ -80,7 +80,7 @@ Tensor RandomTransform::operator()(Tensor img) {
 }
 
 Tensor Compose::operator()(Tensor img) {
-  for (ImageFunction& each : transforms_) img = each(std::move(img));
+  for (ImageFunction& transform : transforms_) img = transform(std::move(img));
   return img;
 }
 
@@ -154,8 +154,8 @@ RandomAffine::RandomAffine(RandomAffineOptions options) : options_(std::move(opt
   HEARTH_CHECK_AS(ValueError, o.degrees()[0] <= o.degrees()[1],
                   "If degrees is a single number, it must be positive.");
   if (o.translate())
-    for (const double each : *o.translate())
-      HEARTH_CHECK_AS(ValueError, each >= 0 && each <= 1,
+    for (const double share : *o.translate())
+      HEARTH_CHECK_AS(ValueError, share >= 0 && share <= 1,
                       "translation values should be between 0 and 1");
   HEARTH_CHECK_AS(ValueError, !o.scale() || (*o.scale())[0] > 0, "scale values should be positive");
   std::vector<double>& shear = options_.shear();

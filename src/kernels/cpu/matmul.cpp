@@ -126,8 +126,8 @@ View readable(const View& view, Ctx& ctx) {
 class Tasks {
  public:
   Tasks(const Product& p, double task_work) : p_(p), rows_(p.m()), columns_(p.n()) {
-    const double wanted = std::min(kMaxTasks / double(p.batch()), p.work() / task_work);
-    while (double(blocks_per_product()) < wanted) {
+    const double wanted_blocks = std::min(kMaxTasks / double(p.batch()), p.work() / task_work);
+    while (double(blocks_per_product()) < wanted_blocks) {
       int64_t& side = rows_ >= columns_ ? rows_ : columns_;
       if (side < 2 * kMinSide) break;
       side = rounded_up((side + 1) / 2, kSideMultiple);

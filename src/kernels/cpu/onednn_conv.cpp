@@ -104,9 +104,9 @@ class SplitConv {
   /// Splits `whole` images, groups or channels into up to `max_tasks` tasks, at multiples of
   /// `multiple`.
   void set_task_size(int64_t whole, int64_t multiple, int64_t max_tasks) {
-    const double wanted = std::min(work_of(p_) / kTaskWork, double(max_tasks));
+    const double wanted_tasks = std::min(work_of(p_) / kTaskWork, double(max_tasks));
     const int64_t units = (whole + multiple - 1) / multiple;
-    const int64_t tasks = std::clamp<int64_t>(int64_t(wanted), 1, units);
+    const int64_t tasks = std::clamp<int64_t>(int64_t(wanted_tasks), 1, units);
     task_size_ = (units + tasks - 1) / tasks * multiple;
     num_tasks_ = (whole + task_size_ - 1) / task_size_;
   }

@@ -91,8 +91,8 @@ Runs runs_of(const PoolWindow& w) {
     return runs;
   }
   // If the kernel is larger than the input, skips taps that never fall inside the input.
-  const int64_t before = w.padding - (w.out - 1) * w.stride;
-  const int64_t first_tap = before <= 0 ? 0 : (before + w.dilation - 1) / w.dilation;
+  const int64_t last_padding = w.padding - (w.out - 1) * w.stride;  // of the last window
+  const int64_t first_tap = last_padding <= 0 ? 0 : (last_padding + w.dilation - 1) / w.dilation;
   const int64_t end_tap = std::min(w.kernel, (w.in - 1 + w.padding) / w.dilation + 1);
   for (int64_t k = first_tap; k < end_tap; ++k) {
     const int64_t shift = k * w.dilation - w.padding, last = w.in - 1 - shift;

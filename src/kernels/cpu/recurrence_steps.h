@@ -71,7 +71,7 @@ class RecurrenceSteps {
   }
 
   /// Calls f(step, phase, part) for all steps, in the order of computation or backwards, and for
-  /// the phases of each. Phase p + 1 of a sequence reads what all columns of phase p have written.
+  /// the phases of each. Phase p + 1 of a sequence reads the results of all columns of phase p.
   template <class F>
   void run(bool backwards, int phases, const F& f) const {
     const auto nth_step = [&](int64_t i) { return step(backwards ? shape_.steps - 1 - i : i); };

@@ -59,8 +59,9 @@ void ReduceGrid::choose_chunks() {
     return;
   }
   const int64_t by_work = ceil_div(count() * tile_width_, kTaskElements);
-  const int64_t wanted = std::clamp<int64_t>(by_work, 1, at_least_1(kTasks / at_least_1(tiles_)));
-  chunk_size_ = at_least_1(ceil_div(ceil_div(count(), wanted), leaf_) * leaf_);
+  const int64_t wanted_chunks =
+      std::clamp<int64_t>(by_work, 1, at_least_1(kTasks / at_least_1(tiles_)));
+  chunk_size_ = at_least_1(ceil_div(ceil_div(count(), wanted_chunks), leaf_) * leaf_);
   chunks_ = at_least_1(ceil_div(count(), chunk_size_));
 }
 
