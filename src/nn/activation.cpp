@@ -110,8 +110,8 @@ Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& opti
   const Tensor noise = -empty_like(logits).exponential_().log();
   const Tensor soft = ((logits + noise) / options.tau()).softmax(options.dim());
   if (!options.hard()) return soft;
-  const Tensor place = std::get<1>(soft.max(options.dim(), /*keepdim=*/true));
-  const Tensor hard = zeros_like(logits).scatter_(options.dim(), place, 1.0);
+  const Tensor index = std::get<1>(soft.max(options.dim(), /*keepdim=*/true));
+  const Tensor hard = zeros_like(logits).scatter_(options.dim(), index, 1.0);
   return hard - soft.detach() + soft;
 }
 
@@ -120,13 +120,13 @@ Tensor gumbel_softmax(const Tensor& logits, const GumbelSoftmaxFuncOptions& opti
 namespace F = functional;
 
 namespace {
-/// "Name(options)" or "Name(options, inplace=true)".
+/// Returns "Name(options)" or "Name(options, inplace=true)".
 std::string printed(const char* name, std::string options, bool inplace) {
   if (inplace) options += options.empty() ? "inplace=true" : ", inplace=true";
   return str(name, "(", options, ")");
 }
 
-Tensor over_channels(const Tensor& x) {
+Tensor softmax_over_channels(const Tensor& x) {
   HEARTH_CHECK(x.dim() == 3 || x.dim() == 4, "Softmax2d requires a 3D or 4D tensor as input");
   return x.softmax(-3);
 }
@@ -172,7 +172,7 @@ HEARTH_ACTIVATION(LogSoftmax, const Tensor&, F::log_softmax(x, options.dim()),
                   str("LogSoftmax(dim=", options.dim(), ")"))
 HEARTH_ACTIVATION(Softmin, const Tensor&, F::softmin(x, options.dim()),
                   str("Softmin(dim=", options.dim(), ")"))
-HEARTH_ACTIVATION(Softmax2d, const Tensor&, over_channels(x), "Softmax2d()")
+HEARTH_ACTIVATION(Softmax2d, const Tensor&, softmax_over_channels(x), "Softmax2d()")
 HEARTH_ACTIVATION(ReLU6, Tensor, F::relu6(x, options), printed("ReLU6", "", options.inplace()))
 HEARTH_ACTIVATION(SELU, Tensor, F::selu(x, options), printed("SELU", "", options.inplace()))
 HEARTH_ACTIVATION(CELU, Tensor, F::celu(x, options),

@@ -10,16 +10,16 @@ namespace hearth::nn {
 
 namespace {
 
-/// Throws unless the cutoffs grow from at least 1 to less than the number of classes.
+/// Throws unless the cutoffs increase, from at least 1 to less than the number of classes.
 void check_cutoffs(const std::vector<int64_t>& cutoffs, int64_t n_classes) {
   HEARTH_CHECK(!cutoffs.empty(), "cutoffs should be a sequence of length larger than 0");
-  int64_t before = 0;
-  bool grow = true;
+  int64_t previous = 0;
+  bool is_valid = true;
   for (const int64_t cutoff : cutoffs) {
-    grow &= cutoff > before && cutoff < n_classes;
-    before = cutoff;
+    is_valid &= cutoff > previous && cutoff < n_classes;
+    previous = cutoff;
   }
-  HEARTH_CHECK(grow,
+  HEARTH_CHECK(is_valid,
                "cutoffs should be a sequence of unique, positive integers sorted in an increasing "
                "order, where each value is between 1 and n_classes-1");
 }
@@ -34,9 +34,11 @@ void check_sizes(const Tensor& input, const Tensor& target) {
 
 void check_range(const Tensor& target, int64_t n_classes) {
   if (target.numel() == 0) return;
-  const int64_t least = target.min().item<int64_t>(), most = target.max().item<int64_t>();
-  HEARTH_CHECK(least >= 0 && most < n_classes, "Target values should be in [0, ", n_classes - 1,
-               "], but values in range [", least, ", ", most, "] were found. ");
+  const int64_t min_target = target.min().item<int64_t>(),
+                max_target = target.max().item<int64_t>();
+  HEARTH_CHECK(min_target >= 0 && max_target < n_classes, "Target values should be in [0, ",
+               n_classes - 1, "], but values in range [", min_target, ", ", max_target,
+               "] were found. ");
 }
 
 }  // namespace
@@ -68,7 +70,7 @@ void AdaptiveLogSoftmaxWithLossImpl::reset() {
   for (size_t i = 0; i + 1 < cutoffs.size(); ++i) {
     const auto hidden = int64_t(double(features) / std::pow(options.div_value(), double(i + 1)));
     const int64_t classes = cutoffs[i + 1] - cutoffs[i];
-    Linear inner(LinearOptions(features, hidden).bias(false));  // draws its weights first
+    Linear inner(LinearOptions(features, hidden).bias(false));  // its weights are drawn first
     tail->push_back(Sequential(inner, Linear(LinearOptions(hidden, classes).bias(false))));
   }
 }
@@ -80,7 +82,7 @@ void AdaptiveLogSoftmaxWithLossImpl::reset_parameters() {
       layer->as<Linear>()->reset_parameters();
 }
 
-/// The log-probabilities of a cluster's classes, given that the class is one of them.
+/// Returns the log-probabilities of a cluster's classes, given that the class is in the cluster.
 Tensor AdaptiveLogSoftmaxWithLossImpl::in_cluster(size_t cluster, const Tensor& input) {
   return tail->at<SequentialImpl>(cluster).forward(input).log_softmax(1);
 }
@@ -95,28 +97,28 @@ ASMoutput AdaptiveLogSoftmaxWithLossImpl::loss_of(const Tensor& input, const Ten
   const bool batched = target.dim() == 1;
   const Tensor x = batched ? input : input.unsqueeze(0);
   const Tensor y = batched ? target : target.unsqueeze(0);
-  const Tensor in_head = y.clone();
+  const Tensor head_target = y.clone();
   Tensor output = zeros({y.size(0)}, x.options());
   for (size_t i = 0; i < size_t(n_clusters); ++i) {
     const Tensor rows = y.ge(cutoffs[i]).logical_and(y.lt(cutoffs[i + 1])).nonzero().flatten();
     if (rows.numel() == 0) continue;
-    in_head.index_fill_(0, rows, shortlist_size + int64_t(i));
-    const Tensor place = y.index_select(0, rows).sub(cutoffs[i]).unsqueeze(1);
-    const Tensor log_probs = in_cluster(i, x.index_select(0, rows)).gather(1, place);
+    head_target.index_fill_(0, rows, shortlist_size + int64_t(i));
+    const Tensor cluster_target = y.index_select(0, rows).sub(cutoffs[i]).unsqueeze(1);
+    const Tensor log_probs = in_cluster(i, x.index_select(0, rows)).gather(1, cluster_target);
     output = output.index_add(0, rows, log_probs.squeeze(1));
   }
-  output = output + head->forward(x).log_softmax(1).gather(1, in_head.unsqueeze(1)).squeeze(1);
+  output = output + head->forward(x).log_softmax(1).gather(1, head_target.unsqueeze(1)).squeeze(1);
   const double loss = output.neg().mean().item<double>();
   return {batched ? output : output.squeeze(0), loss};
 }
 
 Tensor AdaptiveLogSoftmaxWithLossImpl::_get_full_log_prob(const Tensor& input,
                                                           const Tensor& head_output) {
-  const Tensor in_head = head_output.log_softmax(1);
-  std::vector<Tensor> parts{in_head.slice(1, 0, shortlist_size)};
+  const Tensor head_log_probs = head_output.log_softmax(1);
+  std::vector<Tensor> parts{head_log_probs.slice(1, 0, shortlist_size)};
   for (size_t i = 0; i < size_t(n_clusters); ++i)
     parts.push_back(in_cluster(i, input) +
-                    in_head.select(1, shortlist_size + int64_t(i)).unsqueeze(1));
+                    head_log_probs.select(1, shortlist_size + int64_t(i)).unsqueeze(1));
   return cat(parts, 1);
 }
 
@@ -128,8 +130,9 @@ Tensor AdaptiveLogSoftmaxWithLossImpl::predict(const Tensor& input) {
   const Tensor scores = head->forward(input), output = scores.argmax(1);
   const Tensor rows = output.ge(shortlist_size).nonzero().flatten();
   if (rows.numel() == 0) return output;
-  const Tensor all = _get_full_log_prob(input.index_select(0, rows), scores.index_select(0, rows));
-  return output.index_copy(0, rows, all.argmax(1));
+  const Tensor log_probs =
+      _get_full_log_prob(input.index_select(0, rows), scores.index_select(0, rows));
+  return output.index_copy(0, rows, log_probs.argmax(1));
 }
 
 void AdaptiveLogSoftmaxWithLossImpl::pretty_print(std::ostream& stream) const {

@@ -26,7 +26,7 @@ void Module::save(serialize::OutputArchive& archive) const {
 
 namespace {
 
-/// Whether both have the same memory and metadata, so that set_data() would change nothing.
+/// Whether both tensors have the same memory and metadata, so that set_data() would change nothing.
 bool same_data(const Tensor& a, const Tensor& b) {
   return a.is_alias_of(b) && a.storage_offset() == b.storage_offset() && a.device() == b.device() &&
          a.dtype() == b.dtype() && a.sizes() == b.sizes() && a.strides() == b.strides();
@@ -97,12 +97,12 @@ class Snapshot {
     saved_.emplace(impl, std::move(saved));
   }
 
-  /// The copy in an outer snapshot if the tensor has not changed since, else undefined.
-  Tensor known_value(const Saved& now) const {
-    for (const Snapshot* outer = outer_; now.version && outer; outer = outer->outer_) {
-      const auto known = outer->saved_.find(now.tensor.unsafeGetTensorImpl());
-      if (known != outer->saved_.end() && known->second.version == now.version &&
-          same_data(known->second.data, now.data))
+  /// Returns the copy in an outer snapshot if the tensor has not changed since, else undefined.
+  Tensor known_value(const Saved& current) const {
+    for (const Snapshot* outer = outer_; current.version && outer; outer = outer->outer_) {
+      const auto known = outer->saved_.find(current.tensor.unsafeGetTensorImpl());
+      if (known != outer->saved_.end() && known->second.version == current.version &&
+          same_data(known->second.data, current.data))
         return known->second.value;
     }
     return {};
@@ -119,23 +119,23 @@ thread_local Snapshot* Snapshot::innermost_ = nullptr;
 
 void Module::load(serialize::InputArchive& archive) {
   const NoGradGuard no_grad;
-  const Snapshot before(*this);
+  const Snapshot snapshot(*this);
   try {
     load_parts(archive);
   } catch (...) {
-    before.restore();
+    snapshot.restore();
     throw;
   }
 }
 
 void Module::load_parts(serialize::InputArchive& archive) {
   for (auto& parameter : named_parameters(false)) {
-    const std::vector<int64_t> before = parameter->sizes().vec();
+    const std::vector<int64_t> old_sizes = parameter->sizes().vec();
     archive.read_over(parameter.key(), *parameter, Snapshot::aliases_of(*parameter));
-    if (parameter->sizes() != IntArrayRef(before))
+    if (parameter->sizes() != IntArrayRef(old_sizes))
       warn(hearth::detail::str("size mismatch for ", detail::join_path(path(), parameter.key()),
                                ": the loaded shape ", parameter->sizes(),
-                               " replaces that of the module, ", IntArrayRef(before)));
+                               " replaces that of the module, ", IntArrayRef(old_sizes)));
   }
   for (auto& buffer : saved_buffers())
     archive.read_over(buffer.key(), *buffer, Snapshot::aliases_of(*buffer));

@@ -31,7 +31,8 @@ namespace {
 
 using Options = MultiheadAttentionForwardFuncOptions;
 
-/// Query, key and value: at first as given, then projected, then [N, heads, length, width].
+/// Query, key and value: the arguments, their projections, or their heads
+/// `[N, heads, length, width]`.
 struct Projections {
   Tensor q, k, v;
 };
@@ -75,22 +76,22 @@ Projections projected(const Projections& in, const Options& options) {
             hearth::linear(in.v, options.v_proj_weight(), bias[2])};
   const Tensor& weight = options.in_proj_weight();
   if (in.q.is_same(in.k) && in.k.is_same(in.v)) {
-    const auto all = hearth::linear(in.q, weight, options.in_proj_bias()).chunk(3, -1);
-    return {all[0], all[1], all[2]};
+    const auto chunks = hearth::linear(in.q, weight, options.in_proj_bias()).chunk(3, -1);
+    return {chunks[0], chunks[1], chunks[2]};
   }
   const auto weights = weight.chunk(3);
   return {hearth::linear(in.q, weights[0], bias[0]), hearth::linear(in.k, weights[1], bias[1]),
           hearth::linear(in.v, weights[2], bias[2])};
 }
 
-/// [length, N, E] or [N, length, E] as [N, heads, length, E / heads].
+/// Returns `[length, N, E]` or `[N, length, E]` as `[N, heads, length, E / heads]`.
 Tensor split_heads(const Tensor& t, const Options& options) {
   const Tensor split = t.unflatten(2, {options.num_heads(), t.size(2) / options.num_heads()});
   return split.permute(options.batch_first() ? IntArrayRef{0, 2, 1, 3} : IntArrayRef{1, 2, 0, 3});
 }
 
-/// A projected key or value that the caller gives, [N * heads, S, width].
-Tensor given(const Tensor& t, const char* name, int64_t batch, const Options& options) {
+/// Returns the heads of static_k or static_v `[N * heads, S, width]`, which are projected already.
+Tensor static_heads(const Tensor& t, const char* name, int64_t batch, const Options& options) {
   const int64_t heads = options.num_heads(), width = options.embed_dim_to_check() / heads;
   HEARTH_CHECK(t.dim() == 3 && t.size(0) == batch * heads, "expecting static_", name,
                ".size(0) of ", batch * heads, ", but got sizes ", t.sizes());
@@ -99,11 +100,12 @@ Tensor given(const Tensor& t, const char* name, int64_t batch, const Options& op
   return t.unflatten(0, {t.size(0) / heads, heads});
 }
 
-/// Appends the learned key and value, or zeros.
+/// Appends the learned key or value, if defined, and a zero, if the options say so.
 Tensor extended(Tensor t, const Tensor& bias, const Options& options) {
-  const hearth::detail::Dims one{t.size(0), t.size(1), 1, t.size(3)};
-  if (bias.defined()) t = cat({t, bias.view({1, t.size(1), 1, t.size(3)}).expand(one)}, 2);
-  if (options.add_zero_attn()) t = cat({t, zeros(one, t.options())}, 2);
+  const hearth::detail::Dims appended_sizes{t.size(0), t.size(1), 1, t.size(3)};
+  if (bias.defined())
+    t = cat({t, bias.view({1, t.size(1), 1, t.size(3)}).expand(appended_sizes)}, 2);
+  if (options.add_zero_attn()) t = cat({t, zeros(appended_sizes, t.options())}, 2);
   return t;
 }
 
@@ -113,18 +115,18 @@ Projections heads_of(const Projections& in, const Options& options) {
   const bool has_bias = appends_bias(options);
   HEARTH_CHECK(!has_bias || !options.static_k().defined(), "bias cannot be added to static key.");
   HEARTH_CHECK(!has_bias || !options.static_v().defined(), "bias cannot be added to static value.");
-  const auto one = [&](const Tensor& fixed, const char* name, const Tensor& own,
-                       const Tensor& bias) {
-    const Tensor heads =
-        fixed.defined() ? given(fixed, name, result.q.size(0), options) : split_heads(own, options);
+  const auto key_heads = [&](const Tensor& fixed, const char* name, const Tensor& projection,
+                             const Tensor& bias) {
+    const Tensor heads = fixed.defined() ? static_heads(fixed, name, result.q.size(0), options)
+                                         : split_heads(projection, options);
     return extended(heads, bias, options);
   };
-  result.k = one(options.static_k(), "k", k, options.bias_k());
-  result.v = one(options.static_v(), "v", v, options.bias_v());
+  result.k = key_heads(options.static_k(), "k", k, options.bias_k());
+  result.v = key_heads(options.static_v(), "v", v, options.bias_v());
   return result;
 }
 
-/// The attention mask as [1, 1, L, S] or [N, heads, L, S].
+/// Returns the attention mask as `[1, 1, L, S]` or `[N, heads, L, S]`.
 Tensor attention_mask(const Tensor& mask, int64_t batch, int64_t heads, int64_t rows,
                       int64_t keys) {
   if (!mask.defined()) return mask;
@@ -137,7 +139,7 @@ Tensor attention_mask(const Tensor& mask, int64_t batch, int64_t heads, int64_t 
   return mask.dim() == 2 ? mask.unsqueeze(0).unsqueeze(0) : mask.unflatten(0, {batch, heads});
 }
 
-/// The key padding mask as [N, 1, 1, S].
+/// Returns the key padding mask as `[N, 1, 1, S]`.
 Tensor padding_mask(const Tensor& mask, int64_t batch, int64_t keys) {
   if (!mask.defined()) return mask;
   HEARTH_CHECK(mask.sizes().equals({batch, keys}), "Expected key_padding_mask of shape ",
@@ -145,28 +147,28 @@ Tensor padding_mask(const Tensor& mask, int64_t batch, int64_t keys) {
   return mask.unsqueeze(1).unsqueeze(1);
 }
 
-/// Zeros (or false) for `count` appended keys.
+/// Appends zeros (or false) to the mask for `count` appended keys.
 Tensor padded(const Tensor& mask, int64_t count) {
   if (!mask.defined() || count == 0) return mask;
   return constant_pad_nd(mask, {0, count});
 }
 
-/// A mask as numbers of `dtype` that are added to the scores.
+/// Turns a bool mask into numbers of `dtype` that are added to the scores.
 Tensor additive(const Tensor& mask, ScalarType dtype) {
   if (!mask.defined() || mask.scalar_type() != kBool) return mask;
   return zeros(mask.sizes(), mask.options().dtype(dtype))
       .masked_fill(mask, -std::numeric_limits<double>::infinity());
 }
 
-/// The sum of both masks, or undefined.
+/// Returns the sum of the masks that are defined, or undefined.
 Tensor joined(const Tensor& a, const Tensor& b, ScalarType dtype) {
   const Tensor x = additive(a, dtype), y = additive(b, dtype);
   const Tensor sum = !x.defined() ? y : !y.defined() ? x : x + y;
   return sum.defined() ? sum.to(dtype) : sum;
 }
 
-/// The outputs of the heads and the weights after dropout. Rows that see no key are NaN, as in
-/// PyTorch; scaled_dot_product_attention gives zeros.
+/// Returns the outputs of the heads, and the weights after dropout. A row whose keys are all masked
+/// is NaN, as in PyTorch; with scaled_dot_product_attention it is zero.
 std::pair<Tensor, Tensor> attend_with_weights(const Projections& heads, const Tensor& mask,
                                               double dropout_p) {
   const double scale = 1 / std::sqrt(double(heads.q.size(-1)));
@@ -176,15 +178,15 @@ std::pair<Tensor, Tensor> attend_with_weights(const Projections& heads, const Te
   return {weights.matmul(heads.v), weights};
 }
 
-/// For batched inputs.
+/// Computes attention for batched inputs.
 std::tuple<Tensor, Tensor> forward(const Projections& in, const Options& options) {
   check_inputs(in, options);
   const Projections heads = heads_of(in, options);
-  const int64_t batch = heads.q.size(0), count = heads.q.size(1), rows = heads.q.size(2);
+  const int64_t batch = heads.q.size(0), num_heads = heads.q.size(1), rows = heads.q.size(2);
   const int64_t added = int64_t(appends_bias(options)) + int64_t(options.add_zero_attn());
   const int64_t keys = heads.k.size(2) - added;
   const Tensor mask = joined(
-      padded(attention_mask(options.attn_mask(), batch, count, rows, keys), added),
+      padded(attention_mask(options.attn_mask(), batch, num_heads, rows, keys), added),
       padded(padding_mask(options.key_padding_mask(), batch, keys), added), in.q.scalar_type());
   const double dropout_p = options.training() ? options.dropout_p() : 0;
   Tensor output, weights;
@@ -207,7 +209,7 @@ std::tuple<Tensor, Tensor> multi_head_attention_forward(const Tensor& query, con
                                                         const Options& options) {
   if (query.dim() != 2) return forward({query, key, value}, options);
   const int64_t batch = options.batch_first() ? 0 : 1;
-  // One tensor stays one tensor, so that it is projected at once.
+  // If key or value is the same tensor as the query, it stays so, and they are projected at once.
   const Tensor q = query.unsqueeze(batch);
   const auto batched = [&](const Tensor& t) { return t.is_same(query) ? q : t.unsqueeze(batch); };
   const Tensor k = batched(key), v = value.is_same(key) ? k : batched(value);

@@ -22,7 +22,7 @@ class BackwardHookNode final : public autograd::CustomNode {
   }
 };
 
-/// Sends the tensors through a node of their own, which it returns.
+/// Passes the tensors through a new node, and returns the node.
 autograd::NodePtr pass_through_node(const std::vector<Tensor*>& tensors) {
   const auto node = IntrusivePtr<BackwardHookNode>::adopt(new BackwardHookNode);
   std::vector<Tensor> outputs, without_gradient;
@@ -43,7 +43,7 @@ void check_count(const char* hook, const char* list, size_t count, size_t expect
                count, ", but expected ", expected);
 }
 
-/// Throws unless hooks left the sizes, dtypes and devices of the gradients.
+/// Throws if hooks changed the sizes, dtypes or devices of the gradients.
 void check_replaced(const std::vector<Tensor>& before, const std::vector<Tensor>& after) {
   for (size_t i = 0; i < before.size(); ++i) {
     const Tensor &was = before[i], &got = after[i];
@@ -62,37 +62,40 @@ BackwardCall::BackwardCall(Module& module, const std::shared_ptr<HookTable>& tab
     : module_(module),
       owner_(module.weak_from_this().lock()),
       lifetime_(table),
-      before_(table->before_backward),
-      after_(table->after_backward) {}
+      pre_hooks_(table->before_backward),
+      hooks_(table->after_backward) {}
 
-/// Puts gradients of tensors at their places in the whole list.
-BackwardCall::Gradients BackwardCall::Places::spread(const Gradients& gradients) const {
-  Gradients all(count);
-  for (size_t i = 0; i < tensors->size(); ++i) all[(*tensors)[i]] = gradients[i];
-  return all;
+/// Returns the gradients of all values from those of the tensors.
+BackwardCall::Gradients BackwardCall::TensorIndices::spread(const Gradients& gradients) const {
+  Gradients value_gradients(count);
+  for (size_t i = 0; i < indices->size(); ++i) value_gradients[(*indices)[i]] = gradients[i];
+  return value_gradients;
 }
 
-/// The gradients of the tensors among all.
-BackwardCall::Gradients BackwardCall::Places::gather(const Gradients& all) const {
+/// Returns the gradients of the tensors from those of all values.
+BackwardCall::Gradients BackwardCall::TensorIndices::gather(
+    const Gradients& value_gradients) const {
   Gradients gradients;
-  for (const size_t place : *tensors) gradients.push_back(all[place]);
+  for (const size_t i : *indices) gradients.push_back(value_gradients[i]);
   return gradients;
 }
 
-/// The tensors at `values` and their places; no places if none of them needs a gradient.
-autograd::NodePtr BackwardCall::watch(const std::vector<Tensor*>& values, Places& places) {
-  places.count = values.size();
+/// Passes the tensors of `values` through a node, which it returns, and stores their indices.
+/// Without a tensor that requires a gradient, there is no node and no index.
+autograd::NodePtr BackwardCall::watch(const std::vector<Tensor*>& values,
+                                      TensorIndices& tensor_indices) {
+  tensor_indices.count = values.size();
   std::vector<Tensor*> tensors;
-  std::vector<size_t> positions;
+  std::vector<size_t> indices;
   for (size_t i = 0; i < values.size(); ++i) {
     if (!values[i] || !values[i]->defined()) continue;
     tensors.push_back(values[i]);
-    positions.push_back(i);
+    indices.push_back(i);
   }
-  const bool needed = std::any_of(tensors.begin(), tensors.end(),
-                                  [](const Tensor* tensor) { return tensor->requires_grad(); });
-  if (!needed || !GradMode::is_enabled()) return {};
-  places.tensors = std::move(positions);
+  const bool requires_grad = std::any_of(
+      tensors.begin(), tensors.end(), [](const Tensor* tensor) { return tensor->requires_grad(); });
+  if (!requires_grad || !GradMode::is_enabled()) return {};
+  tensor_indices.indices = std::move(indices);
   return pass_through_node(tensors);
 }
 
@@ -127,19 +130,19 @@ Module& BackwardCall::module() const {
   return module_;
 }
 
-/// Runs the hooks on the gradients of the results. Returns those to use instead.
+/// Runs the hooks on the gradients of the results, and returns the gradients that replace them.
 BackwardCall::Gradients BackwardCall::on_results(const Gradients& gradients) {
   Gradients grad_outputs = results_.spread(gradients);
-  for (const auto& [id, hook] : before_) {
+  for (const auto& [id, hook] : pre_hooks_) {
     auto replaced = (*hook)(module(), grad_outputs);
     if (!replaced) continue;
     check_count("Backward pre", "grad_output", replaced->size(), grad_outputs.size());
     grad_outputs = std::move(*replaced);
   }
-  if (arguments_.tensors) {
+  if (arguments_.indices) {
     const std::lock_guard lock(mutex_);
     grad_outputs_ = grad_outputs;
-  } else if (!after_.empty()) {
+  } else if (!hooks_.empty()) {
     run_without_arguments(grad_outputs);
   }
   Gradients replaced = results_.gather(grad_outputs);
@@ -147,13 +150,13 @@ BackwardCall::Gradients BackwardCall::on_results(const Gradients& gradients) {
   return replaced;
 }
 
-/// Runs the hooks of a call none of whose arguments needs a gradient.
+/// Runs the hooks of a call without arguments that require a gradient.
 void BackwardCall::run_without_arguments(const Gradients& grad_outputs) {
   warn(
       "Full backward hook is firing when gradients are computed with respect to module outputs "
       "since no inputs require gradients.");
   const Gradients grad_inputs(arguments_.count);
-  for (const auto& [id, hook] : after_) {
+  for (const auto& [id, hook] : hooks_) {
     const auto replaced = (*hook)(module(), grad_inputs, grad_outputs);
     HEARTH_CHECK(!replaced || std::none_of(replaced->begin(), replaced->end(),
                                            [](const Tensor& grad) { return grad.defined(); }),
@@ -162,7 +165,7 @@ void BackwardCall::run_without_arguments(const Gradients& grad_outputs) {
   }
 }
 
-/// Runs the hooks on the gradients of the arguments. Returns those to use instead.
+/// Runs the hooks on the gradients of the arguments, and returns the gradients that replace them.
 BackwardCall::Gradients BackwardCall::on_arguments(const Gradients& gradients) {
   std::optional<Gradients> grad_outputs;
   {
@@ -172,7 +175,7 @@ BackwardCall::Gradients BackwardCall::on_arguments(const Gradients& gradients) {
   // Gradients may reach the arguments without passing the results, as in a double backward.
   if (!grad_outputs) return gradients;
   Gradients grad_inputs = arguments_.spread(gradients);
-  for (const auto& [id, hook] : after_) {
+  for (const auto& [id, hook] : hooks_) {
     auto replaced = (*hook)(module(), grad_inputs, *grad_outputs);
     if (!replaced) continue;
     check_count("Backward", "grad_input", replaced->size(), grad_inputs.size());

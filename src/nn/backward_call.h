@@ -12,9 +12,9 @@
 
 namespace hearth::nn::detail {
 
-/// The backward hooks of one call of a module. An identity node around the tensors of the arguments
-/// and another around those of the result call it in backward. It runs the hooks that were
-/// registered at the time of the call.
+/// The backward hooks of one call of a module. Two identity nodes, one for the tensors of the
+/// arguments and one for those of the result, call it in the backward pass. It runs the hooks that
+/// were registered at the time of the call.
 class BackwardCall : public std::enable_shared_from_this<BackwardCall> {
  public:
   using Gradients = std::vector<Tensor>;
@@ -23,15 +23,16 @@ class BackwardCall : public std::enable_shared_from_this<BackwardCall> {
   void watch_results(const std::vector<Tensor*>& results, const std::type_info& type);
 
  private:
-  /// A list of values: their number, and the positions of the tensors if any needs a gradient.
-  struct Places {
+  /// The tensors in a list of values: the number of values and, if any tensor requires a gradient,
+  /// the indices of the tensors.
+  struct TensorIndices {
     size_t count = 0;
-    std::optional<std::vector<size_t>> tensors;
+    std::optional<std::vector<size_t>> indices;
     Gradients spread(const Gradients& gradients) const;
-    Gradients gather(const Gradients& all) const;
+    Gradients gather(const Gradients& value_gradients) const;
   };
 
-  static autograd::NodePtr watch(const std::vector<Tensor*>& values, Places& places);
+  static autograd::NodePtr watch(const std::vector<Tensor*>& values, TensorIndices& indices);
   Gradients on_results(const Gradients& gradients);
   Gradients on_arguments(const Gradients& gradients);
   void run_without_arguments(const Gradients& grad_outputs);
@@ -39,10 +40,10 @@ class BackwardCall : public std::enable_shared_from_this<BackwardCall> {
 
   Module& module_;
   std::shared_ptr<Module> owner_;      // keeps the module; null if no shared pointer owns it
-  std::weak_ptr<HookTable> lifetime_;  // expires with such a module
-  HookTable::List<BackwardPreHook> before_;
-  HookTable::List<BackwardHook> after_;
-  Places arguments_, results_;
+  std::weak_ptr<HookTable> lifetime_;  // expires with a module without an owner
+  HookTable::List<BackwardPreHook> pre_hooks_;
+  HookTable::List<BackwardHook> hooks_;
+  TensorIndices arguments_, results_;
   std::mutex mutex_;  // threads may run the same graph
   std::optional<Gradients> grad_outputs_;
 };

@@ -12,35 +12,35 @@ namespace hearth::nn::utils {
 
 namespace {
 
-/// The defined gradients, without duplicates if a parameter is listed twice.
+/// Returns the defined gradients, without duplicates if a parameter is listed twice.
 std::vector<Tensor> gradients(const std::vector<Tensor>& parameters) {
   std::vector<Tensor> grads;
   grads.reserve(parameters.size());
-  std::unordered_set<const void*> known;
+  std::unordered_set<const void*> seen;
   for (const Tensor& parameter : parameters) {
     const Tensor& grad = parameter.mutable_grad();
-    if (grad.defined() && known.insert(parameter.unsafeGetTensorImpl()).second)
+    if (grad.defined() && seen.insert(parameter.unsafeGetTensorImpl()).second)
       grads.push_back(grad);
   }
   return grads;
 }
 
-/// The tensors in lists of one device and dtype.
+/// Returns the tensors in groups of one device and dtype.
 std::vector<std::vector<Tensor>> grouped(const std::vector<Tensor>& tensors) {
   std::vector<std::vector<Tensor>> groups;
   for (const Tensor& tensor : tensors) {
-    const auto takes = [&tensor](const std::vector<Tensor>& group) {
+    const auto matches = [&tensor](const std::vector<Tensor>& group) {
       return group[0].device() == tensor.device() && group[0].scalar_type() == tensor.scalar_type();
     };
-    auto group = std::find_if(groups.begin(), groups.end(), takes);
+    auto group = std::find_if(groups.begin(), groups.end(), matches);
     if (group == groups.end()) group = groups.insert(groups.end(), std::vector<Tensor>());
     group->push_back(tensor);
   }
   return groups;
 }
 
-/// The norm of norms, on the first one's device.
-Tensor joined(const std::vector<Tensor>& norms, double norm_type) {
+/// Returns the norm of norms, on the device of the first norm.
+Tensor norm_of_norms(const std::vector<Tensor>& norms, double norm_type) {
   if (norms.size() == 1) return norms[0];
   std::vector<Tensor> moved;
   for (const Tensor& norm : norms) moved.push_back(norm.to(norms[0].device()));
@@ -56,8 +56,8 @@ void check_finite(double norm, double norm_type) {
 
 void scale(const std::vector<Tensor>& grads, double max_norm, const Tensor& total_norm) {
   for (const std::vector<Tensor>& group : grouped(grads)) {
-    const bool reachable = total_norm.is_cpu() || total_norm.device() == group[0].device();
-    _fused_clip_(group, reachable ? total_norm : total_norm.to(group[0].device()), max_norm);
+    const bool is_reachable = total_norm.is_cpu() || total_norm.device() == group[0].device();
+    _fused_clip_(group, is_reachable ? total_norm : total_norm.to(group[0].device()), max_norm);
   }
 }
 
@@ -73,7 +73,7 @@ Tensor get_total_norm(const std::vector<Tensor>& tensors, double norm_type,
   else
     for (const std::vector<Tensor>& group : grouped(tensors))
       norms.push_back(_fused_total_norm(group, norm_type));
-  const Tensor norm = joined(norms, norm_type);
+  const Tensor norm = norm_of_norms(norms, norm_type);
   if (error_if_nonfinite) check_finite(norm.item().toDouble(), norm_type);
   return norm;
 }

@@ -8,8 +8,8 @@ namespace {
 
 using Tensors = OrderedDict<std::string, Tensor>;
 
-void check_same_number(size_t copied, size_t own, const char* what, const char* function) {
-  HEARTH_CHECK(copied == own, "The cloned module does not have the same number of ", what,
+void check_same_number(size_t cloned, size_t original, const char* kind, const char* function) {
+  HEARTH_CHECK(cloned == original, "The cloned module does not have the same number of ", kind,
                " as the original module after calling reset(). Are you sure you called ", function,
                "() inside reset() and not the constructor?");
 }
@@ -17,8 +17,8 @@ void check_same_number(size_t copied, size_t own, const char* what, const char* 
 void copy_tensors(const Tensors& from, Tensors& to, const std::optional<Device>& device) {
   for (const auto& item : from) {
     if (!item->defined()) continue;
-    const bool moves = device && item->device() != *device;
-    to[item.key()].set_data(moves ? item->detach().to(*device) : item->detach().clone());
+    const bool changes_device = device && item->device() != *device;
+    to[item.key()].set_data(changes_device ? item->detach().to(*device) : item->detach().clone());
   }
 }
 

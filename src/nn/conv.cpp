@@ -12,12 +12,12 @@ using hearth::detail::str;
 
 namespace {
 
-/// The D-dimensional convolution with these options.
+/// Computes the D-dimensional convolution with these options.
 template <size_t D>
 Tensor convolution_of(const Tensor& input, const Tensor& weight, const Tensor& bias,
                       const ExpandingArray<D>& stride, const detail::conv_padding_t<D>& padding,
                       const ExpandingArray<D>& dilation, int64_t groups) {
-  const auto with = [&](auto pad) {
+  const auto convolve = [&](auto pad) {
     const std::optional<Tensor> b = bias.defined() ? std::optional(bias) : std::nullopt;
     if constexpr (D == 1)
       return hearth::conv1d(input, weight, b, stride, pad, dilation, groups);
@@ -27,9 +27,9 @@ Tensor convolution_of(const Tensor& input, const Tensor& weight, const Tensor& b
       return hearth::conv3d(input, weight, b, stride, pad, dilation, groups);
   };
   if (const auto* sizes = std::get_if<ExpandingArray<D>>(&padding))
-    return with(IntArrayRef(*sizes));
-  const bool same = std::holds_alternative<enumtype::kSame>(padding);
-  return with(PaddingName(same ? "same" : "valid"));
+    return convolve(IntArrayRef(*sizes));
+  const bool is_same = std::holds_alternative<enumtype::kSame>(padding);
+  return convolve(PaddingName(is_same ? "same" : "valid"));
 }
 
 }  // namespace
@@ -77,8 +77,8 @@ void ConvNdImpl<D, Derived>::reset() {
                                                     : std::vector<int64_t>{out, in / groups};
   sizes.insert(sizes.end(), options.kernel_size()->begin(), options.kernel_size()->end());
   weight = this->register_parameter("weight", hearth::empty(sizes));
-  const bool has = options.bias();
-  bias = this->register_parameter("bias", has ? empty(out) : Tensor(), has);
+  const bool has_bias = options.bias();
+  bias = this->register_parameter("bias", has_bias ? empty(out) : Tensor(), has_bias);
   reset_parameters();
 }
 
@@ -119,7 +119,7 @@ void ConvNdImpl<D, Derived>::pretty_print(std::ostream& stream) const {
 
 namespace {
 
-/// Left and right padding of each dimension from the last to the first, the arguments of pad().
+/// Returns the left and right padding of each dimension from the last to the first, as for pad().
 template <size_t D>
 std::vector<int64_t> pad_arguments(const detail::ConvNdOptions<D>& options) {
   std::vector<int64_t> result;
@@ -184,25 +184,27 @@ template <size_t D, class Derived>
 std::vector<int64_t> ConvTransposeNdImpl<D, Derived>::output_padding_for(
     const Tensor& input, IntArrayRef output_size) const {
   const auto& o = this->options;
-  const size_t given = output_size.size(), dim = size_t(input.dim());
+  const size_t num_sizes = output_size.size(), dim = size_t(input.dim());
   HEARTH_CHECK(dim == D + 1 || dim == D + 2, "Expected ", D + 1, "D (unbatched) or ", D + 2,
                "D (batched) input to conv_transpose", D,
                "d, but got input of size: ", input.sizes());
-  HEARTH_CHECK(given == D || given == dim, "output_size must have ", D, " or ", dim,
-               " elements (got ", given, ")");
-  const IntArrayRef requested = output_size.slice(given - D), sizes = input.sizes().slice(dim - D);
+  HEARTH_CHECK(num_sizes == D || num_sizes == dim, "output_size must have ", D, " or ", dim,
+               " elements (got ", num_sizes, ")");
+  const IntArrayRef requested = output_size.slice(num_sizes - D),
+                    sizes = input.sizes().slice(dim - D);
   std::vector<int64_t> smallest, largest, padding;
-  bool possible = true;
+  bool is_possible = true;
   for (size_t i = 0; i < D; ++i) {
     const int64_t stride = (*o.stride())[i];
     smallest.push_back((sizes[i] - 1) * stride - 2 * (*std::get<0>(o.padding()))[i] +
                        (*o.dilation())[i] * ((*o.kernel_size())[i] - 1) + 1);
     largest.push_back(smallest[i] + stride - 1);
     padding.push_back(requested[i] - smallest[i]);
-    possible &= smallest[i] <= requested[i] && requested[i] <= largest[i];
+    is_possible &= smallest[i] <= requested[i] && requested[i] <= largest[i];
   }
-  HEARTH_CHECK(possible, "requested an output size of ", requested, ", but valid sizes range from ",
-               spaced(smallest), " to ", spaced(largest), " (for an input of ", sizes, ")");
+  HEARTH_CHECK(is_possible, "requested an output size of ", requested,
+               ", but valid sizes range from ", spaced(smallest), " to ", spaced(largest),
+               " (for an input of ", sizes, ")");
   return padding;
 }
 
@@ -211,7 +213,7 @@ std::vector<int64_t> ConvTransposeNdImpl<D, Derived>::output_padding_for(
 namespace {
 /// Converts the options that convolutions and transposed convolutions share.
 template <size_t D, class Options>
-detail::ConvNdOptions<D> common(const Options& o) {
+detail::ConvNdOptions<D> conv_options(const Options& o) {
   return detail::ConvNdOptions<D>(o.in_channels(), o.out_channels(), o.kernel_size())
       .stride(o.stride())
       .padding(typename detail::ConvNdOptions<D>::padding_t(o.padding()))
@@ -225,7 +227,7 @@ detail::ConvNdOptions<D> common(const Options& o) {
 #define HEARTH_DEFINE_CONV(Name, D)                                                                \
   Name##Impl::Name##Impl(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size) \
       : Name##Impl(ConvOptions<D>(in_channels, out_channels, kernel_size)) {}                      \
-  Name##Impl::Name##Impl(ConvOptions<D> options_) : ConvNdImpl(common<D>(options_)) {}             \
+  Name##Impl::Name##Impl(ConvOptions<D> options_) : ConvNdImpl(conv_options<D>(options_)) {}       \
   Tensor Name##Impl::forward(const Tensor& input) {                                                \
     return run_module(*this, &Name##Impl::convolve, input);                                        \
   }                                                                                                \
@@ -238,8 +240,8 @@ HEARTH_DEFINE_CONV(Conv3d, 3)
   Name##Impl::Name##Impl(int64_t in_channels, int64_t out_channels, ExpandingArray<D> kernel_size) \
       : Name##Impl(ConvTransposeOptions<D>(in_channels, out_channels, kernel_size)) {}             \
   Name##Impl::Name##Impl(ConvTransposeOptions<D> options_)                                         \
-      : ConvTransposeNdImpl(                                                                       \
-            common<D>(options_).transposed(true).output_padding(options_.output_padding())) {}     \
+      : ConvTransposeNdImpl(conv_options<D>(options_).transposed(true).output_padding(             \
+            options_.output_padding())) {}                                                         \
   HEARTH_DEFINE_DEFAULT_ARGS(Name##Impl, {1, AnyValue(std::optional<IntArrayRef>())})              \
   Tensor Name##Impl::forward(const Tensor& input, const std::optional<IntArrayRef>& output_size) { \
     return run_module(*this, &Name##Impl::convolve_transposed, input, output_size);                \

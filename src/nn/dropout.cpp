@@ -12,7 +12,7 @@ Tensor dropout(Tensor input, const DropoutFuncOptions& options) {
 }
 
 namespace {
-/// dropout of whole channels; an input without a batch has one dimension less than `dims`.
+/// Drops whole channels. A batch has `dims` dimensions; an input without a batch has one less.
 Tensor drop_channels(const Tensor& input, int64_t dims, const DropoutFuncOptions& options) {
   const bool batched = input.dim() == dims;
   Tensor batch = batched ? input : input.unsqueeze(0);

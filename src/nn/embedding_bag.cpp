@@ -12,7 +12,7 @@ struct Indices {
   Tensor input, offsets, per_sample_weights;
 };
 
-/// Indices in one dimension with offsets: rows of indices are bags of one size.
+/// Returns one-dimensional indices with offsets; the rows of two-dimensional ones become bags.
 Indices flattened(const Tensor& input, const EmbeddingBagFuncOptions& options) {
   const Tensor &offsets = options.offsets(), &weights = options.per_sample_weights();
   HEARTH_CHECK(!weights.defined() || input.sizes() == weights.sizes(),
@@ -34,33 +34,33 @@ Indices flattened(const Tensor& input, const EmbeddingBagFuncOptions& options) {
           weights.defined() ? weights.reshape(-1) : weights};
 }
 
-int64_t number_of(const EmbeddingBagMode& mode) { return int64_t(mode.index()); }
+int64_t mode_number(const EmbeddingBagMode& mode) { return int64_t(mode.index()); }
 
 }  // namespace
 
 Tensor embedding_bag(const Tensor& input, const Tensor& weight,
                      const EmbeddingBagFuncOptions& options) {
   const Indices bags = flattened(input, options);
-  const bool largest = std::holds_alternative<enumtype::kMax>(options.mode());
-  HEARTH_CHECK(!largest || !options.scale_grad_by_freq(),
+  const bool is_max = std::holds_alternative<enumtype::kMax>(options.mode());
+  HEARTH_CHECK(!is_max || !options.scale_grad_by_freq(),
                "max mode does not support scaling the gradient by the frequency");
-  HEARTH_CHECK(!largest || !options.sparse(), "max mode does not support sparse weights");
+  HEARTH_CHECK(!is_max || !options.sparse(), "max mode does not support sparse weights");
   nn::detail::limit_norms(weight, bags.input, options);
   HEARTH_CHECK(
       !bags.per_sample_weights.defined() || std::holds_alternative<enumtype::kSum>(options.mode()),
       "embedding_bag: per_sample_weights was not null. per_sample_weights is only supported for "
       "mode='kSum' (got mode='",
       enumtype::get_enum_name(options.mode()), "').Please open a feature request on GitHub.");
-  return std::get<0>(hearth::embedding_bag(weight, bags.input, bags.offsets,
-                                           options.scale_grad_by_freq(), number_of(options.mode()),
-                                           options.sparse(), bags.per_sample_weights,
-                                           options.include_last_offset(), options.padding_idx()));
+  return std::get<0>(
+      hearth::embedding_bag(weight, bags.input, bags.offsets, options.scale_grad_by_freq(),
+                            mode_number(options.mode()), options.sparse(), bags.per_sample_weights,
+                            options.include_last_offset(), options.padding_idx()));
 }
 
 }  // namespace functional
 
 namespace {
-/// `to` with the options that all options of bags have.
+/// Returns `to` with those options of `from` that all embedding bags have.
 template <class To, class From>
 To with_bag_options(To to, const From& from) {
   return detail::with_common(to, from)

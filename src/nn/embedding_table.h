@@ -6,10 +6,10 @@
 #include "hearth/nn/init.h"
 #include "hearth/operators.h"
 
-// What Embedding and EmbeddingBag share.
+// The common code of Embedding and EmbeddingBag.
 namespace hearth::nn::detail {
 
-/// Counts the padding row from 0.
+/// Returns the index of the padding row; a negative argument counts from the end.
 inline int64_t padding_row(int64_t index, int64_t rows) {
   HEARTH_CHECK(index >= -rows && index < rows, "Padding_idx must be within num_embeddings");
   return index < 0 ? index + rows : index;
@@ -31,23 +31,23 @@ void reset_table(M& module, const char* given_name) {
   module.weight = module.register_parameter("weight", given.detach());
 }
 
-/// Draws the table; the padding row is 0.
+/// Fills the table with random numbers, and the padding row with 0.
 template <class M>
 void draw_table(M& module) {
   init::normal_(module.weight);
-  const NoGradGuard off;
+  const NoGradGuard no_grad;
   if (const auto& padding = module.options.padding_idx()) module.weight.select(0, *padding).zero_();
 }
 
-/// Scales down the rows used, if the options limit their norms.
+/// Scales down the rows at `indices` whose norms exceed max_norm, if that is set.
 template <class Options>
 void limit_norms(Tensor weight, const Tensor& indices, const Options& options) {
   if (!options.max_norm()) return;
-  const NoGradGuard off;
+  const NoGradGuard no_grad;
   embedding_renorm_(weight, indices, *options.max_norm(), options.norm_type());
 }
 
-/// `to` with the options that all options of embeddings have.
+/// Returns `to` with those options of `from` that all embeddings have.
 template <class To, class From>
 To with_common(To to, const From& from) {
   return to.padding_idx(from.padding_idx())

@@ -60,20 +60,20 @@ namespace {
 
 double normal_cdf(double x) { return (1 + std::erf(x / std::sqrt(2.0))) / 2; }
 
-/// The logarithm of the density at x as a fraction of the density at the mean.
+/// log(density(x) / density(mean)) for the normal distribution.
 Tensor log_density(const Tensor& x, double mean, double std) {
   return x.sub(mean).div_(std).pow_(2).mul_(-0.5);
 }
 
-/// Draws until every value is accepted. draw() gives values; rejected() says which to draw again.
-/// (Numbers are drawn for all elements each time, as in PyTorch.)
+/// Draws until every value is accepted. draw() returns values, rejected() a mask of those to draw
+/// again. (Numbers are drawn for all elements each time, as in PyTorch.)
 template <class Draw, class Rejected>
 void draw_until_accepted(const Tensor& tensor, Draw draw, Rejected rejected) {
   Tensor values = draw(), pending = rejected(values);
   while (pending.any().item<bool>()) {
-    const Tensor others = draw();
-    values = where(pending, others, values);
-    pending = pending.logical_and(rejected(others));
+    const Tensor redrawn = draw();
+    values = where(pending, redrawn, values);
+    pending = pending.logical_and(rejected(redrawn));
   }
   tensor.copy_(values);
 }
@@ -88,8 +88,9 @@ Tensor trunc_normal_(Tensor tensor, double mean, double std, double a, double b)
   HEARTH_CHECK(std > 0, "trunc_normal_: expected a positive std, but got ", std);
   const NoGradGuard no_grad;
   if (tensor.is_meta()) return tensor;
-  const bool mostly_inside = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std) > 0.3;
-  if (mostly_inside) {
+  constexpr double kMinAcceptance = 0.3;
+  const double acceptance = normal_cdf((b - mean) / std) - normal_cdf((a - mean) / std);
+  if (acceptance > kMinAcceptance) {
     const auto rounded = [&](double x) {
       return full({}, x, tensor.options().device(kCPU)).item();
     };
@@ -138,9 +139,9 @@ Tensor sparse_(Tensor tensor, double sparsity, double std) {
 std::tuple<int64_t, int64_t> _calculate_fan_in_and_fan_out(const Tensor& tensor) {
   HEARTH_CHECK(tensor.dim() >= 2,
                "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions");
-  int64_t field = 1;
-  for (int64_t d = 2; d < tensor.dim(); ++d) field *= tensor.size(d);
-  return {tensor.size(1) * field, tensor.size(0) * field};
+  int64_t receptive_field = 1;
+  for (int64_t d = 2; d < tensor.dim(); ++d) receptive_field *= tensor.size(d);
+  return {tensor.size(1) * receptive_field, tensor.size(0) * receptive_field};
 }
 
 namespace {

@@ -36,12 +36,12 @@ Tensor InstanceNormImpl<D, Derived>::forward(const Tensor& input) {
 
 template <size_t D, class Derived>
 Tensor InstanceNormImpl<D, Derived>::normalize(const Tensor& input) {
-  const bool single = input.dim() == D + 1;
-  HEARTH_CHECK(single || input.dim() == D + 2, "expected ", D + 1, "D or ", D + 2, "D input (got ",
-               input.dim(), "D input)");
+  const bool is_unbatched = input.dim() == D + 1;
+  HEARTH_CHECK(is_unbatched || input.dim() == D + 2, "expected ", D + 1, "D or ", D + 2,
+               "D input (got ", input.dim(), "D input)");
   const InstanceNormOptions& o = this->options;
   const Tensor result = functional::instance_norm(
-      single ? input.unsqueeze(0) : input,
+      is_unbatched ? input.unsqueeze(0) : input,
       functional::InstanceNormFuncOptions()
           .running_mean(this->running_mean)
           .running_var(this->running_var)
@@ -50,7 +50,7 @@ Tensor InstanceNormImpl<D, Derived>::normalize(const Tensor& input) {
           .use_input_stats(this->is_training() || !o.track_running_stats())
           .momentum(o.momentum())
           .eps(o.eps()));
-  return single ? result.squeeze(0) : result;
+  return is_unbatched ? result.squeeze(0) : result;
 }
 
 #define HEARTH_INSTANCE_NORM(D)                                                \

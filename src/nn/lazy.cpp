@@ -7,46 +7,47 @@ namespace hearth::nn {
 
 namespace {
 
-/// Restores the CPU generator's state, so that a module's constructor draws nothing.
-class WithoutDraws {
+/// Restores the CPU generator's state at the end of a scope in which a module is constructed.
+class GeneratorStateGuard {
  public:
-  WithoutDraws() : state_(generator_.get_state()) {}
-  ~WithoutDraws() { generator_.set_state(state_); }
-  WithoutDraws(const WithoutDraws&) = delete;
-  WithoutDraws& operator=(const WithoutDraws&) = delete;
+  GeneratorStateGuard() : state_(generator_.get_state()) {}
+  ~GeneratorStateGuard() { generator_.set_state(state_); }
+  GeneratorStateGuard(const GeneratorStateGuard&) = delete;
+  GeneratorStateGuard& operator=(const GeneratorStateGuard&) = delete;
 
  private:
   Generator generator_ = default_generator();
   Tensor state_;
 };
 
-/// A tensor that waits for its sizes has none but 0.
-bool waits(const Tensor& tensor) {
+/// Whether the tensor's sizes are not known yet; it is [0] until then.
+bool is_uninitialized(const Tensor& tensor) {
   return tensor.defined() && tensor.dim() == 1 && tensor.size(0) == 0;
 }
 
 void resize(const Tensor& tensor, IntArrayRef sizes) {
-  if (waits(tensor)) tensor.set_data(empty(sizes, tensor.options().requires_grad(false)));
+  if (is_uninitialized(tensor))
+    tensor.set_data(empty(sizes, tensor.options().requires_grad(false)));
 }
 
-/// Gives the waiting tensors of a module the sizes that they have in a state dictionary.
+/// Resizes the uninitialized tensors of a module to their sizes in a state dictionary.
 void take_sizes(Module& module, const OrderedDict<std::string, Tensor>& state,
                 const std::string& path) {
   for (const auto& tensors : {module.named_parameters(false), module.named_buffers(false)})
     for (const auto& item : tensors) {
-      const Tensor* given = state.find(path.empty() ? item.key() : path + "." + item.key());
-      if (given && given->defined()) resize(*item, given->sizes());
+      const Tensor* loaded = state.find(path.empty() ? item.key() : path + "." + item.key());
+      if (loaded && loaded->defined()) resize(*item, loaded->sizes());
     }
 }
 
-void clear(const Tensor& tensor) {
+void make_uninitialized(const Tensor& tensor) {
   if (tensor.defined()) tensor.set_data(empty({0}, tensor.options().requires_grad(false)));
 }
 
 template <class M>
 void fill_linear(M& module, const Tensor& input) {
   auto& o = module.options;
-  if (!waits(module.weight)) {
+  if (!is_uninitialized(module.weight)) {
     o.in_features(module.weight.size(1));
     return;
   }
@@ -60,7 +61,7 @@ template <size_t D, class M>
 void fill_conv(M& module, const Tensor& input) {
   auto& o = module.options;
   const int64_t dims = input.dim();
-  if (!waits(module.weight)) {
+  if (!is_uninitialized(module.weight)) {
     o.in_channels(o.transposed() ? module.weight.size(0) : module.weight.size(1) * o.groups());
     return;
   }
@@ -78,67 +79,68 @@ void fill_conv(M& module, const Tensor& input) {
   module.reset_parameters();
 }
 
-/// `single`: whether inputs may lack the batch dimension; `dims`: their number of dimensions with
-/// it.
+/// A batch has `dims` dimensions; with allow_unbatched, inputs may lack the batch dimension.
 template <class M>
-void fill_norm(M& module, const Tensor& input, int64_t dims, bool single) {
+void fill_norm(M& module, const Tensor& input, int64_t dims, bool allow_unbatched) {
   auto& o = module.options;
-  const bool waiting = waits(module.weight) || waits(module.running_mean);
-  if (!waiting && module.weight.defined()) o.num_features(module.weight.numel());
-  if (!waiting && module.running_mean.defined()) o.num_features(module.running_mean.numel());
-  if (!waiting && o.num_features() > 0) return;
+  const bool uninitialized =
+      is_uninitialized(module.weight) || is_uninitialized(module.running_mean);
+  if (!uninitialized && module.weight.defined()) o.num_features(module.weight.numel());
+  if (!uninitialized && module.running_mean.defined()) o.num_features(module.running_mean.numel());
+  if (!uninitialized && o.num_features() > 0) return;
   if (input.dim() < 2) return;  // forward() refuses it
-  const int64_t channels = input.size(single && input.dim() == dims - 1 ? 0 : 1);
+  const int64_t channels = input.size(allow_unbatched && input.dim() == dims - 1 ? 0 : 1);
   o.num_features(channels);
   for (Tensor* tensor : {&module.weight, &module.bias, &module.running_mean, &module.running_var})
     resize(*tensor, {channels});
   module.reset_parameters();
 }
 
-/// Makes the module's tensors wait for the first call, which runs fill(module, input).
+/// Makes the module's tensors uninitialized until the first call, which runs fill(module, input).
 template <class M, class Fill>
 void defer(M& module, const std::initializer_list<Tensor>& tensors, Fill fill) {
   const NoGradGuard no_grad;
-  for (const Tensor& tensor : tensors) clear(tensor);
+  for (const Tensor& tensor : tensors) make_uninitialized(tensor);
   module.register_load_state_dict_pre_hook(take_sizes);
-  const auto filled = std::make_shared<RemovableHandle>();
-  *filled = module.register_forward_pre_hook(
-      [fill, filled, original = &module](Module& self, std::vector<AnyValue>& arguments) {
+  const auto handle = std::make_shared<RemovableHandle>();
+  *handle = module.register_forward_pre_hook(
+      [fill, handle, original = &module](Module& self, std::vector<AnyValue>& arguments) {
         const Tensor* input = arguments.at(0).template try_get<Tensor>();
         if (!input || !input->defined()) return;  // forward() refuses it
         {
-          const NoGradGuard off;
+          const NoGradGuard guard;
           fill(static_cast<M&>(self), *input);
         }
-        if (&self == original) filled->remove();  // a clone keeps its hook, which does nothing more
+        if (&self == original) handle->remove();  // a clone keeps its hook, which does nothing more
       });
 }
 
-/// A new module, made without random numbers.
+/// Makes a module; the default generator's state stays the same.
 template <class M, class Options>
-std::shared_ptr<M> made(const Options& options) {
-  const WithoutDraws none;
+std::shared_ptr<M> make_without_draws(const Options& options) {
+  const GeneratorStateGuard guard;
   return std::make_shared<M>(options);
 }
 
 template <size_t D, class M, class Options>
 std::shared_ptr<M> lazy_conv(Options options) {
-  const auto module = made<M>(options.in_channels(options.groups()));
+  const auto module = make_without_draws<M>(options.in_channels(options.groups()));
   defer(*module, {module->weight, module->bias}, &fill_conv<D, M>);
   return module;
 }
 
 template <class M, class Options>
-std::shared_ptr<M> lazy_norm(Options options, int64_t dims, bool single) {
+std::shared_ptr<M> lazy_norm(Options options, int64_t dims, bool allow_unbatched) {
   const auto module = std::make_shared<M>(options.num_features(0));
-  defer(*module, {}, [=](M& self, const Tensor& input) { fill_norm(self, input, dims, single); });
+  defer(*module, {},
+        [=](M& self, const Tensor& input) { fill_norm(self, input, dims, allow_unbatched); });
   return module;
 }
 
 }  // namespace
 
 LazyLinear::LazyLinear(int64_t out_features, bool bias)
-    : Linear(made<LinearImpl>(LinearOptions(1, out_features).bias(bias))) {
+    : Linear(make_without_draws<LinearImpl>(LinearOptions(1, out_features).bias(bias))) {
   impl_->options.in_features(0);
   defer(*impl_, {impl_->weight, impl_->bias}, &fill_linear<LinearImpl>);
 }
@@ -156,9 +158,9 @@ HEARTH_LAZY_CONV(ConvTranspose2d, 2)
 HEARTH_LAZY_CONV(ConvTranspose3d, 3)
 #undef HEARTH_LAZY_CONV
 
-#define HEARTH_LAZY_NORM(Norm, dims, single)            \
+#define HEARTH_LAZY_NORM(Norm, dims, allow_unbatched)   \
   Lazy##Norm::Lazy##Norm(const Norm##Options& options_) \
-      : Norm(lazy_norm<Norm##Impl>(options_, dims, single)) {}
+      : Norm(lazy_norm<Norm##Impl>(options_, dims, allow_unbatched)) {}
 HEARTH_LAZY_NORM(BatchNorm1d, 3, false)
 HEARTH_LAZY_NORM(BatchNorm2d, 4, false)
 HEARTH_LAZY_NORM(BatchNorm3d, 5, false)

@@ -11,15 +11,15 @@ namespace functional {
 
 namespace {
 
-/// The variances in sizes that broadcast to the input's.
+/// Returns the variances with sizes that broadcast to the input's.
 Tensor broadcastable(const Tensor& var, const Tensor& input) {
   if (var.sizes() == input.sizes()) return var;
   const IntArrayRef sizes = input.sizes();
   const IntArrayRef leading = sizes.slice(0, sizes.empty() ? 0 : sizes.size() - 1);
   if (var.sizes() == leading) return var.unsqueeze(-1);
-  const bool one_each = var.dim() == input.dim() && var.dim() > 0 && var.size(-1) == 1 &&
-                        var.sizes().slice(0, leading.size()) == leading;
-  HEARTH_CHECK_AS(ValueError, one_each, "var is of incorrect size");
+  const bool is_one_per_row = var.dim() == input.dim() && var.dim() > 0 && var.size(-1) == 1 &&
+                              var.sizes().slice(0, leading.size()) == leading;
+  HEARTH_CHECK_AS(ValueError, is_one_per_row, "var is of incorrect size");
   return var;
 }
 
@@ -37,7 +37,7 @@ Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, const Tensor
                   "var has negative entry/entries");
   const Tensor variance = broadcastable(var, input).clone();
   {
-    const NoGradGuard off;  // raised variances keep their gradients
+    const NoGradGuard no_grad;  // raised variances keep their gradients
     variance.clamp_min_(options.eps());
   }
   Tensor losses = 0.5 * (variance.log() + (input - target).pow(2) / variance);

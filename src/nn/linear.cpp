@@ -65,8 +65,8 @@ LinearImpl::LinearImpl(const LinearOptions& options_) : options(options_) { Line
 
 void LinearImpl::reset() {
   weight = register_parameter("weight", empty({options.out_features(), options.in_features()}));
-  const bool has = options.bias();
-  bias = register_parameter("bias", has ? empty(options.out_features()) : Tensor(), has);
+  const bool has_bias = options.bias();
+  bias = register_parameter("bias", has_bias ? empty(options.out_features()) : Tensor(), has_bias);
   reset_parameters();
 }
 
@@ -99,8 +99,8 @@ BilinearImpl::BilinearImpl(const BilinearOptions& options_) : options(options_) 
 void BilinearImpl::reset() {
   weight = register_parameter(
       "weight", empty({options.out_features(), options.in1_features(), options.in2_features()}));
-  const bool has = options.bias();
-  bias = register_parameter("bias", has ? empty(options.out_features()) : Tensor(), has);
+  const bool has_bias = options.bias();
+  bias = register_parameter("bias", has_bias ? empty(options.out_features()) : Tensor(), has_bias);
   reset_parameters();
 }
 

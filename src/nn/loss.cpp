@@ -104,9 +104,9 @@ static std::string text_of(const std::string& name) {
   return name == "SmoothL1Loss" || name == "HuberLoss" ? name : name + "()";
 }
 
-/// Defines forward() and pretty_print() of a loss; `used` are its options with its buffers.
-#define HEARTH_FORWARD(Name, function, used) \
-  HEARTH_LOSS_FORWARD(Name, function, used)  \
+/// Defines forward() and pretty_print() of a loss; `with_buffers` are its options with its buffers.
+#define HEARTH_FORWARD(Name, function, with_buffers) \
+  HEARTH_LOSS_FORWARD(Name, function, with_buffers)  \
   void Name##Impl::pretty_print(std::ostream& stream) const { stream << text_of(#Name); }
 
 HEARTH_FORWARD(MSELoss, mse_loss, options)

@@ -5,22 +5,25 @@
 
 namespace hearth::nn {
 
-/// Defines forward() of a loss of an input and a target; `used` are its options with its buffers.
-#define HEARTH_LOSS_FORWARD(Name, function, used)                                              \
-  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) {                      \
-    return run_module(                                                                         \
-        *this,                                                                                 \
-        [this](const Tensor& x, const Tensor& y) { return functional::function(x, y, used); }, \
-        input, target);                                                                        \
+/// Defines forward() of a loss of an input and a target; `with_buffers` are its options
+/// with its buffers.
+#define HEARTH_LOSS_FORWARD(Name, function, with_buffers)                 \
+  Tensor Name##Impl::forward(const Tensor& input, const Tensor& target) { \
+    return run_module(                                                    \
+        *this,                                                            \
+        [this](const Tensor& x, const Tensor& y) {                        \
+          return functional::function(x, y, with_buffers);                \
+        },                                                                \
+        input, target);                                                   \
   }
 
-/// The Reduction that a loss's options ask for.
+/// Returns the Reduction of a loss's options.
 template <class Options>
 int64_t reduction_of(const Options& options) {
   return enumtype::reduction_get_enum(options.reduction());
 }
 
-/// The losses as the options ask for: each, their mean or their sum.
+/// Returns the losses, their mean or their sum, depending on the options.
 template <class Options>
 Tensor reduced(const Tensor& losses, const Options& options) {
   const int64_t reduction = reduction_of(options);

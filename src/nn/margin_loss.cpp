@@ -92,7 +92,7 @@ Tensor triplet_margin_with_distance_loss(const Tensor& anchor, const Tensor& pos
         },                                                                        \
         a, b, c);                                                                 \
   }
-/// Defines pretty_print(); `text` is what is written to the stream.
+/// Defines pretty_print(), which writes `text` to the stream.
 #define HEARTH_PRINT(Name, text) \
   void Name##Impl::pretty_print(std::ostream& stream) const { stream << text; }
 

@@ -10,7 +10,7 @@ namespace hearth::nn {
 
 namespace {
 
-/// Checks a new name against the module's other dictionaries; its own one checks in insert().
+/// Checks a new name against the dictionaries of other kinds; insert() checks its own dictionary.
 template <class... Dicts>
 void check_name(const char* kind, const std::string& name, const Dicts&... others) {
   HEARTH_CHECK(!name.empty(), kind, " name must not be empty");
@@ -41,11 +41,11 @@ const std::string& Module::name() const noexcept {
 }
 
 std::string Module::printed_name() const {
-  constexpr std::string_view ours = "hearth::nn::", impl = "Impl";
+  constexpr std::string_view kNamespace = "hearth::nn::", kImpl = "Impl";
   std::string_view text = name();
-  if (text.starts_with(ours)) {
-    text.remove_prefix(ours.size());
-    if (text.ends_with(impl)) text.remove_suffix(impl.size());
+  if (text.starts_with(kNamespace)) {
+    text.remove_prefix(kNamespace.size());
+    if (text.ends_with(kImpl)) text.remove_suffix(kImpl.size());
   }
   return std::string(text);
 }
@@ -159,17 +159,17 @@ void Module::convert(std::optional<Device> device, std::optional<ScalarType> dty
       "nn.Module.to only accepts floating point or complex dtypes, but got desired dtype=torch.",
       python_name_of(dtype.value_or(kFloat)));
   const TensorOptions options = TensorOptions().device(device).dtype(dtype);
-  const auto converted = [&](const Tensor& tensor, const TensorOptions& to) {
+  const auto convert_data = [&](const Tensor& tensor, const TensorOptions& to) {
     tensor.set_data(tensor.data().to(to, non_blocking));
   };
   for (auto& parameter : named_parameters(false)) {
-    converted(*parameter, options);
-    if (parameter->grad().defined()) converted(parameter->grad(), options);
+    convert_data(*parameter, options);
+    if (parameter->grad().defined()) convert_data(parameter->grad(), options);
   }
   const bool keep_integers = dtype && is_floating_point(*dtype);
   for (auto& buffer : named_buffers(false)) {
     const bool keeps = keep_integers && !buffer->is_floating_point();
-    converted(*buffer, keeps ? options.dtype(std::optional<ScalarType>()) : options);
+    convert_data(*buffer, keeps ? options.dtype(std::optional<ScalarType>()) : options);
   }
 }
 

@@ -4,7 +4,7 @@
 
 namespace hearth::nn::detail {
 
-/// "prefix.name", or the name alone.
+/// Returns "prefix.name", or the name alone if the prefix is empty.
 inline std::string join_path(const std::string& prefix, const std::string& name) {
   return prefix.empty() ? name : prefix + "." + name;
 }

@@ -12,7 +12,7 @@ using hearth::detail::str;
 namespace functional {
 
 namespace {
-/// Throws if a channel has one value, which has no variance.
+/// Throws if each channel has only one value, and so no variance.
 void check_values_per_channel(const Tensor& input) {
   const IntArrayRef size = input.sizes();
   int64_t values = size[0];
@@ -80,11 +80,11 @@ Tensor BatchNormImplBase<D, Derived>::normalize(const Tensor& input) {
     HEARTH_CHECK(input.dim() == D + 2, "expected ", D + 2, "D input (got ", input.dim(),
                  "D input)");
   const BatchNormOptions& o = this->options;
-  Tensor& batches = this->num_batches_tracked;
-  const bool tracks = this->is_training() && batches.defined();
-  if (tracks) batches.add_(1);
+  Tensor& num_batches = this->num_batches_tracked;
+  const bool tracks = this->is_training() && num_batches.defined();
+  if (tracks) num_batches.add_(1);
   double momentum = o.momentum().value_or(0);
-  if (tracks && !o.momentum()) momentum = 1 / batches.template item<double>();
+  if (tracks && !o.momentum()) momentum = 1 / num_batches.template item<double>();
   return functional::batch_norm(input, this->running_mean, this->running_var,
                                 functional::BatchNormFuncOptions()
                                     .weight(this->weight)

@@ -15,7 +15,7 @@ const char* name_of_mode(const functional::PadFuncOptions::mode_t& mode) {
   return kNames[mode.index()];
 }
 
-/// circular padding of D dimensions, as PyTorch checks it.
+/// Pads D dimensions circularly, with PyTorch's checks.
 template <size_t D>
 Tensor circular(const Tensor& x, IntArrayRef padding) {
   HEARTH_CHECK_AS(ValueError, x.dim() == D + 1 || x.dim() == D + 2, "expected ", D + 1, "D or ",

@@ -19,12 +19,13 @@ void print(std::ostream& stream, const char* name, const Dict& parameters) {
   stream << ')';
 }
 
-/// A leaf with a copy of the values, on `device` if given.
+/// Returns a leaf with a copy of the values, on `device` if given.
 Tensor copy_of(const Tensor& parameter, const std::optional<Device>& device) {
   const NoGradGuard no_grad;
-  const bool moves = device && parameter.device() != *device;
+  const bool changes_device = device && parameter.device() != *device;
   const Tensor values = parameter.detach();
-  return (moves ? values.to(*device) : values.clone()).requires_grad_(parameter.requires_grad());
+  return (changes_device ? values.to(*device) : values.clone())
+      .requires_grad_(parameter.requires_grad());
 }
 
 }  // namespace

@@ -9,13 +9,13 @@ namespace hearth::nn::utils::parametrize::detail {
 /// "0", "1", …
 class ParametrizationListImpl : public Cloneable<ParametrizationListImpl> {
  public:
-  /// Computes `value`, a parameter that is reused as the trained tensor if the step has only one,
-  /// for the member of the owner that `member` finds.
+  /// Parametrizes the parameter `value`; `find` returns the owner's member that holds it. If there
+  /// is only one trained tensor, that is `value` itself.
   ParametrizationListImpl(const Tensor& value, FindMember find, Step step);
   void reset() override;
   void pretty_print(std::ostream& stream) const override;
   void append(Step step);
-  Tensor compute() const;  ///< the parameter's present value
+  Tensor compute() const;  ///< returns the parameter's current value
   const std::vector<Tensor>& originals() const { return originals_; }
   FindMember member() const { return find_; }
   /// Identifies the list and its clones to the owner's hook.
@@ -28,7 +28,7 @@ class ParametrizationListImpl : public Cloneable<ParametrizationListImpl> {
   std::vector<Step> steps_;
 };
 
-/// The lists by parameter name: the child "parametrizations" of a module.
+/// The child "parametrizations" of a module, which contains the lists by parameter name.
 class ParametrizationsImpl : public Cloneable<ParametrizationsImpl> {
  public:
   void reset() override {}
@@ -36,10 +36,10 @@ class ParametrizationsImpl : public Cloneable<ParametrizationsImpl> {
   std::shared_ptr<ParametrizationListImpl> find(const std::string& name) const;
 };
 
-/// The module's lists, or null.
+/// Returns the module's lists, or null.
 std::shared_ptr<ParametrizationsImpl> parametrizations_of(const Module& module);
 
-/// Gives a clone of the module clones of its lists; returns the module's.
+/// Adds clones of the module's lists to a clone of the module, and returns the module's lists.
 std::shared_ptr<Module> copy_parametrizations(const Module& module, Module& clone,
                                               const std::optional<Device>& device);
 

@@ -20,8 +20,8 @@ void check_dim(int64_t dim, int64_t dims, const char* comma) {
                   "]", comma, " but got ", dim, ")");
 }
 
-/// The order of dimensions in which `dim` is the first.
-std::vector<int64_t> first(int64_t dim, int64_t dims) {
+/// Returns the order of dimensions in which `dim` is the first.
+std::vector<int64_t> dims_starting_with(int64_t dim, int64_t dims) {
   std::vector<int64_t> order{dim};
   for (int64_t d = 0; d < dims; ++d)
     if (d != dim) order.push_back(d);
@@ -45,7 +45,7 @@ class WeightNormImpl : public Cloneable<WeightNormImpl> {
   }
 
  private:
-  /// The norms of the slices along dim, with sizes that broadcast.
+  /// Returns the norms of the slices along dim, with sizes that broadcast.
   Tensor norm_of(const Tensor& v) const {
     if (!dim_) return v.norm();
     check_dim(*dim_, v.dim(), ",");
@@ -76,7 +76,8 @@ class SpectralNormImpl : public Cloneable<SpectralNormImpl> {
     u_.div_(u_.norm().clamp_min(eps_));
     v_.div_(v_.norm().clamp_min(eps_));
     SpectralNormImpl::reset();
-    iterate(matrix, 15);
+    constexpr int kInitialIterations = 15;
+    iterate(matrix, kInitialIterations);
   }
   void reset() override {
     if (!u_.defined()) return;
@@ -90,16 +91,16 @@ class SpectralNormImpl : public Cloneable<SpectralNormImpl> {
     if (weight.dim() == 1) return weight / weight.norm().clamp_min(eps_);
     const Tensor matrix = as_matrix(weight);
     if (is_training()) iterate(matrix.detach(), iterations_);
-    // Copies, so that a further call does not change what this one's backward reads.
+    // Copies for this call's backward pass, because the next call changes u_ and v_.
     const Tensor u = u_.clone(), v = v_.clone();
     return weight / u.dot(matrix.mv(v));
   }
 
  private:
   Tensor as_matrix(const Tensor& weight) const {
-    return (dim_ == 0 ? weight : weight.permute(first(dim_, weight.dim()))).flatten(1);
+    return (dim_ == 0 ? weight : weight.permute(dims_starting_with(dim_, weight.dim()))).flatten(1);
   }
-  /// Power iterations towards the largest singular value's vectors.
+  /// Runs power iterations towards the vectors of the largest singular value.
   void iterate(const Tensor& matrix, int count) {
     const NoGradGuard no_grad;
     const auto set = [this](const Tensor& target, const Tensor& product) {
@@ -119,14 +120,14 @@ class SpectralNormImpl : public Cloneable<SpectralNormImpl> {
 
 // ---- orthogonal
 
-enum class Map { kMatrixExp, kCayley, kHouseholder };
+enum class OrthogonalMap { kMatrixExp, kCayley, kHouseholder };
 
 Tensor identity(const Tensor& like, int64_t rows, int64_t columns) {
   return eye(rows, columns, like.options().requires_grad(false));
 }
 
-/// The solution x of (1 - a / 2) x = 1 + a / 2 for skew-symmetric a, by elimination, which needs no
-/// pivots because the symmetric part of 1 - a / 2 is the identity.
+/// Solves (I - a / 2) @ x = I + a / 2 for skew-symmetric a by elimination, which needs no pivoting
+/// because the symmetric part of I - a / 2 is the identity.
 Tensor cayley(const Tensor& a) {
   const int64_t n = a.size(-1);
   const Tensor one = identity(a, n, n);
@@ -138,7 +139,8 @@ Tensor cayley(const Tensor& a) {
   return rows.narrow(-1, n, n);
 }
 
-/// The first columns of the product of the reflections by the columns of `x` below its diagonal.
+/// Returns the first columns of the product of Householder reflections, whose vectors are the
+/// columns of `x` below its diagonal.
 Tensor householder(const Tensor& x) {
   const int64_t n = x.size(-2), k = x.size(-1);
   const Tensor below = x.tril(-1);
@@ -153,7 +155,7 @@ Tensor householder(const Tensor& x) {
   return q * x.detach().diagonal(0, -2, -1).trunc().unsqueeze(-2);
 }
 
-/// Q of the QR decomposition of each matrix, its columns in order.
+/// Returns Q of the QR decomposition of each matrix.
 Tensor make_orthogonal(const Tensor& matrices) {
   const Tensor list = matrices.reshape({-1, matrices.size(-2), matrices.size(-1)});
   std::vector<Tensor> result;
@@ -170,7 +172,7 @@ bool is_orthogonal(const Tensor& q) {
 
 class OrthogonalImpl : public Cloneable<OrthogonalImpl> {
  public:
-  OrthogonalImpl(Map map, const Tensor& weight) : map_(map) {
+  OrthogonalImpl(OrthogonalMap map, const Tensor& weight) : map_(map) {
     const int64_t n = std::max(weight.size(-2), weight.size(-1));
     std::vector<int64_t> sizes = weight.sizes().vec();
     sizes[sizes.size() - 2] = sizes[sizes.size() - 1] = n;
@@ -183,7 +185,8 @@ class OrthogonalImpl : public Cloneable<OrthogonalImpl> {
   Tensor forward(const std::vector<Tensor>& originals) const {
     const bool wide = originals[0].size(-2) < originals[0].size(-1);
     const Tensor x = wide ? originals[0].mT() : originals[0];
-    const Tensor q = base_.matmul(map_ == Map::kHouseholder ? householder(x) : rotated(x));
+    const Tensor q =
+        base_.matmul(map_ == OrthogonalMap::kHouseholder ? householder(x) : rotated(x));
     return wide ? q.mT() : q;
   }
   /// Stores the value, made orthonormal and completed to a square matrix, as the base.
@@ -202,29 +205,33 @@ class OrthogonalImpl : public Cloneable<OrthogonalImpl> {
   }
 
  private:
-  /// The first columns of the orthogonal matrix of the skew-symmetric part of x.
+  /// Returns the first columns of the orthogonal matrix that the map computes from the lower
+  /// triangle of x.
   Tensor rotated(const Tensor& x) const {
     const int64_t n = x.size(-2), k = x.size(-1);
     const Tensor lower = x.tril().constant_pad_nd({0, n - k}), skew = lower - lower.mT();
-    return (map_ == Map::kCayley ? cayley(skew) : matrix_exp(skew)).narrow(-1, 0, k);
+    return (map_ == OrthogonalMap::kCayley ? cayley(skew) : matrix_exp(skew)).narrow(-1, 0, k);
   }
 
-  Map map_;
+  OrthogonalMap map_;
   Tensor base_;
 };
 
-Map map_named(const std::string& name, const Tensor& weight) {
-  if (name.empty()) return weight.size(-2) == weight.size(-1) ? Map::kMatrixExp : Map::kHouseholder;
-  if (name == "matrix_exp") return Map::kMatrixExp;
-  if (name == "cayley") return Map::kCayley;
+OrthogonalMap map_named(const std::string& name, const Tensor& weight) {
+  if (name.empty())
+    return weight.size(-2) == weight.size(-1) ? OrthogonalMap::kMatrixExp
+                                              : OrthogonalMap::kHouseholder;
+  if (name == "matrix_exp") return OrthogonalMap::kMatrixExp;
+  if (name == "cayley") return OrthogonalMap::kCayley;
   HEARTH_CHECK_AS(ValueError, name == "householder",
                   "orthogonal_map has to be one of \"matrix_exp\", \"cayley\", \"householder\". "
                   "Got: ",
                   name);
-  return Map::kHouseholder;
+  return OrthogonalMap::kHouseholder;
 }
 
-/// The step of a parametrization that takes and returns all original tensors.
+/// Returns the step of a parametrization whose forward() takes all original tensors, as
+/// right_inverse() returns them.
 template <class P>
 Step step_with_originals(std::shared_ptr<P> module) {
   return {module,

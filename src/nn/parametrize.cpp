@@ -74,20 +74,20 @@ std::shared_ptr<ParametrizationsImpl> parametrizations_of(const Module& module) 
 
 std::shared_ptr<Module> copy_parametrizations(const Module& module, Module& clone,
                                               const std::optional<Device>& device) {
-  const auto own = parametrizations_of(module);
-  if (!own) return nullptr;
+  const auto own_lists = parametrizations_of(module);
+  if (!own_lists) return nullptr;
   const auto lists = std::make_shared<ParametrizationsImpl>();
-  lists->train(own->is_training());
-  for (const auto& item : own->named_children()) {
+  lists->train(own_lists->is_training());
+  for (const auto& item : own_lists->named_children()) {
     const std::string& name = item.key();
-    const FindMember member = own->find(name)->member();
+    const FindMember member = own_lists->find(name)->member();
     clone.unregister_parameter(name);
     lists->register_module(name, item.value()->clone(device));
     const Tensor value = member(const_cast<Module&>(module), name)->detach().clone();
     *member(clone, name) = device ? value.to(*device) : value;
   }
   clone.register_module("parametrizations", lists);
-  return own;
+  return own_lists;
 }
 
 Tensor parametrized_value(const Module& module, const std::string& name) {
@@ -103,7 +103,7 @@ Tensor parametrized_value(const Module& module, const std::string& name) {
 
 namespace {
 
-/// Computes the module's member before forward(), if the list is still there.
+/// A hook that computes the module's member before forward(), unless the list was removed.
 struct Refresh {
   std::string name;
   std::shared_ptr<const int> mark;
@@ -126,20 +126,20 @@ void check_like(const Tensor& value, const Tensor& computed) {
                   value.sizes(), "\nparametrized shape: ", computed.sizes());
 }
 
-/// The first parametrization of a parameter.
+/// Adds the first parametrization of a parameter.
 void add_first(Module& module, const std::string& name, FindMember find, Step step) {
   const Tensor value = parametrized_value(module, name);
-  const bool trains = module.is_training();
-  step.module->train(trains);
-  const Tensor before = value.detach().clone();
+  const bool is_training = module.is_training();
+  step.module->train(is_training);
+  const Tensor original = value.detach().clone();
   const auto list = std::make_shared<ParametrizationListImpl>(value, find, std::move(step));
-  list->train(trains);
+  list->train(is_training);
   const Tensor computed = list->compute();
-  check_like(before, computed);
+  check_like(original, computed);
   auto lists = parametrizations_of(module);
   if (!lists) {
     lists = std::make_shared<ParametrizationsImpl>();
-    lists->train(trains);
+    lists->train(is_training);
     module.register_module("parametrizations", lists);
   }
   module.unregister_parameter(name);
@@ -171,7 +171,7 @@ void remove(Module& module, const std::string& name, FindMember find, bool keep_
   HEARTH_CHECK_AS(ValueError, keep_value || originals.size() == 1,
                   "Cannot leave unparametrized (`leave_parametrized=False`) a tensor that is "
                   "parametrized in terms of a sequence of tensors.");
-  const bool trains = originals[0].requires_grad();
+  const bool requires_grad = originals[0].requires_grad();
   Tensor value = originals[0];
   if (keep_value) {
     const NoGradGuard no_grad;
@@ -183,7 +183,7 @@ void remove(Module& module, const std::string& name, FindMember find, bool keep_
   }
   lists->unregister_module(name);
   if (lists->children().empty()) module.unregister_module("parametrizations");
-  *find(module, name) = module.register_parameter(name, value, trains);
+  *find(module, name) = module.register_parameter(name, value, requires_grad);
 }
 
 }  // namespace detail

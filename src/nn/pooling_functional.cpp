@@ -6,7 +6,7 @@ namespace hearth::nn {
 
 namespace {
 
-/// The requested sizes, std::nullopt standing for the input's.
+/// Returns the requested sizes; std::nullopt stands for the input's size.
 template <size_t D>
 std::vector<int64_t> with_defaults(const ExpandingArrayWithOptionalElem<D>& requested,
                                    const Tensor& input) {
@@ -25,7 +25,7 @@ Tensor norms(const Tensor& means, const LPPoolOptions<D>& options) {
   return (sign(means) * relu(abs(means))).mul(count).pow(1 / options.norm_type());
 }
 
-/// The size of a pool's input.
+/// Returns the size of the result: that of the input of the pooling that is reversed.
 template <size_t D>
 std::vector<int64_t> unpooled_size(const Tensor& input,
                                    const functional::MaxUnpoolFuncOptions<D>& o) {
@@ -33,7 +33,7 @@ std::vector<int64_t> unpooled_size(const Tensor& input,
                                          o.output_size());
 }
 
-/// The number of windows of fractional pooling.
+/// Returns the number of windows of fractional pooling in each dimension.
 template <size_t D>
 std::vector<int64_t> window_counts(const Tensor& input,
                                    const FractionalMaxPoolOptions<D>& options) {
@@ -47,7 +47,7 @@ std::vector<int64_t> window_counts(const Tensor& input,
   return counts;
 }
 
-/// The samples of the options, or drawn ones.
+/// Returns the random samples of the options, or draws them.
 template <size_t D>
 Tensor samples_for(const Tensor& input, const FractionalMaxPoolOptions<D>& options) {
   if (options._random_samples().defined()) return options._random_samples();
@@ -77,9 +77,10 @@ std::vector<int64_t> _unpool_output_size(const Tensor& input, const IntArrayRef&
   HEARTH_CHECK(wanted.size() == dims, "output_size should be a sequence containing ", dims, " or ",
                dims + 2, " elements, but it has a length of '", wanted.size(), "'");
   for (size_t d = 0; d < dims; ++d) {
-    const int64_t least = smallest[d] - stride[d], most = smallest[d] + stride[d];
-    HEARTH_CHECK(least <= wanted[d] && wanted[d] <= most, "invalid output_size ", spaced(wanted),
-                 " (dim ", d, " must be between ", least, " and ", most, ")");
+    const int64_t min_size = smallest[d] - stride[d], max_size = smallest[d] + stride[d];
+    HEARTH_CHECK(min_size <= wanted[d] && wanted[d] <= max_size, "invalid output_size ",
+                 spaced(wanted), " (dim ", d, " must be between ", min_size, " and ", max_size,
+                 ")");
   }
   return wanted;
 }

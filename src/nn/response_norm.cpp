@@ -8,7 +8,8 @@ namespace hearth::nn {
 
 namespace {
 
-/// The sum over channels c - before to c + after of [N, C, …], divided by `divisor`.
+/// For each channel c of `[N, C, …]`, the sum over channels c - before to c + after, divided by
+/// `divisor`.
 Tensor channel_windows(const Tensor& input, int64_t before, int64_t after, int64_t divisor) {
   const Tensor planes = input.reshape(
       {input.size(0), 1, input.size(1), input.numel() / input.size(0) / input.size(1)});
@@ -21,13 +22,14 @@ Tensor cross_map(const Tensor& x, const CrossMapLRN2dOptions& options) {
   HEARTH_CHECK(x.dim() == 4, "CrossMapLRN2d: Expected input to be 4D, got ", x.dim(), "D instead.");
   HEARTH_CHECK(options.size() > 0, "CrossMapLRN2d: expected a positive size, got ", options.size());
   if (x.numel() == 0) return x;
-  const int64_t side = (options.size() - 1) / 2;
+  const int64_t half_width = (options.size() - 1) / 2;
   const Tensor squares = x * x;
-  Tensor sums = channel_windows(squares, side, side, 1);
-  const int64_t rest = x.size(1) - side - 1;
-  if (rest > 0)  // as in PyTorch, the first channel stays in the windows behind it
-    sums = cat(
-        {sums.narrow(1, 0, side + 1), sums.narrow(1, side + 1, rest) + squares.narrow(1, 0, 1)}, 1);
+  Tensor sums = channel_windows(squares, half_width, half_width, 1);
+  const int64_t rest = x.size(1) - half_width - 1;
+  if (rest > 0)  // as in PyTorch, the first channel is never removed from the sum
+    sums = cat({sums.narrow(1, 0, half_width + 1),
+                sums.narrow(1, half_width + 1, rest) + squares.narrow(1, 0, 1)},
+               1);
   return x * (sums * (options.alpha() / static_cast<double>(options.size())) + options.k())
                  .pow(-options.beta());
 }

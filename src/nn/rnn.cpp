@@ -24,7 +24,7 @@ detail::RNNOptionsBase::rnn_options_base_mode_t mode_of(const RNNOptions& option
 using utils::rnn::PackedSequence;
 using States = std::tuple<Tensor, Tensor>;
 
-/// The outputs, packed as the input.
+/// Returns the outputs, packed like the input.
 PackedSequence packed_as(const PackedSequence& input, const Tensor& output) {
   return PackedSequence(output, input.batch_sizes(), input.sorted_indices(),
                         input.unsorted_indices());

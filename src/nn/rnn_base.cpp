@@ -13,13 +13,13 @@ using hearth::detail::str;
 
 namespace {
 
-int64_t gates(const RNNOptionsBase& options) {
+int64_t num_gates(const RNNOptionsBase& options) {
   if (std::holds_alternative<enumtype::kLSTM>(options.mode())) return 4;
   return std::holds_alternative<enumtype::kGRU>(options.mode()) ? 3 : 1;
 }
 
 const char* class_of(const RNNOptionsBase& options) {
-  const int64_t count = gates(options);
+  const int64_t count = num_gates(options);
   return count == 4 ? "LSTM" : count == 3 ? "GRU" : "RNN";
 }
 
@@ -54,19 +54,19 @@ RNNImplBase<Derived>::RNNImplBase(const RNNOptionsBase& options_) : options_base
 
 template <class Derived>
 void RNNImplBase<Derived>::reset() {
-  const int64_t hidden = options_base.hidden_size(), rows = gates(options_base) * hidden;
+  const int64_t hidden = options_base.hidden_size(), rows = num_gates(options_base) * hidden;
   for (int64_t layer = 0; layer < options_base.num_layers(); ++layer) {
     const int64_t width = layer == 0 ? options_base.input_size() : state_size() * directions();
     for (int64_t direction = 0; direction < directions(); ++direction) {
-      const std::string end = suffix(layer, direction);
-      this->register_parameter("weight_ih" + end, empty({rows, width}));
-      this->register_parameter("weight_hh" + end, empty({rows, state_size()}));
+      const std::string name_suffix = suffix(layer, direction);
+      this->register_parameter("weight_ih" + name_suffix, empty({rows, width}));
+      this->register_parameter("weight_hh" + name_suffix, empty({rows, state_size()}));
       if (options_base.bias()) {
-        this->register_parameter("bias_ih" + end, empty(rows));
-        this->register_parameter("bias_hh" + end, empty(rows));
+        this->register_parameter("bias_ih" + name_suffix, empty(rows));
+        this->register_parameter("bias_hh" + name_suffix, empty(rows));
       }
       if (options_base.proj_size() > 0)
-        this->register_parameter("weight_hr" + end, empty({state_size(), hidden}));
+        this->register_parameter("weight_hr" + name_suffix, empty({state_size(), hidden}));
     }
   }
   reset_parameters();
@@ -109,7 +109,7 @@ void RNNImplBase<Derived>::check_input(const Tensor& input, int64_t dims) const 
                ", got ", input.size(-1));
 }
 
-/// Makes undefined states zeros and checks the others.
+/// Replaces undefined states by zeros, and checks the sizes.
 template <class Derived>
 void RNNImplBase<Derived>::complete_states(const Tensor& input, int64_t batch, Tensor& h,
                                            Tensor& c) const {
@@ -135,19 +135,19 @@ RNNResult RNNImplBase<Derived>::run_batch(const Tensor& input, const Tensor& bat
                : net(input, states, weights, o.bias(), o.num_layers(), o.dropout(),
                      this->is_training(), o.bidirectional(), o.batch_first());
   };
-  const auto plain = [&](const auto& net) -> RNNResult {
+  const auto without_cell = [&](const auto& net) -> RNNResult {
     auto [output, last] = call(net, h);
     return {output, last, {}};
   };
   if (std::holds_alternative<enumtype::kGRU>(o.mode()))
-    return plain([](const auto&... a) { return gru(a...); });
+    return without_cell([](const auto&... a) { return gru(a...); });
   if (std::holds_alternative<enumtype::kRNN_TANH>(o.mode()))
-    return plain([](const auto&... a) { return rnn_tanh(a...); });
+    return without_cell([](const auto&... a) { return rnn_tanh(a...); });
   if (std::holds_alternative<enumtype::kRNN_RELU>(o.mode()))
-    return plain([](const auto&... a) { return rnn_relu(a...); });
-  const Tensor both[] = {h, c};
+    return without_cell([](const auto&... a) { return rnn_relu(a...); });
+  const Tensor states[] = {h, c};
   auto [output, last_h, last_c] =
-      call([](const auto&... a) { return lstm(a...); }, TensorList(both));
+      call([](const auto&... a) { return lstm(a...); }, TensorList(states));
   return {output, last_h, last_c};
 }
 
@@ -167,20 +167,21 @@ void check_unbatched_states(bool has_cell, const Tensor& h, const Tensor& c) {
 
 template <class Derived>
 RNNResult RNNImplBase<Derived>::run(const Tensor& input, const Tensor& hx, const Tensor& cx) const {
-  const auto changed = [](const Tensor& t, auto change) { return t.defined() ? change(t) : t; };
+  const auto if_defined = [](const Tensor& t, auto change) { return t.defined() ? change(t) : t; };
   const int64_t batch_dim = options_base.batch_first() ? 0 : 1;
   const bool unbatched = input.dim() == 2;
   const auto with_batch = [](const Tensor& t) { return t.unsqueeze(1); };
   if (unbatched) check_unbatched_states(has_cell(), hx, cx);
   const Tensor x = unbatched ? input.unsqueeze(batch_dim) : input;
-  Tensor h = unbatched ? changed(hx, with_batch) : hx, c = unbatched ? changed(cx, with_batch) : cx;
+  Tensor h = unbatched ? if_defined(hx, with_batch) : hx,
+         c = unbatched ? if_defined(cx, with_batch) : cx;
   check_input(x, 3);
   complete_states(x, x.size(batch_dim), h, c);
   RNNResult result = run_batch(x, {}, h, c);
   if (!unbatched) return result;
   const auto without_batch = [](const Tensor& t) { return t.squeeze(1); };
   return {result.output.squeeze(batch_dim), without_batch(result.h),
-          changed(result.c, without_batch)};
+          if_defined(result.c, without_batch)};
 }
 
 template <class Derived>

@@ -73,7 +73,7 @@ template class RNNCellImplBase<GRUCellImpl>;
 namespace {
 
 Tensor batched(const Tensor& input) { return input.dim() == 1 ? input.unsqueeze(0) : input; }
-/// A batched result in the form of the input.
+/// Returns a batched result, without the batch dimension if the input has none.
 Tensor like_input(const Tensor& result, const Tensor& input) {
   return input.dim() == 1 ? result.squeeze(0) : result;
 }

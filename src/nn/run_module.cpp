@@ -31,12 +31,13 @@ void ModuleCall::watch(BackwardCall& backward, const std::vector<Tensor*>& resul
 }
 
 void ModuleCall::explain(Error& error) const {
-  constexpr std::string_view start = "in module ";
-  if (std::string_view(error.msg()).find(std::string("\n").append(start)) != std::string_view::npos)
+  constexpr std::string_view kStart = "in module ";
+  if (std::string_view(error.msg()).find(std::string("\n").append(kStart)) !=
+      std::string_view::npos)
     return;
-  std::string line(start);
-  const std::string kind = module_.printed_name();
-  line += module_.path().empty() ? kind : module_.path() + " (" + kind + ")";
+  std::string line(kStart);
+  const std::string class_name = module_.printed_name();
+  line += module_.path().empty() ? class_name : module_.path() + " (" + class_name + ")";
   error.add_context(line);
 }
 

@@ -16,7 +16,7 @@ std::string quoted(const std::vector<std::string>& names) {
   return text;
 }
 
-/// "torch.Size([2, 3])".
+/// Returns e.g. "torch.Size([2, 3])".
 std::string size_text(const Tensor& tensor) {
   return hearth::detail::str("torch.Size(", tensor.sizes(), ")");
 }

@@ -10,7 +10,6 @@ namespace hearth::nn {
 
 namespace {
 
-/// The parts that both kinds of layer have.
 template <class Options>
 MultiheadAttention attention_of(const Options& o) {
   return MultiheadAttention(MultiheadAttentionOptions(o.d_model(), o.nhead())
@@ -22,19 +21,19 @@ LayerNorm norm_of(const Options& o) {
   return LayerNorm(LayerNormOptions({o.d_model()}).eps(o.layer_norm_eps()));
 }
 
-/// The output of attention without weights.
+/// Returns the output of attention, without its weights.
 Tensor attend(MultiheadAttention& attention, const Tensor& query, const Tensor& memory,
               const Tensor& mask, const Tensor& padding) {
   return std::get<0>(attention(query, memory, memory, padding, /*need_weights=*/false, mask));
 }
 
-/// One part of a layer: x + part(x), normalised before the part or after the sum.
-template <class Part>
-Tensor residual(bool norm_first, LayerNorm& norm, const Tensor& x, const Part& part) {
-  return norm_first ? x + part(norm(x)) : norm(x + part(x));
+/// A residual block of a layer: x + block(x), normalised before the block or after the sum.
+template <class Block>
+Tensor residual(bool norm_first, LayerNorm& norm, const Tensor& x, const Block& block) {
+  return norm_first ? x + block(norm(x)) : norm(x + block(x));
 }
 
-/// Registers the modules of a layer's last part, but for its norm and its final dropout.
+/// Registers the modules of a layer's feed-forward block, except its norm and its final dropout.
 template <class Layer>
 void add_feed_forward(Layer& layer) {
   const auto& o = layer.options;
@@ -65,7 +64,7 @@ void reset_layers(Stack& stack) {
     stack.layers->template at<Layer>(i).reset_parameters();
 }
 
-/// The output of a stack; `others` are the layers' arguments after x.
+/// Returns the output of a stack; `others` are the layers' arguments after x.
 template <class Layer, class Stack, class... Others>
 Tensor run_layers(Stack& stack, Tensor x, const Others&... others) {
   for (size_t i = 0; i < stack.layers->size(); ++i)
@@ -194,13 +193,13 @@ Tensor TransformerDecoderLayerImpl::forward(Tensor tgt, const Tensor& memory,
       [this](const Tensor& x, const Tensor& encoded, const Tensor& x_mask,
              const Tensor& encoded_mask, const Tensor& x_padding, const Tensor& encoded_padding) {
         const bool first = options.norm_first();
-        const Tensor own = residual(first, norm1, x, [&](const Tensor& y) {
+        const Tensor self_attended = residual(first, norm1, x, [&](const Tensor& y) {
           return dropout1(attend(self_attn, y, y, x_mask, x_padding));
         });
-        const Tensor crossed = residual(first, norm2, own, [&](const Tensor& y) {
+        const Tensor cross_attended = residual(first, norm2, self_attended, [&](const Tensor& y) {
           return dropout2(attend(multihead_attn, y, encoded, encoded_mask, encoded_padding));
         });
-        return residual(first, norm3, crossed,
+        return residual(first, norm3, cross_attended,
                         [&](const Tensor& y) { return dropout3(feed_forward(*this, y)); });
       },
       tgt, memory, tgt_mask, memory_mask, tgt_key_padding_mask, memory_key_padding_mask);
@@ -267,7 +266,7 @@ Tensor TransformerDecoderImpl::forward(const Tensor& tgt, const Tensor& memory,
 
 namespace {
 
-/// The options of an encoder's or a decoder's layers.
+/// Returns the options of an encoder's or a decoder's layers.
 template <class LayerOptions>
 LayerOptions layer_options(const TransformerOptions& o) {
   return LayerOptions(o.d_model(), o.nhead())

@@ -8,8 +8,8 @@ namespace hearth::nn {
 
 namespace {
 
-/// The defined tensors of a dictionary.
-OrderedDict<std::string, Tensor> defined(const OrderedDict<std::string, Tensor>& tensors) {
+/// Returns the defined tensors of a dictionary.
+OrderedDict<std::string, Tensor> only_defined(const OrderedDict<std::string, Tensor>& tensors) {
   OrderedDict<std::string, Tensor> result;
   for (const auto& item : tensors)
     if (item->defined()) result.insert(item.key(), item.value());
@@ -26,7 +26,7 @@ OrderedDict<std::string, Tensor> of_all_modules(const Module& module, List list)
   return result;
 }
 
-/// The defined tensors of a module and, with `recurse`, of all submodules.
+/// Returns the defined tensors of a module and, with `recurse`, of all submodules.
 template <class List>
 std::vector<Tensor> tensors_of(const Module& module, bool recurse, List list) {
   std::vector<Tensor> tensors;
@@ -44,17 +44,17 @@ std::vector<Tensor> tensors_of(const Module& module, bool recurse, List list) {
 }  // namespace
 
 OrderedDict<std::string, Tensor> Module::named_parameters(bool recurse) const {
-  if (!recurse) return defined(parameters_);
+  if (!recurse) return only_defined(parameters_);
   return of_all_modules(*this, [](const Module& part) { return part.named_parameters(false); });
 }
 
 OrderedDict<std::string, Tensor> Module::named_buffers(bool recurse) const {
-  if (!recurse) return defined(buffers_);
+  if (!recurse) return only_defined(buffers_);
   return of_all_modules(*this, [](const Module& part) { return part.named_buffers(false); });
 }
 
 OrderedDict<std::string, Tensor> Module::saved_buffers() const {
-  OrderedDict<std::string, Tensor> result = defined(buffers_);
+  OrderedDict<std::string, Tensor> result = only_defined(buffers_);
   for (const std::string& name : unsaved_)
     if (result.contains(name)) result.erase(name);
   return result;

@@ -13,7 +13,7 @@ using hearth::detail::str;
 
 namespace {
 
-/// "[2, 0.5]".
+/// Returns e.g. "[2, 0.5]".
 std::string listed(const std::vector<double>& factors) {
   std::ostringstream text;
   text << ArrayRef<double>(factors);
@@ -33,7 +33,7 @@ bool is(const Mode& mode) {
   return std::holds_alternative<Kind>(mode);
 }
 
-/// Whether to align the corners, as the options or the default of the mode say.
+/// Returns align_corners: the option, or the default of the mode.
 bool aligned(const InterpolateFuncOptions& options) {
   const Mode& mode = options.mode();
   if (is<enumtype::kNearest>(mode) || is<enumtype::kArea>(mode)) {
@@ -49,8 +49,8 @@ bool aligned(const InterpolateFuncOptions& options) {
   return options.align_corners().value_or(false);
 }
 
-void check_rank(const Tensor& input, const Mode& mode, bool known = true) {
-  HEARTH_CHECK(known && input.dim() >= 3 && input.dim() <= 5,
+void check_rank(const Tensor& input, const Mode& mode, bool is_supported = true) {
+  HEARTH_CHECK(is_supported && input.dim() >= 3 && input.dim() <= 5,
                "Input Error: Only 3D, 4D and 5D input Tensors supported (got ", input.dim(),
                "D) for the modes: nearest | linear | bilinear | bicubic | trilinear (got ",
                enumtype::get_enum_name(mode), ")");
@@ -87,7 +87,7 @@ class Interpolation {
     if (!factors || options_.recompute_scale_factor().value_or(false)) return {};
     return d < factors->size() ? std::optional<double>((*factors)[d]) : std::nullopt;
   }
-  void need(int64_t dim, const char* mode) const {
+  void check_dim(int64_t dim, const char* mode) const {
     HEARTH_CHECK(input_.dim() == dim, "Got ", input_.dim(), "D input, but ", mode, " mode needs ",
                  dim, "D input");
   }
@@ -109,17 +109,17 @@ class Interpolation {
     return hearth::adaptive_avg_pool3d(input_, ExpandingArray<3>(size()));
   }
   Tensor linear() const {
-    need(3, "linear");
+    check_dim(3, "linear");
     return hearth::upsample_linear1d(input_, size(), align_, scale(0));
   }
   Tensor bilinear() const {
-    need(4, "bilinear");
+    check_dim(4, "bilinear");
     return options_.antialias()
                ? hearth::_upsample_bilinear2d_aa(input_, size(), align_, scale(0), scale(1))
                : hearth::upsample_bilinear2d(input_, size(), align_, scale(0), scale(1));
   }
   Tensor trilinear() const {
-    need(5, "trilinear");
+    check_dim(5, "trilinear");
     return hearth::upsample_trilinear3d(input_, size(), align_, scale(0), scale(1), scale(2));
   }
 
@@ -141,17 +141,17 @@ std::vector<int64_t> _interp_output_size(
   HEARTH_CHECK(int64_t(factors->size()) == dim,
                "scale_factor shape must match input shape. Input is ", dim,
                "D, scale_factor size is ", listed(*factors));
-  bool whole = true;
+  bool all_integers = true;
   std::vector<int64_t> sizes;
   for (size_t d = 0; d < factors->size(); ++d) {
     const double factor = (*factors)[d];
-    whole = whole && std::floor(factor) == factor;
+    all_integers = all_integers && std::floor(factor) == factor;
     const double wanted = std::floor(double(input.size(int64_t(d) + 2)) * factor);
     HEARTH_CHECK(wanted > -0x1p63 && wanted < 0x1p63, "scale_factor ", factor,
                  " gives no size for an input of size ", input.sizes());
     sizes.push_back(int64_t(wanted));
   }
-  if (!recompute && !whole)
+  if (!recompute && !all_integers)
     warn(
         "The default behavior for interpolate/upsample with float scale_factor changed in 1.6.0 "
         "to align with other frameworks/libraries, and uses scale_factor directly, instead of "
@@ -180,7 +180,7 @@ F::InterpolateFuncOptions func_options(const UpsamplingOptions& options) {
   return F::InterpolateFuncOptions().size(options.size()).scale_factor(options.scale_factor());
 }
 
-/// "Name(scale_factor=[2, 2], mode=kNearest)", or with the size.
+/// Prints "Name(scale_factor=[2, 2], mode=kNearest)", or the size instead of the factor.
 template <class Options>
 void print(std::ostream& stream, const char* name, const Options& options,
            const std::string& mode) {
@@ -198,9 +198,9 @@ Tensor UpsampleImpl::forward(const Tensor& input) {
   return run_module(
       *this,
       [this](const Tensor& x) {
-        F::InterpolateFuncOptions all;
-        std::visit([&](const auto& mode) { all.mode(mode); }, options.mode());
-        return F::interpolate(x, all.size(options.size())
+        F::InterpolateFuncOptions arguments;
+        std::visit([&](const auto& mode) { arguments.mode(mode); }, options.mode());
+        return F::interpolate(x, arguments.size(options.size())
                                      .scale_factor(options.scale_factor())
                                      .align_corners(options.align_corners()));
       },

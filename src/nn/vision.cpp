@@ -27,8 +27,8 @@ Tensor affine_grid(const Tensor& theta, const IntArrayRef& size, bool align_corn
   HEARTH_CHECK(theta.dim() == 3 && theta.size(-2) == dims && theta.size(-1) == dims + 1,
                "Expected a batch of ", dims, "D affine matrices of shape Nx", dims, "x", dims + 1,
                " for size ", size, ". Got ", theta.sizes(), ".");
-  for (const int64_t part : size)
-    HEARTH_CHECK(part > 0, "Expected non-zero, positive output size. Got ", size);
+  for (const int64_t length : size)
+    HEARTH_CHECK(length > 0, "Expected non-zero, positive output size. Got ", size);
   return hearth::affine_grid_generator(theta, size, align_corners);
 }
 

@@ -28,8 +28,8 @@ void AdafactorParamState::fields(Fields& f) {
 
 namespace {
 
-/// A parameter's sizes with 1 instead of one of them.
-std::vector<int64_t> sizes_without(const Tensor& param, int64_t dim) {
+/// Returns a parameter's sizes with 1 for dimension -dim.
+std::vector<int64_t> reduced_sizes(const Tensor& param, int64_t dim) {
   std::vector<int64_t> sizes = param.sizes().vec();
   sizes[sizes.size() - size_t(dim)] = 1;
   return sizes;
@@ -40,7 +40,7 @@ std::vector<int64_t> sizes_without(const Tensor& param, int64_t dim) {
 bool AdafactorParamState::fits(const std::string& name, const Tensor& value,
                                const Tensor& param) const {
   if (name == "variance" || param.dim() < 2) return value.sizes().equals(param.sizes());
-  return value.sizes().equals(sizes_without(param, name == "row_var" ? 1 : 2));
+  return value.sizes().equals(reduced_sizes(param, name == "row_var" ? 1 : 2));
 }
 
 namespace {
@@ -69,21 +69,21 @@ double root_mean_square(const Tensor& x) {
   return x.norm().item().toDouble() / std::sqrt(static_cast<double>(x.numel()));
 }
 
-/// Moves the mean of g^2 along a dimension, counted from the end, by `share`.
-void update_mean(Tensor& mean, const Tensor& grad, int64_t dim, double share) {
-  if (!mean.defined()) mean = zeros(sizes_without(grad, dim), grad.options());
+/// Moves `mean` towards the mean of grad^2 along dimension -dim; the latter has this weight.
+void update_mean(Tensor& mean, const Tensor& grad, int64_t dim, double weight) {
+  if (!mean.defined()) mean = zeros(reduced_sizes(grad, dim), grad.options());
   const Tensor norm = grad.norm(2, {-dim}, /*keepdim=*/true);
-  mean.lerp_(norm.square_().div_(grad.size(-dim)), share);
+  mean.lerp_(norm.square_().div_(grad.size(-dim)), weight);
 }
 
-/// The updated estimate of the mean of g^2, in new memory.
-Tensor variance_of(AdafactorParamState& state, const Tensor& grad, double share, double eps) {
+/// Updates the state, and returns the estimate of the mean of grad^2 in new memory.
+Tensor variance_of(AdafactorParamState& state, const Tensor& grad, double weight, double eps) {
   if (grad.dim() < 2) {
     if (!state.variance().defined()) state.variance(zeros_like(grad));
-    return state.variance().lerp_(grad.square(), share).clone();
+    return state.variance().lerp_(grad.square(), weight).clone();
   }
-  update_mean(state.row_var(), grad, 1, share);
-  update_mean(state.col_var(), grad, 2, share);
+  update_mean(state.row_var(), grad, 1, weight);
+  update_mean(state.col_var(), grad, 2, weight);
   return state.row_var()
       .mul(state.col_var())
       .div_(state.row_var().mean({-2}, /*keepdim=*/true).clamp_min_(eps));

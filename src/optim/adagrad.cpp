@@ -31,22 +31,22 @@ std::unique_ptr<AdagradOptions> checked(const AdagradOptions& options) {
   return std::make_unique<AdagradOptions>(options);
 }
 
-void begin(const AdagradOptions& options, const Tensor& param, AdagradParamState& state) {
+void init_state(const AdagradOptions& options, const Tensor& param, AdagradParamState& state) {
   if (!state.sum().defined())
     state.sum(full_like(param.detach(), options.initial_accumulator_value()));
 }
 
 /// Creates all state before the first step, as PyTorch does.
-void begin_all(Adagrad& optimizer) {
+void init_all_states(Adagrad& optimizer) {
   for (const OptimizerParamGroup& group : optimizer.param_groups())
     for (const Tensor& param : group.params())
-      begin(options_of<AdagradOptions>(group), param,
-            state_of<AdagradParamState>(optimizer, param));
+      init_state(options_of<AdagradOptions>(group), param,
+                 state_of<AdagradParamState>(optimizer, param));
 }
 
 void update_adagrad(const AdagradOptions& options, const Batch<AdagradParamState>& batch) {
   for (size_t i = 0; i < batch.params.size(); ++i)
-    begin(options, batch.params[i], *batch.states[i]);
+    init_state(options, batch.params[i], *batch.states[i]);
   const std::vector<Tensor> sums = batch.tensors(&AdagradParamState::sum);
   _fused_adagrad_(batch.params, batch.grads, sums, next_steps(batch), options.lr(),
                   options.lr_decay(), options.weight_decay(), options.eps(), options.maximize());
@@ -57,11 +57,11 @@ void update_adagrad(const AdagradOptions& options, const Batch<AdagradParamState
 
 Adagrad::Adagrad(const std::vector<OptimizerParamGroup>& param_groups, AdagradOptions defaults)
     : Optimizer(param_groups, checked(defaults)) {
-  begin_all(*this);
+  init_all_states(*this);
 }
 Adagrad::Adagrad(std::vector<Tensor> params, AdagradOptions defaults)
     : Optimizer(std::move(params), checked(defaults)) {
-  begin_all(*this);
+  init_all_states(*this);
 }
 
 std::unique_ptr<OptimizerParamState> Adagrad::make_state() const {

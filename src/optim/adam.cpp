@@ -37,12 +37,12 @@ std::unique_ptr<Options> checked(const Options& options) {
 template <class Options>
 Tensor step_with(Optimizer& optimizer, const Optimizer::LossClosure& closure) {
   const auto update = [](const Options& options, const Batch<AdamParamState>& batch) {
-    std::vector<Tensor> largest;
-    if (options.amsgrad()) largest = batch.tensors(&AdamParamState::max_exp_avg_sq);
+    std::vector<Tensor> max_squares;
+    if (options.amsgrad()) max_squares = batch.tensors(&AdamParamState::max_exp_avg_sq);
     const std::vector<Tensor> means = batch.tensors(&AdamParamState::exp_avg),
                               squares = batch.tensors(&AdamParamState::exp_avg_sq);
     const auto op = options.decoupled_weight_decay() ? _fused_adamw_ : _fused_adam_;
-    op(batch.params, batch.grads, means, squares, largest, next_steps(batch), options.lr(),
+    op(batch.params, batch.grads, means, squares, max_squares, next_steps(batch), options.lr(),
        std::get<0>(options.betas()), std::get<1>(options.betas()), options.weight_decay(),
        options.eps(), options.amsgrad(), options.maximize(), {}, {});
     count_steps(batch);

@@ -9,19 +9,19 @@ namespace hearth::optim {
 /// memory format and, for floating-point tensors, dtype. Throws for state that does not fit.
 class Adapter final : public Fields {
  public:
-  Adapter(const OptimizerParamState& state, const Tensor& param, int64_t number)
-      : state_(state), param_(param.detach()), number_(number) {}
+  Adapter(const OptimizerParamState& state, const Tensor& param, int64_t index)
+      : state_(state), param_(param.detach()), index_(index) {}
   void field(const std::string&, bool&) override {}
   void field(const std::string& name, int64_t& value) override {
     HEARTH_CHECK_AS(ValueError, name != "step" || value >= 0, "loaded state dict contains a step ",
-                    value, " for parameter ", number_);
+                    value, " for parameter ", index_);
   }
   void field(const std::string&, double&) override {}
   void field(const std::string&, std::string&) override {}
   void field(const std::string& name, Tensor& value) override {
     if (!value.defined()) return;
     HEARTH_CHECK(state_.fits(name, value, param_), "loaded state dict contains '", name,
-                 "' of sizes ", value.sizes(), " for parameter ", number_, ", whose sizes are ",
+                 "' of sizes ", value.sizes(), " for parameter ", index_, ", whose sizes are ",
                  param_.sizes());
     const ScalarType dtype = value.is_floating_point() ? param_.scalar_type() : value.scalar_type();
     const auto options = TensorOptions(dtype).device(param_.device());
@@ -38,7 +38,7 @@ class Adapter final : public Fields {
  private:
   const OptimizerParamState& state_;
   const Tensor param_;
-  const int64_t number_;
+  const int64_t index_;
 };
 
 }  // namespace hearth::optim

@@ -33,7 +33,7 @@ std::unique_ptr<ASGDOptions> checked(const ASGDOptions& options) {
   return std::make_unique<ASGDOptions>(options);
 }
 
-/// Counts a step and computes the numbers of the next one, which are float32, as in PyTorch.
+/// Counts a step, and computes eta and mu of the next one, rounded to float32 as in PyTorch.
 void advance(const ASGDOptions& options, ASGDParamState& state) {
   const auto step = static_cast<double>(++state.step());
   const double growth = 1 + options.lambd() * options.lr() * step;
@@ -45,11 +45,13 @@ void update_asgd(const ASGDOptions& options, const Batch<ASGDParamState>& batch)
   for (ASGDParamState* state : batch.states)
     if (state->step() == 0) state->eta(static_cast<float>(options.lr()));
   const auto key = [](ASGDParamState& state) { return std::pair(state.eta(), state.mu()); };
-  for_equal(batch, key, [&](std::pair<double, double> now, const Batch<ASGDParamState>& part) {
-    _fused_asgd_(part.params, part.grads, part.tensors(&ASGDParamState::ax), options.lambd(),
-                 now.first, now.second, options.weight_decay(), options.maximize());
-    for (ASGDParamState* state : part.states) advance(options, *state);
-  });
+  for_equal(batch, key,
+            [&](std::pair<double, double> eta_and_mu, const Batch<ASGDParamState>& part) {
+              _fused_asgd_(part.params, part.grads, part.tensors(&ASGDParamState::ax),
+                           options.lambd(), eta_and_mu.first, eta_and_mu.second,
+                           options.weight_decay(), options.maximize());
+              for (ASGDParamState* state : part.states) advance(options, *state);
+            });
 }
 
 }  // namespace

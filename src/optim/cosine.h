@@ -6,10 +6,10 @@
 
 namespace hearth::optim {
 
-/// The rates on half a cosine wave, which falls from `rates` to `lowest` while share goes from 0
-/// to 1.
-inline std::vector<double> cosine(std::vector<double> rates, double lowest, double share) {
-  const double height = (1 + std::cos(std::numbers::pi * share)) / 2;
+/// Returns the rates on half a cosine wave, which falls from `rates` to `lowest` while `progress`
+/// rises from 0 to 1.
+inline std::vector<double> cosine(std::vector<double> rates, double lowest, double progress) {
+  const double height = (1 + std::cos(std::numbers::pi * progress)) / 2;
   for (double& rate : rates) rate = lowest + (rate - lowest) * height;
   return rates;
 }

@@ -1,4 +1,3 @@
-// Cosines that start again: CosineAnnealingWarmRestarts.
 #include <cmath>
 
 #include "hearth/optim/schedulers.h"
@@ -43,17 +42,18 @@ void CosineAnnealingWarmRestarts::next_epoch() {
 void CosineAnnealingWarmRestarts::go_to(double epoch) {
   HEARTH_CHECK_AS(ValueError, epoch >= 0 && epoch < 0x1p53, "Expected non-negative epoch, but got ",
                   epoch);
-  const auto first = double(T_0_), factor = double(T_mult_);
-  if (epoch >= first && T_mult_ == 1) {
-    T_cur_ = std::fmod(epoch, first);
+  const auto first_cycle = double(T_0_), factor = double(T_mult_);
+  if (epoch >= first_cycle && T_mult_ == 1) {
+    T_cur_ = std::fmod(epoch, first_cycle);
   } else {
-    // T_0 (1 + T_mult + ... + T_mult^(n - 1)) epochs lie before the n-th restart.
+    // T_0 * (1 + T_mult + ... + T_mult^(n - 1)) epochs precede the n-th restart.
     const double restarts =
-        epoch < first ? 0
-                      : std::floor(std::log(epoch / first * (factor - 1) + 1) / std::log(factor));
+        epoch < first_cycle
+            ? 0
+            : std::floor(std::log(epoch / first_cycle * (factor - 1) + 1) / std::log(factor));
     const double growth = std::pow(factor, restarts);
-    T_cur_ = restarts == 0 ? epoch : epoch - first * (growth - 1) / (factor - 1);
-    T_i_ = first * growth;
+    T_cur_ = restarts == 0 ? epoch : epoch - first_cycle * (growth - 1) / (factor - 1);
+    T_i_ = first_cycle * growth;
   }
   set_last_epoch(int64_t(epoch));
   set_optimizer_lrs(get_lrs());

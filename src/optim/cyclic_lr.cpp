@@ -18,7 +18,7 @@ Optimizer& prepared(Optimizer& optimizer, const CyclicLROptions& options) {
   return optimizer;
 }
 
-int64_t down(const CyclicLROptions& options) {
+int64_t step_size_down(const CyclicLROptions& options) {
   const int64_t steps = options.step_size_down().value_or(options.step_size_up());
   HEARTH_CHECK_AS(ValueError, steps >= 0, "Expected non-negative integer step_size_down, but got ",
                   steps);
@@ -30,7 +30,8 @@ int64_t down(const CyclicLROptions& options) {
 CyclicLR::CyclicLR(Optimizer& optimizer, const CyclicLROptions& options)
     : LRScheduler(prepared(optimizer, options), options.last_epoch()),
       max_lrs_(per_group(options.max_lr(), "max_lr", optimizer.param_groups().size())),
-      total_size_(double(positive(options.step_size_up(), "step_size_up")) + double(down(options))),
+      total_size_(double(positive(options.step_size_up(), "step_size_up")) +
+                  double(step_size_down(options))),
       step_ratio_(double(options.step_size_up()) / total_size_),
       mode_(options.mode()),
       scale_mode_(options.scale_mode()),
@@ -65,31 +66,31 @@ void CyclicLR::check() const {
     check_count(momentums->size(), "momentums");
 }
 
-/// The factor that `mode` or scale_fn gives the cycle, whose number starts at 1.
+/// Returns the scale of a cycle, counted from 1, by `mode` or scale_fn.
 double CyclicLR::scale(double cycle) const {
-  const double at = scale_mode_ == "cycle" ? cycle : double(last_epoch());
-  if (scale_fn_) return scale_fn_(at);
-  if (mode_ == "triangular2") return 1 / std::pow(2.0, at - 1);
-  return mode_ == "exp_range" ? std::pow(gamma_, at) : 1;
+  const double x = scale_mode_ == "cycle" ? cycle : double(last_epoch());
+  if (scale_fn_) return scale_fn_(x);
+  if (mode_ == "triangular2") return 1 / std::pow(2.0, x - 1);
+  return mode_ == "exp_range" ? std::pow(gamma_, x) : 1;
 }
 
-/// The place between base_lr (0) and max_lr (1).
+/// Returns the position between base_lr (0) and max_lr (1).
 double CyclicLR::height() const {
   const double cycles = 1 + double(last_epoch()) / total_size_;
-  const double cycle = std::floor(cycles), share = cycles - cycle;
-  return (share <= step_ratio_ ? share / step_ratio_ : (share - 1) / (step_ratio_ - 1)) *
+  const double cycle = std::floor(cycles), fraction = cycles - cycle;
+  return (fraction <= step_ratio_ ? fraction / step_ratio_ : (fraction - 1) / (step_ratio_ - 1)) *
          scale(cycle);
 }
 
 std::vector<double> CyclicLR::get_lrs() {
-  const double up = height();
+  const double position = height();
   std::vector<double> rates = base_lrs();
   std::vector<OptimizerParamGroup>& groups = optimizer().param_groups();
   for (size_t i = 0; i < rates.size(); ++i) {
-    rates[i] += (max_lrs_[i] - rates[i]) * up;
+    rates[i] += (max_lrs_[i] - rates[i]) * position;
     if (cycle_momentum_)
       groups[i].options().set_momentum(max_momentums_[i] -
-                                       (max_momentums_[i] - base_momentums_[i]) * up);
+                                       (max_momentums_[i] - base_momentums_[i]) * position);
   }
   return rates;
 }

@@ -48,29 +48,29 @@ std::shared_ptr<const std::vector<std::string_view>> sorted_keys(const StateDict
 
 }  // namespace
 
-DictReader::DictReader(const StateDict& dict) : dict_(dict), sorted_(sorted_keys(dict)) {}
+DictReader::DictReader(const StateDict& dict) : dict_(dict), sorted_keys_(sorted_keys(dict)) {}
 
 DictReader::DictReader(const DictReader& outer, const std::string& name)
-    : dict_(outer.dict_), prefix_(outer.prefix_ + name + "."), sorted_(outer.sorted_) {
+    : dict_(outer.dict_), prefix_(outer.prefix_ + name + "."), sorted_keys_(outer.sorted_keys_) {
   require_values(outer.requires_values());
 }
 
 bool DictReader::has(const std::string& name) const {
   if (const IValue* value = dict_.find(prefix_ + name)) return !value->isNone();
-  const std::string below = prefix_ + name + ".";
-  const auto next = std::lower_bound(sorted_->begin(), sorted_->end(), below);
-  return next != sorted_->end() && next->starts_with(below);
+  const std::string child_prefix = prefix_ + name + ".";
+  const auto next = std::lower_bound(sorted_keys_->begin(), sorted_keys_->end(), child_prefix);
+  return next != sorted_keys_->end() && next->starts_with(child_prefix);
 }
 
-/// The stored value. If it is missing, throws, or returns null if values are not required.
+/// Returns the stored value. If it is missing, throws, or returns null if values are not required.
 const IValue* DictReader::find(const std::string& name) const {
   return requires_values() ? &dict_.at(prefix_ + name) : dict_.find(prefix_ + name);
 }
 
 namespace {
 
-/// A number that may be stored as a tensor, as Python's optimizers store step counts, or as an
-/// integer.
+/// Returns a number that may be stored as a tensor, as Python's optimizers store step counts, or as
+/// an integer.
 double number_in(const IValue& stored) {
   if (stored.isInt()) return double(stored.toInt());
   return stored.toTensor().item().toDouble();
@@ -116,14 +116,14 @@ void ArchiveWriter::nested(const std::string& name, const std::function<void(Fie
 }
 
 ArchiveReader::ArchiveReader(serialize::InputArchive& archive, bool from_serialize)
-    : plain(from_serialize), archive_(archive) {
+    : is_from_serialize(from_serialize), archive_(archive) {
   for (const std::string& key : archive.keys()) names_.insert(first_name(key));
 }
 
 void ArchiveReader::field(const std::string& name, Tensor& value) {
   value = Tensor();
   if (!has(name) || archive_.try_read(name, value, /*is_buffer=*/true)) return;
-  double number = 0;  // Python's LBFGS begins with one
+  double number = 0;  // as in the first state of Python's LBFGS
   if (archive_.try_read(name, number))
     value = full({}, number, kFloat);
   else

@@ -12,7 +12,7 @@
 
 namespace hearth::optim {
 
-/// The part of a name before its first dot.
+/// Returns the part of a name before its first dot.
 std::string first_name(const std::string& text);
 
 /// Writes fields to a state dict under `prefix` + name.
@@ -58,15 +58,15 @@ class DictReader final : public Fields {
 
   const StateDict& dict_;
   const std::string prefix_;
-  const std::shared_ptr<const Keys> sorted_;  // all keys of the dict, in order
+  const std::shared_ptr<const Keys> sorted_keys_;  // of the whole dict
 };
 
 /// Writes fields to an archive.
 class ArchiveWriter final : public Fields {
  public:
   explicit ArchiveWriter(serialize::OutputArchive& archive, bool from_serialize = false)
-      : plain(from_serialize), archive_(archive) {}
-  const bool plain;  // called by an object's serialize(), which fields() must not call again
+      : is_from_serialize(from_serialize), archive_(archive) {}
+  const bool is_from_serialize;  // made by an object's serialize(), so fields() must not call that
   void field(const std::string& name, bool& value) override { archive_.write(name, value); }
   void field(const std::string& name, int64_t& value) override { archive_.write(name, value); }
   void field(const std::string& name, double& value) override { archive_.write(name, value); }
@@ -85,7 +85,7 @@ class ArchiveWriter final : public Fields {
 class ArchiveReader final : public Fields {
  public:
   explicit ArchiveReader(serialize::InputArchive& archive, bool from_serialize = false);
-  const bool plain;  // as ArchiveWriter's
+  const bool is_from_serialize;  // as in ArchiveWriter
   void field(const std::string& name, bool& value) override { read(name, value); }
   void field(const std::string& name, int64_t& value) override { read(name, value); }
   void field(const std::string& name, double& value) override { read(name, value); }
@@ -112,7 +112,7 @@ void write_fields(const Object& object, Fields& f) {
   const_cast<Object&>(object).fields(f);
 }
 
-/// All fields of an object.
+/// Returns the fields of an object as a state dict.
 template <class Object>
 StateDict dict_of(const Object& object) {
   StateDict dict;

@@ -9,8 +9,8 @@
 
 namespace hearth::optim {
 
-/// Visits a list as nested values "size", "0", "1", …; a missing one is empty, and older versions
-/// saved no sizes.
+/// Visits a list as nested values "size", "0", "1", …. Loading does not read "size", which older
+/// versions did not save; a missing list is empty.
 template <class T>
 void list_field(Fields& fields, const std::string& name, std::vector<T>& values) {
   if (fields.loading()) values.clear();
@@ -26,7 +26,7 @@ void list_field(Fields& fields, const std::string& name, std::vector<T>& values)
   });
 }
 
-/// Visits a value that is None, or missing, if it is nullopt.
+/// Visits an optional value; nullopt is stored as None, or not at all.
 template <class T>
 void optional_field(Fields& f, const std::string& name, std::optional<T>& value) {
   if (f.loading()) value.reset();

@@ -16,10 +16,10 @@ struct Batch {
   std::vector<Tensor> params, grads;
   std::vector<State*> states;
 
-  bool takes(const Tensor& param) const {
+  bool accepts(const Tensor& param) const {
     return params[0].device() == param.device() && params[0].scalar_type() == param.scalar_type();
   }
-  /// One tensor of each state; if undefined, it becomes zeros_like(parameter).
+  /// Returns one tensor of each state; an undefined one becomes zeros_like(parameter) first.
   std::vector<Tensor> tensors(Tensor& (State::*member)()) const {
     std::vector<Tensor> list;
     list.reserve(params.size());
@@ -32,7 +32,7 @@ struct Batch {
   }
 };
 
-/// A parameter's state, created at first use.
+/// Returns a parameter's state, which is created at first use.
 template <class State>
 State& state_of(Optimizer& optimizer, const Tensor& param) {
   std::unique_ptr<OptimizerParamState>& state = optimizer.state()[param.unsafeGetTensorImpl()];
@@ -40,7 +40,7 @@ State& state_of(Optimizer& optimizer, const Tensor& param) {
   return static_cast<State&>(*state);
 }
 
-/// The parameters of a group that have a gradient, with their state if `keeps_state`.
+/// Returns the parameters of a group that have a gradient, with their state if `keeps_state`.
 template <class State>
 std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamGroup& group,
                                      bool keeps_state) {
@@ -49,8 +49,8 @@ std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamG
     const Tensor& grad = param.mutable_grad();
     if (!grad.defined()) continue;
     Batch<State>* batch = nullptr;
-    for (Batch<State>& known : batches)
-      if (known.takes(param)) batch = &known;
+    for (Batch<State>& existing : batches)
+      if (existing.accepts(param)) batch = &existing;
     if (!batch) {
       batch = &batches.emplace_back();
       batch->params.reserve(group.params().size());
@@ -64,7 +64,8 @@ std::vector<Batch<State>> batches_of(Optimizer& optimizer, const OptimizerParamG
   return batches;
 }
 
-/// Calls f with each part of a batch in which key(state) has one value: usually the whole batch.
+/// Calls f(value, part) for the parts of a batch in which key(state) has one value: usually the
+/// whole batch.
 template <class State, class Key, class F>
 void for_equal(const Batch<State>& batch, const Key& key, const F& f) {
   using Value = decltype(key(*batch.states[0]));
@@ -74,9 +75,9 @@ void for_equal(const Batch<State>& batch, const Key& key, const F& f) {
     return f(keys[0], batch);
   std::vector<Batch<State>> parts;
   for (size_t i = 0; i < keys.size(); ++i) {
-    const auto known = std::find(values.begin(), values.end(), keys[i]);
-    const auto part = size_t(known - values.begin());
-    if (known == values.end()) {
+    const auto found = std::find(values.begin(), values.end(), keys[i]);
+    const auto part = size_t(found - values.begin());
+    if (found == values.end()) {
       values.push_back(keys[i]);
       parts.emplace_back();
     }
@@ -87,7 +88,7 @@ void for_equal(const Batch<State>& batch, const Key& key, const F& f) {
   for (size_t i = 0; i < parts.size(); ++i) f(values[i], parts[i]);
 }
 
-/// A group's options; throws if the user gave the group options of another type.
+/// Returns a group's options; throws if the user gave the group options of another type.
 template <class Options>
 const Options& options_of(const OptimizerParamGroup& group) {
   const auto* options = dynamic_cast<const Options*>(&group.options());
@@ -96,7 +97,7 @@ const Options& options_of(const OptimizerParamGroup& group) {
   return *options;
 }
 
-/// The loss of a closure, computed with gradients; undefined without one.
+/// Returns the loss of a closure, computed with gradients; undefined without a closure.
 inline Tensor loss_of(const Optimizer::LossClosure& closure) {
   if (!closure) return {};
   const AutoGradMode with_gradients(true);
@@ -118,16 +119,16 @@ Tensor fused_step(Optimizer& optimizer, const Optimizer::LossClosure& closure, c
   return loss;
 }
 
-/// The numbers of the states' next steps as tensors, the argument of the operators.
+/// Returns the numbers of the states' next steps as tensors, the argument of the operators.
 template <class State>
 std::vector<Tensor> next_steps(const Batch<State>& batch) {
   std::vector<Tensor> counts;
   counts.reserve(batch.states.size());
   Tensor count;  // reused, because most parameters have the same number of steps
-  int64_t last = -1;
+  int64_t last_step = -1;
   for (const State* state : batch.states) {
-    const int64_t now = state->step() + 1;
-    if (now != last) count = scalar_tensor(double(last = now), kFloat);
+    const int64_t step = state->step() + 1;
+    if (step != last_step) count = scalar_tensor(double(last_step = step), kFloat);
     counts.push_back(count);
   }
   return counts;
@@ -139,8 +140,8 @@ void count_steps(const Batch<State>& batch) {
   for (State* state : batch.states) ++state->step();
 }
 
-/// Calls f(number of the next step, part) for each part of a batch with one number of steps, which
-/// it then increments.
+/// Calls f(number of the next step, part) for each part of a batch with one step count, and then
+/// increments the count.
 template <class State, class F>
 void for_equal_steps(const Batch<State>& batch, const F& f) {
   const auto next = [](State& state) { return state.step() + 1; };
@@ -151,8 +152,8 @@ void for_equal_steps(const Batch<State>& batch, const F& f) {
 }
 
 /// Throws "Invalid learning rate: -1" unless the value is at least 0.
-inline void check_not_negative(double value, const char* what) {
-  HEARTH_CHECK(value >= 0, "Invalid ", what, ": ", value);
+inline void check_not_negative(double value, const char* name) {
+  HEARTH_CHECK(value >= 0, "Invalid ", name, ": ", value);
 }
 
 /// Throws unless 0 <= beta < 1.

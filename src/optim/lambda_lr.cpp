@@ -16,7 +16,7 @@ void check_functions(const Factors& lr_lambdas, const Optimizer& optimizer) {
                     "lr_lambda should be a function, but got an empty std::function");
 }
 
-/// The same function for every group.
+/// Returns the same function for every group.
 Factors repeated(const LambdaLR::Factor& lr_lambda, const Optimizer& optimizer) {
   return Factors(optimizer.param_groups().size(), lr_lambda);
 }

@@ -42,18 +42,20 @@ bool LBFGSParamState::fits(const std::string&, const Tensor& value, const Tensor
 
 namespace {
 
-int64_t most_evaluations(const LBFGSOptions& options) {
+int64_t max_evaluations(const LBFGSOptions& options) {
   return options.max_eval().value_or(options.max_iter() * 5 / 4);
 }
 
 std::unique_ptr<LBFGSOptions> checked(LBFGSOptions options) {
   check_not_negative(options.lr(), "learning rate");
-  options.max_eval(most_evaluations(options));
+  options.max_eval(max_evaluations(options));
   return std::make_unique<LBFGSOptions>(std::move(options));
 }
 
-double number(const Tensor& x) { return x.item().toDouble(); }
-double largest(const Tensor& x) { return number(x.norm(std::numeric_limits<double>::infinity())); }
+double to_double(const Tensor& x) { return x.item().toDouble(); }
+double max_abs(const Tensor& x) {
+  return to_double(x.norm(std::numeric_limits<double>::infinity()));
+}
 
 /// One call of step().
 class Step {
@@ -74,15 +76,15 @@ class Step {
 
  private:
   bool iterate(bool is_last);
-  bool is_optimal() const { return largest(grad_) <= options_.tolerance_grad(); }
+  bool is_optimal() const { return max_abs(grad_) <= options_.tolerance_grad(); }
   void check_state() const;
   Tensor evaluate();
   void find_direction();
-  void remember(const Tensor& y, const Tensor& s, const Tensor& ys);
+  void add_to_history(const Tensor& y, const Tensor& s, const Tensor& ys);
   void multiply_by_inverse_hessian();
   void move(double t);
   void search(double slope);
-  LinePoint at(double t, const std::vector<Tensor>& origin);
+  LinePoint evaluate_at(double t, const std::vector<Tensor>& origin);
 
   const LBFGSOptions& options_;
   const std::vector<Tensor>& params_;
@@ -93,7 +95,7 @@ class Step {
   int64_t evaluations_ = 0;
 };
 
-/// The gradients of all parameters in one vector.
+/// Returns the gradients of all parameters in one vector.
 Tensor flat_gradient(const std::vector<Tensor>& params) {
   std::vector<Tensor> parts;
   for (const Tensor& param : params) {
@@ -103,12 +105,12 @@ Tensor flat_gradient(const std::vector<Tensor>& params) {
   return cat(parts).detach();
 }
 
-/// Calls the closure: sets loss_ and grad_. Returns the loss as it is.
+/// Calls the closure, sets loss_ and grad_, which is negated to maximize, and returns the loss.
 Tensor Step::evaluate() {
   Tensor loss = loss_of(closure_);
   HEARTH_CHECK(loss.defined(), "the closure of LBFGS must return the loss");
   const double sign = options_.maximize() ? -1 : 1;
-  loss_ = sign * number(loss);
+  loss_ = sign * to_double(loss);
   grad_ = flat_gradient(params_);
   if (options_.maximize()) grad_.neg_();
   ++evaluations_;
@@ -116,7 +118,7 @@ Tensor Step::evaluate() {
   return loss;
 }
 
-/// Throws for loaded state of other parameters.
+/// Throws if loaded state is that of other parameters.
 void Step::check_state() const {
   const auto check = [this](const Tensor& vector) {
     HEARTH_CHECK(!vector.defined() || vector.numel() == grad_.numel(),
@@ -130,7 +132,7 @@ void Step::check_state() const {
 }
 
 /// Adds a change y of the gradient and s of the parameters to the history.
-void Step::remember(const Tensor& y, const Tensor& s, const Tensor& ys) {
+void Step::add_to_history(const Tensor& y, const Tensor& s, const Tensor& ys) {
   if (int64_t(state_.old_dirs().size()) >= options_.history_size() && !state_.old_dirs().empty()) {
     for (std::vector<Tensor>* list : {&state_.old_dirs(), &state_.old_stps(), &state_.ro()})
       list->erase(list->begin());
@@ -149,12 +151,12 @@ void Step::multiply_by_inverse_hessian() {
   const Tensor q = grad_.neg();
   for (size_t i = dirs.size(); i-- > 0;) {
     al[i] = steps[i].dot(q).mul_(ro[i]);
-    q.add_(dirs[i], -number(al[i]));
+    q.add_(dirs[i], -to_double(al[i]));
   }
   q.mul_(state_.H_diag());
   for (size_t i = 0; i < dirs.size(); ++i) {
     const Tensor be = dirs[i].dot(q).mul_(ro[i]);
-    q.add_(steps[i], number(al[i] - be));
+    q.add_(steps[i], to_double(al[i] - be));
   }
   state_.d(q);
 }
@@ -170,11 +172,12 @@ void Step::find_direction() {
   }
   const Tensor y = grad_ - state_.prev_flat_grad(), s = state_.d() * state_.t();
   const Tensor ys = y.dot(s);
-  if (number(ys) > 1e-10) remember(y, s, ys);
+  constexpr double kMinCurvature = 1e-10;
+  if (to_double(ys) > kMinCurvature) add_to_history(y, s, ys);
   multiply_by_inverse_hessian();
 }
 
-/// Moves the parameters by t d.
+/// Moves the parameters by t * d.
 void Step::move(double t) {
   int64_t begin = 0;
   for (const Tensor& param : params_) {
@@ -184,12 +187,12 @@ void Step::move(double t) {
   }
 }
 
-/// The point at t; the parameters return to the line's origin.
-LinePoint Step::at(double t, const std::vector<Tensor>& origin) {
+/// Returns the point at t, and moves the parameters back to `origin`.
+LinePoint Step::evaluate_at(double t, const std::vector<Tensor>& origin) {
   move(t);
   evaluate();
   for (size_t i = 0; i < params_.size(); ++i) params_[i].copy_(origin[i]);
-  return {t, loss_, grad_, number(grad_.dot(state_.d()))};
+  return {t, loss_, grad_, to_double(grad_.dot(state_.d()))};
 }
 
 /// Finds the step size by a line search and moves there.
@@ -197,22 +200,22 @@ void Step::search(double slope) {
   std::vector<Tensor> origin;
   for (const Tensor& param : params_) origin.push_back(param.detach().clone());
   const LinePoint best =
-      strong_wolfe([&](double t) { return at(t, origin); }, {0, loss_, grad_, slope}, state_.t(),
-                   largest(state_.d()), options_.tolerance_change());
+      strong_wolfe([&](double t) { return evaluate_at(t, origin); }, {0, loss_, grad_, slope},
+                   state_.t(), max_abs(state_.d()), options_.tolerance_change());
   loss_ = best.loss;
   grad_ = best.grad;
   state_.t(best.t);
   move(state_.t());
 }
 
-/// One iteration; returns whether another one should follow.
+/// Runs one iteration; returns whether another one should follow.
 bool Step::iterate(bool is_last) {
   find_direction();
   state_.prev_flat_grad(grad_);
   state_.prev_loss(loss_);
   state_.t(options_.lr());
-  if (state_.n_iter() == 1) state_.t(std::min(1.0, 1 / number(grad_.norm(1))) * options_.lr());
-  const double slope = number(grad_.dot(state_.d()));
+  if (state_.n_iter() == 1) state_.t(std::min(1.0, 1 / to_double(grad_.norm(1))) * options_.lr());
+  const double slope = to_double(grad_.dot(state_.d()));
   if (slope > -options_.tolerance_change()) return false;
   if (options_.line_search_fn()) {
     HEARTH_CHECK(*options_.line_search_fn() == "strong_wolfe", "only 'strong_wolfe' is supported");
@@ -221,8 +224,8 @@ bool Step::iterate(bool is_last) {
     move(state_.t());
     if (!is_last) evaluate();
   }
-  if (is_last || evaluations_ >= most_evaluations(options_) || is_optimal()) return false;
-  if (largest(state_.d() * state_.t()) <= options_.tolerance_change()) return false;
+  if (is_last || evaluations_ >= max_evaluations(options_) || is_optimal()) return false;
+  if (max_abs(state_.d() * state_.t()) <= options_.tolerance_change()) return false;
   return !(std::fabs(loss_ - state_.prev_loss()) < options_.tolerance_change());
 }
 

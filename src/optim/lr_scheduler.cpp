@@ -122,13 +122,13 @@ StateDict LRScheduler::state_dict() const {
   return dict;
 }
 void LRScheduler::read(Fields& f) {
-  const StateDict before = state_dict();
+  const StateDict backup = state_dict();
   try {
     fields(f);
     check();
   } catch (...) {
-    DictReader back(before);
-    fields(back);
+    DictReader restorer(backup);
+    fields(restorer);
     throw;
   }
 }

@@ -29,7 +29,7 @@ void MuonParamState::fields(Fields& f) { f.field("momentum_buffer", momentum_buf
 
 namespace {
 
-/// The factor of the learning rate for a parameter; throws for an unknown name.
+/// Returns the factor of the learning rate for a parameter; throws for an unknown adjust_lr_fn.
 double rate_factor(const MuonOptions& options, double rows, double columns) {
   const std::string name = options.adjust_lr_fn().value_or("original");
   if (name == "match_rms_adamw") return 0.2 * std::sqrt(std::max(rows, columns));
@@ -40,8 +40,8 @@ double rate_factor(const MuonOptions& options, double rows, double columns) {
 }
 
 std::unique_ptr<MuonOptions> checked(const MuonOptions& options) {
-  const auto check = [](double value, const char* what) {
-    HEARTH_CHECK_AS(ValueError, value >= 0, what, " should be >= 0 but is: ", value);
+  const auto check = [](double value, const char* name) {
+    HEARTH_CHECK_AS(ValueError, value >= 0, name, " should be >= 0 but is: ", value);
   };
   check(options.lr(), "Learning rate");
   check(options.momentum(), "momentum");
@@ -50,7 +50,7 @@ std::unique_ptr<MuonOptions> checked(const MuonOptions& options) {
   return std::make_unique<MuonOptions>(options);
 }
 
-/// x with singular values near 1.
+/// Returns x with its singular values moved near 1, by Newton-Schulz iterations.
 Tensor orthogonalized(const MuonOptions& options, const Tensor& x) {
   HEARTH_CHECK_AS(ValueError, options.ns_steps() < 100,
                   "Number of steps must be less than 100 for computational efficiency");

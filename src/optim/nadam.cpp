@@ -33,7 +33,8 @@ std::unique_ptr<NAdamOptions> checked(const NAdamOptions& options) {
 
 using StepAndProduct = std::pair<int64_t, double>;
 
-/// The number of the next step, and the product of all momentums, as PyTorch computes it.
+/// Returns the number of the next step, and the product of the momentums up to it, in float32 as in
+/// PyTorch.
 StepAndProduct next_step(const NAdamOptions& options, NAdamParamState& state) {
   const int64_t step = state.step() + 1;
   const double mu =

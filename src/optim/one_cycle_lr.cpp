@@ -83,28 +83,29 @@ std::vector<OneCycleLR::Phase> OneCycleLR::phases() const {
           {end, initial_lr_, min_lr_, max_momentum_, max_momentum_}};
 }
 
-double OneCycleLR::anneal(double start, double end, double share) const {
-  if (anneal_strategy_ == "linear") return (end - start) * share + start;
-  return end + (start - end) / 2 * (std::cos(std::numbers::pi * share) + 1);
+double OneCycleLR::anneal(double start, double end, double progress) const {
+  if (anneal_strategy_ == "linear") return (end - start) * progress + start;
+  return end + (start - end) / 2 * (std::cos(std::numbers::pi * progress) + 1);
 }
 
 std::vector<double> OneCycleLR::get_lrs() {
   const auto step = double(last_epoch());
   HEARTH_CHECK_AS(ValueError, last_epoch() <= total_steps_, "Tried to step ", last_epoch(),
                   " times. The specified number of total steps is ", total_steps_);
-  const std::vector<Phase> all = phases();
-  size_t now = 0;
-  while (now + 1 < all.size() && step > all[now].end_step) ++now;
-  const Phase& phase = all[now];
-  const double start = now == 0 ? 0 : all[now - 1].end_step;
-  const double length = phase.end_step - start, share = length == 0 ? 1 : (step - start) / length;
+  const std::vector<Phase> all_phases = phases();
+  size_t i_phase = 0;
+  while (i_phase + 1 < all_phases.size() && step > all_phases[i_phase].end_step) ++i_phase;
+  const Phase& phase = all_phases[i_phase];
+  const double start = i_phase == 0 ? 0 : all_phases[i_phase - 1].end_step;
+  const double length = phase.end_step - start,
+               progress = length == 0 ? 1 : (step - start) / length;
   std::vector<double> rates(max_lr_.size());
   std::vector<OptimizerParamGroup>& groups = optimizer().param_groups();
   for (size_t i = 0; i < rates.size(); ++i) {
-    rates[i] = anneal(phase.start_lr[i], phase.end_lr[i], share);
+    rates[i] = anneal(phase.start_lr[i], phase.end_lr[i], progress);
     if (cycle_momentum_ && i < groups.size())
       groups[i].options().set_momentum(
-          anneal(phase.start_momentum[i], phase.end_momentum[i], share));
+          anneal(phase.start_momentum[i], phase.end_momentum[i], progress));
   }
   return rates;
 }

@@ -28,23 +28,23 @@ namespace {
 /// Whether one of the parameters is in one of the groups.
 bool contain_any(const std::vector<OptimizerParamGroup>& groups,
                  const std::vector<Tensor>& params) {
-  std::unordered_set<const void*> known;
+  std::unordered_set<const void*> seen;
   for (const OptimizerParamGroup& group : groups)
-    for (const Tensor& param : group.params()) known.insert(param.unsafeGetTensorImpl());
+    for (const Tensor& param : group.params()) seen.insert(param.unsafeGetTensorImpl());
   return std::any_of(params.begin(), params.end(), [&](const Tensor& param) {
-    return param.defined() && known.count(param.unsafeGetTensorImpl()) > 0;
+    return param.defined() && seen.count(param.unsafeGetTensorImpl()) > 0;
   });
 }
 
 /// Checks the parameters and removes duplicates.
 std::vector<Tensor> checked_parameters(const std::vector<Tensor>& params) {
-  std::unordered_set<const void*> known;
+  std::unordered_set<const void*> seen;
   std::vector<Tensor> unique;
   for (const Tensor& param : params) {
     HEARTH_CHECK_AS(TypeError, param.defined(),
                     "optimizer can only optimize Tensors, but one of the params is undefined");
     HEARTH_CHECK(param.is_leaf() || param.retains_grad(), "can't optimize a non-leaf Tensor");
-    if (known.insert(param.unsafeGetTensorImpl()).second) unique.push_back(param);
+    if (seen.insert(param.unsafeGetTensorImpl()).second) unique.push_back(param);
   }
   if (unique.size() < params.size())
     warn(
@@ -53,7 +53,7 @@ std::vector<Tensor> checked_parameters(const std::vector<Tensor>& params) {
   return unique;
 }
 
-/// The group with checked parameters and complete options.
+/// Returns the group with checked parameters and complete options.
 OptimizerParamGroup complete(OptimizerParamGroup group, const OptimizerOptions& defaults) {
   group.params() = checked_parameters(group.params());
   if (group.has_options())
@@ -111,7 +111,7 @@ void warn_of_removal(const char* function) {
   warn(detail::str("Optimizer::", function, "() will be removed in PyTorch 1.6"));
 }
 
-/// The first group's parameters, for the deprecated functions without groups.
+/// Returns the first group's parameters, for the deprecated functions without groups.
 template <class Groups>
 auto& first_parameters(Groups& groups) {
   HEARTH_CHECK(!groups.empty(), "the optimizer has no parameter group");

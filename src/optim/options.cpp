@@ -14,31 +14,32 @@ namespace {
 
 constexpr char kStateClass[] = "OptimizerParamState", kOptionsClass[] = "OptimizerOptions";
 
-[[noreturn]] void not_implemented(const char* function, const char* where, const char* advice) {
+[[noreturn]] void not_implemented(const char* function, const char* class_name,
+                                  const char* advice) {
   hearth::detail::fail<NotImplementedError>(
-      function, " has not been implemented for torch::optim::", where, ". ", advice);
+      function, " has not been implemented for torch::optim::", class_name, ". ", advice);
 }
-[[noreturn]] void not_cloneable(const char* where, const char* instead) {
-  not_implemented(
-      "clone()", where,
-      hearth::detail::str("Subclass torch::optim::", instead, "<Your", where,
-                          "> instead of torch::optim::", where, " to inherit the ability to clone.")
-          .c_str());
+[[noreturn]] void not_cloneable(const char* class_name, const char* base) {
+  not_implemented("clone()", class_name,
+                  hearth::detail::str("Subclass torch::optim::", base, "<Your", class_name,
+                                      "> instead of torch::optim::", class_name,
+                                      " to inherit the ability to clone.")
+                      .c_str());
 }
 
-/// fields() of an object that overrides only the serialize functions, which it calls.
+/// The default fields(): calls the serialize functions, which an object may override instead.
 template <class Object>
-void fields_by_serialize(Object& object, Fields& f, const char* where) {
-  if (auto* writer = dynamic_cast<ArchiveWriter*>(&f); writer && !writer->plain)
+void fields_by_serialize(Object& object, Fields& f, const char* class_name) {
+  if (auto* writer = dynamic_cast<ArchiveWriter*>(&f); writer && !writer->is_from_serialize)
     return static_cast<const Object&>(object).serialize(writer->archive());
-  if (auto* reader = dynamic_cast<ArchiveReader*>(&f); reader && !reader->plain)
+  if (auto* reader = dynamic_cast<ArchiveReader*>(&f); reader && !reader->is_from_serialize)
     return object.serialize(reader->archive());
   if (dynamic_cast<Adapter*>(&f)) return;  // state without fields is not adapted
   const char* const function = f.loading()
                                    ? "void serialize(torch::serialize::InputArchive& archive)"
                                    : "void serialize(torch::serialize::OutputArchive& archive)";
   not_implemented(
-      function, where,
+      function, class_name,
       "You must override fields() or serialize() in your subclass to use save, load and "
       "state dicts.");
 }
@@ -121,13 +122,14 @@ void apply_defaults(OptimizerOptions& options, const OptimizerOptions& defaults)
   if (!unset || typeid(options) != typeid(defaults)) return;
   const StateDict initial = dict_of(*unset);
   StateDict merged = dict_of(options);
-  std::unordered_set<std::string>
-      chosen;  // names without suffixes: a pair of numbers is one option
+  // Names without suffixes, because a pair of numbers is one option.
+  std::unordered_set<std::string> set_by_user;
   for (const auto& [key, value] : merged)
-    if (const IValue* before = initial.find(key); !before || !same_value(*before, value))
-      chosen.insert(first_name(key));
+    if (const IValue* unset_value = initial.find(key);
+        !unset_value || !same_value(*unset_value, value))
+      set_by_user.insert(first_name(key));
   for (const auto& [key, value] : dict_of(defaults))
-    if (chosen.count(first_name(key)) == 0) merged.insert(key, value);
+    if (set_by_user.count(first_name(key)) == 0) merged.insert(key, value);
   DictReader reader(merged);
   options.fields(reader);
 }

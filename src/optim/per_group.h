@@ -1,11 +1,11 @@
-// What OneCycleLR and CyclicLR check.
+// Checks that several schedulers have in common.
 #pragma once
 
 #include "hearth/optim/lr_scheduler.h"
 
 namespace hearth::optim {
 
-/// One value per parameter group; throws for a list of another length.
+/// Returns one value per parameter group; throws for a list of another length.
 inline std::vector<double> per_group(const PerGroup& value, const char* name, size_t groups) {
   std::vector<double> values = value.spread(groups);
   HEARTH_CHECK_AS(ValueError, values.size() == groups, name,

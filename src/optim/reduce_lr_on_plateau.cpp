@@ -78,13 +78,13 @@ void ReduceLROnPlateau::reduce_lr() {
   const std::vector<double> limits = lower_limits();
   std::vector<OptimizerParamGroup>& groups = optimizer().param_groups();
   for (size_t i = 0; i < groups.size(); ++i) {
-    const double before = groups[i].options().get_lr();
-    const double after = std::max(before * factor_, limits[i]);
-    if (before - after <= eps_) continue;
-    groups[i].options().set_lr(after);
+    const double old_lr = groups[i].options().get_lr();
+    const double new_lr = std::max(old_lr * factor_, limits[i]);
+    if (old_lr - new_lr <= eps_) continue;
+    groups[i].options().set_lr(new_lr);
     if (verbose_)
       std::printf("Epoch %lld: reducing learning rate of group %zu to %.4g\n",
-                  static_cast<long long>(last_epoch()), i, after);
+                  static_cast<long long>(last_epoch()), i, new_lr);
   }
 }
 

@@ -11,12 +11,12 @@ namespace hearth::optim {
 
 namespace {
 
-/// Calls f(number, parameter) for every parameter, numbered through all groups.
+/// Calls f(index, parameter) for the parameters of all groups.
 template <class F>
 void for_each_parameter(const Optimizer& optimizer, const F& f) {
-  int64_t number = 0;
+  int64_t index = 0;
   for (const OptimizerParamGroup& group : optimizer.param_groups())
-    for (const Tensor& param : group.params()) f(number++, param);
+    for (const Tensor& param : group.params()) f(index++, param);
 }
 
 constexpr const char* kName = "name";
@@ -42,19 +42,19 @@ void write_group(const OptimizerParamGroup& group, Fields& f) {
 }
 
 void write(const Optimizer& optimizer, Fields& f) {
-  f.nested("state", [&optimizer](Fields& all) {
-    for_each_parameter(optimizer, [&](int64_t number, const Tensor& param) {
+  f.nested("state", [&optimizer](Fields& list) {
+    for_each_parameter(optimizer, [&](int64_t index, const Tensor& param) {
       const auto state = optimizer.state().find(param.unsafeGetTensorImpl());
       if (state == optimizer.state().end() || !state->second) return;
-      all.nested(std::to_string(number), [&](Fields& one) { write_fields(*state->second, one); });
+      list.nested(std::to_string(index), [&](Fields& item) { write_fields(*state->second, item); });
     });
   });
-  f.nested("param_groups", [&optimizer](Fields& all) {
+  f.nested("param_groups", [&optimizer](Fields& list) {
     const auto& groups = optimizer.param_groups();
     auto size = int64_t(groups.size());
-    all.field("size", size);
+    list.field("size", size);
     for (size_t i = 0; i < groups.size(); ++i)
-      all.nested(std::to_string(i), [&](Fields& one) { write_group(groups[i], one); });
+      list.nested(std::to_string(i), [&](Fields& item) { write_group(groups[i], item); });
   });
   std::string name = short_class_name(typeid(optimizer));
   f.field(kName, name);
@@ -81,26 +81,26 @@ void read_group(const OptimizerParamGroup& group, Loaded& loaded, Fields& f) {
   loaded.options.back()->fields(f);
 }
 
-void read_groups(const Optimizer& optimizer, Loaded& loaded, Fields& all) {
+void read_groups(const Optimizer& optimizer, Loaded& loaded, Fields& list) {
   const auto& groups = optimizer.param_groups();
   int64_t size = 0;
-  all.field("size", size);
+  list.field("size", size);
   HEARTH_CHECK(size == int64_t(groups.size()),
                "loaded state dict has a different number of parameter groups: ", size, " for ",
                groups.size());
   for (size_t i = 0; i < groups.size(); ++i)
-    all.nested(std::to_string(i), [&](Fields& one) { read_group(groups[i], loaded, one); });
+    list.nested(std::to_string(i), [&](Fields& item) { read_group(groups[i], loaded, item); });
 }
 
 void read_state(const Optimizer& optimizer, const StateMaker& make_state, Loaded& loaded,
-                Fields& all) {
-  for_each_parameter(optimizer, [&](int64_t number, const Tensor& param) {
-    if (!all.has(std::to_string(number))) return;
+                Fields& list) {
+  for_each_parameter(optimizer, [&](int64_t index, const Tensor& param) {
+    if (!list.has(std::to_string(index))) return;
     std::unique_ptr<OptimizerParamState> state = make_state();
     HEARTH_CHECK_AS(NotImplementedError, state,
                     "the type of this optimizer's state is unknown: override make_state()");
-    all.nested(std::to_string(number), [&state](Fields& one) { state->fields(one); });
-    Adapter adapter(*state, param, number);
+    list.nested(std::to_string(index), [&state](Fields& item) { state->fields(item); });
+    Adapter adapter(*state, param, index);
     state->fields(adapter);
     loaded.state[param.unsafeGetTensorImpl()] = std::move(state);
   });
@@ -111,9 +111,9 @@ void read(Optimizer& optimizer, const StateMaker& make_state, Fields& f) {
   const NoGradGuard no_grad;
   check_name(optimizer, f);
   Loaded loaded;
-  f.nested("param_groups", [&](Fields& all) { read_groups(optimizer, loaded, all); });
+  f.nested("param_groups", [&](Fields& list) { read_groups(optimizer, loaded, list); });
   if (f.has("state"))
-    f.nested("state", [&](Fields& all) { read_state(optimizer, make_state, loaded, all); });
+    f.nested("state", [&](Fields& list) { read_state(optimizer, make_state, loaded, list); });
   for (size_t i = 0; i < loaded.options.size(); ++i) {
     OptimizerParamGroup& group = optimizer.param_groups()[i];
     group.set_options(std::move(loaded.options[i]));

@@ -29,13 +29,13 @@ void StepLR::check() const {
 }
 
 std::vector<double> StepLR::get_lrs() {
-  const bool falls = last_epoch() != 0 && last_epoch() % step_size_ == 0;
-  return scaled(get_current_lrs(), falls ? gamma_ : 1);
+  const bool is_decay_epoch = last_epoch() != 0 && last_epoch() % step_size_ == 0;
+  return scaled(get_current_lrs(), is_decay_epoch ? gamma_ : 1);
 }
 
 std::vector<double> StepLR::get_closed_form_lrs() {
-  const double times = std::floor(double(last_epoch()) / double(step_size_));
-  return scaled(base_lrs(), std::pow(gamma_, times));
+  const double num_decays = std::floor(double(last_epoch()) / double(step_size_));
+  return scaled(base_lrs(), std::pow(gamma_, num_decays));
 }
 
 void StepLR::fields(Fields& f) {
@@ -51,14 +51,15 @@ MultiStepLR::MultiStepLR(Optimizer& optimizer, std::vector<int64_t> milestones, 
 }
 
 std::vector<double> MultiStepLR::get_lrs() {
-  const auto times = std::count(milestones_.begin(), milestones_.end(), last_epoch());
-  return scaled(get_current_lrs(), std::pow(gamma_, double(times)));
+  const auto num_decays = std::count(milestones_.begin(), milestones_.end(), last_epoch());
+  return scaled(get_current_lrs(), std::pow(gamma_, double(num_decays)));
 }
 
 std::vector<double> MultiStepLR::get_closed_form_lrs() {
-  const auto times = std::count_if(milestones_.begin(), milestones_.end(),
-                                   [this](int64_t at) { return at <= last_epoch(); });
-  return scaled(base_lrs(), std::pow(gamma_, double(times)));
+  const auto num_decays =
+      std::count_if(milestones_.begin(), milestones_.end(),
+                    [this](int64_t milestone) { return milestone <= last_epoch(); });
+  return scaled(base_lrs(), std::pow(gamma_, double(num_decays)));
 }
 
 void MultiStepLR::fields(Fields& f) {
@@ -195,15 +196,15 @@ PolynomialLR::PolynomialLR(Optimizer& optimizer, int64_t total_iters, double pow
   initial_step();
 }
 
-/// The share of the epochs that is left.
+/// Returns the fraction of the epochs that remains.
 double PolynomialLR::remaining(int64_t epoch) const {
   return 1 - quotient(double(epoch), double(total_iters_), "total_iters");
 }
 
-double PolynomialLR::raised(double share) const {
-  HEARTH_CHECK(share != 0 || power_ >= 0, "0.0 cannot be raised to a negative power: power is ",
+double PolynomialLR::raised(double fraction) const {
+  HEARTH_CHECK(fraction != 0 || power_ >= 0, "0.0 cannot be raised to a negative power: power is ",
                power_);
-  return std::pow(share, power_);
+  return std::pow(fraction, power_);
 }
 
 std::vector<double> PolynomialLR::get_lrs() {

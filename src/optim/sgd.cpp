@@ -17,7 +17,8 @@ void SGDOptions::fields(Fields& f) {
   f.field("maximize", maximize_);
 }
 
-/// Its learning rate is NaN, which equals no value: a group's learning rate always counts as set.
+/// The learning rate is NaN, which equals no value, so a group's learning rate always counts as
+/// set.
 std::unique_ptr<OptimizerOptions> SGDOptions::unset() const {
   return std::make_unique<SGDOptions>(std::numeric_limits<double>::quiet_NaN());
 }
@@ -59,7 +60,7 @@ void step_batch(const SGDOptions& options, const Batch<SGDParamState>& batch, bo
     for (const Tensor& param : batch.params) buffers.push_back(zeros_like(param));
   else if (has_momentum(options))
     buffers = batch.tensors(&SGDParamState::momentum_buffer);
-  const autograd::PreserveVersionGuard uncounted(batch.params);
+  const autograd::PreserveVersionGuard preserve_versions(batch.params);
   _fused_sgd_(batch.params, batch.grads, buffers, options.weight_decay(), options.momentum(),
               options.lr(), options.dampening(), options.nesterov(), options.maximize(), first);
   for (size_t i = 0; first && i < buffers.size(); ++i) batch.states[i]->momentum_buffer(buffers[i]);

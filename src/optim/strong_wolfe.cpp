@@ -13,7 +13,8 @@ constexpr double kDecrease = 1e-4;  // the first condition's constant c1
 constexpr double kCurvature = 0.9;  // the second condition's constant c2
 constexpr int64_t kMaxSteps = 25;   // points after the first one
 
-/// The minimum between `lowest` and `highest` of the cubic through two points with their slopes.
+/// Returns the t between `lowest` and `highest` that minimizes the cubic through two points with
+/// their slopes.
 double minimum_of_cubic(const LinePoint& a, const LinePoint& b, double lowest, double highest) {
   const double d1 = a.slope + b.slope - 3 * (a.loss - b.loss) / (a.t - b.t);
   const double square = d1 * d1 - a.slope * b.slope;
@@ -25,7 +26,7 @@ double minimum_of_cubic(const LinePoint& a, const LinePoint& b, double lowest, d
   return std::min(std::max(t, lowest), highest);
 }
 
-/// One search.
+/// The state of one search.
 class Search {
  public:
   Search(const EvaluateLine& evaluate, const LinePoint& start)
@@ -63,34 +64,34 @@ class Search {
   int64_t steps_ = 0;
 };
 
-/// Grows t until the interval from the former point contains a minimum. Returns whether the
+/// Increases t until the interval from the previous point contains a minimum. Returns whether the
 /// conditions hold at low_ already.
 bool Search::find_bracket(double t) {
-  LinePoint before = start_, now = evaluate_(t);
+  LinePoint previous = start_, current = evaluate_(t);
   for (; steps_ < kMaxSteps; ++steps_) {
-    if (!decreases_enough(now) || (steps_ > 1 && now.loss >= before.loss)) {
-      set_bracket(before, now);
+    if (!decreases_enough(current) || (steps_ > 1 && current.loss >= previous.loss)) {
+      set_bracket(previous, current);
       return false;
     }
-    if (is_flat_enough(now)) {
-      low_ = now;
+    if (is_flat_enough(current)) {
+      low_ = current;
       return true;
     }
-    if (now.slope >= 0) {
-      set_bracket(before, now);
+    if (current.slope >= 0) {
+      set_bracket(previous, current);
       return false;
     }
-    const double next =
-        minimum_of_cubic(before, now, now.t + 0.01 * (now.t - before.t), now.t * 10);
-    before = now;
-    now = evaluate_(next);
+    const double next = minimum_of_cubic(
+        previous, current, current.t + 0.01 * (current.t - previous.t), current.t * 10);
+    previous = current;
+    current = evaluate_(next);
   }
-  set_bracket(start_, now);
+  set_bracket(start_, current);
   return false;
 }
 
-/// The next point to try. One close to an end of the bracket is moved away from it if the last one
-/// was close, too, or if it is the end itself.
+/// Returns the next t to try. If it is close to an end of the bracket, it is moved away from that
+/// end, unless it is inside and the last trial was not close.
 double Search::next_trial() {
   const auto [lowest, highest] = std::minmax(low_.t, high_.t);
   const double t = minimum_of_cubic(low_, high_, lowest, highest);

@@ -67,7 +67,7 @@ AveragedModelBase::AveragedModelBase(const nn::Module& model, AveragedModelOptio
 
 namespace {
 
-/// The parameters of a module, and its buffers if wanted.
+/// Returns the parameters of a module and, if with_buffers, its buffers.
 std::vector<Tensor> values_of(const nn::Module& module, bool with_buffers) {
   std::vector<Tensor> values = module.parameters();
   if (with_buffers)
@@ -75,31 +75,31 @@ std::vector<Tensor> values_of(const nn::Module& module, bool with_buffers) {
   return values;
 }
 
-void check_count(const std::vector<Tensor>& ours, const std::vector<Tensor>& others) {
-  HEARTH_CHECK_AS(ValueError, ours.size() == others.size(), "AveragedModel has ", ours.size(),
-                  " parameters or buffers, but the model has ", others.size());
+void check_count(const std::vector<Tensor>& averages, const std::vector<Tensor>& values) {
+  HEARTH_CHECK_AS(ValueError, averages.size() == values.size(), "AveragedModel has ",
+                  averages.size(), " parameters or buffers, but the model has ", values.size());
 }
 
-/// Tensors of one device and dtype.
-struct Lists {
+/// Averages and values of one device and dtype.
+struct Group {
   std::vector<Tensor> averages, values;
-  bool takes(const Tensor& average) const {
+  bool accepts(const Tensor& average) const {
     return averages[0].device() == average.device() &&
            averages[0].scalar_type() == average.scalar_type();
   }
 };
 
-std::vector<Lists> by_device_and_dtype(const std::vector<Tensor>& averages,
+std::vector<Group> by_device_and_dtype(const std::vector<Tensor>& averages,
                                        const std::vector<Tensor>& values) {
-  std::vector<Lists> all;
+  std::vector<Group> groups;
   for (size_t i = 0; i < averages.size(); ++i) {
-    const auto fits = [&](const Lists& lists) { return lists.takes(averages[i]); };
-    auto lists = std::find_if(all.begin(), all.end(), fits);
-    if (lists == all.end()) lists = all.insert(all.end(), Lists());
-    lists->averages.push_back(averages[i]);
-    lists->values.push_back(values[i]);
+    const auto fits = [&](const Group& group) { return group.accepts(averages[i]); };
+    auto group = std::find_if(groups.begin(), groups.end(), fits);
+    if (group == groups.end()) group = groups.insert(groups.end(), Group());
+    group->averages.push_back(averages[i]);
+    group->values.push_back(values[i]);
   }
-  return all;
+  return groups;
 }
 
 }  // namespace
@@ -114,8 +114,8 @@ void AveragedModelBase::average(const std::vector<Tensor>& averages,
   }
   const MultiAvgFn update =
       options.multi_avg_fn() ? options.multi_avg_fn() : get_swa_multi_avg_fn();
-  for (const Lists& lists : by_device_and_dtype(averages, values))
-    update(lists.averages, lists.values, n_averaged.to(lists.averages[0].device()));
+  for (const Group& group : by_device_and_dtype(averages, values))
+    update(group.averages, group.values, n_averaged.to(group.averages[0].device()));
 }
 
 void AveragedModelBase::update_parameters(const nn::Module& model) {
@@ -132,9 +132,9 @@ void AveragedModelBase::update_parameters(const nn::Module& model) {
   else
     for (size_t i = 0; i < averages.size(); ++i) averages[i].copy_(values[i]);
   if (!options.use_buffers()) {
-    const std::vector<Tensor> ours = copy->buffers(), others = model.buffers();
-    check_count(ours, others);
-    for (size_t i = 0; i < ours.size(); ++i) ours[i].copy_(others[i]);
+    const std::vector<Tensor> copies = copy->buffers(), originals = model.buffers();
+    check_count(copies, originals);
+    for (size_t i = 0; i < copies.size(); ++i) copies[i].copy_(originals[i]);
   }
   n_averaged.add_(1);
 }
@@ -143,9 +143,10 @@ namespace detail {
 
 namespace {
 
-/// If the module is a Norm: resets it, and returns a function that restores its momentum.
+/// If the module is a Norm: resets its statistics, makes them averages of all batches, and returns
+/// a function that restores its momentum.
 template <class Norm>
-std::function<void()> average_all(nn::Module& module) {
+std::function<void()> start_averaging(nn::Module& module) {
   auto* const norm = dynamic_cast<Norm*>(&module);
   if (!norm) return nullptr;
   norm->reset_running_stats();
@@ -159,8 +160,9 @@ std::function<void()> average_all(nn::Module& module) {
 BatchNormUpdate::BatchNormUpdate(nn::Module& model)
     : model_(model), was_training_(model.is_training()) {
   model.apply([this](nn::Module& module) {
-    for (const auto& visit : {average_all<nn::BatchNorm1dImpl>, average_all<nn::BatchNorm2dImpl>,
-                              average_all<nn::BatchNorm3dImpl>})
+    for (const auto& visit :
+         {start_averaging<nn::BatchNorm1dImpl>, start_averaging<nn::BatchNorm2dImpl>,
+          start_averaging<nn::BatchNorm3dImpl>})
       if (std::function<void()> restore = visit(module)) restore_.push_back(std::move(restore));
   });
   if (!empty()) model.train();
@@ -192,7 +194,7 @@ void SWALR::check() const {
                   "anneal_epochs must be equal or greater than 0, got ", anneal_epochs_);
 }
 
-/// The share of swa_lr in the rate of an epoch.
+/// Returns the share of swa_lr in the rate of an epoch.
 double SWALR::share(double epoch) const {
   const double length = static_cast<double>(std::max<int64_t>(1, anneal_epochs_));
   const double t = std::clamp(epoch / length, 0.0, 1.0);
@@ -202,13 +204,13 @@ double SWALR::share(double epoch) const {
 std::vector<double> SWALR::get_lrs() {
   double epoch = is_initial() ? 0 : static_cast<double>(step_count_) + 1;
   if (anneal_epochs_ == 0) epoch = std::max(1.0, epoch);
-  const double before = share(epoch - 1), now = share(epoch);
+  const double last_share = share(epoch - 1), new_share = share(epoch);
   std::vector<double> rates = get_current_lrs();
   check_count(rates.size());
   for (size_t i = 0; i < rates.size(); ++i) {
     const double first =
-        before == 1 ? swa_lrs_[i] : (rates[i] - before * swa_lrs_[i]) / (1 - before);
-    rates[i] = swa_lrs_[i] * now + first * (1 - now);
+        last_share == 1 ? swa_lrs_[i] : (rates[i] - last_share * swa_lrs_[i]) / (1 - last_share);
+    rates[i] = swa_lrs_[i] * new_share + first * (1 - new_share);
   }
   return rates;
 }

@@ -10,9 +10,9 @@ namespace hearth::vision::datasets {
 
 namespace {
 
-constexpr int64_t kPixels = 3 * 32 * 32;
+constexpr int64_t kPixelBytes = 3 * 32 * 32;
 
-/// The bytes of a file of records, [records, record_bytes].
+/// Returns the bytes of a file of records, `[records, record_bytes]`.
 Tensor read_records(const std::string& path, int64_t record_bytes, const std::string& hint) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   HEARTH_CHECK(file, "cannot read '", path, "': ", std::strerror(errno), ". To get it: ", hint);
@@ -26,12 +26,12 @@ Tensor read_records(const std::string& path, int64_t record_bytes, const std::st
 }
 
 struct Cifar {
-  const char* folder;   // that the archive contains
-  const char* archive;  // its name
-  int64_t labels;       // bytes before the pixels, the last of which is the class
-  int64_t classes;
+  const char* folder;   // in the archive
+  const char* archive;  // its file name
+  int64_t label_bytes;  // before the pixels; the last one is the class
+  int64_t num_classes;
 
-  /// The images and the classes.
+  /// Returns the images and their classes from the files with these names.
   std::pair<Tensor, Tensor> read(const std::string& root,
                                  const std::vector<std::string>& names) const {
     namespace fs = std::filesystem;
@@ -43,12 +43,12 @@ struct Cifar {
                             archive, " | tar xz -C '", root, "'");
     std::vector<Tensor> parts;
     for (const std::string& name : names)
-      parts.push_back(read_records((from / name).string(), labels + kPixels, hint));
+      parts.push_back(read_records((from / name).string(), label_bytes + kPixelBytes, hint));
     const Tensor records = cat(parts);
-    const Tensor targets = records.select(1, labels - 1).to(kLong);
-    HEARTH_CHECK(targets.max().item<int64_t>() < classes, "cannot read '", from.string(),
-                 "': a class is ", targets.max().item<int64_t>(), ", but there are ", classes);
-    return {records.narrow(1, labels, kPixels).reshape({-1, 3, 32, 32}), targets};
+    const Tensor targets = records.select(1, label_bytes - 1).to(kLong);
+    HEARTH_CHECK(targets.max().item<int64_t>() < num_classes, "cannot read '", from.string(),
+                 "': a class is ", targets.max().item<int64_t>(), ", but there are ", num_classes);
+    return {records.narrow(1, label_bytes, kPixelBytes).reshape({-1, 3, 32, 32}), targets};
   }
 };
 

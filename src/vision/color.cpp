@@ -21,7 +21,7 @@ void check_factor(double factor, const char* name) {
   HEARTH_CHECK_AS(ValueError, factor >= 0, name, " (", factor, ") is not non-negative.");
 }
 
-/// Hue, saturation and value of a floating RGB image, stacked like its channels.
+/// Returns the hue, saturation and value of a floating RGB image, stacked like its channels.
 Tensor rgb_to_hsv(const Tensor& img) {
   const auto channels = img.unbind(-3);
   const Tensor &r = channels[0], &g = channels[1], &b = channels[2];
@@ -31,8 +31,8 @@ Tensor rgb_to_hsv(const Tensor& img) {
   const Tensor rc = (largest - r) / divisor, gc = (largest - g) / divisor,
                bc = (largest - b) / divisor;
   const Tensor is_r = largest.eq(r), is_g = largest.eq(g);
-  const Tensor of_others = where(is_g, rc - bc + 2, gc - rc + 4);
-  const Tensor hue = where(is_r, bc - gc, of_others).div(6).add(1).fmod(1);
+  const Tensor hue_of_others = where(is_g, rc - bc + 2, gc - rc + 4);
+  const Tensor hue = where(is_r, bc - gc, hue_of_others).div(6).add(1).fmod(1);
   return stack({hue, saturation, largest}, -3);
 }
 
@@ -43,14 +43,15 @@ Tensor hsv_to_rgb(const Tensor& img) {
   const Tensor p = v.mul(1 - s).clamp(0, 1), q = v.mul(1 - s * f).clamp(0, 1),
                t = v.mul(1 - s * (1 - f)).clamp(0, 1);
   const Tensor index = sector.to(kLong).remainder(6).unsqueeze(0);
-  const auto chosen = [&](std::vector<Tensor> by_sector) {
+  const auto select_by_sector = [&](std::vector<Tensor> by_sector) {
     return stack(by_sector, 0).gather(0, index).squeeze(0);
   };
-  return stack({chosen({v, q, p, p, t, v}), chosen({t, v, v, q, p, p}), chosen({p, p, t, v, v, q})},
+  return stack({select_by_sector({v, q, p, p, t, v}), select_by_sector({t, v, v, q, p, p}),
+                select_by_sector({p, p, t, v, v, q})},
                -3);
 }
 
-/// The 3 x 3 blur that sharpening moves away from; the border stays.
+/// Returns the image after a 3 x 3 blur, from which sharpening moves away; the border stays.
 Tensor blurred(const Tensor& img) {
   const FloatImage image(img);
   const int64_t channels = image.values.size(1);
@@ -63,11 +64,11 @@ Tensor blurred(const Tensor& img) {
   return result;
 }
 
-/// The histogram of each channel evened out; img: [channels, height * width] of bytes.
+/// Returns one channel with an equalized histogram; `values` are `[height * width]` bytes.
 Tensor equalized_channel(const Tensor& values) {
   const Tensor histogram = bincount(values.to(kLong), {}, 256);
-  const Tensor filled = histogram.masked_select(histogram.ne(0));
-  const int64_t step = filled.slice(0, 0, -1).sum().item<int64_t>() / 255;
+  const Tensor nonzero_counts = histogram.masked_select(histogram.ne(0));
+  const int64_t step = nonzero_counts.slice(0, 0, -1).sum().item<int64_t>() / 255;
   if (step == 0) return values;
   const Tensor sums = histogram.cumsum(0).add(step / 2).div(step, "floor");
   const Tensor table =
@@ -128,8 +129,8 @@ Tensor adjust_hue(const Tensor& img, double hue_factor) {
   if (img.size(-3) == 1) return img;
   const Tensor hsv = rgb_to_hsv(convert_image_dtype(img, kFloat));
   const auto channels = hsv.unbind(-3);
-  const Tensor turned = channels[0].add(hue_factor).remainder(1);
-  return convert_image_dtype(hsv_to_rgb(stack({turned, channels[1], channels[2]}, -3)),
+  const Tensor shifted_hue = channels[0].add(hue_factor).remainder(1);
+  return convert_image_dtype(hsv_to_rgb(stack({shifted_hue, channels[1], channels[2]}, -3)),
                              img.scalar_type());
 }
 
@@ -194,7 +195,7 @@ Tensor equalize(const Tensor& img) {
   if (img.numel() == 0) return img;
   const Tensor channels = img.reshape({-1, img.size(-2) * img.size(-1)});
   std::vector<Tensor> results;
-  for (const Tensor& each : channels.unbind(0)) results.push_back(equalized_channel(each));
+  for (const Tensor& channel : channels.unbind(0)) results.push_back(equalized_channel(channel));
   return stack(results).view(img.sizes());
 }
 
@@ -207,17 +208,18 @@ Tensor gaussian_blur(const Tensor& img, IntArrayRef kernel_size, ArrayRef<double
     const int64_t size = kernel_size[std::min(i, kernel_size.size() - 1)];
     HEARTH_CHECK_AS(ValueError, size > 0 && size % 2 == 1,
                     "kernel_size should have odd and positive integers. Got ", kernel_size);
-    const double width = sigma.empty() ? 0.3 * (double(size - 1) * 0.5 - 1) + 0.8
-                                       : sigma[std::min(i, sigma.size() - 1)];
-    HEARTH_CHECK_AS(ValueError, width > 0, "sigma should have positive values. Got ", width);
-    return gaussian_kernel(size, width, options);
+    const double deviation = sigma.empty() ? 0.3 * (double(size - 1) * 0.5 - 1) + 0.8
+                                           : sigma[std::min(i, sigma.size() - 1)];
+    HEARTH_CHECK_AS(ValueError, deviation > 0, "sigma should have positive values. Got ",
+                    deviation);
+    return gaussian_kernel(size, deviation, options);
   };
   const FloatImage image(img);
   const TensorOptions options = image.values.options();
   const Tensor x = kernel(0, options), y = kernel(1, options);
-  const int64_t channels = image.values.size(1), right = x.size(0) / 2, down = y.size(0) / 2;
+  const int64_t channels = image.values.size(1), pad_x = x.size(0) / 2, pad_y = y.size(0) / 2;
   const Tensor weight = y.unsqueeze(1).mul(x).expand({channels, 1, y.size(0), x.size(0)});
-  const Tensor padded = hearth::pad(image.values, {right, right, down, down}, "reflect");
+  const Tensor padded = hearth::pad(image.values, {pad_x, pad_x, pad_y, pad_y}, "reflect");
   return image.restore(conv2d(padded, weight, {}, 1, IntArrayRef(0), 1, channels));
 }
 

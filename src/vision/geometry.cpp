@@ -18,14 +18,14 @@ using Point = std::array<double, 2>;
 /// The rows of a 2 x 3 matrix that maps points of the result to points of the image.
 using Matrix = std::array<double, 6>;
 
-ImageSize pair_of(IntArrayRef size) {
+ImageSize height_and_width(IntArrayRef size) {
   HEARTH_CHECK_AS(ValueError, size.size() == 1 || size.size() == 2,
                   "Size must be an int or a 1 or 2 element tuple/list, not a ", size.size(),
                   " element tuple/list");
   return {size.front(), size.back()};
 }
 
-/// The size that has the wanted shorter edge and the image's proportions.
+/// Returns the size with this shorter edge and the image's proportions.
 ImageSize proportional(ImageSize image, int64_t shorter, std::optional<int64_t> max_size) {
   const bool is_tall = image.width <= image.height;
   const int64_t short_edge = is_tall ? image.width : image.height,
@@ -58,14 +58,15 @@ Tensor interpolated(const Tensor& values, ImageSize size, InterpolationMode mode
   }
 }
 
-/// The inverse of: shear and turn (degrees) around `center`, scale, move.
+/// Returns the inverse of this map: shear and rotate (in degrees) around `center`, scale,
+/// translate.
 Matrix inverse_affine(Point center, double angle, Point translate, double scale, Point shear) {
   const auto radians = [](double degrees) { return degrees * std::numbers::pi / 180; };
-  const double turn = radians(angle), sx = radians(shear[0]), sy = radians(shear[1]);
-  const double a = std::cos(turn - sy) / std::cos(sy);
-  const double b = -std::cos(turn - sy) * std::tan(sx) / std::cos(sy) - std::sin(turn);
-  const double c = std::sin(turn - sy) / std::cos(sy);
-  const double d = -std::sin(turn - sy) * std::tan(sx) / std::cos(sy) + std::cos(turn);
+  const double rotation = radians(angle), sx = radians(shear[0]), sy = radians(shear[1]);
+  const double a = std::cos(rotation - sy) / std::cos(sy);
+  const double b = -std::cos(rotation - sy) * std::tan(sx) / std::cos(sy) - std::sin(rotation);
+  const double c = std::sin(rotation - sy) / std::cos(sy);
+  const double d = -std::sin(rotation - sy) * std::tan(sx) / std::cos(sy) + std::cos(rotation);
   Matrix m{d / scale, -b / scale, 0, -c / scale, a / scale, 0};
   const double x = -center[0] - translate[0], y = -center[1] - translate[1];
   m[2] = m[0] * x + m[1] * y + center[0];
@@ -73,15 +74,15 @@ Matrix inverse_affine(Point center, double angle, Point translate, double scale,
   return m;
 }
 
-/// The size of the smallest upright rectangle around the mapped image.
+/// Returns the size of the smallest upright rectangle around the mapped image.
 ImageSize enclosing(const Matrix& m, ImageSize image) {
   const double w = double(image.width) / 2, h = double(image.height) / 2;
   double low[2] = {w, h}, high[2] = {-w, -h};
   for (const auto& [x, y] : {Point{-w, -h}, Point{-w, h}, Point{w, h}, Point{w, -h}})
     for (size_t i = 0; i < 2; ++i) {
-      const double at = m[3 * i] * x + m[3 * i + 1] * y + m[3 * i + 2] + (i == 0 ? w : h);
-      low[i] = std::min(low[i], at);
-      high[i] = std::max(high[i], at);
+      const double coordinate = m[3 * i] * x + m[3 * i + 1] * y + m[3 * i + 2] + (i == 0 ? w : h);
+      low[i] = std::min(low[i], coordinate);
+      high[i] = std::max(high[i], coordinate);
     }
   constexpr double kTolerance = 1e-3;
   const auto length = [&](size_t i) {
@@ -91,7 +92,7 @@ ImageSize enclosing(const Matrix& m, ImageSize image) {
   return {length(1), length(0)};
 }
 
-/// grid_sample's grid [1, height, width, 2] for a result of this size.
+/// Returns grid_sample's grid `[1, height, width, 2]` for a result of this size.
 Tensor grid_of(const Matrix& m, ImageSize image, ImageSize result, const TensorOptions& options) {
   const auto centered = [&](int64_t count) {
     const double first = 0.5 - double(count) / 2;
@@ -115,7 +116,7 @@ Tensor sampled(const Tensor& values, const Tensor& grid, bool nearest) {
   return F::grid_sample(values, grid.expand({values.size(0), -1, -1, -1}), options);
 }
 
-/// The image mapped by a matrix, with `fill` where it does not reach.
+/// Returns the image mapped by a matrix; positions outside the image become `fill`.
 Tensor mapped(const Tensor& img, const Matrix& m, ImageSize size, InterpolationMode mode,
               ArrayRef<double> fill) {
   HEARTH_CHECK_AS(ValueError,
@@ -131,20 +132,21 @@ Tensor mapped(const Tensor& img, const Matrix& m, ImageSize size, InterpolationM
   const Tensor grid = grid_of(m, get_image_size(img), size, image.values.options());
   if (fill.empty()) return image.restore(sampled(image.values, grid, nearest));
   const Tensor inside = ones_like(image.values.narrow(1, 0, 1));
-  const Tensor both = sampled(cat({image.values, inside}, 1), grid, nearest);
-  const Tensor result = both.narrow(1, 0, channels), mask = both.narrow(1, channels, 1);
+  const Tensor result_and_mask = sampled(cat({image.values, inside}, 1), grid, nearest);
+  const Tensor result = result_and_mask.narrow(1, 0, channels),
+               mask = result_and_mask.narrow(1, channels, 1);
   const Tensor values = tensor(fill, image.values.options()).view({1, -1, 1, 1});
   return image.restore(nearest ? where(mask.lt(0.5), values, result)
                                : result * mask + (1 - mask) * values);
 }
 
-/// A centre in pixels as an offset from the image's centre.
+/// Returns a centre in pixels as an offset from the image's centre.
 Point offset_of(const std::optional<Point>& center, ImageSize image) {
   if (!center) return {0, 0};
   return {(*center)[0] - double(image.width) / 2, (*center)[1] - double(image.height) / 2};
 }
 
-/// The indices of a dimension mirrored with its edge: …1 0 0 1 2….
+/// Returns the indices of a dimension mirrored at its edges: … 1 0 0 1 2 ….
 Tensor mirrored_indices(int64_t size, int64_t before, int64_t after, Device device) {
   HEARTH_CHECK(before <= size && after <= size, "Padding size should be at most the size (", size,
                ") in symmetric mode, but got ", before, " and ", after);
@@ -154,7 +156,8 @@ Tensor mirrored_indices(int64_t size, int64_t before, int64_t after, Device devi
   return tensor(indices, TensorOptions(kLong).device(device));
 }
 
-int64_t half_to_even(int64_t twice) { return int64_t(std::nearbyint(double(twice) / 2)); }
+/// x / 2, rounded to even.
+int64_t half_to_even(int64_t x) { return int64_t(std::nearbyint(double(x) / 2)); }
 
 }  // namespace
 
@@ -166,15 +169,16 @@ Tensor resize(const Tensor& img, IntArrayRef size, InterpolationMode interpolati
       "max_size should only be passed if size specifies the length of the smaller "
       "edge, i.e. size should be an int or a sequence of length 1 in torchscript mode.");
   const bool is_empty = image.height == 0 || image.width == 0;
-  const ImageSize wanted =
-      size.size() == 1 && !is_empty ? proportional(image, size[0], max_size) : pair_of(size);
+  const ImageSize result_size = size.size() == 1 && !is_empty
+                                    ? proportional(image, size[0], max_size)
+                                    : height_and_width(size);
   HEARTH_CHECK_AS(
-      ValueError, !is_empty && wanted.height > 0 && wanted.width > 0,
+      ValueError, !is_empty && result_size.height > 0 && result_size.width > 0,
       "Input and output sizes should be greater than 0, but got input (H: ", image.height,
-      ", W: ", image.width, ") output (H: ", wanted.height, ", W: ", wanted.width, ")");
-  if (wanted.height == image.height && wanted.width == image.width) return img;
+      ", W: ", image.width, ") output (H: ", result_size.height, ", W: ", result_size.width, ")");
+  if (result_size.height == image.height && result_size.width == image.width) return img;
   const FloatImage source(img);
-  Tensor result = interpolated(source.values, wanted, interpolation, antialias);
+  Tensor result = interpolated(source.values, result_size, interpolation, antialias);
   // Cubic interpolation leaves the range of the pixels.
   if (interpolation == InterpolationMode::BICUBIC && img.scalar_type() == kByte)
     result = result.clamp(0, 255);
@@ -205,9 +209,9 @@ Tensor pad(const Tensor& img, IntArrayRef padding, double fill, PaddingMode padd
 
 Tensor crop(const Tensor& img, int64_t top, int64_t left, int64_t height, int64_t width) {
   const ImageSize size = get_image_size(img);
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-  HEARTH_CHECK(height >= 0 && width >= 0 && height <= kMost && width <= kMost,
-               "crop: height and width must be from 0 to ", kMost, ", got ", height, " and ",
+  constexpr int64_t kMaxEdge = std::numeric_limits<int32_t>::max();
+  HEARTH_CHECK(height >= 0 && width >= 0 && height <= kMaxEdge && width <= kMaxEdge,
+               "crop: height and width must be from 0 to ", kMaxEdge, ", got ", height, " and ",
                width);
   if (top >= size.height || left >= size.width || top <= -height || left <= -width) {
     std::vector<int64_t> sizes = img.sizes().vec();
@@ -222,13 +226,14 @@ Tensor crop(const Tensor& img, int64_t top, int64_t left, int64_t height, int64_
 }
 
 Tensor center_crop(const Tensor& img, IntArrayRef output_size) {
-  const auto [height, width] = pair_of(output_size);
+  const auto [height, width] = height_and_width(output_size);
   const ImageSize size = get_image_size(img);
   if (width > size.width || height > size.height) {
-    const int64_t wider = std::max<int64_t>(width - size.width, 0),
-                  taller = std::max<int64_t>(height - size.height, 0);
-    const Tensor padded = functional::pad(
-        img, IntArrayRef({wider / 2, taller / 2, (wider + 1) / 2, (taller + 1) / 2}));
+    const int64_t extra_width = std::max<int64_t>(width - size.width, 0),
+                  extra_height = std::max<int64_t>(height - size.height, 0);
+    const Tensor padded =
+        functional::pad(img, IntArrayRef({extra_width / 2, extra_height / 2, (extra_width + 1) / 2,
+                                          (extra_height + 1) / 2}));
     return center_crop(padded, output_size);
   }
   return crop(img, half_to_even(size.height - height), half_to_even(size.width - width), height,
@@ -241,21 +246,21 @@ Tensor resized_crop(const Tensor& img, int64_t top, int64_t left, int64_t height
 }
 
 std::vector<Tensor> five_crop(const Tensor& img, IntArrayRef size) {
-  const auto [height, width] = pair_of(size);
+  const auto [height, width] = height_and_width(size);
   const ImageSize image = get_image_size(img);
   HEARTH_CHECK_AS(ValueError, width <= image.width && height <= image.height,
                   "Requested crop size (", height, ", ", width, ") is bigger than input size (",
                   image.height, ", ", image.width, ")");
-  const int64_t down = image.height - height, right = image.width - width;
-  return {crop(img, 0, 0, height, width), crop(img, 0, right, height, width),
-          crop(img, down, 0, height, width), crop(img, down, right, height, width),
+  const int64_t top = image.height - height, left = image.width - width;
+  return {crop(img, 0, 0, height, width), crop(img, 0, left, height, width),
+          crop(img, top, 0, height, width), crop(img, top, left, height, width),
           center_crop(img, size)};
 }
 
 std::vector<Tensor> ten_crop(const Tensor& img, IntArrayRef size, bool vertical_flip) {
   std::vector<Tensor> crops = five_crop(img, size);
-  for (Tensor& each : five_crop(vertical_flip ? vflip(img) : hflip(img), size))
-    crops.push_back(std::move(each));
+  for (Tensor& flipped : five_crop(vertical_flip ? vflip(img) : hflip(img), size))
+    crops.push_back(std::move(flipped));
   return crops;
 }
 
@@ -271,7 +276,7 @@ Tensor vflip(const Tensor& img) {
 Tensor rotate(const Tensor& img, double angle, InterpolationMode interpolation, bool expand,
               std::optional<std::array<double, 2>> center, ArrayRef<double> fill) {
   const ImageSize size = get_image_size(img);
-  // affine turns clockwise.
+  // inverse_affine() rotates clockwise, rotate() counterclockwise.
   const Matrix m = inverse_affine(offset_of(center, size), -angle, {0, 0}, 1, {0, 0});
   return mapped(img, m, expand ? enclosing(m, size) : size, interpolation, fill);
 }

@@ -15,7 +15,8 @@ namespace hearth::vision {
 
 namespace {
 
-constexpr int64_t kAlwaysAllowed = int64_t{1} << 24;  // pixels
+constexpr int64_t kAlwaysAllowed = int64_t{1} << 24;  // pixels, whatever the file's length
+constexpr int64_t kMaxEdge = 65500;                   // of libjpeg
 
 Tensor decode(std::string_view bytes, const std::string& name, ImageReadMode mode) {
   if (!is_png(bytes) && !is_jpeg(bytes)) bad_image(name, "it is neither a PNG nor a JPEG file");
@@ -32,9 +33,10 @@ Pixels interleaved(const Tensor& image, const char* format, bool allows_alpha) {
   HEARTH_CHECK(allows_alpha ? channels >= 1 && channels <= 4 : channels == 1 || channels == 3,
                "The number of channels should be ", allows_alpha ? "1 to 4" : "1 or 3", " for ",
                format, ", got: ", channels);
-  HEARTH_CHECK(
-      image.size(1) > 0 && image.size(2) > 0 && image.size(1) <= 65500 && image.size(2) <= 65500,
-      "cannot encode ", format, ": height and width must be 1 to 65500, got ", image.sizes());
+  HEARTH_CHECK(image.size(1) > 0 && image.size(2) > 0 && image.size(1) <= kMaxEdge &&
+                   image.size(2) <= kMaxEdge,
+               "cannot encode ", format, ": height and width must be 1 to 65500, got ",
+               image.sizes());
   return {image.size(1), image.size(2), channels, image.permute({1, 2, 0}).contiguous()};
 }
 
@@ -78,8 +80,8 @@ void bad_image(const std::string& name, const std::string& reason) {
 Pixels allocate_pixels(const std::string& name, size_t file_bytes, int64_t pixels_per_byte,
                        int64_t height, int64_t width, int64_t channels) {
   if (height <= 0 || width <= 0) bad_image(name, "the image is empty");
-  const auto possible = int64_t(file_bytes) * pixels_per_byte;
-  if (height > std::max(possible, kAlwaysAllowed) / width)
+  const auto max_pixels = int64_t(file_bytes) * pixels_per_byte;
+  if (height > std::max(max_pixels, kAlwaysAllowed) / width)
     bad_image(name, hearth::detail::str("it is too short for an image of ", height, " x ", width));
   return {height, width, channels, empty({height, width, channels}, kByte)};
 }

@@ -23,7 +23,7 @@ std::vector<std::string> folders_in(const std::string& root) {
   return names;
 }
 
-std::vector<std::string> images_below(const fs::path& folder) {
+std::vector<std::string> images_under(const fs::path& folder) {
   std::error_code error;
   std::vector<std::pair<std::string, std::string>> files;  // folders and names
   for (fs::recursive_directory_iterator
@@ -45,10 +45,10 @@ std::vector<std::string> images_below(const fs::path& folder) {
 ImageFolder::ImageFolder(const std::string& root, std::function<Tensor(Tensor)> transform)
     : transform_(std::move(transform)), classes_(folders_in(root)) {
   for (size_t i = 0; i < classes_.size(); ++i) {
-    const std::vector<std::string> images = images_below(fs::path(root) / classes_[i]);
+    const std::vector<std::string> images = images_under(fs::path(root) / classes_[i]);
     HEARTH_CHECK(!images.empty(), "Found no valid file for the classes ", classes_[i],
                  ". Supported extensions are: .png, .jpg, .jpeg");
-    for (const std::string& each : images) samples_.emplace_back(each, int64_t(i));
+    for (const std::string& image : images) samples_.emplace_back(image, int64_t(i));
   }
 }
 

@@ -15,7 +15,7 @@ namespace hearth::vision {
 
 namespace {
 
-constexpr int64_t kPixelsPerByte = 1024;  // more than a file can hold
+constexpr int64_t kPixelsPerByte = 1024;  // more than a byte of a file can hold
 
 /// libjpeg's errors jump out of it, so frames that may be left this way have no destructors.
 struct Errors {
@@ -25,14 +25,14 @@ struct Errors {
 
   Errors() {
     jpeg_std_error(&manager);
-    manager.error_exit = [](j_common_ptr codec) { of(codec).leave(codec); };
+    manager.error_exit = [](j_common_ptr codec) { of(codec).jump_out(codec); };
     manager.emit_message = [](j_common_ptr codec, int) {
       const int code = codec->err->msg_code;
-      if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER) of(codec).leave(codec);
+      if (code == JWRN_JPEG_EOF || code == JWRN_HIT_MARKER) of(codec).jump_out(codec);
     };
     manager.output_message = [](j_common_ptr) {};
   }
-  [[noreturn]] void leave(j_common_ptr codec) {
+  [[noreturn]] void jump_out(j_common_ptr codec) {
     manager.format_message(codec, message);
     std::longjmp(jump, 1);
   }
@@ -50,22 +50,22 @@ struct Compressor : jpeg_compress_struct {
 };
 
 /// a * b / 255, rounded.
-int times(int a, int b) {
+int multiply(int a, int b) {
   const int product = a * b + 128;
   return ((product >> 8) + product) >> 8;
 }
 
-/// Images for printing have inverted cyan, magenta, yellow and black, which become RGB or gray as
+/// Converts an image for printing, of inverted cyan, magenta, yellow and black, to RGB or gray as
 /// in torchvision.
-Pixels from_inks(const Pixels& inks, ImageReadMode mode) {
+Pixels from_cmyk(const Pixels& cmyk, ImageReadMode mode) {
   const int64_t channels = mode == ImageReadMode::GRAY ? 1 : 3;
-  Pixels result{inks.height, inks.width, channels,
-                empty({inks.height, inks.width, channels}, kByte)};
-  const auto* from = inks.data.data_ptr<uint8_t>();
+  Pixels result{cmyk.height, cmyk.width, channels,
+                empty({cmyk.height, cmyk.width, channels}, kByte)};
+  const auto* from = cmyk.data.data_ptr<uint8_t>();
   auto* to = result.data.data_ptr<uint8_t>();
-  for (int64_t i = 0; i < inks.height * inks.width; ++i, from += 4, to += channels) {
+  for (int64_t i = 0; i < cmyk.height * cmyk.width; ++i, from += 4, to += channels) {
     int rgb[3];
-    for (int c = 0; c < 3; ++c) rgb[c] = from[3] - times(255 - from[c], from[3]);
+    for (int c = 0; c < 3; ++c) rgb[c] = from[3] - multiply(255 - from[c], from[3]);
     if (channels == 1)
       *to = uint8_t((rgb[0] * 19595 + rgb[1] * 38470 + rgb[2] * 7471 + 0x8000) >> 16);
     else
@@ -90,11 +90,11 @@ class JpegReader {
                                     width, channels);
     if (!read_rows(pixels.data.data_ptr<uint8_t>(), width * channels)) fail();
     const bool converts = mode == ImageReadMode::GRAY || mode == ImageReadMode::RGB;
-    return has_inks() && converts ? from_inks(pixels, mode) : pixels;
+    return is_cmyk() && converts ? from_cmyk(pixels, mode) : pixels;
   }
 
  private:
-  bool has_inks() const {
+  bool is_cmyk() const {
     return codec_.jpeg_color_space == JCS_CMYK || codec_.jpeg_color_space == JCS_YCCK;
   }
   [[noreturn]] void fail() const { bad_image(name_, errors_.message); }
@@ -110,7 +110,7 @@ class JpegReader {
     jpeg_read_header(&codec_, TRUE);
     if (mode == ImageReadMode::GRAY) codec_.out_color_space = JCS_GRAYSCALE;
     if (mode == ImageReadMode::RGB) codec_.out_color_space = JCS_RGB;
-    if (has_inks()) codec_.out_color_space = JCS_CMYK;
+    if (is_cmyk()) codec_.out_color_space = JCS_CMYK;
     jpeg_calc_output_dimensions(&codec_);
     return true;
   }

@@ -9,14 +9,15 @@ namespace {
 
 using namespace nn;
 
-/// The nearest multiple of 8 that is not more than a tenth below.
-int64_t divisible(double channels) {
+/// Returns the nearest multiple of 8 that is at least 8 and not more than a tenth below.
+int64_t rounded_channels(double channels) {
   const auto rounded = std::max<int64_t>(8, int64_t(channels + 4) / 8 * 8);
   return double(rounded) < 0.9 * channels ? rounded + 8 : rounded;
 }
 
 /// Convolution, batch norm and ReLU6.
-Sequential unit(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1, int64_t groups = 1) {
+Sequential conv_norm_relu(int64_t in, int64_t out, int64_t kernel, int64_t stride = 1,
+                          int64_t groups = 1) {
   const int64_t padding = (kernel - 1) / 2;
   return Sequential(Conv2d(Conv2dOptions(in, out, kernel)
                                .stride(stride)
@@ -34,8 +35,8 @@ struct InvertedResidualImpl : Cloneable<InvertedResidualImpl> {
   void reset() override {
     const int64_t width = in * expand_ratio;
     Sequential layers;
-    if (expand_ratio != 1) layers->push_back(unit(in, width, 1));
-    layers->push_back(unit(width, width, 3, stride, width));
+    if (expand_ratio != 1) layers->push_back(conv_norm_relu(in, width, 1));
+    layers->push_back(conv_norm_relu(width, width, 3, stride, width));
     layers->push_back(Conv2d(Conv2dOptions(width, out, 1).bias(false)));
     layers->push_back(BatchNorm2d(out));
     conv = register_module("conv", layers);
@@ -65,23 +66,23 @@ MobileNetV2Impl::MobileNetV2Impl(int64_t num_classes_, double width_mult_, doubl
 }
 
 void MobileNetV2Impl::reset() {
-  int64_t in = divisible(32 * width_mult);
-  const int64_t last = divisible(1280 * std::max(1.0, width_mult));
+  int64_t in = rounded_channels(32 * width_mult);
+  const int64_t last = rounded_channels(1280 * std::max(1.0, width_mult));
   Sequential layers;
-  layers->push_back(unit(3, in, 3, 2));
+  layers->push_back(conv_norm_relu(3, in, 3, 2));
   for (const Group& group : kGroups) {
-    const int64_t out = divisible(double(group.channels) * width_mult);
+    const int64_t out = rounded_channels(double(group.channels) * width_mult);
     for (int64_t i = 0; i < group.blocks; ++i, in = out)
       layers->push_back(std::make_shared<InvertedResidualImpl>(in, out, i == 0 ? group.stride : 1,
                                                                group.expand_ratio));
   }
-  layers->push_back(unit(in, last, 1));
+  layers->push_back(conv_norm_relu(in, last, 1));
   features = register_module("features", layers);
   classifier = register_module(
       "classifier", Sequential(Dropout(DropoutOptions(dropout)), Linear(last, num_classes)));
-  for (const auto& each : modules(false)) {
-    if (auto* conv = each->as<Conv2dImpl>()) init::kaiming_normal_(conv->weight, 0, kFanOut);
-    if (auto* linear = each->as<LinearImpl>()) {
+  for (const auto& module : modules(false)) {
+    if (auto* conv = module->as<Conv2dImpl>()) init::kaiming_normal_(conv->weight, 0, kFanOut);
+    if (auto* linear = module->as<LinearImpl>()) {
       init::normal_(linear->weight, 0, 0.01);
       init::constant_(linear->bias, 0);
     }

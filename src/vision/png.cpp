@@ -10,10 +10,10 @@ namespace hearth::vision {
 
 namespace {
 
-constexpr size_t kSignature = 8;
-constexpr int64_t kDeflateRatio = 1032;  // the most that deflate can shrink data
+constexpr size_t kSignatureBytes = 8;
+constexpr int64_t kMaxDeflateRatio = 1032;
 
-/// What libpng's callbacks need. Errors jump out of libpng, so frames that may be left this way
+/// The data of libpng's callbacks. Errors jump out of libpng, so frames that may be left this way
 /// have no destructors.
 struct Session {
   png_structp png = nullptr;
@@ -71,7 +71,7 @@ class PngReader {
     const auto height = int64_t(png_get_image_height(session_.png, session_.info)),
                width = int64_t(png_get_image_width(session_.png, session_.info)),
                channels = int64_t(png_get_channels(session_.png, session_.info));
-    Pixels pixels = allocate_pixels(name_, size_, kDeflateRatio * 8, height, width, channels);
+    Pixels pixels = allocate_pixels(name_, size_, kMaxDeflateRatio * 8, height, width, channels);
     std::vector<png_bytep> rows(size_t(height), nullptr);
     for (int64_t y = 0; y < height; ++y)
       rows[size_t(y)] = pixels.data.data_ptr<uint8_t>() + y * width * channels;
@@ -158,8 +158,8 @@ class PngWriter {
 }  // namespace
 
 bool is_png(std::string_view bytes) {
-  return bytes.size() >= kSignature &&
-         png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, kSignature) == 0;
+  return bytes.size() >= kSignatureBytes &&
+         png_sig_cmp(reinterpret_cast<png_const_bytep>(bytes.data()), 0, kSignatureBytes) == 0;
 }
 
 Pixels decode_png(std::string_view bytes, const std::string& name, ImageReadMode mode) {

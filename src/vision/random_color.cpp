@@ -31,31 +31,31 @@ ColorJitter::ColorJitter(double brightness, double contrast, double saturation, 
 
 ColorJitter::ColorJitter(Range brightness, Range contrast, Range saturation, Range hue)
     : brightness_(brightness), contrast_(contrast), saturation_(saturation), hue_(hue) {
-  constexpr double kAny = std::numeric_limits<double>::infinity();
-  check_range(brightness, 0, kAny, "brightness");
-  check_range(contrast, 0, kAny, "contrast");
-  check_range(saturation, 0, kAny, "saturation");
+  constexpr double kInf = std::numeric_limits<double>::infinity();
+  check_range(brightness, 0, kInf, "brightness");
+  check_range(contrast, 0, kInf, "contrast");
+  check_range(saturation, 0, kInf, "saturation");
   check_range(hue, -0.5, 0.5, "hue");
 }
 
 Tensor ColorJitter::operator()(Tensor img) {
   struct Change {
     Range range;
-    double none;
+    double neutral;  // leaves images unchanged
     Tensor (*apply)(const Tensor&, double);
     double factor = 0;
-    bool changes() const { return range[0] != none || range[1] != none; }
+    bool has_effect() const { return range[0] != neutral || range[1] != neutral; }
   };
-  Change all[] = {{brightness_, 1, F::adjust_brightness},
-                  {contrast_, 1, F::adjust_contrast},
-                  {saturation_, 1, F::adjust_saturation},
-                  {hue_, 0, F::adjust_hue}};
+  Change changes[] = {{brightness_, 1, F::adjust_brightness},
+                      {contrast_, 1, F::adjust_contrast},
+                      {saturation_, 1, F::adjust_saturation},
+                      {hue_, 0, F::adjust_hue}};
   const Tensor order = randperm(4);
-  for (Change& each : all)
-    if (each.changes()) each.factor = random_uniform(each.range);
+  for (Change& change : changes)
+    if (change.has_effect()) change.factor = random_uniform(change.range);
   for (int64_t i = 0; i < 4; ++i) {
-    const Change& each = all[order.data_ptr<int64_t>()[i]];
-    if (each.changes()) img = each.apply(img, each.factor);
+    const Change& change = changes[order.data_ptr<int64_t>()[i]];
+    if (change.has_effect()) img = change.apply(img, change.factor);
   }
   return img;
 }
@@ -73,8 +73,8 @@ Tensor RandomEqualize::change(Tensor img) { return F::equalize(img); }
 
 GaussianBlur::GaussianBlur(std::vector<int64_t> kernel_size, Range sigma)
     : kernel_size_(std::move(kernel_size)), sigma_(sigma) {
-  for (const int64_t each : kernel_size_)
-    HEARTH_CHECK_AS(ValueError, each > 0 && each % 2 == 1,
+  for (const int64_t size : kernel_size_)
+    HEARTH_CHECK_AS(ValueError, size > 0 && size % 2 == 1,
                     "Kernel size value should be an odd and positive number.");
   HEARTH_CHECK_AS(ValueError, 0 < sigma[0] && sigma[0] <= sigma[1],
                   "sigma values should be positive and of the form (min, max).");
@@ -85,7 +85,7 @@ Tensor GaussianBlur::operator()(Tensor img) {
 
 namespace {
 
-/// One kind of change that RandAugment chooses from.
+/// One of the operations that RandAugment chooses from.
 struct Augmentation {
   enum Kind : int8_t {
     kIdentity,
@@ -105,23 +105,23 @@ struct Augmentation {
     kCount
   };
   Kind kind;
-  /// The strength at step i of n.
+  /// The magnitude of bin i of n.
   double magnitude(int64_t i, int64_t n, ImageSize size) const {
-    const auto between = [&](double begin, double end) {
+    const auto interpolate = [&](double begin, double end) {
       return linspace(begin, end, n)[i].item<double>();
     };
     switch (kind) {
       case kShearX:
-      case kShearY: return between(0, 0.3);
-      case kTranslateX: return between(0, 150.0 / 331 * double(size.width));
-      case kTranslateY: return between(0, 150.0 / 331 * double(size.height));
-      case kRotate: return between(0, 30);
+      case kShearY: return interpolate(0, 0.3);
+      case kTranslateX: return interpolate(0, 150.0 / 331 * double(size.width));
+      case kTranslateY: return interpolate(0, 150.0 / 331 * double(size.height));
+      case kRotate: return interpolate(0, 30);
       case kBrightness:
       case kColor:
       case kContrast:
-      case kSharpness: return between(0, 0.9);
+      case kSharpness: return interpolate(0, 0.9);
       case kPosterize: return 8 - std::nearbyint(float(i) / float(double(n - 1) / 4));
-      case kSolarize: return between(255, 0);
+      case kSolarize: return interpolate(255, 0);
       default: return 0;
     }
   }

@@ -18,7 +18,7 @@ struct BlockOptions {
   int64_t in, planes, stride, width, groups;
 };
 
-/// The projection of a block's input, if the output has other sizes; else empty.
+/// Returns the projection of a block's input if the output has other sizes, else an empty module.
 Sequential projection(const BlockOptions& o, int64_t out) {
   if (o.stride == 1 && o.in == out) return nullptr;
   return Sequential(conv1x1(o.in, out, o.stride), BatchNorm2d(out));
@@ -46,7 +46,7 @@ struct BasicBlockImpl : Cloneable<BasicBlockImpl> {
     const Tensor y = bn2(conv2(bn1(conv1(x)).relu_()));
     return (y + shortcut(downsample, x)).relu_();
   }
-  Tensor& last_scale() { return bn2->weight; }
+  Tensor& last_norm_weight() { return bn2->weight; }
 
   BlockOptions options;
   Conv2d conv1 = nullptr, conv2 = nullptr;
@@ -75,7 +75,7 @@ struct BottleneckImpl : Cloneable<BottleneckImpl> {
     const Tensor y = bn3(conv3(bn2(conv2(bn1(conv1(x)).relu_())).relu_()));
     return (y + shortcut(downsample, x)).relu_();
   }
-  Tensor& last_scale() { return bn3->weight; }
+  Tensor& last_norm_weight() { return bn3->weight; }
 
   BlockOptions options;
   Conv2d conv1 = nullptr, conv2 = nullptr, conv3 = nullptr;
@@ -96,9 +96,9 @@ Sequential layer_of(const ResNetOptions& o, int64_t& in, int64_t planes, int64_t
 }
 
 template <class Block>
-void zero_last_scales(const ResNetImpl& network) {
-  for (const auto& each : network.modules(false))
-    if (auto* block = each->as<Block>()) init::constant_(block->last_scale(), 0);
+void zero_last_norm_weights(const ResNetImpl& network) {
+  for (const auto& module : network.modules(false))
+    if (auto* block = module->as<Block>()) init::constant_(block->last_norm_weight(), 0);
 }
 
 }  // namespace
@@ -118,22 +118,23 @@ void ResNetImpl::reset() {
   int64_t in = 64, planes = 64;
   const auto layer = [&](const char* name, size_t i) {
     const int64_t stride = i == 0 ? 1 : 2, blocks = options.layers()[i];
-    Sequential made = options.bottleneck()
-                          ? layer_of<BottleneckImpl>(options, in, planes, blocks, stride)
-                          : layer_of<BasicBlockImpl>(options, in, planes, blocks, stride);
+    Sequential stage = options.bottleneck()
+                           ? layer_of<BottleneckImpl>(options, in, planes, blocks, stride)
+                           : layer_of<BasicBlockImpl>(options, in, planes, blocks, stride);
     planes *= 2;
-    return register_module(name, std::move(made));
+    return register_module(name, std::move(stage));
   };
   layer1 = layer("layer1", 0);
   layer2 = layer("layer2", 1);
   layer3 = layer("layer3", 2);
   layer4 = layer("layer4", 3);
   fc = register_module("fc", Linear(in, options.num_classes()));
-  for (const auto& each : modules(false))
-    if (auto* conv = each->as<Conv2dImpl>()) init::kaiming_normal_(conv->weight, 0, kFanOut, kReLU);
+  for (const auto& module : modules(false))
+    if (auto* conv = module->as<Conv2dImpl>())
+      init::kaiming_normal_(conv->weight, 0, kFanOut, kReLU);
   if (!options.zero_init_residual()) return;
-  zero_last_scales<BasicBlockImpl>(*this);
-  zero_last_scales<BottleneckImpl>(*this);
+  zero_last_norm_weights<BasicBlockImpl>(*this);
+  zero_last_norm_weights<BottleneckImpl>(*this);
 }
 
 Tensor ResNetImpl::forward(Tensor x) {

@@ -12,40 +12,40 @@ namespace F = functional;
 
 namespace {
 
-constexpr int kAttempts = 10;
+constexpr int kAttempts = 10;  // to draw a rectangle that fits into the image
 
 struct Rectangle {
   int64_t top, left, height, width;
 };
 
-/// A rectangle of a random share of the area and of a random ratio; `width_first` says whether the
-/// ratio is that of width to height.
-ImageSize random_size(ImageSize image, Range scale, Range ratio, bool width_first) {
+/// Returns the size of a rectangle with a random share of the image's area and a random ratio: of
+/// width to height or, if height_first, of height to width.
+ImageSize random_size(ImageSize image, Range scale, Range ratio, bool height_first) {
   const double area = double(image.height * image.width) * random_uniform(scale);
   const double factor = std::exp(random_uniform({std::log(ratio[0]), std::log(ratio[1])}));
-  const auto longer = int64_t(std::nearbyint(std::sqrt(area * factor))),
-             shorter = int64_t(std::nearbyint(std::sqrt(area / factor)));
-  return width_first ? ImageSize{shorter, longer} : ImageSize{longer, shorter};
+  const auto first = int64_t(std::nearbyint(std::sqrt(area * factor))),
+             second = int64_t(std::nearbyint(std::sqrt(area / factor)));
+  return height_first ? ImageSize{first, second} : ImageSize{second, first};
 }
 
-Rectangle random_place(ImageSize image, ImageSize size) {
+Rectangle random_rectangle(ImageSize image, ImageSize size) {
   const int64_t top = random_below(0, image.height - size.height + 1);
   return {top, random_below(0, image.width - size.width + 1), size.height, size.width};
 }
 
 Rectangle resized_rectangle(ImageSize image, Range scale, Range ratio) {
   for (int i = 0; i < kAttempts; ++i) {
-    const ImageSize size = random_size(image, scale, ratio, true);
+    const ImageSize size = random_size(image, scale, ratio, /*height_first=*/false);
     if (size.width > 0 && size.width <= image.width && size.height > 0 &&
         size.height <= image.height)
-      return random_place(image, size);
+      return random_rectangle(image, size);
   }
-  // The largest central part whose ratio is allowed.
+  // The largest central rectangle whose ratio is allowed.
   ImageSize size = image;
-  const double whole = double(image.width) / double(image.height);
-  if (whole < ratio[0])
+  const double image_ratio = double(image.width) / double(image.height);
+  if (image_ratio < ratio[0])
     size.height = int64_t(std::nearbyint(double(image.width) / ratio[0]));
-  else if (whole > ratio[1])
+  else if (image_ratio > ratio[1])
     size.width = int64_t(std::nearbyint(double(image.height) * ratio[1]));
   return {(image.height - size.height) / 2, (image.width - size.width) / 2, size.height,
           size.width};
@@ -80,7 +80,7 @@ Tensor RandomTransform::operator()(Tensor img) {
 }
 
 Tensor Compose::operator()(Tensor img) {
-  for (ImageFunction& each : transforms_) img = each(std::move(img));
+  for (ImageFunction& transform : transforms_) img = transform(std::move(img));
   return img;
 }
 
@@ -112,7 +112,7 @@ Tensor RandomCrop::operator()(Tensor img) {
                   "Required crop size (", height, ", ", width,
                   ") is larger than input image size (", image.height, ", ", image.width, ")");
   if (image.height == height && image.width == width) return img;
-  const Rectangle part = random_place(image, {height, width});
+  const Rectangle part = random_rectangle(image, {height, width});
   return F::crop(img, part.top, part.left, part.height, part.width);
 }
 
@@ -154,8 +154,8 @@ RandomAffine::RandomAffine(RandomAffineOptions options) : options_(std::move(opt
   HEARTH_CHECK_AS(ValueError, o.degrees()[0] <= o.degrees()[1],
                   "If degrees is a single number, it must be positive.");
   if (o.translate())
-    for (const double each : *o.translate())
-      HEARTH_CHECK_AS(ValueError, each >= 0 && each <= 1,
+    for (const double share : *o.translate())
+      HEARTH_CHECK_AS(ValueError, share >= 0 && share <= 1,
                       "translation values should be between 0 and 1");
   HEARTH_CHECK_AS(ValueError, !o.scale() || (*o.scale())[0] > 0, "scale values should be positive");
   std::vector<double>& shear = options_.shear();
@@ -168,17 +168,17 @@ Tensor RandomAffine::operator()(Tensor img) {
   const RandomAffineOptions& o = options_;
   const ImageSize size = F::get_image_size(img);
   const double angle = random_uniform(o.degrees());
-  std::array<int64_t, 2> moved{0, 0};
+  std::array<int64_t, 2> offset{0, 0};
   if (o.translate())
     for (size_t i = 0; i < 2; ++i) {
-      const double most = (*o.translate())[i] * double(i == 0 ? size.width : size.height);
-      moved[i] = int64_t(std::nearbyint(random_uniform({-most, most})));
+      const double max_offset = (*o.translate())[i] * double(i == 0 ? size.width : size.height);
+      offset[i] = int64_t(std::nearbyint(random_uniform({-max_offset, max_offset})));
     }
   const double scale = o.scale() ? random_uniform(*o.scale()) : 1;
   std::array<double, 2> shear{0, 0};
   for (size_t i = 0; i < o.shear().size() / 2; ++i)
     shear[i] = random_uniform({o.shear()[2 * i], o.shear()[2 * i + 1]});
-  return F::affine(img, angle, moved, scale, shear, o.interpolation(), o.fill(), o.center());
+  return F::affine(img, angle, offset, scale, shear, o.interpolation(), o.fill(), o.center());
 }
 
 Tensor ConvertImageDtype::operator()(Tensor img) { return F::convert_image_dtype(img, dtype_); }
@@ -202,12 +202,12 @@ Tensor RandomErasing::change(Tensor img) {
                   "If value is a sequence, it should have either a single value or ", channels,
                   " (number of input channels)");
   for (int i = 0; i < kAttempts; ++i) {
-    const ImageSize size = random_size(image, scale_, ratio_, false);
+    const ImageSize size = random_size(image, scale_, ratio_, /*height_first=*/true);
     if (size.height >= image.height || size.width >= image.width) continue;
     const Tensor values = value_.empty()
                               ? empty({channels, size.height, size.width}).normal_()
                               : tensor(ArrayRef<double>(value_), kFloat).view({-1, 1, 1});
-    const Rectangle part = random_place(image, size);
+    const Rectangle part = random_rectangle(image, size);
     return F::erase(img, part.top, part.left, part.height, part.width, values, inplace_);
   }
   return img;

@@ -11,7 +11,7 @@ namespace hearth::vision::utils {
 
 namespace {
 
-/// A batch of images with three channels, if they have one, as a copy that may be changed.
+/// Returns the images as a batch `[N, C, H, W]`; a single channel is repeated three times.
 Tensor as_batch(Tensor images) {
   HEARTH_CHECK_AS(TypeError, images.defined(), "tensor or list of tensors expected, got nothing");
   HEARTH_CHECK(images.dim() >= 2 && images.dim() <= 4,

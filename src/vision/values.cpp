@@ -20,7 +20,7 @@ double largest_value(ScalarType dtype) {
 
 namespace {
 
-/// The bits of the largest value of integers or booleans.
+/// The number of bits of the largest value of integers or booleans.
 int value_bits(ScalarType dtype) {
   if (dtype == kBool) return 1;
   return 8 * int(element_size(dtype)) - (dtype == kByte ? 0 : 1);
@@ -35,8 +35,8 @@ void check_image(const Tensor& img) {
 void check_channels(const Tensor& img, std::initializer_list<int64_t> permitted) {
   check_image(img);
   const int64_t channels = img.dim() == 2 ? 1 : img.size(-3);
-  for (const int64_t each : permitted)
-    if (each == channels) return;
+  for (const int64_t count : permitted)
+    if (count == channels) return;
   hearth::detail::fail<TypeError>("Input image tensor permitted channel values are ",
                                   IntArrayRef(permitted), ", but found ", channels);
 }
@@ -99,8 +99,8 @@ Tensor normalize(const Tensor& tensor, ArrayRef<double> mean, ArrayRef<double> s
                  values.size(), " values for an image of ", tensor.size(-3), " channels");
     return hearth::tensor(values, tensor.options().requires_grad(false)).view({-1, 1, 1});
   };
-  for (const double each : std)
-    HEARTH_CHECK_AS(ValueError, each != 0, "std evaluated to zero after conversion to ",
+  for (const double deviation : std)
+    HEARTH_CHECK_AS(ValueError, deviation != 0, "std evaluated to zero after conversion to ",
                     name_of(tensor.scalar_type()), ", leading to division by zero.");
   return tensor.sub(per_channel(mean)).div(per_channel(std));
 }

@@ -6,16 +6,17 @@ namespace hearth::vision::transforms {
 
 /// The largest value of an image of this dtype: 1 for floats.
 double largest_value(ScalarType dtype);
-/// Throws unless the tensor is an image of one of these numbers of channels.
+/// Throws unless the tensor is an image.
 void check_image(const Tensor& img);
+/// Throws unless the tensor is an image with one of these numbers of channels.
 void check_channels(const Tensor& img, std::initializer_list<int64_t> permitted);
 
-/// An image as floats [batch, channels, height, width], and the way back.
+/// An image as floats `[batch, channels, height, width]`, and the form to which to restore results.
 class FloatImage {
  public:
   explicit FloatImage(const Tensor& img);
   Tensor values;
-  /// A result in the image's dtype (integers are rounded) and number of dimensions.
+  /// Returns a result in the image's dtype (integers are rounded) and number of dimensions.
   Tensor restore(Tensor result) const;
 
  private:

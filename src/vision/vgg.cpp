@@ -13,7 +13,7 @@ AdaptiveAvgPool2d pool_to(int64_t size) {
   return AdaptiveAvgPool2d(AdaptiveAvgPool2dOptions({size, size}));
 }
 
-/// The convolutions of the four depths; 0 stands for max pooling.
+/// The output channels of the convolutions; 0 stands for max pooling.
 const std::vector<int64_t> kVgg11{64, 0, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0};
 const std::vector<int64_t> kVgg13{64, 64, 0, 128, 128, 0, 256, 256, 0, 512, 512, 0, 512, 512, 0};
 const std::vector<int64_t> kVgg16{64, 64,  0,   128, 128, 0,   256, 256, 256,
@@ -44,12 +44,12 @@ void VGGImpl::reset() {
       "classifier", Sequential{Linear(in * 7 * 7, 4096), relu_in_place(),
                                dropout_of(options.dropout()), Linear(4096, 4096), relu_in_place(),
                                dropout_of(options.dropout()), Linear(4096, options.num_classes())});
-  for (const auto& each : modules(false)) {
-    if (auto* conv = each->as<Conv2dImpl>()) {
+  for (const auto& module : modules(false)) {
+    if (auto* conv = module->as<Conv2dImpl>()) {
       init::kaiming_normal_(conv->weight, 0, kFanOut, kReLU);
       init::constant_(conv->bias, 0);
     }
-    if (auto* linear = each->as<LinearImpl>()) {
+    if (auto* linear = module->as<LinearImpl>()) {
       init::normal_(linear->weight, 0, 0.01);
       init::constant_(linear->bias, 0);
     }
@@ -73,7 +73,7 @@ AlexNetImpl::AlexNetImpl(int64_t num_classes_, double dropout_)
   AlexNetImpl::reset();
 }
 
-// Braces, because their elements are made from the first to the last, as their random weights are.
+// Braces, because they evaluate their elements in order, in which random weights must be drawn.
 void AlexNetImpl::reset() {
   const auto conv = [](int64_t in, int64_t out, int64_t kernel, int64_t padding,
                        int64_t stride = 1) {

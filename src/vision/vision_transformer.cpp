@@ -18,10 +18,10 @@ LayerNorm norm_of(const Options& o) {
 void rename_layers(Module&, OrderedDict<std::string, Tensor>& state, const std::string& path) {
   for (const auto& [from, to] : {std::pair{"linear_1", "0"}, std::pair{"linear_2", "3"}})
     for (const char* name : {".weight", ".bias"}) {
-      const std::string old = path + "." + from + name;
-      if (!state.contains(old)) continue;
-      state.insert(path + "." + to + name, Tensor(state[old]));
-      state.erase(old);
+      const std::string old_key = path + "." + from + name;
+      if (!state.contains(old_key)) continue;
+      state.insert(path + "." + to + name, Tensor(state[old_key]));
+      state.erase(old_key);
     }
 }
 
@@ -29,8 +29,8 @@ Sequential mlp_of(const Options& o) {
   const auto dropout = [&] { return Dropout(DropoutOptions(o.dropout())); };
   Sequential mlp(Linear(o.hidden_dim(), o.mlp_dim()), GELU(), dropout(),
                  Linear(o.mlp_dim(), o.hidden_dim()), dropout());
-  for (const auto& each : mlp->children())
-    if (auto* linear = each->as<LinearImpl>()) {
+  for (const auto& module : mlp->children())
+    if (auto* linear = module->as<LinearImpl>()) {
       init::xavier_uniform_(linear->weight);
       init::normal_(linear->bias, 0, 1e-6);
     }
@@ -70,9 +70,9 @@ struct EncoderBlockImpl : Cloneable<EncoderBlockImpl> {
 struct EncoderImpl : Cloneable<EncoderImpl> {
   explicit EncoderImpl(Options options_) : options(std::move(options_)) { EncoderImpl::reset(); }
   void reset() override {
-    const int64_t side = options.image_size() / options.patch_size();
-    pos_embedding =
-        register_parameter("pos_embedding", empty({1, side * side + 1, options.hidden_dim()}));
+    const int64_t patches_per_side = options.image_size() / options.patch_size();
+    pos_embedding = register_parameter(
+        "pos_embedding", empty({1, patches_per_side * patches_per_side + 1, options.hidden_dim()}));
     init::normal_(pos_embedding, 0, 0.02);
     dropout = register_module("dropout", Dropout(DropoutOptions(options.dropout())));
     layers = Sequential();

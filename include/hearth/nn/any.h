@@ -18,8 +18,9 @@ namespace detail {
 using DefaultArgs = std::vector<std::pair<unsigned int, AnyValue>>;
 HEARTH_API std::vector<AnyValue> with_defaults(std::vector<AnyValue>&& arguments,
                                                const DefaultArgs& defaults);
-HEARTH_API void check_argument_count(size_t given, size_t expected, const char* type);
-HEARTH_API void check_argument_count(size_t given, size_t required, size_t most, const char* type);
+HEARTH_API void check_argument_count(size_t count, size_t expected, const char* type);
+HEARTH_API void check_argument_count(size_t count, size_t required, size_t max_count,
+                                     const char* type);
 
 template <class M>
 concept HasForward = requires {

@@ -49,7 +49,7 @@ class HEARTH_API SequentialLR : public CompositeScheduler {
   void check() const override;
 
  private:
-  size_t number_at(int64_t epoch) const;
+  size_t index_at(int64_t epoch) const;
 
   std::vector<int64_t> milestones_;
 };

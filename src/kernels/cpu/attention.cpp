@@ -16,8 +16,8 @@ namespace hearth::cpu {
 namespace {
 
 // The scores are computed in tiles, which stay in the cache.
-constexpr int64_t kRows = 128;  // query rows of a tile
-constexpr int64_t kKeys = 256;  // keys of a tile
+constexpr int64_t kTileRows = 128;
+constexpr int64_t kTileKeys = 256;
 
 template <class T>
 const SoftmaxLoops& softmax_loops_of() {
@@ -36,7 +36,7 @@ class Matrices {
     view_.make_contiguous();
     view_.data = ctx.scratch(size_t(view.numel) * sizeof(T));
   }
-  /// Reads the elements, unless they are used in place.
+  /// Returns the view's matrices; copies their elements unless they are used in place.
   static Matrices filled(const View& view, Ctx& ctx) {
     Matrices result(view, ctx);
     if (view.defined() && !result.is_in_place()) copy(view, result.view_, ctx);
@@ -87,12 +87,12 @@ void multiply(int64_t m, int64_t n, int64_t k, GemmOperand a, GemmOperand b, dou
   cpu::multiply(gemm);
 }
 
-/// A part of the scores of one head: rows [row, row + rows) and keys [key, key + keys).
+/// A tile of the scores of one head: rows [row, row + rows) and keys [key, key + keys).
 struct Tile {
   int64_t batch, head, row, rows, key = 0, keys = 0;
 };
 
-/// The scores, which forward and backward compute alike.
+/// The scores before the softmax, which forward and backward compute in the same way.
 template <class T>
 class Scores {
  public:
@@ -103,54 +103,57 @@ class Scores {
         batch(operands.query.sizes[0]),
         heads(operands.query.sizes[1]),
         key_heads(operands.key.sizes[1]),
-        shared_by(heads / key_heads),
+        heads_per_key_head(heads / key_heads),
         scale(operands.scale),
         mask_(operands.mask),
         causal_(operands.causal) {}
 
   /// Calls f(tile) for the tiles of a block of rows, from left to right.
   template <class F>
-  void for_each_tile(Tile rows, const F& f) const {
-    const int64_t seen_by_last = causal_ ? std::min(key.rows(), rows.row + rows.rows) : key.rows();
-    for (int64_t first = 0; first < seen_by_last; first += kKeys) {
-      rows.key = first;
-      rows.keys = std::min(kKeys, seen_by_last - first);
-      f(rows);
+  void for_each_tile(Tile block, const F& f) const {
+    const int64_t visible_to_last =
+        causal_ ? std::min(key.rows(), block.row + block.rows) : key.rows();
+    for (int64_t first = 0; first < visible_to_last; first += kTileKeys) {
+      block.key = first;
+      block.keys = std::min(kTileKeys, visible_to_last - first);
+      f(block);
     }
   }
-  /// The number of the tile's keys that its row i sees.
-  int64_t seen(const Tile& tile, int64_t i) const {
+  /// The number of the tile's keys to which its row i attends.
+  int64_t num_visible(const Tile& tile, int64_t i) const {
     return causal_ ? std::clamp<int64_t>(tile.row + i + 1 - tile.key, 0, tile.keys) : tile.keys;
   }
-  /// scores = scale * query @ key^T + mask, with rows of kKeys elements.
+  /// scores = scale * query @ key^T + mask, with rows of kTileKeys elements.
   void compute(const Tile& tile, T* scores) const {
     multiply(tile.rows, tile.keys, query.width(), query_rows(tile), keys(tile, true), scale, 0,
-             scores, kKeys);
+             scores, kTileKeys);
     if (mask_.defined())
-      for (int64_t i = 0; i < tile.rows; ++i) add_mask(tile, i, scores + i * kKeys);
+      for (int64_t i = 0; i < tile.rows; ++i) add_mask(tile, i, scores + i * kTileKeys);
   }
 
   GemmOperand query_rows(const Tile& tile) const {
     return {query.row(tile.batch, tile.head, tile.row), query.stride(), false};
   }
   GemmOperand keys(const Tile& tile, bool transposed) const {
-    return {key.row(tile.batch, tile.head / shared_by, tile.key), key.stride(), transposed};
+    return {key.row(tile.batch, tile.head / heads_per_key_head, tile.key), key.stride(),
+            transposed};
   }
   GemmOperand values(const Tile& tile, bool transposed) const {
-    return {value.row(tile.batch, tile.head / shared_by, tile.key), value.stride(), transposed};
+    return {value.row(tile.batch, tile.head / heads_per_key_head, tile.key), value.stride(),
+            transposed};
   }
 
   const Matrices<T> query, key, value;
   const int64_t batch, heads, key_heads;
-  const int64_t shared_by;  // the number of query heads that share a key head
+  const int64_t heads_per_key_head;  // query heads that share a key head
   const double scale;
 
  private:
   void add_mask(const Tile& tile, int64_t i, T* scores) const {
-    const int64_t at = tile.batch * mask_.strides[0] + tile.head * mask_.strides[1] +
-                       (tile.row + i) * mask_.strides[2] + tile.key * mask_.strides[3];
-    const void* from = mask_.as<char>() + at * int64_t(element_size(mask_.dtype));
-    alignas(64) T buffer[kKeys];
+    const int64_t offset = tile.batch * mask_.strides[0] + tile.head * mask_.strides[1] +
+                           (tile.row + i) * mask_.strides[2] + tile.key * mask_.strides[3];
+    const void* from = mask_.as<char>() + offset * int64_t(element_size(mask_.dtype));
+    alignas(64) T buffer[kTileKeys];
     if (mask_.dtype != dtype_of<T> || mask_.strides[3] != 1) {
       StridedConvert(mask_.dtype, dtype_of<T>)(from, mask_.strides[3], buffer, 1, tile.keys);
       from = buffer;
@@ -162,31 +165,32 @@ class Scores {
   const bool causal_;
 };
 
-/// The softmax of a block of rows, tile by tile.
+/// The softmax of a block of rows, accumulated tile by tile.
 template <class T>
 struct OnlineSoftmax {
   static constexpr T kLowest = -std::numeric_limits<T>::infinity();
-  T largest[kRows], sum[kRows];
+  T largest[kTileRows], sum[kTileRows];
 
   OnlineSoftmax() {
-    std::fill_n(largest, kRows, kLowest);
-    std::fill_n(sum, kRows, T(0));
+    std::fill_n(largest, kTileRows, kLowest);
+    std::fill_n(sum, kTileRows, T(0));
   }
-  /// Turns the first n scores of row i into exp(score - largest), the others into 0; multiplies
-  /// the row's earlier results by the change of the scale.
+  /// Replaces the first n scores of row i by exp(score - largest), the other `keys - n` by 0. If
+  /// `largest` grows, scales the row's sum and result accordingly.
   void add(int64_t i, T* scores, int64_t n, int64_t keys, T* result, int64_t width) {
     const SoftmaxLoops& loops = softmax_loops_of<T>();
-    const T before = largest[i];
+    const T previous = largest[i];
     loops.max[0](scores, n, &largest[i]);
-    if (largest[i] != before) {
-      const T factor = std::exp(before - largest[i]);
+    if (largest[i] != previous) {
+      const T factor = std::exp(previous - largest[i]);
       sum[i] *= factor;
-      if (before != kLowest) loops.scale[0](result, result, width, &factor);
+      if (previous != kLowest) loops.scale[0](result, result, width, &factor);
     }
     const T base = largest[i] == kLowest ? T(0) : largest[i];
     loops.exp_sum[0](scores, scores, n, &base, &sum[i]);
     std::fill(scores + n, scores + keys, T(0));
   }
+  /// Divides the result of row i by the sum.
   void finish(int64_t i, T* result, int64_t width, T* logsumexp) const {
     const T factor = sum[i] == 0 ? T(0) : 1 / sum[i];
     softmax_loops_of<T>().scale[0](result, result, width, &factor);
@@ -198,24 +202,25 @@ template <class T>
 void forward(const AttentionOperands& operands, Ctx& ctx) {
   const Scores<T> scores(operands, ctx);
   const Matrices<T> out(operands.out, ctx);
-  const int64_t rows = out.rows(), width = out.width(), blocks = (rows + kRows - 1) / kRows;
+  const int64_t rows = out.rows(), width = out.width(), blocks = (rows + kTileRows - 1) / kTileRows;
   const int64_t tasks = scores.batch * scores.heads * blocks;
   const int slots = task_slots(tasks);
-  T* const tiles = static_cast<T*>(ctx.scratch(sizeof(T) * size_t(slots * kRows * kKeys)));
+  T* const tiles = static_cast<T*>(ctx.scratch(sizeof(T) * size_t(slots * kTileRows * kTileKeys)));
   parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
-    T* const tile_scores = tiles + slot * kRows * kKeys;
-    const int64_t head = task / blocks, row = task % blocks * kRows;
-    const Tile block{head / scores.heads, head % scores.heads, row, std::min(kRows, rows - row)};
+    T* const tile_scores = tiles + slot * kTileRows * kTileKeys;
+    const int64_t head = task / blocks, row = task % blocks * kTileRows;
+    const Tile block{head / scores.heads, head % scores.heads, row,
+                     std::min(kTileRows, rows - row)};
     T* const result = out.row(block.batch, block.head, row);
     for (int64_t i = 0; i < block.rows; ++i) std::fill_n(result + i * out.stride(), width, T(0));
     OnlineSoftmax<T> softmax;
     scores.for_each_tile(block, [&](const Tile& tile) {
       scores.compute(tile, tile_scores);
       for (int64_t i = 0; i < tile.rows; ++i)
-        softmax.add(i, tile_scores + i * kKeys, scores.seen(tile, i), tile.keys,
+        softmax.add(i, tile_scores + i * kTileKeys, scores.num_visible(tile, i), tile.keys,
                     result + i * out.stride(), width);
-      multiply(tile.rows, width, tile.keys, {tile_scores, kKeys, false}, scores.values(tile, false),
-               1, 1, result, out.stride());
+      multiply(tile.rows, width, tile.keys, {tile_scores, kTileKeys, false},
+               scores.values(tile, false), 1, 1, result, out.stride());
     });
     T* const logsumexp = operands.logsumexp.as<T>() + head * rows + row;
     for (int64_t i = 0; i < block.rows; ++i)
@@ -239,14 +244,14 @@ class Backward {
   void run(Ctx& ctx) const {
     const int64_t heads = scores_.key_heads, tasks = scores_.batch * heads;
     const int slots = task_slots(tasks);
-    const int64_t needed = 2 * kRows * kKeys + out_.rows();
-    T* const scratch = static_cast<T*>(ctx.scratch(sizeof(T) * size_t(slots * needed)));
+    const int64_t scratch_per_slot = 2 * kTileRows * kTileKeys + out_.rows();
+    T* const scratch = static_cast<T*>(ctx.scratch(sizeof(T) * size_t(slots * scratch_per_slot)));
     parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
       const int64_t batch = task / heads, head = task % heads;
       if (grad_key_.defined()) grad_key_.zero(batch, head);
       if (grad_value_.defined()) grad_value_.zero(batch, head);
-      for (int64_t i = 0; i < scores_.shared_by; ++i)
-        add_head(batch, head * scores_.shared_by + i, scratch + slot * needed);
+      for (int64_t i = 0; i < scores_.heads_per_key_head; ++i)
+        add_head(batch, head * scores_.heads_per_key_head + i, scratch + slot * scratch_per_slot);
     });
     grad_query_.write_back(ctx);
     grad_key_.write_back(ctx);
@@ -256,52 +261,53 @@ class Backward {
  private:
   void add_head(int64_t batch, int64_t head, T* scratch) const {
     if (grad_query_.defined()) grad_query_.zero(batch, head);
-    T* const sums = scratch + 2 * kRows * kKeys;  // of grad_out * out, for each row
+    T* const sums = scratch + 2 * kTileRows * kTileKeys;  // of grad_out * out, for each row
     for (int64_t i = 0; i < out_.rows(); ++i) {
       sums[i] = 0;
       softmax_loops_of<T>().dot[0][0](grad_out_.row(batch, head, i), out_.row(batch, head, i),
                                       out_.width(), &sums[i]);
     }
-    for (int64_t row = 0; row < out_.rows(); row += kRows)
-      scores_.for_each_tile(
-          {batch, head, row, std::min(kRows, out_.rows() - row)},
-          [&](const Tile& tile) { add_tile(tile, scratch, scratch + kRows * kKeys, sums + row); });
+    for (int64_t row = 0; row < out_.rows(); row += kTileRows)
+      scores_.for_each_tile({batch, head, row, std::min(kTileRows, out_.rows() - row)},
+                            [&](const Tile& tile) {
+                              add_tile(tile, scratch, scratch + kTileRows * kTileKeys, sums + row);
+                            });
   }
 
-  void add_tile(const Tile& tile, T* p, T* grad, const T* sums) const {
+  void add_tile(const Tile& tile, T* probabilities, T* grad, const T* sums) const {
     const SoftmaxLoops& loops = softmax_loops_of<T>();
     const GemmOperand grad_out{grad_out_.row(tile.batch, tile.head, tile.row), grad_out_.stride(),
                                false};
     const T* const logsumexp =
         logsumexp_ + (tile.batch * scores_.heads + tile.head) * out_.rows() + tile.row;
-    scores_.compute(tile, p);
+    scores_.compute(tile, probabilities);
     for (int64_t i = 0; i < tile.rows; ++i) {
-      T unused = 0, *const line = p + i * kKeys;
-      const int64_t n = scores_.seen(tile, i);
+      T unused = 0, *const line = probabilities + i * kTileKeys;
+      const int64_t n = scores_.num_visible(tile, i);
       loops.exp_sum[0](line, line, n, logsumexp + i, &unused);
       std::fill(line + n, line + tile.keys, T(0));
     }
-    const int64_t shared = tile.head / scores_.shared_by;
+    const int64_t key_head = tile.head / scores_.heads_per_key_head;
     if (grad_value_.defined())
-      multiply(tile.keys, out_.width(), tile.rows, {p, kKeys, true}, grad_out, 1, 1,
-               grad_value_.row(tile.batch, shared, tile.key), grad_value_.stride());
+      multiply(tile.keys, out_.width(), tile.rows, {probabilities, kTileKeys, true}, grad_out, 1, 1,
+               grad_value_.row(tile.batch, key_head, tile.key), grad_value_.stride());
     if (!grad_query_.defined() && !grad_key_.defined()) return;
     multiply(tile.rows, tile.keys, out_.width(), grad_out, scores_.values(tile, true), 1, 0, grad,
-             kKeys);
+             kTileKeys);
     for (int64_t i = 0; i < tile.rows; ++i) {
-      T* const line = grad + i * kKeys;
-      const int64_t n = scores_.seen(tile, i);
-      loops.gradient[0][0](line, p + i * kKeys, line, n, sums + i);
+      T* const line = grad + i * kTileKeys;
+      const int64_t n = scores_.num_visible(tile, i);
+      loops.gradient[0][0](line, probabilities + i * kTileKeys, line, n, sums + i);
       std::fill(line + n, line + tile.keys, T(0));
     }
     const int64_t width = scores_.query.width();
     if (grad_query_.defined())
-      multiply(tile.rows, width, tile.keys, {grad, kKeys, false}, scores_.keys(tile, false),
+      multiply(tile.rows, width, tile.keys, {grad, kTileKeys, false}, scores_.keys(tile, false),
                scores_.scale, 1, grad_query_.row(tile.batch, tile.head, tile.row),
                grad_query_.stride());
     if (grad_key_.defined())
-      multiply(tile.keys, width, tile.rows, {grad, kKeys, true}, scores_.query_rows(tile),
-               scores_.scale, 1, grad_key_.row(tile.batch, shared, tile.key), grad_key_.stride());
+      multiply(tile.keys, width, tile.rows, {grad, kTileKeys, true}, scores_.query_rows(tile),
+               scores_.scale, 1, grad_key_.row(tile.batch, key_head, tile.key), grad_key_.stride());
   }
 
   const Scores<T> scores_;

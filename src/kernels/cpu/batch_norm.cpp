@@ -11,12 +11,12 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Doubles of scratch memory, one per channel.
+/// Allocates scratch memory for one double per channel.
 double* per_channel(int64_t channels, Ctx& ctx) {
   return static_cast<double*>(ctx.scratch(size_t(channels) * sizeof(double)));
 }
 
-/// A view's elements as doubles; all `missing` if it is undefined.
+/// Returns the view's elements as doubles; if it is undefined, `missing` for every channel.
 double* read_channels(const View& view, int64_t channels, double missing, Ctx& ctx) {
   double* const values = per_channel(channels, ctx);
   if (view.defined())
@@ -35,14 +35,14 @@ void write_channels(const double* values, const View& view, int64_t channels) {
 void update_running(const View& running, const double* values, double factor, double momentum,
                     int64_t channels, Ctx& ctx) {
   if (!running.defined()) return;
-  double* const now = read_channels(running, channels, 0, ctx);
+  double* const updated = read_channels(running, channels, 0, ctx);
   for (int64_t c = 0; c < channels; ++c)
-    now[c] = (1 - momentum) * now[c] + momentum * (values[c] * factor);
-  write_channels(now, running, channels);
+    updated[c] = (1 - momentum) * updated[c] + momentum * (values[c] * factor);
+  write_channels(updated, running, channels);
 }
 
-/// Mean and variance of every channel from one pass over x. The channel's first element is
-/// subtracted from all, so that a large mean does not make the variance inaccurate.
+/// Computes the mean and variance of every channel in one pass over x. The channel's first element
+/// is subtracted from the others, so that a large mean does not make the variance inaccurate.
 void measure(const BatchNormLayout& layout, const BatchNormSweep& sweep, const BatchNormData& x,
              double* mean, double* var, Ctx& ctx) {
   const int64_t channels = layout.channels();
@@ -52,9 +52,9 @@ void measure(const BatchNormLayout& layout, const BatchNormSweep& sweep, const B
                                    channels);
   sweep.accumulate(x, {}, shift, mean, var);
   for (int64_t c = 0; c < channels; ++c) {
-    const double distance = mean[c] / n;
-    var[c] = std::fmax(var[c] / n - distance * distance, 0);
-    mean[c] = shift[c] + distance;
+    const double shifted_mean = mean[c] / n;
+    var[c] = std::fmax(var[c] / n - shifted_mean * shifted_mean, 0);
+    mean[c] = shift[c] + shifted_mean;
   }
 }
 

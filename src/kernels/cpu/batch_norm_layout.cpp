@@ -17,7 +17,7 @@ BatchNormLayout::BatchNormLayout(const View& in)
   channels_last_ = plane_ == 1 || (dense(in) && !in.contiguous());
 }
 
-/// The dimensions from the outermost to the innermost.
+/// Fills `order` with the dimensions from the outermost to the innermost.
 void BatchNormLayout::order_of(int dim, int* order) const {
   for (int d = 0; d < dim; ++d) order[d] = d;
   if (!channels_last_) return;
@@ -37,8 +37,8 @@ bool BatchNormLayout::dense(const View& view) const {
   return true;
 }
 
-/// Calls f(position in this order, offset in the view, stride, count) for runs that cover all
-/// elements, in parallel.
+/// Calls f(position in the layout's order, offset in the view, stride, count) in parallel, for runs
+/// that cover all elements.
 template <class F>
 void BatchNormLayout::for_runs(const View& view, const F& f) const {
   int order[kMaxDims];

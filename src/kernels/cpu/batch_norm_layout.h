@@ -11,16 +11,16 @@ class Ctx;
 
 namespace hearth::cpu {
 
-/// A tensor of batch norm, dense in the order of a BatchNormLayout.
+/// The elements of a tensor without gaps, in the order of a BatchNormLayout.
 struct BatchNormData {
   char* data = nullptr;
   ScalarType dtype = ScalarType::Undefined;
   bool defined() const { return data != nullptr; }
 };
 
-/// The order of elements in which batch norm computes: planes of S elements of one channel (N, C,
-/// S), or rows of one element per channel (N * S, C). Tensors in another order are copied to
-/// scratch memory.
+/// The order of elements in which batch norm computes: planes of S elements of one channel,
+/// `[N, C, S]`, or rows of one element per channel, `[N * S, C]`. Tensors in another order are
+/// copied to scratch memory.
 class BatchNormLayout {
  public:
   explicit BatchNormLayout(const View& in);
@@ -33,12 +33,12 @@ class BatchNormLayout {
   /// Elements per channel.
   int64_t count() const { return batch_ * plane_; }
   /// The type in which elements are computed: double for double, else float.
-  ScalarType compute() const { return compute_; }
+  ScalarType compute_type() const { return compute_; }
 
-  /// The view's elements in this order: in place, or copied and converted to compute().
+  /// Returns the view's elements in this order: in place, or a copy in compute_type().
   BatchNormData read(const View& view, Ctx& ctx) const;
-  /// Memory for the view's elements in this order: its own, or scratch memory from which write_back
-  /// copies.
+  /// Returns memory for the view's elements in this order: the view's own, or scratch memory, which
+  /// write_back copies to the view.
   BatchNormData prepare_write(const View& view, Ctx& ctx) const;
   void write_back(const BatchNormData& from, const View& view) const;
 

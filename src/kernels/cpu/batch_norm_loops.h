@@ -27,10 +27,10 @@ struct BatchNormLoopsOf {
   HEARTH_SIMD static void add_column(const T* x, const T* g, int64_t stride, int64_t j,
                                      const double* shift, double* sums, double* dots) {
     using Wide = Vec<double, n, Isa>;
-    const Wide k = channel<per_column, Wide>(shift, j);
+    const Wide center = channel<per_column, Wide>(shift, j);
     Wide sum = Wide::load(sums + j), dot = Wide::load(dots + j);
     for (int r = 0; r < rows; ++r) {
-      const Wide d = widen<n>(x + r * stride + j) - k;
+      const Wide d = widen<n>(x + r * stride + j) - center;
       Wide factor = d;
       if constexpr (with_g) factor = widen<n>(g + r * stride + j);
       sum = sum + factor;
@@ -71,8 +71,8 @@ struct BatchNormLoopsOf {
   };
   template <bool per_column, bool with_g, class V>
   HEARTH_SIMD static Line<V> line_at(const BatchNormLine& line, int64_t j) {
-    const auto values = [j](const void* of) {
-      return channel<per_column, V>(static_cast<const T*>(of), j);
+    const auto values = [j](const void* coefficients) {
+      return channel<per_column, V>(static_cast<const T*>(coefficients), j);
     };
     return {values(line.center), values(line.slope), values(line.offset),
             with_g ? values(line.gain) : V(0)};

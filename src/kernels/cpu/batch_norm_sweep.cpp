@@ -49,14 +49,15 @@ class Source {
   alignas(64) char buffer_[kBlock * sizeof(float)];
 };
 
-/// Calls f(first element, first column, rows, width) for blocks of at most `most` elements that
-/// cover `rows` dense rows.
+/// Calls f(first element, first column, rows, width) for blocks of up to `max_elements` elements
+/// that cover `rows` dense rows.
 template <class F>
-void for_blocks(int64_t first, int64_t rows, int64_t width, int64_t most, const F& f) {
-  const int64_t rows_at_once = std::max<int64_t>(most / std::max<int64_t>(width, 1), 1);
+void for_blocks(int64_t first, int64_t rows, int64_t width, int64_t max_elements, const F& f) {
+  const int64_t rows_at_once = std::max<int64_t>(max_elements / std::max<int64_t>(width, 1), 1);
   for (int64_t r = 0; r < rows; r += rows_at_once)
-    for (int64_t j = 0; j < width; j += most)
-      f(first + r * width + j, j, std::min(rows_at_once, rows - r), std::min(most, width - j));
+    for (int64_t j = 0; j < width; j += max_elements)
+      f(first + r * width + j, j, std::min(rows_at_once, rows - r),
+        std::min(max_elements, width - j));
 }
 
 const void* advanced(const void* values, int64_t bytes) {
@@ -68,7 +69,7 @@ const void* advanced(const void* values, int64_t bytes) {
 BatchNormSweep::BatchNormSweep(const BatchNormLayout& layout, Ctx& ctx)
     : layout_(layout),
       ctx_(ctx),
-      loops_(layout.compute() == kDouble ? batch_norm_table().f64 : batch_norm_table().f32) {}
+      loops_(layout.compute_type() == kDouble ? batch_norm_table().f64 : batch_norm_table().f32) {}
 
 void BatchNormSweep::accumulate(const BatchNormData& x, const BatchNormData& g, const double* shift,
                                 double* sums, double* dots) const {
@@ -164,19 +165,19 @@ void BatchNormSweep::add(bool per_column, const BatchNormData& x, const BatchNor
                          int64_t first, int64_t rows, int64_t width, const double* shift,
                          double* sums, double* dots) const {
   const auto loop = loops_.accumulate[per_column][g.defined()];
-  Source xs(x, layout_.compute()), gs(g, layout_.compute());
+  Source xs(x, layout_.compute_type()), gs(g, layout_.compute_type());
   if (xs.direct() && gs.direct())
     return loop(xs.get(first, 0), gs.get(first, 0), width, rows, width, shift, sums, dots);
-  for_blocks(first, rows, width, kBlock, [&](int64_t at, int64_t j, int64_t r, int64_t w) {
-    loop(xs.get(at, r * w), gs.get(at, r * w), w, r, w, per_column ? shift + j : shift, sums + j,
-         dots + j);
+  for_blocks(first, rows, width, kBlock, [&](int64_t block_first, int64_t j, int64_t r, int64_t w) {
+    loop(xs.get(block_first, r * w), gs.get(block_first, r * w), w, r, w,
+         per_column ? shift + j : shift, sums + j, dots + j);
   });
 }
 
 void BatchNormSweep::apply(const BatchNormData& x, const BatchNormData& g, const BatchNormData& y,
                            const double* center, const double* slope, const double* offset,
                            const double* gain) const {
-  const ScalarType type = layout_.compute();
+  const ScalarType type = layout_.compute_type();
   const auto [fold, width, count, rest] = rows();
   const int64_t times = layout_.channels_last() ? fold : 1;
   const BatchNormLine line{repeated(center, type, times), repeated(slope, type, times),
@@ -192,10 +193,10 @@ void BatchNormSweep::apply(const BatchNormData& x, const BatchNormData& g, const
   const int64_t size = int64_t(element_size(type));
   parallel_for(0, layout_.batch() * channels, grain(plane), [&](int64_t begin, int64_t end) {
     for (int64_t p = begin; p < end; ++p) {
-      const int64_t at = p % channels * size;
+      const int64_t bytes = p % channels * size;
       compute(false, x, g, y, p * plane, 1, plane,
-              {advanced(line.center, at), advanced(line.slope, at), advanced(line.offset, at),
-               advanced(line.gain, at)});
+              {advanced(line.center, bytes), advanced(line.slope, bytes),
+               advanced(line.offset, bytes), advanced(line.gain, bytes)});
     }
   });
 }
@@ -203,7 +204,7 @@ void BatchNormSweep::apply(const BatchNormData& x, const BatchNormData& g, const
 void BatchNormSweep::compute(bool per_column, const BatchNormData& x, const BatchNormData& g,
                              const BatchNormData& y, int64_t first, int64_t rows, int64_t width,
                              const BatchNormLine& line) const {
-  const ScalarType type = layout_.compute();
+  const ScalarType type = layout_.compute_type();
   const auto loop = loops_.apply[per_column][g.defined()];
   const int64_t y_size = int64_t(element_size(y.dtype));
   Source xs(x, type), gs(g, type);
@@ -213,12 +214,12 @@ void BatchNormSweep::compute(bool per_column, const BatchNormData& x, const Batc
   const StridedConvert store(type, y.dtype);
   const int64_t size = int64_t(element_size(type));
   alignas(64) char result[kBlock * sizeof(double)];
-  for_blocks(first, rows, width, kBlock, [&](int64_t at, int64_t j, int64_t r, int64_t w) {
+  for_blocks(first, rows, width, kBlock, [&](int64_t block_first, int64_t j, int64_t r, int64_t w) {
     const int64_t bytes = per_column ? j * size : 0;
     const BatchNormLine line_at_j{advanced(line.center, bytes), advanced(line.slope, bytes),
                                   advanced(line.offset, bytes), advanced(line.gain, bytes)};
-    loop(xs.get(at, r * w), gs.get(at, r * w), result, w, r, w, line_at_j);
-    store(result, 1, y.data + at * y_size, 1, r * w);
+    loop(xs.get(block_first, r * w), gs.get(block_first, r * w), result, w, r, w, line_at_j);
+    store(result, 1, y.data + block_first * y_size, 1, r * w);
   });
 }
 

@@ -26,16 +26,17 @@ class BatchNormSweep {
   };
   Rows rows() const;
 
-  /// Per-channel values as an array of `type`, repeated `times` times.
+  /// Returns per-channel values as an array of `type`, repeated `times` times.
   void* repeated(const double* values, ScalarType type, int64_t times) const;
-  /// Scratch memory for the sums and dots of chunks: [chunk][0 or 1][column].
+  /// Allocates scratch memory for the sums and dots of chunks: `[chunk][0 or 1][column]`.
   double* partial_sums(int64_t chunks, int64_t columns) const;
 
   void accumulate_planes(const BatchNormData& x, const BatchNormData& g, const double* shift,
                          double* sums, double* dots) const;
   void accumulate_rows(const BatchNormData& x, const BatchNormData& g, const double* shift,
                        double* sums, double* dots) const;
-  /// Run the loops on `rows` rows from element `first`, in blocks if dtypes must be converted.
+  /// add and compute run the loops on `rows` rows from element `first`, in blocks if dtypes must be
+  /// converted.
   void add(bool per_column, const BatchNormData& x, const BatchNormData& g, int64_t first,
            int64_t rows, int64_t width, const double* shift, double* sums, double* dots) const;
   void compute(bool per_column, const BatchNormData& x, const BatchNormData& g,

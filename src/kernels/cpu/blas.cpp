@@ -14,7 +14,7 @@ namespace {
 
 int narrow(int64_t value) { return static_cast<int>(value); }
 
-CBLAS_TRANSPOSE transpose(bool yes) { return yes ? CblasTrans : CblasNoTrans; }
+CBLAS_TRANSPOSE transpose(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
 
 /// A Gemm whose result is a vector: y = alpha * op(matrix) @ x + beta * y.
 struct Gemv {
@@ -26,18 +26,18 @@ struct Gemv {
   int64_t y_size, y_step;
 
   explicit Gemv(const Gemm& g) {
-    const bool column = g.n == 1;  // y is a column, else a row: then y^T = b^T @ a^T
-    const GemmOperand& m = column ? g.a : g.b;
-    const GemmOperand& v = column ? g.b : g.a;
+    const bool is_column = g.n == 1;  // else y is a row, and y^T = b^T @ a^T
+    const GemmOperand& m = is_column ? g.a : g.b;
+    const GemmOperand& v = is_column ? g.b : g.a;
     matrix = m.data;
     ld = m.ld;
-    transposed = m.transposed != !column;
-    y_size = column ? g.m : g.n;
-    y_step = column ? g.ld_out : 1;
+    transposed = m.transposed != !is_column;
+    y_size = is_column ? g.m : g.n;
+    y_step = is_column ? g.ld_out : 1;
     rows = transposed ? g.k : y_size;
     columns = transposed ? y_size : g.k;
     x = v.data;
-    x_step = column == v.transposed ? 1 : v.ld;
+    x_step = is_column == v.transposed ? 1 : v.ld;
   }
 };
 

@@ -15,10 +15,10 @@ void copy_inputs(const CatParams& params, size_t begin, size_t end, int64_t star
   const auto element = static_cast<int64_t>(element_size(params.out.dtype));
   for (size_t i = begin; i < end; ++i) {
     const View& in = params.in[i];
-    View place = in;
-    place.data = params.out.as<char>() + start * stride * element;
-    std::copy_n(params.out.strides, in.dim, place.strides);
-    copy(in, place, ctx);
+    View target = in;
+    target.data = params.out.as<char>() + start * stride * element;
+    std::copy_n(params.out.strides, in.dim, target.strides);
+    copy(in, target, ctx);
     start += in.sizes[params.dim];
   }
 }

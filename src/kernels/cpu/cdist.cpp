@@ -13,7 +13,7 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kCdistGrain = 1 << 14;  // differences of elements that are worth another thread
-constexpr int64_t kTile = 1 << 15;        // bytes of rows of b that stay in the cache
+constexpr int64_t kTileBytes = 1 << 15;   // of rows of b, which then stay in the cache
 
 Norm norm_of(double p) {
   if (p == 0) return Norm::kZero;
@@ -27,7 +27,7 @@ const CdistLoops& cdist_loops_of() {
   return loops_for<T>(HEARTH_ISA_TABLE(cdist_table));
 }
 
-/// The root that makes sums of powers distances.
+/// Turns sums of powers into distances.
 template <class T>
 void take_roots(Norm norm, double p, T* sums, int64_t n) {
   if (norm == Norm::kTwo)
@@ -36,7 +36,7 @@ void take_roots(Norm norm, double p, T* sums, int64_t n) {
     for (int64_t j = 0; j < n; ++j) sums[j] = std::pow(sums[j], T(1 / p));
 }
 
-/// Calls f(batch, first row, last row) in parallel, for groups of rows of a.
+/// Calls f(batch, begin, end) in parallel, for groups of rows [begin, end) of a.
 template <class F>
 void for_row_groups(int64_t batch, int64_t rows, int64_t work_per_row, const F& f) {
   const int64_t grain = std::max<int64_t>(kCdistGrain / std::max<int64_t>(work_per_row, 1), 1);
@@ -49,14 +49,15 @@ void for_row_groups(int64_t batch, int64_t rows, int64_t work_per_row, const F& 
   });
 }
 
-/// All distances of [rows, width] and [columns, width], tile by tile of b.
+/// Computes the distances of all rows of a, `[rows, width]`, from all rows of b,
+/// `[columns, width]`, one tile of b at a time.
 template <class T>
 void all_pairs(const CdistParams& params) {
   const Norm norm = norm_of(params.p);
   const int64_t rows = params.a.sizes[1], columns = params.b.sizes[1], width = params.a.sizes[2];
   const auto distances = cdist_loops_of<T>().distances[int(norm)];
   const int64_t tile =
-      std::max<int64_t>(kTile / (std::max<int64_t>(width, 1) * int64_t(sizeof(T))), 16);
+      std::max<int64_t>(kTileBytes / (std::max<int64_t>(width, 1) * int64_t(sizeof(T))), 16);
   for_row_groups(params.a.sizes[0], rows, columns * width, [&](int64_t n, int64_t r0, int64_t r1) {
     const T* const a = params.a.as<const T>() + n * rows * width;
     const T* const b = params.b.as<const T>() + n * columns * width;
@@ -72,7 +73,7 @@ void all_pairs(const CdistParams& params) {
   });
 }
 
-/// The distances of the rows i < j of one matrix.
+/// Computes the distances of all pairs of rows i < j of a.
 template <class T>
 void upper_pairs(const CdistParams& params) {
   const Norm norm = norm_of(params.p);
@@ -89,11 +90,11 @@ void upper_pairs(const CdistParams& params) {
   });
 }
 
-/// The factors of the gradient of one row of a: the incoming gradients over the distances^(p - 1).
+/// The factors `grad / dist^(p - 1)` in the gradient of one row of a.
 template <class T>
 class RowFactors {
  public:
-  static constexpr int64_t kCount = 256;  // rows of b at once
+  static constexpr int64_t kCapacity = 256;  // rows of b
 
   RowFactors(const CdistBackwardParams& params, Norm norm, int64_t n, int64_t i)
       : p_(params.p), norm_(norm), grad_(line(params.grad, n, i)), dist_(line(params.dist, n, i)) {
@@ -108,7 +109,7 @@ class RowFactors {
     }
   }
 
-  T factors[kCount], dists[kCount];
+  T factors[kCapacity], dists[kCapacity];
 
  private:
   static const T* line(const View& view, int64_t n, int64_t i) {
@@ -125,7 +126,7 @@ class RowFactors {
   int64_t grad_stride_, dist_stride_;
 };
 
-/// The gradient of row i of a; `part` has room for a row.
+/// Computes the gradient of row i of a; `part` is scratch memory for a row.
 template <class T>
 void row_backward(const CdistBackwardParams& params, Norm norm, int64_t n, int64_t i, T* part) {
   const int64_t rows = params.a.sizes[1], columns = params.b.sizes[1], width = params.a.sizes[2];
@@ -135,8 +136,8 @@ void row_backward(const CdistBackwardParams& params, Norm norm, int64_t n, int64
   std::fill_n(out, width, T(0));
   if (norm == Norm::kZero) return;
   RowFactors<T> row(params, norm, n, i);
-  for (int64_t j = 0; j < columns; j += row.kCount) {
-    const int64_t count = std::min(row.kCount, columns - j);
+  for (int64_t j = 0; j < columns; j += row.kCapacity) {
+    const int64_t count = std::min(row.kCapacity, columns - j);
     row.read(j, count);
     cdist_loops_of<T>().gradient[int(norm)](a, b + j * width, count, width, params.p, row.factors,
                                             row.dists, part);
@@ -161,9 +162,9 @@ void backward(const CdistBackwardParams& params, Ctx& ctx) {
 }  // namespace
 
 void run(const CdistParams& params, Ctx&) {
-  const bool wide = params.a.dtype == kDouble;
-  if (params.upper) return wide ? upper_pairs<double>(params) : upper_pairs<float>(params);
-  wide ? all_pairs<double>(params) : all_pairs<float>(params);
+  const bool is_double = params.a.dtype == kDouble;
+  if (params.upper) return is_double ? upper_pairs<double>(params) : upper_pairs<float>(params);
+  is_double ? all_pairs<double>(params) : all_pairs<float>(params);
 }
 
 void run(const CdistBackwardParams& params, Ctx& ctx) {

@@ -13,12 +13,12 @@ struct CdistLoops {
   /// out[j] = the sum of |a - b[j]|^p, or the largest |a - b[j]|.
   using Distances = void (*)(const void* a, const void* b, int64_t n, int64_t width, double p,
                              void* out);
-  /// out = the sum over j of factor[j] times the derivative of those sums with respect to a,
-  /// without the factor p; for the largest difference, dist[j] is compared with.
+  /// out = sum over j of factor[j] * the derivative of Distances' out[j] with respect to a, without
+  /// its factor p. For kInfinity, dist[j] tells which differences are the largest.
   using Gradient = void (*)(const void* a, const void* b, int64_t n, int64_t width, double p,
                             const void* factor, const void* dist, void* out);
   Distances distances[kNorms];
-  Gradient gradient[kNorms];  // none for kZero
+  Gradient gradient[kNorms];  // null for kZero
 };
 
 struct CdistTable {

@@ -12,27 +12,27 @@ template <class T, class Isa>
 struct CdistLoopsOf {
   using V = FullVec<T, Isa>;
   static constexpr int64_t kFull = V::kLanes;
-  static constexpr int kRows = 4;   // rows b that are compared with a at once
+  static constexpr int kRows = 4;   // rows of b that are compared with a at once
   static constexpr int kBlock = 4;  // vectors of the gradient that are summed in registers
 
   HEARTH_SIMD static V load(const T* from, int64_t n) {
     return n >= kFull ? V::load(from) : V::load_first(from, static_cast<int>(n));
   }
 
-  /// The sum with one more term. NaN is no largest difference, as in PyTorch.
+  /// Adds the term of the difference d. NaN never becomes the largest difference, as in PyTorch.
   template <Norm norm>
   HEARTH_SIMD static V with_term(V sum, V d, V p) {
-    const V size = abs(d);
+    const V magnitude = abs(d);
     if constexpr (norm == Norm::kZero)
-      return sum + select(size > V(0), V(1), d);
+      return sum + select(magnitude > V(0), V(1), d);
     else if constexpr (norm == Norm::kOne)
-      return sum + size;
+      return sum + magnitude;
     else if constexpr (norm == Norm::kTwo)
       return mul_add(d, d, sum);
     else if constexpr (norm == Norm::kInfinity)
-      return select(size > sum, size, sum);
+      return select(magnitude > sum, magnitude, sum);
     else
-      return sum + pow(size, p);
+      return sum + pow(magnitude, p);
   }
   template <Norm norm>
   HEARTH_SIMD static T total(V sums) {

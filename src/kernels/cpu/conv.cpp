@@ -9,7 +9,7 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Contiguous in channels_last order.
+/// Whether the view is contiguous in channels_last order.
 bool channels_last(const View& view) {
   if (view.dim < 4 || view.strides[1] != 1) return false;
   int64_t expected = view.sizes[1];
@@ -28,16 +28,16 @@ View contiguous_scratch(const View& like, ScalarType dtype, Ctx& ctx) {
   return result;
 }
 
-/// The convolution with all tensors in `dtype` and an allowed layout; the others are replaced by
-/// contiguous scratch copies.
+/// Returns the parameters with all tensors in `dtype` and an allowed layout; other tensors are
+/// replaced by contiguous scratch copies.
 template <class Allowed>
 ConvParams fitted(const ConvParams& params, ScalarType dtype, const Allowed& allowed, Ctx& ctx) {
   ConvParams result = params;
   for (View* view : {&result.in, &result.weight, &result.out, &result.bias}) {
     if (!view->defined() || (view->dtype == dtype && allowed(*view))) continue;
-    const View given = *view;
-    *view = contiguous_scratch(given, dtype, ctx);
-    if (view != &result.computed()) copy(given, *view, ctx);
+    const View original = *view;
+    *view = contiguous_scratch(original, dtype, ctx);
+    if (view != &result.computed()) copy(original, *view, ctx);
   }
   return result;
 }
@@ -48,7 +48,7 @@ void finish(const ConvParams& params, const ConvParams& computed, Ctx& ctx) {
   if (from.data != to.data) copy(from, to, ctx);
 }
 
-/// Adds one number per channel to a contiguous or channels_last tensor.
+/// Adds the channel's bias to each element of a contiguous or channels_last tensor.
 void add_bias(const View& to, const View& bias) {
   const int64_t channels = to.sizes[1], plane = to.numel / to.sizes[0] / channels;
   const bool interleaved = !to.contiguous();  // channels_last
@@ -65,17 +65,17 @@ void add_bias(const View& to, const View& bias) {
                });
 }
 
-/// Runs oneDNN's convolution in `dtype` (float32, or bfloat16 on processors that compute with it);
-/// false if it has none.
+/// Runs oneDNN's convolution in `dtype` (float32, or bfloat16 on processors that compute with it).
+/// Returns false if oneDNN has none.
 bool run_by_library(const ConvParams& params, ScalarType dtype, Ctx& ctx) {
   if (!onednn::suits_conv(params)) return false;
   const bool adds_bias = params.bias.defined() && params.part == ConvPart::kIn;
   if (dtype == kBFloat16 && (adds_bias || !onednn::has_matmul(kBFloat16))) return false;
   const auto allowed = [](const View& view) { return view.contiguous() || channels_last(view); };
-  const ConvParams fit = fitted(params, dtype, allowed, ctx);
-  if (!onednn::conv(fit, ctx)) return false;
-  if (adds_bias) add_bias(fit.in, fit.bias);
-  finish(params, fit, ctx);
+  const ConvParams fitted_params = fitted(params, dtype, allowed, ctx);
+  if (!onednn::conv(fitted_params, ctx)) return false;
+  if (adds_bias) add_bias(fitted_params.in, fitted_params.bias);
+  finish(params, fitted_params, ctx);
   return true;
 }
 
@@ -86,11 +86,11 @@ void run(const ConvParams& params, Ctx& ctx) {
   if (params.computed().numel == 0) return;
   if (dtype == kBFloat16 && run_by_library(params, kBFloat16, ctx)) return;
   if (dtype != kDouble && run_by_library(params, kFloat, ctx)) return;
-  const ScalarType compute = dtype == kDouble ? kDouble : kFloat;
-  const ConvParams fit = fitted(
-      params, compute, [](const View& view) { return view.contiguous(); }, ctx);
-  conv_by_columns(fit, ctx);
-  finish(params, fit, ctx);
+  const ScalarType compute_type = dtype == kDouble ? kDouble : kFloat;
+  const ConvParams fitted_params = fitted(
+      params, compute_type, [](const View& view) { return view.contiguous(); }, ctx);
+  conv_by_columns(fitted_params, ctx);
+  finish(params, fitted_params, ctx);
 }
 
 }  // namespace hearth::cpu

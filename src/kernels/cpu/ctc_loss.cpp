@@ -27,28 +27,28 @@ T log_sum(T a, T b, T c = kNever<T>) {
 template <class T>
 class Sequence {
  public:
-  Sequence(const CtcSequences& all, int64_t n)
-      : blank(all.blank),
-        classes(all.log_probs.sizes[2]),
-        times(all.input_lengths.as<const int64_t>()[n]),
-        states(2 * all.target_lengths.as<const int64_t>()[n] + 1),
-        log_probs_(all.log_probs.as<const T>() + n * all.log_probs.strides[1]),
-        time_stride_(all.log_probs.strides[0]),
-        class_stride_(all.log_probs.strides[2]),
-        targets_(all.targets),
-        start_(all.starts.as<const int64_t>()[n]),
-        stride_(all.stride) {}
+  Sequence(const CtcSequences& batch, int64_t n)
+      : blank(batch.blank),
+        classes(batch.log_probs.sizes[2]),
+        times(batch.input_lengths.as<const int64_t>()[n]),
+        states(2 * batch.target_lengths.as<const int64_t>()[n] + 1),
+        log_probs_(batch.log_probs.as<const T>() + n * batch.log_probs.strides[1]),
+        time_stride_(batch.log_probs.strides[0]),
+        class_stride_(batch.log_probs.strides[2]),
+        targets_(batch.targets),
+        start_(batch.starts.as<const int64_t>()[n]),
+        stride_(batch.stride) {}
 
   int64_t label(int64_t state) const {
     if (state % 2 == 0) return blank;
-    const int64_t at = start_ + state / 2 * stride_;
-    return targets_.dtype == kInt ? targets_.as<const int32_t>()[at]
-                                  : targets_.as<const int64_t>()[at];
+    const int64_t index = start_ + state / 2 * stride_;
+    return targets_.dtype == kInt ? targets_.as<const int32_t>()[index]
+                                  : targets_.as<const int64_t>()[index];
   }
   T log_prob(int64_t time, int64_t label) const {
     return log_probs_[time * time_stride_ + label * class_stride_];
   }
-  /// Whether an alignment may go from the state two before, without the blank between them.
+  /// Whether an alignment may come from `state - 2`, without the blank between them.
   bool may_skip(int64_t state) const { return state > 1 && label(state) != label(state - 2); }
   bool is_valid(FaultSlot* faults) const {
     for (int64_t state = 1; state < states; state += 2)
@@ -66,24 +66,26 @@ class Sequence {
   const int64_t start_, stride_;
 };
 
-/// Fills log_alpha [time, width], and returns the loss.
+/// Fills alpha `[times, width]`, the log probabilities of the alignments' beginnings that end in
+/// each state, and returns the loss.
 template <class T>
 T forward(const Sequence<T>& s, T* alpha, int64_t width) {
   if (s.times == 0) return s.states == 1 ? T(0) : -kNever<T>;
   alpha[0] = s.log_prob(0, s.blank);
   if (s.states > 1) alpha[1] = s.log_prob(0, s.label(1));
   for (int64_t t = 1; t < s.times; ++t) {
-    const T* const before = alpha + (t - 1) * width;
+    const T* const previous = alpha + (t - 1) * width;
     for (int64_t i = 0; i < s.states; ++i)
-      alpha[t * width + i] = log_sum(before[i], i > 0 ? before[i - 1] : kNever<T>,
-                                     s.may_skip(i) ? before[i - 2] : kNever<T>) +
+      alpha[t * width + i] = log_sum(previous[i], i > 0 ? previous[i - 1] : kNever<T>,
+                                     s.may_skip(i) ? previous[i - 2] : kNever<T>) +
                              s.log_prob(t, s.label(i));
   }
   const T* const last = alpha + (s.times - 1) * width + s.states - 1;
   return -log_sum(last[0], s.states > 1 ? last[-1] : kNever<T>);
 }
 
-/// The logarithms of the probabilities of the alignments' ends from time t, from those from t + 1.
+/// Computes beta, the log probabilities of the alignments' ends from each state at time t, from
+/// `after`, those at time t + 1.
 template <class T>
 void step_back(const Sequence<T>& s, int64_t t, const T* after, T* beta) {
   for (int64_t i = 0; i < s.states; ++i) {
@@ -96,18 +98,18 @@ void step_back(const Sequence<T>& s, int64_t t, const T* after, T* beta) {
   }
 }
 
-/// Writes the gradients at `time` * `stride`; `beta` has room for two times.
+/// Writes the gradients of time t to `grad + t * stride`; `beta` is scratch memory for two times.
 template <class T>
 void backward(const Sequence<T>& s, const T* alpha, int64_t width, T loss, T factor, T* grad,
               int64_t stride, T* beta) {
   for (int64_t t = s.times - 1; t >= 0; --t) {
-    T* const now = beta + t % 2 * s.states;
-    step_back(s, t, beta + (t + 1) % 2 * s.states, now);
+    T* const current = beta + t % 2 * s.states;
+    step_back(s, t, beta + (t + 1) % 2 * s.states, current);
     T* const line = grad + t * stride;
     std::fill_n(line, s.classes, kNever<T>);
     for (int64_t i = 0; i < s.states; ++i) {
       T& sum = line[s.label(i)];
-      sum = log_sum(sum, alpha[t * width + i] + now[i]);
+      sum = log_sum(sum, alpha[t * width + i] + current[i]);
     }
     for (int64_t c = 0; c < s.classes; ++c) {
       const T log_prob = s.log_prob(t, c);

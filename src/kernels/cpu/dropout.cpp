@@ -6,7 +6,7 @@ namespace hearth::cpu {
 
 namespace {
 
-/// 1 / (1 - p), rounded as PyTorch rounds it; 0 for p = 1, which keeps no element.
+/// 1 / (1 - p), rounded as in PyTorch; 0 for p = 1, which keeps no element.
 template <class T>
 T dropout_scale(double p) {
   using Compute = typename DrawTypes<T>::Compute;
@@ -22,18 +22,19 @@ void dropout(const DropoutParams& params) {
   const int64_t mask_stride = loop.inner_stride(0);
   const int64_t in_stride = loop.inner_stride(1);
   const int64_t out_stride = loop.inner_stride(2);
-  for_each_draw<Bits>(loop, params.source, [&](const Bits* bits, const int64_t* at, int64_t count) {
-    bool* mask = params.mask.as<bool>() + at[0];
-    const T* in = params.in.as<T>() + at[1];
-    T* out = params.out.as<T>() + at[2];
-    for (int64_t i = 0; i < count; ++i) {
-      const bool kept = keep(bits[i]);
-      mask[i * mask_stride] = kept;
-      // Dropped elements are multiplied by zero, so that signs, NaN and infinities take effect.
-      out[i * out_stride] =
-          static_cast<T>(static_cast<Compute>(in[i * in_stride]) * (kept ? scale : Compute(0)));
-    }
-  });
+  for_each_draw<Bits>(
+      loop, params.source, [&](const Bits* bits, const int64_t* offsets, int64_t count) {
+        bool* mask = params.mask.as<bool>() + offsets[0];
+        const T* in = params.in.as<T>() + offsets[1];
+        T* out = params.out.as<T>() + offsets[2];
+        for (int64_t i = 0; i < count; ++i) {
+          const bool kept = keep(bits[i]);
+          mask[i * mask_stride] = kept;
+          // Dropped elements are multiplied by zero, so that signs, NaN and infinities take effect.
+          out[i * out_stride] =
+              static_cast<T>(static_cast<Compute>(in[i * in_stride]) * (kept ? scale : Compute(0)));
+        }
+      });
 }
 
 }  // namespace

@@ -27,23 +27,24 @@ class BagReader {
   BagReader(const Bags& bags, FaultSlot* faults)
       : indices_(bags.indices.as<const I>()),
         offsets_(bags.offsets.as<const I>()),
-        indices(bags.indices.numel),
-        offsets(bags.offsets.numel),
+        num_indices(bags.indices.numel),
+        num_offsets(bags.offsets.numel),
         rows_(bags.rows),
         padding_(bags.padding_idx),
         faults_(faults) {}
 
-  /// The indices of bag b, [begin, end); an empty range after a fault.
+  /// Returns the range [begin, end) of bag b's indices; it is empty after a fault.
   std::pair<int64_t, int64_t> range(int64_t b) const {
-    const int64_t begin = offsets_[b], end = b + 1 < offsets ? offsets_[b + 1] : indices;
-    const bool fits = begin >= 0 && begin <= end && end <= indices && (b > 0 || begin == 0);
+    const int64_t begin = offsets_[b], end = b + 1 < num_offsets ? offsets_[b + 1] : num_indices;
+    const bool fits = begin >= 0 && begin <= end && end <= num_indices && (b > 0 || begin == 0);
     if (fits) return {begin, end};
-    faults_->report(Fault::kBadBagOffset, begin >= 0 && begin <= indices ? end : begin, indices);
+    faults_->report(Fault::kBadBagOffset, begin >= 0 && begin <= num_indices ? end : begin,
+                    num_indices);
     return {0, 0};
   }
-  /// The indices of [begin, end) if all of them are rows of the table, none of them padding, and
-  /// they are int64; else null.
-  const int64_t* plain(int64_t begin, int64_t end) const {
+  /// Returns the indices [begin, end) if they are int64 and all are rows of the table, without
+  /// padding; else null.
+  const int64_t* plain_indices(int64_t begin, int64_t end) const {
     if constexpr (std::is_same_v<I, int64_t>) {
       bool fits = true;
       for (int64_t i = begin; i < end; ++i)
@@ -52,7 +53,7 @@ class BagReader {
     }
     return nullptr;
   }
-  /// The row of index i, or -1 if it is padding or, after a fault, outside the table.
+  /// Returns the row of index i, or -1 if it is padding or, after a fault, outside the table.
   int64_t row(int64_t i) const {
     const int64_t row = indices_[i];
     if (row == padding_) return -1;
@@ -60,9 +61,9 @@ class BagReader {
     faults_->report(Fault::kBadBagIndex, row);
     return -1;
   }
-  int64_t longest(int64_t bags) const {
+  int64_t longest(int64_t num_bags) const {
     int64_t longest = 0;
-    for (int64_t b = 0; b < bags; ++b) {
+    for (int64_t b = 0; b < num_bags; ++b) {
       const auto [begin, end] = range(b);
       longest = std::max(longest, end - begin);
     }
@@ -74,7 +75,7 @@ class BagReader {
   const I* const offsets_;
 
  public:
-  const int64_t indices, offsets;
+  const int64_t num_indices, num_offsets;
 
  private:
   const int64_t rows_, padding_;
@@ -90,7 +91,7 @@ void with_bags(const Bags& bags, Ctx& ctx, const F& f) {
     f(BagReader<int64_t>(bags, ctx.faults()));
 }
 
-/// Bags that are worth another thread.
+/// Returns the number of bags that are worth another thread.
 int64_t grain_of(const Bags& bags, int64_t width) {
   const int64_t elements = (bags.indices.numel / std::max<int64_t>(bags.count, 1) + 1) * width;
   return std::max<int64_t>(kEmbeddingBagGrain / std::max<int64_t>(elements, 1), 1);
@@ -101,11 +102,11 @@ template <class T>
 struct BagRows {
   const void** rows;
   T* scales;
-  int64_t* numbers;  // of the rows in the table
+  int64_t* row_indices;
   int64_t count;
 };
 
-/// Combines bags: T is the type of the sums, the table's or float for half types.
+/// Combines the rows of bags. T is the type of the sums: the table's, or float for half types.
 template <class T, class I>
 class Combiner {
  public:
@@ -122,7 +123,7 @@ class Combiner {
     char* const out = p_.out.as<char>() + b * width_ * size_;
     if (sums_plain_rows(b, out)) return;
     gather(b, bag);
-    if (p_.mode == BagMode::kMax) return largest(b, bag, out);
+    if (p_.mode == BagMode::kMax) return combine_max(b, bag, out);
     const double factor = p_.mode == BagMode::kMean && bag.count > 0 ? 1 / double(bag.count) : 1;
     if (p_.weight.dtype == dtype_of<T>)
       embedding_bag_loops_of<T>().sum(bag.rows, scales(bag), bag.count, width_, out, factor);
@@ -133,27 +134,27 @@ class Combiner {
  private:
   const T* scales(const BagRows<T>& bag) const { return p_.scale.defined() ? bag.scales : nullptr; }
 
-  /// The usual case: sums of rows of a table of sums' type, without scales. False for other bags.
+  /// The usual case: sums rows of a table of type T, without scales. Returns false for other bags.
   bool sums_plain_rows(int64_t b, char* out) const {
     if (p_.weight.dtype != dtype_of<T> || p_.scale.defined() || p_.mode == BagMode::kMax)
       return false;
     const auto [begin, end] = bags_.range(b);
     const int64_t n = end - begin;
-    const int64_t* const indices = bags_.plain(begin, end);
+    const int64_t* const indices = bags_.plain_indices(begin, end);
     if (!indices) return false;
     if (p_.offset2bag.numel > 0) std::fill_n(p_.offset2bag.as<int64_t>() + begin, n, b);
     if (p_.bag_size.numel > 0) p_.bag_size.as<int64_t>()[b] = n;
     const double factor = p_.mode == BagMode::kMean && n > 0 ? 1 / double(n) : 1;
-    embedding_bag_loops_of<T>().sum_of(p_.weight.data, stride_, indices, n, bags_.indices - end,
+    embedding_bag_loops_of<T>().sum_of(p_.weight.data, stride_, indices, n, bags_.num_indices - end,
                                        width_, out, factor);
     return true;
   }
 
-  /// Finds the bag's rows, and writes its number of rows and the bag of its indices.
+  /// Finds the bag's rows, and writes its entries of bag_size and offset2bag.
   void gather(int64_t b, BagRows<T>& bag) const {
     const char* const table = p_.weight.as<const char>();
     int64_t* const bag_of = p_.offset2bag.numel > 0 ? p_.offset2bag.as<int64_t>() : nullptr;
-    int64_t* const numbers = p_.mode == BagMode::kMax ? bag.numbers : nullptr;
+    int64_t* const row_indices = p_.mode == BagMode::kMax ? bag.row_indices : nullptr;
     const bool scaled = p_.scale.defined();
     const auto [begin, end] = bags_.range(b);
     int64_t count = 0;
@@ -162,7 +163,7 @@ class Combiner {
       if (bag_of) bag_of[i] = b;
       if (row < 0) continue;
       bag.rows[count] = table + row * stride_;
-      if (numbers) numbers[count] = row;
+      if (row_indices) row_indices[count] = row;
       if (scaled)
         widen_(p_.scale.as<const char>() + i * p_.scale.strides[0] * size_, 1, bag.scales + count,
                1, 1);
@@ -189,20 +190,21 @@ class Combiner {
       narrow_(sum, 1, out + c * size_, 1, n);
     });
   }
-  /// As in PyTorch, a NaN is the maximum only if it is first.
-  void largest(int64_t b, const BagRows<T>& bag, char* out) const {
+  /// Writes the maxima of the bag's columns. As in PyTorch, a NaN is the maximum only if it is
+  /// first.
+  void combine_max(int64_t b, const BagRows<T>& bag, char* out) const {
     alignas(64) T row[kColumns], best[kColumns];
-    int64_t* const from =
+    int64_t* const best_rows =
         p_.max_indices.numel > 0 ? p_.max_indices.as<int64_t>() + b * width_ : nullptr;
     for_columns([&](int64_t c, int64_t n) {
       std::fill_n(best, n, T(0));
-      if (from) std::fill_n(from + c, n, bag.count > 0 ? bag.numbers[0] : 0);
+      if (best_rows) std::fill_n(best_rows + c, n, bag.count > 0 ? bag.row_indices[0] : 0);
       for (int64_t r = 0; r < bag.count; ++r) {
         widen_(static_cast<const char*>(bag.rows[r]) + c * size_, 1, r == 0 ? best : row, 1, n);
         for (int64_t j = 0; r > 0 && j < n; ++j) {
           if (!(row[j] > best[j])) continue;
           best[j] = row[j];
-          if (from) from[c + j] = bag.numbers[r];
+          if (best_rows) best_rows[c + j] = bag.row_indices[r];
         }
       }
       narrow_(best, 1, out + c * size_, 1, n);
@@ -224,37 +226,38 @@ void combine_all(const EmbeddingBagParams& p, const BagReader<I>& bags, Ctx& ctx
   const auto scratch = [&](size_t size) {
     return ctx.scratch(size_t(ranges) * size_t(longest) * size);
   };
-  const BagRows<T> all{static_cast<const void**>(scratch(sizeof(void*))),
-                       static_cast<T*>(scratch(sizeof(T))),
-                       static_cast<int64_t*>(scratch(sizeof(int64_t))), 0};
+  const BagRows<T> buffers{static_cast<const void**>(scratch(sizeof(void*))),
+                           static_cast<T*>(scratch(sizeof(T))),
+                           static_cast<int64_t*>(scratch(sizeof(int64_t))), 0};
   parallel_tasks(ranges, int(ranges), [&](int64_t range, int slot) {
-    const BagRows<T> own{all.rows + slot * longest, all.scales + slot * longest,
-                         all.numbers + slot * longest, 0};
+    const BagRows<T> buffer{buffers.rows + slot * longest, buffers.scales + slot * longest,
+                            buffers.row_indices + slot * longest, 0};
     const int64_t end = p.bags.count * (range + 1) / ranges;
-    for (int64_t b = p.bags.count * range / ranges; b < end; ++b) combiner.combine(b, own);
+    for (int64_t b = p.bags.count * range / ranges; b < end; ++b) combiner.combine(b, buffer);
   });
 }
 
 /// Calls f(b, i, row) for every index whose row is in [first, last).
 template <class I, class F>
-void for_rows(const Bags& all, const BagReader<I>& bags, int64_t first, int64_t last, const F& f) {
-  for (int64_t b = 0; b < all.count; ++b) {
+void for_rows(int64_t num_bags, const BagReader<I>& bags, int64_t first, int64_t last, const F& f) {
+  for (int64_t b = 0; b < num_bags; ++b) {
     const auto [begin, end] = bags.range(b);
     for (int64_t i = begin; i < end; ++i)
       if (const int64_t row = bags.row(i); row >= first && row < last) f(b, i, row);
   }
 }
 
-/// Each thread writes to rows of its own.
+/// Adds the gradients of sums or means to grad_weight; each thread writes to rows of its own.
 template <class T, class I>
 void add_sums(const EmbeddingBagBackwardParams& p, const BagReader<I>& bags) {
   const int64_t width = p.grad.sizes[1], rows = p.bags.rows;
   const T *grad = p.grad.as<const T>(), *scale = p.scale.as<const T>();
   T* const out = p.grad_weight.as<T>();
   const int64_t* const sizes = p.bag_size.as<const int64_t>();
-  const int64_t parts = task_slots(std::min(rows, bags.indices * width / kEmbeddingBagGrain + 1));
+  const int64_t parts =
+      task_slots(std::min(rows, bags.num_indices * width / kEmbeddingBagGrain + 1));
   parallel_blocks(parts, [&](int64_t part) {
-    for_rows(p.bags, bags, rows * part / parts, rows * (part + 1) / parts,
+    for_rows(p.bags.count, bags, rows * part / parts, rows * (part + 1) / parts,
              [&](int64_t b, int64_t i, int64_t row) {
                double factor = scale ? double(scale[i * p.scale.strides[0]]) : 1;
                if (p.mode == BagMode::kMean) factor /= double(sizes[b]);
@@ -263,19 +266,20 @@ void add_sums(const EmbeddingBagBackwardParams& p, const BagReader<I>& bags) {
   });
 }
 
-/// Each thread writes to columns of its own.
+/// Adds the gradients of maxima to grad_weight; each thread writes to columns of its own.
 template <class T>
 void add_maxima(const EmbeddingBagBackwardParams& p) {
   const int64_t width = p.grad.sizes[1];
   const T* const grad = p.grad.as<const T>();
   T* const out = p.grad_weight.as<T>();
-  const int64_t *sizes = p.bag_size.as<const int64_t>(), *from = p.max_indices.as<const int64_t>();
+  const int64_t *sizes = p.bag_size.as<const int64_t>(),
+                *max_rows = p.max_indices.as<const int64_t>();
   const int64_t grain =
       std::max<int64_t>(kEmbeddingBagGrain / std::max<int64_t>(p.bags.count, 1), 16);
   parallel_for(0, width, grain, [&](int64_t begin, int64_t end) {
     for (int64_t b = 0; b < p.bags.count; ++b)
       for (int64_t d = begin; sizes[b] > 0 && d < end; ++d)
-        out[from[b * width + d] * width + d] += grad[b * width + d];
+        out[max_rows[b * width + d] * width + d] += grad[b * width + d];
   });
 }
 
@@ -310,11 +314,11 @@ void run(const EmbeddingBagParams& params, Ctx& ctx) {
 }
 
 void run(const EmbeddingBagBackwardParams& params, Ctx& ctx) {
-  const bool wide = params.grad.dtype == kDouble;
+  const bool is_double = params.grad.dtype == kDouble;
   if (params.mode == BagMode::kMax)
-    return wide ? add_maxima<double>(params) : add_maxima<float>(params);
+    return is_double ? add_maxima<double>(params) : add_maxima<float>(params);
   with_bags(params.bags, ctx, [&](const auto& bags) {
-    wide ? add_sums<double>(params, bags) : add_sums<float>(params, bags);
+    is_double ? add_sums<double>(params, bags) : add_sums<float>(params, bags);
   });
 }
 

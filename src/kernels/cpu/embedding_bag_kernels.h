@@ -6,13 +6,14 @@ namespace hearth::cpu {
 
 /// The loops of embedding_bag over rows of one type.
 struct BagLoops {
-  /// out = factor * the sum of n rows of this width, each times its scale if there are scales.
+  /// out = factor * the sum of n rows of `width` elements, each times its scale if there are
+  /// scales.
   using Sum = void (*)(const void* const* rows, const void* scales, int64_t n, int64_t width,
                        void* out, double factor);
-  /// The same for the rows with these indices of a table; `stride` is in bytes. Rows of the indices
-  /// after them, of which there are `more`, are fetched into the cache.
+  /// out = factor * the sum of the table's rows at n indices; `stride` is in bytes. `num_next` more
+  /// indices follow, whose rows may be prefetched.
   using SumOf = void (*)(const void* table, int64_t stride, const int64_t* indices, int64_t n,
-                         int64_t more, int64_t width, void* out, double factor);
+                         int64_t num_next, int64_t width, void* out, double factor);
   /// y += factor * x.
   using Add = void (*)(const void* x, void* y, int64_t n, double factor);
   /// The sum of x * y.

@@ -23,7 +23,8 @@ struct BagLoopsOf {
       value.store_first(to, static_cast<int>(n));
   }
 
-  /// Row r of the rows to be summed, and its factor.
+  /// The rows to be summed, by their addresses, with scales. The structs below have the same
+  /// members: row r, the sum with its term, and a prefetch of a later row.
   struct Pointers {
     const void* const* rows;
     const T* scales;
@@ -39,14 +40,14 @@ struct BagLoopsOf {
     const char* table;
     int64_t stride;
     const int64_t* indices;
-    int64_t count;  // of indices, also those after the bag
+    int64_t count;  // of indices, including those after the bag
     static constexpr int kBlock = 16;
-    static constexpr int64_t kAhead = 16, kLine = 64;
+    static constexpr int64_t kRowsAhead = 16, kCacheLine = 64;
     HEARTH_SIMD void fetch(int64_t r, int64_t begin, int64_t n) const {
-      if (r + kAhead >= count) return;
-      const char* const row = table + indices[r + kAhead] * stride;
+      if (r + kRowsAhead >= count) return;
+      const char* const row = table + indices[r + kRowsAhead] * stride;
 #pragma GCC unroll 8
-      for (int64_t byte = 0; byte < n * int64_t(sizeof(T)); byte += kLine)
+      for (int64_t byte = 0; byte < n * int64_t(sizeof(T)); byte += kCacheLine)
         __builtin_prefetch(row + begin * int64_t(sizeof(T)) + byte);
     }
     HEARTH_SIMD const T* row(int64_t r) const {
@@ -87,15 +88,15 @@ struct BagLoopsOf {
 
   static void sum(const void* const* rows, const void* scales, int64_t n, int64_t width, void* out,
                   double factor) {
-    const Pointers all{rows, static_cast<const T*>(scales)};
+    const Pointers pointers{rows, static_cast<const T*>(scales)};
     if (scales)
-      sum_columns(all, n, width, static_cast<T*>(out), V(factor));
+      sum_columns(pointers, n, width, static_cast<T*>(out), V(factor));
     else
-      sum_columns(Unscaled{all}, n, width, static_cast<T*>(out), V(factor));
+      sum_columns(Unscaled{pointers}, n, width, static_cast<T*>(out), V(factor));
   }
   static void sum_of(const void* table, int64_t stride, const int64_t* indices, int64_t n,
-                     int64_t more, int64_t width, void* out, double factor) {
-    sum_columns(Indexed{static_cast<const char*>(table), stride, indices, n + more}, n, width,
+                     int64_t num_next, int64_t width, void* out, double factor) {
+    sum_columns(Indexed{static_cast<const char*>(table), stride, indices, n + num_next}, n, width,
                 static_cast<T*>(out), V(factor));
   }
 

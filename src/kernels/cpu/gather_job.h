@@ -20,8 +20,8 @@ inline void set_sizes(View& view, const View& like) {
   view.numel = like.numel;
 }
 
-/// Calls run(job) with a gather or scatter as an IndexJob: the index replaces one coordinate in the
-/// table, the others are those of the position.
+/// Calls run(job) with a gather or scatter as an IndexJob: along `dim`, the index is the coordinate
+/// in the table; the other coordinates are those of the index itself.
 template <class Run>
 void with_gather_job(const View& table, const View& index, const View& values, int dim,
                      const Run& run) {

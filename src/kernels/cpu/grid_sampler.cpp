@@ -12,7 +12,7 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int kMostTaps = 64;                // cubic in three dimensions
+constexpr int kMaxTaps = 64;                 // cubic in three dimensions
 constexpr int64_t kGridSamplerGrain = 8192;  // products that are worth another thread
 
 template <class T>
@@ -50,15 +50,15 @@ struct Volume {
   }
 };
 
-/// The taps of one position in all dimensions, multiplied out: element offsets in the input and
-/// weights. Elements outside the input are left out.
+/// The taps of one position, multiplied out over the dimensions: offsets in the input, weights, and
+/// the weights' derivatives (slopes). Elements outside the input are left out.
 template <class R>
 struct PointTaps {
   int count = 0;
-  R poison = 0;  // NaN if the position is, as in PyTorch's sums over elements outside
-  int64_t offset[kMostTaps];
-  R weight[kMostTaps];
-  R slope[3][kMostTaps];
+  R nan_term = 0;  // NaN if the position is NaN, as in PyTorch's sums over elements outside
+  int64_t offset[kMaxTaps];
+  R weight[kMaxTaps];
+  R slope[3][kMaxTaps];
 };
 
 template <class T>
@@ -83,13 +83,14 @@ class GridReader {
     }
     return result;
   }
+  /// Finds the taps of position p of sample n.
   void find(int64_t n, int64_t p, PointTaps<R>& taps) const {
-    const T* const at = grid_.as<const T>() + offset(grid_, n, p);
+    const T* const point = grid_.as<const T>() + offset(grid_, n, p);
     GridTaps<R> axes[3];
-    taps.poison = 0;
+    taps.nan_term = 0;
     for (int d = 0; d < dims_; ++d) {
-      axes[d] = rule_.find(R(at[d * grid_.strides[dims_ + 1]]), in_.sizes[d]);
-      if (dims_ == 2 || rule_.mode == GridMode::kCubic) taps.poison += axes[d].weight[0] * 0;
+      axes[d] = rule_.find(R(point[d * grid_.strides[dims_ + 1]]), in_.sizes[d]);
+      if (dims_ == 2 || rule_.mode == GridMode::kCubic) taps.nan_term += axes[d].weight[0] * 0;
     }
     combine(axes, taps);
   }
@@ -101,23 +102,23 @@ class GridReader {
     for (int k = 0; k < depth; ++k)
       for (int j = 0; j < n; ++j)
         for (int i = 0; i < n; ++i) {
-          const int at[3] = {i, j, k};
+          const int tap[3] = {i, j, k};
           bool inside = true;
           taps.offset[count] = 0;
           for (int d = 0; d < dims_; ++d) {
-            inside = inside && axes[d].index[at[d]] >= 0;
-            taps.offset[count] += axes[d].index[at[d]] * in_.strides[d];
+            inside = inside && axes[d].index[tap[d]] >= 0;
+            taps.offset[count] += axes[d].index[tap[d]] * in_.strides[d];
           }
-          if (inside) multiply(axes, at, taps, count++);
+          if (inside) multiply(axes, tap, taps, count++);
         }
   }
-  void multiply(const GridTaps<R>* axes, const int* at, PointTaps<R>& taps, int t) const {
+  void multiply(const GridTaps<R>* axes, const int* tap, PointTaps<R>& taps, int t) const {
     taps.weight[t] = 1;
     for (int d = 0; d < dims_; ++d) {
-      taps.weight[t] *= axes[d].weight[at[d]];
-      taps.slope[d][t] = axes[d].slope[at[d]];
+      taps.weight[t] *= axes[d].weight[tap[d]];
+      taps.slope[d][t] = axes[d].slope[tap[d]];
       for (int other = 0; other < dims_; ++other)
-        if (other != d) taps.slope[d][t] *= axes[other].weight[at[other]];
+        if (other != d) taps.slope[d][t] *= axes[other].weight[tap[other]];
     }
   }
 
@@ -137,12 +138,12 @@ void sample(const GridSamplerParams& p) {
                [&](int64_t begin, int64_t end) {
                  PointTaps<R> taps;
                  for (int64_t i = begin; i < end; ++i) {
-                   const int64_t n = i / positions, at = i % positions;
-                   reader.find(n, at, taps);
+                   const int64_t n = i / positions, position = i % positions;
+                   reader.find(n, position, taps);
                    const T* in = p.in.as<const T>() + n * reader.in().batch_stride;
-                   T* to = p.out.as<T>() + n * out.batch_stride + out.offset(at);
+                   T* to = p.out.as<T>() + n * out.batch_stride + out.offset(position);
                    for (int64_t c = 0; c < channels; ++c) {
-                     R sum = taps.poison;
+                     R sum = taps.nan_term;
                      for (int t = 0; t < taps.count; ++t)
                        sum += taps.weight[t] * R(in[taps.offset[t]]);
                      *to = T(sum);
@@ -153,18 +154,17 @@ void sample(const GridSamplerParams& p) {
                });
 }
 
-/// Linear and nearest sampling of images, whose positions are found a tile at a time.
+/// Linear and nearest sampling of images; the taps of a tile of positions are found at once.
 template <class T>
 class ImageSampler {
  public:
   ImageSampler(const GridSamplerParams& params, const GridLoops& loops)
       : p_(params), loops_(loops), in_(params.in, 2), out_(params.out, 2) {}
 
-  /// Whether 32 bits hold the index of every element.
-  static bool fits(const GridSamplerParams& p) {
-    const bool mode = p.dims == 2 && p.rule.mode != GridMode::kCubic;
+  /// Whether this class can run the call: images, not cubic, with 32-bit offsets in a plane.
+  static bool supports(const GridSamplerParams& p) {
     const View& in = p.in;
-    return mode &&
+    return p.dims == 2 && p.rule.mode != GridMode::kCubic &&
            (in.sizes[2] - 1) * in.strides[2] + (in.sizes[3] - 1) * in.strides[3] <= INT32_MAX;
   }
 
@@ -208,8 +208,8 @@ class ImageSampler {
   const Volume in_, out_;
 };
 
-/// The gradient of the input. A task adds up all positions for some channels of one sample, so that
-/// no two write to one element.
+/// Computes the gradient of the input. A task adds up all positions for some channels of one
+/// sample, so that no two tasks write to one element.
 template <class T>
 void scatter(const GridSamplerBackwardParams& p, const View& sums) {
   using R = Real<T>;
@@ -219,14 +219,15 @@ void scatter(const GridSamplerBackwardParams& p, const View& sums) {
   const int64_t blocks = std::clamp<int64_t>(4 * get_num_threads() / samples, 1, in.channels);
   parallel_blocks(samples * blocks, [&](int64_t task) {
     const int64_t n = task / blocks, block = task % blocks;
-    const int64_t first = block * in.channels / blocks, past = (block + 1) * in.channels / blocks;
+    const int64_t first = block * in.channels / blocks, end = (block + 1) * in.channels / blocks;
     R* const to = sums.as<R>() + n * in.batch_stride;
-    std::fill(to + first * in.channel_stride, to + past * in.channel_stride, R(0));
+    std::fill(to + first * in.channel_stride, to + end * in.channel_stride, R(0));
     PointTaps<R> taps;
-    for (int64_t at = 0; at < positions; ++at) {
-      reader.find(n, at, taps);
-      const T* const from = p.grad_out.as<const T>() + n * grad.batch_stride + grad.offset(at);
-      for (int64_t c = first; c < past; ++c) {
+    for (int64_t position = 0; position < positions; ++position) {
+      reader.find(n, position, taps);
+      const T* const from =
+          p.grad_out.as<const T>() + n * grad.batch_stride + grad.offset(position);
+      for (int64_t c = first; c < end; ++c) {
         const R g = R(from[c * grad.channel_stride]);
         for (int t = 0; t < taps.count; ++t)
           to[c * in.channel_stride + taps.offset[t]] += taps.weight[t] * g;
@@ -235,25 +236,25 @@ void scatter(const GridSamplerBackwardParams& p, const View& sums) {
   });
 }
 
-/// The gradient of the grid.
+/// Computes the gradient of the grid.
 template <class T>
 void differentiate(const GridSamplerBackwardParams& p) {
   using R = Real<T>;
   const GridReader<T> reader(p.grid, p.in, p.rule, p.dims);
   const Volume grad(p.grad_out, p.dims), &in = reader.in();
   const int64_t positions = reader.positions(), channels = in.channels;
-  const auto point = [&](int64_t n, int64_t at, PointTaps<R>& taps) {
-    reader.find(n, at, taps);
-    const T* const g = p.grad_out.as<const T>() + n * grad.batch_stride + grad.offset(at);
+  const auto point = [&](int64_t n, int64_t position, PointTaps<R>& taps) {
+    reader.find(n, position, taps);
+    const T* const g = p.grad_out.as<const T>() + n * grad.batch_stride + grad.offset(position);
     const T* const values = p.in.as<const T>() + n * in.batch_stride;
-    R sums[3] = {taps.poison, taps.poison, taps.poison};
+    R sums[3] = {taps.nan_term, taps.nan_term, taps.nan_term};
     for (int t = 0; t < taps.count && p.rule.mode != GridMode::kNearest; ++t) {
       R dot = 0;
       for (int64_t c = 0; c < channels; ++c)
         dot += R(g[c * grad.channel_stride]) * R(values[c * in.channel_stride + taps.offset[t]]);
       for (int d = 0; d < p.dims; ++d) sums[d] += dot * taps.slope[d][t];
     }
-    T* const to = p.grad_grid.as<T>() + reader.offset(p.grad_grid, n, at);
+    T* const to = p.grad_grid.as<T>() + reader.offset(p.grad_grid, n, position);
     for (int d = 0; d < p.dims; ++d) to[d * p.grad_grid.strides[p.dims + 1]] = T(sums[d]);
   };
   parallel_for(0, p.grad_out.sizes[0] * positions, kGridSamplerGrain / (channels + 8) + 1,
@@ -274,7 +275,7 @@ void with_floating(ScalarType dtype, const F& f) {
   }
 }
 
-/// Contiguous scratch memory in float for the sums of half types and of other layouts.
+/// Allocates contiguous scratch memory for a view's elements in double or float.
 View scratch_like(const View& view, Ctx& ctx) {
   View result = view;
   result.dtype = view.dtype == kDouble ? kDouble : kFloat;
@@ -288,9 +289,9 @@ View scratch_like(const View& view, Ctx& ctx) {
 void run(const GridSamplerParams& params, Ctx&) {
   if (params.out.numel == 0) return;
   const GridLoopTable& table = HEARTH_ISA_TABLE(grid_sampler_table);
-  if (params.in.dtype == kFloat && ImageSampler<float>::fits(params))
+  if (params.in.dtype == kFloat && ImageSampler<float>::supports(params))
     return ImageSampler<float>(params, table.f32).run();
-  if (params.in.dtype == kDouble && ImageSampler<double>::fits(params))
+  if (params.in.dtype == kDouble && ImageSampler<double>::supports(params))
     return ImageSampler<double>(params, table.f64).run();
   with_floating(params.in.dtype, [&]<class T>(T) { sample<T>(params); });
 }

@@ -6,18 +6,18 @@
 
 namespace hearth::cpu {
 
-/// The positions whose taps are found at once.
+/// The number of positions whose taps are found at once.
 inline constexpr int64_t kGridTile = 64;
 
-/// What the positions of a tile read in a plane, for linear and nearest sampling: tap k of position
-/// i is at k * kGridTile + i. Elements outside have index -1 and count as 0.
+/// The taps of a tile of positions in linear and nearest sampling: tap k of position i is at
+/// k * kGridTile + i. Elements outside the plane have index -1 and the value 0.
 template <class T>
 struct GridTile {
   alignas(64) int32_t index[4 * kGridTile];
   alignas(64) T weight[4 * kGridTile];
 };
 
-/// A plane, for the index of an element.
+/// The sizes and strides of a plane.
 struct GridPlane {
   int64_t width, height, column_stride, row_stride;
 };

@@ -16,9 +16,9 @@ struct GridLoopsOf {
   using V = Vec<T, kFull, Isa>;
   using M = typename V::M;
 
-  /// The elements that positions along one dimension read: whole numbers and weights.
+  /// The taps of positions along one dimension: coordinates, which are whole numbers, and weights.
   struct Taps {
-    V place[2], weight[2];
+    V coordinate[2], weight[2];
     M inside[2];
   };
 
@@ -35,52 +35,54 @@ struct GridLoopsOf {
     const V last = V(size - 1);
     return select(x > V(0), select(x < last, x, last), V(0));
   }
-  HEARTH_SIMD static Taps taps_of(V numbers, T size, GridMode mode, GridPadding padding,
+  HEARTH_SIMD static Taps taps_of(V grid, T size, GridMode mode, GridPadding padding,
                                   bool align_corners) {
     const T unit = (align_corners ? size - 1 : size) / 2;
-    const V x = padded((numbers + V(1)) * V(unit) - V(align_corners ? T(0) : T(0.5)), size, padding,
+    const V x = padded((grid + V(1)) * V(unit) - V(align_corners ? T(0) : T(0.5)), size, padding,
                        align_corners);
     const bool nearest = mode == GridMode::kNearest;
     Taps taps;
-    taps.place[0] = nearest ? round(x) : floor(x);
-    taps.place[1] = taps.place[0] + V(1);
-    taps.weight[0] = nearest ? V(1) : taps.place[1] - x;
-    taps.weight[1] = x - taps.place[0];
+    taps.coordinate[0] = nearest ? round(x) : floor(x);
+    taps.coordinate[1] = taps.coordinate[0] + V(1);
+    taps.weight[0] = nearest ? V(1) : taps.coordinate[1] - x;
+    taps.weight[1] = x - taps.coordinate[0];
     for (int k = 0; k < 2; ++k) {
-      taps.inside[k] = (taps.place[k] > V(-1)) & (taps.place[k] < V(size));
-      taps.place[k] = select(taps.inside[k], taps.place[k], V(0));
+      taps.inside[k] = (taps.coordinate[k] > V(-1)) & (taps.coordinate[k] < V(size));
+      taps.coordinate[k] = select(taps.inside[k], taps.coordinate[k], V(0));
     }
     return taps;
   }
-  HEARTH_SIMD static Native<int32_t, kFull> whole(V x) {
+  HEARTH_SIMD static Native<int32_t, kFull> to_int32(V x) {
     return __builtin_convertvector(x.v, Native<int32_t, kFull>);
   }
 
   static void find(const void* x_data, const void* y_data, int64_t n, const GridRule& rule,
                    const GridPlane& plane, void* tile_data) {
     GridTile<T>& tile = *static_cast<GridTile<T>*>(tile_data);
-    const int ways = rule.mode == GridMode::kNearest ? 1 : 2;
+    const int taps_per_dim = rule.mode == GridMode::kNearest ? 1 : 2;
     const int32_t row = int32_t(plane.row_stride), column = int32_t(plane.column_stride);
     for (int64_t i = 0; i < n; i += kFull) {
       const Taps x = taps_of(V::load(static_cast<const T*>(x_data) + i), T(plane.width), rule.mode,
                              rule.padding, rule.align_corners);
       const Taps y = taps_of(V::load(static_cast<const T*>(y_data) + i), T(plane.height), rule.mode,
                              rule.padding, rule.align_corners);
-      for (int b = 0; b < ways; ++b)
-        for (int a = 0; a < ways; ++a) {
-          const int64_t at = (b * ways + a) * kGridTile + i;
-          // As a sum: -1 outside, for every lane type.
+      for (int b = 0; b < taps_per_dim; ++b)
+        for (int a = 0; a < taps_per_dim; ++a) {
+          const int64_t offset = (b * taps_per_dim + a) * kGridTile + i;
+          // The index is -1 outside, computed without select(), because masks have lanes of T's
+          // size.
           const V outside = select(x.inside[a] & y.inside[b], V(0), V(1));
-          const auto out = whole(outside);
+          const auto out = to_int32(outside);
           const auto index =
-              (whole(y.place[b]) * row + whole(x.place[a]) * column) * (1 - out) - out;
-          __builtin_memcpy(tile.index + at, &index, sizeof index);
-          (x.weight[a] * y.weight[b]).store(tile.weight + at);
+              (to_int32(y.coordinate[b]) * row + to_int32(x.coordinate[a]) * column) * (1 - out) -
+              out;
+          __builtin_memcpy(tile.index + offset, &index, sizeof index);
+          (x.weight[a] * y.weight[b]).store(tile.weight + offset);
         }
     }
   }
 
-  /// The elements of n lanes; 0 where the index is negative.
+  /// Returns plane[index[l]] in each lane l; 0 where the index is negative.
   HEARTH_SIMD static V picked(const T* plane, const int32_t* index) {
     V x, outside;
     for (int l = 0; l < kFull; ++l) {
@@ -95,8 +97,8 @@ struct GridLoopsOf {
     for (int64_t i = 0; i < n; i += kFull) {
       V sum = V::load(tile.weight + i) * picked(plane, tile.index + i);
       for (int k = 1; k < kTaps; ++k) {
-        const int64_t at = k * kGridTile + i;
-        sum = mul_add(V::load(tile.weight + at), picked(plane, tile.index + at), sum);
+        const int64_t offset = k * kGridTile + i;
+        sum = mul_add(V::load(tile.weight + offset), picked(plane, tile.index + offset), sum);
       }
       if (i + kFull <= n)
         sum.store(to + i);

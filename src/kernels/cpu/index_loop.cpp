@@ -11,11 +11,12 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int kTable = 0, kValues = 1, kIndex = 2;  // operand numbers; further indices follow
-constexpr int64_t kLineElements = 16;  // of a cache line, which one thread should write
+constexpr int64_t kLineElements = 16;  // of a cache line, which only one thread should write
 
 using Loop = StridedLoop<kMaxDims + kIndex>;
 
-/// The index counted from the start of the dimension; at least `size` if it is out of range.
+/// Returns the index counted from the start of the dimension; at least `size` if it is out of
+/// range.
 uint64_t resolve(int64_t index, int64_t size, bool allow_negative) {
   return static_cast<uint64_t>(index + (allow_negative && index < 0 ? size : 0));
 }
@@ -33,26 +34,26 @@ struct IndexRow {
   bool allow_negative;
 
   bool in_range() const {
-    bool good = true;
-    for_each([&good, size = dim.size, negative = allow_negative](int64_t, int64_t index) {
-      good &= resolve(index, size, negative) < static_cast<uint64_t>(size);
+    bool all_valid = true;
+    for_each([&all_valid, size = dim.size, negative = allow_negative](int64_t, int64_t index) {
+      all_valid &= resolve(index, size, negative) < static_cast<uint64_t>(size);
     });
-    return good;
+    return all_valid;
   }
 
-  /// offsets[i] = base(i) + index i * dim.stride; false if any index is out of range. The lambda
-  /// captures copies, because to the compiler the offsets may alias everything else. The arithmetic
-  /// is unsigned, because an index out of range may overflow.
+  /// offsets[i] = base(i) + index i * dim.stride. Returns false if any index is out of range. The
+  /// lambda captures copies, because to the compiler the offsets may alias everything else. The
+  /// arithmetic is unsigned, because an index out of range may overflow.
   template <class Base>
   bool add_offsets(int64_t* offsets, const Base& base) const {
-    bool good = true;
-    for_each([&good, offsets, base, size = dim.size, step = static_cast<uint64_t>(dim.stride),
+    bool all_valid = true;
+    for_each([&all_valid, offsets, base, size = dim.size, step = static_cast<uint64_t>(dim.stride),
               negative = allow_negative](int64_t i, int64_t index) {
-      const uint64_t at = resolve(index, size, negative);
-      good &= at < static_cast<uint64_t>(size);
-      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(base(i)) + at * step);
+      const uint64_t resolved = resolve(index, size, negative);
+      all_valid &= resolved < static_cast<uint64_t>(size);
+      offsets[i] = static_cast<int64_t>(static_cast<uint64_t>(base(i)) + resolved * step);
     });
-    return good;
+    return all_valid;
   }
 
   /// Reports every index out of range and calls mark(i).
@@ -84,15 +85,15 @@ struct IndexRow {
   }
 };
 
-/// Some positions of a job, optionally only those whose table offsets are in a range.
+/// An IndexJob limited to some positions, and optionally to those with table offsets in a range.
 class SubJob {
  public:
   explicit SubJob(const IndexJob& job);
 
   const Loop& loop() const { return loop_; }
-  /// The positions with coordinate d in [begin, end).
+  /// Returns the job limited to positions with coordinate d in [begin, end).
   SubJob narrow(int d, int64_t begin, int64_t end) const;
-  /// The positions with table offsets in [begin, end).
+  /// Returns the job limited to positions with table offsets in [begin, end).
   SubJob within(int64_t begin, int64_t end) const;
   /// An upper bound of the table offsets of positions, without their runs.
   int64_t table_span() const;
@@ -100,9 +101,9 @@ class SubJob {
   void run(MoveBlock move, FaultSlot* faults) const;
 
  private:
-  bool indexed(int d) const;
+  bool is_indexed(int d) const;
   bool in_limits(int64_t table_offset) const {
-    return !limited_ || (table_offset >= table_begin_ && table_offset < table_end_);
+    return !is_limited_ || (table_offset >= table_begin_ && table_offset < table_end_);
   }
   IndexRun split(Loop& positions, Loop& runs) const;
   void look_up(const Loop& positions, const int64_t* offsets, int64_t count, IndexBlock& block,
@@ -112,7 +113,7 @@ class SubJob {
   size_t element_size_;
   Loop loop_;
   int64_t first_[kMaxDims + kIndex] = {};  // every operand's offset of the first position
-  bool limited_ = false;
+  bool is_limited_ = false;
   int64_t table_begin_ = 0, table_end_ = 0;
 };
 
@@ -134,7 +135,7 @@ SubJob SubJob::narrow(int d, int64_t begin, int64_t end) const {
 
 SubJob SubJob::within(int64_t begin, int64_t end) const {
   SubJob result = *this;
-  result.limited_ = true;
+  result.is_limited_ = true;
   result.table_begin_ = begin;
   result.table_end_ = end;
   return result;
@@ -143,27 +144,28 @@ SubJob SubJob::within(int64_t begin, int64_t end) const {
 int64_t SubJob::table_span() const {
   int64_t last = 0;
   for (int d = 0; d < loop_.dim; ++d)
-    if (indexed(d)) last += (loop_.sizes[d] - 1) * loop_.strides[kTable][d];
+    if (is_indexed(d)) last += (loop_.sizes[d] - 1) * loop_.strides[kTable][d];
   for (const IndexedDim& dim : job_.indices) last += (dim.size - 1) * dim.stride;
   return last + 1;
 }
 
 /// Whether any of the indices varies along d.
-bool SubJob::indexed(int d) const {
+bool SubJob::is_indexed(int d) const {
   for (int o = kIndex; o < loop_.operands; ++o)
     if (loop_.strides[o][d] != 0) return true;
   return false;
 }
 
 /// Splits the dimensions into `positions`, along which indices vary, and `runs`, along which they
-/// do not. If indices do not vary along the innermost one, it is returned and not added to `runs`.
+/// do not. If indices do not vary along the innermost dimension, that is returned instead of being
+/// added to `runs`.
 IndexRun SubJob::split(Loop& positions, Loop& runs) const {
   const int last = loop_.dim - 1;
-  const bool has_run = last >= 0 && !indexed(last);
+  const bool has_run = last >= 0 && !is_indexed(last);
   positions.operands = loop_.operands;
   runs.operands = kIndex;
   for (int d = 0; d < (has_run ? last : loop_.dim); ++d) {
-    if (indexed(d))
+    if (is_indexed(d))
       positions.push_dim_of(loop_, d);
     else
       runs.push_dim_of(loop_, d);
@@ -188,9 +190,9 @@ void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t coun
   for (size_t k = 0; k < job_.indices.size(); ++k) {
     const Steps index = steps(kIndex + static_cast<int>(k));
     const IndexRow row{job_.indices[k], index.first, index.step, count, job_.allow_negative};
-    const bool good = k == 0 ? row.add_offsets(table, table_steps)
-                             : row.add_offsets(table, [table](int64_t i) { return table[i]; });
-    if (good) [[likely]]
+    const bool all_valid = k == 0 ? row.add_offsets(table, table_steps)
+                                  : row.add_offsets(table, [table](int64_t i) { return table[i]; });
+    if (all_valid) [[likely]]
       continue;
     if (!any_bad) std::fill_n(is_bad, count, false);
     any_bad = true;
@@ -198,7 +200,7 @@ void SubJob::look_up(const Loop& positions, const int64_t* offsets, int64_t coun
   }
   if (any_bad)
     block.keep(count, [&](int64_t i) { return !is_bad[i] && in_limits(table[i]); });
-  else if (limited_)
+  else if (is_limited_)
     block.keep(count, [&](int64_t i) { return in_limits(table[i]); });
   else
     block.count += count;
@@ -232,8 +234,8 @@ struct Division {
   int64_t units = 0;
 };
 
-/// Of the dimensions in which `operand` has a stride, the outermost one with many units, else the
-/// one with most.
+/// Chooses, of the dimensions in which `operand` has a nonzero stride, the outermost with at least
+/// kMany units, else the one with the most.
 Division divide(const Loop& loop, int operand) {
   constexpr int64_t kMany = 64;
   Division best;
@@ -258,7 +260,7 @@ void run_divided(const SubJob& whole, const Division& division, MoveBlock move, 
 
 /// Whether all indices are in range; reports those that are not.
 bool check_indices(const IndexJob& job, FaultSlot* faults) {
-  std::atomic<bool> good{true};
+  std::atomic<bool> all_valid{true};
   for (const IndexedDim& dim : job.indices) {
     View index = dim.index;
     for (int d = 0; d < index.dim; ++d)
@@ -266,12 +268,12 @@ bool check_indices(const IndexJob& job, FaultSlot* faults) {
     const StridedLoop<1> loop{&index};
     const auto check_run = [&](const int64_t* offsets, int64_t count) {
       const IndexRow row{dim, offsets[0], loop.inner_stride(0), count, job.allow_negative};
-      if (!row.in_range()) row.report(faults, [&](int64_t) { good = false; });
+      if (!row.in_range()) row.report(faults, [&](int64_t) { all_valid = false; });
     };
     parallel_for(0, loop.numel(), kMoveGrain,
                  [&](int64_t begin, int64_t end) { loop.walk(begin, end, check_run); });
   }
-  return good;
+  return all_valid;
 }
 
 }  // namespace
@@ -291,8 +293,8 @@ void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
   if (numel == 0 || !check_indices(job, ctx.faults())) return;
   const SubJob whole(job);
   if (numel < kMoveGrain) return whole.run(move, ctx.faults());
-  // Along a dimension in which the table has a stride, different coordinates write different
-  // elements.
+  // Along a dimension in which the table has a nonzero stride, different coordinates write
+  // different elements.
   const Division division = divide(whole.loop(), kTable);
   if (division.units >= kEnoughUnits)
     return run_divided(whole, division, move, numel, ctx.faults());
@@ -300,8 +302,8 @@ void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx) {
   const int64_t grain =
       std::max<int64_t>(1, static_cast<int64_t>(double(span) * kMoveGrain / double(numel)));
   parallel_ranges(span, grain, [&](int64_t begin, int64_t end) {
-    const bool all = begin == 0 && end == span;
-    (all ? whole : whole.within(begin, end)).run(move, ctx.faults());
+    const bool is_whole = begin == 0 && end == span;
+    (is_whole ? whole : whole.within(begin, end)).run(move, ctx.faults());
   });
 }
 

@@ -53,12 +53,12 @@ void read_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx);
 /// order, on any number of threads. If an index is out of range, only reports it.
 void write_indexed(const IndexJob& job, MoveBlock move, Ctx& ctx);
 
-/// The MoveBlock that copies elements of this size from the table, or to it.
+/// Return the MoveBlock that copies elements of this size from the table, or to it.
 MoveBlock copy_from_table(size_t element_size);
 MoveBlock copy_to_table(size_t element_size);
-/// The MoveBlock that adds to the table.
+/// Returns the MoveBlock that adds to the table.
 MoveBlock add_to_table(ScalarType dtype);
-/// The MoveBlock that multiplies the table's elements.
+/// Returns the MoveBlock that multiplies the table's elements.
 MoveBlock multiply_table(ScalarType dtype);
 
 }  // namespace hearth::cpu

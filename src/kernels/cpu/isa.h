@@ -16,7 +16,7 @@ IsaLevel isa_level();
 /// Whether this build has code for `level` that this processor can run.
 bool supports(IsaLevel level);
 
-/// "AVX2", ….
+/// The level's name: "AVX2", ….
 const char* name_of(IsaLevel level);
 
 }  // namespace hearth::cpu

@@ -3,7 +3,7 @@
 #include <cstddef>
 
 // The Fortran routines of LAPACK that Hearth calls (OpenBLAS contains them), and overloads of them
-// for float and double. Texts are passed with their lengths at the end of the list.
+// for float and double. The lengths of text arguments follow the other arguments.
 #define HEARTH_LAPACK(T, letter)                                                                   \
   extern "C" {                                                                                     \
   void letter##getrf_(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);   \
@@ -80,7 +80,7 @@
   }
 
 namespace hearth::cpu::lapack {
-/// The leading dimension of a matrix with so many rows, which LAPACK wants to be positive.
+/// The leading dimension of a matrix with this many rows; LAPACK requires a positive one.
 inline int leading(int rows) { return rows > 0 ? rows : 1; }
 }  // namespace hearth::cpu::lapack
 

@@ -9,7 +9,7 @@ namespace hearth::cpu {
 
 namespace {
 
-/// "0.3.21" from "OpenBLAS 0.3.21 NO_AFFINITY …"; empty for another BLAS.
+/// Returns "0.3.21" from "OpenBLAS 0.3.21 NO_AFFINITY …"; empty for another BLAS.
 std::string openblas_version() {
   using Config = char* (*)();
   const auto config = reinterpret_cast<Config>(dlsym(RTLD_DEFAULT, "openblas_get_config"));

@@ -15,7 +15,7 @@ namespace {
 
 double cube(double n) { return n * n * n; }
 
-/// b = op(a)^-1 b with the BLAS.
+/// b = op(a)^-1 @ b, by BLAS.
 template <class T>
 void solve_triangle(bool row_major, const TriangularSolveParams& p, int rows, int columns,
                     const T* a, T* b) {
@@ -42,7 +42,8 @@ void swap_rows(T* a, int rows, int columns, const int* pivots, int count, bool b
   }
 }
 
-/// The place from 1 on, or 0. (OpenBLAS goes on with NaN, unlike the reference LAPACK.)
+/// Returns the index of the diagonal's first NaN, counted from 1, or 0 if there is none. (OpenBLAS
+/// does not stop at NaN, unlike the reference LAPACK.)
 template <class T>
 int first_nan_of_diagonal(const T* a, int n) {
   for (int i = 0; i < n; ++i)

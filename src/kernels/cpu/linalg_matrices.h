@@ -23,20 +23,20 @@ struct MatrixSizes {
   }
   int shorter() const { return std::min(rows, columns); }
   int longer() const { return std::max(rows, columns); }
-  /// The elements of matrix i, all stored one after the other.
+  /// The elements of matrix i; the matrices are stored one after the other.
   template <class T>
   T* at(const View& view, int64_t i) const {
     return view.as<T>() + i * rows * columns;
   }
 };
 
-/// Calls f(T(), arguments…) with the type of the elements.
+/// Calls f(T()) with the type T of the elements.
 template <class F>
 void with_real(ScalarType dtype, const F& f) {
   dtype == kDouble ? f(double()) : f(float());
 }
 
-/// Memory of one thread of for_matrices.
+/// The scratch memory of one task slot of for_matrices.
 struct Workspace {
   char* memory;
   template <class T>
@@ -47,8 +47,9 @@ struct Workspace {
 
 inline size_t aligned(size_t bytes) { return (bytes + 63) / 64 * 64; }
 
-/// Calls f(i, workspace) for each matrix 0 <= i < count on several threads if the work, in
-/// multiplications per matrix, is worth it. LAPACK computes each matrix on one thread.
+/// Calls f(i, workspace) for each matrix 0 <= i < count, with `bytes` bytes of workspace, on
+/// several threads if `work`, in multiplications per matrix, is worth it. LAPACK computes each
+/// matrix on one thread.
 template <class F>
 void for_matrices(Ctx& ctx, int64_t count, double work, size_t bytes, const F& f) {
   constexpr double kGrain = 1 << 16;
@@ -71,7 +72,8 @@ void ask_size(const F& f) {
   f();
 }
 
-/// LAPACK's answer to a workspace query, as elements; a float may be rounded down.
+/// Returns the number of elements in LAPACK's answer to a workspace query; a float may have been
+/// rounded down.
 template <class T>
 int work_size(T answer) {
   const double wanted = double(answer) * (std::is_same_v<T, float> ? 1 + 1e-6 : 1) + 1;

@@ -10,7 +10,8 @@ namespace hearth::cpu {
 
 namespace {
 
-/// The work of an orthogonal factorization, whose matrix-vector products are slow.
+/// The work of an orthogonal factorization in multiplications, with a factor for its matrix-vector
+/// products, which are slow.
 double orthogonal_work(const MatrixSizes& s) {
   return 4.0 * s.longer() * s.shorter() * s.shorter();
 }
@@ -40,14 +41,14 @@ void svd(const SvdParams& p, Ctx& ctx) {
   const char job = !p.vectors ? 'N' : p.full ? 'A' : 'S';
   const int vt_rows = p.full ? s.columns : k, u_columns = p.full ? s.rows : k;
   T answer = 0;
-  int unused, failed;
+  int unused, unused_info;
   ask_size([&] {
     lapack::gesdd(job, s.rows, s.columns, static_cast<T*>(nullptr), nullptr, nullptr, nullptr,
-                  vt_rows, &answer, -1, &unused, &failed);
+                  vt_rows, &answer, -1, &unused, &unused_info);
   });
   const int lwork = work_size(answer);
-  const size_t floats = aligned(size_t(lwork) * sizeof(T));
-  for_matrices(ctx, s.count, 4 * orthogonal_work(s), floats + size_t(k) * 8 * sizeof(int),
+  const size_t float_bytes = aligned(size_t(lwork) * sizeof(T));
+  for_matrices(ctx, s.count, 4 * orthogonal_work(s), float_bytes + size_t(k) * 8 * sizeof(int),
                [&](int64_t i, const Workspace& work) {
                  T* const a = s.at<T>(p.a, i);
                  T* const values = p.s.as<T>() + i * k;
@@ -58,7 +59,7 @@ void svd(const SvdParams& p, Ctx& ctx) {
                  if (all_finite(a, elements)) {
                    *info = 0;
                    lapack::gesdd(job, s.rows, s.columns, a, values, u, vt, vt_rows, work.as<T>(),
-                                 lwork, work.as<int>(floats), info);
+                                 lwork, work.as<int>(float_bytes), info);
                    return;
                  }
                  *info = any_nan(a, elements) ? -4 : 0;
@@ -85,14 +86,14 @@ void eigh(const EighParams& p, Ctx& ctx) {
   if (n == 0) return;
   const char job = p.vectors ? 'V' : 'N', uplo = p.upper ? 'U' : 'L';
   T answer = 0;
-  int liwork = 0, failed;
+  int liwork = 0, unused_info;
   ask_size([&] {
     lapack::syevd(job, uplo, n, static_cast<T*>(nullptr), static_cast<T*>(nullptr), &answer, -1,
-                  &liwork, -1, &failed);
+                  &liwork, -1, &unused_info);
   });
   const int lwork = work_size(answer);
-  const size_t floats = aligned(size_t(lwork) * sizeof(T));
-  for_matrices(ctx, s.count, 4 * orthogonal_work(s), floats + size_t(liwork) * sizeof(int),
+  const size_t float_bytes = aligned(size_t(lwork) * sizeof(T));
+  for_matrices(ctx, s.count, 4 * orthogonal_work(s), float_bytes + size_t(liwork) * sizeof(int),
                [&](int64_t i, const Workspace& work) {
                  T* const a = s.at<T>(p.a, i);
                  T* const values = p.w.as<T>() + i * n;
@@ -100,7 +101,7 @@ void eigh(const EighParams& p, Ctx& ctx) {
                  *info = 0;
                  if (triangle_finite(a, n, p.upper))
                    return lapack::syevd(job, uplo, n, a, values, work.as<T>(), lwork,
-                                        work.as<int>(floats), liwork, info);
+                                        work.as<int>(float_bytes), liwork, info);
                  fill_nan(values, n);
                  fill_nan(a, int64_t(n) * n);
                });
@@ -131,16 +132,17 @@ void least_squares(const LeastSquaresParams& p, Ctx& ctx) {
   const MatrixSizes s(p.a), right(p.b);
   const LeastSquaresCall<T> call{p.driver, s.rows, s.columns, right.columns, T(p.rcond)};
   T answer = 0;
-  int integers = 0, unused_rank = 0, failed;
-  ask_size([&] { call(nullptr, nullptr, nullptr, &unused_rank, &answer, -1, &integers, &failed); });
+  int liwork = 0, unused_rank = 0, unused_info;
+  ask_size(
+      [&] { call(nullptr, nullptr, nullptr, &unused_rank, &answer, -1, &liwork, &unused_info); });
   const int lwork = work_size(answer);
-  if (p.driver == LeastSquaresDriver::kPivotedQr) integers = s.columns;
-  const size_t floats = aligned(size_t(lwork) * sizeof(T));
+  if (p.driver == LeastSquaresDriver::kPivotedQr) liwork = s.columns;
+  const size_t float_bytes = aligned(size_t(lwork) * sizeof(T));
   for_matrices(ctx, s.count, 4 * orthogonal_work(s),
-               floats + size_t(std::max(integers, 1)) * sizeof(int),
+               float_bytes + size_t(std::max(liwork, 1)) * sizeof(int),
                [&](int64_t i, const Workspace& work) {
                  int* const info = p.info.as<int>() + i;
-                 int* const iwork = work.as<int>(floats);
+                 int* const iwork = work.as<int>(float_bytes);
                  int rank = 0;
                  *info = 0;
                  T* const a = s.at<T>(p.a, i);
@@ -165,9 +167,9 @@ void run(const QrFactorParams& p, Ctx& ctx) {
   with_real(p.a.dtype, [&](auto zero) {
     using T = decltype(zero);
     T answer = 0;
-    int failed;
+    int unused_info;
     if (s.shorter() == 0) return;
-    ask_size([&] { lapack::geqrf(s.rows, s.columns, &zero, &zero, &answer, -1, &failed); });
+    ask_size([&] { lapack::geqrf(s.rows, s.columns, &zero, &zero, &answer, -1, &unused_info); });
     const int lwork = work_size(answer);
     for_matrices(ctx, s.count, orthogonal_work(s), size_t(lwork) * sizeof(T),
                  [&](int64_t i, const Workspace& work) {
@@ -184,9 +186,9 @@ void run(const HouseholderProductParams& p, Ctx& ctx) {
   with_real(p.q.dtype, [&](auto zero) {
     using T = decltype(zero);
     T answer = 0;
-    int failed;
+    int unused_info;
     if (s.shorter() == 0) return;
-    ask_size([&] { lapack::orgqr(s.rows, s.columns, k, &zero, &zero, &answer, -1, &failed); });
+    ask_size([&] { lapack::orgqr(s.rows, s.columns, k, &zero, &zero, &answer, -1, &unused_info); });
     const int lwork = work_size(answer);
     for_matrices(ctx, s.count, orthogonal_work(s), size_t(lwork) * sizeof(T),
                  [&](int64_t i, const Workspace& work) {

@@ -45,7 +45,7 @@ HEARTH_SIMD V erf_small(V x) {
   return mul_add(x, polynomial(z, ErfConstants<typename V::Lane>::kP), x);
 }
 
-/// erfc(a + rest) for a >= kErfSmall, |rest| within the rounding of a.
+/// erfc(a + rest) for a >= kErfSmall and |rest| up to the rounding error of a.
 template <class V>
 HEARTH_SIMD V erfc_large(V a, V rest) {
   using C = ErfConstants<typename V::Lane>;

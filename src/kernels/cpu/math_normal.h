@@ -27,7 +27,7 @@ struct GeluConstants {
                                  -3.116811538e-07f, 1.924999824e-08f,  -4.530141388e-10f};
 };
 
-/// x special_ndtr(x). In f32 without exp and division, so that memory bounds its speed: the error
+/// x * special_ndtr(x). In f32 without exp and division, so that memory bounds its speed: the error
 /// is within 10 ulp for x > -1, and within 2^-23 below that.
 template <class V>
 HEARTH_SIMD V gelu(V x) {

@@ -24,7 +24,7 @@ struct PowConstants<double> {
                                   1.17061264645633975e-01, 1.17243270608467468e-01};
 };
 
-/// log(x) for positive finite x, with about half as many digits more than V has.
+/// log(x) for positive finite x, with about 1.5 times the digits of V.
 template <class V>
 HEARTH_SIMD Twofold<V> precise_log(V x) {
   using C = PowConstants<typename V::Lane>;
@@ -101,8 +101,9 @@ template <class V>
 HEARTH_SIMD V integer_pow(V a, V b) {
   V result = 1;
   V base = a;
-  for (V left = select(b < V(0), V(0), b); any(left != V(0)); left = left >> 1) {
-    result = select((left & V(1)) != V(0), result * base, result);
+  for (V remaining = select(b < V(0), V(0), b); any(remaining != V(0));
+       remaining = remaining >> 1) {
+    result = select((remaining & V(1)) != V(0), result * base, result);
     base = base * base;
   }
   const V odd_power = select((b & V(1)) != V(0), a, V(1));

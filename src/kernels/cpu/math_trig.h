@@ -43,7 +43,7 @@ struct TrigLane {
   }
 };
 
-/// sin(x + quarter pi/2).
+/// sin(x + quarter * pi / 2).
 template <int quarter, class V>
 HEARTH_SIMD V shifted_sin(V x) {
   using C = TrigConstants<typename V::Lane>;

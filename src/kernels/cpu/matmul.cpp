@@ -18,7 +18,7 @@ namespace {
 // Numbers of scalar multiplications, measured by bench/kernels/matmul.cpp.
 constexpr double kLoopWork = 64;           // up to this, the loops are fastest
 constexpr double kBlasWork = 10000;        // up to this, BLAS is faster than oneDNN
-constexpr double kTaskWork = 1 << 19;      // the least of a task
+constexpr double kTaskWork = 1 << 19;      // at least this in a task
 constexpr double kHalfTaskWork = 1 << 22;  // the same if the processor multiplies half types
 
 constexpr double kMaxTasks = 32;       // of a batch
@@ -39,7 +39,7 @@ struct Product {
   double work() const { return double(m()) * double(n()) * double(k()); }
 };
 
-/// A matrix as a batch of one.
+/// Turns a matrix into a batch of one matrix; returns batches unchanged.
 View as_batch(const View& view) {
   View result = view;
   if (view.dim == 3) return result;
@@ -61,7 +61,7 @@ bool same_memory(const View& a, const View& b) {
   return a.data == b.data && std::equal(a.strides, a.strides + a.dim, b.strides);
 }
 
-/// A batch that repeats one matrix, reduced to that matrix.
+/// Reduces a batch that repeats one matrix to a batch of one; returns other batches unchanged.
 View first_of_broadcast(View view) {
   if (view.strides[0] != 0 || view.sizes[0] <= 1) return view;
   view.numel /= view.sizes[0];
@@ -69,8 +69,8 @@ View first_of_broadcast(View view) {
   return view;
 }
 
-/// A contiguous view of this dtype and these sizes, without memory; a batch of stride 0 becomes one
-/// matrix.
+/// Returns a contiguous view of this dtype and these sizes, without memory; a batch of stride 0
+/// becomes one matrix.
 View contiguous_like(const View& view, ScalarType dtype) {
   View result = first_of_broadcast(view);
   result.dtype = dtype;
@@ -80,14 +80,14 @@ View contiguous_like(const View& view, ScalarType dtype) {
   return result;
 }
 
-/// contiguous_like in scratch memory.
+/// Returns contiguous_like(view, dtype) in scratch memory.
 View scratch_like(const View& view, ScalarType dtype, Ctx& ctx) {
   View result = contiguous_like(view, dtype);
   result.data = ctx.scratch(size_t(result.numel) * element_size(dtype));
   return result;
 }
 
-/// One matrix as a batch that repeats it.
+/// Repeats one matrix as a batch.
 View broadcast(View one, int64_t batch) {
   if (one.sizes[0] == batch) return one;
   one.numel *= batch;
@@ -96,23 +96,23 @@ View broadcast(View one, int64_t batch) {
   return one;
 }
 
-/// Whether BLAS can read the batch's matrices in place, plain or transposed; sets `operand` to the
-/// first one.
+/// Whether BLAS can read the batch's matrices in place, plain or transposed; sets `operand` to
+/// the first one.
 bool as_operand(const View& view, GemmOperand& operand) {
   const int64_t rows = view.sizes[1], columns = view.sizes[2];
-  const int64_t row = view.strides[1], column = view.strides[2];
+  const int64_t row_stride = view.strides[1], column_stride = view.strides[2];
   operand.data = view.data;
-  if ((column == 1 || columns == 1) && (rows == 1 || row >= columns)) {
+  if ((column_stride == 1 || columns == 1) && (rows == 1 || row_stride >= columns)) {
     operand.transposed = false;
-    operand.ld = rows == 1 ? columns : row;
+    operand.ld = rows == 1 ? columns : row_stride;
     return true;
   }
   operand.transposed = true;
-  operand.ld = columns == 1 ? rows : column;
-  return (row == 1 || rows == 1) && (columns == 1 || column >= rows);
+  operand.ld = columns == 1 ? rows : column_stride;
+  return (row_stride == 1 || rows == 1) && (columns == 1 || column_stride >= rows);
 }
 
-/// The view itself if BLAS can read it, else a contiguous copy.
+/// Returns the view itself if BLAS can read it, else a contiguous copy.
 View readable(const View& view, Ctx& ctx) {
   GemmOperand operand;
   if (as_operand(view, operand)) return view;
@@ -126,8 +126,8 @@ View readable(const View& view, Ctx& ctx) {
 class Tasks {
  public:
   Tasks(const Product& p, double task_work) : p_(p), rows_(p.m()), columns_(p.n()) {
-    const double wanted = std::min(kMaxTasks / double(p.batch()), p.work() / task_work);
-    while (double(blocks_per_product()) < wanted) {
+    const double wanted_blocks = std::min(kMaxTasks / double(p.batch()), p.work() / task_work);
+    while (double(blocks_per_product()) < wanted_blocks) {
       int64_t& side = rows_ >= columns_ ? rows_ : columns_;
       if (side < 2 * kMinSide) break;
       side = rounded_up((side + 1) / 2, kSideMultiple);
@@ -157,9 +157,9 @@ class Tasks {
       if (size < whole) view = slice(view, d, i * size, std::min(whole, (i + 1) * size));
     };
     for (View* view : {&result.a, &result.b, &result.out}) cut(*view, 0, group, group_, p_.batch());
-    const int64_t down = block / blocks_across(), across = block % blocks_across();
-    for (View* view : {&result.a, &result.out}) cut(*view, 1, down, rows_, p_.m());
-    for (View* view : {&result.b, &result.out}) cut(*view, 2, across, columns_, p_.n());
+    const int64_t block_row = block / blocks_across(), block_column = block % blocks_across();
+    for (View* view : {&result.a, &result.out}) cut(*view, 1, block_row, rows_, p_.m());
+    for (View* view : {&result.b, &result.out}) cut(*view, 2, block_column, columns_, p_.n());
     return result;
   }
 
@@ -170,7 +170,7 @@ class Tasks {
 
 /// Whether the terms of a sum lie a multiple of 4 KiB apart, so that they share cache sets: with
 /// AVX2, oneDNN takes twice as long then, and BLAS does not (mm of [2048, 256] by [256, 1024]).
-bool conflicts(const Gemm& gemm) {
+bool has_cache_conflicts(const Gemm& gemm) {
   const auto shares_sets = [](int64_t ld) { return ld % 1024 == 0; };  // float32
   return isa_level() == IsaLevel::kAvx2 && ((!gemm.b.transposed && shares_sets(gemm.b.ld)) ||
                                             (gemm.a.transposed && shares_sets(gemm.a.ld)));
@@ -181,9 +181,10 @@ bool conflicts(const Gemm& gemm) {
 bool can_multiply(const Gemm& gemm) { return gemm.dtype == kFloat || blas::can_express(gemm); }
 
 void multiply(const Gemm& gemm) {
-  const bool dot = gemm.m == 1 && gemm.n == 1;
-  const bool matrices = gemm.m > 1 && gemm.n > 1;
-  const bool suits_blas = dot || (matrices && (gemm.work() <= kBlasWork || conflicts(gemm)));
+  const bool is_dot = gemm.m == 1 && gemm.n == 1;
+  const bool has_vector = gemm.m == 1 || gemm.n == 1;
+  const bool suits_blas =
+      is_dot || (!has_vector && (gemm.work() <= kBlasWork || has_cache_conflicts(gemm)));
   if (gemm.dtype != kFloat || (suits_blas && blas::can_express(gemm)))
     blas::multiply(gemm);
   else
@@ -192,7 +193,8 @@ void multiply(const Gemm& gemm) {
 
 namespace {
 
-/// The first product of the batch, whose operands BLAS can read and whose out has contiguous rows.
+/// Returns the first product of a batch whose operands BLAS can read and whose out has contiguous
+/// rows.
 Gemm gemm_of(const Product& p) {
   Gemm gemm;
   gemm.dtype = p.out.dtype;
@@ -223,39 +225,39 @@ void multiply_batch(const Product& p) {
 
 /// out = beta * out + the partial sums, added in their order.
 template <class T>
-void add_partial_sums(const Product& p, const char* partial, int64_t sums) {
+void add_partial_sums(const Product& p, const char* partial, int64_t num_sums) {
   const View& out = p.out;
   for (int64_t i = 0; i < out.numel; ++i) {
     T sum(0);
-    for (int64_t k = 0; k < sums; ++k)
+    for (int64_t k = 0; k < num_sums; ++k)
       sum += reinterpret_cast<const T*>(partial)[k * out.numel + i];
-    T& place = out.as<T>()[i / p.n() * out.strides[1] + i % p.n() * out.strides[2]];
-    place = p.beta == 0 ? sum : sum + static_cast<T>(p.beta) * place;
+    T& element = out.as<T>()[i / p.n() * out.strides[1] + i % p.n() * out.strides[2]];
+    element = p.beta == 0 ? sum : sum + static_cast<T>(p.beta) * element;
   }
 }
 
 /// Split-k: computes a small result with a long inner dimension as partial sums in parallel, whose
-/// number depends on the shape alone. False if the product is not of that kind.
+/// number depends on the shape alone. Returns false for other products.
 bool multiply_split_k(const Product& p, Ctx& ctx) {
-  const bool fits = p.batch() == 1 && std::max(p.m(), p.n()) < 2 * kMinSide &&
-                    (p.out.dtype == kFloat || p.out.dtype == kDouble);
-  const int64_t sums = std::min({kMaxSums, p.k() / kMinTerms, int64_t(p.work() / kTaskWork)});
-  if (!fits || sums < 2) return false;
+  const bool is_small = p.batch() == 1 && std::max(p.m(), p.n()) < 2 * kMinSide &&
+                        (p.out.dtype == kFloat || p.out.dtype == kDouble);
+  const int64_t num_sums = std::min({kMaxSums, p.k() / kMinTerms, int64_t(p.work() / kTaskWork)});
+  if (!is_small || num_sums < 2) return false;
   Product whole = p;
   whole.out = contiguous_like(p.out, p.out.dtype);
   whole.beta = 0;
   const int64_t result_bytes = whole.out.numel * int64_t(element_size(p.out.dtype));
-  char* const partial = static_cast<char*>(ctx.scratch(size_t(sums * result_bytes)));
-  parallel_blocks(sums, [&](int64_t i) {
+  char* const partial = static_cast<char*>(ctx.scratch(size_t(num_sums * result_bytes)));
+  parallel_blocks(num_sums, [&](int64_t i) {
     Product range = whole;
-    const int64_t begin = p.k() * i / sums, end = p.k() * (i + 1) / sums;
+    const int64_t begin = p.k() * i / num_sums, end = p.k() * (i + 1) / num_sums;
     range.a = slice(p.a, 2, begin, end);
     range.b = slice(p.b, 1, begin, end);
     range.out.data = partial + i * result_bytes;
     multiply_batch(range);
   });
-  p.out.dtype == kFloat ? add_partial_sums<float>(p, partial, sums)
-                        : add_partial_sums<double>(p, partial, sums);
+  p.out.dtype == kFloat ? add_partial_sums<float>(p, partial, num_sums)
+                        : add_partial_sums<double>(p, partial, num_sums);
   return true;
 }
 
@@ -325,7 +327,8 @@ void multiply(const Product& p, Ctx& ctx) {
   multiply_by_library(p, ctx);
 }
 
-/// Turns a batch of matrices times one matrix into one tall matrix times that matrix.
+/// Turns the product of a batch of matrices and one matrix into the product of one tall matrix and
+/// that matrix.
 void join_batch(Product& p) {
   const auto joins = [](const View& view) {
     return view.strides[0] == view.sizes[1] * view.strides[1];
@@ -344,10 +347,10 @@ void join_batch(Product& p) {
 
 void run(const MatmulParams& params, Ctx& ctx) {
   if (params.out.numel == 0) return;
-  const bool keeps = params.c.defined() && params.beta != 0;
-  if (keeps && !same_memory(params.c, params.out)) copy(params.c, params.out, ctx);
+  const bool adds_c = params.c.defined() && params.beta != 0;
+  if (adds_c && !same_memory(params.c, params.out)) copy(params.c, params.out, ctx);
   Product p{as_batch(params.a), as_batch(params.b), as_batch(params.out), params.alpha,
-            keeps ? params.beta : 0};
+            adds_c ? params.beta : 0};
   join_batch(p);
   multiply(p, ctx);
 }

@@ -28,7 +28,8 @@ struct Gemm {
 
 /// Whether multiply() can compute a product with these sizes and leading dimensions.
 bool can_multiply(const Gemm& gemm);
-/// The product by the library that suits its size, on the calling thread; float, double or complex.
+/// Computes the product with the library that suits its size, on the calling thread; float, double
+/// or complex.
 void multiply(const Gemm& gemm);
 
 }  // namespace hearth::cpu

@@ -58,20 +58,21 @@ struct Tile {
   const T* b;
   T* out;
   int64_t rows, columns, k;
-  int64_t a_row, a_column, b_row, b_column, out_row, out_column;
+  int64_t a_row_stride, a_column_stride, b_row_stride, b_column_stride, out_row_stride,
+      out_column_stride;
 
   void accumulate(A (&sums)[kTileRows][kTileColumns]) const {
     for (int64_t r = 0; r < rows; ++r) std::fill_n(sums[r], columns, A(0));
     for (int64_t p = 0; p < k; ++p) {
-      const T* const row = b + p * b_row;
+      const T* const row = b + p * b_row_stride;
       for (int64_t r = 0; r < rows; ++r) {
-        const A x = static_cast<A>(a[r * a_row + p * a_column]);
-        if (b_column == 1)
+        const A x = static_cast<A>(a[r * a_row_stride + p * a_column_stride]);
+        if (b_column_stride == 1)
           for (int64_t j = 0; j < columns; ++j)
             sums[r][j] = add_product<T>(sums[r][j], x, A(row[j]));
         else
           for (int64_t j = 0; j < columns; ++j)
-            sums[r][j] = add_product<T>(sums[r][j], x, A(row[j * b_column]));
+            sums[r][j] = add_product<T>(sums[r][j], x, A(row[j * b_column_stride]));
       }
     }
   }
@@ -79,12 +80,12 @@ struct Tile {
   void run(double alpha, double beta) const {
     A sums[kTileRows][kTileColumns];
     accumulate(sums);
-    const A by = factor<T>(alpha), keep = factor<T>(beta);
+    const A alpha_factor = factor<T>(alpha), beta_factor = factor<T>(beta);
     for (int64_t r = 0; r < rows; ++r)
       for (int64_t j = 0; j < columns; ++j) {
-        T& place = out[r * out_row + j * out_column];
-        const A product = add_product<T>(A(0), by, sums[r][j]);
-        place = T(beta == 0 ? product : add_product<T>(product, keep, A(place)));
+        T& element = out[r * out_row_stride + j * out_column_stride];
+        const A product = add_product<T>(A(0), alpha_factor, sums[r][j]);
+        element = T(beta == 0 ? product : add_product<T>(product, beta_factor, A(element)));
       }
   }
 };

@@ -25,9 +25,9 @@ bool is_nan(T x) {
   return x != x;
 }
 
-/// Along rows, blocks are reduced by the SIMD loops of Max or Min, and only a block that beats
-/// those before it is searched for the index. Across columns, a SIMD loop tracks the index of each
-/// column's best element.
+/// Max or min along a dimension, with the index. Along rows, blocks are reduced by the SIMD loops
+/// of Max or Min, and a block is searched for the index only if it beats the blocks before it.
+/// Across columns, a SIMD loop tracks the index of each column's best element.
 template <class T>
 class MinMaxDim {
  public:
@@ -95,7 +95,7 @@ void MinMaxDim<T>::run(Ctx& ctx) const {
   }
 }
 
-/// The best of positions [begin, end) for every output of a tile.
+/// Finds the best of positions [begin, end) for every output of a tile.
 template <class T>
 void MinMaxDim<T>::search(OutputTile tile, int64_t begin, int64_t end, Best& best) const {
   std::fill_n(best.index, tile.width, -1);

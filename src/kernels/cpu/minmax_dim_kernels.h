@@ -6,7 +6,7 @@
 
 namespace hearth::cpu {
 
-/// The most rows of one call; their numbers fit into a byte.
+/// The maximum number of rows of one call; the row numbers fit into a byte.
 inline constexpr int64_t kMinMaxRows = 64;
 
 /// For each of `width` columns: the best element of `rows` rows, `stride` elements apart, and its
@@ -14,9 +14,9 @@ inline constexpr int64_t kMinMaxRows = 64;
 using MinMaxRowsFn = void (*)(const void* data, int64_t stride, int64_t rows, int64_t width,
                               void* values, void* best_rows);
 
-/// By dtype (float, double, int64, bool) and by whether the largest is wanted.
+/// The loops for float, double, int64 and bool; the best element is the smallest or the largest.
 struct MinMaxTable {
-  MinMaxRowsFn rows[kScalarTypeSlots][2] = {};
+  MinMaxRowsFn rows[kScalarTypeSlots][2] = {};  // [dtype][largest]
 };
 
 extern const MinMaxTable minmax_dim_table_avx2;

@@ -13,7 +13,7 @@ template <class T, bool largest, class Isa>
 struct MinMaxRows {
   using Int = typename LaneTraits<T>::Int;
 
-  /// The lanes where a beats b: the first NaN beats everything, nothing beats it.
+  /// Returns the lanes where a beats b. NaN beats every number, and nothing beats NaN.
   template <class V>
   HEARTH_SIMD static auto beats(V a, V b) {
     if constexpr (largest)

@@ -12,7 +12,7 @@ namespace {
 constexpr int64_t kNllLossGrain = 4096;  // targets that are worth another thread
 constexpr int64_t kNllLossChunk = 4096;  // targets of a chunk, which has a partial sum of its own
 
-/// A view without its class dimension, so that it has the target's sizes.
+/// Returns the view without its class dimension, so that it has the target's sizes.
 View without_classes(const View& view, int class_dim) {
   View rest = view;
   rest.dim = int8_t(view.dim - 1);
@@ -42,7 +42,7 @@ class Picks {
   Picks(const View& scores, const View& target, const View& weight, int class_dim,
         int64_t ignore_index, FaultSlot* faults)
       : target_(target.data),
-        bytes_(target.dtype == kByte),
+        has_byte_target_(target.dtype == kByte),
         weight_(weight.defined() ? weight.as<const T>() : nullptr),
         weight_stride_(weight.defined() ? weight.strides[0] : 0),
         classes_(scores.sizes[class_dim]),
@@ -52,9 +52,10 @@ class Picks {
 
   /// Calls f(offset of the class, weight) unless the target is ignored or invalid.
   template <class F>
-  void pick(int64_t at, const F& f) const {
-    const int64_t label = bytes_ ? int64_t(static_cast<const uint8_t*>(target_)[at])
-                                 : static_cast<const int64_t*>(target_)[at];
+  void pick(int64_t target_offset, const F& f) const {
+    const int64_t label = has_byte_target_
+                              ? int64_t(static_cast<const uint8_t*>(target_)[target_offset])
+                              : static_cast<const int64_t*>(target_)[target_offset];
     if (label == ignore_index_) return;
     if (label < 0 || label >= classes_) return faults_->report(Fault::kBadLabel, label, classes_);
     f(label * class_stride_, weight_ ? weight_[label * weight_stride_] : T(1));
@@ -62,7 +63,7 @@ class Picks {
 
  private:
   const void* target_;
-  bool bytes_;
+  bool has_byte_target_;
   const T* weight_;
   int64_t weight_stride_, classes_, class_stride_, ignore_index_;
   FaultSlot* faults_;
@@ -72,10 +73,10 @@ class Picks {
 template <int K, class F>
 void for_positions(const StridedLoop<K>& loop, int64_t begin, int64_t end, const F& f) {
   loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
-    int64_t at[K];
+    int64_t shifted[K];
     for (int64_t i = 0; i < count; ++i) {
-      for (int k = 0; k < K; ++k) at[k] = offsets[k] + i * loop.inner_stride(k);
-      f(static_cast<const int64_t*>(at));
+      for (int k = 0; k < K; ++k) shifted[k] = offsets[k] + i * loop.inner_stride(k);
+      f(static_cast<const int64_t*>(shifted));
     }
   });
 }
@@ -86,12 +87,12 @@ void each_loss(const NllLossParams& params, const View& scores, const Picks<T>& 
   const T* in = params.in.as<const T>();
   T* out = params.out.as<T>();
   parallel_for(0, params.target.numel, kNllLossGrain, [&](int64_t begin, int64_t end) {
-    for_positions(loop, begin, end, [&](const int64_t* at) {
+    for_positions(loop, begin, end, [&](const int64_t* offsets) {
       T loss = T(0);
-      picks.pick(at[0], [&](int64_t offset, T weight) {
-        loss = T(-double(weight) * double(in[at[1] + offset]));
+      picks.pick(offsets[0], [&](int64_t offset, T weight) {
+        loss = T(-double(weight) * double(in[offsets[1] + offset]));
       });
-      out[at[2]] = loss;
+      out[offsets[2]] = loss;
     });
   });
 }
@@ -109,21 +110,21 @@ void total_loss(const NllLossParams& params, const View& scores, const Picks<T>&
   parallel_blocks(chunks, [&](int64_t c) {
     Sums partial;
     for_positions(loop, c * kNllLossChunk, std::min(count, (c + 1) * kNllLossChunk),
-                  [&](const int64_t* at) {
-                    picks.pick(at[0], [&](int64_t offset, T weight) {
-                      partial.loss -= double(weight) * double(in[at[1] + offset]);
+                  [&](const int64_t* offsets) {
+                    picks.pick(offsets[0], [&](int64_t offset, T weight) {
+                      partial.loss -= double(weight) * double(in[offsets[1] + offset]);
                       partial.weight += double(weight);
                     });
                   });
     sums[c] = partial;
   });
-  Sums all;
+  Sums total;
   for (int64_t c = 0; c < chunks; ++c) {
-    all.loss += sums[c].loss;
-    all.weight += sums[c].weight;
+    total.loss += sums[c].loss;
+    total.weight += sums[c].weight;
   }
-  *params.out.as<T>() = T(params.mean ? all.loss / all.weight : all.loss);
-  *params.total_weight.as<T>() = T(all.weight);
+  *params.out.as<T>() = T(params.mean ? total.loss / total.weight : total.loss);
+  *params.total_weight.as<T>() = T(total.weight);
 }
 
 template <class T>
@@ -135,9 +136,9 @@ void backward(const NllLossBackwardParams& params, const Picks<T>& picks) {
   T* out = params.grad_in.as<T>();
   const double divisor = params.mean ? double(*params.total_weight.as<const T>()) : 1;
   parallel_for(0, params.target.numel, kNllLossGrain, [&](int64_t begin, int64_t end) {
-    for_positions(loop, begin, end, [&](const int64_t* at) {
-      picks.pick(at[0], [&](int64_t offset, T weight) {
-        out[at[1] + offset] = T(-double(weight) * double(grad[at[2]]) / divisor);
+    for_positions(loop, begin, end, [&](const int64_t* offsets) {
+      picks.pick(offsets[0], [&](int64_t offset, T weight) {
+        out[offsets[1] + offset] = T(-double(weight) * double(grad[offsets[2]]) / divisor);
       });
     });
   });

@@ -14,7 +14,7 @@ namespace hearth::cpu::onednn {
 
 namespace {
 
-/// oneDNN broadcasts batches of size 1, not of stride 0.
+/// A batch of stride 0 becomes one of size 1, because oneDNN broadcasts only the latter.
 dnnl::memory::desc descriptor(const View& view) {
   dnnl::memory::dims sizes(view.sizes, view.sizes + view.dim);
   dnnl::memory::dims strides(view.strides, view.strides + view.dim);
@@ -45,7 +45,7 @@ dnnl::matmul::primitive_desc matmul_descriptor(const dnnl::memory::desc& a,
 
 bool can_multiply(DataType type) {
   const LibraryCall call;
-  check_room();
+  check_free_memory();
   const dnnl::memory::desc square({16, 16}, type, dnnl::memory::dims{16, 1});
   try {
     matmul_descriptor(square, square, square, 0);
@@ -55,13 +55,13 @@ bool can_multiply(DataType type) {
   }
 }
 
-/// Whether to call check_room(): oneDNN compiles code for the first product of each kind, and a
-/// check before every product would be slow.
+/// Whether to call check_free_memory(): oneDNN compiles code for the first product of each kind,
+/// and a check before every product would be slow.
 bool may_be_new() {
-  constexpr unsigned kFirst = 64;
+  constexpr unsigned kAlwaysChecked = 64;
   static std::atomic<unsigned> products{0};
   const unsigned before = products.fetch_add(1, std::memory_order_relaxed);
-  return before < kFirst || std::has_single_bit(before);
+  return before < kAlwaysChecked || std::has_single_bit(before);
 }
 
 /// Computes one product, because the first one creates static objects of oneDNN, which must not be
@@ -78,20 +78,20 @@ void prepare_products() {
 
 }  // namespace
 
-void check_room() {
-  constexpr size_t kRoom = size_t{32} << 20;
-  void* const room = ::mmap(nullptr, kRoom, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  HEARTH_CHECK_AS(OutOfMemoryError, room != MAP_FAILED,
+void check_free_memory() {
+  constexpr size_t kNeededBytes = size_t{32} << 20;
+  void* const probe = ::mmap(nullptr, kNeededBytes, PROT_READ | PROT_WRITE,
+                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  HEARTH_CHECK_AS(OutOfMemoryError, probe != MAP_FAILED,
                   "DefaultCPUAllocator: not enough memory: the process cannot get the ",
-                  kRoom >> 20, " MiB that oneDNN may need to prepare a computation");
-  ::munmap(room, kRoom);
+                  kNeededBytes >> 20, " MiB that oneDNN may need to prepare a computation");
+  ::munmap(probe, kNeededBytes);
 }
 
 void multiply(const Gemm& g) {
   const LibraryCall call;
   const LibraryThreadsGuard guard;
-  if (may_be_new()) check_room();
+  if (may_be_new()) check_free_memory();
   prepare_products();
   const auto letter = [](const GemmOperand& operand) { return operand.transposed ? 'T' : 'N'; };
   const dnnl_status_t status =
@@ -113,7 +113,7 @@ bool has_matmul(ScalarType dtype) {
 bool matmul(const View& a, const View& b, const View& out, double beta) {
   const LibraryCall call;
   const LibraryThreadsGuard guard;
-  if (may_be_new()) check_room();
+  if (may_be_new()) check_free_memory();
   try {
     const dnnl::matmul primitive(
         matmul_descriptor(descriptor(a), descriptor(b), descriptor(out), beta));

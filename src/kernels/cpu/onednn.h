@@ -7,20 +7,20 @@
 /// The functions of oneDNN (2.6 to 3.x) that Hearth uses.
 namespace hearth::cpu::onednn {
 
-/// The float32 product, on the calling thread.
+/// Computes the float32 product, on the calling thread.
 void multiply(const Gemm& gemm);
 
 /// Whether this processor multiplies matrices of this dtype directly.
 bool has_matmul(ScalarType dtype);
 
 /// out = a @ b + beta * out for batches of matrices (3-D) of float32 or a half type, summed in
-/// float32, on the calling thread. False, without an effect, if oneDNN cannot compute it.
+/// float32, on the calling thread. Returns false, without an effect, if oneDNN cannot compute it.
 bool matmul(const View& a, const View& b, const View& out, double beta);
 
 /// Whether oneDNN is expected to be fast for a convolution of this shape.
 bool suits_conv(const ConvParams& params);
-/// The convolution of float32 or bfloat16 tensors that are contiguous or channels_last. False,
-/// without an effect, if oneDNN cannot compute it or would be slow.
+/// Computes the convolution of float32 or bfloat16 tensors that are contiguous or channels_last.
+/// Returns false, without an effect, if oneDNN cannot compute it or would be slow.
 bool conv(const ConvParams& params, Ctx& ctx);
 
 }  // namespace hearth::cpu::onednn

@@ -19,14 +19,14 @@ constexpr double kTaskWork = 1 << 20;  // multiplications that are worth a task
 constexpr int64_t kMaxTasks = 32;
 constexpr int64_t kMaxSums = 8;             // partial sums of a weight's gradient
 constexpr int64_t kMaxSumBytes = 64 << 20;  // of all partial sums together
-constexpr int64_t kFewChannels = 4;         // of a gradient that oneDNN is slow for
+constexpr int64_t kFewChannels = 4;         // oneDNN is slow for gradients of so few
 constexpr int64_t kChannelMultiple = 16;    // oneDNN's own block size
 
 double work_of(const ConvParams& p) {
   return double(p.out.numel) * double(p.weight.numel / p.weight.sizes[0]);
 }
 
-/// A tensor in the wanted layout: its own data if it has that layout, else scratch memory.
+/// Returns a tensor in the wanted layout: its own data if it has that layout, else scratch memory.
 dnnl::memory in_layout(const Desc& plain, const Desc& wanted, void* data, void* scratch) {
   return {wanted, engine(), plain == wanted ? data : scratch};
 }
@@ -55,26 +55,26 @@ class SplitConv {
     }
     has_partial_sums_ = p.part == ConvPart::kWeight && split_ == Split::kImages;
     first_ = plan_for(task(0));
-    last_ = count_ > 1 ? plan_for(task(count_ - 1)) : first_;
+    last_ = num_tasks_ > 1 ? plan_for(task(num_tasks_ - 1)) : first_;
   }
 
-  bool possible() const {
-    // Partial sums are added element by element, so all must have one layout.
+  bool is_possible() const {
+    // Partial sums are added element by element, so all weights must have one layout.
     return first_ && last_ && (!has_partial_sums_ || first_->weight == last_->weight);
   }
 
   void run(Ctx& ctx) {
-    const int slots = task_slots(count_);
+    const int slots = task_slots(num_tasks_);
     Scratch scratch(*this, slots, ctx);
     if (split_ == Split::kImages && !has_partial_sums_) reorder_weight(scratch);
     if (split_ == Split::kChannels) reorder_shared(scratch);
-    parallel_tasks(count_, slots, [&](int64_t i, int slot) { run_task(i, slot, scratch); });
+    parallel_tasks(num_tasks_, slots, [&](int64_t i, int slot) { run_task(i, slot, scratch); });
     if (has_partial_sums_) add_partial_sums(scratch);
   }
 
  private:
-  /// Scratch memory for reordered tensors: one of each kind per slot, weights and shared tensors
-  /// apart.
+  /// Scratch memory for reordered tensors: one part per slot, and separate ones for weights and
+  /// tensors that tasks share.
   struct Scratch {
     Scratch(const SplitConv& conv, int slots, Ctx& ctx)
         : in(conv.max_bytes(&ConvPlan::in)),
@@ -84,7 +84,7 @@ class SplitConv {
       const bool own_weights = conv.split_ != Split::kImages;
       per_slot = in + out + pad + (own_weights ? weight : 0);
       slot_memory = static_cast<char*>(ctx.scratch(per_slot * size_t(slots)));
-      const size_t weights = conv.has_partial_sums_ ? size_t(conv.count_) : own_weights ? 0 : 2;
+      const size_t weights = conv.has_partial_sums_ ? size_t(conv.num_tasks_) : own_weights ? 0 : 2;
       weight_memory = static_cast<char*>(ctx.scratch(weight * weights));
       shared = conv.shares_in() ? in : out;
       shared_memory =
@@ -94,21 +94,21 @@ class SplitConv {
     char* weight_at(int64_t i) const { return weight_memory + weight * size_t(i); }
     char* shared_at(int64_t i) const { return shared_memory + shared * size_t(i); }
 
-    size_t in, out, pad, weight, shared;  // bytes
+    size_t in, out, pad, weight, shared;  // in bytes
     size_t per_slot;
     char *slot_memory, *weight_memory, *shared_memory;
   };
 
   enum class Split { kImages, kGroups, kChannels };
 
-  /// Splits `whole` images, groups or channels into at most `most` tasks, at multiples of
+  /// Splits `whole` images, groups or channels into up to `max_tasks` tasks, at multiples of
   /// `multiple`.
-  void set_task_size(int64_t whole, int64_t multiple, int64_t most) {
-    const double wanted = std::min(work_of(p_) / kTaskWork, double(most));
+  void set_task_size(int64_t whole, int64_t multiple, int64_t max_tasks) {
+    const double wanted_tasks = std::min(work_of(p_) / kTaskWork, double(max_tasks));
     const int64_t units = (whole + multiple - 1) / multiple;
-    const int64_t tasks = std::clamp<int64_t>(int64_t(wanted), 1, units);
-    size_ = (units + tasks - 1) / tasks * multiple;
-    count_ = (whole + size_ - 1) / size_;
+    const int64_t tasks = std::clamp<int64_t>(int64_t(wanted_tasks), 1, units);
+    task_size_ = (units + tasks - 1) / tasks * multiple;
+    num_tasks_ = (whole + task_size_ - 1) / task_size_;
   }
   int channel_dim() const { return p_.part == ConvPart::kWeight ? 0 : 1; }
   int64_t max_image_tasks() const {
@@ -117,21 +117,21 @@ class SplitConv {
     return std::clamp<int64_t>(kMaxSumBytes / bytes, 1, kMaxSums);
   }
   size_t max_bytes(Desc ConvPlan::*desc) const {
-    constexpr size_t kLine = 64;
+    constexpr size_t kCacheLine = 64;
     const size_t bytes = std::max((*first_.*desc).get_size(), (*last_.*desc).get_size());
-    return (bytes + kLine - 1) / kLine * kLine;
+    return (bytes + kCacheLine - 1) / kCacheLine * kCacheLine;
   }
-  const ConvPlan& plan(int64_t i) const { return i + 1 < count_ ? *first_ : *last_; }
+  const ConvPlan& plan(int64_t i) const { return i + 1 < num_tasks_ ? *first_ : *last_; }
 
-  /// The convolution that task i computes.
+  /// Returns the part of the convolution that task i computes.
   ConvParams task(int64_t i) const {
     ConvParams result = p_;
-    if (count_ == 1) return result;
+    if (num_tasks_ == 1) return result;
     const auto cut = [&](View& view, int d, int64_t unit) {
-      const int64_t size = size_ * unit;
+      const int64_t size = task_size_ * unit;
       if (view.defined()) view = slice(view, d, i * size, std::min(view.sizes[d], (i + 1) * size));
     };
-    const bool of_in = p_.part == ConvPart::kIn;
+    const bool computes_in = p_.part == ConvPart::kIn;
     switch (split_) {
       case Split::kImages:
         cut(result.in, 0, 1);
@@ -142,11 +142,11 @@ class SplitConv {
         cut(result.out, 1, p_.out.sizes[1] / p_.groups);
         cut(result.weight, 0, p_.out.sizes[1] / p_.groups);
         cut(result.bias, 0, p_.computed().sizes[1] / p_.groups);
-        result.groups = std::min(p_.groups, (i + 1) * size_) - i * size_;
+        result.groups = std::min(p_.groups, (i + 1) * task_size_) - i * task_size_;
         break;
       case Split::kChannels:
-        cut(of_in ? result.in : result.out, 1, 1);
-        cut(result.weight, of_in ? 1 : 0, 1);
+        cut(computes_in ? result.in : result.out, 1, 1);
+        cut(result.weight, computes_in ? 1 : 0, 1);
         cut(result.bias, 0, 1);
         break;
     }
@@ -169,7 +169,7 @@ class SplitConv {
   bool shares_in() const { return split_ == Split::kChannels && p_.part != ConvPart::kIn; }
   bool shares_out() const { return split_ == Split::kChannels && p_.part == ConvPart::kIn; }
 
-  /// Reorders the shared one of in and out into the primitives' layouts once.
+  /// Reorders the tensor that all tasks read, in or out, into the primitives' layouts once.
   void reorder_shared(const Scratch& scratch) {
     const View& view = shares_in() ? p_.in : p_.out;
     const Desc plain = plain_desc(view);
@@ -183,7 +183,7 @@ class SplitConv {
     stream.wait();
   }
 
-  /// The weight that task i's primitive reads or writes.
+  /// Returns the weight that task i's primitive reads or writes.
   dnnl::memory weight_of(int64_t i, const ConvParams& task, int slot,
                          const Scratch& scratch) const {
     const ConvPlan& plan = this->plan(i);
@@ -248,9 +248,9 @@ class SplitConv {
     constexpr int64_t kGrain = 1 << 14;
     float* const sum = reinterpret_cast<float*>(scratch.weight_at(0));
     parallel_for(0, numel, kGrain, [&](int64_t begin, int64_t end) {
-      for (int64_t k = 1; k < count_; ++k) {
-        const float* const more = reinterpret_cast<const float*>(scratch.weight_at(k));
-        for (int64_t i = begin; i < end; ++i) sum[i] += more[i];
+      for (int64_t k = 1; k < num_tasks_; ++k) {
+        const float* const partial = reinterpret_cast<const float*>(scratch.weight_at(k));
+        for (int64_t i = begin; i < end; ++i) sum[i] += partial[i];
       }
     });
     dnnl::stream stream(engine());
@@ -260,7 +260,8 @@ class SplitConv {
   }
 
   const ConvParams& p_;
-  int64_t size_ = 1, count_ = 1;  // images, groups or channels of a task; tasks
+  int64_t task_size_ = 1;  // images, groups or channels
+  int64_t num_tasks_ = 1;
   Split split_ = Split::kImages;
   bool has_partial_sums_ = false;
   std::shared_ptr<const ConvPlan> first_, last_;
@@ -279,7 +280,7 @@ bool conv(const ConvParams& p, Ctx& ctx) {
   const LibraryCall call;
   const LibraryThreadsGuard guard;
   SplitConv conv(p);
-  if (!conv.possible()) return false;
+  if (!conv.is_possible()) return false;
   conv.run(ctx);
   return true;
 }

@@ -16,7 +16,7 @@ using Sizes = dnnl::memory::dims;
 
 constexpr size_t kMaxPlans = 1024;
 
-/// The same sizes, in the layout that oneDNN prefers.
+/// Returns a descriptor of the same sizes, whose layout oneDNN may choose.
 Desc any_layout(const Desc& desc, DataType type) {
 #if DNNL_VERSION_MAJOR >= 3
   return {desc.get_dims(), type, dnnl::memory::format_tag::any};
@@ -26,16 +26,16 @@ Desc any_layout(const Desc& desc, DataType type) {
 }
 
 struct Geometry {
-  Sizes stride, dilation, before, after;
+  Sizes stride, dilation, padding_before, padding_after;
 
   explicit Geometry(const ConvParams& p) {
     for (int d = 0; d < p.spatial(); ++d) {
       stride.push_back(p.stride[d]);
       dilation.push_back(p.dilation[d] - 1);
-      before.push_back(p.padding[d]);
-      const int64_t reach = p.dilation[d] * (p.weight.sizes[d + 2] - 1) + 1;
-      after.push_back((p.out.sizes[d + 2] - 1) * p.stride[d] + reach - p.in.sizes[d + 2] -
-                      p.padding[d]);
+      padding_before.push_back(p.padding[d]);
+      const int64_t kernel_extent = p.dilation[d] * (p.weight.sizes[d + 2] - 1) + 1;
+      padding_after.push_back((p.out.sizes[d + 2] - 1) * p.stride[d] + kernel_extent -
+                              p.in.sizes[d + 2] - p.padding[d]);
     }
   }
 };
@@ -70,24 +70,24 @@ bool is_slow(const Description& description) {
 
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
 
-/// The plan for a convolution, or null if oneDNN has no fast one.
+/// Returns the plan for a convolution, or null if oneDNN has no fast one.
 std::shared_ptr<const ConvPlan> make_plan(const ConvParams& p, const Desc& in, const Desc& weight,
                                           const Desc& out) {
   using Forward = dnnl::convolution_forward;
   using BackwardIn = dnnl::convolution_backward_data;
   using BackwardWeight = dnnl::convolution_backward_weights;
   const Geometry g(p);
-  constexpr auto kKind = dnnl::prop_kind::forward_training;
+  constexpr auto kForward = dnnl::prop_kind::forward_training;
   if (p.part == ConvPart::kOut && p.bias.defined()) {
     const Desc bias(Sizes{p.bias.numel}, data_type(p.bias.dtype), Sizes{1});
-    const auto d = describe<Forward>(kKind, kAlgorithm, in, weight, bias, out, g.stride, g.dilation,
-                                     g.before, g.after);
+    const auto d = describe<Forward>(kForward, kAlgorithm, in, weight, bias, out, g.stride,
+                                     g.dilation, g.padding_before, g.padding_after);
     if (is_slow(d)) return nullptr;
     return std::make_shared<ConvPlan>(
         ConvPlan{Forward(d), d.src_desc(), d.weights_desc(), d.dst_desc(), d.scratchpad_desc()});
   }
-  const auto forward = describe<Forward>(kKind, kAlgorithm, in, weight, out, g.stride, g.dilation,
-                                         g.before, g.after);
+  const auto forward = describe<Forward>(kForward, kAlgorithm, in, weight, out, g.stride,
+                                         g.dilation, g.padding_before, g.padding_after);
   if (p.part == ConvPart::kOut) {
     if (is_slow(forward)) return nullptr;
     return std::make_shared<ConvPlan>(ConvPlan{Forward(forward), forward.src_desc(),
@@ -96,25 +96,25 @@ std::shared_ptr<const ConvPlan> make_plan(const ConvParams& p, const Desc& in, c
   }
   if (p.part == ConvPart::kIn) {
     const auto d = describe_backward<BackwardIn>(forward, kAlgorithm, in, weight, out, g.stride,
-                                                 g.dilation, g.before, g.after);
+                                                 g.dilation, g.padding_before, g.padding_after);
     if (is_slow(d)) return nullptr;
     return std::make_shared<ConvPlan>(ConvPlan{BackwardIn(d), d.diff_src_desc(), d.weights_desc(),
                                                d.diff_dst_desc(), d.scratchpad_desc()});
   }
   const auto d = describe_backward<BackwardWeight>(forward, kAlgorithm, in, weight, out, g.stride,
-                                                   g.dilation, g.before, g.after);
+                                                   g.dilation, g.padding_before, g.padding_after);
   if (is_slow(d)) return nullptr;
   return std::make_shared<ConvPlan>(ConvPlan{BackwardWeight(d), d.src_desc(), d.diff_weights_desc(),
                                              d.diff_dst_desc(), d.scratchpad_desc()});
 }
 
-bool channels_last(const View& view) { return !view.contiguous(); }
+bool is_channels_last(const View& view) { return !view.contiguous(); }
 
-/// Everything that a plan depends on.
+/// Returns a key of everything that a plan depends on.
 std::vector<int64_t> key_of(const ConvParams& p) {
   std::vector<int64_t> key{
-      int64_t(p.part),     int64_t(p.in.dtype), p.groups, int64_t(p.bias.defined()), p.in.dim,
-      channels_last(p.in), channels_last(p.out)};
+      int64_t(p.part),        int64_t(p.in.dtype),    p.groups, int64_t(p.bias.defined()), p.in.dim,
+      is_channels_last(p.in), is_channels_last(p.out)};
   for (const View* view : {&p.in, &p.weight, &p.out})
     key.insert(key.end(), view->sizes, view->sizes + view->dim);
   for (int d = 0; d < p.spatial(); ++d)
@@ -147,17 +147,18 @@ std::shared_ptr<const ConvPlan> plan_for(const ConvParams& p) {
     const std::lock_guard lock(mutex);
     if (const auto found = plans.find(key); found != plans.end()) return found->second;
   }
-  check_room();
+  check_free_memory();
   std::shared_ptr<const ConvPlan> plan;
-  const auto wanted = [](const View& view) {
-    return channels_last(view) ? plain_desc(view)
-                               : any_layout(plain_desc(view), data_type(view.dtype));
+  const auto preferred_desc = [](const View& view) {
+    return is_channels_last(view) ? plain_desc(view)
+                                  : any_layout(plain_desc(view), data_type(view.dtype));
   };
   const DataType weight_type =
       p.part == ConvPart::kWeight ? DataType::f32 : data_type(p.weight.dtype);
   try {
-    plan = make_plan(p, wanted(p.in), any_layout(weight_desc(p.weight, p.groups), weight_type),
-                     wanted(p.out));
+    plan =
+        make_plan(p, preferred_desc(p.in), any_layout(weight_desc(p.weight, p.groups), weight_type),
+                  preferred_desc(p.out));
   } catch (const dnnl::error&) {
   }
   protect_new_statics();

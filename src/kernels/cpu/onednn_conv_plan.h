@@ -14,12 +14,12 @@ struct ConvPlan {
   dnnl::memory::desc in, weight, out, scratchpad;
 };
 
-/// A tensor's own layout as a oneDNN descriptor; that of a grouped weight starts with a dimension
-/// of groups.
+/// A tensor's own layout as a oneDNN descriptor; a grouped weight's descriptor starts with a
+/// dimension of groups.
 dnnl::memory::desc plain_desc(const View& view);
 dnnl::memory::desc weight_desc(const View& view, int64_t groups);
 
-/// The process's plan for this convolution, or null if oneDNN has no fast one.
+/// Returns the process's cached plan for this convolution, or null if oneDNN has no fast one.
 std::shared_ptr<const ConvPlan> plan_for(const ConvParams& params);
 
 }  // namespace hearth::cpu::onednn

@@ -16,7 +16,7 @@ inline dnnl::engine& engine() {
 
 /// Throws OutOfMemoryError if the process cannot get the memory that oneDNN may need to compile
 /// code: oneDNN itself crashes when that allocation fails.
-void check_room();
+void check_free_memory();
 
 inline DataType data_type(ScalarType dtype) {
   switch (dtype) {

@@ -16,23 +16,24 @@ namespace {
 
 constexpr int64_t kOptimGrain = 16384;  // elements that are worth another thread
 constexpr int64_t kTile = 512;          // elements that are converted at once
+constexpr int kGradient = 1;            // operand number
 
 using FactorsFn = fn::StepFactors (*)(const void* rule, double step);
 
 template <class... F>
 FactorsFn factors_of(int rule, List<F...>) {
-  static constexpr FactorsFn all[] = {
+  static constexpr FactorsFn functions[] = {
       [](const void* f, double step) { return static_cast<const F*>(f)->factors(step); }...};
-  return all[rule];
+  return functions[rule];
 }
 
-/// A fused step, prepared from its parameters.
+/// A fused step, with its loops and the offset of each tensor.
 class FusedStep {
  public:
   FusedStep(const FusedStepParams& params, Ctx& ctx)
       : params_(params),
-        compute_(params.dtype == kDouble ? kDouble : kFloat),
-        step_(HEARTH_ISA_TABLE(optim_table).steps[params.rule][compute_ == kDouble]),
+        compute_type_(params.dtype == kDouble ? kDouble : kFloat),
+        step_(HEARTH_ISA_TABLE(optim_table).steps[params.rule][compute_type_ == kDouble]),
         factors_(factors_of(params.rule, fn::OptimRules{})),
         starts_(static_cast<int64_t*>(ctx.scratch((params.tensors.size() + 1) * sizeof(int64_t)))) {
     starts_[0] = 0;
@@ -44,25 +45,25 @@ class FusedStep {
 
   /// Updates elements [begin, end) of all tensors, counted one tensor after the other.
   void run(int64_t begin, int64_t end) const {
-    int64_t* const last = starts_ + params_.tensors.size();
-    auto i = size_t(std::upper_bound(starts_, last, begin) - starts_ - 1);
+    int64_t* const starts_end = starts_ + params_.tensors.size();
+    auto i = size_t(std::upper_bound(starts_, starts_end, begin) - starts_ - 1);
     StepArgs args{
         params_.parameters, {}, params_.grad_scale ? *params_.grad_scale : 1.0, params_.maximize};
     constexpr double kNone = std::numeric_limits<double>::quiet_NaN();  // equals no number
-    for (double step = kNone; begin < end; begin = starts_[++i]) {
+    for (double last_step = kNone; begin < end; begin = starts_[++i]) {
       const StepTensor& tensor = params_.tensors[i];
-      const double now =
+      const double step =
           tensor.step_at ? number_at(tensor.step_at, params_.step_dtype) : tensor.step;
-      if (now != step) args.factors = factors_(params_.parameters, step = now);
+      if (step != last_step) args.factors = factors_(params_.parameters, last_step = step);
       update(tensor, args, begin - starts_[i], std::min(end, starts_[i + 1]) - starts_[i]);
     }
   }
 
  private:
   void update(const StepTensor& tensor, const StepArgs& args, int64_t begin, int64_t end) const {
-    if (tensor.layout >= 0 || params_.dtype != compute_)
+    if (tensor.layout >= 0 || params_.dtype != compute_type_)
       return update_tiles(tensor, args, begin, end);
-    const int64_t size = int64_t(element_size(compute_));
+    const int64_t size = int64_t(element_size(compute_type_));
     void* data[kStepOperands];
     for (int k = 0; k < params_.operands; ++k)
       data[k] = static_cast<char*>(tensor.data[k]) + begin * size;
@@ -85,20 +86,22 @@ class FusedStep {
   void update_tiles(const StepTensor& tensor, const StepArgs& args, int64_t begin,
                     int64_t end) const {
     const StridedLoop<kStepOperands> loop = loop_over(tensor);
-    const StridedConvert load(params_.dtype, compute_), store(compute_, params_.dtype);
+    const StridedConvert load(params_.dtype, compute_type_), store(compute_type_, params_.dtype);
     const int64_t size = int64_t(element_size(params_.dtype));
     alignas(64) char buffers[kStepOperands][kTile * sizeof(double)];
     void* data[kStepOperands];
     for (int k = 0; k < params_.operands; ++k) data[k] = buffers[k];
     const auto tile = [&](const int64_t* offsets, int64_t first, int64_t n) {
-      const auto at = [&](int k) {
+      const auto address = [&](int k) {
         return static_cast<char*>(tensor.data[k]) +
                (offsets[k] + first * loop.inner_stride(k)) * size;
       };
-      for (int k = 0; k < params_.operands; ++k) load(at(k), loop.inner_stride(k), data[k], 1, n);
+      for (int k = 0; k < params_.operands; ++k)
+        load(address(k), loop.inner_stride(k), data[k], 1, n);
       step_(args, data, n);
       for (int k = 0; k < params_.operands; ++k)
-        if (k != 1 || params_.grad_scale) store(data[k], 1, at(k), loop.inner_stride(k), n);
+        if (k != kGradient || params_.grad_scale)
+          store(data[k], 1, address(k), loop.inner_stride(k), n);
     };
     loop.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
       for (int64_t done = 0; done < count; done += kTile)
@@ -107,10 +110,10 @@ class FusedStep {
   }
 
   const FusedStepParams& params_;
-  const ScalarType compute_;
+  const ScalarType compute_type_;
   const StepFn step_;
   const FactorsFn factors_;
-  int64_t* const starts_;  // the number of each tensor's first element
+  int64_t* const starts_;  // the index of each tensor's first element among all elements
 };
 
 }  // namespace

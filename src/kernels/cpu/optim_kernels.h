@@ -10,16 +10,16 @@ namespace hearth::cpu {
 struct StepArgs {
   const void* rule;
   fn::StepFactors factors;
-  double grad_scale;  // divides the gradients; 1: they are not written
+  double grad_scale;  // the gradients are divided by it in place; 1 leaves them unchanged
   bool maximize;
 };
 
 /// Updates n elements of dense operands, which are in the order of the rule's arguments.
 using StepFn = void (*)(const StepArgs& args, void* const* data, int64_t n);
 
-/// By rule and by whether the elements are doubles, else floats.
+/// The loops for float and double elements.
 struct OptimTable {
-  StepFn steps[fn::OptimRules::size][2] = {};
+  StepFn steps[fn::OptimRules::size][2] = {};  // [rule][is double]
 };
 
 extern const OptimTable optim_table_avx2;

@@ -8,7 +8,7 @@
 
 namespace hearth::cpu {
 
-/// Loads and stores whole vectors, or their first n lanes.
+/// Load and store whole vectors, or only their first n lanes.
 template <class V>
 struct WholeVector {
   HEARTH_SIMD V load(const void* from) const { return V::load(from); }
@@ -25,55 +25,55 @@ template <class F, class T, class Isa>
 struct StepLoop {
   using V = FullVec<T, Isa>;
 
-  template <class Move>
-  HEARTH_SIMD static V load_gradient(const StepArgs& args, T* at, const Move& move) {
-    V g = move.load(at);
+  template <class Access>
+  HEARTH_SIMD static V load_gradient(const StepArgs& args, T* address, const Access& access) {
+    V g = access.load(address);
     if (args.grad_scale != 1) {
       g = g / V(args.grad_scale);
-      move.store(g, at);
+      access.store(g, address);
     }
     return args.maximize ? -g : g;
   }
 
-  template <class Move>
+  template <class Access>
   HEARTH_SIMD static void update(const F& rule, const StepArgs& args, T* const* x, int64_t i,
-                                 const Move& move) {
-    V p = move.load(x[0] + i);
+                                 const Access& access) {
+    V p = access.load(x[0] + i);
     if constexpr (F::operands == 1)
       rule.update(args.factors, p);
     else
-      update_by_gradient(rule, args, x, i, move, p);
-    move.store(p, x[0] + i);
+      update_by_gradient(rule, args, x, i, access, p);
+    access.store(p, x[0] + i);
   }
 
-  template <class Move>
+  template <class Access>
   HEARTH_SIMD static void update_by_gradient(const F& rule, const StepArgs& args, T* const* x,
-                                             int64_t i, const Move& move, V& p) {
-    V g = load_gradient(args, x[1] + i, move);
+                                             int64_t i, const Access& access, V& p) {
+    V g = load_gradient(args, x[1] + i, access);
     if constexpr (F::operands == 2) {
       rule.update(args.factors, p, g);
     } else {
-      V a = move.load(x[2] + i);
+      V a = access.load(x[2] + i);
       if constexpr (F::operands == 3) {
         rule.update(args.factors, p, g, a);
       } else {
-        V b = move.load(x[3] + i);
+        V b = access.load(x[3] + i);
         if constexpr (F::operands == 4) {
           rule.update(args.factors, p, g, a, b);
         } else {
-          V c = move.load(x[4] + i);
+          V c = access.load(x[4] + i);
           rule.update(args.factors, p, g, a, b, c);
-          move.store(c, x[4] + i);
+          access.store(c, x[4] + i);
         }
-        move.store(b, x[3] + i);
+        access.store(b, x[3] + i);
       }
-      move.store(a, x[2] + i);
+      access.store(a, x[2] + i);
     }
   }
 
-  static void run(const StepArgs& by, void* const* data, int64_t n) {
-    const F rule = *static_cast<const F*>(by.rule);  // copies, which stores cannot alias
-    const StepArgs args = by;
+  static void run(const StepArgs& shared_args, void* const* data, int64_t n) {
+    const F rule = *static_cast<const F*>(shared_args.rule);  // copies, which stores cannot alias
+    const StepArgs args = shared_args;
     T* x[F::operands];
     for (int k = 0; k < F::operands; ++k) x[k] = static_cast<T*>(data[k]);
     int64_t i = 0;

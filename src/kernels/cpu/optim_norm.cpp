@@ -21,9 +21,9 @@ class TotalNorm {
  public:
   TotalNorm(const TotalNormParams& params, Ctx& ctx)
       : params_(params),
-        compute_(params.dtype == kDouble ? kDouble : kFloat),
-        loops_(*reduce_table().loops[params.reduction][int(compute_)]),
-        merging_(*reduce_table().loops[params.reduction][int(kDouble)]),
+        compute_type_(params.dtype == kDouble ? kDouble : kFloat),
+        loops_(*reduce_table().loops[params.reduction][int(compute_type_)]),
+        merge_loops_(*reduce_table().loops[params.reduction][int(kDouble)]),
         starts_(static_cast<int64_t*>(ctx.scratch((params.tensors.size() + 1) * sizeof(int64_t)))) {
     starts_[0] = 0;
     for (size_t i = 0; i < params.tensors.size(); ++i)
@@ -34,8 +34,8 @@ class TotalNorm {
   void run() const {
     int64_t numel = 0;
     for (const auto& tensor : params_.tensors) numel += tensor.numel;
-    const int64_t per_piece = std::max<int64_t>(numel / std::max<int64_t>(pieces(), 1), 1);
-    parallel_for(0, pieces(), std::max<int64_t>(kOptimNormGrain / per_piece, 1),
+    const int64_t elements_per_piece = std::max<int64_t>(numel / std::max<int64_t>(pieces(), 1), 1);
+    parallel_for(0, pieces(), std::max<int64_t>(kOptimNormGrain / elements_per_piece, 1),
                  [this](int64_t begin, int64_t end) { reduce_pieces(begin, end); });
     merge_pieces();
   }
@@ -44,8 +44,8 @@ class TotalNorm {
   int64_t pieces() const { return starts_[params_.tensors.size()]; }
 
   void reduce_pieces(int64_t begin, int64_t end) const {
-    int64_t* const last = starts_ + params_.tensors.size();
-    auto i = size_t(std::upper_bound(starts_, last, begin) - starts_ - 1);
+    int64_t* const starts_end = starts_ + params_.tensors.size();
+    auto i = size_t(std::upper_bound(starts_, starts_end, begin) - starts_ - 1);
     for (; begin < end; ++begin) {
       while (begin >= starts_[i + 1]) ++i;
       const int64_t first = (begin - starts_[i]) * kPiece;
@@ -54,17 +54,17 @@ class TotalNorm {
     }
   }
 
-  /// The state of n elements from `first`.
+  /// Returns the state of n elements from `first` on.
   double reduce(const TotalNormParams::Elements& from, int64_t first, int64_t n) const {
     TileStates states;
     loops_.start(1, states);
     const char* data =
         static_cast<const char*>(from.data) + first * int64_t(element_size(params_.dtype));
-    if (params_.dtype == compute_)
+    if (params_.dtype == compute_type_)
       loops_.block(params_.parameters, data, n, 0, states);
     else
       reduce_halves(data, n, states);
-    if (compute_ == kDouble) return *reinterpret_cast<const double*>(states.bytes[0]);
+    if (compute_type_ == kDouble) return *reinterpret_cast<const double*>(states.bytes[0]);
     return *reinterpret_cast<const float*>(states.bytes[0]);
   }
 
@@ -81,22 +81,22 @@ class TotalNorm {
 
   void merge_pieces() const {
     TileStates total, piece;
-    merging_.start(1, total);
-    merging_.start(kReduceTileBytes / int64_t(sizeof(double)), piece);
+    merge_loops_.start(1, total);
+    merge_loops_.start(kReduceTileBytes / int64_t(sizeof(double)), piece);
     for (int64_t i = 0; i < pieces(); ++i) {
       *reinterpret_cast<double*>(piece.bytes[0]) = states_[i];
-      merging_.merge(params_.parameters, piece, 0, 1, total);
+      merge_loops_.merge(params_.parameters, piece, 0, 1, total);
     }
-    alignas(64) double result[8];
-    merging_.finish(params_.parameters, total, 1, result);
+    alignas(64) double result[8];  // finish() writes a whole vector
+    merge_loops_.finish(params_.parameters, total, 1, result);
     StridedConvert(kDouble, params_.dtype)(result, 1, params_.out, 1, 1);
   }
 
   const TotalNormParams& params_;
-  const ScalarType compute_;
-  const ReduceLoops &loops_, &merging_;
-  int64_t* const starts_;  // the number of each tensor's first piece
-  double* states_;         // of each piece
+  const ScalarType compute_type_;
+  const ReduceLoops &loops_, &merge_loops_;
+  int64_t* const starts_;  // the index of each tensor's first piece among all pieces
+  double* states_;         // of all pieces
 };
 
 }  // namespace

@@ -40,7 +40,7 @@ class Order {
   }
 
   const OrderParams& params_;
-  int64_t n_ = 1, results_ = 1;
+  int64_t n_ = 1, num_results_ = 1;  // of a line
   int64_t in_step_ = 0, value_step_ = 0, index_step_ = 0;
   StridedLoop<3> lines_;
 };
@@ -51,7 +51,7 @@ Order<T, R>::Order(const OrderParams& params) : params_(params) {
   if (shape.dim > 0) {
     const int d = params.dim;
     n_ = shape.sizes[d];
-    results_ = params.values.sizes[d];
+    num_results_ = params.values.sizes[d];
     in_step_ = shape.strides[d];
     value_step_ = params.values.strides[d];
     index_step_ = params.indices.strides[d];
@@ -69,25 +69,26 @@ void Order<T, R>::run(Ctx& ctx) const {
   const int slots = task_slots(tasks);
   R* scratch = static_cast<R*>(ctx.scratch(size_t(slots * 2 * n_) * sizeof(R)));
   parallel_tasks(tasks, slots, [&](int64_t task, int slot) {
-    lines_.walk(
-        count * task / tasks, count * (task + 1) / tasks, [&](const int64_t* offsets, int64_t run) {
-          for (int64_t l = 0; l < run; ++l)
-            order_line({params_.in.as<const T>() + offsets[0] + l * lines_.inner_stride(0),
-                        params_.values.as<T>() + offsets[1] + l * lines_.inner_stride(1),
-                        params_.indices.as<int64_t>() + offsets[2] + l * lines_.inner_stride(2)},
-                       scratch + slot * 2 * n_);
-        });
+    lines_.walk(count * task / tasks, count * (task + 1) / tasks,
+                [&](const int64_t* offsets, int64_t num_lines) {
+                  for (int64_t l = 0; l < num_lines; ++l)
+                    order_line(
+                        {params_.in.as<const T>() + offsets[0] + l * lines_.inner_stride(0),
+                         params_.values.as<T>() + offsets[1] + l * lines_.inner_stride(1),
+                         params_.indices.as<int64_t>() + offsets[2] + l * lines_.inner_stride(2)},
+                        scratch + slot * 2 * n_);
+                });
   });
 }
 
 template <class T, class R>
 void Order<T, R>::order_line(Line line, R* records) const {
   const R* result = pick(line.in, records);
-  parallel_for(0, results_, kMoveGrain, [&](int64_t begin, int64_t end) {
+  parallel_for(0, num_results_, kMoveGrain, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      const int64_t from = result[i].index();
-      line.values[i * value_step_] = line.in[from * in_step_];
-      line.indices[i * index_step_] = from;
+      const int64_t index = result[i].index();
+      line.values[i * value_step_] = line.in[index * in_step_];
+      line.indices[i * index_step_] = index;
     }
   });
 }
@@ -99,7 +100,7 @@ void Order<T, R>::load(const T* in, R* records) const {
   });
 }
 
-/// The records of a line's results, in their order.
+/// Returns the records of a line's results, in their order.
 template <class T, class R>
 const R* Order<T, R>::pick(const T* in, R* records) const {
   if (params_.kind == OrderKind::kTopK) return top(in, records);
@@ -119,15 +120,15 @@ const R* Order<T, R>::nth(R* records, int64_t n, int64_t k) const {
   return records + k;
 }
 
-/// Collects records that are better than the k-th best so far; whenever the buffer (4k records) is
-/// full, drops all but the k best.
+/// Returns the k best records, sorted. Collects records that are better than the k-th best so far;
+/// whenever the buffer (at least 4k records) is full, drops all but the k best.
 template <class T, class R>
 const R* Order<T, R>::top(const T* in, R* records) const {
-  const int64_t k = results_;
+  const int64_t k = num_results_;
   if (k == 0) return records;
-  const int64_t room = std::min(n_, std::max<int64_t>(4 * k, 1024));
-  int64_t count = room, i = room;
-  for (int64_t j = 0; j < room; ++j) records[j] = R(key_at(in, j), j);
+  const int64_t capacity = std::min(n_, std::max<int64_t>(4 * k, 1024));
+  int64_t count = capacity, i = capacity;
+  for (int64_t j = 0; j < capacity; ++j) records[j] = R(key_at(in, j), j);
   const auto keep_best = [&] {
     nth(records, count, k - 1);
     count = k;
@@ -137,7 +138,7 @@ const R* Order<T, R>::top(const T* in, R* records) const {
     const Key key = key_at(in, i);
     if (key >= worst) continue;
     records[count++] = R(key, i);
-    if (count == room) worst = keep_best();
+    if (count == capacity) worst = keep_best();
   }
   keep_best();
   std::sort(records, records + k);
@@ -148,8 +149,8 @@ template <class T, class R>
 const R* Order<T, R>::median(R* records) const {
   int64_t n = n_;
   if constexpr (order::kHasNan<T>) {
-    const auto is_number = [](const R& r) { return Key(r.key()) != order::kNanKey<T>; };
-    R* const first_nan = std::partition(records, records + n_, is_number);
+    const auto is_not_nan = [](const R& r) { return Key(r.key()) != order::kNanKey<T>; };
+    R* const first_nan = std::partition(records, records + n_, is_not_nan);
     n = first_nan - records;
     if (n < n_ && (n == 0 || params_.kind == OrderKind::kMedian))
       return std::min_element(first_nan, records + n_);

@@ -9,7 +9,7 @@
 
 namespace hearth::cpu {
 
-/// Elements of a chunk of a radix pass; one thread sorts shorter lines by itself.
+/// The records of a chunk of a radix pass. Lines up to this long are sorted by one thread.
 inline constexpr int64_t kSortChunk = 1 << 16;
 
 /// A key of at most 32 bits and an index below 2^32 in one word.
@@ -47,7 +47,8 @@ class RadixPass {
         shift_(shift),
         chunks_(std::min(kMaxChunks, (n + kSortChunk - 1) / kSortChunk)) {}
 
-  /// Counts the records of every bucket; false if one has them all, so that nothing needs to move.
+  /// Counts the records of every bucket. Returns false if one bucket has all records, so that none
+  /// needs to move.
   bool count() {
     parallel_blocks(chunks_, [&](int64_t c) {
       std::memset(counts_[c], 0, sizeof counts_[c]);
@@ -55,12 +56,13 @@ class RadixPass {
     });
     int64_t position = 0;
     for (int b = 0; b < kBuckets; ++b) {
-      const int64_t before = position;
+      const int64_t bucket_begin = position;
       for (int64_t c = 0; c < chunks_; ++c) position += std::exchange(counts_[c][b], position);
-      if (position - before == n_) return false;
+      if (position - bucket_begin == n_) return false;
     }
     return true;
   }
+  /// Moves the records to their buckets; count() comes first.
   void move(R* to) {
     parallel_blocks(chunks_, [&](int64_t c) {
       for (int64_t i = begin(c); i < begin(c + 1); ++i)
@@ -78,7 +80,7 @@ class RadixPass {
   int64_t n_;
   int shift_;
   int64_t chunks_;
-  int64_t counts_[kMaxChunks][kBuckets];
+  int64_t counts_[kMaxChunks][kBuckets];  // after count(), the position of the next record
 };
 
 /// Sorts n records, given in the order of their indices, by key; returns the array that holds the

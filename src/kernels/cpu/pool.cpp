@@ -13,8 +13,8 @@ namespace hearth::cpu {
 
 namespace {
 
-/// Images as [outer, depth, rows, columns, inner]: volumes (inner is 1) if contiguous, or all
-/// channels as the inner dimension if channels_last.
+/// The memory order of images as `[outer, depth, rows, columns, inner]`: if contiguous, outer is
+/// N * C and inner is 1; if channels_last, outer is N and inner is C.
 struct Layout {
   int64_t outer, inner;
   bool channels_last;
@@ -25,31 +25,31 @@ struct Layout {
     outer = view.sizes[0];
     inner = view.sizes[1];
   }
-  static constexpr int kOrders[][5] = {{0, 1, 2, 3, 4}, {0, 2, 3, 4, 1}};
+  static constexpr int kDimOrders[][5] = {{0, 1, 2, 3, 4}, {0, 2, 3, 4, 1}};
   static bool has_order(const View& view, bool channels_last) {
     int64_t expected = 1;
     for (int i = 4; i >= 0; --i) {
-      const int d = kOrders[channels_last][i];
+      const int d = kDimOrders[channels_last][i];
       if (view.sizes[d] != 1 && view.strides[d] != expected) return false;
       expected *= view.sizes[d];
     }
     return true;
   }
-  /// The view if it has this layout and dtype, else uninitialised scratch memory that has them.
+  /// Returns the view if it has this layout and dtype, else uninitialised scratch memory with both.
   View fitted(const View& view, ScalarType dtype, Ctx& ctx) const {
     if (!view.defined() || (view.dtype == dtype && has_order(view, channels_last))) return view;
     View result = view;
     result.dtype = dtype;
     int64_t stride = 1;
     for (int i = 4; i >= 0; --i) {
-      const int d = kOrders[channels_last][i];
+      const int d = kDimOrders[channels_last][i];
       result.strides[d] = stride;
       stride *= view.sizes[d];
     }
     result.data = ctx.scratch(size_t(view.numel) * element_size(dtype));
     return result;
   }
-  /// The same for an input, of which only the last dimension has to be dense.
+  /// Like fitted() for an input, of which only the last dimension has to be dense.
   View readable(const View& view, ScalarType dtype, Ctx& ctx) const {
     const int last = channels_last ? 1 : 4;
     const bool dense = view.sizes[last] == 1 || view.strides[last] == 1;
@@ -57,30 +57,32 @@ struct Layout {
   }
 };
 
-/// Where the elements of an image are in memory.
-struct Places {
+/// The strides of images.
+struct ImageStrides {
   int64_t batch, channel, layer, row, column;
-  int64_t channels;  // that are images of their own
+  int64_t images_per_sample;  // the number of channels, or 1 if they are the inner dimension
 
-  Places(const View& view, const Layout& layout)
+  ImageStrides(const View& view, const Layout& layout)
       : batch(view.strides[0]),
         channel(view.strides[1]),
         layer(view.strides[2]),
         row(view.strides[3]),
         column(view.strides[4]),
-        channels(layout.channels_last ? 1 : view.sizes[1]) {}
-  int64_t image(int64_t i) const { return i / channels * batch + i % channels * channel; }
+        images_per_sample(layout.channels_last ? 1 : view.sizes[1]) {}
+  int64_t image_offset(int64_t i) const {
+    return i / images_per_sample * batch + i % images_per_sample * channel;
+  }
 };
 
-/// `count` columns of the input, at, at + step, …, and the outputs of a row whose windows contain
-/// them: first, first + 1, … or, if `gathers`, always the first.
+/// `count` columns of the input, `in + i * in_step`, and the output columns whose windows contain
+/// them: `out + i` or, with one_output, always `out`.
 struct Run {
-  int64_t first, count, at, step;
-  bool gathers = false;
+  int64_t out, count, in, in_step;
+  bool one_output = false;
 };
 using Runs = SmallVector<Run, 8>;
 
-/// The runs of a row; every output gets the positions of its window from left to right.
+/// Returns the runs of a row; every output gets the positions of its window from left to right.
 Runs runs_of(const PoolWindow& w) {
   Runs runs;
   if (w.adaptive || w.begins) {
@@ -89,39 +91,38 @@ Runs runs_of(const PoolWindow& w) {
     return runs;
   }
   // If the kernel is larger than the input, skips taps that never fall inside the input.
-  const int64_t before = w.padding - (w.out - 1) * w.stride;
-  const int64_t first = before <= 0 ? 0 : (before + w.dilation - 1) / w.dilation;
-  const int64_t past = std::min(w.kernel, (w.in - 1 + w.padding) / w.dilation + 1);
-  for (int64_t k = first; k < past; ++k) {
-    const int64_t shift = k * w.dilation - w.padding, room = w.in - 1 - shift;
+  const int64_t last_padding = w.padding - (w.out - 1) * w.stride;  // of the last window
+  const int64_t first_tap = last_padding <= 0 ? 0 : (last_padding + w.dilation - 1) / w.dilation;
+  const int64_t end_tap = std::min(w.kernel, (w.in - 1 + w.padding) / w.dilation + 1);
+  for (int64_t k = first_tap; k < end_tap; ++k) {
+    const int64_t shift = k * w.dilation - w.padding, last = w.in - 1 - shift;
     const int64_t begin = shift >= 0 ? 0 : (-shift + w.stride - 1) / w.stride;
-    const int64_t end = room < 0 ? 0 : std::min(w.out, room / w.stride + 1);
+    const int64_t end = last < 0 ? 0 : std::min(w.out, last / w.stride + 1);
     if (begin < end) runs.push_back({begin, end - begin, begin * w.stride + shift, w.stride});
   }
   return runs;
 }
 
-/// Calls f(output offset, input offset, input column) for every element of a run; `distance` is
-/// that of the input's columns.
+/// Calls f(output offset, input offset, input column) for every element of a run.
 template <bool flat, class F>
-[[gnu::always_inline]] inline void for_each_element(const Run& run, int64_t inner, int64_t distance,
-                                                    const F& f) {
-  const int64_t n = run.count, j = run.first, at = run.at, step = run.step;
+[[gnu::always_inline]] inline void for_each_element(const Run& run, int64_t inner,
+                                                    int64_t column_stride, const F& f) {
+  const int64_t n = run.count, out = run.out, in = run.in, step = run.in_step;
   if constexpr (flat) {
-    if (run.gathers)
-      for (int64_t i = 0; i < n; ++i) f(j, at + i, at + i);
+    if (run.one_output)
+      for (int64_t i = 0; i < n; ++i) f(out, in + i, in + i);
     else
-      for (int64_t i = 0; i < n; ++i) f(j + i, at + i * step, at + i * step);
+      for (int64_t i = 0; i < n; ++i) f(out + i, in + i * step, in + i * step);
   } else {
-    const int64_t outputs = run.gathers ? 0 : inner;
+    const int64_t out_step = run.one_output ? 0 : inner;
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t to = j * inner + i * outputs, column = at + i * step;
-      for (int64_t c = 0; c < inner; ++c) f(to + c, column * distance + c, column);
+      const int64_t to = out * inner + i * out_step, column = in + i * step;
+      for (int64_t c = 0; c < inner; ++c) f(to + c, column * column_stride + c, column);
     }
   }
 }
 
-/// A row of windows: its place in the output.
+/// The index of a row of windows in the output.
 struct WindowRow {
   int64_t layer, row;
   void advance(int64_t height) {
@@ -131,72 +132,73 @@ struct WindowRow {
   }
 };
 
-/// The loops of pooling in one dtype; `flat`: the layout's inner is 1.
+/// The loops of pooling in one dtype. `flat`: the inner dimension of the layout is 1.
 template <class T, bool flat>
 class PoolLoops {
  public:
-  PoolLoops(const PoolShape& shape, const Layout& layout, const Places& places)
-      : s_(shape), at_(places), inner_(flat ? 1 : layout.inner) {
+  PoolLoops(const PoolShape& shape, const Layout& layout, const ImageStrides& strides)
+      : shape_(shape), strides_(strides), inner_(flat ? 1 : layout.inner) {
     if (shape.kind != PoolKind::kFractionalMax) prepare();
   }
 
   void set_begins(const int64_t* begins) {
-    s_.set_begins(begins);
+    shape_.set_begins(begins);
     prepare();
   }
 
-  /// The largest elements of one row of windows, and their indices in the volume.
+  /// Computes the largest elements of one row of windows, and their indices in the volume.
   void max_row(const T* in, WindowRow r, T* out, int64_t* indices) const {
     const T lowest = std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
                                                           : std::numeric_limits<T>::lowest();
     // A window without an element gets the index of the nearest one.
-    const int64_t top = line(nearest(s_.depth(), r.layer), nearest(s_.rows(), r.row));
-    std::fill_n(out, s_.columns().out * inner_, lowest);
-    for (int64_t j = 0; j < s_.columns().out; ++j)
-      std::fill_n(indices + j * inner_, inner_, top + columns_[size_t(j)]);
+    const int64_t nearest_line =
+        line(nearest(shape_.depth(), r.layer), nearest(shape_.rows(), r.row));
+    std::fill_n(out, shape_.columns().out * inner_, lowest);
+    for (int64_t j = 0; j < shape_.columns().out; ++j)
+      std::fill_n(indices + j * inner_, inner_, nearest_line + per_column_[size_t(j)]);
     for_each_line(r, [&](int64_t z, int64_t h) {
-      const T* const values = in + z * at_.layer + h * at_.row;
+      const T* const values = in + z * strides_.layer + h * strides_.row;
       const int64_t first = line(z, h);
       for (const Run run : runs_)
-        for_each_element<flat>(run, inner_, at_.column,
-                               [&](int64_t to, int64_t from, int64_t column) {
-                                 const T x = values[from], most = out[to];
-                                 const T larger = x > most ? x : most;
-                                 out[to] = x != x ? x : larger;
-                                 // Arithmetic, since a branch would often be mispredicted.
-                                 const int64_t keep = int64_t((x > most) | (x != x)) - 1;
-                                 indices[to] = (indices[to] & keep) | ((first + column) & ~keep);
-                               });
+        for_each_element<flat>(
+            run, inner_, strides_.column, [&](int64_t to, int64_t from, int64_t column) {
+              const T x = values[from], best = out[to];
+              const T larger = x > best ? x : best;
+              out[to] = x != x ? x : larger;
+              // Arithmetic, since a branch would often be mispredicted.
+              const int64_t keep_mask = int64_t((x > best) | (x != x)) - 1;
+              indices[to] = (indices[to] & keep_mask) | ((first + column) & ~keep_mask);
+            });
     });
   }
 
   void average_row(const T* in, WindowRow r, T* out) const {
-    std::fill_n(out, s_.columns().out * inner_, T(0));
+    std::fill_n(out, shape_.columns().out * inner_, T(0));
     for_each_line(r, [&](int64_t z, int64_t h) {
-      const T* const values = in + z * at_.layer + h * at_.row;
+      const T* const values = in + z * strides_.layer + h * strides_.row;
       for (const Run run : runs_)
-        for_each_element<flat>(run, inner_, at_.column,
+        for_each_element<flat>(run, inner_, strides_.column,
                                [&](int64_t to, int64_t from, int64_t) { out[to] += values[from]; });
     });
     divide(out, r);
   }
 
-  /// Adds the gradients of one row of averages to grad_in; `shares` has room for a row.
+  /// Adds the gradients of one row of averages to grad_in; `shares` is scratch memory for a row.
   void average_row_backward(const T* grad_out, WindowRow r, T* shares, T* grad_in) const {
-    std::copy_n(grad_out, s_.columns().out * inner_, shares);
+    std::copy_n(grad_out, shape_.columns().out * inner_, shares);
     divide(shares, r);
     for_each_line(r, [&](int64_t z, int64_t h) {
-      T* const values = grad_in + z * at_.layer + h * at_.row;
+      T* const values = grad_in + z * strides_.layer + h * strides_.row;
       for (const Run run : runs_)
-        for_each_element<flat>(run, inner_, at_.column, [&](int64_t from, int64_t to, int64_t) {
-          values[to] += shares[from];
-        });
+        for_each_element<flat>(
+            run, inner_, strides_.column,
+            [&](int64_t from, int64_t to, int64_t) { values[to] += shares[from]; });
     });
   }
 
   /// Adds the gradients of an image's maxima to grad_in at their indices.
   void max_backward(const T* grad_out, const int64_t* indices, T* grad_in) const {
-    const int64_t count = s_.depth().out * s_.rows().out * s_.columns().out;
+    const int64_t count = shape_.depth().out * shape_.rows().out * shape_.columns().out;
     for (int64_t p = 0; p < count; ++p)
       for (int64_t c = 0; c < inner_; ++c)
         grad_in[indices[p * inner_ + c] * inner_ + c] += grad_out[p * inner_ + c];
@@ -204,46 +206,53 @@ class PoolLoops {
 
  private:
   static int64_t nearest(const PoolWindow& w, int64_t i) { return std::min(w.first(i), w.in - 1); }
-  /// The number of the first element of a line of the input.
-  int64_t line(int64_t z, int64_t h) const { return (z * s_.rows().in + h) * s_.columns().in; }
+  /// The index in the volume of the first element of an input row.
+  int64_t line(int64_t z, int64_t h) const {
+    return (z * shape_.rows().in + h) * shape_.columns().in;
+  }
 
-  /// Calls f(layer, row) for the lines of the input that a row of windows covers.
+  /// Calls f(layer, row) for the input rows that a row of windows covers.
   template <class F>
   void for_each_line(WindowRow r, const F& f) const {
-    for (int64_t z = s_.depth().first(r.layer); z < s_.depth().last(r.layer);
-         z += s_.depth().dilation)
-      for (int64_t h = s_.rows().first(r.row); h < s_.rows().last(r.row); h += s_.rows().dilation)
+    for (int64_t z = shape_.depth().first(r.layer); z < shape_.depth().last(r.layer);
+         z += shape_.depth().dilation)
+      for (int64_t h = shape_.rows().first(r.row); h < shape_.rows().last(r.row);
+           h += shape_.rows().dilation)
         f(z, h);
   }
-  /// Divides a row of outputs by their windows' sizes.
+  /// Divides a row of sums by their divisors.
   void divide(T* out, WindowRow r) const {
-    const int64_t lines = s_.divisor != 0 ? 1 : s_.counted(0, r.layer) * s_.counted(1, r.row);
-    for (int64_t j = 0; j < s_.columns().out; ++j) {
-      const T divisor = T(lines * columns_[size_t(j)]);
+    const int64_t lines =
+        shape_.divisor != 0 ? 1 : shape_.counted(0, r.layer) * shape_.counted(1, r.row);
+    for (int64_t j = 0; j < shape_.columns().out; ++j) {
+      const T divisor = T(lines * per_column_[size_t(j)]);
       for (int64_t c = 0; c < inner_; ++c) out[j * inner_ + c] /= divisor;
     }
   }
-  /// Works out what all rows of windows share.
+  /// Computes the values that all rows of windows share.
   void prepare() {
-    const PoolWindow& w = s_.columns();
+    const PoolWindow& w = shape_.columns();
     runs_ = runs_of(w);
-    columns_.clear();
+    per_column_.clear();
     for (int64_t j = 0; j < w.out; ++j)
-      columns_.push_back(is_max(s_.kind)   ? nearest(w, j)
-                         : s_.divisor != 0 ? s_.divisor
-                                           : s_.counted(2, j));
+      per_column_.push_back(is_max(shape_.kind)   ? nearest(w, j)
+                            : shape_.divisor != 0 ? shape_.divisor
+                                                  : shape_.counted(2, j));
   }
 
-  PoolShape s_;
-  const Places at_;
+  PoolShape shape_;
+  const ImageStrides strides_;
   const int64_t inner_;
   Runs runs_;
-  SmallVector<int64_t, 32> columns_;  // of maxima the nearest element, of averages the divisor
+  // Of each output column: for maxima the nearest input column, for averages the divisor.
+  SmallVector<int64_t, 32> per_column_;
 };
 
-/// The numbers of elements of an image and of its row of outputs.
 struct Extent {
-  int64_t rows, width, volume;
+  int64_t rows;    // of windows of an image
+  int64_t width;   // elements of the outputs of such a row
+  int64_t volume;  // elements of an input image
+
   Extent(const PoolShape& s, const Layout& layout)
       : rows(s.depth().out * s.rows().out),
         width(s.columns().out * layout.inner),
@@ -253,14 +262,14 @@ struct Extent {
 template <class T, bool flat>
 void run_loops(const PoolParams& p, const Layout& layout) {
   const Extent extent(p.shape, layout);
-  const Places places(p.in, layout);
+  const ImageStrides strides(p.in, layout);
   const int64_t rows = extent.rows, width = extent.width, height = p.shape.rows().out;
   const int64_t work = std::max<int64_t>(extent.volume / rows, 1);
-  const PoolLoops<T, flat> loops(p.shape, layout, places);
+  const PoolLoops<T, flat> loops(p.shape, layout, strides);
   parallel_for(0, layout.outer * rows, kMoveGrain / work + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end;) {
       const int64_t image = i / rows, first = i % rows, count = std::min(rows - first, end - i);
-      const T* const in = p.in.as<T>() + places.image(image);
+      const T* const in = p.in.as<T>() + strides.image_offset(image);
       const auto run = [&](const PoolLoops<T, flat>& of_image) {
         WindowRow row{first / height, first % height};
         for (int64_t k = i; k < i + count; ++k, row.advance(height)) {
@@ -272,9 +281,9 @@ void run_loops(const PoolParams& p, const Layout& layout) {
         }
       };
       if (p.begins.defined()) {
-        PoolLoops<T, flat> own = loops;
-        own.set_begins(p.begins.as<int64_t>() + image * p.shape.begins());
-        run(own);
+        PoolLoops<T, flat> image_loops = loops;
+        image_loops.set_begins(p.begins.as<int64_t>() + image * p.shape.begins());
+        run(image_loops);
       } else {
         run(loops);
       }
@@ -286,7 +295,7 @@ void run_loops(const PoolParams& p, const Layout& layout) {
 template <class T, bool flat>
 void run_loops(const PoolBackwardParams& p, const Layout& layout) {
   const Extent extent(p.shape, layout);
-  const PoolLoops<T, flat> loops(p.shape, layout, Places(p.grad_in, layout));
+  const PoolLoops<T, flat> loops(p.shape, layout, ImageStrides(p.grad_in, layout));
   const int64_t rows = extent.rows, width = extent.width, height = p.shape.rows().out;
   parallel_for(0, layout.outer, kMoveGrain / extent.volume + 1, [&](int64_t begin, int64_t end) {
     std::vector<T> shares(is_max(p.shape.kind) ? 0 : size_t(width));

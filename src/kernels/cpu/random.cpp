@@ -22,7 +22,7 @@ constexpr const RandomLoops& loops = random_loops_generic;
 constexpr int64_t kNormalBlock = 16;
 
 template <class T>
-constexpr bool kFloatingType = is_floating_point(dtype_of<T>);
+constexpr bool kIsFloating = is_floating_point(dtype_of<T>);
 
 template <class Draw>
 void convert(const Draw& draw, const typename Draw::Bits* bits, int64_t count, auto* to) {
@@ -45,17 +45,18 @@ void fill(const RandomParams& params, const Draw& draw) {
   const auto loop = draw_loop<1>(params.source, {&params.out});
   const int64_t stride = loop.inner_stride(0);
   T* out = params.out.as<T>();
-  for_each_draw<Bits>(loop, params.source, [&](const Bits* bits, const int64_t* at, int64_t count) {
-    if (stride == 1) return convert(draw, bits, count, out + at[0]);
-    T values[kDrawChunk];
-    convert(draw, bits, count, values);
-    for (int64_t i = 0; i < count; ++i) out[at[0] + i * stride] = values[i];
-  });
+  for_each_draw<Bits>(loop, params.source,
+                      [&](const Bits* bits, const int64_t* offset, int64_t count) {
+                        if (stride == 1) return convert(draw, bits, count, out + *offset);
+                        T values[kDrawChunk];
+                        convert(draw, bits, count, values);
+                        for (int64_t i = 0; i < count; ++i) out[*offset + i * stride] = values[i];
+                      });
 }
 
 template <class T>
-void fill_integers(const RandomParams& params, uint64_t from, uint64_t range, bool wide) {
-  if (wide)
+void fill_integers(const RandomParams& params, uint64_t from, uint64_t range, bool has_wide_range) {
+  if (has_wide_range)
     fill<T>(params, IntegerDraw<T, Bits64>{from, range});
   else
     fill<T>(params, IntegerDraw<T, Bits32>{from, range});
@@ -81,15 +82,15 @@ void bernoulli(const RandomParams& params) {
     fill<T>(params, BernoulliDraw<Bits32>(params.a));
 }
 
-/// P is the type of the probabilities; numbers are drawn and compared in it.
+/// out[i] is 1 with probability probabilities[i], of type P, in which numbers are drawn.
 template <class T, class P>
 void bernoulli_tensor(const RandomParams& params, Ctx& ctx) {
   using Bits = typename DrawTypes<P>::Bits;
   const auto loop = draw_loop<2>(params.source, {&params.out, &params.probabilities});
   const int64_t out_stride = loop.inner_stride(0), p_stride = loop.inner_stride(1);
-  const auto body = [&](const Bits* bits, const int64_t* at, int64_t count) {
-    T* out = params.out.as<T>() + at[0];
-    const P* probabilities = params.probabilities.as<P>() + at[1];
+  const auto body = [&](const Bits* bits, const int64_t* offsets, int64_t count) {
+    T* out = params.out.as<T>() + offsets[0];
+    const P* probabilities = params.probabilities.as<P>() + offsets[1];
     for (int64_t i = 0; i < count; ++i) {
       const P p = probabilities[i * p_stride];
       if (!(p >= 0 && p <= 1)) ctx.faults()->report(Fault::kBadProbability);
@@ -104,9 +105,9 @@ template <class T>
 void normal_one_by_one(const RandomParams& params) {
   const auto loop = loop_in_memory_order<1>({&params.out});
   T* out = params.out.as<T>();
-  loop.walk(0, loop.numel(), [&](const int64_t* at, int64_t count) {
+  loop.walk(0, loop.numel(), [&](const int64_t* offset, int64_t count) {
     for (int64_t i = 0; i < count; ++i)
-      out[at[0] + i * loop.inner_stride(0)] =
+      out[*offset + i * loop.inner_stride(0)] =
           static_cast<T>(fused(params.source.mt->normal(), params.b, params.a));
   });
 }
@@ -128,11 +129,12 @@ void normal_blocks(float* data, int64_t blocks, float mean, float deviation) {
 }
 
 void normal_blocks(double* data, int64_t blocks, double mean, double deviation) {
+  constexpr double kTwoPi = 6.283185307179586;
   constexpr int64_t half = kNormalBlock / 2;
   for (; blocks > 0; --blocks, data += kNormalBlock) {
     for (int64_t i = 0; i < half; ++i) {
       const double radius = std::sqrt(-2 * std::log(1 - data[i]));
-      const double angle = 6.283185307179586 * data[half + i];
+      const double angle = kTwoPi * data[half + i];
       data[i] = fused(radius * std::cos(angle), deviation, mean);
       data[half + i] = fused(radius * std::sin(angle), deviation, mean);
     }
@@ -194,7 +196,8 @@ void shuffle(const RandomParams& params) {
   }
 }
 
-/// The permutation that sorts random keys, as CUDA computes it: devices can sort, but not shuffle.
+/// Writes the permutation that sorts random keys, as on GPUs, which can sort in parallel, but not
+/// shuffle.
 void sort_by_keys(const RandomParams& params, Ctx& ctx) {
   using Entry = std::pair<Bits64, int64_t>;
   const int64_t numel = params.out.numel;
@@ -207,7 +210,7 @@ void sort_by_keys(const RandomParams& params, Ctx& ctx) {
 }
 
 template <class T>
-void draw_real(const RandomParams& params) {
+void draw_floating(const RandomParams& params) {
   switch (params.kind) {
     case RandomParams::Kind::kUniform: return fill<T>(params, UniformDraw<T>(params.a, params.b));
     case RandomParams::Kind::kNormal: return normal<T>(params);
@@ -226,7 +229,7 @@ void draw_any(const RandomParams& params, Ctx& ctx) {
       if (params.probabilities.dtype == kDouble) return bernoulli_tensor<T, double>(params, ctx);
       return bernoulli_tensor<T, float>(params, ctx);
     default:
-      if constexpr (kFloatingType<T>) draw_real<T>(params);
+      if constexpr (kIsFloating<T>) draw_floating<T>(params);
   }
 }
 

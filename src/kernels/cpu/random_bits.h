@@ -15,7 +15,7 @@ inline constexpr int64_t kDrawChunk = 1024;
 /// Up to this many elements run on one thread.
 inline constexpr int64_t kDrawGrain = 16384;
 
-/// The loop over views of one shape in the memory order of the first one.
+/// Returns the loop over views of one shape in the memory order of the first one.
 template <int N>
 StridedLoop<N> loop_in_memory_order(std::initializer_list<const View*> views) {
   const View& first = **views.begin();
@@ -37,7 +37,7 @@ StridedLoop<N> loop_in_memory_order(std::initializer_list<const View*> views) {
   return loop;
 }
 
-/// The bits of elements [position, position + count) of a Philox stream.
+/// Fills `to` with the bits of elements [position, position + count) of a Philox stream.
 template <class Bits>
 void philox_fill(const RandomSource& source, int64_t position, Bits* to, int64_t count) {
   constexpr int lanes = kPhiloxLanes<Bits>;
@@ -56,9 +56,9 @@ void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const
   const auto draw_range = [&](int64_t begin, int64_t end) {
     alignas(64) Bits bits[kDrawChunk];
     int64_t position = begin;
-    loop.walk(begin, end, [&](const int64_t* run, int64_t count) {
+    loop.walk(begin, end, [&](const int64_t* run_offsets, int64_t count) {
       int64_t offsets[N];
-      std::copy_n(run, N, offsets);
+      std::copy_n(run_offsets, N, offsets);
       while (count > 0) {
         const int64_t chunk = std::min(count, kDrawChunk);
         if constexpr (sizeof(Bits) <= 8) {
@@ -82,7 +82,7 @@ void for_each_draw(const StridedLoop<N>& loop, const RandomSource& source, const
     parallel_for(0, loop.numel(), kDrawGrain, draw_range);
 }
 
-/// The loop over `views` in the order in which the source draws elements.
+/// Returns the loop over `views` in the order in which the source draws elements.
 template <int N>
 StridedLoop<N> draw_loop(const RandomSource& source, std::initializer_list<const View*> views) {
   return source.mt ? loop_in_memory_order<N>(views) : StridedLoop<N>(views);

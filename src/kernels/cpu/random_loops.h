@@ -6,8 +6,8 @@ namespace hearth::cpu {
 
 /// The vectorised loops of random numbers, for one instruction set.
 struct RandomLoops {
-  /// to[i] = the uniform number from [from, from + span) of bits[i]; `high` and above become
-  /// `from`.
+  /// to[i] = from + span * the number in [0, 1) of bits[i]; numbers that are rounded up to `high`
+  /// or above become `from`.
   void (*uniform_float)(const uint32_t* bits, int64_t count, float from, float span, float high,
                         float* to);
   void (*uniform_double)(const uint64_t* bits, int64_t count, double from, double span, double high,

@@ -10,16 +10,16 @@ namespace hearth::cpu {
 
 namespace {
 
-/// out[i] = number(i), i in row-major order.
+/// out[i] = value(i), i in row-major order.
 template <class T, class F>
-void fill(const View& out, const F& number) {
+void fill(const View& out, const F& value) {
   const StridedLoop<1> loop({&out});
   const int64_t stride = loop.inner_stride(0);
   parallel_for(0, out.numel, kMoveGrain, [&](int64_t begin, int64_t end) {
     int64_t i = begin;
-    loop.walk(begin, end, [&](const int64_t* at, int64_t count) {
-      T* to = out.as<T>() + at[0];
-      for (const int64_t last = i + count; i < last; ++i, to += stride) *to = number(i);
+    loop.walk(begin, end, [&](const int64_t* offset, int64_t count) {
+      T* to = out.as<T>() + *offset;
+      for (const int64_t last = i + count; i < last; ++i, to += stride) *to = value(i);
     });
   });
 }
@@ -39,7 +39,7 @@ void arange(const RangeParams& params) {
   }
 }
 
-/// Float and the half types are computed in float, all others in double.
+/// Float and the half types are computed in float, all other types in double.
 template <class T>
 void linspace(const RangeParams& params) {
   using Compute =

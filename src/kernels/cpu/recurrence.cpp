@@ -7,6 +7,7 @@ namespace hearth::cpu {
 
 namespace {
 
+/// The forward pass of a recurrent layer.
 template <class T>
 class RecurrenceForward {
  public:
@@ -28,14 +29,14 @@ class RecurrenceForward {
   void run(const RecurrenceParams& params) const {
     steps_.run(false, shape_.projects() ? 2 : 1,
                [&](int64_t t, int phase, const RecurrencePart& part) {
-                 phase == 0 ? open_gates(t, part) : project(t, part);
+                 phase == 0 ? compute_gates(t, part) : project(t, part);
                });
-    take_last(ops_.output, shape_.state, params.last_h);
-    if (params.last_c.defined()) take_last(ops_.cells, shape_.hidden, params.last_c);
+    copy_last(ops_.output, shape_.state, params.last_h);
+    if (params.last_c.defined()) copy_last(ops_.cells, shape_.hidden, params.last_c);
   }
 
  private:
-  /// One bias for each slot: the sum of both, but those of GRU's n are apart.
+  /// Fills bias_, one per slot: the sum of both biases, which only GRU's n has in separate slots.
   void add_biases(const RecurrenceParams& params) {
     const int64_t hidden = shape_.hidden, first = shape_.first_slot() * hidden,
                   count = shape_.gates() * hidden;
@@ -47,13 +48,14 @@ class RecurrenceForward {
         bias_[first > 0 && i >= 2 * hidden ? i - 2 * hidden : first + i] += from[i];
   }
 
-  void open_gates(int64_t t, const RecurrencePart& part) const {
+  void compute_gates(int64_t t, const RecurrencePart& part) const {
     const int64_t end = std::min(part.end, steps_.sequences(t)), hidden = shape_.hidden;
-    const int64_t first = part.first(weights_.blocks()), last = part.last(weights_.blocks());
+    const int64_t first = part.first_block(weights_.blocks()),
+                  last = part.end_block(weights_.blocks());
     const int64_t ld = shape_.slots() * hidden;
     T* const gates = ops_.gates.as<T>();
-    steps_.for_neighbours(t, part.begin, end, [&](int64_t from, int64_t to) {
-      const T* const h = h_before(t, from);
+    steps_.for_adjacent(t, part.begin, end, [&](int64_t from, int64_t to) {
+      const T* const h = previous_h(t, from);
       for (int64_t block = first; block < last; ++block)
         for (int64_t g = 0; g < shape_.gates(); ++g) {
           const int64_t slot = g + shape_.first_slot();
@@ -64,11 +66,11 @@ class RecurrenceForward {
               add);
         }
     });
-    const int64_t unit = weights_.column(first), units = weights_.column(last) - unit;
-    for (int64_t b = part.begin; b < end; ++b) open_gates(t, b, unit, units);
+    const int64_t unit = weights_.column(first), num_units = weights_.column(last) - unit;
+    for (int64_t b = part.begin; b < end; ++b) compute_gates(t, b, unit, num_units);
   }
 
-  void open_gates(int64_t t, int64_t b, int64_t unit, int64_t units) const {
+  void compute_gates(int64_t t, int64_t b, int64_t unit, int64_t num_units) const {
     const int64_t hidden = shape_.hidden, position = steps_.position(t, b);
     GateRow row;
     row.gates = ops_.gates.as<T>() + position * shape_.slots() * hidden + unit;
@@ -76,15 +78,15 @@ class RecurrenceForward {
     row.cell = nullptr;
     if (shape_.mode == RecurrenceMode::kLstm) {
       const T* const cells = ops_.cells.as<T>();
-      row.before = steps_.row_before(t, b, cells, ops_.c0.as<T>(), hidden) + unit;
+      row.previous = steps_.previous_row(t, b, cells, ops_.c0.as<T>(), hidden) + unit;
       row.cell = ops_.cells.as<T>() + position * hidden + unit;
     } else {
-      row.before = h_before(t, b) + unit;
+      row.previous = previous_h(t, b) + unit;
     }
     row.out =
         (unprojected_ ? unprojected_ + b * hidden : ops_.output.as<T>() + position * hidden) + unit;
     row.hidden = hidden;
-    row.n = units;
+    row.n = num_units;
     loops_.gates[int(shape_.mode)](row);
   }
 
@@ -92,20 +94,20 @@ class RecurrenceForward {
     const int64_t end = std::min(part.end, steps_.sequences(t));
     if (part.begin >= end) return;
     T* const out = ops_.output.as<T>() + steps_.position(t, part.begin) * shape_.state;
-    const int64_t last = part.last(projection_.blocks());
-    for (int64_t block = part.first(projection_.blocks()); block < last; ++block)
+    const int64_t last = part.end_block(projection_.blocks());
+    for (int64_t block = part.first_block(projection_.blocks()); block < last; ++block)
       projection_.multiply(unprojected_ + part.begin * shape_.hidden, end - part.begin,
                            shape_.hidden, 0, block, out + projection_.column(block), shape_.state,
                            false);
   }
 
-  const T* h_before(int64_t t, int64_t b) const {
+  const T* previous_h(int64_t t, int64_t b) const {
     const T* const output = ops_.output.as<T>();
-    return steps_.row_before(t, b, output, ops_.h0.as<T>(), shape_.state);
+    return steps_.previous_row(t, b, output, ops_.h0.as<T>(), shape_.state);
   }
 
   /// Copies the rows of each sequence's last step.
-  void take_last(const View& states, int64_t width, const View& last) const {
+  void copy_last(const View& states, int64_t width, const View& last) const {
     for (int64_t b = 0; b < shape_.batch; ++b)
       std::copy_n(states.as<T>() + steps_.position(steps_.last_of(b), b) * width, width,
                   last.as<T>() + b * width);

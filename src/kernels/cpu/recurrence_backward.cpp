@@ -24,29 +24,30 @@ class RecurrenceBackward {
                                             : nullptr) {}
 
   void run(Ctx& ctx) const {
-    start(params_.grad_last_h, params_.grad_h0);
-    if (params_.grad_c0.defined()) start(params_.grad_last_c, params_.grad_c0);
+    init_gradient(params_.grad_last_h, params_.grad_h0);
+    if (params_.grad_c0.defined()) init_gradient(params_.grad_last_c, params_.grad_c0);
     const int skipped = shape_.projects() ? 0 : 1;
     steps_.run(true, 3 - skipped, [&](int64_t t, int phase, const RecurrencePart& part) {
       switch (phase + skipped) {
         case 0: return add_output(t, part);
-        case 1: return through_gates(t, part);
-        default: return through_weights(t, part);
+        case 1: return backward_gates(t, part);
+        default: return backward_weights(t, part);
       }
     });
     multiply_weights(ctx);
   }
 
  private:
-  /// Gradients of states begin as those of the last states and end as those of the first ones.
-  static void start(const View& last, const View& running) {
-    if (last.defined())
-      std::copy_n(last.as<T>(), running.numel, running.as<T>());
+  /// Sets `grad` to the gradient of the last state. Each step turns it into that of the state
+  /// before it, down to the gradient of the first state.
+  static void init_gradient(const View& grad_last, const View& grad) {
+    if (grad_last.defined())
+      std::copy_n(grad_last.as<T>(), grad.numel, grad.as<T>());
     else
-      std::fill_n(running.as<T>(), running.numel, T(0));
+      std::fill_n(grad.as<T>(), grad.numel, T(0));
   }
 
-  /// The gradients of all weights: products over all positions.
+  /// Computes the gradients of all weights: products over all positions.
   void multiply_weights(Ctx& ctx) const {
     using Product = TransposedProduct<T>;
     const int64_t positions = steps_.positions(), hidden = shape_.hidden;
@@ -58,7 +59,7 @@ class RecurrenceBackward {
     const int64_t width = input.sizes[1];
     const Panels<T> inputs =
         panels_of(grad_input.defined(), width, [&](int64_t i) { return row(input, i, width); });
-    const std::vector<const T*> rows = rows_before();
+    const std::vector<const T*> rows = previous_rows();
     const Panels<T> states =
         panels_of(grad_state.defined(), shape_.state, [&](int64_t i) { return rows[size_t(i)]; });
     const Panels<T> units = panels_of(grad_projection.defined(), hidden, [&](int64_t i) {
@@ -93,25 +94,25 @@ class RecurrenceBackward {
     });
   }
 
-  /// The h before each position.
-  std::vector<const T*> rows_before() const {
+  /// Returns the row of h before each position.
+  std::vector<const T*> previous_rows() const {
     std::vector<const T*> rows(size_t(steps_.positions()));
     for (int64_t t = 0; t < shape_.steps; ++t)
       for (int64_t b = 0; b < steps_.sequences(t); ++b)
-        rows[size_t(steps_.position(t, b))] = h_before(t, b);
+        rows[size_t(steps_.position(t, b))] = previous_h(t, b);
     return rows;
   }
 
-  /// The row of a position; null if the view is undefined.
+  /// Returns the row of a position; null if the view is undefined.
   static T* row(const View& view, int64_t position, int64_t width) {
     return view.defined() ? view.as<T>() + position * width : nullptr;
   }
 
-  /// The gradient of the projection's result.
+  /// Computes the gradient of the projection's result.
   void add_output(int64_t t, const RecurrencePart& part) const {
     const int64_t end = std::min(part.end, steps_.sequences(t)), width = shape_.state;
-    const int64_t first = weights_.column(part.first(weights_.blocks())),
-                  last = weights_.column(part.last(weights_.blocks()));
+    const int64_t first = weights_.column(part.first_block(weights_.blocks())),
+                  last = weights_.column(part.end_block(weights_.blocks()));
     for (int64_t b = part.begin; b < end; ++b) {
       const int64_t position = steps_.position(t, b);
       const T* const grad_output = row(params_.grad_output, position, width);
@@ -121,11 +122,12 @@ class RecurrenceBackward {
     }
   }
 
-  void through_gates(int64_t t, const RecurrencePart& part) const {
+  void backward_gates(int64_t t, const RecurrencePart& part) const {
     const int64_t end = std::min(part.end, steps_.sequences(t));
     // Without a projection, units and the columns of the state are the same.
     const Panels<T>& columns = shape_.projects() ? projection_ : weights_;
-    const int64_t first = part.first(columns.blocks()), last = part.last(columns.blocks());
+    const int64_t first = part.first_block(columns.blocks()),
+                  last = part.end_block(columns.blocks());
     if (shape_.projects() && part.begin < end)
       for (int64_t block = first; block < last; ++block)
         projection_.multiply(
@@ -133,49 +135,50 @@ class RecurrenceBackward {
             end - part.begin, shape_.state, 0, block,
             grad_unprojected_ + part.begin * shape_.hidden + columns.column(block), shape_.hidden,
             false);
-    const int64_t unit = columns.column(first), units = columns.column(last) - unit;
-    for (int64_t b = part.begin; b < end; ++b) through_gates(t, b, unit, units);
+    const int64_t unit = columns.column(first), num_units = columns.column(last) - unit;
+    for (int64_t b = part.begin; b < end; ++b) backward_gates(t, b, unit, num_units);
   }
 
-  void through_gates(int64_t t, int64_t b, int64_t unit, int64_t units) const {
+  void backward_gates(int64_t t, int64_t b, int64_t unit, int64_t num_units) const {
     const int64_t hidden = shape_.hidden, position = steps_.position(t, b);
-    const auto at = [&](const View& view, int64_t i, int64_t width) -> T* {
+    const auto address = [&](const View& view, int64_t i, int64_t width) -> T* {
       return view.defined() ? view.as<T>() + i * width + unit : nullptr;
     };
-    const bool lstm = shape_.mode == RecurrenceMode::kLstm, projects = shape_.projects();
+    const bool is_lstm = shape_.mode == RecurrenceMode::kLstm, projects = shape_.projects();
     const T* const cells = ops_.cells.as<T>();
-    GateGradRow line;
-    line.gates = at(ops_.gates, position, shape_.slots() * hidden);
-    line.grad_gates = at(params_.grad_gates, position, shape_.slots() * hidden);
-    line.before =
-        unit + (lstm ? steps_.row_before(t, b, cells, ops_.c0.as<T>(), hidden) : h_before(t, b));
-    line.cell = at(ops_.cells, position, hidden);
-    line.grad_cell = at(params_.grad_c0, b, hidden);
-    line.grad_out = projects ? nullptr : at(params_.grad_output, position, hidden);
-    line.grad_h = projects ? grad_unprojected_ + b * hidden + unit : at(params_.grad_h0, b, hidden);
-    line.out = at(params_.unprojected, position, hidden);
-    line.hidden = hidden;
-    line.n = units;
-    loops_.gradients[int(shape_.mode)](line);
+    GateGradRow row_args;
+    row_args.gates = address(ops_.gates, position, shape_.slots() * hidden);
+    row_args.grad_gates = address(params_.grad_gates, position, shape_.slots() * hidden);
+    row_args.previous = unit + (is_lstm ? steps_.previous_row(t, b, cells, ops_.c0.as<T>(), hidden)
+                                        : previous_h(t, b));
+    row_args.cell = address(ops_.cells, position, hidden);
+    row_args.grad_cell = address(params_.grad_c0, b, hidden);
+    row_args.grad_out = projects ? nullptr : address(params_.grad_output, position, hidden);
+    row_args.grad_h =
+        projects ? grad_unprojected_ + b * hidden + unit : address(params_.grad_h0, b, hidden);
+    row_args.out = address(params_.unprojected, position, hidden);
+    row_args.hidden = hidden;
+    row_args.n = num_units;
+    loops_.gradients[int(shape_.mode)](row_args);
   }
 
-  /// The gradient of h before the step.
-  void through_weights(int64_t t, const RecurrencePart& part) const {
+  /// Computes the gradient of h before the step.
+  void backward_weights(int64_t t, const RecurrencePart& part) const {
     const int64_t end = std::min(part.end, steps_.sequences(t)), width = shape_.state;
     if (part.begin >= end) return;
     const int64_t ld = shape_.slots() * shape_.hidden;
     const T* const grads = row(params_.grad_gates, steps_.position(t, part.begin), ld) +
                            shape_.first_slot() * shape_.hidden;
     T* const out = params_.grad_h0.as<T>() + part.begin * width;
-    const int64_t last = part.last(weights_.blocks());
-    for (int64_t block = part.first(weights_.blocks()); block < last; ++block)
+    const int64_t last = part.end_block(weights_.blocks());
+    for (int64_t block = part.first_block(weights_.blocks()); block < last; ++block)
       weights_.multiply(grads, end - part.begin, ld, 0, block, out + weights_.column(block), width,
                         shape_.mode == RecurrenceMode::kGru);
   }
 
-  const T* h_before(int64_t t, int64_t b) const {
+  const T* previous_h(int64_t t, int64_t b) const {
     const T* const output = ops_.output.as<T>();
-    return steps_.row_before(t, b, output, ops_.h0.as<T>(), shape_.state);
+    return steps_.previous_row(t, b, output, ops_.h0.as<T>(), shape_.state);
   }
 
   const RecurrenceBackwardParams& params_;

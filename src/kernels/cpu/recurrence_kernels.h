@@ -4,30 +4,30 @@
 
 namespace hearth::cpu {
 
-/// The gates of one sequence at one step, for n units. The slots of a unit lie `hidden` elements
-/// apart, in `gates` as in `bias`.
+/// The operands of the gates of one sequence at one step, for n units. The slots of a unit are
+/// `hidden` elements apart, in `gates` and in `bias`.
 struct GateRow {
   void* gates;
   const void* bias;
-  const void* before;  // c before the step (LSTM) or h (GRU)
-  void* cell;          // LSTM
-  void* out;           // h
+  const void* previous;  // c (LSTM) or h (GRU) before the step
+  void* cell;            // LSTM: c after the step
+  void* out;             // h after the step
   int64_t hidden, n;
 };
 
-/// The same backwards: the gradient of h is grad_h + grad_out.
+/// The operands of the gates' gradients; the gradient of h is grad_h + grad_out.
 struct GateGradRow {
-  const void *gates, *before, *cell;
+  const void *gates, *previous, *cell;
   const void* grad_out;  // may be null
-  void* grad_h;          // GRU: becomes the part of the gradient of `before` past the gates
-  void* grad_cell;       // LSTM: of c; becomes that of `before`
+  void* grad_h;          // GRU: becomes the gradient of `previous` except that through the gates
+  void* grad_cell;       // LSTM: the gradient of c; becomes the gradient of `previous`
   void* grad_gates;
   void* out;  // LSTM: h before its projection; may be null
   int64_t hidden, n;
 };
 
-/// out = a @ panel or, with `add`, out += a @ panel: element (row, term) of a is a[row * row_step +
-/// term * term_step], the panel is [terms, the loops' columns].
+/// The operands of out = a @ panel or, with `add`, out += a @ panel. Element (row, term) of a is
+/// `a[row * row_step + term * term_step]`; the panel is `[terms, RecurrenceLoops::columns]`.
 struct PanelFactors {
   const void* a;
   int64_t row_step, term_step;
@@ -38,7 +38,7 @@ struct PanelFactors {
   bool add;
 };
 
-/// The inner loops of recurrent nets for one type; by RecurrenceMode where there are four.
+/// The inner loops of recurrent nets for one type; arrays are indexed by RecurrenceMode.
 struct RecurrenceLoops {
   int64_t columns;  // of a panel
   void (*multiply)(const PanelFactors& factors, int64_t rows);

@@ -10,26 +10,26 @@
 
 namespace hearth::cpu {
 
-/// A vector of up to kLanes elements at some position of a row, for loading and storing.
+/// Up to kLanes elements of a row, from element `first` on.
 template <class T, class Isa>
 struct RowPart {
   using V = FullVec<T, Isa>;
-  int64_t at, n;
+  int64_t first, n;
 
   HEARTH_SIMD V load(const void* from) const {
-    const T* const data = static_cast<const T*>(from) + at;
+    const T* const data = static_cast<const T*>(from) + first;
     return n >= V::kLanes ? V::load(data) : V::load_first(data, int(n));
   }
   HEARTH_SIMD V load_or_zero(const void* from) const { return from ? load(from) : V(0); }
   HEARTH_SIMD void store(V value, void* to) const {
-    T* const data = static_cast<T*>(to) + at;
+    T* const data = static_cast<T*>(to) + first;
     if (n >= V::kLanes)
       value.store(data);
     else
       value.store_first(data, int(n));
   }
   /// The same part of slot i.
-  HEARTH_SIMD RowPart slot(int64_t i, int64_t hidden) const { return {at + i * hidden, n}; }
+  HEARTH_SIMD RowPart slot(int64_t i, int64_t hidden) const { return {first + i * hidden, n}; }
 };
 
 template <class T, class Isa>
@@ -43,10 +43,10 @@ struct RecurrenceLoopsOf {
     for (int64_t j = 0; j < n; j += V::kLanes) f(Part{j, n - j});
   }
   HEARTH_SIMD static V biased(const GateRow& row, Part part, int64_t slot) {
-    const Part there = part.slot(slot, row.hidden);
-    return there.load(row.gates) + there.load(row.bias);
+    const Part slot_part = part.slot(slot, row.hidden);
+    return slot_part.load(row.gates) + slot_part.load(row.bias);
   }
-  HEARTH_SIMD static void keep(const GateRow& row, Part part, int64_t slot, V value) {
+  HEARTH_SIMD static void store_gate(const GateRow& row, Part part, int64_t slot, V value) {
     part.slot(slot, row.hidden).store(value, row.gates);
   }
 
@@ -54,11 +54,11 @@ struct RecurrenceLoopsOf {
     for_parts(row.n, [&](Part part) {
       const V i = sigmoid(biased(row, part, 0)), f = sigmoid(biased(row, part, 1)),
               g = tanh(biased(row, part, 2)), o = sigmoid(biased(row, part, 3));
-      const V cell = mul_add(f, part.load(row.before), i * g);
-      keep(row, part, 0, i);
-      keep(row, part, 1, f);
-      keep(row, part, 2, g);
-      keep(row, part, 3, o);
+      const V cell = mul_add(f, part.load(row.previous), i * g);
+      store_gate(row, part, 0, i);
+      store_gate(row, part, 1, f);
+      store_gate(row, part, 2, g);
+      store_gate(row, part, 3, o);
       part.store(cell, row.cell);
       part.store(o * tanh(cell), row.out);
     });
@@ -67,12 +67,12 @@ struct RecurrenceLoopsOf {
     for_parts(row.n, [&](Part part) {
       const V r = sigmoid(biased(row, part, 1)), z = sigmoid(biased(row, part, 2)),
               from_state = biased(row, part, 3);
-      const V fresh = tanh(mul_add(r, from_state, biased(row, part, 0)));
-      keep(row, part, 0, fresh);
-      keep(row, part, 1, r);
-      keep(row, part, 2, z);
-      keep(row, part, 3, from_state);
-      part.store(mul_add(z, part.load(row.before) - fresh, fresh), row.out);
+      const V candidate = tanh(mul_add(r, from_state, biased(row, part, 0)));
+      store_gate(row, part, 0, candidate);
+      store_gate(row, part, 1, r);
+      store_gate(row, part, 2, z);
+      store_gate(row, part, 3, from_state);
+      part.store(mul_add(z, part.load(row.previous) - candidate, candidate), row.out);
     });
   }
   static void plain_tanh(const GateRow& row) {
@@ -88,52 +88,52 @@ struct RecurrenceLoopsOf {
   HEARTH_SIMD static V grad_of_h(const GateGradRow& row, Part part) {
     return part.load(row.grad_h) + part.load_or_zero(row.grad_out);
   }
-  HEARTH_SIMD static V gate(const GateGradRow& row, Part part, int64_t slot) {
+  HEARTH_SIMD static V load_gate(const GateGradRow& row, Part part, int64_t slot) {
     return part.slot(slot, row.hidden).load(row.gates);
   }
-  HEARTH_SIMD static void give(const GateGradRow& row, Part part, int64_t slot, V grad) {
+  HEARTH_SIMD static void store_grad(const GateGradRow& row, Part part, int64_t slot, V grad) {
     part.slot(slot, row.hidden).store(grad, row.grad_gates);
   }
-  /// The derivatives of sigmoid and tanh, by their values.
+  /// The derivatives of sigmoid and tanh, computed from their values y.
   HEARTH_SIMD static V sigmoid_slope(V y) { return y * (1 - y); }
   HEARTH_SIMD static V tanh_slope(V y) { return 1 - y * y; }
 
   static void lstm_gradient(const GateGradRow& row) {
     for_parts(row.n, [&](Part part) {
-      const V i = gate(row, part, 0), f = gate(row, part, 1), g = gate(row, part, 2),
-              o = gate(row, part, 3);
-      const V squashed = tanh(part.load(row.cell)), grad = grad_of_h(row, part);
-      const V grad_cell = part.load(row.grad_cell) + grad * o * tanh_slope(squashed);
-      give(row, part, 0, grad_cell * g * sigmoid_slope(i));
-      give(row, part, 1, grad_cell * part.load(row.before) * sigmoid_slope(f));
-      give(row, part, 2, grad_cell * i * tanh_slope(g));
-      give(row, part, 3, grad * squashed * sigmoid_slope(o));
+      const V i = load_gate(row, part, 0), f = load_gate(row, part, 1), g = load_gate(row, part, 2),
+              o = load_gate(row, part, 3);
+      const V tanh_cell = tanh(part.load(row.cell)), grad = grad_of_h(row, part);
+      const V grad_cell = part.load(row.grad_cell) + grad * o * tanh_slope(tanh_cell);
+      store_grad(row, part, 0, grad_cell * g * sigmoid_slope(i));
+      store_grad(row, part, 1, grad_cell * part.load(row.previous) * sigmoid_slope(f));
+      store_grad(row, part, 2, grad_cell * i * tanh_slope(g));
+      store_grad(row, part, 3, grad * tanh_cell * sigmoid_slope(o));
       part.store(grad_cell * f, row.grad_cell);
-      if (row.out) part.store(o * squashed, row.out);
+      if (row.out) part.store(o * tanh_cell, row.out);
     });
   }
   static void gru_gradient(const GateGradRow& row) {
     for_parts(row.n, [&](Part part) {
-      const V fresh = gate(row, part, 0), r = gate(row, part, 1), z = gate(row, part, 2),
-              from_state = gate(row, part, 3);
+      const V candidate = load_gate(row, part, 0), r = load_gate(row, part, 1),
+              z = load_gate(row, part, 2), from_state = load_gate(row, part, 3);
       const V grad = grad_of_h(row, part);
-      const V grad_fresh = grad * (1 - z) * tanh_slope(fresh);
-      give(row, part, 0, grad_fresh);
-      give(row, part, 1, grad_fresh * from_state * sigmoid_slope(r));
-      give(row, part, 2, grad * (part.load(row.before) - fresh) * sigmoid_slope(z));
-      give(row, part, 3, grad_fresh * r);
+      const V grad_candidate = grad * (1 - z) * tanh_slope(candidate);
+      store_grad(row, part, 0, grad_candidate);
+      store_grad(row, part, 1, grad_candidate * from_state * sigmoid_slope(r));
+      store_grad(row, part, 2, grad * (part.load(row.previous) - candidate) * sigmoid_slope(z));
+      store_grad(row, part, 3, grad_candidate * r);
       part.store(grad * z, row.grad_h);
     });
   }
   static void tanh_gradient(const GateGradRow& row) {
     for_parts(row.n, [&](Part part) {
-      give(row, part, 0, grad_of_h(row, part) * tanh_slope(gate(row, part, 0)));
+      store_grad(row, part, 0, grad_of_h(row, part) * tanh_slope(load_gate(row, part, 0)));
     });
   }
   static void relu_gradient(const GateGradRow& row) {
     for_parts(row.n, [&](Part part) {
-      const V y = gate(row, part, 0);
-      give(row, part, 0, select(y <= V(0), V(0), grad_of_h(row, part)));
+      const V y = load_gate(row, part, 0);
+      store_grad(row, part, 0, select(y <= V(0), V(0), grad_of_h(row, part)));
     });
   }
 

@@ -16,14 +16,14 @@ const RecurrenceLoops& recurrence_loops() {
   return loops_for<T>(HEARTH_ISA_TABLE(recurrence_table));
 }
 
-/// A matrix [terms, columns] in panels of columns; several groups of columns may each start a panel
-/// of their own.
+/// A matrix `[terms, columns]`, packed in panels: blocks of adjacent columns. Each of several
+/// groups of columns starts a new panel.
 template <class T>
 class Panels {
  public:
   Panels() = default;
-  /// Element (term, column) of group g is data[(g * columns + column) * column_step + term *
-  /// term_step].
+  /// Packs groups of columns: element (term, column) of group g is
+  /// `data[(g * columns + column) * column_step + term * term_step]`.
   static Panels strided(const T* data, int64_t groups, int64_t columns, int64_t column_step,
                         int64_t terms, int64_t term_step, Ctx& ctx) {
     Panels panels(groups, columns, terms, ctx);
@@ -33,7 +33,7 @@ class Panels {
     });
     return panels;
   }
-  /// Row k of the only group starts at row(k).
+  /// Packs a single group whose row k starts at row(k).
   template <class Row>
   static Panels of_rows(int64_t columns, int64_t terms, Ctx& ctx, const Row& row) {
     Panels panels(1, columns, terms, ctx);
@@ -45,16 +45,17 @@ class Panels {
 
   int64_t terms() const { return terms_; }
   int64_t blocks() const { return blocks_; }
-  /// The first column of a block; that of the next one.
+  /// The first column of a block, which is also the end of the block before it.
   int64_t column(int64_t block) const { return std::min(columns_, block * width_); }
 
-  /// out (+)= a @ the columns of a group's block, for a matrix a with contiguous rows; out points
-  /// to the first of the columns.
+  /// out = a @ the columns of a group's block or, with `add`, out += that product. The rows of a
+  /// are contiguous; `out` points to the first of the columns.
   void multiply(const T* a, int64_t rows, int64_t ld, int64_t group, int64_t block, T* out,
                 int64_t ld_out, bool add) const {
     multiply({a, ld, 1, nullptr, terms_, out, ld_out, 0, add}, rows, group, block, 0);
   }
-  /// The same for the terms from `first` on, with the panel and its columns filled in.
+  /// Sets the panel and its columns in `factors`, and computes the product of the terms from
+  /// `first` on.
   void multiply(PanelFactors factors, int64_t rows, int64_t group, int64_t block,
                 int64_t first) const {
     factors.panel = panels_ + ((group * blocks_ + block) * terms_ + first) * width_;
@@ -73,9 +74,9 @@ class Panels {
 
   template <class F>
   void fill(const F& f) const {
-    constexpr int64_t kTask = 1 << 14;  // elements
+    constexpr int64_t kGrain = 1 << 14;  // elements that are worth another thread
     const int64_t rows = groups_ * blocks_ * terms_;
-    parallel_for(0, rows, kTask / width_, [&](int64_t begin, int64_t end) {
+    parallel_for(0, rows, kGrain / width_, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t block = i / terms_, start = block % blocks_ * width_,
                       count = std::min(width_, columns_ - start);
@@ -92,7 +93,7 @@ class Panels {
   T* panels_ = nullptr;
 };
 
-/// out = a^T @ b, for columns of a matrix a whose rows are b's terms.
+/// out = a^T @ b, where a has `rows` columns and a row for each of b's terms.
 template <class T>
 struct TransposedProduct {
   static constexpr int64_t kBlockRows = 96;    // of the result, in one task
@@ -105,7 +106,7 @@ struct TransposedProduct {
   int64_t ld_out;
 
   int64_t blocks() const { return (rows + kBlockRows - 1) / kBlockRows; }
-  /// The elements of memory that a block needs.
+  /// The number of elements of run()'s scratch memory `packed`.
   static constexpr int64_t kScratch = kBlockRows * kBlockTerms;
 
   /// Computes one block of rows.

@@ -48,7 +48,7 @@ struct PanelProduct {
       }
   }
 
-  /// The tile of `rows` rows, which is at most `limit`.
+  /// Computes a tile of `rows` rows, at most `limit`.
   template <int limit>
   HEARTH_SIMD static void tile_of(int64_t rows, const PanelFactors& f, const T* a, T* out) {
     if constexpr (limit > 1)

@@ -14,9 +14,9 @@ namespace {
 constexpr int64_t kNarrow = 64;
 constexpr int64_t kMaxJoinedRows = 32;
 
-/// One reduction. A chunk of the grid is split recursively in two parts, the first of which has a
-/// power of two of leaves, and their states are merged: so rounding errors grow with the logarithm
-/// of the size.
+/// One reduction. A chunk of the grid is split recursively into two parts, whose states are merged,
+/// so that rounding errors grow with the logarithm of the size. The number of leaves of the first
+/// part is a power of two.
 class Reduction {
  public:
   Reduction(const ReduceParams& params, const ReduceLoops& loops)
@@ -70,7 +70,7 @@ void Reduction::run(Ctx& ctx) const {
   }
 }
 
-/// The states of a tile over positions [begin, end) of the reduced dimensions.
+/// Computes the states of a tile over positions [begin, end) of the reduced dimensions.
 void Reduction::reduce(OutputTile tile, int64_t begin, int64_t end, TileStates& states) const {
   if (end - begin <= grid_.leaf()) return reduce_leaf(tile, begin, end, states);
   int64_t half = grid_.leaf();

@@ -45,13 +45,14 @@ void StridedConvert::operator()(const void* from, int64_t from_stride, void* to,
   if (!convert_) return copy(from_size_, from, from_stride, to, to_stride, n);
   if (from_stride == 1 && to_stride == 1) return convert_(from, to, n);
   constexpr int64_t kBlock = 128;
-  alignas(64) char before[kBlock * 16], after[kBlock * 16];
+  constexpr int64_t kMaxElementSize = 16;
+  alignas(64) char gathered[kBlock * kMaxElementSize], converted[kBlock * kMaxElementSize];
   for (int64_t done = 0; done < n; done += kBlock) {
     const int64_t count = std::min(kBlock, n - done);
     copy(from_size_, static_cast<const char*>(from) + done * from_stride * from_size_, from_stride,
-         before, 1, count);
-    convert_(before, after, count);
-    copy(to_size_, after, 1, static_cast<char*>(to) + done * to_stride * to_size_, to_stride,
+         gathered, 1, count);
+    convert_(gathered, converted, count);
+    copy(to_size_, converted, 1, static_cast<char*>(to) + done * to_stride * to_size_, to_stride,
          count);
   }
 }

@@ -7,12 +7,12 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int64_t kTaskElements = 1 << 17;  // of a task, at least
-constexpr int64_t kTasks = 128;             // enough for every processor
+constexpr int64_t kTasks = 128;             // enough for the cores of any processor
 constexpr int64_t kShortRow = 16;           // shorter rows are reduced by columns
 constexpr int64_t kNarrowGrid = 64;         // columns that are worth a tile of their own
 
-/// count / size, rounded up. Avoids the division if possible: it is slow for small tensors.
-int64_t pieces(int64_t count, int64_t size) {
+/// count / size, rounded up. Avoids the division if possible, which is slow for small tensors.
+int64_t ceil_div(int64_t count, int64_t size) {
   return count <= size ? count > 0 : (count + size - 1) / size;
 }
 int64_t at_least_1(int64_t x) { return std::max<int64_t>(x, 1); }
@@ -47,7 +47,7 @@ void ReduceGrid::choose_tiles() {
         std::min(tile_width_, std::max(kNarrowGrid, kBufferBytes / size_ / at_least_1(count())));
   if (by_rows_)
     tile_width_ = std::clamp<int64_t>(kTaskElements / at_least_1(count()), 1, tile_width_);
-  tiles_ = pieces(run, tile_width_) * (kept.numel / run);
+  tiles_ = ceil_div(run, tile_width_) * (kept.numel / run);
   leaf_ = by_rows_ ? kBufferBytes / size_
                    : std::max<int64_t>(kNarrowGrid, 4 * kBufferBytes / (tile_width_ * size_));
 }
@@ -55,18 +55,19 @@ void ReduceGrid::choose_tiles() {
 void ReduceGrid::choose_chunks() {
   if (count() * tile_width_ <= kTaskElements) {
     chunks_ = 1;
-    chunk_ = at_least_1(count());
+    chunk_size_ = at_least_1(count());
     return;
   }
-  const int64_t by_work = pieces(count() * tile_width_, kTaskElements);
-  const int64_t wanted = std::clamp<int64_t>(by_work, 1, at_least_1(kTasks / at_least_1(tiles_)));
-  chunk_ = at_least_1(pieces(pieces(count(), wanted), leaf_) * leaf_);
-  chunks_ = at_least_1(pieces(count(), chunk_));
+  const int64_t by_work = ceil_div(count() * tile_width_, kTaskElements);
+  const int64_t wanted_chunks =
+      std::clamp<int64_t>(by_work, 1, at_least_1(kTasks / at_least_1(tiles_)));
+  chunk_size_ = at_least_1(ceil_div(ceil_div(count(), wanted_chunks), leaf_) * leaf_);
+  chunks_ = at_least_1(ceil_div(count(), chunk_size_));
 }
 
 OutputTile ReduceGrid::tile(int64_t index) const {
   const int64_t run = split_runs_ ? plan_.kept.inner_size() : plan_.kept.numel;
-  const int64_t per_run = pieces(run, tile_width_);
+  const int64_t per_run = ceil_div(run, tile_width_);
   const int64_t within = index % per_run * tile_width_;
   return {index / per_run * run + within, std::min(tile_width_, run - within)};
 }

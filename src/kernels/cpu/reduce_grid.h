@@ -18,8 +18,8 @@ struct OutputTile {
 /// Bytes of a block: the elements of a row that are reduced at once.
 inline constexpr int64_t kBlockBytes = 16384;
 
-/// The split of a reduction into tasks, a grid of tiles of outputs by chunks of reduced positions,
-/// and the access to a task's elements. The grid depends on the shapes alone.
+/// Splits a reduction into tasks, and reads a task's elements. The tasks are a grid, tiles of
+/// outputs by chunks of reduced positions, which depends on the shapes alone.
 class ReduceGrid {
  public:
   /// Elements are converted to `compute`; dimensions of size 1 in `out` are reduced.
@@ -27,7 +27,7 @@ class ReduceGrid {
 
   const ReduceDims& kept() const { return plan_.kept; }
   int64_t count() const { return plan_.reduced.numel; }
-  /// The most reduced positions of one call of along_row or across_columns.
+  /// The maximum number of reduced positions of one call of along_row or across_columns.
   int64_t leaf() const { return leaf_; }
   /// Whether the elements of each output are read along a row; else by columns, many outputs side
   /// by side.
@@ -37,8 +37,8 @@ class ReduceGrid {
   int64_t tile_width() const { return tile_width_; }
   OutputTile tile(int64_t index) const;
 
-  /// Calls f(task, tile, first, last) for every tile and chunk in parallel; task = tile * chunks()
-  /// + chunk.
+  /// Calls f(task, tile, begin, end) for every tile and chunk, which is positions [begin, end), in
+  /// parallel; `task = tile * chunks() + chunk`.
   template <class F>
   void for_tasks(const F& f) const;
   /// By rows: calls f(j, row) for each output j of a tile.
@@ -60,7 +60,8 @@ class ReduceGrid {
 
   void choose_tiles();
   void choose_chunks();
-  /// The first column of a tile if its columns are contiguous and need no conversion.
+  /// Returns the first column of a tile if its columns are contiguous and need no conversion, else
+  /// null.
   const char* plain_columns(OutputTile tile) const;
   void gather_row(OutputTile tile, const char* row, char* to) const;
 
@@ -71,7 +72,7 @@ class ReduceGrid {
   const StridedConvert load_;
   bool by_rows_;
   bool split_runs_;  // no tile crosses an end of the innermost kept dimension
-  int64_t leaf_, tile_width_, tiles_, chunks_, chunk_;
+  int64_t leaf_, tile_width_, tiles_, chunks_, chunk_size_;
 };
 
 /// Writes the results of a tile, of type `compute`, to `out`; `kept` has out's strides.
@@ -80,13 +81,13 @@ void store_tile(const ReduceDims& kept, OutputTile tile, const void* results, Sc
 
 template <class F>
 void ReduceGrid::for_tasks(const F& f) const {
-  const int64_t work = chunk_ * tile_width_;
+  const int64_t work = chunk_size_ * tile_width_;
   parallel_for(0, tiles_ * chunks_, work < kGrain ? kGrain / (work + 1) : 1,
                [&](int64_t begin, int64_t end) {
                  for (int64_t task = begin; task < end; ++task) {
-                   const int64_t first = task % chunks_ * chunk_;
-                   const int64_t last = first + chunk_ < count() ? first + chunk_ : count();
-                   f(task, tile(task / chunks_), first, last);
+                   const int64_t first = task % chunks_ * chunk_size_;
+                   const int64_t limit = first + chunk_size_;
+                   f(task, tile(task / chunks_), first, limit < count() ? limit : count());
                  }
                });
 }
@@ -129,12 +130,12 @@ void ReduceGrid::across_columns(OutputTile tile, int64_t begin, int64_t end, con
   }
   alignas(64) char buffer[kBufferBytes];
   const int64_t row_bytes = tile.width * size_;
-  const int64_t most = kBufferBytes / row_bytes;
+  const int64_t max_rows = kBufferBytes / row_bytes;
   int64_t rows = 0;
   plan_.reduced.for_runs(begin, end, [&](int64_t offset, int64_t, int64_t n) {
     for (int64_t r = 0; r < n; ++r) {
       gather_row(tile, in_ + (offset + r * stride) * in_size_, buffer + rows * row_bytes);
-      if (++rows < most) continue;
+      if (++rows < max_rows) continue;
       f(buffer, tile.width, rows);
       rows = 0;
     }

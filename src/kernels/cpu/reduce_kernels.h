@@ -7,9 +7,9 @@
 
 namespace hearth::cpu {
 
-/// Bytes of one part of the states of a tile; they limit the outputs of a tile.
+/// The bytes of one part of the states of a tile, which limit the number of its outputs.
 inline constexpr int64_t kReduceTileBytes = 4096;
-/// The most parts of a reduction's state.
+/// The maximum number of parts of a reduction's state.
 inline constexpr int kMaxParts = 4;
 
 /// States of up to kReduceTileBytes / size outputs: part p of output j at [p * kReduceTileBytes /
@@ -23,7 +23,7 @@ struct alignas(64) TileStates {
 /// `width`, up to a whole vector, may be overwritten with any values.
 struct ReduceLoops {
   int parts;
-  /// states = start.
+  /// Sets the states of `width` outputs to the start value.
   void (*start)(int64_t width, TileStates& states);
   /// Combines n elements into the state of output j.
   void (*block)(const void* functor, const void* data, int64_t n, int64_t j, TileStates& states);
@@ -33,7 +33,7 @@ struct ReduceLoops {
   /// Merges the states of outputs [first, first + width) of `from` into those of [0, width).
   void (*merge)(const void* functor, const TileStates& from, int64_t first, int64_t width,
                 TileStates& states);
-  /// Writes `width` results, and any values up to a vector past them.
+  /// Writes `width` results, and undefined values up to a vector past them.
   void (*finish)(const void* functor, const TileStates& states, int64_t width, void* out);
 };
 

@@ -14,7 +14,7 @@
 
 namespace hearth::cpu {
 
-/// The types for elements of type T: as stored, as one value, as a full register of values, and the
+/// The types for elements of type T: stored elements, one value, a full register of values, and the
 /// numbers from which values are constructed.
 template <class T, class Isa>
 struct LanesOf {
@@ -47,7 +47,7 @@ struct ReduceLoopsOf {
   using Full = typename LanesOf<Element, Isa>::Full;
   static constexpr int kParts = fn::parts<F>;
   static_assert(kParts <= kMaxParts);
-  static constexpr int64_t kTile = kReduceTileBytes / int64_t(sizeof(T));
+  static constexpr int64_t kTileElements = kReduceTileBytes / int64_t(sizeof(T));
   static constexpr int64_t kFull = LanesOf<Element, Isa>::kFull;
   // Elements are distributed over this many lanes, the same for all instruction sets, so that all
   // compute sums in the same order.
@@ -67,10 +67,10 @@ struct ReduceLoopsOf {
     HEARTH_UNROLL
     for (int p = 0; p < kParts; ++p) s.part[p].store(states + p * pitch);
   }
-  HEARTH_SIMD static T* at(TileStates& states, int64_t j) {
+  HEARTH_SIMD static T* state_at(TileStates& states, int64_t j) {
     return reinterpret_cast<T*>(states.bytes) + j;
   }
-  HEARTH_SIMD static const T* at(const TileStates& states, int64_t j) {
+  HEARTH_SIMD static const T* state_at(const TileStates& states, int64_t j) {
     return reinterpret_cast<const T*>(states.bytes) + j;
   }
 
@@ -78,7 +78,8 @@ struct ReduceLoopsOf {
     HEARTH_UNROLL
     for (int p = 0; p < kParts; ++p) {
       const Full value(fn::start_value<Number>(F::start[p]));
-      for (int64_t j = 0; j < width; j += kFull) value.store(at(states, j) + p * kTile);
+      for (int64_t j = 0; j < width; j += kFull)
+        value.store(state_at(states, j) + p * kTileElements);
     }
   }
 
@@ -92,13 +93,13 @@ struct ReduceLoopsOf {
                     TileStates& states) {
     const F& f = *static_cast<const F*>(functor);
     for (int64_t j = 0; j < width; j += kFull)
-      merge_at<Full>(f, at(states, j), at(from, first + j), kTile);
+      merge_at<Full>(f, state_at(states, j), state_at(from, first + j), kTileElements);
   }
 
   static void finish(const void* functor, const TileStates& states, int64_t width, void* out) {
     const F& f = *static_cast<const F*>(functor);
     for (int64_t j = 0; j < width; j += kFull)
-      f.finish(load<Full>(at(states, j), kTile)).store(static_cast<T*>(out) + j);
+      f.finish(load<Full>(state_at(states, j), kTileElements)).store(static_cast<T*>(out) + j);
   }
 
   static void block(const void* functor, const void* data, int64_t n, int64_t j,
@@ -122,8 +123,8 @@ struct ReduceLoopsOf {
     HEARTH_UNROLL
     for (int half = kVectors / 2; half >= 1; half /= 2) HEARTH_UNROLL
     for (int v = 0; v < half; ++v) s[v] = f.merge(s[v], s[v + half]);
-    T* state = at(states, j);
-    store(f.merge(load<One>(state, kTile), merge_lanes(f, s[0])), state, kTile);
+    T* state = state_at(states, j);
+    store(f.merge(load<One>(state, kTileElements), merge_lanes(f, s[0])), state, kTileElements);
   }
 
   /// Combines n elements, fewer than a vector, into the first n lanes.
@@ -150,8 +151,8 @@ struct ReduceLoopsOf {
     const T* x = static_cast<const T*>(data);
     constexpr int kRowsAtOnce = 4;
     for (; count >= kRowsAtOnce; count -= kRowsAtOnce, x += kRowsAtOnce * stride)
-      some_rows<kRowsAtOnce>(f, x, stride, width, at(states, 0));
-    for (; count > 0; --count, x += stride) some_rows<1>(f, x, stride, width, at(states, 0));
+      some_rows<kRowsAtOnce>(f, x, stride, width, state_at(states, 0));
+    for (; count > 0; --count, x += stride) some_rows<1>(f, x, stride, width, state_at(states, 0));
   }
 
   template <int count>
@@ -163,10 +164,10 @@ struct ReduceLoopsOf {
   }
   template <class V, int count>
   HEARTH_SIMD static void one_column(const F& f, const T* x, int64_t stride, T* states) {
-    State<V> s = load<V>(states, kTile);
+    State<V> s = load<V>(states, kTileElements);
     HEARTH_UNROLL
     for (int r = 0; r < count; ++r) s = f.combine(s, V::load(x + r * stride));
-    store(s, states, kTile);
+    store(s, states, kTileElements);
   }
 
   static constexpr ReduceLoops loops{kParts, start, block, rows, merge, finish};

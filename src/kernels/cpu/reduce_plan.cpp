@@ -4,15 +4,15 @@ namespace hearth::cpu {
 
 void ReduceDims::add(int64_t size, int64_t in_stride, int64_t out_stride) {
   const auto outside = [](int64_t a, int64_t b) { return b != 0 && (a == 0 || a >= b); };
-  int at = dim++;
-  for (; at > 0 && !outside(in[at - 1], in_stride); --at) {
-    sizes[at] = sizes[at - 1];
-    in[at] = in[at - 1];
-    out[at] = out[at - 1];
+  int position = dim++;
+  for (; position > 0 && !outside(in[position - 1], in_stride); --position) {
+    sizes[position] = sizes[position - 1];
+    in[position] = in[position - 1];
+    out[position] = out[position - 1];
   }
-  sizes[at] = size;
-  in[at] = in_stride;
-  out[at] = out_stride;
+  sizes[position] = size;
+  in[position] = in_stride;
+  out[position] = out_stride;
   numel *= size;
 }
 
@@ -30,13 +30,13 @@ void ReduceDims::merge() {
   if (dim > 0) dim = last + 1;
 }
 
-ReducePlan::ReducePlan(const View& in, const View& view_out) {
+ReducePlan::ReducePlan(const View& in, const View& out) {
   for (int d = 0; d < in.dim; ++d) {
     if (in.sizes[d] == 1) continue;
-    if (view_out.sizes[d] == 1)
+    if (out.sizes[d] == 1)
       reduced.add(in.sizes[d], in.strides[d], 0);
     else
-      kept.add(in.sizes[d], in.strides[d], view_out.strides[d]);
+      kept.add(in.sizes[d], in.strides[d], out.strides[d]);
   }
   kept.merge();
   reduced.merge();

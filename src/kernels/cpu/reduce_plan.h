@@ -29,7 +29,7 @@ struct ReduceDims {
   void for_runs(int64_t begin, int64_t end, const F& f) const;
 };
 
-/// The kept and the reduced dimensions of a reduction; those of size 1 are left out.
+/// The kept and the reduced dimensions of a reduction, without dimensions of size 1.
 struct ReducePlan {
   ReduceDims kept;
   ReduceDims reduced;
@@ -54,8 +54,8 @@ void ReduceDims::for_runs(int64_t begin, int64_t end, const F& f) const {
   }
   const int inner = dim - 1;
   while (begin < end) {
-    const int64_t left = sizes[inner] - index[inner];
-    const int64_t count = left < end - begin ? left : end - begin;
+    const int64_t remaining = sizes[inner] - index[inner];
+    const int64_t count = remaining < end - begin ? remaining : end - begin;
     f(in_offset, out_offset, count);
     begin += count;
     in_offset -= index[inner] * in[inner];

@@ -52,7 +52,7 @@ struct Buffer {
   alignas(64) char bytes[kBlock * sizeof(double)];
 };
 
-/// The elements of a small view as `type`; `count` times `missing` if it is undefined.
+/// Returns the elements of a small view as `type`; if it is undefined, `count` times `missing`.
 void* read_values(const View& view, int64_t count, ScalarType type, double missing, Ctx& ctx) {
   const int64_t size = int64_t(element_size(type));
   char* const values = static_cast<char*>(ctx.scratch(size_t(std::max<int64_t>(count * size, 1))));
@@ -80,11 +80,11 @@ struct RowNorm {
   void* values_of(const View& view, double missing, Ctx& ctx) const {
     return read_values(view, shape.all_channels(), compute, missing, ctx);
   }
-  const void* at(const void* values, int64_t channel) const {
+  const void* channel_value(const void* values, int64_t channel) const {
     return static_cast<const char*>(values) + channel * int64_t(element_size(compute));
   }
-  /// Calls f(first element in the row, elements, first channel) for blocks of a row; their elements
-  /// have one channel, or one channel each.
+  /// Calls f(first element in the row, number of elements, first channel) for blocks of a row,
+  /// whose elements have one channel or, if per_element, one channel each.
   template <class F>
   void for_blocks(int64_t row, const F& f) const {
     const int64_t channel = row % shape.groups * shape.channels;
@@ -106,8 +106,8 @@ struct RowNorm {
   const void* const weights;
 };
 
-/// The mean of a row and 1 / sqrt(var + eps). The first element is subtracted from all, so that a
-/// large mean does not make the variance inaccurate.
+/// Computes the mean of a row and 1 / sqrt(var + eps). The first element is subtracted from the
+/// others, so that a large mean does not make the variance inaccurate.
 void measure(const RowNorm& norm, const Elements& in, int64_t row, double eps, double& mean,
              double& rstd) {
   Buffer buffer;
@@ -123,13 +123,13 @@ void measure(const RowNorm& norm, const Elements& in, int64_t row, double eps, d
     const int64_t count = std::min(norm.block, length - j);
     norm.loops.moments(in.read(begin + j, count, buffer.bytes), count, shift, sums);
   }
-  const double distance = norm.shape.centered ? sums[0] / n : 0;
-  mean = shift + distance;
-  const double var = sums[1] / n - distance * distance;
+  const double shifted_mean = norm.shape.centered ? sums[0] / n : 0;
+  mean = shift + shifted_mean;
+  const double var = sums[1] / n - shifted_mean * shifted_mean;
   rstd = 1 / std::sqrt((var < 0 ? 0 : var) + eps);
 }
 
-double* doubles(int64_t count, Ctx& ctx) {
+double* scratch_doubles(int64_t count, Ctx& ctx) {
   return static_cast<double*>(ctx.scratch(size_t(std::max<int64_t>(count, 1)) * sizeof(double)));
 }
 
@@ -144,13 +144,13 @@ class RowNormBackward {
         one_(read_values({}, 1, norm_.compute, 1, ctx)),
         mean_(static_cast<double*>(read_values(params.mean, params.shape.rows, kDouble, 0, ctx))),
         rstd_(static_cast<double*>(read_values(params.rstd, params.shape.rows, kDouble, 0, ctx))),
-        wants_in_(params.grad_in.defined()),
-        wants_sums_(params.grad_weight.defined() || params.grad_bias.defined()) {}
+        needs_grad_in_(params.grad_in.defined()),
+        needs_sums_(params.grad_weight.defined() || params.grad_bias.defined()) {}
 
-  bool wants_sums() const { return wants_sums_; }
+  bool needs_sums() const { return needs_sums_; }
   void run(int64_t row, double* weight_sums, double* bias_sums) const {
-    if (wants_in_) differentiate(row);
-    if (wants_sums_) add_sums(row, weight_sums, bias_sums);
+    if (needs_grad_in_) differentiate(row);
+    if (needs_sums_) add_sums(row, weight_sums, bias_sums);
   }
 
  private:
@@ -162,14 +162,15 @@ class RowNormBackward {
     norm_.for_blocks(row, [&](int64_t j, int64_t count, int64_t channel) {
       norm_.loops.dots[norm_.per_element](grad_.read(begin + j, count, g.bytes),
                                           in_.read(begin + j, count, x.bytes), count, mean,
-                                          norm_.at(norm_.weights, channel), sums);
+                                          norm_.channel_value(norm_.weights, channel), sums);
     });
     const RowNormLoops::Line line{mean, rstd, -rstd * rstd * rstd * sums[1] / n,
                                   norm_.shape.centered ? -rstd * sums[0] / n : 0};
     norm_.for_blocks(row, [&](int64_t j, int64_t count, int64_t channel) {
-      norm_.loops.gradient[norm_.per_element](
-          grad_.read(begin + j, count, g.bytes), in_.read(begin + j, count, x.bytes),
-          grad_in_.target(begin + j, result.bytes), count, line, norm_.at(norm_.weights, channel));
+      norm_.loops.gradient[norm_.per_element](grad_.read(begin + j, count, g.bytes),
+                                              in_.read(begin + j, count, x.bytes),
+                                              grad_in_.target(begin + j, result.bytes), count, line,
+                                              norm_.channel_value(norm_.weights, channel));
       grad_in_.write_back(begin + j, count, result.bytes);
     });
   }
@@ -193,9 +194,9 @@ class RowNormBackward {
 
   const RowNorm norm_;
   const Elements grad_, in_, grad_in_;
-  const void* const one_;
+  const void* const one_;  // the weight of sums without weights
   const double *const mean_, *const rstd_;
-  const bool wants_in_, wants_sums_;
+  const bool needs_grad_in_, needs_sums_;
 };
 
 }  // namespace
@@ -205,7 +206,7 @@ void run(const RowNormParams& params, Ctx& ctx) {
   const Elements in(params.in, norm.compute), out(params.out, norm.compute);
   const void* const bias = norm.values_of(params.bias, 0, ctx);
   const int64_t rows = params.shape.rows, length = params.shape.length();
-  double *const mean = doubles(rows, ctx), *const rstd = doubles(rows, ctx);
+  double *const mean = scratch_doubles(rows, ctx), *const rstd = scratch_doubles(rows, ctx);
   const int64_t grain = std::max<int64_t>(kRowNormGrain / std::max<int64_t>(length, 1), 1);
   parallel_for(0, rows, grain, [&](int64_t begin, int64_t end) {
     Buffer x, y;
@@ -215,7 +216,7 @@ void run(const RowNormParams& params, Ctx& ctx) {
         const int64_t first = r * length + j;
         norm.loops.normalize[norm.per_element](
             in.read(first, count, x.bytes), out.target(first, y.bytes), count, mean[r], rstd[r],
-            norm.at(norm.weights, channel), norm.at(bias, channel));
+            norm.channel_value(norm.weights, channel), norm.channel_value(bias, channel));
         out.write_back(first, count, y.bytes);
       });
     }
@@ -229,14 +230,14 @@ void run(const RowNormBackwardParams& params, Ctx& ctx) {
   const int64_t rows = params.shape.rows, channels = params.shape.all_channels();
   const int64_t chunks = std::clamp<int64_t>(params.in.numel / kRowNormGrain, 1,
                                              std::clamp<int64_t>(rows, 1, kMaxChunks));
-  double* const sums = doubles(pass.wants_sums() ? chunks * 2 * channels : 0, ctx);
+  double* const sums = scratch_doubles(pass.needs_sums() ? chunks * 2 * channels : 0, ctx);
   parallel_blocks(chunks, [&](int64_t chunk) {
-    double* const partial = sums + (pass.wants_sums() ? chunk * 2 * channels : 0);
-    if (pass.wants_sums()) std::fill_n(partial, 2 * channels, 0.0);
+    double* const partial = sums + (pass.needs_sums() ? chunk * 2 * channels : 0);
+    if (pass.needs_sums()) std::fill_n(partial, 2 * channels, 0.0);
     for (int64_t r = chunk * rows / chunks; r < (chunk + 1) * rows / chunks; ++r)
       pass.run(r, partial, partial + channels);
   });
-  if (!pass.wants_sums()) return;
+  if (!pass.needs_sums()) return;
   for (int64_t chunk = 1; chunk < chunks; ++chunk)
     for (int64_t c = 0; c < 2 * channels; ++c) sums[c] += sums[chunk * 2 * channels + c];
   write_values(sums, params.grad_weight);

@@ -25,9 +25,9 @@ struct RowNormLoops {
   using Columns = void (*)(const void* g, const void* x, int64_t n, double mean, double rstd,
                            double* weight_sums, double* bias_sums);
   Moments moments;
-  Normalize normalize[2];  // [a channel per element], as in the others
-  Dots dots[2];
-  Gradient gradient[2];
+  Normalize normalize[2];  // [has a channel per element]
+  Dots dots[2];            // the same
+  Gradient gradient[2];    // the same
   Columns columns;
 };
 

@@ -20,12 +20,11 @@ struct RowNormLoopsOf {
     return {__builtin_convertvector((Vec<T, n, Isa>::load(x).v), Native<double, n>), Raw{}};
   }
 
+  /// Tells a function the number of elements that it computes at once.
+  template <int n>
+  struct Lanes {};
   /// Adds two sums over n elements to sums[0] and sums[1]; terms(Lanes<k>, j, first, second) adds
   /// the terms of elements [j, j + k) to k partial sums each.
-  template <int n>
-  struct Lanes {
-    static constexpr int count = n;
-  };
   template <class F>
   HEARTH_SIMD static void accumulate(int64_t n, double* sums, F terms) {
     Wide<kDoubles> first[kChains], second[kChains];
@@ -75,7 +74,7 @@ struct RowNormLoopsOf {
 
   /// Calls f(Lanes<n>, j) for vectors of elements, then for single ones.
   template <int width, class F>
-  HEARTH_SIMD static void for_all(int64_t n, F f) {
+  HEARTH_SIMD static void for_each_vector(int64_t n, F f) {
     int64_t j = 0;
     for (; j + width <= n; j += width) f(Lanes<width>{}, j);
     for (; j < n; ++j) f(Lanes<1>{}, j);
@@ -91,7 +90,7 @@ struct RowNormLoopsOf {
     const T *x = static_cast<const T*>(x_data), *w = static_cast<const T*>(w_data),
             *b = static_cast<const T*>(b_data);
     T* y = static_cast<T*>(y_data);
-    for_all<kFull>(n, [=]<int k>(Lanes<k>, int64_t j) {
+    for_each_vector<kFull>(n, [=]<int k>(Lanes<k>, int64_t j) {
       using V = Vec<T, k, Isa>;
       const V normal = (V::load(x + j) - V(mean)) * V(rstd);
       (normal * value_at<per_element, V>(w, j) + value_at<per_element, V>(b, j)).store(y + j);
@@ -104,7 +103,7 @@ struct RowNormLoopsOf {
     const T *g = static_cast<const T*>(g_data), *x = static_cast<const T*>(x_data),
             *w = static_cast<const T*>(w_data);
     T* d = static_cast<T*>(d_data);
-    for_all<kFull>(n, [=]<int k>(Lanes<k>, int64_t j) {
+    for_each_vector<kFull>(n, [=]<int k>(Lanes<k>, int64_t j) {
       using V = Vec<T, k, Isa>;
       const V by_grad = V::load(g + j) * value_at<per_element, V>(w, j) * V(line.gain);
       const V by_in = (V::load(x + j) - V(line.mean)) * V(line.slope) + V(line.offset);
@@ -115,7 +114,7 @@ struct RowNormLoopsOf {
   static void columns(const void* g_data, const void* x_data, int64_t n, double mean, double rstd,
                       double* weight_sums, double* bias_sums) {
     const T *g = static_cast<const T*>(g_data), *x = static_cast<const T*>(x_data);
-    for_all<kDoubles>(n, [=]<int k>(Lanes<k>, int64_t j) {
+    for_each_vector<kDoubles>(n, [=]<int k>(Lanes<k>, int64_t j) {
       using V = Wide<k>;
       const V grad = widen<k>(g + j), normal = (widen<k>(x + j) - V(mean)) * V(rstd);
       (V::load(weight_sums + j) + grad * normal).store(weight_sums + j);

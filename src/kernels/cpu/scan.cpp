@@ -22,7 +22,7 @@ using Accumulator = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>,
 template <class T>
 using Compared = std::conditional_t<sizeof(T) == 2 && !std::is_integral_v<T>, float, T>;
 
-/// One element of every operand of a scan; factor and indices may be null.
+/// Pointers to one element of every operand of a scan; factor and indices may be null.
 struct Pointers {
   const char* in;
   const char* factor;
@@ -43,17 +43,17 @@ struct Lines {
   int64_t n, count;
   int64_t element_size;
 
-  Pointers moved(Pointers at, Strides step, int64_t steps) const {
-    return {at.in + steps * step.in * element_size,
-            at.factor ? at.factor + steps * step.factor * element_size : nullptr,
-            at.out + steps * step.out * element_size,
-            at.indices ? at.indices + steps * step.indices : nullptr};
+  Pointers moved(Pointers p, Strides step, int64_t steps) const {
+    return {p.in + steps * step.in * element_size,
+            p.factor ? p.factor + steps * step.factor * element_size : nullptr,
+            p.out + steps * step.out * element_size,
+            p.indices ? p.indices + steps * step.indices : nullptr};
   }
   int64_t chunks() const { return (n + kChunk - 1) / kChunk; }
 };
 
-/// The loops of one kind of scan in one dtype; all other code is common to all.
-struct ScanCode {
+/// The loops of one kind of scan in one dtype; the remaining code is common to all scans.
+struct ScanLoops {
   size_t element_size, state_size;
   void (*lines)(const Lines&);
   /// A line in chunks takes three steps: the total of each chunk, the totals up to each chunk, and
@@ -64,29 +64,31 @@ struct ScanCode {
 };
 
 template <class T, class A, class Op>
-struct CodeOf {
+struct ScanLoopsOf {
   using State = typename Op::State;
   static constexpr bool kHasFactor = std::is_same_v<Op, scan::Linear<A>>;
 
   /// Scans positions [position, position + n) of `count` lines, whose states it updates.
   template <int64_t count, bool write>
-  static void scan(const Lines& lines, Pointers at, int64_t n, int64_t position, State* states) {
+  static void scan(const Lines& lines, Pointers pointers, int64_t n, int64_t position,
+                   State* states) {
     const Strides apart = lines.apart;
     State state[count];
     std::copy_n(states, count, state);
-    for (int64_t i = 0; i < n; ++i, at = lines.moved(at, lines.along, 1)) {
-      const T* in = reinterpret_cast<const T*>(at.in);
-      const T* factors = reinterpret_cast<const T*>(at.factor);
+    for (int64_t i = 0; i < n; ++i, pointers = lines.moved(pointers, lines.along, 1)) {
+      const T* in = reinterpret_cast<const T*>(pointers.in);
+      const T* factors = reinterpret_cast<const T*>(pointers.factor);
       for (int64_t l = 0; l < count; ++l) {
         A factor(0);
         if constexpr (kHasFactor) factor = A(factors[l * apart.factor]);
         state[l] = Op::merge(state[l], Op::element(A(in[l * apart.in]), factor, position + i));
       }
       if constexpr (write) {
-        T* out = reinterpret_cast<T*>(at.out);
+        T* out = reinterpret_cast<T*>(pointers.out);
         for (int64_t l = 0; l < count; ++l) out[l * apart.out] = T(Op::value(state[l]));
-        if (at.indices)
-          for (int64_t l = 0; l < count; ++l) at.indices[l * apart.indices] = Op::index(state[l]);
+        if (pointers.indices)
+          for (int64_t l = 0; l < count; ++l)
+            pointers.indices[l * apart.indices] = Op::index(state[l]);
       }
     }
     std::copy_n(state, count, states);
@@ -94,15 +96,16 @@ struct CodeOf {
 
   static void scan_lines(const Lines& lines) {
     State states[kGroup];
-    Pointers at = lines.first;
-    int64_t left = lines.count;
-    for (; left >= kGroup; left -= kGroup, at = lines.moved(at, lines.apart, kGroup)) {
+    Pointers pointers = lines.first;
+    int64_t remaining = lines.count;
+    for (; remaining >= kGroup;
+         remaining -= kGroup, pointers = lines.moved(pointers, lines.apart, kGroup)) {
       std::fill_n(states, kGroup, Op::start());
-      scan<kGroup, true>(lines, at, lines.n, 0, states);
+      scan<kGroup, true>(lines, pointers, lines.n, 0, states);
     }
-    for (; left > 0; --left, at = lines.moved(at, lines.apart, 1)) {
+    for (; remaining > 0; --remaining, pointers = lines.moved(pointers, lines.apart, 1)) {
       states[0] = Op::start();
-      scan<1, true>(lines, at, lines.n, 0, states);
+      scan<1, true>(lines, pointers, lines.n, 0, states);
     }
   }
 
@@ -125,26 +128,26 @@ struct CodeOf {
     scan_chunk<true>(lines, chunk, &state);
   }
 
-  static constexpr ScanCode kCode{sizeof(T),   sizeof(State), scan_lines,
-                                  chunk_total, scan_totals,   chunk};
+  static constexpr ScanLoops kLoops{sizeof(T),   sizeof(State), scan_lines,
+                                    chunk_total, scan_totals,   chunk};
 };
 
-/// Null if the kind of scan is not defined for the dtype.
+/// Returns the loops of a kind of scan, or null if it is not defined for the dtype.
 template <class T>
-const ScanCode* code_for(ScanKind kind) {
+const ScanLoops* scan_loops(ScanKind kind) {
   using A = Accumulator<T>;
   constexpr bool kComplex = requires(T x) { x.real_; };
   switch (kind) {
-    case ScanKind::kSum: return &CodeOf<T, A, scan::Sum<A>>::kCode;
-    case ScanKind::kProd: return &CodeOf<T, A, scan::Prod<A>>::kCode;
-    case ScanKind::kLinear: return &CodeOf<T, A, scan::Linear<A>>::kCode;
+    case ScanKind::kSum: return &ScanLoopsOf<T, A, scan::Sum<A>>::kLoops;
+    case ScanKind::kProd: return &ScanLoopsOf<T, A, scan::Prod<A>>::kLoops;
+    case ScanKind::kLinear: return &ScanLoopsOf<T, A, scan::Linear<A>>::kLoops;
     default: break;
   }
   if constexpr (!kComplex) {
     using S = Compared<T>;
-    if (kind == ScanKind::kMax) return &CodeOf<T, S, scan::Extreme<S, true>>::kCode;
-    if (kind == ScanKind::kMin) return &CodeOf<T, S, scan::Extreme<S, false>>::kCode;
-    if constexpr (!std::is_integral_v<T>) return &CodeOf<T, A, scan::LogSumExp<A>>::kCode;
+    if (kind == ScanKind::kMax) return &ScanLoopsOf<T, S, scan::Extreme<S, true>>::kLoops;
+    if (kind == ScanKind::kMin) return &ScanLoopsOf<T, S, scan::Extreme<S, false>>::kLoops;
+    if constexpr (!std::is_integral_v<T>) return &ScanLoopsOf<T, A, scan::LogSumExp<A>>::kLoops;
   }
   return nullptr;
 }
@@ -153,28 +156,28 @@ Strides strides_of(const int64_t* strides) {
   return {strides[0], strides[1], strides[2], strides[3]};
 }
 
-/// One scan: lines along a dimension.
+/// The scan of all lines along a dimension.
 class Scan {
  public:
-  Scan(const ScanParams& params, const ScanCode& code);
+  Scan(const ScanParams& params, const ScanLoops& loops);
   void run(Ctx& ctx) const;
 
  private:
   void scan_in_chunks(const Lines& line, Ctx& ctx) const;
 
-  const ScanCode& code_;
-  Lines line_;  // the first
+  const ScanLoops& loops_;
+  Lines line_;  // the first line
   StridedLoop<4> lines_;
 };
 
-Scan::Scan(const ScanParams& params, const ScanCode& code) : code_(code) {
+Scan::Scan(const ScanParams& params, const ScanLoops& loops) : loops_(loops) {
   const bool is_scalar = params.in.dim == 0;
   const int d = params.dim;
   const View& factor = params.factor.defined() ? params.factor : params.in;
   const View& indices = params.indices.defined() ? params.indices : params.out;
   line_.n = is_scalar ? 1 : params.in.sizes[d];
   line_.count = 1;
-  line_.element_size = int64_t(code.element_size);
+  line_.element_size = int64_t(loops.element_size);
   line_.first = {params.in.as<const char>(),
                  params.factor.defined() ? params.factor.as<const char>() : nullptr,
                  params.out.as<char>(), params.indices.defined() ? indices.as<int64_t>() : nullptr};
@@ -199,21 +202,21 @@ Scan::Scan(const ScanParams& params, const ScanCode& code) : code_(code) {
 
 void Scan::scan_in_chunks(const Lines& line, Ctx& ctx) const {
   const int64_t chunks = line.chunks();
-  void* totals = ctx.scratch(size_t(chunks) * code_.state_size);
-  parallel_blocks(chunks - 1, [&](int64_t c) { code_.chunk_total(line, c, totals); });
-  code_.scan_totals(chunks - 1, totals);
-  parallel_blocks(chunks, [&](int64_t c) { code_.chunk(line, c, totals); });
+  void* totals = ctx.scratch(size_t(chunks) * loops_.state_size);
+  parallel_blocks(chunks - 1, [&](int64_t c) { loops_.chunk_total(line, c, totals); });
+  loops_.scan_totals(chunks - 1, totals);
+  parallel_blocks(chunks, [&](int64_t c) { loops_.chunk(line, c, totals); });
 }
 
 void Scan::run(Ctx& ctx) const {
-  constexpr int64_t kFew = 4;
+  constexpr int64_t kMaxChunkedLines = 4, kMinChunks = 8;
   const int64_t count = lines_.numel(), n = line_.n;
-  const bool in_chunks = count <= kFew && n >= 8 * kChunk;
-  const auto scan = [&](const int64_t* offsets, int64_t run) {
+  const bool in_chunks = count <= kMaxChunkedLines && n >= kMinChunks * kChunk;
+  const auto scan = [&](const int64_t* offsets, int64_t num_lines) {
     Lines lines = line_;
     lines.first = line_.moved(line_.first, strides_of(offsets), 1);
-    lines.count = run;
-    if (!in_chunks) return code_.lines(lines);
+    lines.count = num_lines;
+    if (!in_chunks) return loops_.lines(lines);
     for (; lines.count > 0; --lines.count, lines.first = lines.moved(lines.first, lines.apart, 1))
       scan_in_chunks(lines, ctx);
   };
@@ -227,8 +230,8 @@ void Scan::run(Ctx& ctx) const {
 void run(const ScanParams& params, Ctx& ctx) {
   if (params.in.numel == 0) return;
   with_dtype(params.in.dtype, [&](auto element) {
-    if (const ScanCode* code = code_for<decltype(element)>(params.kind))
-      Scan(params, *code).run(ctx);
+    if (const ScanLoops* loops = scan_loops<decltype(element)>(params.kind))
+      Scan(params, *loops).run(ctx);
   });
 }
 

@@ -22,10 +22,10 @@ void search(const SearchParams& params) {
       const T* const row = rows.as<const T>() + i / per_row * n;
       const T value = x[i];
       // NaN is the largest value.
-      const auto before = [&](T element) {
+      const auto goes_before = [&](T element) {
         return params.right ? !(element > value) : !(element >= value);
       };
-      out[i] = I(std::partition_point(row, row + n, before) - row);
+      out[i] = I(std::partition_point(row, row + n, goes_before) - row);
     }
   });
 }

@@ -31,7 +31,7 @@ class Lines {
     for (int k = 0; k < K; ++k) {
       View& view = views[size_t(k)];
       views_[k] = view;
-      along_[k] = view.dim > 0 ? view.strides[dim] : 1;
+      line_strides_[k] = view.dim > 0 ? view.strides[dim] : 1;
       length_ = view.dim > 0 ? view.sizes[dim] : 1;
       if (view.dim > 0) view.sizes[dim] = 1;
       if (k == 0) {
@@ -41,39 +41,40 @@ class Lines {
       lines_.add(view.strides);
     }
     lines_.merge();
-    side_by_side_ = lines_.dim > 0 && lines_.sizes[lines_.dim - 1] >= kFewColumns &&
-                    !std::all_of(along_, along_ + K, [](int64_t s) { return s == 1; });
+    side_by_side_ =
+        lines_.dim > 0 && lines_.sizes[lines_.dim - 1] >= kFewColumns &&
+        !std::all_of(line_strides_, line_strides_ + K, [](int64_t s) { return s == 1; });
     for (int k = 0; k < K; ++k)
       if (lines_.inner_stride(k) != 1) side_by_side_ = false;
-    bool convert = false;
-    for (int k = 0; k < K; ++k) convert |= !direct(k);
-    if (!convert) block_ = std::max<int64_t>(length_, 1);
+    bool needs_conversion = false;
+    for (int k = 0; k < K; ++k) needs_conversion |= !direct(k);
+    if (!needs_conversion) block_ = std::max<int64_t>(length_, 1);
   }
 
   bool side_by_side() const { return side_by_side_; }
   /// Whether view k can be used in place.
   bool direct(int k) const {
-    return views_[k].dtype == compute_ && (side_by_side_ || along_[k] == 1);
+    return views_[k].dtype == compute_ && (side_by_side_ || line_strides_[k] == 1);
   }
 
-  /// Calls f(offsets, width) for each line (width 1), or for `width` of them side by side.
+  /// Calls f(offsets, width) for each line (width 1), or for groups of `width` lines side by side.
   template <class F>
   void for_each(const F& f) const {
     const int64_t grain = std::max<int64_t>(kSoftmaxGrain / std::max<int64_t>(length_, 1), 1);
     parallel_for(0, lines_.numel(), grain, [&](int64_t begin, int64_t end) {
       lines_.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
         const int64_t step = side_by_side_ ? kColumns : 1;
-        int64_t at[K];
+        int64_t line_offsets[K];
         for (int64_t i = 0; i < count; i += step) {
-          for (int k = 0; k < K; ++k) at[k] = offsets[k] + i * lines_.inner_stride(k);
-          f(static_cast<const int64_t*>(at), std::min(step, count - i));
+          for (int k = 0; k < K; ++k) line_offsets[k] = offsets[k] + i * lines_.inner_stride(k);
+          f(static_cast<const int64_t*>(line_offsets), std::min(step, count - i));
         }
       });
     });
   }
 
-  /// Calls f(first position, n) for the segments of a line in order. A segment is n elements of the
-  /// line or, side by side, the elements of all n = width lines at one position.
+  /// Calls f(position, n) for the segments of a line in order. A segment is n elements of the line
+  /// from a position on or, side by side, the elements of all n = width lines at one position.
   template <class F>
   void for_segments(int64_t width, const F& f) const {
     if (side_by_side_)
@@ -81,32 +82,32 @@ class Lines {
     else
       for (int64_t i = 0; i < length_; i += block_) f(i, std::min(block_, length_ - i));
   }
-  /// The n elements of a segment of view k: in place, or converted into the buffer.
-  const void* read(int k, int64_t offset, int64_t segment, int64_t n, void* buffer) const {
-    const void* from = address(k, offset, segment);
+  /// Returns the n elements of a segment of view k: in place, or converted into the buffer.
+  const void* read(int k, int64_t offset, int64_t position, int64_t n, void* buffer) const {
+    const void* from = address(k, offset, position);
     if (direct(k)) return from;
     StridedConvert(views_[k].dtype, compute_)(from, stride(k), buffer, 1, n);
     return buffer;
   }
-  void* target(int k, int64_t offset, int64_t segment, void* buffer) const {
-    return direct(k) ? address(k, offset, segment) : buffer;
+  void* target(int k, int64_t offset, int64_t position, void* buffer) const {
+    return direct(k) ? address(k, offset, position) : buffer;
   }
-  void write_back(int k, int64_t offset, int64_t segment, int64_t n, const void* buffer) const {
+  void write_back(int k, int64_t offset, int64_t position, int64_t n, const void* buffer) const {
     if (!direct(k))
-      StridedConvert(compute_, views_[k].dtype)(buffer, 1, address(k, offset, segment), stride(k),
+      StridedConvert(compute_, views_[k].dtype)(buffer, 1, address(k, offset, position), stride(k),
                                                 n);
   }
 
  private:
-  int64_t stride(int k) const { return side_by_side_ ? 1 : along_[k]; }
-  void* address(int k, int64_t offset, int64_t segment) const {
+  int64_t stride(int k) const { return side_by_side_ ? 1 : line_strides_[k]; }
+  void* address(int k, int64_t offset, int64_t position) const {
     return static_cast<char*>(views_[k].data) +
-           (offset + segment * along_[k]) * int64_t(element_size(views_[k].dtype));
+           (offset + position * line_strides_[k]) * int64_t(element_size(views_[k].dtype));
   }
 
   View views_[K];
   StridedLoop<K> lines_;
-  int64_t along_[K];
+  int64_t line_strides_[K];
   int64_t length_ = 1, block_ = kBlock;
   ScalarType compute_;
   bool side_by_side_;
@@ -120,29 +121,31 @@ struct Buffer {
 template <class T>
 void softmax(const SoftmaxParams& params, const SoftmaxLoops& loops) {
   const Lines<2> lines({params.in, params.out}, params.dim, dtype_of<T>);
-  const bool side = lines.side_by_side(), stores = !params.log && lines.direct(1);
-  lines.for_each([&](const int64_t* at, int64_t width) {
+  const bool side_by_side = lines.side_by_side(), writes_exp = !params.log && lines.direct(1);
+  lines.for_each([&](const int64_t* offsets, int64_t width) {
     Buffer<T> in, out;
     alignas(64) T m[kColumns], s[kColumns], unused[kColumns] = {};
     std::fill_n(m, width, -std::numeric_limits<T>::infinity());
     std::fill_n(s, width, T(0));
     lines.for_segments(width, [&](int64_t i, int64_t n) {
-      loops.max[side](lines.read(0, at[0], i, n, in.values), n, m);
+      loops.max[side_by_side](lines.read(0, offsets[0], i, n, in.values), n, m);
     });
     lines.for_segments(width, [&](int64_t i, int64_t n) {
-      loops.exp_sum[side](lines.read(0, at[0], i, n, in.values),
-                          stores ? lines.target(1, at[1], i, nullptr) : nullptr, n, m, s);
+      loops.exp_sum[side_by_side](lines.read(0, offsets[0], i, n, in.values),
+                                  writes_exp ? lines.target(1, offsets[1], i, nullptr) : nullptr, n,
+                                  m, s);
     });
     for (int64_t j = 0; j < width; ++j) s[j] = params.log ? std::log(s[j]) : 1 / s[j];
     lines.for_segments(width, [&](int64_t i, int64_t n) {
-      void* const y = lines.target(1, at[1], i, out.values);
+      void* const y = lines.target(1, offsets[1], i, out.values);
       if (params.log) {
-        loops.shift[side](lines.read(0, at[0], i, n, in.values), y, n, m, s);
+        loops.shift[side_by_side](lines.read(0, offsets[0], i, n, in.values), y, n, m, s);
       } else {
-        if (!stores) loops.exp_sum[side](lines.read(0, at[0], i, n, in.values), y, n, m, unused);
-        loops.scale[side](y, y, n, s);
+        if (!writes_exp)
+          loops.exp_sum[side_by_side](lines.read(0, offsets[0], i, n, in.values), y, n, m, unused);
+        loops.scale[side_by_side](y, y, n, s);
       }
-      lines.write_back(1, at[1], i, n, out.values);
+      lines.write_back(1, offsets[1], i, n, out.values);
     });
   });
 }
@@ -150,20 +153,20 @@ void softmax(const SoftmaxParams& params, const SoftmaxLoops& loops) {
 template <class T>
 void softmax_backward(const SoftmaxBackwardParams& params, const SoftmaxLoops& loops) {
   const Lines<3> lines({params.grad, params.out, params.grad_in}, params.dim, dtype_of<T>);
-  const bool side = lines.side_by_side();
-  lines.for_each([&](const int64_t* at, int64_t width) {
+  const bool side_by_side = lines.side_by_side();
+  lines.for_each([&](const int64_t* offsets, int64_t width) {
     Buffer<T> g, y, result;
     alignas(64) T s[kColumns];
     std::fill_n(s, width, T(0));
     lines.for_segments(width, [&](int64_t i, int64_t n) {
-      loops.dot[side][params.log](lines.read(0, at[0], i, n, g.values),
-                                  lines.read(1, at[1], i, n, y.values), n, s);
+      loops.dot[side_by_side][params.log](lines.read(0, offsets[0], i, n, g.values),
+                                          lines.read(1, offsets[1], i, n, y.values), n, s);
     });
     lines.for_segments(width, [&](int64_t i, int64_t n) {
-      loops.gradient[side][params.log](lines.read(0, at[0], i, n, g.values),
-                                       lines.read(1, at[1], i, n, y.values),
-                                       lines.target(2, at[2], i, result.values), n, s);
-      lines.write_back(2, at[2], i, n, result.values);
+      loops.gradient[side_by_side][params.log](lines.read(0, offsets[0], i, n, g.values),
+                                               lines.read(1, offsets[1], i, n, y.values),
+                                               lines.target(2, offsets[2], i, result.values), n, s);
+      lines.write_back(2, offsets[2], i, n, result.values);
     });
   });
 }

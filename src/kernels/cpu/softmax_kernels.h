@@ -4,8 +4,8 @@
 
 namespace hearth::cpu {
 
-/// The loops of softmax and attention over n contiguous elements of one type. Values of a line (m,
-/// s, …) are one for all elements or, side by side, one for each element.
+/// The loops of softmax and attention over n contiguous elements of one type, which belong to one
+/// line or to n lines side by side. m, s and factor point to one value for each line.
 struct SoftmaxLoops {
   /// m = max(m, x); a NaN in x is ignored.
   using Max = void (*)(const void* x, int64_t n, void* m);
@@ -21,13 +21,13 @@ struct SoftmaxLoops {
   using Dot = void (*)(const void* g, const void* y, int64_t n, void* s);
   /// d = y * (g - s), or, for log_softmax, d = g - exp(y) * s.
   using Gradient = void (*)(const void* g, const void* y, void* d, int64_t n, const void* s);
-  Max max[2];  // [side by side]
+  Max max[2];  // [side by side], as everywhere below
   ExpSum exp_sum[2];
   Add add;
   Scale scale[2];
   Shift shift[2];
   Dot dot[2][2];            // [side by side][for log_softmax]
-  Gradient gradient[2][2];  // the same
+  Gradient gradient[2][2];  // as dot
 };
 
 struct SoftmaxTable {

@@ -37,8 +37,8 @@ struct SoftmaxLoopsOf {
     return sum;
   }
 
-  /// Adds the results of step(j, n - j) for every vector to the line's sum or, side by side, to
-  /// each column's.
+  /// Adds the results of step(j, n - j) for every vector to the line's sum or, if per_column, to
+  /// the sum of each column.
   template <bool per_column, class F>
   HEARTH_SIMD static void accumulate(int64_t n, T* sums, F step) {
     int64_t j = 0;

@@ -15,7 +15,7 @@ namespace hearth::cpu {
 /// Up to this many elements are copied on one thread.
 inline constexpr int64_t kMoveGrain = 32768;
 
-/// A loop over one shape by at most N operands, each with its own strides (in elements).
+/// A loop over the positions of one shape for up to N operands, each with strides in elements.
 template <int N>
 struct StridedLoop {
   int dim = 0;
@@ -73,10 +73,10 @@ struct StridedLoop {
   template <class F>
   void walk(int64_t begin, int64_t end, const F& f) const {
     if (begin >= end) return;
-    int64_t at[kMaxDims], offsets[N];
-    start(begin, at, offsets);
+    int64_t coordinates[kMaxDims], offsets[N];
+    start(begin, coordinates, offsets);
     const int64_t inner = dim > 0 ? sizes[dim - 1] : 1;
-    int64_t first = dim > 0 ? at[dim - 1] : 0;
+    int64_t first = dim > 0 ? coordinates[dim - 1] : 0;
     while (true) {
       const int64_t count = std::min(inner - first, end - begin);
       f(static_cast<const int64_t*>(offsets), count);
@@ -84,7 +84,7 @@ struct StridedLoop {
       if (begin >= end) return;
       for (int o = 0; o < operands; ++o) offsets[o] -= first * strides[o][dim - 1];
       first = 0;
-      next_row(at, offsets);
+      next_row(coordinates, offsets);
     }
   }
 
@@ -98,27 +98,27 @@ struct StridedLoop {
     return true;
   }
 
-  void start(int64_t position, int64_t* at, int64_t* offsets) const {
+  void start(int64_t position, int64_t* coordinates, int64_t* offsets) const {
     std::fill_n(offsets, operands, int64_t{0});
     for (int d = dim - 1; d >= 0; --d) {
-      at[d] = d > 0 ? position % sizes[d] : position;
+      coordinates[d] = d > 0 ? position % sizes[d] : position;
       position /= sizes[d];
-      for (int o = 0; o < operands; ++o) offsets[o] += at[d] * strides[o][d];
+      for (int o = 0; o < operands; ++o) offsets[o] += coordinates[d] * strides[o][d];
     }
   }
 
-  void next_row(int64_t* at, int64_t* offsets) const {
+  void next_row(int64_t* coordinates, int64_t* offsets) const {
     for (int d = dim - 2; d >= 0; --d) {
-      const bool carry = ++at[d] == sizes[d];
+      const bool carry = ++coordinates[d] == sizes[d];
       const int64_t steps = carry ? 1 - sizes[d] : 1;
-      if (carry) at[d] = 0;
+      if (carry) coordinates[d] = 0;
       for (int o = 0; o < operands; ++o) offsets[o] += steps * strides[o][d];
       if (!carry) return;
     }
   }
 };
 
-/// Positions [begin, end) of dimension d.
+/// Returns positions [begin, end) of dimension d.
 inline View slice(View view, int d, int64_t begin, int64_t end) {
   view.data = view.as<char>() + begin * view.strides[d] * int64_t(element_size(view.dtype));
   view.numel = view.sizes[d] == 0 ? 0 : view.numel / view.sizes[d] * (end - begin);

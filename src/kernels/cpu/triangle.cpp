@@ -9,8 +9,8 @@ namespace hearth::cpu {
 
 namespace {
 
-// Operands of the loop. kRow is no tensor: its stride is 1 along the rows, so that its offset
-// counts them.
+// Operand numbers of the loop. kRow is no tensor: its stride is 1 along the rows, so that its
+// offset is the row's index.
 constexpr int kIn = 0, kOut = 1, kRow = 2;
 
 /// Writes one row; columns [begin, end) are kept, the others become zero.
@@ -44,10 +44,10 @@ void run_rows(const TriangleParams& params) {
   };
   const int64_t grain = std::max<int64_t>(1, kMoveGrain / columns);
   parallel_for(0, rows.numel(), grain, [&](int64_t begin, int64_t end) {
-    rows.walk(begin, end, [&](const int64_t* at, int64_t count) {
+    rows.walk(begin, end, [&](const int64_t* offsets, int64_t count) {
       for (int64_t i = 0; i < count; ++i)
-        write(at[kIn] + i * rows.inner_stride(kIn), at[kOut] + i * rows.inner_stride(kOut),
-              at[kRow] + i);
+        write(offsets[kIn] + i * rows.inner_stride(kIn),
+              offsets[kOut] + i * rows.inner_stride(kOut), offsets[kRow] + i);
     });
   });
 }

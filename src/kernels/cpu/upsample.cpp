@@ -12,15 +12,16 @@ namespace hearth::cpu {
 namespace {
 
 constexpr int kDepth = 2, kHeight = 3;  // dimensions of [batch, channels, depth, height, width]
+constexpr int64_t kMinCopyBytes = 16;   // shorter pixels are copied element by element
 
 View as_5d(const View& view) {
   View result = view;
   result.dim = 5;
   const int added = 5 - view.dim;
   for (int d = 2; d < 5; ++d) {
-    const bool given = d - added >= 2;
-    result.sizes[d] = given ? view.sizes[d - added] : 1;
-    result.strides[d] = given ? view.strides[d - added] : 0;
+    const bool exists = d - added >= 2;
+    result.sizes[d] = exists ? view.sizes[d - added] : 1;
+    result.strides[d] = exists ? view.strides[d - added] : 0;
   }
   return result;
 }
@@ -29,16 +30,16 @@ bool has_channels_inside(const View& out) {
   return out.sizes[1] > 1 && out.strides[1] == 1 && !out.contiguous();
 }
 
-/// A scratch volume with out's batch and channels, in its layout.
+/// Allocates a scratch volume with out's batch and channels, in its layout.
 View scratch_volume(const View& out, const int64_t* sizes, ScalarType dtype, bool channels_inside,
                     Ctx& ctx) {
-  static constexpr int kOrders[][5] = {{0, 1, 2, 3, 4}, {0, 2, 3, 4, 1}};
+  static constexpr int kDimOrders[][5] = {{0, 1, 2, 3, 4}, {0, 2, 3, 4, 1}};
   View result = out;
   result.dtype = dtype;
   std::copy_n(sizes, 3, result.sizes + kDepth);
   result.numel = 1;
   for (int i = 4; i >= 0; --i) {
-    const int d = kOrders[channels_inside][i];
+    const int d = kDimOrders[channels_inside][i];
     result.strides[d] = result.numel;
     result.numel *= result.sizes[d];
   }
@@ -58,37 +59,40 @@ class Interpolation {
     }
   }
   UpsampleTable<T>& table(int d) { return tables_[d]; }
-  /// Rounds to bytes: see UpsampleStep.
+  /// Makes both steps round to bytes: see UpsampleStep.
   void set_units(double rows, double columns) {
     row_unit_ = rows;
     column_unit_ = columns;
   }
 
   void run(Ctx& ctx) const {
-    const bool inside = has_channels_inside(out_);
-    if (dims_ < 3) return images(in_, out_, inside, ctx);
+    const bool channels_inside = has_channels_inside(out_);
+    if (dims_ < 3) return run_images(in_, out_, channels_inside, ctx);
     const bool depth_first = out_.sizes[kDepth] < in_.sizes[kDepth];
-    const View& ends = depth_first ? in_ : out_;  // the height and width between the passes
+    const View& images = depth_first ? in_ : out_;  // has the intermediate height and width
     const int64_t sizes[] = {depth_first ? out_.sizes[kDepth] : in_.sizes[kDepth],
-                             ends.sizes[kHeight], ends.sizes[kHeight + 1]};
-    const View between = scratch_volume(out_, sizes, dtype_of<T>, inside, ctx);
+                             images.sizes[kHeight], images.sizes[kHeight + 1]};
+    const View intermediate = scratch_volume(out_, sizes, dtype_of<T>, channels_inside, ctx);
     if (depth_first) {
-      depth(in_, between, inside, ctx);
-      images(between, out_, inside, ctx);
+      run_depth(in_, intermediate, channels_inside, ctx);
+      run_images(intermediate, out_, channels_inside, ctx);
     } else {
-      images(in_, between, inside, ctx);
-      depth(between, out_, inside, ctx);
+      run_images(in_, intermediate, channels_inside, ctx);
+      run_depth(intermediate, out_, channels_inside, ctx);
     }
   }
 
  private:
-  void images(const View& in, const View& out, bool inside, Ctx& ctx) const {
+  void run_images(const View& in, const View& out, bool channels_inside, Ctx& ctx) const {
     UpsampleStep<T> rows, columns{&tables_[dims_ - 1], column_unit_};
     if (dims_ > 1) rows = {&tables_[dims_ - 2], row_unit_};
-    UpsamplePass<T>({in, kHeight, inside}, {out, kHeight, inside}, rows, columns).run(ctx);
+    UpsamplePass<T>({in, kHeight, channels_inside}, {out, kHeight, channels_inside}, rows, columns)
+        .run(ctx);
   }
-  void depth(const View& in, const View& out, bool inside, Ctx& ctx) const {
-    UpsamplePass<T>({in, kDepth, inside}, {out, kDepth, inside}, {&tables_[0]}, {}).run(ctx);
+  void run_depth(const View& in, const View& out, bool channels_inside, Ctx& ctx) const {
+    UpsamplePass<T>({in, kDepth, channels_inside}, {out, kDepth, channels_inside}, {&tables_[0]},
+                    {})
+        .run(ctx);
   }
 
   const int dims_;
@@ -102,15 +106,15 @@ UpsampleTable<T> converted(const UpsampleTable<double>& table) {
   return {table.in, table.start, table.index, {table.weight.begin(), table.weight.end()}};
 }
 
-/// Bytes: every number is a whole one below 2^24 or, in double, 2^53, so that nothing is rounded
-/// but the results of the two steps.
+/// Interpolates bytes. Every intermediate number is an integer below 2^24 or, in double, 2^53, so
+/// that nothing is rounded but the results of the two steps.
 template <class T>
 void interpolate_bytes(const UpsampleParams& params, UpsampleTable<double> (&tables)[2],
                        const int (&bits)[2], Ctx& ctx) {
-  Interpolation<T> work(params);
-  for (int d = 0; d < 2; ++d) work.table(d) = converted<T>(tables[d]);
-  work.set_units(std::ldexp(1.0, -bits[0]), std::ldexp(1.0, -bits[1]));
-  work.run(ctx);
+  Interpolation<T> interpolation(params);
+  for (int d = 0; d < 2; ++d) interpolation.table(d) = converted<T>(tables[d]);
+  interpolation.set_units(std::ldexp(1.0, -bits[0]), std::ldexp(1.0, -bits[1]));
+  interpolation.run(ctx);
 }
 
 void interpolate_bytes(const UpsampleParams& params, Ctx& ctx) {
@@ -125,16 +129,16 @@ void interpolate_bytes(const UpsampleParams& params, Ctx& ctx) {
                                            : interpolate_bytes<double>(params, tables, bits, ctx);
 }
 
-/// Positions of the elements that a row's outputs copy, from the row's first element.
-std::vector<int64_t> offsets_of(const std::vector<int64_t>& index, const UpsampleImages& in) {
+/// Returns the offsets, from a row's first element, of the elements of the given columns.
+std::vector<int64_t> offsets_of(const std::vector<int64_t>& columns, const UpsampleImages& images) {
   std::vector<int64_t> offsets;
-  for (const int64_t column : index)
-    for (int64_t c = 0; c < in.inner; ++c)
-      offsets.push_back(column * in.column_stride + c * in.inner_stride);
+  for (const int64_t column : columns)
+    for (int64_t c = 0; c < images.inner; ++c)
+      offsets.push_back(column * images.column_stride + c * images.inner_stride);
   return offsets;
 }
 
-/// Nearest neighbours: copies elements, and whole rows where rows repeat.
+/// Nearest-neighbour upsampling: copies elements, and whole rows where rows repeat.
 template <class T>
 class Nearest {
  public:
@@ -150,9 +154,9 @@ class Nearest {
     }
     in_offsets_ = offsets_of(index_[2], in_);
     if (out_.dense_rows()) return;
-    std::vector<int64_t> positions(size_t(out_.columns));
-    for (size_t i = 0; i < positions.size(); ++i) positions[i] = int64_t(i);
-    out_offsets_ = offsets_of(positions, out_);
+    std::vector<int64_t> all_columns(size_t(out_.columns));
+    for (size_t i = 0; i < all_columns.size(); ++i) all_columns[i] = int64_t(i);
+    out_offsets_ = offsets_of(all_columns, out_);
   }
 
   void run() const {
@@ -166,7 +170,7 @@ class Nearest {
         if (from == last_from && out_offsets_.empty())
           std::copy_n(last_to, out_.width(), to);
         else
-          move(from, to);
+          copy_row(from, to);
         last_from = from;
         last_to = to;
       }
@@ -175,15 +179,15 @@ class Nearest {
 
  private:
   const T* source(int64_t image, int64_t row) const {
-    const int64_t depth = out_.outer_sizes[2], at = image % depth;
-    const int64_t in_image = image / depth * in_.outer_sizes[2] + index_[0][size_t(at)];
+    const int64_t depth = out_.outer_sizes[2], d = image % depth;
+    const int64_t in_image = image / depth * in_.outer_sizes[2] + index_[0][size_t(d)];
     return reinterpret_cast<const T*>(in_.row(in_image, index_[1][size_t(row)]));
   }
-  void move(const T* from, T* to) const {
+  void copy_row(const T* from, T* to) const {
     const int64_t *const in = in_offsets_.data(), width = out_.width(), inner = out_.inner;
     if (!out_offsets_.empty()) {
       for (int64_t i = 0; i < width; ++i) to[out_offsets_[size_t(i)]] = from[in[i]];
-    } else if (inner * int64_t(sizeof(T)) >= 16 && in_.inner_stride == 1) {
+    } else if (inner * int64_t(sizeof(T)) >= kMinCopyBytes && in_.inner_stride == 1) {
       for (int64_t i = 0; i < width; i += inner) std::copy_n(from + in[i], inner, to + i);
     } else {
       for (int64_t i = 0; i < width; ++i) to[i] = from[in[i]];

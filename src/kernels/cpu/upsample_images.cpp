@@ -29,23 +29,23 @@ char* UpsampleImages::row(int64_t image, int64_t r) const {
 }
 
 void UpsampleRows::read(int64_t image, int64_t r, void* to) const {
-  const UpsampleImages& m = images_;
-  const char* const from = m.row(image, r);
+  const UpsampleImages& images = images_;
+  const char* const from = images.row(image, r);
   char* const out = static_cast<char*>(to);
-  if (m.dense_rows()) return load_(from, 1, to, 1, m.width());
-  for (int64_t c = 0; c < m.inner; ++c)
-    load_(from + c * m.inner_stride * bytes_, m.column_stride, out + c * compute_bytes_, m.inner,
-          m.columns);
+  if (images.dense_rows()) return load_(from, 1, to, 1, images.width());
+  for (int64_t c = 0; c < images.inner; ++c)
+    load_(from + c * images.inner_stride * bytes_, images.column_stride, out + c * compute_bytes_,
+          images.inner, images.columns);
 }
 
 void UpsampleRows::write(const void* from, int64_t image, int64_t r) const {
-  const UpsampleImages& m = images_;
+  const UpsampleImages& images = images_;
   const char* const in = static_cast<const char*>(from);
-  char* const to = m.row(image, r);
-  if (m.dense_rows()) return store_(from, 1, to, 1, m.width());
-  for (int64_t c = 0; c < m.inner; ++c)
-    store_(in + c * compute_bytes_, m.inner, to + c * m.inner_stride * bytes_, m.column_stride,
-           m.columns);
+  char* const to = images.row(image, r);
+  if (images.dense_rows()) return store_(from, 1, to, 1, images.width());
+  for (int64_t c = 0; c < images.inner; ++c)
+    store_(in + c * compute_bytes_, images.inner, to + c * images.inner_stride * bytes_,
+           images.column_stride, images.columns);
 }
 
 }  // namespace hearth::cpu

@@ -7,8 +7,8 @@
 
 namespace hearth::cpu {
 
-/// Images [outer, rows, columns, inner] in any layout; strides are in elements. `inner` are the
-/// channels if they are next to each other in memory, else 1.
+/// Images `[outer, rows, columns, inner]` in any layout; strides are in elements. `inner` is the
+/// number of channels if they are adjacent in memory, else 1.
 struct UpsampleImages {
   char* data = nullptr;
   ScalarType dtype = ScalarType::Undefined;
@@ -38,7 +38,7 @@ class UpsampleRows {
         store_(compute, images.dtype),
         bytes_(int64_t(element_size(images.dtype))),
         compute_bytes_(int64_t(element_size(compute))) {}
-  /// Whether rows can be used where they are.
+  /// Whether rows can be used in place.
   bool direct() const { return direct_; }
   void read(int64_t image, int64_t r, void* to) const;
   void write(const void* from, int64_t image, int64_t r) const;

@@ -12,7 +12,7 @@ struct UpsampleLoops {
   /// to[i] = sum over k of weights[k * n + i] * row[index[k * n + i]], for i < n.
   using Gather = void (*)(const void* row, const int32_t* index, const void* weights, int64_t taps,
                           void* to, int64_t n);
-  /// x[i] = floor(x[i] * factor + 0.5), moved into [0, 255].
+  /// x[i] = floor(x[i] * factor + 0.5), clamped to [0, 255].
   using Quantise = void (*)(void* x, int64_t n, double factor);
   Combine combine;
   Gather gather;

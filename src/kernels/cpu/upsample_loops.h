@@ -13,7 +13,7 @@ struct UpsampleLoopsOf {
   static constexpr int kFull = Isa::kBytes / int(sizeof(T));
   static constexpr int kUnroll = 4;  // vectors of sums in registers
 
-  /// The sums of n * kUnroll elements; kTaps taps, or `taps` if it is 0.
+  /// Computes n * unroll elements from kTaps taps, or from `taps` if kTaps is 0.
   template <int n, int unroll, int kTaps>
   HEARTH_SIMD static void combine_at(const void* const* rows, const T* weights, int64_t taps, T* to,
                                      int64_t i) {

@@ -10,21 +10,21 @@ namespace hearth::cpu {
 
 namespace {
 
-constexpr int64_t kBandElements = 1 << 15;
-constexpr int64_t kWideInner = 16;    // channels that are worth a loop of their own
-constexpr int64_t kTasksPerSlot = 4;  // so that slots finish together
+constexpr int64_t kBandElements = 1 << 15;  // of the output
+constexpr int64_t kWideInner = 16;          // channels that are worth a loop of their own
+constexpr int64_t kTasksPerSlot = 4;        // so that slots finish together
 
 template <class T>
 const UpsampleLoops& upsample_loops_of() {
   return loops_for<T>(HEARTH_ISA_TABLE(upsample_table));
 }
 
-int64_t up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-/// One slot's memory: rows between the two steps, a row of the input and one of the output, and the
-/// addresses of taps.
+/// The memory of one slot: input rows or rows between the two steps (kept), a row of the input and
+/// one of the output, and the addresses of the rows or pixels that one output reads (taps).
 template <class T>
 struct UpsamplePass<T>::Scratch {
   T *kept, *in_row, *out_row;
@@ -45,28 +45,30 @@ UpsamplePass<T>::UpsamplePass(const UpsampleImages& in, const UpsampleImages& ou
   if (columns_.table && !by_position_) elements_ = UpsampleElements<T>(*columns_.table, in.inner);
   // The axis that shrinks goes first, but bytes are rounded in PyTorch's order.
   columns_first_ = columns_.table && (!rows_.table || columns_.unit != 0 || out_.rows >= in_.rows);
-  copies_rows_ = !reader_.direct() || (columns_first_ && elements_.reads_behind);
-  const int64_t wanted = up(kTasksPerSlot * get_num_threads(), std::max<int64_t>(out_.outer(), 1));
-  band_rows_ = std::clamp<int64_t>(kBandElements / out_.width(), 1, up(out_.rows, wanted));
-  bands_ = up(out_.rows, band_rows_);
+  copies_rows_ = !reader_.direct() || (columns_first_ && elements_.has_missing_taps);
+  const int64_t wanted_bands =
+      ceil_div(kTasksPerSlot * get_num_threads(), std::max<int64_t>(out_.outer(), 1));
+  band_rows_ =
+      std::clamp<int64_t>(kBandElements / out_.width(), 1, ceil_div(out_.rows, wanted_bands));
+  bands_ = ceil_div(out_.rows, band_rows_);
   if (!rows_.table || (!columns_first_ && !copies_rows_)) return;
   for (int64_t b = 0; b < bands_; ++b) {
     const Band rows_of_band = band(b);
-    kept_rows_ = std::max(kept_rows_, rows_of_band.past - rows_of_band.first);
+    kept_rows_ = std::max(kept_rows_, rows_of_band.in_end - rows_of_band.in_begin);
   }
 }
 
 template <class T>
-typename UpsamplePass<T>::Band UpsamplePass<T>::band(int64_t number) const {
-  Band result{number * band_rows_, std::min((number + 1) * band_rows_, out_.rows), in_.rows, 0};
+typename UpsamplePass<T>::Band UpsamplePass<T>::band(int64_t index) const {
+  Band result{index * band_rows_, std::min((index + 1) * band_rows_, out_.rows), in_.rows, 0};
   if (!rows_.table) return result;
   for (int64_t k = rows_.table->start[size_t(result.begin)];
        k < rows_.table->start[size_t(result.end)]; ++k) {
     const int64_t row = rows_.table->index[size_t(k)];
-    result.first = std::min(result.first, row);
-    result.past = std::max(result.past, row + 1);
+    result.in_begin = std::min(result.in_begin, row);
+    result.in_end = std::max(result.in_end, row + 1);
   }
-  result.past = std::max(result.first, result.past);
+  result.in_end = std::max(result.in_begin, result.in_end);
   return result;
 }
 
@@ -75,8 +77,8 @@ size_t UpsamplePass<T>::scratch_elements() const {
   const int64_t kept = kept_rows_ * (columns_first_ ? out_.width() : in_.width());
   const int64_t taps = std::max(rows_.table ? rows_.table->max_taps() : 1,
                                 columns_.table ? columns_.table->max_taps() : 1);
-  const int64_t pointers = up(taps * int64_t(sizeof(void*)), int64_t(sizeof(T)));
-  return size_t(up(kept + in_.width() + 1 + out_.width() + pointers + 1, 16) * 16);
+  const int64_t pointers = ceil_div(taps * int64_t(sizeof(void*)), int64_t(sizeof(T)));
+  return size_t(ceil_div(kept + in_.width() + 1 + out_.width() + pointers + 1, 16) * 16);
 }
 
 template <class T>
@@ -84,9 +86,9 @@ typename UpsamplePass<T>::Scratch UpsamplePass<T>::scratch_at(char* memory) cons
   T* const kept = reinterpret_cast<T*>(memory);
   T* const in_row = kept + kept_rows_ * (columns_first_ ? out_.width() : in_.width());
   T* const out_row = in_row + in_.width() + 1;
-  in_row[in_.width()] = 0;  // what missing taps read
+  in_row[in_.width()] = 0;  // missing taps read this element
   const int64_t used = out_row + out_.width() - kept;
-  char* const taps = memory + up(used * int64_t(sizeof(T)), 8) * 8;
+  char* const taps = memory + ceil_div(used * int64_t(sizeof(T)), 8) * 8;
   return {kept, in_row, out_row, reinterpret_cast<const void**>(taps)};
 }
 
@@ -113,14 +115,15 @@ void UpsamplePass<T>::run_band(int64_t image, const Band& band, const Scratch& s
 template <class T>
 void UpsamplePass<T>::columns_first(int64_t image, const Band& band, const Scratch& scratch) const {
   const int64_t width = out_.width();
-  for (int64_t r = band.first; r < band.past; ++r)
-    across(source(image, r, scratch), scratch.kept + (r - band.first) * width, scratch);
+  for (int64_t r = band.in_begin; r < band.in_end; ++r)
+    interpolate_columns(source(image, r, scratch), scratch.kept + (r - band.in_begin) * width,
+                        scratch);
   for (int64_t r = band.begin; r < band.end; ++r) {
     T* const to = target(image, r, scratch);
     if (rows_.table)
-      down(r, scratch.kept, width, band.first, width, to, scratch);
+      interpolate_rows(r, scratch.kept, width, band.in_begin, width, to, scratch);
     else
-      across(source(image, r, scratch), to, scratch);
+      interpolate_columns(source(image, r, scratch), to, scratch);
     store(image, r, scratch);
   }
 }
@@ -128,21 +131,22 @@ void UpsamplePass<T>::columns_first(int64_t image, const Band& band, const Scrat
 template <class T>
 void UpsamplePass<T>::rows_first(int64_t image, const Band& band, const Scratch& scratch) const {
   const int64_t width = in_.width();
-  for (int64_t r = band.first; copies_rows_ && r < band.past; ++r)
-    reader_.read(image, r, scratch.kept + (r - band.first) * width);
+  for (int64_t r = band.in_begin; copies_rows_ && r < band.in_end; ++r)
+    reader_.read(image, r, scratch.kept + (r - band.in_begin) * width);
   const T* const rows =
-      copies_rows_ ? scratch.kept : reinterpret_cast<const T*>(in_.row(image, band.first));
+      copies_rows_ ? scratch.kept : reinterpret_cast<const T*>(in_.row(image, band.in_begin));
   const int64_t stride = copies_rows_ ? width : in_.row_stride;
   for (int64_t r = band.begin; r < band.end; ++r) {
     T* const to = target(image, r, scratch);
-    down(r, rows, stride, band.first, width, columns_.table ? scratch.in_row : to, scratch);
-    if (columns_.table) across(scratch.in_row, to, scratch);
+    interpolate_rows(r, rows, stride, band.in_begin, width, columns_.table ? scratch.in_row : to,
+                     scratch);
+    if (columns_.table) interpolate_columns(scratch.in_row, to, scratch);
     store(image, r, scratch);
   }
 }
 
 template <class T>
-void UpsamplePass<T>::across(const T* row, T* to, const Scratch& scratch) const {
+void UpsamplePass<T>::interpolate_columns(const T* row, T* to, const Scratch& scratch) const {
   const UpsampleTable<T>& table = *columns_.table;
   if (by_position_) {
     const int64_t inner = in_.inner;
@@ -157,14 +161,14 @@ void UpsamplePass<T>::across(const T* row, T* to, const Scratch& scratch) const 
     }
   } else {
     loops_.gather(row, elements_.index.data(), elements_.weight.data(), elements_.taps, to,
-                  elements_.elements);
+                  elements_.num_elements);
   }
   if (columns_.unit != 0) loops_.quantise(to, out_.width(), columns_.unit);
 }
 
 template <class T>
-void UpsamplePass<T>::down(int64_t r, const T* rows, int64_t stride, int64_t first, int64_t width,
-                           T* to, const Scratch& scratch) const {
+void UpsamplePass<T>::interpolate_rows(int64_t r, const T* rows, int64_t stride, int64_t first,
+                                       int64_t width, T* to, const Scratch& scratch) const {
   const UpsampleTable<T>& table = *rows_.table;
   const int64_t begin = table.start[size_t(r)], taps = table.taps(r);
   for (int64_t k = 0; k < taps; ++k)

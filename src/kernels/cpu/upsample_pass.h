@@ -7,8 +7,8 @@
 
 namespace hearth::cpu {
 
-/// One axis of a pass; without a table the axis stays as it is. If `unit` is not 0, results are
-/// multiplied by it and rounded to numbers from 0 to 255.
+/// The interpolation along one axis; none if there is no table. If `unit` is not 0, results are
+/// multiplied by it and rounded to integers from 0 to 255.
 template <class T>
 struct UpsampleStep {
   const UpsampleTable<T>* table = nullptr;
@@ -27,23 +27,24 @@ class UpsamplePass {
  private:
   struct Scratch;
   struct Band {
-    int64_t begin, end;   // output rows
-    int64_t first, past;  // the input rows that they read
+    int64_t begin, end;        // output rows
+    int64_t in_begin, in_end;  // the input rows that they read
   };
-  Band band(int64_t number) const;
+  Band band(int64_t index) const;
   size_t scratch_elements() const;
   Scratch scratch_at(char* memory) const;
   void run_band(int64_t image, const Band& band, const Scratch& scratch) const;
   void columns_first(int64_t image, const Band& band, const Scratch& scratch) const;
   void rows_first(int64_t image, const Band& band, const Scratch& scratch) const;
-  /// One row, along its columns.
-  void across(const T* row, T* to, const Scratch& scratch) const;
-  /// The row that row r of the output needs, from the rows that begin at `rows`.
-  void down(int64_t r, const T* rows, int64_t stride, int64_t first, int64_t width, T* to,
-            const Scratch& scratch) const;
-  /// A row of the input, where it is or converted.
+  /// Interpolates one row along its columns.
+  void interpolate_columns(const T* row, T* to, const Scratch& scratch) const;
+  /// Interpolates along the rows: combines the rows that row r of the output reads. `rows` points
+  /// to row `first` of the input.
+  void interpolate_rows(int64_t r, const T* rows, int64_t stride, int64_t first, int64_t width,
+                        T* to, const Scratch& scratch) const;
+  /// Returns a row of the input, in place or converted.
   const T* source(int64_t image, int64_t r, const Scratch& scratch) const;
-  /// Where the row r of the output is computed; store() moves it to its place.
+  /// Returns the memory for row r of the output: its own, or scratch memory, which store() copies.
   T* target(int64_t image, int64_t r, const Scratch& scratch) const;
   void store(int64_t image, int64_t r, const Scratch& scratch) const;
 
@@ -51,10 +52,11 @@ class UpsamplePass {
   const UpsampleStep<T> rows_, columns_;
   const UpsampleLoops& loops_;
   const UpsampleRows reader_, writer_;
-  const bool by_position_;  // the columns' loop is over the channels of one position
+  const bool by_position_;  // the inner loop along columns is over the channels of one position
   UpsampleElements<T> elements_;
   bool columns_first_, copies_rows_;
-  int64_t band_rows_, bands_, kept_rows_ = 0;  // kept_rows_: the most that a band keeps
+  int64_t band_rows_, bands_;
+  int64_t kept_rows_ = 0;  // the maximum number of rows of a band in Scratch::kept
 };
 
 }  // namespace hearth::cpu

@@ -7,9 +7,9 @@ namespace hearth::cpu {
 
 template <class T>
 int64_t UpsampleTable<T>::max_taps() const {
-  int64_t most = 1;
-  for (int64_t i = 0; i < out(); ++i) most = std::max(most, taps(i));
-  return most;
+  int64_t result = 1;
+  for (int64_t i = 0; i < out(); ++i) result = std::max(result, taps(i));
+  return result;
 }
 
 template <class T>
@@ -35,7 +35,7 @@ UpsampleTable<T> transposed(const UpsampleTable<T>& table) {
   result.start.assign(size_t(table.in) + 1, 0);
   result.index.resize(table.index.size());
   result.weight.resize(table.weight.size());
-  for (const int64_t at : table.index) ++result.start[size_t(at) + 1];
+  for (const int64_t in_index : table.index) ++result.start[size_t(in_index) + 1];
   for (size_t i = 1; i < result.start.size(); ++i) result.start[i] += result.start[i - 1];
   std::vector<int64_t> next(result.start.begin(), result.start.end() - 1);
   for (int64_t i = 0; i < table.out(); ++i)
@@ -49,18 +49,18 @@ UpsampleTable<T> transposed(const UpsampleTable<T>& table) {
 
 namespace {
 
-/// The table with one tap per element.
+/// Returns the table with repeated taps of one element added up.
 UpsampleTable<double> merged(const UpsampleTable<double>& table) {
   UpsampleTable<double> result;
   result.in = table.in;
   result.start.push_back(0);
   for (int64_t i = 0; i < table.out(); ++i) {
     for (int64_t k = table.start[size_t(i)]; k < table.start[size_t(i) + 1]; ++k) {
-      const int64_t at = table.index[size_t(k)];
-      const bool again =
-          int64_t(result.index.size()) > result.start.back() && result.index.back() == at;
-      if (!again) {
-        result.index.push_back(at);
+      const int64_t in_index = table.index[size_t(k)];
+      const bool is_repeated =
+          int64_t(result.index.size()) > result.start.back() && result.index.back() == in_index;
+      if (!is_repeated) {
+        result.index.push_back(in_index);
         result.weight.push_back(0);
       }
       result.weight.back() += table.weight[size_t(k)];
@@ -75,10 +75,10 @@ UpsampleTable<double> merged(const UpsampleTable<double>& table) {
 int quantise(UpsampleTable<double>& table) {
   constexpr int kMaxBits = 22;
   table = merged(table);
-  double most = 0;
-  for (const double weight : table.weight) most = std::max(most, weight);
+  double max_weight = 0;
+  for (const double weight : table.weight) max_weight = std::max(max_weight, weight);
   int bits = 0;
-  while (bits < kMaxBits && int(0.5 + most * double(1 << (bits + 1))) < 1 << 15) ++bits;
+  while (bits < kMaxBits && int(0.5 + max_weight * double(1 << (bits + 1))) < 1 << 15) ++bits;
   for (double& weight : table.weight)
     weight = std::trunc(weight * double(1 << bits) + (weight < 0 ? -0.5 : 0.5));
   return bits;
@@ -86,14 +86,14 @@ int quantise(UpsampleTable<double>& table) {
 
 template <class T>
 UpsampleElements<T>::UpsampleElements(const UpsampleTable<T>& table, int64_t inner)
-    : elements(table.out() * inner), taps(table.max_taps()) {
-  index.assign(size_t(elements * taps), int32_t(table.in * inner));
-  weight.assign(size_t(elements * taps), T(0));
+    : num_elements(table.out() * inner), taps(table.max_taps()) {
+  index.assign(size_t(num_elements * taps), int32_t(table.in * inner));
+  weight.assign(size_t(num_elements * taps), T(0));
   for (int64_t i = 0; i < table.out(); ++i) {
-    reads_behind |= table.taps(i) < taps;
+    has_missing_taps |= table.taps(i) < taps;
     for (int64_t k = 0; k < table.taps(i); ++k)
       for (int64_t c = 0; c < inner; ++c) {
-        const size_t to = size_t(k * elements + i * inner + c);
+        const size_t to = size_t(k * num_elements + i * inner + c);
         const size_t from = size_t(table.start[size_t(i)] + k);
         index[to] = int32_t(table.index[from] * inner + c);
         weight[to] = table.weight[from];

@@ -7,8 +7,8 @@
 
 namespace hearth::cpu {
 
-/// What each output position of one axis reads: output i the elements index[k] with the weights
-/// weight[k], for start[i] <= k < start[i + 1].
+/// The taps of the outputs along one axis: output i is the sum of `weight[k] * input[index[k]]` for
+/// start[i] <= k < start[i + 1].
 template <class T>
 struct UpsampleTable {
   int64_t in = 0;
@@ -26,16 +26,16 @@ UpsampleTable<T> upsample_table(const UpsampleAxis& axis);
 template <class T>
 UpsampleTable<T> transposed(const UpsampleTable<T>& table);
 
-/// Rounds the weights to whole numbers, as many bits as fit into 16, and returns the number of bits
-/// after the point.
+/// Replaces the weights by 16-bit fixed-point numbers, as precise as possible, and returns the
+/// number of bits after the point. Adds up repeated taps of one element.
 int quantise(UpsampleTable<double>& table);
 
 /// A table for the loop over single elements of rows with `inner` elements per position: tap k of
-/// element i is at k * elements + i. Missing taps have weight 0 and the index behind the row.
+/// element i is at k * num_elements + i. Missing taps have weight 0 and the index behind the row.
 template <class T>
 struct UpsampleElements {
-  int64_t elements = 0, taps = 0;
-  bool reads_behind = false;
+  int64_t num_elements = 0, taps = 0;
+  bool has_missing_taps = false;
   std::vector<int32_t> index;
   std::vector<T> weight;
 

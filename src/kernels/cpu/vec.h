@@ -103,7 +103,7 @@ struct Vec {
 
   Vec() = default;
   HEARTH_SIMD Vec(Native<T, N> native, Raw) : v(native) {}
-  /// All lanes s. Subtracting zero keeps -0.
+  /// Sets all lanes to s. Subtracting zero keeps -0.
   template <class S>
   requires(std::is_arithmetic_v<S>) HEARTH_SIMD Vec(S s) : v(static_cast<T>(s) - Native<T, N>{}) {}
 
@@ -170,22 +170,22 @@ struct Vec {
   HEARTH_SIMD friend Vec quotient(Vec a, Vec b) { return math::quotient(a, b); }
   /// Shifts of integers by b bits; a negative b, or one above kBits - 1, shifts all bits out.
   HEARTH_SIMD friend Vec shift_left(Vec a, Vec b) {
-    const auto all = (b < Vec(0)) | (b >= Vec(kBits));
-    const Vec bits = select(all, Vec(0), b);
-    return select(all, Vec(0),
+    const auto out_of_range = (b < Vec(0)) | (b >= Vec(kBits));
+    const Vec bits = select(out_of_range, Vec(0), b);
+    return select(out_of_range, Vec(0),
                   Vec((Native<T, N>)((NativeUnsigned)a.v << (NativeUnsigned)bits.v), Raw{}));
   }
   HEARTH_SIMD friend Vec shift_right(Vec a, Vec b) {
-    const auto all = (b < Vec(0)) | (b >= Vec(kBits));
-    const Vec shifted{a.v >> select(all, Vec(kBits - 1), b).v, Raw{}};
-    return std::is_unsigned_v<T> ? select(all, Vec(0), shifted) : shifted;
+    const auto out_of_range = (b < Vec(0)) | (b >= Vec(kBits));
+    const Vec shifted{a.v >> select(out_of_range, Vec(kBits - 1), b).v, Raw{}};
+    return std::is_unsigned_v<T> ? select(out_of_range, Vec(0), shifted) : shifted;
   }
 
   /// a * b + c, rounded once.
   HEARTH_SIMD friend Vec mul_add(Vec a, Vec b, Vec c) {
     return {Isa::mul_add(a.v, b.v, c.v), Raw{}};
   }
-  /// Reinterpret lanes as unsigned integers, and back.
+  /// bits_of and from_bits reinterpret lanes as unsigned integers, and back.
   HEARTH_SIMD friend Unsigned bits_of(Vec x) { return {(typename Vec::NativeUnsigned)x.v, Raw{}}; }
   HEARTH_SIMD static Vec from_bits(Unsigned bits) { return {(Native<T, N>)bits.v, Raw{}}; }
 
@@ -195,7 +195,7 @@ struct Vec {
     return x;
   }
   HEARTH_SIMD void store(void* to) const { __builtin_memcpy(to, &v, sizeof v); }
-  /// The first n < N lanes; the others are zero.
+  /// Loads the first n < N lanes, and sets the others to zero.
   HEARTH_SIMD static Vec load_first(const void* from, int n) {
     return {Isa::template load_first<T, N>(from, n), Raw{}};
   }

@@ -37,7 +37,7 @@ struct PortableIsa {
     return a;
   }
 
-  /// The lanes of a mask as bytes 0 and 255.
+  /// Returns the lanes of a mask as bytes 0 and 255.
   template <class Bytes, class V>
   HEARTH_SIMD static Bytes narrow(V mask) {
     return __builtin_convertvector(mask, Bytes);
