@@ -88,7 +88,7 @@ SequentialLR::SequentialLR(Optimizer& optimizer, Schedulers schedulers,
   SequentialLR::check();
   set_optimizer_lrs(base_lrs());
   SequentialLR::undo_initial_step();
-  start(number_at(0));
+  start(index_at(0));
   remember_lrs();
 }
 
@@ -101,9 +101,9 @@ void SequentialLR::check() const {
                   milestones_.size());
 }
 
-/// The number of the scheduler of an epoch. For milestones that are not sorted, the result of
-/// std::upper_bound may differ from that of Python's search, which this one equals.
-size_t SequentialLR::number_at(int64_t epoch) const {
+/// The index of the scheduler of an epoch, by a binary search that equals Python's even if the
+/// milestones are not sorted; std::upper_bound may differ.
+size_t SequentialLR::index_at(int64_t epoch) const {
   size_t low = 0, high = milestones_.size();
   while (low < high) {
     const size_t middle = (low + high) / 2;
@@ -117,7 +117,7 @@ size_t SequentialLR::number_at(int64_t epoch) const {
 
 void SequentialLR::next_epoch() {
   set_last_epoch(last_epoch() + 1);
-  const size_t i = number_at(last_epoch());
+  const size_t i = index_at(last_epoch());
   if (i > 0 && milestones_[i - 1] == last_epoch())
     restart(i);
   else

@@ -14,7 +14,7 @@ class HEARTH_API CompositeScheduler : public LRScheduler {
   using Schedulers = std::vector<std::shared_ptr<LRScheduler>>;
 
  protected:
-  /// `name` is that of the class, for errors.
+  /// `name` is the name of the class, for error texts.
   CompositeScheduler(Optimizer& optimizer, Schedulers schedulers, std::string name,
                      int64_t last_epoch = -1);
   static Optimizer& optimizer_of_first(const Schedulers& schedulers, const std::string& name);
@@ -49,7 +49,7 @@ class HEARTH_API SequentialLR : public CompositeScheduler {
   void check() const override;
 
  private:
-  size_t number_at(int64_t epoch) const;
+  size_t index_at(int64_t epoch) const;
 
   std::vector<int64_t> milestones_;
 };
