@@ -22,10 +22,10 @@ void check_argument_count(size_t given, size_t expected, const char* type) {
                               ".", advice);
 }
 
-void check_argument_count(size_t given, size_t required, size_t most, const char* type) {
-  HEARTH_CHECK(given >= required && given <= most, demangle(type),
-               "'s forward() method expects at least ", required, " argument(s) and at most ", most,
-               " argument(s), but received ", given, ".");
+void check_argument_count(size_t given, size_t required, size_t maximum, const char* type) {
+  HEARTH_CHECK(given >= required && given <= maximum, demangle(type),
+               "'s forward() method expects at least ", required, " argument(s) and at most ",
+               maximum, " argument(s), but received ", given, ".");
 }
 
 }  // namespace hearth::nn::detail

@@ -19,7 +19,8 @@ using DefaultArgs = std::vector<std::pair<unsigned int, AnyValue>>;
 HEARTH_API std::vector<AnyValue> with_defaults(std::vector<AnyValue>&& arguments,
                                                const DefaultArgs& defaults);
 HEARTH_API void check_argument_count(size_t given, size_t expected, const char* type);
-HEARTH_API void check_argument_count(size_t given, size_t required, size_t most, const char* type);
+HEARTH_API void check_argument_count(size_t given, size_t required, size_t maximum,
+                                     const char* type);
 
 template <class M>
 concept HasForward = requires {
@@ -116,7 +117,7 @@ class AnyModule {
     return any_forward(std::forward<Args>(args)...).template get<Result>();
   }
 
-  /// The module as an M, which must be its type; for a holder type M, a new holder of it.
+  /// The module, whose type must be M; if M is a holder type, a new holder of the module.
   template <class M>
   decltype(auto) get() {
     if constexpr (detail::is_holder<M>)

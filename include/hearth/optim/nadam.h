@@ -33,12 +33,10 @@ struct HEARTH_API NAdamParamState : public OptimizerCloneableParamState<NAdamPar
   void fields(Fields& f) override;
 };
 
-/// Adam with Nesterov momentum: the momentum of step t is
-/// mu = beta1 * (1 - 0.96^(t * momentum_decay) / 2), mu' is that of step t + 1, and m and v are
-/// Adam's;
-/// p -= lr * ((1 - mu) * g / (1 - mu_product) + mu' * m / (1 - mu_product * mu')) / (sqrt(v') +
-/// eps),
-/// where v' = v / (1 - beta2^t).
+/// Adam with Nesterov momentum. With Adam's m and v, and the momentum
+/// mu = beta1 * (1 - 0.96^(t * momentum_decay) / 2) of step t, mu' of step t + 1:
+/// u = (1 - mu) * g / (1 - mu_product) + mu' * m / (1 - mu_product * mu');
+/// p -= lr * u / (sqrt(v / (1 - beta2^t)) + eps).
 class HEARTH_API NAdam : public Optimizer {
   HEARTH_OPTIMIZER(NAdam);
 };
