@@ -42,15 +42,15 @@ class HEARTH_API AutocastMode {
 namespace autocast {
 
 HEARTH_API bool is_autocast_enabled(DeviceType device_type);  ///< whether it is enabled
-HEARTH_API void set_autocast_enabled(DeviceType device_type, bool enabled);  ///< sets it
+HEARTH_API void set_autocast_enabled(DeviceType device_type, bool enabled);  ///< sets the state
 /// The dtype of matrix products and convolutions under autocast.
 HEARTH_API ScalarType get_autocast_dtype(DeviceType device_type);
-HEARTH_API void set_autocast_dtype(DeviceType device_type, ScalarType dtype);  ///< sets it
+HEARTH_API void set_autocast_dtype(DeviceType device_type, ScalarType dtype);  ///< sets the dtype
 
 /// Whether casts of float32 leaves that require grad are cached, between increment_nesting() and
 /// decrement_nesting(), which AutocastMode calls. A modified weight is cast again.
 HEARTH_API bool is_autocast_cache_enabled();
-HEARTH_API void set_autocast_cache_enabled(bool enabled);  ///< sets it
+HEARTH_API void set_autocast_cache_enabled(bool enabled);  ///< enables or disables caching
 HEARTH_API void clear_cache();                             ///< drops this thread's cached casts
 /// Enters an autocast region and returns the new depth.
 HEARTH_API int increment_nesting();

@@ -13,7 +13,7 @@ class HEARTH_API Context {
   /// deterministic algorithm throw, or warn if warn_only.
   bool deterministicAlgorithms() const;
   bool deterministicAlgorithmsWarnOnly() const;  ///< whether such operators only warn
-  void setDeterministicAlgorithms(bool value, bool warn_only);  ///< sets both
+  void setDeterministicAlgorithms(bool value, bool warn_only);  ///< sets both settings
   /// Whether uninitialized memory is filled with NaN or the largest integer under
   /// deterministicAlgorithms() (default: yes).
   bool deterministicFillUninitializedMemory() const;

@@ -94,7 +94,8 @@ class HEARTH_API Stream {
 /// This thread's current stream of a device.
 HEARTH_API Stream current_stream(int device = -1);
 HEARTH_API Stream default_stream(int device = -1);  ///< the stream that is initially current
-/// Makes the stream this thread's current one of its device; the current device is unchanged.
+/// Makes the stream this thread's current stream of the stream's device; the current device is
+/// unchanged.
 HEARTH_API void set_stream(const Stream& stream);
 
 /// A marker in a stream. It belongs to the device on which it was first recorded.

@@ -263,7 +263,7 @@ class HEARTH_API Tensor {
   Tensor& operator&=(const Tensor& other);
   Tensor& operator|=(const Tensor& other);
   Tensor& operator^=(const Tensor& other);
-  /// This tensor's elements where the condition is true, others from `other`.
+  /// condition ? *this : other, elementwise.
   Tensor where(const Tensor& condition, const Tensor& other) const;
   Tensor where(const Tensor& condition, const Scalar& other) const;
   Tensor mH() const { return adjoint(); }  ///< the conjugate transpose of each matrix

@@ -16,7 +16,7 @@
 
 namespace hearth::data::datasets {
 
-/// Names of columns: one, or a list.
+/// One name of a column, or a list of names.
 struct ColumnNames : std::vector<std::string> {
   ColumnNames() = default;
   ColumnNames(const char* name) : vector{name} {}
@@ -58,7 +58,7 @@ struct CSVOptions {
   /// bytes.
   HEARTH_ARG(Categories, categories);
   /// Whether missing numbers become NaN and missing categories the category "". Otherwise, and in
-  /// columns of integers, they are errors.
+  /// columns of integers, missing values are errors.
   HEARTH_ARG(bool, allow_missing) = false;
   /// Fields that stand for a missing value.
   HEARTH_ARG(std::vector<std::string>, missing_values) = {"",    "NA",   "N/A", "NaN",

@@ -45,7 +45,7 @@ class BatchDataset {
   static constexpr bool is_stateful = detail::is_optional<BatchType>::value;
 
   virtual ~BatchDataset() = default;
-  virtual Batch get_batch(BatchRequest request) = 0;  ///< such as the examples with these indices
+  virtual Batch get_batch(BatchRequest request) = 0;  ///< such as the examples at `request`
   virtual std::optional<size_t> size() const = 0;     ///< the number of examples, if it is known
 
   /// This dataset with a transform applied to its batches.
@@ -246,7 +246,7 @@ class Subset : public BatchDataset<Subset<DatasetType>, typename DatasetType::Ba
   std::vector<size_t> indices_;
 };
 
-/// The lengths of random_split()'s parts, or the fractions if they add up to 1.
+/// The lengths of random_split()'s parts, or their fractions, which add up to 1.
 struct SplitLengths {
   SplitLengths(std::initializer_list<Scalar> lengths) {
     for (const Scalar& length : lengths) values.push_back(length.to<double>());

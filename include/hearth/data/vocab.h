@@ -26,7 +26,7 @@ class HEARTH_API Vocab {
 
   size_t size() const;
   bool contains(std::string_view token) const { return find(token).has_value(); }
-  std::optional<int64_t> find(std::string_view token) const;  ///< its index, if it is in the list
+  std::optional<int64_t> find(std::string_view token) const;  ///< the token's index, if any
   /// The token's index, or the default index.
   int64_t operator[](std::string_view token) const;
   const std::string& lookup_token(int64_t index) const;

@@ -60,7 +60,7 @@ class HEARTH_API Turns {
 
   /// Waits until all earlier batches have passed.
   void wait(size_t number);
-  /// Waits for its turn and marks the batch as passed; calling it again has no effect.
+  /// Waits for the batch's turn and marks the batch as passed; a second call has no effect.
   void pass(size_t number);
 
  private:

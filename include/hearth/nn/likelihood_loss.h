@@ -33,8 +33,8 @@ struct HEARTH_API CTCLossOptions {
 /// exp(x) - y * x, or x - y * log(x + eps) without log_input.
 HEARTH_LOSS(PoissonNLLLoss, Stateless);
 
-/// (log(var) + (x - y)^2 / var) / 2 for means x and variances var. var has the sizes of x; its last
-/// one may be 1 or absent.
+/// (log(var) + (x - y)^2 / var) / 2 for means x and variances var. var has the sizes of x, but the
+/// last size may be 1 or absent.
 class HEARTH_API GaussianNLLLossImpl
     : public detail::Stateless<GaussianNLLLossImpl, GaussianNLLLossOptions> {
  public:

@@ -75,14 +75,14 @@ struct HEARTH_API BCEWithLogitsLossOptions {
 struct HEARTH_API NLLLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
-  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that does not count
+  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that is ignored
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
 };
 /// Options of CrossEntropyLoss.
 struct HEARTH_API CrossEntropyLossOptions {
   using reduction_t = detail::reduction_t;
   HEARTH_ARG(Tensor, weight);                  ///< factors of the classes
-  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that does not count
+  HEARTH_ARG(int64_t, ignore_index) = -100;    ///< a target that is ignored
   HEARTH_ARG(reduction_t, reduction) = kMean;  ///< kMean, kSum or kNone
   HEARTH_ARG(double, label_smoothing) = 0.0;   ///< share of the target spread over all classes
 };

@@ -145,7 +145,7 @@ class HEARTH_API Module : public std::enable_shared_from_this<Module> {
   }
   virtual void save(serialize::OutputArchive& archive) const;  ///< saves parameters and buffers
   /// Loads parameters and buffers. They keep device and dtype and take the archive's sizes, with a
-  /// warning if a parameter's sizes change. If it throws, all tensors keep their former data.
+  /// warning if a parameter's sizes change. On an error, all tensors keep their data.
   virtual void load(serialize::InputArchive& archive);
   virtual bool is_serializable() const { return true; }  ///< whether a parent saves and loads it
 

@@ -62,8 +62,8 @@ struct MaxUnpoolOptions {
   HEARTH_ARG(ExpandingArray<D>, stride);       ///< by default kernel_size
   HEARTH_ARG(ExpandingArray<D>, padding) = 0;  ///< border of the pool's input
 };
-/// Options of FractionalMaxPool2d, FractionalMaxPool3d and of the functions: one of output_size and
-/// output_ratio.
+/// Options of FractionalMaxPool2d, FractionalMaxPool3d and of the functions: either output_size or
+/// output_ratio must be set.
 template <size_t D>
 struct FractionalMaxPoolOptions {
   FractionalMaxPoolOptions(ExpandingArray<D> kernel_size) : kernel_size_(kernel_size) {}
@@ -166,7 +166,7 @@ class HEARTH_API FractionalMaxPoolImpl : public Cloneable<Derived> {
   void pretty_print(std::ostream& stream) const override;
 
   FractionalMaxPoolOptions<D> options;  ///< the options of the constructor
-  Tensor _random_samples;               ///< those of the options
+  Tensor _random_samples;               ///< options._random_samples()
 };
 
 /// Declares NameImpl with the members and its holder; the base is the last argument.

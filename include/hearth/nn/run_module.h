@@ -65,7 +65,7 @@ A kept_argument(std::vector<AnyValue>& arguments, size_t index) {
   return static_cast<A>(checked_argument<std::decay_t<A>&>(arguments, index));
 }
 
-/// The part of a result as a tensor, or null if it is none.
+/// Pointer to the tensor in a part of a result, or null.
 template <class T>
 Tensor* tensor_of(T& part) {
   if constexpr (std::is_same_v<T, Tensor>)
