@@ -36,7 +36,8 @@ struct HEARTH_API Categories {
   void load(serialize::InputArchive& archive);
 };
 
-/// Options of CSV. A column holds floating-point numbers unless one of the lists names it.
+/// Options of CSV. A column holds floating-point numbers unless `integers`, `categorical` or `text`
+/// lists it.
 struct CSVOptions {
   HEARTH_ARG(bool, header) = true;  ///< whether the first record names the columns
   HEARTH_ARG(ColumnNames, names);  ///< the columns' names, by default the header's or "0", "1", …
@@ -52,7 +53,7 @@ struct CSVOptions {
   HEARTH_ARG(ColumnNames, text);         ///< columns of texts, for CSV::strings()
   HEARTH_ARG(ColumnNames, ignored);      ///< columns that are not read
 
-  HEARTH_ARG(ScalarType, dtype) = kFloat32;  ///< of other numbers: kFloat32 or kFloat64
+  HEARTH_ARG(ScalarType, dtype) = kFloat32;  ///< of floating-point columns; or kFloat64
   /// The categories of another file; a category that is not among them gets its vocabulary's
   /// default index, or is an error without one. Other columns' categories are sorted by their
   /// bytes.

@@ -68,7 +68,7 @@ HEARTH_API Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, c
                                     const GaussianNLLLossFuncOptions& options = {});
 HEARTH_API Tensor gaussian_nll_loss(const Tensor& input, const Tensor& target, double var,
                                     const GaussianNLLLossFuncOptions& options = {});
-/// -log of the total probability of all alignments of a sequence's targets, by log_probs, [time,
+/// -log of the total probability of all alignments of a sequence's targets under log_probs, [time,
 /// batch, classes] or [time, classes]. `targets` is [batch, longest target sequence] or the
 /// concatenation of the sequences.
 HEARTH_API Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets,

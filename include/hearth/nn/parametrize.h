@@ -62,8 +62,8 @@ HEARTH_API void remove(Module& module, const std::string& name, FindMember find,
 
 /// Computes the parameter `name` of a holder's module as parametrization.forward(original), where
 /// `original` is the trained tensor; sizes and dtype must stay the same. If the parametrization has
-/// right_inverse(value), it computes the initial `original`. Further parametrizations are applied
-/// to the result of the previous one.
+/// right_inverse(value), it computes `original` from the parameter's value. Further
+/// parametrizations are applied to the result of the previous one.
 template <class Pointer, class P>
 Pointer register_parametrization(Pointer module, const std::string& name, P parametrization) {
   if constexpr (requires { parametrization.ptr(); })
